@@ -1,0 +1,182 @@
+// Package model holds the what-if question and its answer, the cluster and
+// the platforms it is made of, and every analytic model: each equation has one
+// home here, and the simulator serves the same plans the models add up.
+package model
+
+import (
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// A Predictor answers what-if questions: the simulator is one, and so is every
+// analytic model.
+type Predictor interface {
+	// Predict answers the question, or says why it cannot (ErrNotApplicable).
+	Predict(WhatIf) (Prediction, error)
+}
+
+// WhatIf is one question: this workload on this cluster under this scheduler.
+type WhatIf struct {
+	Name      string
+	Fidelity  Fidelity
+	Cluster   Cluster
+	Scheduler Scheduler
+	Jobs      []workload.Job // in order of submission
+	Seed      uint64
+}
+
+// Fidelity says where a task's time comes from.
+type Fidelity uint8
+
+// The fidelities.
+const (
+	Replay  Fidelity = iota // recorded or given durations
+	Profile                 // distributions in the job profile
+	Phase                   // per-phase equations, no contention
+	Device                  // per-phase work served by contended devices
+)
+
+var fidelityNames = [...]string{"replay", "profile", "phase", "device"}
+
+func (f Fidelity) String() string { return fidelityNames[f] }
+
+// ParseFidelity reads the name of a fidelity.
+func ParseFidelity(s string) (Fidelity, bool) {
+	for i, name := range fidelityNames {
+		if s == name {
+			return Fidelity(i), true
+		}
+	}
+	return 0, false
+}
+
+// Cluster is the machines and the release of Hadoop that runs on them.
+type Cluster struct {
+	Hadoop string // a release name of the simulator's table, or "ideal"
+	Nodes  []Node
+	Racks  []string // names; a node's Rack indexes this list
+	Costs  Costs
+	Conf   workload.Conf // cluster-wide Hadoop properties
+
+	Heartbeat      time.Duration   // 0: the release's formula
+	Phases         []time.Duration // first heartbeat of each node; nil: uniform over one interval
+	FromStart      bool            // the JobTracker starts at time 0 and trackers register one by one
+	SharedSlots    bool            // map and reduce slots are one pool on each node
+	EveryHeartbeat bool            // simulate idle heartbeats one by one
+	Replication    int             // replicas of a split the simulator places
+}
+
+// Node is one worker.
+type Node struct {
+	Name        string
+	Rack        int
+	MapSlots    int
+	ReduceSlots int
+	Slowness    float64       // factor on every task time; 1 is normal
+	Dies        time.Duration // no heartbeat at or after; 0: never
+	FailAfter   time.Duration // every attempt fails so long after its child began; 0: none
+}
+
+// Costs are the fixed times around user work.
+type Costs struct {
+	Launch      time.Duration // from slot to child process
+	Setup       time.Duration // job set-up task
+	Cleanup     time.Duration // job clean-up task
+	TaskCleanup time.Duration // clean-up after one attempt
+	Commit      time.Duration // moving an attempt's output in place
+	RackFactor  float64       // map time when its split is on another node of the rack
+	OffFactor   float64       // map time when its split is in another rack
+}
+
+// Scheduler names a policy and its settings.
+type Scheduler struct {
+	Name   string        // a name of the scheduler table
+	Conf   workload.Conf // Hadoop's own keys
+	Pools  []Pool        // fair
+	Users  []UserLimit   // fair
+	Queues []Queue       // capacity
+}
+
+// Pool is one pool of the fair scheduler's allocation file. Pointers are nil
+// where the file says nothing.
+type Pool struct {
+	Name            string
+	Weight          float64 // 1
+	MinMaps         int
+	MinReduces      int
+	MaxMaps         *int
+	MaxReduces      *int
+	MaxRunningJobs  *int
+	Mode            string         // fair or fifo; empty: the default mode
+	MinShareTimeout *time.Duration // minSharePreemptionTimeout
+}
+
+// UserLimit is a user element of the allocation file.
+type UserLimit struct {
+	Name           string
+	MaxRunningJobs int
+}
+
+// Queue is one queue of the capacity scheduler. Settings are kept under
+// Hadoop's own short names (capacity, maximum-capacity, user-limit-factor,
+// minimum-user-limit-percent, supports-priority, ...).
+type Queue struct {
+	Name string
+	Conf workload.Conf
+}
+
+// Prediction is the answer to a question. Times are from the start of the
+// workload; Low and High equal Mean where a model has no bounds.
+type Prediction struct {
+	Model    string
+	Low      time.Duration // makespan
+	Mean     time.Duration
+	High     time.Duration
+	Jobs     []JobOutcome // in order of submission
+	Phases   []PhaseTime
+	Warnings []string // what the reader should know before believing the rest
+	Assumed  []string // values taken where a source states none
+}
+
+// JobOutcome is what became of one job. Instants are from the start of the
+// workload; those of events that never happened are negative.
+type JobOutcome struct {
+	ID, Name, User, Pool, Queue string
+	State                       workload.State
+
+	Submit     time.Duration
+	Launch     time.Duration // tasks initialised
+	Running    time.Duration // set-up reported
+	FirstMap   time.Duration // start of the first map attempt
+	LastMap    time.Duration // end of the last map attempt
+	ShuffleEnd time.Duration // end of the last shuffle
+	Finish     time.Duration // clean-up reported
+
+	Low, High time.Duration // bounds on Finish - Submit; equal to it where a model has none
+
+	Maps, Reduces   int
+	Failed, Killed  int    // attempts
+	Locality        [4]int // map attempts by workload.Locality
+	MapWaves        int    // longest chain of this job's maps on one slot
+	ReduceWaves     int
+	InBytes         int64
+	ShuffleBytes    int64
+	OutBytes        int64
+	MapTime         time.Duration // slot time of all map attempts
+	ReduceTime      time.Duration
+	SpeculativeRuns int
+}
+
+// PhaseTime is the mean time of one phase over the tasks of a kind.
+type PhaseTime struct {
+	Kind  workload.Kind
+	Phase workload.Phase
+	Time  time.Duration
+}
+
+// A Recorder is given each attempt of a simulated run when it has ended, in the
+// order of the ends. The row is only valid during the call.
+type Recorder interface {
+	Attempt(*workload.Attempt)
+}

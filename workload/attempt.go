@@ -1,0 +1,123 @@
+package workload
+
+import "time"
+
+// Kind says what a task does for its job.
+type Kind uint8
+
+// The kinds of task. Set-up and clean-up belong to the job; a task clean-up
+// tidies after one failed or killed attempt and carries that attempt's number.
+const (
+	Map Kind = iota
+	Reduce
+	Setup
+	Cleanup
+	TaskCleanup
+	numKinds
+)
+
+var kindNames = [numKinds]string{"map", "reduce", "setup", "cleanup", "taskcleanup"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// State is how an attempt ended.
+type State uint8
+
+// The end states of an attempt. Killed attempts do not count against the
+// task's allowance of failures (mapred.map.max.attempts).
+const (
+	Succeeded State = iota
+	Failed
+	Killed
+	numStates
+)
+
+var stateNames = [numStates]string{"SUCCEEDED", "FAILED", "KILLED"}
+
+func (s State) String() string { return stateNames[s] }
+
+// Locality is the distance between a map and its input split.
+type Locality uint8
+
+// Localities, near to far. NoLocality is a split without hosts, or a task
+// that reads no split.
+const (
+	NodeLocal Locality = iota
+	RackLocal
+	OffRack
+	NoLocality
+	numLocalities
+)
+
+var localityNames = [numLocalities]string{"node", "rack", "off", "none"}
+
+func (l Locality) String() string { return localityNames[l] }
+
+// Phase is one part of an attempt's time. The phases of an attempt follow one
+// another and add up to its duration.
+type Phase uint8
+
+// The phases of map and reduce attempts.
+const (
+	PhaseStartup Phase = iota
+	PhaseRead
+	PhaseMap
+	PhaseCollect
+	PhaseSpill
+	PhaseShuffle
+	PhaseMerge
+	PhaseReduce
+	PhaseWrite
+	PhaseCommit
+	NumPhases
+)
+
+var phaseNames = [NumPhases]string{
+	"startup", "read", "map", "collect", "spill", "shuffle", "merge", "reduce", "write", "commit",
+}
+
+func (p Phase) String() string { return phaseNames[p] }
+
+// Attempt is one execution of one task: a row of the attempt table, whether it
+// was simulated or recorded. Instants are measured from the start of the
+// workload; byte counts are bytes.
+type Attempt struct {
+	Job      string
+	Task     int // index within the job and kind
+	Kind     Kind
+	Number   int // 0 for the first attempt of a task
+	State    State
+	Node     string
+	Rack     string
+	Slot     int // index within the node and slot type
+	Pool     string
+	Locality Locality
+
+	Runnable time.Duration // when the task could first have been launched
+	Start    time.Duration // when the attempt got its slot
+	Finish   time.Duration // when it gave the slot back
+
+	Phases [NumPhases]time.Duration
+
+	Counters
+
+	WaitFetch  time.Duration // copiers waiting for map outputs, within shuffle
+	WaitMemory time.Duration // copiers waiting for buffer space, within shuffle
+}
+
+// Duration is the time the attempt held its slot.
+func (a *Attempt) Duration() time.Duration { return a.Finish - a.Start }
+
+// Counters are the data an attempt moved.
+type Counters struct {
+	InRecords, InBytes   int64
+	OutRecords, OutBytes int64
+	Spills               int64
+	MergePasses          int64
+	SpilledRecords       int64
+	ShuffleBytes         int64
+	HDFSReadBytes        int64
+	HDFSWriteBytes       int64
+	LocalReadBytes       int64
+	LocalWriteBytes      int64
+}

@@ -1,0 +1,123 @@
+package workload
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Dist is a named distribution of a duration in seconds or of a factor.
+// Negative draws are cut to zero.
+type Dist struct {
+	Name string
+	law  interface{ Quantile(p float64) float64 }
+	mean float64
+}
+
+// Draw takes one value from a stream by inversion.
+func (d *Dist) Draw(s Stream) float64 { return math.Max(0, d.law.Quantile(s.Uniform())) }
+
+// Mean is the expectation (before negative draws are cut).
+func (d *Dist) Mean() float64 { return d.mean }
+
+// DistParams are the parameters a scenario may give; which of them a
+// distribution wants depends on its name (see NewDist). NaN means not given.
+type DistParams struct {
+	Mean, SD, Min, Max, Mode, Shape float64
+	Quantiles                       []float64 // values at equal steps of probability, from 0 to 1
+}
+
+// DistNames lists the distributions NewDist knows.
+var DistNames = []string{"constant", "empirical", "exponential", "gamma", "lognormal", "normal", "pareto", "triangle", "uniform", "weibull"}
+
+// NewDist makes a distribution from its name and parameters:
+//
+//	constant     mean
+//	exponential  mean
+//	normal       mean, sd
+//	lognormal    mean, sd (of the values, not of their logarithms)
+//	gamma        mean, sd
+//	weibull      mean, shape
+//	pareto       min, shape (> 1)
+//	uniform      min, max
+//	triangle     min, max, mode
+//	empirical    quantiles
+func NewDist(name string, p DistParams) (*Dist, error) {
+	need := func(cond bool, what string) error {
+		if !cond { // written so that NaN fails
+			return fmt.Errorf("%s distribution: want %s", name, what)
+		}
+		return nil
+	}
+	d := &Dist{Name: name, mean: p.Mean}
+	var err error
+	switch name {
+	case "constant":
+		err = need(p.Mean >= 0, "mean >= 0")
+		d.law = constant(p.Mean)
+	case "exponential":
+		err = need(p.Mean > 0, "mean > 0")
+		d.law = distuv.Exponential{Rate: 1 / p.Mean}
+	case "normal":
+		err = need(p.Mean >= 0 && p.SD > 0, "mean >= 0 and sd > 0")
+		d.law = distuv.Normal{Mu: p.Mean, Sigma: p.SD}
+	case "lognormal":
+		err = need(p.Mean > 0 && p.SD > 0, "mean > 0 and sd > 0")
+		s2 := math.Log1p(p.SD * p.SD / (p.Mean * p.Mean))
+		d.law = distuv.LogNormal{Mu: math.Log(p.Mean) - s2/2, Sigma: math.Sqrt(s2)}
+	case "gamma":
+		err = need(p.Mean > 0 && p.SD > 0, "mean > 0 and sd > 0")
+		d.law = distuv.Gamma{Alpha: p.Mean * p.Mean / (p.SD * p.SD), Beta: p.Mean / (p.SD * p.SD)}
+	case "weibull":
+		err = need(p.Mean > 0 && p.Shape > 0, "mean > 0 and shape > 0")
+		d.law = distuv.Weibull{K: p.Shape, Lambda: p.Mean / math.Gamma(1+1/p.Shape)}
+	case "pareto":
+		err = need(p.Min > 0 && p.Shape > 1, "min > 0 and shape > 1")
+		law := distuv.Pareto{Xm: p.Min, Alpha: p.Shape}
+		d.law, d.mean = law, law.Mean()
+	case "uniform":
+		err = need(p.Min >= 0 && p.Max > p.Min, "0 <= min < max")
+		d.law, d.mean = distuv.Uniform{Min: p.Min, Max: p.Max}, (p.Min+p.Max)/2
+	case "triangle":
+		err = need(p.Min >= 0 && p.Max > p.Min && p.Mode >= p.Min && p.Mode <= p.Max, "0 <= min <= mode <= max and min < max")
+		if err == nil {
+			law := distuv.NewTriangle(p.Min, p.Max, p.Mode, nil)
+			d.law, d.mean = law, law.Mean()
+		}
+	case "empirical":
+		err = need(len(p.Quantiles) >= 2 && slices.IsSorted(p.Quantiles) && p.Quantiles[0] >= 0, "two or more quantiles, rising from >= 0")
+		if err == nil {
+			law := empirical(p.Quantiles)
+			d.law, d.mean = law, law.mean()
+		}
+	default:
+		return nil, fmt.Errorf("unknown distribution %q: want one of %v", name, DistNames)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+type constant float64
+
+func (c constant) Quantile(float64) float64 { return float64(c) }
+
+// empirical interpolates linearly between values at equal steps of probability.
+type empirical []float64
+
+func (e empirical) Quantile(p float64) float64 {
+	at := p * float64(len(e)-1)
+	i := min(int(at), len(e)-2)
+	return e[i] + (at-float64(i))*(e[i+1]-e[i])
+}
+
+func (e empirical) mean() float64 {
+	sum := 0.0
+	for i := range len(e) - 1 {
+		sum += (e[i] + e[i+1]) / 2
+	}
+	return sum / float64(len(e)-1)
+}

@@ -1,0 +1,132 @@
+// Package workload holds what a cluster is asked to do: jobs, their profiles
+// and configuration, and the table of attempts that a simulated or a recorded
+// run leaves behind; with the readers and writers of the field's formats.
+package workload
+
+import (
+	"math"
+	"time"
+)
+
+// Priority orders jobs; a smaller value goes first (JobPriority).
+type Priority int8
+
+// Priorities of mapred.job.priority.
+const (
+	VeryHigh Priority = iota - 2
+	High
+	Normal
+	Low
+	VeryLow
+)
+
+var priorityNames = [...]string{"VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"}
+
+func (p Priority) String() string { return priorityNames[p-VeryHigh] }
+
+// ParsePriority reads a JobPriority name.
+func ParsePriority(s string) (Priority, bool) {
+	for i, name := range priorityNames {
+		if name == s {
+			return VeryHigh + Priority(i), true
+		}
+	}
+	return Normal, false
+}
+
+// Job is what one user asked for and, as far as it is known, how it behaves.
+type Job struct {
+	ID       string // unique within the workload
+	Name     string
+	User     string
+	Pool     string // fair scheduler; empty: the pool-name property decides
+	Queue    string // capacity scheduler; empty: default
+	Priority Priority
+	Submit   time.Duration // from the start of the workload
+	Deadline time.Duration // from the start of the workload; 0: none
+	Conf     Conf
+
+	Maps    MapTasks
+	Reduces ReduceTasks
+
+	Profile *Profile // nil where every duration is explicit
+}
+
+// MapTasks describes the maps of a job. Per-task lists are indexed by task, in
+// the order of the splits (largest first, as the job client sorts them).
+type MapTasks struct {
+	Count      int
+	InputBytes int64     // all splits together
+	Time       Durations // user work, without JVM start and commit
+	Splits     []Split   // nil: the simulator places them
+	Fails      Failures
+}
+
+// ReduceTasks describes the reduces of a job.
+type ReduceTasks struct {
+	Count       int
+	Shuffle     Durations // after the last map output became known
+	Sort        Durations
+	Time        Durations // the reduce phase
+	FirstWave   Durations // shuffle of reduces that started before the last map ended; unset: Shuffle
+	ShuffleData int64     // bytes of map output fetched, all reduces together
+	OutputBytes int64     // all reduces together
+	Fails       Failures
+}
+
+// Split is one map's piece of input.
+type Split struct {
+	Bytes int64
+	Hosts []string // nodes that hold a replica
+}
+
+// Failures lists, by task and attempt number, after how long the attempt
+// fails, measured from the start of its child process. Attempts that are not
+// listed succeed.
+type Failures map[int][]time.Duration
+
+// After returns when attempt n of a task fails, and whether it does.
+func (f Failures) After(task, n int) (time.Duration, bool) {
+	if times := f[task]; n < len(times) {
+		return times[n], true
+	}
+	return 0, false
+}
+
+// Durations gives the time of one phase for each task of a job: a list by
+// task, one value for all, a distribution in seconds, or a list or value that
+// is multiplied by a draw. The zero value is zero time.
+type Durations struct {
+	Each []time.Duration // by task; empty: All
+	All  time.Duration
+	Dist *Dist // drawn anew for every attempt
+}
+
+// Set reports whether anything was given.
+func (d *Durations) Set() bool { return d.Dist != nil || len(d.Each) > 0 || d.All != 0 }
+
+// At returns the duration for one task, drawing from the stream s where there
+// is something to draw.
+func (d *Durations) At(task int, s Stream) time.Duration {
+	base := d.All
+	if len(d.Each) > 0 {
+		base = d.Each[task]
+	}
+	if d.Dist == nil {
+		return base
+	}
+	draw := d.Dist.Draw(s)
+	if len(d.Each) > 0 || d.All != 0 {
+		return Seconds(base.Seconds() * draw)
+	}
+	return Seconds(draw)
+}
+
+// Seconds turns seconds into time, rounding to the nearest nanosecond; beyond
+// the range of a Duration it gives the largest one.
+func Seconds(s float64) time.Duration {
+	if s >= math.MaxInt64/1e9 {
+		return math.MaxInt64
+	}
+	return time.Duration(math.Round(s * 1e9))
+}
