@@ -1,0 +1,335 @@
+// Package engine keeps simulated time and fires timers in order. It knows
+// nothing of Hadoop.
+package engine
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+)
+
+// Time is an instant of simulated time in nanoseconds from the start of the run.
+type Time int64
+
+// Never is later than every instant.
+const Never Time = math.MaxInt64
+
+// At is the instant a duration after the start of the run.
+func At(d time.Duration) Time { return Time(d) }
+
+// Duration is the time from the start of the run.
+func (t Time) Duration() time.Duration { return time.Duration(t) }
+
+func (t Time) String() string { return time.Duration(t).String() }
+
+// Class orders what falls on one instant: a lower class fires first, and within
+// a class the timer that was made first.
+type Class uint8
+
+// Classes of timers, in the order they fire at one instant.
+const (
+	Completion Class = iota
+	Submission
+	Heartbeat
+	Housekeeping
+)
+
+// Engine holds the clock and the timers that are set.
+//
+// The timers nearest ahead lie in a short sorted run. The others lie unsorted
+// in the slots of a hierarchical timing wheel: level l has 64 slots of 64^l ns,
+// and a timer lies on the level of the highest bit in which its instant differs
+// from the wheel's position. When the run is used up the next occupied slot is
+// sorted into it, or, if it holds many, dealt to the levels below. Every timer
+// knows its place, so it is moved or stopped without a search.
+//
+//	operation   cost
+//	fire        constant: a timer is moved once for each level it passes
+//	Reset       constant; within the run, one step for each timer before it
+//	Stop        constant; within the run, a scan of it
+//
+// Nothing is allocated once the slots have grown to what the run needs.
+type Engine struct {
+	now    Time
+	fired  uint64
+	timers []timer
+
+	run    []entry // latest first
+	runEnd uint64  // what lies before this instant belongs in the run
+	cursor uint64  // the wheel's position: nothing on it lies before
+	used   [levels]uint64
+	slots  [levels * 64][]entry
+	spare  [32][][]entry // emptied slots by the logarithm of their size
+}
+
+// entry orders by instant, then by class and timer.
+type entry struct {
+	at  uint64 // Time, never negative
+	key uint64 // class<<32 | timer
+}
+
+type timer struct {
+	slot  int32 // of the wheel, or inRun, or unset
+	index int32 // within the slot
+	owner int32
+	fire  func(owner int32)
+}
+
+const (
+	levels  = 11 // 11 x 6 bits cover 64
+	longRun = 32 // a slot with more is dealt to the levels below
+	fullRun = 64 // a run that has grown beyond goes back to the wheel
+)
+
+const (
+	unset int32 = -1
+	inRun int32 = -2
+)
+
+// before is 1 if a fires before b, else 0, without a branch.
+func (a entry) before(b entry) uint64 {
+	_, borrow := bits.Sub64(a.key, b.key, 0)
+	_, borrow = bits.Sub64(a.at, b.at, borrow)
+	return borrow
+}
+
+func (a entry) timer() uint32 { return uint32(a.key) }
+
+// New makes an engine whose clock stands at zero.
+func New() *Engine { return &Engine{} }
+
+// Now is the present instant.
+func (e *Engine) Now() Time { return e.now }
+
+// Fired counts the timers that have fired.
+func (e *Engine) Fired() uint64 { return e.fired }
+
+// Timer is owned by whoever waits for it.
+type Timer struct {
+	e   *Engine
+	key uint64
+}
+
+func (t Timer) id() uint32 { return uint32(t.key) }
+
+// NewTimer makes a timer that is not set; fire(owner) is called each time it
+// goes off.
+func (e *Engine) NewTimer(c Class, owner int32, fire func(owner int32)) Timer {
+	e.timers = append(e.timers, timer{slot: unset, owner: owner, fire: fire})
+	return Timer{e, uint64(c)<<32 | uint64(len(e.timers)-1)}
+}
+
+// Reset sets the timer, whether or not it is set already. An instant in the
+// past is a panic.
+func (t Timer) Reset(at Time) {
+	e := t.e
+	if at < e.now {
+		panic(fmt.Sprintf("engine: timer set to %v, before now, %v", at, e.now))
+	}
+	if e.timers[t.id()].slot != unset {
+		e.remove(t.id())
+	}
+	x := entry{uint64(at), t.key}
+	if x.at < e.runEnd {
+		e.intoRun(x)
+		return
+	}
+	e.ontoWheel(x)
+}
+
+// Stop takes the timer off; stopping one that is not set does nothing.
+func (t Timer) Stop() {
+	if t.e.timers[t.id()].slot != unset {
+		t.e.remove(t.id())
+	}
+}
+
+// Set reports when the timer will fire, and whether it will.
+func (t Timer) Set() (Time, bool) {
+	e, own := t.e, t.e.timers[t.id()]
+	switch own.slot {
+	case unset:
+		return Never, false
+	case inRun:
+		return Time(e.run[e.findInRun(t.id())].at), true
+	}
+	return Time(e.slots[own.slot][own.index].at), true
+}
+
+// Next is the instant of the next timer, or Never.
+func (e *Engine) Next() Time {
+	if len(e.run) == 0 && !e.fill() {
+		return Never
+	}
+	return Time(e.run[len(e.run)-1].at)
+}
+
+// Step fires the next timer and reports whether there was one.
+func (e *Engine) Step() bool {
+	if len(e.run) == 0 && !e.fill() {
+		return false
+	}
+	last := len(e.run) - 1
+	x := e.run[last]
+	e.run = e.run[:last]
+	e.now = Time(x.at)
+	e.fired++
+	own := &e.timers[x.timer()]
+	own.slot = unset
+	own.fire(own.owner)
+	return true
+}
+
+// intoRun keeps the run sorted.
+func (e *Engine) intoRun(x entry) {
+	if len(e.run) >= fullRun && e.runEnd-uint64(e.now) > 1 {
+		// Too much has come into the run's span for sorting one by one.
+		run := e.run
+		e.run = e.run[:0]
+		e.cursor, e.runEnd = uint64(e.now), uint64(e.now)
+		for _, y := range run {
+			e.ontoWheel(y)
+		}
+		e.ontoWheel(x)
+		return
+	}
+	e.timers[x.timer()].slot = inRun
+	e.run = append(e.run, x)
+	i := len(e.run) - 1
+	for i > 0 && e.run[i-1].before(x) != 0 {
+		e.run[i] = e.run[i-1]
+		i--
+	}
+	e.run[i] = x
+}
+
+func (e *Engine) ontoWheel(x entry) {
+	level := (bits.Len64((x.at^e.cursor)|1) - 1) / 6
+	index := x.at >> (6 * level) & 63
+	e.used[level] |= 1 << index
+	at := int32(level*64) + int32(index)
+	slot := e.slots[at]
+	n := len(slot)
+	if n == cap(slot) {
+		slot = e.grow(slot)
+	}
+	slot = slot[:n+1]
+	slot[n] = x
+	e.slots[at] = slot
+	own := &e.timers[x.timer()]
+	own.slot, own.index = at, int32(n)
+}
+
+// grow moves a slot to a buffer of twice the size. Buffers pass from slots that
+// have been dealt out to those that fill.
+func (e *Engine) grow(slot []entry) []entry {
+	class := max(3, bits.Len(uint(cap(slot))))
+	var bigger []entry
+	if n := len(e.spare[class]); n > 0 {
+		bigger = e.spare[class][n-1]
+		e.spare[class] = e.spare[class][:n-1]
+	} else {
+		bigger = make([]entry, 0, 1<<class)
+	}
+	bigger = append(bigger, slot...)
+	e.recycle(slot)
+	return bigger
+}
+
+func (e *Engine) recycle(slot []entry) {
+	if class := bits.Len(uint(cap(slot))) - 1; class > 0 {
+		e.spare[class] = append(e.spare[class], slot[:0])
+	}
+}
+
+// fill makes the next run and reports whether any timer is set.
+func (e *Engine) fill() bool {
+	for level := 0; level < levels; {
+		if e.used[level] == 0 {
+			level++
+			continue
+		}
+		index := bits.TrailingZeros64(e.used[level])
+		shift := 6 * level
+		start := e.cursor>>shift>>6<<6<<shift | uint64(index)<<shift
+		at := level*64 + index
+		slot := e.slots[at]
+		e.slots[at] = nil
+		e.used[level] &^= 1 << index
+		if len(slot) > longRun && level > 0 {
+			e.cursor = start
+			for _, x := range slot {
+				e.ontoWheel(x)
+			}
+			e.recycle(slot)
+			level = 0
+			continue
+		}
+		e.runEnd = start + 1<<shift
+		e.cursor = e.runEnd - 1
+		e.sortIntoRun(slot)
+		e.recycle(slot)
+		return true
+	}
+	return false
+}
+
+// sortIntoRun makes slot the run. Small ones are sorted by counting for each
+// timer how many come after it, which needs no branch.
+func (e *Engine) sortIntoRun(slot []entry) {
+	n := len(slot)
+	if cap(e.run) < n {
+		e.run = make([]entry, 2*n)
+	}
+	e.run = e.run[:n]
+	if n > longRun {
+		copy(e.run, slot)
+		slices.SortFunc(e.run, func(a, b entry) int { return int(a.before(b)) - int(b.before(a)) })
+	} else {
+		var rank [longRun]uint8
+		for i := 1; i < n; i++ {
+			x := slot[i]
+			for j, y := range slot[:i] {
+				first := uint8(y.before(x))
+				rank[j] += first
+				rank[i] += 1 - first
+			}
+		}
+		for i, x := range slot {
+			e.run[rank[i]] = x
+		}
+	}
+	for _, x := range e.run {
+		e.timers[x.timer()].slot = inRun
+	}
+}
+
+func (e *Engine) findInRun(id uint32) int {
+	for i, x := range e.run {
+		if x.timer() == id {
+			return i
+		}
+	}
+	panic("engine: a timer of the run is not in it")
+}
+
+func (e *Engine) remove(id uint32) {
+	own := &e.timers[id]
+	if own.slot == inRun {
+		i := e.findInRun(id)
+		e.run = append(e.run[:i], e.run[i+1:]...)
+	} else {
+		slot := e.slots[own.slot]
+		last := len(slot) - 1
+		moved := slot[last]
+		slot[own.index] = moved
+		e.timers[moved.timer()].index = own.index
+		e.slots[own.slot] = slot[:last]
+		if last == 0 {
+			e.used[own.slot/64] &^= 1 << (own.slot % 64)
+		}
+	}
+	own.slot = unset
+}
