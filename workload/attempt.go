@@ -29,10 +29,11 @@ const (
 	Succeeded State = iota
 	Failed
 	Killed
+	Running // no end was recorded: only in histories that stop short
 	numStates
 )
 
-var stateNames = [numStates]string{"SUCCEEDED", "FAILED", "KILLED"}
+var stateNames = [numStates]string{"SUCCEEDED", "FAILED", "KILLED", "RUNNING"}
 
 func (s State) String() string { return stateNames[s] }
 

@@ -1,0 +1,389 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// collector gathers what one or more files say into a History. The readers
+// give instants as they stand in the source (Unix time); rebase makes them
+// relative.
+type collector struct {
+	limits   Limits
+	file     string
+	h        *History
+	each     func(*HistoryJob) error // takes each finished job
+	racks    map[string]string       // of each host seen
+	names    map[string]string       // one copy of each host, rack, property...
+	seen     map[string]bool         // job ids
+	attempts int
+}
+
+func newCollector(limits Limits) *collector {
+	c := &collector{
+		limits: limits.withDefaults(), h: &History{Epoch: Unknown},
+		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool),
+	}
+	c.each = func(j *HistoryJob) error {
+		c.h.Jobs = append(c.h.Jobs, *j)
+		return nil
+	}
+	return c
+}
+
+// problem notes a loss.
+func (c *collector) problem(line int, format string, args ...any) {
+	if len(c.h.Problems) >= c.limits.Problems {
+		c.h.Dropped++
+		return
+	}
+	c.h.Problems = append(c.h.Problems, Problem{c.file, line, fmt.Sprintf(format, args...)})
+}
+
+// damage notes what was wrong with a source's compression.
+func (c *collector) damage(s *source) {
+	if err := s.damage(); err != nil {
+		c.problem(0, "the compressed content is damaged: %v; what comes before is kept", err)
+	}
+}
+
+// intern returns the one copy of a short text that recurs.
+func (c *collector) intern(s string) string {
+	if one, ok := c.names[s]; ok {
+		return one
+	}
+	s = strings.Clone(s)
+	c.names[s] = s
+	return s
+}
+
+// host takes a machine's name as Hadoop writes it, /rack/host or host, notes
+// it in the topology and returns its parts.
+func (c *collector) host(line int, s string) (rack, host string) {
+	s = unescape(s)
+	host = s
+	if i := strings.LastIndexByte(s, '/'); i >= 0 {
+		rack, host = strings.Trim(s[:i], "/"), s[i+1:]
+	}
+	return c.place(line, rack, host)
+}
+
+// place notes that a host stands in a rack; an empty rack is not known.
+func (c *collector) place(line int, rack, host string) (string, string) {
+	if host == "" {
+		return "", ""
+	}
+	was, known := c.racks[host]
+	if known && (rack == "" || rack == was) {
+		return was, c.intern(host)
+	}
+	rack, host = c.intern(rack), c.intern(host)
+	if known && was != "" {
+		c.problem(line, "host %s in rack %s was in rack %s before: the first is kept", host, rack, was)
+		return was, host
+	}
+	c.racks[host] = rack
+	return rack, host
+}
+
+// trackerHost returns the host in a TaskTracker's name,
+// tracker_host:localhost/127.0.0.1:58165.
+func trackerHost(tracker string) string {
+	host, ok := strings.CutPrefix(tracker, "tracker_")
+	if !ok {
+		return ""
+	}
+	if i := strings.IndexByte(host, ':'); i >= 0 {
+		host = host[:i]
+	}
+	return host
+}
+
+// unescape undoes the escapes of the job history, which old traces kept: a
+// backslash before a dot, an equals sign, a quote or a backslash.
+func unescape(s string) string {
+	i := strings.IndexByte(s, '\\')
+	if i < 0 || i+1 == len(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	for ; i >= 0 && i+1 < len(s); i = strings.IndexByte(s, '\\') {
+		b.WriteString(s[:i])
+		if !strings.ContainsRune(`."=\`, rune(s[i+1])) {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i+1])
+		s = s[i+2:]
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// taskID takes task_JOB_m_000012 apart; job comes without its prefix.
+func taskID(id string) (job string, reduceSlot bool, number int, ok bool) {
+	rest, ok := strings.CutPrefix(id, "task_")
+	if !ok {
+		return "", false, 0, false
+	}
+	return splitID(rest)
+}
+
+// attemptID takes attempt_JOB_m_000012_0 apart.
+func attemptID(id string) (job string, reduceSlot bool, task, number int, ok bool) {
+	rest, ok := strings.CutPrefix(id, "attempt_")
+	if !ok {
+		return "", false, 0, 0, false
+	}
+	i := strings.LastIndexByte(rest, '_')
+	if i < 0 {
+		return "", false, 0, 0, false
+	}
+	number, ok = ordinal(rest[i+1:])
+	if !ok {
+		return "", false, 0, 0, false
+	}
+	job, reduceSlot, task, ok = splitID(rest[:i])
+	return job, reduceSlot, task, number, ok
+}
+
+func splitID(rest string) (job string, reduceSlot bool, number int, ok bool) {
+	i := strings.LastIndexByte(rest, '_')
+	if i < 3 || rest[i-2] != '_' || (rest[i-1] != 'm' && rest[i-1] != 'r') {
+		return "", false, 0, false
+	}
+	number, ok = ordinal(rest[i+1:])
+	return rest[:i-2], rest[i-1] == 'r', number, ok
+}
+
+// ordinal reads the number of a task or an attempt.
+func ordinal(s string) (int, bool) {
+	n, err := strconv.ParseUint(s, 10, 31)
+	return int(n), err == nil
+}
+
+// bareID is a job's id without its prefix, as task and attempt ids carry it.
+func bareID(job string) string { return strings.TrimPrefix(job, "job_") }
+
+// jobBuilder assembles one job from records in any order.
+type jobBuilder struct {
+	c     *collector
+	job   HistoryJob
+	tasks map[taskKey]int // index in job.Tasks
+	line  int             // where the job began
+	full  bool            // the limit on attempts was reported
+}
+
+type taskKey struct {
+	reduceSlot bool
+	number     int
+}
+
+func (c *collector) newJob(id string, line int) *jobBuilder {
+	return &jobBuilder{c: c, job: unknownJob(id), tasks: make(map[taskKey]int), line: line}
+}
+
+// task returns the task of that id, new if need be. The pointer is valid until
+// the next call.
+func (b *jobBuilder) task(kind Kind, reduceSlot bool, number int) *HistoryTask {
+	key := taskKey{reduceSlot, number}
+	i, ok := b.tasks[key]
+	if !ok {
+		i = len(b.job.Tasks)
+		b.tasks[key] = i
+		b.job.Tasks = append(b.job.Tasks, unknownTask(kind, reduceSlot, number))
+	}
+	return &b.job.Tasks[i]
+}
+
+// attempt returns the attempt of that number, new if need be, and nil beyond
+// the limit on attempts. The pointer is valid until the next call.
+func (b *jobBuilder) attempt(t *HistoryTask, number int) *HistoryAttempt {
+	for i := range t.Attempts {
+		if t.Attempts[i].Number == number {
+			return &t.Attempts[i]
+		}
+	}
+	if b.c.attempts >= b.c.limits.Attempts {
+		return nil
+	}
+	b.c.attempts++
+	t.Attempts = append(t.Attempts, unknownAttempt(b.job.ID, b.job.Pool, t.Kind, t.Number, number))
+	return &t.Attempts[len(t.Attempts)-1]
+}
+
+var errAttempts = fmt.Errorf("more attempts than the limit: refused")
+
+// phases splits a reduce attempt at the ends of its shuffle and its sort.
+func (b *jobBuilder) phases(a *HistoryAttempt, line int, shuffleEnd, sortEnd time.Duration) {
+	if !Known(shuffleEnd) || !Known(a.Start) {
+		return
+	}
+	if !Known(sortEnd) {
+		sortEnd = shuffleEnd
+	}
+	if shuffleEnd < a.Start || sortEnd < shuffleEnd || Known(a.Finish) && a.Finish < sortEnd {
+		b.c.problem(line, "%s: start, end of shuffle, end of sort and finish are out of order: the phases are dropped", attemptName(a))
+		return
+	}
+	a.Phases[PhaseShuffle] = shuffleEnd - a.Start
+	a.Phases[PhaseMerge] = sortEnd - shuffleEnd
+	if Known(a.Finish) {
+		a.Phases[PhaseReduce] = a.Finish - sortEnd
+	}
+}
+
+// checkTimes drops a finish that lies before the start.
+func (b *jobBuilder) checkTimes(what string, line int, start time.Duration, finish *time.Duration) {
+	if Known(start) && Known(*finish) && *finish < start {
+		b.c.problem(line, "%s finishes %v before it starts: the finish is dropped", what, start-*finish)
+		*finish = UnknownTime
+	}
+}
+
+func slotLetter(reduceSlot bool) byte {
+	if reduceSlot {
+		return 'r'
+	}
+	return 'm'
+}
+
+// taskName is the id of a task.
+func taskName(job string, t *HistoryTask) string {
+	return fmt.Sprintf("task_%s_%c_%06d", bareID(job), slotLetter(t.ReduceSlot), t.Number)
+}
+
+// attemptName is the id of an attempt; set-up and clean-up are taken to run in
+// a map slot, which is where their numbers come from unless the task says
+// otherwise.
+func attemptName(a *HistoryAttempt) string {
+	return attemptNameIn(a, a.Kind == Reduce)
+}
+
+func attemptNameIn(a *HistoryAttempt, reduceSlot bool) string {
+	return fmt.Sprintf("attempt_%s_%c_%06d_%d", bareID(a.Job), slotLetter(reduceSlot), a.Task, a.Number)
+}
+
+// finish puts the job in order, checks what it announced, and passes it on.
+func (b *jobBuilder) finish() error {
+	c, j := b.c, &b.job
+	if j.ID == "" {
+		c.problem(b.line, "a job without an id is dropped")
+		return nil
+	}
+	if c.seen[j.ID] {
+		c.problem(b.line, "job %s occurs twice: the second is dropped", j.ID)
+		return nil
+	}
+	c.seen[j.ID] = true
+	slices.SortFunc(j.Tasks, compareTasks)
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		slices.SortFunc(t.Attempts, func(x, y HistoryAttempt) int { return cmp.Compare(x.Number, y.Number) })
+		for k := range t.Attempts {
+			t.Attempts[k].Kind = t.Kind
+			t.Attempts[k].Pool = j.Pool
+			c.locate(t, &t.Attempts[k])
+		}
+	}
+	b.checkTimes("job "+j.ID, b.line, j.Submit, &j.Finish)
+	if j.Outcome == Succeeded {
+		for _, x := range []struct {
+			kind   Kind
+			stated int
+			what   string
+		}{{Map, j.Maps, "maps"}, {Reduce, j.Reduces, "reduces"}} {
+			if found, _ := j.Count(x.kind); x.stated >= 0 && found != x.stated {
+				c.problem(b.line, "job %s succeeded with %d %s, but %d are recorded", j.ID, x.stated, x.what, found)
+			}
+		}
+	}
+	return c.each(j)
+}
+
+// locate sets how far a map ran from its split, where the source did not say.
+func (c *collector) locate(t *HistoryTask, a *HistoryAttempt) {
+	if a.Locality != NoLocality || a.Kind != Map || a.Node == "" || len(t.Split.Hosts) == 0 {
+		return
+	}
+	a.Locality = OffRack
+	for _, h := range t.Split.Hosts {
+		if h == a.Node {
+			a.Locality = NodeLocal
+			return
+		}
+		if a.Rack != "" && c.racks[h] == a.Rack {
+			a.Locality = RackLocal
+		}
+	}
+}
+
+// close makes the instants relative to the earliest submission and orders the
+// jobs by it, then by id.
+func (c *collector) close() *History {
+	h := c.h
+	rebase(h.Jobs, &h.Epoch)
+	slices.SortStableFunc(h.Jobs, func(x, y HistoryJob) int {
+		return cmp.Or(cmp.Compare(x.Submit, y.Submit), cmp.Compare(x.ID, y.ID))
+	})
+	h.Topology = c.topology()
+	return h
+}
+
+// rebase moves the earliest first instant of the jobs to zero. epoch, where it
+// is set, is the Unix time of instant 0 in milliseconds and moves along.
+func rebase(jobs []HistoryJob, epoch *int64) {
+	zero := UnknownTime
+	for i := range jobs {
+		if first := jobs[i].earliest(); Known(first) && (!Known(zero) || first < zero) {
+			zero = first
+		}
+	}
+	if !Known(zero) {
+		return
+	}
+	for i := range jobs {
+		jobs[i].shift(-zero)
+	}
+	if *epoch != Unknown {
+		*epoch += zero.Milliseconds()
+	}
+}
+
+// topology lists the hosts seen by rack.
+func (c *collector) topology() Topology {
+	byRack := make(map[string]int)
+	var t Topology
+	for _, host := range slices.Sorted(maps.Keys(c.racks)) {
+		rack := c.racks[host]
+		i, ok := byRack[rack]
+		if !ok {
+			i = len(t.Racks)
+			byRack[rack] = i
+			t.Racks = append(t.Racks, Rack{Name: rack})
+		}
+		t.Racks[i].Hosts = append(t.Racks[i].Hosts, host)
+	}
+	slices.SortFunc(t.Racks, func(a, b Rack) int { return cmp.Compare(a.Name, b.Name) })
+	return t
+}
+
+// unixMillis turns a time in milliseconds as Hadoop writes it into an instant;
+// zero and -1 are unknown.
+func (c *collector) unixMillis(line int, what string, v int64) time.Duration {
+	const last = 9_000_000_000_000 // the year 2255, near the end of a Duration
+	switch {
+	case v == 0 || v == Unknown:
+		return UnknownTime
+	case v < 0 || v > last:
+		c.problem(line, "%s = %d: want a time in milliseconds", what, v)
+		return UnknownTime
+	}
+	c.h.Epoch = 0
+	return time.Duration(v) * time.Millisecond
+}

@@ -1,0 +1,374 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Unknown marks a count or a number of bytes that the source does not state.
+const Unknown = -1
+
+// UnknownTime marks an instant or a span that the source does not state.
+const UnknownTime time.Duration = math.MinInt64
+
+// Known reports whether an instant or a span is stated.
+func Known(d time.Duration) bool { return d != UnknownTime }
+
+// History is what recorded runs left behind: one or more files of one set.
+// Instants are measured from the earliest submission of the set.
+type History struct {
+	Epoch    int64 // instant 0 as Unix time in milliseconds; Unknown where the source states only differences
+	Jobs     []HistoryJob
+	Swim     []SwimJob // traces that state volumes only
+	Topology Topology
+	Site     Conf // cluster configuration read beside the jobs (*-site.xml)
+	Problems []Problem
+	Dropped  int // problems beyond the limit on those kept in detail
+}
+
+// HistoryJob is one recorded job.
+type HistoryJob struct {
+	ID       string // job_201102040848_0119
+	Name     string
+	User     string
+	Queue    string
+	Pool     string // value of mapred.fairscheduler.pool, if the job set it
+	Priority Priority
+	Type     string // Rumen's jobtype: JAVA, PIG, STREAMING, PIPES, OVERALL
+
+	Submit  time.Duration
+	Launch  time.Duration // when the JobTracker had initialised the job
+	Finish  time.Duration
+	Outcome State // Running: no end was recorded
+
+	Maps    int // as the job announced them; the recorded tasks are in Tasks
+	Reduces int
+
+	HeapMB          int64 // heap of a task's JVM, MiB
+	MapMB           int64 // memory asked for a map, MiB
+	ReduceMB        int64
+	ClusterMapMB    int64 // memory of one map slot, MiB
+	ClusterReduceMB int64 // memory of one reduce slot, MiB
+
+	Conf   Conf
+	Tasks  []HistoryTask // maps, reduces, set-up, clean-up; each by number
+	Totals JobTotals
+}
+
+// JobTotals are a job's own sums over its tasks (JobInProgress.Counter and the
+// counters of the finished job). Data counters that carry the kind of task in
+// their name stand in Map and Reduce, the others (bytes of file systems,
+// spilled records) in All unless the source splits them.
+type JobTotals struct {
+	Map, Reduce, All TaskCounters
+
+	LaunchedMaps, LaunchedReduces     int64
+	NodeLocalMaps, RackLocalMaps      int64
+	OffRackMaps                       int64
+	FailedMaps, FailedReduces         int64 // attempts
+	SlotMillisMaps, SlotMillisReduces int64
+}
+
+// HistoryTask is one recorded task and its attempts by number.
+type HistoryTask struct {
+	Kind       Kind
+	ReduceSlot bool // the id says _r_: reduces, and set-up or clean-up run in a reduce slot
+	Number     int  // as in the id
+	State      State
+	Start      time.Duration // assignment, on the JobTracker's clock
+	Finish     time.Duration
+	Split      Split // of maps; Bytes may be Unknown
+	Attempts   []HistoryAttempt
+}
+
+// HistoryAttempt is one recorded attempt: the row a simulated run writes too,
+// and what recorded attempts state beyond it. Counters are Unknown and times
+// UnknownTime where the source is silent. A recorded shuffle begins with the
+// attempt, so it contains the start of the JVM. Node is empty where the source
+// names no host; then Locality says nothing.
+type HistoryAttempt struct {
+	Attempt
+	More        MoreCounters
+	Tracker     string
+	HTTPPort    int
+	Speculative bool   // stated (AVATAAR), not inferred
+	Error       string // why it failed or was killed
+	Progress    *ProgressSplits
+}
+
+// MoreCounters are figures of recorded attempts that simulated ones lack.
+type MoreCounters struct {
+	CombineInRecords, CombineOutRecords int64
+	InGroups                            int64 // reduce input groups
+	MaterializedBytes                   int64 // map output as stored: combined, compressed, with checksums
+	CPUMillis, GCMillis                 int64
+	PhysicalBytes, VirtualBytes         int64
+	HeapBytes                           int64
+}
+
+// TaskCounters are all counters of a task or of the sum of many.
+type TaskCounters struct {
+	Counters
+	More MoreCounters
+}
+
+// ProgressSplits are the samples Hadoop 0.21 and later keep for each twelfth
+// of an attempt's progress: milliseconds of wall clock and of CPU, and KiB of
+// virtual and physical memory.
+type ProgressSplits struct {
+	Clock, CPU, VMem, PhysMem []int64
+}
+
+// Problem is one loss while reading: what could not be read or is not sound.
+type Problem struct {
+	File string
+	Line int // 0: the file as a whole
+	What string
+}
+
+func (p Problem) String() string {
+	if p.Line > 0 {
+		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.What)
+	}
+	return fmt.Sprintf("%s: %s", p.File, p.What)
+}
+
+// Strict returns an error that names the problems, or nil if there are none.
+func (h *History) Strict() error {
+	if len(h.Problems) == 0 {
+		return nil
+	}
+	const shown = 10
+	lines := make([]string, 0, shown+1)
+	for _, p := range h.Problems[:min(shown, len(h.Problems))] {
+		lines = append(lines, p.String())
+	}
+	if more := len(h.Problems) + h.Dropped - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Errorf("%s", strings.Join(lines, "\n"))
+}
+
+// Attempts lists every attempt of the history: by job, then task, then number.
+func (h *History) Attempts() []Attempt {
+	var all []Attempt
+	for j := range h.Jobs {
+		for t := range h.Jobs[j].Tasks {
+			for a := range h.Jobs[j].Tasks[t].Attempts {
+				all = append(all, h.Jobs[j].Tasks[t].Attempts[a].Attempt)
+			}
+		}
+	}
+	return all
+}
+
+// Count returns the number of recorded tasks of a kind and of their attempts.
+func (j *HistoryJob) Count(k Kind) (tasks, attempts int) {
+	for i := range j.Tasks {
+		if t := &j.Tasks[i]; t.Kind == k {
+			tasks++
+			attempts += len(t.Attempts)
+		}
+	}
+	return tasks, attempts
+}
+
+// Winner returns the attempt whose work the job used: the last that succeeded,
+// or nil.
+func (t *HistoryTask) Winner() *HistoryAttempt {
+	for i := len(t.Attempts) - 1; i >= 0; i-- {
+		if t.Attempts[i].State == Succeeded {
+			return &t.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// LastMap returns when the job's last map ended, or UnknownTime.
+func (j *HistoryJob) LastMap() time.Duration {
+	last := UnknownTime
+	for i := range j.Tasks {
+		if t := &j.Tasks[i]; t.Kind == Map {
+			if w := t.Winner(); w != nil {
+				last = max(last, w.Finish)
+			}
+		}
+	}
+	return last
+}
+
+// Common returns the properties on which all jobs that have a configuration
+// agree, laid over the site's: slots per node, scheduler and defaults of the
+// cluster.
+func (h *History) Common() Conf {
+	var common Conf
+	first := true
+	for i := range h.Jobs {
+		conf := h.Jobs[i].Conf
+		if len(conf.Keys()) == 0 {
+			continue
+		}
+		if first {
+			first = false
+			for _, k := range conf.Keys() {
+				v, _ := conf.Lookup(k)
+				common.Set(k, v)
+			}
+			continue
+		}
+		for _, k := range common.Keys() {
+			was, _ := common.Lookup(k)
+			if now, ok := conf.Lookup(k); !ok || now != was {
+				delete(common.values, k)
+			}
+		}
+	}
+	return h.Site.Over(common)
+}
+
+// unknownCounters has every counter Unknown.
+func unknownCounters() TaskCounters {
+	return TaskCounters{
+		Counters: Counters{
+			InRecords: Unknown, InBytes: Unknown, OutRecords: Unknown, OutBytes: Unknown,
+			Spills: Unknown, MergePasses: Unknown, SpilledRecords: Unknown, ShuffleBytes: Unknown,
+			HDFSReadBytes: Unknown, HDFSWriteBytes: Unknown, LocalReadBytes: Unknown, LocalWriteBytes: Unknown,
+		},
+		More: MoreCounters{
+			CombineInRecords: Unknown, CombineOutRecords: Unknown, InGroups: Unknown, MaterializedBytes: Unknown,
+			CPUMillis: Unknown, GCMillis: Unknown, PhysicalBytes: Unknown, VirtualBytes: Unknown, HeapBytes: Unknown,
+		},
+	}
+}
+
+// unknownJob has nothing known but its id.
+func unknownJob(id string) HistoryJob {
+	c := unknownCounters()
+	return HistoryJob{
+		ID: id, Submit: UnknownTime, Launch: UnknownTime, Finish: UnknownTime, Outcome: Running,
+		Maps: Unknown, Reduces: Unknown,
+		HeapMB: Unknown, MapMB: Unknown, ReduceMB: Unknown, ClusterMapMB: Unknown, ClusterReduceMB: Unknown,
+		Totals: JobTotals{
+			Map: c, Reduce: c, All: c,
+			LaunchedMaps: Unknown, LaunchedReduces: Unknown, NodeLocalMaps: Unknown, RackLocalMaps: Unknown,
+			OffRackMaps: Unknown, FailedMaps: Unknown, FailedReduces: Unknown,
+			SlotMillisMaps: Unknown, SlotMillisReduces: Unknown,
+		},
+	}
+}
+
+// unknownTask has nothing known but its name.
+func unknownTask(kind Kind, reduceSlot bool, number int) HistoryTask {
+	return HistoryTask{
+		Kind: kind, ReduceSlot: reduceSlot, Number: number, State: Running,
+		Start: UnknownTime, Finish: UnknownTime, Split: Split{Bytes: Unknown},
+	}
+}
+
+// unknownAttempt has nothing known but its name.
+func unknownAttempt(job, pool string, kind Kind, task, number int) HistoryAttempt {
+	c := unknownCounters()
+	a := HistoryAttempt{
+		Attempt: Attempt{
+			Job: job, Task: task, Kind: kind, Number: number, State: Running, Slot: Unknown, Pool: pool,
+			Locality: NoLocality, Runnable: UnknownTime, Start: UnknownTime, Finish: UnknownTime,
+			Counters: c.Counters, WaitFetch: UnknownTime, WaitMemory: UnknownTime,
+		},
+		More: c.More, HTTPPort: Unknown,
+	}
+	for p := range a.Phases {
+		a.Phases[p] = UnknownTime
+	}
+	return a
+}
+
+// compareTasks orders tasks: maps, reduces, set-up, clean-up; each by number,
+// map slots before reduce slots.
+func compareTasks(a, b HistoryTask) int {
+	slot := func(t HistoryTask) int {
+		if t.ReduceSlot {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(slot(a), slot(b)), cmp.Compare(a.Number, b.Number))
+}
+
+// earliest returns the job's first instant: its submission, or if that is not
+// recorded the first thing that is.
+func (j *HistoryJob) earliest() time.Duration {
+	if Known(j.Submit) {
+		return j.Submit
+	}
+	first := UnknownTime
+	see := func(d time.Duration) {
+		if Known(d) && (!Known(first) || d < first) {
+			first = d
+		}
+	}
+	see(j.Launch)
+	for i := range j.Tasks {
+		see(j.Tasks[i].Start)
+		for k := range j.Tasks[i].Attempts {
+			see(j.Tasks[i].Attempts[k].Start)
+		}
+	}
+	see(j.Finish)
+	return first
+}
+
+// shift moves every known instant of the job by d.
+func (j *HistoryJob) shift(d time.Duration) {
+	move := func(t *time.Duration) {
+		if Known(*t) {
+			*t += d
+		}
+	}
+	move(&j.Submit)
+	move(&j.Launch)
+	move(&j.Finish)
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		move(&t.Start)
+		move(&t.Finish)
+		for k := range t.Attempts {
+			move(&t.Attempts[k].Runnable)
+			move(&t.Attempts[k].Start)
+			move(&t.Attempts[k].Finish)
+		}
+	}
+}
+
+// Rack is one rack of a topology.
+type Rack struct {
+	Name  string
+	Hosts []string // sorted
+}
+
+// Topology lists the machines that a source names, by rack.
+type Topology struct {
+	Racks []Rack // sorted by name
+}
+
+// Hosts returns the number of machines.
+func (t *Topology) Hosts() int {
+	n := 0
+	for _, r := range t.Racks {
+		n += len(r.Hosts)
+	}
+	return n
+}
+
+// RackOf returns the rack of a host, or an empty name.
+func (t *Topology) RackOf(host string) string {
+	for _, r := range t.Racks {
+		if _, found := slices.BinarySearch(r.Hosts, host); found {
+			return r.Name
+		}
+	}
+	return ""
+}
