@@ -1,0 +1,201 @@
+package workload
+
+import (
+	"fmt"
+	"time"
+)
+
+// ReplayOptions say how recorded durations become those of a replay.
+type ReplayOptions struct {
+	// Startup and Commit are the parts of a recorded attempt that the simulator
+	// adds by itself, where the record does not state them: the start of the
+	// JVM and the commit of the output. They are taken off, down to zero. With
+	// both zero the recorded durations stand as they are, and a cluster without
+	// such costs reproduces them.
+	Startup, Commit time.Duration
+
+	// OnlySucceeded leaves out jobs that failed, were killed or have no end.
+	OnlySucceeded bool
+}
+
+// Replay is a workload with the durations of recorded runs.
+type Replay struct {
+	Jobs    []Job
+	Assumed []string // what was taken off or filled in, for the caller to show
+	Notes   []string // what of the record a replay does not repeat, by job
+}
+
+// Replay makes a workload of the recorded jobs, each job and task exactly once:
+// task i of a job is its i-th recorded map or reduce by number. A map takes
+// the duration of the attempt whose output was used; a reduce its shuffle after
+// the last map (end of shuffle minus the later of its own start and the end of
+// the last map), its sort and its reduce phase. Failed attempts fail again
+// after the same time; killed ones are noted. Sizes that are not recorded are
+// zero.
+func (h *History) Replay(o ReplayOptions) Replay {
+	var r Replay
+	if o.Startup > 0 {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%v of each recorded attempt is the start of its JVM", o.Startup))
+	}
+	if o.Commit > 0 {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%v of each recorded reduce is the commit of its output", o.Commit))
+	}
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		if o.OnlySucceeded && j.Outcome != Succeeded {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v, left out", j.ID, j.Outcome))
+			continue
+		}
+		r.Jobs = append(r.Jobs, o.job(j, h.Site, &r))
+	}
+	return r
+}
+
+func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
+	note := func(format string, args ...any) {
+		r.Notes = append(r.Notes, h.ID+": "+fmt.Sprintf(format, args...))
+	}
+	j := Job{
+		ID: h.ID, Name: h.Name, User: h.User, Pool: h.Pool, Queue: h.Queue, Priority: h.Priority,
+		Submit: max(0, h.earliest()), Conf: site.Over(h.Conf),
+	}
+	if !Known(h.Submit) {
+		note("no submission is recorded: submitted at its first instant")
+	}
+	if h.Outcome != Succeeded {
+		note("the recorded job ended %v", h.Outcome)
+	}
+	lastMap := h.LastMap()
+	killed, unsized, never := 0, 0, 0
+	for i := range h.Tasks {
+		t := &h.Tasks[i]
+		if t.Kind != Map && t.Kind != Reduce {
+			continue
+		}
+		w := t.Winner()
+		if w == nil || !Known(w.Start) || !Known(w.Finish) {
+			never++
+		}
+		var fails []time.Duration
+		for k := range t.Attempts {
+			switch a := &t.Attempts[k]; a.State {
+			case Killed:
+				killed++
+			case Failed:
+				fails = append(fails, o.spent(a))
+			}
+		}
+		if t.Kind == Map {
+			m := &j.Maps
+			fail(&m.Fails, m.Count, fails)
+			m.Count++
+			m.Time.Each = append(m.Time.Each, o.mapTime(w))
+			s := Split{Hosts: t.Split.Hosts, Bytes: t.inputBytes()}
+			if s.Bytes == Unknown {
+				unsized++
+				s.Bytes = 0
+			}
+			m.InputBytes += s.Bytes
+			m.Splits = append(m.Splits, s)
+			continue
+		}
+		d := &j.Reduces
+		fail(&d.Fails, d.Count, fails)
+		d.Count++
+		shuffle, sort, reduce := o.reduceTimes(w, lastMap)
+		d.Shuffle.Each = append(d.Shuffle.Each, shuffle)
+		d.Sort.Each = append(d.Sort.Each, sort)
+		d.Time.Each = append(d.Time.Each, reduce)
+		if w != nil {
+			d.ShuffleData += max(0, w.ShuffleBytes)
+			d.OutputBytes += max(0, w.HDFSWriteBytes)
+		}
+	}
+	if killed > 0 {
+		note("%d killed attempts are not repeated", killed)
+	}
+	if never > 0 {
+		note("%d tasks have no successful attempt of known length: their time is zero", never)
+	}
+	if unsized > 0 {
+		note("the input of %d maps is not recorded: taken as zero bytes", unsized)
+	}
+	return j
+}
+
+func fail(all *Failures, task int, after []time.Duration) {
+	if len(after) == 0 {
+		return
+	}
+	if *all == nil {
+		*all = make(Failures)
+	}
+	(*all)[task] = after
+}
+
+// inputBytes is what a map read: of its input format, or of HDFS.
+func (t *HistoryTask) inputBytes() int64 {
+	if t.Split.Bytes != Unknown {
+		return t.Split.Bytes
+	}
+	w := t.Winner()
+	switch {
+	case w == nil:
+		return Unknown
+	case w.HDFSReadBytes > 0:
+		return w.HDFSReadBytes
+	}
+	return w.InBytes
+}
+
+// spent is how long the child process of an attempt ran.
+func (o ReplayOptions) spent(a *HistoryAttempt) time.Duration {
+	if !Known(a.Start) || !Known(a.Finish) {
+		return 0
+	}
+	return max(0, a.Duration()-o.startup(a))
+}
+
+func (o ReplayOptions) startup(a *HistoryAttempt) time.Duration {
+	if Known(a.Phases[PhaseStartup]) {
+		return a.Phases[PhaseStartup]
+	}
+	return o.Startup
+}
+
+func (o ReplayOptions) mapTime(w *HistoryAttempt) time.Duration {
+	if w == nil {
+		return 0
+	}
+	commit := time.Duration(0)
+	if Known(w.Phases[PhaseCommit]) {
+		commit = w.Phases[PhaseCommit]
+	}
+	return max(0, o.spent(w)-commit)
+}
+
+// reduceTimes splits a reduce at the end of the last map, of the shuffle and
+// of the sort. Without these marks all of its time is reduce.
+func (o ReplayOptions) reduceTimes(w *HistoryAttempt, lastMap time.Duration) (shuffle, sort, reduce time.Duration) {
+	if w == nil || !Known(w.Start) || !Known(w.Finish) {
+		return 0, 0, 0
+	}
+	commit := o.Commit
+	if Known(w.Phases[PhaseCommit]) {
+		commit = w.Phases[PhaseCommit]
+	}
+	began := w.Start + o.startup(w)
+	end := w.Finish - commit
+	if !Known(w.Phases[PhaseShuffle]) {
+		return 0, 0, max(0, end-max(began, lastMap))
+	}
+	shuffled := w.Start + w.Phases[PhaseShuffle]
+	if Known(w.Phases[PhaseStartup]) {
+		shuffled += w.Phases[PhaseStartup]
+	}
+	shuffle = max(0, shuffled-max(began, lastMap))
+	if Known(w.Phases[PhaseMerge]) {
+		sort = w.Phases[PhaseMerge]
+	}
+	return shuffle, sort, max(0, end-shuffled-sort)
+}

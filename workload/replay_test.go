@@ -1,0 +1,156 @@
+package workload
+
+import (
+	"testing"
+	"time"
+)
+
+// TestReplayExample: two maps and a reduce of one job, in seconds from its
+// submission. Map 0 fails after 4 s and then runs 10-22; map 1 runs 6-14, its
+// speculative twin is killed. The reduce starts at 12, ends its shuffle at 25,
+// its sort at 26 and itself at 33. The last map ends at 22, so 3 s of shuffle
+// remain after it.
+func TestReplayExample(t *testing.T) {
+	sec := func(s int) time.Duration { return time.Duration(s) * time.Second }
+	attempt := func(kind Kind, task, n int, s State, start, finish int) HistoryAttempt {
+		a := unknownAttempt("job_1_0001", "", kind, task, n)
+		a.State, a.Start, a.Finish = s, sec(start), sec(finish)
+		return a
+	}
+	j := unknownJob("job_1_0001")
+	j.Submit, j.Finish, j.Outcome = 0, sec(35), Succeeded
+	m0 := unknownTask(Map, false, 0)
+	m0.Attempts = []HistoryAttempt{attempt(Map, 0, 0, Failed, 5, 9), attempt(Map, 0, 1, Succeeded, 10, 22)}
+	m0.Split.Hosts = []string{"n1", "n2"}
+	m1 := unknownTask(Map, false, 1)
+	m1.Attempts = []HistoryAttempt{attempt(Map, 1, 0, Succeeded, 6, 14), attempt(Map, 1, 1, Killed, 11, 14)}
+	m1.Attempts[0].HDFSReadBytes = 1000
+	r0 := unknownTask(Reduce, true, 0)
+	r := attempt(Reduce, 0, 0, Succeeded, 12, 33)
+	r.Phases[PhaseShuffle], r.Phases[PhaseMerge], r.Phases[PhaseReduce] = sec(13), sec(1), sec(7)
+	r0.Attempts = []HistoryAttempt{r}
+	setup := unknownTask(Setup, false, 3)
+	setup.Attempts = []HistoryAttempt{attempt(Setup, 3, 0, Succeeded, 1, 3)}
+	j.Tasks = []HistoryTask{m0, m1, r0, setup}
+	h := History{Jobs: []HistoryJob{j}}
+
+	check := func(what string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %v, want %v", what, got, want)
+		}
+	}
+	got := h.Replay(ReplayOptions{}).Jobs[0]
+	check("maps", got.Maps.Count, 2)
+	check("map 0", got.Maps.Time.Each[0], sec(12))
+	check("map 1", got.Maps.Time.Each[1], sec(8))
+	check("input", got.Maps.InputBytes, int64(1000))
+	check("hosts of map 0", len(got.Maps.Splits[0].Hosts), 2)
+	after, fails := got.Maps.Fails.After(0, 0)
+	check("failure of map 0", after, sec(4))
+	check("map 0 fails first", fails, true)
+	_, again := got.Maps.Fails.After(0, 1)
+	check("map 0 fails again", again, false)
+	check("reduces", got.Reduces.Count, 1)
+	check("shuffle", got.Reduces.Shuffle.Each[0], sec(3))
+	check("sort", got.Reduces.Sort.Each[0], sec(1))
+	check("reduce", got.Reduces.Time.Each[0], sec(7))
+
+	// 2 s of JVM start come off maps and failures; the reduce started before
+	// the last map ended, so its shuffle after it is as before. A commit of 3 s
+	// leaves 4 s of reduce.
+	cut := h.Replay(ReplayOptions{Startup: sec(2), Commit: sec(3)}).Jobs[0]
+	check("map 0 without JVM start", cut.Maps.Time.Each[0], sec(10))
+	after, _ = cut.Maps.Fails.After(0, 0)
+	check("failure without JVM start", after, sec(2))
+	check("shuffle without JVM start", cut.Reduces.Shuffle.Each[0], sec(3))
+	check("reduce without commit", cut.Reduces.Time.Each[0], sec(4))
+
+	notes := h.Replay(ReplayOptions{}).Notes
+	check("notes", len(notes), 2) // one killed attempt, one map of unknown input
+	h.Jobs[0].Outcome = Killed
+	check("jobs kept", len(h.Replay(ReplayOptions{OnlySucceeded: true}).Jobs), 0)
+}
+
+// TestReplayGridmix replays a recorded cluster: every job and task once, the
+// gaps between submissions kept, and the cluster's settings at hand.
+func TestReplayGridmix(t *testing.T) {
+	h := mustOpen(t, shared(t, "gridmix-traces/trace_5m.json.gz"))
+	r := h.Replay(ReplayOptions{})
+	if len(r.Jobs) != len(h.Jobs) {
+		t.Fatalf("%d jobs of %d", len(r.Jobs), len(h.Jobs))
+	}
+	for i, j := range r.Jobs {
+		was := &h.Jobs[i]
+		if j.ID != was.ID || j.Submit != was.Submit {
+			t.Errorf("%s submitted at %v, was %s at %v", j.ID, j.Submit, was.ID, was.Submit)
+		}
+		if j.Maps.Count != was.Maps || j.Reduces.Count != was.Reduces {
+			t.Errorf("%s: %d + %d tasks, was %d + %d", j.ID, j.Maps.Count, j.Reduces.Count, was.Maps, was.Reduces)
+		}
+		for k := range j.Reduces.Count {
+			w := was.Tasks[j.Maps.Count+k].Winner()
+			end := max(w.Start, was.LastMap()) + j.Reduces.Shuffle.Each[k] + j.Reduces.Sort.Each[k] + j.Reduces.Time.Each[k]
+			if end != w.Finish {
+				t.Errorf("%s reduce %d ends at %v, was %v", j.ID, k, end, w.Finish)
+			}
+		}
+	}
+	common := h.Common()
+	for key, want := range map[string]string{
+		"mapred.tasktracker.map.tasks.maximum":    "4",
+		"mapred.tasktracker.reduce.tasks.maximum": "2",
+		"mapred.jobtracker.taskScheduler":         "org.apache.hadoop.mapred.CapacityTaskScheduler",
+		"io.sort.mb":                              "256",
+		"io.sort.spill.percent":                   "0.95",
+		"dfs.block.size":                          "134217728",
+		"mapred.reduce.parallel.copies":           "30",
+	} {
+		if got := common.String(key, ""); got != want {
+			t.Errorf("%s = %q, want %q", key, got, want)
+		}
+	}
+}
+
+// TestSwimJobs: 150 bytes at 64 a block are 3 maps of 50 bytes, at 10 bytes/s
+// and 1 s fixed 6 s each. 90 shuffled + 20 written at 50 a reduce round to 2
+// reduces of 45 and 10 bytes.
+func TestSwimJobs(t *testing.T) {
+	rates := SwimRates{
+		BlockBytes: 64, BytesPerReduce: 50, MapFixed: time.Second, ReduceFixed: 2 * time.Second,
+		MapBytesPS: 10, ShuffleBytesPS: 9, SortBytesPS: 45, ReduceBytesPS: 15, WriteBytesPS: 5,
+	}
+	jobs, err := SwimJobs([]SwimJob{
+		{ID: "a", InputBytes: 150, ShuffleBytes: 90, OutputBytes: 20},
+		{ID: "b", Submit: time.Minute, InputBytes: 0, OutputBytes: 15},
+	}, rates)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := &jobs[0], &jobs[1]
+	for _, x := range []struct {
+		what      string
+		got, want any
+	}{
+		{"maps", a.Maps.Count, 3}, {"map time", a.Maps.Time.All, 6 * time.Second},
+		{"reduces", a.Reduces.Count, 2}, {"shuffle", a.Reduces.Shuffle.All, 5 * time.Second},
+		{"sort", a.Reduces.Sort.All, time.Second}, {"reduce", a.Reduces.Time.All, 7 * time.Second}, // 2 + 45/15 + 10/5
+		{"maps without input", b.Maps.Count, 1}, {"reduces without shuffle", b.Reduces.Count, 0},
+		{"map-only map", b.Maps.Time.All, 4 * time.Second}, // 1 + 0/10 + 15/5
+		{"submit", b.Submit, time.Minute},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
+		}
+	}
+	rates.ReduceCap = 1
+	if jobs, _ := SwimJobs([]SwimJob{{ID: "a", InputBytes: 150, ShuffleBytes: 90}}, rates); jobs[0].Reduces.Count != 1 {
+		t.Errorf("%d reduces, want the cap 1", jobs[0].Reduces.Count)
+	}
+	if _, err := SwimJobs([]SwimJob{{ID: "huge", InputBytes: 1 << 62}}, rates); err == nil {
+		t.Error("a job of 10^16 maps was accepted")
+	}
+	if _, err := SwimJobs(nil, SwimRates{}); err == nil {
+		t.Error("rates of zero were accepted")
+	}
+}
