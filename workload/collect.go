@@ -21,13 +21,16 @@ type collector struct {
 	racks    map[string]string       // of each host seen
 	names    map[string]string       // one copy of each host, rack, property...
 	seen     map[string]bool         // job ids
-	attempts int
+	confs    map[string]Conf         // read apart from their jobs, by job id
+	attempts int                     // and tasks
+	full     bool                    // a limit on them was hit
 }
 
 func newCollector(limits Limits) *collector {
 	c := &collector{
 		limits: limits.withDefaults(), h: &History{Epoch: Unknown},
 		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool),
+		confs: make(map[string]Conf),
 	}
 	c.each = func(j *HistoryJob) error {
 		c.h.Jobs = append(c.h.Jobs, *j)
@@ -175,8 +178,8 @@ type jobBuilder struct {
 	c     *collector
 	job   HistoryJob
 	tasks map[taskKey]int // index in job.Tasks
-	line  int             // where the job began
-	full  bool            // the limit on attempts was reported
+	marks map[attemptKey]attemptMarks
+	line  int // where the job began
 }
 
 type taskKey struct {
@@ -184,8 +187,77 @@ type taskKey struct {
 	number     int
 }
 
+type attemptKey struct {
+	taskKey
+	attempt int
+}
+
+// attemptMarks is what events said of an attempt that only its other events
+// can complete.
+type attemptMarks struct {
+	line             int // of its last event
+	shuffled, sorted time.Duration
+}
+
 func (c *collector) newJob(id string, line int) *jobBuilder {
 	return &jobBuilder{c: c, job: unknownJob(id), tasks: make(map[taskKey]int), line: line}
+}
+
+// mark notes the line of an attempt's event.
+func (b *jobBuilder) mark(t *HistoryTask, a *HistoryAttempt, line int) {
+	b.update(t, a, func(m *attemptMarks) {
+		if !Known(m.shuffled) {
+			m.line = line
+		}
+	})
+}
+
+// markShuffle notes the ends of an attempt's shuffle and sort.
+func (b *jobBuilder) markShuffle(t *HistoryTask, a *HistoryAttempt, line int, shuffled, sorted time.Duration) {
+	b.update(t, a, func(m *attemptMarks) { *m = attemptMarks{line, shuffled, sorted} })
+}
+
+func (b *jobBuilder) update(t *HistoryTask, a *HistoryAttempt, f func(*attemptMarks)) {
+	if b.marks == nil {
+		b.marks = make(map[attemptKey]attemptMarks)
+	}
+	key := attemptKey{taskKey{t.ReduceSlot, t.Number}, a.Number}
+	m, ok := b.marks[key]
+	if !ok {
+		m = attemptMarks{shuffled: UnknownTime, sorted: UnknownTime}
+	}
+	f(&m)
+	b.marks[key] = m
+}
+
+// settle completes the attempts that events described, in order.
+func (b *jobBuilder) settle() {
+	if b.marks == nil {
+		return
+	}
+	for i := range b.job.Tasks {
+		t := &b.job.Tasks[i]
+		for k := range t.Attempts {
+			a := &t.Attempts[k]
+			m, ok := b.marks[attemptKey{taskKey{t.ReduceSlot, t.Number}, a.Number}]
+			if !ok {
+				m = attemptMarks{line: b.line, shuffled: UnknownTime}
+			}
+			name := attemptNameIn(a, t.ReduceSlot)
+			switch {
+			case a.State == Running || !Known(a.Finish):
+				b.c.problem(m.line, "%s has no end", name)
+			case !Known(a.Start):
+				b.c.problem(m.line, "%s has no start", name)
+			}
+			b.checkTimes(name, m.line, a.Start, &a.Finish)
+			b.phases(a, m.line, m.shuffled, m.sorted)
+			if a.Node == "" {
+				a.Rack, a.Node = b.c.place(m.line, "", trackerHost(a.Tracker))
+			}
+		}
+		b.checkTimes(taskName(b.job.ID, t), b.line, t.Start, &t.Finish)
+	}
 }
 
 // task returns the task of that id, new if need be. The pointer is valid until
@@ -194,6 +266,8 @@ func (b *jobBuilder) task(kind Kind, reduceSlot bool, number int) *HistoryTask {
 	key := taskKey{reduceSlot, number}
 	i, ok := b.tasks[key]
 	if !ok {
+		b.c.attempts++
+		b.c.full = b.c.full || b.c.attempts > b.c.limits.Attempts
 		i = len(b.job.Tasks)
 		b.tasks[key] = i
 		b.job.Tasks = append(b.job.Tasks, unknownTask(kind, reduceSlot, number))
@@ -209,7 +283,8 @@ func (b *jobBuilder) attempt(t *HistoryTask, number int) *HistoryAttempt {
 			return &t.Attempts[i]
 		}
 	}
-	if b.c.attempts >= b.c.limits.Attempts {
+	if b.c.attempts >= b.c.limits.Attempts || len(t.Attempts) >= maxAttemptsOfTask {
+		b.c.full = true
 		return nil
 	}
 	b.c.attempts++
@@ -217,7 +292,11 @@ func (b *jobBuilder) attempt(t *HistoryTask, number int) *HistoryAttempt {
 	return &t.Attempts[len(t.Attempts)-1]
 }
 
-var errAttempts = fmt.Errorf("more attempts than the limit: refused")
+// maxAttemptsOfTask is far beyond what Hadoop allows (four, twenty when set
+// high, and those killed); more is a damaged file.
+const maxAttemptsOfTask = 1000
+
+var errAttempts = fmt.Errorf("more tasks or attempts than the limit: refused")
 
 // phases splits a reduce attempt at the ends of its shuffle and its sort.
 func (b *jobBuilder) phases(a *HistoryAttempt, line int, shuffleEnd, sortEnd time.Duration) {
@@ -282,12 +361,16 @@ func (b *jobBuilder) finish() error {
 	}
 	c.seen[j.ID] = true
 	slices.SortFunc(j.Tasks, compareTasks)
+	b.settle()
+	c.configureJob(j)
 	for i := range j.Tasks {
 		t := &j.Tasks[i]
 		slices.SortFunc(t.Attempts, func(x, y HistoryAttempt) int { return cmp.Compare(x.Number, y.Number) })
 		for k := range t.Attempts {
 			t.Attempts[k].Kind = t.Kind
-			t.Attempts[k].Pool = j.Pool
+			if a := &t.Attempts[k]; a.Rack == "" {
+				a.Rack = c.racks[a.Node]
+			}
 			c.locate(t, &t.Attempts[k])
 		}
 	}
@@ -306,18 +389,64 @@ func (b *jobBuilder) finish() error {
 	return c.each(j)
 }
 
+// configureJob lays a configuration that was read apart over the job's, and
+// takes from it what the job's records do not state.
+func (c *collector) configureJob(j *HistoryJob) {
+	if conf, ok := c.confs[j.ID]; ok {
+		j.Conf = j.Conf.Over(conf)
+		delete(c.confs, j.ID)
+	}
+	if j.Pool == "" {
+		j.Pool = c.intern(j.Conf.String("mapred.fairscheduler.pool", ""))
+	}
+	for i := range j.Tasks {
+		for k := range j.Tasks[i].Attempts {
+			j.Tasks[i].Attempts[k].Pool = j.Pool
+		}
+	}
+	if j.Queue == "" {
+		j.Queue = c.intern(j.Conf.String("mapred.job.queue.name", ""))
+	}
+	for _, x := range []struct {
+		to  *int64
+		key string
+	}{
+		{&j.HeapMB, "mapred.child.java.opts"}, {&j.MapMB, "mapred.map.child.java.opts"}, {&j.ReduceMB, "mapred.reduce.child.java.opts"},
+	} {
+		if *x.to == Unknown {
+			*x.to = heapMB(j.Conf.String(x.key, j.Conf.String("mapred.child.java.opts", "")))
+		}
+	}
+}
+
+// heapMB is the -Xmx of Java options in MiB, or Unknown.
+func heapMB(opts string) int64 {
+	mb := int64(Unknown)
+	for opt := range strings.FieldsSeq(opts) {
+		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok { // the last one counts
+			if n, err := ParseBytes(size); err == nil {
+				mb = n >> 20
+			}
+		}
+	}
+	return mb
+}
+
 // locate sets how far a map ran from its split, where the source did not say.
 func (c *collector) locate(t *HistoryTask, a *HistoryAttempt) {
 	if a.Locality != NoLocality || a.Kind != Map || a.Node == "" || len(t.Split.Hosts) == 0 {
 		return
 	}
+	if slices.Contains(t.Split.Hosts, a.Node) {
+		a.Locality = NodeLocal
+		return
+	}
+	if a.Rack == "" {
+		return
+	}
 	a.Locality = OffRack
 	for _, h := range t.Split.Hosts {
-		if h == a.Node {
-			a.Locality = NodeLocal
-			return
-		}
-		if a.Rack != "" && c.racks[h] == a.Rack {
+		if c.racks[h] == a.Rack {
 			a.Locality = RackLocal
 		}
 	}
@@ -328,6 +457,9 @@ func (c *collector) locate(t *HistoryTask, a *HistoryAttempt) {
 func (c *collector) close() *History {
 	h := c.h
 	rebase(h.Jobs, &h.Epoch)
+	for i := range h.Jobs { // configurations read after their jobs
+		c.configureJob(&h.Jobs[i])
+	}
 	slices.SortStableFunc(h.Jobs, func(x, y HistoryJob) int {
 		return cmp.Or(cmp.Compare(x.Submit, y.Submit), cmp.Compare(x.ID, y.ID))
 	})

@@ -48,12 +48,12 @@ type HistoryJob struct {
 	Maps    int // as the job announced them; the recorded tasks are in Tasks
 	Reduces int
 
-	HeapMB          int64 // heap of a task's JVM, MiB
-	MapMB           int64 // memory asked for a map, MiB
-	ReduceMB        int64
-	ClusterMapMB    int64 // memory of one map slot, MiB
-	ClusterReduceMB int64 // memory of one reduce slot, MiB
+	// MiB; as Rumen states them: heaps (-Xmx) of task JVMs in general, of maps
+	// and of reduces, and the memory of one slot of the cluster.
+	HeapMB, MapMB, ReduceMB       int64
+	ClusterMapMB, ClusterReduceMB int64
 
+	Error  string // why it failed or was killed
 	Conf   Conf
 	Tasks  []HistoryTask // maps, reduces, set-up, clean-up; each by number
 	Totals JobTotals

@@ -66,6 +66,7 @@ type MapTasks struct {
 type ReduceTasks struct {
 	Count       int
 	Shuffle     Durations // after the last map output became known
+	Copy        Durations // instead of Shuffle: the whole copy time, which overlaps the maps
 	Sort        Durations
 	Time        Durations // the reduce phase
 	FirstWave   Durations // shuffle of reduces that started before the last map ended; unset: Shuffle

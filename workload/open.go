@@ -7,6 +7,7 @@ import (
 
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,13 +19,16 @@ type Format string
 
 // The formats, as scenarios and command lines name them.
 const (
-	FormatSwim     Format = "swim"     // SWIM volumes, TSV
-	FormatRumen    Format = "rumen"    // Rumen job trace, JSON
-	FormatTopology Format = "topology" // Rumen network topology, JSON
+	FormatSwim     Format = "swim"       // SWIM volumes, TSV
+	FormatRumen    Format = "rumen"      // Rumen job trace, JSON
+	FormatTopology Format = "topology"   // Rumen network topology, JSON
+	FormatMRv1     Format = "history"    // JobHistory of Hadoop 0.18 to 1.x
+	FormatConf     Format = "conf"       // configuration, XML
+	FormatProps    Format = "properties" // configuration, name=value lines
 )
 
 // Formats lists the formats Open reads.
-var Formats = []Format{FormatSwim, FormatRumen, FormatTopology}
+var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, FormatConf, FormatProps}
 
 // ReadOptions say how to read. The zero value detects formats from the content
 // and takes the default limits.
@@ -105,6 +109,12 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 		err = c.readRumen(s)
 	case FormatTopology:
 		err = c.readTopology(s)
+	case FormatMRv1:
+		err = c.readMRv1(s)
+	case FormatConf:
+		err = c.readConf(s)
+	case FormatProps:
+		err = c.readProperties(s)
 	default:
 		return fmt.Errorf("format %q: want one of %v", format, Formats)
 	}
@@ -140,13 +150,28 @@ func detect(r *bufio.Reader) (Format, error) {
 		return detectJSON(head)
 	}
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	if _, member := memberName(first); member || beginsRecord(first) {
+		return FormatMRv1, nil
+	}
+	if beginsConf(first) {
+		return FormatConf, nil
+	}
 	if n := bytes.Count(first, []byte{'\t'}); n == 5 || n == 8 {
 		if _, err := swimJob(strings.Split(strings.TrimSuffix(string(first), "\r"), "\t")); err == nil {
 			return FormatSwim, nil
 		}
 	}
+	if propertyLine.Match(first) {
+		return FormatProps, nil
+	}
 	return "", fmt.Errorf("the content is none of the formats %v", Formats)
 }
+
+// propertyLine is a dotted Hadoop property with its value.
+var propertyLine = regexp.MustCompile(`^[a-zA-Z][\w-]*(\.[\w-]+)+=`)
+
+// baseName is the name of a file without its folders.
+func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }
 
 // keysOf tells the JSON formats apart by a key of the first object.
 var keysOf = map[string]Format{

@@ -230,7 +230,6 @@ func (rr *rumenReader) job(j *loggedJob) error {
 	h.ReduceMB = c.count(line, "jobReduceMB", j.ReduceMB)
 	h.ClusterMapMB = c.count(line, "clusterMapMB", j.ClusterMapMB)
 	h.ClusterReduceMB = c.count(line, "clusterReduceMB", j.ClusterReduceMB)
-	h.Pool = h.Conf.String("mapred.fairscheduler.pool", "")
 	return b.finish()
 }
 
@@ -268,6 +267,9 @@ func (rr *rumenReader) tasks(dec *jsontext.Decoder) error {
 		}
 		if err := rr.oneTask(&rr.task); err != nil {
 			return err
+		}
+		if rr.c.full {
+			return errAttempts
 		}
 	}
 	_, err = dec.ReadToken()

@@ -17,12 +17,12 @@ import (
 // default.
 type Limits struct {
 	LineBytes int // longest line, or JSON or XML value: 16 MiB
-	Ratio     int // size of compressed content over that of the file, beyond the first 64 MiB: 400
-	Attempts  int // of all jobs read: 4,000,000
+	Ratio     int // size of compressed content over that of the file, beyond the first 32 MiB: 400
+	Attempts  int // tasks and attempts of all jobs read: 4,000,000
 	Problems  int // kept in detail: 1,000
 }
 
-const ratioFrom = 64 << 20 // content up to this size may be compressed at any ratio
+const ratioFrom = 32 << 20 // content up to this size may be compressed at any ratio
 
 func (l Limits) withDefaults() Limits {
 	set := func(field *int, value int) {
