@@ -197,6 +197,7 @@ type attemptKey struct {
 type attemptMarks struct {
 	line             int // of its last event
 	shuffled, sorted time.Duration
+	mapped           time.Duration
 }
 
 func (c *collector) newJob(id string, line int) *jobBuilder {
@@ -214,7 +215,12 @@ func (b *jobBuilder) mark(t *HistoryTask, a *HistoryAttempt, line int) {
 
 // markShuffle notes the ends of an attempt's shuffle and sort.
 func (b *jobBuilder) markShuffle(t *HistoryTask, a *HistoryAttempt, line int, shuffled, sorted time.Duration) {
-	b.update(t, a, func(m *attemptMarks) { *m = attemptMarks{line, shuffled, sorted} })
+	b.update(t, a, func(m *attemptMarks) { m.line, m.shuffled, m.sorted = line, shuffled, sorted })
+}
+
+// markMap notes the end of an attempt's map phase; what follows is the merge.
+func (b *jobBuilder) markMap(t *HistoryTask, a *HistoryAttempt, line int, mapped time.Duration) {
+	b.update(t, a, func(m *attemptMarks) { m.line, m.mapped = line, mapped })
 }
 
 func (b *jobBuilder) update(t *HistoryTask, a *HistoryAttempt, f func(*attemptMarks)) {
@@ -224,7 +230,7 @@ func (b *jobBuilder) update(t *HistoryTask, a *HistoryAttempt, f func(*attemptMa
 	key := attemptKey{taskKey{t.ReduceSlot, t.Number}, a.Number}
 	m, ok := b.marks[key]
 	if !ok {
-		m = attemptMarks{shuffled: UnknownTime, sorted: UnknownTime}
+		m = attemptMarks{shuffled: UnknownTime, sorted: UnknownTime, mapped: UnknownTime}
 	}
 	f(&m)
 	b.marks[key] = m
@@ -241,17 +247,24 @@ func (b *jobBuilder) settle() {
 			a := &t.Attempts[k]
 			m, ok := b.marks[attemptKey{taskKey{t.ReduceSlot, t.Number}, a.Number}]
 			if !ok {
-				m = attemptMarks{line: b.line, shuffled: UnknownTime}
+				m = attemptMarks{line: b.line, shuffled: UnknownTime, mapped: UnknownTime}
 			}
 			name := attemptNameIn(a, t.ReduceSlot)
 			switch {
 			case a.State == Running || !Known(a.Finish):
 				b.c.problem(m.line, "%s has no end", name)
-			case !Known(a.Start):
+			case !Known(a.Start) && a.State != Killed: // those may end before they start
 				b.c.problem(m.line, "%s has no start", name)
 			}
 			b.checkTimes(name, m.line, a.Start, &a.Finish)
 			b.phases(a, m.line, m.shuffled, m.sorted)
+			if Known(m.mapped) && Known(a.Start) && Known(a.Finish) {
+				if m.mapped < a.Start || a.Finish < m.mapped {
+					b.c.problem(m.line, "%s: start, end of map phase and finish are out of order: the phases are dropped", name)
+				} else {
+					a.Phases[PhaseMap], a.Phases[PhaseMerge] = m.mapped-a.Start, a.Finish-m.mapped
+				}
+			}
 			if a.Node == "" {
 				a.Rack, a.Node = b.c.place(m.line, "", trackerHost(a.Tracker))
 			}

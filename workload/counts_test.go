@@ -44,6 +44,10 @@ func TestSharedCounts(t *testing.T) {
 		{"mrv1-history/chukwa-Hadoop18JobHistoryLog.txt.gz", tally{1, 9, 8, 0, 17}, 29.6, 0},
 		{"mrv1-history/job_201002080801_40864.hist.gz", tally{1, 2, 5, 2, 9}, 0, 0},
 		{"mrv1-history/job_201311192236_3583_Sleep_job.hist", tally{1, 1, 1, 2, 2}, 0, 0},
+		{"mrv2-jhist/job_1329348432655_0001-sleep-10-1.jhist", tally{1, 10, 2, 0, 12}, 0, 1}, // announces one reduce
+		{"mrv2-jhist/job_1393307629410_0001-failed.jhist", tally{1, 1, 0, 0, 1}, 0, 0},
+		{"mrv2-jhist/job_1400206191003_0001-failed-2.0.3-alpha.jhist", tally{1, 2, 1, 0, 4}, 0, 0},
+		{"mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist", tally{1, 1, 1, 0, 2}, 0, 0},
 		{"gridmix-traces/trace_1m.json.gz", tally{5, 42, 5, 10, 47}, 50.3, 0},
 		{"gridmix-traces/trace_3m.json.gz", tally{12, 148, 18, 24, 166}, 100.7, 0},
 		{"gridmix-traces/trace_5m.json.gz", tally{16, 240, 540, 32, 780}, 286.6, 0},

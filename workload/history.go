@@ -188,6 +188,14 @@ func (t *HistoryTask) Winner() *HistoryAttempt {
 	return nil
 }
 
+// slotKind is the kind of task whose slots the task's attempts take.
+func (t *HistoryTask) slotKind() Kind {
+	if t.ReduceSlot {
+		return Reduce
+	}
+	return Map
+}
+
 // LastMap returns when the job's last map ended, or UnknownTime.
 func (j *HistoryJob) LastMap() time.Duration {
 	last := UnknownTime

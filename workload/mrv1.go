@@ -323,11 +323,7 @@ func (r *mrv1Reader) taskRecord(line int) {
 
 func (r *mrv1Reader) attemptCounters(line int, t *HistoryTask, a *HistoryAttempt) {
 	all := TaskCounters{a.Counters, a.More}
-	kind := Map
-	if t.ReduceSlot {
-		kind = Reduce
-	}
-	r.counters(line, "COUNTERS", func(name string, v int64) { all.take(kind, name, v) })
+	r.counters(line, "COUNTERS", func(name string, v int64) { all.take(t.slotKind(), name, v) })
 	a.Counters, a.More = all.Counters, all.More
 }
 

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,16 +97,6 @@ func gunzip(t testing.TB, path string) string {
 	return string(all)
 }
 
-// readString reads a text as a file of any format.
-func readString(t testing.TB, name, text string) *History {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	return mustOpen(t, path)
-}
-
 const mrv1Sample = `Meta VERSION="1" .
 Job JOBID="job_201001010000_0001" JOBNAME="word\=count \"a\"" USER="ann" SUBMIT_TIME="1262304000000" JOBCONF="hdfs://h\.x/job\.xml" JOB_QUEUE="etl" .
 Job JOBID="job_201001010000_0001" JOB_PRIORITY="HIGH" .
@@ -165,51 +154,20 @@ func TestMRv1Records(t *testing.T) {
 // TestMRv1Damage damages the sample in one place at a time. What is left must
 // be read, and the loss reported with its line.
 func TestMRv1Damage(t *testing.T) {
-	all := strings.Split(strings.TrimSuffix(mrv1Sample, "\n"), "\n")
-	replace := func(line int, old, new string) func() []string {
-		return func() []string {
-			l := slices.Clone(all)
-			if !strings.Contains(l[line-1], old) {
-				t.Fatalf("line %d does not contain %q", line, old)
-			}
-			l[line-1] = strings.Replace(l[line-1], old, new, 1)
-			return l
-		}
-	}
-	for _, x := range []struct {
-		name  string
-		text  func() []string
-		line  int
-		what  string
-		tasks int
-	}{
-		{"truncated", func() []string { return append(slices.Clone(all[:11]), all[11][:100]) }, 12, "without its end mark", 1},
-		{"no end mark", replace(5, `" .`, `"`), 5, "without its end mark", 2},
-		{"no finish", func() []string { return slices.Delete(slices.Clone(all), 10, 11) }, 10, "attempt_201001010000_0001_m_000000_1 has no end", 2},
-		{"no start", func() []string { return slices.Delete(slices.Clone(all), 14, 15) }, 14, "attempt_201001010000_0001_r_000000_0 has no start", 2},
-		{"starts twice", func() []string {
-			return append(slices.Clone(all), strings.Replace(all[9], "1262304005000", "1262304005001", 1))
+	testDamage(t, mrv1Sample, []damage{
+		{"truncated", cutAfter(11, 100), 12, "without its end mark", 1},
+		{"no end mark", replaceIn(5, `" .`, `"`), 5, "without its end mark", 2},
+		{"no finish", deleteLine(11), 10, "attempt_201001010000_0001_m_000000_1 has no end", 2},
+		{"no start", deleteLine(15), 14, "attempt_201001010000_0001_r_000000_0 has no start", 2},
+		{"starts twice", func(_ *testing.T, l []string) []string {
+			return append(l, strings.Replace(l[9], "1262304005000", "1262304005001", 1))
 		}, 18, "starts twice", 2},
-		{"wrong count", replace(4, `TOTAL_MAPS="1"`, `TOTAL_MAPS="3"`), 2, "succeeded with 3 maps, but 1 are recorded", 2},
-		{"not a record", func() []string { return slices.Insert(slices.Clone(all), 4, "Segmentation fault") }, 5, "is not a history record", 2},
-		{"negative time", replace(5, "1262304002000", "-7"), 5, "want a number", 2},
-		{"ends before its start", replace(11, "1262304009000", "1262304001000"), 10, "before it starts", 2},
-		{"phases out of order", replace(14, "1262304013000", "1262304019000"), 14, "out of order", 2},
-		{"bad id", replace(13, "task_201001010000_0001_r_000000", "task_x"), 13, "want task_", 2},
-		{"damaged counters", replace(11, "(HDFS_BYTES_READ)(77)", "(HDFS_BYTES_READ)(77"), 11, "damaged counters", 2},
-	} {
-		t.Run(x.name, func(t *testing.T) {
-			h := readString(t, "log", strings.Join(x.text(), "\n"))
-			if len(h.Jobs) != 1 || len(h.Jobs[0].Tasks) != x.tasks {
-				t.Fatalf("%d jobs, want 1 of %d tasks", len(h.Jobs), x.tasks)
-			}
-			found := slices.ContainsFunc(h.Problems, func(p Problem) bool { return p.Line == x.line && strings.Contains(p.What, x.what) })
-			if !found {
-				t.Errorf("want %d: ...%s..., got %v", x.line, x.what, h.Problems)
-			}
-			if h.Strict() == nil {
-				t.Error("strict reading accepts it")
-			}
-		})
-	}
+		{"wrong count", replaceIn(4, `TOTAL_MAPS="1"`, `TOTAL_MAPS="3"`), 2, "succeeded with 3 maps, but 1 are recorded", 2},
+		{"not a record", insertAt(5, "Segmentation fault"), 5, "is not a history record", 2},
+		{"negative time", replaceIn(5, "1262304002000", "-7"), 5, "want a number", 2},
+		{"ends before its start", replaceIn(11, "1262304009000", "1262304001000"), 10, "before it starts", 2},
+		{"phases out of order", replaceIn(14, "1262304013000", "1262304019000"), 14, "out of order", 2},
+		{"bad id", replaceIn(13, "task_201001010000_0001_r_000000", "task_x"), 13, "want task_", 2},
+		{"damaged counters", replaceIn(11, "(HDFS_BYTES_READ)(77)", "(HDFS_BYTES_READ)(77"), 11, "damaged counters", 2},
+	})
 }

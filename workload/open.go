@@ -23,12 +23,13 @@ const (
 	FormatRumen    Format = "rumen"      // Rumen job trace, JSON
 	FormatTopology Format = "topology"   // Rumen network topology, JSON
 	FormatMRv1     Format = "history"    // JobHistory of Hadoop 0.18 to 1.x
+	FormatJhist    Format = "jhist"      // MRv2 job history, text form
 	FormatConf     Format = "conf"       // configuration, XML
 	FormatProps    Format = "properties" // configuration, name=value lines
 )
 
 // Formats lists the formats Open reads.
-var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, FormatConf, FormatProps}
+var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, FormatJhist, FormatConf, FormatProps}
 
 // ReadOptions say how to read. The zero value detects formats from the content
 // and takes the default limits.
@@ -111,6 +112,8 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 		err = c.readTopology(s)
 	case FormatMRv1:
 		err = c.readMRv1(s)
+	case FormatJhist:
+		err = c.readJhist(s)
 	case FormatConf:
 		err = c.readConf(s)
 	case FormatProps:
@@ -145,6 +148,12 @@ func detect(r *bufio.Reader) (Format, error) {
 	head, _ := r.Peek(enough)
 	if len(bytes.TrimSpace(head)) == 0 {
 		return "", fmt.Errorf("the file is empty")
+	}
+	if bytes.HasPrefix(head, []byte(jhistMark)) {
+		return FormatJhist, nil
+	}
+	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
+		return "", errBinaryHistory
 	}
 	if head[0] == '{' {
 		return detectJSON(head)
