@@ -1,0 +1,67 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// An Evaluator answers one analytic model on one JSON object. The shapes of
+// question and answer are fixed; docs/equations.md tells what each stands for.
+type Evaluator struct {
+	Name string
+	Eval func(in []byte) (out any, err error)
+}
+
+// NewEvaluator makes an evaluator of a function of plain structs. The fields of
+// fallback stand for those a question may leave out.
+func NewEvaluator[I, O any](name string, fallback func() I, answer func(I) (O, error)) Evaluator {
+	return Evaluator{name, func(in []byte) (any, error) {
+		question := fallback()
+		err := input.Decode(in, &question)
+		var out O
+		if err == nil {
+			out, err = answer(question)
+		}
+		if err == nil {
+			err = input.Finite(out)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return out, nil
+	}}
+}
+
+// nothing is the fallback of a question whose fields must all be there.
+func nothing[I any]() (none I) { return none }
+
+// Evaluators are the analytic models by name, sorted.
+var Evaluators = []Evaluator{
+	NewEvaluator("aria.bounds", unknownBoundsQuestion, boundsQuestion.answer),
+	NewEvaluator("aria.curve", unknownCurveQuestion, curveQuestion.answer),
+	NewEvaluator("aria.invert", unknownInvertQuestion, invertQuestion.answer),
+	NewEvaluator("combine.scale", nothing, combineQuestion.answer),
+	NewEvaluator("cresp", nothing, crespQuestion.answer),
+	NewEvaluator("cresp.optimum", nothing, crespOptimumQuestion.answer),
+	NewEvaluator("errors", nothing, errorsQuestion.answer),
+	NewEvaluator("hp.scale", nothing, hpQuestion.answer),
+	NewEvaluator("ihp.bandwidth", defaultBandwidthQuestion, bandwidthQuestion.answer),
+	NewEvaluator("ihp.bounds", unknownIHP, IHPJob.Bounds),
+	NewEvaluator("ihp.lwlr", defaultLocalQuestion, localQuestion.answer),
+	NewEvaluator("ihp.phases", unknownIHPStage, IHPStageJob.Stages),
+	NewEvaluator("ihp.provision", nothing, provisionQuestion.answer),
+	NewEvaluator("makespan", nothing, makespanQuestion.answer),
+	NewEvaluator("merge", nothing, mergeQuestion.answer),
+	NewEvaluator("nnls", nothing, nnlsQuestion.answer),
+	NewEvaluator("phases", defaultPhasesQuestion, phasesQuestion.answer),
+	NewEvaluator("platform.grid", nothing, GridPoint.Data),
+	NewEvaluator("platform.job", unknownPlatformQuestion, platformQuestion.answer),
+	NewEvaluator("platform.profile", nothing, profileQuestion.answer),
+	NewEvaluator("relative", defaultRelativeQuestion, relativeQuestion.answer),
+	NewEvaluator("robust", nothing, robustQuestion.answer),
+	NewEvaluator("rrs", nothing, rrsQuestion.answer),
+	NewEvaluator("segmented", defaultSegmentQuestion, segmentQuestion.answer),
+	NewEvaluator("segmented.expected", nothing, ExpectedBreak),
+	NewEvaluator("waves", unknownWaveJob, Waves),
+}

@@ -1,0 +1,324 @@
+// Package input reads the question put to a model from JSON and checks its
+// values. Every error names the field: what is unknown, missing, of the wrong
+// type or out of range is refused, never replaced by a default.
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Decode reads one JSON value into the struct v points to. It differs from
+// encoding/json in being strict: names match exactly and once, every field must
+// be there, null stands only for a pointer, and a whole number may be written
+// 40 or 40.0. A field may be left out if it is a pointer or its tag says
+// omitempty or omitzero; it then keeps the value v came with, and so does every
+// field of a struct whose tag says partial. A slice whose tag says scalar may be
+// given as one value. All errors are reported together.
+func Decode(in []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(in))
+	d.UseNumber()
+	tree, err := parse(d, 0)
+	if err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("more than one JSON value")
+	}
+	var c Check
+	c.assign("", tree, reflect.ValueOf(v).Elem(), option{})
+	return c.Err()
+}
+
+// object keeps the order of the fields, so that errors follow the input.
+type object struct {
+	keys   []string
+	values map[string]any
+}
+
+// maxDepth bounds the recursion; no question nests deeper than six.
+const maxDepth = 32
+
+func parse(d *json.Decoder, depth int) (any, error) {
+	if depth > maxDepth {
+		return nil, fmt.Errorf("JSON nested deeper than %d", maxDepth)
+	}
+	token, err := d.Token()
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, errors.New("JSON ends too early")
+		}
+		return nil, fmt.Errorf("not JSON: %w", err)
+	}
+	switch token {
+	case json.Delim('{'):
+		o := object{values: map[string]any{}}
+		for d.More() {
+			key, err := d.Token()
+			if err != nil {
+				return nil, fmt.Errorf("not JSON: %w", err)
+			}
+			name := key.(string)
+			if _, twice := o.values[name]; twice {
+				return nil, fmt.Errorf("%q is given twice", name)
+			}
+			o.keys = append(o.keys, name)
+			if o.values[name], err = parse(d, depth+1); err != nil {
+				return nil, err
+			}
+		}
+		return o, closing(d)
+	case json.Delim('['):
+		list := []any{}
+		for d.More() {
+			v, err := parse(d, depth+1)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		return list, closing(d)
+	}
+	return token, nil
+}
+
+func closing(d *json.Decoder) error {
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("not JSON: %w", err)
+	}
+	return nil
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "true or false"
+	case string:
+		return "a string"
+	case json.Number:
+		return "a number"
+	case []any:
+		return "a list"
+	}
+	return "an object"
+}
+
+// option is what the tag of a field allows.
+type option struct{ missing, scalar, partial bool }
+
+// assign stores a parsed value at the place named by path.
+func (c *Check) assign(path string, v any, to reflect.Value, o option) {
+	wrong := func(want string) { c.Fail(path, "want %s, got %s", want, kindOf(v)) }
+	switch to.Kind() {
+	case reflect.Pointer:
+		if v == nil {
+			to.SetZero()
+			return
+		}
+		to.Set(reflect.New(to.Type().Elem()))
+		c.assign(path, v, to.Elem(), o)
+	case reflect.Struct:
+		given, ok := v.(object)
+		if !ok {
+			wrong("an object")
+			return
+		}
+		c.assignStruct(path, given, to, o.partial)
+	case reflect.Map:
+		given, ok := v.(object)
+		if !ok {
+			wrong("an object")
+			return
+		}
+		to.Set(reflect.MakeMap(to.Type()))
+		for _, key := range given.keys {
+			item := reflect.New(to.Type().Elem()).Elem()
+			c.assign(join(path, key), given.values[key], item, option{})
+			to.SetMapIndex(reflect.ValueOf(key), item)
+		}
+	case reflect.Slice, reflect.Array:
+		list, ok := v.([]any)
+		if !ok && o.scalar && v != nil {
+			list, ok = []any{v}, true
+		}
+		if !ok {
+			wrong("a list")
+			return
+		}
+		if to.Kind() == reflect.Slice {
+			to.Set(reflect.MakeSlice(to.Type(), len(list), len(list)))
+		} else if len(list) != to.Len() {
+			c.Fail(path, "want %d values, got %d", to.Len(), len(list))
+			return
+		}
+		for i, item := range list {
+			c.assign(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i), option{})
+		}
+	case reflect.String:
+		s, ok := v.(string)
+		if !ok {
+			wrong("a string")
+			return
+		}
+		to.SetString(s)
+	case reflect.Bool:
+		b, ok := v.(bool)
+		if !ok {
+			wrong("true or false")
+			return
+		}
+		to.SetBool(b)
+	case reflect.Float64:
+		n, ok := v.(json.Number)
+		if !ok {
+			wrong("a number")
+			return
+		}
+		f, err := n.Float64()
+		if err != nil {
+			c.Fail(path, "%s is out of range", n)
+			return
+		}
+		to.SetFloat(f)
+	case reflect.Int, reflect.Int64:
+		n, ok := v.(json.Number)
+		if !ok {
+			wrong("a whole number")
+			return
+		}
+		i, err := whole(n)
+		if err != nil {
+			c.Fail(path, "%v", err)
+			return
+		}
+		to.SetInt(i)
+	default:
+		panic("input: no rule for " + to.Type().String())
+	}
+}
+
+// whole reads a whole number however it is written.
+func whole(n json.Number) (int64, error) {
+	if i, err := n.Int64(); err == nil {
+		return i, nil
+	}
+	f, err := strconv.ParseFloat(n.String(), 64)
+	if err != nil || math.Abs(f) > MaxCount {
+		return 0, fmt.Errorf("%s is out of range", n)
+	}
+	if f != math.Trunc(f) {
+		return 0, fmt.Errorf("want a whole number, got %s", n)
+	}
+	return int64(f), nil
+}
+
+type field struct {
+	name  string
+	value reflect.Value
+	option
+}
+
+// fields lists the JSON fields of a struct; embedded structs give theirs.
+func fields(v reflect.Value) []field {
+	var all []field
+	for i := range v.NumField() {
+		f := v.Type().Field(i)
+		tag := f.Tag.Get("json")
+		if f.Anonymous && tag == "" {
+			all = append(all, fields(v.Field(i))...)
+			continue
+		}
+		name, options, _ := strings.Cut(tag, ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		list := strings.Split(options, ",")
+		all = append(all, field{
+			name:  name,
+			value: v.Field(i),
+			option: option{
+				missing: f.Type.Kind() == reflect.Pointer || slices.Contains(list, "omitempty") || slices.Contains(list, "omitzero"),
+				scalar:  slices.Contains(list, "scalar"),
+				partial: slices.Contains(list, "partial"),
+			},
+		})
+	}
+	return all
+}
+
+func (c *Check) assignStruct(path string, o object, to reflect.Value, partial bool) {
+	known := fields(to)
+	for _, f := range known {
+		v, given := o.values[f.name]
+		switch {
+		case given:
+			c.assign(join(path, f.name), v, f.value, f.option)
+		case !f.missing && !partial:
+			c.Fail(join(path, f.name), "missing")
+		}
+	}
+	for _, key := range o.keys {
+		if !slices.ContainsFunc(known, func(f field) bool { return f.name == key }) {
+			names := make([]string, len(known))
+			for i, f := range known {
+				names[i] = f.name
+			}
+			c.Fail(join(path, key), "unknown field%s", Suggest(key, names))
+		}
+	}
+}
+
+func join(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
+
+// Suggest words the hint of an error about an unknown name: the nearest known
+// one, or all of them where none is near.
+func Suggest(name string, known []string) string {
+	best, least := "", len(name)/2+1
+	for _, k := range known {
+		if d := distance(name, k); d < least {
+			best, least = k, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return fmt.Sprintf("; want one of %s", strings.Join(known, ", "))
+}
+
+// distance is the number of letters to insert, delete or change (Levenshtein),
+// case aside.
+func distance(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,38 @@
+package model_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/vectortest"
+)
+
+const vectors = "testdata/vectors.json"
+
+func TestVectors(t *testing.T) { vectortest.Run(t, vectors, model.Evaluators) }
+
+func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, model.Evaluators) }
+
+func TestEvaluatorsSorted(t *testing.T) {
+	if !slices.IsSortedFunc(model.Evaluators, func(a, b model.Evaluator) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	}) {
+		t.Error("model.Evaluators is not sorted by name")
+	}
+}
+
+// What a phases question leaves out is what the vectors take for it.
+func TestPhasesDefaults(t *testing.T) {
+	want := vectortest.Read(t, vectors).PhasesDefaults
+	got := vectortest.Plain(t, model.DefaultPhases())
+	if !reflect.DeepEqual(got, any(want)) {
+		for _, d := range vectortest.Diff(got, any(want), 0) {
+			t.Error(d)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+// Package vectortest runs worked numbers against evaluators, for the tests of
+// model and diagnose.
+package vectortest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// Vector is one worked example of one model.
+type Vector struct {
+	ID    string          `json:"id"`
+	Model string          `json:"model"`
+	Tol   float64         `json:"tol"`
+	In    json.RawMessage `json:"in"`
+	Out   any             `json:"out"`
+}
+
+// File is a set of vectors, with the parameters that every question of the phase
+// model starts from.
+type File struct {
+	PhasesDefaults map[string]any `json:"phases_defaults,omitempty"`
+	Vectors        []Vector       `json:"vectors"`
+}
+
+// Read reads a file of vectors.
+func Read(t *testing.T, path string) File {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var f File
+	if err := json.Unmarshal(text, &f); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return f
+}
+
+// Run answers every vector of the file and compares.
+func Run(t *testing.T, path string, evaluators []model.Evaluator) {
+	seen := map[string]bool{}
+	for _, v := range Read(t, path).Vectors {
+		seen[v.Model] = true
+		t.Run(v.ID, func(t *testing.T) {
+			i := slices.IndexFunc(evaluators, func(e model.Evaluator) bool { return e.Name == v.Model })
+			if i < 0 {
+				t.Fatalf("no evaluator %q", v.Model)
+			}
+			answer, err := evaluators[i].Eval(v.In)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range Diff(Plain(t, answer), v.Out, v.Tol) {
+				t.Error(d)
+			}
+		})
+	}
+	for _, e := range evaluators {
+		if !seen[e.Name] {
+			t.Errorf("no vector for %s", e.Name)
+		}
+	}
+}
+
+// Plain turns an answer into what JSON makes of it.
+func Plain(t *testing.T, answer any) any {
+	t.Helper()
+	text, err := json.Marshal(answer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain any
+	if err := json.Unmarshal(text, &plain); err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
+
+// Diff lists where two values read from JSON differ: numbers by more than
+// tol*max(1, |a|, |b|), everything else, names of fields included, at all.
+func Diff(got, want any, tol float64) []string { return diff("out", got, want, tol) }
+
+func diff(path string, got, want any, tol float64) (all []string) {
+	switch want := want.(type) {
+	case float64:
+		g, ok := got.(float64)
+		if !ok || math.Abs(g-want) > tol*max(1, math.Abs(g), math.Abs(want)) {
+			return []string{fmt.Sprintf("%s = %v, want %v", path, got, want)}
+		}
+		return nil
+	case []any:
+		g, ok := got.([]any)
+		if !ok || len(g) != len(want) {
+			return []string{fmt.Sprintf("%s = %v, want %v", path, got, want)}
+		}
+		for i := range want {
+			all = append(all, diff(fmt.Sprintf("%s[%d]", path, i), g[i], want[i], tol)...)
+		}
+		return all
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if !ok {
+			return []string{fmt.Sprintf("%s = %v, want an object", path, got)}
+		}
+		for key := range g {
+			if _, known := want[key]; !known {
+				all = append(all, fmt.Sprintf("%s.%s = %v, want no such field", path, key, g[key]))
+			}
+		}
+		for key := range want {
+			all = append(all, diff(path+"."+key, g[key], want[key], tol)...)
+		}
+		slices.Sort(all)
+		return all
+	}
+	if !reflect.DeepEqual(got, want) {
+		return []string{fmt.Sprintf("%s = %v, want %v", path, got, want)}
+	}
+	return nil
+}
+
+// Agree compares a shipped copy of the vectors with the reference they were
+// taken from, where the folder of references lies beside the module. It skips
+// only where there is no such folder. Every reference vector of the models in
+// evaluators must be in the copy.
+func Agree(t *testing.T, path string, evaluators []model.Evaluator) {
+	folder := filepath.Join(moduleRoot(t), "..", "shared")
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("no reference data beside the module")
+	}
+	reference, ours := Read(t, filepath.Join(folder, "reference", "model-vectors.json")), Read(t, path)
+	var want []Vector
+	for _, v := range reference.Vectors {
+		if slices.ContainsFunc(evaluators, func(e model.Evaluator) bool { return e.Name == v.Model }) {
+			want = append(want, v)
+		}
+	}
+	if len(want) == 0 {
+		t.Fatal("the reference has no vector for these models")
+	}
+	if a, b := Plain(t, ours.Vectors), Plain(t, want); !reflect.DeepEqual(a, b) {
+		for _, d := range Diff(a, b, 0) {
+			t.Error(d)
+		}
+	}
+	if ours.PhasesDefaults != nil && !reflect.DeepEqual(ours.PhasesDefaults, reference.PhasesDefaults) {
+		t.Error("phases_defaults differ from the reference")
+	}
+}
+
+// moduleRoot is the folder of go.mod at or above the test's own.
+func moduleRoot(t *testing.T) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+		up := filepath.Dir(folder)
+		if up == folder {
+			t.Fatal("no go.mod above the test")
+		}
+		folder = up
+	}
+}

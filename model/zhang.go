@@ -1,0 +1,283 @@
+package model
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// PlatformPhases are the phases of the platform model (Zhang, Cherkasova and
+// Loo, ICPE 2013), in the order of a task's life.
+var PlatformPhases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
+
+// PhaseData is one value per phase, in the order of PlatformPhases: MB of one
+// task.
+type PhaseData struct {
+	Read    float64 `json:"read"`
+	Collect float64 `json:"collect"`
+	Spill   float64 `json:"spill"`
+	Merge   float64 `json:"merge"`
+	Shuffle float64 `json:"shuffle"`
+	Write   float64 `json:"write"`
+}
+
+// GridPoint is one run of the microbenchmark: 100-byte records, identity reduce.
+type GridPoint struct {
+	InputMB float64 `json:"input_mb"` // one map, M_inp
+	MapSel  float64 `json:"map_sel"`  // M_sel
+	Maps    int     `json:"N_map"`
+	Reduces int     `json:"N_red"`
+}
+
+// PlatformGrids are the two grids of the paper: 30 runs for all phases, 15 more
+// that reach far for the shuffle.
+func PlatformGrids() (first, shuffle []GridPoint) {
+	for _, mb := range []float64{2, 4, 8, 16, 32, 64} {
+		for _, sel := range []float64{0.2, 0.6, 1.0, 1.4, 1.8} {
+			first = append(first, GridPoint{mb, sel, 40, 40})
+		}
+	}
+	for maps := 20; maps <= 160; maps += 10 {
+		shuffle = append(shuffle, GridPoint{64, 5.0, maps, 5})
+	}
+	return first, shuffle
+}
+
+// Data is what one task of the microbenchmark moves in each phase (section 3).
+func (g GridPoint) Data() (PhaseData, error) {
+	var c input.Check
+	c.AtLeast("input_mb", g.InputMB, 0)
+	c.AtLeast("map_sel", g.MapSel, 0)
+	c.Count("N_map", g.Maps, 1)
+	c.Count("N_red", g.Reduces, 1)
+	if err := c.Err(); err != nil {
+		return PhaseData{}, err
+	}
+	out := g.InputMB * g.MapSel
+	in := out * float64(g.Maps) / float64(g.Reduces)
+	return PhaseData{Read: g.InputMB, Collect: out, Spill: out, Merge: out, Shuffle: in, Write: in}, nil
+}
+
+// PhaseRow is one measurement of a phase.
+type PhaseRow struct {
+	MB float64
+	MS float64
+}
+
+// PlatformProfile holds the measurements of each phase, in the order of
+// PlatformPhases.
+type PlatformProfile [len(PlatformPhases)][]PhaseRow
+
+var profileHeader = []string{"phase", "row", "data_mb", "duration_ms"}
+
+// ReadPlatformProfile reads a platform profile as CSV with the columns
+// phase,row,data_mb,duration_ms.
+func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
+	var p PlatformProfile
+	lines := csv.NewReader(r)
+	lines.FieldsPerRecord = len(profileHeader)
+	header, err := lines.Read()
+	if err != nil {
+		return p, fmt.Errorf("line 1: want %s: %w", strings.Join(profileHeader, ","), err)
+	}
+	if !slices.Equal(header, profileHeader) {
+		return p, fmt.Errorf("line 1: %q: want %s", strings.Join(header, ","), strings.Join(profileHeader, ","))
+	}
+	for {
+		fields, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			return p, nil
+		}
+		if err != nil {
+			return p, err
+		}
+		line, _ := lines.FieldPos(0)
+		phase := slices.Index(PlatformPhases[:], fields[0])
+		if phase < 0 {
+			return p, fmt.Errorf("line %d: phase %q%s", line, fields[0], input.Suggest(fields[0], PlatformPhases[:]))
+		}
+		if _, err := strconv.Atoi(fields[1]); err != nil {
+			return p, fmt.Errorf("line %d: row %q: want a whole number", line, fields[1])
+		}
+		var row PhaseRow
+		for i, to := range []*float64{&row.MB, &row.MS} {
+			v, err := strconv.ParseFloat(fields[2+i], 64)
+			if err != nil || !(v >= 0) || math.IsInf(v, 1) {
+				return p, fmt.Errorf("line %d: %s %q: want a number, 0 or more", line, profileHeader[2+i], fields[2+i])
+			}
+			*to = v
+		}
+		p[phase] = append(p[phase], row)
+	}
+}
+
+// Write writes the profile as ReadPlatformProfile reads it.
+func (p PlatformProfile) Write(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(profileHeader)
+	for i, rows := range p {
+		for j, r := range rows {
+			out.Write([]string{PlatformPhases[i], strconv.Itoa(j + 1), number(r.MB), number(r.MS)})
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// PhaseModel is the time of a phase in ms as a function of its data in MB
+// (eq. 1): A + B*D, and another line beyond Tau where the phase has two.
+type PhaseModel struct {
+	fit.Line
+	Tau    float64 // +Inf for a phase with one line
+	Beyond fit.Line
+}
+
+// OneLine is a phase with a single line.
+func OneLine(l fit.Line) PhaseModel { return PhaseModel{Line: l, Tau: math.Inf(1)} }
+
+// At is the phase's time in ms for so many MB, never negative.
+func (m PhaseModel) At(mb float64) float64 {
+	if mb > m.Tau {
+		return math.Max(0, m.Beyond.At(mb))
+	}
+	return math.Max(0, m.Line.At(mb))
+}
+
+// Platform is the fitted platform model, in the order of PlatformPhases.
+type Platform struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
+
+// PhaseFit tells how well one phase was fitted.
+type PhaseFit struct {
+	Phase  string
+	Model  PhaseModel
+	Scales []float64       // robust scale of the residuals of each piece, ms
+	Two    *fit.SegmentFit // the test for two lines, nil where none was asked for
+	Errors fit.ErrorTable  // at 10, 15 and 20 %; empty where every time is 0
+}
+
+// PlatformOptions choose how a platform profile is fitted.
+type PlatformOptions struct {
+	Robust   fit.RobustOptions
+	Segment  fit.SegmentOptions
+	TwoLines []string // phases that may have two lines; nil: the shuffle only
+}
+
+// minSegment is the rows wanted on each side of a breakpoint unless asked
+// otherwise.
+const minSegment = 3
+
+// FitPlatform fits every phase of a profile: a robust line, or two where the
+// phase may have two and its rows show them; each piece is then fitted robustly
+// for itself.
+func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, error) {
+	twoLines := o.TwoLines
+	if twoLines == nil {
+		twoLines = []string{"shuffle"}
+	}
+	if o.Segment.MinPoints == 0 {
+		o.Segment.MinPoints = minSegment
+	}
+	if o.Segment.Margin == 0 {
+		o.Segment.Margin = fit.DefaultMargin
+	}
+	var all Platform
+	var fits []PhaseFit
+	models := []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write}
+	for i, rows := range p {
+		name := PlatformPhases[i]
+		f, err := fitPhase(rows, o, slices.Contains(twoLines, name))
+		if err != nil {
+			return Platform{}, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		f.Phase = name
+		*models[i] = f.Model
+		fits = append(fits, f)
+	}
+	return all, fits, nil
+}
+
+func fitPhase(rows []PhaseRow, o PlatformOptions, mayBreak bool) (PhaseFit, error) {
+	var f PhaseFit
+	x, y := make([]float64, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		x[i], y[i] = r.MB, r.MS
+	}
+	f.Model = PhaseModel{Tau: math.Inf(1)}
+	if mayBreak {
+		two, err := fit.Segment(x, y, o.Segment)
+		if err != nil {
+			return f, err
+		}
+		f.Two = &two
+		if two.Two {
+			f.Model.Tau = *two.Tau
+		}
+	}
+	var lowX, lowY, highX, highY []float64
+	for i, v := range x {
+		if v <= f.Model.Tau {
+			lowX, lowY = append(lowX, v), append(lowY, y[i])
+		} else {
+			highX, highY = append(highX, v), append(highY, y[i])
+		}
+	}
+	line, err := fit.Robust(lowX, lowY, o.Robust)
+	if err != nil {
+		return f, err
+	}
+	f.Model.Line, f.Scales = line.Line, append(f.Scales, line.Scale)
+	if len(highX) > 0 {
+		if line, err = fit.Robust(highX, highY, o.Robust); err != nil {
+			return f, fmt.Errorf("beyond %v MB: %w", f.Model.Tau, err)
+		}
+		f.Model.Beyond, f.Scales = line.Line, append(f.Scales, line.Scale)
+	}
+	predicted := make([]float64, len(x))
+	for i, v := range x {
+		predicted[i] = f.Model.At(v)
+	}
+	if slices.Max(y) > 0 {
+		f.Errors, err = fit.Errors(y, predicted, fit.ErrorThresholds)
+	}
+	return f, err
+}
+
+// BreakSetup is the configuration that puts a second line into the shuffle.
+type BreakSetup struct {
+	SortFactor int     `json:"F"`      // io.sort.factor
+	HeapMB     float64 `json:"mem_mb"` // -Xmx
+	InBuffer   float64 `json:"in_buf"` // mapred.job.shuffle.input.buffer.percent
+	MergeAt    float64 `json:"merge"`  // mapred.job.shuffle.merge.percent
+}
+
+// ShuffleBreak is the MB of one file spilled in the shuffle, and of shuffle data
+// from which on they are merged on disk.
+type ShuffleBreak struct {
+	SpillMB float64 `json:"spill_mb"`
+	TauMB   float64 `json:"tau_mb"`
+}
+
+// ExpectedBreak is the breakpoint of the shuffle that the configuration leads
+// to (section 3; models.md 7.5).
+func ExpectedBreak(s BreakSetup) (ShuffleBreak, error) {
+	var c input.Check
+	c.Count("F", s.SortFactor, 2)
+	c.Above("mem_mb", s.HeapMB, 0)
+	c.Part("in_buf", s.InBuffer)
+	c.Part("merge", s.MergeAt)
+	if err := c.Err(); err != nil {
+		return ShuffleBreak{}, err
+	}
+	spill := s.HeapMB * s.InBuffer * s.MergeAt
+	return ShuffleBreak{spill, float64(s.SortFactor) * spill}, nil
+}
