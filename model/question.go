@@ -85,8 +85,6 @@ type Costs struct {
 	Cleanup     time.Duration // job clean-up task
 	TaskCleanup time.Duration // clean-up after one attempt
 	Commit      time.Duration // moving an attempt's output in place
-	RackFactor  float64       // map time when its split is on another node of the rack
-	OffFactor   float64       // map time when its split is in another rack
 }
 
 // Scheduler names a policy and its settings.

@@ -59,6 +59,8 @@ type MapTasks struct {
 	InputBytes int64     // all splits together
 	Time       Durations // user work, without JVM start and commit
 	Splits     []Split   // nil: the simulator places them
+	RackFactor float64   // on Time when the split is on another node of the rack; 0: 1
+	OffFactor  float64   // on Time when it is in another rack; 0: 1
 	Fails      Failures
 }
 

@@ -1,0 +1,93 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Release is one release of Hadoop as far as scheduling can tell it from
+// another. The rows of the table are read in its source.
+type Release struct {
+	Name string
+
+	HeartbeatMin  time.Duration // MRConstants.HEARTBEAT_INTERVAL_MIN
+	HeartbeatCeil bool          // whole seconds per started hundred of trackers, or in proportion
+	HeartbeatConf bool          // mapred.heartbeats.in.second and the scaling factor are read
+
+	OutOfBand      bool // mapreduce.tasktracker.outofband.heartbeat is known
+	OutOfBandDamp  bool // and its damper
+	FailedMapsList bool // failed maps wait in one list by failures, not at the head of every locality list
+	PerAttempt     bool // running counts fall with each attempt, not with the task's last one
+	FailedAreDone  bool // failed tasks count for slowstart
+	SpeculateFirst bool // a tracker's list forgets a running task only when it may be speculated
+	MeteredDemand  bool // fair 2.0: a pool stops counting demand at its maximum
+	CountAssigned  bool // fair 2.0: what this heartbeat gave counts for the tracker's load
+	AvoidsTrackers bool // a tracker that many jobs avoided gets no more work
+	Capacity1      bool // the capacity scheduler of 1.x
+	InitPoll       time.Duration
+	Ideal          bool // no protocol and no fixed costs at all
+}
+
+// Releases lists what Cluster.Hadoop may name.
+var Releases = []Release{
+	{
+		Name: "0.20.2", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true,
+		AvoidsTrackers: true, InitPoll: 5 * time.Second,
+	},
+	{
+		Name: "1.0.4", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
+		OutOfBand: true, OutOfBandDamp: true, FailedMapsList: true, PerAttempt: true,
+		Capacity1: true, InitPoll: 3 * time.Second,
+	},
+	{
+		Name: "1.2.1", HeartbeatMin: 300 * time.Millisecond, HeartbeatConf: true,
+		OutOfBand: true, OutOfBandDamp: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
+		SpeculateFirst: true, MeteredDemand: true, CountAssigned: true,
+		Capacity1: true, InitPoll: 3 * time.Second,
+	},
+	{Name: "ideal", Ideal: true},
+}
+
+// FindRelease looks a release up by name.
+func FindRelease(name string) (*Release, error) {
+	var known []string
+	for i := range Releases {
+		if Releases[i].Name == name {
+			return &Releases[i], nil
+		}
+		known = append(known, Releases[i].Name)
+	}
+	return nil, fmt.Errorf("unknown Hadoop release %q: want one of %s", name, strings.Join(known, ", "))
+}
+
+// HeartbeatInterval is what a tracker is told while n trackers are known
+// (JobTracker.getNextHeartbeatInterval).
+func (r *Release) HeartbeatInterval(n int, conf workload.Conf) (time.Duration, error) {
+	perSecond, scale := 100, 1.0
+	if r.HeartbeatConf {
+		var err error
+		if perSecond, err = conf.Int("mapred.heartbeats.in.second", 100); err != nil {
+			return 0, err
+		}
+		if perSecond < 1 {
+			perSecond = 100
+		}
+		if scale, err = conf.Float("mapreduce.jobtracker.heartbeats.scaling.factor", 1); err != nil {
+			return 0, err
+		}
+		if scale < 0.01 {
+			scale = 1
+		}
+	}
+	seconds := float64(n) / float64(perSecond)
+	if r.HeartbeatCeil {
+		seconds = math.Ceil(seconds)
+	}
+	// The JobTracker computes in single-precision scale and whole milliseconds.
+	ms := int64(float64(1000*float32(scale)) * seconds)
+	return max(time.Duration(ms)*time.Millisecond, r.HeartbeatMin), nil
+}

@@ -1,0 +1,383 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// recorded is a case.json: a small cluster and jobs with given task times, whose
+// outcome under the real JobTracker is recorded beside it. Times are in
+// milliseconds from the JobTracker's start.
+type recorded struct {
+	Name   string `json:"name"`
+	About  string `json:"about"`
+	Hadoop string `json:"hadoop"`
+
+	Cluster struct {
+		Trackers    int              `json:"trackers"`
+		Racks       int              `json:"racks"`
+		RackOf      []int            `json:"rack_of"`
+		MapSlots    int              `json:"map_slots"`
+		ReduceSlots int              `json:"reduce_slots"`
+		Slowness    []float64        `json:"slowness"`
+		Dies        map[string]int64 `json:"dies_ms"`
+		FailAfter   perTracker       `json:"fail_after_ms"`
+	} `json:"cluster"`
+
+	Scheduler struct {
+		Type        string                    `json:"type"`
+		Properties  map[string]any            `json:"properties"`
+		Pools       map[string]map[string]any `json:"pools"`
+		Allocations map[string]any            `json:"allocations"`
+		Queues      map[string]map[string]any `json:"queues"`
+	} `json:"scheduler"`
+
+	Costs struct {
+		Launch      int64 `json:"launch_ms"`
+		Setup       int64 `json:"setup_ms"`
+		Cleanup     int64 `json:"cleanup_ms"`
+		Commit      int64 `json:"commit_ms"`
+		TaskCleanup int64 `json:"task_cleanup_ms"`
+	} `json:"costs"`
+
+	Limit int64     `json:"limit_ms"`
+	Runs  [][]int64 `json:"runs"`
+
+	Jobs []struct {
+		Name        string         `json:"name"`
+		User        string         `json:"user"`
+		Pool        string         `json:"pool"`
+		Queue       string         `json:"queue"`
+		Priority    string         `json:"priority"`
+		Submit      int64          `json:"submit_ms"`
+		Speculative bool           `json:"speculative"`
+		Slowstart   *float64       `json:"slowstart"`
+		Properties  map[string]any `json:"properties"`
+		Maps        struct {
+			Count      int                `json:"count"`
+			Time       times              `json:"ms"`
+			Hosts      [][]string         `json:"hosts"`
+			RackFactor float64            `json:"rack_factor"`
+			OffFactor  float64            `json:"off_factor"`
+			Fail       map[string][]int64 `json:"fail"`
+		} `json:"maps"`
+		Reduces struct {
+			Count   int                `json:"count"`
+			Shuffle times              `json:"shuffle_ms"`
+			Sort    times              `json:"sort_ms"`
+			Reduce  times              `json:"reduce_ms"`
+			Fail    map[string][]int64 `json:"fail"`
+		} `json:"reduces"`
+	} `json:"jobs"`
+}
+
+// times is a number of milliseconds or a list of them by task.
+type times []int64
+
+func (t *times) UnmarshalJSON(b []byte) error {
+	var one int64
+	if json.Unmarshal(b, &one) == nil {
+		*t = times{one}
+		return nil
+	}
+	var each []int64
+	if err := json.Unmarshal(b, &each); err != nil {
+		return fmt.Errorf("want a number of milliseconds or a list of them")
+	}
+	*t = each
+	return nil
+}
+
+func (t times) durations() workload.Durations {
+	if len(t) == 0 {
+		return workload.Durations{}
+	}
+	if len(t) == 1 {
+		return workload.Durations{All: millis(t[0])}
+	}
+	d := workload.Durations{Each: make([]time.Duration, len(t))}
+	for i, ms := range t {
+		d.Each[i] = millis(ms)
+	}
+	return d
+}
+
+// perTracker is a value by tracker: an object with tracker numbers, or a list.
+type perTracker map[string]int64
+
+func (p *perTracker) UnmarshalJSON(b []byte) error {
+	var list []*int64
+	if json.Unmarshal(b, &list) == nil {
+		*p = perTracker{}
+		for i, v := range list {
+			if v != nil {
+				(*p)[strconv.Itoa(i)] = *v
+			}
+		}
+		return nil
+	}
+	var m map[string]int64
+	err := json.Unmarshal(b, &m)
+	*p = m
+	return err
+}
+
+func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// readRecorded reads a recorded case; run counts from 1.
+func readRecorded(file string, data []byte, run int) (*Scenario, error) {
+	var r recorded
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, jsonError(file, data, err)
+	}
+	bad := func(what string, args ...any) error { return fmt.Errorf("%s: %s", file, fmt.Sprintf(what, args...)) }
+	c := &r.Cluster
+	if run < 1 || run > len(r.Runs) {
+		return nil, bad("run = %d: the case has runs 1 to %d", run, len(r.Runs))
+	}
+	if len(r.Runs[run-1]) != c.Trackers {
+		return nil, bad("run %d has %d heartbeat phases, want one for each of %d trackers", run, len(r.Runs[run-1]), c.Trackers)
+	}
+	q := model.WhatIf{
+		Name:     r.Name,
+		Fidelity: model.Replay,
+		Seed:     1,
+		Cluster: model.Cluster{
+			Hadoop:    r.Hadoop,
+			FromStart: true,
+			Costs: model.Costs{
+				Launch: millis(r.Costs.Launch), Setup: millis(r.Costs.Setup), Cleanup: millis(r.Costs.Cleanup),
+				TaskCleanup: millis(r.Costs.TaskCleanup), Commit: millis(r.Costs.Commit),
+			},
+			Conf: confOf(r.Scheduler.Properties),
+		},
+	}
+	for rack := range max(1, c.Racks) {
+		q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprintf("/rack%d", rack))
+	}
+	for i := range c.Trackers {
+		n := model.Node{Name: fmt.Sprintf("c%03d", i), MapSlots: c.MapSlots, ReduceSlots: c.ReduceSlots, Slowness: 1}
+		if i < len(c.RackOf) {
+			n.Rack = c.RackOf[i]
+			if n.Rack < 0 || n.Rack >= len(q.Cluster.Racks) {
+				return nil, bad("cluster.rack_of[%d] = %d: want a rack from 0 to %d", i, n.Rack, len(q.Cluster.Racks)-1)
+			}
+		}
+		if i < len(c.Slowness) {
+			n.Slowness = c.Slowness[i]
+		}
+		n.Dies = millis(c.Dies[strconv.Itoa(i)])
+		n.FailAfter = millis(c.FailAfter[strconv.Itoa(i)])
+		q.Cluster.Nodes = append(q.Cluster.Nodes, n)
+		q.Cluster.Phases = append(q.Cluster.Phases, millis(r.Runs[run-1][i]))
+	}
+	var err error
+	if q.Scheduler, err = r.policy(); err != nil {
+		return nil, bad("%v", err)
+	}
+	for i := range r.Jobs {
+		job, err := r.job(i)
+		if err != nil {
+			return nil, bad("jobs[%d]: %v", i, err)
+		}
+		q.Jobs = append(q.Jobs, job)
+	}
+	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return int((a.Submit - b.Submit) / time.Millisecond) })
+	return &Scenario{
+		Name: r.Name, Title: r.About, Source: "decisions of a real JobTracker, " + r.Hadoop,
+		Question: q, Limit: millis(r.Limit),
+	}, nil
+}
+
+func confOf(properties map[string]any) workload.Conf {
+	var conf workload.Conf
+	for _, key := range slices.Sorted(maps.Keys(properties)) {
+		conf.Set(key, textOf(properties[key]))
+	}
+	return conf
+}
+
+// textOf writes a JSON value as Hadoop's configuration would hold it.
+func textOf(v any) string {
+	if f, ok := v.(float64); ok {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return fmt.Sprint(v)
+}
+
+// policy translates the scheduler section; pools and queues keep the element
+// names of Hadoop's files.
+func (r *recorded) policy() (model.Scheduler, error) {
+	s := model.Scheduler{Name: r.Scheduler.Type, Conf: confOf(r.Scheduler.Properties)}
+	if s.Name == "fair" {
+		s.Name = "fair2"
+		if r.Hadoop == "0.20.2" {
+			s.Name = "fair1"
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Scheduler.Pools)) {
+		p, err := poolOf(name, confOf(r.Scheduler.Pools[name]))
+		if err != nil {
+			return s, err
+		}
+		s.Pools = append(s.Pools, p)
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.Scheduler.Allocations)) {
+		s.Conf.Set(key, textOf(r.Scheduler.Allocations[key]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Scheduler.Queues)) {
+		s.Queues = append(s.Queues, model.Queue{Name: name, Conf: confOf(r.Scheduler.Queues[name])})
+	}
+	return s, nil
+}
+
+// poolOf reads one pool of an allocation file.
+func poolOf(name string, conf workload.Conf) (model.Pool, error) {
+	p := model.Pool{Name: name}
+	var errs []error
+	integer := func(key string) *int {
+		if _, ok := conf.Lookup(key); !ok {
+			return nil
+		}
+		n, err := conf.Int(key, 0)
+		errs = append(errs, err)
+		return &n
+	}
+	least := func(n *int) int {
+		if n == nil {
+			return 0
+		}
+		return *n
+	}
+	var err error
+	p.Weight, err = conf.Float("weight", 1)
+	errs = append(errs, err)
+	p.MinMaps, p.MinReduces = least(integer("minMaps")), least(integer("minReduces"))
+	p.MaxMaps, p.MaxReduces = integer("maxMaps"), integer("maxReduces")
+	p.MaxRunningJobs = integer("maxRunningJobs")
+	p.Mode = conf.String("schedulingMode", "")
+	if seconds := integer("minSharePreemptionTimeout"); seconds != nil {
+		d := time.Duration(*seconds) * time.Second
+		p.MinShareTimeout = &d
+	}
+	for _, err := range errs {
+		if err != nil {
+			return p, fmt.Errorf("pool %s: %w", name, err)
+		}
+	}
+	return p, nil
+}
+
+func (r *recorded) job(i int) (workload.Job, error) {
+	in := &r.Jobs[i]
+	conf := confOf(r.Scheduler.Properties).Over(confOf(in.Properties))
+	conf = conf.Over(workload.Conf{})
+	set := func(key, value string) {
+		var top workload.Conf
+		top.Set(key, value)
+		conf = conf.Over(top)
+	}
+	set("mapred.map.tasks.speculative.execution", strconv.FormatBool(in.Speculative))
+	set("mapred.reduce.tasks.speculative.execution", strconv.FormatBool(in.Speculative))
+	if in.Slowstart != nil {
+		set("mapred.reduce.slowstart.completed.maps", strconv.FormatFloat(*in.Slowstart, 'g', -1, 64))
+	}
+	job := workload.Job{
+		ID: in.Name, Name: in.Name, User: in.User, Pool: in.Pool, Queue: in.Queue,
+		Submit: millis(in.Submit), Conf: conf,
+	}
+	if in.Priority != "" {
+		p, ok := workload.ParsePriority(in.Priority)
+		if !ok {
+			return job, fmt.Errorf("priority = %q: want VERY_HIGH, HIGH, NORMAL, LOW or VERY_LOW", in.Priority)
+		}
+		job.Priority = p
+	}
+	m, rd := &in.Maps, &in.Reduces
+	if m.Count < 0 || rd.Count < 0 {
+		return job, fmt.Errorf("want no negative number of tasks")
+	}
+	check := func(what string, t times, n int) error {
+		if len(t) > 1 && len(t) < n {
+			return fmt.Errorf("%s lists %d times, want one for each of %d tasks", what, len(t), n)
+		}
+		return nil
+	}
+	for _, err := range []error{
+		check("maps.ms", m.Time, m.Count), check("reduces.shuffle_ms", rd.Shuffle, rd.Count),
+		check("reduces.sort_ms", rd.Sort, rd.Count), check("reduces.reduce_ms", rd.Reduce, rd.Count),
+	} {
+		if err != nil {
+			return job, err
+		}
+	}
+	job.Maps = workload.MapTasks{Count: m.Count, Time: m.Time.durations(), RackFactor: m.RackFactor, OffFactor: m.OffFactor}
+	job.Maps.Splits = make([]workload.Split, m.Count)
+	for i := range min(len(m.Hosts), m.Count) {
+		job.Maps.Splits[i].Hosts = m.Hosts[i]
+	}
+	job.Reduces = workload.ReduceTasks{
+		Count: rd.Count, Shuffle: rd.Shuffle.durations(), Sort: rd.Sort.durations(), Time: rd.Reduce.durations(),
+	}
+	var err error
+	if job.Maps.Fails, err = failures(m.Fail, m.Count); err == nil {
+		job.Reduces.Fails, err = failures(rd.Fail, rd.Count)
+	}
+	return job, err
+}
+
+func failures(in map[string][]int64, tasks int) (workload.Failures, error) {
+	if len(in) == 0 {
+		return nil, nil
+	}
+	out := make(workload.Failures, len(in))
+	for _, key := range slices.Sorted(maps.Keys(in)) {
+		task, err := strconv.Atoi(key)
+		if err != nil || task < 0 || task >= tasks {
+			return nil, fmt.Errorf("fail: task %q, want one from 0 to %d", key, tasks-1)
+		}
+		for _, ms := range in[key] {
+			out[task] = append(out[task], millis(ms))
+		}
+	}
+	return out, nil
+}
+
+// jsonError adds the line to a decoding error.
+func jsonError(file string, data []byte, err error) error {
+	offset := int64(-1)
+	switch e := err.(type) {
+	case *json.SyntaxError:
+		offset = e.Offset
+	case *json.UnmarshalTypeError:
+		offset = e.Offset
+		err = fmt.Errorf("%s: want %s, not %s", e.Field, e.Type, e.Value)
+	}
+	if offset < 0 {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	line := 1
+	for _, b := range data[:min(int(offset), len(data))] {
+		if b == '\n' {
+			line++
+		}
+	}
+	return fmt.Errorf("%s:%d: %w", file, line, err)
+}
+
+// LoadRecorded reads a case.json with the heartbeat phases of one of its runs.
+func LoadRecorded(file string, run int) (*Scenario, error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	return readRecorded(file, data, run)
+}

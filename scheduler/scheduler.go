@@ -1,0 +1,207 @@
+// Package scheduler holds the policies that hand out tasks at heartbeats, and
+// the small views of cluster, TaskTracker and job that they need.
+//
+// A policy is one file and one line in the table of names. It is called when a
+// tracker with a free slot reports, and launches tasks through the job views.
+package scheduler
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Scheduler decides what a tracker runs next.
+type Scheduler interface {
+	// Assign launches as many tasks on t as the policy wants to give it at this
+	// heartbeat. It is called when t has a free slot of either type and no
+	// set-up or clean-up task was given to it.
+	Assign(c *Cluster, t *TaskTracker)
+}
+
+// A Submitter is told of jobs as they arrive and decides when their tasks are
+// initialised (Job.Init). Without it they are at once.
+type Submitter interface {
+	Submitted(c *Cluster, j *Job)
+}
+
+// A Ticker has work of its own to do at a fixed interval, counted from time 0.
+// Ticks at which nothing has changed since the tick before are not simulated
+// one by one: skipped says how many of them came before this one. An interval
+// of 0 means no ticks.
+type Ticker interface {
+	Interval() (every time.Duration, skippable bool)
+	Tick(c *Cluster, skipped int)
+}
+
+// A Chooser says which heartbeats it wants to see, so that the others need not
+// be simulated: Assign would launch nothing at them and leave no trace. Without
+// it, every heartbeat of a tracker with a free slot is offered while a running
+// job has a task of that type waiting.
+type Chooser interface {
+	Wants(c *Cluster) Offers
+}
+
+// Offers are kinds of heartbeat: of trackers with a free map slot, with a free
+// reduce slot, with any.
+type Offers struct{ Map, Reduce, Any bool }
+
+// A ProgressReader looks at the progress of running tasks even of jobs that do
+// not speculate, so every report of progress must be simulated.
+type ProgressReader interface {
+	ReadsProgress() bool
+}
+
+// Cluster is what the JobTracker knows of the whole.
+type Cluster struct {
+	Now       time.Duration
+	Trackers  int           // registered and not blacklisted
+	Hosts     int           // with at least one such tracker
+	Slots     [2]int        // by workload.Map and workload.Reduce
+	Running   [2]int        // as the trackers last reported
+	Heartbeat time.Duration // the interval trackers are told now
+	Jobs      []*Job        // not yet ended, in order of submission
+	Version   int           // changes whenever Jobs does
+	Waiting   [2]int        // running jobs that have a task of the type to launch
+}
+
+// TaskTracker is one tracker as it reports.
+type TaskTracker struct {
+	Index   int
+	Slots   [2]int // by workload.Map and workload.Reduce
+	Running [2]int // attempts, without those that only wait to commit
+	Used    [2]int // slots they occupy
+}
+
+// Free is the number of slots of a type that the JobTracker takes to be free.
+func (t *TaskTracker) Free(k workload.Kind) int { return t.Slots[k] - t.Used[k] }
+
+// State is the run state of a job.
+type State uint8
+
+// Run states (JobStatus).
+const (
+	Prep State = iota
+	Running
+	Done
+)
+
+// Job is what the JobTracker knows of one job. Counts are by workload.Map and
+// workload.Reduce.
+type Job struct {
+	ID          int // order of submission
+	Name        string
+	User        string
+	Pool        string
+	Queue       string
+	Priority    workload.Priority
+	Submit      time.Duration
+	Deadline    time.Duration // 0: none
+	Initialised bool
+	State       State
+
+	Tasks        [2]int // in all
+	RunningTasks [2]int // attempts launched and not known to have ended
+	Finished     [2]int // tasks that succeeded
+	FailedTasks  [2]int // tasks given up
+	Speculative  [2]int // second attempts among RunningTasks
+	Active       [2]int // attempts of tasks that have not succeeded
+	ActiveTasks  [2]int // tasks that have not succeeded and have an attempt
+	SlotsPerTask [2]int // more than one for a job that asks for much memory
+
+	ReducesReady  bool // enough maps have ended (slowstart)
+	Speculates    [2]bool
+	UnplacedMaps  int // maps without hosts that have not been launched
+	InputHosts    int // distinct hosts that hold the job's input
+	WaitFactor    float32
+	WaitFactorSet bool
+
+	Launcher
+	Policy any // the policy's own notes
+}
+
+// Launcher is the side of a job that acts.
+type Launcher interface {
+	// LaunchMap starts a map on t, at most as far from its data as r allows,
+	// and reports how far that is.
+	LaunchMap(t *TaskTracker, r Reach) (workload.Locality, bool)
+	// LaunchReduce starts a reduce on t.
+	LaunchReduce(t *TaskTracker) bool
+	// Init makes the tasks; the job can then be set up.
+	Init()
+	// Speculatable counts the running tasks that are far behind the others.
+	Speculatable(k workload.Kind) int
+	// Attempts lists the attempts of tasks that have not succeeded, in the
+	// order of the tasks, once their tracker has reported them.
+	Attempts(k workload.Kind) []Attempt
+}
+
+// Attempt is a running attempt that may be killed.
+type Attempt struct {
+	Start time.Duration
+	Kill  func()
+}
+
+// Reach says how far from its data a map may be launched.
+type Reach uint8
+
+// Reaches (the cache levels of JobInProgress.findNewMapTask).
+const (
+	OnNode     Reach = iota // on a node that holds the split
+	InRack                  // there or in its rack
+	Anywhere                // also off-rack and speculatively
+	BeyondRack              // only off-rack or speculatively
+)
+
+// Pending is how many tasks of a type could still be launched, second attempts
+// of running ones included (JobInProgress.pendingMaps, pendingReduces).
+func (j *Job) Pending(k workload.Kind) int {
+	return j.Tasks[k] - j.RunningTasks[k] - j.FailedTasks[k] - j.Finished[k] + j.Speculative[k]
+}
+
+// Remaining is how many tasks have not succeeded.
+func (j *Job) Remaining(k workload.Kind) int { return j.Tasks[k] - j.Finished[k] }
+
+// policies is the table of names, sorted.
+var policies = []struct {
+	name  string
+	about string
+	make  func(model.Scheduler, *model.Release) (Scheduler, error)
+}{
+	{"fifo", "JobQueueTaskScheduler: priority, then submission; the default of Hadoop", newFIFO},
+}
+
+// New makes the policy that spec names, as it is in the given release.
+func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
+	for _, p := range policies {
+		if p.name == spec.Name {
+			return p.make(spec, r)
+		}
+	}
+	return nil, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
+}
+
+// Names lists the policies.
+func Names() []string {
+	var names []string
+	for _, p := range policies {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// About describes a policy in one line.
+func About(name string) string {
+	for _, p := range policies {
+		if p.name == name {
+			return p.about
+		}
+	}
+	return ""
+}
+
+// ms is a duration in Hadoop's unit.
+func ms(d time.Duration) int64 { return int64(d / time.Millisecond) }

@@ -1,0 +1,148 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// jobConf is what the JobTracker reads of a job's configuration.
+type jobConf struct {
+	slowstart          float64 // mapred.reduce.slowstart.completed.maps, 0.05
+	speculates         [2]bool // mapred.{map,reduce}.tasks.speculative.execution, true
+	maxAttempts        [2]int  // mapred.{map,reduce}.max.attempts, 4
+	failuresPercent    [2]int  // mapred.max.{map,reduce}.failures.percent, 0
+	maxTrackerFailures int     // mapred.max.tracker.failures, 4
+	memoryMB           [2]int  // mapred.job.{map,reduce}.memory.mb, -1
+	waitFactor         float64 // mapreduce.job.locality.wait.factor
+	waitFactorSet      bool
+}
+
+// reader collects the first error of a series of readings.
+type reader struct {
+	conf workload.Conf
+	err  error
+}
+
+func (r *reader) int(key string, def, least int) int {
+	n, err := r.conf.Int(key, def)
+	if err == nil && n < least && n != def {
+		err = fmt.Errorf("%s = %d: want at least %d", key, n, least)
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	return n
+}
+
+func (r *reader) fraction(key string, def float64) float64 {
+	f, err := r.conf.Float(key, def)
+	if err == nil && (f < 0 || f > 1) {
+		err = fmt.Errorf("%s = %v: want a fraction between 0 and 1", key, f)
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	return f
+}
+
+func (r *reader) bool(key string, def bool) bool {
+	b, err := r.conf.Bool(key, def)
+	if r.err == nil {
+		r.err = err
+	}
+	return b
+}
+
+func readJobConf(conf workload.Conf) (jobConf, error) {
+	r := reader{conf: conf}
+	c := jobConf{
+		slowstart:          r.fraction("mapred.reduce.slowstart.completed.maps", 0.05),
+		maxTrackerFailures: r.int("mapred.max.tracker.failures", 4, 1),
+	}
+	for k, name := range [...]string{"map", "reduce"} {
+		c.speculates[k] = r.bool("mapred."+name+".tasks.speculative.execution", true)
+		c.maxAttempts[k] = r.int("mapred."+name+".max.attempts", 4, 1)
+		c.failuresPercent[k] = r.int("mapred.max."+name+".failures.percent", 0, 0)
+		c.memoryMB[k] = r.int("mapred.job."+name+".memory.mb", -1, 1)
+	}
+	if _, ok := conf.Lookup("mapreduce.job.locality.wait.factor"); ok {
+		c.waitFactor, c.waitFactorSet = r.fraction("mapreduce.job.locality.wait.factor", 1), true
+	}
+	return c, r.err
+}
+
+// slotsPerTask is how many slots a task of each type takes: with memory limits
+// on the cluster, as many as its memory is worth.
+func (jt *jobTracker) slotsPerTask(c *jobConf) [2]int {
+	width := [2]int{1, 1}
+	for k := range width {
+		if slot := jt.slotMB[k]; slot > 0 && c.memoryMB[k] > 0 {
+			width[k] = (c.memoryMB[k] + slot - 1) / slot
+		}
+	}
+	return width
+}
+
+// outOfBand are heartbeats that the end of a task brings forward
+// (mapreduce.tasktracker.outofband.heartbeat, 1.x).
+type outOfBand struct {
+	on     bool
+	damper int64
+}
+
+func (o *outOfBand) read(conf workload.Conf, release *model.Release) error {
+	r := reader{conf: conf}
+	on := r.bool("mapreduce.tasktracker.outofband.heartbeat", false)
+	o.damper = int64(r.int("mapreduce.tasktracker.outofband.heartbeat.damper", 1_000_000, 1))
+	o.on = on && release.OutOfBand
+	return r.err
+}
+
+// beat is when a tracker beats if what has changed since its last heartbeat
+// brings the next one forward: after H/(nD+1), and not before the n-th change.
+func (o *outOfBand) beat(t *taskTracker) engine.Time {
+	best := engine.Never
+	for _, n := range t.changes() {
+		wait := t.interval / engine.Time(time.Millisecond) / engine.Time(int64(n.rank)*o.damper+1) * engine.Time(time.Millisecond)
+		best = min(best, max(n.at, t.last+wait))
+	}
+	return best
+}
+
+// change is something a tracker will tell early, and how many came before it.
+type change struct {
+	at   engine.Time
+	rank int
+}
+
+// changes lists what the tracker has to tell and has not told, in order.
+func (t *taskTracker) changes() []change {
+	var list []change
+	note := func(at engine.Time) {
+		if at < engine.Never {
+			i := len(list)
+			for i > 0 && list[i-1].at > at {
+				i--
+			}
+			list = append(list, change{})
+			copy(list[i+1:], list[i:])
+			list[i] = change{at: at}
+		}
+	}
+	for _, a := range t.attempts {
+		if a.pending > t.last {
+			note(a.pending)
+		}
+		if !a.told {
+			note(a.finish)
+		}
+	}
+	for i := range list {
+		list[i].rank = i + 1
+	}
+	return list
+}

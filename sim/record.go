@@ -1,0 +1,218 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+const maxTracker = math.MaxInt32
+
+// never stands for an instant that did not come, in outcomes.
+const never = time.Duration(-1)
+
+// newJob takes a job in as it is submitted.
+func (jt *jobTracker) newJob(id int) (*job, error) {
+	spec := &jt.q.Jobs[id]
+	conf, err := readJobConf(spec.Conf)
+	if err != nil {
+		return nil, err
+	}
+	j := &job{jt: jt, spec: spec, conf: conf, outcome: &jt.outcomes[id]}
+	j.Job = scheduler.Job{
+		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
+		Submit: spec.Submit, Deadline: spec.Deadline,
+		Tasks:        [2]int{spec.Maps.Count, spec.Reduces.Count},
+		Speculates:   conf.speculates,
+		SlotsPerTask: jt.slotsPerTask(&conf),
+		WaitFactor:   float32(conf.waitFactor), WaitFactorSet: conf.waitFactorSet,
+		Launcher: j,
+	}
+	for k := range j.tracked {
+		j.tracked[k] = jt.progress || conf.speculates[k]
+	}
+	*j.outcome = model.JobOutcome{
+		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
+		Submit: spec.Submit, Launch: never, Running: never, FirstMap: never, LastMap: never,
+		ShuffleEnd: never, Finish: never,
+		Maps: spec.Maps.Count, Reduces: spec.Reduces.Count,
+		InBytes: spec.Maps.InputBytes, ShuffleBytes: spec.Reduces.ShuffleData, OutBytes: spec.Reduces.OutputBytes,
+	}
+	return j, nil
+}
+
+func (jt *jobTracker) newTask(j *job, index int32, kind, onSlot workload.Kind) *task {
+	ref, t := jt.tasks.get()
+	*t = task{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot,
+		attempts: t.attempts[:0], active: t.active[:0], failedOn: t.failedOn[:0]}
+	return t
+}
+
+func (jt *jobTracker) newAttempt() *attempt {
+	ref, a := jt.attempts.get()
+	*a = attempt{ref: ref, finish: engine.Never, pending: engine.Never, known: engine.Never}
+	return a
+}
+
+// write enters an attempt that has ended in the outcome of its job and gives it
+// to the recorder.
+func (jt *jobTracker) write(a *attempt) {
+	row := &jt.row
+	*row = workload.Attempt{
+		Job: a.job.Name, Task: int(a.task.index), Kind: a.kind, Number: int(a.number), State: a.ended(),
+		Node: jt.q.Cluster.Nodes[a.tracker].Name, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.local,
+		Runnable: a.runnable.Duration(), Start: a.start.Duration(), Finish: a.finish.Duration(),
+	}
+	if racks := jt.q.Cluster.Racks; len(racks) > 0 {
+		row.Rack = racks[jt.trackers[a.tracker].rack]
+	}
+	a.fillPhases(row)
+	jt.account(a, row)
+	if jt.record != nil {
+		jt.record.Attempt(row)
+	}
+	jt.retire(a)
+}
+
+// ended is the state an attempt ends in for good.
+func (a *attempt) ended() workload.State {
+	switch a.own().status {
+	case succeeded:
+		return workload.Succeeded
+	case failed, failedUnclean:
+		return workload.Failed
+	}
+	return workload.Killed
+}
+
+// fillPhases divides an attempt's time among its phases.
+func (a *attempt) fillPhases(row *workload.Attempt) {
+	at := a.start
+	until := func(p workload.Phase, end engine.Time) {
+		if end = min(end, a.finish); end > at {
+			row.Phases[p] += (end - at).Duration()
+			at = end
+		}
+	}
+	if a.started {
+		until(workload.PhaseStartup, a.begin)
+	}
+	switch a.kind {
+	case workload.Map:
+		until(workload.PhaseMap, min(a.begin+a.work, a.pending))
+	case workload.Reduce:
+		if a.known < engine.Never {
+			row.WaitFetch = max(0, min(a.known, a.finish)-at).Duration()
+			until(workload.PhaseShuffle, a.known+a.shuffle)
+			until(workload.PhaseMerge, a.known+a.shuffle+a.sort)
+			until(workload.PhaseReduce, a.pending)
+		} else {
+			row.WaitFetch = max(0, a.finish-at).Duration()
+			until(workload.PhaseShuffle, a.finish)
+		}
+	}
+	until(workload.PhaseCommit, a.finish)
+}
+
+// account adds an attempt to its job's outcome.
+func (jt *jobTracker) account(a *attempt, row *workload.Attempt) {
+	o := a.job.outcome
+	switch row.State {
+	case workload.Failed:
+		o.Failed++
+	case workload.Killed:
+		o.Killed++
+	}
+	switch a.kind {
+	case workload.Map:
+		o.Locality[a.local]++
+		o.MapTime += row.Duration()
+		o.MapWaves = max(o.MapWaves, int(a.wave))
+		if o.FirstMap < 0 || row.Start < o.FirstMap {
+			o.FirstMap = row.Start
+		}
+		if row.State == workload.Succeeded {
+			o.LastMap = max(o.LastMap, row.Finish)
+		}
+	case workload.Reduce:
+		o.ReduceTime += row.Duration()
+		o.ReduceWaves = max(o.ReduceWaves, int(a.wave))
+		if row.State == workload.Succeeded {
+			o.ShuffleEnd = max(o.ShuffleEnd, (a.known + a.shuffle).Duration())
+		}
+	}
+}
+
+// retire gives back the records of an attempt that nothing refers to any more:
+// it was the only one of its task, and its output cannot be lost.
+func (jt *jobTracker) retire(a *attempt) {
+	t := a.task
+	if jt.mortal || a.cleans != nil || a.status != succeeded || len(t.attempts) != 1 || t.kind > workload.Reduce {
+		return
+	}
+	a.job.refs[t.kind][t.index] = done
+	jt.tasks.put(t.ref)
+	jt.attempts.put(a.ref)
+}
+
+// close ends the run: what is still on the trackers is written down.
+func (jt *jobTracker) close() {
+	now := jt.eng.Now()
+	for i := range jt.trackers {
+		t := &jt.trackers[i]
+		t.settle(jt, now)
+		for _, a := range t.attempts {
+			if a.finish > now {
+				a.end, a.finish = endsKilled, now
+				a.own().status = killed
+			} else if !a.told && a.cleans == nil {
+				a.status = a.state(now)
+			}
+			if !a.started {
+				a.start = now
+			}
+			jt.write(a)
+		}
+		t.attempts = nil
+	}
+}
+
+func (jt *jobTracker) prediction() model.Prediction {
+	p := model.Prediction{Model: "simulation", Jobs: jt.outcomes}
+	for i := range jt.outcomes {
+		o := &jt.outcomes[i]
+		p.Mean = max(p.Mean, o.Finish)
+		o.Low = o.Finish - o.Submit
+		o.High = o.Low
+	}
+	p.Low, p.High = p.Mean, p.Mean
+	return p
+}
+
+// Attempts lists what a policy may kill (FairScheduler.getRunningTasks).
+func (j *job) Attempts(k workload.Kind) []scheduler.Attempt {
+	var list []scheduler.Attempt
+	for i := range j.refs[k] {
+		t := j.record(k, int32(i))
+		if t == nil || t.complete() {
+			continue
+		}
+		for _, a := range t.active {
+			if a.status == unreported && a.firstReport > j.jt.eng.Now() {
+				continue
+			}
+			list = append(list, scheduler.Attempt{Start: a.start.Duration(), Kill: func() { j.preempt(a) }})
+		}
+	}
+	return list
+}
+
+// preempt orders an attempt to be killed (TaskInProgress.killTask).
+func (j *job) preempt(a *attempt) {
+	a.killOrder = true
+	j.jt.trackers[a.tracker].doom(j.jt)
+}

@@ -1,0 +1,348 @@
+// Package sim is the simulated cluster: a JobTracker, its TaskTrackers and the
+// attempts that run on them, driven by heartbeats.
+package sim
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Simulator answers a question by running it. It is a model.Predictor.
+type Simulator struct {
+	Recorder model.Recorder       // is given every attempt; may be nil
+	Progress func(jobs, left int) // called as jobs end; may be nil
+	Limit    time.Duration        // of simulated time; 0: a thousand days
+}
+
+var _ model.Predictor = Simulator{}
+
+// Stalled is the error of a run that cannot end: work is left, and nothing will
+// happen any more that could make it go on.
+type Stalled struct {
+	At   time.Duration
+	Jobs []string // that have not ended
+}
+
+func (s *Stalled) Error() string {
+	return fmt.Sprintf("the run stalled at %v with %d jobs unfinished (%s ...): no slot of the kind they need will ever be free",
+		s.At, len(s.Jobs), s.Jobs[0])
+}
+
+// LimitReached is the error of a run that passed Simulator.Limit.
+type LimitReached struct{ Limit time.Duration }
+
+func (l *LimitReached) Error() string {
+	return fmt.Sprintf("the run passed %v of simulated time", l.Limit)
+}
+
+// Predict simulates the question.
+func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
+	jt, err := newJobTracker(&q)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	jt.record, jt.report1 = s.Recorder, s.Progress
+	limit := engine.At(s.Limit)
+	if limit == 0 {
+		limit = engine.At(1000 * 24 * time.Hour)
+	}
+	for jt.ended < len(jt.jobs) {
+		if !jt.eng.Step() {
+			return model.Prediction{}, jt.stalled()
+		}
+		if jt.eng.Now() > limit {
+			return model.Prediction{}, &LimitReached{limit.Duration()}
+		}
+	}
+	jt.close()
+	return jt.prediction(), nil
+}
+
+func (jt *jobTracker) stalled() error {
+	e := &Stalled{At: jt.eng.Now().Duration()}
+	for i, j := range jt.jobs {
+		if j == nil || j.State != scheduler.Done {
+			e.Jobs = append(e.Jobs, jt.q.Jobs[i].ID)
+		}
+	}
+	return e
+}
+
+// newJobTracker builds the cluster at rest.
+func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		return nil, err
+	}
+	sched, err := scheduler.New(q.Scheduler, release)
+	if err != nil {
+		return nil, err
+	}
+	seed := workload.Seed(q.Seed)
+	jt := &jobTracker{
+		eng: engine.New(), q: q, release: release, sched: sched,
+		shared: q.Cluster.SharedSlots, every: q.Cluster.EveryHeartbeat,
+		hosts: make(map[string]int32, len(q.Cluster.Nodes)),
+		draws: newDraws(seed), placement: seed.Named("split placement"),
+		beating: -1,
+	}
+	jt.submits, _ = sched.(scheduler.Submitter)
+	jt.chooses, _ = sched.(scheduler.Chooser)
+	if p, ok := sched.(scheduler.ProgressReader); ok {
+		jt.progress = p.ReadsProgress()
+	}
+	if jt.ticks, _ = sched.(scheduler.Ticker); jt.ticks != nil {
+		every, skippable := jt.ticks.Interval()
+		jt.tickEvery, jt.skippable = engine.At(every), skippable && !jt.every
+	}
+	if err := jt.readConf(); err != nil {
+		return nil, err
+	}
+	jt.buildTrackers()
+	if err := jt.buildJobs(); err != nil {
+		return nil, err
+	}
+	return jt, nil
+}
+
+// readConf checks the cluster's Hadoop properties.
+func (jt *jobTracker) readConf() error {
+	conf := jt.q.Cluster.Conf
+	if _, err := jt.release.HeartbeatInterval(1, conf); err != nil {
+		return err
+	}
+	expiry, err := conf.Int("mapred.tasktracker.expiry.interval", 600_000)
+	if err != nil {
+		return err
+	}
+	jt.expiry.interval = engine.At(time.Duration(expiry) * time.Millisecond)
+	return jt.outOfBand.read(conf, jt.release)
+}
+
+// interval is what trackers are told while n of them are known.
+func (jt *jobTracker) interval(n int) engine.Time {
+	if h := jt.q.Cluster.Heartbeat; h > 0 {
+		return engine.At(h)
+	}
+	h, _ := jt.release.HeartbeatInterval(n, jt.q.Cluster.Conf)
+	return engine.At(h)
+}
+
+func (jt *jobTracker) buildTrackers() {
+	q := jt.q
+	nodes := q.Cluster.Nodes
+	jt.trackers = make([]taskTracker, len(nodes))
+	jt.rackNodes = make([][]int32, max(1, len(q.Cluster.Racks)))
+	words, slots := 0, 0
+	for i := range nodes {
+		slots += nodes[i].MapSlots + nodes[i].ReduceSlots
+		words += (nodes[i].MapSlots+63)/64 + (nodes[i].ReduceSlots+63)/64 + 1
+	}
+	bitmap := make([]uint64, words)
+	chains := make([]chain, slots)
+	for i := range chains {
+		chains[i].job = -1
+	}
+	for i := range nodes {
+		n, t := &nodes[i], &jt.trackers[i]
+		t.id, t.rack = int32(i), int32(n.Rack)
+		jt.hosts[n.Name] = t.id
+		jt.rackNodes[n.Rack] = append(jt.rackNodes[n.Rack], t.id)
+		t.dies, t.news = engine.Never, engine.Never
+		if n.Dies > 0 {
+			t.dies = engine.At(n.Dies)
+			t.steady = true
+			jt.mortal = true
+		}
+		t.view.Index = i
+		t.view.Slots = [2]int{n.MapSlots, n.ReduceSlots}
+		if jt.shared {
+			all := n.MapSlots + n.ReduceSlots
+			t.view.Slots = [2]int{all, all}
+		}
+		for k := range t.slots {
+			if jt.shared && k == 1 {
+				break
+			}
+			words := (t.view.Slots[k] + 63) / 64
+			t.slots[k], bitmap = slotMap(bitmap[:words:words]), bitmap[words:]
+		}
+		all := nodes[i].MapSlots + nodes[i].ReduceSlots
+		t.chains, chains = chains[:all:all], chains[all:]
+		t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.beat)
+	}
+	racks := 0
+	for _, members := range jt.rackNodes {
+		if len(members) > 0 {
+			racks++
+		}
+	}
+	jt.spread = racks > 1
+	jt.startTrackers()
+}
+
+// startTrackers sets the first heartbeats. A cluster that is not watched from
+// the start of its JobTracker is up at time 0: every tracker is known and has
+// just beaten, each at its own phase.
+func (jt *jobTracker) startTrackers() {
+	c := &jt.q.Cluster
+	phases := jt.placementOfHeartbeats()
+	if c.FromStart {
+		jt.c.Heartbeat = jt.interval(0).Duration()
+		jt.offers.reset(len(jt.trackers), engine.At(jt.c.Heartbeat))
+		for i := range jt.trackers {
+			jt.trackers[i].next = phases[i]
+			jt.trackers[i].timer.Reset(phases[i])
+		}
+	} else {
+		interval := jt.interval(len(jt.trackers))
+		jt.c.Heartbeat = interval.Duration()
+		jt.offers.reset(len(jt.trackers), interval)
+		for i := range jt.trackers {
+			t := &jt.trackers[i]
+			t.registered, t.regular = true, true
+			t.next, t.interval = phases[i], interval
+			t.last = t.next - interval
+			jt.c.Trackers++
+			jt.c.Hosts++
+			jt.c.Slots[workload.Map] += t.view.Slots[workload.Map]
+			jt.c.Slots[workload.Reduce] += t.view.Slots[workload.Reduce]
+			if jt.mortal {
+				jt.expiry.add(seen{0, t.id})
+			}
+			jt.offers.place(jt, t)
+			jt.rearm(t)
+		}
+	}
+	if jt.mortal {
+		jt.expiry.timer = jt.eng.NewTimer(engine.Housekeeping, 0, jt.expireTrackers)
+		jt.expiry.timer.Reset(jt.expiry.interval / 3)
+	}
+}
+
+// placementOfHeartbeats gives each tracker its phase within the interval.
+func (jt *jobTracker) placementOfHeartbeats() []engine.Time {
+	c := &jt.q.Cluster
+	interval := jt.interval(len(jt.trackers))
+	seed := workload.Seed(jt.q.Seed).Named("heartbeat phase")
+	phases := make([]engine.Time, len(jt.trackers))
+	for i := range phases {
+		if c.Phases != nil {
+			phases[i] = engine.At(c.Phases[i])
+		} else {
+			phases[i] = engine.Time(seed.Stream(i, 0).Uniform() * float64(interval))
+		}
+	}
+	return phases
+}
+
+func (jt *jobTracker) buildJobs() error {
+	q := jt.q
+	jt.jobs = make([]*job, len(q.Jobs))
+	jt.outcomes = make([]model.JobOutcome, len(q.Jobs))
+	for i := range q.Jobs {
+		if _, err := readJobConf(q.Jobs[i].Conf); err != nil {
+			return fmt.Errorf("job %s: %w", q.Jobs[i].ID, err)
+		}
+		if i > 0 && q.Jobs[i].Submit < q.Jobs[i-1].Submit {
+			return fmt.Errorf("job %s is submitted before job %s but listed after it", q.Jobs[i].ID, q.Jobs[i-1].ID)
+		}
+	}
+	jt.submission = jt.eng.NewTimer(engine.Submission, 0, jt.submit)
+	if len(q.Jobs) > 0 {
+		jt.submission.Reset(engine.At(q.Jobs[0].Submit))
+	}
+	if jt.tickEvery > 0 {
+		jt.tick = jt.eng.NewTimer(engine.Housekeeping, 0, jt.onTick)
+		if !jt.skippable {
+			jt.tick.Reset(0)
+		}
+	}
+	return nil
+}
+
+// submit takes in the jobs that are due.
+func (jt *jobTracker) submit(int32) {
+	now := jt.eng.Now()
+	jt.beating = -1
+	jt.c.Now = now.Duration()
+	for jt.arrivals < len(jt.q.Jobs) && engine.At(jt.q.Jobs[jt.arrivals].Submit) <= now {
+		j, err := jt.newJob(jt.arrivals)
+		if err != nil {
+			panic(err) // the questions' configurations were checked before
+		}
+		jt.jobs[jt.arrivals] = j
+		jt.arrivals++
+		jt.active = append(jt.active, j)
+		jt.c.Jobs = append(jt.c.Jobs, &j.Job)
+		jt.c.Version++
+		if jt.submits != nil {
+			jt.submits.Submitted(&jt.c, &j.Job)
+		} else {
+			j.Init()
+		}
+	}
+	if jt.arrivals < len(jt.q.Jobs) {
+		jt.submission.Reset(engine.At(jt.q.Jobs[jt.arrivals].Submit))
+	}
+	jt.changed()
+	jt.offer(-1)
+}
+
+// changed makes sure that the policy's next tick is simulated.
+func (jt *jobTracker) changed() {
+	if jt.tickEvery == 0 || jt.dirty {
+		return
+	}
+	jt.dirty = true
+	if jt.skippable {
+		jt.tick.Reset((jt.eng.Now()/jt.tickEvery + 1) * jt.tickEvery)
+	}
+}
+
+func (jt *jobTracker) onTick(int32) {
+	now := jt.eng.Now()
+	jt.beating = maxTracker
+	jt.c.Now = now.Duration()
+	skipped := int((now-jt.ticked)/jt.tickEvery) - 1
+	jt.ticked, jt.dirty = now, false
+	jt.ticks.Tick(&jt.c, max(skipped, 0))
+	if !jt.skippable {
+		jt.tick.Reset(now + jt.tickEvery)
+	}
+	jt.offer(maxTracker)
+}
+
+// jobEnded takes a job off the list.
+func (jt *jobTracker) jobEnded(j *job, how workload.State) {
+	jt.ended++
+	jt.active = slices.DeleteFunc(jt.active, func(x *job) bool { return x == j })
+	jt.c.Jobs = slices.DeleteFunc(jt.c.Jobs, func(x *scheduler.Job) bool { return x == &j.Job })
+	jt.c.Version++
+	if jt.release.AvoidsTrackers && how == workload.Succeeded && j.flaky > 0 {
+		for id := range int32(len(jt.trackers)) {
+			if j.blames[id] >= j.conf.maxTrackerFailures {
+				jt.avoided(id)
+			}
+		}
+	}
+	for k := range j.refs {
+		for i := range j.refs[k] {
+			if t := j.record(workload.Kind(k), int32(i)); t != nil {
+				for _, a := range t.active {
+					jt.trackers[a.tracker].doom(jt)
+				}
+			}
+		}
+	}
+	j.shuffling = nil
+	if jt.report1 != nil {
+		jt.report1(jt.ended, len(jt.jobs)-jt.ended)
+	}
+}

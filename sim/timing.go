@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// draws are the random streams of task times.
+type draws struct {
+	maps, shuffles, sorts, reduces workload.Seed
+}
+
+func newDraws(seed workload.Seed) draws {
+	return draws{
+		maps:     seed.Named("map time"),
+		shuffles: seed.Named("shuffle time"),
+		sorts:    seed.Named("sort time"),
+		reduces:  seed.Named("reduce time"),
+	}
+}
+
+func (jt *jobTracker) launchTime() engine.Time { return engine.At(jt.q.Cluster.Costs.Launch) }
+
+func orOne(factor float64) float64 {
+	if factor == 0 {
+		return 1
+	}
+	return factor
+}
+
+// stretched is a task time on a node that is slower, or farther from its data,
+// than normal.
+func stretched(t engine.Time, factor float64) engine.Time {
+	if factor == 1 {
+		return t
+	}
+	return engine.Time(math.Round(float64(t) * factor))
+}
+
+// plan works out an attempt's times from the moment it has its slot. Those of a
+// reduce stay open until it knows all maps.
+func (jt *jobTracker) plan(a *attempt) {
+	costs := &jt.q.Cluster.Costs
+	node := &jt.q.Cluster.Nodes[a.tracker]
+	spec := a.job.spec
+	index, number := int(a.task.index), int(a.number)
+	a.failAt = engine.Never
+	if node.FailAfter > 0 {
+		a.failAt = a.begin + engine.At(node.FailAfter)
+	}
+	switch a.kind {
+	case workload.Setup:
+		jt.ends(a, a.begin+engine.At(costs.Setup))
+		return
+	case workload.Cleanup:
+		jt.ends(a, a.begin+engine.At(costs.Cleanup))
+		return
+	case workload.TaskCleanup:
+		a.failAt = engine.Never
+		jt.ends(a, a.begin+engine.At(costs.TaskCleanup))
+		return
+	case workload.Map:
+		if after, ok := spec.Maps.Fails.After(index, number); ok {
+			a.failAt = min(a.failAt, a.begin+engine.At(after))
+		}
+		factor := node.Slowness
+		switch a.local {
+		case workload.RackLocal:
+			factor *= orOne(spec.Maps.RackFactor)
+		case workload.OffRack:
+			factor *= orOne(spec.Maps.OffFactor)
+		}
+		d := &jt.draws
+		a.work = stretched(engine.At(spec.Maps.Time.At(index, d.maps.For(a.job.ID).Stream(index, number))), factor)
+		if a.job.Tasks[workload.Reduce] == 0 && !jt.release.Ideal {
+			jt.commits(a, a.begin+a.work)
+		} else {
+			jt.ends(a, a.begin+a.work)
+		}
+	case workload.Reduce:
+		if after, ok := spec.Reduces.Fails.After(index, number); ok {
+			a.failAt = min(a.failAt, a.begin+engine.At(after))
+		}
+		r, d := &spec.Reduces, &jt.draws
+		id := a.job.ID
+		a.sort = stretched(engine.At(r.Sort.At(index, d.sorts.For(id).Stream(index, number))), node.Slowness)
+		a.work = stretched(engine.At(r.Time.At(index, d.reduces.For(id).Stream(index, number))), node.Slowness)
+		jt.replan(a, engine.Never)
+	}
+}
+
+// replan sets when a reduce's child knows all maps, and what follows from it.
+func (jt *jobTracker) replan(a *attempt, known engine.Time) {
+	a.known, a.pending = known, engine.Never
+	if known == engine.Never {
+		jt.ends(a, engine.Never)
+		return
+	}
+	a.shuffle = stretched(jt.shuffleTime(a), jt.q.Cluster.Nodes[a.tracker].Slowness)
+	if done := known + a.shuffle + a.sort + a.work; jt.release.Ideal {
+		jt.ends(a, done)
+	} else {
+		jt.commits(a, done)
+	}
+}
+
+// shuffleTime is what a reduce still has to copy once it knows all maps.
+func (jt *jobTracker) shuffleTime(a *attempt) engine.Time {
+	r := &a.job.spec.Reduces
+	stream := jt.draws.shuffles.For(a.job.ID).Stream(int(a.task.index), int(a.number))
+	if r.Copy.Set() {
+		// Copying has gone on since the start; if it kept up with the maps,
+		// the output of the last one is left.
+		whole := engine.At(r.Copy.At(int(a.task.index), stream))
+		waited := a.known - a.begin
+		if waited > 0 && whole <= waited {
+			return stretched(whole, 1/float64(a.job.Tasks[workload.Map]))
+		}
+		return whole - max(waited, 0)
+	}
+	if r.FirstWave.Set() && a.known > a.begin {
+		return engine.At(r.FirstWave.At(int(a.task.index), stream))
+	}
+	return engine.At(r.Shuffle.At(int(a.task.index), stream))
+}
+
+// ends sets the end of an attempt that needs no permission.
+func (jt *jobTracker) ends(a *attempt, at engine.Time) {
+	a.pending = engine.Never
+	a.finish, a.end = at, endsWell
+	if a.failAt < at {
+		a.finish, a.end = a.failAt, endsFailed
+	}
+}
+
+// commits sets when an attempt will ask for permission to commit.
+func (jt *jobTracker) commits(a *attempt, at engine.Time) {
+	a.pending, a.finish, a.end = at, engine.Never, endsWell
+	if a.failAt < at {
+		a.pending, a.finish, a.end = engine.Never, a.failAt, endsFailed
+	}
+}
+
+// progressAt is what the child of an attempt reports: a map moves linearly, a
+// reduce by thirds (shuffle by outputs known, sort, reduce linearly).
+func (a *attempt) progressAt(t *taskTracker, now engine.Time) float32 {
+	if !a.started || now <= a.begin {
+		return 0
+	}
+	if a.kind == workload.Map {
+		return min(1, float32(float64(now-a.begin)/float64(a.work)))
+	}
+	const third = float32(1) / 3
+	switch f := t.fetcherOf(a.job); {
+	case now < a.known:
+		f.advance(t, now)
+		for _, w := range f.waiters {
+			if w.a == a {
+				return third * float32(w.seen) / float32(a.job.Tasks[workload.Map])
+			}
+		}
+		return third
+	case now < a.known+a.shuffle:
+		return third
+	case now < a.known+a.shuffle+a.sort:
+		return 2 * third
+	}
+	into := now - a.known - a.shuffle - a.sort
+	return min(1, 2*third+third*float32(float64(into)/float64(a.work)))
+}
