@@ -1,0 +1,245 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// normalMAD turns a median absolute deviation into a standard deviation where
+// values are normal.
+const normalMAD = 1.4826
+
+// Task is one task of a stage on its slot. Times in seconds.
+type Task struct {
+	Slot  string  `json:"slot"`
+	Start float64 `json:"start"`
+	End   float64 `json:"end"`
+}
+
+// OutlierMethods lists the tests: more than K scaled median deviations above the
+// median and MinRatio times it; K times the median; K quartile distances above
+// the third quartile.
+var OutlierMethods = []string{"iqr", "mad", "median_factor"}
+
+// OutlierOptions choose a test and what counts as critical.
+type OutlierOptions struct {
+	Method   string   `json:"method,omitempty"`    // mad
+	K        *float64 `json:"k"`                   // 3 for mad, 1.5 for the others
+	MinRatio float64  `json:"min_ratio,omitempty"` // 1.2; mad only
+	Gamma    float64  `json:"gamma,omitempty"`     // 0.01, part of the stage
+}
+
+// DefaultOutlierOptions are those of models.md section 10.
+func DefaultOutlierOptions() OutlierOptions {
+	return OutlierOptions{Method: "mad", MinRatio: 1.2, Gamma: 0.01}
+}
+
+// Outliers are the tasks of a stage that ran long and, of those, the critical
+// ones, that hold up its end. Lists are by task. Times in seconds.
+type Outliers struct {
+	Median       float64   `json:"median"`
+	Threshold    float64   `json:"threshold"`
+	Outlier      []bool    `json:"outlier"`
+	Gain         []float64 `json:"gain"`
+	Critical     []bool    `json:"critical"`
+	StageEnd     float64   `json:"stage_end"`
+	StageClipped float64   `json:"stage_end_clipped"`
+}
+
+// FindOutliers compares the tasks of one stage (task-task correlation). An
+// outlier is critical if, in the schedule with every outlier shortened to the
+// median and later tasks of its slot moved up, restoring it alone delays the end
+// of the stage by more than Gamma of its length: two equal stragglers are both
+// critical though removing either gains nothing.
+func FindOutliers(tasks []Task, o OutlierOptions) (Outliers, error) {
+	if err := checkTasks(tasks, o); err != nil {
+		return Outliers{}, err
+	}
+	durations := make([]float64, len(tasks))
+	start := math.Inf(1)
+	r := Outliers{
+		Outlier: make([]bool, len(tasks)), Gain: make([]float64, len(tasks)), Critical: make([]bool, len(tasks)),
+		StageEnd: math.Inf(-1),
+	}
+	for i, t := range tasks {
+		durations[i] = t.End - t.Start
+		start, r.StageEnd = math.Min(start, t.Start), math.Max(r.StageEnd, t.End)
+	}
+	r.Median = median(durations)
+	r.Threshold = threshold(durations, r.Median, o)
+	for i, d := range durations {
+		r.Outlier[i] = d > r.Threshold
+	}
+	r.clip(tasks, durations)
+	for i, gain := range r.Gain {
+		r.Critical[i] = gain > o.Gamma*(r.StageEnd-start)
+	}
+	return r, nil
+}
+
+func checkTasks(tasks []Task, o OutlierOptions) error {
+	var c input.Check
+	if len(tasks) == 0 {
+		c.Fail("tasks", "none")
+	}
+	for i, t := range tasks {
+		if c.Number(fmt.Sprintf("tasks[%d].start", i), t.Start) {
+			c.AtLeast(fmt.Sprintf("tasks[%d].end", i), t.End, t.Start)
+		}
+	}
+	if !slices.Contains(OutlierMethods, o.Method) {
+		c.Fail("method", "unknown %q; want one of %s", o.Method, strings.Join(OutlierMethods, ", "))
+	}
+	if o.K != nil {
+		c.AtLeast("k", *o.K, 0)
+	}
+	c.AtLeast("min_ratio", o.MinRatio, 0)
+	c.AtLeast("gamma", o.Gamma, 0)
+	return c.Err()
+}
+
+func threshold(durations []float64, med float64, o OutlierOptions) float64 {
+	k := 1.5
+	if o.Method == "mad" {
+		k = 3
+	}
+	if o.K != nil {
+		k = *o.K
+	}
+	switch o.Method {
+	case "median_factor":
+		return k * med
+	case "iqr":
+		q1, q3 := quantile(durations, 0.25), quantile(durations, 0.75)
+		return q3 + float64(k*(q3-q1))
+	}
+	return math.Max(med+float64(k*normalMAD*deviation(durations, med)), o.MinRatio*med)
+}
+
+// clip plays the stage with every outlier shortened to the median and fills in
+// what restoring each one costs.
+func (r *Outliers) clip(tasks []Task, durations []float64) {
+	order := make([]int, len(tasks)) // by slot, then by start
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(tasks[a].Slot, tasks[b].Slot), cmp.Compare(tasks[a].Start, tasks[b].Start))
+	})
+	ends := make([]float64, len(tasks))  // in the clipped schedule
+	saved := make([]float64, len(tasks)) // by shortening this task
+	r.StageClipped = math.Inf(-1)
+	slotSaved := 0.0
+	for n, i := range order {
+		if n > 0 && tasks[i].Slot != tasks[order[n-1]].Slot {
+			slotSaved = 0
+		}
+		if r.Outlier[i] {
+			saved[i] = durations[i] - r.Median
+			slotSaved += saved[i]
+		}
+		ends[i] = tasks[i].End - slotSaved
+		r.StageClipped = math.Max(r.StageClipped, ends[i])
+	}
+	// Restoring a task moves its end and those behind it on its slot.
+	last := math.Inf(-1)
+	for n := len(order) - 1; n >= 0; n-- {
+		i := order[n]
+		if n < len(order)-1 && tasks[i].Slot != tasks[order[n+1]].Slot {
+			last = math.Inf(-1)
+		}
+		last = math.Max(last, ends[i])
+		if r.Outlier[i] {
+			r.Gain[i] = math.Max(0, last+saved[i]-r.StageClipped)
+		}
+	}
+}
+
+// median is the median of v; v keeps its order.
+func median(v []float64) float64 { return quantile(v, 0.5) }
+
+// quantile interpolates linearly at position (n-1)*p of the sorted values.
+func quantile(v []float64, p float64) float64 {
+	sorted := slices.Sorted(slices.Values(v))
+	at := p * float64(len(v)-1)
+	i := int(at)
+	if i == len(v)-1 {
+		return sorted[i]
+	}
+	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
+}
+
+// deviation is the median absolute deviation from med.
+func deviation(v []float64, med float64) float64 {
+	d := make([]float64, len(v))
+	for i, x := range v {
+		d[i] = math.Abs(x - med)
+	}
+	return median(d)
+}
+
+// TaskInput is what the intra-node correlation looks at.
+type TaskInput struct {
+	Node     string  `json:"node"`
+	Input    float64 `json:"input"` // bytes, any one unit
+	Critical bool    `json:"critical"`
+}
+
+// TaskFacts tells whether critical tasks share a node or read more.
+type TaskFacts struct {
+	Critical   int     `json:"critical_tasks"`
+	SameNode   bool    `json:"same_node"`
+	Node       *string `json:"node"`        // nil unless SameNode
+	InputRatio float64 `json:"input_ratio"` // median of the critical over that of the others, 1 without either
+}
+
+// DefaultNodeShare is the part of the critical tasks that one node must hold.
+const DefaultNodeShare = 0.8
+
+// CriticalFacts is the intra-node task-task correlation of a stage.
+func CriticalFacts(tasks []TaskInput, share float64) (TaskFacts, error) {
+	var c input.Check
+	c.Part("share", share)
+	var critical, others []float64
+	nodes := map[string]int{}
+	f := TaskFacts{InputRatio: 1}
+	var best string
+	for i, t := range tasks {
+		c.AtLeast(fmt.Sprintf("tasks[%d].input", i), t.Input, 0)
+		if !t.Critical {
+			others = append(others, t.Input)
+			continue
+		}
+		critical = append(critical, t.Input)
+		nodes[t.Node]++
+		if n := nodes[t.Node]; n > nodes[best] || n == nodes[best] && t.Node < best {
+			best = t.Node
+		}
+	}
+	if err := c.Err(); err != nil {
+		return TaskFacts{}, err
+	}
+	f.Critical = len(critical)
+	if f.Critical == 0 {
+		return f, nil
+	}
+	if float64(nodes[best]) >= share*float64(f.Critical) {
+		f.SameNode, f.Node = true, &best
+	}
+	if len(others) > 0 {
+		usual, high := median(others), median(critical)
+		if usual == 0 && high > 0 {
+			c.Fail("tasks", "the other tasks read nothing: no input ratio")
+			return TaskFacts{}, c.Err()
+		}
+		if usual > 0 {
+			f.InputRatio = high / usual
+		}
+	}
+	return f, nil
+}
