@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"testing"
@@ -16,12 +17,7 @@ func TestVectors(t *testing.T) { vectortest.Run(t, vectors, model.Evaluators) }
 func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, model.Evaluators) }
 
 func TestEvaluatorsSorted(t *testing.T) {
-	if !slices.IsSortedFunc(model.Evaluators, func(a, b model.Evaluator) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	}) {
+	if !slices.IsSortedFunc(model.Evaluators, func(a, b model.Evaluator) int { return cmp.Compare(a.Name, b.Name) }) {
 		t.Error("model.Evaluators is not sorted by name")
 	}
 }
