@@ -22,15 +22,20 @@ type collector struct {
 	names    map[string]string       // one copy of each host, rack, property...
 	seen     map[string]bool         // job ids
 	confs    map[string]Conf         // read apart from their jobs, by job id
+	tables   map[string]*jobBuilder  // jobs whose tables may be several files, by id
+	order    []*jobBuilder           // the same in order of their first row
+	hitune   *mrv1Reader             // likewise for HiTune's tables
 	attempts int                     // and tasks
 	full     bool                    // a limit on them was hit
+	// Instants that are differences cannot be put in order with Unix times.
+	differences bool
 }
 
 func newCollector(limits Limits) *collector {
 	c := &collector{
 		limits: limits.withDefaults(), h: &History{Epoch: Unknown},
 		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool),
-		confs: make(map[string]Conf),
+		confs: make(map[string]Conf), tables: make(map[string]*jobBuilder),
 	}
 	c.each = func(j *HistoryJob) error {
 		c.h.Jobs = append(c.h.Jobs, *j)
@@ -180,11 +185,18 @@ type jobBuilder struct {
 	tasks map[taskKey]int // index in job.Tasks
 	marks map[attemptKey]attemptMarks
 	line  int // where the job began
+
+	tabular  bool // of tables, which announce nothing that their rows must fit
+	measures map[taskKey]taskMeasure
+	began    map[attemptKey]time.Duration // when the child process began its work
 }
 
+// taskKey names a task of a job. Ids number all tasks that take slots of a
+// type; tables number tasks by kind.
 type taskKey struct {
 	reduceSlot bool
 	number     int
+	kind       Kind // of tables only
 }
 
 type attemptKey struct {
@@ -227,7 +239,7 @@ func (b *jobBuilder) update(t *HistoryTask, a *HistoryAttempt, f func(*attemptMa
 	if b.marks == nil {
 		b.marks = make(map[attemptKey]attemptMarks)
 	}
-	key := attemptKey{taskKey{t.ReduceSlot, t.Number}, a.Number}
+	key := attemptKey{taskKey{reduceSlot: t.ReduceSlot, number: t.Number}, a.Number}
 	m, ok := b.marks[key]
 	if !ok {
 		m = attemptMarks{shuffled: UnknownTime, sorted: UnknownTime, mapped: UnknownTime}
@@ -245,7 +257,7 @@ func (b *jobBuilder) settle() {
 		t := &b.job.Tasks[i]
 		for k := range t.Attempts {
 			a := &t.Attempts[k]
-			m, ok := b.marks[attemptKey{taskKey{t.ReduceSlot, t.Number}, a.Number}]
+			m, ok := b.marks[attemptKey{taskKey{reduceSlot: t.ReduceSlot, number: t.Number}, a.Number}]
 			if !ok {
 				m = attemptMarks{line: b.line, shuffled: UnknownTime, mapped: UnknownTime}
 			}
@@ -276,7 +288,15 @@ func (b *jobBuilder) settle() {
 // task returns the task of that id, new if need be. The pointer is valid until
 // the next call.
 func (b *jobBuilder) task(kind Kind, reduceSlot bool, number int) *HistoryTask {
-	key := taskKey{reduceSlot, number}
+	return b.taskOf(taskKey{reduceSlot: reduceSlot, number: number}, kind, reduceSlot, number)
+}
+
+// taskApart is task where each kind has numbers of its own.
+func (b *jobBuilder) taskApart(kind Kind, reduceSlot bool, number int) *HistoryTask {
+	return b.taskOf(taskKey{reduceSlot, number, kind}, kind, reduceSlot, number)
+}
+
+func (b *jobBuilder) taskOf(key taskKey, kind Kind, reduceSlot bool, number int) *HistoryTask {
 	i, ok := b.tasks[key]
 	if !ok {
 		b.c.attempts++
@@ -330,6 +350,33 @@ func (b *jobBuilder) phases(a *HistoryAttempt, line int, shuffleEnd, sortEnd tim
 	}
 }
 
+// complete adds what was measured inside tasks.
+func (b *jobBuilder) complete() {
+	for i := range b.job.Tasks {
+		t := &b.job.Tasks[i]
+		if m, ok := b.measures[taskKey{t.ReduceSlot, t.Number, t.Kind}]; ok {
+			if w := t.Winner(); w != nil {
+				m.apply(t, w)
+			}
+		}
+		for k := range t.Attempts {
+			a := &t.Attempts[k]
+			began, ok := b.began[attemptKey{taskKey{reduceSlot: t.ReduceSlot, number: t.Number}, a.Number}]
+			if !ok || !Known(began) || !Known(a.Start) || !Known(a.Finish) || began < a.Start || began > a.Finish {
+				continue
+			}
+			startup := began - a.Start
+			if t.ReduceSlot && Known(a.Phases[PhaseShuffle]) && a.Phases[PhaseShuffle] >= startup {
+				a.Phases[PhaseStartup] = startup
+				a.Phases[PhaseShuffle] -= startup
+			} else if !t.ReduceSlot {
+				a.Phases[PhaseStartup] = startup
+				a.Phases[PhaseMap] = a.Finish - began
+			}
+		}
+	}
+}
+
 // checkTimes drops a finish that lies before the start.
 func (b *jobBuilder) checkTimes(what string, line int, start time.Duration, finish *time.Duration) {
 	if Known(start) && Known(*finish) && *finish < start {
@@ -375,6 +422,7 @@ func (b *jobBuilder) finish() error {
 	c.seen[j.ID] = true
 	slices.SortFunc(j.Tasks, compareTasks)
 	b.settle()
+	b.complete()
 	c.configureJob(j)
 	for i := range j.Tasks {
 		t := &j.Tasks[i]
@@ -388,7 +436,7 @@ func (b *jobBuilder) finish() error {
 		}
 	}
 	b.checkTimes("job "+j.ID, b.line, j.Submit, &j.Finish)
-	if j.Outcome == Succeeded {
+	if j.Outcome == Succeeded && !(b.tabular && len(j.Tasks) == 0) {
 		for _, x := range []struct {
 			kind   Kind
 			stated int
@@ -465,6 +513,24 @@ func (c *collector) locate(t *HistoryTask, a *HistoryAttempt) {
 	}
 }
 
+// finishTables passes on the jobs that tables described.
+func (c *collector) finishTables() error {
+	if c.hitune != nil {
+		if err := c.hitune.finish(); err != nil {
+			return err
+		}
+	}
+	for _, b := range c.order {
+		if err := b.finish(); err != nil {
+			return err
+		}
+	}
+	if c.differences && c.h.Epoch != Unknown {
+		return fmt.Errorf("some files state Unix times and others only differences: read them apart")
+	}
+	return nil
+}
+
 // close makes the instants relative to the earliest submission and orders the
 // jobs by it, then by id.
 func (c *collector) close() *History {
@@ -480,13 +546,22 @@ func (c *collector) close() *History {
 	return h
 }
 
-// rebase moves the earliest first instant of the jobs to zero. epoch, where it
-// is set, is the Unix time of instant 0 in milliseconds and moves along.
+// rebase moves the earliest submission to zero; where none is recorded, Unix
+// times move by the first instant and differences stay. epoch, where it is
+// set, is the Unix time of instant 0 in milliseconds and moves along.
 func rebase(jobs []HistoryJob, epoch *int64) {
 	zero := UnknownTime
+	see := func(d time.Duration) {
+		if Known(d) && (!Known(zero) || d < zero) {
+			zero = d
+		}
+	}
 	for i := range jobs {
-		if first := jobs[i].earliest(); Known(first) && (!Known(zero) || first < zero) {
-			zero = first
+		see(jobs[i].Submit)
+	}
+	if !Known(zero) && *epoch != Unknown {
+		for i := range jobs {
+			see(jobs[i].earliest())
 		}
 	}
 	if !Known(zero) {

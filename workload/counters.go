@@ -113,6 +113,13 @@ func (t *JobTotals) take(name string, v int64) {
 	}
 }
 
+// knows reports whether take has a place for a counter of that name.
+func (t *JobTotals) knows(name string) bool {
+	probe := JobTotals{}
+	probe.take(name, 1)
+	return probe != JobTotals{}
+}
+
 // takeOwn stores a counter that only tasks of kind k have.
 func (c *TaskCounters) takeOwn(k Kind, name string, v int64) bool {
 	other := Reduce

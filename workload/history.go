@@ -105,6 +105,7 @@ type MoreCounters struct {
 	CombineInRecords, CombineOutRecords int64
 	InGroups                            int64 // reduce input groups
 	MaterializedBytes                   int64 // map output as stored: combined, compressed, with checksums
+	SpillRawBytes, SpillStoredBytes     int64 // all spills of a map: combined, before and after compression
 	CPUMillis, GCMillis                 int64
 	PhysicalBytes, VirtualBytes         int64
 	HeapBytes                           int64
@@ -248,6 +249,7 @@ func unknownCounters() TaskCounters {
 		},
 		More: MoreCounters{
 			CombineInRecords: Unknown, CombineOutRecords: Unknown, InGroups: Unknown, MaterializedBytes: Unknown,
+			SpillRawBytes: Unknown, SpillStoredBytes: Unknown,
 			CPUMillis: Unknown, GCMillis: Unknown, PhysicalBytes: Unknown, VirtualBytes: Unknown, HeapBytes: Unknown,
 		},
 	}

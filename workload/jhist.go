@@ -267,7 +267,7 @@ func (r *jhistReader) taskEvent(kind string, ev *jhistRecord, line int) {
 	}
 	taskKind, ok := taskKinds[ev.TaskType]
 	if !ok {
-		if _, seen := b.tasks[taskKey{reduceSlot, number}]; !seen {
+		if _, seen := b.tasks[taskKey{reduceSlot: reduceSlot, number: number}]; !seen {
 			c.problem(line, "%s: %s: type %.40q is none of MAP, REDUCE: the event is dropped", kind, ev.TaskID, ev.TaskType)
 			return
 		}

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,12 +23,15 @@ const (
 	FormatTopology Format = "topology"   // Rumen network topology, JSON
 	FormatMRv1     Format = "history"    // JobHistory of Hadoop 0.18 to 1.x
 	FormatJhist    Format = "jhist"      // MRv2 job history, text form
+	FormatHiTune   Format = "hitune"     // HiTune's tables, CSV
+	FormatSLS      Format = "sls"        // YARN scheduler load simulator, JSON
+	FormatTable    Format = "csv"        // tables of attempts or jobs with a header, commas or tabs
 	FormatConf     Format = "conf"       // configuration, XML
 	FormatProps    Format = "properties" // configuration, name=value lines
 )
 
 // Formats lists the formats Open reads.
-var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, FormatJhist, FormatConf, FormatProps}
+var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, FormatJhist, FormatHiTune, FormatSLS, FormatTable, FormatConf, FormatProps}
 
 // ReadOptions say how to read. The zero value detects formats from the content
 // and takes the default limits.
@@ -66,7 +68,7 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 			return err
 		}
 	}
-	return nil
+	return c.finishTables()
 }
 
 // expand lists the files of directories, hidden ones (checksums) left out.
@@ -114,6 +116,12 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 		err = c.readMRv1(s)
 	case FormatJhist:
 		err = c.readJhist(s)
+	case FormatHiTune:
+		err = c.readHiTune(s)
+	case FormatSLS:
+		err = c.readSLS(s)
+	case FormatTable:
+		err = c.readTable(s)
 	case FormatConf:
 		err = c.readConf(s)
 	case FormatProps:
@@ -149,26 +157,27 @@ func detect(r *bufio.Reader) (Format, error) {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return "", fmt.Errorf("the file is empty")
 	}
-	if bytes.HasPrefix(head, []byte(jhistMark)) {
-		return FormatJhist, nil
-	}
 	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
 		return "", errBinaryHistory
 	}
-	if head[0] == '{' {
-		return detectJSON(head)
+	const tries = 20 // the first lines may be damaged
+	for rest, n := head, 0; len(rest) > 0 && n < tries; n++ {
+		if f := detectHere(rest); f != "" {
+			return f, nil
+		}
+		_, rest, _ = bytes.Cut(rest, []byte{'\n'})
 	}
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
-	if _, member := memberName(first); member || beginsRecord(first) {
-		return FormatMRv1, nil
+	comma := ","
+	if bytes.Contains(first, []byte{'\t'}) {
+		comma = "\t"
 	}
-	if beginsConf(first) {
-		return FormatConf, nil
+	header := strings.Split(strings.TrimSuffix(string(first), "\r"), comma)
+	if isHiTune(header) {
+		return FormatHiTune, nil
 	}
-	if n := bytes.Count(first, []byte{'\t'}); n == 5 || n == 8 {
-		if _, err := swimJob(strings.Split(strings.TrimSuffix(string(first), "\r"), "\t")); err == nil {
-			return FormatSwim, nil
-		}
+	if isTable(header) {
+		return FormatTable, nil
 	}
 	if propertyLine.Match(first) {
 		return FormatProps, nil
@@ -187,30 +196,48 @@ var keysOf = map[string]Format{
 	"jobID": FormatRumen, "mapTasks": FormatRumen, "reduceTasks": FormatRumen, "otherTasks": FormatRumen,
 	"jobProperties": FormatRumen, "submitTime": FormatRumen, "priority": FormatRumen, "jobName": FormatRumen,
 	"children": FormatTopology,
+	"am.type":  FormatSLS, "job.start.ms": FormatSLS, "job.end.ms": FormatSLS, "job.tasks": FormatSLS, "job.id": FormatSLS,
+	"nodes": FormatSLS, "rack": FormatSLS,
 }
 
-func detectJSON(head []byte) (Format, error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(head), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var seen []string
+// detectHere looks at one place where a record of a format may begin.
+func detectHere(text []byte) Format {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	_, member := memberName(line)
+	switch {
+	case bytes.HasPrefix(line, []byte(jhistMark)):
+		return FormatJhist
+	case member || beginsRecord(line):
+		return FormatMRv1
+	case beginsConf(line):
+		return FormatConf
+	case beginsObject(line):
+		return detectJSON(text)
+	}
+	if n := bytes.Count(line, []byte{'\t'}); n == 5 || n == 8 {
+		if _, err := swimJob(strings.Split(strings.TrimSuffix(string(line), "\r"), "\t")); err == nil {
+			return FormatSwim
+		}
+	}
+	return ""
+}
+
+func detectJSON(text []byte) Format {
+	text = bytes.TrimLeft(text, "} ")
+	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if _, err := dec.ReadToken(); err != nil {
-		return "", err
+		return ""
 	}
 	for {
-		tok, err := dec.ReadToken()
-		if err != nil || tok.Kind() != '"' {
-			break
+		key, err := dec.ReadToken()
+		if err != nil || key.Kind() != '"' {
+			return ""
 		}
-		key := tok.String()
-		if f, ok := keysOf[key]; ok {
-			return f, nil
+		if f, ok := keysOf[key.String()]; ok {
+			return f
 		}
-		seen = append(seen, key)
-		if err := dec.SkipValue(); err != nil {
-			break
+		if dec.SkipValue() != nil {
+			return ""
 		}
 	}
-	if slices.Equal(seen, []string{"name"}) {
-		return FormatTopology, nil
-	}
-	return "", fmt.Errorf("a JSON object with the keys %.200q is none of the formats %v", seen, Formats)
 }

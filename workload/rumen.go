@@ -276,6 +276,9 @@ func (rr *rumenReader) tasks(dec *jsontext.Decoder) error {
 	return err
 }
 
+// taskTypes are Hadoop's names of the kinds (TaskType).
+var taskTypes = [numKinds]string{"MAP", "REDUCE", "SETUP", "CLEANUP", "TASK_CLEANUP"}
+
 var taskKinds = map[string]Kind{
 	"MAP": Map, "REDUCE": Reduce, "SETUP": Setup, "JOB_SETUP": Setup, "CLEANUP": Cleanup, "JOB_CLEANUP": Cleanup, "TASK_CLEANUP": TaskCleanup,
 }
@@ -292,7 +295,7 @@ func (rr *rumenReader) oneTask(lt *loggedTask) error {
 		c.problem(line, "%s: type %.40q is none of MAP, REDUCE, SETUP, CLEANUP: the task is dropped", lt.TaskID, lt.TaskType)
 		return nil
 	}
-	if _, twice := b.tasks[taskKey{reduceSlot, number}]; twice {
+	if _, twice := b.tasks[taskKey{reduceSlot: reduceSlot, number: number}]; twice {
 		c.problem(line, "%s occurs twice: the second is dropped", lt.TaskID)
 		return nil
 	}
@@ -420,11 +423,11 @@ func (c *collector) state(line int, what, s string) State {
 	switch s {
 	case "SUCCESS", "SUCCEEDED":
 		return Succeeded
-	case "FAILED", "ERROR":
+	case "FAILED", "ERROR", "FAILED_UNCLEAN":
 		return Failed
-	case "KILLED":
+	case "KILLED", "KILLED_UNCLEAN":
 		return Killed
-	case "", "RUNNING", "PREP", "INITED":
+	case "", "RUNNING", "PREP", "INITED", "UNASSIGNED", "COMMIT_PENDING":
 		return Running
 	}
 	c.problem(line, "%s: outcome %.40q is none of SUCCESS, FAILED, KILLED", what, s)
