@@ -59,6 +59,7 @@ type Cluster struct {
 	Costs  Costs
 	Conf   workload.Conf // cluster-wide Hadoop properties
 
+	Grain          time.Duration   // task times on slow nodes are rounded to it; 0: to 1 ns
 	Heartbeat      time.Duration   // 0: the release's formula
 	Phases         []time.Duration // first heartbeat of each node; nil: uniform over one interval
 	FromStart      bool            // the JobTracker starts at time 0 and trackers register one by one

@@ -153,6 +153,7 @@ func readRecorded(file string, data []byte, run int) (*Scenario, error) {
 		Cluster: model.Cluster{
 			Hadoop:    r.Hadoop,
 			FromStart: true,
+			Grain:     time.Millisecond,
 			Costs: model.Costs{
 				Launch: millis(r.Costs.Launch), Setup: millis(r.Costs.Setup), Cleanup: millis(r.Costs.Cleanup),
 				TaskCleanup: millis(r.Costs.TaskCleanup), Commit: millis(r.Costs.Commit),

@@ -134,7 +134,7 @@ func (t *taskTracker) changes() []change {
 		}
 	}
 	for _, a := range t.attempts {
-		if a.pending > t.last {
+		if !a.asking(t, t.last) {
 			note(a.pending)
 		}
 		if !a.told {

@@ -34,9 +34,9 @@ func (e *events) total() int32 {
 	return 0
 }
 
-// before is how many events were published before an instant.
-func (e *events) before(at engine.Time) int32 {
-	i := sort.Search(len(e.marks), func(i int) bool { return e.marks[i].at >= at })
+// upTo is how many events had been published at an instant.
+func (e *events) upTo(at engine.Time) int32 {
+	i := sort.Search(len(e.marks), func(i int) bool { return e.marks[i].at > at })
 	if i == 0 {
 		return 0
 	}
@@ -52,10 +52,10 @@ func (e *events) setComplete(now engine.Time, complete bool) {
 // complete reports whether every map has been told of.
 func (e *events) complete() bool { return len(e.toggles)%2 == 1 }
 
-// completeBefore is complete as it was just before an instant.
-func (e *events) completeBefore(at engine.Time) bool {
+// completeAt is complete as it was at an instant.
+func (e *events) completeAt(at engine.Time) bool {
 	n := len(e.toggles)
-	for n > 0 && e.toggles[n-1] >= at {
+	for n > 0 && e.toggles[n-1] > at {
 		n--
 	}
 	return n%2 == 1

@@ -81,8 +81,8 @@ func (jt *jobTracker) lose(t *taskTracker) {
 		}
 	}
 	for _, a := range t.attempts {
-		if f := t.fetcherOf(a.job); f != nil {
-			f.dismiss(a)
+		if t.fetch != nil && t.fetch.waits(a) {
+			t.fetch.dismiss(a)
 		}
 		if !a.started {
 			a.start = t.dies

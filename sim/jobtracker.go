@@ -58,6 +58,7 @@ type jobTracker struct {
 	statuses statusQueue
 	expiry   expiry
 	seeker   seeker
+	trial    fetcher
 
 	tasks    pool[task]
 	attempts pool[attempt]
@@ -92,6 +93,8 @@ func (jt *jobTracker) beat(id int32) {
 	if !t.registered {
 		jt.register(t)
 	}
+	t.prev = now - t.interval
+	t.beating = true
 	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
 
 	t.settle(jt, now)
@@ -105,6 +108,7 @@ func (jt *jobTracker) beat(id int32) {
 	jt.permitCommits(t)
 	t.interval = engine.At(jt.c.Heartbeat)
 	t.next = now + t.interval
+	t.beating = false
 	t.regular = true
 	t.sweep(jt)
 	jt.statuses.expect(t)
@@ -119,7 +123,7 @@ func (jt *jobTracker) beat(id int32) {
 func (jt *jobTracker) report(t *taskTracker) {
 	var tasks, used [2]int
 	for _, a := range t.attempts {
-		if a.occupies(t.last) {
+		if a.occupies(t, t.last) {
 			tasks[a.onSlot]++
 			used[a.onSlot] += int(a.width)
 		}
@@ -132,11 +136,11 @@ func (jt *jobTracker) report(t *taskTracker) {
 	}
 	t.view.Used = used
 	for _, a := range t.attempts {
-		a.told = a.finish <= t.last
-		if a.cleans == nil && a.job.tracked[a.onSlot] {
+		a.told = a.over(t, t.last)
+		if (a.kind == workload.Map || a.kind == workload.Reduce) && a.job.tracked[a.kind] {
 			a.progress = a.progressAt(t, t.last)
 		}
-		a.job.updateStatus(a, a.state(t.last))
+		a.job.updateStatus(a, a.state(t, t.last))
 	}
 }
 
@@ -182,7 +186,7 @@ func (jt *jobTracker) orderKills(t *taskTracker) {
 	t.doomed = false
 	for i := 0; i < len(t.attempts); i++ {
 		a := t.attempts[i]
-		if a.finish > t.last && a.shouldClose() {
+		if !a.told && a.shouldClose() {
 			t.kill(jt, a)
 		}
 		if a.own().killOrder {
@@ -195,15 +199,16 @@ func (jt *jobTracker) orderKills(t *taskTracker) {
 // (JobTracker.getTasksToSave). The child sees the permission when it next asks.
 func (jt *jobTracker) permitCommits(t *taskTracker) {
 	for _, a := range t.attempts {
-		if a.pending > t.last || a.permitted || a.finish <= t.last || a.status != commitPending {
-			continue
-		}
-		if a.task.complete() || a.task.committer != a {
+		if a.status != commitPending || a.permitted || a.told || a.task.complete() || a.task.committer != a {
 			continue
 		}
 		a.permitted = true
-		asks := (t.last - a.pending + poll - 1) / poll
-		a.finish = a.pending + asks*poll + engine.At(jt.q.Cluster.Costs.Commit)
+		asks := (t.last - a.pending) / poll
+		if asks == 0 || (t.last-a.pending)%poll != 0 || t.interval <= poll {
+			asks++ // an ask at this very instant comes before a quick heartbeat
+		}
+		ask := a.pending + asks*poll
+		a.finish, a.finishSet = ask+engine.At(jt.q.Cluster.Costs.Commit), ask+1
 		t.reportable(a.finish)
 	}
 }

@@ -197,7 +197,7 @@ func (jt *jobTracker) arm(id int32, at engine.Time) {
 // rearm sets a tracker's timer to its next heartbeat that has something to
 // report or must be simulated for another reason.
 func (jt *jobTracker) rearm(t *taskTracker) {
-	if t.lost {
+	if t.lost || t.beating {
 		return
 	}
 	at := engine.Never

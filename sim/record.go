@@ -170,7 +170,7 @@ func (jt *jobTracker) close() {
 				a.end, a.finish = endsKilled, now
 				a.own().status = killed
 			} else if !a.told && a.cleans == nil {
-				a.status = a.state(now)
+				a.status = a.state(t, now)
 			}
 			if !a.started {
 				a.start = now

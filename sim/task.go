@@ -64,6 +64,9 @@ type attempt struct {
 	finish   engine.Time // gives its slot back; Never while that is open
 	failAt   engine.Time
 
+	pendingSet engine.Time // when the instant of asking was settled
+	finishSet  engine.Time // when the instant of the end was
+
 	firstReport engine.Time // the heartbeat after assignment
 
 	shuffle, sort, work engine.Time // durations

@@ -20,10 +20,12 @@ type taskTracker struct {
 
 	last     engine.Time // last heartbeat that was simulated
 	next     engine.Time // the one after it
+	prev     engine.Time // the heartbeat before the present one, simulated or not
 	interval engine.Time // told in the last response
 	dies     engine.Time // no heartbeat from here on
 
 	registered  bool
+	beating     bool // its heartbeat is being answered
 	lost        bool
 	regular     bool // it beats by the cluster's present interval, so offers can find it
 	steady      bool // simulate each of its heartbeats
@@ -36,8 +38,8 @@ type taskTracker struct {
 	givenSlots [2]int     // and their slots
 	given      [2]int     // attempts launched at this heartbeat
 	slots      [2]slotMap
-	chains     []chain // by slot
-	fetchers   []*fetcher
+	chains     []chain     // by slot
+	fetch      *fetcher    // nil until the first reduce comes
 	news       engine.Time // earliest unreported change
 	status     [2]int      // attempts by type as last counted by the JobTracker
 	stamp      uint32      // of the last status
@@ -72,6 +74,9 @@ func (t *taskTracker) launch(jt *jobTracker, a *attempt) {
 	t.attempts = append(t.attempts, a)
 	t.given[a.onSlot]++
 	t.givenSlots[a.onSlot] += int(a.width)
+	if a.kind == workload.Reduce {
+		t.expectReduce(a)
+	}
 	if jt.shared {
 		t.view.Used[workload.Map] += int(a.width)
 		t.view.Used[workload.Reduce] += int(a.width)
@@ -119,7 +124,7 @@ func (t *taskTracker) settle(jt *jobTracker, now engine.Time) {
 	for {
 		var first *attempt
 		for _, a := range t.attempts {
-			if !a.started || a.released || a.finish > now {
+			if !a.started || a.released || !a.over(t, now) {
 				continue
 			}
 			if t.waiting == [2]int{} {
@@ -164,7 +169,7 @@ func (t *taskTracker) release(jt *jobTracker, a *attempt) {
 // kill ends an attempt as the heartbeat's response arrives.
 func (t *taskTracker) kill(jt *jobTracker, a *attempt) {
 	a.end = endsKilled
-	a.finish = t.last
+	a.finish, a.finishSet = t.last, t.last
 	if !a.started {
 		a.start = t.last
 		a.released = true
@@ -209,16 +214,29 @@ func (m slotMap) take() int32 {
 
 func (m slotMap) give(slot int32) { m[slot/64] &^= 1 << (slot % 64) }
 
-// state is what the tracker reports of an attempt at an instant.
-func (a *attempt) state(now engine.Time) reported {
+// over reports whether an attempt has ended when its tracker beats. What ends at
+// the very instant of the heartbeat has ended if it was settled by the time of
+// the heartbeat before: things happen in the order in which they were decided.
+func (a *attempt) over(t *taskTracker, now engine.Time) bool {
+	return a.finish < now || a.finish == now && a.finishSet <= t.prev
+}
+
+// asking is the same for having asked for permission to commit.
+func (a *attempt) asking(t *taskTracker, now engine.Time) bool {
+	return a.pending < now || a.pending == now && a.pendingSet <= t.prev
+}
+
+// state is what the tracker reports of an attempt at its heartbeat.
+func (a *attempt) state(t *taskTracker, now engine.Time) reported {
+	over := a.over(t, now)
 	if a.cleans != nil {
-		if a.finish <= now && a.end != endsKilled {
+		if over && a.end != endsKilled {
 			return endedFor(a.cleans.status)
 		}
 		return a.cleans.status
 	}
-	if a.finish <= now {
-		ordinary := a.started && (a.kind == workload.Map || a.kind == workload.Reduce)
+	if over {
+		ordinary := a.kind == workload.Map || a.kind == workload.Reduce
 		switch a.end {
 		case endsWell:
 			return succeeded
@@ -236,7 +254,7 @@ func (a *attempt) state(now engine.Time) reported {
 	switch {
 	case !a.started:
 		return unassigned
-	case a.pending <= now:
+	case a.asking(t, now):
 		return commitPending
 	}
 	return running
@@ -244,8 +262,8 @@ func (a *attempt) state(now engine.Time) reported {
 
 // occupies reports whether the JobTracker counts an attempt as holding a slot:
 // not when it has ended, and not when it only waits to commit.
-func (a *attempt) occupies(now engine.Time) bool {
-	return a.finish > now && (!a.started || a.pending > now)
+func (a *attempt) occupies(t *taskTracker, now engine.Time) bool {
+	return !a.over(t, now) && (!a.started || !a.asking(t, now))
 }
 
 // shouldClose is TaskInProgress.shouldClose.
@@ -276,11 +294,10 @@ func (t *taskTracker) sweep(jt *jobTracker) {
 			continue
 		}
 		kept = append(kept, a)
-		if a.pending > t.last {
-			t.news = min(t.news, a.pending, a.finish)
-		} else {
-			t.news = min(t.news, a.finish)
+		if !a.asking(t, t.last) {
+			t.news = min(t.news, a.pending)
 		}
+		t.news = min(t.news, a.finish)
 	}
 	clear(t.attempts[len(kept):])
 	t.attempts = kept

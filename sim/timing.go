@@ -32,11 +32,12 @@ func orOne(factor float64) float64 {
 
 // stretched is a task time on a node that is slower, or farther from its data,
 // than normal.
-func stretched(t engine.Time, factor float64) engine.Time {
+func (jt *jobTracker) stretched(t engine.Time, factor float64) engine.Time {
 	if factor == 1 {
 		return t
 	}
-	return engine.Time(math.Round(float64(t) * factor))
+	grain := float64(max(jt.q.Cluster.Grain, 1))
+	return engine.Time(math.Floor(float64(t)*factor/grain+0.5) * grain)
 }
 
 // plan works out an attempt's times from the moment it has its slot. Those of a
@@ -73,7 +74,7 @@ func (jt *jobTracker) plan(a *attempt) {
 			factor *= orOne(spec.Maps.OffFactor)
 		}
 		d := &jt.draws
-		a.work = stretched(engine.At(spec.Maps.Time.At(index, d.maps.For(a.job.ID).Stream(index, number))), factor)
+		a.work = jt.stretched(engine.At(spec.Maps.Time.At(index, d.maps.For(a.job.ID).Stream(index, number))), factor)
 		if a.job.Tasks[workload.Reduce] == 0 && !jt.release.Ideal {
 			jt.commits(a, a.begin+a.work)
 		} else {
@@ -85,8 +86,8 @@ func (jt *jobTracker) plan(a *attempt) {
 		}
 		r, d := &spec.Reduces, &jt.draws
 		id := a.job.ID
-		a.sort = stretched(engine.At(r.Sort.At(index, d.sorts.For(id).Stream(index, number))), node.Slowness)
-		a.work = stretched(engine.At(r.Time.At(index, d.reduces.For(id).Stream(index, number))), node.Slowness)
+		a.sort = jt.stretched(engine.At(r.Sort.At(index, d.sorts.For(id).Stream(index, number))), node.Slowness)
+		a.work = jt.stretched(engine.At(r.Time.At(index, d.reduces.For(id).Stream(index, number))), node.Slowness)
 		jt.replan(a, engine.Never)
 	}
 }
@@ -98,7 +99,7 @@ func (jt *jobTracker) replan(a *attempt, known engine.Time) {
 		jt.ends(a, engine.Never)
 		return
 	}
-	a.shuffle = stretched(jt.shuffleTime(a), jt.q.Cluster.Nodes[a.tracker].Slowness)
+	a.shuffle = jt.stretched(jt.shuffleTime(a), jt.q.Cluster.Nodes[a.tracker].Slowness)
 	if done := known + a.shuffle + a.sort + a.work; jt.release.Ideal {
 		jt.ends(a, done)
 	} else {
@@ -116,7 +117,7 @@ func (jt *jobTracker) shuffleTime(a *attempt) engine.Time {
 		whole := engine.At(r.Copy.At(int(a.task.index), stream))
 		waited := a.known - a.begin
 		if waited > 0 && whole <= waited {
-			return stretched(whole, 1/float64(a.job.Tasks[workload.Map]))
+			return jt.stretched(whole, 1/float64(a.job.Tasks[workload.Map]))
 		}
 		return whole - max(waited, 0)
 	}
@@ -129,18 +130,31 @@ func (jt *jobTracker) shuffleTime(a *attempt) engine.Time {
 // ends sets the end of an attempt that needs no permission.
 func (jt *jobTracker) ends(a *attempt, at engine.Time) {
 	a.pending = engine.Never
-	a.finish, a.end = at, endsWell
-	if a.failAt < at {
-		a.finish, a.end = a.failAt, endsFailed
-	}
+	a.finish, a.end, a.finishSet = at, endsWell, a.settled()
+	jt.mayFail(a, at)
 }
 
 // commits sets when an attempt will ask for permission to commit.
 func (jt *jobTracker) commits(a *attempt, at engine.Time) {
-	a.pending, a.finish, a.end = at, engine.Never, endsWell
-	if a.failAt < at {
-		a.pending, a.finish, a.end = engine.Never, a.failAt, endsFailed
+	a.pending, a.pendingSet = at, a.settled()
+	a.finish, a.end = engine.Never, endsWell
+	jt.mayFail(a, at)
+}
+
+func (jt *jobTracker) mayFail(a *attempt, before engine.Time) {
+	if a.failAt <= before {
+		a.pending = engine.Never
+		a.finish, a.end, a.finishSet = a.failAt, endsFailed, a.start
 	}
+}
+
+// settled is when the end of an attempt's work became certain: with its start,
+// or, for a reduce, when its child knew all maps.
+func (a *attempt) settled() engine.Time {
+	if a.kind == workload.Reduce && a.known < engine.Never {
+		return a.known + 1
+	}
+	return a.start
 }
 
 // progressAt is what the child of an attempt reports: a map moves linearly, a
@@ -153,13 +167,11 @@ func (a *attempt) progressAt(t *taskTracker, now engine.Time) float32 {
 		return min(1, float32(float64(now-a.begin)/float64(a.work)))
 	}
 	const third = float32(1) / 3
-	switch f := t.fetcherOf(a.job); {
-	case now < a.known:
-		f.advance(t, now)
-		for _, w := range f.waiters {
-			if w.a == a {
-				return third * float32(w.seen) / float32(a.job.Tasks[workload.Map])
-			}
+	switch {
+	case now <= a.known:
+		t.fetch.advance(t, now)
+		if i := t.fetch.waiter(a); i >= 0 {
+			return float32(float64(t.fetch.waiters[i].seen) / float64(a.job.Tasks[workload.Map]) / 3)
 		}
 		return third
 	case now < a.known+a.shuffle:
