@@ -1,0 +1,527 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+)
+
+// Profiler makes profiles of recorded jobs. Runs of one job, known by its
+// name, merge into one profile. It keeps no jobs, so that many histories can
+// pass through it.
+type Profiler struct {
+	// Key names the profile a job belongs to; nil: its name, or its id if it
+	// has none.
+	Key func(*HistoryJob) string
+
+	byKey map[string]*profileSums
+	order []*profileSums
+}
+
+// Add takes in one run.
+func (p *Profiler) Add(j *HistoryJob) {
+	key := cmp.Or(j.Name, j.ID)
+	if p.Key != nil {
+		key = p.Key(j)
+	}
+	s, ok := p.byKey[key]
+	if !ok {
+		if p.byKey == nil {
+			p.byKey = make(map[string]*profileSums)
+		}
+		s = &profileSums{name: key}
+		p.byKey[key] = s
+		p.order = append(p.order, s)
+	}
+	s.add(j)
+}
+
+// Profiles returns the profiles in the order of their first runs.
+func (p *Profiler) Profiles() []*Profile {
+	list := make([]*Profile, len(p.order))
+	for i, s := range p.order {
+		list[i] = s.profile()
+	}
+	return list
+}
+
+// ExtractProfile makes the profile of one or more runs of one job.
+func ExtractProfile(runs ...*HistoryJob) *Profile {
+	p := Profiler{Key: func(*HistoryJob) string { return cmp.Or(runs[0].Name, runs[0].ID) }}
+	for _, j := range runs {
+		p.Add(j)
+	}
+	return p.Profiles()[0]
+}
+
+// ratio gathers one ratio: sums over all tasks and the tasks' own ratios.
+type ratio struct {
+	num, den float64
+	own      []float64
+}
+
+func (r *ratio) add(num, den int64) {
+	if num < 0 || den < 0 {
+		return
+	}
+	r.num += float64(num)
+	r.den += float64(den)
+	if den > 0 {
+		r.own = append(r.own, float64(num)/float64(den))
+	}
+}
+
+func (r *ratio) ofSums() float64 {
+	if r.den <= 0 {
+		return math.NaN()
+	}
+	return r.num / r.den
+}
+
+func (r *ratio) mean() float64 {
+	if len(r.own) == 0 {
+		return math.NaN()
+	}
+	return stat.Mean(r.own, nil)
+}
+
+// cost gathers time spent on an amount of data.
+type cost struct{ ns, amount float64 }
+
+func (c *cost) add(d time.Duration, amount int64) {
+	if Known(d) && amount > 0 {
+		c.ns += float64(d)
+		c.amount += float64(amount)
+	}
+}
+
+func (c *cost) per() float64 {
+	if c.amount <= 0 {
+		return math.NaN()
+	}
+	return c.ns / c.amount
+}
+
+// dataRatios are the ratios behind DataStatistics, field by field.
+type dataRatios struct {
+	inputWidth, mapOutWidth, reduceOutWidth               ratio
+	mapSize, mapRecs, combineRecs, reduceSize, reduceRecs ratio
+	perGroup, inputCompress, intermCompress               ratio
+}
+
+func (d *dataRatios) statistics(of func(*ratio) float64) DataStatistics {
+	s := noStatistics()
+	for _, x := range []struct {
+		to   *float64
+		from *ratio
+	}{
+		{&s.InputPairWidth, &d.inputWidth}, {&s.MapOutPairWidth, &d.mapOutWidth}, {&s.ReduceOutPairWidth, &d.reduceOutWidth},
+		{&s.MapSizeSel, &d.mapSize}, {&s.MapRecsSel, &d.mapRecs}, {&s.CombineRecsSel, &d.combineRecs},
+		{&s.ReduceSizeSel, &d.reduceSize}, {&s.ReduceRecsSel, &d.reduceRecs}, {&s.RecsPerRedGroup, &d.perGroup},
+		{&s.InputCompressRatio, &d.inputCompress}, {&s.IntermCompressRatio, &d.intermCompress},
+	} {
+		*x.to = of(x.from)
+	}
+	return s
+}
+
+// profileSums is what a profile is made from.
+type profileSums struct {
+	name string
+	runs int
+	data dataRatios
+
+	read, mapped, collect, spill, merge, shuffle, sort, reduce, write cost
+	mapTask, reducePhase, mapCPU, reduceCPU                           cost
+
+	mapIn, mapRecs, redIn, redRecs                          []float64
+	mapTime, mapNoJVM, first, typical, sortTime, reduceTime []float64
+	setup, cleanup, launch                                  []float64
+	mapWave, reduceWave                                     [][]float64
+	locality                                                [numLocalities][]float64
+	failed, killed                                          [2]int
+
+	duration, maps, reduces, input, sel, mapMean, firstMean, typicalMean, reduceMean []float64
+
+	combineStated        bool // some map states what its combiner took in, if only nothing
+	combined, compressed bool // some run had a combiner, or compressed map output
+	hdfsInput            bool // map input is known only as read from HDFS
+	plainConf            bool // some run states that it did not compress
+}
+
+func (s *profileSums) add(j *HistoryJob) {
+	s.runs++
+	before := [4]int{len(s.mapTime), len(s.first), len(s.typical), len(s.reduceTime)}
+	run := profileSums{} // ratios of this run alone
+	if compress, err := j.Conf.Bool("mapred.compress.map.output", false); err == nil {
+		if _, stated := j.Conf.Lookup("mapred.compress.map.output"); stated {
+			s.compressed, s.plainConf = s.compressed || compress, s.plainConf || !compress
+		}
+	}
+	last := j.LastMap()
+	var mapStarts, reduceStarts []timed
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		for k := range t.Attempts {
+			if t.Kind <= Reduce {
+				switch t.Attempts[k].State {
+				case Failed:
+					s.failed[t.Kind]++
+				case Killed:
+					s.killed[t.Kind]++
+				}
+			}
+		}
+		w := t.Winner()
+		if w == nil {
+			continue
+		}
+		seconds := math.NaN()
+		if Known(w.Start) && Known(w.Finish) {
+			seconds = w.Duration().Seconds()
+		}
+		switch t.Kind {
+		case Map:
+			s.addMap(t, w, &run)
+			if seconds >= 0 {
+				s.mapTime = append(s.mapTime, seconds)
+				s.locality[w.Locality] = append(s.locality[w.Locality], seconds)
+				mapStarts = append(mapStarts, timed{w.Start, w.Finish, seconds})
+			}
+		case Reduce:
+			s.addReduce(w, last)
+			if seconds >= 0 {
+				reduceStarts = append(reduceStarts, timed{w.Start, w.Finish, seconds})
+			}
+		case Setup:
+			s.setup = appendKnown(s.setup, seconds)
+		case Cleanup:
+			s.cleanup = appendKnown(s.cleanup, seconds)
+		}
+	}
+	s.mapWave = addWaves(s.mapWave, mapStarts)
+	s.reduceWave = addWaves(s.reduceWave, reduceStarts)
+	if len(j.Tasks) == 0 {
+		s.addTotals(&j.Totals, &run)
+	}
+
+	maps, reduces := runCounts(j)
+	s.maps, s.reduces = append(s.maps, float64(maps)), append(s.reduces, float64(reduces))
+	if Known(j.Submit) && Known(j.Launch) {
+		s.launch = append(s.launch, (j.Launch - j.Submit).Seconds())
+	}
+	if Known(j.Submit) && Known(j.Finish) {
+		s.duration = append(s.duration, (j.Finish - j.Submit).Seconds())
+	}
+	if run.data.mapSize.den > 0 {
+		s.input, s.sel = append(s.input, run.data.mapSize.den), append(s.sel, run.data.mapSize.ofSums())
+	}
+	mean := func(to *[]float64, values []float64) {
+		if len(values) > 0 {
+			*to = append(*to, stat.Mean(values, nil))
+		}
+	}
+	mean(&s.mapMean, s.mapTime[before[0]:])
+	mean(&s.firstMean, s.first[before[1]:])
+	mean(&s.typicalMean, s.typical[before[2]:])
+	mean(&s.reduceMean, s.reduceTime[before[3]:])
+}
+
+// runCounts returns the tasks of a run: as recorded, or where a table has only
+// jobs as announced.
+func runCounts(j *HistoryJob) (maps, reduces int) {
+	maps, _ = j.Count(Map)
+	reduces, _ = j.Count(Reduce)
+	if maps+reduces == 0 {
+		maps, reduces = max(0, j.Maps), max(0, j.Reduces)
+	}
+	return maps, reduces
+}
+
+func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *profileSums) {
+	in := w.InBytes
+	if in == Unknown {
+		in = w.HDFSReadBytes
+		s.hdfsInput = s.hdfsInput || in != Unknown
+	}
+	if w.InBytes > 0 && w.HDFSReadBytes > 0 {
+		s.data.inputCompress.add(w.HDFSReadBytes, w.InBytes)
+	}
+	s.data.inputWidth.add(in, w.InRecords)
+	s.data.mapOutWidth.add(w.OutBytes, w.OutRecords)
+	s.data.mapSize.add(w.OutBytes, in)
+	run.data.mapSize.add(w.OutBytes, in)
+	s.data.mapRecs.add(w.OutRecords, w.InRecords)
+	s.combineStated = s.combineStated || w.More.CombineInRecords != Unknown
+	if w.More.CombineInRecords > 0 {
+		s.combined = true
+		s.data.combineRecs.add(w.More.CombineOutRecords, w.More.CombineInRecords)
+	}
+	s.data.intermCompress.add(w.More.SpillStoredBytes, w.More.SpillRawBytes)
+	if in >= 0 {
+		s.mapIn = append(s.mapIn, float64(in))
+	}
+	if w.InRecords >= 0 {
+		s.mapRecs = append(s.mapRecs, float64(w.InRecords))
+	}
+	if Known(w.Phases[PhaseRead]) { // the phases are timed apart
+		s.read.add(w.Phases[PhaseRead], in)
+		s.mapped.add(w.Phases[PhaseMap], w.InRecords)
+		s.collect.add(w.Phases[PhaseCollect], w.OutRecords)
+		s.spill.add(w.Phases[PhaseSpill], w.OutBytes)
+		s.merge.add(w.Phases[PhaseMerge], w.OutBytes)
+	}
+	if !Known(w.Start) || !Known(w.Finish) {
+		return
+	}
+	s.mapTask.add(w.Duration(), w.InRecords)
+	if w.More.CPUMillis > 0 {
+		s.mapCPU.add(time.Duration(w.More.CPUMillis)*time.Millisecond, w.InRecords)
+	}
+	if Known(w.Phases[PhaseStartup]) {
+		s.mapNoJVM = append(s.mapNoJVM, (w.Duration() - w.Phases[PhaseStartup]).Seconds())
+	}
+}
+
+func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration) {
+	s.data.reduceOutWidth.add(w.reduceOut(), w.OutRecords)
+	s.data.reduceSize.add(w.reduceOut(), w.InBytes)
+	s.data.reduceRecs.add(w.OutRecords, w.InRecords)
+	s.data.perGroup.add(w.InRecords, w.More.InGroups)
+	if w.ShuffleBytes >= 0 {
+		s.redIn = append(s.redIn, float64(w.ShuffleBytes))
+	}
+	if w.InRecords >= 0 {
+		s.redRecs = append(s.redRecs, float64(w.InRecords))
+	}
+	shuffle, sort := w.Phases[PhaseShuffle], w.Phases[PhaseMerge]
+	if !Known(shuffle) || !Known(w.Start) || !Known(w.Finish) {
+		return
+	}
+	began := w.Start
+	if Known(w.Phases[PhaseStartup]) {
+		began += w.Phases[PhaseStartup]
+	}
+	if !Known(sort) {
+		sort = 0
+	}
+	ready := began + shuffle + sort
+	s.sortTime = append(s.sortTime, sort.Seconds())
+	s.sort.add(sort, w.ShuffleBytes)
+	s.reduceTime = append(s.reduceTime, (w.Finish - ready).Seconds())
+	s.reducePhase.add(w.Finish-ready, w.InRecords)
+	if Known(lastMap) && w.Start < lastMap {
+		s.first = append(s.first, max(0, ready-lastMap).Seconds())
+	} else {
+		s.typical = append(s.typical, (shuffle + sort).Seconds())
+		s.shuffle.add(shuffle, w.ShuffleBytes)
+	}
+	if Known(w.Phases[PhaseWrite]) {
+		s.reduce.add(w.Phases[PhaseReduce], w.InRecords)
+		s.write.add(w.Phases[PhaseWrite], w.reduceOut())
+	}
+	if w.More.CPUMillis > 0 {
+		s.reduceCPU.add(time.Duration(w.More.CPUMillis)*time.Millisecond, w.InRecords)
+	}
+}
+
+// reduceOut is what a reduce wrote: by its output format, or to HDFS.
+func (a *HistoryAttempt) reduceOut() int64 {
+	if a.OutBytes != Unknown {
+		return a.OutBytes
+	}
+	return a.HDFSWriteBytes
+}
+
+// addTotals takes the ratios of a job whose tasks are not recorded.
+func (s *profileSums) addTotals(t *JobTotals, run *profileSums) {
+	known := func(list ...int64) int64 {
+		for _, v := range list {
+			if v != Unknown {
+				return v
+			}
+		}
+		return Unknown
+	}
+	in := known(t.Map.InBytes, t.Map.HDFSReadBytes, t.All.HDFSReadBytes)
+	out := known(t.Reduce.HDFSWriteBytes, t.All.HDFSWriteBytes)
+	s.data.inputWidth.add(in, t.Map.InRecords)
+	s.data.mapOutWidth.add(t.Map.OutBytes, t.Map.OutRecords)
+	s.data.mapSize.add(t.Map.OutBytes, in)
+	run.data.mapSize.add(t.Map.OutBytes, in)
+	s.data.mapRecs.add(t.Map.OutRecords, t.Map.InRecords)
+	s.data.reduceOutWidth.add(out, t.Reduce.OutRecords)
+	s.data.reduceRecs.add(t.Reduce.OutRecords, t.Reduce.InRecords)
+	s.data.perGroup.add(t.Reduce.InRecords, t.Reduce.More.InGroups)
+	combineIn, combineOut := known(t.Map.More.CombineInRecords, t.All.More.CombineInRecords), known(t.Map.More.CombineOutRecords, t.All.More.CombineOutRecords)
+	if combineIn > 0 {
+		s.combined = true
+		s.data.combineRecs.add(combineOut, combineIn)
+	}
+}
+
+func appendKnown(list []float64, v float64) []float64 {
+	if math.IsNaN(v) {
+		return list
+	}
+	return append(list, v)
+}
+
+// timed is an attempt on the time axis of its run.
+type timed struct {
+	start, finish time.Duration
+	seconds       float64
+}
+
+// addWaves ranks a run's attempts by start and deals them out to waves as wide
+// as the run's peak of attempts at once.
+func addWaves(waves [][]float64, run []timed) [][]float64 {
+	width := peak(run)
+	slices.SortStableFunc(run, func(a, b timed) int { return cmp.Compare(a.start, b.start) })
+	for i, a := range run {
+		w := i / width
+		for len(waves) <= w {
+			waves = append(waves, nil)
+		}
+		waves[w] = append(waves[w], a.seconds)
+	}
+	return waves
+}
+
+// peak is the largest number of attempts that ran at once; one that ends when
+// another starts does not overlap it.
+func peak(run []timed) int {
+	type change struct {
+		at time.Duration
+		by int
+	}
+	changes := make([]change, 0, 2*len(run))
+	for _, a := range run {
+		changes = append(changes, change{a.start, 1}, change{a.finish, -1})
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	most, now := 1, 0
+	for _, c := range changes {
+		now += c.by
+		most = max(most, now)
+	}
+	return most
+}
+
+// NewSample sums up values, which it sorts. Quantiles are given at steps of a
+// twentieth.
+func NewSample(values []float64) Sample {
+	nan := math.NaN()
+	s := Sample{N: len(values), Mean: nan, SD: nan, Min: nan, Max: nan}
+	if len(values) == 0 {
+		return s
+	}
+	slices.Sort(values)
+	s.Mean, s.Min, s.Max = stat.Mean(values, nil), values[0], values[len(values)-1]
+	if len(values) > 1 {
+		s.SD = stat.StdDev(values, nil)
+	}
+	const steps = 20
+	s.Quantiles = make([]float64, steps+1)
+	for i := range s.Quantiles {
+		s.Quantiles[i] = stat.Quantile(float64(i)/steps, stat.LinInterp, values, nil)
+	}
+	return s
+}
+
+func samples(lists [][]float64) []Sample {
+	all := make([]Sample, len(lists))
+	for i, l := range lists {
+		all[i] = NewSample(l)
+	}
+	return all
+}
+
+func (s *profileSums) profile() *Profile {
+	p := &Profile{
+		Name: s.name, Runs: s.runs,
+		Maps: int(math.Round(stat.Mean(s.maps, nil))), Reduces: int(math.Round(stat.Mean(s.reduces, nil))),
+		Data: s.data.statistics((*ratio).ofSums), TaskMeans: s.data.statistics((*ratio).mean),
+		MapInBytes: NewSample(s.mapIn), MapInRecords: NewSample(s.mapRecs),
+		ReduceInBytes: NewSample(s.redIn), ReduceInRecords: NewSample(s.redRecs),
+		ReduceSkew: math.NaN(),
+		MapTime:    NewSample(s.mapTime), MapByWave: samples(s.mapWave), MapMinusJVM: NewSample(s.mapNoJVM),
+		FirstShuffle: NewSample(s.first), TypicalShuffle: NewSample(s.typical),
+		SortTime: NewSample(s.sortTime), ReduceTime: NewSample(s.reduceTime), ReduceByWave: samples(s.reduceWave),
+		SetupTime: NewSample(s.setup), CleanupTime: NewSample(s.cleanup), LaunchDelay: NewSample(s.launch),
+		FailedMaps: s.failed[Map], FailedReduces: s.failed[Reduce], KilledMaps: s.killed[Map], KilledReduces: s.killed[Reduce],
+		Cost: CostStatistics{
+			ReadPerByte: s.read.per(), MapPerRecord: s.mapped.per(), CollectPerRecord: s.collect.per(),
+			SpillPerByte: s.spill.per(), MergePerByte: s.merge.per(), ShufflePerByte: s.shuffle.per(),
+			SortPerByte: s.sort.per(), ReducePerRecord: s.reduce.per(), WritePerByte: s.write.per(),
+			MapTaskPerRecord: s.mapTask.per(), ReducePhasePerRecord: s.reducePhase.per(),
+			MapCPUPerRecord: s.mapCPU.per(), ReduceCPUPerRecord: s.reduceCPU.per(),
+		},
+		Spread: RunSpread{
+			Duration: NewSample(s.duration), Maps: NewSample(s.maps), Reduces: NewSample(s.reduces),
+			InputBytes: NewSample(s.input), MapSizeSel: NewSample(s.sel), MapTime: NewSample(s.mapMean),
+			FirstShuffle: NewSample(s.firstMean), TypicalShuffle: NewSample(s.typicalMean), ReduceTime: NewSample(s.reduceMean),
+		},
+	}
+	for l := range p.TimeByLocality {
+		p.MapsByLocality[l] = len(s.locality[l])
+		p.TimeByLocality[l] = NewSample(s.locality[l])
+	}
+	if p.ReduceInBytes.Mean > 0 {
+		p.ReduceSkew = p.ReduceInBytes.Max / p.ReduceInBytes.Mean
+	} else if p.ReduceInRecords.Mean > 0 {
+		p.ReduceSkew = p.ReduceInRecords.Max / p.ReduceInRecords.Mean
+	}
+	if p.TypicalShuffle.N == 0 && p.FirstShuffle.N > 0 {
+		p.TypicalShuffle, p.ShuffleFromFirst = p.FirstShuffle, true
+		p.Assumed = append(p.Assumed, "no reduce started after the last map: the typical shuffle is the first one")
+	}
+	if s.combineStated && !s.combined {
+		if math.IsNaN(p.Data.ReduceSizeSel) && s.data.mapSize.num > 0 && s.data.reduceOutWidth.num > 0 {
+			// What leaves the maps enters the reduces, but for record headers.
+			p.Data.ReduceSizeSel = s.data.reduceOutWidth.num / s.data.mapSize.num
+		}
+		for _, d := range []*DataStatistics{&p.Data, &p.TaskMeans} {
+			d.CombineSizeSel, d.CombineRecsSel = 1, 1 // the neutral values of [H]
+		}
+	}
+	if s.plainConf && !s.compressed {
+		p.Data.IntermCompressRatio, p.TaskMeans.IntermCompressRatio = 1, 1
+	}
+	if s.hdfsInput {
+		p.Assumed = append(p.Assumed, "map input is what was read from HDFS: right where the input is not compressed")
+	}
+	p.missing()
+	return p
+}
+
+// missing lists what the record does not tell, and why.
+func (p *Profile) missing() {
+	note := func(unknown bool, what, why string) {
+		if unknown {
+			p.Missing = append(p.Missing, fmt.Sprintf("%s: %s", what, why))
+		}
+	}
+	d, c := &p.Data, &p.Cost
+	note(p.MapTime.N == 0, "map durations", "no successful map with start and finish is recorded")
+	note(p.Reduces > 0 && p.ReduceTime.N == 0, "shuffle, sort and reduce durations", "the ends of shuffle and sort are not recorded")
+	note(math.IsNaN(d.InputPairWidth), "InputPairWidth", "map input bytes and records are not both recorded")
+	note(math.IsNaN(d.MapSizeSel), "MapSizeSel", "map input and output bytes are not both recorded")
+	note(math.IsNaN(d.MapRecsSel), "MapRecsSel", "map input and output records are not both recorded")
+	note(math.IsNaN(d.CombineRecsSel), "CombineRecsSel", "combine input and output records are not both recorded")
+	note(math.IsNaN(d.CombineSizeSel), "CombineSizeSel", "no counter states the bytes that enter and leave the combiner")
+	note(math.IsNaN(d.InputCompressRatio), "InputCompressRatio", "stored and uncompressed input bytes are not both recorded")
+	note(math.IsNaN(d.IntermCompressRatio), "IntermCompressRatio", "map output before and after compression is not recorded")
+	if p.Reduces > 0 {
+		note(math.IsNaN(d.ReduceSizeSel), "ReduceSizeSel", "uncompressed input bytes of reduces are not recorded")
+		note(math.IsNaN(d.ReduceRecsSel), "ReduceRecsSel", "reduce input and output records are not both recorded")
+		note(math.IsNaN(d.RecsPerRedGroup), "RecsPerRedGroup", "reduce input groups are not recorded")
+		note(math.IsNaN(c.ReducePerRecord), "ReducePerRecord, WritePerByte", "the reduce function is not timed apart from its output")
+	}
+	note(math.IsNaN(c.ReadPerByte), "ReadPerByte, MapPerRecord, CollectPerRecord, SpillPerByte, MergePerByte", "the phases of maps are not timed apart")
+	note(math.IsNaN(c.MapCPUPerRecord), "MapCPUPerRecord", "CPU time of maps is not recorded")
+}
