@@ -29,12 +29,12 @@ type Submitter interface {
 }
 
 // A Ticker has work of its own to do at a fixed interval, counted from time 0.
-// Ticks at which nothing has changed since the tick before are not simulated
-// one by one: skipped says how many of them came before this one. An interval
-// of 0 means no ticks.
+// If its ticks are skippable, one at which nothing has changed since the one
+// before is not simulated; the policy makes up for it when it next looks at the
+// time. An interval of 0 means no ticks.
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
-	Tick(c *Cluster, skipped int)
+	Tick(c *Cluster)
 }
 
 // A Chooser says which heartbeats it wants to see, so that the others need not
@@ -58,6 +58,7 @@ type ProgressReader interface {
 // Cluster is what the JobTracker knows of the whole.
 type Cluster struct {
 	Now       time.Duration
+	LastTick  time.Duration // of the policy's own ticks, simulated or not
 	Trackers  int           // registered and not blacklisted
 	Hosts     int           // with at least one such tracker
 	Slots     [2]int        // by workload.Map and workload.Reduce
@@ -171,6 +172,7 @@ var policies = []struct {
 	about string
 	make  func(model.Scheduler, *model.Release) (Scheduler, error)
 }{
+	{"fair1", "FairScheduler of 0.20: deficits, one task a heartbeat", newFair1},
 	{"fifo", "JobQueueTaskScheduler: priority, then submission; the default of Hadoop", newFIFO},
 }
 

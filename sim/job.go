@@ -90,6 +90,10 @@ func (j *job) Init() {
 	}
 	j.updateSlowstart()
 	j.settleNeeds()
+	if jt.progress && jt.tickEvery > 0 {
+		jt.lags = append(jt.lags, j.initAt+speculativeLag)
+		jt.setTick()
+	}
 	if jt.release.Ideal {
 		j.start()
 	}

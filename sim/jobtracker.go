@@ -43,6 +43,8 @@ type jobTracker struct {
 
 	submission engine.Timer
 	tick       engine.Timer
+	overture   engine.Timer  // the same, when it comes before heartbeats
+	lags       []engine.Time // when jobs become old enough to speculate
 	tickEvery  engine.Time
 	ticked     engine.Time // last tick that was simulated
 	skippable  bool        // ticks without a change since the one before
@@ -88,8 +90,8 @@ func (jt *jobTracker) beat(id int32) {
 	now := jt.eng.Now()
 	t := &jt.trackers[id]
 	jt.statuses.apply(jt, now, id)
-	jt.c.Now = now.Duration()
 	jt.beating = id
+	jt.setNow()
 	if !t.registered {
 		jt.register(t)
 	}

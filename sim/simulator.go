@@ -260,9 +260,8 @@ func (jt *jobTracker) buildJobs() error {
 	}
 	if jt.tickEvery > 0 {
 		jt.tick = jt.eng.NewTimer(engine.Housekeeping, 0, jt.onTick)
-		if !jt.skippable {
-			jt.tick.Reset(0)
-		}
+		jt.overture = jt.eng.NewTimer(engine.Overture, 0, jt.onTick)
+		jt.setTick()
 	}
 	return nil
 }
@@ -271,7 +270,7 @@ func (jt *jobTracker) buildJobs() error {
 func (jt *jobTracker) submit(int32) {
 	now := jt.eng.Now()
 	jt.beating = -1
-	jt.c.Now = now.Duration()
+	jt.setNow()
 	for jt.arrivals < len(jt.q.Jobs) && engine.At(jt.q.Jobs[jt.arrivals].Submit) <= now {
 		j, err := jt.newJob(jt.arrivals)
 		if err != nil {
@@ -301,22 +300,70 @@ func (jt *jobTracker) changed() {
 		return
 	}
 	jt.dirty = true
-	if jt.skippable {
-		jt.tick.Reset((jt.eng.Now()/jt.tickEvery + 1) * jt.tickEvery)
+	jt.setTick()
+}
+
+// setTick sets the next tick that is to be simulated. A policy's thread that
+// runs less often than a tracker beats comes before the heartbeats of an
+// instant, one that runs more often after them: of two things that recur, the
+// slower one was decided on first.
+func (jt *jobTracker) setTick() {
+	at := engine.Never
+	if jt.dirty || !jt.skippable {
+		at = jt.tickFrom(jt.eng.Now())
 	}
+	if len(jt.lags) > 0 {
+		at = min(at, jt.tickFrom(jt.lags[0]))
+	}
+	if at == engine.Never {
+		return
+	}
+	late, early := jt.tick, jt.overture
+	if engine.At(jt.c.Heartbeat) < jt.tickEvery {
+		late, early = early, late
+	}
+	early.Stop()
+	late.Reset(at)
+}
+
+// setNow tells the policy the time. Slower ticks at this very instant are over
+// when heartbeats come.
+func (jt *jobTracker) setNow() {
+	now := jt.eng.Now()
+	jt.c.Now = now.Duration()
+	if jt.tickEvery > 0 {
+		past := now - 1
+		if jt.beating >= 0 && engine.At(jt.c.Heartbeat) < jt.tickEvery {
+			past = now
+		}
+		jt.c.LastTick = (past / jt.tickEvery * jt.tickEvery).Duration()
+	}
+}
+
+// tickFrom is the first tick at or after an instant that has not been yet.
+func (jt *jobTracker) tickFrom(at engine.Time) engine.Time {
+	tick := at / jt.tickEvery * jt.tickEvery
+	over := tick == jt.ticked || engine.At(jt.c.Heartbeat) < jt.tickEvery && at == jt.eng.Now() && jt.beating >= 0
+	if tick < at || over {
+		tick += jt.tickEvery
+	}
+	return tick
 }
 
 func (jt *jobTracker) onTick(int32) {
 	now := jt.eng.Now()
 	jt.beating = maxTracker
-	jt.c.Now = now.Duration()
-	skipped := int((now-jt.ticked)/jt.tickEvery) - 1
-	jt.ticked, jt.dirty = now, false
-	jt.ticks.Tick(&jt.c, max(skipped, 0))
-	if !jt.skippable {
-		jt.tick.Reset(now + jt.tickEvery)
+	if engine.At(jt.c.Heartbeat) < jt.tickEvery {
+		jt.beating = -1
 	}
-	jt.offer(maxTracker)
+	jt.setNow()
+	jt.ticked, jt.dirty = now, false
+	for len(jt.lags) > 0 && jt.lags[0] <= now {
+		jt.lags = jt.lags[1:]
+	}
+	jt.ticks.Tick(&jt.c)
+	jt.setTick()
+	jt.offer(jt.beating)
 }
 
 // jobEnded takes a job off the list.

@@ -32,8 +32,9 @@ type Class uint8
 const (
 	Completion Class = iota
 	Submission
+	Overture // what recurs more slowly than heartbeats
 	Heartbeat
-	Housekeeping
+	Housekeeping // what recurs more quickly
 )
 
 // Engine holds the clock and the timers that are set.
