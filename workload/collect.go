@@ -18,6 +18,7 @@ type collector struct {
 	file     string
 	h        *History
 	each     func(*HistoryJob) error // takes each finished job
+	where    func() int              // the line that stands for here
 	racks    map[string]string       // of each host seen
 	names    map[string]string       // one copy of each host, rack, property...
 	seen     map[string]bool         // job ids
@@ -44,8 +45,14 @@ func newCollector(limits Limits) *collector {
 	return c
 }
 
+// here stands for the line that the JSON reader is in, which takes counting.
+const here = -1
+
 // problem notes a loss.
 func (c *collector) problem(line int, format string, args ...any) {
+	if line == here {
+		line = c.where()
+	}
 	if len(c.h.Problems) >= c.limits.Problems {
 		c.h.Dropped++
 		return

@@ -3,11 +3,13 @@ package workload
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -55,6 +57,18 @@ func (o ReadOptions) Open(paths ...string) (*History, error) {
 	return c.close(), nil
 }
 
+// Each reads files or directories and calls f for every job as soon as it is
+// complete, keeping none: for more histories than fit in memory. Instants are
+// as in the source, Unix times in most formats. Configurations must stand
+// before their jobs, which directories are put in order for. It returns what
+// was lost.
+func (o ReadOptions) Each(paths []string, f func(*HistoryJob) error) ([]Problem, error) {
+	c := newCollector(o.Limits)
+	c.each = f
+	err := o.read(c, paths)
+	return c.h.Problems, err
+}
+
 func (o ReadOptions) read(c *collector, paths []string) error {
 	files, err := expand(paths)
 	if err != nil {
@@ -71,10 +85,12 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 	return c.finishTables()
 }
 
-// expand lists the files of directories, hidden ones (checksums) left out.
+// expand lists the files of directories, hidden ones (checksums) left out, and
+// each job's configuration before its history.
 func expand(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
+		first := len(files)
 		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -88,8 +104,23 @@ func expand(paths []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		slices.SortStableFunc(files[first:], func(a, b string) int {
+			return cmp.Or(strings.Compare(groupOf(a), groupOf(b)), cmp.Compare(confRank(a), confRank(b)), strings.Compare(a, b))
+		})
 	}
 	return files, nil
+}
+
+// groupOf is the job a file is about, or the file itself.
+func groupOf(path string) string {
+	return cmp.Or(jobInName.FindString(baseName(path)), path)
+}
+
+func confRank(path string) int {
+	if strings.Contains(baseName(path), "conf") {
+		return 0
+	}
+	return 1
 }
 
 func (o ReadOptions) readFile(c *collector, path string) error {

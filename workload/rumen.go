@@ -160,11 +160,13 @@ type rumenReader struct {
 	in   *jsonStream
 	opts json.Options
 	b    *jobBuilder
-	task loggedTask // reused
+	// Tasks need no functions of ours, and looking for them takes time.
+	plain json.Options
+	task  loggedTask // reused
 }
 
 func (c *collector) readRumen(s *source) error {
-	rr := &rumenReader{c: c}
+	rr := &rumenReader{c: c, plain: json.WithUnmarshalers(nil)}
 	rr.opts = json.JoinOptions(
 		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
 		json.WithUnmarshalers(json.JoinUnmarshalers(
@@ -172,6 +174,7 @@ func (c *collector) readRumen(s *source) error {
 			json.UnmarshalFromFunc(func(dec *jsontext.Decoder, _ *propertyMap) error { return rr.properties(dec) }),
 		)))
 	rr.in = newJSONStream(s, c.limits.LineBytes)
+	c.where = rr.in.line
 	for {
 		more, err := rr.in.begin()
 		if !more {
@@ -206,7 +209,7 @@ func (c *collector) readRumen(s *source) error {
 func (rr *rumenReader) job(j *loggedJob) error {
 	c, b := rr.c, rr.b
 	h := &b.job
-	line := rr.in.line()
+	line := here
 	h.ID, h.Name, h.User, h.Queue = j.JobID, unescape(j.JobName), c.intern(unescape(j.User)), c.intern(unescape(j.Queue))
 	for i := range h.Tasks {
 		for k := range h.Tasks[i].Attempts {
@@ -262,7 +265,7 @@ func (rr *rumenReader) tasks(dec *jsontext.Decoder) error {
 	for dec.PeekKind() != ']' {
 		clear(rr.task.Attempts) // its slices now belong to the history
 		rr.task = loggedTask{Attempts: rr.task.Attempts[:0]}
-		if err := json.UnmarshalDecode(dec, &rr.task, rr.opts); err != nil {
+		if err := json.UnmarshalDecode(dec, &rr.task, rr.plain); err != nil {
 			return err
 		}
 		if err := rr.oneTask(&rr.task); err != nil {
@@ -284,7 +287,7 @@ var taskKinds = map[string]Kind{
 }
 
 func (rr *rumenReader) oneTask(lt *loggedTask) error {
-	c, b, line := rr.c, rr.b, rr.in.line()
+	c, b, line := rr.c, rr.b, here
 	job, reduceSlot, number, ok := taskID(lt.TaskID)
 	if !ok {
 		c.problem(line, "task id %.80q: want task_..._m_000000: the task is dropped", lt.TaskID)
