@@ -173,6 +173,7 @@ var policies = []struct {
 	make  func(model.Scheduler, *model.Release) (Scheduler, error)
 }{
 	{"fair1", "FairScheduler of 0.20: deficits, one task a heartbeat", newFair1},
+	{"fair2", "FairScheduler of 0.21 and 1.x: pools, delay scheduling, preemption", newFair2},
 	{"fifo", "JobQueueTaskScheduler: priority, then submission; the default of Hadoop", newFIFO},
 }
 

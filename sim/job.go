@@ -90,7 +90,7 @@ func (j *job) Init() {
 	}
 	j.updateSlowstart()
 	j.settleNeeds()
-	if jt.progress && jt.tickEvery > 0 {
+	if jt.tickEvery > 0 && (j.tracked[0] || j.tracked[1]) {
 		jt.lags = append(jt.lags, j.initAt+speculativeLag)
 		jt.setTick()
 	}

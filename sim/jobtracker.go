@@ -114,6 +114,7 @@ func (jt *jobTracker) beat(id int32) {
 	t.regular = true
 	t.sweep(jt)
 	jt.statuses.expect(t)
+	jt.beating = id
 
 	jt.rearm(t)
 	jt.offers.place(jt, t)

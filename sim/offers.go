@@ -200,11 +200,15 @@ func (jt *jobTracker) rearm(t *taskTracker) {
 	if t.lost || t.beating {
 		return
 	}
+	from := jt.eng.Now()
+	if t.id <= jt.beating {
+		from++ // its heartbeat at this instant is past
+	}
 	at := engine.Never
 	if jt.every || t.steady || t.doomed || !t.regular || t.watched() {
-		at = t.next
+		at = t.beatFrom(from)
 	} else if t.news < engine.Never {
-		at = t.beatFrom(t.news)
+		at = t.beatFrom(max(t.news, from))
 	}
 	if jt.outOfBand.on {
 		at = min(at, jt.outOfBand.beat(t))
