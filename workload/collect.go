@@ -50,12 +50,12 @@ const here = -1
 
 // problem notes a loss.
 func (c *collector) problem(line int, format string, args ...any) {
-	if line == here {
-		line = c.where()
-	}
 	if len(c.h.Problems) >= c.limits.Problems {
 		c.h.Dropped++
 		return
+	}
+	if line == here {
+		line = c.where()
 	}
 	c.h.Problems = append(c.h.Problems, Problem{c.file, line, fmt.Sprintf(format, args...)})
 }

@@ -25,15 +25,24 @@ type confProperty struct {
 	Value *string `xml:"value"`
 }
 
+// property sets a property. A job has some hundred of them.
+func (c *collector) property(conf *Conf, key, value string) error {
+	const most = 100_000
+	if len(conf.values) >= most {
+		return fmt.Errorf("more than %d properties: refused", most)
+	}
+	conf.Set(c.intern(key), c.intern(value))
+	return nil
+}
+
 // readConfXML reads properties up to the end of the configuration and counts
 // the lines it took. Properties before damage are kept.
 func (c *collector) readConfXML(r io.Reader, line int) (Conf, error) {
 	var conf Conf
 	limit := c.limits.LineBytes
-	var dec *xml.Decoder
-	read := int64(0)
-	dec = xml.NewDecoder(readerFunc(func(p []byte) (int, error) {
-		if dec != nil && read-dec.InputOffset() > int64(limit) {
+	read, began := int64(0), int64(0) // bytes, and where the current property began
+	dec := xml.NewDecoder(readerFunc(func(p []byte) (int, error) {
+		if read-began > int64(limit) {
 			return 0, errLineLong
 		}
 		n, err := r.Read(p)
@@ -45,6 +54,7 @@ func (c *collector) readConfXML(r io.Reader, line int) (Conf, error) {
 	at := func() int { l, _ := dec.InputPos(); return line + l }
 	inside := false
 	for {
+		began = dec.InputOffset()
 		tok, err := dec.Token()
 		if err == io.EOF {
 			if inside {
@@ -67,13 +77,18 @@ func (c *collector) readConfXML(r io.Reader, line int) (Conf, error) {
 			case "property":
 				var p confProperty
 				if err := dec.DecodeElement(&p, &e); err != nil {
+					if errors.Is(err, errLineLong) {
+						return conf, fmt.Errorf("line %d: %w", at(), err)
+					}
 					c.problem(at(), "damaged property: %v; the properties so far are kept", err)
 					return conf, nil
 				}
 				if name := strings.TrimSpace(p.Name); name == "" {
 					c.problem(at(), "a property without a name")
 				} else if p.Value != nil {
-					conf.Set(c.intern(name), c.intern(*p.Value))
+					if err := c.property(&conf, name, *p.Value); err != nil {
+						return conf, fmt.Errorf("line %d: %w", at(), err)
+					}
 				}
 			}
 		case xml.EndElement:
@@ -156,7 +171,9 @@ func (c *collector) readProperties(s *source) error {
 			c.problem(in.line, "%.60q: want name=value", line)
 			continue
 		}
-		conf.Set(c.intern(string(name)), c.intern(string(value)))
+		if err := c.property(&conf, string(name), string(value)); err != nil {
+			return fmt.Errorf("line %d: %w", in.line, err)
+		}
 	}
 	c.configure(baseName(c.file), conf)
 	return nil

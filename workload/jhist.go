@@ -63,10 +63,10 @@ type jhistRecord struct {
 	MapCounters    jhistCounters `json:"mapCounters"`
 	ReduceCounters jhistCounters `json:"reduceCounters"`
 
-	ClockSplits   []int64 `json:"clockSplits"`
-	CPUUsages     []int64 `json:"cpuUsages"`
-	VMemKbytes    []int64 `json:"vMemKbytes"`
-	PhysMemKbytes []int64 `json:"physMemKbytes"`
+	ClockSplits   few[int64] `json:"clockSplits"`
+	CPUUsages     few[int64] `json:"cpuUsages"`
+	VMemKbytes    few[int64] `json:"vMemKbytes"`
+	PhysMemKbytes few[int64] `json:"physMemKbytes"`
 }
 
 // avroString is a string, or the union of null and string in Avro's JSON.

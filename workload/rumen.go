@@ -42,21 +42,21 @@ type loggedJob struct {
 }
 
 type loggedTask struct {
-	TaskID             string              `json:"taskID"`
-	TaskType           string              `json:"taskType"`
-	TaskStatus         string              `json:"taskStatus"`
-	StartTime          jsonNumber          `json:"startTime"`
-	FinishTime         jsonNumber          `json:"finishTime"`
-	InputBytes         jsonNumber          `json:"inputBytes"`
-	InputRecords       jsonNumber          `json:"inputRecords"`
-	OutputBytes        jsonNumber          `json:"outputBytes"`
-	OutputRecords      jsonNumber          `json:"outputRecords"`
-	PreferredLocations []loggedLocation    `json:"preferredLocations"`
-	Attempts           []loggedTaskAttempt `json:"attempts"`
+	TaskID             string                 `json:"taskID"`
+	TaskType           string                 `json:"taskType"`
+	TaskStatus         string                 `json:"taskStatus"`
+	StartTime          jsonNumber             `json:"startTime"`
+	FinishTime         jsonNumber             `json:"finishTime"`
+	InputBytes         jsonNumber             `json:"inputBytes"`
+	InputRecords       jsonNumber             `json:"inputRecords"`
+	OutputBytes        jsonNumber             `json:"outputBytes"`
+	OutputRecords      jsonNumber             `json:"outputRecords"`
+	PreferredLocations few[loggedLocation]    `json:"preferredLocations"`
+	Attempts           few[loggedTaskAttempt] `json:"attempts"`
 }
 
 type loggedLocation struct {
-	Layers []string `json:"layers"`
+	Layers few[string] `json:"layers"`
 }
 
 type loggedTaskAttempt struct {
@@ -88,10 +88,10 @@ type loggedTaskAttempt struct {
 		Physical jsonNumber `json:"physicalMemoryUsage"`
 		Heap     jsonNumber `json:"heapUsage"`
 	} `json:"resourceUsageMetrics"`
-	ClockSplits   []int64 `json:"clockSplits"`
-	CPUUsages     []int64 `json:"cpuUsages"`
-	VMemKbytes    []int64 `json:"vmemKbytes"`
-	PhysMemKbytes []int64 `json:"physMemKbytes"`
+	ClockSplits   few[int64] `json:"clockSplits"`
+	CPUUsages     few[int64] `json:"cpuUsages"`
+	VMemKbytes    few[int64] `json:"vmemKbytes"`
+	PhysMemKbytes few[int64] `json:"physMemKbytes"`
 }
 
 // jsonNumber is a JSON number that may be absent, null or -1: all unknown.
@@ -127,6 +127,35 @@ func (n jsonNumber) orUnknown() int64 {
 		return Unknown
 	}
 	return n.v
+}
+
+// few is a list that is short in any sound trace: of replicas, attempts or
+// twelfths of progress.
+type few[T any] []T
+
+const maxFew = maxAttemptsOfTask
+
+func (f *few[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*f = (*f)[:0]
+	tok, err := dec.ReadToken()
+	if err != nil || tok.Kind() == 'n' {
+		return err
+	}
+	if tok.Kind() != '[' {
+		return fmt.Errorf("want a list")
+	}
+	for dec.PeekKind() != ']' {
+		if len(*f) == maxFew {
+			return fmt.Errorf("a list of more than %d", maxFew)
+		}
+		var item T
+		if err := json.UnmarshalDecode(dec, &item); err != nil {
+			return err
+		}
+		*f = append(*f, item)
+	}
+	_, err = dec.ReadToken()
+	return err
 }
 
 // loggedTaskList and propertyMap are read piece by piece by rumenReader.
@@ -192,7 +221,7 @@ func (c *collector) readRumen(s *source) error {
 			continue
 		}
 		if refused := errors.Is(err, errLineLong) || errors.Is(err, errRatio) || errors.Is(err, errAttempts); refused {
-			return fmt.Errorf("%s:%d: %w", c.file, rr.in.line(), err)
+			return fmt.Errorf("line %d: %w", rr.in.line(), err)
 		}
 		lost := "what stands here"
 		if id := j.JobID; id != "" {
@@ -247,7 +276,7 @@ func (rr *rumenReader) properties(dec *jsontext.Decoder) error {
 		case v.Kind() == '{' || v.Kind() == '[':
 			return fmt.Errorf("jobProperties: %s: want text", key)
 		default:
-			rr.b.job.Conf.Set(rr.c.intern(key), rr.c.intern(v.String()))
+			return rr.c.property(&rr.b.job.Conf, key, v.String())
 		}
 		return nil
 	})
@@ -263,7 +292,6 @@ func (rr *rumenReader) tasks(dec *jsontext.Decoder) error {
 		return fmt.Errorf("want a list of tasks")
 	}
 	for dec.PeekKind() != ']' {
-		clear(rr.task.Attempts) // its slices now belong to the history
 		rr.task = loggedTask{Attempts: rr.task.Attempts[:0]}
 		if err := json.UnmarshalDecode(dec, &rr.task, rr.plain); err != nil {
 			return err

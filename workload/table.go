@@ -101,7 +101,7 @@ func (c *collector) readTable(s *source) error {
 	}
 	var row func(t *table)
 	switch {
-	case t.has("job") && t.has("key") && t.has("value"):
+	case isSettings(t.header):
 		row = c.settingRow
 	case t.has("total_run_ms") && t.has("task"):
 		row = c.measureRow
@@ -129,9 +129,11 @@ func isTable(header []string) bool {
 	has := func(names ...string) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(header, n) })
 	}
-	return has("job") && has("key") && has("value") || has("task", "index") && has("kind", "type") ||
+	return isSettings(header) || has("task", "index") && has("kind", "type") ||
 		has("maps", "num_map_tasks", "submit_ms", "submit_ns")
 }
+
+func isSettings(header []string) bool { return slices.Equal(header, []string{"job", "key", "value"}) }
 
 // tableJob returns the builder of a job that tables describe; they may be
 // several files.

@@ -25,7 +25,7 @@ func (c *collector) readTopology(s *source) error {
 		var root loggedTopology
 		if err := json.UnmarshalDecode(in.dec, &root); err != nil {
 			if errors.Is(err, errLineLong) || errors.Is(err, errRatio) {
-				return fmt.Errorf("%s:%d: %w", c.file, in.line(), err)
+				return fmt.Errorf("line %d: %w", in.line(), err)
 			}
 			c.problem(in.line(), "topology: %s", jsonCause(err))
 			if err := in.resync(); err != nil {
