@@ -28,6 +28,7 @@ type Release struct {
 	CountAssigned  bool // fair 2.0: what this heartbeat gave counts for the tracker's load
 	AvoidsTrackers bool // a tracker that many jobs avoided gets no more work
 	Capacity1      bool // the capacity scheduler of 1.x
+	CapacityFits   bool // which takes a request that just fills a queue to be within it
 	InitPoll       time.Duration
 	Ideal          bool // no protocol and no fixed costs at all
 }
@@ -47,7 +48,7 @@ var Releases = []Release{
 		Name: "1.2.1", HeartbeatMin: 300 * time.Millisecond, HeartbeatConf: true,
 		OutOfBand: true, OutOfBandDamp: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
 		SpeculateFirst: true, MeteredDemand: true, CountAssigned: true,
-		Capacity1: true, InitPoll: 3 * time.Second,
+		Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second,
 	},
 	{Name: "ideal", Ideal: true},
 }

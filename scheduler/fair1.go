@@ -119,7 +119,10 @@ func (f *fair1) Submitted(c *Cluster, j *Job) {
 	j.Init()
 }
 
-func (f *fair1) Tick(c *Cluster) { f.update(c) }
+func (f *fair1) Tick(c *Cluster) bool {
+	f.update(c)
+	return false
+}
 
 func (f *fair1) Assign(c *Cluster, t *TaskTracker) {
 	f.catchUp(c)

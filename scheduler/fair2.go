@@ -209,12 +209,13 @@ func (f *fair2) Submitted(c *Cluster, j *Job) {
 	f.update(c)
 }
 
-func (f *fair2) Tick(c *Cluster) {
+func (f *fair2) Tick(c *Cluster) bool {
 	f.update(c)
 	if f.preempts && (f.preemptAt == 0 || c.Now-f.preemptAt >= f.preemptEvery) {
 		f.preemptAt = c.Now
 		f.preempt(c)
 	}
+	return false
 }
 
 // Wants: a heartbeat is looked at while some pool runs fewer, or more, tasks

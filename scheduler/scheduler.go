@@ -34,7 +34,8 @@ type Submitter interface {
 // time. An interval of 0 means no ticks.
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
-	Tick(c *Cluster)
+	// Tick reports whether there is work for the next one in any case.
+	Tick(c *Cluster) (more bool)
 }
 
 // A Chooser says which heartbeats it wants to see, so that the others need not
@@ -113,12 +114,10 @@ type Job struct {
 	ActiveTasks  [2]int // tasks that have not succeeded and have an attempt
 	SlotsPerTask [2]int // more than one for a job that asks for much memory
 
-	ReducesReady  bool // enough maps have ended (slowstart)
-	Speculates    [2]bool
-	UnplacedMaps  int // maps without hosts that have not been launched
-	InputHosts    int // distinct hosts that hold the job's input
-	WaitFactor    float32
-	WaitFactorSet bool
+	ReducesReady bool // enough maps have ended (slowstart)
+	Speculates   [2]bool
+	UnplacedMaps int     // maps without hosts that have not been launched
+	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
 
 	Launcher
 	Policy any // the policy's own notes
@@ -133,6 +132,8 @@ type Launcher interface {
 	LaunchReduce(t *TaskTracker) bool
 	// Init makes the tasks; the job can then be set up.
 	Init()
+	// Reject fails the job instead.
+	Reject(why string)
 	// Speculatable counts the running tasks that are far behind the others.
 	Speculatable(k workload.Kind) int
 	// Attempts lists the attempts of tasks that have not succeeded, in the
@@ -172,6 +173,7 @@ var policies = []struct {
 	about string
 	make  func(model.Scheduler, *model.Release) (Scheduler, error)
 }{
+	{"capacity", "CapacityTaskScheduler: queues with capacities, user limits", newCapacity},
 	{"fair1", "FairScheduler of 0.20: deficits, one task a heartbeat", newFair1},
 	{"fair2", "FairScheduler of 0.21 and 1.x: pools, delay scheduling, preemption", newFair2},
 	{"fifo", "JobQueueTaskScheduler: priority, then submission; the default of Hadoop", newFIFO},

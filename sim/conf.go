@@ -17,8 +17,7 @@ type jobConf struct {
 	failuresPercent    [2]int  // mapred.max.{map,reduce}.failures.percent, 0
 	maxTrackerFailures int     // mapred.max.tracker.failures, 4
 	memoryMB           [2]int  // mapred.job.{map,reduce}.memory.mb, -1
-	waitFactor         float64 // mapreduce.job.locality.wait.factor
-	waitFactorSet      bool
+	waitFactor         float64 // mapreduce.job.locality.wait.factor, 1
 }
 
 // reader collects the first error of a series of readings.
@@ -61,6 +60,7 @@ func readJobConf(conf workload.Conf) (jobConf, error) {
 	r := reader{conf: conf}
 	c := jobConf{
 		slowstart:          r.fraction("mapred.reduce.slowstart.completed.maps", 0.05),
+		waitFactor:         r.fraction("mapreduce.job.locality.wait.factor", 1),
 		maxTrackerFailures: r.int("mapred.max.tracker.failures", 4, 1),
 	}
 	for k, name := range [...]string{"map", "reduce"} {
@@ -68,9 +68,6 @@ func readJobConf(conf workload.Conf) (jobConf, error) {
 		c.maxAttempts[k] = r.int("mapred."+name+".max.attempts", 4, 1)
 		c.failuresPercent[k] = r.int("mapred.max."+name+".failures.percent", 0, 0)
 		c.memoryMB[k] = r.int("mapred.job."+name+".memory.mb", -1, 1)
-	}
-	if _, ok := conf.Lookup("mapreduce.job.locality.wait.factor"); ok {
-		c.waitFactor, c.waitFactorSet = r.fraction("mapreduce.job.locality.wait.factor", 1), true
 	}
 	return c, r.err
 }

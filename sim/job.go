@@ -26,6 +26,7 @@ type job struct {
 	failing                        bool // given up: only its clean-up is left
 	nodes, racks                   taskLists
 	unplaced                       taskLists
+	strangers                      int     // hosts of splits that run no tracker
 	failedMaps                     []int32 // 1.x: most failures first
 	reduces                        taskLists
 	failedReduces                  []int32 // 1.x, like failedMaps
@@ -97,6 +98,12 @@ func (j *job) Init() {
 	if jt.release.Ideal {
 		j.start()
 	}
+}
+
+// Reject fails the job before it is initialised.
+func (j *job) Reject(why string) {
+	j.jt.warn("job %s was rejected: %s", j.Name, why)
+	j.finish(workload.Failed)
 }
 
 // start makes the job run: its set-up has been reported.

@@ -33,6 +33,7 @@ type jobTracker struct {
 	outOfBand outOfBand
 	slotMB    [2]int // memory a slot is worth; 0: memory is not scheduled
 
+	warnings []string
 	outcomes []model.JobOutcome
 	report1  func(ended, left int)
 	jobs     []*job // by ID; nil once nothing refers to them

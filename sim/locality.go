@@ -71,6 +71,17 @@ func (l *taskLists) at(place int32) int32 {
 	return l.tasks[place]
 }
 
+// lists counts the keys that have tasks.
+func (l *taskLists) lists() int {
+	n := 0
+	for i := range l.next {
+		if l.end[i] > l.next[i] {
+			n++
+		}
+	}
+	return n
+}
+
 // putFront puts a task back at the head of a list (JobInProgress.failMap, 0.20).
 func (l *taskLists) putFront(key, task int32) {
 	if l.fronts == nil {

@@ -29,8 +29,7 @@ func (jt *jobTracker) newJob(id int) (*job, error) {
 		Tasks:        [2]int{spec.Maps.Count, spec.Reduces.Count},
 		Speculates:   conf.speculates,
 		SlotsPerTask: jt.slotsPerTask(&conf),
-		WaitFactor:   float32(conf.waitFactor), WaitFactorSet: conf.waitFactorSet,
-		Launcher: j,
+		Launcher:     j,
 	}
 	for k := range j.tracked {
 		j.tracked[k] = jt.progress || conf.speculates[k]
@@ -182,7 +181,7 @@ func (jt *jobTracker) close() {
 }
 
 func (jt *jobTracker) prediction() model.Prediction {
-	p := model.Prediction{Model: "simulation", Jobs: jt.outcomes}
+	p := model.Prediction{Model: "simulation", Jobs: jt.outcomes, Warnings: jt.warnings}
 	for i := range jt.outcomes {
 		o := &jt.outcomes[i]
 		p.Mean = max(p.Mean, o.Finish)

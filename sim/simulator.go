@@ -64,6 +64,14 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 	return jt.prediction(), nil
 }
 
+// warn adds to what the reader of the prediction should know.
+func (jt *jobTracker) warn(format string, args ...any) {
+	const most = 20
+	if len(jt.warnings) < most {
+		jt.warnings = append(jt.warnings, fmt.Sprintf(format, args...))
+	}
+}
+
 func (jt *jobTracker) stalled() error {
 	e := &Stalled{At: jt.eng.Now().Duration()}
 	for i, j := range jt.jobs {
@@ -361,7 +369,9 @@ func (jt *jobTracker) onTick(int32) {
 	for len(jt.lags) > 0 && jt.lags[0] <= now {
 		jt.lags = jt.lags[1:]
 	}
-	jt.ticks.Tick(&jt.c)
+	if jt.ticks.Tick(&jt.c) {
+		jt.dirty = true
+	}
 	jt.setTick()
 	jt.offer(jt.beating)
 }

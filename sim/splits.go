@@ -61,6 +61,8 @@ func (j *job) placeSplits() {
 		j.hosts.replicas = min(jt.q.Cluster.Replication, len(jt.trackers))
 	}
 	j.resolveHosts()
+	j.WaitFactor = float32(j.conf.waitFactor)
+	defer j.calibrateWait()
 	if j.hosts.given == nil && j.hosts.replicas == 0 {
 		j.unplaced = oneList(maps)
 		j.UnplacedMaps = maps
@@ -98,6 +100,15 @@ func (j *job) placeSplits() {
 	jt.entries = [2][]entry{nodes, racks}
 }
 
+// calibrateWait lowers the patience for local maps where few hosts hold the
+// input, unless the user has set it (JobInProgress.createCache, 1.x).
+func (j *job) calibrateWait() {
+	if j.conf.waitFactor != 1 || j.jt.c.Hosts == 0 || j.Tasks[workload.Map] == 0 {
+		return
+	}
+	j.WaitFactor = min(float32(j.nodes.lists()+j.strangers)/float32(j.jt.c.Hosts), 1)
+}
+
 // flatRack lists the maps that have hosts.
 func (j *job) flatRack(unplaced []entry) []entry {
 	var rack []entry
@@ -127,17 +138,22 @@ func (j *job) resolveHosts() {
 		return
 	}
 	j.hosts.given = make([][]place, len(splits))
+	strangers := map[string]bool{}
 	for i, s := range splits {
 		for _, name := range s.Hosts {
 			p := place{-1, -1}
 			if id, ok := j.jt.hosts[name]; ok {
 				p = place{id, j.jt.trackers[id].rack}
-			} else if len(j.jt.q.Cluster.Racks) == 1 {
-				p.rack = 0
+			} else {
+				strangers[name] = true
+				if len(j.jt.q.Cluster.Racks) == 1 {
+					p.rack = 0
+				}
 			}
 			j.hosts.given[i] = append(j.hosts.given[i], p)
 		}
 	}
+	j.strangers = len(strangers)
 }
 
 // locality is how far a map's split is from a tracker.
