@@ -1,0 +1,414 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Arrival is a job that can be shaped: of a workload (Job), of a history
+// (HistoryJob) or of a trace of volumes (SwimJob). Shaping returns changed
+// copies; what it was given stays as it was.
+type Arrival[T any] interface {
+	*T
+	arrival() time.Duration
+	moved(by time.Duration) T
+	renamed(id string) T
+	scaled(bytes float64) T
+	anonymous(n *Names) T
+	name() string
+}
+
+func (j *Job) arrival() time.Duration        { return j.Submit }
+func (j *SwimJob) arrival() time.Duration    { return j.Submit }
+func (j *HistoryJob) arrival() time.Duration { return j.earliest() }
+
+func (j *Job) name() string        { return j.ID }
+func (j *SwimJob) name() string    { return j.ID }
+func (j *HistoryJob) name() string { return j.ID }
+
+func (j *Job) moved(by time.Duration) Job {
+	m := *j
+	m.Submit += by
+	if m.Deadline != 0 {
+		m.Deadline += by
+	}
+	return m
+}
+
+func (j *SwimJob) moved(by time.Duration) SwimJob {
+	m := *j
+	m.Submit += by
+	return m
+}
+
+func (j *HistoryJob) moved(by time.Duration) HistoryJob {
+	m := j.cloned()
+	m.shift(by)
+	return m
+}
+
+// cloned copies the job with its tasks and attempts.
+func (j *HistoryJob) cloned() HistoryJob {
+	m := *j
+	m.Tasks = slices.Clone(j.Tasks)
+	for i := range m.Tasks {
+		m.Tasks[i].Attempts = slices.Clone(m.Tasks[i].Attempts)
+	}
+	return m
+}
+
+func (j *Job) renamed(id string) Job {
+	m := *j
+	m.ID = id
+	return m
+}
+
+func (j *SwimJob) renamed(id string) SwimJob {
+	m := *j
+	m.ID = id
+	return m
+}
+
+func (j *HistoryJob) renamed(id string) HistoryJob {
+	m := j.cloned()
+	m.ID = id
+	for i := range m.Tasks {
+		for k := range m.Tasks[i].Attempts {
+			m.Tasks[i].Attempts[k].Job = id
+		}
+	}
+	return m
+}
+
+func scale(v int64, by float64) int64 {
+	if v == Unknown {
+		return v
+	}
+	if f := math.Round(float64(v) * by); f < math.MaxInt64 {
+		return int64(f)
+	}
+	return math.MaxInt64
+}
+
+func (j *Job) scaled(by float64) Job {
+	m := *j
+	m.Maps.InputBytes = scale(m.Maps.InputBytes, by)
+	m.Maps.Splits = slices.Clone(m.Maps.Splits)
+	for i := range m.Maps.Splits {
+		m.Maps.Splits[i].Bytes = scale(m.Maps.Splits[i].Bytes, by)
+	}
+	m.Reduces.ShuffleData = scale(m.Reduces.ShuffleData, by)
+	m.Reduces.OutputBytes = scale(m.Reduces.OutputBytes, by)
+	return m
+}
+
+func (j *SwimJob) scaled(by float64) SwimJob {
+	m := *j
+	m.InputBytes, m.ShuffleBytes, m.OutputBytes = scale(m.InputBytes, by), scale(m.ShuffleBytes, by), scale(m.OutputBytes, by)
+	return m
+}
+
+func (j *HistoryJob) scaled(by float64) HistoryJob {
+	m := j.cloned()
+	for i := range m.Tasks {
+		t := &m.Tasks[i]
+		t.Split.Bytes = scale(t.Split.Bytes, by)
+		for k := range t.Attempts {
+			a := &t.Attempts[k]
+			all := TaskCounters{a.Counters, a.More}
+			all.scale(by)
+			a.Counters, a.More = all.Counters, all.More
+		}
+	}
+	m.Totals.Map.scale(by)
+	m.Totals.Reduce.scale(by)
+	m.Totals.All.scale(by)
+	return m
+}
+
+// scale multiplies what grows with the data: bytes and records, so that widths
+// and selectivities stay.
+func (c *TaskCounters) scale(by float64) {
+	for _, v := range []*int64{
+		&c.InRecords, &c.InBytes, &c.OutRecords, &c.OutBytes, &c.SpilledRecords, &c.ShuffleBytes,
+		&c.HDFSReadBytes, &c.HDFSWriteBytes, &c.LocalReadBytes, &c.LocalWriteBytes,
+		&c.More.CombineInRecords, &c.More.CombineOutRecords, &c.More.InGroups, &c.More.MaterializedBytes,
+		&c.More.SpillRawBytes, &c.More.SpillStoredBytes,
+	} {
+		*v = scale(*v, by)
+	}
+}
+
+// each applies f to every job.
+func each[T any](jobs []T, f func(i int, j *T) T) []T {
+	out := make([]T, len(jobs))
+	for i := range jobs {
+		out[i] = f(i, &jobs[i])
+	}
+	return out
+}
+
+// byArrival orders jobs by submission, keeping the order of equal ones, and
+// sets the gaps of traces that state them.
+func byArrival[T any, P Arrival[T]](jobs []T) []T {
+	slices.SortStableFunc(jobs, func(a, b T) int { return cmp.Compare(P(&a).arrival(), P(&b).arrival()) })
+	last := time.Duration(0)
+	for i := range jobs {
+		if s, ok := any(&jobs[i]).(*SwimJob); ok {
+			s.Gap, last = s.Submit-last, s.Submit
+		}
+	}
+	return jobs
+}
+
+// ScaleBytes multiplies all volumes by a factor; numbers of tasks stay.
+func ScaleBytes[T any, P Arrival[T]](jobs []T, factor float64) []T {
+	return each(jobs, func(_ int, j *T) T { return P(j).scaled(factor) })
+}
+
+// ScaleTime stretches the gaps between submissions by a factor; a job's own
+// durations stay.
+func ScaleTime[T any, P Arrival[T]](jobs []T, factor float64) []T {
+	return byArrival[T, P](each(jobs, func(_ int, j *T) T {
+		at := P(j).arrival()
+		return P(j).moved(Seconds(at.Seconds()*factor) - at)
+	}))
+}
+
+// Window keeps the jobs submitted in [from, to) and measures time from its
+// beginning.
+func Window[T any, P Arrival[T]](jobs []T, from, to time.Duration) []T {
+	var kept []T
+	for i := range jobs {
+		if at := P(&jobs[i]).arrival(); at >= from && at < to {
+			kept = append(kept, P(&jobs[i]).moved(-from))
+		}
+	}
+	return byArrival[T, P](kept)
+}
+
+// ScaleJobs changes the number of jobs by a factor. Below one each job is kept
+// with that probability; above, a job comes that many times, the fraction by
+// chance, its copies submitted at random before the next job of the trace.
+func ScaleJobs[T any, P Arrival[T]](jobs []T, factor float64, seed Seed) []T {
+	seed = seed.Named("scale jobs")
+	var out []T
+	for i := range jobs {
+		g := seed.Stream(i, 0).Generator()
+		r := rand.New(&g)
+		copies := int(factor)
+		if r.Float64() < factor-math.Floor(factor) {
+			copies++
+		}
+		gap := time.Duration(0)
+		if i+1 < len(jobs) {
+			gap = max(0, P(&jobs[i+1]).arrival()-P(&jobs[i]).arrival())
+		}
+		for n := range copies {
+			j := jobs[i]
+			if n > 0 {
+				j = P(&j).renamed(fmt.Sprintf("%s-%d", P(&j).name(), n+1))
+				j = P(&j).moved(time.Duration(r.Float64() * float64(gap)))
+			}
+			out = append(out, j)
+		}
+	}
+	return byArrival[T, P](out)
+}
+
+// Fold makes a short trace of a long one, as Rumen's Folder does: each cycle of
+// the trace (a day, say) is squeezed to the given length and the cycles are
+// laid over one another, of which each job is kept with the probability that
+// leaves the density of the original times the concentration.
+func Fold[T any, P Arrival[T]](jobs []T, cycle, length time.Duration, concentration float64, seed Seed) ([]T, error) {
+	if len(jobs) == 0 {
+		return nil, nil
+	}
+	span := time.Duration(0)
+	for i := range jobs {
+		span = max(span, P(&jobs[i]).arrival())
+	}
+	if cycle <= 0 || length <= 0 || concentration <= 0 {
+		return nil, fmt.Errorf("fold: cycle %v, length %v, concentration %g: want them above zero", cycle, length, concentration)
+	}
+	// Whole cycles: the last one counts in full, as its end is not recorded.
+	cycles := math.Ceil(float64(span+1) / float64(cycle))
+	keep := concentration * length.Seconds() / (cycles * cycle.Seconds())
+	if keep > 1 {
+		return nil, fmt.Errorf("fold: %v at %g times the density needs %.2f times the jobs there are", length, concentration, keep)
+	}
+	seed = seed.Named("fold")
+	var out []T
+	for i := range jobs {
+		if seed.Stream(i, 0).Uniform() >= keep {
+			continue
+		}
+		at := P(&jobs[i]).arrival()
+		to := Seconds((at % cycle).Seconds() / cycle.Seconds() * length.Seconds())
+		out = append(out, P(&jobs[i]).moved(to-at))
+	}
+	return byArrival[T, P](out), nil
+}
+
+// Merge lays traces over one another. A job whose id has come before gets the
+// number of its trace in front.
+func Merge[T any, P Arrival[T]](traces ...[]T) []T {
+	var out []T
+	ids := make(map[string]bool)
+	for n, jobs := range traces {
+		for i := range jobs {
+			j := jobs[i]
+			if id := P(&j).name(); ids[id] {
+				j = P(&j).renamed(freshID(ids, id, n+1))
+			}
+			ids[P(&j).name()] = true
+			out = append(out, j)
+		}
+	}
+	return byArrival[T, P](out)
+}
+
+// freshID is an id of the same form that is not taken: Hadoop's ids carry the
+// number of the trace in front of the JobTracker's start.
+func freshID(taken map[string]bool, id string, trace int) string {
+	for ; ; trace++ {
+		fresh := fmt.Sprintf("%d-%s", trace, id)
+		if rest, ok := strings.CutPrefix(id, "job_"); ok {
+			fresh = fmt.Sprintf("job_%d%s", trace, rest)
+		}
+		if !taken[fresh] {
+			return fresh
+		}
+	}
+}
+
+// Names gives people, jobs and machines new names. The same name gets the same
+// new one as long as the seed is the same; the zero Names is ready to use.
+type Names struct {
+	Seed  Seed
+	taken map[string]string // new name -> old
+	jobs  int
+}
+
+// of returns the new name of something; nothing stays nothing.
+func (n *Names) of(kind, old string) string {
+	if old == "" {
+		return ""
+	}
+	if n.taken == nil {
+		n.taken = make(map[string]string)
+	}
+	for try := 0; ; try++ {
+		name := kind + "-" + strconv.FormatUint(uint64(n.Seed.Named(kind).For(try).Named(old))>>24, 36)
+		if was, ok := n.taken[name]; !ok || was == old {
+			n.taken[name] = old
+			return name
+		}
+	}
+}
+
+// Anonymise gives users, jobs, queues, pools, paths and machines new names,
+// numbers the jobs anew, and keeps of each configuration what cannot name
+// anyone: numbers, sizes, truth values, Hadoop's own classes and heap sizes.
+func Anonymise[T any, P Arrival[T]](jobs []T, names *Names) []T {
+	return each(jobs, func(_ int, j *T) T { return P(j).anonymous(names) })
+}
+
+// Anonymise does the same to a history and its topology, and forgets when it
+// was recorded.
+func (h *History) Anonymise(names *Names) *History {
+	out := &History{
+		Epoch: h.Epoch, Jobs: Anonymise(h.Jobs, names), Swim: Anonymise(h.Swim, names), Site: harmless(h.Site),
+	}
+	if out.Epoch != Unknown {
+		out.Epoch = firstEpoch
+	}
+	for _, r := range h.Topology.Racks {
+		rack := Rack{Name: names.of("rack", r.Name)}
+		for _, host := range r.Hosts {
+			rack.Hosts = append(rack.Hosts, names.of("host", host))
+		}
+		slices.Sort(rack.Hosts)
+		out.Topology.Racks = append(out.Topology.Racks, rack)
+	}
+	slices.SortFunc(out.Topology.Racks, func(a, b Rack) int { return cmp.Compare(a.Name, b.Name) })
+	return out
+}
+
+// firstEpoch is 1 January 2010, for histories that state no date.
+const firstEpoch = 1262304000000
+
+// id numbers jobs in order.
+func (n *Names) id() string {
+	n.jobs++
+	return fmt.Sprintf("job_201001010000_%04d", n.jobs)
+}
+
+func (j *SwimJob) anonymous(n *Names) SwimJob {
+	m := *j
+	m.ID, m.InputPath = n.id(), n.of("path", j.InputPath)
+	return m
+}
+
+func (j *Job) anonymous(n *Names) Job {
+	m := *j
+	m.ID, m.Name, m.User, m.Pool, m.Queue = n.id(), n.of("name", j.Name), n.of("user", j.User), n.of("pool", j.Pool), n.of("queue", j.Queue)
+	m.Conf = harmless(j.Conf)
+	m.Maps.Splits = slices.Clone(j.Maps.Splits)
+	for i := range m.Maps.Splits {
+		m.Maps.Splits[i].Hosts = n.hosts(m.Maps.Splits[i].Hosts)
+	}
+	return m
+}
+
+func (j *HistoryJob) anonymous(n *Names) HistoryJob {
+	m := j.renamed(n.id())
+	m.Name, m.User, m.Pool, m.Queue = n.of("name", j.Name), n.of("user", j.User), n.of("pool", j.Pool), n.of("queue", j.Queue)
+	m.Conf, m.Error = harmless(j.Conf), ""
+	for i := range m.Tasks {
+		t := &m.Tasks[i]
+		t.Split.Hosts = n.hosts(t.Split.Hosts)
+		for k := range t.Attempts {
+			a := &t.Attempts[k]
+			a.Node, a.Rack, a.Pool = n.of("host", a.Node), n.of("rack", a.Rack), m.Pool
+			a.Tracker, a.Error = "", ""
+		}
+	}
+	return m
+}
+
+func (n *Names) hosts(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	return each(list, func(_ int, h *string) string { return n.of("host", *h) })
+}
+
+// harmless keeps the properties whose values cannot name anyone.
+func harmless(c Conf) Conf {
+	var kept Conf
+	for _, key := range slices.Sorted(maps.Keys(c.values)) {
+		value := strings.TrimSpace(c.values[key])
+		switch _, err := ParseBytes(value); {
+		case err == nil, value == "true", value == "false", strings.HasPrefix(value, "org.apache.hadoop.") && !strings.ContainsAny(value, ",/@ "):
+		default:
+			if _, err := strconv.ParseFloat(value, 64); err == nil {
+				break
+			}
+			mb := heapMB(value)
+			if mb == Unknown {
+				continue
+			}
+			value = fmt.Sprintf("-Xmx%dm", mb)
+		}
+		kept.Set(key, value)
+	}
+	return kept
+}
