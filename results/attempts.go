@@ -1,0 +1,123 @@
+package results
+
+import (
+	"io"
+	"strconv"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// AttemptColumns names the columns of attempts.csv, in order.
+var AttemptColumns = func() []string {
+	columns := []string{
+		"job", "task", "kind", "attempt", "state", "node", "rack", "slot", "pool", "locality",
+		"runnable_ns", "start_ns", "finish_ns",
+	}
+	for p := range workload.NumPhases {
+		columns = append(columns, "p_"+p.String()+"_ns")
+	}
+	return append(columns,
+		"in_records", "in_bytes", "out_records", "out_bytes", "spills", "merge_passes", "spilled_records",
+		"shuffle_bytes", "hdfs_read_bytes", "hdfs_write_bytes", "local_read_bytes", "local_write_bytes",
+		"wait_fetch_ns", "wait_memory_ns")
+}()
+
+// attemptBuffer is large enough that handing a buffer on costs nothing per row.
+const attemptBuffer = 256 << 10
+
+// AttemptTable writes attempts.csv: one row per attempt, in the order of their
+// ends. It is a model.Recorder; nothing is kept or allocated per row. Rows are
+// formatted by the caller, and written (and hashed) beside it, since for long
+// tables that takes as long again.
+type AttemptTable struct {
+	buf  []byte
+	full chan []byte // to the writing goroutine
+	free chan []byte // back from it
+	end  chan error
+	rows int64
+}
+
+// NewAttemptTable starts a table. It must be closed, also when the run fails.
+func NewAttemptTable(w io.Writer) *AttemptTable {
+	const buffers = 3
+	t := &AttemptTable{full: make(chan []byte, buffers), free: make(chan []byte, buffers), end: make(chan error)}
+	for range buffers {
+		t.free <- make([]byte, 0, attemptBuffer+4<<10)
+	}
+	t.buf = <-t.free
+	go t.write(w)
+	for i, name := range AttemptColumns {
+		if i > 0 {
+			t.buf = append(t.buf, ',')
+		}
+		t.buf = append(t.buf, name...)
+	}
+	t.buf = append(t.buf, '\n')
+	return t
+}
+
+// write passes full buffers on until there are no more; after an error it only
+// returns them.
+func (t *AttemptTable) write(w io.Writer) {
+	var err error
+	for b := range t.full {
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		t.free <- b[:0]
+	}
+	t.end <- err
+}
+
+// Attempt appends one row. An error of the writer is kept for Close.
+func (t *AttemptTable) Attempt(a *workload.Attempt) {
+	b := appendField(t.buf, a.Job)
+	b = appendInt(b, int64(a.Task))
+	b = append(append(b, ','), a.Kind.String()...)
+	b = appendInt(b, int64(a.Number))
+	b = append(append(b, ','), a.State.String()...)
+	b = appendField(append(b, ','), a.Node)
+	b = appendField(append(b, ','), a.Rack)
+	b = appendInt(b, int64(a.Slot))
+	b = appendField(append(b, ','), a.Pool)
+	b = append(append(b, ','), a.Locality.String()...)
+	b = appendInt(b, int64(a.Runnable))
+	b = appendInt(b, int64(a.Start))
+	b = appendInt(b, int64(a.Finish))
+	for _, d := range &a.Phases {
+		b = appendInt(b, int64(d))
+	}
+	b = appendInt(b, a.InRecords)
+	b = appendInt(b, a.InBytes)
+	b = appendInt(b, a.OutRecords)
+	b = appendInt(b, a.OutBytes)
+	b = appendInt(b, a.Spills)
+	b = appendInt(b, a.MergePasses)
+	b = appendInt(b, a.SpilledRecords)
+	b = appendInt(b, a.ShuffleBytes)
+	b = appendInt(b, a.HDFSReadBytes)
+	b = appendInt(b, a.HDFSWriteBytes)
+	b = appendInt(b, a.LocalReadBytes)
+	b = appendInt(b, a.LocalWriteBytes)
+	b = appendInt(b, int64(a.WaitFetch))
+	b = appendInt(b, int64(a.WaitMemory))
+	t.buf = append(b, '\n')
+	t.rows++
+	if len(t.buf) >= attemptBuffer {
+		t.full <- t.buf
+		t.buf = <-t.free
+	}
+}
+
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ','), n, 10) }
+
+// Rows is the number of attempts so far.
+func (t *AttemptTable) Rows() int64 { return t.rows }
+
+// Close writes what is left and returns the first error. It does not close the
+// writer.
+func (t *AttemptTable) Close() error {
+	t.full <- t.buf
+	close(t.full)
+	return <-t.end
+}

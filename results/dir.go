@@ -1,0 +1,229 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// LogName is the file for wall-clock facts. It alone may differ between two
+// runs of one question, so the manifest leaves it out.
+const LogName = "run.log"
+
+// ErrForeign is wrapped by Create's refusal of a directory that holds
+// something else than a result.
+var ErrForeign = errors.New("holds other files")
+
+// Dir is a result directory in the making. Its files are written under
+// temporary names beside their final ones; Commit gives them their names, and
+// the manifest its own last. Until then an earlier result stays as it was.
+type Dir struct {
+	path  string
+	files []*File
+	made  []string // directories Create made, innermost first
+	old   []string // files of the earlier result
+	done  bool
+}
+
+// A partial file's name begins with a dot and holds a random number, so that
+// two runs into one directory cannot take each other's files for their own.
+var partialName = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.partial$`)
+
+// Create makes the directory, or takes over one that is empty or holds an
+// earlier result; what an aborted run left there is removed. Any other
+// directory is refused (ErrForeign) unless force is set; its files are kept
+// but for those the result has too.
+func Create(path string, force bool) (*Dir, error) {
+	d := &Dir{path: path}
+	entries, err := os.ReadDir(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return d, d.make()
+	case err != nil:
+		return nil, err
+	}
+	var partials []string
+	foreign := false
+	for _, entry := range entries {
+		if m := partialName.FindStringSubmatch(entry.Name()); m != nil && entry.Type().IsRegular() {
+			partials = append(partials, entry.Name())
+			if m[1] == ManifestName { // killed while renaming
+				d.adopt(entry.Name())
+			}
+		} else {
+			foreign = true
+		}
+	}
+	d.adopt(ManifestName)
+	if foreign && d.old == nil && !force {
+		return nil, fmt.Errorf("%s: %w and no result of slotwave: want an empty directory, or --force", path, ErrForeign)
+	}
+	for _, name := range partials {
+		if err := os.Remove(filepath.Join(path, name)); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// make creates the directory and those above it, and remembers which.
+func (d *Dir) make() error {
+	for p := filepath.Clean(d.path); ; p = filepath.Dir(p) {
+		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		d.made = append(d.made, p)
+	}
+	return os.MkdirAll(d.path, 0o777)
+}
+
+// adopt notes the files that a manifest in the directory lists.
+func (d *Dir) adopt(name string) {
+	m, err := readManifest(filepath.Join(d.path, name))
+	if err != nil {
+		return
+	}
+	d.old = append(d.old, ManifestName)
+	for _, f := range m.Outputs {
+		if filepath.Base(f.Name) == f.Name && !strings.HasPrefix(f.Name, ".") {
+			d.old = append(d.old, f.Name)
+		}
+	}
+}
+
+// File starts a file of the result. It must be closed before Commit.
+func (d *Dir) File(name string) (*File, error) {
+	if slices.ContainsFunc(d.files, func(f *File) bool { return f.name == name }) {
+		return nil, fmt.Errorf("results: %s is written twice", name)
+	}
+	partial := filepath.Join(d.path, fmt.Sprintf(".%s.%016x.partial", name, rand.Uint64()))
+	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	file := &File{name: name, partial: partial, f: f, sum: sha256.New()}
+	d.files = append(d.files, file)
+	return file, nil
+}
+
+// Write writes a whole file of the result.
+func (d *Dir) Write(name string, content func(*File) error) error {
+	f, err := d.File(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(content(f), f.Close())
+}
+
+// Commit completes the manifest with the sums of all files, gives every file
+// its final name and the manifest its own last. Files of an earlier result
+// that the new one does not have are removed.
+func (d *Dir) Commit(m Manifest) error {
+	m.Outputs = nil
+	for _, f := range d.files {
+		if !f.closed {
+			return fmt.Errorf("results: %s was not closed", f.name)
+		}
+		if f.err != nil {
+			return f.err
+		}
+		if f.name != LogName {
+			m.Outputs = append(m.Outputs, FileSum{f.name, f.size, hex.EncodeToString(f.sum.Sum(nil))})
+		}
+	}
+	slices.SortFunc(m.Outputs, func(a, b FileSum) int { return strings.Compare(a.Name, b.Name) })
+	if err := d.Write(ManifestName, m.encode); err != nil {
+		return err
+	}
+	// From here on the directory is incomplete until the manifest has its name.
+	// What stands there if it never gets it is recognised by the partial one.
+	d.done = true
+	for _, name := range append([]string{ManifestName}, d.old...) {
+		if err := os.Remove(filepath.Join(d.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	d.sync()
+	for _, f := range d.files {
+		if f.name == ManifestName {
+			d.sync()
+		}
+		if err := os.Rename(f.partial, filepath.Join(d.path, f.name)); err != nil {
+			return err
+		}
+	}
+	d.sync()
+	return nil
+}
+
+// sync makes the renames durable where the system can; what it cannot (a
+// directory on Windows) is no error of the result.
+func (d *Dir) sync() {
+	if f, err := os.Open(d.path); err == nil {
+		f.Sync()
+		f.Close()
+	}
+}
+
+// Abort removes what was written, and the directories Create made. Once Commit
+// has begun to rename it does nothing, so it can be deferred.
+func (d *Dir) Abort() {
+	if d.done {
+		return
+	}
+	d.done = true
+	for _, f := range d.files {
+		f.Close()
+		os.Remove(f.partial)
+	}
+	for _, p := range d.made {
+		os.Remove(p) // fails where others have put something
+	}
+}
+
+// File is one file of a result, hashed while it is written.
+type File struct {
+	name, partial string
+	f             *os.File
+	sum           hash.Hash
+	size          int64
+	err           error
+	closed        bool
+}
+
+// Write is io.Writer. An error is also kept for Close and Commit.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.f.Write(p)
+	f.sum.Write(p[:n])
+	f.size += int64(n)
+	f.err = firstErr(f.err, err)
+	return n, err
+}
+
+// Close syncs the file to disk. Closing twice is harmless.
+func (f *File) Close() error {
+	if f.closed {
+		return f.err
+	}
+	f.closed = true
+	f.err = firstErr(f.err, f.f.Sync())
+	f.err = firstErr(f.err, f.f.Close())
+	return f.err
+}
+
+// firstErr keeps the first error.
+func firstErr(first, then error) error {
+	if first != nil {
+		return first
+	}
+	return then
+}

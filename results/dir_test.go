@@ -1,0 +1,311 @@
+package results
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// put writes a file of a result.
+func put(t testing.TB, d *Dir, name, content string) {
+	t.Helper()
+	if err := d.Write(name, func(f *File) error { _, err := f.Write([]byte(content)); return err }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// names lists a directory.
+func names(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func create(t testing.TB, path string, force bool) *Dir {
+	t.Helper()
+	d, err := Create(path, force)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestCommit(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out", "run")
+	d := create(t, path, false)
+	put(t, d, "b.csv", "2")
+	put(t, d, "a.csv", "one")
+	put(t, d, LogName, "it took 3 s")
+	for _, name := range names(t, path) {
+		if !strings.HasSuffix(name, ".partial") {
+			t.Errorf("%s has its name before the commit", name)
+		}
+	}
+	if err := d.Commit(Manifest{Scenario: "x", Seed: 7, Inputs: []FileSum{Sum("in.toml", []byte("abc"))}}); err != nil {
+		t.Fatal(err)
+	}
+	d.Abort() // as a deferred call would
+	if got, want := names(t, path), []string{"a.csv", "b.csv", "manifest.json", "run.log"}; !slices.Equal(got, want) {
+		t.Fatalf("the directory holds %v: want %v", got, want)
+	}
+	m, err := ReadManifest(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []FileSum{Sum("a.csv", []byte("one")), Sum("b.csv", []byte("2"))}
+	if !slices.Equal(m.Outputs, want) || m.Schema != ManifestSchema || m.Seed != 7 || m.Inputs[0].SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+		t.Errorf("manifest %+v", m)
+	}
+}
+
+func TestManifestDetectsChanges(t *testing.T) {
+	path := t.TempDir()
+	d := create(t, path, false)
+	put(t, d, "a.csv", "one")
+	put(t, d, "b.csv", "two")
+	put(t, d, "c.csv", "three")
+	if err := d.Commit(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "b.csv"), []byte("twO"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(path, "c.csv")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ReadManifest(path)
+	if err == nil || !strings.Contains(err.Error(), "b.csv: changed") || !strings.Contains(err.Error(), "c.csv") || strings.Contains(err.Error(), "a.csv") {
+		t.Errorf("got %v: want both differences and no other", err)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v: want a missing file among it", err)
+	}
+}
+
+func TestForeignDirectory(t *testing.T) {
+	path := t.TempDir()
+	notes := filepath.Join(path, "notes.txt")
+	if err := os.WriteFile(notes, []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(path, false); !errors.Is(err, ErrForeign) {
+		t.Fatalf("got %v: want a refusal", err)
+	}
+	if err := os.WriteFile(filepath.Join(path, ManifestName), []byte(`{"schema":"something/else"}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(path, false); !errors.Is(err, ErrForeign) {
+		t.Fatalf("got %v: want a refusal of another program's manifest", err)
+	}
+	d := create(t, path, true)
+	put(t, d, "a.csv", "1")
+	if err := d.Commit(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(notes); err != nil || string(text) != "mine" {
+		t.Errorf("the foreign file holds %q, %v", text, err)
+	}
+	if _, err := Create(notes, true); err == nil {
+		t.Error("a file was taken for a directory")
+	}
+}
+
+// TestReplace checks that an earlier result stays until the new one is
+// complete, and that what only the earlier one had then goes.
+func TestReplace(t *testing.T) {
+	path := t.TempDir()
+	d := create(t, path, false)
+	put(t, d, "a.csv", "old")
+	put(t, d, "old.svg", "old")
+	if err := d.Commit(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "notes.txt"), []byte("mine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+
+	d = create(t, path, false)
+	put(t, d, "a.csv", "new")
+	if _, err := ReadManifest(path); err != nil {
+		t.Errorf("the earlier result before the commit: %v", err)
+	}
+	d.Abort()
+	if _, err := ReadManifest(path); err != nil || len(names(t, path)) != 4 {
+		t.Errorf("after an aborted run: %v, %v", names(t, path), err)
+	}
+
+	d = create(t, path, false)
+	put(t, d, "a.csv", "new")
+	if err := d.Commit(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(t, path), []string{"a.csv", "manifest.json", "notes.txt"}; !slices.Equal(got, want) {
+		t.Errorf("the directory holds %v: want %v", got, want)
+	}
+	if _, err := ReadManifest(path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAbortRemovesWhatItMade(t *testing.T) {
+	top := t.TempDir()
+	d := create(t, filepath.Join(top, "out", "deep", "run"), false)
+	put(t, d, "a.csv", "1")
+	d.Abort()
+	if got := names(t, top); len(got) != 0 {
+		t.Errorf("%v is left", got)
+	}
+}
+
+func TestManifestCannotReachOut(t *testing.T) {
+	top := t.TempDir()
+	victim := filepath.Join(top, "victim")
+	if err := os.WriteFile(victim, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(top, "run")
+	if err := os.Mkdir(path, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(Manifest{Schema: ManifestSchema, Outputs: []FileSum{{Name: "../victim"}, {Name: victim}, {Name: ".."}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, ManifestName), text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	d := create(t, path, false)
+	put(t, d, "a.csv", "1")
+	if err := d.Commit(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(victim); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestUnclosedFileIsNotCommitted(t *testing.T) {
+	d := create(t, t.TempDir(), false)
+	if _, err := d.File("a.csv"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(Manifest{}); err == nil {
+		t.Error("a half-written file was committed")
+	}
+	d.Abort()
+	if _, err := d.File("a.csv"); err == nil {
+		t.Error("a file was begun twice")
+	}
+}
+
+// TestKilled kills a run in the middle of its files, and one in the middle of
+// its renames: no final name holds half a file, the directory counts as
+// incomplete, and the next run takes it over.
+func TestKilled(t *testing.T) {
+	if dir := os.Getenv("RESULTS_TEST_DIR"); dir != "" {
+		writeForever(t, dir)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	run := exec.Command(os.Args[0], "-test.run=^TestKilled$")
+	run.Env = append(os.Environ(), "RESULTS_TEST_DIR="+dir)
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if entries, _ := filepath.Glob(filepath.Join(dir, ".b.csv.*")); len(entries) > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the run did not start to write")
+		}
+	}
+	if err := run.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	run.Wait()
+	left := names(t, dir)
+	if len(left) != 2 {
+		t.Fatalf("%v is left: want two partial files", left)
+	}
+	for _, name := range left {
+		if !partialName.MatchString(name) {
+			t.Errorf("%s is left under its final name", name)
+		}
+	}
+	if _, err := ReadManifest(dir); err == nil {
+		t.Error("the directory counts as complete")
+	}
+	d := create(t, dir, false)
+	put(t, d, "a.csv", "1")
+	if err := d.Commit(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+
+	// As a kill between two renames leaves it: no manifest but its partial one.
+	partial := filepath.Join(dir, ".manifest.json.0123456789abcdef.partial")
+	if err := os.Rename(filepath.Join(dir, ManifestName), partial); err != nil {
+		t.Fatal(err)
+	}
+	d = create(t, dir, false)
+	put(t, d, "b.csv", "1")
+	if err := d.Commit(Manifest{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(t, dir), []string{"b.csv", "manifest.json"}; !slices.Equal(got, want) {
+		t.Errorf("the directory holds %v: want %v", got, want)
+	}
+}
+
+func writeForever(t *testing.T, dir string) {
+	d := create(t, dir, false)
+	put(t, d, "a.csv", "whole")
+	f, err := d.File("b.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if _, err := f.Write([]byte("half a row,")); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// TestWriteErrorIsKept checks that a table which could not be written fails the
+// run at its end, and that later rows do no harm.
+func TestWriteErrorIsKept(t *testing.T) {
+	d := create(t, t.TempDir(), false)
+	f, err := d.File("attempts.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := NewAttemptTable(f)
+	f.f.Close() // as if the disk went away
+	var rows keep
+	flood(floodQuestion(2, 2, 2, 3), 5000, &rows)
+	for i := range rows.rows {
+		table.Attempt(&rows.rows[i])
+	}
+	if err := table.Close(); err == nil {
+		t.Error("no error from the table")
+	}
+	f.Close()
+	if err := d.Commit(Manifest{}); err == nil {
+		t.Error("a broken table was committed")
+	}
+	d.Abort()
+}

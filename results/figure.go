@@ -1,0 +1,276 @@
+package results
+
+import (
+	"bytes"
+	"image/color"
+	"io"
+	"math"
+
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Sizes of a figure, in points. A PNG has two pixels to the point.
+const (
+	figureWidth = 960
+	margin      = 16
+	titleSize   = 15
+	textSize    = 11
+	panelGap    = 14
+	swatchWidth = 16
+	pngDPI      = 144
+)
+
+// figure is a stack of panels over one horizontal axis, under a title and a
+// legend that stands outside the data.
+type figure struct {
+	title, subtitle string
+	legend          []legendEntry
+	panels          []*panel
+}
+
+// panel is one plot of a figure.
+type panel struct {
+	*plot.Plot
+	heading string    // names the run among several; may be empty
+	caption string    // what the vertical axis shows; empty where it names things
+	height  vg.Length // of the data
+}
+
+// legendEntry is a sample of a style and what it stands for.
+type legendEntry struct {
+	label  string
+	sample func(draw.Canvas) // drawn into the canvas' rectangle
+}
+
+func newStyle(size font.Length, c color.Color, bold bool) text.Style {
+	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
+	if bold {
+		f.Weight = xfont.WeightBold
+	}
+	return text.Style{Color: c, Font: f, YAlign: draw.YTop, Handler: plot.DefaultTextHandler}
+}
+
+// newPanel makes an empty plot in the style of the house.
+func newPanel(height vg.Length, caption string) *panel {
+	p := plot.New()
+	p.BackgroundColor = nil
+	for _, a := range []*plot.Axis{&p.X, &p.Y} {
+		a.Padding = 0
+		a.LineStyle.Color, a.LineStyle.Width = colourAxis, 0.6
+		a.Tick.LineStyle = a.LineStyle
+		a.Tick.Length = 4
+		a.Tick.Label.Font = newStyle(textSize-1, nil, false).Font
+		a.Tick.Label.Color = colourText
+		a.Label.TextStyle.Font = newStyle(textSize, nil, false).Font
+		a.Label.TextStyle.Color = colourText
+		a.Label.Padding = 4
+	}
+	return &panel{Plot: p, caption: caption, height: height}
+}
+
+// setTime gives all panels one time axis that ends at end (ns).
+func (f *figure) setTime(end int64, unit timeUnit) {
+	f.setX(unit.of(end), "time ("+unit.name+")", unit.ticks(unit.of(end), 12))
+}
+
+// setX gives all panels one horizontal axis; only the lowest is labelled.
+func (f *figure) setX(end float64, label string, ticks []plot.Tick) {
+	for i, p := range f.panels {
+		p.X.Min, p.X.Max = 0, end
+		marks := ticks
+		if i < len(f.panels)-1 {
+			marks = make([]plot.Tick, len(ticks))
+			for j, t := range ticks {
+				marks[j] = plot.Tick{Value: t.Value, Label: " "}
+			}
+			p.X.Tick.Label.Font.Size = 1
+		} else {
+			p.X.Label.Text = label
+		}
+		p.X.Tick.Marker = plot.ConstantTicks(marks)
+	}
+}
+
+var (
+	titleStyle    = newStyle(titleSize, colourText, true)
+	subtitleStyle = newStyle(textSize, colourFaint, false)
+	headingStyle  = newStyle(textSize+1, colourText, true)
+	captionStyle  = newStyle(textSize-0.5, colourFaint, false)
+	legendStyle   = newStyle(textSize-0.5, colourText, false)
+)
+
+// rows of the legend, each entry with its offset from the left.
+func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
+	const width = figureWidth - 2*margin
+	x := vg.Length(width)
+	for _, e := range f.legend {
+		w := swatchWidth + 5 + legendStyle.Width(e.label) + 20
+		if x+w > width || len(rows) == 0 {
+			rows = append(rows, nil)
+			x = 0
+		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], x)
+		x += w
+	}
+	return rows, legendStyle.Height("Ag") + 6
+}
+
+// header is the height of title, subtitle and legend.
+func (f *figure) header() vg.Length {
+	h := titleStyle.Height("Ag") + 4
+	if f.subtitle != "" {
+		h += subtitleStyle.Height("Ag") + 4
+	}
+	rows, entry := f.legendRows()
+	return h + vg.Length(len(rows))*entry + 8
+}
+
+// height of the whole figure, in whole points.
+func (f *figure) height() vg.Length {
+	h := f.header() + 2*margin
+	for i, p := range f.panels {
+		h += p.above(i) + p.height + p.below()
+	}
+	return vg.Length(math.Ceil(float64(h)))
+}
+
+// above is the height of what stands over the data of the i-th panel.
+func (p *panel) above(i int) vg.Length {
+	h := vg.Length(0)
+	if p.caption != "" {
+		h += captionStyle.Height("Ag") + 5
+	}
+	if p.heading != "" {
+		h += headingStyle.Height("Ag") + 6
+	}
+	if i > 0 {
+		h += panelGap
+		if p.heading != "" {
+			h += panelGap
+		}
+	}
+	return h
+}
+
+// below is the height the horizontal axis takes under the data.
+func (p *panel) below() vg.Length {
+	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: figureWidth, Y: 1000}}}
+	return p.DataCanvas(c).Min.Y
+}
+
+func (f *figure) draw(c draw.Canvas) {
+	c.SetColor(color.White)
+	c.Fill(c.Rectangle.Path())
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	top := c.Max.Y
+	line := func(sty text.Style, s string) {
+		if s != "" {
+			c.FillText(sty, vg.Point{X: c.Min.X, Y: top}, fit(sty, s, c.Max.X-c.Min.X))
+			top -= sty.Height("Ag") + 4
+		}
+	}
+	line(titleStyle, f.title)
+	line(subtitleStyle, f.subtitle)
+	rows, height := f.legendRows()
+	i := 0
+	for _, row := range rows {
+		for _, x := range row {
+			e := f.legend[i]
+			i++
+			box := vg.Rectangle{
+				Min: vg.Point{X: c.Min.X + x, Y: top - height + 3},
+				Max: vg.Point{X: c.Min.X + x + swatchWidth, Y: top - 4},
+			}
+			e.sample(draw.Canvas{Canvas: c.Canvas, Rectangle: box})
+			c.FillText(legendStyle, vg.Point{X: box.Max.X + 5, Y: top - 1}, e.label)
+		}
+		top -= height
+	}
+	top = c.Max.Y - f.header()
+
+	// The widest vertical axis sets the left edge of all data.
+	canvases := make([]draw.Canvas, len(f.panels))
+	for i, p := range f.panels {
+		top -= p.above(i)
+		canvases[i] = c
+		canvases[i].Max.Y = top
+		top -= p.height + p.below()
+		canvases[i].Min.Y = top
+	}
+	for range 2 { // room for the last tick label depends on the width a little
+		left, right := vg.Length(0), vg.Length(math.Inf(1))
+		for i, p := range f.panels {
+			d := p.DataCanvas(canvases[i])
+			left, right = max(left, d.Min.X), min(right, d.Max.X)
+		}
+		for i, p := range f.panels {
+			d := p.DataCanvas(canvases[i])
+			canvases[i].Min.X += left - d.Min.X
+			canvases[i].Max.X += right - d.Max.X
+		}
+	}
+	for i, p := range f.panels {
+		at := vg.Point{X: p.DataCanvas(canvases[i]).Min.X, Y: canvases[i].Max.Y + 5 + captionStyle.Height("Ag")}
+		if p.caption != "" {
+			c.FillText(captionStyle, at, p.caption)
+		}
+		if p.heading != "" {
+			at = vg.Point{X: c.Min.X, Y: at.Y + 6 + headingStyle.Height("Ag")}
+			c.FillText(headingStyle, at, fit(headingStyle, p.heading, c.Max.X-c.Min.X))
+		}
+		p.Draw(canvases[i])
+	}
+}
+
+// The canvas names one font only; the others have letters of the same width,
+// but for the last.
+const (
+	svgFont  = "font-family:Liberation Sans;"
+	svgFonts = "font-family:Liberation Sans,Arial,Helvetica,sans-serif;"
+)
+
+// WriteSVG writes the figure as SVG, in which text stays text.
+func (f *figure) WriteSVG(w io.Writer) error {
+	c := vgsvg.New(figureWidth, f.height())
+	f.draw(draw.New(c))
+	var text bytes.Buffer
+	if _, err := c.WriteTo(&text); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.ReplaceAll(text.Bytes(), []byte(svgFont), []byte(svgFonts)))
+	return err
+}
+
+// fit cuts a text to a width.
+func fit(sty text.Style, s string, width vg.Length) string {
+	if sty.Width(s) <= width {
+		return s
+	}
+	r := []rune(s)
+	for len(r) > 0 && sty.Width(string(r)+"…") > width {
+		r = r[:len(r)-1]
+	}
+	return string(r) + "…"
+}
+
+// filled is a legend sample of an area.
+func filled(c color.Color) func(draw.Canvas) {
+	return func(to draw.Canvas) {
+		to.SetColor(c)
+		to.Fill(to.Rectangle.Path())
+	}
+}
+
+// stroked is a legend sample of a line.
+func stroked(sty draw.LineStyle) func(draw.Canvas) {
+	return func(to draw.Canvas) {
+		y := to.Center().Y
+		to.StrokeLine2(sty, to.Min.X, y, to.Max.X, y)
+	}
+}

@@ -1,0 +1,66 @@
+package results
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+)
+
+// formatDuration writes ns for people: 0.42 s, 12.3 s, 8 min 31 s, 2 h 05 min.
+func formatDuration(ns int64) string {
+	d := time.Duration(ns)
+	switch {
+	case d < 0:
+		return "-" + formatDuration(-ns)
+	case d < 10*time.Second-5*time.Millisecond:
+		return strconv.FormatFloat(d.Seconds(), 'f', 2, 64) + " s"
+	case d < time.Minute-50*time.Millisecond:
+		return strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + " s"
+	case d < time.Hour-500*time.Millisecond:
+		s := int64(d.Round(time.Second) / time.Second)
+		return fmt.Sprintf("%d min %02d s", s/60, s%60)
+	}
+	m := int64(d.Round(time.Minute) / time.Minute)
+	return fmt.Sprintf("%s h %02d min", group(strconv.FormatInt(m/60, 10)), m%60)
+}
+
+// shorten cuts a text to n characters.
+func shorten(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
+}
+
+// heading names a run among several.
+func (r *Run) heading(runs int) string {
+	if runs == 1 {
+		return ""
+	}
+	return fmt.Sprintf("%s: %s", r.title(), formatDuration(r.Stats.over.end))
+}
+
+func (r *Run) title() string {
+	if r.Title != "" {
+		return Escape(r.Title)
+	}
+	return Escape(r.Question.Name)
+}
+
+// clusterText describes a cluster in one line.
+func (r *Run) clusterText() string {
+	s := &r.Stats.slots
+	text := count(len(s.nodes), "node") + ", "
+	if s.sections == 1 {
+		return text + group(strconv.Itoa(s.count[0])) + " shared slots"
+	}
+	return text + fmt.Sprintf("%s map and %s reduce slots", group(strconv.Itoa(s.count[0])), group(strconv.Itoa(s.count[1])))
+}
+
+// count writes a number of things.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return group(strconv.Itoa(n)) + " " + thing
+}

@@ -1,0 +1,173 @@
+package results
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+)
+
+// ManifestName is the file that makes a result complete.
+const ManifestName = "manifest.json"
+
+// ManifestSchema is the first field of every manifest of this shape.
+const ManifestSchema = "slotwave/manifest/1"
+
+// Manifest says what a result was made from and what it consists of. It holds
+// nothing that changes between two runs of the same question: no clock, no
+// host, and no path but as the user typed it.
+type Manifest struct {
+	Schema       string    `json:"schema"`
+	Build        Build     `json:"build"`
+	Arguments    []string  `json:"arguments"` // verb and flags that decide the content
+	Scenario     string    `json:"scenario"`
+	Seed         uint64    `json:"seed"`
+	Replications int       `json:"replications"`
+	Inputs       []FileSum `json:"inputs"`
+	Outputs      []FileSum `json:"outputs"` // by name; filled in by Commit
+	Assumptions  []string  `json:"assumptions"`
+}
+
+// Build is the program that made a result.
+type Build struct {
+	Version  string   `json:"version"`
+	Revision string   `json:"revision"` // of the source; empty where the build did not record it
+	Go       string   `json:"go"`
+	Modules  []Module `json:"modules"`
+}
+
+// Module is one module linked into the program.
+type Module struct {
+	Path    string `json:"path"`
+	Version string `json:"version"`
+}
+
+// FileSum identifies the content of a file.
+type FileSum struct {
+	Name   string `json:"name"`
+	Size   int64  `json:"size_bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// ReadBuild describes the running program. The revision is taken from the
+// build where it recorded one, else from the argument.
+func ReadBuild(version, revision string) Build {
+	b := Build{Version: version, Revision: revision}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	b.Go = info.GoVersion
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" {
+			b.Revision = s.Value
+		}
+	}
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		b.Modules = append(b.Modules, Module{m.Path, m.Version})
+	}
+	return b
+}
+
+// Sum identifies an input that is already in memory, by the name the user
+// knows it under.
+func Sum(name string, content []byte) FileSum {
+	sum := sha256.Sum256(content)
+	return FileSum{name, int64(len(content)), hex.EncodeToString(sum[:])}
+}
+
+// SumFile identifies a file by its path as the user typed it.
+func SumFile(path string) (FileSum, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return FileSum{}, err
+	}
+	defer f.Close()
+	sum := sha256.New()
+	n, err := io.Copy(sum, f)
+	if err != nil {
+		return FileSum{}, err
+	}
+	return FileSum{path, n, hex.EncodeToString(sum.Sum(nil))}, nil
+}
+
+func (m Manifest) encode(f *File) error {
+	m.Schema = ManifestSchema
+	m.Arguments = listed(m.Arguments)
+	m.Inputs, m.Outputs = listed(m.Inputs), listed(m.Outputs)
+	m.Assumptions = listed(m.Assumptions)
+	m.Build.Modules = listed(m.Build.Modules)
+	return writeJSON(f, m)
+}
+
+// listed makes an empty list of none, so that readers always find an array.
+func listed[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// writeJSON writes a document for people and programs: indented, and < as it
+// is, for the files are no part of a page.
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
+}
+
+func readManifest(path string) (Manifest, error) {
+	var m Manifest
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	if m.Schema != ManifestSchema {
+		return m, fmt.Errorf("%s: schema = %q: want %q", path, m.Schema, ManifestSchema)
+	}
+	return m, nil
+}
+
+// ReadManifest reads the manifest of a result, given its path or that of its
+// directory, and checks that every output is there and unchanged. All
+// differences are reported at once; the manifest is returned with them.
+func ReadManifest(path string) (Manifest, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, ManifestName)
+	}
+	m, err := readManifest(path)
+	if err != nil {
+		return m, err
+	}
+	return m, Verify(filepath.Dir(path), m.Outputs)
+}
+
+// Verify checks files against their sums. Names are taken relative to dir;
+// pass an empty dir for paths as the user typed them.
+func Verify(dir string, files []FileSum) error {
+	var errs []error
+	for _, want := range files {
+		path := filepath.Join(dir, want.Name)
+		got, err := SumFile(path)
+		switch {
+		case err != nil:
+			errs = append(errs, err)
+		case got.SHA256 != want.SHA256:
+			errs = append(errs, fmt.Errorf("%s: changed: %d bytes with SHA-256 %.12s…: want %d bytes with %.12s…",
+				path, got.Size, got.SHA256, want.Size, want.SHA256))
+		}
+	}
+	return errors.Join(errs...)
+}

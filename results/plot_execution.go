@@ -1,0 +1,396 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"image/color"
+	"slices"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// chartKind says what the lines and the colours of an execution chart mean.
+type chartKind uint8
+
+const (
+	bySlot    chartKind = iota // a line per slot, coloured by phase
+	bySlotJob                  // a line per slot, coloured by job
+	byAttempt                  // a line per attempt in order of start, coloured by phase
+)
+
+// executionFigure draws the execution chart of one run, or those of several
+// runs below each other on the same axes.
+func executionFigure(title string, runs []*Run, kind chartKind) *figure {
+	f := &figure{title: title, subtitle: executionSubtitle(runs, kind)}
+	end := int64(0)
+	var most [2]int // lanes
+	for _, r := range runs {
+		end = max(end, r.Stats.over.end)
+		for i, n := range r.Stats.chart.lanes(kind) {
+			most[i] = max(most[i], n)
+		}
+	}
+	unit, rough := unitFor(time.Duration(end)), coarse(runs, end)
+	for _, r := range runs {
+		e := r.Stats.chart
+		lanes, heading := e.lanes(kind), r.heading(len(runs))
+		for i, n := range lanes {
+			if n == 0 {
+				continue
+			}
+			p := newPanel(laneHeight(i, most, len(runs)), e.laneLabel(kind, i))
+			p.heading, heading = heading, ""
+			p.Y.Min, p.Y.Max = 0, float64(n)
+			p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
+			p.Y.Tick.Marker = plot.ConstantTicks(e.laneTicks(kind, i, p))
+			p.Add(&lanePlotter{e, kind, i, unit, end, rough})
+			f.panels = append(f.panels, p)
+		}
+	}
+	f.setTime(end, unit)
+	f.legend = executionLegend(runs, kind, rough)
+	return f
+}
+
+// vector reports whether execution charts still have their bars one by one.
+func vector(runs []*Run) bool {
+	return !slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.chart.rasterised() })
+}
+
+// coarse reports whether the bars of a raster are too short, at the width of a
+// picture, to be told apart: it then shows stages instead of phases.
+func coarse(runs []*Run, end int64) bool {
+	return slices.ContainsFunc(runs, func(r *Run) bool {
+		e := r.Stats.chart
+		if !e.rasterised() {
+			return false
+		}
+		pixels := float64(figureWidth) * pngDPI / 72 * float64(e.time) / float64(e.bars) / float64(end)
+		return e.phases == nil || pixels < 3
+	})
+}
+
+func executionSubtitle(runs []*Run, kind chartKind) string {
+	line := "one line per slot"
+	group := 1
+	for _, r := range runs {
+		if c := r.Stats.chart; c.rasterised() {
+			group = max(group, c.stages.group)
+		}
+	}
+	switch {
+	case kind == byAttempt:
+		line = "one line per attempt, in order of start"
+	case group > 1:
+		line = fmt.Sprintf("one line per %d slots; the deeper the colour the busier they are", group)
+	case !vector(runs):
+		line = "one line per slot; the deeper the colour the busier it is"
+	}
+	if len(runs) > 1 {
+		return line
+	}
+	return runs[0].clusterText() + "; " + line
+}
+
+func executionLegend(runs []*Run, kind chartKind, coarse bool) []legendEntry {
+	var legend []legendEntry
+	switch {
+	case kind == bySlotJob:
+		for i := range runs[0].Question.Jobs {
+			legend = append(legend, legendEntry{jobLabel(&runs[0].Question.Jobs[i]), filled(jobColour(i))})
+		}
+	case coarse:
+		for st := range numStages {
+			if st != stageOther || slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.spent(otherPhase) }) {
+				legend = append(legend, legendEntry{stageLabels[st], filled(stageColours[st])})
+			}
+		}
+	default:
+		for p := range numPhases + 1 {
+			if slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.spent(p) }) {
+				legend = append(legend, legendEntry{phaseLabel(p), filled(phaseColours[p])})
+			}
+		}
+	}
+	for _, state := range []workload.State{workload.Failed, workload.Killed} {
+		if slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.chart.strikes(state) }) {
+			label := "killed attempt"
+			if state == workload.Failed {
+				label = "failed attempt"
+			}
+			legend = append(legend, legendEntry{label, func(to draw.Canvas) {
+				filled(colourGuide)(to)
+				stroked(strikeStyle(state))(to)
+			}})
+		}
+	}
+	return legend
+}
+
+// jobLabel names a job for people.
+func jobLabel(j *workload.Job) string {
+	label := j.ID
+	if j.Name != "" && j.Name != j.ID {
+		label += " " + j.Name
+	}
+	return shorten(Escape(label), 28)
+}
+
+func phaseLabel(p int) string {
+	if p == otherPhase {
+		return stageLabels[stageOther]
+	}
+	return workload.Phase(p).String()
+}
+
+// spent reports whether any attempt spent time in a phase.
+func (s *Stats) spent(phase int) bool {
+	if phase < numPhases {
+		return s.kinds[workload.Map].phases[phase]+s.kinds[workload.Reduce].phases[phase] > 0
+	}
+	return s.kinds[workload.Setup].slotTime()+s.kinds[workload.Cleanup].slotTime()+s.kinds[workload.TaskCleanup].slotTime() > 0
+}
+
+func (e *execution) strikes(state workload.State) bool {
+	return slices.ContainsFunc(e.kept, func(p placed) bool { return p.state == state })
+}
+
+// lanes counts the lines of a chart by section. A section in which nothing ran
+// has none.
+func (e *execution) lanes(kind chartKind) (n [2]int) {
+	for i, used := range e.slots.used {
+		for _, attempts := range used {
+			if kind == byAttempt {
+				n[i] += int(attempts)
+			} else if attempts > 0 {
+				n[i] = len(used)
+			}
+		}
+	}
+	return n
+}
+
+// laneHeight shares the height of one run's panels by the lines in them.
+func laneHeight(section int, lanes [2]int, runs int) vg.Length {
+	most, least := vg.Length(500), vg.Length(56)
+	if runs > 1 {
+		most, least = max(170, 600/vg.Length(runs)), 44
+	}
+	sum := vg.Length(lanes[0] + lanes[1])
+	return max(min(sum*8, most)*vg.Length(lanes[section])/sum, least)
+}
+
+func (e *execution) laneLabel(kind chartKind, section int) string {
+	name := [2]string{"map", "reduce"}[section]
+	switch {
+	case kind == byAttempt && e.slots.sections == 1:
+		return "attempts"
+	case kind == byAttempt:
+		return name + " attempts"
+	case e.slots.sections == 1:
+		return "slots by node"
+	}
+	return name + " slots by node"
+}
+
+// laneTicks name nodes, as many as there is room for, or count attempts.
+func (e *execution) laneTicks(kind chartKind, section int, p *panel) []plot.Tick {
+	const room = 13 // points for one label
+	most := max(2, int(p.height/room))
+	if kind == byAttempt {
+		return countTicks(float64(e.lanes(kind)[section]), max(2, most/2))
+	}
+	var nodes []*nodeSlots
+	for i := range e.slots.nodes {
+		if n := &e.slots.nodes[i]; n.count[section] > 0 {
+			nodes = append(nodes, n)
+		}
+	}
+	each := 1
+	for _, step := range []int{2, 5, 10, 20, 25, 50, 100, 200, 250, 500, 1000, 2000, 5000} {
+		if (len(nodes)+each-1)/each <= most {
+			break
+		}
+		each = step
+	}
+	var ticks []plot.Tick
+	for i := 0; i < len(nodes); i += each {
+		at := float64(nodes[i].first[section]) + float64(nodes[i].count[section])/2
+		ticks = append(ticks, plot.Tick{Value: at, Label: shorten(Escape(nodes[i].name), 18)})
+	}
+	return ticks
+}
+
+// box is one rectangle of the chart.
+type box struct {
+	from, to int64 // ns
+	lane     int32
+	section  uint8
+	colour   uint8
+}
+
+// boxes lays out the attempts that are kept, each at its place.
+func boxes(kept []placed, kind chartKind) []box {
+	var all []box
+	for i := range kept {
+		p := &kept[i]
+		if kind == bySlotJob {
+			all = append(all, box{p.from, p.to, p.lane, p.section, uint8(p.job % maxJobColours)})
+			continue
+		}
+		p.each(func(phase int, from, to int64) {
+			all = append(all, box{from, to, p.lane, p.section, uint8(phase)})
+		})
+	}
+	return all
+}
+
+// byStart gives each attempt that is kept a lane of its own, in order of start.
+func (e *execution) byStart() []placed {
+	all := slices.Clone(e.kept)
+	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.from, b.from) })
+	var next [2]int32
+	for i := range all {
+		p := &all[i]
+		p.lane = next[p.section]
+		next[p.section]++
+	}
+	return all
+}
+
+func chartColours(kind chartKind) []color.RGBA {
+	if kind == bySlotJob {
+		return jobColours[:]
+	}
+	return phaseColours[:]
+}
+
+// lanePlotter draws one section of an execution chart.
+type lanePlotter struct {
+	*execution
+	kind    chartKind
+	section int
+	unit    timeUnit
+	end     int64 // of the axis, ns
+	coarse  bool
+}
+
+// Plot is plot.Plotter. Pixels are inked by the time they cover, so that bars
+// narrower than one keep their weight; a vector picture gets rectangles.
+func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	l.guides(c, p)
+	kept := l.kept
+	if l.kind == byAttempt {
+		kept = l.byStart()
+	}
+	if img, ok := backend(c).(*pngCanvas); ok {
+		l.ink(img, c.Rectangle, boxes(kept, l.kind))
+	} else {
+		l.fill(c, p, boxes(kept, l.kind))
+	}
+	l.strike(c, p, kept)
+}
+
+// backend is the canvas below the crops of a plot.
+func backend(c vg.Canvas) vg.Canvas {
+	for {
+		crop, ok := c.(draw.Canvas)
+		if !ok {
+			return c
+		}
+		c = crop.Canvas
+	}
+}
+
+// guides part the nodes where there is room, so that idle slots are seen.
+func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
+	if l.kind == byAttempt {
+		return
+	}
+	_, y := p.Transforms(&c)
+	style := draw.LineStyle{Color: colourGuide, Width: 0.5}
+	for _, n := range l.slots.nodes {
+		first, count := n.first[l.section], n.count[l.section]
+		if thick := y(0) - y(float64(count)); first > 0 && count > 0 && thick >= 7 {
+			c.StrokeLine2(style, c.Min.X, y(float64(first)), c.Max.X, y(float64(first)))
+		}
+	}
+}
+
+// fill draws all boxes of one colour as one path.
+func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, boxes []box) {
+	x, y := p.Transforms(&c)
+	thick := y(0) - y(1)
+	gap := min(thick*0.18, 1.5)
+	if thick < 2 {
+		gap = 0
+	}
+	for i, colour := range chartColours(l.kind) {
+		var path vg.Path
+		for _, b := range boxes {
+			if int(b.section) != l.section || int(b.colour) != i {
+				continue
+			}
+			left, right := x(l.unit.of(b.from)), x(l.unit.of(b.to))
+			top, bottom := y(float64(b.lane))-gap/2, y(float64(b.lane+1))+gap/2
+			path.Move(vg.Point{X: left, Y: bottom})
+			path.Line(vg.Point{X: right, Y: bottom})
+			path.Line(vg.Point{X: right, Y: top})
+			path.Line(vg.Point{X: left, Y: top})
+			path.Close()
+		}
+		if len(path) > 0 {
+			c.SetColor(colour)
+			c.Fill(path)
+		}
+	}
+}
+
+// strike crosses out attempts that failed or were killed.
+func (l *lanePlotter) strike(c draw.Canvas, p *plot.Plot, kept []placed) {
+	x, y := p.Transforms(&c)
+	for _, a := range kept {
+		if a.state != workload.Succeeded && int(a.section) == l.section {
+			mid := y(float64(a.lane) + 0.5)
+			c.StrokeLine2(strikeStyle(a.state), x(l.unit.of(a.from)), mid, x(l.unit.of(a.to)), mid)
+		}
+	}
+}
+
+func strikeStyle(state workload.State) draw.LineStyle {
+	if state == workload.Failed {
+		return draw.LineStyle{Color: rgb(0xb00020), Width: 1.6}
+	}
+	return draw.LineStyle{Color: rgb(0x111111), Width: 1.2, Dashes: []vg.Length{3, 2}}
+}
+
+// ink paints the section's raster into the pixels of a rectangle.
+func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, boxes []box) {
+	to := pixels(img, rect)
+	var r *raster
+	switch {
+	case !l.rasterised():
+		var lanes [2]int
+		lanes[l.section] = l.lanes(l.kind)[l.section]
+		colours := chartColours(l.kind)
+		cols := int64(to.Dx())
+		r = newRaster(lanes, to.Dy(), to.Dx(), (l.end+cols-1)/cols)
+		for _, b := range boxes {
+			if int(b.section) == l.section {
+				r.add(l.section, int(b.lane), b.from, b.to, inkOf(colours[b.colour]))
+			}
+		}
+	case l.kind == bySlotJob:
+		r = l.byJob
+	case l.coarse:
+		r = l.stages
+	default:
+		r = l.phases
+	}
+	r.draw(img.Image(), to, l.section, l.end)
+}

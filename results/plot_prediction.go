@@ -1,0 +1,271 @@
+package results
+
+import (
+	"image/color"
+	"math"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// maxPredictionRows is how many scenarios or jobs get a line each; more are
+// shown as points against the reference.
+const maxPredictionRows = 24
+
+// predicted is one figure of one model next to the reference's.
+type predicted struct {
+	row             int
+	model           int
+	low, mean, high time.Duration
+	ref             time.Duration
+}
+
+// predictionSet is what a prediction figure shows: the makespan of each
+// scenario or, of a single scenario, also the time of each job.
+type predictionSet struct {
+	rows   []string
+	ref    []time.Duration // by row
+	models []string
+	points []predicted
+}
+
+func (a *Answers) set() *predictionSet {
+	s := &predictionSet{}
+	index := func(names *[]string, name string) int {
+		for i, n := range *names {
+			if n == name {
+				return i
+			}
+		}
+		*names = append(*names, name)
+		return len(*names) - 1
+	}
+	one := true
+	for i := range a.List {
+		one = one && a.List[i].Scenario == a.List[0].Scenario
+	}
+	firstRow := map[string]int{}
+	for i := range a.List {
+		x := &a.List[i]
+		ref := a.reference(x.Scenario)
+		if ref == nil {
+			continue
+		}
+		start, ok := firstRow[x.Scenario]
+		if !ok {
+			start = len(s.rows)
+			firstRow[x.Scenario] = start
+			label := Escape(x.Scenario)
+			if one {
+				label = "makespan"
+			}
+			s.rows, s.ref = append(s.rows, label), append(s.ref, ref.Mean)
+			if one && len(ref.Jobs) > 1 {
+				for k := range ref.Jobs {
+					t := jobTime(ref, k, ref.Jobs[k].ID)
+					if t == nil {
+						t = new(time.Duration)
+					}
+					s.rows, s.ref = append(s.rows, Escape(ref.Jobs[k].ID)), append(s.ref, *t)
+				}
+			}
+		}
+		p := &x.Prediction
+		if x.Err != nil || p == ref {
+			continue
+		}
+		m := index(&s.models, Escape(p.Model))
+		s.points = append(s.points, predicted{start, m, p.Low, p.Mean, p.High, ref.Mean})
+		if one && len(ref.Jobs) > 1 {
+			for k := range p.Jobs {
+				j := &p.Jobs[k]
+				if t := jobTime(ref, k, j.ID); t != nil && finished(j) {
+					s.points = append(s.points, predicted{start + 1 + k, m, j.Low, j.Finish - j.Submit, j.High, *t})
+				}
+			}
+		}
+	}
+	return s
+}
+
+// few reports whether a picture of the answers has few enough points for SVG.
+func (a *Answers) few() bool {
+	n := 0
+	for i := range a.List {
+		n += 1 + len(a.List[i].Prediction.Jobs)
+	}
+	return n <= maxBars
+}
+
+// modelStyles tell models apart by shape as well as by colour.
+var modelStyles = []draw.GlyphStyle{
+	{Color: rgb(0x2f6fa8), Radius: 3.2, Shape: draw.CircleGlyph{}},
+	{Color: rgb(0xb8501a), Radius: 3, Shape: draw.BoxGlyph{}},
+	{Color: rgb(0x17663c), Radius: 3.8, Shape: draw.PyramidGlyph{}},
+	{Color: rgb(0x6a3d7c), Radius: 3.2, Shape: draw.RingGlyph{}},
+	{Color: rgb(0x177e89), Radius: 3.2, Shape: draw.SquareGlyph{}},
+	{Color: rgb(0x8a6d00), Radius: 3.8, Shape: draw.TriangleGlyph{}},
+	{Color: rgb(0x444444), Radius: 3.2, Shape: draw.CrossGlyph{}},
+	{Color: rgb(0x9c3b2e), Radius: 3.6, Shape: draw.PlusGlyph{}},
+}
+
+var (
+	colourReference = rgb(0xd4d4d4)
+	referenceEdge   = draw.LineStyle{Color: rgb(0x222222), Width: 1.2}
+)
+
+// predictionFigure draws predictions against the reference, with their bounds.
+func predictionFigure(title string, answers *Answers) *figure {
+	s := answers.set()
+	f := &figure{title: title}
+	for i, name := range s.models {
+		style := modelStyles[i%len(modelStyles)]
+		f.legend = append(f.legend, legendEntry{shorten(name, 32), func(to draw.Canvas) {
+			boundsLine(style.Color, &to, to.Min.X, to.Max.X, to.Center().Y)
+			to.DrawGlyph(style, to.Center())
+		}})
+	}
+	if len(s.rows) <= maxPredictionRows {
+		s.drawRows(f, answers.Reference)
+	} else {
+		s.drawCloud(f, answers.Reference)
+	}
+	return f
+}
+
+func boundsLine(c color.Color, to *draw.Canvas, from, until, y vg.Length) {
+	sty := draw.LineStyle{Color: c, Width: 1}
+	to.StrokeLine2(sty, from, y, until, y)
+	to.StrokeLine2(sty, from, y-2.2, from, y+2.2)
+	to.StrokeLine2(sty, until, y-2.2, until, y+2.2)
+}
+
+// drawRows shows a line per scenario or job: a bar for the reference, and on
+// it each model's mean with its bounds.
+func (s *predictionSet) drawRows(f *figure, reference string) {
+	end := time.Duration(1)
+	for _, t := range s.ref {
+		end = max(end, t)
+	}
+	for _, p := range s.points {
+		end = max(end, p.mean, p.high)
+	}
+	unit := unitFor(end)
+	f.legend = append([]legendEntry{{Escape(reference), func(to draw.Canvas) {
+		filled(colourReference)(to)
+		to.StrokeLine2(referenceEdge, to.Max.X, to.Min.Y, to.Max.X, to.Max.Y)
+	}}}, f.legend...)
+	f.subtitle = "bar: " + Escape(reference) + "; points: models, with their lower and upper bounds"
+	p := newPanel(vg.Length(len(s.rows))*max(24, vg.Length(9*len(s.models)+12)), "")
+	p.Y.Min, p.Y.Max = 0, float64(len(s.rows))
+	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
+	var marks []plot.Tick
+	for i, label := range s.rows {
+		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(label, 28)})
+	}
+	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
+	p.Add(&rowPlotter{s, unit})
+	f.panels = []*panel{p}
+	f.setTime(int64(float64(end)*1.03), unit)
+}
+
+type rowPlotter struct {
+	*predictionSet
+	unit timeUnit
+}
+
+// Plot is plot.Plotter.
+func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(t time.Duration) vg.Length { return x(r.unit.of(int64(t))) }
+	for i, ref := range r.ref {
+		bar := vg.Rectangle{
+			Min: vg.Point{X: x(0), Y: y(float64(i) + 0.86)},
+			Max: vg.Point{X: at(ref), Y: y(float64(i) + 0.14)},
+		}
+		c.SetColor(colourReference)
+		c.Fill(bar.Path())
+		c.StrokeLine2(referenceEdge, bar.Max.X, bar.Min.Y, bar.Max.X, bar.Max.Y)
+	}
+	for _, pt := range r.points {
+		style := modelStyles[pt.model%len(modelStyles)]
+		mid := y(float64(pt.row) + 0.14 + 0.72*(float64(pt.model)+0.5)/float64(len(r.models)))
+		if pt.low < pt.high {
+			boundsLine(style.Color, &c, at(pt.low), at(pt.high), mid)
+		}
+		c.DrawGlyph(style, vg.Point{X: at(pt.mean), Y: mid})
+	}
+}
+
+// drawCloud shows each figure as a point, predicted over reference, on
+// logarithmic axes with bands of 10 and 20 % around equality.
+func (s *predictionSet) drawCloud(f *figure, reference string) {
+	lo, hi := math.Inf(1), 0.0
+	for _, p := range s.points {
+		if p.ref > 0 && p.mean > 0 {
+			lo = min(lo, float64(p.ref), float64(p.mean))
+			hi = max(hi, float64(p.ref), float64(p.mean))
+		}
+	}
+	if hi == 0 {
+		lo, hi = float64(time.Second), float64(time.Minute)
+	}
+	unit := unitFor(time.Duration(hi))
+	lo, hi = lo/unit.ns/1.25, hi/unit.ns*1.25
+	f.subtitle = "each point is one job; the bands hold predictions within 10 % and 20 %"
+	p := newPanel(520, "predicted time ("+unit.name+")")
+	p.Y.Min, p.Y.Max = lo, hi
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.ConstantTicks(logTicks(lo, hi))
+	p.Add(&cloudPlotter{s, unit, lo, hi})
+	f.panels = []*panel{p}
+	f.setX(hi, "time in "+Escape(reference)+" ("+unit.name+")", logTicks(lo, hi))
+	p.X.Min, p.X.Scale = lo, plot.LogScale{}
+}
+
+// logTicks are labelled at 1, 2 and 5 times the powers of ten.
+func logTicks(lo, hi float64) []plot.Tick {
+	steps := []float64{1, 2, 5}
+	if hi/lo > 1e4 {
+		steps = steps[:1]
+	}
+	var marks []plot.Tick
+	for e := int(math.Floor(math.Log10(lo))) - 1; tenTo(1, e) <= hi; e++ {
+		for _, m := range steps {
+			if v := tenTo(m, e); v >= lo && v <= hi {
+				marks = append(marks, plot.Tick{Value: v, Label: group(share(v).String())})
+			}
+		}
+	}
+	return marks
+}
+
+type cloudPlotter struct {
+	*predictionSet
+	unit   timeUnit
+	lo, hi float64
+}
+
+// Plot is plot.Plotter.
+func (d *cloudPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for _, band := range []struct {
+		width  float64
+		colour color.RGBA
+	}{{0.2, rgb(0xf0f0f0)}, {0.1, rgb(0xdfdfdf)}} {
+		up, down := 1+band.width, 1-band.width
+		c.FillPolygon(band.colour, c.ClipPolygonXY([]vg.Point{
+			{X: x(d.lo), Y: y(d.lo * down)}, {X: x(d.hi), Y: y(d.hi * down)},
+			{X: x(d.hi), Y: y(d.hi * up)}, {X: x(d.lo), Y: y(d.lo * up)},
+		}))
+	}
+	c.StrokeLine2(draw.LineStyle{Color: colourAxis, Width: 0.8}, x(d.lo), y(d.lo), x(d.hi), y(d.hi))
+	for _, pt := range d.points {
+		if pt.ref > 0 && pt.mean > 0 {
+			style := modelStyles[pt.model%len(modelStyles)]
+			style.Radius = 2
+			c.DrawGlyph(style, vg.Point{X: x(d.unit.of(int64(pt.ref))), Y: y(d.unit.of(int64(pt.mean)))})
+		}
+	}
+}

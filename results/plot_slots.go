@@ -1,0 +1,210 @@
+package results
+
+import (
+	"image/color"
+	"time"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// layer is one area of a panel of slots in use, stacked on those before it.
+type layer struct {
+	stage
+	edge   color.RGBA
+	tracks []int
+}
+
+// slotLayers are the areas of the two panels, or of the one of shared slots.
+func slotLayers(shared bool) [][]layer {
+	reduceTracks := phaseTracks(workload.Reduce)
+	maps := layer{stageMap, rgb(0x3f76a8), phaseTracks(workload.Map)}
+	shuffle := layer{stageShuffle, rgb(0xc7a24f), reduceTracks[:workload.PhaseShuffle+1]}
+	rest := layer{stageReduce, rgb(0x1f5c36), reduceTracks[workload.PhaseShuffle+1:]}
+	if shared {
+		return [][]layer{{maps, rest, shuffle}}
+	}
+	return [][]layer{{maps}, {rest, shuffle}}
+}
+
+var (
+	limitStyle          = draw.LineStyle{Color: colourLimit, Width: 0.9, Dashes: []vg.Length{5, 3}}
+	mapsWaitingStyle    = draw.LineStyle{Color: rgb(0x2a5d8c), Width: 0.9}
+	reducesWaitingStyle = draw.LineStyle{Color: rgb(0x1f6b3c), Width: 0.9, Dashes: []vg.Length{2, 1.5}}
+)
+
+// slotsFigure draws the slots in use over time, the waves, with the work that
+// waits for slots in a panel below; for one run, or for several on the same
+// axes.
+func slotsFigure(title string, runs []*Run) *figure {
+	f := &figure{title: title}
+	end := int64(0)
+	var most [2]int // slots in a section
+	var waiting [2]float64
+	for _, r := range runs {
+		s := r.Stats
+		end = max(end, s.over.end)
+		for i, n := range s.slots.count {
+			most[i] = max(most[i], n)
+		}
+		waiting[0] = max(waiting[0], s.peak(trackMapsWaiting))
+		waiting[1] = max(waiting[1], s.peak(trackReducesWaiting))
+	}
+	unit := unitFor(time.Duration(end))
+	height := vg.Length(150)
+	if len(runs) > 1 {
+		height = 105
+	}
+	var seen []string
+	add := func(label string, sample func(draw.Canvas)) {
+		for _, s := range seen {
+			if s == label {
+				return
+			}
+		}
+		seen = append(seen, label)
+		f.legend = append(f.legend, legendEntry{label, sample})
+	}
+	for _, r := range runs {
+		s, heading := r.Stats, r.heading(len(runs))
+		for i, layers := range slotLayers(r.Question.Cluster.SharedSlots) {
+			if s.slots.count[i] == 0 {
+				continue
+			}
+			names := [2]string{"map slots in use", "reduce slots in use"}
+			if r.Question.Cluster.SharedSlots {
+				names[0] = "slots in use"
+			}
+			p := newPanel(height, names[i])
+			p.heading, heading = heading, ""
+			p.Y.Min, p.Y.Max = 0, float64(most[i])*1.04
+			p.Y.Tick.Marker = plot.ConstantTicks(slotTicks(most[i], int(height/22)))
+			p.Add(&areaPlotter{s, layers, unit}, &levelPlotter{float64(s.slots.count[i]), limitStyle})
+			f.panels = append(f.panels, p)
+			for _, l := range layers {
+				add(stageLabels[l.stage], filled(stageColours[l.stage]))
+			}
+		}
+		if peak := max(waiting[0], waiting[1]); peak > 0 {
+			p := newPanel(height*0.55, "tasks waiting for a slot")
+			p.Y.Min, p.Y.Max = 0, peak*1.06
+			p.Y.Tick.Marker = plot.ConstantTicks(countTicks(peak*1.06, int(height*0.55/16)))
+			for i, style := range []draw.LineStyle{mapsWaitingStyle, reducesWaitingStyle} {
+				if waiting[i] > 0 {
+					p.Add(&stepPlotter{s, trackMapsWaiting + i, unit, style})
+				}
+			}
+			f.panels = append(f.panels, p)
+		}
+	}
+	add("slots of the cluster", stroked(limitStyle))
+	if waiting[0] > 0 {
+		add("waiting maps", stroked(mapsWaitingStyle))
+	}
+	if waiting[1] > 0 {
+		add("waiting reduces", stroked(reducesWaitingStyle))
+	}
+	if len(runs) == 1 {
+		f.subtitle = runs[0].clusterText()
+	}
+	f.setTime(end, unit)
+	return f
+}
+
+// slotTicks divide a number of slots into quarters or halves where that gives
+// whole slots.
+func slotTicks(slots, n int) []plot.Tick {
+	for _, parts := range []int{4, 2} {
+		if slots%parts == 0 && parts <= n {
+			return ticks(float64(slots), parts, []float64{float64(slots / parts)})
+		}
+	}
+	return countTicks(float64(slots), n)
+}
+
+// peak is the largest mean of a track over a bin.
+func (s *Stats) peak(track int) float64 {
+	most := int64(0)
+	for _, v := range s.over.busy(track) {
+		most = max(most, v)
+	}
+	return float64(most) / float64(s.over.width)
+}
+
+// outline turns the bins of a quantity into the corners of its steps, from
+// time 0 to the end of the run.
+func (t *timeline) outline(busy []int64, unit timeUnit, x, y func(float64) vg.Length) []vg.Point {
+	var line []vg.Point
+	for i, v := range busy {
+		from, to := t.span(i)
+		level := y(float64(v) / float64(to-from))
+		if n := len(line); n > 0 && line[n-1].Y == level {
+			line[n-1].X = x(unit.of(to))
+			continue
+		}
+		line = append(line, vg.Point{X: x(unit.of(from)), Y: level}, vg.Point{X: x(unit.of(to)), Y: level})
+	}
+	return line
+}
+
+// areaPlotter fills layers of slots in use, one on top of the other.
+type areaPlotter struct {
+	*Stats
+	layers []layer
+	unit   timeUnit
+}
+
+// Plot is plot.Plotter.
+func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	sum := make([]int64, a.over.bins())
+	base := []vg.Point{{X: x(0), Y: y(0)}, {X: x(a.unit.of(a.over.end)), Y: y(0)}}
+	for _, l := range a.layers {
+		for i, v := range a.over.busy(l.tracks...) {
+			sum[i] += v
+		}
+		line := a.over.outline(sum, a.unit, x, y)
+		var path vg.Path
+		path.Move(base[0])
+		for _, pt := range line {
+			path.Line(pt)
+		}
+		for i := len(base) - 1; i >= 0; i-- {
+			path.Line(base[i])
+		}
+		path.Close()
+		c.SetColor(stageColours[l.stage])
+		c.Fill(path)
+		c.StrokeLines(draw.LineStyle{Color: l.edge, Width: 0.5}, line)
+		base = line
+	}
+}
+
+// stepPlotter draws one track as a line of steps.
+type stepPlotter struct {
+	*Stats
+	track int
+	unit  timeUnit
+	style draw.LineStyle
+}
+
+// Plot is plot.Plotter.
+func (s *stepPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	c.StrokeLines(s.style, s.over.outline(s.over.busy(s.track), s.unit, x, y))
+}
+
+// levelPlotter draws a horizontal line over the whole width.
+type levelPlotter struct {
+	level float64
+	style draw.LineStyle
+}
+
+// Plot is plot.Plotter.
+func (l *levelPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	_, y := p.Transforms(&c)
+	c.StrokeLine2(l.style, c.Min.X, y(l.level), c.Max.X, y(l.level))
+}

@@ -1,0 +1,104 @@
+package results
+
+import (
+	"fmt"
+	"image/png"
+	"io"
+	"math"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
+	plotfont "gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+)
+
+// pngCanvas draws an image that is the same, bit for bit, on any machine. The
+// last bits of a coordinate depend on how a compiler fuses products and sums;
+// so points are rounded before they reach the rasteriser, which works on
+// integers, and glyphs are filled as outlines, since the font rasteriser does
+// not.
+type pngCanvas struct {
+	*vgimg.Canvas
+	glyphs sfnt.Buffer
+}
+
+// WritePNG writes the figure as PNG.
+func (f *figure) WritePNG(w io.Writer) error {
+	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, f.height()), vgimg.UseDPI(pngDPI))}
+	f.draw(draw.New(c))
+	return png.Encode(w, c.Image())
+}
+
+// snap rounds to 1/64 of a point.
+func snap(v vg.Length) vg.Length { return vg.Length(math.Round(float64(v)*64) / 64) }
+
+func snapPoint(p vg.Point) vg.Point { return vg.Point{X: snap(p.X), Y: snap(p.Y)} }
+
+func snapPath(p vg.Path) vg.Path {
+	snapped := make(vg.Path, len(p))
+	for i, comp := range p {
+		comp.Pos = snapPoint(comp.Pos)
+		snapped[i] = comp
+	}
+	return snapped
+}
+
+// Fill is vg.Canvas.
+func (c *pngCanvas) Fill(p vg.Path) { c.Canvas.Fill(snapPath(p)) }
+
+// Stroke is vg.Canvas.
+func (c *pngCanvas) Stroke(p vg.Path) { c.Canvas.Stroke(snapPath(p)) }
+
+// FillString is vg.Canvas.
+func (c *pngCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
+	at = snapPoint(at)
+	f := face.Face
+	em := fixed.Int26_6(f.UnitsPerEm()) // so that outlines come in whole units of the font
+	unit := face.Font.Size / vg.Length(em)
+	x := fixed.Int26_6(0)
+	var last sfnt.GlyphIndex
+	var outline vg.Path
+	for i, r := range text {
+		glyph, err := f.GlyphIndex(&c.glyphs, r)
+		c.must(err)
+		if i > 0 {
+			if kern, err := f.Kern(&c.glyphs, last, glyph, em, font.HintingNone); err == nil {
+				x += kern
+			}
+		}
+		segments, err := f.LoadGlyph(&c.glyphs, glyph, em, nil)
+		c.must(err)
+		point := func(p fixed.Point26_6) vg.Point {
+			return snapPoint(vg.Point{X: at.X + vg.Length(float64(x+p.X)*float64(unit)), Y: at.Y - vg.Length(float64(p.Y)*float64(unit))})
+		}
+		for _, s := range segments {
+			switch s.Op {
+			case sfnt.SegmentOpMoveTo:
+				outline.Move(point(s.Args[0]))
+			case sfnt.SegmentOpLineTo:
+				outline.Line(point(s.Args[0]))
+			case sfnt.SegmentOpQuadTo:
+				outline.QuadTo(point(s.Args[0]), point(s.Args[1]))
+			case sfnt.SegmentOpCubeTo:
+				outline.CubeTo(point(s.Args[0]), point(s.Args[1]), point(s.Args[2]))
+			}
+		}
+		advance, err := f.GlyphAdvance(&c.glyphs, glyph, em, font.HintingNone)
+		c.must(err)
+		x += advance
+		last = glyph
+	}
+	if len(outline) > 0 {
+		c.Canvas.Fill(outline)
+	}
+}
+
+// must holds because the fonts are linked into the program.
+func (*pngCanvas) must(err error) {
+	if err != nil {
+		panic(fmt.Sprintf("results: font: %v", err))
+	}
+}

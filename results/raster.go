@@ -1,0 +1,148 @@
+package results
+
+import (
+	"image"
+	"image/color"
+	"image/draw"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+)
+
+// raster is a picture of lanes over time in cells: the ink of every bar that
+// crosses a cell, weighted by the time it spends there. What a cell shows is
+// therefore the mean colour over its time and its lanes, idle time being
+// white. Its columns widen like the bins of a timeline.
+type raster struct {
+	width int64 // ns per column
+	cols  int   // even
+	group int   // lanes per row
+	lanes [2]int
+	cells [2][]ink // by section, row and column
+}
+
+// ink is what a colour takes from white in red, green and blue (0 to 255), or
+// a sum of it over time in ns. A picture needs no more digits than this type
+// has.
+type ink [3]float32
+
+func newRaster(lanes [2]int, rows, cols int, width int64) *raster {
+	r := &raster{width: width, cols: cols, lanes: lanes}
+	r.group = max(1, (lanes[0]+lanes[1]+rows-1)/rows)
+	for i := range r.cells {
+		r.cells[i] = make([]ink, r.rows(i)*cols)
+	}
+	return r
+}
+
+func (r *raster) rows(section int) int { return (r.lanes[section] + r.group - 1) / r.group }
+
+// add inks one bar.
+func (r *raster) add(section, lane int, from, to int64, colour ink) {
+	for to > r.width*int64(r.cols) {
+		r.halve()
+	}
+	row := lane / r.group * r.cols
+	cells := r.cells[section][row : row+r.cols]
+	for i := from / r.width; from < to; i++ {
+		edge := min((i+1)*r.width, to)
+		t := float32(edge - from)
+		c := &cells[i]
+		c[0] += float32(t * colour[0])
+		c[1] += float32(t * colour[1])
+		c[2] += float32(t * colour[2])
+		from = edge
+	}
+}
+
+// halve merges neighbouring columns.
+func (r *raster) halve() {
+	r.width *= 2
+	for _, cells := range r.cells {
+		for row := 0; row < len(cells); row += r.cols {
+			line := cells[row : row+r.cols]
+			half := r.cols / 2
+			for i := range half {
+				a, b := line[2*i], line[2*i+1]
+				line[i] = ink{a[0] + b[0], a[1] + b[1], a[2] + b[2]}
+			}
+			clear(line[half:])
+		}
+	}
+}
+
+// pixels is the rectangle of an image that a rectangle of its canvas covers,
+// to the nearest pixel.
+func pixels(img *pngCanvas, rect vg.Rectangle) image.Rectangle {
+	_, h := img.Size()
+	dot := func(v vg.Length) int { return int(math.Round(float64(v) * pngDPI / 72)) }
+	return image.Rect(dot(rect.Min.X), dot(h-rect.Max.Y), dot(rect.Max.X), dot(h-rect.Min.Y))
+}
+
+// draw paints a section into a rectangle of an image whose width stands for
+// the time from 0 to end.
+func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64) {
+	rows, lanes := r.rows(section), r.lanes[section]
+	line := make([]float64, 3*to.Dx())
+	if 2*rows <= to.Dy() { // each row has pixels of its own
+		for row := range rows {
+			first, last := row*r.group, min((row+1)*r.group, lanes)
+			top, bottom := first*to.Dy()/lanes, last*to.Dy()/lanes
+			if thick := bottom - top; thick >= 12 {
+				top, bottom = top+1, bottom-1
+			} else if thick >= 4 {
+				bottom--
+			}
+			clear(line)
+			r.line(line, section, row, end, 1/float64(last-first))
+			for y := top; y < bottom; y++ {
+				paintLine(img, to, to.Min.Y+y, line)
+			}
+		}
+		return
+	}
+	// Several rows share a pixel: a row counts for the part of it that lies in
+	// the pixel.
+	perPixel := float64(rows) / float64(to.Dy())
+	for y := range to.Dy() {
+		from, until := float64(y)*perPixel, float64(y+1)*perPixel
+		clear(line)
+		for row := int(from); row < rows && float64(row) < until; row++ {
+			part := math.Min(until, float64(row+1)) - math.Max(from, float64(row))
+			count := min((row+1)*r.group, lanes) - row*r.group
+			r.line(line, section, row, end, part/perPixel/float64(count))
+		}
+		paintLine(img, to, to.Min.Y+y, line)
+	}
+}
+
+// line adds a row to a line of pixels: per pixel and channel the mean ink over
+// the pixel's time, times a weight.
+func (r *raster) line(line []float64, section, row int, end int64, weight float64) {
+	cells := r.cells[section][row*r.cols : (row+1)*r.cols]
+	n := len(line) / 3
+	perPixel := float64(end) / float64(n) / float64(r.width) // columns
+	for x := range n {
+		from, until := float64(x)*perPixel, float64(x+1)*perPixel
+		for col := int(from); col < r.cols && float64(col) < until; col++ {
+			part := math.Min(until, float64(col+1)) - math.Max(from, float64(col))
+			w := weight * part / perPixel / float64(r.width)
+			for ch, sum := range &cells[col] {
+				line[3*x+ch] += float64(w * float64(sum))
+			}
+		}
+	}
+}
+
+// paintLine turns ink into colour on one line of an image.
+func paintLine(img draw.Image, to image.Rectangle, y int, line []float64) {
+	for x := range to.Dx() {
+		var c [3]uint8
+		for ch := range c {
+			c[ch] = 255 - uint8(math.Min(255, line[3*x+ch]+0.5))
+		}
+		if c != [3]uint8{255, 255, 255} {
+			img.Set(to.Min.X+x, y, color.RGBA{R: c[0], G: c[1], B: c[2], A: 255})
+		}
+	}
+}

@@ -1,0 +1,553 @@
+package results
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares with a file below testdata, byte for byte.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from the golden file (-update writes it anew after a look at the difference)", name)
+	}
+}
+
+// goldenSum compares a picture that is too large to keep by its sum; -artifacts
+// saves it for a look.
+func goldenSum(t *testing.T, name string, got []byte) {
+	t.Helper()
+	golden(t, name+".sha256", []byte(Sum(name, got).SHA256+"\n"))
+	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), filepath.Base(name)), got, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// goldenDir compares the files of a directory with the golden ones.
+func goldenDir(t *testing.T, dir, name string) {
+	t.Helper()
+	for _, file := range names(t, dir) {
+		got, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, filepath.Join(name, file), got)
+	}
+	if want := names(t, filepath.Join("testdata", name)); !slices.Equal(names(t, dir), want) {
+		t.Errorf("the result holds %v: want %v", names(t, dir), want)
+	}
+}
+
+// scaled is a model's prediction that is the simulator's times a factor, with
+// bounds around it.
+func scaled(name string, p *model.Prediction, factor, low, high float64) Answer {
+	times := func(d time.Duration, by float64) time.Duration { return workload.Seconds(d.Seconds() * by) }
+	q := model.Prediction{Model: name, Low: times(p.Mean, low), Mean: times(p.Mean, factor), High: times(p.Mean, high)}
+	for _, j := range p.Jobs {
+		took := j.Finish - j.Submit
+		j.Finish, j.Low, j.High = j.Submit+times(took, factor), times(took, low), times(took, high)
+		q.Jobs = append(q.Jobs, j)
+	}
+	for _, ph := range p.Phases {
+		ph.Time = times(ph.Time, factor)
+		q.Phases = append(q.Phases, ph)
+	}
+	return Answer{Scenario: "three-jobs", Prediction: q}
+}
+
+// withModels adds what models say to the small sample.
+func withModels(r *Run) *Run {
+	p := &r.Predictions[0]
+	p.Phases = []model.PhaseTime{
+		{Kind: workload.Map, Phase: workload.PhaseRead, Time: 2 * time.Second},
+		{Kind: workload.Reduce, Phase: workload.PhaseShuffle, Time: 40 * time.Second},
+	}
+	r.Models = []Answer{
+		scaled("aria", p, 0.95, 0.7, 1.2),
+		scaled("herodotou", p, 0.8, 0.8, 0.8),
+		{Scenario: "three-jobs", Prediction: model.Prediction{Model: "cresp"}, Err: errors.New("one job only")},
+	}
+	return r
+}
+
+// writeSample writes the small sample as a command would.
+func writeSample(t *testing.T, dir string) *Run {
+	d := create(t, dir, false)
+	f, err := d.File(AttemptsName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := NewAttemptTable(f)
+	r := withModels(smallSample(t, table))
+	if err := errors.Join(table.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	r.Devices = func(yield func(Usage) bool) {
+		yield(Usage{time.Second, "node00", "disk0", 0.25, 1 << 20, 1.5})
+	}
+	if err := r.Write(d); err != nil {
+		t.Fatal(err)
+	}
+	m := Manifest{
+		Build:     Build{Version: "v0.0.0", Go: "go1.26", Modules: []Module{{"gonum.org/v1/plot", "v0.17.0"}}},
+		Arguments: []string{"run", "three-jobs"}, Scenario: "three-jobs", Seed: 1, Replications: 1,
+		Inputs: []FileSum{Sum("three-jobs.toml", []byte("name"))}, Assumptions: r.Predictions[0].Assumed,
+	}
+	if err := d.Commit(m); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestRunFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r := writeSample(t, dir)
+	goldenDir(t, dir, "run")
+	if err := r.Stats.Check(&r.Predictions[0]); err != nil {
+		t.Error(err)
+	}
+	if _, err := ReadManifest(dir); err != nil {
+		t.Error(err)
+	}
+	var text bytes.Buffer
+	if err := r.Summary().WriteText(&text, false); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "run.txt", text.Bytes())
+	if bytes.Contains(text.Bytes(), []byte("\x1b")) {
+		t.Error("text without colour holds an escape sequence")
+	}
+	text.Reset()
+	if err := r.answers().WriteText(&text, true); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "predictions.txt", text.Bytes())
+	text.Reset()
+	if err := r.answers().WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "predictions.json", text.Bytes())
+}
+
+// TestSameBytes writes the same run twice, with other settings of the runtime.
+func TestSameBytes(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	writeSample(t, a)
+	t.Setenv("TZ", "Asia/Tokyo")
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	writeSample(t, b)
+	for _, name := range names(t, a) {
+		x, _ := os.ReadFile(filepath.Join(a, name))
+		y, _ := os.ReadFile(filepath.Join(b, name))
+		if !bytes.Equal(x, y) {
+			t.Errorf("%s differs between two runs", name)
+		}
+		if bytes.Contains(x, []byte(a)) || bytes.Contains(x, []byte(b)) {
+			t.Errorf("%s holds the path of the directory", name)
+		}
+	}
+}
+
+// comparedRuns are one workload on a cluster that starts one task at a time,
+// and on one of shared slots.
+func comparedRuns(t *testing.T) []*Run {
+	jobs := []sampleJob{{"job_1", "small files", "etl", 0, 160, 6, 2 * time.Second}}
+	a := sample(t, "Fair 1.0", sampleCluster(8, 1, 1), 1, jobs)
+	b := sample(t, "Fair 2.0", sampleCluster(8, 4, 1), 1, jobs)
+	return []*Run{a, b}
+}
+
+func TestComparisonFiles(t *testing.T) {
+	c := &Comparison{Title: "Small files under Fair 1.0 and Fair 2.0", Runs: comparedRuns(t)}
+	dir := t.TempDir()
+	d := create(t, dir, false)
+	if err := c.Write(d); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(Manifest{Scenario: "small-files"}); err != nil {
+		t.Fatal(err)
+	}
+	goldenDir(t, dir, "compare")
+	var text bytes.Buffer
+	if err := c.WriteText(&text, false); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "compare.txt", text.Bytes())
+}
+
+func picture(t *testing.T, f *figure) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.WritePNG(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestLargePictures draws runs whose bars have become a raster: with a line
+// per slot, with several slots to a line, and coloured by job.
+func TestLargePictures(t *testing.T) {
+	q := floodQuestion(20, 8, 4, 6)
+	q.Name = "a busy afternoon"
+	few := &Run{Question: q, Stats: NewStats(q)}
+	flood(q, 30_000, few.Stats)
+	q = floodQuestion(300, 6, 4, 500)
+	q.Name = "a large cluster"
+	many := &Run{Question: q, Stats: NewStats(q)}
+	flood(q, 200_000, many.Stats)
+	if vector([]*Run{few}) || vector([]*Run{many}) {
+		t.Fatal("the charts still hold bars one by one")
+	}
+	goldenSum(t, "large/execution-20-nodes.png", picture(t, executionFigure(few.title(), []*Run{few}, bySlot)))
+	goldenSum(t, "large/execution-20-nodes-jobs.png", picture(t, executionFigure(few.title(), []*Run{few}, bySlotJob)))
+	goldenSum(t, "large/execution-300-nodes.png", picture(t, executionFigure(many.title(), []*Run{many}, bySlot)))
+	golden(t, "large/slots-300-nodes.png", picture(t, slotsFigure(many.title(), []*Run{many})))
+}
+
+// TestManyJobs draws more jobs than have a line each.
+func TestManyJobs(t *testing.T) {
+	p := model.Prediction{Model: "simulator", Mean: time.Hour}
+	rnd := workload.Seed(1).Named("jobs")
+	at := func(i, k int) float64 { return rnd.Stream(i, k).Uniform() }
+	for i := range 400 {
+		p.Jobs = append(p.Jobs, model.JobOutcome{ID: whole(i), Finish: workload.Seconds(20 + float64(2000*at(i, 0)*at(i, 1)*at(i, 2)))})
+	}
+	a := &Answers{Reference: "simulator", List: []Answer{{Prediction: p}}}
+	for m, name := range []string{"aria", "herodotou"} {
+		x := scaled(name, &p, 1, 0.9, 1.1)
+		x.Scenario = ""
+		for i := range x.Prediction.Jobs {
+			j := &x.Prediction.Jobs[i]
+			j.Finish = workload.Seconds(j.Finish.Seconds() * (0.9 - float64(0.25*float64(m)) + float64(0.3*at(i, 3+m))))
+		}
+		a.List = append(a.List, x)
+	}
+	golden(t, "large/prediction-400-jobs.png", picture(t, predictionFigure("400 jobs", a)))
+}
+
+// TestNastyPictures draws names that would break markup, fonts or the layout.
+func TestNastyPictures(t *testing.T) {
+	c := sampleCluster(3, 1, 1)
+	c.Nodes[0].Name = strings.Repeat("a-very-long-host-name.", 9)
+	c.Nodes[1].Name = "<&\"\x1b[31m"
+	c.Nodes[2].Name = "日本\n😀"
+	var jobs []sampleJob
+	for i, name := range nastyNames[:maxJobColours] {
+		jobs = append(jobs, sampleJob{"job_" + whole(i) + name, nastyNames[len(nastyNames)-1-i], name, 0, 4, 1, time.Second})
+	}
+	r := sample(t, "</svg>\x00"+strings.Repeat("long title ", 30), c, 1, jobs)
+	for _, kind := range []chartKind{bySlot, bySlotJob, byAttempt} {
+		f := executionFigure(r.title(), []*Run{r}, kind)
+		picture(t, f)
+		var svg bytes.Buffer
+		if err := f.WriteSVG(&svg); err != nil {
+			t.Fatal(err)
+		}
+		checkXML(t, svg.Bytes())
+	}
+	if err := r.Summary().WriteText(io.Discard, true); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEmptyRun writes a run in which nothing ran, and one without reduces.
+func TestEmptyRun(t *testing.T) {
+	for _, jobs := range [][]sampleJob{nil, {{"j", "", "", 0, 1, 0, time.Millisecond}}} {
+		r := sample(t, "empty", sampleCluster(1, 1, 0), 1, jobs)
+		d := create(t, t.TempDir(), false)
+		if err := r.Write(d); err != nil {
+			t.Fatal(err)
+		}
+		if err := (&Comparison{Runs: []*Run{r, r}}).Write(create(t, t.TempDir(), false)); err != nil {
+			t.Fatal(err)
+		}
+		picture(t, slotsFigure("empty", []*Run{r}))
+		picture(t, executionFigure("empty", []*Run{r}, byAttempt))
+		if err := r.Summary().WriteText(io.Discard, false); err != nil {
+			t.Error(err)
+		}
+		d.Abort()
+	}
+}
+
+// TestReplications checks mean and interval by hand: makespans of 10, 12 and
+// 14 s have mean 12 s and deviation 2 s; t(0.975, 2) = 4.303, so the interval
+// is 12 -+ 4.303 * 2 / sqrt(3) = 12 -+ 4.968 s.
+func TestReplications(t *testing.T) {
+	r := smallSample(t)
+	first := r.Predictions[0]
+	r.Predictions = nil
+	for _, s := range []time.Duration{10, 12, 14} {
+		p := first
+		p.Mean = s * time.Second
+		r.Predictions = append(r.Predictions, p)
+	}
+	s := r.Summary()
+	e := s.Makespan
+	if e.N != 3 || e.Mean != 12e9 || *e.Low != 7031724576 || *e.High != 16968275424 {
+		t.Errorf("makespan %d, %d, %d of %d", e.Mean, *e.Low, *e.High, e.N)
+	}
+	if got := s.Jobs.Mean; got.N != 3 || *got.Low != got.Mean || *got.High != got.Mean {
+		t.Errorf("equal job times have mean %d, %d, %d", got.Mean, *got.Low, *got.High)
+	}
+	if !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "3 runs only") }) {
+		t.Errorf("warnings %q: want one about few runs", s.Warnings)
+	}
+}
+
+// TestBooks checks that each kind of imbalance is found.
+func TestBooks(t *testing.T) {
+	good := func() (*Run, []workload.Attempt) {
+		var rows keep
+		r := smallSample(t, &rows)
+		return r, rows.rows
+	}
+	r, rows := good()
+	if err := r.Stats.Check(&r.Predictions[0]); err != nil {
+		t.Fatal(err)
+	}
+	a := rows[0]
+	a.Node = "nowhere"
+	r.Stats.Attempt(&a)
+	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots the cluster does not have") {
+		t.Errorf("got %v", err)
+	}
+	for _, change := range []func(*workload.Attempt){
+		func(a *workload.Attempt) { a.Phases[workload.PhaseRead]++ },
+		func(a *workload.Attempt) { a.Phases[workload.PhaseRead]-- },
+		func(a *workload.Attempt) {
+			a.Phases[workload.PhaseRead] -= time.Hour
+			a.Phases[workload.PhaseMap] += time.Hour
+		},
+	} {
+		r, rows = good()
+		a = rows[0]
+		change(&a)
+		r.Stats.Attempt(&a)
+		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "add up") {
+			t.Errorf("got %v", err)
+		}
+	}
+	r, _ = good()
+	r.Predictions[0].Jobs[0].MapTime++
+	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "of the jobs") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestTotals checks the summary against sums over all attempts, and that the
+// time on each type of slot is the same there, in the bins and in the table.
+func TestTotals(t *testing.T) {
+	var rows keep
+	r := smallSample(t, &rows)
+	s := r.Summary()
+	var time, phases [numKinds]int64
+	var lost [numKinds]int64
+	for i := range rows.rows {
+		a := &rows.rows[i]
+		time[a.Kind] += int64(a.Duration())
+		if a.State != workload.Succeeded {
+			lost[a.Kind] += int64(a.Duration())
+		}
+		for _, d := range a.Phases {
+			phases[a.Kind] += int64(d)
+		}
+	}
+	for _, k := range s.Kinds {
+		i := map[string]int{"map": 0, "reduce": 1}[k.Kind]
+		sum := int64(0)
+		for _, ph := range k.Phases {
+			sum += ph.Time
+		}
+		if k.SlotTime != time[i] || sum != phases[i] || sum != time[i] || k.LostTime != lost[i] {
+			t.Errorf("%s: slot time %d, phases %d, lost %d: want %d, %d, %d", k.Kind, k.SlotTime, sum, k.LostTime, time[i], phases[i], lost[i])
+		}
+		if binned := total(r.Stats.over.busy(r.Stats.slots.slotTracks(i)...)); binned != time[i] {
+			t.Errorf("%s: %d ns in bins: want %d", k.Kind, binned, time[i])
+		}
+	}
+}
+
+// TestSharedSlots puts maps and reduces on one kind of slot.
+func TestSharedSlots(t *testing.T) {
+	q := &model.WhatIf{Cluster: sampleCluster(1, 1, 1)}
+	q.Cluster.SharedSlots = true
+	s := NewStats(q)
+	for i := range 2 {
+		a := workload.Attempt{Kind: workload.Kind(i), Node: "node00", Slot: i, Finish: time.Second}
+		a.Phases[workload.PhaseStartup] = time.Second
+		s.Attempt(&a)
+	}
+	setup := workload.Attempt{Kind: workload.Setup, Node: "node00", Slot: 1, Start: time.Second, Finish: 2 * time.Second}
+	setup.Phases[workload.PhaseStartup] = time.Second
+	s.Attempt(&setup)
+	sums := s.slotSummaries(int64(2 * time.Second))
+	if len(sums) != 1 || sums[0].Type != "shared" || sums[0].Busy != 0.75 || sums[0].Used != 2 || s.strays != 0 {
+		t.Errorf("%+v", sums)
+	}
+	r := &Run{Question: q, Stats: s}
+	picture(t, executionFigure("", []*Run{r}, bySlot))
+	picture(t, slotsFigure("", []*Run{r}))
+}
+
+// TestBoundedMemory records two lengths of run and compares what they hold.
+func TestBoundedMemory(t *testing.T) {
+	q := floodQuestion(3000, 6, 4, 24442)
+	var rows keep
+	flood(q, 50_000, &rows)
+	length := rows.rows[len(rows.rows)-1].Finish
+	held := func(times int) int64 {
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		table, stats := NewAttemptTable(io.Discard), NewStats(q)
+		for i := range times {
+			for k := range rows.rows {
+				a := rows.rows[k]
+				shift := time.Duration(i) * length
+				a.Runnable, a.Start, a.Finish = a.Runnable+shift, a.Start+shift, a.Finish+shift
+				table.Attempt(&a)
+				stats.Attempt(&a)
+			}
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if err := table.Close(); err != nil {
+			t.Fatal(err)
+		}
+		runtime.KeepAlive(stats)
+		return int64(after.HeapAlloc) - int64(before.HeapAlloc)
+	}
+	short, long := held(2), held(12)
+	if long > short+1<<20 || long > 24<<20 {
+		t.Errorf("100,000 attempts hold %d bytes, 600,000 hold %d: want the same, and below 24 MiB", short, long)
+	}
+	table := NewAttemptTable(io.Discard)
+	defer table.Close()
+	if n := testing.AllocsPerRun(5000, func() { table.Attempt(&rows.rows[7]) }); n != 0 {
+		t.Errorf("%g allocations per row", n)
+	}
+}
+
+// TestColumns checks that no column is missing its name, and that every field
+// of an outcome is in the table of jobs.
+func TestColumns(t *testing.T) {
+	var out bytes.Buffer
+	if err := WriteJobs(&out, []model.JobOutcome{{Finish: -1}}); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&out).ReadAll()
+	if err != nil || len(rows[1]) != len(JobColumns) || rows[1][12] != "" {
+		t.Errorf("%v, %v", rows, err)
+	}
+	fields := 0
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[model.JobOutcome]()) {
+		if f.Type.Kind() == reflect.Array {
+			fields += f.Type.Len() - 1
+		}
+		fields++
+	}
+	if fields != len(JobColumns) {
+		t.Errorf("an outcome has %d figures, jobs.csv %d columns", fields, len(JobColumns))
+	}
+	design := "job,task,kind,attempt,state,node,rack,slot,pool,locality,runnable_ns,start_ns,finish_ns," +
+		"p_startup_ns,p_read_ns,p_map_ns,p_collect_ns,p_spill_ns,p_shuffle_ns,p_merge_ns,p_reduce_ns,p_write_ns,p_commit_ns," +
+		"in_records,in_bytes,out_records,out_bytes,spills,merge_passes,spilled_records," +
+		"shuffle_bytes,hdfs_read_bytes,hdfs_write_bytes,local_read_bytes,local_write_bytes,wait_fetch_ns,wait_memory_ns"
+	if got := strings.Join(AttemptColumns, ","); got != design {
+		t.Errorf("attempts.csv has the columns %s", got)
+	}
+}
+
+// TestSlotUsage checks that resources.csv accounts for all slot time.
+func TestSlotUsage(t *testing.T) {
+	r := smallSample(t)
+	busy := map[string]float64{}
+	next, stop := iter.Pull(r.Stats.SlotUsage())
+	defer stop()
+	var rows []Usage
+	for u, ok := next(); ok; u, ok = next() {
+		rows = append(rows, u)
+	}
+	end := time.Duration(r.Stats.over.end)
+	for i, u := range rows {
+		until := end
+		if i+2 < len(rows) {
+			until = rows[i+2].Time
+		}
+		busy[u.Device] += u.Busy * 12 * (until - u.Time).Seconds()
+	}
+	for i, name := range []string{"map-slots", "reduce-slots"} {
+		want := time.Duration(r.Stats.kinds[i].slotTime()).Seconds()
+		if got := busy[name]; got < want*(1-1e-9) || got > want*(1+1e-9) {
+			t.Errorf("%s: %g slot-seconds: want %g", name, got, want)
+		}
+	}
+}
+
+func TestUseColour(t *testing.T) {
+	t.Setenv("NO_COLOR", "")
+	if !UseColour(true) || UseColour(false) {
+		t.Error("colour does not follow the terminal")
+	}
+	t.Setenv("NO_COLOR", "1")
+	if UseColour(true) {
+		t.Error("NO_COLOR is ignored")
+	}
+	var text bytes.Buffer
+	if err := smallSample(t).Summary().WriteText(&text, true); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(text.Bytes(), []byte("\x1b[1m")) {
+		t.Error("no colour where it was asked for")
+	}
+}
+
+func TestSummaryIsJSON(t *testing.T) {
+	var text bytes.Buffer
+	want := smallSample(t).Summary()
+	if err := want.WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	var got Summary
+	d := json.NewDecoder(&text)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Makespan.Mean != want.Makespan.Mean || len(got.Kinds) != len(want.Kinds) {
+		t.Errorf("read back as %+v", got)
+	}
+}

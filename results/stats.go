@@ -1,0 +1,267 @@
+package results
+
+import (
+	"fmt"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+const (
+	numKinds      = int(workload.TaskCleanup) + 1
+	numStates     = int(workload.Killed) + 1
+	numLocalities = int(workload.NoLocality) + 1
+	numPhases     = int(workload.NumPhases)
+)
+
+// Tracks of the timeline: the phases of maps and of reduces, then these.
+const (
+	trackOther = 2*numPhases + iota // set-up and clean-up tasks
+	trackMapsWaiting
+	trackReducesWaiting
+	numTracks
+)
+
+// Stats sums up the attempts of one run while they are recorded: it is a
+// model.Recorder of fixed size, whatever the length of the run.
+type Stats struct {
+	slots    slots
+	kinds    [numKinds]kindStats
+	locality [numLocalities]int64 // map attempts
+	over     *timeline
+	chart    *execution
+	rows     int64
+	strays   int64  // attempts on slots the cluster does not have
+	unequal  string // first attempt whose phases do not add up
+}
+
+// kindStats are the totals of one kind of task.
+type kindStats struct {
+	attempts [numStates]int64
+	time     [numStates]int64  // ns of slot time
+	phases   [numPhases]int64  // ns, all states
+	lasted   sketch            // durations of attempts that succeeded
+	data     workload.Counters // all states
+	fetch    int64             // ns copiers waited for map outputs
+	memory   int64             // ns copiers waited for buffer space
+}
+
+// NewStats prepares for the attempts of one question.
+func NewStats(q *model.WhatIf) *Stats {
+	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
+	s.chart = newExecution(&s.slots, q.Jobs)
+	return s
+}
+
+// Attempt is called by the simulator for each attempt that ends.
+func (s *Stats) Attempt(a *workload.Attempt) {
+	s.rows++
+	k := &s.kinds[a.Kind]
+	d := int64(a.Finish - a.Start)
+	k.attempts[a.State]++
+	k.time[a.State] += d
+	if a.State == workload.Succeeded {
+		k.lasted.add(d)
+	}
+	k.addData(a)
+	s.over.reach(int64(a.Finish))
+	switch a.Kind {
+	case workload.Map:
+		s.locality[a.Locality]++
+		s.addPhases(a, 0)
+		s.addWaiting(a, trackMapsWaiting)
+	case workload.Reduce:
+		s.addPhases(a, numPhases)
+		s.addWaiting(a, trackReducesWaiting)
+	default:
+		s.addPhases(a, -1)
+		if d > 0 {
+			s.over.add(trackOther, int64(a.Start), int64(a.Finish))
+		}
+	}
+	if section, lane, ok := s.slots.find(a); ok {
+		s.slots.used[section][lane]++
+		s.chart.add(a, section, lane)
+	} else {
+		s.strays++
+	}
+}
+
+// addPhases books an attempt's phases, one after another from its start, on
+// the tracks from base on; without tracks where base is negative.
+func (s *Stats) addPhases(a *workload.Attempt, base int) {
+	total := &s.kinds[a.Kind].phases
+	at := int64(a.Start)
+	for p, d := range &a.Phases {
+		if d == 0 {
+			continue
+		}
+		total[p] += int64(d)
+		end := at + int64(d)
+		if end < at || end > int64(a.Finish) {
+			at = -1
+			break
+		}
+		if base >= 0 {
+			s.over.add(base+p, at, end)
+		}
+		at = end
+	}
+	if at != int64(a.Finish) && s.unequal == "" {
+		s.unequal = fmt.Sprintf("%s %v %d attempt %d: its phases do not add up to %v",
+			Escape(a.Job), a.Kind, a.Task, a.Number, a.Duration())
+	}
+}
+
+// addWaiting books how long a task was runnable before its first attempt had a
+// slot. Later attempts run beside or after others and are not waited for.
+func (s *Stats) addWaiting(a *workload.Attempt, track int) {
+	if a.Number == 0 && a.Runnable < a.Start {
+		s.over.add(track, int64(a.Runnable), int64(a.Start))
+	}
+}
+
+func (k *kindStats) addData(a *workload.Attempt) {
+	k.data.InRecords += a.InRecords
+	k.data.InBytes += a.InBytes
+	k.data.OutRecords += a.OutRecords
+	k.data.OutBytes += a.OutBytes
+	k.data.Spills += a.Spills
+	k.data.MergePasses += a.MergePasses
+	k.data.SpilledRecords += a.SpilledRecords
+	k.data.ShuffleBytes += a.ShuffleBytes
+	k.data.HDFSReadBytes += a.HDFSReadBytes
+	k.data.HDFSWriteBytes += a.HDFSWriteBytes
+	k.data.LocalReadBytes += a.LocalReadBytes
+	k.data.LocalWriteBytes += a.LocalWriteBytes
+	k.fetch += int64(a.WaitFetch)
+	k.memory += int64(a.WaitMemory)
+}
+
+// slotTime is the ns all attempts of a kind held their slots.
+func (k *kindStats) slotTime() int64 {
+	sum := int64(0)
+	for _, t := range k.time {
+		sum += t
+	}
+	return sum
+}
+
+// Check balances the books of a run: every attempt ran on a slot of the
+// cluster, its phases fill its time, the time in the bins is the time of the
+// attempts, and the jobs of the prediction account for the same time.
+func (s *Stats) Check(p *model.Prediction) error {
+	if s.strays > 0 {
+		return fmt.Errorf("books do not balance: %d attempts ran on slots the cluster does not have", s.strays)
+	}
+	if s.unequal != "" {
+		return fmt.Errorf("books do not balance: %s", s.unequal)
+	}
+	var jobs [2]int64
+	for i := range p.Jobs {
+		jobs[0] += int64(p.Jobs[i].MapTime)
+		jobs[1] += int64(p.Jobs[i].ReduceTime)
+	}
+	for i, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		want := s.kinds[kind].slotTime()
+		if got := total(s.over.busy(phaseTracks(kind)...)); got != want {
+			return fmt.Errorf("books do not balance: %v slot time over time is %d ns: want %d", kind, got, want)
+		}
+		if jobs[i] != want {
+			return fmt.Errorf("books do not balance: %v slot time of the jobs is %d ns, of the attempts %d", kind, jobs[i], want)
+		}
+	}
+	return nil
+}
+
+// phaseTracks are the tracks of one kind's phases.
+func phaseTracks(kind workload.Kind) []int {
+	base := 0
+	if kind == workload.Reduce {
+		base = numPhases
+	}
+	tracks := make([]int, numPhases)
+	for i := range tracks {
+		tracks[i] = base + i
+	}
+	return tracks
+}
+
+func total(values []int64) int64 {
+	sum := int64(0)
+	for _, v := range values {
+		sum += v
+	}
+	return sum
+}
+
+// Recorders passes each attempt to several recorders in turn.
+type Recorders []model.Recorder
+
+// Attempt is model.Recorder.
+func (r Recorders) Attempt(a *workload.Attempt) {
+	for _, to := range r {
+		to.Attempt(a)
+	}
+}
+
+// slots numbers the slots of a cluster: first by section (map slots, reduce
+// slots; one section where slots are shared), then by node. A slot's number
+// is its lane in the execution chart.
+type slots struct {
+	sections int
+	count    [2]int     // slots in a section
+	used     [2][]int32 // attempts each slot has run
+	nodes    []nodeSlots
+	index    map[string]int32
+	last     int32 // node of the latest attempt found
+}
+
+type nodeSlots struct {
+	name  string
+	first [2]int32 // lane of the node's first slot in a section
+	count [2]int32
+}
+
+func newSlots(c *model.Cluster) slots {
+	s := slots{sections: 2, index: make(map[string]int32, len(c.Nodes))}
+	if c.SharedSlots {
+		s.sections = 1
+	}
+	for i, n := range c.Nodes {
+		node := nodeSlots{name: n.Name, count: [2]int32{int32(n.MapSlots), int32(n.ReduceSlots)}}
+		if c.SharedSlots {
+			node.count = [2]int32{int32(n.MapSlots + n.ReduceSlots), 0}
+		}
+		for j := range node.count {
+			node.first[j] = int32(s.count[j])
+			s.count[j] += int(node.count[j])
+		}
+		s.nodes = append(s.nodes, node)
+		s.index[n.Name] = int32(i)
+	}
+	for j, n := range s.count {
+		s.used[j] = make([]int32, n)
+	}
+	return s
+}
+
+// find returns the section and lane an attempt ran on. The tasks of a job's
+// set-up and clean-up take map slots while there are any.
+func (s *slots) find(a *workload.Attempt) (section, lane int, ok bool) {
+	if len(s.nodes) == 0 {
+		return 0, 0, false
+	}
+	if s.nodes[s.last].name != a.Node {
+		i, ok := s.index[a.Node]
+		if !ok {
+			return 0, 0, false
+		}
+		s.last = i
+	}
+	n := &s.nodes[s.last]
+	if s.sections == 2 && (a.Kind == workload.Reduce || a.Kind != workload.Map && a.Slot >= int(n.count[0])) {
+		section = 1
+	}
+	return section, int(n.first[section]) + a.Slot, a.Slot >= 0 && a.Slot < int(n.count[section])
+}

@@ -1,0 +1,430 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// SummarySchema is the first field of every summary of this shape.
+const SummarySchema = "slotwave/summary/1"
+
+// Summary is summary.json: a run in figures. What is counted over attempts
+// (Kinds, Locality, Slots) is the first replication's; makespan and job
+// statistics are means over all replications.
+type Summary struct {
+	Schema       string          `json:"schema"`
+	Scenario     string          `json:"scenario"`
+	Title        string          `json:"title"`
+	Model        string          `json:"model"`
+	Fidelity     string          `json:"fidelity"`
+	Hadoop       string          `json:"hadoop"`
+	Scheduler    string          `json:"scheduler"`
+	Seed         uint64          `json:"seed"`
+	Replications int             `json:"replications"`
+	Nodes        int             `json:"nodes"`
+	Makespan     Estimate        `json:"makespan"`
+	Jobs         JobSummary      `json:"jobs"`
+	Kinds        []KindSummary   `json:"kinds"`
+	Locality     LocalitySummary `json:"locality"`
+	Slots        []SlotSummary   `json:"slots"`
+	Slowest      []JobTime       `json:"slowest"`
+	Warnings     []string        `json:"warnings"`
+	Assumptions  []string        `json:"assumptions"`
+}
+
+// Estimate is a mean over replications with its 95 % interval (Student's t),
+// which one replication does not have.
+type Estimate struct {
+	N    int    `json:"n"`
+	Mean int64  `json:"mean_ns"`
+	Low  *int64 `json:"low_ns,omitempty"`
+	High *int64 `json:"high_ns,omitempty"`
+}
+
+// JobSummary counts jobs and sums up the time from submission to finish of
+// those that have finished. Quantiles are exact (nearest rank).
+type JobSummary struct {
+	Jobs        int      `json:"jobs"`
+	Succeeded   int      `json:"succeeded"`
+	Failed      int      `json:"failed"`
+	Killed      int      `json:"killed"`
+	Mean        Estimate `json:"mean"`
+	Median      Estimate `json:"median"`
+	P95         Estimate `json:"p95"`
+	Max         Estimate `json:"max"`
+	MapWaves    Waves    `json:"map_waves"`
+	ReduceWaves Waves    `json:"reduce_waves"`
+}
+
+// Waves sums up the waves of the jobs that have tasks of a kind.
+type Waves struct {
+	Jobs   int `json:"jobs"`
+	Median int `json:"median"`
+	Max    int `json:"max"`
+}
+
+// KindSummary is the attempts of one kind of task.
+type KindSummary struct {
+	Kind        string       `json:"kind"`
+	Attempts    int64        `json:"attempts"`
+	Succeeded   int64        `json:"succeeded"`
+	Failed      int64        `json:"failed"`
+	Killed      int64        `json:"killed"`
+	SlotTime    int64        `json:"slot_time_ns"`
+	LostTime    int64        `json:"lost_time_ns"`
+	Mean        int64        `json:"mean_ns"`
+	Median      int64        `json:"median_ns"`
+	P95         int64        `json:"p95_ns"`
+	Max         int64        `json:"max_ns"`
+	Phases      []PhaseShare `json:"phases"`
+	InBytes     int64        `json:"in_bytes"`
+	OutBytes    int64        `json:"out_bytes"`
+	Shuffle     int64        `json:"shuffle_bytes"`
+	HDFSRead    int64        `json:"hdfs_read_bytes"`
+	HDFSWritten int64        `json:"hdfs_write_bytes"`
+	Spilled     int64        `json:"spilled_records"`
+	WaitFetch   int64        `json:"wait_fetch_ns"`
+	WaitMemory  int64        `json:"wait_memory_ns"`
+}
+
+// PhaseShare is the time a kind of task spent in one phase.
+type PhaseShare struct {
+	Phase string `json:"phase"`
+	Time  int64  `json:"time_ns"`
+	Share share  `json:"share"`
+}
+
+// LocalitySummary counts map attempts by their distance from the split.
+type LocalitySummary struct {
+	Node int64 `json:"node"`
+	Rack int64 `json:"rack"`
+	Off  int64 `json:"off"`
+	None int64 `json:"none"`
+}
+
+// SlotSummary says how one type of slot was used until the makespan.
+type SlotSummary struct {
+	Type      string `json:"type"` // map, reduce or shared
+	Slots     int    `json:"slots"`
+	Busy      share  `json:"busy_share"`
+	Saturated share  `json:"saturated_share"`
+	Peak      share  `json:"peak_in_use"`
+	Used      int    `json:"slots_used"`
+	PerSlot   share  `json:"attempts_per_slot"`
+	MostPer   int    `json:"attempts_per_slot_max"`
+}
+
+// JobTime is one job's time from submission to finish.
+type JobTime struct {
+	ID   string `json:"job"`
+	Name string `json:"name"`
+	Estimate
+}
+
+// share is written with six decimals, more than any reader needs and few
+// enough to be the same on every machine.
+type share float64
+
+// MarshalJSON is json.Marshaler.
+func (s share) MarshalJSON() ([]byte, error) {
+	return []byte(s.String()), nil
+}
+
+func (s share) String() string {
+	text := strconv.FormatFloat(float64(s), 'f', 6, 64)
+	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
+}
+
+// slowestJobs is how many jobs a summary names.
+const slowestJobs = 10
+
+// Summary sums up the run.
+func (r *Run) Summary() *Summary {
+	first := &r.Predictions[0]
+	s := &Summary{
+		Schema:       SummarySchema,
+		Scenario:     Escape(r.Question.Name),
+		Title:        r.title(),
+		Model:        first.Model,
+		Fidelity:     r.Question.Fidelity.String(),
+		Hadoop:       r.Question.Cluster.Hadoop,
+		Scheduler:    r.Question.Scheduler.Name,
+		Seed:         r.Question.Seed,
+		Replications: len(r.Predictions),
+		Nodes:        len(r.Question.Cluster.Nodes),
+		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
+		Jobs:         r.jobSummary(),
+		Kinds:        listed(r.Stats.kindSummaries()),
+		Slots:        listed(r.Stats.slotSummaries(int64(first.Mean))),
+		Slowest:      listed(r.slowest()),
+	}
+	l := &r.Stats.locality
+	s.Locality = LocalitySummary{l[workload.NodeLocal], l[workload.RackLocal], l[workload.OffRack], l[workload.NoLocality]}
+	for i := range r.Predictions {
+		s.Warnings = addNew(s.Warnings, r.Predictions[i].Warnings)
+		s.Assumptions = addNew(s.Assumptions, r.Predictions[i].Assumed)
+	}
+	s.Warnings = listed(append(s.Warnings, s.doubts()...))
+	s.Assumptions = listed(s.Assumptions)
+	return s
+}
+
+// WriteJSON writes the summary as it stands in summary.json.
+func (s *Summary) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+
+// addNew appends what is not there yet.
+func addNew(to, from []string) []string {
+	for _, text := range from {
+		if text = Escape(text); !slices.Contains(to, text) {
+			to = append(to, text)
+		}
+	}
+	return to
+}
+
+// estimate is the mean of a figure (ns) over the replications.
+func (r *Run) estimate(figure func(*model.Prediction) float64) Estimate {
+	var values []float64
+	for i := range r.Predictions {
+		if v := figure(&r.Predictions[i]); !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return newEstimate(values)
+}
+
+func newEstimate(values []float64) Estimate {
+	e := Estimate{N: len(values)}
+	if e.N == 0 {
+		return e
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	e.Mean = int64(math.Round(mean))
+	if e.N > 1 {
+		t := distuv.StudentsT{Sigma: 1, Nu: float64(e.N - 1)}.Quantile(0.975)
+		half := t * sd / math.Sqrt(float64(e.N))
+		low, high := int64(math.Round(mean-half)), int64(math.Round(mean+half))
+		e.Low, e.High = &low, &high
+	}
+	return e
+}
+
+func finished(j *model.JobOutcome) bool { return j.Finish >= 0 }
+
+// jobSummary states each statistic of the job times as a mean over the
+// replications.
+func (r *Run) jobSummary() JobSummary {
+	first := r.Predictions[0].Jobs
+	s := JobSummary{Jobs: len(first)}
+	for i := range first {
+		switch j := &first[i]; {
+		case !finished(j):
+		case j.State == workload.Succeeded:
+			s.Succeeded++
+		case j.State == workload.Failed:
+			s.Failed++
+		default:
+			s.Killed++
+		}
+	}
+	times := make(map[*model.Prediction][]float64, len(r.Predictions)) // sorted
+	for i := range r.Predictions {
+		p := &r.Predictions[i]
+		var t []float64
+		for k := range p.Jobs {
+			if j := &p.Jobs[k]; finished(j) {
+				t = append(t, float64(j.Finish-j.Submit))
+			}
+		}
+		slices.Sort(t)
+		times[p] = t
+	}
+	of := func(figure func([]float64) float64) Estimate {
+		return r.estimate(func(p *model.Prediction) float64 {
+			if len(times[p]) == 0 {
+				return math.NaN()
+			}
+			return figure(times[p])
+		})
+	}
+	quantile := func(p float64) func([]float64) float64 {
+		return func(t []float64) float64 { return stat.Quantile(p, stat.Empirical, t, nil) }
+	}
+	s.Mean = of(func(t []float64) float64 { return stat.Mean(t, nil) })
+	s.Median, s.P95, s.Max = of(quantile(0.5)), of(quantile(0.95)), of(quantile(1))
+	s.MapWaves = waves(first, func(j *model.JobOutcome) (int, int) { return j.Maps, j.MapWaves })
+	s.ReduceWaves = waves(first, func(j *model.JobOutcome) (int, int) { return j.Reduces, j.ReduceWaves })
+	return s
+}
+
+func waves(jobs []model.JobOutcome, of func(*model.JobOutcome) (tasks, waves int)) Waves {
+	var all []int
+	for i := range jobs {
+		if tasks, n := of(&jobs[i]); tasks > 0 {
+			all = append(all, n)
+		}
+	}
+	if len(all) == 0 {
+		return Waves{}
+	}
+	slices.Sort(all)
+	return Waves{Jobs: len(all), Median: all[(len(all)-1)/2], Max: all[len(all)-1]}
+}
+
+// slowest lists the jobs that took longest, by their mean over the
+// replications.
+func (r *Run) slowest() []JobTime {
+	var all []JobTime
+	for k := range r.Predictions[0].Jobs {
+		j := &r.Predictions[0].Jobs[k]
+		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name)}
+		t.Estimate = r.estimate(func(p *model.Prediction) float64 {
+			if j := &p.Jobs[k]; finished(j) {
+				return float64(j.Finish - j.Submit)
+			}
+			return math.NaN()
+		})
+		if t.N > 0 {
+			all = append(all, t)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b JobTime) int { return int(min(1, max(-1, b.Mean-a.Mean))) })
+	return all[:min(len(all), slowestJobs)]
+}
+
+func (s *Stats) kindSummaries() []KindSummary {
+	var all []KindSummary
+	for i := range s.kinds {
+		k := &s.kinds[i]
+		n := k.attempts
+		sum := KindSummary{
+			Kind:        workload.Kind(i).String(),
+			Succeeded:   n[workload.Succeeded],
+			Failed:      n[workload.Failed],
+			Killed:      n[workload.Killed],
+			SlotTime:    k.slotTime(),
+			LostTime:    k.time[workload.Failed] + k.time[workload.Killed],
+			Mean:        k.lasted.mean(),
+			Median:      k.lasted.quantile(0.5),
+			P95:         k.lasted.quantile(0.95),
+			Max:         k.lasted.max,
+			Phases:      []PhaseShare{},
+			InBytes:     k.data.InBytes,
+			OutBytes:    k.data.OutBytes,
+			Shuffle:     k.data.ShuffleBytes,
+			HDFSRead:    k.data.HDFSReadBytes,
+			HDFSWritten: k.data.HDFSWriteBytes,
+			Spilled:     k.data.SpilledRecords,
+			WaitFetch:   k.fetch,
+			WaitMemory:  k.memory,
+		}
+		if sum.Attempts = sum.Succeeded + sum.Failed + sum.Killed; sum.Attempts == 0 {
+			continue
+		}
+		for p, t := range k.phases {
+			if t > 0 {
+				sum.Phases = append(sum.Phases, PhaseShare{workload.Phase(p).String(), t, share(float64(t) / float64(sum.SlotTime))})
+			}
+		}
+		all = append(all, sum)
+	}
+	return all
+}
+
+// slotTracks are the tracks of what runs on one type of slot.
+func (s *slots) slotTracks(section int) []int {
+	maps, reduces := append(phaseTracks(workload.Map), trackOther), phaseTracks(workload.Reduce)
+	if s.sections == 1 {
+		return append(maps, reduces...)
+	}
+	return [][]int{maps, reduces}[section]
+}
+
+// slotTypes name the sections of a cluster's slots.
+func (s *slots) slotTypes() []string {
+	if s.sections == 1 {
+		return []string{"shared"}
+	}
+	return []string{"map", "reduce"}
+}
+
+// slotSummaries sum up each type of slot over the makespan (ns). A bin counts
+// as saturated when at least 99 % of the slots are in use in it on average.
+func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
+	makespan = max(makespan, s.over.end)
+	var all []SlotSummary
+	for i, name := range s.slots.slotTypes() {
+		n := s.slots.count[i]
+		if n == 0 {
+			continue
+		}
+		sum := SlotSummary{Type: name, Slots: n}
+		full, most, busy := int64(0), 0.0, int64(0)
+		for bin, v := range s.over.busy(s.slots.slotTracks(i)...) {
+			from, to := s.over.span(bin)
+			busy += v
+			inUse := float64(v) / float64(to-from)
+			most = max(most, inUse)
+			if inUse >= 0.99*float64(n) {
+				full += to - from
+			}
+		}
+		if makespan > 0 {
+			sum.Busy = share(float64(busy) / float64(n) / float64(makespan))
+			sum.Saturated = share(float64(full) / float64(makespan))
+		}
+		sum.Peak = share(most)
+		attempts := 0
+		for _, ran := range s.slots.used[i] {
+			attempts += int(ran)
+			sum.MostPer = max(sum.MostPer, int(ran))
+			if ran > 0 {
+				sum.Used++
+			}
+		}
+		sum.PerSlot = share(float64(attempts) / float64(n))
+		all = append(all, sum)
+	}
+	return all
+}
+
+// doubts are the warnings that follow from the figures alone.
+func (s *Summary) doubts() []string {
+	var doubts []string
+	for _, sl := range s.Slots {
+		if sl.Used > 0 && sl.Saturated == 0 {
+			doubts = append(doubts, fmt.Sprintf("%s slots were never all in use: at most %s of %d at a time, so their number did not limit the run",
+				sl.Type, share(math.Round(float64(sl.Peak)*10)/10), sl.Slots))
+		}
+	}
+	if left := s.Jobs.Jobs - s.Jobs.Succeeded; left > 0 {
+		doubts = append(doubts, fmt.Sprintf("%d of %s did not succeed; times of jobs that never finished are left out",
+			left, count(s.Jobs.Jobs, "job")))
+	}
+	switch {
+	case s.Replications == 1:
+		doubts = append(doubts, "one run: how far another seed would differ is unknown (--replications 5 tells)")
+	case s.Replications < 5:
+		doubts = append(doubts, fmt.Sprintf("the 95 %% intervals rest on %d runs only", s.Replications))
+	}
+	return doubts
+}
+
+// span is the time (ns) a bin covers; the last one ends with the run.
+func (t *timeline) span(bin int) (from, to int64) {
+	return int64(bin) * t.width, min(int64(bin+1)*t.width, t.end)
+}
+
+// makespan is the mean over the replications.
+func (s *Summary) makespan() time.Duration { return time.Duration(s.Makespan.Mean) }

@@ -1,0 +1,108 @@
+package results
+
+import (
+	"encoding/csv"
+	"io"
+	"iter"
+	"strconv"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// JobColumns names the columns of jobs.csv, in order.
+var JobColumns = []string{
+	"job", "name", "user", "pool", "queue", "state",
+	"submit_ns", "launch_ns", "running_ns", "first_map_ns", "last_map_ns", "shuffle_end_ns", "finish_ns", "low_ns", "high_ns",
+	"maps", "reduces", "failed", "killed", "speculative", "node_local", "rack_local", "off_rack", "no_locality",
+	"map_waves", "reduce_waves", "in_bytes", "shuffle_bytes", "out_bytes", "map_time_ns", "reduce_time_ns",
+}
+
+// WriteJobs writes jobs.csv.
+func WriteJobs(w io.Writer, jobs []model.JobOutcome) error {
+	out := csv.NewWriter(w)
+	out.Write(JobColumns)
+	for i := range jobs {
+		j := &jobs[i]
+		out.Write([]string{
+			Escape(j.ID), Escape(j.Name), Escape(j.User), Escape(j.Pool), Escape(j.Queue), j.State.String(),
+			instant(j.Submit), instant(j.Launch), instant(j.Running), instant(j.FirstMap),
+			instant(j.LastMap), instant(j.ShuffleEnd), instant(j.Finish), ns(j.Low), ns(j.High),
+			whole(j.Maps), whole(j.Reduces), whole(j.Failed), whole(j.Killed), whole(j.SpeculativeRuns),
+			whole(j.Locality[workload.NodeLocal]), whole(j.Locality[workload.RackLocal]),
+			whole(j.Locality[workload.OffRack]), whole(j.Locality[workload.NoLocality]),
+			whole(j.MapWaves), whole(j.ReduceWaves),
+			whole(j.InBytes), whole(j.ShuffleBytes), whole(j.OutBytes), ns(j.MapTime), ns(j.ReduceTime),
+		})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func whole[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
+
+func ns(d time.Duration) string { return whole(int64(d)) }
+
+// instant leaves the cell empty where the event never happened.
+func instant(t time.Duration) string {
+	if t < 0 {
+		return ""
+	}
+	return ns(t)
+}
+
+// ResourceColumns names the columns of resources.csv, in order.
+var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "queue"}
+
+// AllNodes stands for the whole cluster in the node column of resources.csv.
+const AllNodes = "*"
+
+// Usage is how busy one device was from Time until its next row.
+type Usage struct {
+	Time   time.Duration
+	Node   string // AllNodes for the slots of the cluster
+	Device string
+	Busy   float64 // share of the time, or of the slots
+	Bytes  int64   // moved; 0 for slots
+	Queue  float64 // mean number of those that wait
+}
+
+// WriteResources writes resources.csv.
+func WriteResources(w io.Writer, rows iter.Seq[Usage]) error {
+	out := csv.NewWriter(w)
+	out.Write(ResourceColumns)
+	for u := range rows {
+		out.Write([]string{ns(u.Time), Escape(u.Node), Escape(u.Device), share(u.Busy).String(), whole(u.Bytes), share(u.Queue).String()})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// SlotUsage yields the use of each type of slot over time, bin by bin.
+func (s *Stats) SlotUsage() iter.Seq[Usage] {
+	return func(yield func(Usage) bool) {
+		types := s.slots.slotTypes()
+		busy, waiting := make([][]int64, len(types)), make([][]int64, len(types))
+		for i := range types {
+			busy[i] = s.over.busy(s.slots.slotTracks(i)...)
+			waiting[i] = s.over.busy(trackMapsWaiting + i)
+		}
+		if s.slots.sections == 1 {
+			waiting[0] = s.over.busy(trackMapsWaiting, trackReducesWaiting)
+		}
+		for bin := range s.over.bins() {
+			from, to := s.over.span(bin)
+			for i, name := range types {
+				u := Usage{Time: time.Duration(from), Node: AllNodes, Device: name + "-slots"}
+				if n := s.slots.count[i]; n > 0 {
+					u.Busy = float64(busy[i][bin]) / float64(n) / float64(to-from)
+				}
+				u.Queue = float64(waiting[i][bin]) / float64(to-from)
+				if !yield(u) {
+					return
+				}
+			}
+		}
+	}
+}

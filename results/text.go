@@ -1,0 +1,298 @@
+package results
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// UseColour decides whether text may be coloured: only on a terminal, and not
+// where NO_COLOR is set (no-color.org).
+func UseColour(terminal bool) bool { return terminal && os.Getenv("NO_COLOR") == "" }
+
+// WriteText writes the summary for a person to read.
+func (s *Summary) WriteText(w io.Writer, colour bool) error {
+	t := newTextWriter(w, colour)
+	t.heading(s.Title)
+	fmt.Fprintf(t, "%s, %s, %s scheduler of Hadoop %s, fidelity %s, seed %d", count(s.Nodes, "node"), s.slotsText(), s.Scheduler, s.Hadoop, s.Fidelity, s.Seed)
+	if s.Replications > 1 {
+		fmt.Fprintf(t, ", %d replications", s.Replications)
+	}
+	fmt.Fprintf(t, "\n\n")
+
+	fmt.Fprintf(t, "makespan\t%s\n", s.Makespan.text())
+	fmt.Fprintf(t, "jobs\t%s\n", s.jobsText())
+	if s.Jobs.Mean.N > 0 {
+		fmt.Fprintf(t, "job time\tmean %s, median %s, 95 %% within %s, longest %s\n",
+			s.Jobs.Mean.text(), s.Jobs.Median.short(), s.Jobs.P95.short(), s.Jobs.Max.short())
+	}
+	if text := s.wavesText(); text != "" {
+		fmt.Fprintf(t, "waves\t%s\n", text)
+	}
+	if n := s.Locality.Node + s.Locality.Rack + s.Locality.Off; n > 0 {
+		fmt.Fprintf(t, "locality\t%s of the maps had their split on the node, %s in the rack, %s elsewhere",
+			percent(s.Locality.Node, n), percent(s.Locality.Rack, n), percent(s.Locality.Off, n))
+		if s.Locality.None > 0 {
+			fmt.Fprintf(t, " (%s had no split with a place)", number(s.Locality.None))
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+
+	t.section("Slots")
+	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tmost in use\tnever used\tattempts per slot\n")
+	for _, sl := range s.Slots {
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s of the time\t%s\t%d\t%.1f (most: %d)\n",
+			sl.Type, sl.Slots, percentOf(sl.Busy), percentOf(sl.Saturated), strconv.FormatFloat(float64(sl.Peak), 'f', 0, 64), sl.Slots-sl.Used, float64(sl.PerSlot), sl.MostPer)
+	}
+	t.Flush()
+
+	t.section("Attempts")
+	fmt.Fprintf(t, "kind\tattempts\tfailed\tkilled\tmean\tmedian\t95 %% within\tlongest\ttime lost\n")
+	for _, k := range s.Kinds {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Kind, number(k.Attempts), number(k.Failed), number(k.Killed),
+			formatDuration(k.Mean), formatDuration(k.Median), formatDuration(k.P95), formatDuration(k.Max), percent(k.LostTime, k.SlotTime))
+	}
+	t.Flush()
+
+	t.section("Where the time of a slot went")
+	s.phaseTable(t)
+	t.Flush()
+
+	if len(s.Slowest) > 1 {
+		t.section("Slowest jobs")
+		for _, j := range s.Slowest {
+			name := j.Name
+			if name == j.ID {
+				name = ""
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\n", shorten(j.ID, 32), j.text(), shorten(name, 48))
+		}
+		t.Flush()
+	}
+	t.list("Warnings", s.Warnings)
+	t.list("Assumed", s.Assumptions)
+	return t.done()
+}
+
+// phaseTable shows the share of each phase in the time of maps and of reduces.
+func (s *Summary) phaseTable(w io.Writer) {
+	var kinds []KindSummary
+	for _, k := range s.Kinds {
+		if k.Kind == workload.Map.String() || k.Kind == workload.Reduce.String() {
+			kinds = append(kinds, k)
+			fmt.Fprintf(w, "\t%s", k.Kind)
+		}
+	}
+	fmt.Fprintln(w)
+	for p := range workload.NumPhases {
+		line, found := p.String(), false
+		for _, k := range kinds {
+			cell := "\t"
+			for _, ph := range k.Phases {
+				if ph.Phase == p.String() {
+					cell += percentOf(ph.Share)
+					found = true
+				}
+			}
+			line += cell
+		}
+		if found {
+			fmt.Fprintln(w, line)
+		}
+	}
+}
+
+func (s *Summary) slotsText() string {
+	var parts []string
+	for _, sl := range s.Slots {
+		parts = append(parts, number(int64(sl.Slots))+" "+sl.Type)
+	}
+	return strings.Join(parts, " and ") + " slots"
+}
+
+func (s *Summary) jobsText() string {
+	text := fmt.Sprintf("%s succeeded", number(int64(s.Jobs.Succeeded)))
+	if s.Jobs.Succeeded < s.Jobs.Jobs {
+		text += fmt.Sprintf(", %d failed, %d killed, of %d", s.Jobs.Failed, s.Jobs.Killed, s.Jobs.Jobs)
+	}
+	return text
+}
+
+func (s *Summary) wavesText() string {
+	var parts []string
+	for _, x := range []struct {
+		Waves
+		of string
+	}{{s.Jobs.MapWaves, "maps"}, {s.Jobs.ReduceWaves, "reduces"}} {
+		switch {
+		case x.Jobs == 1:
+			parts = append(parts, fmt.Sprintf("%d of %s", x.Max, x.of))
+		case x.Jobs > 1:
+			parts = append(parts, fmt.Sprintf("%d of %s in the median job, at most %d", x.Median, x.of, x.Max))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// text writes an estimate with its interval, if there is one.
+func (e *Estimate) text() string {
+	if e.Low == nil {
+		return e.short()
+	}
+	return fmt.Sprintf("%s (95 %% interval %s to %s, n = %d)", e.short(), formatDuration(*e.Low), formatDuration(*e.High), e.N)
+}
+
+func (e *Estimate) short() string { return formatDuration(e.Mean) }
+
+// WriteText writes the predictions as a table, one line per model.
+func (a *Answers) WriteText(w io.Writer, colour bool) error {
+	t := newTextWriter(w, colour)
+	for i := range a.List {
+		if i == 0 || a.List[i].Scenario != a.List[i-1].Scenario {
+			if i > 0 {
+				t.Flush()
+				fmt.Fprintln(t)
+			}
+			t.heading(Escape(a.List[i].Scenario))
+			fmt.Fprintf(t, "model\tmakespan\tlow\thigh\tagainst %s\n", Escape(a.Reference))
+		}
+		x := &a.List[i]
+		if x.Err != nil {
+			fmt.Fprintf(t, "%s\tn/a: %s\n", Escape(x.Prediction.Model), Escape(x.Err.Error()))
+			continue
+		}
+		p := &x.Prediction
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t", Escape(p.Model), formatDuration(int64(p.Mean)), formatDuration(int64(p.Low)), formatDuration(int64(p.High)))
+		if ref := a.reference(x.Scenario); ref != nil && ref != p && ref.Mean > 0 {
+			fmt.Fprintf(t, "%+.1f %%", 100*difference(p.Mean, ref.Mean))
+			if p.Low < p.High && p.Low <= ref.Mean && ref.Mean <= p.High {
+				fmt.Fprint(t, ", within the bounds")
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	return t.done()
+}
+
+// CompareText writes the main figures of several runs side by side, each with
+// its ratio to the first.
+func CompareText(w io.Writer, runs []*Summary, colour bool) error {
+	t := newTextWriter(w, colour)
+	head := ""
+	for i, s := range runs {
+		head += "\t" + shorten(s.Title, 28)
+		if i > 0 {
+			head += "\tratio"
+		}
+	}
+	fmt.Fprintln(t, head)
+	row := func(label string, show func(float64) string, of func(*Summary) float64) {
+		fmt.Fprint(t, label)
+		first := of(runs[0])
+		for i, s := range runs {
+			v := of(s)
+			fmt.Fprint(t, "\t", show(v))
+			switch {
+			case i == 0:
+			case first > 0:
+				fmt.Fprintf(t, "\t%.2f", v/first)
+			default:
+				fmt.Fprint(t, "\t")
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	duration := func(v float64) string { return formatDuration(int64(v)) }
+	row("makespan", duration, func(s *Summary) float64 { return float64(s.Makespan.Mean) })
+	row("mean job time", duration, func(s *Summary) float64 { return float64(s.Jobs.Mean.Mean) })
+	row("longest job", duration, func(s *Summary) float64 { return float64(s.Jobs.Max.Mean) })
+	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		row("mean "+kind.String(), duration, func(s *Summary) float64 {
+			for _, k := range s.Kinds {
+				if k.Kind == kind.String() {
+					return float64(k.Mean)
+				}
+			}
+			return 0
+		})
+	}
+	for _, sl := range runs[0].Slots {
+		row(sl.Type+" slots busy", func(v float64) string { return percentOf(share(v)) }, func(s *Summary) float64 {
+			for _, x := range s.Slots {
+				if x.Type == sl.Type {
+					return float64(x.Busy)
+				}
+			}
+			return 0
+		})
+	}
+	t.Flush()
+	return t.done()
+}
+
+// textWriter aligns tables and remembers the first error.
+type textWriter struct {
+	*tabwriter.Writer
+	out    *bufio.Writer
+	colour bool
+}
+
+func newTextWriter(w io.Writer, colour bool) *textWriter {
+	out := bufio.NewWriter(w)
+	return &textWriter{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), out, colour}
+}
+
+// paint writes a whole line in a colour of the terminal; within a table it
+// would count as width.
+func (t *textWriter) paint(code, line string) {
+	t.Flush()
+	if t.colour {
+		line = "\x1b[" + code + "m" + line + "\x1b[0m"
+	}
+	fmt.Fprintln(t.out, line)
+}
+
+func (t *textWriter) heading(line string) { t.paint("1", line) }
+
+func (t *textWriter) section(line string) {
+	fmt.Fprintln(t)
+	t.heading(line)
+}
+
+func (t *textWriter) list(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	t.section(title)
+	for _, line := range lines {
+		if title == "Warnings" {
+			t.paint("33", "- "+line)
+		} else {
+			fmt.Fprintln(t, "- "+line)
+		}
+	}
+}
+
+func (t *textWriter) done() error {
+	t.Flush()
+	return t.out.Flush()
+}
+
+func number(n int64) string { return group(strconv.FormatInt(n, 10)) }
+
+func percent(part, of int64) string {
+	if of == 0 {
+		return "0 %"
+	}
+	return percentOf(share(float64(part) / float64(of)))
+}
+
+func percentOf(s share) string { return strconv.FormatFloat(100*float64(s), 'f', 1, 64) + " %" }
