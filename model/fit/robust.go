@@ -15,6 +15,12 @@ const (
 	maxRounds = 500
 	tolerance = 1e-12
 
+	// Rounds without, between and for an extrapolation: close to the answer the
+	// steps shrink by a constant part, at times too slowly for maxRounds.
+	plainRounds = 100
+	leapEvery   = 10
+	maxLeapPart = 0.999
+
 	// normalMAD turns the median absolute residual into a standard deviation
 	// where the errors are normal: the third quartile of the standard normal.
 	normalMAD = 0.6744897501960817
@@ -149,7 +155,8 @@ func Robust(x, y []float64, o RobustOptions) (RobustLine, error) {
 		span = math.Max(span, math.Abs(v))
 	}
 	residuals, scratch := make([]float64, len(x)), make([]float64, len(x))
-	for range maxRounds {
+	var last Line // the step of the round before
+	for round := range maxRounds {
 		for i := range x {
 			residuals[i] = (y[i] - fit.At(x[i])) / spread[i]
 			scratch[i] = math.Abs(residuals[i])
@@ -170,6 +177,17 @@ func Robust(x, y []float64, o RobustOptions) (RobustLine, error) {
 		if math.Abs(fit.A-old.A) <= height && math.Abs(fit.B-old.B)*span <= height {
 			return fit, nil
 		}
+		step := Line{fit.A - old.A, fit.B - old.B}
+		if round >= plainRounds && round%leapEvery == 0 {
+			// Where each step is a fixed part of the one before, go to their sum.
+			lastA, lastB := last.A, last.B*span
+			part := (float64(step.A*lastA) + float64(step.B*span*lastB)) / (float64(lastA*lastA) + float64(lastB*lastB))
+			if part > 0 && part < maxLeapPart {
+				fit.A += step.A * part / (1 - part)
+				fit.B += step.B * part / (1 - part)
+			}
+		}
+		last = step
 	}
 	return RobustLine{}, fmt.Errorf("%w in %d rounds (weight %s)", ErrNotConverged, maxRounds, f.name)
 }

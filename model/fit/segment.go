@@ -15,6 +15,11 @@ type SegmentOptions struct {
 	MinPoints  int     // rows on each side of a breakpoint
 	Continuous bool    // the two lines meet at the breakpoint
 	Margin     float64 // two pieces if the BIC falls by more
+
+	// SetAside leaves out rows that are far from their neighbours. The search
+	// and the BIC go by least squares, which a few gross outliers blind; models.md
+	// 7.5 has no such step.
+	SetAside bool
 }
 
 // DefaultMargin is the fall of the BIC that decides for two lines: "very
@@ -44,6 +49,9 @@ func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 		return SegmentFit{}, err
 	}
 	x, y = byX(x, y)
+	if o.SetAside {
+		x, y = nearNeighbours(x, y)
+	}
 	one, err := weighted(x, y, nil)
 	if err != nil {
 		return SegmentFit{}, err
@@ -137,6 +145,48 @@ func byX(x, y []float64) (sortedX, sortedY []float64) {
 		sortedX, sortedY = append(sortedX, x[i]), append(sortedY, y[i])
 	}
 	return sortedX, sortedY
+}
+
+const (
+	binRows = 16 // rows that are compared with one another
+	minBins = 4  // below, a bin would span too much to be nearly straight
+	farOff  = 4  // scales from the line of the bin
+)
+
+// nearNeighbours leaves out the rows that are far off the robust line of their
+// bin: at least binRows consecutive rows, all those of one x together.
+func nearNeighbours(x, y []float64) (keptX, keptY []float64) {
+	if len(x) < minBins*binRows {
+		return x, y
+	}
+	for from := 0; from < len(x); {
+		to := min(from+binRows, len(x))
+		for to < len(x) && x[to] == x[to-1] || len(x)-to < binRows && to < len(x) {
+			to++
+		}
+		line, scale := robustBin(x[from:to], y[from:to])
+		for i := from; i < to; i++ {
+			if math.Abs(y[i]-line.At(x[i])) <= farOff*scale {
+				keptX, keptY = append(keptX, x[i]), append(keptY, y[i])
+			}
+		}
+		from = to
+	}
+	return keptX, keptY
+}
+
+// robustBin is the line of a bin and the scale of its residuals; a bin of one x
+// has a median.
+func robustBin(x, y []float64) (Line, float64) {
+	if r, err := Robust(x, y, RobustOptions{Weight: "huber"}); err == nil {
+		return r.Line, r.Scale
+	}
+	centre := median(slices.Clone(y))
+	d := make([]float64, len(y))
+	for i, v := range y {
+		d[i] = math.Abs(v - centre)
+	}
+	return Line{A: centre}, math.Max(median(d)/normalMAD, scaleFloor(y))
 }
 
 func rss(x, y []float64, l Line) float64 {

@@ -51,20 +51,17 @@ func parse(d *json.Decoder, depth int) (any, error) {
 	if depth > maxDepth {
 		return nil, fmt.Errorf("JSON nested deeper than %d", maxDepth)
 	}
-	token, err := d.Token()
+	first, err := token(d)
 	if err != nil {
-		if errors.Is(err, io.EOF) {
-			return nil, errors.New("JSON ends too early")
-		}
-		return nil, fmt.Errorf("not JSON: %w", err)
+		return nil, err
 	}
-	switch token {
+	switch first {
 	case json.Delim('{'):
 		o := object{values: map[string]any{}}
 		for d.More() {
-			key, err := d.Token()
+			key, err := token(d)
 			if err != nil {
-				return nil, fmt.Errorf("not JSON: %w", err)
+				return nil, err
 			}
 			name := key.(string)
 			if _, twice := o.values[name]; twice {
@@ -75,7 +72,8 @@ func parse(d *json.Decoder, depth int) (any, error) {
 				return nil, err
 			}
 		}
-		return o, closing(d)
+		_, err := token(d)
+		return o, err
 	case json.Delim('['):
 		list := []any{}
 		for d.More() {
@@ -85,16 +83,21 @@ func parse(d *json.Decoder, depth int) (any, error) {
 			}
 			list = append(list, v)
 		}
-		return list, closing(d)
+		_, err := token(d)
+		return list, err
 	}
-	return token, nil
+	return first, nil
 }
 
-func closing(d *json.Decoder) error {
-	if _, err := d.Token(); err != nil {
-		return fmt.Errorf("not JSON: %w", err)
+func token(d *json.Decoder) (json.Token, error) {
+	t, err := d.Token()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("JSON ends too early")
+	case err != nil:
+		return nil, fmt.Errorf("not JSON: %w", err)
 	}
-	return nil
+	return t, nil
 }
 
 func kindOf(v any) string {
