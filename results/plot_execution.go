@@ -355,7 +355,7 @@ func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, boxes []box) {
 func (l *lanePlotter) strike(c draw.Canvas, p *plot.Plot, kept []placed) {
 	x, y := p.Transforms(&c)
 	for _, a := range kept {
-		if a.state != workload.Succeeded && int(a.section) == l.section {
+		if (a.state == workload.Failed || a.state == workload.Killed) && int(a.section) == l.section {
 			mid := y(float64(a.lane) + 0.5)
 			c.StrokeLine2(strikeStyle(a.state), x(l.unit.of(a.from)), mid, x(l.unit.of(a.to)), mid)
 		}

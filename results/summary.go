@@ -329,7 +329,7 @@ func (s *Stats) kindSummaries() []KindSummary {
 			WaitFetch:   k.fetch,
 			WaitMemory:  k.memory,
 		}
-		if sum.Attempts = sum.Succeeded + sum.Failed + sum.Killed; sum.Attempts == 0 {
+		if sum.Attempts = sum.Succeeded + sum.Failed + sum.Killed + n[workload.Running]; sum.Attempts == 0 {
 			continue
 		}
 		for p, t := range k.phases {

@@ -1,0 +1,106 @@
+package results
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// documented reads the first column of the table below a heading of
+// docs/results.md.
+func documented(t *testing.T, heading string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../docs/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
+	if !found {
+		t.Fatalf("docs/results.md has no part on %s", heading)
+	}
+	part, _, _ := strings.Cut(rest, "\n## ")
+	var names []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(part, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
+// keys lists the JSON keys of a type, down to those that are documented as one.
+func keys(of reflect.Type, prefix string) []string {
+	switch {
+	case of.Kind() == reflect.Slice:
+		return keys(of.Elem(), prefix+"[]")
+	case of.Kind() != reflect.Struct || of == reflect.TypeFor[Estimate]() && !strings.HasPrefix(prefix, "slowest"):
+		return []string{prefix}
+	}
+	var all []string
+	for i := range of.NumField() {
+		f := of.Field(i)
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case f.Anonymous:
+			all = append(all, keys(f.Type, prefix)...)
+		case prefix != "":
+			all = append(all, keys(f.Type, prefix+"."+tag)...)
+		default:
+			all = append(all, keys(f.Type, tag)...)
+		}
+	}
+	return all
+}
+
+func TestDocumentedColumns(t *testing.T) {
+	for heading, want := range map[string][]string{
+		AttemptsName:    AttemptColumns,
+		JobsName:        JobColumns,
+		ResourcesName:   ResourceColumns,
+		PredictionsName: PredictionColumns,
+		SummaryName:     keys(reflect.TypeFor[Summary](), ""),
+		ManifestName:    keys(reflect.TypeFor[Manifest](), ""),
+	} {
+		if got := documented(t, heading); !slices.Equal(got, want) {
+			t.Errorf("%s: documented are\n%v: want\n%v", heading, got, want)
+		}
+	}
+	tags := predictionTags()
+	if !slices.Equal(tags, PredictionColumns) {
+		t.Errorf("predictions in JSON have %v: want the columns %v", tags, PredictionColumns)
+	}
+}
+
+func predictionTags() []string {
+	var tags []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[predictionRow]()) {
+		tag, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		tags = append(tags, tag)
+	}
+	return tags
+}
+
+// TestDocumentedFiles checks that every file of the golden results is in the
+// list, and nothing else.
+func TestDocumentedFiles(t *testing.T) {
+	text, err := os.ReadFile("../docs/results.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, _ := strings.Cut(string(text), "\n## ")
+	var want []string
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)`(, `.svg`)? \\|").FindAllStringSubmatch(list, -1) {
+		want = append(want, m[1])
+		if m[2] != "" {
+			want = append(want, strings.TrimSuffix(m[1], ".png")+".svg")
+		}
+	}
+	got := append(names(t, "testdata/run"), names(t, "testdata/compare")...)
+	got = append(got, LogName)
+	slices.Sort(want)
+	slices.Sort(got)
+	if got = slices.Compact(got); !slices.Equal(got, want) {
+		t.Errorf("documented are %v: want %v", want, got)
+	}
+}
