@@ -1,0 +1,278 @@
+package workload
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Writers of Hadoop's formats. What a format cannot carry is left out: slots,
+// phases apart from the ends of map, shuffle and sort, spills and merge passes,
+// waiting times, and the attempts that clean up after others, which Hadoop does
+// not record. Times are rounded to milliseconds.
+
+// NewHistory makes a history of a simulated run, for export: its jobs and what
+// became of their attempts. A task starts with its first attempt and ends with
+// its winner; a job ends with its last attempt, and has succeeded if all its
+// tasks have. When jobs were initialised is not in either table: Launch stays
+// unknown.
+func NewHistory(jobs []Job, attempts []Attempt) *History {
+	c := newCollector(Limits{Attempts: len(attempts)*2 + 1})
+	type entry struct {
+		*jobBuilder
+		splits []Split
+	}
+	index := make(map[string]entry, len(jobs))
+	for i := range jobs {
+		b := c.newJob(jobs[i].ID, 0)
+		j := &b.job
+		j.Name, j.User, j.Queue, j.Pool, j.Priority = jobs[i].Name, jobs[i].User, jobs[i].Queue, jobs[i].Pool, jobs[i].Priority
+		j.Submit, j.Conf, j.Maps, j.Reduces = jobs[i].Submit, jobs[i].Conf, jobs[i].Maps.Count, jobs[i].Reduces.Count
+		b.tabular = true
+		index[j.ID] = entry{b, jobs[i].Maps.Splits}
+	}
+	for i := range attempts {
+		a := &attempts[i]
+		b, ok := index[a.Job]
+		if !ok {
+			continue
+		}
+		t := b.taskApart(a.Kind, a.Kind == Reduce, a.Task)
+		if a.Kind == Map && a.Task < len(b.splits) {
+			t.Split = b.splits[a.Task]
+		}
+		h := b.attempt(t, a.Number)
+		h.Attempt = *a
+		h.Rack, h.Node = c.place(0, a.Rack, a.Node)
+		if !Known(t.Start) || a.Start < t.Start {
+			t.Start = a.Start
+		}
+		if t.State == Succeeded {
+			continue
+		}
+		t.State, t.Finish = a.State, a.Finish
+	}
+	for i := range jobs {
+		b := index[jobs[i].ID].jobBuilder
+		j := &b.job
+		j.Outcome = Succeeded
+		for k := range j.Tasks {
+			t := &j.Tasks[k]
+			if t.Kind <= Reduce && t.State != Succeeded {
+				j.Outcome = Failed
+			}
+			for n := range t.Attempts {
+				j.Finish = max(j.Finish, t.Attempts[n].Finish)
+			}
+		}
+		if err := b.finish(); err != nil {
+			panic("workload: " + err.Error()) // the collector's own limits were set to fit
+		}
+	}
+	c.h.Topology = c.topology()
+	return c.h
+}
+
+// hadoopJobID is the only form of a job's id that Hadoop reads.
+var hadoopJobID = regexp.MustCompile(`^job_\d{1,18}_\d{4,9}$`)
+
+// hadoopIDs returns the ids under which jobs are written: their own, or where
+// Hadoop could not read those a new one.
+func hadoopIDs(jobs []HistoryJob) []string {
+	taken := make(map[string]bool, len(jobs))
+	ids := make([]string, len(jobs))
+	for i := range jobs {
+		if id := jobs[i].ID; hadoopJobID.MatchString(id) {
+			ids[i], taken[id] = id, true
+		}
+	}
+	next := 1
+	for i := range ids {
+		for ids[i] == "" {
+			if id := fmt.Sprintf("job_201001010000_%04d", next); !taken[id] {
+				ids[i], taken[id] = id, true
+			}
+			next++
+		}
+	}
+	return ids
+}
+
+// exporter writes one history's times and names in Hadoop's terms.
+type exporter struct {
+	h     *History
+	epoch int64 // Unix time of instant 0
+	ids   []string
+	racks map[string]string // by host
+}
+
+func newExporter(h *History) exporter {
+	e := exporter{h: h, epoch: h.Epoch, ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
+	for _, r := range h.Topology.Racks {
+		for _, host := range r.Hosts {
+			e.racks[host] = r.Name
+		}
+	}
+	if e.epoch == Unknown {
+		e.epoch = firstEpoch
+	}
+	return e
+}
+
+// millis is an instant as Unix time in milliseconds, or -1.
+func (e *exporter) millis(d time.Duration) int64 {
+	if !Known(d) {
+		return Unknown
+	}
+	return e.epoch + roundMillis(d)
+}
+
+func roundMillis(d time.Duration) int64 { return d.Round(time.Millisecond).Milliseconds() }
+
+// recorded returns the job's tasks that Hadoop would have recorded.
+func recorded(j *HistoryJob) []*HistoryTask {
+	var list []*HistoryTask
+	for i := range j.Tasks {
+		if j.Tasks[i].Kind != TaskCleanup {
+			list = append(list, &j.Tasks[i])
+		}
+	}
+	return list
+}
+
+// numbers gives each task the number of its id. Hadoop numbers the tasks of a
+// slot type together; where kinds have numbers of their own, set-up and
+// clean-up follow the maps or reduces, clean-up first.
+func numbers(j *HistoryJob) map[*HistoryTask]int {
+	type key struct {
+		reduceSlot bool
+		number     int
+	}
+	taken := make(map[key]bool)
+	given := make(map[*HistoryTask]int)
+	for i := range j.Tasks {
+		if t := &j.Tasks[i]; t.Kind <= Reduce {
+			given[t] = t.Number
+			taken[key{t.ReduceSlot, t.Number}] = true
+		}
+	}
+	for _, kind := range []Kind{Cleanup, Setup} {
+		for i := range j.Tasks {
+			t := &j.Tasks[i]
+			if t.Kind != kind {
+				continue
+			}
+			k := key{t.ReduceSlot, t.Number}
+			if taken[k] {
+				k.number = 0
+				for taken[k] {
+					k.number++
+				}
+			}
+			taken[k] = true
+			given[t] = k.number
+		}
+	}
+	return given
+}
+
+// marks are the instants within an attempt that Hadoop records.
+func (a *HistoryAttempt) marks() (mapped, shuffled, sorted time.Duration) {
+	mapped, shuffled, sorted = UnknownTime, UnknownTime, UnknownTime
+	known := func(p Phase) time.Duration {
+		if Known(a.Phases[p]) {
+			return a.Phases[p]
+		}
+		return 0
+	}
+	if Known(a.Phases[PhaseShuffle]) && Known(a.Start) {
+		shuffled = a.Start + known(PhaseStartup) + a.Phases[PhaseShuffle]
+		sorted = shuffled + known(PhaseMerge)
+	} else if Known(a.Phases[PhaseMerge]) && Known(a.Finish) {
+		mapped = a.Finish - a.Phases[PhaseMerge] - known(PhaseWrite) - known(PhaseCommit)
+	}
+	return mapped, shuffled, sorted
+}
+
+// counterNames lists the counters that are written, as Hadoop groups and
+// displays them.
+type counterName struct {
+	name, display string
+	mrv1          bool // written by MRv1
+	mrv2          bool
+	field         func(*TaskCounters) *int64
+	kinds         [2]bool // of maps, of reduces
+}
+
+var (
+	both    = [2]bool{true, true}
+	maponly = [2]bool{true, false}
+	redonly = [2]bool{false, true}
+)
+
+var fileSystemCounters = []counterName{
+	{"FILE_BYTES_READ", "FILE: Number of bytes read", true, true, func(c *TaskCounters) *int64 { return &c.LocalReadBytes }, both},
+	{"FILE_BYTES_WRITTEN", "FILE: Number of bytes written", true, true, func(c *TaskCounters) *int64 { return &c.LocalWriteBytes }, both},
+	{"HDFS_BYTES_READ", "HDFS: Number of bytes read", true, true, func(c *TaskCounters) *int64 { return &c.HDFSReadBytes }, both},
+	{"HDFS_BYTES_WRITTEN", "HDFS: Number of bytes written", true, true, func(c *TaskCounters) *int64 { return &c.HDFSWriteBytes }, both},
+}
+
+var taskCounters = []counterName{
+	{"MAP_INPUT_RECORDS", "Map input records", true, true, func(c *TaskCounters) *int64 { return &c.InRecords }, maponly},
+	{"MAP_INPUT_BYTES", "Map input bytes", true, false, func(c *TaskCounters) *int64 { return &c.InBytes }, maponly},
+	{"MAP_OUTPUT_RECORDS", "Map output records", true, true, func(c *TaskCounters) *int64 { return &c.OutRecords }, maponly},
+	{"MAP_OUTPUT_BYTES", "Map output bytes", true, true, func(c *TaskCounters) *int64 { return &c.OutBytes }, maponly},
+	{"MAP_OUTPUT_MATERIALIZED_BYTES", "Map output materialized bytes", true, true, func(c *TaskCounters) *int64 { return &c.More.MaterializedBytes }, maponly},
+	{"COMBINE_INPUT_RECORDS", "Combine input records", true, true, func(c *TaskCounters) *int64 { return &c.More.CombineInRecords }, both},
+	{"COMBINE_OUTPUT_RECORDS", "Combine output records", true, true, func(c *TaskCounters) *int64 { return &c.More.CombineOutRecords }, both},
+	{"REDUCE_INPUT_GROUPS", "Reduce input groups", true, true, func(c *TaskCounters) *int64 { return &c.More.InGroups }, redonly},
+	{"REDUCE_SHUFFLE_BYTES", "Reduce shuffle bytes", true, true, func(c *TaskCounters) *int64 { return &c.ShuffleBytes }, redonly},
+	{"REDUCE_INPUT_RECORDS", "Reduce input records", true, true, func(c *TaskCounters) *int64 { return &c.InRecords }, redonly},
+	{"REDUCE_OUTPUT_RECORDS", "Reduce output records", true, true, func(c *TaskCounters) *int64 { return &c.OutRecords }, redonly},
+	{"SPILLED_RECORDS", "Spilled Records", true, true, func(c *TaskCounters) *int64 { return &c.SpilledRecords }, both},
+	{"GC_TIME_MILLIS", "GC time elapsed (ms)", false, true, func(c *TaskCounters) *int64 { return &c.More.GCMillis }, both},
+	{"CPU_MILLISECONDS", "CPU time spent (ms)", true, true, func(c *TaskCounters) *int64 { return &c.More.CPUMillis }, both},
+	{"PHYSICAL_MEMORY_BYTES", "Physical memory (bytes) snapshot", true, true, func(c *TaskCounters) *int64 { return &c.More.PhysicalBytes }, both},
+	{"VIRTUAL_MEMORY_BYTES", "Virtual memory (bytes) snapshot", true, true, func(c *TaskCounters) *int64 { return &c.More.VirtualBytes }, both},
+	{"COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", true, true, func(c *TaskCounters) *int64 { return &c.More.HeapBytes }, both},
+}
+
+var jobCounters = []struct {
+	name, display string
+	field         func(*JobTotals) *int64
+}{
+	{"NUM_FAILED_MAPS", "Failed map tasks", func(t *JobTotals) *int64 { return &t.FailedMaps }},
+	{"NUM_FAILED_REDUCES", "Failed reduce tasks", func(t *JobTotals) *int64 { return &t.FailedReduces }},
+	{"TOTAL_LAUNCHED_MAPS", "Launched map tasks", func(t *JobTotals) *int64 { return &t.LaunchedMaps }},
+	{"TOTAL_LAUNCHED_REDUCES", "Launched reduce tasks", func(t *JobTotals) *int64 { return &t.LaunchedReduces }},
+	{"DATA_LOCAL_MAPS", "Data-local map tasks", func(t *JobTotals) *int64 { return &t.NodeLocalMaps }},
+	{"RACK_LOCAL_MAPS", "Rack-local map tasks", func(t *JobTotals) *int64 { return &t.RackLocalMaps }},
+	{"OTHER_LOCAL_MAPS", "Other local map tasks", func(t *JobTotals) *int64 { return &t.OffRackMaps }},
+	{"SLOTS_MILLIS_MAPS", "SLOTS_MILLIS_MAPS", func(t *JobTotals) *int64 { return &t.SlotMillisMaps }},
+	{"SLOTS_MILLIS_REDUCES", "SLOTS_MILLIS_REDUCES", func(t *JobTotals) *int64 { return &t.SlotMillisReduces }},
+}
+
+// locationOf writes a machine as Hadoop does; a rack that is not known is the
+// one Hadoop gives to machines it cannot place (NetworkTopology.DEFAULT_RACK).
+func locationOf(rack, host string) string { return "/" + rackOr(rack) + "/" + host }
+
+func rackOr(rack string) string {
+	if rack == "" {
+		return "default-rack"
+	}
+	return rack
+}
+
+var statedLocalities = [numLocalities]string{"NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH", ""}
+
+// trackerOf names the TaskTracker of an attempt.
+func (a *HistoryAttempt) trackerOf() string {
+	if a.Tracker == "" && a.Node != "" {
+		return "tracker_" + a.Node
+	}
+	return a.Tracker
+}
+
+// endedAs is how Hadoop writes an end.
+func endedAs(s State) string { return strings.Replace(s.String(), "SUCCEEDED", "SUCCESS", 1) }

@@ -1,0 +1,455 @@
+package workload
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// jsonWriter writes JSON token by token and keeps the first error.
+type jsonWriter struct {
+	enc *jsontext.Encoder
+	err error
+}
+
+func newJSONWriter(w io.Writer, opts ...jsontext.Options) *jsonWriter {
+	opts = append(opts, jsontext.AllowInvalidUTF8(true))
+	return &jsonWriter{enc: jsontext.NewEncoder(w, opts...)}
+}
+
+func (w *jsonWriter) token(t jsontext.Token) {
+	if w.err == nil {
+		w.err = w.enc.WriteToken(t)
+	}
+}
+
+func (w *jsonWriter) key(k string) { w.token(jsontext.String(k)) }
+
+func (w *jsonWriter) object(f func()) {
+	w.token(jsontext.BeginObject)
+	f()
+	w.token(jsontext.EndObject)
+}
+
+func (w *jsonWriter) list(f func()) {
+	w.token(jsontext.BeginArray)
+	f()
+	w.token(jsontext.EndArray)
+}
+
+func (w *jsonWriter) str(k, v string) { w.key(k); w.token(jsontext.String(v)) }
+
+// strOrNull writes null for a text that is not known.
+func (w *jsonWriter) strOrNull(k, v string) {
+	w.key(k)
+	if v == "" {
+		w.token(jsontext.Null)
+	} else {
+		w.token(jsontext.String(v))
+	}
+}
+
+func (w *jsonWriter) num(k string, v int64) { w.key(k); w.token(jsontext.Int(v)) }
+
+func (w *jsonWriter) float(k string, v float64) { w.key(k); w.token(jsontext.Float(v)) }
+
+func (w *jsonWriter) nums(k string, list []int64) {
+	w.key(k)
+	w.list(func() {
+		for _, v := range list {
+			w.token(jsontext.Int(v))
+		}
+	})
+}
+
+// WriteRumen writes the history as a Rumen trace (LoggedJob of Hadoop 2.x): one
+// object after another. Jobs whose ids Hadoop could not read get new ones.
+func WriteRumen(w io.Writer, h *History) error {
+	r := rumenWriter{exporter: newExporter(h), jsonWriter: newJSONWriter(w, jsontext.SpaceAfterComma(true), jsontext.WithIndent("  "))}
+	for i := range h.Jobs {
+		r.job(&h.Jobs[i], r.ids[i])
+	}
+	return r.err
+}
+
+type rumenWriter struct {
+	exporter
+	*jsonWriter
+}
+
+func (w *rumenWriter) job(j *HistoryJob, id string) {
+	given := numbers(j)
+	tasks := func(name string, kinds ...Kind) {
+		w.key(name)
+		w.list(func() {
+			for _, t := range recorded(j) {
+				if slices.Contains(kinds, t.Kind) {
+					w.task(t, id, given[t])
+				}
+			}
+		})
+	}
+	s := runStatistics(j)
+	name := j.Name
+	if name == "" && id != j.ID {
+		name = j.ID
+	}
+	w.object(func() {
+		w.str("priority", j.Priority.String())
+		w.str("jobID", id)
+		w.strOrNull("user", j.User)
+		w.strOrNull("jobName", name)
+		w.num("submitTime", w.millis(j.Submit))
+		w.num("launchTime", w.millis(j.Launch))
+		w.num("finishTime", w.millis(j.Finish))
+		w.num("heapMegabytes", j.HeapMB)
+		w.num("totalMaps", int64(j.Maps))
+		w.num("totalReduces", int64(j.Reduces))
+		if j.Outcome == Running {
+			w.strOrNull("outcome", "")
+		} else {
+			w.str("outcome", endedAs(j.Outcome))
+		}
+		w.strOrNull("jobtype", j.Type)
+		w.key("directDependantJobs")
+		w.list(func() {})
+		tasks("mapTasks", Map)
+		tasks("reduceTasks", Reduce)
+		tasks("otherTasks", Setup, Cleanup)
+		w.cdfs("successfulMapAttemptCDFs", s.mapsDone[:])
+		w.cdfs("failedMapAttemptCDFs", s.mapsLost[:])
+		w.key("successfulReduceAttemptCDF")
+		w.cdf(s.reducesDone)
+		w.key("failedReduceAttemptCDF")
+		w.cdf(s.reducesLost)
+		w.key("mapperTriesToSucceed")
+		if len(s.tries) == 0 {
+			w.token(jsontext.Null)
+		} else {
+			w.list(func() {
+				for _, share := range s.tries {
+					w.token(jsontext.Float(share))
+				}
+			})
+		}
+		w.float("failedMapperFraction", s.failedMaps)
+		w.num("relativeTime", 0)
+		w.strOrNull("queue", j.Queue)
+		w.num("clusterMapMB", j.ClusterMapMB)
+		w.num("clusterReduceMB", j.ClusterReduceMB)
+		w.num("jobMapMB", j.MapMB)
+		w.num("jobReduceMB", j.ReduceMB)
+		for _, name := range []string{"MapInput", "MapOutput", "ReduceInput", "ReduceOutput"} {
+			w.num("computonsPer"+name+"Byte", Unknown)
+		}
+		w.key("jobProperties")
+		w.object(func() {
+			for _, k := range j.Conf.Keys() {
+				v, _ := j.Conf.Lookup(k)
+				w.str(k, v)
+			}
+		})
+	})
+}
+
+func (w *rumenWriter) task(t *HistoryTask, job string, number int) {
+	id := fmt.Sprintf("%s_%c_%06d", bareID(job), slotLetter(t.ReduceSlot), number)
+	in, inRecords, out, outRecords := int64(Unknown), int64(Unknown), int64(Unknown), int64(Unknown)
+	if a := t.Winner(); a != nil {
+		switch t.Kind {
+		case Map:
+			in, inRecords, out, outRecords = a.HDFSReadBytes, a.InRecords, a.LocalWriteBytes, a.OutRecords
+		case Reduce:
+			in, inRecords, out, outRecords = a.ShuffleBytes, a.InRecords, a.HDFSWriteBytes, a.OutRecords
+		}
+	}
+	w.object(func() {
+		w.num("startTime", w.millis(t.Start))
+		w.str("taskID", "task_"+id)
+		w.str("taskType", taskTypes[t.Kind])
+		w.num("finishTime", w.millis(t.Finish))
+		w.key("attempts")
+		w.list(func() {
+			for i := range t.Attempts {
+				w.attempt(&t.Attempts[i], t, fmt.Sprintf("attempt_%s_%d", id, t.Attempts[i].Number))
+			}
+		})
+		w.key("preferredLocations")
+		w.list(func() {
+			for _, host := range t.Split.Hosts {
+				w.object(func() { w.layers(w.racks[host], host) })
+			}
+		})
+		if t.State == Running {
+			w.strOrNull("taskStatus", "")
+		} else {
+			w.str("taskStatus", endedAs(t.State))
+		}
+		w.num("inputBytes", in)
+		w.num("inputRecords", inRecords)
+		w.num("outputBytes", out)
+		w.num("outputRecords", outRecords)
+	})
+}
+
+func (w *rumenWriter) layers(rack, host string) {
+	w.key("layers")
+	w.list(func() {
+		for layer := range strings.SplitSeq(rackOr(rack), "/") {
+			w.token(jsontext.String(layer))
+		}
+		w.token(jsontext.String(host))
+	})
+}
+
+func (w *rumenWriter) attempt(a *HistoryAttempt, t *HistoryTask, id string) {
+	_, shuffled, sorted := a.marks()
+	w.object(func() {
+		w.key("location")
+		if a.Node == "" {
+			w.token(jsontext.Null)
+			w.strOrNull("hostName", "")
+		} else {
+			w.object(func() { w.layers(a.Rack, a.Node) })
+			w.str("hostName", locationOf(a.Rack, a.Node))
+		}
+		w.num("startTime", w.millis(a.Start))
+		if a.State == Running {
+			w.strOrNull("result", "")
+		} else {
+			w.str("result", endedAs(a.State))
+		}
+		w.num("finishTime", w.millis(a.Finish))
+		w.str("attemptID", id)
+		if p := a.Progress; p != nil {
+			w.nums("clockSplits", p.Clock)
+			w.nums("cpuUsages", p.CPU)
+			w.nums("vmemKbytes", p.VMem)
+			w.nums("physMemKbytes", p.PhysMem)
+		}
+		w.num("shuffleFinished", w.millis(shuffled))
+		w.num("sortFinished", w.millis(sorted))
+		w.num("hdfsBytesRead", a.HDFSReadBytes)
+		w.num("hdfsBytesWritten", a.HDFSWriteBytes)
+		w.num("fileBytesRead", a.LocalReadBytes)
+		w.num("fileBytesWritten", a.LocalWriteBytes)
+		of := func(k Kind, v int64) int64 {
+			if t.slotKind() == k {
+				return v
+			}
+			return Unknown
+		}
+		w.num("mapInputRecords", of(Map, a.InRecords))
+		w.num("mapOutputBytes", of(Map, a.OutBytes))
+		w.num("mapOutputRecords", of(Map, a.OutRecords))
+		w.num("combineInputRecords", a.More.CombineInRecords)
+		w.num("reduceInputGroups", a.More.InGroups)
+		w.num("reduceInputRecords", of(Reduce, a.InRecords))
+		w.num("reduceShuffleBytes", a.ShuffleBytes)
+		w.num("reduceOutputRecords", of(Reduce, a.OutRecords))
+		w.num("spilledRecords", a.SpilledRecords)
+		w.num("mapInputBytes", of(Map, a.InBytes))
+		if m := &a.More; m.CPUMillis != Unknown || m.VirtualBytes != Unknown || m.PhysicalBytes != Unknown || m.HeapBytes != Unknown {
+			w.key("resourceUsageMetrics")
+			w.object(func() {
+				w.num("cumulativeCpuUsage", m.CPUMillis)
+				w.num("virtualMemoryUsage", m.VirtualBytes)
+				w.num("physicalMemoryUsage", m.PhysicalBytes)
+				w.num("heapUsage", m.HeapBytes)
+			})
+		}
+	})
+}
+
+// jobStatistics are what Rumen sums up over a job's attempts: their run times
+// in milliseconds, of maps by distance to the split, and how many tries maps
+// took. Killed attempts are not in the distributions.
+type jobStatistics struct {
+	mapsDone, mapsLost       [4][]int64 // node, rack, off, unknown
+	reducesDone, reducesLost []int64
+	tries                    []float64 // share of the maps that took one, two... tries
+	failedMaps               float64   // share of the maps that never succeeded
+}
+
+func runStatistics(j *HistoryJob) jobStatistics {
+	var s jobStatistics
+	var byTries []int
+	maps, failed := 0, 0
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		if t.Kind > Reduce {
+			continue
+		}
+		for k := range t.Attempts {
+			a := &t.Attempts[k]
+			if !Known(a.Start) || !Known(a.Finish) || a.State == Running || a.State == Killed {
+				continue
+			}
+			ran := roundMillis(a.Finish) - roundMillis(a.Start)
+			done := a.State == Succeeded
+			switch {
+			case t.Kind == Map && done:
+				s.mapsDone[a.Locality] = append(s.mapsDone[a.Locality], ran)
+			case t.Kind == Map:
+				s.mapsLost[a.Locality] = append(s.mapsLost[a.Locality], ran)
+			case done:
+				s.reducesDone = append(s.reducesDone, ran)
+			default:
+				s.reducesLost = append(s.reducesLost, ran)
+			}
+		}
+		if t.Kind != Map {
+			continue
+		}
+		maps++
+		won := t.Winner()
+		if won == nil {
+			failed++
+			continue
+		}
+		for len(byTries) <= min(won.Number, maxAttemptsOfTask) {
+			byTries = append(byTries, 0)
+		}
+		byTries[min(won.Number, maxAttemptsOfTask)]++
+	}
+	for _, n := range byTries {
+		s.tries = append(s.tries, float64(n)/float64(maps-failed))
+	}
+	if maps > 0 {
+		s.failedMaps = float64(failed) / float64(maps)
+	}
+	return s
+}
+
+func (w *rumenWriter) cdfs(name string, lists [][]int64) {
+	w.key(name)
+	w.list(func() {
+		for _, l := range lists {
+			w.cdf(l)
+		}
+	})
+}
+
+// cdf writes a LoggedDiscreteCDF: extremes and the values at each twentieth.
+func (w *rumenWriter) cdf(values []int64) {
+	slices.Sort(values)
+	w.object(func() {
+		if len(values) == 0 {
+			w.num("maximum", math.MaxInt64)
+			w.num("minimum", math.MinInt64)
+			w.key("rankings")
+			w.list(func() {})
+			w.num("numberValues", 0)
+			return
+		}
+		w.num("maximum", values[len(values)-1])
+		w.num("minimum", values[0])
+		w.key("rankings")
+		w.list(func() {
+			for percent := 5; percent <= 95; percent += 5 {
+				w.object(func() {
+					w.num("datum", values[rank(percent, len(values))])
+					w.float("relativeRanking", float64(percent)/100)
+				})
+			}
+		})
+		w.num("numberValues", int64(len(values)))
+	})
+}
+
+// rank is the index of the first value at or below which so many percent of n
+// values lie, the share rounded down to whole values.
+func rank(percent, n int) int { return max(0, percent*n/100-1) }
+
+// WriteTopology writes the machines as Rumen's LoggedNetworkTopology.
+func WriteTopology(w io.Writer, t *Topology) error {
+	j := newJSONWriter(w, jsontext.WithIndent("  "))
+	leaf := func(host string) {
+		j.object(func() {
+			j.str("name", host)
+			j.key("children")
+			j.token(jsontext.Null)
+		})
+	}
+	j.object(func() {
+		j.str("name", "<root>")
+		j.key("children")
+		j.list(func() {
+			for _, r := range t.Racks {
+				j.object(func() {
+					j.str("name", rackOr(r.Name))
+					j.key("children")
+					j.list(func() {
+						for _, host := range r.Hosts {
+							leaf(host)
+						}
+					})
+				})
+			}
+		})
+	})
+	return j.err
+}
+
+// WriteSLS writes jobs as input of YARN's scheduler load simulator: how long
+// the containers of successful attempts ran, in milliseconds from the start.
+func WriteSLS(w io.Writer, h *History) error {
+	e := newExporter(h)
+	j := newJSONWriter(w, jsontext.WithIndent("  "))
+	for i := range h.Jobs {
+		job := &h.Jobs[i]
+		if !Known(job.Submit) || !Known(job.Finish) {
+			return fmt.Errorf("SLS needs submission and finish of every job: %s lacks one", job.ID)
+		}
+		j.object(func() {
+			j.str("am.type", "mapreduce")
+			j.num("job.start.ms", roundMillis(job.Submit))
+			j.num("job.end.ms", roundMillis(job.Finish))
+			j.str("job.queue.name", cmp.Or(job.Queue, "default"))
+			j.str("job.id", e.ids[i])
+			if job.User != "" {
+				j.str("job.user", job.User)
+			}
+			j.key("job.tasks")
+			j.list(func() {
+				for k := range job.Tasks {
+					t := &job.Tasks[k]
+					a := t.Winner()
+					if t.Kind > Reduce || a == nil || a.Node == "" || !Known(a.Start) || !Known(a.Finish) {
+						continue
+					}
+					j.object(func() {
+						j.str("container.host", locationOf(a.Rack, a.Node))
+						j.num("container.start.ms", roundMillis(a.Start))
+						j.num("container.end.ms", roundMillis(a.Finish))
+						j.num("container.priority", map[Kind]int64{Map: 20, Reduce: 10}[t.Kind])
+						j.str("container.type", t.Kind.String())
+					})
+				}
+			})
+		})
+	}
+	return j.err
+}
+
+// WriteSLSNodes writes the machines as SLS reads them, one object a rack.
+func WriteSLSNodes(w io.Writer, t *Topology) error {
+	j := newJSONWriter(w)
+	for _, r := range t.Racks {
+		j.object(func() {
+			j.str("rack", rackOr(r.Name))
+			j.key("nodes")
+			j.list(func() {
+				for _, host := range r.Hosts {
+					j.object(func() { j.str("node", host) })
+				}
+			})
+		})
+	}
+	return j.err
+}
