@@ -2,7 +2,6 @@ package sim
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/slotwave/slotwave/scheduler"
@@ -14,7 +13,7 @@ import (
 // interval. It looks at a tracker only when the last report it remembers of it
 // is too old, and remembers a newer one then (JobTracker.ExpireTrackers).
 type expiry struct {
-	timer    engine.Timer
+	timer    periodic
 	interval engine.Time
 	queue    []seen // by report, then tracker
 }
@@ -34,9 +33,9 @@ func (x *expiry) add(s seen) {
 func (jt *jobTracker) expireTrackers(int32) {
 	now := jt.eng.Now()
 	x := &jt.expiry
-	x.timer.Reset(now + x.interval/3)
-	jt.beating = math.MaxInt32
-	jt.statuses.apply(jt, now, math.MaxInt32)
+	jt.turn = x.timer.turn(jt)
+	x.timer.set(jt, now+x.interval/3)
+	jt.statuses.apply(jt)
 	for len(x.queue) > 0 && now-x.queue[0].at > x.interval {
 		t := &jt.trackers[x.queue[0].tracker]
 		x.queue = x.queue[1:]
@@ -47,7 +46,7 @@ func (jt *jobTracker) expireTrackers(int32) {
 		}
 	}
 	jt.changed()
-	jt.offer(math.MaxInt32)
+	jt.offer()
 }
 
 // lose gives a tracker up (JobTracker.lostTaskTracker): what ran there is
@@ -145,22 +144,42 @@ func (jt *jobTracker) setHeartbeat() {
 	jt.c.Heartbeat = interval.Duration()
 	jt.offers.reset(len(jt.trackers), interval)
 	now := jt.eng.Now()
+	var known []*taskTracker
 	for i := range jt.trackers {
 		t := &jt.trackers[i]
-		if !t.registered || t.lost || t.id == jt.beating {
+		if !t.registered || t.lost || t.beating {
 			continue
 		}
+		known = append(known, t)
 		if t.regular {
 			t.regular = false
 			from := now
-			if t.id < jt.beating {
+			if turnOf(t.rank) < jt.turn {
 				from++ // its heartbeat at this instant is past
 			}
 			if next := t.beatFrom(from); next != t.next {
 				t.last, t.next = next-t.interval, next
 			}
 		}
+	}
+	// Where heartbeats meet, the one that was decided on first comes first.
+	slices.SortFunc(known, func(a, b *taskTracker) int {
+		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.rank, b.rank))
+	})
+	for _, t := range known {
+		jt.newRank(t)
 		jt.rearm(t)
+	}
+}
+
+// newRank puts a tracker behind all others in the order of one instant.
+func (jt *jobTracker) newRank(t *taskTracker) {
+	t.rank = jt.nextRank
+	jt.nextRank++
+	at, set := t.timer.Set()
+	t.timer = t.timer.Ranked(t.rank)
+	if set {
+		t.timer.Reset(at)
 	}
 }
 

@@ -43,16 +43,16 @@ type jobTracker struct {
 	ended    int
 
 	submission engine.Timer
-	tick       engine.Timer
-	overture   engine.Timer  // the same, when it comes before heartbeats
+	tick       periodic
 	lags       []engine.Time // when jobs become old enough to speculate
 	tickEvery  engine.Time
 	ticked     engine.Time // last tick that was simulated
 	skippable  bool        // ticks without a change since the one before
 	dirty      bool        // something has changed since the last tick
 
-	beating   int32 // the tracker whose heartbeat is answered; beyond all: something after heartbeats
-	spread    bool  // replicas go to different racks
+	turn      turnOf // what is going on, in the order of this instant
+	nextRank  uint32
+	spread    bool // replicas go to different racks
 	rackNodes [][]int32
 	placement workload.Seed
 	entries   [2][]entry
@@ -90,14 +90,17 @@ const poll = engine.Time(time.Second) // a child asks its tracker so often
 func (jt *jobTracker) beat(id int32) {
 	now := jt.eng.Now()
 	t := &jt.trackers[id]
-	jt.statuses.apply(jt, now, id)
-	jt.beating = id
+	if !t.regular || jt.outOfBand.on {
+		jt.newRank(t) // heartbeats that meet at an instant later come in this order
+	}
+	jt.turn = turnOf(t.rank)
+	t.beating = true
+	jt.statuses.apply(jt)
 	jt.setNow()
 	if !t.registered {
 		jt.register(t)
 	}
 	t.prev = now - t.interval
-	t.beating = true
 	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
 
 	t.settle(jt, now)
@@ -115,12 +118,11 @@ func (jt *jobTracker) beat(id int32) {
 	t.regular = true
 	t.sweep(jt)
 	jt.statuses.expect(t)
-	jt.beating = id
 
 	jt.rearm(t)
 	jt.offers.place(jt, t)
 	jt.changed()
-	jt.offer(id)
+	jt.offer()
 }
 
 // report takes in the status of every attempt on the tracker.

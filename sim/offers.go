@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/slotwave/slotwave/scheduler"
@@ -26,6 +27,7 @@ type ring struct {
 	used     []uint64 // buckets that are not empty
 	next     []int32  // by tracker: the following one in its bucket, or -1
 	phase    []engine.Time
+	rank     []uint32 // of those at one phase the lower comes first
 	in       []bool
 }
 
@@ -40,6 +42,7 @@ func newRing(trackers int, interval engine.Time) ring {
 		used:     make([]uint64, buckets/64),
 		next:     make([]int32, trackers),
 		phase:    make([]engine.Time, trackers),
+		rank:     make([]uint32, trackers),
 		in:       make([]bool, trackers),
 	}
 	for i := range r.heads {
@@ -54,17 +57,17 @@ func (r *ring) bucket(phase engine.Time) int {
 	return int(q)
 }
 
-func (r *ring) add(id int32, phase engine.Time) {
+func (r *ring) add(id int32, phase engine.Time, rank uint32) {
 	if r.in[id] {
-		if r.phase[id] == phase {
+		if r.phase[id] == phase && r.rank[id] == rank {
 			return
 		}
 		r.remove(id)
 	}
-	r.in[id], r.phase[id] = true, phase
+	r.in[id], r.phase[id], r.rank[id] = true, phase, rank
 	b := r.bucket(phase)
 	at := &r.heads[b]
-	for *at >= 0 && (r.phase[*at] < phase || r.phase[*at] == phase && *at < id) {
+	for *at >= 0 && (r.phase[*at] < phase || r.phase[*at] == phase && r.rank[*at] < rank) {
 		at = &r.next[*at]
 	}
 	r.next[id] = *at
@@ -88,13 +91,13 @@ func (r *ring) remove(id int32) {
 	}
 }
 
-// after finds the tracker whose heartbeat comes next after that of tracker id
-// at the instant now (an id of -1: before any at that instant), and when.
-func (r *ring) after(now engine.Time, id int32) (int32, engine.Time) {
+// after finds the tracker whose heartbeat comes next after the given turn of the
+// instant now, and when.
+func (r *ring) after(now engine.Time, turn turnOf) (int32, engine.Time) {
 	phase := now % r.interval
 	b := r.bucket(phase)
 	for i := r.heads[b]; i >= 0; i = r.next[i] {
-		if r.phase[i] > phase || r.phase[i] == phase && i > id {
+		if r.phase[i] > phase || r.phase[i] == phase && turnOf(r.rank[i]) > turn {
 			return i, now + r.phase[i] - phase
 		}
 	}
@@ -103,7 +106,7 @@ func (r *ring) after(now engine.Time, id int32) (int32, engine.Time) {
 		return -1, engine.Never
 	}
 	ahead := r.phase[i] - phase
-	if ahead < 0 || ahead == 0 && i <= id {
+	if ahead < 0 || ahead == 0 && turnOf(r.rank[i]) <= turn {
 		ahead += r.interval
 	}
 	return i, now + ahead
@@ -145,28 +148,35 @@ func (o *offers) place(jt *jobTracker, t *taskTracker) {
 	for k := range o.rings {
 		r := &o.rings[k]
 		if t.regular && !t.lost && !t.blacklisted && t.view.Used[k]+given[k] < t.view.Slots[k] {
-			r.add(t.id, t.next%r.interval)
+			r.add(t.id, t.next%r.interval, t.rank)
 		} else {
 			r.remove(t.id)
 		}
 	}
 }
 
+// turnOf is a place in the order of one instant: the rank of the tracker whose
+// heartbeat is answered, or before or after all heartbeats.
+type turnOf int64
+
+const (
+	beforeBeats turnOf = -1
+	afterBeats  turnOf = math.MaxInt64
+)
+
 // offer makes sure that the next heartbeat that can be given work is simulated.
-// It is called after everything that happens; id is the tracker whose heartbeat
-// that was, -1 if it was something that comes before heartbeats at one instant,
-// or a larger number than any if it comes after.
-func (jt *jobTracker) offer(id int32) {
+// It is called after everything that happens.
+func (jt *jobTracker) offer() {
 	if jt.every {
 		return
 	}
 	want := jt.wants()
 	now := jt.eng.Now()
 	if want.Map || want.Any {
-		jt.arm(jt.offers.rings[workload.Map].after(now, id))
+		jt.arm(jt.offers.rings[workload.Map].after(now, jt.turn))
 	}
 	if want.Reduce || want.Any {
-		jt.arm(jt.offers.rings[workload.Reduce].after(now, id))
+		jt.arm(jt.offers.rings[workload.Reduce].after(now, jt.turn))
 	}
 }
 
@@ -201,7 +211,7 @@ func (jt *jobTracker) rearm(t *taskTracker) {
 		return
 	}
 	from := jt.eng.Now()
-	if t.id <= jt.beating {
+	if turnOf(t.rank) <= jt.turn {
 		from++ // its heartbeat at this instant is past
 	}
 	at := engine.Never
@@ -264,15 +274,16 @@ func (q *statusQueue) expect(t *taskTracker) {
 	}
 }
 
-// apply takes in what was reported before the heartbeat of a tracker.
-func (q *statusQueue) apply(jt *jobTracker, now engine.Time, id int32) {
+// apply takes in what was reported before the present turn.
+func (q *statusQueue) apply(jt *jobTracker) {
+	now := jt.eng.Now()
 	for q.head < len(q.queue) {
 		s := &q.queue[q.head]
-		if s.due > now || s.due == now && s.tracker >= id {
+		t := &jt.trackers[s.tracker]
+		if s.due > now || s.due == now && turnOf(t.rank) >= jt.turn {
 			break
 		}
 		q.head++
-		t := &jt.trackers[s.tracker]
 		if t.stamp == s.stamp && !t.lost {
 			q.set(jt, t, [2]int{int(s.tasks[0]), int(s.tasks[1])})
 		}

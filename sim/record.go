@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"math"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -9,8 +8,6 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
-
-const maxTracker = math.MaxInt32
 
 // never stands for an instant that did not come, in outcomes.
 const never = time.Duration(-1)

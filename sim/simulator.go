@@ -98,7 +98,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		shared: q.Cluster.SharedSlots, every: q.Cluster.EveryHeartbeat,
 		hosts: make(map[string]int32, len(q.Cluster.Nodes)),
 		draws: newDraws(seed), placement: seed.Named("split placement"),
-		beating: -1,
+		turn: beforeBeats,
 	}
 	jt.submits, _ = sched.(scheduler.Submitter)
 	jt.chooses, _ = sched.(scheduler.Chooser)
@@ -159,7 +159,7 @@ func (jt *jobTracker) buildTrackers() {
 	}
 	for i := range nodes {
 		n, t := &nodes[i], &jt.trackers[i]
-		t.id, t.rack = int32(i), int32(n.Rack)
+		t.id, t.rack, t.rank = int32(i), int32(n.Rack), uint32(i)
 		jt.hosts[n.Name] = t.id
 		jt.rackNodes[n.Rack] = append(jt.rackNodes[n.Rack], t.id)
 		t.dies, t.news = engine.Never, engine.Never
@@ -183,8 +183,9 @@ func (jt *jobTracker) buildTrackers() {
 		}
 		all := nodes[i].MapSlots + nodes[i].ReduceSlots
 		t.chains, chains = chains[:all:all], chains[all:]
-		t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.beat)
+		t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.beat).Ranked(t.rank)
 	}
+	jt.nextRank = uint32(len(nodes))
 	racks := 0
 	for _, members := range jt.rackNodes {
 		if len(members) > 0 {
@@ -206,7 +207,7 @@ func (jt *jobTracker) startTrackers() {
 		jt.offers.reset(len(jt.trackers), engine.At(jt.c.Heartbeat))
 		for i := range jt.trackers {
 			jt.trackers[i].next = phases[i]
-			jt.trackers[i].timer.Reset(phases[i])
+			jt.eng.NewTimer(engine.Arrival, int32(i), jt.beat).Reset(phases[i])
 		}
 	} else {
 		interval := jt.interval(len(jt.trackers))
@@ -229,8 +230,8 @@ func (jt *jobTracker) startTrackers() {
 		}
 	}
 	if jt.mortal {
-		jt.expiry.timer = jt.eng.NewTimer(engine.Housekeeping, 0, jt.expireTrackers)
-		jt.expiry.timer.Reset(jt.expiry.interval / 3)
+		jt.expiry.timer = jt.newPeriodic(jt.expiry.interval/3, jt.expireTrackers)
+		jt.expiry.timer.set(jt, jt.expiry.interval/3)
 	}
 }
 
@@ -267,8 +268,7 @@ func (jt *jobTracker) buildJobs() error {
 		jt.submission.Reset(engine.At(q.Jobs[0].Submit))
 	}
 	if jt.tickEvery > 0 {
-		jt.tick = jt.eng.NewTimer(engine.Housekeeping, 0, jt.onTick)
-		jt.overture = jt.eng.NewTimer(engine.Overture, 0, jt.onTick)
+		jt.tick = jt.newPeriodic(jt.tickEvery, jt.onTick)
 		jt.setTick()
 	}
 	return nil
@@ -277,7 +277,7 @@ func (jt *jobTracker) buildJobs() error {
 // submit takes in the jobs that are due.
 func (jt *jobTracker) submit(int32) {
 	now := jt.eng.Now()
-	jt.beating = -1
+	jt.turn = beforeBeats
 	jt.setNow()
 	for jt.arrivals < len(jt.q.Jobs) && engine.At(jt.q.Jobs[jt.arrivals].Submit) <= now {
 		j, err := jt.newJob(jt.arrivals)
@@ -299,7 +299,7 @@ func (jt *jobTracker) submit(int32) {
 		jt.submission.Reset(engine.At(jt.q.Jobs[jt.arrivals].Submit))
 	}
 	jt.changed()
-	jt.offer(-1)
+	jt.offer()
 }
 
 // changed makes sure that the policy's next tick is simulated.
@@ -311,10 +311,7 @@ func (jt *jobTracker) changed() {
 	jt.setTick()
 }
 
-// setTick sets the next tick that is to be simulated. A policy's thread that
-// runs less often than a tracker beats comes before the heartbeats of an
-// instant, one that runs more often after them: of two things that recur, the
-// slower one was decided on first.
+// setTick sets the next tick that is to be simulated.
 func (jt *jobTracker) setTick() {
 	at := engine.Never
 	if jt.dirty || !jt.skippable {
@@ -323,15 +320,45 @@ func (jt *jobTracker) setTick() {
 	if len(jt.lags) > 0 {
 		at = min(at, jt.tickFrom(jt.lags[0]))
 	}
-	if at == engine.Never {
-		return
+	if at < engine.Never {
+		jt.tick.set(jt, at)
 	}
-	late, early := jt.tick, jt.overture
-	if engine.At(jt.c.Heartbeat) < jt.tickEvery {
-		late, early = early, late
+}
+
+// periodic is the timer of a thread that recurs. A thread that runs less often
+// than a tracker beats comes before the heartbeats of an instant, one that runs
+// more often after them: of two things that recur, the slower one was decided
+// on first.
+type periodic struct {
+	every       engine.Time
+	early, late engine.Timer
+}
+
+func (jt *jobTracker) newPeriodic(every engine.Time, fire func(int32)) periodic {
+	return periodic{
+		every: every,
+		early: jt.eng.NewTimer(engine.Overture, 0, fire),
+		late:  jt.eng.NewTimer(engine.Housekeeping, 0, fire),
 	}
-	early.Stop()
-	late.Reset(at)
+}
+
+func (p *periodic) slow(jt *jobTracker) bool { return p.every > engine.At(jt.c.Heartbeat) }
+
+func (p *periodic) set(jt *jobTracker, at engine.Time) {
+	if p.slow(jt) {
+		p.late.Stop()
+		p.early.Reset(at)
+	} else {
+		p.early.Stop()
+		p.late.Reset(at)
+	}
+}
+
+func (p *periodic) turn(jt *jobTracker) turnOf {
+	if p.slow(jt) {
+		return beforeBeats
+	}
+	return afterBeats
 }
 
 // setNow tells the policy the time. Slower ticks at this very instant are over
@@ -341,7 +368,7 @@ func (jt *jobTracker) setNow() {
 	jt.c.Now = now.Duration()
 	if jt.tickEvery > 0 {
 		past := now - 1
-		if jt.beating >= 0 && engine.At(jt.c.Heartbeat) < jt.tickEvery {
+		if jt.turn > beforeBeats && jt.tick.slow(jt) {
 			past = now
 		}
 		jt.c.LastTick = (past / jt.tickEvery * jt.tickEvery).Duration()
@@ -351,7 +378,7 @@ func (jt *jobTracker) setNow() {
 // tickFrom is the first tick at or after an instant that has not been yet.
 func (jt *jobTracker) tickFrom(at engine.Time) engine.Time {
 	tick := at / jt.tickEvery * jt.tickEvery
-	over := tick == jt.ticked || engine.At(jt.c.Heartbeat) < jt.tickEvery && at == jt.eng.Now() && jt.beating >= 0
+	over := tick == jt.ticked || jt.tick.slow(jt) && at == jt.eng.Now() && jt.turn > beforeBeats
 	if tick < at || over {
 		tick += jt.tickEvery
 	}
@@ -360,10 +387,7 @@ func (jt *jobTracker) tickFrom(at engine.Time) engine.Time {
 
 func (jt *jobTracker) onTick(int32) {
 	now := jt.eng.Now()
-	jt.beating = maxTracker
-	if engine.At(jt.c.Heartbeat) < jt.tickEvery {
-		jt.beating = -1
-	}
+	jt.turn = jt.tick.turn(jt)
 	jt.setNow()
 	jt.ticked, jt.dirty = now, false
 	for len(jt.lags) > 0 && jt.lags[0] <= now {
@@ -373,7 +397,7 @@ func (jt *jobTracker) onTick(int32) {
 		jt.dirty = true
 	}
 	jt.setTick()
-	jt.offer(jt.beating)
+	jt.offer()
 }
 
 // jobEnded takes a job off the list.

@@ -15,6 +15,7 @@ import (
 type taskTracker struct {
 	id    int32
 	rack  int32
+	rank  uint32 // among the heartbeats of one instant
 	view  scheduler.TaskTracker
 	timer engine.Timer
 

@@ -4,11 +4,16 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
+	"strconv"
 )
 
 func main() {
 	for _, f := range os.Args[1:] {
 		for run := 1; run <= 5; run++ {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(f), "run"+strconv.Itoa(run))); err != nil {
+				continue
+			}
 			a, err := compareRecorded(f, run)
 			if err != nil {
 				fmt.Println(f, run, err)

@@ -24,14 +24,15 @@ func (t Time) Duration() time.Duration { return time.Duration(t) }
 
 func (t Time) String() string { return time.Duration(t).String() }
 
-// Class orders what falls on one instant: a lower class fires first, and within
-// a class the timer that was made first.
+// Class orders what falls on one instant: a lower class fires first, within a
+// class the lower rank, and of those the timer that was made first.
 type Class uint8
 
 // Classes of timers, in the order they fire at one instant.
 const (
 	Completion Class = iota
 	Submission
+	Arrival  // a tracker's first heartbeat
 	Overture // what recurs more slowly than heartbeats
 	Heartbeat
 	Housekeeping // what recurs more quickly
@@ -68,7 +69,7 @@ type Engine struct {
 // entry orders by instant, then by class and timer.
 type entry struct {
 	at  uint64 // Time, never negative
-	key uint64 // class<<32 | timer
+	key uint64 // class, rank and timer
 }
 
 type timer struct {
@@ -96,7 +97,13 @@ func (a entry) before(b entry) uint64 {
 	return borrow
 }
 
-func (a entry) timer() uint32 { return uint32(a.key) }
+// A key has 4 bits of class, 32 of rank and 28 of timer.
+const (
+	timerBits = 28
+	classBits = 4
+)
+
+func (a entry) timer() uint32 { return uint32(a.key) & (1<<timerBits - 1) }
 
 // New makes an engine whose clock stands at zero.
 func New() *Engine { return &Engine{} }
@@ -113,13 +120,20 @@ type Timer struct {
 	key uint64
 }
 
-func (t Timer) id() uint32 { return uint32(t.key) }
+func (t Timer) id() uint32 { return uint32(t.key) & (1<<timerBits - 1) }
+
+// Ranked is the timer with another rank within its class; the new rank counts
+// from the next Reset on.
+func (t Timer) Ranked(rank uint32) Timer {
+	const mask = (1<<32 - 1) << timerBits
+	return Timer{t.e, t.key&^uint64(mask) | uint64(rank)<<timerBits}
+}
 
 // NewTimer makes a timer that is not set; fire(owner) is called each time it
 // goes off.
 func (e *Engine) NewTimer(c Class, owner int32, fire func(owner int32)) Timer {
 	e.timers = append(e.timers, timer{slot: unset, owner: owner, fire: fire})
-	return Timer{e, uint64(c)<<32 | uint64(len(e.timers)-1)}
+	return Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers)-1)}
 }
 
 // Reset sets the timer, whether or not it is set already. An instant in the
