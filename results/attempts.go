@@ -35,6 +35,7 @@ type AttemptTable struct {
 	free chan []byte // back from it
 	end  chan error
 	rows int64
+	err  error // of the whole table, once closed
 }
 
 // NewAttemptTable starts a table. It must be closed, also when the run fails.
@@ -115,9 +116,12 @@ func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ',
 func (t *AttemptTable) Rows() int64 { return t.rows }
 
 // Close writes what is left and returns the first error. It does not close the
-// writer.
+// writer. Closing twice is harmless, so it can be deferred as well.
 func (t *AttemptTable) Close() error {
-	t.full <- t.buf
-	close(t.full)
-	return <-t.end
+	if t.buf != nil {
+		t.full <- t.buf
+		close(t.full)
+		t.buf, t.err = nil, <-t.end
+	}
+	return t.err
 }

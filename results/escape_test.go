@@ -139,6 +139,7 @@ func TestAttemptsRoundTrip(t *testing.T) {
 		table.Attempt(&a)
 		want = append(want, a)
 	}
+	table.Close()
 	if err := table.Close(); err != nil || table.Rows() != int64(len(want)) {
 		t.Fatalf("%d rows, %v", table.Rows(), err)
 	}

@@ -37,7 +37,17 @@ func (r *Run) heading(runs int) string {
 	if runs == 1 {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s", r.title(), formatDuration(r.Stats.over.end))
+	return fmt.Sprintf("%s: %s", r.title(), formatDuration(r.end()))
+}
+
+// end is the makespan (ns) of the run that is shown, or the end of its last
+// attempt if that should be later.
+func (r *Run) end() int64 {
+	end := r.Stats.over.end
+	if len(r.Predictions) > 0 {
+		end = max(end, int64(r.Predictions[0].Mean))
+	}
+	return end
 }
 
 func (r *Run) title() string {

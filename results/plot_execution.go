@@ -30,7 +30,7 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 	end := int64(0)
 	var most [2]int // lanes
 	for _, r := range runs {
-		end = max(end, r.Stats.over.end)
+		end = max(end, r.end())
 		for i, n := range r.Stats.chart.lanes(kind) {
 			most[i] = max(most[i], n)
 		}

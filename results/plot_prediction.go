@@ -25,6 +25,7 @@ type predicted struct {
 // predictionSet is what a prediction figure shows: the makespan of each
 // scenario or, of a single scenario, also the time of each job.
 type predictionSet struct {
+	jobs   bool // row 0 is the makespan, the others are jobs
 	rows   []string
 	ref    []time.Duration // by row
 	models []string
@@ -45,7 +46,9 @@ func (a *Answers) set() *predictionSet {
 	one := true
 	for i := range a.List {
 		one = one && a.List[i].Scenario == a.List[0].Scenario
+		s.jobs = s.jobs || len(a.List[i].Prediction.Jobs) > 1
 	}
+	s.jobs = s.jobs && one
 	firstRow := map[string]int{}
 	for i := range a.List {
 		x := &a.List[i]
@@ -62,7 +65,7 @@ func (a *Answers) set() *predictionSet {
 				label = "makespan"
 			}
 			s.rows, s.ref = append(s.rows, label), append(s.ref, ref.Mean)
-			if one && len(ref.Jobs) > 1 {
+			if s.jobs {
 				for k := range ref.Jobs {
 					t := jobTime(ref, k, ref.Jobs[k].ID)
 					if t == nil {
@@ -78,7 +81,7 @@ func (a *Answers) set() *predictionSet {
 		}
 		m := index(&s.models, Escape(p.Model))
 		s.points = append(s.points, predicted{start, m, p.Low, p.Mean, p.High, ref.Mean})
-		if one && len(ref.Jobs) > 1 {
+		if s.jobs {
 			for k := range p.Jobs {
 				j := &p.Jobs[k]
 				if t := jobTime(ref, k, j.ID); t != nil && finished(j) {
@@ -204,7 +207,7 @@ func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 func (s *predictionSet) drawCloud(f *figure, reference string) {
 	lo, hi := math.Inf(1), 0.0
 	for _, p := range s.points {
-		if p.ref > 0 && p.mean > 0 {
+		if s.drawn(p) {
 			lo = min(lo, float64(p.ref), float64(p.mean))
 			hi = max(hi, float64(p.ref), float64(p.mean))
 		}
@@ -214,7 +217,11 @@ func (s *predictionSet) drawCloud(f *figure, reference string) {
 	}
 	unit := unitFor(time.Duration(hi))
 	lo, hi = lo/unit.ns/1.25, hi/unit.ns*1.25
-	f.subtitle = "each point is one job; the bands hold predictions within 10 % and 20 %"
+	what := "scenario"
+	if s.jobs {
+		what = "job"
+	}
+	f.subtitle = "each point is one " + what + "; the bands hold predictions within 10 % and 20 %"
 	p := newPanel(520, "predicted time ("+unit.name+")")
 	p.Y.Min, p.Y.Max = lo, hi
 	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.ConstantTicks(logTicks(lo, hi))
@@ -222,6 +229,12 @@ func (s *predictionSet) drawCloud(f *figure, reference string) {
 	f.panels = []*panel{p}
 	f.setX(hi, "time in "+Escape(reference)+" ("+unit.name+")", logTicks(lo, hi))
 	p.X.Min, p.X.Scale = lo, plot.LogScale{}
+}
+
+// drawn reports whether a point stands in the cloud: the makespan does not
+// stand among jobs, and zero has no place on a logarithmic axis.
+func (s *predictionSet) drawn(p predicted) bool {
+	return p.ref > 0 && p.mean > 0 && !(s.jobs && p.row == 0)
 }
 
 // logTicks are labelled at 1, 2 and 5 times the powers of ten.
@@ -262,7 +275,7 @@ func (d *cloudPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 	c.StrokeLine2(draw.LineStyle{Color: colourAxis, Width: 0.8}, x(d.lo), y(d.lo), x(d.hi), y(d.hi))
 	for _, pt := range d.points {
-		if pt.ref > 0 && pt.mean > 0 {
+		if d.drawn(pt) {
 			style := modelStyles[pt.model%len(modelStyles)]
 			style.Radius = 2
 			c.DrawGlyph(style, vg.Point{X: x(d.unit.of(int64(pt.ref))), Y: y(d.unit.of(int64(pt.mean)))})

@@ -46,7 +46,7 @@ func slotsFigure(title string, runs []*Run) *figure {
 	var waiting [2]float64
 	for _, r := range runs {
 		s := r.Stats
-		end = max(end, s.over.end)
+		end = max(end, r.end())
 		for i, n := range s.slots.count {
 			most[i] = max(most[i], n)
 		}
@@ -91,7 +91,7 @@ func slotsFigure(title string, runs []*Run) *figure {
 		if peak := max(waiting[0], waiting[1]); peak > 0 {
 			p := newPanel(height*0.55, "tasks waiting for a slot")
 			p.Y.Min, p.Y.Max = 0, peak*1.06
-			p.Y.Tick.Marker = plot.ConstantTicks(countTicks(peak*1.06, int(height*0.55/16)))
+			p.Y.Tick.Marker = plot.ConstantTicks(countTicks(peak*1.06, int(height*0.55/14)))
 			for i, style := range []draw.LineStyle{mapsWaitingStyle, reducesWaitingStyle} {
 				if waiting[i] > 0 {
 					p.Add(&stepPlotter{s, trackMapsWaiting + i, unit, style})

@@ -270,7 +270,9 @@ func TestNastyPictures(t *testing.T) {
 	r := sample(t, "</svg>\x00"+strings.Repeat("long title ", 30), c, 1, jobs)
 	for _, kind := range []chartKind{bySlot, bySlotJob, byAttempt} {
 		f := executionFigure(r.title(), []*Run{r}, kind)
-		picture(t, f)
+		if err := os.WriteFile(filepath.Join(t.ArtifactDir(), whole(int(kind))+".png"), picture(t, f), 0o666); err != nil {
+			t.Fatal(err)
+		}
 		var svg bytes.Buffer
 		if err := f.WriteSVG(&svg); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -166,7 +165,7 @@ func (r *Run) Summary() *Summary {
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
 		Jobs:         r.jobSummary(),
 		Kinds:        listed(r.Stats.kindSummaries()),
-		Slots:        listed(r.Stats.slotSummaries(int64(first.Mean))),
+		Slots:        listed(r.Stats.slotSummaries(r.end())),
 		Slowest:      listed(r.slowest()),
 	}
 	l := &r.Stats.locality
@@ -362,7 +361,6 @@ func (s *slots) slotTypes() []string {
 // slotSummaries sum up each type of slot over the makespan (ns). A bin counts
 // as saturated when at least 99 % of the slots are in use in it on average.
 func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
-	makespan = max(makespan, s.over.end)
 	var all []SlotSummary
 	for i, name := range s.slots.slotTypes() {
 		n := s.slots.count[i]
@@ -425,6 +423,3 @@ func (s *Summary) doubts() []string {
 func (t *timeline) span(bin int) (from, to int64) {
 	return int64(bin) * t.width, min(int64(bin+1)*t.width, t.end)
 }
-
-// makespan is the mean over the replications.
-func (s *Summary) makespan() time.Duration { return time.Duration(s.Makespan.Mean) }
