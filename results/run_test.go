@@ -471,7 +471,7 @@ func TestColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&out).ReadAll()
-	if err != nil || len(rows[1]) != len(JobColumns) || rows[1][12] != "" {
+	if err != nil || len(rows[1]) != len(JobColumns) || rows[1][12] != "" || rows[1][13] != "" {
 		t.Errorf("%v, %v", rows, err)
 	}
 	fields := 0

@@ -79,10 +79,12 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 			s.over.add(trackOther, int64(a.Start), int64(a.Finish))
 		}
 	}
-	if section, lane, ok := s.slots.find(a); ok {
+	section, lane, ok := s.slots.find(a)
+	switch {
+	case ok:
 		s.slots.used[section][lane]++
 		s.chart.add(a, section, lane)
-	} else {
+	case d > 0: // without time it was ended before it got a slot
 		s.strays++
 	}
 }

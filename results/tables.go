@@ -25,10 +25,14 @@ func WriteJobs(w io.Writer, jobs []model.JobOutcome) error {
 	out.Write(JobColumns)
 	for i := range jobs {
 		j := &jobs[i]
+		low, high := ns(j.Low), ns(j.High)
+		if !finished(j) {
+			low, high = "", ""
+		}
 		out.Write([]string{
 			Escape(j.ID), Escape(j.Name), Escape(j.User), Escape(j.Pool), Escape(j.Queue), j.State.String(),
 			instant(j.Submit), instant(j.Launch), instant(j.Running), instant(j.FirstMap),
-			instant(j.LastMap), instant(j.ShuffleEnd), instant(j.Finish), ns(j.Low), ns(j.High),
+			instant(j.LastMap), instant(j.ShuffleEnd), instant(j.Finish), low, high,
 			whole(j.Maps), whole(j.Reduces), whole(j.Failed), whole(j.Killed), whole(j.SpeculativeRuns),
 			whole(j.Locality[workload.NodeLocal]), whole(j.Locality[workload.RackLocal]),
 			whole(j.Locality[workload.OffRack]), whole(j.Locality[workload.NoLocality]),
