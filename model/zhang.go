@@ -72,50 +72,65 @@ type PhaseRow struct {
 	MS float64
 }
 
-// PlatformProfile holds the measurements of each phase, in the order of
-// PlatformPhases.
-type PlatformProfile [len(PlatformPhases)][]PhaseRow
+// PhaseRows are the measurements of one phase.
+type PhaseRows struct {
+	Phase string
+	Rows  []PhaseRow
+}
+
+// PlatformProfile holds the measurements of each phase. It may have more phases
+// than the platform model.
+type PlatformProfile []PhaseRows
+
+// Add appends a measurement to a phase, which is new if it is not there yet.
+func (p *PlatformProfile) Add(phase string, row PhaseRow) {
+	i := slices.IndexFunc(*p, func(r PhaseRows) bool { return r.Phase == phase })
+	if i < 0 {
+		i = len(*p)
+		*p = append(*p, PhaseRows{Phase: phase})
+	}
+	(*p)[i].Rows = append((*p)[i].Rows, row)
+}
 
 var profileHeader = []string{"phase", "row", "data_mb", "duration_ms"}
 
 // ReadPlatformProfile reads a platform profile as CSV with the columns
-// phase,row,data_mb,duration_ms.
+// phase,row,data_mb,duration_ms. Phases keep the order of their first rows.
 func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
-	var p PlatformProfile
 	lines := csv.NewReader(r)
 	lines.FieldsPerRecord = len(profileHeader)
 	header, err := lines.Read()
 	if err != nil {
-		return p, fmt.Errorf("line 1: want %s: %w", strings.Join(profileHeader, ","), err)
+		return nil, fmt.Errorf("line 1: want %s: %w", strings.Join(profileHeader, ","), err)
 	}
 	if !slices.Equal(header, profileHeader) {
-		return p, fmt.Errorf("line 1: %q: want %s", strings.Join(header, ","), strings.Join(profileHeader, ","))
+		return nil, fmt.Errorf("line 1: %q: want %s", strings.Join(header, ","), strings.Join(profileHeader, ","))
 	}
+	var p PlatformProfile
 	for {
 		fields, err := lines.Read()
 		if errors.Is(err, io.EOF) {
 			return p, nil
 		}
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		line, _ := lines.FieldPos(0)
-		phase := slices.Index(PlatformPhases[:], fields[0])
-		if phase < 0 {
-			return p, fmt.Errorf("line %d: phase %q%s", line, fields[0], input.Suggest(fields[0], PlatformPhases[:]))
+		if fields[0] == "" {
+			return nil, fmt.Errorf("line %d: phase: empty", line)
 		}
 		if _, err := strconv.Atoi(fields[1]); err != nil {
-			return p, fmt.Errorf("line %d: row %q: want a whole number", line, fields[1])
+			return nil, fmt.Errorf("line %d: row %q: want a whole number", line, fields[1])
 		}
 		var row PhaseRow
 		for i, to := range []*float64{&row.MB, &row.MS} {
 			v, err := strconv.ParseFloat(fields[2+i], 64)
 			if err != nil || !(v >= 0) || math.IsInf(v, 1) {
-				return p, fmt.Errorf("line %d: %s %q: want a number, 0 or more", line, profileHeader[2+i], fields[2+i])
+				return nil, fmt.Errorf("line %d: %s %q: want a number, 0 or more", line, profileHeader[2+i], fields[2+i])
 			}
 			*to = v
 		}
-		p[phase] = append(p[phase], row)
+		p.Add(fields[0], row)
 	}
 }
 
@@ -123,9 +138,9 @@ func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
 func (p PlatformProfile) Write(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(profileHeader)
-	for i, rows := range p {
-		for j, r := range rows {
-			out.Write([]string{PlatformPhases[i], strconv.Itoa(j + 1), number(r.MB), number(r.MS)})
+	for _, phase := range p {
+		for j, r := range phase.Rows {
+			out.Write([]string{phase.Phase, strconv.Itoa(j + 1), number(r.MB), number(r.MS)})
 		}
 	}
 	out.Flush()
@@ -158,18 +173,25 @@ type Platform struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
 
 // PhaseFit tells how well one phase was fitted.
 type PhaseFit struct {
-	Phase  string
-	Model  PhaseModel
-	Scales []float64       // robust scale of the residuals of each piece, ms
-	Two    *fit.SegmentFit // the test for two lines, nil where none was asked for
-	Errors fit.ErrorTable  // at 10, 15 and 20 %; empty where every time is 0
+	Phase        string
+	Model        PhaseModel
+	Proportional bool            // rows scatter in proportion to their time
+	Scales       []float64       // of the residuals of each piece: ms, or parts of 1 if Proportional
+	Two          *fit.SegmentFit // the test for two lines, nil where none was asked for
+	Errors       fit.ErrorTable  // at 10, 15 and 20 %; empty where every time is 0
 }
 
 // PlatformOptions choose how a platform profile is fitted.
 type PlatformOptions struct {
 	Robust   fit.RobustOptions
-	Segment  fit.SegmentOptions
-	TwoLines []string // phases that may have two lines; nil: the shuffle only
+	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
+	TwoLines []string           // phases that may have two lines; nil: the shuffle only
+
+	// EqualSpread takes all rows to scatter alike, as models.md 7.3 does. Otherwise
+	// a phase whose rows scatter in proportion to their time is fitted for that:
+	// with equal spread its large times, which scatter most, outvote the others or
+	// count as outliers.
+	EqualSpread bool
 }
 
 // minSegment is the rows wanted on each side of a breakpoint unless asked
@@ -177,8 +199,9 @@ type PlatformOptions struct {
 const minSegment = 3
 
 // FitPlatform fits every phase of a profile: a robust line, or two where the
-// phase may have two and its rows show them; each piece is then fitted robustly
-// for itself.
+// phase may have two and its rows, but for gross outliers, show them; each piece
+// is then fitted robustly for itself. It returns the platform and the fits of all
+// phases in the order of the profile.
 func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, error) {
 	twoLines := o.TwoLines
 	if twoLines == nil {
@@ -190,18 +213,28 @@ func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, er
 	if o.Segment.Margin == 0 {
 		o.Segment.Margin = fit.DefaultMargin
 	}
-	var all Platform
+	o.Segment.SetAside = true
 	var fits []PhaseFit
-	models := []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write}
-	for i, rows := range p {
-		name := PlatformPhases[i]
-		f, err := fitPhase(rows, o, slices.Contains(twoLines, name))
+	var c input.Check
+	for _, phase := range p {
+		f, err := fitPhase(phase.Rows, o, slices.Contains(twoLines, phase.Phase))
 		if err != nil {
-			return Platform{}, nil, fmt.Errorf("%s: %w", name, err)
+			c.Fail(phase.Phase, "%v", err)
 		}
-		f.Phase = name
-		*models[i] = f.Model
+		f.Phase = phase.Phase
 		fits = append(fits, f)
+	}
+	var all Platform
+	for i, model := range []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write} {
+		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == PlatformPhases[i] })
+		if n < 0 {
+			c.Fail(PlatformPhases[i], "no rows of this phase")
+			continue
+		}
+		*model = fits[n].Model
+	}
+	if err := c.Err(); err != nil {
+		return Platform{}, nil, err
 	}
 	return all, fits, nil
 }
@@ -212,8 +245,11 @@ func fitPhase(rows []PhaseRow, o PlatformOptions, mayBreak bool) (PhaseFit, erro
 	for i, r := range rows {
 		x[i], y[i] = r.MB, r.MS
 	}
+	f.Proportional = !o.EqualSpread && fit.Proportional(x, y)
+	o.Robust.Proportional = f.Proportional
 	f.Model = PhaseModel{Tau: math.Inf(1)}
 	if mayBreak {
+		o.Segment.Proportional = f.Proportional
 		two, err := fit.Segment(x, y, o.Segment)
 		if err != nil {
 			return f, err

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -53,7 +54,7 @@ var weightFuncs = []weightFunc{
 	}},
 	{"cauchy", 2.385, func(u float64) float64 { return 1 / (1 + float64(u*u)) }},
 	{"fair", 1.400, func(u float64) float64 { return 1 / (1 + math.Abs(u)) }},
-	{"huber", 1.345, func(u float64) float64 { return 1 / math.Max(1, math.Abs(u)) }},
+	huber,
 	{"logistic", 1.205, func(u float64) float64 { return ratio(math.Tanh(u), u) }},
 	{"ols", 1, func(float64) float64 { return 1 }},
 	{"talwar", 2.795, func(u float64) float64 {
@@ -64,6 +65,8 @@ var weightFuncs = []weightFunc{
 	}},
 	{"welsch", 2.985, func(u float64) float64 { return math.Exp(-float64(u * u)) }},
 }
+
+var huber = weightFunc{"huber", 1.345, func(u float64) float64 { return 1 / math.Max(1, math.Abs(u)) }}
 
 // ratio is f(u)/u for an f with f(0) = 0 and slope 1 there.
 func ratio(f, u float64) float64 {
@@ -89,6 +92,10 @@ type RobustOptions struct {
 	Tune        float64 // c in u = r/(c*s); 0: the weight function's own
 	NonNegative bool    // A >= 0 and B >= 0
 	Leverage    bool    // residuals over sqrt(1 - leverage)
+
+	// Proportional says that rows scatter in proportion to their size: residuals
+	// count relative to the line, and the scale is a part of 1.
+	Proportional bool
 }
 
 func (o RobustOptions) weightFunc() (weightFunc, error) {
@@ -130,66 +137,108 @@ func Robust(x, y []float64, o RobustOptions) (RobustLine, error) {
 		return RobustLine{}, err
 	}
 
-	fit := RobustLine{Weights: make([]float64, len(x))}
-	for i := range fit.Weights {
-		fit.Weights[i] = 1
+	r := reweighting{
+		x: x, y: y, options: o,
+		lever: slices.Repeat([]float64{1}, len(x)), level: slices.Repeat([]float64{1}, len(x)),
+		floor: scaleFloor(y),
+		fit:   RobustLine{Weights: slices.Repeat([]float64{1}, len(x))},
+		w:     make([]float64, len(x)), residuals: make([]float64, len(x)), sizes: make([]float64, len(x)),
 	}
-	solve := weighted
-	if o.NonNegative {
-		solve = nonNegative
-	}
-	if fit.Line, err = solve(x, y, fit.Weights); err != nil {
-		return RobustLine{}, err
-	}
-
-	spread := make([]float64, len(x)) // what a residual is divided by
-	for i := range spread {
-		spread[i] = 1
+	for _, v := range x {
+		r.span = math.Max(r.span, math.Abs(v))
 	}
 	if o.Leverage {
-		leverage(x, spread)
+		leverage(x, r.lever)
 	}
-	floor := scaleFloor(y)
-	span := 0.0
-	for _, v := range x {
-		span = math.Max(span, math.Abs(v))
+	if err := r.solve(); err != nil {
+		return RobustLine{}, err
 	}
-	residuals, scratch := make([]float64, len(x)), make([]float64, len(x))
-	var last Line // the step of the round before
-	for round := range maxRounds {
-		for i := range x {
-			residuals[i] = (y[i] - fit.At(x[i])) / spread[i]
-			scratch[i] = math.Abs(residuals[i])
-		}
-		fit.Scale = math.Max(median(scratch)/normalMAD, floor)
-		if f.name == "ols" {
-			return fit, nil
-		}
-		for i, r := range residuals {
-			fit.Weights[i] = f.w(r / (f.tune * fit.Scale))
-		}
-		old := fit.Line
-		if fit.Line, err = solve(x, y, fit.Weights); err != nil {
+	if o.Proportional {
+		// Least squares follow the largest times, and a redescending function may
+		// never leave them.
+		r.floor = 1e-6
+		if err := r.run(huber); err != nil {
 			return RobustLine{}, err
 		}
-		// A coefficient near 0 is settled when the line no longer moves.
-		height := tolerance * math.Max(math.Abs(fit.A), math.Abs(fit.B)*span)
-		if math.Abs(fit.A-old.A) <= height && math.Abs(fit.B-old.B)*span <= height {
-			return fit, nil
+	}
+	if err := r.run(f); err != nil {
+		return RobustLine{}, err
+	}
+	return r.fit, nil
+}
+
+// reweighting is the state of a robust fit.
+type reweighting struct {
+	x, y    []float64
+	options RobustOptions
+	lever   []float64 // sqrt(1 - leverage) of a row, or 1
+	level   []float64 // how much a row scatters, up to the scale
+	floor   float64   // of the scale
+	span    float64   // largest |x|
+
+	fit              RobustLine
+	w                []float64 // of the least squares step
+	residuals, sizes []float64
+}
+
+// solve is one weighted least squares step.
+func (r *reweighting) solve() (err error) {
+	for i, w := range r.fit.Weights {
+		r.w[i] = w / r.level[i] / r.level[i]
+	}
+	if r.options.NonNegative {
+		r.fit.Line, err = nonNegative(r.x, r.y, r.w)
+	} else {
+		r.fit.Line, err = weighted(r.x, r.y, r.w)
+	}
+	return err
+}
+
+// run reweights with one weight function until the line is still.
+func (r *reweighting) run(f weightFunc) error {
+	var last Line // the step of the round before
+	for round := range maxRounds {
+		if r.options.Proportional {
+			levelsAlong(r.fit.Line, r.x, r.level)
 		}
-		step := Line{fit.A - old.A, fit.B - old.B}
+		for i := range r.x {
+			r.residuals[i] = (r.y[i] - r.fit.At(r.x[i])) / r.lever[i] / r.level[i]
+			r.sizes[i] = math.Abs(r.residuals[i])
+		}
+		r.fit.Scale = math.Max(median(r.sizes)/normalMAD, r.floor)
+		if f.name == "ols" && !r.options.Proportional {
+			return nil
+		}
+		for i, u := range r.residuals {
+			r.fit.Weights[i] = f.w(u / (f.tune * r.fit.Scale))
+		}
+		old := r.fit.Line
+		if err := r.solve(); err != nil {
+			return err
+		}
+		// A coefficient near 0 is settled when the line no longer moves.
+		step := Line{r.fit.A - old.A, r.fit.B - old.B}
+		height := tolerance * math.Max(math.Abs(r.fit.A), math.Abs(r.fit.B)*r.span)
+		if math.Abs(step.A) <= height && math.Abs(step.B)*r.span <= height {
+			return nil
+		}
 		if round >= plainRounds && round%leapEvery == 0 {
-			// Where each step is a fixed part of the one before, go to their sum.
-			lastA, lastB := last.A, last.B*span
-			part := (float64(step.A*lastA) + float64(step.B*span*lastB)) / (float64(lastA*lastA) + float64(lastB*lastB))
-			if part > 0 && part < maxLeapPart {
-				fit.A += step.A * part / (1 - part)
-				fit.B += step.B * part / (1 - part)
-			}
+			r.leap(step, last)
 		}
 		last = step
 	}
-	return RobustLine{}, fmt.Errorf("%w in %d rounds (weight %s)", ErrNotConverged, maxRounds, f.name)
+	return fmt.Errorf("%w in %d rounds (weight %s)", ErrNotConverged, maxRounds, f.name)
+}
+
+// leap goes to the sum of the steps to come, where each is a fixed part of the
+// one before.
+func (r *reweighting) leap(step, last Line) {
+	lastA, lastB := last.A, last.B*r.span
+	part := (float64(step.A*lastA) + float64(step.B*r.span*lastB)) / (float64(lastA*lastA) + float64(lastB*lastB))
+	if part > 0 && part < maxLeapPart {
+		r.fit.A += step.A * part / (1 - part)
+		r.fit.B += step.B * part / (1 - part)
+	}
 }
 
 // leverage fills spread with sqrt(1 - h) of every row.

@@ -111,6 +111,72 @@ func TestRobustRecoversLine(t *testing.T) {
 	}
 }
 
+// Rows that scatter in proportion to their time over a wide range, as a platform
+// profile has them: with equal spread the slope follows whatever the large times
+// do; counted relative to the line both coefficients are recovered.
+func TestRobustProportional(t *testing.T) {
+	const a, b = 260, 88 // the write of the worked platform, 1 to 10000 MB
+	recovered := func(proportional bool) (n int) {
+		for seed := range uint64(100) {
+			r := rand.New(rand.NewPCG(seed, 5))
+			var x, y []float64
+			for range 1200 {
+				mb := math.Pow(10, 4*r.Float64())
+				v := (a + b*mb) * (1 + 0.1*r.NormFloat64())
+				if r.Float64() < 0.05 {
+					v *= 2 + 8*r.Float64()
+				}
+				x, y = append(x, mb), append(y, v)
+			}
+			if !fit.Proportional(x, y) {
+				t.Errorf("seed %d: taken to scatter alike", seed)
+			}
+			l, err := fit.Robust(x, y, fit.RobustOptions{Proportional: proportional})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if nearTo(l.A, a, 0.05) && nearTo(l.B, b, 0.05) {
+				n++
+			}
+		}
+		return n
+	}
+	relative, equal := recovered(true), recovered(false)
+	t.Logf("recovered: relative %d, with equal spread %d of 100", relative, equal)
+	if relative < 95 {
+		t.Errorf("recovered %d of 100 lines, want 95", relative)
+	}
+	if equal > 20 {
+		t.Errorf("equal spread recovered %d of 100 lines: the rows prove nothing", equal)
+	}
+}
+
+func nearTo(a, b, tol float64) bool { return math.Abs(a-b) <= tol*math.Abs(b) }
+
+// Rows that all scatter alike are not taken for proportional ones, nor are rows
+// too few to tell.
+func TestProportional(t *testing.T) {
+	alike := 0
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		var x, y []float64
+		for _, mb := range []float64{2, 4, 8, 16, 32, 64} {
+			for range 40 {
+				x, y = append(x, mb), append(y, 180+118*mb+30*r.NormFloat64())
+			}
+		}
+		if !fit.Proportional(x, y) {
+			alike++
+		}
+	}
+	if alike < 95 {
+		t.Errorf("rows that scatter alike were recognised in %d of 100 seeds, want 95", alike)
+	}
+	if fit.Proportional(outlierX, outlierY) {
+		t.Error("25 rows were enough to tell")
+	}
+}
+
 // The lines of huber, fair and logistic are where the weighted residuals
 // balance; every fit must be stationary for its own weights.
 func TestRobustIsStationary(t *testing.T) {

@@ -17,9 +17,12 @@ type SegmentOptions struct {
 	Margin     float64 // two pieces if the BIC falls by more
 
 	// SetAside leaves out rows that are far from their neighbours. The search
-	// and the BIC go by least squares, which a few gross outliers blind; models.md
-	// 7.5 has no such step.
+	// and the BIC go by least squares, which a few gross outliers blind.
 	SetAside bool
+
+	// Proportional says that rows scatter in proportion to their size; residuals
+	// then count relative to it.
+	Proportional bool
 }
 
 // DefaultMargin is the fall of the BIC that decides for two lines: "very
@@ -43,7 +46,7 @@ type SegmentFit struct {
 // Segment tells whether rows lie on one line or on two (models.md 7.5). It
 // tries every midpoint between distinct x with MinPoints rows and two distinct
 // x on both sides, takes the one of least residual sum and compares by BIC; the
-// breakpoint counts as a parameter.
+// breakpoint counts as a parameter. SetAside and Proportional are not in there.
 func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	if err := checkSegment(x, y, o); err != nil {
 		return SegmentFit{}, err
@@ -52,24 +55,35 @@ func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	if o.SetAside {
 		x, y = nearNeighbours(x, y)
 	}
-	one, err := weighted(x, y, nil)
+	rows := rows{x, y, slices.Repeat([]float64{1}, len(x))}
+	if o.Proportional {
+		line, err := Robust(x, y, RobustOptions{Proportional: true})
+		if err != nil {
+			return SegmentFit{}, err
+		}
+		levelsAlong(line.Line, x, rows.w)
+		for i, level := range rows.w {
+			rows.w[i] = 1 / level / level
+		}
+	}
+	one, err := weighted(x, y, rows.w)
 	if err != nil {
 		return SegmentFit{}, err
 	}
-	floor := rssFloor(y)
+	floor := rows.floor()
 	n := float64(len(x))
 	bic := func(rss, p float64) float64 {
 		return float64(n*math.Log(math.Max(rss, floor)/n)) + float64(p*math.Log(n))
 	}
-	fit := SegmentFit{Line: one, RSS1: rss(x, y, one)}
+	fit := SegmentFit{Line: one, RSS1: rows.rss(one)}
 	fit.BIC1 = bic(fit.RSS1, 2)
 
-	split := bestSplit(x, y, o, floor)
+	split := rows.bestSplit(o, floor)
 	if split == 0 {
 		return fit, nil
 	}
 	tau := (x[split-1] + x[split]) / 2
-	left, right, rss2, err := piecesAt(x, y, split, tau, o.Continuous)
+	left, right, rss2, err := rows.piecesAt(split, tau, o.Continuous)
 	if err != nil {
 		return SegmentFit{}, err
 	}
@@ -91,6 +105,7 @@ func Chow(x, y []float64, tau float64, continuous bool) (f, p float64, err error
 		return 0, 0, err
 	}
 	x, y = byX(x, y)
+	rows := rows{x, y, slices.Repeat([]float64{1}, len(x))}
 	one, err := weighted(x, y, nil)
 	if err != nil {
 		return 0, 0, err
@@ -104,11 +119,11 @@ func Chow(x, y []float64, tau float64, continuous bool) (f, p float64, err error
 	if split < 2 || len(x)-split < 2 {
 		return 0, 0, fmt.Errorf("tau: %v leaves fewer than two rows on one side", tau)
 	}
-	_, _, rss2, err := piecesAt(x, y, split, tau, continuous)
+	_, _, rss2, err := rows.piecesAt(split, tau, continuous)
 	if err != nil {
 		return 0, 0, err
 	}
-	ratio := chowF(rss(x, y, one), rss2, len(x), continuous)
+	ratio := chowF(rows.rss(one), rss2, len(x), continuous)
 	if ratio == nil {
 		return 0, 0, fmt.Errorf("two lines through %d rows leave no residual: %w", len(x), ErrSingular)
 	}
@@ -147,69 +162,30 @@ func byX(x, y []float64) (sortedX, sortedY []float64) {
 	return sortedX, sortedY
 }
 
-const (
-	binRows = 16 // rows that are compared with one another
-	minBins = 4  // below, a bin would span too much to be nearly straight
-	farOff  = 4  // scales from the line of the bin
-)
+// rows are in the order of x, with the weight of each.
+type rows struct{ x, y, w []float64 }
 
-// nearNeighbours leaves out the rows that are far off the robust line of their
-// bin: at least binRows consecutive rows, all those of one x together.
-func nearNeighbours(x, y []float64) (keptX, keptY []float64) {
-	if len(x) < minBins*binRows {
-		return x, y
-	}
-	for from := 0; from < len(x); {
-		to := min(from+binRows, len(x))
-		for to < len(x) && x[to] == x[to-1] || len(x)-to < binRows && to < len(x) {
-			to++
-		}
-		line, scale := robustBin(x[from:to], y[from:to])
-		for i := from; i < to; i++ {
-			if math.Abs(y[i]-line.At(x[i])) <= farOff*scale {
-				keptX, keptY = append(keptX, x[i]), append(keptY, y[i])
-			}
-		}
-		from = to
-	}
-	return keptX, keptY
-}
+func (r rows) part(from, to int) rows { return rows{r.x[from:to], r.y[from:to], r.w[from:to]} }
 
-// robustBin is the line of a bin and the scale of its residuals; a bin of one x
-// has a median.
-func robustBin(x, y []float64) (Line, float64) {
-	if r, err := Robust(x, y, RobustOptions{Weight: "huber"}); err == nil {
-		return r.Line, r.Scale
-	}
-	centre := median(slices.Clone(y))
-	d := make([]float64, len(y))
-	for i, v := range y {
-		d[i] = math.Abs(v - centre)
-	}
-	return Line{A: centre}, math.Max(median(d)/normalMAD, scaleFloor(y))
-}
-
-func rss(x, y []float64, l Line) float64 {
+func (r rows) rss(l Line) float64 {
 	sum := 0.0
-	for i := range x {
-		r := y[i] - l.At(x[i])
-		sum += float64(r * r)
+	for i := range r.x {
+		d := r.y[i] - l.At(r.x[i])
+		sum += float64(r.w[i] * float64(d*d))
 	}
 	return sum
 }
 
-// rssFloor is the residual sum below which a fit counts as perfect: 1e-12 of
-// the total sum of squares, and never less than rounding leaves of a constant.
-func rssFloor(y []float64) float64 {
-	mean, tss, about0 := 0.0, 0.0, 0.0
-	for _, v := range y {
-		mean += v / float64(len(y))
+// floor is the residual sum below which a fit counts as perfect: 1e-12 of the
+// total sum of squares, and never less than rounding leaves of a constant.
+func (r rows) floor() float64 {
+	var m moments
+	about0 := 0.0
+	for i, v := range r.y {
+		m = m.with(r.x[i], v, r.w[i])
+		about0 += float64(r.w[i] * float64(v*v))
 	}
-	for _, v := range y {
-		tss += float64((v - mean) * (v - mean))
-		about0 += float64(v * v)
-	}
-	return math.Max(math.Max(1e-12*tss, 1e-24*about0), 1e-300)
+	return math.Max(math.Max(1e-12*m.yy, 1e-24*about0), 1e-300)
 }
 
 func chowQ(continuous bool) float64 {
@@ -231,39 +207,45 @@ func chowF(rss1, rss2 float64, n int, continuous bool) *float64 {
 }
 
 // piecesAt fits both sides of a breakpoint; split is the first row beyond it.
-func piecesAt(x, y []float64, split int, tau float64, continuous bool) (left, right Line, sum float64, err error) {
-	if !continuous {
-		if left, err = weighted(x[:split], y[:split], nil); err == nil {
-			right, err = weighted(x[split:], y[split:], nil)
-		}
-	} else {
-		design := make([][]float64, len(x)) // y = a + b*x + d*max(0, x-tau)
-		for i, v := range x {
-			design[i] = []float64{1, v, math.Max(0, v-tau)}
-		}
-		var beta []float64
-		if beta, err = solve(design, y); err == nil {
-			left = Line{beta[0], beta[1]}
-			right = Line{beta[0] - float64(beta[2]*tau), beta[1] + beta[2]}
-		}
+func (r rows) piecesAt(split int, tau float64, continuous bool) (left, right Line, sum float64, err error) {
+	low, high := r.part(0, split), r.part(split, len(r.x))
+	if continuous {
+		left, right, err = r.hinge(tau)
+	} else if left, err = weighted(low.x, low.y, low.w); err == nil {
+		right, err = weighted(high.x, high.y, high.w)
 	}
 	if err != nil {
 		return Line{}, Line{}, 0, fmt.Errorf("breakpoint %v: %w", tau, err)
 	}
-	return left, right, rss(x[:split], y[:split], left) + rss(x[split:], y[split:], right), nil
+	return left, right, low.rss(left) + high.rss(right), nil
+}
+
+// hinge fits y = a + b*x + d*max(0, x-tau).
+func (r rows) hinge(tau float64) (left, right Line, err error) {
+	design, values := make([][]float64, len(r.x)), make([]float64, len(r.x))
+	for i, v := range r.x {
+		root := math.Sqrt(r.w[i])
+		design[i] = []float64{root, root * v, root * math.Max(0, v-tau)}
+		values[i] = root * r.y[i]
+	}
+	beta, err := solve(design, values)
+	if err != nil {
+		return Line{}, Line{}, err
+	}
+	return Line{beta[0], beta[1]}, Line{beta[0] - float64(beta[2]*tau), beta[1] + beta[2]}, nil
 }
 
 // bestSplit returns the first row beyond the best breakpoint of sorted rows, 0
 // where there is none. Sums from both ends make each candidate a constant
 // amount of work; the winner is fitted again from the rows.
-func bestSplit(x, y []float64, o SegmentOptions, floor float64) int {
-	n := len(x)
+func (r rows) bestSplit(o SegmentOptions, floor float64) int {
+	x, n := r.x, len(r.x)
 	before, after := make([]moments, n+1), make([]moments, n+1)
 	for i := range n {
-		before[i+1] = before[i].with(x[i], y[i])
+		before[i+1] = before[i].with(x[i], r.y[i], r.w[i])
 	}
 	for i := n - 1; i >= 0; i-- {
-		after[i] = after[i+1].with(x[i], y[i])
+		after[i] = after[i+1].with(x[i], r.y[i], r.w[i])
 	}
 	best, least := 0, math.Inf(1)
 	for i := o.MinPoints; i <= n-o.MinPoints; i++ {
@@ -281,18 +263,18 @@ func bestSplit(x, y []float64, o SegmentOptions, floor float64) int {
 	return best
 }
 
-// moments are the mean and the centred sums of some rows, updated one row at a
-// time (Welford), which keeps its digits where sums of squares would not.
+// moments are the weight, the means and the centred sums of some rows, updated
+// one row at a time (Welford), which keeps the digits that sums of squares lose.
 type moments struct{ n, x, y, xx, xy, yy float64 }
 
-func (m moments) with(x, y float64) moments {
-	m.n++
+func (m moments) with(x, y, w float64) moments {
+	m.n += w
 	dx, dy := x-m.x, y-m.y
-	m.x += dx / m.n
-	m.y += dy / m.n
-	m.xx += float64(dx * (x - m.x))
-	m.xy += float64(dx * (y - m.y))
-	m.yy += float64(dy * (y - m.y))
+	m.x += float64(w / m.n * dx)
+	m.y += float64(w / m.n * dy)
+	m.xx += float64(w * float64(dx*(x-m.x)))
+	m.xy += float64(w * float64(dx*(y-m.y)))
+	m.yy += float64(w * float64(dy*(y-m.y)))
 	return m
 }
 

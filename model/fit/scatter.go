@@ -1,0 +1,109 @@
+package fit
+
+import (
+	"math"
+	"slices"
+)
+
+const (
+	binRows = 16 // rows that are compared with one another
+	minBins = 4  // below, a bin would span too much to be nearly straight
+	farOff  = 4  // scales from the line of the bin
+)
+
+// bin is some consecutive rows with their robust line and the scale about it.
+type bin struct {
+	from, to int
+	line     Line
+	scale    float64
+}
+
+// bins cuts rows in the order of x into bins of binRows rows or more; rows of one
+// x stay together. It gives nil where the rows are too few.
+func bins(x, y []float64) []bin {
+	if len(x) < minBins*binRows {
+		return nil
+	}
+	var all []bin
+	for from := 0; from < len(x); {
+		to := from + binRows
+		for to < len(x) && x[to] == x[to-1] {
+			to++
+		}
+		if len(x)-to < binRows {
+			to = len(x)
+		}
+		b := bin{from: from, to: to}
+		b.line, b.scale = robustBin(x[from:to], y[from:to])
+		all = append(all, b)
+		from = to
+	}
+	return all
+}
+
+// robustBin is the line of a bin and the scale of its residuals; a bin of one x
+// has a median.
+func robustBin(x, y []float64) (Line, float64) {
+	if r, err := Robust(x, y, RobustOptions{Weight: "huber"}); err == nil {
+		return r.Line, r.Scale
+	}
+	centre := median(slices.Clone(y))
+	d := make([]float64, len(y))
+	for i, v := range y {
+		d[i] = math.Abs(v - centre)
+	}
+	return Line{A: centre}, math.Max(median(d)/normalMAD, scaleFloor(y))
+}
+
+// nearNeighbours leaves out the rows that are far off the line of their bin.
+func nearNeighbours(x, y []float64) (keptX, keptY []float64) {
+	all := bins(x, y)
+	if all == nil {
+		return x, y
+	}
+	for _, b := range all {
+		for i := b.from; i < b.to; i++ {
+			if math.Abs(y[i]-b.line.At(x[i])) <= farOff*b.scale {
+				keptX, keptY = append(keptX, x[i]), append(keptY, y[i])
+			}
+		}
+	}
+	return keptX, keptY
+}
+
+// Proportional tells whether rows scatter in proportion to their size rather
+// than all alike: whether, from bin to bin, the scale grows with more than the
+// square root of the level. It is false where the rows are too few to tell.
+func Proportional(x, y []float64) bool {
+	x, y = byX(x, y)
+	var levels, scales []float64
+	for _, b := range bins(x, y) {
+		if level := b.line.At(x[(b.from+b.to)/2]); level > 0 && b.scale > 0 {
+			levels, scales = append(levels, math.Log(level)), append(scales, math.Log(b.scale))
+		}
+	}
+	if len(levels) < minBins {
+		return false
+	}
+	growth, err := weighted(levels, scales, nil)
+	return err == nil && growth.B > 0.5
+}
+
+// smallestPart of the mean level is what no row's level falls below: times near 0
+// must not decide a fit.
+const smallestPart = 0.01
+
+// levelsAlong fills level with the height of a line at each x.
+func levelsAlong(l Line, x, level []float64) {
+	mean := 0.0
+	for i, v := range x {
+		level[i] = math.Abs(l.At(v))
+		mean += level[i] / float64(len(x))
+	}
+	if mean == 0 {
+		mean = 1
+	}
+	for i, v := range level {
+		level[i] = math.Max(v, smallestPart*mean)
+	}
+}
