@@ -1,7 +1,9 @@
 package workload
 
 import (
+	"cmp"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 	"time"
@@ -107,8 +109,8 @@ type exporter struct {
 	racks map[string]string // by host
 }
 
-func newExporter(h *History) exporter {
-	e := exporter{h: h, epoch: h.Epoch, ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
+func newExporter(h *History) *exporter {
+	e := &exporter{h: h, epoch: h.Epoch, ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
 	for _, r := range h.Topology.Racks {
 		for _, host := range r.Hosts {
 			e.racks[host] = r.Name
@@ -118,6 +120,36 @@ func newExporter(h *History) exporter {
 		e.epoch = firstEpoch
 	}
 	return e
+}
+
+// JobFile is one job of a history, for the formats that keep a file per job. A
+// job whose id Hadoop could not read gets a new one.
+type JobFile struct {
+	ID  string
+	e   *exporter
+	job *HistoryJob
+}
+
+// JobFiles lists the jobs of a history for writing.
+func (h *History) JobFiles() []JobFile {
+	e := newExporter(h)
+	files := make([]JobFile, len(h.Jobs))
+	for i := range files {
+		files[i] = JobFile{e.ids[i], e, &h.Jobs[i]}
+	}
+	return files
+}
+
+// JhistName is the file's name for the MRv2 history server.
+func (f *JobFile) JhistName() string { return f.ID + ".jhist" }
+
+// ConfName is the name of the configuration beside either history.
+func (f *JobFile) ConfName() string { return f.ID + "_conf.xml" }
+
+// MRv1Name is the file's name in a JobTracker's history folder,
+// HOST_START_JOBID_USER_NAME, where user and name are URL-encoded.
+func (f *JobFile) MRv1Name() string {
+	return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, url.QueryEscape(f.job.User), url.QueryEscape(f.job.Name))
 }
 
 // millis is an instant as Unix time in milliseconds, or -1.
@@ -211,6 +243,32 @@ var (
 	redonly = [2]bool{false, true}
 )
 
+// counterSource gives the value of a counter, or Unknown.
+type counterSource func(counterName) int64
+
+// ofKind takes counters from those of a task of kind k.
+func ofKind(c *TaskCounters, k Kind) counterSource {
+	return func(n counterName) int64 {
+		if !n.kinds[k] {
+			return Unknown
+		}
+		return *n.field(c)
+	}
+}
+
+// ofJob takes counters that only one kind of task has from its sums.
+func ofJob(t *JobTotals) counterSource {
+	return func(n counterName) int64 {
+		switch n.kinds {
+		case maponly:
+			return *n.field(&t.Map)
+		case redonly:
+			return *n.field(&t.Reduce)
+		}
+		return *n.field(&t.All)
+	}
+}
+
 var fileSystemCounters = []counterName{
 	{"FILE_BYTES_READ", "FILE: Number of bytes read", true, true, func(c *TaskCounters) *int64 { return &c.LocalReadBytes }, both},
 	{"FILE_BYTES_WRITTEN", "FILE: Number of bytes written", true, true, func(c *TaskCounters) *int64 { return &c.LocalWriteBytes }, both},
@@ -238,6 +296,9 @@ var taskCounters = []counterName{
 	{"COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", true, true, func(c *TaskCounters) *int64 { return &c.More.HeapBytes }, both},
 }
 
+// bytesWritten is the output of reduces as their output format counts it.
+var bytesWritten = counterName{"BYTES_WRITTEN", "Bytes Written", true, true, func(c *TaskCounters) *int64 { return &c.OutBytes }, redonly}
+
 var jobCounters = []struct {
 	name, display string
 	field         func(*JobTotals) *int64
@@ -253,16 +314,17 @@ var jobCounters = []struct {
 	{"SLOTS_MILLIS_REDUCES", "SLOTS_MILLIS_REDUCES", func(t *JobTotals) *int64 { return &t.SlotMillisReduces }},
 }
 
-// locationOf writes a machine as Hadoop does; a rack that is not known is the
-// one Hadoop gives to machines it cannot place (NetworkTopology.DEFAULT_RACK).
-func locationOf(rack, host string) string { return "/" + rackOr(rack) + "/" + host }
-
-func rackOr(rack string) string {
+// locationOf writes a machine as Hadoop does: /rack/host, or the host alone.
+func locationOf(rack, host string) string {
 	if rack == "" {
-		return "default-rack"
+		return host
 	}
-	return rack
+	return "/" + rack + "/" + host
 }
+
+// rackOr gives machines whose rack is not known the one Hadoop puts them in
+// (NetworkTopology.DEFAULT_RACK), where a format cannot do without.
+func rackOr(rack string) string { return cmp.Or(rack, "default-rack") }
 
 var statedLocalities = [numLocalities]string{"NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH", ""}
 

@@ -78,7 +78,7 @@ func WriteRumen(w io.Writer, h *History) error {
 }
 
 type rumenWriter struct {
-	exporter
+	*exporter
 	*jsonWriter
 }
 
@@ -200,8 +200,10 @@ func (w *rumenWriter) task(t *HistoryTask, job string, number int) {
 func (w *rumenWriter) layers(rack, host string) {
 	w.key("layers")
 	w.list(func() {
-		for layer := range strings.SplitSeq(rackOr(rack), "/") {
-			w.token(jsontext.String(layer))
+		if rack != "" {
+			for layer := range strings.SplitSeq(rack, "/") {
+				w.token(jsontext.String(layer))
+			}
 		}
 		w.token(jsontext.String(host))
 	})
@@ -424,7 +426,7 @@ func WriteSLS(w io.Writer, h *History) error {
 						continue
 					}
 					j.object(func() {
-						j.str("container.host", locationOf(a.Rack, a.Node))
+						j.str("container.host", locationOf(rackOr(a.Rack), a.Node))
 						j.num("container.start.ms", roundMillis(a.Start))
 						j.num("container.end.ms", roundMillis(a.Finish))
 						j.num("container.priority", map[Kind]int64{Map: 20, Reduce: 10}[t.Kind])

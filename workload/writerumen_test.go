@@ -56,10 +56,6 @@ func TestRumenRoundTrip(t *testing.T) {
 					} else {
 						a.OutBytes = Unknown
 					}
-					if a.Node != "" && a.Rack == "" {
-						a.Rack = "default-rack"
-						got.Jobs[i].Tasks[k].Attempts[n].Locality = a.Locality // not known before, now off that rack
-					}
 					if a.Kind != Map {
 						a.Locality = NoLocality // MRv2 states one for reduces
 					}
