@@ -26,7 +26,7 @@ func flood(q *model.WhatIf, attempts int, to model.Recorder) {
 			slots = append(slots, slot{workload.Map, i, s})
 		}
 		for s := range n.ReduceSlots {
-			slots = append(slots, slot{workload.Reduce, i, s})
+			slots = append(slots, slot{workload.Reduce, i, n.MapSlots + s})
 		}
 	}
 	rnd := workload.Seed(1).Named("flood").Stream(0, 0).Generator()

@@ -340,11 +340,19 @@ func TestBooks(t *testing.T) {
 	if err := r.Stats.Check(&r.Predictions[0]); err != nil {
 		t.Fatal(err)
 	}
-	a := rows[0]
-	a.Node = "nowhere"
-	r.Stats.Attempt(&a)
-	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots the cluster does not have") {
-		t.Errorf("got %v", err)
+	for _, change := range []func(*workload.Attempt){
+		func(a *workload.Attempt) { a.Node = "nowhere" },
+		func(a *workload.Attempt) { a.Slot = 2 }, // a map on the first reduce slot
+		func(a *workload.Attempt) { a.Slot = 4 },
+		func(a *workload.Attempt) { a.Slot = -1 },
+	} {
+		r, rows = good()
+		a := rows[0]
+		change(&a)
+		r.Stats.Attempt(&a)
+		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots the cluster does not have") {
+			t.Errorf("got %v", err)
+		}
 	}
 	for _, change := range []func(*workload.Attempt){
 		func(a *workload.Attempt) { a.Phases[workload.PhaseRead]++ },
@@ -355,7 +363,7 @@ func TestBooks(t *testing.T) {
 		},
 	} {
 		r, rows = good()
-		a = rows[0]
+		a := rows[0]
 		change(&a)
 		r.Stats.Attempt(&a)
 		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "add up") {

@@ -37,7 +37,7 @@ func sample(t testing.TB, name string, cluster model.Cluster, seed uint64, jobs 
 			where[workload.Map] = append(where[workload.Map], [2]int{i, s})
 		}
 		for s := range n.ReduceSlots {
-			where[workload.Reduce] = append(where[workload.Reduce], [2]int{i, s})
+			where[workload.Reduce] = append(where[workload.Reduce], [2]int{i, n.MapSlots + s})
 		}
 	}
 	for kind, slots := range where {

@@ -16,7 +16,8 @@ const (
 
 // Tracks of the timeline: the phases of maps and of reduces, then these.
 const (
-	trackOther = 2*numPhases + iota // set-up and clean-up tasks
+	trackOther        = 2*numPhases + iota // set-up and clean-up tasks on map or shared slots
+	trackOtherReduces                      // the same on reduce slots
 	trackMapsWaiting
 	trackReducesWaiting
 	numTracks
@@ -65,6 +66,7 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	}
 	k.addData(a)
 	s.over.reach(int64(a.Finish))
+	section, lane, ok := s.slots.find(a)
 	switch a.Kind {
 	case workload.Map:
 		s.locality[a.Locality]++
@@ -76,10 +78,9 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	default:
 		s.addPhases(a, -1)
 		if d > 0 {
-			s.over.add(trackOther, int64(a.Start), int64(a.Finish))
+			s.over.add(trackOther+section, int64(a.Start), int64(a.Finish))
 		}
 	}
-	section, lane, ok := s.slots.find(a)
 	switch {
 	case ok:
 		s.slots.used[section][lane]++
@@ -248,8 +249,9 @@ func newSlots(c *model.Cluster) slots {
 	return s
 }
 
-// find returns the section and lane an attempt ran on. The tasks of a job's
-// set-up and clean-up take map slots while there are any.
+// find returns the section and lane an attempt ran on. A node numbers its map
+// slots first, then its reduce slots; maps and reduces keep to their own, while
+// set-up and clean-up tasks take either.
 func (s *slots) find(a *workload.Attempt) (section, lane int, ok bool) {
 	if len(s.nodes) == 0 {
 		return 0, 0, false
@@ -262,8 +264,13 @@ func (s *slots) find(a *workload.Attempt) (section, lane int, ok bool) {
 		s.last = i
 	}
 	n := &s.nodes[s.last]
-	if s.sections == 2 && (a.Kind == workload.Reduce || a.Kind != workload.Map && a.Slot >= int(n.count[0])) {
-		section = 1
+	slot := a.Slot
+	if s.sections == 2 && slot >= int(n.count[0]) {
+		section, slot = 1, slot-int(n.count[0])
 	}
-	return section, int(n.first[section]) + a.Slot, a.Slot >= 0 && a.Slot < int(n.count[section])
+	ok = slot >= 0 && slot < int(n.count[section])
+	if s.sections == 2 && (a.Kind == workload.Map && section == 1 || a.Kind == workload.Reduce && section == 0) {
+		ok = false
+	}
+	return section, int(n.first[section]) + slot, ok
 }

@@ -343,7 +343,8 @@ func (s *Stats) kindSummaries() []KindSummary {
 
 // slotTracks are the tracks of what runs on one type of slot.
 func (s *slots) slotTracks(section int) []int {
-	maps, reduces := append(phaseTracks(workload.Map), trackOther), phaseTracks(workload.Reduce)
+	maps := append(phaseTracks(workload.Map), trackOther)
+	reduces := append(phaseTracks(workload.Reduce), trackOtherReduces)
 	if s.sections == 1 {
 		return append(maps, reduces...)
 	}
