@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Tables with a header: the attempts that slotwave itself writes, and other
@@ -151,7 +153,7 @@ func (c *collector) tableJob(id string, line int) *jobBuilder {
 // jobOf names the row's job: its column, or where there is none the file.
 func (t *table) jobOf() string {
 	if id := t.cell("job"); id != "" {
-		return t.c.intern(id)
+		return t.c.intern(unescapeCell(id))
 	}
 	name, _, _ := strings.Cut(baseName(t.c.file), ".")
 	return t.c.intern(name)
@@ -222,13 +224,13 @@ func (c *collector) attemptRow(t *table) {
 		case name == "state" || name == "status":
 			a.State = c.state(t.line, attemptNameIn(a, task.ReduceSlot), text)
 		case name == "node" || name == "tracker":
-			a.Node = c.intern(text)
+			a.Node = c.intern(unescapeCell(text))
 		case name == "rack":
-			a.Rack = c.intern(text)
+			a.Rack = c.intern(unescapeCell(text))
 		case name == "slot" && text != "map" && text != "reduce":
 			a.Slot = int(t.count(name, text))
 		case name == "pool":
-			b.job.Pool = c.intern(text)
+			b.job.Pool = c.intern(unescapeCell(text))
 		case name == "locality":
 			if l := slices.Index(localityNames[:], text); l >= 0 {
 				a.Locality = Locality(l)
@@ -393,13 +395,13 @@ func (c *collector) jobRow(t *table) {
 		base, unit := splitUnit(name)
 		switch {
 		case name == "name" || name == "workload":
-			j.Name = c.intern(text)
+			j.Name = c.intern(unescapeCell(text))
 		case name == "user":
-			j.User = c.intern(text)
+			j.User = c.intern(unescapeCell(text))
 		case name == "queue":
-			j.Queue = c.intern(text)
+			j.Queue = c.intern(unescapeCell(text))
 		case name == "pool":
-			j.Pool = c.intern(text)
+			j.Pool = c.intern(unescapeCell(text))
 		case name == "priority":
 			c.priority(t.line, j, text)
 		case name == "state" || name == "status":
@@ -463,7 +465,7 @@ func (t *table) number(name, text string) (float64, bool) {
 // instant is a point in time.
 func (t *table) instant(name, text string, unit time.Duration) time.Duration {
 	if unit == 1 { // nanoseconds do not all fit a float
-		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= 0 {
+		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= int64(-maxSkew) && v != Unknown {
 			t.c.differences = true
 			return time.Duration(v)
 		}
@@ -478,12 +480,16 @@ func (t *table) instant(name, text string, unit time.Duration) time.Duration {
 	return t.c.relative(t.line, name, v, unit)
 }
 
-// relative is an instant from the start of the source.
+// maxSkew is how far an instant may lie before the start: clocks of machines
+// differ.
+const maxSkew = time.Hour
+
+// relative is an instant from the start of the source, -1 being unknown.
 func (c *collector) relative(line int, what string, v float64, unit time.Duration) time.Duration {
 	if v == Unknown {
 		return UnknownTime
 	}
-	if v < 0 || v*float64(unit) >= math.MaxInt64/2 {
+	if ns := v * float64(unit); ns < float64(-maxSkew) || ns >= math.MaxInt64/2 {
 		c.problem(line, "%s = %g: want a time from the start", what, v)
 		return UnknownTime
 	}
@@ -499,6 +505,9 @@ func (t *table) span(name, text string, unit time.Duration) time.Duration {
 		}
 	}
 	v, ok := t.number(name, text)
+	if ok && v == Unknown {
+		return UnknownTime
+	}
 	if ok && v >= 0 && v*float64(unit) < math.MaxInt64/2 {
 		return time.Duration(math.Round(v * float64(unit)))
 	}
@@ -516,6 +525,59 @@ func (t *table) count(name, text string) int64 {
 		return Unknown
 	}
 	return v
+}
+
+// escapeCell makes a text fit for one line of any table: bytes that cannot be
+// printed are written \xHH, and so is a backslash that would read as that.
+func escapeCell(s string) string {
+	clean := true
+	for i, r := range s {
+		clean = clean && r != utf8.RuneError && unicode.IsPrint(r) && (r != '\\' || !escapesByte(s[i:]))
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError || !unicode.IsPrint(r) || r == '\\' && escapesByte(s[i:]) {
+			for _, c := range []byte(s[i : i+size]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		} else {
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// escapesByte reports whether a text begins with \xHH.
+func escapesByte(s string) bool {
+	if len(s) < 4 || s[:2] != `\x` {
+		return false
+	}
+	_, err := strconv.ParseUint(s[2:4], 16, 8)
+	return err == nil
+}
+
+// unescapeCell undoes escapeCell.
+func unescapeCell(s string) string {
+	if !strings.Contains(s, `\x`) {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		if escapesByte(s) {
+			c, _ := strconv.ParseUint(s[2:4], 16, 8)
+			b.WriteByte(byte(c))
+			s = s[4:]
+			continue
+		}
+		b.WriteByte(s[0])
+		s = s[1:]
+	}
+	return b.String()
 }
 
 // parseCount reads a whole number from -1, also where it is written as 3.0.

@@ -169,7 +169,7 @@ func TestTableDamage(t *testing.T) {
 		{"truncated", cutAfter(3, 20), 4, "line is lost", 1},
 		{"stray quote", replaceIn(2, "n1", `n"1`), 2, "line is lost", 2},
 		{"not a number", replaceIn(3, ",5,2", ",x,2"), 3, "in_bytes", 2},
-		{"negative", replaceIn(3, "2000000001", "-2000000001"), 3, "want a time", 2},
+		{"negative", replaceIn(3, "2000000001", "-2000000001000000"), 3, "want a time", 2},
 		{"ends before its start", replaceIn(4, "5000000000", "2"), 4, "before it starts", 2},
 		{"twice", func(_ *testing.T, l []string) []string { return append(l, l[2]) }, 5, "occurs twice", 2},
 		{"unknown kind", replaceIn(4, "reduce", "combine"), 4, "none of map, reduce", 1},
