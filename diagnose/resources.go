@@ -1,9 +1,9 @@
 package diagnose
 
 import (
-	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/slotwave/slotwave/model/input"
@@ -137,15 +137,11 @@ func ComparePhases(tasks []Phases, index int, o PhaseOptions) (map[string]PhaseS
 		c.Fail("index", "%d: want a task from 0 to %d", index, len(tasks)-1)
 		return nil, c.Err()
 	}
-	names := slices.Sorted(maps.Keys(tasks[index]))
+	names := phaseNames(tasks, &c)
 	totals := make([]float64, len(tasks))
 	for i, t := range tasks {
-		for _, name := range slices.Sorted(maps.Keys(t)) {
-			c.AtLeast(fmt.Sprintf("tasks[%d].%s", i, name), t[name], 0)
+		for _, name := range names {
 			totals[i] += t[name]
-		}
-		if !slices.Equal(slices.Sorted(maps.Keys(t)), names) {
-			c.Fail(fmt.Sprintf("tasks[%d]", i), "other phases than tasks[%d]", index)
 		}
 		if totals[i] == 0 {
 			c.Fail(fmt.Sprintf("tasks[%d]", i), "no time in any phase")
@@ -169,20 +165,38 @@ func ComparePhases(tasks []Phases, index int, o PhaseOptions) (map[string]PhaseS
 	return shares, nil
 }
 
+// phaseNames lists the phases, sorted; every task must have each.
+func phaseNames(tasks []Phases, c *input.Check) []string {
+	all := map[string]bool{}
+	for _, t := range tasks {
+		for name := range t {
+			all[name] = true
+		}
+	}
+	names := slices.Sorted(maps.Keys(all))
+	for i, t := range tasks {
+		for _, name := range names {
+			v, known := t[name]
+			if !known {
+				v = math.NaN()
+			}
+			c.AtLeast(fmt.Sprintf("tasks[%d].%s", i, name), v, 0)
+		}
+	}
+	return names
+}
+
 // MeanPhases is the average task: the mean of every phase.
 func MeanPhases(tasks []Phases) (Phases, error) {
+	var c input.Check
 	if len(tasks) == 0 {
-		return nil, errors.New("tasks: none")
+		c.Fail("tasks", "none")
 	}
-	names := slices.Sorted(maps.Keys(tasks[0]))
 	mean := Phases{}
-	for i, t := range tasks {
-		if !slices.Equal(slices.Sorted(maps.Keys(t)), names) {
-			return nil, fmt.Errorf("tasks[%d]: other phases than tasks[0]", i)
-		}
-		for _, name := range names {
+	for _, name := range phaseNames(tasks, &c) {
+		for _, t := range tasks {
 			mean[name] += t[name] / float64(len(tasks))
 		}
 	}
-	return mean, nil
+	return mean, c.Err()
 }

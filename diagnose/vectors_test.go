@@ -23,3 +23,5 @@ func TestEvaluatorsSorted(t *testing.T) {
 		t.Error("diagnose.Evaluators is not sorted by name")
 	}
 }
+
+func TestEvaluatorsTortured(t *testing.T) { vectortest.Torture(t, vectors, diagnose.Evaluators) }

@@ -231,24 +231,38 @@ type IHPRun struct {
 	Duration float64
 }
 
-// IHPDuration predicts a duration for other data and number of reduces by
-// locally weighted regression (eq. 21-23), with the bandwidth that predicts the
-// runs best from one another. Where it is too narrow for the query the next
-// larger of the grid is taken; the one used is returned. A negative prediction
-// is cut to 0.
-func IHPDuration(runs []IHPRun, data, reduces float64, o fit.LocalOptions) (duration, bandwidth float64, err error) {
-	x, y := make([][]float64, len(runs)), make([]float64, len(runs))
-	for i, r := range runs {
-		x[i], y[i] = []float64{r.Data, r.Reduces}, r.Duration
+// IHPRegression predicts one duration from runs.
+type IHPRegression struct {
+	x         [][]float64
+	y         []float64
+	grid      []float64 // bandwidths, the best first
+	options   fit.LocalOptions
+	Bandwidth fit.BandwidthFit
+}
+
+// FitIHP chooses the bandwidth that predicts the runs best from one another.
+func FitIHP(runs []IHPRun, o fit.LocalOptions) (IHPRegression, error) {
+	r := IHPRegression{x: make([][]float64, len(runs)), y: make([]float64, len(runs)), options: o}
+	for i, run := range runs {
+		r.x[i], r.y[i] = []float64{run.Data, run.Reduces}, run.Duration
 	}
 	grid := fit.BandwidthGrid()
-	best, err := fit.Bandwidth(x, y, grid, o)
-	if err != nil {
-		return 0, 0, err
+	var err error
+	if r.Bandwidth, err = fit.Bandwidth(r.x, r.y, grid, o); err != nil {
+		return IHPRegression{}, err
 	}
-	for _, h := range grid[slices.Index(grid, best.H):] {
+	r.grid = grid[slices.Index(grid, r.Bandwidth.H):]
+	return r, nil
+}
+
+// At predicts the duration for other data and number of reduces by locally
+// weighted regression (eq. 21-23), and returns the bandwidth used: where the best
+// one leaves too few runs near the query, the next larger of the grid serves. A
+// negative prediction is cut to 0.
+func (r IHPRegression) At(data, reduces float64) (duration, bandwidth float64, err error) {
+	for _, h := range r.grid {
 		var f fit.LocalFit
-		if f, err = fit.Local(x, y, []float64{data, reduces}, h, o); err == nil {
+		if f, err = fit.Local(r.x, r.y, []float64{data, reduces}, h, r.options); err == nil {
 			return math.Max(0, f.Prediction), h, nil
 		}
 		if !errors.Is(err, fit.ErrSingular) {

@@ -76,7 +76,16 @@ func TestIHPProvision(t *testing.T) {
 	})
 }
 
-func TestIHPDuration(t *testing.T) {
+// ihpAt fits and asks once.
+func ihpAt(runs []model.IHPRun, data, reduces float64, o fit.LocalOptions) (duration, bandwidth float64, err error) {
+	r, err := model.FitIHP(runs, o)
+	if err != nil {
+		return 0, 0, err
+	}
+	return r.At(data, reduces)
+}
+
+func TestIHPRegression(t *testing.T) {
 	var runs []model.IHPRun
 	for _, d := range []float64{5, 10, 15, 20, 25, 30} {
 		for _, r := range []float64{20, 40, 80} {
@@ -84,21 +93,21 @@ func TestIHPDuration(t *testing.T) {
 		}
 	}
 	o := fit.LocalOptions{Intercept: true, Scale: "zscore"}
-	got, h, err := model.IHPDuration(runs, 12, 30, o)
+	got, h, err := ihpAt(runs, 12, 30, o)
 	if err != nil || !nearTo(got, 93, 1e-6) || h < 0.1 || h > 10 {
 		t.Errorf("%v s with h = %v, %v, want 93 s", got, h, err)
 	}
-	if got, _, err := model.IHPDuration(runs, 1, 400, o); err != nil || got != 0 {
+	if got, _, err := ihpAt(runs, 1, 400, o); err != nil || got != 0 {
 		t.Errorf("far below zero: %v, %v, want 0", got, err)
 	}
-	if _, _, err := model.IHPDuration(runs[:1], 12, 30, o); err == nil {
+	if _, _, err := ihpAt(runs[:1], 12, 30, o); err == nil {
 		t.Error("one run: no error")
 	}
 }
 
 // Runs in two tight clusters predict one another with a narrow bandwidth that
 // knows nothing between them; there a wider one must serve.
-func TestIHPDurationWidens(t *testing.T) {
+func TestIHPRegressionWidens(t *testing.T) {
 	var runs []model.IHPRun
 	for _, c := range []float64{0, 1000} {
 		for i := range 8 {
@@ -107,11 +116,11 @@ func TestIHPDurationWidens(t *testing.T) {
 		}
 	}
 	o := fit.LocalOptions{Intercept: true, Scale: "none"}
-	_, near0, err := model.IHPDuration(runs, 1, 1, o)
+	_, near0, err := ihpAt(runs, 1, 1, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, between, err := model.IHPDuration(runs, 400, 500, o)
+	_, between, err := ihpAt(runs, 400, 500, o)
 	if err != nil || between <= near0 {
 		t.Errorf("h = %v between the clusters, %v in one, %v: want a wider one", between, near0, err)
 	}

@@ -176,6 +176,7 @@ type PhaseFit struct {
 	Phase        string
 	Model        PhaseModel
 	Proportional bool            // rows scatter in proportion to their time
+	Weight       string          // the weight function; huber where another did not converge
 	Scales       []float64       // of the residuals of each piece: ms, or parts of 1 if Proportional
 	Two          *fit.SegmentFit // the test for two lines, nil where none was asked for
 	Errors       fit.ErrorTable  // at 10, 15 and 20 %; empty where every time is 0
@@ -185,7 +186,7 @@ type PhaseFit struct {
 type PlatformOptions struct {
 	Robust   fit.RobustOptions
 	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
-	TwoLines []string           // phases that may have two lines; nil: the shuffle only
+	TwoLines []string           // phases that may have two lines; nil: merge and shuffle
 
 	// EqualSpread takes all rows to scatter alike, as models.md 7.3 does. Otherwise
 	// a phase whose rows scatter in proportion to their time is fitted for that:
@@ -205,7 +206,11 @@ const minSegment = 3
 func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, error) {
 	twoLines := o.TwoLines
 	if twoLines == nil {
-		twoLines = []string{"shuffle"}
+		// The paper has two for the shuffle; maps of one spill have nothing to merge.
+		twoLines = []string{"merge", "shuffle"}
+	}
+	if o.Robust.Weight == "" {
+		o.Robust.Weight = "bisquare"
 	}
 	if o.Segment.MinPoints == 0 {
 		o.Segment.MinPoints = minSegment
@@ -267,16 +272,15 @@ func fitPhase(rows []PhaseRow, o PlatformOptions, mayBreak bool) (PhaseFit, erro
 			highX, highY = append(highX, v), append(highY, y[i])
 		}
 	}
-	line, err := fit.Robust(lowX, lowY, o.Robust)
-	if err != nil {
+	f.Weight = o.Robust.Weight
+	var err error
+	if f.Model.Line, err = f.piece(lowX, lowY, o.Robust); err != nil {
 		return f, err
 	}
-	f.Model.Line, f.Scales = line.Line, append(f.Scales, line.Scale)
 	if len(highX) > 0 {
-		if line, err = fit.Robust(highX, highY, o.Robust); err != nil {
+		if f.Model.Beyond, err = f.piece(highX, highY, o.Robust); err != nil {
 			return f, fmt.Errorf("beyond %v MB: %w", f.Model.Tau, err)
 		}
-		f.Model.Beyond, f.Scales = line.Line, append(f.Scales, line.Scale)
 	}
 	predicted := make([]float64, len(x))
 	for i, v := range x {
@@ -286,6 +290,18 @@ func fitPhase(rows []PhaseRow, o PlatformOptions, mayBreak bool) (PhaseFit, erro
 		f.Errors, err = fit.Errors(y, predicted, fit.ErrorThresholds)
 	}
 	return f, err
+}
+
+// piece fits one line. A redescending weight function can cycle on few rows;
+// huber's line is unique.
+func (f *PhaseFit) piece(x, y []float64, o fit.RobustOptions) (fit.Line, error) {
+	line, err := fit.Robust(x, y, o)
+	if errors.Is(err, fit.ErrNotConverged) && o.Weight != "huber" {
+		f.Weight, o.Weight, o.Tune = "huber", "huber", 0
+		line, err = fit.Robust(x, y, o)
+	}
+	f.Scales = append(f.Scales, line.Scale)
+	return line.Line, err
 }
 
 // BreakSetup is the configuration that puts a second line into the shuffle.

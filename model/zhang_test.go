@@ -127,6 +127,59 @@ func TestFitPlatformNoisy(t *testing.T) {
 	}
 }
 
+// Maps of one spill rename it within 2 ms; from 25 MB on merging takes 6 ms a MB.
+// One line through both predicts neither.
+func TestFitPlatformMerge(t *testing.T) {
+	p := measured(t, platform(), 0.1, 0, 1)
+	r := rand.New(rand.NewPCG(1, 8))
+	p[3].Rows = nil
+	for mb := 2.0; mb <= 64; mb += 2 {
+		for range 8 {
+			ms := 2.0
+			if mb > 25 {
+				ms = 6 * mb
+			}
+			p[3].Rows = append(p[3].Rows, model.PhaseRow{MB: mb, MS: ms * (1 + 0.2*r.NormFloat64())})
+		}
+	}
+	got, _, err := model.FitPlatform(p, model.PlatformOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := got.Merge; m.Tau < 24 || m.Tau > 28 || !nearTo(m.At(60), 360, 0.1) || !nearTo(m.At(10), 2, 0.3) {
+		t.Errorf("break at %v MB, %v ms at 10 MB, %v at 60, want 25, 2, 360", m.Tau, m.At(10), m.At(60))
+	}
+}
+
+// On a few scattered rows bisquare can cycle; huber then serves, and the fit says
+// so.
+func TestFitPlatformNotConverged(t *testing.T) {
+	x := []float64{73.1, 91.4, 109.7, 128, 146.2, 164.5, 182.8}
+	p := measured(t, platform(), 0, 0, 1)
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		extra := model.PhaseRows{Phase: "extra"}
+		rx, ry := []float64{}, []float64{}
+		for _, mb := range x {
+			ms := 100 + 20*mb*(1+0.3*r.NormFloat64())
+			extra.Rows = append(extra.Rows, model.PhaseRow{MB: mb, MS: math.Max(0, ms)})
+			rx, ry = append(rx, mb), append(ry, math.Max(0, ms))
+		}
+		if _, err := fit.Robust(rx, ry, fit.RobustOptions{}); err == nil {
+			continue
+		}
+		_, fits, err := model.FitPlatform(append(p, extra), model.PlatformOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := fits[6]; f.Weight != "huber" || fits[0].Weight != "bisquare" {
+			t.Errorf("weights %s and %s, want huber and bisquare", f.Weight, fits[0].Weight)
+		}
+		return
+	}
+	t.Fatal("bisquare converged on every draw")
+}
+
 func TestFitPlatformErrors(t *testing.T) {
 	p := measured(t, platform(), 0, 0, 1)
 	p[3].Rows = nil

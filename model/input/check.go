@@ -86,7 +86,9 @@ func (c *Check) List(name string, list []float64, least int, lowest float64) {
 		c.Fail(name, "%d values: want %d or more", len(list), least)
 	}
 	for i, v := range list {
-		c.AtLeast(fmt.Sprintf("%s[%d]", name, i), v, lowest)
+		if !(v >= lowest && v <= math.MaxFloat64) { // naming every item would take most of a fit's time
+			c.AtLeast(fmt.Sprintf("%s[%d]", name, i), v, lowest)
+		}
 	}
 }
 

@@ -1,0 +1,98 @@
+package vectortest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// patience is how long one answer may take, however absurd the question.
+const patience = 5 * time.Second
+
+// wrong is what each value of a question is replaced by in turn.
+var wrong = []any{
+	nil, true, "x", "", []any{}, map[string]any{},
+	0.0, -1.0, 1.0, 0.5, 2.0, 1e-9, 1e12, -1e12, 1e15, 1e300, -1e300, 1e-300,
+}
+
+// Torture asks every question of the file in many wrong ways: each value
+// replaced, each field removed, a field too many. The answer is an error or a
+// value that JSON can hold, in bounded time; never a panic. A removed field that
+// is missed and an unknown one are named.
+func Torture(t *testing.T, path string, evaluators []model.Evaluator) {
+	asked := 0
+	for _, v := range Read(t, path).Vectors {
+		i := slices.IndexFunc(evaluators, func(e model.Evaluator) bool { return e.Name == v.Model })
+		var question map[string]any
+		if err := json.Unmarshal(v.In, &question); err != nil {
+			t.Fatal(err)
+		}
+		ask := func(what string) error {
+			in, err := json.Marshal(question)
+			if err != nil {
+				t.Fatal(err)
+			}
+			asked++
+			start := time.Now()
+			defer func() {
+				if p := recover(); p != nil {
+					t.Errorf("%s with %s: panic: %v", v.ID, what, p)
+				}
+				if took := time.Since(start); took > patience {
+					t.Errorf("%s with %s took %v", v.ID, what, took)
+				}
+			}()
+			out, err := evaluators[i].Eval(in)
+			if err != nil {
+				return err
+			}
+			if _, err := json.Marshal(out); err != nil {
+				t.Errorf("%s with %s: %v", v.ID, what, err)
+			}
+			return nil
+		}
+		question["no such field"] = 1.0
+		if err := ask("an unknown field"); err == nil || !strings.Contains(err.Error(), "no such field") {
+			t.Errorf("%s with an unknown field: error %v, want one that names it", v.ID, err)
+		}
+		delete(question, "no such field")
+		mutate(v.ID, question, ask, func(name string, err error) {
+			if err != nil && !strings.Contains(err.Error(), name) {
+				t.Errorf("%s without %s: error %v, want one that names it", v.ID, name, err)
+			}
+		})
+	}
+	t.Logf("%d questions", asked)
+}
+
+// mutate changes every value below one, asks, and puts it back.
+func mutate(path string, value any, ask func(string) error, removed func(string, error)) {
+	try := func(name string, old any, set func(any)) {
+		for _, w := range wrong {
+			set(w)
+			_ = ask(fmt.Sprintf("%s = %v", name, w)) // any error will do
+		}
+		set(old)
+		mutate(name, old, ask, removed)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			old := value[key]
+			try(path+"."+key, old, func(v any) { value[key] = v })
+			delete(value, key)
+			removed(key, ask("no "+path+"."+key))
+			value[key] = old
+		}
+	case []any:
+		for i := range value[:min(len(value), 2)] { // items are alike
+			try(fmt.Sprintf("%s[%d]", path, i), value[i], func(v any) { value[i] = v })
+		}
+	}
+}
