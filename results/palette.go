@@ -50,7 +50,7 @@ func rgb(v uint32) color.RGBA {
 }
 
 func inkOf(c color.RGBA) ink {
-	return ink{255 - float32(c.R), 255 - float32(c.G), 255 - float32(c.B)}
+	return ink{255 - float32(c.R), 255 - float32(c.G), 255 - float32(c.B), 1}
 }
 
 var phaseInk = func() (inks [numPhases + 1]ink) {

@@ -392,5 +392,5 @@ func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, boxes []box) {
 	default:
 		r = l.phases
 	}
-	r.draw(img.Image(), to, l.section, l.end)
+	r.draw(img.Image(), to, l.section, l.end, l.coarse)
 }

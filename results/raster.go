@@ -12,7 +12,7 @@ import (
 // raster is a picture of lanes over time in cells: the ink of every bar that
 // crosses a cell, weighted by the time it spends there. What a cell shows is
 // therefore the mean colour over its time and its lanes, idle time being
-// white. Its columns widen like the bins of a timeline.
+// white. Columns widen like the bins of a timeline.
 type raster struct {
 	width int64 // ns per column
 	cols  int   // even
@@ -21,10 +21,10 @@ type raster struct {
 	cells [2][]ink // by section, row and column
 }
 
-// ink is what a colour takes from white in red, green and blue (0 to 255), or
-// a sum of it over time in ns. A picture needs no more digits than this type
-// has.
-type ink [3]float32
+// ink is what a colour takes from white in red, green and blue (0 to 255), and
+// 1 for the time it is there; or a sum of it over time in ns. A picture needs
+// no more digits than this type has.
+type ink [4]float32
 
 func newRaster(lanes [2]int, rows, cols int, width int64) *raster {
 	r := &raster{width: width, cols: cols, lanes: lanes}
@@ -51,6 +51,7 @@ func (r *raster) add(section, lane int, from, to int64, colour ink) {
 		c[0] += float32(t * colour[0])
 		c[1] += float32(t * colour[1])
 		c[2] += float32(t * colour[2])
+		c[3] += t
 		from = edge
 	}
 }
@@ -64,7 +65,7 @@ func (r *raster) halve() {
 			half := r.cols / 2
 			for i := range half {
 				a, b := line[2*i], line[2*i+1]
-				line[i] = ink{a[0] + b[0], a[1] + b[1], a[2] + b[2]}
+				line[i] = ink{a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]}
 			}
 			clear(line[half:])
 		}
@@ -80,10 +81,11 @@ func pixels(img *pngCanvas, rect vg.Rectangle) image.Rectangle {
 }
 
 // draw paints a section into a rectangle of an image whose width stands for
-// the time from 0 to end.
-func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64) {
+// the time from 0 to end. With lift, colours get deeper with the square root of
+// the time that is busy, so that sparse use is seen.
+func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64, lift bool) {
 	rows, lanes := r.rows(section), r.lanes[section]
-	line := make([]float64, 3*to.Dx())
+	line := make([][4]float64, to.Dx())
 	if 2*rows <= to.Dy() { // each row has pixels of its own
 		for row := range rows {
 			first, last := row*r.group, min((row+1)*r.group, lanes)
@@ -96,7 +98,7 @@ func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64
 			clear(line)
 			r.line(line, section, row, end, 1/float64(last-first))
 			for y := top; y < bottom; y++ {
-				paintLine(img, to, to.Min.Y+y, line)
+				paintLine(img, to, to.Min.Y+y, line, lift)
 			}
 		}
 		return
@@ -112,37 +114,42 @@ func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64
 			count := min((row+1)*r.group, lanes) - row*r.group
 			r.line(line, section, row, end, part/perPixel/float64(count))
 		}
-		paintLine(img, to, to.Min.Y+y, line)
+		paintLine(img, to, to.Min.Y+y, line, lift)
 	}
 }
 
-// line adds a row to a line of pixels: per pixel and channel the mean ink over
-// the pixel's time, times a weight.
-func (r *raster) line(line []float64, section, row int, end int64, weight float64) {
+// line adds a row to a line of pixels: the mean ink over a pixel's time, times
+// a weight.
+func (r *raster) line(line [][4]float64, section, row int, end int64, weight float64) {
 	cells := r.cells[section][row*r.cols : (row+1)*r.cols]
-	n := len(line) / 3
-	perPixel := float64(end) / float64(n) / float64(r.width) // columns
-	for x := range n {
+	perPixel := float64(end) / float64(len(line)) / float64(r.width) // columns
+	for x := range line {
 		from, until := float64(x)*perPixel, float64(x+1)*perPixel
 		for col := int(from); col < r.cols && float64(col) < until; col++ {
 			part := math.Min(until, float64(col+1)) - math.Max(from, float64(col))
 			w := weight * part / perPixel / float64(r.width)
-			for ch, sum := range &cells[col] {
-				line[3*x+ch] += float64(w * float64(sum))
+			for i, sum := range &cells[col] {
+				line[x][i] += float64(w * float64(sum))
 			}
 		}
 	}
 }
 
 // paintLine turns ink into colour on one line of an image.
-func paintLine(img draw.Image, to image.Rectangle, y int, line []float64) {
-	for x := range to.Dx() {
+func paintLine(img draw.Image, to image.Rectangle, y int, line [][4]float64, lift bool) {
+	for x, sum := range line {
+		busy := sum[3]
+		if busy <= 0 {
+			continue
+		}
+		depth := 1.0
+		if lift {
+			depth = math.Sqrt(math.Min(1, busy)) / busy
+		}
 		var c [3]uint8
-		for ch := range c {
-			c[ch] = 255 - uint8(math.Min(255, line[3*x+ch]+0.5))
+		for i := range c {
+			c[i] = 255 - uint8(math.Min(255, float64(depth*sum[i])+0.5))
 		}
-		if c != [3]uint8{255, 255, 255} {
-			img.Set(to.Min.X+x, y, color.RGBA{R: c[0], G: c[1], B: c[2], A: 255})
-		}
+		img.Set(to.Min.X+x, y, color.RGBA{R: c[0], G: c[1], B: c[2], A: 255})
 	}
 }
