@@ -130,10 +130,17 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 	}
 	defer s.Close()
 	c.file = path
-	format := o.Format
+	if err := c.readSource(s, o.Format); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// readSource reads one opened file; no format is the one the content has.
+func (c *collector) readSource(s *source, format Format) (err error) {
 	if format == "" {
 		if format, err = detect(s.Reader); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return err
 		}
 	}
 	switch format {
@@ -160,11 +167,8 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 	default:
 		return fmt.Errorf("format %q: want one of %v", format, Formats)
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
 	c.damage(s)
-	return nil
+	return err
 }
 
 // Detect names the format of a file from its content.
