@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -116,7 +117,7 @@ func (d *Dir) File(name string) (*File, error) {
 }
 
 // Write writes a whole file of the result.
-func (d *Dir) Write(name string, content func(*File) error) error {
+func (d *Dir) Write(name string, content func(io.Writer) error) error {
 	f, err := d.File(name)
 	if err != nil {
 		return err

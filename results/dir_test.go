@@ -3,6 +3,7 @@ package results
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,7 +17,7 @@ import (
 // put writes a file of a result.
 func put(t testing.TB, d *Dir, name, content string) {
 	t.Helper()
-	if err := d.Write(name, func(f *File) error { _, err := f.Write([]byte(content)); return err }); err != nil {
+	if err := d.Write(name, func(w io.Writer) error { _, err := io.WriteString(w, content); return err }); err != nil {
 		t.Fatal(err)
 	}
 }

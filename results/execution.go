@@ -30,11 +30,21 @@ type execution struct {
 	bars  int   // phases of all attempts
 	time  int64 // ns of slot time of all attempts
 
-	// The rasters; nil as long as attempts are kept.
-	stages *raster // coloured by stage
-	phases *raster // coloured by phase; nil where slots share a row, which would blur them
-	byJob  *raster // coloured by job; nil where there is one, or more than there are colours
+	// The rasters; nil as long as attempts are kept. There is none by phase
+	// where slots share a row, which would blur phases, and none by job where
+	// there is one job or more than there are colours.
+	rasters [numColourings]*raster
 }
+
+// A colouring is what the colour of a bar stands for.
+type colouring uint8
+
+const (
+	byStage colouring = iota
+	byPhase
+	byJob
+	numColourings
+)
 
 // placed is an attempt at its place in the chart.
 type placed struct {
@@ -68,7 +78,7 @@ func newExecution(s *slots, jobs []workload.Job) *execution {
 	return e
 }
 
-func (e *execution) rasterised() bool { return e.stages != nil }
+func (e *execution) rasterised() bool { return e.rasters[byStage] != nil }
 
 // coloursJobs reports whether the jobs of the run can be told apart by colour.
 func (e *execution) coloursJobs() bool { return len(e.jobs) > 1 && len(e.jobs) <= maxJobColours }
@@ -78,7 +88,7 @@ func (e *execution) add(a *workload.Attempt, section, lane int) {
 	p := placed{
 		from: int64(a.Start), to: int64(a.Finish), lane: int32(lane), section: uint8(section), kind: a.Kind, state: a.State,
 	}
-	if !e.rasterised() || e.byJob != nil {
+	if !e.rasterised() || e.rasters[byJob] != nil {
 		p.job = e.job(a.Job)
 	}
 	if a.Kind == workload.Map || a.Kind == workload.Reduce {
@@ -87,7 +97,7 @@ func (e *execution) add(a *workload.Attempt, section, lane int) {
 	e.time += p.to - p.from
 	p.each(func(int, int64, int64) { e.bars++ })
 	if e.rasterised() {
-		e.paint(&p)
+		e.ink(&p)
 		return
 	}
 	e.kept = append(e.kept, p)
@@ -121,39 +131,48 @@ func (e *execution) job(id string) int32 {
 
 // rasterise paints the attempts kept so far and forgets them.
 func (e *execution) rasterise() {
-	e.stages = newRaster(e.slots.count, maxRows, maxBins, int64(firstBin))
-	if e.stages.group == 1 {
-		e.phases = newRaster(e.slots.count, maxRows, maxBins, int64(firstBin))
+	start := func(by colouring) {
+		e.rasters[by] = newRaster(e.slots.count, maxRows, maxBins, int64(firstBin))
+	}
+	start(byStage)
+	if e.rasters[byStage].group == 1 {
+		start(byPhase)
 	}
 	if e.coloursJobs() {
-		e.byJob = newRaster(e.slots.count, maxRows, maxBins, int64(firstBin))
+		start(byJob)
 	}
 	for i := range e.kept {
-		e.paint(&e.kept[i])
+		e.ink(&e.kept[i])
 	}
 	e.kept = nil
 }
 
-// paint inks one attempt.
-func (e *execution) paint(p *placed) {
+func (e *execution) ink(p *placed) {
+	for by, r := range e.rasters {
+		if r != nil {
+			p.ink(r, colouring(by))
+		}
+	}
+}
+
+// ink paints an attempt into a raster.
+func (p *placed) ink(r *raster, by colouring) {
 	s, l := int(p.section), int(p.lane)
-	switch p.kind {
-	case workload.Map:
-		e.stages.add(s, l, p.from, p.to, stageInk[stageMap])
-	case workload.Reduce:
+	switch {
+	case by == byPhase:
+		p.each(func(phase int, from, to int64) { r.add(s, l, from, to, phaseInk[phase]) })
+	case by == byJob:
+		r.add(s, l, p.from, p.to, jobInk(int(p.job)))
+	case p.kind == workload.Map:
+		r.add(s, l, p.from, p.to, stageInk[stageMap])
+	case p.kind == workload.Reduce:
 		shuffled := p.from
 		for _, d := range p.phases[:workload.PhaseShuffle+1] {
 			shuffled += int64(d)
 		}
-		e.stages.add(s, l, p.from, shuffled, stageInk[stageShuffle])
-		e.stages.add(s, l, shuffled, p.to, stageInk[stageReduce])
+		r.add(s, l, p.from, shuffled, stageInk[stageShuffle])
+		r.add(s, l, shuffled, p.to, stageInk[stageReduce])
 	default:
-		e.stages.add(s, l, p.from, p.to, stageInk[stageOther])
-	}
-	if e.phases != nil {
-		p.each(func(phase int, from, to int64) { e.phases.add(s, l, from, to, phaseInk[phase]) })
-	}
-	if e.byJob != nil {
-		e.byJob.add(s, l, p.from, p.to, jobInk(int(p.job)))
+		r.add(s, l, p.from, p.to, stageInk[stageOther])
 	}
 }

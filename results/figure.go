@@ -110,7 +110,7 @@ func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
 	const width = figureWidth - 2*margin
 	x := vg.Length(width)
 	for _, e := range f.legend {
-		w := swatchWidth + 5 + legendStyle.Width(e.label) + 20
+		w := swatchWidth + 5 + legendStyle.Width(e.label)*1.1 + 16 // readers of SVG may have a wider font
 		if x+w > width || len(rows) == 0 {
 			rows = append(rows, nil)
 			x = 0

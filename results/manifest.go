@@ -99,13 +99,13 @@ func SumFile(path string) (FileSum, error) {
 	return FileSum{path, n, hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
-func (m Manifest) encode(f *File) error {
+func (m Manifest) encode(w io.Writer) error {
 	m.Schema = ManifestSchema
 	m.Arguments = listed(m.Arguments)
 	m.Inputs, m.Outputs = listed(m.Inputs), listed(m.Outputs)
 	m.Assumptions = listed(m.Assumptions)
 	m.Build.Modules = listed(m.Build.Modules)
-	return writeJSON(f, m)
+	return writeJSON(w, m)
 }
 
 // listed makes an empty list of none, so that readers always find an array.

@@ -3,7 +3,6 @@ package results
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"slices"
 	"time"
 
@@ -35,7 +34,13 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 			most[i] = max(most[i], n)
 		}
 	}
-	unit, rough := unitFor(time.Duration(end)), coarse(runs, end)
+	unit, by := unitFor(time.Duration(end)), byPhase
+	switch {
+	case kind == bySlotJob:
+		by = byJob
+	case coarse(runs, end):
+		by = byStage
+	}
 	for _, r := range runs {
 		e := r.Stats.chart
 		lanes, heading := e.lanes(kind), r.heading(len(runs))
@@ -48,12 +53,12 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 			p.Y.Min, p.Y.Max = 0, float64(n)
 			p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 			p.Y.Tick.Marker = plot.ConstantTicks(e.laneTicks(kind, i, p))
-			p.Add(&lanePlotter{e, kind, i, unit, end, rough})
+			p.Add(&lanePlotter{e, kind, by, i, unit, end})
 			f.panels = append(f.panels, p)
 		}
 	}
 	f.setTime(end, unit)
-	f.legend = executionLegend(runs, kind, rough)
+	f.legend = executionLegend(runs, by)
 	return f
 }
 
@@ -71,7 +76,7 @@ func coarse(runs []*Run, end int64) bool {
 			return false
 		}
 		pixels := float64(figureWidth) * pngDPI / 72 * float64(e.time) / float64(e.bars) / float64(end)
-		return e.phases == nil || pixels < 3
+		return e.rasters[byPhase] == nil || pixels < 3
 	})
 }
 
@@ -80,7 +85,7 @@ func executionSubtitle(runs []*Run, kind chartKind) string {
 	group := 1
 	for _, r := range runs {
 		if c := r.Stats.chart; c.rasterised() {
-			group = max(group, c.stages.group)
+			group = max(group, c.rasters[byStage].group)
 		}
 	}
 	switch {
@@ -97,20 +102,20 @@ func executionSubtitle(runs []*Run, kind chartKind) string {
 	return runs[0].clusterText() + "; " + line
 }
 
-func executionLegend(runs []*Run, kind chartKind, coarse bool) []legendEntry {
+func executionLegend(runs []*Run, by colouring) []legendEntry {
 	var legend []legendEntry
-	switch {
-	case kind == bySlotJob:
+	switch by {
+	case byJob:
 		for i := range runs[0].Question.Jobs {
 			legend = append(legend, legendEntry{jobLabel(&runs[0].Question.Jobs[i]), filled(jobColour(i))})
 		}
-	case coarse:
+	case byStage:
 		for st := range numStages {
 			if st != stageOther || slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.spent(otherPhase) }) {
 				legend = append(legend, legendEntry{stageLabels[st], filled(stageColours[st])})
 			}
 		}
-	default:
+	case byPhase:
 		for p := range numPhases + 1 {
 			if slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.spent(p) }) {
 				legend = append(legend, legendEntry{phaseLabel(p), filled(phaseColours[p])})
@@ -226,30 +231,6 @@ func (e *execution) laneTicks(kind chartKind, section int, p *panel) []plot.Tick
 	return ticks
 }
 
-// box is one rectangle of the chart.
-type box struct {
-	from, to int64 // ns
-	lane     int32
-	section  uint8
-	colour   uint8
-}
-
-// boxes lays out the attempts that are kept, each at its place.
-func boxes(kept []placed, kind chartKind) []box {
-	var all []box
-	for i := range kept {
-		p := &kept[i]
-		if kind == bySlotJob {
-			all = append(all, box{p.from, p.to, p.lane, p.section, uint8(p.job % maxJobColours)})
-			continue
-		}
-		p.each(func(phase int, from, to int64) {
-			all = append(all, box{from, to, p.lane, p.section, uint8(phase)})
-		})
-	}
-	return all
-}
-
 // byStart gives each attempt that is kept a lane of its own, in order of start.
 func (e *execution) byStart() []placed {
 	all := slices.Clone(e.kept)
@@ -263,21 +244,14 @@ func (e *execution) byStart() []placed {
 	return all
 }
 
-func chartColours(kind chartKind) []color.RGBA {
-	if kind == bySlotJob {
-		return jobColours[:]
-	}
-	return phaseColours[:]
-}
-
 // lanePlotter draws one section of an execution chart.
 type lanePlotter struct {
 	*execution
 	kind    chartKind
+	by      colouring
 	section int
 	unit    timeUnit
 	end     int64 // of the axis, ns
-	coarse  bool
 }
 
 // Plot is plot.Plotter. Pixels are inked by the time they cover, so that bars
@@ -289,9 +263,9 @@ func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		kept = l.byStart()
 	}
 	if img, ok := backend(c).(*pngCanvas); ok {
-		l.ink(img, c.Rectangle, boxes(kept, l.kind))
+		l.ink(img, c.Rectangle, kept)
 	} else {
-		l.fill(c, p, boxes(kept, l.kind))
+		l.fill(c, p, kept)
 	}
 	l.strike(c, p, kept)
 }
@@ -322,30 +296,42 @@ func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// fill draws all boxes of one colour as one path.
-func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, boxes []box) {
+// fill draws rectangles, all of one colour as one path.
+func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, kept []placed) {
 	x, y := p.Transforms(&c)
 	thick := y(0) - y(1)
 	gap := min(thick*0.18, 1.5)
 	if thick < 2 {
 		gap = 0
 	}
-	for i, colour := range chartColours(l.kind) {
-		var path vg.Path
-		for _, b := range boxes {
-			if int(b.section) != l.section || int(b.colour) != i {
-				continue
-			}
-			left, right := x(l.unit.of(b.from)), x(l.unit.of(b.to))
-			top, bottom := y(float64(b.lane))-gap/2, y(float64(b.lane+1))+gap/2
-			path.Move(vg.Point{X: left, Y: bottom})
-			path.Line(vg.Point{X: right, Y: bottom})
-			path.Line(vg.Point{X: right, Y: top})
-			path.Line(vg.Point{X: left, Y: top})
-			path.Close()
+	colours := phaseColours[:]
+	if l.by == byJob {
+		colours = jobColours[:]
+	}
+	paths := make([]vg.Path, len(colours))
+	add := func(lane int32, from, to int64, colour int) {
+		left, right := x(l.unit.of(from)), x(l.unit.of(to))
+		top, bottom := y(float64(lane))-gap/2, y(float64(lane+1))+gap/2
+		path := &paths[colour]
+		path.Move(vg.Point{X: left, Y: bottom})
+		path.Line(vg.Point{X: right, Y: bottom})
+		path.Line(vg.Point{X: right, Y: top})
+		path.Line(vg.Point{X: left, Y: top})
+		path.Close()
+	}
+	for i := range kept {
+		a := &kept[i]
+		switch {
+		case int(a.section) != l.section:
+		case l.by == byJob:
+			add(a.lane, a.from, a.to, int(a.job)%maxJobColours)
+		default:
+			a.each(func(phase int, from, to int64) { add(a.lane, from, to, phase) })
 		}
+	}
+	for i, path := range paths {
 		if len(path) > 0 {
-			c.SetColor(colour)
+			c.SetColor(colours[i])
 			c.Fill(path)
 		}
 	}
@@ -369,28 +355,21 @@ func strikeStyle(state workload.State) draw.LineStyle {
 	return draw.LineStyle{Color: rgb(0x111111), Width: 1.2, Dashes: []vg.Length{3, 2}}
 }
 
-// ink paints the section's raster into the pixels of a rectangle.
-func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, boxes []box) {
+// ink paints the section's raster into the pixels of a rectangle. Attempts that
+// are kept one by one get a raster of the size of the picture.
+func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, kept []placed) {
 	to := pixels(img, rect)
-	var r *raster
-	switch {
-	case !l.rasterised():
+	r := l.rasters[l.by]
+	if !l.rasterised() {
 		var lanes [2]int
 		lanes[l.section] = l.lanes(l.kind)[l.section]
-		colours := chartColours(l.kind)
 		cols := int64(to.Dx())
 		r = newRaster(lanes, to.Dy(), to.Dx(), (l.end+cols-1)/cols)
-		for _, b := range boxes {
-			if int(b.section) == l.section {
-				r.add(l.section, int(b.lane), b.from, b.to, inkOf(colours[b.colour]))
+		for i := range kept {
+			if int(kept[i].section) == l.section {
+				kept[i].ink(r, l.by)
 			}
 		}
-	case l.kind == bySlotJob:
-		r = l.byJob
-	case l.coarse:
-		r = l.stages
-	default:
-		r = l.phases
 	}
-	r.draw(img.Image(), to, l.section, l.end, l.coarse)
+	r.draw(img.Image(), to, l.section, l.end, l.by == byStage)
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"image/color"
 	"math"
+	"slices"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -34,15 +35,6 @@ type predictionSet struct {
 
 func (a *Answers) set() *predictionSet {
 	s := &predictionSet{}
-	index := func(names *[]string, name string) int {
-		for i, n := range *names {
-			if n == name {
-				return i
-			}
-		}
-		*names = append(*names, name)
-		return len(*names) - 1
-	}
 	one := true
 	for i := range a.List {
 		one = one && a.List[i].Scenario == a.List[0].Scenario
@@ -79,7 +71,11 @@ func (a *Answers) set() *predictionSet {
 		if x.Err != nil || p == ref {
 			continue
 		}
-		m := index(&s.models, Escape(p.Model))
+		m := slices.Index(s.models, Escape(p.Model))
+		if m < 0 {
+			m = len(s.models)
+			s.models = append(s.models, Escape(p.Model))
+		}
 		s.points = append(s.points, predicted{start, m, p.Low, p.Mean, p.High, ref.Mean})
 		if s.jobs {
 			for k := range p.Jobs {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"image/color"
+	"slices"
 	"time"
 
 	"gonum.org/v1/plot"
@@ -58,15 +59,10 @@ func slotsFigure(title string, runs []*Run) *figure {
 	if len(runs) > 1 {
 		height = 105
 	}
-	var seen []string
 	add := func(label string, sample func(draw.Canvas)) {
-		for _, s := range seen {
-			if s == label {
-				return
-			}
+		if !slices.ContainsFunc(f.legend, func(e legendEntry) bool { return e.label == label }) {
+			f.legend = append(f.legend, legendEntry{label, sample})
 		}
-		seen = append(seen, label)
-		f.legend = append(f.legend, legendEntry{label, sample})
 	}
 	for _, r := range runs {
 		s, heading := r.Stats, r.heading(len(runs))

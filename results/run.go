@@ -23,7 +23,7 @@ const (
 type Run struct {
 	Title       string // one line for people; empty: the question's name
 	Question    *model.WhatIf
-	Predictions []model.Prediction // the simulator's, one per replication
+	Predictions []model.Prediction // the simulator's, one per replication; at least one
 	Stats       *Stats             // of the first replication, which the tables and pictures show
 	Models      []Answer           // what other models say to the same question
 	Devices     iter.Seq[Usage]    // how busy the devices were; nil where none were simulated
@@ -92,7 +92,7 @@ func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c.summar
 
 // WriteText writes the runs, and what models predict for them, for a person.
 func (c *Comparison) WriteText(w io.Writer, colour bool) error {
-	if err := CompareText(w, c.summaries(), colour); err != nil {
+	if err := compareText(w, c.summaries(), colour); err != nil {
 		return err
 	}
 	answers := c.answers()
@@ -134,7 +134,7 @@ type fileWriter struct {
 
 func (w *fileWriter) write(name string, content func(io.Writer) error) {
 	if w.err == nil {
-		w.err = w.dir.Write(name, func(f *File) error { return content(f) })
+		w.err = w.dir.Write(name, content)
 	}
 }
 

@@ -236,6 +236,20 @@ func TestLargePictures(t *testing.T) {
 	golden(t, "large/slots-300-nodes.png", picture(t, slotsFigure(many.title(), []*Run{many})))
 }
 
+// TestMixedComparison compares a run whose bars have become a raster with one
+// whose bars are still kept: both are drawn in the same colours.
+func TestMixedComparison(t *testing.T) {
+	q := floodQuestion(60, 6, 4, 20)
+	q.Name = "before"
+	many := &Run{Question: q, Stats: NewStats(q)}
+	flood(q, 60_000, many.Stats)
+	q = floodQuestion(60, 6, 4, 20)
+	q.Name = "after"
+	few := &Run{Question: q, Stats: NewStats(q)}
+	flood(q, 1500, few.Stats)
+	goldenSum(t, "large/execution-mixed.png", picture(t, executionFigure("before and after", []*Run{many, few}, bySlot)))
+}
+
 // TestManyJobs draws more jobs than have a line each.
 func TestManyJobs(t *testing.T) {
 	p := model.Prediction{Model: "simulator", Mean: time.Hour}
@@ -336,7 +350,7 @@ func TestBooks(t *testing.T) {
 		r := smallSample(t, &rows)
 		return r, rows.rows
 	}
-	r, rows := good()
+	r, _ := good()
 	if err := r.Stats.Check(&r.Predictions[0]); err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +360,7 @@ func TestBooks(t *testing.T) {
 		func(a *workload.Attempt) { a.Slot = 4 },
 		func(a *workload.Attempt) { a.Slot = -1 },
 	} {
-		r, rows = good()
+		r, rows := good()
 		a := rows[0]
 		change(&a)
 		r.Stats.Attempt(&a)
@@ -362,7 +376,7 @@ func TestBooks(t *testing.T) {
 			a.Phases[workload.PhaseMap] += time.Hour
 		},
 	} {
-		r, rows = good()
+		r, rows := good()
 		a := rows[0]
 		change(&a)
 		r.Stats.Attempt(&a)

@@ -182,9 +182,9 @@ func (a *Answers) WriteText(w io.Writer, colour bool) error {
 	return t.done()
 }
 
-// CompareText writes the main figures of several runs side by side, each with
+// compareText writes the main figures of several runs side by side, each with
 // its ratio to the first.
-func CompareText(w io.Writer, runs []*Summary, colour bool) error {
+func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	t := newTextWriter(w, colour)
 	head := ""
 	for i, s := range runs {
