@@ -125,9 +125,9 @@ const rumenSample = `{"jobID":"job_1_0001","jobName":"n","priority":"HIGH","subm
 
 const topologySample = `{"name":"<root>","children":[{"name":"r1","children":[{"name":"h1","children":null},{"name":"h2","children":[]}]}]}`
 
-const hituneSample = `csource,capp,id,TASK_TYPE,START_TIME,FINISH_TIME,SPLITS,TASK_STATUS,Map input bytes,TRACKER_NAME
-s,/x/h_1_job_1_0001_ann_sort,task_1_0001_m_000000,MAP,1300000001000,1300000002000,/r/a;/r/b,SUCCESS,5,
-s,/x/h_1_job_1_0001_ann_sort,attempt_1_0001_m_000000_0,,1300000001000,1300000002000,,SUCCESS,5,tracker_a:localhost/127\.0\.0\.1:1
+const hituneSample = `csource,capp,id,TASK_TYPE,START_TIME,FINISH_TIME,SPLITS,TASK_STATUS,Map input bytes,TRACKER_NAME,TASKID
+s,/x/h_1_job_1_0001_ann_sort,task_1_0001_m_000000,MAP,1300000001000,1300000002000,/r/a;/r/b,SUCCESS,5,,
+s,/x/h_1_job_1_0001_ann_sort,attempt_1_0001_m_000000_0,,1300000001000,1300000002000,,SUCCESS,5,tracker_a:localhost/127\.0\.0\.1:1,task_1_0001_m_000000
 `
 
 func FuzzDetect(f *testing.F) {

@@ -17,6 +17,9 @@ import (
 // TestHostileFiles opens files made to exhaust time or memory. Each must end in
 // an error or in reported problems within 2 s and 512 MiB.
 func TestHostileFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large files")
+	}
 	const mib = 1 << 20
 	repeat := func(piece string, size int) string { return strings.Repeat(piece, size/len(piece)+1) }
 	pack := func(format, head, piece string, size int) string {
@@ -58,6 +61,8 @@ func TestHostileFiles(t *testing.T) {
 		{"long SWIM cell", "job0\t1\t1\t1\t1\t1\n" + repeat("x", 32*mib), true},
 		{"long XML text", "<configuration><property><name>" + repeat("x", 32*mib), true},
 		{"many attempts of one task", `{"mapTasks":[` + task + repeat(`{"attemptID":"attempt_1_0001_m_000000_0"},`, 16*mib), false},
+		{"damage everywhere", strings.Join(threeJobs(), "\n") + repeat("\n{x", 16*mib), true},
+		{"damaged records everywhere", repeat("Job JOBID=\"job_1_1\n", 16*mib), false},
 		{"absurd counts", strings.Replace(jhistSample, `"totalMaps":1`, `"totalMaps":9223372036854775807`, 1), false},
 		{"absurd numbers", strings.Replace(jhistSample, `"finishTime":1300000010000`, `"finishTime":1e300`, 1), false},
 		{"no format", repeat("\x00", 8*mib), true},

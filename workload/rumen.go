@@ -227,7 +227,7 @@ func (c *collector) readRumen(s *source) error {
 		if id := j.JobID; id != "" {
 			lost = "job " + id
 		}
-		c.problem(rr.in.line(), "%s is lost (began in line %d): %s", lost, line, jsonCause(err))
+		c.problem(rr.in.lineOf(err), "%s is lost (began in line %d): %s", lost, line, jsonCause(err))
 		if err := rr.in.resync(); err != nil {
 			return err
 		}
@@ -524,6 +524,8 @@ type jsonStream struct {
 	max    int
 	read   int64 // bytes handed to dec
 	breaks int   // lines ended in them and before
+
+	resyncs int
 }
 
 func newJSONStream(from *source, max int) *jsonStream {
@@ -554,6 +556,20 @@ func (s *jsonStream) line() int {
 	return s.breaks - bytes.Count(s.dec.UnreadBuffer(), []byte{'\n'}) + 1
 }
 
+// lineOf is the number of the line where an error lies: a syntax error behind
+// what was read last.
+func (s *jsonStream) lineOf(err error) int {
+	var syntactic *jsontext.SyntacticError
+	unread := s.dec.UnreadBuffer()
+	if errors.As(err, &syntactic) {
+		behind := syntactic.ByteOffset - s.dec.InputOffset()
+		if behind > 0 && behind <= int64(len(unread)) {
+			return s.line() + bytes.Count(unread[:behind], []byte{'\n'})
+		}
+	}
+	return s.line()
+}
+
 // begin reports whether another value follows.
 func (s *jsonStream) begin() (bool, error) {
 	if s.dec.PeekKind() != 0 {
@@ -567,14 +583,20 @@ func (s *jsonStream) begin() (bool, error) {
 	return true, nil
 }
 
+// maxResyncs bounds the pieces of a file that may be damaged.
+const maxResyncs = 1000
+
 // resync goes on at the next line that begins an object.
 func (s *jsonStream) resync() error {
+	if s.resyncs++; s.resyncs > maxResyncs {
+		return fmt.Errorf("line %d: more than %d places are damaged: refused", s.line(), maxResyncs)
+	}
 	s.breaks -= bytes.Count(s.dec.UnreadBuffer(), []byte{'\n'})
 	left := bytes.Clone(s.dec.UnreadBuffer())
 	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(left), s.r), 1<<16)
 	for first := true; ; first = false {
 		head, _ := r.Peek(256)
-		if !first && beginsObject(head) {
+		if (!first || bytes.HasPrefix(head, []byte{'}'})) && beginsObject(head) {
 			for b, _ := r.ReadByte(); b != '{'; b, _ = r.ReadByte() {
 			}
 			r.UnreadByte()

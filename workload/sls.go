@@ -50,7 +50,7 @@ func (c *collector) readSLS(s *source) error {
 			return fmt.Errorf("line %d: %w", in.line(), err)
 		}
 		if err != nil {
-			c.problem(in.line(), "what stands here is lost (began in line %d): %s", line, jsonCause(err))
+			c.problem(in.lineOf(err), "what stands here is lost (began in line %d): %s", line, jsonCause(err))
 			if err := in.resync(); err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ func (c *collector) readTopology(s *source) error {
 			if errors.Is(err, errLineLong) || errors.Is(err, errRatio) {
 				return fmt.Errorf("line %d: %w", in.line(), err)
 			}
-			c.problem(in.line(), "topology: %s", jsonCause(err))
+			c.problem(in.lineOf(err), "topology: %s", jsonCause(err))
 			if err := in.resync(); err != nil {
 				return err
 			}
