@@ -36,6 +36,7 @@ type recorded struct {
 		Type        string                    `json:"type"`
 		Properties  map[string]any            `json:"properties"`
 		Pools       map[string]map[string]any `json:"pools"`
+		Users       map[string]map[string]any `json:"users"`
 		Allocations map[string]any            `json:"allocations"`
 		Queues      map[string]map[string]any `json:"queues"`
 	} `json:"scheduler"`
@@ -58,23 +59,23 @@ type recorded struct {
 		Queue       string         `json:"queue"`
 		Priority    string         `json:"priority"`
 		Submit      int64          `json:"submit_ms"`
-		Speculative bool           `json:"speculative"`
+		Speculative speculative    `json:"speculative"`
 		Slowstart   *float64       `json:"slowstart"`
 		Properties  map[string]any `json:"properties"`
 		Maps        struct {
-			Count      int                `json:"count"`
-			Time       times              `json:"ms"`
-			Hosts      [][]string         `json:"hosts"`
-			RackFactor float64            `json:"rack_factor"`
-			OffFactor  float64            `json:"off_factor"`
-			Fail       map[string][]int64 `json:"fail"`
+			Count      int                 `json:"count"`
+			Time       times               `json:"ms"`
+			Hosts      [][]string          `json:"hosts"`
+			RackFactor float64             `json:"rack_factor"`
+			OffFactor  float64             `json:"off_factor"`
+			Fail       map[string][]*int64 `json:"fail"`
 		} `json:"maps"`
 		Reduces struct {
-			Count   int                `json:"count"`
-			Shuffle times              `json:"shuffle_ms"`
-			Sort    times              `json:"sort_ms"`
-			Reduce  times              `json:"reduce_ms"`
-			Fail    map[string][]int64 `json:"fail"`
+			Count   int                 `json:"count"`
+			Shuffle times               `json:"shuffle_ms"`
+			Sort    times               `json:"sort_ms"`
+			Reduce  times               `json:"reduce_ms"`
+			Fail    map[string][]*int64 `json:"fail"`
 		} `json:"reduces"`
 	} `json:"jobs"`
 }
@@ -108,6 +109,24 @@ func (t times) durations() workload.Durations {
 		d.Each[i] = millis(ms)
 	}
 	return d
+}
+
+// speculative is true, false, "map" or "reduce".
+type speculative struct{ maps, reduces bool }
+
+func (s *speculative) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "true", `"both"`:
+		*s = speculative{true, true}
+	case "false", "null":
+	case `"map"`:
+		s.maps = true
+	case `"reduce"`:
+		s.reduces = true
+	default:
+		return fmt.Errorf("speculative = %s: want true, false, \"map\" or \"reduce\"", b)
+	}
+	return nil
 }
 
 // perTracker is a value by tracker: an object with tracker numbers, or a list.
@@ -231,6 +250,15 @@ func (r *recorded) policy() (model.Scheduler, error) {
 		}
 		s.Pools = append(s.Pools, p)
 	}
+	for _, name := range slices.Sorted(maps.Keys(r.Scheduler.Users)) {
+		limit, err := confOf(r.Scheduler.Users[name]).Int("maxRunningJobs", -1)
+		if err != nil {
+			return s, fmt.Errorf("user %s: %w", name, err)
+		}
+		if limit >= 0 {
+			s.Users = append(s.Users, model.UserLimit{Name: name, MaxRunningJobs: limit})
+		}
+	}
 	for _, key := range slices.Sorted(maps.Keys(r.Scheduler.Allocations)) {
 		s.Conf.Set(key, textOf(r.Scheduler.Allocations[key]))
 	}
@@ -286,10 +314,16 @@ func (r *recorded) job(i int) (workload.Job, error) {
 		top.Set(key, value)
 		conf = conf.Over(top)
 	}
-	set("mapred.map.tasks.speculative.execution", strconv.FormatBool(in.Speculative))
-	set("mapred.reduce.tasks.speculative.execution", strconv.FormatBool(in.Speculative))
+	set("mapred.map.tasks.speculative.execution", strconv.FormatBool(in.Speculative.maps))
+	set("mapred.reduce.tasks.speculative.execution", strconv.FormatBool(in.Speculative.reduces))
 	if in.Slowstart != nil {
 		set("mapred.reduce.slowstart.completed.maps", strconv.FormatFloat(*in.Slowstart, 'g', -1, 64))
+	}
+	if in.User == "" {
+		in.User = "root"
+	}
+	if in.Pool == "" && r.Scheduler.Type == "fair" {
+		in.Pool = "default"
 	}
 	job := workload.Job{
 		ID: in.Name, Name: in.Name, User: in.User, Pool: in.Pool, Queue: in.Queue,
@@ -335,7 +369,7 @@ func (r *recorded) job(i int) (workload.Job, error) {
 	return job, err
 }
 
-func failures(in map[string][]int64, tasks int) (workload.Failures, error) {
+func failures(in map[string][]*int64, tasks int) (workload.Failures, error) {
 	if len(in) == 0 {
 		return nil, nil
 	}
@@ -346,7 +380,11 @@ func failures(in map[string][]int64, tasks int) (workload.Failures, error) {
 			return nil, fmt.Errorf("fail: task %q, want one from 0 to %d", key, tasks-1)
 		}
 		for _, ms := range in[key] {
-			out[task] = append(out[task], millis(ms))
+			after := workload.Succeeds
+			if ms != nil {
+				after = millis(*ms)
+			}
+			out[task] = append(out[task], after)
 		}
 	}
 	return out, nil

@@ -322,7 +322,7 @@ func (f *fair2) choose(t *TaskTracker, rejected [2]bool, given [2]int) int {
 // fair or FIFO order.
 func (f *fair2) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 	order := slices.Clone(f.pools)
-	slices.SortStableFunc(order, func(a, b *pool2) int {
+	sortLikeJava(order, func(a, b *pool2) int {
 		return cmp.Or(fairOrder(a.running(k), a.min[k], a.demand[k], a.weight, b.running(k), b.min[k], b.demand[k], b.weight),
 			cmp.Compare(a.name, b.name))
 	})
@@ -365,7 +365,7 @@ func (f *fair2) sortJobs(c *Cluster, p *pool2, k int) {
 	for _, i := range jobs {
 		i.weight[k] = f.jobWeight(c, i, k)
 	}
-	slices.SortStableFunc(jobs, func(a, b *info2) int {
+	sortLikeJava(jobs, func(a, b *info2) int {
 		return cmp.Or(fairOrder(a.job.RunningTasks[k], 0, a.demand[k], a.weight[k], b.job.RunningTasks[k], 0, b.demand[k], b.weight[k]),
 			cmp.Compare(a.job.Submit, b.job.Submit), cmp.Compare(a.job.ID, b.job.ID))
 	})

@@ -37,6 +37,17 @@ func (r *reader) int(key string, def, least int) int {
 	return n
 }
 
+func (r *reader) float(key string, def, least float64) float64 {
+	f, err := r.conf.Float(key, def)
+	if err == nil && f < least {
+		err = fmt.Errorf("%s = %v: want at least %v", key, f, least)
+	}
+	if r.err == nil {
+		r.err = err
+	}
+	return f
+}
+
 func (r *reader) fraction(key string, def float64) float64 {
 	f, err := r.conf.Float(key, def)
 	if err == nil && (f < 0 || f > 1) {
@@ -72,16 +83,41 @@ func readJobConf(conf workload.Conf) (jobConf, error) {
 	return c, r.err
 }
 
-// slotsPerTask is how many slots a task of each type takes: with memory limits
-// on the cluster, as many as its memory is worth.
-func (jt *jobTracker) slotsPerTask(c *jobConf) [2]int {
-	width := [2]int{1, 1}
-	for k := range width {
-		if slot := jt.slotMB[k]; slot > 0 && c.memoryMB[k] > 0 {
-			width[k] = (c.memoryMB[k] + slot - 1) / slot
-		}
+// memory tells how many slots a task holds: under the capacity scheduler, if the
+// cluster sets all four limits, as many as its memory is worth
+// (JobConf.computeNumSlotsPerMap, JobTracker.checkMemoryRequirements).
+type memory struct {
+	slot, most [2]int // MB; a slot of 0: memory is not scheduled
+}
+
+func (m *memory) read(conf workload.Conf, jt *jobTracker) error {
+	r := reader{conf: conf}
+	if !jt.release.Capacity1 || jt.q.Scheduler.Name != "capacity" {
+		return nil
 	}
-	return width
+	for k, name := range [...]string{"map", "reduce"} {
+		m.slot[k] = r.int("mapred.cluster."+name+".memory.mb", -1, 1)
+		m.most[k] = r.int("mapred.cluster.max."+name+".memory.mb", -1, 1)
+	}
+	if min(m.slot[0], m.slot[1], m.most[0], m.most[1]) < 0 {
+		*m = memory{}
+	}
+	return r.err
+}
+
+func (m *memory) slotsPerTask(c *jobConf) ([2]int, error) {
+	width := [2]int{1, 1}
+	for k, name := range [...]string{"map", "reduce"} {
+		if m.slot[k] == 0 {
+			continue
+		}
+		if c.memoryMB[k] < 0 || c.memoryMB[k] > m.most[k] {
+			return width, fmt.Errorf("mapred.job.%s.memory.mb = %d: the cluster's memory limits want 1 to %d",
+				name, c.memoryMB[k], m.most[k])
+		}
+		width[k] = (c.memoryMB[k] + m.slot[k] - 1) / m.slot[k]
+	}
+	return width, nil
 }
 
 // outOfBand are heartbeats that the end of a task brings forward

@@ -15,6 +15,7 @@ import (
 type expiry struct {
 	timer    periodic
 	interval engine.Time
+	every    engine.Time // a third of it, in whole milliseconds
 	queue    []seen // by report, then tracker
 }
 
@@ -34,7 +35,7 @@ func (jt *jobTracker) expireTrackers(int32) {
 	now := jt.eng.Now()
 	x := &jt.expiry
 	jt.turn = x.timer.turn(jt)
-	x.timer.set(jt, now+x.interval/3)
+	x.timer.set(jt, now+x.every)
 	jt.statuses.apply(jt)
 	for len(x.queue) > 0 && now-x.queue[0].at > x.interval {
 		t := &jt.trackers[x.queue[0].tracker]
@@ -91,7 +92,9 @@ func (jt *jobTracker) lose(t *taskTracker) {
 	}
 	t.attempts = nil
 	jt.statuses.set(jt, t, [2]int{})
-	jt.enroll(t, -1)
+	if !t.blacklisted {
+		jt.enroll(t, -1)
+	}
 }
 
 // heldBy lists a job's attempts that a tracker runs or whose output it keeps,
@@ -154,8 +157,8 @@ func (jt *jobTracker) setHeartbeat() {
 		if t.regular {
 			t.regular = false
 			from := now
-			if turnOf(t.rank) < jt.turn {
-				from++ // its heartbeat at this instant is past
+			if turnOf(t.rank) < jt.turn || t.last == now {
+				from++
 			}
 			if next := t.beatFrom(from); next != t.next {
 				t.last, t.next = next-t.interval, next
@@ -172,6 +175,28 @@ func (jt *jobTracker) setHeartbeat() {
 	}
 }
 
+// putLast has a tracker that beats out of step come, where heartbeats meet
+// later, after all that were decided on before: heartbeats at one instant come
+// in the order of those before them.
+func (jt *jobTracker) putLast(t *taskTracker) {
+	now, interval := jt.eng.Now(), engine.At(jt.c.Heartbeat)
+	var after []*taskTracker
+	if t.interval == 0 || t.interval >= interval {
+		// Those in step that are still to come at this instant stay behind it.
+		for i := range jt.trackers {
+			if o := &jt.trackers[i]; o != t && o.regular && !o.lost && turnOf(o.rank) > jt.turn && (o.next-now)%interval == 0 {
+				after = append(after, o)
+			}
+		}
+		slices.SortFunc(after, func(a, b *taskTracker) int { return cmp.Compare(a.rank, b.rank) })
+	}
+	jt.newRank(t)
+	for _, o := range after {
+		jt.newRank(o)
+		jt.offers.place(jt, o)
+	}
+}
+
 // newRank puts a tracker behind all others in the order of one instant.
 func (jt *jobTracker) newRank(t *taskTracker) {
 	t.rank = jt.nextRank
@@ -180,33 +205,5 @@ func (jt *jobTracker) newRank(t *taskTracker) {
 	t.timer = t.timer.Ranked(t.rank)
 	if set {
 		t.timer.Reset(at)
-	}
-}
-
-// avoided notes a job's verdict on a tracker: one that many jobs avoid gets no
-// more work (0.20: JobTracker.FaultyTrackersInfo).
-func (jt *jobTracker) avoided(id int32) {
-	const (
-		mayFail = 4   // mapred.max.tracker.blacklists
-		above   = 0.5 // mapred.cluster.average.blacklist.threshold
-		atMost  = 0.5 // mapred.cluster.max.blacklist.percent
-	)
-	t := &jt.trackers[id]
-	t.faults++
-	if t.blacklisted || t.faults < mayFail {
-		return
-	}
-	sum, listed := 0, 0
-	for i := range jt.trackers {
-		sum += jt.trackers[i].faults
-		if jt.trackers[i].blacklisted && !jt.trackers[i].lost {
-			listed++
-		}
-	}
-	average := float64(sum) / float64(jt.c.Trackers)
-	if float64(t.faults)-average > float64(above*average) && float64(listed) < float64(jt.c.Trackers+listed)*atMost {
-		t.blacklisted = true
-		jt.enroll(t, -1)
-		jt.offers.place(jt, t)
 	}
 }

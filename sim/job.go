@@ -252,7 +252,7 @@ func (j *job) updateStatus(a *attempt, state reported) {
 			if !wasComplete && !wasPending {
 				t.committer = own
 			} else {
-				j.jt.trackers[a.tracker].doom(j.jt)
+				j.jt.trackers[a.place].doom(j.jt)
 			}
 			return // as Hadoop does, without counting the progress
 		case failedUnclean, killedUnclean:
@@ -359,7 +359,7 @@ func (j *job) giveUp(t *task) {
 	t.failed = true
 	t.recomputeProgress()
 	for _, a := range t.active {
-		j.jt.trackers[a.tracker].doom(j.jt)
+		j.jt.trackers[a.place].doom(j.jt)
 	}
 }
 
@@ -374,7 +374,7 @@ func (j *job) completed(t *task, own *attempt) {
 	j.recount(t)
 	if len(t.active) > 0 {
 		for _, a := range t.active {
-			j.jt.trackers[a.tracker].doom(j.jt)
+			j.jt.trackers[a.place].doom(j.jt)
 		}
 	}
 	switch t.kind {

@@ -31,7 +31,8 @@ type jobTracker struct {
 	every     bool // simulate every heartbeat
 	mortal    bool // trackers may be lost, so finished maps are kept track of
 	outOfBand outOfBand
-	slotMB    [2]int // memory a slot is worth; 0: memory is not scheduled
+	blacklist blacklist
+	memory    memory
 
 	warnings []string
 	outcomes []model.JobOutcome
@@ -90,10 +91,10 @@ const poll = engine.Time(time.Second) // a child asks its tracker so often
 func (jt *jobTracker) beat(id int32) {
 	now := jt.eng.Now()
 	t := &jt.trackers[id]
-	if !t.regular || jt.outOfBand.on {
-		jt.newRank(t) // heartbeats that meet at an instant later come in this order
-	}
 	jt.turn = turnOf(t.rank)
+	if !t.registered {
+		jt.turn = beforeBeats
+	}
 	t.beating = true
 	jt.statuses.apply(jt)
 	jt.setNow()
@@ -104,6 +105,7 @@ func (jt *jobTracker) beat(id int32) {
 	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
 
 	t.settle(jt, now)
+	jt.blacklist.forgive(jt, t)
 	jt.report(t)
 	if t.asks() && !t.blacklisted {
 		if !jt.giveSetupOrCleanup(t) {
@@ -112,6 +114,9 @@ func (jt *jobTracker) beat(id int32) {
 	}
 	jt.orderKills(t)
 	jt.permitCommits(t)
+	if !t.regular || (now-t.next)%t.interval != 0 {
+		jt.putLast(t)
+	}
 	t.interval = engine.At(jt.c.Heartbeat)
 	t.next = now + t.interval
 	t.beating = false
@@ -214,7 +219,9 @@ func (jt *jobTracker) permitCommits(t *taskTracker) {
 			asks++ // an ask at this very instant comes before a quick heartbeat
 		}
 		ask := a.pending + asks*poll
-		a.finish, a.finishSet = ask+engine.At(jt.q.Cluster.Costs.Commit), ask+1
-		t.reportable(a.finish)
+		if done := ask + engine.At(jt.q.Cluster.Costs.Commit); done < a.failAt {
+			a.finish, a.finishSet, a.end = done, ask+1, endsWell
+			t.reportable(done)
+		}
 	}
 }

@@ -166,7 +166,7 @@ func (j *job) launch(k workload.Kind, index int32, t *taskTracker, local workloa
 // execute makes an attempt and enters it in the task.
 func (j *job) execute(task *task, t *taskTracker) *attempt {
 	a := j.jt.newAttempt()
-	a.job, a.task, a.tracker = j, task, t.id
+	a.job, a.task, a.tracker, a.place = j, task, t.id, t.id
 	a.kind, a.onSlot, a.width = task.kind, task.onSlot, 1
 	a.number = task.next
 	a.local = workload.NoLocality
@@ -218,6 +218,7 @@ func (j *job) launchTaskCleanup(t *taskTracker, k workload.Kind) bool {
 	j.tidies[k] = j.tidies[k][1:]
 	a := j.jt.newAttempt()
 	a.job, a.task, a.tracker, a.cleans = j, own.task, t.id, own
+	own.place = t.id
 	a.kind, a.onSlot, a.width = workload.TaskCleanup, k, 1
 	a.number = own.number
 	a.local = workload.NoLocality
@@ -227,6 +228,7 @@ func (j *job) launchTaskCleanup(t *taskTracker, k workload.Kind) bool {
 	j.recount(own.task)
 	j.settleNeeds()
 	t.launch(j.jt, a)
+	t.doomed = true // the task may have been completed elsewhere meanwhile
 	return true
 }
 

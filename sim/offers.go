@@ -91,13 +91,14 @@ func (r *ring) remove(id int32) {
 	}
 }
 
-// after finds the tracker whose heartbeat comes next after the given turn of the
-// instant now, and when.
-func (r *ring) after(now engine.Time, turn turnOf) (int32, engine.Time) {
+// after finds the tracker whose heartbeat comes next after the present turn, and
+// when.
+func (r *ring) after(jt *jobTracker) (int32, engine.Time) {
+	now := jt.eng.Now()
 	phase := now % r.interval
 	b := r.bucket(phase)
 	for i := r.heads[b]; i >= 0; i = r.next[i] {
-		if r.phase[i] > phase || r.phase[i] == phase && turnOf(r.rank[i]) > turn {
+		if r.phase[i] > phase || r.phase[i] == phase && !jt.hasBeaten(&jt.trackers[i]) {
 			return i, now + r.phase[i] - phase
 		}
 	}
@@ -106,7 +107,7 @@ func (r *ring) after(now engine.Time, turn turnOf) (int32, engine.Time) {
 		return -1, engine.Never
 	}
 	ahead := r.phase[i] - phase
-	if ahead < 0 || ahead == 0 && turnOf(r.rank[i]) <= turn {
+	if ahead <= 0 {
 		ahead += r.interval
 	}
 	return i, now + ahead
@@ -164,6 +165,12 @@ const (
 	afterBeats  turnOf = math.MaxInt64
 )
 
+// hasBeaten reports whether a tracker's heartbeat of this instant, if it has one,
+// is past.
+func (jt *jobTracker) hasBeaten(t *taskTracker) bool {
+	return turnOf(t.rank) <= jt.turn || t.last == jt.eng.Now()
+}
+
 // offer makes sure that the next heartbeat that can be given work is simulated.
 // It is called after everything that happens.
 func (jt *jobTracker) offer() {
@@ -171,12 +178,11 @@ func (jt *jobTracker) offer() {
 		return
 	}
 	want := jt.wants()
-	now := jt.eng.Now()
 	if want.Map || want.Any {
-		jt.arm(jt.offers.rings[workload.Map].after(now, jt.turn))
+		jt.arm(jt.offers.rings[workload.Map].after(jt))
 	}
 	if want.Reduce || want.Any {
-		jt.arm(jt.offers.rings[workload.Reduce].after(now, jt.turn))
+		jt.arm(jt.offers.rings[workload.Reduce].after(jt))
 	}
 }
 
@@ -211,14 +217,17 @@ func (jt *jobTracker) rearm(t *taskTracker) {
 		return
 	}
 	from := jt.eng.Now()
-	if turnOf(t.rank) <= jt.turn {
-		from++ // its heartbeat at this instant is past
+	if jt.hasBeaten(t) {
+		from++
 	}
 	at := engine.Never
 	if jt.every || t.steady || t.doomed || !t.regular || t.watched() {
 		at = t.beatFrom(from)
 	} else if t.news < engine.Never {
 		at = t.beatFrom(max(t.news, from))
+	}
+	if t.faults > 0 {
+		at = min(at, t.beatFrom(max(t.pardon+1, from)))
 	}
 	if jt.outOfBand.on {
 		at = min(at, jt.outOfBand.beat(t))
@@ -277,19 +286,24 @@ func (q *statusQueue) expect(t *taskTracker) {
 // apply takes in what was reported before the present turn.
 func (q *statusQueue) apply(jt *jobTracker) {
 	now := jt.eng.Now()
-	for q.head < len(q.queue) {
-		s := &q.queue[q.head]
-		t := &jt.trackers[s.tracker]
-		if s.due > now || s.due == now && turnOf(t.rank) >= jt.turn {
-			break
-		}
+	for q.head < len(q.queue) && q.queue[q.head].due < now {
+		q.take(jt, q.queue[q.head])
 		q.head++
-		if t.stamp == s.stamp && !t.lost {
-			q.set(jt, t, [2]int{int(s.tasks[0]), int(s.tasks[1])})
+	}
+	for i := q.head; i < len(q.queue) && q.queue[i].due == now; i++ {
+		if s := q.queue[i]; turnOf(jt.trackers[s.tracker].rank) < jt.turn {
+			q.take(jt, s)
 		}
 	}
 	if q.head > 1024 && q.head > len(q.queue)/2 {
 		q.queue = q.queue[:copy(q.queue, q.queue[q.head:])]
 		q.head = 0
+	}
+}
+
+// take counts what was expected of a tracker, unless it has reported since.
+func (q *statusQueue) take(jt *jobTracker, s status) {
+	if t := &jt.trackers[s.tracker]; t.stamp == s.stamp && !t.lost {
+		q.set(jt, t, [2]int{int(s.tasks[0]), int(s.tasks[1])})
 	}
 }

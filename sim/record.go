@@ -19,13 +19,17 @@ func (jt *jobTracker) newJob(id int) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
+	width, err := jt.memory.slotsPerTask(&conf)
+	if err != nil {
+		return nil, err
+	}
 	j := &job{jt: jt, spec: spec, conf: conf, outcome: &jt.outcomes[id]}
 	j.Job = scheduler.Job{
 		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
 		Submit: spec.Submit, Deadline: spec.Deadline,
 		Tasks:        [2]int{spec.Maps.Count, spec.Reduces.Count},
 		Speculates:   conf.speculates,
-		SlotsPerTask: jt.slotsPerTask(&conf),
+		SlotsPerTask: width,
 		Launcher:     j,
 	}
 	for k := range j.tracked {
@@ -210,5 +214,5 @@ func (j *job) Attempts(k workload.Kind) []scheduler.Attempt {
 // preempt orders an attempt to be killed (TaskInProgress.killTask).
 func (j *job) preempt(a *attempt) {
 	a.killOrder = true
-	j.jt.trackers[a.tracker].doom(j.jt)
+	j.jt.trackers[a.place].doom(j.jt)
 }

@@ -308,7 +308,7 @@ func (f *fetcher) resolve(jt *jobTracker, t *taskTracker) {
 // further map ending.
 func (f *fetcher) hopeful() bool {
 	for _, w := range f.waiters {
-		if !w.a.started || w.a.finish < engine.Never {
+		if !w.a.started {
 			continue
 		}
 		if w.a.job.events.complete() || w.a.job.Tasks[workload.Map] == 0 {

@@ -130,6 +130,13 @@ func (jt *jobTracker) readConf() error {
 		return err
 	}
 	jt.expiry.interval = engine.At(time.Duration(expiry) * time.Millisecond)
+	jt.expiry.every = engine.At(time.Duration(expiry/3) * time.Millisecond)
+	if err := jt.blacklist.read(conf); err != nil {
+		return err
+	}
+	if err := jt.memory.read(conf, jt); err != nil {
+		return err
+	}
 	return jt.outOfBand.read(conf, jt.release)
 }
 
@@ -230,8 +237,8 @@ func (jt *jobTracker) startTrackers() {
 		}
 	}
 	if jt.mortal {
-		jt.expiry.timer = jt.newPeriodic(jt.expiry.interval/3, jt.expireTrackers)
-		jt.expiry.timer.set(jt, jt.expiry.interval/3)
+		jt.expiry.timer = jt.newPeriodic(jt.expiry.every, jt.expireTrackers)
+		jt.expiry.timer.set(jt, jt.expiry.every)
 	}
 }
 
@@ -409,7 +416,7 @@ func (jt *jobTracker) jobEnded(j *job, how workload.State) {
 	if jt.release.AvoidsTrackers && how == workload.Succeeded && j.flaky > 0 {
 		for id := range int32(len(jt.trackers)) {
 			if j.blames[id] >= j.conf.maxTrackerFailures {
-				jt.avoided(id)
+				jt.blacklist.avoided(jt, &jt.trackers[id])
 			}
 		}
 	}
@@ -417,7 +424,7 @@ func (jt *jobTracker) jobEnded(j *job, how workload.State) {
 		for i := range j.refs[k] {
 			if t := j.record(workload.Kind(k), int32(i)); t != nil {
 				for _, a := range t.active {
-					jt.trackers[a.tracker].doom(jt)
+					jt.trackers[a.place].doom(jt)
 				}
 			}
 		}

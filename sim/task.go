@@ -39,6 +39,7 @@ type attempt struct {
 	task    *task
 	cleans  *attempt // the attempt a task clean-up belongs to
 	tracker int32
+	place   int32 // tracker that runs it now, or its clean-up
 	number  int32
 	slot    int32
 	kind    workload.Kind

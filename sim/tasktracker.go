@@ -44,7 +44,8 @@ type taskTracker struct {
 	news       engine.Time // earliest unreported change
 	status     [2]int      // attempts by type as last counted by the JobTracker
 	stamp      uint32      // of the last status
-	faults     int         // jobs that avoided it (cluster blacklist)
+	faults     int         // jobs that avoided it
+	pardon     engine.Time // when one of them is forgotten
 }
 
 // asks reports whether the tracker asks for work: a slot of either type is free

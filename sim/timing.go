@@ -138,12 +138,14 @@ func (jt *jobTracker) ends(a *attempt, at engine.Time) {
 func (jt *jobTracker) commits(a *attempt, at engine.Time) {
 	a.pending, a.pendingSet = at, a.settled()
 	a.finish, a.end = engine.Never, endsWell
-	jt.mayFail(a, at)
+	if a.failAt <= at {
+		a.pending = engine.Never
+	}
+	jt.mayFail(a, engine.Never)
 }
 
 func (jt *jobTracker) mayFail(a *attempt, before engine.Time) {
-	if a.failAt <= before {
-		a.pending = engine.Never
+	if a.failAt < engine.Never && a.failAt <= before {
 		a.finish, a.end, a.finishSet = a.failAt, endsFailed, a.start
 	}
 }

@@ -85,12 +85,15 @@ type Split struct {
 
 // Failures lists, by task and attempt number, after how long the attempt
 // fails, measured from the start of its child process. Attempts that are not
-// listed succeed.
+// listed, or listed as Succeeds, succeed.
 type Failures map[int][]time.Duration
+
+// Succeeds stands for an attempt that does not fail.
+const Succeeds = time.Duration(-1)
 
 // After returns when attempt n of a task fails, and whether it does.
 func (f Failures) After(task, n int) (time.Duration, bool) {
-	if times := f[task]; n < len(times) {
+	if times := f[task]; n < len(times) && times[n] != Succeeds {
 		return times[n], true
 	}
 	return 0, false
