@@ -66,6 +66,12 @@ func TestReplayExample(t *testing.T) {
 	check("shuffle without JVM start", cut.Reduces.Shuffle.Each[0], sec(3))
 	check("reduce without commit", cut.Reduces.Time.Each[0], sec(4))
 
+	// Without marks all that is after the last map, 22 to 33, is reduce.
+	for p := range h.Jobs[0].Tasks[2].Attempts[0].Phases {
+		h.Jobs[0].Tasks[2].Attempts[0].Phases[p] = UnknownTime
+	}
+	check("reduce without marks", h.Replay(ReplayOptions{}).Jobs[0].Reduces.Time.Each[0], sec(11))
+
 	notes := h.Replay(ReplayOptions{}).Notes
 	check("notes", len(notes), 2) // one killed attempt, one map of unknown input
 	h.Jobs[0].Outcome = Killed
@@ -112,45 +118,24 @@ func TestReplayGridmix(t *testing.T) {
 	}
 }
 
-// TestSwimJobs: 150 bytes at 64 a block are 3 maps of 50 bytes, at 10 bytes/s
-// and 1 s fixed 6 s each. 90 shuffled + 20 written at 50 a reduce round to 2
-// reduces of 45 and 10 bytes.
-func TestSwimJobs(t *testing.T) {
-	rates := SwimRates{
-		BlockBytes: 64, BytesPerReduce: 50, MapFixed: time.Second, ReduceFixed: 2 * time.Second,
-		MapBytesPS: 10, ShuffleBytesPS: 9, SortBytesPS: 45, ReduceBytesPS: 15, WriteBytesPS: 5,
-	}
-	jobs, err := SwimJobs([]SwimJob{
-		{ID: "a", InputBytes: 150, ShuffleBytes: 90, OutputBytes: 20},
-		{ID: "b", Submit: time.Minute, InputBytes: 0, OutputBytes: 15},
-	}, rates)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, b := &jobs[0], &jobs[1]
+// TestReplaySimulated: of a simulated run the start of the JVM and the commit
+// are known, and come off by themselves. The map ran 9 to 14 with 1 s of start;
+// the reduce began at 6, the last map ended at 14, the shuffle at 15, the sort
+// at 16, the reduce with its output at 20.
+func TestReplaySimulated(t *testing.T) {
+	j := NewHistory(simulated()).Replay(ReplayOptions{Startup: time.Hour}).Jobs[0]
 	for _, x := range []struct {
 		what      string
-		got, want any
+		got, want time.Duration
 	}{
-		{"maps", a.Maps.Count, 3}, {"map time", a.Maps.Time.All, 6 * time.Second},
-		{"reduces", a.Reduces.Count, 2}, {"shuffle", a.Reduces.Shuffle.All, 5 * time.Second},
-		{"sort", a.Reduces.Sort.All, time.Second}, {"reduce", a.Reduces.Time.All, 7 * time.Second}, // 2 + 45/15 + 10/5
-		{"maps without input", b.Maps.Count, 1}, {"reduces without shuffle", b.Reduces.Count, 0},
-		{"map-only map", b.Maps.Time.All, 4 * time.Second}, // 1 + 0/10 + 15/5
-		{"submit", b.Submit, time.Minute},
+		{"map", j.Maps.Time.Each[0], 4 * time.Second}, {"shuffle", j.Reduces.Shuffle.Each[0], time.Second},
+		{"sort", j.Reduces.Sort.Each[0], time.Second}, {"reduce", j.Reduces.Time.Each[0], 4 * time.Second},
 	} {
 		if x.got != x.want {
 			t.Errorf("%s: got %v, want %v", x.what, x.got, x.want)
 		}
 	}
-	rates.ReduceCap = 1
-	if jobs, _ := SwimJobs([]SwimJob{{ID: "a", InputBytes: 150, ShuffleBytes: 90}}, rates); jobs[0].Reduces.Count != 1 {
-		t.Errorf("%d reduces, want the cap 1", jobs[0].Reduces.Count)
-	}
-	if _, err := SwimJobs([]SwimJob{{ID: "huge", InputBytes: 1 << 62}}, rates); err == nil {
-		t.Error("a job of 10^16 maps was accepted")
-	}
-	if _, err := SwimJobs(nil, SwimRates{}); err == nil {
-		t.Error("rates of zero were accepted")
+	if len(j.Maps.Splits[0].Hosts) != 2 || j.Maps.Splits[0].Bytes != 64 || j.Maps.InputBytes != 70 {
+		t.Errorf("splits %+v of %d bytes", j.Maps.Splits, j.Maps.InputBytes)
 	}
 }

@@ -241,3 +241,83 @@ func TestExportSimulated(t *testing.T) {
 		}
 	}
 }
+
+// golden is one small job with every kind of text to escape.
+func golden() *History {
+	sec := func(n int) time.Duration { return time.Duration(n) * time.Second }
+	j := unknownJob("job_201001010000_0007")
+	j.Name, j.User, j.Queue, j.Submit, j.Launch, j.Finish, j.Outcome, j.Maps, j.Reduces = `a="b".c\d`, "u", "q", 0, sec(1), sec(9), Succeeded, 1, 0
+	task := unknownTask(Map, false, 0)
+	task.State, task.Start, task.Finish, task.Split.Hosts = Succeeded, sec(2), sec(6), []string{"n1.x"}
+	lost := unknownAttempt(j.ID, "", Map, 0, 0)
+	lost.State, lost.Node, lost.Start, lost.Finish, lost.Error = Failed, "n1.x", sec(2), sec(3), "x = 1.\n"
+	won := unknownAttempt(j.ID, "", Map, 0, 1)
+	won.State, won.Node, won.Rack, won.Start, won.Finish, won.Locality, won.InRecords, won.LocalWriteBytes = Succeeded, "n1.x", "r", sec(4), sec(6), NodeLocal, 5, 7
+	won.Tracker, won.HTTPPort, won.Speculative = "tracker_n1.x:localhost/127.0.0.1:1", 50060, true
+	task.Attempts = []HistoryAttempt{lost, won}
+	j.Tasks = []HistoryTask{task}
+	return &History{Epoch: 1262304000000, Jobs: []HistoryJob{j}, Topology: Topology{[]Rack{{"r", []string{"n1.x"}}}}}
+}
+
+// TestMRv1Golden pins records, keys, their order and the escapes.
+func TestMRv1Golden(t *testing.T) {
+	const want = `Meta VERSION="1" .
+Job JOBID="job_201001010000_0007" JOBNAME="a\=\"b\"\.c\\d" USER="u" SUBMIT_TIME="1262304000000" JOBCONF="" VIEW_JOB="*" MODIFY_JOB="*" JOB_QUEUE="q" .
+Job JOBID="job_201001010000_0007" JOB_PRIORITY="NORMAL" .
+Job JOBID="job_201001010000_0007" LAUNCH_TIME="1262304001000" TOTAL_MAPS="1" TOTAL_REDUCES="0" JOB_STATUS="PREP" .
+Job JOBID="job_201001010000_0007" JOB_STATUS="RUNNING" .
+Task TASKID="task_201001010000_0007_m_000000" TASK_TYPE="MAP" START_TIME="1262304002000" SPLITS="/r/n1\.x" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_201001010000_0007_m_000000" TASK_ATTEMPT_ID="attempt_201001010000_0007_m_000000_0" START_TIME="1262304002000" TRACKER_NAME="tracker_n1\.x" HTTP_PORT="" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_201001010000_0007_m_000000" TASK_ATTEMPT_ID="attempt_201001010000_0007_m_000000_0" TASK_STATUS="FAILED" FINISH_TIME="1262304003000" HOSTNAME="n1\.x" ERROR="x \= 1\.
+" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_201001010000_0007_m_000000" TASK_ATTEMPT_ID="attempt_201001010000_0007_m_000000_1" START_TIME="1262304004000" TRACKER_NAME="tracker_n1\.x:localhost/127\.0\.0\.1:1" HTTP_PORT="50060" LOCALITY="NODE_LOCAL" AVATAAR="SPECULATIVE" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_201001010000_0007_m_000000" TASK_ATTEMPT_ID="attempt_201001010000_0007_m_000000_1" TASK_STATUS="SUCCESS" FINISH_TIME="1262304006000" HOSTNAME="/r/n1\.x" STATE_STRING="" COUNTERS="{(FileSystemCounters)(FileSystemCounters)[(FILE_BYTES_WRITTEN)(FILE_BYTES_WRITTEN)(7)]}{(org\.apache\.hadoop\.mapred\.Task$Counter)(Map-Reduce Framework)[(MAP_INPUT_RECORDS)(Map input records)(5)]}" .
+Task TASKID="task_201001010000_0007_m_000000" TASK_TYPE="MAP" TASK_STATUS="SUCCESS" FINISH_TIME="1262304006000" COUNTERS="{(FileSystemCounters)(FileSystemCounters)[(FILE_BYTES_WRITTEN)(FILE_BYTES_WRITTEN)(7)]}{(org\.apache\.hadoop\.mapred\.Task$Counter)(Map-Reduce Framework)[(MAP_INPUT_RECORDS)(Map input records)(5)]}" .
+Job JOBID="job_201001010000_0007" FINISH_TIME="1262304009000" JOB_STATUS="SUCCESS" FINISHED_MAPS="1" FINISHED_REDUCES="0" MAP_COUNTERS="" REDUCE_COUNTERS="" COUNTERS="" .
+`
+	var b bytes.Buffer
+	if err := golden().JobFiles()[0].WriteMRv1(&b); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(b.String(), "\n")); d != "" {
+		t.Error(d)
+	}
+	if name := golden().JobFiles()[0].MRv1Name(); name != "localhost_1262304000000_job_201001010000_0007_u_a%3D%22b%22.c%5Cd" {
+		t.Errorf("name %s", name)
+	}
+}
+
+// TestJhistGolden pins events, fields, their order and the unions.
+func TestJhistGolden(t *testing.T) {
+	const head = `{"type":"%","event":{"org.apache.hadoop.mapreduce.jobhistory.`
+	want := []string{
+		`JOB_SUBMITTED|JobSubmitted":{"jobid":"job_201001010000_0007","jobName":"a=\"b\".c\\d","userName":"u","submitTime":1262304000000,"jobConfPath":"","acls":{},"jobQueueName":"q","workflowId":null,"workflowName":null,"workflowNodeName":null,"workflowAdjacencies":null,"workflowTags":null}}}`,
+		`JOB_INITED|JobInited":{"jobid":"job_201001010000_0007","launchTime":1262304001000,"totalMaps":1,"totalReduces":0,"jobStatus":"INITED","uberized":false}}}`,
+		`JOB_INFO_CHANGED|JobInfoChange":{"jobid":"job_201001010000_0007","submitTime":1262304000000,"launchTime":1262304001000}}}`,
+		`TASK_STARTED|TaskStarted":{"taskid":"task_201001010000_0007_m_000000","taskType":"MAP","startTime":1262304002000,"splitLocations":"n1.x"}}}`,
+		`MAP_ATTEMPT_STARTED|TaskAttemptStarted":{"taskid":"task_201001010000_0007_m_000000","taskType":"MAP","attemptId":"attempt_201001010000_0007_m_000000_0","startTime":1262304002000,"trackerName":"n1.x","httpPort":-1,"shufflePort":-1,"containerId":"container_201001010000_0007_01_000002","locality":null,"avataar":null}}}`,
+		`MAP_ATTEMPT_FAILED|TaskAttemptUnsuccessfulCompletion":{"taskid":"task_201001010000_0007_m_000000","taskType":"MAP","attemptId":"attempt_201001010000_0007_m_000000_0","finishTime":1262304003000,"hostname":"n1.x","port":-1,"rackname":"","status":"FAILED","error":"x = 1.\n","counters":{"org.apache.hadoop.mapreduce.jobhistory.JhCounters":{"name":"COUNTERS","groups":[]}},"clockSplits":[],"cpuUsages":[],"vMemKbytes":[],"physMemKbytes":[]}}}`,
+		`MAP_ATTEMPT_STARTED|TaskAttemptStarted":{"taskid":"task_201001010000_0007_m_000000","taskType":"MAP","attemptId":"attempt_201001010000_0007_m_000000_1","startTime":1262304004000,"trackerName":"tracker_n1.x:localhost/127.0.0.1:1","httpPort":50060,"shufflePort":-1,"containerId":"container_201001010000_0007_01_000003","locality":{"string":"NODE_LOCAL"},"avataar":{"string":"SPECULATIVE"}}}}`,
+		`MAP_ATTEMPT_FINISHED|MapAttemptFinished":{"taskid":"task_201001010000_0007_m_000000","attemptId":"attempt_201001010000_0007_m_000000_1","taskType":"MAP","taskStatus":"SUCCEEDED","mapFinishTime":-1,"finishTime":1262304006000,"hostname":"n1.x","port":-1,"rackname":"/r","state":"","counters":{"name":"COUNTERS","groups":[{"name":"org.apache.hadoop.mapreduce.FileSystemCounter","displayName":"File System Counters","counts":[{"name":"FILE_BYTES_WRITTEN","displayName":"FILE: Number of bytes written","value":7}]},{"name":"org.apache.hadoop.mapreduce.TaskCounter","displayName":"Map-Reduce Framework","counts":[{"name":"MAP_INPUT_RECORDS","displayName":"Map input records","value":5}]}]},"clockSplits":[],"cpuUsages":[],"vMemKbytes":[],"physMemKbytes":[]}}}`,
+		`TASK_FINISHED|TaskFinished":{"taskid":"task_201001010000_0007_m_000000","taskType":"MAP","finishTime":1262304006000,"status":"SUCCEEDED","counters":{"name":"COUNTERS","groups":[{"name":"org.apache.hadoop.mapreduce.FileSystemCounter","displayName":"File System Counters","counts":[{"name":"FILE_BYTES_WRITTEN","displayName":"FILE: Number of bytes written","value":7}]},{"name":"org.apache.hadoop.mapreduce.TaskCounter","displayName":"Map-Reduce Framework","counts":[{"name":"MAP_INPUT_RECORDS","displayName":"Map input records","value":5}]}]},"successfulAttemptId":{"string":"attempt_201001010000_0007_m_000000_1"}}}}`,
+		`JOB_FINISHED|JobFinished":{"jobid":"job_201001010000_0007","finishTime":1262304009000,"finishedMaps":1,"finishedReduces":0,"failedMaps":-1,"failedReduces":-1,"totalCounters":{"name":"TOTAL_COUNTERS","groups":[]},"mapCounters":{"name":"MAP_COUNTERS","groups":[]},"reduceCounters":{"name":"REDUCE_COUNTERS","groups":[]}}}}`,
+	}
+	for i, w := range want {
+		kind, rest, _ := strings.Cut(w, "|")
+		want[i] = strings.Replace(head, "%", kind, 1) + rest
+	}
+	var b bytes.Buffer
+	if err := golden().JobFiles()[0].WriteJhist(&b); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(b.String(), "\n")
+	var got []string
+	for _, l := range lines[2:] {
+		if l != "" {
+			got = append(got, l)
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" || lines[0] != "Avro-Json" {
+		t.Errorf("%s\n%s", lines[0], d)
+	}
+}

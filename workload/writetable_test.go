@@ -33,8 +33,13 @@ func sortedAttempts(h *History) []Attempt {
 
 // TestCSVRoundTrip: the two tables bring back every attempt and job.
 func TestCSVRoundTrip(t *testing.T) {
-	for _, file := range tableFiles {
-		h := mustOpen(t, shared(t, file))
+	for _, file := range append([]string{"simulated"}, tableFiles...) {
+		var h *History
+		if file == "simulated" {
+			h = NewHistory(simulated())
+		} else {
+			h = mustOpen(t, shared(t, file))
+		}
 		dir := t.TempDir()
 		for name, write := range map[string]func(io.Writer, *History) error{"attempts.csv": WriteAttempts, "jobs.csv": WriteJobs} {
 			var b bytes.Buffer
