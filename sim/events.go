@@ -16,22 +16,30 @@ type events struct {
 
 type mark struct {
 	at    engine.Time
-	total int32
+	total int32 // events so far
+	maps  int32 // whose output they tell of
 }
 
-func (e *events) add(now engine.Time) {
-	if n := len(e.marks); n > 0 && e.marks[n-1].at == now {
-		e.marks[n-1].total++
-		return
-	}
-	e.marks = append(e.marks, mark{now, e.total() + 1})
-}
-
-func (e *events) total() int32 {
+// add publishes an event, by which that many more maps are known: one for a map
+// that ended, none for a failed attempt, one less for output that was lost.
+func (e *events) add(now engine.Time, maps int32) {
+	var last mark
 	if n := len(e.marks); n > 0 {
-		return e.marks[n-1].total
+		last = e.marks[n-1]
+		if last.at == now {
+			e.marks = e.marks[:n-1]
+		}
 	}
-	return 0
+	e.marks = append(e.marks, mark{now, last.total + 1, last.maps + maps})
+}
+
+// maps is how many maps are known to who has read that many events.
+func (e *events) maps(read int32) int32 {
+	i := sort.Search(len(e.marks), func(i int) bool { return e.marks[i].total >= read })
+	if read == 0 || i == len(e.marks) {
+		return 0
+	}
+	return e.marks[i].maps
 }
 
 // upTo is how many events had been published at an instant.

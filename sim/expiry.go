@@ -16,7 +16,7 @@ type expiry struct {
 	timer    periodic
 	interval engine.Time
 	every    engine.Time // a third of it, in whole milliseconds
-	queue    []seen // by report, then tracker
+	queue    []seen      // by report, then tracker
 }
 
 type seen struct {

@@ -407,7 +407,7 @@ func (j *job) completed(t *task, own *attempt) {
 		}
 	}
 	if t.kind == workload.Map {
-		j.events.add(now)
+		j.events.add(now, 1)
 		j.mapsChanged()
 	}
 	if j.jt.release.Ideal && j.over() {
@@ -447,7 +447,14 @@ func (j *job) failed(t *task, own *attempt, wasRunning, wasComplete, wasActive b
 		}
 	}
 	if t.kind == workload.Map {
-		j.events.add(j.jt.eng.Now())
+		known := int32(0)
+		switch {
+		case wasComplete && !t.complete():
+			known = -1
+		case t.failed && !wasFailed:
+			known = 1
+		}
+		j.events.add(j.jt.eng.Now(), known)
 	}
 	if wasComplete && !t.complete() && t.kind == workload.Map {
 		j.putBack(t)

@@ -173,7 +173,7 @@ func (a *attempt) progressAt(t *taskTracker, now engine.Time) float32 {
 	case now <= a.known:
 		t.fetch.advance(t, now)
 		if i := t.fetch.waiter(a); i >= 0 {
-			return float32(float64(t.fetch.waiters[i].seen) / float64(a.job.Tasks[workload.Map]) / 3)
+			return float32(float64(a.job.events.maps(t.fetch.waiters[i].seen)) / float64(a.job.Tasks[workload.Map]) / 3)
 		}
 		return third
 	case now < a.known+a.shuffle:
