@@ -62,6 +62,8 @@ func TestEvaluatorDefaults(t *testing.T) {
 		{"combine.scale", `{"sel": 0.4, "n0": 1000, "n": 100000}`, `{"sel": 0.4, "n0": 1000, "n": 100000, "least": 0}`},
 		{"aria.bounds", `{"profile": {"N_M": 9, "N_R": 0, "M_avg": 1, "M_max": 1}, "S_M": 2, "S_R": 0}`,
 			`{"profile": {"N_M": 9, "N_R": 0, "M_avg": 1, "M_max": 1, "R_avg": 5}, "S_M": 2, "S_R": 1, "guarded": true}`},
+		{"aria.bounds", `{"profile": {"N_M": 2, "N_R": 0, "M_avg": 1, "M_max": 1}, "S_M": 9, "S_R": 0}`,
+			`{"profile": {"N_M": 2, "N_R": 0, "M_avg": 1, "M_max": 1}, "S_M": 2, "S_R": 0, "guarded": false}`},
 		{"robust", `{"x": [1, 2, 3, 4], "y": [1, 2, 3, 9]}`,
 			`{"x": [1, 2, 3, 4], "y": [1, 2, 3, 9], "weight": "bisquare", "tune": 4.685, "nonneg": false, "leverage": false}`},
 		{"segmented", `{"x": [1, 2, 3, 4, 5, 6], "y": [1, 2, 3, 9, 12, 15]}`,
