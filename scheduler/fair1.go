@@ -23,8 +23,9 @@ type fair1 struct {
 	sizeBased      bool           // mapred.fairscheduler.sizebasedweight, false
 	boost          *booster
 
-	infos   []*info1 // by submission
-	updated time.Duration
+	infos    []*info1 // by submission
+	updated  time.Duration
+	restless bool // deficits, which never rest, have decided on guaranteed slots
 }
 
 // fairUpdate is how often shares are recomputed (FairScheduler.UPDATE_INTERVAL).
@@ -121,7 +122,7 @@ func (f *fair1) Submitted(c *Cluster, j *Job) {
 
 func (f *fair1) Tick(c *Cluster) bool {
 	f.update(c)
-	return false
+	return f.restless
 }
 
 func (f *fair1) Assign(c *Cluster, t *TaskTracker) {
@@ -338,16 +339,21 @@ func (f *fair1) updateMinSlots() {
 		byPool[i.pool] = append(byPool[i.pool], i)
 	}
 	done := map[string]bool{}
+	f.restless = false
 	for _, i := range f.infos {
 		if p := f.pools[i.pool]; p != nil && !done[i.pool] {
 			done[i.pool] = true
-			dealMinSlots(slices.Clone(byPool[i.pool]), 0, p.MinMaps)
-			dealMinSlots(slices.Clone(byPool[i.pool]), 1, p.MinReduces)
+			for k, slots := range [...]int{p.MinMaps, p.MinReduces} {
+				if dealMinSlots(slices.Clone(byPool[i.pool]), k, slots) {
+					f.restless = true
+				}
+			}
 		}
 	}
 }
 
-func dealMinSlots(jobs []*info1, k, left int) {
+// dealMinSlots reports whether it came down to the deficits.
+func dealMinSlots(jobs []*info1, k, left int) (byDeficit bool) {
 	give := func(i *info1, slots int) {
 		slots = min(left, i.runnableTasks(k)-i.min[k], slots)
 		left -= slots
@@ -360,7 +366,7 @@ func dealMinSlots(jobs []*info1, k, left int) {
 			total += i.weight[k]
 		}
 		if total == 0 {
-			return
+			return false
 		}
 		before := left
 		for _, i := range jobs {
@@ -373,6 +379,7 @@ func dealMinSlots(jobs []*info1, k, left int) {
 		slices.SortStableFunc(jobs, func(a, b *info1) int {
 			d := b.weight[k] - a.weight[k]
 			if d == 0 {
+				byDeficit = true
 				d = float64(b.deficit[k]) - float64(a.deficit[k])
 			}
 			return sign(d)
@@ -380,8 +387,9 @@ func dealMinSlots(jobs []*info1, k, left int) {
 		for _, i := range jobs {
 			give(i, int(math.Ceil(float64(before)*i.weight[k]/total)))
 		}
-		return
+		return byDeficit
 	}
+	return false
 }
 
 func sign(x float64) int {
