@@ -213,6 +213,9 @@ func TestSegmentPerfect(t *testing.T) {
 		{[]float64{3, 5, 7, 9, 11, 13, 15, 17}, false},
 		{[]float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}, false},
 		{[]float64{0, 0, 0, 0, 0, 0, 0, 0}, false},
+		{[]float64{0.37, 0.67, 0.97, 1.27, 1.57, 1.87, 2.17, 2.47}, false},
+		{[]float64{1e9 / 3, 2e9 / 3, 3e9 / 3, 4e9 / 3, 5e9 / 3, 6e9 / 3, 7e9 / 3, 8e9 / 3}, false},
+		{[]float64{1e6 + 0.1, 1e6 + 0.1, 1e6 + 0.1, 1e6 + 0.1, 1e6 + 0.1, 1e6 + 0.1, 1e6 + 0.1, 1e6 + 0.1}, false},
 		{[]float64{1, 2, 3, 4, 25, 30, 35, 40}, true},
 	} {
 		f, err := fit.Segment(x, c.y, fit.SegmentOptions{MinPoints: 2, Margin: 10})

@@ -147,16 +147,22 @@ func NonNegative(x [][]float64, y []float64) ([]float64, error) {
 	free := make([]bool, p)
 	useless := make([]bool, p) // entering it made the free columns dependent
 
-	gradient := func(j int) (g, size float64) {
+	// gradient is that of column j over the largest it could be.
+	gradient := func(j int) float64 {
+		var g, columns, values float64
 		for i, row := range x {
 			r := y[i]
 			for k, b := range beta {
 				r -= float64(row[k] * b)
 			}
 			g += float64(row[j] * r)
-			size += math.Abs(row[j] * y[i])
+			columns += float64(row[j] * row[j])
+			values += float64(y[i] * y[i])
 		}
-		return g, size
+		if largest := math.Sqrt(columns * values); largest > 0 {
+			return g / largest
+		}
+		return 0
 	}
 	// Every round adds a column that lowers the sum of squares, or finds that it
 	// cannot; the bound guards against a cycle through rounding.
@@ -166,8 +172,8 @@ func NonNegative(x [][]float64, y []float64) ([]float64, error) {
 			if free[j] || useless[j] {
 				continue
 			}
-			if g, size := gradient(j); size > 0 && g/size > math.Max(steepest, 1e-12) {
-				enter, steepest = j, g/size
+			if g := gradient(j); g > math.Max(steepest, 1e-12) {
+				enter, steepest = j, g
 			}
 		}
 		if enter < 0 {
