@@ -2,6 +2,7 @@ package fit_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -11,8 +12,7 @@ import (
 )
 
 // Optimality (Karush, Kuhn, Tucker): nothing negative; the gradient is 0 where a
-// coefficient is positive and not positive where it is 0. One column may all but
-// equal another: it cannot be told from it, though it would fit a little better.
+// coefficient is positive and not positive where it is 0.
 func TestNonNegativeIsOptimal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.IntRange(1, 6).Draw(t, "p")
@@ -24,11 +24,6 @@ func TestNonNegativeIsOptimal(t *testing.T) {
 		for i := range x {
 			x[i] = rapid.SliceOfN(value, p, p).Draw(t, "row")
 			y[i] = value.Draw(t, "y")
-		}
-		if p > 1 && rapid.Bool().Draw(t, "twins") {
-			for i := range x {
-				x[i][0] = x[i][p-1] + 1e-8*float64(i%3-1)
-			}
 		}
 		beta, err := fit.NonNegative(x, y)
 		if err != nil {
@@ -44,7 +39,7 @@ func TestNonNegativeIsOptimal(t *testing.T) {
 				g += x[i][j] * r
 				size += math.Abs(x[i][j] * y[i])
 			}
-			if beta[j] < 0 || g > 1e-7*size || beta[j] > 0 && g < -1e-7*size {
+			if beta[j] < 0 || g > 1e-8*size || beta[j] > 0 && g < -1e-8*size {
 				t.Errorf("beta = %v: gradient %v at %d", beta, g, j)
 			}
 		}
@@ -75,6 +70,23 @@ func TestNonNegativeEntersLate(t *testing.T) {
 	beta, err := fit.NonNegative([][]float64{{0, -1}, {1, -1}}, []float64{-1, 0})
 	if err != nil || math.Abs(beta[0]-1) > 1e-9 || math.Abs(beta[1]-1) > 1e-9 {
 		t.Errorf("%v, %v, want [1 1]", beta, err)
+	}
+}
+
+// A column that all but equals another cannot be told from it, though it would
+// fit a little better: it stays out, and the fit goes on.
+func TestNonNegativeTwins(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		x, y := make([][]float64, 8), make([]float64, 8)
+		for i := range x {
+			a, b := float64(r.IntN(20)), float64(r.IntN(20))
+			x[i] = []float64{a, b, a + 1e-8*float64(r.IntN(3))}
+			y[i] = float64(r.IntN(40) - 10)
+		}
+		if _, err := fit.NonNegative(x, y); err != nil {
+			t.Fatalf("%v, %v: %v", x, y, err)
+		}
 	}
 }
 
