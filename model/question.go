@@ -24,6 +24,7 @@ type WhatIf struct {
 	Scheduler Scheduler
 	Jobs      []workload.Job // in order of submission
 	Seed      uint64
+	Until     time.Duration // the run is cut here, jobs finished or not; 0: it ends with the last job
 }
 
 // Fidelity says where a task's time comes from.

@@ -169,6 +169,7 @@ func readRecorded(file string, data []byte, run int) (*Scenario, error) {
 		Name:     r.Name,
 		Fidelity: model.Replay,
 		Seed:     1,
+		Until:    millis(r.Limit),
 		Cluster: model.Cluster{
 			Hadoop:    r.Hadoop,
 			FromStart: true,
@@ -213,7 +214,7 @@ func readRecorded(file string, data []byte, run int) (*Scenario, error) {
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return int((a.Submit - b.Submit) / time.Millisecond) })
 	return &Scenario{
 		Name: r.Name, Title: r.About, Source: "decisions of a real JobTracker, " + r.Hadoop,
-		Question: q, Limit: millis(r.Limit),
+		Question: q,
 	}, nil
 }
 

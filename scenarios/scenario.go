@@ -3,8 +3,6 @@
 package scenarios
 
 import (
-	"time"
-
 	"github.com/slotwave/slotwave/model"
 )
 
@@ -15,5 +13,4 @@ type Scenario struct {
 	Source   string
 	Assumed  []string
 	Question model.WhatIf
-	Limit    time.Duration // of simulated time; 0: none
 }

@@ -12,7 +12,7 @@ import (
 // jobConf is what the JobTracker reads of a job's configuration.
 type jobConf struct {
 	slowstart          float64 // mapred.reduce.slowstart.completed.maps, 0.05
-	speculates         [2]bool // mapred.{map,reduce}.tasks.speculative.execution, true
+	speculates         [2]bool // mapred.{map,reduce}.tasks.speculative.execution, true; ideal: false
 	maxAttempts        [2]int  // mapred.{map,reduce}.max.attempts, 4
 	failuresPercent    [2]int  // mapred.max.{map,reduce}.failures.percent, 0
 	maxTrackerFailures int     // mapred.max.tracker.failures, 4
@@ -67,7 +67,7 @@ func (r *reader) bool(key string, def bool) bool {
 	return b
 }
 
-func readJobConf(conf workload.Conf) (jobConf, error) {
+func readJobConf(conf workload.Conf, speculative bool) (jobConf, error) {
 	r := reader{conf: conf}
 	c := jobConf{
 		slowstart:          r.fraction("mapred.reduce.slowstart.completed.maps", 0.05),
@@ -75,7 +75,7 @@ func readJobConf(conf workload.Conf) (jobConf, error) {
 		maxTrackerFailures: r.int("mapred.max.tracker.failures", 4, 1),
 	}
 	for k, name := range [...]string{"map", "reduce"} {
-		c.speculates[k] = r.bool("mapred."+name+".tasks.speculative.execution", true)
+		c.speculates[k] = r.bool("mapred."+name+".tasks.speculative.execution", speculative)
 		c.maxAttempts[k] = r.int("mapred."+name+".max.attempts", 4, 1)
 		c.failuresPercent[k] = r.int("mapred.max."+name+".failures.percent", 0, 0)
 		c.memoryMB[k] = r.int("mapred.job."+name+".memory.mb", -1, 1)

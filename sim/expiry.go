@@ -184,7 +184,7 @@ func (jt *jobTracker) putLast(t *taskTracker) {
 	if t.interval == 0 || t.interval >= interval {
 		// Those in step that are still to come at this instant stay behind it.
 		for i := range jt.trackers {
-			if o := &jt.trackers[i]; o != t && o.regular && !o.lost && turnOf(o.rank) > jt.turn && (o.next-now)%interval == 0 {
+			if o := &jt.trackers[i]; o != t && o.regular && !o.lost && !jt.hasBeaten(o) && (o.next-now)%interval == 0 {
 				after = append(after, o)
 			}
 		}

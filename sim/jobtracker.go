@@ -31,6 +31,7 @@ type jobTracker struct {
 	every     bool // simulate every heartbeat
 	mortal    bool // trackers may be lost, so finished maps are kept track of
 	outOfBand outOfBand
+	instant   instant
 	blacklist blacklist
 	memory    memory
 
@@ -130,8 +131,8 @@ func (jt *jobTracker) beat(id int32) {
 	jt.offer()
 }
 
-// report takes in the status of every attempt on the tracker.
-func (jt *jobTracker) report(t *taskTracker) {
+// count takes in how many attempts the tracker has.
+func (jt *jobTracker) count(t *taskTracker) {
 	var tasks, used [2]int
 	for _, a := range t.attempts {
 		if a.occupies(t, t.last) {
@@ -146,6 +147,11 @@ func (jt *jobTracker) report(t *taskTracker) {
 		used = [2]int{both, both}
 	}
 	t.view.Used = used
+}
+
+// report takes in the status of every attempt on the tracker.
+func (jt *jobTracker) report(t *taskTracker) {
+	jt.count(t)
 	for _, a := range t.attempts {
 		a.told = a.over(t, t.last)
 		if (a.kind == workload.Map || a.kind == workload.Reduce) && a.job.tracked[a.kind] {

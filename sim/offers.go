@@ -139,7 +139,7 @@ func (o *offers) reset(trackers int, interval engine.Time) {
 
 // place enters a tracker where offers can find it, as its slots are now.
 func (o *offers) place(jt *jobTracker, t *taskTracker) {
-	if jt.every || t.steady {
+	if jt.every || t.steady || jt.instant.on {
 		return
 	}
 	given := t.givenSlots
@@ -174,6 +174,10 @@ func (jt *jobTracker) hasBeaten(t *taskTracker) bool {
 // offer makes sure that the next heartbeat that can be given work is simulated.
 // It is called after everything that happens.
 func (jt *jobTracker) offer() {
+	if jt.instant.on {
+		jt.instant.offering.Reset(jt.eng.Now())
+		return
+	}
 	if jt.every {
 		return
 	}
@@ -214,6 +218,14 @@ func (jt *jobTracker) arm(id int32, at engine.Time) {
 // report or must be simulated for another reason.
 func (jt *jobTracker) rearm(t *taskTracker) {
 	if t.lost || t.beating {
+		return
+	}
+	if jt.instant.on {
+		if at := t.news; t.doomed {
+			jt.arm(t.id, jt.eng.Now())
+		} else if at < engine.Never {
+			jt.arm(t.id, at)
+		}
 		return
 	}
 	from := jt.eng.Now()

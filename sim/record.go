@@ -15,11 +15,7 @@ const never = time.Duration(-1)
 // newJob takes a job in as it is submitted.
 func (jt *jobTracker) newJob(id int) (*job, error) {
 	spec := &jt.q.Jobs[id]
-	conf, err := readJobConf(spec.Conf)
-	if err != nil {
-		return nil, err
-	}
-	width, err := jt.memory.slotsPerTask(&conf)
+	conf, width, err := jt.readJob(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -35,14 +31,30 @@ func (jt *jobTracker) newJob(id int) (*job, error) {
 	for k := range j.tracked {
 		j.tracked[k] = jt.progress || conf.speculates[k]
 	}
-	*j.outcome = model.JobOutcome{
+	*j.outcome = unborn(spec)
+	return j, nil
+}
+
+// readJob reads what a job's configuration says about its tasks, and how many
+// slots each of them takes.
+func (jt *jobTracker) readJob(spec *workload.Job) (jobConf, [2]int, error) {
+	conf, err := readJobConf(spec.Conf, !jt.release.Ideal)
+	if err != nil {
+		return conf, [2]int{}, err
+	}
+	width, err := jt.memory.slotsPerTask(&conf)
+	return conf, width, err
+}
+
+// unborn is the outcome of a job to which nothing has happened yet.
+func unborn(spec *workload.Job) model.JobOutcome {
+	return model.JobOutcome{
 		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
 		Submit: spec.Submit, Launch: never, Running: never, FirstMap: never, LastMap: never,
 		ShuffleEnd: never, Finish: never,
 		Maps: spec.Maps.Count, Reduces: spec.Reduces.Count,
 		InBytes: spec.Maps.InputBytes, ShuffleBytes: spec.Reduces.ShuffleData, OutBytes: spec.Reduces.OutputBytes,
 	}
-	return j, nil
 }
 
 func (jt *jobTracker) newTask(j *job, index int32, kind, onSlot workload.Kind) *task {
@@ -80,6 +92,9 @@ func (jt *jobTracker) write(a *attempt) {
 
 // ended is the state an attempt ends in for good.
 func (a *attempt) ended() workload.State {
+	if a.end == endsOpen {
+		return workload.Running
+	}
 	switch a.own().status {
 	case succeeded:
 		return workload.Succeeded
@@ -160,14 +175,13 @@ func (jt *jobTracker) retire(a *attempt) {
 }
 
 // close ends the run: what is still on the trackers is written down.
-func (jt *jobTracker) close() {
-	now := jt.eng.Now()
+func (jt *jobTracker) close(now engine.Time, how ends) {
 	for i := range jt.trackers {
 		t := &jt.trackers[i]
 		t.settle(jt, now)
 		for _, a := range t.attempts {
 			if a.finish > now {
-				a.end, a.finish = endsKilled, now
+				a.end, a.finish = how, now
 				a.own().status = killed
 			} else if !a.told && a.cleans == nil {
 				a.status = a.state(t, now)
@@ -186,6 +200,10 @@ func (jt *jobTracker) prediction() model.Prediction {
 	for i := range jt.outcomes {
 		o := &jt.outcomes[i]
 		p.Mean = max(p.Mean, o.Finish)
+		if o.Finish < 0 {
+			p.Mean = jt.q.Until
+			continue
+		}
 		o.Low = o.Finish - o.Submit
 		o.High = o.Low
 	}

@@ -54,15 +54,25 @@ type waiter struct {
 
 // expectReduce notes a reduce that has been given to the tracker.
 func (t *taskTracker) expectReduce(a *attempt) {
+	a.job.shuffling = append(a.job.shuffling, a)
+	if a.job.jt.release.Ideal {
+		return // it knows what the JobTracker knows
+	}
 	if t.fetch == nil {
 		t.fetch = &fetcher{idle: true}
 	}
 	t.fetch.waiters = append(t.fetch.waiters, waiter{a: a})
-	a.job.shuffling = append(a.job.shuffling, a)
 }
 
 // joinShuffle starts the wait of a reduce that has got its slot.
 func (t *taskTracker) joinShuffle(jt *jobTracker, a *attempt) {
+	if jt.release.Ideal {
+		if a.job.events.complete() {
+			a.job.unlist(a)
+			jt.replan(a, a.begin)
+		}
+		return
+	}
 	f := t.fetch
 	f.advance(t, a.start)
 	f.caches = slices.DeleteFunc(f.caches, func(c cache) bool { return c.job.State == scheduler.Done })
@@ -76,6 +86,10 @@ func (t *taskTracker) joinShuffle(jt *jobTracker, a *attempt) {
 // leaveShuffle ends the wait of a reduce that ends before it knows all maps.
 func (t *taskTracker) leaveShuffle(jt *jobTracker, a *attempt) {
 	f := t.fetch
+	if jt.release.Ideal {
+		a.job.unlist(a)
+		return
+	}
 	if f == nil || !f.waits(a) {
 		return
 	}
@@ -96,11 +110,15 @@ func (f *fetcher) waiter(a *attempt) int {
 func (f *fetcher) dismiss(a *attempt) {
 	i := f.waiter(a)
 	f.waiters = slices.Delete(f.waiters, i, i+1)
-	list := a.job.shuffling
-	if i := slices.Index(list, a); i >= 0 {
-		last := len(list) - 1
-		list[i], list[last] = list[last], nil
-		a.job.shuffling = list[:last]
+	a.job.unlist(a)
+}
+
+// unlist takes a reduce off those that wait for maps.
+func (j *job) unlist(a *attempt) {
+	if i := slices.Index(j.shuffling, a); i >= 0 {
+		last := len(j.shuffling) - 1
+		j.shuffling[i], j.shuffling[last] = j.shuffling[last], nil
+		j.shuffling = j.shuffling[:last]
 	}
 }
 
@@ -332,6 +350,19 @@ func (f *fetcher) copy(from *fetcher) {
 // resolveShuffles follows a change in whether the job's maps are all known.
 func (j *job) resolveShuffles() {
 	now := j.jt.eng.Now()
+	if j.jt.release.Ideal {
+		if j.events.complete() {
+			for _, a := range j.shuffling {
+				t := &j.jt.trackers[a.tracker]
+				j.jt.replan(a, max(now, a.begin))
+				t.reportable(min(a.pending, a.finish))
+				j.jt.rearm(t)
+			}
+			clear(j.shuffling)
+			j.shuffling = j.shuffling[:0]
+		}
+		return
+	}
 	last := int32(-1)
 	for i := len(j.shuffling) - 1; i >= 0; i = min(i, len(j.shuffling)) - 1 {
 		a := j.shuffling[i]

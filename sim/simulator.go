@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -52,16 +53,41 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 	if limit == 0 {
 		limit = engine.At(1000 * 24 * time.Hour)
 	}
+	until := engine.Never
+	if q.Until > 0 {
+		until = engine.At(q.Until)
+	}
 	for jt.ended < len(jt.jobs) {
-		if !jt.eng.Step() {
+		next := jt.eng.Next()
+		switch {
+		case until < engine.Never && next > until:
+			jt.cut(until)
+			return jt.prediction(), nil
+		case next == engine.Never:
 			return model.Prediction{}, jt.stalled()
-		}
-		if jt.eng.Now() > limit {
+		case next > limit:
 			return model.Prediction{}, &LimitReached{limit.Duration()}
 		}
+		jt.eng.Step()
 	}
-	jt.close()
+	jt.close(jt.eng.Now(), endsKilled)
 	return jt.prediction(), nil
+}
+
+// cut ends a run before its jobs have ended.
+func (jt *jobTracker) cut(at engine.Time) {
+	open := 0
+	for i := range jt.outcomes {
+		if jt.jobs[i] == nil && i >= jt.arrivals {
+			jt.outcomes[i] = unborn(&jt.q.Jobs[i])
+		}
+		if jt.outcomes[i].Finish < 0 {
+			jt.outcomes[i].State = workload.Running
+			open++
+		}
+	}
+	jt.warn("the run was cut at %v with %d of %d jobs unfinished", at.Duration(), open, len(jt.outcomes))
+	jt.close(at, endsOpen)
 }
 
 // warn adds to what the reader of the prediction should know.
@@ -105,7 +131,8 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	if p, ok := sched.(scheduler.ProgressReader); ok {
 		jt.progress = p.ReadsProgress()
 	}
-	if jt.ticks, _ = sched.(scheduler.Ticker); jt.ticks != nil {
+	jt.instant.on = release.Ideal && q.Cluster.Heartbeat == 0
+	if jt.ticks, _ = sched.(scheduler.Ticker); jt.ticks != nil && !jt.instant.on {
 		every, skippable := jt.ticks.Interval()
 		jt.tickEvery, jt.skippable = engine.At(every), skippable && !jt.every
 	}
@@ -113,6 +140,9 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		return nil, err
 	}
 	jt.buildTrackers()
+	if jt.instant.on && jt.mortal {
+		return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) nothing tells that one is lost")
+	}
 	if err := jt.buildJobs(); err != nil {
 		return nil, err
 	}
@@ -190,7 +220,11 @@ func (jt *jobTracker) buildTrackers() {
 		}
 		all := nodes[i].MapSlots + nodes[i].ReduceSlots
 		t.chains, chains = chains[:all:all], chains[all:]
-		t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.beat).Ranked(t.rank)
+		if jt.instant.on {
+			t.timer = jt.eng.NewTimer(engine.Completion, t.id, jt.tell)
+		} else {
+			t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.beat).Ranked(t.rank)
+		}
 	}
 	jt.nextRank = uint32(len(nodes))
 	racks := 0
@@ -207,6 +241,16 @@ func (jt *jobTracker) buildTrackers() {
 // the start of its JobTracker is up at time 0: every tracker is known and has
 // just beaten, each at its own phase.
 func (jt *jobTracker) startTrackers() {
+	if jt.instant.on {
+		jt.instant.init(jt)
+		for i := range jt.trackers {
+			t := &jt.trackers[i]
+			t.registered, t.regular = true, true
+			jt.enlist(t)
+			jt.instant.place(t)
+		}
+		return
+	}
 	c := &jt.q.Cluster
 	phases := jt.placementOfHeartbeats()
 	if c.FromStart {
@@ -225,10 +269,7 @@ func (jt *jobTracker) startTrackers() {
 			t.registered, t.regular = true, true
 			t.next, t.interval = phases[i], interval
 			t.last = t.next - interval
-			jt.c.Trackers++
-			jt.c.Hosts++
-			jt.c.Slots[workload.Map] += t.view.Slots[workload.Map]
-			jt.c.Slots[workload.Reduce] += t.view.Slots[workload.Reduce]
+			jt.enlist(t)
 			if jt.mortal {
 				jt.expiry.add(seen{0, t.id})
 			}
@@ -240,6 +281,14 @@ func (jt *jobTracker) startTrackers() {
 		jt.expiry.timer = jt.newPeriodic(jt.expiry.every, jt.expireTrackers)
 		jt.expiry.timer.set(jt, jt.expiry.every)
 	}
+}
+
+// enlist counts a tracker that is there from the beginning.
+func (jt *jobTracker) enlist(t *taskTracker) {
+	jt.c.Trackers++
+	jt.c.Hosts++
+	jt.c.Slots[workload.Map] += t.view.Slots[workload.Map]
+	jt.c.Slots[workload.Reduce] += t.view.Slots[workload.Reduce]
 }
 
 // placementOfHeartbeats gives each tracker its phase within the interval.
@@ -263,7 +312,7 @@ func (jt *jobTracker) buildJobs() error {
 	jt.jobs = make([]*job, len(q.Jobs))
 	jt.outcomes = make([]model.JobOutcome, len(q.Jobs))
 	for i := range q.Jobs {
-		if _, err := readJobConf(q.Jobs[i].Conf); err != nil {
+		if _, _, err := jt.readJob(&q.Jobs[i]); err != nil {
 			return fmt.Errorf("job %s: %w", q.Jobs[i].ID, err)
 		}
 		if i > 0 && q.Jobs[i].Submit < q.Jobs[i-1].Submit {

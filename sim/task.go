@@ -29,6 +29,7 @@ const (
 	endsWell ends = iota
 	endsFailed
 	endsKilled
+	endsOpen // not before the run does
 )
 
 // attempt is one execution on a tracker. A task clean-up is an execution of its

@@ -238,17 +238,17 @@ func (a *attempt) state(t *taskTracker, now engine.Time) reported {
 		return a.cleans.status
 	}
 	if over {
-		ordinary := a.kind == workload.Map || a.kind == workload.Reduce
+		unclean := (a.kind == workload.Map || a.kind == workload.Reduce) && !a.job.jt.release.Ideal
 		switch a.end {
 		case endsWell:
 			return succeeded
 		case endsFailed:
-			if ordinary {
+			if unclean {
 				return failedUnclean
 			}
 			return failed
 		}
-		if ordinary {
+		if unclean {
 			return killedUnclean
 		}
 		return killed

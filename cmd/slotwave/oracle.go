@@ -79,7 +79,7 @@ func compareRecorded(file string, run int) (*agreement, error) {
 	for _, n := range s.Question.Cluster.Nodes {
 		got.trackerSlots[n.Name] = n.MapSlots
 	}
-	p, err := sim.Simulator{Recorder: got, Limit: s.Limit}.Predict(s.Question)
+	p, err := sim.Simulator{Recorder: got}.Predict(s.Question)
 	if err != nil {
 		return nil, fmt.Errorf("%s run %d: %w", file, run, err)
 	}
