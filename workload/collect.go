@@ -77,6 +77,14 @@ func (c *collector) intern(s string) string {
 	return s
 }
 
+// internBytes is intern without a copy of a text that has come before.
+func (c *collector) internBytes(b []byte) string {
+	if one, ok := c.names[string(b)]; ok {
+		return one
+	}
+	return c.intern(string(b))
+}
+
 // host takes a machine's name as Hadoop writes it, /rack/host or host, notes
 // it in the topology and returns its parts.
 func (c *collector) host(line int, s string) (rack, host string) {

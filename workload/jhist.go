@@ -63,10 +63,10 @@ type jhistRecord struct {
 	MapCounters    jhistCounters `json:"mapCounters"`
 	ReduceCounters jhistCounters `json:"reduceCounters"`
 
-	ClockSplits   few[int64] `json:"clockSplits"`
-	CPUUsages     few[int64] `json:"cpuUsages"`
-	VMemKbytes    few[int64] `json:"vMemKbytes"`
-	PhysMemKbytes few[int64] `json:"physMemKbytes"`
+	ClockSplits   twelfths `json:"clockSplits"`
+	CPUUsages     twelfths `json:"cpuUsages"`
+	VMemKbytes    twelfths `json:"vMemKbytes"`
+	PhysMemKbytes twelfths `json:"physMemKbytes"`
 }
 
 // avroString is a string, or the union of null and string in Avro's JSON.

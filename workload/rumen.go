@@ -56,7 +56,7 @@ type loggedTask struct {
 }
 
 type loggedLocation struct {
-	Layers few[string] `json:"layers"`
+	Layers layers `json:"layers"`
 }
 
 type loggedTaskAttempt struct {
@@ -88,10 +88,10 @@ type loggedTaskAttempt struct {
 		Physical jsonNumber `json:"physicalMemoryUsage"`
 		Heap     jsonNumber `json:"heapUsage"`
 	} `json:"resourceUsageMetrics"`
-	ClockSplits   few[int64] `json:"clockSplits"`
-	CPUUsages     few[int64] `json:"cpuUsages"`
-	VMemKbytes    few[int64] `json:"vmemKbytes"`
-	PhysMemKbytes few[int64] `json:"physMemKbytes"`
+	ClockSplits   twelfths `json:"clockSplits"`
+	CPUUsages     twelfths `json:"cpuUsages"`
+	VMemKbytes    twelfths `json:"vmemKbytes"`
+	PhysMemKbytes twelfths `json:"physMemKbytes"`
 }
 
 // jsonNumber is a JSON number that may be absent, null or -1: all unknown.
@@ -129,14 +129,51 @@ func (n jsonNumber) orUnknown() int64 {
 	return n.v
 }
 
-// few is a list that is short in any sound trace: of replicas, attempts or
-// twelfths of progress.
+// few is a list that is short in any sound trace: of replicas or attempts.
 type few[T any] []T
 
 const maxFew = maxAttemptsOfTask
 
 func (f *few[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	*f = (*f)[:0]
+	return eachItem(dec, func() error {
+		var item T
+		err := json.UnmarshalDecode(dec, &item)
+		*f = append(*f, item)
+		return err
+	})
+}
+
+// twelfths are samples, one for each twelfth of progress.
+type twelfths []int64
+
+func (s *twelfths) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*s = make(twelfths, 0, 12)
+	return eachItem(dec, func() error {
+		var n jsonNumber
+		err := n.UnmarshalJSONFrom(dec)
+		*s = append(*s, n.orUnknown())
+		return err
+	})
+}
+
+// layers name a machine from the rack inwards.
+type layers []string
+
+func (l *layers) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*l = make(layers, 0, 2)
+	return eachItem(dec, func() error {
+		name, err := dec.ReadToken()
+		if err == nil && name.Kind() != '"' {
+			err = fmt.Errorf("want a name")
+		}
+		*l = append(*l, name.String())
+		return err
+	})
+}
+
+// eachItem calls f for each item of a short list; null counts as empty.
+func eachItem(dec *jsontext.Decoder, f func() error) error {
 	tok, err := dec.ReadToken()
 	if err != nil || tok.Kind() == 'n' {
 		return err
@@ -144,15 +181,13 @@ func (f *few[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	if tok.Kind() != '[' {
 		return fmt.Errorf("want a list")
 	}
-	for dec.PeekKind() != ']' {
-		if len(*f) == maxFew {
+	for n := 0; dec.PeekKind() != ']'; n++ {
+		if n == maxFew {
 			return fmt.Errorf("a list of more than %d", maxFew)
 		}
-		var item T
-		if err := json.UnmarshalDecode(dec, &item); err != nil {
+		if err := f(); err != nil {
 			return err
 		}
-		*f = append(*f, item)
 	}
 	_, err = dec.ReadToken()
 	return err
@@ -192,6 +227,7 @@ type rumenReader struct {
 	// Tasks need no functions of ours, and looking for them takes time.
 	plain json.Options
 	task  loggedTask // reused
+	text  []byte     // reused
 }
 
 func (c *collector) readRumen(s *source) error {
@@ -268,17 +304,22 @@ func (rr *rumenReader) job(j *loggedJob) error {
 // properties reads jobProperties into the job's configuration.
 func (rr *rumenReader) properties(dec *jsontext.Decoder) error {
 	return eachMember(dec, func(key string) error {
-		v, err := dec.ReadToken()
-		switch {
+		switch v, err := dec.ReadValue(); {
 		case err != nil:
 			return err
 		case v.Kind() == 'n':
+			return nil
 		case v.Kind() == '{' || v.Kind() == '[':
 			return fmt.Errorf("jobProperties: %s: want text", key)
+		case v.Kind() != '"':
+			return rr.c.property(&rr.b.job.Conf, key, rr.c.internBytes(v))
 		default:
-			return rr.c.property(&rr.b.job.Conf, key, v.String())
+			rr.text = rr.text[:0]
+			if rr.text, err = jsontext.AppendUnquote(rr.text, v); err != nil {
+				return err
+			}
+			return rr.c.property(&rr.b.job.Conf, key, rr.c.internBytes(rr.text))
 		}
-		return nil
 	})
 }
 

@@ -57,6 +57,28 @@ func BenchmarkRumen(b *testing.B) {
 	}
 }
 
+// BenchmarkRumenFiles: the same of recorded traces, decompression included, per
+// megabyte of content.
+func BenchmarkRumenFiles(b *testing.B) {
+	for _, file := range []string{"rumen/folder-input-trace.json.gz", "gridmix-traces/trace_5m.json.gz", "rumen/dispatch-trace-output.json.gz"} {
+		b.Run(file, func(b *testing.B) {
+			path := shared(b, file)
+			b.SetBytes(int64(len(gunzip(b, path))))
+			for b.Loop() {
+				f, err := os.Open(path)
+				if err != nil {
+					b.Fatal(err)
+				}
+				err = ReadRumen(f, file, Limits{}, func(*HistoryJob) error { return nil }, func(p Problem) { b.Fatal(p) })
+				f.Close()
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // TestRumenMemory streams a trace eight times as long as another one: the live
 // memory must not grow with it.
 func TestRumenMemory(t *testing.T) {
@@ -114,7 +136,7 @@ func TestManyHistories(t *testing.T) {
 	}
 }
 
-// TestManyJhistFiles measures real histories of MRv2 the same way.
+// BenchmarkJhistProfile: one small MRv2 history, read and profiled.
 func BenchmarkJhistProfile(b *testing.B) {
 	text, err := os.ReadFile(shared(b, "mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist"))
 	if err != nil {
