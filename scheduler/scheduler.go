@@ -134,6 +134,8 @@ type Launcher interface {
 	Init()
 	// Reject fails the job instead.
 	Reject(why string)
+	// Profile is how long the job's tasks are expected to take.
+	Profile() model.AriaProfile
 	// Speculatable counts the running tasks that are far behind the others.
 	Speculatable(k workload.Kind) int
 	// Attempts lists the attempts of tasks that have not succeeded, in the
@@ -177,6 +179,8 @@ var policies = []struct {
 	{"fair1", "FairScheduler of 0.20: deficits, one task a heartbeat", newFair1},
 	{"fair2", "FairScheduler of 0.21 and 1.x: pools, delay scheduling, preemption", newFair2},
 	{"fifo", "JobQueueTaskScheduler: priority, then submission; the default of Hadoop", newFIFO},
+	{"maxedf", "earliest deadline first, as many slots as there are", newMaxEDF},
+	{"minedf", "earliest deadline first, as few slots as ARIA's model takes to meet it", newMinEDF},
 }
 
 // New makes the policy that spec names, as it is in the given release.

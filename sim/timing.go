@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -125,6 +126,28 @@ func (jt *jobTracker) shuffleTime(a *attempt) engine.Time {
 		return engine.At(r.FirstWave.At(int(a.task.index), stream))
 	}
 	return engine.At(r.Shuffle.At(int(a.task.index), stream))
+}
+
+// Profile is ARIA's profile of the job as it was given. The first shuffle is
+// what follows the last map; a typical one has nothing to wait for.
+func (j *job) Profile() model.AriaProfile {
+	m, r := &j.spec.Maps, &j.spec.Reduces
+	p := model.AriaProfile{Maps: m.Count, Reduces: r.Count}
+	p.MapAvg, p.MapMax = m.Time.Expect(m.Count)
+	p.ReduceAvg, p.ReduceMax = r.Time.Expect(r.Count)
+	typical, first := r.Shuffle, r.FirstWave
+	if r.Copy.Set() {
+		typical = r.Copy
+	}
+	if !first.Set() {
+		first = typical
+	}
+	sortAvg, sortMax := r.Sort.Expect(r.Count)
+	p.ShuffleAvg, p.ShuffleMax = typical.Expect(r.Count)
+	p.FirstShuffleAvg, p.FirstShuffleMax = first.Expect(r.Count)
+	p.ShuffleAvg, p.ShuffleMax = p.ShuffleAvg+sortAvg, p.ShuffleMax+sortMax
+	p.FirstShuffleAvg, p.FirstShuffleMax = p.FirstShuffleAvg+sortAvg, p.FirstShuffleMax+sortMax
+	return p
 }
 
 // ends sets the end of an attempt that needs no permission.

@@ -5,6 +5,7 @@ package workload
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -126,6 +127,30 @@ func (d *Durations) At(task int, s Stream) time.Duration {
 		return Seconds(base.Seconds() * draw)
 	}
 	return Seconds(draw)
+}
+
+// Expect is what to expect of n tasks: their mean time and the longest, in
+// seconds. Where times are drawn, the longest is the quantile n/(n+1).
+func (d *Durations) Expect(n int) (mean, longest float64) {
+	if n == 0 {
+		return 0, 0
+	}
+	mean, longest = d.All.Seconds(), d.All.Seconds()
+	if len(d.Each) > 0 {
+		mean = 0
+		for _, t := range d.Each[:n] {
+			mean += t.Seconds() / float64(n)
+		}
+		longest = slices.Max(d.Each[:n]).Seconds()
+	}
+	if d.Dist == nil {
+		return mean, longest
+	}
+	tail := d.Dist.law.Quantile(float64(n) / float64(n+1))
+	if len(d.Each) > 0 || d.All != 0 {
+		return mean * d.Dist.Mean(), longest * tail
+	}
+	return d.Dist.Mean(), math.Max(tail, d.Dist.Mean())
 }
 
 // Seconds turns seconds into time, rounding to the nearest nanosecond; beyond
