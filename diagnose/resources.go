@@ -93,7 +93,7 @@ func (o ResourceOptions) classify(means []float64, i int) NodeUse {
 	u := NodeUse{Mean: means[i], Class: "normal"}
 	if others := slices.Delete(slices.Clone(means), i, i+1); len(others) > 0 {
 		med := median(others)
-		margin := o.K * normalMAD * deviation(others, med)
+		margin := float64(o.K * normalMAD * deviation(others, med))
 		switch {
 		case u.Mean > med+margin && u.Mean > o.Over*med:
 			u.Class = "over"

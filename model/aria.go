@@ -196,12 +196,12 @@ func (p AriaProfile) Coefficients(bound string) (a, b, c float64, err error) {
 		return 0, 0, 0, err
 	}
 	maps, reduces := float64(p.Maps), float64(p.Reduces)
-	lowA, upA := p.MapAvg*maps, p.MapAvg*(maps-1)
+	lowA, upA := float64(p.MapAvg*maps), float64(p.MapAvg*(maps-1))
 	var lowB, upB, lowC float64
 	upC := p.MapMax
 	if p.Reduces > 0 {
 		each := p.ShuffleAvg + p.ReduceAvg
-		lowB, upB = each*reduces, each*(reduces-1)
+		lowB, upB = float64(each*reduces), float64(each*(reduces-1))
 		lowC = p.FirstShuffleAvg - p.ShuffleAvg
 		upC += p.FirstShuffleMax - p.ShuffleAvg + p.ShuffleMax + p.ReduceMax
 	}
@@ -320,7 +320,7 @@ func ProvisionSlots(a, b, t float64) (Slots, error) {
 	}
 	ra, rb := math.Sqrt(a), math.Sqrt(b)
 	root := (ra + rb) / t
-	s := SlotPlan{Lambda: root * root, Maps: ra * root, Reduces: rb * root}
+	s := SlotPlan{Lambda: root * root, Maps: float64(ra * root), Reduces: float64(rb * root)}
 	if s.Maps+s.Reduces > input.MaxCount/2 {
 		return Slots{}, fmt.Errorf("t: %v needs %v slots: want a longer time", t, s.Maps+s.Reduces)
 	}
@@ -351,7 +351,7 @@ func wholeSlots(a, b, t float64, maps, reduces int) (int, int) {
 	sum := maps + reduces
 	least := a/float64(maps) + b/float64(reduces)
 	alone := a / t // map slots if reduces took no time
-	middle := (float64(sum) + alone - b/t) / 2
+	middle := float64((float64(sum) + alone - b/t) / 2)
 	half := math.Sqrt(math.Max(0, float64(middle*middle)-float64(float64(sum)*alone)))
 	for m := max(int(floor(alone))+1, int(middle-half)-1); m <= min(sum, int(middle+half)+2); m++ {
 		r, ok := reducesFor(a, b, t, m)

@@ -3,7 +3,6 @@ package model
 import (
 	"cmp"
 	"fmt"
-	"math"
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
@@ -35,7 +34,7 @@ func CrespTerms(maps, mapSlots, reduces int) ([crespTerms]float64, error) {
 }
 
 func crespX(maps, m, r float64) [crespTerms]float64 {
-	return [crespTerms]float64{1, maps / m, maps * r / m, m / r, maps * math.Log2(maps) / r, maps / r, maps, r}
+	return [crespTerms]float64{1, maps / m, maps * r / m, m / r, maps * fit.Log2(maps) / r, maps / r, maps, r}
 }
 
 func (c Cresp) check() error {

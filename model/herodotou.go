@@ -260,7 +260,8 @@ type HerodotouPhases struct {
 	TotalReducesTime float64 `json:"totalReducesTime"`
 }
 
-const ms = 1e-6 // nanoseconds
+// inMS turns nanoseconds into milliseconds, rounded before anything is added.
+func inMS(ns float64) float64 { return float64(ns * 1e-6) }
 
 // MapOnly answers for a job without reduces (eq. 2-8, 90, 92, 94).
 func (h Herodotou) MapOnly(o HerodotouOptions) (HerodotouMapOnly, error) {
@@ -275,7 +276,7 @@ func (h Herodotou) MapOnly(o HerodotouOptions) (HerodotouMapOnly, error) {
 	p.WriteTime, p.HDFSBytesWritten = h.write(p.OutBytes) // (8)
 	p.TotalMapTime = p.ReadTime + p.MapTime + p.WriteTime // (90)
 	if o.Mode == Corrected {
-		p.TotalMapTime += (h.Setup + h.Cleanup) * ms // E12
+		p.TotalMapTime += inMS(h.Setup + h.Cleanup) // E12
 	}
 	p.TotalMapsTime, p.WaveJobTime = stageTime(h.Mappers, h.Nodes, h.MapsPerNode, p.TotalMapTime)
 	p.TotalJobTime = p.TotalMapsTime
@@ -309,8 +310,8 @@ func (h Herodotou) Phases(o HerodotouOptions) (HerodotouPhases, error) {
 	}
 	p.TotalReduceTime = p.ShuffleTime + p.ReduceMergeTime + p.ReduceTime + last // (91)
 	if o.Mode == Corrected {                                                    // E12
-		p.TotalMapTime += (h.Setup + h.Cleanup) * ms
-		p.TotalReduceTime += (h.Setup + h.Cleanup) * ms
+		p.TotalMapTime += inMS(h.Setup + h.Cleanup)
+		p.TotalReduceTime += inMS(h.Setup + h.Cleanup)
 	}
 	var mapWaves, reduceWaves float64
 	p.TotalMapsTime, mapWaves = stageTime(h.Mappers, h.Nodes, h.MapsPerNode, p.TotalMapTime)
@@ -323,17 +324,17 @@ func (h Herodotou) Phases(o HerodotouOptions) (HerodotouPhases, error) {
 // stageTime is eq. 92 and 93, and the same in whole waves.
 func stageTime(tasks, nodes, perNode int, each float64) (total, waves float64) {
 	slots := float64(nodes) * float64(perNode)
-	return float64(tasks) * each / slots, ceil(float64(tasks)/slots) * each
+	return float64(tasks) * each / slots, float64(ceil(float64(tasks)/slots) * each)
 }
 
 // mapPart is eq. 2-7.
 func (h *Herodotou) mapPart() HerodotouMap {
 	m := HerodotouMap{HDFSBytesRead: h.SplitSize}
-	m.InBytes = h.SplitSize / h.InputRatio                                                 // (2)
-	m.InRecs = m.InBytes / h.InputPairWidth                                                // (3)
-	m.ReadTime = (float64(h.SplitSize*h.HDFSRead) + float64(h.SplitSize*h.InUncompr)) * ms // (4)
-	m.MapTime = m.InRecs * h.MapCPU * ms                                                   // (5)
-	m.OutBytes, m.OutRecs = m.InBytes*h.MapSizeSel, m.InRecs*h.MapRecsSel                  // (6, 7)
+	m.InBytes = h.SplitSize / h.InputRatio                                                // (2)
+	m.InRecs = m.InBytes / h.InputPairWidth                                               // (3)
+	m.ReadTime = inMS(float64(h.SplitSize*h.HDFSRead) + float64(h.SplitSize*h.InUncompr)) // (4)
+	m.MapTime = inMS(m.InRecs * h.MapCPU)                                                 // (5)
+	m.OutBytes, m.OutRecs = m.InBytes*h.MapSizeSel, m.InRecs*h.MapRecsSel                 // (6, 7)
 	return m
 }
 
@@ -341,17 +342,17 @@ func (h *Herodotou) mapPart() HerodotouMap {
 // and the bytes that arrive there.
 func (h *Herodotou) write(bytes float64) (time, written float64) {
 	written = bytes * h.OutRatio
-	return (float64(bytes*h.OutCompr) + float64(written*h.HDFSWrite)) * ms, written
+	return inMS(float64(bytes*h.OutCompr) + float64(written*h.HDFSWrite)), written
 }
 
 // mergeCost is the time to merge files of so many bytes on disk and records,
 // from disk to disk.
 func (h *Herodotou) mergeCost(size, recs float64) float64 {
-	return (float64(size*h.LocalRead) +
+	return inMS(float64(size*h.LocalRead) +
 		float64(size*h.IntermUncompr) +
 		float64(recs*h.MergeCPU) +
 		float64(size/h.IntermRatio*h.IntermCompr) +
-		float64(size*h.LocalWrite)) * ms
+		float64(size*h.LocalWrite))
 }
 
 // mergeFiles is Merge for a number of files that an equation gave.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
 )
 
@@ -69,11 +70,11 @@ func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, e
 	s.SpillBufferSize = s.SpillBufferRecs * s.OutRecWidth                  // (15)
 	s.SpillFileRecs = s.SpillBufferRecs * h.CombineRecsSel                 // (17)
 	s.SpillFileSize = s.SpillBufferSize * h.CombineSizeSel * h.IntermRatio // (18)
-	s.CollectTime = m.OutRecs * (h.PartitionCPU + h.SerdeCPU) * ms         // (19)
-	s.SpillTime = s.NumSpills * (float64(s.SpillBufferRecs*h.sortDepth(s.SpillBufferRecs, corrected)*h.SortCPU) +
+	s.CollectTime = inMS(m.OutRecs * (h.PartitionCPU + h.SerdeCPU))        // (19)
+	s.SpillTime = inMS(s.NumSpills * (float64(s.SpillBufferRecs*h.sortDepth(s.SpillBufferRecs, corrected)*h.SortCPU) +
 		float64(s.SpillBufferRecs*h.CombineCPU) +
 		float64(s.SpillBufferSize*h.CombineSizeSel*h.IntermCompr) +
-		float64(s.SpillFileSize*h.LocalWrite)) * ms // (20)
+		float64(s.SpillFileSize*h.LocalWrite))) // (20)
 
 	plan, err := mergeFiles("dNumSpills", s.NumSpills, h.SortFactor) // (24-27)
 	if err != nil {
@@ -106,13 +107,13 @@ func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, e
 	s.RecsSpilled = s.SpillFileRecs * (s.NumSpills + s.IntermReads + float64(final*s.NumSpills*recsSel)) // (31)
 	s.IntermDataSize = s.NumSpills * s.SpillFileSize * sizeSel                                           // (32)
 	s.IntermDataRecs = s.NumSpills * s.SpillFileRecs * recsSel                                           // (33)
-	s.IntermMergeTime = s.IntermReads * h.mergeCost(s.SpillFileSize, s.SpillFileRecs)                    // (34)
-	s.FinalMergeTime = final * (float64(s.NumSpills*(float64(s.SpillFileSize*h.LocalRead)+
+	s.IntermMergeTime = float64(s.IntermReads * h.mergeCost(s.SpillFileSize, s.SpillFileRecs))           // (34)
+	s.FinalMergeTime = inMS(final * (float64(s.NumSpills*(float64(s.SpillFileSize*h.LocalRead)+
 		float64(s.SpillFileSize*h.IntermUncompr)+
 		float64(s.SpillFileRecs*h.MergeCPU)+
 		float64(s.SpillFileRecs*combineCPU))) +
 		float64(s.IntermDataSize/h.IntermRatio*h.IntermCompr) +
-		float64(s.IntermDataSize*h.LocalWrite)) * ms // (35)
+		float64(s.IntermDataSize*h.LocalWrite))) // (35)
 	s.MapMergeTime = s.IntermMergeTime + s.FinalMergeTime // (36)
 
 	s.MapLocalWritten = float64(s.SpillFileSize*(s.NumSpills+s.IntermReads)) + float64(several*s.IntermDataSize)
@@ -134,7 +135,7 @@ func (h *Herodotou) sortDepth(recs float64, corrected bool) float64 {
 	if corrected {
 		ratio = math.Max(2, ratio) // E5
 	}
-	return math.Log2(ratio)
+	return fit.Log2(ratio)
 }
 
 // HerodotouShuffle is the shuffle of a reduce task: sizes in bytes, times in ms.
@@ -206,9 +207,9 @@ func (h *Herodotou) shuffle(m HerodotouSpill, o HerodotouOptions) HerodotouShuff
 			float64(s.Files*in*h.CombineCPU) +
 			float64(s.Files*s.FileSize/h.IntermRatio*h.IntermCompr)
 	}
-	s.InMemMerge = (s.InMemMerge + float64(s.Files*s.FileSize*h.LocalWrite)) * ms      // (62)
-	s.OnDiskMerge = s.Merges * h.mergeCost(s.MergedSize, s.MergedRecs)                 // (63)
-	s.ShuffleTime = float64(s.ShuffleSize*h.Network*ms) + s.InMemMerge + s.OnDiskMerge // (64)
+	s.InMemMerge = inMS(s.InMemMerge + float64(s.Files*s.FileSize*h.LocalWrite)) // (62)
+	s.OnDiskMerge = float64(s.Merges * h.mergeCost(s.MergedSize, s.MergedRecs))  // (63)
+	s.ShuffleTime = inMS(s.ShuffleSize*h.Network) + s.InMemMerge + s.OnDiskMerge // (64)
 	return s
 }
 
@@ -283,9 +284,9 @@ func (h *Herodotou) reduce(s HerodotouShuffle, o HerodotouOptions) (HerodotouRed
 		r.FilesFromMem = r.Evicted
 		r.FromMemSize, fromMemRecs = s.SegmentSize, s.SegmentRecs
 	}
-	r.Step1Time = (float64(step1Recs*h.MergeCPU) +
+	r.Step1Time = inMS(float64(step1Recs*h.MergeCPU) +
 		float64(r.Step1Size/h.IntermRatio*h.IntermCompr) +
-		float64(r.Step1Size*h.LocalWrite)) * ms // (71)
+		float64(r.Step1Size*h.LocalWrite)) // (71)
 
 	r.FromDiskSize = float64(s.Merges*s.MergedSize) + float64(s.Unmerged*s.FileSize) +
 		float64(r.FilesFromMem*r.FromMemSize) // (87)
@@ -323,8 +324,8 @@ func (h *Herodotou) reduce(s HerodotouShuffle, o HerodotouOptions) (HerodotouRed
 	r.ReduceInGroups = r.ReduceInRecs / h.RecsPerGroup
 	r.ReduceOutBytes = r.ReduceInBytes * h.ReduceSizeSel // (85)
 	r.ReduceOutRecs = r.ReduceInRecs * h.ReduceRecsSel   // (86)
-	r.ReduceTime = (float64(r.FromDiskSize*(h.LocalRead+h.IntermUncompr)) +
-		float64(r.ReduceInRecs*h.ReduceCPU)) * ms // (88)
+	r.ReduceTime = inMS(float64(r.FromDiskSize*(h.LocalRead+h.IntermUncompr)) +
+		float64(r.ReduceInRecs*h.ReduceCPU)) // (88)
 	r.WriteTime, _ = h.write(r.ReduceOutBytes) // (89)
 
 	merged := float64(s.Merges * s.MergedSize)
@@ -349,5 +350,5 @@ func CombineScale(sel, n0, n, least float64) (float64, error) {
 	if n <= 1 || n0 <= 1 {
 		return 1, nil
 	}
-	return math.Max(least, math.Min(1, sel*math.Log(n0)/math.Log(n))), nil
+	return math.Max(least, math.Min(1, sel*fit.Log2(n0)/fit.Log2(n))), nil
 }

@@ -10,8 +10,8 @@ import (
 // exact arithmetic gives a whole number.
 const guard = 1e-9
 
-func ceil(x float64) float64  { return math.Ceil(x - guard) }
-func floor(x float64) float64 { return math.Floor(x + guard) }
+func ceil(x float64) float64  { return math.Ceil(float64(x) - guard) }
+func floor(x float64) float64 { return math.Floor(float64(x) + guard) }
 
 // MergePlan says how n sorted files become one when at most f are merged at a
 // time: files of the first pass, original files read by all passes before the

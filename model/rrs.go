@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -163,12 +164,12 @@ func (s *search) enumerate(points int) {
 // sample draws a point of the box of relative volume rho around centre; nil is
 // the whole space.
 func (s *search) sample(centre []float64, rho float64) []float64 {
-	side := math.Pow(rho, 1/float64(len(s.space)))
+	side := math.Exp(fit.Log(rho) / float64(len(s.space)))
 	at := make([]float64, len(s.space))
 	for i, p := range s.space {
 		low, high := p.Min, p.Max
 		if centre != nil {
-			half := side * (p.Max - p.Min) / 2
+			half := float64(side * (p.Max - p.Min) / 2)
 			low, high = math.Max(low, centre[i]-half), math.Min(high, centre[i]+half)
 		}
 		if p.Whole {

@@ -34,7 +34,7 @@ func (h Herodotou) Waves(splits []SplitGroup, slowstart float64, o HerodotouOpti
 			c.Fail("splits", "more than %d of several sizes", maxSplits)
 			break
 		}
-		bytes += s.Size * float64(s.Count)
+		bytes += float64(s.Size * float64(s.Count))
 	}
 	if len(splits) == 0 {
 		c.Fail("splits", "none")

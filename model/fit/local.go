@@ -117,9 +117,10 @@ func divisors(x [][]float64, scale string) ([]float64, error) {
 // BandwidthGrid is 12 bandwidths in scaled units, from 0.1 to 10 in equal
 // ratios.
 func BandwidthGrid() []float64 {
-	grid := make([]float64, 12)
-	for i := range grid {
-		grid[i] = 0.1 * math.Pow(100, float64(i)/11)
+	const ratio = 1.5199110829529336 // 100^(1/11)
+	grid := []float64{0.1}
+	for len(grid) < 12 {
+		grid = append(grid, grid[len(grid)-1]*ratio)
 	}
 	return grid
 }

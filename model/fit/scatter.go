@@ -79,7 +79,7 @@ func Proportional(x, y []float64) bool {
 	var levels, scales []float64
 	for _, b := range bins(x, y) {
 		if level := b.line.At(x[(b.from+b.to)/2]); level > 0 && b.scale > 0 {
-			levels, scales = append(levels, math.Log(level)), append(scales, math.Log(b.scale))
+			levels, scales = append(levels, Log2(level)), append(scales, Log2(b.scale))
 		}
 	}
 	if len(levels) < minBins {

@@ -73,7 +73,7 @@ func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	floor := rows.floor()
 	n := float64(len(x))
 	bic := func(rss, p float64) float64 {
-		return float64(n*math.Log(math.Max(rss, floor)/n)) + float64(p*math.Log(n))
+		return float64(n*Log(math.Max(rss, floor)/n)) + float64(p*Log(n))
 	}
 	fit := SegmentFit{Line: one, RSS1: rows.rss(one)}
 	fit.BIC1 = bic(fit.RSS1, 2)
