@@ -47,3 +47,30 @@ func TestSwimJobs(t *testing.T) {
 		t.Error("rates of zero were accepted")
 	}
 }
+
+// TestSwimMaps: the day of the 2010 trace is 4.05 million maps of 256 MiB, 16.2
+// million of 64 MiB (counted apart).
+func TestSwimMaps(t *testing.T) {
+	h := mustOpen(t, shared(t, "swim/FB-2010_samples_24_times_1hr_0.tsv.gz"))
+	for _, x := range []struct {
+		block int64
+		maps  float64
+	}{{256 << 20, 4.05e6}, {64 << 20, 16.2e6}} {
+		jobs, err := SwimJobs(h.Swim, SwimRates{
+			BlockBytes: x.block, BytesPerReduce: 1 << 30, MapBytesPS: 1e7, ShuffleBytesPS: 1e7, SortBytesPS: 1e7, ReduceBytesPS: 1e7, WriteBytesPS: 1e7,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		maps, mapOnly := 0, 0
+		for i := range jobs {
+			maps += jobs[i].Maps.Count
+			if jobs[i].Reduces.Count == 0 {
+				mapOnly++
+			}
+		}
+		if d := float64(maps)/x.maps - 1; d < -0.01 || d > 0.01 || mapOnly != 8324 {
+			t.Errorf("%d maps of %d bytes and %d map-only jobs, want %.3g and 8324", maps, x.block, mapOnly, x.maps)
+		}
+	}
+}
