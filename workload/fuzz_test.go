@@ -98,7 +98,7 @@ func fuzz(f *testing.F, format Format, seeds ...string) {
 // change is the text.
 func sampleFile(f *testing.F, name string) string {
 	f.Helper()
-	s, err := openSource(filepath.Join("testdata", name), Limits{}.withDefaults())
+	s, err := openSource(nil, filepath.Join("testdata", name), Limits{}.withDefaults())
 	if err != nil {
 		f.Fatal(err)
 	}

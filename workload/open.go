@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-
 	"io/fs"
 	"path/filepath"
 	"regexp"
@@ -40,6 +39,7 @@ var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, Form
 type ReadOptions struct {
 	Format Format // instead of what the content looks like
 	Limits Limits
+	FS     fs.FS // where paths lead; nil: the files of the machine
 }
 
 // Open reads one or more files or directories as one set of recorded runs. The
@@ -70,7 +70,7 @@ func (o ReadOptions) Each(paths []string, f func(*HistoryJob) error) ([]Problem,
 }
 
 func (o ReadOptions) read(c *collector, paths []string) error {
-	files, err := expand(paths)
+	files, err := o.expand(paths)
 	if err != nil {
 		return err
 	}
@@ -87,11 +87,15 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 
 // expand lists the files of directories, hidden ones (checksums) left out, and
 // each job's configuration before its history.
-func expand(paths []string) ([]string, error) {
+func (o ReadOptions) expand(paths []string) ([]string, error) {
+	walk := filepath.WalkDir
+	if o.FS != nil {
+		walk = func(root string, f fs.WalkDirFunc) error { return fs.WalkDir(o.FS, root, f) }
+	}
 	var files []string
 	for _, path := range paths {
 		first := len(files)
-		err := filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		err := walk(path, func(p string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
@@ -124,7 +128,7 @@ func confRank(path string) int {
 }
 
 func (o ReadOptions) readFile(c *collector, path string) error {
-	s, err := openSource(path, c.limits)
+	s, err := openSource(o.FS, path, c.limits)
 	if err != nil {
 		return err
 	}
@@ -173,7 +177,7 @@ func (c *collector) readSource(s *source, format Format) (err error) {
 
 // Detect names the format of a file from its content.
 func Detect(path string) (Format, error) {
-	s, err := openSource(path, Limits{}.withDefaults())
+	s, err := openSource(nil, path, Limits{}.withDefaults())
 	if err != nil {
 		return "", err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/klauspost/compress/gzip"
@@ -65,9 +66,16 @@ func (s *source) Close() {
 	}
 }
 
-// openSource opens a file for reading; gzip and zstd are known by content.
-func openSource(path string, limits Limits) (*source, error) {
-	f, err := os.Open(path)
+// openSource opens a file for reading, of the machine where files is nil; gzip
+// and zstd are known by content.
+func openSource(files fs.FS, path string, limits Limits) (*source, error) {
+	var f fs.File
+	var err error
+	if files == nil {
+		f, err = os.Open(path)
+	} else {
+		f, err = files.Open(path)
+	}
 	if err != nil {
 		return nil, err
 	}
