@@ -32,7 +32,7 @@ type CorrelateOptions struct {
 	Phases    PhaseOptions
 }
 
-// DefaultCorrelateOptions are those of models.md section 10.
+// DefaultCorrelateOptions are the defaults of the single correlations.
 func DefaultCorrelateOptions() CorrelateOptions {
 	return CorrelateOptions{DefaultOutlierOptions(), DefaultNodeShare, DefaultPhaseOptions()}
 }

@@ -106,7 +106,7 @@ func (v Vertices) check(c *input.Check) {
 }
 
 // Reconstruct finds the vertices' instances in the samples of a job (HiTune,
-// section 4; details models.md 9).
+// section 4).
 func Reconstruct(vertices Vertices, samples []Sample) (Dataflow, error) {
 	var c input.Check
 	vertices.check(&c)

@@ -99,7 +99,7 @@ func (q phasesQuestion) answer() (map[string]PhaseShare, error) {
 
 type rulesQuestion struct {
 	Facts      Facts      `json:"facts"`
-	Thresholds Thresholds `json:"thresholds,partial,omitempty"`
+	Thresholds Thresholds `json:"thresholds,omitempty" input:"partial"`
 }
 
 type rulesAnswer struct {

@@ -34,7 +34,7 @@ type OutlierOptions struct {
 	Gamma    float64  `json:"gamma,omitempty"`     // 0.01, part of the stage
 }
 
-// DefaultOutlierOptions are those of models.md section 10.
+// DefaultOutlierOptions are ours; the paper names the correlation only.
 func DefaultOutlierOptions() OutlierOptions {
 	return OutlierOptions{Method: "mad", MinRatio: 1.2, Gamma: 0.01}
 }

@@ -20,8 +20,8 @@ type ResourceOptions struct {
 	Saturation *float64 `json:"sat"`             // 0.95 for a utilisation, nil for a rate
 }
 
-// DefaultResourceOptions are those of models.md section 10 for a rate;
-// utilisations add a Saturation of 0.95.
+// DefaultResourceOptions are ours, for a rate; utilisations add a Saturation of
+// 0.95.
 func DefaultResourceOptions() ResourceOptions {
 	return ResourceOptions{K: 3, Over: 1.25, Under: 0.5}
 }
@@ -114,7 +114,7 @@ type PhaseOptions struct {
 	Excess float64 `json:"excess,omitempty"` // 0.2 above what is usual
 }
 
-// DefaultPhaseOptions are those of models.md section 10.
+// DefaultPhaseOptions are ours.
 func DefaultPhaseOptions() PhaseOptions { return PhaseOptions{Share: 0.5, Excess: 0.2} }
 
 // PhaseShare is a phase's share of a task and the median share of the others.

@@ -54,7 +54,7 @@ type Thresholds struct {
 }
 
 // DefaultThresholds are those of the paper where it states one (sort and spill,
-// shuffle, starved CPU), else of models.md section 10.
+// shuffle, starved CPU), else ours.
 func DefaultThresholds() Thresholds {
 	return Thresholds{
 		CPUStarved: 0.99, IOLow: 0.5, DiskHigh: 1.5, DiskForeign: 0.7, SortSpill: 0.20,
@@ -125,7 +125,7 @@ const (
 )
 
 // Recommend lists the rules that fire, in the order of their ids (SONATA,
-// section 5; thresholds models.md section 10).
+// section 5).
 func Recommend(f Facts, t Thresholds) ([]Advice, error) {
 	if err := f.check(); err != nil {
 		return nil, err

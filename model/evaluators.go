@@ -44,7 +44,7 @@ var Evaluators = []Evaluator{
 	NewEvaluator("combine.scale", nothing, combineQuestion.answer),
 	NewEvaluator("cresp", nothing, crespQuestion.answer),
 	NewEvaluator("cresp.optimum", nothing, crespOptimumQuestion.answer),
-	NewEvaluator("errors", nothing, errorsQuestion.answer),
+	NewEvaluator("errors", defaultErrorsQuestion, errorsQuestion.answer),
 	NewEvaluator("hp.scale", nothing, hpQuestion.answer),
 	NewEvaluator("ihp.bandwidth", defaultBandwidthQuestion, bandwidthQuestion.answer),
 	NewEvaluator("ihp.bounds", unknownIHP, IHPJob.Bounds),

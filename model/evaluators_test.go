@@ -70,6 +70,7 @@ func TestEvaluatorDefaults(t *testing.T) {
 			`{"x": [1, 2, 3, 4, 5, 6], "y": [1, 2, 3, 9, 12, 15], "min_pts": 3, "continuous": false, "margin": 10}`},
 		{"ihp.lwlr", `{"X": [[1], [2], [3]], "y": [1, 2, 4], "query": [2], "h": 1}`,
 			`{"X": [[1], [2], [3]], "y": [1, 2, 4], "query": [2], "h": 1, "intercept": true, "scale": "zscore"}`},
+		{"errors", `{"measured": [10, 20], "predicted": [11, 23]}`, `{"measured": [10, 20], "predicted": [11, 23], "thresholds": [0.1, 0.15, 0.2]}`},
 		{"relative", `{"source": [1, 2, 3], "target": [1, 2, 4], "query": 4}`,
 			`{"source": [1, 2, 3], "target": [1, 2, 4], "query": 4, "weight": "ols"}`},
 		{"waves", `{"M": 4, "R": 0, "S_M": 2, "S_R": 1, "map": 3}`,

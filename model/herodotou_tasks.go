@@ -336,8 +336,8 @@ func (h *Herodotou) reduce(s HerodotouShuffle, o HerodotouOptions) (HerodotouRed
 
 // CombineScale carries a combiner's selectivity from n0 records per call to n:
 // the share that survives falls with the logarithm of the records combined at
-// once (models.md 3.8). It never falls below least, the share that the known
-// number of distinct keys leaves (0: not known).
+// once (Starfish, MapProfileOracle.java). It never falls below least, the share
+// that the known number of distinct keys leaves (0: not known).
 func CombineScale(sel, n0, n, least float64) (float64, error) {
 	var c input.Check
 	c.AtLeast("sel", sel, 0)

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/vectortest"
 )
 
 // phases answers for the default job after a change, in one mode.
@@ -232,9 +233,9 @@ func TestErrata(t *testing.T) {
 }
 
 // A TeraSort that the report's author measured on EC2 (Starfish,
-// samples/whatif/terasort), with the costs of the default job: ms of a map as
-// models.md 3.9 gives them, by the equations and as measured. The former fix the
-// split at 1e6 records of 100 bytes in one spill; 21 reduces fit the sorting.
+// samples/whatif/terasort), with the costs of the default job: ms of a map by the
+// equations and as measured. The former fix the split at 1e6 records of 100 bytes
+// in one spill; 21 reduces fit the sorting.
 func TestPhasesAgainstMeasured(t *testing.T) {
 	h := model.DefaultPhases()
 	h.SplitSize, h.SortMB, h.SortRecPercent, h.Reducers = 100e6, 200, 0.15, 21
@@ -387,8 +388,8 @@ func TestPhasesHuge(t *testing.T) {
 			}
 		}
 	}
-	if took := time.Since(start); took > time.Second {
-		t.Errorf("took %v, want less than a second", took)
+	if took := time.Since(start); took > vectortest.Patience {
+		t.Errorf("took %v", took)
 	}
 }
 

@@ -72,7 +72,7 @@ func (j *IHPJob) check(c *input.Check) {
 // IHPCounts are the tasks of each wave that the bounds use.
 type IHPCounts struct{ Maps1, Shuffle1, Shuffle2 int }
 
-// counts are those given, or those that follow from the slots (models.md 6.2).
+// counts are those given, or those that follow from the slots.
 func (j *IHPJob) counts() IHPCounts {
 	n := waveCounts(j.Maps, j.MapSlots, j.Reduces, j.ReduceSlots)
 	if j.MapsWave1 != nil {
@@ -280,7 +280,7 @@ const maxProvisionRounds = 20
 // seconds. The counts by wave depend on the slots: starting from those of the
 // profile the slots are found and the counts taken anew, until a pair repeats;
 // the cheapest pair that meets the deadline under its own counts wins (the
-// iteration is models.md 6.5; the paper's text of this step was not at hand).
+// iteration is a reconstruction: the paper's text of this step was not at hand).
 func (j IHPJob) Provision(deadline float64) (mapSlots, reduceSlots int, err error) {
 	var c input.Check
 	j.check(&c)

@@ -19,7 +19,7 @@ func (q mergeQuestion) answer() (MergePlan, error) { return Merge(q.N, q.F) }
 type phasesQuestion struct {
 	Mode         Mode      `json:"mode,omitempty"`
 	CombineAgain bool      `json:"combineAgain,omitempty"`
-	Set          Herodotou `json:"set,partial,omitempty"`
+	Set          Herodotou `json:"set,omitempty" input:"partial"`
 }
 
 func defaultPhasesQuestion() phasesQuestion { return phasesQuestion{Corrected, true, DefaultPhases()} }
@@ -238,8 +238,10 @@ func (q segmentQuestion) answer() (segmentAnswer, error) {
 type errorsQuestion struct {
 	Measured   []float64 `json:"measured"`
 	Predicted  []float64 `json:"predicted"`
-	Thresholds []float64 `json:"thresholds"`
+	Thresholds []float64 `json:"thresholds,omitempty"`
 }
+
+func defaultErrorsQuestion() errorsQuestion { return errorsQuestion{Thresholds: fit.ErrorThresholds} }
 
 func (q errorsQuestion) answer() (fit.ErrorTable, error) {
 	return fit.Errors(q.Measured, q.Predicted, q.Thresholds)

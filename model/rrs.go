@@ -17,7 +17,7 @@ type RRSCounts struct {
 }
 
 // RRSSamples is n = round(ln(1-p)/ln(1-r)) and l = round(ln(1-q)/ln(1-v))
-// (models.md 11; Ye and Kalyanaraman).
+// (Ye and Kalyanaraman).
 func RRSSamples(p, r, q, v float64) (RRSCounts, error) {
 	var c input.Check
 	count := func(name, share string, confidence, part float64) int {
@@ -55,7 +55,7 @@ type Searched struct {
 	Evaluations int
 }
 
-// The settings of recursive random search (models.md 11).
+// The settings of recursive random search in Starfish.
 const (
 	rrsP, rrsR  = 0.99, 0.1
 	rrsQ, rrsV  = 0.99, 0.8

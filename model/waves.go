@@ -14,7 +14,7 @@ type WaveJob struct {
 	Reduces     int       `json:"R"`
 	MapSlots    int       `json:"S_M"`
 	ReduceSlots int       `json:"S_R"`
-	Map         []float64 `json:"map,scalar"` // one for all, or one for each
+	Map         []float64 `json:"map" input:"scalar"` // one for all, or one for each
 	Shuffle     float64   `json:"shuffle,omitzero"`
 	Sort        float64   `json:"sort,omitzero"`
 	Reduce      float64   `json:"reduce,omitzero"`

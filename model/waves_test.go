@@ -11,7 +11,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// wavesEach plays every task, as models.md section 8 tells it.
+// wavesEach plays every task on its slot.
 func wavesEach(j model.WaveJob) (mapEnd, jobEnd float64) {
 	earliest := func(free []float64) int { return slices.Index(free, slices.Min(free)) }
 	slots := make([]float64, j.MapSlots)

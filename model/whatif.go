@@ -21,7 +21,7 @@ const maxSplits = 1 << 24
 
 // Waves answers the what-if question of a profile on other input or another
 // configuration: the phase model for each distinct split size gives a virtual
-// profile, whose tasks Waves plays out (models.md 11). SplitSize and Mappers are
+// profile, whose tasks Waves plays out (Starfish). SplitSize and Mappers are
 // taken from the splits. Reduces see the average map. It holds while the data
 // distribution and the node type stay what they were when the profile was taken.
 func (h Herodotou) Waves(splits []SplitGroup, slowstart float64, o HerodotouOptions) (WaveJob, error) {
@@ -122,7 +122,7 @@ func Tunables() []string {
 }
 
 // Tune looks for the settings with which the phase model predicts the shortest
-// job in whole waves (models.md 11), and returns the job with them and that time
+// job in whole waves (Starfish), and returns the job with them and that time
 // in ms. The parameters fall into two groups that do not depend on each other:
 // the map side is settled first by the time of a map task, then the reduce side
 // by the time of the job. Settings that the model refuses, and a sort buffer

@@ -188,7 +188,7 @@ type PlatformOptions struct {
 	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
 	TwoLines []string           // phases that may have two lines; nil: merge and shuffle
 
-	// EqualSpread takes all rows to scatter alike, as models.md 7.3 does. Otherwise
+	// EqualSpread takes all rows to scatter alike, as the paper does. Otherwise
 	// a phase whose rows scatter in proportion to their time is fitted for that:
 	// with equal spread its large times, which scatter most, outvote the others or
 	// count as outliers.
@@ -320,7 +320,7 @@ type ShuffleBreak struct {
 }
 
 // ExpectedBreak is the breakpoint of the shuffle that the configuration leads
-// to (section 3; models.md 7.5).
+// to (section 3).
 func ExpectedBreak(s BreakSetup) (ShuffleBreak, error) {
 	var c input.Check
 	c.Count("F", s.SortFactor, 2)

@@ -18,7 +18,7 @@ type ErrorTable struct {
 var ErrorThresholds = []float64{0.10, 0.15, 0.20}
 
 // Errors compares predictions with measurements (Zhang et al., ICPE 2013,
-// section 4; models.md 7.6).
+// section 4).
 func Errors(measured, predicted, thresholds []float64) (ErrorTable, error) {
 	var c input.Check
 	c.List("measured", measured, 1, 0)

@@ -133,8 +133,8 @@ type BandwidthFit struct {
 }
 
 // Bandwidth chooses one bandwidth for all queries by leaving out each run in
-// turn (models.md 6.4). The scale of the distance is taken anew without the run
-// left out. Ties go to the larger bandwidth.
+// turn. The scale of the distance is taken anew without the run left out. Ties go
+// to the larger bandwidth.
 func Bandwidth(x [][]float64, y, grid []float64, o LocalOptions) (BandwidthFit, error) {
 	if err := checkDesign(x, y); err != nil {
 		return BandwidthFit{}, err

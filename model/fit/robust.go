@@ -38,7 +38,7 @@ type weightFunc struct {
 	w    func(u float64) float64
 }
 
-// The table of models.md section 7.3; ols gives every row the same weight.
+// Tuning constants are those in common use; ols gives every row the same weight.
 var weightFuncs = []weightFunc{
 	{"andrews", 1.339, func(u float64) float64 {
 		if u = math.Abs(u); u >= math.Pi {
@@ -123,8 +123,8 @@ type RobustLine struct {
 }
 
 // Robust fits a line by iteratively reweighted least squares (Holland and
-// Welsch; models.md 7.3), starting from least squares. The scale is the median
-// of the absolute residuals of all rows, about zero, over 0.6745.
+// Welsch, 1977), starting from least squares. The scale is the median of the
+// absolute residuals of all rows, about zero, over 0.6745.
 func Robust(x, y []float64, o RobustOptions) (RobustLine, error) {
 	f, err := o.weightFunc()
 	if err != nil {

@@ -43,10 +43,10 @@ type SegmentFit struct {
 	Two    bool     `json:"two_pieces"`
 }
 
-// Segment tells whether rows lie on one line or on two (models.md 7.5). It
-// tries every midpoint between distinct x with MinPoints rows and two distinct
-// x on both sides, takes the one of least residual sum and compares by BIC; the
-// breakpoint counts as a parameter. SetAside and Proportional are not in there.
+// Segment tells whether rows lie on one line or on two. It tries every midpoint
+// between distinct x with MinPoints rows and two distinct x on both sides, takes
+// the one of least residual sum and compares by BIC; the breakpoint counts as a
+// parameter.
 func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	if err := checkSegment(x, y, o); err != nil {
 		return SegmentFit{}, err

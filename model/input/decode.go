@@ -21,7 +21,7 @@ import (
 // be there, null stands only for a pointer, and a whole number may be written
 // 40 or 40.0. A field may be left out if it is a pointer or its tag says
 // omitempty or omitzero; it then keeps the value v came with, and so does every
-// field of a struct whose tag says partial. A slice whose tag says scalar may be
+// field of a struct tagged input:"partial". A slice tagged input:"scalar" may be
 // given as one value. All errors are reported together.
 func Decode(in []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(in))
@@ -251,8 +251,8 @@ func fields(v reflect.Value) []field {
 			value: v.Field(i),
 			option: option{
 				missing: f.Type.Kind() == reflect.Pointer || slices.Contains(list, "omitempty") || slices.Contains(list, "omitzero"),
-				scalar:  slices.Contains(list, "scalar"),
-				partial: slices.Contains(list, "partial"),
+				scalar:  f.Tag.Get("input") == "scalar",
+				partial: f.Tag.Get("input") == "partial",
 			},
 		})
 	}

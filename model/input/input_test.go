@@ -21,14 +21,13 @@ type question struct {
 	common
 	inner  `json:"inner"`
 	Name   string             `json:"name"`
-	List   []float64          `json:"list,scalar"`
+	List   []float64          `json:"list" input:"scalar"`
 	Pair   [2]float64         `json:"pair"`
 	Flag   bool               `json:"flag"`
 	Limit  *float64           `json:"limit"`
 	Series map[string]float64 `json:"series"`
-	Part   inner              `json:"part,partial,omitempty"`
-	hidden int
-	Skip   int `json:"-"`
+	Part   inner              `json:"part,omitempty" input:"partial"`
+	Skip   int                `json:"-"`
 }
 
 const good = `{"count": 3.0, "inner": {"X": 1}, "name": "a", "list": [1, 2], "pair": [1, 2],
