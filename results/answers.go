@@ -198,7 +198,7 @@ func (a *Answers) WriteJSON(w io.Writer) error {
 }
 
 // Write writes predictions.csv and, where there is a reference, its picture.
-func (a *Answers) Write(d *Dir, title string) error {
+func (a *Answers) Write(d Target, title string) error {
 	w := fileWriter{dir: d}
 	w.answers(Escape(title), a)
 	return w.err

@@ -33,6 +33,8 @@ type Dir struct {
 	made  []string // directories Create made, innermost first
 	old   []string // files of the earlier result
 	done  bool
+
+	cleared []string // folders without leftovers
 }
 
 // A partial file's name begins with a dot and holds a random number, so that
@@ -87,6 +89,36 @@ func (d *Dir) make() error {
 	return os.MkdirAll(d.path, 0o777)
 }
 
+func (d *Dir) makeFolder(name string) error {
+	if name == "" {
+		return nil
+	}
+	folder := filepath.Join(d.path, name)
+	err := os.Mkdir(folder, 0o777)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return d.clear(folder)
+	case err == nil:
+		d.made = append([]string{folder}, d.made...)
+	}
+	return err
+}
+
+// clear removes what an aborted run left in a folder, the first time it is used.
+func (d *Dir) clear(folder string) error {
+	if slices.Contains(d.cleared, folder) || slices.Contains(d.made, folder) {
+		return nil
+	}
+	d.cleared = append(d.cleared, folder)
+	entries, err := os.ReadDir(folder)
+	for _, e := range entries {
+		if e.Type().IsRegular() && partialName.MatchString(e.Name()) {
+			err = errors.Join(err, os.Remove(filepath.Join(folder, e.Name())))
+		}
+	}
+	return err
+}
+
 // adopt notes the files that a manifest in the directory lists.
 func (d *Dir) adopt(name string) {
 	m, err := readManifest(filepath.Join(d.path, name))
@@ -95,18 +127,52 @@ func (d *Dir) adopt(name string) {
 	}
 	d.old = append(d.old, ManifestName)
 	for _, f := range m.Outputs {
-		if filepath.Base(f.Name) == f.Name && !strings.HasPrefix(f.Name, ".") {
+		if folder, name := filepath.Split(filepath.FromSlash(f.Name)); filepath.IsLocal(f.Name) && oneFolder(folder) && !strings.HasPrefix(name, ".") {
 			d.old = append(d.old, f.Name)
 		}
 	}
 }
 
-// File starts a file of the result. It must be closed before Commit.
+// oneFolder tells whether the folder of a file is the result's own or one
+// within it.
+func oneFolder(folder string) bool {
+	return !strings.ContainsRune(strings.TrimSuffix(folder, string(filepath.Separator)), filepath.Separator)
+}
+
+// Folder is a folder of a result: where the files of one run of several go.
+type Folder struct {
+	dir  *Dir
+	name string
+}
+
+// Folder is a folder within the result.
+func (d *Dir) Folder(name string) Folder { return Folder{d, name} }
+
+// File starts a file in the folder.
+func (f Folder) File(name string) (*File, error) { return f.dir.File(f.name + "/" + name) }
+
+// Write writes a whole file in the folder.
+func (f Folder) Write(name string, content func(io.Writer) error) error {
+	return f.dir.Write(f.name+"/"+name, content)
+}
+
+// Target is where the files of a run go: a result, or a folder of one.
+type Target interface {
+	File(name string) (*File, error)
+	Write(name string, content func(io.Writer) error) error
+}
+
+// File starts a file of the result; a name with one slash is in a folder of it.
+// It must be closed before Commit.
 func (d *Dir) File(name string) (*File, error) {
 	if slices.ContainsFunc(d.files, func(f *File) bool { return f.name == name }) {
 		return nil, fmt.Errorf("results: %s is written twice", name)
 	}
-	partial := filepath.Join(d.path, fmt.Sprintf(".%s.%016x.partial", name, rand.Uint64()))
+	folder, base := filepath.Split(filepath.FromSlash(name))
+	if err := d.makeFolder(folder); err != nil {
+		return nil, err
+	}
+	partial := filepath.Join(d.path, folder, fmt.Sprintf(".%s.%016x.partial", base, rand.Uint64()))
 	f, err := os.OpenFile(partial, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, err
@@ -151,6 +217,9 @@ func (d *Dir) Commit(m Manifest) error {
 	for _, name := range append([]string{ManifestName}, d.old...) {
 		if err := os.Remove(filepath.Join(d.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
+		}
+		if folder := filepath.Dir(name); folder != "." {
+			os.Remove(filepath.Join(d.path, folder)) // fails where files are left
 		}
 	}
 	d.sync()

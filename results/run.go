@@ -30,7 +30,7 @@ type Run struct {
 }
 
 // Write writes all files of a run but the table of attempts.
-func (r *Run) Write(d *Dir) error {
+func (r *Run) Write(d Target) error {
 	w := fileWriter{dir: d}
 	w.write(JobsName, func(to io.Writer) error { return WriteJobs(to, r.Predictions[0].Jobs) })
 	w.write(ResourcesName, func(to io.Writer) error { return WriteResources(to, r.usage()) })
@@ -77,10 +77,11 @@ type Comparison struct {
 }
 
 // Write writes the files of a comparison.
-func (c *Comparison) Write(d *Dir) error {
+func (c *Comparison) Write(d Target) error {
 	w := fileWriter{dir: d}
 	w.write(ComparisonName, func(to io.Writer) error { return writeJSON(to, c.summaries()) })
-	if slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.Stats.rows > 0 }) {
+	const legible = 6 // panels over one another
+	if len(c.Runs) <= legible && slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.Stats.rows > 0 }) {
 		w.charts(Escape(c.Title), c.Runs)
 	}
 	w.answers(Escape(c.Title), c.answers())
@@ -128,7 +129,7 @@ func (c *Comparison) answers() *Answers {
 
 // fileWriter writes files one after another until the first error.
 type fileWriter struct {
-	dir *Dir
+	dir Target
 	err error
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -151,19 +150,53 @@ func (p *perTracker) UnmarshalJSON(b []byte) error {
 
 func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// readRecorded reads a recorded case; run counts from 1.
-func readRecorded(file string, data []byte, run int) (*Scenario, error) {
+// recorded reads a recorded case. Which of its lists of heartbeat phases is
+// taken, the setting run says, counted from 1.
+func (f *File) recorded() (*Scenario, error) {
+	run := 1
+	for _, s := range f.set {
+		n, ok := s.value["run"].(int64)
+		if !ok || len(s.value) != 1 {
+			return nil, fmt.Errorf("--set %s: a recorded case takes run=K only", s.text)
+		}
+		run = int(n)
+	}
 	var r recorded
-	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, jsonError(file, data, err)
+	if err := json.Unmarshal(f.data, &r); err != nil {
+		return nil, jsonError(f.name, f.data, err)
 	}
-	bad := func(what string, args ...any) error { return fmt.Errorf("%s: %s", file, fmt.Sprintf(what, args...)) }
+	q, err := r.question(run)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.name, err)
+	}
+	name := r.Name
+	if name == "" {
+		name = f.slug
+	}
+	return &Scenario{
+		Name: slugOf(name), Title: r.About, Source: "decisions of a real JobTracker, " + r.Hadoop, Attempts: "csv",
+		Inputs: []Input{{f.name, f.data}},
+		Runs:   []Run{{Question: *q}},
+	}, nil
+}
+
+func (r *recorded) question(run int) (*model.WhatIf, error) {
+	bad := func(what string, args ...any) (*model.WhatIf, error) { return nil, fmt.Errorf(what, args...) }
 	c := &r.Cluster
-	if run < 1 || run > len(r.Runs) {
-		return nil, bad("run = %d: the case has runs 1 to %d", run, len(r.Runs))
+	switch {
+	case c.Trackers < 1 || c.Trackers > mostNodes:
+		return bad("cluster.trackers = %d: want 1 to %d", c.Trackers, mostNodes)
+	case c.Racks < 0 || c.Racks > c.Trackers && c.Racks > 1:
+		return bad("cluster.racks = %d: want no more than trackers", c.Racks)
+	case c.MapSlots < 0 || c.ReduceSlots < 0 || c.MapSlots+c.ReduceSlots == 0:
+		return bad("cluster: %d map and %d reduce slots: want some", c.MapSlots, c.ReduceSlots)
+	case run < 1 || run > len(r.Runs):
+		return bad("run = %d: the case has runs 1 to %d", run, len(r.Runs))
+	case len(r.Runs[run-1]) != c.Trackers:
+		return bad("run %d has %d heartbeat phases, want one for each of %d trackers", run, len(r.Runs[run-1]), c.Trackers)
 	}
-	if len(r.Runs[run-1]) != c.Trackers {
-		return nil, bad("run %d has %d heartbeat phases, want one for each of %d trackers", run, len(r.Runs[run-1]), c.Trackers)
+	if _, err := model.FindRelease(r.Hadoop); err != nil {
+		return nil, err
 	}
 	q := model.WhatIf{
 		Name:     r.Name,
@@ -189,7 +222,7 @@ func readRecorded(file string, data []byte, run int) (*Scenario, error) {
 		if i < len(c.RackOf) {
 			n.Rack = c.RackOf[i]
 			if n.Rack < 0 || n.Rack >= len(q.Cluster.Racks) {
-				return nil, bad("cluster.rack_of[%d] = %d: want a rack from 0 to %d", i, n.Rack, len(q.Cluster.Racks)-1)
+				return bad("cluster.rack_of[%d] = %d: want a rack from 0 to %d", i, n.Rack, len(q.Cluster.Racks)-1)
 			}
 		}
 		if i < len(c.Slowness) {
@@ -202,20 +235,20 @@ func readRecorded(file string, data []byte, run int) (*Scenario, error) {
 	}
 	var err error
 	if q.Scheduler, err = r.policy(); err != nil {
-		return nil, bad("%v", err)
+		return nil, err
 	}
 	for i := range r.Jobs {
 		job, err := r.job(i)
 		if err != nil {
-			return nil, bad("jobs[%d]: %v", i, err)
+			return bad("jobs[%d]: %w", i, err)
 		}
 		q.Jobs = append(q.Jobs, job)
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return int((a.Submit - b.Submit) / time.Millisecond) })
-	return &Scenario{
-		Name: r.Name, Title: r.About, Source: "decisions of a real JobTracker, " + r.Hadoop,
-		Question: q,
-	}, nil
+	if n := tasks(q.Jobs); n > mostTasks {
+		return bad("%d tasks: want at most %d", n, mostTasks)
+	}
+	return &q, nil
 }
 
 func confOf(properties map[string]any) workload.Conf {
@@ -245,7 +278,7 @@ func (r *recorded) policy() (model.Scheduler, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Scheduler.Pools)) {
-		p, err := poolOf(name, confOf(r.Scheduler.Pools[name]))
+		p, err := allocated(name, confOf(r.Scheduler.Pools[name]))
 		if err != nil {
 			return s, err
 		}
@@ -269,8 +302,8 @@ func (r *recorded) policy() (model.Scheduler, error) {
 	return s, nil
 }
 
-// poolOf reads one pool of an allocation file.
-func poolOf(name string, conf workload.Conf) (model.Pool, error) {
+// allocated reads one pool of an allocation file.
+func allocated(name string, conf workload.Conf) (model.Pool, error) {
 	p := model.Pool{Name: name}
 	var errs []error
 	integer := func(key string) *int {
@@ -411,13 +444,4 @@ func jsonError(file string, data []byte, err error) error {
 		}
 	}
 	return fmt.Errorf("%s:%d: %w", file, line, err)
-}
-
-// LoadRecorded reads a case.json with the heartbeat phases of one of its runs.
-func LoadRecorded(file string, run int) (*Scenario, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	return readRecorded(file, data, run)
 }

@@ -6,11 +6,28 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Scenario is a what-if question with what a reader should know about it.
+// Scenario is one or more what-if questions with what a reader should know
+// about them.
 type Scenario struct {
-	Name     string
+	Name     string // a slug
 	Title    string
 	Source   string
-	Assumed  []string
+	Attempts string   // attempt table to write: csv, parquet or none
+	Inputs   []Input  // the scenario itself first, then what it names
+	Runs     []Run    // one, or as many as the scenario varies
+	Assumed  []string // values that no source states
+	Warnings []string // inputs without effect, and what was left out of a trace
+}
+
+// Run is one question of a scenario.
+type Run struct {
+	Name     string // what is varied, as in "scheduler.name=fair1"; empty if nothing is
 	Question model.WhatIf
+}
+
+// Input is a file that decided on the questions. Embedded files have names that
+// begin with "slotwave:".
+type Input struct {
+	Name string
+	Data []byte // nil for a file that can be read again under its name
 }

@@ -194,6 +194,22 @@ func Window[T any, P Arrival[T]](jobs []T, from, to time.Duration) []T {
 	return byArrival[T, P](kept)
 }
 
+// Numbers keeps the jobs from the first to the last number, counted from 1 in
+// order of submission, and measures time from the first. A last of 0 means all
+// that follow.
+func Numbers[T any, P Arrival[T]](jobs []T, first, last int) []T {
+	jobs = byArrival[T, P](slices.Clone(jobs))
+	if last == 0 || last > len(jobs) {
+		last = len(jobs)
+	}
+	if first > last {
+		return nil
+	}
+	jobs = jobs[first-1 : last]
+	start := P(&jobs[0]).arrival()
+	return each(jobs, func(_ int, j *T) T { return P(j).moved(-start) })
+}
+
 // ScaleJobs changes the number of jobs by a factor. Below one each job is kept
 // with that probability; above, a job comes that many times, the fraction by
 // chance, its copies submitted at random before the next job of the trace.

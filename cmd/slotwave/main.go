@@ -2,24 +2,151 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
-	"path/filepath"
-	"strconv"
+	"os/signal"
+	"runtime/debug"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
 )
 
 func main() {
-	for _, f := range os.Args[1:] {
-		for run := 1; run <= 5; run++ {
-			if _, err := os.Stat(filepath.Join(filepath.Dir(f), "run"+strconv.Itoa(run))); err != nil {
-				continue
-			}
-			a, err := compareRecorded(f, run)
-			if err != nil {
-				fmt.Println(f, run, err)
-				continue
-			}
-			fmt.Printf("%-28s %s det=%v %d/%d missing %d extra %d largest %d makespan %d vs %d  %s\n", a.name, a.run, a.deterministic, a.exact, a.attempts, a.missing, a.additional, a.largest, a.makespan, a.simulated, a.first)
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, os.Interrupt, syscall.SIGTERM)
+	a := &app{stdout: os.Stdout, stderr: os.Stderr}
+	go func() {
+		s := <-stop
+		if d := a.writing.Load(); d != nil {
+			d.Abort()
 		}
+		if s == syscall.SIGTERM {
+			os.Exit(143)
+		}
+		os.Exit(130)
+	}()
+	os.Exit(a.run(os.Args[1:]))
+}
+
+// run is the whole program but for the process around it.
+func run(args []string, stdout, stderr io.Writer) int {
+	return (&app{stdout: stdout, stderr: stderr}).run(args)
+}
+
+// app is one call of the program.
+type app struct {
+	stdout, stderr io.Writer
+	stdin          io.Reader
+	writing        atomic.Pointer[results.Dir] // to be taken back if the program is stopped
+}
+
+// Exit codes.
+const (
+	exitDone     = 0
+	exitInternal = 1
+	exitInput    = 2
+	exitLimit    = 3
+	exitAbove    = 4
+)
+
+// coded is an error with an exit code of its own.
+type coded struct {
+	code int
+	error
+}
+
+func (c coded) Unwrap() error { return c.error }
+
+// internal marks an error that is not the user's.
+func internal(err error) error {
+	if err == nil {
+		return nil
+	}
+	return coded{exitInternal, err}
+}
+
+func (a *app) run(args []string) (code int) {
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(a.stderr, "slotwave: internal error: %v\n", p)
+			code = exitInternal
+		}
+	}()
+	if a.stdin == nil {
+		a.stdin = os.Stdin
+	}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	err := root.Execute()
+	if err == nil {
+		return exitDone
+	}
+	fmt.Fprintf(a.stderr, "slotwave: %s\n", printable(err.Error()))
+	return exitCode(err)
+}
+
+// exitCode tells the user's mistakes, which most errors are, from others.
+func exitCode(err error) int {
+	if c := (coded{}); errors.As(err, &c) {
+		return c.code
+	}
+	if l := (*sim.LimitReached)(nil); errors.As(err, &l) {
+		return exitLimit
+	}
+	return exitInput
+}
+
+// terminal tells whether a writer is one.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// version of the program; a release sets it.
+var version = "0.1.0"
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "slotwave",
+		Short: "Simulate Hadoop MapReduce clusters",
+		Long: `slotwave simulates Hadoop MapReduce clusters: the JobTracker's decisions under a
+scheduler of your choice, for real or made-up workloads.
+
+  slotwave run fb2009          simulate a day of Facebook's cluster in 2009
+  slotwave list                what comes with the program
+  slotwave show two-jobs       a scenario to start from`,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand())
+	root.AddCommand(topics()...)
+	return root
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			b := results.ReadBuild(version, "")
+			line := "slotwave " + b.Version
+			if b.Revision != "" {
+				line += " (" + b.Revision[:min(12, len(b.Revision))] + ")"
+			}
+			if info, ok := debug.ReadBuildInfo(); ok {
+				line += " " + info.GoVersion
+			}
+			_, err := fmt.Fprintln(a.stdout, line)
+			return err
+		},
 	}
 }

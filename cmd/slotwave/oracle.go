@@ -12,7 +12,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"time"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scenarios"
@@ -38,10 +40,15 @@ type execution struct {
 	state         string
 }
 
+// matches tells whether every attempt is the recorded one.
+func (a *agreement) matches() bool {
+	return a.exact == a.attempts && a.missing+a.additional == 0
+}
+
 // agreement is how well a simulated run matches a recorded one.
 type agreement struct {
-	name                string
-	run                 string
+	name, hadoop        string
+	run                 int
 	deterministic       bool // Hadoop itself repeated the run exactly
 	attempts            int  // recorded
 	exact               int
@@ -49,6 +56,7 @@ type agreement struct {
 	largest             int64 // ms, over attempts on the right tracker
 	makespan, simulated int64
 	first               string // the first difference, for a reader
+	outside             string // the first job whose time or counts no recorded run comes near
 }
 
 // rowsOf collects a simulated run's executions.
@@ -71,15 +79,20 @@ func (r *rowsOf) Attempt(a *workload.Attempt) {
 }
 
 func compareRecorded(file string, run int) (*agreement, error) {
-	s, err := scenarios.LoadRecorded(file, run)
+	f, err := scenarios.Open(file, fmt.Sprintf("run=%d", run))
 	if err != nil {
 		return nil, err
 	}
+	s, err := f.Scenario(1)
+	if err != nil {
+		return nil, err
+	}
+	q := s.Runs[0].Question
 	got := &rowsOf{map[string]int{}, map[attemptKey]execution{}}
-	for _, n := range s.Question.Cluster.Nodes {
+	for _, n := range q.Cluster.Nodes {
 		got.trackerSlots[n.Name] = n.MapSlots
 	}
-	p, err := sim.Simulator{Recorder: got}.Predict(s.Question)
+	p, err := sim.Simulator{Recorder: got}.Predict(q)
 	if err != nil {
 		return nil, fmt.Errorf("%s run %d: %w", file, run, err)
 	}
@@ -88,12 +101,17 @@ func compareRecorded(file string, run int) (*agreement, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &agreement{name: s.Name, run: "run" + strconv.Itoa(run), attempts: len(want)}
+	a := &agreement{name: s.Name, hadoop: q.Cluster.Hadoop, run: run, attempts: len(want)}
 	if a.makespan, err = recordedMakespan(filepath.Join(dir, "jobs.csv")); err != nil {
 		return nil, err
 	}
 	a.simulated = makespan(p)
-	a.deterministic = repeats(filepath.Dir(file))
+	recorded, err := readSpread(filepath.Dir(file))
+	if err != nil {
+		return nil, err
+	}
+	a.deterministic = recorded.Same
+	a.outside = recorded.outside(p)
 	for _, key := range order {
 		w := want[key]
 		g, ok := got.rows[key]
@@ -205,17 +223,169 @@ func recordedMakespan(file string) (int64, error) {
 	return last - first, nil
 }
 
-// repeats reports whether Hadoop gave the same attempts when a case was run
-// again.
-func repeats(dir string) bool {
-	data, err := os.ReadFile(filepath.Join(dir, "summary.json"))
-	if err != nil {
-		return false
-	}
-	var s struct {
-		Same bool `json:"identical_when_repeated"`
-	}
-	return json.Unmarshal(data, &s) == nil && s.Same
+// spread is what the recorded runs of one case have in common.
+type spread struct {
+	Same bool `json:"identical_when_repeated"`
+	Runs map[string]struct {
+		Jobs map[string]struct {
+			Duration int64          `json:"duration_ms"`
+			Locality map[string]int `json:"locality"`
+			Killed   int            `json:"killed_attempts"`
+		} `json:"jobs"`
+	} `json:"runs"`
 }
 
-var _ = time.Second
+func readSpread(dir string) (*spread, error) {
+	file := filepath.Join(dir, "summary.json")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	s := &spread{}
+	if err := json.Unmarshal(data, s); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return s, nil
+}
+
+// outside names the first figure of a job that lies outside of what the runs
+// recorded.
+func (s *spread) outside(p model.Prediction) string {
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		if j.Finish < 0 {
+			continue
+		}
+		for _, figure := range []struct {
+			what string
+			got  int64
+			of   func(run string) int64
+		}{
+			{"duration_ms", (j.Finish - j.Submit).Milliseconds(), func(r string) int64 { return s.Runs[r].Jobs[j.ID].Duration }},
+			{"node-local maps", int64(j.Locality[workload.NodeLocal]), func(r string) int64 { return int64(s.Runs[r].Jobs[j.ID].Locality["node"]) }},
+			{"rack-local maps", int64(j.Locality[workload.RackLocal]), func(r string) int64 { return int64(s.Runs[r].Jobs[j.ID].Locality["rack"]) }},
+			{"killed attempts", int64(j.Killed), func(r string) int64 { return int64(s.Runs[r].Jobs[j.ID].Killed) }},
+		} {
+			low, high := int64(math.MaxInt64), int64(math.MinInt64)
+			for run := range s.Runs {
+				low, high = min(low, figure.of(run)), max(high, figure.of(run))
+			}
+			if figure.got < low || figure.got > high {
+				return fmt.Sprintf("%s: %s %d, recorded %d to %d", j.ID, figure.what, figure.got, low, high)
+			}
+		}
+	}
+	return ""
+}
+
+func (a *app) oracleCommand() *cobra.Command {
+	markdown := false
+	c := &cobra.Command{
+		Use:   "oracle DIR...",
+		Short: "Hold recorded cases of a real JobTracker against their simulation",
+		Long: `Simulate every recorded run of every case under the directories and compare each
+attempt with the recorded one: tracker, start and finish to the millisecond. The
+exit code is 1 if an attempt of a case that Hadoop itself repeats differs.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.oracle(args, markdown) },
+	}
+	c.Flags().BoolVar(&markdown, "markdown", false, "print a table in Markdown, one row a case")
+	return c
+}
+
+// compareAll compares every run of every case under the directories.
+func compareAll(dirs []string) ([]*agreement, error) {
+	var all []*agreement
+	for _, dir := range dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*", "case.json"))
+		if err != nil {
+			return nil, err
+		}
+		if one := filepath.Join(dir, "case.json"); exists(one) {
+			files = append(files, one)
+		}
+		for _, file := range files {
+			for run := 1; exists(filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run))); run++ {
+				a, err := compareRecorded(file, run)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, a)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: want directories of cases, each with a case.json and run1", dirs[0])
+	}
+	return all, nil
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+func (a *app) oracle(dirs []string, markdown bool) error {
+	all, err := compareAll(dirs)
+	if err != nil {
+		return err
+	}
+	if markdown {
+		writeAgreements(a.stdout, all)
+	} else {
+		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "case\trun\trepeats\tattempts\texact\tlargest ms\tmakespan ms\tsimulated ms\tnote")
+		for _, g := range all {
+			note := g.first
+			if g.outside != "" {
+				note = g.outside
+			}
+			fmt.Fprintf(w, "%s\t%d\t%v\t%d\t%d\t%d\t%d\t%d\t%s\n", g.name, g.run, g.deterministic, g.attempts, g.exact, g.largest, g.makespan, g.simulated, note)
+		}
+		w.Flush()
+	}
+	attempts, exact, runs, missed := 0, 0, 0, 0
+	for _, g := range all {
+		attempts, exact = attempts+g.attempts, exact+g.exact
+		if g.matches() {
+			runs++
+		} else if g.deterministic {
+			missed++
+		}
+	}
+	fmt.Fprintf(a.stdout, "\n%d of %d runs exact in every attempt, %d of %d attempts\n", runs, len(all), exact, attempts)
+	if missed > 0 {
+		return internal(fmt.Errorf("%d runs that Hadoop itself repeats differ", missed))
+	}
+	return nil
+}
+
+// writeAgreements writes one row for each case: over its runs the sums, and the
+// largest difference.
+func writeAgreements(w io.Writer, all []*agreement) {
+	fmt.Fprintln(w, "| case | Hadoop | runs | repeats | attempts | exact | largest difference | job times and counts |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	for i := 0; i < len(all); {
+		sum := *all[i]
+		runs, exactRuns := 0, 0
+		sum.attempts, sum.exact, sum.outside = 0, 0, ""
+		for ; i < len(all) && all[i].name == sum.name; i++ {
+			g := all[i]
+			runs++
+			if g.matches() {
+				exactRuns++
+			}
+			sum.attempts, sum.exact, sum.largest = sum.attempts+g.attempts, sum.exact+g.exact, max(sum.largest, g.largest)
+			if sum.outside == "" {
+				sum.outside = g.outside
+			}
+		}
+		within := "within the recorded spread"
+		if exactRuns == runs {
+			within = "equal"
+		} else if sum.outside != "" {
+			within = sum.outside
+		}
+		fmt.Fprintf(w, "| %s | %s | %d | %v | %d | %d | %d ms | %s |\n", sum.name, sum.hadoop, runs, sum.deterministic, sum.attempts, sum.exact, sum.largest, within)
+	}
+}

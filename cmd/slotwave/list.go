@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/scheduler"
+)
+
+func (a *app) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the scenarios, schedulers and releases", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error { return list(a.stdout) },
+	}
+}
+
+// list names everything that comes with the program.
+func list(to io.Writer) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "Scenarios (slotwave run NAME, slotwave show NAME)")
+	for _, name := range scenarios.List() {
+		fmt.Fprintf(w, "  %s\t%s\n", name, scenarios.Title(name))
+	}
+	fmt.Fprintln(w, "\nSchedulers (scheduler.name)")
+	for _, name := range scheduler.Names() {
+		fmt.Fprintf(w, "  %s\t%s\n", name, scheduler.About(name))
+	}
+	fmt.Fprintln(w, "\nReleases (cluster.hadoop)")
+	for i := range model.Releases {
+		r := &model.Releases[i]
+		about := fmt.Sprintf("heartbeats from %v", r.HeartbeatMin)
+		if r.Ideal {
+			about = "no heartbeats, no fixed costs, no locality"
+		}
+		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
+	}
+	return w.Flush()
+}
+
+func (a *app) showCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "show NAME", Short: "Print a shipped scenario", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			text, ok := scenarios.Text(args[0])
+			if !ok {
+				return fmt.Errorf("%s: want one of %s", args[0], strings.Join(scenarios.List(), ", "))
+			}
+			_, err := io.WriteString(a.stdout, text)
+			return err
+		},
+	}
+}

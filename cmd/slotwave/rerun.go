@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
+)
+
+func (a *app) rerunCommand() *cobra.Command {
+	out, force := "", false
+	c := &cobra.Command{
+		Use:   "rerun MANIFEST",
+		Short: "Make a result again and compare it",
+		Long: `Make the result of a manifest again, from the same inputs, and tell whether its
+files have the same bytes. If an input has changed, say which. Relative paths
+are taken from the current directory, as they were.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return a.rerun(args[0], out, force) },
+	}
+	c.Flags().StringVar(&out, "out", "", "keep the new result in this directory")
+	c.Flags().BoolVar(&force, "force", false, "write into a directory that holds other files")
+	return c
+}
+
+func (a *app) rerun(path, out string, force bool) error {
+	m, err := results.ReadManifest(path)
+	if m.Schema == "" {
+		return err
+	}
+	if len(m.Arguments) == 0 {
+		return fmt.Errorf("%s: arguments is empty: want the verb that made the result", path)
+	}
+	if err := inputsUnchanged(m.Inputs); err != nil {
+		return err
+	}
+	if out == "" {
+		if out, err = os.MkdirTemp("", "slotwave-rerun-"); err != nil {
+			return internal(err)
+		}
+		defer os.RemoveAll(out)
+	}
+	args := append([]string{}, m.Arguments...)
+	args = append(args, "--quiet", "--out="+out)
+	if force {
+		args = append(args, "--force")
+	}
+	inner := &app{stdout: io.Discard, stderr: a.stderr, stdin: a.stdin}
+	if code := inner.run(args); code != exitDone {
+		return coded{code, errors.New("the run did not succeed")}
+	}
+	again, err := results.ReadManifest(out)
+	if err != nil {
+		return internal(err)
+	}
+	if err := sameOutputs(m, again); err != nil {
+		return coded{exitInternal, fmt.Errorf("%s: %w", path, err)}
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %d files, the same bytes\n", printable(path), len(again.Outputs))
+	return err
+}
+
+// inputsUnchanged compares embedded and other inputs with their sums.
+func inputsUnchanged(inputs []results.FileSum) error {
+	var errs []error
+	for _, in := range inputs {
+		name, shipped := strings.CutPrefix(in.Name, scenarios.ShippedPrefix)
+		if !shipped {
+			errs = append(errs, results.Verify("", []results.FileSum{in}))
+			continue
+		}
+		data, ok := scenarios.Data(name)
+		if !ok || results.Sum(in.Name, data).SHA256 != in.SHA256 {
+			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships another one", in.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func sameOutputs(old, again results.Manifest) error {
+	sums := map[string]string{}
+	for _, f := range again.Outputs {
+		sums[f.Name] = f.SHA256
+	}
+	var differ []string
+	for _, f := range old.Outputs {
+		if sums[f.Name] != f.SHA256 {
+			differ = append(differ, filepath.ToSlash(f.Name))
+		}
+	}
+	if len(differ) == 0 {
+		return nil
+	}
+	hint := ""
+	if old.Build.Version != again.Build.Version || old.Build.Revision != again.Build.Revision {
+		hint = fmt.Sprintf(" (made by version %s %.12s, this is %s %.12s)", old.Build.Version, old.Build.Revision, again.Build.Version, again.Build.Revision)
+	}
+	return fmt.Errorf("%s: other bytes than before%s", strings.Join(differ, ", "), hint)
+}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// topics are the help pages that belong to no verb.
+func topics() []*cobra.Command {
+	return []*cobra.Command{
+		{Use: "formats", Short: "Files that slotwave reads", Long: formatsTopic()},
+		{Use: "units", Short: "How sizes and times are written", Long: unitsTopic},
+		{Use: "exit-codes", Short: "What the exit code tells", Long: exitTopic},
+		{Use: "properties", Short: "Hadoop properties that mean something", Long: propertiesTopic()},
+	}
+}
+
+const unitsTopic = `Sizes are bytes: 67108864, "64m", "30 GB". The suffixes k, m, g and t are powers
+of 1024, as Hadoop means them.
+
+Times are "90s", "15m", "2h", "300ms", or sums of these: "1h30m". Keys that end in
+_ms take plain milliseconds. Tables that are written hold nanoseconds (_ns).
+
+Rates are sizes per second: shuffle_rate = "10m".`
+
+const exitTopic = `0    done
+1    internal error: the fault of slotwave
+2    bad input; the message names file, line and what was expected
+3    a limit was hit
+4    compare --fail-above: a difference is above it
+130  interrupted
+143  terminated`
+
+var formatAbout = map[workload.Format]string{
+	workload.FormatSwim:     "SWIM: arrivals and volumes of jobs, six or nine columns separated by tabs",
+	workload.FormatRumen:    "Rumen job traces, JSON objects one after another",
+	workload.FormatTopology: "Rumen network topology, JSON",
+	workload.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
+	workload.FormatJhist:    "job history of MRv2 (.jhist), text form",
+	workload.FormatHiTune:   "HiTune's tables, CSV",
+	workload.FormatSLS:      "YARN scheduler load simulator, JSON",
+	workload.FormatTable:    "tables of attempts or jobs with a header, such as slotwave writes",
+	workload.FormatConf:     "Hadoop configuration, XML",
+	workload.FormatProps:    "configuration as name=value lines",
+}
+
+func formatsTopic() string {
+	var b strings.Builder
+	b.WriteString("The format of a trace is known from its content; it may be compressed (.gz, .zst,\n.bz2). The name in front is what workload.format and --format take.\n\n")
+	for _, f := range workload.Formats {
+		fmt.Fprintf(&b, "%-11s %s\n", f, formatAbout[f])
+	}
+	b.WriteString("\nScenarios are TOML; slotwave show two-jobs prints one. Recorded cases of a real\nJobTracker are case.json.")
+	return b.String()
+}
+
+func propertiesTopic() string {
+	var b strings.Builder
+	b.WriteString("Hadoop properties that slotwave reads, in [conf], [scheduler] and [job.conf]. Names\nof MRv2 are accepted.\n")
+	for _, key := range workload.Properties() {
+		p, _ := workload.FindProperty(key)
+		def := ""
+		if p.Default != "" {
+			def = " (" + p.Default + ")"
+		}
+		fmt.Fprintf(&b, "\n%s%s\n    %s", key, def, p.About)
+	}
+	return b.String()
+}

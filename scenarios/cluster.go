@@ -1,0 +1,237 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// mostNodes keeps a slip of the pen from filling the memory.
+const mostNodes = 1_000_000
+
+// readCluster reads [cluster]. What it leaves open a trace may tell.
+func (t *table) readCluster(l *load, conf workload.Conf) model.Cluster {
+	common := l.common().Over(conf)
+	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", "1.2.1", releases()...)}
+	ideal := c.Hadoop == "ideal"
+	c.Costs = t.readCosts(l, ideal)
+	c.SharedSlots = t.boolean("shared_slots", false)
+	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
+	c.Heartbeat = t.duration("heartbeat", 0)
+	if ideal && c.Heartbeat > 0 {
+		t.warn("%s:%d: cluster.heartbeat has no effect: in the ideal cluster everything is known at once", t.file, t.line("heartbeat"))
+	}
+	c.FromStart = t.boolean("from_start", false)
+	c.Replication = t.replication(common)
+	t.readNodes(&c, l, common)
+	for i, text := range t.texts("phases") {
+		d, ok := asDuration(text)
+		if !ok {
+			t.failf("phases", "%q: want %s", text, durationForm)
+		}
+		c.Phases = append(c.Phases, d)
+		if i+1 > len(c.Nodes) {
+			break
+		}
+	}
+	if len(c.Phases) > 0 && len(c.Phases) != len(c.Nodes) {
+		t.failf("phases", "want one for each of %d nodes", len(c.Nodes))
+	}
+	t.done()
+	return c
+}
+
+func releases() []string {
+	var names []string
+	for i := range model.Releases {
+		names = append(names, model.Releases[i].Name)
+	}
+	return names
+}
+
+func (t *table) replication(conf workload.Conf) int {
+	n, err := conf.Int("dfs.replication", 3)
+	if err != nil || n < 0 {
+		return 3 // reported where it is set
+	}
+	return n
+}
+
+// readCosts reads the fixed times. Durations that a trace records contain the
+// start of the JVM and the commit.
+func (t *table) readCosts(l *load, ideal bool) model.Costs {
+	given := t.has("costs")
+	in := t.table("costs")
+	c := model.Costs{
+		Launch: time.Second, Setup: 700 * time.Millisecond, Cleanup: 700 * time.Millisecond,
+		Commit: 200 * time.Millisecond, TaskCleanup: 500 * time.Millisecond,
+	}
+	source := map[string]string{}
+	if l.recorded() {
+		c.Launch, c.Commit = l.replay.Startup, l.replay.Commit
+		source["launch"], source["commit"] = "recorded times contain the rest", "recorded times contain the rest"
+		setup, cleanup := l.fixed()
+		if setup > 0 {
+			c.Setup, source["setup"] = setup, "mean of the trace"
+		}
+		if cleanup > 0 {
+			c.Cleanup, source["cleanup"] = cleanup, "mean of the trace"
+		}
+	}
+	if ideal {
+		if given {
+			t.warn("%s:%d: cluster.costs has no effect: the ideal cluster has none", t.file, t.line("costs"))
+		}
+		c = model.Costs{}
+	}
+	for _, cost := range []struct {
+		key string
+		at  *time.Duration
+	}{{"launch", &c.Launch}, {"setup", &c.Setup}, {"cleanup", &c.Cleanup}, {"commit", &c.Commit}, {"task_cleanup", &c.TaskCleanup}} {
+		if !in.has(cost.key) && !ideal {
+			why := source[cost.key]
+			if why != "" {
+				why = " (" + why + ")"
+			}
+			t.assume("%s = %v%s", join(in.path, cost.key), *cost.at, why)
+		}
+		*cost.at = in.duration(cost.key, *cost.at)
+	}
+	in.done()
+	return c
+}
+
+// group is a number of nodes that are alike.
+type group struct {
+	table *table
+	count int
+	name  string
+	node  model.Node
+}
+
+// readNodes makes the nodes: of groups, of a number, or of the trace.
+func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf) {
+	alike := model.Node{
+		MapSlots:    t.slots("map_slots", "mapred.tasktracker.map.tasks.maximum", conf),
+		ReduceSlots: t.slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", conf),
+		Slowness:    t.number("slowdown", 1, 1e-3, 1e3),
+	}
+	alike.FailAfter = t.duration("fail_after", 0)
+	nodes := t.integer("nodes", 0, 1, mostNodes)
+	racks := t.integer("racks", 1, 1, mostNodes)
+	var groups []group
+	total := 0
+	for _, in := range t.tables("group") {
+		g := group{table: in, node: alike}
+		g.count = in.integer("count", 1, 1, mostNodes)
+		g.name = in.str("name", "")
+		g.node.MapSlots = in.integer("map_slots", alike.MapSlots, 0, 100_000)
+		g.node.ReduceSlots = in.integer("reduce_slots", alike.ReduceSlots, 0, 100_000)
+		g.node.Slowness = in.number("slowdown", alike.Slowness, 1e-3, 1e3)
+		g.node.Dies = in.duration("dies", 0)
+		g.node.FailAfter = in.duration("fail_after", alike.FailAfter)
+		in.done()
+		groups = append(groups, g)
+		total += g.count
+	}
+	switch {
+	case len(groups) > 0 && nodes > 0:
+		t.failf("nodes", "stands beside [[cluster.group]]: want one of them")
+	case total > mostNodes:
+		t.fail(t.line("group"), "%d nodes: want at most %d", total, mostNodes)
+		return
+	case len(groups) == 0 && nodes == 0:
+		if l.history != nil && l.history.Topology.Hosts() > 0 {
+			t.nodesOfTrace(c, l.history, alike)
+			return
+		}
+		t.fail(t.line(""), "%s: want nodes or [[cluster.group]]: neither the scenario nor a trace names machines", join(t.path, "nodes"))
+		nodes = 1
+	}
+	if len(groups) == 0 {
+		groups, total = []group{{count: nodes, node: alike}}, nodes
+	}
+	if racks > total {
+		t.warn("%s:%d: of %d racks only %d have nodes", t.file, t.line("racks"), racks, total)
+		racks = total
+	}
+	c.Racks = []string{"/default-rack"}
+	if racks > 1 {
+		c.Racks = nil
+		for r := range racks {
+			c.Racks = append(c.Racks, fmt.Sprintf("/rack%0*d", digits(racks), r+1))
+		}
+	}
+	names := map[string]bool{}
+	for _, g := range groups {
+		for i := range g.count {
+			n := g.node
+			n.Rack = len(c.Nodes) * racks / total
+			switch {
+			case g.name == "":
+				n.Name = fmt.Sprintf("node%0*d", digits(total), len(c.Nodes)+1)
+			case g.count == 1:
+				n.Name = g.name
+			default:
+				n.Name = fmt.Sprintf("%s%0*d", g.name, digits(g.count), i+1)
+			}
+			if names[n.Name] {
+				g.table.failf("name", "two nodes are named %q: want names of their own", n.Name)
+				return
+			}
+			names[n.Name] = true
+			c.Nodes = append(c.Nodes, n)
+		}
+	}
+	t.someSlots(c)
+}
+
+func (t *table) someSlots(c *model.Cluster) {
+	for i := range c.Nodes {
+		if c.Nodes[i].MapSlots+c.Nodes[i].ReduceSlots > 0 {
+			return
+		}
+	}
+	t.failf("map_slots", "no node has a slot: want at least one")
+}
+
+// nodesOfTrace takes the machines a trace names, in the order of their names.
+func (t *table) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.Node) {
+	if t.has("racks") {
+		t.warn("%s:%d: cluster.racks has no effect: the trace names the racks", t.file, t.line("racks"))
+	}
+	for r, rack := range h.Topology.Racks {
+		name := rack.Name
+		if !strings.HasPrefix(name, "/") {
+			name = "/" + name
+		}
+		c.Racks = append(c.Racks, name)
+		for _, host := range rack.Hosts {
+			n := alike
+			n.Name, n.Rack = host, r
+			c.Nodes = append(c.Nodes, n)
+		}
+	}
+	t.assume("the cluster is the %d machines in %d racks that the trace names", len(c.Nodes), len(c.Racks))
+}
+
+func digits(n int) int { return len(fmt.Sprint(n)) }
+
+// slots reads a number of slots: of the scenario, of the configuration, else
+// Hadoop's default.
+func (t *table) slots(key, property string, conf workload.Conf) int {
+	n, err := conf.Int(property, 2)
+	if _, told := conf.Lookup(property); err != nil || n < 0 || !told {
+		n = 2
+		if !t.has(key) {
+			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
+		}
+	}
+	return t.integer(key, n, 0, 100_000)
+}
+
+const unlimited = math.MaxInt32

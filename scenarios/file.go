@@ -1,0 +1,381 @@
+package scenarios
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// File is a scenario as it is written, with what was set over it. It makes
+// questions for any seed.
+type File struct {
+	name   string // as the user gave it
+	slug   string // the scenario's name unless it states one
+	data   []byte
+	files  fs.FS  // of a shipped scenario; nil: the machine's
+	folder string // against which the scenario's paths are taken
+	set    []setting
+	traces map[string]*trace
+}
+
+// setting is one --set KEY=VALUE.
+type setting struct {
+	text  string
+	value map[string]any // the tree it makes
+}
+
+// maxFile is more than any scenario that people or programs write.
+const maxFile = 64 << 20
+
+// Open finds a scenario: a shipped one by its name, else a file. Settings are
+// KEY=VALUE as in the file, laid over it.
+func Open(name string, settings ...string) (*File, error) {
+	f := &File{name: name, traces: make(map[string]*trace)}
+	for _, text := range settings {
+		s, err := parseSetting(text)
+		if err != nil {
+			return nil, err
+		}
+		f.set = append(f.set, s)
+	}
+	if data, err := shipped.ReadFile(name + ".toml"); err == nil && path.Base(name) == name {
+		f.name, f.slug, f.data, f.files, f.folder = ShippedPrefix+name+".toml", name, data, shipped, "."
+		return f, nil
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such file, nor a shipped scenario%s; slotwave list names those", name, didYouMean(name, List()))
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: want a file", name)
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("%s: %d bytes: want at most %d in a scenario", name, info.Size(), maxFile)
+	}
+	if f.data, err = os.ReadFile(name); err != nil {
+		return nil, err
+	}
+	f.slug = slugOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
+	f.folder = filepath.Dir(name)
+	return f, nil
+}
+
+var notSlug = regexp.MustCompile(`[^a-z0-9]+`)
+
+func slugOf(s string) string {
+	return cut(strings.Trim(notSlug.ReplaceAllString(strings.ToLower(s), "-"), "-"), 64)
+}
+
+func cut(s string, n int) string {
+	if s == "" {
+		return "scenario"
+	}
+	return s[:min(len(s), n)]
+}
+
+// parseSetting reads KEY=VALUE. A value that is not TOML is taken as text.
+func parseSetting(text string) (setting, error) {
+	s := setting{text: text}
+	key, value, ok := cutSetting(text)
+	if !ok {
+		return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
+	}
+	if _, err := lines(text); err != nil {
+		return s, fmt.Errorf("--set %s: %w", text, err)
+	}
+	for _, v := range []string{value, strconv.Quote(value)} {
+		s.value = nil
+		if _, err := toml.Decode(key+" = "+v, &s.value); err == nil {
+			return s, nil
+		}
+	}
+	return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
+}
+
+// cutSetting splits at the first = outside quotes.
+func cutSetting(text string) (key, value string, ok bool) {
+	quote := rune(0)
+	for i, c := range text {
+		switch {
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '=':
+			return text[:i], strings.TrimSpace(text[i+1:]), strings.TrimSpace(text[:i]) != ""
+		}
+	}
+	return "", "", false
+}
+
+// Scenario makes the questions of one seed. Everything wrong with the file is
+// in one error.
+func (f *File) Scenario(seed uint64) (*Scenario, error) {
+	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); len(first) > 0 && first[0] == '{' {
+		return f.recorded()
+	}
+	text := strings.TrimPrefix(string(f.data), "\ufeff")
+	at, err := lines(text)
+	if p := (problem{}); errors.As(err, &p) {
+		return nil, &Errors{f.name, []problem{p}}
+	}
+	var tree map[string]any
+	if _, err := toml.Decode(text, &tree); err != nil {
+		p := problem{what: err.Error()}
+		if e := (toml.ParseError{}); errors.As(err, &e) {
+			p = problem{e.Position.Line, fmt.Sprintf("%s: want a TOML file", strings.TrimSuffix(e.Message, "."))}
+		}
+		return nil, &Errors{f.name, []problem{p}}
+	}
+	for _, s := range f.set {
+		tree = overlay(tree, s.value).(map[string]any)
+	}
+	r := &report{file: f.name, lines: at}
+	s := f.read(&table{report: r, values: tree}, seed)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// overlay lays one tree over another. Numbers index lists.
+func overlay(under, over any) any {
+	m, ok := over.(map[string]any)
+	if !ok {
+		return over
+	}
+	switch u := under.(type) {
+	case map[string]any:
+		out := maps.Clone(u)
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			out[k] = overlay(u[k], m[k])
+		}
+		return out
+	case []map[string]any:
+		out := slices.Clone(u)
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			if i, err := strconv.Atoi(k); err == nil && i >= 0 && i < len(out) {
+				if next, ok := overlay(out[i], m[k]).(map[string]any); ok {
+					out[i] = next
+				}
+			}
+		}
+		return out
+	}
+	return over
+}
+
+// read makes a scenario of the whole tree.
+func (f *File) read(t *table, seed uint64) *Scenario {
+	s := &Scenario{Inputs: []Input{{f.name, f.data}}}
+	s.Name = t.str("name", f.slug)
+	if s.Name != slugOf(s.Name) {
+		t.failf("name", "%q: want small letters, digits and hyphens, such as %q", s.Name, slugOf(s.Name))
+	}
+	s.Title = t.str("title", s.Name)
+	s.Source = t.str("source", "")
+	t.assumed = append(t.assumed, t.texts("assumed")...)
+	s.Attempts = t.oneOf("attempts", "csv", "csv", "parquet", "none")
+
+	names, choices := t.variations()
+	for i := range combinations(choices) {
+		run := Run{}
+		values := any(t.values)
+		for k, name := range names {
+			v := choices[k][pick(choices, i, k)]
+			values = overlay(values, pathTree(name, v))
+			run.Name = strings.TrimPrefix(run.Name+","+name+"="+textOf(v), ",")
+		}
+		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
+		run.Question = f.question(one, s, seed)
+		run.Question.Name = s.Name
+		if run.Name != "" {
+			run.Question.Name += " " + run.Name
+		}
+		one.done()
+		s.Runs = append(s.Runs, run)
+	}
+	s.Assumed, s.Warnings = t.assumed, t.warnings
+	return s
+}
+
+// variations reads [vary]: keys of the scenario with the values they take, all
+// of them combined.
+func (t *table) variations() (names []string, choices [][]any) {
+	const most = 10_000
+	vary := t.table("vary")
+	total := 1
+	for _, key := range slices.SortedFunc(maps.Keys(vary.values), func(a, b string) int { return vary.line(a) - vary.line(b) }) {
+		v, _ := vary.ask(key)
+		list, ok := v.([]any)
+		if !ok || len(list) == 0 {
+			vary.want(key, v, `a list of values for a key such as "cluster.map_slots"`)
+			continue
+		}
+		names, choices = append(names, key), append(choices, list)
+		if total *= len(list); total > most {
+			vary.failf(key, "makes more than %d combinations: want fewer", most)
+			return nil, nil
+		}
+	}
+	return names, choices
+}
+
+// combinations is how many there are; without any list there is one.
+func combinations(choices [][]any) int {
+	n := 1
+	for _, list := range choices {
+		n *= len(list)
+	}
+	return n
+}
+
+// pick is the place in list k for combination i; the last list runs fastest.
+func pick(choices [][]any, i, k int) int {
+	for _, list := range choices[k+1:] {
+		i /= len(list)
+	}
+	return i % len(choices[k])
+}
+
+// pathTree is the tree that sets one key.
+func pathTree(path string, v any) any {
+	var m map[string]any
+	if _, err := toml.Decode(path+" = 0", &m); err != nil {
+		m = map[string]any{path: int64(0)}
+	}
+	return replaceLeaf(m, v)
+}
+
+func replaceLeaf(tree, v any) any {
+	m, ok := tree.(map[string]any)
+	if !ok {
+		return v
+	}
+	for k, inner := range m {
+		m[k] = replaceLeaf(inner, v)
+	}
+	return m
+}
+
+// question reads what is asked: cluster, scheduler, configuration, workload.
+func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
+	q := model.WhatIf{Seed: seed}
+	q.Fidelity = t.fidelity()
+	q.Until = t.duration("until", 0)
+	conf := t.conf("conf")
+
+	load := f.readWorkload(t.table("workload"), conf, s, seed)
+	q.Cluster = t.table("cluster").readCluster(load, conf)
+	q.Scheduler = t.table("scheduler").readScheduler(&q.Cluster)
+	q.Jobs = append(load.jobs(&q.Cluster, conf), t.readJobs(&q.Cluster, seed)...)
+	t.limited(q.Jobs)
+	if len(q.Jobs) == 0 {
+		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
+	}
+	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return compareTimes(a.Submit, b.Submit) })
+	t.unique(q.Jobs)
+	t.withoutEffect(&q)
+	return q
+}
+
+func (t *table) fidelity() model.Fidelity {
+	words := []string{model.Replay.String(), model.Profile.String()}
+	f, _ := model.ParseFidelity(t.oneOf("fidelity", words[0], words...))
+	return f
+}
+
+// unique wants every job to have a name of its own.
+func (t *table) unique(jobs []workload.Job) {
+	seen := make(map[string]bool, len(jobs))
+	for i := range jobs {
+		if id := jobs[i].ID; seen[id] {
+			t.fail(t.line("job"), "two jobs are named %q: want names of their own", id)
+			return
+		}
+		seen[jobs[i].ID] = true
+	}
+}
+
+// withoutEffect warns of inputs that change nothing.
+func (t *table) withoutEffect(q *model.WhatIf) {
+	used := map[string]bool{}
+	for i := range q.Jobs {
+		used["pool "+poolName(&q.Jobs[i])], used["user "+q.Jobs[i].User], used["queue "+queueName(&q.Jobs[i])] = true, true, true
+	}
+	fair := strings.HasPrefix(q.Scheduler.Name, "fair")
+	at := func(key string, i int) int { return t.lines[index("scheduler."+key, i)] }
+	for i, p := range q.Scheduler.Pools {
+		if !fair {
+			t.warn("%s:%d: pool %s has no effect: the scheduler is %s", t.file, at("pool", i), p.Name, q.Scheduler.Name)
+		} else if !used["pool "+p.Name] && p.Name != "default" {
+			t.warn("%s:%d: pool %s has no effect: no job is in it", t.file, at("pool", i), p.Name)
+		}
+	}
+	for i, u := range q.Scheduler.Users {
+		if !fair {
+			t.warn("%s:%d: user %s has no effect: the scheduler is %s", t.file, at("user", i), u.Name, q.Scheduler.Name)
+		} else if !used["user "+u.Name] {
+			t.warn("%s:%d: user %s has no effect: no job is theirs", t.file, at("user", i), u.Name)
+		}
+	}
+	for i, u := range q.Scheduler.Queues {
+		if q.Scheduler.Name != "capacity" {
+			t.warn("%s:%d: queue %s has no effect: the scheduler is %s", t.file, at("queue", i), u.Name, q.Scheduler.Name)
+		} else if !used["queue "+u.Name] {
+			t.warn("%s:%d: queue %s gets no job; what it is guaranteed goes to the others", t.file, at("queue", i), u.Name)
+		}
+	}
+	for _, key := range q.Scheduler.Conf.Keys() {
+		family := map[string]string{"mapred.fairscheduler.": "fair", "mapred.capacity-scheduler.": "capacity", "mapred.newjobweightbooster.": "fair"}
+		for _, prefix := range slices.Sorted(maps.Keys(family)) {
+			if strings.HasPrefix(key, prefix) && !strings.HasPrefix(q.Scheduler.Name, family[prefix]) && t.lines["scheduler."+key] > 0 {
+				t.warn("%s:%d: %s has no effect: the scheduler is %s", t.file, t.lines["scheduler."+key], key, q.Scheduler.Name)
+			}
+		}
+	}
+}
+
+func poolName(j *workload.Job) string {
+	switch {
+	case j.Pool != "":
+		return j.Pool
+	case j.User != "":
+		return j.User
+	}
+	return "default"
+}
+
+func queueName(j *workload.Job) string {
+	if j.Queue == "" {
+		return "default"
+	}
+	return j.Queue
+}
+
+func compareTimes[T ~int64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

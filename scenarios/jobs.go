@@ -1,0 +1,291 @@
+package scenarios
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// readJobs reads [[job]] tables.
+func (t *table) readJobs(c *model.Cluster, seed uint64) []workload.Job {
+	var jobs []workload.Job
+	for i, in := range t.tables("job") {
+		jobs = append(jobs, in.readJob(i, c, workload.Seed(seed).Named("interarrival").For(i))...)
+		if tasks(jobs) > mostTasks {
+			break
+		}
+	}
+	return jobs
+}
+
+// mostJobs of one table.
+const mostJobs = 10_000_000
+
+func (t *table) readJob(number int, c *model.Cluster, seed workload.Seed) []workload.Job {
+	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1))}
+	j.Name = j.ID
+	j.User, j.Pool, j.Queue = t.str("user", ""), t.str("pool", ""), t.str("queue", "")
+	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
+	j.Priority = p
+	j.Submit = t.duration("submit", 0)
+	deadline := t.duration("deadline", 0)
+	own := t.conf("conf")
+	j.Conf = c.Conf
+	if len(own.Keys()) > 0 {
+		j.Conf = c.Conf.Over(own)
+	}
+	t.readMaps(&j, c)
+	t.readReduces(&j)
+	t.someTimes(&j)
+	count := t.integer("jobs", 1, 1, mostJobs)
+	gap := t.durations("interarrival", 0)
+	t.done()
+	if count == 1 {
+		if deadline > 0 {
+			j.Deadline = j.Submit + deadline
+		}
+		return []workload.Job{j}
+	}
+	if count > mostTasks/max(1, j.Maps.Count+j.Reduces.Count) {
+		t.failf("jobs", "%d jobs of %d tasks: want at most %d tasks in one question", count, j.Maps.Count+j.Reduces.Count, mostTasks)
+		return nil
+	}
+	jobs := make([]workload.Job, count)
+	at := j.Submit
+	for i := range jobs {
+		if i > 0 {
+			at += gap.At(0, seed.Stream(i, 0))
+		}
+		jobs[i] = j
+		jobs[i].ID = fmt.Sprintf("%s-%0*d", j.ID, digits(count), i+1)
+		jobs[i].Submit = at
+		if deadline > 0 {
+			jobs[i].Deadline = at + deadline
+		}
+	}
+	return jobs
+}
+
+func (t *table) readMaps(j *workload.Job, c *model.Cluster) {
+	m := &j.Maps
+	m.InputBytes = t.size("input", 0)
+	switch {
+	case t.has("maps"):
+		m.Count = t.integer("maps", 0, 0, mostTasks)
+	case m.InputBytes > 0:
+		block, err := j.Conf.Bytes("dfs.block.size", 64<<20)
+		if err == nil && block > 0 {
+			m.Count = int(min(mostTasks+1, (m.InputBytes+block-1)/block))
+			if m.Count > mostTasks {
+				t.failf("input", "makes more than %d maps of %d bytes: want fewer", mostTasks, block)
+				m.Count = 0
+			}
+		} else {
+			t.failf("input", "dfs.block.size = %d: want at least 1 byte", block)
+		}
+	default:
+		t.fail(t.line(""), "%s: want maps or input", t.path)
+	}
+	t.asked = append(t.asked, "maps")
+	m.Time = t.oneTime(m.Count, "map_ms", "duration")
+	m.RackFactor = t.number("rack_factor", 0, 0, 1e6)
+	m.OffFactor = t.number("off_factor", 0, 0, 1e6)
+	m.Fails = t.failures("map_fail_ms", m.Count)
+	if lists, ok := t.ask("split_hosts"); ok {
+		m.Splits = t.splits(lists, m, c)
+	}
+}
+
+// splits reads one list of hosts for each map.
+func (t *table) splits(v any, m *workload.MapTasks, c *model.Cluster) []workload.Split {
+	lists, ok := v.([]any)
+	if !ok || len(lists) != m.Count {
+		t.want("split_hosts", v, fmt.Sprintf("a list of nodes for each of %d maps", m.Count))
+		return nil
+	}
+	known := make(map[string]bool, len(c.Nodes))
+	for i := range c.Nodes {
+		known[c.Nodes[i].Name] = true
+	}
+	splits := make([]workload.Split, m.Count)
+	for i, list := range lists {
+		hosts, ok := asTexts(list)
+		if !ok {
+			t.want(index("split_hosts", i), list, "a list of names of nodes")
+		}
+		for _, h := range hosts {
+			if !known[h] {
+				t.warn("%s:%d: %s: the cluster has no node %q", t.file, t.line(index("split_hosts", i)), join(t.path, index("split_hosts", i)), h)
+			}
+		}
+		splits[i] = workload.Split{Hosts: hosts, Bytes: m.InputBytes / int64(m.Count)}
+	}
+	return splits
+}
+
+func (t *table) readReduces(j *workload.Job) {
+	r := &j.Reduces
+	r.Count = t.integer("reduces", 0, 0, mostTasks)
+	r.Shuffle = t.oneTime(r.Count, "reduce_shuffle_ms", "shuffle_duration")
+	r.FirstWave = t.oneTime(r.Count, "first_shuffle_ms", "first_shuffle_duration")
+	r.Copy = t.oneTime(r.Count, "copy_ms", "copy_duration")
+	r.Sort = t.oneTime(r.Count, "reduce_sort_ms", "sort_duration")
+	r.Time = t.oneTime(r.Count, "reduce_ms", "reduce_duration")
+	r.ShuffleData, r.OutputBytes = t.size("shuffle_bytes", 0), t.size("output_bytes", 0)
+	r.Fails = t.failures("reduce_fail_ms", r.Count)
+	if r.Copy.Set() && (r.Shuffle.Set() || r.FirstWave.Set()) {
+		t.fail(t.line("copy_ms"), "%s: gives the shuffle twice: want copy (which overlaps the maps) or shuffle (after the last map)", t.path)
+	}
+	if r.Count == 0 {
+		for _, key := range []string{"reduce_shuffle_ms", "shuffle_duration", "first_shuffle_ms", "first_shuffle_duration", "copy_ms", "copy_duration", "reduce_sort_ms", "sort_duration", "reduce_ms", "reduce_duration"} {
+			if t.has(key) {
+				t.warn("%s:%d: %s has no effect: the job has no reduces", t.file, t.line(key), join(t.path, key))
+			}
+		}
+	}
+}
+
+// someTimes wants the times of tasks to be stated.
+func (t *table) someTimes(j *workload.Job) {
+	if j.Maps.Count > 0 && !t.has("map_ms") && !t.has("duration") {
+		t.fail(t.line(""), "%s: want the time of its maps: map_ms or duration", t.path)
+	}
+	r := &j.Reduces
+	if r.Count > 0 && !r.Shuffle.Set() && !r.Copy.Set() && !r.Sort.Set() && !r.Time.Set() && !t.has("reduce_ms") {
+		t.fail(t.line("reduces"), "%s: want the times of its reduces: reduce_shuffle_ms, reduce_sort_ms, reduce_ms or their durations", t.path)
+	}
+}
+
+// oneTime reads a time per task under one of two keys: plain milliseconds, or
+// durations and distributions.
+func (t *table) oneTime(n int, ms, duration string) workload.Durations {
+	if t.has(ms) && t.has(duration) {
+		t.failf(duration, "stands beside %s: want one of them", ms)
+	}
+	d := t.durations(duration, n)
+	if t.has(ms) {
+		d = t.durations(ms, n)
+	}
+	t.asked = append(t.asked, ms)
+	return d
+}
+
+// durations reads a value for all tasks, a list by task, or a distribution.
+// Numbers are milliseconds.
+func (t *table) durations(key string, n int) (d workload.Durations) {
+	v, ok := t.ask(key)
+	if !ok {
+		return d
+	}
+	switch v := v.(type) {
+	case []any:
+		if len(v) != n {
+			t.failf(key, "lists %d times: want one for each of %d tasks", len(v), n)
+			return d
+		}
+		d.Each = make([]time.Duration, n)
+		for i := range v {
+			d.Each[i] = t.oneDuration(index(key, i), v[i])
+		}
+	case map[string]any:
+		in := t.table(key)
+		d.Dist = in.dist()
+		in.done()
+	default:
+		d.All = t.oneDuration(key, v)
+	}
+	return d
+}
+
+func (t *table) oneDuration(key string, v any) time.Duration {
+	if ms, ok := asNumber(v); ok && ms >= 0 && ms < 1e15 {
+		return workload.Seconds(ms / 1000)
+	}
+	d, ok := asDuration(v)
+	if !ok {
+		t.want(key, v, `milliseconds, a duration such as "90s", or a distribution such as { dist = "exponential", mean = "10s" }`)
+	}
+	return d
+}
+
+// dist reads a distribution: { dist = "lognormal", mean = "20s", sd = "5s" }.
+func (t *table) dist() *workload.Dist {
+	name := t.oneOf("dist", workload.DistNames[0], workload.DistNames...)
+	p := workload.DistParams{
+		Mean: t.seconds("mean"), SD: t.seconds("sd"), Min: t.seconds("min"), Max: t.seconds("max"), Mode: t.seconds("mode"),
+		Shape: t.number("shape", math.NaN(), 0, math.Inf(1)),
+	}
+	if v, ok := t.ask("quantiles"); ok {
+		list, isList := v.([]any)
+		if !isList {
+			t.want("quantiles", v, "a list of durations")
+		}
+		for i := range list {
+			p.Quantiles = append(p.Quantiles, t.asSeconds(index("quantiles", i), list[i]))
+		}
+	}
+	if len(t.problems) > 0 {
+		return nil
+	}
+	d, err := workload.NewDist(name, p)
+	if err != nil {
+		t.fail(t.line(""), "%s: %v", t.path, err)
+	}
+	return d
+}
+
+func (t *table) seconds(key string) float64 {
+	v, ok := t.ask(key)
+	if !ok {
+		return math.NaN()
+	}
+	return t.asSeconds(key, v)
+}
+
+func (t *table) asSeconds(key string, v any) float64 {
+	if f, ok := asNumber(v); ok && f >= 0 {
+		return f
+	}
+	d, ok := asDuration(v)
+	if !ok {
+		t.want(key, v, durationForm+" or a number of seconds")
+	}
+	return d.Seconds()
+}
+
+// failures reads by task how long its attempts run before they fail; -1 stands
+// for one that does not.
+func (t *table) failures(key string, n int) workload.Failures {
+	if !t.has(key) {
+		t.ask(key)
+		return nil
+	}
+	in := t.table(key)
+	out := workload.Failures{}
+	for _, name := range slices.Sorted(maps.Keys(in.values)) {
+		task, err := strconv.Atoi(name)
+		list, ok := in.values[name].([]any)
+		if err != nil || task < 0 || task >= n || !ok {
+			in.failf(name, "want a task from 0 to %d and the list of its attempts' times", n-1)
+			continue
+		}
+		for _, v := range list {
+			ms, ok := asNumber(v)
+			switch {
+			case ok && ms == -1:
+				out[task] = append(out[task], workload.Succeeds)
+			case ok && ms >= 0 && ms < 1e15:
+				out[task] = append(out[task], workload.Seconds(ms/1000))
+			default:
+				in.want(name, v, "milliseconds until it fails, or -1 for an attempt that does not")
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,442 @@
+package scenarios
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// problem is something wrong at a line of a file; line 0 means no line in
+// particular.
+type problem struct {
+	line int
+	what string
+}
+
+func (p problem) Error() string { return p.what }
+
+// Errors is everything that is wrong with a file, in order of lines.
+type Errors struct {
+	File string
+	all  []problem
+}
+
+func (e *Errors) Error() string {
+	const most = 40
+	var lines []string
+	for i, p := range e.all {
+		if i == most {
+			lines = append(lines, fmt.Sprintf("%s: and %d more", e.File, len(e.all)-most))
+			break
+		}
+		if p.line > 0 {
+			lines = append(lines, fmt.Sprintf("%s:%d: %s", e.File, p.line, p.what))
+		} else {
+			lines = append(lines, fmt.Sprintf("%s: %s", e.File, p.what))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// report collects what is wrong with one file and what a reader of its results
+// should know.
+type report struct {
+	file     string
+	lines    map[string]int
+	problems []problem
+	warnings []string
+	assumed  []string
+}
+
+func (r *report) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
+	return &Errors{r.file, slices.Compact(r.problems)}
+}
+
+func (r *report) fail(line int, format string, args ...any) {
+	r.problems = append(r.problems, problem{line, fmt.Sprintf(format, args...)})
+}
+
+func (r *report) warn(format string, args ...any) {
+	if w := fmt.Sprintf(format, args...); !slices.Contains(r.warnings, w) {
+		r.warnings = append(r.warnings, w)
+	}
+}
+
+func (r *report) assume(format string, args ...any) {
+	if a := fmt.Sprintf(format, args...); !slices.Contains(r.assumed, a) {
+		r.assumed = append(r.assumed, a)
+	}
+}
+
+// table reads one table of a file strictly: every key that was asked for is
+// valid, any other is an error.
+type table struct {
+	*report
+	path   string
+	values map[string]any
+	asked  []string
+}
+
+func (t *table) ask(key string) (any, bool) {
+	t.asked = append(t.asked, key)
+	v, ok := t.values[key]
+	return v, ok
+}
+
+// has reports whether a key is given, without making it valid.
+func (t *table) has(key string) bool {
+	_, ok := t.values[key]
+	return ok
+}
+
+// line is where a key stands, or the table.
+func (t *table) line(key string) int {
+	for path := join(t.path, key); ; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
+		if n, ok := t.lines[path]; ok || path == "" {
+			return n
+		}
+	}
+}
+
+func (t *table) failf(key, format string, args ...any) {
+	t.fail(t.line(key), "%s: %s", join(t.path, key), fmt.Sprintf(format, args...))
+}
+
+// want reports a value of the wrong type or range.
+func (t *table) want(key string, v any, expected string) {
+	t.failf(key, "%s: want %s", describe(v), expected)
+}
+
+func describe(v any) string {
+	switch v := v.(type) {
+	case string:
+		return strconv.Quote(v)
+	case map[string]any:
+		return "a table"
+	case []any:
+		return "a list"
+	case []map[string]any:
+		return "a list of tables"
+	}
+	return fmt.Sprint(v)
+}
+
+func (t *table) str(key, def string) string {
+	v, ok := t.ask(key)
+	if !ok {
+		return def
+	}
+	s, ok := v.(string)
+	if !ok {
+		t.want(key, v, "a text in quotes")
+		return def
+	}
+	return s
+}
+
+// oneOf reads one of a few words.
+func (t *table) oneOf(key, def string, words ...string) string {
+	s := t.str(key, def)
+	if slices.Contains(words, s) {
+		return s
+	}
+	t.failf(key, "%q: want one of %s%s", s, strings.Join(words, ", "), didYouMean(s, words))
+	return def
+}
+
+func (t *table) boolean(key string, def bool) bool {
+	v, ok := t.ask(key)
+	if !ok {
+		return def
+	}
+	b, ok := v.(bool)
+	if !ok {
+		t.want(key, v, "true or false")
+		return def
+	}
+	return b
+}
+
+func (t *table) integer(key string, def, least, most int) int {
+	v, ok := t.ask(key)
+	if !ok {
+		return def
+	}
+	n, ok := v.(int64)
+	if !ok || n < int64(least) || n > int64(most) {
+		expected := fmt.Sprintf("a whole number from %d to %d", least, most)
+		if most == math.MaxInt32 {
+			expected = fmt.Sprintf("a whole number of at least %d", least)
+		}
+		t.want(key, v, expected)
+		return def
+	}
+	return int(n)
+}
+
+// optional reads a whole number that may be absent.
+func (t *table) optional(key string) *int {
+	if !t.has(key) {
+		t.ask(key)
+		return nil
+	}
+	n := t.integer(key, 0, 0, math.MaxInt32)
+	return &n
+}
+
+func (t *table) number(key string, def, least, most float64) float64 {
+	v, ok := t.ask(key)
+	if !ok {
+		return def
+	}
+	f, ok := asNumber(v)
+	if !ok || !(f >= least && f <= most) {
+		expected := fmt.Sprintf("a number from %v to %v", least, most)
+		if math.IsInf(most, 1) {
+			expected = fmt.Sprintf("a number of at least %v", least)
+		}
+		t.want(key, v, expected)
+		return def
+	}
+	return f
+}
+
+func asNumber(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, !math.IsNaN(v) && !math.IsInf(v, 0)
+	}
+	return 0, false
+}
+
+const durationForm = `a duration such as "90s", "1.5h" or "300ms"`
+
+func (t *table) duration(key string, def time.Duration) time.Duration {
+	v, ok := t.ask(key)
+	if !ok {
+		return def
+	}
+	d, ok := asDuration(v)
+	if !ok {
+		t.want(key, v, durationForm)
+		return def
+	}
+	return d
+}
+
+func asDuration(v any) (time.Duration, bool) {
+	s, ok := v.(string)
+	if !ok {
+		return 0, false
+	}
+	d, err := time.ParseDuration(strings.ReplaceAll(s, " ", ""))
+	return d, err == nil && d >= 0
+}
+
+// size reads a number of bytes: a whole number, or a text such as 64m or 30 GB.
+func (t *table) size(key string, def int64) int64 {
+	v, ok := t.ask(key)
+	if !ok {
+		return def
+	}
+	switch v := v.(type) {
+	case int64:
+		if v >= 0 {
+			return v
+		}
+	case string:
+		if n, err := workload.ParseBytes(v); err == nil {
+			return n
+		}
+	}
+	t.want(key, v, `a size such as "64m", "30 GB" or 67108864`)
+	return def
+}
+
+// texts reads a list of texts, or one alone.
+func (t *table) texts(key string) []string {
+	v, ok := t.ask(key)
+	if !ok {
+		return nil
+	}
+	list, ok := asTexts(v)
+	if !ok {
+		t.want(key, v, "a list of texts in quotes")
+	}
+	return list
+}
+
+func asTexts(v any) ([]string, bool) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}, true
+	case []any:
+		list := make([]string, len(v))
+		for i := range v {
+			s, ok := v[i].(string)
+			if !ok {
+				return nil, false
+			}
+			list[i] = s
+		}
+		return list, true
+	}
+	return nil, false
+}
+
+// table reads a table; one that is absent reads as empty.
+func (t *table) table(key string) *table {
+	inner := &table{report: t.report, path: join(t.path, key)}
+	if v, ok := t.ask(key); ok {
+		if inner.values, ok = v.(map[string]any); !ok {
+			t.want(key, v, fmt.Sprintf("a table [%s]", join(t.path, key)))
+		}
+	}
+	return inner
+}
+
+// tables reads a list of tables.
+func (t *table) tables(key string) []*table {
+	v, ok := t.ask(key)
+	if !ok {
+		return nil
+	}
+	var list []map[string]any
+	switch v := v.(type) {
+	case []map[string]any:
+		list = v
+	case []any:
+		for _, x := range v {
+			m, ok := x.(map[string]any)
+			if !ok {
+				t.want(key, x, fmt.Sprintf("a list of tables [[%s]]", join(t.path, key)))
+				return nil
+			}
+			list = append(list, m)
+		}
+	default:
+		t.want(key, v, fmt.Sprintf("a list of tables [[%s]]", join(t.path, key)))
+	}
+	var out []*table
+	for i, m := range list {
+		out = append(out, &table{report: t.report, path: index(join(t.path, key), i), values: m})
+	}
+	return out
+}
+
+// conf reads a table of Hadoop properties. Keys without quotes make tables of
+// their parts, which are joined again.
+func (t *table) conf(key string) workload.Conf {
+	var conf workload.Conf
+	inner := t.table(key)
+	inner.properties(&conf, "", inner.values)
+	return conf
+}
+
+func (t *table) properties(conf *workload.Conf, prefix string, values map[string]any) {
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		name := prefix + key
+		switch v := values[key].(type) {
+		case map[string]any:
+			t.properties(conf, name+".", v)
+		case string, bool, int64, float64:
+			t.property(conf, name, v)
+		default:
+			t.want(name, v, "the text, number, true or false that Hadoop's configuration would hold")
+		}
+	}
+}
+
+func (t *table) property(conf *workload.Conf, name string, v any) {
+	if v, twice := conf.Lookup(name); twice {
+		t.failf(name, "is set twice, to %q under its other name: want it once", v)
+	}
+	conf.Set(name, textOf(v))
+	p, ok := workload.FindProperty(name)
+	if !ok {
+		hint := didYouMean(workload.Canonical(name), workload.Properties())
+		t.warn("%s:%d: %s has no effect: slotwave does not read it%s", t.file, t.line(name), name, hint)
+	}
+	if err := p.Check(textOf(v)); err != nil {
+		t.fail(t.line(name), "%v", err)
+	}
+}
+
+// hadoopKeys reads the keys of a table that are Hadoop's own, known by their
+// dots.
+func (t *table) hadoopKeys() workload.Conf {
+	var conf workload.Conf
+	for _, key := range slices.Sorted(maps.Keys(t.values)) {
+		v := t.values[key]
+		inner, isTable := v.(map[string]any)
+		switch {
+		case strings.Contains(key, "."):
+			t.asked = append(t.asked, key)
+			t.property(&conf, key, v)
+		case isTable && key == "mapred":
+			t.asked = append(t.asked, key)
+			t.properties(&conf, key+".", inner)
+		}
+	}
+	return conf
+}
+
+// done reports the keys nobody asked for.
+func (t *table) done() {
+	for _, key := range slices.Sorted(maps.Keys(t.values)) {
+		if !slices.Contains(t.asked, key) {
+			t.fail(t.line(key), "unknown key %s%s", join(t.path, key), didYouMean(key, t.asked))
+		}
+	}
+}
+
+// didYouMean offers the nearest word, if any is near.
+func didYouMean(word string, words []string) string {
+	best, distance := "", 0
+	for _, w := range words {
+		if d := editDistance(word, w); best == "" || d < distance {
+			best, distance = w, d
+		}
+	}
+	if best == "" || distance > max(2, len(word)/3) {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %s?)", best)
+}
+
+// editDistance is the number of letters to insert, delete, change or swap.
+func editDistance(a, b string) int {
+	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
+	var older []int
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		older, before, row = before, row, make([]int, len(b)+1)
+		row[0] = i + 1
+		for j := range len(b) {
+			change := before[j]
+			if a[i] != b[j] {
+				change++
+			}
+			row[j+1] = min(change, before[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], older[j-1]+1)
+			}
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,150 @@
+package scenarios
+
+import (
+	"math"
+	"strings"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// elements are the settings of an allocation file that stand outside pools and
+// users, under the names of [scheduler].
+var elements = []struct {
+	key, element string
+	isTime       bool
+}{
+	{"user_max_running_jobs", "userMaxJobsDefault", false},
+	{"pool_max_running_jobs", "poolMaxJobsDefault", false},
+	{"fair_share_timeout", "fairSharePreemptionTimeout", true},
+	{"min_share_timeout", "defaultMinSharePreemptionTimeout", true},
+}
+
+// readScheduler reads [scheduler].
+func (t *table) readScheduler(c *model.Cluster) model.Scheduler {
+	s := model.Scheduler{Conf: c.Conf}
+	s.Name = t.oneOf("name", t.policyOf(c), scheduler.Names()...)
+	for _, e := range elements {
+		switch {
+		case !t.has(e.key):
+			t.ask(e.key)
+		case e.isTime:
+			s.Conf = with(s.Conf, e.element, textOf(t.duration(e.key, 0).Seconds()))
+		default:
+			s.Conf = with(s.Conf, e.element, textOf(t.integer(e.key, 0, 0, unlimited)))
+		}
+	}
+	if mode := t.oneOf("mode", "fair", "fair", "fifo"); mode != "fair" {
+		s.Conf = with(s.Conf, "defaultPoolSchedulingMode", mode)
+	}
+	for _, in := range t.tables("pool") {
+		s.Pools = append(s.Pools, in.readPool())
+	}
+	for _, in := range t.tables("user") {
+		s.Users = append(s.Users, model.UserLimit{
+			Name: in.name("name"), MaxRunningJobs: in.integer("max_running_jobs", unlimited, 0, unlimited),
+		})
+		in.done()
+	}
+	for _, in := range t.tables("queue") {
+		s.Queues = append(s.Queues, in.readQueue())
+	}
+	s.Conf = s.Conf.Over(t.hadoopKeys())
+	t.done()
+	t.valid(&s, c.Hadoop)
+	return s
+}
+
+// valid asks the policy itself.
+func (t *table) valid(s *model.Scheduler, release string) {
+	r, err := model.FindRelease(release)
+	if err != nil || len(t.problems) > 0 {
+		return
+	}
+	if _, err := scheduler.New(*s, r); err != nil {
+		t.fail(t.line("name"), "%s: %v", t.path, err)
+	}
+}
+
+// policyOf is the policy that the configuration names by its class.
+func (t *table) policyOf(c *model.Cluster) string {
+	class := c.Conf.String("mapred.jobtracker.taskScheduler", "")
+	switch name := class[strings.LastIndexByte(class, '.')+1:]; {
+	case t.has("name") || name == "" || name == "JobQueueTaskScheduler":
+	case name == "FairScheduler" && c.Hadoop == "0.20.2":
+		return "fair1"
+	case name == "FairScheduler":
+		return "fair2"
+	case name == "CapacityTaskScheduler":
+		return "capacity"
+	default:
+		t.warn("%s: %s is not simulated: the scheduler is fifo", t.file, class)
+	}
+	return "fifo"
+}
+
+func with(c workload.Conf, key, value string) workload.Conf {
+	var top workload.Conf
+	top.Set(key, value)
+	return c.Over(top)
+}
+
+// name reads a name that must be there.
+func (t *table) name(key string) string {
+	s := t.str(key, "")
+	if s == "" {
+		t.failf(key, "want a name")
+	}
+	return s
+}
+
+func (t *table) readPool() model.Pool {
+	p := model.Pool{
+		Name:           t.name("name"),
+		Weight:         t.number("weight", 1, 0, math.Inf(1)),
+		MinMaps:        t.integer("min_maps", 0, 0, unlimited),
+		MinReduces:     t.integer("min_reduces", 0, 0, unlimited),
+		MaxMaps:        t.optional("max_maps"),
+		MaxReduces:     t.optional("max_reduces"),
+		MaxRunningJobs: t.optional("max_running_jobs"),
+	}
+	if t.has("mode") {
+		p.Mode = t.oneOf("mode", "fair", "fair", "fifo")
+	}
+	if t.has("min_share_timeout") {
+		d := t.duration("min_share_timeout", 0)
+		p.MinShareTimeout = &d
+	}
+	t.asked = append(t.asked, "mode", "min_share_timeout")
+	t.done()
+	return p
+}
+
+// queueKeys are the settings of a queue, under Hadoop's names with _ for -.
+var queueKeys = []string{
+	"capacity", "maximum_capacity", "minimum_user_limit_percent", "user_limit_factor", "supports_priority",
+	"maximum_initialized_jobs_per_user", "maximum_initialized_active_tasks",
+	"maximum_initialized_active_tasks_per_user", "init_accept_jobs_factor",
+}
+
+func (t *table) readQueue() model.Queue {
+	q := model.Queue{Name: t.name("name")}
+	for _, key := range queueKeys {
+		v, ok := t.ask(key)
+		switch {
+		case !ok:
+		case key == "supports_priority":
+			q.Conf.Set("supports-priority", textOf(t.boolean(key, false)))
+		default:
+			most := math.Inf(1)
+			if strings.HasSuffix(key, "capacity") {
+				most = 100
+			}
+			t.number(key, 0, 0, most)
+			q.Conf.Set(strings.ReplaceAll(key, "_", "-"), textOf(v))
+		}
+	}
+	t.done()
+	return q
+}

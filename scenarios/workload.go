@@ -1,0 +1,388 @@
+package scenarios
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// trace is what a scenario's trace files hold. It is read once, however many
+// questions are asked of it.
+type trace struct {
+	history *workload.History
+	inputs  []Input
+	err     error
+}
+
+// load is the part of a workload that comes from traces.
+type load struct {
+	table   *table
+	shape   shape
+	history *workload.History // nil without a trace
+	rates   workload.SwimRates
+	replay  workload.ReplayOptions
+}
+
+// readWorkload reads [workload].
+func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint64) *load {
+	l := &load{table: t}
+	paths := t.texts("trace")
+	format := workload.Format("")
+	if t.has("format") {
+		words := make([]string, len(workload.Formats))
+		for i, known := range workload.Formats {
+			words[i] = string(known)
+		}
+		format = workload.Format(t.oneOf("format", words[0], words...))
+	}
+	l.shape = t.readShape(workload.Seed(seed).Named("shape"))
+	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
+	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
+	given := t.has("rates")
+	l.rates = t.table("rates").readRates(conf)
+	t.done()
+	if len(paths) == 0 {
+		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded"} {
+			if t.has(key) {
+				t.warn("%s:%d: %s has no effect: there is no trace", t.file, t.line(key), join(t.path, key))
+			}
+		}
+		return l
+	}
+	read := f.trace(paths, format)
+	if read.err != nil {
+		t.failf("trace", "%v", read.err)
+		return l
+	}
+	for _, in := range read.inputs {
+		if !slices.ContainsFunc(s.Inputs, func(i Input) bool { return i.Name == in.Name }) {
+			s.Inputs = append(s.Inputs, in)
+		}
+	}
+	h := *read.history
+	l.history = &h
+	t.some(problemTexts(&h), h.Dropped)
+	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
+		t.failf("trace", "holds no jobs: want a trace of a workload")
+	}
+	if given && len(h.Swim) == 0 {
+		t.warn("%s:%d: %s has no effect: the trace records times", t.file, t.line("rates"), join(t.path, "rates"))
+	}
+	var err error
+	if h.Jobs, err = shaped(h.Jobs, &l.shape); err == nil {
+		h.Swim, err = shaped(h.Swim, &l.shape)
+	}
+	if err != nil {
+		t.failf("fold", "%v", err)
+	}
+	return l
+}
+
+// some warns of a list of losses without drowning the reader in them.
+func (t *table) some(list []string, more int) {
+	const most = 10
+	for i, text := range list {
+		if i == most {
+			more += len(list) - most
+			break
+		}
+		t.warn("%s", text)
+	}
+	if more > 0 {
+		t.warn("and %d more like these", more)
+	}
+}
+
+func problemTexts(h *workload.History) []string {
+	texts := make([]string, len(h.Problems))
+	for i, p := range h.Problems {
+		texts[i] = p.String()
+	}
+	return texts
+}
+
+// trace reads the files of a workload. Their names are taken against the
+// scenario's folder.
+func (f *File) trace(names []string, format workload.Format) *trace {
+	key := string(format) + ":" + strings.Join(names, "\n")
+	if t := f.traces[key]; t != nil {
+		return t
+	}
+	t := &trace{}
+	f.traces[key] = t
+	options := workload.ReadOptions{Format: format}
+	paths := make([]string, len(names))
+	for i, name := range names {
+		if f.files != nil {
+			if _, err := fs.Stat(f.files, name); err == nil {
+				options.FS, paths[i] = f.files, name
+				continue
+			}
+		}
+		paths[i] = name
+		if !filepath.IsAbs(name) && f.files == nil {
+			paths[i] = filepath.Join(f.folder, name)
+		}
+	}
+	if t.history, t.err = options.Open(paths...); t.err != nil {
+		return t
+	}
+	for _, p := range paths {
+		inputs, err := inputsUnder(options.FS, p)
+		t.inputs, t.err = append(t.inputs, inputs...), errors.Join(t.err, err)
+	}
+	return t
+}
+
+// inputsUnder lists a file, or all files of a directory.
+func inputsUnder(files fs.FS, name string) ([]Input, error) {
+	if files != nil {
+		data, err := fs.ReadFile(files, name)
+		return []Input{{ShippedPrefix + path.Clean(name), data}}, err
+	}
+	info, err := os.Stat(name)
+	if err != nil || !info.IsDir() {
+		return []Input{{Name: name}}, err
+	}
+	var inputs []Input
+	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			inputs = append(inputs, Input{Name: p})
+		}
+		return err
+	})
+	return inputs, err
+}
+
+// shape says what is made of a trace before it is asked about.
+type shape struct {
+	from, to          time.Duration // window of submissions; 0: no end
+	firstJob, lastJob int           // or by number, from 1; 0: no bound
+	jobs              int           // at most so many; 0: all
+	scaleJobs         float64
+	scaleTime         float64
+	scaleBytes        float64
+	fold              *folding
+	seed              workload.Seed
+}
+
+type folding struct {
+	cycle, length time.Duration
+	concentration float64
+}
+
+const anyNumber = 1e12
+
+func (t *table) readShape(seed workload.Seed) shape {
+	s := shape{seed: seed}
+	s.from, s.firstJob = t.bound("first")
+	s.to, s.lastJob = t.bound("last")
+	if s.to > 0 && s.to <= s.from || s.lastJob > 0 && s.lastJob < s.firstJob {
+		t.failf("last", "is before first: want a later one")
+	}
+	s.jobs = t.integer("jobs", 0, 1, unlimited)
+	s.scaleJobs = t.number("scale_jobs", 1, 0, anyNumber)
+	s.scaleTime = t.number("scale_time", 1, 0, anyNumber)
+	s.scaleBytes = t.number("scale_bytes", 1, 0, anyNumber)
+	if t.has("fold") {
+		fold := t.table("fold")
+		s.fold = &folding{fold.duration("cycle", 0), fold.duration("length", 0), fold.number("concentration", 1, 0, anyNumber)}
+		fold.done()
+	} else {
+		t.ask("fold")
+	}
+	return s
+}
+
+// bound reads an end of a window: a time, or the number of a job.
+func (t *table) bound(key string) (time.Duration, int) {
+	if _, isText := t.values[key].(string); isText {
+		return t.duration(key, 0), 0
+	}
+	return 0, t.integer(key, 0, 1, unlimited)
+}
+
+func shaped[T any, P workload.Arrival[T]](jobs []T, s *shape) ([]T, error) {
+	if len(jobs) == 0 {
+		return jobs, nil
+	}
+	if s.from > 0 || s.to > 0 {
+		to := s.to
+		if to == 0 {
+			to = 1<<63 - 1
+		}
+		jobs = workload.Window[T, P](jobs, s.from, to)
+	}
+	if s.firstJob > 0 || s.lastJob > 0 || s.jobs > 0 {
+		last := s.lastJob
+		if n := max(1, s.firstJob) - 1 + s.jobs; s.jobs > 0 && (last == 0 || n < last) {
+			last = n
+		}
+		jobs = workload.Numbers[T, P](jobs, max(1, s.firstJob), last)
+	}
+	if s.scaleJobs != 1 {
+		jobs = workload.ScaleJobs[T, P](jobs, s.scaleJobs, s.seed)
+	}
+	if s.scaleTime != 1 {
+		jobs = workload.ScaleTime[T, P](jobs, s.scaleTime)
+	}
+	if s.scaleBytes != 1 {
+		jobs = workload.ScaleBytes[T, P](jobs, s.scaleBytes)
+	}
+	if s.fold != nil {
+		return workload.Fold[T, P](jobs, s.fold.cycle, s.fold.length, s.fold.concentration, s.seed)
+	}
+	return jobs, nil
+}
+
+// readRates reads how volumes become tasks and times, with what is assumed of
+// the year and the machines of the traces at hand where nothing is given.
+func (t *table) readRates(conf workload.Conf) workload.SwimRates {
+	const mib = 1 << 20
+	rate := func(key string, def int64) float64 {
+		n := t.size(key, def)
+		if n < 1 {
+			t.want(key, n, "at least a byte in a second")
+			n = def
+		}
+		return float64(n)
+	}
+	r := workload.SwimRates{
+		BytesPerReduce: int64(rate("bytes_per_reduce", 256*mib)),
+		ReduceCap:      t.integer("reduce_cap", 0, 0, unlimited),
+		MapFixed:       t.duration("map_fixed", 2*time.Second),
+		ReduceFixed:    t.duration("reduce_fixed", 2*time.Second),
+		MapBytesPS:     rate("map_rate", 8*mib),
+		ShuffleBytesPS: rate("shuffle_rate", 10*mib),
+		SortBytesPS:    rate("sort_rate", 40*mib),
+		ReduceBytesPS:  rate("reduce_rate", 20*mib),
+		WriteBytesPS:   rate("write_rate", 20*mib),
+	}
+	t.done()
+	block, err := conf.Bytes("dfs.block.size", 64*mib)
+	if err == nil {
+		r.BlockBytes = max(1, block)
+	}
+	return r
+}
+
+// jobs makes the questions' jobs of the trace.
+func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
+	if l.history == nil {
+		return nil
+	}
+	jobs := l.swimJobs(len(c.Nodes))
+	if len(l.history.Jobs) > 0 {
+		r := l.history.Replay(l.replay)
+		for _, a := range r.Assumed {
+			l.table.assume("%s", a)
+		}
+		l.table.some(r.Notes, 0)
+		jobs = append(jobs, r.Jobs...)
+	}
+	known := make(map[string]bool, len(c.Nodes))
+	for i := range c.Nodes {
+		known[c.Nodes[i].Name] = true
+	}
+	moved := 0
+	for i := range jobs {
+		j := &jobs[i]
+		if len(j.Conf.Keys()) == 0 {
+			j.Conf = c.Conf
+		} else {
+			j.Conf = c.Conf.Over(j.Conf).Over(conf)
+		}
+		if strangers(j.Maps.Splits, known) {
+			j.Maps.Splits = nil
+			moved++
+		}
+	}
+	if moved > 0 && c.Hadoop != "ideal" {
+		l.table.assume("the input of %d jobs lies on machines the cluster does not have: their splits are placed anew", moved)
+	}
+	return jobs
+}
+
+// strangers tells whether none of the hosts of the splits is in the cluster.
+func strangers(splits []workload.Split, known map[string]bool) bool {
+	hosts := 0
+	for i := range splits {
+		for _, h := range splits[i].Hosts {
+			if hosts++; known[h] {
+				return false
+			}
+		}
+	}
+	return hosts > 0
+}
+
+func (l *load) swimJobs(nodes int) []workload.Job {
+	if len(l.history.Swim) == 0 {
+		return nil
+	}
+	r := l.rates
+	if r.ReduceCap == 0 {
+		r.ReduceCap = max(1, nodes/5) // as SWIM takes it
+	}
+	jobs, err := workload.SwimJobs(l.history.Swim, r)
+	if err != nil {
+		l.table.failf("rates", "%v", err)
+	}
+	for _, a := range r.Assumed() {
+		l.table.assume("%s", a)
+	}
+	return jobs
+}
+
+// fixed are the costs of set-up and clean-up tasks that a trace records, as
+// their means; 0 where it records none.
+func (l *load) fixed() (setup, cleanup time.Duration) {
+	var sum, n [2]time.Duration
+	for i := range l.history.Jobs {
+		tasks := l.history.Jobs[i].Tasks
+		for k := range tasks {
+			which := slices.Index([]workload.Kind{workload.Setup, workload.Cleanup}, tasks[k].Kind)
+			if w := tasks[k].Winner(); which >= 0 && w != nil && workload.Known(w.Start) && workload.Known(w.Finish) {
+				sum[which] += w.Duration()
+				n[which]++
+			}
+		}
+	}
+	return sum[0] / max(1, n[0]), sum[1] / max(1, n[1])
+}
+
+// recorded tells whether the trace records the times of tasks.
+func (l *load) recorded() bool { return l.history != nil && len(l.history.Jobs) > 0 }
+
+// common is what the trace says of its cluster's configuration.
+func (l *load) common() workload.Conf {
+	if l.history == nil {
+		return workload.Conf{}
+	}
+	return l.history.Common()
+}
+
+// tasks counts what a question asks to simulate.
+func tasks(jobs []workload.Job) (n int) {
+	for i := range jobs {
+		n += jobs[i].Maps.Count + jobs[i].Reduces.Count
+	}
+	return n
+}
+
+// mostTasks keeps a slip of the pen from filling the memory.
+const mostTasks = 50_000_000
+
+func (t *table) limited(jobs []workload.Job) {
+	if n := tasks(jobs); n > mostTasks {
+		t.fail(0, "%d tasks: want at most %d in one question", n, mostTasks)
+	}
+}
