@@ -72,7 +72,9 @@ func TestGrahamsWorstCase(t *testing.T) {
 const closedForms = 10_000
 
 // rounding allows for sums of seconds in floating point, and for a nanosecond.
-func rounding(a, b float64) bool { return math.Abs(a-b) <= 2e-9+1e-12*math.Max(math.Abs(a), math.Abs(b)) }
+func rounding(a, b float64) bool {
+	return math.Abs(a-b) <= 2e-9+1e-12*math.Max(math.Abs(a), math.Abs(b))
+}
 
 // ARIA's assumptions hold here: tasks go in order to the earliest free slot, and
 // a job's profile is its own. So the makespan lies within the guarded bounds, and

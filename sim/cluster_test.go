@@ -16,6 +16,11 @@ type table []workload.Attempt
 
 func (t *table) Attempt(a *workload.Attempt) { *t = append(*t, *a) }
 
+// observer is called with every attempt of a run.
+type observer func(*workload.Attempt)
+
+func (o observer) Attempt(a *workload.Attempt) { o(a) }
+
 // of lists the attempts of a kind, in the order in which they ended.
 func (t table) of(k workload.Kind) table {
 	var some table
