@@ -1,0 +1,272 @@
+package model
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Resource is what serves a step of a plan.
+type Resource uint8
+
+// The resources. Work on a CPU is nanoseconds of one core, on the others bytes.
+const (
+	CPU Resource = iota
+	HDFSRead
+	HDFSWrite
+	LocalRead
+	LocalWrite
+	Network
+	numResources
+)
+
+var resourceNames = [numResources]string{"cpu", "hdfs read", "hdfs write", "local read", "local write", "network"}
+
+func (r Resource) String() string { return resourceNames[r] }
+
+// Step is one piece of work of a task. The steps of a plan are served in their
+// order by two threads: those in the background begin once every step before
+// them in the plan is done; the others overtake the background, but wait until
+// the first Spills spills are done.
+type Step struct {
+	Phase      workload.Phase
+	Resource   Resource
+	Work       float64 // ns of one core, or bytes
+	Background bool    // served by the spill thread
+	Spills     int     // spills that must be done before the step begins
+}
+
+// Steps are the work of a task, or of part of one.
+type Steps []Step
+
+// add appends a step unless there is nothing to do.
+func (s *Steps) add(phase workload.Phase, r Resource, work float64) {
+	if work > 0 {
+		*s = append(*s, Step{Phase: phase, Resource: r, Work: work})
+	}
+}
+
+// step is the time of a step alone on its resource, ns.
+func (c *HerodotouCost) step(s Step) float64 {
+	switch s.Resource {
+	case HDFSRead:
+		return s.Work * c.HDFSRead
+	case HDFSWrite:
+		return s.Work * c.HDFSWrite
+	case LocalRead:
+		return s.Work * c.LocalRead
+	case LocalWrite:
+		return s.Work * c.LocalWrite
+	case Network:
+		return s.Work * c.Network
+	}
+	return s.Work
+}
+
+// PhaseTimes is the time of each phase without contention, one step after the
+// other (Herodotou, CS-2011-05, eq. 90 and 91), from the costs per byte.
+func (s Steps) PhaseTimes(c HerodotouCost) [workload.NumPhases]time.Duration {
+	var ns [workload.NumPhases]float64
+	for _, step := range s {
+		ns[step.Phase] += c.step(step)
+	}
+	var times [workload.NumPhases]time.Duration
+	for p, t := range ns {
+		times[p] = time.Duration(math.Round(t))
+	}
+	return times
+}
+
+// Elapsed is the time of the whole plan when the two threads each have what
+// they need for themselves.
+func (s Steps) Elapsed(c HerodotouCost) time.Duration {
+	var main, background float64
+	var done []float64 // ends of the spills, but for those without work
+	for _, step := range s {
+		switch n := min(step.Spills, len(done)); {
+		case step.Background:
+			background = math.Max(background, main) + c.step(step)
+			for len(done) <= step.Spills {
+				done = append(done, background)
+			}
+			done[step.Spills] = background
+			continue
+		case n > 0:
+			main = math.Max(main, done[n-1])
+		}
+		main += c.step(step)
+	}
+	return time.Duration(math.Round(main))
+}
+
+// Framing is what the files of map outputs hold besides compressed keys and
+// values. The zero Framing is the report's: nothing.
+type Framing struct {
+	Record    float64 // bytes of each record, compressed with it
+	Partition float64 // bytes at the end of each partition, compressed with it
+	Checksum  float64 // bytes of each partition, not compressed
+	Index     float64 // bytes of each partition in the index of a map's output
+	IndexFile float64 // bytes of the index besides
+}
+
+// IFile is Hadoop's framing (IFile, SpillRecord of 0.20.2 and 1.x): two lengths
+// to a record, one byte each up to 127, an end mark and a checksum; and an index
+// of three numbers with a checksum.
+var IFile = Framing{Record: 2, Partition: 2, Checksum: 4, Index: 24, IndexFile: 8}
+
+// Planner makes the plans of a job's tasks out of its configuration, the
+// statistics of its data and the costs of the machine that runs them.
+type Planner struct {
+	Conf         TaskConf
+	Data         HerodotouData
+	Cost         HerodotouCost
+	Reduces      int
+	Combiner     bool
+	InCompressed bool
+	Framing      Framing
+
+	// Keys is the number of distinct keys in the map output of the job: no
+	// combiner leaves more. 0: not known.
+	Keys float64
+	// CombineOnce takes the combiner to shrink the data at the spill only; else
+	// the final merge and the shuffle apply its selectivity again.
+	CombineOnce bool
+	// EvenSpills gives all spills of a map the same content, as the report does
+	// (eq. 14-18, erratum E4); else they hold what they do in the framework.
+	EvenSpills bool
+}
+
+// NewPlanner checks what the plans will use and leaves out what they will not.
+func NewPlanner(p Planner) (*Planner, error) {
+	h := p.report()
+	var c input.Check
+	c.Count("reduces", p.Reduces, 0)
+	h.checkStatistics(&c)
+	if err := c.Err(); err != nil {
+		return nil, err
+	}
+	if err := p.Conf.Check(); err != nil {
+		return nil, err
+	}
+	h.neutral()
+	p.Data, p.Cost = h.HerodotouData, h.HerodotouCost
+	return &p, nil
+}
+
+// report is the job as the report describes one, without its cluster and input.
+func (p *Planner) report() Herodotou {
+	return Herodotou{
+		HerodotouConf{
+			TaskMem: float64(p.Conf.ReduceHeap), SortMB: float64(p.Conf.SortMB),
+			SpillPercent: p.Conf.SpillPercent, SortRecPercent: p.Conf.SortRecPercent,
+			SortFactor: p.Conf.SortFactor, SpillsForCombine: p.Conf.SpillsForCombine,
+			Reducers: p.Reduces, UseCombine: p.Combiner, InCompressed: p.InCompressed,
+			IntermCompressed: p.Conf.IntermCompressed, OutCompressed: p.Conf.OutCompressed,
+		},
+		p.Data, p.Cost,
+	}
+}
+
+// framed is a segment of so many bytes and records in so many partitions, as it
+// is stored.
+func (p *Planner) framed(bytes, records, partitions float64) Segment {
+	raw := bytes + float64(records*p.Framing.Record) + float64(partitions*p.Framing.Partition)
+	return Segment{
+		Stored:  float64(raw*p.Data.IntermRatio) + float64(partitions*p.Framing.Checksum),
+		Raw:     raw,
+		Records: records,
+	}
+}
+
+// ends is the framing of so many partitions alone.
+func (p *Planner) ends(partitions float64) Segment { return p.framed(0, 0, partitions) }
+
+// joined is what merging segments of so many partitions each leaves: what they
+// hold, framed once.
+func (p *Planner) joined(segments []Segment, partitions float64) Segment {
+	sum, ends := total(segments), p.ends(partitions)
+	extra := float64(len(segments) - 1)
+	return Segment{
+		Stored:  sum.Stored - float64(extra*ends.Stored),
+		Raw:     sum.Raw - float64(extra*ends.Raw),
+		Records: sum.Records,
+	}
+}
+
+// combine is what the combiner leaves of so many bytes and records of so many
+// partitions; again, if they went through it before.
+func (p *Planner) combine(bytes, records, partitions float64, again bool) Segment {
+	if p.Combiner && !(again && p.CombineOnce) {
+		bytes *= p.Data.CombineSizeSel
+		records *= p.Data.CombineRecsSel
+	}
+	if most := p.Keys * partitions / float64(p.Reduces); p.Combiner && p.Keys > 0 && records > most {
+		bytes *= most / records
+		records = most
+	}
+	return p.framed(bytes, records, partitions)
+}
+
+// combineAgain is combine for a segment as it is stored.
+func (p *Planner) combineAgain(s Segment, partitions float64) Segment {
+	return p.combine(p.contents(s, partitions), s.Records, partitions, true)
+}
+
+// contents is the bytes of keys and values in a segment of so many partitions.
+func (p *Planner) contents(s Segment, partitions float64) float64 {
+	return s.Raw - float64(partitions*p.Framing.Partition) - float64(s.Records*p.Framing.Record)
+}
+
+// sortDepth is the comparisons per record when n records of all reduces are
+// sorted (erratum E5).
+func (p *Planner) sortDepth(n float64) float64 {
+	return fit.Log2(math.Max(2, n/float64(p.Reduces)))
+}
+
+// merge adds the merging of segments from disk to disk.
+func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segment) {
+	steps.add(phase, LocalRead, inputs.Stored)
+	steps.add(phase, CPU, float64(inputs.Stored*p.Cost.IntermUncompr)+float64(inputs.Records*p.Cost.MergeCPU))
+	steps.add(phase, CPU, output.Raw*p.Cost.IntermCompr)
+	steps.add(phase, LocalWrite, output.Stored)
+}
+
+// output adds the compression of a task's output and its way to HDFS, and
+// returns the bytes that arrive there.
+func (p *Planner) output(steps *Steps, bytes float64) float64 {
+	stored := bytes * p.Data.OutRatio
+	steps.add(workload.PhaseWrite, CPU, bytes*p.Cost.OutCompr)
+	steps.add(workload.PhaseWrite, HDFSWrite, stored)
+	return stored
+}
+
+// tally adds up counters before they are rounded.
+type tally struct{ spilled, read, written float64 }
+
+// merged books a merge of files on disk.
+func (t *tally) merged(in, out Segment) {
+	t.read += in.Stored
+	t.written += out.Stored
+}
+
+func (t tally) into(c *workload.Counters) {
+	c.SpilledRecords = whole(t.spilled)
+	c.LocalReadBytes, c.LocalWriteBytes = whole(t.read), whole(t.written)
+}
+
+// whole is a count for a counter.
+func whole(x float64) int64 { return int64(math.Round(x)) }
+
+// finite refuses data that no task can have.
+func finite(name string, values ...float64) error {
+	for _, v := range values {
+		if !(v >= 0 && v <= input.MaxCount) {
+			return fmt.Errorf("%s: %v: want a number from 0 to 2^53", name, v)
+		}
+	}
+	return nil
+}
