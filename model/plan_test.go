@@ -251,3 +251,258 @@ func TestMapOnlyPlanIsTheEquations(t *testing.T) {
 		}
 	})
 }
+
+// A larger buffer never adds a spill.
+func TestSortMBNeverAddsASpill(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		conf := model.DefaultTaskConf()
+		conf.SortRecPercent = rapid.Float64Range(0.01, 1).Draw(t, "record percent")
+		conf.SpillPercent = rapid.Float64Range(0.1, 1).Draw(t, "spill percent")
+		conf.SortMB = rapid.IntRange(1, 500).Draw(t, "io.sort.mb")
+		records := float64(rapid.IntRange(0, 1e6).Draw(t, "records"))
+		bytes := records * rapid.Float64Range(0, 1e4).Draw(t, "width")
+		small, err := conf.SortBuffer().Spills(records, bytes)
+		if err != nil {
+			t.Skip(err)
+		}
+		conf.SortMB += rapid.IntRange(1, 500).Draw(t, "more")
+		large, err := conf.SortBuffer().Spills(records, bytes)
+		if err != nil || len(large) > len(small) {
+			t.Fatalf("%d spills, %v; with less buffer %d", len(large), err, len(small))
+		}
+		collected := 0.0
+		for _, s := range large {
+			collected += s.Records
+		}
+		if collected != records {
+			t.Fatalf("%v records in spills, of %v", collected, records)
+		}
+	})
+}
+
+// tasks are the plans of a map and of a reduce of many such maps.
+func tasks(t *rapid.T, h model.Herodotou, p *model.Planner) [2]model.Steps {
+	m, err := p.Map(p.MapFlow(h.SplitSize))
+	if err != nil {
+		t.Skip(err)
+	}
+	outputs := slices.Repeat([]model.Segment{m.Output.Part(1 / float64(h.Reducers))}, h.Mappers)
+	return [2]model.Steps{m.Steps, p.Reduce(outputs).Steps}
+}
+
+func scaleIO(h *model.Herodotou, by float64) {
+	for _, v := range []*float64{&h.HDFSRead, &h.HDFSWrite, &h.LocalRead, &h.LocalWrite, &h.Network} {
+		*v *= by
+	}
+}
+
+// Twice the bandwidth halves what is read, written and sent in every phase, and
+// changes no work.
+func TestBandwidthHalvesIO(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := job(t)
+		fast := h
+		scaleIO(&fast, 0.5)
+		slowTasks, fastTasks := tasks(t, h, planOf(t, h)), tasks(t, fast, planOf(t, fast))
+		for i := range slowTasks {
+			if !slices.Equal(slowTasks[i], fastTasks[i]) {
+				t.Fatalf("task %d: the work differs", i)
+			}
+			io := slices.DeleteFunc(slowTasks[i], func(s model.Step) bool { return s.Resource == model.CPU })
+			before, after := io.PhaseTimes(h.HerodotouCost), io.PhaseTimes(fast.HerodotouCost)
+			for p := range before {
+				if d := before[p] - 2*after[p]; d < -1 || d > 1 {
+					t.Fatalf("task %d, %v: %v and %v", i, workload.Phase(p), before[p], after[p])
+				}
+			}
+		}
+	})
+}
+
+// Records twice as wide on devices twice as fast, with memory for as many of
+// them, take the same time.
+func TestBytesAndBandwidthScale(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := job(t)
+		// The accounting part is what fills up, so that a spill holds as many records.
+		h.SortRecPercent, h.SpillPercent = 0.05, 0.8
+		h.MapSizeSel, h.MapRecsSel, h.InputPairWidth = 1, 1, rapid.Float64Range(1, 150).Draw(t, "width")
+		wide := h
+		wide.InputPairWidth *= 2
+		wide.SplitSize *= 2
+		scaleIO(&wide, 0.5)
+		for _, v := range []*float64{&wide.InUncompr, &wide.IntermUncompr, &wide.IntermCompr, &wide.OutCompr} {
+			*v *= 0.5
+		}
+		narrowPlan, widePlan := planOf(t, h), planOf(t, wide)
+		narrowPlan.EvenSpills, widePlan.EvenSpills = false, false
+		widePlan.Conf.ReduceHeap *= 2
+		narrowTasks, wideTasks := tasks(t, h, narrowPlan), tasks(t, wide, widePlan)
+		for i := range narrowTasks {
+			a, b := narrowTasks[i].PhaseTimes(h.HerodotouCost), wideTasks[i].PhaseTimes(wide.HerodotouCost)
+			for p := range a {
+				if d := (a[p] - b[p]).Abs(); d > 1+a[p]/1e9 {
+					t.Fatalf("task %d, %v: %v and %v", i, workload.Phase(p), a[p], b[p])
+				}
+			}
+		}
+	})
+}
+
+// The two threads of a map take no longer than one after the other, and no less
+// than the busier of them.
+func TestElapsed(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := job(t)
+		p := planOf(t, h)
+		p.EvenSpills = false
+		m, err := p.Map(p.MapFlow(h.SplitSize))
+		if err != nil {
+			t.Skip(err)
+		}
+		sum := func(keep func(model.Step) bool) (ns float64) {
+			for _, d := range slices.DeleteFunc(slices.Clone(m.Steps), func(s model.Step) bool { return !keep(s) }).PhaseTimes(h.HerodotouCost) {
+				ns += float64(d)
+			}
+			return ns
+		}
+		all := sum(func(model.Step) bool { return true })
+		background := sum(func(s model.Step) bool { return s.Background })
+		if got := float64(m.Elapsed(h.HerodotouCost)); got > all+20 || got < max(background, all-background)-20 {
+			t.Fatalf("%v ns: one after the other %v, %v of them in the background", got, all, background)
+		}
+	})
+}
+
+// While a spill runs the map collects what there is room for, then waits.
+func TestElapsedWaitsForRoom(t *testing.T) {
+	const ns = 1e6
+	step := func(p workload.Phase, work float64, background bool, after int) model.Step {
+		return model.Step{Phase: p, Work: work * ns, Background: background, Spills: after}
+	}
+	steps := model.Steps{
+		step(workload.PhaseMap, 10, false, 0),
+		step(workload.PhaseSpill, 6, true, 0), // from 10 to 16
+		step(workload.PhaseMap, 2, false, 0),  // to 12
+		step(workload.PhaseMap, 8, false, 1),  // waits until 16, to 24
+		step(workload.PhaseSpill, 6, true, 1), // to 30
+		step(workload.PhaseMap, 2, false, 1),  // to 26
+		step(workload.PhaseSpill, 5, false, 2),
+		step(workload.PhaseMerge, 1, false, 0),
+	}
+	if got, want := steps.Elapsed(model.HerodotouCost{}), 36*time.Millisecond; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// Whatever arrives in whatever order, every record reaches the reduce.
+func TestShuffleConserves(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := job(t)
+		h.UseCombine = false
+		p := planOf(t, h)
+		p.Framing = model.IFile
+		p.Conf.ReduceHeap = 1 << rapid.IntRange(10, 24).Draw(t, "heap")
+		p.Conf.InMemMergeThr = rapid.IntRange(-1, 50).Draw(t, "threshold")
+		p.Conf.ReduceInBuf = rapid.Float64Range(0, 1).Draw(t, "retained")
+		p.Conf.ShuffleMerge = rapid.Float64Range(0.1, 1).Draw(t, "merge at")
+		outputs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) model.Segment {
+			records := float64(rapid.IntRange(1, 20000).Draw(t, "records"))
+			return model.Segment{Stored: 6 + 30*records, Raw: 2 + 102*records, Records: records}
+		}), 1, 200).Draw(t, "outputs")
+		records := 0.0
+		for _, out := range outputs {
+			records += out.Records
+		}
+		r := p.Reduce(outputs)
+		if r.InRecords != int64(records) || r.InMemFetches+r.OnDiskFetches != len(outputs) {
+			t.Fatalf("%d records of %v, %d+%d fetches of %d", r.InRecords, records, r.InMemFetches, r.OnDiskFetches, len(outputs))
+		}
+	})
+}
+
+// The worked sort phases: what leaves memory, what joins the first pass.
+func TestSortPhase(t *testing.T) {
+	const big, small = 40 << 20, 10 << 20 // to disk, to memory
+	for _, c := range []struct {
+		name        string
+		disk, mem   int
+		retain      float64
+		passes      [][2]int // inputs, of them in memory
+		evicted     int
+		last, inMem int
+	}{
+		{name: "nothing", last: 0},
+		{name: "all evicted into one file", mem: 3, evicted: 3, last: 1},
+		{name: "evicted beside nine files", disk: 9, mem: 3, evicted: 3, last: 10},
+		{name: "ten files: memory joins the last pass", disk: 10, mem: 3, evicted: 3, last: 13},
+		{name: "eleven files: memory joins the first pass", disk: 11, mem: 3, evicted: 3, passes: [][2]int{{5, 3}}, last: 10},
+		{name: "eleven files and none in memory", disk: 11, passes: [][2]int{{2, 0}}, last: 10},
+		{name: "all retained", mem: 3, retain: 0.7, inMem: 3},
+		{name: "two of five retained", mem: 5, retain: 0.1, evicted: 3, last: 1, inMem: 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			conf := model.DefaultTaskConf()
+			conf.ReduceInBuf = c.retain
+			s := conf.NewShuffle(c.disk + c.mem)
+			for range c.disk {
+				s.Stored(model.Segment{Stored: big, Raw: big, Records: 1})
+			}
+			for range c.mem {
+				out := model.Segment{Stored: small, Raw: small, Records: 1}
+				s.Reserve(out)
+				s.Copied(out)
+				s.Listed(out)
+			}
+			got := s.Sort(func(in []model.Segment) model.Segment {
+				return model.Segment{Stored: float64(len(in)) * big, Records: 1}
+			})
+			var passes [][2]int
+			held := got.InMemory
+			for _, in := range got.Passes {
+				passes = append(passes, [2]int{len(in), held})
+				held = 0
+			}
+			if len(got.Evicted) != c.evicted || !slices.Equal(passes, c.passes) || len(got.Last) != c.last || len(got.Retained) != c.inMem {
+				t.Errorf("%d evicted, passes %v, last %d, retained %d; want %d, %v, %d, %d",
+					len(got.Evicted), passes, len(got.Last), len(got.Retained), c.evicted, c.passes, c.last, c.inMem)
+			}
+		})
+	}
+}
+
+func TestReadTaskConf(t *testing.T) {
+	if got := taskConf(t, nil); got != model.DefaultTaskConf() {
+		t.Errorf("%+v", got)
+	}
+	got := taskConf(t, map[string]string{
+		"mapreduce.task.io.sort.mb": "150", "mapreduce.map.java.opts": "-server -Xmx1g -Xmx512m",
+		"mapred.compress.map.output": "true", "mapred.job.shuffle.merge.percent": "0.5",
+	})
+	want := model.DefaultTaskConf()
+	want.SortMB, want.MapHeap, want.IntermCompressed, want.ShuffleMerge = 150, 512<<20, true, 0.5
+	if got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestTaskConfErrors(t *testing.T) {
+	for _, c := range []struct{ key, value, want string }{
+		{"io.sort.mb", "many", `io.sort.mb = "many": want a whole number`},
+		{"io.sort.mb", "2048", "io.sort.mb: 2048: want at most 2047"},
+		{"io.sort.mb", "200", "io.sort.mb: 200: want less than the map's heap of 209715200 bytes"},
+		{"io.sort.factor", "1", "io.sort.factor: 1: want 2 or more"},
+		{"io.sort.record.percent", "0.001", "io.sort.record.percent: 0.001: want 0.01 to 1"},
+		{"io.sort.spill.percent", "0", "io.sort.spill.percent: 0: want more than 0 and at most 1"},
+		{"mapred.child.java.opts", "-server", `mapred.child.java.opts = "-server": want the size of the heap, such as -Xmx200m`},
+		{"mapred.child.java.opts", "-Xmxlots", `mapred.child.java.opts = "-Xmxlots": want a size after -Xmx, such as -Xmx200m`},
+		{"mapred.compress.map.output", "perhaps", `mapred.compress.map.output = "perhaps": want true or false`},
+		{"mapred.job.reduce.input.buffer.percent", "1.5", "mapred.job.reduce.input.buffer.percent: 1.5: want 0 to 1"},
+	} {
+		var conf workload.Conf
+		conf.Set(c.key, c.value)
+		if _, err := model.ReadTaskConf(conf); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s = %s: %v, want %s", c.key, c.value, err, c.want)
+		}
+	}
+}
