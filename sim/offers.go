@@ -242,7 +242,7 @@ func (jt *jobTracker) rearm(t *taskTracker) {
 		at = min(at, t.beatFrom(max(t.pardon+1, from)))
 	}
 	if jt.outOfBand.on {
-		at = min(at, jt.outOfBand.beat(t))
+		at = min(at, max(from, jt.outOfBand.beat(t)))
 	}
 	if at < t.dies && at < engine.Never {
 		jt.arm(t.id, at)

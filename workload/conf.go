@@ -146,6 +146,7 @@ var oldNames = map[string]string{
 	"mapreduce.job.reduces":                            "mapred.reduce.tasks",
 	"mapreduce.job.user.name":                          "user.name",
 	"mapreduce.jobtracker.expire.trackers.interval":    "mapred.tasktracker.expiry.interval",
+	"mapreduce.jobtracker.heartbeats.in.second":        "mapred.heartbeats.in.second",
 	"mapreduce.jobtracker.handler.count":               "mapred.job.tracker.handler.count",
 	"mapreduce.jobtracker.jobinit.threads":             "mapred.jobinit.threads",
 	"mapreduce.jobtracker.taskcache.levels":            "mapred.task.cache.levels",
