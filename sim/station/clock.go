@@ -1,0 +1,79 @@
+package station
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// clock tells the virtual time of visitors who are served at one rate: the work
+// that one of them would have got had it been here since the reading 0. A
+// visitor leaves when the clock has moved on by its work, whatever the rate was
+// meanwhile, so that a change of rate moves one timer and no visitor.
+type clock struct {
+	eng      *engine.Engine
+	timer    engine.Timer // when the first visitor leaves
+	at       engine.Time  // of the reading
+	value    float64
+	rate     float64 // per second
+	visitors queue   // by reading at which they leave
+	stale    bool    // the timer is to be set
+}
+
+// read is the present reading. An empty clock reads 0, so that what starts on an
+// idle device ends to the nanosecond.
+func (c *clock) read() float64 {
+	if len(c.visitors) == 0 {
+		return 0
+	}
+	return c.value + float64(c.rate*(float64(c.eng.Now()-c.at)/1e9))
+}
+
+// run sets the rate from now on.
+func (c *clock) run(rate float64) {
+	c.value, c.at, c.rate = c.read(), c.eng.Now(), rate
+}
+
+func (c *clock) enter(p *place, order uint64, work float64) {
+	c.run(c.rate)
+	c.visitors.add(entry{c.value + work, order, p})
+}
+
+func (c *clock) exit(p *place) {
+	c.run(c.rate)
+	c.visitors.remove(p)
+}
+
+// left is the work that a visitor still wants.
+func (c *clock) left(p *place) float64 {
+	return max(0, c.visitors[p.index-1].key-c.read())
+}
+
+// wait is the time in nanoseconds until the first visitor leaves.
+func (c *clock) wait() float64 {
+	left := c.visitors[0].key - c.read()
+	if left <= 0 {
+		return 0
+	}
+	return math.Round(left / c.rate * 1e9)
+}
+
+// rearm follows a change of the rate or of the first visitor.
+func (c *clock) rearm() {
+	if len(c.visitors) > 0 {
+		now := c.eng.Now()
+		if wait := c.wait(); wait < float64(engine.Never-now) {
+			c.timer.Reset(now + engine.Time(wait))
+			return
+		}
+	}
+	c.timer.Stop()
+}
+
+// fire lets go of the first visitor, whom the timer was for, and of those who
+// leave with it.
+func (c *clock) fire(int32) {
+	for due := !c.stale; len(c.visitors) > 0 && (due || c.wait() == 0); due = false {
+		c.visitors[0].of.turn()
+	}
+}

@@ -1,0 +1,146 @@
+package station
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// A Device serves all its visitors at once, each at the same rate. An arrival
+// or departure costs the logarithm of their number and allocates nothing.
+type Device struct {
+	clock
+	conditions
+	curve   Curve
+	arrived uint64
+	served  float64
+	busy    engine.Time // without the present visitors' time
+	since   engine.Time // of the first of the present visitors
+}
+
+// Visitor is told that a visit has got all its work. It may start visits,
+// this one again among them.
+type Visitor interface {
+	Served(*Visit)
+}
+
+// Visit is one piece of work on a device, owned by whoever wants it done. The
+// sums run over all the times it was started.
+type Visit struct {
+	Visitor Visitor
+	Work    float64     // seconds of service, those of a visit that goes on included
+	Time    engine.Time // on devices, up to the last end
+
+	place
+	device *Device
+	work   float64
+	begin  engine.Time
+}
+
+// NewDevice makes an idle device.
+func NewDevice(e *engine.Engine, c Curve) *Device {
+	d := &Device{clock: clock{eng: e}, conditions: normal, curve: c}
+	d.timer = e.NewTimer(engine.Completion, 0, d.fire)
+	return d
+}
+
+// Start begins a visit that would take so many seconds on the device alone. A
+// visit that has begun and not ended is a panic.
+func (d *Device) Start(v *Visit, seconds float64) {
+	if v.device != nil {
+		panic("station: a visit starts that goes on")
+	}
+	if !(seconds >= 0) {
+		panic("station: a visit of less than no work")
+	}
+	now := d.eng.Now()
+	if len(d.visitors) == 0 {
+		d.since = now
+	}
+	v.of, v.device, v.work, v.begin = v, d, seconds, now
+	v.Work += seconds
+	d.arrived++
+	d.enter(&v.place, d.arrived, seconds)
+	d.change()
+}
+
+// Cancel ends a visit early and returns the seconds of service it has not got;
+// the visitor is not told. A visit that does not go on has none left.
+func (v *Visit) Cancel() float64 {
+	d := v.device
+	if d == nil {
+		return 0
+	}
+	left := d.depart(v)
+	v.Work -= left
+	d.served -= left
+	return left
+}
+
+// Left is the seconds of service that the visit has not got.
+func (v *Visit) Left() float64 {
+	if v.device == nil {
+		return 0
+	}
+	return v.device.left(&v.place)
+}
+
+// Waited is the time on devices that others or a slow device have cost it.
+func (v *Visit) Waited() engine.Time { return v.Time - engine.Time(math.Round(v.Work*1e9)) }
+
+// Visitors counts those on the device.
+func (d *Device) Visitors() int { return len(d.visitors) }
+
+// Busy is the time with a visitor on the device.
+func (d *Device) Busy() engine.Time {
+	if len(d.visitors) == 0 {
+		return d.busy
+	}
+	return d.busy + d.eng.Now() - d.since
+}
+
+// Work is the seconds of service given, parts of visits that go on included.
+func (d *Device) Work() float64 {
+	sum := d.served
+	for _, e := range d.visitors {
+		v := e.of.(*Visit)
+		sum += v.work - v.Left()
+	}
+	return sum
+}
+
+// Set changes how well the device does from now on: speed is a factor on its
+// rate, 0 stops it; background streams take their share.
+func (d *Device) Set(speed, background float64) {
+	d.conditions = conditions{speed, background}
+	d.change()
+}
+
+// change follows a change in what the visitors share.
+func (d *Device) change() {
+	rate := 0.0
+	if n := float64(len(d.visitors)) + d.background; n > 0 {
+		rate = d.speed * (d.curve.at(n) / n)
+	}
+	d.run(rate)
+	d.rearm()
+}
+
+func (v *Visit) turn() {
+	v.device.depart(v)
+	v.Visitor.Served(v)
+}
+
+func (d *Device) depart(v *Visit) (left float64) {
+	now := d.eng.Now()
+	left = d.left(&v.place)
+	d.exit(&v.place)
+	d.served += v.work
+	v.device = nil
+	v.Time += now - v.begin
+	if len(d.visitors) == 0 {
+		d.busy += now - d.since
+	}
+	d.change()
+	return left
+}
