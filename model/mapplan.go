@@ -63,11 +63,17 @@ func (p *Planner) spills(f MapFlow) ([]Spill, error) {
 	}
 	h := p.report()
 	s, err := h.spill(HerodotouMap{OutBytes: f.OutBytes, OutRecs: f.OutRecords}, HerodotouOptions{Mode: Corrected})
+	if err == nil && s.NumSpills > maxSpills {
+		err = errSpills
+	}
+	if err != nil {
+		return nil, err
+	}
 	spills := make([]Spill, int(s.NumSpills))
 	for i := range spills {
 		spills[i] = Spill{Records: s.SpillBufferRecs, Bytes: s.SpillBufferSize}
 	}
-	return spills, err
+	return spills, nil
 }
 
 // read adds reading and mapping a share of the split, and collecting the output.

@@ -34,33 +34,58 @@ func bySize(a, b Segment) int { return cmp.Compare(a.Stored, b.Stored) }
 
 // mergeToFactor merges segments until one pass over at most factor of them is
 // left (Merger.MergeQueue of 0.20.2 and 1.x). The first inMemory segments are in
-// memory; all of them join the first pass and do not count for its size.
+// memory; all of them join the first pass and do not count for its size. The
+// first pass takes the segments in their order, later ones the smallest.
 // Segments without records are dropped when they are met. It returns the inputs
 // of every pass that writes a file, which merged sums up, and those of the last,
 // which is not written here.
 func mergeToFactor(segments []Segment, factor, inMemory int, merged func([]Segment) Segment) (passes [][]Segment, last []Segment) {
-	queue := slices.Clone(segments)
-	left := len(queue)
-	take := firstPass(left-inMemory, factor)
-	if left-inMemory <= factor {
-		take = factor
+	queue := mergeQueue{first: slices.Clone(segments)}
+	left := len(segments)
+	take := factor
+	if left-inMemory > factor {
+		take = firstPass(left-inMemory, factor)
 	}
 	for take += inMemory; ; take = factor {
 		var inputs []Segment
-		for len(inputs) < take && len(queue) > 0 {
-			if queue[0].Records > 0 {
-				inputs = append(inputs, queue[0])
+		for len(inputs) < take && queue.len() > 0 {
+			if s := queue.take(); s.Records > 0 {
+				inputs = append(inputs, s)
 			} else {
 				left--
 			}
-			queue = queue[1:]
 		}
 		if left <= take {
 			return passes, inputs
 		}
+		if len(passes) == 0 {
+			slices.SortStableFunc(queue.first, bySize)
+		}
 		passes = append(passes, inputs)
-		queue = append(queue, merged(inputs))
-		left = len(queue)
-		slices.SortStableFunc(queue, bySize)
+		queue.put(merged(inputs))
+		left = queue.len()
 	}
+}
+
+// mergeQueue gives segments by size. Merged files come out nearly in order, so
+// that putting one back takes no time.
+type mergeQueue struct{ first, merged []Segment }
+
+func (q *mergeQueue) len() int { return len(q.first) + len(q.merged) }
+
+func (q *mergeQueue) take() (s Segment) {
+	from := &q.first
+	if len(q.first) == 0 || len(q.merged) > 0 && q.merged[0].Stored < q.first[0].Stored {
+		from = &q.merged
+	}
+	s, *from = (*from)[0], (*from)[1:]
+	return s
+}
+
+func (q *mergeQueue) put(s Segment) {
+	i := len(q.merged)
+	for i > 0 && q.merged[i-1].Stored > s.Stored {
+		i--
+	}
+	q.merged = slices.Insert(q.merged, i, s)
 }

@@ -33,7 +33,9 @@ type Spill struct {
 }
 
 // maxSpills bounds the spills of one map; a map with more is a mistake.
-const maxSpills = 1 << 20
+const maxSpills = 1 << 16
+
+var errSpills = fmt.Errorf("the map's output makes more than %d spills", maxSpills)
 
 // Spills are the contents of the spills of a map that emits records of equal
 // size. Their limits do not depend on how long a spill takes as long as
@@ -54,7 +56,7 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 	var spills []Spill
 	for start := int64(0); records > 0; {
 		if len(spills) == maxSpills {
-			return nil, fmt.Errorf("a sort buffer of %d bytes and %d records: more than %d spills", b.Bytes, b.Records, maxSpills)
+			return nil, errSpills
 		}
 		n := float64(b.SoftRecords)
 		if start+b.SoftRecords >= b.Records { // the test for a buffer that wraps is one record stricter
