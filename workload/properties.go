@@ -82,6 +82,26 @@ var properties = []Property{
 	{Key: "mapred.job.reduce.memory.mb", Value: Whole, Default: "-1", About: "capacity, 1.x: memory a reduce asks for"},
 	{Key: "mapreduce.job.locality.wait.factor", Value: Fraction, Default: "hosts of the input / nodes", About: "capacity, 1.x: how long maps wait for a near node"},
 
+	// What happens inside a task.
+	{Key: "io.sort.mb", Value: Whole, Default: "100", About: "MiB in which a map collects its output", Phases: true},
+	{Key: "io.sort.record.percent", Value: Fraction, Default: "0.05", About: "part of them for the accounting of records", Phases: true},
+	{Key: "io.sort.spill.percent", Value: Fraction, Default: "0.80", About: "part of them from which on a spill starts", Phases: true},
+	{Key: "io.sort.factor", Value: Whole, Default: "10", About: "files merged at once", Phases: true},
+	{Key: "min.num.spills.for.combine", Value: Whole, Default: "3", About: "spills of a map from which on its last merge combines", Phases: true},
+	{Key: "mapred.compress.map.output", Value: Truth, Default: "false", About: "compress what maps write for reduces", Phases: true},
+	{Key: "mapred.map.output.compression.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", About: "class that does so", Phases: true},
+	{Key: "mapred.output.compress", Value: Truth, Default: "false", About: "compress the output of the job", Phases: true},
+	{Key: "mapred.output.compression.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", About: "class that does so", Phases: true},
+	{Key: "mapred.child.java.opts", Default: "-Xmx200m", About: "options of a task's JVM; its heap is read", Phases: true},
+	{Key: "mapred.map.child.java.opts", Default: "mapred.child.java.opts", About: "1.x: the same for maps", Phases: true},
+	{Key: "mapred.reduce.child.java.opts", Default: "mapred.child.java.opts", About: "1.x: the same for reduces", Phases: true},
+	{Key: "mapred.reduce.parallel.copies", Value: Whole, Default: "5", About: "map outputs that a reduce fetches at once", Phases: true},
+	{Key: "mapred.job.shuffle.input.buffer.percent", Value: Fraction, Default: "0.70", About: "part of a reduce's heap for fetched map outputs", Phases: true},
+	{Key: "mapred.job.shuffle.merge.percent", Value: Fraction, Default: "0.66", About: "part of that at which they are merged to disk", Phases: true},
+	{Key: "mapred.inmem.merge.threshold", Value: Whole, Default: "1000", About: "map outputs in memory at which they are; 0 or less: any number", Phases: true},
+	{Key: "mapred.job.reduce.input.buffer.percent", Value: Fraction, Default: "0.0", About: "part of a reduce's heap that may hold map outputs while it reduces", Phases: true},
+	{Key: "tasktracker.http.threads", Value: Whole, Default: "40", About: "map outputs that a tracker sends at once", Phases: true},
+
 	// Schedulers.
 	{Key: "mapred.jobtracker.taskScheduler", About: "class of the scheduler, unless the scenario names one"},
 	{Key: "mapred.jobtracker.taskalloc.capacitypad", Value: Number, Default: "0.01", About: "fifo: share of slots kept for failures and speculation"},
