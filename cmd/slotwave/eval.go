@@ -1,0 +1,77 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// evaluators are all models that answer one JSON object, sorted by name.
+var evaluators = slices.SortedFunc(slices.Values(slices.Concat(model.Evaluators, diagnose.Evaluators)),
+	func(a, b model.Evaluator) int { return cmp.Compare(a.Name, b.Name) })
+
+func evaluatorNames() []string {
+	names := make([]string, len(evaluators))
+	for i, e := range evaluators {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// maxQuestion is more than any question to one model.
+const maxQuestion = 256 << 20
+
+func (a *app) evalCommand() *cobra.Command {
+	list := false
+	c := &cobra.Command{
+		Use:   "eval MODEL",
+		Short: "Ask one analytic model one question in JSON",
+		Long: `Read one JSON object from standard input and print what the model makes of it.
+A question that is wrong or misses a field is an error that names the field.`,
+		Example:           "  slotwave eval --list\n  echo '{\"N\": 28, \"F\": 10}' | slotwave eval merge",
+		Args:              cobra.RangeArgs(0, 1),
+		ValidArgsFunction: cobra.FixedCompletions(evaluatorNames(), cobra.ShellCompDirectiveNoFileComp),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case list:
+				_, err := fmt.Fprintln(a.stdout, strings.Join(evaluatorNames(), "\n"))
+				return internal(err)
+			case len(args) == 0:
+				return fmt.Errorf("want the name of a model; slotwave eval --list names them")
+			}
+			return a.eval(args[0])
+		},
+	}
+	c.Flags().BoolVar(&list, "list", false, "list the models")
+	return c
+}
+
+func (a *app) eval(name string) error {
+	i := slices.IndexFunc(evaluators, func(e model.Evaluator) bool { return e.Name == name })
+	if i < 0 {
+		return fmt.Errorf("unknown model %q%s", name, input.Suggest(name, evaluatorNames()))
+	}
+	question, err := io.ReadAll(io.LimitReader(a.stdin, maxQuestion+1))
+	if err != nil {
+		return err
+	}
+	if len(question) > maxQuestion {
+		return fmt.Errorf("%s: the question is longer than %d bytes", name, maxQuestion)
+	}
+	answer, err := evaluators[i].Eval(question)
+	if err != nil {
+		return err
+	}
+	out := json.NewEncoder(a.stdout)
+	out.SetIndent("", "  ")
+	return internal(out.Encode(answer))
+}

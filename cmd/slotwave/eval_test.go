@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/model/vectortest"
+)
+
+// shared is the path of a file of the references and measured data beside the
+// module, or under SLOTWAVE_SHARED. Without them the test is skipped, unless
+// SLOTWAVE_REQUIRE_SHARED is set.
+func shared(t testing.TB, name string) string {
+	t.Helper()
+	folder := os.Getenv("SLOTWAVE_SHARED")
+	if folder == "" {
+		folder = filepath.Join("..", "..", "..", "shared")
+	}
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && os.Getenv("SLOTWAVE_REQUIRE_SHARED") == "" {
+		t.Skip("no shared data beside the module")
+	}
+	return filepath.Join(folder, filepath.FromSlash(name))
+}
+
+// call runs the program.
+func call(stdin string, args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = (&app{stdout: &out, stderr: &errs, stdin: strings.NewReader(stdin)}).run(args)
+	return code, out.String(), errs.String()
+}
+
+func TestEvalVectors(t *testing.T) {
+	for _, v := range vectortest.Read(t, shared(t, "reference/model-vectors.json")).Vectors {
+		t.Run(v.ID, func(t *testing.T) {
+			if !slices.Contains(evaluatorNames(), v.Model) {
+				t.Skipf("no model %s", v.Model)
+			}
+			code, out, errs := call(string(v.In), "eval", v.Model)
+			if code != exitDone || errs != "" {
+				t.Fatalf("exit %d: %s", code, errs)
+			}
+			var got any
+			if err := json.Unmarshal([]byte(out), &got); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range vectortest.Diff(got, v.Out, v.Tol) {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestEvalErrors(t *testing.T) {
+	for _, test := range []struct {
+		model, in, want string
+	}{
+		{"merg", `{}`, `did you mean "merge"?`},
+		{"merge", `{"N": 3, "F": 1}`, "F: 1: want"},
+		{"merge", `{"N": 3}`, "F"},
+		{"merge", `{"N": 3, "F": 10, "G": 1}`, "unknown field"},
+		{"merge", ``, "merge: "},
+		{"waves", `{"M": 1, "R": 0, "S_M": 0, "S_R": 1, "map": 1}`, "S_M"},
+		{"phases", `{"mode": "literal", "set": {"dsMapSizeSel": -1}}`, "dsMapSizeSel"},
+	} {
+		code, out, errs := call(test.in, "eval", test.model)
+		if code != exitInput || out != "" || !strings.Contains(errs, test.want) {
+			t.Errorf("eval %s %s: exit %d, %q, %q; want exit %d and %q", test.model, test.in, code, out, errs, exitInput, test.want)
+		}
+	}
+	if code, _, errs := call("", "eval"); code != exitInput || !strings.Contains(errs, "--list") {
+		t.Errorf("eval without a model: exit %d, %q", code, errs)
+	}
+}
+
+func TestEvalList(t *testing.T) {
+	code, out, _ := call("", "eval", "--list")
+	names := strings.Fields(out)
+	if code != exitDone || !slices.IsSorted(names) || len(slices.Compact(names)) != len(evaluators) || !slices.Contains(names, "phases") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
