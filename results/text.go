@@ -186,57 +186,66 @@ func (a *Answers) WriteText(w io.Writer, colour bool) error {
 // its ratio to the first.
 func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	t := newTextWriter(w, colour)
-	head := ""
-	for i, s := range runs {
-		head += "\t" + shorten(s.Title, 28)
-		if i > 0 {
-			head += "\tratio"
-		}
+	columns := []comparedColumn{
+		{"makespan", true, func(s *Summary) float64 { return float64(s.Makespan.Mean) }, textDuration},
+		{"mean job time", true, func(s *Summary) float64 { return float64(s.Jobs.Mean.Mean) }, textDuration},
+		{"longest job", false, func(s *Summary) float64 { return float64(s.Jobs.Max.Mean) }, textDuration},
 	}
-	fmt.Fprintln(t, head)
-	row := func(label string, show func(float64) string, of func(*Summary) float64) {
-		fmt.Fprint(t, label)
-		first := of(runs[0])
-		for i, s := range runs {
-			v := of(s)
-			fmt.Fprint(t, "\t", show(v))
-			switch {
-			case i == 0:
-			case first > 0:
-				fmt.Fprintf(t, "\t%.2f", v/first)
-			default:
-				fmt.Fprint(t, "\t")
-			}
-		}
-		fmt.Fprintln(t)
-	}
-	duration := func(v float64) string { return formatDuration(int64(v)) }
-	row("makespan", duration, func(s *Summary) float64 { return float64(s.Makespan.Mean) })
-	row("mean job time", duration, func(s *Summary) float64 { return float64(s.Jobs.Mean.Mean) })
-	row("longest job", duration, func(s *Summary) float64 { return float64(s.Jobs.Max.Mean) })
 	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
-		row("mean "+kind.String(), duration, func(s *Summary) float64 {
+		columns = append(columns, comparedColumn{"mean " + kind.String(), false, func(s *Summary) float64 {
 			for _, k := range s.Kinds {
 				if k.Kind == kind.String() {
 					return float64(k.Mean)
 				}
 			}
 			return 0
-		})
+		}, textDuration})
 	}
 	for _, sl := range runs[0].Slots {
-		row(sl.Type+" slots busy", func(v float64) string { return percentOf(share(v)) }, func(s *Summary) float64 {
+		columns = append(columns, comparedColumn{sl.Type + " slots busy", false, func(s *Summary) float64 {
 			for _, x := range s.Slots {
 				if x.Type == sl.Type {
 					return float64(x.Busy)
 				}
 			}
 			return 0
-		})
+		}, func(v float64) string { return percentOf(share(v)) }})
+	}
+	head := "run"
+	for _, c := range columns {
+		head += "\t" + c.label
+		if c.ratio {
+			head += "\tratio"
+		}
+	}
+	fmt.Fprintln(t, head)
+	for _, s := range runs {
+		fmt.Fprint(t, shorten(s.Title, 60))
+		for _, c := range columns {
+			v, first := c.of(s), c.of(runs[0])
+			fmt.Fprint(t, "\t", c.show(v))
+			switch {
+			case c.ratio && first > 0:
+				fmt.Fprintf(t, "\t%.3f", v/first)
+			case c.ratio:
+				fmt.Fprint(t, "\t")
+			}
+		}
+		fmt.Fprintln(t)
 	}
 	t.Flush()
 	return t.done()
 }
+
+// comparedColumn is one figure of several runs; a ratio is to the first run.
+type comparedColumn struct {
+	label string
+	ratio bool
+	of    func(*Summary) float64
+	show  func(float64) string
+}
+
+func textDuration(v float64) string { return formatDuration(int64(v)) }
 
 // textWriter aligns tables and remembers the first error.
 type textWriter struct {

@@ -201,7 +201,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		for k, name := range names {
 			v := choices[k][pick(choices, i, k)]
 			values = overlay(values, pathTree(name, v))
-			run.Name = strings.TrimPrefix(run.Name+","+name+"="+textOf(v), ",")
+			run.Name = strings.TrimSpace(run.Name + " " + shortKey(name) + "=" + textOf(v))
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
 		run.Question = f.question(one, s, seed)
@@ -210,10 +210,27 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			run.Question.Name += " " + run.Name
 		}
 		one.done()
+		run.Folder = slugOf(run.Name)
+		if slices.ContainsFunc(s.Runs, func(r Run) bool { return r.Folder == run.Folder }) {
+			run.Folder = fmt.Sprintf("%s-%d", run.Folder, i+1)
+		}
 		s.Runs = append(s.Runs, run)
 	}
 	s.Assumed, s.Warnings = t.assumed, t.warnings
 	return s
+}
+
+// shortKey is the last part of a key that tells it from others.
+func shortKey(path string) string {
+	parts := (&scanner{text: path}).key()
+	if len(parts) == 0 {
+		return path
+	}
+	last := parts[len(parts)-1]
+	if last == "name" && len(parts) > 1 {
+		last = parts[len(parts)-2]
+	}
+	return last[strings.LastIndexByte(last, '.')+1:]
 }
 
 // variations reads [vary]: keys of the scenario with the values they take, all

@@ -21,7 +21,8 @@ type Scenario struct {
 
 // Run is one question of a scenario.
 type Run struct {
-	Name     string // what is varied, as in "scheduler.name=fair1"; empty if nothing is
+	Name     string // what is varied, as in "map_slots=4 scheduler=fair1"; empty if nothing is
+	Folder   string // a slug of the name
 	Question model.WhatIf
 }
 

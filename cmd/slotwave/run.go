@@ -182,7 +182,7 @@ func (s *study) target(d *results.Dir, run int) results.Target {
 	if len(s.runs) == 1 {
 		return d
 	}
-	return d.Folder(results.Slug(s.first.Runs[run].Name))
+	return d.Folder(s.first.Runs[run].Folder)
 }
 
 // simulate runs all questions and replications, several at a time.
@@ -247,7 +247,7 @@ func (s *study) simulate(a *app, d *results.Dir) error {
 
 func (s *study) title(run int) string {
 	if name := s.first.Runs[run].Name; name != "" {
-		return s.first.Title + ": " + name
+		return name
 	}
 	return s.first.Title
 }
