@@ -478,7 +478,7 @@ func (s *profileSums) profile() *Profile {
 	}
 	if p.TypicalShuffle.N == 0 && p.FirstShuffle.N > 0 {
 		p.TypicalShuffle, p.ShuffleFromFirst = p.FirstShuffle, true
-		p.Assumed = append(p.Assumed, "no reduce started after the last map: the typical shuffle is the first one")
+		p.Assumed = append(p.Assumed, "recorded.typical_shuffle: no reduce started after the last map: taken from the first one")
 	}
 	if s.combineStated && !s.combined {
 		if math.IsNaN(p.Data.ReduceSizeSel) && s.data.mapSize.num > 0 && s.data.reduceOutWidth.num > 0 {
@@ -493,7 +493,7 @@ func (s *profileSums) profile() *Profile {
 		p.Data.IntermCompressRatio, p.TaskMeans.IntermCompressRatio = 1, 1
 	}
 	if s.hdfsInput {
-		p.Assumed = append(p.Assumed, "map input is what was read from HDFS: right where the input is not compressed")
+		p.Assumed = append(p.Assumed, "recorded.map_in_bytes: what was read from HDFS: right where the input is not compressed")
 	}
 	p.missing()
 	return p
@@ -507,21 +507,22 @@ func (p *Profile) missing() {
 		}
 	}
 	d, c := &p.Data, &p.Cost
-	note(p.MapTime.N == 0, "map durations", "no successful map with start and finish is recorded")
-	note(p.Reduces > 0 && p.ReduceTime.N == 0, "shuffle, sort and reduce durations", "the ends of shuffle and sort are not recorded")
-	note(math.IsNaN(d.InputPairWidth), "InputPairWidth", "map input bytes and records are not both recorded")
-	note(math.IsNaN(d.MapSizeSel), "MapSizeSel", "map input and output bytes are not both recorded")
-	note(math.IsNaN(d.MapRecsSel), "MapRecsSel", "map input and output records are not both recorded")
-	note(math.IsNaN(d.CombineRecsSel), "CombineRecsSel", "combine input and output records are not both recorded")
-	note(math.IsNaN(d.CombineSizeSel), "CombineSizeSel", "no counter states the bytes that enter and leave the combiner")
-	note(math.IsNaN(d.InputCompressRatio), "InputCompressRatio", "stored and uncompressed input bytes are not both recorded")
-	note(math.IsNaN(d.IntermCompressRatio), "IntermCompressRatio", "map output before and after compression is not recorded")
+	note(p.MapTime.N == 0, "map_time", "no successful map with start and finish is recorded")
+	note(p.Reduces > 0 && p.ReduceTime.N == 0, "first_shuffle, typical_shuffle, sort_time, reduce_time", "the ends of shuffle and sort are not recorded")
+	note(p.MapTime.N > 0 && p.MapMinusJVM.N == 0, "map_minus_jvm", "the start of the JVM is not timed apart")
+	note(math.IsNaN(d.InputPairWidth), "data.input_pair_width", "map input bytes and records are not both recorded")
+	note(math.IsNaN(d.MapSizeSel), "data.map_size_sel", "map input and output bytes are not both recorded")
+	note(math.IsNaN(d.MapRecsSel), "data.map_records_sel", "map input and output records are not both recorded")
+	note(math.IsNaN(d.CombineRecsSel), "data.combine_records_sel", "combine input and output records are not both recorded")
+	note(math.IsNaN(d.CombineSizeSel), "data.combine_size_sel", "no counter states the bytes that enter and leave the combiner")
+	note(math.IsNaN(d.InputCompressRatio), "data.input_compress_ratio", "stored and uncompressed input bytes are not both recorded")
+	note(math.IsNaN(d.IntermCompressRatio), "data.interm_compress_ratio", "map output before and after compression is not recorded")
 	if p.Reduces > 0 {
-		note(math.IsNaN(d.ReduceSizeSel), "ReduceSizeSel", "uncompressed input bytes of reduces are not recorded")
-		note(math.IsNaN(d.ReduceRecsSel), "ReduceRecsSel", "reduce input and output records are not both recorded")
-		note(math.IsNaN(d.RecsPerRedGroup), "RecsPerRedGroup", "reduce input groups are not recorded")
-		note(math.IsNaN(c.ReducePerRecord), "ReducePerRecord, WritePerByte", "the reduce function is not timed apart from its output")
+		note(math.IsNaN(d.ReduceSizeSel), "data.reduce_size_sel", "uncompressed input bytes of reduces are not recorded")
+		note(math.IsNaN(d.ReduceRecsSel), "data.reduce_records_sel", "reduce input and output records are not both recorded")
+		note(math.IsNaN(d.RecsPerRedGroup), "data.records_per_group", "reduce input groups are not recorded")
+		note(math.IsNaN(c.ReducePerRecord), "cost.reduce_per_record, cost.write_per_byte", "the reduce function is not timed apart from its output")
 	}
-	note(math.IsNaN(c.ReadPerByte), "ReadPerByte, MapPerRecord, CollectPerRecord, SpillPerByte, MergePerByte", "the phases of maps are not timed apart")
-	note(math.IsNaN(c.MapCPUPerRecord), "MapCPUPerRecord", "CPU time of maps is not recorded")
+	note(math.IsNaN(c.ReadPerByte), "cost.read_per_byte, cost.map_per_record, cost.collect_per_record, cost.spill_per_byte, cost.merge_per_byte", "the phases of maps are not timed apart")
+	note(math.IsNaN(c.MapCPUPerRecord), "cost.map_cpu_per_record", "CPU time of maps is not recorded")
 }

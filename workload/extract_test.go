@@ -67,7 +67,7 @@ func TestProfileStarfish(t *testing.T) {
 			if j.ID == "201102170213_0043" && (x.name == "INPUT_PAIR_WIDTH" || x.name == "MAP_SIZE_SEL") {
 				// Its input was compressed, and no table of the set has the bytes
 				// behind: a known gap, which the profile admits.
-				if !slices.ContainsFunc(p.Missing, func(m string) bool { return strings.HasPrefix(m, "InputCompressRatio") }) || len(p.Assumed) == 0 {
+				if !slices.ContainsFunc(p.Missing, func(m string) bool { return strings.HasPrefix(m, "data.input_compress_ratio") }) || len(p.Assumed) == 0 {
 					t.Errorf("%s: the profile does not say that it takes the input for uncompressed: %v", j.ID, p.Missing)
 				}
 				continue

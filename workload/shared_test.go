@@ -7,12 +7,16 @@ import (
 )
 
 // shared returns the path of a file of the measured data sets beside the
-// module. Without the data sets the test is skipped; with them, a missing file
-// is an error.
+// module, or under SLOTWAVE_SHARED. Without the data sets the test is skipped,
+// unless SLOTWAVE_REQUIRE_SHARED is set; with them, a missing file is an error.
 func shared(t testing.TB, name string) string {
 	t.Helper()
-	const dir = "../../shared/data"
-	if _, err := os.Stat(dir); os.IsNotExist(err) {
+	dir := os.Getenv("SLOTWAVE_SHARED")
+	if dir == "" {
+		dir = filepath.Join("..", "..", "shared")
+	}
+	dir = filepath.Join(dir, "data")
+	if _, err := os.Stat(dir); os.IsNotExist(err) && os.Getenv("SLOTWAVE_REQUIRE_SHARED") == "" {
 		t.Skip("the measured data sets are not here")
 	}
 	path := filepath.Join(dir, filepath.FromSlash(name))

@@ -28,6 +28,12 @@ func (w *jsonWriter) token(t jsontext.Token) {
 	}
 }
 
+func (w *jsonWriter) value(v jsontext.Value) {
+	if w.err == nil {
+		w.err = w.enc.WriteValue(v)
+	}
+}
+
 func (w *jsonWriter) key(k string) { w.token(jsontext.String(k)) }
 
 func (w *jsonWriter) object(f func()) {
