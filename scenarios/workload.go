@@ -25,7 +25,6 @@ type trace struct {
 // load is the part of a workload that comes from traces.
 type load struct {
 	table   *table
-	shape   shape
 	history *workload.History // nil without a trace
 	rates   workload.SwimRates
 	replay  workload.ReplayOptions
@@ -43,7 +42,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		}
 		format = workload.Format(t.oneOf("format", words[0], words...))
 	}
-	l.shape = t.readShape(workload.Seed(seed).Named("shape"))
+	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
 	given := t.has("rates")
@@ -76,11 +75,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	if given && len(h.Swim) == 0 {
 		t.warn("%s:%d: %s has no effect: the trace records times", t.file, t.line("rates"), join(t.path, "rates"))
 	}
-	var err error
-	if h.Jobs, err = shaped(h.Jobs, &l.shape); err == nil {
-		h.Swim, err = shaped(h.Swim, &l.shape)
-	}
-	if err != nil {
+	if err := h.Shape(&shape); err != nil {
 		t.failf("fold", "%v", err)
 	}
 	return l
@@ -162,39 +157,23 @@ func inputsUnder(files fs.FS, name string) ([]Input, error) {
 	return inputs, err
 }
 
-// shape says what is made of a trace before it is asked about.
-type shape struct {
-	from, to          time.Duration // window of submissions; 0: no end
-	firstJob, lastJob int           // or by number, from 1; 0: no bound
-	jobs              int           // at most so many; 0: all
-	scaleJobs         float64
-	scaleTime         float64
-	scaleBytes        float64
-	fold              *folding
-	seed              workload.Seed
-}
-
-type folding struct {
-	cycle, length time.Duration
-	concentration float64
-}
-
 const anyNumber = 1e12
 
-func (t *table) readShape(seed workload.Seed) shape {
-	s := shape{seed: seed}
-	s.from, s.firstJob = t.bound("first")
-	s.to, s.lastJob = t.bound("last")
-	if s.to > 0 && s.to <= s.from || s.lastJob > 0 && s.lastJob < s.firstJob {
+// readShape reads what is made of a trace before it is asked about.
+func (t *table) readShape(seed workload.Seed) workload.Shaping {
+	s := workload.Shaping{Seed: seed}
+	s.From, s.First = t.bound("first")
+	s.To, s.Last = t.bound("last")
+	if s.To > 0 && s.To <= s.From || s.Last > 0 && s.Last < s.First {
 		t.failf("last", "is before first: want a later one")
 	}
-	s.jobs = t.integer("jobs", 0, 1, unlimited)
-	s.scaleJobs = t.number("scale_jobs", 1, 0, anyNumber)
-	s.scaleTime = t.number("scale_time", 1, 0, anyNumber)
-	s.scaleBytes = t.number("scale_bytes", 1, 0, anyNumber)
+	s.Jobs = t.integer("jobs", 0, 1, unlimited)
+	s.ScaleJobs = t.number("scale_jobs", 1, 0, anyNumber)
+	s.ScaleTime = t.number("scale_time", 1, 0, anyNumber)
+	s.ScaleBytes = t.number("scale_bytes", 1, 0, anyNumber)
 	if t.has("fold") {
 		fold := t.table("fold")
-		s.fold = &folding{fold.duration("cycle", 0), fold.duration("length", 0), fold.number("concentration", 1, 0, anyNumber)}
+		s.Fold = &workload.Folding{Cycle: fold.duration("cycle", 0), Length: fold.duration("length", 0), Concentration: fold.number("concentration", 1, 0, anyNumber)}
 		fold.done()
 	} else {
 		t.ask("fold")
@@ -208,39 +187,6 @@ func (t *table) bound(key string) (time.Duration, int) {
 		return t.duration(key, 0), 0
 	}
 	return 0, t.integer(key, 0, 1, unlimited)
-}
-
-func shaped[T any, P workload.Arrival[T]](jobs []T, s *shape) ([]T, error) {
-	if len(jobs) == 0 {
-		return jobs, nil
-	}
-	if s.from > 0 || s.to > 0 {
-		to := s.to
-		if to == 0 {
-			to = 1<<63 - 1
-		}
-		jobs = workload.Window[T, P](jobs, s.from, to)
-	}
-	if s.firstJob > 0 || s.lastJob > 0 || s.jobs > 0 {
-		last := s.lastJob
-		if n := max(1, s.firstJob) - 1 + s.jobs; s.jobs > 0 && (last == 0 || n < last) {
-			last = n
-		}
-		jobs = workload.Numbers[T, P](jobs, max(1, s.firstJob), last)
-	}
-	if s.scaleJobs != 1 {
-		jobs = workload.ScaleJobs[T, P](jobs, s.scaleJobs, s.seed)
-	}
-	if s.scaleTime != 1 {
-		jobs = workload.ScaleTime[T, P](jobs, s.scaleTime)
-	}
-	if s.scaleBytes != 1 {
-		jobs = workload.ScaleBytes[T, P](jobs, s.scaleBytes)
-	}
-	if s.fold != nil {
-		return workload.Fold[T, P](jobs, s.fold.cycle, s.fold.length, s.fold.concentration, s.seed)
-	}
-	return jobs, nil
 }
 
 // readRates reads how volumes become tasks and times, with what is assumed of

@@ -305,6 +305,68 @@ func freshID(taken map[string]bool, id string, trace int) string {
 	}
 }
 
+// Shaping is what can be made of a trace before it is used, in this order. The
+// zero value of a field leaves the trace as it is, but for the scales: 1 does.
+type Shaping struct {
+	From, To    time.Duration // window of submissions; 0: no end
+	First, Last int           // or by number, from 1; 0: no bound
+	Jobs        int           // at most so many; 0: all
+	ScaleJobs   float64
+	ScaleTime   float64
+	ScaleBytes  float64
+	Fold        *Folding
+	Seed        Seed
+}
+
+// Folding are the arguments of Fold.
+type Folding struct {
+	Cycle, Length time.Duration
+	Concentration float64
+}
+
+// Shape makes another trace of the jobs.
+func Shape[T any, P Arrival[T]](jobs []T, s *Shaping) ([]T, error) {
+	if len(jobs) == 0 {
+		return jobs, nil
+	}
+	if s.From > 0 || s.To > 0 {
+		to := s.To
+		if to == 0 {
+			to = math.MaxInt64
+		}
+		jobs = Window[T, P](jobs, s.From, to)
+	}
+	if s.First > 0 || s.Last > 0 || s.Jobs > 0 {
+		last := s.Last
+		if n := max(1, s.First) - 1 + s.Jobs; s.Jobs > 0 && (last == 0 || n < last) {
+			last = n
+		}
+		jobs = Numbers[T, P](jobs, max(1, s.First), last)
+	}
+	if s.ScaleJobs != 1 {
+		jobs = ScaleJobs[T, P](jobs, s.ScaleJobs, s.Seed)
+	}
+	if s.ScaleTime != 1 {
+		jobs = ScaleTime[T, P](jobs, s.ScaleTime)
+	}
+	if s.ScaleBytes != 1 {
+		jobs = ScaleBytes[T, P](jobs, s.ScaleBytes)
+	}
+	if s.Fold != nil {
+		return Fold[T, P](jobs, s.Fold.Cycle, s.Fold.Length, s.Fold.Concentration, s.Seed)
+	}
+	return jobs, nil
+}
+
+// Shape makes another trace of a history. Its machines stay.
+func (h *History) Shape(s *Shaping) error {
+	var err error
+	if h.Jobs, err = Shape(h.Jobs, s); err == nil {
+		h.Swim, err = Shape(h.Swim, s)
+	}
+	return err
+}
+
 // Names gives people, jobs and machines new names. The same name gets the same
 // new one as long as the seed is the same; the zero Names is ready to use.
 type Names struct {
