@@ -83,7 +83,7 @@ func (p *Planner) read(steps *Steps, f MapFlow, share float64, after int) {
 	}
 	first := len(*steps)
 	steps.add(workload.PhaseRead, HDFSRead, f.InStored*share)
-	steps.add(workload.PhaseRead, CPU, f.InStored*share*p.Cost.InUncompr)
+	steps.add(workload.PhaseRead, CPU, f.InStored*share*(p.Cost.InUncompr+p.ReadCPU))
 	steps.add(workload.PhaseMap, CPU, f.InRecords*share*p.Cost.MapCPU)
 	if p.Reduces > 0 {
 		steps.add(workload.PhaseCollect, CPU, f.OutRecords*share*(p.Cost.PartitionCPU+p.Cost.SerdeCPU))

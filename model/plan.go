@@ -129,6 +129,8 @@ type Planner struct {
 	InCompressed bool
 	Framing      Framing
 
+	ReadCPU, WriteCPU float64 // ns of a core per stored byte from and to HDFS; the report has none
+
 	// Keys is the number of distinct keys in the map output of the job: no
 	// combiner leaves more. 0: not known.
 	Keys float64
@@ -239,7 +241,7 @@ func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segme
 // returns the bytes that arrive there.
 func (p *Planner) output(steps *Steps, bytes float64) float64 {
 	stored := bytes * p.Data.OutRatio
-	steps.add(workload.PhaseWrite, CPU, bytes*p.Cost.OutCompr)
+	steps.add(workload.PhaseWrite, CPU, float64(bytes*p.Cost.OutCompr)+float64(stored*p.WriteCPU))
 	steps.add(workload.PhaseWrite, HDFSWrite, stored)
 	return stored
 }

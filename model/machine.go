@@ -1,0 +1,206 @@
+package model
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// Machine is one type of node: what it has, and what Hadoop costs on it.
+type Machine struct {
+	Name, Title string
+	Source      []string
+	Assumed     []string // what the source does not state: KEY: what was taken instead
+
+	Cores  int
+	Speed  float64 // of a core, in those for which CPU costs are stated
+	Memory int64   // bytes
+	Disks  []Disk  // those that hold blocks and map outputs
+	NIC    float64 // bytes/s each way
+	Uplink float64 // bytes/s of a rack each way; +Inf: no limit
+
+	JVMStart time.Duration // of a task
+	HeapPart float64       // of -Xmx that the JVM reports as its memory
+
+	CPU    FrameworkCost
+	Codecs []Codec // instead of those of the same names in Codecs
+}
+
+// Disk is one device, with the rates of a single stream, bytes/s.
+type Disk struct {
+	Read, Write float64
+	Curve       DiskCurve
+}
+
+// DiskCurve is how the rate of a whole disk falls with the number n of streams,
+// as a part of the rate of one (1 for one stream).
+type DiskCurve struct {
+	Kind  CurveKind
+	Alpha float64       // linear, floor: 1/(1+Alpha(n-1))
+	Least float64       // floor: never below
+	Chunk float64       // seek: bytes that a stream reads before the head moves
+	Seek  time.Duration // seek: and for how long
+}
+
+// CurveKind names a DiskCurve.
+type CurveKind string
+
+// The kinds of curves.
+const (
+	NoCurve     CurveKind = "none"
+	LinearCurve CurveKind = "linear"
+	FloorCurve  CurveKind = "floor"
+	SeekCurve   CurveKind = "seek"
+)
+
+// CurveKinds lists them.
+var CurveKinds = []CurveKind{NoCurve, LinearCurve, FloorCurve, SeekCurve}
+
+// At is the rate of n streams together as a part of rate, that of one alone.
+func (c DiskCurve) At(n int, rate float64) float64 {
+	if n < 2 {
+		return 1
+	}
+	linear := 1 / (1 + float64(c.Alpha*float64(n-1)))
+	switch c.Kind {
+	case LinearCurve:
+		return linear
+	case FloorCurve:
+		return math.Max(c.Least, linear)
+	case SeekCurve:
+		reading := c.Chunk / rate
+		return reading / (reading + c.Seek.Seconds())
+	}
+	return 1
+}
+
+// FrameworkCost is what Hadoop itself costs, ns of a core of Speed 1.
+type FrameworkCost struct {
+	HDFSRead, HDFSWrite float64 // per stored byte: checksums, sockets, copies
+	Partition           float64 // per record that a map emits
+	SerdeRecord         float64 // per record that a map emits
+	SerdeByte           float64 // per byte that a map emits
+	Compare             float64 // per comparison of the sort, with the writing of what is sorted
+	Merge               float64 // per record merged
+}
+
+// MeasuredCost is the medians of maps and reduces of a stock Hadoop 0.20.2 on
+// one machine of two server CPUs, all data in the page cache. Assumed: how the
+// time of collecting divides into the first, and that the writing of a sorted
+// record costs the same wherever it is sorted to.
+var MeasuredCost = FrameworkCost{
+	HDFSRead: 4.1, HDFSWrite: 2.9, // a sort of 10 kB records, ns per byte
+	Partition: 100, SerdeRecord: 200, SerdeByte: 0.4, // 270 to 450 ns for 15 to 100 bytes, 4.6 µs for 10 kB
+	Compare: 110, // 25 to 82 ns, and 1.1 µs to write a record spread over its comparisons
+	Merge:   500, // 0.5 to 0.9 µs with its I/O
+}
+
+// Check reports everything that is wrong with the machine.
+func (m *Machine) Check() error {
+	var c input.Check
+	c.Count("cores", m.Cores, 1)
+	c.Above("speed", m.Speed, 0)
+	c.AtLeast("memory", float64(m.Memory), 1)
+	c.Count("disks", len(m.Disks), 1)
+	for _, d := range m.Disks {
+		c.Above("disk.read", d.Read, 0)
+		c.Above("disk.write", d.Write, 0)
+		c.AtLeast("disk.curve.alpha", d.Curve.Alpha, 0)
+		c.Within("disk.curve.least", d.Curve.Least, 0, 1)
+		if d.Curve.Kind == SeekCurve {
+			c.Above("disk.curve.chunk", d.Curve.Chunk, 0)
+		}
+		if !slices.Contains(CurveKinds, d.Curve.Kind) {
+			c.Fail("disk.curve.kind", "unknown %q", d.Curve.Kind)
+		}
+	}
+	c.Above("nic", m.NIC, 0)
+	if !(m.Uplink > 0) {
+		c.Fail("uplink", "%v: want more than 0", m.Uplink)
+	}
+	c.Part("heap_part", m.HeapPart)
+	for _, codec := range m.Codecs {
+		c.AtLeast("codec."+codec.Name+".compress", codec.Compress, 0)
+		c.AtLeast("codec."+codec.Name+".decompress", codec.Decompress, 0)
+		c.Part("codec."+codec.Name+".ratio", codec.Ratio)
+	}
+	return c.Err()
+}
+
+// codec is the codec of a class as it is on this machine, if it is used at all.
+func (m *Machine) codec(used bool, class string) (Codec, error) {
+	if !used {
+		class = "none"
+	}
+	c, err := FindCodec(class)
+	if i := slices.IndexFunc(m.Codecs, func(own Codec) bool { return own.Name == c.Name }); err == nil && i >= 0 {
+		c = m.Codecs[i]
+	}
+	return c, err
+}
+
+// Program is what a job's own code does to its data, and costs.
+type Program struct {
+	Name, Title string
+	Source      []string
+	Assumed     []string // what the source does not state: KEY: what was taken instead
+
+	Data     HerodotouData // compression ratios are in Ratios instead
+	Combiner bool
+	InCodec  string             // of the input; empty: not compressed
+	Keys     float64            // distinct keys in the map output of the job; 0: not known
+	Ratios   map[string]float64 // compressed/uncompressed of its data by codec, where they differ from the codec's
+
+	MapCPU, ReduceCPU, CombineCPU float64 // ns of a core of Speed 1 per record into each
+}
+
+// Planner plans the tasks of a program on a machine of its own: one stream on
+// every device. HDFS writes go at the rate of the slowest device on their way.
+func (m *Machine) Planner(program *Program, conf TaskConf, reduces int) (*Planner, error) {
+	in, err0 := m.codec(program.InCodec != "", program.InCodec)
+	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
+	out, err2 := m.codec(conf.OutCompressed, conf.OutCodec)
+	if err := errors.Join(err0, err1, err2, m.Check()); err != nil {
+		return nil, err
+	}
+	ratio := func(c Codec) float64 {
+		if r, ok := program.Ratios[c.Name]; ok {
+			return r
+		}
+		return c.Ratio
+	}
+	d := program.Data
+	d.InputRatio, d.IntermRatio, d.OutRatio = ratio(in), ratio(interm), ratio(out)
+	width := 0.0 // bytes of a map output record
+	if d.MapRecsSel > 0 {
+		width = d.InputPairWidth * d.MapSizeSel / d.MapRecsSel
+	}
+	conf.MapHeap = int64(float64(conf.MapHeap) * m.HeapPart)
+	conf.ReduceHeap = int64(float64(conf.ReduceHeap) * m.HeapPart)
+	disk := m.Disks[0]
+	write := disk.Write
+	if conf.Replication > 1 {
+		write = math.Min(write, m.NIC)
+	}
+	cpu := func(ns float64) float64 { return ns / m.Speed }
+	return NewPlanner(Planner{
+		Conf: conf, Data: d, Reduces: reduces,
+		Combiner: program.Combiner, InCompressed: program.InCodec != "", Keys: program.Keys,
+		Framing: IFile,
+		ReadCPU: cpu(m.CPU.HDFSRead), WriteCPU: cpu(m.CPU.HDFSWrite),
+		Cost: HerodotouCost{
+			HDFSRead: 1e9 / disk.Read, HDFSWrite: 1e9 / write,
+			LocalRead: 1e9 / disk.Read, LocalWrite: 1e9 / disk.Write, Network: 1e9 / m.NIC,
+			MapCPU: cpu(program.MapCPU), ReduceCPU: cpu(program.ReduceCPU), CombineCPU: cpu(program.CombineCPU),
+			PartitionCPU: cpu(m.CPU.Partition), SerdeCPU: cpu(m.CPU.SerdeRecord + float64(width*m.CPU.SerdeByte)),
+			SortCPU: cpu(m.CPU.Compare), MergeCPU: cpu(m.CPU.Merge),
+			// The report counts decompression per compressed byte.
+			InUncompr:     cpu(in.Decompress / d.InputRatio),
+			IntermUncompr: cpu(interm.Decompress / d.IntermRatio), IntermCompr: cpu(interm.Compress),
+			OutCompr: cpu(out.Compress),
+		},
+	})
+}

@@ -1,0 +1,164 @@
+package model_test
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// machine is a node whose figures are easy to reckon with.
+func machine() model.Machine {
+	return model.Machine{
+		Name: "plain", Cores: 2, Speed: 0.5, Memory: 4 << 30,
+		Disks: []model.Disk{{Read: 100e6, Write: 50e6, Curve: model.DiskCurve{Kind: model.NoCurve}}},
+		NIC:   25e6, Uplink: math.Inf(1), HeapPart: 1,
+		CPU: model.FrameworkCost{HDFSRead: 1, HDFSWrite: 2, Partition: 10, SerdeRecord: 20, SerdeByte: 0.3, Compare: 5, Merge: 40},
+	}
+}
+
+func program() model.Program {
+	return model.Program{
+		Name: "copy", MapCPU: 100, ReduceCPU: 200,
+		Data: model.HerodotouData{
+			InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1,
+			CombineSizeSel: 1, CombineRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1,
+		},
+		Ratios: map[string]float64{"lzo": 0.25},
+	}
+}
+
+// Rates become costs per byte, CPU costs grow as the core is slower, and a
+// replicated write is as slow as the network.
+func TestMachineCosts(t *testing.T) {
+	m, job := machine(), program()
+	conf := model.DefaultTaskConf()
+	conf.IntermCompressed, conf.IntermCodec = true, "com.hadoop.compression.lzo.LzoCodec"
+	p, err := m.Planner(&job, conf, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lzo, err := model.FindCodec("lzo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what      string
+		got, want float64
+	}{
+		{"read from HDFS", p.Cost.HDFSRead, 10}, {"write to HDFS", p.Cost.HDFSWrite, 40},
+		{"local read", p.Cost.LocalRead, 10}, {"local write", p.Cost.LocalWrite, 20}, {"network", p.Cost.Network, 40},
+		{"map", p.Cost.MapCPU, 200}, {"reduce", p.Cost.ReduceCPU, 400}, {"partition", p.Cost.PartitionCPU, 20},
+		{"serialise", p.Cost.SerdeCPU, 100}, {"compare", p.Cost.SortCPU, 10}, {"merge", p.Cost.MergeCPU, 80},
+		{"reading", p.ReadCPU, 2}, {"writing", p.WriteCPU, 4},
+		{"ratio", p.Data.IntermRatio, 0.25}, {"ratio of plain output", p.Data.OutRatio, 1},
+		{"compress", p.Cost.IntermCompr, 2 * lzo.Compress}, {"decompress", p.Cost.IntermUncompr, 2 * lzo.Decompress / 0.25},
+	} {
+		if math.Abs(c.got-c.want) > 1e-9 {
+			t.Errorf("%s: %v, want %v", c.what, c.got, c.want)
+		}
+	}
+	conf.Replication = 1
+	if p, err = m.Planner(&job, conf, 4); err != nil || p.Cost.HDFSWrite != 20 {
+		t.Errorf("one replica: %v ns a byte, %v; want 20", p.Cost.HDFSWrite, err)
+	}
+}
+
+func TestMachineErrors(t *testing.T) {
+	m, job := machine(), program()
+	m.Speed, m.Disks[0].Read, m.Disks[0].Curve.Kind = 0, -1, "bent"
+	conf := model.DefaultTaskConf()
+	conf.OutCompressed, conf.OutCodec = true, "com.example.RarCodec"
+	_, err := m.Planner(&job, conf, 1)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"speed: 0: want more than 0", "disk.read: -1: want more than 0", `disk.curve.kind: unknown "bent"`,
+		`unknown codec "com.example.RarCodec": want the class of one of none, default, gzip, lzo, lz4, snappy, bzip2`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is not in\n%v", want, err)
+		}
+	}
+}
+
+func TestDiskCurve(t *testing.T) {
+	for _, c := range []struct {
+		curve model.DiskCurve
+		n     int
+		want  float64
+	}{
+		{model.DiskCurve{Kind: model.NoCurve}, 9, 1},
+		{model.DiskCurve{Kind: model.LinearCurve, Alpha: 0.25}, 1, 1},
+		{model.DiskCurve{Kind: model.LinearCurve, Alpha: 0.25}, 3, 1 / 1.5},
+		{model.DiskCurve{Kind: model.FloorCurve, Alpha: 0.25, Least: 0.6}, 9, 0.6},
+		{model.DiskCurve{Kind: model.SeekCurve, Chunk: 1e6, Seek: 10 * time.Millisecond}, 2, 0.5},
+		{model.DiskCurve{Kind: model.SeekCurve, Chunk: 1e6, Seek: 10 * time.Millisecond}, 1, 1},
+	} {
+		if got := c.curve.At(c.n, 100e6); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%+v with %d streams: %v, want %v", c.curve, c.n, got, c.want)
+		}
+	}
+}
+
+// A buffer that just holds the map's output saves the second spill and the whole
+// merge.
+func TestSecondSpill(t *testing.T) {
+	m, job := machine(), program()
+	var plans []model.MapPlan
+	for _, percent := range []float64{0.12, 0.13} {
+		conf := model.DefaultTaskConf()
+		conf.SortRecPercent = percent
+		p, err := m.Planner(&job, conf, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plans = append(plans, mapPlan(t, p, p.MapFlow(64<<20)))
+	}
+	cost := model.HerodotouCost{LocalRead: 10, LocalWrite: 20, HDFSRead: 10}
+	two, one := plans[0].PhaseTimes(cost), plans[1].PhaseTimes(cost)
+	if plans[0].Counters.Spills != 2 || plans[1].Counters.Spills != 1 {
+		t.Fatalf("%d and %d spills", plans[0].Counters.Spills, plans[1].Counters.Spills)
+	}
+	if one[workload.PhaseMerge] != 0 || two[workload.PhaseMerge] == 0 || plans[1].Elapsed(cost) >= plans[0].Elapsed(cost) {
+		t.Errorf("merge %v and %v, in all %v and %v", two[workload.PhaseMerge], one[workload.PhaseMerge], plans[0].Elapsed(cost), plans[1].Elapsed(cost))
+	}
+	var all time.Duration
+	for _, d := range two {
+		all += d
+	}
+	if share := (two[workload.PhaseSpill] + two[workload.PhaseMerge]).Seconds() / all.Seconds(); share < 0.49 {
+		t.Errorf("sorting and spilling take %.0f %% of the map", 100*share)
+	}
+}
+
+// Where the shuffle's second line begins: with 700 MB of heap, of which the JVM
+// reports 8/9, after ten files of five 64 MB outputs each (Zhang section 3). It
+// moves with the factor and the heap.
+func TestShuffleBreak(t *testing.T) {
+	broken := func(factor int, heap int64) (mb int) {
+		conf := model.DefaultTaskConf()
+		conf.SortFactor, conf.ReduceHeap, conf.InMemMergeThr = factor, heap*8/9, 0
+		p := planner(t, conf, 1, nil)
+		for n := 1; ; n++ {
+			out := model.Segment{Stored: 64 << 20, Raw: 64 << 20, Records: 671_088}
+			if r := p.Reduce(slices.Repeat([]model.Segment{out}, n)); r.MergePasses > 1 {
+				return 64 * (n - 1)
+			}
+		}
+	}
+	if mb := broken(10, 700<<20); mb < 2900 || mb > 3600 {
+		t.Errorf("factor 10, 700 MB: %d MB", mb)
+	}
+	if mb := broken(20, 700<<20); mb < 5800 || mb > 7200 {
+		t.Errorf("factor 20: %d MB", mb)
+	}
+	if mb := broken(10, 1400<<20); mb < 5800 || mb > 7200 {
+		t.Errorf("1,400 MB: %d MB", mb)
+	}
+}

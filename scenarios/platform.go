@@ -1,0 +1,224 @@
+package scenarios
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// shippedMachines are the platforms and the programs that come with the program.
+//
+//go:embed platforms/*.toml profiles/*.toml
+var shippedMachines embed.FS
+
+// Platforms names the shipped platforms.
+func Platforms() []string { return namesIn("platforms") }
+
+// Profiles names the shipped job profiles.
+func Profiles() []string { return namesIn("profiles") }
+
+// Platform reads a shipped platform.
+func Platform(name string) (model.Machine, error) {
+	data, err := shippedIn("platforms", name, Platforms())
+	if err != nil {
+		return model.Machine{}, err
+	}
+	return readPlatform(data, ShippedPrefix+"platforms/"+name+".toml")
+}
+
+// Profile reads a shipped job profile.
+func Profile(name string) (model.Program, error) {
+	data, err := shippedIn("profiles", name, Profiles())
+	if err != nil {
+		return model.Program{}, err
+	}
+	return readProfile(data, ShippedPrefix+"profiles/"+name+".toml")
+}
+
+func namesIn(folder string) []string {
+	entries, err := shippedMachines.ReadDir(folder)
+	if err != nil {
+		panic(err) // embedded with the program
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".toml"))
+	}
+	slices.Sort(names)
+	return names
+}
+
+func shippedIn(folder, name string, names []string) ([]byte, error) {
+	if !slices.Contains(names, name) {
+		return nil, fmt.Errorf("%s: no shipped one of the %s%s: want one of %s", name, folder, didYouMean(name, names), strings.Join(names, ", "))
+	}
+	return shippedMachines.ReadFile(folder + "/" + name + ".toml")
+}
+
+// parse reads a TOML text into a table that knows its lines.
+func parse(data []byte, file string) (*table, error) {
+	text := strings.TrimPrefix(string(data), "\ufeff")
+	at, err := lines(text)
+	if p := (problem{}); errors.As(err, &p) {
+		return nil, &Errors{file, []problem{p}}
+	}
+	var tree map[string]any
+	if _, err := toml.Decode(text, &tree); err != nil {
+		p := problem{what: err.Error()}
+		if e := (toml.ParseError{}); errors.As(err, &e) {
+			p = problem{e.Position.Line, fmt.Sprintf("%s: want a TOML file", strings.TrimSuffix(e.Message, "."))}
+		}
+		return nil, &Errors{file, []problem{p}}
+	}
+	return &table{report: &report{file: file, lines: at}, values: tree}, nil
+}
+
+// provenance is where the values of a file come from.
+type provenance struct {
+	name, title     string
+	source, assumed []string
+}
+
+var listIndex = regexp.MustCompile(`\[\d+\]`)
+
+// readProvenance wants a source, or each value named among those assumed.
+func (t *table) readProvenance() provenance {
+	p := provenance{
+		name:   strings.TrimSuffix(path.Base(t.file), ".toml"),
+		source: t.texts("source"), assumed: t.texts("assumed"),
+	}
+	p.title = t.str("title", p.name)
+	if len(p.source) == 0 {
+		t.failf("source", "missing: want where the values come from")
+	}
+	keys := map[string]bool{}
+	for key := range t.lines {
+		keys[listIndex.ReplaceAllString(key, "")] = true
+	}
+	for _, a := range p.assumed {
+		if key, why, ok := strings.Cut(a, ": "); !ok || !keys[key] || strings.TrimSpace(why) == "" {
+			t.failf("assumed", "%q: want KEY: why, with a key of this file", a)
+		}
+	}
+	return p
+}
+
+// quantity reads a number that must be given.
+func (t *table) quantity(key string, least, most float64) float64 {
+	if !t.has(key) {
+		t.ask(key)
+		t.failf(key, "missing: want a number of at least %v", least)
+	}
+	return t.number(key, math.Max(least, 0), least, most)
+}
+
+// above is the smallest number that a rate may be.
+const above = math.SmallestNonzeroFloat64
+
+// rate reads MB/s, MB being a million bytes, into bytes/s.
+func (t *table) rate(key string) float64 { return 1e6 * t.quantity(key, 1e-6, 1e9) }
+
+// readPlatform reads a platform file. Everything wrong with it is in one error.
+func readPlatform(data []byte, file string) (model.Machine, error) {
+	t, err := parse(data, file)
+	if err != nil {
+		return model.Machine{}, err
+	}
+	p := t.readProvenance()
+	m := model.Machine{Name: p.name, Title: p.title, Source: p.source, Assumed: p.assumed}
+	m.Cores = t.integer("cores", 1, 1, 1<<20)
+	m.Speed = t.quantity("speed", above, 1e6)
+	m.Memory = t.size("memory", 1<<30)
+	m.NIC = t.rate("nic_mb")
+	m.Uplink = math.Inf(1)
+	if t.has("uplink_mb") {
+		m.Uplink = t.rate("uplink_mb")
+	}
+	disks := t.tables("disk")
+	if len(disks) == 0 {
+		t.failf("disk", "missing: want one table [[disk]] or more")
+	}
+	for _, d := range disks {
+		disk := model.Disk{Read: d.rate("read_mb"), Write: d.rate("write_mb"), Curve: d.curve()}
+		m.Disks = append(m.Disks, slices.Repeat([]model.Disk{disk}, d.integer("count", 1, 1, 1000))...)
+		d.done()
+	}
+	jvm := t.table("jvm")
+	m.JVMStart = jvm.duration("start", 0)
+	m.HeapPart = jvm.quantity("heap_part", above, 1)
+	jvm.done()
+	m.CPU = model.MeasuredCost
+	cpu := t.table("cpu")
+	for _, c := range []struct {
+		key string
+		to  *float64
+	}{
+		{"hdfs_read_byte", &m.CPU.HDFSRead}, {"hdfs_write_byte", &m.CPU.HDFSWrite},
+		{"partition_record", &m.CPU.Partition}, {"serde_record", &m.CPU.SerdeRecord}, {"serde_byte", &m.CPU.SerdeByte},
+		{"compare", &m.CPU.Compare}, {"merge_record", &m.CPU.Merge},
+	} {
+		*c.to = cpu.number(c.key, *c.to, 0, math.Inf(1))
+	}
+	cpu.done()
+	m.Codecs = t.readCodecs()
+	for _, key := range []string{"cores", "memory"} {
+		if !t.has(key) {
+			t.failf(key, "missing")
+		}
+	}
+	t.done()
+	if err := t.err(); err != nil {
+		return model.Machine{}, err
+	}
+	return m, m.Check()
+}
+
+func (t *table) curve() model.DiskCurve {
+	c := t.table("curve")
+	var kinds []string
+	for _, k := range model.CurveKinds {
+		kinds = append(kinds, string(k))
+	}
+	curve := model.DiskCurve{Kind: model.CurveKind(c.oneOf("kind", string(model.NoCurve), kinds...))}
+	switch curve.Kind {
+	case model.FloorCurve:
+		curve.Least = c.quantity("least", 0, 1)
+		curve.Alpha = c.quantity("alpha", 0, math.Inf(1))
+	case model.LinearCurve:
+		curve.Alpha = c.quantity("alpha", 0, math.Inf(1))
+	case model.SeekCurve:
+		curve.Chunk = float64(c.size("chunk", 128<<10))
+		curve.Seek = c.duration("seek", 0)
+	}
+	c.done()
+	return curve
+}
+
+// readCodecs reads the codecs that differ from the usual ones.
+func (t *table) readCodecs() []model.Codec {
+	in := t.table("codec")
+	var own []model.Codec
+	for _, c := range model.Codecs {
+		if !in.has(c.Name) {
+			in.ask(c.Name)
+			continue
+		}
+		given := in.table(c.Name)
+		c.Compress = given.number("compress_byte", c.Compress, 0, math.Inf(1))
+		c.Decompress = given.number("decompress_byte", c.Decompress, 0, math.Inf(1))
+		c.Ratio = given.number("ratio", c.Ratio, above, 1)
+		given.done()
+		own = append(own, c)
+	}
+	in.done()
+	return own
+}

@@ -1,0 +1,131 @@
+package scenarios
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// Every shipped program can be planned on every shipped platform, with and
+// without compression.
+func TestShippedPlatformsAndProfiles(t *testing.T) {
+	if len(Platforms()) < 6 || len(Profiles()) < 15 {
+		t.Fatalf("platforms %v, profiles %v", Platforms(), Profiles())
+	}
+	for _, platform := range Platforms() {
+		m, err := Platform(platform)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, profile := range Profiles() {
+			program, err := Profile(profile)
+			if err != nil {
+				t.Error(err)
+				continue
+			}
+			for _, codec := range model.Codecs[1:] {
+				conf := model.DefaultTaskConf()
+				conf.IntermCompressed, conf.OutCompressed = true, true
+				conf.IntermCodec, conf.OutCodec = codec.Classes[0], codec.Classes[0]
+				p, err := m.Planner(&program, conf, 8)
+				if err != nil {
+					t.Errorf("%s on %s: %v", profile, platform, err)
+					continue
+				}
+				plan, err := p.Map(p.MapFlow(64 << 20))
+				if err != nil {
+					t.Errorf("%s on %s: %v", profile, platform, err)
+					continue
+				}
+				if d := plan.Elapsed(p.Cost); d <= 0 {
+					t.Errorf("%s on %s: a map takes %v", profile, platform, d)
+				}
+			}
+		}
+	}
+}
+
+func TestReadPlatformErrors(t *testing.T) {
+	const file = `source = "a shop"
+assumed = ["speed: a guess", "colour: blue"]
+cores = 0
+speed = 1
+nic_mb = -1
+[[disk]]
+read_mb = 100
+sectors = 512
+[disk.curve]
+kind = "bent"
+[jvm]
+start = "now"
+[codec.lzo]
+ratio = 2
+[codec.rar]
+`
+	_, err := readPlatform([]byte(file), "p.toml")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		`p.toml:2: assumed: "colour: blue": want KEY: why, with a key of this file`,
+		"p.toml:3: cores: 0: want a whole number from 1",
+		"p.toml:5: nic_mb: -1: want a number",
+		"disk[0].write_mb: missing",
+		"p.toml:8: unknown key disk[0].sectors",
+		`p.toml:10: disk[0].curve.kind: "bent": want one of none, linear, floor, seek`,
+		`p.toml:12: jvm.start: "now": want a duration`,
+		"p.toml:11: jvm.heap_part: missing",
+		"p.toml:14: codec.lzo.ratio: 2: want a number",
+		"p.toml:15: unknown key codec.rar",
+		"memory: missing",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is not in\n%v", want, err)
+		}
+	}
+}
+
+func TestReadProfileErrors(t *testing.T) {
+	const file = `[data]
+input_pair_width = 0
+map_size_sel = 0
+map_records_sel = 1
+[cpu]
+map_record = "fast"
+[combiner]
+size_sel = 2
+[ratio]
+zip = 0.5
+`
+	_, err := readProfile([]byte(file), "p.toml")
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"p.toml: source: missing: want where the values come from",
+		"p.toml:2: data.input_pair_width: 0: want a number",
+		"p.toml:3: data.map_size_sel: 0 with map_records_sel 1: want both 0 or neither",
+		"p.toml:1: data.reduce_size_sel: missing",
+		`p.toml:6: cpu.map_record: "fast": want a number`,
+		"p.toml:5: cpu.reduce_record: missing",
+		"p.toml:8: combiner.size_sel: 2: want a number from 0 to 1",
+		"p.toml:7: combiner.record: missing",
+		"p.toml:10: unknown key ratio.zip",
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s is not in\n%v", want, err)
+		}
+	}
+}
+
+func TestNoSuchPlatform(t *testing.T) {
+	_, err := Platform("hitune-xenon")
+	if err == nil || !strings.Contains(err.Error(), "did you mean hitune-xeon?") {
+		t.Error(err)
+	}
+	if _, err := Profile("../platforms/ec2-small"); err == nil {
+		t.Error("read what is no profile")
+	}
+}

@@ -1,0 +1,70 @@
+package scenarios
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// readProfile reads a file that describes a job's own code. Everything wrong
+// with it is in one error.
+func readProfile(data []byte, file string) (model.Program, error) {
+	t, err := parse(data, file)
+	if err != nil {
+		return model.Program{}, err
+	}
+	p := t.readProvenance()
+	program := model.Program{Name: p.name, Title: p.title, Source: p.source, Assumed: p.assumed}
+
+	flow := t.table("data")
+	d := &program.Data
+	d.InputPairWidth = flow.quantity("input_pair_width", above, math.Inf(1))
+	d.MapSizeSel = flow.quantity("map_size_sel", 0, math.Inf(1))
+	d.MapRecsSel = flow.quantity("map_records_sel", 0, math.Inf(1))
+	if (d.MapSizeSel == 0) != (d.MapRecsSel == 0) {
+		flow.failf("map_size_sel", "%v with map_records_sel %v: want both 0 or neither", d.MapSizeSel, d.MapRecsSel)
+	}
+	d.RecsPerGroup = flow.number("records_per_group", 1, 1, math.Inf(1))
+	d.ReduceSizeSel = flow.quantity("reduce_size_sel", 0, math.Inf(1))
+	d.ReduceRecsSel = flow.quantity("reduce_records_sel", 0, math.Inf(1))
+	program.Keys = flow.number("keys", 0, 1, math.Inf(1))
+	flow.done()
+
+	cpu := t.table("cpu")
+	program.MapCPU = cpu.quantity("map_record", 0, math.Inf(1))
+	program.ReduceCPU = cpu.quantity("reduce_record", 0, math.Inf(1))
+	cpu.done()
+
+	d.CombineSizeSel, d.CombineRecsSel = 1, 1
+	if program.Combiner = t.has("combiner"); program.Combiner {
+		c := t.table("combiner")
+		d.CombineSizeSel = c.quantity("size_sel", 0, 1)
+		d.CombineRecsSel = c.quantity("records_sel", 0, 1)
+		program.CombineCPU = c.quantity("record", 0, math.Inf(1))
+		c.done()
+	} else {
+		t.ask("combiner")
+	}
+
+	var codecs []string
+	for _, c := range model.Codecs[1:] {
+		codecs = append(codecs, c.Name)
+	}
+	if t.has("input_codec") {
+		program.InCodec = t.oneOf("input_codec", codecs[0], codecs...)
+	} else {
+		t.ask("input_codec")
+	}
+	ratios := t.table("ratio")
+	program.Ratios = map[string]float64{}
+	for _, name := range codecs {
+		if ratios.has(name) {
+			program.Ratios[name] = ratios.quantity(name, above, 1)
+		} else {
+			ratios.ask(name)
+		}
+	}
+	ratios.done()
+	t.done()
+	return program, t.err()
+}
