@@ -1,0 +1,213 @@
+package model_test
+
+import (
+	"cmp"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/workload"
+)
+
+func predictor(t testing.TB, name string, k model.Knowledge) model.Predictor {
+	t.Helper()
+	i := slices.IndexFunc(model.Predictors, func(p model.NamedPredictor) bool { return p.Name == name })
+	if i < 0 {
+		t.Fatalf("no predictor %q", name)
+	}
+	return model.Predictors[i].New(k)
+}
+
+func TestPredictorsSorted(t *testing.T) {
+	if !slices.IsSortedFunc(model.Predictors, func(a, b model.NamedPredictor) int { return cmp.Compare(a.Name, b.Name) }) {
+		t.Error("model.Predictors is not sorted by name")
+	}
+}
+
+// oneJob is 80 maps of 12 s and 32 reduces of 2+1+8 s on 16+16 slots.
+func oneJob() model.WhatIf {
+	each := func(s float64) workload.Durations { return workload.Durations{All: seconds(s)} }
+	j := workload.Job{ID: "job", Maps: workload.MapTasks{Count: 80, InputBytes: 80 << 26, Time: each(12)}}
+	j.Reduces = workload.ReduceTasks{Count: 32, Shuffle: each(2), Sort: each(1), Time: each(8), ShuffleData: 80 << 26}
+	q := model.WhatIf{Name: "q", Jobs: []workload.Job{j}}
+	for range 8 {
+		q.Cluster.Nodes = append(q.Cluster.Nodes, model.Node{MapSlots: 2, ReduceSlots: 2})
+	}
+	return q
+}
+
+func TestPredictions(t *testing.T) {
+	statistics := model.DefaultPhases()
+	known := model.Knowledge{
+		Platform:   ptr(platform()),
+		Statistics: &model.HerodotouStatistics{HerodotouData: statistics.HerodotouData, HerodotouCost: statistics.HerodotouCost},
+		Runs:       hpRuns(1<<26, 3<<26),
+		Cresp:      &model.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
+	}
+	for _, test := range []struct {
+		name            string
+		low, mean, high float64
+		phases          string
+		change          func(*model.WhatIf)
+	}{
+		// 80*12/16 + 3 + (32/16-1)*3 + 32*8/16; 79*12/16+12 + 3 + ((31/16)-1)*3+3 + 31*8/16+8
+		{"aria", 82, (82 + 103.5625) / 2, 71.25 + 3 + 5.8125 + 23.5, "map map, reduce shuffle, reduce reduce", nil},
+		{"waves", 82, 82, 82, "map map, reduce shuffle, reduce reduce", nil},
+		// A copy of 20 s that keeps up with the maps leaves the last one's output: 0.25 s.
+		{"waves", 60 + 0.25 + 9 + 29, 98.25, 98.25, "map map, reduce shuffle, reduce reduce", func(q *model.WhatIf) {
+			r := &q.Jobs[0].Reduces
+			r.Copy, r.Shuffle = workload.Durations{All: seconds(20)}, workload.Durations{}
+		}},
+		// The first shuffle covers four map waves: 12 + (48+3) + 3 + 2*8.
+		{"ihp", 82, (82 + 93.25) / 2, 12 + (3 + 71.25 - 12) + 3 + 16, "map map, reduce shuffle, reduce reduce", nil},
+		{"cresp", 0, 0, 0, "", func(q *model.WhatIf) { q.Jobs[0].Reduces.Count = 16 }},
+		{"herodotou", 0, 0, 0, "map read, map map, map collect, map spill, map merge, reduce shuffle, reduce merge, reduce reduce, reduce write", nil},
+		{"zhang", 0, 0, 0, "map read, map map, map collect, map spill, map merge, reduce shuffle, reduce reduce, reduce write", func(q *model.WhatIf) {
+			q.Jobs[0].Profile = &workload.Profile{
+				Data:       workload.DataStatistics{InputPairWidth: 100, MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1},
+				Cost:       workload.CostStatistics{MapPerRecord: 900, ReducePerRecord: 1100},
+				MapInBytes: workload.Sample{N: 1, Mean: 1 << 26, Max: 1 << 26},
+			}
+		}},
+		{"hp", 0, 0, 0, "map map, reduce shuffle, reduce reduce", func(q *model.WhatIf) { q.Jobs[0].Reduces.Count = hpRuns(1)[0].Profile.Reduces }},
+	} {
+		q := oneJob()
+		if test.change != nil {
+			test.change(&q)
+		}
+		p, err := predictor(t, test.name, known).Predict(q)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		for _, v := range []struct {
+			what      string
+			got, want float64
+		}{{"low", p.Low.Seconds(), test.low}, {"mean", p.Mean.Seconds(), test.mean}, {"high", p.High.Seconds(), test.high}} {
+			if test.low > 0 && math.Abs(v.got-v.want) > 1e-6 {
+				t.Errorf("%s: %s %v, want %v", test.name, v.what, v.got, v.want)
+			}
+		}
+		var phases []string
+		for _, ph := range p.Phases {
+			phases = append(phases, ph.Kind.String()+" "+ph.Phase.String())
+		}
+		if got := strings.Join(phases, ", "); got != test.phases {
+			t.Errorf("%s: phases %s, want %s", test.name, got, test.phases)
+		}
+		j := p.Jobs[0]
+		if p.Model != test.name || p.Low > p.Mean || p.Mean > p.High || p.Low <= 0 || len(p.Jobs) != 1 || j.Finish != p.Mean || j.Low != p.Low || j.High != p.High {
+			t.Errorf("%s: %v %v %v, job %+v", p.Model, p.Low, p.Mean, p.High, j)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func TestPredictorsSayWhyNot(t *testing.T) {
+	two := func(q *model.WhatIf) { q.Jobs = append(q.Jobs, q.Jobs[0]) }
+	none := model.Knowledge{}
+	for _, test := range []struct {
+		name   string
+		know   model.Knowledge
+		change func(*model.WhatIf)
+		want   string
+	}{
+		{"waves", none, two, "one job only"},
+		{"ihp", none, two, "one job only"},
+		{"hp", none, func(*model.WhatIf) {}, "wants two or more recorded runs"},
+		{"cresp", none, func(*model.WhatIf) {}, "wants coefficients"},
+		{"cresp", model.Knowledge{Cresp: &model.Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
+		{"zhang", none, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
+		{"zhang", model.Knowledge{Platform: ptr(platform())}, func(*model.WhatIf) {}, "wants a profile"},
+		{"herodotou", none, func(*model.WhatIf) {}, "wants data and cost statistics"},
+		{"herodotou", model.Knowledge{Statistics: &model.HerodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
+		{"aria", none, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},
+		{"aria", none, func(q *model.WhatIf) { q.Until = time.Second }, "cut"},
+		{"aria", none, func(q *model.WhatIf) { q.Jobs = nil }, "no jobs"},
+		{"aria", none, func(q *model.WhatIf) { q.Cluster.Nodes = nil }, "no map slots"},
+		{"aria", none, func(q *model.WhatIf) { q.Fidelity = model.Device }, "the times of its tasks are not given"},
+		{"aria", none, func(q *model.WhatIf) {
+			q.Jobs[0].Maps.Time = workload.Durations{}
+			q.Jobs[0].Profile = &workload.Profile{MapTime: workload.Sample{N: 1, Mean: 1, Max: 1}}
+		}, "its profile states no FirstShuffle, TypicalShuffle, ReduceTime"},
+		{"waves", none, func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }, "nodes of different speed"},
+	} {
+		q := oneJob()
+		test.change(&q)
+		_, err := predictor(t, test.name, test.know).Predict(q)
+		if !errors.Is(err, model.ErrNotApplicable) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
+	}
+	// What was told but makes no sense is an error of its own.
+	_, err := predictor(t, "herodotou", model.Knowledge{Statistics: ptr(model.UnknownStatistics())}).Predict(oneJob())
+	if err == nil || errors.Is(err, model.ErrNotApplicable) || !strings.Contains(err.Error(), "csHdfsReadCost") {
+		t.Errorf("herodotou without statistics: %v", err)
+	}
+}
+
+// The improved HP model with a history takes the durations of the regressions.
+func TestIHPWithHistory(t *testing.T) {
+	var runs []model.IHPRun
+	for i := range 12 {
+		d, r := float64(1+i%4)*(20<<26), float64(16*(1+i/4))
+		runs = append(runs, model.IHPRun{Data: d, Reduces: r, Duration: 4 * d / (80 << 26)})
+	}
+	r, err := model.FitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := model.Knowledge{History: &model.IHPHistory{Shuffle1Avg: r, Shuffle1Max: r, Shuffle2Avg: r, Shuffle2Max: r, ReduceAvg: r, ReduceMax: r}}
+	p, err := predictor(t, "ihp", k).Predict(oneJob())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 12 s of the first map wave, first and second shuffle of 4 s, two waves of reduces of 4 s.
+	if want := 12 + 4 + 4 + 8.0; math.Abs(p.Mean.Seconds()-want) > 1e-6 || !slices.Contains(p.Warnings, model.IHPCaveat) {
+		t.Errorf("%v, warnings %q; want %v s", p.Mean, p.Warnings, want)
+	}
+}
+
+// Under fifo a job waits for those before it only; under any policy the whole
+// lies between the work of all and one pool of tasks after the last submission.
+func TestAriaOfSeveralJobs(t *testing.T) {
+	q := oneJob()
+	second := q.Jobs[0]
+	second.ID, second.Submit = "second", 10*time.Second
+	third := second
+	third.ID, third.Submit = "third", time.Hour
+	q.Jobs = append(q.Jobs, second, third)
+	fifo, err := predictor(t, "aria", model.Knowledge{}).Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Scheduler.Name = "fair2"
+	fair, err := predictor(t, "aria", model.Knowledge{}).Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := predictor(t, "aria", model.Knowledge{}).Predict(oneJob())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, p := range []model.Prediction{fifo, fair} {
+		if p.Jobs[2].Low != alone.Low || p.Jobs[2].High != alone.High || p.High != time.Hour+alone.High || p.Low != time.Hour+alone.Low {
+			t.Errorf("%d: the third job, alone by then: %+v", i, p.Jobs[2])
+		}
+		if p.Jobs[1].Low != alone.Low || p.Jobs[1].High <= alone.High {
+			t.Errorf("%d: the second job: %+v", i, p.Jobs[1])
+		}
+	}
+	if fifo.Jobs[0].High != alone.High || fair.Jobs[0].High != fair.Jobs[1].High+10*time.Second {
+		t.Errorf("the first job: fifo at most %v, fair at most %v", fifo.Jobs[0].High, fair.Jobs[0].High)
+	}
+	if len(fair.Warnings) != 1 || len(fifo.Warnings) != 0 {
+		t.Errorf("warnings %q and %q", fifo.Warnings, fair.Warnings)
+	}
+}
