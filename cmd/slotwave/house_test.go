@@ -1,0 +1,154 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/slotwave/slotwave/"
+
+// arrows are the rooms that each room may know.
+var arrows = map[string][]string{
+	"cmd/slotwave":     {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "workload"},
+	"diagnose":         {"model", "model/input", "workload"},
+	"model":            {"model/fit", "model/input", "workload"},
+	"model/fit":        {"model/input"},
+	"model/input":      {},
+	"model/vectortest": {"model"},
+	"results":          {"model", "workload"},
+	"scenarios":        {"model", "scheduler", "workload"},
+	"scheduler":        {"model", "workload"},
+	"sim":              {"model", "scheduler", "sim/engine", "sim/station", "workload"},
+	"sim/engine":       {},
+	"sim/station":      {"sim/engine"},
+	"workload":         {},
+}
+
+func TestImportArrows(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		room := strings.TrimPrefix(p.ImportPath, module)
+		allowed, ok := arrows[room]
+		if !ok {
+			t.Errorf("package %s is in no room: want it in the table of arrows", room)
+		}
+		for _, i := range p.Imports {
+			if to, ours := strings.CutPrefix(i, module); ours && !slices.Contains(allowed, to) {
+				t.Errorf("%s imports %s: want only %v", room, to, allowed)
+			}
+		}
+	}
+}
+
+// The policy of CONTRIBUTING.md compiles and schedules, as one file and one line.
+func TestSixthPolicy(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, filepath.Join(root, "CONTRIBUTING.md")), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("%d blocks of Go, want the file and the line", len(blocks))
+	}
+	file, line := blocks[0][1], blocks[1][1]
+	table := filepath.Join(root, "scheduler", "scheduler.go")
+	text := read(t, table)
+	last := strings.LastIndex(text, ", newMinEDF},\n") + len(", newMinEDF},\n")
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
+		filepath.Join(root, "scheduler", "shortest.go"): write("shortest.go", file),
+		table: write("scheduler.go", text[:last]+line+text[last:]),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "run", "-overlay", write("overlay.json", string(overlay)), "./cmd/slotwave",
+		"run", "two-jobs", "--set", "scheduler.name=shortest", "--quiet", "--out", filepath.Join(dir, "out"))
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if s := read(t, filepath.Join(dir, "out", "summary.json")); !strings.Contains(s, `"scheduler": "shortest"`) {
+		t.Errorf("another scheduler ran: %.300s", s)
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Commands in the documents are lines of code that begin with slotwave or go
+// run. Files of the reader's own in them are named my*.
+func TestDocumentedCommands(t *testing.T) {
+	line := regexp.MustCompile(`^(?:    |\t)?(?:\$ )?(?:go run \./cmd/)?slotwave ([^#<|]*)`)
+	docs, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, doc := range append(docs, "../../README.md", "../../CONTRIBUTING.md") {
+		fenced := false
+		for _, text := range strings.Split(read(t, doc), "\n") {
+			if strings.HasPrefix(text, "```") {
+				fenced = !fenced
+			}
+			m := line.FindStringSubmatch(text)
+			if m == nil || !fenced && !strings.HasPrefix(text, "    ") || strings.Contains(m[1], " my") || seen[m[1]] {
+				continue
+			}
+			seen[m[1]] = true
+			t.Run(strings.TrimSpace(m[1]), func(t *testing.T) {
+				args := strings.Fields(m[1])
+				for i, a := range args {
+					args[i] = strings.Trim(a, `'"`)
+				}
+				out := t.TempDir()
+				if i := slices.Index(args, "--out"); i >= 0 {
+					args[i+1] = out
+				} else if args[0] == "run" || args[0] == "compare" {
+					args = append(args, "--out", out)
+				}
+				if code, _, stderr := call("", args...); code != exitDone {
+					t.Errorf("%s: exit code %d: %s", doc, code, stderr)
+				}
+			})
+		}
+	}
+	if len(seen) < 4 {
+		t.Errorf("%d commands found, want those of the README at least", len(seen))
+	}
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
+)
+
+var update = flag.Bool("update", false, "write the results of the shipped scenarios anew")
+
+const committed = "../../results"
+
+// kept are the files of a result that are shipped; the manifest has the sums of
+// all.
+func kept(f results.FileSum) bool {
+	switch filepath.Base(f.Name) {
+	case results.SummaryName, results.ComparisonName:
+		return true
+	}
+	return f.Name == "slots.png" || f.Name == "execution.png" && f.Size < 300_000
+}
+
+// Every shipped scenario gives the committed bytes.
+func TestShippedScenariosGiveTheCommittedResults(t *testing.T) {
+	for _, name := range scenarios.List() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			var stderr bytes.Buffer
+			if code := run([]string{"run", name, "--quiet", "--out", dir}, io.Discard, &stderr); code != exitDone {
+				t.Fatalf("exit code %d: %s", code, &stderr)
+			}
+			got, err := results.ReadManifest(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			home := filepath.Join(committed, name)
+			if *update {
+				keep(t, dir, home, got)
+			}
+			data, err := os.ReadFile(filepath.Join(home, results.ManifestName))
+			if err != nil {
+				t.Fatalf("%v: make it with -update", err)
+			}
+			want := decodeManifest(t, data)
+			if !slices.Equal(got.Inputs, want.Inputs) {
+				t.Errorf("inputs %v, committed %v", got.Inputs, want.Inputs)
+			}
+			if !slices.Equal(got.Outputs, want.Outputs) {
+				t.Errorf("outputs %v\ncommitted %v", got.Outputs, want.Outputs)
+			}
+			for _, f := range want.Outputs {
+				if kept(f) {
+					if err := results.Verify(home, []results.FileSum{f}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// keep replaces the committed files of a scenario.
+func keep(t *testing.T, dir, home string, m results.Manifest) {
+	if err := os.RemoveAll(home); err != nil {
+		t.Fatal(err)
+	}
+	names := []string{results.ManifestName}
+	for _, f := range m.Outputs {
+		if kept(f) {
+			names = append(names, f.Name)
+		}
+	}
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(home, name)
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if name == results.ManifestName {
+			data = withoutBuild(t, m)
+		}
+		if err := os.WriteFile(to, data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
