@@ -166,6 +166,10 @@ func (b *capBase) queueOf(j *Job) *capQueue {
 // Interval is that of the poller. Its ticks do nothing unless a job waits.
 func (b *capBase) Interval() (time.Duration, bool) { return b.poll, true }
 
+// Remembers: queues that are equally full keep the order of the heartbeat before,
+// and jobs count the trackers they were offered in vain.
+func (b *capBase) Remembers() bool { return true }
+
 // add puts a submitted job into its queue. Hadoop ignores jobs for queues it
 // does not know; here they fail.
 func (b *capBase) add(j *Job) *capJob {

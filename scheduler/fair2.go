@@ -199,6 +199,8 @@ func (f *fair2) poolOf(c *Cluster, j *Job) *pool2 {
 
 func (f *fair2) Interval() (time.Duration, bool) { return f.updateEvery, !f.preempts }
 
+func (f *fair2) Preempts() bool { return f.preempts }
+
 func (f *fair2) Submitted(c *Cluster, j *Job) {
 	p := f.poolOf(c, j)
 	i := &info2{job: j, pool: p}

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
@@ -15,67 +16,90 @@ type fifo struct {
 	pad     float32 // mapred.jobtracker.taskalloc.capacitypad
 	queue   []*Job
 	version int
+
+	changes int
+	want    [2][]*Job // jobs that want tasks of a type launched, in order
+	first   *Job      // that runs and has reduces
+	padded  [2]int    // tasks of all such jobs, launched or not
 }
 
 func newFIFO(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 	pad, err := spec.Conf.Float("mapred.jobtracker.taskalloc.capacitypad", 0.01)
-	return &fifo{pad: float32(pad), version: -1}, err
-}
-
-// jobsInOrder keeps a copy of the cluster's jobs by priority, then submission
-// (JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR).
-func jobsInOrder(c *Cluster, queue []*Job, version *int) []*Job {
-	if *version == c.Version {
-		return queue
+	if err == nil && pad < 0 {
+		err = fmt.Errorf("mapred.jobtracker.taskalloc.capacitypad = %v: want at least 0", pad)
 	}
-	*version = c.Version
-	queue = append(queue[:0], c.Jobs...)
-	slices.SortStableFunc(queue, byPriority)
-	return queue
+	return &fifo{pad: float32(pad), version: -1, changes: -1}, err
 }
 
 func byPriority(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 }
 
-func (f *fifo) Assign(c *Cluster, t *TaskTracker) {
-	f.queue = jobsInOrder(c, f.queue, &f.version)
-	var remaining [2]int
+// follow keeps the cluster's jobs by priority, then submission
+// (JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR), and those of them
+// that matter.
+func (f *fifo) follow(c *Cluster) {
+	if f.version != c.Version {
+		f.version = c.Version
+		f.queue = append(f.queue[:0], c.Jobs...)
+		slices.SortStableFunc(f.queue, byPriority)
+	} else if f.changes == c.Changes {
+		return
+	}
+	f.changes = c.Changes
+	f.first, f.padded = nil, [2]int{}
+	for k := range f.want {
+		f.want[k] = f.want[k][:0]
+	}
 	for _, j := range f.queue {
 		if j.State != Running {
 			continue
 		}
-		remaining[workload.Map] += j.Remaining(workload.Map)
-		if j.ReducesReady {
-			remaining[workload.Reduce] += j.Remaining(workload.Reduce)
+		for k := range f.want {
+			if j.Wants[k] {
+				f.want[k] = append(f.want[k], j)
+			}
+		}
+		if j.Tasks[workload.Reduce] == 0 {
+			continue
+		}
+		if f.first == nil {
+			f.first = j
+		}
+		for k := range f.padded {
+			f.padded[k] += j.Tasks[k]
 		}
 	}
-	f.assignMaps(c, t, remaining[workload.Map])
-	f.assignReduce(c, t, remaining[workload.Reduce])
+}
+
+func (f *fifo) Assign(c *Cluster, t *TaskTracker) {
+	f.follow(c)
+	f.assignMaps(c, t)
+	f.assignReduce(c, t)
 }
 
 // room is how many tasks the tracker may take if the load is to be spread.
-func room(c *Cluster, t *TaskTracker, k workload.Kind, remaining int) int {
+func room(c *Cluster, t *TaskTracker, k workload.Kind) int {
 	load := 0.0
 	if c.Slots[k] > 0 {
-		load = float64(remaining) / float64(c.Slots[k])
+		load = float64(c.Remaining[k]) / float64(c.Slots[k])
 	}
 	capacity := min(int(math.Ceil(load*float64(t.Slots[k]))), t.Slots[k])
 	return capacity - t.Running[k]
 }
 
-func (f *fifo) assignMaps(c *Cluster, t *TaskTracker, remaining int) {
-	room := room(c, t, workload.Map, remaining)
-	if room <= 0 || c.Waiting[workload.Map] == 0 {
+func (f *fifo) assignMaps(c *Cluster, t *TaskTracker) {
+	if c.Waiting[workload.Map] == 0 {
+		return
+	}
+	room := room(c, t, workload.Map)
+	if room <= 0 {
 		return
 	}
 	padded := f.padExceeded(c, t, workload.Map)
 slots:
 	for range room {
-		for _, j := range f.queue {
-			if j.State != Running {
-				continue
-			}
+		for _, j := range f.want[workload.Map] {
 			if _, ok := j.LaunchMap(t, InRack); ok {
 				if padded {
 					return
@@ -90,16 +114,16 @@ slots:
 	}
 }
 
-func (f *fifo) assignReduce(c *Cluster, t *TaskTracker, remaining int) {
-	if room(c, t, workload.Reduce, remaining) <= 0 || c.Waiting[workload.Reduce] == 0 {
+func (f *fifo) assignReduce(c *Cluster, t *TaskTracker) {
+	if c.Waiting[workload.Reduce] == 0 || room(c, t, workload.Reduce) <= 0 {
 		return
 	}
-	padded := f.padExceeded(c, t, workload.Reduce)
-	for _, j := range f.queue {
-		if j.State != Running || j.Tasks[workload.Reduce] == 0 {
-			continue
-		}
-		if j.LaunchReduce(t) || padded {
+	if f.padExceeded(c, t, workload.Reduce) {
+		f.first.LaunchReduce(t)
+		return
+	}
+	for _, j := range f.want[workload.Reduce] {
+		if j.LaunchReduce(t) {
 			return
 		}
 	}
@@ -109,19 +133,12 @@ func (f *fifo) assignReduce(c *Cluster, t *TaskTracker, remaining int) {
 // may launch more. Jobs without reduces are not looked at.
 func (f *fifo) padExceeded(c *Cluster, t *TaskTracker, k workload.Kind) bool {
 	const smallCluster = 3
-	needed := 0
-	for _, j := range f.queue {
-		if j.State != Running || j.Tasks[workload.Reduce] == 0 {
-			continue
-		}
-		needed += j.Tasks[k]
-		padding := 0
-		if c.Trackers > smallCluster {
-			padding = min(t.Slots[k], int(float32(needed)*f.pad))
-		}
-		if c.Running[k]+padding >= c.Slots[k] {
-			return true
-		}
+	if f.first == nil {
+		return false
 	}
-	return false
+	padding := 0
+	if c.Trackers > smallCluster {
+		padding = min(t.Slots[k], int(float32(f.padded[k])*f.pad))
+	}
+	return c.Running[k]+padding >= c.Slots[k]
 }

@@ -50,6 +50,18 @@ type Chooser interface {
 // reduce slot, with any.
 type Offers struct{ Map, Reduce, Any bool }
 
+// A Preemptor may kill attempts that run.
+type Preemptor interface {
+	Preempts() bool
+}
+
+// A Rememberer is changed even by an Assign that launches nothing. It is offered
+// every heartbeat of a tracker with a free slot while tasks run that may come to
+// be speculated, and not only once one lags.
+type Rememberer interface {
+	Remembers() bool
+}
+
 // A ProgressReader looks at the progress of running tasks even of jobs that do
 // not speculate, so every report of progress must be simulated.
 type ProgressReader interface {
@@ -67,7 +79,9 @@ type Cluster struct {
 	Heartbeat time.Duration // the interval trackers are told now
 	Jobs      []*Job        // not yet ended, in order of submission
 	Version   int           // changes whenever Jobs does
-	Waiting   [2]int        // running jobs that have a task of the type to launch
+	Changes   int           // changes whenever a job starts or ends to run, or to want tasks launched
+	Waiting   [2]int        // running jobs that want a task of the type launched
+	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
 }
 
 // TaskTracker is one tracker as it reports.
@@ -114,7 +128,8 @@ type Job struct {
 	ActiveTasks  [2]int // tasks that have not succeeded and have an attempt
 	SlotsPerTask [2]int // more than one for a job that asks for much memory
 
-	ReducesReady bool // enough maps have ended (slowstart)
+	Wants        [2]bool // runs, and has a task to launch or to speculate
+	ReducesReady bool    // enough maps have ended (slowstart)
 	Speculates   [2]bool
 	UnplacedMaps int     // maps without hosts that have not been launched
 	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor

@@ -44,7 +44,13 @@ type job struct {
 	reducesAt                      engine.Time // slowstart was met
 	needs                          needSet
 	outcome                        *model.JobOutcome
+	counted                        [2]int  // what it adds to the cluster's remaining tasks
 	tracked                        [2]bool // progress is kept: somebody may act on it
+	calm                           bool    // nothing in it fails
+	patient                        bool    // it wants no heartbeats while no task lags
+	setbacks                       int32   // changes whenever a running task loses progress or an attempt
+	young                          bool    // and has tasks that will be speculated as soon as it is old enough
+	matures                        engine.Timer
 }
 
 // References of tasks without a record.
@@ -109,6 +115,7 @@ func (j *job) Reject(why string) {
 // start makes the job run: its set-up has been reported.
 func (j *job) start() {
 	j.State = scheduler.Running
+	j.jt.c.Changes++
 	j.outcome.Running = j.jt.eng.Now().Duration()
 	if j.Tasks[workload.Map] == 0 {
 		j.events.setComplete(j.jt.eng.Now(), true)
@@ -158,11 +165,8 @@ func (j *job) settleNeeds() {
 				if len(j.tidies[k]) > 0 {
 					now |= 1 << (needMapTidy + need(k))
 				}
-				waiting := j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] - j.FailedTasks[k]
-				if waiting > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 {
-					if workload.Kind(k) == workload.Map || j.ReducesReady {
-						now |= 1 << (needMap + need(k))
-					}
+				if kind := workload.Kind(k); (kind == workload.Map || j.ReducesReady) && j.wants(kind) {
+					now |= 1 << (needMap + need(k))
 				}
 			}
 		}
@@ -179,7 +183,30 @@ func (j *job) settleNeeds() {
 		}
 		j.needs = now
 		j.jt.c.Waiting = [2]int{j.jt.needs[needMap], j.jt.needs[needReduce]}
+		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
+		j.jt.c.Changes++
 	}
+	j.countRemaining()
+}
+
+// wants reports whether some task could be launched, or come to be speculated.
+func (j *job) wants(k workload.Kind) bool {
+	return j.waiting(k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.patient || j.lags(k))
+}
+
+// countRemaining keeps the cluster's count of tasks that have not succeeded.
+func (j *job) countRemaining() {
+	var n [2]int
+	if j.State == scheduler.Running {
+		n[workload.Map] = j.Remaining(workload.Map)
+		if j.ReducesReady {
+			n[workload.Reduce] = j.Remaining(workload.Reduce)
+		}
+	}
+	for k := range n {
+		j.jt.c.Remaining[k] += n[k] - j.counted[k]
+	}
+	j.counted = n
 }
 
 func (j *job) setupFinished() bool {
@@ -278,6 +305,12 @@ func (j *job) addProgress(t *task, before float64) {
 	} else {
 		j.reduceProgress = float32(float64(j.reduceProgress) + delta)
 	}
+	if delta < 0 {
+		j.setbacks++
+	}
+	if j.patient && !j.needs.has(needMap+need(t.onSlot)) && j.waiting(t.onSlot) == 0 {
+		j.settleNeeds()
+	}
 }
 
 // update notes a status and reports whether it is news
@@ -321,6 +354,9 @@ func (j *job) incomplete(t *task, own *attempt) {
 	if t.kind == workload.Map && t.winner == own && t.completes > 0 && j.State != scheduler.Done {
 		t.completes--
 		t.winner = nil
+	}
+	if !t.complete() {
+		j.setbacks++
 	}
 	j.recount(t)
 	switch own.status {
@@ -540,6 +576,10 @@ func (j *job) finish(how workload.State) {
 		return
 	}
 	j.State = scheduler.Done
+	j.jt.c.Changes++
+	if j.young {
+		j.matures.Stop()
+	}
 	j.outcome.State = how
 	j.outcome.Finish = j.jt.eng.Now().Duration()
 	j.settleNeeds()

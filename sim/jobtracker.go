@@ -18,18 +18,20 @@ type jobTracker struct {
 	release *model.Release
 	record  model.Recorder
 
-	sched    scheduler.Scheduler
-	submits  scheduler.Submitter // or nil
-	ticks    scheduler.Ticker    // or nil
-	chooses  scheduler.Chooser   // or nil
-	c        scheduler.Cluster
-	progress bool // the policy reads the progress of all tasks
+	sched     scheduler.Scheduler
+	submits   scheduler.Submitter // or nil
+	ticks     scheduler.Ticker    // or nil
+	chooses   scheduler.Chooser   // or nil
+	c         scheduler.Cluster
+	progress  bool // the policy reads the progress of all tasks
+	remembers bool // it is changed by heartbeats at which it launches nothing
 
 	trackers  []taskTracker
 	hosts     map[string]int32 // node names
 	shared    bool
 	every     bool // simulate every heartbeat
 	mortal    bool // trackers may be lost, so finished maps are kept track of
+	brittle   bool // attempts fail on some nodes
 	outOfBand outOfBand
 	instant   instant
 	blacklist blacklist

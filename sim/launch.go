@@ -61,6 +61,9 @@ func (j *job) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (worklo
 }
 
 func (j *job) findMap(t *taskTracker, reach scheduler.Reach) (int32, bool) {
+	if j.idle(workload.Map) {
+		return 0, false
+	}
 	s := &j.jt.seeker
 	*s = seeker{j, workload.Map, t.id, false}
 	if len(j.failedMaps) > 0 {
@@ -107,6 +110,9 @@ func (j *job) findMap(t *taskTracker, reach scheduler.Reach) (int32, bool) {
 	return 0, false
 }
 
+// idle reports whether looking for a task would find none and change nothing.
+func (j *job) idle(k workload.Kind) bool { return j.calm && j.waiting(k) == 0 && !j.lags(k) }
+
 // LaunchReduce is JobInProgress.findNewReduceTask and what its callers do.
 func (j *job) LaunchReduce(v *scheduler.TaskTracker) bool {
 	jt := j.jt
@@ -125,6 +131,9 @@ func (j *job) LaunchReduce(v *scheduler.TaskTracker) bool {
 		j.failedReduces, index = walkSlice(j.failedReduces, s)
 	}
 	if index < 0 {
+		if j.idle(workload.Reduce) {
+			return false
+		}
 		var ok bool
 		if index, ok = j.reduces.walk(0, s); !ok {
 			if !j.Speculates[workload.Reduce] {
@@ -241,7 +250,7 @@ func (j *job) noteRunning(t *task) {
 	if t.kind == workload.Map {
 		j.runningMaps.add(j, t)
 	} else {
-		j.runningReduces.add(t)
+		j.runningReduces.add(j, t)
 	}
 }
 

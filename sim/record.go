@@ -28,6 +28,8 @@ func (jt *jobTracker) newJob(id int) (*job, error) {
 		SlotsPerTask: width,
 		Launcher:     j,
 	}
+	j.calm = j.isCalm()
+	j.patient = j.calm && !jt.remembers
 	for k := range j.tracked {
 		j.tracked[k] = jt.progress || conf.speculates[k]
 	}

@@ -131,6 +131,9 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	if p, ok := sched.(scheduler.ProgressReader); ok {
 		jt.progress = p.ReadsProgress()
 	}
+	if p, ok := sched.(scheduler.Rememberer); ok {
+		jt.remembers = p.Remembers()
+	}
 	jt.instant.on = release.Ideal && q.Cluster.Heartbeat == 0
 	if jt.ticks, _ = sched.(scheduler.Ticker); jt.ticks != nil && !jt.instant.on {
 		every, skippable := jt.ticks.Interval()
@@ -205,6 +208,7 @@ func (jt *jobTracker) buildTrackers() {
 			t.steady = true
 			jt.mortal = true
 		}
+		jt.brittle = jt.brittle || n.FailAfter > 0
 		t.view.Index = i
 		t.view.Slots = [2]int{n.MapSlots, n.ReduceSlots}
 		if jt.shared {

@@ -1,8 +1,11 @@
 package sim
 
 import (
+	"math"
+	"math/bits"
 	"time"
 
+	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -16,8 +19,12 @@ const (
 
 // mayBeSpeculated is TaskInProgress.hasSpeculativeTask.
 func (t *task) mayBeSpeculated(now engine.Time, average float64) bool {
-	return len(t.active) <= 1 && average-t.progress >= speculativeGap &&
-		now-t.job.initAt >= speculativeLag && t.completes == 0 && !t.onlyCommitPending()
+	return average-t.progress >= speculativeGap && now-t.job.initAt >= speculativeLag && t.isAlone()
+}
+
+// isAlone reports whether a single attempt runs, and has not come to its end.
+func (t *task) isAlone() bool {
+	return len(t.active) <= 1 && t.completes == 0 && !t.onlyCommitPending()
 }
 
 // Speculatable counts the running tasks that lag (DefaultTaskSelector,
@@ -36,109 +43,284 @@ func (j *job) Speculatable(k workload.Kind) int {
 	return n
 }
 
+// A job is calm if none of its attempts can end but well, or because another
+// one was faster: then a task that runs never waits again, and no list or set
+// needs to be pruned at every heartbeat to stay what it is in Hadoop.
+func (j *job) isCalm() bool {
+	jt := j.jt
+	p, ok := jt.sched.(scheduler.Preemptor)
+	return !jt.release.Ideal && !jt.mortal && !jt.brittle && !(ok && p.Preempts()) &&
+		len(j.spec.Maps.Fails) == 0 && len(j.spec.Reduces.Fails) == 0
+}
+
+// waiting is how many tasks have no attempt yet.
+func (j *job) waiting(k workload.Kind) int {
+	return j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] - j.FailedTasks[k]
+}
+
+// lags reports whether a tracker could be given a second attempt of some task.
+// Of a job too young for that it remembers to ask again.
+func (j *job) lags(k workload.Kind) bool {
+	set := &j.runningReduces
+	if k == workload.Map {
+		set = &j.runningMaps.all
+	}
+	if _, found := set.first(j, k, nowhere); !found {
+		return false
+	}
+	if old := j.initAt + speculativeLag; j.jt.eng.Now() < old {
+		if !j.young {
+			j.young = true
+			j.matures = j.jt.eng.NewTimer(engine.Submission, int32(j.ID), j.jt.mature)
+			j.matures.Reset(old)
+		}
+		return false
+	}
+	return true
+}
+
+// mature is the instant from which tasks of a job may be speculated.
+func (jt *jobTracker) mature(id int32) {
+	jt.turn = beforeBeats
+	jt.jobs[id].settleNeeds()
+	jt.offer()
+}
+
+// nowhere is no tracker's number.
+const nowhere = -1
+
 // runningSet is a set of running tasks in the order in which they started. A
 // task that has ended stays until it is met; its round tells.
-type runningSet struct{ members []member }
+//
+// The first that lags is found by a tournament of lower bounds: a task's
+// progress only grows, so what was too far ahead at the last look stays out of
+// sight until the average has caught up with it. Where progress was lost
+// (job.setbacks) the bounds start anew.
+type runningSet struct {
+	members  []member
+	low      []float32 // low[1] is the least of all, low[len(low)/2+i] that of member i
+	setbacks int32
+}
 
 type member struct{ task, round int32 }
 
-func (s *runningSet) add(t *task) {
+// ended is the bound of a task that will not be speculated.
+var ended = float32(math.Inf(1))
+
+func (s *runningSet) add(j *job, t *task) {
 	// A split with several hosts in a rack comes several times in a row.
 	m := member{t.index, t.round}
-	if n := len(s.members); n == 0 || s.members[n-1] != m {
-		s.members = append(s.members, m)
+	if n := len(s.members); n > 0 && s.members[n-1] == m {
+		return
 	}
+	if len(s.members) == len(s.low)/2 {
+		s.grow(j, t.kind)
+	}
+	s.members = append(s.members, m)
+	s.bound(len(s.members)-1, 0)
 }
 
-// find looks for a task to speculate (JobInProgress.findSpeculativeTask).
-// forget drops the tasks that this tracker will never run.
-func (s *runningSet) find(j *job, k workload.Kind, tracker int32, forget bool) (int32, bool) {
-	now, average := j.jt.eng.Now(), j.progressOf(k)
+// grow makes room, first of all by forgetting the tasks that have ended.
+func (s *runningSet) grow(j *job, k workload.Kind) {
+	const least = 4
 	kept := s.members[:0]
-	found := int32(-1)
-	for i, m := range s.members {
-		t := j.record(k, m.task)
-		if t == nil || t.round != m.round || !t.running() || !t.runnable() {
-			continue
-		}
-		lags, ran := t.mayBeSpeculated(now, average), t.ranOn(tracker)
-		switch {
-		case lags && !ran:
-			found = m.task
-			if !forget {
-				kept = append(kept, m)
-			}
-		case forget && (ran || j.jt.release.SpeculateFirst && lags):
-		default:
+	for _, m := range s.members {
+		if m.of(j, k) != nil {
 			kept = append(kept, m)
-		}
-		if found >= 0 {
-			kept = append(kept, s.members[i+1:]...)
-			break
 		}
 	}
 	s.members = kept
-	return found, found >= 0
+	if n := 1 << bits.Len(uint(max(least, len(kept)*2)-1)); len(s.low) != 2*n {
+		s.low = make([]float32, 2*n)
+	}
+	s.restart()
 }
 
-// speculate gives a lagging reduce.
+// restart makes every bound the lowest.
+func (s *runningSet) restart() {
+	n := len(s.low) / 2
+	clear(s.low[n : n+len(s.members)])
+	for i := n + len(s.members); i < 2*n; i++ {
+		s.low[i] = ended
+	}
+	for i := n - 1; i > 0; i-- {
+		s.low[i] = min(s.low[2*i], s.low[2*i+1])
+	}
+}
+
+// bound sets a member's bound.
+func (s *runningSet) bound(i int, low float32) {
+	i += len(s.low) / 2
+	s.low[i] = low
+	for i /= 2; i > 0; i /= 2 {
+		least := min(s.low[2*i], s.low[2*i+1])
+		if s.low[i] == least {
+			return
+		}
+		s.low[i] = least
+	}
+}
+
+// next is the first member from i on whose bound is that of a task that lags,
+// or -1.
+func (s *runningSet) next(i int, average float64) int {
+	n := len(s.low) / 2
+	if i >= n {
+		return -1
+	}
+	ahead := func(p int) bool { return average-float64(s.low[p]) < speculativeGap }
+	p := n + i
+	for ahead(p) {
+		for p&1 == 1 {
+			p /= 2
+		}
+		if p == 0 {
+			return -1
+		}
+		p++
+	}
+	for p < n {
+		if p *= 2; ahead(p) {
+			p++
+		}
+	}
+	return p - n
+}
+
+// of is the task if it still runs as it did when it became a member.
+func (m member) of(j *job, k workload.Kind) *task {
+	t := j.record(k, m.task)
+	if t == nil || t.round != m.round || !t.running() || !t.runnable() {
+		return nil
+	}
+	return t
+}
+
+// first is the first task that lags and has not been on a tracker.
+func (s *runningSet) first(j *job, k workload.Kind, tracker int32) (int32, bool) {
+	if s.setbacks != j.setbacks {
+		s.setbacks = j.setbacks
+		s.restart()
+	}
+	average := j.progressOf(k)
+	for i := s.next(0, average); i >= 0; i = s.next(i+1, average) {
+		low := ended
+		t := s.members[i].of(j, k)
+		if t != nil && t.isAlone() {
+			low = float32(t.progress)
+		}
+		s.bound(i, low)
+		if average-float64(low) >= speculativeGap && !t.ranOn(tracker) {
+			return t.index, true
+		}
+	}
+	return 0, false
+}
+
+// speculate gives a lagging reduce (JobInProgress.findSpeculativeTask).
 func (s *runningSet) speculate(j *job, t *taskTracker) (int32, bool) {
-	return s.find(j, workload.Reduce, t.id, false)
+	if j.jt.eng.Now()-j.initAt < speculativeLag {
+		return 0, false
+	}
+	return s.first(j, workload.Reduce, t.id)
 }
 
 // runningSets are the running maps by node and by rack of their splits
-// (JobInProgress.runningMapCache, nonLocalRunningMaps).
+// (JobInProgress.runningMapCache, nonLocalRunningMaps). Until a tracker asks
+// for them they are not told apart.
 type runningSets struct {
-	nodes, racks map[int32]*runningSet
-	unplaced     runningSet
+	all      runningSet
+	sorted   bool
+	nodes    map[int32][]member
+	racks    map[int32]*runningSet
+	unplaced runningSet
 }
 
 func (r *runningSets) add(j *job, t *task) {
-	hosts := j.hosts.of(j, t.index)
-	if len(hosts) == 0 {
-		r.unplaced.add(t)
-		return
-	}
-	if r.nodes == nil {
-		r.nodes, r.racks = make(map[int32]*runningSet), make(map[int32]*runningSet)
-	}
-	for _, h := range hosts {
-		addTo(r.nodes, h.node, t)
-		addTo(r.racks, h.rack, t)
+	r.all.add(j, t)
+	if r.sorted {
+		r.sort(j, t)
 	}
 }
 
-func addTo(sets map[int32]*runningSet, key int32, t *task) {
-	s := sets[key]
-	if s == nil {
-		s = &runningSet{}
-		sets[key] = s
+func (r *runningSets) sort(j *job, t *task) {
+	hosts := j.hosts.of(j, t.index)
+	if len(hosts) == 0 {
+		r.unplaced.add(j, t)
+		return
 	}
-	s.add(t)
+	m := member{t.index, t.round}
+	for _, h := range hosts {
+		if list := r.nodes[h.node]; len(list) == 0 || list[len(list)-1] != m {
+			r.nodes[h.node] = append(list, m)
+		}
+		s := r.racks[h.rack]
+		if s == nil {
+			s = &runningSet{}
+			r.racks[h.rack] = s
+		}
+		s.add(j, t)
+	}
+}
+
+func (r *runningSets) sortAll(j *job) {
+	r.sorted = true
+	r.nodes, r.racks = make(map[int32][]member), make(map[int32]*runningSet)
+	for _, m := range r.all.members {
+		if t := m.of(j, workload.Map); t != nil {
+			r.sort(j, t)
+		}
+	}
 }
 
 // speculate gives a lagging map: from the lists of the tracker's node, its
 // rack, the other racks, and last those without hosts.
 func (r *runningSets) speculate(j *job, t *taskTracker) (int32, bool) {
-	if s := r.nodes[t.id]; s != nil {
-		if index, ok := s.find(j, workload.Map, t.id, true); ok {
-			return index, true
-		}
+	if !r.sorted {
+		r.sortAll(j)
+	}
+	if index, ok := r.ofNode(j, t.id); ok {
+		return index, true
 	}
 	if j.jt.eng.Now()-j.initAt < speculativeLag || float64(j.mapProgress) < speculativeGap {
 		return 0, false
 	}
 	if s := r.racks[t.rack]; s != nil {
-		if index, ok := s.find(j, workload.Map, t.id, false); ok {
+		if index, ok := s.first(j, workload.Map, t.id); ok {
 			return index, true
 		}
 	}
 	for rack := range int32(len(j.jt.q.Cluster.Racks)) {
 		if s := r.racks[rack]; s != nil && rack != t.rack {
-			if index, ok := s.find(j, workload.Map, t.id, false); ok {
+			if index, ok := s.first(j, workload.Map, t.id); ok {
 				return index, true
 			}
 		}
 	}
-	return r.unplaced.find(j, workload.Map, t.id, false)
+	return r.unplaced.first(j, workload.Map, t.id)
+}
+
+// ofNode takes a lagging map from the list of a node. The node's tracker
+// forgets the tasks that it has had itself.
+func (r *runningSets) ofNode(j *job, tracker int32) (int32, bool) {
+	now, average := j.jt.eng.Now(), j.progressOf(workload.Map)
+	members := r.nodes[tracker]
+	kept := members[:0]
+	found := int32(-1)
+	for i, m := range members {
+		t := m.of(j, workload.Map)
+		if t == nil || t.ranOn(tracker) {
+			continue
+		}
+		if t.mayBeSpeculated(now, average) {
+			found = m.task
+			kept = append(kept, members[i+1:]...)
+			break
+		}
+		kept = append(kept, m)
+	}
+	if len(kept) < len(members) {
+		r.nodes[tracker] = kept
+	}
+	return found, found >= 0
 }
