@@ -19,7 +19,7 @@ func (s Segment) plus(t Segment) Segment {
 
 // Part is a share of a segment, the same of its bytes and records.
 func (s Segment) Part(share float64) Segment {
-	return Segment{s.Stored * share, s.Raw * share, s.Records * share}
+	return Segment{float64(s.Stored * share), float64(s.Raw * share), float64(s.Records * share)}
 }
 
 func total(segments []Segment) Segment {

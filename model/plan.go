@@ -54,15 +54,15 @@ func (s *Steps) add(phase workload.Phase, r Resource, work float64) {
 func (c *HerodotouCost) step(s Step) float64 {
 	switch s.Resource {
 	case HDFSRead:
-		return s.Work * c.HDFSRead
+		return float64(s.Work * c.HDFSRead)
 	case HDFSWrite:
-		return s.Work * c.HDFSWrite
+		return float64(s.Work * c.HDFSWrite)
 	case LocalRead:
-		return s.Work * c.LocalRead
+		return float64(s.Work * c.LocalRead)
 	case LocalWrite:
-		return s.Work * c.LocalWrite
+		return float64(s.Work * c.LocalWrite)
 	case Network:
-		return s.Work * c.Network
+		return float64(s.Work * c.Network)
 	}
 	return s.Work
 }
@@ -203,11 +203,11 @@ func (p *Planner) joined(segments []Segment, partitions float64) Segment {
 // partitions; again, if they went through it before.
 func (p *Planner) combine(bytes, records, partitions float64, again bool) Segment {
 	if p.Combiner && !(again && p.CombineOnce) {
-		bytes *= p.Data.CombineSizeSel
-		records *= p.Data.CombineRecsSel
+		bytes = float64(bytes * p.Data.CombineSizeSel)
+		records = float64(records * p.Data.CombineRecsSel)
 	}
 	if most := p.Keys * partitions / float64(p.Reduces); p.Combiner && p.Keys > 0 && records > most {
-		bytes *= most / records
+		bytes = float64(bytes * most / records)
 		records = most
 	}
 	return p.framed(bytes, records, partitions)
@@ -240,7 +240,7 @@ func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segme
 // output adds the compression of a task's output and its way to HDFS, and
 // returns the bytes that arrive there.
 func (p *Planner) output(steps *Steps, bytes float64) float64 {
-	stored := bytes * p.Data.OutRatio
+	stored := float64(bytes * p.Data.OutRatio)
 	steps.add(workload.PhaseWrite, CPU, float64(bytes*p.Cost.OutCompr)+float64(stored*p.WriteCPU))
 	steps.add(workload.PhaseWrite, HDFSWrite, stored)
 	return stored

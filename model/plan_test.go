@@ -506,3 +506,23 @@ func TestTaskConfErrors(t *testing.T) {
 		}
 	}
 }
+
+// What tasks read is in the table of properties, with the default they take.
+func TestTaskConfProperties(t *testing.T) {
+	var conf workload.Conf
+	read := 0
+	for _, key := range workload.Properties() {
+		p, ok := workload.FindProperty(key)
+		if !ok || !p.Phases {
+			continue
+		}
+		read++
+		if strings.HasSuffix(key, ".child.java.opts") && key != "mapred.child.java.opts" {
+			continue // their default is that of the key for both
+		}
+		conf.Set(key, p.Default)
+	}
+	if c, err := model.ReadTaskConf(conf); read < 18 || err != nil || c != model.DefaultTaskConf() {
+		t.Errorf("%d properties, %v: %+v", read, err, c)
+	}
+}

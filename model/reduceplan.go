@@ -123,7 +123,7 @@ func (r *ReduceTask) Finish() ReducePlan {
 	last := slices.Concat(sort.Last, sort.Retained)
 	in := total(last)
 	inBytes := p.contents(in, float64(len(last)))
-	outBytes, outRecords := inBytes*p.Data.ReduceSizeSel, in.Records*p.Data.ReduceRecsSel
+	outBytes, outRecords := float64(inBytes*p.Data.ReduceSizeSel), float64(in.Records*p.Data.ReduceRecsSel)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
 	plan.add(workload.PhaseReduce, CPU, float64(onDisk.Stored*p.Cost.IntermUncompr)+float64(in.Records*p.Cost.ReduceCPU))
 	plan.HDFSWriteBytes = whole(p.output(&plan.Steps, outBytes))

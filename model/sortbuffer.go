@@ -67,7 +67,7 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 			n = records
 		}
 		room := math.Min(float64(b.Records-1)-n, most-n)
-		spills = append(spills, Spill{Records: n, Bytes: n * width, Room: math.Max(0, room)})
+		spills = append(spills, Spill{Records: n, Bytes: float64(n * width), Room: math.Max(0, room)})
 		records -= n
 		start = (start + int64(n)) % b.Records
 	}

@@ -65,6 +65,7 @@ func readProfile(data []byte, file string) (model.Program, error) {
 		}
 	}
 	ratios.done()
+	t.ask("recorded") // what a trace showed besides
 	t.done()
 	return program, t.err()
 }
