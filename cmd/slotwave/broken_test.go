@@ -1,0 +1,152 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// head is a sound beginning; what is broken follows from line 8.
+const head = `[cluster]
+nodes = 2
+[[job]]
+name = "a"
+maps = 4
+map_ms = 1000
+# line 7
+`
+
+const soundCase = `{"name": "c", "hadoop": "1.2.1",
+ "cluster": {"trackers": 2, "racks": 1, "map_slots": 2, "reduce_slots": 1},
+ "scheduler": {"type": "fifo"},
+ "costs": {"launch_ms": 1000},
+ "runs": [[0, 100]],
+ "jobs": [{"name": "j", "submit_ms": 0, "maps": {"count": 2, "ms": 1000}}]}
+`
+
+// broken inputs: everything wrong is told at once, each with the line and what
+// was expected, and nothing is written.
+var broken = []struct {
+	name, file, text string
+	want             []string
+}{
+	{"unknown key of a table", "s.toml", head + "[scheduler]\nnmae = \"fifo\"", []string{"s.toml:9: unknown key scheduler.nmae (did you mean name?)"}},
+	{"unknown key at the top", "s.toml", "titel = \"x\"\n" + head, []string{"s.toml:1: unknown key titel (did you mean title?)"}},
+	{"unknown key of a job", "s.toml", head + "reduce = 3", []string{"s.toml:8: unknown key job[0].reduce (did you mean reduces?)"}},
+	{"unknown table", "s.toml", head + "[claster]\nnodes = 3", []string{"s.toml:8: unknown key claster (did you mean cluster?)"}},
+	{"three faults at once", "s.toml", head + "reduces = -1\npriority = \"URGENT\"\n[scheduler]\nname = \"fare\"", []string{"s.toml:8: ", "s.toml:9: ", "s.toml:11: "}},
+	{"not TOML", "s.toml", head + "reduces == 3", []string{"s.toml:8: ", "want a TOML file"}},
+	{"a key twice", "s.toml", head + "maps = 5", []string{"s.toml:8: "}},
+	{"a text for a number", "s.toml", "[cluster]\nnodes = \"two\"", []string{`s.toml:2: cluster.nodes: "two": want a whole number from 1`}},
+	{"no nodes", "s.toml", "[cluster]\nracks = 1\n[[job]]\nmaps = 1\nmap_ms = 1", []string{"s.toml:1: cluster.nodes: want nodes or [[cluster.group]]"}},
+	{"no jobs", "s.toml", "[cluster]\nnodes = 2", []string{"s.toml: no jobs: want [[job]] tables or a trace"}},
+	{"zero nodes", "s.toml", strings.Replace(head, "nodes = 2", "nodes = 0", 1), []string{"s.toml:2: cluster.nodes: 0: want a whole number from 1"}},
+	{"a billion nodes", "s.toml", strings.Replace(head, "nodes = 2", "nodes = 1000000000", 1), []string{"s.toml:2: cluster.nodes: 1000000000: want"}},
+	{"a billion maps", "s.toml", strings.Replace(head, "maps = 4", "maps = 1000000000", 1), []string{"s.toml:5: job[0].maps: 1000000000: want"}},
+	{"no slots", "s.toml", strings.Replace(head, "nodes = 2", "nodes = 2\nmap_slots = 0\nreduce_slots = 0", 1), []string{"cluster.map_slots: no node has a slot"}},
+	{"negative slots", "s.toml", strings.Replace(head, "nodes = 2", "nodes = 2\nmap_slots = -1", 1), []string{"s.toml:3: cluster.map_slots: -1"}},
+	{"unknown release", "s.toml", strings.Replace(head, "nodes = 2", "nodes = 2\nhadoop = \"1.2\"", 1), []string{`s.toml:3: cluster.hadoop: "1.2": want one of`, "did you mean 1.2.1?"}},
+	{"unknown scheduler", "s.toml", head + "[scheduler]\nname = \"fair\"", []string{`s.toml:9: scheduler.name: "fair": want one of`, "did you mean fair1?"}},
+	{"unknown fidelity", "s.toml", "fidelity = \"exact\"\n" + head, []string{`s.toml:1: fidelity: "exact": want one of`}},
+	{"a duration without unit", "s.toml", head + "submit = \"10\"", []string{`s.toml:8: job[0].submit: "10": want a duration such as`}},
+	{"a negative duration", "s.toml", head + "submit = \"-10s\"", []string{"s.toml:8: job[0].submit"}},
+	{"a size that is none", "s.toml", head + "input = \"many\"", []string{`s.toml:8: job[0].input: "many": want a size`}},
+	{"neither maps nor input", "s.toml", "[cluster]\nnodes = 2\n[[job]]\nmap_ms = 1", []string{"s.toml:3: job[0]: want maps or input"}},
+	{"maps without a time", "s.toml", "[cluster]\nnodes = 2\n[[job]]\nmaps = 1", []string{"s.toml:3: job[0]: want the time of its maps"}},
+	{"reduces without a time", "s.toml", head + "reduces = 2", []string{"s.toml:8: job[0]: want the times of its reduces"}},
+	{"too few times", "s.toml", strings.Replace(head, "map_ms = 1000", "map_ms = [1, 2]", 1), []string{"s.toml:6: job[0].map_ms: lists 2 times: want one for each of 4 tasks"}},
+	{"a distribution that lacks its mean", "s.toml", strings.Replace(head, "map_ms = 1000", "duration = { dist = \"exponential\" }", 1), []string{"s.toml:6: job[0].duration: exponential distribution: want mean > 0"}},
+	{"an unknown distribution", "s.toml", strings.Replace(head, "map_ms = 1000", "duration = { dist = \"expo\", mean = 3 }", 1), []string{`s.toml:6: job[0].duration.dist: "expo": want one of`}},
+	{"the same name twice", "s.toml", head + "[[job]]\nname = \"a\"\nmaps = 1\nmap_ms = 1", []string{"two jobs are named \"a\""}},
+	{"a Hadoop property that is no number", "s.toml", head + "[conf]\n\"mapred.map.max.attempts\" = \"four\"", []string{`s.toml:9: mapred.map.max.attempts = "four": want a whole number`}},
+	{"a Hadoop property beyond its range", "s.toml", head + "[conf]\n\"mapred.reduce.slowstart.completed.maps\" = 1.5", []string{"s.toml:9: mapred.reduce.slowstart.completed.maps = 1.5: want a number from 0 to 1"}},
+	{"a Hadoop property twice", "s.toml", head + "[conf]\n\"mapred.map.max.attempts\" = 4\n\"mapreduce.map.maxattempts\" = 5", []string{"is set twice"}},
+	{"queues above the whole", "s.toml", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"a\"\ncapacity = 70\n[[scheduler.queue]]\nname = \"b\"\ncapacity = 60", []string{"s.toml:9: scheduler: the queues' capacities add up to 130 %: want 100"}},
+	{"a pool without a name", "s.toml", head + "[scheduler]\nname = \"fair2\"\n[[scheduler.pool]]\nweight = 2", []string{"s.toml:10: scheduler.pool[0].name: want a name"}},
+	{"a pool's mode", "s.toml", head + "[scheduler]\nname = \"fair2\"\n[[scheduler.pool]]\nname = \"p\"\nmode = \"lifo\"", []string{`s.toml:12: scheduler.pool[0].mode: "lifo": want one of fair, fifo`}},
+	{"a trace that is not there", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"none.tsv\"", []string{"s.toml:4: workload.trace: ", "none.tsv"}},
+	{"a trace of nothing known", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"s.toml\"", []string{"s.toml:4: workload.trace: "}},
+	{"a window that ends before it begins", "s.toml", "[cluster]\nnodes = 2\n[workload]\ntrace = \"none.tsv\"\nfirst = \"2h\"\nlast = \"1h\"", []string{"s.toml:6: workload.last: is before first"}},
+	{"an empty list to vary", "s.toml", head + "[vary]\n\"cluster.nodes\" = []", []string{"s.toml:9: vary.cluster.nodes: a list: want a list of values"}},
+	{"a value to vary of the wrong kind", "s.toml", head + "[vary]\n\"cluster.nodes\" = [1, \"x\"]", []string{`s.toml:2: cluster.nodes: "x": want a whole number`}},
+	{"deep nesting", "s.toml", "a = " + strings.Repeat("[", 5000), []string{"s.toml:1: values nested deeper than 64"}},
+	{"a long key", "s.toml", strings.Repeat("a.", 5000) + "b = 1", []string{"s.toml:1: a key of more than 16 parts"}},
+	{"a name that is no slug", "s.toml", "name = \"../../etc\"\n" + head, []string{"s.toml:1: name: \"../../etc\": want small letters"}},
+	{"an empty file", "s.toml", "", []string{"s.toml"}},
+	{"groups beside nodes", "s.toml", head + "[[cluster.group]]\ncount = 2", []string{"cluster.nodes: stands beside [[cluster.group]]"}},
+	{"hosts for another number of maps", "s.toml", head + "split_hosts = [[\"node1\"]]", []string{"s.toml:8: job[0].split_hosts: a list: want a list of nodes for each of 4 maps"}},
+	{"failures of a task there is not", "s.toml", head + "map_fail_ms = { \"9\" = [100] }", []string{"s.toml:8: ", "want a task from 0 to 3"}},
+
+	{"a case that is not JSON", "c.json", strings.Replace(soundCase, `"runs": [[0, 100]],`, `"runs": [[0, 100]`, 1), []string{"c.json:6: "}},
+	{"a case with a text for a number", "c.json", strings.Replace(soundCase, `"trackers": 2`, `"trackers": "2"`, 1), []string{"c.json:2: cluster.trackers: want int, not string"}},
+	{"a case with too few phases", "c.json", strings.Replace(soundCase, "[0, 100]", "[0]", 1), []string{"c.json: run 1 has 1 heartbeat phases, want one for each of 2 trackers"}},
+	{"a case of an unknown release", "c.json", strings.Replace(soundCase, "1.2.1", "3.0", 1), []string{`c.json: unknown Hadoop release "3.0"`}},
+	{"a case without trackers", "c.json", strings.Replace(soundCase, `"trackers": 2`, `"trackers": 0`, 1), []string{"c.json: cluster.trackers = 0: want 1"}},
+	{"a case with a negative count", "c.json", strings.Replace(soundCase, `"count": 2`, `"count": -2`, 1), []string{"c.json: jobs[0]: want no negative number of tasks"}},
+	{"a case of an unknown scheduler", "c.json", strings.Replace(soundCase, `"fifo"`, `"best"`, 1), []string{`unknown scheduler "best"`}},
+}
+
+func TestBrokenInputs(t *testing.T) {
+	for _, b := range broken {
+		t.Run(b.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, b.file)
+			if err := os.WriteFile(file, []byte(b.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			out := filepath.Join(dir, "out")
+			code, _, stderr := call("", "run", file, "--out", out)
+			if code != exitInput {
+				t.Errorf("exit code %d, want %d", code, exitInput)
+			}
+			for _, w := range b.want {
+				if !strings.Contains(stderr, w) {
+					t.Errorf("want %q in\n%s", w, stderr)
+				}
+			}
+			if _, err := os.Stat(out); err == nil {
+				t.Error("an output directory was left")
+			}
+		})
+	}
+}
+
+// What the cases are made from is sound.
+func TestSoundInputs(t *testing.T) {
+	for name, text := range map[string]string{"s.toml": head, "c.json": soundCase} {
+		dir := t.TempDir()
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, stderr := call("", "run", file, "--out", filepath.Join(dir, "out")); code != exitDone {
+			t.Errorf("%s: exit code %d: %s", name, code, stderr)
+		}
+	}
+}
+
+func TestInputsWithoutEffectWarn(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a pool nobody uses", head + "[scheduler]\nname = \"fair2\"\n[[scheduler.pool]]\nname = \"etl\"", "s.toml:10: pool etl has no effect: no job is in it"},
+		{"a pool under fifo", head + "[scheduler]\n[[scheduler.pool]]\nname = \"etl\"", "s.toml:9: pool etl has no effect: the scheduler is fifo"},
+		{"more racks than nodes", strings.Replace(head, "nodes = 2", "nodes = 2\nracks = 5", 1), "s.toml:3: of 5 racks only 2 have nodes"},
+		{"a property nobody reads", head + "[conf]\n\"mapred.map.max.atempts\" = 4", "s.toml:9: mapred.map.max.atempts has no effect: slotwave does not read it (did you mean mapred.map.max.attempts?)"},
+		{"a fair property under fifo", head + "[scheduler]\n\"mapred.fairscheduler.assignmultiple\" = true", "s.toml:9: mapred.fairscheduler.assignmultiple has no effect: the scheduler is fifo"},
+		{"a queue without jobs", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"default\"\ncapacity = 50\n[[scheduler.queue]]\nname = \"idle\"\ncapacity = 50", "s.toml:13: queue idle gets no job"},
+		{"a scale without a trace", head + "[workload]\nscale_time = 2", "s.toml:9: workload.scale_time has no effect: there is no trace"},
+		{"times of reduces there are not", head + "reduce_ms = 5", "s.toml:8: job[0].reduce_ms has no effect: the job has no reduces"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "s.toml")
+			if err := os.WriteFile(file, []byte(c.text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			code, _, stderr := call("", "run", file, "--out", filepath.Join(dir, "out"))
+			if code != exitDone || !strings.Contains(stderr, c.want) {
+				t.Errorf("exit code %d, want %q in\n%s", code, c.want, stderr)
+			}
+		})
+	}
+}
