@@ -100,6 +100,19 @@ func (t *taskTracker) leaveShuffle(jt *jobTracker, a *attempt) {
 	}
 }
 
+// eventsRead is how many events the child of a reduce has read, while it waits
+// for more.
+func (a *attempt) eventsRead(t *taskTracker, now engine.Time) (int32, bool) {
+	if a.job.jt.release.Ideal {
+		return a.job.events.upTo(now), a.known == engine.Never
+	}
+	t.fetch.advance(t, now)
+	if i := t.fetch.waiter(a); i >= 0 {
+		return t.fetch.waiters[i].seen, true
+	}
+	return 0, false
+}
+
 func (f *fetcher) waits(a *attempt) bool { return f.waiter(a) >= 0 }
 
 func (f *fetcher) waiter(a *attempt) int {

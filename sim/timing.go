@@ -194,9 +194,8 @@ func (a *attempt) progressAt(t *taskTracker, now engine.Time) float32 {
 	const third = float32(1) / 3
 	switch {
 	case now <= a.known:
-		t.fetch.advance(t, now)
-		if i := t.fetch.waiter(a); i >= 0 {
-			return float32(float64(a.job.events.maps(t.fetch.waiters[i].seen)) / float64(a.job.Tasks[workload.Map]) / 3)
+		if read, waits := a.eventsRead(t, now); waits {
+			return float32(float64(a.job.events.maps(read)) / float64(a.job.Tasks[workload.Map]) / 3)
 		}
 		return third
 	case now < a.known+a.shuffle:
