@@ -130,11 +130,11 @@ func taskLogs(t *testing.T, name string) map[string][]logEvent {
 }
 
 // replayed counts what of the tasks came out as measured.
-type replayed struct{ spills, spilledByMaps, fetches, merges, sorts, spilled exact }
+type replayed struct{ spills, spilledByMaps, fetches, merges, sorts, spilled, written, read, writtenByMaps exact }
 
 // replay drives a reduce by the fetches and the ends of merges that it logged,
 // and compares each merge that the model begins with the log.
-func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Planner, maps int, records, spilled float64) {
+func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Planner, maps int, records float64, w *workload.HistoryAttempt) {
 	t.Helper()
 	raw := 0.0
 	for _, e := range log {
@@ -224,7 +224,10 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Pl
 			c.sorts.check(t, name+" bytes on disk", bytes, e.n[1])
 		}
 	}
-	c.spilled.check(t, name+" spilled records", float64(r.Finish().SpilledRecords), spilled)
+	plan := r.Finish()
+	c.spilled.check(t, name+" spilled records", float64(plan.SpilledRecords), float64(w.SpilledRecords))
+	c.written.check(t, name+" bytes written", float64(plan.LocalWriteBytes), float64(w.LocalWriteBytes))
+	c.read.check(t, name+" bytes read", float64(plan.LocalReadBytes), float64(w.LocalReadBytes))
 }
 
 func truth(b bool) float64 {
@@ -271,21 +274,24 @@ func (c *replayed) job(t *testing.T, history, logs string, conf model.TaskConf) 
 				done += truth(e.kind == "spill")
 			}
 			c.spills.check(t, name+" spills", float64(m.Counters.Spills), done)
+			if !p.Combiner && w.OutBytes < 127*w.OutRecords { // the lengths of records take a byte each
+				c.writtenByMaps.check(t, name+" bytes written", float64(m.LocalWriteBytes), float64(w.LocalWriteBytes))
+			}
 			c.spilledByMaps.check(t, name+" spilled records", float64(m.SpilledRecords), float64(w.SpilledRecords))
 		case workload.Reduce:
 			records := float64(w.InRecords)
 			if records == 0 { // the reduce of a sleeping job asks for no values
 				records = emitted / float64(job.Reduces)
 			}
-			c.replay(t, name, lines[fmt.Sprintf("r_%06d_%d", w.Task, w.Number)], p, job.Maps, records, float64(w.SpilledRecords))
+			c.replay(t, name, lines[fmt.Sprintf("r_%06d_%d", w.Task, w.Number)], p, job.Maps, records, w)
 		}
 	}
 }
 
-// Every task of the jobs that kept their logs: eight applications, some of them
-// several times, and nine jobs on a busy machine.
+// Every task of the jobs that kept their logs: five applications of two sizes,
+// each several times, and nine jobs on a busy machine.
 func TestTasksByTheirLogs(t *testing.T) {
-	type counts struct{ spills, spilledByMaps, fetches, merges, sorts, spilledByReduces int }
+	type counts struct{ maps, writtenByMaps, fetches, merges, sorts, reduces int }
 	for _, set := range []struct {
 		dir  string
 		logs func(history string) string
@@ -296,7 +302,7 @@ func TestTasksByTheirLogs(t *testing.T) {
 			"platform-0.20.2/histories",
 			func(history string) string { return strings.Replace(history, ".history", ".tasklogs", 1) },
 			func(string) model.TaskConf { return model.DefaultTaskConf() },
-			counts{118, 118, 236, 19, 229, 58},
+			counts{118, 48, 236, 19, 229, 58},
 		},
 		{
 			"pseudo-0.20.2",
@@ -311,7 +317,7 @@ func TestTasksByTheirLogs(t *testing.T) {
 				}
 				return conf
 			},
-			counts{50, 50, 104, 4, 56, 14},
+			counts{50, 42, 104, 4, 56, 14},
 		},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
@@ -324,12 +330,15 @@ func TestTasksByTheirLogs(t *testing.T) {
 				name := filepath.Base(path)
 				c.job(t, set.dir+"/"+name, set.dir+"/"+set.logs(name), set.conf(name))
 			}
-			c.spills.report(t, "spills", set.want.spills)
-			c.spilledByMaps.report(t, "records spilled by maps", set.want.spilledByMaps)
+			c.spills.report(t, "spills", set.want.maps)
+			c.spilledByMaps.report(t, "records spilled by maps", set.want.maps)
+			c.writtenByMaps.report(t, "bytes written by maps", set.want.writtenByMaps)
 			c.fetches.report(t, "fetches", set.want.fetches)
 			c.merges.report(t, "merges in memory", set.want.merges)
 			c.sorts.report(t, "steps of the sort", set.want.sorts)
-			c.spilled.report(t, "records spilled by reduces", set.want.spilledByReduces)
+			c.spilled.report(t, "records spilled by reduces", set.want.reduces)
+			c.written.report(t, "bytes written by reduces", set.want.reduces)
+			c.read.report(t, "bytes read by reduces", set.want.reduces)
 		})
 	}
 }
