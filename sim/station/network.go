@@ -394,7 +394,7 @@ func (l *Link) fill() float64 {
 		if free > 0 {
 			level = max(level, rest/free)
 		}
-		if level <= last {
+		if !(level > last) {
 			return last
 		}
 		last = level
