@@ -146,6 +146,9 @@ func (f *JobFile) JhistName() string { return f.ID + ".jhist" }
 // ConfName is the name of the configuration beside either history.
 func (f *JobFile) ConfName() string { return f.ID + "_conf.xml" }
 
+// Conf is the configuration of the job.
+func (f *JobFile) Conf() Conf { return f.job.Conf }
+
 // MRv1Name is the file's name in a JobTracker's history folder,
 // HOST_START_JOBID_USER_NAME, where user and name are URL-encoded.
 func (f *JobFile) MRv1Name() string {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -78,15 +79,23 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 		return fmt.Errorf("no file to read")
 	}
 	for _, path := range files {
-		if err := o.readFile(c, path); err != nil {
+		err := o.readFile(c, path)
+		if stray := (strayFile{}); errors.As(err, &stray) && !slices.Contains(paths, path) {
+			c.problem(0, "the file is left out: %v", stray)
+			continue
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return c.finishTables()
 }
 
-// expand lists the files of directories, hidden ones (checksums) left out, and
-// each job's configuration before its history.
+// strayFile is a file that nobody reads, as may stand in a directory.
+type strayFile struct{ error }
+
+// expand lists the files of directories, hidden ones (checksums) and slotwave's
+// manifests left out, and each job's configuration before its history.
 func (o ReadOptions) expand(paths []string) ([]string, error) {
 	walk := filepath.WalkDir
 	if o.FS != nil {
@@ -99,7 +108,7 @@ func (o ReadOptions) expand(paths []string) ([]string, error) {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() || p != path && strings.HasPrefix(d.Name(), "."):
+			case d.IsDir() || p != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == "manifest.json"):
 				return nil
 			}
 			files = append(files, p)
@@ -144,7 +153,7 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 func (c *collector) readSource(s *source, format Format) (err error) {
 	if format == "" {
 		if format, err = detect(s.Reader); err != nil {
-			return err
+			return strayFile{err}
 		}
 	}
 	switch format {

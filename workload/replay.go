@@ -16,6 +16,11 @@ type ReplayOptions struct {
 
 	// OnlySucceeded leaves out jobs that failed, were killed or have no end.
 	OnlySucceeded bool
+
+	// Rescaled makes the times those of another cluster of the same machines,
+	// and of data Bytes times as large (0: 1): see Job.rescale.
+	Rescaled bool
+	Bytes    float64
 }
 
 // Replay is a workload with the durations of recorded runs.
@@ -40,13 +45,23 @@ func (h *History) Replay(o ReplayOptions) Replay {
 	if o.Commit > 0 {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%v of each recorded reduce is the commit of its output", o.Commit))
 	}
+	if o.Rescaled {
+		r.Assumed = append(r.Assumed, "recorded maps are rescaled to where they run, shuffles follow from bytes or from the job's profile, reduces are drawn from it")
+	}
+	if o.Rescaled && o.Bytes > 0 && o.Bytes != 1 {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("times of tasks grow with the data, by %g", o.Bytes))
+	}
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		if o.OnlySucceeded && j.Outcome != Succeeded {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: %v, left out", j.ID, j.Outcome))
 			continue
 		}
-		r.Jobs = append(r.Jobs, o.job(j, h.Site, &r))
+		again := o.job(j, h.Site, &r)
+		if o.Rescaled {
+			again.rescale(j, &o)
+		}
+		r.Jobs = append(r.Jobs, again)
 	}
 	return r
 }

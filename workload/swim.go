@@ -1,11 +1,13 @@
 package workload
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -21,6 +23,24 @@ type SwimJob struct {
 	OutputBytes  int64         // written by the reduces, or by the maps of a map-only job
 	InputPath    string        // nine-column files: the same path is the same input
 }
+
+// WriteSwim writes a trace of volumes: six columns, or nine where an input is
+// named.
+func WriteSwim(w io.Writer, jobs []SwimJob) error {
+	out := bufio.NewWriter(w)
+	paths := slices.ContainsFunc(jobs, func(j SwimJob) bool { return j.InputPath != "" })
+	for i := range jobs {
+		j := &jobs[i]
+		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%d\t%d", j.ID, decimal(j.Submit), decimal(j.Gap), j.InputBytes, j.ShuffleBytes, j.OutputBytes)
+		if paths {
+			fmt.Fprintf(out, "\t%s\t\t", j.InputPath)
+		}
+		out.WriteByte('\n')
+	}
+	return out.Flush()
+}
+
+func decimal(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // SwimRates turn volumes into tasks and times. Nothing of this is in a SWIM
 // trace: a caller shows it as assumed (Assumed lists it).

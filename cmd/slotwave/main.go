@@ -129,6 +129,7 @@ scheduler of your choice, for real or made-up workloads.
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand())
+	root.AddCommand(a.profileCommand(), a.convertCommand())
 	root.AddCommand(topics()...)
 	return root
 }

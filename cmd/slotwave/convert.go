@@ -1,0 +1,406 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// targets are the formats that convert writes, each with its files: the main
+// one first.
+var targets = []struct {
+	name, about string
+	files       func(*workload.History) []part
+}{
+	{"rumen", "Rumen trace and topology", func(h *workload.History) []part {
+		return []part{
+			{"trace.json", func(w io.Writer) error { return workload.WriteRumen(w, h) }},
+			{"topology.json", func(w io.Writer) error { return workload.WriteTopology(w, &h.Topology) }},
+		}
+	}},
+	{"jhist", "MRv2 job histories and configurations", func(h *workload.History) []part {
+		return jobFiles(h, (*workload.JobFile).JhistName, (*workload.JobFile).WriteJhist)
+	}},
+	{"history", "job histories of Hadoop 1.x and configurations", func(h *workload.History) []part {
+		return jobFiles(h, (*workload.JobFile).MRv1Name, (*workload.JobFile).WriteMRv1)
+	}},
+	{"sls", "jobs and nodes for YARN's scheduler load simulator", func(h *workload.History) []part {
+		return []part{
+			{"jobs.json", func(w io.Writer) error { return workload.WriteSLS(w, h) }},
+			{"nodes.json", func(w io.Writer) error { return workload.WriteSLSNodes(w, &h.Topology) }},
+		}
+	}},
+	{"chrome", "trace for Perfetto and chrome://tracing", func(h *workload.History) []part {
+		return []part{{"trace.json.gz", func(w io.Writer) error { return workload.WriteChromeTrace(w, h) }}}
+	}},
+	{"csv", "tables of attempts and jobs", func(h *workload.History) []part {
+		return []part{
+			{results.AttemptsName, func(w io.Writer) error { return workload.WriteAttempts(w, h) }},
+			{results.JobsName, func(w io.Writer) error { return workload.WriteJobs(w, h) }},
+		}
+	}},
+	{"parquet", "the same tables as Parquet", func(h *workload.History) []part {
+		return []part{
+			{"attempts.parquet", func(w io.Writer) error { return workload.WriteAttemptsParquet(w, h) }},
+			{"jobs.parquet", func(w io.Writer) error { return workload.WriteJobsParquet(w, h) }},
+		}
+	}},
+	{"toml", "scenario that replays the jobs", func(h *workload.History) []part {
+		return []part{{"scenario.toml", func(w io.Writer) error { return workload.WriteScenario(w, h) }}}
+	}},
+	{"swim", "SWIM trace, of one that states volumes only", func(h *workload.History) []part {
+		return []part{{"jobs.tsv", func(w io.Writer) error { return workload.WriteSwim(w, h.Swim) }}}
+	}},
+}
+
+func targetNames() []string {
+	var names []string
+	for _, t := range targets {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// jobFiles is a file for each job, and one for its configuration.
+func jobFiles(h *workload.History, name func(*workload.JobFile) string, write func(*workload.JobFile, io.Writer) error) []part {
+	var parts []part
+	for _, f := range h.JobFiles() {
+		parts = append(parts, part{name(&f), func(w io.Writer) error { return write(&f, w) }})
+		if len(f.Conf().Keys()) > 0 {
+			parts = append(parts, part{f.ConfName(), func(w io.Writer) error { return workload.WriteConf(w, f.Conf()) }})
+		}
+	}
+	return parts
+}
+
+// conversion are the flags of convert.
+type conversion struct {
+	format            string
+	first, last, fold string
+	shape             workload.Shaping
+	seed              uint64
+	anonymise         bool
+	strict, quiet     bool
+	to                destination
+}
+
+func (a *app) convertCommand() *cobra.Command {
+	k := &conversion{}
+	about := ""
+	for _, t := range targets {
+		about += fmt.Sprintf("\n  %-8s %s", t.name, t.about)
+	}
+	c := &cobra.Command{
+		Use:   "convert TRACE... --to FORMAT --out PATH",
+		Short: "Write recorded or simulated runs in another format",
+		Long: `Write traces, job histories, or the result of a simulation in another format:
+` + about + `
+
+PATH is a directory, or for formats with one main file its name (by its ending;
+.gz is compressed); what belongs to the file stands beside it. A manifest says
+what it was made from. Traces can be cut, scaled and folded as in [workload].`,
+		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert history/done --to rumen --out trace.json --anonymise\n  slotwave convert trace.json --to toml --out replay.toml --first 10 --last 20",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	f := c.Flags()
+	f.StringVar(&k.format, "to", "", "`FORMAT` to write: "+strings.Join(targetNames(), ", "))
+	k.to.flags(c, "`PATH` to write: a file or a directory")
+	f.StringVar(&k.first, "first", "", "first job to keep, by number or time of submission")
+	f.StringVar(&k.last, "last", "", "last job to keep, likewise")
+	f.IntVar(&k.shape.Jobs, "jobs", 0, "at most so many jobs")
+	f.Float64Var(&k.shape.ScaleJobs, "scale-jobs", 1, "number of jobs, times this")
+	f.Float64Var(&k.shape.ScaleTime, "scale-time", 1, "time between submissions, times this")
+	f.Float64Var(&k.shape.ScaleBytes, "scale-bytes", 1, "bytes and records, times this")
+	f.StringVar(&k.fold, "fold", "", "lay cycles over one another: `CYCLE,LENGTH[,CONCENTRATION]`, such as 24h,1h")
+	f.BoolVar(&k.anonymise, "anonymise", false, "give people, jobs and machines new names")
+	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
+	f.BoolVar(&k.strict, "strict", false, "any loss is an error")
+	f.BoolVar(&k.quiet, "quiet", false, "print nothing but errors")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.convert(c, args, k) }
+	return c
+}
+
+// check reads the flags that have a form of their own.
+func (k *conversion) check() error {
+	if !slices.Contains(targetNames(), k.format) {
+		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(targetNames(), ", "))
+	}
+	if k.to.out == "" {
+		return errors.New("--out: missing: want a file or a directory")
+	}
+	s := &k.shape
+	for _, x := range []struct {
+		flag, text string
+		at         *time.Duration
+		number     *int
+	}{{"first", k.first, &s.From, &s.First}, {"last", k.last, &s.To, &s.Last}} {
+		if x.text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(x.text)
+		d, err2 := time.ParseDuration(x.text)
+		switch {
+		case err == nil && n >= 1:
+			*x.number = n
+		case err2 == nil && d >= 0 && err != nil:
+			*x.at = d
+		default:
+			return fmt.Errorf("--%s %s: want the number of a job, from 1, or a time such as 90s", x.flag, x.text)
+		}
+	}
+	if s.To > 0 && s.To <= s.From || s.Last > 0 && s.Last < s.First {
+		return fmt.Errorf("--last %s: is before --first %s: want a later one", k.last, k.first)
+	}
+	for _, x := range []struct {
+		flag  string
+		value float64
+	}{{"jobs", float64(s.Jobs)}, {"scale-jobs", s.ScaleJobs}, {"scale-time", s.ScaleTime}, {"scale-bytes", s.ScaleBytes}} {
+		if !(x.value >= 0 && x.value <= 1e12) {
+			return fmt.Errorf("--%s %v: want a number from 0 to 1e12", x.flag, x.value)
+		}
+	}
+	if k.fold == "" {
+		return nil
+	}
+	fields := strings.Split(k.fold, ",")
+	s.Fold = &workload.Folding{Concentration: 1}
+	var errs [3]error
+	if len(fields) >= 2 {
+		s.Fold.Cycle, errs[0] = time.ParseDuration(fields[0])
+		s.Fold.Length, errs[1] = time.ParseDuration(fields[1])
+	}
+	if len(fields) == 3 {
+		s.Fold.Concentration, errs[2] = strconv.ParseFloat(fields[2], 64)
+	}
+	if len(fields) < 2 || len(fields) > 3 || errors.Join(errs[:]...) != nil {
+		return fmt.Errorf("--fold %s: want CYCLE,LENGTH or CYCLE,LENGTH,CONCENTRATION, such as 24h,1h", k.fold)
+	}
+	return nil
+}
+
+func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
+	if err := k.check(); err != nil {
+		return err
+	}
+	h, err := workload.Open(recordings(args)...)
+	if err != nil {
+		return err
+	}
+	if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
+		return err
+	}
+	seed := workload.Seed(k.seed)
+	k.shape.Seed = seed.Named("shape")
+	if err := h.Shape(&k.shape); err != nil {
+		return fmt.Errorf("--fold %s: %w", k.fold, err)
+	}
+	if k.anonymise {
+		h = h.Anonymise(&workload.Names{Seed: seed.Named("names")})
+	}
+	if err := k.fits(h); err != nil {
+		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
+	}
+	i := slices.Index(targetNames(), k.format)
+	if err := a.deliver(c, args, &k.to, targets[i].files(h), results.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
+		return err
+	}
+	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), holdings(h))
+	return internal(err)
+}
+
+// fits tells whether a format can hold what there is.
+func (k *conversion) fits(h *workload.History) error {
+	switch jobs := len(h.Jobs); {
+	case k.format == "swim" && len(h.Swim) == 0:
+		return errors.New("no volumes of jobs: want a SWIM trace")
+	case k.format == "swim":
+	case jobs == 0 && len(h.Swim) > 0:
+		return errors.New("volumes of jobs, which have no tasks: want --to swim, or a scenario whose [workload] names the trace")
+	case jobs == 0:
+		return errors.New("no job is left: want a trace or history with jobs")
+	case k.format == "toml" && h.Topology.Hosts() == 0:
+		return errors.New("no machine is named: want a trace with machines for --to toml")
+	case (k.format == "jhist" || k.format == "history") && k.to.main() != "" && jobs > 1:
+		return fmt.Errorf("%d jobs, which are files of their own: want a directory for --out", jobs)
+	}
+	return nil
+}
+
+// recordings replaces the results of simulations by their tables.
+func recordings(args []string) []string {
+	var paths []string
+	for _, arg := range args {
+		tables := []string{filepath.Join(arg, results.JobsName), filepath.Join(arg, results.AttemptsName)}
+		if isFile(filepath.Join(arg, results.ManifestName)) && isFile(tables[0]) && isFile(tables[1]) {
+			paths = append(paths, tables...)
+		} else {
+			paths = append(paths, arg)
+		}
+	}
+	return paths
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// losses shows what could not be read.
+func (a *app) losses(problems []workload.Problem, dropped int, strict, quiet bool) error {
+	h := workload.History{Problems: problems, Dropped: dropped}
+	err := h.Strict()
+	if err == nil || strict {
+		return err
+	}
+	if !quiet {
+		a.warn(strings.Split(err.Error(), "\n"))
+	}
+	return nil
+}
+
+// destination is where a verb that reads traces writes.
+type destination struct {
+	out, name string
+	force     bool
+}
+
+func (d *destination) flags(c *cobra.Command, about string) {
+	f := c.Flags()
+	f.StringVar(&d.out, "out", "", about)
+	f.StringVar(&d.name, "name", "", "name of the main file in the directory")
+	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that holds others")
+}
+
+// endings tell a file from a directory.
+var endings = []string{".json", ".gz", ".toml", ".csv", ".tsv", ".parquet", ".jhist", ".hist"}
+
+// file tells whether the destination is one file, with what belongs to it
+// beside.
+func (d *destination) file() bool {
+	if info, err := os.Stat(d.out); err == nil {
+		return !info.IsDir()
+	}
+	return slices.Contains(endings, strings.ToLower(filepath.Ext(d.out)))
+}
+
+// main is the name of the main file; empty: the format's own.
+func (d *destination) main() string {
+	if d.file() {
+		return filepath.Base(d.out)
+	}
+	return d.name
+}
+
+// part is one file of an output.
+type part struct {
+	name  string
+	write func(io.Writer) error
+}
+
+// named gives the first file the main name, and names the others after it.
+func (d *destination) named(parts []part) error {
+	main := d.main()
+	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == results.ManifestName) {
+		return fmt.Errorf("--name %s: want the name of a file", main)
+	}
+	stem, _, _ := strings.Cut(main, ".")
+	for i := range parts {
+		p := &parts[i]
+		switch {
+		case main == "":
+		case i == 0:
+			p.name = main
+		default:
+			p.name = stem + "-" + p.name
+		}
+		if write := p.write; strings.EqualFold(filepath.Ext(p.name), ".gz") {
+			p.write = func(w io.Writer) error { return workload.Gzip(w, write) }
+		}
+	}
+	return nil
+}
+
+// deliver writes the files, and a manifest from which they can be made again.
+func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []part, m results.Manifest) error {
+	if err := to.named(parts); err != nil {
+		return err
+	}
+	file := to.file()
+	folder := to.out
+	if file {
+		if isFile(to.out) && !to.force {
+			return fmt.Errorf("--out %s: is there already: want another name, or --force", to.out)
+		}
+		folder = filepath.Join(filepath.Dir(to.out), "."+filepath.Base(to.out)+".partial")
+	}
+	if err := to.complete(&m, c, args); err != nil {
+		return err
+	}
+	d, err := results.Create(folder, to.force)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	a.writing.Store(d)
+	for _, p := range parts {
+		if err := d.Write(p.name, p.write); err != nil {
+			return err
+		}
+	}
+	a.writing.Store(nil)
+	if err := d.Commit(m); err != nil {
+		return internal(err)
+	}
+	if !file {
+		return nil
+	}
+	stem, _, _ := strings.Cut(filepath.Base(to.out), ".")
+	for _, p := range append(parts, part{name: results.ManifestName}) {
+		name := p.name
+		if name == results.ManifestName {
+			name = stem + "-" + name
+		}
+		err = errors.Join(err, os.Rename(filepath.Join(folder, p.name), filepath.Join(filepath.Dir(to.out), name)))
+	}
+	return internal(errors.Join(err, os.Remove(folder)))
+}
+
+// complete says what the output is made from, and how.
+func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []string) error {
+	m.Build, m.Replications = results.ReadBuild(version, ""), 1
+	m.Arguments = append([]string{c.Name()}, args...)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"out", "name", "force", "quiet", "json"}, f.Name) {
+			m.Arguments = append(m.Arguments, "--"+f.Name+"="+f.Value.String())
+		}
+	})
+	if main := d.main(); main != "" {
+		m.Arguments = append(m.Arguments, "--name="+main)
+	}
+	for _, path := range recordings(args) {
+		err := filepath.WalkDir(path, func(p string, e os.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			sum, err := results.SumFile(p)
+			m.Inputs = append(m.Inputs, sum)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package workload
+
+import (
+	"cmp"
+	"math"
+	"time"
+)
+
+// rescale makes of recorded times those that another cluster would see. A map's
+// is that of a node-local one: its own over how much longer the job's maps took
+// at its distance from the input; at its new distance it takes that much
+// longer again. A reduce copies its recorded bytes at the speed of those that
+// had no maps to wait for; without such bytes its shuffle is drawn from the
+// job's first and typical ones. Reduce phases are drawn from the job's. All
+// grow with the data.
+func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
+	grow := cmp.Or(o.Bytes, 1)
+	m := &j.Maps
+	far := farness(h, m.Time.Each)
+	task := 0
+	for i := range h.Tasks {
+		if t := &h.Tasks[i]; t.Kind == Map {
+			if w := t.Winner(); w != nil {
+				m.Time.Each[task] = Seconds(m.Time.Each[task].Seconds() * grow / far[w.Locality])
+			}
+			task++
+		}
+	}
+	m.RackFactor, m.OffFactor = far[RackLocal], far[OffRack]
+
+	r := &j.Reduces
+	if r.Count == 0 {
+		return
+	}
+	p := ExtractProfile(h)
+	if p.ReduceTime.N > 0 {
+		r.Time = p.ReduceTime.Durations(o.Commit, grow)
+	}
+	if p.FirstShuffle.N+p.TypicalShuffle.N == 0 {
+		return
+	}
+	if bytes := shuffled(h); bytes != nil && !math.IsNaN(p.Cost.ShufflePerByte) {
+		r.Shuffle, r.Copy = Durations{}, Durations{}
+		for i, b := range bytes {
+			r.Copy.Each = append(r.Copy.Each, Seconds(float64(b)*p.Cost.ShufflePerByte/1e9*grow))
+			r.Sort.Each[i] = Seconds(r.Sort.Each[i].Seconds() * grow)
+		}
+		return
+	}
+	r.FirstWave, r.Shuffle, r.Sort = p.FirstShuffle.Durations(0, grow), p.TypicalShuffle.Durations(0, grow), Durations{}
+}
+
+// farness is by what factor maps took longer at each distance than node-local
+// ones, on average; 1 where the job has none of either.
+func farness(h *HistoryJob, times []time.Duration) [numLocalities]float64 {
+	var sum, n, far [numLocalities]float64
+	task := 0
+	for i := range h.Tasks {
+		if t := &h.Tasks[i]; t.Kind == Map {
+			if w := t.Winner(); w != nil {
+				sum[w.Locality] += times[task].Seconds()
+				n[w.Locality]++
+			}
+			task++
+		}
+	}
+	for l := range far {
+		far[l] = 1
+		if local := sum[NodeLocal] / n[NodeLocal]; (l == int(RackLocal) || l == int(OffRack)) && n[l] > 0 && local > 0 {
+			far[l] = max(1, sum[l]/n[l]/local)
+		}
+	}
+	return far
+}
+
+// shuffled is what each reduce fetched, or nil if that is not recorded of all.
+func shuffled(h *HistoryJob) (bytes []int64) {
+	for i := range h.Tasks {
+		if t := &h.Tasks[i]; t.Kind == Reduce {
+			w := t.Winner()
+			if w == nil || w.ShuffleBytes == Unknown {
+				return nil
+			}
+			bytes = append(bytes, w.ShuffleBytes)
+		}
+	}
+	return bytes
+}
+
+// Durations draws times as the sample has them, less what is not theirs and
+// times a factor. Of an empty sample nothing is set.
+func (s Sample) Durations(less time.Duration, factor float64) Durations {
+	if s.N == 0 {
+		return Durations{}
+	}
+	law := make(empirical, len(s.Quantiles))
+	for i, q := range s.Quantiles {
+		law[i] = max(0, q-less.Seconds()) * factor
+	}
+	return Durations{Dist: &Dist{Name: "empirical", law: law, mean: law.mean()}}
+}

@@ -1,0 +1,227 @@
+package workload
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// WriteScenario writes a history as a scenario of slotwave, complete in itself,
+// that replays its jobs on the machines it names. A scenario wants machines.
+func WriteScenario(w io.Writer, h *History) error {
+	startup, commit := h.meanPhase(PhaseStartup), h.meanPhase(PhaseCommit)
+	r := h.Replay(ReplayOptions{Startup: startup, Commit: commit})
+	common := meaningful(h.Common())
+	assumed := append(slices.Clone(r.Assumed), "racks: the machines spread evenly over them, in the order of their names")
+
+	t := newTOMLWriter(w)
+	t.pair("title", fmt.Sprintf("replay of %d recorded jobs", len(h.Jobs)))
+	slots := map[Kind]int{}
+	for _, x := range []struct {
+		kind     Kind
+		key      string
+		property string
+	}{{Map, "map_slots", "mapred.tasktracker.map.tasks.maximum"}, {Reduce, "reduce_slots", "mapred.tasktracker.reduce.tasks.maximum"}} {
+		if _, told := common.Lookup(x.property); !told {
+			slots[x.kind] = h.peakOnNode(x.kind)
+			assumed = append(assumed, x.key+": the most attempts at once on a machine")
+		}
+	}
+	t.pair("assumed", assumed)
+	t.pair("fidelity", "replay")
+	t.table("cluster")
+	t.pair("racks", len(h.Topology.Racks))
+	if n, ok := slots[Map]; ok {
+		t.pair("map_slots", n)
+	}
+	if n, ok := slots[Reduce]; ok {
+		t.pair("reduce_slots", n)
+	}
+	t.table("cluster.costs")
+	t.pair("launch", startup.String())
+	t.pair("commit", commit.String())
+	for _, x := range []struct {
+		kind Kind
+		key  string
+	}{{Setup, "setup"}, {Cleanup, "cleanup"}} {
+		if d := h.meanTime(x.kind); Known(d) {
+			t.pair(x.key, max(0, d-startup).String())
+		}
+	}
+	for _, rack := range h.Topology.Racks {
+		for _, host := range rack.Hosts {
+			t.table("[cluster.group]")
+			t.pair("name", host)
+		}
+	}
+	t.conf("conf", common)
+	for i := range r.Jobs {
+		t.job(&r.Jobs[i], common)
+	}
+	return t.Flush()
+}
+
+// meaningful keeps the properties that mean something, and only sound ones.
+func meaningful(c Conf) (kept Conf) {
+	for _, key := range c.Keys() {
+		value := c.String(key, "")
+		if p, ok := FindProperty(key); ok && p.Check(value) == nil {
+			kept.Set(key, value)
+		}
+	}
+	return kept
+}
+
+func (w tomlWriter) conf(path string, c Conf) {
+	if len(c.Keys()) == 0 {
+		return
+	}
+	w.table(path)
+	for _, key := range c.Keys() {
+		w.pair(tomlText(key), c.String(key, ""))
+	}
+}
+
+func (w tomlWriter) job(j *Job, common Conf) {
+	w.table("[job]")
+	text := func(key, value string) {
+		if value != "" {
+			w.pair(key, value)
+		}
+	}
+	w.pair("name", j.ID)
+	text("user", j.User)
+	text("pool", j.Pool)
+	text("queue", j.Queue)
+	if j.Priority != Normal {
+		w.pair("priority", j.Priority.String())
+	}
+	w.pair("submit", j.Submit.String())
+	m, r := &j.Maps, &j.Reduces
+	w.pair("maps", m.Count)
+	w.pair("input", m.InputBytes)
+	w.times("map_ms", m.Time.Each)
+	var hosts [][]string
+	some := false
+	for _, s := range m.Splits {
+		hosts = append(hosts, s.Hosts)
+		some = some || len(s.Hosts) > 0
+	}
+	if some {
+		w.pair("split_hosts", hosts)
+	}
+	w.pair("reduces", r.Count)
+	if r.Count > 0 {
+		w.times("reduce_shuffle_ms", r.Shuffle.Each)
+		w.times("reduce_sort_ms", r.Sort.Each)
+		w.times("reduce_ms", r.Time.Each)
+		w.pair("shuffle_bytes", r.ShuffleData)
+		w.pair("output_bytes", r.OutputBytes)
+	}
+	w.failures("job.map_fail_ms", m.Fails, m.Count)
+	w.failures("job.reduce_fail_ms", r.Fails, r.Count)
+	var own Conf
+	conf := meaningful(j.Conf)
+	for _, key := range conf.Keys() {
+		value := conf.String(key, "")
+		if was, ok := common.Lookup(key); !ok || was != value {
+			own.Set(key, value)
+		}
+	}
+	w.conf("job.conf", own)
+}
+
+func milliseconds(list []time.Duration) []float64 {
+	ms := make([]float64, len(list))
+	for i, d := range list {
+		ms[i] = float64(d) / 1e6
+	}
+	return ms
+}
+
+// times writes a time for each task, or one where all are alike.
+func (w tomlWriter) times(key string, list []time.Duration) {
+	ms := milliseconds(list)
+	if len(slices.Compact(slices.Clone(ms))) == 1 {
+		w.pair(key, ms[0])
+		return
+	}
+	w.pair(key, ms)
+}
+
+func (w tomlWriter) failures(path string, fails Failures, tasks int) {
+	if len(fails) == 0 {
+		return
+	}
+	w.table(path)
+	for task := range tasks {
+		if list := fails[task]; len(list) > 0 {
+			w.pair(strconv.Itoa(task), milliseconds(list))
+		}
+	}
+}
+
+// meanPhase is how long a phase of successful attempts took on average; zero
+// where it is not recorded.
+func (h *History) meanPhase(p Phase) time.Duration {
+	return h.mean(func(t *HistoryTask, w *HistoryAttempt) time.Duration {
+		if t.Kind > Reduce || p == PhaseCommit && t.Kind != Reduce {
+			return UnknownTime
+		}
+		return w.Phases[p]
+	}, 0)
+}
+
+// meanTime is how long successful attempts of a kind took on average.
+func (h *History) meanTime(k Kind) time.Duration {
+	return h.mean(func(t *HistoryTask, w *HistoryAttempt) time.Duration {
+		if t.Kind != k || !Known(w.Start) || !Known(w.Finish) {
+			return UnknownTime
+		}
+		return w.Duration()
+	}, UnknownTime)
+}
+
+func (h *History) mean(of func(*HistoryTask, *HistoryAttempt) time.Duration, none time.Duration) time.Duration {
+	sum, n := 0.0, 0.0
+	for i := range h.Jobs {
+		tasks := h.Jobs[i].Tasks
+		for k := range tasks {
+			if w := tasks[k].Winner(); w != nil {
+				if d := of(&tasks[k], w); Known(d) {
+					sum, n = sum+float64(d), n+1
+				}
+			}
+		}
+	}
+	if n == 0 {
+		return none
+	}
+	return time.Duration(math.Round(sum / n))
+}
+
+// peakOnNode is the largest number of attempts of a kind that ran at once on
+// one machine, at least 1.
+func (h *History) peakOnNode(k Kind) int {
+	byNode := map[string][]timed{}
+	for i := range h.Jobs {
+		for t := range h.Jobs[i].Tasks {
+			task := &h.Jobs[i].Tasks[t]
+			for n := range task.Attempts {
+				if a := &task.Attempts[n]; task.slotKind() == k && a.Node != "" && Known(a.Start) && Known(a.Finish) {
+					byNode[a.Node] = append(byNode[a.Node], timed{start: a.Start, finish: a.Finish})
+				}
+			}
+		}
+	}
+	most := 1
+	for _, rack := range h.Topology.Racks {
+		for _, host := range rack.Hosts {
+			most = max(most, peak(byNode[host]))
+		}
+	}
+	return most
+}
