@@ -27,6 +27,9 @@ type Release struct {
 	MeteredDemand  bool // fair 2.0: a pool stops counting demand at its maximum
 	CountAssigned  bool // fair 2.0: what this heartbeat gave counts for the tracker's load
 	AvoidsTrackers bool // a tracker that many jobs avoided gets no more work
+	WideTasks      bool // capacity: a task that asks for much memory takes several slots
+	CapacityPair   bool // capacity: a map and a reduce a heartbeat instead of one task; maximum-capacity
+	NoSpeculation  bool // its rule is another one, which is not simulated
 	Capacity1      bool // the capacity scheduler of 1.x
 	CapacityFits   bool // which takes a request that just fills a queue to be within it
 	InitPoll       time.Duration
@@ -40,15 +43,19 @@ var Releases = []Release{
 		AvoidsTrackers: true, InitPoll: 5 * time.Second,
 	},
 	{
+		Name: "0.21.0", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
+		OutOfBand: true, AvoidsTrackers: true, WideTasks: true, CapacityPair: true, NoSpeculation: true, InitPoll: 5 * time.Second,
+	},
+	{
 		Name: "1.0.4", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
 		OutOfBand: true, OutOfBandDamp: true, FailedMapsList: true, PerAttempt: true,
-		Capacity1: true, InitPoll: 3 * time.Second,
+		WideTasks: true, Capacity1: true, InitPoll: 3 * time.Second,
 	},
 	{
 		Name: "1.2.1", HeartbeatMin: 300 * time.Millisecond, HeartbeatConf: true,
 		OutOfBand: true, OutOfBandDamp: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
 		SpeculateFirst: true, MeteredDemand: true, CountAssigned: true,
-		Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second,
+		WideTasks: true, Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second,
 	},
 	{Name: "ideal", Ideal: true},
 }

@@ -292,14 +292,18 @@ func newCapacity(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 		return nil, err
 	}
 	if !r.Capacity1 {
-		return &capacity0{capBase: base}, nil
+		return &capacity0{capBase: base, pair: r.CapacityPair}, nil
 	}
 	return newCapacity1(spec, r, base)
 }
 
 // capacity0 is the capacity scheduler of 0.20: one task a heartbeat, of the type
-// of which the tracker has more free slots.
-type capacity0 struct{ *capBase }
+// of which the tracker has more free slots. That of 0.21 gives a reduce and a
+// map, and knows a queue's maximum capacity.
+type capacity0 struct {
+	*capBase
+	pair bool
+}
 
 func (s *capacity0) Submitted(_ *Cluster, j *Job) { s.add(j) }
 
@@ -341,6 +345,14 @@ func (s *capacity0) pick(q *capQueue) {
 
 func (s *capacity0) Assign(c *Cluster, t *TaskTracker) {
 	s.count(c)
+	if s.pair {
+		for _, k := range [...]workload.Kind{workload.Reduce, workload.Map} {
+			if t.Free(k) > 0 {
+				s.assignOne(t, int(k))
+			}
+		}
+		return
+	}
 	first, second := workload.Map, workload.Reduce
 	if t.Free(workload.Reduce) > t.Free(workload.Map) {
 		first, second = second, first
@@ -352,7 +364,7 @@ func (s *capacity0) Assign(c *Cluster, t *TaskTracker) {
 
 func (s *capacity0) assignOne(t *TaskTracker, k int) bool {
 	for _, q := range s.sorted(k) {
-		if q.capacity[k] == 0 {
+		if q.capacity[k] == 0 || s.pair && !q.room(k, 1) {
 			continue
 		}
 		launched, blocked := s.fromQueue(t, q, k)
@@ -369,7 +381,7 @@ func (s *capacity0) fromQueue(t *TaskTracker, q *capQueue, k int) (launched, blo
 	for _, limited := range [...]bool{true, false} {
 		for _, cj := range q.running {
 			j := cj.job
-			if j.State != Running || limited && q.userOver(j, k) {
+			if j.State != Running || limited && q.userOver(j, k) || s.pair && !q.room(k, j.SlotsPerTask[k]) {
 				continue
 			}
 			if t.Free(workload.Kind(k)) < j.SlotsPerTask[k] && j.SlotsPerTask[k] > 1 {

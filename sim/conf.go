@@ -92,7 +92,7 @@ type memory struct {
 
 func (m *memory) read(conf workload.Conf, jt *jobTracker) error {
 	r := reader{conf: conf}
-	if !jt.release.Capacity1 || jt.q.Scheduler.Name != "capacity" {
+	if !jt.release.WideTasks || jt.q.Scheduler.Name != "capacity" {
 		return nil
 	}
 	for k, name := range [...]string{"map", "reduce"} {

@@ -40,9 +40,13 @@ func (jt *jobTracker) newJob(id int) (*job, error) {
 // readJob reads what a job's configuration says about its tasks, and how many
 // slots each of them takes.
 func (jt *jobTracker) readJob(spec *workload.Job) (jobConf, [2]int, error) {
-	conf, err := readJobConf(spec.Conf, !jt.release.Ideal)
+	conf, err := readJobConf(spec.Conf, !jt.release.Ideal && !jt.release.NoSpeculation)
 	if err != nil {
 		return conf, [2]int{}, err
+	}
+	if jt.release.NoSpeculation && (conf.speculates[0] || conf.speculates[1]) {
+		conf.speculates = [2]bool{}
+		jt.warn("speculation is left out: the rule of Hadoop %s is not simulated", jt.release.Name)
 	}
 	width, err := jt.memory.slotsPerTask(&conf)
 	return conf, width, err
@@ -164,16 +168,61 @@ func (jt *jobTracker) account(a *attempt, row *workload.Attempt) {
 	}
 }
 
-// retire gives back the records of an attempt that nothing refers to any more:
-// it was the only one of its task, and its output cannot be lost.
+// retire gives back the records that nothing refers to any more once an attempt
+// has left its tracker: its own if it cleaned up after another, those of its
+// task if that has ended and its output cannot be lost, all if the job has.
 func (jt *jobTracker) retire(a *attempt) {
-	t := a.task
-	if jt.mortal || a.cleans != nil || a.status != succeeded || len(t.attempts) != 1 || t.kind > workload.Reduce {
+	j, t := a.job, a.task
+	if a.cleans != nil {
+		jt.attempts.put(a.ref)
+	}
+	t.onTrackers--
+	j.onTrackers--
+	switch {
+	case j.State == scheduler.Done:
+		j.release()
+	case t.onTrackers == 0 && t.kind <= workload.Reduce && !jt.mortal && t.settled():
+		j.refs[t.kind][t.index] = done
+		jt.recycle(t)
+	}
+}
+
+// settled reports whether a task is done and nothing has to be cleaned up.
+func (t *task) settled() bool {
+	for _, a := range t.attempts {
+		if a.status != succeeded && a.status != failed && a.status != killed {
+			return false
+		}
+	}
+	return t.complete()
+}
+
+func (jt *jobTracker) recycle(t *task) {
+	for _, a := range t.attempts {
+		jt.attempts.put(a.ref)
+	}
+	jt.tasks.put(t.ref)
+}
+
+// release forgets a job that has ended once nothing of it runs any more.
+func (j *job) release() {
+	if j.onTrackers > 0 {
 		return
 	}
-	a.job.refs[t.kind][t.index] = done
-	jt.tasks.put(t.ref)
-	jt.attempts.put(a.ref)
+	for k := range j.refs {
+		for i := range j.refs[k] {
+			if t := j.record(workload.Kind(k), int32(i)); t != nil {
+				j.jt.recycle(t)
+			}
+		}
+		if j.Initialised {
+			j.jt.recycle(j.setup[k])
+			j.jt.recycle(j.cleanup[k])
+		}
+	}
+	j.jt.jobs[j.ID] = nil
+	*j = job{Job: j.Job, jt: j.jt}
+	j.Launcher = j
 }
 
 // close ends the run: what is still on the trackers is written down.

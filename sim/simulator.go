@@ -93,8 +93,8 @@ func (jt *jobTracker) cut(at engine.Time) {
 // warn adds to what the reader of the prediction should know.
 func (jt *jobTracker) warn(format string, args ...any) {
 	const most = 20
-	if len(jt.warnings) < most {
-		jt.warnings = append(jt.warnings, fmt.Sprintf(format, args...))
+	if w := fmt.Sprintf(format, args...); len(jt.warnings) < most && !slices.Contains(jt.warnings, w) {
+		jt.warnings = append(jt.warnings, w)
 	}
 }
 
