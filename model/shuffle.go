@@ -9,7 +9,7 @@ import (
 // and what to disk, which fetches wait for memory, and when merges begin
 // (ReduceTask.ReduceCopier of 0.20.2 and 1.x). Its caller owns the time: it
 // reserves, fetches and merges, and asks after each event whether a merge is
-// due. One merge of each sort runs at a time.
+// due. One merge in memory and one on disk run at a time.
 type Shuffle struct {
 	limit, single float64 // bytes of memory for all outputs, and from which on one goes to disk
 	mergeAt       float32 // part of limit
