@@ -457,6 +457,25 @@ func TestMisusePanics(t *testing.T) {
 	}
 }
 
+// What n streams together get done in the time of 1, by hand: a turn of the
+// seeking disk reads 50 ms and moves the head 12.5 ms.
+func TestCurves(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		n, want float64
+	}{
+		{"none", 1, 1}, {"none", 7, 1},
+		{"linear", 1, 1}, {"linear", 2, 0.8}, {"linear", 5, 0.5}, {"linear", 1.5, 1 / 1.125},
+		{"floor", 1, 1}, {"floor", 2, 0.8}, {"floor", 5, 0.6},
+		{"seek", 1, 1}, {"seek", 2, 0.8}, {"seek", 9, 0.8},
+		{"cores", 1, 1}, {"cores", 3, 3}, {"cores", 4, 4}, {"cores", 9, 4},
+	} {
+		if got := curves[c.name].at(c.n); math.Abs(got-c.want) > 1e-15 {
+			t.Errorf("%s: %v streams get %v done, want %v", c.name, c.n, got, c.want)
+		}
+	}
+}
+
 func TestTurns(t *testing.T) {
 	disks := Turns[string]{Things: []string{"a", "b", "c"}}
 	var got string
