@@ -16,7 +16,10 @@ const mostNodes = 1_000_000
 // readCluster reads [cluster]. What it leaves open a trace may tell.
 func (t *table) readCluster(l *load, conf workload.Conf) model.Cluster {
 	common := l.common().Over(conf)
-	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", "1.2.1", releases()...)}
+	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", t.releaseOf(l), releases()...)}
+	if l.recorded() {
+		c.Conf = t.withoutOthersLimits(l, common, conf)
+	}
 	ideal := c.Hadoop == "ideal"
 	c.Costs = t.readCosts(l, ideal)
 	c.SharedSlots = t.boolean("shared_slots", false)
@@ -43,6 +46,39 @@ func (t *table) readCluster(l *load, conf workload.Conf) model.Cluster {
 	}
 	t.done()
 	return c
+}
+
+// releaseOf is the release a trace names, if it is one that can be imitated.
+func (t *table) releaseOf(l *load) string {
+	version := l.common().String("hadoop.common.configuration.version", "")
+	for _, r := range releases() {
+		if r == version && !t.has("hadoop") {
+			t.assume("hadoop = %s, as the trace's configuration says", r)
+			return r
+		}
+	}
+	return "1.2.1"
+}
+
+// withoutOthersLimits drops memory limits of a trace under which its own jobs
+// could not have run: they are those of the machine the job was submitted from,
+// not the JobTracker's.
+func (t *table) withoutOthersLimits(l *load, common, given workload.Conf) workload.Conf {
+	for _, kind := range []string{"map", "reduce"} {
+		limit := "mapred.cluster.max." + kind + ".memory.mb"
+		most, err := common.Int(limit, -1)
+		if _, mine := given.Lookup(limit); mine || err != nil || most < 0 {
+			continue
+		}
+		for i := range l.history.Jobs {
+			asks, err := l.history.Jobs[i].Conf.Int("mapred.job."+kind+".memory.mb", -1)
+			if err == nil && asks > most {
+				t.warn("%s: the trace records a limit of %d MB (%s) although its jobs ran with %d MB: memory is not scheduled unless [conf] states the limits", t.file, most, limit, asks)
+				return with(common, limit, "-1")
+			}
+		}
+	}
+	return common
 }
 
 func releases() []string {
