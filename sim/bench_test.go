@@ -72,13 +72,13 @@ func peakMB() float64 {
 	return 0
 }
 
-// nodes makes a cluster of equal nodes, forty to a rack.
+// nodes makes a cluster of equal nodes, twenty to a rack.
 func nodes(n, maps, reduces int) model.Cluster {
 	c := model.Cluster{
-		Hadoop: "0.20.2", Nodes: make([]model.Node, n), Replication: 3,
+		Hadoop: "1.0.4", Nodes: make([]model.Node, n), Replication: 3,
 		Costs: model.Costs{Launch: time.Second, Setup: time.Second, Cleanup: time.Second, TaskCleanup: time.Second},
 	}
-	const rack = 40
+	const rack = 20
 	for i := range c.Nodes {
 		c.Nodes[i] = model.Node{Name: fmt.Sprintf("n%05d", i), Rack: i / rack, MapSlots: maps, ReduceSlots: reduces, Slowness: 1}
 	}

@@ -43,6 +43,7 @@ type job struct {
 	initAt                         engine.Time
 	reducesAt                      engine.Time // slowstart was met
 	needs                          needSet
+	onTrackers                     int // attempts that trackers hold
 	outcome                        *model.JobOutcome
 	counted                        [2]int  // what it adds to the cluster's remaining tasks
 	tracked                        [2]bool // progress is kept: somebody may act on it

@@ -185,6 +185,8 @@ func (j *job) execute(task *task, t *taskTracker) *attempt {
 	a.assigned = j.jt.eng.Now()
 	a.runnable = a.assigned
 	task.next++
+	task.onTrackers++
+	j.onTrackers++
 	task.attempts = append(task.attempts, a)
 	task.active = append(task.active, a)
 	j.recount(task)
@@ -233,6 +235,8 @@ func (j *job) launchTaskCleanup(t *taskTracker, k workload.Kind) bool {
 	a.local = workload.NoLocality
 	a.assigned = j.jt.eng.Now()
 	a.runnable = own.finish
+	own.task.onTrackers++
+	j.onTrackers++
 	own.task.active = append(own.task.active, own)
 	j.recount(own.task)
 	j.settleNeeds()

@@ -96,6 +96,7 @@ func (t *taskTracker) leaveShuffle(jt *jobTracker, a *attempt) {
 	f.advance(t, a.finish)
 	if f.waits(a) {
 		f.dismiss(a)
+		f.queue = slices.DeleteFunc(f.queue, func(x turn) bool { return x.a == a })
 		f.resolve(jt, t)
 	}
 }
@@ -247,7 +248,7 @@ func (f *fetcher) advance(t *taskTracker, to engine.Time) {
 // children keep resetting, and it fetches at the first ask that comes an
 // interval after the last fetch.
 func (f *fetcher) skip(t *taskTracker, to engine.Time) {
-	if len(f.caches) != 1 || t.interval < 3*poll || f.woken || len(f.queue) != len(f.waiters)+1 {
+	if len(f.caches) != 1 || len(f.waiters) == 0 || t.interval < 3*poll || f.woken || len(f.queue) != len(f.waiters)+1 {
 		return
 	}
 	c := &f.caches[0]

@@ -101,7 +101,7 @@ func (jt *jobTracker) warn(format string, args ...any) {
 func (jt *jobTracker) stalled() error {
 	e := &Stalled{At: jt.eng.Now().Duration()}
 	for i, j := range jt.jobs {
-		if j == nil || j.State != scheduler.Done {
+		if i >= jt.arrivals || j != nil && j.State != scheduler.Done {
 			e.Jobs = append(e.Jobs, jt.q.Jobs[i].ID)
 		}
 	}
@@ -483,6 +483,7 @@ func (jt *jobTracker) jobEnded(j *job, how workload.State) {
 		}
 	}
 	j.shuffling = nil
+	j.release()
 	if jt.report1 != nil {
 		jt.report1(jt.ended, len(jt.jobs)-jt.ended)
 	}

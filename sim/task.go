@@ -97,9 +97,10 @@ type task struct {
 	winner    *attempt
 	committer *attempt
 
-	progress float64
-	counted  int32 // active attempts in the job's counts
-	round    int32 // changes whenever the task starts running anew
+	progress   float64
+	onTrackers int32 // attempts, and clean-ups after them, that trackers hold
+	counted    int32 // active attempts in the job's counts
+	round      int32 // changes whenever the task starts running anew
 }
 
 func (t *task) complete() bool { return t.completes > 0 }

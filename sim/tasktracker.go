@@ -176,6 +176,9 @@ func (t *taskTracker) kill(jt *jobTracker, a *attempt) {
 		a.start = t.last
 		a.released = true
 		t.waiting[jt.slotType(a.onSlot)]--
+		if a.kind == workload.Reduce {
+			t.leaveShuffle(jt, a)
+		}
 	} else {
 		t.release(jt, a)
 	}
