@@ -110,7 +110,8 @@ func (d *Device) Work() float64 {
 }
 
 // Set changes how well the device does from now on: speed is a factor on its
-// rate, 0 stops it; background streams take their share.
+// rate, below 1 where it is slow or others take a part of it, 0 where it stands
+// still; background streams share with those who are here.
 func (d *Device) Set(speed, background float64) {
 	d.conditions = conditions{speed, background}
 	d.change()

@@ -221,7 +221,8 @@ func (l *Link) Work() float64 {
 }
 
 // Set changes how well the link does from now on: speed is a factor on its
-// capacity, 0 stops it; background streams take their share.
+// capacity, below 1 where it is slow or others take a part of it, 0 where it stands
+// still; background streams share with those who are here.
 func (l *Link) Set(speed, background float64) {
 	l.conditions = conditions{speed, background}
 	l.unsolve()

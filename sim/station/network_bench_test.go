@@ -100,10 +100,9 @@ func BenchmarkTransfers(b *testing.B) {
 	}
 }
 
-// BenchmarkThousandHosts has 1,000 hosts fetch 100 times each, by some copiers
-// or all at once.
+// BenchmarkThousandHosts has 1,000 hosts fetch 100 times each, by so many copiers.
 func BenchmarkThousandHosts(b *testing.B) {
-	for _, copiers := range []int{1, 5, 10, 100} {
+	for _, copiers := range []int{1, 5, 10} {
 		b.Run(fmt.Sprintf("copiers=%d", copiers), func(b *testing.B) {
 			for b.Loop() {
 				e := engine.New()
