@@ -302,7 +302,7 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	load := f.readWorkload(t.table("workload"), conf, s, seed)
 	q.Cluster = t.table("cluster").readCluster(load, conf)
 	q.Scheduler = t.table("scheduler").readScheduler(&q.Cluster)
-	q.Jobs = append(load.jobs(&q.Cluster, conf), t.readJobs(&q.Cluster, seed)...)
+	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q)...)
 	t.limited(q.Jobs)
 	if len(q.Jobs) == 0 {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")

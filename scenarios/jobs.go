@@ -13,10 +13,11 @@ import (
 )
 
 // readJobs reads [[job]] tables.
-func (t *table) readJobs(c *model.Cluster, seed uint64) []workload.Job {
+func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf) []workload.Job {
 	var jobs []workload.Job
 	for i, in := range t.tables("job") {
-		jobs = append(jobs, in.readJob(i, c, workload.Seed(seed).Named("interarrival").For(i))...)
+		profile := f.jobProfile(in, s, q.Fidelity)
+		jobs = append(jobs, in.readJob(i, profile, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
 		if tasks(jobs) > mostTasks {
 			break
 		}
@@ -27,8 +28,8 @@ func (t *table) readJobs(c *model.Cluster, seed uint64) []workload.Job {
 // mostJobs of one table.
 const mostJobs = 10_000_000
 
-func (t *table) readJob(number int, c *model.Cluster, seed workload.Seed) []workload.Job {
-	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1))}
+func (t *table) readJob(number int, profile *workload.Profile, c *model.Cluster, seed workload.Seed) []workload.Job {
+	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile}
 	j.Name = j.ID
 	j.User, j.Pool, j.Queue = t.str("user", ""), t.str("pool", ""), t.str("queue", "")
 	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
@@ -42,6 +43,9 @@ func (t *table) readJob(number int, c *model.Cluster, seed workload.Seed) []work
 	}
 	t.readMaps(&j, c)
 	t.readReduces(&j)
+	if profile != nil {
+		t.draw(&j, &c.Costs)
+	}
 	t.someTimes(&j)
 	count := t.integer("jobs", 1, 1, mostJobs)
 	gap := t.durations("interarrival", 0)
@@ -89,7 +93,12 @@ func (t *table) readMaps(j *workload.Job, c *model.Cluster) {
 		} else {
 			t.failf("input", "dfs.block.size = %d: want at least 1 byte", block)
 		}
-	default:
+	case j.Profile != nil:
+		m.Count = j.Profile.Maps
+		if in := j.Profile.MapInBytes; in.N > 0 {
+			m.InputBytes = int64(math.Round(in.Mean * float64(m.Count)))
+		}
+	case !t.has("profile"):
 		t.fail(t.line(""), "%s: want maps or input", t.path)
 	}
 	t.asked = append(t.asked, "maps")
@@ -131,7 +140,10 @@ func (t *table) splits(v any, m *workload.MapTasks, c *model.Cluster) []workload
 
 func (t *table) readReduces(j *workload.Job) {
 	r := &j.Reduces
-	r.Count = t.integer("reduces", 0, 0, mostTasks)
+	if j.Profile != nil {
+		r.Count = j.Profile.Reduces
+	}
+	r.Count = t.integer("reduces", r.Count, 0, mostTasks)
 	r.Shuffle = t.oneTime(r.Count, "reduce_shuffle_ms", "shuffle_duration")
 	r.FirstWave = t.oneTime(r.Count, "first_shuffle_ms", "first_shuffle_duration")
 	r.Copy = t.oneTime(r.Count, "copy_ms", "copy_duration")
@@ -153,7 +165,10 @@ func (t *table) readReduces(j *workload.Job) {
 
 // someTimes wants the times of tasks to be stated.
 func (t *table) someTimes(j *workload.Job) {
-	if j.Maps.Count > 0 && !t.has("map_ms") && !t.has("duration") {
+	if t.has("profile") && j.Profile == nil {
+		return // reported where it is read
+	}
+	if j.Maps.Count > 0 && !j.Maps.Time.Set() && !t.has("map_ms") && !t.has("duration") {
 		t.fail(t.line(""), "%s: want the time of its maps: map_ms or duration", t.path)
 	}
 	r := &j.Reduces

@@ -45,11 +45,13 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
+	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
+	l.replay.Bytes = shape.ScaleBytes
 	given := t.has("rates")
 	l.rates = t.table("rates").readRates(conf)
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded"} {
+		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "replay"} {
 			if t.has(key) {
 				t.warn("%s:%d: %s has no effect: there is no trace", t.file, t.line(key), join(t.path, key))
 			}

@@ -428,7 +428,8 @@ func NewSample(values []float64) Sample {
 	const steps = 20
 	s.Quantiles = make([]float64, steps+1)
 	for i := range s.Quantiles {
-		s.Quantiles[i] = stat.Quantile(float64(i)/steps, stat.LinInterp, values, nil)
+		q := stat.Quantile(float64(i)/steps, stat.LinInterp, values, nil)
+		s.Quantiles[i] = min(max(q, s.Quantiles[max(0, i-1)]), s.Max) // whatever was rounded
 	}
 	return s
 }

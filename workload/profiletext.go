@@ -19,23 +19,20 @@ func WriteProfileText(w io.Writer, p *Profile) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\ns, bytes, records\tn\tmean\tsd\tmin\tmedian\t95 %\tmax")
 	sampleRows(t, "", reflect.ValueOf(*p))
-	fmt.Fprintln(t, "\nratio\tof sums\tmean of tasks'")
+	row := headed(t, "ratio\tof sums\tmean of tasks'")
 	tasks := reflect.ValueOf(p.TaskMeans)
 	figures(reflect.ValueOf(p.Data), func(i int, key string, v float64) {
-		fmt.Fprintf(t, "data.%s\t%s\t%s\n", key, figure(v), figure(tasks.Field(i).Float()))
+		row("data.%s\t%s\t%s\n", key, figure(v), figure(tasks.Field(i).Float()))
 	})
 	if !math.IsNaN(p.ReduceSkew) {
-		fmt.Fprintf(t, "reduce_skew\t%s\n", figure(p.ReduceSkew))
+		row("reduce_skew\t%s\n", figure(p.ReduceSkew))
 	}
-	title := "\nns\n"
-	figures(reflect.ValueOf(p.Cost), func(_ int, key string, v float64) {
-		fmt.Fprintf(t, "%scost.%s\t%s\n", title, key, figure(v))
-		title = ""
-	})
-	fmt.Fprintln(t, "\nmaps")
+	row = headed(t, "cost\tns")
+	figures(reflect.ValueOf(p.Cost), func(_ int, key string, v float64) { row("cost.%s\t%s\n", key, figure(v)) })
+	row = headed(t, "successful maps\tn")
 	for l, n := range p.MapsByLocality {
 		if n > 0 {
-			fmt.Fprintf(t, "maps_by_locality.%s\t%d\n", Locality(l), n)
+			row("maps_by_locality.%s\t%d\n", Locality(l), n)
 		}
 	}
 	if err := t.Flush(); err != nil {
@@ -45,6 +42,17 @@ func WriteProfileText(w io.Writer, p *Profile) error {
 	listing(w, "missing", p.Missing)
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// headed writes rows, and before the first of them the header.
+func headed(w io.Writer, header string) func(format string, args ...any) {
+	return func(format string, args ...any) {
+		if header != "" {
+			fmt.Fprintf(w, "\n%s\n", header)
+			header = ""
+		}
+		fmt.Fprintf(w, format, args...)
+	}
 }
 
 func listing(w io.Writer, title string, lines []string) {

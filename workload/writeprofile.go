@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -39,7 +40,9 @@ func WriteProfile(w io.Writer, p *Profile) error {
 		known("size_sel", d.CombineSizeSel)
 		t.pair("records_sel", d.CombineRecsSel)
 	}
-	t.keyed("recorded", keyed(reflect.ValueOf(*p)))
+	t.keyed("recorded", slices.DeleteFunc(keyed(reflect.ValueOf(*p)), func(m member) bool {
+		return slices.Contains([]string{"name", "source", "assumed"}, m.key) // stand above
+	}))
 	return t.Flush()
 }
 

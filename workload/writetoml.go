@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // tomlWriter writes TOML line by line; the first error is kept for close.
@@ -19,10 +18,18 @@ func newTOMLWriter(w io.Writer) tomlWriter { return tomlWriter{bufio.NewWriter(w
 func (w tomlWriter) table(path string) { fmt.Fprintf(w, "\n[%s]\n", path) }
 
 // pair writes key = value, where value is a text, number, truth value or a list
-// of one of these or of lists.
+// of one of these or of lists. Texts have lines of their own.
 func (w tomlWriter) pair(key string, value any) {
 	fmt.Fprintf(w, "%s = ", key)
-	w.value(reflect.ValueOf(value))
+	if texts, ok := value.([]string); ok && len(texts) > 1 {
+		w.WriteString("[\n")
+		for _, text := range texts {
+			fmt.Fprintf(w, "  %s,\n", tomlText(text))
+		}
+		w.WriteByte(']')
+	} else {
+		w.value(reflect.ValueOf(value))
+	}
 	w.WriteByte('\n')
 }
 
@@ -67,17 +74,4 @@ func tomlText(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
-}
-
-// tomlKey is a key as it is, or quoted.
-func tomlKey(s string) string {
-	for _, r := range s {
-		if r >= utf8.RuneSelf || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", r) {
-			return tomlText(s)
-		}
-	}
-	if s == "" {
-		return `""`
-	}
-	return s
 }

@@ -1,0 +1,190 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// ReadJobProfile reads what was recorded of a job: [recorded] of a profile file.
+func ReadJobProfile(path string) (*workload.Profile, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Size() > maxFile {
+		return nil, fmt.Errorf("%s: %d bytes: want at most %d in a profile", path, info.Size(), maxFile)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return readJobProfile(data, path)
+}
+
+func readJobProfile(data []byte, file string) (*workload.Profile, error) {
+	t, err := parse(data, file)
+	if err != nil {
+		return nil, err
+	}
+	if !t.has("recorded") {
+		return nil, fmt.Errorf("%s: no [recorded]: want a profile with the times of tasks, as slotwave profile writes it", file)
+	}
+	p := t.readProvenance()
+	recorded := t.table("recorded")
+	profile := &workload.Profile{}
+	recorded.tagged(reflect.ValueOf(profile).Elem())
+	recorded.done()
+	profile.Name, profile.Source, profile.Assumed = p.title, p.source, p.assumed
+	return profile, t.err()
+}
+
+// tagged reads a table into the fields of a struct that are tagged with its
+// keys. Numbers that are absent are not known.
+func (t *table) tagged(v reflect.Value) {
+	for i := range v.NumField() {
+		key := v.Type().Field(i).Tag.Get("key")
+		switch to := v.Field(i).Addr().Interface().(type) {
+		case *string:
+			*to = t.str(key, "")
+		case *[]string:
+			*to = t.texts(key)
+		case *bool:
+			*to = t.boolean(key, false)
+		case *int:
+			*to = t.integer(key, 0, 0, unlimited)
+		case *float64:
+			*to = t.number(key, math.NaN(), 0, math.Inf(1))
+		case *[]float64:
+			*to = t.rising(key)
+		case *[]workload.Sample:
+			for _, in := range t.tables(key) {
+				*to = append(*to, workload.Sample{})
+				in.tagged(reflect.ValueOf(&(*to)[len(*to)-1]).Elem())
+				in.done()
+			}
+		default:
+			in := t.table(key)
+			if v.Field(i).Kind() == reflect.Array {
+				in.byLocality(v.Field(i))
+			} else {
+				in.tagged(v.Field(i))
+			}
+			in.done()
+		}
+	}
+	if s, ok := v.Addr().Interface().(*workload.Sample); ok && (s.N > 0) != t.has("quantiles") {
+		t.failf("quantiles", "want them with n above 0, and only then")
+	}
+}
+
+// byLocality reads what is stated for each distance of a map from its input.
+func (t *table) byLocality(v reflect.Value) {
+	for l := range v.Len() {
+		key := workload.Locality(l).String()
+		if v.Index(l).Kind() == reflect.Int {
+			v.Index(l).SetInt(int64(t.integer(key, 0, 0, unlimited)))
+			continue
+		}
+		in := t.table(key)
+		in.tagged(v.Index(l))
+		in.done()
+	}
+}
+
+// rising reads a list of numbers that do not fall.
+func (t *table) rising(key string) (list []float64) {
+	v, ok := t.ask(key)
+	if !ok {
+		return nil
+	}
+	values, ok := v.([]any)
+	for _, x := range values {
+		f, isNumber := asNumber(x)
+		ok = ok && isNumber && f >= 0
+		list = append(list, f)
+	}
+	if !ok || len(list) < 2 || !slices.IsSorted(list) {
+		t.failf(key, "want a list of two numbers or more, from 0 on, that do not fall")
+		return nil
+	}
+	return list
+}
+
+// jobProfile reads the profile that a job names: a shipped one, or a file taken
+// against the scenario's folder.
+func (f *File) jobProfile(t *table, s *Scenario, fidelity model.Fidelity) *workload.Profile {
+	name := t.str("profile", "")
+	if name == "" {
+		return nil
+	}
+	if fidelity != model.Profile {
+		t.failf("profile", "has no effect at fidelity %v: want fidelity = %q", fidelity, model.Profile)
+		return nil
+	}
+	var p *workload.Profile
+	var err error
+	if slices.Contains(Profiles(), name) {
+		var data []byte
+		if data, err = shippedIn("profiles", name, Profiles()); err == nil {
+			p, err = readJobProfile(data, ShippedPrefix+"profiles/"+name+".toml")
+		}
+	} else {
+		path := name
+		if !filepath.IsAbs(name) {
+			path = filepath.Join(f.folder, name)
+		}
+		p, err = ReadJobProfile(path)
+		if !slices.ContainsFunc(s.Inputs, func(i Input) bool { return i.Name == path }) {
+			s.Inputs = append(s.Inputs, Input{Name: path})
+		}
+	}
+	if err != nil {
+		t.failf("profile", "%v", err)
+		return nil
+	}
+	return p
+}
+
+// draw takes the times that the job does not state from its profile. Recorded
+// attempts contain the start of their JVM, unless it was timed apart, and the
+// commit of reduces; the cluster has both as costs, so they come off. What is
+// left of a shuffle after the last map has its sort in it.
+func (t *table) draw(j *workload.Job, costs *model.Costs) {
+	p, m, r := j.Profile, &j.Maps, &j.Reduces
+	launch := costs.Launch
+	times := p.MapTime
+	if p.MapMinusJVM.N > 0 && p.MapMinusJVM.N == p.MapTime.N {
+		times, launch = p.MapMinusJVM, 0
+	}
+	if launch > 0 {
+		t.assume("%s: %v of each recorded attempt is the start of its JVM", p.Name, launch)
+	}
+	if !m.Time.Set() {
+		m.Time = times.Durations(launch, 1)
+	}
+	if r.Count == 0 {
+		return
+	}
+	if costs.Commit > 0 {
+		t.assume("%s: %v of each recorded reduce is the commit of its output", p.Name, costs.Commit)
+	}
+	if !r.Time.Set() {
+		r.Time = p.ReduceTime.Durations(costs.Commit, 1)
+	}
+	if !r.Shuffle.Set() && !r.FirstWave.Set() && !r.Copy.Set() {
+		if p.ShuffleFromFirst {
+			launch = 0
+		}
+		r.FirstWave, r.Shuffle = p.FirstShuffle.Durations(0, 1), p.TypicalShuffle.Durations(launch, 1)
+	}
+	for _, a := range p.Assumed {
+		t.assume("%s: %s", p.Name, a)
+	}
+}
