@@ -138,6 +138,15 @@ var gridmixMisses = map[string]float64{
 	"2m_stream": -9.3, "3m_stream": -32.2, "distcache_case1": 12.8, "distcache_case3": 16.6,
 }
 
+func replayGridmix(t *testing.T, file string) (string, *replayed) {
+	t.Helper()
+	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".json.gz"), "_trace")
+	if strings.HasPrefix(name, "distcache") || strings.HasPrefix(name, "compression") {
+		return name, replay(t, gridmixMemory, file)
+	}
+	return name, replay(t, "", file)
+}
+
 func TestGridmixTraces(t *testing.T) {
 	files, err := filepath.Glob(shared(t, "data/gridmix-traces/*.json.gz"))
 	if err != nil || len(files) != 13 {
@@ -145,12 +154,7 @@ func TestGridmixTraces(t *testing.T) {
 	}
 	var off []float64
 	for _, file := range files {
-		name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".json.gz"), "_trace")
-		conf := ""
-		if strings.HasPrefix(name, "distcache") || strings.HasPrefix(name, "compression") {
-			conf = gridmixMemory
-		}
-		r := replay(t, conf, file)
+		name, r := replayGridmix(t, file)
 		percent := 100 * (r.simulated.Seconds()/r.recorded.Seconds() - 1)
 		off = append(off, math.Abs(percent))
 		t.Logf("%-18s recorded %6.1f s, simulated %6.1f s, %+.1f %%, at most %v of %v slots", name, r.recorded.Seconds(), r.simulated.Seconds(), percent, r.peak, r.slots)
