@@ -28,6 +28,35 @@ func ReadJobProfile(path string) (*workload.Profile, error) {
 	return readJobProfile(data, path)
 }
 
+// CheckProfile checks a file that is a profile by its tables. What it is about
+// is empty for other files.
+func CheckProfile(path string) (about string, err error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
+		return "", nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	at, err := lines(string(data))
+	if err != nil || at["cluster"] > 0 || at["recorded"]+at["cpu"] == 0 {
+		return "", nil
+	}
+	about = "job profile"
+	if at["recorded"] > 0 {
+		p, err := readJobProfile(data, path)
+		if err != nil {
+			return about, err
+		}
+		about += fmt.Sprintf(", %d runs, %d maps, %d reduces", p.Runs, p.Maps, p.Reduces)
+	}
+	if at["cpu"] > 0 || at["recorded"] == 0 {
+		_, err = readProfile(data, path)
+	}
+	return about, err
+}
+
 func readJobProfile(data []byte, file string) (*workload.Profile, error) {
 	t, err := parse(data, file)
 	if err != nil {

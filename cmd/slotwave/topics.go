@@ -12,7 +12,7 @@ import (
 // topics are the help pages that belong to no verb.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
-		{Use: "formats", Short: "Files that slotwave reads", Long: formatsTopic()},
+		{Use: "formats", Short: "Files that slotwave reads and writes", Long: formatsTopic()},
 		{Use: "units", Short: "How sizes and times are written", Long: unitsTopic},
 		{Use: "exit-codes", Short: "What the exit code tells", Long: exitTopic},
 		{Use: "properties", Short: "Hadoop properties that mean something", Long: propertiesTopic()},
@@ -50,11 +50,15 @@ var formatAbout = map[workload.Format]string{
 
 func formatsTopic() string {
 	var b strings.Builder
-	b.WriteString("The format of a trace is known from its content; it may be compressed (.gz, .zst,\n.bz2). The name in front is what workload.format and --format take.\n\n")
+	b.WriteString("The format of a trace is known from its content; it may be compressed (gzip,\nzstd). The name in front is what workload.format takes.\n\n")
 	for _, f := range workload.Formats {
 		fmt.Fprintf(&b, "%-11s %s\n", f, formatAbout[f])
 	}
-	b.WriteString("\nScenarios are TOML; slotwave show two-jobs prints one. Recorded cases of a real\nJobTracker are case.json.")
+	b.WriteString("\nslotwave convert writes:\n\n")
+	for _, t := range targets {
+		fmt.Fprintf(&b, "%-11s %s\n", t.name, t.about)
+	}
+	b.WriteString("\nScenarios are TOML; slotwave show two-jobs prints one. Job profiles are TOML;\nslotwave profile writes them. Recorded cases of a real JobTracker are case.json.")
 	return b.String()
 }
 

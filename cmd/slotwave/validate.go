@@ -23,7 +23,7 @@ func (a *app) validateCommand() *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check files and report everything wrong with them at once",
 		Long: `Check anything slotwave reads: scenarios, recorded cases, traces, job histories,
-configurations, platform profiles, manifests. What is damaged but readable is
+configurations, job and platform profiles, manifests. What is damaged but readable is
 reported and passes, unless --strict.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -39,6 +39,14 @@ reported and passes, unless --strict.`,
 }
 
 func (a *app) validate(name string, strict bool) error {
+	if strings.EqualFold(filepath.Ext(name), ".toml") {
+		if about, err := scenarios.CheckProfile(name); about != "" {
+			if err == nil {
+				_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), about)
+			}
+			return err
+		}
+	}
 	if isScenario(name) {
 		f, err := scenarios.Open(name)
 		if err != nil {
@@ -89,8 +97,12 @@ func (a *app) validate(name string, strict bool) error {
 	if h.Dropped > 0 {
 		fmt.Fprintf(a.stderr, "warning: and %d more\n", h.Dropped)
 	}
-	if strict && len(h.Problems) > 0 {
-		return fmt.Errorf("%s: %d losses", name, len(h.Problems)+h.Dropped)
+	lost := len(h.Problems) + h.Dropped
+	if holdings(h) == "nothing" && lost > 0 {
+		return fmt.Errorf("%s: nothing could be read: %d losses", name, lost)
+	}
+	if strict && lost > 0 {
+		return fmt.Errorf("%s: %d losses", name, lost)
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), holdings(h))
 	return err
