@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"embed"
 	"errors"
 	"fmt"
 	"math"
@@ -14,11 +13,6 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 )
-
-// shippedMachines are the platforms and the programs that come with the program.
-//
-//go:embed platforms/*.toml profiles/*.toml
-var shippedMachines embed.FS
 
 // Platforms names the shipped platforms.
 func Platforms() []string { return namesIn("platforms") }
@@ -45,7 +39,7 @@ func Profile(name string) (model.Program, error) {
 }
 
 func namesIn(folder string) []string {
-	entries, err := shippedMachines.ReadDir(folder)
+	entries, err := shipped.ReadDir(folder)
 	if err != nil {
 		panic(err) // embedded with the program
 	}
@@ -61,7 +55,7 @@ func shippedIn(folder, name string, names []string) ([]byte, error) {
 	if !slices.Contains(names, name) {
 		return nil, fmt.Errorf("%s: no shipped one of the %s%s: want one of %s", name, folder, didYouMean(name, names), strings.Join(names, ", "))
 	}
-	return shippedMachines.ReadFile(folder + "/" + name + ".toml")
+	return shipped.ReadFile(folder + "/" + name + ".toml")
 }
 
 // parse reads a TOML text into a table that knows its lines.

@@ -8,9 +8,10 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// shipped are the scenarios that come with the program, and what they read.
+// shipped are the scenarios, platforms and job profiles that come with the
+// program, and the traces they read.
 //
-//go:embed *.toml data
+//go:embed *.toml data platforms profiles
 var shipped embed.FS
 
 // ShippedPrefix marks the names of embedded files.
@@ -32,13 +33,17 @@ func List() []string {
 	return names
 }
 
-// Text is a shipped scenario as it is written.
+// Text is a shipped scenario, platform or job profile as it is written.
 func Text(name string) (string, bool) {
-	data, err := shipped.ReadFile(name + ".toml")
-	return string(data), err == nil
+	for _, folder := range []string{"", "platforms/", "profiles/"} {
+		if data, err := shipped.ReadFile(folder + name + ".toml"); err == nil {
+			return string(data), true
+		}
+	}
+	return "", false
 }
 
-// Title is the title of a shipped scenario.
+// Title is the title of what is shipped under a name.
 func Title(name string) string {
 	var head struct{ Title string }
 	text, _ := Text(name)

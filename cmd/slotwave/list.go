@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -15,7 +16,7 @@ import (
 
 func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the scenarios, schedulers and releases", Args: cobra.NoArgs,
+		Use: "list", Short: "List the scenarios, schedulers, releases, platforms and profiles", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return list(a.stdout) },
 	}
 }
@@ -40,16 +41,29 @@ func list(to io.Writer) error {
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
 	}
+	for _, part := range []struct {
+		head  string
+		names []string
+	}{
+		{"Platforms (cluster.platform)", scenarios.Platforms()},
+		{"Job profiles (job.profile)", scenarios.Profiles()},
+	} {
+		fmt.Fprintf(w, "\n%s\n", part.head)
+		for _, name := range part.names {
+			fmt.Fprintf(w, "  %s\t%s\n", name, scenarios.Title(name))
+		}
+	}
 	return w.Flush()
 }
 
 func (a *app) showCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "show NAME", Short: "Print a shipped scenario", Args: cobra.ExactArgs(1),
+		Use: "show NAME", Short: "Print a shipped scenario, platform or job profile", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			text, ok := scenarios.Text(args[0])
 			if !ok {
-				return fmt.Errorf("%s: want one of %s", args[0], strings.Join(scenarios.List(), ", "))
+				all := slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles())
+				return fmt.Errorf("%s: want one of %s", args[0], strings.Join(all, ", "))
 			}
 			_, err := io.WriteString(a.stdout, text)
 			return err
