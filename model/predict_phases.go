@@ -79,8 +79,8 @@ func PlatformJobFor(j *workload.Job) PlatformJob {
 // HerodotouStatistics are the data and cost statistics of one job; its
 // configuration and the cluster are the question's.
 type HerodotouStatistics struct {
-	UseCombine   bool `json:"pUseCombine"`
-	InCompressed bool `json:"pIsInCompressed"`
+	UseCombine   bool `json:"pUseCombine,omitzero"`
+	InCompressed bool `json:"pIsInCompressed,omitzero"`
 	HerodotouData
 	HerodotouCost
 }

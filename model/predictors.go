@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/slotwave/slotwave/workload"
@@ -34,18 +35,26 @@ type Knowledge struct {
 // NamedPredictor is an analytic model that answers what-if questions.
 type NamedPredictor struct {
 	Name, About string
+	has         []Cause
 	New         func(Knowledge) Predictor
+}
+
+// Has reports whether the model accounts for a cause. No model knows what a
+// simulation draws.
+func (p *NamedPredictor) Has(q *WhatIf, c Cause) bool {
+	return slices.Contains(p.has, c) &&
+		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return drawn(&j) }))
 }
 
 // Predictors are the analytic models by name, sorted.
 var Predictors = []NamedPredictor{
-	{"aria", "ARIA: makespan bounds from average and longest tasks", func(Knowledge) Predictor { return ariaPredictor{} }},
-	{"cresp", "CRESP: a regression on maps, slots and reduces; wants its coefficients", func(k Knowledge) Predictor { return crespPredictor{k.Cresp} }},
-	{"herodotou", "Herodotou's phase equations in waves; wants data and cost statistics", func(k Knowledge) Predictor { return herodotouPredictor{k.Statistics} }},
-	{"hp", "HP: ARIA on scaled durations; wants runs on other input", func(k Knowledge) Predictor { return hpPredictor{k.Runs} }},
-	{"ihp", "improved HP: bounds by wave; durations given or from a history of runs", func(k Knowledge) Predictor { return ihpPredictor{k.History} }},
-	{"waves", "tasks in waves over the slots, without heartbeats or contention", func(Knowledge) Predictor { return wavesPredictor{} }},
-	{"zhang", "Zhang's platform model; wants a platform fitted from microbenchmarks", func(k Knowledge) Predictor { return zhangPredictor{k.Platform} }},
+	{"aria", "ARIA: makespan bounds from average and longest tasks", []Cause{Overlap}, func(Knowledge) Predictor { return ariaPredictor{} }},
+	{"cresp", "CRESP: a regression on maps, slots and reduces; wants its coefficients", []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return crespPredictor{k.Cresp} }},
+	{"herodotou", "Herodotou's phase equations in waves; wants data and cost statistics", []Cause{Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return herodotouPredictor{k.Statistics} }},
+	{"hp", "HP: ARIA on scaled durations; wants runs on other input", []Cause{Contention, Overlap}, func(k Knowledge) Predictor { return hpPredictor{k.Runs} }},
+	{"ihp", "improved HP: bounds by wave; durations given or from a history of runs", []Cause{Overlap}, func(k Knowledge) Predictor { return ihpPredictor{k.History} }},
+	{"waves", "tasks in waves over the slots, without heartbeats or contention", []Cause{Stragglers, Overlap, Slowstart, Quantisation}, func(Knowledge) Predictor { return wavesPredictor{} }},
+	{"zhang", "Zhang's platform model; wants a platform fitted from microbenchmarks", nil, func(k Knowledge) Predictor { return zhangPredictor{k.Platform} }},
 }
 
 // grounds are the slots of a question, as far as models without nodes see them.

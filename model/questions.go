@@ -284,40 +284,18 @@ func (q profileQuestion) answer() (profileAnswer, error) {
 	return a, err
 }
 
-// platformQuestion gives each phase as [A, B], or [A, B, tau, A2, B2] where it
-// has a second line beyond tau.
 type platformQuestion struct {
-	Platform struct {
-		Read    []float64 `json:"read"`
-		Collect []float64 `json:"collect"`
-		Spill   []float64 `json:"spill"`
-		Merge   []float64 `json:"merge"`
-		Shuffle []float64 `json:"shuffle"`
-		Write   []float64 `json:"write"`
-	} `json:"platform"`
-	Job         PlatformJob `json:"job"`
-	MapSlots    int         `json:"S_M"`
-	ReduceSlots int         `json:"S_R"`
+	Platform    platformLines `json:"platform"`
+	Job         PlatformJob   `json:"job"`
+	MapSlots    int           `json:"S_M"`
+	ReduceSlots int           `json:"S_R"`
 }
 
 func unknownPlatformQuestion() platformQuestion { return platformQuestion{Job: unknownPlatformJob()} }
 
 func (q platformQuestion) answer() (PlatformTimes, error) {
 	var c input.Check
-	phase := func(name string, v []float64) PhaseModel {
-		switch len(v) {
-		case 2:
-			return OneLine(fit.Line{A: v[0], B: v[1]})
-		case 5:
-			return PhaseModel{fit.Line{A: v[0], B: v[1]}, v[2], fit.Line{A: v[3], B: v[4]}}
-		}
-		c.Fail("platform."+name, "%d values: want [A, B] or [A, B, tau, A2, B2]", len(v))
-		return PhaseModel{}
-	}
-	p := Platform{
-		phase("read", q.Platform.Read), phase("collect", q.Platform.Collect), phase("spill", q.Platform.Spill),
-		phase("merge", q.Platform.Merge), phase("shuffle", q.Platform.Shuffle), phase("write", q.Platform.Write),
-	}
+	p := q.Platform.platform(&c)
 	if err := c.Err(); err != nil {
 		return PlatformTimes{}, err
 	}

@@ -1,12 +1,17 @@
 package results
 
 import (
+	"cmp"
 	"encoding/csv"
+	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // PredictionsSchema is the first field of predictions in JSON.
@@ -15,14 +20,24 @@ const PredictionsSchema = "slotwave/predictions/1"
 // Answer is what one predictor said to one question.
 type Answer struct {
 	Scenario   string
+	At         float64          // value of the swept key
 	Prediction model.Prediction // Model is set in any case
 	Err        error            // why the model cannot answer; nil where it did
+	Gap        []GapPart        // what makes the reference's makespan differ from this one; they add up
+}
+
+// GapPart is a part of the time from a prediction to the reference.
+type GapPart struct {
+	Cause string
+	Time  time.Duration
 }
 
 // Answers are predictions side by side. Reference names the model the others
-// are measured by: the simulator, or a record of what happened.
+// are measured by: the simulator, or a record of what happened; empty: there is
+// none.
 type Answers struct {
 	Reference string
+	Over      string // the swept key, one value to a scenario; empty: none
 	List      []Answer
 }
 
@@ -58,7 +73,7 @@ var PredictionColumns = []string{
 type predictionRow struct {
 	Scenario   string `json:"scenario"`
 	Model      string `json:"model"`
-	Part       string `json:"part"` // makespan, job or phase
+	Part       string `json:"part"` // makespan, gap, job or phase
 	Job        string `json:"job,omitempty"`
 	Kind       string `json:"kind,omitempty"`
 	Phase      string `json:"phase,omitempty"`
@@ -90,8 +105,9 @@ func difference(predicted, reference time.Duration) float64 {
 	return float64(predicted-reference) / float64(reference)
 }
 
-// rows lists, for each answer, its makespan, the time of each job from
-// submission to finish, and the mean time of each phase.
+// rows lists, for each answer, its makespan, what makes up the gap to the
+// reference, the time of each job from submission to finish, and the mean time
+// of each phase.
 func (a *Answers) rows() []predictionRow {
 	var rows []predictionRow
 	for i := range a.List {
@@ -109,6 +125,11 @@ func (a *Answers) rows() []predictionRow {
 			makespan = &ref.Mean
 		}
 		rows = append(rows, row.against(p.Low, p.Mean, p.High, makespan))
+		for _, g := range x.Gap {
+			gap := row
+			gap.Part, gap.Mean, gap.Note = "gap", (*int64)(&g.Time), g.Cause
+			rows = append(rows, gap)
+		}
 		row.Part = "job"
 		for k := range p.Jobs {
 			j := &p.Jobs[k]
@@ -197,7 +218,228 @@ func (a *Answers) WriteJSON(w io.Writer) error {
 	return writeJSON(w, doc)
 }
 
-// Write writes predictions.csv and, where there is a reference, its picture.
+// WriteText writes the predictions as a table, one line per model; then the
+// phases of tasks, and what makes the reference differ.
+func (a *Answers) WriteText(w io.Writer, colour bool) error {
+	t := newTextWriter(w, colour)
+	if a.Over != "" {
+		a.sweepTable(t)
+		return t.done()
+	}
+	for from := 0; from < len(a.List); {
+		until := from + 1
+		for until < len(a.List) && a.List[until].Scenario == a.List[from].Scenario {
+			until++
+		}
+		if from > 0 {
+			fmt.Fprintln(t)
+		}
+		t.heading(Escape(a.List[from].Scenario))
+		a.makespanTable(t, a.List[from:until])
+		phaseTable(t, a.List[from:until])
+		gapTable(t, Escape(a.Reference), a.List[from:until])
+		from = until
+	}
+	return t.done()
+}
+
+func (a *Answers) makespanTable(t *textWriter, list []Answer) {
+	against := ""
+	if a.Reference != "" {
+		against = "\tagainst " + Escape(a.Reference)
+	}
+	fmt.Fprintf(t, "model\tmakespan\tlow\thigh%s\n", against)
+	var not []string
+	for i := range list {
+		x := &list[i]
+		p := &x.Prediction
+		if x.Err != nil {
+			not = append(not, fmt.Sprintf("%s\tn/a: %s\n", Escape(p.Model), Escape(x.Err.Error())))
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s", Escape(p.Model), formatDuration(int64(p.Mean)), formatDuration(int64(p.Low)), formatDuration(int64(p.High)))
+		if ref := a.reference(x.Scenario); ref != nil && ref != p && ref.Mean > 0 {
+			fmt.Fprintf(t, "\t%+.1f %%", 100*difference(p.Mean, ref.Mean))
+			if p.Low < p.High && p.Low <= ref.Mean && ref.Mean <= p.High {
+				fmt.Fprint(t, ", within the bounds")
+			}
+		} else if ref != nil {
+			fmt.Fprint(t, "\t")
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	for _, line := range not {
+		fmt.Fprint(t, line)
+	}
+	t.Flush()
+}
+
+// sweepTable has a line per value of the swept key and a column per model that
+// answers anything.
+func (a *Answers) sweepTable(t *textWriter) {
+	lines := a.sweepLines()
+	t.heading("Makespan over " + Escape(a.Over))
+	fmt.Fprint(t, Escape(a.Over))
+	for _, l := range lines {
+		fmt.Fprintf(t, "\t%s", Escape(l.model))
+		if a.Reference != "" && l.model != a.Reference {
+			fmt.Fprint(t, "\t")
+		}
+	}
+	fmt.Fprintln(t)
+	for from := 0; from < len(a.List); {
+		first := &a.List[from]
+		ref := a.reference(first.Scenario)
+		fmt.Fprint(t, share(first.At).String())
+		for _, l := range lines {
+			cell := "\t"
+			if a.Reference != "" && l.model != a.Reference {
+				cell = "\t\t"
+			}
+			for i := from; i < len(a.List) && a.List[i].Scenario == first.Scenario; i++ {
+				x := &a.List[i]
+				if x.Prediction.Model != l.model || x.Err != nil {
+					continue
+				}
+				cell = "\t" + formatDuration(int64(x.Prediction.Mean))
+				if ref != nil && ref != &x.Prediction && ref.Mean > 0 {
+					cell += fmt.Sprintf("\t%+.1f %%", 100*difference(x.Prediction.Mean, ref.Mean))
+				}
+			}
+			fmt.Fprint(t, cell)
+		}
+		fmt.Fprintln(t)
+		for from < len(a.List) && a.List[from].Scenario == first.Scenario {
+			from++
+		}
+	}
+	t.Flush()
+}
+
+// phaseTable has a line per phase and a column per model that tells phases
+// apart.
+func phaseTable(t *textWriter, list []Answer) {
+	type key struct {
+		kind  workload.Kind
+		phase workload.Phase
+	}
+	var models []*model.Prediction
+	var phases []key
+	for i := range list {
+		p := &list[i].Prediction
+		if list[i].Err != nil || len(p.Phases) == 0 {
+			continue
+		}
+		models = append(models, p)
+		for _, ph := range p.Phases {
+			if k := (key{ph.Kind, ph.Phase}); !slices.Contains(phases, k) {
+				phases = append(phases, k)
+			}
+		}
+	}
+	if len(models) == 0 {
+		return
+	}
+	slices.SortFunc(phases, func(a, b key) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.phase, b.phase)) })
+	t.section("Mean time of a task's phases")
+	for _, p := range models {
+		fmt.Fprintf(t, "\t%s", Escape(p.Model))
+	}
+	fmt.Fprintln(t)
+	for _, k := range phases {
+		fmt.Fprintf(t, "%s, %s", k.kind, k.phase)
+		for _, p := range models {
+			cell := ""
+			for _, ph := range p.Phases {
+				if ph.Kind == k.kind && ph.Phase == k.phase {
+					cell = formatDuration(int64(ph.Time))
+				}
+			}
+			fmt.Fprintf(t, "\t%s", cell)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+// gapTable has a line per cause and a column per model.
+func gapTable(t *textWriter, reference string, list []Answer) {
+	var causes []string
+	var answers []*Answer
+	for i := range list {
+		if len(list[i].Gap) == 0 {
+			continue
+		}
+		answers = append(answers, &list[i])
+		for _, g := range list[i].Gap {
+			if !slices.Contains(causes, g.Cause) {
+				causes = append(causes, g.Cause)
+			}
+		}
+	}
+	if len(answers) == 0 {
+		return
+	}
+	t.section("Why " + reference + " differs")
+	for _, x := range answers {
+		fmt.Fprintf(t, "\tfrom %s", Escape(x.Prediction.Model))
+	}
+	fmt.Fprintln(t)
+	line := func(name string, of func(*Answer) (time.Duration, bool)) {
+		fmt.Fprint(t, name)
+		for _, x := range answers {
+			if d, ok := of(x); ok {
+				fmt.Fprintf(t, "\t%s", signed(d))
+			} else {
+				fmt.Fprint(t, "\tin the model")
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	for _, cause := range causes {
+		line(cause, func(x *Answer) (time.Duration, bool) {
+			i := slices.IndexFunc(x.Gap, func(g GapPart) bool { return g.Cause == cause })
+			if i < 0 {
+				return 0, false
+			}
+			return x.Gap[i].Time, true
+		})
+	}
+	line("together", func(x *Answer) (sum time.Duration, ok bool) {
+		for _, g := range x.Gap {
+			sum += g.Time
+		}
+		return sum, true
+	})
+	t.Flush()
+}
+
+func signed(d time.Duration) string {
+	if d > 0 {
+		return "+" + formatDuration(int64(d))
+	}
+	return formatDuration(int64(d))
+}
+
+// Above lists the answers whose makespan differs from the reference's by more
+// than a part of it.
+func (a *Answers) Above(part float64) []string {
+	var list []string
+	for i := range a.List {
+		x := &a.List[i]
+		ref := a.reference(x.Scenario)
+		if x.Err != nil || ref == nil || ref.Mean == 0 {
+			continue
+		}
+		if d := difference(x.Prediction.Mean, ref.Mean); math.Abs(d) > part {
+			list = append(list, fmt.Sprintf("%s, %s: %+.1f %%", Escape(x.Scenario), Escape(x.Prediction.Model), 100*d))
+		}
+	}
+	return list
+}
+
+// Write writes predictions.csv and its picture.
 func (a *Answers) Write(d Target, title string) error {
 	w := fileWriter{dir: d}
 	w.answers(Escape(title), a)

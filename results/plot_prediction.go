@@ -45,6 +45,9 @@ func (a *Answers) set() *predictionSet {
 	for i := range a.List {
 		x := &a.List[i]
 		ref := a.reference(x.Scenario)
+		if a.Reference == "" && x.Err == nil {
+			ref = &x.Prediction // for the names of the jobs; its times are not drawn
+		}
 		if ref == nil {
 			continue
 		}
@@ -68,7 +71,7 @@ func (a *Answers) set() *predictionSet {
 			}
 		}
 		p := &x.Prediction
-		if x.Err != nil || p == ref {
+		if x.Err != nil || p == ref && a.Reference != "" {
 			continue
 		}
 		m := slices.Index(s.models, Escape(p.Model))
@@ -118,6 +121,9 @@ var (
 // predictionFigure draws predictions against the reference, with their bounds.
 func predictionFigure(title string, answers *Answers) *figure {
 	s := answers.set()
+	if answers.Reference == "" {
+		clear(s.ref)
+	}
 	f := &figure{title: title}
 	for i, name := range s.models {
 		style := modelStyles[i%len(modelStyles)]
@@ -152,11 +158,14 @@ func (s *predictionSet) drawRows(f *figure, reference string) {
 		end = max(end, p.mean, p.high)
 	}
 	unit := unitFor(end)
-	f.legend = append([]legendEntry{{Escape(reference), func(to draw.Canvas) {
-		filled(colourReference)(to)
-		to.StrokeLine2(referenceEdge, to.Max.X, to.Min.Y, to.Max.X, to.Max.Y)
-	}}}, f.legend...)
-	f.subtitle = "bar: " + Escape(reference) + "; points: models, with their lower and upper bounds"
+	f.subtitle = "points: models, with their lower and upper bounds"
+	if reference != "" {
+		f.legend = append([]legendEntry{{Escape(reference), func(to draw.Canvas) {
+			filled(colourReference)(to)
+			to.StrokeLine2(referenceEdge, to.Max.X, to.Min.Y, to.Max.X, to.Max.Y)
+		}}}, f.legend...)
+		f.subtitle = "bar: " + Escape(reference) + "; " + f.subtitle
+	}
 	p := newPanel(vg.Length(len(s.rows))*max(24, vg.Length(9*len(s.models)+12)), "")
 	p.Y.Min, p.Y.Max = 0, float64(len(s.rows))
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
@@ -180,6 +189,9 @@ func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(t time.Duration) vg.Length { return x(r.unit.of(int64(t))) }
 	for i, ref := range r.ref {
+		if ref == 0 {
+			continue
+		}
 		bar := vg.Rectangle{
 			Min: vg.Point{X: x(0), Y: y(float64(i) + 0.86)},
 			Max: vg.Point{X: at(ref), Y: y(float64(i) + 0.14)},

@@ -151,7 +151,10 @@ func (w *fileWriter) draw(name string, f *figure, vector bool) {
 // compare it with.
 func (w *fileWriter) answers(title string, a *Answers) {
 	w.write(PredictionsName, a.WriteCSV)
-	if a.compared() {
+	switch {
+	case a.Over != "" && (a.Reference == "" || a.compared()):
+		w.draw("sweep", sweepFigure(title, a), true)
+	case a.compared() || a.Reference == "" && len(a.set().rows) <= maxPredictionRows && len(a.set().points) > 0:
 		w.draw("prediction", predictionFigure(title, a), a.few())
 	}
 }

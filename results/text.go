@@ -151,37 +151,6 @@ func (e *Estimate) text() string {
 
 func (e *Estimate) short() string { return formatDuration(e.Mean) }
 
-// WriteText writes the predictions as a table, one line per model.
-func (a *Answers) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
-	for i := range a.List {
-		if i == 0 || a.List[i].Scenario != a.List[i-1].Scenario {
-			if i > 0 {
-				t.Flush()
-				fmt.Fprintln(t)
-			}
-			t.heading(Escape(a.List[i].Scenario))
-			fmt.Fprintf(t, "model\tmakespan\tlow\thigh\tagainst %s\n", Escape(a.Reference))
-		}
-		x := &a.List[i]
-		if x.Err != nil {
-			fmt.Fprintf(t, "%s\tn/a: %s\n", Escape(x.Prediction.Model), Escape(x.Err.Error()))
-			continue
-		}
-		p := &x.Prediction
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t", Escape(p.Model), formatDuration(int64(p.Mean)), formatDuration(int64(p.Low)), formatDuration(int64(p.High)))
-		if ref := a.reference(x.Scenario); ref != nil && ref != p && ref.Mean > 0 {
-			fmt.Fprintf(t, "%+.1f %%", 100*difference(p.Mean, ref.Mean))
-			if p.Low < p.High && p.Low <= ref.Mean && ref.Mean <= p.High {
-				fmt.Fprint(t, ", within the bounds")
-			}
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
-	return t.done()
-}
-
 // compareText writes the main figures of several runs side by side, each with
 // its ratio to the first.
 func compareText(w io.Writer, runs []*Summary, colour bool) error {

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// oneJob is a job with unequal maps and more reduces than slots.
+const oneJob = `
+[cluster]
+hadoop = "1.2.1"
+nodes = 8
+[conf]
+"mapred.reduce.tasks.speculative.execution" = false
+"mapred.map.tasks.speculative.execution" = false
+[[job]]
+name = "sort"
+input = "3 GB"
+maps = 6
+map_ms = [4000, 5000, 3000, 9000, 4000, 2000]
+reduces = 20
+reduce_shuffle_ms = 3000
+first_shuffle_ms = 1000
+reduce_ms = 5000
+`
+
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// predictions are the rows that a verb prints as JSON.
+func predictions(t *testing.T, args ...string) []map[string]any {
+	t.Helper()
+	code, out, errs := call("", args...)
+	if code != exitDone {
+		t.Fatalf("%q: exit %d: %s", args, code, errs)
+	}
+	var doc struct{ Rows []map[string]any }
+	if err := json.Unmarshal([]byte(out), &doc); err != nil {
+		t.Fatal(err)
+	}
+	return doc.Rows
+}
+
+// The parts of each gap add up to it, to the nanosecond; the wave model plays out
+// what is left when heartbeats are gone, and has no part of its own.
+func TestCompareGaps(t *testing.T) {
+	path := write(t, "one.toml", oneJob)
+	simulated, parts, gaps := 0.0, map[string]float64{}, 0
+	own := map[string]float64{}
+	for _, r := range predictions(t, "compare", path, "--json") {
+		name, _ := r["model"].(string)
+		mean, _ := r["mean_ns"].(float64)
+		switch {
+		case r["part"] == "makespan" && name == simulation:
+			simulated = mean
+		case r["part"] == "makespan" && r["mean_ns"] != nil:
+			parts[name] += mean
+		case r["part"] == "gap":
+			parts[name] += mean
+			gaps++
+			if r["note"] == "the model's own" {
+				own[name] = mean
+			}
+		}
+	}
+	if len(parts) != 3 || gaps != 5+5+2 {
+		t.Errorf("%d parts of %d models, want 12 of 3: %v", gaps, len(parts), parts)
+	}
+	for name, sum := range parts {
+		if sum != simulated {
+			t.Errorf("%s: its makespan and the parts of the gap make %v, want %v", name, sum, simulated)
+		}
+	}
+	if own["waves"] != 0 {
+		t.Errorf("the wave model's own part is %v ns", own["waves"])
+	}
+}
+
+// Each cause, switched off in the ideal cluster, changes what it should and
+// nothing else.
+func TestWithout(t *testing.T) {
+	s := func(v float64) time.Duration { return workload.Seconds(v) }
+	each := func(v ...float64) (d workload.Durations) {
+		for _, x := range v {
+			d.Each = append(d.Each, s(x))
+		}
+		return d
+	}
+	ideal := model.WhatIf{Cluster: model.Cluster{Hadoop: "ideal", Racks: []string{"/r"}, Nodes: []model.Node{
+		{Name: "a", MapSlots: 1, ReduceSlots: 1, Slowness: 1}, {Name: "b", MapSlots: 1, ReduceSlots: 1, Slowness: 1},
+	}}}
+	ideal.Scheduler.Name = "fifo"
+	for _, test := range []struct {
+		cause         model.Cause
+		with, without float64
+		job           workload.Job
+		change        func(*model.WhatIf)
+	}{
+		{model.Stragglers, 10, 8, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(1, 2, 9)}}, nil},
+		{model.Stragglers, 6, 4, workload.Job{Maps: workload.MapTasks{Count: 2, Time: each(3, 3)}},
+			func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }},
+		{model.Quantisation, 8, 6, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(4, 4, 4)}}, nil},
+		{model.Overlap, 4 + 2 + 1, 4 + 6 + 1, workload.Job{
+			Maps:    workload.MapTasks{Count: 2, Time: each(2, 4)},
+			Reduces: workload.ReduceTasks{Count: 1, Shuffle: each(6), FirstWave: each(2), Time: each(1)},
+			Conf:    slowstart("0"),
+		}, nil},
+		{model.Slowstart, 4 + 2 + 1, 4 + 2 + 1, workload.Job{
+			Maps:    workload.MapTasks{Count: 2, Time: each(2, 4)},
+			Reduces: workload.ReduceTasks{Count: 1, Shuffle: each(6), FirstWave: each(2), Time: each(1)},
+			Conf:    slowstart("0"),
+		}, nil},
+	} {
+		q := ideal
+		q.Cluster.Nodes = append([]model.Node{}, ideal.Cluster.Nodes...)
+		test.job.ID = "job"
+		q.Jobs = []workload.Job{test.job}
+		if test.change != nil {
+			test.change(&q)
+		}
+		for i, want := range []float64{test.with, test.without} {
+			if i == 1 {
+				q = q.Without(test.cause)
+			}
+			p, err := sim.Simulator{}.Predict(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Mean != s(want) {
+				t.Errorf("%s, switched off %d: %v, want %v s", test.cause, i, p.Mean, want)
+			}
+		}
+	}
+}
+
+func slowstart(v string) (c workload.Conf) {
+	c.Set("mapred.reduce.slowstart.completed.maps", v)
+	return c
+}
+
+func TestCompareOver(t *testing.T) {
+	path := write(t, "one.toml", oneJob)
+	out := filepath.Join(t.TempDir(), "out")
+	code, text, errs := call("", "compare", path, "--over", "reduces=8:32:8", "--out", out)
+	if code != exitDone {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	for _, want := range []string{"Makespan over reduces", "\n8 ", "\n16 ", "\n24 ", "\n32 ", "one reduces=24"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, name := range []string{"sweep.png", "sweep.svg", "predictions.csv", "comparison.json", "manifest.json"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if code, _, errs := call("", "rerun", filepath.Join(out, "manifest.json")); code != exitDone {
+		t.Errorf("rerun: exit %d: %s", code, errs)
+	}
+	for value, want := range map[string]string{
+		"reduces":                 "want KEY=FROM:TO:STEP",
+		"reduces=8:1:1":           "want a step above 0",
+		"reduces=8:16:0":          "want a step above 0",
+		"reduces=1:100000:1":      "1 to 1000 values",
+		"reduces=a:b:c":           "three numbers",
+		"reduces=1:2":             "three numbers",
+		"reducers=1,2":            "reducers",
+		"cluster.nodess=1,2":      "nodess",
+		"scheduler.name=fifo,fai": "fai",
+	} {
+		if code, _, errs := call("", "compare", path, "--over", value); code != exitInput || !strings.Contains(errs, want) {
+			t.Errorf("--over %s: exit %d, %s; want %q", value, code, errs, want)
+		}
+	}
+	if code, text, errs := call("", "compare", path, "--over", "scheduler.name=fifo,fair1"); code != exitDone || !strings.Contains(text, "one scheduler.name=fair1") {
+		t.Errorf("--over of names: exit %d, %s\n%s", code, errs, text)
+	}
+}
+
+func TestCompareFailAbove(t *testing.T) {
+	path := write(t, "one.toml", oneJob)
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{path, "--fail-above", "10%"}, exitAbove, "one, waves: "},
+		{[]string{path, "--fail-above", "0.9"}, exitDone, ""},
+		{[]string{path, "--fail-above", "10%", "--baseline", "waves"}, exitAbove, "one, simulation: +"},
+		{[]string{path, "two-jobs", "--fail-above", "10%", "--baseline", "one"}, exitAbove, "two-jobs: +"},
+		{[]string{path, "two-jobs", "--fail-above", "1000%", "--baseline", "two-jobs"}, exitDone, ""},
+		{[]string{path, "--fail-above", "x"}, exitInput, "want a part such as 10%"},
+		{[]string{path, "--baseline", "wave"}, exitInput, `did you mean "waves"?`},
+	} {
+		code, _, errs := call("", append([]string{"compare", "--quiet"}, test.args...)...)
+		if code != test.code || !strings.Contains(errs, test.want) {
+			t.Errorf("%q: exit %d, %s; want %d and %q", test.args, code, errs, test.code, test.want)
+		}
+	}
+}
+
+func TestPredict(t *testing.T) {
+	path := write(t, "one.toml", oneJob)
+	statistics, err := json.Marshal(model.DefaultPhases())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var keep map[string]any
+	if err := json.Unmarshal(statistics, &keep); err != nil {
+		t.Fatal(err)
+	}
+	for name := range keep {
+		if !strings.HasPrefix(name, "ds") && !strings.HasPrefix(name, "cs") {
+			delete(keep, name)
+		}
+	}
+	statistics, _ = json.Marshal(keep)
+	out := filepath.Join(t.TempDir(), "out")
+	code, text, errs := call("", "predict", path, "--statistics", write(t, "s.json", string(statistics)), "--out", out)
+	if code != exitDone {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	for _, want := range []string{"herodotou  ", "map, spill", "zhang  n/a: wants a platform fitted from microbenchmarks", "results in"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, name := range []string{"predictions.csv", "prediction.png", "prediction.svg", "manifest.json"} {
+		if _, err := os.Stat(filepath.Join(out, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	delete(keep, "csSortCPUCost")
+	statistics, _ = json.Marshal(keep)
+	code, _, errs = call("", "predict", path, "--statistics", write(t, "s.json", string(statistics)))
+	if code != exitInput || !strings.Contains(errs, "csSortCPUCost") {
+		t.Errorf("without csSortCPUCost: exit %d, %s", code, errs)
+	}
+	if rows := predictions(t, "predict", "two-jobs", "--json"); len(rows) == 0 || rows[0]["model"] != "aria" {
+		t.Errorf("two-jobs: %v", rows)
+	}
+}

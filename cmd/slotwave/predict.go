@@ -1,0 +1,164 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/results"
+)
+
+// knowledge are the files with what models must be told besides the question.
+type knowledge struct{ platform, statistics string }
+
+func (k *knowledge) flags(c *cobra.Command) {
+	c.Flags().StringVar(&k.platform, "platform-model", "", "`FILE` with a fitted platform (slotwave fit --json), for zhang")
+	c.Flags().StringVar(&k.statistics, "statistics", "", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou")
+}
+
+// read reads the files and returns their sums.
+func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
+	var known model.Knowledge
+	var sums []results.FileSum
+	read := func(name string, to func([]byte) error) error {
+		if name == "" {
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		sums = append(sums, results.Sum(name, data))
+		if err := to(data); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return nil
+	}
+	err := errors.Join(
+		read(k.platform, func(data []byte) error {
+			p, err := model.ReadPlatform(data)
+			known.Platform = &p
+			return err
+		}),
+		read(k.statistics, func(data []byte) error {
+			s := struct {
+				model.HerodotouStatistics `input:"partial"`
+			}{model.UnknownStatistics()}
+			known.Statistics = &s.HerodotouStatistics
+			return input.Decode(data, &s)
+		}))
+	return known, sums, err
+}
+
+func (k *knowledge) arguments() []string {
+	var args []string
+	if k.platform != "" {
+		args = append(args, "--platform-model="+k.platform)
+	}
+	if k.statistics != "" {
+		args = append(args, "--statistics="+k.statistics)
+	}
+	return args
+}
+
+func (a *app) predictCommand() *cobra.Command {
+	k, told := &asked{}, &knowledge{}
+	c := &cobra.Command{
+		Use:   "predict SCENARIO",
+		Short: "Ask every analytic model about a scenario",
+		Long: `Ask every analytic model about a scenario. A model that cannot answer says why.
+With --out the answers are written as a table and drawn.`,
+		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.predict(args[0], k, told) },
+	}
+	k.flags(c)
+	told.flags(c)
+	return c
+}
+
+func (a *app) predict(name string, k *asked, told *knowledge) error {
+	known, sums, err := told.read()
+	if err != nil {
+		return err
+	}
+	s, err := k.open(name)
+	if err != nil {
+		return err
+	}
+	if !k.quiet {
+		a.warn(s.first.Warnings)
+	}
+	answers := &results.Answers{}
+	for i := range s.first.Runs {
+		list, err := ask(&s.first.Runs[i].Question, known)
+		if err != nil {
+			return err
+		}
+		answers.List = append(answers.List, list...)
+	}
+	if k.out != "" {
+		write := func(d *results.Dir) error { return answers.Write(d, s.first.Title) }
+		if err := a.keep(s, write, append(k.arguments("predict", name), told.arguments()...), sums); err != nil {
+			return err
+		}
+	}
+	return a.show(k, answers.WriteText, answers.WriteJSON)
+}
+
+// ask puts a question to every model. A model that cannot answer is no error;
+// one that was told what makes no sense is.
+func ask(q *model.WhatIf, known model.Knowledge) ([]results.Answer, error) {
+	var list []results.Answer
+	for _, m := range model.Predictors {
+		p, err := m.New(known).Predict(*q)
+		if err != nil && !errors.Is(err, model.ErrNotApplicable) {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		p.Model = m.Name
+		list = append(list, results.Answer{Scenario: q.Name, Prediction: p, Err: err})
+	}
+	return list, nil
+}
+
+// keep writes results into the directory that was asked for.
+func (a *app) keep(s *study, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
+	k := s.asked
+	d, err := results.Create(k.out, k.force)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	a.writing.Store(d)
+	if err := write(d); err != nil {
+		return internal(err)
+	}
+	m, err := s.manifest(arguments)
+	if err != nil {
+		return err
+	}
+	m.Inputs = append(m.Inputs, read...)
+	a.writing.Store(nil)
+	return internal(d.Commit(m))
+}
+
+// show prints a result as text or as JSON.
+func (a *app) show(k *asked, text func(io.Writer, bool) error, json func(io.Writer) error) error {
+	var err error
+	switch {
+	case k.quiet:
+	case k.json:
+		err = json(a.stdout)
+	default:
+		err = text(a.stdout, results.UseColour(terminal(a.stdout)))
+		if err == nil && k.out != "" {
+			_, err = fmt.Fprintf(a.stdout, "\nresults in %s\n", printable(k.out))
+		}
+	}
+	return internal(err)
+}
