@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -124,6 +127,18 @@ func TestWithout(t *testing.T) {
 			Reduces: workload.ReduceTasks{Count: 1, Shuffle: each(6), FirstWave: each(2), Time: each(1)},
 			Conf:    slowstart("0"),
 		}, nil},
+		// The reduce of a job with a long map keeps the only slot from another's.
+		{model.Slowstart, 20 + 2 + 10, 20 + 2, workload.Job{
+			Maps:    workload.MapTasks{Count: 2, Time: each(2, 20)},
+			Reduces: workload.ReduceTasks{Count: 1, Time: each(2)},
+			Conf:    slowstart("0"),
+		}, func(q *model.WhatIf) {
+			q.Cluster.Nodes = q.Cluster.Nodes[:1]
+			q.Cluster.Nodes[0].MapSlots = 2
+			q.Jobs = append(q.Jobs, workload.Job{
+				ID: "second", Maps: workload.MapTasks{Count: 1, Time: each(2)}, Reduces: workload.ReduceTasks{Count: 1, Time: each(10)},
+			})
+		}},
 	} {
 		q := ideal
 		q.Cluster.Nodes = append([]model.Node{}, ideal.Cluster.Nodes...)
@@ -144,6 +159,32 @@ func TestWithout(t *testing.T) {
 				t.Errorf("%s, switched off %d: %v, want %v s", test.cause, i, p.Mean, want)
 			}
 		}
+	}
+}
+
+// Simulations are shared between models that lack the same causes only.
+func TestDivideShares(t *testing.T) {
+	f, err := scenarios.Open(write(t, "one.toml", oneJob), "job.0.first_shuffle_ms=500", "job.0.reduce_shuffle_ms=7000")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Scenario(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &s.Runs[0].Question
+	parts := func(worlds map[uint]time.Duration, name string) []results.GapPart {
+		i := slices.IndexFunc(model.Predictors, func(p model.NamedPredictor) bool { return p.Name == name })
+		list, err := divide(q, worlds, &model.Predictors[i], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	shared := map[uint]time.Duration{0: time.Minute}
+	parts(shared, "aria")
+	if got, want := parts(shared, "zhang"), parts(map[uint]time.Duration{0: time.Minute}, "zhang"); !slices.Equal(got, want) {
+		t.Errorf("after aria %v, alone %v", got, want)
 	}
 }
 

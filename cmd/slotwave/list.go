@@ -16,7 +16,7 @@ import (
 
 func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the scenarios, schedulers, releases, platforms and profiles", Args: cobra.NoArgs,
+		Use: "list", Short: "List the scenarios, schedulers, releases, models, platforms and profiles", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return list(a.stdout) },
 	}
 }
@@ -40,6 +40,10 @@ func list(to io.Writer) error {
 			about = "no heartbeats, no fixed costs, no locality"
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
+	}
+	fmt.Fprintln(w, "\nModels (slotwave predict; single equations: slotwave eval --list)")
+	for i := range model.Predictors {
+		fmt.Fprintf(w, "  %s\t%s\n", model.Predictors[i].Name, model.Predictors[i].About)
 	}
 	for _, part := range []struct {
 		head  string
