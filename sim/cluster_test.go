@@ -1,8 +1,10 @@
 package sim_test
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -101,4 +103,25 @@ func sec(s float64) time.Duration { return workload.Seconds(s) }
 
 func mapsOnly(id string, times ...time.Duration) workload.Job {
 	return workload.Job{ID: id, Maps: workload.MapTasks{Count: len(times), Time: each(times...)}}
+}
+
+// step is a change of something at an instant.
+type step struct {
+	at time.Duration
+	by int
+}
+
+// walk follows a sum of steps, all those of one instant together.
+func walk(steps []step, visit func(from, to time.Duration, level int) error) error {
+	slices.SortFunc(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	level := 0
+	for i, s := range steps {
+		level += s.by
+		if i+1 < len(steps) && steps[i+1].at > s.at {
+			if err := visit(s.at, steps[i+1].at, level); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

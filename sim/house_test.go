@@ -1,0 +1,193 @@
+package sim_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// No order of a map reaches a result: in the rooms a prediction passes through, a
+// map is ranged over only to count, to delete or to fill another map, and its
+// keys are listed only to be sorted.
+func TestMapOrderReachesNoResult(t *testing.T) {
+	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly",
+		"./...", "../scheduler", "../results", "../model", "../model/fit")
+	command.Stderr = os.Stderr
+	text, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type listed struct {
+		ImportPath, Dir, Export string
+		GoFiles                 []string
+		DepOnly                 bool
+	}
+	exports := map[string]string{}
+	var rooms []listed
+	for d := json.NewDecoder(bytes.NewReader(text)); ; {
+		var p listed
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+		if !p.DepOnly {
+			rooms = append(rooms, p)
+		}
+	}
+	files := token.NewFileSet()
+	imports := importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	for _, p := range rooms {
+		info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+		var parsed []*ast.File
+		for _, name := range p.GoFiles {
+			f, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			parsed = append(parsed, f)
+		}
+		if _, err := (&types.Config{Importer: imports}).Check(p.ImportPath, files, parsed, &info); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range parsed {
+			for _, at := range mapOrders(&info, f) {
+				t.Errorf("%v: the order of a map may reach a result", files.Position(at))
+			}
+		}
+	}
+}
+
+// The rule finds what it should, and nothing else.
+func TestMapOrders(t *testing.T) {
+	files := token.NewFileSet()
+	imports := importer.ForCompiler(files, "source", nil)
+	for body, want := range map[string]int{
+		`for range m { n++ }`:                                  0,
+		`for k, v := range m { if v > 1 { delete(m, k) } }`:    0,
+		`for k, v := range m { o[k] = v }`:                     0,
+		`for _, v := range m { n += v }`:                       0,
+		`_ = slices.Sorted(maps.Keys(m))`:                      0,
+		`for k := range m { s = append(s, k) }`:                1,
+		`for _, v := range m { x += float64(v) }`:              1,
+		`for k, v := range m { w[v] = k }`:                     1,
+		`for k := range m { s = append(s, k); break }`:         1,
+		`for k := range maps.Keys(m) { s = append(s, k) }`:     1,
+		`s = slices.Collect(maps.Keys(m))`:                     1,
+		`for _, k := range s { for range m { println(k) } }`:   1,
+		`for k, v := range m { if v > 1 { n = len(k); n++ } }`: 1,
+	} {
+		source := `package p
+import ("maps"; "slices")
+func f(m, o map[string]int, w map[int]string, s []string, n int, x float64) { ` + body + `; _, _ = maps.Keys[map[string]int], slices.Max[[]int] }`
+		f, err := parser.ParseFile(files, "p.go", source, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
+		if _, err := (&types.Config{Importer: imports}).Check("p", files, []*ast.File{f}, &info); err != nil {
+			t.Fatal(fmt.Errorf("%s: %w", body, err))
+		}
+		if got := mapOrders(&info, f); len(got) != want {
+			t.Errorf("%s: %d places, want %d", body, len(got), want)
+		}
+	}
+}
+
+// mapOrders lists the places of a file where the order of a map may matter.
+func mapOrders(info *types.Info, f *ast.File) []token.Pos {
+	var places []token.Pos
+	sorted := map[ast.Expr]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.RangeStmt:
+			if isMap(info, n.X) && !harmless(info, n, n.Body) {
+				places = append(places, n.Pos())
+			}
+		case *ast.CallExpr:
+			switch called(info, n) {
+			case "slices.Sorted", "slices.SortedFunc":
+				sorted[n.Args[0]] = true
+			case "maps.Keys", "maps.Values", "maps.All":
+				if !sorted[n] {
+					places = append(places, n.Pos())
+				}
+			}
+		}
+		return true
+	})
+	return places
+}
+
+func isMap(info *types.Info, x ast.Expr) bool {
+	_, ok := info.TypeOf(x).Underlying().(*types.Map)
+	return ok
+}
+
+func isInteger(info *types.Info, x ast.Expr) bool {
+	basic, ok := info.TypeOf(x).Underlying().(*types.Basic)
+	return ok && basic.Info()&types.IsInteger != 0
+}
+
+// called names the function of a package that a call calls.
+func called(info *types.Info, call *ast.CallExpr) string {
+	if s, ok := call.Fun.(*ast.SelectorExpr); ok {
+		if f := info.Uses[s.Sel]; f != nil && f.Pkg() != nil {
+			return f.Pkg().Name() + "." + f.Name()
+		}
+	}
+	return ""
+}
+
+// harmless reports whether a statement in a loop over a map does the same
+// whatever the order: it counts, deletes, or writes under the loop's own key.
+func harmless(info *types.Info, loop *ast.RangeStmt, s ast.Stmt) bool {
+	switch s := s.(type) {
+	case nil:
+		return true
+	case *ast.BlockStmt:
+		for _, inner := range s.List {
+			if !harmless(info, loop, inner) {
+				return false
+			}
+		}
+		return true
+	case *ast.IfStmt:
+		return s.Init == nil && harmless(info, loop, s.Body) && harmless(info, loop, s.Else)
+	case *ast.IncDecStmt:
+		return isInteger(info, s.X)
+	case *ast.BranchStmt:
+		return s.Tok == token.CONTINUE
+	case *ast.ExprStmt:
+		call, ok := s.X.(*ast.CallExpr)
+		if !ok {
+			return false
+		}
+		name, ok := call.Fun.(*ast.Ident)
+		return ok && name.Name == "delete"
+	case *ast.AssignStmt:
+		if s.Tok == token.ADD_ASSIGN {
+			return isInteger(info, s.Lhs[0])
+		}
+		entry, ok := s.Lhs[0].(*ast.IndexExpr)
+		if !ok || len(s.Lhs) > 1 || !isMap(info, entry.X) {
+			return false
+		}
+		key, ok := entry.Index.(*ast.Ident)
+		own, named := loop.Key.(*ast.Ident)
+		return ok && named && key.Name == own.Name
+	}
+	return false
+}

@@ -1,0 +1,187 @@
+package sim_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// eraCosts are round figures of the era: a JVM takes 1.5 s to start.
+var eraCosts = model.Costs{
+	Launch: sec(1.5), Setup: sec(0.7), Cleanup: sec(0.4), TaskCleanup: sec(0.2), Commit: sec(0.5),
+}
+
+// instants are what is checked of an attempt.
+type instants struct {
+	kind          workload.Kind
+	state         workload.State
+	start, finish float64 // seconds
+}
+
+func wantInstants(t *testing.T, rows table, want []instants) {
+	t.Helper()
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b workload.Attempt) int { return int(a.Start - b.Start) })
+	var got []instants
+	for _, a := range rows {
+		got = append(got, instants{a.Kind, a.State, a.Start.Seconds(), a.Finish.Seconds()})
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("attempts %v,\n          want %v", got, want)
+	}
+}
+
+// A job of one map, of 5.2 s, on one idle node whose first heartbeat is at 1 s
+// (0.1 s where the interval is 0.3 s); then with one reduce, of 2.1 s shuffle,
+// 0.4 s sort and 3.3 s reduce; and the map again alone, which then has to commit.
+//
+// Every attempt starts at a heartbeat, its child 1.5 s later, and its end is known
+// at the heartbeat after it. Who wants to commit says so at a heartbeat, sees the
+// answer when it next asks, a whole number of seconds after it first did, and
+// commits for 0.5 s. With an interval of 3 s, in the case with the reduce:
+//
+//	set-up    1 + 1.5 + 0.7 = 3.2, known at 4
+//	map       4 + 1.5 + 5.2 = 10.7, known at 13
+//	reduce   13 + 1.5, knows the map's output at once; + 2.1 + 0.4 + 3.3 = 20.3,
+//	         known at 22, asks at 22.3, ends at 22.8, known at 25
+//	clean-up 25 + 1.5 + 0.4 = 26.9, known at 28
+func TestOneAttemptOnAnIdleNode(t *testing.T) {
+	const ok = workload.Succeeded
+	for _, c := range []struct {
+		release string
+		phase   float64
+		reduces int
+		want    []instants
+		end     float64
+	}{
+		{"0.20.2", 1, 1, []instants{
+			{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 10.7}, {workload.Reduce, ok, 13, 22.8}, {workload.Cleanup, ok, 25, 26.9},
+		}, 28},
+		{"1.0.4", 1, 1, []instants{
+			{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 10.7}, {workload.Reduce, ok, 13, 22.8}, {workload.Cleanup, ok, 25, 26.9},
+		}, 28},
+		// Heartbeats at 0.1 + 0.3 k: 2.5, 9.4, 16.9, 18.4, 20.5. The reduce wants to
+		// commit at 9.4 + 1.5 + 5.8 = 16.7 and asks again at 17.7.
+		{"1.2.1", 0.1, 1, []instants{
+			{workload.Setup, ok, 0.1, 2.3}, {workload.Map, ok, 2.5, 9.2}, {workload.Reduce, ok, 9.4, 18.2}, {workload.Cleanup, ok, 18.4, 20.3},
+		}, 20.5},
+		{"ideal", 0, 1, []instants{{workload.Map, ok, 0, 5.2}, {workload.Reduce, ok, 5.2, 11}}, 11},
+		// The map wants to commit at 10.7, says so at 13, asks at 13.7.
+		{"0.20.2", 1, 0, []instants{{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 14.2}, {workload.Cleanup, ok, 16, 17.9}}, 19},
+		{"1.0.4", 1, 0, []instants{{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 14.2}, {workload.Cleanup, ok, 16, 17.9}}, 19},
+		// At 9.2, says so at 9.4, asks at 10.2, ends at 10.7.
+		{"1.2.1", 0.1, 0, []instants{{workload.Setup, ok, 0.1, 2.3}, {workload.Map, ok, 2.5, 10.7}, {workload.Cleanup, ok, 10.9, 12.8}}, 13},
+		{"ideal", 0, 0, []instants{{workload.Map, ok, 0, 5.2}}, 5.2},
+	} {
+		t.Run(fmt.Sprintf("%s-%d-reduces", c.release, c.reduces), func(t *testing.T) {
+			q := model.WhatIf{
+				Cluster: model.Cluster{
+					Hadoop: c.release, Nodes: alike(1, 1, 1), Racks: []string{"r"}, Costs: eraCosts, Phases: []time.Duration{sec(c.phase)},
+				},
+				Scheduler: model.Scheduler{Name: "fifo"},
+				Jobs: []workload.Job{{
+					ID: "j", Maps: workload.MapTasks{Count: 1, Time: all(sec(5.2))},
+					Reduces: workload.ReduceTasks{Count: c.reduces, Shuffle: all(sec(2.1)), Sort: all(sec(0.4)), Time: all(sec(3.3))},
+				}},
+			}
+			if c.release == "ideal" {
+				q.Cluster.Costs = model.Costs{}
+			}
+			p, rows := mustRun(t, q)
+			wantInstants(t, rows, c.want)
+			if p.Mean != sec(c.end) {
+				t.Errorf("the job ended at %v, want %v s", p.Mean, c.end)
+			}
+		})
+	}
+}
+
+// With a slot each and work that waits, a node starts its next map at the first
+// heartbeat after the end of the one before: k maps of t take k times t rounded
+// up to whole intervals, on every node at its own phase.
+func TestCompletionIsSeenAtHeartbeats(t *testing.T) {
+	const interval, nodes, waves = 3.0, 5, 4
+	for _, length := range []float64{0.5, 2.999, 3.001, 7.5, 14} {
+		q := model.WhatIf{
+			Cluster: model.Cluster{
+				Hadoop: "1.0.4", Nodes: alike(nodes, 1, 1), Racks: []string{"r"}, Replication: 1,
+				Phases: []time.Duration{sec(0.1), sec(0.7), sec(1.3), sec(1.9), sec(2.5)},
+			},
+			Scheduler: model.Scheduler{Name: "fifo"},
+			// One reduce at the end, so that maps need not commit.
+			Jobs: []workload.Job{{
+				ID: "j", Conf: confOf("mapred.reduce.slowstart.completed.maps", "1"),
+				Maps:    workload.MapTasks{Count: nodes * waves, Time: all(sec(length))},
+				Reduces: workload.ReduceTasks{Count: 1},
+			}},
+		}
+		_, rows := mustRun(t, q)
+		turn := time.Duration((int64(sec(length)) + int64(sec(interval)) - 1) / int64(sec(interval)) * int64(sec(interval)))
+		for i, n := range q.Cluster.Nodes {
+			var starts []time.Duration
+			for _, a := range rows.of(workload.Map) {
+				if a.Node == n.Name {
+					starts = append(starts, a.Start)
+				}
+			}
+			if len(starts) != waves {
+				t.Fatalf("%s ran %d maps, want %d", n.Name, len(starts), waves)
+			}
+			if (starts[0]-q.Cluster.Phases[i])%sec(interval) != 0 {
+				t.Errorf("%s started its first map at %v, which is no heartbeat", n.Name, starts[0])
+			}
+			for w, at := range starts {
+				if want := starts[0] + time.Duration(w)*turn; at != want {
+					t.Errorf("maps of %v: %s started map %d at %v, want %v", sec(length), n.Name, w, at, want)
+				}
+			}
+		}
+	}
+}
+
+// How many tasks of each type, and in all, one heartbeat gives a node with six
+// free map slots and four free reduce slots while there is work for all.
+func TestTasksPerHeartbeat(t *testing.T) {
+	for _, c := range []struct {
+		release, policy string
+		conf            workload.Conf
+		maps, reduces   int
+		total           int
+	}{
+		{"0.20.2", "fifo", workload.Conf{}, 6, 1, 7},
+		{"0.20.2", "fair1", workload.Conf{}, 1, 1, 1},
+		{"0.20.2", "fair1", confOf("mapred.fairscheduler.assignmultiple", "true"), 1, 1, 2},
+		{"1.2.1", "fair2", workload.Conf{}, 6, 4, 10},
+		{"1.2.1", "fair2", confOf("mapred.fairscheduler.assignmultiple", "false"), 1, 1, 1},
+		{"1.2.1", "fair2", confOf("mapred.fairscheduler.assignmultiple.maps", "2", "mapred.fairscheduler.assignmultiple.reduces", "3"), 2, 3, 5},
+		{"0.20.2", "capacity", workload.Conf{}, 1, 1, 1},
+		{"1.2.1", "capacity", workload.Conf{}, 6, 1, 7},
+		{"1.2.1", "capacity", confOf("mapred.capacity-scheduler.maximum-tasks-per-heartbeat", "4"), 4, 1, 5},
+	} {
+		_, rows := mustRun(t, model.WhatIf{
+			Cluster:   model.Cluster{Hadoop: c.release, Nodes: alike(1, 6, 4), Racks: []string{"r"}, Phases: []time.Duration{0}, Replication: 1},
+			Scheduler: model.Scheduler{Name: c.policy, Conf: c.conf},
+			Jobs: []workload.Job{{
+				ID: "j", Conf: confOf("mapred.reduce.slowstart.completed.maps", "0", "mapred.map.tasks.speculative.execution", "false"),
+				Maps:    workload.MapTasks{Count: 60, Time: all(time.Minute)},
+				Reduces: workload.ReduceTasks{Count: 20, Time: all(time.Minute)},
+			}},
+		})
+		most := map[time.Duration][2]int{}
+		maps, reduces, total := 0, 0, 0
+		for _, a := range append(rows.of(workload.Map), rows.of(workload.Reduce)...) {
+			n := most[a.Start]
+			n[a.Kind]++
+			most[a.Start] = n
+			maps, reduces, total = max(maps, n[0]), max(reduces, n[1]), max(total, n[0]+n[1])
+		}
+		if maps != c.maps || reduces != c.reduces || total != c.total {
+			t.Errorf("%s of %s %v gave %d maps, %d reduces, %d tasks at once; want %d, %d, %d",
+				c.policy, c.release, c.conf.Keys(), maps, reduces, total, c.maps, c.reduces, c.total)
+		}
+	}
+}
