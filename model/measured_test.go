@@ -166,7 +166,7 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Pl
 			out = model.Segment{Raw: e.n[0], Stored: e.n[1], Records: records * (e.n[0] - p.Framing.Partition) / raw}
 			c.fetches.check(t, name+" fetched into memory", truth(r.InMemory(out)), truth(e.kind == "to memory"))
 			stalled = r.InMemory(out) && !r.Reserve(out)
-			r.Fetch(out)
+			r.Fetch(nil, out)
 		case "read":
 			if stalled {
 				t.Fatalf("%s: read %v bytes without memory for them", name, out.Raw)

@@ -81,11 +81,16 @@ func (s Steps) PhaseTimes(c HerodotouCost) [workload.NumPhases]time.Duration {
 	return times
 }
 
-// Elapsed is the time of the whole plan when the two threads each have what
-// they need for themselves.
-func (s Steps) Elapsed(c HerodotouCost) time.Duration {
+// Alone is the time of each phase of the whole plan when its two threads each
+// have what they need for themselves. What the map's own thread waits for a
+// spill is time of that phase.
+func (s Steps) Alone(c HerodotouCost) (times [workload.NumPhases]time.Duration) {
 	var main, background float64
 	var done []float64 // ends of the spills, but for those without work
+	spend := func(p workload.Phase, end float64) {
+		times[p] += time.Duration(math.Round(end)) - time.Duration(math.Round(main))
+		main = end
+	}
 	for _, step := range s {
 		switch n := min(step.Spills, len(done)); {
 		case step.Background:
@@ -95,12 +100,20 @@ func (s Steps) Elapsed(c HerodotouCost) time.Duration {
 			}
 			done[step.Spills] = background
 			continue
-		case n > 0:
-			main = math.Max(main, done[n-1])
+		case n > 0 && done[n-1] > main:
+			spend(workload.PhaseSpill, done[n-1])
 		}
-		main += c.step(step)
+		spend(step.Phase, main+c.step(step))
 	}
-	return time.Duration(math.Round(main))
+	return times
+}
+
+// Elapsed is the sum of Alone.
+func (s Steps) Elapsed(c HerodotouCost) (sum time.Duration) {
+	for _, t := range s.Alone(c) {
+		sum += t
+	}
+	return sum
 }
 
 // Framing is what the files of map outputs hold besides compressed keys and

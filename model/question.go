@@ -23,6 +23,7 @@ type WhatIf struct {
 	Cluster   Cluster
 	Scheduler Scheduler
 	Jobs      []workload.Job // in order of submission
+	Programs  []Program      // that the jobs name; fidelities phase and device
 	Seed      uint64
 	Until     time.Duration // the run is cut here, jobs finished or not; 0: it ends with the last job
 }
@@ -58,7 +59,11 @@ type Cluster struct {
 	Nodes  []Node
 	Racks  []string // names; a node's Rack indexes this list
 	Costs  Costs
-	Conf   workload.Conf // cluster-wide Hadoop properties
+
+	Machines []Machine // types of nodes; fidelities phase and device
+	Loads    []Load    // fidelity device
+
+	Conf workload.Conf // cluster-wide Hadoop properties
 
 	Grain          time.Duration   // task times on slow nodes are rounded to it; 0: to 1 ns
 	Heartbeat      time.Duration   // 0: the release's formula
@@ -73,12 +78,35 @@ type Cluster struct {
 type Node struct {
 	Name        string
 	Rack        int
+	Machine     int // index of Cluster.Machines
 	MapSlots    int
 	ReduceSlots int
 	Slowness    float64       // factor on every task time; 1 is normal
 	Dies        time.Duration // no heartbeat at or after; 0: never
 	FailAfter   time.Duration // every attempt fails so long after its child began; 0: none
 }
+
+// Load is what others than Hadoop ask of a device of a node for a time: as many
+// streams as Streams that share it, and a part of it that is theirs alone.
+type Load struct {
+	Node    int
+	Device  LoadDevice
+	Disk    int // index of the machine's disks; negative: each of them
+	Streams float64
+	Share   float64 // 0 to 1
+	From    time.Duration
+	Until   time.Duration // 0: to the end
+}
+
+// LoadDevice is what a Load lies on.
+type LoadDevice uint8
+
+// The devices of a node. The network interface has two directions, both loaded.
+const (
+	LoadDisk LoadDevice = iota
+	LoadCPU
+	LoadNetwork
+)
 
 // Costs are the fixed times around user work.
 type Costs struct {

@@ -22,9 +22,8 @@ func (p *Planner) NewReduce(maps int) *ReduceTask {
 }
 
 // Fetch is copying one map output: into memory, where it is decompressed, or to
-// disk as it is.
-func (r *ReduceTask) Fetch(out Segment) Steps {
-	var s Steps
+// disk as it is. The steps are added to s.
+func (r *ReduceTask) Fetch(s Steps, out Segment) Steps {
 	r.shuffled += out.Stored
 	s.add(workload.PhaseShuffle, Network, out.Stored)
 	if r.InMemory(out) {
@@ -153,7 +152,7 @@ func (p *Planner) Reduce(outputs []Segment) ReducePlan {
 		r.InMemMerged(m.File)
 	}
 	for i, out := range outputs {
-		steps = append(steps, r.Fetch(out)...)
+		steps = r.Fetch(steps, out)
 		if r.InMemory(out) {
 			if !r.Reserve(out) { // the other copiers wait as well, which starts a merge
 				inMemory(r.mergeInMemory(r.takeMemory()))

@@ -51,6 +51,7 @@ type Job struct {
 	Reduces ReduceTasks
 
 	Profile *Profile // nil where every duration is explicit
+	Program string   // what its tasks do, by name, where their work decides on their time
 }
 
 // MapTasks describes the maps of a job. Per-task lists are indexed by task, in
@@ -75,6 +76,7 @@ type ReduceTasks struct {
 	FirstWave   Durations // shuffle of reduces that started before the last map ended; unset: Shuffle
 	ShuffleData int64     // bytes of map output fetched, all reduces together
 	OutputBytes int64     // all reduces together
+	Shares      []float64 // of the map output, by reduce; they add up to 1; nil: all the same
 	Fails       Failures
 }
 
