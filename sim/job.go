@@ -258,9 +258,7 @@ func (j *job) updateStatus(a *attempt, state reported) {
 		return
 	}
 	oldProgress := t.progress
-	wasRunning, wasComplete, wasPending := t.running(), t.complete(), t.onlyCommitPending()
-	wasActive := slices.Contains(t.active, own)
-
+	wasRunning, wasComplete := t.running(), t.complete()
 	if (wasComplete || own.killOrder) && state == succeeded {
 		state = killed
 	}
@@ -272,6 +270,7 @@ func (j *job) updateStatus(a *attempt, state reported) {
 			state = killed
 		}
 	}
+	wasPending := state == commitPending && t.onlyCommitPending()
 	if t.update(own, state) {
 		switch state {
 		case succeeded:
@@ -287,7 +286,7 @@ func (j *job) updateStatus(a *attempt, state reported) {
 			j.incomplete(t, own)
 			j.tidies[t.onSlot] = append(j.tidies[t.onSlot], own)
 		case failed, killed:
-			j.failed(t, own, wasRunning, wasComplete, wasActive)
+			j.failed(t, own, wasRunning, wasComplete, slices.Contains(t.active, own))
 		}
 		j.settleNeeds()
 	}

@@ -58,6 +58,7 @@ type jobTracker struct {
 	nextRank  uint32
 	spread    bool // replicas go to different racks
 	rackNodes [][]int32
+	rackOf    []int32 // by tracker
 	placement workload.Seed
 	entries   [2][]entry
 
@@ -156,7 +157,7 @@ func (jt *jobTracker) report(t *taskTracker) {
 	jt.count(t)
 	for _, a := range t.attempts {
 		a.told = a.over(t, t.last)
-		if (a.kind == workload.Map || a.kind == workload.Reduce) && a.job.tracked[a.kind] {
+		if a.watched {
 			a.progress = a.progressAt(t, t.last)
 		}
 		a.job.updateStatus(a, a.state(t, t.last))

@@ -92,12 +92,8 @@ func (j *job) findMap(t *taskTracker, reach scheduler.Reach) (int32, bool) {
 			return 0, false
 		}
 	}
-	for rack := range int32(len(j.jt.q.Cluster.Racks)) {
-		if rack != t.rack {
-			if index, ok := j.racks.walk(rack, s); ok {
-				return index, true
-			}
-		}
+	if index, ok := j.racks.walkOthers(int32(len(j.jt.q.Cluster.Racks)), t.rack, s); ok {
+		return index, true
 	}
 	index, ok := j.unplaced.walk(0, s)
 	j.UnplacedMaps = j.unplaced.size(0)
@@ -184,6 +180,7 @@ func (j *job) execute(task *task, t *taskTracker) *attempt {
 	}
 	a.assigned = j.jt.eng.Now()
 	a.runnable = a.assigned
+	a.watched = j.tracked[task.onSlot] && task.kind <= workload.Reduce
 	task.next++
 	task.onTrackers++
 	j.onTrackers++

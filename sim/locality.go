@@ -12,6 +12,7 @@ type taskLists struct {
 	end    []int32 // by list: one past its last place
 	tasks  []int32 // nil: place i holds task i
 	fronts map[int32][]int32
+	from   int32 // lists of lower keys are empty
 }
 
 // entry says that a task lies at a key.
@@ -88,6 +89,22 @@ func (l *taskLists) putFront(key, task int32) {
 		l.fronts = make(map[int32][]int32)
 	}
 	l.fronts[key] = slices.Insert(l.fronts[key], 0, task)
+	l.from = min(l.from, max(key, 0))
+}
+
+// walkOthers walks the lists of all keys below n but one, in their order.
+func (l *taskLists) walkOthers(n, but int32, by judge) (int32, bool) {
+	for key := l.from; key < n; key++ {
+		if key != but {
+			if task, ok := l.walk(key, by); ok {
+				return task, true
+			}
+		}
+		if key == l.from && l.size(key) == 0 {
+			l.from++
+		}
+	}
+	return 0, false
 }
 
 // size is the length of a list, with tasks it should have dropped.

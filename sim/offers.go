@@ -25,10 +25,19 @@ type ring struct {
 	interval engine.Time
 	heads    []int32  // by bucket of phases: first tracker, or -1
 	used     []uint64 // buckets that are not empty
-	next     []int32  // by tracker: the following one in its bucket, or -1
-	phase    []engine.Time
-	rank     []uint32 // of those at one phase the lower comes first
-	in       []bool
+	beads    []bead   // by tracker
+}
+
+// bead is one tracker's place in a ring.
+type bead struct {
+	phase engine.Time
+	rank  uint32 // of those at one phase the lower comes first
+	next  int32  // the following one in its bucket, or -1
+	in    bool
+}
+
+func (b *bead) before(phase engine.Time, rank uint32) bool {
+	return b.phase < phase || b.phase == phase && b.rank < rank
 }
 
 func newRing(trackers int, interval engine.Time) ring {
@@ -40,10 +49,7 @@ func newRing(trackers int, interval engine.Time) ring {
 		interval: interval,
 		heads:    make([]int32, buckets),
 		used:     make([]uint64, buckets/64),
-		next:     make([]int32, trackers),
-		phase:    make([]engine.Time, trackers),
-		rank:     make([]uint32, trackers),
-		in:       make([]bool, trackers),
+		beads:    make([]bead, trackers),
 	}
 	for i := range r.heads {
 		r.heads[i] = -1
@@ -58,34 +64,35 @@ func (r *ring) bucket(phase engine.Time) int {
 }
 
 func (r *ring) add(id int32, phase engine.Time, rank uint32) {
-	if r.in[id] {
-		if r.phase[id] == phase && r.rank[id] == rank {
+	own := &r.beads[id]
+	if own.in {
+		if own.phase == phase && own.rank == rank {
 			return
 		}
 		r.remove(id)
 	}
-	r.in[id], r.phase[id], r.rank[id] = true, phase, rank
 	b := r.bucket(phase)
 	at := &r.heads[b]
-	for *at >= 0 && (r.phase[*at] < phase || r.phase[*at] == phase && r.rank[*at] < rank) {
-		at = &r.next[*at]
+	for *at >= 0 && r.beads[*at].before(phase, rank) {
+		at = &r.beads[*at].next
 	}
-	r.next[id] = *at
+	*own = bead{phase, rank, *at, true}
 	*at = id
 	r.used[b/64] |= 1 << (b % 64)
 }
 
 func (r *ring) remove(id int32) {
-	if !r.in[id] {
+	own := &r.beads[id]
+	if !own.in {
 		return
 	}
-	r.in[id] = false
-	b := r.bucket(r.phase[id])
+	own.in = false
+	b := r.bucket(own.phase)
 	at := &r.heads[b]
 	for *at != id {
-		at = &r.next[*at]
+		at = &r.beads[*at].next
 	}
-	*at = r.next[id]
+	*at = own.next
 	if r.heads[b] < 0 {
 		r.used[b/64] &^= 1 << (b % 64)
 	}
@@ -97,16 +104,16 @@ func (r *ring) after(jt *jobTracker) (int32, engine.Time) {
 	now := jt.eng.Now()
 	phase := now % r.interval
 	b := r.bucket(phase)
-	for i := r.heads[b]; i >= 0; i = r.next[i] {
-		if r.phase[i] > phase || r.phase[i] == phase && !jt.hasBeaten(&jt.trackers[i]) {
-			return i, now + r.phase[i] - phase
+	for i := r.heads[b]; i >= 0; i = r.beads[i].next {
+		if at := r.beads[i].phase; at > phase || at == phase && !jt.hasBeaten(&jt.trackers[i]) {
+			return i, now + at - phase
 		}
 	}
 	i := r.nextUsed(b)
 	if i < 0 {
 		return -1, engine.Never
 	}
-	ahead := r.phase[i] - phase
+	ahead := r.beads[i].phase - phase
 	if ahead <= 0 {
 		ahead += r.interval
 	}
@@ -252,7 +259,7 @@ func (jt *jobTracker) rearm(t *taskTracker) {
 // watched reports whether the progress of an attempt on the tracker matters.
 func (t *taskTracker) watched() bool {
 	for _, a := range t.attempts {
-		if a.cleans == nil && a.job.tracked[a.onSlot] && (a.kind == workload.Map || a.kind == workload.Reduce) {
+		if a.watched {
 			return true
 		}
 	}

@@ -65,8 +65,8 @@ func unborn(spec *workload.Job) model.JobOutcome {
 
 func (jt *jobTracker) newTask(j *job, index int32, kind, onSlot workload.Kind) *task {
 	ref, t := jt.tasks.get()
-	*t = task{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot,
-		attempts: t.attempts[:0], active: t.active[:0], failedOn: t.failedOn[:0]}
+	*t = task{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot}
+	t.attempts, t.active = t.space[0][:0], t.space[1][:0]
 	return t
 }
 
@@ -79,6 +79,14 @@ func (jt *jobTracker) newAttempt() *attempt {
 // write enters an attempt that has ended in the outcome of its job and gives it
 // to the recorder.
 func (jt *jobTracker) write(a *attempt) {
+	jt.account(a)
+	if jt.record != nil {
+		jt.record.Attempt(jt.rowOf(a))
+	}
+	jt.retire(a)
+}
+
+func (jt *jobTracker) rowOf(a *attempt) *workload.Attempt {
 	row := &jt.row
 	*row = workload.Attempt{
 		Job: a.job.Name, Task: int(a.task.index), Kind: a.kind, Number: int(a.number), State: a.ended(),
@@ -89,11 +97,7 @@ func (jt *jobTracker) write(a *attempt) {
 		row.Rack = racks[jt.trackers[a.tracker].rack]
 	}
 	a.fillPhases(row)
-	jt.account(a, row)
-	if jt.record != nil {
-		jt.record.Attempt(row)
-	}
-	jt.retire(a)
+	return row
 }
 
 // ended is the state an attempt ends in for good.
@@ -140,9 +144,10 @@ func (a *attempt) fillPhases(row *workload.Attempt) {
 }
 
 // account adds an attempt to its job's outcome.
-func (jt *jobTracker) account(a *attempt, row *workload.Attempt) {
-	o := a.job.outcome
-	switch row.State {
+func (jt *jobTracker) account(a *attempt) {
+	o, state := a.job.outcome, a.ended()
+	start, finish := a.start.Duration(), a.finish.Duration()
+	switch state {
 	case workload.Failed:
 		o.Failed++
 	case workload.Killed:
@@ -151,18 +156,18 @@ func (jt *jobTracker) account(a *attempt, row *workload.Attempt) {
 	switch a.kind {
 	case workload.Map:
 		o.Locality[a.local]++
-		o.MapTime += row.Duration()
+		o.MapTime += finish - start
 		o.MapWaves = max(o.MapWaves, int(a.wave))
-		if o.FirstMap < 0 || row.Start < o.FirstMap {
-			o.FirstMap = row.Start
+		if o.FirstMap < 0 || start < o.FirstMap {
+			o.FirstMap = start
 		}
-		if row.State == workload.Succeeded {
-			o.LastMap = max(o.LastMap, row.Finish)
+		if state == workload.Succeeded {
+			o.LastMap = max(o.LastMap, finish)
 		}
 	case workload.Reduce:
-		o.ReduceTime += row.Duration()
+		o.ReduceTime += finish - start
 		o.ReduceWaves = max(o.ReduceWaves, int(a.wave))
-		if row.State == workload.Succeeded {
+		if state == workload.Succeeded {
 			o.ShuffleEnd = max(o.ShuffleEnd, (a.known + a.shuffle).Duration())
 		}
 	}

@@ -54,6 +54,7 @@ type waiter struct {
 
 // expectReduce notes a reduce that has been given to the tracker.
 func (t *taskTracker) expectReduce(a *attempt) {
+	a.shufflingAt = int32(len(a.job.shuffling))
 	a.job.shuffling = append(a.job.shuffling, a)
 	if a.job.jt.release.Ideal {
 		return // it knows what the JobTracker knows
@@ -129,11 +130,15 @@ func (f *fetcher) dismiss(a *attempt) {
 
 // unlist takes a reduce off those that wait for maps.
 func (j *job) unlist(a *attempt) {
-	if i := slices.Index(j.shuffling, a); i >= 0 {
-		last := len(j.shuffling) - 1
-		j.shuffling[i], j.shuffling[last] = j.shuffling[last], nil
-		j.shuffling = j.shuffling[:last]
+	i, last := int(a.shufflingAt), len(j.shuffling)-1
+	if i > last || j.shuffling[i] != a {
+		return // it was done with all others of its job
 	}
+	j.shuffling[i], j.shuffling[last] = j.shuffling[last], nil
+	if i < last {
+		j.shuffling[i].shufflingAt = a.shufflingAt
+	}
+	j.shuffling = j.shuffling[:last]
 }
 
 func (f *fetcher) push(next turn) int32 {

@@ -186,6 +186,7 @@ func (jt *jobTracker) buildTrackers() {
 	q := jt.q
 	nodes := q.Cluster.Nodes
 	jt.trackers = make([]taskTracker, len(nodes))
+	jt.rackOf = make([]int32, len(nodes))
 	jt.rackNodes = make([][]int32, max(1, len(q.Cluster.Racks)))
 	words, slots := 0, 0
 	for i := range nodes {
@@ -201,6 +202,7 @@ func (jt *jobTracker) buildTrackers() {
 		n, t := &nodes[i], &jt.trackers[i]
 		t.id, t.rack, t.rank = int32(i), int32(n.Rack), uint32(i)
 		jt.hosts[n.Name] = t.id
+		jt.rackOf[i] = t.rack
 		jt.rackNodes[n.Rack] = append(jt.rackNodes[n.Rack], t.id)
 		t.dies, t.news = engine.Never, engine.Never
 		if n.Dies > 0 {

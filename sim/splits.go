@@ -15,7 +15,7 @@ type place struct{ node, rack int32 }
 type hostLists struct {
 	given    [][]place // by task; nil: placed at random
 	replicas int       // of a split placed at random; 0: no hosts at all
-	seed     workload.Seed
+	drawn    []int32   // their nodes, task by task
 	found    []place
 }
 
@@ -27,28 +27,34 @@ func (h *hostLists) of(j *job, index int32) []place {
 	if h.replicas == 0 {
 		return nil
 	}
-	return h.draw(j.jt, index)
-}
-
-// draw places replicas as HDFS does for a writer outside the cluster: a random
-// node, one in another rack, a second one in that rack, then any
-// (ReplicationTargetChooser).
-func (h *hostLists) draw(jt *jobTracker, index int32) []place {
-	g := h.seed.Stream(int(index), 0).Generator()
 	h.found = h.found[:0]
-	for len(h.found) < h.replicas {
-		id := int32(g.Uint64() % uint64(len(jt.trackers)))
-		if n := len(h.found); n == 2 && len(jt.rackNodes[h.found[1].rack]) > 2 {
-			mates := jt.rackNodes[h.found[1].rack]
-			id = mates[g.Uint64()%uint64(len(mates))]
-		} else if n == 1 && jt.spread && jt.trackers[id].rack == h.found[0].rack {
-			continue
-		}
-		if !slices.ContainsFunc(h.found, func(p place) bool { return p.node == id }) {
-			h.found = append(h.found, place{id, jt.trackers[id].rack})
-		}
+	for _, node := range h.drawn[int(index)*h.replicas:][:h.replicas] {
+		h.found = append(h.found, place{node, j.jt.rackOf[node]})
 	}
 	return h.found
+}
+
+// draw places the replicas of all splits, each as HDFS does for a writer outside
+// the cluster: a random node, one in another rack, a second one in that rack,
+// then any (ReplicationTargetChooser).
+func (h *hostLists) draw(jt *jobTracker, seed workload.Seed, splits int) {
+	h.drawn = make([]int32, 0, splits*h.replicas)
+	for i := range splits {
+		g := seed.Stream(i, 0).Generator()
+		for found := h.drawn[len(h.drawn):]; len(found) < h.replicas; {
+			id := int32(g.Uint64() % uint64(len(jt.trackers)))
+			if n := len(found); n == 2 && len(jt.rackNodes[jt.rackOf[found[1]]]) > 2 {
+				mates := jt.rackNodes[jt.rackOf[found[1]]]
+				id = mates[g.Uint64()%uint64(len(mates))]
+			} else if n == 1 && jt.spread && jt.rackOf[id] == jt.rackOf[found[0]] {
+				continue
+			}
+			if !slices.Contains(found, id) {
+				found = append(found, id)
+				h.drawn = h.drawn[:len(h.drawn)+1]
+			}
+		}
+	}
 }
 
 // placeSplits builds the lists of maps by node and by rack
@@ -56,9 +62,9 @@ func (h *hostLists) draw(jt *jobTracker, index int32) []place {
 func (j *job) placeSplits() {
 	jt := j.jt
 	maps := j.Tasks[workload.Map]
-	j.hosts.seed = jt.placement.For(j.ID)
 	if !jt.release.Ideal && j.spec.Maps.Splits == nil {
 		j.hosts.replicas = min(jt.q.Cluster.Replication, len(jt.trackers))
+		j.hosts.draw(jt, jt.placement.For(j.ID), maps)
 	}
 	j.resolveHosts()
 	j.WaitFactor = float32(j.conf.waitFactor)

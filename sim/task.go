@@ -73,6 +73,8 @@ type attempt struct {
 
 	shuffle, sort, work engine.Time // durations
 	progress            float32     // as last reported
+	shufflingAt         int32       // its place among those of its job
+	watched             bool        // its progress matters
 	wave                int32       // how many attempts of the job in a row its slot has run
 }
 
@@ -87,7 +89,8 @@ type task struct {
 
 	attempts []*attempt // all that were reported or are active, by number
 	active   []*attempt
-	next     int32 // number of the next attempt
+	space    [2][2]*attempt // where both lists begin
+	next     int32          // number of the next attempt
 
 	completes int32
 	failures  int32
