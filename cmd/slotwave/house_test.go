@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"results":          {"model", "workload"},
 	"scenarios":        {"model", "scheduler", "workload"},
 	"scheduler":        {"model", "workload"},
-	"sim":              {"model", "scheduler", "sim/engine", "sim/station", "workload"},
+	"sim":              {"model", "model/input", "scheduler", "sim/engine", "sim/station", "workload"},
 	"sim/engine":       {},
 	"sim/station":      {"sim/engine"},
 	"workload":         {},
