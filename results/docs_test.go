@@ -59,6 +59,7 @@ func TestDocumentedColumns(t *testing.T) {
 		JobsName:        JobColumns,
 		ResourcesName:   ResourceColumns,
 		PredictionsName: PredictionColumns,
+		FitName:         FitColumns,
 		SummaryName:     keys(reflect.TypeFor[Summary](), ""),
 		ManifestName:    keys(reflect.TypeFor[Manifest](), ""),
 	} {

@@ -1,0 +1,274 @@
+package results
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// FittedPhase is a phase of a platform profile with the model fitted to it.
+type FittedPhase struct {
+	model.PhaseFit
+	Rows     []model.PhaseRow
+	Expected *ExpectedBreak // of the configuration; nil: none is known
+}
+
+// ExpectedBreak is where the configuration leads a phase to break, and what the
+// rows say to that (the test of Chow); F is NaN where they cannot.
+type ExpectedBreak struct{ MB, F, P float64 }
+
+// Fitting is a fitted platform profile.
+type Fitting struct {
+	Title    string
+	Platform model.Platform
+	Phases   []FittedPhase
+}
+
+// PlatformName and FitName are files of a fitted platform.
+const (
+	PlatformName = "platform.json"
+	FitName      = "fit.csv"
+)
+
+// Write writes the platform, the table of its fit, and a picture of each phase.
+func (f *Fitting) Write(d Target) error {
+	w := fileWriter{dir: d}
+	w.write(PlatformName, f.WritePlatform)
+	w.write(FitName, f.WriteCSV)
+	for i := range f.Phases {
+		p := &f.Phases[i]
+		w.draw("fit-"+Slug(p.Phase), fitFigure(f.Title, p), len(p.Rows) <= maxBars)
+	}
+	return w.err
+}
+
+// WritePlatform writes the platform alone, as models read it.
+func (f *Fitting) WritePlatform(w io.Writer) error { return model.WritePlatform(w, f.Platform) }
+
+// FitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
+// errors as parts of 1.
+var FitColumns = []string{
+	"phase", "rows", "a", "b", "tau_mb", "a2", "b2", "weight", "proportional", "scale", "scale2",
+	"bic_gain", "f", "expected_tau_mb", "chow_f", "chow_p", "within_10", "within_15", "within_20", "mean_error", "max_error",
+}
+
+// WriteCSV writes fit.csv. Cells of what does not apply are empty.
+func (f *Fitting) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(FitColumns)
+	for i := range f.Phases {
+		p := &f.Phases[i]
+		cells := make([]string, len(FitColumns))
+		set := func(column string, v float64) {
+			if !math.IsNaN(v) && !math.IsInf(v, 0) {
+				cells[slices.Index(FitColumns, column)] = share(v).String()
+			}
+		}
+		cells[0], cells[1] = Escape(p.Phase), strconv.Itoa(len(p.Rows))
+		cells[7], cells[8] = p.Weight, strconv.FormatBool(p.Proportional)
+		set("a", p.Model.A)
+		set("b", p.Model.B)
+		set("scale", p.Scales[0])
+		if p.broken() {
+			set("tau_mb", p.Model.Tau)
+			set("a2", p.Model.Beyond.A)
+			set("b2", p.Model.Beyond.B)
+			set("scale2", p.Scales[1])
+		}
+		if p.Two != nil && p.Two.BIC2 != nil {
+			set("bic_gain", p.Two.BIC1-*p.Two.BIC2)
+			if p.Two.F != nil {
+				set("f", *p.Two.F)
+			}
+		}
+		if p.Expected != nil {
+			set("expected_tau_mb", p.Expected.MB)
+			set("chow_f", p.Expected.F)
+			set("chow_p", p.Expected.P)
+		}
+		if e := p.Errors; len(e.Fractions) == 3 {
+			set("within_10", e.Fractions[0])
+			set("within_15", e.Fractions[1])
+			set("within_20", e.Fractions[2])
+			set("mean_error", e.Mean)
+			set("max_error", e.Max)
+		}
+		out.Write(cells)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// broken reports whether the phase has two lines.
+func (p *FittedPhase) broken() bool { return !math.IsInf(p.Model.Tau, 1) }
+
+// WriteText writes lines and errors of the phases for a person.
+func (f *Fitting) WriteText(w io.Writer, colour bool) error {
+	t := newTextWriter(w, colour)
+	t.heading(Escape(f.Title))
+	fmt.Fprintln(t, "phase\trows\tms\tfrom\tms\twithin 10 %\t15 %\t20 %\tmean error\tlargest")
+	for i := range f.Phases {
+		p := &f.Phases[i]
+		from, beyond := "", ""
+		if p.broken() {
+			from, beyond = fmt.Sprintf("%.4g MB", p.Model.Tau), lineText(p.Model.Beyond.A, p.Model.Beyond.B)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s", Escape(p.Phase), number(int64(len(p.Rows))), lineText(p.Model.A, p.Model.B), from, beyond)
+		if e := p.Errors; len(e.Fractions) == 3 {
+			for _, v := range append(slices.Clone(e.Fractions), e.Mean, e.Max) {
+				fmt.Fprintf(t, "\t%s", percentOf(share(v)))
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+	t.section("One line or two")
+	for i := range f.Phases {
+		p := &f.Phases[i]
+		if p.Two == nil {
+			continue
+		}
+		fmt.Fprintf(t, "%s\t", Escape(p.Phase))
+		switch {
+		case p.Two.BIC2 == nil:
+			fmt.Fprint(t, "one: too few rows for two")
+		case p.broken():
+			fmt.Fprintf(t, "two: from %.4g MB on; the BIC falls by %.1f", *p.Two.Tau, p.Two.BIC1-*p.Two.BIC2)
+		default:
+			fmt.Fprintf(t, "one: two from %.4g MB on change the BIC by %+.1f", *p.Two.Tau, *p.Two.BIC2-p.Two.BIC1)
+		}
+		if e := p.Expected; e != nil {
+			fmt.Fprintf(t, "\texpected by the configuration at %.4g MB", e.MB)
+			if !math.IsNaN(e.F) {
+				fmt.Fprintf(t, " (Chow: F = %.1f, p = %.2g)", e.F, e.P)
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	return t.done()
+}
+
+func lineText(a, b float64) string {
+	if b < 0 {
+		return fmt.Sprintf("%.4g - %.4g/MB", a, -b)
+	}
+	return fmt.Sprintf("%.4g + %.4g/MB", a, b)
+}
+
+var (
+	fitPoint    = draw.GlyphStyle{Color: rgb(0x2f6fa8), Radius: 1.8, Shape: draw.RingGlyph{}}
+	fitLine     = draw.LineStyle{Color: rgb(0xb8501a), Width: 1.4}
+	fitBreak    = draw.LineStyle{Color: rgb(0x444444), Width: 1, Dashes: []vg.Length{5, 3}}
+	fitExpected = draw.LineStyle{Color: rgb(0x444444), Width: 1, Dashes: []vg.Length{1.5, 2.5}}
+	fitBand     = rgb(0xe4e4e4)
+)
+
+// fitFigure draws the rows of a phase with its line or lines, and below what the
+// lines leave over.
+func fitFigure(title string, p *FittedPhase) *figure {
+	f := &figure{title: title + ": " + Escape(p.Phase), subtitle: "one ring per task; the band holds times within 20 % of the line"}
+	f.legend = []legendEntry{
+		{"measured", func(to draw.Canvas) { to.DrawGlyph(fitPoint, to.Center()) }},
+		{"fitted", stroked(fitLine)},
+		{"within 20 %", filled(fitBand)},
+	}
+	if p.broken() {
+		f.legend = append(f.legend, legendEntry{"break", stroked(fitBreak)})
+	}
+	s := &fitPlotter{p: p}
+	for _, r := range p.Rows {
+		s.end, s.top = math.Max(s.end, r.MB), math.Max(s.top, math.Max(r.MS, p.Model.At(r.MB)))
+		s.rest = math.Max(s.rest, math.Abs(r.MS-p.Model.At(r.MB)))
+	}
+	if p.Expected != nil && p.Expected.MB <= s.end {
+		f.legend = append(f.legend, legendEntry{"break expected by the configuration", stroked(fitExpected)})
+	}
+	s.end, s.top, s.rest = s.end*1.03, math.Max(1, s.top*1.05), math.Max(1, s.rest*1.1)
+	if s.end == 0 {
+		s.end = 1
+	}
+	lines := newPanel(340, "duration (ms)")
+	lines.Y.Min, lines.Y.Max = 0, s.top
+	lines.Y.Tick.Marker = plot.ConstantTicks(ticks(s.top, 8, nil))
+	lines.Add(s)
+	rest := newPanel(160, "measured - fitted (ms)")
+	rest.Y.Min, rest.Y.Max = -s.rest, s.rest
+	var marks []plot.Tick
+	for _, t := range ticks(s.rest, 3, nil) {
+		marks = append(marks, t)
+		if t.Value > 0 {
+			marks = append(marks, plot.Tick{Value: -t.Value, Label: "-" + t.Label})
+		}
+	}
+	rest.Y.Tick.Marker = plot.ConstantTicks(marks)
+	rest.Add(&restPlotter{s})
+	f.panels = []*panel{lines, rest}
+	f.setX(s.end, "data of the task (MB)", ticks(s.end, 12, nil))
+	return f
+}
+
+type fitPlotter struct {
+	p              *FittedPhase
+	end, top, rest float64
+}
+
+// pieces are the ends of the lines that are drawn.
+func (s *fitPlotter) pieces() [][2]float64 {
+	if !s.p.broken() {
+		return [][2]float64{{0, s.end}}
+	}
+	return [][2]float64{{0, s.p.Model.Tau}, {math.Nextafter(s.p.Model.Tau, s.end), s.end}}
+}
+
+// Plot is plot.Plotter.
+func (s *fitPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	at := func(mb, ms float64) vg.Point { return vg.Point{X: x(mb), Y: y(ms)} }
+	const steps = 64 // a line that is cut at 0 bends
+	for _, ends := range s.pieces() {
+		var up, down, middle []vg.Point
+		for i := range steps + 1 {
+			mb := ends[0] + float64((ends[1]-ends[0])*float64(i)/steps)
+			ms := s.p.Model.At(mb)
+			up, down, middle = append(up, at(mb, 1.2*ms)), append(down, at(mb, 0.8*ms)), append(middle, at(mb, ms))
+		}
+		slices.Reverse(down)
+		c.FillPolygon(fitBand, c.ClipPolygonXY(append(up, down...)))
+		c.StrokeLines(fitLine, c.ClipLinesXY(middle)...)
+	}
+	for _, r := range s.p.Rows {
+		c.DrawGlyph(fitPoint, at(r.MB, r.MS))
+	}
+	s.breaks(c, x)
+}
+
+// breaks marks where the second line begins, and where it was expected to.
+func (s *fitPlotter) breaks(c draw.Canvas, x func(float64) vg.Length) {
+	if s.p.broken() {
+		c.StrokeLine2(fitBreak, x(s.p.Model.Tau), c.Min.Y, x(s.p.Model.Tau), c.Max.Y)
+	}
+	if e := s.p.Expected; e != nil && e.MB <= s.end {
+		c.StrokeLine2(fitExpected, x(e.MB), c.Min.Y, x(e.MB), c.Max.Y)
+	}
+}
+
+type restPlotter struct{ *fitPlotter }
+
+// Plot is plot.Plotter.
+func (r *restPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	c.StrokeLine2(fitLine, c.Min.X, y(0), c.Max.X, y(0))
+	for _, row := range r.p.Rows {
+		c.DrawGlyph(fitPoint, vg.Point{X: x(row.MB), Y: y(row.MS - r.p.Model.At(row.MB))})
+	}
+	r.breaks(c, x)
+}
