@@ -28,11 +28,13 @@ type load struct {
 	history *workload.History // nil without a trace
 	rates   workload.SwimRates
 	replay  workload.ReplayOptions
+	fleet   *fleet
+	program *model.Program // what the tasks of a trace do besides their volumes; nil: their times are known
 }
 
 // readWorkload reads [workload].
-func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint64) *load {
-	l := &load{table: t}
+func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint64, m *fleet) *load {
+	l := &load{table: t, fleet: m}
 	paths := t.texts("trace")
 	format := workload.Format("")
 	if t.has("format") {
@@ -49,6 +51,14 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.replay.Bytes = shape.ScaleBytes
 	given := t.has("rates")
 	l.rates = t.table("rates").readRates(conf)
+	if len(paths) > 0 && m.planned() {
+		if p := m.program(t); p != nil {
+			like := *p
+			l.program = &like
+		}
+	} else if t.ask("profile"); t.has("profile") {
+		t.warn("%s:%d: %s has no effect at fidelity %v", t.file, t.line("profile"), join(t.path, "profile"), m.fidelity)
+	}
 	t.done()
 	if len(paths) == 0 {
 		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "replay"} {
@@ -78,7 +88,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		t.warn("%s:%d: %s has no effect: the trace records times", t.file, t.line("rates"), join(t.path, "rates"))
 	}
 	if err := h.Shape(&shape); err != nil {
-		t.failf("fold", "%v", err)
+		t.fail(t.line(""), "%s: %v", t.path, err)
 	}
 	return l
 }
@@ -247,6 +257,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 			j.Conf = c.Conf
 		} else {
 			j.Conf = c.Conf.Over(j.Conf).Over(conf)
+		}
+		if l.program != nil {
+			l.fleet.shaped(l.program, j)
 		}
 		if strangers(j.Maps.Splits, known) {
 			j.Maps.Splits = nil

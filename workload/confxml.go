@@ -63,7 +63,7 @@ func (c *collector) readConfXML(r io.Reader, line int) (Conf, error) {
 			return conf, nil
 		}
 		if errors.Is(err, errLineLong) || errors.Is(err, errRatio) {
-			return conf, fmt.Errorf("line %d: %w", at(), err)
+			return conf, atLine(at(), err)
 		}
 		if err != nil {
 			c.problem(at(), "damaged XML: %v; the properties so far are kept", err)
@@ -78,7 +78,7 @@ func (c *collector) readConfXML(r io.Reader, line int) (Conf, error) {
 				var p confProperty
 				if err := dec.DecodeElement(&p, &e); err != nil {
 					if errors.Is(err, errLineLong) {
-						return conf, fmt.Errorf("line %d: %w", at(), err)
+						return conf, atLine(at(), err)
 					}
 					c.problem(at(), "damaged property: %v; the properties so far are kept", err)
 					return conf, nil
@@ -87,7 +87,7 @@ func (c *collector) readConfXML(r io.Reader, line int) (Conf, error) {
 					c.problem(at(), "a property without a name")
 				} else if p.Value != nil {
 					if err := c.property(&conf, name, *p.Value); err != nil {
-						return conf, fmt.Errorf("line %d: %w", at(), err)
+						return conf, atLine(at(), err)
 					}
 				}
 			}
@@ -110,7 +110,7 @@ func (c *collector) confMember(in *lines, first []byte, member string) (next str
 			break
 		}
 		if err != nil {
-			return "", fmt.Errorf("line %d: %w", in.line, err)
+			return "", atLine(in.line, err)
 		}
 		if name, ok := memberName(line); ok {
 			next = name
@@ -118,7 +118,7 @@ func (c *collector) confMember(in *lines, first []byte, member string) (next str
 		}
 		text = append(append(text, line...), '\n')
 		if len(text) > c.limits.LineBytes {
-			return "", fmt.Errorf("line %d: %w", in.line, errLineLong)
+			return "", atLine(in.line, errLineLong)
 		}
 	}
 	conf, err := c.readConfXML(bytes.NewReader(text), began)
@@ -160,7 +160,7 @@ func (c *collector) readProperties(s *source) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %w", in.line, err)
+			return atLine(in.line, err)
 		}
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || line[0] == '#' || line[0] == '!' {
@@ -172,7 +172,7 @@ func (c *collector) readProperties(s *source) error {
 			continue
 		}
 		if err := c.property(&conf, string(name), string(value)); err != nil {
-			return fmt.Errorf("line %d: %w", in.line, err)
+			return atLine(in.line, err)
 		}
 	}
 	c.configure(baseName(c.file), conf)

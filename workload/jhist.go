@@ -3,7 +3,6 @@ package workload
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -160,7 +159,7 @@ func (c *collector) readJhist(s *source) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("line %d: %w", in.line, err)
+			return atLine(in.line, err)
 		}
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 || string(line) == jhistMark || bytes.HasPrefix(line, []byte(`{"type":"record"`)) {

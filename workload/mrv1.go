@@ -3,7 +3,6 @@ package workload
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -83,7 +82,7 @@ func (c *collector) mrv1Member(in *lines, member string) (next string, err error
 			break
 		}
 		if errors.Is(err, errLineLong) {
-			return "", fmt.Errorf("line %d: %w", in.line, err)
+			return "", atLine(in.line, err)
 		}
 		if err != nil {
 			return "", err
@@ -112,7 +111,7 @@ func (c *collector) mrv1Member(in *lines, member string) (next string, err error
 			continue
 		}
 		if len(record)+len(line) > c.limits.LineBytes {
-			return "", fmt.Errorf("line %d: %w", in.line, errLineLong)
+			return "", atLine(in.line, errLineLong)
 		}
 		record = append(record, line...)
 		if !r.escaped || endsRecord(line) {

@@ -143,7 +143,11 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 	}
 	defer s.Close()
 	c.file = path
-	if err := c.readSource(s, o.Format); err != nil {
+	err = c.readSource(s, o.Format)
+	if at := (lineError{}); errors.As(err, &at) {
+		return fmt.Errorf("%s:%d: %w", path, at.line, at.error)
+	}
+	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return nil

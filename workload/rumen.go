@@ -257,7 +257,7 @@ func (c *collector) readRumen(s *source) error {
 			continue
 		}
 		if refused := errors.Is(err, errLineLong) || errors.Is(err, errRatio) || errors.Is(err, errAttempts); refused {
-			return fmt.Errorf("line %d: %w", rr.in.line(), err)
+			return atLine(rr.in.line(), err)
 		}
 		lost := "what stands here"
 		if id := j.JobID; id != "" {
@@ -630,7 +630,7 @@ const maxResyncs = 1000
 // resync goes on at the next line that begins an object.
 func (s *jsonStream) resync() error {
 	if s.resyncs++; s.resyncs > maxResyncs {
-		return fmt.Errorf("line %d: more than %d places are damaged: refused", s.line(), maxResyncs)
+		return atLine(s.line(), fmt.Errorf("more than %d places are damaged: refused", maxResyncs))
 	}
 	s.breaks -= bytes.Count(s.dec.UnreadBuffer(), []byte{'\n'})
 	left := bytes.Clone(s.dec.UnreadBuffer())

@@ -324,6 +324,9 @@ type Folding struct {
 	Concentration float64
 }
 
+// maxJobs keeps a slip of the pen from filling the memory.
+const maxJobs = 10_000_000
+
 // Shape makes another trace of the jobs.
 func Shape[T any, P Arrival[T]](jobs []T, s *Shaping) ([]T, error) {
 	if len(jobs) == 0 {
@@ -342,6 +345,9 @@ func Shape[T any, P Arrival[T]](jobs []T, s *Shaping) ([]T, error) {
 			last = n
 		}
 		jobs = Numbers[T, P](jobs, max(1, s.First), last)
+	}
+	if n := float64(len(jobs)) * s.ScaleJobs; n > maxJobs {
+		return nil, fmt.Errorf("scale_jobs: %g jobs: want at most %d", n, maxJobs)
 	}
 	if s.ScaleJobs != 1 {
 		jobs = ScaleJobs[T, P](jobs, s.ScaleJobs, s.Seed)

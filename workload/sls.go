@@ -2,7 +2,6 @@ package workload
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -47,7 +46,7 @@ func (c *collector) readSLS(s *source) error {
 		var j slsJob
 		err = json.UnmarshalDecode(in.dec, &j, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 		if errors.Is(err, errLineLong) || errors.Is(err, errRatio) {
-			return fmt.Errorf("line %d: %w", in.line(), err)
+			return atLine(in.line(), err)
 		}
 		if err != nil {
 			c.problem(in.lineOf(err), "what stands here is lost (began in line %d): %s", line, jsonCause(err))

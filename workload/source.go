@@ -18,12 +18,12 @@ import (
 // default.
 type Limits struct {
 	LineBytes int // longest line, or JSON or XML value: 16 MiB
-	Ratio     int // size of compressed content over that of the file, beyond the first 32 MiB: 400
+	Ratio     int // size of compressed content over that of the file, beyond the first 16 MiB: 150
 	Attempts  int // tasks and attempts of all jobs read: 4,000,000
 	Problems  int // kept in detail: 1,000
 }
 
-const ratioFrom = 32 << 20 // content up to this size may be compressed at any ratio
+const ratioFrom = 16 << 20 // content up to this size may be compressed at any ratio
 
 func (l Limits) withDefaults() Limits {
 	set := func(field *int, value int) {
@@ -32,7 +32,7 @@ func (l Limits) withDefaults() Limits {
 		}
 	}
 	set(&l.LineBytes, 16<<20)
-	set(&l.Ratio, 400)
+	set(&l.Ratio, 150)
 	set(&l.Attempts, 4_000_000)
 	set(&l.Problems, 1000)
 	return l
@@ -42,6 +42,24 @@ var (
 	errRatio    = errors.New("the compressed content is implausibly large for the file: refused")
 	errLineLong = errors.New("line or value longer than the limit")
 )
+
+// lineError is why a file cannot be read on, and where.
+type lineError struct {
+	line int
+	error
+}
+
+func (e lineError) Unwrap() error { return e.error }
+
+// atLine says where; of what a library wraps only our own errors are news.
+func atLine(line int, err error) error {
+	for _, own := range []error{errRatio, errLineLong} {
+		if errors.Is(err, own) {
+			err = own
+		}
+	}
+	return lineError{line, err}
+}
 
 // source is one opened file: its content, decompressed, behind the comments
 // that may stand before it.

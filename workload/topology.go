@@ -2,7 +2,6 @@ package workload
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -25,7 +24,7 @@ func (c *collector) readTopology(s *source) error {
 		var root loggedTopology
 		if err := json.UnmarshalDecode(in.dec, &root); err != nil {
 			if errors.Is(err, errLineLong) || errors.Is(err, errRatio) {
-				return fmt.Errorf("line %d: %w", in.line(), err)
+				return atLine(in.line(), err)
 			}
 			c.problem(in.lineOf(err), "topology: %s", jsonCause(err))
 			if err := in.resync(); err != nil {

@@ -204,7 +204,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	seed := workload.Seed(k.seed)
 	k.shape.Seed = seed.Named("shape")
 	if err := h.Shape(&k.shape); err != nil {
-		return fmt.Errorf("--fold %s: %w", k.fold, err)
+		return err
 	}
 	if k.anonymise {
 		h = h.Anonymise(&workload.Names{Seed: seed.Named("names")})

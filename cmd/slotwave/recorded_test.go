@@ -1,0 +1,356 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// done wants a call of the program to succeed.
+func done(t *testing.T, args ...string) string {
+	t.Helper()
+	code, out, errs := call("", args...)
+	if code != exitDone {
+		t.Fatalf("%v: exit %d: %s", args, code, errs)
+	}
+	return out
+}
+
+func writeFile(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// rows reads a table without some of its columns, in order of their text.
+func rows(t *testing.T, path string, without ...string) []string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, row := range table[1:] {
+		var kept []string
+		for i, cell := range row {
+			if !slices.Contains(without, table[0][i]) {
+				kept = append(kept, table[0][i]+"="+cell)
+			}
+		}
+		out = append(out, strings.Join(kept, " "))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sameRows(t *testing.T, what string, want, got []string) {
+	t.Helper()
+	if len(want) != len(got) || len(want) == 0 {
+		t.Errorf("%s: %d rows, want %d", what, len(got), len(want))
+		return
+	}
+	for i := range want {
+		if want[i] != got[i] {
+			t.Errorf("%s:\ngot  %s\nwant %s", what, got[i], want[i])
+			return
+		}
+	}
+}
+
+// TestRecordedRoundTrips: what a format carries comes through a chain of them.
+// Rumen has no rack of a host but Hadoop's default one, nor the end of a map's
+// map phase; its reduces have local but no other output bytes.
+func TestRecordedRoundTrips(t *testing.T) {
+	for _, x := range []struct {
+		file    string
+		via     []string
+		without []string // columns of attempts
+	}{
+		{"rumen/folder-input-trace.json.gz", []string{"rumen", "history", "rumen"}, nil},
+		{"rumen/dispatch-sample-v20-jt-log.gz", []string{"rumen", "history"}, []string{"rack", "locality"}},
+		{"gridmix-traces/trace_5m.json.gz", []string{"history", "rumen"}, nil},
+		{"mrv1-history/chukwa-sorter-JobHistory.log.gz", []string{"rumen", "history", "jhist"}, nil},
+		{"mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist", []string{"jhist"}, nil},
+		{"mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist", []string{"history", "rumen"}, []string{"p_map_ns", "p_merge_ns", "out_bytes", "in_bytes", "locality"}},
+		{"mrv2-jhist/job_1400206191003_0001-failed-2.0.3-alpha.jhist", []string{"jhist"}, nil},
+	} {
+		t.Run(x.file+" "+strings.Join(x.via, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			first, at := filepath.Join(dir, "first"), shared(t, "data/"+x.file)
+			done(t, "convert", at, "--to", "csv", "--out", first)
+			for i, format := range x.via {
+				to := filepath.Join(dir, fmt.Sprint(i))
+				done(t, "convert", at, "--to", format, "--out", to, "--strict")
+				at = to
+			}
+			last := filepath.Join(dir, "last")
+			done(t, "convert", at, "--to", "csv", "--out", last)
+			sameRows(t, "attempts", rows(t, filepath.Join(first, "attempts.csv"), x.without...), rows(t, filepath.Join(last, "attempts.csv"), x.without...))
+			sameRows(t, "jobs", rows(t, filepath.Join(first, "jobs.csv"), "queue"), rows(t, filepath.Join(last, "jobs.csv"), "queue"))
+		})
+	}
+}
+
+// TestLogIsItsTrace: the raw logs and the trace that Rumen made of them give
+// the same jobs and tasks. Rumen drops hosts of attempts that did not succeed,
+// and the names and queues of some jobs.
+func TestLogIsItsTrace(t *testing.T) {
+	dir := t.TempDir()
+	for to, file := range map[string]string{"log": "dispatch-sample-v20-jt-log.gz", "trace": "dispatch-trace-output.json.gz"} {
+		done(t, "convert", shared(t, "data/rumen/"+file), "--to", "csv", "--out", filepath.Join(dir, to))
+	}
+	for table, without := range map[string][]string{"jobs.csv": {"name", "queue"}, "attempts.csv": {"node", "rack", "locality"}} {
+		sameRows(t, table, rows(t, filepath.Join(dir, "log", table), without...), rows(t, filepath.Join(dir, "trace", table), without...))
+	}
+}
+
+// TestSimulatedRoundTrip: a run is exported as job histories. Replayed they
+// give its attempts, and so do jobs drawn from their profiles; the profiles
+// are those of the run itself. All times are whole milliseconds, as the format
+// has them, and the cluster is one without heartbeats, whose waiting a history
+// does not tell from work.
+func TestSimulatedRoundTrip(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const cluster = `
+[cluster]
+hadoop = "ideal"
+map_slots = 2
+reduce_slots = 1
+`
+	const machines = "nodes = 4\nracks = 2\n"
+	writeFile(t, "run.toml", cluster+machines+`
+[[job]]
+name = "job_201001010000_0001"
+maps = 20
+map_ms = 12125
+reduces = 6
+reduce_shuffle_ms = 4250
+reduce_ms = 15500
+[[job]]
+name = "job_201001010000_0002"
+submit = "20s"
+maps = 6
+map_ms = 8000
+reduces = 1
+reduce_shuffle_ms = 2000
+reduce_ms = 5000
+`)
+	writeFile(t, "replay.toml", cluster+"[workload]\ntrace = \"jhist\"\n")
+	writeFile(t, "drawn.toml", "fidelity = \"profile\"\n"+cluster+machines+`
+[[job]]
+name = "job_201001010000_0001"
+profile = "profiles/job_201001010000_0001.toml"
+[[job]]
+name = "job_201001010000_0002"
+submit = "20s"
+profile = "profiles/job_201001010000_0002.toml"
+`)
+	done(t, "run", "run.toml", "--out", "run")
+	done(t, "convert", "run", "--to", "jhist", "--out", "jhist")
+	done(t, "profile", "jhist", "--by", "job", "--out", "profiles")
+	done(t, "run", "replay.toml", "--out", "replay")
+	done(t, "run", "drawn.toml", "--out", "drawn")
+	want := rows(t, "run/attempts.csv")
+	if len(want) != 33 {
+		t.Errorf("%d attempts, want 33", len(want))
+	}
+	sameRows(t, "replayed", want, rows(t, "replay/attempts.csv"))
+	sameRows(t, "drawn", want, rows(t, "drawn/attempts.csv"))
+
+	var own, exported any
+	for at, to := range map[string]*any{"run": &own, "jhist": &exported} {
+		if err := json.Unmarshal([]byte(done(t, "profile", at, "--by", "job", "--json")), to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := sameFigures(t, "profile", exported, own); n < 200 {
+		t.Errorf("%d figures compared, want 200 or more", n)
+	}
+}
+
+// sameFigures compares all numbers that both sides have, to 1e-9.
+func sameFigures(t *testing.T, path string, got, want any) (compared int) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, _ := got.(map[string]any)
+		for key := range w {
+			if g[key] != nil && key != "source" && key != "missing" {
+				compared += sameFigures(t, path+"."+key, g[key], w[key])
+			}
+		}
+	case []any:
+		g, _ := got.([]any)
+		if len(g) != len(w) {
+			t.Errorf("%s: %d values, want %d", path, len(g), len(w))
+			return
+		}
+		for i := range w {
+			compared += sameFigures(t, fmt.Sprintf("%s[%d]", path, i), g[i], w[i])
+		}
+	case float64:
+		compared++
+		if g, ok := got.(float64); !ok || math.Abs(g-w) > 1e-9*math.Max(1, math.Abs(w)) {
+			t.Errorf("%s: %v, want %v", path, got, w)
+		}
+	}
+	return compared
+}
+
+const sound = `Meta VERSION="1" .
+Job JOBID="job_201001010000_0001" JOBNAME="word" USER="ann" SUBMIT_TIME="1262304000000" JOBCONF="" .
+Job JOBID="job_201001010000_0001" LAUNCH_TIME="1262304001000" TOTAL_MAPS="1" TOTAL_REDUCES="0" JOB_STATUS="PREP" .
+Task TASKID="task_201001010000_0001_m_000000" TASK_TYPE="MAP" START_TIME="1262304002000" SPLITS="/r1/h1" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_201001010000_0001_m_000000" TASK_ATTEMPT_ID="attempt_201001010000_0001_m_000000_0" START_TIME="1262304002000" TRACKER_NAME="tracker_h1" HTTP_PORT="50060" .
+MapAttempt TASK_TYPE="MAP" TASKID="task_201001010000_0001_m_000000" TASK_ATTEMPT_ID="attempt_201001010000_0001_m_000000_0" TASK_STATUS="SUCCESS" FINISH_TIME="1262304008000" HOSTNAME="/r1/h1" COUNTERS="" .
+Task TASKID="task_201001010000_0001_m_000000" TASK_TYPE="MAP" TASK_STATUS="SUCCESS" FINISH_TIME="1262304008000" COUNTERS="" .
+Job JOBID="job_201001010000_0001" FINISH_TIME="1262304009000" JOB_STATUS="SUCCESS" FINISHED_MAPS="1" FINISHED_REDUCES="0" FAILED_MAPS="0" FAILED_REDUCES="0" COUNTERS="" .
+`
+
+// TestDamagedTraces: what is sound is used, each loss is told with file and
+// line, and fails the call only with --strict or if nothing is left.
+func TestDamagedTraces(t *testing.T) {
+	lines := strings.SplitAfter(sound, "\n")
+	text := func(lines ...string) string { return strings.Join(lines, "") }
+	with := func(line int, old, new string) string {
+		l := slices.Clone(lines)
+		if l[line-1] = strings.Replace(l[line-1], old, new, 1); l[line-1] == lines[line-1] {
+			t.Fatalf("line %d has no %s", line, old)
+		}
+		return text(l...)
+	}
+	const useful, nothing = true, false
+	for _, x := range []struct {
+		name, text string
+		loss       string // empty: none
+		left       bool
+	}{
+		{"sound", sound, "", useful},
+		{"licence comment before the header", "/*\n * Licensed to you\n */\n" + sound, "", useful},
+		{"truncated", sound[:len(sound)-250], ":7: ", useful},
+		{"missing terminator", with(6, ` .`, ``), ":6: ", useful},
+		{"events out of order", text(lines[0], lines[1], lines[5], lines[4], lines[3], lines[2], lines[6], lines[7]), "", useful},
+		{"attempt without a finish", text(slices.Delete(slices.Clone(lines), 5, 6)...), ":5: attempt_201001010000_0001_m_000000_0 has no end", useful},
+		{"duplicate id", strings.Repeat(`{"jobID":"job_1_0001","mapTasks":[]}`+"\n", 2), "job job_1_0001 occurs twice", useful},
+		{"wrong count", with(3, `TOTAL_MAPS="1"`, `TOTAL_MAPS="3"`), "succeeded with 3 maps, but 1 are recorded", useful},
+		{"no JSON", `{"jobID":"job_1_0001","mapTasks":[]}` + "\nlog4j:WARN\n" + `{"jobID":"job_1_0002","mapTasks":[]}`, ":2: ", useful},
+		{"negative time", with(6, `FINISH_TIME="1262304008000"`, `FINISH_TIME="-77"`), ":6: ", useful},
+		{"unknown time", with(3, `LAUNCH_TIME="1262304001000"`, `LAUNCH_TIME="-1"`), "", useful},
+		{"negative count", with(3, `TOTAL_MAPS="1"`, `TOTAL_MAPS="-4"`), ":3: ", useful},
+		{"only damage", "{\"jobID\": \"job_1_0001\", \"mapTasks\": 5 5\n", ":1: ", nothing},
+		{"no trace", "nothing to see here\n", "is none of the formats", nothing},
+		{"empty", "", "the file is empty", nothing},
+		{"binary history", "Obj\x01\x04", "mapreduce.jobhistory.jhist.format=json", nothing},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := writeFile(t, filepath.Join(dir, "trace"), x.text)
+			for _, verb := range [][]string{{"validate", file}, {"profile", file}, {"convert", file, "--to", "rumen", "--out", filepath.Join(dir, "out")}} {
+				for _, strict := range []bool{false, true} {
+					want := exitDone
+					if !x.left || strict && x.loss != "" {
+						want = exitInput
+					}
+					args := verb
+					if strict {
+						args = append(slices.Clone(verb), "--strict")
+					}
+					code, out, errs := call("", args...)
+					if code != want {
+						t.Errorf("%v: exit %d, want %d: %s", args, code, want, errs)
+					}
+					if !strings.Contains(errs, x.loss) || (x.loss == "" && errs != "") {
+						t.Errorf("%v: %q, want ...%s...", args, errs, x.loss)
+					}
+					if want == exitInput && verb[0] != "validate" && out != "" {
+						t.Errorf("%v: printed %q", args, out)
+					}
+					_, err := os.Stat(filepath.Join(dir, "out"))
+					if exists := err == nil; verb[0] == "convert" && exists != (want == exitDone) {
+						t.Errorf("%v: output exists: %v", args, exists)
+					}
+					os.RemoveAll(filepath.Join(dir, "out"))
+				}
+			}
+		})
+	}
+}
+
+// TestHostileTraces calls the program as a process of its own: each file ends
+// in exit code 2 or 3 within 2 s of a core and 512 MiB.
+func TestHostileTraces(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large files")
+	}
+	const mib = 1 << 20
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	bomb := func(name, head, piece string) string {
+		path := filepath.Join(dir, name)
+		f, err := os.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		z := gzip.NewWriter(f)
+		z.Write([]byte(head))
+		block := []byte(strings.Repeat(piece, mib/len(piece)))
+		for range 256 {
+			z.Write(block)
+		}
+		z.Close()
+		return path
+	}
+	plain := func(name, text string) string { return writeFile(t, filepath.Join(dir, name), text) }
+	const rumen = `{"jobID":"job_1_0001","jobName":"`
+	for _, x := range []struct{ name, file string }{
+		{"bomb in a string", bomb("string.gz", rumen, "x")},
+		{"bomb of blanks", bomb("blanks.gz", rumen+`",`, " ")},
+		{"bomb of tasks", bomb("tasks.gz", `{"jobID":"job_1_0001","mapTasks":[{}`, ",{}")},
+		{"bomb of records", bomb("records.gz", sound, strings.SplitAfter(sound, "\n")[4])},
+		{"deep JSON", plain("deep.json", `{"x":`+strings.Repeat("[", 8*mib))},
+		{"deep TOML", plain("deep.toml", "[recorded]\nx = "+strings.Repeat("[", mib))},
+		{"many parts of a key", plain("parts.toml", "[recorded]\n"+strings.Repeat("a.", mib)+"b = 1\n")},
+		{"giant line", plain("line.hist", `Job JOBID="job_1_0001" JOBNAME="`+strings.Repeat("x", 64*mib))},
+		{"giant JSON value", plain("value.json", rumen+strings.Repeat("x", 64*mib))},
+		{"no format", plain("zeros", strings.Repeat("\x00", 16*mib))},
+	} {
+		for _, verb := range [][]string{{"validate"}, {"profile"}, {"convert", "--to", "csv", "--out", filepath.Join(dir, "out")}} {
+			t.Run(x.name+" "+verb[0], func(t *testing.T) {
+				c := exec.Command(self)
+				c.Args = append(append([]string{"slotwave"}, verb...), x.file)
+				c.Env = append(os.Environ(), "GOCOVERDIR="+dir)
+				out, _ := c.CombinedOutput()
+				took := c.ProcessState.UserTime() + c.ProcessState.SystemTime() // apart from what else the machine does
+				if code := c.ProcessState.ExitCode(); code != exitInput && code != exitLimit || strings.Contains(string(out), "goroutine") {
+					t.Errorf("exit %d: %.300s", code, out)
+				}
+				memory := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss / 1024
+				if took > 2*time.Second || memory > 512 {
+					t.Errorf("%v and %d MiB, want at most 2 s and 512 MiB", took, memory)
+				}
+				t.Logf("%v, %d MiB: %.200s", took.Round(time.Millisecond), memory, out)
+			})
+		}
+	}
+}
