@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,14 +15,15 @@ import (
 const mostNodes = 1_000_000
 
 // readCluster reads [cluster]. What it leaves open a trace may tell.
-func (t *table) readCluster(l *load, conf workload.Conf) model.Cluster {
+func (t *table) readCluster(l *load, conf workload.Conf, m *fleet) model.Cluster {
 	common := l.common().Over(conf)
 	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", t.releaseOf(l), releases()...)}
 	if l.recorded() {
 		c.Conf = t.withoutOthersLimits(l, common, conf)
 	}
 	ideal := c.Hadoop == "ideal"
-	c.Costs = t.readCosts(l, ideal)
+	machine := m.readMachine(t, -1)
+	c.Costs = t.readCosts(l, ideal, m)
 	c.SharedSlots = t.boolean("shared_slots", false)
 	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
 	c.Heartbeat = t.duration("heartbeat", 0)
@@ -30,7 +32,11 @@ func (t *table) readCluster(l *load, conf workload.Conf) model.Cluster {
 	}
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
-	t.readNodes(&c, l, common)
+	t.readNodes(&c, l, common, m, machine)
+	c.Machines = m.machines
+	if len(t.problems) == 0 {
+		m.readLoads(t, &c)
+	}
 	for i, text := range t.texts("phases") {
 		d, ok := asDuration(text)
 		if !ok {
@@ -99,7 +105,7 @@ func (t *table) replication(conf workload.Conf) int {
 
 // readCosts reads the fixed times. Durations that a trace records contain the
 // start of the JVM and the commit.
-func (t *table) readCosts(l *load, ideal bool) model.Costs {
+func (t *table) readCosts(l *load, ideal bool, m *fleet) model.Costs {
 	given := t.has("costs")
 	in := t.table("costs")
 	c := model.Costs{
@@ -107,6 +113,9 @@ func (t *table) readCosts(l *load, ideal bool) model.Costs {
 		Commit: 200 * time.Millisecond, TaskCleanup: 500 * time.Millisecond,
 	}
 	source := map[string]string{}
+	if len(m.machines) > 0 {
+		c.Launch, source["launch"] = m.machines[0].JVMStart, "of the platform"
+	}
 	if l.recorded() {
 		c.Launch, c.Commit = l.replay.Startup, l.replay.Commit
 		source["launch"], source["commit"] = "recorded times contain the rest", "recorded times contain the rest"
@@ -150,11 +159,12 @@ type group struct {
 }
 
 // readNodes makes the nodes: of groups, of a number, or of the trace.
-func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf) {
+func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *fleet, machine int) {
 	alike := model.Node{
 		MapSlots:    t.slots("map_slots", "mapred.tasktracker.map.tasks.maximum", conf),
 		ReduceSlots: t.slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", conf),
 		Slowness:    t.number("slowdown", 1, 1e-3, 1e3),
+		Machine:     machine,
 	}
 	alike.FailAfter = t.duration("fail_after", 0)
 	nodes := t.integer("nodes", 0, 1, mostNodes)
@@ -168,6 +178,7 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf) {
 		g.node.MapSlots = in.integer("map_slots", alike.MapSlots, 0, 100_000)
 		g.node.ReduceSlots = in.integer("reduce_slots", alike.ReduceSlots, 0, 100_000)
 		g.node.Slowness = in.number("slowdown", alike.Slowness, 1e-3, 1e3)
+		g.node.Machine = m.readMachine(in, machine)
 		g.node.Dies = in.duration("dies", 0)
 		g.node.FailAfter = in.duration("fail_after", alike.FailAfter)
 		in.done()
@@ -183,6 +194,7 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf) {
 	case len(groups) == 0 && nodes == 0:
 		if l.history != nil && l.history.Topology.Hosts() > 0 {
 			t.nodesOfTrace(c, l.history, alike)
+			t.somePlatform(c, m)
 			return
 		}
 		t.fail(t.line(""), "%s: want nodes or [[cluster.group]]: neither the scenario nor a trace names machines", join(t.path, "nodes"))
@@ -224,6 +236,13 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf) {
 		}
 	}
 	t.someSlots(c)
+	t.somePlatform(c, m)
+}
+
+func (t *table) somePlatform(c *model.Cluster, m *fleet) {
+	if m.planned() && slices.ContainsFunc(c.Nodes, func(n model.Node) bool { return n.Machine < 0 }) {
+		t.fail(t.line(""), "%s: want the platform of the nodes: fidelity is %v", join(t.path, "platform"), m.fidelity)
+	}
 }
 
 func (t *table) someSlots(c *model.Cluster) {

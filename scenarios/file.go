@@ -299,10 +299,13 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	q.Until = t.duration("until", 0)
 	conf := t.conf("conf")
 
-	load := f.readWorkload(t.table("workload"), conf, s, seed)
-	q.Cluster = t.table("cluster").readCluster(load, conf)
+	m := &fleet{file: f, scenario: s, fidelity: q.Fidelity}
+	m.readNetwork(t.table("network"))
+	load := f.readWorkload(t.table("workload"), conf, s, seed, m)
+	q.Cluster = t.table("cluster").readCluster(load, conf, m)
 	q.Scheduler = t.table("scheduler").readScheduler(&q.Cluster)
-	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q)...)
+	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q, m)...)
+	q.Programs = m.programs
 	t.limited(q.Jobs)
 	if len(q.Jobs) == 0 {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
@@ -314,7 +317,7 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 }
 
 func (t *table) fidelity() model.Fidelity {
-	words := []string{model.Replay.String(), model.Profile.String()}
+	words := []string{model.Replay.String(), model.Profile.String(), model.Phase.String(), model.Device.String()}
 	f, _ := model.ParseFidelity(t.oneOf("fidelity", words[0], words...))
 	return f
 }

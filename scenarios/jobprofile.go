@@ -150,7 +150,7 @@ func (t *table) rising(key string) (list []float64) {
 // against the scenario's folder.
 func (f *File) jobProfile(t *table, s *Scenario, fidelity model.Fidelity) *workload.Profile {
 	name := t.str("profile", "")
-	if name == "" {
+	if name == "" || fidelity >= model.Phase {
 		return nil
 	}
 	if fidelity != model.Profile {

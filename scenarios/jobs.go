@@ -13,11 +13,17 @@ import (
 )
 
 // readJobs reads [[job]] tables.
-func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf) []workload.Job {
+func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *fleet) []workload.Job {
 	var jobs []workload.Job
 	for i, in := range t.tables("job") {
 		profile := f.jobProfile(in, s, q.Fidelity)
-		jobs = append(jobs, in.readJob(i, profile, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
+		program := ""
+		if m.planned() {
+			if p := m.program(in); p != nil {
+				program = p.Name
+			}
+		}
+		jobs = append(jobs, in.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
 		if tasks(jobs) > mostTasks {
 			break
 		}
@@ -28,8 +34,8 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf) []workload.Job {
 // mostJobs of one table.
 const mostJobs = 10_000_000
 
-func (t *table) readJob(number int, profile *workload.Profile, c *model.Cluster, seed workload.Seed) []workload.Job {
-	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile}
+func (t *table) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
+	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile, Program: program}
 	j.Name = j.ID
 	j.User, j.Pool, j.Queue = t.str("user", ""), t.str("pool", ""), t.str("queue", "")
 	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
@@ -151,6 +157,7 @@ func (t *table) readReduces(j *workload.Job) {
 	r.Time = t.oneTime(r.Count, "reduce_ms", "reduce_duration")
 	r.ShuffleData, r.OutputBytes = t.size("shuffle_bytes", 0), t.size("output_bytes", 0)
 	r.Fails = t.failures("reduce_fail_ms", r.Count)
+	r.Shares = t.shares(r.Count)
 	if r.Copy.Set() && (r.Shuffle.Set() || r.FirstWave.Set()) {
 		t.fail(t.line("copy_ms"), "%s: gives the shuffle twice: want copy (which overlaps the maps) or shuffle (after the last map)", t.path)
 	}
@@ -165,8 +172,11 @@ func (t *table) readReduces(j *workload.Job) {
 
 // someTimes wants the times of tasks to be stated.
 func (t *table) someTimes(j *workload.Job) {
+	if j.Program != "" && j.Maps.Count > 0 && j.Maps.InputBytes == 0 {
+		t.fail(t.line("maps"), "%s: want input, the bytes that the maps read", t.path)
+	}
 	if t.has("profile") && j.Profile == nil {
-		return // reported where it is read
+		return // what it says decides, or what is wrong with it is reported
 	}
 	if j.Maps.Count > 0 && !j.Maps.Time.Set() && !t.has("map_ms") && !t.has("duration") {
 		t.fail(t.line(""), "%s: want the time of its maps: map_ms or duration", t.path)

@@ -21,6 +21,8 @@ type job struct {
 	refs  [2][]uint32 // by kind and task: virgin, done, or a task record
 	hosts hostLists   // where the splits lie
 
+	recipes *recipes // nil where the times of tasks are given
+
 	setup, cleanup                 [2]*task // by slot type
 	launchedSetup, launchedCleanup bool
 	failing                        bool // given up: only its clean-up is left

@@ -34,7 +34,10 @@ func (jt *jobTracker) newJob(id int) (*job, error) {
 		j.tracked[k] = jt.progress || conf.speculates[k]
 	}
 	*j.outcome = unborn(spec)
-	return j, nil
+	if jt.planned {
+		j.recipes, err = jt.newRecipes(spec)
+	}
+	return j, err
 }
 
 // readJob reads what a job's configuration says about its tasks, and how many
@@ -116,31 +119,32 @@ func (a *attempt) ended() workload.State {
 
 // fillPhases divides an attempt's time among its phases.
 func (a *attempt) fillPhases(row *workload.Attempt) {
-	at := a.start
-	until := func(p workload.Phase, end engine.Time) {
-		if end = min(end, a.finish); end > at {
-			row.Phases[p] += (end - at).Duration()
-			at = end
-		}
-	}
+	d := division{row, a.start, a.finish}
 	if a.started {
-		until(workload.PhaseStartup, a.begin)
+		d.until(workload.PhaseStartup, a.begin)
 	}
-	switch a.kind {
-	case workload.Map:
-		until(workload.PhaseMap, min(a.begin+a.work, a.pending))
-	case workload.Reduce:
-		if a.known < engine.Never {
-			row.WaitFetch = max(0, min(a.known, a.finish)-at).Duration()
-			until(workload.PhaseShuffle, a.known+a.shuffle)
-			until(workload.PhaseMerge, a.known+a.shuffle+a.sort)
-			until(workload.PhaseReduce, a.pending)
-		} else {
-			row.WaitFetch = max(0, a.finish-at).Duration()
-			until(workload.PhaseShuffle, a.finish)
-		}
+	switch {
+	case a.exec != nil:
+		a.exec.fill(a, &d)
+	case a.kind == workload.Map:
+		d.until(workload.PhaseMap, min(a.begin+a.work, a.pending))
+	case a.kind == workload.Reduce:
+		a.fillShuffle(&d)
+		d.until(workload.PhaseReduce, a.pending)
 	}
-	until(workload.PhaseCommit, a.finish)
+	d.until(workload.PhaseCommit, a.finish)
+}
+
+// fillShuffle is a reduce's time until it begins to reduce.
+func (a *attempt) fillShuffle(d *division) {
+	if a.known == engine.Never {
+		d.row.WaitFetch = max(0, a.finish-d.at).Duration()
+		d.until(workload.PhaseShuffle, a.finish)
+		return
+	}
+	d.row.WaitFetch = max(0, min(a.known, a.finish)-d.at).Duration()
+	d.until(workload.PhaseShuffle, a.known+a.shuffle)
+	d.until(workload.PhaseMerge, a.known+a.shuffle+a.sort)
 }
 
 // account adds an attempt to its job's outcome.

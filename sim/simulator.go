@@ -124,7 +124,13 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		shared: q.Cluster.SharedSlots, every: q.Cluster.EveryHeartbeat,
 		hosts: make(map[string]int32, len(q.Cluster.Nodes)),
 		draws: newDraws(seed), placement: seed.Named("split placement"),
-		turn: beforeBeats,
+		turn: beforeBeats, planned: q.Fidelity >= model.Phase,
+	}
+	if jt.planned {
+		jt.programs = make(map[string]*model.Program, len(q.Programs))
+		for i := range q.Programs {
+			jt.programs[q.Programs[i].Name] = &q.Programs[i]
+		}
 	}
 	jt.submits, _ = sched.(scheduler.Submitter)
 	jt.chooses, _ = sched.(scheduler.Chooser)
@@ -320,6 +326,11 @@ func (jt *jobTracker) buildJobs() error {
 	for i := range q.Jobs {
 		if _, _, err := jt.readJob(&q.Jobs[i]); err != nil {
 			return fmt.Errorf("job %s: %w", q.Jobs[i].ID, err)
+		}
+		if jt.planned {
+			if _, err := jt.newRecipes(&q.Jobs[i]); err != nil {
+				return fmt.Errorf("job %s: %w", q.Jobs[i].ID, err)
+			}
 		}
 		if i > 0 && q.Jobs[i].Submit < q.Jobs[i-1].Submit {
 			return fmt.Errorf("job %s is submitted before job %s but listed after it", q.Jobs[i].ID, q.Jobs[i-1].ID)

@@ -72,6 +72,7 @@ type attempt struct {
 	firstReport engine.Time // the heartbeat after assignment
 
 	shuffle, sort, work engine.Time // durations
+	exec                execution   // nil where they are given
 	progress            float32     // as last reported
 	shufflingAt         int32       // its place among those of its job
 	watched             bool        // its progress matters

@@ -74,8 +74,12 @@ func (jt *jobTracker) plan(a *attempt) {
 		case workload.OffRack:
 			factor *= orOne(spec.Maps.OffFactor)
 		}
-		d := &jt.draws
-		a.work = jt.stretched(engine.At(spec.Maps.Time.At(index, d.maps.For(a.job.ID).Stream(index, number))), factor)
+		if a.job.recipes != nil {
+			jt.planPhases(a, factor)
+		} else {
+			d := &jt.draws
+			a.work = jt.stretched(engine.At(spec.Maps.Time.At(index, d.maps.For(a.job.ID).Stream(index, number))), factor)
+		}
 		if a.job.Tasks[workload.Reduce] == 0 && !jt.release.Ideal {
 			jt.commits(a, a.begin+a.work)
 		} else {
@@ -84,6 +88,11 @@ func (jt *jobTracker) plan(a *attempt) {
 	case workload.Reduce:
 		if after, ok := spec.Reduces.Fails.After(index, number); ok {
 			a.failAt = min(a.failAt, a.begin+engine.At(after))
+		}
+		if a.job.recipes != nil {
+			jt.planPhases(a, node.Slowness)
+			jt.replan(a, engine.Never)
+			return
 		}
 		r, d := &spec.Reduces, &jt.draws
 		id := a.job.ID
@@ -111,21 +120,27 @@ func (jt *jobTracker) replan(a *attempt, known engine.Time) {
 // shuffleTime is what a reduce still has to copy once it knows all maps.
 func (jt *jobTracker) shuffleTime(a *attempt) engine.Time {
 	r := &a.job.spec.Reduces
+	if p, ok := a.exec.(*reduceRecipe); ok {
+		return jt.leftToCopy(a, engine.At(p.alone[workload.PhaseShuffle]))
+	}
 	stream := jt.draws.shuffles.For(a.job.ID).Stream(int(a.task.index), int(a.number))
 	if r.Copy.Set() {
-		// Copying has gone on since the start; if it kept up with the maps,
-		// the output of the last one is left.
-		whole := engine.At(r.Copy.At(int(a.task.index), stream))
-		waited := a.known - a.begin
-		if waited > 0 && whole <= waited {
-			return jt.stretched(whole, 1/float64(a.job.Tasks[workload.Map]))
-		}
-		return whole - max(waited, 0)
+		return jt.leftToCopy(a, engine.At(r.Copy.At(int(a.task.index), stream)))
 	}
 	if r.FirstWave.Set() && a.known > a.begin {
 		return engine.At(r.FirstWave.At(int(a.task.index), stream))
 	}
 	return engine.At(r.Shuffle.At(int(a.task.index), stream))
+}
+
+// leftToCopy is what is left of a whole copy time. Copying has gone on since the
+// start; if it kept up with the maps, the output of the last one is left.
+func (jt *jobTracker) leftToCopy(a *attempt, whole engine.Time) engine.Time {
+	waited := a.known - a.begin
+	if waited > 0 && whole <= waited {
+		return jt.stretched(whole, 1/float64(a.job.Tasks[workload.Map]))
+	}
+	return whole - max(waited, 0)
 }
 
 // Profile is ARIA's profile of the job as it was given. The first shuffle is

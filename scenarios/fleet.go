@@ -1,0 +1,282 @@
+package scenarios
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// fleet is the types of machines of a cluster, and the programs that run there.
+// Only questions in which the work of tasks decides on their time have any.
+type fleet struct {
+	file     *File
+	scenario *Scenario
+	fidelity model.Fidelity
+	machines []model.Machine
+	programs []model.Program
+	nic      float64 // bytes/s instead of the platforms'; 0: theirs
+	uplink   float64
+}
+
+func (m *fleet) planned() bool { return m.fidelity >= model.Phase }
+
+// readNetwork reads [network], which changes what the platforms say.
+func (m *fleet) readNetwork(t *table) {
+	for _, rate := range []struct {
+		key string
+		to  *float64
+	}{{"nic_mb", &m.nic}, {"uplink_mb", &m.uplink}} {
+		if t.has(rate.key) {
+			*rate.to = t.rate(rate.key)
+		}
+		t.ask(rate.key)
+		if t.has(rate.key) && m.fidelity != model.Device {
+			t.warn("%s:%d: %s has no effect at fidelity %v", t.file, t.line(rate.key), join(t.path, rate.key), m.fidelity)
+		}
+	}
+	t.done()
+}
+
+// machineKeys change a platform for some nodes.
+var machineKeys = []string{"platform", "disks", "disk_slowdown", "cpu_slowdown"}
+
+// readMachine reads the type of machine of the cluster, or of a group, which has
+// the cluster's unless it says otherwise, and returns its index.
+func (m *fleet) readMachine(t *table, common int) int {
+	t.asked = append(t.asked, machineKeys...)
+	own := slices.ContainsFunc(machineKeys, t.has)
+	switch {
+	case !m.planned():
+		for _, key := range machineKeys {
+			if t.has(key) {
+				t.warn("%s:%d: %s has no effect at fidelity %v", t.file, t.line(key), join(t.path, key), m.fidelity)
+			}
+		}
+		return 0
+	case !own:
+		return common
+	}
+	var machine model.Machine
+	if name := t.str("platform", ""); name != "" {
+		var ok bool
+		if machine, ok = m.platform(t, name); !ok {
+			return common
+		}
+	} else if common >= 0 {
+		machine = m.machines[common]
+	} else {
+		return common
+	}
+	if t.has("disks") {
+		machine.Disks = slices.Repeat(machine.Disks[:1], t.integer("disks", 1, 1, 1000))
+	}
+	machine.Disks = slices.Clone(machine.Disks)
+	t.slowDisks(machine.Disks)
+	machine.Speed /= t.number("cpu_slowdown", 1, 1e-3, 1e3)
+	m.machines = append(m.machines, machine)
+	return len(m.machines) - 1
+}
+
+// slowDisks reads factors on the time of a machine's disks: one for all, or one
+// for each.
+func (t *table) slowDisks(disks []model.Disk) {
+	v, ok := t.values["disk_slowdown"]
+	if !ok {
+		return
+	}
+	list, isList := v.([]any)
+	if !isList {
+		list = slices.Repeat([]any{v}, len(disks))
+	}
+	for i, x := range list {
+		f, ok := asNumber(x)
+		if !ok || f < 1e-3 || f > 1e3 || len(list) != len(disks) {
+			t.want("disk_slowdown", v, "a factor on the time of the disks, or a list of one for each of them")
+			return
+		}
+		disks[i].Read /= f
+		disks[i].Write /= f
+	}
+}
+
+// platform reads a shipped platform, or a file taken against the scenario's
+// folder.
+func (m *fleet) platform(t *table, name string) (model.Machine, bool) {
+	data, file, err := m.described("platforms", name, Platforms())
+	var machine model.Machine
+	if err == nil {
+		machine, err = readPlatform(data, file)
+	}
+	if err != nil {
+		t.failf("platform", "%v", err)
+		return machine, false
+	}
+	if m.nic > 0 {
+		machine.NIC = m.nic
+	}
+	if m.uplink > 0 {
+		machine.Uplink = m.uplink
+	}
+	for _, a := range machine.Assumed {
+		t.assume("platform %s: %s", name, a)
+	}
+	return machine, true
+}
+
+// described reads what a name stands for, and notes it among the inputs.
+func (m *fleet) described(folder, name string, shipped []string) (data []byte, file string, err error) {
+	if slices.Contains(shipped, name) {
+		data, err = shippedIn(folder, name, shipped)
+		file = ShippedPrefix + folder + "/" + name + ".toml"
+		m.note(Input{Name: file, Data: data})
+		return data, file, err
+	}
+	if !strings.Contains(name, ".") && !strings.ContainsRune(name, filepath.Separator) {
+		_, err = shippedIn(folder, name, shipped)
+		return nil, "", err
+	}
+	file = name
+	if !filepath.IsAbs(name) {
+		file = filepath.Join(m.file.folder, name)
+	}
+	if data, err = os.ReadFile(file); err == nil {
+		m.note(Input{Name: file})
+	}
+	return data, file, err
+}
+
+func (m *fleet) note(in Input) {
+	if !slices.ContainsFunc(m.scenario.Inputs, func(i Input) bool { return i.Name == in.Name }) {
+		m.scenario.Inputs = append(m.scenario.Inputs, in)
+	}
+}
+
+// program reads the profile that says what tasks do.
+func (m *fleet) program(t *table) *model.Program {
+	name := t.str("profile", "")
+	if name == "" {
+		t.fail(t.line(""), "%s: want the profile of what the tasks do: fidelity is %v", join(t.path, "profile"), m.fidelity)
+		return nil
+	}
+	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {
+		return &m.programs[i]
+	}
+	data, file, err := m.described("profiles", name, Profiles())
+	var p model.Program
+	if err == nil {
+		p, err = readProfile(data, file)
+	}
+	if err != nil {
+		t.failf("profile", "%v", err)
+		return nil
+	}
+	for _, a := range p.Assumed {
+		t.assume("profile %s: %s", name, a)
+	}
+	p.Name = name
+	m.programs = append(m.programs, p)
+	return &m.programs[len(m.programs)-1]
+}
+
+// shaped gives a job of a trace a program of its own, with the volumes of the
+// trace: records are as wide as those of the program it is like.
+func (m *fleet) shaped(like *model.Program, j *workload.Job) {
+	p := *like
+	p.Name = like.Name + " as " + j.ID
+	in, out := float64(j.Maps.InputBytes), float64(j.Reduces.OutputBytes)
+	between := float64(j.Reduces.ShuffleData)
+	if j.Reduces.Count == 0 {
+		between, out = out, 0
+	}
+	d := &p.Data
+	width := d.InputPairWidth
+	if d.MapRecsSel > 0 {
+		width *= d.MapSizeSel / d.MapRecsSel
+	}
+	d.MapSizeSel = between / in
+	d.MapRecsSel = d.MapSizeSel * d.InputPairWidth / width
+	if between > 0 {
+		selectivity := out / between
+		if d.ReduceSizeSel > 0 {
+			d.ReduceRecsSel *= selectivity / d.ReduceSizeSel
+		}
+		d.ReduceSizeSel = selectivity
+	}
+	m.programs = append(m.programs, p)
+	j.Program = p.Name
+}
+
+// readLoads reads what others than Hadoop ask of the nodes' devices.
+func (m *fleet) readLoads(t *table, c *model.Cluster) {
+	for i, in := range t.tables("load") {
+		l := model.Load{Streams: in.number("streams", 0, 0, 1e6), Share: in.number("share", 0, 0, 1)}
+		devices := []string{"disk", "cpu", "network"}
+		device := in.oneOf("device", devices[0], devices...)
+		l.Device = model.LoadDevice(slices.Index(devices, device))
+		l.From, l.Until = in.duration("from", 0), in.duration("until", 0)
+		node := in.str("node", "")
+		l.Node = slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == node })
+		l.Disk = in.integer("disk", -1, 0, 1000)
+		switch {
+		case l.Node < 0:
+			in.failf("node", "%q: want the name of one of %d nodes", node, len(c.Nodes))
+		case m.fidelity != model.Device:
+			t.warn("%s:%d: cluster.load has no effect at fidelity %v", t.file, t.lines[index("cluster.load", i)], m.fidelity)
+		case l.Disk >= len(c.Machines[c.Nodes[l.Node].Machine].Disks):
+			in.failf("disk", "%d: want one of the node's %d disks, from 0", l.Disk, len(c.Machines[c.Nodes[l.Node].Machine].Disks))
+		case l.Streams == 0 && l.Share == 0:
+			in.fail(in.line(""), "%s: want streams or share", in.path)
+		case l.Until > 0 && l.Until <= l.From:
+			in.failf("until", "want it after from")
+		}
+		in.done()
+		c.Loads = append(c.Loads, l)
+	}
+}
+
+// shares reads how the map output is divided among the reduces: "uniform", as
+// { zipf = s }, where the n-th reduce gets 1/n^s of what the first one gets, or
+// in parts given one by one.
+func (t *table) shares(reduces int) []float64 {
+	v, ok := t.ask("skew")
+	if !ok || v == "uniform" {
+		return nil
+	}
+	parts := make([]float64, reduces)
+	switch v := v.(type) {
+	case map[string]any:
+		in := t.table("skew")
+		s := in.quantity("zipf", 0, 100)
+		in.done()
+		for i := range parts {
+			parts[i] = math.Pow(float64(i+1), -s)
+		}
+	case []any:
+		for i := range min(len(v), reduces) {
+			parts[i], ok = asNumber(v[i])
+			if !ok || parts[i] < 0 {
+				t.want(index("skew", i), v[i], "a part of at least 0")
+			}
+		}
+		ok = len(v) == reduces
+	default:
+		ok = false
+	}
+	sum := 0.0
+	for _, p := range parts {
+		sum += p
+	}
+	if !ok || !(sum > 0) {
+		t.want("skew", v, `"uniform", { zipf = 0.8 } or the part of each reduce`)
+		return nil
+	}
+	for i := range parts {
+		parts[i] /= sum
+	}
+	return parts
+}
