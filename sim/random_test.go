@@ -46,7 +46,6 @@ type world struct {
 	mortal  bool // nodes die
 	failing bool // attempts fail
 	kills   bool // attempts may be killed although their jobs go on
-	preempt bool // and for other jobs
 	limited bool // pools or users may leave slots idle
 	wide    bool // tasks may take two slots
 }
@@ -213,7 +212,7 @@ func (w *world) drawPolicy(s source) {
 			p.Conf.Set("mapred.fairscheduler.locality.delay", strconv.Itoa(s.n("locality delay", 0, 20_000)))
 		}
 		if rough && s.bool("preemption") {
-			w.kills, w.preempt = true, true
+			w.kills = true
 			p.Conf.Set("mapred.fairscheduler.preemption", "true")
 			p.Conf.Set("mapred.fairscheduler.preemption.interval", strconv.Itoa(s.n("preemption interval", 500, 15_000)))
 			p.Conf.Set("fairSharePreemptionTimeout", strconv.Itoa(s.n("fair timeout", 5, 30)))
