@@ -36,14 +36,27 @@ type capQueue struct {
 
 	capacity    [2]int // slots
 	maxCapacity [2]int // slots, -1: none
-	occupied    [2]int // slots, at this heartbeat
-	byUser      [2]map[string]int
-	active      [2]map[string]bool // users with tasks to launch (1.x)
+	users       []*capUser
+
+	// As of this heartbeat.
+	occupied [2]int // slots
+	active   [2]int // users with tasks to launch (1.x)
+	present  int    // users with jobs that have not ended; 0: not counted yet
+}
+
+// capUser is what one user occupies in a queue.
+type capUser struct {
+	name     string
+	occupied [2]int
+	active   [2]bool
+	present  bool
 }
 
 type capJob struct {
 	job         *Job
 	queue       *capQueue
+	user        *capUser
+	running     bool // is in the queue's list of those that run
 	initialised bool // picked by the poller; 0.20: and no task launched yet
 	missed      int  // trackers offered since its last local map (1.x)
 }
@@ -54,6 +67,8 @@ type capBase struct {
 	order  [2][]*capQueue // as last sorted, by type of task
 	jobs   []*capJob
 	poll   time.Duration // mapred.capacity-scheduler.init-poll-interval
+
+	changes int // of the cluster's jobs, as far as they have been followed
 }
 
 const capPrefix = "mapred.capacity-scheduler."
@@ -178,10 +193,21 @@ func (b *capBase) add(j *Job) *capJob {
 		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue, "default")))
 		return nil
 	}
-	cj := &capJob{job: j, queue: q}
+	cj := &capJob{job: j, queue: q, user: q.user(j.User)}
 	b.jobs = append(b.jobs, cj)
 	q.insert(&q.waiting, cj)
 	return cj
+}
+
+func (q *capQueue) user(name string) *capUser {
+	for _, u := range q.users {
+		if u.name == name {
+			return u
+		}
+	}
+	u := &capUser{name: name}
+	q.users = append(q.users, u)
+	return u
 }
 
 // insert keeps a list in the order of the queue: submission, after priority if
@@ -198,13 +224,18 @@ func (q *capQueue) insert(list *[]*capJob, j *capJob) {
 
 // follow moves jobs whose state has changed: those that have been set up into
 // the running list, those that have ended out of all.
-func (b *capBase) follow() {
+func (b *capBase) follow(c *Cluster) {
+	if b.changes == c.Changes {
+		return
+	}
+	b.changes = c.Changes
 	ended := false
 	for _, cj := range b.jobs {
 		switch cj.job.State {
 		case Running:
-			if q := cj.queue; !slices.Contains(q.running, cj) {
-				q.insert(&q.running, cj)
+			if !cj.running {
+				cj.running = true
+				cj.queue.insert(&cj.queue.running, cj)
 			}
 		case Done:
 			ended = true
@@ -224,8 +255,8 @@ func (b *capBase) follow() {
 
 // poller does a tick of the workers, then of the poller. What it picks is work
 // for the next tick.
-func (b *capBase) poller(pick func(*capQueue)) bool {
-	b.follow()
+func (b *capBase) poller(c *Cluster, pick func(*capQueue)) bool {
+	b.follow(c)
 	b.runWorkers()
 	picked := 0
 	for _, q := range b.queues {
@@ -260,29 +291,33 @@ func (b *capBase) sorted(k int) []*capQueue {
 
 // count works out how many slots the queues and their users occupy.
 func (b *capBase) count(c *Cluster) {
-	b.follow()
+	b.follow(c)
 	for _, q := range b.queues {
+		for _, u := range q.users {
+			*u = capUser{name: u.name}
+		}
+		q.occupied, q.active, q.present = [2]int{}, [2]int{}, 0
 		for k := range q.capacity {
 			q.capacity[k] = int(q.percent * float32(c.Slots[k]) / 100)
 			if q.maxPercent > 0 {
 				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots[k]) / 100)
 			}
-			q.occupied[k] = 0
-			q.byUser[k], q.active[k] = map[string]int{}, map[string]bool{}
 		}
 		for _, cj := range q.running {
 			for k := range q.occupied {
-				q.occupy(cj.job, k, cj.job.RunningTasks[k]*cj.job.SlotsPerTask[k])
+				cj.occupy(k, cj.job.RunningTasks[k]*cj.job.SlotsPerTask[k])
 			}
 		}
 	}
 }
 
-func (q *capQueue) occupy(j *Job, k, slots int) {
+func (cj *capJob) occupy(k, slots int) {
+	j, q, u := cj.job, cj.queue, cj.user
 	q.occupied[k] += slots
-	q.byUser[k][j.User] += slots
-	if j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady) {
-		q.active[k][j.User] = true
+	u.occupied[k] += slots
+	if !u.active[k] && j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady) {
+		u.active[k] = true
+		q.active[k]++
 	}
 }
 
@@ -307,7 +342,7 @@ type capacity0 struct {
 
 func (s *capacity0) Submitted(_ *Cluster, j *Job) { s.add(j) }
 
-func (s *capacity0) Tick(*Cluster) bool { return s.poller(s.pick) }
+func (s *capacity0) Tick(c *Cluster) bool { return s.poller(c, s.pick) }
 
 // pick chooses jobs to initialise: few per user, and not of too many users.
 func (s *capacity0) pick(q *capQueue) {
@@ -381,7 +416,10 @@ func (s *capacity0) fromQueue(t *TaskTracker, q *capQueue, k int) (launched, blo
 	for _, limited := range [...]bool{true, false} {
 		for _, cj := range q.running {
 			j := cj.job
-			if j.State != Running || limited && q.userOver(j, k) || s.pair && !q.room(k, j.SlotsPerTask[k]) {
+			if !j.Wants[k] && j.SlotsPerTask[k] == 1 {
+				continue // nothing to launch, and too narrow to block
+			}
+			if j.State != Running || limited && q.userOver(cj, k) || s.pair && !q.room(k, j.SlotsPerTask[k]) {
 				continue
 			}
 			if t.Free(workload.Kind(k)) < j.SlotsPerTask[k] && j.SlotsPerTask[k] > 1 {
@@ -407,22 +445,27 @@ func launch(j *Job, t *TaskTracker, k int) bool {
 }
 
 // userOver is the user limit of 0.20 (isUserOverLimit).
-func (q *capQueue) userOver(j *Job, k int) bool {
+func (q *capQueue) userOver(cj *capJob, k int) bool {
 	current := q.capacity[k]
 	if q.occupied[k] >= current {
-		current = q.occupied[k] + j.SlotsPerTask[k]
+		current = q.occupied[k] + cj.job.SlotsPerTask[k]
 	}
-	limit := max(int(math.Ceil(float64(current)/float64(q.users()))), int(math.Ceil(float64(q.userMin*current)/100)))
-	return q.byUser[k][j.User] >= limit
+	limit := max(int(math.Ceil(float64(current)/float64(q.usersPresent()))), int(math.Ceil(float64(q.userMin*current)/100)))
+	return cj.user.occupied[k] >= limit
 }
 
-// users counts those who have jobs in the queue that have not ended.
-func (q *capQueue) users() int {
-	names := map[string]bool{}
+// usersPresent counts those who have jobs in the queue that have not ended.
+func (q *capQueue) usersPresent() int {
+	if q.present > 0 {
+		return q.present
+	}
 	for _, list := range [...][]*capJob{q.waiting, q.running} {
 		for _, cj := range list {
-			names[cj.job.User] = true
+			if !cj.user.present {
+				cj.user.present = true
+				q.present++
+			}
 		}
 	}
-	return len(names)
+	return q.present
 }

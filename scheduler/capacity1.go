@@ -35,8 +35,8 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *capBase) (Schedu
 }
 
 // Submitted takes a job in unless its queue has enough of them already.
-func (s *capacity1) Submitted(_ *Cluster, j *Job) {
-	s.follow()
+func (s *capacity1) Submitted(c *Cluster, j *Job) {
+	s.follow(c)
 	q := s.queueOf(j)
 	if q != nil {
 		if why := s.refusal(q, j); why != "" {
@@ -75,9 +75,9 @@ func (s *capacity1) userInitJobs(q *capQueue) int {
 	return int(math.Ceil(float64(float32(s.maxJobs)*q.percent) / 100 * float64(q.userMin) / 100))
 }
 
-func (s *capacity1) Tick(*Cluster) bool {
-	s.follow()
-	return s.poller(s.pick)
+func (s *capacity1) Tick(c *Cluster) bool {
+	s.follow(c)
+	return s.poller(c, s.pick)
 }
 
 // pick chooses jobs to initialise within the limits of the queue and of users.
@@ -145,7 +145,7 @@ func (s *capacity1) assignMaps(c *Cluster, t *TaskTracker) {
 		}
 		width := cj.job.SlotsPerTask[workload.Map]
 		free -= width
-		cj.queue.occupy(cj.job, int(workload.Map), width)
+		cj.occupy(int(workload.Map), width)
 	}
 }
 
@@ -166,7 +166,10 @@ func (s *capacity1) assignOne(c *Cluster, t *TaskTracker, k, free int, offRack b
 			continue
 		}
 		for _, cj := range q.running {
-			if cj.job.State != Running || !s.allows(q, cj.job, k) {
+			if cj.idle(k) {
+				continue
+			}
+			if cj.job.State != Running || !s.allows(q, cj, k) {
 				continue
 			}
 			if width := cj.job.SlotsPerTask[k]; width > 1 && free < width {
@@ -218,14 +221,14 @@ func (s *capacity1) addReserved() {
 				continue
 			}
 			if n := s.reserved(cj, k); n > 0 {
-				cj.queue.occupy(cj.job, k, n*cj.job.SlotsPerTask[k])
+				cj.occupy(k, n*cj.job.SlotsPerTask[k])
 			}
 		}
 	}
 }
 
 // follow also frees the trackers reserved for jobs that have ended.
-func (s *capacity1) follow() {
+func (s *capacity1) follow(c *Cluster) {
 	for k := range s.reservations {
 		for tracker, cj := range s.reservations[k] {
 			if cj.job.State == Done || cj.job.Pending(workload.Kind(k)) == 0 {
@@ -233,7 +236,7 @@ func (s *capacity1) follow() {
 			}
 		}
 	}
-	s.capBase.follow()
+	s.capBase.follow(c)
 }
 
 func (s *capacity1) obtain(c *Cluster, t *TaskTracker, cj *capJob, k int, offRack bool) (*capJob, bool) {
@@ -257,6 +260,14 @@ func (s *capacity1) obtain(c *Cluster, t *TaskTracker, cj *capJob, k int, offRac
 	return nil, false
 }
 
+// idle reports whether asking the job would change nothing that matters: it has
+// no task to launch and its tasks are too narrow to reserve a tracker for. The
+// trackers it was offered in vain count as long as it may launch a map later.
+func (cj *capJob) idle(k int) bool {
+	j := cj.job
+	return j.SlotsPerTask[k] == 1 && (j.Spent[k] || workload.Kind(k) == workload.Reduce && !j.Wants[k])
+}
+
 // mayGoFar reports whether a job has been offered so many trackers in vain that
 // it may take a map from another rack (JobInProgress.scheduleOffSwitch).
 func (cj *capJob) mayGoFar(c *Cluster) bool {
@@ -270,8 +281,8 @@ func (q *capQueue) room(k, slots int) bool {
 }
 
 // allows applies the limits of queue and user (assignSlotsToJob).
-func (s *capacity1) allows(q *capQueue, j *Job, k int) bool {
-	width := j.SlotsPerTask[k]
+func (s *capacity1) allows(q *capQueue, cj *capJob, k int) bool {
+	width := cj.job.SlotsPerTask[k]
 	if !q.room(k, width) {
 		return false
 	}
@@ -284,9 +295,9 @@ func (s *capacity1) allows(q *capQueue, j *Job, k int) bool {
 	if !within {
 		current = q.occupied[k] + width
 	}
-	users := max(1, len(q.active[k]))
+	users := max(1, q.active[k])
 	limit := min(max(ceilDiv(current, users), ceilDiv(q.userMin*current, 100)), int(float32(capacity)*q.userFactor))
-	return q.byUser[k][j.User]+width <= limit
+	return cj.user.occupied[k]+width <= limit
 }
 
 func ceilDiv(a, b int) int { return (a + b - 1) / b }

@@ -24,6 +24,7 @@ type fair1 struct {
 	boost          *booster
 
 	infos    []*info1 // by submission
+	list     []*info1 // for the time of one call
 	updated  time.Duration
 	restless bool // deficits, which never rest, have decided on guaranteed slots
 }
@@ -145,14 +146,14 @@ func (f *fair1) Assign(c *Cluster, t *TaskTracker) {
 }
 
 func (f *fair1) assignOne(t *TaskTracker, k int) bool {
-	var candidates []*info1
+	f.list = f.list[:0]
 	for _, i := range f.infos {
-		if i.job.State == Running && i.needed[k] > 0 {
-			candidates = append(candidates, i)
+		if i.job.Wants[k] && i.needed[k] > 0 {
+			f.list = append(f.list, i)
 		}
 	}
 	// DeficitComparator. Ties are in the order of a hash map in Hadoop.
-	slices.SortStableFunc(candidates, func(a, b *info1) int {
+	slices.SortStableFunc(f.list, func(a, b *info1) int {
 		needyA, needyB := a.job.RunningTasks[k] < a.min[k], b.job.RunningTasks[k] < b.min[k]
 		switch {
 		case needyA && !needyB:
@@ -166,7 +167,7 @@ func (f *fair1) assignOne(t *TaskTracker, k int) bool {
 		}
 		return 0
 	})
-	for _, i := range candidates {
+	for _, i := range f.list {
 		ok := false
 		if workload.Kind(k) == workload.Map {
 			_, ok = i.job.LaunchMap(t, Anywhere)
@@ -219,10 +220,10 @@ func (f *fair1) updateDeficits(now time.Duration) {
 // updateRunnability lets jobs run in order of priority and submission until
 // the limits of their user or pool are used up.
 func (f *fair1) updateRunnability() {
-	jobs := slices.Clone(f.infos)
-	slices.SortStableFunc(jobs, func(a, b *info1) int { return byPriority(a.job, b.job) })
+	f.list = append(f.list[:0], f.infos...)
+	slices.SortStableFunc(f.list, func(a, b *info1) int { return byPriority(a.job, b.job) })
 	users, pools := map[string]int{}, map[string]int{}
-	for _, i := range jobs {
+	for _, i := range f.list {
 		i.runnable = false
 		if i.job.State != Running {
 			continue

@@ -38,7 +38,9 @@ type fair2 struct {
 	countGiven  bool          // what a heartbeat has given counts for the load (1.2)
 
 	pools      []*pool2 // by name
+	order      []*pool2 // as sorted for one task
 	infos      []*info2 // by submission
+	list       []*info2 // for the time of one call
 	preemptAt  time.Duration
 	lastAssign time.Duration // 0: none yet
 	skippers   int           // jobs that were refused a map at the last heartbeat
@@ -75,7 +77,8 @@ type pool2 struct {
 	max        [2]int
 	minTimeout time.Duration
 
-	jobs        [2][]*info2 // in the order of the last sorting
+	jobs        [2][]*info2 // in the order of the last sorting, where that matters
+	runs        int         // tasks, while pools are sorted
 	demand      [2]int
 	share       [2]float64
 	atMinShare  [2]time.Duration // when it last had it
@@ -221,15 +224,19 @@ func (f *fair2) Tick(c *Cluster) bool {
 }
 
 // Wants: a heartbeat is looked at while some pool runs fewer, or more, tasks
-// than it demanded at the last update, and when jobs have been refused, because
-// the next heartbeat of any tracker ends the time they are taken to wait.
-func (f *fair2) Wants(*Cluster) Offers {
-	demand, running := f.totals()
-	return Offers{
-		Map:    demand[workload.Map] != running[workload.Map],
-		Reduce: demand[workload.Reduce] != running[workload.Reduce],
-		Any:    f.skippers > 0,
+// than it demanded at the last update, if there is a job to launch or refuse one,
+// and when jobs have been refused, because the next heartbeat of any tracker ends
+// the time they are taken to wait.
+func (f *fair2) Wants(c *Cluster) Offers {
+	want := Offers{Any: f.skippers > 0}
+	sorts := f.sizeBased || f.boost != nil || f.preempts || f.meter
+	maps, reduces := sorts || c.Unspent[workload.Map] > 0, sorts || c.Waiting[workload.Reduce] > 0
+	if maps || reduces {
+		demand, running := f.totals()
+		want.Map = maps && demand[workload.Map] != running[workload.Map]
+		want.Reduce = reduces && demand[workload.Reduce] != running[workload.Reduce]
 	}
+	return want
 }
 
 func (f *fair2) totals() (demand, running [2]int) {
@@ -323,23 +330,53 @@ func (f *fair2) choose(t *TaskTracker, rejected [2]bool, given [2]int) int {
 // assignOne launches one task: pools in fair order, and the jobs of each in
 // fair or FIFO order.
 func (f *fair2) assignOne(c *Cluster, t *TaskTracker, k int) bool {
-	order := slices.Clone(f.pools)
-	sortLikeJava(order, func(a, b *pool2) int {
-		return cmp.Or(fairOrder(a.running(k), a.min[k], a.demand[k], a.weight, b.running(k), b.min[k], b.demand[k], b.weight),
+	f.order = append(f.order[:0], f.pools...)
+	for _, p := range f.order {
+		p.runs = p.running(k)
+	}
+	sortLikeJava(f.order, func(a, b *pool2) int {
+		return cmp.Or(fairOrder(a.runs, a.min[k], a.demand[k], a.weight, b.runs, b.min[k], b.demand[k], b.weight),
 			cmp.Compare(a.name, b.name))
 	})
-	for _, p := range order {
-		if p.running(k) >= p.max[k] {
+	for _, p := range f.order {
+		if p.runs >= p.max[k] {
 			continue
 		}
-		f.sortJobs(c, p, k)
-		for _, i := range p.jobs[k] {
-			if i.runnable && i.job.State == Running && f.launch(c, t, i, k) {
+		for _, i := range f.candidates(c, p, k) {
+			if f.launch(c, t, i, k) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// candidates lists the jobs of a pool that may launch a task, in their order.
+// Of the others, those that may do so later are asked for a map as well: they
+// are refused one.
+func (f *fair2) candidates(c *Cluster, p *pool2, k int) []*info2 {
+	keep := f.remembersOrder(p, k)
+	if keep {
+		f.sortJobs(c, p, p.jobs[k], k)
+	}
+	f.list = f.list[:0]
+	for _, i := range p.jobs[k] {
+		j := i.job
+		if i.runnable && j.State == Running && (j.Wants[k] || workload.Kind(k) == workload.Map && !j.Spent[k]) {
+			f.list = append(f.list, i)
+		}
+	}
+	if !keep {
+		f.sortJobs(c, p, f.list, k)
+	}
+	return f.list
+}
+
+// remembersOrder reports whether the order of a pool's jobs, spent ones too,
+// makes a difference later: because it may depend on the one before, or because
+// sums and lists are made in it.
+func (f *fair2) remembersOrder(p *pool2, k int) bool {
+	return f.sizeBased || f.boost != nil || f.preempts || f.meter && p.max[k] != math.MaxInt
 }
 
 // fairOrder is SchedulingAlgorithms.FairShareComparator without its last
@@ -358,8 +395,7 @@ func fairOrder(run1, min1, demand1 int, weight1 float64, run2, min2, demand2 int
 	return sign(float64(run1)/weight1 - float64(run2)/weight2)
 }
 
-func (f *fair2) sortJobs(c *Cluster, p *pool2, k int) {
-	jobs := p.jobs[k]
+func (f *fair2) sortJobs(c *Cluster, p *pool2, jobs []*info2, k int) {
 	if p.fifo {
 		slices.SortStableFunc(jobs, func(a, b *info2) int { return byPriority(a.job, b.job) })
 		return
@@ -491,10 +527,10 @@ func (f *fair2) update(c *Cluster) {
 // updateRunnability lets jobs run, and has them initialised, in order of
 // priority and submission until the limits are used up.
 func (f *fair2) updateRunnability() {
-	jobs := slices.Clone(f.infos)
-	slices.SortStableFunc(jobs, func(a, b *info2) int { return byPriority(a.job, b.job) })
+	f.list = append(f.list[:0], f.infos...)
+	slices.SortStableFunc(f.list, func(a, b *info2) int { return byPriority(a.job, b.job) })
 	users, pools := map[string]int{}, map[string]int{}
-	for _, i := range jobs {
+	for _, i := range f.list {
 		i.runnable = false
 		user, pool := i.job.User, i.pool.name
 		if users[user] >= f.limits.user(user) || pools[pool] >= f.limits.pool(pool) {

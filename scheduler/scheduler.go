@@ -81,6 +81,7 @@ type Cluster struct {
 	Version   int           // changes whenever Jobs does
 	Changes   int           // changes whenever a job starts or ends to run, or to want tasks launched
 	Waiting   [2]int        // running jobs that want a task of the type launched
+	Unspent   [2]int        // running jobs that may yet launch one
 	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
 }
 
@@ -129,6 +130,7 @@ type Job struct {
 	SlotsPerTask [2]int // more than one for a job that asks for much memory
 
 	Wants        [2]bool // runs, and has a task to launch or to speculate
+	Spent        [2]bool // will never launch a task of the type again
 	ReducesReady bool    // enough maps have ended (slowstart)
 	Speculates   [2]bool
 	UnplacedMaps int     // maps without hosts that have not been launched

@@ -47,7 +47,7 @@ type job struct {
 	needs                          needSet
 	onTrackers                     int // attempts that trackers hold
 	outcome                        *model.JobOutcome
-	counted                        [2]int  // what it adds to the cluster's remaining tasks
+	counted, unspent               [2]int  // what it adds to the cluster's counts
 	tracked                        [2]bool // progress is kept: somebody may act on it
 	calm                           bool    // nothing in it fails
 	patient                        bool    // it wants no heartbeats while no task lags
@@ -189,7 +189,7 @@ func (j *job) settleNeeds() {
 		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
 		j.jt.c.Changes++
 	}
-	j.countRemaining()
+	j.countOpen()
 }
 
 // wants reports whether some task could be launched, or come to be speculated.
@@ -197,19 +197,32 @@ func (j *job) wants(k workload.Kind) bool {
 	return j.waiting(k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.patient || j.lags(k))
 }
 
-// countRemaining keeps the cluster's count of tasks that have not succeeded.
-func (j *job) countRemaining() {
-	var n [2]int
-	if j.State == scheduler.Running {
-		n[workload.Map] = j.Remaining(workload.Map)
-		if j.ReducesReady {
-			n[workload.Reduce] = j.Remaining(workload.Reduce)
+// spent reports whether no task of the type will be launched any more.
+func (j *job) spent(k workload.Kind) bool {
+	return j.calm && j.waiting(k) == 0 && (!j.Speculates[k] || j.Remaining(k) == 0)
+}
+
+// countOpen keeps the cluster's counts of what is still to be done.
+func (j *job) countOpen() {
+	var n, unspent [2]int
+	for k := range n {
+		kind := workload.Kind(k)
+		j.Spent[k] = j.spent(kind)
+		if j.State != scheduler.Running {
+			continue
+		}
+		if kind == workload.Map || j.ReducesReady {
+			n[k] = j.Remaining(kind)
+		}
+		if !j.Spent[k] {
+			unspent[k] = 1
 		}
 	}
 	for k := range n {
 		j.jt.c.Remaining[k] += n[k] - j.counted[k]
+		j.jt.c.Unspent[k] += unspent[k] - j.unspent[k]
 	}
-	j.counted = n
+	j.counted, j.unspent = n, unspent
 }
 
 func (j *job) setupFinished() bool {

@@ -242,10 +242,10 @@ func (j *job) launchTaskCleanup(t *taskTracker, k workload.Kind) bool {
 	return true
 }
 
-// noteRunning enters a task among those that may be speculated
-// (JobInProgress.scheduleMap, scheduleReduce).
+// noteRunning enters a task among those that may be speculated, or be counted
+// for it (JobInProgress.scheduleMap, scheduleReduce).
 func (j *job) noteRunning(t *task) {
-	if !j.Speculates[t.kind] {
+	if !j.tracked[t.kind] {
 		return
 	}
 	if t.kind == workload.Map {

@@ -35,6 +35,13 @@ func (j *job) Speculatable(k workload.Kind) int {
 		return 0
 	}
 	n := 0
+	if j.calm {
+		set := j.running(k)
+		for i, t := set.lagging(j, k, 0); t != nil; i, t = set.lagging(j, k, i+1) {
+			n++
+		}
+		return n
+	}
 	for i := range j.refs[k] {
 		if t := j.record(k, int32(i)); t != nil && t.running() && t.mayBeSpeculated(now, average) {
 			n++
@@ -61,11 +68,7 @@ func (j *job) waiting(k workload.Kind) int {
 // lags reports whether a tracker could be given a second attempt of some task.
 // Of a job too young for that it remembers to ask again.
 func (j *job) lags(k workload.Kind) bool {
-	set := &j.runningReduces
-	if k == workload.Map {
-		set = &j.runningMaps.all
-	}
-	if _, found := set.first(j, k, nowhere); !found {
+	if _, found := j.running(k).first(j, k, nowhere); !found {
 		return false
 	}
 	if old := j.initAt + speculativeLag; j.jt.eng.Now() < old {
@@ -77,6 +80,14 @@ func (j *job) lags(k workload.Kind) bool {
 		return false
 	}
 	return true
+}
+
+// running is the set of the running tasks of a type.
+func (j *job) running(k workload.Kind) *runningSet {
+	if k == workload.Map {
+		return &j.runningMaps.all
+	}
+	return &j.runningReduces
 }
 
 // mature is the instant from which tasks of a job may be speculated.
@@ -196,21 +207,31 @@ func (m member) of(j *job, k workload.Kind) *task {
 	return t
 }
 
-// first is the first task that lags and has not been on a tracker.
-func (s *runningSet) first(j *job, k workload.Kind, tracker int32) (int32, bool) {
+// lagging is the first member from i on that lags, and its task.
+func (s *runningSet) lagging(j *job, k workload.Kind, i int) (int, *task) {
 	if s.setbacks != j.setbacks {
 		s.setbacks = j.setbacks
 		s.restart()
 	}
 	average := j.progressOf(k)
-	for i := s.next(0, average); i >= 0; i = s.next(i+1, average) {
+	for i = s.next(i, average); i >= 0; i = s.next(i+1, average) {
 		low := ended
 		t := s.members[i].of(j, k)
 		if t != nil && t.isAlone() {
 			low = float32(t.progress)
 		}
 		s.bound(i, low)
-		if average-float64(low) >= speculativeGap && !t.ranOn(tracker) {
+		if average-float64(low) >= speculativeGap {
+			return i, t
+		}
+	}
+	return -1, nil
+}
+
+// first is the first task that lags and has not been on a tracker.
+func (s *runningSet) first(j *job, k workload.Kind, tracker int32) (int32, bool) {
+	for i, t := s.lagging(j, k, 0); t != nil; i, t = s.lagging(j, k, i+1) {
+		if !t.ranOn(tracker) {
 			return t.index, true
 		}
 	}
