@@ -296,6 +296,7 @@ func replaceLeaf(tree, v any) any {
 func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	q := model.WhatIf{Seed: seed}
 	q.Fidelity = t.fidelity()
+	t.phases = q.Fidelity == model.Phase || q.Fidelity == model.Device
 	q.Until = t.duration("until", 0)
 	conf := t.conf("conf")
 

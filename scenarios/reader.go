@@ -53,6 +53,7 @@ type report struct {
 	problems []problem
 	warnings []string
 	assumed  []string
+	phases   bool // times are made of phases, so that properties within a task matter
 }
 
 func (r *report) err() error {
@@ -366,6 +367,9 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	}
 	conf.Set(name, textOf(v))
 	p, ok := workload.FindProperty(name)
+	if p.Phases && !t.phases {
+		t.warn("%s:%d: %s has no effect: task times are given, not made of phases (fidelity)", t.file, t.line(name), name)
+	}
 	if !ok {
 		hint := didYouMean(workload.Canonical(name), workload.Properties())
 		t.warn("%s:%d: %s has no effect: slotwave does not read it%s", t.file, t.line(name), name, hint)
