@@ -370,6 +370,9 @@ func (o *outcome) nothingIdles() error {
 	if !o.instant || o.limited || o.failing || o.Scheduler.Name == "minedf" {
 		return nil
 	}
+	if o.Scheduler.Name == "capacity" && len(o.jobs) > 2 {
+		return nil // it initialises two jobs of a user at a time
+	}
 	if o.Cluster.SharedSlots && o.Scheduler.Name != "maxedf" && o.Scheduler.Name != "capacity" {
 		return nil
 	}
