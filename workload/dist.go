@@ -108,10 +108,12 @@ func (c constant) Quantile(float64) float64 { return float64(c) }
 // empirical interpolates linearly between values at equal steps of probability.
 type empirical []float64
 
-func (e empirical) Quantile(p float64) float64 {
-	at := p * float64(len(e)-1)
-	i := min(int(at), len(e)-2)
-	return e[i] + (at-float64(i))*(e[i+1]-e[i])
+func (e empirical) Quantile(p float64) float64 { return e.at(p * float64(len(e)-1)) }
+
+// at is the value at a place between the first, 0, and the last.
+func (e empirical) at(place float64) float64 {
+	i := min(int(place), len(e)-2)
+	return e[i] + (place-float64(i))*(e[i+1]-e[i])
 }
 
 func (e empirical) mean() float64 {

@@ -412,8 +412,8 @@ func peak(run []timed) int {
 	return most
 }
 
-// NewSample sums up values, which it sorts. Quantiles are given at steps of a
-// twentieth.
+// NewSample sums up values, which it sorts. Quantiles are the values
+// themselves, or of more than a hundred at steps of a hundredth.
 func NewSample(values []float64) Sample {
 	nan := math.NaN()
 	s := Sample{N: len(values), Mean: nan, SD: nan, Min: nan, Max: nan}
@@ -422,13 +422,16 @@ func NewSample(values []float64) Sample {
 	}
 	slices.Sort(values)
 	s.Mean, s.Min, s.Max = stat.Mean(values, nil), values[0], values[len(values)-1]
-	if len(values) > 1 {
-		s.SD = stat.StdDev(values, nil)
+	if len(values) == 1 {
+		s.Quantiles = []float64{s.Min, s.Min}
+		return s
 	}
-	const steps = 20
+	s.SD = stat.StdDev(values, nil)
+	last := len(values) - 1
+	steps := min(last, 100)
 	s.Quantiles = make([]float64, steps+1)
 	for i := range s.Quantiles {
-		q := stat.Quantile(float64(i)/steps, stat.LinInterp, values, nil)
+		q := empirical(values).at(float64(i*last) / float64(steps))
 		s.Quantiles[i] = min(max(q, s.Quantiles[max(0, i-1)]), s.Max) // whatever was rounded
 	}
 	return s

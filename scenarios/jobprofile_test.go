@@ -1,0 +1,101 @@
+package scenarios
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// recordedJob has something in every table of a profile.
+func recordedJob() *workload.Profile {
+	history := "job,task,kind,attempt,state,node,locality,start_ns,finish_ns,p_startup_ns,p_shuffle_ns,p_merge_ns,in_records,in_bytes,out_records,out_bytes,shuffle_bytes\n" +
+		"\"a \"\"b\"\"\",0,map,0,SUCCEEDED,n1,node,0,4000000000,1000000000,,,3,70,7,20,\n" +
+		"\"a \"\"b\"\"\",1,map,0,SUCCEEDED,n1,off,4000000000,9500000001,1000000000,,,2,30,5,10,\n" +
+		"\"a \"\"b\"\"\",0,reduce,0,SUCCEEDED,n1,none,2000000000,20000000000,1000000000,9000000000,1000000000,12,,1,5,30\n"
+	var p workload.Profiler
+	h, err := workload.ReadOptions{FS: fstest.MapFS{"a.csv": {Data: []byte(history)}}}.Open("a.csv")
+	if err != nil {
+		panic(err)
+	}
+	for i := range h.Jobs {
+		p.Add(&h.Jobs[i])
+	}
+	one := p.Profiles()[0]
+	one.Source = []string{"a.csv"}
+	return one
+}
+
+// TestJobProfileRoundTrip: what is written is read, to the last bit.
+func TestJobProfileRoundTrip(t *testing.T) {
+	want := recordedJob()
+	var file bytes.Buffer
+	if err := workload.WriteProfile(&file, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readJobProfile(file.Bytes(), "a.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := cmp.Comparer(func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) })
+	if d := cmp.Diff(want, got, same); d != "" {
+		t.Errorf("written (-) and read (+):\n%s\n%s", d, &file)
+	}
+	if want.MapTime.N != 2 || want.Data.MapSizeSel != 0.3 || want.MapMinusJVM.N != 2 {
+		t.Errorf("the profile is not what it was: %+v", want)
+	}
+}
+
+func TestJobProfileErrors(t *testing.T) {
+	const head = "source = \"x\"\n"
+	for _, x := range []struct{ text, want string }{
+		{head, "a.toml: no [recorded]: want a profile"},
+		{"[recorded]\nmaps = -1\n", "a.toml:2: recorded.maps: -1: want a whole number of at least 0"},
+		{"[recorded]\n", "source: missing"},
+		{head + "[recorded]\nmap_tme = 3\n", "a.toml:3: unknown key recorded.map_tme (did you mean map_time?)"},
+		{head + "[recorded.map_time]\nn = 2\n", "recorded.map_time.quantiles: want them with n above 0"},
+		{head + "[recorded.map_time]\nn = 2\nquantiles = [3.0]\n", "a.toml:4: recorded.map_time.quantiles: want a list of two numbers or more"},
+		{head + "[recorded.time_by_locality.far]\nn = 2\n", "unknown key recorded.time_by_locality.far"},
+		{"x = " + strings.Repeat("[", 100), "nested deeper than 64"},
+	} {
+		if _, err := readJobProfile([]byte(x.text), "a.toml"); err == nil || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%q:\ngot  %v\nwant %s", x.text, err, x.want)
+		}
+	}
+}
+
+// FuzzJobProfile reads anything as a profile; what is read must be fit to draw
+// from and to write.
+func FuzzJobProfile(f *testing.F) {
+	var file bytes.Buffer
+	if err := workload.WriteProfile(&file, recordedJob()); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(file.Bytes())
+	f.Add([]byte("source = \"x\"\n[recorded]\nruns = 1\n[recorded.map_time]\nn = 2\nquantiles = [3.0, 4]\n[[recorded.map_by_wave]]\nn = 0\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := readJobProfile(data, "fuzz")
+		if err != nil {
+			return
+		}
+		for _, s := range append(p.MapByWave, p.MapTime, p.FirstShuffle, p.ReduceTime) {
+			d := s.Durations(time.Second, 2)
+			if d.At(0, workload.Seed(1).Stream(0, 0)) < 0 {
+				t.Errorf("a negative time of %+v", s)
+			}
+		}
+		var again bytes.Buffer
+		if err := workload.WriteProfile(&again, p); err != nil {
+			t.Fatal(err)
+		}
+		if err := workload.WriteProfileText(&again, p); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

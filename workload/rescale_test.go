@@ -1,0 +1,72 @@
+package workload
+
+import (
+	"testing"
+	"time"
+)
+
+// TestReplayRescaled: node-local maps took 10 s, one on the rack 15 s and one
+// off it 30 s, so each is one of 10 s elsewhere. The last map ends at 30. The
+// reduce that starts at 40 fetches 100 bytes in 5 s, so the first one needs
+// 15 s for its 300. Reduce phases took 4 and 8 s.
+func TestReplayRescaled(t *testing.T) {
+	sec := func(s float64) time.Duration { return Seconds(s) }
+	record := func(bytes int64) *History {
+		j := unknownJob("job_1_1")
+		j.Outcome, j.Submit, j.Finish = Succeeded, 0, sec(60)
+		add := func(kind Kind, n int, start, finish float64) *HistoryAttempt {
+			task := unknownTask(kind, kind == Reduce, n)
+			a := unknownAttempt(j.ID, "", kind, n, 0)
+			a.State, a.Start, a.Finish = Succeeded, sec(start), sec(finish)
+			task.Attempts = []HistoryAttempt{a}
+			j.Tasks = append(j.Tasks, task)
+			return &j.Tasks[len(j.Tasks)-1].Attempts[0]
+		}
+		for i, x := range []struct {
+			seconds float64
+			far     Locality
+		}{{10, NodeLocal}, {10, NodeLocal}, {15, RackLocal}, {30, OffRack}} {
+			add(Map, i, 0, x.seconds).Locality = x.far
+		}
+		first := add(Reduce, 0, 5, 37)
+		first.Phases[PhaseShuffle], first.Phases[PhaseMerge], first.ShuffleBytes = sec(27), sec(1), 3*bytes
+		later := add(Reduce, 1, 40, 54)
+		later.Phases[PhaseShuffle], later.Phases[PhaseMerge], later.ShuffleBytes = sec(5), sec(1), bytes
+		return &History{Jobs: []HistoryJob{j}}
+	}
+	check := func(what string, got, want any) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: got %v, want %v", what, got, want)
+		}
+	}
+	for _, grow := range []float64{0, 2} {
+		by := max(1, grow)
+		r := record(100).Replay(ReplayOptions{Rescaled: true, Bytes: grow})
+		j := r.Jobs[0]
+		for _, d := range j.Maps.Time.Each {
+			check("map", d, sec(10*by))
+		}
+		check("on the rack", j.Maps.RackFactor, 1.5)
+		check("off it", j.Maps.OffFactor, 3.0)
+		check("copy of the first", j.Reduces.Copy.Each[0], sec(15*by))
+		check("copy of the later", j.Reduces.Copy.Each[1], sec(5*by))
+		check("sort", j.Reduces.Sort.Each[0], sec(by))
+		check("shuffle", j.Reduces.Shuffle.Set(), false)
+		mean, longest := j.Reduces.Time.Expect(1)
+		check("reduce", mean, 6*by) // 33-37 and 46-54
+		check("half-way", longest, 6*by)
+		check("assumed", len(r.Assumed), int(by))
+	}
+	// Without bytes the shuffle is drawn, its sort within.
+	j := record(Unknown).Replay(ReplayOptions{Rescaled: true}).Jobs[0]
+	first, _ := j.Reduces.FirstWave.Expect(1)
+	later, _ := j.Reduces.Shuffle.Expect(1)
+	check("first shuffle", first, 3.0)
+	check("typical shuffle", later, 6.0)
+	check("sort", j.Reduces.Sort.Set(), false)
+	check("copy", j.Reduces.Copy.Set(), false)
+
+	plain := record(100).Replay(ReplayOptions{}).Jobs[0]
+	check("as recorded", plain.Maps.Time.Each[3], sec(30))
+}
