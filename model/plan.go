@@ -50,8 +50,8 @@ func (s *Steps) add(phase workload.Phase, r Resource, work float64) {
 	}
 }
 
-// step is the time of a step alone on its resource, ns.
-func (c *HerodotouCost) step(s Step) float64 {
+// Time is the time of a step alone on its resource, ns.
+func (c *HerodotouCost) Time(s Step) float64 {
 	switch s.Resource {
 	case HDFSRead:
 		return float64(s.Work * c.HDFSRead)
@@ -72,7 +72,7 @@ func (c *HerodotouCost) step(s Step) float64 {
 func (s Steps) PhaseTimes(c HerodotouCost) [workload.NumPhases]time.Duration {
 	var ns [workload.NumPhases]float64
 	for _, step := range s {
-		ns[step.Phase] += c.step(step)
+		ns[step.Phase] += c.Time(step)
 	}
 	var times [workload.NumPhases]time.Duration
 	for p, t := range ns {
@@ -94,7 +94,7 @@ func (s Steps) Alone(c HerodotouCost) (times [workload.NumPhases]time.Duration) 
 	for _, step := range s {
 		switch n := min(step.Spills, len(done)); {
 		case step.Background:
-			background = math.Max(background, main) + c.step(step)
+			background = math.Max(background, main) + c.Time(step)
 			for len(done) <= step.Spills {
 				done = append(done, background)
 			}
@@ -103,7 +103,7 @@ func (s Steps) Alone(c HerodotouCost) (times [workload.NumPhases]time.Duration) 
 		case n > 0 && done[n-1] > main:
 			spend(workload.PhaseSpill, done[n-1])
 		}
-		spend(step.Phase, main+c.step(step))
+		spend(step.Phase, main+c.Time(step))
 	}
 	return times
 }

@@ -33,7 +33,8 @@ type jobTracker struct {
 	mortal    bool // trackers may be lost, so finished maps are kept track of
 	brittle   bool // attempts fail on some nodes
 	programs  map[string]*model.Program
-	planned   bool // the work of tasks decides on their times
+	plant     *plant // nil below fidelity device
+	planned   bool   // the work of tasks decides on their times
 	outOfBand outOfBand
 	instant   instant
 	blacklist blacklist

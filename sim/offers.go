@@ -227,6 +227,9 @@ func (jt *jobTracker) rearm(t *taskTracker) {
 	if t.lost || t.beating {
 		return
 	}
+	if jt.plant != nil && t.waiting != [2]int{} {
+		jt.plant.awaitSlots(t)
+	}
 	if jt.instant.on {
 		if at := t.news; t.doomed {
 			jt.arm(t.id, jt.eng.Now())

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -14,6 +15,8 @@ import (
 // and a size of split.
 type recipes struct {
 	spec     *workload.Job
+	conf     model.TaskConf
+	block    float64          // bytes of HDFS
 	planners []*model.Planner // by machine; nil for one that no node is of
 	sizes    []float64        // of splits, bytes
 	classes  []int32          // by map: which size; nil: the first one, but for the last map the last one
@@ -26,6 +29,7 @@ type recipes struct {
 type mapRecipe struct {
 	model.MapPlan
 	alone [workload.NumPhases]time.Duration // on devices of its own
+	input []float64                         // by step: seconds to map the input from there on, on devices of its own
 }
 
 // reduceRecipe is the plan of a reduce on a type of machine, without contention.
@@ -49,7 +53,7 @@ func (jt *jobTracker) newRecipes(spec *workload.Job) (*recipes, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &recipes{spec: spec, planners: make([]*model.Planner, len(q.Cluster.Machines))}
+	r := &recipes{spec: spec, conf: conf, planners: make([]*model.Planner, len(q.Cluster.Machines))}
 	for n := range q.Cluster.Nodes {
 		m := q.Cluster.Nodes[n].Machine
 		if m < 0 || m >= len(r.planners) {
@@ -86,6 +90,11 @@ func (jt *jobTracker) newRecipes(spec *workload.Job) (*recipes, error) {
 // the last are a block; where that does not fit their number, all are equal.
 func (r *recipes) split() error {
 	m := &r.spec.Maps
+	block, err := r.spec.Conf.Bytes("dfs.block.size", 64<<20)
+	if err != nil || block < 1 {
+		return cmp.Or(err, fmt.Errorf("dfs.block.size = %d: want at least 1", block))
+	}
+	r.block = float64(block)
 	if m.Splits != nil {
 		r.classes = make([]int32, m.Count)
 		for i, s := range m.Splits {
@@ -97,10 +106,6 @@ func (r *recipes) split() error {
 			r.classes[i] = int32(c)
 		}
 		return nil
-	}
-	block, err := r.spec.Conf.Bytes("dfs.block.size", 64<<20)
-	if err != nil {
-		return err
 	}
 	if n := int64(m.Count); n == 0 || m.InputBytes > n*block || m.InputBytes <= (n-1)*block {
 		r.sizes = []float64{float64(m.InputBytes) / float64(max(1, n))}
@@ -123,7 +128,14 @@ func (r *recipes) class(index int32) int {
 
 func (r *recipes) newMap(p *model.Planner, split float64) (*mapRecipe, error) {
 	plan, err := p.Map(p.MapFlow(split))
-	return &mapRecipe{plan, plan.Alone(p.Cost)}, err
+	m := &mapRecipe{plan, plan.Alone(p.Cost), make([]float64, len(plan.Steps)+1)}
+	for i := len(plan.Steps) - 1; i >= 0; i-- {
+		m.input[i] = m.input[i+1]
+		if s := plan.Steps[i]; s.Phase < workload.PhaseSpill {
+			m.input[i] += p.Cost.Time(s) / 1e9
+		}
+	}
+	return m, err
 }
 
 // share is the part of the map output that goes to a reduce.

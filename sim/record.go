@@ -83,8 +83,16 @@ func (jt *jobTracker) newAttempt() *attempt {
 // to the recorder.
 func (jt *jobTracker) write(a *attempt) {
 	jt.account(a)
+	r, runs := a.exec.(activity)
+	if runs {
+		r.stop()
+	}
 	if jt.record != nil {
 		jt.record.Attempt(jt.rowOf(a))
+	}
+	if runs {
+		a.exec = nil
+		r.free()
 	}
 	jt.retire(a)
 }

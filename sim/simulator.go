@@ -149,6 +149,11 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		return nil, err
 	}
 	jt.buildTrackers()
+	if q.Fidelity == model.Device {
+		if err := jt.buildPlant(); err != nil {
+			return nil, err
+		}
+	}
 	if jt.instant.on && jt.mortal {
 		return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) nothing tells that one is lost")
 	}

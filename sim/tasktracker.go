@@ -152,6 +152,9 @@ func (t *taskTracker) release(jt *jobTracker, a *attempt) {
 		slot -= int32(t.view.Slots[workload.Map])
 	}
 	t.slots[k].give(slot)
+	if r, ok := a.exec.(activity); ok {
+		r.stop()
+	}
 	if a.kind == workload.Reduce {
 		t.leaveShuffle(jt, a)
 	}

@@ -74,6 +74,10 @@ func (jt *jobTracker) plan(a *attempt) {
 		case workload.OffRack:
 			factor *= orOne(spec.Maps.OffFactor)
 		}
+		if jt.plant != nil {
+			jt.plant.runMap(a)
+			return
+		}
 		if a.job.recipes != nil {
 			jt.planPhases(a, factor)
 		} else {
@@ -202,6 +206,9 @@ func (a *attempt) settled() engine.Time {
 func (a *attempt) progressAt(t *taskTracker, now engine.Time) float32 {
 	if !a.started || now <= a.begin {
 		return 0
+	}
+	if r, ok := a.exec.(activity); ok {
+		return r.progress(now)
 	}
 	if a.kind == workload.Map {
 		return min(1, float32(float64(now-a.begin)/float64(a.work)))
