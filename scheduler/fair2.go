@@ -538,12 +538,11 @@ func (f *fair2) updateRunnability() {
 		}
 		users[user]++
 		pools[pool]++
-		if i.job.State == Running {
-			i.runnable = true
-		} else if !i.asked {
+		if i.job.State != Running && !i.asked {
 			i.asked = true
 			i.job.Init()
 		}
+		i.runnable = i.job.State == Running
 	}
 }
 

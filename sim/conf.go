@@ -141,7 +141,7 @@ func (o *outOfBand) beat(t *taskTracker) engine.Time {
 	best := engine.Never
 	for _, n := range t.changes() {
 		wait := t.interval / engine.Time(time.Millisecond) / engine.Time(int64(n.rank)*o.damper+1) * engine.Time(time.Millisecond)
-		best = min(best, max(n.at, t.last+wait))
+		best = min(best, max(n.at, t.lastBeat(n.at)+wait))
 	}
 	return best
 }

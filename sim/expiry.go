@@ -125,6 +125,7 @@ func (jt *jobTracker) register(t *taskTracker) {
 		jt.expiry.add(seen{jt.eng.Now(), t.id})
 	}
 	jt.enroll(t, 1)
+	t.interval = engine.At(jt.c.Heartbeat)
 }
 
 // enroll counts a tracker into the cluster (1) or out of it (-1), and tells all

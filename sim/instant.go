@@ -66,7 +66,7 @@ func (jt *jobTracker) tell(id int32) {
 	t := &jt.trackers[id]
 	jt.turn = beforeBeats
 	jt.setNow()
-	t.prev, t.last, t.given, t.givenSlots = now, now, [2]int{}, [2]int{}
+	t.prev, t.last, t.given, t.givenSlots = engine.Never, now, [2]int{}, [2]int{}
 	t.beating = true
 	t.settle(jt, now)
 	jt.report(t)

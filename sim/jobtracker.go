@@ -109,6 +109,9 @@ func (jt *jobTracker) beat(id int32) {
 		jt.register(t)
 	}
 	t.prev = now - t.interval
+	if t.last == now || t.interval > 0 && (now-t.next)%t.interval != 0 {
+		t.prev = engine.Never // out of band: what brought it forward has happened
+	}
 	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
 
 	t.settle(jt, now)
@@ -222,7 +225,7 @@ func (jt *jobTracker) orderKills(t *taskTracker) {
 // (JobTracker.getTasksToSave). The child sees the permission when it next asks.
 func (jt *jobTracker) permitCommits(t *taskTracker) {
 	for _, a := range t.attempts {
-		if a.status != commitPending || a.permitted || a.told || a.task.complete() || a.task.committer != a {
+		if a.status != commitPending || a.permitted || a.told || a.released || a.task.complete() || a.task.committer != a {
 			continue
 		}
 		a.permitted = true

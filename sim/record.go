@@ -243,9 +243,10 @@ func (j *job) release() {
 }
 
 // close ends the run: what is still on the trackers is written down.
-func (jt *jobTracker) close(now engine.Time, how ends) {
+func (jt *jobTracker) close(end engine.Time, how ends) {
 	for i := range jt.trackers {
 		t := &jt.trackers[i]
+		now := min(end, t.dies)
 		t.settle(jt, now)
 		for _, a := range t.attempts {
 			if a.finish > now {
@@ -253,6 +254,9 @@ func (jt *jobTracker) close(now engine.Time, how ends) {
 				a.own().status = killed
 			} else if !a.told && a.cleans == nil {
 				a.status = a.state(t, now)
+				if a.status == succeeded && a.task.complete() {
+					a.status = killed // another attempt was first
+				}
 			}
 			if !a.started {
 				a.start = now

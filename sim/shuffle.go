@@ -345,8 +345,9 @@ func (f *fetcher) resolve(jt *jobTracker, t *taskTracker) {
 // further map ending.
 func (f *fetcher) hopeful() bool {
 	for _, w := range f.waiters {
-		if !w.a.started {
-			continue
+		asks := func(x turn) bool { return x.a == w.a && x.at < w.a.finish }
+		if !w.a.started || !slices.ContainsFunc(f.queue, asks) {
+			continue // or it fails before it asks again
 		}
 		if w.a.job.events.complete() || w.a.job.Tasks[workload.Map] == 0 {
 			return true

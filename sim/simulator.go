@@ -275,7 +275,9 @@ func (jt *jobTracker) startTrackers() {
 		jt.offers.reset(len(jt.trackers), engine.At(jt.c.Heartbeat))
 		for i := range jt.trackers {
 			jt.trackers[i].next = phases[i]
-			jt.eng.NewTimer(engine.Arrival, int32(i), jt.beat).Reset(phases[i])
+			if phases[i] < jt.trackers[i].dies {
+				jt.eng.NewTimer(engine.Arrival, int32(i), jt.beat).Reset(phases[i])
+			}
 		}
 	} else {
 		interval := jt.interval(len(jt.trackers))

@@ -238,7 +238,7 @@ func (a *attempt) asking(t *taskTracker, now engine.Time) bool {
 func (a *attempt) state(t *taskTracker, now engine.Time) reported {
 	over := a.over(t, now)
 	if a.cleans != nil {
-		if over && a.end != endsKilled {
+		if over {
 			return endedFor(a.cleans.status)
 		}
 		return a.cleans.status
