@@ -184,6 +184,14 @@ func TestFormatsDocumented(t *testing.T) {
 	covers(t, "csv", append(columns, jobColumns...), "[a-z]+_ns")
 	covers(t, "csv", columns, "p_[a-z]+_ns")
 
+	profileKeys := []string{"title", "records_sel", "size_sel"}
+	for _, typ := range []reflect.Type{reflect.TypeFor[Profile](), reflect.TypeFor[DataStatistics](), reflect.TypeFor[CostStatistics](), reflect.TypeFor[Sample](), reflect.TypeFor[RunSpread]()} {
+		for i := range typ.NumField() {
+			profileKeys = append(profileKeys, typ.Field(i).Tag.Get("key"))
+		}
+	}
+	covers(t, "Job profiles", profileKeys, "[a-z]+(_[a-z]+)+")
+
 	var trace bytes.Buffer
 	if err := WriteChromeTrace(&trace, h); err != nil {
 		t.Fatal(err)
