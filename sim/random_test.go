@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"testing"
@@ -33,11 +32,6 @@ func check(t *testing.T, few, many int, property func(*rapid.T)) {
 	}
 	rapid.Check(t, property)
 }
-
-// rough asks for clusters with deaths, failures, preemption, out-of-band
-// heartbeats, late registration, and pools and speculation in ideal, under which
-// runs are known that do not end or do not balance.
-var rough = os.Getenv("SLOTWAVE_ROUGH") != ""
 
 // world is a random question and what its making knows of it.
 type world struct {
@@ -123,10 +117,10 @@ func (w *world) drawCluster(s source) {
 	c.Racks = []string{"a", "b", "c"}[:s.n("racks", 1, 3)]
 	c.Nodes = alike(s.n("nodes", 1, 6), 0, 0)
 	c.Replication = s.n("replication", 0, 3)
-	c.FromStart = rough && s.rarely("from start", 4)
+	c.FromStart = s.rarely("from start", 4)
 	c.Grain = []time.Duration{0, time.Millisecond}[s.n("grain", 0, 1)]
-	w.mortal = rough && !w.instant && s.rarely("mortal", 4)
-	w.failing = rough && s.rarely("failing", 3)
+	w.mortal = !w.instant && s.rarely("mortal", 4)
+	w.failing = s.rarely("failing", 3)
 	w.wide = w.Scheduler.Name == "capacity" && (c.Hadoop == "1.0.4" || c.Hadoop == "1.2.1") && !w.failing && s.bool("memory")
 	// A map that must run again may find every shared slot with a reduce that
 	// waits for it.
@@ -134,7 +128,7 @@ func (w *world) drawCluster(s source) {
 	if w.mortal {
 		c.Conf.Set("mapred.tasktracker.expiry.interval", strconv.Itoa(1000*s.n("expiry", 10, 60)))
 	}
-	if rough && s.bool("out of band") {
+	if s.bool("out of band") {
 		c.Conf.Set("mapreduce.tasktracker.outofband.heartbeat", "true")
 		if s.bool("damped") {
 			c.Conf.Set("mapreduce.tasktracker.outofband.heartbeat.damper", strconv.Itoa(s.n("damper", 1, 5)))
@@ -211,7 +205,7 @@ func (w *world) drawPolicy(s source) {
 		if s.bool("delay") {
 			p.Conf.Set("mapred.fairscheduler.locality.delay", strconv.Itoa(s.n("locality delay", 0, 20_000)))
 		}
-		if rough && s.bool("preemption") {
+		if s.bool("preemption") {
 			w.kills = true
 			p.Conf.Set("mapred.fairscheduler.preemption", "true")
 			p.Conf.Set("mapred.fairscheduler.preemption.interval", strconv.Itoa(s.n("preemption interval", 500, 15_000)))
@@ -232,9 +226,6 @@ func (w *world) drawPolicy(s source) {
 }
 
 func (w *world) drawPools(s source) {
-	if w.Cluster.Hadoop == "ideal" && !rough {
-		return
-	}
 	for i := range s.n("pools", 0, 2) {
 		pool := model.Pool{Name: fmt.Sprintf("p%d", i), Weight: float64(s.n("weight", 1, 3))}
 		pool.MinMaps, pool.MinReduces = s.n("min maps", 0, 4), s.n("min reduces", 0, 4)
@@ -272,7 +263,7 @@ func (w *world) drawJob(s source, i int) workload.Job {
 		j.Deadline = j.Submit + s.time("deadline", 0, 200*time.Second)
 	}
 	j.Conf.Set("mapred.reduce.slowstart.completed.maps", s.oneOf("slowstart", w.slowstarts()...))
-	speculates := s.rarely("speculation", 3) && !w.instant && (rough || w.Cluster.Hadoop != "ideal")
+	speculates := s.rarely("speculation", 3) && !w.instant
 	for _, k := range []string{"map", "reduce"} {
 		j.Conf.Set("mapred."+k+".tasks.speculative.execution", strconv.FormatBool(speculates))
 		if w.wide {
