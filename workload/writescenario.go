@@ -3,15 +3,15 @@ package workload
 import (
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"time"
 )
 
 // WriteScenario writes a history as a scenario of slotwave, complete in itself,
-// that replays its jobs on the machines it names. A scenario wants machines.
-func WriteScenario(w io.Writer, h *History) error {
+// that replays its jobs on the machines it names. A scenario wants machines;
+// the release may be left open.
+func WriteScenario(w io.Writer, h *History, release string) error {
 	startup, commit := h.meanPhase(PhaseStartup), h.meanPhase(PhaseCommit)
 	r := h.Replay(ReplayOptions{Startup: startup, Commit: commit})
 	common := meaningful(h.Common())
@@ -33,6 +33,9 @@ func WriteScenario(w io.Writer, h *History) error {
 	t.pair("assumed", assumed)
 	t.pair("fidelity", "replay")
 	t.table("cluster")
+	if release != "" {
+		t.pair("hadoop", release)
+	}
 	t.pair("racks", len(h.Topology.Racks))
 	if n, ok := slots[Map]; ok {
 		t.pair("map_slots", n)
@@ -64,11 +67,12 @@ func WriteScenario(w io.Writer, h *History) error {
 	return t.Flush()
 }
 
-// meaningful keeps the properties that mean something, and only sound ones.
+// meaningful keeps the properties that matter where times are given, and only
+// sound ones.
 func meaningful(c Conf) (kept Conf) {
 	for _, key := range c.Keys() {
 		value := c.String(key, "")
-		if p, ok := FindProperty(key); ok && p.Check(value) == nil {
+		if p, ok := FindProperty(key); ok && !p.Phases && p.Check(value) == nil {
 			kept.Set(key, value)
 		}
 	}
@@ -186,13 +190,13 @@ func (h *History) meanTime(k Kind) time.Duration {
 }
 
 func (h *History) mean(of func(*HistoryTask, *HistoryAttempt) time.Duration, none time.Duration) time.Duration {
-	sum, n := 0.0, 0.0
+	sum, n := time.Duration(0), time.Duration(0)
 	for i := range h.Jobs {
 		tasks := h.Jobs[i].Tasks
 		for k := range tasks {
 			if w := tasks[k].Winner(); w != nil {
 				if d := of(&tasks[k], w); Known(d) {
-					sum, n = sum+float64(d), n+1
+					sum, n = sum+d, n+1
 				}
 			}
 		}
@@ -200,7 +204,7 @@ func (h *History) mean(of func(*HistoryTask, *HistoryAttempt) time.Duration, non
 	if n == 0 {
 		return none
 	}
-	return time.Duration(math.Round(sum / n))
+	return sum / n
 }
 
 // peakOnNode is the largest number of attempts of a kind that ran at once on

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -58,11 +59,23 @@ var targets = []struct {
 		}
 	}},
 	{"toml", "scenario that replays the jobs", func(h *workload.History) []part {
-		return []part{{"scenario.toml", func(w io.Writer) error { return workload.WriteScenario(w, h) }}}
+		return []part{{"scenario.toml", func(w io.Writer) error { return workload.WriteScenario(w, h, releaseOf(h)) }}}
 	}},
 	{"swim", "SWIM trace, of one that states volumes only", func(h *workload.History) []part {
 		return []part{{"jobs.tsv", func(w io.Writer) error { return workload.WriteSwim(w, h.Swim) }}}
 	}},
+}
+
+// releaseOf is the release that a history's configurations name, if it is one
+// that can be imitated.
+func releaseOf(h *workload.History) string {
+	version := h.Common().String("hadoop.common.configuration.version", "")
+	for i := range model.Releases {
+		if model.Releases[i].Name == version {
+			return version
+		}
+	}
+	return ""
 }
 
 func targetNames() []string {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // done wants a call of the program to succeed.
@@ -212,6 +214,54 @@ func sameFigures(t *testing.T, path string, got, want any) (compared int) {
 		}
 	}
 	return compared
+}
+
+// TestScenarioOfTrace: the scenario made of a trace gives the attempts that the
+// trace itself gives; racks lose their names.
+func TestScenarioOfTrace(t *testing.T) {
+	for _, file := range []string{"trace_1m", "trace_5m", "3m_stream_trace"} {
+		dir := t.TempDir()
+		trace, err := filepath.Abs(shared(t, "data/gridmix-traces/"+file+".json.gz"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, named := filepath.Join(dir, "made.toml"), filepath.Join(dir, "named.toml")
+		done(t, "convert", trace, "--to", "toml", "--out", made)
+		writeFile(t, named, fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n", trace))
+		done(t, "run", made, "--out", filepath.Join(dir, "made"))
+		done(t, "run", named, "--out", filepath.Join(dir, "named"))
+		sameRows(t, file, rows(t, filepath.Join(dir, "named", "attempts.csv"), "rack"), rows(t, filepath.Join(dir, "made", "attempts.csv"), "rack"))
+	}
+}
+
+// TestTargetsDocumented: help and docs/formats.md list what convert writes.
+func TestTargetsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| `--to` | files |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	help := done(t, "help", "formats")
+	h := &workload.History{}
+	for _, x := range targets {
+		_, row, found := strings.Cut(table, "`"+x.name+"`")
+		row, _, _ = strings.Cut(row, "\n")
+		if !found || !strings.Contains(help, "\n"+x.name+" ") {
+			t.Errorf("%s is not documented", x.name)
+		}
+		for _, p := range x.files(h) {
+			stem, _, _ := strings.Cut(p.name, ".")
+			if !strings.Contains(row, "`"+p.name+"`") && !strings.Contains(row, "`"+stem+"`") {
+				t.Errorf("%s: %s is not documented: %s", x.name, p.name, row)
+			}
+		}
+	}
+	for _, f := range workload.Formats {
+		if !strings.Contains(help, "\n"+string(f)+" ") || formatAbout[f] == "" {
+			t.Errorf("help formats lacks %s", f)
+		}
+	}
 }
 
 const sound = `Meta VERSION="1" .
