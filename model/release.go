@@ -57,7 +57,7 @@ var Releases = []Release{
 		SpeculateFirst: true, MeteredDemand: true, CountAssigned: true,
 		WideTasks: true, Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second,
 	},
-	{Name: "ideal", Ideal: true},
+	{Name: "ideal", Ideal: true, InitPoll: 3 * time.Second},
 }
 
 // FindRelease looks a release up by name.

@@ -27,9 +27,6 @@ func (t *table) readCluster(l *load, conf workload.Conf, m *fleet) model.Cluster
 	c.SharedSlots = t.boolean("shared_slots", false)
 	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
 	c.Heartbeat = t.duration("heartbeat", 0)
-	if ideal && c.Heartbeat > 0 {
-		t.warn("%s:%d: cluster.heartbeat has no effect: in the ideal cluster everything is known at once", t.file, t.line("heartbeat"))
-	}
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
