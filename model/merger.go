@@ -13,7 +13,8 @@ type Segment struct {
 	Records float64
 }
 
-func (s Segment) plus(t Segment) Segment {
+// Plus is two segments together.
+func (s Segment) Plus(t Segment) Segment {
 	return Segment{s.Stored + t.Stored, s.Raw + t.Raw, s.Records + t.Records}
 }
 
@@ -25,7 +26,7 @@ func (s Segment) Part(share float64) Segment {
 func total(segments []Segment) Segment {
 	var sum Segment
 	for _, s := range segments {
-		sum = sum.plus(s)
+		sum = sum.Plus(s)
 	}
 	return sum
 }

@@ -66,6 +66,9 @@ func (c *TaskConf) NewShuffle(maps int) Shuffle {
 // disk and needs no reservation.
 func (s *Shuffle) InMemory(out Segment) bool { return out.Raw < s.single }
 
+// Memory is the bytes for all outputs in memory.
+func (s *Shuffle) Memory() float64 { return s.limit }
+
 // Reserve asks for the memory of an output. Without it the copier is stalled
 // until Retry succeeds.
 func (s *Shuffle) Reserve(out Segment) bool {
@@ -81,6 +84,16 @@ func (s *Shuffle) Reserve(out Segment) bool {
 func (s *Shuffle) Retry(out Segment) bool {
 	s.stalled--
 	return s.Reserve(out)
+}
+
+// Abandon ends a fetch into memory whose source is lost; stalled: before it had
+// its memory.
+func (s *Shuffle) Abandon(out Segment, stalled bool) {
+	if stalled {
+		s.stalled--
+	} else {
+		s.used -= out.Raw
+	}
 }
 
 // Copied counts an output that has arrived in memory. A merge that begins before

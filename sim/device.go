@@ -24,7 +24,11 @@ type plant struct {
 	racks []rackLinks   // nil where racks have no limits
 	draws workload.Seed // of replicas
 
-	mapRuns []*mapRun // that are not at work
+	exact int // fetches of a job up to which each is a flow of its own
+
+	mapRuns    []*mapRun // those that are not at work
+	reduceRuns []*reduceRun
+	fetches    []*fetch
 }
 
 // plantNode is the devices of one node.
@@ -58,7 +62,7 @@ func (jt *jobTracker) buildPlant() error {
 			return err
 		}
 	}
-	p := &plant{jt: jt, net: station.NewNetwork(jt.eng), nodes: make([]plantNode, len(c.Nodes))}
+	p := &plant{jt: jt, net: station.NewNetwork(jt.eng), nodes: make([]plantNode, len(c.Nodes)), exact: exactFetches}
 	p.draws = workload.Seed(jt.q.Seed).Named("block placement")
 	if len(c.Racks) > 1 {
 		p.racks = make([]rackLinks, len(c.Racks))
@@ -275,6 +279,13 @@ func (p *plant) giveSlots(id int32) {
 // die stops everything on a node.
 func (p *plant) die(id int32) {
 	p.nodes[id].dead = true
+	for i := range p.jt.trackers {
+		for _, a := range p.jt.trackers[i].attempts {
+			if r, ok := a.exec.(*reduceRun); ok {
+				r.lose(id)
+			}
+		}
+	}
 	for _, a := range p.jt.trackers[id].attempts {
 		if r, ok := a.exec.(activity); ok {
 			r.stop()

@@ -40,6 +40,7 @@ type job struct {
 	clusterSize                    int
 	mapProgress, reduceProgress    float32
 	events                         events
+	outputs                        outputs    // at fidelity device
 	shuffling                      []*attempt // reduces that do not know all maps yet
 	slowstart                      int        // maps that must have ended before reduces may start
 	initAt                         engine.Time
@@ -416,7 +417,6 @@ func (j *job) giveUp(t *task) {
 
 // completed marks an attempt's task as done (JobInProgress.completedTask).
 func (j *job) completed(t *task, own *attempt) {
-	now := j.jt.eng.Now()
 	before := len(t.active)
 	t.deactivate(own)
 	t.winner = own
@@ -458,7 +458,7 @@ func (j *job) completed(t *task, own *attempt) {
 		}
 	}
 	if t.kind == workload.Map {
-		j.events.add(now, 1)
+		j.publish(t, 1, own.tracker)
 		j.mapsChanged()
 	}
 	if j.jt.release.Ideal && j.over() {
@@ -498,14 +498,14 @@ func (j *job) failed(t *task, own *attempt, wasRunning, wasComplete, wasActive b
 		}
 	}
 	if t.kind == workload.Map {
-		known := int32(0)
 		switch {
 		case wasComplete && !t.complete():
-			known = -1
+			j.publish(t, -1, lost)
 		case t.failed && !wasFailed:
-			known = 1
+			j.publish(t, 1, noOutput)
+		default:
+			j.publish(t, 0, lost)
 		}
-		j.events.add(j.jt.eng.Now(), known)
 	}
 	if wasComplete && !t.complete() && t.kind == workload.Map {
 		j.putBack(t)

@@ -93,6 +93,10 @@ func (jt *jobTracker) plan(a *attempt) {
 		if after, ok := spec.Reduces.Fails.After(index, number); ok {
 			a.failAt = min(a.failAt, a.begin+engine.At(after))
 		}
+		if jt.plant != nil {
+			jt.plant.runReduce(a)
+			return
+		}
 		if a.job.recipes != nil {
 			jt.planPhases(a, node.Slowness)
 			jt.replan(a, engine.Never)
@@ -108,7 +112,11 @@ func (jt *jobTracker) plan(a *attempt) {
 
 // replan sets when a reduce's child knows all maps, and what follows from it.
 func (jt *jobTracker) replan(a *attempt, known engine.Time) {
-	a.known, a.pending = known, engine.Never
+	a.known = known
+	if jt.plant != nil {
+		return
+	}
+	a.pending = engine.Never
 	if known == engine.Never {
 		jt.ends(a, engine.Never)
 		return
