@@ -50,6 +50,9 @@ func (q WhatIf) Without(c Cause) WhatIf {
 		}
 	case Overlap:
 		for i := range q.Jobs {
+			if q.Fidelity > Profile {
+				startLate(&q.Jobs[i])
+			}
 			r := &q.Jobs[i].Reduces
 			if r.Copy.Set() {
 				r.Shuffle, r.Copy = r.Copy, workload.Durations{}
@@ -113,10 +116,10 @@ func (q *WhatIf) slots() (maps, reduces int) {
 }
 
 // lateReduces lets reduces start after the last map, with the shuffles that they
-// would have had. A shuffle given as a whole needs the early start.
+// would have had. A shuffle that is fetched as the maps end needs the early start.
 func (q *WhatIf) lateReduces(j *workload.Job) {
 	r := &j.Reduces
-	if r.Copy.Set() {
+	if r.Copy.Set() || q.Fidelity > Profile {
 		return
 	}
 	if r.FirstWave.Set() {
@@ -131,20 +134,24 @@ func (q *WhatIf) lateReduces(j *workload.Job) {
 		}
 		r.Shuffle, r.FirstWave = workload.Durations{Each: all}, workload.Durations{}
 	}
+	startLate(j)
+}
+
+func startLate(j *workload.Job) {
 	var late workload.Conf
 	late.Set("mapred.reduce.slowstart.completed.maps", "1")
 	j.Conf = j.Conf.Over(late)
 }
 
 // cut divides tasks into so many that they fill whole waves, if their times are
-// not drawn and there are not too many then.
+// given and there are not too many then.
 func (q *WhatIf) cut() {
 	mapSlots, reduceSlots := q.slots()
 	pieces := 0
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		pieces += j.Maps.Count*factor(j.Maps.Count, mapSlots) + j.Reduces.Count*factor(j.Reduces.Count, reduceSlots)
-		if drawn(j) || j.Profile != nil && !j.Maps.Time.Set() {
+		if drawn(j) || q.Fidelity > Profile || j.Profile != nil && !j.Maps.Time.Set() {
 			return
 		}
 	}

@@ -50,7 +50,7 @@ func (h ihpPredictor) Predict(q WhatIf) (Prediction, error) {
 	if err != nil {
 		return Prediction{}, err
 	}
-	p, err := AriaOf(j, q.Fidelity)
+	p, err := g.aria(&q, j)
 	if err != nil {
 		return Prediction{}, err
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -18,10 +19,11 @@ func (z zhangPredictor) Predict(q WhatIf) (Prediction, error) {
 		return Prediction{}, err
 	case z.platform == nil:
 		return Prediction{}, cannot("wants a platform fitted from microbenchmarks")
-	case j.Profile == nil:
-		return Prediction{}, cannot("%s: wants a profile of what it does with its data", j.ID)
 	}
-	job := PlatformJobFor(j)
+	job, err := platformJobOf(&q, j)
+	if err != nil {
+		return Prediction{}, err
+	}
 	t, err := z.platform.Predict(job, g.maps, max(1, g.reduces))
 	if err != nil {
 		return Prediction{}, cannot("%s: %v", j.ID, err)
@@ -53,27 +55,47 @@ func (z zhangPredictor) phases(j PlatformJob, t PlatformTimes) []PhaseTime {
 	return list
 }
 
-// PlatformJobFor is the job profile that a question's job and the profile of
-// its runs make together; what neither states is NaN.
-func PlatformJobFor(j *workload.Job) PlatformJob {
-	p, out := j.Profile, unknownPlatformJob()
+// platformJobOf is the job profile that a question's job makes together with
+// its program, or with the profile of its runs; what neither states is NaN.
+func platformJobOf(q *WhatIf, j *workload.Job) (PlatformJob, error) {
+	out := unknownPlatformJob()
 	out.Maps, out.Reduces = j.Maps.Count, j.Reduces.Count
-	out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, p.Cost.MapPerRecord/1e6
-	out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, p.Cost.ReducePerRecord/1e6
-	if p.ReduceSkew >= 1 {
-		out.Skew = p.ReduceSkew
+	var width, avg, longest float64
+	switch p := j.Profile; {
+	case p != nil:
+		out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, inMS(p.Cost.MapPerRecord)
+		out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, inMS(p.Cost.ReducePerRecord)
+		if p.ReduceSkew >= 1 {
+			out.Skew = p.ReduceSkew
+		}
+		width, avg, longest = p.Data.InputPairWidth, p.MapInBytes.Mean, p.MapInBytes.Max
+	case j.Program != "":
+		p, machine, err := programOf(q, j)
+		if err != nil {
+			return out, err
+		}
+		if p.Combiner {
+			return out, cannot("%s: a combiner is not in the model", j.ID)
+		}
+		out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, inMS(p.MapCPU/machine.Speed)
+		out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, inMS(p.ReduceCPU/machine.Speed)
+		width = p.Data.InputPairWidth
+	default:
+		return out, cannot("%s: wants a profile of what it does with its data", j.ID)
 	}
-	avg, longest := p.MapInBytes.Mean, p.MapInBytes.Max
-	if j.Maps.InputBytes > 0 && j.Maps.Count > 0 {
+	if j.Maps.InputBytes > 0 {
 		avg = float64(j.Maps.InputBytes) / float64(j.Maps.Count)
 		longest = avg
 		for _, s := range j.Maps.Splits {
 			longest = math.Max(longest, float64(s.Bytes))
 		}
 	}
+	if avg == 0 {
+		return out, cannot("%s: the bytes of its input are not given", j.ID)
+	}
 	out.BlockMBAvg, out.BlockMBMax = avg/mib, longest/mib
-	out.BlockRecsAvg, out.BlockRecsMax = avg/p.Data.InputPairWidth, longest/p.Data.InputPairWidth
-	return out
+	out.BlockRecsAvg, out.BlockRecsMax = avg/width, longest/width
+	return out, nil
 }
 
 // HerodotouStatistics are the data and cost statistics of one job; its
@@ -112,16 +134,12 @@ func (h herodotouPredictor) Predict(q WhatIf) (Prediction, error) {
 	switch {
 	case err != nil:
 		return Prediction{}, err
-	case h.statistics == nil:
-		return Prediction{}, cannot("wants data and cost statistics of the job")
-	case j.Maps.InputBytes == 0:
-		return Prediction{}, cannot("%s: the bytes of its input are not given", j.ID)
 	case g.fastest < g.slowest:
 		return Prediction{}, cannot("nodes of different speed")
 	}
-	job, err := h.statistics.job(j, &g)
+	job, err := h.job(&q, j, &g)
 	if err != nil {
-		return Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
+		return Prediction{}, err
 	}
 	slowstart, err := j.Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
 	if err != nil {
@@ -150,13 +168,62 @@ func (h herodotouPredictor) Predict(q WhatIf) (Prediction, error) {
 	return g.alone("herodotou", g.job(j, &p, by*t.MapEnd, low, by*t.JobEnd, high), phases), nil
 }
 
-// job joins the statistics with the question's configuration and slots; the
-// equations want nothing of the cluster but the slots in all.
-func (s *HerodotouStatistics) job(j *workload.Job, g *grounds) (Herodotou, error) {
+// job is a job with its own statistics, or with those of its program on the
+// machines of the cluster.
+func (h herodotouPredictor) job(q *WhatIf, j *workload.Job, g *grounds) (Herodotou, error) {
 	c, err := ReadTaskConf(j.Conf)
 	if err != nil {
-		return Herodotou{}, err
+		return Herodotou{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
+	s := h.statistics
+	if s == nil {
+		p, err := plannerOf(q, j, c)
+		if err != nil {
+			return Herodotou{}, err
+		}
+		c = p.Conf
+		s = &HerodotouStatistics{p.Combiner, p.InCompressed, p.Data, p.Cost}
+		s.HDFSRead, s.HDFSWrite = s.HDFSRead+p.ReadCPU, s.HDFSWrite+p.WriteCPU
+	}
+	if j.Maps.InputBytes == 0 {
+		return Herodotou{}, cannot("%s: the bytes of its input are not given", j.ID)
+	}
+	return s.job(j, g, c), nil
+}
+
+// plannerOf plans the tasks of a job's program on machines that are all alike.
+func plannerOf(q *WhatIf, j *workload.Job, c TaskConf) (*Planner, error) {
+	program, machine, err := programOf(q, j)
+	if err != nil {
+		return nil, err
+	}
+	p, err := machine.Planner(program, c, j.Reduces.Count)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	return p, nil
+}
+
+func programOf(q *WhatIf, j *workload.Job) (*Program, *Machine, error) {
+	i := slices.IndexFunc(q.Programs, func(p Program) bool { return p.Name == j.Program })
+	if i < 0 || len(q.Cluster.Nodes) == 0 {
+		return nil, nil, cannot("wants data and cost statistics of the job")
+	}
+	machine := q.Cluster.Nodes[0].Machine
+	for n := range q.Cluster.Nodes {
+		if q.Cluster.Nodes[n].Machine != machine {
+			return nil, nil, cannot("machines of several types")
+		}
+	}
+	if machine < 0 || machine >= len(q.Cluster.Machines) {
+		return nil, nil, cannot("wants the machines of the cluster")
+	}
+	return &q.Programs[i], &q.Cluster.Machines[machine], nil
+}
+
+// job joins the statistics with the question's configuration and slots; the
+// equations want nothing of the cluster but the slots in all.
+func (s *HerodotouStatistics) job(j *workload.Job, g *grounds, c TaskConf) Herodotou {
 	return Herodotou{
 		HerodotouConf: HerodotouConf{
 			Nodes: 1, MapsPerNode: g.maps, ReducesPerNode: g.reduces,
@@ -169,7 +236,33 @@ func (s *HerodotouStatistics) job(j *workload.Job, g *grounds) (Herodotou, error
 			IntermCompressed: c.IntermCompressed, OutCompressed: c.OutCompressed,
 		},
 		HerodotouData: s.HerodotouData, HerodotouCost: s.HerodotouCost,
-	}, nil
+	}
+}
+
+// ariaByEquations is ARIA's profile of a job whose task times follow from its
+// program: all tasks are alike, and a reduce that kept up with the maps has the
+// last one's output to fetch.
+func ariaByEquations(q *WhatIf, j *workload.Job, g *grounds) (AriaProfile, error) {
+	p := unknownAria()
+	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
+	if j.Maps.Count == 0 {
+		return p, cannot("%s: the job has no maps", j.ID)
+	}
+	job, err := herodotouPredictor{}.job(q, j, g)
+	if err != nil {
+		return p, err
+	}
+	wave, err := job.Waves([]SplitGroup{{job.SplitSize, job.Mappers}}, 1, HerodotouOptions{Mode: Corrected})
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	p.MapAvg, p.MapMax = wave.Map[0], wave.Map[0]
+	if p.Reduces > 0 {
+		p.ShuffleAvg, p.ReduceAvg = wave.Shuffle+wave.Sort, wave.Reduce
+		p.FirstShuffleAvg = wave.Shuffle/float64(p.Maps) + wave.Sort
+		p.FirstShuffleMax, p.ShuffleMax, p.ReduceMax = p.ShuffleAvg, p.ShuffleAvg, p.ReduceAvg
+	}
+	return p, nil
 }
 
 // summary is the report's time of the job and that in whole waves, seconds, and

@@ -50,7 +50,7 @@ func (p *NamedPredictor) Has(q *WhatIf, c Cause) bool {
 var Predictors = []NamedPredictor{
 	{"aria", "ARIA: makespan bounds from average and longest tasks", []Cause{Overlap}, func(Knowledge) Predictor { return ariaPredictor{} }},
 	{"cresp", "CRESP: a regression on maps, slots and reduces; wants its coefficients", []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return crespPredictor{k.Cresp} }},
-	{"herodotou", "Herodotou's phase equations in waves; wants data and cost statistics", []Cause{Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return herodotouPredictor{k.Statistics} }},
+	{"herodotou", "Herodotou's phase equations in waves; wants data and cost statistics, or a program on machines", []Cause{Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return herodotouPredictor{k.Statistics} }},
 	{"hp", "HP: ARIA on scaled durations; wants runs on other input", []Cause{Contention, Overlap}, func(k Knowledge) Predictor { return hpPredictor{k.Runs} }},
 	{"ihp", "improved HP: bounds by wave; durations given or from a history of runs", []Cause{Overlap}, func(k Knowledge) Predictor { return ihpPredictor{k.History} }},
 	{"waves", "tasks in waves over the slots, without heartbeats or contention", []Cause{Stragglers, Overlap, Slowstart, Quantisation}, func(Knowledge) Predictor { return wavesPredictor{} }},
@@ -116,17 +116,19 @@ func oneJob(q *WhatIf) (*workload.Job, grounds, error) {
 	return &q.Jobs[0], g, nil
 }
 
-// AriaOf is ARIA's profile of a job as a question states it: by the times of
-// its tasks, or else by a profile of recorded runs. The first shuffle is what
-// follows the last map.
-func AriaOf(j *workload.Job, f Fidelity) (AriaProfile, error) {
+// aria is ARIA's profile of a job as a question states it: by the times of its
+// tasks, by the equations for its program, or by a profile of recorded runs. The
+// first shuffle is what follows the last map.
+func (g *grounds) aria(q *WhatIf, j *workload.Job) (AriaProfile, error) {
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
 	m, r := &j.Maps, &j.Reduces
 	switch {
+	case q.Fidelity > Profile && j.Program != "":
+		return ariaByEquations(q, j, g)
 	case j.Profile != nil && !m.Time.Set():
 		return p, p.fromProfile(j)
-	case f > Profile:
+	case q.Fidelity > Profile:
 		return p, cannot("%s: the times of its tasks are not given", j.ID)
 	}
 	p.MapAvg, p.MapMax = m.Time.Expect(m.Count)
@@ -275,7 +277,7 @@ func (ariaPredictor) Predict(q WhatIf) (Prediction, error) {
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		submit := j.Submit.Seconds()
-		own, err := AriaOf(j, q.Fidelity)
+		own, err := g.aria(&q, j)
 		if err != nil {
 			return Prediction{}, err
 		}
@@ -358,7 +360,7 @@ func (wavesPredictor) Predict(q WhatIf) (Prediction, error) {
 	if err != nil {
 		return Prediction{}, err
 	}
-	p, err := AriaOf(j, q.Fidelity)
+	p, err := g.aria(&q, j)
 	if err != nil {
 		return Prediction{}, err
 	}

@@ -107,6 +107,49 @@ func TestPredictions(t *testing.T) {
 	}
 }
 
+// A program on machines gives the statistics of the equations, and these the
+// times of tasks.
+func TestPredictionsOfPrograms(t *testing.T) {
+	h := model.DefaultPhases()
+	q := oneJob()
+	q.Fidelity = model.Phase
+	q.Cluster.Machines = []model.Machine{{
+		Name: "m", Cores: 4, Speed: 2, Memory: 1 << 33, HeapPart: 1, NIC: 1e8, Uplink: 1e9,
+		Disks: []model.Disk{{Read: 8e7, Write: 5e7, Curve: model.DiskCurve{Kind: model.NoCurve}}},
+		CPU:   model.FrameworkCost{HDFSRead: 4, HDFSWrite: 6, Partition: 500, SerdeRecord: 300, Compare: 100, Merge: 400},
+	}}
+	q.Programs = []model.Program{{Name: "p", Data: h.HerodotouData, MapCPU: 2000, ReduceCPU: 3000}}
+	j := &q.Jobs[0]
+	j.Program, j.Maps.Time, j.Reduces.Shuffle, j.Reduces.Sort, j.Reduces.Time = "p", workload.Durations{}, workload.Durations{}, workload.Durations{}, workload.Durations{}
+
+	planner, err := q.Cluster.Machines[0].Planner(&q.Programs[0], taskConf(t, nil), 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := model.HerodotouStatistics{HerodotouData: planner.Data, HerodotouCost: planner.Cost}
+	s.HDFSRead, s.HDFSWrite = s.HDFSRead+2, s.HDFSWrite+3
+	told, err := predictor(t, "herodotou", model.Knowledge{Statistics: &s}).Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"herodotou", "aria", "ihp", "zhang"} {
+		p, err := predictor(t, name, model.Knowledge{Platform: ptr(platform())}).Predict(q)
+		switch {
+		case err != nil:
+			t.Errorf("%s: %v", name, err)
+		case name == "herodotou" && (p.Mean != told.Mean || !slices.Equal(p.Phases, told.Phases)):
+			t.Errorf("herodotou: %v, %v with the statistics of the plan", p.Mean, told.Mean)
+		case name == "aria" && (p.Low > told.Mean || told.Mean > p.High):
+			t.Errorf("aria: %v to %v, the waves end at %v", p.Low, p.High, told.Mean)
+		}
+	}
+	q.Cluster.Nodes[3].Machine = 1
+	q.Cluster.Machines = append(q.Cluster.Machines, q.Cluster.Machines[0])
+	if _, err := predictor(t, "herodotou", model.Knowledge{}).Predict(q); !errors.Is(err, model.ErrNotApplicable) {
+		t.Errorf("machines of two types: %v", err)
+	}
+}
+
 func ptr[T any](v T) *T { return &v }
 
 func TestPredictorsSayWhyNot(t *testing.T) {

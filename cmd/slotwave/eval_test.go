@@ -39,9 +39,6 @@ func call(stdin string, args ...string) (code int, stdout, stderr string) {
 func TestEvalVectors(t *testing.T) {
 	for _, v := range vectortest.Read(t, shared(t, "reference/model-vectors.json")).Vectors {
 		t.Run(v.ID, func(t *testing.T) {
-			if !slices.Contains(evaluatorNames(), v.Model) {
-				t.Skipf("no model %s", v.Model)
-			}
 			code, out, errs := call(string(v.In), "eval", v.Model)
 			if code != exitDone || errs != "" {
 				t.Fatalf("exit %d: %s", code, errs)
