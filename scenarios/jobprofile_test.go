@@ -3,6 +3,8 @@ package scenarios
 import (
 	"bytes"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -49,6 +51,53 @@ func TestJobProfileRoundTrip(t *testing.T) {
 	}
 	if want.MapTime.N != 2 || want.Data.MapSizeSel != 0.3 || want.MapMinusJVM.N != 2 {
 		t.Errorf("the profile is not what it was: %+v", want)
+	}
+}
+
+// TestJobProfileCosts: what the cluster adds to a task comes off its recorded
+// time, unless the record has it apart.
+func TestJobProfileCosts(t *testing.T) {
+	p := recordedJob() // maps of 4 and 5.5 s with a second of JVM, the reduce's first shuffle 3.5 s and its reduce phase 7 s
+	p.TypicalShuffle, p.ShuffleFromFirst = workload.NewSample([]float64{6}), false
+	for _, x := range []struct {
+		apart                     bool
+		maps, first, later, phase float64
+	}{{true, 3.75, 3.5, 6, 6.8}, {false, 2.75, 3.5, 4, 6.8}} {
+		if !x.apart {
+			p.MapMinusJVM = workload.NewSample(nil)
+		}
+		dir := t.TempDir()
+		var file bytes.Buffer
+		if err := workload.WriteProfile(&file, p); err != nil {
+			t.Fatal(err)
+		}
+		const scenario = "fidelity = \"profile\"\n[cluster]\nnodes = 2\n[cluster.costs]\nlaunch = \"2s\"\ncommit = \"200ms\"\n[[job]]\nprofile = \"p.toml\"\nreduces = 4\n"
+		for name, text := range map[string]string{"p.toml": file.String(), "s.toml": scenario} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := Open(filepath.Join(dir, "s.toml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Scenario(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j := s.Runs[0].Question.Jobs[0]
+		if j.Maps.Count != 2 || j.Reduces.Count != 4 || j.Maps.InputBytes != 100 || len(s.Inputs) != 2 {
+			t.Errorf("%d maps of %d bytes, %d reduces, inputs %v", j.Maps.Count, j.Maps.InputBytes, j.Reduces.Count, s.Inputs)
+		}
+		for _, d := range []struct {
+			what string
+			of   *workload.Durations
+			want float64
+		}{{"map", &j.Maps.Time, x.maps}, {"first shuffle", &j.Reduces.FirstWave, x.first}, {"later shuffle", &j.Reduces.Shuffle, x.later}, {"reduce", &j.Reduces.Time, x.phase}} {
+			if got, _ := d.of.Expect(1); math.Abs(got-d.want) > 1e-6 {
+				t.Errorf("JVM apart %v, %s: %v s, want %v", x.apart, d.what, got, d.want)
+			}
+		}
 	}
 }
 

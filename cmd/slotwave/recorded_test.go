@@ -228,7 +228,9 @@ func TestScenarioOfTrace(t *testing.T) {
 		made, named := filepath.Join(dir, "made.toml"), filepath.Join(dir, "named.toml")
 		done(t, "convert", trace, "--to", "toml", "--out", made)
 		writeFile(t, named, fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n", trace))
-		done(t, "run", made, "--out", filepath.Join(dir, "made"))
+		if code, _, errs := call("", "run", made, "--out", filepath.Join(dir, "made")); code != exitDone || errs != "" {
+			t.Fatalf("%s: exit %d: %s", file, code, errs)
+		}
 		done(t, "run", named, "--out", filepath.Join(dir, "named"))
 		sameRows(t, file, rows(t, filepath.Join(dir, "named", "attempts.csv"), "rack"), rows(t, filepath.Join(dir, "made", "attempts.csv"), "rack"))
 	}
