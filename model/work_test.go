@@ -223,9 +223,7 @@ func TestWorkOnPlatform(t *testing.T) {
 			}
 		}
 	}
-	var table strings.Builder
-	fmt.Fprintf(&table, "%-8s %8s %8s | %8s %8s %8s | terms (ms)\n", "", "left out", "", "large", "", "")
-	fmt.Fprintf(&table, "%-8s %8s %8s | %8s %8s %8s |\n", "phase", "bytes", "work", "grid", "bytes", "work")
+	page := validationPage(t)
 	for i, phase := range model.PlatformPhases {
 		rows := workRows(fitted, phase)
 		m, err := model.FitWork(phase, rows)
@@ -250,26 +248,19 @@ func TestWorkOnPlatform(t *testing.T) {
 			}
 		}
 		cross, bytes, work := within(ms, crossed), within(measured, byBytes), within(measured, byWork)
-		terms := ""
+		var terms []string
 		for k, term := range m.Terms {
-			terms += fmt.Sprintf(" %.4g*%s", m.B[k], term.Name)
+			terms = append(terms, fmt.Sprintf("%.3g × %s", m.B[k], term.Name))
 		}
-		fmt.Fprintf(&table, "%-8s %6.1f %% %6.1f %% | %6.1f %% %6.1f %% %6.1f %% |%s\n",
-			phase, within(ms, lines[phase]), cross, within(measured, byGrid), bytes, work, terms)
-		if phase == "merge" {
-			var several, byWork []float64
-			for _, x := range large {
-				if x.work.Spills > 1 {
-					several, byWork = append(several, x.number("merge_ms")), append(byWork, m.At(&x.work))
-				}
-			}
-			fmt.Fprintf(&table, "%-8s %37.1f %% of several spills; one is a rename of 2 ms\n", "", within(several, byWork))
+		cells := []string{phase}
+		for _, v := range []float64{within(ms, lines[phase]), cross, within(measured, byGrid), bytes, work} {
+			cells = append(cells, fmt.Sprintf("%.1f", v))
 		}
+		page.want(t, append(cells, strings.Join(terms, " + ")))
 		if slices.Contains([]string{"collect", "spill", "merge"}, phase) && work < 15+math.Max(bytes, within(measured, byGrid)) {
 			t.Errorf("%s: %.1f %% of rows that were not fitted within 20 %%, byte-only %.1f %%: want 15 more", phase, work, bytes)
 		}
 	}
-	t.Log("\n" + table.String())
 }
 
 // The bodies of maps and reduces on the large inputs: the times in the user's
@@ -288,7 +279,7 @@ func TestBodiesOnPlatform(t *testing.T) {
 	}
 	at := func(phase string, w *model.Work) float64 { m := models[phase]; return m.At(w) }
 	buffer := model.DefaultTaskConf()
-	var table strings.Builder
+	page := validationPage(t)
 	for _, app := range []string{"grep", "score", "sort", "terasort", "wordcount"} {
 		var per [2]struct{ function, combine, input, records, n float64 } // of the small input
 		var sums [2]struct{ measured, predicted, n float64 }
@@ -329,11 +320,33 @@ func TestBodiesOnPlatform(t *testing.T) {
 		for kind, name := range []string{"map", "reduce"} {
 			s := &sums[kind]
 			d := s.predicted/s.measured - 1
-			fmt.Fprintf(&table, "%-10s %-6s %7.0f %7.0f ms %+6.1f %%\n", app, name, s.predicted/s.n, s.measured/s.n, 100*d)
+			page.want(t, []string{app, name, fmt.Sprintf("%.0f", s.measured/s.n), fmt.Sprintf("%.0f", s.predicted/s.n), fmt.Sprintf("%+.1f %%", 100*d)})
 			if kind == 0 && math.Abs(d) > 0.25 {
 				t.Errorf("%s: map body %.0f ms, measured %.0f: %+.1f %%, want at most 25 %%", app, s.predicted/s.n, s.measured/s.n, 100*d)
 			}
 		}
 	}
-	t.Log("\n" + table.String())
+}
+
+// The paper's own method on the profile of a real Hadoop, beside the figures of
+// its Table 1: lines in bytes alone, and rows within 10, 15 and 20 %.
+func TestBytesOnPlatform(t *testing.T) {
+	p, err := model.ReadPlatformProfile(open(t, "platform-0.20.2/platform-profile.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, fits, err := model.FitPlatform(p, model.PlatformOptions{EqualSpread: true, TwoLines: []string{"shuffle"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := validationPage(t)
+	for i, paper := range []string{"66 / 83 / 92", "56 / 73 / 84", "61 / 76 / 83", "58 / 84 / 94", "76 / 85 / 96", "93 / 97 / 98"} {
+		f := fits[slices.IndexFunc(fits, func(f model.PhaseFit) bool { return f.Phase == model.PlatformPhases[i] })]
+		line := fmt.Sprintf("%.0f + %.3g/MB", f.Model.A, f.Model.B)
+		if !math.IsInf(f.Model.Tau, 1) {
+			line += fmt.Sprintf(", from %.0f MB on %.0f + %.3g/MB", f.Model.Tau, f.Model.Beyond.A, f.Model.Beyond.B)
+		}
+		e := f.Errors.Fractions
+		page.want(t, []string{f.Phase, line, fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2]), paper})
+	}
 }
