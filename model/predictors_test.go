@@ -168,6 +168,10 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		{"cresp", model.Knowledge{Cresp: &model.Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
 		{"zhang", none, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
 		{"zhang", model.Knowledge{Platform: ptr(platform())}, func(*model.WhatIf) {}, "wants a profile"},
+		{"zhang", model.Knowledge{Platform: ptr(platform())}, func(q *model.WhatIf) {
+			q.Cluster.Machines = []model.Machine{{}}
+			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
+		}, "a combiner is not in the model"},
 		{"herodotou", none, func(*model.WhatIf) {}, "wants data and cost statistics"},
 		{"herodotou", model.Knowledge{Statistics: &model.HerodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
 		{"aria", none, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},
@@ -214,6 +218,24 @@ func TestIHPWithHistory(t *testing.T) {
 	// 12 s of the first map wave, first and second shuffle of 4 s, two waves of reduces of 4 s.
 	if want := 12 + 4 + 4 + 8.0; math.Abs(p.Mean.Seconds()-want) > 1e-6 || !slices.Contains(p.Warnings, model.IHPCaveat) {
 		t.Errorf("%v, warnings %q; want %v s", p.Mean, p.Warnings, want)
+	}
+}
+
+// The lower bound has all maps on the fast nodes and near, the upper one on the
+// slow ones and far.
+func TestAriaOnSlowNodes(t *testing.T) {
+	q := oneJob()
+	q.Jobs[0].Reduces.Count = 0
+	q.Jobs[0].Maps.RackFactor = 1.5
+	for i := range q.Cluster.Nodes {
+		q.Cluster.Nodes[i].Slowness = []float64{1, 2}[i%2]
+	}
+	p, err := predictor(t, "aria", model.Knowledge{}).Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if low, high := 60*time.Second, seconds(3*(79*12/16.0+12)); p.Low != low || p.High != high {
+		t.Errorf("%v to %v, want %v to %v", p.Low, p.High, low, high)
 	}
 }
 
