@@ -184,11 +184,15 @@ func (m *fleet) program(t *table) *model.Program {
 }
 
 // shaped gives a job of a trace a program of its own, with the volumes of the
-// trace: records are as wide as those of the program it is like.
+// trace: records are as wide as those of the program it is like, and each map
+// reads one at least.
 func (m *fleet) shaped(like *model.Program, j *workload.Job) {
 	p := *like
 	p.Name = like.Name + " as " + j.ID
-	in, out := float64(j.Maps.InputBytes), float64(j.Reduces.OutputBytes)
+	if j.Maps.InputBytes == 0 {
+		j.Maps.InputBytes = int64(math.Ceil(float64(j.Maps.Count) * p.Data.InputPairWidth))
+	}
+	in, out := float64(max(1, j.Maps.InputBytes)), float64(j.Reduces.OutputBytes)
 	between := float64(j.Reduces.ShuffleData)
 	if j.Reduces.Count == 0 {
 		between, out = out, 0

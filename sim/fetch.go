@@ -12,10 +12,10 @@ import (
 type outputs struct {
 	log       []output     // by event
 	listeners []*reduceRun // that have read all of them
-	at        []int32      // maps by node
-	inRack    []int32      // and by rack
-	fullest   int32        // node with most of them
-	count     int32
+
+	count                int32
+	at, inRack           []int32 // by node and by rack
+	fullest, fullestRack int32   // those with most of them
 }
 
 // output is what a completion event tells of: where the output of a map lies, or
@@ -45,9 +45,12 @@ func (j *job) publish(t *task, maps int32, node int32) {
 		}
 		o.count++
 		o.at[node]++
-		o.inRack[j.jt.trackers[node].rack]++
 		if o.at[node] > o.at[o.fullest] {
 			o.fullest = node
+		}
+		rack := j.jt.trackers[node].rack
+		if o.inRack[rack]++; o.inRack[rack] > o.inRack[o.fullestRack] {
+			o.fullestRack = rack
 		}
 	}
 	for _, r := range o.listeners {
@@ -249,8 +252,8 @@ func (f *fetch) stepDone(*thread) {
 }
 
 // path is the way of the bytes. Those from many hosts are taken to come from the
-// hosts and racks as all outputs of the job so far lie there: the fullest sender
-// and the uplinks carry their parts.
+// hosts and racks as all outputs of the job so far lie there; the fullest of each
+// stands for all senders.
 func (f *fetch) path(path []station.Hop, nic float64) []station.Hop {
 	if f.host >= 0 {
 		return f.p.transfer(path, f.host, f.node, nic)
@@ -261,14 +264,11 @@ func (f *fetch) path(path []station.Hop, nic float64) []station.Hop {
 	if o.fullest != f.node {
 		path = station.Through(path, f.p.nodes[o.fullest].up, nic*float64(o.at[o.fullest])/all)
 	}
-	here := f.p.jt.trackers[f.node].rack
-	for rack, links := range f.p.racks {
-		if n := o.inRack[rack]; int32(rack) != here && n > 0 {
-			path = station.Through(path, links.up, nic*float64(n)/all)
+	if racks, here := f.p.racks, f.p.jt.trackers[f.node].rack; racks != nil {
+		if o.fullestRack != here {
+			path = station.Through(path, racks[o.fullestRack].up, nic*float64(o.inRack[o.fullestRack])/all)
 		}
-	}
-	if f.p.racks != nil {
-		path = station.Through(path, f.p.racks[here].down, nic*(1-float64(o.inRack[here])/all))
+		path = station.Through(path, racks[here].down, nic*(1-float64(o.inRack[here])/all))
 	}
 	return path
 }
