@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -274,5 +275,49 @@ func TestAriaOfSeveralJobs(t *testing.T) {
 	}
 	if len(fair.Warnings) != 1 || len(fifo.Warnings) != 0 {
 		t.Errorf("warnings %q and %q", fifo.Warnings, fair.Warnings)
+	}
+}
+
+// A thousand what-if questions of one TeraSort to every model; at most a second is
+// asked for.
+func BenchmarkThousandPredictions(b *testing.B) {
+	h := model.DefaultPhases()
+	var runs []model.IHPRun
+	for i := range 40 {
+		d, r := float64(1+i%8)*(50<<26), float64(1+i/8)
+		runs = append(runs, model.IHPRun{Data: d, Reduces: r, Duration: 10 + d/1e9 - r})
+	}
+	r, err := model.FitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	known := model.Knowledge{
+		Platform:   ptr(platform()),
+		Statistics: &model.HerodotouStatistics{HerodotouData: h.HerodotouData, HerodotouCost: h.HerodotouCost},
+		Runs:       hpRuns(1<<26, 3<<26),
+		History:    &model.IHPHistory{Shuffle1Avg: r, Shuffle1Max: r, Shuffle2Avg: r, Shuffle2Max: r, ReduceAvg: r, ReduceMax: r},
+		Cresp:      &model.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
+	}
+	q := oneJob()
+	j := &q.Jobs[0]
+	j.Maps.Count, j.Maps.InputBytes = 400, 400<<26
+	j.Reduces.Count = hpRuns(1)[0].Profile.Reduces
+	for i := range q.Cluster.Nodes {
+		q.Cluster.Nodes[i].ReduceSlots = 8 // CRESP wants one wave
+	}
+	j.Profile = &workload.Profile{
+		Data:       workload.DataStatistics{InputPairWidth: 100, MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1},
+		Cost:       workload.CostStatistics{MapPerRecord: 900, ReducePerRecord: 1100},
+		MapInBytes: workload.Sample{N: 1, Mean: 1 << 26, Max: 1 << 26},
+	}
+	for b.Loop() {
+		for i := range 1000 {
+			j.Conf.Set("io.sort.mb", strconv.Itoa(50+i%100))
+			for _, m := range model.Predictors {
+				if _, err := m.New(known).Predict(q); err != nil {
+					b.Fatal(m.Name, err)
+				}
+			}
+		}
 	}
 }
