@@ -12,7 +12,7 @@ import (
 )
 
 // mostNodes keeps a slip of the pen from filling the memory.
-const mostNodes = 1_000_000
+const mostNodes = 200_000
 
 // readCluster reads [cluster]. What it leaves open a trace may tell.
 func (t *table) readCluster(l *load, conf workload.Conf, m *fleet) model.Cluster {

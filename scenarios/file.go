@@ -195,6 +195,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	s.Attempts = t.oneOf("attempts", "csv", "csv", "parquet", "none")
 
 	names, choices := t.variations()
+	size := 0
 	for i := range combinations(choices) {
 		run := Run{}
 		values := any(t.values)
@@ -215,10 +216,17 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			run.Folder = fmt.Sprintf("%s-%d", run.Folder, i+1)
 		}
 		s.Runs = append(s.Runs, run)
+		if size += len(run.Question.Cluster.Nodes) + len(run.Question.Jobs); size > mostInAll {
+			t.fail(t.line("vary"), "vary: more than %d nodes and jobs in all runs: want fewer combinations", mostInAll)
+			break
+		}
 	}
 	s.Assumed, s.Warnings = t.assumed, t.warnings
 	return s
 }
+
+// mostInAll keeps many runs of a large scenario from filling the memory.
+const mostInAll = 1_000_000
 
 // shortKey is the last part of a key that tells it from others.
 func shortKey(path string) string {

@@ -31,8 +31,8 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *fleet) []work
 	return jobs
 }
 
-// mostJobs of one table.
-const mostJobs = 10_000_000
+// mostJobs keeps a slip of the pen from filling the memory.
+const mostJobs = 500_000
 
 func (t *table) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
 	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile, Program: program}

@@ -374,6 +374,10 @@ func (r *recorded) job(i int) (workload.Job, error) {
 	if m.Count < 0 || rd.Count < 0 {
 		return job, fmt.Errorf("want no negative number of tasks")
 	}
+	const most = 1_000_000
+	if m.Count > most || rd.Count > most {
+		return job, fmt.Errorf("%d maps and %d reduces: want at most %d of each", m.Count, rd.Count, most)
+	}
 	check := func(what string, t times, n int) error {
 		if len(t) > 1 && len(t) < n {
 			return fmt.Errorf("%s lists %d times, want one for each of %d tasks", what, len(t), n)

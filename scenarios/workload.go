@@ -340,7 +340,7 @@ func tasks(jobs []workload.Job) (n int) {
 }
 
 // mostTasks keeps a slip of the pen from filling the memory.
-const mostTasks = 50_000_000
+const mostTasks = 20_000_000
 
 func (t *table) limited(jobs []workload.Job) {
 	if n := tasks(jobs); n > mostTasks {
