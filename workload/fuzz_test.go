@@ -156,7 +156,8 @@ func FuzzProperties(f *testing.F) { fuzz(f, FormatProps, "io.sort.mb=100\n# x\n!
 func FuzzTable(f *testing.F) {
 	fuzz(f, FormatTable, tableSample, "job\tkey\tvalue\na\tb\tc\n", "job\tmaps\tsubmit_s\tfinish_ts\nx\t3\t1.5\t1300000000000\n",
 		"job,kind,slot,index,attempt,tracker,start_ms,finish_ms,state\na,setup,reduce,1,0,c0,5,9,KILLED_UNCLEAN\n",
-		"job\ttype\ttask\ttotal_run_ms\tread_ms\tspills\na\tMAP\t0\t5\t1\t2\n")
+		"job\ttype\ttask\ttotal_run_ms\tread_ms\tspills\na\tMAP\t0\t5\t1\t2\n",
+		",task,kind,p_map_ts\n,0,map,1\n") // a length of time that is an instant
 }
 func FuzzHiTune(f *testing.F) {
 	fuzz(f, FormatHiTune, hituneSample, sampleFile(f, "ReduceAttempt.csv.gz"))

@@ -508,7 +508,7 @@ func (t *table) span(name, text string, unit time.Duration) time.Duration {
 	if ok && v == Unknown {
 		return UnknownTime
 	}
-	if ok && v >= 0 && v*float64(unit) < math.MaxInt64/2 {
+	if ok && v >= 0 && unit != unixUnit && v*float64(unit) < math.MaxInt64/2 {
 		return time.Duration(math.Round(v * float64(unit)))
 	}
 	if ok {
