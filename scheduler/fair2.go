@@ -41,9 +41,10 @@ type fair2 struct {
 	order      []*pool2 // as sorted for one task
 	infos      []*info2 // by submission
 	list       []*info2 // for the time of one call
+	visited    []*info2 // asked for a map at this heartbeat
 	preemptAt  time.Duration
 	lastAssign time.Duration // 0: none yet
-	skippers   int           // jobs that were refused a map at the last heartbeat
+	skippers   []*info2      // refused a map at the last heartbeat
 }
 
 // limits are the numbers of jobs that pools and users may run.
@@ -78,7 +79,9 @@ type pool2 struct {
 	minTimeout time.Duration
 
 	jobs        [2][]*info2 // in the order of the last sorting, where that matters
-	runs        int         // tasks, while pools are sorted
+	running     [2]int      // tasks
+	open        [2][]*info2 // the candidates, in no order that matters
+	changes     [2]int      // of the cluster's jobs, as far as they are in open; -1: none
 	demand      [2]int
 	share       [2]float64
 	atMinShare  [2]time.Duration // when it last had it
@@ -97,8 +100,7 @@ type info2 struct {
 
 	lastLevel workload.Locality // of the last map launched
 	waited    time.Duration     // for a local map, since then
-	skipped   bool              // refused a map at the last heartbeat
-	visited   bool              // asked for a map at this one
+	visited   bool              // asked for a map at this heartbeat
 	launched  bool              // and gave one
 }
 
@@ -207,6 +209,7 @@ func (f *fair2) Preempts() bool { return f.preempts }
 func (f *fair2) Submitted(c *Cluster, j *Job) {
 	p := f.poolOf(c, j)
 	i := &info2{job: j, pool: p}
+	j.Group = &p.running
 	f.infos = append(f.infos, i)
 	for k := range p.jobs {
 		p.jobs[k] = append(p.jobs[k], i)
@@ -228,7 +231,7 @@ func (f *fair2) Tick(c *Cluster) bool {
 // and when jobs have been refused, because the next heartbeat of any tracker ends
 // the time they are taken to wait.
 func (f *fair2) Wants(c *Cluster) Offers {
-	want := Offers{Any: f.skippers > 0}
+	want := Offers{Any: len(f.skippers) > 0}
 	sorts := f.sizeBased || f.boost != nil || f.preempts || f.meter
 	maps, reduces := sorts || c.Unspent[workload.Map] > 0, sorts || c.Waiting[workload.Reduce] > 0
 	if maps || reduces {
@@ -243,18 +246,10 @@ func (f *fair2) totals() (demand, running [2]int) {
 	for _, p := range f.pools {
 		for k := range demand {
 			demand[k] += p.demand[k]
-			running[k] += p.running(k)
+			running[k] += p.running[k]
 		}
 	}
 	return
-}
-
-func (p *pool2) running(k int) int {
-	n := 0
-	for _, i := range p.jobs[k] {
-		n += i.job.RunningTasks[k]
-	}
-	return n
 }
 
 func (f *fair2) Assign(c *Cluster, t *TaskTracker) {
@@ -331,15 +326,12 @@ func (f *fair2) choose(t *TaskTracker, rejected [2]bool, given [2]int) int {
 // fair or FIFO order.
 func (f *fair2) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 	f.order = append(f.order[:0], f.pools...)
-	for _, p := range f.order {
-		p.runs = p.running(k)
-	}
 	sortLikeJava(f.order, func(a, b *pool2) int {
-		return cmp.Or(fairOrder(a.runs, a.min[k], a.demand[k], a.weight, b.runs, b.min[k], b.demand[k], b.weight),
+		return cmp.Or(fairOrder(a.running[k], a.min[k], a.demand[k], a.weight, b.running[k], b.min[k], b.demand[k], b.weight),
 			cmp.Compare(a.name, b.name))
 	})
 	for _, p := range f.order {
-		if p.runs >= p.max[k] {
+		if p.running[k] >= p.max[k] {
 			continue
 		}
 		for _, i := range f.candidates(c, p, k) {
@@ -359,17 +351,20 @@ func (f *fair2) candidates(c *Cluster, p *pool2, k int) []*info2 {
 	if keep {
 		f.sortJobs(c, p, p.jobs[k], k)
 	}
-	f.list = f.list[:0]
-	for _, i := range p.jobs[k] {
-		j := i.job
-		if i.runnable && j.State == Running && (j.Wants[k] || workload.Kind(k) == workload.Map && !j.Spent[k]) {
-			f.list = append(f.list, i)
+	if keep || p.changes[k] != c.Changes {
+		p.changes[k] = c.Changes
+		p.open[k] = p.open[k][:0]
+		for _, i := range p.jobs[k] {
+			j := i.job
+			if i.runnable && j.State == Running && (j.Wants[k] || workload.Kind(k) == workload.Map && !j.Spent[k]) {
+				p.open[k] = append(p.open[k], i)
+			}
 		}
 	}
 	if !keep {
-		f.sortJobs(c, p, f.list, k)
+		f.sortJobs(c, p, p.open[k], k)
 	}
-	return f.list
+	return p.open[k]
 }
 
 // remembersOrder reports whether the order of a pool's jobs, spent ones too,
@@ -428,7 +423,10 @@ func (f *fair2) launch(c *Cluster, t *TaskTracker, i *info2, k int) bool {
 	if workload.Kind(k) == workload.Reduce {
 		return i.job.LaunchReduce(t)
 	}
-	i.visited = true
+	if !i.visited {
+		i.visited = true
+		f.visited = append(f.visited, i)
+	}
 	local, ok := i.job.LaunchMap(t, f.reach(c, i))
 	if !ok {
 		return false
@@ -472,27 +470,21 @@ func (f *fair2) endWaits(c *Cluster) {
 		since = 0
 	}
 	f.lastAssign = c.Now
-	if f.skippers == 0 {
-		return
+	for _, i := range f.skippers {
+		i.waited += since
 	}
-	f.skippers = 0
-	for _, i := range f.infos {
-		if i.skipped {
-			i.waited += since
-			i.skipped = false
-		}
-	}
+	f.skippers = f.skippers[:0]
 }
 
 // markSkipped flags the jobs that were asked for a map and gave none.
 func (f *fair2) markSkipped() {
-	for _, i := range f.infos {
-		if i.visited && !i.launched {
-			i.skipped = true
-			f.skippers++
+	for _, i := range f.visited {
+		if !i.launched {
+			f.skippers = append(f.skippers, i)
 		}
 		i.visited, i.launched = false, false
 	}
+	f.visited = f.visited[:0]
 }
 
 func (f *fair2) update(c *Cluster) {
@@ -502,12 +494,14 @@ func (f *fair2) update(c *Cluster) {
 	}
 	gone := func(i *info2) bool { return i.job.State == Done }
 	for _, i := range f.infos {
-		if gone(i) && i.skipped {
-			f.skippers--
+		if gone(i) {
+			i.leave()
 		}
 	}
+	f.skippers = slices.DeleteFunc(f.skippers, gone)
 	f.infos = slices.DeleteFunc(f.infos, gone)
 	for _, p := range f.pools {
+		p.changes = [2]int{-1, -1}
 		for k := range p.jobs {
 			p.jobs[k] = slices.DeleteFunc(p.jobs[k], gone)
 		}
@@ -544,6 +538,14 @@ func (f *fair2) updateRunnability() {
 		}
 		i.runnable = i.job.State == Running
 	}
+}
+
+// leave takes what still runs of a job that has ended from its pool's count.
+func (i *info2) leave() {
+	for k := range i.pool.running {
+		i.pool.running[k] -= i.job.RunningTasks[k]
+	}
+	i.job.Group = nil
 }
 
 func (f *fair2) updateDemand(p *pool2, k int) {

@@ -80,7 +80,7 @@ func (f *fair2) updateShares(c *Cluster) {
 func (f *fair2) updateClocks(c *Cluster) {
 	for k := range c.Slots {
 		for _, p := range f.pools {
-			running := p.running(k)
+			running := p.running[k]
 			if running >= min(p.min[k], p.demand[k]) {
 				p.atMinShare[k] = c.Now
 			}
@@ -107,7 +107,7 @@ func (f *fair2) preempt(c *Cluster) {
 
 // owed is how many tasks a pool may take from others (tasksToPreempt).
 func (f *fair2) owed(c *Cluster, p *pool2, k int) int {
-	running := p.running(k)
+	running := p.running[k]
 	byMin, byFair := 0, 0
 	if c.Now-p.atMinShare[k] > p.minTimeout {
 		byMin = min(p.min[k], p.demand[k]) - running
@@ -128,7 +128,7 @@ func (f *fair2) killLatest(k, wanted int) {
 	var victims []victim
 	left := map[*pool2]int{}
 	for _, p := range f.pools {
-		left[p] = p.running(k)
+		left[p] = p.running[k]
 		if float64(left[p]) <= p.share[k] {
 			continue
 		}

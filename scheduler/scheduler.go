@@ -137,7 +137,16 @@ type Job struct {
 	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
 
 	Launcher
-	Policy any // the policy's own notes
+	Policy any     // the policy's own notes
+	Group  *[2]int // the sum of RunningTasks over a group of jobs, if the policy wants one kept
+}
+
+// CountRunning changes the number of running attempts.
+func (j *Job) CountRunning(k workload.Kind, by int) {
+	j.RunningTasks[k] += by
+	if j.Group != nil {
+		j.Group[k] += by
+	}
 }
 
 // Launcher is the side of a job that acts.

@@ -208,7 +208,10 @@ func (j *job) countOpen() {
 	var n, unspent [2]int
 	for k := range n {
 		kind := workload.Kind(k)
-		j.Spent[k] = j.spent(kind)
+		if spent := j.spent(kind); spent != j.Spent[k] {
+			j.Spent[k] = spent
+			j.jt.c.Changes++
+		}
 		if j.State != scheduler.Running {
 			continue
 		}
@@ -324,7 +327,7 @@ func (j *job) addProgress(t *task, before float64) {
 	if delta < 0 {
 		j.setbacks++
 	}
-	if j.patient && !j.needs.has(needMap+need(t.onSlot)) && j.waiting(t.onSlot) == 0 {
+	if k := t.onSlot; j.patient && !j.needs.has(needMap+need(k)) && j.Speculates[k] && j.waiting(k) == 0 && j.lags(k) {
 		j.settleNeeds()
 	}
 }
@@ -444,7 +447,7 @@ func (j *job) completed(t *task, own *attempt) {
 		}
 		return
 	}
-	j.RunningTasks[t.kind]--
+	j.CountRunning(t.kind, -1)
 	if before > 1 {
 		j.Speculative[t.kind] -= before - len(t.active)
 	}
@@ -484,7 +487,7 @@ func (j *job) failed(t *task, own *attempt, wasRunning, wasComplete, wasActive b
 	ordinary := t.kind == workload.Map || t.kind == workload.Reduce
 	stopped := wasRunning && !t.running()
 	if ordinary && (r.PerAttempt && wasActive && j.State != scheduler.Done || !r.PerAttempt && stopped) {
-		j.RunningTasks[t.kind]--
+		j.CountRunning(t.kind, -1)
 	}
 	if stopped {
 		switch {

@@ -159,7 +159,7 @@ func (j *job) launch(k workload.Kind, index int32, t *taskTracker, local workloa
 	a := j.execute(task, t)
 	a.local = local
 	a.runnable = j.runnableAt(task)
-	j.RunningTasks[k]++
+	j.CountRunning(k, 1)
 	if len(task.active) > 1 {
 		j.Speculative[k]++
 		j.outcome.SpeculativeRuns++

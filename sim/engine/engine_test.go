@@ -205,20 +205,3 @@ func hold(pending int, increment func(*rand.Rand, int) Time) (*Engine, func(n in
 }
 
 func exponential(rng *rand.Rand, _ int) Time { return Time(rng.ExpFloat64() * 1e9) }
-
-func BenchmarkHold(b *testing.B) {
-	for _, n := range []int{1e2, 1e3, 1e4, 1e5, 1e6} {
-		b.Run(sizeName(n), func(b *testing.B) {
-			_, run := hold(n, exponential)
-			run(3 * n)
-			b.ReportAllocs()
-			b.ResetTimer()
-			run(b.N)
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
-		})
-	}
-}
-
-func sizeName(n int) string {
-	return map[int]string{1e2: "1e2", 1e3: "1e3", 1e4: "1e4", 1e5: "1e5", 1e6: "1e6"}[n]
-}
