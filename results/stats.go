@@ -29,6 +29,7 @@ type Stats struct {
 	slots    slots
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
+	idle     [2]idleTime          // by section
 	over     *timeline
 	chart    *execution
 	rows     int64
@@ -50,6 +51,9 @@ type kindStats struct {
 // NewStats prepares for the attempts of one question.
 func NewStats(q *model.WhatIf) *Stats {
 	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
+	for i, n := range s.slots.count {
+		s.idle[i] = newIdleTime(n)
+	}
 	s.chart = newExecution(&s.slots, q.Jobs)
 	return s
 }
@@ -84,6 +88,7 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	switch {
 	case ok:
 		s.slots.used[section][lane]++
+		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
 		s.chart.add(a, section, lane)
 	case d > 0: // without time it was ended before it got a slot
 		s.strays++

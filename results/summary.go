@@ -359,8 +359,9 @@ func (s *slots) slotTypes() []string {
 	return []string{"map", "reduce"}
 }
 
-// slotSummaries sum up each type of slot over the makespan (ns). A bin counts
-// as saturated when at least 99 % of the slots are in use in it on average.
+// slotSummaries sum up each type of slot over the makespan (ns). Where the time
+// in which all are in use changes too often to be kept exactly, a bin counts as
+// such when at least 99 % are in use in it on average.
 func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 	var all []SlotSummary
 	for i, name := range s.slots.slotTypes() {
@@ -378,6 +379,9 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 			if inUse >= 0.99*float64(n) {
 				full += to - from
 			}
+		}
+		if exact, known := s.idle[i].busy(makespan); known {
+			full = exact
 		}
 		if makespan > 0 {
 			sum.Busy = share(float64(busy) / float64(n) / float64(makespan))

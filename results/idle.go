@@ -1,0 +1,63 @@
+package results
+
+import (
+	"slices"
+	"sort"
+)
+
+// idleTime is when at least one slot of a type was idle, exactly. Attempts on a
+// slot come in the order of their ends, those of all slots nearly so; the time
+// between two on a slot is idle.
+type idleTime struct {
+	until []int64 // by slot: end of its last attempt, ns
+	spans []span  // disjoint, in order of time
+	lost  bool    // too many spans to keep
+}
+
+type span struct{ from, to int64 } // ns
+
+// mostSpans bounds the memory of one type of slot.
+const mostSpans = 1 << 20
+
+func newIdleTime(slots int) idleTime { return idleTime{until: make([]int64, slots)} }
+
+// ran takes in an attempt on a slot.
+func (i *idleTime) ran(slot int, from, to int64) {
+	if before := i.until[slot]; from > before {
+		i.spans = insert(i.spans, span{before, from})
+	}
+	i.until[slot] = max(i.until[slot], to)
+	if len(i.spans) > mostSpans {
+		i.lost, i.spans = true, nil
+	}
+}
+
+// busy is the time until end in which no slot was idle, and whether it is known.
+func (i *idleTime) busy(end int64) (ns int64, known bool) {
+	if i.lost {
+		return 0, false
+	}
+	last := end
+	for _, until := range i.until {
+		last = min(last, until)
+	}
+	ns = end
+	for _, s := range insert(slices.Clone(i.spans), span{last, end}) {
+		ns -= max(0, min(s.to, end)-s.from)
+	}
+	return ns, true
+}
+
+// insert adds a span to disjoint ones and joins those it meets.
+func insert(spans []span, s span) []span {
+	if s.to <= s.from {
+		return spans
+	}
+	last := sort.Search(len(spans), func(i int) bool { return spans[i].from > s.to })
+	first := last
+	for first > 0 && spans[first-1].to >= s.from {
+		first--
+		s = span{min(s.from, spans[first].from), max(s.to, spans[first].to)}
+	}
+	return slices.Replace(spans, first, last, s)
+}
