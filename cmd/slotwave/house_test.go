@@ -114,6 +114,9 @@ func read(t *testing.T, name string) string {
 // Commands in the documents are lines of code that begin with slotwave or go
 // run. Files of the reader's own in them are named my*.
 func TestDocumentedCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole days of clusters")
+	}
 	line := regexp.MustCompile(`^(?:    |\t)?(?:\$ )?(?:go run \./cmd/)?slotwave ([^#<|]*)`)
 	docs, err := filepath.Glob("../../docs/*.md")
 	if err != nil {

@@ -29,6 +29,9 @@ func kept(f results.FileSum) bool {
 
 // Every shipped scenario gives the committed bytes.
 func TestShippedScenariosGiveTheCommittedResults(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole days of clusters")
+	}
 	for _, name := range scenarios.List() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
