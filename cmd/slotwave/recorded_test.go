@@ -6,15 +6,10 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -342,67 +337,5 @@ func TestDamagedTraces(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestHostileTraces calls the program as a process of its own: each file ends
-// in exit code 2 or 3 within 2 s of a core and 512 MiB.
-func TestHostileTraces(t *testing.T) {
-	if testing.Short() {
-		t.Skip("large files")
-	}
-	const mib = 1 << 20
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	bomb := func(name, head, piece string) string {
-		path := filepath.Join(dir, name)
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z := gzip.NewWriter(f)
-		z.Write([]byte(head))
-		block := []byte(strings.Repeat(piece, mib/len(piece)))
-		for range 256 {
-			z.Write(block)
-		}
-		z.Close()
-		return path
-	}
-	plain := func(name, text string) string { return writeFile(t, filepath.Join(dir, name), text) }
-	const rumen = `{"jobID":"job_1_0001","jobName":"`
-	for _, x := range []struct{ name, file string }{
-		{"bomb in a string", bomb("string.gz", rumen, "x")},
-		{"bomb of blanks", bomb("blanks.gz", rumen+`",`, " ")},
-		{"bomb of tasks", bomb("tasks.gz", `{"jobID":"job_1_0001","mapTasks":[{}`, ",{}")},
-		{"bomb of records", bomb("records.gz", sound, strings.SplitAfter(sound, "\n")[4])},
-		{"deep JSON", plain("deep.json", `{"x":`+strings.Repeat("[", 8*mib))},
-		{"deep TOML", plain("deep.toml", "[recorded]\nx = "+strings.Repeat("[", mib))},
-		{"many parts of a key", plain("parts.toml", "[recorded]\n"+strings.Repeat("a.", mib)+"b = 1\n")},
-		{"giant line", plain("line.hist", `Job JOBID="job_1_0001" JOBNAME="`+strings.Repeat("x", 64*mib))},
-		{"giant JSON value", plain("value.json", rumen+strings.Repeat("x", 64*mib))},
-		{"no format", plain("zeros", strings.Repeat("\x00", 16*mib))},
-	} {
-		for _, verb := range [][]string{{"validate"}, {"profile"}, {"convert", "--to", "csv", "--out", filepath.Join(dir, "out")}} {
-			t.Run(x.name+" "+verb[0], func(t *testing.T) {
-				c := exec.Command(self)
-				c.Args = append(append([]string{"slotwave"}, verb...), x.file)
-				c.Env = append(os.Environ(), "GOCOVERDIR="+dir)
-				out, _ := c.CombinedOutput()
-				took := c.ProcessState.UserTime() + c.ProcessState.SystemTime() // apart from what else the machine does
-				if code := c.ProcessState.ExitCode(); code != exitInput && code != exitLimit || strings.Contains(string(out), "goroutine") {
-					t.Errorf("exit %d: %.300s", code, out)
-				}
-				memory := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss / 1024
-				if took > 2*time.Second || memory > 512 {
-					t.Errorf("%v and %d MiB, want at most 2 s and 512 MiB", took, memory)
-				}
-				t.Logf("%v, %d MiB: %.200s", took.Round(time.Millisecond), memory, out)
-			})
-		}
 	}
 }
