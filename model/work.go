@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
@@ -18,21 +19,24 @@ type Work struct {
 	Spills            float64
 	SpillMB           float64 // that the spills wrote: combined, compressed
 	SpillRecords      float64
-	Compares          float64 // millions of comparisons of the sort
+	Compares          float64 // millions of comparisons of the sort (Herodotou, eq. 20)
 
 	ShuffleMB, ShuffleRecords float64 // of a reduce, as fetched
 	MergedMB, MergedRecords   float64 // of these, merged to disk in the background
-	Merges                    float64 // from memory to disk
 	WriteMB, WriteRecords     float64
 }
 
-// Compares counts the comparisons, in millions, that sort so many million
-// records in so many spills and partitions.
-func Compares(records, spills, partitions float64) float64 {
-	if spills == 0 {
-		return 0
+// MB is what the platform model takes a phase's time from.
+func (w *Work) MB(phase string) float64 {
+	switch phase {
+	case "read":
+		return w.InMB
+	case "shuffle":
+		return w.ShuffleMB
+	case "write":
+		return w.WriteMB
 	}
-	return records * fit.Log2(math.Max(2, records*1e6/spills/math.Max(1, partitions)))
+	return w.OutMB
 }
 
 // WorkTerm is a part of a phase's time, in proportion to something of its work.
@@ -72,7 +76,7 @@ var workTerms = map[string][]WorkTerm{
 	},
 	"shuffle": {
 		{"1", one}, {"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"records", func(w *Work) float64 { return w.ShuffleRecords }},
-		{"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }}, {"merges", func(w *Work) float64 { return w.Merges }},
+		{"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
 		{"MB merged", func(w *Work) float64 { return w.MergedMB }}, {"records merged", func(w *Work) float64 { return w.MergedRecords }},
 	},
 	"write": {
@@ -105,6 +109,15 @@ func (m *WorkModel) At(w *Work) float64 {
 		ms += float64(m.B[i] * t.Of(w))
 	}
 	return ms
+}
+
+// String is the sum, as in 2 × MB + 30 × 1.
+func (m *WorkModel) String() string {
+	var terms []string
+	for i, t := range m.Terms {
+		terms = append(terms, fmt.Sprintf("%.3g × %s", m.B[i], t.Name))
+	}
+	return strings.Join(terms, " + ")
 }
 
 // FitWork chooses the terms of a phase one by one as long as the BIC falls, and
@@ -205,6 +218,27 @@ func fitTerms(terms []WorkTerm, rows []WorkRow) (WorkModel, error) {
 // CrossWork predicts each row by a model fitted to the rows of all other
 // groups.
 func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
+	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
+		m, err := FitWork(phase, others)
+		return m.At, err
+	})
+}
+
+// CrossLines does the same with the lines of the platform model.
+func CrossLines(phase string, rows []WorkRow, o PlatformOptions) ([]float64, error) {
+	o = o.withDefaults()
+	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
+		lines := make([]PhaseRow, len(others))
+		for i := range others {
+			lines[i] = PhaseRow{others[i].MB(phase), others[i].MS}
+		}
+		f, err := fitPhase(lines, o, slices.Contains(o.TwoLines, phase))
+		return func(w *Work) float64 { return f.Model.At(w.MB(phase)) }, err
+	})
+}
+
+// cross leaves each group out of a fit in turn, and predicts it.
+func cross(rows []WorkRow, fit func([]WorkRow) (func(*Work) float64, error)) ([]float64, error) {
 	predicted := make([]float64, len(rows))
 	done := map[string]bool{}
 	for _, r := range rows {
@@ -212,14 +246,13 @@ func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
 			continue
 		}
 		done[r.Group] = true
-		others := slices.DeleteFunc(slices.Clone(rows), func(x WorkRow) bool { return x.Group == r.Group })
-		m, err := FitWork(phase, others)
+		at, err := fit(slices.DeleteFunc(slices.Clone(rows), func(x WorkRow) bool { return x.Group == r.Group }))
 		if err != nil {
 			return nil, fmt.Errorf("without %s: %w", r.Group, err)
 		}
 		for i := range rows {
 			if rows[i].Group == r.Group {
-				predicted[i] = m.At(&rows[i].Work)
+				predicted[i] = at(&rows[i].Work)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"bufio"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -90,89 +91,36 @@ func TestMapWait(t *testing.T) {
 	}
 }
 
-// platformTask is a measured task as the two models see it.
-type platformTask struct {
-	record
-	run    string // grid point or application
-	large  bool   // input that is not fitted
-	work   model.Work
-	phases map[string][2]float64 // MB of the byte-only model, ms
-	grid   bool
-}
-
-// platformTasks are the tasks of the first grid and of the applications. The
-// combiner is the application's own: its time is no part of the spill.
-func platformTasks(t *testing.T) []platformTask {
-	var tasks []platformTask
-	reduces := map[string]float64{}
-	for _, r := range records(t, "platform-0.20.2/grid-runs.csv", ",") {
-		reduces[r["point"]] = r.number("reduces")
-	}
-	for _, r := range records(t, "platform-0.20.2/jobs.csv", ",") {
-		reduces[r["app"]] = r.number("reduces")
-	}
-	add := func(r record, run string, grid bool) {
-		n := r.number
-		p := platformTask{record: r, run: run, grid: grid, large: r["size"] == "large", phases: map[string][2]float64{}}
-		w := &p.work
-		if r["type"] == "map" {
-			w.InMB, w.InRecords = n("map_in_bytes")/(1<<20), n("map_in_recs")/1e6
-			w.OutMB, w.OutRecords, w.Spills = n("map_out_bytes")/(1<<20), n("map_out_recs")/1e6, n("spills")
-			w.SpillMB, w.SpillRecords = n("file_bytes_written")/(1<<20), n("spilled_recs")/1e6
-			if w.Spills > 1 { // half of what was written came from the merge
-				w.SpillMB, w.SpillRecords = w.SpillMB/2, w.SpillRecords/2
-			}
-			w.Compares = model.Compares(w.OutRecords, w.Spills, reduces[run])
-			p.phases["read"] = [2]float64{w.InMB, n("read_ms")}
-			p.phases["collect"] = [2]float64{w.OutMB, n("collect_ms")}
-			p.phases["spill"] = [2]float64{w.OutMB, n("spill_ms") - n("combine_ms")}
-			p.phases["merge"] = [2]float64{w.OutMB, n("merge_ms")}
-		} else {
-			w.ShuffleMB, w.ShuffleRecords = n("shuffle_bytes")/(1<<20), n("red_in_recs")/1e6
-			w.Merges = n("inmem_merges")
-			if each := w.ShuffleMB / math.Max(1, n("fetches")); w.Merges > 0 {
-				const limit = 200 * 0.7 * 0.66 // MB in memory that start a merge
-				share := math.Min(1, w.Merges*math.Ceil(limit/each)/n("fetches"))
-				w.MergedMB, w.MergedRecords = share*w.ShuffleMB, share*w.ShuffleRecords
-			}
-			w.WriteMB, w.WriteRecords = n("hdfs_bytes_written")/(1<<20), n("red_out_recs")/1e6
-			if grid { // identity reduce; the column counts applications only
-				w.WriteRecords = w.ShuffleRecords
-			}
-			p.phases["shuffle"] = [2]float64{w.ShuffleMB, n("shuffle_ms")}
-			p.phases["write"] = [2]float64{w.WriteMB, n("write_ms")}
+// rowsOf reads the tasks of the first grid and of the applications on small or
+// large input.
+func rowsOf(t *testing.T, grid bool, size string) model.WorkProfile {
+	t.Helper()
+	p := model.WorkProfile{}
+	for name, keep := range map[string]string{"platform-0.20.2/grid-tasks.csv": "g1-", "platform-0.20.2/app-tasks.csv": "," + size + ","} {
+		if strings.HasPrefix(keep, "g1") && !grid || keep == ",," {
+			continue
 		}
-		tasks = append(tasks, p)
-	}
-	for _, r := range records(t, "platform-0.20.2/grid-tasks.csv", ",") {
-		if strings.HasPrefix(r["point"], "g1-") {
-			add(r, r["point"], true)
+		var table strings.Builder
+		lines := bufio.NewScanner(open(t, name))
+		for n := 0; lines.Scan(); n++ {
+			if n == 0 || strings.Contains(lines.Text(), keep) {
+				table.WriteString(lines.Text() + "\n")
+			}
+		}
+		if err := p.ReadWork(strings.NewReader(table.String())); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, r := range records(t, "platform-0.20.2/app-tasks.csv", ",") {
-		add(r, r["app"], false)
-	}
-	return tasks
-}
-
-func workRows(tasks []platformTask, phase string) (rows []model.WorkRow) {
-	for i := range tasks {
-		if v, ok := tasks[i].phases[phase]; ok {
-			rows = append(rows, model.WorkRow{Work: tasks[i].work, MS: v[1], Group: tasks[i].run})
-		}
-	}
-	return rows
+	return p
 }
 
 // byteOnly fits the paper's model to tasks.
-func byteOnly(t *testing.T, tasks []platformTask) model.Platform {
+func byteOnly(t *testing.T, tasks model.WorkProfile) model.Platform {
 	t.Helper()
 	var p model.PlatformProfile
 	for _, phase := range model.PlatformPhases {
-		for i := range tasks {
-			if v, ok := tasks[i].phases[phase]; ok {
-				p.Add(phase, model.PhaseRow{MB: v[0], MS: v[1]})
-			}
+		for _, r := range tasks[phase] {
+			p.Add(phase, model.PhaseRow{MB: r.MB(phase), MS: r.MS})
 		}
 	}
 	platform, _, err := model.FitPlatform(p, model.PlatformOptions{})
@@ -195,69 +143,40 @@ func within(measured, predicted []float64) float64 {
 // left out of the fit, and on the large inputs of the applications, where grid
 // and small inputs are fitted.
 func TestWorkOnPlatform(t *testing.T) {
-	all := platformTasks(t)
-	fitted := slices.DeleteFunc(slices.Clone(all), func(p platformTask) bool { return p.large })
-	large := slices.DeleteFunc(slices.Clone(all), func(p platformTask) bool { return !p.large })
-	grid := slices.DeleteFunc(slices.Clone(all), func(p platformTask) bool { return !p.grid })
-	onGrid, onAll := byteOnly(t, grid), byteOnly(t, fitted)
-	lines := map[string][]float64{} // byte-only, each run left out
-	for _, phase := range model.PlatformPhases {
-		lines[phase] = make([]float64, len(workRows(fitted, phase)))
-	}
-	runs := map[string]bool{}
-	for _, task := range fitted {
-		if runs[task.run] {
-			continue
-		}
-		runs[task.run] = true
-		p := byteOnly(t, slices.DeleteFunc(slices.Clone(fitted), func(x platformTask) bool { return x.run == task.run }))
-		for i, phase := range model.PlatformPhases {
-			n := 0
-			for _, x := range fitted {
-				if v, ok := x.phases[phase]; ok {
-					if x.run == task.run {
-						lines[phase][n] = phasesOf(p)[i].At(v[0])
-					}
-					n++
-				}
-			}
-		}
-	}
+	fitted, large := rowsOf(t, true, "small"), rowsOf(t, false, "large")
+	onGrid, onAll := byteOnly(t, rowsOf(t, true, "")), byteOnly(t, fitted)
 	page := validationPage(t)
 	for i, phase := range model.PlatformPhases {
-		rows := workRows(fitted, phase)
+		rows := fitted[phase]
 		m, err := model.FitWork(phase, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		crossed, err := model.CrossWork(phase, rows)
+		terms, err := model.CrossWork(phase, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var ms []float64
+		lines, err := model.CrossLines(phase, rows, model.PlatformOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ms, measured, byGrid, byBytes, byWork []float64
 		for _, r := range rows {
 			ms = append(ms, r.MS)
 		}
-		var measured, byGrid, byBytes, byWork []float64
-		for k := range large {
-			if v, ok := large[k].phases[phase]; ok {
-				measured = append(measured, v[1])
-				byGrid = append(byGrid, phasesOf(onGrid)[i].At(v[0]))
-				byBytes = append(byBytes, phasesOf(onAll)[i].At(v[0]))
-				byWork = append(byWork, m.At(&large[k].work))
-			}
+		for _, r := range large[phase] {
+			measured = append(measured, r.MS)
+			byGrid = append(byGrid, phasesOf(onGrid)[i].At(r.MB(phase)))
+			byBytes = append(byBytes, phasesOf(onAll)[i].At(r.MB(phase)))
+			byWork = append(byWork, m.At(&r.Work))
 		}
-		cross, bytes, work := within(ms, crossed), within(measured, byBytes), within(measured, byWork)
-		var terms []string
-		for k, term := range m.Terms {
-			terms = append(terms, fmt.Sprintf("%.3g × %s", m.B[k], term.Name))
-		}
+		grid, bytes, work := within(measured, byGrid), within(measured, byBytes), within(measured, byWork)
 		cells := []string{phase}
-		for _, v := range []float64{within(ms, lines[phase]), cross, within(measured, byGrid), bytes, work} {
+		for _, v := range []float64{within(ms, lines), within(ms, terms), grid, bytes, work} {
 			cells = append(cells, fmt.Sprintf("%.1f", v))
 		}
-		page.want(t, append(cells, strings.Join(terms, " + ")))
-		if slices.Contains([]string{"collect", "spill", "merge"}, phase) && work < 15+math.Max(bytes, within(measured, byGrid)) {
+		page.want(t, append(cells, m.String()))
+		if slices.Contains([]string{"collect", "spill", "merge"}, phase) && work < 15+math.Max(bytes, grid) {
 			t.Errorf("%s: %.1f %% of rows that were not fitted within 20 %%, byte-only %.1f %%: want 15 more", phase, work, bytes)
 		}
 	}
@@ -267,62 +186,67 @@ func TestWorkOnPlatform(t *testing.T) {
 // functions per record as on the small input, all else by the fitted phases. A
 // reduce's waits for maps are no part of it.
 func TestBodiesOnPlatform(t *testing.T) {
-	all := platformTasks(t)
-	fitted := slices.DeleteFunc(slices.Clone(all), func(p platformTask) bool { return p.large })
+	fitted := rowsOf(t, true, "small")
 	models := map[string]model.WorkModel{}
 	for _, phase := range model.PlatformPhases {
-		m, err := model.FitWork(phase, workRows(fitted, phase))
+		m, err := model.FitWork(phase, fitted[phase])
 		if err != nil {
 			t.Fatal(err)
 		}
 		models[phase] = m
 	}
+	small, large := rowsOf(t, false, "small"), rowsOf(t, false, "large")
 	at := func(phase string, w *model.Work) float64 { m := models[phase]; return m.At(w) }
-	buffer := model.DefaultTaskConf()
+	of := func(p model.WorkProfile, phase, app string) []model.WorkRow {
+		return slices.DeleteFunc(slices.Clone(p[phase]), func(r model.WorkRow) bool { return r.Group != app })
+	}
+	conf := model.DefaultTaskConf()
+	buffer := conf.SortBuffer()
 	page := validationPage(t)
 	for _, app := range []string{"grep", "score", "sort", "terasort", "wordcount"} {
-		var per [2]struct{ function, combine, input, records, n float64 } // of the small input
-		var sums [2]struct{ measured, predicted, n float64 }
-		for _, pass := range []bool{false, true} {
-			for _, x := range all {
-				if x.grid || x.run != app || x.large != pass {
-					continue
-				}
-				kind, w, n := 0, &x.work, x.number
-				if x.record["type"] == "reduce" {
-					kind = 1
-				}
-				p, s := &per[kind], &sums[kind]
-				if !pass {
-					if kind == 0 {
-						p.function, p.combine, p.records, p.n = p.function+n("map_ms"), p.combine+n("combine_ms"), p.records+w.InRecords, p.n+w.OutRecords
-					} else {
-						p.function, p.input, p.records = p.function+n("reduce_ms"), p.input+n("reduce_in_ms"), p.records+w.ShuffleRecords
-					}
-					continue
-				}
-				s.n++
-				if kind == 0 {
-					spills, err := buffer.SortBuffer().Spills(w.OutRecords*1e6, w.OutMB*(1<<20))
-					if err != nil {
-						t.Fatal(err)
-					}
-					main := at("read", w) + p.function/p.records*w.InRecords + at("collect", w)
-					spilling := at("spill", w) + p.combine/p.n*w.OutRecords
-					s.predicted += main + model.MapWait(spills, main, spilling) + at("merge", w)
-					s.measured += n("body_ms")
-				} else {
-					s.predicted += at("shuffle", w) + (p.function+p.input)/p.records*w.ShuffleRecords + at("write", w)
-					s.measured += n("shuffle_ms") + n("reduce_in_ms") + n("reduce_ms") + n("write_ms")
+		// By size: times of the user's functions, and bodies without waits for maps.
+		function, combine, reduce := map[string]float64{}, map[string]float64{}, map[string]float64{}
+		var body, work, n [2]float64
+		for _, r := range records(t, "platform-0.20.2/app-tasks.csv", ",") {
+			if size := r["size"]; r["app"] == app {
+				function[size] += r.number("map_ms")
+				combine[size] += r.number("combine_ms")
+				reduce[size] += r.number("reduce_ms") + r.number("reduce_in_ms")
+				if size == "large" && r["type"] == "map" {
+					body[0] += r.number("body_ms")
+				} else if size == "large" {
+					body[1] += r.number("shuffle_ms") + r.number("reduce_in_ms") + r.number("reduce_ms") + r.number("write_ms")
 				}
 			}
 		}
+		var in, out, reduced float64 // records of the small input
+		for _, r := range of(small, "read", app) {
+			in, out = in+r.InRecords, out+r.OutRecords
+		}
+		for _, r := range of(small, "shuffle", app) {
+			reduced += r.ShuffleRecords
+		}
+		for _, r := range of(large, "read", app) {
+			w := &r.Work
+			spills, err := buffer.Spills(w.OutRecords*1e6, w.OutMB*(1<<20))
+			if err != nil {
+				t.Fatal(err)
+			}
+			main := at("read", w) + function["small"]/in*w.InRecords + at("collect", w)
+			spilling := at("spill", w) + combine["small"]/out*w.OutRecords
+			work[0] += main + model.MapWait(spills, main, spilling) + at("merge", w)
+			n[0]++
+		}
+		for _, r := range of(large, "shuffle", app) {
+			w := &r.Work
+			work[1] += at("shuffle", w) + reduce["small"]/reduced*w.ShuffleRecords + at("write", w)
+			n[1]++
+		}
 		for kind, name := range []string{"map", "reduce"} {
-			s := &sums[kind]
-			d := s.predicted/s.measured - 1
-			page.want(t, []string{app, name, fmt.Sprintf("%.0f", s.measured/s.n), fmt.Sprintf("%.0f", s.predicted/s.n), fmt.Sprintf("%+.1f %%", 100*d)})
+			d := work[kind]/body[kind] - 1
+			page.want(t, []string{app, name, fmt.Sprintf("%.0f", body[kind]/n[kind]), fmt.Sprintf("%.0f", work[kind]/n[kind]), fmt.Sprintf("%+.1f %%", 100*d)})
 			if kind == 0 && math.Abs(d) > 0.25 {
-				t.Errorf("%s: map body %.0f ms, measured %.0f: %+.1f %%, want at most 25 %%", app, s.predicted/s.n, s.measured/s.n, 100*d)
+				t.Errorf("%s: map body %+.1f %% off, want at most 25 %%", app, 100*d)
 			}
 		}
 	}
@@ -348,5 +272,22 @@ func TestBytesOnPlatform(t *testing.T) {
 		}
 		e := f.Errors.Fractions
 		page.want(t, []string{f.Phase, line, fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2]), paper})
+	}
+}
+
+func TestReadWorkErrors(t *testing.T) {
+	const head = "type,point,task,map_in_bytes,map_in_recs,map_out_bytes,map_out_recs,spills,spilled_recs,file_bytes_written,shuffle_bytes," +
+		"red_in_recs,red_out_recs,inmem_merges,hdfs_bytes_written,read_ms,collect_ms,spill_ms,combine_ms,merge_ms,shuffle_ms,write_ms\n"
+	for text, want := range map[string]string{
+		"":             "line 1",
+		"type,point\n": "and task",
+		strings.Replace(head, "point", "pint", 1): "point or app",
+		head + "maps,a,0,,,,,,,,,,,,,,,,,,,\n":    `line 2: type "maps"`,
+		head + "map,a,0,-1,,,,,,,,,,,,,,,,,,\n":   `line 2: map_in_bytes "-1"`,
+		head + "map,a\n":                          "line 2",
+	} {
+		if err := (model.WorkProfile{}).ReadWork(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
 	}
 }

@@ -199,15 +199,10 @@ type PlatformOptions struct {
 // otherwise.
 const minSegment = 3
 
-// FitPlatform fits every phase of a profile: a robust line, or two where the
-// phase may have two and its rows, but for gross outliers, show them; each piece
-// is then fitted robustly for itself. It returns the platform and the fits of all
-// phases in the order of the profile.
-func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, error) {
-	twoLines := o.TwoLines
-	if twoLines == nil {
+func (o PlatformOptions) withDefaults() PlatformOptions {
+	if o.TwoLines == nil {
 		// The paper has two for the shuffle; maps of one spill have nothing to merge.
-		twoLines = []string{"merge", "shuffle"}
+		o.TwoLines = []string{"merge", "shuffle"}
 	}
 	if o.Robust.Weight == "" {
 		o.Robust.Weight = "bisquare"
@@ -219,10 +214,19 @@ func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, er
 		o.Segment.Margin = fit.DefaultMargin
 	}
 	o.Segment.SetAside = true
+	return o
+}
+
+// FitPlatform fits every phase of a profile: a robust line, or two where the
+// phase may have two and its rows, but for gross outliers, show them; each piece
+// is then fitted robustly for itself. It returns the platform and the fits of all
+// phases in the order of the profile.
+func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, error) {
+	o = o.withDefaults()
 	var fits []PhaseFit
 	var c input.Check
 	for _, phase := range p {
-		f, err := fitPhase(phase.Rows, o, slices.Contains(twoLines, phase.Phase))
+		f, err := fitPhase(phase.Rows, o, slices.Contains(o.TwoLines, phase.Phase))
 		if err != nil {
 			c.Fail(phase.Phase, "%v", err)
 		}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/slotwave/slotwave/model"
+	fitting "github.com/slotwave/slotwave/model/fit"
 )
 
 // FittedPhase is a phase of a platform profile with the model fitted to it.
@@ -31,6 +32,16 @@ type Fitting struct {
 	Title    string
 	Platform model.Platform
 	Phases   []FittedPhase
+	Terms    []PhaseTerms // of phases that may depend on more than bytes
+}
+
+// PhaseTerms is a phase fitted by what its tasks did, beside its lines: errors on
+// runs that were left out of the fits.
+type PhaseTerms struct {
+	Phase       string
+	Rows        int
+	Terms       string
+	Lines, Work fitting.ErrorTable
 }
 
 // PlatformName and FitName are files of a fitted platform.
@@ -154,7 +165,26 @@ func (f *Fitting) WriteText(w io.Writer, colour bool) error {
 		}
 		fmt.Fprintln(t)
 	}
+	t.Flush()
+	f.termsTable(t)
 	return t.done()
+}
+
+// termsTable shows lines and terms on runs that were left out.
+func (f *Fitting) termsTable(t *textWriter) {
+	if len(f.Terms) == 0 {
+		return
+	}
+	t.section("Lines in bytes, and terms of bytes, records and spills, on runs left out")
+	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\tms (MB, million records)")
+	for _, p := range f.Terms {
+		fmt.Fprintf(t, "%s\t%s", Escape(p.Phase), number(int64(p.Rows)))
+		for _, v := range append(slices.Clone(p.Lines.Fractions), p.Work.Fractions...) {
+			fmt.Fprintf(t, "\t%s", percentOf(share(v)))
+		}
+		fmt.Fprintf(t, "\t%s\n", p.Terms)
+	}
+	t.Flush()
 }
 
 func lineText(a, b float64) string {

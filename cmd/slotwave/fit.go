@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -22,6 +24,7 @@ type fitting struct {
 	options            model.PlatformOptions
 	heap               string
 	expect             model.BreakSetup
+	tasks              []string
 }
 
 func (a *app) fitCommand() *cobra.Command {
@@ -33,6 +36,10 @@ func (a *app) fitCommand() *cobra.Command {
 phase,row,data_mb,duration_ms: a robust line per phase, or two where the phase may
 have two and its rows show them. With --heap the shuffle is tested for the break
 to which the configuration leads.
+
+--tasks names tables of the same tasks with what they did; phases that depend on
+records and spills are then fitted too, and both are shown on runs that were left
+out of their fit.
 
 --json prints the platform as predict --platform-model reads it; --out writes it
 with a table and pictures of the fit.`,
@@ -54,6 +61,7 @@ with a table and pictures of the fit.`,
 	f.BoolVar(&o.Segment.Continuous, "continuous", false, "the two lines meet")
 	f.Float64Var(&o.Segment.Margin, "margin", fit.DefaultMargin, "fall of the BIC from which on there are two lines")
 	f.IntVar(&o.Segment.MinPoints, "min-rows", 3, "rows wanted on each side of a break")
+	f.StringSliceVar(&k.tasks, "tasks", nil, "`FILES` with one measured task to a row: type, task, point or app, counters, times")
 	f.StringVar(&k.heap, "heap", "", "-Xmx of a reduce, such as 700m: test the break expected in the shuffle")
 	f.IntVar(&k.expect.SortFactor, "sort-factor", 10, "io.sort.factor")
 	f.Float64Var(&k.expect.InBuffer, "in-buffer", 0.7, "mapred.job.shuffle.input.buffer.percent")
@@ -87,12 +95,60 @@ func (a *app) fit(name string, k *fitting) error {
 		}
 		result.Phases = append(result.Phases, p)
 	}
+	if err := k.terms(&result); err != nil {
+		return err
+	}
 	if k.out != "" {
 		if err := a.keepFit(name, k, &result); err != nil {
 			return err
 		}
 	}
 	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json}, result.WriteText, result.WritePlatform)
+}
+
+// terms fits the phases of measured tasks.
+func (k *fitting) terms(result *results.Fitting) error {
+	tasks := model.WorkProfile{}
+	for _, name := range k.tasks {
+		data, err := os.ReadFile(name)
+		if err == nil {
+			err = tasks.ReadWork(bytes.NewReader(data))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(k.tasks) == 0 {
+		return nil
+	}
+	for _, phase := range model.PlatformPhases {
+		rows := tasks[phase]
+		m, err := model.FitWork(phase, rows)
+		if err != nil {
+			return err
+		}
+		terms, err := model.CrossWork(phase, rows)
+		if err != nil {
+			return err
+		}
+		lines, err := model.CrossLines(phase, rows, k.options)
+		if err != nil {
+			return err
+		}
+		measured := make([]float64, len(rows))
+		for i := range rows {
+			measured[i] = rows[i].MS
+		}
+		p := results.PhaseTerms{Phase: phase, Rows: len(rows), Terms: m.String()}
+		var errs [2]error
+		p.Lines, errs[0] = fit.Errors(measured, lines, fit.ErrorThresholds)
+		p.Work, errs[1] = fit.Errors(measured, terms, fit.ErrorThresholds)
+		if err := errors.Join(errs[:]...); err != nil {
+			return fmt.Errorf("%s: %w", phase, err)
+		}
+		result.Terms = append(result.Terms, p)
+	}
+	return nil
 }
 
 // expected is the break to which the configuration leads, MB; 0: it was not
@@ -134,11 +190,15 @@ func (a *app) keepFit(name string, k *fitting, f *results.Fitting) error {
 	if err := f.Write(d); err != nil {
 		return internal(err)
 	}
-	sum, err := results.SumFile(name)
-	if err != nil {
-		return err
+	var sums []results.FileSum
+	for _, name := range append([]string{name}, k.tasks...) {
+		sum, err := results.SumFile(name)
+		if err != nil {
+			return err
+		}
+		sums = append(sums, sum)
 	}
-	m := results.Manifest{Build: results.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: results.Slug(f.Title), Inputs: []results.FileSum{sum}}
+	m := results.Manifest{Build: results.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: results.Slug(f.Title), Inputs: sums}
 	a.writing.Store(nil)
 	return internal(d.Commit(m))
 }
@@ -151,6 +211,9 @@ func (k *fitting) arguments(name string) []string {
 		fmt.Sprintf("--non-negative=%t", o.Robust.NonNegative), fmt.Sprintf("--leverage=%t", o.Robust.Leverage),
 		fmt.Sprintf("--equal-spread=%t", o.EqualSpread), fmt.Sprintf("--continuous=%t", o.Segment.Continuous),
 		fmt.Sprintf("--margin=%v", o.Segment.Margin), fmt.Sprintf("--min-rows=%d", o.Segment.MinPoints),
+	}
+	for _, name := range k.tasks {
+		args = append(args, "--tasks="+name)
 	}
 	if k.heap != "" {
 		args = append(args, "--heap="+k.heap, fmt.Sprintf("--sort-factor=%d", k.expect.SortFactor),
