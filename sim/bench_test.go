@@ -5,6 +5,7 @@ package sim_test
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -120,6 +121,27 @@ func share(rng *rand.Rand, left *int, parts int) int {
 	return n
 }
 
+// every attempt, as a set: those that end between two heartbeats are told of in
+// another order where each heartbeat is simulated.
+type attemptSet map[workload.Attempt]int
+
+func (s attemptSet) Attempt(a *workload.Attempt) { s[*a]++ }
+
+func TestMumakLazyAsEvery(t *testing.T) {
+	var runs [2]attemptSet
+	for i := range runs {
+		q := mumak()
+		q.Cluster.EveryHeartbeat = i == 1
+		runs[i] = attemptSet{}
+		if _, err := (sim.Simulator{Recorder: runs[i]}).Predict(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !maps.Equal(runs[0], runs[1]) {
+		t.Fatal("lazy heartbeats gave other attempts than every heartbeat")
+	}
+}
+
 func BenchmarkMumak(b *testing.B) {
 	q := mumak()
 	b.Run("lazy", func(b *testing.B) { play(b, q) })
@@ -163,11 +185,16 @@ func day2010(b *testing.B, speculation bool) model.WhatIf {
 	}
 	if !speculation {
 		for i := range jobs {
-			jobs[i].Conf.Set("mapred.map.tasks.speculative.execution", "false")
-			jobs[i].Conf.Set("mapred.reduce.tasks.speculative.execution", "false")
+			alone(&jobs[i])
 		}
 	}
 	return model.WhatIf{Cluster: nodes(3000, 6, 4), Scheduler: model.Scheduler{Name: "fifo"}, Jobs: jobs, Seed: 1}
+}
+
+// alone switches second attempts off.
+func alone(j *workload.Job) {
+	j.Conf.Set("mapred.map.tasks.speculative.execution", "false")
+	j.Conf.Set("mapred.reduce.tasks.speculative.execution", "false")
 }
 
 func BenchmarkFacebook2010(b *testing.B) {
@@ -200,7 +227,8 @@ func BenchmarkTasks(b *testing.B) {
 	}
 }
 
-// The same work on ever more nodes, most of which have nothing to do.
+// The same work on ever more nodes, most of which have nothing to do. There is
+// no speculation: it wants the progress of every task from its own tracker.
 func BenchmarkIdleNodes(b *testing.B) {
 	for _, n := range []int{100, 1000, 10_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
@@ -211,6 +239,7 @@ func BenchmarkIdleNodes(b *testing.B) {
 					Maps:    workload.MapTasks{Count: 90, Time: lognormal(30, 5)},
 					Reduces: workload.ReduceTasks{Count: 10, Shuffle: lognormal(10, 2), Sort: lognormal(1, 0.1), Time: lognormal(10, 2)},
 				})
+				alone(&q.Jobs[i])
 			}
 			q.Cluster.Heartbeat = 3 * time.Second
 			play(b, q)

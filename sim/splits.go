@@ -74,7 +74,8 @@ func (j *job) placeSplits() {
 		j.UnplacedMaps = maps
 		return
 	}
-	nodes, racks := jt.entries[0][:0], jt.entries[1][:0]
+	most := maps * max(1, j.hosts.replicas)
+	nodes, racks := slices.Grow(jt.entries[0][:0], most), slices.Grow(jt.entries[1][:0], most)
 	var unplaced []entry
 	flat := len(jt.q.Cluster.Racks) == 1
 	for i := range int32(maps) {
@@ -103,7 +104,10 @@ func (j *job) placeSplits() {
 	}
 	j.unplaced = newTaskLists(1, unplaced)
 	j.UnplacedMaps = len(unplaced)
-	jt.entries = [2][]entry{nodes, racks}
+	const keep = 1 << 16 // more is not worth its memory until the next job of that size
+	if cap(nodes) <= keep {
+		jt.entries = [2][]entry{nodes, racks}
+	}
 }
 
 // calibrateWait lowers the patience for local maps where few hosts hold the
