@@ -13,7 +13,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/slotwave/slotwave/model"
-	fitting "github.com/slotwave/slotwave/model/fit"
 )
 
 // FittedPhase is a phase of a platform profile with the model fitted to it.
@@ -38,10 +37,11 @@ type Fitting struct {
 // PhaseTerms is a phase fitted by what its tasks did, beside its lines: errors on
 // runs that were left out of the fits.
 type PhaseTerms struct {
-	Phase       string
-	Rows        int
-	Terms       string
-	Lines, Work fitting.ErrorTable
+	Phase string
+	Rows  int
+	Terms string
+	Lines []float64 // parts of the rows within 10, 15 and 20 %
+	Work  []float64
 }
 
 // PlatformName and FitName are files of a fitted platform.
@@ -179,7 +179,7 @@ func (f *Fitting) termsTable(t *textWriter) {
 	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\tms (MB, million records)")
 	for _, p := range f.Terms {
 		fmt.Fprintf(t, "%s\t%s", Escape(p.Phase), number(int64(p.Rows)))
-		for _, v := range append(slices.Clone(p.Lines.Fractions), p.Work.Fractions...) {
+		for _, v := range append(slices.Clone(p.Lines), p.Work...) {
 			fmt.Fprintf(t, "\t%s", percentOf(share(v)))
 		}
 		fmt.Fprintf(t, "\t%s\n", p.Terms)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -139,14 +138,17 @@ func (k *fitting) terms(result *results.Fitting) error {
 		for i := range rows {
 			measured[i] = rows[i].MS
 		}
-		p := results.PhaseTerms{Phase: phase, Rows: len(rows), Terms: m.String()}
-		var errs [2]error
-		p.Lines, errs[0] = fit.Errors(measured, lines, fit.ErrorThresholds)
-		p.Work, errs[1] = fit.Errors(measured, terms, fit.ErrorThresholds)
-		if err := errors.Join(errs[:]...); err != nil {
+		byLines, err := fit.Errors(measured, lines, fit.ErrorThresholds)
+		if err != nil {
 			return fmt.Errorf("%s: %w", phase, err)
 		}
-		result.Terms = append(result.Terms, p)
+		byTerms, err := fit.Errors(measured, terms, fit.ErrorThresholds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", phase, err)
+		}
+		result.Terms = append(result.Terms, results.PhaseTerms{
+			Phase: phase, Rows: len(rows), Terms: m.String(), Lines: byLines.Fractions, Work: byTerms.Fractions,
+		})
 	}
 	return nil
 }
