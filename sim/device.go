@@ -24,7 +24,8 @@ type plant struct {
 	racks []rackLinks   // nil where racks have no limits
 	draws workload.Seed // of replicas
 
-	exact int // fetches of a job up to which each is a flow of its own
+	after engine.Time // last instant at which something came after its heartbeats
+	exact int         // fetches of a job up to which each is a flow of its own
 
 	mapRuns    []*mapRun // those that are not at work
 	reduceRuns []*reduceRun
@@ -62,7 +63,7 @@ func (jt *jobTracker) buildPlant() error {
 			return err
 		}
 	}
-	p := &plant{jt: jt, net: station.NewNetwork(jt.eng), nodes: make([]plantNode, len(c.Nodes)), exact: exactFetches}
+	p := &plant{jt: jt, net: station.NewNetwork(jt.eng), nodes: make([]plantNode, len(c.Nodes)), exact: exactFetches, after: -1}
 	p.draws = workload.Seed(jt.q.Seed).Named("block placement")
 	if len(c.Racks) > 1 {
 		p.racks = make([]rackLinks, len(c.Racks))
@@ -241,9 +242,18 @@ type activity interface {
 	free()
 }
 
+// turn notes whether the heartbeats of this instant are over.
+func (p *plant) turn() {
+	p.jt.turn = beforeBeats
+	if p.after == p.jt.eng.Now() {
+		p.jt.turn = afterBeats
+	}
+}
+
 // worked is called when an attempt has done all its work but the commit.
 func (p *plant) worked(a *attempt, commits bool) {
 	now := p.jt.eng.Now()
+	p.turn()
 	if commits && !p.jt.release.Ideal {
 		p.jt.commits(a, now)
 	} else {
@@ -271,6 +281,7 @@ func (p *plant) awaitSlots(t *taskTracker) {
 func (p *plant) giveSlots(id int32) {
 	t := &p.jt.trackers[id]
 	if !p.nodes[id].dead {
+		p.turn()
 		t.settle(p.jt, p.jt.eng.Now())
 		p.jt.rearm(t)
 	}

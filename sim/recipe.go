@@ -190,6 +190,27 @@ func (d *division) until(p workload.Phase, end engine.Time) {
 	}
 }
 
+// profile is the job's profile from the plans for the first machine there is,
+// all reduces being alike.
+func (r *recipes) profile() model.AriaProfile {
+	machine := slices.IndexFunc(r.planners, func(p *model.Planner) bool { return p != nil })
+	p := model.AriaProfile{Maps: r.spec.Maps.Count, Reduces: r.spec.Reduces.Count}
+	for i := range p.Maps {
+		t := total(r.maps[machine][r.class(int32(i))].alone[:]...).Seconds()
+		p.MapAvg += t / float64(p.Maps)
+		p.MapMax = max(p.MapMax, t)
+	}
+	if p.Reduces == 0 {
+		return p
+	}
+	t := &r.reduce(machine, 0).alone
+	p.ShuffleAvg = (t[workload.PhaseShuffle] + t[workload.PhaseMerge]).Seconds()
+	p.ReduceAvg = (t[workload.PhaseReduce] + t[workload.PhaseWrite]).Seconds()
+	p.FirstShuffleAvg = p.ShuffleAvg
+	p.ShuffleMax, p.FirstShuffleMax, p.ReduceMax = p.ShuffleAvg, p.ShuffleAvg, p.ReduceAvg
+	return p
+}
+
 // fill tells of the data that an attempt has moved, if it came to its end.
 func (d *division) fill(a *attempt, c *workload.Counters) {
 	if a.ended() == workload.Succeeded {

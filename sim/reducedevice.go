@@ -123,6 +123,7 @@ func (r *reduceRun) fire(int32) {
 
 // ask is the child reading events from its tracker.
 func (r *reduceRun) ask(int32) {
+	r.p.after = r.now()
 	if r.state == fetched {
 		r.close()
 		return
@@ -142,7 +143,7 @@ func (r *reduceRun) ask(int32) {
 	}
 	if !r.asleep {
 		r.schedule()
-	} else if r.queue.any() {
+	} else if r.queue.any() || r.task.Missing() == 0 {
 		r.wake.Reset(max(r.now(), r.sleeps+(r.now()-r.sleeps+fetchLoopSleep-1)/fetchLoopSleep*fetchLoopSleep))
 	}
 }
@@ -158,6 +159,7 @@ func (r *reduceRun) hear() {
 }
 
 func (r *reduceRun) awake(int32) {
+	r.p.after = r.now()
 	r.asleep = false
 	r.schedule()
 }

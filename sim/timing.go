@@ -149,8 +149,8 @@ func (jt *jobTracker) shuffleTime(a *attempt) engine.Time {
 // start; if it kept up with the maps, the output of the last one is left.
 func (jt *jobTracker) leftToCopy(a *attempt, whole engine.Time) engine.Time {
 	waited := a.known - a.begin
-	if waited > 0 && whole <= waited {
-		return jt.stretched(whole, 1/float64(a.job.Tasks[workload.Map]))
+	if waited > 0 && whole < waited {
+		return jt.stretched(whole, 1/float64(max(1, a.job.Tasks[workload.Map])))
 	}
 	return whole - max(waited, 0)
 }
@@ -159,6 +159,9 @@ func (jt *jobTracker) leftToCopy(a *attempt, whole engine.Time) engine.Time {
 // what follows the last map; a typical one has nothing to wait for.
 func (j *job) Profile() model.AriaProfile {
 	m, r := &j.spec.Maps, &j.spec.Reduces
+	if j.recipes != nil {
+		return j.recipes.profile()
+	}
 	p := model.AriaProfile{Maps: m.Count, Reduces: r.Count}
 	p.MapAvg, p.MapMax = m.Time.Expect(m.Count)
 	p.ReduceAvg, p.ReduceMax = r.Time.Expect(r.Count)
@@ -219,7 +222,7 @@ func (a *attempt) progressAt(t *taskTracker, now engine.Time) float32 {
 		return r.progress(now)
 	}
 	if a.kind == workload.Map {
-		return min(1, float32(float64(now-a.begin)/float64(a.work)))
+		return min(1, float32(float64(now-a.begin)/float64(max(a.work, 1))))
 	}
 	const third = float32(1) / 3
 	switch {
@@ -234,5 +237,5 @@ func (a *attempt) progressAt(t *taskTracker, now engine.Time) float32 {
 		return 2 * third
 	}
 	into := now - a.known - a.shuffle - a.sort
-	return min(1, 2*third+third*float32(float64(into)/float64(a.work)))
+	return min(1, 2*third+third*float32(float64(into)/float64(max(a.work, 1))))
 }

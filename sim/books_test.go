@@ -1,0 +1,79 @@
+package sim
+
+import (
+	"math"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// What the devices have done is what the attempts have asked for: seconds of
+// disks, cores and links against bytes and records.
+func TestDeviceBooksBalance(t *testing.T) {
+	for _, exact := range []int{math.MaxInt, 0} {
+		q := shuffles(8, 2, 40, 6, 60e6, "0.05", []float64{0.4, 0.2, 0.1, 0.1, 0.1, 0.1})
+		q.Jobs[0].Conf.Set("dfs.replication", "2")
+		q.Jobs[0].Conf.Set("mapred.compress.map.output", "true")
+		q.Jobs[0].Conf.Set("io.sort.mb", "20")
+		m := &q.Cluster.Machines[0]
+		m.CPU = model.MeasuredCost
+		for i := range m.Disks {
+			m.Disks[i].Write = 100e6
+		}
+		jt, err := newJobTracker(&q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all rows
+		jt.record, jt.plant.exact = &all, exact
+		for jt.ended < len(jt.jobs) {
+			jt.eng.Step()
+		}
+		jt.close(jt.eng.Now(), endsKilled)
+
+		var asked [2]workload.Counters
+		for _, a := range all {
+			if a.Kind > workload.Reduce {
+				continue
+			}
+			if a.State != workload.Succeeded {
+				t.Fatalf("%+v", a)
+			}
+			c := &asked[a.Kind]
+			c.InRecords += a.InRecords
+			c.OutRecords += a.OutRecords
+			c.ShuffleBytes += a.ShuffleBytes
+			c.HDFSReadBytes += a.HDFSReadBytes
+			c.HDFSWriteBytes += a.HDFSWriteBytes
+			c.LocalReadBytes += a.LocalReadBytes
+			c.LocalWriteBytes += a.LocalWriteBytes
+		}
+		if got, want := asked[workload.Reduce].InRecords, asked[workload.Map].OutRecords; math.Abs(float64(got-want)) > 6+40 {
+			t.Errorf("reduces read %d records of %d", got, want)
+		}
+		var disks, up, down float64
+		for i := range jt.plant.nodes {
+			n := &jt.plant.nodes[i]
+			for _, d := range n.disks {
+				disks += d.Work()
+			}
+			up += n.up.Work()
+			down += n.down.Work()
+		}
+		read := asked[0].HDFSReadBytes + asked[0].LocalReadBytes + asked[1].LocalReadBytes
+		// The index of a map's output is booked and takes no time of its own.
+		index := int64(40 * (6*24 + 8))
+		written := asked[0].LocalWriteBytes - index + asked[1].LocalWriteBytes + 2*asked[1].HDFSWriteBytes
+		if want := float64(read)/400e6 + float64(written)/100e6; math.Abs(disks-want) > 1e-6*want {
+			t.Errorf("disks have served %.6f s, want %.6f for %d bytes read and %d written", disks, want, read, written)
+		}
+		if exact > 0 && math.Abs(up-down) > 1e-6*up {
+			t.Errorf("%.0f bytes were sent and %.0f received", up, down)
+		}
+		remote := float64(asked[1].ShuffleBytes + asked[1].HDFSWriteBytes + asked[0].HDFSReadBytes)
+		if down > remote || down < 0.5*float64(asked[1].ShuffleBytes) {
+			t.Errorf("%.0f bytes received of at most %.0f", down, remote)
+		}
+	}
+}
