@@ -163,8 +163,9 @@ type Prediction struct {
 	High     time.Duration
 	Jobs     []JobOutcome // in order of submission
 	Phases   []PhaseTime
-	Warnings []string // what the reader should know before believing the rest
-	Assumed  []string // values taken where a source states none
+	Devices  []DeviceUse // of a simulation at fidelity device
+	Warnings []string    // what the reader should know before believing the rest
+	Assumed  []string    // values taken where a source states none
 }
 
 // JobOutcome is what became of one job. Instants are from the start of the
@@ -194,6 +195,17 @@ type JobOutcome struct {
 	MapTime         time.Duration // slot time of all map attempts
 	ReduceTime      time.Duration
 	SpeculativeRuns int
+}
+
+// DeviceUse is how busy one device was, or all of a kind: from Times[i] to the
+// next one Busy[i] of the time, or of the cores or the bandwidth, with Bytes[i]
+// moved.
+type DeviceUse struct {
+	Node   string // "*": all nodes
+	Device string
+	Times  []time.Duration // one more than the shares
+	Busy   []float64
+	Bytes  []int64
 }
 
 // PhaseTime is the mean time of one phase over the tasks of a kind.

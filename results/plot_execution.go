@@ -56,9 +56,12 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 			p.Add(&lanePlotter{e, kind, by, i, unit, end})
 			f.panels = append(f.panels, p)
 		}
+		if p := r.devicePanel(unit); p != nil {
+			f.panels = append(f.panels, p)
+		}
 	}
 	f.setTime(end, unit)
-	f.legend = executionLegend(runs, by)
+	f.legend = append(executionLegend(runs, by), deviceLegend(runs)...)
 	return f
 }
 

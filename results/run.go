@@ -26,7 +26,6 @@ type Run struct {
 	Predictions []model.Prediction // the simulator's, one per replication; at least one
 	Stats       *Stats             // of the first replication, which the tables and pictures show
 	Models      []Answer           // what other models say to the same question
-	Devices     iter.Seq[Usage]    // how busy the devices were; nil where none were simulated
 }
 
 // Write writes all files of a run but the table of attempts.
@@ -62,9 +61,7 @@ func (r *Run) usage() iter.Seq[Usage] {
 				return
 			}
 		}
-		if r.Devices != nil {
-			r.Devices(yield)
-		}
+		deviceUsage(r.Predictions[0].Devices, yield)
 	}
 }
 

@@ -114,8 +114,8 @@ func writeSample(t *testing.T, dir string) *Run {
 	if err := errors.Join(table.Close(), f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	r.Devices = func(yield func(Usage) bool) {
-		yield(Usage{time.Second, "node00", "disk0", 0.25, 1 << 20, 1.5})
+	r.Predictions[0].Devices = []model.DeviceUse{
+		{Node: "node00", Device: "disk0", Times: []time.Duration{time.Second, 2 * time.Second}, Busy: []float64{0.25}, Bytes: []int64{1 << 20}},
 	}
 	if err := r.Write(d); err != nil {
 		t.Fatal(err)

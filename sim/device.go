@@ -27,6 +27,8 @@ type plant struct {
 	after engine.Time // last instant at which something came after its heartbeats
 	exact int         // fetches of a job up to which each is a flow of its own
 
+	usage usage
+
 	mapRuns    []*mapRun // those that are not at work
 	reduceRuns []*reduceRun
 	fetches    []*fetch
@@ -48,6 +50,7 @@ type plantNode struct {
 type disk struct {
 	*station.Link
 	read, write float64 // bytes in a second of service
+	moved       float64 // bytes that were asked for
 }
 
 type rackLinks struct{ up, down *station.Link }
@@ -73,7 +76,7 @@ func (jt *jobTracker) buildPlant() error {
 		n := &p.nodes[i]
 		n.cpu = station.NewDevice(jt.eng, station.Cores(float64(m.Cores)))
 		for _, d := range m.Disks {
-			n.disks = append(n.disks, &disk{p.net.NewLink(1, curve(d)), d.Read, d.Write})
+			n.disks = append(n.disks, &disk{Link: p.net.NewLink(1, curve(d)), read: d.Read, write: d.Write})
 		}
 		n.locals.Things, n.volumes.Things = n.disks, n.disks
 		n.nic = m.NIC
@@ -88,6 +91,7 @@ func (jt *jobTracker) buildPlant() error {
 	}
 	p.burden(c)
 	jt.plant = p
+	p.watch()
 	return nil
 }
 
@@ -165,12 +169,14 @@ func (t *thread) local(s *model.Step) {
 	if s.Resource == model.LocalWrite {
 		rate = d.write
 	}
+	d.moved += s.Work
 	t.flow.Hops = station.Through(t.flow.Hops[:0], d.Link, 1)
 	t.p.net.Start(&t.flow, s.Work/rate)
 }
 
 // readBlock reads from a disk of a node.
 func (t *thread) readBlock(from int32, d *disk, bytes float64) {
+	d.moved += bytes
 	t.flow.Hops = station.Through(t.flow.Hops[:0], d.Link, 1)
 	t.flow.Hops = t.p.transfer(t.flow.Hops, from, t.node, d.read)
 	t.p.net.Start(&t.flow, bytes/d.read)
@@ -191,6 +197,7 @@ func (t *thread) writeBlock() {
 	bytes := min(t.left, t.block)
 	t.left -= bytes
 	at, first := t.node, t.p.nodes[t.node].volumes.Next()
+	first.moved += bytes
 	path := station.Through(t.flow.Hops[:0], first.Link, 1)
 	var chosen [16]int32
 	chosen[0] = at
@@ -198,6 +205,7 @@ func (t *thread) writeBlock() {
 		next := t.p.target(&t.draw, chosen[:n])
 		path = t.p.transfer(path, at, next, first.write)
 		d := t.p.nodes[next].volumes.Next()
+		d.moved += bytes
 		path = station.Through(path, d.Link, first.write/d.write)
 		chosen[n], at = next, next
 	}

@@ -280,6 +280,9 @@ func (jt *jobTracker) prediction() model.Prediction {
 		o.High = o.Low
 	}
 	p.Low, p.High = p.Mean, p.Mean
+	if jt.plant != nil {
+		p.Devices = jt.plant.usages()
+	}
 	return p
 }
 

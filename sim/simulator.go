@@ -68,6 +68,9 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 		case next > limit:
 			return model.Prediction{}, &LimitReached{limit.Duration()}
 		}
+		if jt.plant != nil && next >= jt.plant.usage.next {
+			jt.plant.look()
+		}
 		jt.eng.Step()
 	}
 	jt.close(jt.eng.Now(), endsKilled)

@@ -1,0 +1,100 @@
+package results
+
+import (
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// deviceUsage yields how busy devices were, reading by reading.
+func deviceUsage(devices []model.DeviceUse, yield func(Usage) bool) {
+	if len(devices) == 0 {
+		return
+	}
+	for i := range devices[0].Busy {
+		for k := range devices {
+			d := &devices[k]
+			if !yield(Usage{Time: d.Times[i], Node: d.Node, Device: d.Device, Busy: d.Busy[i], Bytes: d.Bytes[i]}) {
+				return
+			}
+		}
+	}
+}
+
+// deviceStyles are the lines of the devices of the whole cluster.
+var deviceStyles = map[string]draw.LineStyle{
+	"cpu":     {Color: rgb(0x2a5d8c), Width: 1},
+	"disk":    {Color: rgb(0xc4651f), Width: 1},
+	"network": {Color: rgb(0x1f6b3c), Width: 1, Dashes: []vg.Length{3, 1.5}},
+}
+
+// devicePanel draws the use of all processors, disks and links over time; nil
+// where none were simulated.
+func (r *Run) devicePanel(unit timeUnit) *panel {
+	devices := r.clusterDevices()
+	if len(devices) == 0 {
+		return nil
+	}
+	p := newPanel(80, "devices busy (%)")
+	p.Y.Min, p.Y.Max = 0, 100
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(100, 4, []float64{25}))
+	for _, d := range devices {
+		p.Add(&usePlotter{d, unit})
+	}
+	return p
+}
+
+func (r *Run) clusterDevices() []model.DeviceUse {
+	var devices []model.DeviceUse
+	if len(r.Predictions) == 0 {
+		return nil
+	}
+	for _, d := range r.Predictions[0].Devices {
+		if d.Node == AllNodes {
+			devices = append(devices, d)
+		}
+	}
+	return devices
+}
+
+// deviceLegend names the lines of the devices.
+func deviceLegend(runs []*Run) []legendEntry {
+	var legend []legendEntry
+	for _, r := range runs {
+		for _, d := range r.clusterDevices() {
+			legend = append(legend, legendEntry{d.Device + " in use", stroked(deviceStyles[d.Device])})
+		}
+		if legend != nil {
+			break
+		}
+	}
+	return legend
+}
+
+// usePlotter draws a device as a line of means over about as many spans as the
+// eye can tell apart.
+type usePlotter struct {
+	model.DeviceUse
+	unit timeUnit
+}
+
+// Plot is plot.Plotter.
+func (u *usePlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	const spans = 200
+	x, y := p.Transforms(&c)
+	width := u.Times[len(u.Times)-1] / spans
+	var line []vg.Point
+	for i := 0; i < len(u.Busy); {
+		from, sum := u.Times[i], 0.0
+		for ; i < len(u.Busy) && (u.Times[i+1]-from <= width || u.Times[i] == from); i++ {
+			sum += u.Busy[i] * float64(u.Times[i+1]-u.Times[i])
+		}
+		if to := u.Times[i]; to > from {
+			level := y(100 * sum / float64(to-from))
+			line = append(line, vg.Point{X: x(u.unit.of(int64(from))), Y: level}, vg.Point{X: x(u.unit.of(int64(to))), Y: level})
+		}
+	}
+	c.StrokeLines(deviceStyles[u.Device], line)
+}
