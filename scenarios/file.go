@@ -308,7 +308,10 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	q.Until = t.duration("until", 0)
 	conf := t.conf("conf")
 
-	m := &fleet{file: f, scenario: s, fidelity: q.Fidelity}
+	m := &fleet{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated"}
+	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
+		m.initialised = "recorded" // the trace's own cluster
+	}
 	m.readNetwork(t.table("network"))
 	load := f.readWorkload(t.table("workload"), conf, s, seed, m)
 	q.Cluster = t.table("cluster").readCluster(load, conf, m)
@@ -323,6 +326,12 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	t.unique(q.Jobs)
 	t.withoutEffect(&q)
 	return q
+}
+
+// gives tells whether a table within this one has one of the keys.
+func (t *table) gives(inner string, keys ...string) bool {
+	values, _ := t.values[inner].(map[string]any)
+	return slices.ContainsFunc(keys, func(key string) bool { _, ok := values[key]; return ok })
 }
 
 func (t *table) fidelity() model.Fidelity {

@@ -21,6 +21,8 @@ type fleet struct {
 	programs []model.Program
 	nic      float64 // bytes/s instead of the platforms'; 0: theirs
 	uplink   float64
+
+	initialised string // by default: who says when jobs are initialised
 }
 
 func (m *fleet) planned() bool { return m.fidelity >= model.Phase }

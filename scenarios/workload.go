@@ -47,6 +47,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
+	l.replay.Initialised = t.oneOf("initialised", m.initialised, "simulated", "recorded") == "recorded"
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes = shape.ScaleBytes
 	given := t.has("rates")
@@ -61,7 +62,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "replay"} {
+		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "replay"} {
 			if t.has(key) {
 				t.warn("%s:%d: %s has no effect: there is no trace", t.file, t.line(key), join(t.path, key))
 			}
@@ -240,6 +241,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	jobs := l.swimJobs(len(c.Nodes))
 	if len(l.history.Jobs) > 0 {
 		r := l.history.Replay(l.replay)
+		if l.replay.Initialised {
+			l.table.assume("jobs are initialised when the trace says (workload.initialised)")
+		}
 		for _, a := range r.Assumed {
 			l.table.assume("%s", a)
 		}

@@ -77,7 +77,7 @@ func (j *job) record(k workload.Kind, index int32) *task {
 
 // Init makes the tasks (JobInProgress.initTasks).
 func (j *job) Init() {
-	if j.Initialised || j.State == scheduler.Done {
+	if j.Initialised || j.State == scheduler.Done || j.jt.eng.Now() < engine.At(j.spec.Init) {
 		return
 	}
 	j.Initialised = true

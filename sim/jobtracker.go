@@ -50,6 +50,8 @@ type jobTracker struct {
 	ended    int
 
 	submission engine.Timer
+	inits      []int32 // jobs whose initialisation is recorded, in its order
+	init       engine.Timer
 	tick       periodic
 	lags       []engine.Time // when jobs become old enough to speculate
 	tickEvery  engine.Time

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -342,11 +343,19 @@ func (jt *jobTracker) buildJobs() error {
 				return fmt.Errorf("job %s: %w", q.Jobs[i].ID, err)
 			}
 		}
+		if q.Jobs[i].Init > 0 {
+			jt.inits = append(jt.inits, int32(i))
+		}
 		if i > 0 && q.Jobs[i].Submit < q.Jobs[i-1].Submit {
 			return fmt.Errorf("job %s is submitted before job %s but listed after it", q.Jobs[i].ID, q.Jobs[i-1].ID)
 		}
 	}
 	jt.submission = jt.eng.NewTimer(engine.Submission, 0, jt.submit)
+	jt.init = jt.eng.NewTimer(engine.Submission, 1, jt.initialise)
+	slices.SortStableFunc(jt.inits, func(a, b int32) int { return cmp.Compare(q.Jobs[a].Init, q.Jobs[b].Init) })
+	if len(jt.inits) > 0 {
+		jt.init.Reset(engine.At(q.Jobs[jt.inits[0]].Init))
+	}
 	if len(q.Jobs) > 0 {
 		jt.submission.Reset(engine.At(q.Jobs[0].Submit))
 	}
@@ -380,6 +389,24 @@ func (jt *jobTracker) submit(int32) {
 	}
 	if jt.arrivals < len(jt.q.Jobs) {
 		jt.submission.Reset(engine.At(jt.q.Jobs[jt.arrivals].Submit))
+	}
+	jt.changed()
+	jt.offer()
+}
+
+// initialise makes the tasks of the jobs for which the instant is recorded.
+func (jt *jobTracker) initialise(int32) {
+	now := jt.eng.Now()
+	jt.turn = beforeBeats
+	jt.setNow()
+	for len(jt.inits) > 0 && engine.At(jt.q.Jobs[jt.inits[0]].Init) <= now {
+		if j := jt.jobs[jt.inits[0]]; j != nil {
+			j.Init()
+		}
+		jt.inits = jt.inits[1:]
+	}
+	if len(jt.inits) > 0 {
+		jt.init.Reset(engine.At(jt.q.Jobs[jt.inits[0]].Init))
 	}
 	jt.changed()
 	jt.offer()

@@ -17,6 +17,10 @@ type ReplayOptions struct {
 	// OnlySucceeded leaves out jobs that failed, were killed or have no end.
 	OnlySucceeded bool
 
+	// Initialised keeps the instants at which the JobTracker initialised jobs;
+	// otherwise the scheduler decides again.
+	Initialised bool
+
 	// Rescaled makes the times those of another cluster of the same machines,
 	// and of data Bytes times as large (0: 1): see Job.rescale.
 	Rescaled bool
@@ -73,6 +77,9 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	j := Job{
 		ID: h.ID, Name: h.Name, User: h.User, Pool: h.Pool, Queue: h.Queue, Priority: h.Priority,
 		Submit: max(0, h.earliest()), Conf: site.Over(h.Conf),
+	}
+	if o.Initialised && Known(h.Launch) {
+		j.Init = max(j.Submit, h.Launch)
 	}
 	if !Known(h.Submit) {
 		note("no submission is recorded: submitted at its first instant")

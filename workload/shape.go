@@ -39,6 +39,9 @@ func (j *Job) moved(by time.Duration) Job {
 	if m.Deadline != 0 {
 		m.Deadline += by
 	}
+	if m.Init != 0 {
+		m.Init += by
+	}
 	return m
 }
 
