@@ -78,7 +78,6 @@ type jobTracker struct {
 	row      workload.Attempt
 
 	draws draws
-	limit engine.Time
 }
 
 // A need is something a job waits for that a heartbeat can give it.
