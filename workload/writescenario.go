@@ -13,7 +13,7 @@ import (
 // the release may be left open.
 func WriteScenario(w io.Writer, h *History, release string) error {
 	startup, commit := h.meanPhase(PhaseStartup), h.meanPhase(PhaseCommit)
-	r := h.Replay(ReplayOptions{Startup: startup, Commit: commit})
+	r := h.Replay(ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
 	common := meaningful(h.Common())
 	assumed := append(slices.Clone(r.Assumed), "racks: the machines spread evenly over them, in the order of their names")
 
@@ -104,6 +104,9 @@ func (w tomlWriter) job(j *Job, common Conf) {
 		w.pair("priority", j.Priority.String())
 	}
 	w.pair("submit", j.Submit.String())
+	if j.Init > 0 {
+		w.pair("initialised", j.Init.String())
+	}
 	m, r := &j.Maps, &j.Reduces
 	w.pair("maps", m.Count)
 	w.pair("input", m.InputBytes)
