@@ -318,6 +318,9 @@ func TestNamesOfNodesDoNotMatter(t *testing.T) {
 	for i := range again {
 		again[i].Node = rows[i].Node
 	}
+	for i := range out2.Devices {
+		out2.Devices[i].Node = out.Devices[i].Node
+	}
 	if err := different(out, out2, rows, again); err != nil {
 		t.Error(err)
 	}

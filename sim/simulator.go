@@ -69,7 +69,8 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 		case next > limit:
 			return model.Prediction{}, &LimitReached{limit.Duration()}
 		}
-		if jt.plant != nil && next >= jt.plant.usage.next {
+		for jt.plant != nil && next >= jt.plant.usage.next {
+			jt.eng.Wait(jt.plant.usage.next)
 			jt.plant.look()
 		}
 		jt.eng.Step()

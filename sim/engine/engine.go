@@ -197,6 +197,15 @@ func (e *Engine) Step() bool {
 	return true
 }
 
+// Wait moves the clock to an instant at or before the next event, so that what
+// changes with time can be read there. A later one is a panic.
+func (e *Engine) Wait(to Time) {
+	if to < e.now || to > e.Next() {
+		panic(fmt.Sprintf("engine: wait until %v, at %v and with an event at %v", to, e.now, e.Next()))
+	}
+	e.now = to
+}
+
 // intoRun keeps the run sorted.
 func (e *Engine) intoRun(x entry) {
 	if len(e.run) >= fullRun && e.runEnd-uint64(e.now) > 1 {
