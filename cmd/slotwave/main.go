@@ -128,7 +128,7 @@ scheduler of your choice, for real or made-up workloads.
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.fitCommand())
+	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.fitCommand(), a.microbenchCommand())
 	root.AddCommand(a.profileCommand(), a.convertCommand())
 	root.AddCommand(topics()...)
 	return root

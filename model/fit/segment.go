@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -58,12 +59,15 @@ func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	rows := rows{x, y, slices.Repeat([]float64{1}, len(x))}
 	if o.Proportional {
 		line, err := Robust(x, y, RobustOptions{Proportional: true})
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrSingular): // a step: the line is 0 amid the rows
+		case err != nil:
 			return SegmentFit{}, err
-		}
-		levelsAlong(line.Line, x, rows.w)
-		for i, level := range rows.w {
-			rows.w[i] = 1 / level / level
+		default:
+			levelsAlong(line.Line, x, rows.w)
+			for i, level := range rows.w {
+				rows.w[i] = 1 / level / level
+			}
 		}
 	}
 	one, err := weighted(x, y, rows.w)

@@ -1,0 +1,51 @@
+package model
+
+import (
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Observe adds what a task that succeeded shows of the phases of the platform
+// model. The sort of a reduce is part of its shuffle.
+func (p *PlatformProfile) Observe(a *workload.Attempt) {
+	if a.State != workload.Succeeded {
+		return
+	}
+	add := func(phase string, bytes int64, phases ...workload.Phase) {
+		var t time.Duration
+		for _, ph := range phases {
+			t += a.Phases[ph]
+		}
+		p.Add(phase, PhaseRow{float64(bytes) / mib, 1000 * t.Seconds()})
+	}
+	switch a.Kind {
+	case workload.Map:
+		add("read", a.InBytes, workload.PhaseRead)
+		add("collect", a.OutBytes, workload.PhaseCollect)
+		add("spill", a.OutBytes, workload.PhaseSpill)
+		add("merge", a.OutBytes, workload.PhaseMerge)
+	case workload.Reduce:
+		add("shuffle", a.InBytes, workload.PhaseShuffle, workload.PhaseMerge)
+		add("write", a.OutBytes, workload.PhaseWrite)
+	}
+}
+
+// BenchmarkRow is the bytes of a row of the microbenchmark.
+const BenchmarkRow = 100
+
+// Benchmark is the job of a grid point on rows of so many bytes. Its program
+// does nothing; the map emits as many rows as the selectivity says.
+func (g GridPoint) Benchmark(row float64) (workload.Job, Program, error) {
+	data, err := g.Data()
+	j := workload.Job{
+		Maps:    workload.MapTasks{Count: g.Maps, InputBytes: int64(data.Read * mib * float64(g.Maps))},
+		Reduces: workload.ReduceTasks{Count: g.Reduces},
+	}
+	p := Program{Data: HerodotouData{
+		InputPairWidth: row, RecsPerGroup: 1,
+		MapSizeSel: g.MapSel, MapRecsSel: g.MapSel, ReduceSizeSel: 1, ReduceRecsSel: 1,
+		CombineSizeSel: 1, CombineRecsSel: 1,
+	}}
+	return j, p, err
+}
