@@ -35,32 +35,3 @@ func TestObserve(t *testing.T) {
 		}
 	}
 }
-
-// Times that jump from 0 to a line, as merges do where the second spill comes,
-// leave robust weights at one x, and a size to go by at none.
-func TestFitStep(t *testing.T) {
-	var p model.PlatformProfile
-	for _, phase := range model.PlatformPhases {
-		for mb := 1; mb <= 120; mb += 3 {
-			for i := range 40 {
-				ms := 0.0
-				if phase != "merge" || mb > 25 {
-					ms = 50 * float64(mb)
-					if i < 3 {
-						ms *= 1 + 0.1*float64(i+1)
-					}
-				}
-				p.Add(phase, model.PhaseRow{MB: float64(mb), MS: ms})
-			}
-		}
-	}
-	for _, o := range []model.PlatformOptions{{}, {EqualSpread: true}} {
-		platform, _, err := model.FitPlatform(p, o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if m := platform.Merge; m.Tau < 25 || m.Tau > 28 || m.At(20) != 0 || m.At(100) < 4990 || m.At(100) > 5100 {
-			t.Errorf("equal spread %t: merge %+v, want 0 up to 26.5 MB and 50/MB beyond", o.EqualSpread, m)
-		}
-	}
-}
