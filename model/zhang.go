@@ -296,11 +296,11 @@ func fitPhase(rows []PhaseRow, o PlatformOptions, mayBreak bool) (PhaseFit, erro
 	return f, err
 }
 
-// piece fits one line. A redescending weight function can cycle on few rows, or
-// leave no weight but at one x; huber's line is unique.
+// piece fits one line. A redescending weight function can cycle on few rows;
+// huber's line is unique.
 func (f *PhaseFit) piece(x, y []float64, o fit.RobustOptions) (fit.Line, error) {
 	line, err := fit.Robust(x, y, o)
-	if (errors.Is(err, fit.ErrNotConverged) || errors.Is(err, fit.ErrSingular)) && o.Weight != "huber" {
+	if errors.Is(err, fit.ErrNotConverged) && o.Weight != "huber" {
 		f.Weight, o.Weight, o.Tune = "huber", "huber", 0
 		line, err = fit.Robust(x, y, o)
 	}
