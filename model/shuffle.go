@@ -141,7 +141,7 @@ func (s *Shuffle) takeMemory() []Segment {
 	s.inMemMerging = true
 	s.InMemMerges++
 	inputs := s.memory
-	s.memory = nil
+	s.memory = make([]Segment, 0, len(inputs)) // the next merge will have about as many
 	return inputs
 }
 
