@@ -24,6 +24,7 @@ func main() {
 	a := &app{stdout: os.Stdout, stderr: os.Stderr}
 	go func() {
 		s := <-stop
+		a.stopped.Store(true)
 		if d := a.writing.Load(); d != nil {
 			d.Abort()
 		}
@@ -32,7 +33,11 @@ func main() {
 		}
 		os.Exit(130)
 	}()
-	os.Exit(a.run(os.Args[1:]))
+	code := a.run(os.Args[1:])
+	if a.stopped.Load() {
+		select {} // the signal decides on the exit code
+	}
+	os.Exit(code)
 }
 
 // run is the whole program but for the process around it.
@@ -45,6 +50,7 @@ type app struct {
 	stdout, stderr io.Writer
 	stdin          io.Reader
 	writing        atomic.Pointer[results.Dir] // to be taken back if the program is stopped
+	stopped        atomic.Bool
 }
 
 // Exit codes.
@@ -90,7 +96,9 @@ func (a *app) run(args []string) (code int) {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(a.stderr, "slotwave: %s\n", printable(err.Error()))
+	if !a.stopped.Load() {
+		fmt.Fprintf(a.stderr, "slotwave: %s\n", printable(err.Error()))
+	}
 	return exitCode(err)
 }
 
@@ -128,7 +136,7 @@ scheduler of your choice, for real or made-up workloads.
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.fitCommand(), a.microbenchCommand())
+	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.fitCommand(), a.microbenchCommand(), a.calibrateCommand())
 	root.AddCommand(a.profileCommand(), a.convertCommand())
 	root.AddCommand(topics()...)
 	return root

@@ -52,9 +52,6 @@ phase,row,data_mb,duration_ms, as fit and calibrate read it.`,
 }
 
 func (a *app) microbench(platform string, k *benching) error {
-	if !(k.row >= 1 && k.row <= 1<<20) {
-		return fmt.Errorf("--row %v: want 1 byte to 1 MiB", k.row)
-	}
 	bed, err := openTestbed(platform, k.fidelity, k.seed)
 	if err != nil {
 		return err
@@ -140,6 +137,9 @@ func (b *testbed) job(j workload.Job, p model.Program) model.WhatIf {
 
 // profile runs the microbenchmarks on rows of so many bytes.
 func (b *testbed) profile(row float64) (model.PlatformProfile, error) {
+	if !(row >= 1 && row <= 1<<20) {
+		return nil, fmt.Errorf("--row %v: want 1 byte to 1 MiB", row)
+	}
 	first, shuffle := model.PlatformGrids()
 	runs := make([]observer, len(first)+len(shuffle))
 	var group errgroup.Group

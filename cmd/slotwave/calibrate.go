@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// calibrating are the flags of calibrate.
+type calibrating struct {
+	platform, fidelity, out string
+	seed                    uint64
+	row                     float64
+	set                     []string
+	force, quiet            bool
+}
+
+func (a *app) calibrateCommand() *cobra.Command {
+	k := &calibrating{}
+	c := &cobra.Command{
+		Use:   "calibrate PROFILE.csv",
+		Short: "Find the platform that shows a measured profile",
+		Long: `Find the rates of disks and network and the costs of Hadoop with which simulated
+microbenchmarks show a measured platform profile, and at fidelity device how the
+rate of a disk falls with its streams. What the profile does not tell stays near
+the platform that the search starts from.
+
+Speed is a matter of scale: costs are those of a core of the platform's speed.`,
+		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.calibrate(args[0], k) },
+	}
+	f := c.Flags()
+	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: shipped, or a file")
+	f.StringVar(&k.fidelity, "fidelity", "phase", "of the microbenchmarks: phase, or device for profiles with contention")
+	f.StringVar(&k.out, "out", "", "`FILE` of the platform (.toml)")
+	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
+	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row of the measured benchmarks")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, of whose cluster the benchmarks make use")
+	f.BoolVar(&k.force, "force", false, "replace a file")
+	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
+	return c
+}
+
+func (a *app) calibrate(name string, k *calibrating) error {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	measured, err := model.ReadPlatformProfile(file)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	bed, err := openTestbed(k.platform, k.fidelity, k.seed, k.set...)
+	if err != nil {
+		return err
+	}
+	found, err := bed.calibrate(measured, k.row)
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if k.out != "" {
+		write := func(w io.Writer) error { return writePlatform(w, &found, filepath.Base(name), k.platform) }
+		if err := keepFile(k.out, k.force, write); err != nil {
+			return err
+		}
+	}
+	if k.quiet {
+		return nil
+	}
+	_, err = io.WriteString(a.stdout, printable(calibrationText(&found)))
+	if err == nil && k.out != "" {
+		_, err = fmt.Fprintf(a.stdout, "\nplatform in %s\n", printable(k.out))
+	}
+	return internal(err)
+}
+
+// calibrate looks for the machine of the testbed.
+func (b *testbed) calibrate(measured model.PlatformProfile, row float64) (model.Calibration, error) {
+	return model.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (model.PlatformProfile, error) {
+		return b.with(m).profile(row)
+	})
+}
+
+// with is the testbed on other machines.
+func (b *testbed) with(m model.Machine) *testbed {
+	other := *b
+	other.Cluster.Machines = []model.Machine{m}
+	return &other
+}
+
+func calibrationText(c *model.Calibration) string {
+	var text bytes.Buffer
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "phase\tamounts\tmean off before\tafter\tworst before\tafter")
+	for _, p := range c.Phases {
+		fmt.Fprintf(t, "%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\n", p.Phase, p.Points,
+			100*p.MeanBefore, 100*p.MeanAfter, 100*p.WorstBefore, 100*p.WorstAfter)
+	}
+	fmt.Fprintln(t, "\nvalue\tbefore\tafter\tstandard error")
+	for i := range c.Knobs {
+		k := &c.Knobs[i]
+		known := fmt.Sprintf("%.1f %%", 100*k.Error)
+		if !k.Told() {
+			known = "not told by the profile alone"
+		}
+		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
+	}
+	t.Flush()
+	for _, names := range c.Tangles {
+		fmt.Fprintf(&text, "\nTold only together: %s\n", strings.Join(names, ", "))
+	}
+	fmt.Fprintf(&text, "\n%d runs of the benchmarks\n", c.Runs)
+	return text.String()
+}
+
+// inUnit is a value in the unit of its key in a platform file.
+func inUnit(key string, v float64) float64 {
+	if strings.HasSuffix(key, "_mb") {
+		return v / 1e6
+	}
+	return v
+}
+
+// writePlatform writes a calibrated machine as a platform file.
+func writePlatform(w io.Writer, c *model.Calibration, profile, start string) error {
+	m := &c.Machine
+	var b bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	line("title = %q", m.Title+", calibrated")
+	line("source = [\n  %q,\n]", "slotwave calibrate: benchmarks on this platform show the profile "+profile)
+	line("assumed = [")
+	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
+		line("  %q,", key+": as in "+start+"; the profile does not depend on it")
+	}
+	for i := range c.Knobs {
+		if k := &c.Knobs[i]; !k.Told() {
+			line("  %q,", k.Name+": the profile tells it only together with others; near to that of "+start)
+		}
+	}
+	line("]\n")
+	line("cores = %d\nspeed = %s\nmemory = %d", m.Cores, number(m.Speed), m.Memory)
+	line("nic_mb = %s   # MB/s each way", number(m.NIC/1e6))
+	if m.Uplink < 1e15 {
+		line("uplink_mb = %s   # of a rack", number(m.Uplink/1e6))
+	}
+	d := &m.Disks[0]
+	line("\n[[disk]]\ncount = %d\nread_mb = %s   # one stream, MB/s\nwrite_mb = %s", len(m.Disks), number(d.Read/1e6), number(d.Write/1e6))
+	line("[disk.curve]\nkind = %q", d.Curve.Kind)
+	switch d.Curve.Kind {
+	case model.FloorCurve:
+		line("least = %s\nalpha = %s", number(d.Curve.Least), number(d.Curve.Alpha))
+	case model.LinearCurve:
+		line("alpha = %s", number(d.Curve.Alpha))
+	case model.SeekCurve:
+		line("chunk = %.0f\nseek = %q", d.Curve.Chunk, d.Curve.Seek)
+	}
+	line("\n[jvm]\nstart = %q\nheap_part = %s", m.JVMStart, number(m.HeapPart))
+	line("\n[cpu]   # ns of a core of speed 1")
+	for _, c := range []struct {
+		key string
+		ns  float64
+	}{
+		{"hdfs_read_byte", m.CPU.HDFSRead}, {"hdfs_write_byte", m.CPU.HDFSWrite},
+		{"partition_record", m.CPU.Partition}, {"serde_record", m.CPU.SerdeRecord}, {"serde_byte", m.CPU.SerdeByte},
+		{"compare", m.CPU.Compare}, {"merge_record", m.CPU.Merge},
+	} {
+		line("%s = %s", c.key, number(c.ns))
+	}
+	for _, c := range m.Codecs {
+		line("\n[codec.%s]\ncompress_byte = %s\ndecompress_byte = %s\nratio = %s", c.Name, number(c.Compress), number(c.Decompress), number(c.Ratio))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
