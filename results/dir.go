@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // LogName is the file for wall-clock facts. It alone may differ between two
@@ -30,8 +31,9 @@ var ErrForeign = errors.New("holds other files")
 type Dir struct {
 	path  string
 	files []*File
-	made  []string // directories Create made, innermost first
-	old   []string // files of the earlier result
+	made  []string   // directories Create made, innermost first
+	old   []string   // files of the earlier result
+	lock  sync.Mutex // of files and done: a signal may abort while files are written
 	done  bool
 
 	cleared []string // folders without leftovers
@@ -168,6 +170,11 @@ func (d *Dir) File(name string) (*File, error) {
 	if slices.ContainsFunc(d.files, func(f *File) bool { return f.name == name }) {
 		return nil, fmt.Errorf("results: %s is written twice", name)
 	}
+	d.lock.Lock()
+	defer d.lock.Unlock()
+	if d.done {
+		return nil, fmt.Errorf("%s: the result was given up", d.path)
+	}
 	folder, base := filepath.Split(filepath.FromSlash(name))
 	if err := d.makeFolder(folder); err != nil {
 		return nil, err
@@ -213,7 +220,13 @@ func (d *Dir) Commit(m Manifest) error {
 	}
 	// From here on the directory is incomplete until the manifest has its name.
 	// What stands there if it never gets it is recognised by the partial one.
+	d.lock.Lock()
+	given := d.done
 	d.done = true
+	d.lock.Unlock()
+	if given {
+		return fmt.Errorf("%s: the result was given up", d.path)
+	}
 	for _, name := range append([]string{ManifestName}, d.old...) {
 		if err := os.Remove(filepath.Join(d.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -247,6 +260,8 @@ func (d *Dir) sync() {
 // Abort removes what was written, and the directories Create made. Once Commit
 // has begun to rename it does nothing, so it can be deferred.
 func (d *Dir) Abort() {
+	d.lock.Lock()
+	defer d.lock.Unlock()
 	if d.done {
 		return
 	}

@@ -407,8 +407,7 @@ func (s *Summary) doubts() []string {
 	var doubts []string
 	for _, sl := range s.Slots {
 		if sl.Used > 0 && sl.Saturated == 0 {
-			doubts = append(doubts, fmt.Sprintf("%s slots were never all in use: at most %s of %s at a time, so their number did not limit the run",
-				sl.Type, number(int64(math.Ceil(float64(sl.Peak)))), number(int64(sl.Slots))))
+			doubts = append(doubts, fmt.Sprintf("the %s %s slots were never all in use, so their number did not limit the run", number(int64(sl.Slots)), sl.Type))
 		}
 	}
 	if left := s.Jobs.Jobs - s.Jobs.Succeeded; left > 0 {

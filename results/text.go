@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -46,7 +48,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	t.Flush()
 
 	t.section("Slots")
-	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tmost in use\tnever used\tattempts per slot\n")
+	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tbusiest step\tnever used\tattempts per slot\n")
 	for _, sl := range s.Slots {
 		fmt.Fprintf(t, "%s\t%d\t%s\t%s of the time\t%s\t%d\t%.1f (most: %d)\n",
 			sl.Type, sl.Slots, percentOf(sl.Busy), percentOf(sl.Saturated), strconv.FormatFloat(float64(sl.Peak), 'f', 0, 64), sl.Slots-sl.Used, float64(sl.PerSlot), sl.MostPer)
@@ -65,7 +67,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	s.phaseTable(t)
 	t.Flush()
 
-	if len(s.Slowest) > 1 {
+	if len(s.Slowest) > 1 && s.Replications == 1 {
 		t.section("Slowest jobs")
 		for _, j := range s.Slowest {
 			name := j.Name
@@ -167,17 +169,17 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 					return float64(k.Mean)
 				}
 			}
-			return 0
+			return math.NaN()
 		}, textDuration})
 	}
-	for _, sl := range runs[0].Slots {
-		columns = append(columns, comparedColumn{sl.Type + " slots busy", false, func(s *Summary) float64 {
+	for _, kind := range slotTypes(runs) {
+		columns = append(columns, comparedColumn{kind + " slots busy", false, func(s *Summary) float64 {
 			for _, x := range s.Slots {
-				if x.Type == sl.Type {
+				if x.Type == kind {
 					return float64(x.Busy)
 				}
 			}
-			return 0
+			return math.NaN()
 		}, func(v float64) string { return percentOf(share(v)) }})
 	}
 	head := "run"
@@ -192,7 +194,10 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 		fmt.Fprint(t, shorten(s.Title, 60))
 		for _, c := range columns {
 			v, first := c.of(s), c.of(runs[0])
-			fmt.Fprint(t, "\t", c.show(v))
+			fmt.Fprint(t, "\t")
+			if !math.IsNaN(v) {
+				fmt.Fprint(t, c.show(v))
+			}
 			switch {
 			case c.ratio && first > 0:
 				fmt.Fprintf(t, "\t%.3f", v/first)
@@ -206,7 +211,21 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	return t.done()
 }
 
-// comparedColumn is one figure of several runs; a ratio is to the first run.
+// slotTypes are the types of slots that any of the runs has.
+func slotTypes(runs []*Summary) []string {
+	var types []string
+	for _, s := range runs {
+		for _, sl := range s.Slots {
+			if !slices.Contains(types, sl.Type) {
+				types = append(types, sl.Type)
+			}
+		}
+	}
+	return types
+}
+
+// comparedColumn is one figure of several runs, NaN where a run has none; a
+// ratio is to the first run.
 type comparedColumn struct {
 	label string
 	ratio bool

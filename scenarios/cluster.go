@@ -26,7 +26,9 @@ func (t *table) readCluster(l *load, conf workload.Conf, m *fleet) model.Cluster
 	c.Costs = t.readCosts(l, ideal, m)
 	c.SharedSlots = t.boolean("shared_slots", false)
 	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
-	c.Heartbeat = t.duration("heartbeat", 0)
+	if c.Heartbeat = t.duration("heartbeat", 0); c.Heartbeat == 0 && t.has("heartbeat") {
+		t.want("heartbeat", "0s", "a longer one; hadoop = \"ideal\" does without")
+	}
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
@@ -116,7 +118,10 @@ func (t *table) readCosts(l *load, ideal bool, m *fleet) model.Costs {
 	if l.recorded() {
 		c.Launch, c.Commit = l.replay.Startup, l.replay.Commit
 		source["launch"], source["commit"] = "recorded times contain the rest", "recorded times contain the rest"
-		setup, cleanup := l.fixed()
+		setup, cleanup, startup := l.fixed()
+		if startup > 0 {
+			c.Launch, source["launch"] = startup, "mean of the trace"
+		}
 		if setup > 0 {
 			c.Setup, source["setup"] = setup, "mean of the trace"
 		}
@@ -192,6 +197,9 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *flee
 		if l.history != nil && l.history.Topology.Hosts() > 0 {
 			t.nodesOfTrace(c, l.history, alike)
 			t.somePlatform(c, m)
+			return
+		}
+		if l.failed {
 			return
 		}
 		t.fail(t.line(""), "%s: want nodes or [[cluster.group]]: neither the scenario nor a trace names machines", join(t.path, "nodes"))

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 
@@ -131,6 +132,9 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); len(first) > 0 && first[0] == '{' {
 		return f.recorded()
 	}
+	if !utf8.Valid(f.data) {
+		return nil, fmt.Errorf("%s: want a scenario in TOML; a trace is named in workload.trace", f.name)
+	}
 	text := strings.TrimPrefix(string(f.data), "\ufeff")
 	at, err := lines(text)
 	if p := (problem{}); errors.As(err, &p) {
@@ -144,15 +148,43 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 		}
 		return nil, &Errors{f.name, []problem{p}}
 	}
+	r := &report{file: f.name, lines: at}
 	for _, s := range f.set {
+		if wrong := misplaced(tree, s.value); wrong != "" {
+			r.fail(0, "--set %s: %s", s.text, wrong)
+		}
 		tree = overlay(tree, s.value).(map[string]any)
 	}
-	r := &report{file: f.name, lines: at}
 	s := f.read(&table{report: r, values: tree}, seed)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
+}
+
+// misplaced says which entry of a list that is laid over is not there.
+func misplaced(under, over any) string {
+	m, ok := over.(map[string]any)
+	if !ok {
+		return ""
+	}
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		switch u := under.(type) {
+		case map[string]any:
+			if wrong := misplaced(u[k], m[k]); wrong != "" {
+				return wrong
+			}
+		case []map[string]any:
+			i, err := strconv.Atoi(k)
+			if err != nil || i < 0 || i >= len(u) {
+				return fmt.Sprintf("%q: want the number of one of its entries, 0 to %d", k, len(u)-1)
+			}
+			if wrong := misplaced(u[i], m[k]); wrong != "" {
+				return wrong
+			}
+		}
+	}
+	return ""
 }
 
 // overlay lays one tree over another. Numbers index lists.
@@ -195,14 +227,19 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	s.Attempts = t.oneOf("attempts", "csv", "csv", "parquet", "none")
 
 	names, choices := t.variations()
+	labels := shortKeys(names)
 	size := 0
 	for i := range combinations(choices) {
 		run := Run{}
 		values := any(t.values)
 		for k, name := range names {
 			v := choices[k][pick(choices, i, k)]
-			values = overlay(values, pathTree(name, v))
-			run.Name = strings.TrimSpace(run.Name + " " + shortKey(name) + "=" + textOf(v))
+			laid := pathTree(name, v)
+			if wrong := misplaced(values, laid); wrong != "" && i == 0 {
+				t.fail(t.line("vary"), "vary.%s: %s", name, wrong)
+			}
+			values = overlay(values, laid)
+			run.Name = strings.TrimSpace(run.Name + " " + labels[k] + "=" + textOf(v))
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
 		run.Question = f.question(one, s, seed)
@@ -228,17 +265,24 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 // mostInAll keeps many runs of a large scenario from filling the memory.
 const mostInAll = 1_000_000
 
-// shortKey is the last part of a key that tells it from others.
-func shortKey(path string) string {
-	parts := (&scanner{text: path}).key()
-	if len(parts) == 0 {
-		return path
+// shortKeys are the last parts of keys, or more of them where these are alike.
+func shortKeys(keys []string) []string {
+	labels := make([]string, len(keys))
+	for i, key := range keys {
+		parts := (&scanner{text: key}).key()
+		if len(parts) == 0 {
+			parts = []string{key}
+		}
+		last := parts[len(parts)-1]
+		if last == "name" && len(parts) > 1 {
+			last = parts[len(parts)-2]
+		}
+		if first, rest, ok := strings.Cut(last, "."); ok && strings.HasPrefix(first, "map") {
+			last = rest // mapred. and mapreduce. tell nothing
+		}
+		labels[i] = last
 	}
-	last := parts[len(parts)-1]
-	if last == "name" && len(parts) > 1 {
-		last = parts[len(parts)-2]
-	}
-	return last[strings.LastIndexByte(last, '.')+1:]
+	return labels
 }
 
 // variations reads [vary]: keys of the scenario with the values they take, all
@@ -319,7 +363,7 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q, m)...)
 	q.Programs = m.programs
 	t.limited(q.Jobs)
-	if len(q.Jobs) == 0 {
+	if len(q.Jobs) == 0 && !load.failed {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return compareTimes(a.Submit, b.Submit) })

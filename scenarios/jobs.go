@@ -41,6 +41,7 @@ func (t *table) readJob(number int, profile *workload.Profile, program string, c
 	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
 	j.Priority = p
 	j.Submit = t.duration("submit", 0)
+	j.Commits = t.boolean("commits", false)
 	j.Init = t.duration("initialised", 0)
 	if j.Init > 0 && j.Init < j.Submit {
 		t.failf("initialised", "is before submit: want the same time or a later one")

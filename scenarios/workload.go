@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -26,6 +27,7 @@ type trace struct {
 type load struct {
 	table   *table
 	history *workload.History // nil without a trace
+	failed  bool              // there is one that cannot be read
 	rates   workload.SwimRates
 	replay  workload.ReplayOptions
 	fleet   *fleet
@@ -71,7 +73,8 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	read := f.trace(paths, format)
 	if read.err != nil {
-		t.failf("trace", "%v", read.err)
+		t.failf("trace", "%v", plain(read.err))
+		l.failed = true
 		return l
 	}
 	for _, in := range read.inputs {
@@ -92,6 +95,14 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		t.fail(t.line(""), "%s: %v", t.path, err)
 	}
 	return l
+}
+
+// plain leaves out of an error which system call found it.
+func plain(err error) error {
+	if p := (*fs.PathError)(nil); errors.As(err, &p) {
+		return fmt.Errorf("%s: %w", p.Path, p.Err)
+	}
+	return err
 }
 
 // some warns of a list of losses without drowning the reader in them.
@@ -307,21 +318,35 @@ func (l *load) swimJobs(nodes int) []workload.Job {
 	return jobs
 }
 
-// fixed are the costs of set-up and clean-up tasks that a trace records, as
-// their means; 0 where it records none.
-func (l *load) fixed() (setup, cleanup time.Duration) {
-	var sum, n [2]time.Duration
+// fixed are the costs that a trace records, as their means: of set-up and
+// clean-up tasks and of the start of a JVM; 0 where it records none.
+func (l *load) fixed() (setup, cleanup, startup time.Duration) {
+	var sum, n [3]time.Duration
+	note := func(which int, d time.Duration) {
+		sum[which] += d
+		n[which]++
+	}
 	for i := range l.history.Jobs {
 		tasks := l.history.Jobs[i].Tasks
 		for k := range tasks {
-			which := slices.Index([]workload.Kind{workload.Setup, workload.Cleanup}, tasks[k].Kind)
-			if w := tasks[k].Winner(); which >= 0 && w != nil && workload.Known(w.Start) && workload.Known(w.Finish) {
-				sum[which] += w.Duration()
-				n[which]++
+			w := tasks[k].Winner()
+			if w == nil || !workload.Known(w.Start) || !workload.Known(w.Finish) {
+				continue
+			}
+			d := w.Duration()
+			if s := w.Phases[workload.PhaseStartup]; workload.Known(s) {
+				note(2, s)
+				d -= s
+			}
+			switch tasks[k].Kind {
+			case workload.Setup:
+				note(0, d)
+			case workload.Cleanup:
+				note(1, d)
 			}
 		}
 	}
-	return sum[0] / max(1, n[0]), sum[1] / max(1, n[1])
+	return sum[0] / max(1, n[0]), sum[1] / max(1, n[1]), sum[2] / max(1, n[2])
 }
 
 // recorded tells whether the trace records the times of tasks.

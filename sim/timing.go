@@ -84,7 +84,7 @@ func (jt *jobTracker) plan(a *attempt) {
 			d := &jt.draws
 			a.work = jt.stretched(engine.At(spec.Maps.Time.At(index, d.maps.For(a.job.ID).Stream(index, number))), factor)
 		}
-		if a.job.Tasks[workload.Reduce] == 0 && !jt.release.Ideal {
+		if a.job.Tasks[workload.Reduce] == 0 && !jt.release.Ideal && !spec.Commits {
 			jt.commits(a, a.begin+a.work)
 		} else {
 			jt.ends(a, a.begin+a.work)
@@ -122,7 +122,7 @@ func (jt *jobTracker) replan(a *attempt, known engine.Time) {
 		return
 	}
 	a.shuffle = jt.stretched(jt.shuffleTime(a), jt.q.Cluster.Nodes[a.tracker].Slowness)
-	if done := known + a.shuffle + a.sort + a.work; jt.release.Ideal {
+	if done := known + a.shuffle + a.sort + a.work; jt.release.Ideal || a.job.spec.Commits {
 		jt.ends(a, done)
 	} else {
 		jt.commits(a, done)

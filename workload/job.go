@@ -45,6 +45,7 @@ type Job struct {
 	Priority Priority
 	Submit   time.Duration // from the start of the workload
 	Deadline time.Duration // from the start of the workload; 0: none
+	Commits  bool          // recorded task times end with the commit of the output
 	Init     time.Duration // when the JobTracker makes its tasks, if that is recorded; 0: when the scheduler decides
 	Conf     Conf
 

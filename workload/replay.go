@@ -78,6 +78,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		ID: h.ID, Name: h.Name, User: h.User, Pool: h.Pool, Queue: h.Queue, Priority: h.Priority,
 		Submit: max(0, h.earliest()), Conf: site.Over(h.Conf),
 	}
+	j.Commits = o.Commit == 0
 	if o.Initialised && Known(h.Launch) {
 		j.Init = max(j.Submit, h.Launch)
 	}
@@ -185,15 +186,19 @@ func (o ReplayOptions) startup(a *HistoryAttempt) time.Duration {
 	return o.Startup
 }
 
+// commit is the part of an attempt that the simulator adds.
+func (o ReplayOptions) commit(w *HistoryAttempt) time.Duration {
+	if o.Commit > 0 && Known(w.Phases[PhaseCommit]) {
+		return w.Phases[PhaseCommit]
+	}
+	return 0
+}
+
 func (o ReplayOptions) mapTime(w *HistoryAttempt) time.Duration {
 	if w == nil {
 		return 0
 	}
-	commit := time.Duration(0)
-	if Known(w.Phases[PhaseCommit]) {
-		commit = w.Phases[PhaseCommit]
-	}
-	return max(0, o.spent(w)-commit)
+	return max(0, o.spent(w)-o.commit(w))
 }
 
 // reduceTimes splits a reduce at the end of the last map, of the shuffle and
@@ -202,10 +207,7 @@ func (o ReplayOptions) reduceTimes(w *HistoryAttempt, lastMap time.Duration) (sh
 	if w == nil || !Known(w.Start) || !Known(w.Finish) {
 		return 0, 0, 0
 	}
-	commit := o.Commit
-	if Known(w.Phases[PhaseCommit]) {
-		commit = w.Phases[PhaseCommit]
-	}
+	commit := max(o.Commit, o.commit(w))
 	began := w.Start + o.startup(w)
 	end := w.Finish - commit
 	if !Known(w.Phases[PhaseShuffle]) {

@@ -104,6 +104,9 @@ func (w tomlWriter) job(j *Job, common Conf) {
 		w.pair("priority", j.Priority.String())
 	}
 	w.pair("submit", j.Submit.String())
+	if j.Commits {
+		w.pair("commits", true)
+	}
 	if j.Init > 0 {
 		w.pair("initialised", j.Init.String())
 	}
