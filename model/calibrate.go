@@ -57,7 +57,8 @@ type CalibratedKnob struct {
 	Error        float64 // standard error, as a part of it, if phases scatter as they do here but by 1 % at least
 }
 
-// CalibratedPhase tells how far simulated times are off, as parts of the measured.
+// CalibratedPhase tells how far simulated times are off, as parts of the measured
+// or of 100 ms, whichever is more.
 type CalibratedPhase struct {
 	Phase                   string
 	Points                  int // amounts of data
@@ -71,6 +72,7 @@ type Bench func(Machine) (PlatformProfile, error)
 const (
 	knobPrior = 0.02 // how far a point may be off for a knob to move by a factor of e where nothing tells it
 	leastOff  = 0.01
+	leastMS   = 100 // no difference counts relative to less, which is the time of starts
 	knownTo   = 0.1 // standard error up to which a knob is told
 	knobMost  = 5   // powers of e that a knob moves at most
 )
@@ -209,9 +211,7 @@ func (s *calibrating) at(x []float64) []float64 {
 		}
 		points := typical(shown[i].Rows)
 		for _, r := range phase.Rows {
-			if r.MS > 0 {
-				rest = append(rest, between(points, r.MB)/r.MS-1)
-			}
+			rest = append(rest, (between(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
 		}
 	}
 	s.seen, s.rest = slices.Clone(x), rest
@@ -293,10 +293,7 @@ func (s *calibrating) phases(before, after []float64) []CalibratedPhase {
 	at := 0
 	for _, phase := range s.measured {
 		p := CalibratedPhase{Phase: phase.Phase}
-		for _, r := range phase.Rows {
-			if r.MS == 0 {
-				continue
-			}
+		for range phase.Rows {
 			b, a := math.Abs(before[at]), math.Abs(after[at])
 			p.MeanBefore, p.MeanAfter = p.MeanBefore+b, p.MeanAfter+a
 			p.WorstBefore, p.WorstAfter = math.Max(p.WorstBefore, b), math.Max(p.WorstAfter, a)
@@ -348,7 +345,9 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 				names = append(names, s.knobs[k].name)
 			}
 		}
-		c.Tangles = append(c.Tangles, names)
+		if len(names) > 1 && !slices.ContainsFunc(c.Tangles, func(t []string) bool { return slices.Equal(t, names) }) {
+			c.Tangles = append(c.Tangles, names)
+		}
 	}
 }
 
