@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/optimize"
@@ -71,10 +72,10 @@ type Bench func(Machine) (PlatformProfile, error)
 
 const (
 	knobPrior = 0.02 // how far a point may be off for a knob to move by a factor of e where nothing tells it
-	leastOff  = 0.01
-	leastMS   = 100 // no difference counts relative to less, which is the time of starts
-	knownTo   = 0.1 // standard error up to which a knob is told
-	knobMost  = 5   // powers of e that a knob moves at most
+	leastOff  = 0.01 // of a point: no measurement is better
+	leastMS   = 100  // no difference counts relative to less, which is the time of starts
+	knownTo   = 0.1  // standard error up to which a knob is told
+	knobMost  = 5    // powers of e that a knob moves at most
 )
 
 // Calibrate looks for the rates, costs and, if the benchmarks have contention,
@@ -121,12 +122,16 @@ func Calibrate(measured PlatformProfile, start Machine, contended bool, bench Be
 func (s *calibrating) search(contended bool) ([]float64, error) {
 	from, curves := make([]float64, len(s.knobs)), []float64{0}
 	s.step = 0.02
+	last := len(s.knobs) - 1
 	if contended {
-		curves, s.step = []float64{0, -0.7, 0.7}, 0.1
+		s.step = 0.1
+		if strings.HasPrefix(s.knobs[last].name, "disk.curve.") {
+			curves = append(curves, -0.7, 0.7)
+		}
 	}
 	var best *optimize.Result
 	for _, curve := range curves {
-		from[len(from)-1] = curve
+		from[last] = curve
 		found, err := optimize.Minimize(optimize.Problem{Func: s.cost, Grad: s.gradient, Hess: s.hessian}, from,
 			&optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-7, Relative: 1e-2, Iterations: 2}},
 			&optimize.Newton{Linesearcher: &optimize.Backtracking{}})
@@ -319,24 +324,29 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 		noise += float64(r * r)
 	}
 	noise = math.Max(leastOff, math.Sqrt(noise/math.Max(1, float64(len(rest)-len(x)))))
-	var svd mat.SVD
-	if !svd.Factorize(j, mat.SVDThin) {
+	var curvature mat.SymDense
+	curvature.SymOuterK(1, j.T())
+	var axes mat.EigenSym
+	if !axes.Factorize(&curvature, true) {
 		s.err = errors.New("the slopes of the search have no decomposition")
 		return
 	}
 	var v mat.Dense
-	svd.VTo(&v)
-	values := svd.Values(nil)
+	axes.VectorsTo(&v)
+	unsure := axes.Values(nil) // standard errors along the axes
+	for d, value := range unsure {
+		unsure[d] = noise / math.Sqrt(math.Max(value, 1e-18))
+	}
 	for k := range s.knobs {
 		sum := 0.0
-		for d, value := range values {
-			part := v.At(k, d) * noise / math.Max(value, 1e-9)
+		for d, u := range unsure {
+			part := v.At(k, d) * u
 			sum += float64(part * part)
 		}
 		c.Knobs = append(c.Knobs, CalibratedKnob{s.knobs[k].name, *s.knobs[k].of(&s.start), *s.knobs[k].of(&c.Machine), math.Sqrt(sum)})
 	}
-	for d, value := range values {
-		if noise/math.Max(value, 1e-9) <= knownTo {
+	for d, u := range unsure {
+		if u <= knownTo {
 			continue
 		}
 		var names []string

@@ -50,6 +50,18 @@ func TestCalibrate(t *testing.T) {
 	alike(t, truth, open(t, path, "phase"), bed)
 }
 
+// Six rows do not tell eight values, however well they are met.
+func TestCalibrateFewRows(t *testing.T) {
+	profile := "phase,row,data_mb,duration_ms\n"
+	for _, phase := range model.PlatformPhases {
+		profile += phase + ",1,64,3000\n"
+	}
+	code, report, errs := call("", "calibrate", write(t, "profile.csv", profile))
+	if code != exitDone || strings.Count(report, "not told") < 5 {
+		t.Errorf("exit %d: %s\n%s", code, errs, report)
+	}
+}
+
 func TestCalibrateErrors(t *testing.T) {
 	profile := brokenProfile(60)
 	for _, test := range []struct {
