@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +19,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -135,83 +137,57 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if !utf8.Valid(f.data) {
 		return nil, fmt.Errorf("%s: want a scenario in TOML; a trace is named in workload.trace", f.name)
 	}
-	text := strings.TrimPrefix(string(f.data), "\ufeff")
-	at, err := lines(text)
-	if p := (problem{}); errors.As(err, &p) {
-		return nil, &Errors{f.name, []problem{p}}
+	t, err := parse(f.data, f.name)
+	if err != nil {
+		return nil, err
 	}
-	var tree map[string]any
-	if _, err := toml.Decode(text, &tree); err != nil {
-		p := problem{what: err.Error()}
-		if e := (toml.ParseError{}); errors.As(err, &e) {
-			p = problem{e.Position.Line, fmt.Sprintf("%s: want a TOML file", strings.TrimSuffix(e.Message, "."))}
-		}
-		return nil, &Errors{f.name, []problem{p}}
-	}
-	r := &report{file: f.name, lines: at}
 	for _, s := range f.set {
-		if wrong := misplaced(tree, s.value); wrong != "" {
-			r.fail(0, "--set %s: %s", s.text, wrong)
+		over, err := overlay(t.values, s.value)
+		if err != nil {
+			t.fail(0, "--set %s: %v", s.text, err)
 		}
-		tree = overlay(tree, s.value).(map[string]any)
+		t.values = over.(map[string]any)
 	}
-	s := f.read(&table{report: r, values: tree}, seed)
-	if err := r.err(); err != nil {
+	s := f.read(t, seed)
+	if err := t.err(); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// misplaced says which entry of a list that is laid over is not there.
-func misplaced(under, over any) string {
+// overlay lays one tree over another. Numbers index lists; the error names one
+// that is not in its list.
+func overlay(under, over any) (any, error) {
 	m, ok := over.(map[string]any)
 	if !ok {
-		return ""
+		return over, nil
 	}
-	for _, k := range slices.Sorted(maps.Keys(m)) {
-		switch u := under.(type) {
-		case map[string]any:
-			if wrong := misplaced(u[k], m[k]); wrong != "" {
-				return wrong
-			}
-		case []map[string]any:
-			i, err := strconv.Atoi(k)
-			if err != nil || i < 0 || i >= len(u) {
-				return fmt.Sprintf("%q: want the number of one of its entries, 0 to %d", k, len(u)-1)
-			}
-			if wrong := misplaced(u[i], m[k]); wrong != "" {
-				return wrong
-			}
-		}
-	}
-	return ""
-}
-
-// overlay lays one tree over another. Numbers index lists.
-func overlay(under, over any) any {
-	m, ok := over.(map[string]any)
-	if !ok {
-		return over
-	}
+	var wrong error
 	switch u := under.(type) {
 	case map[string]any:
 		out := maps.Clone(u)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			out[k] = overlay(u[k], m[k])
+			next, err := overlay(u[k], m[k])
+			out[k], wrong = next, cmp.Or(wrong, err)
 		}
-		return out
+		return out, wrong
 	case []map[string]any:
 		out := slices.Clone(u)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			if i, err := strconv.Atoi(k); err == nil && i >= 0 && i < len(out) {
-				if next, ok := overlay(out[i], m[k]).(map[string]any); ok {
-					out[i] = next
-				}
+			i, err := strconv.Atoi(k)
+			if err != nil || i < 0 || i >= len(out) {
+				wrong = cmp.Or(wrong, fmt.Errorf("%q: want the number of one of its entries, 0 to %d", k, len(u)-1))
+				continue
 			}
+			next, err := overlay(out[i], m[k])
+			if entry, ok := next.(map[string]any); ok {
+				out[i] = entry
+			}
+			wrong = cmp.Or(wrong, err)
 		}
-		return out
+		return out, wrong
 	}
-	return over
+	return over, nil
 }
 
 // read makes a scenario of the whole tree.
@@ -234,11 +210,11 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		values := any(t.values)
 		for k, name := range names {
 			v := choices[k][pick(choices, i, k)]
-			laid := pathTree(name, v)
-			if wrong := misplaced(values, laid); wrong != "" && i == 0 {
-				t.fail(t.line("vary"), "vary.%s: %s", name, wrong)
+			over, err := overlay(values, pathTree(name, v))
+			if err != nil && i == 0 {
+				t.fail(t.line("vary"), "vary.%s: %v", name, err)
 			}
-			values = overlay(values, laid)
+			values = over
 			run.Name = strings.TrimSpace(run.Name + " " + labels[k] + "=" + textOf(v))
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
@@ -366,7 +342,7 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	if len(q.Jobs) == 0 && !load.failed {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
 	}
-	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return compareTimes(a.Submit, b.Submit) })
+	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
 	t.withoutEffect(&q)
 	return q
@@ -400,7 +376,8 @@ func (t *table) unique(jobs []workload.Job) {
 func (t *table) withoutEffect(q *model.WhatIf) {
 	used := map[string]bool{}
 	for i := range q.Jobs {
-		used["pool "+poolName(&q.Jobs[i])], used["user "+q.Jobs[i].User], used["queue "+queueName(&q.Jobs[i])] = true, true, true
+		j := &q.Jobs[i]
+		used["pool "+scheduler.PoolOf(j.Pool, j.User)], used["user "+j.User], used["queue "+cmp.Or(j.Queue, "default")] = true, true, true
 	}
 	fair := strings.HasPrefix(q.Scheduler.Name, "fair")
 	at := func(key string, i int) int { return t.lines[index("scheduler."+key, i)] }
@@ -433,31 +410,4 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 			}
 		}
 	}
-}
-
-func poolName(j *workload.Job) string {
-	switch {
-	case j.Pool != "":
-		return j.Pool
-	case j.User != "":
-		return j.User
-	}
-	return "default"
-}
-
-func queueName(j *workload.Job) string {
-	if j.Queue == "" {
-		return "default"
-	}
-	return j.Queue
-}
-
-func compareTimes[T ~int64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -135,7 +135,7 @@ func (m *fleet) described(folder, name string, shipped []string) (data []byte, f
 	if slices.Contains(shipped, name) {
 		data, err = shippedIn(folder, name, shipped)
 		file = ShippedPrefix + folder + "/" + name + ".toml"
-		m.note(Input{Name: file, Data: data})
+		m.scenario.note(Input{Name: file, Data: data})
 		return data, file, err
 	}
 	if !strings.Contains(name, ".") && !strings.ContainsRune(name, filepath.Separator) {
@@ -147,15 +147,9 @@ func (m *fleet) described(folder, name string, shipped []string) (data []byte, f
 		file = filepath.Join(m.file.folder, name)
 	}
 	if data, err = os.ReadFile(file); err == nil {
-		m.note(Input{Name: file})
+		m.scenario.note(Input{Name: file})
 	}
 	return data, file, err
-}
-
-func (m *fleet) note(in Input) {
-	if !slices.ContainsFunc(m.scenario.Inputs, func(i Input) bool { return i.Name == in.Name }) {
-		m.scenario.Inputs = append(m.scenario.Inputs, in)
-	}
 }
 
 // program reads the profile that says what tasks do.

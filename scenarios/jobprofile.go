@@ -170,9 +170,7 @@ func (f *File) jobProfile(t *table, s *Scenario, fidelity model.Fidelity) *workl
 			path = filepath.Join(f.folder, name)
 		}
 		p, err = ReadJobProfile(path)
-		if !slices.ContainsFunc(s.Inputs, func(i Input) bool { return i.Name == path }) {
-			s.Inputs = append(s.Inputs, Input{Name: path})
-		}
+		s.note(Input{Name: path})
 	}
 	if err != nil {
 		t.failf("profile", "%v", err)

@@ -3,6 +3,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/model"
 )
 
@@ -17,6 +19,13 @@ type Scenario struct {
 	Runs     []Run    // one, or as many as the scenario varies
 	Assumed  []string // values that no source states
 	Warnings []string // inputs without effect, and what was left out of a trace
+}
+
+// note enters a file that decided on the questions.
+func (s *Scenario) note(in Input) {
+	if !slices.ContainsFunc(s.Inputs, func(i Input) bool { return i.Name == in.Name }) {
+		s.Inputs = append(s.Inputs, in)
+	}
 }
 
 // Run is one question of a scenario.

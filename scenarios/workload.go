@@ -7,7 +7,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -78,9 +77,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		return l
 	}
 	for _, in := range read.inputs {
-		if !slices.ContainsFunc(s.Inputs, func(i Input) bool { return i.Name == in.Name }) {
-			s.Inputs = append(s.Inputs, in)
-		}
+		s.note(in)
 	}
 	h := *read.history
 	l.history = &h

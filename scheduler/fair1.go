@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -99,15 +100,7 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 }
 
 // PoolOf is the pool of a job: the one it names, else its user's, else default.
-func PoolOf(j *Job) string {
-	switch {
-	case j.Pool != "":
-		return j.Pool
-	case j.User != "":
-		return j.User
-	}
-	return "default"
-}
+func PoolOf(pool, user string) string { return cmp.Or(pool, user, "default") }
 
 // ReadsProgress: update counts lagging tasks as needed even where speculation
 // is off.
@@ -116,7 +109,7 @@ func (f *fair1) ReadsProgress() bool { return true }
 func (f *fair1) Interval() (time.Duration, bool) { return fairUpdate, f.boost == nil }
 
 func (f *fair1) Submitted(c *Cluster, j *Job) {
-	f.infos = append(f.infos, &info1{job: j, pool: PoolOf(j)})
+	f.infos = append(f.infos, &info1{job: j, pool: PoolOf(j.Pool, j.User)})
 	f.update(c)
 	j.Init()
 }

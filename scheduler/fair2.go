@@ -189,7 +189,7 @@ func (f *fair2) insertPool(p *pool2) {
 
 // poolOf finds the pool of a job; one that no file declares comes into being.
 func (f *fair2) poolOf(c *Cluster, j *Job) *pool2 {
-	name := PoolOf(j)
+	name := PoolOf(j.Pool, j.User)
 	for _, p := range f.pools {
 		if p.name == name {
 			return p
