@@ -131,6 +131,22 @@ func (g *grounds) aria(q *WhatIf, j *workload.Job) (AriaProfile, error) {
 	case q.Fidelity > Profile:
 		return p, cannot("%s: the times of its tasks are not given", j.ID)
 	}
+	p = GivenAria(j)
+	if r.Copy.Set() && r.Count > 0 {
+		// Copying kept up with the maps, but for the last one's output; or had
+		// not begun.
+		sort, _ := r.Sort.Expect(r.Count)
+		p.FirstShuffleAvg = (p.FirstShuffleAvg-sort)/math.Max(1, float64(m.Count)) + sort
+	}
+	return p, nil
+}
+
+// GivenAria is ARIA's profile of a job by the times it is given. The first
+// shuffle is what follows the last map; a typical one has nothing to wait for.
+func GivenAria(j *workload.Job) AriaProfile {
+	m, r := &j.Maps, &j.Reduces
+	p := unknownAria()
+	p.Maps, p.Reduces = m.Count, r.Count
 	p.MapAvg, p.MapMax = m.Time.Expect(m.Count)
 	p.ReduceAvg, p.ReduceMax = r.Time.Expect(r.Count)
 	typical, first := r.Shuffle, r.FirstWave
@@ -145,12 +161,7 @@ func (g *grounds) aria(q *WhatIf, j *workload.Job) (AriaProfile, error) {
 	p.FirstShuffleAvg, p.FirstShuffleMax = first.Expect(r.Count)
 	p.ShuffleAvg, p.ShuffleMax = p.ShuffleAvg+sort, p.ShuffleMax+longestSort
 	p.FirstShuffleAvg, p.FirstShuffleMax = p.FirstShuffleAvg+sort, p.FirstShuffleMax+longestSort
-	if r.Copy.Set() && r.Count > 0 {
-		// Copying kept up with the maps, but for the last one's output; or had
-		// not begun.
-		p.FirstShuffleAvg = (p.FirstShuffleAvg-sort)/math.Max(1, float64(m.Count)) + sort
-	}
-	return p, nil
+	return p
 }
 
 // fromProfile takes the statistics of recorded runs.

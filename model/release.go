@@ -19,11 +19,9 @@ type Release struct {
 	HeartbeatConf bool          // mapred.heartbeats.in.second and the scaling factor are read
 
 	OutOfBand      bool // mapreduce.tasktracker.outofband.heartbeat is known
-	OutOfBandDamp  bool // and its damper
 	FailedMapsList bool // failed maps wait in one list by failures, not at the head of every locality list
 	PerAttempt     bool // running counts fall with each attempt, not with the task's last one
 	FailedAreDone  bool // failed tasks count for slowstart
-	SpeculateFirst bool // a tracker's list forgets a running task only when it may be speculated
 	MeteredDemand  bool // fair 2.0: a pool stops counting demand at its maximum
 	CountAssigned  bool // fair 2.0: what this heartbeat gave counts for the tracker's load
 	AvoidsTrackers bool // a tracker that many jobs avoided gets no more work
@@ -48,13 +46,13 @@ var Releases = []Release{
 	},
 	{
 		Name: "1.0.4", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
-		OutOfBand: true, OutOfBandDamp: true, FailedMapsList: true, PerAttempt: true,
+		OutOfBand: true, FailedMapsList: true, PerAttempt: true,
 		WideTasks: true, Capacity1: true, InitPoll: 3 * time.Second,
 	},
 	{
 		Name: "1.2.1", HeartbeatMin: 300 * time.Millisecond, HeartbeatConf: true,
-		OutOfBand: true, OutOfBandDamp: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
-		SpeculateFirst: true, MeteredDemand: true, CountAssigned: true,
+		OutOfBand: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
+		MeteredDemand: true, CountAssigned: true,
 		WideTasks: true, Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second,
 	},
 	{Name: "ideal", Ideal: true, InitPoll: 3 * time.Second},
@@ -70,6 +68,14 @@ func FindRelease(name string) (*Release, error) {
 		known = append(known, Releases[i].Name)
 	}
 	return nil, fmt.Errorf("unknown Hadoop release %q: want one of %s", name, strings.Join(known, ", "))
+}
+
+// ReleaseOf is the release that a configuration names, if it is one that can be
+// imitated.
+func ReleaseOf(conf workload.Conf) (string, bool) {
+	version := conf.String("hadoop.common.configuration.version", "")
+	_, err := FindRelease(version)
+	return version, err == nil
 }
 
 // HeartbeatInterval is what a tracker is told while n trackers are known

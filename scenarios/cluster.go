@@ -55,14 +55,14 @@ func (t *table) readCluster(l *load, conf workload.Conf, m *fleet) model.Cluster
 
 // releaseOf is the release a trace names, if it is one that can be imitated.
 func (t *table) releaseOf(l *load) string {
-	version := l.common().String("hadoop.common.configuration.version", "")
-	for _, r := range releases() {
-		if r == version && !t.has("hadoop") {
-			t.assume("hadoop = %s, as the trace's configuration says", r)
-			return r
-		}
+	release, ok := model.ReleaseOf(l.common())
+	if !ok {
+		return "1.2.1"
 	}
-	return "1.2.1"
+	if !t.has("hadoop") {
+		t.assume("hadoop = %s, as the trace's configuration says", release)
+	}
+	return release
 }
 
 // withoutOthersLimits drops memory limits of a trace under which its own jobs

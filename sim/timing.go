@@ -155,29 +155,12 @@ func (jt *jobTracker) leftToCopy(a *attempt, whole engine.Time) engine.Time {
 	return whole - max(waited, 0)
 }
 
-// Profile is ARIA's profile of the job as it was given. The first shuffle is
-// what follows the last map; a typical one has nothing to wait for.
+// Profile is ARIA's profile of the job.
 func (j *job) Profile() model.AriaProfile {
-	m, r := &j.spec.Maps, &j.spec.Reduces
 	if j.recipes != nil {
 		return j.recipes.profile()
 	}
-	p := model.AriaProfile{Maps: m.Count, Reduces: r.Count}
-	p.MapAvg, p.MapMax = m.Time.Expect(m.Count)
-	p.ReduceAvg, p.ReduceMax = r.Time.Expect(r.Count)
-	typical, first := r.Shuffle, r.FirstWave
-	if r.Copy.Set() {
-		typical = r.Copy
-	}
-	if !first.Set() {
-		first = typical
-	}
-	sortAvg, sortMax := r.Sort.Expect(r.Count)
-	p.ShuffleAvg, p.ShuffleMax = typical.Expect(r.Count)
-	p.FirstShuffleAvg, p.FirstShuffleMax = first.Expect(r.Count)
-	p.ShuffleAvg, p.ShuffleMax = p.ShuffleAvg+sortAvg, p.ShuffleMax+sortMax
-	p.FirstShuffleAvg, p.FirstShuffleMax = p.FirstShuffleAvg+sortAvg, p.FirstShuffleMax+sortMax
-	return p
+	return model.GivenAria(j.spec)
 }
 
 // ends sets the end of an attempt that needs no permission.

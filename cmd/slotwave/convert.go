@@ -59,23 +59,14 @@ var targets = []struct {
 		}
 	}},
 	{"toml", "scenario that replays the jobs", func(h *workload.History) []part {
-		return []part{{"scenario.toml", func(w io.Writer) error { return workload.WriteScenario(w, h, releaseOf(h)) }}}
+		return []part{{"scenario.toml", func(w io.Writer) error {
+			release, _ := model.ReleaseOf(h.Common())
+			return workload.WriteScenario(w, h, release)
+		}}}
 	}},
 	{"swim", "SWIM trace, of one that states volumes only", func(h *workload.History) []part {
 		return []part{{"jobs.tsv", func(w io.Writer) error { return workload.WriteSwim(w, h.Swim) }}}
 	}},
-}
-
-// releaseOf is the release that a history's configurations name, if it is one
-// that can be imitated.
-func releaseOf(h *workload.History) string {
-	version := h.Common().String("hadoop.common.configuration.version", "")
-	for i := range model.Releases {
-		if model.Releases[i].Name == version {
-			return version
-		}
-	}
-	return ""
 }
 
 func targetNames() []string {
