@@ -354,9 +354,7 @@ func (jt *jobTracker) buildJobs() error {
 	jt.submission = jt.eng.NewTimer(engine.Submission, 0, jt.submit)
 	jt.init = jt.eng.NewTimer(engine.Submission, 1, jt.initialise)
 	slices.SortStableFunc(jt.inits, func(a, b int32) int { return cmp.Compare(q.Jobs[a].Init, q.Jobs[b].Init) })
-	if len(jt.inits) > 0 {
-		jt.init.Reset(engine.At(q.Jobs[jt.inits[0]].Init))
-	}
+	jt.awaitInit()
 	if len(q.Jobs) > 0 {
 		jt.submission.Reset(engine.At(q.Jobs[0].Submit))
 	}
@@ -406,11 +404,16 @@ func (jt *jobTracker) initialise(int32) {
 		}
 		jt.inits = jt.inits[1:]
 	}
+	jt.awaitInit()
+	jt.changed()
+	jt.offer()
+}
+
+// awaitInit sets the next recorded initialisation.
+func (jt *jobTracker) awaitInit() {
 	if len(jt.inits) > 0 {
 		jt.init.Reset(engine.At(jt.q.Jobs[jt.inits[0]].Init))
 	}
-	jt.changed()
-	jt.offer()
 }
 
 // changed makes sure that the policy's next tick is simulated.

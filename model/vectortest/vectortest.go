@@ -3,6 +3,7 @@
 package vectortest
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,8 +136,8 @@ func diff(path string, got, want any, tol float64) (all []string) {
 // only where there is no such folder. Every reference vector of the models in
 // evaluators must be in the copy.
 func Agree(t *testing.T, path string, evaluators []model.Evaluator) {
-	folder := filepath.Join(moduleRoot(t), "..", "shared")
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+	folder := cmp.Or(os.Getenv("SLOTWAVE_SHARED"), filepath.Join(moduleRoot(t), "..", "shared"))
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && os.Getenv("SLOTWAVE_REQUIRE_SHARED") == "" {
 		t.Skip("no reference data beside the module")
 	}
 	reference, ours := Read(t, filepath.Join(folder, "reference", "model-vectors.json")), Read(t, path)
