@@ -1,12 +1,15 @@
 package scenarios
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -152,15 +155,8 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	jvm.done()
 	m.CPU = model.MeasuredCost
 	cpu := t.table("cpu")
-	for _, c := range []struct {
-		key string
-		to  *float64
-	}{
-		{"hdfs_read_byte", &m.CPU.HDFSRead}, {"hdfs_write_byte", &m.CPU.HDFSWrite},
-		{"partition_record", &m.CPU.Partition}, {"serde_record", &m.CPU.SerdeRecord}, {"serde_byte", &m.CPU.SerdeByte},
-		{"compare", &m.CPU.Compare}, {"merge_record", &m.CPU.Merge},
-	} {
-		*c.to = cpu.number(c.key, *c.to, 0, math.Inf(1))
+	for _, c := range costKeys(&m.CPU) {
+		*c.cost = cpu.number(c.key, *c.cost, 0, math.Inf(1))
 	}
 	cpu.done()
 	m.Codecs = t.readCodecs()
@@ -174,6 +170,64 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 		return model.Machine{}, err
 	}
 	return m, m.Check()
+}
+
+// costKey is a cost of Hadoop and its key in [cpu].
+type costKey struct {
+	key  string
+	cost *float64
+}
+
+func costKeys(c *model.FrameworkCost) []costKey {
+	return []costKey{
+		{"hdfs_read_byte", &c.HDFSRead}, {"hdfs_write_byte", &c.HDFSWrite},
+		{"partition_record", &c.Partition}, {"serde_record", &c.SerdeRecord}, {"serde_byte", &c.SerdeByte},
+		{"compare", &c.Compare}, {"merge_record", &c.Merge},
+	}
+}
+
+// WritePlatform writes a machine, whose disks are all alike, as a platform file:
+// reading it gives the machine again, to six digits.
+func WritePlatform(w io.Writer, m *model.Machine) error {
+	var b bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	list := func(key string, texts []string) {
+		line("%s = [", key)
+		for _, text := range texts {
+			line("  %q,", text)
+		}
+		line("]")
+	}
+	line("title = %q", m.Title)
+	list("source", m.Source)
+	list("assumed", m.Assumed)
+	line("\ncores = %d\nspeed = %s\nmemory = %d", m.Cores, number(m.Speed), m.Memory)
+	line("nic_mb = %s   # MB/s each way", number(m.NIC/1e6))
+	if !math.IsInf(m.Uplink, 1) {
+		line("uplink_mb = %s   # of a rack", number(m.Uplink/1e6))
+	}
+	d := &m.Disks[0]
+	line("\n[[disk]]\ncount = %d\nread_mb = %s   # one stream, MB/s\nwrite_mb = %s", len(m.Disks), number(d.Read/1e6), number(d.Write/1e6))
+	line("[disk.curve]\nkind = %q", d.Curve.Kind)
+	switch d.Curve.Kind {
+	case model.FloorCurve:
+		line("least = %s\nalpha = %s", number(d.Curve.Least), number(d.Curve.Alpha))
+	case model.LinearCurve:
+		line("alpha = %s", number(d.Curve.Alpha))
+	case model.SeekCurve:
+		line("chunk = %.0f\nseek = %q", d.Curve.Chunk, d.Curve.Seek)
+	}
+	line("\n[jvm]\nstart = %q\nheap_part = %s", m.JVMStart, number(m.HeapPart))
+	line("\n[cpu]   # ns of a core of speed 1")
+	for _, c := range costKeys(&m.CPU) {
+		line("%s = %s", c.key, number(*c.cost))
+	}
+	for _, c := range m.Codecs {
+		line("\n[codec.%s]\ncompress_byte = %s\ndecompress_byte = %s\nratio = %s", c.Name, number(c.Compress), number(c.Decompress), number(c.Ratio))
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
 func (t *table) curve() model.DiskCurve {

@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -43,6 +45,27 @@ func TestShippedPlatformsAndProfiles(t *testing.T) {
 					t.Errorf("%s on %s: a map takes %v", profile, platform, d)
 				}
 			}
+		}
+	}
+}
+
+// What is written of a machine is read as the same machine again.
+func TestWritePlatform(t *testing.T) {
+	for _, name := range Platforms() {
+		m, err := Platform(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := WritePlatform(&text, &m); err != nil {
+			t.Fatal(err)
+		}
+		again, err := readPlatform(text.Bytes(), name+".toml")
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, &text)
+		}
+		if !reflect.DeepEqual(again, m) {
+			t.Errorf("%s: written as\n%s\nand read as %+v, want %+v", name, &text, again, m)
 		}
 	}
 }

@@ -6,13 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // calibrating are the flags of calibrate.
@@ -70,7 +70,9 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if k.out != "" {
-		write := func(w io.Writer) error { return writePlatform(w, &found, filepath.Base(name), k.platform) }
+		write := func(w io.Writer) error {
+			return scenarios.WritePlatform(w, platform(&found, filepath.Base(name), k.platform))
+		}
 		if err := keepFile(k.out, k.force, write); err != nil {
 			return err
 		}
@@ -132,55 +134,20 @@ func inUnit(key string, v float64) float64 {
 	return v
 }
 
-// writePlatform writes a calibrated machine as a platform file.
-func writePlatform(w io.Writer, c *model.Calibration, profile, start string) error {
-	m := &c.Machine
-	var b bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	line("title = %q", m.Title+", calibrated")
-	line("source = [\n  %q,\n]", "slotwave calibrate: benchmarks on this platform show the profile "+profile)
-	line("assumed = [")
+// platform is the machine that was found, as a file about it says where its
+// values come from.
+func platform(c *model.Calibration, profile, start string) *model.Machine {
+	m := c.Machine
+	m.Title += ", calibrated"
+	m.Source = []string{"slotwave calibrate: benchmarks on this platform show the profile " + profile}
+	m.Assumed = nil
 	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
-		line("  %q,", key+": as in "+start+"; the profile does not depend on it")
+		m.Assumed = append(m.Assumed, key+": as in "+start+"; the profile does not depend on it")
 	}
 	for i := range c.Knobs {
 		if k := &c.Knobs[i]; !k.Told() {
-			line("  %q,", k.Name+": the profile tells it only together with others; near to that of "+start)
+			m.Assumed = append(m.Assumed, k.Name+": the profile tells it only together with others; near to that of "+start)
 		}
 	}
-	line("]\n")
-	line("cores = %d\nspeed = %s\nmemory = %d", m.Cores, number(m.Speed), m.Memory)
-	line("nic_mb = %s   # MB/s each way", number(m.NIC/1e6))
-	if m.Uplink < 1e15 {
-		line("uplink_mb = %s   # of a rack", number(m.Uplink/1e6))
-	}
-	d := &m.Disks[0]
-	line("\n[[disk]]\ncount = %d\nread_mb = %s   # one stream, MB/s\nwrite_mb = %s", len(m.Disks), number(d.Read/1e6), number(d.Write/1e6))
-	line("[disk.curve]\nkind = %q", d.Curve.Kind)
-	switch d.Curve.Kind {
-	case model.FloorCurve:
-		line("least = %s\nalpha = %s", number(d.Curve.Least), number(d.Curve.Alpha))
-	case model.LinearCurve:
-		line("alpha = %s", number(d.Curve.Alpha))
-	case model.SeekCurve:
-		line("chunk = %.0f\nseek = %q", d.Curve.Chunk, d.Curve.Seek)
-	}
-	line("\n[jvm]\nstart = %q\nheap_part = %s", m.JVMStart, number(m.HeapPart))
-	line("\n[cpu]   # ns of a core of speed 1")
-	for _, c := range []struct {
-		key string
-		ns  float64
-	}{
-		{"hdfs_read_byte", m.CPU.HDFSRead}, {"hdfs_write_byte", m.CPU.HDFSWrite},
-		{"partition_record", m.CPU.Partition}, {"serde_record", m.CPU.SerdeRecord}, {"serde_byte", m.CPU.SerdeByte},
-		{"compare", m.CPU.Compare}, {"merge_record", m.CPU.Merge},
-	} {
-		line("%s = %s", c.key, number(c.ns))
-	}
-	for _, c := range m.Codecs {
-		line("\n[codec.%s]\ncompress_byte = %s\ndecompress_byte = %s\nratio = %s", c.Name, number(c.Compress), number(c.Decompress), number(c.Ratio))
-	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return &m
 }
