@@ -7,13 +7,14 @@ import (
 )
 
 // Observe adds what a task that succeeded shows of the phases of the platform
-// model. The sort of a reduce is part of its shuffle.
+// model. The sort of a reduce is part of its shuffle, its waits for outputs are
+// not.
 func (p *PlatformProfile) Observe(a *workload.Attempt) {
 	if a.State != workload.Succeeded {
 		return
 	}
-	add := func(phase string, bytes int64, phases ...workload.Phase) {
-		var t time.Duration
+	add := func(phase string, bytes int64, waits time.Duration, phases ...workload.Phase) {
+		t := -waits
 		for _, ph := range phases {
 			t += a.Phases[ph]
 		}
@@ -21,13 +22,13 @@ func (p *PlatformProfile) Observe(a *workload.Attempt) {
 	}
 	switch a.Kind {
 	case workload.Map:
-		add("read", a.InBytes, workload.PhaseRead)
-		add("collect", a.OutBytes, workload.PhaseCollect)
-		add("spill", a.OutBytes, workload.PhaseSpill)
-		add("merge", a.OutBytes, workload.PhaseMerge)
+		add("read", a.InBytes, 0, workload.PhaseRead)
+		add("collect", a.OutBytes, 0, workload.PhaseCollect)
+		add("spill", a.OutBytes, 0, workload.PhaseSpill)
+		add("merge", a.OutBytes, 0, workload.PhaseMerge)
 	case workload.Reduce:
-		add("shuffle", a.InBytes, workload.PhaseShuffle, workload.PhaseMerge)
-		add("write", a.OutBytes, workload.PhaseWrite)
+		add("shuffle", a.InBytes, a.WaitFetch, workload.PhaseShuffle, workload.PhaseMerge)
+		add("write", a.OutBytes, 0, workload.PhaseWrite)
 	}
 }
 

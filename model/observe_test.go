@@ -17,14 +17,14 @@ func TestObserve(t *testing.T) {
 	ms := func(p workload.Phase) float64 { return 1000 * float64(p+1) }
 	var p model.PlatformProfile
 	p.Observe(&task)
-	task.Kind, task.InBytes, task.OutBytes = workload.Reduce, 8*mib, 16*mib
+	task.Kind, task.InBytes, task.OutBytes, task.WaitFetch = workload.Reduce, 8*mib, 16*mib, 500*time.Millisecond
 	p.Observe(&task)
 	task.State = workload.Killed
 	p.Observe(&task)
 	want := []model.PhaseRow{
 		{MB: 4, MS: ms(workload.PhaseRead)}, {MB: 2, MS: ms(workload.PhaseCollect)},
 		{MB: 2, MS: ms(workload.PhaseSpill)}, {MB: 2, MS: ms(workload.PhaseMerge)},
-		{MB: 8, MS: ms(workload.PhaseShuffle) + ms(workload.PhaseMerge)}, {MB: 16, MS: ms(workload.PhaseWrite)},
+		{MB: 8, MS: ms(workload.PhaseShuffle) + ms(workload.PhaseMerge) - 500}, {MB: 16, MS: ms(workload.PhaseWrite)},
 	}
 	if len(p) != len(want) {
 		t.Fatalf("%d phases, want %d", len(p), len(want))

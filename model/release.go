@@ -31,14 +31,15 @@ type Release struct {
 	Capacity1      bool // the capacity scheduler of 1.x
 	CapacityFits   bool // which takes a request that just fills a queue to be within it
 	InitPoll       time.Duration
-	Ideal          bool // no protocol and no fixed costs at all
+	FetchSleep     time.Duration // ReduceCopier.fetchOutputs sleeps so long when it finds nothing to fetch; 0.21 wakes its copiers instead
+	Ideal          bool          // no protocol and no fixed costs at all
 }
 
 // Releases lists what Cluster.Hadoop may name.
 var Releases = []Release{
 	{
 		Name: "0.20.2", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true,
-		AvoidsTrackers: true, InitPoll: 5 * time.Second,
+		AvoidsTrackers: true, InitPoll: 5 * time.Second, FetchSleep: 5 * time.Second,
 	},
 	{
 		Name: "0.21.0", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
@@ -47,13 +48,13 @@ var Releases = []Release{
 	{
 		Name: "1.0.4", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
 		OutOfBand: true, FailedMapsList: true, PerAttempt: true,
-		WideTasks: true, Capacity1: true, InitPoll: 3 * time.Second,
+		WideTasks: true, Capacity1: true, InitPoll: 3 * time.Second, FetchSleep: 5 * time.Second,
 	},
 	{
 		Name: "1.2.1", HeartbeatMin: 300 * time.Millisecond, HeartbeatConf: true,
 		OutOfBand: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
 		MeteredDemand: true, CountAssigned: true,
-		WideTasks: true, Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second,
+		WideTasks: true, Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second, FetchSleep: 5 * time.Second,
 	},
 	{Name: "ideal", Ideal: true, InitPoll: 3 * time.Second},
 }

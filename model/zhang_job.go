@@ -35,6 +35,7 @@ type PlatformJob struct {
 	ReduceMSPerRec float64 `json:"red_ms_per_rec,omitzero"`
 	Skew           float64 `json:"skew,omitzero"`        // largest reduce over the average one, 1
 	OverheadMS     float64 `json:"overhead_ms,omitzero"` // set-up and clean-up of each task, 0
+	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"` // of each reduce besides: for outputs and permission, 0
 }
 
 // unknownPlatformJob states nothing but that reduces are alike and overhead is
@@ -109,6 +110,7 @@ func (j *PlatformJob) check(c *input.Check, mapSlots, reduceSlots int) {
 	checkPair(c, "block_mb", j.BlockMBAvg, j.BlockMBMax)
 	checkPair(c, "block_recs", j.BlockRecsAvg, j.BlockRecsMax)
 	c.AtLeast("overhead_ms", j.OverheadMS, 0)
+	c.AtLeast("red_wait_ms", j.ReduceWaitMS, 0)
 	if !math.IsNaN(j.MapRecSel) {
 		c.AtLeast("map_rec_sel", j.MapRecSel, 0)
 	}
@@ -168,5 +170,5 @@ func (p *Platform) mapTime(j PlatformJob, mb, recs float64) float64 {
 }
 
 func (p *Platform) reduceTime(j PlatformJob, mb, recs float64) float64 {
-	return p.Shuffle.At(mb) + float64(j.ReduceMSPerRec*recs) + p.Write.At(mb*j.ReduceSel) + j.OverheadMS
+	return p.Shuffle.At(mb) + float64(j.ReduceMSPerRec*recs) + p.Write.At(mb*j.ReduceSel) + j.OverheadMS + j.ReduceWaitMS
 }

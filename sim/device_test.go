@@ -366,3 +366,31 @@ func TestLargerBuffersSpillLess(t *testing.T) {
 		spills, last = m.Spills, m.Phases[workload.PhaseMerge]
 	}
 }
+
+// The loop that schedules fetches looks once before it can know of any output,
+// and sleeps: a reduce that starts after the last map fetches 5 s later, or at
+// once where the loop is another one. Then it fetches without a break.
+func TestFirstLookFindsNothing(t *testing.T) {
+	for release, want := range map[string]time.Duration{"0.20.2": sec(5), "0.21.0": 0, "1.0.4": sec(5), "1.2.1": sec(5)} {
+		q := model.WhatIf{
+			Cluster: model.Cluster{
+				Hadoop: release, Nodes: alike(1, 2, 1), Racks: []string{"r"}, Machines: []model.Machine{server()},
+				Costs: eraCosts, Phases: []time.Duration{0},
+			},
+			Scheduler: model.Scheduler{Name: "fifo"}, Fidelity: model.Device,
+			Programs: []model.Program{sortProgram()},
+			Jobs: []workload.Job{{
+				ID: "j", Program: "sort", Conf: confOf("mapred.reduce.slowstart.completed.maps", "1"),
+				Maps:    workload.MapTasks{Count: 8, InputBytes: 64 << 20},
+				Reduces: workload.ReduceTasks{Count: 2},
+			}},
+		}
+		_, rows := mustRun(t, q)
+		for i, a := range rows.of(workload.Reduce) {
+			// Then up to a second for the thread that asks to end.
+			if a.WaitFetch < want || a.WaitFetch > want+sec(1) {
+				t.Errorf("%s: reduce %d waits %v for outputs, want %v and at most a second", release, i, a.WaitFetch, want)
+			}
+		}
+	}
+}

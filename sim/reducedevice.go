@@ -63,10 +63,6 @@ type merger struct {
 	step  int
 }
 
-// fetchLoopSleep is how long the loop that schedules fetches sleeps when there
-// are none (ReduceCopier.fetchOutputs).
-const fetchLoopSleep = 5 * poll
-
 // runReduce plans an attempt of a reduce on the devices.
 func (p *plant) runReduce(a *attempt) {
 	var r *reduceRun
@@ -119,6 +115,9 @@ func (r *reduceRun) fire(int32) {
 	r.task = r.planner.NewReduce(j.Tasks[workload.Map])
 	r.queue.open(r)
 	r.poll.Reset(r.now())
+	if r.task.Missing() > 0 {
+		r.doze() // the loop looks before the thread that asks for events has begun
+	}
 }
 
 // ask is the child reading events from its tracker.
@@ -144,7 +143,8 @@ func (r *reduceRun) ask(int32) {
 	if !r.asleep {
 		r.schedule()
 	} else if r.queue.any() || r.task.Missing() == 0 {
-		r.wake.Reset(max(r.now(), r.sleeps+(r.now()-r.sleeps+fetchLoopSleep-1)/fetchLoopSleep*fetchLoopSleep))
+		sleep := engine.At(r.p.jt.release.FetchSleep)
+		r.wake.Reset(r.sleeps + max(1, (r.now()-r.sleeps+sleep-1)/sleep)*sleep)
 	}
 }
 
@@ -187,7 +187,15 @@ func (r *reduceRun) schedule() {
 	switch {
 	case r.task.Missing() == 0:
 		r.complete()
-	case len(r.fetches) == 0 && !r.p.jt.release.Ideal:
+	case len(r.fetches) == 0:
+		r.doze()
+	}
+}
+
+// doze ends a round of the loop that schedules fetches with nothing in flight:
+// it sleeps again and again until one of its looks finds something.
+func (r *reduceRun) doze() {
+	if r.p.jt.release.FetchSleep > 0 {
 		r.asleep, r.sleeps = true, r.now()
 	}
 }
@@ -270,6 +278,7 @@ func (r *reduceRun) deaf() {
 }
 
 func (r *reduceRun) close() {
+	r.count()
 	r.state = merging
 	r.task.Close()
 	r.merged()
@@ -294,6 +303,7 @@ func (r *reduceRun) serveMerge(m *merger) {
 		m.step++
 		return
 	}
+	r.count()
 	done := m.merge
 	m.merge, m.step = nil, 0
 	if m == &r.onDisk {
@@ -303,7 +313,6 @@ func (r *reduceRun) serveMerge(m *merger) {
 			r.task.Free(in)
 		}
 		r.task.InMemMerged(done.File)
-		r.count()
 		for len(r.stalled) > 0 && r.task.Retry(r.stalled[0].outputs) {
 			f := r.stalled[0]
 			r.stalled = slices.Delete(r.stalled, 0, 1)
@@ -371,14 +380,16 @@ func (r *reduceRun) enter(p workload.Phase) {
 }
 
 // count books the waits of the copiers up to now: for outputs while none of them
-// has anything to fetch, else for memory the part of them that is stalled.
+// has anything to fetch, else for memory the part of them that is stalled. When
+// all is fetched, what is waited for is the thread that asks for outputs, as far
+// as nothing is merged meanwhile.
 func (r *reduceRun) count() {
 	passed := r.now() - r.waits
 	r.waits = r.now()
 	switch n := len(r.fetches); {
 	case n > 0:
 		r.waitMemory += passed * engine.Time(len(r.stalled)) / engine.Time(n)
-	case r.state <= fetching:
+	case r.state <= fetching, r.state == fetched && r.inMem.merge == nil && r.onDisk.merge == nil:
 		r.waitFetch += passed
 	}
 }

@@ -52,9 +52,9 @@ func (l load) bytes() float64 { return l.gb * (1 << 30) }
 // pastRun is what a finished run tells the platform model of its job.
 type pastRun struct {
 	tasks             []model.PlatformTask
-	overhead          time.Duration // start-up and commit of the tasks
-	gaps              time.Duration // from one task of a slot to the next
-	refills           int
+	count, refills    [2]int                   // of maps and reduces
+	overhead          [2]time.Duration         // start-up, waits and commit of the tasks
+	gaps              [2]time.Duration         // from one task of a slot to the next
 	used              map[string]time.Duration // until when, by slot
 	first, last, ends time.Duration            // start of the first map, end of the last task, end of the job
 }
@@ -67,11 +67,12 @@ func (r *pastRun) Attempt(a *workload.Attempt) {
 		r.first = a.Start
 	}
 	r.last = max(r.last, a.Finish)
-	r.overhead += a.Phases[workload.PhaseStartup] + a.Phases[workload.PhaseCommit]
+	r.count[a.Kind]++
+	r.overhead[a.Kind] += a.Phases[workload.PhaseStartup] + a.WaitFetch + a.Phases[workload.PhaseCommit]
 	slot := fmt.Sprint(a.Kind, a.Node, a.Slot)
 	if before, again := r.used[slot]; again {
-		r.gaps += a.Start - before // most of it for the heartbeat
-		r.refills++
+		r.gaps[a.Kind] += a.Start - before // most of it for the heartbeat
+		r.refills[a.Kind]++
 	}
 	r.used[slot] = a.Finish
 	r.tasks = append(r.tasks, model.PlatformTask{
@@ -87,7 +88,11 @@ func (r *pastRun) job(t *testing.T, l load) model.PlatformJob {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j.OverheadMS = 1000 * (r.overhead.Seconds()/float64(len(r.tasks)) + r.gaps.Seconds()/float64(max(1, r.refills)))
+	around := func(k workload.Kind) float64 {
+		return 1000 * (r.overhead[k].Seconds()/float64(r.count[k]) + r.gaps[k].Seconds()/float64(max(1, r.refills[k])))
+	}
+	j.OverheadMS = around(workload.Map)
+	j.ReduceWaitMS = max(0, around(workload.Reduce)-j.OverheadMS)
 	j.Maps, j.Reduces = l.maps, l.reduces
 	width := j.BlockMBAvg / j.BlockRecsAvg
 	j.BlockMBAvg = l.bytes() / float64(l.maps) / (1 << 20)
