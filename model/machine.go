@@ -16,14 +16,19 @@ type Machine struct {
 	Assumed     []string // what the source does not state: KEY: what was taken instead
 
 	Cores  int
-	Speed  float64 // of a core, in those for which CPU costs are stated
-	Memory int64   // bytes
-	Disks  []Disk  // those that hold blocks and map outputs
-	NIC    float64 // bytes/s each way
-	Uplink float64 // bytes/s of a rack each way; +Inf: no limit
+	SMT    []float64 // what a core with 1, 2, ... threads gets done, in the work of one alone; nil: one thread a core
+	Speed  float64   // of a core with one thread, in those for which CPU costs are stated
+	Memory int64     // bytes
+	Disks  []Disk    // those that hold blocks and map outputs
+	NIC    float64   // bytes/s each way
+	Uplink float64   // bytes/s of a rack each way; +Inf: no limit
 
 	JVMStart time.Duration // of a task
 	HeapPart float64       // of -Xmx that the JVM reports as its memory
+
+	// Overlap is whether a thread computes while the system reads ahead and writes
+	// behind for it; else it waits for each, as in the published models.
+	Overlap bool
 
 	CPU    FrameworkCost
 	Codecs []Codec // instead of those of the same names in Codecs
@@ -98,10 +103,19 @@ var MeasuredCost = FrameworkCost{
 	Merge:   500, // 0.5 to 0.9 µs with its I/O
 }
 
+// Threads is how many threads run at a time.
+func (m *Machine) Threads() int { return m.Cores * max(1, len(m.SMT)) }
+
 // Check reports everything that is wrong with the machine.
 func (m *Machine) Check() error {
 	var c input.Check
 	c.Count("cores", m.Cores, 1)
+	for i, gain := range m.SMT {
+		if least := max(1, m.SMT[max(0, i-1)]); !(gain >= least && gain <= least*float64(i+1)/float64(max(1, i))) {
+			c.Fail("smt", "%v: want 1, then what more threads get done: not less in all, not more each", m.SMT)
+			break
+		}
+	}
 	c.Above("speed", m.Speed, 0)
 	c.AtLeast("memory", float64(m.Memory), 1)
 	c.Count("disks", len(m.Disks), 1)
@@ -189,7 +203,7 @@ func (m *Machine) Planner(program *Program, conf TaskConf, reduces int) (*Planne
 	return NewPlanner(Planner{
 		Conf: conf, Data: d, Reduces: reduces,
 		Combiner: program.Combiner, InCompressed: program.InCodec != "", Keys: program.Keys,
-		Framing: IFile,
+		Framing: IFile, Overlap: m.Overlap,
 		ReadCPU: cpu(m.CPU.HDFSRead), WriteCPU: cpu(m.CPU.HDFSWrite),
 		Cost: HerodotouCost{
 			HDFSRead: 1e9 / disk.Read, HDFSWrite: 1e9 / write,

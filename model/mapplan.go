@@ -42,8 +42,10 @@ func (p *Planner) Map(f MapFlow) (MapPlan, error) {
 	}}
 	m.add(workload.PhaseStartup, CPU, p.Cost.Setup)
 	if p.Reduces == 0 {
+		first := len(m.Steps)
 		p.read(&m.Steps, f, 1, 0)
 		m.HDFSWriteBytes = whole(p.output(&m.Steps, f.OutBytes))
+		p.join(m.Steps, first)
 	} else {
 		var err error
 		if m.Spilled, err = p.spills(f); err != nil {
@@ -91,6 +93,7 @@ func (p *Planner) read(steps *Steps, f MapFlow, share float64, after int) {
 	for i := range (*steps)[first:] {
 		(*steps)[first+i].Spills = after
 	}
+	p.join(*steps, first)
 }
 
 // collect adds everything up to the last spill, and returns the spills as files.
@@ -109,9 +112,11 @@ func (p *Planner) collect(m *MapPlan, f MapFlow) []Segment {
 		files = append(files, file)
 		first := len(m.Steps)
 		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU)
+		sorted := len(m.Steps)
 		m.add(workload.PhaseSpill, CPU, s.Records*p.Cost.CombineCPU)
 		m.add(workload.PhaseSpill, CPU, file.Raw*p.Cost.IntermCompr)
 		m.add(workload.PhaseSpill, LocalWrite, file.Stored)
+		p.join(m.Steps, sorted)
 		for j := range m.Steps[first:] {
 			m.Steps[first+j].Background = !last // the flush is the map thread's
 			m.Steps[first+j].Spills = i

@@ -31,13 +31,16 @@ func (r Resource) String() string { return resourceNames[r] }
 // Step is one piece of work of a task. The steps of a plan are served in their
 // order by two threads: those in the background begin once every step before
 // them in the plan is done; the others overtake the background, but wait until
-// the first Spills spills are done.
+// the first Spills spills are done. A step and those after it that are Joined
+// begin together and are over together: those that compute are served one after
+// the other, and beside them those that read and write.
 type Step struct {
 	Phase      workload.Phase
 	Resource   Resource
 	Work       float64 // ns of one core, or bytes
 	Background bool    // served by the spill thread
 	Spills     int     // spills that must be done before the step begins
+	Joined     bool    // goes on together with the step before it
 }
 
 // Steps are the work of a task, or of part of one.
@@ -48,6 +51,55 @@ func (s *Steps) add(phase workload.Phase, r Resource, work float64) {
 	if work > 0 {
 		*s = append(*s, Step{Phase: phase, Resource: r, Work: work})
 	}
+}
+
+// Together is a step and those that are joined to it.
+func (s Steps) Together(i int) Steps {
+	end := i + 1
+	for end < len(s) && s[end].Joined {
+		end++
+	}
+	return s[i:end]
+}
+
+// join has the steps from first on go on together if the system reads ahead and
+// writes behind.
+func (p *Planner) join(s Steps, first int) {
+	for i := first + 1; i < len(s); i++ {
+		s[i].Joined = p.Overlap
+	}
+}
+
+// spend gives the time of steps that go on together to their phases, ns: that of
+// what computes, then what reading and writing take beyond it.
+func (s Steps) spend(c HerodotouCost, to func(workload.Phase, float64)) {
+	var computed, moved float64
+	for _, step := range s {
+		if step.Resource == CPU {
+			t := c.Time(step)
+			computed += t
+			to(step.Phase, t)
+		}
+	}
+	for _, step := range s {
+		if step.Resource != CPU {
+			from := moved
+			if moved += c.Time(step); moved > computed {
+				to(step.Phase, moved-math.Max(from, computed))
+			}
+		}
+	}
+}
+
+// Serial is the time of the steps one after the other, ns, but for those that go
+// on together.
+func (s Steps) Serial(c HerodotouCost) (ns float64) {
+	for i := 0; i < len(s); {
+		together := s.Together(i)
+		together.spend(c, func(_ workload.Phase, t float64) { ns += t })
+		i += len(together)
+	}
+	return ns
 }
 
 // Time is the time of a step alone on its resource, ns.
@@ -68,11 +120,13 @@ func (c *HerodotouCost) Time(s Step) float64 {
 }
 
 // PhaseTimes is the time of each phase without contention, one step after the
-// other (Herodotou, CS-2011-05, eq. 90 and 91), from the costs per byte.
+// other where they do not go on together (Herodotou, CS-2011-05, eq. 90 and 91), from the costs per byte.
 func (s Steps) PhaseTimes(c HerodotouCost) [workload.NumPhases]time.Duration {
 	var ns [workload.NumPhases]float64
-	for _, step := range s {
-		ns[step.Phase] += c.Time(step)
+	for i := 0; i < len(s); {
+		together := s.Together(i)
+		together.spend(c, func(p workload.Phase, t float64) { ns[p] += t })
+		i += len(together)
 	}
 	var times [workload.NumPhases]time.Duration
 	for p, t := range ns {
@@ -91,10 +145,13 @@ func (s Steps) Alone(c HerodotouCost) (times [workload.NumPhases]time.Duration) 
 		times[p] += time.Duration(math.Round(end)) - time.Duration(math.Round(main))
 		main = end
 	}
-	for _, step := range s {
+	for i := 0; i < len(s); {
+		together := s.Together(i)
+		i += len(together)
+		step := together[0]
 		switch n := min(step.Spills, len(done)); {
 		case step.Background:
-			background = math.Max(background, main) + c.Time(step)
+			background = math.Max(background, main) + together.Serial(c)
 			for len(done) <= step.Spills {
 				done = append(done, background)
 			}
@@ -103,7 +160,7 @@ func (s Steps) Alone(c HerodotouCost) (times [workload.NumPhases]time.Duration) 
 		case n > 0 && done[n-1] > main:
 			spend(workload.PhaseSpill, done[n-1])
 		}
-		spend(step.Phase, main+c.Time(step))
+		together.spend(c, func(p workload.Phase, t float64) { spend(p, main+t) })
 	}
 	return times
 }
@@ -150,6 +207,9 @@ type Planner struct {
 	// CombineOnce takes the combiner to shrink the data at the spill only; else
 	// the final merge and the shuffle apply its selectivity again.
 	CombineOnce bool
+	// Overlap has a thread compute while the system reads ahead and writes behind
+	// for it; the report adds up the times of both.
+	Overlap bool
 	// EvenSpills gives all spills of a map the same content, as the report does
 	// (eq. 14-18, erratum E4); else they hold what they do in the framework.
 	EvenSpills bool
@@ -244,10 +304,12 @@ func (p *Planner) sortDepth(n float64) float64 {
 
 // merge adds the merging of segments from disk to disk.
 func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segment) {
+	first := len(*steps)
 	steps.add(phase, LocalRead, inputs.Stored)
 	steps.add(phase, CPU, float64(inputs.Stored*p.Cost.IntermUncompr)+float64(inputs.Records*p.Cost.MergeCPU))
 	steps.add(phase, CPU, output.Raw*p.Cost.IntermCompr)
 	steps.add(phase, LocalWrite, output.Stored)
+	p.join(*steps, first)
 }
 
 // output adds the compression of a task's output and its way to HDFS, and

@@ -374,6 +374,43 @@ func TestElapsed(t *testing.T) {
 	})
 }
 
+// Where a thread computes while it reads and writes, a stretch of its work takes
+// the longer of the two; what I/O takes beyond the computing is of its phase.
+func TestOverlap(t *testing.T) {
+	const ns = 1e6
+	cost := model.HerodotouCost{LocalRead: ns, HDFSWrite: ns}
+	step := func(p workload.Phase, r model.Resource, work float64, joined bool) model.Step {
+		if r == model.CPU {
+			work *= ns
+		}
+		return model.Step{Phase: p, Resource: r, Work: work, Joined: joined}
+	}
+	for _, c := range []struct {
+		read, reduce, compress, write float64
+		want                          [3]time.Duration // merge, reduce, write, ms
+	}{
+		{3, 5, 2, 1, [3]time.Duration{4, 5, 2}},
+		{3, 5, 2, 4, [3]time.Duration{4, 5, 2}},
+		{3, 5, 2, 9, [3]time.Duration{4, 5, 7}},
+		{9, 5, 2, 4, [3]time.Duration{4, 7, 6}}, // reading goes on for 2 after the computing, then writing
+	} {
+		steps := model.Steps{
+			step(workload.PhaseMerge, model.LocalRead, 4, false),
+			step(workload.PhaseReduce, model.LocalRead, c.read, false),
+			step(workload.PhaseReduce, model.CPU, c.reduce, true),
+			step(workload.PhaseWrite, model.CPU, c.compress, true),
+			step(workload.PhaseWrite, model.HDFSWrite, c.write, true),
+		}
+		for _, got := range [][workload.NumPhases]time.Duration{steps.PhaseTimes(cost), steps.Alone(cost)} {
+			for i, p := range []workload.Phase{workload.PhaseMerge, workload.PhaseReduce, workload.PhaseWrite} {
+				if got[p] != c.want[i]*time.Millisecond {
+					t.Errorf("%+v: %v takes %v", c, p, got[p])
+				}
+			}
+		}
+	}
+}
+
 // While a spill runs the map collects what there is room for, then waits.
 func TestElapsedWaitsForRoom(t *testing.T) {
 	const ns = 1e6

@@ -76,9 +76,11 @@ func (r *ReduceTask) MergeOnDisk() *BackgroundMerge {
 
 // mergeFromMemory adds the merging of so many records from memory into a file.
 func (p *Planner) mergeFromMemory(steps *Steps, phase workload.Phase, records, cost float64, file Segment) {
+	first := len(*steps)
 	steps.add(phase, CPU, float64(records*cost))
 	steps.add(phase, CPU, file.Raw*p.Cost.IntermCompr)
 	steps.add(phase, LocalWrite, file.Stored)
+	p.join(*steps, first)
 }
 
 // readBack books a merge of files: a reduce counts the records it reads from
@@ -123,9 +125,11 @@ func (r *ReduceTask) Finish() ReducePlan {
 	in := total(last)
 	inBytes := p.contents(in, float64(len(last)))
 	outBytes, outRecords := float64(inBytes*p.Data.ReduceSizeSel), float64(in.Records*p.Data.ReduceRecsSel)
+	first := len(plan.Steps)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
 	plan.add(workload.PhaseReduce, CPU, float64(onDisk.Stored*p.Cost.IntermUncompr)+float64(in.Records*p.Cost.ReduceCPU))
 	plan.HDFSWriteBytes = whole(p.output(&plan.Steps, outBytes))
+	p.join(plan.Steps, first)
 	plan.add(workload.PhaseCommit, CPU, p.Cost.Cleanup)
 
 	plan.InRecords, plan.InBytes = whole(in.Records), whole(inBytes)

@@ -133,6 +133,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	p := t.readProvenance()
 	m := model.Machine{Name: p.name, Title: p.title, Source: p.source, Assumed: p.assumed}
 	m.Cores = t.integer("cores", 1, 1, 1<<20)
+	m.SMT = t.rising("smt")
 	m.Speed = t.quantity("speed", above, 1e6)
 	m.Memory = t.size("memory", 1<<30)
 	m.NIC = t.rate("nic_mb")
@@ -149,6 +150,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 		m.Disks = append(m.Disks, slices.Repeat([]model.Disk{disk}, d.integer("count", 1, 1, 1000))...)
 		d.done()
 	}
+	m.Overlap = t.boolean("overlap", false)
 	jvm := t.table("jvm")
 	m.JVMStart = jvm.duration("start", 0)
 	m.HeapPart = jvm.quantity("heap_part", above, 1)
@@ -203,6 +205,16 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 	list("source", m.Source)
 	list("assumed", m.Assumed)
 	line("\ncores = %d\nspeed = %s\nmemory = %d", m.Cores, number(m.Speed), m.Memory)
+	if m.SMT != nil {
+		var gains []string
+		for _, g := range m.SMT {
+			gains = append(gains, number(g))
+		}
+		line("smt = [%s]   # what a core with 1, 2, ... threads gets done", strings.Join(gains, ", "))
+	}
+	if m.Overlap {
+		line("overlap = true   # reads ahead, writes behind")
+	}
 	line("nic_mb = %s   # MB/s each way", number(m.NIC/1e6))
 	if !math.IsInf(m.Uplink, 1) {
 		line("uplink_mb = %s   # of a rack", number(m.Uplink/1e6))

@@ -74,7 +74,8 @@ func (jt *jobTracker) buildPlant() error {
 	for i := range c.Nodes {
 		m := &c.Machines[c.Nodes[i].Machine]
 		n := &p.nodes[i]
-		n.cpu = station.NewDevice(jt.eng, station.Cores(float64(m.Cores)))
+		n.cpu = station.NewDevice(jt.eng, station.Cores(float64(m.Cores), m.SMT...))
+		n.cpu.Places = float64(m.Threads())
 		for _, d := range m.Disks {
 			n.disks = append(n.disks, &disk{Link: p.net.NewLink(1, curve(d)), read: d.Read, write: d.Write})
 		}
@@ -123,7 +124,9 @@ func (p *plant) transfer(path []station.Hop, from, to int32, bytes float64) []st
 	return path
 }
 
-// thread does one step after the other on the devices of a node and beyond.
+// thread does one step after the other on the devices of a node and beyond. Of
+// those that go on together it computes in one line, and reads and writes in
+// another.
 type thread struct {
 	of    stepper
 	p     *plant
@@ -131,15 +134,22 @@ type thread struct {
 	visit station.Visit
 	flow  station.Flow
 
+	steps     model.Steps // that go on together
+	computing int         // the step of the one line; their number: none is left
+	moving    int         // and of the other
+
 	left     float64 // bytes of an output that are in blocks to come
 	block    float64 // bytes
+	rate     float64 // bytes/s of the disk that writes the first replica
 	replicas int
 	draw     rand.PCG
 }
 
-// stepper is told that a thread has done its step.
+// stepper is what a thread works for.
 type stepper interface {
-	stepDone(*thread)
+	move(*thread, *model.Step) // begins a step that reads or writes
+	turned(*thread)            // the thread may be in another phase
+	done(*thread)              // with all steps that go on together
 }
 
 func (t *thread) init(of stepper, p *plant) {
@@ -147,8 +157,47 @@ func (t *thread) init(of stepper, p *plant) {
 	t.visit.Visitor, t.flow.Receiver = t, t
 }
 
+// serve begins steps that go on together.
+func (t *thread) serve(steps model.Steps) {
+	t.steps, t.computing, t.moving = steps, -1, -1
+	t.compute()
+	t.move()
+	t.of.turned(t)
+}
+
+// compute begins the next step that takes a core.
+func (t *thread) compute() {
+	for t.computing++; t.computing < len(t.steps); t.computing++ {
+		if s := &t.steps[t.computing]; s.Resource == model.CPU {
+			t.p.nodes[t.node].cpu.Start(&t.visit, s.Work/1e9)
+			return
+		}
+	}
+}
+
+// move begins the next step that takes none.
+func (t *thread) move() {
+	for t.moving++; t.moving < len(t.steps); t.moving++ {
+		if s := &t.steps[t.moving]; s.Resource != model.CPU {
+			t.of.move(t, s)
+			return
+		}
+	}
+}
+
+// phase is that of what is computed, else of what is read or written.
+func (t *thread) phase() workload.Phase {
+	if t.computing < len(t.steps) {
+		return t.steps[t.computing].Phase
+	}
+	return t.steps[t.moving].Phase
+}
+
 // Served is station.Visitor.
-func (t *thread) Served(*station.Visit) { t.of.stepDone(t) }
+func (t *thread) Served(*station.Visit) {
+	t.compute()
+	t.goOn()
+}
 
 // Received is station.Receiver.
 func (t *thread) Received(*station.Flow) {
@@ -156,11 +205,17 @@ func (t *thread) Received(*station.Flow) {
 		t.writeBlock()
 		return
 	}
-	t.of.stepDone(t)
+	t.move()
+	t.goOn()
 }
 
-// compute takes nanoseconds of a core.
-func (t *thread) compute(ns float64) { t.p.nodes[t.node].cpu.Start(&t.visit, ns/1e9) }
+func (t *thread) goOn() {
+	if n := len(t.steps); t.computing == n && t.moving == n {
+		t.of.done(t)
+	} else {
+		t.of.turned(t)
+	}
+}
 
 // local reads or writes a file of the task; files lie on the disks in turn.
 func (t *thread) local(s *model.Step) {
@@ -197,6 +252,7 @@ func (t *thread) writeBlock() {
 	bytes := min(t.left, t.block)
 	t.left -= bytes
 	at, first := t.node, t.p.nodes[t.node].volumes.Next()
+	t.rate = first.write
 	first.moved += bytes
 	path := station.Through(t.flow.Hops[:0], first.Link, 1)
 	var chosen [16]int32
@@ -232,9 +288,24 @@ func (p *plant) target(draw *rand.PCG, chosen []int32) int32 {
 	}
 }
 
-// remaining is the seconds that the present step still takes on devices of its
+// remaining is the seconds that the present steps still take on devices of their
 // own.
-func (t *thread) remaining() float64 { return t.visit.Left() + t.flow.Left() }
+func (t *thread) remaining(c model.HerodotouCost) float64 {
+	computing, moving := t.visit.Left(), t.flow.Left()
+	if t.left > 0 {
+		moving += t.left / t.rate
+	}
+	for i := range t.steps {
+		s := &t.steps[i]
+		switch {
+		case s.Resource == model.CPU && i > t.computing:
+			computing += c.Time(*s) / 1e9
+		case s.Resource != model.CPU && i > t.moving:
+			moving += c.Time(*s) / 1e9
+		}
+	}
+	return max(computing, moving)
+}
 
 func (t *thread) cancel() {
 	t.visit.Cancel()

@@ -19,7 +19,7 @@ func onDevices(t *rapid.T, w *world) *world {
 	w.Fidelity = model.Device
 	w.Cluster.Costs.Launch = max(w.Cluster.Costs.Launch, time.Millisecond)
 	slow := server()
-	slow.Cores, slow.Speed, slow.NIC = 2, 0.5, 30e6
+	slow.Cores, slow.SMT, slow.Speed, slow.NIC, slow.Overlap = 2, []float64{1, 1.3}, 0.5, 30e6, true
 	slow.Disks = slow.Disks[:1]
 	w.Cluster.Machines = []model.Machine{server(), slow}
 	for i := range w.Cluster.Nodes {
@@ -143,13 +143,14 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 		{"to disk", sortProgram(), 200 << 20, 1, confOf()},
 		{"of maps alone", sortProgram(), 64 << 20, 0, confOf()},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			q := onlyTask(c.conf, c.program, server(), c.bytes, c.reduces)
+		for _, overlap := range []bool{false, true} {
+			machine := server()
+			machine.Overlap = overlap
+			q := onlyTask(c.conf, c.program, machine, c.bytes, c.reduces)
 			conf, err := model.ReadTaskConf(c.conf)
 			if err != nil {
 				t.Fatal(err)
 			}
-			machine := server()
 			p, err := machine.Planner(&c.program, conf, c.reduces)
 			if err != nil {
 				t.Fatal(err)
@@ -159,7 +160,7 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 				t.Fatal(err)
 			}
 			if one, all := m.Alone(p.Cost), m.PhaseTimes(p.Cost); len(m.Spilled) <= 1 && one != all {
-				t.Errorf("with one spill nothing overlaps: %v and %v", one, all)
+				t.Errorf("with one spill the threads do not overlap: %v and %v", one, all)
 			}
 			r := p.Reduce([]model.Segment{m.Output})
 			for _, f := range []model.Fidelity{model.Phase, model.Device} {
@@ -170,7 +171,10 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 					agree(t, f, rows.find(t, "j", workload.Reduce, 0, 0), r.PhaseTimes(p.Cost), r.Counters, r.Steps)
 				}
 			}
-		})
+			if t.Failed() {
+				t.Fatalf("%s, overlap %v", c.name, overlap)
+			}
+		}
 	}
 }
 

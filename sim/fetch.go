@@ -231,19 +231,26 @@ func (p *plant) newFetch(r *reduceRun) *fetch {
 // begin copies.
 func (f *fetch) begin() {
 	f.steps = f.r.task.Fetch(f.steps, f.outputs)
-	f.stepDone(&f.thread)
+	f.done(&f.thread)
 }
 
-// stepDone is stepper.
-func (f *fetch) stepDone(*thread) {
+// done is stepper.
+func (f *fetch) done(*thread) {
 	if f.step == len(f.steps) {
 		f.r.arrived(f)
 		return
 	}
-	s := &f.steps[f.step]
 	f.step++
+	f.serve(f.steps[f.step-1 : f.step])
+}
+
+// turned is stepper.
+func (f *fetch) turned(*thread) {}
+
+// move is stepper.
+func (f *fetch) move(t *thread, s *model.Step) {
 	if s.Resource != model.Network {
-		f.r.serve(&f.thread, s)
+		t.local(s)
 		return
 	}
 	nic := f.p.nodes[f.node].nic

@@ -77,16 +77,23 @@ func (m *mapRecipe) nextSpill(from int) int {
 	return from
 }
 
-// stepDone is stepper.
-func (r *mapRun) stepDone(t *thread) {
+// done is stepper.
+func (r *mapRun) done(t *thread) {
 	if t == &r.spiller {
 		r.spilling = false
-		r.spill = r.recipe.nextSpill(r.spill + 1)
+		r.spill = r.recipe.nextSpill(r.spill + len(t.steps))
 	} else {
 		r.busy = false
-		r.step++
+		r.step += len(t.steps)
 	}
 	r.goOn()
+}
+
+// turned is stepper.
+func (r *mapRun) turned(t *thread) {
+	if t == &r.own {
+		r.enter(t.phase())
+	}
 }
 
 // goOn has both threads do what they can.
@@ -102,13 +109,12 @@ func (r *mapRun) goOn() {
 			r.enter(workload.PhaseSpill)
 			break
 		}
-		r.enter(s.Phase)
 		r.busy = true
-		r.serve(&r.own, s)
+		r.own.serve(steps.Together(r.step))
 	}
 	if !r.spilling && r.spill < r.step {
 		r.spilling = true
-		r.serve(&r.spiller, &steps[r.spill])
+		r.spiller.serve(steps.Together(r.spill))
 	}
 	if r.step == len(steps) && !r.spilling {
 		r.enter(r.phase)
@@ -124,10 +130,9 @@ func (r *mapRun) enter(p workload.Phase) {
 	r.phase, r.since = p, now
 }
 
-func (r *mapRun) serve(t *thread, s *model.Step) {
+// move is stepper.
+func (r *mapRun) move(t *thread, s *model.Step) {
 	switch s.Resource {
-	case model.CPU:
-		t.compute(s.Work)
 	case model.HDFSRead:
 		from := r.source()
 		disks := t.p.nodes[from].disks
@@ -184,9 +189,10 @@ func (r *mapRun) progress(engine.Time) float32 {
 	if r.step == len(r.recipe.Steps) {
 		return 1
 	}
-	left := r.recipe.input[r.step+1]
-	if r.busy && left < r.recipe.input[r.step] {
-		left += min(r.own.remaining(), r.recipe.input[r.step]-left)
+	whole := r.recipe.input[r.step]
+	left := r.recipe.input[r.step+len(r.recipe.Steps.Together(r.step))]
+	if r.busy && left < whole {
+		left += min(r.own.remaining(r.recipe.cost), whole-left)
 	}
 	return float32(1 - left/max(r.recipe.input[0], 1e-300))
 }

@@ -28,6 +28,7 @@ type recipes struct {
 // mapRecipe is the plan of a map on a type of machine.
 type mapRecipe struct {
 	model.MapPlan
+	cost  model.HerodotouCost
 	alone [workload.NumPhases]time.Duration // on devices of its own
 	input []float64                         // by step: seconds to map the input from there on, on devices of its own
 }
@@ -128,11 +129,15 @@ func (r *recipes) class(index int32) int {
 
 func (r *recipes) newMap(p *model.Planner, split float64) (*mapRecipe, error) {
 	plan, err := p.Map(p.MapFlow(split))
-	m := &mapRecipe{plan, plan.Alone(p.Cost), make([]float64, len(plan.Steps)+1)}
+	m := &mapRecipe{plan, p.Cost, plan.Alone(p.Cost), make([]float64, len(plan.Steps)+1)}
 	for i := len(plan.Steps) - 1; i >= 0; i-- {
-		m.input[i] = m.input[i+1]
-		if s := plan.Steps[i]; s.Phase < workload.PhaseSpill {
-			m.input[i] += p.Cost.Time(s) / 1e9
+		if plan.Steps[i].Joined {
+			continue
+		}
+		together := plan.Steps.Together(i)
+		m.input[i] = m.input[i+len(together)]
+		if together[0].Phase < workload.PhaseSpill {
+			m.input[i] += together.Serial(p.Cost) / 1e9
 		}
 	}
 	return m, err

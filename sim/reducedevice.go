@@ -299,8 +299,9 @@ func (r *reduceRun) merge() {
 // serveMerge does the next step of a merge, or ends it.
 func (r *reduceRun) serveMerge(m *merger) {
 	if m.step < len(m.merge.Steps) {
-		r.serve(&m.thread, &m.merge.Steps[m.step])
-		m.step++
+		together := m.merge.Steps.Together(m.step)
+		m.step += len(together)
+		m.serve(together)
 		return
 	}
 	r.count()
@@ -343,26 +344,29 @@ func (r *reduceRun) goOn() {
 		r.p.worked(r.a, true)
 		return
 	}
-	s := &r.plan.Steps[r.step]
-	r.step++
-	r.enter(s.Phase)
-	if s.Resource == model.HDFSWrite {
-		r.own.writeBlocks(r.a, s.Work)
-	} else {
-		r.serve(&r.own, s)
-	}
+	together := r.plan.Steps.Together(r.step)
+	r.step += len(together)
+	r.own.serve(together)
 }
 
-func (r *reduceRun) serve(t *thread, s *model.Step) {
-	if s.Resource == model.CPU {
-		t.compute(s.Work)
+// move is stepper.
+func (r *reduceRun) move(t *thread, s *model.Step) {
+	if s.Resource == model.HDFSWrite {
+		t.writeBlocks(r.a, s.Work)
 	} else {
 		t.local(s)
 	}
 }
 
-// stepDone is stepper.
-func (r *reduceRun) stepDone(t *thread) {
+// turned is stepper.
+func (r *reduceRun) turned(t *thread) {
+	if t == &r.own {
+		r.enter(t.phase())
+	}
+}
+
+// done is stepper.
+func (r *reduceRun) done(t *thread) {
 	switch t {
 	case &r.own:
 		r.goOn()
@@ -438,17 +442,19 @@ func (r *reduceRun) progress(engine.Time) float32 {
 		return float32(third * (1 - float64(r.task.Missing())/maps))
 	}
 	var whole, done [2]float64 // seconds of sorting, and of the rest
-	for i, s := range r.plan.Steps {
-		k, t := 1, r.planner.Cost.Time(s)/1e9
-		if s.Phase == workload.PhaseMerge {
+	for i := 0; i < len(r.plan.Steps); {
+		together := r.plan.Steps.Together(i)
+		i += len(together)
+		k, t := 1, together.Serial(r.planner.Cost)/1e9
+		if together[0].Phase == workload.PhaseMerge {
 			k = 0
 		}
 		whole[k] += t
 		switch {
-		case i < r.step-1:
+		case i < r.step:
 			done[k] += t
-		case i == r.step-1:
-			done[k] += max(0, t-r.own.remaining())
+		case i == r.step:
+			done[k] += max(0, t-r.own.remaining(r.planner.Cost))
 		}
 	}
 	sum := third

@@ -50,8 +50,8 @@ func (p *plant) watch() {
 	}
 	for i := range nodes {
 		n, name := &p.nodes[i], nodes[i].Name
-		cores := float64(p.jt.q.Cluster.Machines[nodes[i].Machine].Cores)
-		add(0, name, "cpu", cores, func() reading { return reading{n.cpu.Work(), 0} })
+		threads := float64(p.jt.q.Cluster.Machines[nodes[i].Machine].Threads())
+		add(0, name, "cpu", threads, func() reading { return reading{n.cpu.Taken(), 0} })
 		for k, d := range n.disks {
 			add(1, name, fmt.Sprintf("disk%d", k), 1, func() reading { return reading{d.Busy().Duration().Seconds(), d.moved} })
 		}

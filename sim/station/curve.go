@@ -28,9 +28,26 @@ func Seek(chunk, rate, seek float64) Curve {
 	}
 }
 
-// Cores serve up to n visitors as fast as one.
-func Cores(cores float64) Curve {
-	return func(n float64) float64 { return min(n, cores) }
+// Cores serve up to n visitors as fast as one. Where gains tell what a core with
+// 1, 2, ... threads gets done, in the work of one thread alone, further visitors
+// are threads beside those, as even as can be.
+func Cores(cores float64, gains ...float64) Curve {
+	if len(gains) == 0 {
+		gains = []float64{1}
+	}
+	last := len(gains)
+	return func(n float64) float64 {
+		threads := n / cores
+		if threads <= 1 {
+			return n
+		}
+		if threads >= float64(last) {
+			return cores * gains[last-1]
+		}
+		k := int(threads)
+		part := threads - float64(k)
+		return cores * (gains[k-1] + float64(part*(gains[k]-gains[k-1])))
+	}
 }
 
 func (c Curve) at(n float64) float64 {

@@ -9,6 +9,8 @@ import (
 // A Device serves all its visitors at once, each at the same rate. An arrival
 // or departure costs the logarithm of their number and allocates nothing.
 type Device struct {
+	Places float64 // visitors that are served at a time; more of them take turns
+
 	clock
 	conditions
 	curve   Curve
@@ -16,6 +18,9 @@ type Device struct {
 	served  float64
 	busy    engine.Time // without the present visitors' time
 	since   engine.Time // of the first of the present visitors
+	taken   float64     // of the places, visitor seconds up to the last change
+	changed engine.Time // at which there were
+	present float64     // visitors with a place from then on
 }
 
 // Visitor is told that a visit has got all its work. It may start visits,
@@ -39,7 +44,7 @@ type Visit struct {
 
 // NewDevice makes an idle device.
 func NewDevice(e *engine.Engine, c Curve) *Device {
-	d := &Device{clock: clock{eng: e}, conditions: normal, curve: c}
+	d := &Device{clock: clock{eng: e}, conditions: normal, curve: c, Places: 1}
 	d.timer = e.NewTimer(engine.Completion, 0, d.fire)
 	return d
 }
@@ -99,6 +104,12 @@ func (d *Device) Busy() engine.Time {
 	return d.busy + d.eng.Now() - d.since
 }
 
+// Taken is the visitor seconds for which its places were taken, however fast
+// those in them were served.
+func (d *Device) Taken() float64 {
+	return d.taken + float64(d.present*(d.eng.Now()-d.changed).Duration().Seconds())
+}
+
 // Work is the seconds of service given, parts of visits that go on included.
 func (d *Device) Work() float64 {
 	sum := d.served
@@ -119,6 +130,8 @@ func (d *Device) Set(speed, background float64) {
 
 // change follows a change in what the visitors share.
 func (d *Device) change() {
+	d.taken, d.changed = d.Taken(), d.eng.Now()
+	d.present = min(float64(len(d.visitors)), d.Places)
 	rate := 0.0
 	if n := float64(len(d.visitors)) + d.background; n > 0 {
 		rate = d.speed * (d.curve.at(n) / n)

@@ -273,6 +273,46 @@ func (m *mg1) Served(v *Visit) {
 	m.pool = append(m.pool, v)
 }
 
+// Threads of a core beside one another get more done than one, and less each.
+func TestCores(t *testing.T) {
+	for _, c := range []struct{ visitors, plain, threads float64 }{
+		{1, 1, 1}, {2, 2, 2}, {3, 2, 2.4}, {4, 2, 2.8}, {6, 2, 3}, {8, 2, 3.2}, {9, 2, 3.2},
+	} {
+		if got := Cores(2)(c.visitors); got != c.plain {
+			t.Errorf("%v on two cores: %v, want %v", c.visitors, got, c.plain)
+		}
+		if got := Cores(2, 1, 1.4, 1.5, 1.6)(c.visitors); math.Abs(got-c.threads) > 1e-12 {
+			t.Errorf("%v on two cores of four threads: %v, want %v", c.visitors, got, c.threads)
+		}
+	}
+}
+
+// Places are taken by as many as there are, however slowly they are served.
+func TestTaken(t *testing.T) {
+	e := engine.New()
+	d := NewDevice(e, Cores(2, 1, 1.5))
+	d.Places = 4
+	visits := make([]Visit, 6)
+	for i := range visits {
+		visits[i].Visitor = newLog(e)
+	}
+	at(e, 0, func() { d.Start(&visits[0], 10) })
+	at(e, 1e9, func() {
+		for i := range visits[1:] {
+			d.Start(&visits[i+1], 10)
+		}
+	})
+	at(e, 3e9, func() {
+		if got := d.Taken(); got != 1+4*2 {
+			t.Errorf("%v visitor seconds, want 9", got)
+		}
+		if got := d.Work(); math.Abs(got-(1+3*2)) > 1e-9 {
+			t.Errorf("%v seconds of service, want 7", got)
+		}
+	})
+	drain(e)
+}
+
 // What a device has given is what its visitors have asked for.
 func TestDeviceBooks(t *testing.T) {
 	for seed := range uint64(300) {
