@@ -19,6 +19,7 @@ type Machine struct {
 	SMT    []float64 // what a core with 1, 2, ... threads gets done, in the work of one alone; nil: one thread a core
 	Speed  float64   // of a core with one thread, in those for which CPU costs are stated
 	Memory int64     // bytes
+	Dirty  int64     // bytes of memory in which written data may wait for the disks (vm.dirty_ratio of Linux); 0: writes wait for them
 	Disks  []Disk    // those that hold blocks and map outputs
 	NIC    float64   // bytes/s each way
 	Uplink float64   // bytes/s of a rack each way; +Inf: no limit
@@ -118,6 +119,7 @@ func (m *Machine) Check() error {
 	}
 	c.Above("speed", m.Speed, 0)
 	c.AtLeast("memory", float64(m.Memory), 1)
+	c.AtLeast("dirty", float64(m.Dirty), 0)
 	c.Count("disks", len(m.Disks), 1)
 	for _, d := range m.Disks {
 		c.Above("disk.read", d.Read, 0)

@@ -136,6 +136,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	m.SMT = t.rising("smt")
 	m.Speed = t.quantity("speed", above, 1e6)
 	m.Memory = t.size("memory", 1<<30)
+	m.Dirty = t.size("dirty", 0)
 	m.NIC = t.rate("nic_mb")
 	m.Uplink = math.Inf(1)
 	if t.has("uplink_mb") {
@@ -211,6 +212,9 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 			gains = append(gains, number(g))
 		}
 		line("smt = [%s]   # what a core with 1, 2, ... threads gets done", strings.Join(gains, ", "))
+	}
+	if m.Dirty > 0 {
+		line("dirty = %d   # bytes that may wait in memory to be written", m.Dirty)
 	}
 	if m.Overlap {
 		line("overlap = true   # reads ahead, writes behind")

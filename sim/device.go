@@ -42,15 +42,17 @@ type plantNode struct {
 	volumes  station.Turns[*disk] // for blocks
 	up, down *station.Link        // bytes
 	nic      float64              // bytes/s
-	waiting  engine.Timer         // for a slot that attempts wait for
+	cache    pageCache
+	waiting  engine.Timer // for a slot that attempts wait for
 	dead     bool
 }
 
 // disk is a link of seconds of service.
 type disk struct {
 	*station.Link
-	read, write float64 // bytes in a second of service
-	moved       float64 // bytes that were asked for
+	read, write float64    // bytes in a second of service
+	moved       float64    // bytes that were asked for
+	back        *writeBack // nil: no cache
 }
 
 type rackLinks struct{ up, down *station.Link }
@@ -80,6 +82,9 @@ func (jt *jobTracker) buildPlant() error {
 			n.disks = append(n.disks, &disk{Link: p.net.NewLink(1, curve(d)), read: d.Read, write: d.Write})
 		}
 		n.locals.Things, n.volumes.Things = n.disks, n.disks
+		if m.Dirty > 0 {
+			n.cached(p, float64(m.Dirty))
+		}
 		n.nic = m.NIC
 		n.up, n.down = p.net.NewLink(m.NIC, nil), p.net.NewLink(m.NIC, nil)
 		n.waiting = jt.eng.NewTimer(engine.Completion, int32(i), p.giveSlots)
@@ -143,6 +148,7 @@ type thread struct {
 	rate     float64 // bytes/s of the disk that writes the first replica
 	replicas int
 	draw     rand.PCG
+	writing  writing
 }
 
 // stepper is what a thread works for.
@@ -201,6 +207,9 @@ func (t *thread) Served(*station.Visit) {
 
 // Received is station.Receiver.
 func (t *thread) Received(*station.Flow) {
+	if len(t.writing.onto) > 0 && !t.arrive() {
+		return
+	}
 	if t.left > 0 {
 		t.writeBlock()
 		return
@@ -225,7 +234,13 @@ func (t *thread) local(s *model.Step) {
 		rate = d.write
 	}
 	d.moved += s.Work
-	t.flow.Hops = station.Through(t.flow.Hops[:0], d.Link, 1)
+	t.flow.Hops = t.flow.Hops[:0]
+	if s.Resource == model.LocalWrite && d.back != nil {
+		t.writing.onto = append(t.writing.onto, d)
+		t.writeThrough(s.Work, rate)
+		return
+	}
+	t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1)
 	t.p.net.Start(&t.flow, s.Work/rate)
 }
 
@@ -254,7 +269,7 @@ func (t *thread) writeBlock() {
 	at, first := t.node, t.p.nodes[t.node].volumes.Next()
 	t.rate = first.write
 	first.moved += bytes
-	path := station.Through(t.flow.Hops[:0], first.Link, 1)
+	path := t.onto(t.flow.Hops[:0], first, 1)
 	var chosen [16]int32
 	chosen[0] = at
 	for n := 1; n < min(t.replicas, len(chosen)); n++ {
@@ -262,11 +277,24 @@ func (t *thread) writeBlock() {
 		path = t.p.transfer(path, at, next, first.write)
 		d := t.p.nodes[next].volumes.Next()
 		d.moved += bytes
-		path = station.Through(path, d.Link, first.write/d.write)
+		path = t.onto(path, d, first.write/d.write)
 		chosen[n], at = next, next
 	}
 	t.flow.Hops = path
+	if len(t.writing.onto) > 0 {
+		t.writeThrough(bytes, first.write)
+		return
+	}
 	t.p.net.Start(&t.flow, bytes/first.write)
+}
+
+// onto adds a disk to the path of a write, or to those with a cache.
+func (t *thread) onto(path []station.Hop, d *disk, cost float64) []station.Hop {
+	if d.back != nil {
+		t.writing.onto = append(t.writing.onto, d)
+		return path
+	}
+	return station.Through(path, d.Link, cost)
 }
 
 // target is where the next replica of a block goes.
@@ -291,7 +319,7 @@ func (p *plant) target(draw *rand.PCG, chosen []int32) int32 {
 // remaining is the seconds that the present steps still take on devices of their
 // own.
 func (t *thread) remaining(c model.HerodotouCost) float64 {
-	computing, moving := t.visit.Left(), t.flow.Left()
+	computing, moving := t.visit.Left(), t.flow.Left()+t.unwritten()
 	if t.left > 0 {
 		moving += t.left / t.rate
 	}
@@ -310,6 +338,7 @@ func (t *thread) remaining(c model.HerodotouCost) float64 {
 func (t *thread) cancel() {
 	t.visit.Cancel()
 	t.flow.Cancel()
+	t.stopWriting()
 	t.left = 0
 }
 

@@ -21,6 +21,7 @@ func onDevices(t *rapid.T, w *world) *world {
 	slow := server()
 	slow.Cores, slow.SMT, slow.Speed, slow.NIC, slow.Overlap = 2, []float64{1, 1.3}, 0.5, 30e6, true
 	slow.Disks = slow.Disks[:1]
+	slow.Dirty = int64(draw.n("dirty", 0, 3)) << 25
 	w.Cluster.Machines = []model.Machine{server(), slow}
 	for i := range w.Cluster.Nodes {
 		w.Cluster.Nodes[i].Machine = draw.n("machine", 0, 1)
