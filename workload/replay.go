@@ -90,6 +90,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	}
 	lastMap := h.LastMap()
 	killed, unsized, never := 0, 0, 0
+	shuffled, wrote := false, false // known of a reduce
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
 		if t.Kind != Map && t.Kind != Reduce {
@@ -130,9 +131,17 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		d.Sort.Each = append(d.Sort.Each, sort)
 		d.Time.Each = append(d.Time.Each, reduce)
 		if w != nil {
+			shuffled = shuffled || w.ShuffleBytes != Unknown
+			wrote = wrote || w.HDFSWriteBytes != Unknown
 			d.ShuffleData += max(0, w.ShuffleBytes)
 			d.OutputBytes += max(0, w.HDFSWriteBytes)
 		}
+	}
+	if j.Reduces.Count > 0 && !shuffled {
+		j.Reduces.ShuffleData = h.mapOutput()
+	}
+	if j.Reduces.Count > 0 && !wrote {
+		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
 	if killed > 0 {
 		note("%d killed attempts are not repeated", killed)
@@ -144,6 +153,22 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		note("the input of %d maps is not recorded: taken as zero bytes", unsized)
 	}
 	return j
+}
+
+// mapOutput is what the maps of a job left for its reduces, as far as that is
+// known.
+func (h *HistoryJob) mapOutput() (sum int64) {
+	for i := range h.Tasks {
+		t := &h.Tasks[i]
+		if w := t.Winner(); t.Kind == Map && w != nil {
+			out := w.More.MaterializedBytes
+			if out == Unknown {
+				out = w.OutBytes
+			}
+			sum += max(0, out)
+		}
+	}
+	return sum
 }
 
 func fail(all *Failures, task int, after []time.Duration) {

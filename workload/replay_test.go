@@ -72,6 +72,19 @@ func TestReplayExample(t *testing.T) {
 	}
 	check("reduce without marks", h.Replay(ReplayOptions{}).Jobs[0].Reduces.Time.Each[0], sec(11))
 
+	// Where no reduce counts bytes, those that the maps put out were fetched, and
+	// the job's sum was written.
+	check("shuffled, not known", got.Reduces.ShuffleData, int64(0))
+	h.Jobs[0].Tasks[0].Attempts[1].OutBytes, h.Jobs[0].Tasks[1].Attempts[0].OutBytes = 300, 500
+	h.Jobs[0].Tasks[1].Attempts[0].More.MaterializedBytes = 50
+	h.Jobs[0].Totals.All.HDFSWriteBytes = 900
+	check("shuffled, by the maps", h.Replay(ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(350))
+	check("written, by the job", h.Replay(ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(900))
+	reduce := &h.Jobs[0].Tasks[2].Attempts[0]
+	reduce.ShuffleBytes, reduce.HDFSWriteBytes = 340, 800
+	check("shuffled", h.Replay(ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(340))
+	check("written", h.Replay(ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(800))
+
 	notes := h.Replay(ReplayOptions{}).Notes
 	check("notes", len(notes), 2) // one killed attempt, one map of unknown input
 	h.Jobs[0].Outcome = Killed
