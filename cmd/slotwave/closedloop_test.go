@@ -226,7 +226,12 @@ func within(errors []float64, limit float64) (n int, worst float64) {
 // section compares a part of the page on validation, or writes it anew.
 func section(t *testing.T, name, want string) {
 	t.Helper()
-	const page = "../../docs/validation.md"
+	sectionOf(t, "../../docs/validation.md", name, want)
+}
+
+// sectionOf compares a part of a page, or writes it anew.
+func sectionOf(t *testing.T, page, name, want string) {
+	t.Helper()
 	text := read(t, page)
 	before, rest, ok := strings.Cut(text, "<!-- "+name+" -->\n")
 	now, after, ended := strings.Cut(rest, "<!-- end -->")

@@ -27,12 +27,27 @@ func kept(f results.FileSum) bool {
 	return f.Name == "slots.png" || f.Name == "execution.png" && f.Size < 300_000
 }
 
-// Every shipped scenario gives the committed bytes.
+// Every shipped scenario gives the committed bytes, and shows what the page on
+// validation says that it shows.
 func TestShippedScenariosGiveTheCommittedResults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole days of clusters")
 	}
-	for _, name := range scenarios.List() {
+	names := scenarios.List()
+	facts := make([]*shown, len(names))
+	t.Run("all", func(t *testing.T) { simulateShipped(t, names, facts) })
+	if t.Failed() {
+		return
+	}
+	all := map[string]*shown{}
+	for i, name := range names {
+		all[name] = facts[i]
+	}
+	writeFacts(t, all)
+}
+
+func simulateShipped(t *testing.T, names []string, all []*shown) {
+	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -47,6 +62,9 @@ func TestShippedScenariosGiveTheCommittedResults(t *testing.T) {
 			home := filepath.Join(committed, name)
 			if *update {
 				keep(t, dir, home, got)
+			}
+			if slices.ContainsFunc(facts, func(f fact) bool { return f.scenario == name }) {
+				all[i] = show(name, readRuns(t, dir))
 			}
 			data, err := os.ReadFile(filepath.Join(home, results.ManifestName))
 			if err != nil {
