@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -21,12 +21,14 @@ type collector struct {
 	where    func() int              // the line that stands for here
 	racks    map[string]string       // of each host seen
 	names    map[string]string       // one copy of each host, rack, property...
-	seen     map[string]bool         // job ids
+	named    int                     // bytes of these
+	seen     idSet                   // of jobs
 	confs    map[string]Conf         // read apart from their jobs, by job id
 	tables   map[string]*jobBuilder  // jobs whose tables may be several files, by id
 	order    []*jobBuilder           // the same in order of their first row
 	hitune   *mrv1Reader             // likewise for HiTune's tables
-	attempts int                     // and tasks
+	attempts int                     // and tasks that are kept
+	passing  bool                    // each keeps no jobs
 	full     bool                    // a limit on them was hit
 	// Instants that are differences cannot be put in order with Unix times.
 	differences bool
@@ -35,7 +37,7 @@ type collector struct {
 func newCollector(limits Limits) *collector {
 	c := &collector{
 		limits: limits.withDefaults(), h: &History{Epoch: Unknown},
-		racks: make(map[string]string), names: make(map[string]string), seen: make(map[string]bool),
+		racks: make(map[string]string), names: make(map[string]string),
 		confs: make(map[string]Conf), tables: make(map[string]*jobBuilder),
 	}
 	c.each = func(j *HistoryJob) error {
@@ -60,6 +62,9 @@ func (c *collector) problem(line int, format string, args ...any) {
 	c.h.Problems = append(c.h.Problems, Problem{c.file, line, fmt.Sprintf(format, args...)})
 }
 
+// losses counts the problems.
+func (c *collector) losses() int { return len(c.h.Problems) + c.h.Dropped }
+
 // damage notes what was wrong with a source's compression.
 func (c *collector) damage(s *source) {
 	if err := s.damage(); err != nil {
@@ -67,10 +72,16 @@ func (c *collector) damage(s *source) {
 	}
 }
 
-// intern returns the one copy of a short text that recurs.
+// intern returns the one copy of a short text that recurs, as far as it was
+// among the last megabytes of such texts.
 func (c *collector) intern(s string) string {
 	if one, ok := c.names[s]; ok {
 		return one
+	}
+	const most = 4 << 20
+	if c.named += len(s); c.named > most {
+		clear(c.names)
+		c.named = len(s)
 	}
 	s = strings.Clone(s)
 	c.names[s] = s
@@ -83,6 +94,16 @@ func (c *collector) internBytes(b []byte) string {
 		return one
 	}
 	return c.intern(string(b))
+}
+
+// text reads a text, of which null is the empty one; texts that recur are kept
+// once.
+func (c *collector) text(in *jsonScanner, to *string) error {
+	text, err := in.string()
+	if err == nil {
+		*to = c.internBytes(text)
+	}
+	return err
 }
 
 // host takes a machine's name as Hadoop writes it, /rack/host or host, notes
@@ -149,45 +170,93 @@ func unescape(s string) string {
 }
 
 // taskID takes task_JOB_m_000012 apart; job comes without its prefix.
-func taskID(id string) (job string, reduceSlot bool, number int, ok bool) {
-	rest, ok := strings.CutPrefix(id, "task_")
-	if !ok {
-		return "", false, 0, false
+func taskID[T string | []byte](id T) (job T, reduceSlot bool, number int, ok bool) {
+	const prefix = "task_"
+	if len(id) < len(prefix) || string(id[:len(prefix)]) != prefix {
+		return job, false, 0, false
 	}
-	return splitID(rest)
+	return splitID(id[len(prefix):])
 }
 
 // attemptID takes attempt_JOB_m_000012_0 apart.
-func attemptID(id string) (job string, reduceSlot bool, task, number int, ok bool) {
-	rest, ok := strings.CutPrefix(id, "attempt_")
-	if !ok {
-		return "", false, 0, 0, false
+func attemptID[T string | []byte](id T) (job T, reduceSlot bool, task, number int, ok bool) {
+	const prefix = "attempt_"
+	if len(id) < len(prefix) || string(id[:len(prefix)]) != prefix {
+		return job, false, 0, 0, false
 	}
-	i := strings.LastIndexByte(rest, '_')
+	rest := id[len(prefix):]
+	i := lastUnderscore(rest)
 	if i < 0 {
-		return "", false, 0, 0, false
+		return job, false, 0, 0, false
 	}
 	number, ok = ordinal(rest[i+1:])
 	if !ok {
-		return "", false, 0, 0, false
+		return job, false, 0, 0, false
 	}
 	job, reduceSlot, task, ok = splitID(rest[:i])
 	return job, reduceSlot, task, number, ok
 }
 
-func splitID(rest string) (job string, reduceSlot bool, number int, ok bool) {
-	i := strings.LastIndexByte(rest, '_')
+func splitID[T string | []byte](rest T) (job T, reduceSlot bool, number int, ok bool) {
+	i := lastUnderscore(rest)
 	if i < 3 || rest[i-2] != '_' || (rest[i-1] != 'm' && rest[i-1] != 'r') {
-		return "", false, 0, false
+		return job, false, 0, false
 	}
 	number, ok = ordinal(rest[i+1:])
 	return rest[:i-2], rest[i-1] == 'r', number, ok
 }
 
+func lastUnderscore[T string | []byte](s T) int {
+	i := len(s) - 1
+	for i >= 0 && s[i] != '_' {
+		i--
+	}
+	return i
+}
+
 // ordinal reads the number of a task or an attempt.
-func ordinal(s string) (int, bool) {
-	n, err := strconv.ParseUint(s, 10, 31)
-	return int(n), err == nil
+func ordinal[T string | []byte](s T) (int, bool) {
+	n := 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return 0, false
+		}
+		if n = n*10 + int(s[i]-'0'); n > math.MaxInt32 {
+			return 0, false
+		}
+	}
+	return n, len(s) > 0
+}
+
+// idSet holds ids of jobs. Hadoop's, job_START_NUMBER, take a bit each where
+// their numbers follow one another.
+type idSet struct {
+	blocks map[idBlock]uint64
+	others map[string]bool
+}
+
+// idBlock stands for 64 numbers that are written with so many digits.
+type idBlock struct {
+	start         string
+	digits, block int
+}
+
+// add puts an id in and reports whether it was not there.
+func (s *idSet) add(id string) bool {
+	if s.blocks == nil {
+		s.blocks, s.others = make(map[idBlock]uint64), make(map[string]bool)
+	}
+	i := strings.LastIndexByte(id, '_')
+	n, ok := ordinal(id[i+1:])
+	if !ok {
+		was := s.others[id]
+		s.others[id] = true
+		return !was
+	}
+	at, bit := idBlock{id[:i+1], len(id) - i - 1, n / 64}, uint64(1)<<(n%64)
+	was := s.blocks[at]
+	s.blocks[at] = was | bit
+	return was&bit == 0
 }
 
 // bareID is a job's id without its prefix, as task and attempt ids carry it.
@@ -200,6 +269,7 @@ type jobBuilder struct {
 	tasks map[taskKey]int // index in job.Tasks
 	marks map[attemptKey]attemptMarks
 	line  int // where the job began
+	count int // of tasks and attempts
 
 	tabular  bool // of tables, which announce nothing that their rows must fit
 	measures map[taskKey]taskMeasure
@@ -315,6 +385,7 @@ func (b *jobBuilder) taskOf(key taskKey, kind Kind, reduceSlot bool, number int)
 	i, ok := b.tasks[key]
 	if !ok {
 		b.c.attempts++
+		b.count++
 		b.c.full = b.c.full || b.c.attempts > b.c.limits.Attempts
 		i = len(b.job.Tasks)
 		b.tasks[key] = i
@@ -336,6 +407,7 @@ func (b *jobBuilder) attempt(t *HistoryTask, number int) *HistoryAttempt {
 		return nil
 	}
 	b.c.attempts++
+	b.count++
 	t.Attempts = append(t.Attempts, unknownAttempt(b.job.ID, b.job.Pool, t.Kind, t.Number, number))
 	return &t.Attempts[len(t.Attempts)-1]
 }
@@ -425,16 +497,16 @@ func attemptNameIn(a *HistoryAttempt, reduceSlot bool) string {
 
 // finish puts the job in order, checks what it announced, and passes it on.
 func (b *jobBuilder) finish() error {
+	defer b.release()
 	c, j := b.c, &b.job
 	if j.ID == "" {
 		c.problem(b.line, "a job without an id is dropped")
 		return nil
 	}
-	if c.seen[j.ID] {
+	if !c.seen.add(j.ID) {
 		c.problem(b.line, "job %s occurs twice: the second is dropped", j.ID)
 		return nil
 	}
-	c.seen[j.ID] = true
 	slices.SortFunc(j.Tasks, compareTasks)
 	b.settle()
 	b.complete()
@@ -463,6 +535,13 @@ func (b *jobBuilder) finish() error {
 		}
 	}
 	return c.each(j)
+}
+
+// release no longer counts the tasks of a job that nobody keeps.
+func (b *jobBuilder) release() {
+	if b.c.passing {
+		b.c.attempts -= b.count
+	}
 }
 
 // configureJob lays a configuration that was read apart over the job's, and

@@ -25,13 +25,13 @@ type confProperty struct {
 	Value *string `xml:"value"`
 }
 
-// property sets a property. A job has some hundred of them.
+// property sets a property, of interned texts. A job has some hundred of them.
 func (c *collector) property(conf *Conf, key, value string) error {
 	const most = 100_000
 	if len(conf.values) >= most {
 		return fmt.Errorf("more than %d properties: refused", most)
 	}
-	conf.Set(c.intern(key), c.intern(value))
+	conf.Set(key, value)
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (c *collector) readConfXML(r io.Reader, line int) (Conf, error) {
 				if name := strings.TrimSpace(p.Name); name == "" {
 					c.problem(at(), "a property without a name")
 				} else if p.Value != nil {
-					if err := c.property(&conf, name, *p.Value); err != nil {
+					if err := c.property(&conf, c.intern(name), c.intern(*p.Value)); err != nil {
 						return conf, atLine(at(), err)
 					}
 				}
@@ -171,10 +171,14 @@ func (c *collector) readProperties(s *source) error {
 			c.problem(in.line, "%.60q: want name=value", line)
 			continue
 		}
-		if err := c.property(&conf, string(name), string(value)); err != nil {
+		if err := c.property(&conf, c.internBytes(name), c.internBytes(value)); err != nil {
 			return atLine(in.line, err)
 		}
 	}
 	c.configure(baseName(c.file), conf)
 	return nil
 }
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -72,6 +72,24 @@ func tags(t reflect.Type) []string {
 	return names
 }
 
+// memberNames lists the names of members that a reader's switches have.
+func memberNames(t *testing.T, file string) (names []string) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range regexp.MustCompile(`(?m)^\s*case ("[a-z].*):|name\) != ("[a-z]+")`).FindAllStringSubmatch(string(source), -1) {
+		for _, name := range regexp.MustCompile(`"([^"]+)"`).FindAllStringSubmatch(line[1]+line[2], -1) {
+			names = append(names, name[1])
+		}
+	}
+	if len(names) < 2 {
+		t.Fatalf("%s: no names of members", file)
+	}
+	return names
+}
+
 // keys lists the keys of all objects in JSON texts, but for those of one named
 // object, whose keys are data.
 func keys(t *testing.T, text []byte, data string) []string {
@@ -128,12 +146,13 @@ func TestFormatsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	used := keys(t, rumen.Bytes(), "jobProperties")
-	for _, typ := range []reflect.Type{reflect.TypeFor[loggedJob](), reflect.TypeFor[loggedTask](), reflect.TypeFor[loggedTaskAttempt](), reflect.TypeFor[loggedLocation]()} {
-		used = append(used, tags(typ)...)
+	covers(t, "rumen", append(used, memberNames(t, "rumen.go")...), "[a-z]+[A-Z][A-Za-z]*")
+	covers(t, "topology", memberNames(t, "topology.go"), "[a-z]+")
+	var sls bytes.Buffer
+	if err := WriteSLS(&sls, h); err != nil {
+		t.Fatal(err)
 	}
-	covers(t, "rumen", used, "[a-z]+[A-Z][A-Za-z]*")
-	covers(t, "topology", tags(reflect.TypeFor[loggedTopology]()), "[a-z]+")
-	covers(t, "sls", tags(reflect.TypeFor[slsJob]()), `[a-z]+\.[a-z.]+`)
+	covers(t, "sls", append(keys(t, sls.Bytes(), ""), memberNames(t, "sls.go")...), `[a-z]+\.[a-z.]+`)
 
 	fields := []string{}
 	for _, r := range eventRecords {

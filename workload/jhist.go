@@ -3,7 +3,9 @@ package workload
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -228,13 +230,13 @@ func (r *jhistReader) jobEvent(j *HistoryJob, kind string, ev *jhistRecord, line
 	case "JOB_SUBMITTED":
 		j.Name, j.User = ev.JobName, c.intern(ev.UserName)
 	case "JOB_INITED":
-		j.Maps, j.Reduces = int(c.count(line, "totalMaps", ev.TotalMaps)), int(c.count(line, "totalReduces", ev.TotalReduces))
+		j.Maps, j.Reduces = int(c.count(line, "totalMaps", ev.TotalMaps.orUnknown())), int(c.count(line, "totalReduces", ev.TotalReduces.orUnknown()))
 	case "JOB_PRIORITY_CHANGED":
 		c.priority(line, j, ev.Priority)
 	case "JOB_FINISHED":
 		j.Finish, j.Outcome = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown()), Succeeded
-		j.Totals.FailedMaps = c.count(line, "failedMaps", ev.FailedMaps)
-		j.Totals.FailedReduces = c.count(line, "failedReduces", ev.FailedReduces)
+		j.Totals.FailedMaps = c.count(line, "failedMaps", ev.FailedMaps.orUnknown())
+		j.Totals.FailedReduces = c.count(line, "failedReduces", ev.FailedReduces.orUnknown())
 		for _, n := range ev.TotalCounters {
 			j.Totals.take(n.name, n.value)
 		}
@@ -308,7 +310,7 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *HistoryTask, kind string, e
 			return
 		}
 		a.Start = start
-		a.Tracker, a.HTTPPort = c.intern(ev.TrackerName), int(c.count(line, "httpPort", ev.HTTPPort))
+		a.Tracker, a.HTTPPort = c.intern(ev.TrackerName), int(c.count(line, "httpPort", ev.HTTPPort.orUnknown()))
 		a.Locality = statedLocality(string(ev.Locality))
 		a.Speculative = ev.Avataar == "SPECULATIVE"
 		b.mark(t, a, line)
@@ -334,4 +336,112 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *HistoryTask, kind string, e
 	} else {
 		b.markMap(t, a, line, c.unixMillis(line, "mapFinishTime", ev.MapFinish.orUnknown()))
 	}
+}
+
+// jsonNumber is a JSON number that may be absent, null or -1: all unknown.
+type jsonNumber struct {
+	v   int64
+	set bool
+}
+
+func (n *jsonNumber) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch raw.Kind() {
+	case 'n':
+		return nil
+	case '0':
+		if n.v, err = strconv.ParseInt(string(raw), 10, 64); err != nil {
+			f, err := strconv.ParseFloat(string(raw), 64)
+			if err != nil || f < -1<<63 || f >= 1<<63 {
+				return fmt.Errorf("%s: want a whole number", raw)
+			}
+			n.v = int64(f)
+		}
+		n.set = true
+		return nil
+	}
+	return fmt.Errorf("%.40s: want a number", raw)
+}
+
+func (n jsonNumber) orUnknown() int64 {
+	if !n.set {
+		return Unknown
+	}
+	return n.v
+}
+
+// twelfths are samples, one for each twelfth of progress.
+type twelfths []int64
+
+func (s *twelfths) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*s = make(twelfths, 0, 12)
+	return eachItem(dec, func() error {
+		var n jsonNumber
+		err := n.UnmarshalJSONFrom(dec)
+		*s = append(*s, n.orUnknown())
+		return err
+	})
+}
+
+// eachItem calls f for each item of a short list; null counts as empty.
+func eachItem(dec *jsontext.Decoder, f func() error) error {
+	tok, err := dec.ReadToken()
+	if err != nil || tok.Kind() == 'n' {
+		return err
+	}
+	if tok.Kind() != '[' {
+		return fmt.Errorf("want a list")
+	}
+	for n := 0; dec.PeekKind() != ']'; n++ {
+		if n == maxAttemptsOfTask {
+			return fmt.Errorf("a list of more than %d", maxAttemptsOfTask)
+		}
+		if err := f(); err != nil {
+			return err
+		}
+	}
+	_, err = dec.ReadToken()
+	return err
+}
+
+// jsonCause is the core of an error of the JSON decoder.
+func jsonCause(err error) string {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		return syntactic.Err.Error()
+	}
+	var semantic *json.SemanticError
+	if errors.As(err, &semantic) {
+		if semantic.Err != nil {
+			return fmt.Sprintf("%s: %v", semantic.JSONPointer, semantic.Err)
+		}
+		return fmt.Sprintf("%s: found %v where it does not belong", semantic.JSONPointer, semantic.JSONKind)
+	}
+	return err.Error()
+}
+
+// eachMember calls f for each member of the object that comes next, after its
+// name; null counts as empty.
+func eachMember(dec *jsontext.Decoder, f func(key string) error) error {
+	tok, err := dec.ReadToken()
+	if err != nil || tok.Kind() == 'n' {
+		return err
+	}
+	if tok.Kind() != '{' {
+		return fmt.Errorf("want an object")
+	}
+	for dec.PeekKind() != '}' {
+		key, err := dec.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := f(key.String()); err != nil {
+			return err
+		}
+	}
+	_, err = dec.ReadToken()
+	return err
 }

@@ -1,210 +1,197 @@
 package workload
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
-	"strconv"
+	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"time"
 )
 
 // Rumen traces: org.apache.hadoop.tools.rumen, LoggedJob and below, as written
 // by Hadoop 0.21, 0.22 and 2.x. A file is a sequence of objects. Fields that
-// are not named here are ignored, as Rumen's own reader does.
+// are not named here are ignored, as Rumen's own reader does. Numbers that are
+// absent, null or -1 are unknown.
 
 type loggedJob struct {
-	JobID           string         `json:"jobID"`
-	JobName         string         `json:"jobName"`
-	User            string         `json:"user"`
-	Queue           string         `json:"queue"`
-	Priority        string         `json:"priority"`
-	JobType         string         `json:"jobtype"`
-	Outcome         string         `json:"outcome"`
-	SubmitTime      jsonNumber     `json:"submitTime"`
-	LaunchTime      jsonNumber     `json:"launchTime"`
-	FinishTime      jsonNumber     `json:"finishTime"`
-	TotalMaps       jsonNumber     `json:"totalMaps"`
-	TotalReduces    jsonNumber     `json:"totalReduces"`
-	HeapMB          jsonNumber     `json:"heapMegabytes"`
-	MapMB           jsonNumber     `json:"jobMapMB"`
-	ReduceMB        jsonNumber     `json:"jobReduceMB"`
-	ClusterMapMB    jsonNumber     `json:"clusterMapMB"`
-	ClusterReduceMB jsonNumber     `json:"clusterReduceMB"`
-	JobProperties   propertyMap    `json:"jobProperties"`
-	MapTasks        loggedTaskList `json:"mapTasks"`
-	ReduceTasks     loggedTaskList `json:"reduceTasks"`
-	OtherTasks      loggedTaskList `json:"otherTasks"`
+	id, name, user, queue, priority, kind, outcome string
+	submit, launch, finish                         int64
+	maps, reduces                                  int64
+	heapMB, mapMB, reduceMB                        int64
+	clusterMapMB, clusterReduceMB                  int64
+}
+
+// text is the field of a member that is a text, or nil.
+func (j *loggedJob) text(name []byte) *string {
+	switch string(name) {
+	case "jobID":
+		return &j.id
+	case "jobName":
+		return &j.name
+	case "user":
+		return &j.user
+	case "queue":
+		return &j.queue
+	case "priority":
+		return &j.priority
+	case "jobtype":
+		return &j.kind
+	case "outcome":
+		return &j.outcome
+	}
+	return nil
+}
+
+// number is the field of a member that is a number, or nil.
+func (j *loggedJob) number(name []byte) *int64 {
+	switch string(name) {
+	case "submitTime":
+		return &j.submit
+	case "launchTime":
+		return &j.launch
+	case "finishTime":
+		return &j.finish
+	case "totalMaps":
+		return &j.maps
+	case "totalReduces":
+		return &j.reduces
+	case "heapMegabytes":
+		return &j.heapMB
+	case "jobMapMB":
+		return &j.mapMB
+	case "jobReduceMB":
+		return &j.reduceMB
+	case "clusterMapMB":
+		return &j.clusterMapMB
+	case "clusterReduceMB":
+		return &j.clusterReduceMB
+	}
+	return nil
 }
 
 type loggedTask struct {
-	TaskID             string                 `json:"taskID"`
-	TaskType           string                 `json:"taskType"`
-	TaskStatus         string                 `json:"taskStatus"`
-	StartTime          jsonNumber             `json:"startTime"`
-	FinishTime         jsonNumber             `json:"finishTime"`
-	InputBytes         jsonNumber             `json:"inputBytes"`
-	InputRecords       jsonNumber             `json:"inputRecords"`
-	OutputBytes        jsonNumber             `json:"outputBytes"`
-	OutputRecords      jsonNumber             `json:"outputRecords"`
-	PreferredLocations few[loggedLocation]    `json:"preferredLocations"`
-	Attempts           few[loggedTaskAttempt] `json:"attempts"`
+	id                                             []byte
+	kind, status                                   string
+	start, finish                                  int64
+	inputBytes, inputRecords, outBytes, outRecords int64
+	places                                         []*machine
+	attempts                                       []loggedAttempt
 }
 
-type loggedLocation struct {
-	Layers layers `json:"layers"`
-}
-
-type loggedTaskAttempt struct {
-	AttemptID           string          `json:"attemptID"`
-	Result              string          `json:"result"`
-	StartTime           jsonNumber      `json:"startTime"`
-	FinishTime          jsonNumber      `json:"finishTime"`
-	HostName            string          `json:"hostName"`
-	Location            *loggedLocation `json:"location"`
-	ShuffleFinished     jsonNumber      `json:"shuffleFinished"`
-	SortFinished        jsonNumber      `json:"sortFinished"`
-	HDFSBytesRead       jsonNumber      `json:"hdfsBytesRead"`
-	HDFSBytesWritten    jsonNumber      `json:"hdfsBytesWritten"`
-	FileBytesRead       jsonNumber      `json:"fileBytesRead"`
-	FileBytesWritten    jsonNumber      `json:"fileBytesWritten"`
-	MapInputBytes       jsonNumber      `json:"mapInputBytes"`
-	MapInputRecords     jsonNumber      `json:"mapInputRecords"`
-	MapOutputBytes      jsonNumber      `json:"mapOutputBytes"`
-	MapOutputRecords    jsonNumber      `json:"mapOutputRecords"`
-	CombineInputRecords jsonNumber      `json:"combineInputRecords"`
-	ReduceInputGroups   jsonNumber      `json:"reduceInputGroups"`
-	ReduceInputRecords  jsonNumber      `json:"reduceInputRecords"`
-	ReduceShuffleBytes  jsonNumber      `json:"reduceShuffleBytes"`
-	ReduceOutputRecords jsonNumber      `json:"reduceOutputRecords"`
-	SpilledRecords      jsonNumber      `json:"spilledRecords"`
-	ResourceUsage       *struct {
-		CPU      jsonNumber `json:"cumulativeCpuUsage"`
-		Virtual  jsonNumber `json:"virtualMemoryUsage"`
-		Physical jsonNumber `json:"physicalMemoryUsage"`
-		Heap     jsonNumber `json:"heapUsage"`
-	} `json:"resourceUsageMetrics"`
-	ClockSplits   twelfths `json:"clockSplits"`
-	CPUUsages     twelfths `json:"cpuUsages"`
-	VMemKbytes    twelfths `json:"vmemKbytes"`
-	PhysMemKbytes twelfths `json:"physMemKbytes"`
-}
-
-// jsonNumber is a JSON number that may be absent, null or -1: all unknown.
-type jsonNumber struct {
-	v   int64
-	set bool
-}
-
-func (n *jsonNumber) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	raw, err := dec.ReadValue()
-	if err != nil {
-		return err
+func (t *loggedTask) number(name []byte) *int64 {
+	switch string(name) {
+	case "startTime":
+		return &t.start
+	case "finishTime":
+		return &t.finish
+	case "inputBytes":
+		return &t.inputBytes
+	case "inputRecords":
+		return &t.inputRecords
+	case "outputBytes":
+		return &t.outBytes
+	case "outputRecords":
+		return &t.outRecords
 	}
-	switch raw.Kind() {
-	case 'n':
-		return nil
-	case '0':
-		if n.v, err = strconv.ParseInt(string(raw), 10, 64); err != nil {
-			f, err := strconv.ParseFloat(string(raw), 64)
-			if err != nil || f < -1<<63 || f >= 1<<63 {
-				return fmt.Errorf("%s: want a whole number", raw)
-			}
-			n.v = int64(f)
-		}
-		n.set = true
-		return nil
+	return nil
+}
+
+type loggedAttempt struct {
+	id             []byte
+	result         string
+	host, location *machine
+	splits         loggedSplits
+	figures        loggedFigures
+}
+
+// loggedFigures are the numbers of an attempt.
+type loggedFigures struct {
+	start, finish, shuffled, sorted                                      int64
+	hdfsRead, hdfsWritten, fileRead, fileWritten                         int64
+	mapInBytes, mapInRecords, mapOutBytes, mapOutRecords                 int64
+	combineIn, groups, reduceInRecords, shuffleBytes, reduceOut, spilled int64
+	cpu, virtual, physical, heap                                         int64
+}
+
+var unknownFigures = loggedFigures{
+	Unknown, Unknown, Unknown, Unknown,
+	Unknown, Unknown, Unknown, Unknown,
+	Unknown, Unknown, Unknown, Unknown,
+	Unknown, Unknown, Unknown, Unknown, Unknown, Unknown,
+	Unknown, Unknown, Unknown, Unknown,
+}
+
+func (f *loggedFigures) number(name []byte) *int64 {
+	switch string(name) {
+	case "startTime":
+		return &f.start
+	case "finishTime":
+		return &f.finish
+	case "shuffleFinished":
+		return &f.shuffled
+	case "sortFinished":
+		return &f.sorted
+	case "hdfsBytesRead":
+		return &f.hdfsRead
+	case "hdfsBytesWritten":
+		return &f.hdfsWritten
+	case "fileBytesRead":
+		return &f.fileRead
+	case "fileBytesWritten":
+		return &f.fileWritten
+	case "mapInputBytes":
+		return &f.mapInBytes
+	case "mapInputRecords":
+		return &f.mapInRecords
+	case "mapOutputBytes":
+		return &f.mapOutBytes
+	case "mapOutputRecords":
+		return &f.mapOutRecords
+	case "combineInputRecords":
+		return &f.combineIn
+	case "reduceInputGroups":
+		return &f.groups
+	case "reduceInputRecords":
+		return &f.reduceInRecords
+	case "reduceShuffleBytes":
+		return &f.shuffleBytes
+	case "reduceOutputRecords":
+		return &f.reduceOut
+	case "spilledRecords":
+		return &f.spilled
 	}
-	return fmt.Errorf("%.40s: want a number", raw)
+	return nil
 }
 
-func (n jsonNumber) orUnknown() int64 {
-	if !n.set {
-		return Unknown
+// usage is the field of a member of resourceUsageMetrics.
+func (f *loggedFigures) usage(name []byte) *int64 {
+	switch string(name) {
+	case "cumulativeCpuUsage":
+		return &f.cpu
+	case "virtualMemoryUsage":
+		return &f.virtual
+	case "physicalMemoryUsage":
+		return &f.physical
+	case "heapUsage":
+		return &f.heap
 	}
-	return n.v
+	return nil
 }
 
-// few is a list that is short in any sound trace: of replicas or attempts.
-type few[T any] []T
-
-const maxFew = maxAttemptsOfTask
-
-func (f *few[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*f = (*f)[:0]
-	return eachItem(dec, func() error {
-		var item T
-		err := json.UnmarshalDecode(dec, &item)
-		*f = append(*f, item)
-		return err
-	})
+// machine is a machine as a trace names it.
+type machine struct {
+	given      string // /rack/host or host, or layers separated by a zero byte
+	rack, host string // where settled
+	settled    bool   // the rack is known and will not change
 }
-
-// twelfths are samples, one for each twelfth of progress.
-type twelfths []int64
-
-func (s *twelfths) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*s = make(twelfths, 0, 12)
-	return eachItem(dec, func() error {
-		var n jsonNumber
-		err := n.UnmarshalJSONFrom(dec)
-		*s = append(*s, n.orUnknown())
-		return err
-	})
-}
-
-// layers name a machine from the rack inwards.
-type layers []string
-
-func (l *layers) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	*l = make(layers, 0, 2)
-	return eachItem(dec, func() error {
-		name, err := dec.ReadToken()
-		if err == nil && name.Kind() != '"' {
-			err = fmt.Errorf("want a name")
-		}
-		*l = append(*l, name.String())
-		return err
-	})
-}
-
-// eachItem calls f for each item of a short list; null counts as empty.
-func eachItem(dec *jsontext.Decoder, f func() error) error {
-	tok, err := dec.ReadToken()
-	if err != nil || tok.Kind() == 'n' {
-		return err
-	}
-	if tok.Kind() != '[' {
-		return fmt.Errorf("want a list")
-	}
-	for n := 0; dec.PeekKind() != ']'; n++ {
-		if n == maxFew {
-			return fmt.Errorf("a list of more than %d", maxFew)
-		}
-		if err := f(); err != nil {
-			return err
-		}
-	}
-	_, err = dec.ReadToken()
-	return err
-}
-
-// loggedTaskList and propertyMap are read piece by piece by rumenReader.
-type (
-	loggedTaskList struct{}
-	propertyMap    struct{}
-)
 
 // ReadRumen reads a Rumen trace, calling each for every job as soon as it is
 // complete; instants are then Unix times. It keeps one job in memory. file
 // names the source in problems; what is lost goes to report.
 func ReadRumen(r io.Reader, file string, limits Limits, each func(*HistoryJob) error, report func(Problem)) error {
 	c := newCollector(limits)
-	c.file, c.each = file, each
+	c.file, c.each, c.passing = file, each, true
 	s := &source{}
 	if err := s.decompress(r, c.limits); err != nil {
 		return err
@@ -221,24 +208,19 @@ func ReadRumen(r io.Reader, file string, limits Limits, each func(*HistoryJob) e
 // rumenReader turns logged jobs into history jobs.
 type rumenReader struct {
 	c    *collector
-	in   *jsonStream
-	opts json.Options
+	in   *jsonScanner
 	b    *jobBuilder
-	// Tasks need no functions of ours, and looking for them takes time.
-	plain json.Options
-	task  loggedTask // reused
-	text  []byte     // reused
+	task loggedTask // reused
+	key  []byte     // reused
+
+	expected int                 // properties of a job
+	machines map[string]*machine // by how they are given
+	owner    string              // the job that task ids named last, without its prefix...
+	ownerID  string              // ... and with it
 }
 
 func (c *collector) readRumen(s *source) error {
-	rr := &rumenReader{c: c, plain: json.WithUnmarshalers(nil)}
-	rr.opts = json.JoinOptions(
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
-		json.WithUnmarshalers(json.JoinUnmarshalers(
-			json.UnmarshalFromFunc(func(dec *jsontext.Decoder, _ *loggedTaskList) error { return rr.tasks(dec) }),
-			json.UnmarshalFromFunc(func(dec *jsontext.Decoder, _ *propertyMap) error { return rr.properties(dec) }),
-		)))
-	rr.in = newJSONStream(s, c.limits.LineBytes)
+	rr := &rumenReader{c: c, in: newJSONScanner(s, c.limits.LineBytes), machines: make(map[string]*machine)}
 	c.where = rr.in.line
 	for {
 		more, err := rr.in.begin()
@@ -247,8 +229,11 @@ func (c *collector) readRumen(s *source) error {
 		}
 		line := rr.in.line()
 		rr.b = c.newJob("", line)
-		var j loggedJob
-		err = json.UnmarshalDecode(rr.in.dec, &j, rr.opts)
+		j := loggedJob{
+			submit: Unknown, launch: Unknown, finish: Unknown, maps: Unknown, reduces: Unknown,
+			heapMB: Unknown, mapMB: Unknown, reduceMB: Unknown, clusterMapMB: Unknown, clusterReduceMB: Unknown,
+		}
+		err = rr.logged(&j)
 		if err == nil {
 			err = rr.job(&j)
 			if err != nil {
@@ -256,18 +241,39 @@ func (c *collector) readRumen(s *source) error {
 			}
 			continue
 		}
-		if refused := errors.Is(err, errLineLong) || errors.Is(err, errRatio) || errors.Is(err, errAttempts); refused {
+		if rr.in.fatal(err) {
 			return atLine(rr.in.line(), err)
 		}
 		lost := "what stands here"
-		if id := j.JobID; id != "" {
-			lost = "job " + id
+		if j.id != "" {
+			lost = "job " + j.id
 		}
-		c.problem(rr.in.lineOf(err), "%s is lost (began in line %d): %s", lost, line, jsonCause(err))
+		rr.b.release()
+		c.problem(rr.in.lineOf(err), "%s is lost (began in line %d): %v", lost, line, err)
 		if err := rr.in.resync(); err != nil {
 			return err
 		}
 	}
+}
+
+// logged reads an object of the trace.
+func (rr *rumenReader) logged(j *loggedJob) error {
+	in := rr.in
+	return in.object(func(name []byte) error {
+		if to := j.number(name); to != nil {
+			return in.number(to)
+		}
+		if to := j.text(name); to != nil {
+			return rr.c.text(in, to)
+		}
+		switch string(name) {
+		case "mapTasks", "reduceTasks", "otherTasks":
+			return rr.tasks()
+		case "jobProperties":
+			return rr.properties()
+		}
+		return in.skip()
+	})
 }
 
 // job completes the job whose tasks and properties have been taken in.
@@ -275,7 +281,7 @@ func (rr *rumenReader) job(j *loggedJob) error {
 	c, b := rr.c, rr.b
 	h := &b.job
 	line := here
-	h.ID, h.Name, h.User, h.Queue = j.JobID, unescape(j.JobName), c.intern(unescape(j.User)), c.intern(unescape(j.Queue))
+	h.ID, h.Name, h.User, h.Queue = j.id, unescape(j.name), c.intern(unescape(j.user)), c.intern(unescape(j.queue))
 	for i := range h.Tasks {
 		for k := range h.Tasks[i].Attempts {
 			a := &h.Tasks[i].Attempts[k]
@@ -285,67 +291,160 @@ func (rr *rumenReader) job(j *loggedJob) error {
 			a.Job = h.ID
 		}
 	}
-	h.Type = c.intern(j.JobType)
-	c.priority(line, h, j.Priority)
-	h.Submit = c.unixMillis(line, "submitTime", j.SubmitTime.orUnknown())
-	h.Launch = c.unixMillis(line, "launchTime", j.LaunchTime.orUnknown())
-	h.Finish = c.unixMillis(line, "finishTime", j.FinishTime.orUnknown())
-	h.Outcome = c.state(line, "outcome", j.Outcome)
-	h.Maps = int(c.count(line, "totalMaps", j.TotalMaps))
-	h.Reduces = int(c.count(line, "totalReduces", j.TotalReduces))
-	h.HeapMB = c.count(line, "heapMegabytes", j.HeapMB)
-	h.MapMB = c.count(line, "jobMapMB", j.MapMB)
-	h.ReduceMB = c.count(line, "jobReduceMB", j.ReduceMB)
-	h.ClusterMapMB = c.count(line, "clusterMapMB", j.ClusterMapMB)
-	h.ClusterReduceMB = c.count(line, "clusterReduceMB", j.ClusterReduceMB)
+	h.Type = c.intern(j.kind)
+	c.priority(line, h, j.priority)
+	h.Submit = c.unixMillis(line, "submitTime", j.submit)
+	h.Launch = c.unixMillis(line, "launchTime", j.launch)
+	h.Finish = c.unixMillis(line, "finishTime", j.finish)
+	h.Outcome = c.state(line, "outcome", j.outcome)
+	h.Maps = int(c.count(line, "totalMaps", j.maps))
+	h.Reduces = int(c.count(line, "totalReduces", j.reduces))
+	h.HeapMB = c.count(line, "heapMegabytes", j.heapMB)
+	h.MapMB = c.count(line, "jobMapMB", j.mapMB)
+	h.ReduceMB = c.count(line, "jobReduceMB", j.reduceMB)
+	h.ClusterMapMB = c.count(line, "clusterMapMB", j.clusterMapMB)
+	h.ClusterReduceMB = c.count(line, "clusterReduceMB", j.clusterReduceMB)
 	return b.finish()
 }
 
 // properties reads jobProperties into the job's configuration.
-func (rr *rumenReader) properties(dec *jsontext.Decoder) error {
-	return eachMember(dec, func(key string) error {
-		switch v, err := dec.ReadValue(); {
-		case err != nil:
+func (rr *rumenReader) properties() error {
+	conf := &rr.b.job.Conf
+	err := rr.in.object(func(name []byte) error {
+		key := rr.c.internBytes(name)
+		value, some, err := rr.in.scalar()
+		if err != nil || !some {
 			return err
-		case v.Kind() == 'n':
-			return nil
-		case v.Kind() == '{' || v.Kind() == '[':
-			return fmt.Errorf("jobProperties: %s: want text", key)
-		case v.Kind() != '"':
-			return rr.c.property(&rr.b.job.Conf, key, rr.c.internBytes(v))
-		default:
-			rr.text = rr.text[:0]
-			if rr.text, err = jsontext.AppendUnquote(rr.text, v); err != nil {
-				return err
-			}
-			return rr.c.property(&rr.b.job.Conf, key, rr.c.internBytes(rr.text))
 		}
+		if conf.values == nil { // as many as the job before had
+			conf.values = make(map[string]string, rr.expected)
+		}
+		return rr.c.property(conf, key, rr.c.internBytes(value))
 	})
+	rr.expected = len(conf.values)
+	return err
 }
 
 // tasks reads a list of tasks, one at a time.
-func (rr *rumenReader) tasks(dec *jsontext.Decoder) error {
-	tok, err := dec.ReadToken()
-	if err != nil || tok.Kind() == 'n' {
-		return err
-	}
-	if tok.Kind() != '[' {
-		return fmt.Errorf("want a list of tasks")
-	}
-	for dec.PeekKind() != ']' {
-		rr.task = loggedTask{Attempts: rr.task.Attempts[:0]}
-		if err := json.UnmarshalDecode(dec, &rr.task, rr.plain); err != nil {
+func (rr *rumenReader) tasks() error {
+	return rr.in.list(func() error {
+		t := &rr.task
+		*t = loggedTask{
+			id: t.id[:0], places: t.places[:0], attempts: t.attempts[:0], start: Unknown, finish: Unknown,
+			inputBytes: Unknown, inputRecords: Unknown, outBytes: Unknown, outRecords: Unknown,
+		}
+		if err := rr.loggedTask(t); err != nil {
 			return err
 		}
-		if err := rr.oneTask(&rr.task); err != nil {
+		if err := rr.oneTask(t); err != nil {
 			return err
 		}
 		if rr.c.full {
 			return errAttempts
 		}
-	}
-	_, err = dec.ReadToken()
-	return err
+		return nil
+	})
+}
+
+func (rr *rumenReader) loggedTask(t *loggedTask) error {
+	in := rr.in
+	return in.object(func(name []byte) error {
+		if to := t.number(name); to != nil {
+			return in.number(to)
+		}
+		switch string(name) {
+		case "taskID":
+			return in.copy(&t.id)
+		case "taskType":
+			return rr.c.text(in, &t.kind)
+		case "taskStatus":
+			return rr.c.text(in, &t.status)
+		case "preferredLocations":
+			t.places = t.places[:0]
+			return in.few(func() error {
+				m, err := rr.location()
+				t.places = append(t.places, m)
+				return err
+			})
+		case "attempts":
+			t.attempts = t.attempts[:0]
+			return in.few(func() error {
+				n := len(t.attempts)
+				t.attempts = slices.Grow(t.attempts, 1)[:n+1]
+				a := &t.attempts[n]
+				*a = loggedAttempt{id: a.id[:0], splits: a.splits, figures: unknownFigures}
+				for i := range a.splits {
+					a.splits[i] = a.splits[i][:0]
+				}
+				return rr.loggedAttempt(a)
+			})
+		}
+		return in.skip()
+	})
+}
+
+func (rr *rumenReader) loggedAttempt(a *loggedAttempt) error {
+	in := rr.in
+	return in.object(func(name []byte) (err error) {
+		if to := a.figures.number(name); to != nil {
+			return in.number(to)
+		}
+		switch string(name) {
+		case "attemptID":
+			return in.copy(&a.id)
+		case "result":
+			return rr.c.text(in, &a.result)
+		case "hostName":
+			host, err := in.string()
+			a.host = rr.machine(host)
+			return err
+		case "location":
+			a.location, err = rr.location()
+			return err
+		case "resourceUsageMetrics":
+			return in.object(func(name []byte) error {
+				if to := a.figures.usage(name); to != nil {
+					return in.number(to)
+				}
+				return in.skip()
+			})
+		case "clockSplits":
+			return in.numbers(&a.splits[0])
+		case "cpuUsages":
+			return in.numbers(&a.splits[1])
+		case "vmemKbytes":
+			return in.numbers(&a.splits[2])
+		case "physMemKbytes":
+			return in.numbers(&a.splits[3])
+		}
+		return in.skip()
+	})
+}
+
+// location reads a machine given by its layers, from the rack inwards; it is
+// nil where none is.
+func (rr *rumenReader) location() (m *machine, err error) {
+	in := rr.in
+	err = in.object(func(name []byte) error {
+		if string(name) != "layers" {
+			return in.skip()
+		}
+		rr.key = append(rr.key[:0], layered)
+		err := in.few(func() error {
+			layer, err := in.string()
+			if err == nil && layer == nil {
+				err = fmt.Errorf("layers: found null: want text")
+			}
+			if len(rr.key) > 1 {
+				rr.key = append(rr.key, layered)
+			}
+			rr.key = append(rr.key, layer...)
+			return err
+		})
+		m = rr.machine(rr.key)
+		return err
+	})
+	return m, err
 }
 
 // taskTypes are Hadoop's names of the kinds (TaskType).
@@ -357,75 +456,125 @@ var taskKinds = map[string]Kind{
 
 func (rr *rumenReader) oneTask(lt *loggedTask) error {
 	c, b, line := rr.c, rr.b, here
-	job, reduceSlot, number, ok := taskID(lt.TaskID)
+	job, reduceSlot, number, ok := taskID(lt.id)
 	if !ok {
-		c.problem(line, "task id %.80q: want task_..._m_000000: the task is dropped", lt.TaskID)
+		c.problem(line, "task id %.80q: want task_..._m_000000: the task is dropped", lt.id)
 		return nil
 	}
-	kind, ok := taskKinds[lt.TaskType]
+	kind, ok := taskKinds[lt.kind]
 	if !ok {
-		c.problem(line, "%s: type %.40q is none of MAP, REDUCE, SETUP, CLEANUP: the task is dropped", lt.TaskID, lt.TaskType)
+		c.problem(line, "%s: type %.40q is none of MAP, REDUCE, SETUP, CLEANUP: the task is dropped", lt.id, lt.kind)
 		return nil
 	}
-	if _, twice := b.tasks[taskKey{reduceSlot: reduceSlot, number: number}]; twice {
-		c.problem(line, "%s occurs twice: the second is dropped", lt.TaskID)
-		return nil
-	}
+	before := len(b.job.Tasks)
 	t := b.task(kind, reduceSlot, number)
-	t.State = c.state(line, lt.TaskID, lt.TaskStatus)
-	t.Start = c.unixMillis(line, "startTime", lt.StartTime.orUnknown())
-	t.Finish = c.unixMillis(line, "finishTime", lt.FinishTime.orUnknown())
-	b.checkTimes(lt.TaskID, line, t.Start, &t.Finish)
-	for _, l := range lt.PreferredLocations {
-		if _, host := rr.location(line, l.Layers); host != "" {
+	if len(b.job.Tasks) == before {
+		c.problem(line, "%s occurs twice: the second is dropped", lt.id)
+		return nil
+	}
+	if string(job) != rr.owner {
+		rr.owner = string(job)
+		rr.ownerID = c.intern("job_" + rr.owner)
+	}
+	t.State = rr.state(lt.id, lt.status)
+	t.Start = c.unixMillis(line, "startTime", lt.start)
+	t.Finish = c.unixMillis(line, "finishTime", lt.finish)
+	rr.checkTimes(lt.id, t.Start, &t.Finish)
+	for _, m := range lt.places {
+		if _, host := rr.settle(m); host != "" {
 			t.Split.Hosts = append(t.Split.Hosts, host)
 		}
 	}
-	for i := range lt.Attempts {
-		if err := rr.oneAttempt(t, job, &lt.Attempts[i], line); err != nil {
+	for i := range lt.attempts {
+		if err := rr.oneAttempt(t, job, &lt.attempts[i]); err != nil {
 			return err
 		}
 	}
 	if w := t.Winner(); w != nil { // Rumen's JobBuilder takes these from the attempt's counters
-		fill := func(to *int64, from jsonNumber) {
+		fill := func(to *int64, what string, from int64) {
 			if *to == Unknown {
-				*to = c.count(line, lt.TaskID, from)
+				*to = c.count(line, what, from)
 			}
 		}
-		fill(&w.InRecords, lt.InputRecords)
-		fill(&w.OutRecords, lt.OutputRecords)
+		fill(&w.InRecords, "inputRecords", lt.inputRecords)
+		fill(&w.OutRecords, "outputRecords", lt.outRecords)
 		switch kind {
 		case Map:
-			fill(&w.HDFSReadBytes, lt.InputBytes)
+			fill(&w.HDFSReadBytes, "inputBytes", lt.inputBytes)
 		case Reduce:
-			fill(&w.ShuffleBytes, lt.InputBytes)
-			fill(&w.HDFSWriteBytes, lt.OutputBytes)
+			fill(&w.ShuffleBytes, "inputBytes", lt.inputBytes)
+			fill(&w.HDFSWriteBytes, "outputBytes", lt.outBytes)
 		}
 	}
 	return nil
 }
 
-// location notes a machine given by its layers, from the rack inwards.
-func (rr *rumenReader) location(line int, layers []string) (rack, host string) {
-	if len(layers) == 0 {
-		return "", ""
-	}
-	for i := range layers {
-		layers[i] = unescape(layers[i])
-	}
-	last := len(layers) - 1
-	return rr.c.place(line, strings.Join(layers[:last], "/"), layers[last])
-}
+// layered begins what a machine is given by where that is a list of layers, and
+// stands between them.
+const layered = 0
 
-func (rr *rumenReader) oneAttempt(t *HistoryTask, job string, la *loggedTaskAttempt, line int) error {
-	c, b := rr.c, rr.b
-	ajob, reduceSlot, task, try, ok := attemptID(la.AttemptID)
-	if !ok {
-		c.problem(line, "attempt id %.80q: want attempt_..._m_000000_0: the attempt is dropped", la.AttemptID)
+// machine is the machine that is given so, one for each text; nil where none is.
+func (rr *rumenReader) machine(given []byte) *machine {
+	if len(given) == 0 || len(given) == 1 && given[0] == layered {
 		return nil
 	}
-	if ajob != job || reduceSlot != t.ReduceSlot || task != t.Number {
-		c.problem(line, "%s is listed under another task: dropped", la.AttemptID)
+	m, ok := rr.machines[string(given)]
+	if !ok {
+		m = &machine{given: string(given)}
+		rr.machines[m.given] = m
+	}
+	return m
+}
+
+// settle notes a machine in the topology and returns its parts.
+func (rr *rumenReader) settle(m *machine) (rack, host string) {
+	if m == nil {
+		return "", ""
+	}
+	if m.settled {
+		return m.rack, m.host
+	}
+	before := rr.c.losses()
+	if m.given[0] == layered {
+		layers := strings.Split(m.given[1:], "\x00")
+		for i := range layers {
+			layers[i] = unescape(layers[i])
+		}
+		last := len(layers) - 1
+		rack, host = rr.c.place(here, strings.Join(layers[:last], "/"), layers[last])
+	} else {
+		rack, host = rr.c.host(here, m.given)
+	}
+	if rack != "" && rr.c.losses() == before {
+		m.rack, m.host, m.settled = rack, host, true
+	}
+	return rack, host
+}
+
+// state is the collector's, without a text for what is sound.
+func (rr *rumenReader) state(id []byte, s string) State {
+	if end, ok := ended(s); ok {
+		return end
+	}
+	return rr.c.state(here, string(id), s)
+}
+
+// checkTimes is the builder's, likewise.
+func (rr *rumenReader) checkTimes(id []byte, start time.Duration, finish *time.Duration) {
+	if Known(start) && Known(*finish) && *finish < start {
+		rr.b.checkTimes(string(id), here, start, finish)
+	}
+}
+
+func (rr *rumenReader) oneAttempt(t *HistoryTask, job []byte, la *loggedAttempt) error {
+	c, b, line := rr.c, rr.b, here
+	ajob, reduceSlot, task, try, ok := attemptID(la.id)
+	if !ok {
+		c.problem(line, "attempt id %.80q: want attempt_..._m_000000_0: the attempt is dropped", la.id)
+		return nil
+	}
+	if !bytes.Equal(ajob, job) || reduceSlot != t.ReduceSlot || task != t.Number {
+		c.problem(line, "%s is listed under another task: dropped", la.id)
 		return nil
 	}
 	before := len(t.Attempts)
@@ -434,54 +583,74 @@ func (rr *rumenReader) oneAttempt(t *HistoryTask, job string, la *loggedTaskAtte
 		return errAttempts
 	}
 	if len(t.Attempts) == before {
-		c.problem(line, "%s occurs twice: the second is dropped", la.AttemptID)
+		c.problem(line, "%s occurs twice: the second is dropped", la.id)
 		return nil
 	}
-	a.Job = c.intern("job_" + job)
-	a.State = c.state(line, la.AttemptID, la.Result)
-	a.Start = c.unixMillis(line, "startTime", la.StartTime.orUnknown())
-	a.Finish = c.unixMillis(line, "finishTime", la.FinishTime.orUnknown())
-	b.checkTimes(la.AttemptID, line, a.Start, &a.Finish)
-	b.phases(a, line, c.unixMillis(line, "shuffleFinished", la.ShuffleFinished.orUnknown()),
-		c.unixMillis(line, "sortFinished", la.SortFinished.orUnknown()))
-	if la.HostName != "" {
-		a.Rack, a.Node = c.host(line, la.HostName)
-	} else if la.Location != nil {
-		a.Rack, a.Node = rr.location(line, la.Location.Layers)
-	}
-	count := func(name string, v jsonNumber) int64 { return c.count(line, name, v) }
-	a.HDFSReadBytes = count("hdfsBytesRead", la.HDFSBytesRead)
-	a.HDFSWriteBytes = count("hdfsBytesWritten", la.HDFSBytesWritten)
-	a.LocalReadBytes = count("fileBytesRead", la.FileBytesRead)
-	a.LocalWriteBytes = count("fileBytesWritten", la.FileBytesWritten)
-	a.SpilledRecords = count("spilledRecords", la.SpilledRecords)
-	a.ShuffleBytes = count("reduceShuffleBytes", la.ReduceShuffleBytes)
-	a.More.CombineInRecords = count("combineInputRecords", la.CombineInputRecords)
-	a.More.InGroups = count("reduceInputGroups", la.ReduceInputGroups)
-	if t.ReduceSlot {
-		a.InRecords = count("reduceInputRecords", la.ReduceInputRecords)
-		a.OutRecords = count("reduceOutputRecords", la.ReduceOutputRecords)
+	f := &la.figures
+	a.Job = rr.ownerID
+	a.State = rr.state(la.id, la.result)
+	a.Start = c.unixMillis(line, "startTime", f.start)
+	a.Finish = c.unixMillis(line, "finishTime", f.finish)
+	rr.checkTimes(la.id, a.Start, &a.Finish)
+	b.phases(a, line, c.unixMillis(line, "shuffleFinished", f.shuffled), c.unixMillis(line, "sortFinished", f.sorted))
+	if la.host != nil {
+		a.Rack, a.Node = rr.settle(la.host)
 	} else {
-		a.InRecords = count("mapInputRecords", la.MapInputRecords)
-		a.InBytes = count("mapInputBytes", la.MapInputBytes)
-		a.OutRecords = count("mapOutputRecords", la.MapOutputRecords)
-		a.OutBytes = count("mapOutputBytes", la.MapOutputBytes)
+		a.Rack, a.Node = rr.settle(la.location)
 	}
-	if u := la.ResourceUsage; u != nil {
-		a.More.CPUMillis = count("cumulativeCpuUsage", u.CPU)
-		a.More.VirtualBytes = count("virtualMemoryUsage", u.Virtual)
-		a.More.PhysicalBytes = count("physicalMemoryUsage", u.Physical)
-		a.More.HeapBytes = count("heapUsage", u.Heap)
+	a.HDFSReadBytes = c.count(line, "hdfsBytesRead", f.hdfsRead)
+	a.HDFSWriteBytes = c.count(line, "hdfsBytesWritten", f.hdfsWritten)
+	a.LocalReadBytes = c.count(line, "fileBytesRead", f.fileRead)
+	a.LocalWriteBytes = c.count(line, "fileBytesWritten", f.fileWritten)
+	a.SpilledRecords = c.count(line, "spilledRecords", f.spilled)
+	a.ShuffleBytes = c.count(line, "reduceShuffleBytes", f.shuffleBytes)
+	a.More.CombineInRecords = c.count(line, "combineInputRecords", f.combineIn)
+	a.More.InGroups = c.count(line, "reduceInputGroups", f.groups)
+	if t.ReduceSlot {
+		a.InRecords = c.count(line, "reduceInputRecords", f.reduceInRecords)
+		a.OutRecords = c.count(line, "reduceOutputRecords", f.reduceOut)
+	} else {
+		a.InRecords = c.count(line, "mapInputRecords", f.mapInRecords)
+		a.InBytes = c.count(line, "mapInputBytes", f.mapInBytes)
+		a.OutRecords = c.count(line, "mapOutputRecords", f.mapOutRecords)
+		a.OutBytes = c.count(line, "mapOutputBytes", f.mapOutBytes)
 	}
-	if len(la.ClockSplits)+len(la.CPUUsages)+len(la.VMemKbytes)+len(la.PhysMemKbytes) > 0 {
-		a.Progress = &ProgressSplits{la.ClockSplits, la.CPUUsages, la.VMemKbytes, la.PhysMemKbytes}
-	}
+	a.More.CPUMillis = c.count(line, "cumulativeCpuUsage", f.cpu)
+	a.More.VirtualBytes = c.count(line, "virtualMemoryUsage", f.virtual)
+	a.More.PhysicalBytes = c.count(line, "physicalMemoryUsage", f.physical)
+	a.More.HeapBytes = c.count(line, "heapUsage", f.heap)
+	a.Progress = la.splits.clone()
 	return nil
 }
 
+// loggedSplits are samples for each twelfth of progress: clockSplits,
+// cpuUsages, vmemKbytes and physMemKbytes.
+type loggedSplits [4][]int64
+
+// clone copies the samples into memory of their own, or returns nil if there
+// are none.
+func (s *loggedSplits) clone() *ProgressSplits {
+	n := 0
+	for _, list := range s {
+		n += len(list)
+	}
+	if n == 0 {
+		return nil
+	}
+	all := make([]int64, 0, n)
+	var own loggedSplits
+	for i, list := range s {
+		if len(list) == 0 {
+			continue
+		}
+		all = append(all, list...)
+		own[i] = all[len(all)-len(list) : len(all) : len(all)]
+	}
+	return &ProgressSplits{own[0], own[1], own[2], own[3]}
+}
+
 // count is a number that cannot be negative, -1 being unknown.
-func (c *collector) count(line int, what string, n jsonNumber) int64 {
-	v := n.orUnknown()
+func (c *collector) count(line int, what string, v int64) int64 {
 	if v < Unknown {
 		c.problem(line, "%s = %d: a count cannot be negative", what, v)
 		return Unknown
@@ -492,18 +661,25 @@ func (c *collector) count(line int, what string, n jsonNumber) int64 {
 // state reads how a job, task or attempt ended; SUCCESS and SUCCEEDED are the
 // same, and nothing means that no end was recorded.
 func (c *collector) state(line int, what, s string) State {
+	end, ok := ended(s)
+	if !ok {
+		c.problem(line, "%s: outcome %.40q is none of SUCCESS, FAILED, KILLED", what, s)
+	}
+	return end
+}
+
+func ended(s string) (end State, ok bool) {
 	switch s {
 	case "SUCCESS", "SUCCEEDED":
-		return Succeeded
+		return Succeeded, true
 	case "FAILED", "ERROR", "FAILED_UNCLEAN":
-		return Failed
+		return Failed, true
 	case "KILLED", "KILLED_UNCLEAN":
-		return Killed
+		return Killed, true
 	case "", "RUNNING", "PREP", "INITED", "UNASSIGNED", "COMMIT_PENDING":
-		return Running
+		return Running, true
 	}
-	c.problem(line, "%s: outcome %.40q is none of SUCCESS, FAILED, KILLED", what, s)
-	return Running
+	return Running, false
 }
 
 func (c *collector) priority(line int, j *HistoryJob, s string) {
@@ -516,160 +692,4 @@ func (c *collector) priority(line int, j *HistoryJob, s string) {
 		return
 	}
 	j.Priority = p
-}
-
-// jsonCause is the core of an error of the JSON decoder.
-func jsonCause(err error) string {
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		return syntactic.Err.Error()
-	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		if semantic.Err != nil {
-			return fmt.Sprintf("%s: %v", semantic.JSONPointer, semantic.Err)
-		}
-		return fmt.Sprintf("%s: found %v where it does not belong", semantic.JSONPointer, semantic.JSONKind)
-	}
-	return err.Error()
-}
-
-// eachMember calls f for each member of the object that comes next, after its
-// name; null counts as empty.
-func eachMember(dec *jsontext.Decoder, f func(key string) error) error {
-	tok, err := dec.ReadToken()
-	if err != nil || tok.Kind() == 'n' {
-		return err
-	}
-	if tok.Kind() != '{' {
-		return fmt.Errorf("want an object")
-	}
-	for dec.PeekKind() != '}' {
-		key, err := dec.ReadToken()
-		if err != nil {
-			return err
-		}
-		if err := f(key.String()); err != nil {
-			return err
-		}
-	}
-	_, err = dec.ReadToken()
-	return err
-}
-
-// jsonStream is a sequence of JSON objects that survives damage: after an
-// error it goes on at the next line that begins an object.
-type jsonStream struct {
-	dec    *jsontext.Decoder
-	r      *bufio.Reader
-	max    int
-	read   int64 // bytes handed to dec
-	breaks int   // lines ended in them and before
-
-	resyncs int
-}
-
-func newJSONStream(from *source, max int) *jsonStream {
-	s := &jsonStream{r: from.Reader, max: max, breaks: from.skipped}
-	s.restart()
-	return s
-}
-
-func (s *jsonStream) restart() {
-	s.read = 0
-	s.dec = jsontext.NewDecoder(readerFunc(func(p []byte) (int, error) {
-		if s.dec != nil && s.read-s.dec.InputOffset() > int64(s.max) {
-			return 0, errLineLong
-		}
-		n, err := s.r.Read(p)
-		s.read += int64(n)
-		s.breaks += bytes.Count(p[:n], []byte{'\n'})
-		return n, err
-	}), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-}
-
-type readerFunc func([]byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// line is the number of the line that is being read.
-func (s *jsonStream) line() int {
-	return s.breaks - bytes.Count(s.dec.UnreadBuffer(), []byte{'\n'}) + 1
-}
-
-// lineOf is the number of the line where an error lies: a syntax error behind
-// what was read last.
-func (s *jsonStream) lineOf(err error) int {
-	var syntactic *jsontext.SyntacticError
-	unread := s.dec.UnreadBuffer()
-	if errors.As(err, &syntactic) {
-		behind := syntactic.ByteOffset - s.dec.InputOffset()
-		if behind > 0 && behind <= int64(len(unread)) {
-			return s.line() + bytes.Count(unread[:behind], []byte{'\n'})
-		}
-	}
-	return s.line()
-}
-
-// begin reports whether another value follows.
-func (s *jsonStream) begin() (bool, error) {
-	if s.dec.PeekKind() != 0 {
-		return true, nil
-	}
-	// PeekKind hides the error; ask again for it without losing a value.
-	_, err := s.dec.ReadToken()
-	if err == io.EOF {
-		return false, nil
-	}
-	return true, nil
-}
-
-// maxResyncs bounds the pieces of a file that may be damaged.
-const maxResyncs = 1000
-
-// resync goes on at the next line that begins an object.
-func (s *jsonStream) resync() error {
-	if s.resyncs++; s.resyncs > maxResyncs {
-		return atLine(s.line(), fmt.Errorf("more than %d places are damaged: refused", maxResyncs))
-	}
-	s.breaks -= bytes.Count(s.dec.UnreadBuffer(), []byte{'\n'})
-	left := bytes.Clone(s.dec.UnreadBuffer())
-	r := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(left), s.r), 1<<16)
-	for first := true; ; first = false {
-		head, _ := r.Peek(256)
-		if (!first || bytes.HasPrefix(head, []byte{'}'})) && beginsObject(head) {
-			for b, _ := r.ReadByte(); b != '{'; b, _ = r.ReadByte() {
-			}
-			r.UnreadByte()
-			break
-		}
-		for {
-			_, err := r.ReadSlice('\n')
-			if err == bufio.ErrBufferFull {
-				continue
-			}
-			if err == io.EOF {
-				s.r = r
-				s.restart()
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			break
-		}
-		s.breaks++
-	}
-	s.r = r
-	s.restart()
-	return nil
-}
-
-// beginsObject reports whether a line begins with an object, perhaps behind
-// the bracket that ends the one before.
-func beginsObject(line []byte) bool {
-	if after, ok := bytes.CutPrefix(line, []byte{'}'}); ok {
-		line = bytes.TrimLeft(after, " ")
-	}
-	return len(line) > 0 && line[0] == '{'
 }

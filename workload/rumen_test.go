@@ -2,11 +2,15 @@ package workload
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
@@ -89,6 +93,64 @@ func TestRumenDamage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRumenPieces: what is read does not depend on how the content arrives.
+func TestRumenPieces(t *testing.T) {
+	damaged := threeJobs()
+	damaged[18] = "java.io.IOException: disk full"
+	odd := `{"jobID" : "job_1_0009","jobName":"a\u00e9\n` + "\xff\xc3\xa9" + `\\.", "x":[1,{"y":[true , false,null,-1.5e+3,"\u12aB"]}] , "queue":null,` +
+		`"submitTime":1300000000000.0,"totalMaps" : -0,"jobProperties":{"a.b":1.50,"c":true,"d":null,"e":"\\"}}`
+	for _, text := range []string{strings.Join(threeJobs(), "\n"), strings.Join(damaged, "\n"), odd, odd[:len(odd)-20], rumenSample, string(rumenText(2))} {
+		read := func(r io.Reader) (jobs []HistoryJob, told []string) {
+			err := ReadRumen(r, "trace", Limits{}, func(j *HistoryJob) error { jobs = append(jobs, *j); return nil },
+				func(p Problem) { told = append(told, p.String()) })
+			return jobs, append(told, fmt.Sprint(err))
+		}
+		jobs, told := read(strings.NewReader(text))
+		jobs1, told1 := read(iotest.OneByteReader(strings.NewReader(text)))
+		if d := cmp.Diff(jobs, jobs1, confs); d != "" || !slices.Equal(told, told1) {
+			t.Errorf("whole (-) and byte by byte (+):\n%.1000s\n%q\n%q", d, told, told1)
+		}
+	}
+	h := readString(t, "trace", odd)
+	j := &h.Jobs[0]
+	if want := "a\u00e9\n\ufffd\u00e9."; j.Name != want || len(h.Problems) > 0 || j.Maps != 0 || j.Submit != 0 {
+		t.Errorf("%q, want %q; %v; %+v", j.Name, want, h.Problems, j)
+	}
+	for key, want := range map[string]string{"a.b": "1.50", "c": "true", "e": `\`} {
+		if got := j.Conf.String(key, ""); got != want {
+			t.Errorf("%s = %q, want %q", key, got, want)
+		}
+	}
+}
+
+// TestRumenSyntax: what is no JSON is told, with what was found.
+func TestRumenSyntax(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1,}`: "before the end of an object", `{"a":[1,]}`: "before the end of a list", `{"a" 1}`: "expecting ':'", `{"a":1 "b":2}`: "expecting ',' or '}'",
+		`{"a":[1 2]}`: "expecting ',' or ']'", `{"a":tru}`: "within literal true", `{"a":01}`: "after object value", `{"a":-}`: "within number", `{"a":1.}`: "within number",
+		`{"a":1e}`: "within number", `{"a":"\x"}`: "escape sequence", `{"a":"\u12g4"}`: "escape sequence", "{\"a\":\"\t\"}": "within string", `{"a":%}`: "'%' at start of value",
+		`{1:2}`: "name of a member", `{"a":1`: "unexpected EOF", `{"a":"x`: "unexpected EOF", `{"jobID":5}`: "jobID: found a number: want text",
+		`{"totalMaps":"5"}`: "totalMaps: found text: want a number", `{"totalMaps":1e99}`: "totalMaps: 1e99: want a whole number", `{"mapTasks":{}}`: "mapTasks: found an object: want a list",
+		`{"mapTasks":[5]}`: "found a number: want an object", `{"jobProperties":{"k":[]}}`: "k: found a list: want text", `[1]`: "found a list: want an object",
+		`{"mapTasks":[{"preferredLocations":[{"layers":[null]}]}]}`: "want text", "{\"a\":\xff}": `'\xff' at start of value`,
+		`{"a":` + strings.Repeat("[", maxDepth+1): "max depth",
+	} {
+		h := readBytesOf(t, text)
+		if len(h.Jobs) > 0 || len(h.Problems) == 0 || !strings.Contains(h.Problems[0].What, want) {
+			t.Errorf("%.60s: %v, want ...%s...", text, h.Problems, want)
+		}
+	}
+}
+
+func readBytesOf(t *testing.T, text string) *History {
+	t.Helper()
+	h, err := readBytes([]byte(text), FormatRumen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
 }
 
 // TestRumenUnknown: -1, null and absence are the same, and different from zero.
