@@ -49,7 +49,7 @@ func CheckProfile(path string) (about string, err error) {
 		if err != nil {
 			return about, err
 		}
-		about += fmt.Sprintf(", %d runs, %d maps, %d reduces", p.Runs, p.Maps, p.Reduces)
+		about += fmt.Sprintf(", %s, %s, %s", workload.Counted(p.Runs, "run", "runs"), workload.Counted(p.Maps, "map", "maps"), workload.Counted(p.Reduces, "reduce", "reduces"))
 	}
 	if at["cpu"] > 0 || at["recorded"] == 0 {
 		_, err = readProfile(data, path)

@@ -12,32 +12,56 @@ import (
 
 // Profiler makes profiles of recorded jobs. Runs of one job, known by its
 // name, merge into one profile. It keeps no jobs, so that many histories can
-// pass through it.
+// pass through it: of each merged profile it keeps the values behind its
+// samples, all of them up to 4 million in all profiles together. Beyond that
+// every sample of more than some thousand keeps a thinned selection, from
+// which its quantiles are; its number, mean, deviation and extremes stay exact.
 type Profiler struct {
-	// Key names the profile a job belongs to; nil: its name, or its id if it
-	// has none.
+	// Key names the profile a job belongs to, or is empty for a job that makes
+	// a profile of its own, under its id; nil: its name.
 	Key func(*HistoryJob) string
 
-	byKey map[string]*profileSums
-	order []*profileSums
+	// Spill puts the profiles of single jobs into a temporary file when they
+	// are more than a MiB. They are to be had through Each only, and Close
+	// removes them.
+	Spill bool
+
+	byKey  map[string]*profileSums
+	order  []*profileSums
+	keeper keeper
+	done   spool
 }
 
 // Add takes in one run.
 func (p *Profiler) Add(j *HistoryJob) {
-	key := cmp.Or(j.Name, j.ID)
+	key := j.Name
 	if p.Key != nil {
 		key = p.Key(j)
 	}
 	s, ok := p.byKey[key]
 	if !ok {
+		s = &profileSums{name: cmp.Or(key, j.ID), after: p.done.n, keeper: &p.keeper}
+		if key == "" && p.Spill {
+			s.keeper = &keeper{}
+			s.add(j)
+			p.done.put(s.profile())
+			return
+		}
 		if p.byKey == nil {
 			p.byKey = make(map[string]*profileSums)
 		}
-		s = &profileSums{name: key}
-		p.byKey[key] = s
+		if key != "" {
+			p.byKey[key] = s
+		}
 		p.order = append(p.order, s)
 	}
 	s.add(j)
+	if p.keeper.kept > exactValues && !p.keeper.thin {
+		p.keeper.thin = true
+		for _, s := range p.order {
+			s.eachGathering(func(t *gathering) { t.thin(&p.keeper) })
+		}
+	}
 }
 
 // Profiles returns the profiles in the order of their first runs.
@@ -49,6 +73,30 @@ func (p *Profiler) Profiles() []*Profile {
 	return list
 }
 
+// Each calls f for the profiles in the order of their first runs, one at a
+// time. An error is that of f, or of the temporary file.
+func (p *Profiler) Each(f func(*Profile) error) error {
+	next, err := p.done.reader()
+	for _, s := range p.order {
+		for ; err == nil && p.done.at < s.after; p.done.at++ {
+			err = next(f)
+		}
+		if err == nil {
+			err = f(s.profile())
+		}
+	}
+	for ; err == nil && p.done.at < p.done.n; p.done.at++ {
+		err = next(f)
+	}
+	return err
+}
+
+// Len is the number of profiles.
+func (p *Profiler) Len() int { return len(p.order) + p.done.n }
+
+// Close removes the temporary file.
+func (p *Profiler) Close() error { return p.done.close() }
+
 // ExtractProfile makes the profile of one or more runs of one job.
 func ExtractProfile(runs ...*HistoryJob) *Profile {
 	p := Profiler{Key: func(*HistoryJob) string { return cmp.Or(runs[0].Name, runs[0].ID) }}
@@ -58,10 +106,11 @@ func ExtractProfile(runs ...*HistoryJob) *Profile {
 	return p.Profiles()[0]
 }
 
-// ratio gathers one ratio: sums over all tasks and the tasks' own ratios.
+// ratio gathers one ratio: sums over all tasks and of the tasks' own ratios.
 type ratio struct {
 	num, den float64
-	own      []float64
+	own      float64
+	tasks    int
 }
 
 func (r *ratio) add(num, den int64) {
@@ -71,7 +120,8 @@ func (r *ratio) add(num, den int64) {
 	r.num += float64(num)
 	r.den += float64(den)
 	if den > 0 {
-		r.own = append(r.own, float64(num)/float64(den))
+		r.own += float64(num) / float64(den)
+		r.tasks++
 	}
 }
 
@@ -83,10 +133,10 @@ func (r *ratio) ofSums() float64 {
 }
 
 func (r *ratio) mean() float64 {
-	if len(r.own) == 0 {
+	if r.tasks == 0 {
 		return math.NaN()
 	}
-	return stat.Mean(r.own, nil)
+	return r.own / float64(r.tasks)
 }
 
 // cost gathers time spent on an amount of data.
@@ -131,21 +181,23 @@ func (d *dataRatios) statistics(of func(*ratio) float64) DataStatistics {
 
 // profileSums is what a profile is made from.
 type profileSums struct {
-	name string
-	runs int
-	data dataRatios
+	name   string
+	after  int // profiles that were complete before it
+	keeper *keeper
+	runs   int
+	data   dataRatios
 
 	read, mapped, collect, spill, merge, shuffle, sort, reduce, write cost
 	mapTask, reducePhase, mapCPU, reduceCPU                           cost
 
-	mapIn, mapRecs, redIn, redRecs                          []float64
-	mapTime, mapNoJVM, first, typical, sortTime, reduceTime []float64
-	setup, cleanup, launch                                  []float64
-	mapWave, reduceWave                                     [][]float64
-	locality                                                [numLocalities][]float64
+	mapIn, mapRecs, redIn, redRecs                          gathering
+	mapTime, mapNoJVM, first, typical, sortTime, reduceTime gathering
+	setup, cleanup, launch                                  gathering
+	mapWave, reduceWave                                     []gathering
+	locality                                                [numLocalities]gathering
 	failed, killed                                          [2]int
 
-	duration, maps, reduces, input, sel, mapMean, firstMean, typicalMean, reduceMean []float64
+	duration, maps, reduces, input, sel, mapMean, firstMean, typicalMean, reduceMean gathering
 
 	combineStated        bool // some map states what its combiner took in, if only nothing
 	combined, compressed bool // some run had a combiner, or compressed map output
@@ -153,10 +205,31 @@ type profileSums struct {
 	plainConf            bool // some run states that it did not compress
 }
 
+// eachGathering calls f for all that grows with the tasks.
+func (s *profileSums) eachGathering(f func(*gathering)) {
+	for _, t := range []*gathering{
+		&s.mapIn, &s.mapRecs, &s.redIn, &s.redRecs,
+		&s.mapTime, &s.mapNoJVM, &s.first, &s.typical, &s.sortTime, &s.reduceTime, &s.setup, &s.cleanup, &s.launch,
+		&s.duration, &s.maps, &s.reduces, &s.input, &s.sel, &s.mapMean, &s.firstMean, &s.typicalMean, &s.reduceMean,
+	} {
+		f(t)
+	}
+	for _, list := range [][]gathering{s.mapWave, s.reduceWave, s.locality[:]} {
+		for i := range list {
+			f(&list[i])
+		}
+	}
+}
+
+// runValues are the values of one run whose mean counts, and its input.
+type runValues struct {
+	mapTime, first, typical, reduceTime []float64
+	size                                ratio
+}
+
 func (s *profileSums) add(j *HistoryJob) {
 	s.runs++
-	before := [4]int{len(s.mapTime), len(s.first), len(s.typical), len(s.reduceTime)}
-	run := profileSums{} // ratios of this run alone
+	var run runValues
 	if compress, err := j.Conf.Bool("mapred.compress.map.output", false); err == nil {
 		if _, stated := j.Conf.Lookup("mapred.compress.map.output"); stated {
 			s.compressed, s.plainConf = s.compressed || compress, s.plainConf || !compress
@@ -188,47 +261,52 @@ func (s *profileSums) add(j *HistoryJob) {
 		case Map:
 			s.addMap(t, w, &run)
 			if seconds >= 0 {
-				s.mapTime = append(s.mapTime, seconds)
-				s.locality[w.Locality] = append(s.locality[w.Locality], seconds)
+				run.mapTime = append(run.mapTime, seconds)
+				s.locality[w.Locality].add(s.keeper, seconds)
 				mapStarts = append(mapStarts, timed{w.Start, w.Finish, seconds})
 			}
 		case Reduce:
-			s.addReduce(w, last)
+			s.addReduce(w, last, &run)
 			if seconds >= 0 {
 				reduceStarts = append(reduceStarts, timed{w.Start, w.Finish, seconds})
 			}
 		case Setup:
-			s.setup = appendKnown(s.setup, seconds)
+			s.addKnown(&s.setup, seconds)
 		case Cleanup:
-			s.cleanup = appendKnown(s.cleanup, seconds)
+			s.addKnown(&s.cleanup, seconds)
 		}
 	}
-	s.mapWave = addWaves(s.mapWave, mapStarts)
-	s.reduceWave = addWaves(s.reduceWave, reduceStarts)
+	s.addWaves(&s.mapWave, mapStarts)
+	s.addWaves(&s.reduceWave, reduceStarts)
 	if len(j.Tasks) == 0 {
 		s.addTotals(&j.Totals, &run)
 	}
 
 	maps, reduces := runCounts(j)
-	s.maps, s.reduces = append(s.maps, float64(maps)), append(s.reduces, float64(reduces))
+	s.maps.add(s.keeper, float64(maps))
+	s.reduces.add(s.keeper, float64(reduces))
 	if Known(j.Submit) && Known(j.Launch) {
-		s.launch = append(s.launch, (j.Launch - j.Submit).Seconds())
+		s.launch.add(s.keeper, (j.Launch - j.Submit).Seconds())
 	}
 	if Known(j.Submit) && Known(j.Finish) {
-		s.duration = append(s.duration, (j.Finish - j.Submit).Seconds())
+		s.duration.add(s.keeper, (j.Finish - j.Submit).Seconds())
 	}
-	if run.data.mapSize.den > 0 {
-		s.input, s.sel = append(s.input, run.data.mapSize.den), append(s.sel, run.data.mapSize.ofSums())
+	if run.size.den > 0 {
+		s.input.add(s.keeper, run.size.den)
+		s.sel.add(s.keeper, run.size.ofSums())
 	}
-	mean := func(to *[]float64, values []float64) {
-		if len(values) > 0 {
-			*to = append(*to, stat.Mean(values, nil))
+	for _, x := range []struct {
+		all, means *gathering
+		values     []float64
+	}{
+		{&s.mapTime, &s.mapMean, run.mapTime}, {&s.first, &s.firstMean, run.first},
+		{&s.typical, &s.typicalMean, run.typical}, {&s.reduceTime, &s.reduceMean, run.reduceTime},
+	} {
+		if len(x.values) > 0 {
+			x.all.add(s.keeper, x.values...)
+			x.means.add(s.keeper, stat.Mean(x.values, nil))
 		}
 	}
-	mean(&s.mapMean, s.mapTime[before[0]:])
-	mean(&s.firstMean, s.first[before[1]:])
-	mean(&s.typicalMean, s.typical[before[2]:])
-	mean(&s.reduceMean, s.reduceTime[before[3]:])
 }
 
 // runCounts returns the tasks of a run: as recorded, or where a table has only
@@ -242,7 +320,7 @@ func runCounts(j *HistoryJob) (maps, reduces int) {
 	return maps, reduces
 }
 
-func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *profileSums) {
+func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *runValues) {
 	in := w.InBytes
 	if in == Unknown {
 		in = w.HDFSReadBytes
@@ -254,7 +332,7 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *profileSums
 	s.data.inputWidth.add(in, w.InRecords)
 	s.data.mapOutWidth.add(w.OutBytes, w.OutRecords)
 	s.data.mapSize.add(w.OutBytes, in)
-	run.data.mapSize.add(w.OutBytes, in)
+	run.size.add(w.OutBytes, in)
 	s.data.mapRecs.add(w.OutRecords, w.InRecords)
 	s.combineStated = s.combineStated || w.More.CombineInRecords != Unknown
 	if w.More.CombineInRecords > 0 {
@@ -263,10 +341,10 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *profileSums
 	}
 	s.data.intermCompress.add(w.More.SpillStoredBytes, w.More.SpillRawBytes)
 	if in >= 0 {
-		s.mapIn = append(s.mapIn, float64(in))
+		s.mapIn.add(s.keeper, float64(in))
 	}
 	if w.InRecords >= 0 {
-		s.mapRecs = append(s.mapRecs, float64(w.InRecords))
+		s.mapRecs.add(s.keeper, float64(w.InRecords))
 	}
 	if Known(w.Phases[PhaseRead]) { // the phases are timed apart
 		s.read.add(w.Phases[PhaseRead], in)
@@ -283,20 +361,20 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *profileSums
 		s.mapCPU.add(time.Duration(w.More.CPUMillis)*time.Millisecond, w.InRecords)
 	}
 	if Known(w.Phases[PhaseStartup]) {
-		s.mapNoJVM = append(s.mapNoJVM, (w.Duration() - w.Phases[PhaseStartup]).Seconds())
+		s.mapNoJVM.add(s.keeper, (w.Duration() - w.Phases[PhaseStartup]).Seconds())
 	}
 }
 
-func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration) {
+func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration, run *runValues) {
 	s.data.reduceOutWidth.add(w.reduceOut(), w.OutRecords)
 	s.data.reduceSize.add(w.reduceOut(), w.InBytes)
 	s.data.reduceRecs.add(w.OutRecords, w.InRecords)
 	s.data.perGroup.add(w.InRecords, w.More.InGroups)
 	if w.ShuffleBytes >= 0 {
-		s.redIn = append(s.redIn, float64(w.ShuffleBytes))
+		s.redIn.add(s.keeper, float64(w.ShuffleBytes))
 	}
 	if w.InRecords >= 0 {
-		s.redRecs = append(s.redRecs, float64(w.InRecords))
+		s.redRecs.add(s.keeper, float64(w.InRecords))
 	}
 	shuffle, sort := w.Phases[PhaseShuffle], w.Phases[PhaseMerge]
 	if !Known(shuffle) || !Known(w.Start) || !Known(w.Finish) {
@@ -310,14 +388,14 @@ func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration) {
 		sort = 0
 	}
 	ready := began + shuffle + sort
-	s.sortTime = append(s.sortTime, sort.Seconds())
+	s.sortTime.add(s.keeper, sort.Seconds())
 	s.sort.add(sort, w.ShuffleBytes)
-	s.reduceTime = append(s.reduceTime, (w.Finish - ready).Seconds())
+	run.reduceTime = append(run.reduceTime, (w.Finish - ready).Seconds())
 	s.reducePhase.add(w.Finish-ready, w.InRecords)
 	if Known(lastMap) && w.Start < lastMap {
-		s.first = append(s.first, max(0, ready-lastMap).Seconds())
+		run.first = append(run.first, max(0, ready-lastMap).Seconds())
 	} else {
-		s.typical = append(s.typical, (shuffle + sort).Seconds())
+		run.typical = append(run.typical, (shuffle + sort).Seconds())
 		s.shuffle.add(shuffle, w.ShuffleBytes)
 	}
 	if Known(w.Phases[PhaseWrite]) {
@@ -338,7 +416,7 @@ func (a *HistoryAttempt) reduceOut() int64 {
 }
 
 // addTotals takes the ratios of a job whose tasks are not recorded.
-func (s *profileSums) addTotals(t *JobTotals, run *profileSums) {
+func (s *profileSums) addTotals(t *JobTotals, run *runValues) {
 	known := func(list ...int64) int64 {
 		for _, v := range list {
 			if v != Unknown {
@@ -352,7 +430,7 @@ func (s *profileSums) addTotals(t *JobTotals, run *profileSums) {
 	s.data.inputWidth.add(in, t.Map.InRecords)
 	s.data.mapOutWidth.add(t.Map.OutBytes, t.Map.OutRecords)
 	s.data.mapSize.add(t.Map.OutBytes, in)
-	run.data.mapSize.add(t.Map.OutBytes, in)
+	run.size.add(t.Map.OutBytes, in)
 	s.data.mapRecs.add(t.Map.OutRecords, t.Map.InRecords)
 	s.data.reduceOutWidth.add(out, t.Reduce.OutRecords)
 	s.data.reduceRecs.add(t.Reduce.OutRecords, t.Reduce.InRecords)
@@ -364,11 +442,10 @@ func (s *profileSums) addTotals(t *JobTotals, run *profileSums) {
 	}
 }
 
-func appendKnown(list []float64, v float64) []float64 {
-	if math.IsNaN(v) {
-		return list
+func (s *profileSums) addKnown(to *gathering, v float64) {
+	if !math.IsNaN(v) {
+		to.add(s.keeper, v)
 	}
-	return append(list, v)
 }
 
 // timed is an attempt on the time axis of its run.
@@ -379,17 +456,16 @@ type timed struct {
 
 // addWaves ranks a run's attempts by start and deals them out to waves as wide
 // as the run's peak of attempts at once.
-func addWaves(waves [][]float64, run []timed) [][]float64 {
+func (s *profileSums) addWaves(to *[]gathering, run []timed) {
 	width := peak(run)
 	slices.SortStableFunc(run, func(a, b timed) int { return cmp.Compare(a.start, b.start) })
 	for i, a := range run {
 		w := i / width
-		for len(waves) <= w {
-			waves = append(waves, nil)
+		for len(*to) <= w {
+			*to = append(*to, gathering{})
 		}
-		waves[w] = append(waves[w], a.seconds)
+		(*to)[w].add(s.keeper, a.seconds)
 	}
-	return waves
 }
 
 // peak is the largest number of attempts that ran at once; one that ends when
@@ -412,6 +488,8 @@ func peak(run []timed) int {
 	return most
 }
 
+const sampleSteps = 100 // between the quantiles of a sample
+
 // NewSample sums up values, which it sorts. Quantiles are the values
 // themselves, or of more than a hundred at steps of a hundredth.
 func NewSample(values []float64) Sample {
@@ -428,7 +506,7 @@ func NewSample(values []float64) Sample {
 	}
 	s.SD = stat.StdDev(values, nil)
 	last := len(values) - 1
-	steps := min(last, 100)
+	steps := min(last, sampleSteps)
 	s.Quantiles = make([]float64, steps+1)
 	for i := range s.Quantiles {
 		q := empirical(values).at(float64(i*last) / float64(steps))
@@ -437,10 +515,10 @@ func NewSample(values []float64) Sample {
 	return s
 }
 
-func samples(lists [][]float64) []Sample {
+func samples(lists []gathering) []Sample {
 	all := make([]Sample, len(lists))
-	for i, l := range lists {
-		all[i] = NewSample(l)
+	for i := range lists {
+		all[i] = lists[i].sample()
 	}
 	return all
 }
@@ -448,15 +526,15 @@ func samples(lists [][]float64) []Sample {
 func (s *profileSums) profile() *Profile {
 	p := &Profile{
 		Name: s.name, Runs: s.runs,
-		Maps: int(math.Round(stat.Mean(s.maps, nil))), Reduces: int(math.Round(stat.Mean(s.reduces, nil))),
+		Maps: int(math.Round(s.maps.mean)), Reduces: int(math.Round(s.reduces.mean)),
 		Data: s.data.statistics((*ratio).ofSums), TaskMeans: s.data.statistics((*ratio).mean),
-		MapInBytes: NewSample(s.mapIn), MapInRecords: NewSample(s.mapRecs),
-		ReduceInBytes: NewSample(s.redIn), ReduceInRecords: NewSample(s.redRecs),
+		MapInBytes: s.mapIn.sample(), MapInRecords: s.mapRecs.sample(),
+		ReduceInBytes: s.redIn.sample(), ReduceInRecords: s.redRecs.sample(),
 		ReduceSkew: math.NaN(),
-		MapTime:    NewSample(s.mapTime), MapByWave: samples(s.mapWave), MapMinusJVM: NewSample(s.mapNoJVM),
-		FirstShuffle: NewSample(s.first), TypicalShuffle: NewSample(s.typical),
-		SortTime: NewSample(s.sortTime), ReduceTime: NewSample(s.reduceTime), ReduceByWave: samples(s.reduceWave),
-		SetupTime: NewSample(s.setup), CleanupTime: NewSample(s.cleanup), LaunchDelay: NewSample(s.launch),
+		MapTime:    s.mapTime.sample(), MapByWave: samples(s.mapWave), MapMinusJVM: s.mapNoJVM.sample(),
+		FirstShuffle: s.first.sample(), TypicalShuffle: s.typical.sample(),
+		SortTime: s.sortTime.sample(), ReduceTime: s.reduceTime.sample(), ReduceByWave: samples(s.reduceWave),
+		SetupTime: s.setup.sample(), CleanupTime: s.cleanup.sample(), LaunchDelay: s.launch.sample(),
 		FailedMaps: s.failed[Map], FailedReduces: s.failed[Reduce], KilledMaps: s.killed[Map], KilledReduces: s.killed[Reduce],
 		Cost: CostStatistics{
 			ReadPerByte: s.read.per(), MapPerRecord: s.mapped.per(), CollectPerRecord: s.collect.per(),
@@ -466,14 +544,14 @@ func (s *profileSums) profile() *Profile {
 			MapCPUPerRecord: s.mapCPU.per(), ReduceCPUPerRecord: s.reduceCPU.per(),
 		},
 		Spread: RunSpread{
-			Duration: NewSample(s.duration), Maps: NewSample(s.maps), Reduces: NewSample(s.reduces),
-			InputBytes: NewSample(s.input), MapSizeSel: NewSample(s.sel), MapTime: NewSample(s.mapMean),
-			FirstShuffle: NewSample(s.firstMean), TypicalShuffle: NewSample(s.typicalMean), ReduceTime: NewSample(s.reduceMean),
+			Duration: s.duration.sample(), Maps: s.maps.sample(), Reduces: s.reduces.sample(),
+			InputBytes: s.input.sample(), MapSizeSel: s.sel.sample(), MapTime: s.mapMean.sample(),
+			FirstShuffle: s.firstMean.sample(), TypicalShuffle: s.typicalMean.sample(), ReduceTime: s.reduceMean.sample(),
 		},
 	}
 	for l := range p.TimeByLocality {
-		p.MapsByLocality[l] = len(s.locality[l])
-		p.TimeByLocality[l] = NewSample(s.locality[l])
+		p.MapsByLocality[l] = s.locality[l].n
+		p.TimeByLocality[l] = s.locality[l].sample()
 	}
 	if p.ReduceInBytes.Mean > 0 {
 		p.ReduceSkew = p.ReduceInBytes.Max / p.ReduceInBytes.Mean

@@ -61,13 +61,15 @@ func (o ReadOptions) Open(paths ...string) (*History, error) {
 // Each reads files or directories and calls f for every job as soon as it is
 // complete, keeping none: for more histories than fit in memory. Instants are
 // as in the source, Unix times in most formats. Configurations must stand
-// before their jobs, which directories are put in order for. It returns what
-// was lost.
-func (o ReadOptions) Each(paths []string, f func(*HistoryJob) error) ([]Problem, error) {
+// before their jobs, which directories are put in order for. It returns all
+// else: SWIM jobs, the topology, the cluster's configuration, and what was lost.
+func (o ReadOptions) Each(paths []string, f func(*HistoryJob) error) (*History, error) {
 	c := newCollector(o.Limits)
-	c.each = f
-	err := o.read(c, paths)
-	return c.h.Problems, err
+	c.each, c.passing = f, true
+	if err := o.read(c, paths); err != nil {
+		return nil, err
+	}
+	return c.close(), nil
 }
 
 func (o ReadOptions) read(c *collector, paths []string) error {

@@ -12,9 +12,9 @@ import (
 // WriteProfileText writes a profile for people: the samples, the ratios and
 // costs under the keys of profile files, and what is missing.
 func WriteProfileText(w io.Writer, p *Profile) error {
-	fmt.Fprintf(w, "%s: %d runs, %d maps, %d reduces\n", escapeCell(p.Name), p.Runs, p.Maps, p.Reduces)
+	fmt.Fprintf(w, "%s: %s, %s, %s\n", escapeCell(p.Name), Counted(p.Runs, "run", "runs"), Counted(p.Maps, "map", "maps"), Counted(p.Reduces, "reduce", "reduces"))
 	if n := p.FailedMaps + p.FailedReduces + p.KilledMaps + p.KilledReduces; n > 0 {
-		fmt.Fprintf(w, "attempts: %d maps and %d reduces failed, %d and %d were killed\n", p.FailedMaps, p.FailedReduces, p.KilledMaps, p.KilledReduces)
+		fmt.Fprintf(w, "failed attempts: %d of maps, %d of reduces; killed: %d of maps, %d of reduces\n", p.FailedMaps, p.FailedReduces, p.KilledMaps, p.KilledReduces)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\ns, bytes, records\tn\tmean\tsd\tmin\tmedian\t95 %\tmax")
@@ -42,6 +42,14 @@ func WriteProfileText(w io.Writer, p *Profile) error {
 	listing(w, "missing", p.Missing)
 	_, err := io.WriteString(w, "\n")
 	return err
+}
+
+// Counted is a number of things, in words for one and for any other number.
+func Counted(n int, one, many string) string {
+	if n == 1 {
+		many = one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // headed writes rows, and before the first of them the header.

@@ -144,13 +144,13 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
 	if killed > 0 {
-		note("%d killed attempts are not repeated", killed)
+		note("%s not repeated", Counted(killed, "killed attempt is", "killed attempts are"))
 	}
 	if never > 0 {
-		note("%d tasks have no successful attempt of known length: their time is zero", never)
+		note("%s no successful attempt of known length: zero time is taken", Counted(never, "task has", "tasks have"))
 	}
 	if unsized > 0 {
-		note("the input of %d maps is not recorded: taken as zero bytes", unsized)
+		note("the input of %s is not recorded: taken as zero bytes", Counted(unsized, "map", "maps"))
 	}
 	return j
 }

@@ -47,12 +47,14 @@ func WriteProfile(w io.Writer, p *Profile) error {
 }
 
 // WriteProfilesJSON writes profiles as a JSON array of what is in [recorded].
-func WriteProfilesJSON(w io.Writer, profiles []*Profile) error {
+// each is to call its argument for one after another.
+func WriteProfilesJSON(w io.Writer, each func(func(*Profile) error) error) error {
 	j := newJSONWriter(w, jsontext.WithIndent("  "))
 	j.list(func() {
-		for _, p := range profiles {
+		j.err = cmp.Or(each(func(p *Profile) error {
 			j.keyed(keyed(reflect.ValueOf(*p)))
-		}
+			return j.err
+		}), j.err)
 	})
 	return j.err
 }

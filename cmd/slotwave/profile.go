@@ -2,9 +2,10 @@ package main
 
 import (
 	"bytes"
-	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path/filepath"
 	"strings"
 
@@ -47,70 +48,96 @@ scenario: one into a file, or all into a directory.`,
 }
 
 func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
-	p := workload.Profiler{}
+	p := workload.Profiler{Spill: true}
+	defer p.Close()
 	switch k.by {
 	case "name":
 	case "job":
-		p.Key = func(j *workload.HistoryJob) string { return j.ID }
+		p.Key = func(*workload.HistoryJob) string { return "" }
 	default:
 		return fmt.Errorf("--by %s: want name or job", k.by)
 	}
-	problems, err := workload.ReadOptions{}.Each(recordings(args), func(j *workload.HistoryJob) error { p.Add(j); return nil })
+	h, err := workload.ReadOptions{}.Each(recordings(args), func(j *workload.HistoryJob) error { p.Add(j); return nil })
 	if err != nil {
 		return err
 	}
-	if err := a.losses(problems, 0, k.strict, k.quiet); err != nil {
+	if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
 		return err
 	}
-	profiles := p.Profiles()
-	if len(profiles) == 0 {
+	if p.Len() == 0 {
 		return fmt.Errorf("%s: no recorded job: want a trace or history with tasks", strings.Join(args, ", "))
 	}
-	for _, x := range profiles {
-		x.Source = args
+	each := func(f func(*workload.Profile) error) error {
+		return p.Each(func(x *workload.Profile) error {
+			x.Source = args
+			return f(x)
+		})
 	}
 	if k.to.out != "" {
-		parts, err := profileFiles(profiles, &k.to)
+		parts, stop, err := profileFiles(each, p.Len(), &k.to)
 		if err != nil {
 			return err
 		}
+		defer stop()
 		if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "profile", Seed: 1}); err != nil {
 			return err
 		}
 	}
-	var text bytes.Buffer
 	switch {
 	case k.quiet:
 		return nil
 	case k.json:
-		err = workload.WriteProfilesJSON(a.stdout, profiles)
-	default:
-		for _, x := range profiles {
-			err = cmp.Or(err, workload.WriteProfileText(&text, x))
-		}
-		io.WriteString(a.stdout, printable(text.String()))
+		return internal(workload.WriteProfilesJSON(a.stdout, each))
 	}
-	return internal(err)
+	var text bytes.Buffer
+	return internal(each(func(x *workload.Profile) error {
+		text.Reset()
+		if err := workload.WriteProfileText(&text, x); err != nil {
+			return err
+		}
+		_, err := io.WriteString(a.stdout, printable(text.String()))
+		return err
+	}))
 }
 
-// profileFiles is a file for each profile, named after it.
-func profileFiles(profiles []*workload.Profile, to *destination) ([]part, error) {
+// profileFiles is a file for each profile, named after it. The files are to be
+// written in order, once, and stop is to be called after that.
+func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []part, stop func(), err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
-		return []part{{"profiles.json", func(w io.Writer) error { return workload.WriteProfilesJSON(w, profiles) }}}, nil
+		return []part{{"profiles.json", func(w io.Writer) error { return workload.WriteProfilesJSON(w, each) }}}, func() {}, nil
 	}
-	if to.main() != "" && len(profiles) > 1 {
-		return nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), len(profiles))
+	if to.main() != "" && n > 1 {
+		return nil, nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), n)
 	}
-	var parts []part
+	var failed error
+	next, stop := iter.Pull(func(yield func(*workload.Profile) bool) {
+		failed = each(func(x *workload.Profile) error {
+			if !yield(x) {
+				return errStopped
+			}
+			return nil
+		})
+	})
+	write := func(w io.Writer) error {
+		x, ok := next()
+		if !ok {
+			return failed
+		}
+		return workload.WriteProfile(w, x)
+	}
 	taken := map[string]bool{}
-	for _, p := range profiles {
-		slug := results.Slug(p.Name)
+	err = each(func(x *workload.Profile) error {
+		slug := results.Slug(x.Name)
 		name := slug + ".toml"
 		for n := 2; taken[name]; n++ {
 			name = fmt.Sprintf("%s-%d.toml", slug, n)
 		}
 		taken[name] = true
-		parts = append(parts, part{name, func(w io.Writer) error { return workload.WriteProfile(w, p) }})
-	}
-	return parts, nil
+		parts = append(parts, part{name, write})
+		return nil
+	})
+	return parts, stop, err
 }
+
+// errStopped ends a walk over profiles of which no more are wanted.
+var errStopped = errors.New("no more profiles are wanted")

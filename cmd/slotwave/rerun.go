@@ -12,6 +12,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/workload"
 )
 
 func (a *app) rerunCommand() *cobra.Command {
@@ -63,7 +64,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	if err := sameOutputs(m, again); err != nil {
 		return coded{exitInternal, fmt.Errorf("%s: %w", path, err)}
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %d files, the same bytes\n", printable(path), len(again.Outputs))
+	_, err = fmt.Fprintf(a.stdout, "%s: %s, the same bytes\n", printable(path), workload.Counted(len(again.Outputs), "file", "files"))
 	return err
 }
 

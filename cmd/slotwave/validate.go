@@ -58,19 +58,19 @@ func (a *app) validate(name string, strict bool) error {
 		}
 		a.warn(s.Warnings)
 		if strict && len(s.Warnings) > 0 {
-			return fmt.Errorf("%s: %d warnings", name, len(s.Warnings))
+			return fmt.Errorf("%s: %s", name, workload.Counted(len(s.Warnings), "warning", "warnings"))
 		}
 		jobs := 0
 		for _, r := range s.Runs {
 			jobs += len(r.Question.Jobs)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s: scenario, %d runs, %d jobs\n", printable(name), len(s.Runs), jobs)
+		_, err = fmt.Fprintf(a.stdout, "%s: scenario, %s, %s\n", printable(name), workload.Counted(len(s.Runs), "run", "runs"), workload.Counted(jobs, "job", "jobs"))
 		return err
 	}
 	if filepath.Base(name) == results.ManifestName {
 		m, err := results.ReadManifest(name)
 		if err == nil {
-			_, err = fmt.Fprintf(a.stdout, "%s: result of %s, %d files\n", printable(name), printable(m.Scenario), len(m.Outputs))
+			_, err = fmt.Fprintf(a.stdout, "%s: result of %s, %s\n", printable(name), printable(m.Scenario), workload.Counted(len(m.Outputs), "file", "files"))
 		}
 		return err
 	}
@@ -84,13 +84,15 @@ func (a *app) validate(name string, strict bool) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%s: platform profile, %d phases\n", printable(name), len(p))
+		_, err = fmt.Fprintf(a.stdout, "%s: platform profile, %s\n", printable(name), workload.Counted(len(p), "phase", "phases"))
 		return err
 	}
-	h, err := workload.Open(name)
+	var n held
+	h, err := workload.ReadOptions{}.Each([]string{name}, func(j *workload.HistoryJob) error { n.job(j); return nil })
 	if err != nil {
 		return err
 	}
+	n.rest(h)
 	for _, p := range h.Problems {
 		fmt.Fprintf(a.stderr, "warning: %s\n", printable(p.String()))
 	}
@@ -98,36 +100,55 @@ func (a *app) validate(name string, strict bool) error {
 		fmt.Fprintf(a.stderr, "warning: and %d more\n", h.Dropped)
 	}
 	lost := len(h.Problems) + h.Dropped
-	if holdings(h) == "nothing" && lost > 0 {
-		return fmt.Errorf("%s: nothing could be read: %d losses", name, lost)
+	losses := workload.Counted(lost, "loss", "losses")
+	if n == (held{}) && lost > 0 {
+		return fmt.Errorf("%s: nothing could be read: %s", name, losses)
 	}
 	if strict && lost > 0 {
-		return fmt.Errorf("%s: %d losses", name, lost)
+		return fmt.Errorf("%s: %s", name, losses)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), holdings(h))
+	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), n)
 	return err
 }
 
-// holdings says what a history holds.
-func holdings(h *workload.History) string {
-	var parts []string
-	count := func(n int, what string) {
-		if n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, what))
-		}
-	}
-	tasks, attempts := 0, 0
+// held counts what a history holds.
+type held struct{ jobs, tasks, attempts, machines, properties int }
+
+// holdings counts what a history holds that keeps its jobs.
+func holdings(h *workload.History) (n held) {
 	for i := range h.Jobs {
-		tasks += len(h.Jobs[i].Tasks)
-		for t := range h.Jobs[i].Tasks {
-			attempts += len(h.Jobs[i].Tasks[t].Attempts)
+		n.job(&h.Jobs[i])
+	}
+	n.rest(h)
+	return n
+}
+
+func (n *held) job(j *workload.HistoryJob) {
+	n.jobs++
+	n.tasks += len(j.Tasks)
+	for t := range j.Tasks {
+		n.attempts += len(j.Tasks[t].Attempts)
+	}
+}
+
+// rest counts what is apart from the jobs.
+func (n *held) rest(h *workload.History) {
+	n.jobs += len(h.Swim)
+	n.machines, n.properties = h.Topology.Hosts(), len(h.Site.Keys())
+}
+
+func (n held) String() string {
+	var parts []string
+	count := func(n int, one, many string) {
+		if n > 0 {
+			parts = append(parts, workload.Counted(n, one, many))
 		}
 	}
-	count(len(h.Jobs)+len(h.Swim), "jobs")
-	count(tasks, "tasks")
-	count(attempts, "attempts")
-	count(h.Topology.Hosts(), "machines")
-	count(len(h.Site.Keys()), "properties of the cluster")
+	count(n.jobs, "job", "jobs")
+	count(n.tasks, "task", "tasks")
+	count(n.attempts, "attempt", "attempts")
+	count(n.machines, "machine", "machines")
+	count(n.properties, "property of the cluster", "properties of the cluster")
 	if len(parts) == 0 {
 		return "nothing"
 	}
@@ -143,12 +164,29 @@ func isScenario(name string) bool {
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 64<<20 || !strings.EqualFold(filepath.Ext(name), ".json") {
 		return false
 	}
-	data, err := os.ReadFile(name)
-	var head struct {
-		Cluster json.RawMessage `json:"cluster"`
-		Runs    json.RawMessage `json:"runs"`
+	f, err := os.Open(name)
+	if err != nil {
+		return false
 	}
-	return err == nil && json.Unmarshal(data, &head) == nil && head.Cluster != nil && head.Runs != nil
+	defer f.Close()
+	// The first object tells, whatever follows.
+	dec := json.NewDecoder(f)
+	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
+		return false
+	}
+	wanted := map[string]bool{"cluster": true, "runs": true}
+	for len(wanted) > 0 && dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return false
+		}
+		delete(wanted, key.(string))
+		var value json.RawMessage
+		if len(wanted) > 0 && dec.Decode(&value) != nil {
+			return false
+		}
+	}
+	return len(wanted) == 0
 }
 
 // isProfile knows a platform profile by its header.
