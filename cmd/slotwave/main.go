@@ -2,12 +2,15 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 
@@ -70,12 +73,26 @@ type coded struct {
 
 func (c coded) Unwrap() error { return c.error }
 
-// internal marks an error that is not the user's.
+// internal marks an error that is not the user's. What the system says of a
+// file is: a full disk, or a folder that is gone.
 func internal(err error) error {
-	if err == nil {
-		return nil
+	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) || errors.As(err, new(*os.SyscallError)) {
+		return err
 	}
 	return coded{exitInternal, err}
+}
+
+// printer is the standard output; it keeps the first error, for those who do
+// not look.
+type printer struct {
+	io.Writer
+	err error
+}
+
+func (p *printer) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	p.err = cmp.Or(p.err, err)
+	return n, err
 }
 
 func (a *app) run(args []string) (code int) {
@@ -88,11 +105,13 @@ func (a *app) run(args []string) (code int) {
 	if a.stdin == nil {
 		a.stdin = os.Stdin
 	}
+	out := &printer{Writer: a.stdout}
+	a.stdout = out
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	err := root.Execute()
+	err := cmp.Or(root.Execute(), out.err)
 	if err == nil {
 		return exitDone
 	}
@@ -115,6 +134,9 @@ func exitCode(err error) int {
 
 // terminal tells whether a writer is one.
 func terminal(w io.Writer) bool {
+	if p, ok := w.(*printer); ok {
+		w = p.Writer
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
@@ -139,7 +161,23 @@ scheduler of your choice, for real or made-up workloads.
 	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.fitCommand(), a.microbenchCommand(), a.calibrateCommand())
 	root.AddCommand(a.profileCommand(), a.convertCommand())
 	root.AddCommand(topics()...)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Run, c.RunE = nil, help
+		}
+	}
 	return root
+}
+
+// help shows the page of a verb or a topic.
+func help(c *cobra.Command, args []string) error {
+	about, _, err := c.Root().Find(args)
+	if err != nil {
+		return fmt.Errorf("help %s: no such page: want a verb or a topic that `slotwave help` lists", strings.Join(args, " "))
+	}
+	about.InitDefaultHelpFlag() // so that the page shows it
+	return about.Help()
 }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -29,7 +29,8 @@ Rates are sizes per second: shuffle_rate = "10m".`
 
 const exitTopic = `0    done
 1    internal error: the fault of slotwave
-2    bad input; the message names file, line and what was expected
+2    bad input; the message names file, line and what was expected. Also a file
+     that cannot be read, or an output that cannot be written
 3    a limit was hit
 4    compare --fail-above: a difference is above it
 130  interrupted

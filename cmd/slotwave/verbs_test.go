@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/slotwave/slotwave/results"
@@ -40,13 +42,36 @@ func TestShow(t *testing.T) {
 	}
 }
 
+// fullDisk takes nothing, as a full disk does.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "full", Err: syscall.ENOSPC}
+}
+
+// What cannot be written is told by every verb, and is no internal error.
+func TestOutputFails(t *testing.T) {
+	trace := filepath.Join(t.TempDir(), "trace")
+	writeFile(t, trace, sound)
+	for _, args := range [][]string{
+		{"list"}, {"version"}, {"help"}, {"help", "units"}, {"show", "two-jobs"}, {"validate", trace}, {"profile", trace}, {"profile", trace, "--json"},
+		{"convert", trace, "--to", "csv", "--out", filepath.Join(t.TempDir(), "csv")}, {"predict", "two-jobs", "--out", filepath.Join(t.TempDir(), "p")},
+		{"run", "two-jobs", "--out", filepath.Join(t.TempDir(), "r")}, {"run", "two-jobs", "--json", "--out", filepath.Join(t.TempDir(), "j")},
+	} {
+		var stderr bytes.Buffer
+		if code := run(args, fullDisk{}, &stderr); code != exitInput || !strings.Contains(stderr.String(), "write full: no space left") {
+			t.Errorf("%v: exit code %d: %s", args, code, &stderr)
+		}
+	}
+}
+
 // Everything that can go wrong before a run has the exit code of bad input.
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"run"}, {"run", "a", "b"}, {"run", "none"}, {"run", "two-jobs", "--nodes=3"}, {"walk"},
 		{"run", "two-jobs", "--set", "cluster"}, {"run", "two-jobs", "--set", "cluster.nods=3"},
 		{"run", "two-jobs", "--replications", "0"}, {"run", "two-jobs", "--workers", "-1"},
-		{"run", "two-jobs", "--seed", "x"}, {"rerun", "none"}, {"validate", "none"}, {"oracle", t.TempDir()},
+		{"run", "two-jobs", "--seed", "x"}, {"rerun", "none"}, {"validate", "none"}, {"oracle", t.TempDir()}, {"help", "walk"},
 	} {
 		if code, _, stderr := call("", args...); code != exitInput || stderr == "" {
 			t.Errorf("slotwave %s: exit code %d: %q", strings.Join(args, " "), code, stderr)
