@@ -41,7 +41,9 @@ func TestShippedScenariosGiveTheCommittedResults(t *testing.T) {
 	}
 	all := map[string]*shown{}
 	for i, name := range names {
-		all[name] = facts[i]
+		if facts[i] != nil {
+			all[name] = facts[i]
+		}
 	}
 	writeFacts(t, all)
 }
