@@ -22,8 +22,13 @@ type Work struct {
 	Compares          float64 // millions of comparisons of the sort (Herodotou, eq. 20)
 
 	ShuffleMB, ShuffleRecords float64 // of a reduce, as fetched
+	Fetches                   float64
 	MergedMB, MergedRecords   float64 // of these, merged to disk in the background
 	WriteMB, WriteRecords     float64
+
+	// The parts of a reduce's copies, of its merges before the reduce function and
+	// of what follows that go on while other tasks of the node are at work.
+	CopiesBeside, MergesBeside, WriteBeside float64
 }
 
 // MB is what the platform model takes a phase's time from.
@@ -74,15 +79,55 @@ var workTerms = map[string][]WorkTerm{
 		{"MB merged", func(w *Work) float64 { return w.merged(w.SpillMB) }}, {"records merged", func(w *Work) float64 { return w.merged(w.SpillRecords) }},
 		{"root of records merged", func(w *Work) float64 { return w.merged(math.Sqrt(w.SpillRecords)) }},
 	},
+	copies: {
+		{"1", one}, {"fetches", func(w *Work) float64 { return w.Fetches }},
+		{"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"root of MB", func(w *Work) float64 { return math.Sqrt(w.ShuffleMB) }},
+	},
+	merges: {
+		{"1", one}, {"MB merged", func(w *Work) float64 { return w.ShuffleMB }},
+		{"records merged", func(w *Work) float64 { return w.ShuffleRecords }}, {"root of records merged", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
+	},
 	"shuffle": {
 		{"1", one}, {"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"records", func(w *Work) float64 { return w.ShuffleRecords }},
 		{"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
 		{"MB merged", func(w *Work) float64 { return w.MergedMB }}, {"records merged", func(w *Work) float64 { return w.MergedRecords }},
 	},
-	"write": {
-		{"1", one}, {"MB", func(w *Work) float64 { return w.WriteMB }}, {"records", func(w *Work) float64 { return w.WriteRecords }},
-		{"root of records", func(w *Work) float64 { return math.Sqrt(w.WriteRecords) }},
+	// Reading what was merged, record by record, for the reduce function.
+	"input": {
+		{"1", one}, {"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"root of MB", func(w *Work) float64 { return math.Sqrt(w.ShuffleMB) }},
+		{"records", func(w *Work) float64 { return w.ShuffleRecords }}, {"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
 	},
+	"write": {
+		{"1", one}, {"MB", func(w *Work) float64 { return w.WriteMB }}, {"root of MB", func(w *Work) float64 { return math.Sqrt(w.WriteMB) }},
+		{"records", func(w *Work) float64 { return w.WriteRecords }}, {"root of records", func(w *Work) float64 { return math.Sqrt(w.WriteRecords) }},
+	},
+}
+
+// The parts of a shuffle: fetching map outputs, and merging all of them once,
+// in the background or in the sort.
+const (
+	copies = "copies"
+	merges = "merges"
+)
+
+// besides is the part of a phase that goes on beside other tasks.
+var besides = map[string]func(*Work) float64{
+	copies:  func(w *Work) float64 { return w.CopiesBeside },
+	merges:  func(w *Work) float64 { return w.MergesBeside },
+	"input": func(w *Work) float64 { return w.WriteBeside },
+	"write": func(w *Work) float64 { return w.WriteBeside },
+}
+
+// contended is the terms of a phase that takes so much longer where others are at
+// work.
+func contended(phase string, slower float64) []WorkTerm {
+	terms := slices.Clone(workTerms[phase])
+	for i, t := range terms {
+		if slower > 0 {
+			terms[i] = WorkTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*besides[phase](w))) }}
+		}
+	}
+	return terms
 }
 
 func one(*Work) float64 { return 1 }
@@ -93,6 +138,8 @@ type WorkRow struct {
 	Work
 	MS    float64
 	Group string
+
+	Copies, Merges float64 // ms in each part of a shuffle, which may overlap; 0: not known
 }
 
 // WorkModel is the time of a phase in ms as a sum of terms, none negative.
@@ -100,16 +147,46 @@ type WorkModel struct {
 	Terms []WorkTerm
 	B     []float64 // ms per unit of each term
 	BIC   float64
+
+	fetching int // terms that are those of a shuffle's copies; 0: not told apart
+
+	Slower  []Slower // where other tasks are at work
+	Retried float64  // part of the rows that waited retryMS more than the terms say
 }
 
+// Slower is by which part the terms of a phase are larger while other tasks of
+// the node are at work.
+type Slower struct {
+	Phase string
+	By    float64
+}
+
+// retryMS is how long a closed file waits before the NameNode is asked again
+// whether its last block has arrived (DFSClient.DFSOutputStream.closeInternal).
+const retryMS = 400
+
 // At is the phase's time in ms.
-func (m *WorkModel) At(w *Work) float64 {
+func (m *WorkModel) At(w *Work) float64 { return m.terms(w, 0, len(m.Terms)) }
+
+// Copies is the part of a shuffle that is not merging, if it is told apart; else
+// all of it.
+func (m *WorkModel) Copies(w *Work) float64 {
+	if m.fetching == 0 {
+		return m.At(w)
+	}
+	return m.terms(w, 0, m.fetching)
+}
+
+func (m *WorkModel) terms(w *Work, from, to int) float64 {
 	ms := 0.0
-	for i, t := range m.Terms {
-		ms += float64(m.B[i] * t.Of(w))
+	for i := from; i < to; i++ {
+		ms += float64(m.B[i] * m.Terms[i].Of(w))
 	}
 	return ms
 }
+
+// Mean is At and the waits that befall some of the rows alone.
+func (m *WorkModel) Mean(w *Work) float64 { return m.At(w) + float64(m.Retried*retryMS) }
 
 // String is the sum, as in 2 × MB + 30 × 1.
 func (m *WorkModel) String() string {
@@ -117,14 +194,32 @@ func (m *WorkModel) String() string {
 	for i, t := range m.Terms {
 		terms = append(terms, fmt.Sprintf("%.3g × %s", m.B[i], t.Name))
 	}
-	return strings.Join(terms, " + ")
+	text := strings.Join(terms, " + ")
+	for _, s := range m.Slower {
+		text += fmt.Sprintf("; %s %.0f %% longer beside others", s.Phase, 100*s.By)
+	}
+	if m.Retried > 0 {
+		text += fmt.Sprintf("; %.0f %% wait %d ms more", 100*m.Retried, retryMS)
+	}
+	return text
 }
+
+// Sought is what a model is to predict.
+type Sought int
+
+// What rows take on average, and what most of them take: a pause that befalls a
+// task now and then is no part of the latter.
+const (
+	Mean Sought = iota
+	Typical
+)
 
 // FitWork chooses the terms of a phase one by one as long as the BIC falls, and
 // fits them, none negative, by reweighting: residuals count relative to the
-// prediction, and large ones less (huber).
-func FitWork(phase string, rows []WorkRow) (WorkModel, error) {
-	candidates, known := workTerms[phase]
+// prediction, and large ones less (huber), or not at all (bisquare, from twice the
+// scatter on) where the typical row is sought.
+func FitWork(phase string, rows []WorkRow, what Sought) (WorkModel, error) {
+	_, known := workTerms[phase]
 	var c input.Check
 	if !known {
 		c.Fail("phase", "unknown %q%s", phase, input.Suggest(phase, PlatformPhases[:]))
@@ -138,6 +233,96 @@ func FitWork(phase string, rows []WorkRow) (WorkModel, error) {
 	if err := c.Err(); err != nil {
 		return WorkModel{}, err
 	}
+	if phase == "shuffle" && rows[0].Copies > 0 {
+		return fitShuffle(rows, what)
+	}
+	best := WorkModel{BIC: math.Inf(1)}
+	for _, by := range slowdowns {
+		choose := chooseTerms
+		if phase == "write" {
+			choose = chooseRetried
+		}
+		m, err := choose(contended(phase, by), rows, what)
+		if err != nil {
+			return m, fmt.Errorf("%s: %w", phase, err)
+		}
+		if by > 0 {
+			m.BIC += fit.Log(float64(len(rows)))
+			m.Slower = []Slower{{phase, by}}
+		}
+		if m.BIC < best.BIC {
+			best = m
+		}
+		if besides[phase] == nil {
+			break
+		}
+	}
+	return best, nil
+}
+
+// slowdowns are what is tried for what others at work cost.
+var slowdowns = []float64{0, 0.5, 1, 1.5, 2}
+
+// fitShuffle fits both parts of a shuffle. Where merges ran in the background,
+// copies stood still for want of memory, so that their time tells nothing.
+func fitShuffle(rows []WorkRow, what Sought) (WorkModel, error) {
+	var both WorkModel
+	for _, part := range []string{copies, merges} {
+		var own []WorkRow
+		for _, r := range rows {
+			if r.MS = r.Merges; part == copies {
+				r.MS = r.Copies
+			}
+			if part == merges || r.MergedMB == 0 {
+				own = append(own, r)
+			}
+		}
+		m, err := FitWork(part, own, what)
+		if err != nil {
+			return both, err
+		}
+		if part == copies {
+			both.fetching = len(m.Terms)
+		}
+		both.Terms, both.B = append(both.Terms, m.Terms...), append(both.B, m.B...)
+		both.Slower, both.BIC = append(both.Slower, m.Slower...), both.BIC+m.BIC
+	}
+	return both, nil
+}
+
+// chooseRetried is chooseTerms for a phase some of whose rows waited for a retry:
+// those that are nearer to the prediction without it. Where it is less than what
+// scatters anyway it is not looked for.
+func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Sought) (m WorkModel, err error) {
+	const rounds = 3
+	once, found := slices.Clone(rows), -1.0
+	for range rounds {
+		if m, err = chooseTerms(candidates, once, what); err != nil {
+			return m, err
+		}
+		var retried, seen float64
+		for i, r := range rows {
+			at := m.At(&r.Work)
+			if once[i].MS = r.MS; retryMS < hardResidue*at {
+				continue
+			}
+			seen++
+			if r.MS > retryMS && r.MS-at > retryMS/2 {
+				once[i].MS -= retryMS
+				retried++
+			}
+		}
+		if m.Retried = retried / math.Max(1, seen); retried == found {
+			break
+		}
+		found = retried
+	}
+	return m, nil
+}
+
+// chooseTerms takes one of the candidates after the other as long as the BIC
+// falls.
+func chooseTerms(candidates []WorkTerm, rows []WorkRow, what Sought) (WorkModel, error) {
 	best := WorkModel{BIC: math.Inf(1)}
 	for {
 		next := best
@@ -145,12 +330,12 @@ func FitWork(phase string, rows []WorkRow) (WorkModel, error) {
 			if slices.ContainsFunc(best.Terms, func(x WorkTerm) bool { return x.Name == t.Name }) {
 				continue
 			}
-			m, err := fitTerms(append(slices.Clone(best.Terms), t), rows)
+			m, err := fitTerms(append(slices.Clone(best.Terms), t), rows, what)
 			if errors.Is(err, fit.ErrSingular) {
 				continue
 			}
 			if err != nil {
-				return WorkModel{}, fmt.Errorf("%s: %w", phase, err)
+				return WorkModel{}, err
 			}
 			if m.BIC < next.BIC && !slices.Contains(m.B, 0) {
 				next = m
@@ -162,7 +347,7 @@ func FitWork(phase string, rows []WorkRow) (WorkModel, error) {
 		best = next
 	}
 	if len(best.Terms) == 0 {
-		return best, fmt.Errorf("%s: %w", phase, fit.ErrSingular)
+		return best, fit.ErrSingular
 	}
 	return best, nil
 }
@@ -173,37 +358,61 @@ const (
 	hardResidue = 0.5 // of the prediction: what counts for the BIC at most
 )
 
-// fitTerms fits given terms.
-func fitTerms(terms []WorkTerm, rows []WorkRow) (WorkModel, error) {
+// fitTerms fits given terms. What is typical of rows is found from the mean on,
+// by leaving out rows that are too far from it.
+func fitTerms(terms []WorkTerm, rows []WorkRow, what Sought) (WorkModel, error) {
 	m := WorkModel{Terms: terms}
+	of := make([][]float64, len(rows))
 	x, y := make([][]float64, len(rows)), make([]float64, len(rows))
-	weight, rest := make([]float64, len(rows)), make([]float64, len(rows))
+	weight, rest, sizes := make([]float64, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
 	for i := range rows {
-		x[i], weight[i] = make([]float64, len(terms)), 1/math.Max(leastTime, rows[i].MS)
+		of[i], x[i], weight[i] = make([]float64, len(terms)), make([]float64, len(terms)), 1/math.Max(leastTime, rows[i].MS)
+		for k, t := range terms {
+			of[i][k] = t.Of(&rows[i].Work)
+		}
 	}
-	for range workRounds {
-		for i := range rows {
-			for k, t := range terms {
-				x[i][k] = t.Of(&rows[i].Work) * weight[i]
+	const huber, bisquare, normalMAD, settled = 1.345, 2, 0.6745, 1e-3
+	for _, w := range []Sought{Mean, Typical} {
+		if w > what {
+			break
+		}
+		var before []float64
+		for range workRounds {
+			for i := range rows {
+				for k, v := range of[i] {
+					x[i][k] = v * weight[i]
+				}
+				y[i] = rows[i].MS * weight[i]
 			}
-			y[i] = rows[i].MS * weight[i]
-		}
-		var err error
-		if m.B, err = fit.NonNegative(x, y); err != nil {
-			return m, err
-		}
-		sizes := make([]float64, len(rows))
-		for i := range rows {
-			at := math.Max(leastTime, m.At(&rows[i].Work))
-			rest[i] = (rows[i].MS - at) / at
-			sizes[i] = math.Abs(rest[i])
-			weight[i] = 1 / at
-		}
-		slices.Sort(sizes)
-		const huber, normalMAD = 1.345, 0.6745
-		limit := huber * math.Max(1e-6, sizes[len(sizes)/2]/normalMAD)
-		for i := range rows {
-			weight[i] *= math.Sqrt(math.Min(1, limit/math.Max(1e-12, math.Abs(rest[i]))))
+			var err error
+			if m.B, err = fit.NonNegative(x, y); err != nil {
+				return m, err
+			}
+			for i := range rows {
+				at := 0.0
+				for k, v := range of[i] {
+					at += float64(m.B[k] * v)
+				}
+				at = math.Max(leastTime, at)
+				rest[i] = (rows[i].MS - at) / at
+				sizes[i] = math.Abs(rest[i])
+				weight[i] = 1 / at
+			}
+			if slices.EqualFunc(m.B, before, func(a, b float64) bool { return math.Abs(a-b) <= settled*math.Abs(a) }) {
+				break
+			}
+			before = m.B
+			slices.Sort(sizes)
+			scale := math.Max(1e-6, sizes[len(sizes)/2]/normalMAD)
+			for i := range rows {
+				u := math.Abs(rest[i]) / scale
+				if w == Mean {
+					weight[i] *= math.Sqrt(math.Min(1, huber/math.Max(1e-12, u)))
+				} else {
+					u /= bisquare
+					weight[i] *= math.Max(1e-3, 1-float64(u*u))
+				}
+			}
 		}
 	}
 	sum, n := 0.0, float64(len(rows))
@@ -215,11 +424,11 @@ func fitTerms(terms []WorkTerm, rows []WorkRow) (WorkModel, error) {
 	return m, nil
 }
 
-// CrossWork predicts each row by a model fitted to the rows of all other
-// groups.
+// CrossWork predicts each row by the typical one of a model fitted to the rows of
+// all other groups.
 func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
 	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
-		m, err := FitWork(phase, others)
+		m, err := FitWork(phase, others, Typical)
 		return m.At, err
 	})
 }

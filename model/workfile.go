@@ -22,6 +22,10 @@ var workColumns = []string{
 	"read_ms", "collect_ms", "spill_ms", "combine_ms", "merge_ms", "shuffle_ms", "write_ms",
 }
 
+// placing are the columns that say when a task did its work, ms from the
+// submission of its job; without them nothing is known to go on beside it.
+var placing = []string{"launch_ms", "jvm_ms", "init_ms", "body_ms", "done_ms", "fetches", "first_event_ms", "fetch_ms", "busy_ms", "shuffle_gross_ms", "copy_ms", "memmerge_ms", "diskmerge_ms", "reduce_in_ms"}
+
 // ReadWork adds a table of measured tasks, one to a row, to the profile: type (map
 // or reduce), task (its index), counters, and times of phases in ms. The rows of one point or app
 // are a group. The combiner is the job's own: its time is no part of the spill.
@@ -43,7 +47,15 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 			return fmt.Errorf("line 1: want the columns type, point or app, and %s", name)
 		}
 	}
+	rep, repeats := at["rep"]
+	columns := slices.Clone(workColumns)
+	for _, name := range placing {
+		if _, ok := at[name]; ok {
+			columns = append(columns, name)
+		}
+	}
 	var maps, reduces []measuredTask
+	runs := map[string][]measuredTask{}
 	partitions := map[string]float64{} // reduces of a group
 	for {
 		row, err := lines.Read()
@@ -55,7 +67,7 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 		}
 		line, _ := lines.FieldPos(0)
 		value := map[string]float64{}
-		for _, name := range workColumns {
+		for _, name := range columns {
 			text := row[at[name]]
 			if text == "" {
 				continue
@@ -66,7 +78,11 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 			}
 			value[name] = v
 		}
-		task := measuredTask{row[group], value}
+		task := measuredTask{row[group], row[group], row[at["type"]] == "map", value}
+		if repeats {
+			task.run += " " + row[rep]
+		}
+		runs[task.run] = append(runs[task.run], task)
 		switch kind := row[at["type"]]; kind {
 		case "map":
 			maps = append(maps, task)
@@ -81,18 +97,104 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 		p.addMap(t.value, t.group, partitions[t.group])
 	}
 	for _, t := range reduces {
-		p.addReduce(t.value, t.group)
+		p.addReduce(&t, runs[t.run])
 	}
 	return nil
 }
 
 type measuredTask struct {
-	group string
-	value map[string]float64
+	group, run string
+	isMap      bool
+	value      map[string]float64
+}
+
+// span is a time in which a task worked, ms from the submission of its job.
+type span struct{ from, to float64 }
+
+func (s span) length() float64 { return math.Max(0, s.to-s.from) }
+
+// common is how long others go on beside a span.
+func (s span) common(others ...span) float64 {
+	sum := 0.0
+	for _, o := range others {
+		sum += span{math.Max(s.from, o.from), math.Min(s.to, o.to)}.length()
+	}
+	return sum
+}
+
+// begin is when the body begins, ms from the submission of the job.
+func (t *measuredTask) begin() float64 {
+	return t.value["launch_ms"] + t.value["jvm_ms"] + t.value["init_ms"]
+}
+
+// alike is how many maps of a run were at work when one of them ended.
+func alike(run []measuredTask, one *measuredTask) (n int) {
+	for i := range run {
+		if m := &run[i]; m.isMap && m.value["launch_ms"] < one.value["done_ms"] && m.value["done_ms"] >= one.value["done_ms"] {
+			n++
+		}
+	}
+	return n
+}
+
+// work is when a reduce copied and merged, and when it did the rest. Where it
+// fetched in several rounds, its copies are taken to have come with the first.
+func (t *measuredTask) work() (copies, rest span) {
+	v, begin := t.value, t.begin()
+	first := begin + v["first_event_ms"]
+	return span{first, first + v["busy_ms"]}, span{begin + v["fetch_ms"], begin + v["body_ms"]}
+}
+
+// beside is the parts of a reduce's work that went on beside others: its copies,
+// its sort, and the rest. What it found at looks before the last map ended, it
+// fetched beside maps; it looks again and again, as long after each other as the
+// first one found nothing.
+func (t *measuredTask) beside(run []measuredTask) (copied, sorted, rest float64) {
+	var lastEnd, maps, ran float64
+	firstBegin := math.Inf(1)
+	for i := range run {
+		if m := &run[i]; m.isMap {
+			firstBegin = math.Min(firstBegin, m.value["launch_ms"])
+			lastEnd = math.Max(lastEnd, m.value["done_ms"])
+			ran += m.value["done_ms"] - m.value["launch_ms"]
+			maps++
+		}
+	}
+	begin, every := t.begin(), t.value["first_event_ms"]
+	early, atOnce := 0.0, 0.0
+	if every > 0 && begin+every < lastEnd {
+		look := begin + math.Floor((lastEnd-begin)/every)*every
+		for i := range run {
+			if m := &run[i]; m.isMap && m.value["done_ms"] < look {
+				early += 1 / maps
+			}
+		}
+		for i := range run {
+			if m := &run[i]; m.isMap {
+				atOnce = math.Max(atOnce, float64(alike(run, m)))
+			}
+		}
+	}
+	busy := 0.0 // part of their time in which the slots had maps
+	if early > 0 {
+		busy = math.Min(1, ran/(atOnce*(lastEnd-firstBegin)))
+	}
+	var others []span
+	for i := range run {
+		if o := &run[i]; !o.isMap && o.value["task"] != t.value["task"] {
+			c, r := o.work()
+			others = append(others, c, r)
+		}
+	}
+	part := func(s span) float64 { return s.common(others...) / math.Max(1e-9, s.length()) }
+	copies, after := t.work()
+	sort := span{after.from, after.from + t.value["shuffle_gross_ms"] - t.value["fetch_ms"]}
+	after.from = sort.to
+	return early*busy + (1-early)*math.Min(1, part(copies)), math.Min(1, part(sort)), math.Min(1, part(after))
 }
 
 func (p WorkProfile) add(phase string, w Work, ms float64, group string) {
-	p[phase] = append(p[phase], WorkRow{w, math.Max(0, ms), group})
+	p[phase] = append(p[phase], WorkRow{Work: w, MS: math.Max(0, ms), Group: group})
 }
 
 func (p WorkProfile) addMap(v map[string]float64, group string, partitions float64) {
@@ -114,14 +216,24 @@ func (p WorkProfile) addMap(v map[string]float64, group string, partitions float
 	p.add("merge", w, v["merge_ms"], group)
 }
 
-func (p WorkProfile) addReduce(v map[string]float64, group string) {
+func (p WorkProfile) addReduce(t *measuredTask, run []measuredTask) {
+	v := t.value
 	w := Work{
-		ShuffleMB: v["shuffle_bytes"] / mib, ShuffleRecords: v["red_in_recs"] / 1e6,
+		ShuffleMB: v["shuffle_bytes"] / mib, ShuffleRecords: v["red_in_recs"] / 1e6, Fetches: v["fetches"],
 		WriteMB: v["hdfs_bytes_written"] / mib, WriteRecords: v["red_out_recs"] / 1e6,
 	}
 	// What the last merge left in memory is half of what one takes, on average.
 	merged := v["inmem_merges"] / (v["inmem_merges"] + 0.5)
 	w.MergedMB, w.MergedRecords = merged*w.ShuffleMB, merged*w.ShuffleRecords
-	p.add("shuffle", w, v["shuffle_ms"], group)
-	p.add("write", w, v["write_ms"], group)
+	copied, sorted, rest := t.beside(run)
+	w.CopiesBeside, w.MergesBeside, w.WriteBeside = copied, merged*copied+(1-merged)*sorted, rest
+	p.add("shuffle", w, v["shuffle_ms"], t.group)
+	if row := &p["shuffle"][len(p["shuffle"])-1]; v["copy_ms"] > 0 {
+		row.Copies = v["copy_ms"]
+		row.Merges = v["memmerge_ms"] + v["diskmerge_ms"] + v["shuffle_gross_ms"] - v["fetch_ms"]
+	}
+	if v["reduce_in_ms"] > 0 {
+		p.add("input", w, v["reduce_in_ms"], t.group)
+	}
+	p.add("write", w, v["write_ms"], t.group)
 }

@@ -122,7 +122,7 @@ func (k *fitting) terms(result *results.Fitting) error {
 	}
 	for _, phase := range model.PlatformPhases {
 		rows := tasks[phase]
-		m, err := model.FitWork(phase, rows)
+		m, err := model.FitWork(phase, rows, model.Typical)
 		if err != nil {
 			return err
 		}

@@ -112,6 +112,8 @@ func normalEquations(x [][]float64, y, w []float64) ([]float64, error) {
 	return beta, nil
 }
 
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
 // checkDesign wants a full matrix of finite numbers and one y per row.
 func checkDesign(x [][]float64, y []float64) error {
 	var c input.Check
@@ -124,6 +126,9 @@ func checkDesign(x [][]float64, y []float64) error {
 		c.Fail("y", "%d values for %d rows of X", len(y), len(x))
 	default:
 		for i, row := range x {
+			if len(row) == len(x[0]) && !slices.ContainsFunc(row, notFinite) {
+				continue // the usual case makes no name
+			}
 			name := fmt.Sprintf("X[%d]", i)
 			if len(row) != len(x[0]) {
 				c.Fail(name, "%d columns, the first row has %d", len(row), len(x[0]))
@@ -229,10 +234,11 @@ func solveFree(x [][]float64, y []float64, free []bool) ([]float64, error) {
 	if len(columns) == 0 {
 		return beta, nil
 	}
-	part := make([][]float64, len(x))
+	part, cells := make([][]float64, len(x)), make([]float64, len(x)*len(columns))
 	for i, row := range x {
-		for _, j := range columns {
-			part[i] = append(part[i], row[j])
+		part[i], cells = cells[:len(columns)], cells[len(columns):]
+		for k, j := range columns {
+			part[i][k] = row[j]
 		}
 	}
 	some, err := solve(part, y)
