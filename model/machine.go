@@ -30,6 +30,9 @@ type Machine struct {
 	// Overlap is whether a thread computes while the system reads ahead and writes
 	// behind for it; else it waits for each, as in the published models.
 	Overlap bool
+	// PageCache is whether what a task wrote is read from memory as long as the
+	// node has memory for it beside the heaps of its tasks.
+	PageCache bool
 
 	CPU    FrameworkCost
 	Codecs []Codec // instead of those of the same names in Codecs
@@ -85,12 +88,13 @@ func (c DiskCurve) At(n int, rate float64) float64 {
 
 // FrameworkCost is what Hadoop itself costs, ns of a core of Speed 1.
 type FrameworkCost struct {
-	HDFSRead, HDFSWrite float64 // per stored byte: checksums, sockets, copies
-	Partition           float64 // per record that a map emits
-	SerdeRecord         float64 // per record that a map emits
-	SerdeByte           float64 // per byte that a map emits
-	Compare             float64 // per comparison of the sort, with the writing of what is sorted
-	Merge               float64 // per record merged
+	HDFSRead, HDFSWrite   float64 // per stored byte: checksums, sockets, copies
+	LocalRead, LocalWrite float64 // per stored byte of spills and merges, besides what is per record
+	Partition             float64 // per record that a map emits
+	SerdeRecord           float64 // per record that a map emits
+	SerdeByte             float64 // per byte that a map emits
+	Compare               float64 // per comparison of the sort, with the writing of what is sorted
+	Merge                 float64 // per record merged
 }
 
 // MeasuredCost is the medians of maps and reduces of a stock Hadoop 0.20.2 on
@@ -202,14 +206,19 @@ func (m *Machine) Planner(program *Program, conf TaskConf, reduces int) (*Planne
 		write = math.Min(write, m.NIC)
 	}
 	cpu := func(ns float64) float64 { return ns / m.Speed }
+	readBack := 1e9 / disk.Read
+	if m.PageCache { // a task alone has memory enough
+		readBack = 0
+	}
 	return NewPlanner(Planner{
 		Conf: conf, Data: d, Reduces: reduces,
 		Combiner: program.Combiner, InCompressed: program.InCodec != "", Keys: program.Keys,
 		Framing: IFile, Overlap: m.Overlap,
 		ReadCPU: cpu(m.CPU.HDFSRead), WriteCPU: cpu(m.CPU.HDFSWrite),
+		LocalReadCPU: cpu(m.CPU.LocalRead), LocalWriteCPU: cpu(m.CPU.LocalWrite),
 		Cost: HerodotouCost{
 			HDFSRead: 1e9 / disk.Read, HDFSWrite: 1e9 / write,
-			LocalRead: 1e9 / disk.Read, LocalWrite: 1e9 / disk.Write, Network: 1e9 / m.NIC,
+			LocalRead: readBack, LocalWrite: 1e9 / disk.Write, Network: 1e9 / m.NIC,
 			MapCPU: cpu(program.MapCPU), ReduceCPU: cpu(program.ReduceCPU), CombineCPU: cpu(program.CombineCPU),
 			PartitionCPU: cpu(m.CPU.Partition), SerdeCPU: cpu(m.CPU.SerdeRecord + float64(width*m.CPU.SerdeByte)),
 			SortCPU: cpu(m.CPU.Compare), MergeCPU: cpu(m.CPU.Merge),

@@ -106,6 +106,49 @@ func TestDiskCurve(t *testing.T) {
 	}
 }
 
+// Costs per byte of the files of tasks come with each byte that is written to or
+// read from them, but not with what is fetched into memory.
+func TestLocalCosts(t *testing.T) {
+	m, job := machine(), program()
+	times := func(read, write float64) (maps, reduces time.Duration, mc, rc workload.Counters) {
+		m.CPU.LocalRead, m.CPU.LocalWrite = read, write
+		p, err := m.Planner(&job, model.DefaultTaskConf(), 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan := mapPlan(t, p, p.MapFlow(64<<20))
+		if plan.Counters.Spills < 2 {
+			t.Fatalf("%d spills", plan.Counters.Spills)
+		}
+		reduce := p.Reduce(slices.Repeat([]model.Segment{plan.Output.Part(0.5)}, 8))
+		sum := func(phases [workload.NumPhases]time.Duration) (all time.Duration) {
+			for _, d := range phases {
+				all += d
+			}
+			return all
+		}
+		return sum(plan.PhaseTimes(p.Cost)), sum(reduce.PhaseTimes(p.Cost)), plan.Counters, reduce.Counters
+	}
+	maps, reduces, _, _ := times(0, 0)
+	for _, c := range []struct{ read, write float64 }{{3, 0}, {0, 7}} {
+		dearMaps, dearReduces, mc, rc := times(c.read, c.write)
+		want := func(k workload.Counters, index float64) float64 {
+			return (float64(k.LocalReadBytes)*c.read + (float64(k.LocalWriteBytes)-index)*c.write) / m.Speed
+		}
+		for _, x := range []struct {
+			of        string
+			got, want float64
+		}{
+			{"map", float64(dearMaps - maps), want(mc, 2*model.IFile.Index+model.IFile.IndexFile)},
+			{"reduce", float64(dearReduces - reduces), want(rc, 0)},
+		} {
+			if x.want == 0 || math.Abs(x.got-x.want) > 100 { // ns; phases are rounded
+				t.Errorf("%+v: a %s takes %.0f ns more, want %.0f", c, x.of, x.got, x.want)
+			}
+		}
+	}
+}
+
 // A buffer that just holds the map's output saves the second spill and the whole
 // merge.
 func TestSecondSpill(t *testing.T) {

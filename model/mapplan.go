@@ -114,7 +114,7 @@ func (p *Planner) collect(m *MapPlan, f MapFlow) []Segment {
 		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU)
 		sorted := len(m.Steps)
 		m.add(workload.PhaseSpill, CPU, s.Records*p.Cost.CombineCPU)
-		m.add(workload.PhaseSpill, CPU, file.Raw*p.Cost.IntermCompr)
+		m.add(workload.PhaseSpill, CPU, p.pack(file))
 		m.add(workload.PhaseSpill, LocalWrite, file.Stored)
 		p.join(m.Steps, sorted)
 		for j := range m.Steps[first:] {

@@ -199,7 +199,8 @@ type Planner struct {
 	InCompressed bool
 	Framing      Framing
 
-	ReadCPU, WriteCPU float64 // ns of a core per stored byte from and to HDFS; the report has none
+	ReadCPU, WriteCPU           float64 // ns of a core per stored byte from and to HDFS; the report has none
+	LocalReadCPU, LocalWriteCPU float64 // likewise of spills and merges
 
 	// Keys is the number of distinct keys in the map output of the job: no
 	// combiner leaves more. 0: not known.
@@ -302,12 +303,22 @@ func (p *Planner) sortDepth(n float64) float64 {
 	return fit.Log2(math.Max(2, n/float64(p.Reduces)))
 }
 
+// pack is what it costs to write a segment to disk, besides the disk, and unpack
+// to read one: ns of a core.
+func (p *Planner) pack(s Segment) float64 {
+	return float64(s.Raw*p.Cost.IntermCompr) + float64(s.Stored*p.LocalWriteCPU)
+}
+
+func (p *Planner) unpack(s Segment) float64 {
+	return float64(s.Stored * (p.Cost.IntermUncompr + p.LocalReadCPU))
+}
+
 // merge adds the merging of segments from disk to disk.
 func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segment) {
 	first := len(*steps)
 	steps.add(phase, LocalRead, inputs.Stored)
-	steps.add(phase, CPU, float64(inputs.Stored*p.Cost.IntermUncompr)+float64(inputs.Records*p.Cost.MergeCPU))
-	steps.add(phase, CPU, output.Raw*p.Cost.IntermCompr)
+	steps.add(phase, CPU, p.unpack(inputs)+float64(inputs.Records*p.Cost.MergeCPU))
+	steps.add(phase, CPU, p.pack(output))
 	steps.add(phase, LocalWrite, output.Stored)
 	p.join(*steps, first)
 }

@@ -184,6 +184,7 @@ func (h herodotouPredictor) job(q *WhatIf, j *workload.Job, g *grounds) (Herodot
 		c = p.Conf
 		s = &HerodotouStatistics{p.Combiner, p.InCompressed, p.Data, p.Cost}
 		s.HDFSRead, s.HDFSWrite = s.HDFSRead+p.ReadCPU, s.HDFSWrite+p.WriteCPU
+		s.LocalRead, s.LocalWrite = s.LocalRead+p.LocalReadCPU, s.LocalWrite+p.LocalWriteCPU
 	}
 	if j.Maps.InputBytes == 0 {
 		return Herodotou{}, cannot("%s: the bytes of its input are not given", j.ID)

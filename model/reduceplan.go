@@ -78,7 +78,7 @@ func (r *ReduceTask) MergeOnDisk() *BackgroundMerge {
 func (p *Planner) mergeFromMemory(steps *Steps, phase workload.Phase, records, cost float64, file Segment) {
 	first := len(*steps)
 	steps.add(phase, CPU, float64(records*cost))
-	steps.add(phase, CPU, file.Raw*p.Cost.IntermCompr)
+	steps.add(phase, CPU, p.pack(file))
 	steps.add(phase, LocalWrite, file.Stored)
 	p.join(*steps, first)
 }
@@ -127,7 +127,7 @@ func (r *ReduceTask) Finish() ReducePlan {
 	outBytes, outRecords := float64(inBytes*p.Data.ReduceSizeSel), float64(in.Records*p.Data.ReduceRecsSel)
 	first := len(plan.Steps)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
-	plan.add(workload.PhaseReduce, CPU, float64(onDisk.Stored*p.Cost.IntermUncompr)+float64(in.Records*p.Cost.ReduceCPU))
+	plan.add(workload.PhaseReduce, CPU, p.unpack(onDisk)+float64(in.Records*p.Cost.ReduceCPU))
 	plan.HDFSWriteBytes = whole(p.output(&plan.Steps, outBytes))
 	p.join(plan.Steps, first)
 	plan.add(workload.PhaseCommit, CPU, p.Cost.Cleanup)

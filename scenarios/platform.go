@@ -152,6 +152,7 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 		d.done()
 	}
 	m.Overlap = t.boolean("overlap", false)
+	m.PageCache = t.boolean("page_cache", false)
 	jvm := t.table("jvm")
 	m.JVMStart = jvm.duration("start", 0)
 	m.HeapPart = jvm.quantity("heap_part", above, 1)
@@ -184,6 +185,7 @@ type costKey struct {
 func costKeys(c *model.FrameworkCost) []costKey {
 	return []costKey{
 		{"hdfs_read_byte", &c.HDFSRead}, {"hdfs_write_byte", &c.HDFSWrite},
+		{"local_read_byte", &c.LocalRead}, {"local_write_byte", &c.LocalWrite},
 		{"partition_record", &c.Partition}, {"serde_record", &c.SerdeRecord}, {"serde_byte", &c.SerdeByte},
 		{"compare", &c.Compare}, {"merge_record", &c.Merge},
 	}
@@ -218,6 +220,9 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 	}
 	if m.Overlap {
 		line("overlap = true   # reads ahead, writes behind")
+	}
+	if m.PageCache {
+		line("page_cache = true   # what was written is read from memory")
 	}
 	line("nic_mb = %s   # MB/s each way", number(m.NIC/1e6))
 	if !math.IsInf(m.Uplink, 1) {
