@@ -4,6 +4,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,7 +40,7 @@ func TestWorkOnMachines(t *testing.T) {
 	s, err := written(t, `disks = 2`, `cpu_slowdown = 2`, `disk_slowdown = [1, 4]`,
 		`[[cluster.load]]`, `node = "node3"`, `streams = 2`, `until = "1m"`,
 		`[network]`, `nic_mb = 10`, `uplink_mb = 20`,
-		`[[job]]`, `profile = "wordcount"`, `input = "1 GB"`, `reduces = 3`, `skew = { zipf = 1 }`)
+		`[[job]]`, `profile = "wordcount"`, `input = "1 GB"`, `reduces = 3`, `skew = { zipf = 1 }`, `fresh_input = true`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,6 +51,9 @@ func TestWorkOnMachines(t *testing.T) {
 	}
 	if m.Speed != stock.Speed/2 || m.NIC != 10e6 || m.Uplink != 20e6 {
 		t.Errorf("speed %v, interface %v, uplink %v", m.Speed, m.NIC, m.Uplink)
+	}
+	if !q.Jobs[0].Maps.Fresh || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "job[0].fresh_input has no effect") }) {
+		t.Errorf("fresh input %v, warnings %q: the platform has no page cache", q.Jobs[0].Maps.Fresh, s.Warnings)
 	}
 	if l := q.Cluster.Loads; len(l) != 1 || l[0].Node != 2 || l[0].Device != model.LoadDisk || l[0].Disk >= 0 || l[0].Streams != 2 {
 		t.Errorf("loads %+v", l)

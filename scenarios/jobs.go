@@ -23,6 +23,9 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *fleet) []work
 				program = p.Name
 			}
 		}
+		if in.has("fresh_input") && (m.fidelity != model.Device || !slices.ContainsFunc(m.machines, func(m model.Machine) bool { return m.PageCache })) {
+			in.warn("%s:%d: %s has no effect: want fidelity device and a platform with page_cache", in.file, in.line("fresh_input"), join(in.path, "fresh_input"))
+		}
 		jobs = append(jobs, in.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
 		if tasks(jobs) > mostTasks {
 			break
@@ -113,6 +116,7 @@ func (t *table) readMaps(j *workload.Job, c *model.Cluster) {
 		t.fail(t.line(""), "%s: want maps or input", t.path)
 	}
 	t.asked = append(t.asked, "maps")
+	m.Fresh = t.boolean("fresh_input", false)
 	m.Time = t.oneTime(m.Count, "map_ms", "duration")
 	m.RackFactor = t.number("rack_factor", 0, 0, 1e6)
 	m.OffFactor = t.number("off_factor", 0, 0, 1e6)

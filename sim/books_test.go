@@ -77,3 +77,63 @@ func TestDeviceBooksBalance(t *testing.T) {
 		}
 	}
 }
+
+// What disks read of the files of tasks, and of an input that has just been
+// written, is what memory does not have: nothing where there is enough, all where
+// the heaps leave none, and in between less than all.
+func TestMemoryKeepsFiles(t *testing.T) {
+	const heap = 600 << 20
+	for _, c := range []struct {
+		name   string
+		memory int64
+		fresh  bool
+		least  float64 // of the bytes that are read, from disks
+		most   float64
+	}{
+		{"enough", 1 << 40, false, 0, 0},
+		{"enough, fresh input", 1 << 40, true, 0, 0},
+		{"no more than the heaps", heap, true, 1, 1},
+		{"some", 5*heap + 64<<20, false, 0.1, 0.9},
+		{"some, fresh input", 5*heap + 256<<20, true, 0.1, 0.9},
+	} {
+		q := shuffles(4, 1, 32, 4, 60e6, "0.05", nil)
+		q.Jobs[0].Conf.Set("io.sort.mb", "20")
+		q.Jobs[0].Maps.Fresh = c.fresh
+		m := &q.Cluster.Machines[0]
+		m.PageCache, m.Memory = true, c.memory
+		jt, err := newJobTracker(&q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all rows
+		jt.record = &all
+		for jt.ended < len(jt.jobs) {
+			jt.eng.Step()
+		}
+		jt.close(jt.eng.Now(), endsKilled)
+		var read, others float64 // bytes: those that may be in memory, and the rest
+		for _, a := range all {
+			if a.Kind > workload.Reduce {
+				continue
+			}
+			read += float64(a.LocalReadBytes)
+			if c.fresh {
+				read += float64(a.HDFSReadBytes)
+			} else {
+				others += float64(a.HDFSReadBytes)
+			}
+			others += float64(a.LocalWriteBytes + a.HDFSWriteBytes)
+		}
+		others -= 32 * (4*24 + 8) // the index of a map's output takes no time of its own
+		moved := 0.0
+		for i := range jt.plant.nodes {
+			for _, d := range jt.plant.nodes[i].disks {
+				moved += d.moved
+			}
+		}
+		const rounding = 1e-6
+		if part := (moved - others) / read; !(part > c.least-rounding && part < c.most+rounding) {
+			t.Errorf("%s: disks have read %.3f of %.0f bytes, want %v to %v", c.name, part, read, c.least, c.most)
+		}
+	}
+}

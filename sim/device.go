@@ -40,6 +40,8 @@ type plantNode struct {
 	disks    []*disk
 	locals   station.Turns[*disk] // for files of tasks
 	volumes  station.Turns[*disk] // for blocks
+	traffic  float64              // bytes that its disks have read and written
+	memory   float64              // of which a part keeps what they did last, bytes; 0: none does
 	up, down *station.Link        // bytes
 	nic      float64              // bytes/s
 	cache    pageCache
@@ -86,6 +88,9 @@ func (jt *jobTracker) buildPlant() error {
 			n.cached(p, float64(m.Dirty))
 		}
 		n.nic = m.NIC
+		if m.PageCache {
+			n.memory = float64(m.Memory)
+		}
 		n.up, n.down = p.net.NewLink(m.NIC, nil), p.net.NewLink(m.NIC, nil)
 		n.waiting = jt.eng.NewTimer(engine.Completion, int32(i), p.giveSlots)
 		if r := c.Nodes[i].Rack; p.racks != nil && p.racks[r].up == nil && !math.IsInf(m.Uplink, 1) {
@@ -138,6 +143,8 @@ type thread struct {
 	node  int32
 	visit station.Visit
 	flow  station.Flow
+
+	files *files // of its task
 
 	steps     model.Steps // that go on together
 	computing int         // the step of the one line; their number: none is left
@@ -226,28 +233,86 @@ func (t *thread) goOn() {
 	}
 }
 
-// local reads or writes a file of the task; files lie on the disks in turn.
-func (t *thread) local(s *model.Step) {
-	d := t.p.nodes[t.node].locals.Next()
-	rate := d.read
-	if s.Resource == model.LocalWrite {
-		rate = d.write
-	}
-	d.moved += s.Work
-	t.flow.Hops = t.flow.Hops[:0]
-	if s.Resource == model.LocalWrite && d.back != nil {
-		t.writing.onto = append(t.writing.onto, d)
-		t.writeThrough(s.Work, rate)
-		return
-	}
-	t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1)
-	t.p.net.Start(&t.flow, s.Work/rate)
+// files is what a task has written to the disks of its node.
+type files struct {
+	any   bool
+	since float64 // traffic of the node before the first of them
 }
 
-// readBlock reads from a disk of a node.
-func (t *thread) readBlock(from int32, d *disk, bytes float64) {
+// local reads or writes a file of the task; files lie on the disks in turn.
+func (t *thread) local(s *model.Step) {
+	n := &t.p.nodes[t.node]
+	d := n.locals.Next()
+	rate, bytes := d.read, s.Work
+	if s.Resource == model.LocalWrite {
+		rate = d.write
+		if !t.files.any {
+			*t.files = files{true, n.traffic}
+		}
+	} else {
+		bytes *= 1 - t.p.remembered(t.node, t.files.since)
+	}
+	t.flow.Hops = t.flow.Hops[:0]
+	if bytes > 0 {
+		n.moves(d, bytes)
+	}
+	if s.Resource == model.LocalWrite && d.back != nil {
+		t.writing.onto = append(t.writing.onto, d)
+		t.writeThrough(bytes, rate)
+		return
+	}
+	if bytes > 0 {
+		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1)
+	}
+	t.p.net.Start(&t.flow, bytes/rate)
+}
+
+// moves books what a disk reads or writes.
+func (n *plantNode) moves(d *disk, bytes float64) {
 	d.moved += bytes
-	t.flow.Hops = station.Through(t.flow.Hops[:0], d.Link, 1)
+	n.traffic += bytes
+}
+
+// keeps is the memory of a node that keeps what was read from and written to its
+// disks last, bytes.
+func (p *plant) keeps(node int32) float64 {
+	memory := p.nodes[node].memory
+	if memory == 0 {
+		return 0
+	}
+	for _, a := range p.jt.trackers[node].attempts {
+		if a.started && !a.released && a.exec != nil {
+			c := &a.job.recipes.conf
+			memory -= float64([...]int64{c.MapHeap, c.ReduceHeap}[a.kind])
+		}
+	}
+	return max(0, memory)
+}
+
+// remembered is the part of the files of a task that memory still has, if the
+// node's traffic was so much before the first of them.
+func (p *plant) remembered(node int32, since float64) float64 {
+	return min(1, p.keeps(node)/max(1, p.nodes[node].traffic-since))
+}
+
+// warm is the part of a job's input on a node that memory still has.
+func (p *plant) warm(node int32, j *job) float64 {
+	m := &j.recipes.spec.Maps
+	if !m.Fresh {
+		return 0
+	}
+	replicas := min(p.jt.q.Cluster.Replication, len(p.nodes))
+	stored := float64(m.InputBytes) * float64(replicas) / float64(len(p.nodes))
+	return max(0, min(1, (p.keeps(node)-p.nodes[node].traffic)/max(1, stored)))
+}
+
+// readBlock reads from a disk of a node, but for the part that its memory has.
+func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
+	t.flow.Hops = t.flow.Hops[:0]
+	if warm < 1 {
+		t.p.nodes[from].moves(d, bytes*(1-warm))
+		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1-warm)
+	}
 	t.flow.Hops = t.p.transfer(t.flow.Hops, from, t.node, d.read)
 	t.p.net.Start(&t.flow, bytes/d.read)
 }
@@ -268,7 +333,7 @@ func (t *thread) writeBlock() {
 	t.left -= bytes
 	at, first := t.node, t.p.nodes[t.node].volumes.Next()
 	t.rate = first.write
-	first.moved += bytes
+	t.p.nodes[at].moves(first, bytes)
 	path := t.onto(t.flow.Hops[:0], first, 1)
 	var chosen [16]int32
 	chosen[0] = at
@@ -276,7 +341,7 @@ func (t *thread) writeBlock() {
 		next := t.p.target(&t.draw, chosen[:n])
 		path = t.p.transfer(path, at, next, first.write)
 		d := t.p.nodes[next].volumes.Next()
-		d.moved += bytes
+		t.p.nodes[next].moves(d, bytes)
 		path = t.onto(path, d, first.write/d.write)
 		chosen[n], at = next, next
 	}

@@ -144,9 +144,9 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 		{"to disk", sortProgram(), 200 << 20, 1, confOf()},
 		{"of maps alone", sortProgram(), 64 << 20, 0, confOf()},
 	} {
-		for _, overlap := range []bool{false, true} {
+		for _, kind := range [...]struct{ overlap, pageCache bool }{{}, {overlap: true}, {pageCache: true}} {
 			machine := server()
-			machine.Overlap = overlap
+			machine.Overlap, machine.PageCache = kind.overlap, kind.pageCache
 			q := onlyTask(c.conf, c.program, machine, c.bytes, c.reduces)
 			conf, err := model.ReadTaskConf(c.conf)
 			if err != nil {
@@ -173,7 +173,7 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 				}
 			}
 			if t.Failed() {
-				t.Fatalf("%s, overlap %v", c.name, overlap)
+				t.Fatalf("%s, %+v", c.name, kind)
 			}
 		}
 	}

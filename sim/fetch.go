@@ -223,7 +223,7 @@ func (p *plant) newFetch(r *reduceRun) *fetch {
 		f = &fetch{}
 		f.init(f, p)
 	}
-	f.r, f.node = r, r.a.tracker
+	f.r, f.node, f.files = r, r.a.tracker, &r.files
 	f.maps, f.outputs, f.steps, f.step = f.maps[:0], model.Segment{}, f.steps[:0], 0
 	return f
 }

@@ -14,6 +14,7 @@ type mapRun struct {
 	timer   engine.Timer // the begin, then the failure
 	own     thread
 	spiller thread
+	files   files
 
 	step     int // that the map's thread does or waits to begin
 	spill    int // step that the spill thread does or will do next
@@ -36,6 +37,7 @@ func (p *plant) runMap(a *attempt) {
 		r = &mapRun{}
 		r.own.init(r, p)
 		r.spiller.init(r, p)
+		r.own.files, r.spiller.files = &r.files, &r.files
 		r.timer = p.jt.eng.NewTimer(engine.Completion, 0, r.fire)
 	}
 	recipes := a.job.recipes
@@ -136,7 +138,7 @@ func (r *mapRun) move(t *thread, s *model.Step) {
 	case model.HDFSRead:
 		from := r.source()
 		disks := t.p.nodes[from].disks
-		t.readBlock(from, disks[int(r.a.task.index)%len(disks)], s.Work)
+		t.readBlock(from, disks[int(r.a.task.index)%len(disks)], s.Work, t.p.warm(from, r.a.job))
 	case model.HDFSWrite:
 		t.writeBlocks(r.a, s.Work)
 	default:

@@ -22,6 +22,7 @@ type reduceRun struct {
 	poll   engine.Timer // the child asks for events
 	wake   engine.Timer // the scheduling loop looks again
 	own    thread
+	files  files
 	step   int
 	inMem  merger
 	onDisk merger
@@ -73,6 +74,7 @@ func (p *plant) runReduce(a *attempt) {
 		r.own.init(r, p)
 		r.inMem.init(r, p)
 		r.onDisk.init(r, p)
+		r.own.files, r.inMem.files, r.onDisk.files = &r.files, &r.files, &r.files
 		r.timer = p.jt.eng.NewTimer(engine.Completion, 0, r.fire)
 		r.poll = p.jt.eng.NewTimer(engine.Housekeeping, 0, r.ask)
 		r.wake = p.jt.eng.NewTimer(engine.Housekeeping, 0, r.awake)

@@ -61,6 +61,7 @@ type Job struct {
 type MapTasks struct {
 	Count      int
 	InputBytes int64     // all splits together
+	Fresh      bool      // the input was written right before the run begins
 	Time       Durations // user work, without JVM start and commit
 	Splits     []Split   // nil: the simulator places them
 	RackFactor float64   // on Time when the split is on another node of the rack; 0: 1
