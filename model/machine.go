@@ -170,6 +170,7 @@ type Program struct {
 
 	Data     HerodotouData // compression ratios are in Ratios instead
 	Combiner bool
+	Again    *Selectivity       // of the combiner over combined data; nil: as the first time
 	InCodec  string             // of the input; empty: not compressed
 	Keys     float64            // distinct keys in the map output of the job; 0: not known
 	Ratios   map[string]float64 // compressed/uncompressed of its data by codec, where they differ from the codec's
@@ -212,7 +213,7 @@ func (m *Machine) Planner(program *Program, conf TaskConf, reduces int) (*Planne
 	}
 	return NewPlanner(Planner{
 		Conf: conf, Data: d, Reduces: reduces,
-		Combiner: program.Combiner, InCompressed: program.InCodec != "", Keys: program.Keys,
+		Combiner: program.Combiner, InCompressed: program.InCodec != "", Keys: program.Keys, Again: program.Again,
 		Framing: IFile, Overlap: m.Overlap,
 		ReadCPU: cpu(m.CPU.HDFSRead), WriteCPU: cpu(m.CPU.HDFSWrite),
 		LocalReadCPU: cpu(m.CPU.LocalRead), LocalWriteCPU: cpu(m.CPU.LocalWrite),

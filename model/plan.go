@@ -188,6 +188,9 @@ type Framing struct {
 // of three numbers with a checksum.
 var IFile = Framing{Record: 2, Partition: 2, Checksum: 4, Index: 24, IndexFile: 8}
 
+// Selectivity is output over input, in bytes and in records.
+type Selectivity struct{ Size, Records float64 }
+
 // Planner makes the plans of a job's tasks out of its configuration, the
 // statistics of its data and the costs of the machine that runs them.
 type Planner struct {
@@ -205,6 +208,9 @@ type Planner struct {
 	// Keys is the number of distinct keys in the map output of the job: no
 	// combiner leaves more. 0: not known.
 	Keys float64
+	// Again is what the combiner leaves where it runs over combined data; nil: as
+	// much as the first time.
+	Again *Selectivity
 	// CombineOnce takes the combiner to shrink the data at the spill only; else
 	// the final merge and the shuffle apply its selectivity again.
 	CombineOnce bool
@@ -276,9 +282,13 @@ func (p *Planner) joined(segments []Segment, partitions float64) Segment {
 // combine is what the combiner leaves of so many bytes and records of so many
 // partitions; again, if they went through it before.
 func (p *Planner) combine(bytes, records, partitions float64, again bool) Segment {
+	sel := Selectivity{p.Data.CombineSizeSel, p.Data.CombineRecsSel}
+	if again && p.Again != nil {
+		sel = *p.Again
+	}
 	if p.Combiner && !(again && p.CombineOnce) {
-		bytes = float64(bytes * p.Data.CombineSizeSel)
-		records = float64(records * p.Data.CombineRecsSel)
+		bytes = float64(bytes * sel.Size)
+		records = float64(records * sel.Records)
 	}
 	if most := p.Keys * partitions / float64(p.Reduces); p.Combiner && p.Keys > 0 && records > most {
 		bytes = float64(bytes * most / records)

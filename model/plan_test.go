@@ -563,3 +563,31 @@ func TestTaskConfProperties(t *testing.T) {
 		t.Errorf("%d properties, %v: %+v", read, err, c)
 	}
 }
+
+// A combiner that finds less to do in combined data is taken at its word, in the
+// last merge of a map and in the merges of a reduce.
+func TestCombinedAgain(t *testing.T) {
+	segments := slices.Repeat([]model.Segment{{Stored: 1e6, Raw: 1e6, Records: 1e4}}, 300) // more than memory holds
+	run := func(again *model.Selectivity) (maps, reduces float64) {
+		h := model.DefaultPhases().HerodotouData
+		h.CombineSizeSel, h.CombineRecsSel = 0.5, 0.5
+		p := planner(t, model.DefaultTaskConf(), 1, func(p *model.Planner) {
+			p.Data, p.Combiner, p.Again, p.Framing = h, true, again, model.Framing{}
+		})
+		m := mapPlan(t, p, model.MapFlow{OutBytes: 400e6, OutRecords: 4e6})
+		if m.Counters.Spills < 3 {
+			t.Fatalf("%d spills", m.Counters.Spills)
+		}
+		return m.Output.Records, float64(p.Reduce(segments).InRecords)
+	}
+	maps, reduces := run(nil)
+	if maps != 1e6 || reduces >= 3e6 {
+		t.Fatalf("a map leaves %.0f of 4,000,000 records, a reduce has %.0f", maps, reduces)
+	}
+	if m, r := run(&model.Selectivity{Size: 1, Records: 1}); m != 2e6 || r != 3e6 {
+		t.Errorf("combined once a map leaves %.0f of 4,000,000 records, a reduce has %.0f of 3,000,000", m, r)
+	}
+	if m, r := run(&model.Selectivity{Size: 0.25, Records: 0.25}); m != 0.5e6 || r >= reduces {
+		t.Errorf("combined to a quarter again a map leaves %.0f records, a reduce has %.0f", m, r)
+	}
+}
