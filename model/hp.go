@@ -53,6 +53,7 @@ func HPScale(data, durations []float64, query float64) (Scaling, error) {
 type HPRun struct {
 	Profile AriaProfile
 	Data    float64
+	Outside float64 // seconds before the first map and after the last task
 }
 
 // HPProfile predicts the profile of the same job on other input: maps of the

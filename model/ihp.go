@@ -10,9 +10,6 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// IHPCaveat is what a reader of an IHP prediction must know.
-const IHPCaveat = "map slots enter only through the first map wave and the measured first shuffle; a first shuffle measured on one number of slots does not hold on another"
-
 // IHPJob is one job for the improved HP model (Khan et al., TPDS 2015): average
 // and maximum durations in seconds. w1 is the first wave, w2 all others. The
 // first-wave shuffle lasts until the last map is shuffled and so covers every
@@ -109,7 +106,9 @@ type IHPBounds struct {
 }
 
 // Bounds bounds the job's time (eq. 8-20). Its upper bounds use max*n/k, not
-// the makespan theorem. See IHPCaveat.
+// the makespan theorem. Map slots enter only through the first map wave and
+// through the first shuffle; one measured on one number of slots does not hold on
+// another.
 func (j IHPJob) Bounds() (IHPBounds, error) {
 	var c input.Check
 	j.check(&c)
@@ -257,12 +256,18 @@ func FitIHP(runs []IHPRun, o fit.LocalOptions) (IHPRegression, error) {
 
 // At predicts the duration for other data and number of reduces by locally
 // weighted regression (eq. 21-23), and returns the bandwidth used: where the best
-// one leaves too few runs near the query, the next larger of the grid serves. A
-// negative prediction is cut to 0.
+// one leaves too few runs near the query, the next larger of the grid serves, and
+// for data or reduces beyond those of all runs the largest, since what is fitted
+// to few runs at the edge leads anywhere. A negative prediction is cut to 0.
 func (r IHPRegression) At(data, reduces float64) (duration, bandwidth float64, err error) {
-	for _, h := range r.grid {
+	query := []float64{data, reduces}
+	grid := r.grid
+	if !r.covers(query) {
+		grid = grid[len(grid)-1:]
+	}
+	for _, h := range grid {
 		var f fit.LocalFit
-		if f, err = fit.Local(r.x, r.y, []float64{data, reduces}, h, r.options); err == nil {
+		if f, err = fit.Local(r.x, r.y, query, h, r.options); err == nil {
 			return math.Max(0, f.Prediction), h, nil
 		}
 		if !errors.Is(err, fit.ErrSingular) {
@@ -270,6 +275,31 @@ func (r IHPRegression) At(data, reduces float64) (duration, bandwidth float64, e
 		}
 	}
 	return 0, 0, err
+}
+
+// covers reports whether each coordinate of a query lies between those of runs,
+// or on one.
+func (r IHPRegression) covers(query []float64) bool {
+	return r.between(query, func(a, b float64) bool { return a <= b })
+}
+
+// surrounds reports whether each coordinate of a query that differs among the runs
+// lies strictly between those of runs.
+func (r IHPRegression) surrounds(query []float64) bool {
+	return r.between(query, func(a, b float64) bool { return a < b })
+}
+
+func (r IHPRegression) between(query []float64, before func(a, b float64) bool) bool {
+	for k, q := range query {
+		low, high := r.x[0][k], r.x[0][k]
+		for _, x := range r.x {
+			low, high = math.Min(low, x[k]), math.Max(high, x[k])
+		}
+		if low < high && !(before(low, q) && before(q, high)) {
+			return false
+		}
+	}
+	return true
 }
 
 // maxProvisionRounds ends the iteration of IHPJob.Provision where the counts do

@@ -1,7 +1,10 @@
 package model
 
 import (
+	"fmt"
 	"math"
+	"slices"
+	"time"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -16,12 +19,16 @@ func (h hpPredictor) Predict(q WhatIf) (Prediction, error) {
 		return Prediction{}, err
 	case len(h.runs) < 2:
 		return Prediction{}, cannot("wants two or more recorded runs of the job on other input")
-	case j.Reduces.Count > 0 && j.Reduces.ShuffleData == 0:
-		return Prediction{}, cannot("%s: the bytes of its shuffle are not given", j.ID)
-	case j.Reduces.Count != h.runs[0].Profile.Reduces:
-		return Prediction{}, cannot("%s: %d reduces where the recorded runs had %d", j.ID, j.Reduces.Count, h.runs[0].Profile.Reduces)
 	}
-	p, err := HPProfile(h.runs, j.Maps.Count, float64(j.Reduces.ShuffleData)/math.Max(1, float64(j.Reduces.Count)))
+	alike := slices.DeleteFunc(slices.Clone(h.runs), func(r HPRun) bool { return r.Profile.Reduces != j.Reduces.Count })
+	if len(alike) < 2 {
+		return Prediction{}, cannot("%s: %d recorded runs with %d reduces: want two or more", j.ID, len(alike), j.Reduces.Count)
+	}
+	data, err := fetched(&q, j)
+	if err != nil {
+		return Prediction{}, err
+	}
+	p, err := HPProfile(alike, j.Maps.Count, data/float64(j.Reduces.Count))
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -29,15 +36,11 @@ func (h hpPredictor) Predict(q WhatIf) (Prediction, error) {
 	if err != nil {
 		return Prediction{}, err
 	}
-	return g.alone("hp", g.job(j, &p, (b.MapLow+b.MapUp)/2, b.Low, b.Avg, b.Up), p.phases()), nil
-}
-
-// IHPHistory predicts the durations of a job's stages from earlier runs: first
-// and later shuffle and reduce, average and longest.
-type IHPHistory struct {
-	Shuffle1Avg, Shuffle1Max IHPRegression
-	Shuffle2Avg, Shuffle2Max IHPRegression
-	ReduceAvg, ReduceMax     IHPRegression
+	outside := 0.0
+	for _, r := range alike {
+		outside += r.Outside / float64(len(alike))
+	}
+	return g.alone("hp", g.job(j, &p, (b.MapLow+b.MapUp)/2, b.Low+outside, b.Avg+outside, b.Up+outside), p.phases()), nil
 }
 
 // ihpPredictor bounds a job by waves: by the durations of its history, or by
@@ -50,6 +53,9 @@ func (h ihpPredictor) Predict(q WhatIf) (Prediction, error) {
 	if err != nil {
 		return Prediction{}, err
 	}
+	if h.history != nil {
+		return h.learnt(&q, j, &g)
+	}
 	p, err := g.aria(&q, j)
 	if err != nil {
 		return Prediction{}, err
@@ -57,55 +63,74 @@ func (h ihpPredictor) Predict(q WhatIf) (Prediction, error) {
 	p = p.scaled(g.slowest)
 	i := IHPJob{
 		Maps: p.Maps, MapSlots: min(g.maps, p.Maps), Reduces: p.Reduces, ReduceSlots: min(g.reduces, p.Reduces),
-		MapAvg: p.MapAvg, MapMax: p.MapMax, Shuffle2Avg: p.ShuffleAvg, Shuffle2Max: p.ShuffleMax,
-		ReduceAvg: p.ReduceAvg, ReduceMax: p.ReduceMax,
+		MapAvg: p.MapAvg, MapMax: p.MapMax, Shuffle1Avg: p.FirstShuffleAvg, Shuffle1Max: p.FirstShuffleMax,
+		Shuffle2Avg: p.ShuffleAvg, Shuffle2Max: p.ShuffleMax, ReduceAvg: p.ReduceAvg, ReduceMax: p.ReduceMax,
 	}
-	switch {
-	case h.history != nil && p.Reduces > 0:
-		if err := h.history.durations(&i, j); err != nil {
-			return Prediction{}, err
-		}
-	case p.Reduces > 0:
-		low, up := stageBounds(float64(p.Maps), float64(i.MapSlots), p.MapAvg, p.MapMax)
-		i.Shuffle1Avg = p.FirstShuffleAvg + low - p.MapAvg
-		i.Shuffle1Max = p.FirstShuffleMax + up - p.MapMax
-	default:
+	if p.Reduces > 0 {
+		i.cover(1)
+	} else {
 		// Without reduces nothing covers the later map waves.
 		i.MapsWave1 = &i.Maps
 	}
+	return ihpAnswer(j, &g, i, 0)
+}
+
+// learnt predicts a job by its earlier runs.
+func (h ihpPredictor) learnt(q *WhatIf, j *workload.Job, g *grounds) (Prediction, error) {
+	data, err := fetched(q, j)
+	if err != nil {
+		return Prediction{}, err
+	}
+	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
+	if err != nil {
+		return Prediction{}, err
+	}
+	p, err := ihpAnswer(j, g, i, h.history.outside)
+	if err != nil || math.IsNaN(h.history.short) {
+		return p, err
+	}
+	// The bounds count parts of waves; a wave takes as long with few reduces.
+	whole := p
+	if i.Reduces > i.ReduceSlots {
+		i.Reduces = (i.Reduces + i.ReduceSlots - 1) / i.ReduceSlots * i.ReduceSlots
+		if whole, err = ihpAnswer(j, g, i, h.history.outside); err != nil {
+			return p, err
+		}
+	}
+	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.short))
+	return p, nil
+}
+
+// ihpAnswer bounds a job, and adds so many seconds that its stages do not cover.
+func ihpAnswer(j *workload.Job, g *grounds, i IHPJob, outside float64) (Prediction, error) {
 	b, err := i.Bounds()
 	if err != nil {
 		return Prediction{}, err
 	}
-	low, up := stageBounds(float64(p.Maps), float64(i.MapSlots), p.MapAvg, p.MapMax)
-	out := g.alone("ihp", g.job(j, &p, (low+up)/2, b.Low, b.Avg, b.Up), p.phases())
-	if h.history != nil {
-		out.Warnings = append(out.Warnings, IHPCaveat)
-	}
-	return out, nil
+	low, up := stageBounds(float64(i.Maps), float64(i.MapSlots), i.MapAvg, i.MapMax)
+	p := AriaProfile{Maps: i.Maps, Reduces: i.Reduces, MapAvg: i.MapAvg, ShuffleAvg: i.Shuffle2Avg, ReduceAvg: i.ReduceAvg}
+	return g.alone("ihp", g.job(j, &p, (low+up)/2, b.Low+outside, b.Avg+outside, b.Up+outside), p.phases()), nil
 }
 
-// durations predicts those of a job with other data or reduces.
-func (h *IHPHistory) durations(i *IHPJob, j *workload.Job) error {
-	data, reduces := float64(j.Reduces.ShuffleData), float64(j.Reduces.Count)
-	for _, d := range []struct {
-		of *IHPRegression
-		to *float64
-	}{
-		{&h.Shuffle1Avg, &i.Shuffle1Avg}, {&h.Shuffle1Max, &i.Shuffle1Max},
-		{&h.Shuffle2Avg, &i.Shuffle2Avg}, {&h.Shuffle2Max, &i.Shuffle2Max},
-		{&h.ReduceAvg, &i.ReduceAvg}, {&h.ReduceMax, &i.ReduceMax},
-	} {
-		t, _, err := d.of.At(data, reduces)
-		if err != nil {
-			return err
-		}
-		*d.to = t
+// fetched is the bytes of a job's map output: as stated, or as its program
+// leaves them.
+func fetched(q *WhatIf, j *workload.Job) (float64, error) {
+	if j.Reduces.Count == 0 || j.Reduces.ShuffleData > 0 {
+		return float64(j.Reduces.ShuffleData), nil
 	}
-	// Regressions of an average and a maximum may cross.
-	i.Shuffle1Max, i.Shuffle2Max = math.Max(i.Shuffle1Avg, i.Shuffle1Max), math.Max(i.Shuffle2Avg, i.Shuffle2Max)
-	i.ReduceMax = math.Max(i.ReduceAvg, i.ReduceMax)
-	return nil
+	if j.Program == "" || j.Maps.InputBytes == 0 {
+		return 0, cannot("%s: the bytes of its shuffle are not given", j.ID)
+	}
+	c, err := ReadTaskConf(j.Conf)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	p, err := plannerOf(q, j, c)
+	if err != nil {
+		return 0, err
+	}
+	m, err := p.Map(p.MapFlow(float64(j.Maps.InputBytes) / float64(j.Maps.Count)))
+	return m.Output.Stored * float64(j.Maps.Count), err
 }
 
 // crespPredictor is one regression for one kind of job.

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -200,25 +199,104 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 	}
 }
 
-// The improved HP model with a history takes the durations of the regressions.
+// runsOf are runs on 16 map slots whose shuffles take 4 s for 1.25 GiB a slot, and
+// reduces twice that; 3 s are outside of every stage.
+func runsOf(data, reduces []float64) []model.RecordedRun {
+	var runs []model.RecordedRun
+	for _, d := range data {
+		for _, r := range reduces {
+			t := 4 * d / (80 << 26)
+			p := model.AriaProfile{
+				Maps: 80, Reduces: int(r), MapAvg: 12, MapMax: 12, FirstShuffleAvg: t, FirstShuffleMax: t,
+				ShuffleAvg: t, ShuffleMax: t, ReduceAvg: 2 * t, ReduceMax: 2 * t,
+			}
+			waves := r / 16
+			runs = append(runs, model.RecordedRun{
+				Profile: p, Data: d, MapStage: (79*12/16.0 + 12 + 60) / 2, MapSlots: 16, ReduceSlots: 16, Outside: 3,
+				Time: 3 + (60+79*12/16.0+12)/2 + t + (waves-1)*t + waves*2*t,
+			})
+		}
+	}
+	return runs
+}
+
+// The improved HP model with a history takes the durations of the regressions, on
+// other slots those of as much to do on each.
 func TestIHPWithHistory(t *testing.T) {
-	var runs []model.IHPRun
-	for i := range 12 {
-		d, r := float64(1+i%4)*(20<<26), float64(16*(1+i/4))
-		runs = append(runs, model.IHPRun{Data: d, Reduces: r, Duration: 4 * d / (80 << 26)})
-	}
-	r, err := model.FitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
+	known, err := model.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26}, []float64{16, 32, 48, 64}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := model.Knowledge{History: &model.IHPHistory{Shuffle1Avg: r, Shuffle1Max: r, Shuffle2Avg: r, Shuffle2Max: r, ReduceAvg: r, ReduceMax: r}}
-	p, err := predictor(t, "ihp", k).Predict(oneJob())
+	ihp := predictor(t, "ihp", known)
+	for _, c := range []struct{ nodes, maps int }{{8, 80}, {16, 160}} {
+		q := oneJob().Resized(c.nodes)
+		j := &q.Jobs[0]
+		j.Maps.Count, j.Reduces.Count = c.maps, 4*c.nodes
+		j.Reduces.ShuffleData = int64(c.maps) << 26
+		p, err := ihp.Predict(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// All maps, first and second shuffle of 4 s, two waves of reduces of 8 s.
+		slots := float64(2 * c.nodes)
+		low, up := float64(c.maps)*12/slots, float64(c.maps-1)*12/slots+12
+		if want := (low+up)/2 + 4 + 4 + 16 + 3; math.Abs(p.Mean.Seconds()-want) > 0.5 {
+			t.Errorf("%d nodes: %v, want %v s", c.nodes, p.Mean, want)
+		}
+		if p.Safe < p.Mean {
+			t.Errorf("%d nodes: safe %v below the mean %v", c.nodes, p.Safe, p.Mean)
+		}
+	}
+	if _, err := model.Learn(runsOf([]float64{1 << 30}, []float64{16})); err == nil {
+		t.Error("one run teaches")
+	}
+}
+
+// What Provision finds meets the deadline, and a node less does not.
+func TestProvision(t *testing.T) {
+	known, err := model.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26}, []float64{16, 32, 48}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// 12 s of the first map wave, first and second shuffle of 4 s, two waves of reduces of 4 s.
-	if want := 12 + 4 + 4 + 8.0; math.Abs(p.Mean.Seconds()-want) > 1e-6 || !slices.Contains(p.Warnings, model.IHPCaveat) {
-		t.Errorf("%v, warnings %q; want %v s", p.Mean, p.Warnings, want)
+	q := oneJob()
+	const deadline = 90 * time.Second
+	found, err := model.Provision(q, known, deadline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := 0
+	for _, x := range found {
+		if x.Err != nil {
+			continue
+		}
+		answered++
+		for what, of := range map[string]struct {
+			nodes int
+			at    func(model.Prediction) time.Duration
+		}{
+			"low":  {x.Low, func(p model.Prediction) time.Duration { return p.Low }},
+			"mean": {x.Mean, func(p model.Prediction) time.Duration { return p.Mean }},
+			"high": {x.High, func(p model.Prediction) time.Duration { return p.High }},
+		} {
+			for nodes, meets := range map[int]bool{of.nodes: true, of.nodes - 1: false} {
+				if nodes < 1 {
+					continue
+				}
+				p, err := predictor(t, x.Model, known).Predict(q.Resized(nodes))
+				if err != nil || (of.at(p) <= deadline) != meets {
+					t.Errorf("%s by %s, %d nodes: %v, %v", x.Model, what, nodes, of.at(p), err)
+				}
+			}
+		}
+		if x.Low > x.Mean || x.Mean > x.High && x.High > 0 {
+			t.Errorf("%+v: fewer nodes by a longer time", x)
+		}
+	}
+	if answered < 3 {
+		t.Errorf("%d models answered: %+v", answered, found)
+	}
+	if _, err := model.Provision(q, known, 0); err == nil {
+		t.Error("no deadline")
 	}
 }
 
@@ -282,12 +360,7 @@ func TestAriaOfSeveralJobs(t *testing.T) {
 // asked for.
 func BenchmarkThousandPredictions(b *testing.B) {
 	h := model.DefaultPhases()
-	var runs []model.IHPRun
-	for i := range 40 {
-		d, r := float64(1+i%8)*(50<<26), float64(1+i/8)
-		runs = append(runs, model.IHPRun{Data: d, Reduces: r, Duration: 10 + d/1e9 - r})
-	}
-	r, err := model.FitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
+	learnt, err := model.Learn(runsOf([]float64{50 << 26, 100 << 26, 150 << 26, 200 << 26, 250 << 26, 300 << 26, 350 << 26, 400 << 26}, []float64{16, 32, 48, 64, 80}))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -295,7 +368,7 @@ func BenchmarkThousandPredictions(b *testing.B) {
 		Platform:   ptr(platform()),
 		Statistics: &model.HerodotouStatistics{HerodotouData: h.HerodotouData, HerodotouCost: h.HerodotouCost},
 		Runs:       hpRuns(1<<26, 3<<26),
-		History:    &model.IHPHistory{Shuffle1Avg: r, Shuffle1Max: r, Shuffle2Avg: r, Shuffle2Max: r, ReduceAvg: r, ReduceMax: r},
+		History:    learnt.History,
 		Cresp:      &model.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
 	}
 	q := oneJob()

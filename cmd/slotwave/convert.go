@@ -256,6 +256,29 @@ func recordings(args []string) []string {
 	return paths
 }
 
+// runsIn are the paths of each history: the result of a scenario that varies
+// something has one for each of its runs.
+func runsIn(args []string) (all [][]string) {
+	for _, arg := range args {
+		found := false
+		tables, _ := filepath.Glob(filepath.Join(escapeGlob(arg), "*", results.AttemptsName))
+		for _, t := range tables {
+			if jobs := filepath.Join(filepath.Dir(t), results.JobsName); isFile(filepath.Join(arg, results.ManifestName)) && isFile(jobs) {
+				all, found = append(all, []string{jobs, t}), true
+			}
+		}
+		if !found {
+			all = append(all, recordings([]string{arg}))
+		}
+	}
+	return all
+}
+
+// escapeGlob has a name match itself only.
+func escapeGlob(name string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
+}
+
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && info.Mode().IsRegular()
@@ -393,18 +416,25 @@ func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []str
 	if main := d.main(); main != "" {
 		m.Arguments = append(m.Arguments, "--name="+main)
 	}
-	for _, path := range recordings(args) {
+	sums, err := sumsOf(recordings(args))
+	m.Inputs = append(m.Inputs, sums...)
+	return err
+}
+
+// sumsOf are the sums of files and of all files in folders.
+func sumsOf(paths []string) (sums []results.FileSum, err error) {
+	for _, path := range paths {
 		err := filepath.WalkDir(path, func(p string, e os.DirEntry, err error) error {
 			if err != nil || e.IsDir() {
 				return err
 			}
 			sum, err := results.SumFile(p)
-			m.Inputs = append(m.Inputs, sum)
+			sums = append(sums, sum)
 			return err
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return sums, nil
 }

@@ -8,128 +8,91 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// stageRun is what the improved HP model takes from a run: s, but for the data.
-type stageRun struct {
-	attempts    []workload.Attempt
-	total       float64
-	outside     float64 // before the first map and after the last task
-	mapAvg      float64
-	mapMax      float64
-	shuffleAvg  float64 // of the first wave, from the start of the reduce
-	shuffleMax  float64
-	reduceAvg   float64
-	reduceMax   float64
-	data, count float64
-}
+// attemptLog keeps the attempts of a run.
+type attemptLog []workload.Attempt
 
-func (r *stageRun) Attempt(a *workload.Attempt) { r.attempts = append(r.attempts, *a) }
-
-// stages simulates a program and measures its stages.
-func (b *testbed) stages(t *testing.T, p model.Program, l load) *stageRun {
-	t.Helper()
-	r := &stageRun{data: l.gb, count: float64(l.reduces)}
-	j := workload.Job{Maps: workload.MapTasks{Count: l.maps, InputBytes: int64(l.bytes())}, Reduces: workload.ReduceTasks{Count: l.reduces}}
-	j.Conf.Set("mapred.reduce.slowstart.completed.maps", "0.05")
-	answer, err := sim.Simulator{Recorder: r}.Predict(b.job(j, p))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.total = answer.Mean.Seconds()
-	first, last := time.Duration(math.MaxInt64), time.Duration(0)
-	for i := range r.attempts {
-		a := &r.attempts[i]
-		d := a.Duration().Seconds()
-		switch a.Kind {
-		case workload.Map:
-			r.mapAvg, r.mapMax = r.mapAvg+d/float64(l.maps), math.Max(r.mapMax, d)
-		case workload.Reduce:
-			s := (a.Phases[workload.PhaseStartup] + a.Phases[workload.PhaseShuffle] + a.Phases[workload.PhaseMerge]).Seconds()
-			r.shuffleAvg, r.shuffleMax = r.shuffleAvg+s/float64(l.reduces), math.Max(r.shuffleMax, s)
-			r.reduceAvg, r.reduceMax = r.reduceAvg+(d-s)/float64(l.reduces), math.Max(r.reduceMax, d-s)
-		default:
-			continue
-		}
-		first, last = min(first, a.Start), max(last, a.Finish)
-	}
-	r.outside = r.total - (last - first).Seconds()
-	return r
-}
+func (l *attemptLog) Attempt(a *workload.Attempt) { *l = append(*l, *a) }
 
 func gigabytes(gb float64, reduces int) load { return load{gb, int(gb * 16), reduces} }
 
+// asks is the question of a program with so much to do.
+func (b *testbed) asks(p model.Program, l load) model.WhatIf {
+	j := workload.Job{Maps: workload.MapTasks{Count: l.maps, InputBytes: int64(l.bytes())}, Reduces: workload.ReduceTasks{Count: l.reduces}}
+	j.Conf.Set("mapred.reduce.slowstart.completed.maps", "0.05")
+	return b.job(j, p)
+}
+
 // A history of runs over sizes and reduces predicts runs of other sizes and
-// reduces; hp has runs with one number of reduces only.
+// reduces, where hp has runs with one number of reduces only; and the nodes that
+// it takes for a deadline are enough, and few more than the fewest that are.
 func TestIHPLoop(t *testing.T) {
 	bed := open(t, "dl145-g3", "device", "cluster.nodes=20")
 	program, err := scenarios.Profile("terasort")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var runs []*stageRun
-	var fixed []model.HPRun
-	mapAvg, mapMax, outside := 0.0, 0.0, 0.0
+	var runs, alike []model.RecordedRun
 	for _, gb := range []float64{8, 12, 16, 20, 24, 28} {
 		for _, reduces := range []int{8, 16, 24, 32, 40} {
-			r := bed.stages(t, program, gigabytes(gb, reduces))
-			runs = append(runs, r)
-			mapMax = math.Max(mapMax, r.mapMax)
-			if reduces == 24 {
-				p, err := model.ExtractAria(r.attempts)
+			for seed := range uint64(3) {
+				var log attemptLog
+				q := bed.asks(program, gigabytes(gb, reduces))
+				q.Seed += seed
+				answer, err := sim.Simulator{Recorder: &log}.Predict(q)
 				if err != nil {
 					t.Fatal(err)
 				}
-				fixed = append(fixed, model.HPRun{Data: gb / float64(reduces), Profile: p})
+				r, err := model.RecordRun(log, 0, answer.Mean)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if runs = append(runs, r); reduces == 24 {
+					alike = append(alike, r)
+				}
 			}
 		}
 	}
-	for _, r := range runs {
-		mapAvg, outside = mapAvg+r.mapAvg/float64(len(runs)), outside+r.outside/float64(len(runs))
+	known, err := model.Learn(runs)
+	if err != nil {
+		t.Fatal(err)
 	}
-	regression := func(of func(*stageRun) float64) model.IHPRegression {
-		var rows []model.IHPRun
-		for _, r := range runs {
-			rows = append(rows, model.IHPRun{Data: r.data, Reduces: r.count, Duration: of(r)})
-		}
-		m, err := model.FitIHP(rows, fit.LocalOptions{Intercept: true, Scale: "zscore"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return m
+	few, err := model.Learn(alike)
+	if err != nil {
+		t.Fatal(err)
 	}
-	durations := []model.IHPRegression{
-		regression(func(r *stageRun) float64 { return r.shuffleAvg }), regression(func(r *stageRun) float64 { return r.shuffleMax }),
-		regression(func(r *stageRun) float64 { return r.reduceAvg }), regression(func(r *stageRun) float64 { return r.reduceMax }),
-	}
-	ihp := func(l load) model.IHPJob {
-		j := model.IHPJob{Maps: l.maps, MapSlots: min(40, l.maps), Reduces: l.reduces, ReduceSlots: min(40, l.reduces), MapAvg: mapAvg, MapMax: mapMax}
-		for i, to := range []*float64{&j.Shuffle1Avg, &j.Shuffle1Max, &j.ReduceAvg, &j.ReduceMax} {
-			at, _, err := durations[i].At(l.gb, float64(l.reduces))
-			if err != nil {
-				t.Fatal(err)
+	ask := func(name string, k model.Knowledge, q model.WhatIf) float64 {
+		for _, m := range model.Predictors {
+			if m.Name == name {
+				p, err := m.New(k).Predict(q)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				return p.Mean.Seconds()
 			}
-			*to = at
 		}
-		return j
+		t.Fatal(name)
+		return 0
 	}
+
 	var b strings.Builder
 	b.WriteString("| input | reduces | simulated s | ihp | hp |\n|---|---|---|---|---|\n")
-	sums, n := [2]float64{}, 0.0
+	var sums, same [2]float64
+	n, constant := 0.0, 0.0
 	for _, gb := range []float64{10, 18, 26} {
 		for _, reduces := range []int{12, 20, 24, 28, 36} {
-			l := gigabytes(gb, reduces)
-			want := bed.stages(t, program, l).total
-			j := ihp(l)
-			bounds, err := j.Bounds()
+			q := bed.asks(program, gigabytes(gb, reduces))
+			answer, err := sim.Simulator{}.Predict(q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p, err := model.HPProfile(fixed, l.maps, gb/float64(reduces))
+			want := answer.Mean.Seconds()
+			// HP scales what it knows to the data of a reduce, whatever their number.
+			p, err := model.HPProfile(few.Runs, q.Jobs[0].Maps.Count, fetchedOf(t, bed, &q)/float64(reduces))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,15 +101,89 @@ func TestIHPLoop(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := [2]float64{(bounds.Avg+outside)/want - 1, (old.Avg+outside)/want - 1}
+			e := [2]float64{ask("ihp", known, q)/want - 1, (old.Avg+few.Runs[0].Outside)/want - 1}
 			fmt.Fprintf(&b, "| %v GB | %d | %.1f | %+.1f %% | %+.1f %% |\n", gb, reduces, want, 100*e[0], 100*e[1])
 			sums[0], sums[1], n = sums[0]+math.Abs(e[0]), sums[1]+math.Abs(e[1]), n+1
+			if reduces == 24 {
+				same[0] += math.Abs(ask("ihp", few, q)/want - 1)
+				same[1] += math.Abs(ask("hp", few, q)/want - 1)
+				constant++
+			}
 		}
 	}
 	accuracy := [2]float64{1 - sums[0]/n, 1 - sums[1]/n}
 	if accuracy[0] < 0.95 || accuracy[1] >= accuracy[0] {
 		t.Errorf("mean accuracy of ihp %.3f, of hp %.3f: want 0.95, and hp below", accuracy[0], accuracy[1])
 	}
-	fmt.Fprintf(&b, "\nMean accuracy: ihp %.1f %%, hp %.1f %%.\n", 100*accuracy[0], 100*accuracy[1])
+	fmt.Fprintf(&b, "\nMean accuracy: ihp %.1f %%, hp %.1f %%; of both told of the runs with 24 reduces, on 24 reduces: %.1f and %.1f %%.\n",
+		100*accuracy[0], 100*accuracy[1], 100*(1-same[0]/constant), 100*(1-same[1]/constant))
 	section(t, "ihp-loop", b.String())
+	provisioned(t, bed, program, known)
+}
+
+// fetchedOf is the map output of a question's job, from its first map.
+func fetchedOf(t *testing.T, b *testbed, q *model.WhatIf) float64 {
+	t.Helper()
+	var log attemptLog
+	one := *q
+	one.Fidelity = model.Phase
+	if _, err := (sim.Simulator{Recorder: &log}).Predict(one); err != nil {
+		t.Fatal(err)
+	}
+	r, err := model.RecordRun(log, 0, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Data
+}
+
+// provisioned holds the clusters that the history takes for deadlines against the
+// smallest that meet them when simulated.
+func provisioned(t *testing.T, bed *testbed, program model.Program, known model.Knowledge) {
+	t.Helper()
+	var ihp model.Predictor
+	for _, m := range model.Predictors {
+		if m.Name == "ihp" {
+			ihp = m.New(known)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| input | reduces | deadline s | nodes | simulated s | fewest nodes | slots more |\n|---|---|---|---|---|---|---|\n")
+	met, near, all := 0, 0, 0
+	for _, c := range []struct {
+		load
+		deadlines []float64
+	}{
+		{gigabytes(18, 28), []float64{180, 210, 300}},
+		{gigabytes(26, 36), []float64{200, 240, 320}},
+		{gigabytes(28, 20), []float64{280, 340}},
+	} {
+		for _, s := range c.deadlines {
+			q, deadline := bed.asks(program, c.load), workload.Seconds(s)
+			mean := func(p *model.Prediction) time.Duration { return p.Mean }
+			nodes, err := model.NodesFor(ihp, q, func(p *model.Prediction) time.Duration { return p.Safe }, deadline)
+			if err != nil || nodes == 0 {
+				t.Fatalf("%+v in %v: %d nodes, %v", c.load, deadline, nodes, err)
+			}
+			fewest, err := model.NodesFor(sim.Simulator{}, q, mean, deadline)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, err := sim.Simulator{}.Predict(q.Resized(nodes))
+			if err != nil {
+				t.Fatal(err)
+			}
+			more := float64(nodes)/float64(fewest) - 1
+			fmt.Fprintf(&b, "| %v GB | %d | %.0f | %d | %.1f | %d | %+.1f %% |\n", c.gb, c.reduces, s, nodes, answer.Mean.Seconds(), fewest, 100*more)
+			all++
+			if answer.Mean <= deadline {
+				met++
+			}
+			if more <= 0.1 {
+				near++
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n%d of %d meet their deadline, %d with at most 10 %% more slots than the fewest that do.\n", met, all, near)
+	section(t, "ihp-provision", b.String())
 }

@@ -5,20 +5,26 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // knowledge are the files with what models must be told besides the question.
-type knowledge struct{ platform, statistics string }
+type knowledge struct {
+	platform, statistics string
+	history              []string
+}
 
 func (k *knowledge) flags(c *cobra.Command) {
 	c.Flags().StringVar(&k.platform, "platform-model", "", "`FILE` with a fitted platform (slotwave fit --json), for zhang")
 	c.Flags().StringVar(&k.statistics, "statistics", "", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou")
+	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` of runs of the job on other input or with other reduces, for hp, ihp and cresp")
 }
 
 // read reads the files and returns their sums.
@@ -52,6 +58,52 @@ func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
 			known.Statistics = &s.HerodotouStatistics
 			return input.Decode(data, &s)
 		}))
+	if err == nil && k.history != nil {
+		var learnt model.Knowledge
+		if learnt, sums, err = k.learn(sums); err == nil {
+			known.Runs, known.History, known.Cresp = learnt.Runs, learnt.History, learnt.Cresp
+		}
+	}
+	return known, sums, err
+}
+
+// learn reads the runs of a job.
+func (k *knowledge) learn(sums []results.FileSum) (known model.Knowledge, _ []results.FileSum, err error) {
+	var runs []model.RecordedRun
+	name := ""
+	for _, paths := range runsIn(k.history) {
+		h, err := workload.Open(paths...)
+		if err != nil {
+			return known, nil, err
+		}
+		if err := h.Strict(); err != nil {
+			return known, nil, err
+		}
+		for i := range h.Jobs {
+			j := &h.Jobs[i]
+			if name == "" {
+				name = j.Name
+			}
+			if j.Name != name {
+				return known, nil, fmt.Errorf("--history: runs of %q and of %q: want those of one job", name, j.Name)
+			}
+			one := workload.History{Jobs: h.Jobs[i : i+1]}
+			r, err := model.RecordRun(one.Attempts(), j.Submit, j.Finish)
+			if err != nil {
+				return known, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
+			}
+			runs = append(runs, r)
+		}
+		read, err := sumsOf(paths)
+		if err != nil {
+			return known, nil, err
+		}
+		sums = append(sums, read...)
+	}
+	known, err = model.Learn(runs)
+	if err != nil {
+		err = fmt.Errorf("--history: %w", err)
+	}
 	return known, sums, err
 }
 
@@ -63,23 +115,64 @@ func (k *knowledge) arguments() []string {
 	if k.statistics != "" {
 		args = append(args, "--statistics="+k.statistics)
 	}
+	for _, h := range k.history {
+		args = append(args, "--history="+h)
+	}
 	return args
 }
 
 func (a *app) predictCommand() *cobra.Command {
 	k, told := &asked{}, &knowledge{}
+	var deadline time.Duration
 	c := &cobra.Command{
 		Use:   "predict SCENARIO",
 		Short: "Ask every analytic model about a scenario",
 		Long: `Ask every analytic model about a scenario. A model that cannot answer says why.
-With --out the answers are written as a table and drawn.`,
-		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted",
+With --out the answers are written as a table and drawn. With --deadline they are
+asked how many nodes, like those of the scenario, have its job done in time.`,
+		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.predict(args[0], k, told) },
+		RunE: func(c *cobra.Command, args []string) error {
+			if c.Flags().Changed("deadline") {
+				return a.provision(args[0], k, told, deadline)
+			}
+			return a.predict(args[0], k, told)
+		},
 	}
 	k.flags(c)
 	told.flags(c)
+	c.Flags().DurationVar(&deadline, "deadline", 0, "by when the job is to be done; prints nodes instead of times")
 	return c
+}
+
+// provision asks every model how many nodes a deadline takes.
+func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Duration) error {
+	if k.out != "" {
+		return errors.New("--deadline: --out writes predictions of times: want one of the two")
+	}
+	known, _, err := told.read()
+	if err != nil {
+		return err
+	}
+	s, err := k.open(name)
+	if err != nil {
+		return err
+	}
+	if !k.quiet {
+		a.warn(s.first.Warnings)
+	}
+	p := results.Provisions{Deadline: deadline}
+	for i := range s.first.Runs {
+		q := &s.first.Runs[i].Question
+		list, err := model.Provision(*q, known, deadline)
+		if err != nil {
+			return err
+		}
+		for _, x := range list {
+			p.Add(q, x)
+		}
+	}
+	return a.show(k, p.WriteText, p.WriteJSON)
 }
 
 func (a *app) predict(name string, k *asked, told *knowledge) error {

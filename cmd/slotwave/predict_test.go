@@ -1,0 +1,72 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Runs of a scenario over input and reduces teach the models that learn from
+// runs, and tell how many nodes a deadline takes.
+func TestHistoryAndDeadline(t *testing.T) {
+	dir := t.TempDir()
+	const scenario = `fidelity = "phase"
+[cluster]
+nodes = 4
+map_slots = 2
+reduce_slots = 2
+platform = "dl145-g3"
+[scheduler]
+name = "fifo"
+[[job]]
+name = "sort"
+profile = "terasort"
+input = "2 GB"
+reduces = 6
+`
+	const vary = `[vary]
+"job.0.input" = ["1 GB", "2 GB", "3 GB", "4 GB"]
+"job.0.reduces" = [4, 8, 12]
+`
+	write := func(name, text string) string {
+		name = filepath.Join(dir, name)
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return name
+	}
+	asked, past, out := write("asked.toml", scenario), write("past.toml", scenario+vary), filepath.Join(dir, "out")
+	if code, _, stderr := call("", "run", past, "--quiet", "--out", out); code != exitDone {
+		t.Fatal(stderr)
+	}
+	code, without, stderr := call("", "predict", asked)
+	if code != exitDone || !strings.Contains(without, "wants two or more recorded runs") {
+		t.Fatalf("%d %s\n%s", code, stderr, without)
+	}
+	code, with, stderr := call("", "predict", asked, "--history", out)
+	if code != exitDone || strings.Contains(with, "wants two or more") {
+		t.Fatalf("%d %s\n%s", code, stderr, with)
+	}
+	code, nodes, stderr := call("", "predict", asked, "--history", out, "--deadline", "2m", "--json")
+	if code != exitDone || !strings.Contains(nodes, `"nodes_by_safe_mean": `) || !strings.Contains(nodes, `"model": "ihp"`) {
+		t.Fatalf("%d %s\n%s", code, stderr, nodes)
+	}
+	other := write("other.toml", strings.Replace(scenario, `"sort"`, `"another"`, 1))
+	if code, _, stderr := call("", "run", other, "--quiet", "--out", filepath.Join(dir, "other")); code != exitDone {
+		t.Fatal(stderr)
+	}
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{`runs of "sort" and of "another"`, []string{"--history", out, "--history", filepath.Join(dir, "other")}},
+		{"want two or more", []string{"--history", filepath.Join(dir, "other")}},
+		{"deadline: -1s", []string{"--deadline", "-1s"}},
+		{"no such file", []string{"--history", filepath.Join(dir, "none")}},
+	} {
+		if code, _, stderr := call("", append([]string{"predict", asked}, c.args...)...); code != exitInput || !strings.Contains(stderr, c.want) {
+			t.Errorf("%q: exit code %d: %s", c.args, code, stderr)
+		}
+	}
+}

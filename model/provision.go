@@ -1,0 +1,108 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+)
+
+// Provisioned is how many nodes, all like those of the question, a model takes
+// for a deadline by each of its estimates; 0: no number of them is enough.
+type Provisioned struct {
+	Model           string
+	Low, Mean, High int
+	Safe            int // by Prediction.Safe; 0 also where it is unknown
+	Err             error
+}
+
+// Provision finds for each model the smallest cluster that has the question's
+// one job done by a deadline (Khan et al., section 3; ARIA, section 4). Slots
+// come with nodes, so that the number of nodes is searched for, from the
+// Lagrange multiplier's answer to the same bounds where there is one.
+func Provision(q WhatIf, known Knowledge, deadline time.Duration) ([]Provisioned, error) {
+	if deadline <= 0 {
+		return nil, fmt.Errorf("deadline: %v: want more than 0", deadline)
+	}
+	var all []Provisioned
+	for _, m := range Predictors {
+		p := m.New(known)
+		by := func(estimate func(*Prediction) time.Duration) (int, error) { return NodesFor(p, q, estimate, deadline) }
+		low, err := by(func(p *Prediction) time.Duration { return p.Low })
+		if err != nil && !errors.Is(err, ErrNotApplicable) {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		x := Provisioned{Model: m.Name, Low: low, Err: err}
+		if err == nil {
+			x.Mean, _ = by(func(p *Prediction) time.Duration { return p.Mean })
+			x.High, _ = by(func(p *Prediction) time.Duration { return p.High })
+			x.Safe, _ = by(func(p *Prediction) time.Duration {
+				if p.Safe == 0 {
+					return math.MaxInt64
+				}
+				return p.Safe
+			})
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// NodesFor is the least number of nodes with which a predictor's estimate of the
+// question's one job meets the deadline, 0 if none does. More nodes than its
+// tasks have use for are not tried.
+func NodesFor(p Predictor, q WhatIf, estimate func(*Prediction) time.Duration, deadline time.Duration) (int, error) {
+	j, _, err := oneJob(&q)
+	if err != nil {
+		return 0, err
+	}
+	node := q.Cluster.Nodes[0]
+	for _, n := range q.Cluster.Nodes {
+		n.Name, n.Rack = node.Name, node.Rack
+		if n != node {
+			return 0, cannot("nodes that are not alike")
+		}
+	}
+	most := 1
+	if node.MapSlots > 0 {
+		most = max(most, (j.Maps.Count+node.MapSlots-1)/node.MapSlots)
+	}
+	if node.ReduceSlots > 0 {
+		most = max(most, (j.Reduces.Count+node.ReduceSlots-1)/node.ReduceSlots)
+	}
+	meets := func(nodes int) (bool, error) {
+		answer, err := p.Predict(q.Resized(nodes))
+		return err == nil && estimate(&answer) <= deadline, err
+	}
+	if ok, err := meets(most); !ok {
+		return 0, err
+	}
+	low, high := 0, most // the deadline is missed with low, and met with high
+	for high-low > 1 {
+		mid := (low + high) / 2
+		ok, err := meets(mid)
+		switch {
+		case err != nil && !errors.Is(err, ErrNotApplicable):
+			return 0, err
+		case ok:
+			high = mid
+		default:
+			low = mid
+		}
+	}
+	return high, nil
+}
+
+// Resized is the question for a cluster of so many nodes like the first one, over
+// the same racks.
+func (q WhatIf) Resized(nodes int) WhatIf {
+	c := &q.Cluster
+	c.Nodes = slices.Repeat(c.Nodes[:1], nodes)
+	for i := range c.Nodes {
+		c.Nodes[i].Name = fmt.Sprintf("node%0*d", len(fmt.Sprint(nodes)), i+1)
+		c.Nodes[i].Rack = i * max(1, len(c.Racks)) / nodes
+	}
+	c.Phases = nil
+	return q
+}
