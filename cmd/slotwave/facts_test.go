@@ -370,6 +370,16 @@ var facts = []fact{
 		v := r.with("slowdown=1", "map.tasks.speculative.execution=true", "reduce.tasks.speculative.execution=true").job("finish") / off
 		return change(v), math.Abs(v-1) < 0.05
 	}},
+	{"E22", "khan-waves", "80 maps and 32 reduces on 16 slots of each: the first shuffle covers the maps and lasts longer than those of the second wave; 16 and 16: one wave", "two kinds of shuffle; one wave", func(r runs) (string, bool) {
+		w := r.with("input=5g", "reduces=32")
+		first := w.kind("reduce", func(a record) bool { return start(a) < w.job("last_map") })
+		second := w.kind("reduce", func(a record) bool { return start(a) >= w.job("last_map") })
+		one := r.with("input=1g", "reduces=16").jobs[0]["reduce_waves"]
+		return fmt.Sprintf("%d of %.0f to %.0f s, %d of %.0f to %.0f s; %s wave",
+				len(first), least(first, phases("shuffle")), most(first, phases("shuffle")),
+				len(second), least(second, phases("shuffle")), most(second, phases("shuffle")), one),
+			len(first) == 16 && len(second) == 16 && least(first, phases("shuffle")) > most(second, phases("shuffle")) && one == "1"
+	}},
 	{"L1", "osdi04-sort", "without backup tasks 44 % longer (891 and 1,283 s)", "longer", func(r runs) (string, bool) {
 		backup := func(is string) float64 {
 			return r.with("map.tasks.speculative.execution="+is, "reduce.tasks.speculative.execution="+is).job("finish")
