@@ -116,8 +116,15 @@ func (t *table) readCosts(l *load, ideal bool, m *fleet) model.Costs {
 		c.Launch, source["launch"] = m.machines[0].JVMStart, "of the platform"
 	}
 	if l.recorded() {
-		c.Launch, c.Commit = l.replay.Startup, l.replay.Commit
-		source["launch"], source["commit"] = "recorded times contain the rest", "recorded times contain the rest"
+		if in.has("launch") && !ideal && l.replay.Startup == 0 {
+			l.replay.Startup = in.duration("launch", 0)
+			t.assume("workload.startup = %v (cluster.costs.launch)", l.replay.Startup)
+		}
+		c.Launch = l.replay.Startup
+		source["launch"], source["commit"] = "recorded times contain the rest", "recorded times contain it"
+		if l.replay.Commit > 0 {
+			c.Commit, source["commit"] = l.replay.Commit, "recorded times contain the rest"
+		}
 		setup, cleanup, startup := l.fixed()
 		if startup > 0 {
 			c.Launch, source["launch"] = startup, "mean of the trace"

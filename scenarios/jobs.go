@@ -45,6 +45,7 @@ func (t *table) readJob(number int, profile *workload.Profile, program string, c
 	j.Priority = p
 	j.Submit = t.duration("submit", 0)
 	j.Commits = t.boolean("commits", false)
+	j.Reduces.FromLastMap = t.boolean("from_last_map", false)
 	j.Init = t.duration("initialised", 0)
 	if j.Init > 0 && j.Init < j.Submit {
 		t.failf("initialised", "is before submit: want the same time or a later one")

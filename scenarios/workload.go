@@ -334,6 +334,8 @@ func (l *load) fixed() (setup, cleanup, startup time.Duration) {
 			if s := w.Phases[workload.PhaseStartup]; workload.Known(s) {
 				note(2, s)
 				d -= s
+			} else {
+				d = max(0, d-l.replay.Startup)
 			}
 			switch tasks[k].Kind {
 			case workload.Setup:

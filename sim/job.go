@@ -40,9 +40,10 @@ type job struct {
 	clusterSize                    int
 	mapProgress, reduceProgress    float32
 	events                         events
-	outputs                        outputs    // at fidelity device
-	shuffling                      []*attempt // reduces that do not know all maps yet
-	slowstart                      int        // maps that must have ended before reduces may start
+	outputs                        outputs     // at fidelity device
+	shuffling                      []*attempt  // reduces that do not know all maps yet
+	lastMap                        engine.Time // when the last map known of ended
+	slowstart                      int         // maps that must have ended before reduces may start
 	initAt                         engine.Time
 	reducesAt                      engine.Time // slowstart was met
 	needs                          needSet
@@ -461,6 +462,7 @@ func (j *job) completed(t *task, own *attempt) {
 		}
 	}
 	if t.kind == workload.Map {
+		j.lastMap = max(j.lastMap, own.finish)
 		j.publish(t, 1, own.tracker)
 		j.mapsChanged()
 	}

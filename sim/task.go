@@ -67,6 +67,7 @@ type attempt struct {
 	failAt   engine.Time
 
 	pendingSet engine.Time // when the instant of asking was settled
+	commit     engine.Time // what a recorded time has of the commit and the wait for it
 	finishSet  engine.Time // when the instant of the end was
 
 	firstReport engine.Time // the heartbeat after assignment

@@ -83,8 +83,11 @@ func (jt *jobTracker) plan(a *attempt) {
 		} else {
 			d := &jt.draws
 			a.work = jt.stretched(engine.At(spec.Maps.Time.At(index, d.maps.For(a.job.ID).Stream(index, number))), factor)
+			if a.job.Tasks[workload.Reduce] == 0 {
+				jt.setCommitApart(a)
+			}
 		}
-		if a.job.Tasks[workload.Reduce] == 0 && !jt.release.Ideal && !spec.Commits {
+		if a.job.Tasks[workload.Reduce] == 0 && !jt.release.Ideal {
 			jt.commits(a, a.begin+a.work)
 		} else {
 			jt.ends(a, a.begin+a.work)
@@ -106,7 +109,19 @@ func (jt *jobTracker) plan(a *attempt) {
 		id := a.job.ID
 		a.sort = jt.stretched(engine.At(r.Sort.At(index, d.sorts.For(id).Stream(index, number))), node.Slowness)
 		a.work = jt.stretched(engine.At(r.Time.At(index, d.reduces.For(id).Stream(index, number))), node.Slowness)
+		jt.setCommitApart(a)
 		jt.replan(a, engine.Never)
+	}
+}
+
+// setCommitApart takes off a recorded time what it has of the commit: that, and
+// a wait for permission, of which the record does not tell how long it was. A
+// child that has to wait asks again after a while, and so has asked that long
+// before at the latest.
+func (jt *jobTracker) setCommitApart(a *attempt) {
+	if a.commit = 0; a.job.spec.Commits && !jt.release.Ideal {
+		a.commit = min(a.work, engine.At(jt.q.Cluster.Costs.Commit)+poll)
+		a.work -= a.commit
 	}
 }
 
@@ -122,7 +137,10 @@ func (jt *jobTracker) replan(a *attempt, known engine.Time) {
 		return
 	}
 	a.shuffle = jt.stretched(jt.shuffleTime(a), jt.q.Cluster.Nodes[a.tracker].Slowness)
-	if done := known + a.shuffle + a.sort + a.work; jt.release.Ideal || a.job.spec.Commits {
+	if a.job.spec.Reduces.FromLastMap {
+		a.shuffle = max(0, max(a.begin, a.job.lastMap)+a.shuffle-known)
+	}
+	if done := known + a.shuffle + a.sort + a.work; jt.release.Ideal {
 		jt.ends(a, done)
 	} else {
 		jt.commits(a, done)
@@ -170,8 +188,16 @@ func (jt *jobTracker) ends(a *attempt, at engine.Time) {
 	jt.mayFail(a, at)
 }
 
-// commits sets when an attempt will ask for permission to commit.
+// commits sets when an attempt will ask for permission to commit. One whose
+// time is recorded to the end of the commit has had to wait for it already.
 func (jt *jobTracker) commits(a *attempt, at engine.Time) {
+	if a.job.spec.Commits {
+		jt.ends(a, at+a.commit)
+		if a.commit > 0 && a.end == endsWell {
+			a.pending, a.pendingSet, a.permitted = at, a.settled(), true
+		}
+		return
+	}
 	a.pending, a.pendingSet = at, a.settled()
 	a.finish, a.end = engine.Never, endsWell
 	if a.failAt <= at {

@@ -147,12 +147,28 @@ func (f *JobFile) JhistName() string { return f.ID + ".jhist" }
 func (f *JobFile) ConfName() string { return f.ID + "_conf.xml" }
 
 // Conf is the configuration of the job.
-func (f *JobFile) Conf() Conf { return f.job.Conf }
+func (f *JobFile) Conf() Conf { return f.e.conf(f.job, f.ID) }
 
 // MRv1Name is the file's name in a JobTracker's history folder,
 // HOST_START_JOBID_USER_NAME, where user and name are URL-encoded.
 func (f *JobFile) MRv1Name() string {
 	return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, url.QueryEscape(f.job.User), url.QueryEscape(f.job.Name))
+}
+
+// keptID is the property under which a job that is given a new id keeps its own.
+const keptID = "slotwave.job.id"
+
+// conf is the configuration of a job with what Hadoop states nowhere else: its
+// pool, and the id it had if that is not Hadoop's.
+func (e *exporter) conf(j *HistoryJob, id string) Conf {
+	var own Conf
+	if _, stated := j.Conf.Lookup("mapred.fairscheduler.pool"); j.Pool != "" && !stated {
+		own.Set("mapred.fairscheduler.pool", j.Pool)
+	}
+	if id != j.ID {
+		own.Set(keptID, j.ID)
+	}
+	return j.Conf.Over(own)
 }
 
 // millis is an instant as Unix time in milliseconds, or -1.

@@ -73,6 +73,7 @@ type MapTasks struct {
 type ReduceTasks struct {
 	Count       int
 	Shuffle     Durations // after the last map output became known
+	FromLastMap bool      // Shuffle counts from the end of the last map, or the start of a later child, and holds what passes until the child knows the maps
 	Copy        Durations // instead of Shuffle: the whole copy time, which overlaps the maps
 	Sort        Durations
 	Time        Durations // the reduce phase

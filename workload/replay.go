@@ -55,6 +55,10 @@ func (h *History) Replay(o ReplayOptions) Replay {
 	if o.Rescaled && o.Bytes > 0 && o.Bytes != 1 {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("times of tasks grow with the data, by %g", o.Bytes))
 	}
+	taken := make(map[string]bool, len(h.Jobs))
+	for i := range h.Jobs {
+		taken[h.Jobs[i].ID] = true
+	}
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		if o.OnlySucceeded && j.Outcome != Succeeded {
@@ -62,6 +66,9 @@ func (h *History) Replay(o ReplayOptions) Replay {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
+		if own := j.Conf.String(keptID, ""); own != "" && !taken[own] {
+			again.ID, taken[own] = own, true
+		}
 		if o.Rescaled {
 			again.rescale(j, &o)
 		}
@@ -126,6 +133,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		d := &j.Reduces
 		fail(&d.Fails, d.Count, fails)
 		d.Count++
+		d.FromLastMap = true
 		shuffle, sort, reduce := o.reduceTimes(w, lastMap)
 		d.Shuffle.Each = append(d.Shuffle.Each, shuffle)
 		d.Sort.Each = append(d.Sort.Each, sort)
@@ -142,6 +150,10 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	}
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
+	}
+	if unplaced(h) {
+		note("the replicas of its input are not recorded, though how far its maps ran from them is: placed anew")
+		j.Maps.Splits = nil
 	}
 	if killed > 0 {
 		note("%s not repeated", Counted(killed, "killed attempt is", "killed attempts are"))
@@ -169,6 +181,22 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 		}
 	}
 	return sum
+}
+
+// unplaced reports whether the input of a job had replicas of which none is
+// recorded: its maps ran near them.
+func unplaced(h *HistoryJob) bool {
+	near := false
+	for i := range h.Tasks {
+		t := &h.Tasks[i]
+		if len(t.Split.Hosts) > 0 {
+			return false
+		}
+		for k := range t.Attempts {
+			near = near || t.Kind == Map && t.Attempts[k].Locality <= RackLocal
+		}
+	}
+	return near
 }
 
 func fail(all *Failures, task int, after []time.Duration) {

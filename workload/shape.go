@@ -484,6 +484,8 @@ func harmless(c Conf) Conf {
 	for _, key := range slices.Sorted(maps.Keys(c.values)) {
 		value := strings.TrimSpace(c.values[key])
 		switch _, err := ParseBytes(value); {
+		case key == keptID || key == "mapred.fairscheduler.pool":
+			continue
 		case err == nil, value == "true", value == "false", strings.HasPrefix(value, "org.apache.hadoop.") && !strings.ContainsAny(value, ",/@ "):
 		default:
 			if _, err := strconv.ParseFloat(value, 64); err == nil {

@@ -155,8 +155,9 @@ func (w *rumenWriter) job(j *HistoryJob, id string) {
 		}
 		w.key("jobProperties")
 		w.object(func() {
-			for _, k := range j.Conf.Keys() {
-				v, _ := j.Conf.Lookup(k)
+			conf := w.conf(j, id)
+			for _, k := range conf.Keys() {
+				v, _ := conf.Lookup(k)
 				w.str(k, v)
 			}
 		})

@@ -107,6 +107,9 @@ func (w tomlWriter) job(j *Job, common Conf) {
 	if j.Commits {
 		w.pair("commits", true)
 	}
+	if j.Reduces.FromLastMap {
+		w.pair("from_last_map", true)
+	}
 	if j.Init > 0 {
 		w.pair("initialised", j.Init.String())
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -122,7 +123,7 @@ func TestLogIsItsTrace(t *testing.T) {
 // TestSimulatedRoundTrip: a run is exported as job histories. Replayed they
 // give its attempts, and so do jobs drawn from their profiles; the profiles
 // are those of the run itself. All times are whole milliseconds, as the format
-// has them, and the cluster is one without heartbeats, whose waiting a history
+// has them, and the cluster is one without heartbeats, whose waiting a profile
 // does not tell from work.
 func TestSimulatedRoundTrip(t *testing.T) {
 	t.Chdir(t.TempDir())
@@ -181,6 +182,126 @@ profile = "profiles/job_201001010000_0002.toml"
 	if n := sameFigures(t, "profile", exported, own); n < 200 {
 		t.Errorf("%d figures compared, want 200 or more", n)
 	}
+}
+
+// TestClusterRoundTrip: on clusters with heartbeats, racks, commits and costs a
+// run that was exported as job histories is replayed attempt for attempt: on
+// the same machines and slots, as near to their data, failed or killed alike,
+// at the same times but for rounding. The files have whole milliseconds, of
+// which the end of a reduce has four and what starts when it ends has more.
+func TestClusterRoundTrip(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const cluster = `
+[cluster]
+hadoop = %q
+nodes = 14
+racks = 3
+map_slots = 2
+reduce_slots = 2
+[scheduler]
+name = %q
+`
+	const speculation = `[conf]
+"mapred.map.tasks.speculative.execution" = %v
+"mapred.reduce.tasks.speculative.execution" = %v
+`
+	const jobs = `
+[[job]]
+name = "alpha"
+pool = "etl"
+maps = 90
+map_ms = 12125
+reduces = 40
+reduce_shuffle_ms = 4250
+reduce_sort_ms = 500
+reduce_ms = 15500
+[[job]]
+name = "beta"
+pool = "adhoc"
+submit = "20s"
+maps = 26
+%s
+reduces = 6
+reduce_shuffle_ms = 2000
+reduce_ms = 5000
+[[job]]
+name = "job_201001010000_0003"
+pool = "etl"
+submit = "33s"
+maps = 19
+map_ms = 7000
+`
+	const drawn = `duration = { dist = "lognormal", mean = "20s", sd = "12s" }`
+	for _, x := range []struct {
+		hadoop, scheduler, format string
+		speculate                 bool
+		beta                      string
+	}{
+		{"0.20.2", "fifo", "jhist", true, "map_ms = 19333"},
+		{"0.20.2", "capacity", "history", false, drawn},
+		{"1.0.4", "fair1", "history", true, "map_ms = 19333"},
+		{"1.0.4", "fifo", "jhist", false, drawn},
+		{"1.2.1", "fair2", "jhist", true, "map_ms = 19333"},
+		{"1.2.1", "fair2", "jhist", false, drawn},
+	} {
+		t.Run(strings.Join([]string{x.hadoop, x.scheduler, x.format}, " "), func(t *testing.T) {
+			dir := t.TempDir()
+			at := func(name string) string { return filepath.Join(dir, name) }
+			head := fmt.Sprintf(cluster+speculation, x.hadoop, x.scheduler, x.speculate, x.speculate)
+			writeFile(t, at("run.toml"), head+fmt.Sprintf(jobs, x.beta))
+			writeFile(t, at("replay.toml"), head+"[workload]\ntrace = \"exported\"\nstartup = \"1s\"\n")
+			done(t, "run", at("run.toml"), "--out", at("run"))
+			done(t, "convert", at("run"), "--to", x.format, "--out", at("exported"), "--strict")
+			done(t, "run", at("replay.toml"), "--out", at("replay"))
+			want, got := attemptRows(t, at("run")), attemptRows(t, at("replay"))
+			killed := 0
+			for name, w := range want {
+				g := got[name]
+				for _, column := range []string{"state", "node", "slot", "pool", "locality", "start_ns", "finish_ns"} {
+					if !strings.HasSuffix(column, "_ns") {
+						if g[column] != w[column] {
+							t.Errorf("%s: %s = %q, want %q", name, column, g[column], w[column])
+						}
+						continue
+					}
+					a, _ := strconv.ParseInt(g[column], 10, 64)
+					b, _ := strconv.ParseInt(w[column], 10, 64)
+					if math.Abs(float64(a-b)) > 5e6 {
+						t.Errorf("%s: %s = %s, want %s", name, column, g[column], w[column])
+					}
+				}
+				if w["state"] == "KILLED" {
+					killed++
+				}
+			}
+			if len(got) != len(want) || len(want) < 187 || x.speculate && killed == 0 {
+				t.Errorf("%d attempts, want %d, of which %d are killed", len(got), len(want), killed)
+			}
+		})
+	}
+}
+
+// attemptRows reads a run's table by job, kind, task and attempt.
+func attemptRows(t *testing.T, run string) map[string]map[string]string {
+	t.Helper()
+	f, err := os.Open(filepath.Join(run, "attempts.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	table, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := make(map[string]map[string]string)
+	for _, cells := range table[1:] {
+		row := make(map[string]string)
+		for i, cell := range cells {
+			row[table[0][i]] = cell
+		}
+		all[strings.Join([]string{row["job"], row["kind"], row["task"], row["attempt"]}, " ")] = row
+	}
+	return all
 }
 
 // sameFigures compares all numbers that both sides have, to 1e-9.
