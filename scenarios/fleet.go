@@ -2,10 +2,7 @@ package scenarios
 
 import (
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -106,10 +103,9 @@ func (t *table) slowDisks(disks []model.Disk) {
 	}
 }
 
-// platform reads a shipped platform, or a file taken against the scenario's
-// folder.
+// platform reads the platform of a name.
 func (m *fleet) platform(t *table, name string) (model.Machine, bool) {
-	data, file, err := m.described("platforms", name, Platforms())
+	data, file, err := m.file.described(m.scenario, "platforms", name, Platforms())
 	var machine model.Machine
 	if err == nil {
 		machine, err = readPlatform(data, file)
@@ -130,28 +126,6 @@ func (m *fleet) platform(t *table, name string) (model.Machine, bool) {
 	return machine, true
 }
 
-// described reads what a name stands for, and notes it among the inputs.
-func (m *fleet) described(folder, name string, shipped []string) (data []byte, file string, err error) {
-	if slices.Contains(shipped, name) {
-		data, err = shippedIn(folder, name, shipped)
-		file = ShippedPrefix + folder + "/" + name + ".toml"
-		m.scenario.note(Input{Name: file, Data: data})
-		return data, file, err
-	}
-	if !strings.Contains(name, ".") && !strings.ContainsRune(name, filepath.Separator) {
-		_, err = shippedIn(folder, name, shipped)
-		return nil, "", err
-	}
-	file = name
-	if !filepath.IsAbs(name) {
-		file = filepath.Join(m.file.folder, name)
-	}
-	if data, err = os.ReadFile(file); err == nil {
-		m.scenario.note(Input{Name: file})
-	}
-	return data, file, err
-}
-
 // program reads the profile that says what tasks do.
 func (m *fleet) program(t *table) *model.Program {
 	name := t.str("profile", "")
@@ -162,7 +136,7 @@ func (m *fleet) program(t *table) *model.Program {
 	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {
 		return &m.programs[i]
 	}
-	data, file, err := m.described("profiles", name, Profiles())
+	data, file, err := m.file.described(m.scenario, "profiles", name, Profiles())
 	var p model.Program
 	if err == nil {
 		p, err = readProfile(data, file)

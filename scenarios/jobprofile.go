@@ -4,29 +4,12 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// ReadJobProfile reads what was recorded of a job: [recorded] of a profile file.
-func ReadJobProfile(path string) (*workload.Profile, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %d bytes: want at most %d in a profile", path, info.Size(), maxFile)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	return readJobProfile(data, path)
-}
 
 // CheckProfile checks a file that is a profile by its tables. What it is about
 // is empty for other files.
@@ -57,6 +40,7 @@ func CheckProfile(path string) (about string, err error) {
 	return about, err
 }
 
+// readJobProfile reads what was recorded of a job: [recorded] of a profile file.
 func readJobProfile(data []byte, file string) (*workload.Profile, error) {
 	t, err := parse(data, file)
 	if err != nil {
@@ -146,8 +130,7 @@ func (t *table) rising(key string) (list []float64) {
 	return list
 }
 
-// jobProfile reads the profile that a job names: a shipped one, or a file taken
-// against the scenario's folder.
+// jobProfile reads what was recorded of a job from the profile that it names.
 func (f *File) jobProfile(t *table, s *Scenario, fidelity model.Fidelity) *workload.Profile {
 	name := t.str("profile", "")
 	if name == "" || fidelity >= model.Phase {
@@ -157,20 +140,10 @@ func (f *File) jobProfile(t *table, s *Scenario, fidelity model.Fidelity) *workl
 		t.failf("profile", "has no effect at fidelity %v: want fidelity = %q", fidelity, model.Profile)
 		return nil
 	}
+	data, file, err := f.described(s, "profiles", name, Profiles())
 	var p *workload.Profile
-	var err error
-	if slices.Contains(Profiles(), name) {
-		var data []byte
-		if data, err = shippedIn("profiles", name, Profiles()); err == nil {
-			p, err = readJobProfile(data, ShippedPrefix+"profiles/"+name+".toml")
-		}
-	} else {
-		path := name
-		if !filepath.IsAbs(name) {
-			path = filepath.Join(f.folder, name)
-		}
-		p, err = ReadJobProfile(path)
-		s.note(Input{Name: path})
+	if err == nil {
+		p, err = readJobProfile(data, file)
 	}
 	if err != nil {
 		t.failf("profile", "%v", err)

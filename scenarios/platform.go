@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -59,6 +61,36 @@ func shippedIn(folder, name string, names []string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: no shipped one of the %s%s: want one of %s", name, folder, didYouMean(name, names), strings.Join(names, ", "))
 	}
 	return shipped.ReadFile(folder + "/" + name + ".toml")
+}
+
+// described reads what a name stands for, and notes it among the inputs of a
+// scenario: something shipped, or a file taken against the scenario's folder.
+func (f *File) described(to *Scenario, folder, name string, names []string) (data []byte, file string, err error) {
+	if slices.Contains(names, name) {
+		data, err = shippedIn(folder, name, names)
+		file = ShippedPrefix + folder + "/" + name + ".toml"
+		to.note(Input{Name: file, Data: data})
+		return data, file, err
+	}
+	if !strings.Contains(name, ".") && !strings.ContainsRune(name, filepath.Separator) {
+		_, err = shippedIn(folder, name, names)
+		return nil, "", err
+	}
+	file = name
+	if !filepath.IsAbs(name) {
+		file = filepath.Join(f.folder, name)
+	}
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return nil, file, err
+	case info.Size() > maxFile:
+		return nil, file, fmt.Errorf("%s: %d bytes: want at most %d", file, info.Size(), maxFile)
+	}
+	if data, err = os.ReadFile(file); err == nil {
+		to.note(Input{Name: file})
+	}
+	return data, file, err
 }
 
 // parse reads a TOML text into a table that knows its lines.
