@@ -30,6 +30,11 @@ func knobs(m *Machine, contended bool) []knob {
 		{"cpu.serde_record", func(m *Machine) *float64 { return &m.CPU.SerdeRecord }},
 		{"cpu.compare", func(m *Machine) *float64 { return &m.CPU.Compare }},
 		{"cpu.merge_record", func(m *Machine) *float64 { return &m.CPU.Merge }},
+		{"cpu.local_read_byte", func(m *Machine) *float64 { return &m.CPU.LocalRead }},
+		{"cpu.local_write_byte", func(m *Machine) *float64 { return &m.CPU.LocalWrite }},
+		{"cpu.fetch_byte", func(m *Machine) *float64 { return &m.CPU.Fetch }},
+		{"cpu.open_file", func(m *Machine) *float64 { return &m.CPU.Open }},
+		{"cpu.cold_records", func(m *Machine) *float64 { return &m.CPU.Cold }},
 	}
 	if contended {
 		switch m.Disks[0].Curve.Kind {

@@ -95,6 +95,9 @@ type FrameworkCost struct {
 	SerdeByte             float64 // per byte that a map emits
 	Compare               float64 // per comparison of the sort, with the writing of what is sorted
 	Merge                 float64 // per record merged
+	Fetch                 float64 // per byte of map output that is fetched: HTTP, checksums, copies
+	Open                  float64 // for a file of HDFS that is read or written
+	Cold                  float64 // records: n of a phase take as long as n + sqrt(Cold n) of an old JVM
 }
 
 // MeasuredCost is the medians of maps and reduces of a stock Hadoop 0.20.2 on
@@ -217,6 +220,8 @@ func (m *Machine) Planner(program *Program, conf TaskConf, reduces int) (*Planne
 		Framing: IFile, Overlap: m.Overlap,
 		ReadCPU: cpu(m.CPU.HDFSRead), WriteCPU: cpu(m.CPU.HDFSWrite),
 		LocalReadCPU: cpu(m.CPU.LocalRead), LocalWriteCPU: cpu(m.CPU.LocalWrite),
+		FetchCPU: cpu(m.CPU.Fetch), OpenCPU: cpu(m.CPU.Open),
+		Cold: m.CPU.Cold, RecordCPU: cpu(m.CPU.Partition + m.CPU.SerdeRecord),
 		Cost: HerodotouCost{
 			HDFSRead: 1e9 / disk.Read, HDFSWrite: 1e9 / write,
 			LocalRead: readBack, LocalWrite: 1e9 / disk.Write, Network: 1e9 / m.NIC,

@@ -41,6 +41,7 @@ func (p *Planner) Map(f MapFlow) (MapPlan, error) {
 		HDFSReadBytes: whole(f.InStored),
 	}}
 	m.add(workload.PhaseStartup, CPU, p.Cost.Setup)
+	m.add(workload.PhaseRead, CPU, p.OpenCPU)
 	if p.Reduces == 0 {
 		first := len(m.Steps)
 		p.read(&m.Steps, f, 1, 0)
@@ -88,7 +89,7 @@ func (p *Planner) read(steps *Steps, f MapFlow, share float64, after int) {
 	steps.add(workload.PhaseRead, CPU, f.InStored*share*(p.Cost.InUncompr+p.ReadCPU))
 	steps.add(workload.PhaseMap, CPU, f.InRecords*share*p.Cost.MapCPU)
 	if p.Reduces > 0 {
-		steps.add(workload.PhaseCollect, CPU, f.OutRecords*share*(p.Cost.PartitionCPU+p.Cost.SerdeCPU))
+		steps.add(workload.PhaseCollect, CPU, f.OutRecords*share*(p.Cost.PartitionCPU+p.Cost.SerdeCPU+float64(p.RecordCPU*(p.young(0, f.OutRecords)-1))))
 	}
 	for i := range (*steps)[first:] {
 		(*steps)[first+i].Spills = after
@@ -111,7 +112,7 @@ func (p *Planner) collect(m *MapPlan, f MapFlow) []Segment {
 		file := p.combine(s.Bytes, s.Records, partitions, false)
 		files = append(files, file)
 		first := len(m.Steps)
-		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU)
+		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU*p.young(0, f.OutRecords))
 		sorted := len(m.Steps)
 		m.add(workload.PhaseSpill, CPU, s.Records*p.Cost.CombineCPU)
 		m.add(workload.PhaseSpill, CPU, p.pack(file))
@@ -153,9 +154,10 @@ func (p *Planner) mergeSpills(m *MapPlan, files []Segment) {
 	}
 	joined := func(inputs []Segment) Segment { return p.joined(inputs, partitions) }
 	passes, last := mergeToFactor(files, p.Conf.SortFactor, 0, joined)
+	young := p.young(0, total(files).Records)
 	for _, inputs := range passes {
 		in, out := total(inputs), joined(inputs)
-		p.merge(&m.Steps, workload.PhaseMerge, in, out)
+		p.merge(&m.Steps, workload.PhaseMerge, in, out, young)
 		m.merged(in, out)
 	}
 	in, out := total(last), joined(last)
@@ -165,7 +167,7 @@ func (p *Planner) mergeSpills(m *MapPlan, files []Segment) {
 		m.CombineIn += in.Records
 		m.CombineOut += out.Records
 	}
-	p.merge(&m.Steps, workload.PhaseMerge, in, out)
+	p.merge(&m.Steps, workload.PhaseMerge, in, out, young)
 	m.merged(in, out)
 	m.Output = out
 }

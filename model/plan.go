@@ -204,6 +204,10 @@ type Planner struct {
 
 	ReadCPU, WriteCPU           float64 // ns of a core per stored byte from and to HDFS; the report has none
 	LocalReadCPU, LocalWriteCPU float64 // likewise of spills and merges
+	FetchCPU                    float64 // ns of a core per stored byte of a map output that is fetched
+	OpenCPU                     float64 // ns of a core for a file of HDFS that is read or written
+	Cold                        float64 // records: n of a phase take as long as n + sqrt(Cold n) of an old JVM
+	RecordCPU                   float64 // ns of a core per record that a map emits, the part of its collecting to which this applies
 
 	// Keys is the number of distinct keys in the map output of the job: no
 	// combiner leaves more. 0: not known.
@@ -323,11 +327,12 @@ func (p *Planner) unpack(s Segment) float64 {
 	return float64(s.Stored * (p.Cost.IntermUncompr + p.LocalReadCPU))
 }
 
-// merge adds the merging of segments from disk to disk.
-func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segment) {
+// merge adds the merging of segments from disk to disk, where a record costs so
+// many times as much as in an old JVM.
+func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segment, young float64) {
 	first := len(*steps)
 	steps.add(phase, LocalRead, inputs.Stored)
-	steps.add(phase, CPU, p.unpack(inputs)+float64(inputs.Records*p.Cost.MergeCPU))
+	steps.add(phase, CPU, p.unpack(inputs)+float64(inputs.Records*p.Cost.MergeCPU*young))
 	steps.add(phase, CPU, p.pack(output))
 	steps.add(phase, LocalWrite, output.Stored)
 	p.join(*steps, first)
@@ -337,6 +342,7 @@ func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segme
 // returns the bytes that arrive there.
 func (p *Planner) output(steps *Steps, bytes float64) float64 {
 	stored := float64(bytes * p.Data.OutRatio)
+	steps.add(workload.PhaseWrite, CPU, p.OpenCPU)
 	steps.add(workload.PhaseWrite, CPU, float64(bytes*p.Cost.OutCompr)+float64(stored*p.WriteCPU))
 	steps.add(workload.PhaseWrite, HDFSWrite, stored)
 	return stored

@@ -13,6 +13,7 @@ type ReduceTask struct {
 	Shuffle
 	plan     *Planner
 	shuffled float64 // bytes
+	merged   float64 // records
 	tally    tally
 }
 
@@ -26,6 +27,7 @@ func (p *Planner) NewReduce(maps int) *ReduceTask {
 func (r *ReduceTask) Fetch(s Steps, out Segment) Steps {
 	r.shuffled += out.Stored
 	s.add(workload.PhaseShuffle, Network, out.Stored)
+	s.add(workload.PhaseShuffle, CPU, out.Stored*r.plan.FetchCPU)
 	if r.InMemory(out) {
 		s.add(workload.PhaseShuffle, CPU, out.Stored*r.plan.Cost.IntermUncompr)
 	} else {
@@ -56,7 +58,8 @@ func (r *ReduceTask) mergeInMemory(inputs []Segment) *BackgroundMerge {
 	if p.Combiner {
 		m.File = p.combineAgain(m.File, 1)
 	}
-	p.mergeFromMemory(&m.Steps, workload.PhaseShuffle, total(inputs).Records, p.Cost.MergeCPU+p.Cost.CombineCPU, m.File)
+	records := total(inputs).Records
+	p.mergeFromMemory(&m.Steps, workload.PhaseShuffle, records, float64(p.Cost.MergeCPU*r.young(records))+p.Cost.CombineCPU, m.File)
 	r.tally.written += m.File.Stored
 	return m
 }
@@ -69,7 +72,7 @@ func (r *ReduceTask) MergeOnDisk() *BackgroundMerge {
 	}
 	m := &BackgroundMerge{Inputs: inputs, File: r.plan.joined(inputs, 1)}
 	in := total(inputs)
-	r.plan.merge(&m.Steps, workload.PhaseShuffle, in, m.File)
+	r.plan.merge(&m.Steps, workload.PhaseShuffle, in, m.File, r.young(in.Records))
 	r.tally.readBack(in, m.File)
 	return m
 }
@@ -106,14 +109,16 @@ func (r *ReduceTask) Finish() ReducePlan {
 	plan := ReducePlan{ShuffleCounts: r.ShuffleCounts}
 	if sort.Evict {
 		file := joined(sort.Evicted)
-		p.mergeFromMemory(&plan.Steps, workload.PhaseMerge, total(sort.Evicted).Records, p.Cost.MergeCPU, file)
+		records := total(sort.Evicted).Records
+		p.mergeFromMemory(&plan.Steps, workload.PhaseMerge, records, p.Cost.MergeCPU*r.young(records), file)
 		r.tally.written += file.Stored
 	}
 	held := sort.InMemory
 	for _, inputs := range sort.Passes {
 		file, onDisk := joined(inputs), total(inputs[held:])
-		plan.add(workload.PhaseMerge, CPU, total(inputs[:held]).Records*p.Cost.MergeCPU)
-		p.merge(&plan.Steps, workload.PhaseMerge, onDisk, file)
+		young := r.young(file.Records)
+		plan.add(workload.PhaseMerge, CPU, total(inputs[:held]).Records*p.Cost.MergeCPU*young)
+		p.merge(&plan.Steps, workload.PhaseMerge, onDisk, file, young)
 		r.tally.readBack(onDisk, file)
 		held = 0
 	}

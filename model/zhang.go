@@ -51,6 +51,48 @@ func PlatformGrids() (first, shuffle []GridPoint) {
 	return first, shuffle
 }
 
+// ReadGrid reads runs of the microbenchmark, one to a row: mb_per_map (MiB),
+// selectivity, maps and reduces, among other columns.
+func ReadGrid(r io.Reader) ([]GridPoint, error) {
+	lines := csv.NewReader(r)
+	header, err := lines.Read()
+	if err != nil {
+		return nil, fmt.Errorf("line 1: %w", err)
+	}
+	var at [4]int
+	for i, name := range []string{"mb_per_map", "selectivity", "maps", "reduces"} {
+		if at[i] = slices.Index(header, name); at[i] < 0 {
+			return nil, fmt.Errorf("line 1: no column %s", name)
+		}
+	}
+	var points []GridPoint
+	for {
+		row, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := lines.FieldPos(0)
+		var v [4]float64
+		for i, column := range at {
+			if v[i], err = strconv.ParseFloat(row[column], 64); err != nil {
+				return nil, fmt.Errorf("line %d: %s %q: want a number", line, header[column], row[column])
+			}
+		}
+		g := GridPoint{v[0], v[1], int(v[2]), int(v[3])}
+		if _, err := g.Data(); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		points = append(points, g)
+	}
+	if len(points) == 0 {
+		return nil, errors.New("no rows")
+	}
+	return points, nil
+}
+
 // Data is what one task of the microbenchmark moves in each phase (section 3).
 func (g GridPoint) Data() (PhaseData, error) {
 	var c input.Check

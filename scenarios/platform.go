@@ -220,6 +220,7 @@ func costKeys(c *model.FrameworkCost) []costKey {
 		{"local_read_byte", &c.LocalRead}, {"local_write_byte", &c.LocalWrite},
 		{"partition_record", &c.Partition}, {"serde_record", &c.SerdeRecord}, {"serde_byte", &c.SerdeByte},
 		{"compare", &c.Compare}, {"merge_record", &c.Merge},
+		{"fetch_byte", &c.Fetch}, {"open_file", &c.Open}, {"cold_records", &c.Cold},
 	}
 }
 

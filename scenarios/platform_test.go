@@ -70,6 +70,27 @@ func TestWritePlatform(t *testing.T) {
 	}
 }
 
+// The same of a program.
+func TestWriteProgram(t *testing.T) {
+	for _, name := range Profiles() {
+		p, err := Profile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := WriteProgram(&text, &p); err != nil {
+			t.Fatal(err)
+		}
+		again, err := readProfile(text.Bytes(), name+".toml")
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, &text)
+		}
+		if !reflect.DeepEqual(again, p) {
+			t.Errorf("%s: written as\n%s\nand read as %+v, want %+v", name, &text, again, p)
+		}
+	}
+}
+
 func TestReadPlatformErrors(t *testing.T) {
 	const file = `source = "a shop"
 assumed = ["speed: a guess", "colour: blue"]

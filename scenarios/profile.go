@@ -1,7 +1,11 @@
 package scenarios
 
 import (
+	"bytes"
+	"fmt"
+	"io"
 	"math"
+	"strconv"
 
 	"github.com/slotwave/slotwave/model"
 )
@@ -72,4 +76,54 @@ func readProfile(data []byte, file string) (model.Program, error) {
 	t.ask("recorded") // what a trace showed besides
 	t.done()
 	return program, t.err()
+}
+
+// WriteProgram writes what a job's own code does and costs as a profile file.
+func WriteProgram(w io.Writer, p *model.Program) error {
+	var b bytes.Buffer
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	number := func(key string, v float64) { line("%s = %s", key, strconv.FormatFloat(v, 'g', 6, 64)) }
+	list := func(key string, texts []string) {
+		line("%s = [", key)
+		for _, text := range texts {
+			line("  %q,", text)
+		}
+		line("]")
+	}
+	line("title = %q", p.Title)
+	list("source", p.Source)
+	list("assumed", p.Assumed)
+	if p.InCodec != "" {
+		line("input_codec = %q", p.InCodec)
+	}
+	d := &p.Data
+	line("\n[data]")
+	number("input_pair_width", d.InputPairWidth)
+	number("map_size_sel", d.MapSizeSel)
+	number("map_records_sel", d.MapRecsSel)
+	number("records_per_group", d.RecsPerGroup)
+	number("reduce_size_sel", d.ReduceSizeSel)
+	number("reduce_records_sel", d.ReduceRecsSel)
+	if p.Keys > 0 {
+		number("keys", p.Keys)
+	}
+	line("\n[cpu]   # ns of a core of speed 1")
+	number("map_record", p.MapCPU)
+	number("reduce_record", p.ReduceCPU)
+	if p.Combiner {
+		line("\n[combiner]")
+		number("size_sel", d.CombineSizeSel)
+		number("records_sel", d.CombineRecsSel)
+		number("record", p.CombineCPU)
+	}
+	if len(p.Ratios) > 0 {
+		line("\n[ratio]   # compressed/uncompressed")
+		for _, c := range model.Codecs[1:] {
+			if r, ok := p.Ratios[c.Name]; ok {
+				number(c.Name, r)
+			}
+		}
+	}
+	_, err := w.Write(b.Bytes())
+	return err
 }

@@ -20,6 +20,7 @@ type calibrating struct {
 	platform, fidelity, out string
 	seed                    uint64
 	row                     float64
+	grid                    string
 	set                     []string
 	force, quiet            bool
 }
@@ -45,6 +46,7 @@ Speed is a matter of scale: costs are those of a core of the platform's speed.`,
 	f.StringVar(&k.out, "out", "", "`FILE` of the platform (.toml)")
 	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
 	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row of the measured benchmarks")
+	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, of whose cluster the benchmarks make use")
 	f.BoolVar(&k.force, "force", false, "replace a file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
@@ -62,6 +64,9 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	bed, err := openTestbed(k.platform, k.fidelity, k.seed, k.set...)
+	if err == nil {
+		err = bed.take(k.grid)
+	}
 	if err != nil {
 		return err
 	}

@@ -73,6 +73,9 @@ func TestCalibrateErrors(t *testing.T) {
 		{[]string{write(t, "p.csv", profile), "--platform", "dl145"}, "want one of dl145-g3"},
 		{[]string{write(t, "p.csv", profile), "--row", "0"}, "--row 0: want"},
 		{[]string{"nothing.csv"}, "nothing.csv"},
+		{[]string{write(t, "p.csv", profile), "--grid", write(t, "g.csv", "mb_per_map,selectivity,maps\n")}, "no column reduces"},
+		{[]string{write(t, "p.csv", profile), "--grid", write(t, "g.csv", "mb_per_map,selectivity,maps,reduces\n8,1,x,2\n")}, `line 2: maps "x"`},
+		{[]string{write(t, "p.csv", profile), "--grid", write(t, "g.csv", "mb_per_map,selectivity,maps,reduces\n8,1,0,2\n")}, "line 2: N_map"},
 	} {
 		code, _, errs := call("", append([]string{"calibrate"}, test.args...)...)
 		if code != exitInput || !strings.Contains(errs, test.want) {

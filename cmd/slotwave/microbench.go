@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,8 @@ type benching struct {
 	seed         uint64
 	fidelity     string
 	row          float64
+	grid         string
+	set          []string
 	force, quiet bool
 }
 
@@ -46,13 +49,18 @@ phase,row,data_mb,duration_ms, as fit and calibrate read it.`,
 	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
 	f.StringVar(&k.fidelity, "fidelity", "device", "where task times come from: phase or device")
 	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row; costs follow records as much as bytes")
+	f.StringVar(&k.grid, "grid", "", gridUsage)
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, whose cluster it is")
 	f.BoolVar(&k.force, "force", false, "replace a file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing but a profile without --out")
 	return c
 }
 
 func (a *app) microbench(platform string, k *benching) error {
-	bed, err := openTestbed(platform, k.fidelity, k.seed)
+	bed, err := openTestbed(platform, k.fidelity, k.seed, k.set...)
+	if err == nil {
+		err = bed.take(k.grid)
+	}
 	if err != nil {
 		return err
 	}
@@ -90,8 +98,31 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	return cmp.Or(err, os.Rename(f.Name(), name))
 }
 
-// testbed is the cluster on which Zhang, Cherkasova and Loo ran their benchmarks.
-type testbed struct{ model.WhatIf }
+// testbed is the cluster on which Zhang, Cherkasova and Loo ran their benchmarks,
+// or another one, and the benchmarks.
+type testbed struct {
+	model.WhatIf
+	first, far []model.GridPoint // for all phases, and for the shuffle alone
+}
+
+const gridUsage = "`FILE` with other benchmarks, one to a row: mb_per_map, selectivity, maps, reduces"
+
+// take replaces the benchmarks by those of a table, if there is one.
+func (b *testbed) take(file string) error {
+	if file == "" {
+		return nil
+	}
+	data, err := os.Open(file)
+	if err != nil {
+		return err
+	}
+	defer data.Close()
+	b.far = nil
+	if b.first, err = model.ReadGrid(data); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return nil
+}
 
 // openTestbed takes the cluster from the scenario of their benchmark.
 func openTestbed(platform, fidelity string, seed uint64, settings ...string) (*testbed, error) {
@@ -118,7 +149,9 @@ func openTestbed(platform, fidelity string, seed uint64, settings ...string) (*t
 	}
 	q := s.Runs[0].Question
 	q.Cluster.Replication = 3
-	return &testbed{q}, nil
+	bed := &testbed{WhatIf: q}
+	bed.first, bed.far = model.PlatformGrids()
+	return bed, nil
 }
 
 // job asks for one job, with all else as the paper had it.
@@ -140,11 +173,11 @@ func (b *testbed) profile(row float64) (model.PlatformProfile, error) {
 	if !(row >= 1 && row <= 1<<20) {
 		return nil, fmt.Errorf("--row %v: want 1 byte to 1 MiB", row)
 	}
-	first, shuffle := model.PlatformGrids()
-	runs := make([]observer, len(first)+len(shuffle))
+	first := b.first
+	runs := make([]observer, len(first)+len(b.far))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
-	for i, point := range append(first, shuffle...) {
+	for i, point := range slices.Concat(first, b.far) {
 		group.Go(func() error {
 			j, p, err := point.Benchmark(row)
 			if i >= len(first) { // only its shuffle is of interest

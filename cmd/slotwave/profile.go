@@ -17,7 +17,7 @@ import (
 
 // profiling are the flags of profile.
 type profiling struct {
-	by                  string
+	by, on              string
 	json, strict, quiet bool
 	to                  destination
 }
@@ -33,12 +33,18 @@ What is not recorded is left out, and listed.
 
 TRACE is a trace, a job history, a folder of them, or the result of a simulation.
 With --out the profiles are written as TOML, for profile = "..." of a job in a
-scenario: one into a file, or all into a directory.`,
+scenario: one into a file, or all into a directory.
+
+A history does not time the functions of a job apart. With --on they are given
+the cost with which maps of the job take as long in a simulation of that
+scenario's cluster, at fidelity phase or device and with the settings of its first
+job, as was recorded.`,
 		Example: "  slotwave profile history/done --out profiles\n  slotwave profile trace.json.gz --by job\n  slotwave profile out/two-jobs --json",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&k.by, "by", "name", "runs that make one profile: those of one job `name`, or each job alone")
+	f.StringVar(&k.on, "on", "", "`SCENARIO` with the cluster of the runs: find what the job's own code costs there, and write that")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.strict, "strict", false, "any loss is an error")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing but errors")
@@ -72,6 +78,9 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 			x.Source = args
 			return f(x)
 		})
+	}
+	if k.on != "" {
+		return a.programs(c, args, each, k)
 	}
 	if k.to.out != "" {
 		parts, stop, err := profileFiles(each, p.Len(), &k.to)
