@@ -107,7 +107,7 @@ func rowsIn(t *testing.T, name string) []map[string]string {
 	return rows
 }
 
-func number(row map[string]string, key string) float64 {
+func figure(row map[string]string, key string) float64 {
 	v, err := strconv.ParseFloat(row[key], 64)
 	if err != nil {
 		return math.NaN()
@@ -155,7 +155,7 @@ func TestOneMachine(t *testing.T) {
 		"--platform", put("start.toml", oneMachine), "--fidelity", "device", "--set", "cluster.nodes=1",
 		"--set", `cluster.heartbeat="300ms"`, "--set", `conf."mapred.child.java.opts"="-Xmx200m"`, "--out", found)
 	for _, line := range strings.Split(report, "\n")[1:7] {
-		if f := strings.Fields(line); len(f) < 5 || number(map[string]string{"after": f[4]}, "after") > 25 {
+		if f := strings.Fields(line); len(f) < 5 || figure(map[string]string{"after": f[4]}, "after") > 25 {
 			t.Errorf("%s: want benchmarks within 25 %% of the profile in the mean", line)
 		}
 	}
@@ -166,7 +166,7 @@ func TestOneMachine(t *testing.T) {
 	measured := map[string]map[string][]float64{"small": {}, "large": {}} // job times, s
 	input := map[string]string{}
 	for _, r := range rowsIn(t, set+"jobs.csv") {
-		measured[r["size"]][r["app"]] = append(measured[r["size"]][r["app"]], number(r, "job_s"))
+		measured[r["size"]][r["app"]] = append(measured[r["size"]][r["app"]], figure(r, "job_s"))
 		input[r["app"]+r["size"]] = r["input_bytes"]
 	}
 	// Tasks of a run scatter; those of a simulation do not, but a draw of it is
@@ -174,7 +174,7 @@ func TestOneMachine(t *testing.T) {
 	times, scatter := map[string][]float64{}, map[string]float64{}
 	for _, r := range rowsIn(t, set+"app-tasks.csv") {
 		if r["type"] == "map" && r["size"] == "small" {
-			times[r["app"]] = append(times[r["app"]], number(r, "done_ms")-number(r, "launch_ms"))
+			times[r["app"]] = append(times[r["app"]], figure(r, "done_ms")-figure(r, "launch_ms"))
 		}
 	}
 	for app, ms := range times {
@@ -294,21 +294,21 @@ func (d *delays) measured(t *testing.T) {
 	for _, r := range rowsIn(t, "platform-0.20.2/app-tasks.csv") {
 		run := r["app"] + r["size"] + r["rep"]
 		if r["type"] == "map" {
-			ends[run] = append(ends[run], number(r, "done_ms")/1000)
-			launches[run] = append(launches[run], number(r, "launch_ms")/1000)
+			ends[run] = append(ends[run], figure(r, "done_ms")/1000)
+			launches[run] = append(launches[run], figure(r, "launch_ms")/1000)
 			continue
 		}
-		d.idle[0] = append(d.idle[0], (number(r, "fetch_ms")-number(r, "busy_ms"))/1000)
-		d.commit[0] = append(d.commit[0], number(r, "commit_ms")/1000)
+		d.idle[0] = append(d.idle[0], (figure(r, "fetch_ms")-figure(r, "busy_ms"))/1000)
+		d.commit[0] = append(d.commit[0], figure(r, "commit_ms")/1000)
 	}
 	for _, run := range slices.Sorted(maps.Keys(ends)) {
 		d.report[0] = append(d.report[0], fromEnds(ends[run], launches[run])...)
 	}
 	for _, r := range rowsIn(t, "pseudo-0.20.2/phases.csv") {
-		if told := number(r, "jt_success") - number(r, "done"); !math.IsNaN(told) {
+		if told := figure(r, "jt_success") - figure(r, "done"); !math.IsNaN(told) {
 			d.elsewhere[0] = append(d.elsewhere[0], told)
 		}
-		if commit := number(r, "commit_begin") - number(r, "pending"); !math.IsNaN(commit) {
+		if commit := figure(r, "commit_begin") - figure(r, "pending"); !math.IsNaN(commit) {
 			d.elsewhere[1] = append(d.elsewhere[1], commit)
 		}
 	}
