@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -134,6 +135,26 @@ func TestMemoryKeepsFiles(t *testing.T) {
 		const rounding = 1e-6
 		if part := (moved - others) / read; !(part > c.least-rounding && part < c.most+rounding) {
 			t.Errorf("%s: disks have read %.3f of %.0f bytes, want %v to %v", c.name, part, read, c.least, c.most)
+		}
+	}
+}
+
+// Tasks whose times are made of their work commit, though those of their record
+// have a commit in them.
+func TestWorkIsCommitted(t *testing.T) {
+	for _, fidelity := range []model.Fidelity{model.Phase, model.Device} {
+		var ends [2]time.Duration
+		for i, recorded := range []bool{false, true} {
+			q := shuffles(4, 1, 8, 2, 60e6, "0.05", nil)
+			q.Fidelity, q.Jobs[0].Commits, q.Cluster.Costs.Commit = fidelity, recorded, 10*time.Second
+			p, err := Simulator{}.Predict(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends[i] = p.Mean
+		}
+		if ends[0] != ends[1] {
+			t.Errorf("%v: %v, with commits recorded %v", fidelity, ends[0], ends[1])
 		}
 	}
 }

@@ -189,9 +189,10 @@ func (jt *jobTracker) ends(a *attempt, at engine.Time) {
 }
 
 // commits sets when an attempt will ask for permission to commit. One whose
-// time is recorded to the end of the commit has had to wait for it already.
+// time is recorded to the end of the commit has had to wait for it already; times
+// made of work hold none.
 func (jt *jobTracker) commits(a *attempt, at engine.Time) {
-	if a.job.spec.Commits {
+	if a.job.spec.Commits && a.job.recipes == nil {
 		jt.ends(a, at+a.commit)
 		if a.commit > 0 && a.end == endsWell {
 			a.pending, a.pendingSet, a.permitted = at, a.settled(), true
