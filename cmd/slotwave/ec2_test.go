@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"cmp"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -36,9 +38,15 @@ func measurements(t *testing.T, path string) []row {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	var text io.Reader = f
+	if strings.HasSuffix(path, ".gz") {
+		if text, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
 	var all []row
 	var header []string
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(text)
 	for lines.Scan() {
 		fields := strings.Split(lines.Text(), "\t")
 		if header == nil {
