@@ -115,6 +115,10 @@ func WriteProgram(w io.Writer, p *model.Program) error {
 		number("size_sel", d.CombineSizeSel)
 		number("records_sel", d.CombineRecsSel)
 		number("record", p.CombineCPU)
+		if p.Again != nil {
+			number("again_size_sel", p.Again.Size)
+			number("again_records_sel", p.Again.Records)
+		}
 	}
 	if len(p.Ratios) > 0 {
 		line("\n[ratio]   # compressed/uncompressed")
