@@ -37,10 +37,24 @@ func (s *Stalled) Error() string {
 }
 
 // LimitReached is the error of a run that passed Simulator.Limit.
-type LimitReached struct{ Limit time.Duration }
+type LimitReached struct {
+	Limit time.Duration
+	Last  time.Duration // when the last job is submitted
+}
+
+func lastSubmit(jobs []workload.Job) (last time.Duration) {
+	for i := range jobs {
+		last = max(last, jobs[i].Submit)
+	}
+	return last
+}
 
 func (l *LimitReached) Error() string {
-	return fmt.Sprintf("the run passed %v of simulated time", l.Limit)
+	text := fmt.Sprintf("the run passed %v of simulated time", l.Limit)
+	if l.Last > l.Limit {
+		text += fmt.Sprintf(": jobs are submitted up to %v after the first: want those of a time (first, last, jobs), or shorter gaps (scale_time, fold)", l.Last)
+	}
+	return text
 }
 
 // Predict simulates the question.
@@ -67,7 +81,7 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 		case next == engine.Never:
 			return model.Prediction{}, jt.stalled()
 		case next > limit:
-			return model.Prediction{}, &LimitReached{limit.Duration()}
+			return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}
 		}
 		for jt.plant != nil && next >= jt.plant.usage.next {
 			jt.eng.Wait(jt.plant.usage.next)

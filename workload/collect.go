@@ -122,6 +122,7 @@ func (c *collector) place(line int, rack, host string) (string, string) {
 	if host == "" {
 		return "", ""
 	}
+	rack = strings.Trim(rack, "/") // as tables of runs have it
 	was, known := c.racks[host]
 	if known && (rack == "" || rack == was) {
 		return was, c.intern(host)
@@ -541,6 +542,31 @@ func (b *jobBuilder) finish() error {
 func (b *jobBuilder) release() {
 	if b.c.passing {
 		b.c.attempts -= b.count
+	}
+}
+
+// tasksAnnounced is a number of tasks that a job announces; more than could be
+// read are damage.
+func (c *collector) tasksAnnounced(line int, what string, v int64) int {
+	if v > int64(c.limits.Attempts) {
+		c.problem(line, "%s = %d: want at most %d tasks: taken as unknown", what, v, c.limits.Attempts)
+		v = Unknown
+	}
+	return int(v)
+}
+
+// replicas notes the machines that hold a task's input, separated by sep. In
+// sound files they are few.
+func (c *collector) replicas(line int, t *HistoryTask, text, sep string) {
+	const most = maxAttemptsOfTask
+	for split := range strings.SplitSeq(text, sep) {
+		if len(t.Split.Hosts) == most {
+			c.problem(line, "task %d: more than %d replicas of its input: the others are dropped", t.Number, most)
+			return
+		}
+		if _, host := c.host(line, split); host != "" {
+			t.Split.Hosts = append(t.Split.Hosts, host)
+		}
 	}
 }
 

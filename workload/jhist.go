@@ -230,7 +230,8 @@ func (r *jhistReader) jobEvent(j *HistoryJob, kind string, ev *jhistRecord, line
 	case "JOB_SUBMITTED":
 		j.Name, j.User = ev.JobName, c.intern(ev.UserName)
 	case "JOB_INITED":
-		j.Maps, j.Reduces = int(c.count(line, "totalMaps", ev.TotalMaps.orUnknown())), int(c.count(line, "totalReduces", ev.TotalReduces.orUnknown()))
+		j.Maps, j.Reduces = c.tasksAnnounced(line, "totalMaps", c.count(line, "totalMaps", ev.TotalMaps.orUnknown())),
+			c.tasksAnnounced(line, "totalReduces", c.count(line, "totalReduces", ev.TotalReduces.orUnknown()))
 	case "JOB_PRIORITY_CHANGED":
 		c.priority(line, j, ev.Priority)
 	case "JOB_FINISHED":
@@ -277,11 +278,7 @@ func (r *jhistReader) taskEvent(kind string, ev *jhistRecord, line int) {
 	switch kind {
 	case "TASK_STARTED":
 		t.Start = c.unixMillis(line, "startTime", ev.StartTime.orUnknown())
-		for host := range strings.SplitSeq(ev.SplitLocations, ",") {
-			if _, host := c.host(line, host); host != "" {
-				t.Split.Hosts = append(t.Split.Hosts, host)
-			}
-		}
+		c.replicas(line, t, ev.SplitLocations, ",")
 	case "TASK_FINISHED", "TASK_FAILED":
 		t.Finish = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown())
 		t.State = c.state(line, ev.TaskID, ev.Status)

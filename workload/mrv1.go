@@ -243,9 +243,9 @@ func (r *mrv1Reader) jobRecord(line int) {
 		case "FINISH_TIME":
 			j.Finish = r.time(line, key)
 		case "TOTAL_MAPS":
-			j.Maps = int(r.number(line, key))
+			j.Maps = r.c.tasksAnnounced(line, key, r.number(line, key))
 		case "TOTAL_REDUCES":
-			j.Reduces = int(r.number(line, key))
+			j.Reduces = r.c.tasksAnnounced(line, key, r.number(line, key))
 		case "FAILED_MAPS":
 			j.Totals.FailedMaps = r.number(line, key)
 		case "FAILED_REDUCES":
@@ -306,11 +306,7 @@ func (r *mrv1Reader) taskRecord(line int) {
 			t.State = r.c.state(line, "TASK_STATUS", r.get(key))
 		case "SPLITS":
 			t.Split.Hosts = nil
-			for split := range strings.SplitSeq(r.get(key), ",") {
-				if _, host := r.c.host(line, split); host != "" {
-					t.Split.Hosts = append(t.Split.Hosts, host)
-				}
-			}
+			r.c.replicas(line, t, r.get(key), ",")
 		case "COUNTERS":
 			// In 0.18 only the task states them; they are its successful attempt's.
 			if w := t.Winner(); w != nil && w.InRecords == Unknown && w.SpilledRecords == Unknown {

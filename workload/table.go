@@ -407,9 +407,9 @@ func (c *collector) jobRow(t *table) {
 		case name == "state" || name == "status":
 			j.Outcome = c.state(t.line, j.ID, text)
 		case name == "maps" || name == "num_map_tasks":
-			j.Maps = int(t.count(name, text))
+			j.Maps = c.tasksAnnounced(t.line, name, t.count(name, text))
 		case name == "reduces" || name == "num_reduce_tasks":
-			j.Reduces = int(t.count(name, text))
+			j.Reduces = c.tasksAnnounced(t.line, name, t.count(name, text))
 		case name == "slowstart":
 			j.Conf.Set("mapred.reduce.slowstart.completed.maps", text)
 		case name == "failed_maps":

@@ -189,7 +189,7 @@ func (w *rumenWriter) task(t *HistoryTask, job string, number int) {
 		w.key("preferredLocations")
 		w.list(func() {
 			for _, host := range t.Split.Hosts {
-				w.object(func() { w.layers(w.racks[host], host) })
+				w.object(func() { w.layers(rackOr(w.racks[host]), host) })
 			}
 		})
 		if t.State == Running {
@@ -207,10 +207,8 @@ func (w *rumenWriter) task(t *HistoryTask, job string, number int) {
 func (w *rumenWriter) layers(rack, host string) {
 	w.key("layers")
 	w.list(func() {
-		if rack != "" {
-			for layer := range strings.SplitSeq(rack, "/") {
-				w.token(jsontext.String(layer))
-			}
+		for layer := range strings.SplitSeq(rack, "/") {
+			w.token(jsontext.String(layer))
 		}
 		w.token(jsontext.String(host))
 	})
@@ -224,8 +222,8 @@ func (w *rumenWriter) attempt(a *HistoryAttempt, t *HistoryTask, id string) {
 			w.token(jsontext.Null)
 			w.strOrNull("hostName", "")
 		} else {
-			w.object(func() { w.layers(a.Rack, a.Node) })
-			w.str("hostName", locationOf(a.Rack, a.Node))
+			w.object(func() { w.layers(rackOr(a.Rack), a.Node) })
+			w.str("hostName", locationOf(rackOr(a.Rack), a.Node))
 		}
 		w.num("startTime", w.millis(a.Start))
 		if a.State == Running {
@@ -405,6 +403,45 @@ func WriteTopology(w io.Writer, t *Topology) error {
 	return j.err
 }
 
+// inSLS reports whether the scheduler load simulator's input has a place for a
+// task: it runs containers of successful maps and reduces on machines.
+func (t *HistoryTask) inSLS() bool {
+	a := t.Winner()
+	return t.Kind <= Reduce && a != nil && a.Node != "" && Known(a.Start) && Known(a.Finish)
+}
+
+// LostInSLS tells what WriteSLS leaves out.
+func LostInSLS(h *History) []Problem {
+	apart, others, attempts := 0, 0, 0
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			t := &h.Jobs[i].Tasks[k]
+			switch {
+			case t.inSLS():
+				attempts += len(t.Attempts) - 1
+			case t.Kind > Reduce:
+				apart++
+			default:
+				others++
+			}
+		}
+	}
+	var lost []Problem
+	for _, x := range []struct {
+		n               int
+		one, many, what string
+	}{
+		{apart, "set-up or clean-up task", "set-up and clean-up tasks", "has no place"},
+		{others, "task", "tasks", "wants a successful attempt with machine, start and finish"},
+		{attempts, "attempt", "attempts", "has one attempt of a task"},
+	} {
+		if x.n > 0 {
+			lost = append(lost, Problem{File: "sls", What: fmt.Sprintf("%s left out: the format %s", Counted(x.n, x.one, x.many), x.what)})
+		}
+	}
+	return lost
+}
+
 // WriteSLS writes jobs as input of YARN's scheduler load simulator: how long
 // the containers of successful attempts ran, in milliseconds from the start.
 func WriteSLS(w io.Writer, h *History) error {
@@ -428,10 +465,10 @@ func WriteSLS(w io.Writer, h *History) error {
 			j.list(func() {
 				for k := range job.Tasks {
 					t := &job.Tasks[k]
-					a := t.Winner()
-					if t.Kind > Reduce || a == nil || a.Node == "" || !Known(a.Start) || !Known(a.Finish) {
+					if !t.inSLS() {
 						continue
 					}
+					a := t.Winner()
 					j.object(func() {
 						j.str("container.host", locationOf(rackOr(a.Rack), a.Node))
 						j.num("container.start.ms", roundMillis(a.Start))

@@ -3,6 +3,8 @@ package workload
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
@@ -59,6 +61,12 @@ func TestRumenRoundTrip(t *testing.T) {
 					if a.Kind != Map {
 						a.Locality = NoLocality // MRv2 states one for reduces
 					}
+					if a.Node != "" && a.Rack == "" { // where Hadoop puts it
+						a.Rack = "default-rack"
+						if g := &got.Jobs[i].Tasks[k].Attempts[n]; g.Locality == OffRack || g.Locality == RackLocal {
+							a.Locality = g.Locality
+						}
+					}
 				}
 			}
 		}
@@ -67,6 +75,30 @@ func TestRumenRoundTrip(t *testing.T) {
 		}
 		if h.Epoch != got.Epoch {
 			t.Errorf("%s: epoch %d became %d", file, h.Epoch, got.Epoch)
+		}
+	}
+}
+
+// TestRumenRacks: the trace and the topology that are written agree on the rack
+// of every machine, also where the source has none or, as the tables of runs
+// do, a slash before it.
+func TestRumenRacks(t *testing.T) {
+	rows := "job,task,kind,state,node,rack,replica_nodes,start_s,finish_s\nj,0,map,SUCCEEDED,n1,%[1]s,n1 n2,0,9\nj,1,map,SUCCEEDED,n2,%[1]s,n3,0,9\n"
+	for given, want := range map[string]string{"": "default-rack", "/rack1": "rack1", "rack1": "rack1", "/dc/rack1": "dc/rack1"} {
+		h := readString(t, "t.csv", fmt.Sprintf(rows, given))
+		dir := t.TempDir()
+		var trace, topology bytes.Buffer
+		if err := errors.Join(WriteRumen(&trace, h), WriteTopology(&topology, &h.Topology)); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, "trace.json"), trace.String())
+		writeFile(t, filepath.Join(dir, "topology.json"), topology.String())
+		host := fmt.Sprintf(`"hostName": "/%s/n1"`, want)
+		for _, files := range [][]string{{"trace.json", "topology.json"}, {"topology.json", "trace.json"}} {
+			got := mustOpen(t, filepath.Join(dir, files[0]), filepath.Join(dir, files[1]))
+			if len(got.Problems) > 0 || got.Topology.RackOf("n1") != want || !strings.Contains(trace.String(), host) {
+				t.Errorf("rack %q: %v: %+v %v", given, files, got.Topology, got.Problems)
+			}
 		}
 	}
 }

@@ -216,6 +216,11 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := k.fits(h); err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
 	}
+	if k.format == "sls" {
+		if err := a.losses(workload.LostInSLS(h), 0, k.strict, k.quiet); err != nil {
+			return err
+		}
+	}
 	i := slices.Index(targetNames(), k.format)
 	if err := a.deliver(c, args, &k.to, targets[i].files(h), results.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err

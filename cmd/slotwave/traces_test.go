@@ -201,3 +201,17 @@ func TestRumenSamplesLoseNothing(t *testing.T) {
 		})
 	}
 }
+
+// Histories of different years are no workload of one run, and the error says
+// what to do about it.
+func TestYearsApart(t *testing.T) {
+	trace, err := filepath.Abs(shared(t, "data/mrv1-history"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := writeFile(t, filepath.Join(t.TempDir(), "years.toml"), fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
+	code, _, errs := call("", "run", file, "--out", filepath.Join(t.TempDir(), "out"))
+	if code != exitLimit || !strings.Contains(errs, "jobs are submitted up to 4") || !strings.Contains(errs, "fold") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
