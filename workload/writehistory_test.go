@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -319,5 +320,32 @@ func TestJhistGolden(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" || lines[0] != "Avro-Json" {
 		t.Errorf("%s\n%s", lines[0], d)
+	}
+}
+
+// TestHadoopInts: what is an int for Hadoop's parsers fits into one; what does
+// not is unknown.
+func TestHadoopInts(t *testing.T) {
+	h := golden()
+	const much = 1 << 40
+	j := &h.Jobs[0]
+	j.HeapMB, j.MapMB, j.ClusterMapMB, j.Totals.FailedMaps = much, much, much, much
+	a := &j.Tasks[0].Attempts[1]
+	a.HTTPPort, a.Progress, a.HDFSReadBytes = much, &ProgressSplits{Clock: []int64{5, much}}, much
+	var rumen, jhist bytes.Buffer
+	if err := errors.Join(WriteRumen(&rumen, h), h.JobFiles()[0].WriteJhist(&jhist)); err != nil {
+		t.Fatal(err)
+	}
+	for text, in := range map[string]*bytes.Buffer{
+		`"heapMegabytes": -1,`: &rumen, `"jobMapMB": -1,`: &rumen, `"clusterMapMB": -1,`: &rumen, `"hdfsBytesRead": 1099511627776,`: &rumen,
+		`"failedMaps":-1,`: &jhist, `"httpPort":-1,"shufflePort":-1,"containerId":"container_201001010000_0007_01_000003"`: &jhist, `"clockSplits":[5,-1]`: &jhist,
+		`"name":"HDFS_BYTES_READ","displayName":"HDFS: Number of bytes read","value":1099511627776`: &jhist,
+	} {
+		if !strings.Contains(in.String(), text) {
+			t.Errorf("%s is not in\n%s", text, in)
+		}
+	}
+	if strings.Count(rumen.String(), "1099511627776") != 2 { // of the attempt and of its task
+		t.Errorf("an int does not fit:\n%s", &rumen)
 	}
 }

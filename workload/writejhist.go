@@ -219,9 +219,23 @@ func (w *jhistWriter) event(kind, record string, values ...any) {
 			w.key(eventNamespace + "." + record)
 			w.object(func() {
 				for i, f := range fields {
-					name, _, _ := strings.Cut(f, " ")
+					name, kind, _ := strings.Cut(f, " ")
 					w.key(name)
-					w.value(values[i])
+					switch v := values[i].(type) {
+					case int64:
+						if kind == "int" {
+							v = asInt(v)
+						}
+						w.token(jsontext.Int(v))
+					case []int64: // of ints
+						w.list(func() {
+							for _, n := range v {
+								w.token(jsontext.Int(asInt(n)))
+							}
+						})
+					default:
+						w.value(v)
+					}
 				}
 			})
 		})
@@ -235,16 +249,8 @@ func (w *jhistWriter) value(v any) {
 	switch v := v.(type) {
 	case string:
 		w.token(jsontext.String(v))
-	case int64:
-		w.token(jsontext.Int(v))
 	case bool:
 		w.token(jsontext.Bool(v))
-	case []int64:
-		w.list(func() {
-			for _, n := range v {
-				w.token(jsontext.Int(n))
-			}
-		})
 	case map[string]string: // only ever empty
 		w.object(func() {})
 	case *string:

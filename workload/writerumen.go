@@ -60,15 +60,27 @@ func (w *jsonWriter) strOrNull(k, v string) {
 	}
 }
 
+// asInt leaves out what Hadoop could not read into an int.
+func asInt(v int64) int64 {
+	if v > math.MaxInt32 {
+		return Unknown
+	}
+	return v
+}
+
+// int writes a number that is an int for Hadoop.
+func (w *jsonWriter) int(k string, v int64) { w.num(k, asInt(v)) }
+
 func (w *jsonWriter) num(k string, v int64) { w.key(k); w.token(jsontext.Int(v)) }
 
 func (w *jsonWriter) float(k string, v float64) { w.key(k); w.token(jsontext.Float(v)) }
 
+// nums writes a list of ints.
 func (w *jsonWriter) nums(k string, list []int64) {
 	w.key(k)
 	w.list(func() {
 		for _, v := range list {
-			w.token(jsontext.Int(v))
+			w.token(jsontext.Int(asInt(v)))
 		}
 	})
 }
@@ -113,9 +125,9 @@ func (w *rumenWriter) job(j *HistoryJob, id string) {
 		w.num("submitTime", w.millis(j.Submit))
 		w.num("launchTime", w.millis(j.Launch))
 		w.num("finishTime", w.millis(j.Finish))
-		w.num("heapMegabytes", j.HeapMB)
-		w.num("totalMaps", int64(j.Maps))
-		w.num("totalReduces", int64(j.Reduces))
+		w.int("heapMegabytes", j.HeapMB)
+		w.int("totalMaps", int64(j.Maps))
+		w.int("totalReduces", int64(j.Reduces))
 		if j.Outcome == Running {
 			w.strOrNull("outcome", "")
 		} else {
@@ -146,10 +158,10 @@ func (w *rumenWriter) job(j *HistoryJob, id string) {
 		w.float("failedMapperFraction", s.failedMaps)
 		w.num("relativeTime", 0)
 		w.strOrNull("queue", j.Queue)
-		w.num("clusterMapMB", j.ClusterMapMB)
-		w.num("clusterReduceMB", j.ClusterReduceMB)
-		w.num("jobMapMB", j.MapMB)
-		w.num("jobReduceMB", j.ReduceMB)
+		w.int("clusterMapMB", j.ClusterMapMB)
+		w.int("clusterReduceMB", j.ClusterReduceMB)
+		w.int("jobMapMB", j.MapMB)
+		w.int("jobReduceMB", j.ReduceMB)
 		for _, name := range []string{"MapInput", "MapOutput", "ReduceInput", "ReduceOutput"} {
 			w.num("computonsPer"+name+"Byte", Unknown)
 		}
