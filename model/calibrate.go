@@ -104,6 +104,9 @@ func Calibrate(measured PlatformProfile, start Machine, contended bool, bench Be
 	if err := c.Err(); err != nil {
 		return Calibration{}, err
 	}
+	if i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == SortPhase }); i >= 0 {
+		s.measured = append(s.measured, PhaseRows{SortPhase, typical(measured[i].Rows)})
+	}
 	from := make([]float64, len(s.knobs))
 	before := s.at(from)
 	if s.err != nil {

@@ -6,6 +6,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
+// SortPhase is the part of the shuffle that is left when all outputs are there. The
+// platform model has it in its shuffle; alone it tells merging from the network.
+const SortPhase = "sort"
+
 // Observe adds what a task that succeeded shows of the phases of the platform
 // model. The sort of a reduce is part of its shuffle, its waits for outputs are
 // not.
@@ -29,6 +33,7 @@ func (p *PlatformProfile) Observe(a *workload.Attempt) {
 	case workload.Reduce:
 		add("shuffle", a.InBytes, a.WaitFetch, workload.PhaseShuffle, workload.PhaseMerge)
 		add("write", a.OutBytes, 0, workload.PhaseWrite)
+		add(SortPhase, a.InBytes, 0, workload.PhaseMerge)
 	}
 }
 

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -25,13 +26,15 @@ func TestObserve(t *testing.T) {
 		{MB: 4, MS: ms(workload.PhaseRead)}, {MB: 2, MS: ms(workload.PhaseCollect)},
 		{MB: 2, MS: ms(workload.PhaseSpill)}, {MB: 2, MS: ms(workload.PhaseMerge)},
 		{MB: 8, MS: ms(workload.PhaseShuffle) + ms(workload.PhaseMerge) - 500}, {MB: 16, MS: ms(workload.PhaseWrite)},
+		{MB: 8, MS: ms(workload.PhaseMerge)},
 	}
 	if len(p) != len(want) {
 		t.Fatalf("%d phases, want %d", len(p), len(want))
 	}
+	names := append(slices.Clone(model.PlatformPhases[:]), model.SortPhase)
 	for i, phase := range p {
-		if phase.Phase != model.PlatformPhases[i] || len(phase.Rows) != 1 || phase.Rows[0] != want[i] {
-			t.Errorf("%s: %v, want one row of %s: %v", phase.Phase, phase.Rows, model.PlatformPhases[i], want[i])
+		if phase.Phase != names[i] || len(phase.Rows) != 1 || phase.Rows[0] != want[i] {
+			t.Errorf("%s: %v, want one row of %s: %v", phase.Phase, phase.Rows, names[i], want[i])
 		}
 	}
 }

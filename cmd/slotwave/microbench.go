@@ -195,7 +195,7 @@ func (b *testbed) profile(row float64) (model.PlatformProfile, error) {
 	var all model.PlatformProfile
 	for i := range runs {
 		for _, p := range runs[i].PlatformProfile {
-			if i < len(first) || p.Phase == "shuffle" {
+			if i < len(first) || p.Phase == "shuffle" || p.Phase == model.SortPhase {
 				for _, row := range p.Rows {
 					all.Add(p.Phase, row)
 				}

@@ -12,7 +12,7 @@ import (
 func TestMicrobench(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "profile.csv")
 	code, text, errs := call("", "microbench", "dl145-g3", "--out", path)
-	if code != exitDone || !strings.Contains(text, "7275 rows of 6 phases") {
+	if code != exitDone || !strings.Contains(text, "8550 rows of 7 phases") {
 		t.Fatalf("exit %d: %s%s", code, text, errs)
 	}
 	if code, printed, errs := call("", "microbench", "dl145-g3"); code != exitDone || printed != read(t, path) {
@@ -41,13 +41,14 @@ func TestMicrobenchAlone(t *testing.T) {
 	}
 	m := bed.Cluster.Machines[0]
 	perMB := (1<<20)*1000/m.Disks[0].Read + (1<<20)*m.CPU.HDFSRead/m.Speed/1e6
+	names := append(model.PlatformPhases[:], model.SortPhase)
 	for i, phase := range profile {
 		want := 1200
-		if phase.Phase == "shuffle" {
+		if phase.Phase == "shuffle" || phase.Phase == model.SortPhase {
 			want = 1275
 		}
-		if phase.Phase != model.PlatformPhases[i] || len(phase.Rows) != want {
-			t.Errorf("%s: %d rows, want %d of %s", phase.Phase, len(phase.Rows), want, model.PlatformPhases[i])
+		if phase.Phase != names[i] || len(phase.Rows) != want {
+			t.Errorf("%s: %d rows, want %d of %s", phase.Phase, len(phase.Rows), want, names[i])
 		}
 	}
 	for _, r := range profile[0].Rows {
@@ -66,7 +67,7 @@ func TestMicrobenchErrors(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"dl145"}, "want one of dl145-g3"},
+		{[]string{"dl145"}, "dl145-g3, ec2-large"},
 		{[]string{"dl145-g3", "--fidelity", "replay"}, "want phase or device"},
 		{[]string{"dl145-g3", "--fidelity", "devices"}, "want phase or device"},
 		{[]string{"dl145-g3", "--row", "0"}, "--row 0: want"},
