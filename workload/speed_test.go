@@ -79,7 +79,7 @@ func BenchmarkRumenFiles(b *testing.B) {
 	}
 }
 
-// TestRumenMemory streams a trace eight times as long as another one into
+// TestRumenMemory streams a trace sixteen times as long as another one into
 // profiles, one of each job: the live memory must not grow with it.
 func TestRumenMemory(t *testing.T) {
 	peak := func(copies int) uint64 {
@@ -110,9 +110,10 @@ func TestRumenMemory(t *testing.T) {
 		}
 		return most
 	}
-	small, large := peak(2), peak(16)
-	if large > small+small/2 {
-		t.Errorf("%d KiB live for a trace of one length, %d KiB for eight times that", small>>10, large>>10)
+	small, large := peak(2), peak(32)
+	const noise = 6 << 20 // of the test's own text, and of what is spilled before there is a file
+	if large > small+noise {
+		t.Errorf("%d KiB live for a trace of one length, %d KiB for sixteen times that", small>>10, large>>10)
 	}
 }
 
