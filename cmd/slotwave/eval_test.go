@@ -3,30 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model/vectortest"
 )
 
-// shared is the path of a file of the references and measured data beside the
-// module, or under SLOTWAVE_SHARED. Without them the test is skipped, unless
-// SLOTWAVE_REQUIRE_SHARED is set.
+// shared is the path of a file of the references and measured data.
 func shared(t testing.TB, name string) string {
 	t.Helper()
-	folder := os.Getenv("SLOTWAVE_SHARED")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared")
-	}
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && os.Getenv("SLOTWAVE_REQUIRE_SHARED") == "" {
-		t.Skip("no shared data beside the module")
-	}
-	return filepath.Join(folder, filepath.FromSlash(name))
+	return shareddata.Path(t, name)
 }
 
 // call runs the program.

@@ -3,18 +3,15 @@
 package vectortest
 
 import (
-	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model"
 )
 
@@ -136,11 +133,7 @@ func diff(path string, got, want any, tol float64) (all []string) {
 // only where there is no such folder. Every reference vector of the models in
 // evaluators must be in the copy.
 func Agree(t *testing.T, path string, evaluators []model.Evaluator) {
-	folder := cmp.Or(os.Getenv("SLOTWAVE_SHARED"), filepath.Join(moduleRoot(t), "..", "shared"))
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) && os.Getenv("SLOTWAVE_REQUIRE_SHARED") == "" {
-		t.Skip("no reference data beside the module")
-	}
-	reference, ours := Read(t, filepath.Join(folder, "reference", "model-vectors.json")), Read(t, path)
+	reference, ours := Read(t, shareddata.Path(t, "reference/model-vectors.json")), Read(t, path)
 	var want []Vector
 	for _, v := range reference.Vectors {
 		if slices.ContainsFunc(evaluators, func(e model.Evaluator) bool { return e.Name == v.Model }) {
@@ -157,24 +150,5 @@ func Agree(t *testing.T, path string, evaluators []model.Evaluator) {
 	}
 	if ours.PhasesDefaults != nil && !reflect.DeepEqual(ours.PhasesDefaults, reference.PhasesDefaults) {
 		t.Error("phases_defaults differ from the reference")
-	}
-}
-
-// moduleRoot is the folder of go.mod at or above the test's own.
-func moduleRoot(t *testing.T) string {
-	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-		up := filepath.Dir(folder)
-		if up == folder {
-			t.Fatal("no go.mod above the test")
-		}
-		folder = up
 	}
 }
