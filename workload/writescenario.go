@@ -45,7 +45,9 @@ func WriteScenario(w io.Writer, h *History, release string) error {
 	}
 	t.table("cluster.costs")
 	t.pair("launch", startup.String())
-	t.pair("commit", commit.String())
+	if commit > 0 { // else times have it in them, and it costs what it does
+		t.pair("commit", commit.String())
+	}
 	for _, x := range []struct {
 		kind Kind
 		key  string
