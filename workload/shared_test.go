@@ -3,7 +3,7 @@ package workload
 import (
 	"testing"
 
-	"github.com/slotwave/slotwave/internal/shareddata"
+	"github.com/slotwave/slotwave/workload/shareddata"
 )
 
 // shared is the path of a file of the measured data sets.

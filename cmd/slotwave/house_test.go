@@ -19,11 +19,10 @@ const module = "github.com/slotwave/slotwave/"
 var arrows = map[string][]string{
 	"cmd/slotwave":        {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "workload"},
 	"diagnose":            {"model", "model/input", "workload"},
-	"internal/shareddata": {},
 	"model":               {"model/fit", "model/input", "workload"},
 	"model/fit":           {"model/input"},
 	"model/input":         {},
-	"model/vectortest":    {"internal/shareddata", "model"},
+	"model/vectortest":    {"model", "workload/shareddata"},
 	"results":             {"model", "workload"},
 	"scenarios":           {"model", "scheduler", "workload"},
 	"scheduler":           {"model", "workload"},
@@ -31,6 +30,7 @@ var arrows = map[string][]string{
 	"sim/engine":          {},
 	"sim/station":         {"sim/engine"},
 	"workload":            {},
+	"workload/shareddata": {},
 }
 
 func TestImportArrows(t *testing.T) {
