@@ -61,27 +61,21 @@ func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (Recor
 	r.MapStage = (lastMap - first).Seconds()
 	r.Outside = math.Max(0, r.Time-(last-first).Seconds())
 	r.MapSlots, r.ReduceSlots = together(attempts, workload.Map), together(attempts, workload.Reduce)
+	if r.MapSlots == 0 || p.Reduces > 0 && r.ReduceSlots == 0 {
+		return r, errors.New("no task of the job took any time")
+	}
 	return r, nil
 }
 
 // together is the most attempts of a kind that ran at a time.
-func together(attempts []workload.Attempt, k workload.Kind) (most int) {
-	var starts, ends []time.Duration
-	for i := range attempts {
-		if a := &attempts[i]; a.Kind == k {
-			starts, ends = append(starts, a.Start), append(ends, a.Finish)
+func together(attempts []workload.Attempt, k workload.Kind) int {
+	return workload.MostAtOnce(func(yield func(start, finish time.Duration) bool) {
+		for i := range attempts {
+			if a := &attempts[i]; a.Kind == k && !yield(a.Start, a.Finish) {
+				return
+			}
 		}
-	}
-	slices.Sort(starts)
-	slices.Sort(ends)
-	over := 0
-	for i, s := range starts {
-		for ends[over] <= s {
-			over++
-		}
-		most = max(most, i+1-over)
-	}
-	return most
+	})
 }
 
 // Learn makes of runs what hp, ihp and cresp must know: of one job on nodes of
@@ -133,8 +127,9 @@ type IHPHistory struct {
 	short float64
 }
 
-// fewTried is the least number of runs that tell how far off predictions are.
-const fewTried = 6
+// fewTried is the least number of runs of which a twentieth can be left above a
+// quantile.
+const fewTried = 20
 
 func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 	h := &IHPHistory{}
@@ -146,14 +141,7 @@ func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 			alike = alike && r.Profile.Reduces == kept[0].Profile.Reduces && r.MapSlots == kept[0].MapSlots
 		}
 	}
-	n := float64(len(kept))
-	for _, r := range kept {
-		h.mapAvg += r.Profile.MapAvg / n
-		h.mapMax += r.Profile.MapMax / n
-		h.outside += r.Outside / n
-		low, up := stageBounds(float64(r.Profile.Maps), float64(min(r.MapSlots, r.Profile.Maps)), r.Profile.MapAvg, r.Profile.MapMax)
-		h.stretch += 2 * r.MapStage / (low + up) / n
-	}
+	h.average(kept)
 	for _, d := range []struct {
 		to *IHPRegression
 		of func(*AriaProfile) float64
@@ -177,7 +165,7 @@ func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 	}
 	var late []float64
 	for i := range kept {
-		rest := h.without(i)
+		rest := h.without(i, kept)
 		if !rest.firstAvg.surrounds(h.firstAvg.x[i]) {
 			continue
 		}
@@ -193,13 +181,29 @@ func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 	return h, nil
 }
 
-// without is the history without one of its runs.
-func (h *IHPHistory) without(run int) *IHPHistory {
+// average takes what is the mean of the runs.
+func (h *IHPHistory) average(runs []RecordedRun) {
+	h.mapAvg, h.mapMax, h.outside, h.stretch = 0, 0, 0, 0
+	n := float64(len(runs))
+	for i := range runs {
+		r := &runs[i]
+		h.mapAvg += r.Profile.MapAvg / n
+		h.mapMax += r.Profile.MapMax / n
+		h.outside += r.Outside / n
+		low, up := stageBounds(float64(r.Profile.Maps), float64(min(r.MapSlots, r.Profile.Maps)), r.Profile.MapAvg, r.Profile.MapMax)
+		h.stretch += 2 * r.MapStage / (low + up) / n
+	}
+}
+
+// without is the history without one of its runs, but for the bandwidths, which
+// were chosen with it.
+func (h *IHPHistory) without(run int, runs []RecordedRun) *IHPHistory {
 	rest := *h
 	for _, r := range []*IHPRegression{&rest.firstAvg, &rest.firstMax, &rest.shuffleAvg, &rest.shuffleMax, &rest.reduceAvg, &rest.reduceMax} {
 		r.x = slices.Delete(slices.Clone(r.x), run, run+1)
 		r.y = slices.Delete(slices.Clone(r.y), run, run+1)
 	}
+	rest.average(slices.Delete(slices.Clone(runs), run, run+1))
 	return &rest
 }
 

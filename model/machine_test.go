@@ -205,3 +205,19 @@ func TestShuffleBreak(t *testing.T) {
 		t.Errorf("1,400 MB: %d MB", mb)
 	}
 }
+
+// A core with one thread does the work of one.
+func TestSMT(t *testing.T) {
+	for _, c := range []struct {
+		gains []float64
+		good  bool
+	}{
+		{nil, true}, {[]float64{1}, true}, {[]float64{1, 1.4, 1.4}, true}, {[]float64{1, 2}, true},
+		{[]float64{1.5, 1.8}, false}, {[]float64{1, 0.9}, false}, {[]float64{1, 2.1}, false}, {[]float64{0.5}, false}, {[]float64{math.NaN()}, false},
+	} {
+		m := machine()
+		if m.SMT = c.gains; (m.Check() == nil) != c.good {
+			t.Errorf("%v: %v", c.gains, m.Check())
+		}
+	}
+}

@@ -223,7 +223,7 @@ func runsOf(data, reduces []float64) []model.RecordedRun {
 // The improved HP model with a history takes the durations of the regressions, on
 // other slots those of as much to do on each.
 func TestIHPWithHistory(t *testing.T) {
-	known, err := model.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26}, []float64{16, 32, 48, 64}))
+	known, err := model.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -249,6 +249,22 @@ func TestIHPWithHistory(t *testing.T) {
 	}
 	if _, err := model.Learn(runsOf([]float64{1 << 30}, []float64{16})); err == nil {
 		t.Error("one run teaches")
+	}
+}
+
+// Tasks that took no time, and those whose end is unknown, are in nobody's way.
+func TestRecordRun(t *testing.T) {
+	at := func(k workload.Kind, s workload.State, start, finish time.Duration) workload.Attempt {
+		return workload.Attempt{Kind: k, State: s, Start: start * time.Second, Finish: finish * time.Second, Counters: workload.Counters{OutBytes: 10}}
+	}
+	attempts := []workload.Attempt{
+		at(workload.Map, workload.Succeeded, 1, 3), at(workload.Map, workload.Succeeded, 2, 4), at(workload.Map, workload.Succeeded, 4, 6),
+		at(workload.Map, workload.Killed, 7, 7), at(workload.Map, workload.Running, 8, -1),
+		at(workload.Reduce, workload.Succeeded, 6, 9),
+	}
+	r, err := model.RecordRun(attempts, 0, 10*time.Second)
+	if err != nil || r.MapSlots != 2 || r.ReduceSlots != 1 || r.Data != 30 || r.Time != 10 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -58,6 +58,9 @@ func (t *table) readJob(number int, profile *workload.Profile, program string, c
 	}
 	t.readMaps(&j, c)
 	t.readReduces(&j)
+	if j.Reduces.FromLastMap && j.Reduces.Copy.Set() {
+		t.failf("from_last_map", "with times to copy: want shuffle times")
+	}
 	if profile != nil {
 		t.draw(&j, &c.Costs)
 	}

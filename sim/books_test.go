@@ -147,6 +147,7 @@ func TestWorkIsCommitted(t *testing.T) {
 		for i, recorded := range []bool{false, true} {
 			q := shuffles(4, 1, 8, 2, 60e6, "0.05", nil)
 			q.Fidelity, q.Jobs[0].Commits, q.Cluster.Costs.Commit = fidelity, recorded, 10*time.Second
+			q.Jobs[0].Reduces.FromLastMap = recorded
 			p, err := Simulator{}.Predict(q)
 			if err != nil {
 				t.Fatal(err)
@@ -154,7 +155,16 @@ func TestWorkIsCommitted(t *testing.T) {
 			ends[i] = p.Mean
 		}
 		if ends[0] != ends[1] {
-			t.Errorf("%v: %v, with commits recorded %v", fidelity, ends[0], ends[1])
+			t.Errorf("%v: %v, with flags of recorded times %v", fidelity, ends[0], ends[1])
 		}
+	}
+}
+
+// A map that waits for room in its buffer has not mapped what it waits to map.
+func TestProgressOfAWaitingMap(t *testing.T) {
+	r := mapRun{step: 1, recipe: &mapRecipe{input: []float64{10, 6, 6, 0}}}
+	r.recipe.Steps = model.Steps{{}, {}, {Joined: true}}
+	if got := r.progress(0); got != 0.4 {
+		t.Errorf("%v mapped, want 0.4", got)
 	}
 }

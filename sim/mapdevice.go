@@ -191,10 +191,10 @@ func (r *mapRun) progress(engine.Time) float32 {
 	if r.step == len(r.recipe.Steps) {
 		return 1
 	}
-	whole := r.recipe.input[r.step]
-	left := r.recipe.input[r.step+len(r.recipe.Steps.Together(r.step))]
-	if r.busy && left < whole {
-		left += min(r.own.remaining(r.recipe.cost), whole-left)
+	left := r.recipe.input[r.step]
+	if r.busy {
+		after := r.recipe.input[r.step+len(r.recipe.Steps.Together(r.step))]
+		left = after + min(r.own.remaining(r.recipe.cost), left-after)
 	}
 	return float32(1 - left/max(r.recipe.input[0], 1e-300))
 }

@@ -137,7 +137,7 @@ func (jt *jobTracker) replan(a *attempt, known engine.Time) {
 		return
 	}
 	a.shuffle = jt.stretched(jt.shuffleTime(a), jt.q.Cluster.Nodes[a.tracker].Slowness)
-	if a.job.spec.Reduces.FromLastMap {
+	if r := &a.job.spec.Reduces; r.FromLastMap && !r.Copy.Set() && a.job.recipes == nil {
 		a.shuffle = max(0, max(a.begin, a.job.lastMap)+a.shuffle-known)
 	}
 	if done := known + a.shuffle + a.sort + a.work; jt.release.Ideal {

@@ -3,6 +3,7 @@ package workload
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"time"
@@ -468,19 +469,33 @@ func (s *profileSums) addWaves(to *[]gathering, run []timed) {
 	}
 }
 
-// peak is the largest number of attempts that ran at once; one that ends when
-// another starts does not overlap it.
+// peak is the largest number of attempts that ran at once, at least 1.
 func peak(run []timed) int {
+	return max(1, MostAtOnce(func(yield func(start, finish time.Duration) bool) {
+		for _, a := range run {
+			if !yield(a.start, a.finish) {
+				return
+			}
+		}
+	}))
+}
+
+// MostAtOnce is the largest number of spans of time that went on at once; one
+// that ends when another starts does not overlap it, and one that ends before it
+// starts is none.
+func MostAtOnce(spans iter.Seq2[time.Duration, time.Duration]) int {
 	type change struct {
 		at time.Duration
 		by int
 	}
-	changes := make([]change, 0, 2*len(run))
-	for _, a := range run {
-		changes = append(changes, change{a.start, 1}, change{a.finish, -1})
+	var changes []change
+	for start, finish := range spans {
+		if start < finish {
+			changes = append(changes, change{start, 1}, change{finish, -1})
+		}
 	}
 	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
-	most, now := 1, 0
+	most, now := 0, 0
 	for _, c := range changes {
 		now += c.by
 		most = max(most, now)
