@@ -147,6 +147,7 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 			t.fail(0, "--set %s: %v", s.text, err)
 		}
 		t.values = over.(map[string]any)
+		t.fix(s.value)
 	}
 	s := f.read(t, seed)
 	if err := t.err(); err != nil {
@@ -167,7 +168,11 @@ func overlay(under, over any) (any, error) {
 	case map[string]any:
 		out := maps.Clone(u)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
-			next, err := overlay(u[k], m[k])
+			below := u[k]
+			if k == "conf" || k == "scheduler" {
+				below = withoutProperties(below, "", propertiesOf(m[k], ""))
+			}
+			next, err := overlay(below, m[k])
 			out[k], wrong = next, cmp.Or(wrong, err)
 		}
 		return out, wrong
@@ -188,6 +193,76 @@ func overlay(under, over any) (any, error) {
 		return out, wrong
 	}
 	return over, nil
+}
+
+// propertiesOf are the names that the values of a tree have as Hadoop properties,
+// which are written as one key in quotes or as tables of their parts.
+func propertiesOf(tree any, name string) []string {
+	m, ok := tree.(map[string]any)
+	if !ok {
+		return []string{workload.Canonical(name)}
+	}
+	var names []string
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		names = append(names, propertiesOf(m[k], join(name, k))...)
+	}
+	return names
+}
+
+// withoutProperties is a tree less the properties of these names, however they
+// are written.
+func withoutProperties(tree any, name string, names []string) any {
+	m, ok := tree.(map[string]any)
+	if !ok {
+		return tree
+	}
+	out := make(map[string]any, len(m))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		full := join(name, k)
+		if _, table := m[k].(map[string]any); table || !slices.Contains(names, workload.Canonical(full)) {
+			out[k] = withoutProperties(m[k], full, names)
+		}
+	}
+	return out
+}
+
+// fix ends the variation of the keys that were set over the file, which a varied
+// value would undo.
+func (t *table) fix(set map[string]any) {
+	vary, ok := t.values["vary"].(map[string]any)
+	if !ok {
+		return
+	}
+	fixed := keyPaths(set, nil)
+	left := maps.Clone(vary)
+	maps.DeleteFunc(left, func(name string, _ any) bool {
+		return slices.ContainsFunc(keyPaths(pathTree(name, 0), nil), func(varied []string) bool {
+			return slices.ContainsFunc(fixed, func(path []string) bool {
+				n := min(len(path), len(varied))
+				return slices.Equal(path[:n], varied[:n])
+			})
+		})
+	})
+	t.values["vary"] = left
+}
+
+// keyPaths are the ways to the values of a tree. A Hadoop property is one step.
+func keyPaths(tree any, path []string) [][]string {
+	if m, ok := tree.(map[string]any); ok {
+		var all [][]string
+		for _, k := range slices.Sorted(maps.Keys(m)) {
+			all = append(all, keyPaths(m[k], append(slices.Clone(path), k))...)
+		}
+		return all
+	}
+	properties := slices.Index(path, "conf") + 1
+	if len(path) > 1 && path[0] == "scheduler" && strings.HasPrefix(path[1], "mapred") {
+		properties = 1
+	}
+	if properties > 0 && properties < len(path) {
+		path = append(path[:properties:properties], workload.Canonical(strings.Join(path[properties:], ".")))
+	}
+	return [][]string{path}
 }
 
 // read makes a scenario of the whole tree.

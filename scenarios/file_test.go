@@ -1,0 +1,76 @@
+package scenarios
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// What is set over a file takes the place of the same key, however that is
+// written, and of what the file varies it by.
+func TestSettings(t *testing.T) {
+	const head = `fidelity = "phase"
+[cluster]
+nodes = 2
+platform = "dl145-g3"
+[[job]]
+profile = "terasort"
+input = "1 GB"
+reduces = 4
+`
+	for _, c := range []struct {
+		name, rest, key, want string
+		runs                  int
+		set                   []string
+	}{
+		{"as it is", "[conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "100", 1, nil},
+		{"in parts over quoted", "[conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "300", 1, []string{"conf.io.sort.mb=300"}},
+		{"quoted over parts", "[conf]\nio.sort.mb = 100", "io.sort.mb", "300", 1, []string{`conf."io.sort.mb"=300`}},
+		{"by its other name", "[conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "300", 1, []string{"conf.mapreduce.task.io.sort.mb=300"}},
+		{"the last of two", "", "io.sort.mb", "400", 1, []string{"conf.io.sort.mb=300", `conf."io.sort.mb"=400`}},
+		{"of a job", "[job.conf]\n\"io.sort.mb\" = 100", "io.sort.mb", "300", 1, []string{"job.0.conf.io.sort.mb=300"}},
+		{"the rest stays", "[conf]\n\"io.sort.mb\" = 100\n\"io.sort.factor\" = 20", "io.sort.factor", "20", 1, []string{"conf.io.sort.mb=300"}},
+		{"of the scheduler", "[scheduler]\nname = \"fair2\"\n\"mapred.fairscheduler.assignmultiple\" = true", "mapred.fairscheduler.assignmultiple", "false", 1,
+			[]string{"scheduler.mapred.fairscheduler.assignmultiple=false"}},
+		{"a key that varies", "[vary]\n\"job.0.reduces\" = [5, 6]\n\"cluster.nodes\" = [2, 3]", "reduces", "7", 2, []string{"job.0.reduces=7"}},
+		{"below a key that varies", "[vary]\n\"job.0.skew\" = [\"uniform\", {zipf = 0.5}]", "reduces", "4", 1, []string{"job.0.skew.zipf=0.8"}},
+		{"a property that varies", "[vary]\n\"conf.io.sort.mb\" = [50, 60]", "io.sort.mb", "70", 1, []string{"conf.mapreduce.task.io.sort.mb=70"}},
+		{"a property whose name begins alike", "[vary]\n'conf.\"io.sort\"' = [50, 60]", "io.sort.mb", "70", 2, []string{"conf.io.sort.mb=70"}},
+		{"the variation itself", "[vary]\n\"job.0.reduces\" = [5, 6]", "reduces", "8", 1, []string{`vary."job.0.reduces"=[8]`}},
+		{"with a key that is none", "[vary]\n\"[a]\\n#\" = [5, 6]", "", "", 0, []string{"job.0.reduces=7"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.toml")
+			if err := os.WriteFile(path, []byte(head+c.rest), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			f, err := Open(path, c.set...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := f.Scenario(1)
+			if c.runs == 0 {
+				if err == nil {
+					t.Error("no error")
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(s.Runs) != c.runs {
+				t.Errorf("%d runs, want %d", len(s.Runs), c.runs)
+			}
+			for i := range s.Runs {
+				q := &s.Runs[i].Question
+				got, _ := q.Scheduler.Conf.Over(q.Jobs[0].Conf).Lookup(c.key)
+				if c.key == "reduces" {
+					got = textOf(q.Jobs[0].Reduces.Count)
+				}
+				if got != c.want {
+					t.Errorf("%s: %s = %q, want %q", q.Name, c.key, got, c.want)
+				}
+			}
+		})
+	}
+}
