@@ -25,7 +25,7 @@ import (
 type comparing struct {
 	asked
 	knowledge
-	over      string
+	over      []string
 	baseline  string
 	failAbove string
 	causes    bool
@@ -42,8 +42,9 @@ between the simulation and a model is divided among its causes by simulations in
 which one cause after another is switched off.
 
 --over varies a key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a dot is
-one of every [[job]]. --fail-above 10% ends with exit code 4 if a model differs by
-more from the simulation, or a scenario from that which --baseline names.`,
+one of every [[job]]. A key that [vary] names too takes the values of --over alone.
+--fail-above 10% (or 0.1) ends with exit code 4 if a model differs by more from the
+simulation, or a scenario from that which --baseline names.`,
 		Example: "  slotwave compare two-jobs\n  slotwave compare one.toml two.toml --baseline one --fail-above 10%\n  slotwave compare my.toml --over reduces=8:240:8 --out out/reduces",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },
@@ -51,7 +52,7 @@ more from the simulation, or a scenario from that which --baseline names.`,
 	k.asked.flags(c)
 	k.knowledge.flags(c)
 	f := c.Flags()
-	f.StringVar(&k.over, "over", "", "`KEY=VALUES` to vary, such as reduces=8:240:8")
+	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
 	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario, or of the model, that others are measured by (default simulation)")
 	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE` such as 10% above which the exit code is 4")
 	f.BoolVar(&k.causes, "causes", true, "divide the gap between simulation and models among its causes")
@@ -323,8 +324,8 @@ func joined(all []compared) *study {
 // repeat is how the same comparison is asked for again.
 func (k *comparing) repeat(names []string) []string {
 	args := append(k.asked.arguments("compare", names...), k.knowledge.arguments()...)
-	if k.over != "" {
-		args = append(args, "--over="+k.over)
+	for _, over := range k.over {
+		args = append(args, "--over="+over)
 	}
 	if k.baseline != "" {
 		args = append(args, "--baseline="+k.baseline)
@@ -343,7 +344,10 @@ func parsePart(text string) (float64, error) {
 		return 0, fmt.Errorf("--fail-above %s: want a part such as 10%% or 0.1", text)
 	}
 	if percent {
-		v /= 100
+		return v / 100, nil
+	}
+	if v > 1 {
+		return 0, fmt.Errorf("--fail-above %s: a part above 1: want %s%% or %g", text, text, v/100)
 	}
 	return v, nil
 }
@@ -365,10 +369,14 @@ const mostValues = 1000
 
 // parseOver reads KEY=FROM:TO:STEP or KEY=VALUE,VALUE,...; nothing is the
 // scenario as it is.
-func parseOver(text string) (overKey, error) {
-	if text == "" {
+func parseOver(flags []string) (overKey, error) {
+	switch {
+	case len(flags) == 0:
 		return overKey{values: []overValue{{}}}, nil
+	case len(flags) > 1:
+		return overKey{}, fmt.Errorf("--over %s: given twice: want one key", flags[1])
 	}
+	text := flags[0]
 	key, list, ok := strings.Cut(text, "=")
 	o := overKey{key: strings.TrimSpace(key), numeric: true}
 	if !ok || o.key == "" || list == "" {

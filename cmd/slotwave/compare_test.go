@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -233,6 +234,34 @@ func TestCompareOver(t *testing.T) {
 	}
 }
 
+// A key that is varied in the scenario as well takes the values of the command
+// line, and each row is labelled with the value it was simulated with.
+func TestCompareOverVaried(t *testing.T) {
+	varied := write(t, "one.toml", oneJob+"[vary]\n\"job.0.reduces\" = [10, 11]\n\"cluster.nodes\" = [4]\n")
+	makespans := func(args ...string) map[string]any {
+		found := map[string]any{}
+		for _, r := range predictions(t, append([]string{"compare", "--json", "--causes=false"}, args...)...) {
+			if name, _ := r["scenario"].(string); r["part"] == "makespan" && r["model"] == simulation {
+				found[name] = r["mean_ns"]
+			}
+		}
+		return found
+	}
+	got := makespans(varied, "--over", "reduces=8,32")
+	want := map[string]any{}
+	for _, n := range []string{"8", "32"} {
+		plain := makespans(write(t, "one.toml", oneJob), "--set", "job.0.reduces="+n, "--set", "cluster.nodes=4")
+		want["one nodes=4 reduces="+n] = plain["one"]
+	}
+	if !maps.Equal(got, want) || want["one nodes=4 reduces=8"] == want["one nodes=4 reduces=32"] {
+		t.Errorf("%v, want %v", got, want)
+	}
+	code, _, errs := call("", "compare", varied, "--over", "reduces=8,32", "--over", "maps=6,7")
+	if code != exitInput || !strings.Contains(errs, "--over maps=6,7: given twice: want one key") {
+		t.Errorf("two keys: exit %d, %s", code, errs)
+	}
+}
+
 func TestCompareFailAbove(t *testing.T) {
 	path := write(t, "one.toml", oneJob)
 	for _, test := range []struct {
@@ -246,6 +275,7 @@ func TestCompareFailAbove(t *testing.T) {
 		{[]string{path, "two-jobs", "--fail-above", "10%", "--baseline", "one"}, exitAbove, "two-jobs: +"},
 		{[]string{path, "two-jobs", "--fail-above", "1000%", "--baseline", "two-jobs"}, exitDone, ""},
 		{[]string{path, "--fail-above", "x"}, exitInput, "want a part such as 10%"},
+		{[]string{path, "--fail-above", "10"}, exitInput, "want 10% or 0.1"},
 		{[]string{path, "--baseline", "wave"}, exitInput, `did you mean "waves"?`},
 	} {
 		code, _, errs := call("", append([]string{"compare", "--quiet"}, test.args...)...)
