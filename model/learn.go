@@ -79,7 +79,8 @@ func together(attempts []workload.Attempt, k workload.Kind) int {
 }
 
 // Learn makes of runs what hp, ihp and cresp must know: of one job on nodes of
-// one kind with splits of one size.
+// one kind with splits of one size. Where they do not teach ihp or cresp the
+// knowledge says why; the error is that of runs which teach no model.
 func Learn(runs []RecordedRun) (Knowledge, error) {
 	var k Knowledge
 	var train []CrespRun
@@ -98,10 +99,20 @@ func Learn(runs []RecordedRun) (Knowledge, error) {
 	}
 	var err error
 	if k.History, err = newIHPHistory(runs); err != nil {
-		return k, err
+		k.NoHistory = err.Error()
 	}
-	if len(train) >= crespTerms && len(slots) > 1 {
-		if c, err := FitCresp(train, nil); err == nil {
+	short := slices.ContainsFunc(train, func(r CrespRun) bool { return r.Maps < 2*r.MapSlots })
+	switch {
+	case len(slots) == 1:
+		k.NoCresp = fmt.Sprintf("wants runs on clusters of different size: %d runs, all with as many maps at a time", len(k.Runs))
+	case len(train) < crespTerms:
+		k.NoCresp = fmt.Sprintf("wants %d or more runs with all reduces in one wave: %d of %d", crespTerms, len(train), len(k.Runs))
+	case short:
+		k.NoCresp = "wants runs of two map waves or more"
+	default:
+		if c, err := FitCresp(train, nil); err != nil {
+			k.NoCresp = "the recorded runs: " + err.Error()
+		} else {
 			k.Cresp = &c
 		}
 	}
@@ -159,8 +170,16 @@ func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 			rows[i] = IHPRun{Data: kept[i].Data / slots, Reduces: float64(kept[i].Profile.Reduces) / slots, Duration: d.of(&kept[i].Profile)}
 		}
 		var err error
-		if *d.to, err = FitIHP(rows, fit.LocalOptions{Intercept: !alike, Scale: "zscore"}); err != nil {
-			return nil, fmt.Errorf("improved HP: %w", err)
+		*d.to, err = FitIHP(rows, fit.LocalOptions{Intercept: !alike, Scale: "zscore"})
+		if errors.Is(err, fit.ErrSingular) {
+			data, reduces := map[float64]bool{}, map[float64]bool{}
+			for _, r := range rows {
+				data[r.Data], reduces[r.Reduces] = true, true
+			}
+			return nil, fmt.Errorf("wants runs that differ in data and reduces: %d runs, with %d amounts of data and %d numbers of reduces per map slot", len(rows), len(data), len(reduces))
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	var late []float64

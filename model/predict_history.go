@@ -1,11 +1,13 @@
 package model
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -29,6 +31,9 @@ func (h hpPredictor) Predict(q WhatIf) (Prediction, error) {
 		return Prediction{}, err
 	}
 	p, err := HPProfile(alike, j.Maps.Count, data/float64(j.Reduces.Count))
+	if errors.Is(err, fit.ErrSingular) {
+		return Prediction{}, cannot("wants runs that differ in data: %d runs with %d reduces: %v", len(alike), j.Reduces.Count, err)
+	}
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -46,15 +51,21 @@ func (h hpPredictor) Predict(q WhatIf) (Prediction, error) {
 // ihpPredictor bounds a job by waves: by the durations of its history, or by
 // those of the question, with the first shuffle stretched over the map waves
 // that it waits for.
-type ihpPredictor struct{ history *IHPHistory }
+type ihpPredictor struct {
+	history *IHPHistory
+	lacking string // why runs made no history
+}
 
 func (h ihpPredictor) Predict(q WhatIf) (Prediction, error) {
 	j, g, err := oneJob(&q)
 	if err != nil {
 		return Prediction{}, err
 	}
-	if h.history != nil {
+	switch {
+	case h.history != nil:
 		return h.learnt(&q, j, &g)
+	case h.lacking != "":
+		return Prediction{}, cannot("%s", h.lacking)
 	}
 	p, err := g.aria(&q, j)
 	if err != nil {
@@ -82,6 +93,9 @@ func (h ihpPredictor) learnt(q *WhatIf, j *workload.Job, g *grounds) (Prediction
 		return Prediction{}, err
 	}
 	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
+	if errors.Is(err, fit.ErrSingular) {
+		return Prediction{}, cannot("wants runs with about as much data and as many reduces: %v", err)
+	}
 	if err != nil {
 		return Prediction{}, err
 	}
@@ -134,13 +148,18 @@ func fetched(q *WhatIf, j *workload.Job) (float64, error) {
 }
 
 // crespPredictor is one regression for one kind of job.
-type crespPredictor struct{ model *Cresp }
+type crespPredictor struct {
+	model   *Cresp
+	lacking string // why runs made no model
+}
 
 func (c crespPredictor) Predict(q WhatIf) (Prediction, error) {
 	j, g, err := oneJob(&q)
 	switch {
 	case err != nil:
 		return Prediction{}, err
+	case c.model == nil && c.lacking != "":
+		return Prediction{}, cannot("%s", c.lacking)
 	case c.model == nil:
 		return Prediction{}, cannot("wants coefficients fitted to training runs of the job")
 	case j.Reduces.Count == 0:

@@ -29,7 +29,9 @@ type Knowledge struct {
 	Statistics *HerodotouStatistics // of the job
 	Runs       []HPRun              // of the job, for hp
 	History    *IHPHistory          // of the job, for ihp
+	NoHistory  string               // why runs of the job did not make one
 	Cresp      *Cresp
+	NoCresp    string // why runs of the job did not make one
 }
 
 // NamedPredictor is an analytic model that answers what-if questions.
@@ -49,10 +51,10 @@ func (p *NamedPredictor) Has(q *WhatIf, c Cause) bool {
 // Predictors are the analytic models by name, sorted.
 var Predictors = []NamedPredictor{
 	{"aria", "ARIA: makespan bounds from average and longest tasks", []Cause{Overlap}, func(Knowledge) Predictor { return ariaPredictor{} }},
-	{"cresp", "CRESP: a regression on maps, slots and reduces; wants its coefficients", []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return crespPredictor{k.Cresp} }},
+	{"cresp", "CRESP: a regression on maps, slots and reduces; wants its coefficients", []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return crespPredictor{k.Cresp, k.NoCresp} }},
 	{"herodotou", "Herodotou's phase equations in waves; wants data and cost statistics, or a program on machines", []Cause{Overlap, Slowstart, Quantisation}, func(k Knowledge) Predictor { return herodotouPredictor{k.Statistics} }},
 	{"hp", "HP: ARIA on scaled durations; wants runs on other input", []Cause{Contention, Overlap}, func(k Knowledge) Predictor { return hpPredictor{k.Runs} }},
-	{"ihp", "improved HP: bounds by wave; durations given or from a history of runs", []Cause{Overlap}, func(k Knowledge) Predictor { return ihpPredictor{k.History} }},
+	{"ihp", "improved HP: bounds by wave; durations given or from a history of runs", []Cause{Overlap}, func(k Knowledge) Predictor { return ihpPredictor{k.History, k.NoHistory} }},
 	{"waves", "tasks in waves over the slots, without heartbeats or contention", []Cause{Stragglers, Overlap, Slowstart, Quantisation}, func(Knowledge) Predictor { return wavesPredictor{} }},
 	{"zhang", "Zhang's platform model; wants a platform fitted from microbenchmarks", nil, func(k Knowledge) Predictor { return zhangPredictor{k.Platform} }},
 }

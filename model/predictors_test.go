@@ -252,6 +252,50 @@ func TestIHPWithHistory(t *testing.T) {
 	}
 }
 
+// Runs that do not teach one model teach the others, and the one says what it
+// wants.
+func TestLearnInPart(t *testing.T) {
+	sizes := []float64{20 << 26, 40 << 26, 60 << 26, 80 << 26}
+	larger := runsOf(sizes, []float64{16})
+	for i := range larger {
+		larger[i].MapSlots, larger[i].ReduceSlots = 8, 32
+	}
+	hasty := slices.Clone(larger)
+	for i := range hasty {
+		hasty[i].Profile.Maps = 12
+	}
+	for _, c := range []struct {
+		name           string
+		runs           []model.RecordedRun
+		hp, ihp, cresp string // what each wants; empty: it answers
+	}{
+		{"on one line of data and reduces", []model.RecordedRun{runsOf(sizes[1:2], []float64{16})[0], runsOf(sizes[3:], []float64{32})[0]},
+			"1 recorded runs with 16 reduces", "wants runs that differ in data and reduces: 2 runs, with 2 amounts of data and 2 numbers of reduces", "wants runs on clusters of different size: 2 runs"},
+		{"one amount of data", append(runsOf(sizes[:1], []float64{16}), runsOf(sizes[:1], []float64{16})...),
+			"wants runs that differ in data: 2 runs", "wants runs that differ in data and reduces: 2 runs, with 1 amounts of data and 1 numbers of reduces", "wants runs on clusters of different size"},
+		{"one number of reduces", runsOf(sizes, []float64{16}), "", "", "wants runs on clusters of different size: 4 runs"},
+		{"too few on two clusters", append(runsOf(sizes[:2], []float64{16}), larger[:2]...), "", "", "wants 8 or more runs with all reduces in one wave: 4 of 4"},
+		{"one wave of maps", append(runsOf(sizes, []float64{16}), hasty...), "", "", "wants runs of two map waves or more"},
+	} {
+		known, err := model.Learn(c.runs)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		q := oneJob()
+		q.Jobs[0].Reduces.Count, q.Jobs[0].Reduces.ShuffleData = 16, 50<<26
+		for name, want := range map[string]string{"hp": c.hp, "ihp": c.ihp, "cresp": c.cresp} {
+			_, err := predictor(t, name, known).Predict(q)
+			switch {
+			case want == "" && err != nil:
+				t.Errorf("%s: %s: %v", c.name, name, err)
+			case want != "" && (!errors.Is(err, model.ErrNotApplicable) || !strings.Contains(err.Error(), want)):
+				t.Errorf("%s: %s: %v, want %q", c.name, name, err, want)
+			}
+		}
+	}
+}
+
 // Tasks that took no time, and those whose end is unknown, are in nobody's way.
 func TestRecordRun(t *testing.T) {
 	at := func(k workload.Kind, s workload.State, start, finish time.Duration) workload.Attempt {

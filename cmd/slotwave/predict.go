@@ -61,7 +61,8 @@ func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
 	if err == nil && k.history != nil {
 		var learnt model.Knowledge
 		if learnt, sums, err = k.learn(sums); err == nil {
-			known.Runs, known.History, known.Cresp = learnt.Runs, learnt.History, learnt.Cresp
+			learnt.Platform, learnt.Statistics = known.Platform, known.Statistics
+			known = learnt
 		}
 	}
 	return known, sums, err
