@@ -330,6 +330,9 @@ func TestProvision(t *testing.T) {
 			continue
 		}
 		answered++
+		if x.Safe == 0 && !x.NoSafe {
+			t.Errorf("%s: told that no nodes are enough by an estimate that it does not give", x.Model)
+		}
 		for what, of := range map[string]struct {
 			nodes int
 			at    func(model.Prediction) time.Duration

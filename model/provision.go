@@ -13,7 +13,8 @@ import (
 type Provisioned struct {
 	Model           string
 	Low, Mean, High int
-	Safe            int // by Prediction.Safe; 0 also where it is unknown
+	Safe            int  // by Prediction.Safe
+	NoSafe          bool // Prediction.Safe is unknown
 	Err             error
 }
 
@@ -39,6 +40,7 @@ func Provision(q WhatIf, known Knowledge, deadline time.Duration) ([]Provisioned
 			x.High, _ = by(func(p *Prediction) time.Duration { return p.High })
 			x.Safe, _ = by(func(p *Prediction) time.Duration {
 				if p.Safe == 0 {
+					x.NoSafe = true
 					return math.MaxInt64
 				}
 				return p.Safe

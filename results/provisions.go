@@ -18,18 +18,44 @@ type Provisions struct {
 	list     []provision
 }
 
-// provision is a row: nodes by each estimate, null where none are enough, and the
-// slots of a node.
+// provision is a row: nodes by each estimate, and the slots of a node.
 type provision struct {
 	Scenario    string `json:"scenario"`
 	Model       string `json:"model"`
-	Low         *int   `json:"nodes_by_low"`
-	Mean        *int   `json:"nodes_by_mean"`
-	Safe        *int   `json:"nodes_by_safe_mean"`
-	High        *int   `json:"nodes_by_high"`
+	Low         nodes  `json:"nodes_by_low"`
+	Mean        nodes  `json:"nodes_by_mean"`
+	Safe        nodes  `json:"nodes_by_safe_mean"`
+	High        nodes  `json:"nodes_by_high"`
 	MapSlots    int    `json:"map_slots"`
 	ReduceSlots int    `json:"reduce_slots"`
 	Note        string `json:"note,omitempty"`
+}
+
+// nodes are how many are enough: 0 where no number of them is, unknown where the
+// model does not say.
+type nodes int
+
+const unknown nodes = -1
+
+func (n nodes) String() string {
+	switch n {
+	case 0:
+		return "none"
+	case unknown:
+		return "-"
+	}
+	return strconv.Itoa(int(n))
+}
+
+// MarshalJSON writes a number, "none" or null.
+func (n nodes) MarshalJSON() ([]byte, error) {
+	switch n {
+	case 0:
+		return []byte(`"none"`), nil
+	case unknown:
+		return []byte("null"), nil
+	}
+	return strconv.AppendInt(nil, int64(n), 10), nil
 }
 
 // Add adds what a model says to a question.
@@ -38,16 +64,13 @@ func (p *Provisions) Add(q *model.WhatIf, x model.Provisioned) {
 	if len(q.Cluster.Nodes) > 0 {
 		row.MapSlots, row.ReduceSlots = q.Cluster.Nodes[0].MapSlots, q.Cluster.Nodes[0].ReduceSlots
 	}
+	row.Low, row.Mean, row.Safe, row.High = nodes(x.Low), nodes(x.Mean), nodes(x.Safe), nodes(x.High)
+	if x.NoSafe {
+		row.Safe = unknown
+	}
 	if x.Err != nil {
 		row.Note = "n/a: " + Escape(x.Err.Error())
-	}
-	for _, n := range []struct {
-		of int
-		to **int
-	}{{x.Low, &row.Low}, {x.Mean, &row.Mean}, {x.Safe, &row.Safe}, {x.High, &row.High}} {
-		if n.of > 0 {
-			*n.to = &n.of
-		}
+		row.Low, row.Mean, row.Safe, row.High = unknown, unknown, unknown, unknown
 	}
 	p.list = append(p.list, row)
 }
@@ -78,7 +101,7 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintln(t, "model\tby low\tby mean\tby safe mean\tby high")
 		for _, x := range p.list[from:until] {
 			if x.Note == "" {
-				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", x.Model, nodes(x.Low), nodes(x.Mean), nodes(x.Safe), nodes(x.High))
+				fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", x.Model, x.Low, x.Mean, x.Safe, x.High)
 			}
 		}
 		t.Flush()
@@ -90,14 +113,7 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 		t.Flush()
 		from = until
 	}
-	fmt.Fprintln(t, "\n-: not with any number of nodes, or not known. Safe: as 95 of 100 runs would be that are as far off as those")
-	fmt.Fprintln(t, "of the history, each left out in turn.")
+	fmt.Fprintln(t, "\nnone: no number of nodes is enough. -: not known. Safe: as 95 of 100 runs would be that are as far off as")
+	fmt.Fprintln(t, "those of the history, each left out in turn.")
 	return t.done()
-}
-
-func nodes(n *int) string {
-	if n == nil {
-		return "-"
-	}
-	return strconv.Itoa(*n)
 }
