@@ -361,6 +361,12 @@ func (t *table) properties(conf *workload.Conf, prefix string, values map[string
 	}
 }
 
+// keysOfJob are the keys of a job by the properties in whose place they stand.
+var keysOfJob = map[string]string{
+	"mapred.map.tasks":    "maps",
+	"mapred.reduce.tasks": "reduces",
+}
+
 func (t *table) property(conf *workload.Conf, name string, v any) {
 	if v, twice := conf.Lookup(name); twice {
 		t.failf(name, "is set twice, to %q under its other name: want it once", v)
@@ -372,6 +378,9 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	}
 	if !ok {
 		hint := didYouMean(workload.Canonical(name), workload.Properties())
+		if key, own := keysOfJob[workload.Canonical(name)]; own {
+			hint = ": want " + key + " of the [[job]]"
+		}
 		t.warn("%s:%d: %s has no effect: slotwave does not read it%s", t.file, t.line(name), name, hint)
 	}
 	if err := p.Check(textOf(v)); err != nil {
