@@ -1,7 +1,9 @@
 package results
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -82,7 +84,7 @@ func predictionTags() []string {
 	return tags
 }
 
-// TestDocumentedFiles checks that every file of the golden results is in the
+// TestDocumentedFiles checks that every file of the golden results and of a sweep is in the
 // list, and nothing else.
 func TestDocumentedFiles(t *testing.T) {
 	text, err := os.ReadFile("../docs/results.md")
@@ -98,7 +100,15 @@ func TestDocumentedFiles(t *testing.T) {
 		}
 	}
 	got := append(names(t, "testdata/run"), names(t, "testdata/compare")...)
-	got = append(got, LogName)
+	sweep := filepath.Join(t.TempDir(), "sweep")
+	d, err := Create(sweep, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(swept("simulation").Write(d, "sweep"), d.Commit(Manifest{})); err != nil {
+		t.Fatal(err)
+	}
+	got = append(append(got, names(t, sweep)...), LogName)
 	slices.Sort(want)
 	slices.Sort(got)
 	if got = slices.Compact(got); !slices.Equal(got, want) {

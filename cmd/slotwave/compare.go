@@ -49,7 +49,7 @@ simulation, or a scenario from that which --baseline names.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },
 	}
-	k.asked.flags(c)
+	k.asked.flags(c, "none, nothing is written")
 	k.knowledge.flags(c)
 	f := c.Flags()
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")

@@ -140,7 +140,7 @@ asked how many nodes, like those of the scenario, have its job done in time.`,
 			return a.predict(args[0], k, told)
 		},
 	}
-	k.flags(c)
+	k.flags(c, "none, nothing is written")
 	told.flags(c)
 	c.Flags().DurationVar(&deadline, "deadline", 0, "by when the job is to be done; prints nodes instead of times")
 	return c

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -67,6 +68,42 @@ reduces = 6
 	} {
 		if code, _, stderr := call("", append([]string{"predict", asked}, c.args...)...); code != exitInput || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q: exit code %d: %s", c.args, code, stderr)
+		}
+	}
+}
+
+// The example of the page on scenarios does what is written beside it.
+func TestDocumentedHistory(t *testing.T) {
+	_, part, found := strings.Cut(read(t, "../../docs/scenarios.md"), "\n## What models are told besides\n")
+	files := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(part, -1)
+	commands := regexp.MustCompile(`(?m)^    slotwave (.*)$`).FindAllStringSubmatch(part, 3)
+	if !found || len(files) < 2 || len(commands) < 3 {
+		t.Fatalf("%d files and %d commands", len(files), len(commands))
+	}
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{"my.toml": files[0][1], "my-past.toml": files[0][1] + files[1][1]} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []string{"", "cresp  n/a: wants runs on clusters of different size: 12 runs", "by safe mean"} {
+		code, out, stderr := call("", strings.Fields(commands[i][1])...)
+		if code != exitDone || !strings.Contains(out, want) {
+			t.Errorf("%s: exit code %d: %s\n%s", commands[i][1], code, stderr, out)
+		}
+		for _, model := range []string{"hp", "ihp"} {
+			if strings.Contains(out, "\n"+model+"  n/a") || i > 0 && !strings.Contains(out, "\n"+model+" ") {
+				t.Errorf("%s: %s does not answer:\n%s", commands[i][1], model, out)
+			}
+		}
+	}
+}
+
+// Only run writes without being asked to.
+func TestHelpTellsWhereResultsGo(t *testing.T) {
+	for verb, want := range map[string]string{"run": "(default out/<name>)", "compare": "nothing is written", "predict": "nothing is written"} {
+		if _, out, _ := call("", verb, "--help"); !strings.Contains(out, want) {
+			t.Errorf("%s --help: no %q", verb, want)
 		}
 	}
 }

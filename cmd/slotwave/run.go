@@ -35,9 +35,9 @@ type asked struct {
 	force        bool
 }
 
-func (k *asked) flags(c *cobra.Command) {
+func (k *asked) flags(c *cobra.Command, noOut string) {
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "directory of the results (default out/<name>)")
+	f.StringVar(&k.out, "out", "", "directory of the results (default "+noOut+")")
 	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
 	f.IntVar(&k.replications, "replications", 1, "runs with seeds of their own")
 	f.IntVar(&k.workers, "workers", 0, "runs at a time (0: one per core)")
@@ -84,7 +84,7 @@ recorded case of a real JobTracker (case.json).`,
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.simulate(args[0], k) },
 	}
-	k.flags(c)
+	k.flags(c, "out/<name>")
 	return c
 }
 
