@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -158,23 +157,17 @@ func (f *File) trace(names []string, format workload.Format) *trace {
 	return t
 }
 
-// inputsUnder lists a file, or all files of a directory.
+// inputsUnder lists a file, or what is read of a directory.
 func inputsUnder(files fs.FS, name string) ([]Input, error) {
 	if files != nil {
 		data, err := fs.ReadFile(files, name)
 		return []Input{{ShippedPrefix + path.Clean(name), data}}, err
 	}
-	info, err := os.Stat(name)
-	if err != nil || !info.IsDir() {
-		return []Input{{Name: name}}, err
-	}
+	paths, err := workload.ReadOptions{}.Files(name)
 	var inputs []Input
-	err = filepath.WalkDir(name, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			inputs = append(inputs, Input{Name: p})
-		}
-		return err
-	})
+	for _, p := range paths {
+		inputs = append(inputs, Input{Name: p})
+	}
 	return inputs, err
 }
 

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -96,8 +99,12 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 // strayFile is a file that nobody reads, as may stand in a directory.
 type strayFile struct{ error }
 
+// Files lists the files that are read of files or directories.
+func (o ReadOptions) Files(paths ...string) ([]string, error) { return o.expand(paths) }
+
 // expand lists the files of directories, hidden ones (checksums) and slotwave's
-// manifests left out, and each job's configuration before its history.
+// manifests left out, and each job's configuration before its history. Of the
+// results of simulations only the tables of jobs and attempts are wanted.
 func (o ReadOptions) expand(paths []string) ([]string, error) {
 	walk := filepath.WalkDir
 	if o.FS != nil {
@@ -106,11 +113,22 @@ func (o ReadOptions) expand(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		first := len(files)
+		var simulated []string // folders of results
 		err := walk(path, func(p string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() || p != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == "manifest.json"):
+			case d.IsDir():
+				is, err := o.simulated(p)
+				if is {
+					simulated = append(simulated, p+"/")
+				}
+				return err
+			case p != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == manifestName):
+				return nil
+			case d.Name() != jobsName && d.Name() != attemptsName && slices.ContainsFunc(simulated, func(folder string) bool {
+				return strings.HasPrefix(filepath.ToSlash(p), filepath.ToSlash(folder))
+			}):
 				return nil
 			}
 			files = append(files, p)
@@ -124,6 +142,44 @@ func (o ReadOptions) expand(paths []string) ([]string, error) {
 		})
 	}
 	return files, nil
+}
+
+// What slotwave calls the files of a result that are read again.
+const (
+	manifestName = "manifest.json"
+	jobsName     = "jobs.csv"
+	attemptsName = "attempts.csv"
+)
+
+var errParquet = errors.New("Parquet is only written: want the tables as CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
+
+// simulated tells whether a folder is the result of a simulation: its manifest
+// lists a table of jobs. One whose attempts are only in Parquet is an error.
+func (o ReadOptions) simulated(folder string) (bool, error) {
+	var data []byte
+	var err error
+	if o.FS != nil {
+		data, err = fs.ReadFile(o.FS, path.Join(folder, manifestName))
+	} else {
+		data, err = os.ReadFile(filepath.Join(folder, manifestName))
+	}
+	var m struct {
+		Schema  string `json:"schema"`
+		Outputs []struct {
+			Name string `json:"name"`
+		} `json:"outputs"`
+	}
+	if err != nil || json.Unmarshal(data, &m) != nil || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
+		return false, nil // somebody else's, or none
+	}
+	has := map[string]bool{}
+	for _, f := range m.Outputs {
+		has[path.Base(f.Name)] = true
+	}
+	if has["attempts.parquet"] && !has[attemptsName] {
+		return false, fmt.Errorf("%s: %w", folder, errParquet)
+	}
+	return has[jobsName], nil
 }
 
 // groupOf is the job a file is about, or the file itself.
@@ -213,6 +269,9 @@ func detect(r *bufio.Reader) (Format, error) {
 	}
 	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
 		return "", errBinaryHistory
+	}
+	if bytes.HasPrefix(head, []byte("PAR1")) {
+		return "", errParquet
 	}
 	const tries = 20 // the first lines may be damaged
 	for rest, n := head, 0; len(rest) > 0 && n < tries; n++ {

@@ -198,7 +198,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	h, err := workload.Open(recordings(args)...)
+	h, err := workload.Open(args...)
 	if err != nil {
 		return err
 	}
@@ -247,41 +247,37 @@ func (k *conversion) fits(h *workload.History) error {
 	return nil
 }
 
-// recordings replaces the results of simulations by their tables.
-func recordings(args []string) []string {
-	var paths []string
-	for _, arg := range args {
-		tables := []string{filepath.Join(arg, results.JobsName), filepath.Join(arg, results.AttemptsName)}
-		if isFile(filepath.Join(arg, results.ManifestName)) && isFile(tables[0]) && isFile(tables[1]) {
-			paths = append(paths, tables...)
-		} else {
-			paths = append(paths, arg)
-		}
-	}
-	return paths
-}
-
-// runsIn are the paths of each history: the result of a scenario that varies
-// something has one for each of its runs.
+// runsIn are the paths of each history. A folder may hold several runs: a
+// scenario that varies something makes a folder for each of its runs, and results
+// may lie side by side. What else is read in it is one history more.
 func runsIn(args []string) (all [][]string) {
 	for _, arg := range args {
-		found := false
-		tables, _ := filepath.Glob(filepath.Join(escapeGlob(arg), "*", results.AttemptsName))
-		for _, t := range tables {
-			if jobs := filepath.Join(filepath.Dir(t), results.JobsName); isFile(filepath.Join(arg, results.ManifestName)) && isFile(jobs) {
-				all, found = append(all, []string{jobs, t}), true
+		files, _ := workload.ReadOptions{}.Files(arg) // reading will tell what is wrong with it
+		var runs [][]string
+		var rest []string
+		for _, file := range files {
+			folder := filepath.Dir(file)
+			tables := []string{filepath.Join(folder, results.JobsName), filepath.Join(folder, results.AttemptsName)}
+			made := isFile(filepath.Join(folder, results.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), results.ManifestName))
+			switch {
+			case !made || !isFile(tables[0]) || !isFile(tables[1]) || file == arg:
+				if _, err := workload.Detect(file); err == nil {
+					rest = append(rest, file)
+				}
+			case file == tables[1]:
+				runs = append(runs, tables)
 			}
 		}
-		if !found {
-			all = append(all, recordings([]string{arg}))
+		switch {
+		case len(runs) == 0:
+			all = append(all, []string{arg})
+		case len(rest) > 0:
+			all = append(append(all, runs...), rest)
+		default:
+			all = append(all, runs...)
 		}
 	}
 	return all
-}
-
-// escapeGlob has a name match itself only.
-func escapeGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(name)
 }
 
 func isFile(name string) bool {
@@ -421,25 +417,23 @@ func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []str
 	if main := d.main(); main != "" {
 		m.Arguments = append(m.Arguments, "--name="+main)
 	}
-	sums, err := sumsOf(recordings(args))
+	sums, err := sumsOf(args)
 	m.Inputs = append(m.Inputs, sums...)
 	return err
 }
 
-// sumsOf are the sums of files and of all files in folders.
+// sumsOf are the sums of files and of what is read of folders.
 func sumsOf(paths []string) (sums []results.FileSum, err error) {
-	for _, path := range paths {
-		err := filepath.WalkDir(path, func(p string, e os.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			sum, err := results.SumFile(p)
-			sums = append(sums, sum)
-			return err
-		})
+	files, err := workload.ReadOptions{}.Files(paths...)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		sum, err := results.SumFile(file)
 		if err != nil {
 			return nil, err
 		}
+		sums = append(sums, sum)
 	}
 	return sums, nil
 }

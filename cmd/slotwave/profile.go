@@ -63,12 +63,14 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	default:
 		return fmt.Errorf("--by %s: want name or job", k.by)
 	}
-	h, err := workload.ReadOptions{}.Each(recordings(args), func(j *workload.HistoryJob) error { p.Add(j); return nil })
-	if err != nil {
-		return err
-	}
-	if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
-		return err
+	for _, paths := range runsIn(args) {
+		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
+		if err != nil {
+			return err
+		}
+		if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
+			return err
+		}
 	}
 	if p.Len() == 0 {
 		return fmt.Errorf("%s: no recorded job: want a trace or history with tasks", strings.Join(args, ", "))

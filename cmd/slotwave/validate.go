@@ -88,18 +88,21 @@ func (a *app) validate(name string, strict bool) error {
 		return err
 	}
 	var n held
-	h, err := workload.ReadOptions{}.Each([]string{name}, func(j *workload.HistoryJob) error { n.job(j); return nil })
-	if err != nil {
-		return err
+	lost := 0
+	for _, paths := range runsIn([]string{name}) {
+		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
+		if err != nil {
+			return err
+		}
+		n.rest(h)
+		for _, p := range h.Problems {
+			fmt.Fprintf(a.stderr, "warning: %s\n", printable(p.String()))
+		}
+		if h.Dropped > 0 {
+			fmt.Fprintf(a.stderr, "warning: and %d more\n", h.Dropped)
+		}
+		lost += len(h.Problems) + h.Dropped
 	}
-	n.rest(h)
-	for _, p := range h.Problems {
-		fmt.Fprintf(a.stderr, "warning: %s\n", printable(p.String()))
-	}
-	if h.Dropped > 0 {
-		fmt.Fprintf(a.stderr, "warning: and %d more\n", h.Dropped)
-	}
-	lost := len(h.Problems) + h.Dropped
 	losses := workload.Counted(lost, "loss", "losses")
 	if n == (held{}) && lost > 0 {
 		return fmt.Errorf("%s: nothing could be read: %s", name, losses)
@@ -107,7 +110,7 @@ func (a *app) validate(name string, strict bool) error {
 	if strict && lost > 0 {
 		return fmt.Errorf("%s: %s", name, losses)
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), n)
+	_, err := fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), n)
 	return err
 }
 
@@ -131,10 +134,11 @@ func (n *held) job(j *workload.HistoryJob) {
 	}
 }
 
-// rest counts what is apart from the jobs.
+// rest counts what is apart from the jobs; several runs are taken to be on the
+// same machines.
 func (n *held) rest(h *workload.History) {
 	n.jobs += len(h.Swim)
-	n.machines, n.properties = h.Topology.Hosts(), len(h.Site.Keys())
+	n.machines, n.properties = max(n.machines, h.Topology.Hosts()), n.properties+len(h.Site.Keys())
 }
 
 func (n held) String() string {

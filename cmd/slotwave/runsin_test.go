@@ -1,0 +1,68 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const onceAndVaried = `[cluster]
+nodes = 3
+[[job]]
+name = "a"
+maps = 6
+duration = "10s"
+`
+
+// TestRunsApart: the runs of a scenario that varies something, and results side
+// by side, make one profile of as many runs; of a result nothing but its tables
+// is read, so that nothing is lost.
+func TestRunsApart(t *testing.T) {
+	dir := t.TempDir()
+	once := writeFile(t, filepath.Join(dir, "once.toml"), onceAndVaried)
+	varied := writeFile(t, filepath.Join(dir, "varied.toml"), onceAndVaried+"[vary]\n\"cluster.nodes\" = [2, 4, 6, 8]\n")
+	done(t, "run", varied, "--out", filepath.Join(dir, "varied"), "--quiet")
+	for _, n := range []string{"2", "4"} {
+		done(t, "run", once, "--set", "cluster.nodes="+n, "--out", filepath.Join(dir, "side", n), "--quiet")
+	}
+	done(t, "run", once, "--replications", "2", "--out", filepath.Join(dir, "replicated"), "--quiet")
+	for _, x := range []struct{ folder, profile, holds string }{
+		{"varied", "a: 4 runs, 6 maps, 0 reduces\n", ": 4 jobs, 32 tasks, 32 attempts, 6 machines\n"},
+		{"side", "a: 2 runs, 6 maps, 0 reduces\n", ": 2 jobs, 16 tasks, 16 attempts, 3 machines\n"},
+		{"side/2", "a: 1 run, 6 maps, 0 reduces\n", ": 1 job, 8 tasks, 8 attempts, 2 machines\n"},
+		{"replicated", "a: 1 run, 6 maps, 0 reduces\n", ": 1 job, 8 tasks, 8 attempts, 3 machines\n"},
+	} {
+		folder := filepath.Join(dir, filepath.FromSlash(x.folder))
+		code, out, errs := call("", "profile", folder, "--out", filepath.Join(dir, "p-"+filepath.Base(x.folder)))
+		if code != exitDone || !strings.HasPrefix(out, x.profile) || errs != "" {
+			t.Errorf("profile %s: exit %d: %s%s", x.folder, code, out, errs)
+		}
+		if code, out, errs := call("", "validate", folder, "--strict"); code != exitDone || out != folder+x.holds || errs != "" {
+			t.Errorf("validate %s: exit %d: %s%s", x.folder, code, out, errs)
+		}
+	}
+	replay := writeFile(t, filepath.Join(dir, "replay.toml"), "[cluster]\n[workload]\ntrace = \"side/2\"\n")
+	if code, _, errs := call("", "validate", replay); code != exitDone || strings.Contains(errs, "left out") || strings.Contains(errs, "summary.json") {
+		t.Errorf("as a trace: exit %d: %s", code, errs)
+	}
+	if m := decodeManifest(t, []byte(read(t, filepath.Join(dir, "p-varied", "manifest.json")))); len(m.Inputs) != 8 {
+		t.Errorf("a profile of 4 runs is made of %d files, want their 8 tables", len(m.Inputs))
+	}
+}
+
+// TestParquetIsOnlyWritten: tables that cannot be read are no silence.
+func TestParquetIsOnlyWritten(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out")
+	once := writeFile(t, filepath.Join(dir, "once.toml"), "attempts = \"parquet\"\n"+onceAndVaried)
+	done(t, "run", once, "--out", out, "--quiet")
+	replay := writeFile(t, filepath.Join(dir, "replay.toml"), "[cluster]\n[workload]\ntrace = \"out\"\n")
+	for _, args := range [][]string{
+		{"profile", out}, {"validate", out}, {"validate", replay}, {"predict", once, "--history", out},
+		{"convert", out, "--to", "csv", "--out", filepath.Join(dir, "csv")}, {"profile", filepath.Join(out, "attempts.parquet")},
+	} {
+		if code, _, errs := call("", args...); code != exitInput || !strings.Contains(errs, `Parquet is only written: want the tables as CSV (attempts = "csv"`) {
+			t.Errorf("%v: exit %d: %s", args, code, errs)
+		}
+	}
+}
