@@ -169,9 +169,16 @@ type group struct {
 
 // readNodes makes the nodes: of groups, of a number, or of the trace.
 func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *fleet, machine int) {
+	own := l.recorded() && !t.has("nodes") && !t.has("group") && l.history.Topology.Hosts() > 0
+	slots := func(key, property string, kind workload.Kind) int {
+		if own {
+			return t.slotsOfTrace(key, property, conf, l.history.MostOnMachine(kind), kind)
+		}
+		return t.slots(key, property, conf)
+	}
 	alike := model.Node{
-		MapSlots:    t.slots("map_slots", "mapred.tasktracker.map.tasks.maximum", conf),
-		ReduceSlots: t.slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", conf),
+		MapSlots:    slots("map_slots", "mapred.tasktracker.map.tasks.maximum", workload.Map),
+		ReduceSlots: slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", workload.Reduce),
 		Slowness:    t.number("slowdown", 1, 1e-3, 1e3),
 		Machine:     machine,
 	}
@@ -287,6 +294,23 @@ func (t *table) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.
 }
 
 func digits(n int) int { return len(fmt.Sprint(n)) }
+
+// slotsOfTrace reads a number of slots of the machines a trace names: of the
+// scenario, of the configuration, else the most it records at once on one of them.
+func (t *table) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
+	_, told := conf.Lookup(property)
+	n, err := conf.Int(property, 2)
+	if told && err == nil && n >= 0 {
+		if n < most && !t.has(key) {
+			t.warn("%s: the record has %d %ss at once on a machine, the cluster %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
+		}
+		return t.slots(key, property, conf)
+	}
+	if !t.has(key) {
+		t.assume("%s = %d (the most attempts at once on a machine of the trace)", join(t.path, key), most)
+	}
+	return t.integer(key, most, 0, 100_000)
+}
 
 // slots reads a number of slots: of the scenario, of the configuration, else
 // Hadoop's default.

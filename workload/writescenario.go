@@ -26,7 +26,7 @@ func WriteScenario(w io.Writer, h *History, release string) error {
 		property string
 	}{{Map, "map_slots", "mapred.tasktracker.map.tasks.maximum"}, {Reduce, "reduce_slots", "mapred.tasktracker.reduce.tasks.maximum"}} {
 		if _, told := common.Lookup(x.property); !told {
-			slots[x.kind] = h.peakOnNode(x.kind)
+			slots[x.kind] = h.MostOnMachine(x.kind)
 			assumed = append(assumed, x.key+": the most attempts at once on a machine")
 		}
 	}
@@ -218,9 +218,9 @@ func (h *History) mean(of func(*HistoryTask, *HistoryAttempt) time.Duration, non
 	return sum / n
 }
 
-// peakOnNode is the largest number of attempts of a kind that ran at once on
-// one machine, at least 1.
-func (h *History) peakOnNode(k Kind) int {
+// MostOnMachine is the largest number of attempts in slots of a kind that ran at
+// once on one machine, at least 1.
+func (h *History) MostOnMachine(k Kind) int {
 	byNode := map[string][]timed{}
 	for i := range h.Jobs {
 		for t := range h.Jobs[i].Tasks {

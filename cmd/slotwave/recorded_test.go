@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -349,6 +350,50 @@ func TestScenarioOfTrace(t *testing.T) {
 		}
 		done(t, "run", named, "--out", filepath.Join(dir, "named"))
 		sameRows(t, file, rows(t, filepath.Join(dir, "named", "attempts.csv"), "rack"), rows(t, filepath.Join(dir, "made", "attempts.csv"), "rack"))
+	}
+}
+
+// TestSlotsOfTrace: machines of a trace have the slots its configuration says,
+// else as many as were in use at once, on both ways to a scenario.
+func TestSlotsOfTrace(t *testing.T) {
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("job,task,kind,number,state,node,start_ns,finish_ns\n")
+	for i := range 15 {
+		fmt.Fprintf(&b, "job_1_0001,%d,MAP,0,SUCCEEDED,n1,%d,9000000000\n", i, 1_000_000_000+i)
+	}
+	trace := writeFile(t, filepath.Join(dir, "attempts.csv"), b.String())
+	named := writeFile(t, filepath.Join(dir, "named.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n", trace))
+	fewer := writeFile(t, filepath.Join(dir, "fewer.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n[conf]\n\"mapred.tasktracker.map.tasks.maximum\" = 2\n", trace))
+	elsewhere := writeFile(t, filepath.Join(dir, "elsewhere.toml"), fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
+	made := filepath.Join(dir, "made.toml")
+	done(t, "convert", trace, "--to", "toml", "--out", made)
+	for _, x := range []struct {
+		file          string
+		maps, reduces int
+		warns         bool
+		assumed       string
+	}{
+		{made, 15, 1, false, ""},
+		{named, 15, 1, false, "cluster.map_slots = 15 (the most attempts at once on a machine of the trace)"},
+		{fewer, 2, 1, true, ""},
+		{elsewhere, 2, 2, false, ""},
+	} {
+		f, err := scenarios.Open(x.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := f.Scenario(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := s.Runs[0].Question.Cluster.Nodes[0]
+		warns := slices.ContainsFunc(s.Warnings, func(w string) bool {
+			return strings.Contains(w, "the record has 15 maps at once on a machine, the cluster 2 slots")
+		})
+		if n.MapSlots != x.maps || n.ReduceSlots != x.reduces || warns != x.warns || x.assumed != "" && !slices.Contains(s.Assumed, x.assumed) {
+			t.Errorf("%s: %d map and %d reduce slots, want %d and %d; assumed %q, warnings %q", filepath.Base(x.file), n.MapSlots, n.ReduceSlots, x.maps, x.reduces, s.Assumed, s.Warnings)
+		}
 	}
 }
 
