@@ -125,15 +125,17 @@ func (t *table) readCosts(l *load, ideal bool, m *fleet) model.Costs {
 		if l.replay.Commit > 0 {
 			c.Commit, source["commit"] = l.replay.Commit, "recorded times contain the rest"
 		}
-		setup, cleanup, startup := l.fixed()
+		setup, cleanup, startup := l.fixed(l.replay.Startup)
 		if startup > 0 {
 			c.Launch, source["launch"] = startup, "mean of the trace"
 		}
-		if setup > 0 {
-			c.Setup, source["setup"] = setup, "mean of the trace"
+		// Where the launch is the trace's own mean nothing may be left of them.
+		some := func(d time.Duration) bool { return d > 0 || d == 0 && startup > 0 && l.replay.Startup == 0 }
+		if some(setup) {
+			c.Setup, source["setup"] = setup, "mean of the trace, after the launch"
 		}
-		if cleanup > 0 {
-			c.Cleanup, source["cleanup"] = cleanup, "mean of the trace"
+		if some(cleanup) {
+			c.Cleanup, source["cleanup"] = cleanup, "mean of the trace, after the launch"
 		}
 	}
 	if ideal {

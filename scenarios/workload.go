@@ -309,36 +309,52 @@ func (l *load) swimJobs(nodes int) []workload.Job {
 }
 
 // fixed are the costs that a trace records, as their means: of set-up and
-// clean-up tasks and of the start of a JVM; 0 where it records none.
-func (l *load) fixed() (setup, cleanup, startup time.Duration) {
+// clean-up tasks and of the start of a JVM, which is in their time too unless
+// launch says what is; unknown or 0 where it records none.
+func (l *load) fixed(launch time.Duration) (setup, cleanup, startup time.Duration) {
 	var sum, n [3]time.Duration
+	each := func(f func(kind workload.Kind, whole, start time.Duration)) {
+		for i := range l.history.Jobs {
+			tasks := l.history.Jobs[i].Tasks
+			for k := range tasks {
+				if w := tasks[k].Winner(); w != nil && workload.Known(w.Start) && workload.Known(w.Finish) {
+					f(tasks[k].Kind, w.Duration(), w.Phases[workload.PhaseStartup])
+				}
+			}
+		}
+	}
 	note := func(which int, d time.Duration) {
 		sum[which] += d
 		n[which]++
 	}
-	for i := range l.history.Jobs {
-		tasks := l.history.Jobs[i].Tasks
-		for k := range tasks {
-			w := tasks[k].Winner()
-			if w == nil || !workload.Known(w.Start) || !workload.Known(w.Finish) {
-				continue
-			}
-			d := w.Duration()
-			if s := w.Phases[workload.PhaseStartup]; workload.Known(s) {
-				note(2, s)
-				d -= s
-			} else {
-				d = max(0, d-l.replay.Startup)
-			}
-			switch tasks[k].Kind {
-			case workload.Setup:
-				note(0, d)
-			case workload.Cleanup:
-				note(1, d)
-			}
+	each(func(_ workload.Kind, _, start time.Duration) {
+		if workload.Known(start) {
+			note(2, start)
 		}
+	})
+	startup = sum[2] / max(1, n[2])
+	if launch == 0 {
+		launch = startup
 	}
-	return sum[0] / max(1, n[0]), sum[1] / max(1, n[1]), sum[2] / max(1, n[2])
+	each(func(kind workload.Kind, whole, start time.Duration) {
+		if !workload.Known(start) {
+			start = launch
+		}
+		switch kind {
+		case workload.Setup:
+			note(0, max(0, whole-start))
+		case workload.Cleanup:
+			note(1, max(0, whole-start))
+		}
+	})
+	setup, cleanup = workload.UnknownTime, workload.UnknownTime
+	if n[0] > 0 {
+		setup = sum[0] / n[0]
+	}
+	if n[1] > 0 {
+		cleanup = sum[1] / n[1]
+	}
+	return setup, cleanup, startup
 }
 
 // recorded tells whether the trace records the times of tasks.

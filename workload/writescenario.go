@@ -17,6 +17,10 @@ func WriteScenario(w io.Writer, h *History, release string) error {
 	common := meaningful(h.Common())
 	assumed := append(slices.Clone(r.Assumed), "racks: the machines spread evenly over them, in the order of their names")
 
+	if version := h.Common().String("hadoop.common.configuration.version", ""); version != "" && release == "" {
+		assumed = append(assumed, "hadoop: the default, since the release of the trace's configuration, "+version+", is not known here")
+	}
+
 	t := newTOMLWriter(w)
 	t.pair("title", fmt.Sprintf("replay of %d recorded jobs", len(h.Jobs)))
 	slots := map[Kind]int{}

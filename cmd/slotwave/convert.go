@@ -60,7 +60,10 @@ var targets = []struct {
 	}},
 	{"toml", "scenario that replays the jobs", func(h *workload.History) []part {
 		return []part{{"scenario.toml", func(w io.Writer) error {
-			release, _ := model.ReleaseOf(h.Common())
+			release, ok := model.ReleaseOf(h.Common())
+			if !ok {
+				release = ""
+			}
 			return workload.WriteScenario(w, h, release)
 		}}}
 	}},

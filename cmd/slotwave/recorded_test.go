@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
@@ -393,6 +394,41 @@ func TestSlotsOfTrace(t *testing.T) {
 		})
 		if n.MapSlots != x.maps || n.ReduceSlots != x.reduces || warns != x.warns || x.assumed != "" && !slices.Contains(s.Assumed, x.assumed) {
 			t.Errorf("%s: %d map and %d reduce slots, want %d and %d; assumed %q, warnings %q", filepath.Base(x.file), n.MapSlots, n.ReduceSlots, x.maps, x.reduces, s.Assumed, s.Warnings)
+		}
+	}
+}
+
+// TestLaunchCountsOnce: whole set-up attempts contain the launch, which is the
+// mean start of the maps' JVMs; on both ways to a scenario what is left of them is
+// their cost. A release that is not known is left open.
+func TestLaunchCountsOnce(t *testing.T) {
+	dir := t.TempDir()
+	for _, x := range []struct {
+		setup string // end, ns
+		want  time.Duration
+	}{{"3855000000", 0}, {"7000000000", 1500 * time.Millisecond}} {
+		writeFile(t, filepath.Join(dir, "attempts.csv"), "job,task,kind,number,state,node,start_ns,finish_ns,p_startup_ns\n"+
+			"job_1_0001,0,MAP,0,SUCCEEDED,n1,8000000000,14000000000,2500000000\n"+
+			"job_1_0001,1,SETUP,0,SUCCEEDED,n1,3000000000,"+x.setup+",\n")
+		writeFile(t, filepath.Join(dir, "job_1_0001_conf.xml"), "<configuration><property><name>hadoop.common.configuration.version</name><value>0.23.0</value></property></configuration>\n")
+		named := writeFile(t, filepath.Join(dir, "named.toml"), "[cluster]\n[workload]\ntrace = [\"job_1_0001_conf.xml\", \"attempts.csv\"]\n")
+		made := filepath.Join(dir, "made.toml")
+		done(t, "convert", filepath.Join(dir, "job_1_0001_conf.xml"), filepath.Join(dir, "attempts.csv"), "--to", "toml", "--out", made, "--force")
+		if !strings.Contains(read(t, made), "hadoop: the default, since the release of the trace's configuration, 0.23.0, is not known here") {
+			t.Errorf("the release is not told: %s", read(t, made))
+		}
+		for _, file := range []string{made, named} {
+			f, err := scenarios.Open(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := f.Scenario(1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c := s.Runs[0].Question.Cluster.Costs; c.Launch != 2500*time.Millisecond || c.Setup != x.want {
+				t.Errorf("%s: launch %v, set-up %v, want 2.5s and %v", filepath.Base(file), c.Launch, c.Setup, x.want)
+			}
 		}
 	}
 }
