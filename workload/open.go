@@ -151,7 +151,7 @@ const (
 	attemptsName = "attempts.csv"
 )
 
-var errParquet = errors.New("Parquet is only written: want the tables as CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
+var errParquet = errors.New("a Parquet table, which is only written: want CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
 
 // simulated tells whether a folder is the result of a simulation: its manifest
 // lists a table of jobs. One whose attempts are only in Parquet is an error.

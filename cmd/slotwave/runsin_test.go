@@ -61,7 +61,7 @@ func TestParquetIsOnlyWritten(t *testing.T) {
 		{"profile", out}, {"validate", out}, {"validate", replay}, {"predict", once, "--history", out},
 		{"convert", out, "--to", "csv", "--out", filepath.Join(dir, "csv")}, {"profile", filepath.Join(out, "attempts.parquet")},
 	} {
-		if code, _, errs := call("", args...); code != exitInput || !strings.Contains(errs, `Parquet is only written: want the tables as CSV (attempts = "csv"`) {
+		if code, _, errs := call("", args...); code != exitInput || !strings.Contains(errs, `a Parquet table, which is only written: want CSV (attempts = "csv"`) {
 			t.Errorf("%v: exit %d: %s", args, code, errs)
 		}
 	}
