@@ -101,7 +101,7 @@ func parseSetting(text string) (setting, error) {
 	if _, err := lines(text); err != nil {
 		return s, fmt.Errorf("--set %s: %w", text, err)
 	}
-	for _, v := range []string{value, strconv.Quote(value)} {
+	for _, v := range []string{value, workload.TOMLText(value)} {
 		s.value = nil
 		if _, err := toml.Decode(key+" = "+v, &s.value); err == nil {
 			return s, nil

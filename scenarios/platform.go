@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -227,61 +225,53 @@ func costKeys(c *model.FrameworkCost) []costKey {
 // WritePlatform writes a machine, whose disks are all alike, as a platform file:
 // reading it gives the machine again, to six digits.
 func WritePlatform(w io.Writer, m *model.Machine) error {
-	var b bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-	list := func(key string, texts []string) {
-		line("%s = [", key)
-		for _, text := range texts {
-			line("  %q,", text)
-		}
-		line("]")
-	}
-	line("title = %q", m.Title)
-	list("source", m.Source)
-	list("assumed", m.Assumed)
-	line("\ncores = %d\nspeed = %s\nmemory = %d", m.Cores, number(m.Speed), m.Memory)
+	var b writer
+	b.about(m.Title, m.Source, m.Assumed)
+	b.line("\ncores = %d\nspeed = %s\nmemory = %d", m.Cores, sixDigits(m.Speed), m.Memory)
 	if m.SMT != nil {
 		var gains []string
 		for _, g := range m.SMT {
-			gains = append(gains, number(g))
+			gains = append(gains, sixDigits(g))
 		}
-		line("smt = [%s]   # what a core with 1, 2, ... threads gets done", strings.Join(gains, ", "))
+		b.line("smt = [%s]   # what a core with 1, 2, ... threads gets done", strings.Join(gains, ", "))
 	}
 	if m.Dirty > 0 {
-		line("dirty = %d   # bytes that may wait in memory to be written", m.Dirty)
+		b.line("dirty = %d   # bytes that may wait in memory to be written", m.Dirty)
 	}
 	if m.Overlap {
-		line("overlap = true   # reads ahead, writes behind")
+		b.line("overlap = true   # reads ahead, writes behind")
 	}
 	if m.PageCache {
-		line("page_cache = true   # what was written is read from memory")
+		b.line("page_cache = true   # what was written is read from memory")
 	}
-	line("nic_mb = %s   # MB/s each way", number(m.NIC/1e6))
+	b.line("nic_mb = %s   # MB/s each way", sixDigits(m.NIC/1e6))
 	if !math.IsInf(m.Uplink, 1) {
-		line("uplink_mb = %s   # of a rack", number(m.Uplink/1e6))
+		b.line("uplink_mb = %s   # of a rack", sixDigits(m.Uplink/1e6))
 	}
 	d := &m.Disks[0]
-	line("\n[[disk]]\ncount = %d\nread_mb = %s   # one stream, MB/s\nwrite_mb = %s", len(m.Disks), number(d.Read/1e6), number(d.Write/1e6))
-	line("[disk.curve]\nkind = %q", d.Curve.Kind)
+	b.line("\n[[disk]]\ncount = %d\nread_mb = %s   # one stream, MB/s\nwrite_mb = %s", len(m.Disks), sixDigits(d.Read/1e6), sixDigits(d.Write/1e6))
+	b.line("[disk.curve]")
+	b.text("kind", string(d.Curve.Kind))
 	switch d.Curve.Kind {
 	case model.FloorCurve:
-		line("least = %s\nalpha = %s", number(d.Curve.Least), number(d.Curve.Alpha))
+		b.line("least = %s\nalpha = %s", sixDigits(d.Curve.Least), sixDigits(d.Curve.Alpha))
 	case model.LinearCurve:
-		line("alpha = %s", number(d.Curve.Alpha))
+		b.number("alpha", d.Curve.Alpha)
 	case model.SeekCurve:
-		line("chunk = %.0f\nseek = %q", d.Curve.Chunk, d.Curve.Seek)
+		b.line("chunk = %.0f", d.Curve.Chunk)
+		b.text("seek", d.Curve.Seek.String())
 	}
-	line("\n[jvm]\nstart = %q\nheap_part = %s", m.JVMStart, number(m.HeapPart))
-	line("\n[cpu]   # ns of a core of speed 1")
+	b.line("\n[jvm]")
+	b.text("start", m.JVMStart.String())
+	b.number("heap_part", m.HeapPart)
+	b.line("\n[cpu]   # ns of a core of speed 1")
 	for _, c := range costKeys(&m.CPU) {
-		line("%s = %s", c.key, number(*c.cost))
+		b.number(c.key, *c.cost)
 	}
 	for _, c := range m.Codecs {
-		line("\n[codec.%s]\ncompress_byte = %s\ndecompress_byte = %s\nratio = %s", c.Name, number(c.Compress), number(c.Decompress), number(c.Ratio))
+		b.line("\n[codec.%s]\ncompress_byte = %s\ndecompress_byte = %s\nratio = %s", c.Name, sixDigits(c.Compress), sixDigits(c.Decompress), sixDigits(c.Ratio))
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return b.to(w)
 }
 
 func (t *table) curve() model.DiskCurve {

@@ -49,6 +49,9 @@ func TestShippedPlatformsAndProfiles(t *testing.T) {
 	}
 }
 
+// hostile is what names in a trace may hold.
+const hostile = "bell\a del\x7f \x1b[31m \"quoted\" back\\slash\nline \u00ad\U0001f4a9"
+
 // What is written of a machine is read as the same machine again.
 func TestWritePlatform(t *testing.T) {
 	for _, name := range Platforms() {
@@ -56,6 +59,7 @@ func TestWritePlatform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		m.Title, m.Source = hostile, append(m.Source, hostile)
 		var text bytes.Buffer
 		if err := WritePlatform(&text, &m); err != nil {
 			t.Fatal(err)
@@ -77,6 +81,7 @@ func TestWriteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.Title, p.Source = hostile, append(p.Source, hostile)
 		var text bytes.Buffer
 		if err := WriteProgram(&text, &p); err != nil {
 			t.Fatal(err)
@@ -171,5 +176,17 @@ func TestNoSuchPlatform(t *testing.T) {
 	}
 	if _, err := Profile("../platforms/ec2-small"); err == nil {
 		t.Error("read what is no profile")
+	}
+}
+
+// What is set without quotes is a text, whatever is in it.
+func TestSettingIsText(t *testing.T) {
+	f, err := Open("two-jobs", "title="+hostile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Scenario(1)
+	if err != nil || s.Title != hostile {
+		t.Errorf("%q, %v; want %q", s.Title, err, hostile)
 	}
 }

@@ -1,11 +1,8 @@
 package scenarios
 
 import (
-	"bytes"
-	"fmt"
 	"io"
 	"math"
-	"strconv"
 
 	"github.com/slotwave/slotwave/model"
 )
@@ -80,54 +77,42 @@ func readProfile(data []byte, file string) (model.Program, error) {
 
 // WriteProgram writes what a job's own code does and costs as a profile file.
 func WriteProgram(w io.Writer, p *model.Program) error {
-	var b bytes.Buffer
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	number := func(key string, v float64) { line("%s = %s", key, strconv.FormatFloat(v, 'g', 6, 64)) }
-	list := func(key string, texts []string) {
-		line("%s = [", key)
-		for _, text := range texts {
-			line("  %q,", text)
-		}
-		line("]")
-	}
-	line("title = %q", p.Title)
-	list("source", p.Source)
-	list("assumed", p.Assumed)
+	var b writer
+	b.about(p.Title, p.Source, p.Assumed)
 	if p.InCodec != "" {
-		line("input_codec = %q", p.InCodec)
+		b.text("input_codec", p.InCodec)
 	}
 	d := &p.Data
-	line("\n[data]")
-	number("input_pair_width", d.InputPairWidth)
-	number("map_size_sel", d.MapSizeSel)
-	number("map_records_sel", d.MapRecsSel)
-	number("records_per_group", d.RecsPerGroup)
-	number("reduce_size_sel", d.ReduceSizeSel)
-	number("reduce_records_sel", d.ReduceRecsSel)
+	b.line("\n[data]")
+	b.number("input_pair_width", d.InputPairWidth)
+	b.number("map_size_sel", d.MapSizeSel)
+	b.number("map_records_sel", d.MapRecsSel)
+	b.number("records_per_group", d.RecsPerGroup)
+	b.number("reduce_size_sel", d.ReduceSizeSel)
+	b.number("reduce_records_sel", d.ReduceRecsSel)
 	if p.Keys > 0 {
-		number("keys", p.Keys)
+		b.number("keys", p.Keys)
 	}
-	line("\n[cpu]   # ns of a core of speed 1")
-	number("map_record", p.MapCPU)
-	number("reduce_record", p.ReduceCPU)
+	b.line("\n[cpu]   # ns of a core of speed 1")
+	b.number("map_record", p.MapCPU)
+	b.number("reduce_record", p.ReduceCPU)
 	if p.Combiner {
-		line("\n[combiner]")
-		number("size_sel", d.CombineSizeSel)
-		number("records_sel", d.CombineRecsSel)
-		number("record", p.CombineCPU)
+		b.line("\n[combiner]")
+		b.number("size_sel", d.CombineSizeSel)
+		b.number("records_sel", d.CombineRecsSel)
+		b.number("record", p.CombineCPU)
 		if p.Again != nil {
-			number("again_size_sel", p.Again.Size)
-			number("again_records_sel", p.Again.Records)
+			b.number("again_size_sel", p.Again.Size)
+			b.number("again_records_sel", p.Again.Records)
 		}
 	}
 	if len(p.Ratios) > 0 {
-		line("\n[ratio]   # compressed/uncompressed")
+		b.line("\n[ratio]   # compressed/uncompressed")
 		for _, c := range model.Codecs[1:] {
 			if r, ok := p.Ratios[c.Name]; ok {
-				number(c.Name, r)
+				b.number(c.Name, r)
 			}
 		}
 	}
-	_, err := w.Write(b.Bytes())
-	return err
+	return b.to(w)
 }

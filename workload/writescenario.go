@@ -91,7 +91,7 @@ func (w tomlWriter) conf(path string, c Conf) {
 	}
 	w.table(path)
 	for _, key := range c.Keys() {
-		w.pair(tomlText(key), c.String(key, ""))
+		w.pair(TOMLText(key), c.String(key, ""))
 	}
 }
 

@@ -24,7 +24,7 @@ func (w tomlWriter) pair(key string, value any) {
 	if texts, ok := value.([]string); ok && len(texts) > 1 {
 		w.WriteString("[\n")
 		for _, text := range texts {
-			fmt.Fprintf(w, "  %s,\n", tomlText(text))
+			fmt.Fprintf(w, "  %s,\n", TOMLText(text))
 		}
 		w.WriteByte(']')
 	} else {
@@ -36,7 +36,7 @@ func (w tomlWriter) pair(key string, value any) {
 func (w tomlWriter) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
-		w.WriteString(tomlText(v.String()))
+		w.WriteString(TOMLText(v.String()))
 	case reflect.Float64:
 		text := strconv.FormatFloat(v.Float(), 'g', -1, 64)
 		if !strings.ContainsAny(text, ".e") {
@@ -57,8 +57,8 @@ func (w tomlWriter) value(v reflect.Value) {
 	}
 }
 
-// tomlText is a basic string. What is not UTF-8 cannot stand in TOML.
-func tomlText(s string) string {
+// TOMLText is a basic string of TOML. What is not UTF-8 cannot stand in TOML.
+func TOMLText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
 	for _, r := range s {

@@ -102,7 +102,7 @@ func (k *asked) open(name string) (*study, error) {
 	}
 	settings := k.set
 	if k.fidelity != "" {
-		settings = append(append([]string{}, settings...), fmt.Sprintf("fidelity=%q", k.fidelity))
+		settings = append(append([]string{}, settings...), "fidelity="+workload.TOMLText(k.fidelity))
 	}
 	f, err := scenarios.Open(name, settings...)
 	if err != nil {
