@@ -18,7 +18,7 @@ import (
 
 // programs writes what the recorded jobs do and cost on a cluster.
 func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload.Profile) error) error, k *profiling) error {
-	q, err := questionOf(k.on)
+	q, inputs, err := questionOf(k.on)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,11 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 			p := &found[i].Program
 			parts = append(parts, part{fmt.Sprintf("%s.toml", results.Slug(p.Name)), func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
 		}
-		if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "profile", Seed: 1}); err != nil {
+		sums, err := inputSums(inputs)
+		if err != nil {
+			return err
+		}
+		if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "profile", Seed: 1, Inputs: sums}); err != nil {
 			return err
 		}
 	}
@@ -58,21 +62,22 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 	return internal(t.Flush())
 }
 
-// questionOf is the first run of a scenario that plans its tasks.
-func questionOf(name string) (model.WhatIf, error) {
+// questionOf is the first run of a scenario that plans its tasks, and what the
+// scenario was made from.
+func questionOf(name string) (q model.WhatIf, inputs []scenarios.Input, err error) {
 	f, err := scenarios.Open(name)
 	if err != nil {
-		return model.WhatIf{}, err
+		return q, nil, err
 	}
 	s, err := f.Scenario(1)
 	if err != nil {
-		return model.WhatIf{}, err
+		return q, nil, err
 	}
-	q := s.Runs[0].Question
+	q = s.Runs[0].Question
 	if q.Fidelity < model.Phase || len(q.Jobs) == 0 {
-		return q, fmt.Errorf("--on %s: want a scenario with a job, at fidelity phase or device", name)
+		return q, nil, fmt.Errorf("--on %s: want a scenario with a job, at fidelity phase or device", name)
 	}
-	return q, nil
+	return q, s.Inputs, nil
 }
 
 // programOn is a program found, with the means of its maps, seconds.

@@ -9,10 +9,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 )
 
-// What a map costs is found again from a recorded run of it on the same cluster.
-func TestProfileOn(t *testing.T) {
-	dir := t.TempDir()
-	text := `fidelity = "device"
+const sorting = `fidelity = "device"
 [cluster]
 nodes = 2
 platform = "dl145-g3"
@@ -25,6 +22,11 @@ profile = "terasort"
 input = 536870912
 reduces = 2
 `
+
+// What a map costs is found again from a recorded run of it on the same cluster.
+func TestProfileOn(t *testing.T) {
+	dir := t.TempDir()
+	text := sorting
 	scenario := write(t, "s.toml", text)
 	verb(t, "run", scenario, "--quiet", "--out", filepath.Join(dir, "run"))
 	path := filepath.Join(dir, "program.toml")
@@ -52,5 +54,27 @@ reduces = 2
 		if code, _, errs := call("", append([]string{"profile", filepath.Join(dir, "run")}, c.args...)...); code != exitInput || !strings.Contains(errs, c.want) {
 			t.Errorf("%q: exit %d, %s; want %q", c.args, code, errs, c.want)
 		}
+	}
+}
+
+// A program found is made again from the same trace and scenario only.
+func TestProfileOnAgain(t *testing.T) {
+	dir := t.TempDir()
+	platform := write(t, "p.toml", verb(t, "show", "dl145-g3"))
+	text := strings.NewReplacer(`"dl145-g3"`, `"`+platform+`"`, "536870912", "67108864").Replace(sorting)
+	scenario, run := write(t, "s.toml", text), filepath.Join(dir, "run")
+	verb(t, "run", scenario, "--quiet", "--out", run)
+	found := filepath.Join(dir, "found")
+	verb(t, "profile", run, "--on", scenario, "--out", found)
+	if out := verb(t, "rerun", found); !strings.Contains(out, "the same bytes") {
+		t.Error(out)
+	}
+	for _, file := range []string{scenario, platform} {
+		was := read(t, file)
+		writeFile(t, file, was+"# or so\n")
+		if code, _, errs := call("", "rerun", found); code != exitInput || !strings.Contains(errs, filepath.Base(file)+": changed") {
+			t.Errorf("%s changed: exit %d, %s", file, code, errs)
+		}
+		writeFile(t, file, was)
 	}
 }

@@ -349,17 +349,23 @@ func (s *study) manifest(arguments []string) (results.Manifest, error) {
 		Build: results.ReadBuild(version, ""), Arguments: arguments, Scenario: s.first.Name,
 		Seed: s.asked.seed, Replications: s.asked.replications, Assumptions: s.first.Assumed,
 	}
-	for _, in := range s.first.Inputs {
+	var err error
+	m.Inputs, err = inputSums(s.first.Inputs)
+	return m, err
+}
+
+// inputSums are the sums of what a scenario was made from.
+func inputSums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
+	for _, in := range inputs {
 		sum := results.Sum(in.Name, in.Data)
 		if in.Data == nil {
-			var err error
 			if sum, err = results.SumFile(in.Name); err != nil {
-				return m, err
+				return nil, err
 			}
 		}
-		m.Inputs = append(m.Inputs, sum)
+		sums = append(sums, sum)
 	}
-	return m, nil
+	return sums, nil
 }
 
 // print shows the result to whoever asked.
