@@ -63,6 +63,9 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	default:
 		return fmt.Errorf("--by %s: want name or job", k.by)
 	}
+	if k.on != "" && (k.json || strings.EqualFold(filepath.Ext(k.to.main()), ".json")) {
+		return errors.New("--on: finds programs, which have no form in JSON: want no --json, and .toml or a directory for --out")
+	}
 	for _, paths := range runsIn(args) {
 		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
 		if err != nil {
@@ -136,18 +139,26 @@ func profileFiles(each func(func(*workload.Profile) error) error, n int, to *des
 		}
 		return workload.WriteProfile(w, x)
 	}
-	taken := map[string]bool{}
+	names := fileNames{}
 	err = each(func(x *workload.Profile) error {
-		slug := results.Slug(x.Name)
-		name := slug + ".toml"
-		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s-%d.toml", slug, n)
-		}
-		taken[name] = true
-		parts = append(parts, part{name, write})
+		parts = append(parts, part{names.next(x.Name), write})
 		return nil
 	})
 	return parts, stop, err
+}
+
+// fileNames are those that files of profiles have taken.
+type fileNames map[string]bool
+
+// next is a file's name for a job, which may be called as others are.
+func (taken fileNames) next(job string) string {
+	slug := results.Slug(job)
+	name := slug + ".toml"
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s-%d.toml", slug, n)
+	}
+	taken[name] = true
+	return name
 }
 
 // errStopped ends a walk over profiles of which no more are wanted.

@@ -39,9 +39,10 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 			return fmt.Errorf("%s: %d profiles: want a directory", k.to.main(), len(found))
 		}
 		var parts []part
+		names := fileNames{}
 		for i := range found {
 			p := &found[i].Program
-			parts = append(parts, part{fmt.Sprintf("%s.toml", results.Slug(p.Name)), func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
+			parts = append(parts, part{names.next(p.Name), func(w io.Writer) error { return scenarios.WriteProgram(w, p) }})
 		}
 		sums, err := inputSums(inputs)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -50,6 +51,8 @@ func TestProfileOn(t *testing.T) {
 	}{
 		{[]string{"--on", "two-jobs"}, "at fidelity phase or device"},
 		{[]string{"--on", "nothing.toml"}, "nothing.toml"},
+		{[]string{"--on", scenario, "--json"}, "want no --json"},
+		{[]string{"--on", scenario, "--out", filepath.Join(dir, "program.json")}, "want no --json"},
 	} {
 		if code, _, errs := call("", append([]string{"profile", filepath.Join(dir, "run")}, c.args...)...); code != exitInput || !strings.Contains(errs, c.want) {
 			t.Errorf("%q: exit %d, %s; want %q", c.args, code, errs, c.want)
@@ -76,5 +79,21 @@ func TestProfileOnAgain(t *testing.T) {
 			t.Errorf("%s changed: exit %d, %s", file, code, errs)
 		}
 		writeFile(t, file, was)
+	}
+}
+
+// Jobs that are called alike, one by its name and one by its id, have files of
+// their own.
+func TestProgramsOfOneName(t *testing.T) {
+	dir := t.TempDir()
+	scenario, run := write(t, "s.toml", strings.Replace(sorting, "536870912", "67108864\njobs = 2\ninterarrival = \"1s\"", 1)), filepath.Join(dir, "run")
+	verb(t, "run", scenario, "--quiet", "--out", run)
+	jobs := filepath.Join(run, results.JobsName)
+	writeFile(t, jobs, strings.NewReplacer("sorting-1,sorting,", "sorting-1,sorting-2,", "sorting-2,sorting,", "sorting-2,,").Replace(read(t, jobs)))
+	found := filepath.Join(dir, "found")
+	verb(t, "profile", run, "--on", scenario, "--out", found)
+	files, err := filepath.Glob(filepath.Join(found, "*.toml"))
+	if err != nil || len(files) != 2 {
+		t.Errorf("%v, %v; want two files", files, err)
 	}
 }
