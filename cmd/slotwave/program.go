@@ -28,6 +28,9 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}
+		if one.missed != "" && !k.quiet {
+			a.warn([]string{p.Name + ": " + one.missed})
+		}
 		found = append(found, one)
 		return nil
 	})
@@ -85,6 +88,7 @@ func questionOf(name string) (q model.WhatIf, inputs []scenarios.Input, err erro
 type programOn struct {
 	model.Program
 	recorded, simulated float64
+	missed              string // how far the cost that was found is off; empty: it is not
 }
 
 // mapMean takes the mean time of maps.
@@ -100,7 +104,8 @@ func (m *mapMean) Attempt(a *workload.Attempt) {
 	}
 }
 
-// findProgram looks for the cost of a record in the map function.
+// findProgram looks for the cost of a record in the map function. Where maps
+// take longer even at no cost, or the search does not come near, it is assumed.
 func findProgram(q model.WhatIf, r *workload.Profile) (programOn, error) {
 	const rounds, near = 20, 0.002 // of the recorded time
 	var f programOn
@@ -112,7 +117,6 @@ func findProgram(q model.WhatIf, r *workload.Profile) (programOn, error) {
 		return f, fmt.Errorf("no times of maps: want a history with counters")
 	}
 	f.recorded = r.MapTime.Mean
-	f.Source = append(f.Source, "cpu.map_record: that with which simulated maps take as long as the recorded ones")
 	f.ReduceCPU = 400
 	f.Assumed = append(f.Assumed, "cpu.reduce_record: a history does not tell it from the wait for the commit")
 	if f.Combiner {
@@ -124,7 +128,7 @@ func findProgram(q model.WhatIf, r *workload.Profile) (programOn, error) {
 	j.Reduces.Count = r.Reduces
 	q.Jobs = []workload.Job{j}
 	below, above := [2]float64{}, [2]float64{math.Inf(1)} // costs, and how far maps are off by them
-	for range rounds {
+	for round := 1; ; round++ {
 		q.Programs = []model.Program{f.Program}
 		var m mapMean
 		if _, err := (sim.Simulator{Recorder: &m}).Predict(q); err != nil {
@@ -132,8 +136,14 @@ func findProgram(q model.WhatIf, r *workload.Profile) (programOn, error) {
 		}
 		f.simulated = m.sum.Seconds() / float64(max(1, m.n))
 		off := f.recorded - f.simulated
-		if math.Abs(off) <= near*f.recorded || off < 0 && f.MapCPU == 0 {
-			break
+		if math.Abs(off) <= near*f.recorded {
+			f.Source = append(f.Source, "cpu.map_record: that with which simulated maps take as long as the recorded ones")
+			return f, nil
+		}
+		if round == rounds || off < 0 && f.MapCPU == 0 {
+			f.missed = fmt.Sprintf("cpu.map_record: with it simulated maps take %.3f s, recorded ones %.3f s: %+.1f %%", f.simulated, f.recorded, -100*off/f.recorded)
+			f.Assumed = append(f.Assumed, f.missed)
+			return f, nil
 		}
 		if off > 0 {
 			below = [2]float64{f.MapCPU, off}
@@ -146,5 +156,4 @@ func findProgram(q model.WhatIf, r *workload.Profile) (programOn, error) {
 			f.MapCPU = below[0] + (above[0]-below[0])*below[1]/(below[1]-above[1])
 		}
 	}
-	return f, nil
 }

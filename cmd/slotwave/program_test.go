@@ -97,3 +97,31 @@ func TestProgramsOfOneName(t *testing.T) {
 		t.Errorf("%v, %v; want two files", files, err)
 	}
 }
+
+// Where maps take longer than they did even at no cost, the program found says
+// so.
+func TestProgramNotFound(t *testing.T) {
+	dir := t.TempDir()
+	text := strings.Replace(sorting, "536870912", "67108864", 1)
+	run, path := filepath.Join(dir, "run"), filepath.Join(dir, "program.toml")
+	verb(t, "run", write(t, "s.toml", text), "--quiet", "--out", run)
+	slow := write(t, "slow.toml", strings.Replace(verb(t, "show", "dl145-g3"), "\nspeed = ", "\nspeed = 0.1 # not ", 1))
+	on := write(t, "on.toml", strings.Replace(text, `"dl145-g3"`, `"`+slow+`"`, 1))
+	code, _, errs := call("", "profile", run, "--on", on, "--out", path)
+	const want = "cpu.map_record: with it simulated maps take "
+	if code != exitDone || !strings.Contains(errs, "warning: sorting: "+want) {
+		t.Errorf("exit %d: %s; want a warning", code, errs)
+	}
+	p, err := scenarios.Open(write(t, "again.toml", strings.Replace(text, `"terasort"`, `"`+path+`"`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Scenario(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := s.Runs[0].Question.Programs[0]
+	if found.MapCPU != 0 || !strings.Contains(strings.Join(found.Assumed, "\n"), want) || strings.Contains(strings.Join(found.Source, "\n"), "cpu.map_record") {
+		t.Errorf("%v ns, source %q, assumed %q", found.MapCPU, found.Source, found.Assumed)
+	}
+}
