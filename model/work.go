@@ -214,6 +214,9 @@ const (
 	Typical
 )
 
+// leastRows can be fitted.
+const leastRows = 3
+
 // FitWork chooses the terms of a phase one by one as long as the BIC falls, and
 // fits them, none negative, by reweighting: residuals count relative to the
 // prediction, and large ones less (huber), or not at all (bisquare, from twice the
@@ -224,8 +227,8 @@ func FitWork(phase string, rows []WorkRow, what Sought) (WorkModel, error) {
 	if !known {
 		c.Fail("phase", "unknown %q%s", phase, input.Suggest(phase, PlatformPhases[:]))
 	}
-	if len(rows) < 3 {
-		c.Fail(phase, "%d rows: want 3 or more", len(rows))
+	if len(rows) < leastRows {
+		c.Fail(phase, "%d rows: want %d or more", len(rows), leastRows)
 	}
 	for i := range rows {
 		c.AtLeast(fmt.Sprintf("%s[%d].duration_ms", phase, i), rows[i].MS, 0)
@@ -233,8 +236,10 @@ func FitWork(phase string, rows []WorkRow, what Sought) (WorkModel, error) {
 	if err := c.Err(); err != nil {
 		return WorkModel{}, err
 	}
-	if phase == "shuffle" && rows[0].Copies > 0 {
-		return fitShuffle(rows, what)
+	if phase == "shuffle" {
+		if fetched, merged := told(rows); fetched != nil && merged != nil {
+			return fitShuffle(fetched, merged, what)
+		}
 	}
 	best := WorkModel{BIC: math.Inf(1)}
 	for _, by := range slowdowns {
@@ -263,20 +268,39 @@ func FitWork(phase string, rows []WorkRow, what Sought) (WorkModel, error) {
 // slowdowns are what is tried for what others at work cost.
 var slowdowns = []float64{0, 0.5, 1, 1.5, 2}
 
-// fitShuffle fits both parts of a shuffle. Where merges ran in the background,
-// copies stood still for want of memory, so that their time tells nothing.
-func fitShuffle(rows []WorkRow, what Sought) (WorkModel, error) {
-	var both WorkModel
-	for _, part := range []string{copies, merges} {
-		var own []WorkRow
-		for _, r := range rows {
-			if r.MS = r.Merges; part == copies {
+// told are the rows that know how long their copies and their merges took, none
+// where these are fewer than half of those that may know. Where merges ran in the
+// background, copies stood still for want of memory, so that their time tells
+// nothing.
+func told(rows []WorkRow) (fetched, merged []WorkRow) {
+	free := 0 // rows whose copies did not stand still
+	for _, r := range rows {
+		if r.MergedMB == 0 {
+			if free++; r.Copies > 0 {
 				r.MS = r.Copies
-			}
-			if part == merges || r.MergedMB == 0 {
-				own = append(own, r)
+				fetched = append(fetched, r)
 			}
 		}
+		if r.Merges > 0 {
+			r.MS = r.Merges
+			merged = append(merged, r)
+		}
+	}
+	return orNone(fetched, free), orNone(merged, len(rows))
+}
+
+func orNone(own []WorkRow, all int) []WorkRow {
+	if len(own) < leastRows || 2*len(own) < all {
+		return nil
+	}
+	return own
+}
+
+// fitShuffle fits both parts of a shuffle.
+func fitShuffle(fetched, merged []WorkRow, what Sought) (WorkModel, error) {
+	var both WorkModel
+	for i, own := range [][]WorkRow{fetched, merged} {
+		part := []string{copies, merges}[i]
 		m, err := FitWork(part, own, what)
 		if err != nil {
 			return both, err

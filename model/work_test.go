@@ -51,6 +51,43 @@ func TestFitWork(t *testing.T) {
 	}
 }
 
+// Copies and merges of a shuffle are told apart by the rows that know them, in
+// whichever order rows come; where fewer than half do, not at all.
+func TestFitShuffleByRowsThatKnow(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 1))
+	var rows []model.WorkRow
+	for i := range 60 {
+		w := model.Work{ShuffleMB: 10 + 90*r.Float64(), ShuffleRecords: r.Float64()}
+		row := model.WorkRow{Work: w, Copies: 20 * w.ShuffleMB, Merges: 50 + 5*w.ShuffleMB, Group: fmt.Sprint(i % 5)}
+		row.MS = row.Copies + row.Merges
+		rows = append(rows, row)
+	}
+	forget := func(n int) []model.WorkRow {
+		some := slices.Clone(rows)
+		for i := range n {
+			some[i].Copies, some[i].Merges = 0, 0
+		}
+		return some
+	}
+	w := model.Work{ShuffleMB: 50, ShuffleRecords: 0.5}
+	for _, test := range []struct {
+		unknown int
+		copies  float64
+	}{{0, 1000}, {20, 1000}, {40, 1300}} {
+		some := forget(test.unknown)
+		for _, order := range []string{"unknown first", "unknown last"} {
+			m, err := model.FitWork("shuffle", some, model.Mean)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, all := m.Copies(&w), m.At(&w); !nearTo(got, test.copies, 0.01) || !nearTo(all, 1300, 0.01) {
+				t.Errorf("%d of 60 unknown, %s: copies of %.0f ms in %.0f, want %.0f in 1300: %v", test.unknown, order, got, all, test.copies, &m)
+			}
+			slices.Reverse(some)
+		}
+	}
+}
+
 func TestFitWorkErrors(t *testing.T) {
 	rows := slices.Repeat([]model.WorkRow{{Work: model.Work{OutMB: 1}, MS: 2}}, 5)
 	bad := slices.Clone(rows)

@@ -228,9 +228,12 @@ func (p WorkProfile) addReduce(t *measuredTask, run []measuredTask) {
 	copied, sorted, rest := t.beside(run)
 	w.CopiesBeside, w.MergesBeside, w.WriteBeside = copied, merged*copied+(1-merged)*sorted, rest
 	p.add("shuffle", w, v["shuffle_ms"], t.group)
-	if row := &p["shuffle"][len(p["shuffle"])-1]; v["copy_ms"] > 0 {
-		row.Copies = v["copy_ms"]
-		row.Merges = v["memmerge_ms"] + v["diskmerge_ms"] + v["shuffle_gross_ms"] - v["fetch_ms"]
+	row := &p["shuffle"][len(p["shuffle"])-1]
+	row.Copies = v["copy_ms"]
+	if gross, ok := v["shuffle_gross_ms"]; ok {
+		if fetch, ok := v["fetch_ms"]; ok {
+			row.Merges = math.Max(0, v["memmerge_ms"]+v["diskmerge_ms"]+gross-fetch)
+		}
 	}
 	if v["reduce_in_ms"] > 0 {
 		p.add("input", w, v["reduce_in_ms"], t.group)
