@@ -480,13 +480,29 @@ func TestWorkBeside(t *testing.T) {
 		"map,a,3,,,,,,,,,,,,,,,,,,,,12000,0,0,,20000,,,,\n" +
 		"reduce,a,0,,,,,,,,1048576,1000,1000,0,1048576,,,,,,500,500,6000,500,500,18500,,5000,17500,0,18000\n" +
 		"reduce,a,1,,,,,,,,1048576,1000,1000,0,1048576,,,,,,500,500,18000,0,0,7000,,6500,7000,500,7000\n"
-	p := model.WorkProfile{}
-	if err := p.ReadWork(strings.NewReader(table)); err != nil {
-		t.Fatal(err)
+	first := func(table string) model.Work {
+		p := model.WorkProfile{}
+		if err := p.ReadWork(strings.NewReader(table)); err != nil {
+			t.Fatal(err)
+		}
+		return p["shuffle"][0].Work
 	}
-	w := p["shuffle"][0].Work
+	w := first(table)
 	// busy: 4 x 8 s of 2 slots for 18 s; the sort from 24.5 to 25 s, the rest from 25 to 25.5 s.
 	if !near(w.CopiesBeside, 0.5*32/36) || !near(w.MergesBeside, 1) || !near(w.WriteBeside, 0) {
 		t.Errorf("%+v: want copies beside others for 16/36 of their time, the sort always, the rest never", w)
+	}
+	// The same run again, told apart and not.
+	head, tasks, _ := strings.Cut(table, "\n")
+	if w := first(table + tasks); w.CopiesBeside != 0 || w.MergesBeside != 0 || w.WriteBeside != 0 {
+		t.Errorf("of two runs in one: %+v, want nothing known beside others", w)
+	}
+	var apart strings.Builder
+	apart.WriteString(head + ",rep\n")
+	for _, rep := range []string{",1\n", ",2\n"} {
+		apart.WriteString(strings.ReplaceAll(tasks, "\n", rep))
+	}
+	if again := first(apart.String()); again != w {
+		t.Errorf("of two runs: %+v, want %+v", again, w)
 	}
 }

@@ -27,8 +27,10 @@ var workColumns = []string{
 var placing = []string{"launch_ms", "jvm_ms", "init_ms", "body_ms", "done_ms", "fetches", "first_event_ms", "fetch_ms", "busy_ms", "shuffle_gross_ms", "copy_ms", "memmerge_ms", "diskmerge_ms", "reduce_in_ms"}
 
 // ReadWork adds a table of measured tasks, one to a row, to the profile: type (map
-// or reduce), task (its index), counters, and times of phases in ms. The rows of one point or app
-// are a group. The combiner is the job's own: its time is no part of the spill.
+// or reduce), task (its index), counters, and times of phases in ms. The rows of one
+// point or app are a group, those of one rep of it a run. Where a task is twice in a
+// run, it is several that are not told apart: nothing is known to go on beside
+// others. The combiner is the job's own: its time is no part of the spill.
 func (p WorkProfile) ReadWork(r io.Reader) error {
 	lines := csv.NewReader(r)
 	header, err := lines.Read()
@@ -96,8 +98,12 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 	for _, t := range maps {
 		p.addMap(t.value, t.group, partitions[t.group])
 	}
+	together := map[string]*taskRun{}
 	for _, t := range reduces {
-		p.addReduce(&t, runs[t.run])
+		if together[t.run] == nil {
+			together[t.run] = newTaskRun(runs[t.run])
+		}
+		p.addReduce(&t, together[t.run])
 	}
 	return nil
 }
@@ -127,16 +133,6 @@ func (t *measuredTask) begin() float64 {
 	return t.value["launch_ms"] + t.value["jvm_ms"] + t.value["init_ms"]
 }
 
-// alike is how many maps of a run were at work when one of them ended.
-func alike(run []measuredTask, one *measuredTask) (n int) {
-	for i := range run {
-		if m := &run[i]; m.isMap && m.value["launch_ms"] < one.value["done_ms"] && m.value["done_ms"] >= one.value["done_ms"] {
-			n++
-		}
-	}
-	return n
-}
-
 // work is when a reduce copied and merged, and when it did the rest. Where it
 // fetched in several rounds, its copies are taken to have come with the first.
 func (t *measuredTask) work() (copies, rest span) {
@@ -145,45 +141,72 @@ func (t *measuredTask) work() (copies, rest span) {
 	return span{first, first + v["busy_ms"]}, span{begin + v["fetch_ms"], begin + v["body_ms"]}
 }
 
-// beside is the parts of a reduce's work that went on beside others: its copies,
-// its sort, and the rest. What it found at looks before the last map ended, it
-// fetched beside maps; it looks again and again, as long after each other as the
-// first one found nothing.
-func (t *measuredTask) beside(run []measuredTask) (copied, sorted, rest float64) {
-	var lastEnd, maps, ran float64
-	firstBegin := math.Inf(1)
-	for i := range run {
-		if m := &run[i]; m.isMap {
-			firstBegin = math.Min(firstBegin, m.value["launch_ms"])
-			lastEnd = math.Max(lastEnd, m.value["done_ms"])
-			ran += m.value["done_ms"] - m.value["launch_ms"]
-			maps++
+// taskRun is the tasks of one run, and what they did together.
+type taskRun struct {
+	tasks    []measuredTask
+	maps     []span
+	from, to float64 // in which maps were at work
+	atOnce   float64 // the most maps at work when one of them ended
+	ran      float64 // all maps together
+	merged   bool    // a task is there twice: these are several runs, not told apart
+}
+
+func newTaskRun(tasks []measuredTask) *taskRun {
+	r := &taskRun{tasks: tasks, from: math.Inf(1)}
+	type id struct {
+		isMap bool
+		task  float64
+	}
+	seen := map[id]bool{}
+	var begun, done []float64
+	for i := range tasks {
+		t := &tasks[i]
+		one := id{t.isMap, t.value["task"]}
+		r.merged = r.merged || seen[one]
+		seen[one] = true
+		if !t.isMap {
+			continue
 		}
+		s := span{t.value["launch_ms"], t.value["done_ms"]}
+		r.maps, begun, done = append(r.maps, s), append(begun, s.from), append(done, s.to)
+		r.from, r.to, r.ran = math.Min(r.from, s.from), math.Max(r.to, s.to), r.ran+s.to-s.from
+	}
+	slices.Sort(begun)
+	slices.Sort(done)
+	for _, at := range done {
+		launched, _ := slices.BinarySearch(begun, at)
+		ended, _ := slices.BinarySearch(done, at)
+		r.atOnce = math.Max(r.atOnce, float64(launched-ended))
+	}
+	return r
+}
+
+// beside is the parts of a reduce's work that went on beside others: its copies,
+// its sort, and the rest; none where runs are not told apart. What it found at
+// looks before the last map ended, it fetched beside maps; it looks again and
+// again, as long after each other as the first one found nothing.
+func (t *measuredTask) beside(r *taskRun) (copied, sorted, rest float64) {
+	if r.merged {
+		return 0, 0, 0
 	}
 	begin, every := t.begin(), t.value["first_event_ms"]
-	early, atOnce := 0.0, 0.0
-	if every > 0 && begin+every < lastEnd {
-		look := begin + math.Floor((lastEnd-begin)/every)*every
-		for i := range run {
-			if m := &run[i]; m.isMap && m.value["done_ms"] < look {
-				early += 1 / maps
-			}
-		}
-		for i := range run {
-			if m := &run[i]; m.isMap {
-				atOnce = math.Max(atOnce, float64(alike(run, m)))
+	early, busy := 0.0, 0.0 // busy: part of their time in which the slots had maps
+	if every > 0 && begin+every < r.to {
+		look := begin + math.Floor((r.to-begin)/every)*every
+		for _, m := range r.maps {
+			if m.to < look {
+				early += 1 / float64(len(r.maps))
 			}
 		}
 	}
-	busy := 0.0 // part of their time in which the slots had maps
-	if early > 0 {
-		busy = math.Min(1, ran/(atOnce*(lastEnd-firstBegin)))
+	if early > 0 && r.atOnce > 0 {
+		busy = math.Min(1, r.ran/(r.atOnce*(r.to-r.from)))
 	}
 	var others []span
-	for i := range run {
-		if o := &run[i]; !o.isMap && o.value["task"] != t.value["task"] {
-			c, r := o.work()
-			others = append(others, c, r)
+	for i := range r.tasks {
+		if o := &r.tasks[i]; !o.isMap && o.value["task"] != t.value["task"] {
+			copies, after := o.work()
+			others = append(others, copies, after)
 		}
 	}
 	part := func(s span) float64 { return s.common(others...) / math.Max(1e-9, s.length()) }
@@ -216,7 +239,7 @@ func (p WorkProfile) addMap(v map[string]float64, group string, partitions float
 	p.add("merge", w, v["merge_ms"], group)
 }
 
-func (p WorkProfile) addReduce(t *measuredTask, run []measuredTask) {
+func (p WorkProfile) addReduce(t *measuredTask, r *taskRun) {
 	v := t.value
 	w := Work{
 		ShuffleMB: v["shuffle_bytes"] / mib, ShuffleRecords: v["red_in_recs"] / 1e6, Fetches: v["fetches"],
@@ -225,7 +248,7 @@ func (p WorkProfile) addReduce(t *measuredTask, run []measuredTask) {
 	// What the last merge left in memory is half of what one takes, on average.
 	merged := v["inmem_merges"] / (v["inmem_merges"] + 0.5)
 	w.MergedMB, w.MergedRecords = merged*w.ShuffleMB, merged*w.ShuffleRecords
-	copied, sorted, rest := t.beside(run)
+	copied, sorted, rest := t.beside(r)
 	w.CopiesBeside, w.MergesBeside, w.WriteBeside = copied, merged*copied+(1-merged)*sorted, rest
 	p.add("shuffle", w, v["shuffle_ms"], t.group)
 	row := &p["shuffle"][len(p["shuffle"])-1]
