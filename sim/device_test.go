@@ -22,7 +22,15 @@ func onDevices(t *rapid.T, w *world) *world {
 	slow.Cores, slow.SMT, slow.Speed, slow.NIC, slow.Overlap = 2, []float64{1, 1.3}, 0.5, 30e6, true
 	slow.Disks = slow.Disks[:1]
 	slow.Dirty = int64(draw.n("dirty", 0, 3)) << 25
-	w.Cluster.Machines = []model.Machine{server(), slow}
+	fast := server()
+	if draw.rarely("page cache", 4) { // of some GiB, of which heaps leave more, less or nothing
+		slow.PageCache, slow.Memory = true, int64(draw.n("memory", 1, 16))<<28
+		fast.PageCache = draw.bool("page cache")
+	}
+	if draw.rarely("dirty", 4) {
+		fast.Dirty = int64(draw.n("dirty", 1, 8)) << 25
+	}
+	w.Cluster.Machines = []model.Machine{fast, slow}
 	for i := range w.Cluster.Nodes {
 		w.Cluster.Nodes[i].Machine = draw.n("machine", 0, 1)
 	}
@@ -34,6 +42,7 @@ func onDevices(t *rapid.T, w *world) *world {
 			j.Reduces.Count = 1
 		}
 		j.Maps.InputBytes = int64(max(1, j.Maps.Count)) * int64(draw.n("split", 1, 128)) << 20
+		j.Maps.Fresh = draw.rarely("fresh", 4)
 		for i := range j.Maps.Splits {
 			j.Maps.Splits[i].Bytes = int64(draw.n("size", 1, 2)) << 26
 		}

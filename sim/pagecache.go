@@ -59,16 +59,28 @@ func (c *pageCache) enter(w *put) bool {
 }
 
 func (c *pageCache) take(w *put) {
-	bytes := min(w.left, max(0, c.size-c.dirty))
+	bytes := w.left
+	if room := c.room(); bytes > room+1 {
+		bytes = room
+	}
 	c.dirty += bytes
 	w.left -= bytes
 	w.onto.back.waiting += bytes
 	w.onto.back.goOn()
 }
 
+// room is the bytes that are free. What rounding leaves over, parts of a byte, is
+// none, else parts of it would go round without end.
+func (c *pageCache) room() float64 {
+	if free := c.size - c.dirty; free >= 1 {
+		return free
+	}
+	return 0
+}
+
 // admit gives room to those who wait for it.
 func (c *pageCache) admit() {
-	for len(c.queue) > 0 && c.dirty < c.size {
+	for len(c.queue) > 0 && c.room() > 0 {
 		w := c.queue[0]
 		c.queue = slices.Delete(c.queue, 0, 1)
 		c.take(w)
