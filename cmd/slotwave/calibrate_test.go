@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -141,4 +142,15 @@ func (b *testbed) phases(t *testing.T, g model.GridPoint) []float64 {
 		}
 	}
 	return ms
+}
+
+// A platform's file may have any name.
+func TestTestbedOfAnyName(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bell\a \"del\x7f.toml")
+	if err := os.WriteFile(path, []byte(verb(t, "show", "dl145-g3")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if bed, err := openTestbed(path, "phase", 1); err != nil || bed.Cluster.Machines[0].Cores == 0 {
+		t.Error(err)
+	}
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
@@ -138,7 +137,7 @@ func openTestbed(platform, fidelity string, seed uint64, settings ...string) (*t
 	if err != nil {
 		return nil, err
 	}
-	settings = append([]string{"cluster.platform=" + strconv.Quote(platform), "fidelity=" + strconv.Quote(fidelity)}, settings...)
+	settings = append([]string{"cluster.platform=" + workload.TOMLText(platform), "fidelity=" + workload.TOMLText(fidelity)}, settings...)
 	f, err := scenarios.Open("zhang-shuffle-break", settings...)
 	if err != nil {
 		return nil, err
