@@ -116,3 +116,13 @@ func TestPageCacheBooksBalance(t *testing.T) {
 		t.Errorf("disks have served %.6f s of %.6f", served, asked)
 	}
 }
+
+// What rounding leaves of the memory is no room: written back in no time, it
+// would be there again for the same writer.
+func TestNoRoomByRounding(t *testing.T) {
+	c := pageCache{size: 1 << 26, dirty: math.Nextafter(1<<26, 0)}
+	w := put{onto: &disk{back: &writeBack{cache: &c, going: 1}}, left: 100}
+	if c.enter(&w) || w.left != 100 || len(c.queue) != 1 {
+		t.Errorf("%v bytes left of 100, %d writers wait; want all to wait", w.left, len(c.queue))
+	}
+}
