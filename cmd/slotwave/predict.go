@@ -146,21 +146,27 @@ asked how many nodes, like those of the scenario, have its job done in time.`,
 	return c
 }
 
+// openTold opens a scenario and reads what models are told besides.
+func (a *app) openTold(name string, k *asked, told *knowledge) (*study, model.Knowledge, []results.FileSum, error) {
+	known, sums, err := told.read()
+	if err != nil {
+		return nil, known, nil, err
+	}
+	s, err := k.open(name)
+	if err == nil && !k.quiet {
+		a.warn(s.first.Warnings)
+	}
+	return s, known, sums, err
+}
+
 // provision asks every model how many nodes a deadline takes.
 func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Duration) error {
 	if k.out != "" {
 		return errors.New("--deadline: --out writes predictions of times: want one of the two")
 	}
-	known, _, err := told.read()
+	s, known, _, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
-	}
-	s, err := k.open(name)
-	if err != nil {
-		return err
-	}
-	if !k.quiet {
-		a.warn(s.first.Warnings)
 	}
 	p := results.Provisions{Deadline: deadline}
 	for i := range s.first.Runs {
@@ -177,16 +183,9 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 }
 
 func (a *app) predict(name string, k *asked, told *knowledge) error {
-	known, sums, err := told.read()
+	s, known, sums, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
-	}
-	s, err := k.open(name)
-	if err != nil {
-		return err
-	}
-	if !k.quiet {
-		a.warn(s.first.Warnings)
 	}
 	answers := &results.Answers{}
 	for i := range s.first.Runs {
