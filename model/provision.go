@@ -20,8 +20,7 @@ type Provisioned struct {
 
 // Provision finds for each model the smallest cluster that has the question's
 // one job done by a deadline (Khan et al., section 3; ARIA, section 4). Slots
-// come with nodes, so that the number of nodes is searched for, from the
-// Lagrange multiplier's answer to the same bounds where there is one.
+// come with nodes, so that the number of nodes is searched for.
 func Provision(q WhatIf, known Knowledge, deadline time.Duration) ([]Provisioned, error) {
 	if deadline <= 0 {
 		return nil, fmt.Errorf("deadline: %v: want more than 0", deadline)
@@ -29,22 +28,28 @@ func Provision(q WhatIf, known Knowledge, deadline time.Duration) ([]Provisioned
 	var all []Provisioned
 	for _, m := range Predictors {
 		p := m.New(known)
-		by := func(estimate func(*Prediction) time.Duration) (int, error) { return NodesFor(p, q, estimate, deadline) }
-		low, err := by(func(p *Prediction) time.Duration { return p.Low })
-		if err != nil && !errors.Is(err, ErrNotApplicable) {
-			return nil, fmt.Errorf("%s: %w", m.Name, err)
-		}
-		x := Provisioned{Model: m.Name, Low: low, Err: err}
-		if err == nil {
-			x.Mean, _ = by(func(p *Prediction) time.Duration { return p.Mean })
-			x.High, _ = by(func(p *Prediction) time.Duration { return p.High })
-			x.Safe, _ = by(func(p *Prediction) time.Duration {
+		x := Provisioned{Model: m.Name}
+		for _, e := range []struct {
+			to *int
+			of func(*Prediction) time.Duration
+		}{
+			{&x.Low, func(p *Prediction) time.Duration { return p.Low }},
+			{&x.Mean, func(p *Prediction) time.Duration { return p.Mean }},
+			{&x.High, func(p *Prediction) time.Duration { return p.High }},
+			{&x.Safe, func(p *Prediction) time.Duration {
 				if p.Safe == 0 {
 					x.NoSafe = true
 					return math.MaxInt64
 				}
 				return p.Safe
-			})
+			}},
+		} {
+			if *e.to, x.Err = NodesFor(p, q, e.of, deadline); x.Err != nil {
+				break
+			}
+		}
+		if x.Err != nil && !errors.Is(x.Err, ErrNotApplicable) {
+			return nil, fmt.Errorf("%s: %w", m.Name, x.Err)
 		}
 		all = append(all, x)
 	}
