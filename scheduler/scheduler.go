@@ -28,6 +28,13 @@ type Submitter interface {
 	Submitted(c *Cluster, j *Job)
 }
 
+// A Listener is told of every job in which something has changed: its state, a
+// count of its tasks, whether it wants tasks launched. It may be in the middle
+// of Assign then (JobInProgressListener.jobUpdated).
+type Listener interface {
+	JobUpdated(j *Job)
+}
+
 // A Ticker has work of its own to do at a fixed interval, counted from time 0.
 // If its ticks are skippable, one at which nothing has changed since the one
 // before is not simulated; the policy makes up for it when it next looks at the
@@ -78,8 +85,6 @@ type Cluster struct {
 	Running   [2]int        // as the trackers last reported
 	Heartbeat time.Duration // the interval trackers are told now
 	Jobs      []*Job        // not yet ended, in order of submission
-	Version   int           // changes whenever Jobs does
-	Changes   int           // changes whenever a job starts or ends to run, or to want tasks launched
 	Waiting   [2]int        // running jobs that want a task of the type launched
 	Unspent   [2]int        // running jobs that may yet launch one
 	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
@@ -137,16 +142,32 @@ type Job struct {
 	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
 
 	Launcher
-	Policy any     // the policy's own notes
-	Group  *[2]int // the sum of RunningTasks over a group of jobs, if the policy wants one kept
+	Policy any // the policy's own notes
+
+	updated bool // it is among the updates of a policy
 }
 
-// CountRunning changes the number of running attempts.
-func (j *Job) CountRunning(k workload.Kind, by int) {
-	j.RunningTasks[k] += by
-	if j.Group != nil {
-		j.Group[k] += by
+// updates collects the jobs that have changed since the policy last looked.
+type updates struct{ jobs []*Job }
+
+// JobUpdated is Listener's.
+func (u *updates) JobUpdated(j *Job) {
+	if !j.updated {
+		j.updated = true
+		u.jobs = append(u.jobs, j)
 	}
+}
+
+// next takes one of the jobs out, or gives nil if none is left.
+func (u *updates) next() *Job {
+	last := len(u.jobs) - 1
+	if last < 0 {
+		return nil
+	}
+	j := u.jobs[last]
+	u.jobs = u.jobs[:last]
+	j.updated = false
+	return j
 }
 
 // Launcher is the side of a job that acts.
