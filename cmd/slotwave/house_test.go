@@ -17,20 +17,21 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows are the rooms that each room may know.
 var arrows = map[string][]string{
-	"cmd/slotwave":        {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "workload"},
-	"diagnose":            {"model", "model/input", "workload"},
-	"model":               {"model/fit", "model/input", "workload"},
-	"model/fit":           {"model/input"},
-	"model/input":         {},
-	"model/vectortest":    {"model", "workload/shareddata"},
-	"results":             {"model", "workload"},
-	"scenarios":           {"model", "scheduler", "workload"},
-	"scheduler":           {"model", "workload"},
-	"sim":                 {"model", "model/input", "scheduler", "sim/engine", "sim/station", "workload"},
-	"sim/engine":          {},
-	"sim/station":         {"sim/engine"},
-	"workload":            {},
-	"workload/shareddata": {},
+	"cmd/slotwave":            {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "workload"},
+	"diagnose":                {"model", "model/input", "workload"},
+	"model":                   {"model/fit", "model/input", "workload"},
+	"model/fit":               {"model/input"},
+	"model/input":             {},
+	"model/vectortest":        {"model", "workload/shareddata"},
+	"results":                 {"model", "workload"},
+	"scenarios":               {"model", "scheduler", "workload"},
+	"scheduler":               {"model", "workload"},
+	"scheduler/schedulertest": {"model", "scheduler", "workload"},
+	"sim":                     {"model", "model/input", "scheduler", "sim/engine", "sim/station", "workload"},
+	"sim/engine":              {},
+	"sim/station":             {"sim/engine"},
+	"workload":                {},
+	"workload/shareddata":     {},
 }
 
 func TestImportArrows(t *testing.T) {
