@@ -101,7 +101,7 @@ const capPrefix = "mapred.capacity-scheduler."
 func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, error) {
 	b := &jobQueuesManager{byName: make(map[string]*capacityQueue)}
 	read := settings{conf: spec.Conf}
-	b.poll = read.millis(capPrefix+"init-poll-interval", int(ms(r.InitPoll)))
+	b.poll = read.millis(capPrefix+"init-poll-interval", r.InitPoll, 1)
 	names := []string{"default"}
 	if list := spec.Conf.String("mapred.queue.names", ""); list != "" {
 		names = strings.Split(list, ",")
@@ -116,24 +116,24 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		q := settings{conf: queueConf(spec, name)}
-		global := func(key string, def int) int { return read.int(capPrefix+"default-"+key, def) }
+		global := func(key string, def int) int { return read.int(capPrefix+"default-"+key, def, 1) }
 		queue := &capacityQueue{
 			name:    name,
-			percent: float32(q.float("capacity", -1)), maxPercent: float32(q.float("maximum-capacity", -1)),
-			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent", 100)),
-			userFactor:   float32(q.float("user-limit-factor", read.float(capPrefix+"default-user-limit-factor", 1))),
+			percent: float32(q.percent("capacity")), maxPercent: float32(q.percent("maximum-capacity")),
+			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent", 100), 1),
+			userFactor:   float32(q.float("user-limit-factor", read.float(capPrefix+"default-user-limit-factor", 1, 0), 0)),
 			byPriority:   q.bool("supports-priority", read.bool(capPrefix+"default-supports-priority", false)),
-			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user", 2)),
-			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue", 200000)),
-			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user", 100000)),
-			acceptFactor: q.int("init-accept-jobs-factor", global("init-accept-jobs-factor", 10)),
+			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user", 2), 1),
+			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue", 200000), 1),
+			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user", 100000), 1),
+			acceptFactor: q.int("init-accept-jobs-factor", global("init-accept-jobs-factor", 10), 1),
 			maxCapacity:  [2]int{-1, -1},
 			users:        make(map[string]*capacityUser),
 		}
 		if q.err != nil {
 			return nil, fmt.Errorf("queue %s: %w", name, q.err)
 		}
-		if queue.userMin <= 0 || queue.userMin > 100 {
+		if queue.userMin > 100 {
 			return nil, fmt.Errorf("queue %s: minimum-user-limit-percent = %d: want 1 to 100", name, queue.userMin)
 		}
 		if queue.percent < 0 {
@@ -164,6 +164,15 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 	slices.SortStableFunc(b.queues, inHashMapOrder(names))
 	b.order = [2][]*capacityQueue{slices.Clone(b.queues), slices.Clone(b.queues)}
 	return b, nil
+}
+
+// percent reads a part of the cluster; not set is -1.
+func (s *settings) percent(key string) float64 {
+	f := s.float(key, -1, -1)
+	if f > 100 || f < 0 && f != -1 {
+		s.note(fmt.Errorf("%s = %v: want 0 to 100", key, f))
+	}
+	return f
 }
 
 func queueConf(spec model.Scheduler, name string) workload.Conf {
@@ -216,14 +225,14 @@ func (b *jobQueuesManager) Interval() (time.Duration, bool) { return b.poll, tru
 // and jobs count the trackers they were offered in vain.
 func (b *jobQueuesManager) Remembers() bool { return true }
 
-func (b *jobQueuesManager) queueOf(j *Job) *capacityQueue {
-	return b.byName[cmp.Or(j.Queue, "default")]
+func (b *jobQueuesManager) queueOf(name string) *capacityQueue {
+	return b.byName[cmp.Or(name, "default")]
 }
 
 // add puts a submitted job into its queue. Hadoop ignores jobs for queues it
 // does not know; here they fail.
 func (b *jobQueuesManager) add(j *Job) {
-	q := b.queueOf(j)
+	q := b.queueOf(j.Queue)
 	if q == nil {
 		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue, "default")))
 		return
@@ -333,13 +342,16 @@ func (b *jobQueuesManager) count(c *Cluster) {
 	b.slots = c.Slots
 	for _, q := range b.queues {
 		for k := range q.capacity {
-			q.capacity[k] = int(q.percent * float32(c.Slots[k]) / 100)
+			q.capacity[k] = q.share(c.Slots[k])
 			if q.maxPercent > 0 {
 				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots[k]) / 100)
 			}
 		}
 	}
 }
+
+// share is what the queue is guaranteed of the cluster's slots.
+func (q *capacityQueue) share(slots int) int { return int(q.percent * float32(slots) / 100) }
 
 // sorted gives the queues of a type by how full they are; equally full ones
 // keep their places.

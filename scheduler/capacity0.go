@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -21,6 +22,22 @@ func newCapacity0(r *model.Release, base *jobQueuesManager) *capacity0 {
 	// block the queue.
 	base.asks = func(j *Job, k int) bool { return j.Wants[k] || j.SlotsPerTask[k] > 1 }
 	return &capacity0{jobQueuesManager: base, pair: r.CapacityPair}
+}
+
+// check refuses a job whose queue's share of the slots is rounded to none: the
+// queue is never looked at then.
+func (s *capacity0) check(j *workload.Job, slots [2]int) error {
+	q := s.queueOf(j.Queue)
+	if q == nil {
+		return nil // the job will be rejected
+	}
+	for k, tasks := range [...]int{j.Maps.Count, j.Reduces.Count} {
+		if kind := workload.Kind(k); tasks > 0 && slots[k] > 0 && q.share(slots[k]) == 0 {
+			return fmt.Errorf("queue %s: capacity = %g %% of %d %s slots, which is no slot: want at least %.4g %% for the %ss of job %s",
+				q.name, q.percent, slots[k], kind, math.Ceil(1e6/float64(slots[k]))/1e4, kind, j.ID)
+		}
+	}
+	return nil
 }
 
 // Submitted is JobQueuesManager.jobAdded.

@@ -24,9 +24,9 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager
 	read := settings{conf: spec.Conf}
 	s := &capacity1{
 		jobQueuesManager: base,
-		maxTasks:         read.int(capPrefix+"maximum-tasks-per-heartbeat", math.MaxInt16),
-		afterOff:         read.int(capPrefix+"maximum-tasks-after-offswitch", 0),
-		maxJobs:          read.int(capPrefix+"maximum-system-jobs", 3000),
+		maxTasks:         read.int(capPrefix+"maximum-tasks-per-heartbeat", math.MaxInt16, 1),
+		afterOff:         read.int(capPrefix+"maximum-tasks-after-offswitch", 0, 0),
+		maxJobs:          read.int(capPrefix+"maximum-system-jobs", 3000, 1),
 		fitsExactly:      r.CapacityFits,
 	}
 	// A job is not asked if that would change nothing that matters: it has no task
@@ -42,7 +42,7 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager
 func (s *capacity1) Submitted(_ *Cluster, j *Job) {
 	s.releaseTrackers()
 	s.follow()
-	q := s.queueOf(j)
+	q := s.queueOf(j.Queue)
 	if q != nil {
 		if why := s.refusal(q, j); why != "" {
 			j.Reject(why)

@@ -283,6 +283,18 @@ func TestCapacity1OffRack(t *testing.T) {
 	c.Beat(0, "")
 }
 
+// Offers in vain count while all maps run, for the second attempt of one: that of
+// tracker 2's other slot, one before a lags and one after it are more than 1 x 2.
+func TestCapacity1OffersBeforeSpeculation(t *testing.T) {
+	c := schedulertest.New(t, capacity(), "1.0.4", schedulertest.Trackers{Count: 4, Maps: 2, PerRack: 2})
+	c.Submit(schedulertest.Job{Name: "a", Maps: 1, On: []int{2}, WaitFactor: 2, Speculates: true})
+	ready(c)
+	c.Beat(2, "a map")
+	c.Beat(0, "")
+	c.Lag("a", 1)
+	c.Beat(0, "a map")
+}
+
 // With two left of the maps, 2 x 0.5 = 1 offer in vain is enough. Two maps from
 // another rack a heartbeat are allowed.
 func TestCapacity1AfterOffRack(t *testing.T) {

@@ -105,20 +105,28 @@ func (b *booster) adjust(c *Cluster, j *Job, weight float64) float64 {
 	return weight
 }
 
-func newBooster(conf workload.Conf) (*booster, error) {
-	name := conf.String("mapred.fairscheduler.weightadjuster", "")
+func (s *settings) booster() *booster {
+	const key = "mapred.fairscheduler.weightadjuster"
+	name := s.conf.String(key, "")
 	if name == "" {
-		return nil, nil
+		return nil
 	}
 	if !strings.HasSuffix(name, "NewJobWeightBooster") {
-		return nil, fmt.Errorf("mapred.fairscheduler.weightadjuster = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", name)
+		s.note(fmt.Errorf("%s = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", key, name))
 	}
-	factor, err := conf.Float("mapred.newjobweightbooster.factor", 3)
-	if err != nil {
-		return nil, err
+	return &booster{
+		factor:   float64(float32(s.float("mapred.newjobweightbooster.factor", 3, 0))),
+		duration: s.millis("mapred.newjobweightbooster.duration", 5*time.Minute, 0),
 	}
-	ms, err := conf.Int("mapred.newjobweightbooster.duration", 5*60*1000)
-	return &booster{float64(float32(factor)), time.Duration(ms) * time.Millisecond}, err
+}
+
+// weights refuses weights that nothing can be divided by.
+func (s *settings) weights(pools []model.Pool) {
+	for _, p := range pools {
+		if p.Weight < 0 || math.IsInf(p.Weight, 1) || math.IsNaN(p.Weight) {
+			s.note(fmt.Errorf("pool %s: weight = %v: want a number from 0 on", p.Name, p.Weight))
+		}
+	}
 }
 
 func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
@@ -127,9 +135,11 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", false),
 		sizeBased:      read.bool("mapred.fairscheduler.sizebasedweight", false),
 		poolIDs:        make(map[string]int32), userIDs: make(map[string]int32),
-		byRank: newSorted(func(a, b *jobInfo) int { return byPriority(a.job, b.job) }),
+		userDefault: read.int("userMaxJobsDefault", unlimitedJobs, 0),
+		boost:       read.booster(),
+		byRank:      newSorted(func(a, b *jobInfo) int { return byPriority(a.job, b.job) }),
 	}
-	f.userDefault = read.int("userMaxJobsDefault", unlimitedJobs)
+	read.weights(spec.Pools)
 	if read.err != nil {
 		return nil, read.err
 	}
@@ -148,9 +158,7 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 		f.addUser(u.Name, u.MaxRunningJobs)
 	}
 	f.limited = f.limited || len(spec.Users) > 0 || f.userDefault < unlimitedJobs
-	var err error
-	f.boost, err = newBooster(spec.Conf)
-	return f, err
+	return f, nil
 }
 
 func (f *fair1) addPool(name string, p fairPool) int32 {

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -61,7 +62,7 @@ func TestFair1DeficitsRestBetweenUpdates(t *testing.T) {
 // in the order of their deficits, not of their submission.
 func TestFair1ManyDeficits(t *testing.T) {
 	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(100, 0))
-	name := func(i int) string { return string(rune('A' + i)) }
+	name := func(i int) string { return fmt.Sprint("job", i) }
 	for i := range 40 {
 		c.Submit(schedulertest.Job{Name: name(i), Maps: 1, SetUp: true})
 	}
@@ -74,15 +75,15 @@ func TestFair1ManyDeficits(t *testing.T) {
 	}
 }
 
-// Ticks that were not simulated count all the same: in one second without them b
-// lacks 3 x 1000, and a, which runs one, 2 x 1000.
+// A tick that was not simulated counts all the same: b lacks 3 x 500, and a, which
+// runs one, 2 x 500.
 func TestFair1SkippedTicks(t *testing.T) {
 	c := schedulertest.New(t, fair1(model.Scheduler{}), "0.20.2", slots(6, 0))
 	c.Submit(schedulertest.Job{Name: "a", Maps: 10})
 	c.Submit(schedulertest.Job{Name: "b", Maps: 10})
 	c.Pass(half)
 	c.Beat(0, "a map")
-	c.Skip(2 * half)
+	c.Skip(half)
 	c.Beat(0, "b map")
 }
 

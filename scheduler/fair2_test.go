@@ -238,6 +238,15 @@ func TestFair2SizeBasedWeight(t *testing.T) {
 	}
 }
 
+// Demand by size is exact: 2 tasks on 4 slots are one for each tracker.
+func TestFair2SizeBasedDemand(t *testing.T) {
+	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.sizebasedweight", "true"), "1.2.1",
+		schedulertest.Trackers{Count: 2, Maps: 2})
+	c.Submit(schedulertest.Job{Name: "a", Maps: 2})
+	c.Pass(half)
+	c.Beat(0, "a map")
+}
+
 // With the booster a young job has three tasks for one of an old one.
 func TestFair2Booster(t *testing.T) {
 	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.weightadjuster", "NewJobWeightBooster"), "1.2.1", slots(5, 0))
@@ -340,6 +349,21 @@ func TestFair2WaitsOnlyWhileRefused(t *testing.T) {
 	c.Beat(1, "")
 	c.Pass(time.Millisecond)
 	c.Beat(1, "a map")
+}
+
+// A job whose maps all run waits too, for the second attempt that it may need:
+// when a lags, it has waited the 4 s after which any tracker will do.
+func TestFair2WaitsBeforeSpeculation(t *testing.T) {
+	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.locality.delay", "2000"), "1.2.1",
+		schedulertest.Trackers{Count: 4, Maps: 2, PerRack: 1})
+	c.Submit(schedulertest.Job{Name: "a", Maps: 1, On: []int{0}, Speculates: true})
+	c.Submit(schedulertest.Job{Name: "b", Maps: 9, On: []int{2}})
+	c.Pass(time.Second)
+	c.Beat(0, "a map")
+	c.Beat(1, "")
+	c.Lag("a", 1)
+	c.Pass(4 * time.Second)
+	c.Beat(1, "b map, a map")
 }
 
 // The delay is one and a half heartbeats of 3 s unless it is set.

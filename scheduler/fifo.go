@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 
 	"github.com/slotwave/slotwave/model"
@@ -27,15 +26,13 @@ type queued struct {
 }
 
 func newFIFO(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
-	pad, err := spec.Conf.Float("mapred.jobtracker.taskalloc.capacitypad", 0.01)
-	if err == nil && pad < 0 {
-		err = fmt.Errorf("mapred.jobtracker.taskalloc.capacitypad = %v: want at least 0", pad)
-	}
+	read := settings{conf: spec.Conf}
+	pad := read.float("mapred.jobtracker.taskalloc.capacitypad", 0.01, 0)
 	f := &fifo{pad: float32(pad), withReduces: newSorted(byPriority)}
 	for k := range f.launching {
 		f.launching[k] = newSorted(byPriority)
 	}
-	return f, err
+	return f, read.err
 }
 
 // byPriority is JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR.

@@ -40,43 +40,40 @@ type fair2Conf struct {
 
 func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
 	read := settings{conf: spec.Conf}
-	delay := read.int("mapred.fairscheduler.locality.delay", -1)
-	node := read.int("mapred.fairscheduler.locality.delay.node", delay)
-	rack := read.int("mapred.fairscheduler.locality.delay.rack", delay)
+	delay := read.int("mapred.fairscheduler.locality.delay", -1, -1)
+	node := read.int("mapred.fairscheduler.locality.delay.node", delay, -1)
+	rack := read.int("mapred.fairscheduler.locality.delay.rack", delay, -1)
 	f := fair2Conf{
 		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", true),
 		caps: [2]int{
-			read.int("mapred.fairscheduler.assignmultiple.maps", -1),
-			read.int("mapred.fairscheduler.assignmultiple.reduces", -1),
+			read.int("mapred.fairscheduler.assignmultiple.maps", -1, -1),
+			read.int("mapred.fairscheduler.assignmultiple.reduces", -1, -1),
 		},
 		sizeBased:    read.bool("mapred.fairscheduler.sizebasedweight", false),
-		maxDiff:      float64(float32(read.float("mapred.fairscheduler.load.max.diff", 0))),
+		maxDiff:      float64(float32(read.float("mapred.fairscheduler.load.max.diff", 0, 0))),
 		autoDelay:    delay == -1 && (node == -1 || rack == -1),
 		nodeDelay:    time.Duration(node) * time.Millisecond,
 		rackDelay:    time.Duration(rack) * time.Millisecond,
-		updateEvery:  read.millis("mapred.fairscheduler.update.interval", 500),
+		updateEvery:  read.millis("mapred.fairscheduler.update.interval", fairUpdate, 1),
 		preempts:     read.bool("mapred.fairscheduler.preemption", false),
 		onlyLogs:     read.bool("mapred.fairscheduler.preemption.only.log", false),
-		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval", 15000),
+		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval", 15*time.Second, 0),
 		mode:         strings.ToLower(spec.Conf.String("defaultPoolSchedulingMode", "fair")),
 		minTimeout:   read.timeout("defaultMinSharePreemptionTimeout"),
 		fairTimeout:  read.timeout("fairSharePreemptionTimeout"),
-		poolDefault:  read.int("poolMaxJobsDefault", unlimitedJobs),
-		userDefault:  read.int("userMaxJobsDefault", unlimitedJobs),
+		poolDefault:  read.int("poolMaxJobsDefault", unlimitedJobs, 0),
+		userDefault:  read.int("userMaxJobsDefault", unlimitedJobs, 0),
+		boost:        read.booster(),
 		meter:        r.MeteredDemand, countGiven: r.CountAssigned,
 	}
-	if read.err != nil {
-		return f, read.err
-	}
+	read.weights(spec.Pools)
+	f.resorts = f.sizeBased || f.boost != nil
 	f.limited = len(spec.Users) > 0 || f.poolDefault < unlimitedJobs || f.userDefault < unlimitedJobs
 	for i := range spec.Pools {
 		f.limited = f.limited || spec.Pools[i].MaxRunningJobs != nil
 		f.weightless = f.weightless || spec.Pools[i].Weight == 0
 	}
-	var err error
-	f.boost, err = newBooster(spec.Conf)
-	f.resorts = f.sizeBased || f.boost != nil
-	return f, err
+	return f, read.err
 }
 
 // poolSchedulable is Pool and PoolSchedulable. Pairs are by type of task.

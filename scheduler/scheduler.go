@@ -240,6 +240,25 @@ func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	return nil, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
 }
 
+// Check reports why one of the jobs could never run under the policy that spec
+// names, on a cluster with so many slots of each type.
+func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload.Job) error {
+	policy, err := New(spec, r)
+	if err != nil {
+		return err
+	}
+	if c, ok := policy.(interface {
+		check(j *workload.Job, slots [2]int) error
+	}); ok {
+		for i := range jobs {
+			if err := c.check(&jobs[i], slots); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // Names lists the policies.
 func Names() []string {
 	var names []string
