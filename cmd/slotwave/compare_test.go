@@ -5,14 +5,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -69,7 +66,7 @@ func TestCompareGaps(t *testing.T) {
 		name, _ := r["model"].(string)
 		mean, _ := r["mean_ns"].(float64)
 		switch {
-		case r["part"] == "makespan" && name == simulation:
+		case r["part"] == "makespan" && name == "simulation":
 			simulated = mean
 		case r["part"] == "makespan" && r["mean_ns"] != nil:
 			parts[name] += mean
@@ -163,32 +160,6 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// Simulations are shared between models that lack the same causes only.
-func TestDivideShares(t *testing.T) {
-	f, err := scenarios.Open(write(t, "one.toml", oneJob), "job.0.first_shuffle_ms=500", "job.0.reduce_shuffle_ms=7000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := f.Scenario(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := &s.Runs[0].Question
-	parts := func(worlds map[uint]time.Duration, name string) []results.GapPart {
-		i := slices.IndexFunc(model.Predictors, func(p model.NamedPredictor) bool { return p.Name == name })
-		list, err := divide(q, worlds, &model.Predictors[i], 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
-	}
-	shared := map[uint]time.Duration{0: time.Minute}
-	parts(shared, "aria")
-	if got, want := parts(shared, "zhang"), parts(map[uint]time.Duration{0: time.Minute}, "zhang"); !slices.Equal(got, want) {
-		t.Errorf("after aria %v, alone %v", got, want)
-	}
-}
-
 func slowstart(v string) (c workload.Conf) {
 	c.Set("mapred.reduce.slowstart.completed.maps", v)
 	return c
@@ -241,7 +212,7 @@ func TestCompareOverVaried(t *testing.T) {
 	makespans := func(args ...string) map[string]any {
 		found := map[string]any{}
 		for _, r := range predictions(t, append([]string{"compare", "--json", "--causes=false"}, args...)...) {
-			if name, _ := r["scenario"].(string); r["part"] == "makespan" && r["model"] == simulation {
+			if name, _ := r["scenario"].(string); r["part"] == "makespan" && r["model"] == "simulation" {
 				found[name] = r["mean_ns"]
 			}
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -229,7 +230,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), holdings(h))
-	return internal(err)
+	return study.Internal(err)
 }
 
 // fits tells whether a format can hold what there is.
@@ -248,39 +249,6 @@ func (k *conversion) fits(h *workload.History) error {
 		return fmt.Errorf("%d jobs, which are files of their own: want a directory for --out", jobs)
 	}
 	return nil
-}
-
-// runsIn are the paths of each history. A folder may hold several runs: a
-// scenario that varies something makes a folder for each of its runs, and results
-// may lie side by side. What else is read in it is one history more.
-func runsIn(args []string) (all [][]string) {
-	for _, arg := range args {
-		files, _ := workload.ReadOptions{}.Files(arg) // reading will tell what is wrong with it
-		var runs [][]string
-		var rest []string
-		for _, file := range files {
-			folder := filepath.Dir(file)
-			tables := []string{filepath.Join(folder, results.JobsName), filepath.Join(folder, results.AttemptsName)}
-			made := isFile(filepath.Join(folder, results.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), results.ManifestName))
-			switch {
-			case !made || !isFile(tables[0]) || !isFile(tables[1]) || file == arg:
-				if _, err := workload.Detect(file); err == nil {
-					rest = append(rest, file)
-				}
-			case file == tables[1]:
-				runs = append(runs, tables)
-			}
-		}
-		switch {
-		case len(runs) == 0:
-			all = append(all, []string{arg})
-		case len(rest) > 0:
-			all = append(append(all, runs...), rest)
-		default:
-			all = append(all, runs...)
-		}
-	}
-	return all
 }
 
 func isFile(name string) bool {
@@ -392,7 +360,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	}
 	a.writing.Store(nil)
 	if err := d.Commit(m); err != nil {
-		return internal(err)
+		return study.Internal(err)
 	}
 	if !file {
 		return nil
@@ -405,7 +373,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 		}
 		err = errors.Join(err, os.Rename(filepath.Join(folder, p.name), filepath.Join(filepath.Dir(to.out), name)))
 	}
-	return internal(errors.Join(err, os.Remove(folder)))
+	return study.Internal(errors.Join(err, os.Remove(folder)))
 }
 
 // complete says what the output is made from, and how.
@@ -420,23 +388,7 @@ func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []str
 	if main := d.main(); main != "" {
 		m.Arguments = append(m.Arguments, "--name="+main)
 	}
-	sums, err := sumsOf(args)
+	sums, err := study.FileSums(args)
 	m.Inputs = append(m.Inputs, sums...)
 	return err
-}
-
-// sumsOf are the sums of files and of what is read of folders.
-func sumsOf(paths []string) (sums []results.FileSum, err error) {
-	files, err := workload.ReadOptions{}.Files(paths...)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		sum, err := results.SumFile(file)
-		if err != nil {
-			return nil, err
-		}
-		sums = append(sums, sum)
-	}
-	return sums, nil
 }

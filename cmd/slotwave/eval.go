@@ -14,6 +14,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
 )
 
 // evaluators are all models that answer one JSON object, sorted by name.
@@ -45,7 +46,7 @@ A question that is wrong or misses a field is an error that names the field.`,
 			switch {
 			case list:
 				_, err := fmt.Fprintln(a.stdout, strings.Join(evaluatorNames(), "\n"))
-				return internal(err)
+				return study.Internal(err)
 			case len(args) == 0:
 				return fmt.Errorf("want the name of a model; slotwave eval --list names them")
 			}
@@ -74,5 +75,5 @@ func (a *app) eval(name string) error {
 	}
 	out := json.NewEncoder(a.stdout)
 	out.SetIndent("", "  ")
-	return internal(out.Encode(answer))
+	return study.Internal(out.Encode(answer))
 }

@@ -78,7 +78,7 @@ func TestFitErrors(t *testing.T) {
 		{[]string{write(t, "p.csv", "phase,row,data_mb,duration_ms\nread,1,2,NaN\n")}, `line 2: duration_ms "NaN"`},
 		{[]string{"nothing.csv"}, "nothing.csv"},
 		{[]string{path, "--weight", "bisquared"}, "want one of"},
-		{[]string{path, "--heap", "x"}, "--heap"},
+		{[]string{path, "--heap", "x"}, "heap"},
 		{[]string{path, "--heap", "200m", "--sort-factor", "1"}, "F: 1: want"},
 		{[]string{path, "--min-rows", "1"}, "min_pts"},
 	} {

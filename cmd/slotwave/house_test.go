@@ -17,7 +17,8 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows are the rooms that each room may know.
 var arrows = map[string][]string{
-	"cmd/slotwave":        {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "workload"},
+	"cmd/slotwave":        {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "study", "workload"},
+	"internal/validation": {},
 	"diagnose":            {"model", "model/input", "workload"},
 	"model":               {"model/fit", "model/input", "workload"},
 	"model/fit":           {"model/input"},
@@ -29,6 +30,7 @@ var arrows = map[string][]string{
 	"sim":                 {"model", "model/input", "scheduler", "sim/engine", "sim/station", "workload"},
 	"sim/engine":          {},
 	"sim/station":         {"sim/engine"},
+	"study":               {"model", "model/fit", "model/input", "results", "scenarios", "sim", "workload"},
 	"workload":            {},
 	"workload/shareddata": {},
 }

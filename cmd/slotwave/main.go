@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
 )
 
 func main() {
@@ -73,15 +73,6 @@ type coded struct {
 
 func (c coded) Unwrap() error { return c.error }
 
-// internal marks an error that is not the user's. What the system says of a
-// file is: a full disk, or a folder that is gone.
-func internal(err error) error {
-	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) || errors.As(err, new(*os.SyscallError)) {
-		return err
-	}
-	return coded{exitInternal, err}
-}
-
 // printer is the standard output; it keeps the first error, for those who do
 // not look.
 type printer struct {
@@ -125,6 +116,9 @@ func (a *app) run(args []string) (code int) {
 func exitCode(err error) int {
 	if c := (coded{}); errors.As(err, &c) {
 		return c.code
+	}
+	if errors.As(err, new(study.InternalError)) {
+		return exitInternal
 	}
 	if l := (*sim.LimitReached)(nil); errors.As(err, &l) {
 		return exitLimit

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/study"
 )
 
 func TestMicrobench(t *testing.T) {
@@ -31,11 +32,11 @@ func TestMicrobench(t *testing.T) {
 
 // Without contention a phase takes what its data takes; the grid is the paper's.
 func TestMicrobenchAlone(t *testing.T) {
-	bed, err := openTestbed("dl145-g3", "phase", 1)
+	bed, err := study.OpenTestbed("dl145-g3", "phase", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := bed.profile(model.BenchmarkRow)
+	profile, err := bed.Profile(model.BenchmarkRow)
 	if err != nil {
 		t.Fatal(err)
 	}

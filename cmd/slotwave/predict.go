@@ -4,119 +4,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/study"
 )
 
 // knowledge are the files with what models must be told besides the question.
-type knowledge struct {
-	platform, statistics string
-	history              []string
-}
+type knowledge struct{ study.KnowledgeFiles }
 
 func (k *knowledge) flags(c *cobra.Command) {
-	c.Flags().StringVar(&k.platform, "platform-model", "", "`FILE` with a fitted platform (slotwave fit --json), for zhang")
-	c.Flags().StringVar(&k.statistics, "statistics", "", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou")
-	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` of runs of the job on other input or with other reduces, for hp, ihp and cresp")
-}
-
-// read reads the files and returns their sums.
-func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
-	var known model.Knowledge
-	var sums []results.FileSum
-	read := func(name string, to func([]byte) error) error {
-		if name == "" {
-			return nil
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		sums = append(sums, results.Sum(name, data))
-		if err := to(data); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
-	}
-	err := errors.Join(
-		read(k.platform, func(data []byte) error {
-			p, err := model.ReadPlatform(data)
-			known.Platform = &p
-			return err
-		}),
-		read(k.statistics, func(data []byte) error {
-			s := struct {
-				model.HerodotouStatistics `input:"partial"`
-			}{model.UnknownStatistics()}
-			known.Statistics = &s.HerodotouStatistics
-			return input.Decode(data, &s)
-		}))
-	if err == nil && k.history != nil {
-		var learnt model.Knowledge
-		if learnt, sums, err = k.learn(sums); err == nil {
-			learnt.Platform, learnt.Statistics = known.Platform, known.Statistics
-			known = learnt
-		}
-	}
-	return known, sums, err
-}
-
-// learn reads the runs of a job.
-func (k *knowledge) learn(sums []results.FileSum) (known model.Knowledge, _ []results.FileSum, err error) {
-	var runs []model.RecordedRun
-	name := ""
-	for _, paths := range runsIn(k.history) {
-		h, err := workload.Open(paths...)
-		if err != nil {
-			return known, nil, err
-		}
-		if err := h.Strict(); err != nil {
-			return known, nil, err
-		}
-		for i := range h.Jobs {
-			j := &h.Jobs[i]
-			if name == "" {
-				name = j.Name
-			}
-			if j.Name != name {
-				return known, nil, fmt.Errorf("--history: runs of %q and of %q: want those of one job", name, j.Name)
-			}
-			one := workload.History{Jobs: h.Jobs[i : i+1]}
-			r, err := model.RecordRun(one.Attempts(), j.Submit, j.Finish)
-			if err != nil {
-				return known, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
-			}
-			runs = append(runs, r)
-		}
-		read, err := sumsOf(paths)
-		if err != nil {
-			return known, nil, err
-		}
-		sums = append(sums, read...)
-	}
-	known, err = model.Learn(runs)
-	if err != nil {
-		err = fmt.Errorf("--history: %w", err)
-	}
-	return known, sums, err
+	c.Flags().StringVar(&k.Platform, "platform-model", "", "`FILE` with a fitted platform (slotwave fit --json), for zhang")
+	c.Flags().StringVar(&k.Statistics, "statistics", "", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou")
+	c.Flags().StringArrayVar(&k.History, "history", nil, "`TRACE` of runs of the job on other input or with other reduces, for hp, ihp and cresp")
 }
 
 func (k *knowledge) arguments() []string {
 	var args []string
-	if k.platform != "" {
-		args = append(args, "--platform-model="+k.platform)
+	if k.Platform != "" {
+		args = append(args, "--platform-model="+k.Platform)
 	}
-	if k.statistics != "" {
-		args = append(args, "--statistics="+k.statistics)
+	if k.Statistics != "" {
+		args = append(args, "--statistics="+k.Statistics)
 	}
-	for _, h := range k.history {
+	for _, h := range k.History {
 		args = append(args, "--history="+h)
 	}
 	return args
@@ -147,15 +61,12 @@ asked how many nodes, like those of the scenario, have its job done in time.`,
 }
 
 // openTold opens a scenario and reads what models are told besides.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study, model.Knowledge, []results.FileSum, error) {
-	known, sums, err := told.read()
+func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, model.Knowledge, []results.FileSum, error) {
+	known, sums, err := told.Read()
 	if err != nil {
 		return nil, known, nil, err
 	}
-	s, err := k.open(name)
-	if err == nil && !k.quiet {
-		a.warn(s.first.Warnings)
-	}
+	s, err := a.open(name, k)
 	return s, known, sums, err
 }
 
@@ -168,16 +79,9 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 	if err != nil {
 		return err
 	}
-	p := results.Provisions{Deadline: deadline}
-	for i := range s.first.Runs {
-		q := &s.first.Runs[i].Question
-		list, err := model.Provision(*q, known, deadline)
-		if err != nil {
-			return err
-		}
-		for _, x := range list {
-			p.Add(q, x)
-		}
+	p, err := s.Provision(known, deadline)
+	if err != nil {
+		return err
 	}
 	return a.show(k, p.WriteText, p.WriteJSON)
 }
@@ -187,41 +91,21 @@ func (a *app) predict(name string, k *asked, told *knowledge) error {
 	if err != nil {
 		return err
 	}
-	answers := &results.Answers{}
-	for i := range s.first.Runs {
-		list, err := ask(&s.first.Runs[i].Question, known)
-		if err != nil {
-			return err
-		}
-		answers.List = append(answers.List, list...)
+	answers, err := s.Predict(known)
+	if err != nil {
+		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return answers.Write(d, s.first.Title) }
-		if err := a.keep(s, write, append(k.arguments("predict", name), told.arguments()...), sums); err != nil {
+		write := func(d *results.Dir) error { return answers.Write(d, s.Scenario.Title) }
+		if err := a.keep(s, k, write, append(k.arguments("predict", name), told.arguments()...), sums); err != nil {
 			return err
 		}
 	}
 	return a.show(k, answers.WriteText, answers.WriteJSON)
 }
 
-// ask puts a question to every model. A model that cannot answer is no error;
-// one that was told what makes no sense is.
-func ask(q *model.WhatIf, known model.Knowledge) ([]results.Answer, error) {
-	var list []results.Answer
-	for _, m := range model.Predictors {
-		p, err := m.New(known).Predict(*q)
-		if err != nil && !errors.Is(err, model.ErrNotApplicable) {
-			return nil, fmt.Errorf("%s: %w", m.Name, err)
-		}
-		p.Model = m.Name
-		list = append(list, results.Answer{Scenario: q.Name, Prediction: p, Err: err})
-	}
-	return list, nil
-}
-
 // keep writes results into the directory that was asked for.
-func (a *app) keep(s *study, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
-	k := s.asked
+func (a *app) keep(s *study.Study, k *asked, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
 	d, err := results.Create(k.out, k.force)
 	if err != nil {
 		return err
@@ -229,15 +113,9 @@ func (a *app) keep(s *study, write func(*results.Dir) error, arguments []string,
 	defer d.Abort()
 	a.writing.Store(d)
 	if err := write(d); err != nil {
-		return internal(err)
+		return study.Internal(err)
 	}
-	m, err := s.manifest(arguments)
-	if err != nil {
-		return err
-	}
-	m.Inputs = append(m.Inputs, read...)
-	a.writing.Store(nil)
-	return internal(d.Commit(m))
+	return a.commit(d, s, arguments, read)
 }
 
 // show prints a result as text or as JSON.
@@ -253,5 +131,5 @@ func (a *app) show(k *asked, text func(io.Writer, bool) error, json func(io.Writ
 			_, err = fmt.Fprintf(a.stdout, "\nresults in %s\n", printable(k.out))
 		}
 	}
-	return internal(err)
+	return study.Internal(err)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -66,7 +67,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	if k.on != "" && (k.json || strings.EqualFold(filepath.Ext(k.to.main()), ".json")) {
 		return errors.New("--on: finds programs, which have no form in JSON: want no --json, and .toml or a directory for --out")
 	}
-	for _, paths := range runsIn(args) {
+	for _, paths := range study.Histories(args) {
 		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
 		if err != nil {
 			return err
@@ -101,10 +102,10 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	case k.quiet:
 		return nil
 	case k.json:
-		return internal(workload.WriteProfilesJSON(a.stdout, each))
+		return study.Internal(workload.WriteProfilesJSON(a.stdout, each))
 	}
 	var text bytes.Buffer
-	return internal(each(func(x *workload.Profile) error {
+	return study.Internal(each(func(x *workload.Profile) error {
 		text.Reset()
 		if err := workload.WriteProfileText(&text, x); err != nil {
 			return err

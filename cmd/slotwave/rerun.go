@@ -12,6 +12,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -44,7 +45,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	}
 	if out == "" {
 		if out, err = os.MkdirTemp("", "slotwave-rerun-"); err != nil {
-			return internal(err)
+			return study.Internal(err)
 		}
 		defer os.RemoveAll(out)
 	}
@@ -59,7 +60,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	}
 	again, err := results.ReadManifest(out)
 	if err != nil {
-		return internal(err)
+		return study.Internal(err)
 	}
 	if err := sameOutputs(m, again); err != nil {
 		return coded{exitInternal, fmt.Errorf("%s: %w", path, err)}

@@ -14,6 +14,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -89,7 +90,7 @@ func (a *app) validate(name string, strict bool) error {
 	}
 	var n held
 	lost := 0
-	for _, paths := range runsIn([]string{name}) {
+	for _, paths := range study.Histories([]string{name}) {
 		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
 		if err != nil {
 			return err

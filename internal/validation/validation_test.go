@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"bytes"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/study"
 )
 
 // The tables of docs/validation.md are what the measurements give today.
@@ -42,18 +44,18 @@ func TestValidationPage(t *testing.T) {
 }
 
 func oracleTable(t *testing.T, data string) string {
-	all, err := compareAll([]string{filepath.Join(data, "oracle")})
+	all, err := study.CompareCases([]string{filepath.Join(data, "oracle")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	writeAgreements(&b, all)
+	study.WriteAgreements(&b, all)
 	runs, exact, attempts := 0, 0, 0
 	for _, a := range all {
-		if a.matches() {
+		if a.Exact() {
 			runs++
 		}
-		exact, attempts = exact+a.exact, attempts+a.attempts
+		exact, attempts = exact+a.Same, attempts+a.Attempts
 	}
 	fmt.Fprintf(&b, "\n%d of %d runs are exact in every attempt; %d of %d attempts are.\n", runs, len(all), exact, attempts)
 	return b.String()

@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"encoding/json"
@@ -209,9 +209,9 @@ func TestYearsApart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := writeFile(t, filepath.Join(t.TempDir(), "years.toml"), fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
+	file := write(t, "years.toml", fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
 	code, _, errs := call("", "run", file, "--out", filepath.Join(t.TempDir(), "out"))
-	if code != exitLimit || !strings.Contains(errs, "jobs are submitted up to 4") || !strings.Contains(errs, "fold") {
+	if code != 3 || !strings.Contains(errs, "jobs are submitted up to 4") || !strings.Contains(errs, "fold") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }

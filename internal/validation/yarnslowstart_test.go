@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"encoding/csv"
@@ -218,7 +218,7 @@ func TestYarnSlowstart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(calibrationText(&found))
+	t.Log(calibrated(t, &found))
 	var b strings.Builder
 	b.WriteString("| slowstart | first reduce starts: measured s | simulated | last map ends: measured | simulated | job: measured (runs) | simulated | difference |\n|---|---|---|---|---|---|---|---|\n")
 	worst, steps := 0.0, map[string]*yarnRun{}

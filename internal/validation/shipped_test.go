@@ -1,9 +1,7 @@
-package main
+package validation
 
 import (
-	"bytes"
-	"flag"
-	"io"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,8 +10,6 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 )
-
-var update = flag.Bool("update", false, "write the results of the shipped scenarios anew")
 
 const committed = "../../results"
 
@@ -53,10 +49,7 @@ func simulateShipped(t *testing.T, names []string, all []*shown) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			var stderr bytes.Buffer
-			if code := run([]string{"run", name, "--quiet", "--out", dir}, io.Discard, &stderr); code != exitDone {
-				t.Fatalf("exit code %d: %s", code, &stderr)
-			}
+			verb(t, "run", name, "--quiet", "--out", dir)
 			got, err := results.ReadManifest(dir)
 			if err != nil {
 				t.Fatal(err)
@@ -117,4 +110,24 @@ func keep(t *testing.T, dir, home string, m results.Manifest) {
 			t.Fatal(err)
 		}
 	}
+}
+
+func decodeManifest(t *testing.T, data []byte) results.Manifest {
+	t.Helper()
+	var m results.Manifest
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// withoutBuild is a manifest that does not change with the program that made it.
+func withoutBuild(t *testing.T, m results.Manifest) []byte {
+	t.Helper()
+	m.Build = results.Build{Modules: []results.Module{}}
+	data, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return append(data, '\n')
 }

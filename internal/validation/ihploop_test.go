@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"fmt"
@@ -21,10 +21,10 @@ func (l *attemptLog) Attempt(a *workload.Attempt) { *l = append(*l, *a) }
 func gigabytes(gb float64, reduces int) load { return load{gb, int(gb * 16), reduces} }
 
 // asks is the question of a program with so much to do.
-func (b *testbed) asks(p model.Program, l load) model.WhatIf {
+func (b testbed) asks(p model.Program, l load) model.WhatIf {
 	j := workload.Job{Maps: workload.MapTasks{Count: l.maps, InputBytes: int64(l.bytes())}, Reduces: workload.ReduceTasks{Count: l.reduces}}
 	j.Conf.Set("mapred.reduce.slowstart.completed.maps", "0.05")
-	return b.job(j, p)
+	return b.Job(j, p)
 }
 
 // A history of runs over sizes and reduces predicts runs of other sizes and
@@ -122,7 +122,7 @@ func TestIHPLoop(t *testing.T) {
 }
 
 // fetchedOf is the map output of a question's job, from its first map.
-func fetchedOf(t *testing.T, b *testbed, q *model.WhatIf) float64 {
+func fetchedOf(t *testing.T, b testbed, q *model.WhatIf) float64 {
 	t.Helper()
 	var log attemptLog
 	one := *q
@@ -139,7 +139,7 @@ func fetchedOf(t *testing.T, b *testbed, q *model.WhatIf) float64 {
 
 // provisioned holds the clusters that the history takes for deadlines against the
 // smallest that meet them when simulated.
-func provisioned(t *testing.T, bed *testbed, program model.Program, known model.Knowledge) {
+func provisioned(t *testing.T, bed testbed, program model.Program, known model.Knowledge) {
 	t.Helper()
 	var ihp model.Predictor
 	for _, m := range model.Predictors {

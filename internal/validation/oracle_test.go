@@ -1,6 +1,10 @@
-package main
+package validation
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/slotwave/slotwave/study"
+)
 
 // Runs in which the outcome hangs on the identity hash of an object in the
 // JobTracker's memory although Hadoop happened to repeat them: exact ties of
@@ -12,7 +16,7 @@ var hashOrder = map[string]int{"fair1-one-pool": 4, "fair1-stream": 5}
 // and finish to the millisecond wherever Hadoop repeats itself; elsewhere job
 // times and counts within what was recorded.
 func TestDecisionsOfTheRealJobTracker(t *testing.T) {
-	all, err := compareAll([]string{shared(t, "data/oracle")})
+	all, err := study.CompareCases([]string{shared(t, "data/oracle")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -21,11 +25,11 @@ func TestDecisionsOfTheRealJobTracker(t *testing.T) {
 	}
 	for _, a := range all {
 		switch {
-		case a.matches():
-		case a.deterministic && hashOrder[a.name] != a.run:
-			t.Errorf("%s run %d: %d of %d attempts, %d missing, %d more: %s", a.name, a.run, a.exact, a.attempts, a.missing, a.additional, a.first)
-		case a.outside != "":
-			t.Logf("%s run %d: %s", a.name, a.run, a.outside)
+		case a.Exact():
+		case a.Repeats && hashOrder[a.Name] != a.Run:
+			t.Errorf("%s run %d: %d of %d attempts: %s", a.Name, a.Run, a.Same, a.Attempts, a.First)
+		case a.Outside != "":
+			t.Logf("%s run %d: %s", a.Name, a.Run, a.Outside)
 		}
 	}
 }

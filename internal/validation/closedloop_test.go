@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -102,12 +103,12 @@ func (r *pastRun) job(t *testing.T, l load) model.PlatformJob {
 }
 
 // play simulates a program.
-func (b *testbed) play(t *testing.T, p model.Program, l load, slowstart string) *pastRun {
+func (b testbed) play(t *testing.T, p model.Program, l load, slowstart string) *pastRun {
 	t.Helper()
 	j := workload.Job{Maps: workload.MapTasks{Count: l.maps, InputBytes: int64(l.bytes())}, Reduces: workload.ReduceTasks{Count: l.reduces}}
 	j.Conf.Set("mapred.reduce.slowstart.completed.maps", slowstart)
 	r := &pastRun{used: map[string]time.Duration{}}
-	answer, err := sim.Simulator{Recorder: r}.Predict(b.job(j, p))
+	answer, err := sim.Simulator{Recorder: r}.Predict(b.Job(j, p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,13 +116,13 @@ func (b *testbed) play(t *testing.T, p model.Program, l load, slowstart string) 
 	return r
 }
 
-func open(t *testing.T, platform, fidelity string, settings ...string) *testbed {
+func open(t *testing.T, platform, fidelity string, settings ...string) testbed {
 	t.Helper()
-	b, err := openTestbed(platform, fidelity, 1, settings...)
+	b, err := study.OpenTestbed(platform, fidelity, 1, settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return testbed{b}
 }
 
 // evenly weighs contention, which is no gross error, and leaves nothing out.
@@ -129,9 +130,9 @@ func evenly() model.PlatformOptions {
 	return model.PlatformOptions{Robust: fit.RobustOptions{Weight: "huber"}, EqualSpread: true}
 }
 
-func fitted(t *testing.T, b *testbed, row float64) (model.Platform, []model.PhaseFit) {
+func fitted(t *testing.T, b testbed, row float64) (model.Platform, []model.PhaseFit) {
 	t.Helper()
-	profile, err := b.profile(row)
+	profile, err := b.Profile(row)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,13 +359,13 @@ func TestShuffleBreak(t *testing.T) {
 }
 
 // shuffle is what a reduce of a benchmark shows that writes nothing.
-func (b *testbed) shuffle(t *testing.T, g model.GridPoint) model.PhaseRow {
+func (b testbed) shuffle(t *testing.T, g model.GridPoint) model.PhaseRow {
 	t.Helper()
 	j, p, err := g.Benchmark(model.BenchmarkRow)
 	p.Data.ReduceSizeSel, p.Data.ReduceRecsSel = 0, 0
 	var o observer
 	if err == nil {
-		_, err = sim.Simulator{Recorder: &o}.Predict(b.job(j, p))
+		_, err = sim.Simulator{Recorder: &o}.Predict(b.Job(j, p))
 	}
 	i := slices.IndexFunc(o.PlatformProfile, func(p model.PhaseRows) bool { return p.Phase == "shuffle" })
 	if err != nil || i < 0 {

@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"bytes"
@@ -250,7 +250,7 @@ func findSortPlatform(t *testing.T, s *samples) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Log(calibrationText(&found))
+	t.Log(calibrated(t, &found))
 	m := found.Machine
 	m.NIC, m.Title = start.NIC, "Xeon servers of HiTune, with the rates that its Sort shows"
 	m.Source = append(slices.Clone(start.Source), "disk rates and costs of records: with them the simulation of hitune-sort shows the medians of read, collect, flush and reduce phase that HiTune's sampler saw in the tasks of even numbers")

@@ -1,4 +1,4 @@
-package main
+package validation
 
 import (
 	"encoding/csv"
@@ -113,16 +113,6 @@ func figure(row map[string]string, key string) float64 {
 		return math.NaN()
 	}
 	return v
-}
-
-// verb runs the program, which has to succeed.
-func verb(t *testing.T, args ...string) string {
-	t.Helper()
-	code, out, errs := call("", args...)
-	if code != exitDone {
-		t.Fatalf("%q: exit %d: %s", args, code, errs)
-	}
-	return out
 }
 
 // taskLog keeps the attempts of one run.
