@@ -29,26 +29,27 @@ func (a *app) calibrateCommand() *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
 		Use:   "calibrate PROFILE.csv",
-		Short: "Find the platform that shows a measured profile",
-		Long: `Find the rates of disks and network and the costs of Hadoop with which simulated
-microbenchmarks show a measured platform profile, and at fidelity device how the
-rate of a disk falls with its streams. What the profile does not tell stays near
-the platform that the search starts from.
+		Short: "Fit device rates and CPU costs to a measured platform profile",
+		Long: `Find the rates of disks and network and the CPU costs of Hadoop with which
+simulated microbenchmarks reproduce a measured platform profile. At fidelity
+device, also find how the rate of a disk falls with the number of its streams.
+Values that the profile does not determine stay close to those of --platform.
 
-Speed is a matter of scale: costs are those of a core of the platform's speed.`,
+A profile cannot separate CPU costs from the speed of a core. The costs that are
+found hold for the core speed of --platform.`,
 		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.calibrate(args[0], k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: shipped, or a file")
-	f.StringVar(&k.fidelity, "fidelity", "phase", "of the microbenchmarks: phase, or device for profiles with contention")
-	f.StringVar(&k.out, "out", "", "`FILE` of the platform (.toml)")
-	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row of the measured benchmarks")
+	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: a shipped one or a file")
+	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
+	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml)")
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, of whose cluster the benchmarks make use")
-	f.BoolVar(&k.force, "force", false, "replace a file")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
+	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
 }
@@ -109,7 +110,7 @@ func (b *testbed) with(m model.Machine) *testbed {
 func calibrationText(c *model.Calibration) string {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "phase\tamounts\tmean off before\tafter\tworst before\tafter")
+	fmt.Fprintln(t, "phase\tpoints\tmean error before\tafter\tlargest error before\tafter")
 	for _, p := range c.Phases {
 		fmt.Fprintf(t, "%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\n", p.Phase, p.Points,
 			100*p.MeanBefore, 100*p.MeanAfter, 100*p.WorstBefore, 100*p.WorstAfter)
@@ -119,13 +120,13 @@ func calibrationText(c *model.Calibration) string {
 		k := &c.Knobs[i]
 		known := fmt.Sprintf("%.1f %%", 100*k.Error)
 		if !k.Told() {
-			known = "not told by the profile alone"
+			known = "not determined by the profile alone"
 		}
 		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
 	}
 	t.Flush()
 	for _, names := range c.Tangles {
-		fmt.Fprintf(&text, "\nTold only together: %s\n", strings.Join(names, ", "))
+		fmt.Fprintf(&text, "\nDetermined only jointly: %s\n", strings.Join(names, ", "))
 	}
 	fmt.Fprintf(&text, "\n%d runs of the benchmarks\n", c.Runs)
 	return text.String()
@@ -144,14 +145,14 @@ func inUnit(key string, v float64) float64 {
 func platform(c *model.Calibration, profile, start string) *model.Machine {
 	m := c.Machine
 	m.Title += ", calibrated"
-	m.Source = []string{"slotwave calibrate: benchmarks on this platform show the profile " + profile}
+	m.Source = []string{"slotwave calibrate: simulated benchmarks on this platform reproduce the profile " + profile}
 	m.Assumed = nil
 	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
 		m.Assumed = append(m.Assumed, key+": as in "+start+"; the profile does not depend on it")
 	}
 	for i := range c.Knobs {
 		if k := &c.Knobs[i]; !k.Told() {
-			m.Assumed = append(m.Assumed, k.Name+": the profile tells it only together with others; near to that of "+start)
+			m.Assumed = append(m.Assumed, k.Name+": the profile determines it only jointly with others; kept close to that of "+start)
 		}
 	}
 	return &m
