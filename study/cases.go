@@ -296,7 +296,7 @@ func CompareCases(dirs []string) ([]*Agreement, error) {
 		}
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: want directories of cases, each with a case.json and run1", dirs[0])
+		return nil, fmt.Errorf("%s: no recorded case found: want directories that hold a case.json and a run1", dirs[0])
 	}
 	return all, nil
 }

@@ -245,7 +245,7 @@ func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *model.NamedPr
 		parts = append(parts, results.GapPart{Cause: c.String(), Time: now - next})
 		now = next
 	}
-	return append(parts, results.GapPart{Cause: "the model's own", Time: now - predicted}), nil
+	return append(parts, results.GapPart{Cause: "unexplained (model error)", Time: now - predicted}), nil
 }
 
 // aboveFirst lists the runs whose makespan differs from the first run's by more

@@ -69,7 +69,7 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	}
 	steps := math.Floor((v[1]-v[0])/v[2] + 1e-9)
 	if !(v[2] > 0 && steps >= 0 && steps < maxValues) {
-		return fmt.Errorf("--over %s: want a step above 0 that makes 1 to %d values", text, maxValues)
+		return fmt.Errorf("--over %s: want a step above 0 that gives 1 to %d values", text, maxValues)
 	}
 	for i := range int(steps) + 1 {
 		at := v[0] + float64(float64(i)*v[2])

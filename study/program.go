@@ -59,13 +59,13 @@ func FindProgram(q model.WhatIf, r *workload.Profile) (FoundProgram, error) {
 		return f, err
 	}
 	if r.MapTime.N == 0 || r.MapInBytes.N == 0 || r.MapInRecords.Mean <= 0 {
-		return f, fmt.Errorf("no times of maps: want a history with counters")
+		return f, fmt.Errorf("no map times or input counters: want a history with counters")
 	}
 	f.Recorded = r.MapTime.Mean
 	f.ReduceCPU = 400
-	f.Assumed = append(f.Assumed, "cpu.reduce_record: a history does not tell it from the wait for the commit")
+	f.Assumed = append(f.Assumed, "cpu.reduce_record: a history does not separate it from the wait for the commit")
 	if f.Combiner {
-		f.Assumed = append(f.Assumed, "combiner.record: part of cpu.map_record")
+		f.Assumed = append(f.Assumed, "combiner.record: included in cpu.map_record")
 	}
 	j := q.Jobs[0]
 	j.ID, j.Program, j.Profile = "recorded", f.Name, nil
@@ -82,7 +82,7 @@ func FindProgram(q model.WhatIf, r *workload.Profile) (FoundProgram, error) {
 		f.Simulated = m.sum.Seconds() / float64(max(1, m.n))
 		off := f.Recorded - f.Simulated
 		if math.Abs(off) <= near*f.Recorded {
-			f.Source = append(f.Source, "cpu.map_record: that with which simulated maps take as long as the recorded ones")
+			f.Source = append(f.Source, "cpu.map_record: makes simulated maps take as long as the recorded ones")
 			return f, nil
 		}
 		if round == rounds || off < 0 && f.MapCPU == 0 {

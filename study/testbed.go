@@ -147,14 +147,14 @@ func (b *Testbed) on(m model.Machine) *Testbed {
 func CalibratedPlatform(c *model.Calibration, profile, start string) *model.Machine {
 	m := c.Machine
 	m.Title += ", calibrated"
-	m.Source = []string{"slotwave calibrate: benchmarks on this platform show the profile " + profile}
+	m.Source = []string{"slotwave calibrate: simulated benchmarks on this platform reproduce the profile " + profile}
 	m.Assumed = nil
 	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
 		m.Assumed = append(m.Assumed, key+": as in "+start+"; the profile does not depend on it")
 	}
 	for i := range c.Knobs {
 		if k := &c.Knobs[i]; !k.Told() {
-			m.Assumed = append(m.Assumed, k.Name+": the profile tells it only together with others; near to that of "+start)
+			m.Assumed = append(m.Assumed, k.Name+": the profile determines it only jointly with others; kept close to that of "+start)
 		}
 	}
 	return &m
@@ -165,7 +165,7 @@ func CalibratedPlatform(c *model.Calibration, profile, start string) *model.Mach
 func WriteCalibration(w io.Writer, c *model.Calibration) error {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "phase\tamounts\tmean off before\tafter\tworst before\tafter")
+	fmt.Fprintln(t, "phase\tpoints\tmean error before\tafter\tlargest error before\tafter")
 	for _, p := range c.Phases {
 		fmt.Fprintf(t, "%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\n", p.Phase, p.Points,
 			100*p.MeanBefore, 100*p.MeanAfter, 100*p.WorstBefore, 100*p.WorstAfter)
@@ -175,13 +175,13 @@ func WriteCalibration(w io.Writer, c *model.Calibration) error {
 		k := &c.Knobs[i]
 		known := fmt.Sprintf("%.1f %%", 100*k.Error)
 		if !k.Told() {
-			known = "not told by the profile alone"
+			known = "not determined by the profile alone"
 		}
 		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
 	}
 	t.Flush()
 	for _, names := range c.Tangles {
-		fmt.Fprintf(&text, "\nTold only together: %s\n", strings.Join(names, ", "))
+		fmt.Fprintf(&text, "\nDetermined only jointly: %s\n", strings.Join(names, ", "))
 	}
 	fmt.Fprintf(&text, "\n%d runs of the benchmarks\n", c.Runs)
 	_, err := text.WriteTo(w)

@@ -28,26 +28,27 @@ func (a *app) calibrateCommand() *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
 		Use:   "calibrate PROFILE.csv",
-		Short: "Find the platform that shows a measured profile",
-		Long: `Find the rates of disks and network and the costs of Hadoop with which simulated
-microbenchmarks show a measured platform profile, and at fidelity device how the
-rate of a disk falls with its streams. What the profile does not tell stays near
-the platform that the search starts from.
+		Short: "Fit device rates and CPU costs to a measured platform profile",
+		Long: `Find the rates of disks and network and the CPU costs of Hadoop with which
+simulated microbenchmarks reproduce a measured platform profile. At fidelity
+device, also find how the rate of a disk falls with the number of its streams.
+Values that the profile does not determine stay close to those of --platform.
 
-Speed is a matter of scale: costs are those of a core of the platform's speed.`,
+A profile cannot separate CPU costs from the speed of a core. The costs that are
+found hold for the core speed of --platform.`,
 		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.calibrate(args[0], k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: shipped, or a file")
-	f.StringVar(&k.fidelity, "fidelity", "phase", "of the microbenchmarks: phase, or device for profiles with contention")
-	f.StringVar(&k.out, "out", "", "`FILE` of the platform (.toml)")
-	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row of the measured benchmarks")
+	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: a shipped one or a file")
+	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
+	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml)")
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, of whose cluster the benchmarks make use")
-	f.BoolVar(&k.force, "force", false, "replace a file")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
+	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
 }

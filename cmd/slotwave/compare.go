@@ -26,27 +26,28 @@ func (a *app) compareCommand() *cobra.Command {
 	k := &comparing{}
 	c := &cobra.Command{
 		Use:   "compare SCENARIO...",
-		Short: "Simulate scenarios and put the analytic models beside",
-		Long: `Simulate one or several scenarios, ask every analytic model about them, and show
-the answers and their differences in one table and on the same plots. The gap
-between the simulation and a model is divided among its causes by simulations in
-which one cause after another is switched off.
+		Short: "Simulate scenarios and compare them with the analytic models",
+		Long: `Simulate one or more scenarios, ask every analytic model about each of them, and
+print the answers and their differences. --out also writes plots. To explain the
+gap between the simulation and a model, slotwave repeats the simulation and
+switches off one cause after another.
 
---over varies a key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a dot is
-one of every [[job]]. A key that [vary] names too takes the values of --over alone.
---fail-above 10% (or 0.1) ends with exit code 4 if a model differs by more from the
-simulation, or a scenario from that which --baseline names.`,
+--over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a
+dot is set in every [[job]]. Values of --over replace those of [vary].
+
+--fail-above 10% (or 0.1) exits with code 4 if a model differs by more from the
+simulation, or a scenario from the one that --baseline names.`,
 		Example: "  slotwave compare two-jobs\n  slotwave compare one.toml two.toml --baseline one --fail-above 10%\n  slotwave compare my.toml --over reduces=8:240:8 --out out/reduces",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },
 	}
-	k.asked.flags(c, "none, nothing is written")
+	k.asked.flags(c, "none: nothing is written")
 	k.knowledge.flags(c)
 	f := c.Flags()
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
-	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario, or of the model, that others are measured by (default simulation)")
-	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE` such as 10% above which the exit code is 4")
-	f.BoolVar(&k.causes, "causes", true, "divide the gap between simulation and models among its causes")
+	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario or model to compare with (default simulation)")
+	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE`, such as 10%, above which the exit code is 4")
+	f.BoolVar(&k.causes, "causes", true, "split the gap between simulation and models by cause")
 	return c
 }
 
@@ -79,7 +80,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		return err
 	}
 	if len(c.Above) > 0 {
-		return coded{exitAbove, fmt.Errorf("more than %s apart: %s", k.failAbove, strings.Join(c.Above, "; "))}
+		return coded{exitAbove, fmt.Errorf("difference above %s: %s", k.failAbove, strings.Join(c.Above, "; "))}
 	}
 	return nil
 }
@@ -104,13 +105,13 @@ func parsePart(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !(v >= 0) {
-		return 0, fmt.Errorf("--fail-above %s: want a part such as 10%% or 0.1", text)
+		return 0, fmt.Errorf("--fail-above %s: want a fraction such as 10%% or 0.1", text)
 	}
 	if percent {
 		return v / 100, nil
 	}
 	if v > 1 {
-		return 0, fmt.Errorf("--fail-above %s: a part above 1: want %s%% or %g", text, text, v/100)
+		return 0, fmt.Errorf("--fail-above %s: got a fraction above 1: want %s%% or %g", text, text, v/100)
 	}
 	return v, nil
 }

@@ -73,7 +73,7 @@ func TestCompareGaps(t *testing.T) {
 		case r["part"] == "gap":
 			parts[name] += mean
 			gaps++
-			if r["note"] == "the model's own" {
+			if r["note"] == "unexplained (model error)" {
 				own[name] = mean
 			}
 		}
@@ -245,7 +245,7 @@ func TestCompareFailAbove(t *testing.T) {
 		{[]string{path, "--fail-above", "10%", "--baseline", "waves"}, exitAbove, "one, simulation: +"},
 		{[]string{path, "two-jobs", "--fail-above", "10%", "--baseline", "one"}, exitAbove, "two-jobs: +"},
 		{[]string{path, "two-jobs", "--fail-above", "1000%", "--baseline", "two-jobs"}, exitDone, ""},
-		{[]string{path, "--fail-above", "x"}, exitInput, "want a part such as 10%"},
+		{[]string{path, "--fail-above", "x"}, exitInput, "want a fraction such as 10%"},
 		{[]string{path, "--fail-above", "10"}, exitInput, "want 10% or 0.1"},
 		{[]string{path, "--baseline", "wave"}, exitInput, `did you mean "waves"?`},
 	} {

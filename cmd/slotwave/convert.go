@@ -68,7 +68,7 @@ var targets = []struct {
 			return workload.WriteScenario(w, h, release)
 		}}}
 	}},
-	{"swim", "SWIM trace, of one that states volumes only", func(h *workload.History) []part {
+	{"swim", "SWIM trace, if the input is one", func(h *workload.History) []part {
 		return []part{{"jobs.tsv", func(w io.Writer) error { return workload.WriteSwim(w, h.Swim) }}}
 	}},
 }
@@ -116,26 +116,26 @@ func (a *app) convertCommand() *cobra.Command {
 		Long: `Write traces, job histories, or the result of a simulation in another format:
 ` + about + `
 
-PATH is a directory, or for formats with one main file its name (by its ending;
-.gz is compressed); what belongs to the file stands beside it. A manifest says
-what it was made from. Traces can be cut, scaled and folded as in [workload].`,
+PATH is a directory or, for a format with one main file, the name of that file;
+a name that ends in .gz is compressed. Further files and a manifest are written
+next to it. Traces can be cut, scaled and folded as in [workload].`,
 		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert history/done --to rumen --out trace.json --anonymise\n  slotwave convert trace.json --to toml --out replay.toml --first 10 --last 20",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&k.format, "to", "", "`FORMAT` to write: "+strings.Join(targetNames(), ", "))
 	k.to.flags(c, "`PATH` to write: a file or a directory")
-	f.StringVar(&k.first, "first", "", "first job to keep, by number or time of submission")
-	f.StringVar(&k.last, "last", "", "last job to keep, likewise")
-	f.IntVar(&k.shape.Jobs, "jobs", 0, "at most so many jobs")
-	f.Float64Var(&k.shape.ScaleJobs, "scale-jobs", 1, "number of jobs, times this")
-	f.Float64Var(&k.shape.ScaleTime, "scale-time", 1, "time between submissions, times this")
-	f.Float64Var(&k.shape.ScaleBytes, "scale-bytes", 1, "bytes and records, times this")
-	f.StringVar(&k.fold, "fold", "", "lay cycles over one another: `CYCLE,LENGTH[,CONCENTRATION]`, such as 24h,1h")
-	f.BoolVar(&k.anonymise, "anonymise", false, "give people, jobs and machines new names")
-	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.BoolVar(&k.strict, "strict", false, "any loss is an error")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing but errors")
+	f.StringVar(&k.first, "first", "", "first job to keep: its number, or a time of submission")
+	f.StringVar(&k.last, "last", "", "last job to keep: its number, or a time of submission")
+	f.IntVar(&k.shape.Jobs, "jobs", 0, "largest number of jobs to keep (0: all)")
+	f.Float64Var(&k.shape.ScaleJobs, "scale-jobs", 1, "factor on the number of jobs")
+	f.Float64Var(&k.shape.ScaleTime, "scale-time", 1, "factor on the time between submissions")
+	f.Float64Var(&k.shape.ScaleBytes, "scale-bytes", 1, "factor on bytes and records")
+	f.StringVar(&k.fold, "fold", "", "overlay the cycles of a trace: `CYCLE,LENGTH[,CONCENTRATION]`, such as 24h,1h")
+	f.BoolVar(&k.anonymise, "anonymise", false, "replace the names of users, jobs and machines")
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
+	f.BoolVar(&k.quiet, "quiet", false, "print errors only")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.convert(c, args, k) }
 	return c
 }
@@ -146,7 +146,7 @@ func (k *conversion) check() error {
 		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(targetNames(), ", "))
 	}
 	if k.to.out == "" {
-		return errors.New("--out: missing: want a file or a directory")
+		return errors.New("--out is missing: want a file or a directory")
 	}
 	s := &k.shape
 	for _, x := range []struct {
@@ -169,7 +169,7 @@ func (k *conversion) check() error {
 		}
 	}
 	if s.To > 0 && s.To <= s.From || s.Last > 0 && s.Last < s.First {
-		return fmt.Errorf("--last %s: is before --first %s: want a later one", k.last, k.first)
+		return fmt.Errorf("--last %s is before --first %s: want a later one", k.last, k.first)
 	}
 	for _, x := range []struct {
 		flag  string
@@ -237,16 +237,16 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 func (k *conversion) fits(h *workload.History) error {
 	switch jobs := len(h.Jobs); {
 	case k.format == "swim" && len(h.Swim) == 0:
-		return errors.New("no volumes of jobs: want a SWIM trace")
+		return errors.New("--to swim: no job volumes found: want a SWIM trace")
 	case k.format == "swim":
 	case jobs == 0 && len(h.Swim) > 0:
-		return errors.New("volumes of jobs, which have no tasks: want --to swim, or a scenario whose [workload] names the trace")
+		return errors.New("found job volumes but no tasks: want --to swim, or a scenario whose [workload] names the trace")
 	case jobs == 0:
-		return errors.New("no job is left: want a trace or history with jobs")
+		return errors.New("no jobs found")
 	case k.format == "toml" && h.Topology.Hosts() == 0:
-		return errors.New("no machine is named: want a trace with machines for --to toml")
+		return errors.New("--to toml: no machines found: want a trace that names them")
 	case (k.format == "jhist" || k.format == "history") && k.to.main() != "" && jobs > 1:
-		return fmt.Errorf("%d jobs, which are files of their own: want a directory for --out", jobs)
+		return fmt.Errorf("got %d jobs, one file each: want a directory for --out", jobs)
 	}
 	return nil
 }
@@ -278,8 +278,8 @@ type destination struct {
 func (d *destination) flags(c *cobra.Command, about string) {
 	f := c.Flags()
 	f.StringVar(&d.out, "out", "", about)
-	f.StringVar(&d.name, "name", "", "name of the main file in the directory")
-	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that holds others")
+	f.StringVar(&d.name, "name", "", "`NAME` of the main file in the directory")
+	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that already holds others")
 }
 
 // endings tell a file from a directory.
@@ -340,7 +340,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	folder := to.out
 	if file {
 		if isFile(to.out) && !to.force {
-			return fmt.Errorf("--out %s: is there already: want another name, or --force", to.out)
+			return fmt.Errorf("--out %s: file exists: want another name, or --force", to.out)
 		}
 		folder = filepath.Join(filepath.Dir(to.out), "."+filepath.Base(to.out)+".partial")
 	}

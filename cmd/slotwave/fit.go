@@ -23,37 +23,37 @@ func (a *app) fitCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fit PROFILE.csv",
 		Short: "Fit a platform model to measured phases",
-		Long: `Fit the platform model to a platform profile, a table with the columns
-phase,row,data_mb,duration_ms: a robust line per phase, or two where the phase may
-have two and its rows show them. With --heap the shuffle is tested for the break
-to which the configuration leads.
+		Long: `Fit the platform model to a platform profile: a table with the columns
+phase,row,data_mb,duration_ms. Each phase gets a robust line. A phase that
+--two-lines names gets two lines if its rows show a break. --heap tests the
+shuffle for the break that the configuration implies.
 
---tasks names tables of the same tasks with what they did; phases that depend on
-records and spills are then fitted too, and both are shown on runs that were left
-out of their fit.
+--tasks names tables of measured tasks with their counters. The phases that
+depend on records and spills are then fitted as well, and both fits are tested
+on runs that were left out.
 
---json prints the platform as predict --platform-model reads it; --out writes it
-with a table and pictures of the fit.`,
+--json prints the platform model as predict --platform-model reads it. --out
+writes it with a table and plots of the fit.`,
 		Example: "  slotwave fit profile.csv\n  slotwave fit profile.csv --heap 700m --out out/platform",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.fit(args[0], k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "directory of the results")
-	f.BoolVar(&k.json, "json", false, "print the platform as JSON instead of text")
+	f.StringVar(&k.out, "out", "", "`DIR` for the results")
+	f.BoolVar(&k.json, "json", false, "print the platform model as JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
-	f.BoolVar(&k.force, "force", false, "write into a directory that holds other files")
+	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 	o := &k.Platform
 	f.StringVar(&o.Robust.Weight, "weight", "bisquare", "weight function: "+strings.Join(fit.Weights(), ", "))
-	f.BoolVar(&o.Robust.NonNegative, "non-negative", false, "no line falls or starts below 0")
-	f.BoolVar(&o.Robust.Leverage, "leverage", false, "count residuals by the leverage of their rows")
-	f.BoolVar(&o.EqualSpread, "equal-spread", false, "take all rows of a phase to scatter alike, as the paper does")
+	f.BoolVar(&o.Robust.NonNegative, "non-negative", false, "allow no negative slope or intercept")
+	f.BoolVar(&o.Robust.Leverage, "leverage", false, "scale residuals by the leverage of their rows")
+	f.BoolVar(&o.EqualSpread, "equal-spread", false, "assume equal variance for all rows of a phase, as the paper does")
 	f.StringSliceVar(&o.TwoLines, "two-lines", []string{"merge", "shuffle"}, "phases that may have two lines")
-	f.BoolVar(&o.Segment.Continuous, "continuous", false, "the two lines meet")
-	f.Float64Var(&o.Segment.Margin, "margin", fit.DefaultMargin, "fall of the BIC from which on there are two lines")
-	f.IntVar(&o.Segment.MinPoints, "min-rows", 3, "rows wanted on each side of a break")
-	f.StringSliceVar(&k.Tasks, "tasks", nil, "`FILES` with one measured task to a row: type, task, point or app, counters, times")
-	f.StringVar(&k.Heap, "heap", "", "-Xmx of a reduce, such as 700m: test the break expected in the shuffle")
+	f.BoolVar(&o.Segment.Continuous, "continuous", false, "make the two lines meet")
+	f.Float64Var(&o.Segment.Margin, "margin", fit.DefaultMargin, "decrease of the BIC that a second line needs")
+	f.IntVar(&o.Segment.MinPoints, "min-rows", 3, "least number of rows on each side of a break")
+	f.StringSliceVar(&k.Tasks, "tasks", nil, "`FILES` with one measured task per row: type, task, point or app, counters, times")
+	f.StringVar(&k.Heap, "heap", "", "-Xmx of a reduce, such as 700m: test the shuffle for the expected break")
 	f.IntVar(&k.Break.SortFactor, "sort-factor", 10, "io.sort.factor")
 	f.Float64Var(&k.Break.InBuffer, "in-buffer", 0.7, "mapred.job.shuffle.input.buffer.percent")
 	f.Float64Var(&k.Break.MergeAt, "merge-at", 0.66, "mapred.job.shuffle.merge.percent")

@@ -29,24 +29,24 @@ func (a *app) microbenchCommand() *cobra.Command {
 	k := &benching{}
 	c := &cobra.Command{
 		Use:   "microbench PLATFORM",
-		Short: "Run the microbenchmarks of the platform model on a simulated cluster",
-		Long: `Run the microbenchmarks of Zhang, Cherkasova and Loo on five simulated workers of
-a platform, shipped or a file: 30 jobs for all phases, 15 more that reach far for
-the shuffle. What their tasks show is a platform profile, a table with the columns
-phase,row,data_mb,duration_ms, as fit and calibrate read it.`,
+		Short: "Run the platform model's microbenchmarks on a simulated cluster",
+		Long: `Run the microbenchmarks of Zhang, Cherkasova and Loo on five simulated workers.
+PLATFORM is a shipped platform or a file. 30 jobs measure all phases; 15 larger
+jobs measure the shuffle only. The result is a platform profile, a table with
+the columns phase,row,data_mb,duration_ms, which fit and calibrate read.`,
 		Example: "  slotwave microbench dl145-g3 --out my-profile.csv\n  slotwave fit my-profile.csv --heap 700m",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.microbench(args[0], k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "`FILE` of the profile (default: standard output)")
-	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.StringVar(&k.fidelity, "fidelity", "device", "where task times come from: phase or device")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row; costs follow records as much as bytes")
+	f.StringVar(&k.out, "out", "", "`FILE` for the profile (default standard output)")
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.StringVar(&k.fidelity, "fidelity", "device", "source of task times: phase or device")
+	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes per row; costs depend on records as well as on bytes")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, whose cluster it is")
-	f.BoolVar(&k.force, "force", false, "replace a file")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing but a profile without --out")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
+	f.BoolVar(&k.force, "force", false, "replace an existing file")
+	f.BoolVar(&k.quiet, "quiet", false, "print only the profile, if there is no --out")
 	return c
 }
 
@@ -78,7 +78,7 @@ func (a *app) microbench(platform string, k *benching) error {
 // keepFile writes a file that is there either whole or not at all.
 func keepFile(name string, force bool, write func(io.Writer) error) error {
 	if isFile(name) && !force {
-		return fmt.Errorf("--out %s: is there already: want another name, or --force", name)
+		return fmt.Errorf("--out %s: file exists: want another name, or --force", name)
 	}
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
@@ -89,7 +89,7 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	return cmp.Or(err, os.Rename(f.Name(), name))
 }
 
-const gridUsage = "`FILE` with other benchmarks, one to a row: mb_per_map, selectivity, maps, reduces"
+const gridUsage = "`FILE` with other benchmarks, one per row: mb_per_map, selectivity, maps, reduces"
 
 // openTestbed opens the test cluster with the benchmarks of a file, or the paper's.
 func openTestbed(platform, fidelity, grid string, seed uint64, settings []string) (*study.Testbed, error) {

@@ -72,7 +72,7 @@ func TestMicrobenchErrors(t *testing.T) {
 		{[]string{"dl145-g3", "--fidelity", "replay"}, "want phase or device"},
 		{[]string{"dl145-g3", "--fidelity", "devices"}, "want phase or device"},
 		{[]string{"dl145-g3", "--row", "0"}, "--row 0: want"},
-		{[]string{"dl145-g3", "--out", path}, "is there already"},
+		{[]string{"dl145-g3", "--out", path}, "file exists"},
 		{[]string{write(t, "platform.toml", "cores = 4\n")}, "memory"},
 	} {
 		code, _, errs := call("", append([]string{"microbench"}, test.args...)...)

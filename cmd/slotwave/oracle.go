@@ -13,14 +13,14 @@ func (a *app) oracleCommand() *cobra.Command {
 	markdown := false
 	c := &cobra.Command{
 		Use:   "oracle DIR...",
-		Short: "Hold recorded cases of a real JobTracker against their simulation",
-		Long: `Simulate every recorded run of every case under the directories and compare each
+		Short: "Compare recorded runs of a real JobTracker with their simulation",
+		Long: `Simulate every recorded run of every case in the directories and compare each
 attempt with the recorded one: tracker, start and finish to the millisecond. The
-exit code is 1 if an attempt of a case that Hadoop itself repeats differs.`,
+exit code is 1 if an attempt differs in a case that Hadoop repeats exactly.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.oracle(args, markdown) },
 	}
-	c.Flags().BoolVar(&markdown, "markdown", false, "print a table in Markdown, one row a case")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown table with one row per case")
 	return c
 }
 
@@ -54,7 +54,7 @@ func (a *app) oracle(dirs []string, markdown bool) error {
 	}
 	fmt.Fprintf(a.stdout, "\n%d of %d runs exact in every attempt, %d of %d attempts\n", runs, len(all), exact, attempts)
 	if missed > 0 {
-		return study.Internal(fmt.Errorf("%d runs that Hadoop itself repeats differ", missed))
+		return study.Internal(fmt.Errorf("%d runs differ that Hadoop repeats exactly", missed))
 	}
 	return nil
 }

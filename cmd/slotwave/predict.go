@@ -17,9 +17,9 @@ import (
 type knowledge struct{ study.KnowledgeFiles }
 
 func (k *knowledge) flags(c *cobra.Command) {
-	c.Flags().StringVar(&k.Platform, "platform-model", "", "`FILE` with a fitted platform (slotwave fit --json), for zhang")
-	c.Flags().StringVar(&k.Statistics, "statistics", "", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou")
-	c.Flags().StringArrayVar(&k.History, "history", nil, "`TRACE` of runs of the job on other input or with other reduces, for hp, ihp and cresp")
+	c.Flags().StringVar(&k.Platform, "platform-model", "", "`FILE` with a platform model (slotwave fit --json), for zhang")
+	c.Flags().StringVar(&k.Statistics, "statistics", "", "JSON `FILE` with the job's data and cost statistics (ds..., cs...), for herodotou")
+	c.Flags().StringArrayVar(&k.History, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
 }
 
 func (k *knowledge) arguments() []string {
@@ -42,9 +42,9 @@ func (a *app) predictCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict SCENARIO",
 		Short: "Ask every analytic model about a scenario",
-		Long: `Ask every analytic model about a scenario. A model that cannot answer says why.
-With --out the answers are written as a table and drawn. With --deadline they are
-asked how many nodes, like those of the scenario, have its job done in time.`,
+		Long: `Ask every analytic model for the makespan of a scenario. A model that cannot
+answer says why. --out writes the answers as a table and a plot. --deadline asks
+instead how many nodes like the scenario's finish its job in time.`,
 		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -54,9 +54,9 @@ asked how many nodes, like those of the scenario, have its job done in time.`,
 			return a.predict(args[0], k, told)
 		},
 	}
-	k.flags(c, "none, nothing is written")
+	k.flags(c, "none: nothing is written")
 	told.flags(c)
-	c.Flags().DurationVar(&deadline, "deadline", 0, "by when the job is to be done; prints nodes instead of times")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the job must finish: print nodes instead of times")
 	return c
 }
 
@@ -73,7 +73,7 @@ func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, mo
 // provision asks every model how many nodes a deadline takes.
 func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Duration) error {
 	if k.out != "" {
-		return errors.New("--deadline: --out writes predictions of times: want one of the two")
+		return errors.New("--deadline writes no files: got --out too: want one of the two")
 	}
 	s, known, _, err := a.openTold(name, k, told)
 	if err != nil {

@@ -102,7 +102,7 @@ func TestDocumentedHistory(t *testing.T) {
 // Only run writes without being asked to.
 func TestHelpTellsWhereResultsGo(t *testing.T) {
 	for verb, want := range map[string]string{"run": "(default out/<name>)", "compare": "nothing is written", "predict": "nothing is written"} {
-		if _, out, _ := call("", verb, "--help"); !strings.Contains(out, want) {
+		if _, out, _ := call("", verb, "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%s --help: no %q", verb, want)
 		}
 	}

@@ -30,15 +30,15 @@ type asked struct {
 
 func (k *asked) flags(c *cobra.Command, noOut string) {
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "", "directory of the results (default "+noOut+")")
-	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.IntVar(&k.replications, "replications", 1, "runs with seeds of their own")
-	f.IntVar(&k.workers, "workers", 0, "runs at a time (0: one per core)")
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario, such as cluster.nodes=40")
-	f.StringVar(&k.fidelity, "fidelity", "", "where task times come from: replay, profile, phase or device")
+	f.StringVar(&k.out, "out", "", "`DIR` for the results (default "+noOut+")")
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.IntVar(&k.replications, "replications", 1, "number of runs, each with its own seed")
+	f.IntVar(&k.workers, "workers", 0, "simulations at a time (0: one per core)")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
+	f.StringVar(&k.fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no summary, progress or warnings")
-	f.BoolVar(&k.force, "force", false, "write into a directory that holds other files")
+	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 }
 
 // options are how the scenario is asked.
@@ -78,8 +78,8 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Simulate a scenario and write its results",
 		Long: `Simulate a scenario and write tables, pictures and a summary.
 
-SCENARIO is a TOML file, the name of a shipped scenario (slotwave list), or a
-recorded case of a real JobTracker (case.json).`,
+SCENARIO is a TOML file, the name of a shipped scenario (slotwave list), or the
+case.json of a recorded case of a real JobTracker.`,
 		Example: "  slotwave run fb2009\n  slotwave run two-jobs --set scheduler.name=fifo --out out/fifo\n  slotwave run my.toml --replications 10 --seed 7",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.simulate(args[0], k) },

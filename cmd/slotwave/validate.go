@@ -22,10 +22,10 @@ func (a *app) validateCommand() *cobra.Command {
 	strict := false
 	c := &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check files and report everything wrong with them at once",
-		Long: `Check anything slotwave reads: scenarios, recorded cases, traces, job histories,
-configurations, job and platform profiles, manifests. What is damaged but readable is
-reported and passes, unless --strict.`,
+		Short: "Check files and report all errors at once",
+		Long: `Check any file that slotwave reads: scenarios, recorded cases, traces, job
+histories, configurations, job and platform profiles, manifests. A damaged file
+that can still be read gives warnings; with --strict it is an error.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
@@ -35,7 +35,7 @@ reported and passes, unless --strict.`,
 			return errors.Join(errs...)
 		},
 	}
-	c.Flags().BoolVar(&strict, "strict", false, "any loss is an error")
+	c.Flags().BoolVar(&strict, "strict", false, "treat every loss of data as an error")
 	return c
 }
 

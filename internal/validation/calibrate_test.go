@@ -44,7 +44,7 @@ func TestCalibrate(t *testing.T) {
 	t.Log(report)
 	// Writing adds a disk to a processor, and what the sort tells of the disk it
 	// tells beside merging.
-	if !strings.Contains(report, "Told only together: disk.write_mb, cpu.hdfs_write_byte, cpu.merge_record\n") || strings.Count(report, "not told") != 1 {
+	if !strings.Contains(report, "Determined only jointly: disk.write_mb, cpu.hdfs_write_byte, cpu.merge_record\n") || strings.Count(report, "not determined") != 1 {
 		t.Error("it is not said what the profile does not tell")
 	}
 	alike(t, truth, open(t, path, "phase"), bed)
@@ -76,7 +76,7 @@ func TestCalibrateFewRows(t *testing.T) {
 		profile += phase + ",1,64,3000\n"
 	}
 	code, report, errs := call("", "calibrate", write(t, "profile.csv", profile))
-	if code != 0 || strings.Count(report, "not told") < 5 {
+	if code != 0 || strings.Count(report, "not determined") < 5 {
 		t.Errorf("exit %d: %s\n%s", code, errs, report)
 	}
 }
