@@ -299,7 +299,7 @@ type attemptMarks struct {
 }
 
 func (c *collector) newJob(id string, line int) *jobBuilder {
-	return &jobBuilder{c: c, job: unknownJob(id), tasks: make(map[taskKey]int), line: line}
+	return &jobBuilder{c: c, job: NewHistoryJob(id), tasks: make(map[taskKey]int), line: line}
 }
 
 // mark notes the line of an attempt's event.
@@ -390,7 +390,7 @@ func (b *jobBuilder) taskOf(key taskKey, kind Kind, reduceSlot bool, number int)
 		b.c.full = b.c.full || b.c.attempts > b.c.limits.Attempts
 		i = len(b.job.Tasks)
 		b.tasks[key] = i
-		b.job.Tasks = append(b.job.Tasks, unknownTask(kind, reduceSlot, number))
+		b.job.Tasks = append(b.job.Tasks, NewHistoryTask(kind, reduceSlot, number))
 	}
 	return &b.job.Tasks[i]
 }
@@ -409,7 +409,7 @@ func (b *jobBuilder) attempt(t *HistoryTask, number int) *HistoryAttempt {
 	}
 	b.c.attempts++
 	b.count++
-	t.Attempts = append(t.Attempts, unknownAttempt(b.job.ID, b.job.Pool, t.Kind, t.Number, number))
+	t.Attempts = append(t.Attempts, NewHistoryAttempt(b.job.ID, b.job.Pool, t.Kind, t.Number, number))
 	return &t.Attempts[len(t.Attempts)-1]
 }
 
@@ -595,22 +595,9 @@ func (c *collector) configureJob(j *HistoryJob) {
 		{&j.HeapMB, "mapred.child.java.opts"}, {&j.MapMB, "mapred.map.child.java.opts"}, {&j.ReduceMB, "mapred.reduce.child.java.opts"},
 	} {
 		if *x.to == Unknown {
-			*x.to = heapMB(j.Conf.String(x.key, j.Conf.String("mapred.child.java.opts", "")))
+			*x.to = HeapMB(j.Conf.String(x.key, j.Conf.String("mapred.child.java.opts", "")))
 		}
 	}
-}
-
-// heapMB is the -Xmx of Java options in MiB, or Unknown.
-func heapMB(opts string) int64 {
-	mb := int64(Unknown)
-	for opt := range strings.FieldsSeq(opts) {
-		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok { // the last one counts
-			if n, err := ParseBytes(size); err == nil {
-				mb = n >> 20
-			}
-		}
-	}
-	return mb
 }
 
 // locate sets how far a map ran from its split, where the source did not say.
@@ -681,14 +668,14 @@ func rebase(jobs []HistoryJob, epoch *int64) {
 	}
 	if !Known(zero) && *epoch != Unknown {
 		for i := range jobs {
-			see(jobs[i].earliest())
+			see(jobs[i].Earliest())
 		}
 	}
 	if !Known(zero) {
 		return
 	}
 	for i := range jobs {
-		jobs[i].shift(-zero)
+		jobs[i].Shift(-zero)
 	}
 	if *epoch != Unknown {
 		*epoch += zero.Milliseconds()
@@ -726,4 +713,16 @@ func (c *collector) unixMillis(line int, what string, v int64) time.Duration {
 	}
 	c.h.Epoch = 0
 	return time.Duration(v) * time.Millisecond
+}
+
+// compareTasks orders tasks: maps, reduces, set-up, clean-up; each by number,
+// map slots before reduce slots.
+func compareTasks(a, b HistoryTask) int {
+	slot := func(t HistoryTask) int {
+		if t.ReduceSlot {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(slot(a), slot(b)), cmp.Compare(a.Number, b.Number))
 }

@@ -28,7 +28,7 @@ type confProperty struct {
 // property sets a property, of interned texts. A job has some hundred of them.
 func (c *collector) property(conf *Conf, key, value string) error {
 	const most = 100_000
-	if len(conf.values) >= most {
+	if conf.Len() >= most {
 		return fmt.Errorf("more than %d properties: refused", most)
 	}
 	conf.Set(key, value)

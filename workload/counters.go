@@ -9,10 +9,10 @@ import (
 // TaskCounter, FileSystemCounter and File{Input,Output}FormatCounter (0.21 and
 // later), JobInProgress.Counter and JobCounter.
 
-// take stores a counter of a task of kind k, which for sums over a job's tasks
+// takeCounter stores a counter of a task of kind k, which for sums over a job's tasks
 // may be either; it reports whether the name is known.
-func (c *TaskCounters) take(k Kind, name string, v int64) bool {
-	field := c.field(k, name)
+func takeCounter(c *TaskCounters, k Kind, name string, v int64) bool {
+	field := counterField(c, k, name)
 	if field == nil {
 		return false
 	}
@@ -24,7 +24,7 @@ func (c *TaskCounters) take(k Kind, name string, v int64) bool {
 	return true
 }
 
-func (c *TaskCounters) field(k Kind, name string) *int64 {
+func counterField(c *TaskCounters, k Kind, name string) *int64 {
 	switch name {
 	case "HDFS_BYTES_READ":
 		return &c.HDFSReadBytes
@@ -81,8 +81,8 @@ func of(k, want Kind, field *int64) *int64 {
 	return nil
 }
 
-// take stores a counter of the whole job.
-func (t *JobTotals) take(name string, v int64) {
+// takeTotal stores a counter of the whole job.
+func takeTotal(t *JobTotals, name string, v int64) {
 	switch name {
 	case "TOTAL_LAUNCHED_MAPS":
 		t.LaunchedMaps = v
@@ -103,30 +103,30 @@ func (t *JobTotals) take(name string, v int64) {
 	case "SLOTS_MILLIS_REDUCES":
 		t.SlotMillisReduces = v
 	case "REDUCE_SHUFFLE_BYTES", "REDUCE_INPUT_GROUPS":
-		t.Reduce.take(Reduce, name, v)
+		takeCounter(&t.Reduce, Reduce, name, v)
 	case "MAP_OUTPUT_MATERIALIZED_BYTES":
-		t.Map.take(Map, name, v)
+		takeCounter(&t.Map, Map, name, v)
 	default:
-		if !t.Map.takeOwn(Map, name, v) && !t.Reduce.takeOwn(Reduce, name, v) {
-			t.All.take(Setup, name, v)
+		if !takeOwnCounter(&t.Map, Map, name, v) && !takeOwnCounter(&t.Reduce, Reduce, name, v) {
+			takeCounter(&t.All, Setup, name, v)
 		}
 	}
 }
 
-// knows reports whether take has a place for a counter of that name.
-func (t *JobTotals) knows(name string) bool {
+// knowsTotal reports whether takeTotal has a place for a counter of that name.
+func knowsTotal(name string) bool {
 	probe := JobTotals{}
-	probe.take(name, 1)
+	takeTotal(&probe, name, 1)
 	return probe != JobTotals{}
 }
 
-// takeOwn stores a counter that only tasks of kind k have.
-func (c *TaskCounters) takeOwn(k Kind, name string, v int64) bool {
+// takeOwnCounter stores a counter that only tasks of kind k have.
+func takeOwnCounter(c *TaskCounters, k Kind, name string, v int64) bool {
 	other := Reduce
 	if k == Reduce {
 		other = Map
 	}
-	return c.field(other, name) == nil && c.take(k, name, v)
+	return counterField(c, other, name) == nil && takeCounter(c, k, name, v)
 }
 
 // frameworkGroup reports whether counters of this group are Hadoop's own, so

@@ -173,7 +173,7 @@ func TestFormatsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	for _, f := range h.JobFiles() {
+	for _, f := range JobFiles(h) {
 		if err := f.WriteMRv1(&log); err != nil {
 			t.Fatal(err)
 		}

@@ -117,7 +117,7 @@ func newExporter(h *History) *exporter {
 		}
 	}
 	if e.epoch == Unknown {
-		e.epoch = firstEpoch
+		e.epoch = DefaultEpoch
 	}
 	return e
 }
@@ -131,7 +131,7 @@ type JobFile struct {
 }
 
 // JobFiles lists the jobs of a history for writing.
-func (h *History) JobFiles() []JobFile {
+func JobFiles(h *History) []JobFile {
 	e := newExporter(h)
 	files := make([]JobFile, len(h.Jobs))
 	for i := range files {
@@ -155,9 +155,6 @@ func (f *JobFile) MRv1Name() string {
 	return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, url.QueryEscape(f.job.User), url.QueryEscape(f.job.Name))
 }
 
-// keptID is the property under which a job that is given a new id keeps its own.
-const keptID = "slotwave.job.id"
-
 // conf is the configuration of a job with what Hadoop states nowhere else: its
 // pool, and the id it had if that is not Hadoop's.
 func (e *exporter) conf(j *HistoryJob, id string) Conf {
@@ -166,7 +163,7 @@ func (e *exporter) conf(j *HistoryJob, id string) Conf {
 		own.Set("mapred.fairscheduler.pool", j.Pool)
 	}
 	if id != j.ID {
-		own.Set(keptID, j.ID)
+		own.Set(OriginalID, j.ID)
 	}
 	return j.Conf.Over(own)
 }
@@ -228,8 +225,8 @@ func numbers(j *HistoryJob) map[*HistoryTask]int {
 	return given
 }
 
-// marks are the instants within an attempt that Hadoop records.
-func (a *HistoryAttempt) marks() (mapped, shuffled, sorted time.Duration) {
+// marksOf returns the instants within an attempt that Hadoop records.
+func marksOf(a *HistoryAttempt) (mapped, shuffled, sorted time.Duration) {
 	mapped, shuffled, sorted = UnknownTime, UnknownTime, UnknownTime
 	known := func(p Phase) time.Duration {
 		if Known(a.Phases[p]) {
@@ -246,8 +243,8 @@ func (a *HistoryAttempt) marks() (mapped, shuffled, sorted time.Duration) {
 	return mapped, shuffled, sorted
 }
 
-// counterNames lists the counters that are written, as Hadoop groups and
-// displays them.
+// counterName is a counter that is written, as Hadoop groups and
+// displays it.
 type counterName struct {
 	name, display string
 	mrv1          bool // written by MRv1
@@ -345,10 +342,10 @@ func locationOf(rack, host string) string {
 // (NetworkTopology.DEFAULT_RACK), where a format cannot do without.
 func rackOr(rack string) string { return cmp.Or(rack, "default-rack") }
 
-var statedLocalities = [numLocalities]string{"NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH", ""}
+var statedLocalities = [NumLocalities]string{"NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH", ""}
 
 // trackerOf names the TaskTracker of an attempt.
-func (a *HistoryAttempt) trackerOf() string {
+func trackerOf(a *HistoryAttempt) string {
 	if a.Tracker == "" && a.Node != "" {
 		return "tracker_" + a.Node
 	}

@@ -70,7 +70,7 @@ func fuzz(f *testing.F, format Format, seeds ...string) {
 				t.Error(err)
 			}
 		}
-		for _, f := range h.JobFiles() {
+		for _, f := range JobFiles(h) {
 			for _, write := range []func(io.Writer) error{f.WriteJhist, f.WriteMRv1, func(w io.Writer) error { return WriteConf(w, f.job.Conf) }} {
 				if err := write(io.Discard); err != nil {
 					t.Error(err)

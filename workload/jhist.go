@@ -239,13 +239,13 @@ func (r *jhistReader) jobEvent(j *HistoryJob, kind string, ev *jhistRecord, line
 		j.Totals.FailedMaps = c.count(line, "failedMaps", ev.FailedMaps.orUnknown())
 		j.Totals.FailedReduces = c.count(line, "failedReduces", ev.FailedReduces.orUnknown())
 		for _, n := range ev.TotalCounters {
-			j.Totals.take(n.name, n.value)
+			takeTotal(&j.Totals, n.name, n.value)
 		}
 		for _, n := range ev.MapCounters {
-			j.Totals.Map.take(Map, n.name, n.value)
+			takeCounter(&j.Totals.Map, Map, n.name, n.value)
 		}
 		for _, n := range ev.ReduceCounters {
-			j.Totals.Reduce.take(Reduce, n.name, n.value)
+			takeCounter(&j.Totals.Reduce, Reduce, n.name, n.value)
 		}
 	case "JOB_FAILED", "JOB_KILLED", "JOB_ERROR":
 		j.Finish = c.unixMillis(line, "finishTime", ev.FinishTime.orUnknown())
@@ -321,7 +321,7 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *HistoryTask, kind string, e
 	}
 	all := TaskCounters{a.Counters, a.More}
 	for _, n := range ev.Counters {
-		all.take(t.slotKind(), n.name, n.value)
+		takeCounter(&all, t.SlotKind(), n.name, n.value)
 	}
 	a.Counters, a.More = all.Counters, all.More
 	if len(ev.ClockSplits)+len(ev.CPUUsages)+len(ev.VMemKbytes)+len(ev.PhysMemKbytes) > 0 {

@@ -255,11 +255,11 @@ func (r *mrv1Reader) jobRecord(line int) {
 		case "JOB_STATUS":
 			j.Outcome = c.state(line, id, r.get(key))
 		case "MAP_COUNTERS":
-			r.counters(line, key, func(name string, v int64) { j.Totals.Map.take(Map, name, v) })
+			r.counters(line, key, func(name string, v int64) { takeCounter(&j.Totals.Map, Map, name, v) })
 		case "REDUCE_COUNTERS":
-			r.counters(line, key, func(name string, v int64) { j.Totals.Reduce.take(Reduce, name, v) })
+			r.counters(line, key, func(name string, v int64) { takeCounter(&j.Totals.Reduce, Reduce, name, v) })
 		case "COUNTERS":
-			r.counters(line, key, j.Totals.take)
+			r.counters(line, key, func(name string, v int64) { takeTotal(&j.Totals, name, v) })
 		}
 	}
 }
@@ -318,7 +318,7 @@ func (r *mrv1Reader) taskRecord(line int) {
 
 func (r *mrv1Reader) attemptCounters(line int, t *HistoryTask, a *HistoryAttempt) {
 	all := TaskCounters{a.Counters, a.More}
-	r.counters(line, "COUNTERS", func(name string, v int64) { all.take(t.slotKind(), name, v) })
+	r.counters(line, "COUNTERS", func(name string, v int64) { takeCounter(&all, t.SlotKind(), name, v) })
 	a.Counters, a.More = all.Counters, all.More
 }
 

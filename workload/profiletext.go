@@ -44,14 +44,6 @@ func WriteProfileText(w io.Writer, p *Profile) error {
 	return err
 }
 
-// Counted is a number of things, in words for one and for any other number.
-func Counted(n int, one, many string) string {
-	if n == 1 {
-		many = one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}
-
 // headed writes rows, and before the first of them the header.
 func headed(w io.Writer, header string) func(format string, args ...any) {
 	return func(format string, args ...any) {
@@ -82,9 +74,8 @@ func figures(v reflect.Value, each func(i int, key string, v float64)) {
 func sampleRows(w io.Writer, prefix string, v reflect.Value) {
 	row := func(key string, s Sample) {
 		if s.N > 0 {
-			q := empirical(s.Quantiles)
 			fmt.Fprintf(w, "%s%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\n", prefix, key, s.N,
-				figure(s.Mean), figure(s.SD), figure(s.Min), figure(q.Quantile(0.5)), figure(q.Quantile(0.95)), figure(s.Max))
+				figure(s.Mean), figure(s.SD), figure(s.Min), figure(s.Quantile(0.5)), figure(s.Quantile(0.95)), figure(s.Max))
 		}
 	}
 	const most = 8 // waves shown
@@ -100,7 +91,7 @@ func sampleRows(w io.Writer, prefix string, v reflect.Value) {
 			if len(f) > most {
 				fmt.Fprintf(w, "%s: %d waves in all\n", key, len(f))
 			}
-		case [numLocalities]Sample:
+		case [NumLocalities]Sample:
 			for l, s := range f {
 				row(key+"."+Locality(l).String(), s)
 			}

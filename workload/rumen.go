@@ -316,12 +316,10 @@ func (rr *rumenReader) properties() error {
 		if err != nil || !some {
 			return err
 		}
-		if conf.values == nil { // as many as the job before had
-			conf.values = make(map[string]string, rr.expected)
-		}
+		conf.Grow(rr.expected) // as many as the job before had
 		return rr.c.property(conf, key, rr.c.internBytes(value))
 	})
-	rr.expected = len(conf.values)
+	rr.expected = conf.Len()
 	return err
 }
 
@@ -448,7 +446,7 @@ func (rr *rumenReader) location() (m *machine, err error) {
 }
 
 // taskTypes are Hadoop's names of the kinds (TaskType).
-var taskTypes = [numKinds]string{"MAP", "REDUCE", "SETUP", "CLEANUP", "TASK_CLEANUP"}
+var taskTypes = [...]string{"MAP", "REDUCE", "SETUP", "CLEANUP", "TASK_CLEANUP"}
 
 var taskKinds = map[string]Kind{
 	"MAP": Map, "REDUCE": Reduce, "SETUP": Setup, "JOB_SETUP": Setup, "CLEANUP": Cleanup, "JOB_CLEANUP": Cleanup, "TASK_CLEANUP": TaskCleanup,

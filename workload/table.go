@@ -232,10 +232,10 @@ func (c *collector) attemptRow(t *table) {
 		case name == "pool":
 			b.job.Pool = c.intern(unescapeCell(text))
 		case name == "locality":
-			if l := slices.Index(localityNames[:], text); l >= 0 {
-				a.Locality = Locality(l)
+			if l, ok := ParseLocality(text); ok {
+				a.Locality = l
 			} else {
-				c.problem(t.line, "locality %.40q is none of %v", text, localityNames)
+				c.problem(t.line, "locality %.40q: want node, rack, off or none", text)
 			}
 		case name == "node_local":
 			if text == "1" {
@@ -265,15 +265,15 @@ func (c *collector) attemptRow(t *table) {
 				a.WaitMemory = t.span(name, text, unit)
 			default:
 				if phase, ok := strings.CutPrefix(base, "p_"); ok {
-					if p := slices.Index(phaseNames[:], phase); p >= 0 {
+					if p, ok := ParsePhase(phase); ok {
 						a.Phases[p] = t.span(name, text, unit)
 					}
 				}
 			}
 		default:
-			if field := all.column(name); field != nil {
+			if field := counterColumn(&all, name); field != nil {
 				*field = t.count(name, text)
-			} else if field := all.field(task.slotKind(), strings.ToUpper(name)); field != nil {
+			} else if field := counterField(&all, task.SlotKind(), strings.ToUpper(name)); field != nil {
 				*field = t.count(name, text)
 			}
 		}
@@ -287,8 +287,8 @@ func (c *collector) attemptRow(t *table) {
 	b.phases(a, t.line, shuffled, sorted)
 }
 
-// column returns the counter of that name in slotwave's own table.
-func (c *TaskCounters) column(name string) *int64 {
+// counterColumn returns the counter of that name in slotwave's own table.
+func counterColumn(c *TaskCounters, name string) *int64 {
 	switch name {
 	case "in_records":
 		return &c.InRecords
@@ -423,8 +423,8 @@ func (c *collector) jobRow(t *table) {
 		case unit != 0 && (base == "finish" || base == "finish_time"):
 			j.Finish = t.instant(name, text, unit)
 		default:
-			if upper := strings.ToUpper(name); j.Totals.knows(upper) {
-				j.Totals.take(upper, t.count(name, text))
+			if upper := strings.ToUpper(name); knowsTotal(upper) {
+				takeTotal(&j.Totals, upper, t.count(name, text))
 			}
 		}
 	}

@@ -28,7 +28,7 @@ func TestEventSchema(t *testing.T) {
 func rewriteFiles(t *testing.T, h *History, name func(*JobFile) string, write func(*JobFile, io.Writer) error) *History {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range h.JobFiles() {
+	for _, f := range JobFiles(h) {
 		var b, conf bytes.Buffer
 		if err := write(&f, &b); err != nil {
 			t.Fatal(err)
@@ -246,13 +246,13 @@ func TestExportSimulated(t *testing.T) {
 // golden is one small job with every kind of text to escape.
 func golden() *History {
 	sec := func(n int) time.Duration { return time.Duration(n) * time.Second }
-	j := unknownJob("job_201001010000_0007")
+	j := NewHistoryJob("job_201001010000_0007")
 	j.Name, j.User, j.Queue, j.Submit, j.Launch, j.Finish, j.Outcome, j.Maps, j.Reduces = `a="b".c\d`, "u", "q", 0, sec(1), sec(9), Succeeded, 1, 0
-	task := unknownTask(Map, false, 0)
+	task := NewHistoryTask(Map, false, 0)
 	task.State, task.Start, task.Finish, task.Split.Hosts = Succeeded, sec(2), sec(6), []string{"n1.x"}
-	lost := unknownAttempt(j.ID, "", Map, 0, 0)
+	lost := NewHistoryAttempt(j.ID, "", Map, 0, 0)
 	lost.State, lost.Node, lost.Start, lost.Finish, lost.Error = Failed, "n1.x", sec(2), sec(3), "x = 1.\n"
-	won := unknownAttempt(j.ID, "", Map, 0, 1)
+	won := NewHistoryAttempt(j.ID, "", Map, 0, 1)
 	won.State, won.Node, won.Rack, won.Start, won.Finish, won.Locality, won.InRecords, won.LocalWriteBytes = Succeeded, "n1.x", "r", sec(4), sec(6), NodeLocal, 5, 7
 	won.Tracker, won.HTTPPort, won.Speculative = "tracker_n1.x:localhost/127.0.0.1:1", 50060, true
 	task.Attempts = []HistoryAttempt{lost, won}
@@ -277,13 +277,13 @@ Task TASKID="task_201001010000_0007_m_000000" TASK_TYPE="MAP" TASK_STATUS="SUCCE
 Job JOBID="job_201001010000_0007" FINISH_TIME="1262304009000" JOB_STATUS="SUCCESS" FINISHED_MAPS="1" FINISHED_REDUCES="0" MAP_COUNTERS="" REDUCE_COUNTERS="" COUNTERS="" .
 `
 	var b bytes.Buffer
-	if err := golden().JobFiles()[0].WriteMRv1(&b); err != nil {
+	if err := JobFiles(golden())[0].WriteMRv1(&b); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(b.String(), "\n")); d != "" {
 		t.Error(d)
 	}
-	if name := golden().JobFiles()[0].MRv1Name(); name != "localhost_1262304000000_job_201001010000_0007_u_a%3D%22b%22.c%5Cd" {
+	if name := JobFiles(golden())[0].MRv1Name(); name != "localhost_1262304000000_job_201001010000_0007_u_a%3D%22b%22.c%5Cd" {
 		t.Errorf("name %s", name)
 	}
 }
@@ -308,7 +308,7 @@ func TestJhistGolden(t *testing.T) {
 		want[i] = strings.Replace(head, "%", kind, 1) + rest
 	}
 	var b bytes.Buffer
-	if err := golden().JobFiles()[0].WriteJhist(&b); err != nil {
+	if err := JobFiles(golden())[0].WriteJhist(&b); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -333,7 +333,7 @@ func TestHadoopInts(t *testing.T) {
 	a := &j.Tasks[0].Attempts[1]
 	a.HTTPPort, a.Progress, a.HDFSReadBytes = much, &ProgressSplits{Clock: []int64{5, much}}, much
 	var rumen, jhist bytes.Buffer
-	if err := errors.Join(WriteRumen(&rumen, h), h.JobFiles()[0].WriteJhist(&jhist)); err != nil {
+	if err := errors.Join(WriteRumen(&rumen, h), JobFiles(h)[0].WriteJhist(&jhist)); err != nil {
 		t.Fatal(err)
 	}
 	for text, in := range map[string]*bytes.Buffer{

@@ -391,10 +391,10 @@ func (w *jhistWriter) events() {
 }
 
 // taskType2 names kinds as MRv2 does (TaskType).
-var taskType2 = [numKinds]string{"MAP", "REDUCE", "JOB_SETUP", "JOB_CLEANUP", "TASK_CLEANUP"}
+var taskType2 = [...]string{"MAP", "REDUCE", "JOB_SETUP", "JOB_CLEANUP", "TASK_CLEANUP"}
 
 // attemptEvent names the events of attempts by kind.
-var attemptEvent = [numKinds]string{"MAP_ATTEMPT_", "REDUCE_ATTEMPT_", "SETUP_ATTEMPT_", "CLEANUP_ATTEMPT_", ""}
+var attemptEvent = [...]string{"MAP_ATTEMPT_", "REDUCE_ATTEMPT_", "SETUP_ATTEMPT_", "CLEANUP_ATTEMPT_", ""}
 
 // taskEvents lists the events of a task. A parser needs the start of a task
 // before its attempts', and theirs before their ends, whatever the clocks said.
@@ -426,25 +426,25 @@ func (w *jhistWriter) taskEvents(t *HistoryTask) []timedEvent {
 	case Succeeded:
 		ends.write = func() {
 			var winner *string
-			counters := unknownCounters()
+			counters := UnknownCounters()
 			if a := t.Winner(); a != nil {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
 				winner, counters = &name, TaskCounters{a.Counters, a.More}
 			}
-			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(t.Finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.slotKind(), nil}, winner)
+			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(t.Finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
 		}
 	case Failed, Killed:
 		ends.write = func() {
 			var culprit *string
 			why := ""
-			counters := unknownCounters()
+			counters := UnknownCounters()
 			for i := range t.Attempts {
 				if a := &t.Attempts[i]; a.State == Failed {
 					name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
 					culprit, why = &name, a.Error
 				}
 			}
-			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(t.Finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.slotKind(), nil})
+			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(t.Finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
 		}
 	default:
 		return events
@@ -471,12 +471,12 @@ func (w *jhistWriter) attemptEnded(a *HistoryAttempt, t *HistoryTask, task, name
 	if a.Rack != "" {
 		rack = "/" + a.Rack
 	}
-	counters := countersOf{"COUNTERS", &TaskCounters{a.Counters, a.More}, t.slotKind(), nil}
+	counters := countersOf{"COUNTERS", &TaskCounters{a.Counters, a.More}, t.SlotKind(), nil}
 	progress := ProgressSplits{}
 	if a.Progress != nil {
 		progress = *a.Progress
 	}
-	mapped, shuffled, sorted := a.marks()
+	mapped, shuffled, sorted := marksOf(a)
 	switch {
 	case a.State != Succeeded:
 		w.event(attemptEvent[t.Kind]+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(Unknown), rack,

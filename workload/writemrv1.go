@@ -93,7 +93,7 @@ func (w *mrv1Writer) task(t *HistoryTask, number int) {
 	case Succeeded:
 		counters := ""
 		if a := t.Winner(); a != nil {
-			counters = mrv1Counters(ofKind(&TaskCounters{a.Counters, a.More}, t.slotKind()), nil)
+			counters = mrv1Counters(ofKind(&TaskCounters{a.Counters, a.More}, t.SlotKind()), nil)
 		}
 		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", "SUCCESS", "FINISH_TIME", known(w.millis(t.Finish)), "COUNTERS", counters)
 	case Failed, Killed:
@@ -119,7 +119,7 @@ func (w *mrv1Writer) attempt(a *HistoryAttempt, t *HistoryTask, task, name strin
 		port = strconv.Itoa(a.HTTPPort)
 	}
 	began := []string{"TASK_TYPE", kind, "TASKID", task, "TASK_ATTEMPT_ID", name, "START_TIME", known(w.millis(a.Start)),
-		"TRACKER_NAME", a.trackerOf(), "HTTP_PORT", port}
+		"TRACKER_NAME", trackerOf(a), "HTTP_PORT", port}
 	if s := statedLocalities[a.Locality]; s != "" {
 		began = append(began, "LOCALITY", s)
 	}
@@ -135,11 +135,11 @@ func (w *mrv1Writer) attempt(a *HistoryAttempt, t *HistoryTask, task, name strin
 	switch a.State {
 	case Succeeded:
 		if t.ReduceSlot {
-			_, shuffled, sorted := a.marks()
+			_, shuffled, sorted := marksOf(a)
 			head = append(head, "SHUFFLE_FINISHED", known(w.millis(shuffled)), "SORT_FINISHED", known(w.millis(sorted)))
 		}
 		w.record(record, append(head, "FINISH_TIME", known(w.millis(a.Finish)), "HOSTNAME", host, "STATE_STRING", "",
-			"COUNTERS", mrv1Counters(ofKind(&TaskCounters{a.Counters, a.More}, t.slotKind()), nil))...)
+			"COUNTERS", mrv1Counters(ofKind(&TaskCounters{a.Counters, a.More}, t.SlotKind()), nil))...)
 	case Failed, Killed:
 		w.record(record, append(head, "FINISH_TIME", known(w.millis(a.Finish)), "HOSTNAME", host, "ERROR", a.Error)...)
 	}

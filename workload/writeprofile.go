@@ -95,13 +95,13 @@ func keyed(v reflect.Value) (list members) {
 			if len(tables) > 0 {
 				list = append(list, member{key, tables})
 			}
-		case [numLocalities]int:
+		case [NumLocalities]int:
 			var by members
 			for l, n := range f {
 				by = append(by, member{Locality(l).String(), n})
 			}
 			list = append(list, member{key, by})
-		case [numLocalities]Sample:
+		case [NumLocalities]Sample:
 			var by members
 			for l, s := range f {
 				by = addSample(by, Locality(l).String(), s)

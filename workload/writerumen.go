@@ -227,7 +227,7 @@ func (w *rumenWriter) layers(rack, host string) {
 }
 
 func (w *rumenWriter) attempt(a *HistoryAttempt, t *HistoryTask, id string) {
-	_, shuffled, sorted := a.marks()
+	_, shuffled, sorted := marksOf(a)
 	w.object(func() {
 		w.key("location")
 		if a.Node == "" {
@@ -258,7 +258,7 @@ func (w *rumenWriter) attempt(a *HistoryAttempt, t *HistoryTask, id string) {
 		w.num("fileBytesRead", a.LocalReadBytes)
 		w.num("fileBytesWritten", a.LocalWriteBytes)
 		of := func(k Kind, v int64) int64 {
-			if t.slotKind() == k {
+			if t.SlotKind() == k {
 				return v
 			}
 			return Unknown
@@ -417,7 +417,7 @@ func WriteTopology(w io.Writer, t *Topology) error {
 
 // inSLS reports whether the scheduler load simulator's input has a place for a
 // task: it runs containers of successful maps and reduces on machines.
-func (t *HistoryTask) inSLS() bool {
+func inSLS(t *HistoryTask) bool {
 	a := t.Winner()
 	return t.Kind <= Reduce && a != nil && a.Node != "" && Known(a.Start) && Known(a.Finish)
 }
@@ -429,7 +429,7 @@ func LostInSLS(h *History) []Problem {
 		for k := range h.Jobs[i].Tasks {
 			t := &h.Jobs[i].Tasks[k]
 			switch {
-			case t.inSLS():
+			case inSLS(t):
 				attempts += len(t.Attempts) - 1
 			case t.Kind > Reduce:
 				apart++
@@ -477,7 +477,7 @@ func WriteSLS(w io.Writer, h *History) error {
 			j.list(func() {
 				for k := range job.Tasks {
 					t := &job.Tasks[k]
-					if !t.inSLS() {
+					if !inSLS(t) {
 						continue
 					}
 					a := t.Winner()

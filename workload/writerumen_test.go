@@ -44,7 +44,7 @@ func TestRumenRoundTrip(t *testing.T) {
 		}
 		for i := range h.Jobs {
 			j := &h.Jobs[i]
-			j.Totals, j.Error = unknownJob("").Totals, ""
+			j.Totals, j.Error = NewHistoryJob("").Totals, ""
 			for k := range j.Tasks {
 				if len(j.Tasks[k].Split.Hosts) == 0 {
 					j.Tasks[k].Split.Hosts = nil

@@ -12,7 +12,7 @@ import (
 // that replays its jobs on the machines it names. A scenario wants machines;
 // the release may be left open.
 func WriteScenario(w io.Writer, h *History, release string) error {
-	startup, commit := h.meanPhase(PhaseStartup), h.meanPhase(PhaseCommit)
+	startup, commit := meanPhase(h, PhaseStartup), meanPhase(h, PhaseCommit)
 	r := h.Replay(ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
 	common := meaningful(h.Common())
 	assumed := append(slices.Clone(r.Assumed), "racks: the machines spread evenly over them, in the order of their names")
@@ -56,7 +56,7 @@ func WriteScenario(w io.Writer, h *History, release string) error {
 		kind Kind
 		key  string
 	}{{Setup, "setup"}, {Cleanup, "cleanup"}} {
-		if d := h.meanTime(x.kind); Known(d) {
+		if d := meanTime(h, x.kind); Known(d) {
 			t.pair(x.key, max(0, d-startup).String())
 		}
 	}
@@ -185,8 +185,8 @@ func (w tomlWriter) failures(path string, fails Failures, tasks int) {
 
 // meanPhase is how long a phase of successful attempts took on average; zero
 // where it is not recorded.
-func (h *History) meanPhase(p Phase) time.Duration {
-	return h.mean(func(t *HistoryTask, w *HistoryAttempt) time.Duration {
+func meanPhase(h *History, p Phase) time.Duration {
+	return meanOf(h, func(t *HistoryTask, w *HistoryAttempt) time.Duration {
 		if t.Kind > Reduce || p == PhaseCommit && t.Kind != Reduce {
 			return UnknownTime
 		}
@@ -195,8 +195,8 @@ func (h *History) meanPhase(p Phase) time.Duration {
 }
 
 // meanTime is how long successful attempts of a kind took on average.
-func (h *History) meanTime(k Kind) time.Duration {
-	return h.mean(func(t *HistoryTask, w *HistoryAttempt) time.Duration {
+func meanTime(h *History, k Kind) time.Duration {
+	return meanOf(h, func(t *HistoryTask, w *HistoryAttempt) time.Duration {
 		if t.Kind != k || !Known(w.Start) || !Known(w.Finish) {
 			return UnknownTime
 		}
@@ -204,7 +204,7 @@ func (h *History) meanTime(k Kind) time.Duration {
 	}, UnknownTime)
 }
 
-func (h *History) mean(of func(*HistoryTask, *HistoryAttempt) time.Duration, none time.Duration) time.Duration {
+func meanOf(h *History, of func(*HistoryTask, *HistoryAttempt) time.Duration, none time.Duration) time.Duration {
 	sum, n := time.Duration(0), time.Duration(0)
 	for i := range h.Jobs {
 		tasks := h.Jobs[i].Tasks
@@ -220,27 +220,4 @@ func (h *History) mean(of func(*HistoryTask, *HistoryAttempt) time.Duration, non
 		return none
 	}
 	return sum / n
-}
-
-// MostOnMachine is the largest number of attempts in slots of a kind that ran at
-// once on one machine, at least 1.
-func (h *History) MostOnMachine(k Kind) int {
-	byNode := map[string][]timed{}
-	for i := range h.Jobs {
-		for t := range h.Jobs[i].Tasks {
-			task := &h.Jobs[i].Tasks[t]
-			for n := range task.Attempts {
-				if a := &task.Attempts[n]; task.slotKind() == k && a.Node != "" && Known(a.Start) && Known(a.Finish) {
-					byNode[a.Node] = append(byNode[a.Node], timed{start: a.Start, finish: a.Finish})
-				}
-			}
-		}
-	}
-	most := 1
-	for _, rack := range h.Topology.Racks {
-		for _, host := range rack.Hosts {
-			most = max(most, peak(byNode[host]))
-		}
-	}
-	return most
 }

@@ -72,7 +72,7 @@ func TestCellEscapes(t *testing.T) {
 		if strings.ContainsAny(cell, "\n\r\x00") || unescapeCell(cell) != name {
 			t.Errorf("%q became %q and then %q", name, cell, unescapeCell(cell))
 		}
-		j := unknownJob("job_1_1")
+		j := NewHistoryJob("job_1_1")
 		j.Name, j.Outcome, j.Submit = name, Succeeded, 0
 		var b bytes.Buffer
 		if err := WriteJobs(&b, &History{Jobs: []HistoryJob{j}}); err != nil {

@@ -84,7 +84,7 @@ func targetNames() []string {
 // jobFiles is a file for each job, and one for its configuration.
 func jobFiles(h *workload.History, name func(*workload.JobFile) string, write func(*workload.JobFile, io.Writer) error) []part {
 	var parts []part
-	for _, f := range h.JobFiles() {
+	for _, f := range workload.JobFiles(h) {
 		parts = append(parts, part{name(&f), func(w io.Writer) error { return write(&f, w) }})
 		if len(f.Conf().Keys()) > 0 {
 			parts = append(parts, part{f.ConfName(), func(w io.Writer) error { return workload.WriteConf(w, f.Conf()) }})
