@@ -11,7 +11,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
-	"github.com/slotwave/slotwave/workload/shareddata"
+	"github.com/slotwave/slotwave/internal/shareddata"
 )
 
 // shared is the path of a file of the measured data sets.

@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // KnowledgeFiles name the files with what analytic models know besides the
@@ -66,7 +67,7 @@ func (k *KnowledgeFiles) learn(sums []results.FileSum) (known model.Knowledge, _
 	var runs []model.RecordedRun
 	name := ""
 	for _, paths := range Histories(k.History) {
-		h, err := workload.Open(paths...)
+		h, err := trace.Open(paths...)
 		if err != nil {
 			return known, nil, err
 		}
@@ -107,7 +108,7 @@ func (k *KnowledgeFiles) learn(sums []results.FileSum) (known model.Knowledge, _
 // history more.
 func Histories(paths []string) (all [][]string) {
 	for _, path := range paths {
-		files, _ := workload.ReadOptions{}.Files(path) // reading reports what is wrong with it
+		files, _ := trace.ReadOptions{}.Files(path) // reading reports what is wrong with it
 		var runs [][]string
 		var rest []string
 		for _, file := range files {
@@ -116,7 +117,7 @@ func Histories(paths []string) (all [][]string) {
 			result := isFile(filepath.Join(folder, results.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), results.ManifestName))
 			switch {
 			case !result || !isFile(tables[0]) || !isFile(tables[1]) || file == path:
-				if _, err := workload.Detect(file); err == nil {
+				if _, err := trace.Detect(file); err == nil {
 					rest = append(rest, file)
 				}
 			case file == tables[1]:
@@ -137,7 +138,7 @@ func Histories(paths []string) (all [][]string) {
 
 // FileSums returns the checksums of files, and of the files read of folders.
 func FileSums(paths []string) (sums []results.FileSum, err error) {
-	files, err := workload.ReadOptions{}.Files(paths...)
+	files, err := trace.ReadOptions{}.Files(paths...)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // Progress is told how many jobs have ended since it was last told.
@@ -174,7 +175,7 @@ func (t *attemptTable) fill(q *model.WhatIf, progress Progress) (p model.Predict
 		return p, stats, err
 	}
 	if t.parquet != nil {
-		err = workload.WriteAttemptsParquet(t.file, workload.NewHistory(q.Jobs, *t.parquet))
+		err = trace.WriteAttemptsParquet(t.file, trace.NewHistory(q.Jobs, *t.parquet))
 	}
 	return p, stats, Internal(errors.Join(err, stats.Check(&p)))
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 func writeFile(t *testing.T, path, text string) string {
@@ -446,7 +447,7 @@ func TestTargetsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range workload.Formats {
+	for _, f := range trace.Formats {
 		if !strings.Contains(help, "\n"+string(f)+" ") || formatAbout[f] == "" {
 			t.Errorf("help formats lacks %s", f)
 		}

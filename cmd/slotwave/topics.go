@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // topics are the help pages that belong to no verb.
@@ -39,23 +40,23 @@ const exitTopic = `0    success
 130  stopped by SIGINT (Ctrl-C)
 143  stopped by SIGTERM`
 
-var formatAbout = map[workload.Format]string{
-	workload.FormatSwim:     "SWIM: submissions and volumes of jobs, 6 or 9 tab-separated columns",
-	workload.FormatRumen:    "Rumen job traces, JSON objects one after another",
-	workload.FormatTopology: "Rumen network topology, JSON",
-	workload.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
-	workload.FormatJhist:    "job history of MRv2 (.jhist), text form",
-	workload.FormatHiTune:   "HiTune's tables, CSV",
-	workload.FormatSLS:      "YARN scheduler load simulator, JSON",
-	workload.FormatTable:    "CSV of attempts or jobs with a header, as slotwave writes them",
-	workload.FormatConf:     "Hadoop configuration, XML",
-	workload.FormatProps:    "configuration as name=value lines",
+var formatAbout = map[trace.Format]string{
+	trace.FormatSwim:     "SWIM: submissions and volumes of jobs, 6 or 9 tab-separated columns",
+	trace.FormatRumen:    "Rumen job traces, JSON objects one after another",
+	trace.FormatTopology: "Rumen network topology, JSON",
+	trace.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
+	trace.FormatJhist:    "job history of MRv2 (.jhist), text form",
+	trace.FormatHiTune:   "HiTune's tables, CSV",
+	trace.FormatSLS:      "YARN scheduler load simulator, JSON",
+	trace.FormatTable:    "CSV of attempts or jobs with a header, as slotwave writes them",
+	trace.FormatConf:     "Hadoop configuration, XML",
+	trace.FormatProps:    "configuration as name=value lines",
 }
 
 func formatsTopic() string {
 	var b strings.Builder
 	b.WriteString("slotwave detects the format of a trace from its content. A trace may be\ncompressed (gzip, zstd). To state the format, set workload.format to a name:\n\n")
-	for _, f := range workload.Formats {
+	for _, f := range trace.Formats {
 		fmt.Fprintf(&b, "%-11s %s\n", f, formatAbout[f])
 	}
 	b.WriteString("\nslotwave convert writes:\n\n")

@@ -17,7 +17,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
-	"github.com/slotwave/slotwave/workload/shareddata"
+	"github.com/slotwave/slotwave/internal/shareddata"
 )
 
 var update = flag.Bool("update", false, "write committed results, tables and pictures anew")

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/workload/shareddata"
+	"github.com/slotwave/slotwave/internal/shareddata"
 )
 
 // Vector is one worked example of one model.
