@@ -14,6 +14,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // Every map of the eight jobs on EC2, in its job's configuration.
@@ -240,7 +241,7 @@ func truth(b bool) float64 {
 // job checks every task of a recorded job against its log and counters.
 func (c *replayed) job(t *testing.T, history, logs string, conf model.TaskConf) {
 	t.Helper()
-	h, err := workload.Open(shared(t, history))
+	h, err := trace.Open(shared(t, history))
 	if err != nil {
 		t.Fatal(err)
 	}

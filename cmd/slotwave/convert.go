@@ -17,6 +17,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // targets are the formats that convert writes, each with its files: the main
@@ -27,35 +28,35 @@ var targets = []struct {
 }{
 	{"rumen", "Rumen trace and topology", func(h *workload.History) []part {
 		return []part{
-			{"trace.json", func(w io.Writer) error { return workload.WriteRumen(w, h) }},
-			{"topology.json", func(w io.Writer) error { return workload.WriteTopology(w, &h.Topology) }},
+			{"trace.json", func(w io.Writer) error { return trace.WriteRumen(w, h) }},
+			{"topology.json", func(w io.Writer) error { return trace.WriteTopology(w, &h.Topology) }},
 		}
 	}},
 	{"jhist", "MRv2 job histories and configurations", func(h *workload.History) []part {
-		return jobFiles(h, (*workload.JobFile).JhistName, (*workload.JobFile).WriteJhist)
+		return jobFiles(h, (*trace.JobFile).JhistName, (*trace.JobFile).WriteJhist)
 	}},
 	{"history", "job histories of Hadoop 1.x and configurations", func(h *workload.History) []part {
-		return jobFiles(h, (*workload.JobFile).MRv1Name, (*workload.JobFile).WriteMRv1)
+		return jobFiles(h, (*trace.JobFile).MRv1Name, (*trace.JobFile).WriteMRv1)
 	}},
 	{"sls", "jobs and nodes for YARN's scheduler load simulator", func(h *workload.History) []part {
 		return []part{
-			{"jobs.json", func(w io.Writer) error { return workload.WriteSLS(w, h) }},
-			{"nodes.json", func(w io.Writer) error { return workload.WriteSLSNodes(w, &h.Topology) }},
+			{"jobs.json", func(w io.Writer) error { return trace.WriteSLS(w, h) }},
+			{"nodes.json", func(w io.Writer) error { return trace.WriteSLSNodes(w, &h.Topology) }},
 		}
 	}},
 	{"chrome", "trace for Perfetto and chrome://tracing", func(h *workload.History) []part {
-		return []part{{"trace.json.gz", func(w io.Writer) error { return workload.WriteChromeTrace(w, h) }}}
+		return []part{{"trace.json.gz", func(w io.Writer) error { return trace.WriteChromeTrace(w, h) }}}
 	}},
 	{"csv", "tables of attempts and jobs", func(h *workload.History) []part {
 		return []part{
-			{results.AttemptsName, func(w io.Writer) error { return workload.WriteAttempts(w, h) }},
-			{results.JobsName, func(w io.Writer) error { return workload.WriteJobs(w, h) }},
+			{results.AttemptsName, func(w io.Writer) error { return trace.WriteAttempts(w, h) }},
+			{results.JobsName, func(w io.Writer) error { return trace.WriteJobs(w, h) }},
 		}
 	}},
 	{"parquet", "the same tables as Parquet", func(h *workload.History) []part {
 		return []part{
-			{"attempts.parquet", func(w io.Writer) error { return workload.WriteAttemptsParquet(w, h) }},
-			{"jobs.parquet", func(w io.Writer) error { return workload.WriteJobsParquet(w, h) }},
+			{"attempts.parquet", func(w io.Writer) error { return trace.WriteAttemptsParquet(w, h) }},
+			{"jobs.parquet", func(w io.Writer) error { return trace.WriteJobsParquet(w, h) }},
 		}
 	}},
 	{"toml", "scenario that replays the jobs", func(h *workload.History) []part {
@@ -64,11 +65,11 @@ var targets = []struct {
 			if !ok {
 				release = ""
 			}
-			return workload.WriteScenario(w, h, release)
+			return trace.WriteScenario(w, h, release)
 		}}}
 	}},
 	{"swim", "SWIM trace, of one that states volumes only", func(h *workload.History) []part {
-		return []part{{"jobs.tsv", func(w io.Writer) error { return workload.WriteSwim(w, h.Swim) }}}
+		return []part{{"jobs.tsv", func(w io.Writer) error { return trace.WriteSwim(w, h.Swim) }}}
 	}},
 }
 
@@ -81,12 +82,12 @@ func targetNames() []string {
 }
 
 // jobFiles is a file for each job, and one for its configuration.
-func jobFiles(h *workload.History, name func(*workload.JobFile) string, write func(*workload.JobFile, io.Writer) error) []part {
+func jobFiles(h *workload.History, name func(*trace.JobFile) string, write func(*trace.JobFile, io.Writer) error) []part {
 	var parts []part
-	for _, f := range workload.JobFiles(h) {
+	for _, f := range trace.JobFiles(h) {
 		parts = append(parts, part{name(&f), func(w io.Writer) error { return write(&f, w) }})
 		if len(f.Conf().Keys()) > 0 {
-			parts = append(parts, part{f.ConfName(), func(w io.Writer) error { return workload.WriteConf(w, f.Conf()) }})
+			parts = append(parts, part{f.ConfName(), func(w io.Writer) error { return trace.WriteConf(w, f.Conf()) }})
 		}
 	}
 	return parts
@@ -201,7 +202,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	h, err := workload.Open(args...)
+	h, err := trace.Open(args...)
 	if err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
 	}
 	if k.format == "sls" {
-		if err := a.losses(workload.LostInSLS(h), 0, k.strict, k.quiet); err != nil {
+		if err := a.losses(trace.LostInSLS(h), 0, k.strict, k.quiet); err != nil {
 			return err
 		}
 	}
@@ -255,7 +256,7 @@ func (k *conversion) fits(h *workload.History) error {
 // may lie side by side. What else is read in it is one history more.
 func runsIn(args []string) (all [][]string) {
 	for _, arg := range args {
-		files, _ := workload.ReadOptions{}.Files(arg) // reading will tell what is wrong with it
+		files, _ := trace.ReadOptions{}.Files(arg) // reading will tell what is wrong with it
 		var runs [][]string
 		var rest []string
 		for _, file := range files {
@@ -264,7 +265,7 @@ func runsIn(args []string) (all [][]string) {
 			made := isFile(filepath.Join(folder, results.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), results.ManifestName))
 			switch {
 			case !made || !isFile(tables[0]) || !isFile(tables[1]) || file == arg:
-				if _, err := workload.Detect(file); err == nil {
+				if _, err := trace.Detect(file); err == nil {
 					rest = append(rest, file)
 				}
 			case file == tables[1]:
@@ -357,7 +358,7 @@ func (d *destination) named(parts []part) error {
 			p.name = stem + "-" + p.name
 		}
 		if write := p.write; strings.EqualFold(filepath.Ext(p.name), ".gz") {
-			p.write = func(w io.Writer) error { return workload.Gzip(w, write) }
+			p.write = func(w io.Writer) error { return trace.Gzip(w, write) }
 		}
 	}
 	return nil
@@ -427,7 +428,7 @@ func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []str
 
 // sumsOf are the sums of files and of what is read of folders.
 func sumsOf(paths []string) (sums []results.FileSum, err error) {
-	files, err := workload.ReadOptions{}.Files(paths...)
+	files, err := trace.ReadOptions{}.Files(paths...)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 var calibrates = flag.Bool("calibrate", false, "look for the platform hitune-sort anew")
@@ -279,7 +280,7 @@ type sortFacts struct {
 // recordedSort takes the facts from the tables.
 func recordedSort(t *testing.T) *sortFacts {
 	t.Helper()
-	h, err := workload.Open(shared(t, "data/hitune-sort"))
+	h, err := trace.Open(shared(t, "data/hitune-sort"))
 	if err != nil {
 		t.Fatal(err)
 	}

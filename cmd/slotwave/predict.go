@@ -13,6 +13,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // knowledge are the files with what models must be told besides the question.
@@ -73,7 +74,7 @@ func (k *knowledge) learn(sums []results.FileSum) (known model.Knowledge, _ []re
 	var runs []model.RecordedRun
 	name := ""
 	for _, paths := range runsIn(k.history) {
-		h, err := workload.Open(paths...)
+		h, err := trace.Open(paths...)
 		if err != nil {
 			return known, nil, err
 		}

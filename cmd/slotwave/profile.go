@@ -13,6 +13,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // profiling are the flags of profile.
@@ -67,7 +68,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 		return errors.New("--on: finds programs, which have no form in JSON: want no --json, and .toml or a directory for --out")
 	}
 	for _, paths := range runsIn(args) {
-		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
+		h, err := trace.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
 		if err != nil {
 			return err
 		}
@@ -101,12 +102,12 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	case k.quiet:
 		return nil
 	case k.json:
-		return internal(workload.WriteProfilesJSON(a.stdout, each))
+		return internal(trace.WriteProfilesJSON(a.stdout, each))
 	}
 	var text bytes.Buffer
 	return internal(each(func(x *workload.Profile) error {
 		text.Reset()
-		if err := workload.WriteProfileText(&text, x); err != nil {
+		if err := trace.WriteProfileText(&text, x); err != nil {
 			return err
 		}
 		_, err := io.WriteString(a.stdout, printable(text.String()))
@@ -118,7 +119,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 // written in order, once, and stop is to be called after that.
 func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []part, stop func(), err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
-		return []part{{"profiles.json", func(w io.Writer) error { return workload.WriteProfilesJSON(w, each) }}}, func() {}, nil
+		return []part{{"profiles.json", func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
 	}
 	if to.main() != "" && n > 1 {
 		return nil, nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), n)
@@ -137,7 +138,7 @@ func profileFiles(each func(func(*workload.Profile) error) error, n int, to *des
 		if !ok {
 			return failed
 		}
-		return workload.WriteProfile(w, x)
+		return trace.WriteProfile(w, x)
 	}
 	names := fileNames{}
 	err = each(func(x *workload.Profile) error {

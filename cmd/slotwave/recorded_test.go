@@ -15,6 +15,7 @@ import (
 
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // done wants a call of the program to succeed.
@@ -456,7 +457,7 @@ func TestTargetsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range workload.Formats {
+	for _, f := range trace.Formats {
 		if !strings.Contains(help, "\n"+string(f)+" ") || formatAbout[f] == "" {
 			t.Errorf("help formats lacks %s", f)
 		}

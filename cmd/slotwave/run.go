@@ -21,6 +21,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // asked are the flags that the verbs on scenarios have in common.
@@ -303,7 +304,7 @@ func (t *table) fill(q *model.WhatIf, bar *progress) (p model.Prediction, stats 
 		return p, stats, err
 	}
 	if t.parquet != nil {
-		err = workload.WriteAttemptsParquet(t.file, workload.NewHistory(q.Jobs, t.parquet.rows))
+		err = trace.WriteAttemptsParquet(t.file, trace.NewHistory(q.Jobs, t.parquet.rows))
 	}
 	return p, stats, internal(errors.Join(err, stats.Check(&p)))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // topics are the help pages that belong to no verb.
@@ -36,23 +37,23 @@ const exitTopic = `0    done
 130  interrupted
 143  terminated`
 
-var formatAbout = map[workload.Format]string{
-	workload.FormatSwim:     "SWIM: arrivals and volumes of jobs, six or nine columns separated by tabs",
-	workload.FormatRumen:    "Rumen job traces, JSON objects one after another",
-	workload.FormatTopology: "Rumen network topology, JSON",
-	workload.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
-	workload.FormatJhist:    "job history of MRv2 (.jhist), text form",
-	workload.FormatHiTune:   "HiTune's tables, CSV",
-	workload.FormatSLS:      "YARN scheduler load simulator, JSON",
-	workload.FormatTable:    "tables of attempts or jobs with a header, such as slotwave writes",
-	workload.FormatConf:     "Hadoop configuration, XML",
-	workload.FormatProps:    "configuration as name=value lines",
+var formatAbout = map[trace.Format]string{
+	trace.FormatSwim:     "SWIM: arrivals and volumes of jobs, six or nine columns separated by tabs",
+	trace.FormatRumen:    "Rumen job traces, JSON objects one after another",
+	trace.FormatTopology: "Rumen network topology, JSON",
+	trace.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
+	trace.FormatJhist:    "job history of MRv2 (.jhist), text form",
+	trace.FormatHiTune:   "HiTune's tables, CSV",
+	trace.FormatSLS:      "YARN scheduler load simulator, JSON",
+	trace.FormatTable:    "tables of attempts or jobs with a header, such as slotwave writes",
+	trace.FormatConf:     "Hadoop configuration, XML",
+	trace.FormatProps:    "configuration as name=value lines",
 }
 
 func formatsTopic() string {
 	var b strings.Builder
 	b.WriteString("The format of a trace is known from its content; it may be compressed (gzip,\nzstd). The name in front is what workload.format takes.\n\n")
-	for _, f := range workload.Formats {
+	for _, f := range trace.Formats {
 		fmt.Fprintf(&b, "%-11s %s\n", f, formatAbout[f])
 	}
 	b.WriteString("\nslotwave convert writes:\n\n")

@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // replayed is a recorded trace beside its simulation.
@@ -105,7 +106,7 @@ func replay(t *testing.T, conf string, files ...string) *replayed {
 		r.slots[1] += n.ReduceSlots
 	}
 	r.simulated = span(p)
-	if r.history, err = workload.Open(files...); err != nil {
+	if r.history, err = trace.Open(files...); err != nil {
 		t.Fatal(err)
 	}
 	first, last := time.Duration(math.MaxInt64), time.Duration(0)

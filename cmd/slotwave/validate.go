@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -90,7 +91,7 @@ func (a *app) validate(name string, strict bool) error {
 	var n held
 	lost := 0
 	for _, paths := range runsIn([]string{name}) {
-		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
+		h, err := trace.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
 		if err != nil {
 			return err
 		}
