@@ -3,12 +3,13 @@ package trace
 import (
 	"cmp"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // collector gathers what one or more files say into a History. The readers

@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"os"
 	"reflect"
@@ -11,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // docSection returns the names in backticks of one section of docs/formats.md.

@@ -3,11 +3,12 @@ package trace
 import (
 	"bytes"
 	"errors"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Job history of Hadoop 0.18 to 1.x (org.apache.hadoop.mapred.JobHistory). A

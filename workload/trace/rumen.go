@@ -3,11 +3,12 @@ package trace
 import (
 	"bytes"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Rumen traces: org.apache.hadoop.tools.rumen, LoggedJob and below, as written

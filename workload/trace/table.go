@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"math"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Tables with a header: the attempts that slotwave itself writes, and other

@@ -3,10 +3,11 @@ package trace
 import (
 	"bufio"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // WriteMRv1 writes the job as a job history of Hadoop 1.x (JobHistory).
