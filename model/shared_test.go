@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
-	"github.com/slotwave/slotwave/internal/shareddata"
 )
 
 // shared is the path of a file of the measured data sets.

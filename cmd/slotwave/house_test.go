@@ -17,22 +17,23 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows are the rooms that each room may know.
 var arrows = map[string][]string{
-	"cmd/slotwave":        {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "study", "workload"},
+	"cmd/slotwave":        {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"internal/shareddata": {},
 	"internal/validation": {},
 	"diagnose":            {"model", "model/input", "workload"},
 	"model":               {"model/fit", "model/input", "workload"},
 	"model/fit":           {"model/input"},
 	"model/input":         {},
-	"model/vectortest":    {"model", "workload/shareddata"},
+	"model/vectortest":    {"internal/shareddata", "model"},
 	"results":             {"model", "workload"},
-	"scenarios":           {"model", "scheduler", "workload"},
+	"scenarios":           {"model", "scheduler", "workload", "workload/trace"},
 	"scheduler":           {"model", "workload"},
 	"sim":                 {"model", "model/input", "scheduler", "sim/engine", "sim/station", "workload"},
 	"sim/engine":          {},
 	"sim/station":         {"sim/engine"},
-	"study":               {"model", "model/fit", "model/input", "results", "scenarios", "sim", "workload"},
+	"study":               {"model", "model/fit", "model/input", "results", "scenarios", "sim", "workload", "workload/trace"},
 	"workload":            {},
-	"workload/shareddata": {},
+	"workload/trace":      {"workload"},
 }
 
 func TestImportArrows(t *testing.T) {

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
-	"github.com/slotwave/slotwave/internal/shareddata"
 )
 
 var update = flag.Bool("update", false, "write committed results, tables and pictures anew")

@@ -3,12 +3,13 @@ package trace
 import (
 	"cmp"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // collector gathers what one or more files say into a History. The readers
@@ -60,7 +61,7 @@ func (c *collector) problem(line int, format string, args ...any) {
 	if line == here {
 		line = c.where()
 	}
-	c.h.Problems = append(c.h.Problems, workload.Problem{c.file, line, fmt.Sprintf(format, args...)})
+	c.h.Problems = append(c.h.Problems, workload.Problem{File: c.file, Line: line, What: fmt.Sprintf(format, args...)})
 }
 
 // losses counts the problems.

@@ -5,10 +5,11 @@ import (
 	"encoding/xml"
 	"errors"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"regexp"
 	"strings"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Configuration files: XML of org.apache.hadoop.conf.Configuration

@@ -1,9 +1,10 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Counter names of Hadoop: Task.Counter and FileSystemCounters (0.20, 1.x),

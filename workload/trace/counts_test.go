@@ -1,10 +1,11 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // tally is what a data set's README counts.

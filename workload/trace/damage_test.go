@@ -1,11 +1,12 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // damage changes the lines of a sound file in one place. One job must be left,

@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"os"
 	"reflect"
@@ -11,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // docSection returns the names in backticks of one section of docs/formats.md.
 func docSection(t *testing.T, title string) []string {
 	t.Helper()
-	text, err := os.ReadFile("../docs/formats.md")
+	text, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +133,7 @@ func TestFormatsDocumented(t *testing.T) {
 	h.Jobs[0].Tasks[0].Attempts[0].More.CPUMillis = 1
 	h.Jobs[0].Tasks[0].Attempts[0].Speculative = true
 
-	text, err := os.ReadFile("../docs/formats.md")
+	text, err := os.ReadFile("../../docs/formats.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,11 +3,12 @@ package trace
 import (
 	"cmp"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"net/url"
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Writers of Hadoop's formats. What a format cannot carry is left out: slots,

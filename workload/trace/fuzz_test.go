@@ -2,11 +2,12 @@ package trace
 
 import (
 	"bytes"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // readBytes reads a text as a file.

@@ -2,9 +2,10 @@ package trace
 
 import (
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // HiTune's tables (the CSV export of Chukwa's job-history parser): job,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -320,13 +321,13 @@ func (r *jhistReader) attemptEvent(b *jobBuilder, t *workload.HistoryTask, kind 
 	if s := ev.TaskStatus + ev.Status; s != "" { // a record has one of the two
 		a.State = c.state(line, ev.AttemptID, s)
 	}
-	all := workload.TaskCounters{a.Counters, a.More}
+	all := workload.TaskCounters{Counters: a.Counters, More: a.More}
 	for _, n := range ev.Counters {
 		takeCounter(&all, t.SlotKind(), n.name, n.value)
 	}
 	a.Counters, a.More = all.Counters, all.More
 	if len(ev.ClockSplits)+len(ev.CPUUsages)+len(ev.VMemKbytes)+len(ev.PhysMemKbytes) > 0 {
-		a.Progress = &workload.ProgressSplits{ev.ClockSplits, ev.CPUUsages, ev.VMemKbytes, ev.PhysMemKbytes}
+		a.Progress = &workload.ProgressSplits{Clock: ev.ClockSplits, CPU: ev.CPUUsages, VMem: ev.VMemKbytes, PhysMem: ev.PhysMemKbytes}
 	}
 	if t.ReduceSlot {
 		b.markShuffle(t, a, line, c.unixMillis(line, "shuffleFinishTime", ev.ShuffleFinish.orUnknown()),

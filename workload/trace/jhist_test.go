@@ -1,10 +1,11 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // TestJhistWithConf reads a job and the configuration beside it, in either

@@ -3,11 +3,12 @@ package trace
 import (
 	"bytes"
 	"errors"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Job history of Hadoop 0.18 to 1.x (org.apache.hadoop.mapred.JobHistory). A
@@ -318,7 +319,7 @@ func (r *mrv1Reader) taskRecord(line int) {
 }
 
 func (r *mrv1Reader) attemptCounters(line int, t *workload.HistoryTask, a *workload.HistoryAttempt) {
-	all := workload.TaskCounters{a.Counters, a.More}
+	all := workload.TaskCounters{Counters: a.Counters, More: a.More}
 	r.counters(line, "COUNTERS", func(name string, v int64) { takeCounter(&all, t.SlotKind(), name, v) })
 	a.Counters, a.More = all.Counters, all.More
 }

@@ -1,3 +1,5 @@
+// Package trace reads and writes recorded runs: traces, job histories, tables of
+// attempts and configurations, in the formats of the field.
 package trace
 
 import (
@@ -16,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/slotwave/slotwave/workload"
 )
 

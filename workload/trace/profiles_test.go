@@ -2,7 +2,6 @@ package trace
 
 import (
 	"encoding/csv"
-	"github.com/slotwave/slotwave/workload"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // TestProfileStarfish compares the profile of every profiled job with the one

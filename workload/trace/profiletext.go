@@ -2,12 +2,13 @@ package trace
 
 import (
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"math"
 	"reflect"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // WriteProfileText writes a profile for people: the samples, the ratios and

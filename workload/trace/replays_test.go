@@ -1,9 +1,10 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // TestReplayGridmix replays a recorded cluster: every job and task once, the

@@ -3,11 +3,12 @@ package trace
 import (
 	"bytes"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Rumen traces: org.apache.hadoop.tools.rumen, LoggedJob and below, as written
@@ -645,7 +646,7 @@ func (s *loggedSplits) clone() *workload.ProgressSplits {
 		all = append(all, list...)
 		own[i] = all[len(all)-len(list) : len(all) : len(all)]
 	}
-	return &workload.ProgressSplits{own[0], own[1], own[2], own[3]}
+	return &workload.ProgressSplits{Clock: own[0], CPU: own[1], VMem: own[2], PhysMem: own[3]}
 }
 
 // count is a number that cannot be negative, -1 being unknown.

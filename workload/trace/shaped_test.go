@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -25,7 +26,7 @@ func sampleJob(t testing.TB, user string) workload.HistoryJob {
 // same new one.
 func TestAnonymise(t *testing.T) {
 	h := &workload.History{Epoch: 1262304000000, Jobs: []workload.HistoryJob{sampleJob(t, "ann"), sampleJob(t, "ann")}}
-	h.Topology.Racks = []workload.Rack{{"r1", []string{"n1.x", "n2.x", "n3.x"}}}
+	h.Topology.Racks = []workload.Rack{{Name: "r1", Hosts: []string{"n1.x", "n2.x", "n3.x"}}}
 	a := h.Anonymise(&workload.Names{Seed: 5})
 	text := fmt.Sprintf("%+v", *a)
 	for _, secret := range []string{"ann", "word", "etl", "n1.x", "n2.x", "n3.x", "r1", "secret", "java.io", "java.lang", "201001010000_0001_m"} {

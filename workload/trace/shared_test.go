@@ -1,9 +1,10 @@
 package trace
 
 import (
+	"testing"
+
 	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/workload"
-	"testing"
 )
 
 // shared is the path of a file of the measured data sets.

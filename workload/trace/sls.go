@@ -1,8 +1,9 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Input of YARN's scheduler load simulator (org.apache.hadoop.yarn.sls, 2.5):

@@ -3,7 +3,6 @@ package trace
 import (
 	"bytes"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"os"
 	"path/filepath"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // rumenText is a trace of n jobs of 40 maps and 10 reduces each, in Rumen's

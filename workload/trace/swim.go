@@ -5,12 +5,13 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"math"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // readSwim reads a tab-separated SWIM trace of six or nine columns.

@@ -1,9 +1,10 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // TestSwimJobs: 150 bytes at 64 a block are 3 maps of 50 bytes, at 10 bytes/s

@@ -5,7 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"math"
 	"slices"
@@ -14,6 +13,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Tables with a header: the attempts that slotwave itself writes, and other
@@ -214,7 +215,7 @@ func (c *collector) attemptRow(t *table) {
 		return
 	}
 	shuffled, sorted := workload.UnknownTime, workload.UnknownTime
-	all := workload.TaskCounters{a.Counters, a.More}
+	all := workload.TaskCounters{Counters: a.Counters, More: a.More}
 	for i, name := range t.header {
 		text := t.row[i]
 		if text == "" {

@@ -1,13 +1,14 @@
 package trace
 
 import (
-	"github.com/slotwave/slotwave/workload"
 	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // TestHiTune checks what data/README.md says was measured.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -258,7 +259,7 @@ func golden() *workload.History {
 	won.Tracker, won.HTTPPort, won.Speculative = "tracker_n1.x:localhost/127.0.0.1:1", 50060, true
 	task.Attempts = []workload.HistoryAttempt{lost, won}
 	j.Tasks = []workload.HistoryTask{task}
-	return &workload.History{Epoch: 1262304000000, Jobs: []workload.HistoryJob{j}, Topology: workload.Topology{[]workload.Rack{{"r", []string{"n1.x"}}}}}
+	return &workload.History{Epoch: 1262304000000, Jobs: []workload.HistoryJob{j}, Topology: workload.Topology{Racks: []workload.Rack{{Name: "r", Hosts: []string{"n1.x"}}}}}
 }
 
 // TestMRv1Golden pins records, keys, their order and the escapes.

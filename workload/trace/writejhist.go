@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -430,7 +431,7 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 			counters := workload.UnknownCounters()
 			if a := t.Winner(); a != nil {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
-				winner, counters = &name, workload.TaskCounters{a.Counters, a.More}
+				winner, counters = &name, workload.TaskCounters{Counters: a.Counters, More: a.More}
 			}
 			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(t.Finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
 		}
@@ -472,7 +473,7 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	if a.Rack != "" {
 		rack = "/" + a.Rack
 	}
-	counters := countersOf{"COUNTERS", &workload.TaskCounters{a.Counters, a.More}, t.SlotKind(), nil}
+	counters := countersOf{"COUNTERS", &workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind(), nil}
 	progress := workload.ProgressSplits{}
 	if a.Progress != nil {
 		progress = *a.Progress

@@ -3,10 +3,11 @@ package trace
 import (
 	"bufio"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // WriteMRv1 writes the job as a job history of Hadoop 1.x (JobHistory).
@@ -94,7 +95,7 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 	case workload.Succeeded:
 		counters := ""
 		if a := t.Winner(); a != nil {
-			counters = mrv1Counters(ofKind(&workload.TaskCounters{a.Counters, a.More}, t.SlotKind()), nil)
+			counters = mrv1Counters(ofKind(&workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind()), nil)
 		}
 		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", "SUCCESS", "FINISH_TIME", known(w.millis(t.Finish)), "COUNTERS", counters)
 	case workload.Failed, workload.Killed:
@@ -140,7 +141,7 @@ func (w *mrv1Writer) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 			head = append(head, "SHUFFLE_FINISHED", known(w.millis(shuffled)), "SORT_FINISHED", known(w.millis(sorted)))
 		}
 		w.record(record, append(head, "FINISH_TIME", known(w.millis(a.Finish)), "HOSTNAME", host, "STATE_STRING", "",
-			"COUNTERS", mrv1Counters(ofKind(&workload.TaskCounters{a.Counters, a.More}, t.SlotKind()), nil))...)
+			"COUNTERS", mrv1Counters(ofKind(&workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind()), nil))...)
 	case workload.Failed, workload.Killed:
 		w.record(record, append(head, "FINISH_TIME", known(w.millis(a.Finish)), "HOSTNAME", host, "ERROR", a.Error)...)
 	}

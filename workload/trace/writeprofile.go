@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/slotwave/slotwave/workload"
 )
 

@@ -2,11 +2,12 @@ package trace
 
 import (
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // WriteScenario writes a history as a scenario of slotwave, complete in itself,

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
 	"github.com/parquet-go/parquet-go"
+
 	"github.com/slotwave/slotwave/workload"
 )
 

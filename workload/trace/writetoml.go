@@ -3,11 +3,12 @@ package trace
 import (
 	"bufio"
 	"fmt"
-	"github.com/slotwave/slotwave/workload"
 	"io"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // tomlWriter writes TOML line by line; the first error is kept for close.
