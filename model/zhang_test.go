@@ -239,20 +239,20 @@ func TestPlatformPredict(t *testing.T) {
 		Maps: 495, Reduces: 240, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 0.5, MapRecSel: nan, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
-	same, err := platform().Predict(j, 128, 128)
+	same, err := j.Times(ptr(platform()), 128, 128)
 	if err != nil {
 		t.Fatal(err)
 	}
 	j.MapRecSel = 0.5
-	if got, err := platform().Predict(j, 128, 128); err != nil || got != same {
+	if got, err := j.Times(ptr(platform()), 128, 128); err != nil || got != same {
 		t.Errorf("%+v, %v, want %+v", got, err, same)
 	}
 	j.OverheadMS = 1000
-	if got, _ := platform().Predict(j, 128, 128); !near(got.MapAvg, same.MapAvg+1000) || !near(got.ReduceMax, same.ReduceMax+1000) {
+	if got, _ := j.Times(ptr(platform()), 128, 128); !near(got.MapAvg, same.MapAvg+1000) || !near(got.ReduceMax, same.ReduceMax+1000) {
 		t.Errorf("overhead of 1000 ms: %+v, without %+v", got, same)
 	}
 	j.Reduces, j.ReduceSel, j.ReduceMSPerRec = 0, nan, nan
-	if got, err := platform().Predict(j, 128, 0); err != nil || got.ReduceAvg != 0 || got.ShuffleMB != 0 {
+	if got, err := j.Times(ptr(platform()), 128, 0); err != nil || got.ReduceAvg != 0 || got.ShuffleMB != 0 {
 		t.Errorf("map-only: %+v, %v", got, err)
 	}
 	if ms := model.OneLine(fit.Line{A: -50, B: 1}).At(10); ms != 0 {
@@ -280,7 +280,7 @@ func TestPlatformPredictErrors(t *testing.T) {
 	} {
 		j := good
 		c.change(&j)
-		if _, err := platform().Predict(j, c.sm, c.sr); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := j.Times(ptr(platform()), c.sm, c.sr); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
@@ -314,7 +314,7 @@ func TestPlatformContainsWaves(t *testing.T) {
 			MapSel: rapid.Float64Range(0, 3).Draw(t, "sel"), MapRecSel: math.NaN(), ReduceSel: 1, Skew: 1,
 		}
 		sm, sr := rapid.IntRange(1, 100).Draw(t, "map slots"), rapid.IntRange(1, 100).Draw(t, "reduce slots")
-		p, err := platform().Predict(j, sm, sr)
+		p, err := j.Times(ptr(platform()), sm, sr)
 		if err != nil {
 			t.Fatal(err)
 		}

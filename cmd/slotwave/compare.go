@@ -276,7 +276,7 @@ func divide(q *model.WhatIf, worlds map[uint]time.Duration, by *model.NamedPredi
 			continue
 		}
 		off |= 1 << c
-		world = world.Without(c)
+		world = model.Without(world, c)
 		next, known := worlds[off]
 		if !known {
 			p, err := sim.Simulator{}.Predict(world)
