@@ -239,9 +239,9 @@ func (p *AriaProfile) phases() []PhaseTime {
 }
 
 // alone makes a prediction of one job's.
-func (g *grounds) alone(model string, o JobOutcome, phases []PhaseTime) Prediction {
+func (g *grounds) alone(name string, o JobOutcome, phases []PhaseTime) Prediction {
 	return Prediction{
-		Model: model, Jobs: []JobOutcome{o}, Phases: phases, Warnings: g.warnings,
+		Model: name, Jobs: []JobOutcome{o}, Phases: phases, Warnings: g.warnings,
 		Low: o.Submit + o.Low, Mean: o.Finish, High: o.Submit + o.High,
 	}
 }

@@ -76,7 +76,7 @@ func (a *app) calibrate(name string, k *calibrating) error {
 	}
 	if k.out != "" {
 		write := func(w io.Writer) error {
-			return scenarios.WritePlatform(w, platform(&found, filepath.Base(name), k.platform))
+			return scenarios.WritePlatform(w, foundPlatform(&found, filepath.Base(name), k.platform))
 		}
 		if err := keepFile(k.out, k.force, write); err != nil {
 			return err
@@ -141,7 +141,7 @@ func inUnit(key string, v float64) float64 {
 
 // platform is the machine that was found, as a file about it says where its
 // values come from.
-func platform(c *model.Calibration, profile, start string) *model.Machine {
+func foundPlatform(c *model.Calibration, profile, start string) *model.Machine {
 	m := c.Machine
 	m.Title += ", calibrated"
 	m.Source = []string{"slotwave calibrate: benchmarks on this platform show the profile " + profile}

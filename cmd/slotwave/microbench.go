@@ -124,20 +124,20 @@ func (b *testbed) take(file string) error {
 }
 
 // openTestbed takes the cluster from the scenario of their benchmark.
-func openTestbed(platform, fidelity string, seed uint64, settings ...string) (*testbed, error) {
+func openTestbed(machine, fidelity string, seed uint64, settings ...string) (*testbed, error) {
 	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
 		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
 	}
 	var err error
-	if isFile(platform) {
-		platform, err = filepath.Abs(platform)
+	if isFile(machine) {
+		machine, err = filepath.Abs(machine)
 	} else {
-		_, err = scenarios.Platform(platform)
+		_, err = scenarios.Platform(machine)
 	}
 	if err != nil {
 		return nil, err
 	}
-	settings = append([]string{"cluster.platform=" + workload.TOMLText(platform), "fidelity=" + workload.TOMLText(fidelity)}, settings...)
+	settings = append([]string{"cluster.platform=" + workload.TOMLText(machine), "fidelity=" + workload.TOMLText(fidelity)}, settings...)
 	f, err := scenarios.Open("zhang-shuffle-break", settings...)
 	if err != nil {
 		return nil, err
