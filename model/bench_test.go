@@ -58,7 +58,7 @@ func teraSort(reduces int) error {
 		Maps: h.Mappers, Reduces: reduces, BlockMBAvg: 64, BlockMBMax: 64, BlockRecsAvg: 671088, BlockRecsMax: 671088,
 		MapSel: 1, MapRecSel: 1, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
-	if _, err := platform().Predict(job, 8, 8); err != nil {
+	if _, err := job.Times(ptr(fittedPlatform()), 8, 8); err != nil {
 		return err
 	}
 	_, err = model.Cresp{Beta: crespBeta}.Time(h.Mappers, 8, reduces)
@@ -99,7 +99,7 @@ func BenchmarkFitPlatform100k(b *testing.B) {
 		phase := model.PhaseRows{Phase: name}
 		for range 100_000 / len(model.PlatformPhases) {
 			mb := 6400 * r.Float64()
-			phase.Rows = append(phase.Rows, model.PhaseRow{MB: mb, MS: phasesOf(platform())[i].At(mb) * (1 + 0.1*r.NormFloat64())})
+			phase.Rows = append(phase.Rows, model.PhaseRow{MB: mb, MS: phasesOf(fittedPlatform())[i].At(mb) * (1 + 0.1*r.NormFloat64())})
 		}
 		p = append(p, phase)
 	}

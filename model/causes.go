@@ -31,10 +31,10 @@ func (c Cause) String() string { return causeNames[c] }
 // maxPieces bounds the tasks into which Without cuts a workload.
 const maxPieces = 300_000
 
-// Without is the question in a world without one cause. What it changes in a
+// Without returns the question q in a world without one cause. What it changes in a
 // question is no part of the others: taken away one after another, each
 // difference of two answers is the share of one cause, and the shares add up.
-func (q WhatIf) Without(c Cause) WhatIf {
+func Without(q WhatIf, c Cause) WhatIf {
 	q.Jobs = slices.Clone(q.Jobs)
 	q.Cluster.Nodes = slices.Clone(q.Cluster.Nodes)
 	switch c {
@@ -44,7 +44,7 @@ func (q WhatIf) Without(c Cause) WhatIf {
 		q.Cluster.Hadoop, q.Cluster.Heartbeat, q.Cluster.Phases, q.Cluster.FromStart = "ideal", 0, nil, false
 		q.Cluster.Costs = Costs{}
 	case Stragglers:
-		q.evenNodes()
+		evenNodes(&q)
 		for i := range q.Jobs {
 			evenTasks(&q.Jobs[i])
 		}
@@ -61,16 +61,16 @@ func (q WhatIf) Without(c Cause) WhatIf {
 		}
 	case Slowstart:
 		for i := range q.Jobs {
-			q.lateReduces(&q.Jobs[i])
+			lateReduces(&q, &q.Jobs[i])
 		}
 	case Quantisation:
-		q.cut()
+		cut(&q)
 	}
 	return q
 }
 
 // evenNodes makes all nodes as fast as they are together.
-func (q *WhatIf) evenNodes() {
+func evenNodes(q *WhatIf) {
 	rate := 0.0
 	for i := range q.Cluster.Nodes {
 		n := &q.Cluster.Nodes[i]
@@ -107,8 +107,8 @@ func reduceTimes(r *workload.ReduceTasks) []*workload.Durations {
 	return []*workload.Durations{&r.Shuffle, &r.Copy, &r.Sort, &r.Time, &r.FirstWave}
 }
 
-// slots of all nodes.
-func (q *WhatIf) slots() (maps, reduces int) {
+// slotsOf counts the slots of all nodes.
+func slotsOf(q *WhatIf) (maps, reduces int) {
 	for i := range q.Cluster.Nodes {
 		maps, reduces = maps+q.Cluster.Nodes[i].MapSlots, reduces+q.Cluster.Nodes[i].ReduceSlots
 	}
@@ -117,13 +117,13 @@ func (q *WhatIf) slots() (maps, reduces int) {
 
 // lateReduces lets reduces start after the last map, with the shuffles that they
 // would have had. A shuffle that is fetched as the maps end needs the early start.
-func (q *WhatIf) lateReduces(j *workload.Job) {
+func lateReduces(q *WhatIf, j *workload.Job) {
 	r := &j.Reduces
 	if r.Copy.Set() || q.Fidelity > Profile {
 		return
 	}
 	if r.FirstWave.Set() {
-		_, slots := q.slots()
+		_, slots := slotsOf(q)
 		all := make([]time.Duration, r.Count)
 		for i := range all {
 			d := &r.Shuffle
@@ -145,8 +145,8 @@ func startLate(j *workload.Job) {
 
 // cut divides tasks into so many that they fill whole waves, if their times are
 // given and there are not too many then.
-func (q *WhatIf) cut() {
-	mapSlots, reduceSlots := q.slots()
+func cut(q *WhatIf) {
+	mapSlots, reduceSlots := slotsOf(q)
 	pieces := 0
 	for i := range q.Jobs {
 		j := &q.Jobs[i]

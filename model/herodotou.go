@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/slotwave/slotwave/model/input"
 )
@@ -42,57 +41,6 @@ type HerodotouConf struct {
 	ReduceSlowstart  float64 `json:"pReduceSlowstart,omitzero"` // mapred.reduce.slowstart.completed.maps, part, 0.05; in no equation
 }
 
-// HerodotouData is the dataflow statistics of a profile. Selectivities are
-// output/input, compression ratios compressed/uncompressed. Combine statistics
-// count only with a combiner, ratios only with that compression.
-type HerodotouData struct {
-	InputPairWidth float64 `json:"dsInputPairWidth"` // bytes per uncompressed input record
-	RecsPerGroup   float64 `json:"dsRecsPerRedGroup"`
-
-	MapSizeSel     float64 `json:"dsMapSizeSel"`
-	MapRecsSel     float64 `json:"dsMapRecsSel"`
-	ReduceSizeSel  float64 `json:"dsReduceSizeSel"`
-	ReduceRecsSel  float64 `json:"dsReduceRecsSel"`
-	CombineSizeSel float64 `json:"dsCombineSizeSel"`
-	CombineRecsSel float64 `json:"dsCombineRecsSel"`
-
-	InputRatio  float64 `json:"dsInputCompressRatio"`
-	IntermRatio float64 `json:"dsIntermCompressRatio"`
-	OutRatio    float64 `json:"dsOutCompressRatio"`
-
-	// Memory statistics, bytes; in no equation.
-	StartupMem   float64 `json:"dsStartupMem,omitzero"`
-	SetupMem     float64 `json:"dsSetupMem,omitzero"`
-	CleanupMem   float64 `json:"dsCleanupMem,omitzero"`
-	MemPerMapRec float64 `json:"dsMemPerMapRec,omitzero"`
-	MemPerRedRec float64 `json:"dsMemPerRedRec,omitzero"`
-}
-
-// HerodotouCost is the cost statistics of a profile, nanoseconds.
-type HerodotouCost struct {
-	HDFSRead   float64 `json:"csHdfsReadCost"` // per byte
-	HDFSWrite  float64 `json:"csHdfsWriteCost"`
-	LocalRead  float64 `json:"csLocalIOReadCost"`
-	LocalWrite float64 `json:"csLocalIOWriteCost"`
-	Network    float64 `json:"csNetworkCost"`
-
-	MapCPU       float64 `json:"csMapCPUCost"` // per record
-	ReduceCPU    float64 `json:"csReduceCPUCost"`
-	CombineCPU   float64 `json:"csCombineCPUCost"` // per record into the combiner
-	PartitionCPU float64 `json:"csPartitionCPUCost"`
-	SerdeCPU     float64 `json:"csSerdeCPUCost"`
-	SortCPU      float64 `json:"csSortCPUCost"` // per comparison
-	MergeCPU     float64 `json:"csMergeCPUCost"`
-
-	InUncompr     float64 `json:"csInUncomprCPUCost"`     // per compressed byte
-	IntermUncompr float64 `json:"csIntermUncomprCPUCost"` // per compressed byte
-	IntermCompr   float64 `json:"csIntermComprCPUCost"`   // per uncompressed byte
-	OutCompr      float64 `json:"csOutComprCPUCost"`      // per uncompressed byte
-
-	Setup   float64 `json:"csSetupCPUCost"` // per task
-	Cleanup float64 `json:"csCleanupCPUCost"`
-}
-
 // Herodotou is one job for the phase model of Herodotou, Hadoop Performance
 // Models, CS-2011-05: deterministic, without contention.
 type Herodotou struct {
@@ -107,6 +55,11 @@ type HerodotouOptions struct {
 	// CombineOnce takes the combiner to shrink the data at the spill only; the
 	// report applies the selectivity again in the final merge and the shuffle.
 	CombineOnce bool
+}
+
+// used is what of the statistics the job's equations use.
+func (h *Herodotou) used() Used {
+	return Used{h.Reducers > 0, h.UseCombine, h.InCompressed, h.IntermCompressed, h.OutCompressed}
 }
 
 // check reports everything that is wrong with the parameters.
@@ -136,7 +89,7 @@ func (h *Herodotou) check(mode Mode) error {
 			c.Fail("pInMemMergeThr", "%d: equation 45 as printed then has no segment in a shuffle file; want 1 or more, or mode %q", h.InMemMergeThr, Corrected)
 		}
 	}
-	h.checkStatistics(&c)
+	h.used().check(&c, &h.HerodotouData, &h.HerodotouCost)
 	if (h.MapSizeSel == 0) != (h.MapRecsSel == 0) {
 		c.Fail("dsMapSizeSel", "%v with dsMapRecsSel %v: want both 0 or neither", h.MapSizeSel, h.MapRecsSel)
 	}
@@ -148,78 +101,6 @@ func (h *Herodotou) check(mode Mode) error {
 		c.Fail(name, "%v: equation 11 as printed divides by the map's output; want more than 0, or mode %q", value, Corrected)
 	}
 	return c.Err()
-}
-
-// checkStatistics wants every statistic that an equation will use; one that none
-// will use may be missing.
-func (h *Herodotou) checkStatistics(c *input.Check) {
-	reduces, combine := h.Reducers > 0, h.Reducers > 0 && h.UseCombine
-	packed := reduces && h.IntermCompressed
-	for _, v := range []struct {
-		used  bool
-		check func(name string, value float64)
-		name  string
-		value float64
-	}{
-		{true, positive(c), "dsInputPairWidth", h.InputPairWidth},
-		{reduces, positive(c), "dsRecsPerRedGroup", h.RecsPerGroup},
-		{true, notNegative(c), "dsMapSizeSel", h.MapSizeSel},
-		{true, notNegative(c), "dsMapRecsSel", h.MapRecsSel},
-		{reduces, notNegative(c), "dsReduceSizeSel", h.ReduceSizeSel},
-		{reduces, notNegative(c), "dsReduceRecsSel", h.ReduceRecsSel},
-		{combine, notNegative(c), "dsCombineSizeSel", h.CombineSizeSel},
-		{combine, notNegative(c), "dsCombineRecsSel", h.CombineRecsSel},
-		{h.InCompressed, c.Part, "dsInputCompressRatio", h.InputRatio},
-		{packed, c.Part, "dsIntermCompressRatio", h.IntermRatio},
-		{h.OutCompressed, c.Part, "dsOutCompressRatio", h.OutRatio},
-		{true, notNegative(c), "csHdfsReadCost", h.HDFSRead},
-		{true, notNegative(c), "csHdfsWriteCost", h.HDFSWrite},
-		{reduces, notNegative(c), "csLocalIOReadCost", h.LocalRead},
-		{reduces, notNegative(c), "csLocalIOWriteCost", h.LocalWrite},
-		{reduces, notNegative(c), "csNetworkCost", h.Network},
-		{true, notNegative(c), "csMapCPUCost", h.MapCPU},
-		{reduces, notNegative(c), "csReduceCPUCost", h.ReduceCPU},
-		{combine, notNegative(c), "csCombineCPUCost", h.CombineCPU},
-		{reduces, notNegative(c), "csPartitionCPUCost", h.PartitionCPU},
-		{reduces, notNegative(c), "csSerdeCPUCost", h.SerdeCPU},
-		{reduces, notNegative(c), "csSortCPUCost", h.SortCPU},
-		{reduces, notNegative(c), "csMergeCPUCost", h.MergeCPU},
-		{h.InCompressed, notNegative(c), "csInUncomprCPUCost", h.InUncompr},
-		{packed, notNegative(c), "csIntermUncomprCPUCost", h.IntermUncompr},
-		{packed, notNegative(c), "csIntermComprCPUCost", h.IntermCompr},
-		{h.OutCompressed, notNegative(c), "csOutComprCPUCost", h.OutCompr},
-		{true, notNegative(c), "csSetupCPUCost", h.Setup},
-		{true, notNegative(c), "csCleanupCPUCost", h.Cleanup},
-	} {
-		if v.used || !math.IsNaN(v.value) {
-			v.check(v.name, v.value)
-		}
-	}
-}
-
-func positive(c *input.Check) func(string, float64) {
-	return func(name string, v float64) { c.Above(name, v, 0) }
-}
-
-func notNegative(c *input.Check) func(string, float64) {
-	return func(name string, v float64) { c.AtLeast(name, v, 0) }
-}
-
-// neutral replaces the statistics of what the job does not use by values that
-// change nothing (eq. 1).
-func (h *Herodotou) neutral() {
-	if !h.UseCombine {
-		h.CombineSizeSel, h.CombineRecsSel, h.CombineCPU = 1, 1, 0
-	}
-	if !h.InCompressed {
-		h.InputRatio, h.InUncompr = 1, 0
-	}
-	if !h.IntermCompressed {
-		h.IntermRatio, h.IntermUncompr, h.IntermCompr = 1, 0, 0
-	}
-	if !h.OutCompressed {
-		h.OutRatio, h.OutCompr = 1, 0
-	}
 }
 
 // HerodotouMap is a map task up to its output: sizes in bytes, times in ms.
@@ -271,7 +152,7 @@ func (h Herodotou) MapOnly(o HerodotouOptions) (HerodotouMapOnly, error) {
 	if h.Reducers > 0 {
 		return HerodotouMapOnly{}, fmt.Errorf("pNumReducers: %d: want 0", h.Reducers)
 	}
-	h.neutral()
+	h.used().neutral(&h.HerodotouData, &h.HerodotouCost)
 	p := HerodotouMapOnly{HerodotouMap: h.mapPart()}
 	p.WriteTime, p.HDFSBytesWritten = h.write(p.OutBytes) // (8)
 	p.TotalMapTime = p.ReadTime + p.MapTime + p.WriteTime // (90)
@@ -291,7 +172,7 @@ func (h Herodotou) Phases(o HerodotouOptions) (HerodotouPhases, error) {
 	if h.Reducers == 0 {
 		return HerodotouPhases{}, fmt.Errorf("pNumReducers: 0: want 1 or more")
 	}
-	h.neutral()
+	h.used().neutral(&h.HerodotouData, &h.HerodotouCost)
 	p := HerodotouPhases{HerodotouMap: h.mapPart()}
 	var err error
 	if p.HerodotouSpill, err = h.spill(p.HerodotouMap, o); err != nil {
@@ -329,12 +210,12 @@ func stageTime(tasks, nodes, perNode int, each float64) (total, waves float64) {
 
 // mapPart is eq. 2-7.
 func (h *Herodotou) mapPart() HerodotouMap {
-	m := HerodotouMap{HDFSBytesRead: h.SplitSize}
-	m.InBytes = h.SplitSize / h.InputRatio                                                // (2)
-	m.InRecs = m.InBytes / h.InputPairWidth                                               // (3)
+	f := h.MapFlow(h.SplitSize) // (2, 3, 6, 7)
+	m := HerodotouMap{
+		HDFSBytesRead: h.SplitSize, InBytes: f.InBytes, InRecs: f.InRecords, OutBytes: f.OutBytes, OutRecs: f.OutRecords,
+	}
 	m.ReadTime = inMS(float64(h.SplitSize*h.HDFSRead) + float64(h.SplitSize*h.InUncompr)) // (4)
 	m.MapTime = inMS(m.InRecs * h.MapCPU)                                                 // (5)
-	m.OutBytes, m.OutRecs = m.InBytes*h.MapSizeSel, m.InRecs*h.MapRecsSel                 // (6, 7)
 	return m
 }
 

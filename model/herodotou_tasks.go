@@ -8,11 +8,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// bytesPerAccount is what the accounting part of the sort buffer holds for each
-// record.
-const bytesPerAccount = 16
-
-const mib = 1 << 20
+const mibA = 1 << 20
 
 // HerodotouSpill is a map task from its output to the merged spill file: sizes
 // in bytes, times in ms.
@@ -55,9 +51,9 @@ func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, e
 	}
 	corrected := o.Mode == Corrected
 	s.OutRecWidth = m.OutBytes / m.OutRecs // (11)
-	buffer := h.SortMB * mib
+	buffer := h.SortMB * mibA
 	s.MaxSerRecs = floor(buffer * (1 - h.SortRecPercent) * h.SpillPercent / s.OutRecWidth) // (12)
-	s.MaxAccRecs = floor(buffer * h.SortRecPercent * h.SpillPercent / bytesPerAccount)     // (13)
+	s.MaxAccRecs = floor(buffer * h.SortRecPercent * h.SpillPercent / AccountingBytes)     // (13)
 	if s.MaxSerRecs < 1 || s.MaxAccRecs < 1 {
 		return s, fmt.Errorf("pSortMB: %v: the sort buffer holds no record of %v bytes at pSortRecPerc %v and pSpillPerc %v",
 			h.SortMB, s.OutRecWidth, h.SortRecPercent, h.SpillPercent)

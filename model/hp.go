@@ -107,7 +107,7 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 			return AriaProfile{}, fmt.Errorf("%s: %w", d.name, err)
 		}
 		if s.Prediction < 0 {
-			return AriaProfile{}, cannot("%s: the fitted line gives %v s at %v: too far from the runs", d.name, s.Prediction, data)
+			return AriaProfile{}, NotApplicable("%s: the fitted line gives %v s at %v: too far from the runs", d.name, s.Prediction, data)
 		}
 		*d.of(&p) = s.Prediction
 	}

@@ -10,13 +10,13 @@ type MapFlow struct {
 	OutBytes, OutRecords         float64 // serialised keys and values
 }
 
-// MapFlow is what the statistics say of a split of so many stored bytes (eq. 2,
-// 3, 6, 7).
-func (p *Planner) MapFlow(split float64) MapFlow {
-	h := p.report()
-	h.SplitSize = split
-	m := h.mapPart()
-	return MapFlow{split, m.InBytes, m.InRecs, m.OutBytes, m.OutRecs}
+// MapFlow returns what a map reads and emits of a split of so many stored bytes
+// (eq. 2, 3, 6, 7).
+func (d *HerodotouData) MapFlow(split float64) MapFlow {
+	f := MapFlow{InStored: split, InBytes: split / d.InputRatio}
+	f.InRecords = f.InBytes / d.InputPairWidth
+	f.OutBytes, f.OutRecords = f.InBytes*d.MapSizeSel, f.InRecords*d.MapRecsSel
+	return f
 }
 
 // MapPlan is the work of one map task.
@@ -35,7 +35,19 @@ func (p *Planner) Map(f MapFlow) (MapPlan, error) {
 	if err := finite("map", f.InStored, f.InBytes, f.InRecords, f.OutBytes, f.OutRecords); err != nil {
 		return MapPlan{}, err
 	}
-	m := MapPlan{Counters: workload.Counters{
+	var spills []Spill
+	if p.Reduces > 0 {
+		var err error
+		if spills, err = p.Conf.SortBuffer().Spills(f.OutRecords, f.OutBytes); err != nil {
+			return MapPlan{}, err
+		}
+	}
+	return p.MapOf(f, spills), nil
+}
+
+// MapOf plans a map task whose output makes the given spills.
+func (p *Planner) MapOf(f MapFlow, spills []Spill) MapPlan {
+	m := MapPlan{Spilled: spills, Counters: workload.Counters{
 		InRecords: whole(f.InRecords), InBytes: whole(f.InBytes),
 		OutRecords: whole(f.OutRecords), OutBytes: whole(f.OutBytes),
 		HDFSReadBytes: whole(f.InStored),
@@ -48,35 +60,12 @@ func (p *Planner) Map(f MapFlow) (MapPlan, error) {
 		m.HDFSWriteBytes = whole(p.output(&m.Steps, f.OutBytes))
 		p.join(m.Steps, first)
 	} else {
-		var err error
-		if m.Spilled, err = p.spills(f); err != nil {
-			return MapPlan{}, err
-		}
 		files := p.collect(&m, f)
 		p.mergeSpills(&m, files)
 		m.tally.into(&m.Counters)
 	}
 	m.add(workload.PhaseCommit, CPU, p.Cost.Cleanup)
-	return m, nil
-}
-
-func (p *Planner) spills(f MapFlow) ([]Spill, error) {
-	if !p.EvenSpills {
-		return p.Conf.SortBuffer().Spills(f.OutRecords, f.OutBytes)
-	}
-	h := p.report()
-	s, err := h.spill(HerodotouMap{OutBytes: f.OutBytes, OutRecs: f.OutRecords}, HerodotouOptions{Mode: Corrected})
-	if err == nil && s.NumSpills > maxSpills {
-		err = errSpills
-	}
-	if err != nil {
-		return nil, err
-	}
-	spills := make([]Spill, int(s.NumSpills))
-	for i := range spills {
-		spills[i] = Spill{Records: s.SpillBufferRecs, Bytes: s.SpillBufferSize}
-	}
-	return spills, nil
+	return m
 }
 
 // read adds reading and mapping a share of the split, and collecting the output.

@@ -1,17 +1,6 @@
 package model
 
-import (
-	"math"
-
-	"github.com/slotwave/slotwave/model/input"
-)
-
-// guard keeps the last bit of a quotient from adding a slot or a segment where
-// exact arithmetic gives a whole number.
-const guard = 1e-9
-
-func ceil(x float64) float64  { return math.Ceil(float64(x) - guard) }
-func floor(x float64) float64 { return math.Floor(float64(x) + guard) }
+import "github.com/slotwave/slotwave/model/input"
 
 // MergePlan says how n sorted files become one when at most f are merged at a
 // time: files of the first pass, original files read by all passes before the

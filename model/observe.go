@@ -22,7 +22,7 @@ func (p *PlatformProfile) Observe(a *workload.Attempt) {
 		for _, ph := range phases {
 			t += a.Phases[ph]
 		}
-		p.Add(phase, PhaseRow{float64(bytes) / mib, 1000 * t.Seconds()})
+		p.Add(phase, PhaseRow{float64(bytes) / mibP, 1000 * t.Seconds()})
 	}
 	switch a.Kind {
 	case workload.Map:
@@ -45,7 +45,7 @@ const BenchmarkRow = 100
 func (g GridPoint) Benchmark(row float64) (workload.Job, Program, error) {
 	data, err := g.Data()
 	j := workload.Job{
-		Maps:    workload.MapTasks{Count: g.Maps, InputBytes: int64(data.Read * mib * float64(g.Maps))},
+		Maps:    workload.MapTasks{Count: g.Maps, InputBytes: int64(data.Read * mibP * float64(g.Maps))},
 		Reduces: workload.ReduceTasks{Count: g.Reduces},
 	}
 	p := Program{Data: HerodotouData{

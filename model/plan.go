@@ -215,47 +215,29 @@ type Planner struct {
 	// Again is what the combiner leaves where it runs over combined data; nil: as
 	// much as the first time.
 	Again *Selectivity
-	// CombineOnce takes the combiner to shrink the data at the spill only; else
-	// the final merge and the shuffle apply its selectivity again.
-	CombineOnce bool
 	// Overlap has a thread compute while the system reads ahead and writes behind
 	// for it; the report adds up the times of both.
 	Overlap bool
-	// EvenSpills gives all spills of a map the same content, as the report does
-	// (eq. 14-18, erratum E4); else they hold what they do in the framework.
-	EvenSpills bool
 }
 
 // NewPlanner checks what the plans will use and leaves out what they will not.
 func NewPlanner(p Planner) (*Planner, error) {
-	h := p.report()
+	used := Used{p.Reduces > 0, p.Combiner, p.InCompressed, p.Conf.IntermCompressed, p.Conf.OutCompressed}
 	var c input.Check
 	c.Count("reduces", p.Reduces, 0)
-	h.checkStatistics(&c)
+	used.check(&c, &p.Data, &p.Cost)
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
 	if err := p.Conf.Check(); err != nil {
 		return nil, err
 	}
-	h.neutral()
-	p.Data, p.Cost = h.HerodotouData, h.HerodotouCost
+	used.neutral(&p.Data, &p.Cost)
 	return &p, nil
 }
 
-// report is the job as the report describes one, without its cluster and input.
-func (p *Planner) report() Herodotou {
-	return Herodotou{
-		HerodotouConf{
-			TaskMem: float64(p.Conf.ReduceHeap), SortMB: float64(p.Conf.SortMB),
-			SpillPercent: p.Conf.SpillPercent, SortRecPercent: p.Conf.SortRecPercent,
-			SortFactor: p.Conf.SortFactor, SpillsForCombine: p.Conf.SpillsForCombine,
-			Reducers: p.Reduces, UseCombine: p.Combiner, InCompressed: p.InCompressed,
-			IntermCompressed: p.Conf.IntermCompressed, OutCompressed: p.Conf.OutCompressed,
-		},
-		p.Data, p.Cost,
-	}
-}
+// MapFlow returns what a map reads and emits of a split of so many stored bytes.
+func (p *Planner) MapFlow(split float64) MapFlow { return p.Data.MapFlow(split) }
 
 // framed is a segment of so many bytes and records in so many partitions, as it
 // is stored.
@@ -290,7 +272,7 @@ func (p *Planner) combine(bytes, records, partitions float64, again bool) Segmen
 	if again && p.Again != nil {
 		sel = *p.Again
 	}
-	if p.Combiner && !(again && p.CombineOnce) {
+	if p.Combiner {
 		bytes = float64(bytes * sel.Size)
 		records = float64(records * sel.Records)
 	}

@@ -9,9 +9,9 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// platformLines is a fitted platform as JSON: each phase as [A, B], or
+// PlatformLines is a fitted platform as JSON: each phase as [A, B], or
 // [A, B, tau, A2, B2] where it has a second line beyond tau.
-type platformLines struct {
+type PlatformLines struct {
 	Read    []float64 `json:"read"`
 	Collect []float64 `json:"collect"`
 	Spill   []float64 `json:"spill"`
@@ -20,7 +20,8 @@ type platformLines struct {
 	Write   []float64 `json:"write"`
 }
 
-func (l *platformLines) platform(c *input.Check) Platform {
+// Platform makes a platform of its lines, and reports those of a wrong length.
+func (l *PlatformLines) Platform(c *input.Check) Platform {
 	phase := func(name string, v []float64) PhaseModel {
 		switch len(v) {
 		case 2:
@@ -39,12 +40,12 @@ func (l *platformLines) platform(c *input.Check) Platform {
 
 // ReadPlatform reads a fitted platform as WritePlatform writes it.
 func ReadPlatform(text []byte) (Platform, error) {
-	var l platformLines
+	var l PlatformLines
 	if err := input.Decode(text, &l); err != nil {
 		return Platform{}, err
 	}
 	var c input.Check
-	p := l.platform(&c)
+	p := l.Platform(&c)
 	return p, c.Err()
 }
 
@@ -59,7 +60,7 @@ func WritePlatform(w io.Writer, p Platform) error {
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
-	return out.Encode(platformLines{
+	return out.Encode(PlatformLines{
 		lines(p.Read), lines(p.Collect), lines(p.Spill), lines(p.Merge), lines(p.Shuffle), lines(p.Write),
 	})
 }

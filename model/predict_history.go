@@ -20,11 +20,11 @@ func (h hpPredictor) Predict(q WhatIf) (Prediction, error) {
 	case err != nil:
 		return Prediction{}, err
 	case len(h.runs) < 2:
-		return Prediction{}, cannot("wants two or more recorded runs of the job on other input")
+		return Prediction{}, NotApplicable("wants two or more recorded runs of the job on other input")
 	}
 	alike := slices.DeleteFunc(slices.Clone(h.runs), func(r HPRun) bool { return r.Profile.Reduces != j.Reduces.Count })
 	if len(alike) < 2 {
-		return Prediction{}, cannot("%s: %d recorded runs with %d reduces: want two or more", j.ID, len(alike), j.Reduces.Count)
+		return Prediction{}, NotApplicable("%s: %d recorded runs with %d reduces: want two or more", j.ID, len(alike), j.Reduces.Count)
 	}
 	data, err := fetched(&q, j)
 	if err != nil {
@@ -32,7 +32,7 @@ func (h hpPredictor) Predict(q WhatIf) (Prediction, error) {
 	}
 	p, err := HPProfile(alike, j.Maps.Count, data/float64(j.Reduces.Count))
 	if errors.Is(err, fit.ErrSingular) {
-		return Prediction{}, cannot("wants runs that differ in data: %d runs with %d reduces: %v", len(alike), j.Reduces.Count, err)
+		return Prediction{}, NotApplicable("wants runs that differ in data: %d runs with %d reduces: %v", len(alike), j.Reduces.Count, err)
 	}
 	if err != nil {
 		return Prediction{}, err
@@ -65,7 +65,7 @@ func (h ihpPredictor) Predict(q WhatIf) (Prediction, error) {
 	case h.history != nil:
 		return h.learnt(&q, j, &g)
 	case h.lacking != "":
-		return Prediction{}, cannot("%s", h.lacking)
+		return Prediction{}, NotApplicable("%s", h.lacking)
 	}
 	p, err := g.aria(&q, j)
 	if err != nil {
@@ -94,7 +94,7 @@ func (h ihpPredictor) learnt(q *WhatIf, j *workload.Job, g *grounds) (Prediction
 	}
 	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
 	if errors.Is(err, fit.ErrSingular) {
-		return Prediction{}, cannot("wants runs with about as much data and as many reduces: %v", err)
+		return Prediction{}, NotApplicable("wants runs with about as much data and as many reduces: %v", err)
 	}
 	if err != nil {
 		return Prediction{}, err
@@ -133,7 +133,7 @@ func fetched(q *WhatIf, j *workload.Job) (float64, error) {
 		return float64(j.Reduces.ShuffleData), nil
 	}
 	if j.Program == "" || j.Maps.InputBytes == 0 {
-		return 0, cannot("%s: the bytes of its shuffle are not given", j.ID)
+		return 0, NotApplicable("%s: the bytes of its shuffle are not given", j.ID)
 	}
 	c, err := ReadTaskConf(j.Conf)
 	if err != nil {
@@ -159,13 +159,13 @@ func (c crespPredictor) Predict(q WhatIf) (Prediction, error) {
 	case err != nil:
 		return Prediction{}, err
 	case c.model == nil && c.lacking != "":
-		return Prediction{}, cannot("%s", c.lacking)
+		return Prediction{}, NotApplicable("%s", c.lacking)
 	case c.model == nil:
-		return Prediction{}, cannot("wants coefficients fitted to training runs of the job")
+		return Prediction{}, NotApplicable("wants coefficients fitted to training runs of the job")
 	case j.Reduces.Count == 0:
-		return Prediction{}, cannot("the job has no reduces")
+		return Prediction{}, NotApplicable("the job has no reduces")
 	case j.Reduces.Count > g.reduces:
-		return Prediction{}, cannot("%d reduces on %d slots: one wave only", j.Reduces.Count, g.reduces)
+		return Prediction{}, NotApplicable("%d reduces on %d slots: one wave only", j.Reduces.Count, g.reduces)
 	}
 	t, err := c.model.Time(j.Maps.Count, g.maps, j.Reduces.Count)
 	if err != nil {

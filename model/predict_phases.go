@@ -18,15 +18,15 @@ func (z zhangPredictor) Predict(q WhatIf) (Prediction, error) {
 	case err != nil:
 		return Prediction{}, err
 	case z.platform == nil:
-		return Prediction{}, cannot("wants a platform fitted from microbenchmarks")
+		return Prediction{}, NotApplicable("wants a platform fitted from microbenchmarks")
 	}
 	job, err := platformJobOf(&q, j)
 	if err != nil {
 		return Prediction{}, err
 	}
-	t, err := z.platform.Predict(job, g.maps, max(1, g.reduces))
+	t, err := job.Times(z.platform, g.maps, max(1, g.reduces))
 	if err != nil {
-		return Prediction{}, cannot("%s: %v", j.ID, err)
+		return Prediction{}, NotApplicable("%s: %v", j.ID, err)
 	}
 	p := AriaProfile{Maps: job.Maps, Reduces: job.Reduces, MapAvg: t.MapAvg / 1000, ReduceAvg: t.ReduceAvg / 1000}
 	low, up := stageBounds(float64(job.Maps), float64(min(g.maps, job.Maps)), t.MapAvg, t.MapMax)
@@ -75,13 +75,13 @@ func platformJobOf(q *WhatIf, j *workload.Job) (PlatformJob, error) {
 			return out, err
 		}
 		if p.Combiner {
-			return out, cannot("%s: a combiner is not in the model", j.ID)
+			return out, NotApplicable("%s: a combiner is not in the model", j.ID)
 		}
 		out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, inMS(p.MapCPU/machine.Speed)
 		out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, inMS(p.ReduceCPU/machine.Speed)
 		width = p.Data.InputPairWidth
 	default:
-		return out, cannot("%s: wants a profile of what it does with its data", j.ID)
+		return out, NotApplicable("%s: wants a profile of what it does with its data", j.ID)
 	}
 	if j.Maps.InputBytes > 0 {
 		avg = float64(j.Maps.InputBytes) / float64(j.Maps.Count)
@@ -91,9 +91,9 @@ func platformJobOf(q *WhatIf, j *workload.Job) (PlatformJob, error) {
 		}
 	}
 	if avg == 0 {
-		return out, cannot("%s: the bytes of its input are not given", j.ID)
+		return out, NotApplicable("%s: the bytes of its input are not given", j.ID)
 	}
-	out.BlockMBAvg, out.BlockMBMax = avg/mib, longest/mib
+	out.BlockMBAvg, out.BlockMBMax = avg/mibA, longest/mibA
 	out.BlockRecsAvg, out.BlockRecsMax = avg/width, longest/width
 	return out, nil
 }
@@ -135,7 +135,7 @@ func (h herodotouPredictor) Predict(q WhatIf) (Prediction, error) {
 	case err != nil:
 		return Prediction{}, err
 	case g.fastest < g.slowest:
-		return Prediction{}, cannot("nodes of different speed")
+		return Prediction{}, NotApplicable("nodes of different speed")
 	}
 	job, err := h.job(&q, j, &g)
 	if err != nil {
@@ -187,7 +187,7 @@ func (h herodotouPredictor) job(q *WhatIf, j *workload.Job, g *grounds) (Herodot
 		s.LocalRead, s.LocalWrite = s.LocalRead+p.LocalReadCPU, s.LocalWrite+p.LocalWriteCPU
 	}
 	if j.Maps.InputBytes == 0 {
-		return Herodotou{}, cannot("%s: the bytes of its input are not given", j.ID)
+		return Herodotou{}, NotApplicable("%s: the bytes of its input are not given", j.ID)
 	}
 	return s.job(j, g, c), nil
 }
@@ -208,16 +208,16 @@ func plannerOf(q *WhatIf, j *workload.Job, c TaskConf) (*Planner, error) {
 func programOf(q *WhatIf, j *workload.Job) (*Program, *Machine, error) {
 	i := slices.IndexFunc(q.Programs, func(p Program) bool { return p.Name == j.Program })
 	if i < 0 || len(q.Cluster.Nodes) == 0 {
-		return nil, nil, cannot("wants data and cost statistics of the job")
+		return nil, nil, NotApplicable("wants data and cost statistics of the job")
 	}
 	machine := q.Cluster.Nodes[0].Machine
 	for n := range q.Cluster.Nodes {
 		if q.Cluster.Nodes[n].Machine != machine {
-			return nil, nil, cannot("machines of several types")
+			return nil, nil, NotApplicable("machines of several types")
 		}
 	}
 	if machine < 0 || machine >= len(q.Cluster.Machines) {
-		return nil, nil, cannot("wants the machines of the cluster")
+		return nil, nil, NotApplicable("wants the machines of the cluster")
 	}
 	return &q.Programs[i], &q.Cluster.Machines[machine], nil
 }
@@ -247,7 +247,7 @@ func ariaByEquations(q *WhatIf, j *workload.Job, g *grounds) (AriaProfile, error
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
 	if j.Maps.Count == 0 {
-		return p, cannot("%s: the job has no maps", j.ID)
+		return p, NotApplicable("%s: the job has no maps", j.ID)
 	}
 	job, err := herodotouPredictor{}.job(q, j, g)
 	if err != nil {

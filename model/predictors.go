@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,17 +8,6 @@ import (
 
 	"github.com/slotwave/slotwave/workload"
 )
-
-// ErrNotApplicable is what the error of a model that cannot answer a question
-// is; the error itself says why.
-var ErrNotApplicable = errors.New("the model cannot answer")
-
-type notApplicable string
-
-func (n notApplicable) Error() string        { return string(n) }
-func (n notApplicable) Is(target error) bool { return target == ErrNotApplicable }
-
-func cannot(format string, args ...any) error { return notApplicable(fmt.Sprintf(format, args...)) }
 
 // Knowledge is what models must be told besides the question: what was fitted
 // to measurements of the platform or to earlier runs. What is nil or empty is
@@ -88,15 +76,15 @@ func groundsOf(q *WhatIf) (grounds, error) {
 	}
 	switch {
 	case len(q.Jobs) == 0:
-		return g, cannot("no jobs")
+		return g, NotApplicable("no jobs")
 	case q.Cluster.SharedSlots:
-		return g, cannot("maps and reduces share one pool of slots")
+		return g, NotApplicable("maps and reduces share one pool of slots")
 	case q.Until > 0:
-		return g, cannot("the run is cut before its jobs end")
+		return g, NotApplicable("the run is cut before its jobs end")
 	case needMaps && g.maps == 0:
-		return g, cannot("no map slots")
+		return g, NotApplicable("no map slots")
 	case needReduces && g.reduces == 0:
-		return g, cannot("no reduce slots")
+		return g, NotApplicable("no reduce slots")
 	}
 	if failing {
 		g.warnings = append(g.warnings, "attempts and nodes that fail are not in the model")
@@ -111,9 +99,9 @@ func oneJob(q *WhatIf) (*workload.Job, grounds, error) {
 	case err != nil:
 		return nil, g, err
 	case len(q.Jobs) > 1:
-		return nil, g, cannot("one job only")
+		return nil, g, NotApplicable("one job only")
 	case q.Jobs[0].Maps.Count == 0:
-		return nil, g, cannot("the job has no maps")
+		return nil, g, NotApplicable("the job has no maps")
 	}
 	return &q.Jobs[0], g, nil
 }
@@ -131,7 +119,7 @@ func (g *grounds) aria(q *WhatIf, j *workload.Job) (AriaProfile, error) {
 	case j.Profile != nil && !m.Time.Set():
 		return p, p.fromProfile(j)
 	case q.Fidelity > Profile:
-		return p, cannot("%s: the times of its tasks are not given", j.ID)
+		return p, NotApplicable("%s: the times of its tasks are not given", j.ID)
 	}
 	p = GivenAria(j)
 	if r.Copy.Set() && r.Count > 0 {
@@ -182,7 +170,7 @@ func (p *AriaProfile) fromProfile(j *workload.Job) error {
 		take("ReduceTime", &j.Profile.ReduceTime, &p.ReduceAvg, &p.ReduceMax)
 	}
 	if len(missing) > 0 {
-		return cannot("%s: its profile states no %s", j.ID, strings.Join(missing, ", "))
+		return NotApplicable("%s: its profile states no %s", j.ID, strings.Join(missing, ", "))
 	}
 	return nil
 }
@@ -251,9 +239,9 @@ func (p *AriaProfile) phases() []PhaseTime {
 }
 
 // alone makes a prediction of one job's.
-func (g *grounds) alone(model string, o JobOutcome, phases []PhaseTime) Prediction {
+func (g *grounds) alone(name string, o JobOutcome, phases []PhaseTime) Prediction {
 	return Prediction{
-		Model: model, Jobs: []JobOutcome{o}, Phases: phases, Warnings: g.warnings,
+		Model: name, Jobs: []JobOutcome{o}, Phases: phases, Warnings: g.warnings,
 		Low: o.Submit + o.Low, Mean: o.Finish, High: o.Submit + o.High,
 	}
 }
@@ -364,10 +352,10 @@ func (wavesPredictor) Predict(q WhatIf) (Prediction, error) {
 		return Prediction{}, err
 	}
 	if g.fastest < g.slowest {
-		return Prediction{}, cannot("nodes of different speed")
+		return Prediction{}, NotApplicable("nodes of different speed")
 	}
 	if q.Fidelity > Profile || j.Profile != nil && !j.Maps.Time.Set() {
-		return Prediction{}, cannot("%s: the times of its tasks are not given", j.ID)
+		return Prediction{}, NotApplicable("%s: the times of its tasks are not given", j.ID)
 	}
 	slowstart, err := j.Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
 	if err != nil {

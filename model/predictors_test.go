@@ -44,7 +44,7 @@ func oneJob() model.WhatIf {
 func TestPredictions(t *testing.T) {
 	statistics := model.DefaultPhases()
 	known := model.Knowledge{
-		Platform:   ptr(platform()),
+		Platform:   ptr(fittedPlatform()),
 		Statistics: &model.HerodotouStatistics{HerodotouData: statistics.HerodotouData, HerodotouCost: statistics.HerodotouCost},
 		Runs:       hpRuns(1<<26, 3<<26),
 		Cresp:      &model.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
@@ -133,7 +133,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"herodotou", "aria", "ihp", "zhang"} {
-		p, err := predictor(t, name, model.Knowledge{Platform: ptr(platform())}).Predict(q)
+		p, err := predictor(t, name, model.Knowledge{Platform: ptr(fittedPlatform())}).Predict(q)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -167,8 +167,8 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		{"cresp", none, func(*model.WhatIf) {}, "wants coefficients"},
 		{"cresp", model.Knowledge{Cresp: &model.Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
 		{"zhang", none, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
-		{"zhang", model.Knowledge{Platform: ptr(platform())}, func(*model.WhatIf) {}, "wants a profile"},
-		{"zhang", model.Knowledge{Platform: ptr(platform())}, func(q *model.WhatIf) {
+		{"zhang", model.Knowledge{Platform: ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
+		{"zhang", model.Knowledge{Platform: ptr(fittedPlatform())}, func(q *model.WhatIf) {
 			q.Cluster.Machines = []model.Machine{{}}
 			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
 		}, "a combiner is not in the model"},
@@ -428,7 +428,7 @@ func BenchmarkThousandPredictions(b *testing.B) {
 		b.Fatal(err)
 	}
 	known := model.Knowledge{
-		Platform:   ptr(platform()),
+		Platform:   ptr(fittedPlatform()),
 		Statistics: &model.HerodotouStatistics{HerodotouData: h.HerodotouData, HerodotouCost: h.HerodotouCost},
 		Runs:       hpRuns(1<<26, 3<<26),
 		History:    learnt.History,

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 )
 
@@ -68,7 +67,7 @@ func NodesFor(p Predictor, q WhatIf, estimate func(*Prediction) time.Duration, d
 	for _, n := range q.Cluster.Nodes {
 		n.Name, n.Rack = node.Name, node.Rack
 		if n != node {
-			return 0, cannot("nodes that are not alike")
+			return 0, NotApplicable("nodes that are not alike")
 		}
 	}
 	most := 1
@@ -99,17 +98,4 @@ func NodesFor(p Predictor, q WhatIf, estimate func(*Prediction) time.Duration, d
 		}
 	}
 	return high, nil
-}
-
-// Resized is the question for a cluster of so many nodes like the first one, over
-// the same racks.
-func (q WhatIf) Resized(nodes int) WhatIf {
-	c := &q.Cluster
-	c.Nodes = slices.Repeat(c.Nodes[:1], nodes)
-	for i := range c.Nodes {
-		c.Nodes[i].Name = fmt.Sprintf("node%0*d", len(fmt.Sprint(nodes)), i+1)
-		c.Nodes[i].Rack = i * max(1, len(c.Racks)) / nodes
-	}
-	c.Phases = nil
-	return q
 }

@@ -29,10 +29,10 @@ func defaultPhasesQuestion() phasesQuestion { return phasesQuestion{Corrected, t
 func DefaultPhases() Herodotou {
 	return Herodotou{
 		HerodotouConf{
-			Nodes: 4, TaskMem: 200 * mib, MapsPerNode: 2, ReducesPerNode: 2,
+			Nodes: 4, TaskMem: 200 * mibA, MapsPerNode: 2, ReducesPerNode: 2,
 			Mappers: 40, SortMB: 100, SpillPercent: 0.8, SortRecPercent: 0.05,
 			SortFactor: 10, SpillsForCombine: 3, Reducers: 8, InMemMergeThr: 1000,
-			ShuffleInBuf: 0.7, ShuffleMerge: 0.66, SplitSize: 64 * mib,
+			ShuffleInBuf: 0.7, ShuffleMerge: 0.66, SplitSize: 64 * mibA,
 		},
 		HerodotouData{
 			InputPairWidth: 100, RecsPerGroup: 1,
@@ -217,7 +217,7 @@ type segmentQuestion struct {
 }
 
 func defaultSegmentQuestion() segmentQuestion {
-	return segmentQuestion{MinPoints: minSegment, Margin: fit.DefaultMargin}
+	return segmentQuestion{MinPoints: fit.DefaultMinPoints, Margin: fit.DefaultMargin}
 }
 
 // segmentAnswer gives the two lines as [A1, B1, A2, B2].
@@ -285,7 +285,7 @@ func (q profileQuestion) answer() (profileAnswer, error) {
 }
 
 type platformQuestion struct {
-	Platform    platformLines `json:"platform"`
+	Platform    PlatformLines `json:"platform"`
 	Job         PlatformJob   `json:"job"`
 	MapSlots    int           `json:"S_M"`
 	ReduceSlots int           `json:"S_R"`
@@ -295,11 +295,11 @@ func unknownPlatformQuestion() platformQuestion { return platformQuestion{Job: u
 
 func (q platformQuestion) answer() (PlatformTimes, error) {
 	var c input.Check
-	p := q.Platform.platform(&c)
+	p := q.Platform.Platform(&c)
 	if err := c.Err(); err != nil {
 		return PlatformTimes{}, err
 	}
-	return p.Predict(q.Job, q.MapSlots, q.ReduceSlots)
+	return q.Job.Times(&p, q.MapSlots, q.ReduceSlots)
 }
 
 func unknownWaveJob() WaveJob {

@@ -5,6 +5,12 @@ import (
 	"math"
 )
 
+const mib = 1 << 20
+
+// AccountingBytes is what the accounting part of the sort buffer holds for each
+// record (MapTask.MapOutputBuffer.RECSIZE).
+const AccountingBytes = 16
+
 // SortBuffer is the two-part buffer into which a map collects its output
 // (MapTask.MapOutputBuffer of 0.20.2 and 1.x): serialised bytes, and 16 bytes of
 // accounting for each record. A spill starts when either part is filled beyond
@@ -19,8 +25,8 @@ func (c *TaskConf) SortBuffer() SortBuffer {
 	// The framework computes in single precision.
 	total := int64(c.SortMB) * mib
 	account := int64(float32(total) * float32(c.SortRecPercent))
-	account -= account % bytesPerAccount
-	b := SortBuffer{Bytes: total - account, Records: account / bytesPerAccount}
+	account -= account % AccountingBytes
+	b := SortBuffer{Bytes: total - account, Records: account / AccountingBytes}
 	b.SoftBytes = int64(float32(b.Bytes) * float32(c.SpillPercent))
 	b.SoftRecords = int64(float32(b.Records) * float32(c.SpillPercent))
 	return b
@@ -72,4 +78,29 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 		start = (start + int64(n)) % b.Records
 	}
 	return spills, nil
+}
+
+// MapWait is how long a map waits for its spills, in the unit of the times: main
+// is the time in which its output is produced, spilling that of all spills. The
+// spills run beside the map as far as the buffer has room; the last one is
+// waited for.
+func MapWait(spills []Spill, main, spilling float64) float64 {
+	records := 0.0
+	for _, s := range spills {
+		records += s.Records
+	}
+	if records == 0 {
+		return 0
+	}
+	now, done, room := 0.0, 0.0, math.Inf(1)
+	for _, s := range spills {
+		early := math.Min(room, s.Records)
+		now += early / records * main
+		if early < s.Records {
+			now = math.Max(now, done) + float64((s.Records-early)/records*main)
+		}
+		done = math.Max(now, done) + float64(s.Records/records*spilling)
+		room = s.Room
+	}
+	return math.Max(now, done) - main
 }

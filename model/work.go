@@ -491,28 +491,3 @@ func cross(rows []WorkRow, fit func([]WorkRow) (func(*Work) float64, error)) ([]
 	}
 	return predicted, nil
 }
-
-// MapWait is how long a map waits for its spills, in the unit of the times: main
-// is the time in which its output is produced, spilling that of all spills. The
-// spills run beside the map as far as the buffer has room; the last one is
-// waited for.
-func MapWait(spills []Spill, main, spilling float64) float64 {
-	records := 0.0
-	for _, s := range spills {
-		records += s.Records
-	}
-	if records == 0 {
-		return 0
-	}
-	now, done, room := 0.0, 0.0, math.Inf(1)
-	for _, s := range spills {
-		early := math.Min(room, s.Records)
-		now += early / records * main
-		if early < s.Records {
-			now = math.Max(now, done) + float64((s.Records-early)/records*main)
-		}
-		done = math.Max(now, done) + float64(s.Records/records*spilling)
-		room = s.Room
-	}
-	return math.Max(now, done) - main
-}

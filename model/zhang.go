@@ -237,10 +237,6 @@ type PlatformOptions struct {
 	EqualSpread bool
 }
 
-// minSegment is the rows wanted on each side of a breakpoint unless asked
-// otherwise.
-const minSegment = 3
-
 func (o PlatformOptions) withDefaults() PlatformOptions {
 	if o.TwoLines == nil {
 		// The paper has two for the shuffle; maps of one spill have nothing to merge.
@@ -250,7 +246,7 @@ func (o PlatformOptions) withDefaults() PlatformOptions {
 		o.Robust.Weight = "bisquare"
 	}
 	if o.Segment.MinPoints == 0 {
-		o.Segment.MinPoints = minSegment
+		o.Segment.MinPoints = fit.DefaultMinPoints
 	}
 	if o.Segment.Margin == 0 {
 		o.Segment.Margin = fit.DefaultMargin

@@ -92,7 +92,7 @@ func PlatformJobOf(tasks []PlatformTask) (PlatformJob, error) {
 	j := unknownPlatformJob()
 	j.Maps, j.Reduces = int(maps.n), int(reduces.n)
 	j.MapSel, j.MapRecSel, j.MapMSPerRec = maps.outBytes/maps.inBytes, maps.outRecs/maps.inRecs, maps.functionMS/maps.inRecs
-	j.BlockMBAvg, j.BlockMBMax = maps.inBytes/maps.n/mib, maps.maxBytes/mib
+	j.BlockMBAvg, j.BlockMBMax = maps.inBytes/maps.n/mibA, maps.maxBytes/mibA
 	j.BlockRecsAvg, j.BlockRecsMax = maps.inRecs/maps.n, maps.maxRecs
 	if reduces.n > 0 {
 		j.ReduceSel, j.ReduceRecSel = reduces.outBytes/reduces.inBytes, reduces.outRecs/reduces.inRecs
@@ -134,10 +134,10 @@ type PlatformTimes struct {
 	Avg       float64 `json:"T_avg"`
 }
 
-// Predict is the time of a job on this platform with so many slots (section 4,
+// Times predicts the time of the job on a platform with so many slots (section 4,
 // eq. 2): task times from the phase models, job bounds from the makespan
 // theorem. Shuffle and maps do not overlap in it.
-func (p Platform) Predict(j PlatformJob, mapSlots, reduceSlots int) (PlatformTimes, error) {
+func (j PlatformJob) Times(p *Platform, mapSlots, reduceSlots int) (PlatformTimes, error) {
 	var c input.Check
 	j.check(&c, mapSlots, reduceSlots)
 	if err := c.Err(); err != nil {
@@ -148,15 +148,15 @@ func (p Platform) Predict(j PlatformJob, mapSlots, reduceSlots int) (PlatformTim
 		recSel = j.MapSel
 	}
 	var t PlatformTimes
-	t.MapAvg = p.mapTime(j, j.BlockMBAvg, j.BlockRecsAvg)
-	t.MapMax = p.mapTime(j, j.BlockMBMax, j.BlockRecsMax)
+	t.MapAvg = j.mapTime(p, j.BlockMBAvg, j.BlockRecsAvg)
+	t.MapMax = j.mapTime(p, j.BlockMBMax, j.BlockRecsMax)
 	t.Low, t.Up = stageBounds(float64(j.Maps), float64(min(mapSlots, j.Maps)), t.MapAvg, t.MapMax)
 	if j.Reduces > 0 {
 		perReduce := float64(j.Maps) / float64(j.Reduces)
 		t.ShuffleMB = j.BlockMBAvg * j.MapSel * float64(j.Maps) / float64(j.Reduces) // (2)
 		recs := j.BlockRecsAvg * recSel * perReduce
-		t.ReduceAvg = p.reduceTime(j, t.ShuffleMB, recs)
-		t.ReduceMax = p.reduceTime(j, t.ShuffleMB*j.Skew, recs*j.Skew)
+		t.ReduceAvg = j.reduceTime(p, t.ShuffleMB, recs)
+		t.ReduceMax = j.reduceTime(p, t.ShuffleMB*j.Skew, recs*j.Skew)
 		low, up := stageBounds(float64(j.Reduces), float64(min(reduceSlots, j.Reduces)), t.ReduceAvg, t.ReduceMax)
 		t.Low, t.Up = t.Low+low, t.Up+up
 	}
@@ -164,11 +164,11 @@ func (p Platform) Predict(j PlatformJob, mapSlots, reduceSlots int) (PlatformTim
 	return t, nil
 }
 
-func (p *Platform) mapTime(j PlatformJob, mb, recs float64) float64 {
+func (j *PlatformJob) mapTime(p *Platform, mb, recs float64) float64 {
 	out := mb * j.MapSel
 	return p.Read.At(mb) + float64(j.MapMSPerRec*recs) + p.Collect.At(out) + p.Spill.At(out) + p.Merge.At(out) + j.OverheadMS
 }
 
-func (p *Platform) reduceTime(j PlatformJob, mb, recs float64) float64 {
+func (j *PlatformJob) reduceTime(p *Platform, mb, recs float64) float64 {
 	return p.Shuffle.At(mb) + float64(j.ReduceMSPerRec*recs) + p.Write.At(mb*j.ReduceSel) + j.OverheadMS + j.ReduceWaitMS
 }

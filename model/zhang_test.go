@@ -15,7 +15,7 @@ import (
 )
 
 // The platform of the worked example.
-func platform() model.Platform {
+func fittedPlatform() model.Platform {
 	line := func(a, b float64) model.PhaseModel { return model.OneLine(fit.Line{A: a, B: b}) }
 	return model.Platform{
 		Read: line(300, 105), Collect: line(120, 46), Spill: line(150, 61), Merge: line(40, 38),
@@ -73,7 +73,7 @@ func TestPlatformGrids(t *testing.T) {
 // A profile without noise gives the platform back, the second line of the
 // shuffle included.
 func TestFitPlatformExact(t *testing.T) {
-	want := platform()
+	want := fittedPlatform()
 	got, fits, err := model.FitPlatform(measured(t, want, 0, 0, 1), model.PlatformOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func TestFitPlatformExact(t *testing.T) {
 // recovered within 5 % and the break of the shuffle within a step of the grid, in
 // 95 of 100 seeds. With equal spread, as the paper has it, that fails.
 func TestFitPlatformNoisy(t *testing.T) {
-	want := platform()
+	want := fittedPlatform()
 	right := func(o model.PlatformOptions, seeds uint64) (n int) {
 		for seed := range seeds {
 			got, _, err := model.FitPlatform(measured(t, want, 0.1, 0.05, seed), o)
@@ -130,7 +130,7 @@ func TestFitPlatformNoisy(t *testing.T) {
 // Maps of one spill rename it within 2 ms; from 25 MB on merging takes 6 ms a MB.
 // One line through both predicts neither.
 func TestFitPlatformMerge(t *testing.T) {
-	p := measured(t, platform(), 0.1, 0, 1)
+	p := measured(t, fittedPlatform(), 0.1, 0, 1)
 	r := rand.New(rand.NewPCG(1, 8))
 	p[3].Rows = nil
 	for mb := 2.0; mb <= 64; mb += 2 {
@@ -155,7 +155,7 @@ func TestFitPlatformMerge(t *testing.T) {
 // so.
 func TestFitPlatformNotConverged(t *testing.T) {
 	x := []float64{73.1, 91.4, 109.7, 128, 146.2, 164.5, 182.8}
-	p := measured(t, platform(), 0, 0, 1)
+	p := measured(t, fittedPlatform(), 0, 0, 1)
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		extra := model.PhaseRows{Phase: "extra"}
@@ -181,7 +181,7 @@ func TestFitPlatformNotConverged(t *testing.T) {
 }
 
 func TestFitPlatformErrors(t *testing.T) {
-	p := measured(t, platform(), 0, 0, 1)
+	p := measured(t, fittedPlatform(), 0, 0, 1)
 	p[3].Rows = nil
 	if _, _, err := model.FitPlatform(p, model.PlatformOptions{}); err == nil || !strings.HasPrefix(err.Error(), "merge: ") {
 		t.Errorf("no merge rows: error %v", err)
@@ -194,7 +194,7 @@ func TestFitPlatformErrors(t *testing.T) {
 }
 
 func TestPlatformProfileCSV(t *testing.T) {
-	want := measured(t, platform(), 0.1, 0.05, 7)
+	want := measured(t, fittedPlatform(), 0.1, 0.05, 7)
 	var text bytes.Buffer
 	if err := want.Write(&text); err != nil {
 		t.Fatal(err)
@@ -239,20 +239,20 @@ func TestPlatformPredict(t *testing.T) {
 		Maps: 495, Reduces: 240, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 0.5, MapRecSel: nan, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
-	same, err := platform().Predict(j, 128, 128)
+	same, err := j.Times(ptr(fittedPlatform()), 128, 128)
 	if err != nil {
 		t.Fatal(err)
 	}
 	j.MapRecSel = 0.5
-	if got, err := platform().Predict(j, 128, 128); err != nil || got != same {
+	if got, err := j.Times(ptr(fittedPlatform()), 128, 128); err != nil || got != same {
 		t.Errorf("%+v, %v, want %+v", got, err, same)
 	}
 	j.OverheadMS = 1000
-	if got, _ := platform().Predict(j, 128, 128); !near(got.MapAvg, same.MapAvg+1000) || !near(got.ReduceMax, same.ReduceMax+1000) {
+	if got, _ := j.Times(ptr(fittedPlatform()), 128, 128); !near(got.MapAvg, same.MapAvg+1000) || !near(got.ReduceMax, same.ReduceMax+1000) {
 		t.Errorf("overhead of 1000 ms: %+v, without %+v", got, same)
 	}
 	j.Reduces, j.ReduceSel, j.ReduceMSPerRec = 0, nan, nan
-	if got, err := platform().Predict(j, 128, 0); err != nil || got.ReduceAvg != 0 || got.ShuffleMB != 0 {
+	if got, err := j.Times(ptr(fittedPlatform()), 128, 0); err != nil || got.ReduceAvg != 0 || got.ShuffleMB != 0 {
 		t.Errorf("map-only: %+v, %v", got, err)
 	}
 	if ms := model.OneLine(fit.Line{A: -50, B: 1}).At(10); ms != 0 {
@@ -280,7 +280,7 @@ func TestPlatformPredictErrors(t *testing.T) {
 	} {
 		j := good
 		c.change(&j)
-		if _, err := platform().Predict(j, c.sm, c.sr); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := j.Times(ptr(fittedPlatform()), c.sm, c.sr); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
@@ -314,7 +314,7 @@ func TestPlatformContainsWaves(t *testing.T) {
 			MapSel: rapid.Float64Range(0, 3).Draw(t, "sel"), MapRecSel: math.NaN(), ReduceSel: 1, Skew: 1,
 		}
 		sm, sr := rapid.IntRange(1, 100).Draw(t, "map slots"), rapid.IntRange(1, 100).Draw(t, "reduce slots")
-		p, err := platform().Predict(j, sm, sr)
+		p, err := j.Times(ptr(fittedPlatform()), sm, sr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -232,7 +232,7 @@ func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *model.NamedPr
 			continue
 		}
 		off |= 1 << c
-		world = world.Without(c)
+		world = model.Without(world, c)
 		next, known := worlds[off]
 		if !known {
 			p, err := sim.Simulator{}.Predict(world)

@@ -42,20 +42,20 @@ func (b *Testbed) ReadGrid(file string) error {
 
 // OpenTestbed opens the test cluster of the scenario zhang-shuffle-break on
 // machines of a platform, shipped or in a file.
-func OpenTestbed(platform, fidelity string, seed uint64, settings ...string) (*Testbed, error) {
+func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Testbed, error) {
 	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
 		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
 	}
 	var err error
-	if isFile(platform) {
-		platform, err = filepath.Abs(platform)
+	if isFile(machine) {
+		machine, err = filepath.Abs(machine)
 	} else {
-		_, err = scenarios.Platform(platform)
+		_, err = scenarios.Platform(machine)
 	}
 	if err != nil {
 		return nil, err
 	}
-	settings = append([]string{"cluster.platform=" + workload.TOMLText(platform), "fidelity=" + workload.TOMLText(fidelity)}, settings...)
+	settings = append([]string{"cluster.platform=" + workload.TOMLText(machine), "fidelity=" + workload.TOMLText(fidelity)}, settings...)
 	f, err := scenarios.Open("zhang-shuffle-break", settings...)
 	if err != nil {
 		return nil, err

@@ -147,7 +147,7 @@ func TestWithout(t *testing.T) {
 		}
 		for i, want := range []float64{test.with, test.without} {
 			if i == 1 {
-				q = q.Without(test.cause)
+				q = model.Without(q, test.cause)
 			}
 			p, err := sim.Simulator{}.Predict(q)
 			if err != nil {

@@ -188,8 +188,8 @@ func TestZhangLoop(t *testing.T) {
 			}
 			early := bed.play(t, program, size, "0.05")
 			job := past.job(t, size)
-			for k, platform := range []model.Platform{usual, own} {
-				p, err := platform.Predict(job, slots, slots)
+			for k, fitted := range []model.Platform{usual, own} {
+				p, err := job.Times(&fitted, slots, slots)
 				if err != nil {
 					t.Fatal(err)
 				}
