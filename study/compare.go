@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
@@ -22,7 +23,7 @@ const simulation = "simulation"
 // Comparing says what is compared and how.
 type Comparing struct {
 	Options
-	Known     model.Knowledge
+	Known     analytic.Knowledge
 	Over      []string // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
 	Baseline  string   // a scenario or a model that the others are measured by; empty: the simulation
 	Causes    bool     // attribute the gap between simulation and models to causes
@@ -124,7 +125,7 @@ func (k *Comparing) chooseBaseline(all []comparedRun, answers *results.Answers) 
 		return false, nil
 	}
 	known := []string{simulation}
-	for _, m := range model.Predictors {
+	for _, m := range analytic.Predictors {
 		if known = append(known, m.Name); m.Name == k.Baseline {
 			answers.Reference = m.Name
 			return false, nil
@@ -213,7 +214,7 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 		if i == 0 || x.Err != nil || !k.Causes || reference != simulation || tasks > maxAttributedTasks {
 			continue
 		}
-		if x.Gap, err = attribute(q, worlds, &model.Predictors[i-1], x.Prediction.Mean); err != nil {
+		if x.Gap, err = attribute(q, worlds, &analytic.Predictors[i-1], x.Prediction.Mean); err != nil {
 			return nil, fmt.Errorf("%s: %w", q.Name, err)
 		}
 	}
@@ -224,15 +225,15 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 // cause after another that the model leaves out is switched off in the
 // simulation, and what remains is the model's own error. Worlds caches makespans
 // by the set of causes that are off.
-func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *model.NamedPredictor, predicted time.Duration) ([]results.GapPart, error) {
+func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.NamedPredictor, predicted time.Duration) ([]results.GapPart, error) {
 	var parts []results.GapPart
 	off, now, world := uint(0), worlds[0], *q
-	for c := range model.NumCauses {
-		if by.Has(q, c) || c == model.Contention && q.Fidelity != model.Device {
+	for c := range analytic.NumCauses {
+		if by.Has(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
 			continue
 		}
 		off |= 1 << c
-		world = model.Without(world, c)
+		world = analytic.Without(world, c)
 		next, known := worlds[off]
 		if !known {
 			p, err := sim.Simulator{}.Predict(world)

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 )
@@ -46,8 +46,8 @@ func TestAttributeSharesSimulations(t *testing.T) {
 	}
 	q := &s.Runs[0].Question
 	parts := func(worlds map[uint]time.Duration, name string) []results.GapPart {
-		i := slices.IndexFunc(model.Predictors, func(p model.NamedPredictor) bool { return p.Name == name })
-		list, err := attribute(q, worlds, &model.Predictors[i], 0)
+		i := slices.IndexFunc(analytic.Predictors, func(p analytic.NamedPredictor) bool { return p.Name == name })
+		list, err := attribute(q, worlds, &analytic.Predictors[i], 0)
 		if err != nil {
 			t.Fatal(err)
 		}

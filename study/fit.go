@@ -7,18 +7,18 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // Fitting says how a platform model is fitted.
 type Fitting struct {
-	Platform model.PlatformOptions
-	Heap     string           // -Xmx of a reduce, such as 700m: test the break expected in the shuffle; empty: do not
-	Break    model.BreakSetup // what else decides on that break
-	Tasks    []string         // tables of measured tasks with their counters
+	Platform platform.PlatformOptions
+	Heap     string              // -Xmx of a reduce, such as 700m: test the break expected in the shuffle; empty: do not
+	Break    platform.BreakSetup // what else decides on that break
+	Tasks    []string            // tables of measured tasks with their counters
 }
 
 // FitPlatform fits the platform model to a platform profile, and the phases of
@@ -29,13 +29,13 @@ func FitPlatform(name string, k Fitting) (*results.Fitting, error) {
 		return nil, err
 	}
 	defer file.Close()
-	profile, err := model.ReadPlatformProfile(file)
+	profile, err := platform.ReadPlatformProfile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	result := &results.Fitting{Title: filepath.Base(name)}
-	var fits []model.PhaseFit
-	if result.Platform, fits, err = model.FitPlatform(profile, k.Platform); err != nil {
+	var fits []platform.PhaseFit
+	if result.Platform, fits, err = platform.FitPlatform(profile, k.Platform); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	tau, err := k.expectedBreak()
@@ -54,7 +54,7 @@ func FitPlatform(name string, k Fitting) (*results.Fitting, error) {
 
 // fitTerms fits the phases of measured tasks.
 func (k *Fitting) fitTerms(result *results.Fitting) error {
-	tasks := model.WorkProfile{}
+	tasks := platform.WorkProfile{}
 	for _, name := range k.Tasks {
 		data, err := os.ReadFile(name)
 		if err == nil {
@@ -67,17 +67,17 @@ func (k *Fitting) fitTerms(result *results.Fitting) error {
 	if len(k.Tasks) == 0 {
 		return nil
 	}
-	for _, phase := range model.PlatformPhases {
+	for _, phase := range platform.PlatformPhases {
 		rows := tasks[phase]
-		m, err := model.FitWork(phase, rows, model.Typical)
+		m, err := platform.FitWork(phase, rows, platform.Typical)
 		if err != nil {
 			return err
 		}
-		terms, err := model.CrossWork(phase, rows)
+		terms, err := platform.CrossWork(phase, rows)
 		if err != nil {
 			return err
 		}
-		lines, err := model.CrossLines(phase, rows, k.Platform)
+		lines, err := platform.CrossLines(phase, rows, k.Platform)
 		if err != nil {
 			return err
 		}
@@ -111,12 +111,12 @@ func (k *Fitting) expectedBreak() (float64, error) {
 		return 0, fmt.Errorf("heap: %w", err)
 	}
 	k.Break.HeapMB = float64(bytes) / (1 << 20)
-	b, err := model.ExpectedBreak(k.Break)
+	b, err := platform.ExpectedBreak(k.Break)
 	return b.TauMB, err
 }
 
 // chow tests the break that was expected; rows on one side of it say nothing.
-func chow(rows []model.PhaseRow, tau float64, continuous bool) *results.ExpectedBreak {
+func chow(rows []platform.PhaseRow, tau float64, continuous bool) *results.ExpectedBreak {
 	x, y := make([]float64, len(rows)), make([]float64, len(rows))
 	for i, r := range rows {
 		x[i], y[i] = r.MB, r.MS

@@ -6,8 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -22,8 +23,8 @@ type KnowledgeFiles struct {
 }
 
 // Read reads the files and returns their checksums.
-func (k *KnowledgeFiles) Read() (model.Knowledge, []results.FileSum, error) {
-	var known model.Knowledge
+func (k *KnowledgeFiles) Read() (analytic.Knowledge, []results.FileSum, error) {
+	var known analytic.Knowledge
 	var sums []results.FileSum
 	read := func(name string, to func([]byte) error) error {
 		if name == "" {
@@ -41,19 +42,19 @@ func (k *KnowledgeFiles) Read() (model.Knowledge, []results.FileSum, error) {
 	}
 	err := errors.Join(
 		read(k.Platform, func(data []byte) error {
-			p, err := model.ReadPlatform(data)
+			p, err := platform.ReadPlatform(data)
 			known.Platform = &p
 			return err
 		}),
 		read(k.Statistics, func(data []byte) error {
 			s := struct {
-				model.HerodotouStatistics `input:"partial"`
-			}{model.UnknownStatistics()}
+				analytic.HerodotouStatistics `input:"partial"`
+			}{analytic.UnknownStatistics()}
 			known.Statistics = &s.HerodotouStatistics
 			return input.Decode(data, &s)
 		}))
 	if err == nil && k.History != nil {
-		var learnt model.Knowledge
+		var learnt analytic.Knowledge
 		if learnt, sums, err = k.learn(sums); err == nil {
 			learnt.Platform, learnt.Statistics = known.Platform, known.Statistics
 			known = learnt
@@ -63,8 +64,8 @@ func (k *KnowledgeFiles) Read() (model.Knowledge, []results.FileSum, error) {
 }
 
 // learn reads the runs of a job and what they teach the models.
-func (k *KnowledgeFiles) learn(sums []results.FileSum) (known model.Knowledge, _ []results.FileSum, err error) {
-	var runs []model.RecordedRun
+func (k *KnowledgeFiles) learn(sums []results.FileSum) (known analytic.Knowledge, _ []results.FileSum, err error) {
+	var runs []analytic.RecordedRun
 	name := ""
 	for _, paths := range Histories(k.History) {
 		h, err := trace.Open(paths...)
@@ -83,7 +84,7 @@ func (k *KnowledgeFiles) learn(sums []results.FileSum) (known model.Knowledge, _
 				return known, nil, fmt.Errorf("history: got runs of %q and of %q: want runs of one job", name, j.Name)
 			}
 			one := workload.History{Jobs: h.Jobs[i : i+1]}
-			r, err := model.RecordRun(one.Attempts(), j.Submit, j.Finish)
+			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)
 			if err != nil {
 				return known, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
 			}
@@ -95,7 +96,7 @@ func (k *KnowledgeFiles) learn(sums []results.FileSum) (known model.Knowledge, _
 		}
 		sums = append(sums, read...)
 	}
-	known, err = model.Learn(runs)
+	known, err = analytic.Learn(runs)
 	if err != nil {
 		err = fmt.Errorf("history: %w", err)
 	}

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 )
 
 // Predict asks every analytic model about every run. A model that cannot answer
 // says why in its answer.
-func (s *Study) Predict(known model.Knowledge) (*results.Answers, error) {
+func (s *Study) Predict(known analytic.Knowledge) (*results.Answers, error) {
 	answers := &results.Answers{}
 	for i := range s.Scenario.Runs {
 		list, err := Ask(&s.Scenario.Runs[i].Question, known)
@@ -25,9 +26,9 @@ func (s *Study) Predict(known model.Knowledge) (*results.Answers, error) {
 
 // Ask puts one question to every analytic model. A model that cannot answer is
 // no error; knowledge that makes no sense is one.
-func Ask(q *model.WhatIf, known model.Knowledge) ([]results.Answer, error) {
+func Ask(q *model.WhatIf, known analytic.Knowledge) ([]results.Answer, error) {
 	var list []results.Answer
-	for _, m := range model.Predictors {
+	for _, m := range analytic.Predictors {
 		p, err := m.New(known).Predict(*q)
 		if err != nil && !errors.Is(err, model.ErrNotApplicable) {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)
@@ -40,11 +41,11 @@ func Ask(q *model.WhatIf, known model.Knowledge) ([]results.Answer, error) {
 
 // Provision asks every analytic model how many nodes, like those of the
 // scenario, finish its job by the deadline.
-func (s *Study) Provision(known model.Knowledge, deadline time.Duration) (*results.Provisions, error) {
+func (s *Study) Provision(known analytic.Knowledge, deadline time.Duration) (*results.Provisions, error) {
 	p := &results.Provisions{Deadline: deadline}
 	for i := range s.Scenario.Runs {
 		q := &s.Scenario.Runs[i].Question
-		list, err := model.Provision(*q, known, deadline)
+		list, err := analytic.Provision(*q, known, deadline)
 		if err != nil {
 			return nil, err
 		}

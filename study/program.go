@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -55,7 +56,7 @@ func FindProgram(q model.WhatIf, r *workload.Profile) (FoundProgram, error) {
 	const rounds, near = 20, 0.002 // of the recorded time
 	var f FoundProgram
 	var err error
-	if f.Program, err = model.ProgramOf(r); err != nil {
+	if f.Program, err = platform.ProgramOf(r); err != nil {
 		return f, err
 	}
 	if r.MapTime.N == 0 || r.MapInBytes.N == 0 || r.MapInRecords.Mean <= 0 {

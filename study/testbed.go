@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -23,7 +24,7 @@ import (
 // or another one, and the benchmarks.
 type Testbed struct {
 	model.WhatIf
-	all, shuffleOnly []model.GridPoint // benchmarks of every phase, and of the shuffle alone
+	all, shuffleOnly []platform.GridPoint // benchmarks of every phase, and of the shuffle alone
 }
 
 // ReadGrid replaces the benchmarks by those of a table.
@@ -34,7 +35,7 @@ func (b *Testbed) ReadGrid(file string) error {
 	}
 	defer data.Close()
 	b.shuffleOnly = nil
-	if b.all, err = model.ReadGrid(data); err != nil {
+	if b.all, err = platform.ReadGrid(data); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
@@ -67,7 +68,7 @@ func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Te
 	q := s.Runs[0].Question
 	q.Cluster.Replication = 3
 	bed := &Testbed{WhatIf: q}
-	bed.all, bed.shuffleOnly = model.PlatformGrids()
+	bed.all, bed.shuffleOnly = platform.PlatformGrids()
 	return bed, nil
 }
 
@@ -86,7 +87,7 @@ func (b *Testbed) Job(j workload.Job, p model.Program) model.WhatIf {
 }
 
 // Profile runs the microbenchmarks on rows of the given bytes.
-func (b *Testbed) Profile(row float64) (model.PlatformProfile, error) {
+func (b *Testbed) Profile(row float64) (platform.PlatformProfile, error) {
 	if !(row >= 1 && row <= 1<<20) {
 		return nil, fmt.Errorf("--row %v: want 1 byte to 1 MiB", row)
 	}
@@ -109,10 +110,10 @@ func (b *Testbed) Profile(row float64) (model.PlatformProfile, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var all model.PlatformProfile
+	var all platform.PlatformProfile
 	for i := range runs {
 		for _, p := range runs[i].PlatformProfile {
-			if i < len(first) || p.Phase == "shuffle" || p.Phase == model.SortPhase {
+			if i < len(first) || p.Phase == "shuffle" || p.Phase == platform.SortPhase {
 				for _, row := range p.Rows {
 					all.Add(p.Phase, row)
 				}
@@ -123,14 +124,14 @@ func (b *Testbed) Profile(row float64) (model.PlatformProfile, error) {
 }
 
 // observer records what tasks show of the phases.
-type observer struct{ model.PlatformProfile }
+type observer struct{ platform.PlatformProfile }
 
 func (o *observer) Attempt(a *workload.Attempt) { o.Observe(a) }
 
 // Calibrate finds the machine whose simulated benchmarks show the measured
 // profile.
-func (b *Testbed) Calibrate(measured model.PlatformProfile, row float64) (model.Calibration, error) {
-	return model.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (model.PlatformProfile, error) {
+func (b *Testbed) Calibrate(measured platform.PlatformProfile, row float64) (platform.Calibration, error) {
+	return platform.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (platform.PlatformProfile, error) {
 		return b.on(m).Profile(row)
 	})
 }
@@ -144,7 +145,7 @@ func (b *Testbed) on(m model.Machine) *Testbed {
 
 // CalibratedPlatform returns the machine that was found, with where its values
 // come from, for a platform file.
-func CalibratedPlatform(c *model.Calibration, profile, start string) *model.Machine {
+func CalibratedPlatform(c *platform.Calibration, profile, start string) *model.Machine {
 	m := c.Machine
 	m.Title += ", calibrated"
 	m.Source = []string{"slotwave calibrate: simulated benchmarks on this platform reproduce the profile " + profile}
@@ -162,7 +163,7 @@ func CalibratedPlatform(c *model.Calibration, profile, start string) *model.Mach
 
 // WriteCalibration writes what a calibration found, and how well the profile
 // determines it.
-func WriteCalibration(w io.Writer, c *model.Calibration) error {
+func WriteCalibration(w io.Writer, c *platform.Calibration) error {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "phase\tpoints\tmean error before\tafter\tlargest error before\tafter")

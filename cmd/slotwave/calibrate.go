@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
@@ -45,7 +45,7 @@ found hold for the core speed of --platform.`,
 	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
 	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml)")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes per row of the measured benchmarks")
+	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
@@ -59,7 +59,7 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return err
 	}
 	defer file.Close()
-	measured, err := model.ReadPlatformProfile(file)
+	measured, err := platform.ReadPlatformProfile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -42,7 +42,7 @@ the columns phase,row,data_mb,duration_ms, which fit and calibrate read.`,
 	f.StringVar(&k.out, "out", "", "`FILE` for the profile (default standard output)")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.StringVar(&k.fidelity, "fidelity", "device", "source of task times: phase or device")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes per row; costs depend on records as well as on bytes")
+	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row; costs depend on records as well as on bytes")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
 	f.BoolVar(&k.force, "force", false, "replace an existing file")

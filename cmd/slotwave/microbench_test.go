@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -36,16 +36,16 @@ func TestMicrobenchAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := bed.Profile(model.BenchmarkRow)
+	profile, err := bed.Profile(platform.BenchmarkRow)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := bed.Cluster.Machines[0]
 	perMB := (1<<20)*1000/m.Disks[0].Read + (1<<20)*m.CPU.HDFSRead/m.Speed/1e6
-	names := append(model.PlatformPhases[:], model.SortPhase)
+	names := append(platform.PlatformPhases[:], platform.SortPhase)
 	for i, phase := range profile {
 		want := 1200
-		if phase.Phase == "shuffle" || phase.Phase == model.SortPhase {
+		if phase.Phase == "shuffle" || phase.Phase == platform.SortPhase {
 			want = 1275
 		}
 		if phase.Phase != names[i] || len(phase.Rows) != want {

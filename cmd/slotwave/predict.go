@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/study"
 )
@@ -61,7 +61,7 @@ instead how many nodes like the scenario's finish its job in time.`,
 }
 
 // openTold opens a scenario and reads what models are told besides.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, model.Knowledge, []results.FileSum, error) {
+func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, analytic.Knowledge, []results.FileSum, error) {
 	known, sums, err := told.Read()
 	if err != nil {
 		return nil, known, nil, err

@@ -16,6 +16,7 @@ import (
 
 	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -104,12 +105,12 @@ func (b testbed) with(m model.Machine) testbed {
 }
 
 // observer records what tasks show of the phases.
-type observer struct{ model.PlatformProfile }
+type observer struct{ platform.PlatformProfile }
 
 func (o *observer) Attempt(a *workload.Attempt) { o.Observe(a) }
 
 // calibrated shows a calibration as the verb does.
-func calibrated(t *testing.T, c *model.Calibration) string {
+func calibrated(t *testing.T, c *platform.Calibration) string {
 	t.Helper()
 	var text bytes.Buffer
 	if err := study.WriteCalibration(&text, c); err != nil {
