@@ -4,29 +4,30 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
 )
 
 // teraSort is one what-if question, the number of reduces, put to every analytic
 // model about one TeraSort job.
 func teraSort(reduces int) error {
-	h := model.DefaultPhases()
+	h := analytic.DefaultPhases()
 	h.Reducers = reduces
-	p, err := h.Phases(model.HerodotouOptions{Mode: model.Corrected})
+	p, err := h.Phases(analytic.HerodotouOptions{Mode: analytic.Corrected})
 	if err != nil {
 		return err
 	}
-	j, err := h.Waves([]model.SplitGroup{{Size: h.SplitSize, Count: h.Mappers}}, 0.05, model.HerodotouOptions{Mode: model.Corrected})
+	j, err := h.Waves([]analytic.SplitGroup{{Size: h.SplitSize, Count: h.Mappers}}, 0.05, analytic.HerodotouOptions{Mode: analytic.Corrected})
 	if err != nil {
 		return err
 	}
-	if _, err := model.Waves(j); err != nil {
+	if _, err := analytic.Waves(j); err != nil {
 		return err
 	}
 
 	mapTime, shuffle, reduce := p.TotalMapTime/1000, j.Shuffle+j.Sort, j.Reduce
-	aria := model.AriaProfile{
+	aria := analytic.AriaProfile{
 		Maps: h.Mappers, Reduces: reduces, MapAvg: mapTime, MapMax: 1.3 * mapTime,
 		FirstShuffleAvg: shuffle / 2, FirstShuffleMax: shuffle, ShuffleAvg: shuffle, ShuffleMax: 1.2 * shuffle,
 		ReduceAvg: reduce, ReduceMax: 1.2 * reduce,
@@ -40,10 +41,10 @@ func teraSort(reduces int) error {
 	if _, err := aria.Curve(p.WaveJobTime/1000, "low", 8, 8); err != nil {
 		return err
 	}
-	if _, err := model.HPProfile([]model.HPRun{{Profile: aria, Data: 1}, {Profile: aria, Data: 2}}, 400, 3); err != nil {
+	if _, err := analytic.HPProfile([]analytic.HPRun{{Profile: aria, Data: 1}, {Profile: aria, Data: 2}}, 400, 3); err != nil {
 		return err
 	}
-	ihp := model.IHPJob{
+	ihp := analytic.IHPJob{
 		Maps: h.Mappers, MapSlots: 8, Reduces: reduces, ReduceSlots: 8, MapAvg: mapTime, MapMax: 1.3 * mapTime,
 		Shuffle1Avg: shuffle, Shuffle1Max: 1.2 * shuffle, Shuffle2Avg: shuffle, Shuffle2Max: 1.2 * shuffle,
 		ReduceAvg: reduce, ReduceMax: 1.2 * reduce,
@@ -54,26 +55,26 @@ func teraSort(reduces int) error {
 	if _, _, err := ihp.Provision(p.WaveJobTime / 1000); err != nil {
 		return err
 	}
-	job := model.PlatformJob{
+	job := analytic.PlatformJob{
 		Maps: h.Mappers, Reduces: reduces, BlockMBAvg: 64, BlockMBMax: 64, BlockRecsAvg: 671088, BlockRecsMax: 671088,
 		MapSel: 1, MapRecSel: 1, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
 	if _, err := job.Times(ptr(fittedPlatform()), 8, 8); err != nil {
 		return err
 	}
-	_, err = model.Cresp{Beta: crespBeta}.Time(h.Mappers, 8, reduces)
+	_, err = analytic.Cresp{Beta: crespBeta}.Time(h.Mappers, 8, reduces)
 	return err
 }
 
 // A thousand questions to every analytic model, among them the six regressions of
 // the improved HP model on 40 runs; at most a second is asked for.
 func BenchmarkThousandWhatIfs(b *testing.B) {
-	var runs []model.IHPRun
+	var runs []analytic.IHPRun
 	for i := range 40 {
 		d, r := float64(1+i%8), float64(1+i/8)
-		runs = append(runs, model.IHPRun{Data: d, Reduces: r, Duration: 10 + 3*d - r})
+		runs = append(runs, analytic.IHPRun{Data: d, Reduces: r, Duration: 10 + 3*d - r})
 	}
-	regression, err := model.FitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
+	regression, err := analytic.FitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -94,17 +95,17 @@ func BenchmarkThousandWhatIfs(b *testing.B) {
 // A platform profile of 100,000 rows; at most a second is asked for.
 func BenchmarkFitPlatform100k(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 7))
-	var p model.PlatformProfile
-	for i, name := range model.PlatformPhases {
-		phase := model.PhaseRows{Phase: name}
-		for range 100_000 / len(model.PlatformPhases) {
+	var p platform.PlatformProfile
+	for i, name := range platform.PlatformPhases {
+		phase := platform.PhaseRows{Phase: name}
+		for range 100_000 / len(platform.PlatformPhases) {
 			mb := 6400 * r.Float64()
-			phase.Rows = append(phase.Rows, model.PhaseRow{MB: mb, MS: phasesOf(fittedPlatform())[i].At(mb) * (1 + 0.1*r.NormFloat64())})
+			phase.Rows = append(phase.Rows, platform.PhaseRow{MB: mb, MS: phasesOf(fittedPlatform())[i].At(mb) * (1 + 0.1*r.NormFloat64())})
 		}
 		p = append(p, phase)
 	}
 	for b.Loop() {
-		if _, _, err := model.FitPlatform(p, model.PlatformOptions{}); err != nil {
+		if _, _, err := platform.FitPlatform(p, platform.PlatformOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -38,7 +38,7 @@ func TestSpillsOnEC2(t *testing.T) {
 			continue
 		}
 		p := planner(t, taskConf(t, conf[r["job"]]), 27, nil)
-		m := mapPlan(t, p, model.MapFlow{OutBytes: r.number("map_output_bytes"), OutRecords: r.number("map_output_records")})
+		m := mapPlan(t, p, taskplan.MapFlow{OutBytes: r.number("map_output_bytes"), OutRecords: r.number("map_output_records")})
 		count.check(t, r["job"]+" map "+r["task"], float64(m.Counters.Spills), want)
 	}
 	count.report(t, "spills", 1120)
@@ -47,11 +47,11 @@ func TestSpillsOnEC2(t *testing.T) {
 // Every map of a TeraSort of 100 GB, Hadoop 1.0.3: two passes over a map of
 // eleven spills.
 func TestSpilledRecordsOfALOJA(t *testing.T) {
-	p := planner(t, model.DefaultTaskConf(), 48, nil)
+	p := planner(t, taskplan.DefaultTaskConf(), 48, nil)
 	var spilled exact
 	for _, r := range records(t, "aloja/terasort_100g_tasks.tsv", "\t") {
 		if r["type"] == "MAP" && r["status"] == "SUCCESS" {
-			m := mapPlan(t, p, model.MapFlow{OutBytes: r.number("map_output_bytes"), OutRecords: r.number("map_output_records")})
+			m := mapPlan(t, p, taskplan.MapFlow{OutBytes: r.number("map_output_bytes"), OutRecords: r.number("map_output_records")})
 			spilled.check(t, "map "+r["task"], float64(m.SpilledRecords), r.number("spilled_records"))
 		}
 	}
@@ -61,7 +61,7 @@ func TestSpilledRecordsOfALOJA(t *testing.T) {
 // Every map of the microbenchmark grid: 100-byte records without a combiner, so
 // that the bytes on disk are known too.
 func TestMapsOfTheGrid(t *testing.T) {
-	conf := map[string]model.TaskConf{}
+	conf := map[string]taskplan.TaskConf{}
 	reduces := map[string]int{}
 	for _, r := range records(t, "platform-0.20.2/grid-runs.csv", ",") {
 		conf[r["point"]] = taskConf(t, map[string]string{
@@ -76,7 +76,7 @@ func TestMapsOfTheGrid(t *testing.T) {
 			continue
 		}
 		m := mapPlan(t, planner(t, conf[r["point"]], reduces[r["point"]], nil),
-			model.MapFlow{OutBytes: r.number("map_out_bytes"), OutRecords: r.number("map_out_recs")})
+			taskplan.MapFlow{OutBytes: r.number("map_out_bytes"), OutRecords: r.number("map_out_recs")})
 		name := r["point"] + " " + r["task"]
 		spills.check(t, name, float64(m.Counters.Spills), r.number("spills"))
 		spilled.check(t, name, float64(m.SpilledRecords), r.number("spilled_recs"))
@@ -134,7 +134,7 @@ type replayed struct{ spills, spilledByMaps, fetches, merges, sorts, spilled, wr
 
 // replay drives a reduce by the fetches and the ends of merges that it logged,
 // and compares each merge that the model begins with the log.
-func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Planner, maps int, records float64, w *workload.HistoryAttempt) {
+func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *taskplan.Planner, maps int, records float64, w *workload.HistoryAttempt) {
 	t.Helper()
 	raw := 0.0
 	for _, e := range log {
@@ -143,9 +143,9 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Pl
 		}
 	}
 	r := p.NewReduce(maps)
-	var out model.Segment      // being fetched
-	var racing []model.Segment // copied, but perhaps too late for the next merge
-	var merge *model.BackgroundMerge
+	var out taskplan.Segment      // being fetched
+	var racing []taskplan.Segment // copied, but perhaps too late for the next merge
+	var merge *taskplan.BackgroundMerge
 	settle := func() {
 		for _, s := range racing {
 			r.Listed(s)
@@ -163,7 +163,7 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Pl
 	for _, e := range log {
 		switch e.kind {
 		case "to memory", "to disk":
-			out = model.Segment{Raw: e.n[0], Stored: e.n[1], Records: records * (e.n[0] - p.Framing.Partition) / raw}
+			out = taskplan.Segment{Raw: e.n[0], Stored: e.n[1], Records: records * (e.n[0] - p.Framing.Partition) / raw}
 			c.fetches.check(t, name+" fetched into memory", truth(r.InMemory(out)), truth(e.kind == "to memory"))
 			stalled = r.InMemory(out) && !r.Reserve(out)
 			r.Fetch(nil, out)
@@ -177,7 +177,7 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Pl
 				break
 			}
 			r.Copied(out)
-			racing, listed = []model.Segment{out}, listed+1
+			racing, listed = []taskplan.Segment{out}, listed+1
 		case "merge":
 			if e.n[0] == listed {
 				settle()
@@ -199,7 +199,7 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *model.Pl
 	}
 	unexpected()
 	r.Close()
-	sort := r.Sort(func(s []model.Segment) (sum model.Segment) {
+	sort := r.Sort(func(s []taskplan.Segment) (sum taskplan.Segment) {
 		for _, s := range s {
 			sum.Stored += s.Stored
 			sum.Records += s.Records
@@ -238,7 +238,7 @@ func truth(b bool) float64 {
 }
 
 // job checks every task of a recorded job against its log and counters.
-func (c *replayed) job(t *testing.T, history, logs string, conf model.TaskConf) {
+func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.TaskConf) {
 	t.Helper()
 	h, err := workload.Open(shared(t, history))
 	if err != nil {
@@ -260,7 +260,7 @@ func (c *replayed) job(t *testing.T, history, logs string, conf model.TaskConf) 
 		if w == nil || job.Reduces == 0 {
 			continue
 		}
-		p := planner(t, conf, job.Reduces, func(p *model.Planner) {
+		p := planner(t, conf, job.Reduces, func(p *taskplan.Planner) {
 			p.Combiner = w.More.CombineOutRecords > 0
 			p.Data.CombineRecsSel, p.Data.CombineSizeSel = 1, 1
 			p.Keys = keys
@@ -268,7 +268,7 @@ func (c *replayed) job(t *testing.T, history, logs string, conf model.TaskConf) 
 		switch name := fmt.Sprintf("%s %s %d", history, w.Kind, w.Task); w.Kind {
 		case workload.Map:
 			log := lines[fmt.Sprintf("m_%06d_%d", w.Task, w.Number)]
-			m := mapPlan(t, p, model.MapFlow{OutBytes: float64(w.OutBytes), OutRecords: float64(w.OutRecords)})
+			m := mapPlan(t, p, taskplan.MapFlow{OutBytes: float64(w.OutBytes), OutRecords: float64(w.OutRecords)})
 			done := 0.0
 			for _, e := range log {
 				done += truth(e.kind == "spill")
@@ -295,13 +295,13 @@ func TestTasksByTheirLogs(t *testing.T) {
 	for _, set := range []struct {
 		dir  string
 		logs func(history string) string
-		conf func(history string) model.TaskConf
+		conf func(history string) taskplan.TaskConf
 		want counts
 	}{
 		{
 			"platform-0.20.2/histories",
 			func(history string) string { return strings.Replace(history, ".history", ".tasklogs", 1) },
-			func(string) model.TaskConf { return model.DefaultTaskConf() },
+			func(string) taskplan.TaskConf { return taskplan.DefaultTaskConf() },
 			counts{118, 48, 236, 19, 229, 58},
 		},
 		{
@@ -310,8 +310,8 @@ func TestTasksByTheirLogs(t *testing.T) {
 				id, _, _ := strings.Cut(history, "_root_")
 				return id + ".tasklogs.gz"
 			},
-			func(history string) model.TaskConf {
-				conf := model.DefaultTaskConf()
+			func(history string) taskplan.TaskConf {
+				conf := taskplan.DefaultTaskConf()
 				if strings.Contains(history, "_0009_") {
 					conf.SortMB, conf.SortFactor = 40, 5
 				}
@@ -345,9 +345,9 @@ func TestTasksByTheirLogs(t *testing.T) {
 
 // interleaved plays a reduce whose copies come one after the other, as from one
 // host, while merges in memory take a random time and threads race as they may.
-func interleaved(p *model.Planner, outputs []model.Segment, random *rand.Rand) model.ShuffleCounts {
+func interleaved(p *taskplan.Planner, outputs []taskplan.Segment, random *rand.Rand) taskplan.ShuffleCounts {
 	r := p.NewReduce(len(outputs))
-	var running *model.BackgroundMerge
+	var running *taskplan.BackgroundMerge
 	copies := 3 * random.Float64() // that a merge takes for each copy it merges
 	now, end := 0.0, 0.0
 	begin := func() {
@@ -407,21 +407,21 @@ func TestReducesOfTheGrid(t *testing.T) {
 		if r["type"] != "reduce" {
 			continue
 		}
-		conf := model.DefaultTaskConf()
+		conf := taskplan.DefaultTaskConf()
 		if strings.HasPrefix(r["point"], "g2-") {
 			conf.SortMB, conf.SortFactor, conf.MapHeap, conf.ReduceHeap = 30, 5, 100<<20, 100<<20
 		}
 		p := planner(t, conf, 2, nil)
 		n := r.number("fetches")
 		bytes := r.number("shuffle_bytes") / n
-		outputs := slices.Repeat([]model.Segment{{Stored: bytes, Raw: bytes - p.Framing.Checksum, Records: r.number("red_in_recs") / n}}, int(n))
-		want := model.ShuffleCounts{InMemFetches: int(r.number("fetches_mem")), InMemMerges: int(r.number("inmem_merges")), OnDiskMerges: int(r.number("disk_merges"))}
+		outputs := slices.Repeat([]taskplan.Segment{{Stored: bytes, Raw: bytes - p.Framing.Checksum, Records: r.number("red_in_recs") / n}}, int(n))
+		want := taskplan.ShuffleCounts{InMemFetches: int(r.number("fetches_mem")), InMemMerges: int(r.number("inmem_merges")), OnDiskMerges: int(r.number("disk_merges"))}
 		want.OnDiskFetches = int(n) - want.InMemFetches
 		got := p.Reduce(outputs).ShuffleCounts
 		name := r["point"] + " " + r["task"]
 		fetches.check(t, name+" fetches into memory", float64(got.InMemFetches), float64(want.InMemFetches))
 		alone += int(truth(got == want))
-		seen := map[model.ShuffleCounts]int{}
+		seen := map[taskplan.ShuffleCounts]int{}
 		random := rand.New(rand.NewPCG(1, 1))
 		for range 2000 {
 			seen[interleaved(p, outputs, random)]++

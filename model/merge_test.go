@@ -8,13 +8,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/model/vectortest"
 )
 
 // mergeEach merges file by file: the plain definition that Merge must equal.
-func mergeEach(n, f int) model.MergePlan {
-	p := model.MergePlan{FirstPass: n, FinalFiles: n}
+func mergeEach(n, f int) taskplan.MergePlan {
+	p := taskplan.MergePlan{FirstPass: n, FinalFiles: n}
 	if n > f {
 		p.FirstPass = (n-1)%(f-1) + 1
 		if (n-1)%(f-1) == 0 {
@@ -43,7 +43,7 @@ func mergeEach(n, f int) model.MergePlan {
 func TestMergeClosedForms(t *testing.T) {
 	for f := 2; f <= 16; f++ {
 		for n := 0; n <= f*f; n++ {
-			got, err := model.Merge(n, f)
+			got, err := taskplan.Merge(n, f)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +60,7 @@ func TestMergeRounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.IntRange(2, 12).Draw(t, "F")
 		n := rapid.IntRange(f*f+1, 6*f*f+200).Draw(t, "N")
-		got, err := model.Merge(n, f)
+		got, err := taskplan.Merge(n, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func TestMergePasses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := rapid.IntRange(2, 1000).Draw(t, "F")
 		n := rapid.IntRange(2, 1<<50).Draw(t, "N")
-		p, err := model.Merge(n, f)
+		p, err := taskplan.Merge(n, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func TestMergeHuge(t *testing.T) {
 	start := time.Now()
 	for _, f := range []int{2, 3, 10, 1000, 1 << 40} {
 		for _, n := range []int{1e12, 1 << 53} {
-			if _, err := model.Merge(n, f); err != nil {
+			if _, err := taskplan.Merge(n, f); err != nil {
 				t.Error(err)
 			}
 		}
@@ -114,7 +114,7 @@ func TestMergeErrors(t *testing.T) {
 		{-1, 10, "N: -1: want 0 or more"},
 		{1<<53 + 1, 10, "N: 9007199254740993: want at most"},
 	} {
-		if _, err := model.Merge(c.n, c.f); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := taskplan.Merge(c.n, c.f); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("Merge(%d, %d): error %v, want one with %q", c.n, c.f, err, c.want)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -21,17 +22,17 @@ func TestSortBuffer(t *testing.T) {
 	for _, c := range []struct {
 		mb, spills    int
 		recordPercent float64
-		want          model.SortBuffer
+		want          taskplan.SortBuffer
 	}{
-		{100, 3, 0.05, model.SortBuffer{Bytes: 99614720, SoftBytes: 79691776, Records: 327680, SoftRecords: 262144}},
-		{40, 7, 0.05, model.SortBuffer{Bytes: 39845888, SoftBytes: 31876710, Records: 131072, SoftRecords: 104857}},
-		{200, 2, 0.05, model.SortBuffer{Bytes: 199229440, SoftBytes: 159383552, Records: 655360, SoftRecords: 524288}},
-		{100, 1, 0.15, model.SortBuffer{Bytes: 89128960, SoftBytes: 71303168, Records: 983040, SoftRecords: 786432}},
-		{250, 2, 0.05, model.SortBuffer{Bytes: 249036800, SoftBytes: 199229440, Records: 819200, SoftRecords: 655360}},
-		{256, 1, 0.05, model.SortBuffer{Bytes: 255013696, SoftBytes: 204010960, Records: 838860, SoftRecords: 671088}},
+		{100, 3, 0.05, taskplan.SortBuffer{Bytes: 99614720, SoftBytes: 79691776, Records: 327680, SoftRecords: 262144}},
+		{40, 7, 0.05, taskplan.SortBuffer{Bytes: 39845888, SoftBytes: 31876710, Records: 131072, SoftRecords: 104857}},
+		{200, 2, 0.05, taskplan.SortBuffer{Bytes: 199229440, SoftBytes: 159383552, Records: 655360, SoftRecords: 524288}},
+		{100, 1, 0.15, taskplan.SortBuffer{Bytes: 89128960, SoftBytes: 71303168, Records: 983040, SoftRecords: 786432}},
+		{250, 2, 0.05, taskplan.SortBuffer{Bytes: 249036800, SoftBytes: 199229440, Records: 819200, SoftRecords: 655360}},
+		{256, 1, 0.05, taskplan.SortBuffer{Bytes: 255013696, SoftBytes: 204010960, Records: 838860, SoftRecords: 671088}},
 	} {
 		t.Run(fmt.Sprint(c.mb, c.recordPercent), func(t *testing.T) {
-			conf := model.DefaultTaskConf()
+			conf := taskplan.DefaultTaskConf()
 			conf.SortMB, conf.SortRecPercent = c.mb, c.recordPercent
 			b := conf.SortBuffer()
 			if b != c.want {
@@ -48,7 +49,7 @@ func TestSortBuffer(t *testing.T) {
 // The first spills of a map, as 0.20.2 logged the ends of their records in the
 // buffer: one that wraps is a record short.
 func TestSpillsWrap(t *testing.T) {
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	conf.SortMB = 40
 	spills, err := conf.SortBuffer().Spills(671_088, 67_108_800)
 	if err != nil {
@@ -64,7 +65,7 @@ func TestSpillsWrap(t *testing.T) {
 }
 
 func TestSpillsOfLargeRecords(t *testing.T) {
-	b := model.SortBuffer{Bytes: 1000, SoftBytes: 800, Records: 100, SoftRecords: 80}
+	b := taskplan.SortBuffer{Bytes: 1000, SoftBytes: 800, Records: 100, SoftRecords: 80}
 	for _, c := range []struct {
 		records, width float64
 		want           []float64
@@ -98,9 +99,9 @@ func TestMapMergePasses(t *testing.T) {
 	for _, c := range []struct{ spills, reads, passes int }{
 		{1, 0, 0}, {2, 0, 1}, {10, 0, 1}, {11, 2, 2}, {19, 10, 2}, {20, 12, 3}, {28, 20, 3}, {100, 100, 11},
 	} {
-		p := planner(t, model.DefaultTaskConf(), 1, func(p *model.Planner) { p.Framing = model.Framing{} })
+		p := planner(t, taskplan.DefaultTaskConf(), 1, func(p *taskplan.Planner) { p.Framing = taskplan.Framing{} })
 		records := 262_143 * float64(c.spills)
-		m := mapPlan(t, p, model.MapFlow{OutRecords: records, OutBytes: records})
+		m := mapPlan(t, p, taskplan.MapFlow{OutRecords: records, OutBytes: records})
 		interm := float64(m.LocalReadBytes) // what every map of several spills reads in its last pass
 		if c.spills > 1 {
 			interm -= records
@@ -115,18 +116,18 @@ func TestMapMergePasses(t *testing.T) {
 // Passes and files read agree with the arithmetic of equal files.
 func TestMapMergeIsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		conf := model.DefaultTaskConf()
+		conf := taskplan.DefaultTaskConf()
 		conf.SortMB, conf.SortFactor = 1, rapid.IntRange(2, 12).Draw(t, "factor")
-		h := model.DefaultPhases()
-		p, err := model.NewPlanner(model.Planner{Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost, Reduces: 1})
+		h := analytic.DefaultPhases()
+		p, err := taskplan.NewPlanner(taskplan.Planner{Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost, Reduces: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		records := rapid.Float64Range(1, 1e6).Draw(t, "records")
 		spills := rapid.IntRange(1, 60).Draw(t, "spills")
-		each := model.Spill{Records: records / float64(spills), Bytes: records / float64(spills)}
-		m := p.MapOf(model.MapFlow{OutRecords: records, OutBytes: records}, slices.Repeat([]model.Spill{each}, spills))
-		want, err := model.Merge(int(m.Counters.Spills), conf.SortFactor)
+		each := taskplan.Spill{Records: records / float64(spills), Bytes: records / float64(spills)}
+		m := p.MapOf(taskplan.MapFlow{OutRecords: records, OutBytes: records}, slices.Repeat([]taskplan.Spill{each}, spills))
+		want, err := taskplan.Merge(int(m.Counters.Spills), conf.SortFactor)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -141,8 +142,8 @@ func TestMapMergeIsMerge(t *testing.T) {
 }
 
 // job draws a job of the report, all its costs and statistics.
-func job(t *rapid.T) model.Herodotou {
-	h := model.DefaultPhases()
+func job(t *rapid.T) analytic.Herodotou {
+	h := analytic.DefaultPhases()
 	part := func(name string) float64 { return rapid.Float64Range(0.05, 1).Draw(t, name) }
 	cost := func(name string) float64 { return rapid.Float64Range(0, 5000).Draw(t, name) }
 	h.SplitSize = rapid.Float64Range(1, 3e7).Draw(t, "split")
@@ -167,11 +168,11 @@ func job(t *rapid.T) model.Herodotou {
 }
 
 // planOf is the same job as plans take it.
-func planOf(t *rapid.T, h model.Herodotou) *model.Planner {
-	conf := model.DefaultTaskConf()
+func planOf(t *rapid.T, h analytic.Herodotou) *taskplan.Planner {
+	conf := taskplan.DefaultTaskConf()
 	conf.SortMB, conf.SortFactor, conf.SortRecPercent, conf.SpillPercent = int(h.SortMB), h.SortFactor, h.SortRecPercent, h.SpillPercent
 	conf.IntermCompressed, conf.OutCompressed = h.IntermCompressed, h.OutCompressed
-	p, err := model.NewPlanner(model.Planner{
+	p, err := taskplan.NewPlanner(taskplan.Planner{
 		Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost,
 		Reduces: h.Reducers, Combiner: h.UseCombine, InCompressed: h.InCompressed,
 	})
@@ -194,7 +195,7 @@ func TestPlanIsTheEquations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := job(t)
 		h.Mappers = 1
-		want, err := h.Phases(model.HerodotouOptions{Mode: model.Corrected})
+		want, err := h.Phases(analytic.HerodotouOptions{Mode: analytic.Corrected})
 		if err != nil {
 			t.Skip(err)
 		}
@@ -203,7 +204,7 @@ func TestPlanIsTheEquations(t *testing.T) {
 			t.Skip("more spills than a plan takes")
 		}
 		// The report gives all spills the same content (eq. 14-18, erratum E4).
-		even := slices.Repeat([]model.Spill{{Records: want.SpillBufferRecs, Bytes: want.SpillBufferSize}}, int(want.NumSpills))
+		even := slices.Repeat([]taskplan.Spill{{Records: want.SpillBufferRecs, Bytes: want.SpillBufferSize}}, int(want.NumSpills))
 		m := p.MapOf(p.MapFlow(h.SplitSize), even)
 		times := m.PhaseTimes(h.HerodotouCost)
 		sameTime(t, "read", times[workload.PhaseRead], want.ReadTime)
@@ -220,7 +221,7 @@ func TestPlanIsTheEquations(t *testing.T) {
 		if want.SegsPerFile <= 1 && want.InMemory { // the framework merges two or more
 			t.Skip("one output fills the memory")
 		}
-		r := p.Reduce([]model.Segment{m.Output.Part(1 / float64(h.Reducers))})
+		r := p.Reduce([]taskplan.Segment{m.Output.Part(1 / float64(h.Reducers))})
 		times = r.PhaseTimes(h.HerodotouCost)
 		sameTime(t, "shuffle", times[workload.PhaseShuffle], want.ShuffleTime)
 		sameTime(t, "reduce merge", times[workload.PhaseMerge], want.ReduceMergeTime)
@@ -234,7 +235,7 @@ func TestMapOnlyPlanIsTheEquations(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := job(t)
 		h.Reducers = 0
-		want, err := h.MapOnly(model.HerodotouOptions{Mode: model.Corrected})
+		want, err := h.MapOnly(analytic.HerodotouOptions{Mode: analytic.Corrected})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +257,7 @@ func TestMapOnlyPlanIsTheEquations(t *testing.T) {
 // A larger buffer never adds a spill.
 func TestSortMBNeverAddsASpill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		conf := model.DefaultTaskConf()
+		conf := taskplan.DefaultTaskConf()
 		conf.SortRecPercent = rapid.Float64Range(0.01, 1).Draw(t, "record percent")
 		conf.SpillPercent = rapid.Float64Range(0.1, 1).Draw(t, "spill percent")
 		conf.SortMB = rapid.IntRange(1, 500).Draw(t, "io.sort.mb")
@@ -282,16 +283,16 @@ func TestSortMBNeverAddsASpill(t *testing.T) {
 }
 
 // tasks are the plans of a map and of a reduce of many such maps.
-func tasks(t *rapid.T, h model.Herodotou, p *model.Planner) [2]model.Steps {
+func tasks(t *rapid.T, h analytic.Herodotou, p *taskplan.Planner) [2]taskplan.Steps {
 	m, err := p.Map(p.MapFlow(h.SplitSize))
 	if err != nil {
 		t.Skip(err)
 	}
-	outputs := slices.Repeat([]model.Segment{m.Output.Part(1 / float64(h.Reducers))}, h.Mappers)
-	return [2]model.Steps{m.Steps, p.Reduce(outputs).Steps}
+	outputs := slices.Repeat([]taskplan.Segment{m.Output.Part(1 / float64(h.Reducers))}, h.Mappers)
+	return [2]taskplan.Steps{m.Steps, p.Reduce(outputs).Steps}
 }
 
-func scaleIO(h *model.Herodotou, by float64) {
+func scaleIO(h *analytic.Herodotou, by float64) {
 	for _, v := range []*float64{&h.HDFSRead, &h.HDFSWrite, &h.LocalRead, &h.LocalWrite, &h.Network} {
 		*v *= by
 	}
@@ -309,7 +310,7 @@ func TestBandwidthHalvesIO(t *testing.T) {
 			if !slices.Equal(slowTasks[i], fastTasks[i]) {
 				t.Fatalf("task %d: the work differs", i)
 			}
-			io := slices.DeleteFunc(slowTasks[i], func(s model.Step) bool { return s.Resource == model.CPU })
+			io := slices.DeleteFunc(slowTasks[i], func(s taskplan.Step) bool { return s.Resource == taskplan.CPU })
 			before, after := io.PhaseTimes(h.HerodotouCost), io.PhaseTimes(fast.HerodotouCost)
 			for p := range before {
 				if d := before[p] - 2*after[p]; d < -1 || d > 1 {
@@ -359,14 +360,14 @@ func TestElapsed(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		sum := func(keep func(model.Step) bool) (ns float64) {
-			for _, d := range slices.DeleteFunc(slices.Clone(m.Steps), func(s model.Step) bool { return !keep(s) }).PhaseTimes(h.HerodotouCost) {
+		sum := func(keep func(taskplan.Step) bool) (ns float64) {
+			for _, d := range slices.DeleteFunc(slices.Clone(m.Steps), func(s taskplan.Step) bool { return !keep(s) }).PhaseTimes(h.HerodotouCost) {
 				ns += float64(d)
 			}
 			return ns
 		}
-		all := sum(func(model.Step) bool { return true })
-		background := sum(func(s model.Step) bool { return s.Background })
+		all := sum(func(taskplan.Step) bool { return true })
+		background := sum(func(s taskplan.Step) bool { return s.Background })
 		if got := float64(m.Elapsed(h.HerodotouCost)); got > all+20 || got < max(background, all-background)-20 {
 			t.Fatalf("%v ns: one after the other %v, %v of them in the background", got, all, background)
 		}
@@ -377,12 +378,12 @@ func TestElapsed(t *testing.T) {
 // the longer of the two; what I/O takes beyond the computing is of its phase.
 func TestOverlap(t *testing.T) {
 	const ns = 1e6
-	cost := model.HerodotouCost{LocalRead: ns, HDFSWrite: ns}
-	step := func(p workload.Phase, r model.Resource, work float64, joined bool) model.Step {
-		if r == model.CPU {
+	cost := taskplan.HerodotouCost{LocalRead: ns, HDFSWrite: ns}
+	step := func(p workload.Phase, r taskplan.Resource, work float64, joined bool) taskplan.Step {
+		if r == taskplan.CPU {
 			work *= ns
 		}
-		return model.Step{Phase: p, Resource: r, Work: work, Joined: joined}
+		return taskplan.Step{Phase: p, Resource: r, Work: work, Joined: joined}
 	}
 	for _, c := range []struct {
 		read, reduce, compress, write float64
@@ -393,12 +394,12 @@ func TestOverlap(t *testing.T) {
 		{3, 5, 2, 9, [3]time.Duration{4, 5, 7}},
 		{9, 5, 2, 4, [3]time.Duration{4, 7, 6}}, // reading goes on for 2 after the computing, then writing
 	} {
-		steps := model.Steps{
-			step(workload.PhaseMerge, model.LocalRead, 4, false),
-			step(workload.PhaseReduce, model.LocalRead, c.read, false),
-			step(workload.PhaseReduce, model.CPU, c.reduce, true),
-			step(workload.PhaseWrite, model.CPU, c.compress, true),
-			step(workload.PhaseWrite, model.HDFSWrite, c.write, true),
+		steps := taskplan.Steps{
+			step(workload.PhaseMerge, taskplan.LocalRead, 4, false),
+			step(workload.PhaseReduce, taskplan.LocalRead, c.read, false),
+			step(workload.PhaseReduce, taskplan.CPU, c.reduce, true),
+			step(workload.PhaseWrite, taskplan.CPU, c.compress, true),
+			step(workload.PhaseWrite, taskplan.HDFSWrite, c.write, true),
 		}
 		for _, got := range [][workload.NumPhases]time.Duration{steps.PhaseTimes(cost), steps.Alone(cost)} {
 			for i, p := range []workload.Phase{workload.PhaseMerge, workload.PhaseReduce, workload.PhaseWrite} {
@@ -413,10 +414,10 @@ func TestOverlap(t *testing.T) {
 // While a spill runs the map collects what there is room for, then waits.
 func TestElapsedWaitsForRoom(t *testing.T) {
 	const ns = 1e6
-	step := func(p workload.Phase, work float64, background bool, after int) model.Step {
-		return model.Step{Phase: p, Work: work * ns, Background: background, Spills: after}
+	step := func(p workload.Phase, work float64, background bool, after int) taskplan.Step {
+		return taskplan.Step{Phase: p, Work: work * ns, Background: background, Spills: after}
 	}
-	steps := model.Steps{
+	steps := taskplan.Steps{
 		step(workload.PhaseMap, 10, false, 0),
 		step(workload.PhaseSpill, 6, true, 0), // from 10 to 16
 		step(workload.PhaseMap, 2, false, 0),  // to 12
@@ -426,7 +427,7 @@ func TestElapsedWaitsForRoom(t *testing.T) {
 		step(workload.PhaseSpill, 5, false, 2),
 		step(workload.PhaseMerge, 1, false, 0),
 	}
-	if got, want := steps.Elapsed(model.HerodotouCost{}), 36*time.Millisecond; got != want {
+	if got, want := steps.Elapsed(taskplan.HerodotouCost{}), 36*time.Millisecond; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -437,14 +438,14 @@ func TestShuffleConserves(t *testing.T) {
 		h := job(t)
 		h.UseCombine = false
 		p := planOf(t, h)
-		p.Framing = model.IFile
+		p.Framing = taskplan.IFile
 		p.Conf.ReduceHeap = 1 << rapid.IntRange(10, 24).Draw(t, "heap")
 		p.Conf.InMemMergeThr = rapid.IntRange(-1, 50).Draw(t, "threshold")
 		p.Conf.ReduceInBuf = rapid.Float64Range(0, 1).Draw(t, "retained")
 		p.Conf.ShuffleMerge = rapid.Float64Range(0.1, 1).Draw(t, "merge at")
-		outputs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) model.Segment {
+		outputs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) taskplan.Segment {
 			records := float64(rapid.IntRange(1, 20000).Draw(t, "records"))
-			return model.Segment{Stored: 6 + 30*records, Raw: 2 + 102*records, Records: records}
+			return taskplan.Segment{Stored: 6 + 30*records, Raw: 2 + 102*records, Records: records}
 		}), 1, 200).Draw(t, "outputs")
 		records := 0.0
 		for _, out := range outputs {
@@ -478,20 +479,20 @@ func TestSortPhase(t *testing.T) {
 		{name: "two of five retained", mem: 5, retain: 0.1, evicted: 3, last: 1, inMem: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conf := model.DefaultTaskConf()
+			conf := taskplan.DefaultTaskConf()
 			conf.ReduceInBuf = c.retain
 			s := conf.NewShuffle(c.disk + c.mem)
 			for range c.disk {
-				s.Stored(model.Segment{Stored: big, Raw: big, Records: 1})
+				s.Stored(taskplan.Segment{Stored: big, Raw: big, Records: 1})
 			}
 			for range c.mem {
-				out := model.Segment{Stored: small, Raw: small, Records: 1}
+				out := taskplan.Segment{Stored: small, Raw: small, Records: 1}
 				s.Reserve(out)
 				s.Copied(out)
 				s.Listed(out)
 			}
-			got := s.Sort(func(in []model.Segment) model.Segment {
-				return model.Segment{Stored: float64(len(in)) * big, Records: 1}
+			got := s.Sort(func(in []taskplan.Segment) taskplan.Segment {
+				return taskplan.Segment{Stored: float64(len(in)) * big, Records: 1}
 			})
 			var passes [][2]int
 			held := got.InMemory
@@ -508,14 +509,14 @@ func TestSortPhase(t *testing.T) {
 }
 
 func TestReadTaskConf(t *testing.T) {
-	if got := taskConf(t, nil); got != model.DefaultTaskConf() {
+	if got := taskConf(t, nil); got != taskplan.DefaultTaskConf() {
 		t.Errorf("%+v", got)
 	}
 	got := taskConf(t, map[string]string{
 		"mapreduce.task.io.sort.mb": "150", "mapreduce.map.java.opts": "-server -Xmx1g -Xmx512m",
 		"mapred.compress.map.output": "true", "mapred.job.shuffle.merge.percent": "0.5",
 	})
-	want := model.DefaultTaskConf()
+	want := taskplan.DefaultTaskConf()
 	want.SortMB, want.MapHeap, want.IntermCompressed, want.ShuffleMerge = 150, 512<<20, true, 0.5
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -537,7 +538,7 @@ func TestTaskConfErrors(t *testing.T) {
 	} {
 		var conf workload.Conf
 		conf.Set(c.key, c.value)
-		if _, err := model.ReadTaskConf(conf); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := taskplan.ReadTaskConf(conf); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %s: %v, want %s", c.key, c.value, err, c.want)
 		}
 	}
@@ -558,7 +559,7 @@ func TestTaskConfProperties(t *testing.T) {
 		}
 		conf.Set(key, p.Default)
 	}
-	if c, err := model.ReadTaskConf(conf); read < 18 || err != nil || c != model.DefaultTaskConf() {
+	if c, err := taskplan.ReadTaskConf(conf); read < 18 || err != nil || c != taskplan.DefaultTaskConf() {
 		t.Errorf("%d properties, %v: %+v", read, err, c)
 	}
 }
@@ -566,14 +567,14 @@ func TestTaskConfProperties(t *testing.T) {
 // A combiner that finds less to do in combined data is taken at its word, in the
 // last merge of a map and in the merges of a reduce.
 func TestCombinedAgain(t *testing.T) {
-	segments := slices.Repeat([]model.Segment{{Stored: 1e6, Raw: 1e6, Records: 1e4}}, 300) // more than memory holds
-	run := func(again *model.Selectivity) (maps, reduces float64) {
-		h := model.DefaultPhases().HerodotouData
+	segments := slices.Repeat([]taskplan.Segment{{Stored: 1e6, Raw: 1e6, Records: 1e4}}, 300) // more than memory holds
+	run := func(again *taskplan.Selectivity) (maps, reduces float64) {
+		h := analytic.DefaultPhases().HerodotouData
 		h.CombineSizeSel, h.CombineRecsSel = 0.5, 0.5
-		p := planner(t, model.DefaultTaskConf(), 1, func(p *model.Planner) {
-			p.Data, p.Combiner, p.Again, p.Framing = h, true, again, model.Framing{}
+		p := planner(t, taskplan.DefaultTaskConf(), 1, func(p *taskplan.Planner) {
+			p.Data, p.Combiner, p.Again, p.Framing = h, true, again, taskplan.Framing{}
 		})
-		m := mapPlan(t, p, model.MapFlow{OutBytes: 400e6, OutRecords: 4e6})
+		m := mapPlan(t, p, taskplan.MapFlow{OutBytes: 400e6, OutRecords: 4e6})
 		if m.Counters.Spills < 3 {
 			t.Fatalf("%d spills", m.Counters.Spills)
 		}
@@ -583,10 +584,10 @@ func TestCombinedAgain(t *testing.T) {
 	if maps != 1e6 || reduces >= 3e6 {
 		t.Fatalf("a map leaves %.0f of 4,000,000 records, a reduce has %.0f", maps, reduces)
 	}
-	if m, r := run(&model.Selectivity{Size: 1, Records: 1}); m != 2e6 || r != 3e6 {
+	if m, r := run(&taskplan.Selectivity{Size: 1, Records: 1}); m != 2e6 || r != 3e6 {
 		t.Errorf("combined once a map leaves %.0f of 4,000,000 records, a reduce has %.0f of 3,000,000", m, r)
 	}
-	if m, r := run(&model.Selectivity{Size: 0.25, Records: 0.25}); m != 0.5e6 || r >= reduces {
+	if m, r := run(&taskplan.Selectivity{Size: 0.25, Records: 0.25}); m != 0.5e6 || r >= reduces {
 		t.Errorf("combined to a quarter again a map leaves %.0f records, a reduce has %.0f", m, r)
 	}
 }

@@ -11,20 +11,21 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/workload"
 )
 
-func predictor(t testing.TB, name string, k model.Knowledge) model.Predictor {
+func predictor(t testing.TB, name string, k analytic.Knowledge) model.Predictor {
 	t.Helper()
-	i := slices.IndexFunc(model.Predictors, func(p model.NamedPredictor) bool { return p.Name == name })
+	i := slices.IndexFunc(analytic.Predictors, func(p analytic.NamedPredictor) bool { return p.Name == name })
 	if i < 0 {
 		t.Fatalf("no predictor %q", name)
 	}
-	return model.Predictors[i].New(k)
+	return analytic.Predictors[i].New(k)
 }
 
 func TestPredictorsSorted(t *testing.T) {
-	if !slices.IsSortedFunc(model.Predictors, func(a, b model.NamedPredictor) int { return cmp.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(analytic.Predictors, func(a, b analytic.NamedPredictor) int { return cmp.Compare(a.Name, b.Name) }) {
 		t.Error("model.Predictors is not sorted by name")
 	}
 }
@@ -42,12 +43,12 @@ func oneJob() model.WhatIf {
 }
 
 func TestPredictions(t *testing.T) {
-	statistics := model.DefaultPhases()
-	known := model.Knowledge{
+	statistics := analytic.DefaultPhases()
+	known := analytic.Knowledge{
 		Platform:   ptr(fittedPlatform()),
-		Statistics: &model.HerodotouStatistics{HerodotouData: statistics.HerodotouData, HerodotouCost: statistics.HerodotouCost},
+		Statistics: &analytic.HerodotouStatistics{HerodotouData: statistics.HerodotouData, HerodotouCost: statistics.HerodotouCost},
 		Runs:       hpRuns(1<<26, 3<<26),
-		Cresp:      &model.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
+		Cresp:      &analytic.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
 	}
 	for _, test := range []struct {
 		name            string
@@ -110,7 +111,7 @@ func TestPredictions(t *testing.T) {
 // A program on machines gives the statistics of the equations, and these the
 // times of tasks.
 func TestPredictionsOfPrograms(t *testing.T) {
-	h := model.DefaultPhases()
+	h := analytic.DefaultPhases()
 	q := oneJob()
 	q.Fidelity = model.Phase
 	q.Cluster.Machines = []model.Machine{{
@@ -126,14 +127,14 @@ func TestPredictionsOfPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := model.HerodotouStatistics{HerodotouData: planner.Data, HerodotouCost: planner.Cost}
+	s := analytic.HerodotouStatistics{HerodotouData: planner.Data, HerodotouCost: planner.Cost}
 	s.HDFSRead, s.HDFSWrite = s.HDFSRead+2, s.HDFSWrite+3
-	told, err := predictor(t, "herodotou", model.Knowledge{Statistics: &s}).Predict(q)
+	told, err := predictor(t, "herodotou", analytic.Knowledge{Statistics: &s}).Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"herodotou", "aria", "ihp", "zhang"} {
-		p, err := predictor(t, name, model.Knowledge{Platform: ptr(fittedPlatform())}).Predict(q)
+		p, err := predictor(t, name, analytic.Knowledge{Platform: ptr(fittedPlatform())}).Predict(q)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -145,7 +146,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 	}
 	q.Cluster.Nodes[3].Machine = 1
 	q.Cluster.Machines = append(q.Cluster.Machines, q.Cluster.Machines[0])
-	if _, err := predictor(t, "herodotou", model.Knowledge{}).Predict(q); !errors.Is(err, model.ErrNotApplicable) {
+	if _, err := predictor(t, "herodotou", analytic.Knowledge{}).Predict(q); !errors.Is(err, model.ErrNotApplicable) {
 		t.Errorf("machines of two types: %v", err)
 	}
 }
@@ -154,10 +155,10 @@ func ptr[T any](v T) *T { return &v }
 
 func TestPredictorsSayWhyNot(t *testing.T) {
 	two := func(q *model.WhatIf) { q.Jobs = append(q.Jobs, q.Jobs[0]) }
-	none := model.Knowledge{}
+	none := analytic.Knowledge{}
 	for _, test := range []struct {
 		name   string
-		know   model.Knowledge
+		know   analytic.Knowledge
 		change func(*model.WhatIf)
 		want   string
 	}{
@@ -165,15 +166,15 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		{"ihp", none, two, "one job only"},
 		{"hp", none, func(*model.WhatIf) {}, "wants two or more recorded runs"},
 		{"cresp", none, func(*model.WhatIf) {}, "wants coefficients"},
-		{"cresp", model.Knowledge{Cresp: &model.Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
+		{"cresp", analytic.Knowledge{Cresp: &analytic.Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
 		{"zhang", none, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
-		{"zhang", model.Knowledge{Platform: ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
-		{"zhang", model.Knowledge{Platform: ptr(fittedPlatform())}, func(q *model.WhatIf) {
+		{"zhang", analytic.Knowledge{Platform: ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
+		{"zhang", analytic.Knowledge{Platform: ptr(fittedPlatform())}, func(q *model.WhatIf) {
 			q.Cluster.Machines = []model.Machine{{}}
 			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
 		}, "a combiner is not in the model"},
 		{"herodotou", none, func(*model.WhatIf) {}, "wants data and cost statistics"},
-		{"herodotou", model.Knowledge{Statistics: &model.HerodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
+		{"herodotou", analytic.Knowledge{Statistics: &analytic.HerodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
 		{"aria", none, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},
 		{"aria", none, func(q *model.WhatIf) { q.Until = time.Second }, "cut"},
 		{"aria", none, func(q *model.WhatIf) { q.Jobs = nil }, "no jobs"},
@@ -193,7 +194,7 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		}
 	}
 	// What was told but makes no sense is an error of its own.
-	_, err := predictor(t, "herodotou", model.Knowledge{Statistics: ptr(model.UnknownStatistics())}).Predict(oneJob())
+	_, err := predictor(t, "herodotou", analytic.Knowledge{Statistics: ptr(analytic.UnknownStatistics())}).Predict(oneJob())
 	if err == nil || errors.Is(err, model.ErrNotApplicable) || !strings.Contains(err.Error(), "csHdfsReadCost") {
 		t.Errorf("herodotou without statistics: %v", err)
 	}
@@ -201,17 +202,17 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 
 // runsOf are runs on 16 map slots whose shuffles take 4 s for 1.25 GiB a slot, and
 // reduces twice that; 3 s are outside of every stage.
-func runsOf(data, reduces []float64) []model.RecordedRun {
-	var runs []model.RecordedRun
+func runsOf(data, reduces []float64) []analytic.RecordedRun {
+	var runs []analytic.RecordedRun
 	for _, d := range data {
 		for _, r := range reduces {
 			t := 4 * d / (80 << 26)
-			p := model.AriaProfile{
+			p := analytic.AriaProfile{
 				Maps: 80, Reduces: int(r), MapAvg: 12, MapMax: 12, FirstShuffleAvg: t, FirstShuffleMax: t,
 				ShuffleAvg: t, ShuffleMax: t, ReduceAvg: 2 * t, ReduceMax: 2 * t,
 			}
 			waves := r / 16
-			runs = append(runs, model.RecordedRun{
+			runs = append(runs, analytic.RecordedRun{
 				Profile: p, Data: d, MapStage: (79*12/16.0 + 12 + 60) / 2, MapSlots: 16, ReduceSlots: 16, Outside: 3,
 				Time: 3 + (60+79*12/16.0+12)/2 + t + (waves-1)*t + waves*2*t,
 			})
@@ -223,7 +224,7 @@ func runsOf(data, reduces []float64) []model.RecordedRun {
 // The improved HP model with a history takes the durations of the regressions, on
 // other slots those of as much to do on each.
 func TestIHPWithHistory(t *testing.T) {
-	known, err := model.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96}))
+	known, err := analytic.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +248,7 @@ func TestIHPWithHistory(t *testing.T) {
 			t.Errorf("%d nodes: safe %v below the mean %v", c.nodes, p.Safe, p.Mean)
 		}
 	}
-	if _, err := model.Learn(runsOf([]float64{1 << 30}, []float64{16})); err == nil {
+	if _, err := analytic.Learn(runsOf([]float64{1 << 30}, []float64{16})); err == nil {
 		t.Error("one run teaches")
 	}
 }
@@ -266,10 +267,10 @@ func TestLearnInPart(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name           string
-		runs           []model.RecordedRun
+		runs           []analytic.RecordedRun
 		hp, ihp, cresp string // what each wants; empty: it answers
 	}{
-		{"on one line of data and reduces", []model.RecordedRun{runsOf(sizes[1:2], []float64{16})[0], runsOf(sizes[3:], []float64{32})[0]},
+		{"on one line of data and reduces", []analytic.RecordedRun{runsOf(sizes[1:2], []float64{16})[0], runsOf(sizes[3:], []float64{32})[0]},
 			"1 recorded runs with 16 reduces", "wants runs that differ in data and reduces: 2 runs, with 2 amounts of data and 2 numbers of reduces", "wants runs on clusters of different size: 2 runs"},
 		{"one amount of data", append(runsOf(sizes[:1], []float64{16}), runsOf(sizes[:1], []float64{16})...),
 			"wants runs that differ in data: 2 runs", "wants runs that differ in data and reduces: 2 runs, with 1 amounts of data and 1 numbers of reduces", "wants runs on clusters of different size"},
@@ -277,7 +278,7 @@ func TestLearnInPart(t *testing.T) {
 		{"too few on two clusters", append(runsOf(sizes[:2], []float64{16}), larger[:2]...), "", "", "wants 8 or more runs with all reduces in one wave: 4 of 4"},
 		{"one wave of maps", append(runsOf(sizes, []float64{16}), hasty...), "", "", "wants runs of two map waves or more"},
 	} {
-		known, err := model.Learn(c.runs)
+		known, err := analytic.Learn(c.runs)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -306,7 +307,7 @@ func TestRecordRun(t *testing.T) {
 		at(workload.Map, workload.Killed, 7, 7), at(workload.Map, workload.Running, 8, -1),
 		at(workload.Reduce, workload.Succeeded, 6, 9),
 	}
-	r, err := model.RecordRun(attempts, 0, 10*time.Second)
+	r, err := analytic.RecordRun(attempts, 0, 10*time.Second)
 	if err != nil || r.MapSlots != 2 || r.ReduceSlots != 1 || r.Data != 30 || r.Time != 10 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -314,13 +315,13 @@ func TestRecordRun(t *testing.T) {
 
 // What Provision finds meets the deadline, and a node less does not.
 func TestProvision(t *testing.T) {
-	known, err := model.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26}, []float64{16, 32, 48}))
+	known, err := analytic.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26}, []float64{16, 32, 48}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	q := oneJob()
 	const deadline = 90 * time.Second
-	found, err := model.Provision(q, known, deadline)
+	found, err := analytic.Provision(q, known, deadline)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +359,7 @@ func TestProvision(t *testing.T) {
 	if answered < 3 {
 		t.Errorf("%d models answered: %+v", answered, found)
 	}
-	if _, err := model.Provision(q, known, 0); err == nil {
+	if _, err := analytic.Provision(q, known, 0); err == nil {
 		t.Error("no deadline")
 	}
 }
@@ -372,7 +373,7 @@ func TestAriaOnSlowNodes(t *testing.T) {
 	for i := range q.Cluster.Nodes {
 		q.Cluster.Nodes[i].Slowness = []float64{1, 2}[i%2]
 	}
-	p, err := predictor(t, "aria", model.Knowledge{}).Predict(q)
+	p, err := predictor(t, "aria", analytic.Knowledge{}).Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -390,16 +391,16 @@ func TestAriaOfSeveralJobs(t *testing.T) {
 	third := second
 	third.ID, third.Submit = "third", time.Hour
 	q.Jobs = append(q.Jobs, second, third)
-	fifo, err := predictor(t, "aria", model.Knowledge{}).Predict(q)
+	fifo, err := predictor(t, "aria", analytic.Knowledge{}).Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q.Scheduler.Name = "fair2"
-	fair, err := predictor(t, "aria", model.Knowledge{}).Predict(q)
+	fair, err := predictor(t, "aria", analytic.Knowledge{}).Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := predictor(t, "aria", model.Knowledge{}).Predict(oneJob())
+	alone, err := predictor(t, "aria", analytic.Knowledge{}).Predict(oneJob())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -422,17 +423,17 @@ func TestAriaOfSeveralJobs(t *testing.T) {
 // A thousand what-if questions of one TeraSort to every model; at most a second is
 // asked for.
 func BenchmarkThousandPredictions(b *testing.B) {
-	h := model.DefaultPhases()
-	learnt, err := model.Learn(runsOf([]float64{50 << 26, 100 << 26, 150 << 26, 200 << 26, 250 << 26, 300 << 26, 350 << 26, 400 << 26}, []float64{16, 32, 48, 64, 80}))
+	h := analytic.DefaultPhases()
+	learnt, err := analytic.Learn(runsOf([]float64{50 << 26, 100 << 26, 150 << 26, 200 << 26, 250 << 26, 300 << 26, 350 << 26, 400 << 26}, []float64{16, 32, 48, 64, 80}))
 	if err != nil {
 		b.Fatal(err)
 	}
-	known := model.Knowledge{
+	known := analytic.Knowledge{
 		Platform:   ptr(fittedPlatform()),
-		Statistics: &model.HerodotouStatistics{HerodotouData: h.HerodotouData, HerodotouCost: h.HerodotouCost},
+		Statistics: &analytic.HerodotouStatistics{HerodotouData: h.HerodotouData, HerodotouCost: h.HerodotouCost},
 		Runs:       hpRuns(1<<26, 3<<26),
 		History:    learnt.History,
-		Cresp:      &model.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
+		Cresp:      &analytic.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
 	}
 	q := oneJob()
 	j := &q.Jobs[0]
@@ -449,7 +450,7 @@ func BenchmarkThousandPredictions(b *testing.B) {
 	for b.Loop() {
 		for i := range 1000 {
 			j.Conf.Set("io.sort.mb", strconv.Itoa(50+i%100))
-			for _, m := range model.Predictors {
+			for _, m := range analytic.Predictors {
 				if _, err := m.New(known).Predict(q); err != nil {
 					b.Fatal(m.Name, err)
 				}

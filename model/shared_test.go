@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/shareddata"
 )
@@ -76,21 +77,21 @@ func (r record) number(name string) float64 {
 }
 
 // planner plans tasks of jobs whose data statistics do not matter.
-func planner(t testing.TB, conf model.TaskConf, reduces int, change func(*model.Planner)) *model.Planner {
+func planner(t testing.TB, conf taskplan.TaskConf, reduces int, change func(*taskplan.Planner)) *taskplan.Planner {
 	t.Helper()
-	h := model.DefaultPhases()
-	p := model.Planner{Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost, Reduces: reduces, Framing: model.IFile}
+	h := analytic.DefaultPhases()
+	p := taskplan.Planner{Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost, Reduces: reduces, Framing: taskplan.IFile}
 	if change != nil {
 		change(&p)
 	}
-	made, err := model.NewPlanner(p)
+	made, err := taskplan.NewPlanner(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return made
 }
 
-func mapPlan(t testing.TB, p *model.Planner, f model.MapFlow) model.MapPlan {
+func mapPlan(t testing.TB, p *taskplan.Planner, f taskplan.MapFlow) taskplan.MapPlan {
 	t.Helper()
 	m, err := p.Map(f)
 	if err != nil {
@@ -99,7 +100,7 @@ func mapPlan(t testing.TB, p *model.Planner, f model.MapFlow) model.MapPlan {
 	return m
 }
 
-func taskConf(t testing.TB, set map[string]string) model.TaskConf {
+func taskConf(t testing.TB, set map[string]string) taskplan.TaskConf {
 	t.Helper()
 	var conf workload.Conf
 	for key, value := range set {
@@ -107,7 +108,7 @@ func taskConf(t testing.TB, set map[string]string) model.TaskConf {
 			conf.Set(key, value)
 		}
 	}
-	c, err := model.ReadTaskConf(conf)
+	c, err := taskplan.ReadTaskConf(conf)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,17 +1,16 @@
 package model_test
 
 import (
+	"github.com/slotwave/slotwave/model/taskplan"
 	"testing"
-
-	"github.com/slotwave/slotwave/model"
 )
 
-func output(raw float64) model.Segment {
-	return model.Segment{Stored: raw + 4, Raw: raw, Records: raw / 100}
+func output(raw float64) taskplan.Segment {
+	return taskplan.Segment{Stored: raw + 4, Raw: raw, Records: raw / 100}
 }
 
 // fetch brings an output in, if there is memory for it.
-func fetch(t *testing.T, s *model.Shuffle, out model.Segment) {
+func fetch(t *testing.T, s *taskplan.Shuffle, out taskplan.Segment) {
 	t.Helper()
 	if !s.InMemory(out) {
 		s.Stored(out)
@@ -24,7 +23,7 @@ func fetch(t *testing.T, s *model.Shuffle, out model.Segment) {
 	s.Listed(out)
 }
 
-func merges(t *testing.T, s *model.Shuffle, when string, want int) []model.Segment {
+func merges(t *testing.T, s *taskplan.Shuffle, when string, want int) []taskplan.Segment {
 	t.Helper()
 	inputs := s.InMemMerge()
 	if len(inputs) != want {
@@ -36,7 +35,7 @@ func merges(t *testing.T, s *model.Shuffle, when string, want int) []model.Segme
 // The limits that Hadoop 0.20.2 logs at 200 MB of heap: 146,800,640 bytes, of
 // which one output may have a quarter.
 func TestShuffleLimits(t *testing.T) {
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	s := conf.NewShuffle(10)
 	if !s.InMemory(output(36_700_159)) || s.InMemory(output(36_700_160)) {
 		t.Error("the limit of a single output is not 36,700,160 bytes")
@@ -55,7 +54,7 @@ func TestShuffleLimits(t *testing.T) {
 }
 
 func TestShuffleMergesAtTwoThirds(t *testing.T) {
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	s := conf.NewShuffle(10)
 	const third = 33_000_000
 	for range 2 {
@@ -84,7 +83,7 @@ func TestShuffleMergesAtTwoThirds(t *testing.T) {
 
 // One output alone is not merged, however much of the memory it fills.
 func TestShuffleMergesTwoOrMore(t *testing.T) {
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	conf.ShuffleMerge = 0.1
 	s := conf.NewShuffle(10)
 	fetch(t, &s, output(30_000_000))
@@ -94,7 +93,7 @@ func TestShuffleMergesTwoOrMore(t *testing.T) {
 }
 
 func TestShuffleMergesManyOutputs(t *testing.T) {
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	conf.InMemMergeThr = 3
 	s := conf.NewShuffle(10)
 	for range 2 {
@@ -108,9 +107,9 @@ func TestShuffleMergesManyOutputs(t *testing.T) {
 // Four of five copiers waiting for memory start a merge, and so do all that are
 // still to come.
 func TestShuffleMergesForTheStalled(t *testing.T) {
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	conf.ShuffleMerge = 1
-	stalled := func(maps int) model.Shuffle {
+	stalled := func(maps int) taskplan.Shuffle {
 		s := conf.NewShuffle(maps)
 		for range 4 {
 			fetch(t, &s, output(36_000_000))
@@ -134,7 +133,7 @@ func TestShuffleMergesForTheStalled(t *testing.T) {
 
 // Ten of nineteen files are merged, the smallest ones.
 func TestShuffleMergesOnDisk(t *testing.T) {
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	s := conf.NewShuffle(100)
 	for i := range 19 {
 		if s.OnDiskMerge() != nil {

@@ -2,13 +2,13 @@ package model_test
 
 import (
 	"fmt"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"math"
 	"os"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/slotwave/slotwave/model"
 )
 
 // The map stages of the eight jobs on EC2, from the first start to the last end,
@@ -40,7 +40,7 @@ func TestAriaBoundsOnEC2(t *testing.T) {
 		for _, v := range s.times {
 			sum += v
 		}
-		p := model.AriaProfile{Maps: len(s.times), MapAvg: sum / float64(len(s.times)), MapMax: slices.Max(s.times)}
+		p := analytic.AriaProfile{Maps: len(s.times), MapAvg: sum / float64(len(s.times)), MapMax: slices.Max(s.times)}
 		b, err := p.Bounds(30, 0, true)
 		if err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func (v validation) want(t *testing.T, cells []string) {
 }
 
 // starfishJob is a job by the profile of its maps and reduces.
-func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r side, maps float64) model.HerodotouPhases {
+func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r side, maps float64) analytic.HerodotouPhases {
 	t.Helper()
 	c := taskConf(t, set)
 	or1 := func(v float64) float64 {
@@ -180,8 +180,8 @@ func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r si
 		}
 		return v
 	}
-	h := model.Herodotou{
-		HerodotouConf: model.HerodotouConf{
+	h := analytic.Herodotou{
+		HerodotouConf: analytic.HerodotouConf{
 			Nodes: 15, MapsPerNode: 2, ReducesPerNode: 2, Mappers: int(maps), Reducers: int(r.tasks), SplitSize: m["HDFS_BYTES_READ"],
 			TaskMem: float64(c.ReduceHeap), SortMB: float64(c.SortMB), SpillPercent: c.SpillPercent, SortRecPercent: c.SortRecPercent,
 			SortFactor: c.SortFactor, SpillsForCombine: c.SpillsForCombine, InMemMergeThr: c.InMemMergeThr,
@@ -189,14 +189,14 @@ func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r si
 			UseCombine: m["COMBINE_INPUT_RECORDS"] > 0, IntermCompressed: c.IntermCompressed, OutCompressed: c.OutCompressed,
 			InCompressed: m["INPUT_COMPRESS_RATIO"] > 0,
 		},
-		HerodotouData: model.HerodotouData{
+		HerodotouData: taskplan.HerodotouData{
 			InputPairWidth: m["INPUT_PAIR_WIDTH"], RecsPerGroup: or1(r.v["REDUCE_PAIRS_PER_GROUP"]),
 			MapSizeSel: m["MAP_SIZE_SEL"], MapRecsSel: m["MAP_PAIRS_SEL"],
 			ReduceSizeSel: r.v["REDUCE_SIZE_SEL"], ReduceRecsSel: r.v["REDUCE_PAIRS_SEL"],
 			CombineSizeSel: or1(m["COMBINE_SIZE_SEL"]), CombineRecsSel: or1(m["COMBINE_PAIRS_SEL"]),
 			InputRatio: or1(m["INPUT_COMPRESS_RATIO"]), IntermRatio: or1(m["INTERM_COMPRESS_RATIO"]), OutRatio: 1,
 		},
-		HerodotouCost: model.HerodotouCost{
+		HerodotouCost: taskplan.HerodotouCost{
 			HDFSRead: m["READ_HDFS_IO_COST"], LocalRead: m["READ_LOCAL_IO_COST"], LocalWrite: m["WRITE_LOCAL_IO_COST"],
 			HDFSWrite: r.v["WRITE_HDFS_IO_COST"], Network: r.v["NETWORK_COST"],
 			MapCPU: m["MAP_CPU_COST"], ReduceCPU: r.v["REDUCE_CPU_COST"], CombineCPU: m["COMBINE_CPU_COST"],
@@ -205,7 +205,7 @@ func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r si
 			Setup: m["SETUP_CPU_COST"], Cleanup: m["CLEANUP_CPU_COST"],
 		},
 	}
-	o := model.HerodotouOptions{Mode: model.Corrected, CombineOnce: true}
+	o := analytic.HerodotouOptions{Mode: analytic.Corrected, CombineOnce: true}
 	p, err := h.Phases(o)
 	if err != nil {
 		t.Fatal(err)

@@ -9,34 +9,36 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/model/taskplan"
 )
 
 // A phase that depends on records and on bytes is told apart, despite noise and
 // outliers.
 func TestFitWork(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 1))
-	var rows []model.WorkRow
+	var rows []platform.WorkRow
 	for i := range 400 {
-		w := model.Work{OutMB: 200 * r.Float64(), OutRecords: 4 * r.Float64()}
+		w := platform.Work{OutMB: 200 * r.Float64(), OutRecords: 4 * r.Float64()}
 		ms := 30 + 2*w.OutMB + 300*w.OutRecords
 		ms *= 1 + 0.1*r.NormFloat64()
 		if i%20 == 0 {
 			ms *= 5
 		}
-		rows = append(rows, model.WorkRow{Work: w, MS: ms, Group: fmt.Sprint(i % 10)})
+		rows = append(rows, platform.WorkRow{Work: w, MS: ms, Group: fmt.Sprint(i % 10)})
 	}
-	m, err := model.FitWork("collect", rows, model.Mean)
+	m, err := platform.FitWork("collect", rows, platform.Mean)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []model.Work{{OutMB: 150, OutRecords: 0.05}, {OutMB: 10, OutRecords: 3}, {OutMB: 100, OutRecords: 1}} {
+	for _, w := range []platform.Work{{OutMB: 150, OutRecords: 0.05}, {OutMB: 10, OutRecords: 3}, {OutMB: 100, OutRecords: 1}} {
 		if got, want := m.At(&w), 30+2*w.OutMB+300*w.OutRecords; !nearTo(got, want, 0.05) {
 			t.Errorf("%v MB and %v million records: %v ms, want %v", w.OutMB, w.OutRecords, got, want)
 		}
 	}
-	predicted, err := model.CrossWork("collect", rows)
+	predicted, err := platform.CrossWork("collect", rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,28 +57,28 @@ func TestFitWork(t *testing.T) {
 // whichever order rows come; where fewer than half do, not at all.
 func TestFitShuffleByRowsThatKnow(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 1))
-	var rows []model.WorkRow
+	var rows []platform.WorkRow
 	for i := range 60 {
-		w := model.Work{ShuffleMB: 10 + 90*r.Float64(), ShuffleRecords: r.Float64()}
-		row := model.WorkRow{Work: w, Copies: 20 * w.ShuffleMB, Merges: 50 + 5*w.ShuffleMB, Group: fmt.Sprint(i % 5)}
+		w := platform.Work{ShuffleMB: 10 + 90*r.Float64(), ShuffleRecords: r.Float64()}
+		row := platform.WorkRow{Work: w, Copies: 20 * w.ShuffleMB, Merges: 50 + 5*w.ShuffleMB, Group: fmt.Sprint(i % 5)}
 		row.MS = row.Copies + row.Merges
 		rows = append(rows, row)
 	}
-	forget := func(n int) []model.WorkRow {
+	forget := func(n int) []platform.WorkRow {
 		some := slices.Clone(rows)
 		for i := range n {
 			some[i].Copies, some[i].Merges = 0, 0
 		}
 		return some
 	}
-	w := model.Work{ShuffleMB: 50, ShuffleRecords: 0.5}
+	w := platform.Work{ShuffleMB: 50, ShuffleRecords: 0.5}
 	for _, test := range []struct {
 		unknown int
 		copies  float64
 	}{{0, 1000}, {20, 1000}, {40, 1300}} {
 		some := forget(test.unknown)
 		for _, order := range []string{"unknown first", "unknown last"} {
-			m, err := model.FitWork("shuffle", some, model.Mean)
+			m, err := platform.FitWork("shuffle", some, platform.Mean)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,19 +91,19 @@ func TestFitShuffleByRowsThatKnow(t *testing.T) {
 }
 
 func TestFitWorkErrors(t *testing.T) {
-	rows := slices.Repeat([]model.WorkRow{{Work: model.Work{OutMB: 1}, MS: 2}}, 5)
+	rows := slices.Repeat([]platform.WorkRow{{Work: platform.Work{OutMB: 1}, MS: 2}}, 5)
 	bad := slices.Clone(rows)
 	bad[3].MS = math.NaN()
 	for _, test := range []struct {
 		phase string
-		rows  []model.WorkRow
+		rows  []platform.WorkRow
 		want  string
 	}{
 		{"colect", rows, `did you mean "collect"?`},
 		{"collect", rows[:2], "2 rows"},
 		{"collect", bad, "collect[3].duration_ms"},
 	} {
-		if _, err := model.FitWork(test.phase, test.rows, model.Mean); err == nil || !strings.Contains(err.Error(), test.want) {
+		if _, err := platform.FitWork(test.phase, test.rows, platform.Mean); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", test.phase, err, test.want)
 		}
 	}
@@ -111,18 +113,18 @@ func TestFitWorkErrors(t *testing.T) {
 // buffer is full.
 func TestMapWait(t *testing.T) {
 	for _, test := range []struct {
-		spills         []model.Spill
+		spills         []taskplan.Spill
 		main, spilling float64
 		want           float64
 	}{
 		{nil, 10, 5, 0},
-		{[]model.Spill{{Records: 100, Room: 25}}, 10, 5, 5},
+		{[]taskplan.Spill{{Records: 100, Room: 25}}, 10, 5, 5},
 		// 50 records in 5 s, room for all others: the first spill ends beside them.
-		{[]model.Spill{{Records: 50, Room: 50}, {Records: 50}}, 10, 4, 2},
+		{[]taskplan.Spill{{Records: 50, Room: 50}, {Records: 50}}, 10, 4, 2},
 		// Room for 25: 5 + 2.5 s, blocked from 7.5 to 5+10, then 2.5 s and 10 s.
-		{[]model.Spill{{Records: 50, Room: 25}, {Records: 50}}, 10, 20, 5 + 10 + 2.5 + 10 - 10},
+		{[]taskplan.Spill{{Records: 50, Room: 25}, {Records: 50}}, 10, 20, 5 + 10 + 2.5 + 10 - 10},
 	} {
-		if got := model.MapWait(test.spills, test.main, test.spilling); !near(got, test.want) {
+		if got := taskplan.MapWait(test.spills, test.main, test.spilling); !near(got, test.want) {
 			t.Errorf("%v: %v, want %v", test.spills, got, test.want)
 		}
 	}
@@ -130,9 +132,9 @@ func TestMapWait(t *testing.T) {
 
 // rowsOf reads the tasks of the first grid and of the applications on small or
 // large input.
-func rowsOf(t *testing.T, grid bool, size string) model.WorkProfile {
+func rowsOf(t *testing.T, grid bool, size string) platform.WorkProfile {
 	t.Helper()
-	p := model.WorkProfile{}
+	p := platform.WorkProfile{}
 	for name, keep := range map[string]string{"platform-0.20.2/grid-tasks.csv": "g1-", "platform-0.20.2/app-tasks.csv": "," + size + ","} {
 		if strings.HasPrefix(keep, "g1") && !grid || keep == ",," {
 			continue
@@ -152,15 +154,15 @@ func rowsOf(t *testing.T, grid bool, size string) model.WorkProfile {
 }
 
 // byteOnly fits the paper's model to tasks.
-func byteOnly(t *testing.T, tasks model.WorkProfile) model.Platform {
+func byteOnly(t *testing.T, tasks platform.WorkProfile) platform.Platform {
 	t.Helper()
-	var p model.PlatformProfile
-	for _, phase := range model.PlatformPhases {
+	var p platform.PlatformProfile
+	for _, phase := range platform.PlatformPhases {
 		for _, r := range tasks[phase] {
-			p.Add(phase, model.PhaseRow{MB: r.MB(phase), MS: r.MS})
+			p.Add(phase, platform.PhaseRow{MB: r.MB(phase), MS: r.MS})
 		}
 	}
-	platform, _, err := model.FitPlatform(p, model.PlatformOptions{})
+	platform, _, err := platform.FitPlatform(p, platform.PlatformOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,17 +186,17 @@ func TestWorkOnPlatform(t *testing.T) {
 	fitted, large := rowsOf(t, true, "small"), rowsOf(t, false, "large")
 	onGrid, onAll := byteOnly(t, rowsOf(t, true, "")), byteOnly(t, fitted)
 	page := validationPage(t)
-	for i, phase := range model.PlatformPhases {
+	for i, phase := range platform.PlatformPhases {
 		rows := fitted[phase]
-		m, err := model.FitWork(phase, rows, model.Typical)
+		m, err := platform.FitWork(phase, rows, platform.Typical)
 		if err != nil {
 			t.Fatal(err)
 		}
-		terms, err := model.CrossWork(phase, rows)
+		terms, err := platform.CrossWork(phase, rows)
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines, err := model.CrossLines(phase, rows, model.PlatformOptions{})
+		lines, err := platform.CrossLines(phase, rows, platform.PlatformOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,13 +235,13 @@ func TestWorkOnPlatform(t *testing.T) {
 
 // smallRun is what is known of an application from its runs on a small input.
 type smallRun struct {
-	job                       model.StagedJob
+	job                       analytic.StagedJob
 	function, combine, reduce float64 // ms for a million records in the user's functions
 	mapRest, reduceRest       float64 // body on the small input over what is predicted of it
 	mapMS, reduceMS           float64 // predicted on the large input, by the platform alone
 	retryMS                   float64 // of reduceMS
 	measured                  [2]float64
-	times                     model.StagedTimes
+	times                     analytic.StagedTimes
 }
 
 // mean and its standard deviation.
@@ -260,12 +262,12 @@ func median(values []float64) float64 {
 
 // bodies predicts what an application takes on its large input from its runs on
 // the small one and what the phases take on this platform.
-func bodies(t *testing.T, app string, models map[string]model.WorkModel) smallRun {
+func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smallRun {
 	t.Helper()
-	at := func(phase string, w *model.Work) float64 { m := models[phase]; return m.Mean(w) / 1000 }
-	sizes := map[string]model.WorkProfile{"small": rowsOf(t, false, "small"), "large": rowsOf(t, false, "large")}
-	of := func(size, phase string) []model.WorkRow {
-		return slices.DeleteFunc(slices.Clone(sizes[size][phase]), func(r model.WorkRow) bool { return r.Group != app })
+	at := func(phase string, w *platform.Work) float64 { m := models[phase]; return m.Mean(w) / 1000 }
+	sizes := map[string]platform.WorkProfile{"small": rowsOf(t, false, "small"), "large": rowsOf(t, false, "large")}
+	of := func(size, phase string) []platform.WorkRow {
+		return slices.DeleteFunc(slices.Clone(sizes[size][phase]), func(r platform.WorkRow) bool { return r.Group != app })
 	}
 	var run smallRun
 	var launch, first []float64
@@ -295,18 +297,18 @@ func bodies(t *testing.T, app string, models map[string]model.WorkModel) smallRu
 		n[2] += r.ShuffleRecords
 	}
 	run.function, run.combine, run.reduce = run.function/n[0], run.combine/n[1], run.reduce/n[2]
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultTaskConf()
 	buffer := conf.SortBuffer()
-	mapBody := func(w *model.Work) float64 {
+	mapBody := func(w *platform.Work) float64 {
 		spills, err := buffer.Spills(w.OutRecords*1e6, w.OutMB*(1<<20))
 		if err != nil {
 			t.Fatal(err)
 		}
 		main := at("read", w) + run.function*w.InRecords + at("collect", w)
 		spilling := at("spill", w) + run.combine*w.OutRecords
-		return main + model.MapWait(spills, main, spilling) + at("merge", w)
+		return main + taskplan.MapWait(spills, main, spilling) + at("merge", w)
 	}
-	mean := func(size, phase string, predict func(*model.Work) float64) (sum float64) {
+	mean := func(size, phase string, predict func(*platform.Work) float64) (sum float64) {
 		rows := of(size, phase)
 		for i := range rows {
 			sum += predict(&rows[i].Work) / float64(len(rows))
@@ -314,7 +316,7 @@ func bodies(t *testing.T, app string, models map[string]model.WorkModel) smallRu
 		return sum
 	}
 	// Beside whom a reduce works is the protocol's to say, not the run's.
-	reduceOf := func(w *model.Work, beside float64) model.StagedReduce {
+	reduceOf := func(w *platform.Work, beside float64) analytic.StagedReduce {
 		v := *w
 		v.CopiesBeside, v.MergesBeside, v.WriteBeside = beside, 0, 0
 		if v.ShuffleMB > 0 {
@@ -322,10 +324,10 @@ func bodies(t *testing.T, app string, models map[string]model.WorkModel) smallRu
 		}
 		m := models["shuffle"]
 		copies := m.Copies(&v) / 1000
-		return model.StagedReduce{Copies: copies, Sort: at("shuffle", &v) - copies, Rest: at("input", &v) + run.reduce*v.ShuffleRecords + at("write", &v)}
+		return analytic.StagedReduce{Copies: copies, Sort: at("shuffle", &v) - copies, Rest: at("input", &v) + run.reduce*v.ShuffleRecords + at("write", &v)}
 	}
-	reduceBody := func(beside float64) func(*model.Work) float64 {
-		return func(w *model.Work) float64 { r := reduceOf(w, beside); return r.Copies + r.Sort + r.Rest }
+	reduceBody := func(beside float64) func(*platform.Work) float64 {
+		return func(w *platform.Work) float64 { r := reduceOf(w, beside); return r.Copies + r.Sort + r.Rest }
 	}
 	run.mapMS = 1000 * mean("large", "read", mapBody)
 	small, sd := spread(measured["map small"])
@@ -339,7 +341,7 @@ func bodies(t *testing.T, app string, models map[string]model.WorkModel) smallRu
 			maps, reduces = int(r.number("maps")), int(r.number("reduces"))
 		}
 	}
-	run.job = model.StagedJob{
+	run.job = analytic.StagedJob{
 		Maps: maps, Reduces: reduces, MapSlots: 2, ReduceSlots: 2, Trackers: 1, Slowstart: 0.05,
 		Map: run.mapMS / 1000 * run.mapRest, MapSpread: sd * run.mapMS / 1000 / small * run.mapRest,
 		Heartbeat: 3, Sleep: 5, Polls: 1,
@@ -347,7 +349,7 @@ func bodies(t *testing.T, app string, models map[string]model.WorkModel) smallRu
 	run.job.Before, _ = spread(first)
 	run.job.Launch, run.job.LaunchSpread = spread(launch)
 	work := of("large", "shuffle")[0].Work
-	run.job.Reduce = func(beside float64) model.StagedReduce { return reduceOf(&work, beside) }
+	run.job.Reduce = func(beside float64) analytic.StagedReduce { return reduceOf(&work, beside) }
 	var err error
 	if run.times, err = run.job.Times(); err != nil {
 		t.Fatal(err)
@@ -364,12 +366,12 @@ func bodies(t *testing.T, app string, models map[string]model.WorkModel) smallRu
 
 var measuredApps = []string{"grep", "score", "sort", "terasort", "wordcount"}
 
-func fittedModels(t *testing.T) map[string]model.WorkModel {
+func fittedModels(t *testing.T) map[string]platform.WorkModel {
 	t.Helper()
 	fitted := rowsOf(t, true, "small")
-	models := map[string]model.WorkModel{}
+	models := map[string]platform.WorkModel{}
 	for phase, rows := range fitted {
-		m, err := model.FitWork(phase, rows, model.Mean)
+		m, err := platform.FitWork(phase, rows, platform.Mean)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -429,17 +431,17 @@ func TestJobTimesOnPlatform(t *testing.T) {
 // The paper's own method on the profile of a real Hadoop, beside the figures of
 // its Table 1: lines in bytes alone, and rows within 10, 15 and 20 %.
 func TestBytesOnPlatform(t *testing.T) {
-	p, err := model.ReadPlatformProfile(open(t, "platform-0.20.2/platform-profile.csv"))
+	p, err := platform.ReadPlatformProfile(open(t, "platform-0.20.2/platform-profile.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, fits, err := model.FitPlatform(p, model.PlatformOptions{EqualSpread: true, TwoLines: []string{"shuffle"}})
+	_, fits, err := platform.FitPlatform(p, platform.PlatformOptions{EqualSpread: true, TwoLines: []string{"shuffle"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := validationPage(t)
 	for i, paper := range []string{"66 / 83 / 92", "56 / 73 / 84", "61 / 76 / 83", "58 / 84 / 94", "76 / 85 / 96", "93 / 97 / 98"} {
-		f := fits[slices.IndexFunc(fits, func(f model.PhaseFit) bool { return f.Phase == model.PlatformPhases[i] })]
+		f := fits[slices.IndexFunc(fits, func(f platform.PhaseFit) bool { return f.Phase == platform.PlatformPhases[i] })]
 		line := fmt.Sprintf("%.0f + %.3g/MB", f.Model.A, f.Model.B)
 		if !math.IsInf(f.Model.Tau, 1) {
 			line += fmt.Sprintf(", from %.0f MB on %.0f + %.3g/MB", f.Model.Tau, f.Model.Beyond.A, f.Model.Beyond.B)
@@ -460,7 +462,7 @@ func TestReadWorkErrors(t *testing.T) {
 		head + "map,a,0,-1,,,,,,,,,,,,,,,,,,\n":   `line 2: map_in_bytes "-1"`,
 		head + "map,a\n":                          "line 2",
 	} {
-		if err := (model.WorkProfile{}).ReadWork(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+		if err := (platform.WorkProfile{}).ReadWork(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -480,8 +482,8 @@ func TestWorkBeside(t *testing.T) {
 		"map,a,3,,,,,,,,,,,,,,,,,,,,12000,0,0,,20000,,,,\n" +
 		"reduce,a,0,,,,,,,,1048576,1000,1000,0,1048576,,,,,,500,500,6000,500,500,18500,,5000,17500,0,18000\n" +
 		"reduce,a,1,,,,,,,,1048576,1000,1000,0,1048576,,,,,,500,500,18000,0,0,7000,,6500,7000,500,7000\n"
-	first := func(table string) model.Work {
-		p := model.WorkProfile{}
+	first := func(table string) platform.Work {
+		p := platform.WorkProfile{}
 		if err := p.ReadWork(strings.NewReader(table)); err != nil {
 			t.Fatal(err)
 		}

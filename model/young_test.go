@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -12,22 +12,22 @@ import (
 // the byte, and the first records, sqrt(Cold n) of them for n, whichever way the
 // merges of a reduce divide them.
 func TestYoungJVM(t *testing.T) {
-	cpu := func(steps model.Steps) (ns [workload.NumPhases]float64) {
+	cpu := func(steps taskplan.Steps) (ns [workload.NumPhases]float64) {
 		for _, s := range steps {
-			if s.Resource == model.CPU {
+			if s.Resource == taskplan.CPU {
 				ns[s.Phase] += s.Work
 			}
 		}
 		return ns
 	}
 	const cold, n = 10_000, 40_000
-	old := planner(t, model.DefaultTaskConf(), 2, func(p *model.Planner) {
+	old := planner(t, taskplan.DefaultTaskConf(), 2, func(p *taskplan.Planner) {
 		p.Cost.PartitionCPU, p.Cost.SerdeCPU, p.Cost.SortCPU, p.Cost.MergeCPU = 100, 300, 10, 500
 	})
-	young := planner(t, model.DefaultTaskConf(), 2, func(p *model.Planner) {
+	young := planner(t, taskplan.DefaultTaskConf(), 2, func(p *taskplan.Planner) {
 		p.Cost, p.Cold, p.RecordCPU, p.OpenCPU, p.FetchCPU = old.Cost, cold, 200, 7e6, 3
 	})
-	flow := model.MapFlow{InStored: 4e6, InBytes: 4e6, InRecords: n, OutBytes: 4e6, OutRecords: n}
+	flow := taskplan.MapFlow{InStored: 4e6, InBytes: 4e6, InRecords: n, OutBytes: 4e6, OutRecords: n}
 	a, b := cpu(mapPlan(t, old, flow).Steps), cpu(mapPlan(t, young, flow).Steps)
 	extra := math.Sqrt(cold * n)
 	for phase, want := range map[workload.Phase]float64{
@@ -37,9 +37,9 @@ func TestYoungJVM(t *testing.T) {
 			t.Errorf("%v: %v ns more, want %v", phase, got, want)
 		}
 	}
-	outputs := make([]model.Segment, 12)
+	outputs := make([]taskplan.Segment, 12)
 	for i := range outputs {
-		outputs[i] = model.Segment{Stored: 20e6, Raw: 20e6, Records: n}
+		outputs[i] = taskplan.Segment{Stored: 20e6, Raw: 20e6, Records: n}
 	}
 	before, after := old.Reduce(outputs), young.Reduce(outputs)
 	if before.InMemMerges < 2 {

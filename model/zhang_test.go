@@ -10,34 +10,35 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
 )
 
 // The platform of the worked example.
-func fittedPlatform() model.Platform {
-	line := func(a, b float64) model.PhaseModel { return model.OneLine(fit.Line{A: a, B: b}) }
-	return model.Platform{
+func fittedPlatform() platform.Platform {
+	line := func(a, b float64) platform.PhaseModel { return platform.OneLine(fit.Line{A: a, B: b}) }
+	return platform.Platform{
 		Read: line(300, 105), Collect: line(120, 46), Spill: line(150, 61), Merge: line(40, 38),
-		Shuffle: model.PhaseModel{Line: fit.Line{A: 1800, B: 62}, Tau: 3200, Beyond: fit.Line{A: -90000, B: 95}},
+		Shuffle: platform.PhaseModel{Line: fit.Line{A: 1800, B: 62}, Tau: 3200, Beyond: fit.Line{A: -90000, B: 95}},
 		Write:   line(260, 88),
 	}
 }
 
-func phasesOf(p model.Platform) []model.PhaseModel {
-	return []model.PhaseModel{p.Read, p.Collect, p.Spill, p.Merge, p.Shuffle, p.Write}
+func phasesOf(p platform.Platform) []platform.PhaseModel {
+	return []platform.PhaseModel{p.Read, p.Collect, p.Spill, p.Merge, p.Shuffle, p.Write}
 }
 
 // measured is the profile that the two grids of the paper leave on a platform:
 // 40 rows for each point, noise relative and normal, and a part of the rows gross
 // outliers.
-func measured(t *testing.T, p model.Platform, noise, outliers float64, seed uint64) model.PlatformProfile {
+func measured(t *testing.T, p platform.Platform, noise, outliers float64, seed uint64) platform.PlatformProfile {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 4))
-	first, shuffle := model.PlatformGrids()
-	var profile model.PlatformProfile
-	for _, phase := range model.PlatformPhases {
-		profile = append(profile, model.PhaseRows{Phase: phase})
+	first, shuffle := platform.PlatformGrids()
+	var profile platform.PlatformProfile
+	for _, phase := range platform.PlatformPhases {
+		profile = append(profile, platform.PhaseRows{Phase: phase})
 	}
 	for _, g := range append(first, shuffle...) {
 		d, err := g.Data()
@@ -50,7 +51,7 @@ func measured(t *testing.T, p model.Platform, noise, outliers float64, seed uint
 				if r.Float64() < outliers {
 					ms *= 2 + 8*r.Float64()
 				}
-				profile[i].Rows = append(profile[i].Rows, model.PhaseRow{MB: mb, MS: math.Max(0, ms)})
+				profile[i].Rows = append(profile[i].Rows, platform.PhaseRow{MB: mb, MS: math.Max(0, ms)})
 			}
 		}
 	}
@@ -59,7 +60,7 @@ func measured(t *testing.T, p model.Platform, noise, outliers float64, seed uint
 
 // The grids of the paper: 30 runs, and 15 from 1280 to 10240 MB in the shuffle.
 func TestPlatformGrids(t *testing.T) {
-	first, shuffle := model.PlatformGrids()
+	first, shuffle := platform.PlatformGrids()
 	if len(first) != 30 || len(shuffle) != 15 {
 		t.Fatalf("%d and %d runs, want 30 and 15", len(first), len(shuffle))
 	}
@@ -74,7 +75,7 @@ func TestPlatformGrids(t *testing.T) {
 // shuffle included.
 func TestFitPlatformExact(t *testing.T) {
 	want := fittedPlatform()
-	got, fits, err := model.FitPlatform(measured(t, want, 0, 0, 1), model.PlatformOptions{})
+	got, fits, err := platform.FitPlatform(measured(t, want, 0, 0, 1), platform.PlatformOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +101,9 @@ func TestFitPlatformExact(t *testing.T) {
 // 95 of 100 seeds. With equal spread, as the paper has it, that fails.
 func TestFitPlatformNoisy(t *testing.T) {
 	want := fittedPlatform()
-	right := func(o model.PlatformOptions, seeds uint64) (n int) {
+	right := func(o platform.PlatformOptions, seeds uint64) (n int) {
 		for seed := range seeds {
-			got, _, err := model.FitPlatform(measured(t, want, 0.1, 0.05, seed), o)
+			got, _, err := platform.FitPlatform(measured(t, want, 0.1, 0.05, seed), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,12 +118,12 @@ func TestFitPlatformNoisy(t *testing.T) {
 		}
 		return n
 	}
-	n := right(model.PlatformOptions{}, 100)
+	n := right(platform.PlatformOptions{}, 100)
 	t.Logf("recovered in %d of 100 seeds", n)
 	if n < 95 {
 		t.Errorf("recovered in %d of 100 seeds, want 95", n)
 	}
-	if n := right(model.PlatformOptions{EqualSpread: true}, 10); n > 2 {
+	if n := right(platform.PlatformOptions{EqualSpread: true}, 10); n > 2 {
 		t.Errorf("with equal spread recovered in %d of 10 seeds: the rows prove nothing", n)
 	}
 }
@@ -139,10 +140,10 @@ func TestFitPlatformMerge(t *testing.T) {
 			if mb > 25 {
 				ms = 6 * mb
 			}
-			p[3].Rows = append(p[3].Rows, model.PhaseRow{MB: mb, MS: ms * (1 + 0.2*r.NormFloat64())})
+			p[3].Rows = append(p[3].Rows, platform.PhaseRow{MB: mb, MS: ms * (1 + 0.2*r.NormFloat64())})
 		}
 	}
-	got, _, err := model.FitPlatform(p, model.PlatformOptions{})
+	got, _, err := platform.FitPlatform(p, platform.PlatformOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,17 +159,17 @@ func TestFitPlatformNotConverged(t *testing.T) {
 	p := measured(t, fittedPlatform(), 0, 0, 1)
 	for seed := range uint64(1000) {
 		r := rand.New(rand.NewPCG(seed, 3))
-		extra := model.PhaseRows{Phase: "extra"}
+		extra := platform.PhaseRows{Phase: "extra"}
 		rx, ry := []float64{}, []float64{}
 		for _, mb := range x {
 			ms := 100 + 20*mb*(1+0.3*r.NormFloat64())
-			extra.Rows = append(extra.Rows, model.PhaseRow{MB: mb, MS: math.Max(0, ms)})
+			extra.Rows = append(extra.Rows, platform.PhaseRow{MB: mb, MS: math.Max(0, ms)})
 			rx, ry = append(rx, mb), append(ry, math.Max(0, ms))
 		}
 		if _, err := fit.Robust(rx, ry, fit.RobustOptions{}); err == nil {
 			continue
 		}
-		_, fits, err := model.FitPlatform(append(p, extra), model.PlatformOptions{})
+		_, fits, err := platform.FitPlatform(append(p, extra), platform.PlatformOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,11 +184,11 @@ func TestFitPlatformNotConverged(t *testing.T) {
 func TestFitPlatformErrors(t *testing.T) {
 	p := measured(t, fittedPlatform(), 0, 0, 1)
 	p[3].Rows = nil
-	if _, _, err := model.FitPlatform(p, model.PlatformOptions{}); err == nil || !strings.HasPrefix(err.Error(), "merge: ") {
+	if _, _, err := platform.FitPlatform(p, platform.PlatformOptions{}); err == nil || !strings.HasPrefix(err.Error(), "merge: ") {
 		t.Errorf("no merge rows: error %v", err)
 	}
-	p[3].Rows = []model.PhaseRow{{MB: 1}, {MB: 2}, {MB: 3}} // one-spill maps: no merge at all
-	got, _, err := model.FitPlatform(p, model.PlatformOptions{})
+	p[3].Rows = []platform.PhaseRow{{MB: 1}, {MB: 2}, {MB: 3}} // one-spill maps: no merge at all
+	got, _, err := platform.FitPlatform(p, platform.PlatformOptions{})
 	if err != nil || got.Merge.At(64) != 0 {
 		t.Errorf("merge of %v ms, %v, want 0", got.Merge.At(64), err)
 	}
@@ -199,7 +200,7 @@ func TestPlatformProfileCSV(t *testing.T) {
 	if err := want.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	got, err := model.ReadPlatformProfile(&text)
+	got, err := platform.ReadPlatformProfile(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestPlatformProfileCSV(t *testing.T) {
 		{header + "read,1,2,-3\n", `line 2: duration_ms "-3"`},
 		{header + "read,1,2\n", "line 2"},
 	} {
-		if _, err := model.ReadPlatformProfile(strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := platform.ReadPlatformProfile(strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want one with %q", c.in, err, c.want)
 		}
 	}
@@ -227,7 +228,7 @@ func TestPlatformProfileCSV(t *testing.T) {
 func FuzzReadPlatformProfile(f *testing.F) {
 	f.Add("phase,row,data_mb,duration_ms\nread,1,16,2010\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		_, _ = model.ReadPlatformProfile(strings.NewReader(in))
+		_, _ = platform.ReadPlatformProfile(strings.NewReader(in))
 	})
 }
 
@@ -235,7 +236,7 @@ func FuzzReadPlatformProfile(f *testing.F) {
 // is never negative; overhead counts once a task.
 func TestPlatformPredict(t *testing.T) {
 	nan := math.NaN()
-	j := model.PlatformJob{
+	j := analytic.PlatformJob{
 		Maps: 495, Reduces: 240, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 0.5, MapRecSel: nan, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
@@ -255,28 +256,28 @@ func TestPlatformPredict(t *testing.T) {
 	if got, err := j.Times(ptr(fittedPlatform()), 128, 0); err != nil || got.ReduceAvg != 0 || got.ShuffleMB != 0 {
 		t.Errorf("map-only: %+v, %v", got, err)
 	}
-	if ms := model.OneLine(fit.Line{A: -50, B: 1}).At(10); ms != 0 {
+	if ms := platform.OneLine(fit.Line{A: -50, B: 1}).At(10); ms != 0 {
 		t.Errorf("a phase of %v ms, want 0", ms)
 	}
 }
 
 func TestPlatformPredictErrors(t *testing.T) {
-	good := model.PlatformJob{
+	good := analytic.PlatformJob{
 		Maps: 4, Reduces: 2, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 1, MapRecSel: 1, ReduceSel: 1, Skew: 1,
 	}
 	for _, c := range []struct {
 		want   string
-		change func(*model.PlatformJob)
+		change func(*analytic.PlatformJob)
 		sm, sr int
 	}{
-		{"S_M: 0", func(*model.PlatformJob) {}, 0, 1},
-		{"S_R: 0", func(*model.PlatformJob) {}, 1, 0},
-		{"map_sel: -1", func(j *model.PlatformJob) { j.MapSel = -1 }, 1, 1},
-		{"map_rec_sel: -1", func(j *model.PlatformJob) { j.MapRecSel = -1 }, 1, 1},
-		{"red_sel: missing", func(j *model.PlatformJob) { j.ReduceSel = math.NaN() }, 1, 1},
-		{"skew: 0.5", func(j *model.PlatformJob) { j.Skew = 0.5 }, 1, 1},
-		{"block_mb_max: 10", func(j *model.PlatformJob) { j.BlockMBMax = 10 }, 1, 1},
+		{"S_M: 0", func(*analytic.PlatformJob) {}, 0, 1},
+		{"S_R: 0", func(*analytic.PlatformJob) {}, 1, 0},
+		{"map_sel: -1", func(j *analytic.PlatformJob) { j.MapSel = -1 }, 1, 1},
+		{"map_rec_sel: -1", func(j *analytic.PlatformJob) { j.MapRecSel = -1 }, 1, 1},
+		{"red_sel: missing", func(j *analytic.PlatformJob) { j.ReduceSel = math.NaN() }, 1, 1},
+		{"skew: 0.5", func(j *analytic.PlatformJob) { j.Skew = 0.5 }, 1, 1},
+		{"block_mb_max: 10", func(j *analytic.PlatformJob) { j.BlockMBMax = 10 }, 1, 1},
 	} {
 		j := good
 		c.change(&j)
@@ -287,18 +288,18 @@ func TestPlatformPredictErrors(t *testing.T) {
 }
 
 func TestPlatformJobErrors(t *testing.T) {
-	m := model.PlatformTask{Kind: "map", InBytes: 10, InRecs: 1, OutBytes: 5, OutRecs: 1}
+	m := analytic.PlatformTask{Kind: "map", InBytes: 10, InRecs: 1, OutBytes: 5, OutRecs: 1}
 	for _, c := range []struct {
-		tasks []model.PlatformTask
+		tasks []analytic.PlatformTask
 		want  string
 	}{
 		{nil, "no map"},
-		{[]model.PlatformTask{m, {Kind: "combine"}}, `tasks[1].kind: unknown "combine"`},
-		{[]model.PlatformTask{{Kind: "map"}}, "the map tasks read nothing"},
-		{[]model.PlatformTask{m, {Kind: "reduce"}}, "the reduce tasks read nothing"},
-		{[]model.PlatformTask{m, {Kind: "reduce", InBytes: -1}}, "tasks[1].in_bytes: -1"},
+		{[]analytic.PlatformTask{m, {Kind: "combine"}}, `tasks[1].kind: unknown "combine"`},
+		{[]analytic.PlatformTask{{Kind: "map"}}, "the map tasks read nothing"},
+		{[]analytic.PlatformTask{m, {Kind: "reduce"}}, "the reduce tasks read nothing"},
+		{[]analytic.PlatformTask{m, {Kind: "reduce", InBytes: -1}}, "tasks[1].in_bytes: -1"},
 	} {
-		if _, err := model.PlatformJobOf(c.tasks); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := analytic.PlatformJobOf(c.tasks); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
@@ -308,7 +309,7 @@ func TestPlatformJobErrors(t *testing.T) {
 // maps are average ones.
 func TestPlatformContainsWaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		j := model.PlatformJob{
+		j := analytic.PlatformJob{
 			Maps: rapid.IntRange(1, 300).Draw(t, "maps"), Reduces: rapid.IntRange(1, 100).Draw(t, "reduces"),
 			BlockMBAvg: 64, BlockMBMax: 64, BlockRecsAvg: 6e5, BlockRecsMax: 6e5,
 			MapSel: rapid.Float64Range(0, 3).Draw(t, "sel"), MapRecSel: math.NaN(), ReduceSel: 1, Skew: 1,
@@ -318,7 +319,7 @@ func TestPlatformContainsWaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := model.Waves(model.WaveJob{
+		w, err := analytic.Waves(analytic.WaveJob{
 			Maps: j.Maps, Reduces: j.Reduces, MapSlots: sm, ReduceSlots: sr,
 			Map: []float64{p.MapAvg}, Reduce: p.ReduceAvg, Slowstart: 1,
 		})

@@ -8,17 +8,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/slotwave/slotwave/model/platform"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/slotwave/slotwave/model"
 )
 
 // FittedPhase is a phase of a platform profile with the model fitted to it.
 type FittedPhase struct {
-	model.PhaseFit
-	Rows     []model.PhaseRow
+	platform.PhaseFit
+	Rows     []platform.PhaseRow
 	Expected *ExpectedBreak // of the configuration; nil: none is known
 }
 
@@ -29,7 +28,7 @@ type ExpectedBreak struct{ MB, F, P float64 }
 // Fitting is a fitted platform profile.
 type Fitting struct {
 	Title    string
-	Platform model.Platform
+	Platform platform.Platform
 	Phases   []FittedPhase
 	Terms    []PhaseTerms // of phases that may depend on more than bytes
 }
@@ -63,7 +62,7 @@ func (f *Fitting) Write(d Target) error {
 }
 
 // WritePlatform writes the platform alone, as models read it.
-func (f *Fitting) WritePlatform(w io.Writer) error { return model.WritePlatform(w, f.Platform) }
+func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WritePlatform(w, f.Platform) }
 
 // FitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
 // errors as parts of 1.

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -45,7 +46,7 @@ Speed is a matter of scale: costs are those of a core of the platform's speed.`,
 	f.StringVar(&k.fidelity, "fidelity", "phase", "of the microbenchmarks: phase, or device for profiles with contention")
 	f.StringVar(&k.out, "out", "", "`FILE` of the platform (.toml)")
 	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row of the measured benchmarks")
+	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes of a row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, of whose cluster the benchmarks make use")
 	f.BoolVar(&k.force, "force", false, "replace a file")
@@ -59,7 +60,7 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return err
 	}
 	defer file.Close()
-	measured, err := model.ReadPlatformProfile(file)
+	measured, err := platform.ReadPlatformProfile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -93,8 +94,8 @@ func (a *app) calibrate(name string, k *calibrating) error {
 }
 
 // calibrate looks for the machine of the testbed.
-func (b *testbed) calibrate(measured model.PlatformProfile, row float64) (model.Calibration, error) {
-	return model.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (model.PlatformProfile, error) {
+func (b *testbed) calibrate(measured platform.PlatformProfile, row float64) (platform.Calibration, error) {
+	return platform.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (platform.PlatformProfile, error) {
 		return b.with(m).profile(row)
 	})
 }
@@ -106,7 +107,7 @@ func (b *testbed) with(m model.Machine) *testbed {
 	return &other
 }
 
-func calibrationText(c *model.Calibration) string {
+func calibrationText(c *platform.Calibration) string {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "phase\tamounts\tmean off before\tafter\tworst before\tafter")
@@ -141,7 +142,7 @@ func inUnit(key string, v float64) float64 {
 
 // platform is the machine that was found, as a file about it says where its
 // values come from.
-func foundPlatform(c *model.Calibration, profile, start string) *model.Machine {
+func foundPlatform(c *platform.Calibration, profile, start string) *model.Machine {
 	m := c.Machine
 	m.Title += ", calibrated"
 	m.Source = []string{"slotwave calibrate: benchmarks on this platform show the profile " + profile}

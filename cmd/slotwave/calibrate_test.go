@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/sim"
 )
 
@@ -24,14 +25,14 @@ func hidden(m model.Machine) model.Machine {
 }
 
 // unseen are jobs that no benchmark is like.
-var unseen = []model.GridPoint{{InputMB: 48, MapSel: 0.9, Maps: 50, Reduces: 12}, {InputMB: 64, MapSel: 2.5, Maps: 30, Reduces: 24}, {InputMB: 20, MapSel: 1.1, Maps: 80, Reduces: 6}}
+var unseen = []platform.GridPoint{{InputMB: 48, MapSel: 0.9, Maps: 50, Reduces: 12}, {InputMB: 64, MapSel: 2.5, Maps: 30, Reduces: 24}, {InputMB: 20, MapSel: 1.1, Maps: 80, Reduces: 6}}
 
 // A platform is found from what its benchmarks show: on jobs that were not
 // among them, phases take what they take on the true one.
 func TestCalibrate(t *testing.T) {
 	bed := open(t, "dl145-g3", "phase")
 	truth := bed.with(hidden(bed.Cluster.Machines[0]))
-	profile, err := truth.profile(model.BenchmarkRow)
+	profile, err := truth.profile(platform.BenchmarkRow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,11 +59,11 @@ func TestCalibrateContended(t *testing.T) {
 	}
 	bed := open(t, "dl145-g3", "device")
 	truth := bed.with(hidden(bed.Cluster.Machines[0]))
-	profile, err := truth.profile(model.BenchmarkRow)
+	profile, err := truth.profile(platform.BenchmarkRow)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := bed.calibrate(profile, model.BenchmarkRow)
+	found, err := bed.calibrate(profile, platform.BenchmarkRow)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestCalibrateContended(t *testing.T) {
 // Six rows do not tell eight values, however well they are met.
 func TestCalibrateFewRows(t *testing.T) {
 	profile := "phase,row,data_mb,duration_ms\n"
-	for _, phase := range model.PlatformPhases {
+	for _, phase := range platform.PlatformPhases {
 		profile += phase + ",1,64,3000\n"
 	}
 	code, report, errs := call("", "calibrate", write(t, "profile.csv", profile))
@@ -110,9 +111,9 @@ func alike(t *testing.T, truth, found, start *testbed) {
 	for _, g := range unseen {
 		want, got, before := truth.phases(t, g), found.phases(t, g), start.phases(t, g)
 		for i, ms := range want {
-			t.Logf("%v MB x %v, %d maps, %d reduces: %s %.0f ms, found %.0f, at the start %.0f", g.InputMB, g.MapSel, g.Maps, g.Reduces, model.PlatformPhases[i], ms, got[i], before[i])
+			t.Logf("%v MB x %v, %d maps, %d reduces: %s %.0f ms, found %.0f, at the start %.0f", g.InputMB, g.MapSel, g.Maps, g.Reduces, platform.PlatformPhases[i], ms, got[i], before[i])
 			if math.Abs(got[i]-ms) > 0.05*ms {
-				t.Errorf("%+v: %s takes %.0f ms, want %.0f", g, model.PlatformPhases[i], got[i], ms)
+				t.Errorf("%+v: %s takes %.0f ms, want %.0f", g, platform.PlatformPhases[i], got[i], ms)
 			}
 		}
 	}
@@ -120,12 +121,12 @@ func alike(t *testing.T, truth, found, start *testbed) {
 
 // phases are the mean times of a benchmark's phases over several placements of
 // its blocks, ms.
-func (b *testbed) phases(t *testing.T, g model.GridPoint) []float64 {
+func (b *testbed) phases(t *testing.T, g platform.GridPoint) []float64 {
 	t.Helper()
 	const placements = 5
-	ms := make([]float64, len(model.PlatformPhases))
+	ms := make([]float64, len(platform.PlatformPhases))
 	for seed := range uint64(placements) {
-		j, p, err := g.Benchmark(model.BenchmarkRow)
+		j, p, err := g.Benchmark(platform.BenchmarkRow)
 		var o observer
 		if err == nil {
 			q := b.job(j, p)

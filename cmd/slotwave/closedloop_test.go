@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
@@ -51,7 +53,7 @@ func (l load) bytes() float64 { return l.gb * (1 << 30) }
 
 // pastRun is what a finished run tells the platform model of its job.
 type pastRun struct {
-	tasks             []model.PlatformTask
+	tasks             []analytic.PlatformTask
 	count, refills    [2]int                   // of maps and reduces
 	overhead          [2]time.Duration         // start-up, waits and commit of the tasks
 	gaps              [2]time.Duration         // from one task of a slot to the next
@@ -75,7 +77,7 @@ func (r *pastRun) Attempt(a *workload.Attempt) {
 		r.refills[a.Kind]++
 	}
 	r.used[slot] = a.Finish
-	r.tasks = append(r.tasks, model.PlatformTask{
+	r.tasks = append(r.tasks, analytic.PlatformTask{
 		Kind: a.Kind.String(), InBytes: float64(a.InBytes), InRecs: float64(a.InRecords),
 		OutBytes: float64(a.OutBytes), OutRecs: float64(a.OutRecords),
 		FunctionMS: 1000 * (a.Phases[workload.PhaseMap] + a.Phases[workload.PhaseReduce]).Seconds(),
@@ -83,8 +85,8 @@ func (r *pastRun) Attempt(a *workload.Attempt) {
 }
 
 // job is the profile for a run of another size.
-func (r *pastRun) job(t *testing.T, l load) model.PlatformJob {
-	j, err := model.PlatformJobOf(r.tasks)
+func (r *pastRun) job(t *testing.T, l load) analytic.PlatformJob {
+	j, err := analytic.PlatformJobOf(r.tasks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,17 +127,17 @@ func open(t *testing.T, platform, fidelity string, settings ...string) *testbed 
 }
 
 // evenly weighs contention, which is no gross error, and leaves nothing out.
-func evenly() model.PlatformOptions {
-	return model.PlatformOptions{Robust: fit.RobustOptions{Weight: "huber"}, EqualSpread: true}
+func evenly() platform.PlatformOptions {
+	return platform.PlatformOptions{Robust: fit.RobustOptions{Weight: "huber"}, EqualSpread: true}
 }
 
-func fitted(t *testing.T, b *testbed, row float64) (model.Platform, []model.PhaseFit) {
+func fitted(t *testing.T, b *testbed, row float64) (platform.Platform, []platform.PhaseFit) {
 	t.Helper()
 	profile, err := b.profile(row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	platform, fits, err := model.FitPlatform(profile, evenly())
+	platform, fits, err := platform.FitPlatform(profile, evenly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,14 +151,14 @@ type loop struct {
 	errors  [3][]float64 // lines of 100-byte rows, lines of the application's rows, slowstart 0.05
 }
 
-func (l *loop) add(name string, p model.PlatformTimes, r *pastRun, offset time.Duration) {
+func (l *loop) add(name string, p analytic.PlatformTimes, r *pastRun, offset time.Duration) {
 	at := func(ms float64) time.Duration { return offset + workload.Seconds(ms/1000) }
 	z := model.Prediction{Model: "zhang", Low: at(p.Low), Mean: at(p.Avg), High: at(p.Up)}
 	s := model.Prediction{Model: "simulation", Low: r.ends, Mean: r.ends, High: r.ends}
 	l.answers.List = append(l.answers.List, results.Answer{Scenario: name, Prediction: s}, results.Answer{Scenario: name, Prediction: z})
 }
 
-func off(p model.PlatformTimes, r *pastRun, offset time.Duration) float64 {
+func off(p analytic.PlatformTimes, r *pastRun, offset time.Duration) float64 {
 	return (p.Avg/1000+offset.Seconds())/r.ends.Seconds() - 1
 }
 
@@ -165,7 +167,7 @@ func off(p model.PlatformTimes, r *pastRun, offset time.Duration) float64 {
 func TestZhangLoop(t *testing.T) {
 	five := open(t, "dl145-g3", "device")
 	many := open(t, "dl145-g3", "device", "cluster.nodes=64", "cluster.racks=2")
-	usual, fits := fitted(t, five, model.BenchmarkRow)
+	usual, fits := fitted(t, five, platform.BenchmarkRow)
 	loops := []*loop{{title: "12 applications on 5 workers"}, {title: "12 applications on 64 workers"}}
 	for _, l := range loops {
 		l.answers.Reference = "simulation"
@@ -187,7 +189,7 @@ func TestZhangLoop(t *testing.T) {
 			}
 			early := bed.play(t, program, size, "0.05")
 			job := past.job(t, size)
-			for k, fitted := range []model.Platform{usual, own} {
+			for k, fitted := range []platform.Platform{usual, own} {
 				p, err := job.Times(&fitted, slots, slots)
 				if err != nil {
 					t.Fatal(err)
@@ -254,7 +256,7 @@ var table1 = map[string]string{
 	"merge": "58 / 84 / 94", "shuffle": "76 / 85 / 96", "write": "93 / 97 / 98",
 }
 
-func fitTable(fits []model.PhaseFit) string {
+func fitTable(fits []platform.PhaseFit) string {
 	var b strings.Builder
 	b.WriteString("| phase | ms | rows within 10 / 15 / 20 % | paper |\n|---|---|---|---|\n")
 	for _, f := range fits[:len(table1)] { // the paper has no sort apart
@@ -341,7 +343,7 @@ func TestShuffleBreak(t *testing.T) {
 		first := file * float64(c.factor+1)
 		var x, y []float64
 		for maps := 3; segment*float64(maps) < 1.7*first; maps++ {
-			shuffle := bed.shuffle(t, model.GridPoint{InputMB: segment, MapSel: 5, Maps: maps, Reduces: 5})
+			shuffle := bed.shuffle(t, platform.GridPoint{InputMB: segment, MapSel: 5, Maps: maps, Reduces: 5})
 			x, y = append(x, shuffle.MB), append(y, shuffle.MS)
 		}
 		two, err := fit.Segment(x, y, fit.SegmentOptions{MinPoints: 3, Margin: fit.DefaultMargin})
@@ -358,15 +360,15 @@ func TestShuffleBreak(t *testing.T) {
 }
 
 // shuffle is what a reduce of a benchmark shows that writes nothing.
-func (b *testbed) shuffle(t *testing.T, g model.GridPoint) model.PhaseRow {
+func (b *testbed) shuffle(t *testing.T, g platform.GridPoint) platform.PhaseRow {
 	t.Helper()
-	j, p, err := g.Benchmark(model.BenchmarkRow)
+	j, p, err := g.Benchmark(platform.BenchmarkRow)
 	p.Data.ReduceSizeSel, p.Data.ReduceRecsSel = 0, 0
 	var o observer
 	if err == nil {
 		_, err = sim.Simulator{Recorder: &o}.Predict(b.job(j, p))
 	}
-	i := slices.IndexFunc(o.PlatformProfile, func(p model.PhaseRows) bool { return p.Phase == "shuffle" })
+	i := slices.IndexFunc(o.PlatformProfile, func(p platform.PhaseRows) bool { return p.Phase == "shuffle" })
 	if err != nil || i < 0 {
 		t.Fatalf("%+v: no shuffle: %v", g, err)
 	}

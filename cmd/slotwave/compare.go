@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
@@ -167,7 +168,7 @@ func (k *comparing) measureBy(all []compared, answers *results.Answers) (scenari
 		return false, nil
 	}
 	known := []string{simulation}
-	for _, m := range model.Predictors {
+	for _, m := range analytic.Predictors {
 		if known = append(known, m.Name); m.Name == k.baseline {
 			answers.Reference = m.Name
 			return false, nil
@@ -188,7 +189,7 @@ func (k *comparing) measureBy(all []compared, answers *results.Answers) (scenari
 const mostDivided = 100_000
 
 // simulate answers all questions, several at a time.
-func (k *comparing) simulate(all []compared, known model.Knowledge, c *results.Comparison) error {
+func (k *comparing) simulate(all []compared, known analytic.Knowledge, c *results.Comparison) error {
 	c.Runs = make([]*results.Run, len(all))
 	answers := make([][]results.Answer, len(all))
 	var group errgroup.Group
@@ -238,7 +239,7 @@ func (k *comparing) examine(c *compared) (*results.Run, error) {
 }
 
 // gaps asks the models, and why the simulation differs from them.
-func (k *comparing) gaps(c *compared, run *results.Run, known model.Knowledge, reference string) ([]results.Answer, error) {
+func (k *comparing) gaps(c *compared, run *results.Run, known analytic.Knowledge, reference string) ([]results.Answer, error) {
 	q := c.question()
 	models, err := ask(q, known)
 	if err != nil {
@@ -257,7 +258,7 @@ func (k *comparing) gaps(c *compared, run *results.Run, known model.Knowledge, r
 		if i == 0 || x.Err != nil || !k.causes || reference != simulation || tasks > mostDivided {
 			continue
 		}
-		if x.Gap, err = divide(q, worlds, &model.Predictors[i-1], x.Prediction.Mean); err != nil {
+		if x.Gap, err = divide(q, worlds, &analytic.Predictors[i-1], x.Prediction.Mean); err != nil {
 			return nil, fmt.Errorf("%s: %w", q.Name, err)
 		}
 	}
@@ -268,15 +269,15 @@ func (k *comparing) gaps(c *compared, run *results.Run, known model.Knowledge, r
 // after another that the model does not have is switched off in the simulation,
 // and what then is left is the model's own. Worlds are makespans by the causes
 // that are off.
-func divide(q *model.WhatIf, worlds map[uint]time.Duration, by *model.NamedPredictor, predicted time.Duration) ([]results.GapPart, error) {
+func divide(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.NamedPredictor, predicted time.Duration) ([]results.GapPart, error) {
 	var parts []results.GapPart
 	off, now, world := uint(0), worlds[0], *q
-	for c := range model.NumCauses {
-		if by.Has(q, c) || c == model.Contention && q.Fidelity != model.Device {
+	for c := range analytic.NumCauses {
+		if by.Has(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
 			continue
 		}
 		off |= 1 << c
-		world = model.Without(world, c)
+		world = analytic.Without(world, c)
 		next, known := worlds[off]
 		if !known {
 			p, err := sim.Simulator{}.Predict(world)

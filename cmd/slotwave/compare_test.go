@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
@@ -109,27 +110,27 @@ func TestWithout(t *testing.T) {
 	}}}
 	ideal.Scheduler.Name = "fifo"
 	for _, test := range []struct {
-		cause         model.Cause
+		cause         analytic.Cause
 		with, without float64
 		job           workload.Job
 		change        func(*model.WhatIf)
 	}{
-		{model.Stragglers, 10, 8, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(1, 2, 9)}}, nil},
-		{model.Stragglers, 6, 4, workload.Job{Maps: workload.MapTasks{Count: 2, Time: each(3, 3)}},
+		{analytic.Stragglers, 10, 8, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(1, 2, 9)}}, nil},
+		{analytic.Stragglers, 6, 4, workload.Job{Maps: workload.MapTasks{Count: 2, Time: each(3, 3)}},
 			func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }},
-		{model.Quantisation, 8, 6, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(4, 4, 4)}}, nil},
-		{model.Overlap, 4 + 2 + 1, 4 + 6 + 1, workload.Job{
+		{analytic.Quantisation, 8, 6, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(4, 4, 4)}}, nil},
+		{analytic.Overlap, 4 + 2 + 1, 4 + 6 + 1, workload.Job{
 			Maps:    workload.MapTasks{Count: 2, Time: each(2, 4)},
 			Reduces: workload.ReduceTasks{Count: 1, Shuffle: each(6), FirstWave: each(2), Time: each(1)},
 			Conf:    slowstart("0"),
 		}, nil},
-		{model.Slowstart, 4 + 2 + 1, 4 + 2 + 1, workload.Job{
+		{analytic.Slowstart, 4 + 2 + 1, 4 + 2 + 1, workload.Job{
 			Maps:    workload.MapTasks{Count: 2, Time: each(2, 4)},
 			Reduces: workload.ReduceTasks{Count: 1, Shuffle: each(6), FirstWave: each(2), Time: each(1)},
 			Conf:    slowstart("0"),
 		}, nil},
 		// The reduce of a job with a long map keeps the only slot from another's.
-		{model.Slowstart, 20 + 2 + 10, 20 + 2, workload.Job{
+		{analytic.Slowstart, 20 + 2 + 10, 20 + 2, workload.Job{
 			Maps:    workload.MapTasks{Count: 2, Time: each(2, 20)},
 			Reduces: workload.ReduceTasks{Count: 1, Time: each(2)},
 			Conf:    slowstart("0"),
@@ -150,7 +151,7 @@ func TestWithout(t *testing.T) {
 		}
 		for i, want := range []float64{test.with, test.without} {
 			if i == 1 {
-				q = model.Without(q, test.cause)
+				q = analytic.Without(q, test.cause)
 			}
 			p, err := sim.Simulator{}.Predict(q)
 			if err != nil {
@@ -175,8 +176,8 @@ func TestDivideShares(t *testing.T) {
 	}
 	q := &s.Runs[0].Question
 	parts := func(worlds map[uint]time.Duration, name string) []results.GapPart {
-		i := slices.IndexFunc(model.Predictors, func(p model.NamedPredictor) bool { return p.Name == name })
-		list, err := divide(q, worlds, &model.Predictors[i], 0)
+		i := slices.IndexFunc(analytic.Predictors, func(p analytic.NamedPredictor) bool { return p.Name == name })
+		list, err := divide(q, worlds, &analytic.Predictors[i], 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +288,7 @@ func TestCompareFailAbove(t *testing.T) {
 
 func TestPredict(t *testing.T) {
 	path := write(t, "one.toml", oneJob)
-	statistics, err := json.Marshal(model.DefaultPhases())
+	statistics, err := json.Marshal(analytic.DefaultPhases())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -88,7 +89,7 @@ func (j *ec2Job) width() float64 {
 	if j.m["COMBINE_PAIRS_SEL"] > 0 {
 		w *= j.m["COMBINE_SIZE_SEL"] / j.m["COMBINE_PAIRS_SEL"]
 	}
-	return w + model.IFile.Record
+	return w + taskplan.IFile.Record
 }
 
 func readEC2(t *testing.T) []*ec2Job {
@@ -280,7 +281,7 @@ func (j *ec2Job) serde(t *testing.T) float64 {
 	least, most := 0.0, passed
 	for range 50 {
 		main := (least + most) / 2
-		if main+model.MapWait(spills, main, spilling) < passed {
+		if main+taskplan.MapWait(spills, main, spilling) < passed {
 			least = main
 		} else {
 			most = main
@@ -291,13 +292,13 @@ func (j *ec2Job) serde(t *testing.T) float64 {
 }
 
 // spills are those of the mean map.
-func (j *ec2Job) spills(t *testing.T) []model.Spill {
+func (j *ec2Job) spills(t *testing.T) []taskplan.Spill {
 	t.Helper()
 	var conf workload.Conf
 	for _, key := range taskKeys {
 		conf.Set(key, j.conf[key])
 	}
-	c, err := model.ReadTaskConf(conf)
+	c, err := taskplan.ReadTaskConf(conf)
 	if err != nil {
 		t.Fatal(err)
 	}

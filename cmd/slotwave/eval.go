@@ -12,12 +12,13 @@ import (
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/sim"
 )
 
 // evaluators are all models that answer one JSON object, sorted by name.
-var evaluators = slices.SortedFunc(slices.Values(slices.Concat(model.Evaluators, diagnose.Evaluators, sim.Evaluators)),
+var evaluators = slices.SortedFunc(slices.Values(slices.Concat(analytic.Evaluators, diagnose.Evaluators, sim.Evaluators)),
 	func(a, b model.Evaluator) int { return cmp.Compare(a.Name, b.Name) })
 
 func evaluatorNames() []string {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -20,9 +20,9 @@ import (
 type fitting struct {
 	out                string
 	json, quiet, force bool
-	options            model.PlatformOptions
+	options            platform.PlatformOptions
 	heap               string
-	expect             model.BreakSetup
+	expect             platform.BreakSetup
 	tasks              []string
 }
 
@@ -74,13 +74,13 @@ func (a *app) fit(name string, k *fitting) error {
 		return err
 	}
 	defer file.Close()
-	profile, err := model.ReadPlatformProfile(file)
+	profile, err := platform.ReadPlatformProfile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	result := results.Fitting{Title: filepath.Base(name)}
-	var fits []model.PhaseFit
-	if result.Platform, fits, err = model.FitPlatform(profile, k.options); err != nil {
+	var fits []platform.PhaseFit
+	if result.Platform, fits, err = platform.FitPlatform(profile, k.options); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	tau, err := k.expected()
@@ -107,7 +107,7 @@ func (a *app) fit(name string, k *fitting) error {
 
 // terms fits the phases of measured tasks.
 func (k *fitting) terms(result *results.Fitting) error {
-	tasks := model.WorkProfile{}
+	tasks := platform.WorkProfile{}
 	for _, name := range k.tasks {
 		data, err := os.ReadFile(name)
 		if err == nil {
@@ -120,17 +120,17 @@ func (k *fitting) terms(result *results.Fitting) error {
 	if len(k.tasks) == 0 {
 		return nil
 	}
-	for _, phase := range model.PlatformPhases {
+	for _, phase := range platform.PlatformPhases {
 		rows := tasks[phase]
-		m, err := model.FitWork(phase, rows, model.Typical)
+		m, err := platform.FitWork(phase, rows, platform.Typical)
 		if err != nil {
 			return err
 		}
-		terms, err := model.CrossWork(phase, rows)
+		terms, err := platform.CrossWork(phase, rows)
 		if err != nil {
 			return err
 		}
-		lines, err := model.CrossLines(phase, rows, k.options)
+		lines, err := platform.CrossLines(phase, rows, k.options)
 		if err != nil {
 			return err
 		}
@@ -164,12 +164,12 @@ func (k *fitting) expected() (float64, error) {
 		return 0, fmt.Errorf("--heap: %w", err)
 	}
 	k.expect.HeapMB = float64(bytes) / (1 << 20)
-	b, err := model.ExpectedBreak(k.expect)
+	b, err := platform.ExpectedBreak(k.expect)
 	return b.TauMB, err
 }
 
 // chow tests the break that was expected; rows on one side of it say nothing.
-func chow(rows []model.PhaseRow, tau float64, continuous bool) *results.ExpectedBreak {
+func chow(rows []platform.PhaseRow, tau float64, continuous bool) *results.ExpectedBreak {
 	x, y := make([]float64, len(rows)), make([]float64, len(rows))
 	for i, r := range rows {
 		x[i], y[i] = r.MB, r.MS

@@ -2,13 +2,12 @@ package main
 
 import (
 	"fmt"
+	"github.com/slotwave/slotwave/model/platform"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/slotwave/slotwave/model"
 )
 
 // brokenProfile is one of all phases; the shuffle bends at 3200 MB.
@@ -16,12 +15,12 @@ func brokenProfile(rows int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
 	b.WriteString("phase,row,data_mb,duration_ms\n")
-	for _, phase := range model.PlatformPhases {
+	for _, phase := range platform.PlatformPhases {
 		most := 128.0
 		if phase == "shuffle" {
 			most = 8000
 		}
-		for i := range rows / len(model.PlatformPhases) {
+		for i := range rows / len(platform.PlatformPhases) {
 			mb := most * r.Float64()
 			ms := 100 + 50*mb
 			if phase == "shuffle" && mb > 3200 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -36,7 +37,7 @@ func TestIHPLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var runs, alike []model.RecordedRun
+	var runs, alike []analytic.RecordedRun
 	for _, gb := range []float64{8, 12, 16, 20, 24, 28} {
 		for _, reduces := range []int{8, 16, 24, 32, 40} {
 			for seed := range uint64(3) {
@@ -47,7 +48,7 @@ func TestIHPLoop(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := model.RecordRun(log, 0, answer.Mean)
+				r, err := analytic.RecordRun(log, 0, answer.Mean)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,16 +58,16 @@ func TestIHPLoop(t *testing.T) {
 			}
 		}
 	}
-	known, err := model.Learn(runs)
+	known, err := analytic.Learn(runs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	few, err := model.Learn(alike)
+	few, err := analytic.Learn(alike)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func(name string, k model.Knowledge, q model.WhatIf) float64 {
-		for _, m := range model.Predictors {
+	ask := func(name string, k analytic.Knowledge, q model.WhatIf) float64 {
+		for _, m := range analytic.Predictors {
 			if m.Name == name {
 				p, err := m.New(k).Predict(q)
 				if err != nil {
@@ -92,7 +93,7 @@ func TestIHPLoop(t *testing.T) {
 			}
 			want := answer.Mean.Seconds()
 			// HP scales what it knows to the data of a reduce, whatever their number.
-			p, err := model.HPProfile(few.Runs, q.Jobs[0].Maps.Count, fetchedOf(t, bed, &q)/float64(reduces))
+			p, err := analytic.HPProfile(few.Runs, q.Jobs[0].Maps.Count, fetchedOf(t, bed, &q)/float64(reduces))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +131,7 @@ func fetchedOf(t *testing.T, b *testbed, q *model.WhatIf) float64 {
 	if _, err := (sim.Simulator{Recorder: &log}).Predict(one); err != nil {
 		t.Fatal(err)
 	}
-	r, err := model.RecordRun(log, 0, time.Hour)
+	r, err := analytic.RecordRun(log, 0, time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,10 +140,10 @@ func fetchedOf(t *testing.T, b *testbed, q *model.WhatIf) float64 {
 
 // provisioned holds the clusters that the history takes for deadlines against the
 // smallest that meet them when simulated.
-func provisioned(t *testing.T, bed *testbed, program model.Program, known model.Knowledge) {
+func provisioned(t *testing.T, bed *testbed, program model.Program, known analytic.Knowledge) {
 	t.Helper()
 	var ihp model.Predictor
-	for _, m := range model.Predictors {
+	for _, m := range analytic.Predictors {
 		if m.Name == "ihp" {
 			ihp = m.New(known)
 		}
@@ -161,11 +162,11 @@ func provisioned(t *testing.T, bed *testbed, program model.Program, known model.
 		for _, s := range c.deadlines {
 			q, deadline := bed.asks(program, c.load), workload.Seconds(s)
 			mean := func(p *model.Prediction) time.Duration { return p.Mean }
-			nodes, err := model.NodesFor(ihp, q, func(p *model.Prediction) time.Duration { return p.Safe }, deadline)
+			nodes, err := analytic.NodesFor(ihp, q, func(p *model.Prediction) time.Duration { return p.Safe }, deadline)
 			if err != nil || nodes == 0 {
 				t.Fatalf("%+v in %v: %d nodes, %v", c.load, deadline, nodes, err)
 			}
-			fewest, err := model.NodesFor(sim.Simulator{}, q, mean, deadline)
+			fewest, err := analytic.NodesFor(sim.Simulator{}, q, mean, deadline)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/scheduler"
 )
@@ -42,8 +43,8 @@ func list(to io.Writer) error {
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
 	}
 	fmt.Fprintln(w, "\nModels (slotwave predict; single equations: slotwave eval --list)")
-	for i := range model.Predictors {
-		fmt.Fprintf(w, "  %s\t%s\n", model.Predictors[i].Name, model.Predictors[i].About)
+	for i := range analytic.Predictors {
+		fmt.Fprintf(w, "  %s\t%s\n", analytic.Predictors[i].Name, analytic.Predictors[i].About)
 	}
 	for _, part := range []struct {
 		head  string

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -47,7 +48,7 @@ phase,row,data_mb,duration_ms, as fit and calibrate read it.`,
 	f.StringVar(&k.out, "out", "", "`FILE` of the profile (default: standard output)")
 	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
 	f.StringVar(&k.fidelity, "fidelity", "device", "where task times come from: phase or device")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row; costs follow records as much as bytes")
+	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes of a row; costs follow records as much as bytes")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, whose cluster it is")
 	f.BoolVar(&k.force, "force", false, "replace a file")
@@ -101,7 +102,7 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 // or another one, and the benchmarks.
 type testbed struct {
 	model.WhatIf
-	first, far []model.GridPoint // for all phases, and for the shuffle alone
+	first, far []platform.GridPoint // for all phases, and for the shuffle alone
 }
 
 const gridUsage = "`FILE` with other benchmarks, one to a row: mb_per_map, selectivity, maps, reduces"
@@ -117,7 +118,7 @@ func (b *testbed) take(file string) error {
 	}
 	defer data.Close()
 	b.far = nil
-	if b.first, err = model.ReadGrid(data); err != nil {
+	if b.first, err = platform.ReadGrid(data); err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	return nil
@@ -149,7 +150,7 @@ func openTestbed(machine, fidelity string, seed uint64, settings ...string) (*te
 	q := s.Runs[0].Question
 	q.Cluster.Replication = 3
 	bed := &testbed{WhatIf: q}
-	bed.first, bed.far = model.PlatformGrids()
+	bed.first, bed.far = platform.PlatformGrids()
 	return bed, nil
 }
 
@@ -168,7 +169,7 @@ func (b *testbed) job(j workload.Job, p model.Program) model.WhatIf {
 }
 
 // profile runs the microbenchmarks on rows of so many bytes.
-func (b *testbed) profile(row float64) (model.PlatformProfile, error) {
+func (b *testbed) profile(row float64) (platform.PlatformProfile, error) {
 	if !(row >= 1 && row <= 1<<20) {
 		return nil, fmt.Errorf("--row %v: want 1 byte to 1 MiB", row)
 	}
@@ -191,10 +192,10 @@ func (b *testbed) profile(row float64) (model.PlatformProfile, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var all model.PlatformProfile
+	var all platform.PlatformProfile
 	for i := range runs {
 		for _, p := range runs[i].PlatformProfile {
-			if i < len(first) || p.Phase == "shuffle" || p.Phase == model.SortPhase {
+			if i < len(first) || p.Phase == "shuffle" || p.Phase == platform.SortPhase {
 				for _, row := range p.Rows {
 					all.Add(p.Phase, row)
 				}
@@ -205,6 +206,6 @@ func (b *testbed) profile(row float64) (model.PlatformProfile, error) {
 }
 
 // observer records what tasks show of the phases.
-type observer struct{ model.PlatformProfile }
+type observer struct{ platform.PlatformProfile }
 
 func (o *observer) Attempt(a *workload.Attempt) { o.Observe(a) }

@@ -1,12 +1,11 @@
 package main
 
 import (
+	"github.com/slotwave/slotwave/model/platform"
 	"math"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/slotwave/slotwave/model"
 )
 
 func TestMicrobench(t *testing.T) {
@@ -35,16 +34,16 @@ func TestMicrobenchAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := bed.profile(model.BenchmarkRow)
+	profile, err := bed.profile(platform.BenchmarkRow)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := bed.Cluster.Machines[0]
 	perMB := (1<<20)*1000/m.Disks[0].Read + (1<<20)*m.CPU.HDFSRead/m.Speed/1e6
-	names := append(model.PlatformPhases[:], model.SortPhase)
+	names := append(platform.PlatformPhases[:], platform.SortPhase)
 	for i, phase := range profile {
 		want := 1200
-		if phase.Phase == "shuffle" || phase.Phase == model.SortPhase {
+		if phase.Phase == "shuffle" || phase.Phase == platform.SortPhase {
 			want = 1275
 		}
 		if phase.Phase != names[i] || len(phase.Rows) != want {

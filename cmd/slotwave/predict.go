@@ -10,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -28,8 +30,8 @@ func (k *knowledge) flags(c *cobra.Command) {
 }
 
 // read reads the files and returns their sums.
-func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
-	var known model.Knowledge
+func (k *knowledge) read() (analytic.Knowledge, []results.FileSum, error) {
+	var known analytic.Knowledge
 	var sums []results.FileSum
 	read := func(name string, to func([]byte) error) error {
 		if name == "" {
@@ -47,19 +49,19 @@ func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
 	}
 	err := errors.Join(
 		read(k.platform, func(data []byte) error {
-			p, err := model.ReadPlatform(data)
+			p, err := platform.ReadPlatform(data)
 			known.Platform = &p
 			return err
 		}),
 		read(k.statistics, func(data []byte) error {
 			s := struct {
-				model.HerodotouStatistics `input:"partial"`
-			}{model.UnknownStatistics()}
+				analytic.HerodotouStatistics `input:"partial"`
+			}{analytic.UnknownStatistics()}
 			known.Statistics = &s.HerodotouStatistics
 			return input.Decode(data, &s)
 		}))
 	if err == nil && k.history != nil {
-		var learnt model.Knowledge
+		var learnt analytic.Knowledge
 		if learnt, sums, err = k.learn(sums); err == nil {
 			learnt.Platform, learnt.Statistics = known.Platform, known.Statistics
 			known = learnt
@@ -69,8 +71,8 @@ func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
 }
 
 // learn reads the runs of a job.
-func (k *knowledge) learn(sums []results.FileSum) (known model.Knowledge, _ []results.FileSum, err error) {
-	var runs []model.RecordedRun
+func (k *knowledge) learn(sums []results.FileSum) (known analytic.Knowledge, _ []results.FileSum, err error) {
+	var runs []analytic.RecordedRun
 	name := ""
 	for _, paths := range runsIn(k.history) {
 		h, err := workload.Open(paths...)
@@ -89,7 +91,7 @@ func (k *knowledge) learn(sums []results.FileSum) (known model.Knowledge, _ []re
 				return known, nil, fmt.Errorf("--history: runs of %q and of %q: want those of one job", name, j.Name)
 			}
 			one := workload.History{Jobs: h.Jobs[i : i+1]}
-			r, err := model.RecordRun(one.Attempts(), j.Submit, j.Finish)
+			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)
 			if err != nil {
 				return known, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
 			}
@@ -101,7 +103,7 @@ func (k *knowledge) learn(sums []results.FileSum) (known model.Knowledge, _ []re
 		}
 		sums = append(sums, read...)
 	}
-	known, err = model.Learn(runs)
+	known, err = analytic.Learn(runs)
 	if err != nil {
 		err = fmt.Errorf("--history: %w", err)
 	}
@@ -147,7 +149,7 @@ asked how many nodes, like those of the scenario, have its job done in time.`,
 }
 
 // openTold opens a scenario and reads what models are told besides.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study, model.Knowledge, []results.FileSum, error) {
+func (a *app) openTold(name string, k *asked, told *knowledge) (*study, analytic.Knowledge, []results.FileSum, error) {
 	known, sums, err := told.read()
 	if err != nil {
 		return nil, known, nil, err
@@ -171,7 +173,7 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 	p := results.Provisions{Deadline: deadline}
 	for i := range s.first.Runs {
 		q := &s.first.Runs[i].Question
-		list, err := model.Provision(*q, known, deadline)
+		list, err := analytic.Provision(*q, known, deadline)
 		if err != nil {
 			return err
 		}
@@ -206,9 +208,9 @@ func (a *app) predict(name string, k *asked, told *knowledge) error {
 
 // ask puts a question to every model. A model that cannot answer is no error;
 // one that was told what makes no sense is.
-func ask(q *model.WhatIf, known model.Knowledge) ([]results.Answer, error) {
+func ask(q *model.WhatIf, known analytic.Knowledge) ([]results.Answer, error) {
 	var list []results.Answer
-	for _, m := range model.Predictors {
+	for _, m := range analytic.Predictors {
 		p, err := m.New(known).Predict(*q)
 		if err != nil && !errors.Is(err, model.ErrNotApplicable) {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)

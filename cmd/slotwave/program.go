@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
@@ -110,7 +111,7 @@ func findProgram(q model.WhatIf, r *workload.Profile) (programOn, error) {
 	const rounds, near = 20, 0.002 // of the recorded time
 	var f programOn
 	var err error
-	if f.Program, err = model.ProgramOf(r); err != nil {
+	if f.Program, err = platform.ProgramOf(r); err != nil {
 		return f, err
 	}
 	if r.MapTime.N == 0 || r.MapInBytes.N == 0 || r.MapInRecords.Mean <= 0 {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
@@ -80,7 +80,7 @@ func (a *app) validate(name string, strict bool) error {
 			return err
 		}
 		defer f.Close()
-		p, err := model.ReadPlatformProfile(f)
+		p, err := platform.ReadPlatformProfile(f)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -158,18 +159,18 @@ func (r *taskRun) yarn(q *model.WhatIf) *yarnRun {
 	return y
 }
 
-func (y *yarnRun) profile() model.PlatformProfile {
+func (y *yarnRun) profile() platform.PlatformProfile {
 	return yarnProfile(y.mapAvg, y.shuffle, y.merge, y.reduce)
 }
 
 // yarnProfile has a row for each time that is known, that of a map as its read.
-func yarnProfile(mapAvg, shuffle, merge, reduce float64) model.PlatformProfile {
-	p := model.PlatformProfile{{Phase: "collect"}, {Phase: "spill"}}
+func yarnProfile(mapAvg, shuffle, merge, reduce float64) platform.PlatformProfile {
+	p := platform.PlatformProfile{{Phase: "collect"}, {Phase: "spill"}}
 	for _, row := range []struct {
 		phase   string
 		seconds float64
 	}{{"read", mapAvg}, {"shuffle", shuffle}, {"merge", merge}, {"write", reduce}} {
-		p.Add(row.phase, model.PhaseRow{MB: 64, MS: 1000 * row.seconds})
+		p.Add(row.phase, platform.PhaseRow{MB: 64, MS: 1000 * row.seconds})
 	}
 	return p
 }
@@ -210,7 +211,7 @@ func TestYarnSlowstart(t *testing.T) {
 	start := q.Cluster.Machines[0]
 	q.Cluster.Costs.Launch = start.JVMStart + workload.Seconds(known.mean("first_reduce_start_time")-known.mean("map_completion_time")-beats)
 	measured := yarnProfile(known.mean("avg_map_time"), known.mean("avg_shuffle_time"), known.mean("avg_merge_time"), known.mean("avg_reduce_time"))
-	found, err := model.Calibrate(measured, start, true, func(m model.Machine) (model.PlatformProfile, error) {
+	found, err := platform.Calibrate(measured, start, true, func(m model.Machine) (platform.PlatformProfile, error) {
 		q := q
 		q.Cluster.Machines = []model.Machine{m}
 		return run(q).profile(), nil

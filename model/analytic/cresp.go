@@ -1,0 +1,202 @@
+package analytic
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// crespTerms is the number of coefficients with linear reduces (eq. 17.10).
+const crespTerms = 8
+
+// Cresp is the cost model of CRESP (Chen et al., TPDS 2014, and chapter 17 of
+// Large Scale and Big Data): T = sum of beta_i*x_i, seconds, with M maps on m
+// slots and R reduces in one wave. Beta has 8 coefficients for reduces that are
+// linear in their input, and a ninth for G, the complexity of others (17.8).
+type Cresp struct {
+	Beta []float64
+	G    func(mapsPerReduce float64) float64 // nil: linear
+}
+
+// CrespTerms are the terms of eq. 17.10; logarithms are to base 2. m/R stands
+// for the copying left when the last map wave ends.
+func CrespTerms(maps, mapSlots, reduces int) ([crespTerms]float64, error) {
+	var c input.Check
+	c.Count("M", maps, 1)
+	c.Count("m", mapSlots, 1)
+	c.Count("R", reduces, 1)
+	if err := c.Err(); err != nil {
+		return [crespTerms]float64{}, err
+	}
+	return crespX(float64(maps), float64(mapSlots), float64(reduces)), nil
+}
+
+func crespX(maps, m, r float64) [crespTerms]float64 {
+	return [crespTerms]float64{1, maps / m, maps * r / m, m / r, maps * fit.Log2(maps) / r, maps / r, maps, r}
+}
+
+func (c Cresp) check() error {
+	var check input.Check
+	check.List("beta", c.Beta, 0, 0)
+	want := crespTerms
+	if c.G != nil {
+		want++
+	}
+	if len(c.Beta) != want {
+		check.Fail("beta", "%d coefficients: want %d", len(c.Beta), want)
+	}
+	return check.Err()
+}
+
+// time is eq. 17.8 and 17.10.
+func (c *Cresp) time(x [crespTerms]float64) float64 {
+	t := 0.0
+	for i, v := range x {
+		t += float64(c.Beta[i] * v)
+	}
+	if c.G != nil {
+		t += float64(c.Beta[crespTerms] * c.G(x[5]))
+	}
+	return t
+}
+
+// Time predicts a job's time in seconds.
+func (c Cresp) Time(maps, mapSlots, reduces int) (float64, error) {
+	if err := c.check(); err != nil {
+		return 0, err
+	}
+	x, err := CrespTerms(maps, mapSlots, reduces)
+	if err != nil {
+		return 0, err
+	}
+	return c.time(x), nil
+}
+
+// CrespRun is one training run; the paper takes 25 to 60 with random sizes and
+// M >= 2m.
+type CrespRun struct {
+	Maps, MapSlots, Reduces int
+	Seconds                 float64
+}
+
+// FitCresp finds the coefficients, none negative, from training runs. g is nil
+// for reduces that are linear in their input.
+func FitCresp(runs []CrespRun, g func(float64) float64) (Cresp, error) {
+	var c input.Check
+	x, y := make([][]float64, len(runs)), make([]float64, len(runs))
+	need := crespTerms
+	if g != nil {
+		need++
+	}
+	if len(runs) < need {
+		c.Fail("runs", "%d: want %d or more", len(runs), need)
+	}
+	for i, r := range runs {
+		name := fmt.Sprintf("runs[%d]", i)
+		terms, err := CrespTerms(r.Maps, r.MapSlots, r.Reduces)
+		if err != nil {
+			c.Fail(name, "%v", err)
+			continue
+		}
+		if r.Maps < 2*r.MapSlots {
+			c.Fail(name, "M = %d on m = %d slots: want two map waves or more", r.Maps, r.MapSlots)
+		}
+		c.AtLeast(name+".seconds", r.Seconds, 0)
+		x[i], y[i] = terms[:], r.Seconds
+		if g != nil {
+			x[i] = append(x[i], g(terms[5]))
+		}
+	}
+	if err := c.Err(); err != nil {
+		return Cresp{}, err
+	}
+	beta, err := fit.NonNegative(x, y)
+	if err != nil {
+		return Cresp{}, err
+	}
+	return Cresp{beta, g}, nil
+}
+
+// CrespLimits bound the search for the best slots: exactly one of Deadline
+// (seconds) and Budget (money) is given.
+type CrespLimits struct {
+	PricePerSlotHour float64  `json:"price_per_slot_hour"`
+	MaxMapSlots      int      `json:"m_max"`
+	MaxReduces       int      `json:"R_max"`
+	Deadline         *float64 `json:"deadline"`
+	Budget           *float64 `json:"budget"`
+}
+
+// CrespChoice is the best map slots and reduces, if any meet the limit.
+type CrespChoice struct {
+	Feasible bool `json:"feasible"`
+	*CrespPlan
+}
+
+// CrespPlan is one choice of slots: its time in seconds and its price.
+type CrespPlan struct {
+	MapSlots int     `json:"m"`
+	Reduces  int     `json:"R"`
+	Time     float64 `json:"T"`
+	Cost     float64 `json:"cost"`
+}
+
+// maxPairs bounds the exhaustive search to about a second.
+const maxPairs = 1 << 24
+
+// Optimum looks at every pair of map slots and reduces for the least cost within
+// a deadline, or the least time within a budget; cost is the price of m+R slots
+// for the time of the job. Ties go to the other quantity, to fewer slots, to
+// fewer map slots.
+func (c Cresp) Optimum(maps int, l CrespLimits) (CrespChoice, error) {
+	if err := c.check(); err != nil {
+		return CrespChoice{}, err
+	}
+	var check input.Check
+	check.Count("M", maps, 1)
+	check.Count("m_max", l.MaxMapSlots, 1)
+	check.Count("R_max", l.MaxReduces, 1)
+	check.AtLeast("price_per_slot_hour", l.PricePerSlotHour, 0)
+	switch {
+	case (l.Deadline == nil) == (l.Budget == nil):
+		check.Fail("deadline", "want either a deadline or a budget")
+	case l.Deadline != nil:
+		check.AtLeast("deadline", *l.Deadline, 0)
+	default:
+		check.AtLeast("budget", *l.Budget, 0)
+	}
+	mapSlots := min(maps, l.MaxMapSlots)
+	if l.MaxReduces > maxPairs || mapSlots > maxPairs/max(1, l.MaxReduces) {
+		check.Fail("R_max", "%d reduces with %d map slots: want at most %d pairs", l.MaxReduces, mapSlots, maxPairs)
+	}
+	if err := check.Err(); err != nil {
+		return CrespChoice{}, err
+	}
+
+	var best *CrespPlan
+	for m := 1; m <= mapSlots; m++ {
+		for r := 1; r <= l.MaxReduces; r++ {
+			p := CrespPlan{MapSlots: m, Reduces: r, Time: c.time(crespX(float64(maps), float64(m), float64(r)))}
+			p.Cost = l.PricePerSlotHour * float64(m+r) * p.Time / 3600
+			if l.Deadline != nil && p.Time > *l.Deadline || l.Budget != nil && p.Cost > *l.Budget {
+				continue
+			}
+			if best == nil || comparePlans(p, *best, l.Deadline != nil) < 0 {
+				best = &p
+			}
+		}
+	}
+	return CrespChoice{best != nil, best}, nil
+}
+
+// comparePlans orders by (cost, time) or (time, cost), then m+R, then m.
+func comparePlans(a, b CrespPlan, costFirst bool) int {
+	byCost, byTime := cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Time, b.Time)
+	if !costFirst {
+		byCost, byTime = byTime, byCost
+	}
+	return cmp.Or(byCost, byTime,
+		cmp.Compare(a.MapSlots+a.Reduces, b.MapSlots+b.Reduces), cmp.Compare(a.MapSlots, b.MapSlots))
+}

@@ -1,0 +1,102 @@
+package analytic
+
+import (
+	"errors"
+	"fmt"
+	"github.com/slotwave/slotwave/model"
+	"math"
+	"time"
+)
+
+// Provisioned is how many nodes, all like those of the question, a model takes
+// for a deadline by each of its estimates; 0: no number of them is enough.
+type Provisioned struct {
+	Model           string
+	Low, Mean, High int
+	Safe            int  // by Prediction.Safe
+	NoSafe          bool // Prediction.Safe is unknown
+	Err             error
+}
+
+// Provision finds for each model the smallest cluster that has the question's
+// one job done by a deadline (Khan et al., section 3; ARIA, section 4). Slots
+// come with nodes, so that the number of nodes is searched for.
+func Provision(q model.WhatIf, known Knowledge, deadline time.Duration) ([]Provisioned, error) {
+	if deadline <= 0 {
+		return nil, fmt.Errorf("deadline: %v: want more than 0", deadline)
+	}
+	var all []Provisioned
+	for _, m := range Predictors {
+		p := m.New(known)
+		x := Provisioned{Model: m.Name}
+		for _, e := range []struct {
+			to *int
+			of func(*model.Prediction) time.Duration
+		}{
+			{&x.Low, func(p *model.Prediction) time.Duration { return p.Low }},
+			{&x.Mean, func(p *model.Prediction) time.Duration { return p.Mean }},
+			{&x.High, func(p *model.Prediction) time.Duration { return p.High }},
+			{&x.Safe, func(p *model.Prediction) time.Duration {
+				if p.Safe == 0 {
+					x.NoSafe = true
+					return math.MaxInt64
+				}
+				return p.Safe
+			}},
+		} {
+			if *e.to, x.Err = NodesFor(p, q, e.of, deadline); x.Err != nil {
+				break
+			}
+		}
+		if x.Err != nil && !errors.Is(x.Err, model.ErrNotApplicable) {
+			return nil, fmt.Errorf("%s: %w", m.Name, x.Err)
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// NodesFor is the least number of nodes with which a predictor's estimate of the
+// question's one job meets the deadline, 0 if none does. More nodes than its
+// tasks have use for are not tried.
+func NodesFor(p model.Predictor, q model.WhatIf, estimate func(*model.Prediction) time.Duration, deadline time.Duration) (int, error) {
+	j, _, err := oneJob(&q)
+	if err != nil {
+		return 0, err
+	}
+	node := q.Cluster.Nodes[0]
+	for _, n := range q.Cluster.Nodes {
+		n.Name, n.Rack = node.Name, node.Rack
+		if n != node {
+			return 0, model.NotApplicable("nodes that are not alike")
+		}
+	}
+	most := 1
+	if node.MapSlots > 0 {
+		most = max(most, (j.Maps.Count+node.MapSlots-1)/node.MapSlots)
+	}
+	if node.ReduceSlots > 0 {
+		most = max(most, (j.Reduces.Count+node.ReduceSlots-1)/node.ReduceSlots)
+	}
+	meets := func(nodes int) (bool, error) {
+		answer, err := p.Predict(q.Resized(nodes))
+		return err == nil && estimate(&answer) <= deadline, err
+	}
+	if ok, err := meets(most); !ok {
+		return 0, err
+	}
+	low, high := 0, most // the deadline is missed with low, and met with high
+	for high-low > 1 {
+		mid := (low + high) / 2
+		ok, err := meets(mid)
+		switch {
+		case err != nil && !errors.Is(err, model.ErrNotApplicable):
+			return 0, err
+		case ok:
+			high = mid
+		default:
+			low = mid
+		}
+	}
+	return high, nil
+}

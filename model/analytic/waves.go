@@ -1,0 +1,110 @@
+package analytic
+
+import (
+	"math"
+	"slices"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// WaveJob is one job alone on its slots, without contention, heartbeats or task
+// overheads. Times in seconds.
+type WaveJob struct {
+	Maps        int       `json:"M"`
+	Reduces     int       `json:"R"`
+	MapSlots    int       `json:"S_M"`
+	ReduceSlots int       `json:"S_R"`
+	Map         []float64 `json:"map" input:"scalar"` // one for all, or one for each
+	Shuffle     float64   `json:"shuffle,omitzero"`
+	Sort        float64   `json:"sort,omitzero"`
+	Reduce      float64   `json:"reduce,omitzero"`
+	Slowstart   float64   `json:"slowstart,omitzero"` // mapred.reduce.slowstart.completed.maps, part, 0.05
+}
+
+// ReduceTimes are one reduce's start, shuffle end and end.
+type ReduceTimes [3]float64
+
+// WaveTimes is when the stages of a WaveJob end; waves are rounds of all slots.
+type WaveTimes struct {
+	MapEnd   float64 `json:"map_end"`
+	MapWaves int     `json:"map_waves"`
+	*WaveReduces
+	JobEnd float64 `json:"job_end"`
+}
+
+// WaveReduces is the reduce stage of a WaveTimes, nil for a map-only job.
+type WaveReduces struct {
+	Start float64     `json:"reduce_start"`
+	First ReduceTimes `json:"first_reduce"`
+	Last  ReduceTimes `json:"last_reduce"` // of the last wave
+	Waves int         `json:"reduce_waves"`
+}
+
+// Waves plays a job out in waves (after the what-if scheduler of Starfish,
+// BasicFIFOScheduler.java, without its heartbeats and set-up tasks). Tasks go in
+// order to the earliest free slot. A reduce that has fetched everything else
+// when the last map ends still needs that map's segment.
+func Waves(j WaveJob) (WaveTimes, error) {
+	if err := j.check(); err != nil {
+		return WaveTimes{}, err
+	}
+	need := max(1, int(fit.Ceil(j.Slowstart*float64(j.Maps))))
+	t := WaveTimes{MapWaves: wavesOf(j.Maps, j.MapSlots)}
+	var start float64 // when enough maps have ended
+	if len(j.Map) == 1 {
+		t.MapEnd = float64(t.MapWaves) * j.Map[0]
+		start = float64(wavesOf(need, j.MapSlots)) * j.Map[0]
+	} else {
+		ends := greedy(j.Map, j.MapSlots)
+		slices.Sort(ends)
+		t.MapEnd, start = ends[j.Maps-1], ends[need-1]
+	}
+	t.JobEnd = t.MapEnd
+	if j.Reduces == 0 {
+		return t, nil
+	}
+
+	// Reduces are alike, so that all of a wave run together. No first-wave
+	// reduce ends before the last map does: later waves only differ by a shift.
+	r := WaveReduces{Start: start, Waves: wavesOf(j.Reduces, j.ReduceSlots)}
+	r.First = j.reduceFrom(start, t.MapEnd)
+	r.Last = r.First
+	if r.Waves > 1 {
+		each := j.Shuffle + j.Sort + j.Reduce
+		r.Last = j.reduceFrom(r.First[2]+float64(float64(r.Waves-2)*each), t.MapEnd)
+	}
+	t.WaveReduces = &r
+	t.JobEnd = math.Max(t.JobEnd, r.Last[2])
+	return t, nil
+}
+
+// reduceFrom is one reduce that starts at t0.
+func (j *WaveJob) reduceFrom(t0, mapEnd float64) ReduceTimes {
+	shuffled := t0 + j.Shuffle
+	if t0 < mapEnd && j.Shuffle <= mapEnd-t0 {
+		shuffled = mapEnd + j.Shuffle/float64(j.Maps)
+	}
+	return ReduceTimes{t0, shuffled, shuffled + j.Sort + j.Reduce}
+}
+
+func wavesOf(tasks, slots int) int { return (tasks-1)/slots + 1 }
+
+func (j *WaveJob) check() error {
+	var c input.Check
+	c.Count("M", j.Maps, 1)
+	c.Count("R", j.Reduces, 0)
+	c.Count("S_M", j.MapSlots, 1)
+	c.List("map", j.Map, 1, 0)
+	if n := len(j.Map); n > 1 && n != j.Maps {
+		c.Fail("map", "%d durations for %d maps", n, j.Maps)
+	}
+	if j.Reduces > 0 {
+		c.Count("S_R", j.ReduceSlots, 1)
+		c.AtLeast("shuffle", j.Shuffle, 0)
+		c.AtLeast("sort", j.Sort, 0)
+		c.AtLeast("reduce", j.Reduce, 0)
+		c.Within("slowstart", j.Slowstart, 0, 1)
+	}
+	return c.Err()
+}

@@ -1,0 +1,374 @@
+package platform
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/optimize"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// knob is a number of a machine that calibration may turn; all disks are alike.
+type knob struct {
+	name string // its key in a platform file
+	of   func(*model.Machine) *float64
+}
+
+func knobs(m *model.Machine, contended bool) []knob {
+	list := []knob{
+		{"disk.read_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Read }},
+		{"disk.write_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Write }},
+		{"nic_mb", func(m *model.Machine) *float64 { return &m.NIC }},
+		{"cpu.hdfs_read_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSRead }},
+		{"cpu.hdfs_write_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSWrite }},
+		{"cpu.serde_record", func(m *model.Machine) *float64 { return &m.CPU.SerdeRecord }},
+		{"cpu.compare", func(m *model.Machine) *float64 { return &m.CPU.Compare }},
+		{"cpu.merge_record", func(m *model.Machine) *float64 { return &m.CPU.Merge }},
+		{"cpu.local_read_byte", func(m *model.Machine) *float64 { return &m.CPU.LocalRead }},
+		{"cpu.local_write_byte", func(m *model.Machine) *float64 { return &m.CPU.LocalWrite }},
+		{"cpu.fetch_byte", func(m *model.Machine) *float64 { return &m.CPU.Fetch }},
+		{"cpu.open_file", func(m *model.Machine) *float64 { return &m.CPU.Open }},
+		{"cpu.cold_records", func(m *model.Machine) *float64 { return &m.CPU.Cold }},
+	}
+	if contended {
+		switch m.Disks[0].Curve.Kind {
+		case model.LinearCurve, model.FloorCurve:
+			list = append(list, knob{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }})
+		case model.SeekCurve: // the seek counts for as much as its time against the chunk's
+			list = append(list, knob{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }})
+		}
+	}
+	return slices.DeleteFunc(list, func(k knob) bool { return *k.of(m) == 0 }) // has no scale
+}
+
+// Calibration is a machine found to show a measured profile.
+type Calibration struct {
+	Machine model.Machine
+	Knobs   []CalibratedKnob
+	Tangles [][]string // knobs that the profile tells only together
+	Phases  []CalibratedPhase
+	Runs    int // of the benchmark
+}
+
+// CalibratedKnob is one number of the machine.
+type CalibratedKnob struct {
+	Name         string
+	Start, Found float64
+	Error        float64 // standard error, as a part of it, if phases scatter as they do here but by 1 % at least
+}
+
+// CalibratedPhase tells how far simulated times are off, as parts of the measured
+// or of 100 ms, whichever is more.
+type CalibratedPhase struct {
+	Phase                   string
+	Points                  int // amounts of data
+	MeanBefore, MeanAfter   float64
+	WorstBefore, WorstAfter float64
+}
+
+// Bench runs the microbenchmarks on a machine.
+type Bench func(model.Machine) (PlatformProfile, error)
+
+const (
+	knobPrior = 0.02 // how far a point may be off for a knob to move by a factor of e where nothing tells it
+	leastOff  = 0.01 // of a point: no measurement is better
+	leastMS   = 100  // no difference counts relative to less, which is the time of starts
+	knownTo   = 0.1  // standard error up to which a knob is told
+	knobMost  = 5    // powers of e that a knob moves at most
+)
+
+// Calibrate looks for the rates, costs and, if the benchmarks have contention,
+// the curve of the disks with which they show the measured profile. It starts
+// from a machine, and leaves what the profile does not tell as near to it as can
+// be. The search is Newton's method on relative differences, Gauss' way.
+func Calibrate(measured PlatformProfile, start model.Machine, contended bool, bench Bench) (Calibration, error) {
+	if err := start.Check(); err != nil {
+		return Calibration{}, err
+	}
+	s := &calibrating{start: start, knobs: knobs(&start, contended), bench: bench}
+	var c input.Check
+	for _, name := range PlatformPhases {
+		i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == name })
+		if i < 0 {
+			c.Fail(name, "no rows of this phase")
+			continue
+		}
+		s.measured = append(s.measured, PhaseRows{name, typical(measured[i].Rows)})
+	}
+	if err := c.Err(); err != nil {
+		return Calibration{}, err
+	}
+	if i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == SortPhase }); i >= 0 {
+		s.measured = append(s.measured, PhaseRows{SortPhase, typical(measured[i].Rows)})
+	}
+	from := make([]float64, len(s.knobs))
+	before := s.at(from)
+	if s.err != nil {
+		return Calibration{}, s.err
+	}
+	x, err := s.search(contended)
+	if err != nil {
+		return Calibration{}, err
+	}
+	result := Calibration{Machine: s.machine(x), Runs: s.runs}
+	after := s.at(x)
+	result.Phases = s.phases(before, after)
+	s.identify(&result, x)
+	result.Runs = s.runs
+	return result, s.err
+}
+
+// search finds where the differences are least. Contention makes times jump and
+// leaves valleys beside the right one, for the most part along the curve of the
+// disks: slopes are then taken over longer steps, and from three curves.
+func (s *calibrating) search(contended bool) ([]float64, error) {
+	from, curves := make([]float64, len(s.knobs)), []float64{0}
+	s.step = 0.02
+	last := len(s.knobs) - 1
+	if contended {
+		s.step = 0.1
+		if strings.HasPrefix(s.knobs[last].name, "disk.curve.") {
+			curves = append(curves, -0.7, 0.7)
+		}
+	}
+	var best *optimize.Result
+	for _, curve := range curves {
+		from[last] = curve
+		found, err := optimize.Minimize(optimize.Problem{Func: s.cost, Grad: s.gradient, Hess: s.hessian}, from,
+			&optimize.Settings{Converger: &optimize.FunctionConverge{Absolute: 1e-7, Relative: 1e-2, Iterations: 2}},
+			&optimize.Newton{Linesearcher: &optimize.Backtracking{}})
+		if s.err != nil || found == nil {
+			return nil, errors.Join(s.err, err)
+		}
+		// Where the line search finds nothing better, the best so far is good.
+		if best == nil || found.F < best.F {
+			best = found
+		}
+	}
+	return best.X, nil
+}
+
+// typical is the mean time for each amount of data, without the outermost tenths.
+func typical(rows []PhaseRow) []PhaseRow {
+	rows = slices.Clone(rows)
+	slices.SortFunc(rows, func(a, b PhaseRow) int { return cmp.Or(cmp.Compare(a.MB, b.MB), cmp.Compare(a.MS, b.MS)) })
+	var means []PhaseRow
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].MB-rows[0].MB <= 1e-4*rows[0].MB {
+			n++
+		}
+		kept := rows[n/10 : n-n/10]
+		mean := PhaseRow{MB: rows[0].MB}
+		for _, r := range kept {
+			mean.MS += r.MS / float64(len(kept))
+		}
+		means = append(means, mean)
+		rows = rows[n:]
+	}
+	return means
+}
+
+// calibrating is a search. Its coordinates are the logarithms of what the knobs
+// are turned by.
+type calibrating struct {
+	start    model.Machine
+	knobs    []knob
+	measured []PhaseRows // typical times, in the order of PlatformPhases
+	bench    Bench
+	step     float64
+	runs     int
+	err      error
+
+	seen  []float64 // where rest was taken, and slope
+	rest  []float64 // relative differences
+	bent  []float64
+	slope *mat.Dense
+}
+
+func (s *calibrating) machine(x []float64) model.Machine {
+	m := s.start
+	m.Disks = slices.Clone(m.Disks)
+	for i, k := range s.knobs {
+		*k.of(&m) = *k.of(&s.start) * math.Exp(math.Max(-knobMost, math.Min(knobMost, x[i])))
+	}
+	for i := range m.Disks {
+		m.Disks[i] = m.Disks[0]
+	}
+	return m
+}
+
+// at is the relative differences from the measured times, phase by phase.
+func (s *calibrating) at(x []float64) []float64 {
+	if slices.Equal(x, s.seen) && s.seen != nil {
+		return s.rest
+	}
+	s.runs++
+	shown, err := s.bench(s.machine(x))
+	if err != nil {
+		s.err = errors.Join(s.err, err)
+		return nil
+	}
+	var rest []float64
+	for _, phase := range s.measured {
+		i := slices.IndexFunc(shown, func(r PhaseRows) bool { return r.Phase == phase.Phase })
+		if i < 0 {
+			s.err = fmt.Errorf("%s: the benchmarks show none", phase.Phase)
+			return nil
+		}
+		points := typical(shown[i].Rows)
+		for _, r := range phase.Rows {
+			rest = append(rest, (between(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
+		}
+	}
+	s.seen, s.rest = slices.Clone(x), rest
+	return rest
+}
+
+// between is the time for an amount of data, by a straight line through the
+// amounts beside it.
+func between(points []PhaseRow, mb float64) float64 {
+	if len(points) == 1 {
+		return points[0].MS
+	}
+	i := slices.IndexFunc(points[1:], func(p PhaseRow) bool { return p.MB >= mb })
+	if i < 0 {
+		i = len(points) - 2
+	}
+	a, b := points[i], points[i+1]
+	return math.Max(0, a.MS+float64((b.MS-a.MS)*(mb-a.MB)/(b.MB-a.MB)))
+}
+
+func (s *calibrating) cost(x []float64) float64 {
+	rest := s.at(x)
+	if s.err != nil {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for _, r := range rest {
+		sum += float64(r * r)
+	}
+	for _, v := range x {
+		sum += float64(knobPrior * knobPrior * v * v)
+	}
+	return sum / 2
+}
+
+// slopes is how the differences change with each knob.
+func (s *calibrating) slopes(x []float64) *mat.Dense {
+	if s.bent != nil && slices.Equal(x, s.bent) {
+		return s.slope
+	}
+	rest := slices.Clone(s.at(x))
+	j := mat.NewDense(max(1, len(rest)), len(x), nil)
+	for k := range x {
+		to := slices.Clone(x)
+		to[k] += s.step
+		moved := s.at(to)
+		if s.err != nil {
+			return j
+		}
+		for i := range rest {
+			j.Set(i, k, (moved[i]-rest[i])/s.step)
+		}
+	}
+	s.seen, s.rest = slices.Clone(x), rest
+	s.bent, s.slope = slices.Clone(x), j
+	return j
+}
+
+func (s *calibrating) gradient(grad, x []float64) {
+	j, rest := s.slopes(x), s.at(x)
+	for k := range grad {
+		grad[k] = float64(knobPrior * knobPrior * x[k])
+		for i := range rest {
+			grad[k] += float64(j.At(i, k) * rest[i])
+		}
+	}
+}
+
+func (s *calibrating) hessian(h *mat.SymDense, x []float64) {
+	j := s.slopes(x)
+	h.SymOuterK(1, j.T())
+	for k := range x {
+		h.SetSym(k, k, h.At(k, k)+knobPrior*knobPrior)
+	}
+}
+
+func (s *calibrating) phases(before, after []float64) []CalibratedPhase {
+	var list []CalibratedPhase
+	at := 0
+	for _, phase := range s.measured {
+		p := CalibratedPhase{Phase: phase.Phase}
+		for range phase.Rows {
+			b, a := math.Abs(before[at]), math.Abs(after[at])
+			p.MeanBefore, p.MeanAfter = p.MeanBefore+b, p.MeanAfter+a
+			p.WorstBefore, p.WorstAfter = math.Max(p.WorstBefore, b), math.Max(p.WorstAfter, a)
+			p.Points, at = p.Points+1, at+1
+		}
+		if p.Points > 0 {
+			p.MeanBefore, p.MeanAfter = p.MeanBefore/float64(p.Points), p.MeanAfter/float64(p.Points)
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+// identify tells how well the profile tells each knob: what the differences say
+// of it beside the others.
+func (s *calibrating) identify(c *Calibration, x []float64) {
+	j, rest := s.slopes(x), s.at(x)
+	if s.err != nil {
+		return
+	}
+	noise := 0.0
+	for _, r := range rest {
+		noise += float64(r * r)
+	}
+	noise = math.Max(leastOff, math.Sqrt(noise/math.Max(1, float64(len(rest)-len(x)))))
+	var curvature mat.SymDense
+	curvature.SymOuterK(1, j.T())
+	var axes mat.EigenSym
+	if !axes.Factorize(&curvature, true) {
+		s.err = errors.New("the slopes of the search have no decomposition")
+		return
+	}
+	var v mat.Dense
+	axes.VectorsTo(&v)
+	unsure := axes.Values(nil) // standard errors along the axes
+	for d, value := range unsure {
+		unsure[d] = noise / math.Sqrt(math.Max(value, 1e-18))
+	}
+	for k := range s.knobs {
+		sum := 0.0
+		for d, u := range unsure {
+			part := v.At(k, d) * u
+			sum += float64(part * part)
+		}
+		c.Knobs = append(c.Knobs, CalibratedKnob{s.knobs[k].name, *s.knobs[k].of(&s.start), *s.knobs[k].of(&c.Machine), math.Sqrt(sum)})
+	}
+	for d, u := range unsure {
+		if u <= knownTo {
+			continue
+		}
+		var names []string
+		for k := range s.knobs {
+			if math.Abs(v.At(k, d)) > 0.25 {
+				names = append(names, s.knobs[k].name)
+			}
+		}
+		if len(names) > 1 && !slices.ContainsFunc(c.Tangles, func(t []string) bool { return slices.Equal(t, names) }) {
+			c.Tangles = append(c.Tangles, names)
+		}
+	}
+}
+
+// Told reports whether the profile tells the knob.
+func (k *CalibratedKnob) Told() bool { return k.Error <= knownTo }

@@ -1,0 +1,59 @@
+package platform
+
+import (
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// SortPhase is the part of the shuffle that is left when all outputs are there. The
+// platform model has it in its shuffle; alone it tells merging from the network.
+const SortPhase = "sort"
+
+// Observe adds what a task that succeeded shows of the phases of the platform
+// model. The sort of a reduce is part of its shuffle, its waits for outputs are
+// not.
+func (p *PlatformProfile) Observe(a *workload.Attempt) {
+	if a.State != workload.Succeeded {
+		return
+	}
+	add := func(phase string, bytes int64, waits time.Duration, phases ...workload.Phase) {
+		t := -waits
+		for _, ph := range phases {
+			t += a.Phases[ph]
+		}
+		p.Add(phase, PhaseRow{float64(bytes) / mibP, 1000 * t.Seconds()})
+	}
+	switch a.Kind {
+	case workload.Map:
+		add("read", a.InBytes, 0, workload.PhaseRead)
+		add("collect", a.OutBytes, 0, workload.PhaseCollect)
+		add("spill", a.OutBytes, 0, workload.PhaseSpill)
+		add("merge", a.OutBytes, 0, workload.PhaseMerge)
+	case workload.Reduce:
+		add("shuffle", a.InBytes, a.WaitFetch, workload.PhaseShuffle, workload.PhaseMerge)
+		add("write", a.OutBytes, 0, workload.PhaseWrite)
+		add(SortPhase, a.InBytes, 0, workload.PhaseMerge)
+	}
+}
+
+// BenchmarkRow is the bytes of a row of the microbenchmark.
+const BenchmarkRow = 100
+
+// Benchmark is the job of a grid point on rows of so many bytes. Its program
+// does nothing; the map emits as many rows as the selectivity says.
+func (g GridPoint) Benchmark(row float64) (workload.Job, model.Program, error) {
+	data, err := g.Data()
+	j := workload.Job{
+		Maps:    workload.MapTasks{Count: g.Maps, InputBytes: int64(data.Read * mibP * float64(g.Maps))},
+		Reduces: workload.ReduceTasks{Count: g.Reduces},
+	}
+	p := model.Program{Data: taskplan.HerodotouData{
+		InputPairWidth: row, RecsPerGroup: 1,
+		MapSizeSel: g.MapSel, MapRecsSel: g.MapSel, ReduceSizeSel: 1, ReduceRecsSel: 1,
+		CombineSizeSel: 1, CombineRecsSel: 1,
+	}}
+	return j, p, err
+}

@@ -1,0 +1,493 @@
+package platform
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// Work is what one task does with its data, as far as phases may depend on it:
+// bytes in MiB, records in millions. A task has the work of its kind.
+type Work struct {
+	InMB, InRecords   float64 // of a map
+	OutMB, OutRecords float64 // before the combiner
+	Spills            float64
+	SpillMB           float64 // that the spills wrote: combined, compressed
+	SpillRecords      float64
+	Compares          float64 // millions of comparisons of the sort (Herodotou, eq. 20)
+
+	ShuffleMB, ShuffleRecords float64 // of a reduce, as fetched
+	Fetches                   float64
+	MergedMB, MergedRecords   float64 // of these, merged to disk in the background
+	WriteMB, WriteRecords     float64
+
+	// The parts of a reduce's copies, of its merges before the reduce function and
+	// of what follows that go on while other tasks of the node are at work.
+	CopiesBeside, MergesBeside, WriteBeside float64
+}
+
+// MB is what the platform model takes a phase's time from.
+func (w *Work) MB(phase string) float64 {
+	switch phase {
+	case "read":
+		return w.InMB
+	case "shuffle":
+		return w.ShuffleMB
+	case "write":
+		return w.WriteMB
+	}
+	return w.OutMB
+}
+
+// WorkTerm is a part of a phase's time, in proportion to something of its work.
+type WorkTerm struct {
+	Name string
+	Of   func(*Work) float64
+}
+
+// merged is what a map merges: nothing of one spill.
+func (w *Work) merged(v float64) float64 {
+	if w.Spills > 1 {
+		return v
+	}
+	return 0
+}
+
+// workTerms are what each phase may depend on. Roots stand for the first
+// records of a JVM, which are slow until its compiler has seen them.
+var workTerms = map[string][]WorkTerm{
+	"read": {
+		{"1", one}, {"MB", func(w *Work) float64 { return w.InMB }}, {"records", func(w *Work) float64 { return w.InRecords }},
+	},
+	"collect": {
+		{"1", one}, {"MB", func(w *Work) float64 { return w.OutMB }},
+		{"records", func(w *Work) float64 { return w.OutRecords }}, {"root of records", func(w *Work) float64 { return math.Sqrt(w.OutRecords) }},
+	},
+	"spill": {
+		{"1", one}, {"spills", func(w *Work) float64 { return w.Spills }}, {"MB written", func(w *Work) float64 { return w.SpillMB }},
+		{"records written", func(w *Work) float64 { return w.SpillRecords }}, {"comparisons", func(w *Work) float64 { return w.Compares }},
+		{"root of records", func(w *Work) float64 { return math.Sqrt(w.OutRecords) }},
+		{"root of records written", func(w *Work) float64 { return math.Sqrt(w.SpillRecords) }},
+	},
+	"merge": {
+		{"1", one}, {"merging", func(w *Work) float64 { return w.merged(1) }}, {"spills merged", func(w *Work) float64 { return w.merged(w.Spills) }},
+		{"MB merged", func(w *Work) float64 { return w.merged(w.SpillMB) }}, {"records merged", func(w *Work) float64 { return w.merged(w.SpillRecords) }},
+		{"root of records merged", func(w *Work) float64 { return w.merged(math.Sqrt(w.SpillRecords)) }},
+	},
+	copies: {
+		{"1", one}, {"fetches", func(w *Work) float64 { return w.Fetches }},
+		{"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"root of MB", func(w *Work) float64 { return math.Sqrt(w.ShuffleMB) }},
+	},
+	merges: {
+		{"1", one}, {"MB merged", func(w *Work) float64 { return w.ShuffleMB }},
+		{"records merged", func(w *Work) float64 { return w.ShuffleRecords }}, {"root of records merged", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
+	},
+	"shuffle": {
+		{"1", one}, {"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"records", func(w *Work) float64 { return w.ShuffleRecords }},
+		{"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
+		{"MB merged", func(w *Work) float64 { return w.MergedMB }}, {"records merged", func(w *Work) float64 { return w.MergedRecords }},
+	},
+	// Reading what was merged, record by record, for the reduce function.
+	"input": {
+		{"1", one}, {"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"root of MB", func(w *Work) float64 { return math.Sqrt(w.ShuffleMB) }},
+		{"records", func(w *Work) float64 { return w.ShuffleRecords }}, {"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
+	},
+	"write": {
+		{"1", one}, {"MB", func(w *Work) float64 { return w.WriteMB }}, {"root of MB", func(w *Work) float64 { return math.Sqrt(w.WriteMB) }},
+		{"records", func(w *Work) float64 { return w.WriteRecords }}, {"root of records", func(w *Work) float64 { return math.Sqrt(w.WriteRecords) }},
+	},
+}
+
+// The parts of a shuffle: fetching map outputs, and merging all of them once,
+// in the background or in the sort.
+const (
+	copies = "copies"
+	merges = "merges"
+)
+
+// besides is the part of a phase that goes on beside other tasks.
+var besides = map[string]func(*Work) float64{
+	copies:  func(w *Work) float64 { return w.CopiesBeside },
+	merges:  func(w *Work) float64 { return w.MergesBeside },
+	"input": func(w *Work) float64 { return w.WriteBeside },
+	"write": func(w *Work) float64 { return w.WriteBeside },
+}
+
+// contended is the terms of a phase that takes so much longer where others are at
+// work.
+func contended(phase string, slower float64) []WorkTerm {
+	terms := slices.Clone(workTerms[phase])
+	for i, t := range terms {
+		if slower > 0 {
+			terms[i] = WorkTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*besides[phase](w))) }}
+		}
+	}
+	return terms
+}
+
+func one(*Work) float64 { return 1 }
+
+// WorkRow is one measurement of a phase. Rows of one group are alike, such as
+// the tasks of one run.
+type WorkRow struct {
+	Work
+	MS    float64
+	Group string
+
+	Copies, Merges float64 // ms in each part of a shuffle, which may overlap; 0: not known
+}
+
+// WorkModel is the time of a phase in ms as a sum of terms, none negative.
+type WorkModel struct {
+	Terms []WorkTerm
+	B     []float64 // ms per unit of each term
+	BIC   float64
+
+	fetching int // terms that are those of a shuffle's copies; 0: not told apart
+
+	Slower  []Slower // where other tasks are at work
+	Retried float64  // part of the rows that waited retryMS more than the terms say
+}
+
+// Slower is by which part the terms of a phase are larger while other tasks of
+// the node are at work.
+type Slower struct {
+	Phase string
+	By    float64
+}
+
+// retryMS is how long a closed file waits before the NameNode is asked again
+// whether its last block has arrived (DFSClient.DFSOutputStream.closeInternal).
+const retryMS = 400
+
+// At is the phase's time in ms.
+func (m *WorkModel) At(w *Work) float64 { return m.terms(w, 0, len(m.Terms)) }
+
+// Copies is the part of a shuffle that is not merging, if it is told apart; else
+// all of it.
+func (m *WorkModel) Copies(w *Work) float64 {
+	if m.fetching == 0 {
+		return m.At(w)
+	}
+	return m.terms(w, 0, m.fetching)
+}
+
+func (m *WorkModel) terms(w *Work, from, to int) float64 {
+	ms := 0.0
+	for i := from; i < to; i++ {
+		ms += float64(m.B[i] * m.Terms[i].Of(w))
+	}
+	return ms
+}
+
+// Mean is At and the waits that befall some of the rows alone.
+func (m *WorkModel) Mean(w *Work) float64 { return m.At(w) + float64(m.Retried*retryMS) }
+
+// String is the sum, as in 2 × MB + 30 × 1.
+func (m *WorkModel) String() string {
+	var terms []string
+	for i, t := range m.Terms {
+		terms = append(terms, fmt.Sprintf("%.3g × %s", m.B[i], t.Name))
+	}
+	text := strings.Join(terms, " + ")
+	for _, s := range m.Slower {
+		text += fmt.Sprintf("; %s %.0f %% longer beside others", s.Phase, 100*s.By)
+	}
+	if m.Retried > 0 {
+		text += fmt.Sprintf("; %.0f %% wait %d ms more", 100*m.Retried, retryMS)
+	}
+	return text
+}
+
+// Sought is what a model is to predict.
+type Sought int
+
+// What rows take on average, and what most of them take: a pause that befalls a
+// task now and then is no part of the latter.
+const (
+	Mean Sought = iota
+	Typical
+)
+
+// leastRows can be fitted.
+const leastRows = 3
+
+// FitWork chooses the terms of a phase one by one as long as the BIC falls, and
+// fits them, none negative, by reweighting: residuals count relative to the
+// prediction, and large ones less (huber), or not at all (bisquare, from twice the
+// scatter on) where the typical row is sought.
+func FitWork(phase string, rows []WorkRow, what Sought) (WorkModel, error) {
+	_, known := workTerms[phase]
+	var c input.Check
+	if !known {
+		c.Fail("phase", "unknown %q%s", phase, input.Suggest(phase, PlatformPhases[:]))
+	}
+	if len(rows) < leastRows {
+		c.Fail(phase, "%d rows: want %d or more", len(rows), leastRows)
+	}
+	for i := range rows {
+		c.AtLeast(fmt.Sprintf("%s[%d].duration_ms", phase, i), rows[i].MS, 0)
+	}
+	if err := c.Err(); err != nil {
+		return WorkModel{}, err
+	}
+	if phase == "shuffle" {
+		if fetched, merged := told(rows); fetched != nil && merged != nil {
+			return fitShuffle(fetched, merged, what)
+		}
+	}
+	best := WorkModel{BIC: math.Inf(1)}
+	for _, by := range slowdowns {
+		choose := chooseTerms
+		if phase == "write" {
+			choose = chooseRetried
+		}
+		m, err := choose(contended(phase, by), rows, what)
+		if err != nil {
+			return m, fmt.Errorf("%s: %w", phase, err)
+		}
+		if by > 0 {
+			m.BIC += fit.Log(float64(len(rows)))
+			m.Slower = []Slower{{phase, by}}
+		}
+		if m.BIC < best.BIC {
+			best = m
+		}
+		if besides[phase] == nil {
+			break
+		}
+	}
+	return best, nil
+}
+
+// slowdowns are what is tried for what others at work cost.
+var slowdowns = []float64{0, 0.5, 1, 1.5, 2}
+
+// told are the rows that know how long their copies and their merges took, none
+// where these are fewer than half of those that may know. Where merges ran in the
+// background, copies stood still for want of memory, so that their time tells
+// nothing.
+func told(rows []WorkRow) (fetched, merged []WorkRow) {
+	free := 0 // rows whose copies did not stand still
+	for _, r := range rows {
+		if r.MergedMB == 0 {
+			if free++; r.Copies > 0 {
+				r.MS = r.Copies
+				fetched = append(fetched, r)
+			}
+		}
+		if r.Merges > 0 {
+			r.MS = r.Merges
+			merged = append(merged, r)
+		}
+	}
+	return orNone(fetched, free), orNone(merged, len(rows))
+}
+
+func orNone(own []WorkRow, all int) []WorkRow {
+	if len(own) < leastRows || 2*len(own) < all {
+		return nil
+	}
+	return own
+}
+
+// fitShuffle fits both parts of a shuffle.
+func fitShuffle(fetched, merged []WorkRow, what Sought) (WorkModel, error) {
+	var both WorkModel
+	for i, own := range [][]WorkRow{fetched, merged} {
+		part := []string{copies, merges}[i]
+		m, err := FitWork(part, own, what)
+		if err != nil {
+			return both, err
+		}
+		if part == copies {
+			both.fetching = len(m.Terms)
+		}
+		both.Terms, both.B = append(both.Terms, m.Terms...), append(both.B, m.B...)
+		both.Slower, both.BIC = append(both.Slower, m.Slower...), both.BIC+m.BIC
+	}
+	return both, nil
+}
+
+// chooseRetried is chooseTerms for a phase some of whose rows waited for a retry:
+// those that are nearer to the prediction without it. Where it is less than what
+// scatters anyway it is not looked for.
+func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Sought) (m WorkModel, err error) {
+	const rounds = 3
+	once, found := slices.Clone(rows), -1.0
+	for range rounds {
+		if m, err = chooseTerms(candidates, once, what); err != nil {
+			return m, err
+		}
+		var retried, seen float64
+		for i, r := range rows {
+			at := m.At(&r.Work)
+			if once[i].MS = r.MS; retryMS < hardResidue*at {
+				continue
+			}
+			seen++
+			if r.MS > retryMS && r.MS-at > retryMS/2 {
+				once[i].MS -= retryMS
+				retried++
+			}
+		}
+		if m.Retried = retried / math.Max(1, seen); retried == found {
+			break
+		}
+		found = retried
+	}
+	return m, nil
+}
+
+// chooseTerms takes one of the candidates after the other as long as the BIC
+// falls.
+func chooseTerms(candidates []WorkTerm, rows []WorkRow, what Sought) (WorkModel, error) {
+	best := WorkModel{BIC: math.Inf(1)}
+	for {
+		next := best
+		for _, t := range candidates {
+			if slices.ContainsFunc(best.Terms, func(x WorkTerm) bool { return x.Name == t.Name }) {
+				continue
+			}
+			m, err := fitTerms(append(slices.Clone(best.Terms), t), rows, what)
+			if errors.Is(err, fit.ErrSingular) {
+				continue
+			}
+			if err != nil {
+				return WorkModel{}, err
+			}
+			if m.BIC < next.BIC && !slices.Contains(m.B, 0) {
+				next = m
+			}
+		}
+		if len(next.Terms) == len(best.Terms) {
+			break
+		}
+		best = next
+	}
+	if len(best.Terms) == 0 {
+		return best, fit.ErrSingular
+	}
+	return best, nil
+}
+
+const (
+	workRounds  = 20
+	leastTime   = 1.0 // ms; the resolution of the clocks
+	hardResidue = 0.5 // of the prediction: what counts for the BIC at most
+)
+
+// fitTerms fits given terms. What is typical of rows is found from the mean on,
+// by leaving out rows that are too far from it.
+func fitTerms(terms []WorkTerm, rows []WorkRow, what Sought) (WorkModel, error) {
+	m := WorkModel{Terms: terms}
+	of := make([][]float64, len(rows))
+	x, y := make([][]float64, len(rows)), make([]float64, len(rows))
+	weight, rest, sizes := make([]float64, len(rows)), make([]float64, len(rows)), make([]float64, len(rows))
+	for i := range rows {
+		of[i], x[i], weight[i] = make([]float64, len(terms)), make([]float64, len(terms)), 1/math.Max(leastTime, rows[i].MS)
+		for k, t := range terms {
+			of[i][k] = t.Of(&rows[i].Work)
+		}
+	}
+	const huber, bisquare, normalMAD, settled = 1.345, 2, 0.6745, 1e-3
+	for _, w := range []Sought{Mean, Typical} {
+		if w > what {
+			break
+		}
+		var before []float64
+		for range workRounds {
+			for i := range rows {
+				for k, v := range of[i] {
+					x[i][k] = v * weight[i]
+				}
+				y[i] = rows[i].MS * weight[i]
+			}
+			var err error
+			if m.B, err = fit.NonNegative(x, y); err != nil {
+				return m, err
+			}
+			for i := range rows {
+				at := 0.0
+				for k, v := range of[i] {
+					at += float64(m.B[k] * v)
+				}
+				at = math.Max(leastTime, at)
+				rest[i] = (rows[i].MS - at) / at
+				sizes[i] = math.Abs(rest[i])
+				weight[i] = 1 / at
+			}
+			if slices.EqualFunc(m.B, before, func(a, b float64) bool { return math.Abs(a-b) <= settled*math.Abs(a) }) {
+				break
+			}
+			before = m.B
+			slices.Sort(sizes)
+			scale := math.Max(1e-6, sizes[len(sizes)/2]/normalMAD)
+			for i := range rows {
+				u := math.Abs(rest[i]) / scale
+				if w == Mean {
+					weight[i] *= math.Sqrt(math.Min(1, huber/math.Max(1e-12, u)))
+				} else {
+					u /= bisquare
+					weight[i] *= math.Max(1e-3, 1-float64(u*u))
+				}
+			}
+		}
+	}
+	sum, n := 0.0, float64(len(rows))
+	for i := range rows {
+		r := math.Min(hardResidue, math.Abs(rest[i]))
+		sum += float64(r * r)
+	}
+	m.BIC = float64(n*fit.Log(math.Max(sum, 1e-12)/n)) + float64(float64(len(terms))*fit.Log(n))
+	return m, nil
+}
+
+// CrossWork predicts each row by the typical one of a model fitted to the rows of
+// all other groups.
+func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
+	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
+		m, err := FitWork(phase, others, Typical)
+		return m.At, err
+	})
+}
+
+// CrossLines does the same with the lines of the platform model.
+func CrossLines(phase string, rows []WorkRow, o PlatformOptions) ([]float64, error) {
+	o = o.withDefaults()
+	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
+		lines := make([]PhaseRow, len(others))
+		for i := range others {
+			lines[i] = PhaseRow{others[i].MB(phase), others[i].MS}
+		}
+		f, err := fitPhase(lines, o, slices.Contains(o.TwoLines, phase))
+		return func(w *Work) float64 { return f.Model.At(w.MB(phase)) }, err
+	})
+}
+
+// cross leaves each group out of a fit in turn, and predicts it.
+func cross(rows []WorkRow, fit func([]WorkRow) (func(*Work) float64, error)) ([]float64, error) {
+	predicted := make([]float64, len(rows))
+	done := map[string]bool{}
+	for _, r := range rows {
+		if done[r.Group] {
+			continue
+		}
+		done[r.Group] = true
+		at, err := fit(slices.DeleteFunc(slices.Clone(rows), func(x WorkRow) bool { return x.Group == r.Group }))
+		if err != nil {
+			return nil, fmt.Errorf("without %s: %w", r.Group, err)
+		}
+		for i := range rows {
+			if rows[i].Group == r.Group {
+				predicted[i] = at(&rows[i].Work)
+			}
+		}
+	}
+	return predicted, nil
+}

@@ -1,0 +1,228 @@
+package taskplan
+
+import (
+	"math"
+	"slices"
+)
+
+// Shuffle is a reduce task while it collects map outputs: what goes to memory
+// and what to disk, which fetches wait for memory, and when merges begin
+// (ReduceTask.ReduceCopier of 0.20.2 and 1.x). Its caller owns the time: it
+// reserves, fetches and merges, and asks after each event whether a merge is
+// due. One merge in memory and one on disk run at a time.
+type Shuffle struct {
+	limit, single float64 // bytes of memory for all outputs, and from which on one goes to disk
+	mergeAt       float32 // part of limit
+	mergeCount    int
+	stalledAt     float64 // copiers
+	factor        int
+	retain        float64 // bytes that may stay in memory for the reduce
+
+	maps    int     // outputs in all
+	fetched int     // outputs
+	used    float64 // bytes reserved
+	full    float64 // bytes of outputs that are fetched and not freed
+	closed  int     // and their number
+	stalled int     // copiers waiting for memory
+
+	memory []Segment // fetched and not in a merge, in that order
+	disk   []Segment // by size
+
+	inMemMerging, onDiskMerging, over bool
+
+	ShuffleCounts
+}
+
+// ShuffleCounts are the fetches and background merges of a reduce.
+type ShuffleCounts struct {
+	InMemFetches, OnDiskFetches int
+	InMemMerges, OnDiskMerges   int
+}
+
+// singleLimit and stalledPart are constants of ShuffleRamManager.
+const (
+	singleLimit = 0.25 // of the memory limit
+	stalledPart = 0.75 // of the copiers
+)
+
+// NewShuffle is a reduce of a job of so many maps before its first fetch.
+func (c *TaskConf) NewShuffle(maps int) Shuffle {
+	// The framework computes in single precision.
+	heap := float32(min(c.ReduceHeap, math.MaxInt32))
+	limit := math.Floor(float64(heap * float32(c.ShuffleInBuf)))
+	return Shuffle{
+		limit:      limit,
+		single:     math.Floor(limit * singleLimit),
+		mergeAt:    float32(c.ShuffleMerge),
+		mergeCount: c.InMemMergeThr,
+		stalledAt:  stalledPart * float64(c.ParallelCopies),
+		factor:     c.SortFactor,
+		retain:     math.Floor(float64(float32(c.ReduceHeap) * float32(c.ReduceInBuf))),
+		maps:       maps,
+	}
+}
+
+// InMemory reports whether a map output is fetched into memory; else it goes to
+// disk and needs no reservation.
+func (s *Shuffle) InMemory(out Segment) bool { return out.Raw < s.single }
+
+// Memory is the bytes for all outputs in memory.
+func (s *Shuffle) Memory() float64 { return s.limit }
+
+// Reserve asks for the memory of an output. Without it the copier is stalled
+// until Retry succeeds.
+func (s *Shuffle) Reserve(out Segment) bool {
+	if s.used+out.Raw > s.limit {
+		s.stalled++
+		return false
+	}
+	s.used += out.Raw
+	return true
+}
+
+// Retry is Reserve for a stalled copier.
+func (s *Shuffle) Retry(out Segment) bool {
+	s.stalled--
+	return s.Reserve(out)
+}
+
+// Abandon ends a fetch into memory whose source is lost; stalled: before it had
+// its memory.
+func (s *Shuffle) Abandon(out Segment, stalled bool) {
+	if stalled {
+		s.stalled--
+	} else {
+		s.used -= out.Raw
+	}
+}
+
+// Copied counts an output that has arrived in memory. A merge that begins before
+// Listed does not take it, though it may have been the cause: in the framework
+// two threads race for that.
+func (s *Shuffle) Copied(out Segment) {
+	s.full += out.Raw
+	s.closed++
+}
+
+// Listed hands an output in memory to the next merge.
+func (s *Shuffle) Listed(out Segment) {
+	s.InMemFetches++
+	s.memory = append(s.memory, out)
+	s.fetched++
+}
+
+// Stored takes an output that has arrived on disk.
+func (s *Shuffle) Stored(out Segment) {
+	s.OnDiskFetches++
+	s.store(out)
+	s.fetched++
+}
+
+func (s *Shuffle) store(file Segment) {
+	i, _ := slices.BinarySearchFunc(s.disk, file, bySize)
+	s.disk = slices.Insert(s.disk, i, file)
+}
+
+// InMemMerge begins the merge of everything that is in memory, if one is due
+// (ShuffleRamManager.waitForDataToMerge), and returns its inputs. The caller
+// frees each of them as it is used up, and ends with InMemMerged.
+func (s *Shuffle) InMemMerge() []Segment {
+	full := float32(s.full)/float32(s.limit) >= s.mergeAt && s.closed >= 2
+	many := s.mergeCount > 0 && s.closed >= s.mergeCount
+	last := s.fetched > 0 && s.Missing() > 0 && s.stalled >= s.Missing()
+	stalled := float64(s.stalled) >= s.stalledAt || last
+	if s.inMemMerging || s.over || len(s.memory) == 0 || !full && !many && !stalled {
+		return nil
+	}
+	return s.takeMemory()
+}
+
+func (s *Shuffle) takeMemory() []Segment {
+	s.inMemMerging = true
+	s.InMemMerges++
+	inputs := s.memory
+	s.memory = make([]Segment, 0, len(inputs)) // the next merge will have about as many
+	return inputs
+}
+
+// Free gives back the memory of an output that a merge has used up. Stalled
+// copiers may then retry.
+func (s *Shuffle) Free(out Segment) {
+	s.used -= out.Raw
+	s.full -= out.Raw
+	s.closed--
+}
+
+// InMemMerged ends the merge in memory with the file it wrote.
+func (s *Shuffle) InMemMerged(file Segment) {
+	s.inMemMerging = false
+	s.store(file)
+}
+
+// OnDiskMerge begins the merge of the smallest files, if 2F-1 are on disk
+// (ReduceCopier.LocalFSMerger), and returns its inputs.
+func (s *Shuffle) OnDiskMerge() []Segment {
+	if s.onDiskMerging || s.over || len(s.disk) < 2*s.factor-1 {
+		return nil
+	}
+	s.onDiskMerging = true
+	s.OnDiskMerges++
+	inputs := slices.Clone(s.disk[:s.factor])
+	s.disk = s.disk[s.factor:]
+	return inputs
+}
+
+// OnDiskMerged ends the merge on disk with the file it wrote.
+func (s *Shuffle) OnDiskMerged(file Segment) {
+	s.onDiskMerging = false
+	s.store(file)
+}
+
+// Close ends the shuffle: no further merge begins. The framework does so when the
+// last output is there and the thread that asks for events has ended, up to one
+// second later.
+func (s *Shuffle) Close() { s.over = true }
+
+// Done reports whether the shuffle is closed and no merge runs.
+func (s *Shuffle) Done() bool { return s.over && !s.inMemMerging && !s.onDiskMerging }
+
+// Missing is the number of outputs not fetched yet.
+func (s *Shuffle) Missing() int { return s.maps - s.fetched }
+
+// Sort is what is left to merge after the shuffle.
+type Sort struct {
+	Evicted  []Segment   // from memory into one file, if Evict
+	Evict    bool        // else they join the first pass
+	Passes   [][]Segment // each writes a file
+	InMemory int         // inputs of the first pass that are in memory
+	Last     []Segment   // files that the reduce reads
+	Retained []Segment   // outputs that the reduce reads from memory
+}
+
+// Sort plans the sort phase (ReduceCopier.createKVIterator): what exceeds
+// mapred.job.reduce.input.buffer.percent leaves memory, then the files are
+// merged until one pass is left for the reduce. merged sums up what is merged.
+func (s *Shuffle) Sort(merged func([]Segment) Segment) Sort {
+	var out Sort
+	full := total(s.memory).Raw
+	n := 0
+	for ; full > s.retain && n < len(s.memory); n++ {
+		full -= s.memory[n].Raw
+	}
+	out.Evicted, out.Retained = s.memory[:n], s.memory[n:]
+	files := slices.Clone(s.disk)
+	switch {
+	case n == 0:
+	case len(files) < s.factor:
+		out.Evict = true
+		files = append(files, merged(out.Evicted))
+		slices.SortStableFunc(files, bySize)
+	default:
+		out.InMemory = n
+		files = append(slices.Clone(out.Evicted), files...)
+	}
+	if len(files) > 0 {
+		out.Passes, out.Last = mergeToFactor(files, s.factor, out.InMemory, merged)
+	}
+	return out
+}
