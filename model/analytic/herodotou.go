@@ -61,7 +61,10 @@ type HerodotouOptions struct {
 
 // used is what of the statistics the job's equations use.
 func (h *Herodotou) used() taskplan.Used {
-	return taskplan.Used{h.Reducers > 0, h.UseCombine, h.InCompressed, h.IntermCompressed, h.OutCompressed}
+	return taskplan.Used{
+		Reduces: h.Reducers > 0, Combiner: h.UseCombine,
+		InCompressed: h.InCompressed, IntermCompressed: h.IntermCompressed, OutCompressed: h.OutCompressed,
+	}
 }
 
 // check reports everything that is wrong with the parameters.

@@ -223,7 +223,7 @@ func (g *grounds) job(j *workload.Job, p *AriaProfile, mapEnd, low, mean, high f
 
 // phaseOf is the mean time of a phase, seconds.
 func phaseOf(k workload.Kind, ph workload.Phase, s float64) model.PhaseTime {
-	return model.PhaseTime{k, ph, workload.Seconds(s)}
+	return model.PhaseTime{Kind: k, Phase: ph, Time: workload.Seconds(s)}
 }
 
 // phases are the parts of a task that the profile tells apart.
