@@ -15,7 +15,7 @@ import (
 
 // Fitting says how a platform model is fitted.
 type Fitting struct {
-	Platform platform.PlatformOptions
+	Platform platform.FitOptions
 	Heap     string              // -Xmx of a reduce, such as 700m: test the break expected in the shuffle; empty: do not
 	Break    platform.BreakSetup // what else decides on that break
 	Tasks    []string            // tables of measured tasks with their counters
@@ -29,13 +29,13 @@ func FitPlatform(name string, k Fitting) (*results.Fitting, error) {
 		return nil, err
 	}
 	defer file.Close()
-	profile, err := platform.ReadPlatformProfile(file)
+	profile, err := platform.ReadProfile(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	result := &results.Fitting{Title: filepath.Base(name)}
 	var fits []platform.PhaseFit
-	if result.Platform, fits, err = platform.FitPlatform(profile, k.Platform); err != nil {
+	if result.Platform, fits, err = platform.Fit(profile, k.Platform); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	tau, err := k.expectedBreak()
@@ -67,7 +67,7 @@ func (k *Fitting) fitTerms(result *results.Fitting) error {
 	if len(k.Tasks) == 0 {
 		return nil
 	}
-	for _, phase := range platform.PlatformPhases {
+	for _, phase := range platform.Phases {
 		rows := tasks[phase]
 		m, err := platform.FitWork(phase, rows, platform.Typical)
 		if err != nil {

@@ -42,7 +42,7 @@ func (k *KnowledgeFiles) Read() (analytic.Knowledge, []results.FileSum, error) {
 	}
 	err := errors.Join(
 		read(k.Platform, func(data []byte) error {
-			p, err := platform.ReadPlatform(data)
+			p, err := platform.ReadModel(data)
 			known.Platform = &p
 			return err
 		}),

@@ -68,7 +68,7 @@ func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Te
 	q := s.Runs[0].Question
 	q.Cluster.Replication = 3
 	bed := &Testbed{WhatIf: q}
-	bed.all, bed.shuffleOnly = platform.PlatformGrids()
+	bed.all, bed.shuffleOnly = platform.Grids()
 	return bed, nil
 }
 
@@ -87,7 +87,7 @@ func (b *Testbed) Job(j workload.Job, p model.Program) model.WhatIf {
 }
 
 // Profile runs the microbenchmarks on rows of the given bytes.
-func (b *Testbed) Profile(row float64) (platform.PlatformProfile, error) {
+func (b *Testbed) Profile(row float64) (platform.Profile, error) {
 	if !(row >= 1 && row <= 1<<20) {
 		return nil, fmt.Errorf("--row %v: want 1 byte to 1 MiB", row)
 	}
@@ -110,9 +110,9 @@ func (b *Testbed) Profile(row float64) (platform.PlatformProfile, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var all platform.PlatformProfile
+	var all platform.Profile
 	for i := range runs {
-		for _, p := range runs[i].PlatformProfile {
+		for _, p := range runs[i].Profile {
 			if i < len(first) || p.Phase == "shuffle" || p.Phase == platform.SortPhase {
 				for _, row := range p.Rows {
 					all.Add(p.Phase, row)
@@ -124,14 +124,14 @@ func (b *Testbed) Profile(row float64) (platform.PlatformProfile, error) {
 }
 
 // observer records what tasks show of the phases.
-type observer struct{ platform.PlatformProfile }
+type observer struct{ platform.Profile }
 
 func (o *observer) Attempt(a *workload.Attempt) { o.Observe(a) }
 
 // Calibrate finds the machine whose simulated benchmarks show the measured
 // profile.
-func (b *Testbed) Calibrate(measured platform.PlatformProfile, row float64) (platform.Calibration, error) {
-	return platform.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (platform.PlatformProfile, error) {
+func (b *Testbed) Calibrate(measured platform.Profile, row float64) (platform.Calibration, error) {
+	return platform.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (platform.Profile, error) {
 		return b.on(m).Profile(row)
 	})
 }
@@ -153,8 +153,8 @@ func CalibratedPlatform(c *platform.Calibration, profile, start string) *model.M
 	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
 		m.Assumed = append(m.Assumed, key+": as in "+start+"; the profile does not depend on it")
 	}
-	for i := range c.Knobs {
-		if k := &c.Knobs[i]; !k.Told() {
+	for i := range c.Parameters {
+		if k := &c.Parameters[i]; !k.Determined() {
 			m.Assumed = append(m.Assumed, k.Name+": the profile determines it only jointly with others; kept close to that of "+start)
 		}
 	}
@@ -172,16 +172,16 @@ func WriteCalibration(w io.Writer, c *platform.Calibration) error {
 			100*p.MeanBefore, 100*p.MeanAfter, 100*p.WorstBefore, 100*p.WorstAfter)
 	}
 	fmt.Fprintln(t, "\nvalue\tbefore\tafter\tstandard error")
-	for i := range c.Knobs {
-		k := &c.Knobs[i]
+	for i := range c.Parameters {
+		k := &c.Parameters[i]
 		known := fmt.Sprintf("%.1f %%", 100*k.Error)
-		if !k.Told() {
+		if !k.Determined() {
 			known = "not determined by the profile alone"
 		}
 		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
 	}
 	t.Flush()
-	for _, names := range c.Tangles {
+	for _, names := range c.Joint {
 		fmt.Fprintf(&text, "\nDetermined only jointly: %s\n", strings.Join(names, ", "))
 	}
 	fmt.Fprintf(&text, "\n%d runs of the benchmarks\n", c.Runs)

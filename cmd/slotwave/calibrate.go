@@ -59,7 +59,7 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return err
 	}
 	defer file.Close()
-	measured, err := platform.ReadPlatformProfile(file)
+	measured, err := platform.ReadProfile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

@@ -105,7 +105,7 @@ func (b testbed) with(m model.Machine) testbed {
 }
 
 // observer records what tasks show of the phases.
-type observer struct{ platform.PlatformProfile }
+type observer struct{ platform.Profile }
 
 func (o *observer) Attempt(a *workload.Attempt) { o.Observe(a) }
 

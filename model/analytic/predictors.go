@@ -15,7 +15,7 @@ import (
 // to measurements of the platform or to earlier runs. What is nil or empty is
 // not known.
 type Knowledge struct {
-	Platform   *platform.Platform   // of zhang
+	Platform   *platform.Model      // of zhang
 	Statistics *HerodotouStatistics // of the job
 	Runs       []HPRun              // of the job, for hp
 	History    *IHPHistory          // of the job, for ihp

@@ -16,7 +16,7 @@ import (
 
 // PlatformPhases are the phases of the platform model (Zhang, Cherkasova and
 // Loo, ICPE 2013), in the order of a task's life.
-var PlatformPhases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
+var Phases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
 
 // PhaseData is one value per phase, in the order of PlatformPhases: MB of one
 // task.
@@ -39,7 +39,7 @@ type GridPoint struct {
 
 // PlatformGrids are the two grids of the paper: 30 runs for all phases, 15 more
 // that reach far for the shuffle.
-func PlatformGrids() (first, shuffle []GridPoint) {
+func Grids() (first, shuffle []GridPoint) {
 	for _, mb := range []float64{2, 4, 8, 16, 32, 64} {
 		for _, sel := range []float64{0.2, 0.6, 1.0, 1.4, 1.8} {
 			first = append(first, GridPoint{mb, sel, 40, 40})
@@ -122,10 +122,10 @@ type PhaseRows struct {
 
 // PlatformProfile holds the measurements of each phase. It may have more phases
 // than the platform model.
-type PlatformProfile []PhaseRows
+type Profile []PhaseRows
 
 // Add appends a measurement to a phase, which is new if it is not there yet.
-func (p *PlatformProfile) Add(phase string, row PhaseRow) {
+func (p *Profile) Add(phase string, row PhaseRow) {
 	i := slices.IndexFunc(*p, func(r PhaseRows) bool { return r.Phase == phase })
 	if i < 0 {
 		i = len(*p)
@@ -138,7 +138,7 @@ var profileHeader = []string{"phase", "row", "data_mb", "duration_ms"}
 
 // ReadPlatformProfile reads a platform profile as CSV with the columns
 // phase,row,data_mb,duration_ms. Phases keep the order of their first rows.
-func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
+func ReadProfile(r io.Reader) (Profile, error) {
 	lines := csv.NewReader(r)
 	lines.FieldsPerRecord = len(profileHeader)
 	header, err := lines.Read()
@@ -148,7 +148,7 @@ func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
 	if !slices.Equal(header, profileHeader) {
 		return nil, fmt.Errorf("line 1: %q: want %s", strings.Join(header, ","), strings.Join(profileHeader, ","))
 	}
-	var p PlatformProfile
+	var p Profile
 	for {
 		fields, err := lines.Read()
 		if errors.Is(err, io.EOF) {
@@ -177,7 +177,7 @@ func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
 }
 
 // Write writes the profile as ReadPlatformProfile reads it.
-func (p PlatformProfile) Write(w io.Writer) error {
+func (p Profile) Write(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(profileHeader)
 	for _, phase := range p {
@@ -211,7 +211,7 @@ func (m PhaseModel) At(mb float64) float64 {
 }
 
 // Platform is the fitted platform model, in the order of PlatformPhases.
-type Platform struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
+type Model struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
 
 // PhaseFit tells how well one phase was fitted.
 type PhaseFit struct {
@@ -225,7 +225,7 @@ type PhaseFit struct {
 }
 
 // PlatformOptions choose how a platform profile is fitted.
-type PlatformOptions struct {
+type FitOptions struct {
 	Robust   fit.RobustOptions
 	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
 	TwoLines []string           // phases that may have two lines; nil: merge and shuffle
@@ -237,7 +237,7 @@ type PlatformOptions struct {
 	EqualSpread bool
 }
 
-func (o PlatformOptions) withDefaults() PlatformOptions {
+func (o FitOptions) withDefaults() FitOptions {
 	if o.TwoLines == nil {
 		// The paper has two for the shuffle; maps of one spill have nothing to merge.
 		o.TwoLines = []string{"merge", "shuffle"}
@@ -259,7 +259,7 @@ func (o PlatformOptions) withDefaults() PlatformOptions {
 // phase may have two and its rows, but for gross outliers, show them; each piece
 // is then fitted robustly for itself. It returns the platform and the fits of all
 // phases in the order of the profile.
-func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, error) {
+func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 	o = o.withDefaults()
 	var fits []PhaseFit
 	var c input.Check
@@ -271,22 +271,22 @@ func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, er
 		f.Phase = phase.Phase
 		fits = append(fits, f)
 	}
-	var all Platform
+	var all Model
 	for i, model := range []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write} {
-		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == PlatformPhases[i] })
+		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == Phases[i] })
 		if n < 0 {
-			c.Fail(PlatformPhases[i], "no rows of this phase")
+			c.Fail(Phases[i], "no rows of this phase")
 			continue
 		}
 		*model = fits[n].Model
 	}
 	if err := c.Err(); err != nil {
-		return Platform{}, nil, err
+		return Model{}, nil, err
 	}
 	return all, fits, nil
 }
 
-func fitPhase(rows []PhaseRow, o PlatformOptions, mayBreak bool) (PhaseFit, error) {
+func fitPhase(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
 	var f PhaseFit
 	x, y := make([]float64, len(rows)), make([]float64, len(rows))
 	for i, r := range rows {

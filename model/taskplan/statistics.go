@@ -9,7 +9,7 @@ import (
 // HerodotouData is the dataflow statistics of a profile. Selectivities are
 // output/input, compression ratios compressed/uncompressed. Combine statistics
 // count only with a combiner, ratios only with that compression.
-type HerodotouData struct {
+type Data struct {
 	InputPairWidth float64 `json:"dsInputPairWidth"` // bytes per uncompressed input record
 	RecsPerGroup   float64 `json:"dsRecsPerRedGroup"`
 
@@ -33,7 +33,7 @@ type HerodotouData struct {
 }
 
 // HerodotouCost is the cost statistics of a profile, nanoseconds.
-type HerodotouCost struct {
+type Cost struct {
 	HDFSRead   float64 `json:"csHdfsReadCost"` // per byte
 	HDFSWrite  float64 `json:"csHdfsWriteCost"`
 	LocalRead  float64 `json:"csLocalIOReadCost"`
@@ -64,7 +64,7 @@ type Used struct {
 
 // check wants every statistic that an equation will use; one that none will use
 // may be missing.
-func (u Used) Check(c *input.Check, d *HerodotouData, cost *HerodotouCost) {
+func (u Used) Check(c *input.Check, d *Data, cost *Cost) {
 	combine := u.Reduces && u.Combiner
 	packed := u.Reduces && u.IntermCompressed
 	for _, v := range []struct {
@@ -119,7 +119,7 @@ func notNegative(c *input.Check) func(string, float64) {
 
 // neutral replaces the statistics of what the job does not use by values that
 // change nothing (eq. 1).
-func (u Used) Neutral(d *HerodotouData, c *HerodotouCost) {
+func (u Used) Neutral(d *Data, c *Cost) {
 	if !u.Combiner {
 		d.CombineSizeSel, d.CombineRecsSel, c.CombineCPU = 1, 1, 0
 	}
