@@ -55,7 +55,7 @@ func teraSort(reduces int) error {
 	if _, _, err := ihp.Provision(p.WaveJobTime / 1000); err != nil {
 		return err
 	}
-	job := analytic.PlatformJob{
+	job := analytic.ZhangJob{
 		Maps: h.Mappers, Reduces: reduces, BlockMBAvg: 64, BlockMBMax: 64, BlockRecsAvg: 671088, BlockRecsMax: 671088,
 		MapSel: 1, MapRecSel: 1, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
@@ -95,17 +95,17 @@ func BenchmarkThousandWhatIfs(b *testing.B) {
 // A platform profile of 100,000 rows; at most a second is asked for.
 func BenchmarkFitPlatform100k(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 7))
-	var p platform.PlatformProfile
-	for i, name := range platform.PlatformPhases {
+	var p platform.Profile
+	for i, name := range platform.Phases {
 		phase := platform.PhaseRows{Phase: name}
-		for range 100_000 / len(platform.PlatformPhases) {
+		for range 100_000 / len(platform.Phases) {
 			mb := 6400 * r.Float64()
 			phase.Rows = append(phase.Rows, platform.PhaseRow{MB: mb, MS: phasesOf(fittedPlatform())[i].At(mb) * (1 + 0.1*r.NormFloat64())})
 		}
 		p = append(p, phase)
 	}
 	for b.Loop() {
-		if _, _, err := platform.FitPlatform(p, platform.PlatformOptions{}); err != nil {
+		if _, _, err := platform.Fit(p, platform.FitOptions{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -172,7 +172,7 @@ type Program struct {
 	Source      []string
 	Assumed     []string // what the source does not state: KEY: what was taken instead
 
-	Data     taskplan.HerodotouData // compression ratios are in Ratios instead
+	Data     taskplan.Data // compression ratios are in Ratios instead
 	Combiner bool
 	Again    *taskplan.Selectivity // of the combiner over combined data; nil: as the first time
 	InCodec  string                // of the input; empty: not compressed
@@ -184,7 +184,7 @@ type Program struct {
 
 // Planner plans the tasks of a program on a machine of its own: one stream on
 // every device. HDFS writes go at the rate of the slowest device on their way.
-func (m *Machine) Planner(program *Program, conf taskplan.TaskConf, reduces int) (*taskplan.Planner, error) {
+func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*taskplan.Planner, error) {
 	in, err0 := m.codec(program.InCodec != "", program.InCodec)
 	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
 	out, err2 := m.codec(conf.OutCompressed, conf.OutCodec)
@@ -223,7 +223,7 @@ func (m *Machine) Planner(program *Program, conf taskplan.TaskConf, reduces int)
 		LocalReadCPU: cpu(m.CPU.LocalRead), LocalWriteCPU: cpu(m.CPU.LocalWrite),
 		FetchCPU: cpu(m.CPU.Fetch), OpenCPU: cpu(m.CPU.Open),
 		Cold: m.CPU.Cold, RecordCPU: cpu(m.CPU.Partition + m.CPU.SerdeRecord),
-		Cost: taskplan.HerodotouCost{
+		Cost: taskplan.Cost{
 			HDFSRead: 1e9 / disk.Read, HDFSWrite: 1e9 / write,
 			LocalRead: readBack, LocalWrite: 1e9 / disk.Write, Network: 1e9 / m.NIC,
 			MapCPU: cpu(program.MapCPU), ReduceCPU: cpu(program.ReduceCPU), CombineCPU: cpu(program.CombineCPU),

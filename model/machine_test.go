@@ -25,7 +25,7 @@ func machine() model.Machine {
 func program() model.Program {
 	return model.Program{
 		Name: "copy", MapCPU: 100, ReduceCPU: 200,
-		Data: taskplan.HerodotouData{
+		Data: taskplan.Data{
 			InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1,
 			CombineSizeSel: 1, CombineRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1,
 		},
@@ -37,7 +37,7 @@ func program() model.Program {
 // replicated write is as slow as the network.
 func TestMachineCosts(t *testing.T) {
 	m, job := machine(), program()
-	conf := taskplan.DefaultTaskConf()
+	conf := taskplan.DefaultConf()
 	conf.IntermCompressed, conf.IntermCodec = true, "com.hadoop.compression.lzo.LzoCodec"
 	p, err := m.Planner(&job, conf, 4)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestMachineCosts(t *testing.T) {
 func TestMachineErrors(t *testing.T) {
 	m, job := machine(), program()
 	m.Speed, m.Disks[0].Read, m.Disks[0].Curve.Kind = 0, -1, "bent"
-	conf := taskplan.DefaultTaskConf()
+	conf := taskplan.DefaultConf()
 	conf.OutCompressed, conf.OutCodec = true, "com.example.RarCodec"
 	_, err := m.Planner(&job, conf, 1)
 	if err == nil {
@@ -113,7 +113,7 @@ func TestLocalCosts(t *testing.T) {
 	m, job := machine(), program()
 	times := func(read, write float64) (maps, reduces time.Duration, mc, rc workload.Counters) {
 		m.CPU.LocalRead, m.CPU.LocalWrite = read, write
-		p, err := m.Planner(&job, taskplan.DefaultTaskConf(), 2)
+		p, err := m.Planner(&job, taskplan.DefaultConf(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -156,7 +156,7 @@ func TestSecondSpill(t *testing.T) {
 	m, job := machine(), program()
 	var plans []taskplan.MapPlan
 	for _, percent := range []float64{0.12, 0.13} {
-		conf := taskplan.DefaultTaskConf()
+		conf := taskplan.DefaultConf()
 		conf.SortRecPercent = percent
 		p, err := m.Planner(&job, conf, 8)
 		if err != nil {
@@ -164,7 +164,7 @@ func TestSecondSpill(t *testing.T) {
 		}
 		plans = append(plans, mapPlan(t, p, p.MapFlow(64<<20)))
 	}
-	cost := taskplan.HerodotouCost{LocalRead: 10, LocalWrite: 20, HDFSRead: 10}
+	cost := taskplan.Cost{LocalRead: 10, LocalWrite: 20, HDFSRead: 10}
 	two, one := plans[0].PhaseTimes(cost), plans[1].PhaseTimes(cost)
 	if plans[0].Counters.Spills != 2 || plans[1].Counters.Spills != 1 {
 		t.Fatalf("%d and %d spills", plans[0].Counters.Spills, plans[1].Counters.Spills)
@@ -186,7 +186,7 @@ func TestSecondSpill(t *testing.T) {
 // moves with the factor and the heap.
 func TestShuffleBreak(t *testing.T) {
 	broken := func(factor int, heap int64) (mb int) {
-		conf := taskplan.DefaultTaskConf()
+		conf := taskplan.DefaultConf()
 		conf.SortFactor, conf.ReduceHeap, conf.InMemMergeThr = factor, heap*8/9, 0
 		p := planner(t, conf, 1, nil)
 		for n := 1; ; n++ {

@@ -47,7 +47,7 @@ func TestSpillsOnEC2(t *testing.T) {
 // Every map of a TeraSort of 100 GB, Hadoop 1.0.3: two passes over a map of
 // eleven spills.
 func TestSpilledRecordsOfALOJA(t *testing.T) {
-	p := planner(t, taskplan.DefaultTaskConf(), 48, nil)
+	p := planner(t, taskplan.DefaultConf(), 48, nil)
 	var spilled exact
 	for _, r := range records(t, "aloja/terasort_100g_tasks.tsv", "\t") {
 		if r["type"] == "MAP" && r["status"] == "SUCCESS" {
@@ -61,7 +61,7 @@ func TestSpilledRecordsOfALOJA(t *testing.T) {
 // Every map of the microbenchmark grid: 100-byte records without a combiner, so
 // that the bytes on disk are known too.
 func TestMapsOfTheGrid(t *testing.T) {
-	conf := map[string]taskplan.TaskConf{}
+	conf := map[string]taskplan.Conf{}
 	reduces := map[string]int{}
 	for _, r := range records(t, "platform-0.20.2/grid-runs.csv", ",") {
 		conf[r["point"]] = taskConf(t, map[string]string{
@@ -238,7 +238,7 @@ func truth(b bool) float64 {
 }
 
 // job checks every task of a recorded job against its log and counters.
-func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.TaskConf) {
+func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.Conf) {
 	t.Helper()
 	h, err := workload.Open(shared(t, history))
 	if err != nil {
@@ -295,13 +295,13 @@ func TestTasksByTheirLogs(t *testing.T) {
 	for _, set := range []struct {
 		dir  string
 		logs func(history string) string
-		conf func(history string) taskplan.TaskConf
+		conf func(history string) taskplan.Conf
 		want counts
 	}{
 		{
 			"platform-0.20.2/histories",
 			func(history string) string { return strings.Replace(history, ".history", ".tasklogs", 1) },
-			func(string) taskplan.TaskConf { return taskplan.DefaultTaskConf() },
+			func(string) taskplan.Conf { return taskplan.DefaultConf() },
 			counts{118, 48, 236, 19, 229, 58},
 		},
 		{
@@ -310,8 +310,8 @@ func TestTasksByTheirLogs(t *testing.T) {
 				id, _, _ := strings.Cut(history, "_root_")
 				return id + ".tasklogs.gz"
 			},
-			func(history string) taskplan.TaskConf {
-				conf := taskplan.DefaultTaskConf()
+			func(history string) taskplan.Conf {
+				conf := taskplan.DefaultConf()
 				if strings.Contains(history, "_0009_") {
 					conf.SortMB, conf.SortFactor = 40, 5
 				}
@@ -407,7 +407,7 @@ func TestReducesOfTheGrid(t *testing.T) {
 		if r["type"] != "reduce" {
 			continue
 		}
-		conf := taskplan.DefaultTaskConf()
+		conf := taskplan.DefaultConf()
 		if strings.HasPrefix(r["point"], "g2-") {
 			conf.SortMB, conf.SortFactor, conf.MapHeap, conf.ReduceHeap = 30, 5, 100<<20, 100<<20
 		}

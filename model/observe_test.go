@@ -16,7 +16,7 @@ func TestObserve(t *testing.T) {
 		task.Phases[i] = time.Duration(i+1) * time.Second
 	}
 	ms := func(p workload.Phase) float64 { return 1000 * float64(p+1) }
-	var p platform.PlatformProfile
+	var p platform.Profile
 	p.Observe(&task)
 	task.Kind, task.InBytes, task.OutBytes, task.WaitFetch = workload.Reduce, 8*mib, 16*mib, 500*time.Millisecond
 	p.Observe(&task)
@@ -31,7 +31,7 @@ func TestObserve(t *testing.T) {
 	if len(p) != len(want) {
 		t.Fatalf("%d phases, want %d", len(p), len(want))
 	}
-	names := append(slices.Clone(platform.PlatformPhases[:]), platform.SortPhase)
+	names := append(slices.Clone(platform.Phases[:]), platform.SortPhase)
 	for i, phase := range p {
 		if phase.Phase != names[i] || len(phase.Rows) != 1 || phase.Rows[0] != want[i] {
 			t.Errorf("%s: %v, want one row of %s: %v", phase.Phase, phase.Rows, names[i], want[i])

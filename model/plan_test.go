@@ -32,7 +32,7 @@ func TestSortBuffer(t *testing.T) {
 		{256, 1, 0.05, taskplan.SortBuffer{Bytes: 255013696, SoftBytes: 204010960, Records: 838860, SoftRecords: 671088}},
 	} {
 		t.Run(fmt.Sprint(c.mb, c.recordPercent), func(t *testing.T) {
-			conf := taskplan.DefaultTaskConf()
+			conf := taskplan.DefaultConf()
 			conf.SortMB, conf.SortRecPercent = c.mb, c.recordPercent
 			b := conf.SortBuffer()
 			if b != c.want {
@@ -49,7 +49,7 @@ func TestSortBuffer(t *testing.T) {
 // The first spills of a map, as 0.20.2 logged the ends of their records in the
 // buffer: one that wraps is a record short.
 func TestSpillsWrap(t *testing.T) {
-	conf := taskplan.DefaultTaskConf()
+	conf := taskplan.DefaultConf()
 	conf.SortMB = 40
 	spills, err := conf.SortBuffer().Spills(671_088, 67_108_800)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestMapMergePasses(t *testing.T) {
 	for _, c := range []struct{ spills, reads, passes int }{
 		{1, 0, 0}, {2, 0, 1}, {10, 0, 1}, {11, 2, 2}, {19, 10, 2}, {20, 12, 3}, {28, 20, 3}, {100, 100, 11},
 	} {
-		p := planner(t, taskplan.DefaultTaskConf(), 1, func(p *taskplan.Planner) { p.Framing = taskplan.Framing{} })
+		p := planner(t, taskplan.DefaultConf(), 1, func(p *taskplan.Planner) { p.Framing = taskplan.Framing{} })
 		records := 262_143 * float64(c.spills)
 		m := mapPlan(t, p, taskplan.MapFlow{OutRecords: records, OutBytes: records})
 		interm := float64(m.LocalReadBytes) // what every map of several spills reads in its last pass
@@ -116,10 +116,10 @@ func TestMapMergePasses(t *testing.T) {
 // Passes and files read agree with the arithmetic of equal files.
 func TestMapMergeIsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		conf := taskplan.DefaultTaskConf()
+		conf := taskplan.DefaultConf()
 		conf.SortMB, conf.SortFactor = 1, rapid.IntRange(2, 12).Draw(t, "factor")
 		h := analytic.DefaultPhases()
-		p, err := taskplan.NewPlanner(taskplan.Planner{Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost, Reduces: 1})
+		p, err := taskplan.NewPlanner(taskplan.Planner{Conf: conf, Data: h.Data, Cost: h.Cost, Reduces: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,11 +169,11 @@ func job(t *rapid.T) analytic.Herodotou {
 
 // planOf is the same job as plans take it.
 func planOf(t *rapid.T, h analytic.Herodotou) *taskplan.Planner {
-	conf := taskplan.DefaultTaskConf()
+	conf := taskplan.DefaultConf()
 	conf.SortMB, conf.SortFactor, conf.SortRecPercent, conf.SpillPercent = int(h.SortMB), h.SortFactor, h.SortRecPercent, h.SpillPercent
 	conf.IntermCompressed, conf.OutCompressed = h.IntermCompressed, h.OutCompressed
 	p, err := taskplan.NewPlanner(taskplan.Planner{
-		Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost,
+		Conf: conf, Data: h.Data, Cost: h.Cost,
 		Reduces: h.Reducers, Combiner: h.UseCombine, InCompressed: h.InCompressed,
 	})
 	if err != nil {
@@ -206,7 +206,7 @@ func TestPlanIsTheEquations(t *testing.T) {
 		// The report gives all spills the same content (eq. 14-18, erratum E4).
 		even := slices.Repeat([]taskplan.Spill{{Records: want.SpillBufferRecs, Bytes: want.SpillBufferSize}}, int(want.NumSpills))
 		m := p.MapOf(p.MapFlow(h.SplitSize), even)
-		times := m.PhaseTimes(h.HerodotouCost)
+		times := m.PhaseTimes(h.Cost)
 		sameTime(t, "read", times[workload.PhaseRead], want.ReadTime)
 		sameTime(t, "map", times[workload.PhaseMap], want.MapTime)
 		sameTime(t, "collect", times[workload.PhaseCollect], want.CollectTime)
@@ -222,7 +222,7 @@ func TestPlanIsTheEquations(t *testing.T) {
 			t.Skip("one output fills the memory")
 		}
 		r := p.Reduce([]taskplan.Segment{m.Output.Part(1 / float64(h.Reducers))})
-		times = r.PhaseTimes(h.HerodotouCost)
+		times = r.PhaseTimes(h.Cost)
 		sameTime(t, "shuffle", times[workload.PhaseShuffle], want.ShuffleTime)
 		sameTime(t, "reduce merge", times[workload.PhaseMerge], want.ReduceMergeTime)
 		sameTime(t, "reduce", times[workload.PhaseReduce], want.ReduceTime)
@@ -244,7 +244,7 @@ func TestMapOnlyPlanIsTheEquations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		times := m.PhaseTimes(h.HerodotouCost)
+		times := m.PhaseTimes(h.Cost)
 		sameTime(t, "read", times[workload.PhaseRead], want.ReadTime)
 		sameTime(t, "map", times[workload.PhaseMap], want.MapTime)
 		sameTime(t, "write", times[workload.PhaseWrite], want.WriteTime)
@@ -257,7 +257,7 @@ func TestMapOnlyPlanIsTheEquations(t *testing.T) {
 // A larger buffer never adds a spill.
 func TestSortMBNeverAddsASpill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		conf := taskplan.DefaultTaskConf()
+		conf := taskplan.DefaultConf()
 		conf.SortRecPercent = rapid.Float64Range(0.01, 1).Draw(t, "record percent")
 		conf.SpillPercent = rapid.Float64Range(0.1, 1).Draw(t, "spill percent")
 		conf.SortMB = rapid.IntRange(1, 500).Draw(t, "io.sort.mb")
@@ -311,7 +311,7 @@ func TestBandwidthHalvesIO(t *testing.T) {
 				t.Fatalf("task %d: the work differs", i)
 			}
 			io := slices.DeleteFunc(slowTasks[i], func(s taskplan.Step) bool { return s.Resource == taskplan.CPU })
-			before, after := io.PhaseTimes(h.HerodotouCost), io.PhaseTimes(fast.HerodotouCost)
+			before, after := io.PhaseTimes(h.Cost), io.PhaseTimes(fast.Cost)
 			for p := range before {
 				if d := before[p] - 2*after[p]; d < -1 || d > 1 {
 					t.Fatalf("task %d, %v: %v and %v", i, workload.Phase(p), before[p], after[p])
@@ -340,7 +340,7 @@ func TestBytesAndBandwidthScale(t *testing.T) {
 		widePlan.Conf.ReduceHeap *= 2
 		narrowTasks, wideTasks := tasks(t, h, narrowPlan), tasks(t, wide, widePlan)
 		for i := range narrowTasks {
-			a, b := narrowTasks[i].PhaseTimes(h.HerodotouCost), wideTasks[i].PhaseTimes(wide.HerodotouCost)
+			a, b := narrowTasks[i].PhaseTimes(h.Cost), wideTasks[i].PhaseTimes(wide.Cost)
 			for p := range a {
 				if d := (a[p] - b[p]).Abs(); d > 1+a[p]/1e9 {
 					t.Fatalf("task %d, %v: %v and %v", i, workload.Phase(p), a[p], b[p])
@@ -361,14 +361,14 @@ func TestElapsed(t *testing.T) {
 			t.Skip(err)
 		}
 		sum := func(keep func(taskplan.Step) bool) (ns float64) {
-			for _, d := range slices.DeleteFunc(slices.Clone(m.Steps), func(s taskplan.Step) bool { return !keep(s) }).PhaseTimes(h.HerodotouCost) {
+			for _, d := range slices.DeleteFunc(slices.Clone(m.Steps), func(s taskplan.Step) bool { return !keep(s) }).PhaseTimes(h.Cost) {
 				ns += float64(d)
 			}
 			return ns
 		}
 		all := sum(func(taskplan.Step) bool { return true })
 		background := sum(func(s taskplan.Step) bool { return s.Background })
-		if got := float64(m.Elapsed(h.HerodotouCost)); got > all+20 || got < max(background, all-background)-20 {
+		if got := float64(m.Elapsed(h.Cost)); got > all+20 || got < max(background, all-background)-20 {
 			t.Fatalf("%v ns: one after the other %v, %v of them in the background", got, all, background)
 		}
 	})
@@ -378,7 +378,7 @@ func TestElapsed(t *testing.T) {
 // the longer of the two; what I/O takes beyond the computing is of its phase.
 func TestOverlap(t *testing.T) {
 	const ns = 1e6
-	cost := taskplan.HerodotouCost{LocalRead: ns, HDFSWrite: ns}
+	cost := taskplan.Cost{LocalRead: ns, HDFSWrite: ns}
 	step := func(p workload.Phase, r taskplan.Resource, work float64, joined bool) taskplan.Step {
 		if r == taskplan.CPU {
 			work *= ns
@@ -427,7 +427,7 @@ func TestElapsedWaitsForRoom(t *testing.T) {
 		step(workload.PhaseSpill, 5, false, 2),
 		step(workload.PhaseMerge, 1, false, 0),
 	}
-	if got, want := steps.Elapsed(taskplan.HerodotouCost{}), 36*time.Millisecond; got != want {
+	if got, want := steps.Elapsed(taskplan.Cost{}), 36*time.Millisecond; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -479,7 +479,7 @@ func TestSortPhase(t *testing.T) {
 		{name: "two of five retained", mem: 5, retain: 0.1, evicted: 3, last: 1, inMem: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conf := taskplan.DefaultTaskConf()
+			conf := taskplan.DefaultConf()
 			conf.ReduceInBuf = c.retain
 			s := conf.NewShuffle(c.disk + c.mem)
 			for range c.disk {
@@ -509,14 +509,14 @@ func TestSortPhase(t *testing.T) {
 }
 
 func TestReadTaskConf(t *testing.T) {
-	if got := taskConf(t, nil); got != taskplan.DefaultTaskConf() {
+	if got := taskConf(t, nil); got != taskplan.DefaultConf() {
 		t.Errorf("%+v", got)
 	}
 	got := taskConf(t, map[string]string{
 		"mapreduce.task.io.sort.mb": "150", "mapreduce.map.java.opts": "-server -Xmx1g -Xmx512m",
 		"mapred.compress.map.output": "true", "mapred.job.shuffle.merge.percent": "0.5",
 	})
-	want := taskplan.DefaultTaskConf()
+	want := taskplan.DefaultConf()
 	want.SortMB, want.MapHeap, want.IntermCompressed, want.ShuffleMerge = 150, 512<<20, true, 0.5
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -538,7 +538,7 @@ func TestTaskConfErrors(t *testing.T) {
 	} {
 		var conf workload.Conf
 		conf.Set(c.key, c.value)
-		if _, err := taskplan.ReadTaskConf(conf); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := taskplan.ReadConf(conf); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s = %s: %v, want %s", c.key, c.value, err, c.want)
 		}
 	}
@@ -559,7 +559,7 @@ func TestTaskConfProperties(t *testing.T) {
 		}
 		conf.Set(key, p.Default)
 	}
-	if c, err := taskplan.ReadTaskConf(conf); read < 18 || err != nil || c != taskplan.DefaultTaskConf() {
+	if c, err := taskplan.ReadConf(conf); read < 18 || err != nil || c != taskplan.DefaultConf() {
 		t.Errorf("%d properties, %v: %+v", read, err, c)
 	}
 }
@@ -569,9 +569,9 @@ func TestTaskConfProperties(t *testing.T) {
 func TestCombinedAgain(t *testing.T) {
 	segments := slices.Repeat([]taskplan.Segment{{Stored: 1e6, Raw: 1e6, Records: 1e4}}, 300) // more than memory holds
 	run := func(again *taskplan.Selectivity) (maps, reduces float64) {
-		h := analytic.DefaultPhases().HerodotouData
+		h := analytic.DefaultPhases().Data
 		h.CombineSizeSel, h.CombineRecsSel = 0.5, 0.5
-		p := planner(t, taskplan.DefaultTaskConf(), 1, func(p *taskplan.Planner) {
+		p := planner(t, taskplan.DefaultConf(), 1, func(p *taskplan.Planner) {
 			p.Data, p.Combiner, p.Again, p.Framing = h, true, again, taskplan.Framing{}
 		})
 		m := mapPlan(t, p, taskplan.MapFlow{OutBytes: 400e6, OutRecords: 4e6})

@@ -46,7 +46,7 @@ func TestPredictions(t *testing.T) {
 	statistics := analytic.DefaultPhases()
 	known := analytic.Knowledge{
 		Platform:   ptr(fittedPlatform()),
-		Statistics: &analytic.HerodotouStatistics{HerodotouData: statistics.HerodotouData, HerodotouCost: statistics.HerodotouCost},
+		Statistics: &analytic.HerodotouStatistics{Data: statistics.Data, Cost: statistics.Cost},
 		Runs:       hpRuns(1<<26, 3<<26),
 		Cresp:      &analytic.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
 	}
@@ -119,7 +119,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 		Disks: []model.Disk{{Read: 8e7, Write: 5e7, Curve: model.DiskCurve{Kind: model.NoCurve}}},
 		CPU:   model.FrameworkCost{HDFSRead: 4, HDFSWrite: 6, Partition: 500, SerdeRecord: 300, Compare: 100, Merge: 400},
 	}}
-	q.Programs = []model.Program{{Name: "p", Data: h.HerodotouData, MapCPU: 2000, ReduceCPU: 3000}}
+	q.Programs = []model.Program{{Name: "p", Data: h.Data, MapCPU: 2000, ReduceCPU: 3000}}
 	j := &q.Jobs[0]
 	j.Program, j.Maps.Time, j.Reduces.Shuffle, j.Reduces.Sort, j.Reduces.Time = "p", workload.Durations{}, workload.Durations{}, workload.Durations{}, workload.Durations{}
 
@@ -127,7 +127,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := analytic.HerodotouStatistics{HerodotouData: planner.Data, HerodotouCost: planner.Cost}
+	s := analytic.HerodotouStatistics{Data: planner.Data, Cost: planner.Cost}
 	s.HDFSRead, s.HDFSWrite = s.HDFSRead+2, s.HDFSWrite+3
 	told, err := predictor(t, "herodotou", analytic.Knowledge{Statistics: &s}).Predict(q)
 	if err != nil {
@@ -430,7 +430,7 @@ func BenchmarkThousandPredictions(b *testing.B) {
 	}
 	known := analytic.Knowledge{
 		Platform:   ptr(fittedPlatform()),
-		Statistics: &analytic.HerodotouStatistics{HerodotouData: h.HerodotouData, HerodotouCost: h.HerodotouCost},
+		Statistics: &analytic.HerodotouStatistics{Data: h.Data, Cost: h.Cost},
 		Runs:       hpRuns(1<<26, 3<<26),
 		History:    learnt.History,
 		Cresp:      &analytic.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},

@@ -77,10 +77,10 @@ func (r record) number(name string) float64 {
 }
 
 // planner plans tasks of jobs whose data statistics do not matter.
-func planner(t testing.TB, conf taskplan.TaskConf, reduces int, change func(*taskplan.Planner)) *taskplan.Planner {
+func planner(t testing.TB, conf taskplan.Conf, reduces int, change func(*taskplan.Planner)) *taskplan.Planner {
 	t.Helper()
 	h := analytic.DefaultPhases()
-	p := taskplan.Planner{Conf: conf, Data: h.HerodotouData, Cost: h.HerodotouCost, Reduces: reduces, Framing: taskplan.IFile}
+	p := taskplan.Planner{Conf: conf, Data: h.Data, Cost: h.Cost, Reduces: reduces, Framing: taskplan.IFile}
 	if change != nil {
 		change(&p)
 	}
@@ -100,7 +100,7 @@ func mapPlan(t testing.TB, p *taskplan.Planner, f taskplan.MapFlow) taskplan.Map
 	return m
 }
 
-func taskConf(t testing.TB, set map[string]string) taskplan.TaskConf {
+func taskConf(t testing.TB, set map[string]string) taskplan.Conf {
 	t.Helper()
 	var conf workload.Conf
 	for key, value := range set {
@@ -108,7 +108,7 @@ func taskConf(t testing.TB, set map[string]string) taskplan.TaskConf {
 			conf.Set(key, value)
 		}
 	}
-	c, err := taskplan.ReadTaskConf(conf)
+	c, err := taskplan.ReadConf(conf)
 	if err != nil {
 		t.Fatal(err)
 	}

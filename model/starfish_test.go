@@ -189,14 +189,14 @@ func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r si
 			UseCombine: m["COMBINE_INPUT_RECORDS"] > 0, IntermCompressed: c.IntermCompressed, OutCompressed: c.OutCompressed,
 			InCompressed: m["INPUT_COMPRESS_RATIO"] > 0,
 		},
-		HerodotouData: taskplan.HerodotouData{
+		Data: taskplan.Data{
 			InputPairWidth: m["INPUT_PAIR_WIDTH"], RecsPerGroup: or1(r.v["REDUCE_PAIRS_PER_GROUP"]),
 			MapSizeSel: m["MAP_SIZE_SEL"], MapRecsSel: m["MAP_PAIRS_SEL"],
 			ReduceSizeSel: r.v["REDUCE_SIZE_SEL"], ReduceRecsSel: r.v["REDUCE_PAIRS_SEL"],
 			CombineSizeSel: or1(m["COMBINE_SIZE_SEL"]), CombineRecsSel: or1(m["COMBINE_PAIRS_SEL"]),
 			InputRatio: or1(m["INPUT_COMPRESS_RATIO"]), IntermRatio: or1(m["INTERM_COMPRESS_RATIO"]), OutRatio: 1,
 		},
-		HerodotouCost: taskplan.HerodotouCost{
+		Cost: taskplan.Cost{
 			HDFSRead: m["READ_HDFS_IO_COST"], LocalRead: m["READ_LOCAL_IO_COST"], LocalWrite: m["WRITE_LOCAL_IO_COST"],
 			HDFSWrite: r.v["WRITE_HDFS_IO_COST"], Network: r.v["NETWORK_COST"],
 			MapCPU: m["MAP_CPU_COST"], ReduceCPU: r.v["REDUCE_CPU_COST"], CombineCPU: m["COMBINE_CPU_COST"],

@@ -154,15 +154,15 @@ func rowsOf(t *testing.T, grid bool, size string) platform.WorkProfile {
 }
 
 // byteOnly fits the paper's model to tasks.
-func byteOnly(t *testing.T, tasks platform.WorkProfile) platform.Platform {
+func byteOnly(t *testing.T, tasks platform.WorkProfile) platform.Model {
 	t.Helper()
-	var p platform.PlatformProfile
-	for _, phase := range platform.PlatformPhases {
+	var p platform.Profile
+	for _, phase := range platform.Phases {
 		for _, r := range tasks[phase] {
 			p.Add(phase, platform.PhaseRow{MB: r.MB(phase), MS: r.MS})
 		}
 	}
-	platform, _, err := platform.FitPlatform(p, platform.PlatformOptions{})
+	platform, _, err := platform.Fit(p, platform.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestWorkOnPlatform(t *testing.T) {
 	fitted, large := rowsOf(t, true, "small"), rowsOf(t, false, "large")
 	onGrid, onAll := byteOnly(t, rowsOf(t, true, "")), byteOnly(t, fitted)
 	page := validationPage(t)
-	for i, phase := range platform.PlatformPhases {
+	for i, phase := range platform.Phases {
 		rows := fitted[phase]
 		m, err := platform.FitWork(phase, rows, platform.Typical)
 		if err != nil {
@@ -196,7 +196,7 @@ func TestWorkOnPlatform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines, err := platform.CrossLines(phase, rows, platform.PlatformOptions{})
+		lines, err := platform.CrossLines(phase, rows, platform.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 		n[2] += r.ShuffleRecords
 	}
 	run.function, run.combine, run.reduce = run.function/n[0], run.combine/n[1], run.reduce/n[2]
-	conf := taskplan.DefaultTaskConf()
+	conf := taskplan.DefaultConf()
 	buffer := conf.SortBuffer()
 	mapBody := func(w *platform.Work) float64 {
 		spills, err := buffer.Spills(w.OutRecords*1e6, w.OutMB*(1<<20))
@@ -318,9 +318,9 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 	// Beside whom a reduce works is the protocol's to say, not the run's.
 	reduceOf := func(w *platform.Work, beside float64) analytic.StagedReduce {
 		v := *w
-		v.CopiesBeside, v.MergesBeside, v.WriteBeside = beside, 0, 0
+		v.CopiesContended, v.MergesContended, v.WriteContended = beside, 0, 0
 		if v.ShuffleMB > 0 {
-			v.MergesBeside = beside * v.MergedMB / v.ShuffleMB
+			v.MergesContended = beside * v.MergedMB / v.ShuffleMB
 		}
 		m := models["shuffle"]
 		copies := m.Copies(&v) / 1000
@@ -431,17 +431,17 @@ func TestJobTimesOnPlatform(t *testing.T) {
 // The paper's own method on the profile of a real Hadoop, beside the figures of
 // its Table 1: lines in bytes alone, and rows within 10, 15 and 20 %.
 func TestBytesOnPlatform(t *testing.T) {
-	p, err := platform.ReadPlatformProfile(open(t, "platform-0.20.2/platform-profile.csv"))
+	p, err := platform.ReadProfile(open(t, "platform-0.20.2/platform-profile.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, fits, err := platform.FitPlatform(p, platform.PlatformOptions{EqualSpread: true, TwoLines: []string{"shuffle"}})
+	_, fits, err := platform.Fit(p, platform.FitOptions{EqualSpread: true, TwoLines: []string{"shuffle"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	page := validationPage(t)
 	for i, paper := range []string{"66 / 83 / 92", "56 / 73 / 84", "61 / 76 / 83", "58 / 84 / 94", "76 / 85 / 96", "93 / 97 / 98"} {
-		f := fits[slices.IndexFunc(fits, func(f platform.PhaseFit) bool { return f.Phase == platform.PlatformPhases[i] })]
+		f := fits[slices.IndexFunc(fits, func(f platform.PhaseFit) bool { return f.Phase == platform.Phases[i] })]
 		line := fmt.Sprintf("%.0f + %.3g/MB", f.Model.A, f.Model.B)
 		if !math.IsInf(f.Model.Tau, 1) {
 			line += fmt.Sprintf(", from %.0f MB on %.0f + %.3g/MB", f.Model.Tau, f.Model.Beyond.A, f.Model.Beyond.B)
@@ -491,12 +491,12 @@ func TestWorkBeside(t *testing.T) {
 	}
 	w := first(table)
 	// busy: 4 x 8 s of 2 slots for 18 s; the sort from 24.5 to 25 s, the rest from 25 to 25.5 s.
-	if !near(w.CopiesBeside, 0.5*32/36) || !near(w.MergesBeside, 1) || !near(w.WriteBeside, 0) {
+	if !near(w.CopiesContended, 0.5*32/36) || !near(w.MergesContended, 1) || !near(w.WriteContended, 0) {
 		t.Errorf("%+v: want copies beside others for 16/36 of their time, the sort always, the rest never", w)
 	}
 	// The same run again, told apart and not.
 	head, tasks, _ := strings.Cut(table, "\n")
-	if w := first(table + tasks); w.CopiesBeside != 0 || w.MergesBeside != 0 || w.WriteBeside != 0 {
+	if w := first(table + tasks); w.CopiesContended != 0 || w.MergesContended != 0 || w.WriteContended != 0 {
 		t.Errorf("of two runs in one: %+v, want nothing known beside others", w)
 	}
 	var apart strings.Builder

@@ -16,28 +16,28 @@ import (
 )
 
 // The platform of the worked example.
-func fittedPlatform() platform.Platform {
+func fittedPlatform() platform.Model {
 	line := func(a, b float64) platform.PhaseModel { return platform.OneLine(fit.Line{A: a, B: b}) }
-	return platform.Platform{
+	return platform.Model{
 		Read: line(300, 105), Collect: line(120, 46), Spill: line(150, 61), Merge: line(40, 38),
 		Shuffle: platform.PhaseModel{Line: fit.Line{A: 1800, B: 62}, Tau: 3200, Beyond: fit.Line{A: -90000, B: 95}},
 		Write:   line(260, 88),
 	}
 }
 
-func phasesOf(p platform.Platform) []platform.PhaseModel {
+func phasesOf(p platform.Model) []platform.PhaseModel {
 	return []platform.PhaseModel{p.Read, p.Collect, p.Spill, p.Merge, p.Shuffle, p.Write}
 }
 
 // measured is the profile that the two grids of the paper leave on a platform:
 // 40 rows for each point, noise relative and normal, and a part of the rows gross
 // outliers.
-func measured(t *testing.T, p platform.Platform, noise, outliers float64, seed uint64) platform.PlatformProfile {
+func measured(t *testing.T, p platform.Model, noise, outliers float64, seed uint64) platform.Profile {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 4))
-	first, shuffle := platform.PlatformGrids()
-	var profile platform.PlatformProfile
-	for _, phase := range platform.PlatformPhases {
+	first, shuffle := platform.Grids()
+	var profile platform.Profile
+	for _, phase := range platform.Phases {
 		profile = append(profile, platform.PhaseRows{Phase: phase})
 	}
 	for _, g := range append(first, shuffle...) {
@@ -60,7 +60,7 @@ func measured(t *testing.T, p platform.Platform, noise, outliers float64, seed u
 
 // The grids of the paper: 30 runs, and 15 from 1280 to 10240 MB in the shuffle.
 func TestPlatformGrids(t *testing.T) {
-	first, shuffle := platform.PlatformGrids()
+	first, shuffle := platform.Grids()
 	if len(first) != 30 || len(shuffle) != 15 {
 		t.Fatalf("%d and %d runs, want 30 and 15", len(first), len(shuffle))
 	}
@@ -75,7 +75,7 @@ func TestPlatformGrids(t *testing.T) {
 // shuffle included.
 func TestFitPlatformExact(t *testing.T) {
 	want := fittedPlatform()
-	got, fits, err := platform.FitPlatform(measured(t, want, 0, 0, 1), platform.PlatformOptions{})
+	got, fits, err := platform.Fit(measured(t, want, 0, 0, 1), platform.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,9 +101,9 @@ func TestFitPlatformExact(t *testing.T) {
 // 95 of 100 seeds. With equal spread, as the paper has it, that fails.
 func TestFitPlatformNoisy(t *testing.T) {
 	want := fittedPlatform()
-	right := func(o platform.PlatformOptions, seeds uint64) (n int) {
+	right := func(o platform.FitOptions, seeds uint64) (n int) {
 		for seed := range seeds {
-			got, _, err := platform.FitPlatform(measured(t, want, 0.1, 0.05, seed), o)
+			got, _, err := platform.Fit(measured(t, want, 0.1, 0.05, seed), o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,12 +118,12 @@ func TestFitPlatformNoisy(t *testing.T) {
 		}
 		return n
 	}
-	n := right(platform.PlatformOptions{}, 100)
+	n := right(platform.FitOptions{}, 100)
 	t.Logf("recovered in %d of 100 seeds", n)
 	if n < 95 {
 		t.Errorf("recovered in %d of 100 seeds, want 95", n)
 	}
-	if n := right(platform.PlatformOptions{EqualSpread: true}, 10); n > 2 {
+	if n := right(platform.FitOptions{EqualSpread: true}, 10); n > 2 {
 		t.Errorf("with equal spread recovered in %d of 10 seeds: the rows prove nothing", n)
 	}
 }
@@ -143,7 +143,7 @@ func TestFitPlatformMerge(t *testing.T) {
 			p[3].Rows = append(p[3].Rows, platform.PhaseRow{MB: mb, MS: ms * (1 + 0.2*r.NormFloat64())})
 		}
 	}
-	got, _, err := platform.FitPlatform(p, platform.PlatformOptions{})
+	got, _, err := platform.Fit(p, platform.FitOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestFitPlatformNotConverged(t *testing.T) {
 		if _, err := fit.Robust(rx, ry, fit.RobustOptions{}); err == nil {
 			continue
 		}
-		_, fits, err := platform.FitPlatform(append(p, extra), platform.PlatformOptions{})
+		_, fits, err := platform.Fit(append(p, extra), platform.FitOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,11 +184,11 @@ func TestFitPlatformNotConverged(t *testing.T) {
 func TestFitPlatformErrors(t *testing.T) {
 	p := measured(t, fittedPlatform(), 0, 0, 1)
 	p[3].Rows = nil
-	if _, _, err := platform.FitPlatform(p, platform.PlatformOptions{}); err == nil || !strings.HasPrefix(err.Error(), "merge: ") {
+	if _, _, err := platform.Fit(p, platform.FitOptions{}); err == nil || !strings.HasPrefix(err.Error(), "merge: ") {
 		t.Errorf("no merge rows: error %v", err)
 	}
 	p[3].Rows = []platform.PhaseRow{{MB: 1}, {MB: 2}, {MB: 3}} // one-spill maps: no merge at all
-	got, _, err := platform.FitPlatform(p, platform.PlatformOptions{})
+	got, _, err := platform.Fit(p, platform.FitOptions{})
 	if err != nil || got.Merge.At(64) != 0 {
 		t.Errorf("merge of %v ms, %v, want 0", got.Merge.At(64), err)
 	}
@@ -200,7 +200,7 @@ func TestPlatformProfileCSV(t *testing.T) {
 	if err := want.Write(&text); err != nil {
 		t.Fatal(err)
 	}
-	got, err := platform.ReadPlatformProfile(&text)
+	got, err := platform.ReadProfile(&text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestPlatformProfileCSV(t *testing.T) {
 		{header + "read,1,2,-3\n", `line 2: duration_ms "-3"`},
 		{header + "read,1,2\n", "line 2"},
 	} {
-		if _, err := platform.ReadPlatformProfile(strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := platform.ReadProfile(strings.NewReader(c.in)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want one with %q", c.in, err, c.want)
 		}
 	}
@@ -228,7 +228,7 @@ func TestPlatformProfileCSV(t *testing.T) {
 func FuzzReadPlatformProfile(f *testing.F) {
 	f.Add("phase,row,data_mb,duration_ms\nread,1,16,2010\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		_, _ = platform.ReadPlatformProfile(strings.NewReader(in))
+		_, _ = platform.ReadProfile(strings.NewReader(in))
 	})
 }
 
@@ -236,7 +236,7 @@ func FuzzReadPlatformProfile(f *testing.F) {
 // is never negative; overhead counts once a task.
 func TestPlatformPredict(t *testing.T) {
 	nan := math.NaN()
-	j := analytic.PlatformJob{
+	j := analytic.ZhangJob{
 		Maps: 495, Reduces: 240, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 0.5, MapRecSel: nan, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
@@ -262,22 +262,22 @@ func TestPlatformPredict(t *testing.T) {
 }
 
 func TestPlatformPredictErrors(t *testing.T) {
-	good := analytic.PlatformJob{
+	good := analytic.ZhangJob{
 		Maps: 4, Reduces: 2, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 1, MapRecSel: 1, ReduceSel: 1, Skew: 1,
 	}
 	for _, c := range []struct {
 		want   string
-		change func(*analytic.PlatformJob)
+		change func(*analytic.ZhangJob)
 		sm, sr int
 	}{
-		{"S_M: 0", func(*analytic.PlatformJob) {}, 0, 1},
-		{"S_R: 0", func(*analytic.PlatformJob) {}, 1, 0},
-		{"map_sel: -1", func(j *analytic.PlatformJob) { j.MapSel = -1 }, 1, 1},
-		{"map_rec_sel: -1", func(j *analytic.PlatformJob) { j.MapRecSel = -1 }, 1, 1},
-		{"red_sel: missing", func(j *analytic.PlatformJob) { j.ReduceSel = math.NaN() }, 1, 1},
-		{"skew: 0.5", func(j *analytic.PlatformJob) { j.Skew = 0.5 }, 1, 1},
-		{"block_mb_max: 10", func(j *analytic.PlatformJob) { j.BlockMBMax = 10 }, 1, 1},
+		{"S_M: 0", func(*analytic.ZhangJob) {}, 0, 1},
+		{"S_R: 0", func(*analytic.ZhangJob) {}, 1, 0},
+		{"map_sel: -1", func(j *analytic.ZhangJob) { j.MapSel = -1 }, 1, 1},
+		{"map_rec_sel: -1", func(j *analytic.ZhangJob) { j.MapRecSel = -1 }, 1, 1},
+		{"red_sel: missing", func(j *analytic.ZhangJob) { j.ReduceSel = math.NaN() }, 1, 1},
+		{"skew: 0.5", func(j *analytic.ZhangJob) { j.Skew = 0.5 }, 1, 1},
+		{"block_mb_max: 10", func(j *analytic.ZhangJob) { j.BlockMBMax = 10 }, 1, 1},
 	} {
 		j := good
 		c.change(&j)
@@ -288,18 +288,18 @@ func TestPlatformPredictErrors(t *testing.T) {
 }
 
 func TestPlatformJobErrors(t *testing.T) {
-	m := analytic.PlatformTask{Kind: "map", InBytes: 10, InRecs: 1, OutBytes: 5, OutRecs: 1}
+	m := analytic.ZhangTask{Kind: "map", InBytes: 10, InRecs: 1, OutBytes: 5, OutRecs: 1}
 	for _, c := range []struct {
-		tasks []analytic.PlatformTask
+		tasks []analytic.ZhangTask
 		want  string
 	}{
 		{nil, "no map"},
-		{[]analytic.PlatformTask{m, {Kind: "combine"}}, `tasks[1].kind: unknown "combine"`},
-		{[]analytic.PlatformTask{{Kind: "map"}}, "the map tasks read nothing"},
-		{[]analytic.PlatformTask{m, {Kind: "reduce"}}, "the reduce tasks read nothing"},
-		{[]analytic.PlatformTask{m, {Kind: "reduce", InBytes: -1}}, "tasks[1].in_bytes: -1"},
+		{[]analytic.ZhangTask{m, {Kind: "combine"}}, `tasks[1].kind: unknown "combine"`},
+		{[]analytic.ZhangTask{{Kind: "map"}}, "the map tasks read nothing"},
+		{[]analytic.ZhangTask{m, {Kind: "reduce"}}, "the reduce tasks read nothing"},
+		{[]analytic.ZhangTask{m, {Kind: "reduce", InBytes: -1}}, "tasks[1].in_bytes: -1"},
 	} {
-		if _, err := analytic.PlatformJobOf(c.tasks); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := analytic.ZhangJobOf(c.tasks); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
@@ -309,7 +309,7 @@ func TestPlatformJobErrors(t *testing.T) {
 // maps are average ones.
 func TestPlatformContainsWaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		j := analytic.PlatformJob{
+		j := analytic.ZhangJob{
 			Maps: rapid.IntRange(1, 300).Draw(t, "maps"), Reduces: rapid.IntRange(1, 100).Draw(t, "reduces"),
 			BlockMBAvg: 64, BlockMBMax: 64, BlockRecsAvg: 6e5, BlockRecsMax: 6e5,
 			MapSel: rapid.Float64Range(0, 3).Draw(t, "sel"), MapRecSel: math.NaN(), ReduceSel: 1, Skew: 1,

@@ -28,7 +28,7 @@ type ExpectedBreak struct{ MB, F, P float64 }
 // Fitting is a fitted platform profile.
 type Fitting struct {
 	Title    string
-	Platform platform.Platform
+	Platform platform.Model
 	Phases   []FittedPhase
 	Terms    []PhaseTerms // of phases that may depend on more than bytes
 }
@@ -62,7 +62,7 @@ func (f *Fitting) Write(d Target) error {
 }
 
 // WritePlatform writes the platform alone, as models read it.
-func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WritePlatform(w, f.Platform) }
+func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WriteModel(w, f.Platform) }
 
 // FitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
 // errors as parts of 1.

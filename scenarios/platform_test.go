@@ -29,7 +29,7 @@ func TestShippedPlatformsAndProfiles(t *testing.T) {
 				continue
 			}
 			for _, codec := range model.Codecs[1:] {
-				conf := taskplan.DefaultTaskConf()
+				conf := taskplan.DefaultConf()
 				conf.IntermCompressed, conf.OutCompressed = true, true
 				conf.IntermCodec, conf.OutCodec = codec.Classes[0], codec.Classes[0]
 				p, err := m.Planner(&program, conf, 8)

@@ -384,7 +384,7 @@ func (p *plant) target(draw *rand.PCG, chosen []int32) int32 {
 
 // remaining is the seconds that the present steps still take on devices of their
 // own.
-func (t *thread) remaining(c taskplan.HerodotouCost) float64 {
+func (t *thread) remaining(c taskplan.Cost) float64 {
 	computing, moving := t.visit.Left(), t.flow.Left()+t.unwritten()
 	if t.left > 0 {
 		moving += t.left / t.rate

@@ -158,7 +158,7 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 			machine := server()
 			machine.Overlap, machine.PageCache = kind.overlap, kind.pageCache
 			q := onlyTask(c.conf, c.program, machine, c.bytes, c.reduces)
-			conf, err := taskplan.ReadTaskConf(c.conf)
+			conf, err := taskplan.ReadConf(c.conf)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ import (
 // and a size of split.
 type recipes struct {
 	spec     *workload.Job
-	conf     taskplan.TaskConf
+	conf     taskplan.Conf
 	block    float64             // bytes of HDFS
 	planners []*taskplan.Planner // by machine; nil for one that no node is of
 	sizes    []float64           // of splits, bytes
@@ -29,7 +29,7 @@ type recipes struct {
 // mapRecipe is the plan of a map on a type of machine.
 type mapRecipe struct {
 	taskplan.MapPlan
-	cost  taskplan.HerodotouCost
+	cost  taskplan.Cost
 	alone [workload.NumPhases]time.Duration // on devices of its own
 	input []float64                         // by step: seconds to map the input from there on, on devices of its own
 }
@@ -51,7 +51,7 @@ func (jt *jobTracker) newRecipes(spec *workload.Job) (*recipes, error) {
 	if spec.Maps.Count > 0 && spec.Maps.InputBytes == 0 && spec.Maps.Splits == nil {
 		return nil, fmt.Errorf("fidelity %v wants the bytes of its input", q.Fidelity)
 	}
-	conf, err := taskplan.ReadTaskConf(spec.Conf)
+	conf, err := taskplan.ReadConf(spec.Conf)
 	if err != nil {
 		return nil, err
 	}

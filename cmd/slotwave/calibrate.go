@@ -60,7 +60,7 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return err
 	}
 	defer file.Close()
-	measured, err := platform.ReadPlatformProfile(file)
+	measured, err := platform.ReadProfile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -94,8 +94,8 @@ func (a *app) calibrate(name string, k *calibrating) error {
 }
 
 // calibrate looks for the machine of the testbed.
-func (b *testbed) calibrate(measured platform.PlatformProfile, row float64) (platform.Calibration, error) {
-	return platform.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (platform.PlatformProfile, error) {
+func (b *testbed) calibrate(measured platform.Profile, row float64) (platform.Calibration, error) {
+	return platform.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (platform.Profile, error) {
 		return b.with(m).profile(row)
 	})
 }
@@ -116,16 +116,16 @@ func calibrationText(c *platform.Calibration) string {
 			100*p.MeanBefore, 100*p.MeanAfter, 100*p.WorstBefore, 100*p.WorstAfter)
 	}
 	fmt.Fprintln(t, "\nvalue\tbefore\tafter\tstandard error")
-	for i := range c.Knobs {
-		k := &c.Knobs[i]
+	for i := range c.Parameters {
+		k := &c.Parameters[i]
 		known := fmt.Sprintf("%.1f %%", 100*k.Error)
-		if !k.Told() {
+		if !k.Determined() {
 			known = "not told by the profile alone"
 		}
 		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
 	}
 	t.Flush()
-	for _, names := range c.Tangles {
+	for _, names := range c.Joint {
 		fmt.Fprintf(&text, "\nTold only together: %s\n", strings.Join(names, ", "))
 	}
 	fmt.Fprintf(&text, "\n%d runs of the benchmarks\n", c.Runs)
@@ -150,8 +150,8 @@ func foundPlatform(c *platform.Calibration, profile, start string) *model.Machin
 	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
 		m.Assumed = append(m.Assumed, key+": as in "+start+"; the profile does not depend on it")
 	}
-	for i := range c.Knobs {
-		if k := &c.Knobs[i]; !k.Told() {
+	for i := range c.Parameters {
+		if k := &c.Parameters[i]; !k.Determined() {
 			m.Assumed = append(m.Assumed, k.Name+": the profile tells it only together with others; near to that of "+start)
 		}
 	}

@@ -74,7 +74,7 @@ func TestCalibrateContended(t *testing.T) {
 // Six rows do not tell eight values, however well they are met.
 func TestCalibrateFewRows(t *testing.T) {
 	profile := "phase,row,data_mb,duration_ms\n"
-	for _, phase := range platform.PlatformPhases {
+	for _, phase := range platform.Phases {
 		profile += phase + ",1,64,3000\n"
 	}
 	code, report, errs := call("", "calibrate", write(t, "profile.csv", profile))
@@ -111,9 +111,9 @@ func alike(t *testing.T, truth, found, start *testbed) {
 	for _, g := range unseen {
 		want, got, before := truth.phases(t, g), found.phases(t, g), start.phases(t, g)
 		for i, ms := range want {
-			t.Logf("%v MB x %v, %d maps, %d reduces: %s %.0f ms, found %.0f, at the start %.0f", g.InputMB, g.MapSel, g.Maps, g.Reduces, platform.PlatformPhases[i], ms, got[i], before[i])
+			t.Logf("%v MB x %v, %d maps, %d reduces: %s %.0f ms, found %.0f, at the start %.0f", g.InputMB, g.MapSel, g.Maps, g.Reduces, platform.Phases[i], ms, got[i], before[i])
 			if math.Abs(got[i]-ms) > 0.05*ms {
-				t.Errorf("%+v: %s takes %.0f ms, want %.0f", g, platform.PlatformPhases[i], got[i], ms)
+				t.Errorf("%+v: %s takes %.0f ms, want %.0f", g, platform.Phases[i], got[i], ms)
 			}
 		}
 	}
@@ -124,7 +124,7 @@ func alike(t *testing.T, truth, found, start *testbed) {
 func (b *testbed) phases(t *testing.T, g platform.GridPoint) []float64 {
 	t.Helper()
 	const placements = 5
-	ms := make([]float64, len(platform.PlatformPhases))
+	ms := make([]float64, len(platform.Phases))
 	for seed := range uint64(placements) {
 		j, p, err := g.Benchmark(platform.BenchmarkRow)
 		var o observer
@@ -136,7 +136,7 @@ func (b *testbed) phases(t *testing.T, g platform.GridPoint) []float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, phase := range o.PlatformProfile[:len(ms)] {
+		for i, phase := range o.Profile[:len(ms)] {
 			for _, r := range phase.Rows {
 				ms[i] += r.MS / float64(len(phase.Rows)) / placements
 			}

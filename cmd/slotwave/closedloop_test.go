@@ -53,7 +53,7 @@ func (l load) bytes() float64 { return l.gb * (1 << 30) }
 
 // pastRun is what a finished run tells the platform model of its job.
 type pastRun struct {
-	tasks             []analytic.PlatformTask
+	tasks             []analytic.ZhangTask
 	count, refills    [2]int                   // of maps and reduces
 	overhead          [2]time.Duration         // start-up, waits and commit of the tasks
 	gaps              [2]time.Duration         // from one task of a slot to the next
@@ -77,7 +77,7 @@ func (r *pastRun) Attempt(a *workload.Attempt) {
 		r.refills[a.Kind]++
 	}
 	r.used[slot] = a.Finish
-	r.tasks = append(r.tasks, analytic.PlatformTask{
+	r.tasks = append(r.tasks, analytic.ZhangTask{
 		Kind: a.Kind.String(), InBytes: float64(a.InBytes), InRecs: float64(a.InRecords),
 		OutBytes: float64(a.OutBytes), OutRecs: float64(a.OutRecords),
 		FunctionMS: 1000 * (a.Phases[workload.PhaseMap] + a.Phases[workload.PhaseReduce]).Seconds(),
@@ -85,8 +85,8 @@ func (r *pastRun) Attempt(a *workload.Attempt) {
 }
 
 // job is the profile for a run of another size.
-func (r *pastRun) job(t *testing.T, l load) analytic.PlatformJob {
-	j, err := analytic.PlatformJobOf(r.tasks)
+func (r *pastRun) job(t *testing.T, l load) analytic.ZhangJob {
+	j, err := analytic.ZhangJobOf(r.tasks)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,17 +127,17 @@ func open(t *testing.T, platform, fidelity string, settings ...string) *testbed 
 }
 
 // evenly weighs contention, which is no gross error, and leaves nothing out.
-func evenly() platform.PlatformOptions {
-	return platform.PlatformOptions{Robust: fit.RobustOptions{Weight: "huber"}, EqualSpread: true}
+func evenly() platform.FitOptions {
+	return platform.FitOptions{Robust: fit.RobustOptions{Weight: "huber"}, EqualSpread: true}
 }
 
-func fitted(t *testing.T, b *testbed, row float64) (platform.Platform, []platform.PhaseFit) {
+func fitted(t *testing.T, b *testbed, row float64) (platform.Model, []platform.PhaseFit) {
 	t.Helper()
 	profile, err := b.profile(row)
 	if err != nil {
 		t.Fatal(err)
 	}
-	platform, fits, err := platform.FitPlatform(profile, evenly())
+	platform, fits, err := platform.Fit(profile, evenly())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,14 +151,14 @@ type loop struct {
 	errors  [3][]float64 // lines of 100-byte rows, lines of the application's rows, slowstart 0.05
 }
 
-func (l *loop) add(name string, p analytic.PlatformTimes, r *pastRun, offset time.Duration) {
+func (l *loop) add(name string, p analytic.ZhangTimes, r *pastRun, offset time.Duration) {
 	at := func(ms float64) time.Duration { return offset + workload.Seconds(ms/1000) }
 	z := model.Prediction{Model: "zhang", Low: at(p.Low), Mean: at(p.Avg), High: at(p.Up)}
 	s := model.Prediction{Model: "simulation", Low: r.ends, Mean: r.ends, High: r.ends}
 	l.answers.List = append(l.answers.List, results.Answer{Scenario: name, Prediction: s}, results.Answer{Scenario: name, Prediction: z})
 }
 
-func off(p analytic.PlatformTimes, r *pastRun, offset time.Duration) float64 {
+func off(p analytic.ZhangTimes, r *pastRun, offset time.Duration) float64 {
 	return (p.Avg/1000+offset.Seconds())/r.ends.Seconds() - 1
 }
 
@@ -189,7 +189,7 @@ func TestZhangLoop(t *testing.T) {
 			}
 			early := bed.play(t, program, size, "0.05")
 			job := past.job(t, size)
-			for k, fitted := range []platform.Platform{usual, own} {
+			for k, fitted := range []platform.Model{usual, own} {
 				p, err := job.Times(&fitted, slots, slots)
 				if err != nil {
 					t.Fatal(err)
@@ -368,9 +368,9 @@ func (b *testbed) shuffle(t *testing.T, g platform.GridPoint) platform.PhaseRow 
 	if err == nil {
 		_, err = sim.Simulator{Recorder: &o}.Predict(b.job(j, p))
 	}
-	i := slices.IndexFunc(o.PlatformProfile, func(p platform.PhaseRows) bool { return p.Phase == "shuffle" })
+	i := slices.IndexFunc(o.Profile, func(p platform.PhaseRows) bool { return p.Phase == "shuffle" })
 	if err != nil || i < 0 {
 		t.Fatalf("%+v: no shuffle: %v", g, err)
 	}
-	return o.PlatformProfile[i].Rows[0]
+	return o.Profile[i].Rows[0]
 }

@@ -298,7 +298,7 @@ func (j *ec2Job) spills(t *testing.T) []taskplan.Spill {
 	for _, key := range taskKeys {
 		conf.Set(key, j.conf[key])
 	}
-	c, err := taskplan.ReadTaskConf(conf)
+	c, err := taskplan.ReadConf(conf)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 type fitting struct {
 	out                string
 	json, quiet, force bool
-	options            platform.PlatformOptions
+	options            platform.FitOptions
 	heap               string
 	expect             platform.BreakSetup
 	tasks              []string
@@ -74,13 +74,13 @@ func (a *app) fit(name string, k *fitting) error {
 		return err
 	}
 	defer file.Close()
-	profile, err := platform.ReadPlatformProfile(file)
+	profile, err := platform.ReadProfile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	result := results.Fitting{Title: filepath.Base(name)}
 	var fits []platform.PhaseFit
-	if result.Platform, fits, err = platform.FitPlatform(profile, k.options); err != nil {
+	if result.Platform, fits, err = platform.Fit(profile, k.options); err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	tau, err := k.expected()
@@ -120,7 +120,7 @@ func (k *fitting) terms(result *results.Fitting) error {
 	if len(k.tasks) == 0 {
 		return nil
 	}
-	for _, phase := range platform.PlatformPhases {
+	for _, phase := range platform.Phases {
 		rows := tasks[phase]
 		m, err := platform.FitWork(phase, rows, platform.Typical)
 		if err != nil {

@@ -15,12 +15,12 @@ func brokenProfile(rows int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
 	b.WriteString("phase,row,data_mb,duration_ms\n")
-	for _, phase := range platform.PlatformPhases {
+	for _, phase := range platform.Phases {
 		most := 128.0
 		if phase == "shuffle" {
 			most = 8000
 		}
-		for i := range rows / len(platform.PlatformPhases) {
+		for i := range rows / len(platform.Phases) {
 			mb := most * r.Float64()
 			ms := 100 + 50*mb
 			if phase == "shuffle" && mb > 3200 {

@@ -192,7 +192,7 @@ var sortPhases = []struct {
 }
 
 // measured is the medians of the tasks of even or odd numbers, ms.
-func (s *samples) measured(odd int) platform.PlatformProfile {
+func (s *samples) measured(odd int) platform.Profile {
 	return sortProfile(func(phase int) (half []float64) {
 		for task, seconds := range s.phases[sortPhases[phase].name] {
 			if task%2 == odd {
@@ -203,13 +203,13 @@ func (s *samples) measured(odd int) platform.PlatformProfile {
 	})
 }
 
-func (r *taskRun) sortPhases() platform.PlatformProfile {
+func (r *taskRun) sortPhases() platform.Profile {
 	return sortProfile(func(phase int) []float64 { return r.of(sortPhases[phase].kind, sortPhases[phase].of) })
 }
 
 // sortProfile has a row for each phase, all of the same data.
-func sortProfile(times func(int) []float64) platform.PlatformProfile {
-	p := platform.PlatformProfile{{Phase: "merge"}, {Phase: "shuffle"}}
+func sortProfile(times func(int) []float64) platform.Profile {
+	p := platform.Profile{{Phase: "merge"}, {Phase: "shuffle"}}
 	for i, phase := range sortPhases {
 		p.Add(phase.name, platform.PhaseRow{MB: 128, MS: 1000 * quantile(times(i), 0.5)})
 	}
@@ -238,7 +238,7 @@ func findSortPlatform(t *testing.T, s *samples) {
 	}
 	q := openSort(t, 1)
 	start.Dirty = q.Cluster.Machines[0].Dirty
-	found, err := platform.Calibrate(s.measured(0), start, false, func(m model.Machine) (platform.PlatformProfile, error) {
+	found, err := platform.Calibrate(s.measured(0), start, false, func(m model.Machine) (platform.Profile, error) {
 		q := q
 		m.NIC = start.NIC // is stated
 		q.Cluster.Machines = []model.Machine{m}
@@ -347,7 +347,7 @@ func TestHiTuneSort(t *testing.T) {
 	const seeds = 3
 	want := recordedSort(t)
 	var runs [2][]*sortFacts // as it is, and with the still node
-	var phases [seeds]platform.PlatformProfile
+	var phases [seeds]platform.Profile
 	for seed := range seeds {
 		for still := range runs {
 			q := openSort(t, uint64(seed)+1)

@@ -150,7 +150,7 @@ func openTestbed(machine, fidelity string, seed uint64, settings ...string) (*te
 	q := s.Runs[0].Question
 	q.Cluster.Replication = 3
 	bed := &testbed{WhatIf: q}
-	bed.first, bed.far = platform.PlatformGrids()
+	bed.first, bed.far = platform.Grids()
 	return bed, nil
 }
 
@@ -169,7 +169,7 @@ func (b *testbed) job(j workload.Job, p model.Program) model.WhatIf {
 }
 
 // profile runs the microbenchmarks on rows of so many bytes.
-func (b *testbed) profile(row float64) (platform.PlatformProfile, error) {
+func (b *testbed) profile(row float64) (platform.Profile, error) {
 	if !(row >= 1 && row <= 1<<20) {
 		return nil, fmt.Errorf("--row %v: want 1 byte to 1 MiB", row)
 	}
@@ -192,9 +192,9 @@ func (b *testbed) profile(row float64) (platform.PlatformProfile, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	var all platform.PlatformProfile
+	var all platform.Profile
 	for i := range runs {
-		for _, p := range runs[i].PlatformProfile {
+		for _, p := range runs[i].Profile {
 			if i < len(first) || p.Phase == "shuffle" || p.Phase == platform.SortPhase {
 				for _, row := range p.Rows {
 					all.Add(p.Phase, row)
@@ -206,6 +206,6 @@ func (b *testbed) profile(row float64) (platform.PlatformProfile, error) {
 }
 
 // observer records what tasks show of the phases.
-type observer struct{ platform.PlatformProfile }
+type observer struct{ platform.Profile }
 
 func (o *observer) Attempt(a *workload.Attempt) { o.Observe(a) }

@@ -40,7 +40,7 @@ func TestMicrobenchAlone(t *testing.T) {
 	}
 	m := bed.Cluster.Machines[0]
 	perMB := (1<<20)*1000/m.Disks[0].Read + (1<<20)*m.CPU.HDFSRead/m.Speed/1e6
-	names := append(platform.PlatformPhases[:], platform.SortPhase)
+	names := append(platform.Phases[:], platform.SortPhase)
 	for i, phase := range profile {
 		want := 1200
 		if phase.Phase == "shuffle" || phase.Phase == platform.SortPhase {

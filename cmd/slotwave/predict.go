@@ -49,7 +49,7 @@ func (k *knowledge) read() (analytic.Knowledge, []results.FileSum, error) {
 	}
 	err := errors.Join(
 		read(k.platform, func(data []byte) error {
-			p, err := platform.ReadPlatform(data)
+			p, err := platform.ReadModel(data)
 			known.Platform = &p
 			return err
 		}),

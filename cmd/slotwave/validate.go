@@ -80,7 +80,7 @@ func (a *app) validate(name string, strict bool) error {
 			return err
 		}
 		defer f.Close()
-		p, err := platform.ReadPlatformProfile(f)
+		p, err := platform.ReadProfile(f)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

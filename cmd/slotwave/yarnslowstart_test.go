@@ -159,13 +159,13 @@ func (r *taskRun) yarn(q *model.WhatIf) *yarnRun {
 	return y
 }
 
-func (y *yarnRun) profile() platform.PlatformProfile {
+func (y *yarnRun) profile() platform.Profile {
 	return yarnProfile(y.mapAvg, y.shuffle, y.merge, y.reduce)
 }
 
 // yarnProfile has a row for each time that is known, that of a map as its read.
-func yarnProfile(mapAvg, shuffle, merge, reduce float64) platform.PlatformProfile {
-	p := platform.PlatformProfile{{Phase: "collect"}, {Phase: "spill"}}
+func yarnProfile(mapAvg, shuffle, merge, reduce float64) platform.Profile {
+	p := platform.Profile{{Phase: "collect"}, {Phase: "spill"}}
 	for _, row := range []struct {
 		phase   string
 		seconds float64
@@ -211,7 +211,7 @@ func TestYarnSlowstart(t *testing.T) {
 	start := q.Cluster.Machines[0]
 	q.Cluster.Costs.Launch = start.JVMStart + workload.Seconds(known.mean("first_reduce_start_time")-known.mean("map_completion_time")-beats)
 	measured := yarnProfile(known.mean("avg_map_time"), known.mean("avg_shuffle_time"), known.mean("avg_merge_time"), known.mean("avg_reduce_time"))
-	found, err := platform.Calibrate(measured, start, true, func(m model.Machine) (platform.PlatformProfile, error) {
+	found, err := platform.Calibrate(measured, start, true, func(m model.Machine) (platform.Profile, error) {
 		q := q
 		q.Cluster.Machines = []model.Machine{m}
 		return run(q).profile(), nil

@@ -47,8 +47,8 @@ type HerodotouConf struct {
 // Models, CS-2011-05: deterministic, without contention.
 type Herodotou struct {
 	HerodotouConf
-	taskplan.HerodotouData
-	taskplan.HerodotouCost
+	taskplan.Data
+	taskplan.Cost
 }
 
 // HerodotouOptions choose a reading of the equations.
@@ -94,7 +94,7 @@ func (h *Herodotou) check(mode Mode) error {
 			c.Fail("pInMemMergeThr", "%d: equation 45 as printed then has no segment in a shuffle file; want 1 or more, or mode %q", h.InMemMergeThr, Corrected)
 		}
 	}
-	h.used().Check(&c, &h.HerodotouData, &h.HerodotouCost)
+	h.used().Check(&c, &h.Data, &h.Cost)
 	if (h.MapSizeSel == 0) != (h.MapRecsSel == 0) {
 		c.Fail("dsMapSizeSel", "%v with dsMapRecsSel %v: want both 0 or neither", h.MapSizeSel, h.MapRecsSel)
 	}
@@ -157,7 +157,7 @@ func (h Herodotou) MapOnly(o HerodotouOptions) (HerodotouMapOnly, error) {
 	if h.Reducers > 0 {
 		return HerodotouMapOnly{}, fmt.Errorf("pNumReducers: %d: want 0", h.Reducers)
 	}
-	h.used().Neutral(&h.HerodotouData, &h.HerodotouCost)
+	h.used().Neutral(&h.Data, &h.Cost)
 	p := HerodotouMapOnly{HerodotouMap: h.mapPart()}
 	p.WriteTime, p.HDFSBytesWritten = h.write(p.OutBytes) // (8)
 	p.TotalMapTime = p.ReadTime + p.MapTime + p.WriteTime // (90)
@@ -177,7 +177,7 @@ func (h Herodotou) Phases(o HerodotouOptions) (HerodotouPhases, error) {
 	if h.Reducers == 0 {
 		return HerodotouPhases{}, fmt.Errorf("pNumReducers: 0: want 1 or more")
 	}
-	h.used().Neutral(&h.HerodotouData, &h.HerodotouCost)
+	h.used().Neutral(&h.Data, &h.Cost)
 	p := HerodotouPhases{HerodotouMap: h.mapPart()}
 	var err error
 	if p.HerodotouSpill, err = h.spill(p.HerodotouMap, o); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 )
 
-const mibA = 1 << 20
+const mib = 1 << 20
 
 // HerodotouSpill is a map task from its output to the merged spill file: sizes
 // in bytes, times in ms.
@@ -52,7 +52,7 @@ func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, e
 	}
 	corrected := o.Mode == Corrected
 	s.OutRecWidth = m.OutBytes / m.OutRecs // (11)
-	buffer := h.SortMB * mibA
+	buffer := h.SortMB * mib
 	s.MaxSerRecs = fit.Floor(buffer * (1 - h.SortRecPercent) * h.SpillPercent / s.OutRecWidth)      // (12)
 	s.MaxAccRecs = fit.Floor(buffer * h.SortRecPercent * h.SpillPercent / taskplan.AccountingBytes) // (13)
 	if s.MaxSerRecs < 1 || s.MaxAccRecs < 1 {

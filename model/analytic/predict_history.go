@@ -137,7 +137,7 @@ func fetched(q *model.WhatIf, j *workload.Job) (float64, error) {
 	if j.Program == "" || j.Maps.InputBytes == 0 {
 		return 0, model.NotApplicable("%s: the bytes of its shuffle are not given", j.ID)
 	}
-	c, err := taskplan.ReadTaskConf(j.Conf)
+	c, err := taskplan.ReadConf(j.Conf)
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", j.ID, err)
 	}

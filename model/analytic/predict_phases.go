@@ -13,7 +13,7 @@ import (
 
 // zhangPredictor takes the time of every task from the fitted platform and the
 // job's profile.
-type zhangPredictor struct{ platform *platform.Platform }
+type zhangPredictor struct{ platform *platform.Model }
 
 func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	j, g, err := oneJob(&q)
@@ -38,7 +38,7 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 }
 
 // phases are those of a task of average size.
-func (z zhangPredictor) phases(j PlatformJob, t PlatformTimes) []model.PhaseTime {
+func (z zhangPredictor) phases(j ZhangJob, t ZhangTimes) []model.PhaseTime {
 	out := j.BlockMBAvg * j.MapSel
 	ms := func(k workload.Kind, ph workload.Phase, v float64) model.PhaseTime { return phaseOf(k, ph, v/1000) }
 	list := []model.PhaseTime{
@@ -60,7 +60,7 @@ func (z zhangPredictor) phases(j PlatformJob, t PlatformTimes) []model.PhaseTime
 
 // platformJobOf is the job profile that a question's job makes together with
 // its program, or with the profile of its runs; what neither states is NaN.
-func platformJobOf(q *model.WhatIf, j *workload.Job) (PlatformJob, error) {
+func platformJobOf(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
 	out := unknownPlatformJob()
 	out.Maps, out.Reduces = j.Maps.Count, j.Reduces.Count
 	var width, avg, longest float64
@@ -96,7 +96,7 @@ func platformJobOf(q *model.WhatIf, j *workload.Job) (PlatformJob, error) {
 	if avg == 0 {
 		return out, model.NotApplicable("%s: the bytes of its input are not given", j.ID)
 	}
-	out.BlockMBAvg, out.BlockMBMax = avg/mibA, longest/mibA
+	out.BlockMBAvg, out.BlockMBMax = avg/mib, longest/mib
 	out.BlockRecsAvg, out.BlockRecsMax = avg/width, longest/width
 	return out, nil
 }
@@ -106,15 +106,15 @@ func platformJobOf(q *model.WhatIf, j *workload.Job) (PlatformJob, error) {
 type HerodotouStatistics struct {
 	UseCombine   bool `json:"pUseCombine,omitzero"`
 	InCompressed bool `json:"pIsInCompressed,omitzero"`
-	taskplan.HerodotouData
-	taskplan.HerodotouCost
+	taskplan.Data
+	taskplan.Cost
 }
 
 // UnknownStatistics state nothing.
 func UnknownStatistics() HerodotouStatistics {
 	nan := math.NaN()
 	s := HerodotouStatistics{}
-	d, c := &s.HerodotouData, &s.HerodotouCost
+	d, c := &s.Data, &s.Cost
 	for _, v := range []*float64{
 		&d.InputPairWidth, &d.RecsPerGroup, &d.MapSizeSel, &d.MapRecsSel, &d.ReduceSizeSel, &d.ReduceRecsSel,
 		&d.CombineSizeSel, &d.CombineRecsSel, &d.InputRatio, &d.IntermRatio, &d.OutRatio,
@@ -174,7 +174,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 // job is a job with its own statistics, or with those of its program on the
 // machines of the cluster.
 func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *grounds) (Herodotou, error) {
-	c, err := taskplan.ReadTaskConf(j.Conf)
+	c, err := taskplan.ReadConf(j.Conf)
 	if err != nil {
 		return Herodotou{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
@@ -196,7 +196,7 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *grounds) (H
 }
 
 // plannerOf plans the tasks of a job's program on machines that are all alike.
-func plannerOf(q *model.WhatIf, j *workload.Job, c taskplan.TaskConf) (*taskplan.Planner, error) {
+func plannerOf(q *model.WhatIf, j *workload.Job, c taskplan.Conf) (*taskplan.Planner, error) {
 	program, machine, err := programOf(q, j)
 	if err != nil {
 		return nil, err
@@ -227,7 +227,7 @@ func programOf(q *model.WhatIf, j *workload.Job) (*model.Program, *model.Machine
 
 // job joins the statistics with the question's configuration and slots; the
 // equations want nothing of the cluster but the slots in all.
-func (s *HerodotouStatistics) job(j *workload.Job, g *grounds, c taskplan.TaskConf) Herodotou {
+func (s *HerodotouStatistics) job(j *workload.Job, g *grounds, c taskplan.Conf) Herodotou {
 	return Herodotou{
 		HerodotouConf: HerodotouConf{
 			Nodes: 1, MapsPerNode: g.maps, ReducesPerNode: g.reduces,
@@ -239,7 +239,7 @@ func (s *HerodotouStatistics) job(j *workload.Job, g *grounds, c taskplan.TaskCo
 			UseCombine: s.UseCombine, InCompressed: s.InCompressed,
 			IntermCompressed: c.IntermCompressed, OutCompressed: c.OutCompressed,
 		},
-		HerodotouData: s.HerodotouData, HerodotouCost: s.HerodotouCost,
+		Data: s.Data, Cost: s.Cost,
 	}
 }
 

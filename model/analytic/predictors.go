@@ -1,3 +1,6 @@
+// Package analytic holds the analytic models of a job's time: waves, ARIA, HP,
+// improved HP, CRESP, Herodotou's and Zhang's. Each answers what-if questions as a
+// Predictor, and raw questions as an Evaluator.
 package analytic
 
 import (
@@ -15,7 +18,7 @@ import (
 // to measurements of the platform or to earlier runs. What is nil or empty is
 // not known.
 type Knowledge struct {
-	Platform   *platform.Platform   // of zhang
+	Platform   *platform.Model      // of zhang
 	Statistics *HerodotouStatistics // of the job
 	Runs       []HPRun              // of the job, for hp
 	History    *IHPHistory          // of the job, for ihp

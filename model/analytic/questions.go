@@ -31,18 +31,18 @@ func defaultPhasesQuestion() phasesQuestion { return phasesQuestion{Corrected, t
 func DefaultPhases() Herodotou {
 	return Herodotou{
 		HerodotouConf{
-			Nodes: 4, TaskMem: 200 * mibA, MapsPerNode: 2, ReducesPerNode: 2,
+			Nodes: 4, TaskMem: 200 * mib, MapsPerNode: 2, ReducesPerNode: 2,
 			Mappers: 40, SortMB: 100, SpillPercent: 0.8, SortRecPercent: 0.05,
 			SortFactor: 10, SpillsForCombine: 3, Reducers: 8, InMemMergeThr: 1000,
-			ShuffleInBuf: 0.7, ShuffleMerge: 0.66, SplitSize: 64 * mibA,
+			ShuffleInBuf: 0.7, ShuffleMerge: 0.66, SplitSize: 64 * mib,
 		},
-		taskplan.HerodotouData{
+		taskplan.Data{
 			InputPairWidth: 100, RecsPerGroup: 1,
 			MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1,
 			CombineSizeSel: 0.5, CombineRecsSel: 0.4,
 			InputRatio: 0.3, IntermRatio: 0.3, OutRatio: 0.3,
 		},
-		taskplan.HerodotouCost{
+		taskplan.Cost{
 			HDFSRead: 65.4348, HDFSWrite: 35.5255, LocalRead: 47.213, LocalWrite: 37.1911, Network: 143.8299,
 			MapCPU: 9639.307, ReduceCPU: 5046.193, CombineCPU: 4902.644, PartitionCPU: 1274.57,
 			SerdeCPU: 2113.465, SortCPU: 198.1609, MergeCPU: 735.0955,
@@ -250,10 +250,10 @@ func (q errorsQuestion) answer() (fit.ErrorTable, error) {
 }
 
 type profileQuestion struct {
-	Tasks []PlatformTask `json:"tasks"`
+	Tasks []ZhangTask `json:"tasks"`
 }
 
-// profileAnswer is a PlatformJob as taken from a run; a map-only job has no
+// profileAnswer is a ZhangJob as taken from a run; a map-only job has no
 // reduce statistics.
 type profileAnswer struct {
 	Maps         int     `json:"N_map"`
@@ -275,7 +275,7 @@ type profileReduces struct {
 }
 
 func (q profileQuestion) answer() (profileAnswer, error) {
-	j, err := PlatformJobOf(q.Tasks)
+	j, err := ZhangJobOf(q.Tasks)
 	a := profileAnswer{
 		j.Maps, j.Reduces, j.MapSel, j.MapRecSel, j.MapMSPerRec,
 		j.BlockMBAvg, j.BlockMBMax, j.BlockRecsAvg, j.BlockRecsMax, nil,
@@ -287,19 +287,19 @@ func (q profileQuestion) answer() (profileAnswer, error) {
 }
 
 type platformQuestion struct {
-	Platform    platform.PlatformLines `json:"platform"`
-	Job         PlatformJob            `json:"job"`
-	MapSlots    int                    `json:"S_M"`
-	ReduceSlots int                    `json:"S_R"`
+	Platform    platform.Lines `json:"platform"`
+	Job         ZhangJob       `json:"job"`
+	MapSlots    int            `json:"S_M"`
+	ReduceSlots int            `json:"S_R"`
 }
 
 func unknownPlatformQuestion() platformQuestion { return platformQuestion{Job: unknownPlatformJob()} }
 
-func (q platformQuestion) answer() (PlatformTimes, error) {
+func (q platformQuestion) answer() (ZhangTimes, error) {
 	var c input.Check
-	p := q.Platform.Platform(&c)
+	p := q.Platform.Model(&c)
 	if err := c.Err(); err != nil {
-		return PlatformTimes{}, err
+		return ZhangTimes{}, err
 	}
 	return q.Job.Times(&p, q.MapSlots, q.ReduceSlots)
 }

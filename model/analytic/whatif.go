@@ -170,7 +170,7 @@ func (h Herodotou) tuneSide(space []SearchParam, side []tunable, seed workload.S
 	found, err := Search(dims, seed, func(at []float64) float64 {
 		job := with(at)
 		p, err := job.Phases(HerodotouOptions{Mode: Corrected})
-		if err != nil || job.SortMB*mibA > job.TaskMem {
+		if err != nil || job.SortMB*mib > job.TaskMem {
 			return math.Inf(1)
 		}
 		return cost(p)

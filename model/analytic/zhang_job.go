@@ -8,8 +8,8 @@ import (
 	"github.com/slotwave/slotwave/model/platform"
 )
 
-// PlatformTask is one task of a finished run.
-type PlatformTask struct {
+// ZhangTask is one task of a finished run.
+type ZhangTask struct {
 	Kind       string  `json:"kind"` // map or reduce
 	InBytes    float64 `json:"in_bytes"`
 	InRecs     float64 `json:"in_recs"`
@@ -18,10 +18,10 @@ type PlatformTask struct {
 	FunctionMS float64 `json:"func_ms"` // in the user's function
 }
 
-// PlatformJob is a job profile for the platform model: what a job does with its
+// ZhangJob is a job profile for the platform model: what a job does with its
 // data, whatever the platform. NaN is a statistic that is not known; a record
 // selectivity then is the size selectivity.
-type PlatformJob struct {
+type ZhangJob struct {
 	Maps           int     `json:"N_map"`
 	Reduces        int     `json:"N_red"`
 	MapSel         float64 `json:"map_sel"`
@@ -41,16 +41,16 @@ type PlatformJob struct {
 
 // unknownPlatformJob states nothing but that reduces are alike and overhead is
 // left out, which is how the paper has it.
-func unknownPlatformJob() PlatformJob {
+func unknownPlatformJob() ZhangJob {
 	nan := math.NaN()
-	return PlatformJob{MapRecSel: nan, ReduceSel: nan, ReduceRecSel: nan, ReduceMSPerRec: nan, Skew: 1}
+	return ZhangJob{MapRecSel: nan, ReduceSel: nan, ReduceRecSel: nan, ReduceMSPerRec: nan, Skew: 1}
 }
 
 // sums of one kind of task.
 type taskSums struct{ n, inBytes, inRecs, outBytes, outRecs, functionMS, maxBytes, maxRecs float64 }
 
-// PlatformJobOf takes the job profile of one finished run (section 4).
-func PlatformJobOf(tasks []PlatformTask) (PlatformJob, error) {
+// ZhangJobOf takes the job profile of one finished run (section 4).
+func ZhangJobOf(tasks []ZhangTask) (ZhangJob, error) {
 	var c input.Check
 	var maps, reduces taskSums
 	for i, t := range tasks {
@@ -88,12 +88,12 @@ func PlatformJobOf(tasks []PlatformTask) (PlatformJob, error) {
 		}
 	}
 	if err := c.Err(); err != nil {
-		return PlatformJob{}, err
+		return ZhangJob{}, err
 	}
 	j := unknownPlatformJob()
 	j.Maps, j.Reduces = int(maps.n), int(reduces.n)
 	j.MapSel, j.MapRecSel, j.MapMSPerRec = maps.outBytes/maps.inBytes, maps.outRecs/maps.inRecs, maps.functionMS/maps.inRecs
-	j.BlockMBAvg, j.BlockMBMax = maps.inBytes/maps.n/mibA, maps.maxBytes/mibA
+	j.BlockMBAvg, j.BlockMBMax = maps.inBytes/maps.n/mib, maps.maxBytes/mib
 	j.BlockRecsAvg, j.BlockRecsMax = maps.inRecs/maps.n, maps.maxRecs
 	if reduces.n > 0 {
 		j.ReduceSel, j.ReduceRecSel = reduces.outBytes/reduces.inBytes, reduces.outRecs/reduces.inRecs
@@ -102,7 +102,7 @@ func PlatformJobOf(tasks []PlatformTask) (PlatformJob, error) {
 	return j, nil
 }
 
-func (j *PlatformJob) check(c *input.Check, mapSlots, reduceSlots int) {
+func (j *ZhangJob) check(c *input.Check, mapSlots, reduceSlots int) {
 	c.Count("N_map", j.Maps, 1)
 	c.Count("N_red", j.Reduces, 0)
 	c.Count("S_M", mapSlots, 1)
@@ -123,8 +123,8 @@ func (j *PlatformJob) check(c *input.Check, mapSlots, reduceSlots int) {
 	}
 }
 
-// PlatformTimes is a prediction of the platform model, ms and MB.
-type PlatformTimes struct {
+// ZhangTimes is a prediction of the platform model, ms and MB.
+type ZhangTimes struct {
 	MapAvg    float64 `json:"map_ms_avg"`
 	MapMax    float64 `json:"map_ms_max"`
 	ShuffleMB float64 `json:"data_shuffle_mb"` // of one reduce
@@ -138,17 +138,17 @@ type PlatformTimes struct {
 // Times predicts the time of the job on a platform with so many slots (section 4,
 // eq. 2): task times from the phase models, job bounds from the makespan
 // theorem. Shuffle and maps do not overlap in it.
-func (j PlatformJob) Times(p *platform.Platform, mapSlots, reduceSlots int) (PlatformTimes, error) {
+func (j ZhangJob) Times(p *platform.Model, mapSlots, reduceSlots int) (ZhangTimes, error) {
 	var c input.Check
 	j.check(&c, mapSlots, reduceSlots)
 	if err := c.Err(); err != nil {
-		return PlatformTimes{}, err
+		return ZhangTimes{}, err
 	}
 	recSel := j.MapRecSel
 	if math.IsNaN(recSel) {
 		recSel = j.MapSel
 	}
-	var t PlatformTimes
+	var t ZhangTimes
 	t.MapAvg = j.mapTime(p, j.BlockMBAvg, j.BlockRecsAvg)
 	t.MapMax = j.mapTime(p, j.BlockMBMax, j.BlockRecsMax)
 	t.Low, t.Up = stageBounds(float64(j.Maps), float64(min(mapSlots, j.Maps)), t.MapAvg, t.MapMax)
@@ -165,11 +165,11 @@ func (j PlatformJob) Times(p *platform.Platform, mapSlots, reduceSlots int) (Pla
 	return t, nil
 }
 
-func (j *PlatformJob) mapTime(p *platform.Platform, mb, recs float64) float64 {
+func (j *ZhangJob) mapTime(p *platform.Model, mb, recs float64) float64 {
 	out := mb * j.MapSel
 	return p.Read.At(mb) + float64(j.MapMSPerRec*recs) + p.Collect.At(out) + p.Spill.At(out) + p.Merge.At(out) + j.OverheadMS
 }
 
-func (j *PlatformJob) reduceTime(p *platform.Platform, mb, recs float64) float64 {
+func (j *ZhangJob) reduceTime(p *platform.Model, mb, recs float64) float64 {
 	return p.Shuffle.At(mb) + float64(j.ReduceMSPerRec*recs) + p.Write.At(mb*j.ReduceSel) + j.OverheadMS + j.ReduceWaitMS
 }

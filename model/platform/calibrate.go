@@ -50,15 +50,15 @@ func knobs(m *model.Machine, contended bool) []knob {
 
 // Calibration is a machine found to show a measured profile.
 type Calibration struct {
-	Machine model.Machine
-	Knobs   []CalibratedKnob
-	Tangles [][]string // knobs that the profile tells only together
-	Phases  []CalibratedPhase
-	Runs    int // of the benchmark
+	Machine    model.Machine
+	Parameters []CalibratedParameter
+	Joint      [][]string // knobs that the profile tells only together
+	Phases     []CalibratedPhase
+	Runs       int // of the benchmark
 }
 
-// CalibratedKnob is one number of the machine.
-type CalibratedKnob struct {
+// CalibratedParameter is one number of the machine.
+type CalibratedParameter struct {
 	Name         string
 	Start, Found float64
 	Error        float64 // standard error, as a part of it, if phases scatter as they do here but by 1 % at least
@@ -74,7 +74,7 @@ type CalibratedPhase struct {
 }
 
 // Bench runs the microbenchmarks on a machine.
-type Bench func(model.Machine) (PlatformProfile, error)
+type Bench func(model.Machine) (Profile, error)
 
 const (
 	knobPrior = 0.02 // how far a point may be off for a knob to move by a factor of e where nothing tells it
@@ -88,13 +88,13 @@ const (
 // the curve of the disks with which they show the measured profile. It starts
 // from a machine, and leaves what the profile does not tell as near to it as can
 // be. The search is Newton's method on relative differences, Gauss' way.
-func Calibrate(measured PlatformProfile, start model.Machine, contended bool, bench Bench) (Calibration, error) {
+func Calibrate(measured Profile, start model.Machine, contended bool, bench Bench) (Calibration, error) {
 	if err := start.Check(); err != nil {
 		return Calibration{}, err
 	}
 	s := &calibrating{start: start, knobs: knobs(&start, contended), bench: bench}
 	var c input.Check
-	for _, name := range PlatformPhases {
+	for _, name := range Phases {
 		i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == name })
 		if i < 0 {
 			c.Fail(name, "no rows of this phase")
@@ -181,7 +181,7 @@ func typical(rows []PhaseRow) []PhaseRow {
 type calibrating struct {
 	start    model.Machine
 	knobs    []knob
-	measured []PhaseRows // typical times, in the order of PlatformPhases
+	measured []PhaseRows // typical times, in the order of Phases
 	bench    Bench
 	step     float64
 	runs     int
@@ -352,7 +352,7 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 			part := v.At(k, d) * u
 			sum += float64(part * part)
 		}
-		c.Knobs = append(c.Knobs, CalibratedKnob{s.knobs[k].name, *s.knobs[k].of(&s.start), *s.knobs[k].of(&c.Machine), math.Sqrt(sum)})
+		c.Parameters = append(c.Parameters, CalibratedParameter{s.knobs[k].name, *s.knobs[k].of(&s.start), *s.knobs[k].of(&c.Machine), math.Sqrt(sum)})
 	}
 	for d, u := range unsure {
 		if u <= knownTo {
@@ -364,11 +364,11 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 				names = append(names, s.knobs[k].name)
 			}
 		}
-		if len(names) > 1 && !slices.ContainsFunc(c.Tangles, func(t []string) bool { return slices.Equal(t, names) }) {
-			c.Tangles = append(c.Tangles, names)
+		if len(names) > 1 && !slices.ContainsFunc(c.Joint, func(t []string) bool { return slices.Equal(t, names) }) {
+			c.Joint = append(c.Joint, names)
 		}
 	}
 }
 
-// Told reports whether the profile tells the knob.
-func (k *CalibratedKnob) Told() bool { return k.Error <= knownTo }
+// Determined reports whether the profile tells the knob.
+func (k *CalibratedParameter) Determined() bool { return k.Error <= knownTo }

@@ -15,7 +15,7 @@ const SortPhase = "sort"
 // Observe adds what a task that succeeded shows of the phases of the platform
 // model. The sort of a reduce is part of its shuffle, its waits for outputs are
 // not.
-func (p *PlatformProfile) Observe(a *workload.Attempt) {
+func (p *Profile) Observe(a *workload.Attempt) {
 	if a.State != workload.Succeeded {
 		return
 	}
@@ -24,7 +24,7 @@ func (p *PlatformProfile) Observe(a *workload.Attempt) {
 		for _, ph := range phases {
 			t += a.Phases[ph]
 		}
-		p.Add(phase, PhaseRow{float64(bytes) / mibP, 1000 * t.Seconds()})
+		p.Add(phase, PhaseRow{float64(bytes) / mib, 1000 * t.Seconds()})
 	}
 	switch a.Kind {
 	case workload.Map:
@@ -47,10 +47,10 @@ const BenchmarkRow = 100
 func (g GridPoint) Benchmark(row float64) (workload.Job, model.Program, error) {
 	data, err := g.Data()
 	j := workload.Job{
-		Maps:    workload.MapTasks{Count: g.Maps, InputBytes: int64(data.Read * mibP * float64(g.Maps))},
+		Maps:    workload.MapTasks{Count: g.Maps, InputBytes: int64(data.Read * mib * float64(g.Maps))},
 		Reduces: workload.ReduceTasks{Count: g.Reduces},
 	}
-	p := model.Program{Data: taskplan.HerodotouData{
+	p := model.Program{Data: taskplan.Data{
 		InputPairWidth: row, RecsPerGroup: 1,
 		MapSizeSel: g.MapSel, MapRecsSel: g.MapSel, ReduceSizeSel: 1, ReduceRecsSel: 1,
 		CombineSizeSel: 1, CombineRecsSel: 1,

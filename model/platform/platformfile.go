@@ -9,9 +9,9 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// PlatformLines is a fitted platform as JSON: each phase as [A, B], or
+// Lines is a fitted platform as JSON: each phase as [A, B], or
 // [A, B, tau, A2, B2] where it has a second line beyond tau.
-type PlatformLines struct {
+type Lines struct {
 	Read    []float64 `json:"read"`
 	Collect []float64 `json:"collect"`
 	Spill   []float64 `json:"spill"`
@@ -20,8 +20,8 @@ type PlatformLines struct {
 	Write   []float64 `json:"write"`
 }
 
-// Platform makes a platform of its lines, and reports those of a wrong length.
-func (l *PlatformLines) Platform(c *input.Check) Platform {
+// Model makes a platform of its lines, and reports those of a wrong length.
+func (l *Lines) Model(c *input.Check) Model {
 	phase := func(name string, v []float64) PhaseModel {
 		switch len(v) {
 		case 2:
@@ -32,26 +32,26 @@ func (l *PlatformLines) Platform(c *input.Check) Platform {
 		c.Fail("platform."+name, "%d values: want [A, B] or [A, B, tau, A2, B2]", len(v))
 		return PhaseModel{}
 	}
-	return Platform{
+	return Model{
 		phase("read", l.Read), phase("collect", l.Collect), phase("spill", l.Spill),
 		phase("merge", l.Merge), phase("shuffle", l.Shuffle), phase("write", l.Write),
 	}
 }
 
-// ReadPlatform reads a fitted platform as WritePlatform writes it.
-func ReadPlatform(text []byte) (Platform, error) {
-	var l PlatformLines
+// ReadModel reads a fitted platform as WriteModel writes it.
+func ReadModel(text []byte) (Model, error) {
+	var l Lines
 	if err := input.Decode(text, &l); err != nil {
-		return Platform{}, err
+		return Model{}, err
 	}
 	var c input.Check
-	p := l.Platform(&c)
+	p := l.Model(&c)
 	return p, c.Err()
 }
 
-// WritePlatform writes a platform as JSON: each phase as [A, B] in ms and ms/MB,
+// WriteModel writes a platform as JSON: each phase as [A, B] in ms and ms/MB,
 // or [A, B, tau, A2, B2].
-func WritePlatform(w io.Writer, p Platform) error {
+func WriteModel(w io.Writer, p Model) error {
 	lines := func(m PhaseModel) []float64 {
 		if math.IsInf(m.Tau, 1) {
 			return []float64{m.A, m.B}
@@ -60,7 +60,7 @@ func WritePlatform(w io.Writer, p Platform) error {
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
-	return out.Encode(PlatformLines{
+	return out.Encode(Lines{
 		lines(p.Read), lines(p.Collect), lines(p.Spill), lines(p.Merge), lines(p.Shuffle), lines(p.Write),
 	})
 }

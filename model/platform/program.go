@@ -14,7 +14,7 @@ import (
 // What the record does not tell is assumed.
 func ProgramOf(r *workload.Profile) (model.Program, error) {
 	d := &r.Data
-	p := model.Program{Name: r.Name, Title: r.Name, Source: r.Source, Data: taskplan.HerodotouData{
+	p := model.Program{Name: r.Name, Title: r.Name, Source: r.Source, Data: taskplan.Data{
 		InputPairWidth: d.InputPairWidth, MapSizeSel: d.MapSizeSel, MapRecsSel: d.MapRecsSel,
 		RecsPerGroup: d.RecsPerRedGroup, ReduceSizeSel: d.ReduceSizeSel, ReduceRecsSel: d.ReduceRecsSel,
 		CombineSizeSel: 1, CombineRecsSel: 1,

@@ -28,7 +28,7 @@ type Work struct {
 
 	// The parts of a reduce's copies, of its merges before the reduce function and
 	// of what follows that go on while other tasks of the node are at work.
-	CopiesBeside, MergesBeside, WriteBeside float64
+	CopiesContended, MergesContended, WriteContended float64
 }
 
 // MB is what the platform model takes a phase's time from.
@@ -112,10 +112,10 @@ const (
 
 // besides is the part of a phase that goes on beside other tasks.
 var besides = map[string]func(*Work) float64{
-	copies:  func(w *Work) float64 { return w.CopiesBeside },
-	merges:  func(w *Work) float64 { return w.MergesBeside },
-	"input": func(w *Work) float64 { return w.WriteBeside },
-	"write": func(w *Work) float64 { return w.WriteBeside },
+	copies:  func(w *Work) float64 { return w.CopiesContended },
+	merges:  func(w *Work) float64 { return w.MergesContended },
+	"input": func(w *Work) float64 { return w.WriteContended },
+	"write": func(w *Work) float64 { return w.WriteContended },
 }
 
 // contended is the terms of a phase that takes so much longer where others are at
@@ -150,13 +150,13 @@ type WorkModel struct {
 
 	fetching int // terms that are those of a shuffle's copies; 0: not told apart
 
-	Slower  []Slower // where other tasks are at work
-	Retried float64  // part of the rows that waited retryMS more than the terms say
+	Slowdowns []Slowdown // where other tasks are at work
+	Retried   float64    // part of the rows that waited retryMS more than the terms say
 }
 
-// Slower is by which part the terms of a phase are larger while other tasks of
+// Slowdown is by which part the terms of a phase are larger while other tasks of
 // the node are at work.
-type Slower struct {
+type Slowdown struct {
 	Phase string
 	By    float64
 }
@@ -195,7 +195,7 @@ func (m *WorkModel) String() string {
 		terms = append(terms, fmt.Sprintf("%.3g × %s", m.B[i], t.Name))
 	}
 	text := strings.Join(terms, " + ")
-	for _, s := range m.Slower {
+	for _, s := range m.Slowdowns {
 		text += fmt.Sprintf("; %s %.0f %% longer beside others", s.Phase, 100*s.By)
 	}
 	if m.Retried > 0 {
@@ -204,13 +204,13 @@ func (m *WorkModel) String() string {
 	return text
 }
 
-// Sought is what a model is to predict.
-type Sought int
+// Estimate is what a model is to predict.
+type Estimate int
 
 // What rows take on average, and what most of them take: a pause that befalls a
 // task now and then is no part of the latter.
 const (
-	Mean Sought = iota
+	Mean Estimate = iota
 	Typical
 )
 
@@ -221,11 +221,11 @@ const leastRows = 3
 // fits them, none negative, by reweighting: residuals count relative to the
 // prediction, and large ones less (huber), or not at all (bisquare, from twice the
 // scatter on) where the typical row is sought.
-func FitWork(phase string, rows []WorkRow, what Sought) (WorkModel, error) {
+func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 	_, known := workTerms[phase]
 	var c input.Check
 	if !known {
-		c.Fail("phase", "unknown %q%s", phase, input.Suggest(phase, PlatformPhases[:]))
+		c.Fail("phase", "unknown %q%s", phase, input.Suggest(phase, Phases[:]))
 	}
 	if len(rows) < leastRows {
 		c.Fail(phase, "%d rows: want %d or more", len(rows), leastRows)
@@ -253,7 +253,7 @@ func FitWork(phase string, rows []WorkRow, what Sought) (WorkModel, error) {
 		}
 		if by > 0 {
 			m.BIC += fit.Log(float64(len(rows)))
-			m.Slower = []Slower{{phase, by}}
+			m.Slowdowns = []Slowdown{{phase, by}}
 		}
 		if m.BIC < best.BIC {
 			best = m
@@ -297,7 +297,7 @@ func orNone(own []WorkRow, all int) []WorkRow {
 }
 
 // fitShuffle fits both parts of a shuffle.
-func fitShuffle(fetched, merged []WorkRow, what Sought) (WorkModel, error) {
+func fitShuffle(fetched, merged []WorkRow, what Estimate) (WorkModel, error) {
 	var both WorkModel
 	for i, own := range [][]WorkRow{fetched, merged} {
 		part := []string{copies, merges}[i]
@@ -309,7 +309,7 @@ func fitShuffle(fetched, merged []WorkRow, what Sought) (WorkModel, error) {
 			both.fetching = len(m.Terms)
 		}
 		both.Terms, both.B = append(both.Terms, m.Terms...), append(both.B, m.B...)
-		both.Slower, both.BIC = append(both.Slower, m.Slower...), both.BIC+m.BIC
+		both.Slowdowns, both.BIC = append(both.Slowdowns, m.Slowdowns...), both.BIC+m.BIC
 	}
 	return both, nil
 }
@@ -317,7 +317,7 @@ func fitShuffle(fetched, merged []WorkRow, what Sought) (WorkModel, error) {
 // chooseRetried is chooseTerms for a phase some of whose rows waited for a retry:
 // those that are nearer to the prediction without it. Where it is less than what
 // scatters anyway it is not looked for.
-func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Sought) (m WorkModel, err error) {
+func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Estimate) (m WorkModel, err error) {
 	const rounds = 3
 	once, found := slices.Clone(rows), -1.0
 	for range rounds {
@@ -346,7 +346,7 @@ func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Sought) (m WorkMo
 
 // chooseTerms takes one of the candidates after the other as long as the BIC
 // falls.
-func chooseTerms(candidates []WorkTerm, rows []WorkRow, what Sought) (WorkModel, error) {
+func chooseTerms(candidates []WorkTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
 	best := WorkModel{BIC: math.Inf(1)}
 	for {
 		next := best
@@ -384,7 +384,7 @@ const (
 
 // fitTerms fits given terms. What is typical of rows is found from the mean on,
 // by leaving out rows that are too far from it.
-func fitTerms(terms []WorkTerm, rows []WorkRow, what Sought) (WorkModel, error) {
+func fitTerms(terms []WorkTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
 	m := WorkModel{Terms: terms}
 	of := make([][]float64, len(rows))
 	x, y := make([][]float64, len(rows)), make([]float64, len(rows))
@@ -396,7 +396,7 @@ func fitTerms(terms []WorkTerm, rows []WorkRow, what Sought) (WorkModel, error) 
 		}
 	}
 	const huber, bisquare, normalMAD, settled = 1.345, 2, 0.6745, 1e-3
-	for _, w := range []Sought{Mean, Typical} {
+	for _, w := range []Estimate{Mean, Typical} {
 		if w > what {
 			break
 		}
@@ -458,7 +458,7 @@ func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
 }
 
 // CrossLines does the same with the lines of the platform model.
-func CrossLines(phase string, rows []WorkRow, o PlatformOptions) ([]float64, error) {
+func CrossLines(phase string, rows []WorkRow, o FitOptions) ([]float64, error) {
 	o = o.withDefaults()
 	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
 		lines := make([]PhaseRow, len(others))

@@ -12,7 +12,7 @@ import (
 	"github.com/slotwave/slotwave/model/fit"
 )
 
-const mibP = 1 << 20
+const mib = 1 << 20
 
 // WorkProfile holds the measured tasks of each phase.
 type WorkProfile map[string][]WorkRow
@@ -224,9 +224,9 @@ func (p WorkProfile) add(phase string, w Work, ms float64, group string) {
 
 func (p WorkProfile) addMap(v map[string]float64, group string, partitions float64) {
 	w := Work{
-		InMB: v["map_in_bytes"] / mibP, InRecords: v["map_in_recs"] / 1e6,
-		OutMB: v["map_out_bytes"] / mibP, OutRecords: v["map_out_recs"] / 1e6, Spills: v["spills"],
-		SpillMB: v["file_bytes_written"] / mibP, SpillRecords: v["spilled_recs"] / 1e6,
+		InMB: v["map_in_bytes"] / mib, InRecords: v["map_in_recs"] / 1e6,
+		OutMB: v["map_out_bytes"] / mib, OutRecords: v["map_out_recs"] / 1e6, Spills: v["spills"],
+		SpillMB: v["file_bytes_written"] / mib, SpillRecords: v["spilled_recs"] / 1e6,
 	}
 	if w.Spills > 1 { // half of what was written came from the merge
 		w.SpillMB, w.SpillRecords = w.SpillMB/2, w.SpillRecords/2
@@ -244,14 +244,14 @@ func (p WorkProfile) addMap(v map[string]float64, group string, partitions float
 func (p WorkProfile) addReduce(t *measuredTask, r *taskRun) {
 	v := t.value
 	w := Work{
-		ShuffleMB: v["shuffle_bytes"] / mibP, ShuffleRecords: v["red_in_recs"] / 1e6, Fetches: v["fetches"],
-		WriteMB: v["hdfs_bytes_written"] / mibP, WriteRecords: v["red_out_recs"] / 1e6,
+		ShuffleMB: v["shuffle_bytes"] / mib, ShuffleRecords: v["red_in_recs"] / 1e6, Fetches: v["fetches"],
+		WriteMB: v["hdfs_bytes_written"] / mib, WriteRecords: v["red_out_recs"] / 1e6,
 	}
 	// What the last merge left in memory is half of what one takes, on average.
 	merged := v["inmem_merges"] / (v["inmem_merges"] + 0.5)
 	w.MergedMB, w.MergedRecords = merged*w.ShuffleMB, merged*w.ShuffleRecords
 	copied, sorted, rest := t.beside(r)
-	w.CopiesBeside, w.MergesBeside, w.WriteBeside = copied, merged*copied+(1-merged)*sorted, rest
+	w.CopiesContended, w.MergesContended, w.WriteContended = copied, merged*copied+(1-merged)*sorted, rest
 	p.add("shuffle", w, v["shuffle_ms"], t.group)
 	row := &p["shuffle"][len(p["shuffle"])-1]
 	row.Copies = v["copy_ms"]

@@ -1,3 +1,6 @@
+// Package platform measures what the phases of a task cost on a platform:
+// microbenchmarks, the lines of Zhang's platform model, regressions on the work
+// of a phase, and the calibration of a machine to a measured profile.
 package platform
 
 import (
@@ -14,11 +17,11 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// PlatformPhases are the phases of the platform model (Zhang, Cherkasova and
+// Phases are the phases of the platform model (Zhang, Cherkasova and
 // Loo, ICPE 2013), in the order of a task's life.
-var PlatformPhases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
+var Phases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
 
-// PhaseData is one value per phase, in the order of PlatformPhases: MB of one
+// PhaseData is one value per phase, in the order of Phases: MB of one
 // task.
 type PhaseData struct {
 	Read    float64 `json:"read"`
@@ -37,9 +40,9 @@ type GridPoint struct {
 	Reduces int     `json:"N_red"`
 }
 
-// PlatformGrids are the two grids of the paper: 30 runs for all phases, 15 more
+// Grids are the two grids of the paper: 30 runs for all phases, 15 more
 // that reach far for the shuffle.
-func PlatformGrids() (first, shuffle []GridPoint) {
+func Grids() (first, shuffle []GridPoint) {
 	for _, mb := range []float64{2, 4, 8, 16, 32, 64} {
 		for _, sel := range []float64{0.2, 0.6, 1.0, 1.4, 1.8} {
 			first = append(first, GridPoint{mb, sel, 40, 40})
@@ -120,12 +123,12 @@ type PhaseRows struct {
 	Rows  []PhaseRow
 }
 
-// PlatformProfile holds the measurements of each phase. It may have more phases
+// Profile holds the measurements of each phase. It may have more phases
 // than the platform model.
-type PlatformProfile []PhaseRows
+type Profile []PhaseRows
 
 // Add appends a measurement to a phase, which is new if it is not there yet.
-func (p *PlatformProfile) Add(phase string, row PhaseRow) {
+func (p *Profile) Add(phase string, row PhaseRow) {
 	i := slices.IndexFunc(*p, func(r PhaseRows) bool { return r.Phase == phase })
 	if i < 0 {
 		i = len(*p)
@@ -136,9 +139,9 @@ func (p *PlatformProfile) Add(phase string, row PhaseRow) {
 
 var profileHeader = []string{"phase", "row", "data_mb", "duration_ms"}
 
-// ReadPlatformProfile reads a platform profile as CSV with the columns
+// ReadProfile reads a platform profile as CSV with the columns
 // phase,row,data_mb,duration_ms. Phases keep the order of their first rows.
-func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
+func ReadProfile(r io.Reader) (Profile, error) {
 	lines := csv.NewReader(r)
 	lines.FieldsPerRecord = len(profileHeader)
 	header, err := lines.Read()
@@ -148,7 +151,7 @@ func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
 	if !slices.Equal(header, profileHeader) {
 		return nil, fmt.Errorf("line 1: %q: want %s", strings.Join(header, ","), strings.Join(profileHeader, ","))
 	}
-	var p PlatformProfile
+	var p Profile
 	for {
 		fields, err := lines.Read()
 		if errors.Is(err, io.EOF) {
@@ -176,8 +179,8 @@ func ReadPlatformProfile(r io.Reader) (PlatformProfile, error) {
 	}
 }
 
-// Write writes the profile as ReadPlatformProfile reads it.
-func (p PlatformProfile) Write(w io.Writer) error {
+// Write writes the profile as ReadProfile reads it.
+func (p Profile) Write(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(profileHeader)
 	for _, phase := range p {
@@ -210,8 +213,8 @@ func (m PhaseModel) At(mb float64) float64 {
 	return math.Max(0, m.Line.At(mb))
 }
 
-// Platform is the fitted platform model, in the order of PlatformPhases.
-type Platform struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
+// Model is the fitted platform model, in the order of Phases.
+type Model struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
 
 // PhaseFit tells how well one phase was fitted.
 type PhaseFit struct {
@@ -224,8 +227,8 @@ type PhaseFit struct {
 	Errors       fit.ErrorTable  // at 10, 15 and 20 %; empty where every time is 0
 }
 
-// PlatformOptions choose how a platform profile is fitted.
-type PlatformOptions struct {
+// FitOptions choose how a platform profile is fitted.
+type FitOptions struct {
 	Robust   fit.RobustOptions
 	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
 	TwoLines []string           // phases that may have two lines; nil: merge and shuffle
@@ -237,7 +240,7 @@ type PlatformOptions struct {
 	EqualSpread bool
 }
 
-func (o PlatformOptions) withDefaults() PlatformOptions {
+func (o FitOptions) withDefaults() FitOptions {
 	if o.TwoLines == nil {
 		// The paper has two for the shuffle; maps of one spill have nothing to merge.
 		o.TwoLines = []string{"merge", "shuffle"}
@@ -255,11 +258,11 @@ func (o PlatformOptions) withDefaults() PlatformOptions {
 	return o
 }
 
-// FitPlatform fits every phase of a profile: a robust line, or two where the
+// Fit fits every phase of a profile: a robust line, or two where the
 // phase may have two and its rows, but for gross outliers, show them; each piece
 // is then fitted robustly for itself. It returns the platform and the fits of all
 // phases in the order of the profile.
-func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, error) {
+func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 	o = o.withDefaults()
 	var fits []PhaseFit
 	var c input.Check
@@ -271,22 +274,22 @@ func FitPlatform(p PlatformProfile, o PlatformOptions) (Platform, []PhaseFit, er
 		f.Phase = phase.Phase
 		fits = append(fits, f)
 	}
-	var all Platform
+	var all Model
 	for i, model := range []*PhaseModel{&all.Read, &all.Collect, &all.Spill, &all.Merge, &all.Shuffle, &all.Write} {
-		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == PlatformPhases[i] })
+		n := slices.IndexFunc(fits, func(f PhaseFit) bool { return f.Phase == Phases[i] })
 		if n < 0 {
-			c.Fail(PlatformPhases[i], "no rows of this phase")
+			c.Fail(Phases[i], "no rows of this phase")
 			continue
 		}
 		*model = fits[n].Model
 	}
 	if err := c.Err(); err != nil {
-		return Platform{}, nil, err
+		return Model{}, nil, err
 	}
 	return all, fits, nil
 }
 
-func fitPhase(rows []PhaseRow, o PlatformOptions, mayBreak bool) (PhaseFit, error) {
+func fitPhase(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
 	var f PhaseFit
 	x, y := make([]float64, len(rows)), make([]float64, len(rows))
 	for i, r := range rows {

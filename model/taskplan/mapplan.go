@@ -12,7 +12,7 @@ type MapFlow struct {
 
 // MapFlow returns what a map reads and emits of a split of so many stored bytes
 // (eq. 2, 3, 6, 7).
-func (d *HerodotouData) MapFlow(split float64) MapFlow {
+func (d *Data) MapFlow(split float64) MapFlow {
 	f := MapFlow{InStored: split, InBytes: split / d.InputRatio}
 	f.InRecords = f.InBytes / d.InputPairWidth
 	f.OutBytes, f.OutRecords = f.InBytes*d.MapSizeSel, f.InRecords*d.MapRecsSel

@@ -1,3 +1,8 @@
+// Package taskplan plans what one map or reduce task does: the steps of work on
+// the CPU, the disks and the network that follow from its data, its configuration
+// and the costs of its machine (MapTask, ReduceTask and Merger of Hadoop 0.20.2
+// and 1.x; Herodotou, CS-2011-05). Analytic models add the steps up, the simulator
+// serves them.
 package taskplan
 
 import (
@@ -72,7 +77,7 @@ func (p *Planner) join(s Steps, first int) {
 
 // spend gives the time of steps that go on together to their phases, ns: that of
 // what computes, then what reading and writing take beyond it.
-func (s Steps) spend(c HerodotouCost, to func(workload.Phase, float64)) {
+func (s Steps) spend(c Cost, to func(workload.Phase, float64)) {
 	var computed, moved float64
 	for _, step := range s {
 		if step.Resource == CPU {
@@ -93,7 +98,7 @@ func (s Steps) spend(c HerodotouCost, to func(workload.Phase, float64)) {
 
 // Serial is the time of the steps one after the other, ns, but for those that go
 // on together.
-func (s Steps) Serial(c HerodotouCost) (ns float64) {
+func (s Steps) Serial(c Cost) (ns float64) {
 	for i := 0; i < len(s); {
 		together := s.Together(i)
 		together.spend(c, func(_ workload.Phase, t float64) { ns += t })
@@ -103,7 +108,7 @@ func (s Steps) Serial(c HerodotouCost) (ns float64) {
 }
 
 // Time is the time of a step alone on its resource, ns.
-func (c *HerodotouCost) Time(s Step) float64 {
+func (c *Cost) Time(s Step) float64 {
 	switch s.Resource {
 	case HDFSRead:
 		return float64(s.Work * c.HDFSRead)
@@ -121,7 +126,7 @@ func (c *HerodotouCost) Time(s Step) float64 {
 
 // PhaseTimes is the time of each phase without contention, one step after the
 // other where they do not go on together (Herodotou, CS-2011-05, eq. 90 and 91), from the costs per byte.
-func (s Steps) PhaseTimes(c HerodotouCost) [workload.NumPhases]time.Duration {
+func (s Steps) PhaseTimes(c Cost) [workload.NumPhases]time.Duration {
 	var ns [workload.NumPhases]float64
 	for i := 0; i < len(s); {
 		together := s.Together(i)
@@ -138,7 +143,7 @@ func (s Steps) PhaseTimes(c HerodotouCost) [workload.NumPhases]time.Duration {
 // Alone is the time of each phase of the whole plan when its two threads each
 // have what they need for themselves. What the map's own thread waits for a
 // spill is time of that phase.
-func (s Steps) Alone(c HerodotouCost) (times [workload.NumPhases]time.Duration) {
+func (s Steps) Alone(c Cost) (times [workload.NumPhases]time.Duration) {
 	var main, background float64
 	var done []float64 // ends of the spills, but for those without work
 	spend := func(p workload.Phase, end float64) {
@@ -166,7 +171,7 @@ func (s Steps) Alone(c HerodotouCost) (times [workload.NumPhases]time.Duration) 
 }
 
 // Elapsed is the sum of Alone.
-func (s Steps) Elapsed(c HerodotouCost) (sum time.Duration) {
+func (s Steps) Elapsed(c Cost) (sum time.Duration) {
 	for _, t := range s.Alone(c) {
 		sum += t
 	}
@@ -194,9 +199,9 @@ type Selectivity struct{ Size, Records float64 }
 // Planner makes the plans of a job's tasks out of its configuration, the
 // statistics of its data and the costs of the machine that runs them.
 type Planner struct {
-	Conf         TaskConf
-	Data         HerodotouData
-	Cost         HerodotouCost
+	Conf         Conf
+	Data         Data
+	Cost         Cost
 	Reduces      int
 	Combiner     bool
 	InCompressed bool

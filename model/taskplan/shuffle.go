@@ -46,7 +46,7 @@ const (
 )
 
 // NewShuffle is a reduce of a job of so many maps before its first fetch.
-func (c *TaskConf) NewShuffle(maps int) Shuffle {
+func (c *Conf) NewShuffle(maps int) Shuffle {
 	// The framework computes in single precision.
 	heap := float32(min(c.ReduceHeap, math.MaxInt32))
 	limit := math.Floor(float64(heap * float32(c.ShuffleInBuf)))

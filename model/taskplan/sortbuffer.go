@@ -21,7 +21,7 @@ type SortBuffer struct {
 }
 
 // SortBuffer is the buffer that the configuration makes.
-func (c *TaskConf) SortBuffer() SortBuffer {
+func (c *Conf) SortBuffer() SortBuffer {
 	// The framework computes in single precision.
 	total := int64(c.SortMB) * mib
 	account := int64(float32(total) * float32(c.SortRecPercent))

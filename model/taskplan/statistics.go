@@ -6,10 +6,10 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// HerodotouData is the dataflow statistics of a profile. Selectivities are
+// Data is the dataflow statistics of a profile. Selectivities are
 // output/input, compression ratios compressed/uncompressed. Combine statistics
 // count only with a combiner, ratios only with that compression.
-type HerodotouData struct {
+type Data struct {
 	InputPairWidth float64 `json:"dsInputPairWidth"` // bytes per uncompressed input record
 	RecsPerGroup   float64 `json:"dsRecsPerRedGroup"`
 
@@ -32,8 +32,8 @@ type HerodotouData struct {
 	MemPerRedRec float64 `json:"dsMemPerRedRec,omitzero"`
 }
 
-// HerodotouCost is the cost statistics of a profile, nanoseconds.
-type HerodotouCost struct {
+// Cost is the cost statistics of a profile, nanoseconds.
+type Cost struct {
 	HDFSRead   float64 `json:"csHdfsReadCost"` // per byte
 	HDFSWrite  float64 `json:"csHdfsWriteCost"`
 	LocalRead  float64 `json:"csLocalIOReadCost"`
@@ -62,9 +62,9 @@ type Used struct {
 	Reduces, Combiner, InCompressed, IntermCompressed, OutCompressed bool
 }
 
-// check wants every statistic that an equation will use; one that none will use
+// Check wants every statistic that an equation will use; one that none will use
 // may be missing.
-func (u Used) Check(c *input.Check, d *HerodotouData, cost *HerodotouCost) {
+func (u Used) Check(c *input.Check, d *Data, cost *Cost) {
 	combine := u.Reduces && u.Combiner
 	packed := u.Reduces && u.IntermCompressed
 	for _, v := range []struct {
@@ -117,9 +117,9 @@ func notNegative(c *input.Check) func(string, float64) {
 	return func(name string, v float64) { c.AtLeast(name, v, 0) }
 }
 
-// neutral replaces the statistics of what the job does not use by values that
+// Neutral replaces the statistics of what the job does not use by values that
 // change nothing (eq. 1).
-func (u Used) Neutral(d *HerodotouData, c *HerodotouCost) {
+func (u Used) Neutral(d *Data, c *Cost) {
 	if !u.Combiner {
 		d.CombineSizeSel, d.CombineRecsSel, c.CombineCPU = 1, 1, 0
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// TaskConf is what a task reads of its job's configuration. On each line: Go
+// Conf is what a task reads of its job's configuration. On each line: Go
 // field, Hadoop key, symbol of the report of Herodotou, unit, default of the
 // releases 0.20.2 to 1.2.1.
-type TaskConf struct {
+type Conf struct {
 	SortMB           int     // io.sort.mb, pSortMB, MiB, 100
 	SortRecPercent   float64 // io.sort.record.percent, pSortRecPerc, part, 0.05
 	SpillPercent     float64 // io.sort.spill.percent, pSpillPerc, part, 0.8
@@ -36,8 +36,8 @@ type TaskConf struct {
 const defaultCodec = "org.apache.hadoop.io.compress.DefaultCodec"
 
 // DefaultTaskConf is the configuration of a job that sets nothing.
-func DefaultTaskConf() TaskConf {
-	return TaskConf{
+func DefaultConf() Conf {
+	return Conf{
 		SortMB: 100, SortRecPercent: 0.05, SpillPercent: 0.8, SortFactor: 10, SpillsForCombine: 3,
 		IntermCodec: defaultCodec, OutCodec: defaultCodec,
 		MapHeap: 200 * mib, ReduceHeap: 200 * mib,
@@ -46,10 +46,10 @@ func DefaultTaskConf() TaskConf {
 	}
 }
 
-// ReadTaskConf reads what conf sets over the defaults. The error names every key
+// ReadConf reads what conf sets over the defaults. The error names every key
 // that cannot be read or lies outside what the framework accepts.
-func ReadTaskConf(conf workload.Conf) (TaskConf, error) {
-	c := DefaultTaskConf()
+func ReadConf(conf workload.Conf) (Conf, error) {
+	c := DefaultConf()
 	var errs []error
 	keep := func(err error) {
 		if err != nil {
@@ -115,7 +115,7 @@ func ReadTaskConf(conf workload.Conf) (TaskConf, error) {
 		keep(err)
 	}
 	if len(errs) > 0 {
-		return TaskConf{}, errors.Join(errs...)
+		return Conf{}, errors.Join(errs...)
 	}
 	return c, c.Check()
 }
@@ -140,7 +140,7 @@ func readHeap(key, opts string) (int64, error) {
 
 // Check reports every value that the framework refuses or that lets no task run
 // (MapTask.MapOutputBuffer, ReduceTask.ReduceCopier).
-func (c *TaskConf) Check() error {
+func (c *Conf) Check() error {
 	var check input.Check
 	check.Count("io.sort.mb", c.SortMB, 1)
 	if c.SortMB > 2047 {
