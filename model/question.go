@@ -1,6 +1,7 @@
-// Package model holds the what-if question and its answer, the cluster and
-// the platforms it is made of, and every analytic model: each equation has one
-// home here, and the simulator serves the same plans the models add up.
+// Package model holds the what-if question and its answer: the cluster and its
+// machines, the programs that run on them, the releases of Hadoop, and the
+// prediction. Its rooms hold the equations, each in one place: the simulator
+// serves the same task plans that the analytic models add up.
 package model
 
 import (

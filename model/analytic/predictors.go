@@ -1,3 +1,6 @@
+// Package analytic holds the analytic models of a job's time: waves, ARIA, HP,
+// improved HP, CRESP, Herodotou's and Zhang's. Each answers what-if questions as a
+// Predictor, and raw questions as an Evaluator.
 package analytic
 
 import (

@@ -253,7 +253,7 @@ type profileQuestion struct {
 	Tasks []ZhangTask `json:"tasks"`
 }
 
-// profileAnswer is a PlatformJob as taken from a run; a map-only job has no
+// profileAnswer is a ZhangJob as taken from a run; a map-only job has no
 // reduce statistics.
 type profileAnswer struct {
 	Maps         int     `json:"N_map"`

@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/model/platform"
 )
 
-// PlatformTask is one task of a finished run.
+// ZhangTask is one task of a finished run.
 type ZhangTask struct {
 	Kind       string  `json:"kind"` // map or reduce
 	InBytes    float64 `json:"in_bytes"`
@@ -18,7 +18,7 @@ type ZhangTask struct {
 	FunctionMS float64 `json:"func_ms"` // in the user's function
 }
 
-// PlatformJob is a job profile for the platform model: what a job does with its
+// ZhangJob is a job profile for the platform model: what a job does with its
 // data, whatever the platform. NaN is a statistic that is not known; a record
 // selectivity then is the size selectivity.
 type ZhangJob struct {
@@ -49,7 +49,7 @@ func unknownPlatformJob() ZhangJob {
 // sums of one kind of task.
 type taskSums struct{ n, inBytes, inRecs, outBytes, outRecs, functionMS, maxBytes, maxRecs float64 }
 
-// PlatformJobOf takes the job profile of one finished run (section 4).
+// ZhangJobOf takes the job profile of one finished run (section 4).
 func ZhangJobOf(tasks []ZhangTask) (ZhangJob, error) {
 	var c input.Check
 	var maps, reduces taskSums
@@ -123,7 +123,7 @@ func (j *ZhangJob) check(c *input.Check, mapSlots, reduceSlots int) {
 	}
 }
 
-// PlatformTimes is a prediction of the platform model, ms and MB.
+// ZhangTimes is a prediction of the platform model, ms and MB.
 type ZhangTimes struct {
 	MapAvg    float64 `json:"map_ms_avg"`
 	MapMax    float64 `json:"map_ms_max"`

@@ -57,7 +57,7 @@ type Calibration struct {
 	Runs       int // of the benchmark
 }
 
-// CalibratedKnob is one number of the machine.
+// CalibratedParameter is one number of the machine.
 type CalibratedParameter struct {
 	Name         string
 	Start, Found float64
@@ -181,7 +181,7 @@ func typical(rows []PhaseRow) []PhaseRow {
 type calibrating struct {
 	start    model.Machine
 	knobs    []knob
-	measured []PhaseRows // typical times, in the order of PlatformPhases
+	measured []PhaseRows // typical times, in the order of Phases
 	bench    Bench
 	step     float64
 	runs     int
@@ -370,5 +370,5 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 	}
 }
 
-// Told reports whether the profile tells the knob.
+// Determined reports whether the profile tells the knob.
 func (k *CalibratedParameter) Determined() bool { return k.Error <= knownTo }

@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// PlatformLines is a fitted platform as JSON: each phase as [A, B], or
+// Lines is a fitted platform as JSON: each phase as [A, B], or
 // [A, B, tau, A2, B2] where it has a second line beyond tau.
 type Lines struct {
 	Read    []float64 `json:"read"`
@@ -20,7 +20,7 @@ type Lines struct {
 	Write   []float64 `json:"write"`
 }
 
-// Platform makes a platform of its lines, and reports those of a wrong length.
+// Model makes a platform of its lines, and reports those of a wrong length.
 func (l *Lines) Model(c *input.Check) Model {
 	phase := func(name string, v []float64) PhaseModel {
 		switch len(v) {
@@ -38,7 +38,7 @@ func (l *Lines) Model(c *input.Check) Model {
 	}
 }
 
-// ReadPlatform reads a fitted platform as WritePlatform writes it.
+// ReadModel reads a fitted platform as WriteModel writes it.
 func ReadModel(text []byte) (Model, error) {
 	var l Lines
 	if err := input.Decode(text, &l); err != nil {
@@ -49,7 +49,7 @@ func ReadModel(text []byte) (Model, error) {
 	return p, c.Err()
 }
 
-// WritePlatform writes a platform as JSON: each phase as [A, B] in ms and ms/MB,
+// WriteModel writes a platform as JSON: each phase as [A, B] in ms and ms/MB,
 // or [A, B, tau, A2, B2].
 func WriteModel(w io.Writer, p Model) error {
 	lines := func(m PhaseModel) []float64 {

@@ -154,7 +154,7 @@ type WorkModel struct {
 	Retried   float64    // part of the rows that waited retryMS more than the terms say
 }
 
-// Slower is by which part the terms of a phase are larger while other tasks of
+// Slowdown is by which part the terms of a phase are larger while other tasks of
 // the node are at work.
 type Slowdown struct {
 	Phase string
@@ -204,7 +204,7 @@ func (m *WorkModel) String() string {
 	return text
 }
 
-// Sought is what a model is to predict.
+// Estimate is what a model is to predict.
 type Estimate int
 
 // What rows take on average, and what most of them take: a pause that befalls a

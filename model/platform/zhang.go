@@ -1,3 +1,6 @@
+// Package platform measures what the phases of a task cost on a platform:
+// microbenchmarks, the lines of Zhang's platform model, regressions on the work
+// of a phase, and the calibration of a machine to a measured profile.
 package platform
 
 import (
@@ -14,11 +17,11 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// PlatformPhases are the phases of the platform model (Zhang, Cherkasova and
+// Phases are the phases of the platform model (Zhang, Cherkasova and
 // Loo, ICPE 2013), in the order of a task's life.
 var Phases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
 
-// PhaseData is one value per phase, in the order of PlatformPhases: MB of one
+// PhaseData is one value per phase, in the order of Phases: MB of one
 // task.
 type PhaseData struct {
 	Read    float64 `json:"read"`
@@ -37,7 +40,7 @@ type GridPoint struct {
 	Reduces int     `json:"N_red"`
 }
 
-// PlatformGrids are the two grids of the paper: 30 runs for all phases, 15 more
+// Grids are the two grids of the paper: 30 runs for all phases, 15 more
 // that reach far for the shuffle.
 func Grids() (first, shuffle []GridPoint) {
 	for _, mb := range []float64{2, 4, 8, 16, 32, 64} {
@@ -120,7 +123,7 @@ type PhaseRows struct {
 	Rows  []PhaseRow
 }
 
-// PlatformProfile holds the measurements of each phase. It may have more phases
+// Profile holds the measurements of each phase. It may have more phases
 // than the platform model.
 type Profile []PhaseRows
 
@@ -136,7 +139,7 @@ func (p *Profile) Add(phase string, row PhaseRow) {
 
 var profileHeader = []string{"phase", "row", "data_mb", "duration_ms"}
 
-// ReadPlatformProfile reads a platform profile as CSV with the columns
+// ReadProfile reads a platform profile as CSV with the columns
 // phase,row,data_mb,duration_ms. Phases keep the order of their first rows.
 func ReadProfile(r io.Reader) (Profile, error) {
 	lines := csv.NewReader(r)
@@ -176,7 +179,7 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	}
 }
 
-// Write writes the profile as ReadPlatformProfile reads it.
+// Write writes the profile as ReadProfile reads it.
 func (p Profile) Write(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(profileHeader)
@@ -210,7 +213,7 @@ func (m PhaseModel) At(mb float64) float64 {
 	return math.Max(0, m.Line.At(mb))
 }
 
-// Platform is the fitted platform model, in the order of PlatformPhases.
+// Model is the fitted platform model, in the order of Phases.
 type Model struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
 
 // PhaseFit tells how well one phase was fitted.
@@ -224,7 +227,7 @@ type PhaseFit struct {
 	Errors       fit.ErrorTable  // at 10, 15 and 20 %; empty where every time is 0
 }
 
-// PlatformOptions choose how a platform profile is fitted.
+// FitOptions choose how a platform profile is fitted.
 type FitOptions struct {
 	Robust   fit.RobustOptions
 	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
@@ -255,7 +258,7 @@ func (o FitOptions) withDefaults() FitOptions {
 	return o
 }
 
-// FitPlatform fits every phase of a profile: a robust line, or two where the
+// Fit fits every phase of a profile: a robust line, or two where the
 // phase may have two and its rows, but for gross outliers, show them; each piece
 // is then fitted robustly for itself. It returns the platform and the fits of all
 // phases in the order of the profile.

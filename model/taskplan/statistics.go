@@ -6,7 +6,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// HerodotouData is the dataflow statistics of a profile. Selectivities are
+// Data is the dataflow statistics of a profile. Selectivities are
 // output/input, compression ratios compressed/uncompressed. Combine statistics
 // count only with a combiner, ratios only with that compression.
 type Data struct {
@@ -32,7 +32,7 @@ type Data struct {
 	MemPerRedRec float64 `json:"dsMemPerRedRec,omitzero"`
 }
 
-// HerodotouCost is the cost statistics of a profile, nanoseconds.
+// Cost is the cost statistics of a profile, nanoseconds.
 type Cost struct {
 	HDFSRead   float64 `json:"csHdfsReadCost"` // per byte
 	HDFSWrite  float64 `json:"csHdfsWriteCost"`
@@ -62,7 +62,7 @@ type Used struct {
 	Reduces, Combiner, InCompressed, IntermCompressed, OutCompressed bool
 }
 
-// check wants every statistic that an equation will use; one that none will use
+// Check wants every statistic that an equation will use; one that none will use
 // may be missing.
 func (u Used) Check(c *input.Check, d *Data, cost *Cost) {
 	combine := u.Reduces && u.Combiner
@@ -117,7 +117,7 @@ func notNegative(c *input.Check) func(string, float64) {
 	return func(name string, v float64) { c.AtLeast(name, v, 0) }
 }
 
-// neutral replaces the statistics of what the job does not use by values that
+// Neutral replaces the statistics of what the job does not use by values that
 // change nothing (eq. 1).
 func (u Used) Neutral(d *Data, c *Cost) {
 	if !u.Combiner {

@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// TaskConf is what a task reads of its job's configuration. On each line: Go
+// Conf is what a task reads of its job's configuration. On each line: Go
 // field, Hadoop key, symbol of the report of Herodotou, unit, default of the
 // releases 0.20.2 to 1.2.1.
 type Conf struct {
@@ -46,7 +46,7 @@ func DefaultConf() Conf {
 	}
 }
 
-// ReadTaskConf reads what conf sets over the defaults. The error names every key
+// ReadConf reads what conf sets over the defaults. The error names every key
 // that cannot be read or lies outside what the framework accepts.
 func ReadConf(conf workload.Conf) (Conf, error) {
 	c := DefaultConf()
