@@ -2,12 +2,13 @@ package main
 
 import (
 	"fmt"
-	"github.com/slotwave/slotwave/model/platform"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/model/platform"
 )
 
 // brokenProfile is one of all phases; the shuffle bends at 3200 MB.

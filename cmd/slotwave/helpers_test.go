@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"testing"
 
 	"github.com/slotwave/slotwave/results"
 )
+
+var update = flag.Bool("update", false, "write what commands print into the tutorial")
 
 func decodeManifest(t *testing.T, data []byte) results.Manifest {
 	t.Helper()

@@ -61,18 +61,18 @@ func read(t *testing.T, name string) string {
 }
 
 // Commands in the documents are lines of code that begin with slotwave or go
-// run. Files of the reader's own in them are named my*.
+// run. Files of the reader's own in them are named my*. The commands of the
+// tutorial depend on one another: TestTutorial runs them.
 func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole days of clusters")
 	}
 	line := regexp.MustCompile(`^(?:    |\t)?(?:\$ )?(?:go run \./cmd/)?slotwave ([^#<|]*)`)
-	docs, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := map[string]bool{}
-	for _, doc := range append(docs, "../../README.md", "../../CONTRIBUTING.md") {
+	for _, doc := range documents(t) {
+		if isChapter(doc) {
+			continue
+		}
 		fenced := false
 		for _, text := range strings.Split(read(t, doc), "\n") {
 			if strings.HasPrefix(text, "```") {
@@ -84,10 +84,7 @@ func TestDocumentedCommands(t *testing.T) {
 			}
 			seen[m[1]] = true
 			t.Run(strings.TrimSpace(m[1]), func(t *testing.T) {
-				args := strings.Fields(m[1])
-				for i, a := range args {
-					args[i] = strings.Trim(a, `'"`)
-				}
+				args := arguments(m[1])
 				out := t.TempDir()
 				if i := slices.Index(args, "--out"); i >= 0 {
 					args[i+1] = out
@@ -103,4 +100,13 @@ func TestDocumentedCommands(t *testing.T) {
 	if len(seen) < 4 {
 		t.Errorf("%d commands found, want those of the README at least", len(seen))
 	}
+}
+
+// arguments splits a command as a shell does, with single quotes.
+func arguments(command string) []string {
+	args := regexp.MustCompile(`(?:[^\s']|'[^']*')+`).FindAllString(command, -1)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "'", "")
+	}
+	return args
 }

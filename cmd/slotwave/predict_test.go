@@ -74,7 +74,7 @@ reduces = 6
 
 // The example of the page on scenarios does what is written beside it.
 func TestDocumentedHistory(t *testing.T) {
-	_, part, found := strings.Cut(read(t, "../../docs/scenarios.md"), "\n## What models are told besides\n")
+	_, part, found := strings.Cut(read(t, "../../docs/scenarios.md"), "\n## Inputs for models\n")
 	files := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(part, -1)
 	commands := regexp.MustCompile(`(?m)^    slotwave (.*)$`).FindAllStringSubmatch(part, 3)
 	if !found || len(files) < 2 || len(commands) < 3 {

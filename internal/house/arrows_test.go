@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -64,6 +65,23 @@ func TestImportArrows(t *testing.T) {
 			if to, ours := strings.CutPrefix(i, module); ours && !slices.Contains(allowed, to) {
 				t.Errorf("%s imports %s: want only %v", room, to, allowed)
 			}
+		}
+	}
+}
+
+// Every package is described in architecture.md; test helpers are not.
+func TestPackagesDocumented(t *testing.T) {
+	data, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for room := range arrows {
+		if strings.HasSuffix(room, "test") || strings.HasPrefix(room, "internal/") {
+			continue
+		}
+		if !strings.Contains(page, "\n| `"+room+"` | ") {
+			t.Errorf("architecture.md does not describe %s", room)
 		}
 	}
 }
