@@ -276,6 +276,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	s.Source = t.str("source", "")
 	t.assumed = append(t.assumed, t.texts("assumed")...)
 	s.Attempts = t.oneOf("attempts", "csv", "csv", "parquet", "none")
+	s.NoPlots = t.oneOf("plots", "all", "all", "none") == "none"
 
 	names, choices := t.variations()
 	labels := shortKeys(names)

@@ -210,7 +210,7 @@ func TestZhangLoop(t *testing.T) {
 	}
 	section(t, "zhang-fit", fitTable(fits))
 	section(t, "zhang-loop", loopTable(loops))
-	for i, name := range []string{"zhang-5-workers.png", "zhang-64-workers.png"} {
+	for i, name := range []string{"zhang-5-workers.svg", "zhang-64-workers.svg"} {
 		picture(t, name, loops[i])
 	}
 }
@@ -315,7 +315,7 @@ func picture(t *testing.T, name string, l *loop) {
 	if err := d.Commit(results.Manifest{}); err != nil {
 		t.Fatal(err)
 	}
-	drawn := []byte(read(t, filepath.Join(dir, "prediction.png")))
+	drawn := []byte(read(t, filepath.Join(dir, "prediction.svg")))
 	path := filepath.Join("..", "..", "docs", name)
 	kept, err := os.ReadFile(path)
 	if bytes.Equal(drawn, kept) {

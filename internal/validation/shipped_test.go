@@ -20,7 +20,7 @@ func kept(f results.FileSum) bool {
 	case results.SummaryName, results.ComparisonName:
 		return true
 	}
-	return f.Name == "slots.png" || f.Name == "execution.png" && f.Size < 300_000
+	return f.Name == "slots.svg" || f.Name == "execution.svg" && f.Size < 300_000
 }
 
 // Every shipped scenario gives the committed bytes, and shows what the page on
