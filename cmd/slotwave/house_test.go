@@ -19,6 +19,8 @@ const module = "github.com/slotwave/slotwave/"
 var arrows = map[string][]string{
 	"cmd/slotwave":        {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "workload"},
 	"diagnose":            {"model", "model/input", "workload"},
+	"internal/approx":     {},
+	"internal/measured":   {"workload/shareddata"},
 	"model":               {"model/input", "model/taskplan", "workload"},
 	"model/analytic":      {"model", "model/fit", "model/input", "model/platform", "model/taskplan", "workload"},
 	"model/fit":           {"model/input"},

@@ -42,11 +42,11 @@ func (p *Planner) Map(f MapFlow) (MapPlan, error) {
 			return MapPlan{}, err
 		}
 	}
-	return p.MapOf(f, spills), nil
+	return p.mapOf(f, spills), nil
 }
 
-// MapOf plans a map task whose output makes the given spills.
-func (p *Planner) MapOf(f MapFlow, spills []Spill) MapPlan {
+// mapOf plans a map task whose output makes the given spills.
+func (p *Planner) mapOf(f MapFlow, spills []Spill) MapPlan {
 	m := MapPlan{Spilled: spills, Counters: workload.Counters{
 		InRecords: whole(f.InRecords), InBytes: whole(f.InBytes),
 		OutRecords: whole(f.OutRecords), OutBytes: whole(f.OutBytes),

@@ -1,10 +1,11 @@
-package model_test
+package analytic_test
 
 import (
-	"github.com/slotwave/slotwave/model/analytic"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // Six maps of 1 + 4 s on two slots, at heartbeats 4, 10 and 16; their ends are

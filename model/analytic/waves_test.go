@@ -1,4 +1,4 @@
-package model_test
+package analytic_test
 
 import (
 	"math"
@@ -6,8 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slotwave/slotwave/model/analytic"
 	"pgregory.net/rapid"
+
+	"github.com/slotwave/slotwave/internal/approx"
+	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // wavesEach plays every task on its slot.
@@ -62,7 +64,7 @@ func TestWavesAgainstEachTask(t *testing.T) {
 			t.Fatal(err)
 		}
 		mapEnd, jobEnd := wavesEach(j)
-		if !near(got.MapEnd, mapEnd) || !near(got.JobEnd, jobEnd) {
+		if !approx.Equal(got.MapEnd, mapEnd) || !approx.Equal(got.JobEnd, jobEnd) {
 			t.Errorf("maps end at %v, job at %v, want %v, %v", got.MapEnd, got.JobEnd, mapEnd, jobEnd)
 		}
 	})

@@ -1,4 +1,4 @@
-package model_test
+package analytic_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/vectortest"
@@ -100,7 +101,7 @@ func TestEvaluatorCombineAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := out.(map[string]any)
-	if a, b := o["tIntermDataRecs"].(float64), o["dMapOutRecs"].(float64); !near(a, 0.4*b) {
+	if a, b := o["tIntermDataRecs"].(float64), o["dMapOutRecs"].(float64); !approx.Equal(a, 0.4*b) {
 		t.Errorf("%v of %v records, want 0.4 of them", a, b)
 	}
 }

@@ -1,14 +1,15 @@
-package model_test
+package analytic_test
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/slotwave/slotwave/internal/measured"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
-	"math"
-	"os"
-	"slices"
-	"strings"
-	"testing"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // The map stages of the eight jobs on EC2, from the first start to the last end,
@@ -19,7 +20,7 @@ func TestAriaBoundsOnEC2(t *testing.T) {
 		times       []float64
 	}
 	stages := map[string]*stage{}
-	for _, r := range records(t, "ec2-starfish/tasks.tsv", "\t") {
+	for _, r := range measured.Records(t, "ec2-starfish/tasks.tsv", "\t") {
 		if r["type"] != "MAP" || r["status"] != "SUCCESS" {
 			continue
 		}
@@ -28,13 +29,13 @@ func TestAriaBoundsOnEC2(t *testing.T) {
 			s = &stage{from: math.Inf(1)}
 			stages[r["job"]] = s
 		}
-		from, until := r.number("start_s"), r.number("finish_s")
+		from, until := r.Number("start_s"), r.Number("finish_s")
 		s.from, s.until, s.times = min(s.from, from), max(s.until, until), append(s.times, until-from)
 	}
 	if len(stages) != 8 {
 		t.Fatalf("%d jobs, want 8", len(stages))
 	}
-	page := validationPage(t)
+	page := measured.ReadPage(t)
 	for job, s := range stages {
 		sum := 0.0
 		for _, v := range s.times {
@@ -46,7 +47,7 @@ func TestAriaBoundsOnEC2(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := s.until - s.from
-		page.want(t, []string{job[8:], fmt.Sprint(p.Maps), fmt.Sprintf("%.1f", b.MapLow), fmt.Sprintf("%.1f", took), fmt.Sprintf("%.1f", b.MapUp)})
+		page.Want(t, []string{job[8:], fmt.Sprint(p.Maps), fmt.Sprintf("%.1f", b.MapLow), fmt.Sprintf("%.1f", took), fmt.Sprintf("%.1f", b.MapUp)})
 		if took < b.MapLow || took > b.MapUp {
 			t.Errorf("%s: the map stage took %.1f s, bounds %.1f and %.1f", job, took, b.MapLow, b.MapUp)
 		}
@@ -61,25 +62,25 @@ type side struct {
 
 func profilesOnEC2(t *testing.T) (jobs []string, maps map[string][]side, reduces map[string]side) {
 	maps, reduces = map[string][]side{}, map[string]side{}
-	for _, r := range records(t, "ec2-starfish/profiles.tsv", "\t") {
+	for _, r := range measured.Records(t, "ec2-starfish/profiles.tsv", "\t") {
 		job := r["job"]
 		if !slices.Contains(jobs, job) {
 			jobs = append(jobs, job)
 		}
 		var s side
 		if r["side"] == "map" {
-			i := int(r.number("input_index"))
+			i := int(r.Number("input_index"))
 			for len(maps[job]) <= i {
-				maps[job] = append(maps[job], side{r.number("num_tasks"), map[string]float64{}})
+				maps[job] = append(maps[job], side{r.Number("num_tasks"), map[string]float64{}})
 			}
 			s = maps[job][i]
 		} else {
 			if reduces[job].v == nil {
-				reduces[job] = side{r.number("num_tasks"), map[string]float64{}}
+				reduces[job] = side{r.Number("num_tasks"), map[string]float64{}}
 			}
 			s = reduces[job]
 		}
-		s.v[r["key"]] = r.number("value")
+		s.v[r["key"]] = r.Number("value")
 	}
 	slices.Sort(jobs)
 	return jobs, maps, reduces
@@ -89,7 +90,7 @@ func profilesOnEC2(t *testing.T) (jobs []string, maps map[string][]side, reduces
 // the statistics and costs of the same profiles, and as measured.
 func TestPhasesOnEC2(t *testing.T) {
 	conf := map[string]map[string]string{}
-	for _, r := range records(t, "ec2-starfish/conf.tsv", "\t") {
+	for _, r := range measured.Records(t, "ec2-starfish/conf.tsv", "\t") {
 		if conf[r["job"]] == nil {
 			conf[r["job"]] = map[string]string{}
 		}
@@ -99,7 +100,7 @@ func TestPhasesOnEC2(t *testing.T) {
 	if len(jobs) != 7 {
 		t.Fatalf("%d jobs, want 7", len(jobs))
 	}
-	page := validationPage(t)
+	page := measured.ReadPage(t)
 	for _, job := range jobs {
 		// Maps by input; reduces see the average map of all.
 		mean, total := map[string]float64{}, 0.0
@@ -120,7 +121,7 @@ func TestPhasesOnEC2(t *testing.T) {
 			row.add(p.CollectTime, m.v["COLLECT"], true)
 			row.add(p.SpillTime, m.v["SPILL"], true)
 			row.add(p.MapMergeTime, m.v["MERGE"], false) // of one spill: a rename
-			page.want(t, row.cells)
+			page.Want(t, row.cells)
 		}
 		p, r := starfishJob(t, conf[job], mean, reduces[job], total), reduces[job].v
 		row.cells = []string{job[8:] + " reduce"}
@@ -128,7 +129,7 @@ func TestPhasesOnEC2(t *testing.T) {
 		row.add(p.ReduceMergeTime, r["SORT"], false) // what the last merge in memory happened to leave
 		row.add(p.ReduceTime, r["REDUCE"], true)
 		row.add(p.WriteTime, r["WRITE"], true)
-		page.want(t, row.cells)
+		page.Want(t, row.cells)
 	}
 }
 
@@ -146,28 +147,6 @@ func (r *phaseRow) add(got, want float64, sure bool) {
 		r.t.Errorf("%s: %.0f ms, measured %.0f: %+.1f %%, want at most 7 %%", r.cells[0], got, want, 100*d)
 	}
 	r.cells = append(r.cells, fmt.Sprintf("%.0f %+.1f %%", want, 100*d))
-}
-
-// validation is the page on which measured agreement stands.
-type validation string
-
-func validationPage(t *testing.T) validation {
-	t.Helper()
-	text, err := os.ReadFile("../docs/validation.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return validation(text)
-}
-
-// want wants a row of a table to be on the page.
-func (v validation) want(t *testing.T, cells []string) {
-	t.Helper()
-	row := "| " + strings.Join(cells, " | ") + " |"
-	t.Log(row)
-	if !strings.Contains(string(v), "\n"+row+"\n") {
-		t.Errorf("docs/validation.md does not have the row\n%s", row)
-	}
 }
 
 // starfishJob is a job by the profile of its maps and reduces.
@@ -219,4 +198,19 @@ func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r si
 	}
 	p.HerodotouShuffle, p.HerodotouReduce = q.HerodotouShuffle, q.HerodotouReduce
 	return p
+}
+
+func taskConf(t testing.TB, set map[string]string) taskplan.Conf {
+	t.Helper()
+	var conf workload.Conf
+	for key, value := range set {
+		if value != "" {
+			conf.Set(key, value)
+		}
+	}
+	c, err := taskplan.ReadConf(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

@@ -1,4 +1,4 @@
-package model_test
+package analytic_test
 
 import (
 	"cmp"

@@ -1,8 +1,9 @@
-package model_test
+package taskplan_test
 
 import (
-	"github.com/slotwave/slotwave/model/taskplan"
 	"testing"
+
+	"github.com/slotwave/slotwave/model/taskplan"
 )
 
 func output(raw float64) taskplan.Segment {

@@ -1,4 +1,4 @@
-package model_test
+package analytic_test
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/vectortest"
 )
@@ -26,12 +27,6 @@ func phases(t *testing.T, mode analytic.Mode, change func(*analytic.Herodotou)) 
 	return p
 }
 
-func near(a, b float64) bool { return nearTo(a, b, 1e-9) }
-
-func nearTo(a, b, tol float64) bool {
-	return math.Abs(a-b) <= tol*max(1, math.Abs(a), math.Abs(b))
-}
-
 // Each erratum that changes a number, as printed and as corrected.
 func TestErrata(t *testing.T) {
 	both := func(t *testing.T, change func(*analytic.Herodotou)) (literal, corrected analytic.HerodotouPhases) {
@@ -41,10 +36,10 @@ func TestErrata(t *testing.T) {
 
 	t.Run("E1", func(t *testing.T) { // the last reduce phase is the write, not the spill
 		l, c := both(t, nil)
-		if want := l.ShuffleTime + l.ReduceMergeTime + l.ReduceTime + l.SpillTime; !near(l.TotalReduceTime, want) {
+		if want := l.ShuffleTime + l.ReduceMergeTime + l.ReduceTime + l.SpillTime; !approx.Equal(l.TotalReduceTime, want) {
 			t.Errorf("literal %v, want %v", l.TotalReduceTime, want)
 		}
-		if want := c.ShuffleTime + c.ReduceMergeTime + c.ReduceTime + c.WriteTime; !near(c.TotalReduceTime, want) {
+		if want := c.ShuffleTime + c.ReduceMergeTime + c.ReduceTime + c.WriteTime; !approx.Equal(c.TotalReduceTime, want) {
 			t.Errorf("corrected %v, want %v", c.TotalReduceTime, want)
 		}
 	})
@@ -74,10 +69,10 @@ func TestErrata(t *testing.T) {
 	})
 	t.Run("E4", func(t *testing.T) { // 1.01 buffers are not two full spills
 		l, c := both(t, func(h *analytic.Herodotou) { h.SplitSize = 26476544 })
-		if r := l.IntermDataSize / l.OutBytes; !nearTo(r, 1.98, 0.01) {
+		if r := l.IntermDataSize / l.OutBytes; !approx.Within(r, 1.98, 0.01) {
 			t.Errorf("literal: the data grows by %v, want about 1.98", r)
 		}
-		if !near(c.IntermDataSize, c.OutBytes) || !near(c.IntermDataRecs, c.OutRecs) {
+		if !approx.Equal(c.IntermDataSize, c.OutBytes) || !approx.Equal(c.IntermDataRecs, c.OutRecs) {
 			t.Errorf("corrected: %v bytes of %v", c.IntermDataSize, c.OutBytes)
 		}
 	})
@@ -90,7 +85,7 @@ func TestErrata(t *testing.T) {
 			t.Error("literal: sorting takes no negative time")
 		}
 		// log2(2) = 1 comparison for each of 200 records
-		if want := 200 * 198.1609e-6; !near(c.SpillTime-c0.SpillTime, want) {
+		if want := 200 * 198.1609e-6; !approx.Equal(c.SpillTime-c0.SpillTime, want) {
 			t.Errorf("corrected: sorting takes %v ms, want %v", c.SpillTime-c0.SpillTime, want)
 		}
 	})
@@ -109,7 +104,7 @@ func TestErrata(t *testing.T) {
 		cpu := func(p analytic.HerodotouPhases) float64 {
 			return p.InMemMerge - p.Files*p.FileSize*37.1911e-6
 		}
-		if l.Files != c.Files || !near(cpu(l), 0.4*cpu(c)) {
+		if l.Files != c.Files || !approx.Equal(cpu(l), 0.4*cpu(c)) {
 			t.Errorf("CPU of the in-memory merge: literal %v, corrected %v", cpu(l), cpu(c))
 		}
 	})
@@ -139,16 +134,16 @@ func TestErrata(t *testing.T) {
 		if l.TotalMapTime != l0.TotalMapTime || l.TotalReduceTime != l0.TotalReduceTime {
 			t.Error("literal: set-up and clean-up change a task's time")
 		}
-		if want := 0.7712717; !near(c.TotalMapTime-c0.TotalMapTime, want) || !near(c.TotalReduceTime-c0.TotalReduceTime, want) {
+		if want := 0.7712717; !approx.Equal(c.TotalMapTime-c0.TotalMapTime, want) || !approx.Equal(c.TotalReduceTime-c0.TotalReduceTime, want) {
 			t.Errorf("corrected: %v ms a map, want %v", c.TotalMapTime-c0.TotalMapTime, want)
 		}
 	})
 	t.Run("E13", func(t *testing.T) { // 8 maps on 8 slots and 3 reduces on 8
 		c := phases(t, analytic.Corrected, func(h *analytic.Herodotou) { h.Mappers, h.Reducers = 8, 3 })
-		if want := c.TotalReduceTime * 3 / 8; !near(c.TotalReducesTime, want) {
+		if want := c.TotalReduceTime * 3 / 8; !approx.Equal(c.TotalReducesTime, want) {
 			t.Errorf("stage %v, want %v", c.TotalReducesTime, want)
 		}
-		if want := c.TotalMapTime + c.TotalReduceTime; !near(c.WaveJobTime, want) {
+		if want := c.TotalMapTime + c.TotalReduceTime; !approx.Equal(c.WaveJobTime, want) {
 			t.Errorf("whole waves %v, want %v", c.WaveJobTime, want)
 		}
 	})
@@ -184,7 +179,7 @@ func TestErrata(t *testing.T) {
 	})
 	t.Run("E17", func(t *testing.T) { // kept: segments evicted to step 2 count as on disk
 		c := phases(t, analytic.Corrected, func(h *analytic.Herodotou) { h.Mappers, h.Reducers, h.SortFactor = 400, 4, 4 })
-		if want := c.Merges*c.MergedSize + c.Unmerged*c.FileSize + c.Evicted*c.SegmentSize; c.Evicted == 0 || !near(c.FromDiskSize, want) {
+		if want := c.Merges*c.MergedSize + c.Unmerged*c.FileSize + c.Evicted*c.SegmentSize; c.Evicted == 0 || !approx.Equal(c.FromDiskSize, want) {
 			t.Errorf("%v evicted, %v bytes from disk, want %v", c.Evicted, c.FromDiskSize, want)
 		}
 	})
@@ -199,10 +194,10 @@ func TestErrata(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !again.CombineInMerge || !near(again.IntermDataSize, 0.5*once.IntermDataSize) || !near(again.IntermDataRecs, 0.4*once.IntermDataRecs) {
+		if !again.CombineInMerge || !approx.Equal(again.IntermDataSize, 0.5*once.IntermDataSize) || !approx.Equal(again.IntermDataRecs, 0.4*once.IntermDataRecs) {
 			t.Errorf("again %v bytes, once %v", again.IntermDataSize, once.IntermDataSize)
 		}
-		if !near(once.FileSize, once.SegsPerFile*once.SegmentSize) || !near(again.FileSize, 0.5*again.SegsPerFile*again.SegmentSize) {
+		if !approx.Equal(once.FileSize, once.SegsPerFile*once.SegmentSize) || !approx.Equal(again.FileSize, 0.5*again.SegsPerFile*again.SegmentSize) {
 			t.Errorf("shuffle file: again %v, once %v bytes", again.FileSize, once.FileSize)
 		}
 	})
@@ -250,7 +245,7 @@ func TestPhasesAgainstMeasured(t *testing.T) {
 		{"read", p.ReadTime, 6544, 7021}, {"map", p.MapTime, 9639, 9240},
 		{"collect", p.CollectTime, 3388, 3214}, {"spill", p.SpillTime, 6801, 6685},
 	} {
-		if !nearTo(c.got, c.want, 5e-4) || !nearTo(c.got, c.measured, 0.08) {
+		if !approx.Within(c.got, c.want, 5e-4) || !approx.Within(c.got, c.measured, 0.08) {
 			t.Errorf("%s: %v ms, want %v, measured %v", c.phase, c.got, c.want, c.measured)
 		}
 	}
@@ -303,10 +298,10 @@ func TestPhasesInvariants(t *testing.T) {
 			if h.IntermCompressed {
 				ratio = h.IntermRatio
 			}
-			if !near(p.IntermDataSize, p.OutBytes*ratio) || !near(p.IntermDataRecs, p.OutRecs) {
+			if !approx.Equal(p.IntermDataSize, p.OutBytes*ratio) || !approx.Equal(p.IntermDataRecs, p.OutRecs) {
 				t.Errorf("%v bytes spilled of %v", p.IntermDataSize, p.OutBytes*ratio)
 			}
-			if !near(p.ReduceInBytes*float64(h.Reducers), p.OutBytes*float64(h.Mappers)) {
+			if !approx.Equal(p.ReduceInBytes*float64(h.Reducers), p.OutBytes*float64(h.Mappers)) {
 				t.Errorf("reduces read %v bytes of %v", p.ReduceInBytes*float64(h.Reducers), p.OutBytes*float64(h.Mappers))
 			}
 		}
@@ -397,10 +392,10 @@ func TestPhasesHuge(t *testing.T) {
 // record at the spill, and the spilled ones again in the final merge.
 func TestCombineCounts(t *testing.T) {
 	p := phases(t, analytic.Corrected, func(h *analytic.Herodotou) { h.UseCombine = true })
-	if want := p.OutRecs + p.NumSpills*p.SpillFileRecs; !near(p.CombineInRecs, want) {
+	if want := p.OutRecs + p.NumSpills*p.SpillFileRecs; !approx.Equal(p.CombineInRecs, want) {
 		t.Errorf("%v records into the combiner, want %v", p.CombineInRecs, want)
 	}
-	if want := p.NumSpills*p.SpillFileRecs + p.IntermDataRecs; !near(p.CombineOutRecs, want) {
+	if want := p.NumSpills*p.SpillFileRecs + p.IntermDataRecs; !approx.Equal(p.CombineOutRecs, want) {
 		t.Errorf("%v records out of the combiner, want %v", p.CombineOutRecs, want)
 	}
 }

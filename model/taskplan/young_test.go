@@ -1,9 +1,10 @@
-package model_test
+package taskplan_test
 
 import (
 	"math"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -33,7 +34,7 @@ func TestYoungJVM(t *testing.T) {
 	for phase, want := range map[workload.Phase]float64{
 		workload.PhaseRead: 7e6, workload.PhaseCollect: 200 * extra, workload.PhaseSpill: a[workload.PhaseSpill] * extra / n,
 	} {
-		if got := b[phase] - a[phase]; !near(got, want) {
+		if got := b[phase] - a[phase]; !approx.Equal(got, want) {
 			t.Errorf("%v: %v ns more, want %v", phase, got, want)
 		}
 	}
@@ -47,10 +48,10 @@ func TestYoungJVM(t *testing.T) {
 	}
 	a, b = cpu(before.Steps), cpu(after.Steps)
 	merges := 500*math.Sqrt(cold*12*n) + 3*12*20e6
-	if got := b[workload.PhaseShuffle] + b[workload.PhaseMerge] - a[workload.PhaseShuffle] - a[workload.PhaseMerge]; !near(got, merges) {
+	if got := b[workload.PhaseShuffle] + b[workload.PhaseMerge] - a[workload.PhaseShuffle] - a[workload.PhaseMerge]; !approx.Equal(got, merges) {
 		t.Errorf("shuffle and sort: %v ns more, want %v", got, merges)
 	}
-	if got := b[workload.PhaseWrite] - a[workload.PhaseWrite]; !near(got, 7e6) {
+	if got := b[workload.PhaseWrite] - a[workload.PhaseWrite]; !approx.Equal(got, 7e6) {
 		t.Errorf("write: %v ns more, want %v", got, 7e6)
 	}
 }

@@ -1,4 +1,4 @@
-package model_test
+package taskplan_test
 
 import (
 	"slices"

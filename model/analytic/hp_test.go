@@ -1,10 +1,12 @@
-package model_test
+package analytic_test
 
 import (
-	"github.com/slotwave/slotwave/model/analytic"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/approx"
+	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // hpRuns are runs whose durations are 2 + 3*D, times 1 to 6 for the six of them.
@@ -31,7 +33,7 @@ func TestHPProfile(t *testing.T) {
 		"Sh_typ_avg": {p.ShuffleAvg, 96}, "Sh_typ_max": {p.ShuffleMax, 128},
 		"R_avg": {p.ReduceAvg, 160}, "R_max": {p.ReduceMax, 192}, "M_avg": {p.MapAvg, 20}, "M_max": {p.MapMax, 26},
 	} {
-		if !near(c[0], c[1]) {
+		if !approx.Equal(c[0], c[1]) {
 			t.Errorf("%s = %v, want %v", name, c[0], c[1])
 		}
 	}
@@ -49,11 +51,11 @@ func TestHPScaleRobust(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !nearTo(s.Prediction, 32, 1e-6) {
+	if !approx.Within(s.Prediction, 32, 1e-6) {
 		t.Errorf("%v at 10, want 32", s.Prediction)
 	}
 	four, err := analytic.HPScale([]float64{1, 2, 3, 4}, []float64{5, 8, 11, 140}, 10)
-	if err != nil || nearTo(four.Prediction, 32, 0.1) {
+	if err != nil || approx.Within(four.Prediction, 32, 0.1) {
 		t.Errorf("four runs: %v, %v, want least squares", four.Prediction, err)
 	}
 }
@@ -85,7 +87,7 @@ func TestHPErrors(t *testing.T) {
 func TestRelative(t *testing.T) {
 	source, target := []float64{10, 20, 30, 40, 50, 60}, []float64{6, 11, 16, 210, 26, 31}
 	robust, err := analytic.Relative(source, target, 100, "bisquare")
-	if err != nil || !nearTo(robust.Prediction, 51, 1e-6) {
+	if err != nil || !approx.Within(robust.Prediction, 51, 1e-6) {
 		t.Errorf("%v, %v, want 51 beside one bad benchmark", robust.Prediction, err)
 	}
 	if _, err := analytic.Relative(source, target, 100, "tree"); err == nil || !strings.Contains(err.Error(), "weight") {

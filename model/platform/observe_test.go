@@ -1,4 +1,4 @@
-package model_test
+package platform_test
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package model_test
+package analytic_test
 
 import (
 	"math"
@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/vectortest"
 	"github.com/slotwave/slotwave/workload"
@@ -173,13 +174,13 @@ func TestProvisionSlotsMultiplier(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l := s.Maps * s.Maps / 4000; !near(l, s.Lambda) {
+	if l := s.Maps * s.Maps / 4000; !approx.Equal(l, s.Lambda) {
 		t.Errorf("S_M^2/a = %v, lambda = %v", l, s.Lambda)
 	}
-	if l := s.Reduces * s.Reduces / 1728; !near(l, s.Lambda) {
+	if l := s.Reduces * s.Reduces / 1728; !approx.Equal(l, s.Lambda) {
 		t.Errorf("S_R^2/b = %v, lambda = %v", l, s.Lambda)
 	}
-	if !near(4000/s.Maps+1728/s.Reduces, 306) {
+	if !approx.Equal(4000/s.Maps+1728/s.Reduces, 306) {
 		t.Error("the slots are not on the curve")
 	}
 }

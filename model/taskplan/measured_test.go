@@ -1,4 +1,4 @@
-package model_test
+package taskplan_test
 
 import (
 	"bufio"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/measured"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -19,43 +20,43 @@ import (
 // Every map of the eight jobs on EC2, in its job's configuration.
 func TestSpillsOnEC2(t *testing.T) {
 	conf := map[string]map[string]string{}
-	for _, r := range records(t, "ec2-starfish/conf.tsv", "\t") {
+	for _, r := range measured.Records(t, "ec2-starfish/conf.tsv", "\t") {
 		if conf[r["job"]] == nil {
 			conf[r["job"]] = map[string]string{}
 		}
 		conf[r["job"]][r["key"]] = r["value"]
 	}
 	spills := map[string]float64{}
-	for _, r := range records(t, "ec2-starfish/phases.tsv", "\t") {
+	for _, r := range measured.Records(t, "ec2-starfish/phases.tsv", "\t") {
 		if r["type"] == "MAP" {
-			spills[r["job"]+" "+r["task"]] = r.number("spills")
+			spills[r["job"]+" "+r["task"]] = r.Number("spills")
 		}
 	}
-	var count exact
-	for _, r := range records(t, "ec2-starfish/tasks.tsv", "\t") {
+	var count measured.Exact
+	for _, r := range measured.Records(t, "ec2-starfish/tasks.tsv", "\t") {
 		want, profiled := spills[r["job"]+" "+r["task"]]
 		if r["type"] != "MAP" || r["status"] != "SUCCESS" || !profiled {
 			continue
 		}
 		p := planner(t, taskConf(t, conf[r["job"]]), 27, nil)
-		m := mapPlan(t, p, taskplan.MapFlow{OutBytes: r.number("map_output_bytes"), OutRecords: r.number("map_output_records")})
-		count.check(t, r["job"]+" map "+r["task"], float64(m.Counters.Spills), want)
+		m := mapPlan(t, p, taskplan.MapFlow{OutBytes: r.Number("map_output_bytes"), OutRecords: r.Number("map_output_records")})
+		count.Check(t, r["job"]+" map "+r["task"], float64(m.Counters.Spills), want)
 	}
-	count.report(t, "spills", 1120)
+	count.Report(t, "spills", 1120)
 }
 
 // Every map of a TeraSort of 100 GB, Hadoop 1.0.3: two passes over a map of
 // eleven spills.
 func TestSpilledRecordsOfALOJA(t *testing.T) {
 	p := planner(t, taskplan.DefaultConf(), 48, nil)
-	var spilled exact
-	for _, r := range records(t, "aloja/terasort_100g_tasks.tsv", "\t") {
+	var spilled measured.Exact
+	for _, r := range measured.Records(t, "aloja/terasort_100g_tasks.tsv", "\t") {
 		if r["type"] == "MAP" && r["status"] == "SUCCESS" {
-			m := mapPlan(t, p, taskplan.MapFlow{OutBytes: r.number("map_output_bytes"), OutRecords: r.number("map_output_records")})
-			spilled.check(t, "map "+r["task"], float64(m.SpilledRecords), r.number("spilled_records"))
+			m := mapPlan(t, p, taskplan.MapFlow{OutBytes: r.Number("map_output_bytes"), OutRecords: r.Number("map_output_records")})
+			spilled.Check(t, "map "+r["task"], float64(m.SpilledRecords), r.Number("spilled_records"))
 		}
 	}
-	spilled.report(t, "spilled records", 384)
+	spilled.Report(t, "spilled records", 384)
 }
 
 // Every map of the microbenchmark grid: 100-byte records without a combiner, so
@@ -63,28 +64,28 @@ func TestSpilledRecordsOfALOJA(t *testing.T) {
 func TestMapsOfTheGrid(t *testing.T) {
 	conf := map[string]taskplan.Conf{}
 	reduces := map[string]int{}
-	for _, r := range records(t, "platform-0.20.2/grid-runs.csv", ",") {
+	for _, r := range measured.Records(t, "platform-0.20.2/grid-runs.csv", ",") {
 		conf[r["point"]] = taskConf(t, map[string]string{
 			"io.sort.mb": r["io_sort_mb"], "io.sort.factor": r["io_sort_factor"],
 			"mapred.child.java.opts": "-Xm" + r["heap_mb"] + "m",
 		})
-		reduces[r["point"]] = int(r.number("reduces"))
+		reduces[r["point"]] = int(r.Number("reduces"))
 	}
-	var spills, spilled, written exact
-	for _, r := range records(t, "platform-0.20.2/grid-tasks.csv", ",") {
+	var spills, spilled, written measured.Exact
+	for _, r := range measured.Records(t, "platform-0.20.2/grid-tasks.csv", ",") {
 		if r["type"] != "map" {
 			continue
 		}
 		m := mapPlan(t, planner(t, conf[r["point"]], reduces[r["point"]], nil),
-			taskplan.MapFlow{OutBytes: r.number("map_out_bytes"), OutRecords: r.number("map_out_recs")})
+			taskplan.MapFlow{OutBytes: r.Number("map_out_bytes"), OutRecords: r.Number("map_out_recs")})
 		name := r["point"] + " " + r["task"]
-		spills.check(t, name, float64(m.Counters.Spills), r.number("spills"))
-		spilled.check(t, name, float64(m.SpilledRecords), r.number("spilled_recs"))
-		written.check(t, name, float64(m.LocalWriteBytes), r.number("file_bytes_written"))
+		spills.Check(t, name, float64(m.Counters.Spills), r.Number("spills"))
+		spilled.Check(t, name, float64(m.SpilledRecords), r.Number("spilled_recs"))
+		written.Check(t, name, float64(m.LocalWriteBytes), r.Number("file_bytes_written"))
 	}
-	spills.report(t, "spills", 506)
-	spilled.report(t, "spilled records", 506)
-	written.report(t, "bytes written", 506)
+	spills.Report(t, "spills", 506)
+	spilled.Report(t, "spilled records", 506)
+	written.Report(t, "bytes written", 506)
 }
 
 var logForms = []struct {
@@ -113,7 +114,7 @@ type logEvent struct {
 func taskLogs(t *testing.T, name string) map[string][]logEvent {
 	t.Helper()
 	logs := map[string][]logEvent{}
-	lines := bufio.NewScanner(open(t, name))
+	lines := bufio.NewScanner(measured.Open(t, name))
 	for lines.Scan() {
 		attempt, line, _ := strings.Cut(lines.Text(), " ")
 		for _, f := range logForms {
@@ -130,7 +131,7 @@ func taskLogs(t *testing.T, name string) map[string][]logEvent {
 }
 
 // replayed counts what of the tasks came out as measured.
-type replayed struct{ spills, spilledByMaps, fetches, merges, sorts, spilled, written, read, writtenByMaps exact }
+type replayed struct{ spills, spilledByMaps, fetches, merges, sorts, spilled, written, read, writtenByMaps measured.Exact }
 
 // replay drives a reduce by the fetches and the ends of merges that it logged,
 // and compares each merge that the model begins with the log.
@@ -164,7 +165,7 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *taskplan
 		switch e.kind {
 		case "to memory", "to disk":
 			out = taskplan.Segment{Raw: e.n[0], Stored: e.n[1], Records: records * (e.n[0] - p.Framing.Partition) / raw}
-			c.fetches.check(t, name+" fetched into memory", truth(r.InMemory(out)), truth(e.kind == "to memory"))
+			c.fetches.Check(t, name+" fetched into memory", truth(r.InMemory(out)), truth(e.kind == "to memory"))
 			stalled = r.InMemory(out) && !r.Reserve(out)
 			r.Fetch(nil, out)
 		case "read":
@@ -185,7 +186,7 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *taskplan
 			if merge = r.MergeInMemory(); merge == nil {
 				t.Fatalf("%s: no merge of %v segments", name, e.n[0])
 			}
-			c.merges.check(t, name+" segments of a merge", float64(len(merge.Inputs)), e.n[0])
+			c.merges.Check(t, name+" segments of a merge", float64(len(merge.Inputs)), e.n[0])
 			listed -= e.n[0]
 		case "merged":
 			for _, s := range merge.Inputs {
@@ -215,19 +216,19 @@ func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *taskplan
 		case "retain":
 			of = sort.Retained
 		}
-		c.sorts.check(t, name+" segments to "+e.kind, float64(len(of)), e.n[0])
+		c.sorts.Check(t, name+" segments to "+e.kind, float64(len(of)), e.n[0])
 		if e.kind == "last" {
 			bytes := 0.0
 			for _, s := range of {
 				bytes += s.Stored
 			}
-			c.sorts.check(t, name+" bytes on disk", bytes, e.n[1])
+			c.sorts.Check(t, name+" bytes on disk", bytes, e.n[1])
 		}
 	}
 	plan := r.Finish()
-	c.spilled.check(t, name+" spilled records", float64(plan.SpilledRecords), float64(w.SpilledRecords))
-	c.written.check(t, name+" bytes written", float64(plan.LocalWriteBytes), float64(w.LocalWriteBytes))
-	c.read.check(t, name+" bytes read", float64(plan.LocalReadBytes), float64(w.LocalReadBytes))
+	c.spilled.Check(t, name+" spilled records", float64(plan.SpilledRecords), float64(w.SpilledRecords))
+	c.written.Check(t, name+" bytes written", float64(plan.LocalWriteBytes), float64(w.LocalWriteBytes))
+	c.read.Check(t, name+" bytes read", float64(plan.LocalReadBytes), float64(w.LocalReadBytes))
 }
 
 func truth(b bool) float64 {
@@ -240,7 +241,7 @@ func truth(b bool) float64 {
 // job checks every task of a recorded job against its log and counters.
 func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.Conf) {
 	t.Helper()
-	h, err := workload.Open(shared(t, history))
+	h, err := workload.Open(measured.Path(t, history))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,11 +274,11 @@ func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.Conf) {
 			for _, e := range log {
 				done += truth(e.kind == "spill")
 			}
-			c.spills.check(t, name+" spills", float64(m.Counters.Spills), done)
+			c.spills.Check(t, name+" spills", float64(m.Counters.Spills), done)
 			if !p.Combiner && w.OutBytes < 127*w.OutRecords { // the lengths of records take a byte each
-				c.writtenByMaps.check(t, name+" bytes written", float64(m.LocalWriteBytes), float64(w.LocalWriteBytes))
+				c.writtenByMaps.Check(t, name+" bytes written", float64(m.LocalWriteBytes), float64(w.LocalWriteBytes))
 			}
-			c.spilledByMaps.check(t, name+" spilled records", float64(m.SpilledRecords), float64(w.SpilledRecords))
+			c.spilledByMaps.Check(t, name+" spilled records", float64(m.SpilledRecords), float64(w.SpilledRecords))
 		case workload.Reduce:
 			records := float64(w.InRecords)
 			if records == 0 { // the reduce of a sleeping job asks for no values
@@ -321,7 +322,7 @@ func TestTasksByTheirLogs(t *testing.T) {
 		},
 	} {
 		t.Run(set.dir, func(t *testing.T) {
-			names, err := filepath.Glob(filepath.Join(shared(t, set.dir), "*.history.gz"))
+			names, err := filepath.Glob(filepath.Join(measured.Path(t, set.dir), "*.history.gz"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -330,15 +331,15 @@ func TestTasksByTheirLogs(t *testing.T) {
 				name := filepath.Base(path)
 				c.job(t, set.dir+"/"+name, set.dir+"/"+set.logs(name), set.conf(name))
 			}
-			c.spills.report(t, "spills", set.want.maps)
-			c.spilledByMaps.report(t, "records spilled by maps", set.want.maps)
-			c.writtenByMaps.report(t, "bytes written by maps", set.want.writtenByMaps)
-			c.fetches.report(t, "fetches", set.want.fetches)
-			c.merges.report(t, "merges in memory", set.want.merges)
-			c.sorts.report(t, "steps of the sort", set.want.sorts)
-			c.spilled.report(t, "records spilled by reduces", set.want.reduces)
-			c.written.report(t, "bytes written by reduces", set.want.reduces)
-			c.read.report(t, "bytes read by reduces", set.want.reduces)
+			c.spills.Report(t, "spills", set.want.maps)
+			c.spilledByMaps.Report(t, "records spilled by maps", set.want.maps)
+			c.writtenByMaps.Report(t, "bytes written by maps", set.want.writtenByMaps)
+			c.fetches.Report(t, "fetches", set.want.fetches)
+			c.merges.Report(t, "merges in memory", set.want.merges)
+			c.sorts.Report(t, "steps of the sort", set.want.sorts)
+			c.spilled.Report(t, "records spilled by reduces", set.want.reduces)
+			c.written.Report(t, "bytes written by reduces", set.want.reduces)
+			c.read.Report(t, "bytes read by reduces", set.want.reduces)
 		})
 	}
 }
@@ -401,9 +402,9 @@ func interleaved(p *taskplan.Planner, outputs []taskplan.Segment, random *rand.R
 // merges there are. Where copying and merging overlap, the number of merges is
 // one of those that some timing of the threads leads to.
 func TestReducesOfTheGrid(t *testing.T) {
-	var fetches, possibly exact
+	var fetches, possibly measured.Exact
 	alone := 0
-	for _, r := range records(t, "platform-0.20.2/grid-tasks.csv", ",") {
+	for _, r := range measured.Records(t, "platform-0.20.2/grid-tasks.csv", ",") {
 		if r["type"] != "reduce" {
 			continue
 		}
@@ -412,24 +413,24 @@ func TestReducesOfTheGrid(t *testing.T) {
 			conf.SortMB, conf.SortFactor, conf.MapHeap, conf.ReduceHeap = 30, 5, 100<<20, 100<<20
 		}
 		p := planner(t, conf, 2, nil)
-		n := r.number("fetches")
-		bytes := r.number("shuffle_bytes") / n
-		outputs := slices.Repeat([]taskplan.Segment{{Stored: bytes, Raw: bytes - p.Framing.Checksum, Records: r.number("red_in_recs") / n}}, int(n))
-		want := taskplan.ShuffleCounts{InMemFetches: int(r.number("fetches_mem")), InMemMerges: int(r.number("inmem_merges")), OnDiskMerges: int(r.number("disk_merges"))}
+		n := r.Number("fetches")
+		bytes := r.Number("shuffle_bytes") / n
+		outputs := slices.Repeat([]taskplan.Segment{{Stored: bytes, Raw: bytes - p.Framing.Checksum, Records: r.Number("red_in_recs") / n}}, int(n))
+		want := taskplan.ShuffleCounts{InMemFetches: int(r.Number("fetches_mem")), InMemMerges: int(r.Number("inmem_merges")), OnDiskMerges: int(r.Number("disk_merges"))}
 		want.OnDiskFetches = int(n) - want.InMemFetches
 		got := p.Reduce(outputs).ShuffleCounts
 		name := r["point"] + " " + r["task"]
-		fetches.check(t, name+" fetches into memory", float64(got.InMemFetches), float64(want.InMemFetches))
+		fetches.Check(t, name+" fetches into memory", float64(got.InMemFetches), float64(want.InMemFetches))
 		alone += int(truth(got == want))
 		seen := map[taskplan.ShuffleCounts]int{}
 		random := rand.New(rand.NewPCG(1, 1))
 		for range 2000 {
 			seen[interleaved(p, outputs, random)]++
 		}
-		possibly.check(t, fmt.Sprintf("%s %v among %v", name, want, seen), truth(seen[want] > 0), 1)
+		possibly.Check(t, fmt.Sprintf("%s %v among %v", name, want, seen), truth(seen[want] > 0), 1)
 	}
-	fetches.report(t, "fetches", 59)
-	possibly.report(t, "merges with some timing", 59)
+	fetches.Report(t, "fetches", 59)
+	possibly.Report(t, "merges with some timing", 59)
 	if alone != 51 {
 		t.Errorf("one after the other, %d reduces merge as measured; they were 51", alone)
 	}

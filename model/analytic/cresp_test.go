@@ -1,4 +1,4 @@
-package model_test
+package analytic_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/vectortest"
 )
@@ -32,13 +33,13 @@ func TestFitCresp(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, b := range crespBeta {
-		if !nearTo(got.Beta[i], b, 1e-6) {
+		if !approx.Within(got.Beta[i], b, 1e-6) {
 			t.Errorf("beta[%d] = %v, want %v", i, got.Beta[i], b)
 		}
 	}
 
 	g := func(x float64) float64 { return x * x }
-	if got, err = analytic.FitCresp(runs, g); err != nil || len(got.Beta) != 9 || !nearTo(got.Beta[8], 0, 1e-6) {
+	if got, err = analytic.FitCresp(runs, g); err != nil || len(got.Beta) != 9 || !approx.Within(got.Beta[8], 0, 1e-6) {
 		t.Errorf("with a ninth term the runs do not have: %v, %v", got.Beta, err)
 	}
 	if _, err := analytic.FitCresp(runs[:7], nil); err == nil || !strings.Contains(err.Error(), "runs: 7") {
@@ -57,7 +58,7 @@ func TestCrespGeneral(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := analytic.Cresp{Beta: append(crespBeta[:8:8], 2), G: func(x float64) float64 { return x * x }}
-	if got, err := c.Time(64, 16, 8); err != nil || !near(got, linear+2*64) {
+	if got, err := c.Time(64, 16, 8); err != nil || !approx.Equal(got, linear+2*64) {
 		t.Errorf("%v, %v, want %v: 2*(M/R)^2 more", got, err, linear+2*64)
 	}
 }

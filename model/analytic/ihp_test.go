@@ -1,4 +1,4 @@
-package model_test
+package analytic_test
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
 )
@@ -94,7 +95,7 @@ func TestIHPRegression(t *testing.T) {
 	}
 	o := fit.LocalOptions{Intercept: true, Scale: "zscore"}
 	got, h, err := ihpAt(runs, 12, 30, o)
-	if err != nil || !nearTo(got, 93, 1e-6) || h < 0.1 || h > 10 {
+	if err != nil || !approx.Within(got, 93, 1e-6) || h < 0.1 || h > 10 {
 		t.Errorf("%v s with h = %v, %v, want 93 s", got, h, err)
 	}
 	if got, _, err := ihpAt(runs, 1, 400, o); err != nil || got != 0 {

@@ -1,4 +1,4 @@
-package model_test
+package platform_test
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/approx"
+	"github.com/slotwave/slotwave/internal/measured"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
@@ -34,7 +36,7 @@ func TestFitWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, w := range []platform.Work{{OutMB: 150, OutRecords: 0.05}, {OutMB: 10, OutRecords: 3}, {OutMB: 100, OutRecords: 1}} {
-		if got, want := m.At(&w), 30+2*w.OutMB+300*w.OutRecords; !nearTo(got, want, 0.05) {
+		if got, want := m.At(&w), 30+2*w.OutMB+300*w.OutRecords; !approx.Within(got, want, 0.05) {
 			t.Errorf("%v MB and %v million records: %v ms, want %v", w.OutMB, w.OutRecords, got, want)
 		}
 	}
@@ -44,7 +46,7 @@ func TestFitWork(t *testing.T) {
 	}
 	good := 0
 	for i := range rows {
-		if w := &rows[i].Work; nearTo(predicted[i], 30+2*w.OutMB+300*w.OutRecords, 0.1) {
+		if w := &rows[i].Work; approx.Within(predicted[i], 30+2*w.OutMB+300*w.OutRecords, 0.1) {
 			good++
 		}
 	}
@@ -82,7 +84,7 @@ func TestFitShuffleByRowsThatKnow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, all := m.Copies(&w), m.At(&w); !nearTo(got, test.copies, 0.01) || !nearTo(all, 1300, 0.01) {
+			if got, all := m.Copies(&w), m.At(&w); !approx.Within(got, test.copies, 0.01) || !approx.Within(all, 1300, 0.01) {
 				t.Errorf("%d of 60 unknown, %s: copies of %.0f ms in %.0f, want %.0f in 1300: %v", test.unknown, order, got, all, test.copies, &m)
 			}
 			slices.Reverse(some)
@@ -109,27 +111,6 @@ func TestFitWorkErrors(t *testing.T) {
 	}
 }
 
-// One spill is waited for whole; of two the first runs beside the map until the
-// buffer is full.
-func TestMapWait(t *testing.T) {
-	for _, test := range []struct {
-		spills         []taskplan.Spill
-		main, spilling float64
-		want           float64
-	}{
-		{nil, 10, 5, 0},
-		{[]taskplan.Spill{{Records: 100, Room: 25}}, 10, 5, 5},
-		// 50 records in 5 s, room for all others: the first spill ends beside them.
-		{[]taskplan.Spill{{Records: 50, Room: 50}, {Records: 50}}, 10, 4, 2},
-		// Room for 25: 5 + 2.5 s, blocked from 7.5 to 5+10, then 2.5 s and 10 s.
-		{[]taskplan.Spill{{Records: 50, Room: 25}, {Records: 50}}, 10, 20, 5 + 10 + 2.5 + 10 - 10},
-	} {
-		if got := taskplan.MapWait(test.spills, test.main, test.spilling); !near(got, test.want) {
-			t.Errorf("%v: %v, want %v", test.spills, got, test.want)
-		}
-	}
-}
-
 // rowsOf reads the tasks of the first grid and of the applications on small or
 // large input.
 func rowsOf(t *testing.T, grid bool, size string) platform.WorkProfile {
@@ -140,7 +121,7 @@ func rowsOf(t *testing.T, grid bool, size string) platform.WorkProfile {
 			continue
 		}
 		var table strings.Builder
-		lines := bufio.NewScanner(open(t, name))
+		lines := bufio.NewScanner(measured.Open(t, name))
 		for n := 0; lines.Scan(); n++ {
 			if n == 0 || strings.Contains(lines.Text(), keep) {
 				table.WriteString(lines.Text() + "\n")
@@ -185,7 +166,7 @@ func within(measured, predicted []float64) float64 {
 func TestWorkOnPlatform(t *testing.T) {
 	fitted, large := rowsOf(t, true, "small"), rowsOf(t, false, "large")
 	onGrid, onAll := byteOnly(t, rowsOf(t, true, "")), byteOnly(t, fitted)
-	page := validationPage(t)
+	page := measured.ReadPage(t)
 	for i, phase := range platform.Phases {
 		rows := fitted[phase]
 		m, err := platform.FitWork(phase, rows, platform.Typical)
@@ -200,7 +181,7 @@ func TestWorkOnPlatform(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var ms, measured, byRepeats, byGrid, byBytes, byWork []float64
+		var ms, tookMS, byRepeats, byGrid, byBytes, byWork []float64
 		for i, r := range rows {
 			ms = append(ms, r.MS)
 			var others []float64
@@ -212,21 +193,21 @@ func TestWorkOnPlatform(t *testing.T) {
 			byRepeats = append(byRepeats, median(others))
 		}
 		for _, r := range large[phase] {
-			measured = append(measured, r.MS)
+			tookMS = append(tookMS, r.MS)
 			byGrid = append(byGrid, phasesOf(onGrid)[i].At(r.MB(phase)))
 			byBytes = append(byBytes, phasesOf(onAll)[i].At(r.MB(phase)))
 			byWork = append(byWork, m.At(&r.Work))
 		}
-		all := append(slices.Clone(ms), measured...)
+		all := append(slices.Clone(ms), tookMS...)
 		linesAll, termsAll := within(all, append(slices.Clone(lines), byBytes...)), within(all, append(slices.Clone(terms), byWork...))
 		cells := []string{phase}
 		for _, v := range []float64{
 			within(ms, byRepeats), within(ms, lines), within(ms, terms),
-			within(measured, byGrid), within(measured, byBytes), within(measured, byWork), linesAll, termsAll,
+			within(tookMS, byGrid), within(tookMS, byBytes), within(tookMS, byWork), linesAll, termsAll,
 		} {
 			cells = append(cells, fmt.Sprintf("%.1f", v))
 		}
-		page.want(t, append(cells, m.String()))
+		page.Want(t, append(cells, m.String()))
 		if slices.Contains([]string{"collect", "spill", "merge"}, phase) && termsAll < 15+linesAll {
 			t.Errorf("%s: %.1f %% of rows that were not fitted within 20 %%, byte-only %.1f %%: want 15 more", phase, termsAll, linesAll)
 		}
@@ -271,23 +252,23 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 	}
 	var run smallRun
 	var launch, first []float64
-	measured := map[string][]float64{} // bodies by type and size
+	bodyTimes := map[string][]float64{} // bodies by type and size
 	var n [3]float64                   // records into the functions, millions
-	for _, r := range records(t, "platform-0.20.2/app-tasks.csv", ",") {
+	for _, r := range measured.Records(t, "platform-0.20.2/app-tasks.csv", ",") {
 		if r["app"] != app {
 			continue
 		}
 		if r["type"] == "map" {
-			measured["map "+r["size"]] = append(measured["map "+r["size"]], r.number("body_ms")/1000)
+			bodyTimes["map "+r["size"]] = append(bodyTimes["map "+r["size"]], r.Number("body_ms")/1000)
 		} else {
-			measured["reduce "+r["size"]] = append(measured["reduce "+r["size"]],
-				(r.number("shuffle_ms")+r.number("reduce_in_ms")+r.number("reduce_ms")+r.number("write_ms"))/1000)
+			bodyTimes["reduce "+r["size"]] = append(bodyTimes["reduce "+r["size"]],
+				(r.Number("shuffle_ms")+r.Number("reduce_in_ms")+r.Number("reduce_ms")+r.Number("write_ms"))/1000)
 		}
 		if r["size"] == "small" {
-			launch = append(launch, (r.number("jvm_ms")+r.number("init_ms"))/1000)
-			run.function += r.number("map_ms") / 1000
-			run.combine += r.number("combine_ms") / 1000
-			run.reduce += r.number("reduce_ms") / 1000
+			launch = append(launch, (r.Number("jvm_ms")+r.Number("init_ms"))/1000)
+			run.function += r.Number("map_ms") / 1000
+			run.combine += r.Number("combine_ms") / 1000
+			run.reduce += r.Number("reduce_ms") / 1000
 		}
 	}
 	for _, r := range of("small", "read") {
@@ -330,15 +311,15 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 		return func(w *platform.Work) float64 { r := reduceOf(w, beside); return r.Copies + r.Sort + r.Rest }
 	}
 	run.mapMS = 1000 * mean("large", "read", mapBody)
-	small, sd := spread(measured["map small"])
+	small, sd := spread(bodyTimes["map small"])
 	run.mapRest = small / mean("small", "read", mapBody)
 
 	var maps, reduces int
-	for _, r := range records(t, "platform-0.20.2/jobs.csv", ",") {
+	for _, r := range measured.Records(t, "platform-0.20.2/jobs.csv", ",") {
 		if r["app"] == app && r["size"] == "small" {
-			first = append(first, r.number("first_map_s"))
+			first = append(first, r.Number("first_map_s"))
 		} else if r["app"] == app {
-			maps, reduces = int(r.number("maps")), int(r.number("reduces"))
+			maps, reduces = int(r.Number("maps")), int(r.Number("reduces"))
 		}
 	}
 	run.job = analytic.StagedJob{
@@ -356,10 +337,10 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 	}
 	retries := float64(models["write"].Retried) * 0.4
 	run.reduceMS = 1000 * mean("large", "shuffle", reduceBody(run.times.Beside))
-	run.reduceRest = median(measured["reduce small"]) / (mean("small", "shuffle", reduceBody(0)) - retries)
+	run.reduceRest = median(bodyTimes["reduce small"]) / (mean("small", "shuffle", reduceBody(0)) - retries)
 	run.retryMS = 1000 * retries
 	for kind, name := range []string{"map large", "reduce large"} {
-		run.measured[kind], _ = spread(measured[name])
+		run.measured[kind], _ = spread(bodyTimes[name])
 	}
 	return run
 }
@@ -386,7 +367,7 @@ func fittedModels(t *testing.T) map[string]platform.WorkModel {
 // for maps are no part of it.
 func TestBodiesOnPlatform(t *testing.T) {
 	models := fittedModels(t)
-	page := validationPage(t)
+	page := measured.ReadPage(t)
 	for _, app := range measuredApps {
 		run := bodies(t, app, models)
 		for kind, name := range []string{"map", "reduce"} {
@@ -395,7 +376,7 @@ func TestBodiesOnPlatform(t *testing.T) {
 				alone, own = run.reduceMS, (run.reduceMS-run.retryMS)*run.reduceRest+run.retryMS
 			}
 			ms := 1000 * run.measured[kind]
-			page.want(t, []string{app, name, fmt.Sprintf("%.0f", ms), fmt.Sprintf("%.0f", alone), fmt.Sprintf("%+.1f %%", 100*(alone/ms-1)),
+			page.Want(t, []string{app, name, fmt.Sprintf("%.0f", ms), fmt.Sprintf("%.0f", alone), fmt.Sprintf("%+.1f %%", 100*(alone/ms-1)),
 				fmt.Sprintf("%.0f", own), fmt.Sprintf("%+.1f %%", 100*(own/ms-1))})
 			if off := own/ms - 1; math.Abs(off) > 0.25 {
 				t.Errorf("%s: %s body %+.1f %% off, want at most 25 %%", app, name, 100*off)
@@ -408,19 +389,19 @@ func TestBodiesOnPlatform(t *testing.T) {
 // tasks and the protocol between them.
 func TestJobTimesOnPlatform(t *testing.T) {
 	models := fittedModels(t)
-	page := validationPage(t)
+	page := measured.ReadPage(t)
 	for _, app := range measuredApps {
 		run := bodies(t, app, models)
 		var took, lastMap []float64
-		for _, r := range records(t, "platform-0.20.2/jobs.csv", ",") {
+		for _, r := range measured.Records(t, "platform-0.20.2/jobs.csv", ",") {
 			if r["app"] == app && r["size"] == "large" {
-				took, lastMap = append(took, r.number("job_s")), append(lastMap, r.number("last_map_s"))
+				took, lastMap = append(took, r.Number("job_s")), append(lastMap, r.Number("last_map_s"))
 			}
 		}
 		mean, _ := spread(took)
 		maps, _ := spread(lastMap)
 		off := run.times.End/mean - 1
-		page.want(t, []string{app, fmt.Sprintf("%.1f to %.1f", slices.Min(took), slices.Max(took)), fmt.Sprintf("%.1f", mean),
+		page.Want(t, []string{app, fmt.Sprintf("%.1f to %.1f", slices.Min(took), slices.Max(took)), fmt.Sprintf("%.1f", mean),
 			fmt.Sprintf("%.1f", maps), fmt.Sprintf("%.1f", run.times.LastMap), fmt.Sprintf("%.1f", run.times.End), fmt.Sprintf("%+.1f %%", 100*off)})
 		if math.Abs(off) > 0.15 {
 			t.Errorf("%s: %+.1f %% off, want at most 15 %%", app, 100*off)
@@ -431,7 +412,7 @@ func TestJobTimesOnPlatform(t *testing.T) {
 // The paper's own method on the profile of a real Hadoop, beside the figures of
 // its Table 1: lines in bytes alone, and rows within 10, 15 and 20 %.
 func TestBytesOnPlatform(t *testing.T) {
-	p, err := platform.ReadProfile(open(t, "platform-0.20.2/platform-profile.csv"))
+	p, err := platform.ReadProfile(measured.Open(t, "platform-0.20.2/platform-profile.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -439,7 +420,7 @@ func TestBytesOnPlatform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := validationPage(t)
+	page := measured.ReadPage(t)
 	for i, paper := range []string{"66 / 83 / 92", "56 / 73 / 84", "61 / 76 / 83", "58 / 84 / 94", "76 / 85 / 96", "93 / 97 / 98"} {
 		f := fits[slices.IndexFunc(fits, func(f platform.PhaseFit) bool { return f.Phase == platform.Phases[i] })]
 		line := fmt.Sprintf("%.0f + %.3g/MB", f.Model.A, f.Model.B)
@@ -447,7 +428,7 @@ func TestBytesOnPlatform(t *testing.T) {
 			line += fmt.Sprintf(", from %.0f MB on %.0f + %.3g/MB", f.Model.Tau, f.Model.Beyond.A, f.Model.Beyond.B)
 		}
 		e := f.Errors.Fractions
-		page.want(t, []string{f.Phase, line, fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2]), paper})
+		page.Want(t, []string{f.Phase, line, fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2]), paper})
 	}
 }
 
@@ -491,7 +472,7 @@ func TestWorkBeside(t *testing.T) {
 	}
 	w := first(table)
 	// busy: 4 x 8 s of 2 slots for 18 s; the sort from 24.5 to 25 s, the rest from 25 to 25.5 s.
-	if !near(w.CopiesContended, 0.5*32/36) || !near(w.MergesContended, 1) || !near(w.WriteContended, 0) {
+	if !approx.Equal(w.CopiesContended, 0.5*32/36) || !approx.Equal(w.MergesContended, 1) || !approx.Equal(w.WriteContended, 0) {
 		t.Errorf("%+v: want copies beside others for 16/36 of their time, the sort always, the rest never", w)
 	}
 	// The same run again, told apart and not.

@@ -1,10 +1,12 @@
-package model_test
+package analytic_test
 
 import (
-	"github.com/slotwave/slotwave/model/analytic"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/approx"
+	"github.com/slotwave/slotwave/model/analytic"
 )
 
 var corrected = analytic.HerodotouOptions{Mode: analytic.Corrected}
@@ -25,7 +27,7 @@ func TestHerodotouWaves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !near(w.JobEnd*1000, p.WaveJobTime) {
+	if !approx.Equal(w.JobEnd*1000, p.WaveJobTime) {
 		t.Errorf("waves end at %v s, the phase model says %v ms", w.JobEnd, p.WaveJobTime)
 	}
 }
@@ -41,7 +43,7 @@ func TestHerodotouWavesSplits(t *testing.T) {
 		t.Errorf("map durations %v", j.Map)
 	}
 	all, err := h.Waves([]analytic.SplitGroup{{Size: (39*64 + 1) << 20 / 40.0, Count: 40}}, 0.05, corrected)
-	if err != nil || !near(all.Shuffle, j.Shuffle) || !near(all.Reduce, j.Reduce) {
+	if err != nil || !approx.Equal(all.Shuffle, j.Shuffle) || !approx.Equal(all.Reduce, j.Reduce) {
 		t.Errorf("reduces of the average split %v, %v, want %v", all.Shuffle, err, j.Shuffle)
 	}
 	h.Reducers = 0
