@@ -221,7 +221,9 @@ func (h *Herodotou) segmentsPerFile(s HerodotouShuffle) float64 {
 	if h.InMemMergeThr > 0 { // E14: else no limit
 		n = math.Min(n, float64(h.InMemMergeThr))
 	}
-	return math.Max(1, n)
+	// Segments far below a byte would fit without end, and a count of +Inf has no
+	// product with their size.
+	return math.Min(math.Max(1, n), input.MaxCount)
 }
 
 // HerodotouReduce is a reduce task after the shuffle: sizes in bytes, times in

@@ -271,6 +271,15 @@ func randomJob(t *rapid.T) analytic.Herodotou {
 	return h
 }
 
+// A split of nearly nothing makes no NaN where the number of segments in memory
+// is not limited (erratum E14).
+func TestPhasesOfTinySplit(t *testing.T) {
+	p := phases(t, analytic.Corrected, func(h *analytic.Herodotou) { h.SplitSize, h.InMemMergeThr = 1.5e-300, 0 })
+	if math.IsNaN(p.TotalJobTime) || math.IsInf(p.SegsPerFile, 1) {
+		t.Errorf("a job of %v ms with %v segments in a file", p.TotalJobTime, p.SegsPerFile)
+	}
+}
+
 // Whatever the parameters: times are finite and not negative, every map is
 // accounted for, what a map spills is what it emits, and the parts of a task add
 // up to it.
