@@ -74,7 +74,7 @@ func (a *app) compare(names []string, k *comparing) error {
 	if err != nil {
 		return err
 	}
-	known, sums, err := k.read()
+	models, sums, err := k.read()
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (a *app) compare(names []string, k *comparing) error {
 			a.warn(all[i].study.first.Warnings)
 		}
 	}
-	if err := k.simulate(all, known, c); err != nil {
+	if err := k.simulate(all, models, c); err != nil {
 		return err
 	}
 	above := c.Answers.Above(limit)
@@ -168,7 +168,7 @@ func (k *comparing) measureBy(all []compared, answers *results.Answers) (scenari
 		return false, nil
 	}
 	known := []string{simulation}
-	for _, m := range analytic.Predictors {
+	for _, m := range analytic.Models {
 		if known = append(known, m.Name); m.Name == k.baseline {
 			answers.Reference = m.Name
 			return false, nil
@@ -189,7 +189,7 @@ func (k *comparing) measureBy(all []compared, answers *results.Answers) (scenari
 const mostDivided = 100_000
 
 // simulate answers all questions, several at a time.
-func (k *comparing) simulate(all []compared, known analytic.Knowledge, c *results.Comparison) error {
+func (k *comparing) simulate(all []compared, models []analytic.Predictor, c *results.Comparison) error {
 	c.Runs = make([]*results.Run, len(all))
 	answers := make([][]results.Answer, len(all))
 	var group errgroup.Group
@@ -200,7 +200,7 @@ func (k *comparing) simulate(all []compared, known analytic.Knowledge, c *result
 			if err != nil {
 				return err
 			}
-			answers[i], err = k.gaps(&all[i], c.Runs[i], known, c.Answers.Reference)
+			answers[i], err = k.gaps(&all[i], c.Runs[i], models, c.Answers.Reference)
 			return err
 		})
 	}
@@ -239,28 +239,27 @@ func (k *comparing) examine(c *compared) (*results.Run, error) {
 }
 
 // gaps asks the models, and why the simulation differs from them.
-func (k *comparing) gaps(c *compared, run *results.Run, known analytic.Knowledge, reference string) ([]results.Answer, error) {
+func (k *comparing) gaps(c *compared, run *results.Run, models []analytic.Predictor, reference string) ([]results.Answer, error) {
 	q := c.question()
-	models, err := ask(q, known)
-	if err != nil {
-		return nil, err
-	}
 	tasks := 0
 	for i := range q.Jobs {
 		tasks += q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count
 	}
 	mean := run.Predictions[0].Mean
-	list := append([]results.Answer{{Scenario: q.Name, Prediction: run.Predictions[0]}}, models...)
+	list := []results.Answer{{Scenario: q.Name, Prediction: run.Predictions[0], At: c.at}}
 	worlds := map[uint]time.Duration{0: mean}
-	for i := range list {
-		x := &list[i]
+	for _, m := range models {
+		x, err := askOne(q, m)
+		if err != nil {
+			return nil, err
+		}
 		x.At = c.at
-		if i == 0 || x.Err != nil || !k.causes || reference != simulation || tasks > mostDivided {
-			continue
+		if x.Err == nil && k.causes && reference == simulation && tasks <= mostDivided {
+			if x.Gap, err = divide(q, worlds, &m.Model, x.Prediction.Mean); err != nil {
+				return nil, fmt.Errorf("%s: %w", q.Name, err)
+			}
 		}
-		if x.Gap, err = divide(q, worlds, &analytic.Predictors[i-1], x.Prediction.Mean); err != nil {
-			return nil, fmt.Errorf("%s: %w", q.Name, err)
-		}
+		list = append(list, x)
 	}
 	return list, nil
 }
@@ -269,11 +268,11 @@ func (k *comparing) gaps(c *compared, run *results.Run, known analytic.Knowledge
 // after another that the model does not have is switched off in the simulation,
 // and what then is left is the model's own. Worlds are makespans by the causes
 // that are off.
-func divide(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.NamedPredictor, predicted time.Duration) ([]results.GapPart, error) {
+func divide(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.Model, predicted time.Duration) ([]results.GapPart, error) {
 	var parts []results.GapPart
 	off, now, world := uint(0), worlds[0], *q
 	for c := range analytic.NumCauses {
-		if by.Has(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
+		if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
 			continue
 		}
 		off |= 1 << c

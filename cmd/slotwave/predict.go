@@ -11,76 +11,64 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
-	"github.com/slotwave/slotwave/model/input"
-	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// knowledge are the files with what models must be told besides the question.
+// knowledge are the files with what models know that is not in the scenario.
 type knowledge struct {
-	platform, statistics string
-	history              []string
+	files   map[string]*string // by the name of the flag
+	history []string
 }
 
 func (k *knowledge) flags(c *cobra.Command) {
-	c.Flags().StringVar(&k.platform, "platform-model", "", "`FILE` with a fitted platform (slotwave fit --json), for zhang")
-	c.Flags().StringVar(&k.statistics, "statistics", "", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou")
+	k.files = map[string]*string{}
+	for _, f := range analytic.Files() {
+		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
+	}
 	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` of runs of the job on other input or with other reduces, for hp, ihp and cresp")
 }
 
-// read reads the files and returns their sums.
-func (k *knowledge) read() (analytic.Knowledge, []results.FileSum, error) {
-	var known analytic.Knowledge
+// read reads the files, gives the models what they know, and returns the sums.
+func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
+	known := analytic.Knowledge{Files: map[string]analytic.File{}}
 	var sums []results.FileSum
-	read := func(name string, to func([]byte) error) error {
+	for _, f := range analytic.Files() {
+		name := *k.files[f.Name]
 		if name == "" {
-			return nil
+			continue
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		sums = append(sums, results.Sum(name, data))
-		if err := to(data); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
+		known.Files[f.Name] = analytic.File{Name: name, Data: data}
 	}
-	err := errors.Join(
-		read(k.platform, func(data []byte) error {
-			p, err := platform.ReadModel(data)
-			known.Platform = &p
-			return err
-		}),
-		read(k.statistics, func(data []byte) error {
-			s := struct {
-				analytic.HerodotouStatistics `input:"partial"`
-			}{analytic.UnknownStatistics()}
-			known.Statistics = &s.HerodotouStatistics
-			return input.Decode(data, &s)
-		}))
-	if err == nil && k.history != nil {
-		var learnt analytic.Knowledge
-		if learnt, sums, err = k.learn(sums); err == nil {
-			learnt.Platform, learnt.Statistics = known.Platform, known.Statistics
-			known = learnt
-		}
+	runs, read, err := k.runs()
+	if err != nil {
+		return nil, nil, err
 	}
-	return known, sums, err
+	known.Runs = runs
+	predictors, err := analytic.Predictors(known)
+	return predictors, append(sums, read...), err
 }
 
-// learn reads the runs of a job.
-func (k *knowledge) learn(sums []results.FileSum) (known analytic.Knowledge, _ []results.FileSum, err error) {
+// runs reads the recorded runs of a job.
+func (k *knowledge) runs() ([]analytic.RecordedRun, []results.FileSum, error) {
+	if k.history == nil {
+		return nil, nil, nil
+	}
 	var runs []analytic.RecordedRun
+	var sums []results.FileSum
 	name := ""
 	for _, paths := range runsIn(k.history) {
 		h, err := workload.Open(paths...)
 		if err != nil {
-			return known, nil, err
+			return nil, nil, err
 		}
 		if err := h.Strict(); err != nil {
-			return known, nil, err
+			return nil, nil, err
 		}
 		for i := range h.Jobs {
 			j := &h.Jobs[i]
@@ -88,35 +76,30 @@ func (k *knowledge) learn(sums []results.FileSum) (known analytic.Knowledge, _ [
 				name = j.Name
 			}
 			if j.Name != name {
-				return known, nil, fmt.Errorf("--history: runs of %q and of %q: want those of one job", name, j.Name)
+				return nil, nil, fmt.Errorf("--history: runs of %q and of %q: want those of one job", name, j.Name)
 			}
 			one := workload.History{Jobs: h.Jobs[i : i+1]}
 			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)
 			if err != nil {
-				return known, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
+				return nil, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
 			}
 			runs = append(runs, r)
 		}
 		read, err := sumsOf(paths)
 		if err != nil {
-			return known, nil, err
+			return nil, nil, err
 		}
 		sums = append(sums, read...)
 	}
-	known, err = analytic.Learn(runs)
-	if err != nil {
-		err = fmt.Errorf("--history: %w", err)
-	}
-	return known, sums, err
+	return runs, sums, nil
 }
 
 func (k *knowledge) arguments() []string {
 	var args []string
-	if k.platform != "" {
-		args = append(args, "--platform-model="+k.platform)
-	}
-	if k.statistics != "" {
-		args = append(args, "--statistics="+k.statistics)
+	for _, f := range analytic.Files() {
+		if name := *k.files[f.Name]; name != "" {
+			args = append(args, "--"+f.Name+"="+name)
+		}
 	}
 	for _, h := range k.history {
 		args = append(args, "--history="+h)
@@ -149,16 +132,16 @@ asked how many nodes, like those of the scenario, have its job done in time.`,
 }
 
 // openTold opens a scenario and reads what models are told besides.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study, analytic.Knowledge, []results.FileSum, error) {
-	known, sums, err := told.read()
+func (a *app) openTold(name string, k *asked, told *knowledge) (*study, []analytic.Predictor, []results.FileSum, error) {
+	models, sums, err := told.read()
 	if err != nil {
-		return nil, known, nil, err
+		return nil, nil, nil, err
 	}
 	s, err := k.open(name)
 	if err == nil && !k.quiet {
 		a.warn(s.first.Warnings)
 	}
-	return s, known, sums, err
+	return s, models, sums, err
 }
 
 // provision asks every model how many nodes a deadline takes.
@@ -166,14 +149,14 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 	if k.out != "" {
 		return errors.New("--deadline: --out writes predictions of times: want one of the two")
 	}
-	s, known, _, err := a.openTold(name, k, told)
+	s, models, _, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
 	}
 	p := results.Provisions{Deadline: deadline}
 	for i := range s.first.Runs {
 		q := &s.first.Runs[i].Question
-		list, err := analytic.Provision(*q, known, deadline)
+		list, err := analytic.Provision(*q, models, deadline)
 		if err != nil {
 			return err
 		}
@@ -185,13 +168,13 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 }
 
 func (a *app) predict(name string, k *asked, told *knowledge) error {
-	s, known, sums, err := a.openTold(name, k, told)
+	s, models, sums, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
 	}
 	answers := &results.Answers{}
 	for i := range s.first.Runs {
-		list, err := ask(&s.first.Runs[i].Question, known)
+		list, err := ask(&s.first.Runs[i].Question, models)
 		if err != nil {
 			return err
 		}
@@ -207,18 +190,26 @@ func (a *app) predict(name string, k *asked, told *knowledge) error {
 }
 
 // ask puts a question to every model. A model that cannot answer is no error;
-// one that was told what makes no sense is.
-func ask(q *model.WhatIf, known analytic.Knowledge) ([]results.Answer, error) {
+// one whose knowledge makes no sense is.
+func ask(q *model.WhatIf, models []analytic.Predictor) ([]results.Answer, error) {
 	var list []results.Answer
-	for _, m := range analytic.Predictors {
-		p, err := m.New(known).Predict(*q)
-		if err != nil && !errors.Is(err, model.ErrNotApplicable) {
-			return nil, fmt.Errorf("%s: %w", m.Name, err)
+	for _, m := range models {
+		x, err := askOne(q, m)
+		if err != nil {
+			return nil, err
 		}
-		p.Model = m.Name
-		list = append(list, results.Answer{Scenario: q.Name, Prediction: p, Err: err})
+		list = append(list, x)
 	}
 	return list, nil
+}
+
+func askOne(q *model.WhatIf, m analytic.Predictor) (results.Answer, error) {
+	p, err := m.Predict(*q)
+	if err != nil && !errors.Is(err, model.ErrNotApplicable) {
+		return results.Answer{}, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	p.Model = m.Name
+	return results.Answer{Scenario: q.Name, Prediction: p, Err: err}, nil
 }
 
 // keep writes results into the directory that was asked for.

@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"math"
@@ -10,13 +10,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/slotwave/slotwave/internal/approx"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/vectortest"
 	"github.com/slotwave/slotwave/workload"
 )
 
-func ariaProfile() analytic.AriaProfile {
-	return analytic.AriaProfile{
+func ariaProfile() AriaProfile {
+	return AriaProfile{
 		Maps: 200, Reduces: 64, MapAvg: 20, MapMax: 26,
 		FirstShuffleAvg: 12, FirstShuffleMax: 15, ShuffleAvg: 18, ShuffleMax: 22, ReduceAvg: 9, ReduceMax: 14,
 	}
@@ -27,7 +26,7 @@ func TestMakespanTheorem(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.SliceOfN(rapid.Float64Range(0, 100), 1, 60).Draw(t, "durations")
 		k := rapid.IntRange(1, 80).Draw(t, "slots")
-		b, err := analytic.Makespan(d, k)
+		b, err := Makespan(d, k)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,11 +54,11 @@ func TestMakespanErrors(t *testing.T) {
 		{nil, 1, "durations: 0 values"}, {[]float64{1}, 0, "slots: 0"},
 		{[]float64{1, -1}, 1, "durations[1]: -1"}, {[]float64{math.NaN()}, 1, "durations[0]: missing"},
 	} {
-		if _, err := analytic.Makespan(c.d, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Makespan(c.d, c.k); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v on %d: error %v, want one with %q", c.d, c.k, err, c.want)
 		}
 	}
-	if b, err := analytic.Makespan([]float64{3, 1}, 1<<50); err != nil || b.Greedy != 3 {
+	if b, err := Makespan([]float64{3, 1}, 1<<50); err != nil || b.Greedy != 3 {
 		t.Errorf("more slots than memory: %v, %v", b, err)
 	}
 }
@@ -70,17 +69,17 @@ func TestAriaContainsWaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		maps := rapid.SliceOfN(rapid.Float64Range(0.1, 60), 2, 80).Draw(t, "maps")
 		seconds := rapid.Float64Range(0, 60)
-		j := analytic.WaveJob{
+		j := WaveJob{
 			Maps: len(maps), Map: maps, Reduces: rapid.IntRange(0, 60).Draw(t, "reduces"),
 			MapSlots: rapid.IntRange(1, 40).Draw(t, "map slots"), ReduceSlots: rapid.IntRange(1, 40).Draw(t, "reduce slots"),
 			Shuffle: seconds.Draw(t, "shuffle"), Sort: seconds.Draw(t, "sort"), Reduce: seconds.Draw(t, "reduce"),
 			Slowstart: rapid.Float64Range(0, 1).Draw(t, "slowstart"),
 		}
-		w, err := analytic.Waves(j)
+		w, err := Waves(j)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := analytic.AriaProfile{Maps: j.Maps, Reduces: j.Reduces, MapMax: slices.Max(maps)}
+		p := AriaProfile{Maps: j.Maps, Reduces: j.Reduces, MapMax: slices.Max(maps)}
 		for _, d := range maps {
 			p.MapAvg += d / float64(len(maps))
 		}
@@ -145,7 +144,7 @@ func TestProvisionSlotsAgainstAllPairs(t *testing.T) {
 		a := rapid.Float64Range(0, 5000).Draw(t, "a")
 		b := rapid.Float64Range(1, 5000).Draw(t, "b")
 		deadline := rapid.Float64Range(10, 500).Draw(t, "t")
-		s, err := analytic.ProvisionSlots(a, b, deadline)
+		s, err := ProvisionSlots(a, b, deadline)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +169,7 @@ func TestProvisionSlotsAgainstAllPairs(t *testing.T) {
 
 // At the optimum both stages pay the same for a slot (Lagrange's condition).
 func TestProvisionSlotsMultiplier(t *testing.T) {
-	s, err := analytic.ProvisionSlots(4000, 1728, 306)
+	s, err := ProvisionSlots(4000, 1728, 306)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,11 +187,11 @@ func TestProvisionSlotsMultiplier(t *testing.T) {
 func TestProvisionSlotsHuge(t *testing.T) {
 	start := time.Now()
 	for _, c := range [][3]float64{{1e15, 1e15, 1}, {1e15, 1, 1}, {1, 1e15, 1}, {1e300, 1e300, 1e290}, {1e-300, 1e-300, 1e-300}} {
-		if _, err := analytic.ProvisionSlots(c[0], c[1], c[2]); err != nil {
+		if _, err := ProvisionSlots(c[0], c[1], c[2]); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	if _, err := analytic.ProvisionSlots(1e300, 1, 1); err == nil || !strings.Contains(err.Error(), "slots") {
+	if _, err := ProvisionSlots(1e300, 1, 1); err == nil || !strings.Contains(err.Error(), "slots") {
 		t.Errorf("more slots than any cluster: error %v", err)
 	}
 	if took := time.Since(start); took > vectortest.Patience {
@@ -244,17 +243,17 @@ func TestAriaGuarded(t *testing.T) {
 func TestAriaErrors(t *testing.T) {
 	for _, c := range []struct {
 		want   string
-		change func(*analytic.AriaProfile)
+		change func(*AriaProfile)
 		sm, sr int
 	}{
-		{"N_M: 0", func(p *analytic.AriaProfile) { p.Maps = 0 }, 1, 1},
-		{"N_R: -1", func(p *analytic.AriaProfile) { p.Reduces = -1 }, 1, 1},
-		{"S_M: 0", func(*analytic.AriaProfile) {}, 0, 1},
-		{"S_R: 0", func(*analytic.AriaProfile) {}, 1, 0},
-		{"M_avg: -1", func(p *analytic.AriaProfile) { p.MapAvg = -1 }, 1, 1},
-		{"M_max: 26: want M_avg = 30", func(p *analytic.AriaProfile) { p.MapAvg = 30 }, 1, 1},
-		{"Sh1_avg: missing", func(p *analytic.AriaProfile) { p.FirstShuffleAvg = math.NaN() }, 1, 1},
-		{"R_max: missing", func(p *analytic.AriaProfile) { p.ReduceMax = math.NaN() }, 1, 1},
+		{"N_M: 0", func(p *AriaProfile) { p.Maps = 0 }, 1, 1},
+		{"N_R: -1", func(p *AriaProfile) { p.Reduces = -1 }, 1, 1},
+		{"S_M: 0", func(*AriaProfile) {}, 0, 1},
+		{"S_R: 0", func(*AriaProfile) {}, 1, 0},
+		{"M_avg: -1", func(p *AriaProfile) { p.MapAvg = -1 }, 1, 1},
+		{"M_max: 26: want M_avg = 30", func(p *AriaProfile) { p.MapAvg = 30 }, 1, 1},
+		{"Sh1_avg: missing", func(p *AriaProfile) { p.FirstShuffleAvg = math.NaN() }, 1, 1},
+		{"R_max: missing", func(p *AriaProfile) { p.ReduceMax = math.NaN() }, 1, 1},
 	} {
 		p := ariaProfile()
 		c.change(&p)
@@ -295,13 +294,13 @@ func reduceAttempt(start, shuffle, finish float64) workload.Attempt {
 func TestExtractAria(t *testing.T) {
 	killed := mapAttempt(0, 99)
 	killed.State = workload.Killed
-	p, err := analytic.ExtractAria([]workload.Attempt{
+	p, err := ExtractAria([]workload.Attempt{
 		mapAttempt(0, 10), mapAttempt(4, 14), killed, reduceAttempt(5, 12, 20), reduceAttempt(20, 6, 30),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := analytic.AriaProfile{
+	want := AriaProfile{
 		Maps: 2, Reduces: 2, MapMin: 10, MapAvg: 10, MapMax: 10, MapInputBytes: 100, MapSelectivity: 0.5,
 		FirstShuffleAvg: 3, FirstShuffleMax: 3, ShuffleAvg: 6, ShuffleMax: 6,
 		ReduceAvg: 3.5, ReduceMax: 4, ReduceSelectivity: 0.25,
@@ -310,19 +309,19 @@ func TestExtractAria(t *testing.T) {
 		t.Errorf("%+v, want %+v", p, want)
 	}
 
-	p, err = analytic.ExtractAria([]workload.Attempt{mapAttempt(0, 10), reduceAttempt(5, 12, 20)})
+	p, err = ExtractAria([]workload.Attempt{mapAttempt(0, 10), reduceAttempt(5, 12, 20)})
 	if err != nil || !p.ShuffleFromFirst || p.ShuffleAvg != 7 || p.FirstShuffleAvg != 7 {
 		t.Errorf("one reduce wave: %+v, %v, want its first shuffle as the typical one", p, err)
 	}
-	p, err = analytic.ExtractAria([]workload.Attempt{mapAttempt(0, 10), reduceAttempt(10, 6, 20)})
+	p, err = ExtractAria([]workload.Attempt{mapAttempt(0, 10), reduceAttempt(10, 6, 20)})
 	if err != nil || p.ShuffleFromFirst || p.FirstShuffleAvg != 6 || p.ShuffleAvg != 6 {
 		t.Errorf("reduces after all maps: %+v, %v", p, err)
 	}
-	p, err = analytic.ExtractAria([]workload.Attempt{mapAttempt(0, 10)})
+	p, err = ExtractAria([]workload.Attempt{mapAttempt(0, 10)})
 	if err != nil || p.Reduces != 0 || !math.IsNaN(p.ReduceAvg) {
 		t.Errorf("map-only: %+v, %v", p, err)
 	}
-	if _, err := analytic.ExtractAria(nil); err == nil {
+	if _, err := ExtractAria(nil); err == nil {
 		t.Error("no attempts: no error")
 	}
 }

@@ -2,8 +2,11 @@ package analytic
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
 )
@@ -199,4 +202,110 @@ func comparePlans(a, b CrespPlan, costFirst bool) int {
 	}
 	return cmp.Or(byCost, byTime,
 		cmp.Compare(a.MapSlots+a.Reduces, b.MapSlots+b.Reduces), cmp.Compare(a.MapSlots, b.MapSlots))
+}
+
+var crespModel = Model{
+	Name: "cresp", About: "CRESP: a regression on maps, slots and reduces; wants its coefficients",
+	Accounts: []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation},
+	New: func(k Knowledge) (model.Predictor, error) {
+		if len(k.Runs) == 0 {
+			return crespPredictor{}, nil
+		}
+		c, err := crespOfRuns(k.Runs)
+		if err != nil {
+			return crespPredictor{lacking: err.Error()}, nil
+		}
+		return crespPredictor{model: c}, nil
+	},
+}
+
+// crespOfRuns fits the coefficients to recorded runs whose reduces ran in one wave.
+func crespOfRuns(runs []RecordedRun) (*Cresp, error) {
+	var train []CrespRun
+	slots := map[int]bool{}
+	all := 0
+	for _, r := range runs {
+		n := r.Profile.Reduces
+		if n == 0 {
+			continue
+		}
+		all++
+		slots[r.MapSlots] = true
+		if n <= r.ReduceSlots {
+			train = append(train, CrespRun{r.Profile.Maps, r.MapSlots, n, r.Time})
+		}
+	}
+	switch {
+	case len(slots) == 1:
+		return nil, fmt.Errorf("wants runs on clusters of different size: %d runs, all with as many maps at a time", all)
+	case len(train) < crespTerms:
+		return nil, fmt.Errorf("wants %d or more runs with all reduces in one wave: %d of %d", crespTerms, len(train), all)
+	case slices.ContainsFunc(train, func(r CrespRun) bool { return r.Maps < 2*r.MapSlots }):
+		return nil, errors.New("wants runs of two map waves or more")
+	}
+	c, err := FitCresp(train, nil)
+	if err != nil {
+		return nil, fmt.Errorf("the recorded runs: %w", err)
+	}
+	return &c, nil
+}
+
+// crespPredictor is one regression for one kind of job.
+type crespPredictor struct {
+	model   *Cresp
+	lacking string // why runs made no model
+}
+
+func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	switch {
+	case err != nil:
+		return model.Prediction{}, err
+	case c.model == nil && c.lacking != "":
+		return model.Prediction{}, model.NotApplicable("%s", c.lacking)
+	case c.model == nil:
+		return model.Prediction{}, model.NotApplicable("wants coefficients fitted to training runs of the job")
+	case j.Reduces.Count == 0:
+		return model.Prediction{}, model.NotApplicable("the job has no reduces")
+	case j.Reduces.Count > g.reduces:
+		return model.Prediction{}, model.NotApplicable("%d reduces on %d slots: one wave only", j.Reduces.Count, g.reduces)
+	}
+	t, err := c.model.Time(j.Maps.Count, g.maps, j.Reduces.Count)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	o := g.job(j, &AriaProfile{}, 0, t, t, t)
+	o.LastMap = -1
+	return g.alone("cresp", o, nil), nil
+}
+
+type crespQuestion struct {
+	Beta     []float64 `json:"beta"`
+	Maps     int       `json:"M"`
+	MapSlots int       `json:"m"`
+	Reduces  int       `json:"R"`
+}
+
+type crespAnswer struct {
+	X    []float64 `json:"x"`
+	Time float64   `json:"T"`
+}
+
+func (q crespQuestion) answer() (crespAnswer, error) {
+	t, err := Cresp{Beta: q.Beta}.Time(q.Maps, q.MapSlots, q.Reduces)
+	if err != nil {
+		return crespAnswer{}, err
+	}
+	x, err := CrespTerms(q.Maps, q.MapSlots, q.Reduces)
+	return crespAnswer{x[:], t}, err
+}
+
+type crespOptimumQuestion struct {
+	Beta []float64 `json:"beta"`
+	Maps int       `json:"M"`
+	CrespLimits
+}
+
+func (q crespOptimumQuestion) answer() (CrespChoice, error) {
+	return Cresp{Beta: q.Beta}.Optimum(q.Maps, q.CrespLimits)
 }

@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"encoding/json"
@@ -8,19 +8,18 @@ import (
 
 	"github.com/slotwave/slotwave/internal/approx"
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/vectortest"
 )
 
-func TestEvaluatorsTortured(t *testing.T) { vectortest.Torture(t, vectors, analytic.Evaluators) }
+func TestEvaluatorsTortured(t *testing.T) { vectortest.Torture(t, vectors, Evaluators) }
 
 func eval(t *testing.T, name, in string) (any, error) {
 	t.Helper()
-	i := slices.IndexFunc(analytic.Evaluators, func(e model.Evaluator) bool { return e.Name == name })
+	i := slices.IndexFunc(Evaluators, func(e model.Evaluator) bool { return e.Name == name })
 	if i < 0 {
 		t.Fatalf("no evaluator %q", name)
 	}
-	out, err := analytic.Evaluators[i].Eval([]byte(in))
+	out, err := Evaluators[i].Eval([]byte(in))
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +106,11 @@ func TestEvaluatorCombineAgain(t *testing.T) {
 }
 
 func FuzzEvaluators(f *testing.F) {
-	for _, e := range analytic.Evaluators {
+	for _, e := range Evaluators {
 		f.Add(e.Name, []byte(`{"N": 1, "F": 2, "set": {}, "x": [1, 2], "y": [2, 3], "durations": [1], "slots": 1}`))
 	}
 	f.Fuzz(func(t *testing.T, name string, in []byte) {
-		for _, e := range analytic.Evaluators {
+		for _, e := range Evaluators {
 			if e.Name == name {
 				if out, err := e.Eval(in); err == nil {
 					if _, err := json.Marshal(out); err != nil {

@@ -248,3 +248,44 @@ func mergeFiles(name string, files float64, f int) (taskplan.MergePlan, error) {
 	}
 	return taskplan.Merge(int(files), f)
 }
+
+type phasesQuestion struct {
+	Mode         Mode      `json:"mode,omitempty"`
+	CombineAgain bool      `json:"combineAgain,omitempty"`
+	Set          Herodotou `json:"set,omitempty" input:"partial"`
+}
+
+func defaultPhasesQuestion() phasesQuestion { return phasesQuestion{Corrected, true, DefaultPhases()} }
+
+// DefaultPhases is the job that a question to phases changes: stock settings on
+// four nodes, and costs near those of a TeraSort profiled by the author.
+func DefaultPhases() Herodotou {
+	return Herodotou{
+		HerodotouConf{
+			Nodes: 4, TaskMem: 200 * mib, MapsPerNode: 2, ReducesPerNode: 2,
+			Mappers: 40, SortMB: 100, SpillPercent: 0.8, SortRecPercent: 0.05,
+			SortFactor: 10, SpillsForCombine: 3, Reducers: 8, InMemMergeThr: 1000,
+			ShuffleInBuf: 0.7, ShuffleMerge: 0.66, SplitSize: 64 * mib,
+		},
+		taskplan.Data{
+			InputPairWidth: 100, RecsPerGroup: 1,
+			MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1,
+			CombineSizeSel: 0.5, CombineRecsSel: 0.4,
+			InputRatio: 0.3, IntermRatio: 0.3, OutRatio: 0.3,
+		},
+		taskplan.Cost{
+			HDFSRead: 65.4348, HDFSWrite: 35.5255, LocalRead: 47.213, LocalWrite: 37.1911, Network: 143.8299,
+			MapCPU: 9639.307, ReduceCPU: 5046.193, CombineCPU: 4902.644, PartitionCPU: 1274.57,
+			SerdeCPU: 2113.465, SortCPU: 198.1609, MergeCPU: 735.0955,
+			InUncompr: 100, IntermUncompr: 96.7781, IntermCompr: 166.5649, OutCompr: 93.4911,
+		},
+	}
+}
+
+func (q phasesQuestion) answer() (any, error) {
+	o := HerodotouOptions{Mode: q.Mode, CombineOnce: !q.CombineAgain}
+	if q.Set.Reducers == 0 {
+		return q.Set.MapOnly(o)
+	}
+	return q.Set.Phases(o)
+}

@@ -351,3 +351,26 @@ func CombineScale(sel, n0, n, least float64) (float64, error) {
 	}
 	return math.Max(least, math.Min(1, sel*fit.Log2(n0)/fit.Log2(n))), nil
 }
+
+type combineQuestion struct {
+	Sel   float64 `json:"sel"`
+	N0    float64 `json:"n0"`
+	N     float64 `json:"n"`
+	Least float64 `json:"least,omitempty"`
+}
+
+type combineAnswer struct {
+	Sel float64 `json:"sel_n"`
+}
+
+func (q combineQuestion) answer() (combineAnswer, error) {
+	sel, err := CombineScale(q.Sel, q.N0, q.N, q.Least)
+	return combineAnswer{sel}, err
+}
+
+type mergeQuestion struct {
+	N int `json:"N"`
+	F int `json:"F"`
+}
+
+func (q mergeQuestion) answer() (taskplan.MergePlan, error) { return taskplan.Merge(q.N, q.F) }

@@ -1,8 +1,10 @@
 package analytic
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -118,3 +120,62 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 	p.ReduceMax = math.Max(p.ReduceMax, p.ReduceAvg)
 	return p, nil
 }
+
+var hpModel = Model{
+	Name: "hp", About: "HP: ARIA on scaled durations; wants runs on other input",
+	Accounts: []Cause{Contention, Overlap},
+	New: func(k Knowledge) (model.Predictor, error) {
+		var p hpPredictor
+		for _, r := range k.Runs {
+			if n := r.Profile.Reduces; n > 0 {
+				p.runs = append(p.runs, HPRun{Profile: r.Profile, Data: r.Data / float64(n), Outside: r.Outside})
+			}
+		}
+		return p, nil
+	},
+}
+
+// hpPredictor scales the durations of earlier runs to the job's data.
+type hpPredictor struct{ runs []HPRun }
+
+func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	switch {
+	case err != nil:
+		return model.Prediction{}, err
+	case len(h.runs) < 2:
+		return model.Prediction{}, model.NotApplicable("wants two or more recorded runs of the job on other input")
+	}
+	alike := slices.DeleteFunc(slices.Clone(h.runs), func(r HPRun) bool { return r.Profile.Reduces != j.Reduces.Count })
+	if len(alike) < 2 {
+		return model.Prediction{}, model.NotApplicable("%s: %d recorded runs with %d reduces: want two or more", j.ID, len(alike), j.Reduces.Count)
+	}
+	data, err := fetched(&q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p, err := HPProfile(alike, j.Maps.Count, data/float64(j.Reduces.Count))
+	if errors.Is(err, fit.ErrSingular) {
+		return model.Prediction{}, model.NotApplicable("wants runs that differ in data: %d runs with %d reduces: %v", len(alike), j.Reduces.Count, err)
+	}
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	b, err := p.boundsOn(&g)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	outside := 0.0
+	for _, r := range alike {
+		outside += r.Outside / float64(len(alike))
+	}
+	return g.alone("hp", g.job(j, &p, (b.MapLow+b.MapUp)/2, b.Low+outside, b.Avg+outside, b.Up+outside), p.phases()), nil
+}
+
+type hpQuestion struct {
+	Data      []float64 `json:"data_gb"`
+	Durations []float64 `json:"duration_s"`
+	Query     float64   `json:"query_gb"`
+}
+
+func (q hpQuestion) answer() (Scaling, error) { return HPScale(q.Data, q.Durations, q.Query) }

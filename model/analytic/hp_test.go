@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"math"
@@ -6,25 +6,24 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/approx"
-	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // hpRuns are runs whose durations are 2 + 3*D, times 1 to 6 for the six of them.
-func hpRuns(data ...float64) []analytic.HPRun {
-	var runs []analytic.HPRun
+func hpRuns(data ...float64) []HPRun {
+	var runs []HPRun
 	for _, d := range data {
 		v := 2 + 3*d
 		p := ariaProfile()
 		p.FirstShuffleAvg, p.FirstShuffleMax = v, 2*v
 		p.ShuffleAvg, p.ShuffleMax = 3*v, 4*v
 		p.ReduceAvg, p.ReduceMax = 5*v, 6*v
-		runs = append(runs, analytic.HPRun{Profile: p, Data: d})
+		runs = append(runs, HPRun{Profile: p, Data: d})
 	}
 	return runs
 }
 
 func TestHPProfile(t *testing.T) {
-	p, err := analytic.HPProfile(hpRuns(1, 2, 4), 800, 10)
+	p, err := HPProfile(hpRuns(1, 2, 4), 800, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +46,14 @@ func TestHPProfile(t *testing.T) {
 
 // From five runs on, one bad run does not move the line.
 func TestHPScaleRobust(t *testing.T) {
-	s, err := analytic.HPScale([]float64{1, 2, 3, 4, 5, 6}, []float64{5, 8, 11, 140, 17, 20}, 10)
+	s, err := HPScale([]float64{1, 2, 3, 4, 5, 6}, []float64{5, 8, 11, 140, 17, 20}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !approx.Within(s.Prediction, 32, 1e-6) {
 		t.Errorf("%v at 10, want 32", s.Prediction)
 	}
-	four, err := analytic.HPScale([]float64{1, 2, 3, 4}, []float64{5, 8, 11, 140}, 10)
+	four, err := HPScale([]float64{1, 2, 3, 4}, []float64{5, 8, 11, 140}, 10)
 	if err != nil || approx.Within(four.Prediction, 32, 0.1) {
 		t.Errorf("four runs: %v, %v, want least squares", four.Prediction, err)
 	}
@@ -64,7 +63,7 @@ func TestHPErrors(t *testing.T) {
 	other := hpRuns(1, 2)
 	other[1].Profile.Reduces = 32
 	for _, c := range []struct {
-		runs []analytic.HPRun
+		runs []HPRun
 		data float64
 		want string
 	}{
@@ -73,24 +72,24 @@ func TestHPErrors(t *testing.T) {
 		{hpRuns(1, 2), math.NaN(), "data: missing"},
 		{hpRuns(2, 2), 5, "do not determine"},
 	} {
-		if _, err := analytic.HPProfile(c.runs, 10, c.data); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := HPProfile(c.runs, 10, c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
 	runs := hpRuns(10, 20)
 	runs[0].Profile.ReduceAvg, runs[0].Profile.ReduceMax = 1, 1
-	if _, err := analytic.HPProfile(runs, 10, 0); err == nil || !strings.Contains(err.Error(), "too far from the runs") {
+	if _, err := HPProfile(runs, 10, 0); err == nil || !strings.Contains(err.Error(), "too far from the runs") {
 		t.Errorf("a negative prediction: error %v", err)
 	}
 }
 
 func TestRelative(t *testing.T) {
 	source, target := []float64{10, 20, 30, 40, 50, 60}, []float64{6, 11, 16, 210, 26, 31}
-	robust, err := analytic.Relative(source, target, 100, "bisquare")
+	robust, err := Relative(source, target, 100, "bisquare")
 	if err != nil || !approx.Within(robust.Prediction, 51, 1e-6) {
 		t.Errorf("%v, %v, want 51 beside one bad benchmark", robust.Prediction, err)
 	}
-	if _, err := analytic.Relative(source, target, 100, "tree"); err == nil || !strings.Contains(err.Error(), "weight") {
+	if _, err := Relative(source, target, 100, "tree"); err == nil || !strings.Contains(err.Error(), "weight") {
 		t.Errorf("unknown weight: error %v", err)
 	}
 }

@@ -355,3 +355,34 @@ func (j IHPJob) Provision(deadline float64) (mapSlots, reduceSlots int, err erro
 	}
 	return mapSlots, reduceSlots, nil
 }
+
+type localQuestion struct {
+	X         [][]float64 `json:"X"`
+	Y         []float64   `json:"y"`
+	Query     []float64   `json:"query"`
+	H         float64     `json:"h"`
+	Intercept bool        `json:"intercept,omitempty"`
+	Scale     string      `json:"scale,omitempty"`
+}
+
+func defaultLocalQuestion() localQuestion { return localQuestion{Intercept: true, Scale: "zscore"} }
+
+func (q localQuestion) answer() (fit.LocalFit, error) {
+	return fit.Local(q.X, q.Y, q.Query, q.H, fit.LocalOptions{Intercept: q.Intercept, Scale: q.Scale})
+}
+
+type bandwidthQuestion struct {
+	X         [][]float64 `json:"X"`
+	Y         []float64   `json:"y"`
+	Grid      []float64   `json:"grid,omitempty"`
+	Intercept bool        `json:"intercept,omitempty"`
+	Scale     string      `json:"scale,omitempty"`
+}
+
+func defaultBandwidthQuestion() bandwidthQuestion {
+	return bandwidthQuestion{Grid: fit.BandwidthGrid(), Intercept: true, Scale: "zscore"}
+}
+
+func (q bandwidthQuestion) answer() (fit.BandwidthFit, error) {
+	return fit.Bandwidth(q.X, q.Y, q.Grid, fit.LocalOptions{Intercept: q.Intercept, Scale: q.Scale})
+}

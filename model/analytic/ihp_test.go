@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"math"
@@ -8,13 +8,12 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/slotwave/slotwave/internal/approx"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
 )
 
 // The shape of the paper's Fig. 3.
-func ihpJob() analytic.IHPJob {
-	return analytic.IHPJob{
+func ihpJob() IHPJob {
+	return IHPJob{
 		Maps: 80, MapSlots: 16, Reduces: 32, ReduceSlots: 16, MapAvg: 12, MapMax: 15,
 		Shuffle1Avg: 50, Shuffle1Max: 58, Shuffle2Avg: 20, Shuffle2Max: 24, ReduceAvg: 8, ReduceMax: 11,
 	}
@@ -78,8 +77,8 @@ func TestIHPProvision(t *testing.T) {
 }
 
 // ihpAt fits and asks once.
-func ihpAt(runs []analytic.IHPRun, data, reduces float64, o fit.LocalOptions) (duration, bandwidth float64, err error) {
-	r, err := analytic.FitIHP(runs, o)
+func ihpAt(runs []IHPRun, data, reduces float64, o fit.LocalOptions) (duration, bandwidth float64, err error) {
+	r, err := FitIHP(runs, o)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -87,10 +86,10 @@ func ihpAt(runs []analytic.IHPRun, data, reduces float64, o fit.LocalOptions) (d
 }
 
 func TestIHPRegression(t *testing.T) {
-	var runs []analytic.IHPRun
+	var runs []IHPRun
 	for _, d := range []float64{5, 10, 15, 20, 25, 30} {
 		for _, r := range []float64{20, 40, 80} {
-			runs = append(runs, analytic.IHPRun{Data: d, Reduces: r, Duration: 60 + 4*d - 0.5*r})
+			runs = append(runs, IHPRun{Data: d, Reduces: r, Duration: 60 + 4*d - 0.5*r})
 		}
 	}
 	o := fit.LocalOptions{Intercept: true, Scale: "zscore"}
@@ -109,11 +108,11 @@ func TestIHPRegression(t *testing.T) {
 // Runs in two tight clusters predict one another with a narrow bandwidth that
 // knows nothing between them; there a wider one must serve.
 func TestIHPRegressionWidens(t *testing.T) {
-	var runs []analytic.IHPRun
+	var runs []IHPRun
 	for _, c := range []float64{0, 1000} {
 		for i := range 8 {
 			d, r := c+float64(i%3), c+float64(i/3)
-			runs = append(runs, analytic.IHPRun{Data: d, Reduces: r, Duration: 10 + d*d/1000 + r})
+			runs = append(runs, IHPRun{Data: d, Reduces: r, Duration: 10 + d*d/1000 + r})
 		}
 	}
 	o := fit.LocalOptions{Intercept: true, Scale: "none"}
@@ -128,7 +127,7 @@ func TestIHPRegressionWidens(t *testing.T) {
 }
 
 func TestIHPStagesErrors(t *testing.T) {
-	j := analytic.IHPStageJob{
+	j := IHPStageJob{
 		MapIn: 64, MapSel: 1, MapAvg: 12, Maps: 80, MapSlots: 16, Reduces: 32, ReduceSlots: 16,
 		ShuffleAvg: math.NaN(), Shuffle1Avg: 50, ShuffleWave1: 16, Shuffle2Avg: 20, ShuffleWave2: 16,
 		ReduceIn: 160, ReduceSel: 0.5, ReduceAvg: 8,

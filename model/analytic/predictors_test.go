@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"cmp"
@@ -11,27 +11,31 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/workload"
 )
 
-func predictor(t testing.TB, name string, k analytic.Knowledge) model.Predictor {
+// informed are all models by name, which have learnt from runs; nil: from none.
+func informed(t testing.TB, runs []RecordedRun) (all []Predictor, by map[string]Predictor) {
 	t.Helper()
-	i := slices.IndexFunc(analytic.Predictors, func(p analytic.NamedPredictor) bool { return p.Name == name })
-	if i < 0 {
-		t.Fatalf("no predictor %q", name)
+	all, err := Predictors(Knowledge{Runs: runs})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return analytic.Predictors[i].New(k)
+	by = map[string]Predictor{}
+	for _, p := range all {
+		by[p.Name] = p
+	}
+	return all, by
 }
 
-func TestPredictorsSorted(t *testing.T) {
-	if !slices.IsSortedFunc(analytic.Predictors, func(a, b analytic.NamedPredictor) int { return cmp.Compare(a.Name, b.Name) }) {
-		t.Error("model.Predictors is not sorted by name")
+func TestModelsSorted(t *testing.T) {
+	if !slices.IsSortedFunc(Models, func(a, b Model) int { return cmp.Compare(a.Name, b.Name) }) {
+		t.Error("Models is not sorted by name")
 	}
 }
 
-// oneJob is 80 maps of 12 s and 32 reduces of 2+1+8 s on 16+16 slots.
-func oneJob() model.WhatIf {
+// exampleJob is 80 maps of 12 s and 32 reduces of 2+1+8 s on 16+16 slots.
+func exampleJob() model.WhatIf {
 	each := func(s float64) workload.Durations { return workload.Durations{All: seconds(s)} }
 	j := workload.Job{ID: "job", Maps: workload.MapTasks{Count: 80, InputBytes: 80 << 26, Time: each(12)}}
 	j.Reduces = workload.ReduceTasks{Count: 32, Shuffle: each(2), Sort: each(1), Time: each(8), ShuffleData: 80 << 26}
@@ -43,12 +47,13 @@ func oneJob() model.WhatIf {
 }
 
 func TestPredictions(t *testing.T) {
-	statistics := analytic.DefaultPhases()
-	known := analytic.Knowledge{
-		Platform:   ptr(fittedPlatform()),
-		Statistics: &analytic.HerodotouStatistics{Data: statistics.Data, Cost: statistics.Cost},
-		Runs:       hpRuns(1<<26, 3<<26),
-		Cresp:      &analytic.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
+	statistics := DefaultPhases()
+	known := map[string]model.Predictor{
+		"zhang":     zhangPredictor{ptr(fittedPlatform())},
+		"herodotou": herodotouPredictor{&HerodotouStatistics{Data: statistics.Data, Cost: statistics.Cost}},
+		"hp":        hpPredictor{hpRuns(1<<26, 3<<26)},
+		"cresp":     crespPredictor{model: &Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
+		"aria":      ariaPredictor{}, "ihp": ihpPredictor{}, "waves": wavesPredictor{},
 	}
 	for _, test := range []struct {
 		name            string
@@ -77,11 +82,11 @@ func TestPredictions(t *testing.T) {
 		}},
 		{"hp", 0, 0, 0, "map map, reduce shuffle, reduce reduce", func(q *model.WhatIf) { q.Jobs[0].Reduces.Count = hpRuns(1)[0].Profile.Reduces }},
 	} {
-		q := oneJob()
+		q := exampleJob()
 		if test.change != nil {
 			test.change(&q)
 		}
-		p, err := predictor(t, test.name, known).Predict(q)
+		p, err := known[test.name].Predict(q)
 		if err != nil {
 			t.Errorf("%s: %v", test.name, err)
 			continue
@@ -111,8 +116,8 @@ func TestPredictions(t *testing.T) {
 // A program on machines gives the statistics of the equations, and these the
 // times of tasks.
 func TestPredictionsOfPrograms(t *testing.T) {
-	h := analytic.DefaultPhases()
-	q := oneJob()
+	h := DefaultPhases()
+	q := exampleJob()
 	q.Fidelity = model.Phase
 	q.Cluster.Machines = []model.Machine{{
 		Name: "m", Cores: 4, Speed: 2, Memory: 1 << 33, HeapPart: 1, NIC: 1e8, Uplink: 1e9,
@@ -127,14 +132,16 @@ func TestPredictionsOfPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := analytic.HerodotouStatistics{Data: planner.Data, Cost: planner.Cost}
+	s := HerodotouStatistics{Data: planner.Data, Cost: planner.Cost}
 	s.HDFSRead, s.HDFSWrite = s.HDFSRead+2, s.HDFSWrite+3
-	told, err := predictor(t, "herodotou", analytic.Knowledge{Statistics: &s}).Predict(q)
+	told, err := herodotouPredictor{&s}.Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"herodotou", "aria", "ihp", "zhang"} {
-		p, err := predictor(t, name, analytic.Knowledge{Platform: ptr(fittedPlatform())}).Predict(q)
+	for name, by := range map[string]model.Predictor{
+		"herodotou": herodotouPredictor{}, "aria": ariaPredictor{}, "ihp": ihpPredictor{}, "zhang": zhangPredictor{ptr(fittedPlatform())},
+	} {
+		p, err := by.Predict(q)
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", name, err)
@@ -146,7 +153,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 	}
 	q.Cluster.Nodes[3].Machine = 1
 	q.Cluster.Machines = append(q.Cluster.Machines, q.Cluster.Machines[0])
-	if _, err := predictor(t, "herodotou", analytic.Knowledge{}).Predict(q); !errors.Is(err, model.ErrNotApplicable) {
+	if _, err := (herodotouPredictor{}).Predict(q); !errors.Is(err, model.ErrNotApplicable) {
 		t.Errorf("machines of two types: %v", err)
 	}
 }
@@ -155,46 +162,44 @@ func ptr[T any](v T) *T { return &v }
 
 func TestPredictorsSayWhyNot(t *testing.T) {
 	two := func(q *model.WhatIf) { q.Jobs = append(q.Jobs, q.Jobs[0]) }
-	none := analytic.Knowledge{}
 	for _, test := range []struct {
-		name   string
-		know   analytic.Knowledge
+		by     model.Predictor
 		change func(*model.WhatIf)
 		want   string
 	}{
-		{"waves", none, two, "one job only"},
-		{"ihp", none, two, "one job only"},
-		{"hp", none, func(*model.WhatIf) {}, "wants two or more recorded runs"},
-		{"cresp", none, func(*model.WhatIf) {}, "wants coefficients"},
-		{"cresp", analytic.Knowledge{Cresp: &analytic.Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
-		{"zhang", none, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
-		{"zhang", analytic.Knowledge{Platform: ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
-		{"zhang", analytic.Knowledge{Platform: ptr(fittedPlatform())}, func(q *model.WhatIf) {
+		{wavesPredictor{}, two, "one job only"},
+		{ihpPredictor{}, two, "one job only"},
+		{hpPredictor{}, func(*model.WhatIf) {}, "wants two or more recorded runs"},
+		{crespPredictor{}, func(*model.WhatIf) {}, "wants coefficients"},
+		{crespPredictor{model: &Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
+		{zhangPredictor{}, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
+		{zhangPredictor{ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
+		{zhangPredictor{ptr(fittedPlatform())}, func(q *model.WhatIf) {
 			q.Cluster.Machines = []model.Machine{{}}
 			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
 		}, "a combiner is not in the model"},
-		{"herodotou", none, func(*model.WhatIf) {}, "wants data and cost statistics"},
-		{"herodotou", analytic.Knowledge{Statistics: &analytic.HerodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
-		{"aria", none, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},
-		{"aria", none, func(q *model.WhatIf) { q.Until = time.Second }, "cut"},
-		{"aria", none, func(q *model.WhatIf) { q.Jobs = nil }, "no jobs"},
-		{"aria", none, func(q *model.WhatIf) { q.Cluster.Nodes = nil }, "no map slots"},
-		{"aria", none, func(q *model.WhatIf) { q.Fidelity = model.Device }, "the times of its tasks are not given"},
-		{"aria", none, func(q *model.WhatIf) {
+		{herodotouPredictor{}, func(*model.WhatIf) {}, "wants data and cost statistics"},
+		{herodotouPredictor{&HerodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
+		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},
+		{ariaPredictor{}, func(q *model.WhatIf) { q.Until = time.Second }, "cut"},
+		{ariaPredictor{}, func(q *model.WhatIf) { q.Jobs = nil }, "no jobs"},
+		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.Nodes = nil }, "no map slots"},
+		{ariaPredictor{}, func(q *model.WhatIf) { q.Fidelity = model.Device }, "the times of its tasks are not given"},
+		{ariaPredictor{}, func(q *model.WhatIf) {
 			q.Jobs[0].Maps.Time = workload.Durations{}
 			q.Jobs[0].Profile = &workload.Profile{MapTime: workload.Sample{N: 1, Mean: 1, Max: 1}}
 		}, "its profile states no FirstShuffle, TypicalShuffle, ReduceTime"},
-		{"waves", none, func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }, "nodes of different speed"},
+		{wavesPredictor{}, func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }, "nodes of different speed"},
 	} {
-		q := oneJob()
+		q := exampleJob()
 		test.change(&q)
-		_, err := predictor(t, test.name, test.know).Predict(q)
+		_, err := test.by.Predict(q)
 		if !errors.Is(err, model.ErrNotApplicable) || !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+			t.Errorf("%T: %v, want %q", test.by, err, test.want)
 		}
 	}
 	// What was told but makes no sense is an error of its own.
-	_, err := predictor(t, "herodotou", analytic.Knowledge{Statistics: ptr(analytic.UnknownStatistics())}).Predict(oneJob())
+	_, err := herodotouPredictor{ptr(unknownStatistics())}.Predict(exampleJob())
 	if err == nil || errors.Is(err, model.ErrNotApplicable) || !strings.Contains(err.Error(), "csHdfsReadCost") {
 		t.Errorf("herodotou without statistics: %v", err)
 	}
@@ -202,17 +207,17 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 
 // runsOf are runs on 16 map slots whose shuffles take 4 s for 1.25 GiB a slot, and
 // reduces twice that; 3 s are outside of every stage.
-func runsOf(data, reduces []float64) []analytic.RecordedRun {
-	var runs []analytic.RecordedRun
+func runsOf(data, reduces []float64) []RecordedRun {
+	var runs []RecordedRun
 	for _, d := range data {
 		for _, r := range reduces {
 			t := 4 * d / (80 << 26)
-			p := analytic.AriaProfile{
+			p := AriaProfile{
 				Maps: 80, Reduces: int(r), MapAvg: 12, MapMax: 12, FirstShuffleAvg: t, FirstShuffleMax: t,
 				ShuffleAvg: t, ShuffleMax: t, ReduceAvg: 2 * t, ReduceMax: 2 * t,
 			}
 			waves := r / 16
-			runs = append(runs, analytic.RecordedRun{
+			runs = append(runs, RecordedRun{
 				Profile: p, Data: d, MapStage: (79*12/16.0 + 12 + 60) / 2, MapSlots: 16, ReduceSlots: 16, Outside: 3,
 				Time: 3 + (60+79*12/16.0+12)/2 + t + (waves-1)*t + waves*2*t,
 			})
@@ -224,13 +229,13 @@ func runsOf(data, reduces []float64) []analytic.RecordedRun {
 // The improved HP model with a history takes the durations of the regressions, on
 // other slots those of as much to do on each.
 func TestIHPWithHistory(t *testing.T) {
-	known, err := analytic.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96}))
+	h, err := newIHPHistory(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ihp := predictor(t, "ihp", known)
+	ihp := ihpPredictor{history: h}
 	for _, c := range []struct{ nodes, maps int }{{8, 80}, {16, 160}} {
-		q := oneJob().Resized(c.nodes)
+		q := exampleJob().Resized(c.nodes)
 		j := &q.Jobs[0]
 		j.Maps.Count, j.Reduces.Count = c.maps, 4*c.nodes
 		j.Reduces.ShuffleData = int64(c.maps) << 26
@@ -248,7 +253,7 @@ func TestIHPWithHistory(t *testing.T) {
 			t.Errorf("%d nodes: safe %v below the mean %v", c.nodes, p.Safe, p.Mean)
 		}
 	}
-	if _, err := analytic.Learn(runsOf([]float64{1 << 30}, []float64{16})); err == nil {
+	if _, err := Predictors(Knowledge{Runs: runsOf([]float64{1 << 30}, []float64{16})}); err == nil {
 		t.Error("one run teaches")
 	}
 }
@@ -267,10 +272,10 @@ func TestLearnInPart(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name           string
-		runs           []analytic.RecordedRun
+		runs           []RecordedRun
 		hp, ihp, cresp string // what each wants; empty: it answers
 	}{
-		{"on one line of data and reduces", []analytic.RecordedRun{runsOf(sizes[1:2], []float64{16})[0], runsOf(sizes[3:], []float64{32})[0]},
+		{"on one line of data and reduces", []RecordedRun{runsOf(sizes[1:2], []float64{16})[0], runsOf(sizes[3:], []float64{32})[0]},
 			"1 recorded runs with 16 reduces", "wants runs that differ in data and reduces: 2 runs, with 2 amounts of data and 2 numbers of reduces", "wants runs on clusters of different size: 2 runs"},
 		{"one amount of data", append(runsOf(sizes[:1], []float64{16}), runsOf(sizes[:1], []float64{16})...),
 			"wants runs that differ in data: 2 runs", "wants runs that differ in data and reduces: 2 runs, with 1 amounts of data and 1 numbers of reduces", "wants runs on clusters of different size"},
@@ -278,15 +283,11 @@ func TestLearnInPart(t *testing.T) {
 		{"too few on two clusters", append(runsOf(sizes[:2], []float64{16}), larger[:2]...), "", "", "wants 8 or more runs with all reduces in one wave: 4 of 4"},
 		{"one wave of maps", append(runsOf(sizes, []float64{16}), hasty...), "", "", "wants runs of two map waves or more"},
 	} {
-		known, err := analytic.Learn(c.runs)
-		if err != nil {
-			t.Errorf("%s: %v", c.name, err)
-			continue
-		}
-		q := oneJob()
+		_, by := informed(t, c.runs)
+		q := exampleJob()
 		q.Jobs[0].Reduces.Count, q.Jobs[0].Reduces.ShuffleData = 16, 50<<26
 		for name, want := range map[string]string{"hp": c.hp, "ihp": c.ihp, "cresp": c.cresp} {
-			_, err := predictor(t, name, known).Predict(q)
+			_, err := by[name].Predict(q)
 			switch {
 			case want == "" && err != nil:
 				t.Errorf("%s: %s: %v", c.name, name, err)
@@ -307,7 +308,7 @@ func TestRecordRun(t *testing.T) {
 		at(workload.Map, workload.Killed, 7, 7), at(workload.Map, workload.Running, 8, -1),
 		at(workload.Reduce, workload.Succeeded, 6, 9),
 	}
-	r, err := analytic.RecordRun(attempts, 0, 10*time.Second)
+	r, err := RecordRun(attempts, 0, 10*time.Second)
 	if err != nil || r.MapSlots != 2 || r.ReduceSlots != 1 || r.Data != 30 || r.Time != 10 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -315,13 +316,10 @@ func TestRecordRun(t *testing.T) {
 
 // What Provision finds meets the deadline, and a node less does not.
 func TestProvision(t *testing.T) {
-	known, err := analytic.Learn(runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26}, []float64{16, 32, 48}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := oneJob()
+	all, by := informed(t, runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26}, []float64{16, 32, 48}))
+	q := exampleJob()
 	const deadline = 90 * time.Second
-	found, err := analytic.Provision(q, known, deadline)
+	found, err := Provision(q, all, deadline)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +344,7 @@ func TestProvision(t *testing.T) {
 				if nodes < 1 {
 					continue
 				}
-				p, err := predictor(t, x.Model, known).Predict(q.Resized(nodes))
+				p, err := by[x.Model].Predict(q.Resized(nodes))
 				if err != nil || (of.at(p) <= deadline) != meets {
 					t.Errorf("%s by %s, %d nodes: %v, %v", x.Model, what, nodes, of.at(p), err)
 				}
@@ -359,7 +357,7 @@ func TestProvision(t *testing.T) {
 	if answered < 3 {
 		t.Errorf("%d models answered: %+v", answered, found)
 	}
-	if _, err := analytic.Provision(q, known, 0); err == nil {
+	if _, err := Provision(q, all, 0); err == nil {
 		t.Error("no deadline")
 	}
 }
@@ -367,13 +365,13 @@ func TestProvision(t *testing.T) {
 // The lower bound has all maps on the fast nodes and near, the upper one on the
 // slow ones and far.
 func TestAriaOnSlowNodes(t *testing.T) {
-	q := oneJob()
+	q := exampleJob()
 	q.Jobs[0].Reduces.Count = 0
 	q.Jobs[0].Maps.RackFactor = 1.5
 	for i := range q.Cluster.Nodes {
 		q.Cluster.Nodes[i].Slowness = []float64{1, 2}[i%2]
 	}
-	p, err := predictor(t, "aria", analytic.Knowledge{}).Predict(q)
+	p, err := ariaPredictor{}.Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,22 +383,22 @@ func TestAriaOnSlowNodes(t *testing.T) {
 // Under fifo a job waits for those before it only; under any policy the whole
 // lies between the work of all and one pool of tasks after the last submission.
 func TestAriaOfSeveralJobs(t *testing.T) {
-	q := oneJob()
+	q := exampleJob()
 	second := q.Jobs[0]
 	second.ID, second.Submit = "second", 10*time.Second
 	third := second
 	third.ID, third.Submit = "third", time.Hour
 	q.Jobs = append(q.Jobs, second, third)
-	fifo, err := predictor(t, "aria", analytic.Knowledge{}).Predict(q)
+	fifo, err := ariaPredictor{}.Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
 	q.Scheduler.Name = "fair2"
-	fair, err := predictor(t, "aria", analytic.Knowledge{}).Predict(q)
+	fair, err := ariaPredictor{}.Predict(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone, err := predictor(t, "aria", analytic.Knowledge{}).Predict(oneJob())
+	alone, err := ariaPredictor{}.Predict(exampleJob())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -423,19 +421,17 @@ func TestAriaOfSeveralJobs(t *testing.T) {
 // A thousand what-if questions of one TeraSort to every model; at most a second is
 // asked for.
 func BenchmarkThousandPredictions(b *testing.B) {
-	h := analytic.DefaultPhases()
-	learnt, err := analytic.Learn(runsOf([]float64{50 << 26, 100 << 26, 150 << 26, 200 << 26, 250 << 26, 300 << 26, 350 << 26, 400 << 26}, []float64{16, 32, 48, 64, 80}))
+	h := DefaultPhases()
+	history, err := newIHPHistory(runsOf([]float64{50 << 26, 100 << 26, 150 << 26, 200 << 26, 250 << 26, 300 << 26, 350 << 26, 400 << 26}, []float64{16, 32, 48, 64, 80}))
 	if err != nil {
 		b.Fatal(err)
 	}
-	known := analytic.Knowledge{
-		Platform:   ptr(fittedPlatform()),
-		Statistics: &analytic.HerodotouStatistics{Data: h.Data, Cost: h.Cost},
-		Runs:       hpRuns(1<<26, 3<<26),
-		History:    learnt.History,
-		Cresp:      &analytic.Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}},
+	known := []model.Predictor{
+		ariaPredictor{}, wavesPredictor{}, hpPredictor{hpRuns(1<<26, 3<<26)}, ihpPredictor{history: history},
+		zhangPredictor{ptr(fittedPlatform())}, herodotouPredictor{&HerodotouStatistics{Data: h.Data, Cost: h.Cost}},
+		crespPredictor{model: &Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
 	}
-	q := oneJob()
+	q := exampleJob()
 	j := &q.Jobs[0]
 	j.Maps.Count, j.Maps.InputBytes = 400, 400<<26
 	j.Reduces.Count = hpRuns(1)[0].Profile.Reduces
@@ -450,9 +446,9 @@ func BenchmarkThousandPredictions(b *testing.B) {
 	for b.Loop() {
 		for i := range 1000 {
 			j.Conf.Set("io.sort.mb", strconv.Itoa(50+i%100))
-			for _, m := range analytic.Predictors {
-				if _, err := m.New(known).Predict(q); err != nil {
-					b.Fatal(m.Name, err)
+			for _, p := range known {
+				if _, err := p.Predict(q); err != nil {
+					b.Fatalf("%T: %v", p, err)
 				}
 			}
 		}

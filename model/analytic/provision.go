@@ -3,9 +3,10 @@ package analytic
 import (
 	"errors"
 	"fmt"
-	"github.com/slotwave/slotwave/model"
 	"math"
 	"time"
+
+	"github.com/slotwave/slotwave/model"
 )
 
 // Provisioned is how many nodes, all like those of the question, a model takes
@@ -21,14 +22,13 @@ type Provisioned struct {
 // Provision finds for each model the smallest cluster that has the question's
 // one job done by a deadline (Khan et al., section 3; ARIA, section 4). Slots
 // come with nodes, so that the number of nodes is searched for.
-func Provision(q model.WhatIf, known Knowledge, deadline time.Duration) ([]Provisioned, error) {
+func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) ([]Provisioned, error) {
 	if deadline <= 0 {
 		return nil, fmt.Errorf("deadline: %v: want more than 0", deadline)
 	}
 	var all []Provisioned
-	for _, m := range Predictors {
-		p := m.New(known)
-		x := Provisioned{Model: m.Name}
+	for _, p := range predictors {
+		x := Provisioned{Model: p.Name}
 		for _, e := range []struct {
 			to *int
 			of func(*model.Prediction) time.Duration
@@ -49,7 +49,7 @@ func Provision(q model.WhatIf, known Knowledge, deadline time.Duration) ([]Provi
 			}
 		}
 		if x.Err != nil && !errors.Is(x.Err, model.ErrNotApplicable) {
-			return nil, fmt.Errorf("%s: %w", m.Name, x.Err)
+			return nil, fmt.Errorf("%s: %w", p.Name, x.Err)
 		}
 		all = append(all, x)
 	}

@@ -30,3 +30,16 @@ func Relative(source, target []float64, query float64, weight string) (RelativeF
 	}
 	return RelativeFit{l.Line, l.At(query)}, nil
 }
+
+type relativeQuestion struct {
+	Source []float64 `json:"source"`
+	Target []float64 `json:"target"`
+	Query  float64   `json:"query"`
+	Weight string    `json:"weight,omitempty"`
+}
+
+func defaultRelativeQuestion() relativeQuestion { return relativeQuestion{Weight: "ols"} }
+
+func (q relativeQuestion) answer() (RelativeFit, error) {
+	return Relative(q.Source, q.Target, q.Query, q.Weight)
+}

@@ -235,3 +235,12 @@ func (s *search) exploit(centre []float64, value float64) {
 		}
 	}
 }
+
+type rrsQuestion struct {
+	P float64 `json:"p"`
+	R float64 `json:"r"`
+	Q float64 `json:"q"`
+	V float64 `json:"v"`
+}
+
+func (q rrsQuestion) answer() (RRSCounts, error) { return RRSSamples(q.P, q.R, q.Q, q.V) }

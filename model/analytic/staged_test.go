@@ -1,11 +1,9 @@
-package analytic_test
+package analytic
 
 import (
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // Six maps of 1 + 4 s on two slots, at heartbeats 4, 10 and 16; their ends are
@@ -19,12 +17,12 @@ import (
 //	second  looks at 19 and knows two waves', finds the last ones at 24; wants to
 //	        commit at 26.5, says so at 28, sees the answer at 28.5
 //	job     the clean-up from 34 on is told at 37
-func stagedJob() analytic.StagedJob {
-	return analytic.StagedJob{
+func stagedJob() StagedJob {
+	return StagedJob{
 		Maps: 6, Reduces: 2, MapSlots: 2, ReduceSlots: 2, Trackers: 1, Slowstart: 0.05,
 		Before: 4, Launch: 1, Map: 4, Cleanup: 0.2,
-		Reduce: func(beside float64) analytic.StagedReduce {
-			return analytic.StagedReduce{Copies: 3, Sort: 1, Rest: 0.5, Commit: 0.1}
+		Reduce: func(beside float64) StagedReduce {
+			return StagedReduce{Copies: 3, Sort: 1, Rest: 0.5, Commit: 0.1}
 		},
 		Heartbeat: 3, Sleep: 5, Polls: 1,
 	}
@@ -37,7 +35,7 @@ func TestStagedJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy := 5.0 / 6
-	want := analytic.StagedTimes{LastMap: 21, LastReduce: 31.6, End: 37, Beside: (busy/3 + 2*busy/3) / 2}
+	want := StagedTimes{LastMap: 21, LastReduce: 31.6, End: 37, Beside: (busy/3 + 2*busy/3) / 2}
 	for _, v := range [][2]float64{{got.LastMap, want.LastMap}, {got.LastReduce, want.LastReduce}, {got.End, want.End}, {got.Beside, want.Beside}} {
 		if math.Abs(v[0]-v[1]) > 1e-5 {
 			t.Fatalf("%+v, want %+v", got, want)

@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/measured"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -41,7 +40,7 @@ func TestAriaBoundsOnEC2(t *testing.T) {
 		for _, v := range s.times {
 			sum += v
 		}
-		p := analytic.AriaProfile{Maps: len(s.times), MapAvg: sum / float64(len(s.times)), MapMax: slices.Max(s.times)}
+		p := AriaProfile{Maps: len(s.times), MapAvg: sum / float64(len(s.times)), MapMax: slices.Max(s.times)}
 		b, err := p.Bounds(30, 0, true)
 		if err != nil {
 			t.Fatal(err)
@@ -150,7 +149,7 @@ func (r *phaseRow) add(got, want float64, sure bool) {
 }
 
 // starfishJob is a job by the profile of its maps and reduces.
-func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r side, maps float64) analytic.HerodotouPhases {
+func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r side, maps float64) HerodotouPhases {
 	t.Helper()
 	c := taskConf(t, set)
 	or1 := func(v float64) float64 {
@@ -159,8 +158,8 @@ func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r si
 		}
 		return v
 	}
-	h := analytic.Herodotou{
-		HerodotouConf: analytic.HerodotouConf{
+	h := Herodotou{
+		HerodotouConf: HerodotouConf{
 			Nodes: 15, MapsPerNode: 2, ReducesPerNode: 2, Mappers: int(maps), Reducers: int(r.tasks), SplitSize: m["HDFS_BYTES_READ"],
 			TaskMem: float64(c.ReduceHeap), SortMB: float64(c.SortMB), SpillPercent: c.SpillPercent, SortRecPercent: c.SortRecPercent,
 			SortFactor: c.SortFactor, SpillsForCombine: c.SpillsForCombine, InMemMergeThr: c.InMemMergeThr,
@@ -184,7 +183,7 @@ func starfishJob(t *testing.T, set map[string]string, m map[string]float64, r si
 			Setup: m["SETUP_CPU_COST"], Cleanup: m["CLEANUP_CPU_COST"],
 		},
 	}
-	o := analytic.HerodotouOptions{Mode: analytic.Corrected, CombineOnce: true}
+	o := HerodotouOptions{Mode: Corrected, CombineOnce: true}
 	p, err := h.Phases(o)
 	if err != nil {
 		t.Fatal(err)

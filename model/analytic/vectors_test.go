@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"cmp"
@@ -7,18 +7,17 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/vectortest"
 )
 
 const vectors = "testdata/vectors.json"
 
-func TestVectors(t *testing.T) { vectortest.Run(t, vectors, analytic.Evaluators) }
+func TestVectors(t *testing.T) { vectortest.Run(t, vectors, Evaluators) }
 
-func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, analytic.Evaluators) }
+func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, Evaluators) }
 
 func TestEvaluatorsSorted(t *testing.T) {
-	if !slices.IsSortedFunc(analytic.Evaluators, func(a, b model.Evaluator) int { return cmp.Compare(a.Name, b.Name) }) {
+	if !slices.IsSortedFunc(Evaluators, func(a, b model.Evaluator) int { return cmp.Compare(a.Name, b.Name) }) {
 		t.Error("model.Evaluators is not sorted by name")
 	}
 }
@@ -26,7 +25,7 @@ func TestEvaluatorsSorted(t *testing.T) {
 // What a phases question leaves out is what the vectors take for it.
 func TestPhasesDefaults(t *testing.T) {
 	want := vectortest.Read(t, vectors).PhasesDefaults
-	got := vectortest.Plain(t, analytic.DefaultPhases())
+	got := vectortest.Plain(t, DefaultPhases())
 	if !reflect.DeepEqual(got, any(want)) {
 		for _, d := range vectortest.Diff(got, any(want), 0) {
 			t.Error(d)

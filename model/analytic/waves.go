@@ -4,8 +4,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // WaveJob is one job alone on its slots, without contention, heartbeats or task
@@ -107,4 +109,100 @@ func (j *WaveJob) check() error {
 		c.Within("slowstart", j.Slowstart, 0, 1)
 	}
 	return c.Err()
+}
+
+var wavesModel = Model{
+	Name: "waves", About: "tasks in waves over the slots, without heartbeats or contention",
+	Accounts: []Cause{Stragglers, Overlap, Slowstart, Quantisation},
+	New:      knowsNothing(wavesPredictor{}),
+}
+
+// wavesPredictor plays one job out in waves, task by task where their times are
+// listed, by their means where they are drawn.
+type wavesPredictor struct{}
+
+func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	if g.fastest < g.slowest {
+		return model.Prediction{}, model.NotApplicable("nodes of different speed")
+	}
+	if q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
+		return model.Prediction{}, model.NotApplicable("%s: the times of its tasks are not given", j.ID)
+	}
+	slowstart, err := j.Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p, err := g.aria(&q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p = p.scaled(g.slowest)
+	mapEnd, end, err := g.waves(j, slowstart)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	return g.alone("waves", g.job(j, &p, mapEnd, end, end, end), p.phases()), nil
+}
+
+// waves ends the maps and the job, seconds.
+func (g *grounds) waves(j *workload.Job, slowstart float64) (mapEnd, end float64, err error) {
+	r := &j.Reduces
+	times := func(d *workload.Durations, n int) []float64 {
+		list := make([]float64, n)
+		for i := range list {
+			list[i] = g.slowest * expected(d, i)
+		}
+		return list
+	}
+	maps := times(&j.Maps.Time, j.Maps.Count)
+	if r.Copy.Set() {
+		mean := func(d *workload.Durations) float64 { m, _ := d.Expect(r.Count); return m * g.slowest }
+		t, err := Waves(WaveJob{
+			Maps: j.Maps.Count, Reduces: r.Count, MapSlots: g.maps, ReduceSlots: max(1, g.reduces), Map: maps,
+			Shuffle: mean(&r.Copy), Sort: mean(&r.Sort), Reduce: mean(&r.Time), Slowstart: slowstart,
+		})
+		return t.MapEnd, t.JobEnd, err
+	}
+	for _, e := range greedy(maps, g.maps) {
+		mapEnd = math.Max(mapEnd, e)
+	}
+	// A shuffle after the last map is the same for all reduces that have a slot
+	// by then, so that it does not matter when they began.
+	early := slowstart*float64(j.Maps.Count) <= float64(j.Maps.Count-1)
+	reduces := times(&r.Shuffle, r.Count)
+	if r.FirstWave.Set() && early {
+		copy(reduces, times(&r.FirstWave, min(r.Count, g.reduces)))
+	}
+	for i := range reduces {
+		reduces[i] += g.slowest * (expected(&r.Sort, i) + expected(&r.Time, i))
+	}
+	end = mapEnd
+	for _, e := range greedy(reduces, max(1, g.reduces)) {
+		end = math.Max(end, mapEnd+e)
+	}
+	return mapEnd, end, nil
+}
+
+// expected is the time to expect of one task, seconds.
+func expected(d *workload.Durations, task int) float64 {
+	base := d.All
+	if len(d.Each) > 0 {
+		base = d.Each[task]
+	}
+	switch {
+	case d.Dist == nil:
+		return base.Seconds()
+	case len(d.Each) > 0 || d.All != 0:
+		return base.Seconds() * d.Dist.Mean()
+	}
+	return d.Dist.Mean()
+}
+
+func unknownWaveJob() WaveJob {
+	nan := math.NaN()
+	return WaveJob{Shuffle: nan, Sort: nan, Reduce: nan, Slowstart: nan}
 }

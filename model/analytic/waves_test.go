@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"math"
@@ -9,11 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/slotwave/slotwave/internal/approx"
-	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // wavesEach plays every task on its slot.
-func wavesEach(j analytic.WaveJob) (mapEnd, jobEnd float64) {
+func wavesEach(j WaveJob) (mapEnd, jobEnd float64) {
 	earliest := func(free []float64) int { return slices.Index(free, slices.Min(free)) }
 	slots := make([]float64, j.MapSlots)
 	var ends []float64
@@ -48,7 +47,7 @@ func wavesEach(j analytic.WaveJob) (mapEnd, jobEnd float64) {
 func TestWavesAgainstEachTask(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := rapid.Float64Range(0, 50)
-		j := analytic.WaveJob{
+		j := WaveJob{
 			Maps: rapid.IntRange(1, 60).Draw(t, "maps"), Reduces: rapid.IntRange(0, 60).Draw(t, "reduces"),
 			MapSlots: rapid.IntRange(1, 70).Draw(t, "map slots"), ReduceSlots: rapid.IntRange(1, 70).Draw(t, "reduce slots"),
 			Shuffle: d.Draw(t, "shuffle"), Sort: d.Draw(t, "sort"), Reduce: d.Draw(t, "reduce"),
@@ -59,7 +58,7 @@ func TestWavesAgainstEachTask(t *testing.T) {
 			n = j.Maps
 		}
 		j.Map = rapid.SliceOfN(d, n, n).Draw(t, "map")
-		got, err := analytic.Waves(j)
+		got, err := Waves(j)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +71,7 @@ func TestWavesAgainstEachTask(t *testing.T) {
 
 // A trillion tasks are as quick as ten.
 func TestWavesHuge(t *testing.T) {
-	w, err := analytic.Waves(analytic.WaveJob{
+	w, err := Waves(WaveJob{
 		Maps: 1e12, Reduces: 1e12, MapSlots: 10, ReduceSlots: 1, Map: []float64{1}, Shuffle: 1, Slowstart: 0.05,
 	})
 	if err != nil || w.MapEnd != 1e11 || w.Waves != 1e12 {
@@ -81,23 +80,23 @@ func TestWavesHuge(t *testing.T) {
 }
 
 func TestWavesErrors(t *testing.T) {
-	good := analytic.WaveJob{Maps: 3, Reduces: 1, MapSlots: 1, ReduceSlots: 1, Map: []float64{1}, Slowstart: 0.05}
+	good := WaveJob{Maps: 3, Reduces: 1, MapSlots: 1, ReduceSlots: 1, Map: []float64{1}, Slowstart: 0.05}
 	for _, c := range []struct {
 		want   string
-		change func(*analytic.WaveJob)
+		change func(*WaveJob)
 	}{
-		{"M: 0", func(j *analytic.WaveJob) { j.Maps = 0 }},
-		{"S_M: 0", func(j *analytic.WaveJob) { j.MapSlots = 0 }},
-		{"S_R: 0", func(j *analytic.WaveJob) { j.ReduceSlots = 0 }},
-		{"map: 0 values", func(j *analytic.WaveJob) { j.Map = nil }},
-		{"map: 2 durations for 3 maps", func(j *analytic.WaveJob) { j.Map = []float64{1, 2} }},
-		{"shuffle: missing", func(j *analytic.WaveJob) { j.Shuffle = math.NaN() }},
-		{"slowstart: 1.5", func(j *analytic.WaveJob) { j.Slowstart = 1.5 }},
-		{"reduce: -1", func(j *analytic.WaveJob) { j.Reduce = -1 }},
+		{"M: 0", func(j *WaveJob) { j.Maps = 0 }},
+		{"S_M: 0", func(j *WaveJob) { j.MapSlots = 0 }},
+		{"S_R: 0", func(j *WaveJob) { j.ReduceSlots = 0 }},
+		{"map: 0 values", func(j *WaveJob) { j.Map = nil }},
+		{"map: 2 durations for 3 maps", func(j *WaveJob) { j.Map = []float64{1, 2} }},
+		{"shuffle: missing", func(j *WaveJob) { j.Shuffle = math.NaN() }},
+		{"slowstart: 1.5", func(j *WaveJob) { j.Slowstart = 1.5 }},
+		{"reduce: -1", func(j *WaveJob) { j.Reduce = -1 }},
 	} {
 		j := good
 		c.change(&j)
-		if _, err := analytic.Waves(j); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Waves(j); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}

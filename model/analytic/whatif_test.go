@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"math"
@@ -6,24 +6,23 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/approx"
-	"github.com/slotwave/slotwave/model/analytic"
 )
 
-var corrected = analytic.HerodotouOptions{Mode: analytic.Corrected}
+var corrected = HerodotouOptions{Mode: Corrected}
 
 // With splits of one size the waves of the virtual profile, reduces after all
 // maps, take the phase model's whole waves.
 func TestHerodotouWaves(t *testing.T) {
-	h := analytic.DefaultPhases()
+	h := DefaultPhases()
 	p, err := h.Phases(corrected)
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := h.Waves([]analytic.SplitGroup{{Size: h.SplitSize, Count: h.Mappers}}, 1, corrected)
+	j, err := h.Waves([]SplitGroup{{Size: h.SplitSize, Count: h.Mappers}}, 1, corrected)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := analytic.Waves(j)
+	w, err := Waves(j)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,30 +33,30 @@ func TestHerodotouWaves(t *testing.T) {
 
 // A short last split has a short map; reduces see the average map.
 func TestHerodotouWavesSplits(t *testing.T) {
-	h := analytic.DefaultPhases()
-	j, err := h.Waves([]analytic.SplitGroup{{Size: 64 << 20, Count: 39}, {Size: 1 << 20, Count: 1}}, 0.05, corrected)
+	h := DefaultPhases()
+	j, err := h.Waves([]SplitGroup{{Size: 64 << 20, Count: 39}, {Size: 1 << 20, Count: 1}}, 0.05, corrected)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(j.Map) != 40 || j.Map[39] >= j.Map[38]/10 || j.Map[0] != j.Map[38] {
 		t.Errorf("map durations %v", j.Map)
 	}
-	all, err := h.Waves([]analytic.SplitGroup{{Size: (39*64 + 1) << 20 / 40.0, Count: 40}}, 0.05, corrected)
+	all, err := h.Waves([]SplitGroup{{Size: (39*64 + 1) << 20 / 40.0, Count: 40}}, 0.05, corrected)
 	if err != nil || !approx.Equal(all.Shuffle, j.Shuffle) || !approx.Equal(all.Reduce, j.Reduce) {
 		t.Errorf("reduces of the average split %v, %v, want %v", all.Shuffle, err, j.Shuffle)
 	}
 	h.Reducers = 0
-	if j, err = h.Waves([]analytic.SplitGroup{{Size: 64 << 20, Count: 8}}, 0.05, corrected); err != nil || j.Reduces != 0 || len(j.Map) != 1 {
+	if j, err = h.Waves([]SplitGroup{{Size: 64 << 20, Count: 8}}, 0.05, corrected); err != nil || j.Reduces != 0 || len(j.Map) != 1 {
 		t.Errorf("map-only: %+v, %v", j, err)
 	}
 	for _, c := range []struct {
-		splits []analytic.SplitGroup
+		splits []SplitGroup
 		want   string
 	}{
 		{nil, "splits: none"},
-		{[]analytic.SplitGroup{{Size: -1, Count: 1}}, "splits[0].size: -1"},
-		{[]analytic.SplitGroup{{Size: 1, Count: 0}}, "splits[0].count: 0"},
-		{[]analytic.SplitGroup{{Size: 1, Count: 1}, {Size: 2, Count: 1 << 40}}, "of several sizes"},
+		{[]SplitGroup{{Size: -1, Count: 1}}, "splits[0].size: -1"},
+		{[]SplitGroup{{Size: 1, Count: 0}}, "splits[0].count: 0"},
+		{[]SplitGroup{{Size: 1, Count: 1}, {Size: 2, Count: 1 << 40}}, "of several sizes"},
 	} {
 		if _, err := h.Waves(c.splits, 0.05, corrected); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
@@ -68,12 +67,12 @@ func TestHerodotouWavesSplits(t *testing.T) {
 // Stock settings spill three times; a larger record part and more reduces are
 // there to be found.
 func TestTune(t *testing.T) {
-	h := analytic.DefaultPhases()
+	h := DefaultPhases()
 	before, err := h.Phases(corrected)
 	if err != nil {
 		t.Fatal(err)
 	}
-	space := []analytic.SearchParam{
+	space := []SearchParam{
 		{Name: "pSortMB", Min: 50, Max: 400}, {Name: "pSortRecPerc", Min: 0.01, Max: 0.5},
 		{Name: "pSortFactor", Min: 2, Max: 100}, {Name: "pNumReducers", Min: 1, Max: 64},
 		{Name: "pShuffleInBufPerc", Min: 0.1, Max: 0.9}, {Name: "pUseCombine", Min: 0, Max: 0},
@@ -94,11 +93,11 @@ func TestTune(t *testing.T) {
 		t.Errorf("the same seed: %+v, then %+v, %v", tuned, again, err)
 	}
 
-	same, ms, err := h.Tune([]analytic.SearchParam{{Name: "pSortMB", Min: 1, Max: 5}}, 1)
+	same, ms, err := h.Tune([]SearchParam{{Name: "pSortMB", Min: 1, Max: 5}}, 1)
 	if err != nil || same != h || ms != before.WaveJobTime {
 		t.Errorf("only worse settings: %v ms, %v, want the job as it came", ms, err)
 	}
-	if _, _, err := h.Tune([]analytic.SearchParam{{Name: "pSortMb", Min: 1, Max: 5}}, 1); err == nil || !strings.Contains(err.Error(), `did you mean "pSortMB"?`) {
+	if _, _, err := h.Tune([]SearchParam{{Name: "pSortMb", Min: 1, Max: 5}}, 1); err == nil || !strings.Contains(err.Error(), `did you mean "pSortMB"?`) {
 		t.Errorf("unknown parameter: error %v", err)
 	}
 	h.SortCPU = math.NaN()

@@ -1,4 +1,4 @@
-package analytic_test
+package analytic
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/slotwave/slotwave/internal/approx"
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
 )
@@ -27,7 +26,7 @@ func fittedPlatform() platform.Model {
 // is never negative; overhead counts once a task.
 func TestPlatformPredict(t *testing.T) {
 	nan := math.NaN()
-	j := analytic.ZhangJob{
+	j := ZhangJob{
 		Maps: 495, Reduces: 240, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 0.5, MapRecSel: nan, ReduceSel: 1, MapMSPerRec: 0.0009, ReduceMSPerRec: 0.0011, Skew: 1,
 	}
@@ -53,22 +52,22 @@ func TestPlatformPredict(t *testing.T) {
 }
 
 func TestPlatformPredictErrors(t *testing.T) {
-	good := analytic.ZhangJob{
+	good := ZhangJob{
 		Maps: 4, Reduces: 2, BlockMBAvg: 62.6, BlockMBMax: 64, BlockRecsAvg: 656000, BlockRecsMax: 671088,
 		MapSel: 1, MapRecSel: 1, ReduceSel: 1, Skew: 1,
 	}
 	for _, c := range []struct {
 		want   string
-		change func(*analytic.ZhangJob)
+		change func(*ZhangJob)
 		sm, sr int
 	}{
-		{"S_M: 0", func(*analytic.ZhangJob) {}, 0, 1},
-		{"S_R: 0", func(*analytic.ZhangJob) {}, 1, 0},
-		{"map_sel: -1", func(j *analytic.ZhangJob) { j.MapSel = -1 }, 1, 1},
-		{"map_rec_sel: -1", func(j *analytic.ZhangJob) { j.MapRecSel = -1 }, 1, 1},
-		{"red_sel: missing", func(j *analytic.ZhangJob) { j.ReduceSel = math.NaN() }, 1, 1},
-		{"skew: 0.5", func(j *analytic.ZhangJob) { j.Skew = 0.5 }, 1, 1},
-		{"block_mb_max: 10", func(j *analytic.ZhangJob) { j.BlockMBMax = 10 }, 1, 1},
+		{"S_M: 0", func(*ZhangJob) {}, 0, 1},
+		{"S_R: 0", func(*ZhangJob) {}, 1, 0},
+		{"map_sel: -1", func(j *ZhangJob) { j.MapSel = -1 }, 1, 1},
+		{"map_rec_sel: -1", func(j *ZhangJob) { j.MapRecSel = -1 }, 1, 1},
+		{"red_sel: missing", func(j *ZhangJob) { j.ReduceSel = math.NaN() }, 1, 1},
+		{"skew: 0.5", func(j *ZhangJob) { j.Skew = 0.5 }, 1, 1},
+		{"block_mb_max: 10", func(j *ZhangJob) { j.BlockMBMax = 10 }, 1, 1},
 	} {
 		j := good
 		c.change(&j)
@@ -79,18 +78,18 @@ func TestPlatformPredictErrors(t *testing.T) {
 }
 
 func TestPlatformJobErrors(t *testing.T) {
-	m := analytic.ZhangTask{Kind: "map", InBytes: 10, InRecs: 1, OutBytes: 5, OutRecs: 1}
+	m := ZhangTask{Kind: "map", InBytes: 10, InRecs: 1, OutBytes: 5, OutRecs: 1}
 	for _, c := range []struct {
-		tasks []analytic.ZhangTask
+		tasks []ZhangTask
 		want  string
 	}{
 		{nil, "no map"},
-		{[]analytic.ZhangTask{m, {Kind: "combine"}}, `tasks[1].kind: unknown "combine"`},
-		{[]analytic.ZhangTask{{Kind: "map"}}, "the map tasks read nothing"},
-		{[]analytic.ZhangTask{m, {Kind: "reduce"}}, "the reduce tasks read nothing"},
-		{[]analytic.ZhangTask{m, {Kind: "reduce", InBytes: -1}}, "tasks[1].in_bytes: -1"},
+		{[]ZhangTask{m, {Kind: "combine"}}, `tasks[1].kind: unknown "combine"`},
+		{[]ZhangTask{{Kind: "map"}}, "the map tasks read nothing"},
+		{[]ZhangTask{m, {Kind: "reduce"}}, "the reduce tasks read nothing"},
+		{[]ZhangTask{m, {Kind: "reduce", InBytes: -1}}, "tasks[1].in_bytes: -1"},
 	} {
-		if _, err := analytic.ZhangJobOf(c.tasks); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := ZhangJobOf(c.tasks); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
@@ -100,7 +99,7 @@ func TestPlatformJobErrors(t *testing.T) {
 // maps are average ones.
 func TestPlatformContainsWaves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		j := analytic.ZhangJob{
+		j := ZhangJob{
 			Maps: rapid.IntRange(1, 300).Draw(t, "maps"), Reduces: rapid.IntRange(1, 100).Draw(t, "reduces"),
 			BlockMBAvg: 64, BlockMBMax: 64, BlockRecsAvg: 6e5, BlockRecsMax: 6e5,
 			MapSel: rapid.Float64Range(0, 3).Draw(t, "sel"), MapRecSel: math.NaN(), ReduceSel: 1, Skew: 1,
@@ -110,7 +109,7 @@ func TestPlatformContainsWaves(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := analytic.Waves(analytic.WaveJob{
+		w, err := Waves(WaveJob{
 			Maps: j.Maps, Reduces: j.Reduces, MapSlots: sm, ReduceSlots: sr,
 			Map: []float64{p.MapAvg}, Reduce: p.ReduceAvg, Slowstart: 1,
 		})

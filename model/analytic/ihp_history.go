@@ -9,115 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// RecordedRun is a finished run of a job, as models take it that learn from runs.
-type RecordedRun struct {
-	Profile     AriaProfile
-	Data        float64 // bytes of map output, as they were fetched
-	Time        float64 // seconds from submission to finish
-	Outside     float64 // seconds of them before the first map and after the last task
-	MapStage    float64 // seconds from the first map to the end of the last one
-	MapSlots    int     // most maps at a time
-	ReduceSlots int     // most reduces at a time
-}
-
-// RecordRun measures a run by its attempts.
-func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (RecordedRun, error) {
-	p, err := ExtractAria(attempts)
-	if err != nil {
-		return RecordedRun{}, err
-	}
-	r := RecordedRun{Profile: p, Time: (finish - submit).Seconds()}
-	if r.Time <= 0 {
-		return r, errors.New("the job has no end")
-	}
-	first, last, lastMap := time.Duration(math.MaxInt64), time.Duration(0), time.Duration(0)
-	var fetched, emitted int64
-	for i := range attempts {
-		a := &attempts[i]
-		if a.Kind != workload.Map && a.Kind != workload.Reduce {
-			continue
-		}
-		first, last = min(first, a.Start), max(last, a.Finish)
-		if a.State == workload.Succeeded {
-			switch a.Kind {
-			case workload.Map:
-				lastMap = max(lastMap, a.Finish)
-				emitted += max(0, a.OutBytes)
-			case workload.Reduce:
-				fetched += max(0, a.ShuffleBytes)
-			}
-		}
-	}
-	if r.Data = float64(fetched); fetched == 0 {
-		r.Data = float64(emitted)
-	}
-	if p.Reduces > 0 && r.Data == 0 {
-		return r, errors.New("neither its map output nor what its reduces fetched is recorded")
-	}
-	r.MapStage = (lastMap - first).Seconds()
-	r.Outside = math.Max(0, r.Time-(last-first).Seconds())
-	r.MapSlots, r.ReduceSlots = together(attempts, workload.Map), together(attempts, workload.Reduce)
-	if r.MapSlots == 0 || p.Reduces > 0 && r.ReduceSlots == 0 {
-		return r, errors.New("no task of the job took any time")
-	}
-	return r, nil
-}
-
-// together is the most attempts of a kind that ran at a time.
-func together(attempts []workload.Attempt, k workload.Kind) int {
-	return workload.MostAtOnce(func(yield func(start, finish time.Duration) bool) {
-		for i := range attempts {
-			if a := &attempts[i]; a.Kind == k && !yield(a.Start, a.Finish) {
-				return
-			}
-		}
-	})
-}
-
-// Learn makes of runs what hp, ihp and cresp must know: of one job on nodes of
-// one kind with splits of one size. Where they do not teach ihp or cresp the
-// knowledge says why; the error is that of runs which teach no model.
-func Learn(runs []RecordedRun) (Knowledge, error) {
-	var k Knowledge
-	var train []CrespRun
-	slots := map[int]bool{}
-	for _, r := range runs {
-		if n := r.Profile.Reduces; n > 0 {
-			k.Runs = append(k.Runs, HPRun{Profile: r.Profile, Data: r.Data / float64(n), Outside: r.Outside})
-			if n <= r.ReduceSlots {
-				train = append(train, CrespRun{r.Profile.Maps, r.MapSlots, n, r.Time})
-			}
-			slots[r.MapSlots] = true
-		}
-	}
-	if len(k.Runs) < 2 {
-		return k, fmt.Errorf("%d recorded runs with reduces: want two or more", len(k.Runs))
-	}
-	var err error
-	if k.History, err = newIHPHistory(runs); err != nil {
-		k.NoHistory = err.Error()
-	}
-	short := slices.ContainsFunc(train, func(r CrespRun) bool { return r.Maps < 2*r.MapSlots })
-	switch {
-	case len(slots) == 1:
-		k.NoCresp = fmt.Sprintf("wants runs on clusters of different size: %d runs, all with as many maps at a time", len(k.Runs))
-	case len(train) < crespTerms:
-		k.NoCresp = fmt.Sprintf("wants %d or more runs with all reduces in one wave: %d of %d", crespTerms, len(train), len(k.Runs))
-	case short:
-		k.NoCresp = "wants runs of two map waves or more"
-	default:
-		if c, err := FitCresp(train, nil); err != nil {
-			k.NoCresp = "the recorded runs: " + err.Error()
-		} else {
-			k.Cresp = &c
-		}
-	}
-	return k, nil
-}
 
 // IHPHistory predicts the durations of a job's stages from earlier runs, and is
 // told nothing else of it. That they hold on other numbers of slots too, the
@@ -273,4 +168,97 @@ func (j *IHPJob) cover(stretch float64) {
 	low, up := stageBounds(float64(j.Maps), float64(j.MapSlots), j.MapAvg, j.MapMax)
 	j.Shuffle1Avg += math.Max(0, float64(stretch*low)-j.MapAvg)
 	j.Shuffle1Max += math.Max(0, float64(stretch*up)-j.MapMax)
+}
+
+var ihpModel = Model{
+	Name: "ihp", About: "improved HP: bounds by wave; durations given or from a history of runs",
+	Accounts: []Cause{Overlap},
+	New: func(k Knowledge) (model.Predictor, error) {
+		if len(k.Runs) == 0 {
+			return ihpPredictor{}, nil
+		}
+		h, err := newIHPHistory(k.Runs)
+		if err != nil {
+			return ihpPredictor{lacking: err.Error()}, nil
+		}
+		return ihpPredictor{history: h}, nil
+	},
+}
+
+// ihpPredictor bounds a job by waves: by the durations of its history, or by
+// those of the question, with the first shuffle stretched over the map waves
+// that it waits for.
+type ihpPredictor struct {
+	history *IHPHistory
+	lacking string // why runs made no history
+}
+
+func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	switch {
+	case h.history != nil:
+		return h.learnt(&q, j, &g)
+	case h.lacking != "":
+		return model.Prediction{}, model.NotApplicable("%s", h.lacking)
+	}
+	p, err := g.aria(&q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p = p.scaled(g.slowest)
+	i := IHPJob{
+		Maps: p.Maps, MapSlots: min(g.maps, p.Maps), Reduces: p.Reduces, ReduceSlots: min(g.reduces, p.Reduces),
+		MapAvg: p.MapAvg, MapMax: p.MapMax, Shuffle1Avg: p.FirstShuffleAvg, Shuffle1Max: p.FirstShuffleMax,
+		Shuffle2Avg: p.ShuffleAvg, Shuffle2Max: p.ShuffleMax, ReduceAvg: p.ReduceAvg, ReduceMax: p.ReduceMax,
+	}
+	if p.Reduces > 0 {
+		i.cover(1)
+	} else {
+		// Without reduces nothing covers the later map waves.
+		i.MapsWave1 = &i.Maps
+	}
+	return ihpAnswer(j, &g, i, 0)
+}
+
+// learnt predicts a job by its earlier runs.
+func (h ihpPredictor) learnt(q *model.WhatIf, j *workload.Job, g *grounds) (model.Prediction, error) {
+	data, err := fetched(q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
+	if errors.Is(err, fit.ErrSingular) {
+		return model.Prediction{}, model.NotApplicable("wants runs with about as much data and as many reduces: %v", err)
+	}
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p, err := ihpAnswer(j, g, i, h.history.outside)
+	if err != nil || math.IsNaN(h.history.short) {
+		return p, err
+	}
+	// The bounds count parts of waves; a wave takes as long with few reduces.
+	whole := p
+	if i.Reduces > i.ReduceSlots {
+		i.Reduces = (i.Reduces + i.ReduceSlots - 1) / i.ReduceSlots * i.ReduceSlots
+		if whole, err = ihpAnswer(j, g, i, h.history.outside); err != nil {
+			return p, err
+		}
+	}
+	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.short))
+	return p, nil
+}
+
+// ihpAnswer bounds a job, and adds so many seconds that its stages do not cover.
+func ihpAnswer(j *workload.Job, g *grounds, i IHPJob, outside float64) (model.Prediction, error) {
+	b, err := i.Bounds()
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	low, up := stageBounds(float64(i.Maps), float64(i.MapSlots), i.MapAvg, i.MapMax)
+	p := AriaProfile{Maps: i.Maps, Reduces: i.Reduces, MapAvg: i.MapAvg, ShuffleAvg: i.Shuffle2Avg, ReduceAvg: i.ReduceAvg}
+	return g.alone("ihp", g.job(j, &p, (low+up)/2, b.Low+outside, b.Avg+outside, b.Up+outside), p.phases()), nil
 }

@@ -173,3 +173,58 @@ func (j *ZhangJob) mapTime(p *platform.Model, mb, recs float64) float64 {
 func (j *ZhangJob) reduceTime(p *platform.Model, mb, recs float64) float64 {
 	return p.Shuffle.At(mb) + float64(j.ReduceMSPerRec*recs) + p.Write.At(mb*j.ReduceSel) + j.OverheadMS + j.ReduceWaitMS
 }
+
+type profileQuestion struct {
+	Tasks []ZhangTask `json:"tasks"`
+}
+
+// profileAnswer is a ZhangJob as taken from a run; a map-only job has no
+// reduce statistics.
+type profileAnswer struct {
+	Maps         int     `json:"N_map"`
+	Reduces      int     `json:"N_red"`
+	MapSel       float64 `json:"map_sel"`
+	MapRecSel    float64 `json:"map_rec_sel"`
+	MapMSPerRec  float64 `json:"map_ms_per_rec"`
+	BlockMBAvg   float64 `json:"block_mb_avg"`
+	BlockMBMax   float64 `json:"block_mb_max"`
+	BlockRecsAvg float64 `json:"block_recs_avg"`
+	BlockRecsMax float64 `json:"block_recs_max"`
+	*profileReduces
+}
+
+type profileReduces struct {
+	Sel      float64 `json:"red_sel"`
+	RecSel   float64 `json:"red_rec_sel"`
+	MSPerRec float64 `json:"red_ms_per_rec"`
+}
+
+func (q profileQuestion) answer() (profileAnswer, error) {
+	j, err := ZhangJobOf(q.Tasks)
+	a := profileAnswer{
+		j.Maps, j.Reduces, j.MapSel, j.MapRecSel, j.MapMSPerRec,
+		j.BlockMBAvg, j.BlockMBMax, j.BlockRecsAvg, j.BlockRecsMax, nil,
+	}
+	if j.Reduces > 0 {
+		a.profileReduces = &profileReduces{j.ReduceSel, j.ReduceRecSel, j.ReduceMSPerRec}
+	}
+	return a, err
+}
+
+type platformQuestion struct {
+	Platform    platform.Lines `json:"platform"`
+	Job         ZhangJob       `json:"job"`
+	MapSlots    int            `json:"S_M"`
+	ReduceSlots int            `json:"S_R"`
+}
+
+func unknownPlatformQuestion() platformQuestion { return platformQuestion{Job: unknownPlatformJob()} }
+
+func (q platformQuestion) answer() (ZhangTimes, error) {
+	var c input.Check
+	p := q.Platform.Model(&c)
+	if err := c.Err(); err != nil {
+		return ZhangTimes{}, err
+	}
+	return q.Job.Times(&p, q.MapSlots, q.ReduceSlots)
+}
