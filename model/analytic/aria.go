@@ -181,9 +181,9 @@ func (p AriaProfile) Bounds(mapSlots, reduceSlots int, guarded bool) (AriaBounds
 	return b, nil
 }
 
-// Coefficients give a bound in closed form: T = a/S_M + b/S_R + c. Bound is
+// coefficients give a bound in closed form: T = a/S_M + b/S_R + c. Bound is
 // low, avg or up.
-func (p AriaProfile) Coefficients(bound string) (a, b, c float64, err error) {
+func (p AriaProfile) coefficients(bound string) (a, b, c float64, err error) {
 	var check input.Check
 	p.check(&check)
 	if !slices.Contains([]string{"low", "avg", "up"}, bound) {

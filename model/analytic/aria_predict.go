@@ -157,6 +157,6 @@ func unknownCurveQuestion() curveQuestion {
 }
 
 func (q curveQuestion) answer() (curveAnswer, error) {
-	pairs, err := q.Profile.Curve(q.Deadline, q.Bound, q.MapSlots, q.ReduceSlots)
+	pairs, err := q.Profile.curve(q.Deadline, q.Bound, q.MapSlots, q.ReduceSlots)
 	return curveAnswer{pairs}, err
 }

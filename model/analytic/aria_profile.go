@@ -185,7 +185,7 @@ func ariaByEquations(q *model.WhatIf, j *workload.Job, g *grounds) (AriaProfile,
 	if err != nil {
 		return p, err
 	}
-	wave, err := job.Waves([]SplitGroup{{job.SplitSize, job.Mappers}}, 1, HerodotouOptions{Mode: Corrected})
+	wave, err := job.waves([]splitGroup{{job.SplitSize, job.Mappers}}, 1, HerodotouOptions{Mode: Corrected})
 	if err != nil {
 		return p, fmt.Errorf("%s: %w", j.ID, err)
 	}

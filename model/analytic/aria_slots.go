@@ -28,11 +28,11 @@ type SlotPlan struct {
 	ReduceSlots   int     `json:"S_R_int"`
 }
 
-// ProvisionSlots minimises S_M + S_R subject to a/S_M + b/S_R <= t by
+// provisionSlots minimises S_M + S_R subject to a/S_M + b/S_R <= t by
 // Lagrange's multiplier (ARIA, section 4; Khan et al., section 3). It is
 // infeasible if t <= 0. Slots beyond the tasks of a stage do nothing: the caller
 // compares with N_M and N_R.
-func ProvisionSlots(a, b, t float64) (Slots, error) {
+func provisionSlots(a, b, t float64) (Slots, error) {
 	var c input.Check
 	c.AtLeast("a", a, 0)
 	c.AtLeast("b", b, 0)
@@ -108,7 +108,7 @@ func (p AriaProfile) Invert(deadline float64, bound string) (AriaSlots, error) {
 	if s.A, s.B, s.C, err = p.deadline(deadline, bound); err != nil {
 		return AriaSlots{}, err
 	}
-	s.Solution, err = ProvisionSlots(s.A, s.B, deadline-s.C)
+	s.Solution, err = provisionSlots(s.A, s.B, deadline-s.C)
 	return s, err
 }
 
@@ -118,15 +118,15 @@ func (p AriaProfile) deadline(deadline float64, bound string) (a, b, c float64, 
 	if err := check.Err(); err != nil {
 		return 0, 0, 0, err
 	}
-	return p.Coefficients(bound)
+	return p.coefficients(bound)
 }
 
 // maxCurve bounds the pairs of a curve that anybody will look at.
 const maxCurve = 1 << 20
 
-// Curve lists the minimal pairs (S_M, S_R) that meet the deadline, map slots
+// curve lists the minimal pairs (S_M, S_R) that meet the deadline, map slots
 // descending, up to the slots of the cluster and the tasks of the job.
-func (p AriaProfile) Curve(deadline float64, bound string, mapSlots, reduceSlots int) ([][2]int, error) {
+func (p AriaProfile) curve(deadline float64, bound string, mapSlots, reduceSlots int) ([][2]int, error) {
 	a, b, c, err := p.deadline(deadline, bound)
 	if err != nil {
 		return nil, err
@@ -157,4 +157,4 @@ type provisionQuestion struct {
 	T float64 `json:"t"`
 }
 
-func (q provisionQuestion) answer() (Slots, error) { return ProvisionSlots(q.A, q.B, q.T) }
+func (q provisionQuestion) answer() (Slots, error) { return provisionSlots(q.A, q.B, q.T) }

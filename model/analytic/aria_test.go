@@ -144,7 +144,7 @@ func TestProvisionSlotsAgainstAllPairs(t *testing.T) {
 		a := rapid.Float64Range(0, 5000).Draw(t, "a")
 		b := rapid.Float64Range(1, 5000).Draw(t, "b")
 		deadline := rapid.Float64Range(10, 500).Draw(t, "t")
-		s, err := ProvisionSlots(a, b, deadline)
+		s, err := provisionSlots(a, b, deadline)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestProvisionSlotsAgainstAllPairs(t *testing.T) {
 
 // At the optimum both stages pay the same for a slot (Lagrange's condition).
 func TestProvisionSlotsMultiplier(t *testing.T) {
-	s, err := ProvisionSlots(4000, 1728, 306)
+	s, err := provisionSlots(4000, 1728, 306)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,11 +187,11 @@ func TestProvisionSlotsMultiplier(t *testing.T) {
 func TestProvisionSlotsHuge(t *testing.T) {
 	start := time.Now()
 	for _, c := range [][3]float64{{1e15, 1e15, 1}, {1e15, 1, 1}, {1, 1e15, 1}, {1e300, 1e300, 1e290}, {1e-300, 1e-300, 1e-300}} {
-		if _, err := ProvisionSlots(c[0], c[1], c[2]); err != nil {
+		if _, err := provisionSlots(c[0], c[1], c[2]); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	if _, err := ProvisionSlots(1e300, 1, 1); err == nil || !strings.Contains(err.Error(), "slots") {
+	if _, err := provisionSlots(1e300, 1, 1); err == nil || !strings.Contains(err.Error(), "slots") {
 		t.Errorf("more slots than any cluster: error %v", err)
 	}
 	if took := time.Since(start); took > vectortest.Patience {
@@ -202,11 +202,11 @@ func TestProvisionSlotsHuge(t *testing.T) {
 // The curve is made of minimal pairs: one reduce slot less misses the deadline.
 func TestAriaCurve(t *testing.T) {
 	p := ariaProfile()
-	pairs, err := p.Curve(300, "low", 64, 64)
+	pairs, err := p.curve(300, "low", 64, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, b, c, err := p.Coefficients("low")
+	a, b, c, err := p.coefficients("low")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestAriaCurve(t *testing.T) {
 		}
 	}
 	p.Maps = 1 << 40
-	if _, err := p.Curve(300, "low", 1<<40, 64); err == nil || !strings.Contains(err.Error(), "S_M") {
+	if _, err := p.curve(300, "low", 1<<40, 64); err == nil || !strings.Contains(err.Error(), "S_M") {
 		t.Errorf("a curve of 2^40 pairs: error %v", err)
 	}
 }

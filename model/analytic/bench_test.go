@@ -15,7 +15,7 @@ func teraSort(reduces int) error {
 	if err != nil {
 		return err
 	}
-	j, err := h.Waves([]SplitGroup{{Size: h.SplitSize, Count: h.Mappers}}, 0.05, HerodotouOptions{Mode: Corrected})
+	j, err := h.waves([]splitGroup{{Size: h.SplitSize, Count: h.Mappers}}, 0.05, HerodotouOptions{Mode: Corrected})
 	if err != nil {
 		return err
 	}
@@ -35,13 +35,13 @@ func teraSort(reduces int) error {
 	if _, err := aria.Invert(p.WaveJobTime/1000, "avg"); err != nil {
 		return err
 	}
-	if _, err := aria.Curve(p.WaveJobTime/1000, "low", 8, 8); err != nil {
+	if _, err := aria.curve(p.WaveJobTime/1000, "low", 8, 8); err != nil {
 		return err
 	}
 	if _, err := HPProfile([]HPRun{{Profile: aria, Data: 1}, {Profile: aria, Data: 2}}, 400, 3); err != nil {
 		return err
 	}
-	ihp := IHPJob{
+	ihp := ihpJob{
 		Maps: h.Mappers, MapSlots: 8, Reduces: reduces, ReduceSlots: 8, MapAvg: mapTime, MapMax: 1.3 * mapTime,
 		Shuffle1Avg: shuffle, Shuffle1Max: 1.2 * shuffle, Shuffle2Avg: shuffle, Shuffle2Max: 1.2 * shuffle,
 		ReduceAvg: reduce, ReduceMax: 1.2 * reduce,
@@ -59,19 +59,19 @@ func teraSort(reduces int) error {
 	if _, err := job.Times(ptr(fittedPlatform()), 8, 8); err != nil {
 		return err
 	}
-	_, err = Cresp{Beta: crespBeta}.Time(h.Mappers, 8, reduces)
+	_, err = crespCost{Beta: crespBeta}.Time(h.Mappers, 8, reduces)
 	return err
 }
 
 // A thousand questions to every analytic model, among them the six regressions of
 // the improved HP model on 40 runs; at most a second is asked for.
 func BenchmarkThousandWhatIfs(b *testing.B) {
-	var runs []IHPRun
+	var runs []ihpRun
 	for i := range 40 {
 		d, r := float64(1+i%8), float64(1+i/8)
-		runs = append(runs, IHPRun{Data: d, Reduces: r, Duration: 10 + 3*d - r})
+		runs = append(runs, ihpRun{Data: d, Reduces: r, Duration: 10 + 3*d - r})
 	}
-	regression, err := FitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
+	regression, err := fitIHP(runs, fit.LocalOptions{Intercept: true, Scale: "zscore"})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -16,18 +16,18 @@ var crespBeta = []float64{12, 1.9, 0.004, 0.3, 0.011, 0.55, 0.02, 0.08}
 // Forty training runs without noise give the coefficients back.
 func TestFitCresp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
-	truth := Cresp{Beta: crespBeta}
-	var runs []CrespRun
+	truth := crespCost{Beta: crespBeta}
+	var runs []crespRun
 	for range 40 {
 		m := 2 + r.IntN(30)
-		run := CrespRun{Maps: m * (2 + r.IntN(20)), MapSlots: m, Reduces: 1 + r.IntN(40)}
+		run := crespRun{Maps: m * (2 + r.IntN(20)), MapSlots: m, Reduces: 1 + r.IntN(40)}
 		var err error
 		if run.Seconds, err = truth.Time(run.Maps, run.MapSlots, run.Reduces); err != nil {
 			t.Fatal(err)
 		}
 		runs = append(runs, run)
 	}
-	got, err := FitCresp(runs, nil)
+	got, err := fitCresp(runs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,25 +38,25 @@ func TestFitCresp(t *testing.T) {
 	}
 
 	g := func(x float64) float64 { return x * x }
-	if got, err = FitCresp(runs, g); err != nil || len(got.Beta) != 9 || !approx.Within(got.Beta[8], 0, 1e-6) {
+	if got, err = fitCresp(runs, g); err != nil || len(got.Beta) != 9 || !approx.Within(got.Beta[8], 0, 1e-6) {
 		t.Errorf("with a ninth term the runs do not have: %v, %v", got.Beta, err)
 	}
-	if _, err := FitCresp(runs[:7], nil); err == nil || !strings.Contains(err.Error(), "runs: 7") {
+	if _, err := fitCresp(runs[:7], nil); err == nil || !strings.Contains(err.Error(), "runs: 7") {
 		t.Errorf("seven runs: error %v", err)
 	}
 	runs[0].MapSlots = runs[0].Maps
-	if _, err := FitCresp(runs, nil); err == nil || !strings.Contains(err.Error(), "two map waves") {
+	if _, err := fitCresp(runs, nil); err == nil || !strings.Contains(err.Error(), "two map waves") {
 		t.Errorf("one map wave: error %v", err)
 	}
 }
 
 // A ninth coefficient weighs the complexity of the reduces (17.8).
 func TestCrespGeneral(t *testing.T) {
-	linear, err := Cresp{Beta: crespBeta}.Time(64, 16, 8)
+	linear, err := crespCost{Beta: crespBeta}.Time(64, 16, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := Cresp{Beta: append(crespBeta[:8:8], 2), G: func(x float64) float64 { return x * x }}
+	c := crespCost{Beta: append(crespBeta[:8:8], 2), G: func(x float64) float64 { return x * x }}
 	if got, err := c.Time(64, 16, 8); err != nil || !approx.Equal(got, linear+2*64) {
 		t.Errorf("%v, %v, want %v: 2*(M/R)^2 more", got, err, linear+2*64)
 	}
@@ -65,9 +65,9 @@ func TestCrespGeneral(t *testing.T) {
 // One second of deadline more or a unit of money more never gives a worse
 // choice, and no cheaper pair meets the deadline.
 func TestCrespOptimum(t *testing.T) {
-	c := Cresp{Beta: crespBeta}
-	limits := func(deadline float64) CrespLimits {
-		return CrespLimits{PricePerSlotHour: 0.05, MaxMapSlots: 32, MaxReduces: 16, Deadline: &deadline}
+	c := crespCost{Beta: crespBeta}
+	limits := func(deadline float64) crespLimits {
+		return crespLimits{PricePerSlotHour: 0.05, MaxMapSlots: 32, MaxReduces: 16, Deadline: &deadline}
 	}
 	last := math.Inf(1)
 	for deadline := 20.0; deadline < 60; deadline++ {
@@ -89,27 +89,27 @@ func TestCrespOptimum(t *testing.T) {
 // the constant 0, time ties too: the fewest slots win.
 func TestCrespOptimumTies(t *testing.T) {
 	budget := 1.0
-	l := CrespLimits{MaxMapSlots: 4, MaxReduces: 4, Budget: &budget}
-	got, err := Cresp{Beta: []float64{5, 0, 0, 0, 0, 0, 0, 0}}.Optimum(64, l)
+	l := crespLimits{MaxMapSlots: 4, MaxReduces: 4, Budget: &budget}
+	got, err := crespCost{Beta: []float64{5, 0, 0, 0, 0, 0, 0, 0}}.Optimum(64, l)
 	if err != nil || got.MapSlots != 1 || got.Reduces != 1 {
-		t.Errorf("%+v, %v, want one slot each", got.CrespPlan, err)
+		t.Errorf("%+v, %v, want one slot each", got.crespPlan, err)
 	}
 }
 
 func TestCrespErrors(t *testing.T) {
-	one, c := 1.0, Cresp{Beta: crespBeta}
+	one, c := 1.0, crespCost{Beta: crespBeta}
 	for _, x := range []struct {
 		want string
-		c    Cresp
+		c    crespCost
 		maps int
-		l    CrespLimits
+		l    crespLimits
 	}{
-		{"want either", c, 64, CrespLimits{MaxMapSlots: 1, MaxReduces: 1}},
-		{"want either", c, 64, CrespLimits{MaxMapSlots: 1, MaxReduces: 1, Deadline: &one, Budget: &one}},
-		{"beta: 7 coefficients", Cresp{Beta: crespBeta[:7]}, 64, CrespLimits{MaxMapSlots: 1, MaxReduces: 1, Budget: &one}},
-		{"beta[0]: -1", Cresp{Beta: append([]float64{-1}, crespBeta[1:]...)}, 64, CrespLimits{MaxMapSlots: 1, MaxReduces: 1, Budget: &one}},
-		{"R_max: 1099511627776", c, 1 << 40, CrespLimits{MaxMapSlots: 1 << 40, MaxReduces: 1 << 40, Budget: &one}},
-		{"m_max: 0", c, 64, CrespLimits{MaxReduces: 1, Budget: &one}},
+		{"want either", c, 64, crespLimits{MaxMapSlots: 1, MaxReduces: 1}},
+		{"want either", c, 64, crespLimits{MaxMapSlots: 1, MaxReduces: 1, Deadline: &one, Budget: &one}},
+		{"beta: 7 coefficients", crespCost{Beta: crespBeta[:7]}, 64, crespLimits{MaxMapSlots: 1, MaxReduces: 1, Budget: &one}},
+		{"beta[0]: -1", crespCost{Beta: append([]float64{-1}, crespBeta[1:]...)}, 64, crespLimits{MaxMapSlots: 1, MaxReduces: 1, Budget: &one}},
+		{"R_max: 1099511627776", c, 1 << 40, crespLimits{MaxMapSlots: 1 << 40, MaxReduces: 1 << 40, Budget: &one}},
+		{"m_max: 0", c, 64, crespLimits{MaxReduces: 1, Budget: &one}},
 	} {
 		if _, err := x.c.Optimum(x.maps, x.l); err == nil || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("error %v, want one with %q", err, x.want)
@@ -123,8 +123,8 @@ func TestCrespErrors(t *testing.T) {
 func TestCrespOptimumLargest(t *testing.T) {
 	start := time.Now()
 	deadline := 1e9
-	l := CrespLimits{PricePerSlotHour: 1, MaxMapSlots: 1 << 12, MaxReduces: 1 << 12, Deadline: &deadline}
-	if _, err := (Cresp{Beta: crespBeta}).Optimum(1<<20, l); err != nil {
+	l := crespLimits{PricePerSlotHour: 1, MaxMapSlots: 1 << 12, MaxReduces: 1 << 12, Deadline: &deadline}
+	if _, err := (crespCost{Beta: crespBeta}).Optimum(1<<20, l); err != nil {
 		t.Fatal(err)
 	}
 	if took := time.Since(start); took > vectortest.Patience {

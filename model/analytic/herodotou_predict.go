@@ -20,19 +20,19 @@ var herodotouModel = Model{
 		var h herodotouPredictor
 		err := k.read(herodotouFile, func(data []byte) error {
 			s := struct {
-				HerodotouStatistics `input:"partial"`
+				herodotouStatistics `input:"partial"`
 			}{unknownStatistics()}
 			err := input.Decode(data, &s)
-			h.statistics = &s.HerodotouStatistics
+			h.statistics = &s.herodotouStatistics
 			return err
 		})
 		return h, err
 	},
 }
 
-// HerodotouStatistics are the data and cost statistics of one job; its
+// herodotouStatistics are the data and cost statistics of one job; its
 // configuration and the cluster are the question's.
-type HerodotouStatistics struct {
+type herodotouStatistics struct {
 	UseCombine   bool `json:"pUseCombine,omitzero"`
 	InCompressed bool `json:"pIsInCompressed,omitzero"`
 	taskplan.Data
@@ -40,9 +40,9 @@ type HerodotouStatistics struct {
 }
 
 // unknownStatistics state nothing.
-func unknownStatistics() HerodotouStatistics {
+func unknownStatistics() herodotouStatistics {
 	nan := math.NaN()
-	s := HerodotouStatistics{}
+	s := herodotouStatistics{}
 	d, c := &s.Data, &s.Cost
 	for _, v := range []*float64{
 		&d.InputPairWidth, &d.RecsPerGroup, &d.MapSizeSel, &d.MapRecsSel, &d.ReduceSizeSel, &d.ReduceRecsSel,
@@ -59,7 +59,7 @@ func unknownStatistics() HerodotouStatistics {
 // herodotouPredictor plays the tasks of the phase equations out in waves. It is
 // bounded by the report's own fractions of waves (94) and by whole waves without
 // overlap.
-type herodotouPredictor struct{ statistics *HerodotouStatistics }
+type herodotouPredictor struct{ statistics *herodotouStatistics }
 
 func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	j, g, err := oneJob(&q)
@@ -78,7 +78,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, err
 	}
 	o := HerodotouOptions{Mode: Corrected}
-	wave, err := job.Waves([]SplitGroup{{job.SplitSize, job.Mappers}}, slowstart, o)
+	wave, err := job.waves([]splitGroup{{job.SplitSize, job.Mappers}}, slowstart, o)
 	if err != nil {
 		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
@@ -114,7 +114,7 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *grounds) (H
 			return Herodotou{}, err
 		}
 		c = p.Conf
-		s = &HerodotouStatistics{p.Combiner, p.InCompressed, p.Data, p.Cost}
+		s = &herodotouStatistics{p.Combiner, p.InCompressed, p.Data, p.Cost}
 		s.HDFSRead, s.HDFSWrite = s.HDFSRead+p.ReadCPU, s.HDFSWrite+p.WriteCPU
 		s.LocalRead, s.LocalWrite = s.LocalRead+p.LocalReadCPU, s.LocalWrite+p.LocalWriteCPU
 	}
@@ -126,7 +126,7 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *grounds) (H
 
 // job joins the statistics with the question's configuration and slots; the
 // equations want nothing of the cluster but the slots in all.
-func (s *HerodotouStatistics) job(j *workload.Job, g *grounds, c taskplan.Conf) Herodotou {
+func (s *herodotouStatistics) job(j *workload.Job, g *grounds, c taskplan.Conf) Herodotou {
 	return Herodotou{
 		HerodotouConf: HerodotouConf{
 			Nodes: 1, MapsPerNode: g.maps, ReducesPerNode: g.reduces,

@@ -333,11 +333,11 @@ func (h *Herodotou) reduce(s HerodotouShuffle, o HerodotouOptions) (HerodotouRed
 	return r, nil
 }
 
-// CombineScale carries a combiner's selectivity from n0 records per call to n:
+// combineScale carries a combiner's selectivity from n0 records per call to n:
 // the share that survives falls with the logarithm of the records combined at
 // once (Starfish, MapProfileOracle.java). It never falls below least, the share
 // that the known number of distinct keys leaves (0: not known).
-func CombineScale(sel, n0, n, least float64) (float64, error) {
+func combineScale(sel, n0, n, least float64) (float64, error) {
 	var c input.Check
 	c.AtLeast("sel", sel, 0)
 	c.AtLeast("n0", n0, 0)
@@ -364,7 +364,7 @@ type combineAnswer struct {
 }
 
 func (q combineQuestion) answer() (combineAnswer, error) {
-	sel, err := CombineScale(q.Sel, q.N0, q.N, q.Least)
+	sel, err := combineScale(q.Sel, q.N0, q.N, q.Least)
 	return combineAnswer{sel}, err
 }
 

@@ -409,16 +409,16 @@ func TestCombineCounts(t *testing.T) {
 }
 
 func TestCombineScaleLeast(t *testing.T) {
-	got, err := CombineScale(0.4, 1000, 100000, 0.3)
+	got, err := combineScale(0.4, 1000, 100000, 0.3)
 	if err != nil || got != 0.3 {
 		t.Errorf("%v, %v, want 0.3: the known keys win", got, err)
 	}
 	for _, c := range []struct{ n0, n float64 }{{1, 100}, {100, 1}, {0, 0}} {
-		if got, err := CombineScale(0.4, c.n0, c.n, 0); err != nil || got != 1 {
+		if got, err := combineScale(0.4, c.n0, c.n, 0); err != nil || got != 1 {
 			t.Errorf("from %v to %v records: %v, %v, want 1", c.n0, c.n, got, err)
 		}
 	}
-	if _, err := CombineScale(-0.4, 1000, 1000, 0); err == nil || !strings.Contains(err.Error(), "sel") {
+	if _, err := combineScale(-0.4, 1000, 1000, 0); err == nil || !strings.Contains(err.Error(), "sel") {
 		t.Errorf("negative selectivity: error %v", err)
 	}
 }

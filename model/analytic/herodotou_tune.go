@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// SplitGroup is some splits of one size, bytes.
-type SplitGroup struct {
+// splitGroup is some splits of one size, bytes.
+type splitGroup struct {
 	Size  float64
 	Count int
 }
@@ -19,12 +19,12 @@ type SplitGroup struct {
 // sizes.
 const maxSplits = 1 << 24
 
-// Waves answers the what-if question of a profile on other input or another
+// waves answers the what-if question of a profile on other input or another
 // configuration: the phase model for each distinct split size gives a virtual
 // profile, whose tasks Waves plays out (Starfish). SplitSize and Mappers are
 // taken from the splits. Reduces see the average map. It holds while the data
 // distribution and the node type stay what they were when the profile was taken.
-func (h Herodotou) Waves(splits []SplitGroup, slowstart float64, o HerodotouOptions) (WaveJob, error) {
+func (h Herodotou) waves(splits []splitGroup, slowstart float64, o HerodotouOptions) (WaveJob, error) {
 	var c input.Check
 	maps, bytes := 0, 0.0
 	for i, s := range splits {
@@ -167,7 +167,7 @@ func (h Herodotou) tuneSide(space []SearchParam, side []tunable, seed workload.S
 		}
 		return job
 	}
-	found, err := Search(dims, seed, func(at []float64) float64 {
+	found, err := recursiveRandomSearch(dims, seed, func(at []float64) float64 {
 		job := with(at)
 		p, err := job.Phases(HerodotouOptions{Mode: Corrected})
 		if err != nil || job.SortMB*mib > job.TaskMem {

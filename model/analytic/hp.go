@@ -25,30 +25,30 @@ func scalingLine(x, y []float64) (fit.Line, error) {
 	return r.Line, err
 }
 
-// Scaling is one duration as a function of the intermediate data per reduce
+// scaling is one duration as a function of the intermediate data per reduce
 // task: C0 + C1*D, and its value at the data asked for.
-type Scaling struct {
+type scaling struct {
 	C0         float64 `json:"C0"`
 	C1         float64 `json:"C1"`
 	Prediction float64 `json:"prediction"`
 }
 
-// HPScale fits a duration to the intermediate data per reduce task of runs with
+// hpScale fits a duration to the intermediate data per reduce task of runs with
 // the same number of reduces (HP model; Verma et al., Middleware 2011, section
 // 3). Data in any one unit, durations in seconds.
-func HPScale(data, durations []float64, query float64) (Scaling, error) {
+func hpScale(data, durations []float64, query float64) (scaling, error) {
 	var c input.Check
 	c.List("data", data, 2, 0)
 	c.List("duration", durations, 2, 0)
 	c.AtLeast("query", query, 0)
 	if err := c.Err(); err != nil {
-		return Scaling{}, err
+		return scaling{}, err
 	}
 	l, err := scalingLine(data, durations)
 	if err != nil {
-		return Scaling{}, err
+		return scaling{}, err
 	}
-	return Scaling{l.A, l.B, l.At(query)}, nil
+	return scaling{l.A, l.B, l.At(query)}, nil
 }
 
 // HPRun is one measured run of a job: its profile, with the intermediate data
@@ -105,7 +105,7 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 		for i := range runs {
 			x[i], y[i] = runs[i].Data, *d.of(&runs[i].Profile)
 		}
-		s, err := HPScale(x, y, data)
+		s, err := hpScale(x, y, data)
 		if err != nil {
 			return AriaProfile{}, fmt.Errorf("%s: %w", d.name, err)
 		}
@@ -178,4 +178,4 @@ type hpQuestion struct {
 	Query     float64   `json:"query_gb"`
 }
 
-func (q hpQuestion) answer() (Scaling, error) { return HPScale(q.Data, q.Durations, q.Query) }
+func (q hpQuestion) answer() (scaling, error) { return hpScale(q.Data, q.Durations, q.Query) }

@@ -46,14 +46,14 @@ func TestHPProfile(t *testing.T) {
 
 // From five runs on, one bad run does not move the line.
 func TestHPScaleRobust(t *testing.T) {
-	s, err := HPScale([]float64{1, 2, 3, 4, 5, 6}, []float64{5, 8, 11, 140, 17, 20}, 10)
+	s, err := hpScale([]float64{1, 2, 3, 4, 5, 6}, []float64{5, 8, 11, 140, 17, 20}, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !approx.Within(s.Prediction, 32, 1e-6) {
 		t.Errorf("%v at 10, want 32", s.Prediction)
 	}
-	four, err := HPScale([]float64{1, 2, 3, 4}, []float64{5, 8, 11, 140}, 10)
+	four, err := hpScale([]float64{1, 2, 3, 4}, []float64{5, 8, 11, 140}, 10)
 	if err != nil || approx.Within(four.Prediction, 32, 0.1) {
 		t.Errorf("four runs: %v, %v, want least squares", four.Prediction, err)
 	}
@@ -85,11 +85,11 @@ func TestHPErrors(t *testing.T) {
 
 func TestRelative(t *testing.T) {
 	source, target := []float64{10, 20, 30, 40, 50, 60}, []float64{6, 11, 16, 210, 26, 31}
-	robust, err := Relative(source, target, 100, "bisquare")
+	robust, err := relative(source, target, 100, "bisquare")
 	if err != nil || !approx.Within(robust.Prediction, 51, 1e-6) {
 		t.Errorf("%v, %v, want 51 beside one bad benchmark", robust.Prediction, err)
 	}
-	if _, err := Relative(source, target, 100, "tree"); err == nil || !strings.Contains(err.Error(), "weight") {
+	if _, err := relative(source, target, 100, "tree"); err == nil || !strings.Contains(err.Error(), "weight") {
 		t.Errorf("unknown weight: error %v", err)
 	}
 }

@@ -14,18 +14,18 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// IHPHistory predicts the durations of a job's stages from earlier runs, and is
+// ihpHistory predicts the durations of a job's stages from earlier runs, and is
 // told nothing else of it. That they hold on other numbers of slots too, the
 // first shuffle is what follows the last map (the part that covers the maps is
 // made of their waves), and data and reduces are counted by map slot: twice the
 // nodes with twice of both do the same on each node.
-type IHPHistory struct {
+type ihpHistory struct {
 	mapAvg, mapMax         float64 // seconds, mean over the runs
 	stretch                float64 // mean time of their map stage over that of the bounds: what heartbeats leave idle
 	outside                float64 // seconds of a run that the stages do not cover
-	firstAvg, firstMax     IHPRegression
-	shuffleAvg, shuffleMax IHPRegression
-	reduceAvg, reduceMax   IHPRegression
+	firstAvg, firstMax     ihpRegression
+	shuffleAvg, shuffleMax ihpRegression
+	reduceAvg, reduceMax   ihpRegression
 
 	// short is the quantile 0.95 of by which part of its prediction a run took
 	// longer, over the runs that others surround, each left out in turn; NaN where
@@ -37,8 +37,8 @@ type IHPHistory struct {
 // quantile.
 const fewTried = 20
 
-func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
-	h := &IHPHistory{}
+func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
+	h := &ihpHistory{}
 	var kept []RecordedRun
 	alike := true // in their number of reduces, which then tells nothing
 	for _, r := range runs {
@@ -49,7 +49,7 @@ func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 	}
 	h.average(kept)
 	for _, d := range []struct {
-		to *IHPRegression
+		to *ihpRegression
 		of func(*AriaProfile) float64
 	}{
 		{&h.firstAvg, func(p *AriaProfile) float64 { return p.FirstShuffleAvg }},
@@ -59,13 +59,13 @@ func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 		{&h.reduceAvg, func(p *AriaProfile) float64 { return p.ReduceAvg }},
 		{&h.reduceMax, func(p *AriaProfile) float64 { return p.ReduceMax }},
 	} {
-		rows := make([]IHPRun, len(kept))
+		rows := make([]ihpRun, len(kept))
 		for i := range kept {
 			slots := float64(kept[i].MapSlots)
-			rows[i] = IHPRun{Data: kept[i].Data / slots, Reduces: float64(kept[i].Profile.Reduces) / slots, Duration: d.of(&kept[i].Profile)}
+			rows[i] = ihpRun{Data: kept[i].Data / slots, Reduces: float64(kept[i].Profile.Reduces) / slots, Duration: d.of(&kept[i].Profile)}
 		}
 		var err error
-		*d.to, err = FitIHP(rows, fit.LocalOptions{Intercept: !alike, Scale: "zscore"})
+		*d.to, err = fitIHP(rows, fit.LocalOptions{Intercept: !alike, Scale: "zscore"})
 		if errors.Is(err, fit.ErrSingular) {
 			data, reduces := map[float64]bool{}, map[float64]bool{}
 			for _, r := range rows {
@@ -96,7 +96,7 @@ func newIHPHistory(runs []RecordedRun) (*IHPHistory, error) {
 }
 
 // average takes what is the mean of the runs.
-func (h *IHPHistory) average(runs []RecordedRun) {
+func (h *ihpHistory) average(runs []RecordedRun) {
 	h.mapAvg, h.mapMax, h.outside, h.stretch = 0, 0, 0, 0
 	n := float64(len(runs))
 	for i := range runs {
@@ -111,9 +111,9 @@ func (h *IHPHistory) average(runs []RecordedRun) {
 
 // without is the history without one of its runs, but for the bandwidths, which
 // were chosen with it.
-func (h *IHPHistory) without(run int, runs []RecordedRun) *IHPHistory {
+func (h *ihpHistory) without(run int, runs []RecordedRun) *ihpHistory {
 	rest := *h
-	for _, r := range []*IHPRegression{&rest.firstAvg, &rest.firstMax, &rest.shuffleAvg, &rest.shuffleMax, &rest.reduceAvg, &rest.reduceMax} {
+	for _, r := range []*ihpRegression{&rest.firstAvg, &rest.firstMax, &rest.shuffleAvg, &rest.shuffleMax, &rest.reduceAvg, &rest.reduceMax} {
 		r.x = slices.Delete(slices.Clone(r.x), run, run+1)
 		r.y = slices.Delete(slices.Clone(r.y), run, run+1)
 	}
@@ -122,7 +122,7 @@ func (h *IHPHistory) without(run int, runs []RecordedRun) *IHPHistory {
 }
 
 // time predicts the time of a run.
-func (h *IHPHistory) time(r *RecordedRun) (float64, error) {
+func (h *ihpHistory) time(r *RecordedRun) (float64, error) {
 	j, err := h.job(r.Profile.Maps, r.MapSlots, r.Profile.Reduces, r.ReduceSlots, r.Data)
 	if err != nil {
 		return 0, err
@@ -132,8 +132,8 @@ func (h *IHPHistory) time(r *RecordedRun) (float64, error) {
 }
 
 // job is a job of so many tasks on so many slots, by the durations of the runs.
-func (h *IHPHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64) (IHPJob, error) {
-	j := IHPJob{
+func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64) (ihpJob, error) {
+	j := ihpJob{
 		Maps: maps, MapSlots: min(mapSlots, maps), Reduces: reduces, ReduceSlots: min(reduceSlots, reduces),
 		MapAvg: h.mapAvg, MapMax: h.mapMax,
 	}
@@ -142,7 +142,7 @@ func (h *IHPHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64)
 		return j, nil
 	}
 	for _, d := range []struct {
-		of *IHPRegression
+		of *ihpRegression
 		to *float64
 	}{
 		{&h.firstAvg, &j.Shuffle1Avg}, {&h.firstMax, &j.Shuffle1Max},
@@ -164,7 +164,7 @@ func (h *IHPHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64)
 
 // cover makes a first shuffle that counts from the last map one that covers all
 // map waves but the first, of a map stage so much longer than its bounds.
-func (j *IHPJob) cover(stretch float64) {
+func (j *ihpJob) cover(stretch float64) {
 	low, up := stageBounds(float64(j.Maps), float64(j.MapSlots), j.MapAvg, j.MapMax)
 	j.Shuffle1Avg += math.Max(0, float64(stretch*low)-j.MapAvg)
 	j.Shuffle1Max += math.Max(0, float64(stretch*up)-j.MapMax)
@@ -189,7 +189,7 @@ var ihpModel = Model{
 // those of the question, with the first shuffle stretched over the map waves
 // that it waits for.
 type ihpPredictor struct {
-	history *IHPHistory
+	history *ihpHistory
 	lacking string // why runs made no history
 }
 
@@ -209,7 +209,7 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, err
 	}
 	p = p.scaled(g.slowest)
-	i := IHPJob{
+	i := ihpJob{
 		Maps: p.Maps, MapSlots: min(g.maps, p.Maps), Reduces: p.Reduces, ReduceSlots: min(g.reduces, p.Reduces),
 		MapAvg: p.MapAvg, MapMax: p.MapMax, Shuffle1Avg: p.FirstShuffleAvg, Shuffle1Max: p.FirstShuffleMax,
 		Shuffle2Avg: p.ShuffleAvg, Shuffle2Max: p.ShuffleMax, ReduceAvg: p.ReduceAvg, ReduceMax: p.ReduceMax,
@@ -253,7 +253,7 @@ func (h ihpPredictor) learnt(q *model.WhatIf, j *workload.Job, g *grounds) (mode
 }
 
 // ihpAnswer bounds a job, and adds so many seconds that its stages do not cover.
-func ihpAnswer(j *workload.Job, g *grounds, i IHPJob, outside float64) (model.Prediction, error) {
+func ihpAnswer(j *workload.Job, g *grounds, i ihpJob, outside float64) (model.Prediction, error) {
 	b, err := i.Bounds()
 	if err != nil {
 		return model.Prediction{}, err

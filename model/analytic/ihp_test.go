@@ -12,8 +12,8 @@ import (
 )
 
 // The shape of the paper's Fig. 3.
-func ihpJob() IHPJob {
-	return IHPJob{
+func khanJob() ihpJob {
+	return ihpJob{
 		Maps: 80, MapSlots: 16, Reduces: 32, ReduceSlots: 16, MapAvg: 12, MapMax: 15,
 		Shuffle1Avg: 50, Shuffle1Max: 58, Shuffle2Avg: 20, Shuffle2Max: 24, ReduceAvg: 8, ReduceMax: 11,
 	}
@@ -22,11 +22,11 @@ func ihpJob() IHPJob {
 // Counts by wave that follow from the slots are those of the vector, which gives
 // them.
 func TestIHPCounts(t *testing.T) {
-	b, err := ihpJob().Bounds()
+	b, err := khanJob().Bounds()
 	if err != nil || b.Low != 98 || b.Up != 119 || b.Avg != 108.5 {
 		t.Errorf("%v to %v, mean %v, %v, want 98, 119, 108.5", b.Low, b.Up, b.Avg, err)
 	}
-	j := ihpJob()
+	j := khanJob()
 	wrong := 40
 	j.ShuffleWave1 = &wrong
 	if _, err := j.Bounds(); err == nil || !strings.Contains(err.Error(), "N_sh_w1: 40") {
@@ -36,7 +36,7 @@ func TestIHPCounts(t *testing.T) {
 
 // With one wave the shuffle of later waves may be missing; with more it may not.
 func TestIHPMissing(t *testing.T) {
-	j := ihpJob()
+	j := khanJob()
 	j.Shuffle2Avg, j.Shuffle2Max = math.NaN(), math.NaN()
 	if _, err := j.Bounds(); err == nil || !strings.Contains(err.Error(), "T_sh_w2_avg: missing") {
 		t.Errorf("two waves: error %v", err)
@@ -54,7 +54,7 @@ func TestIHPMissing(t *testing.T) {
 // Slots found for a deadline meet it by the lower bound under their own counts.
 func TestIHPProvision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		j := ihpJob()
+		j := khanJob()
 		j.Maps, j.Reduces = rapid.IntRange(1, 500).Draw(t, "maps"), rapid.IntRange(0, 200).Draw(t, "reduces")
 		deadline := rapid.Float64Range(10, 3000).Draw(t, "deadline")
 		maps, reduces, err := j.Provision(deadline)
@@ -77,8 +77,8 @@ func TestIHPProvision(t *testing.T) {
 }
 
 // ihpAt fits and asks once.
-func ihpAt(runs []IHPRun, data, reduces float64, o fit.LocalOptions) (duration, bandwidth float64, err error) {
-	r, err := FitIHP(runs, o)
+func ihpAt(runs []ihpRun, data, reduces float64, o fit.LocalOptions) (duration, bandwidth float64, err error) {
+	r, err := fitIHP(runs, o)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -86,10 +86,10 @@ func ihpAt(runs []IHPRun, data, reduces float64, o fit.LocalOptions) (duration, 
 }
 
 func TestIHPRegression(t *testing.T) {
-	var runs []IHPRun
+	var runs []ihpRun
 	for _, d := range []float64{5, 10, 15, 20, 25, 30} {
 		for _, r := range []float64{20, 40, 80} {
-			runs = append(runs, IHPRun{Data: d, Reduces: r, Duration: 60 + 4*d - 0.5*r})
+			runs = append(runs, ihpRun{Data: d, Reduces: r, Duration: 60 + 4*d - 0.5*r})
 		}
 	}
 	o := fit.LocalOptions{Intercept: true, Scale: "zscore"}
@@ -108,11 +108,11 @@ func TestIHPRegression(t *testing.T) {
 // Runs in two tight clusters predict one another with a narrow bandwidth that
 // knows nothing between them; there a wider one must serve.
 func TestIHPRegressionWidens(t *testing.T) {
-	var runs []IHPRun
+	var runs []ihpRun
 	for _, c := range []float64{0, 1000} {
 		for i := range 8 {
 			d, r := c+float64(i%3), c+float64(i/3)
-			runs = append(runs, IHPRun{Data: d, Reduces: r, Duration: 10 + d*d/1000 + r})
+			runs = append(runs, ihpRun{Data: d, Reduces: r, Duration: 10 + d*d/1000 + r})
 		}
 	}
 	o := fit.LocalOptions{Intercept: true, Scale: "none"}
@@ -127,7 +127,7 @@ func TestIHPRegressionWidens(t *testing.T) {
 }
 
 func TestIHPStagesErrors(t *testing.T) {
-	j := IHPStageJob{
+	j := ihpStageJob{
 		MapIn: 64, MapSel: 1, MapAvg: 12, Maps: 80, MapSlots: 16, Reduces: 32, ReduceSlots: 16,
 		ShuffleAvg: math.NaN(), Shuffle1Avg: 50, ShuffleWave1: 16, Shuffle2Avg: 20, ShuffleWave2: 16,
 		ReduceIn: 160, ReduceSel: 0.5, ReduceAvg: 8,

@@ -50,9 +50,9 @@ func TestPredictions(t *testing.T) {
 	statistics := DefaultPhases()
 	known := map[string]model.Predictor{
 		"zhang":     zhangPredictor{ptr(fittedPlatform())},
-		"herodotou": herodotouPredictor{&HerodotouStatistics{Data: statistics.Data, Cost: statistics.Cost}},
+		"herodotou": herodotouPredictor{&herodotouStatistics{Data: statistics.Data, Cost: statistics.Cost}},
 		"hp":        hpPredictor{hpRuns(1<<26, 3<<26)},
-		"cresp":     crespPredictor{model: &Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
+		"cresp":     crespPredictor{model: &crespCost{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
 		"aria":      ariaPredictor{}, "ihp": ihpPredictor{}, "waves": wavesPredictor{},
 	}
 	for _, test := range []struct {
@@ -132,7 +132,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := HerodotouStatistics{Data: planner.Data, Cost: planner.Cost}
+	s := herodotouStatistics{Data: planner.Data, Cost: planner.Cost}
 	s.HDFSRead, s.HDFSWrite = s.HDFSRead+2, s.HDFSWrite+3
 	told, err := herodotouPredictor{&s}.Predict(q)
 	if err != nil {
@@ -171,7 +171,7 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		{ihpPredictor{}, two, "one job only"},
 		{hpPredictor{}, func(*model.WhatIf) {}, "wants two or more recorded runs"},
 		{crespPredictor{}, func(*model.WhatIf) {}, "wants coefficients"},
-		{crespPredictor{model: &Cresp{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
+		{crespPredictor{model: &crespCost{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
 		{zhangPredictor{}, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
 		{zhangPredictor{ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
 		{zhangPredictor{ptr(fittedPlatform())}, func(q *model.WhatIf) {
@@ -179,7 +179,7 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
 		}, "a combiner is not in the model"},
 		{herodotouPredictor{}, func(*model.WhatIf) {}, "wants data and cost statistics"},
-		{herodotouPredictor{&HerodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
+		{herodotouPredictor{&herodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Until = time.Second }, "cut"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Jobs = nil }, "no jobs"},
@@ -428,8 +428,8 @@ func BenchmarkThousandPredictions(b *testing.B) {
 	}
 	known := []model.Predictor{
 		ariaPredictor{}, wavesPredictor{}, hpPredictor{hpRuns(1<<26, 3<<26)}, ihpPredictor{history: history},
-		zhangPredictor{ptr(fittedPlatform())}, herodotouPredictor{&HerodotouStatistics{Data: h.Data, Cost: h.Cost}},
-		crespPredictor{model: &Cresp{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
+		zhangPredictor{ptr(fittedPlatform())}, herodotouPredictor{&herodotouStatistics{Data: h.Data, Cost: h.Cost}},
+		crespPredictor{model: &crespCost{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
 	}
 	q := exampleJob()
 	j := &q.Jobs[0]

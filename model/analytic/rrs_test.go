@@ -15,7 +15,7 @@ func TestSearchFindsMinimum(t *testing.T) {
 	space := []SearchParam{{Name: "x", Min: -10, Max: 10}, {Name: "y", Min: -10, Max: 10}}
 	bowl := func(at []float64) float64 { return math.Pow(at[0]-3, 2) + 4*math.Pow(at[1]+2, 2) }
 	for seed := range workload.Seed(50) {
-		got, err := Search(space, seed, bowl)
+		got, err := recursiveRandomSearch(space, seed, bowl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestSearchFindsMinimum(t *testing.T) {
 		if limit := int(150*math.Pow(2, 1.2)) + 1; got.Evaluations > limit {
 			t.Errorf("seed %d: %d evaluations, want at most %d", seed, got.Evaluations, limit)
 		}
-		again, err := Search(space, seed, bowl)
+		again, err := recursiveRandomSearch(space, seed, bowl)
 		if err != nil || !reflect.DeepEqual(again, got) {
 			t.Errorf("seed %d: %v, then %v, %v", seed, got, again, err)
 		}
@@ -36,7 +36,7 @@ func TestSearchFindsMinimum(t *testing.T) {
 func TestSearchEnumerates(t *testing.T) {
 	space := []SearchParam{{Name: "a", Min: 0, Max: 1, Whole: true}, {Name: "b", Min: -3, Max: 4, Whole: true}, {Name: "c", Min: 7, Max: 7}}
 	seen := map[[3]float64]int{}
-	got, err := Search(space, 1, func(at []float64) float64 {
+	got, err := recursiveRandomSearch(space, 1, func(at []float64) float64 {
 		seen[[3]float64(at)]++
 		return math.Abs(at[1]-2) - at[0]
 	})
@@ -49,7 +49,7 @@ func TestSearchEnumerates(t *testing.T) {
 // the answer.
 func TestSearchConstraints(t *testing.T) {
 	space := []SearchParam{{Name: "x", Min: 1, Max: 3}, {Name: "n", Min: -5, Max: 500, Whole: true}}
-	got, err := Search(space, 9, func(at []float64) float64 {
+	got, err := recursiveRandomSearch(space, 9, func(at []float64) float64 {
 		if at[0] < 1 || at[0] > 3 || at[1] < -5 || at[1] > 500 || at[1] != math.Trunc(at[1]) {
 			t.Errorf("tried %v", at)
 		}
@@ -64,7 +64,7 @@ func TestSearchConstraints(t *testing.T) {
 	if err != nil || got.At[0] > 1.1 || got.At[1] > 10 {
 		t.Errorf("%+v, %v, want the corner (1, -5)", got, err)
 	}
-	if _, err := Search(space, 9, func([]float64) float64 { return math.Inf(1) }); err == nil {
+	if _, err := recursiveRandomSearch(space, 9, func([]float64) float64 { return math.Inf(1) }); err == nil {
 		t.Error("nothing is allowed: no error")
 	}
 }
@@ -80,7 +80,7 @@ func TestSearchErrors(t *testing.T) {
 		{[]SearchParam{{Name: "x", Min: 0.5, Max: 1, Whole: true}}, "want whole numbers"},
 		{[]SearchParam{{Name: "x", Min: 0, Max: 1e300, Whole: true}}, "want whole numbers"},
 	} {
-		if _, err := Search(c.space, 1, func([]float64) float64 { return 0 }); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := recursiveRandomSearch(c.space, 1, func([]float64) float64 { return 0 }); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: error %v, want one with %q", c.space, err, c.want)
 		}
 	}
@@ -91,7 +91,7 @@ func TestSearchErrors(t *testing.T) {
 		{1, 0.1, 0.99, 0.8, "p: 1"}, {0.99, 0, 0.99, 0.8, "r: 0"}, {0.99, 0.1, math.NaN(), 0.8, "q: missing"},
 		{0.99, 0.1, 0.99, 1e-300, "v: 1e-300: too small"},
 	} {
-		if _, err := RRSSamples(c.p, c.r, c.q, c.v); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := rrsSamples(c.p, c.r, c.q, c.v); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}

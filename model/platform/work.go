@@ -44,8 +44,8 @@ func (w *Work) MB(phase string) float64 {
 	return w.OutMB
 }
 
-// WorkTerm is a part of a phase's time, in proportion to something of its work.
-type WorkTerm struct {
+// workTerm is a part of a phase's time, in proportion to something of its work.
+type workTerm struct {
 	Name string
 	Of   func(*Work) float64
 }
@@ -60,7 +60,7 @@ func (w *Work) merged(v float64) float64 {
 
 // workTerms are what each phase may depend on. Roots stand for the first
 // records of a JVM, which are slow until its compiler has seen them.
-var workTerms = map[string][]WorkTerm{
+var workTerms = map[string][]workTerm{
 	"read": {
 		{"1", one}, {"MB", func(w *Work) float64 { return w.InMB }}, {"records", func(w *Work) float64 { return w.InRecords }},
 	},
@@ -120,11 +120,11 @@ var besides = map[string]func(*Work) float64{
 
 // contended is the terms of a phase that takes so much longer where others are at
 // work.
-func contended(phase string, slower float64) []WorkTerm {
+func contended(phase string, slower float64) []workTerm {
 	terms := slices.Clone(workTerms[phase])
 	for i, t := range terms {
 		if slower > 0 {
-			terms[i] = WorkTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*besides[phase](w))) }}
+			terms[i] = workTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*besides[phase](w))) }}
 		}
 	}
 	return terms
@@ -144,19 +144,19 @@ type WorkRow struct {
 
 // WorkModel is the time of a phase in ms as a sum of terms, none negative.
 type WorkModel struct {
-	Terms []WorkTerm
+	Terms []workTerm
 	B     []float64 // ms per unit of each term
 	BIC   float64
 
 	fetching int // terms that are those of a shuffle's copies; 0: not told apart
 
-	Slowdowns []Slowdown // where other tasks are at work
+	Slowdowns []slowdown // where other tasks are at work
 	Retried   float64    // part of the rows that waited retryMS more than the terms say
 }
 
-// Slowdown is by which part the terms of a phase are larger while other tasks of
+// slowdown is by which part the terms of a phase are larger while other tasks of
 // the node are at work.
-type Slowdown struct {
+type slowdown struct {
 	Phase string
 	By    float64
 }
@@ -253,7 +253,7 @@ func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 		}
 		if by > 0 {
 			m.BIC += fit.Log(float64(len(rows)))
-			m.Slowdowns = []Slowdown{{phase, by}}
+			m.Slowdowns = []slowdown{{phase, by}}
 		}
 		if m.BIC < best.BIC {
 			best = m
@@ -317,7 +317,7 @@ func fitShuffle(fetched, merged []WorkRow, what Estimate) (WorkModel, error) {
 // chooseRetried is chooseTerms for a phase some of whose rows waited for a retry:
 // those that are nearer to the prediction without it. Where it is less than what
 // scatters anyway it is not looked for.
-func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Estimate) (m WorkModel, err error) {
+func chooseRetried(candidates []workTerm, rows []WorkRow, what Estimate) (m WorkModel, err error) {
 	const rounds = 3
 	once, found := slices.Clone(rows), -1.0
 	for range rounds {
@@ -346,12 +346,12 @@ func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Estimate) (m Work
 
 // chooseTerms takes one of the candidates after the other as long as the BIC
 // falls.
-func chooseTerms(candidates []WorkTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
+func chooseTerms(candidates []workTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
 	best := WorkModel{BIC: math.Inf(1)}
 	for {
 		next := best
 		for _, t := range candidates {
-			if slices.ContainsFunc(best.Terms, func(x WorkTerm) bool { return x.Name == t.Name }) {
+			if slices.ContainsFunc(best.Terms, func(x workTerm) bool { return x.Name == t.Name }) {
 				continue
 			}
 			m, err := fitTerms(append(slices.Clone(best.Terms), t), rows, what)
@@ -384,7 +384,7 @@ const (
 
 // fitTerms fits given terms. What is typical of rows is found from the mean on,
 // by leaving out rows that are too far from it.
-func fitTerms(terms []WorkTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
+func fitTerms(terms []workTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
 	m := WorkModel{Terms: terms}
 	of := make([][]float64, len(rows))
 	x, y := make([][]float64, len(rows)), make([]float64, len(rows))

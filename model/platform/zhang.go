@@ -21,9 +21,9 @@ import (
 // Loo, ICPE 2013), in the order of a task's life.
 var Phases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
 
-// PhaseData is one value per phase, in the order of Phases: MB of one
+// phaseData is one value per phase, in the order of Phases: MB of one
 // task.
-type PhaseData struct {
+type phaseData struct {
 	Read    float64 `json:"read"`
 	Collect float64 `json:"collect"`
 	Spill   float64 `json:"spill"`
@@ -97,18 +97,18 @@ func ReadGrid(r io.Reader) ([]GridPoint, error) {
 }
 
 // Data is what one task of the microbenchmark moves in each phase (section 3).
-func (g GridPoint) Data() (PhaseData, error) {
+func (g GridPoint) Data() (phaseData, error) {
 	var c input.Check
 	c.AtLeast("input_mb", g.InputMB, 0)
 	c.AtLeast("map_sel", g.MapSel, 0)
 	c.Count("N_map", g.Maps, 1)
 	c.Count("N_red", g.Reduces, 1)
 	if err := c.Err(); err != nil {
-		return PhaseData{}, err
+		return phaseData{}, err
 	}
 	out := g.InputMB * g.MapSel
 	in := out * float64(g.Maps) / float64(g.Reduces)
-	return PhaseData{Read: g.InputMB, Collect: out, Spill: out, Merge: out, Shuffle: in, Write: in}, nil
+	return phaseData{Read: g.InputMB, Collect: out, Spill: out, Merge: out, Shuffle: in, Write: in}, nil
 }
 
 // PhaseRow is one measurement of a phase.

@@ -19,7 +19,7 @@ type ReduceTask struct {
 
 // NewReduce is a reduce of a job of so many maps before its first fetch.
 func (p *Planner) NewReduce(maps int) *ReduceTask {
-	return &ReduceTask{Shuffle: p.Conf.NewShuffle(maps), plan: p}
+	return &ReduceTask{Shuffle: p.Conf.newShuffle(maps), plan: p}
 }
 
 // Fetch is copying one map output: into memory, where it is decompressed, or to
@@ -46,7 +46,7 @@ type BackgroundMerge struct {
 
 // MergeInMemory begins the merge in memory if one is due, else it returns nil.
 func (r *ReduceTask) MergeInMemory() *BackgroundMerge {
-	if inputs := r.InMemMerge(); inputs != nil {
+	if inputs := r.inMemMerge(); inputs != nil {
 		return r.mergeInMemory(inputs)
 	}
 	return nil
@@ -66,7 +66,7 @@ func (r *ReduceTask) mergeInMemory(inputs []Segment) *BackgroundMerge {
 
 // MergeOnDisk begins the merge on disk if one is due, else it returns nil.
 func (r *ReduceTask) MergeOnDisk() *BackgroundMerge {
-	inputs := r.OnDiskMerge()
+	inputs := r.onDiskMerge()
 	if inputs == nil {
 		return nil
 	}
@@ -105,7 +105,7 @@ type ReducePlan struct {
 func (r *ReduceTask) Finish() ReducePlan {
 	p := r.plan
 	joined := func(inputs []Segment) Segment { return p.joined(inputs, 1) }
-	sort := r.Sort(joined)
+	sort := r.sort(joined)
 	plan := ReducePlan{ShuffleCounts: r.ShuffleCounts}
 	if sort.Evict {
 		file := joined(sort.Evicted)

@@ -45,8 +45,8 @@ const (
 	stalledPart = 0.75 // of the copiers
 )
 
-// NewShuffle is a reduce of a job of so many maps before its first fetch.
-func (c *Conf) NewShuffle(maps int) Shuffle {
+// newShuffle is a reduce of a job of so many maps before its first fetch.
+func (c *Conf) newShuffle(maps int) Shuffle {
 	// The framework computes in single precision.
 	heap := float32(min(c.ReduceHeap, math.MaxInt32))
 	limit := math.Floor(float64(heap * float32(c.ShuffleInBuf)))
@@ -123,10 +123,10 @@ func (s *Shuffle) store(file Segment) {
 	s.disk = slices.Insert(s.disk, i, file)
 }
 
-// InMemMerge begins the merge of everything that is in memory, if one is due
+// inMemMerge begins the merge of everything that is in memory, if one is due
 // (ShuffleRamManager.waitForDataToMerge), and returns its inputs. The caller
 // frees each of them as it is used up, and ends with InMemMerged.
-func (s *Shuffle) InMemMerge() []Segment {
+func (s *Shuffle) inMemMerge() []Segment {
 	full := float32(s.full)/float32(s.limit) >= s.mergeAt && s.closed >= 2
 	many := s.mergeCount > 0 && s.closed >= s.mergeCount
 	last := s.fetched > 0 && s.Missing() > 0 && s.stalled >= s.Missing()
@@ -159,9 +159,9 @@ func (s *Shuffle) InMemMerged(file Segment) {
 	s.store(file)
 }
 
-// OnDiskMerge begins the merge of the smallest files, if 2F-1 are on disk
+// onDiskMerge begins the merge of the smallest files, if 2F-1 are on disk
 // (ReduceCopier.LocalFSMerger), and returns its inputs.
-func (s *Shuffle) OnDiskMerge() []Segment {
+func (s *Shuffle) onDiskMerge() []Segment {
 	if s.onDiskMerging || s.over || len(s.disk) < 2*s.factor-1 {
 		return nil
 	}
@@ -189,8 +189,8 @@ func (s *Shuffle) Done() bool { return s.over && !s.inMemMerging && !s.onDiskMer
 // Missing is the number of outputs not fetched yet.
 func (s *Shuffle) Missing() int { return s.maps - s.fetched }
 
-// Sort is what is left to merge after the shuffle.
-type Sort struct {
+// sortPlan is what is left to merge after the shuffle.
+type sortPlan struct {
 	Evicted  []Segment   // from memory into one file, if Evict
 	Evict    bool        // else they join the first pass
 	Passes   [][]Segment // each writes a file
@@ -199,11 +199,11 @@ type Sort struct {
 	Retained []Segment   // outputs that the reduce reads from memory
 }
 
-// Sort plans the sort phase (ReduceCopier.createKVIterator): what exceeds
+// sort plans the sort phase (ReduceCopier.createKVIterator): what exceeds
 // mapred.job.reduce.input.buffer.percent leaves memory, then the files are
 // merged until one pass is left for the reduce. merged sums up what is merged.
-func (s *Shuffle) Sort(merged func([]Segment) Segment) Sort {
-	var out Sort
+func (s *Shuffle) sort(merged func([]Segment) Segment) sortPlan {
+	var out sortPlan
 	full := total(s.memory).Raw
 	n := 0
 	for ; full > s.retain && n < len(s.memory); n++ {
