@@ -253,7 +253,7 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 	var run smallRun
 	var launch, first []float64
 	bodyTimes := map[string][]float64{} // bodies by type and size
-	var n [3]float64                   // records into the functions, millions
+	var n [3]float64                    // records into the functions, millions
 	for _, r := range measured.Records(t, "platform-0.20.2/app-tasks.csv", ",") {
 		if r["app"] != app {
 			continue
