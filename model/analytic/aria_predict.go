@@ -21,7 +21,7 @@ var ariaModel = Model{
 type ariaPredictor struct{}
 
 func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
-	g, err := groundsOf(&q)
+	g, err := capacityOf(&q)
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -46,7 +46,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		submit := j.Submit.Seconds()
-		own, err := g.aria(&q, j)
+		own, err := g.ariaProfile(&q, j)
 		if err != nil {
 			return model.Prediction{}, err
 		}
@@ -54,7 +54,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 			spread(i)
 			pool, slow, began, first = AriaProfile{}, AriaProfile{}, submit, i
 		}
-		near, far := farthest(&j.Maps)
+		near, far := localityFactors(&j.Maps)
 		fastest, slowest := own.scaled(g.fastest), own.scaled(g.slowest)
 		fastest.MapAvg, fastest.MapMax = fastest.MapAvg*near, fastest.MapMax*near
 		slowest.MapAvg, slowest.MapMax = slowest.MapAvg*far, slowest.MapMax*far
@@ -73,7 +73,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 			return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 		}
 		end = submit + most.Up
-		o := g.job(j, &own, (least.MapLow+most.MapUp)/2, least.Low, (least.Low+most.Up)/2, most.Up)
+		o := g.outcome(j, &own, jobTimes{(least.MapLow + most.MapUp) / 2, least.Low, (least.Low + most.Up) / 2, most.Up})
 		p.Jobs = append(p.Jobs, o)
 		p.Low = max(p.Low, o.Submit+o.Low, workload.Seconds(began+together.MapLow))
 		p.High = workload.Seconds(end)
@@ -86,7 +86,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 
 // boundsOn bounds the profile on the slots; without maps there is nothing to
 // wait for.
-func (p AriaProfile) boundsOn(g *grounds) (AriaBounds, error) {
+func (p AriaProfile) boundsOn(g *capacity) (AriaBounds, error) {
 	if p.Maps == 0 {
 		p.Maps = 1 // of no time
 	}

@@ -84,7 +84,7 @@ func meanMax(v []float64) (mean, longest float64) {
 // aria is ARIA's profile of a job as a question states it: by the times of its
 // tasks, by the equations for its program, or by a profile of recorded runs. The
 // first shuffle is what follows the last map.
-func (g *grounds) aria(q *model.WhatIf, j *workload.Job) (AriaProfile, error) {
+func (g *capacity) ariaProfile(q *model.WhatIf, j *workload.Job) (AriaProfile, error) {
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
 	m, r := &j.Maps, &j.Reduces
@@ -162,7 +162,7 @@ func (p AriaProfile) scaled(by float64) AriaProfile {
 
 // farthest are the factors on the times of a job's maps next to their splits
 // and farthest from them.
-func farthest(m *workload.MapTasks) (least, most float64) {
+func localityFactors(m *workload.MapTasks) (least, most float64) {
 	least, most = 1, 1
 	for _, f := range []float64{m.RackFactor, m.OffFactor} {
 		if f > 0 {
@@ -175,7 +175,7 @@ func farthest(m *workload.MapTasks) (least, most float64) {
 // ariaByEquations is ARIA's profile of a job whose task times follow from its
 // program: all tasks are alike, and a reduce that kept up with the maps has the
 // last one's output to fetch.
-func ariaByEquations(q *model.WhatIf, j *workload.Job, g *grounds) (AriaProfile, error) {
+func ariaByEquations(q *model.WhatIf, j *workload.Job, g *capacity) (AriaProfile, error) {
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
 	if j.Maps.Count == 0 {

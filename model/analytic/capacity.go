@@ -10,16 +10,18 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// grounds are the slots of a question, as far as models without nodes see them.
-type grounds struct {
+// capacity is the cluster as a model without nodes sees it: all slots, and the
+// range of the nodes' speeds.
+type capacity struct {
 	maps, reduces    int
-	fastest, slowest float64 // factors on task times
+	fastest, slowest float64 // smallest and largest factor on task times
 	warnings         []string
 }
 
-// groundsOf sums up the cluster, or says why no model of slots can.
-func groundsOf(q *model.WhatIf) (grounds, error) {
-	g := grounds{fastest: math.Inf(1)}
+// capacityOf sums up the cluster of a question, or says why a model of slots cannot
+// answer it.
+func capacityOf(q *model.WhatIf) (capacity, error) {
+	g := capacity{fastest: math.Inf(1)}
 	failing := false
 	for i := range q.Cluster.Nodes {
 		n := &q.Cluster.Nodes[i]
@@ -55,9 +57,9 @@ func groundsOf(q *model.WhatIf) (grounds, error) {
 	return g, nil
 }
 
-// oneJob is for models of a job alone.
-func oneJob(q *model.WhatIf) (*workload.Job, grounds, error) {
-	g, err := groundsOf(q)
+// oneJob returns the only job of a question, for models of one job.
+func oneJob(q *model.WhatIf) (*workload.Job, capacity, error) {
+	g, err := capacityOf(q)
 	switch {
 	case err != nil:
 		return nil, g, err
@@ -69,18 +71,21 @@ func oneJob(q *model.WhatIf) (*workload.Job, grounds, error) {
 	return &q.Jobs[0], g, nil
 }
 
-// job is the outcome of one job as a model has it: seconds from its submission.
-func (g *grounds) job(j *workload.Job, p *AriaProfile, mapEnd, low, mean, high float64) model.JobOutcome {
+// jobTimes are seconds from the submission of a job.
+type jobTimes struct{ mapEnd, low, mean, high float64 }
+
+// outcome returns the outcome of a job with the given times and task profile.
+func (g *capacity) outcome(j *workload.Job, p *AriaProfile, t jobTimes) model.JobOutcome {
 	const never = -1
 	o := model.JobOutcome{
 		ID: j.ID, Name: j.Name, User: j.User, Pool: j.Pool, Queue: j.Queue,
 		Submit: j.Submit, Launch: never, Running: never, FirstMap: never, LastMap: never, ShuffleEnd: never,
-		Finish: j.Submit + workload.Seconds(mean), Low: workload.Seconds(low), High: workload.Seconds(high),
+		Finish: j.Submit + workload.Seconds(t.mean), Low: workload.Seconds(t.low), High: workload.Seconds(t.high),
 		Maps: j.Maps.Count, Reduces: j.Reduces.Count,
 		InBytes: j.Maps.InputBytes, ShuffleBytes: j.Reduces.ShuffleData, OutBytes: j.Reduces.OutputBytes,
 	}
 	if j.Maps.Count > 0 {
-		o.FirstMap, o.LastMap = j.Submit, j.Submit+workload.Seconds(mapEnd)
+		o.FirstMap, o.LastMap = j.Submit, j.Submit+workload.Seconds(t.mapEnd)
 		o.MapWaves = (j.Maps.Count + g.maps - 1) / g.maps
 		o.MapTime = workload.Seconds(p.MapAvg * float64(j.Maps.Count))
 	}
@@ -91,36 +96,36 @@ func (g *grounds) job(j *workload.Job, p *AriaProfile, mapEnd, low, mean, high f
 	return o
 }
 
-// phaseOf is the mean time of a phase, seconds.
-func phaseOf(k workload.Kind, ph workload.Phase, s float64) model.PhaseTime {
+// phaseTime returns a phase with its mean time of s seconds.
+func phaseTime(k workload.Kind, ph workload.Phase, s float64) model.PhaseTime {
 	return model.PhaseTime{Kind: k, Phase: ph, Time: workload.Seconds(s)}
 }
 
-// phases are the parts of a task that the profile tells apart.
+// phases returns the mean times of the phases that the profile has.
 func (p *AriaProfile) phases() []model.PhaseTime {
 	var list []model.PhaseTime
 	if p.Maps > 0 {
-		list = append(list, phaseOf(workload.Map, workload.PhaseMap, p.MapAvg))
+		list = append(list, phaseTime(workload.Map, workload.PhaseMap, p.MapAvg))
 	}
 	if p.Reduces > 0 {
 		list = append(list,
-			phaseOf(workload.Reduce, workload.PhaseShuffle, p.ShuffleAvg),
-			phaseOf(workload.Reduce, workload.PhaseReduce, p.ReduceAvg))
+			phaseTime(workload.Reduce, workload.PhaseShuffle, p.ShuffleAvg),
+			phaseTime(workload.Reduce, workload.PhaseReduce, p.ReduceAvg))
 	}
 	return list
 }
 
-// alone makes a prediction of one job's.
-func (g *grounds) alone(name string, o model.JobOutcome, phases []model.PhaseTime) model.Prediction {
+// prediction makes the prediction of one job out of its outcome.
+func (g *capacity) prediction(name string, o model.JobOutcome, phases []model.PhaseTime) model.Prediction {
 	return model.Prediction{
 		Model: name, Jobs: []model.JobOutcome{o}, Phases: phases, Warnings: g.warnings,
 		Low: o.Submit + o.Low, Mean: o.Finish, High: o.Submit + o.High,
 	}
 }
 
-// fetched is the bytes of a job's map output: as stated, or as its program
-// leaves them.
-func fetched(q *model.WhatIf, j *workload.Job) (float64, error) {
+// mapOutputBytes returns the bytes of a job's map output, all maps together: the
+// stated ones, or those that follow from its program.
+func mapOutputBytes(q *model.WhatIf, j *workload.Job) (float64, error) {
 	if j.Reduces.Count == 0 || j.Reduces.ShuffleData > 0 {
 		return float64(j.Reduces.ShuffleData), nil
 	}
@@ -139,7 +144,8 @@ func fetched(q *model.WhatIf, j *workload.Job) (float64, error) {
 	return m.Output.Stored * float64(j.Maps.Count), err
 }
 
-// plannerOf plans the tasks of a job's program on machines that are all alike.
+// plannerOf returns the planner of a job's program on a cluster of one machine
+// type.
 func plannerOf(q *model.WhatIf, j *workload.Job, c taskplan.Conf) (*taskplan.Planner, error) {
 	program, machine, err := programOf(q, j)
 	if err != nil {
@@ -152,6 +158,7 @@ func plannerOf(q *model.WhatIf, j *workload.Job, c taskplan.Conf) (*taskplan.Pla
 	return p, nil
 }
 
+// programOf returns the program of a job and the one machine type of the cluster.
 func programOf(q *model.WhatIf, j *workload.Job) (*model.Program, *model.Machine, error) {
 	i := slices.IndexFunc(q.Programs, func(p model.Program) bool { return p.Name == j.Program })
 	if i < 0 || len(q.Cluster.Nodes) == 0 {

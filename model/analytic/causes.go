@@ -65,7 +65,7 @@ func Without(q model.WhatIf, c Cause) model.WhatIf {
 			lateReduces(&q, &q.Jobs[i])
 		}
 	case Quantisation:
-		cut(&q)
+		fillWaves(&q)
 	}
 	return q
 }
@@ -131,7 +131,7 @@ func lateReduces(q *model.WhatIf, j *workload.Job) {
 			if i < slots {
 				d = &r.FirstWave
 			}
-			all[i] = workload.Seconds(expected(d, i))
+			all[i] = workload.Seconds(expectedSeconds(d, i))
 		}
 		r.Shuffle, r.FirstWave = workload.Durations{Each: all}, workload.Durations{}
 	}
@@ -146,13 +146,13 @@ func startLate(j *workload.Job) {
 
 // cut divides tasks into so many that they fill whole waves, if their times are
 // given and there are not too many then.
-func cut(q *model.WhatIf) {
+func fillWaves(q *model.WhatIf) {
 	mapSlots, reduceSlots := slotsOf(q)
 	pieces := 0
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
-		pieces += j.Maps.Count*factor(j.Maps.Count, mapSlots) + j.Reduces.Count*factor(j.Reduces.Count, reduceSlots)
-		if drawn(j) || q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
+		pieces += j.Maps.Count*piecesToFill(j.Maps.Count, mapSlots) + j.Reduces.Count*piecesToFill(j.Reduces.Count, reduceSlots)
+		if isRandom(j) || q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
 			return
 		}
 	}
@@ -161,25 +161,25 @@ func cut(q *model.WhatIf) {
 	}
 	for i := range q.Jobs {
 		m, r := &q.Jobs[i].Maps, &q.Jobs[i].Reduces
-		k := factor(m.Count, mapSlots)
+		k := piecesToFill(m.Count, mapSlots)
 		m.Count, m.Splits = m.Count*k, nil
-		divide(&m.Time, k)
-		k = factor(r.Count, reduceSlots)
+		splitTasks(&m.Time, k)
+		k = piecesToFill(r.Count, reduceSlots)
 		r.Count *= k
 		for _, d := range reduceTimes(r) {
-			divide(d, k)
+			splitTasks(d, k)
 		}
 	}
 }
 
 // drawn reports whether any time of the job's tasks is.
-func drawn(j *workload.Job) bool {
+func isRandom(j *workload.Job) bool {
 	return j.Maps.Time.Dist != nil ||
 		slices.ContainsFunc(reduceTimes(&j.Reduces), func(d *workload.Durations) bool { return d.Dist != nil })
 }
 
 // divide cuts each task into k.
-func divide(d *workload.Durations, k int) {
+func splitTasks(d *workload.Durations, k int) {
 	d.All /= time.Duration(k)
 	var each []time.Duration
 	for _, t := range d.Each {
@@ -189,7 +189,7 @@ func divide(d *workload.Durations, k int) {
 }
 
 // factor is the least number of pieces of each task with which they fill slots.
-func factor(tasks, slots int) int {
+func piecesToFill(tasks, slots int) int {
 	a, b := tasks, slots
 	for b > 0 {
 		a, b = b, a%b

@@ -213,7 +213,7 @@ var crespModel = Model{
 		}
 		c, err := crespOfRuns(k.Runs)
 		if err != nil {
-			return crespPredictor{lacking: err.Error()}, nil
+			return crespPredictor{reason: err.Error()}, nil
 		}
 		return crespPredictor{model: c}, nil
 	},
@@ -252,8 +252,8 @@ func crespOfRuns(runs []RecordedRun) (*crespCost, error) {
 
 // crespPredictor is one regression for one kind of job.
 type crespPredictor struct {
-	model   *crespCost
-	lacking string // why runs made no model
+	model  *crespCost
+	reason string // why runs made no model
 }
 
 func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
@@ -261,8 +261,8 @@ func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	switch {
 	case err != nil:
 		return model.Prediction{}, err
-	case c.model == nil && c.lacking != "":
-		return model.Prediction{}, model.NotApplicable("%s", c.lacking)
+	case c.model == nil && c.reason != "":
+		return model.Prediction{}, model.NotApplicable("%s", c.reason)
 	case c.model == nil:
 		return model.Prediction{}, model.NotApplicable("wants coefficients fitted to training runs of the job")
 	case j.Reduces.Count == 0:
@@ -274,9 +274,9 @@ func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	o := g.job(j, &AriaProfile{}, 0, t, t, t)
+	o := g.outcome(j, &AriaProfile{}, jobTimes{0, t, t, t})
 	o.LastMap = -1
-	return g.alone("cresp", o, nil), nil
+	return g.prediction("cresp", o, nil), nil
 }
 
 type crespQuestion struct {

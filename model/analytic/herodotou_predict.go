@@ -97,12 +97,12 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	p = p.scaled(by)
 	low, high := by*math.Min(total, t.JobEnd), by*math.Max(whole, t.JobEnd)
-	return g.alone("herodotou", g.job(j, &p, by*t.MapEnd, low, by*t.JobEnd, high), phases), nil
+	return g.prediction("herodotou", g.outcome(j, &p, jobTimes{by * t.MapEnd, low, by * t.JobEnd, high}), phases), nil
 }
 
 // job is a job with its own statistics, or with those of its program on the
 // machines of the cluster.
-func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *grounds) (Herodotou, error) {
+func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (Herodotou, error) {
 	c, err := taskplan.ReadConf(j.Conf)
 	if err != nil {
 		return Herodotou{}, fmt.Errorf("%s: %w", j.ID, err)
@@ -126,7 +126,7 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *grounds) (H
 
 // job joins the statistics with the question's configuration and slots; the
 // equations want nothing of the cluster but the slots in all.
-func (s *herodotouStatistics) job(j *workload.Job, g *grounds, c taskplan.Conf) Herodotou {
+func (s *herodotouStatistics) job(j *workload.Job, g *capacity, c taskplan.Conf) Herodotou {
 	return Herodotou{
 		HerodotouConf: HerodotouConf{
 			Nodes: 1, MapsPerNode: g.maps, ReducesPerNode: g.reduces,
@@ -145,7 +145,7 @@ func (s *herodotouStatistics) job(j *workload.Job, g *grounds, c taskplan.Conf) 
 // summary is the report's time of the job and that in whole waves, seconds, and
 // the phases of its tasks.
 func (h Herodotou) summary(o HerodotouOptions) (total, whole float64, phases []model.PhaseTime, err error) {
-	ms := func(k workload.Kind, ph workload.Phase, v float64) { phases = append(phases, phaseOf(k, ph, v/1000)) }
+	ms := func(k workload.Kind, ph workload.Phase, v float64) { phases = append(phases, phaseTime(k, ph, v/1000)) }
 	if h.Reducers == 0 {
 		p, err := h.MapOnly(o)
 		ms(workload.Map, workload.PhaseRead, p.ReadTime)

@@ -150,7 +150,7 @@ func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if len(alike) < 2 {
 		return model.Prediction{}, model.NotApplicable("%s: %d recorded runs with %d reduces: want two or more", j.ID, len(alike), j.Reduces.Count)
 	}
-	data, err := fetched(&q, j)
+	data, err := mapOutputBytes(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -169,7 +169,8 @@ func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	for _, r := range alike {
 		outside += r.Outside / float64(len(alike))
 	}
-	return g.alone("hp", g.job(j, &p, (b.MapLow+b.MapUp)/2, b.Low+outside, b.Avg+outside, b.Up+outside), p.phases()), nil
+	t := jobTimes{(b.MapLow + b.MapUp) / 2, b.Low + outside, b.Avg + outside, b.Up + outside}
+	return g.prediction("hp", g.outcome(j, &p, t), p.phases()), nil
 }
 
 type hpQuestion struct {

@@ -30,12 +30,12 @@ type ihpHistory struct {
 	// short is the quantile 0.95 of by which part of its prediction a run took
 	// longer, over the runs that others surround, each left out in turn; NaN where
 	// fewer than fewTried are surrounded.
-	short float64
+	excess95 float64
 }
 
 // fewTried is the least number of runs of which a twentieth can be left above a
 // quantile.
-const fewTried = 20
+const leastTried = 20
 
 func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 	h := &ihpHistory{}
@@ -87,10 +87,10 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 			late = append(late, kept[i].Time/t-1)
 		}
 	}
-	h.short = math.NaN()
-	if len(late) >= fewTried {
+	h.excess95 = math.NaN()
+	if len(late) >= leastTried {
 		slices.Sort(late)
-		h.short = math.Max(0, stat.Quantile(0.95, stat.LinInterp, late, nil))
+		h.excess95 = math.Max(0, stat.Quantile(0.95, stat.LinInterp, late, nil))
 	}
 	return h, nil
 }
@@ -179,7 +179,7 @@ var ihpModel = Model{
 		}
 		h, err := newIHPHistory(k.Runs)
 		if err != nil {
-			return ihpPredictor{lacking: err.Error()}, nil
+			return ihpPredictor{reason: err.Error()}, nil
 		}
 		return ihpPredictor{history: h}, nil
 	},
@@ -190,7 +190,7 @@ var ihpModel = Model{
 // that it waits for.
 type ihpPredictor struct {
 	history *ihpHistory
-	lacking string // why runs made no history
+	reason  string // why runs made no history
 }
 
 func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
@@ -200,11 +200,11 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	switch {
 	case h.history != nil:
-		return h.learnt(&q, j, &g)
-	case h.lacking != "":
-		return model.Prediction{}, model.NotApplicable("%s", h.lacking)
+		return h.predictFromRuns(&q, j, &g)
+	case h.reason != "":
+		return model.Prediction{}, model.NotApplicable("%s", h.reason)
 	}
-	p, err := g.aria(&q, j)
+	p, err := g.ariaProfile(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -224,8 +224,8 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 }
 
 // learnt predicts a job by its earlier runs.
-func (h ihpPredictor) learnt(q *model.WhatIf, j *workload.Job, g *grounds) (model.Prediction, error) {
-	data, err := fetched(q, j)
+func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capacity) (model.Prediction, error) {
+	data, err := mapOutputBytes(q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -237,7 +237,7 @@ func (h ihpPredictor) learnt(q *model.WhatIf, j *workload.Job, g *grounds) (mode
 		return model.Prediction{}, err
 	}
 	p, err := ihpAnswer(j, g, i, h.history.outside)
-	if err != nil || math.IsNaN(h.history.short) {
+	if err != nil || math.IsNaN(h.history.excess95) {
 		return p, err
 	}
 	// The bounds count parts of waves; a wave takes as long with few reduces.
@@ -248,17 +248,18 @@ func (h ihpPredictor) learnt(q *model.WhatIf, j *workload.Job, g *grounds) (mode
 			return p, err
 		}
 	}
-	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.short))
+	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.excess95))
 	return p, nil
 }
 
 // ihpAnswer bounds a job, and adds so many seconds that its stages do not cover.
-func ihpAnswer(j *workload.Job, g *grounds, i ihpJob, outside float64) (model.Prediction, error) {
+func ihpAnswer(j *workload.Job, g *capacity, i ihpJob, outside float64) (model.Prediction, error) {
 	b, err := i.Bounds()
 	if err != nil {
 		return model.Prediction{}, err
 	}
 	low, up := stageBounds(float64(i.Maps), float64(i.MapSlots), i.MapAvg, i.MapMax)
 	p := AriaProfile{Maps: i.Maps, Reduces: i.Reduces, MapAvg: i.MapAvg, ShuffleAvg: i.Shuffle2Avg, ReduceAvg: i.ReduceAvg}
-	return g.alone("ihp", g.job(j, &p, (low+up)/2, b.Low+outside, b.Avg+outside, b.Up+outside), p.phases()), nil
+	t := jobTimes{(low + up) / 2, b.Low + outside, b.Avg + outside, b.Up + outside}
+	return g.prediction("ihp", g.outcome(j, &p, t), p.phases()), nil
 }

@@ -39,7 +39,7 @@ var Models = []Model{
 // question. No model knows what a simulation draws at random.
 func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 	return slices.Contains(m.Accounts, c) &&
-		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return drawn(&j) }))
+		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
 }
 
 // Flag is the name and the help of a command-line flag.

@@ -55,7 +55,7 @@ func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (Recor
 	}
 	r.MapStage = (lastMap - first).Seconds()
 	r.Outside = math.Max(0, r.Time-(last-first).Seconds())
-	r.MapSlots, r.ReduceSlots = together(attempts, workload.Map), together(attempts, workload.Reduce)
+	r.MapSlots, r.ReduceSlots = mostAtOnce(attempts, workload.Map), mostAtOnce(attempts, workload.Reduce)
 	if r.MapSlots == 0 || p.Reduces > 0 && r.ReduceSlots == 0 {
 		return r, errors.New("no task of the job took any time")
 	}
@@ -63,7 +63,7 @@ func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (Recor
 }
 
 // together is the most attempts of a kind that ran at a time.
-func together(attempts []workload.Attempt, k workload.Kind) int {
+func mostAtOnce(attempts []workload.Attempt, k workload.Kind) int {
 	return workload.MostAtOnce(func(yield func(start, finish time.Duration) bool) {
 		for i := range attempts {
 			if a := &attempts[i]; a.Kind == k && !yield(a.Start, a.Finish) {

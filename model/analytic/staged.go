@@ -75,7 +75,7 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 }
 
 // upTo is the first instant of a beat from an origin on that is not before t.
-func upTo(t, origin, every float64) float64 {
+func nextBeat(t, origin, every float64) float64 {
 	if every == 0 {
 		return math.Max(t, origin)
 	}
@@ -86,7 +86,7 @@ func upTo(t, origin, every float64) float64 {
 func (j *StagedJob) times(launch, body float64) StagedTimes {
 	h := j.Heartbeat
 	// The end of a map is told at a heartbeat, and the next one launched by it.
-	cycle := upTo(launch+body, 0, h)
+	cycle := nextBeat(launch+body, 0, h)
 	waves := math.Ceil(float64(j.Maps) / float64(j.MapSlots))
 	lastEnd, told := (waves-1)*cycle+launch+body, waves*cycle
 	first := math.Ceil(math.Max(1, math.Ceil(j.Slowstart*float64(j.Maps))) / float64(j.MapSlots)) // wave after which reduces begin
@@ -105,9 +105,9 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		begin := free[slot] + launch
 		// What a child knows when: told at a heartbeat, fetched in a round of its
 		// tracker, and seen when the child asks next.
-		known := func(told float64) float64 { return upTo(upTo(told, fetcher, h)+1e-6, begin, j.Polls) }
+		known := func(told float64) float64 { return nextBeat(nextBeat(told, fetcher, h)+1e-6, begin, j.Polls) }
 		// Looks, the first one before anything can be known.
-		look := func(known float64) float64 { return upTo(known, begin+j.Sleep, j.Sleep) }
+		look := func(known float64) float64 { return nextBeat(known, begin+j.Sleep, j.Sleep) }
 		early, late := 0.0, 0.0
 		for w := 1.0; w <= waves; w++ {
 			part := math.Min(float64(j.MapSlots), float64(j.Maps)-(w-1)*float64(j.MapSlots)) / float64(j.Maps)
@@ -122,17 +122,17 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		r := j.Reduce(early)
 		at := look(known(told))
 		// The thread that asks for events is waited for.
-		copied := upTo(at+late*r.Copies, begin, j.Polls)
+		copied := nextBeat(at+late*r.Copies, begin, j.Polls)
 		pending := copied + r.Sort + r.Rest
-		permitted := upTo(pending, 0, h)
-		done := upTo(permitted, pending+j.Polls, j.Polls) + r.Commit
+		permitted := nextBeat(pending, 0, h)
+		done := nextBeat(permitted, pending+j.Polls, j.Polls) + r.Commit
 		free[slot] = done
-		last = math.Max(last, upTo(done, permitted+h, h))
+		last = math.Max(last, nextBeat(done, permitted+h, h))
 		t.LastReduce = math.Max(t.LastReduce, done)
 		t.Beside += early / float64(j.Reduces)
 	}
 	t.LastMap = j.Before + lastEnd
 	t.LastReduce += j.Before
-	t.End = j.Before + upTo(last+launch+j.Cleanup, last+h, h)
+	t.End = j.Before + nextBeat(last+launch+j.Cleanup, last+h, h)
 	return t
 }

@@ -136,25 +136,25 @@ func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	p, err := g.aria(&q, j)
+	p, err := g.ariaProfile(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
 	p = p.scaled(g.slowest)
-	mapEnd, end, err := g.waves(j, slowstart)
+	mapEnd, end, err := g.playWaves(j, slowstart)
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	return g.alone("waves", g.job(j, &p, mapEnd, end, end, end), p.phases()), nil
+	return g.prediction("waves", g.outcome(j, &p, jobTimes{mapEnd, end, end, end}), p.phases()), nil
 }
 
 // waves ends the maps and the job, seconds.
-func (g *grounds) waves(j *workload.Job, slowstart float64) (mapEnd, end float64, err error) {
+func (g *capacity) playWaves(j *workload.Job, slowstart float64) (mapEnd, end float64, err error) {
 	r := &j.Reduces
 	times := func(d *workload.Durations, n int) []float64 {
 		list := make([]float64, n)
 		for i := range list {
-			list[i] = g.slowest * expected(d, i)
+			list[i] = g.slowest * expectedSeconds(d, i)
 		}
 		return list
 	}
@@ -178,7 +178,7 @@ func (g *grounds) waves(j *workload.Job, slowstart float64) (mapEnd, end float64
 		copy(reduces, times(&r.FirstWave, min(r.Count, g.reduces)))
 	}
 	for i := range reduces {
-		reduces[i] += g.slowest * (expected(&r.Sort, i) + expected(&r.Time, i))
+		reduces[i] += g.slowest * (expectedSeconds(&r.Sort, i) + expectedSeconds(&r.Time, i))
 	}
 	end = mapEnd
 	for _, e := range greedy(reduces, max(1, g.reduces)) {
@@ -188,7 +188,7 @@ func (g *grounds) waves(j *workload.Job, slowstart float64) (mapEnd, end float64
 }
 
 // expected is the time to expect of one task, seconds.
-func expected(d *workload.Durations, task int) float64 {
+func expectedSeconds(d *workload.Durations, task int) float64 {
 	base := d.All
 	if len(d.Each) > 0 {
 		base = d.Each[task]

@@ -46,14 +46,14 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	p := AriaProfile{Maps: job.Maps, Reduces: job.Reduces, MapAvg: t.MapAvg / 1000, ReduceAvg: t.ReduceAvg / 1000}
 	low, up := stageBounds(float64(job.Maps), float64(min(g.maps, job.Maps)), t.MapAvg, t.MapMax)
-	o := g.job(j, &p, (low+up)/2000, t.Low/1000, t.Avg/1000, t.Up/1000)
-	return g.alone("zhang", o, z.phases(job, t)), nil
+	o := g.outcome(j, &p, jobTimes{(low + up) / 2000, t.Low / 1000, t.Avg / 1000, t.Up / 1000})
+	return g.prediction("zhang", o, z.phases(job, t)), nil
 }
 
 // phases are those of a task of average size.
 func (z zhangPredictor) phases(j ZhangJob, t ZhangTimes) []model.PhaseTime {
 	out := j.BlockMBAvg * j.MapSel
-	ms := func(k workload.Kind, ph workload.Phase, v float64) model.PhaseTime { return phaseOf(k, ph, v/1000) }
+	ms := func(k workload.Kind, ph workload.Phase, v float64) model.PhaseTime { return phaseTime(k, ph, v/1000) }
 	list := []model.PhaseTime{
 		ms(workload.Map, workload.PhaseRead, z.platform.Read.At(j.BlockMBAvg)),
 		ms(workload.Map, workload.PhaseMap, j.MapMSPerRec*j.BlockRecsAvg),

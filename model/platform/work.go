@@ -111,7 +111,7 @@ const (
 )
 
 // besides is the part of a phase that goes on beside other tasks.
-var besides = map[string]func(*Work) float64{
+var contendedParts = map[string]func(*Work) float64{
 	copies:  func(w *Work) float64 { return w.CopiesContended },
 	merges:  func(w *Work) float64 { return w.MergesContended },
 	"input": func(w *Work) float64 { return w.WriteContended },
@@ -120,11 +120,11 @@ var besides = map[string]func(*Work) float64{
 
 // contended is the terms of a phase that takes so much longer where others are at
 // work.
-func contended(phase string, slower float64) []workTerm {
+func slowedTerms(phase string, slower float64) []workTerm {
 	terms := slices.Clone(workTerms[phase])
 	for i, t := range terms {
 		if slower > 0 {
-			terms[i] = workTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*besides[phase](w))) }}
+			terms[i] = workTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*contendedParts[phase](w))) }}
 		}
 	}
 	return terms
@@ -237,7 +237,7 @@ func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 		return WorkModel{}, err
 	}
 	if phase == "shuffle" {
-		if fetched, merged := told(rows); fetched != nil && merged != nil {
+		if fetched, merged := timedParts(rows); fetched != nil && merged != nil {
 			return fitShuffle(fetched, merged, what)
 		}
 	}
@@ -247,7 +247,7 @@ func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 		if phase == "write" {
 			choose = chooseRetried
 		}
-		m, err := choose(contended(phase, by), rows, what)
+		m, err := choose(slowedTerms(phase, by), rows, what)
 		if err != nil {
 			return m, fmt.Errorf("%s: %w", phase, err)
 		}
@@ -258,7 +258,7 @@ func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 		if m.BIC < best.BIC {
 			best = m
 		}
-		if besides[phase] == nil {
+		if contendedParts[phase] == nil {
 			break
 		}
 	}
@@ -272,7 +272,7 @@ var slowdowns = []float64{0, 0.5, 1, 1.5, 2}
 // where these are fewer than half of those that may know. Where merges ran in the
 // background, copies stood still for want of memory, so that their time tells
 // nothing.
-func told(rows []WorkRow) (fetched, merged []WorkRow) {
+func timedParts(rows []WorkRow) (fetched, merged []WorkRow) {
 	free := 0 // rows whose copies did not stand still
 	for _, r := range rows {
 		if r.MergedMB == 0 {
@@ -286,10 +286,10 @@ func told(rows []WorkRow) (fetched, merged []WorkRow) {
 			merged = append(merged, r)
 		}
 	}
-	return orNone(fetched, free), orNone(merged, len(rows))
+	return enough(fetched, free), enough(merged, len(rows))
 }
 
-func orNone(own []WorkRow, all int) []WorkRow {
+func enough(own []WorkRow, all int) []WorkRow {
 	if len(own) < leastRows || 2*len(own) < all {
 		return nil
 	}

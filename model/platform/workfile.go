@@ -187,7 +187,7 @@ func newTaskRun(tasks []measuredTask) *taskRun {
 // its sort, and the rest; none where runs are not told apart. What it found at
 // looks before the last map ended, it fetched beside maps; it looks again and
 // again, as long after each other as the first one found nothing.
-func (t *measuredTask) beside(r *taskRun) (copied, sorted, rest float64) {
+func (t *measuredTask) contendedParts(r *taskRun) (copied, sorted, rest float64) {
 	if r.merged {
 		return 0, 0, 0
 	}
@@ -250,7 +250,7 @@ func (p WorkProfile) addReduce(t *measuredTask, r *taskRun) {
 	// What the last merge left in memory is half of what one takes, on average.
 	merged := v["inmem_merges"] / (v["inmem_merges"] + 0.5)
 	w.MergedMB, w.MergedRecords = merged*w.ShuffleMB, merged*w.ShuffleRecords
-	copied, sorted, rest := t.beside(r)
+	copied, sorted, rest := t.contendedParts(r)
 	w.CopiesContended, w.MergesContended, w.WriteContended = copied, merged*copied+(1-merged)*sorted, rest
 	p.add("shuffle", w, v["shuffle_ms"], t.group)
 	row := &p["shuffle"][len(p["shuffle"])-1]

@@ -32,7 +32,7 @@ type MapPlan struct {
 
 // Map plans a map task.
 func (p *Planner) Map(f MapFlow) (MapPlan, error) {
-	if err := finite("map", f.InStored, f.InBytes, f.InRecords, f.OutBytes, f.OutRecords); err != nil {
+	if err := checkFinite("map", f.InStored, f.InBytes, f.InRecords, f.OutBytes, f.OutRecords); err != nil {
 		return MapPlan{}, err
 	}
 	var spills []Spill
@@ -48,16 +48,16 @@ func (p *Planner) Map(f MapFlow) (MapPlan, error) {
 // mapOf plans a map task whose output makes the given spills.
 func (p *Planner) mapOf(f MapFlow, spills []Spill) MapPlan {
 	m := MapPlan{Spilled: spills, Counters: workload.Counters{
-		InRecords: whole(f.InRecords), InBytes: whole(f.InBytes),
-		OutRecords: whole(f.OutRecords), OutBytes: whole(f.OutBytes),
-		HDFSReadBytes: whole(f.InStored),
+		InRecords: count(f.InRecords), InBytes: count(f.InBytes),
+		OutRecords: count(f.OutRecords), OutBytes: count(f.OutBytes),
+		HDFSReadBytes: count(f.InStored),
 	}}
 	m.add(workload.PhaseStartup, CPU, p.Cost.Setup)
 	m.add(workload.PhaseRead, CPU, p.OpenCPU)
 	if p.Reduces == 0 {
 		first := len(m.Steps)
 		p.read(&m.Steps, f, 1, 0)
-		m.HDFSWriteBytes = whole(p.output(&m.Steps, f.OutBytes))
+		m.HDFSWriteBytes = count(p.output(&m.Steps, f.OutBytes))
 		p.join(m.Steps, first)
 	} else {
 		files := p.collect(&m, f)
@@ -78,7 +78,7 @@ func (p *Planner) read(steps *Steps, f MapFlow, share float64, after int) {
 	steps.add(workload.PhaseRead, CPU, f.InStored*share*(p.Cost.InUncompr+p.ReadCPU))
 	steps.add(workload.PhaseMap, CPU, f.InRecords*share*p.Cost.MapCPU)
 	if p.Reduces > 0 {
-		steps.add(workload.PhaseCollect, CPU, f.OutRecords*share*(p.Cost.PartitionCPU+p.Cost.SerdeCPU+float64(p.RecordCPU*(p.young(0, f.OutRecords)-1))))
+		steps.add(workload.PhaseCollect, CPU, f.OutRecords*share*(p.Cost.PartitionCPU+p.Cost.SerdeCPU+float64(p.RecordCPU*(p.coldFactor(0, f.OutRecords)-1))))
 	}
 	for i := range (*steps)[first:] {
 		(*steps)[first+i].Spills = after
@@ -101,7 +101,7 @@ func (p *Planner) collect(m *MapPlan, f MapFlow) []Segment {
 		file := p.combine(s.Bytes, s.Records, partitions, false)
 		files = append(files, file)
 		first := len(m.Steps)
-		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU*p.young(0, f.OutRecords))
+		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU*p.coldFactor(0, f.OutRecords))
 		sorted := len(m.Steps)
 		m.add(workload.PhaseSpill, CPU, s.Records*p.Cost.CombineCPU)
 		m.add(workload.PhaseSpill, CPU, p.pack(file))
@@ -143,7 +143,7 @@ func (p *Planner) mergeSpills(m *MapPlan, files []Segment) {
 	}
 	joined := func(inputs []Segment) Segment { return p.joined(inputs, partitions) }
 	passes, last := mergeToFactor(files, p.Conf.SortFactor, 0, joined)
-	young := p.young(0, total(files).Records)
+	young := p.coldFactor(0, total(files).Records)
 	for _, inputs := range passes {
 		in, out := total(inputs), joined(inputs)
 		p.merge(&m.Steps, workload.PhaseMerge, in, out, young)

@@ -345,15 +345,15 @@ func (t *tally) merged(in, out Segment) {
 }
 
 func (t tally) into(c *workload.Counters) {
-	c.SpilledRecords = whole(t.spilled)
-	c.LocalReadBytes, c.LocalWriteBytes = whole(t.read), whole(t.written)
+	c.SpilledRecords = count(t.spilled)
+	c.LocalReadBytes, c.LocalWriteBytes = count(t.read), count(t.written)
 }
 
 // whole is a count for a counter.
-func whole(x float64) int64 { return int64(math.Round(x)) }
+func count(x float64) int64 { return int64(math.Round(x)) }
 
 // finite refuses data that no task can have.
-func finite(name string, values ...float64) error {
+func checkFinite(name string, values ...float64) error {
 	for _, v := range values {
 		if !(v >= 0 && v <= input.MaxCount) {
 			return fmt.Errorf("%s: %v: want a number from 0 to 2^53", name, v)

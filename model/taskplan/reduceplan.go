@@ -59,7 +59,7 @@ func (r *ReduceTask) mergeInMemory(inputs []Segment) *BackgroundMerge {
 		m.File = p.combineAgain(m.File, 1)
 	}
 	records := total(inputs).Records
-	p.mergeFromMemory(&m.Steps, workload.PhaseShuffle, records, float64(p.Cost.MergeCPU*r.young(records))+p.Cost.CombineCPU, m.File)
+	p.mergeFromMemory(&m.Steps, workload.PhaseShuffle, records, float64(p.Cost.MergeCPU*r.coldFactor(records))+p.Cost.CombineCPU, m.File)
 	r.tally.written += m.File.Stored
 	return m
 }
@@ -72,7 +72,7 @@ func (r *ReduceTask) MergeOnDisk() *BackgroundMerge {
 	}
 	m := &BackgroundMerge{Inputs: inputs, File: r.plan.joined(inputs, 1)}
 	in := total(inputs)
-	r.plan.merge(&m.Steps, workload.PhaseShuffle, in, m.File, r.young(in.Records))
+	r.plan.merge(&m.Steps, workload.PhaseShuffle, in, m.File, r.coldFactor(in.Records))
 	r.tally.readBack(in, m.File)
 	return m
 }
@@ -110,13 +110,13 @@ func (r *ReduceTask) Finish() ReducePlan {
 	if sort.Evict {
 		file := joined(sort.Evicted)
 		records := total(sort.Evicted).Records
-		p.mergeFromMemory(&plan.Steps, workload.PhaseMerge, records, p.Cost.MergeCPU*r.young(records), file)
+		p.mergeFromMemory(&plan.Steps, workload.PhaseMerge, records, p.Cost.MergeCPU*r.coldFactor(records), file)
 		r.tally.written += file.Stored
 	}
 	held := sort.InMemory
 	for _, inputs := range sort.Passes {
 		file, onDisk := joined(inputs), total(inputs[held:])
-		young := r.young(file.Records)
+		young := r.coldFactor(file.Records)
 		plan.add(workload.PhaseMerge, CPU, total(inputs[:held]).Records*p.Cost.MergeCPU*young)
 		p.merge(&plan.Steps, workload.PhaseMerge, onDisk, file, young)
 		r.tally.readBack(onDisk, file)
@@ -133,13 +133,13 @@ func (r *ReduceTask) Finish() ReducePlan {
 	first := len(plan.Steps)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
 	plan.add(workload.PhaseReduce, CPU, p.unpack(onDisk)+float64(in.Records*p.Cost.ReduceCPU))
-	plan.HDFSWriteBytes = whole(p.output(&plan.Steps, outBytes))
+	plan.HDFSWriteBytes = count(p.output(&plan.Steps, outBytes))
 	p.join(plan.Steps, first)
 	plan.add(workload.PhaseCommit, CPU, p.Cost.Cleanup)
 
-	plan.InRecords, plan.InBytes = whole(in.Records), whole(inBytes)
-	plan.OutRecords, plan.OutBytes = whole(outRecords), whole(outBytes)
-	plan.ShuffleBytes = whole(r.shuffled)
+	plan.InRecords, plan.InBytes = count(in.Records), count(inBytes)
+	plan.OutRecords, plan.OutBytes = count(outRecords), count(outBytes)
+	plan.ShuffleBytes = count(r.shuffled)
 	r.tally.into(&plan.Counters)
 	return plan
 }

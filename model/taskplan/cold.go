@@ -8,7 +8,7 @@ import "math"
 // after the first few buffers.
 
 // young is how many times as long n records take after so many before.
-func (p *Planner) young(before, n float64) float64 {
+func (p *Planner) coldFactor(before, n float64) float64 {
 	if p.Cold == 0 || n <= 0 {
 		return 1
 	}
@@ -16,8 +16,8 @@ func (p *Planner) young(before, n float64) float64 {
 }
 
 // young is the same for records that a reduce merges next.
-func (r *ReduceTask) young(n float64) float64 {
-	factor := r.plan.young(r.merged, n)
+func (r *ReduceTask) coldFactor(n float64) float64 {
+	factor := r.plan.coldFactor(r.merged, n)
 	r.merged += n
 	return factor
 }
