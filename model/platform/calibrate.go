@@ -15,7 +15,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// knob is a number of a machine that calibration may turn; all disks are alike.
+// parameter is a number of a machine that calibration varies. All disks are alike.
 type parameter struct {
 	name string // its key in a platform file
 	of   func(*model.Machine) *float64
@@ -41,31 +41,31 @@ func parametersOf(m *model.Machine, contended bool) []parameter {
 		switch m.Disks[0].Curve.Kind {
 		case model.LinearCurve, model.FloorCurve:
 			list = append(list, parameter{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }})
-		case model.SeekCurve: // the seek counts for as much as its time against the chunk's
+		case model.SeekCurve: // seek time and chunk have one effect: vary the chunk
 			list = append(list, parameter{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }})
 		}
 	}
-	return slices.DeleteFunc(list, func(k parameter) bool { return *k.of(m) == 0 }) // has no scale
+	return slices.DeleteFunc(list, func(k parameter) bool { return *k.of(m) == 0 }) // a logarithm has no step from 0
 }
 
-// Calibration is a machine found to show a measured profile.
+// Calibration is a machine whose microbenchmarks reproduce a measured profile.
 type Calibration struct {
 	Machine    model.Machine
 	Parameters []CalibratedParameter
-	Joint      [][]string // knobs that the profile tells only together
+	Joint      [][]string // parameters that the profile determines only jointly
 	Phases     []CalibratedPhase
-	Runs       int // of the benchmark
+	Runs       int // simulations of the benchmarks
 }
 
-// CalibratedParameter is one number of the machine.
+// CalibratedParameter is one parameter before and after calibration.
 type CalibratedParameter struct {
 	Name         string
 	Start, Found float64
-	Error        float64 // standard error, as a part of it, if phases scatter as they do here but by 1 % at least
+	Error        float64 // relative standard error, if phase times scatter as the residuals do, and by 1 % at least
 }
 
-// CalibratedPhase tells how far simulated times are off, as parts of the measured
-// or of 100 ms, whichever is more.
+// CalibratedPhase is the relative error of the simulated times of a phase; errors
+// count relative to 100 ms where the measured time is less.
 type CalibratedPhase struct {
 	Phase                   string
 	Points                  int // amounts of data
@@ -77,17 +77,17 @@ type CalibratedPhase struct {
 type Bench func(model.Machine) (Profile, error)
 
 const (
-	priorError   = 0.02 // how far a point may be off for a knob to move by a factor of e where nothing tells it
-	leastError   = 0.01 // of a point: no measurement is better
-	leastMS      = 100  // no difference counts relative to less, which is the time of starts
-	determinedTo = 0.1  // standard error up to which a knob is told
-	mostPowers   = 5    // powers of e that a knob moves at most
+	priorError   = 0.02 // weight of the prior: the residual that justifies a change by a factor of e
+	leastError   = 0.01 // relative error of the best measurement
+	leastMS      = 100  // least denominator of a relative residual, about the time of a task start
+	determinedTo = 0.1  // relative standard error up to which a parameter is determined
+	mostPowers   = 5    // largest change of a parameter, as a power of e
 )
 
-// Calibrate looks for the rates, costs and, if the benchmarks have contention,
-// the curve of the disks with which they show the measured profile. It starts
-// from a machine, and leaves what the profile does not tell as near to it as can
-// be. The search is Newton's method on relative differences, Gauss' way.
+// Calibrate searches for the rates and costs, and with contention for the disk
+// curve, with which the microbenchmarks reproduce the measured profile. It starts
+// from a machine; parameters that the profile does not determine stay near their
+// start. The method is Gauss-Newton on relative residuals.
 func Calibrate(measured Profile, start model.Machine, contended bool, bench Bench) (Calibration, error) {
 	if err := start.Check(); err != nil {
 		return Calibration{}, err
@@ -125,9 +125,9 @@ func Calibrate(measured Profile, start model.Machine, contended bool, bench Benc
 	return result, s.err
 }
 
-// search finds where the differences are least. Contention makes times jump and
-// leaves valleys beside the right one, for the most part along the curve of the
-// disks: slopes are then taken over longer steps, and from three curves.
+// search minimises the residuals. With contention, times jump and there are local
+// minima, mostly along the disk curve: the search then takes longer steps for its
+// slopes and starts from three curves.
 func (s *calibrator) search(contended bool) ([]float64, error) {
 	from, curves := make([]float64, len(s.parameters)), []float64{0}
 	s.step = 0.02
@@ -147,7 +147,7 @@ func (s *calibrator) search(contended bool) ([]float64, error) {
 		if s.err != nil || found == nil {
 			return nil, errors.Join(s.err, err)
 		}
-		// Where the line search finds nothing better, the best so far is good.
+		// A line search that finds nothing better ends at its best point.
 		if best == nil || found.F < best.F {
 			best = found
 		}
@@ -155,7 +155,8 @@ func (s *calibrator) search(contended bool) ([]float64, error) {
 	return best.X, nil
 }
 
-// typical is the mean time for each amount of data, without the outermost tenths.
+// trimmedMeans returns the mean time for each amount of data, without the smallest
+// and the largest tenth.
 func trimmedMeans(rows []PhaseRow) []PhaseRow {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b PhaseRow) int { return cmp.Or(cmp.Compare(a.MB, b.MB), cmp.Compare(a.MS, b.MS)) })
@@ -176,19 +177,19 @@ func trimmedMeans(rows []PhaseRow) []PhaseRow {
 	return means
 }
 
-// calibrating is a search. Its coordinates are the logarithms of what the knobs
-// are turned by.
+// calibrator is a search. Its coordinates are the logarithms of the factors on the
+// parameters.
 type calibrator struct {
 	start      model.Machine
 	parameters []parameter
-	measured   []PhaseRows // typical times, in the order of Phases
+	measured   []PhaseRows // trimmed means, in the order of Phases
 	bench      Bench
 	step       float64
 	runs       int
 	err        error
 
-	residualsAt   []float64 // where rest was taken, and slope
-	lastResiduals []float64 // relative differences
+	residualsAt   []float64 // point of lastResiduals
+	lastResiduals []float64 // relative
 	jacobianAt    []float64
 	lastJacobian  *mat.Dense
 }
@@ -205,7 +206,8 @@ func (s *calibrator) machine(x []float64) model.Machine {
 	return m
 }
 
-// at is the relative differences from the measured times, phase by phase.
+// residuals returns the relative differences between simulated and measured times,
+// phase by phase.
 func (s *calibrator) residuals(x []float64) []float64 {
 	if slices.Equal(x, s.residualsAt) && s.residualsAt != nil {
 		return s.lastResiduals
@@ -232,8 +234,8 @@ func (s *calibrator) residuals(x []float64) []float64 {
 	return rest
 }
 
-// between is the time for an amount of data, by a straight line through the
-// amounts beside it.
+// interpolate returns the time for an amount of data on the straight line through
+// its neighbours.
 func interpolate(points []PhaseRow, mb float64) float64 {
 	if len(points) == 1 {
 		return points[0].MS
@@ -261,7 +263,7 @@ func (s *calibrator) cost(x []float64) float64 {
 	return sum / 2
 }
 
-// slopes is how the differences change with each knob.
+// jacobian returns the derivative of each residual by each parameter.
 func (s *calibrator) jacobian(x []float64) *mat.Dense {
 	if s.jacobianAt != nil && slices.Equal(x, s.jacobianAt) {
 		return s.lastJacobian
@@ -321,8 +323,8 @@ func (s *calibrator) phases(before, after []float64) []CalibratedPhase {
 	return list
 }
 
-// identify tells how well the profile tells each knob: what the differences say
-// of it beside the others.
+// standardErrors estimates how well the profile determines each parameter, and
+// lists parameters that it determines only jointly.
 func (s *calibrator) standardErrors(c *Calibration, x []float64) {
 	j, rest := s.jacobian(x), s.residuals(x)
 	if s.err != nil {
@@ -370,5 +372,5 @@ func (s *calibrator) standardErrors(c *Calibration, x []float64) {
 	}
 }
 
-// Determined reports whether the profile tells the knob.
+// Determined reports whether the profile determines the parameter.
 func (k *CalibratedParameter) Determined() bool { return k.Error <= determinedTo }
