@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Bounds are the makespan theorem for tasks given in any order to the earliest
-// free slot, and the makespan of the order at hand. Unit of the durations.
+// Bounds are the makespan bounds of tasks that go in any order to the earliest
+// free slot, and the makespan of the given order, in the unit of the durations.
 type Bounds struct {
 	Low    float64 `json:"low"`
 	Up     float64 `json:"up"`
@@ -34,8 +34,8 @@ func Makespan(durations []float64, slots int) (Bounds, error) {
 	return Bounds{low, up, slices.Max(greedy(durations, slots))}, nil
 }
 
-// stageBounds is the makespan theorem for one stage; a stage without tasks
-// takes no time.
+// stageBounds returns the makespan bounds of one stage, 0 for a stage without
+// tasks.
 func stageBounds(n, k, avg, longest float64) (low, up float64) {
 	if n == 0 {
 		return 0, 0
@@ -43,8 +43,8 @@ func stageBounds(n, k, avg, longest float64) (low, up float64) {
 	return n * avg / k, float64((n-1)*avg/k) + longest
 }
 
-// greedy gives tasks in order to the earliest free slot, the lowest index on
-// ties, and returns when each ends.
+// greedy assigns tasks in order to the earliest free slot, the lowest index on
+// ties, and returns the end of each.
 func greedy(durations []float64, slots int) []float64 {
 	free := make(slotHeap, min(slots, len(durations)))
 	for i := range free {
@@ -83,8 +83,8 @@ type AriaProfile struct {
 	MapAvg float64 `json:"M_avg"`
 	MapMax float64 `json:"M_max"`
 
-	// The first shuffle is the part of a first-wave shuffle after the last map
-	// ended; the typical one is the whole shuffle and sort of a later wave.
+	// The first shuffle is the part of a first-wave shuffle after the end of the
+	// last map; the typical one is the whole shuffle and sort of a later wave.
 	FirstShuffleAvg float64 `json:"Sh1_avg,omitzero"`
 	FirstShuffleMax float64 `json:"Sh1_max,omitzero"`
 	ShuffleAvg      float64 `json:"Sh_typ_avg,omitzero"`
@@ -92,18 +92,18 @@ type AriaProfile struct {
 	ReduceAvg       float64 `json:"R_avg,omitzero"`
 	ReduceMax       float64 `json:"R_max,omitzero"`
 
-	// Parts of the profile that no bound uses; NaN where unknown.
+	// Statistics that no bound uses; NaN where unknown.
 	MapMin            float64 `json:"M_min,omitzero"`
 	MapInputBytes     float64 `json:"AvgSize_M_input,omitzero"` // mean of a map
 	MapSelectivity    float64 `json:"Selectivity_M,omitzero"`
 	ReduceSelectivity float64 `json:"Selectivity_R,omitzero"`
 
-	// ShuffleFromFirst marks a job with one reduce wave: its typical shuffle is
-	// the first one, for want of another.
+	// ShuffleFromFirst says that the job had one reduce wave, and that the first
+	// shuffle stands in for the typical one.
 	ShuffleFromFirst bool `json:"-"`
 }
 
-// unknownAria is a profile that states nothing.
+// unknownAria returns a profile without statistics.
 func unknownAria() AriaProfile {
 	nan := math.NaN()
 	return AriaProfile{
@@ -123,8 +123,8 @@ func (p *AriaProfile) check(c *input.Check) {
 	}
 }
 
-// checkPair wants an average and a maximum of the same durations; the average
-// of equal ones may exceed them by its rounding.
+// checkPair checks an average and a maximum of the same durations. The average of
+// equal durations may exceed them by rounding.
 func checkPair(c *input.Check, name string, avg, longest float64) {
 	c.AtLeast(name+"_avg", avg, 0)
 	c.AtLeast(name+"_max", longest, 0)
@@ -146,10 +146,10 @@ type AriaBounds struct {
 	Avg        float64 `json:"T_avg"`
 }
 
-// Bounds bounds the job's time on mapSlots and reduceSlots (ARIA, section 4).
-// Guarded, slots beyond the tasks do not count and a job whose reduces all
-// start at once has no later shuffle; unguarded, the equations are as printed
-// and the shuffle's lower bound can be negative.
+// Bounds bounds the time of the job on mapSlots and reduceSlots, seconds (ARIA,
+// section 4). Guarded, slots beyond the tasks do not count, and a job whose
+// reduces all start in one wave has no later shuffle. Unguarded, the equations are
+// as printed, and the lower bound of the shuffle can be negative.
 func (p AriaProfile) Bounds(mapSlots, reduceSlots int, guarded bool) (AriaBounds, error) {
 	var c input.Check
 	p.check(&c)
@@ -181,7 +181,7 @@ func (p AriaProfile) Bounds(mapSlots, reduceSlots int, guarded bool) (AriaBounds
 	return b, nil
 }
 
-// coefficients give a bound in closed form: T = a/S_M + b/S_R + c. Bound is
+// coefficients returns a bound in closed form: T = a/S_M + b/S_R + c. Bound is
 // low, avg or up.
 func (p AriaProfile) coefficients(bound string) (a, b, c float64, err error) {
 	var check input.Check

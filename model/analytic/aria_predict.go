@@ -14,10 +14,10 @@ var ariaModel = Model{
 	New:      knowsNothing(ariaPredictor{}),
 }
 
-// ariaPredictor bounds each job by ARIA. Jobs together are bounded by the
-// makespan theorem: below by each alone and by the work of all their maps,
-// above by all tasks in one pool after the last submission. With fifo a job
-// waits for those before it only.
+// ariaPredictor bounds each job by ARIA. It bounds several jobs by the makespan
+// theorem: from below by each job alone and by the work of all maps, from above by
+// all tasks in one pool after the last submission. Under fifo a job waits only for
+// the jobs before it.
 type ariaPredictor struct{}
 
 func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
@@ -30,9 +30,9 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if len(q.Jobs) > 1 && !fifo {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("the order of jobs under %s is not in the model: each may end last", q.Scheduler.Name))
 	}
-	var all, pool, slow AriaProfile // of the workload; of jobs that may overlap, on the fastest and the slowest nodes
-	var began, end float64          // of the pool: first submission, latest end
-	first := 0                      // job of the pool
+	var all, pool, slow AriaProfile // tasks of the workload; of the jobs that may overlap, on the fastest and the slowest nodes
+	var began, end float64          // of the jobs that may overlap: first submission, latest end
+	first := 0                      // job that may overlap
 	spread := func(until int) {
 		if fifo {
 			return
@@ -84,16 +84,15 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	return p, nil
 }
 
-// boundsOn bounds the profile on the slots; without maps there is nothing to
-// wait for.
+// boundsOn bounds the profile on the cluster's slots.
 func (p AriaProfile) boundsOn(g *capacity) (AriaBounds, error) {
 	if p.Maps == 0 {
-		p.Maps = 1 // of no time
+		p.Maps = 1 // a map of 0 s
 	}
 	return p.Bounds(max(1, g.maps), max(1, g.reduces), true)
 }
 
-// with pools the tasks of another job with those of p.
+// with returns the profile of the tasks of both jobs together.
 func (p AriaProfile) with(o AriaProfile) AriaProfile {
 	merge := func(n, m int, avg, longest *float64, a, l float64) {
 		if m > 0 {

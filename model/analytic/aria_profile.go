@@ -12,9 +12,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ExtractAria takes the profile of one job from the attempts of a finished run:
-// succeeded maps and reduces. A reduce is of the first wave if it started before
-// the last map ended. The shuffle includes the sort.
+// ExtractAria takes the profile of one job from the succeeded maps and reduces of
+// a finished run. A reduce belongs to the first wave if it started before the last
+// map ended. The shuffle includes the sort.
 func ExtractAria(attempts []workload.Attempt) (AriaProfile, error) {
 	p := unknownAria()
 	var maps, reduces []*workload.Attempt
@@ -81,9 +81,9 @@ func meanMax(v []float64) (mean, longest float64) {
 	return mean, slices.Max(v)
 }
 
-// aria is ARIA's profile of a job as a question states it: by the times of its
-// tasks, by the equations for its program, or by a profile of recorded runs. The
-// first shuffle is what follows the last map.
+// ariaProfile returns the profile of a job in a question: from the times of its
+// tasks, from the equations for its program, or from a profile of recorded runs.
+// The first shuffle is the part after the last map.
 func (g *capacity) ariaProfile(q *model.WhatIf, j *workload.Job) (AriaProfile, error) {
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
@@ -98,7 +98,7 @@ func (g *capacity) ariaProfile(q *model.WhatIf, j *workload.Job) (AriaProfile, e
 	}
 	p = GivenAria(j)
 	if r.Copy.Set() && r.Count > 0 {
-		// Copying kept up with the maps, but for the last one's output; or had
+		// Copying has kept up with the maps except for the last output, or it has
 		// not begun.
 		sort, _ := r.Sort.Expect(r.Count)
 		p.FirstShuffleAvg = (p.FirstShuffleAvg-sort)/math.Max(1, float64(m.Count)) + sort
@@ -106,8 +106,8 @@ func (g *capacity) ariaProfile(q *model.WhatIf, j *workload.Job) (AriaProfile, e
 	return p, nil
 }
 
-// GivenAria is ARIA's profile of a job by the times it is given. The first
-// shuffle is what follows the last map; a typical one has nothing to wait for.
+// GivenAria returns the profile of a job with given task times. The first shuffle
+// is the part after the last map; a typical one waits for no map.
 func GivenAria(j *workload.Job) AriaProfile {
 	m, r := &j.Maps, &j.Reduces
 	p := unknownAria()
@@ -129,7 +129,7 @@ func GivenAria(j *workload.Job) AriaProfile {
 	return p
 }
 
-// fromProfile takes the statistics of recorded runs.
+// fromProfile takes the statistics of a profile of recorded runs.
 func (p *AriaProfile) fromProfile(j *workload.Job) error {
 	var missing []string
 	take := func(name string, s *workload.Sample, avg, longest *float64) {
@@ -150,7 +150,7 @@ func (p *AriaProfile) fromProfile(j *workload.Job) error {
 	return nil
 }
 
-// scaled is the profile on nodes so much slower.
+// scaled returns the profile with all times multiplied by a factor.
 func (p AriaProfile) scaled(by float64) AriaProfile {
 	for _, v := range []*float64{
 		&p.MapAvg, &p.MapMax, &p.FirstShuffleAvg, &p.FirstShuffleMax, &p.ShuffleAvg, &p.ShuffleMax, &p.ReduceAvg, &p.ReduceMax,
@@ -160,8 +160,8 @@ func (p AriaProfile) scaled(by float64) AriaProfile {
 	return p
 }
 
-// farthest are the factors on the times of a job's maps next to their splits
-// and farthest from them.
+// localityFactors returns the smallest and the largest factor that locality puts
+// on the times of a job's maps.
 func localityFactors(m *workload.MapTasks) (least, most float64) {
 	least, most = 1, 1
 	for _, f := range []float64{m.RackFactor, m.OffFactor} {
@@ -172,9 +172,9 @@ func localityFactors(m *workload.MapTasks) (least, most float64) {
 	return least, most
 }
 
-// ariaByEquations is ARIA's profile of a job whose task times follow from its
-// program: all tasks are alike, and a reduce that kept up with the maps has the
-// last one's output to fetch.
+// ariaByEquations returns the profile of a job whose task times follow from its
+// program: all tasks are alike, and a reduce that has kept up with the maps still
+// fetches the output of the last map.
 func ariaByEquations(q *model.WhatIf, j *workload.Job, g *capacity) (AriaProfile, error) {
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count

@@ -15,8 +15,8 @@ type Slots struct {
 	*SlotPlan
 }
 
-// SlotPlan is the least sum of slots on the curve a/S_M + b/S_R = t: in real
-// numbers with Lagrange's multiplier, those rounded up, and the exact optimum in
+// SlotPlan is the smallest sum of slots on the curve a/S_M + b/S_R = t: in real
+// numbers by Lagrange's multiplier, those rounded up, and the exact optimum in
 // whole slots.
 type SlotPlan struct {
 	Lambda        float64 `json:"lambda"`
@@ -28,10 +28,10 @@ type SlotPlan struct {
 	ReduceSlots   int     `json:"S_R_int"`
 }
 
-// provisionSlots minimises S_M + S_R subject to a/S_M + b/S_R <= t by
-// Lagrange's multiplier (ARIA, section 4; Khan et al., section 3). It is
-// infeasible if t <= 0. Slots beyond the tasks of a stage do nothing: the caller
-// compares with N_M and N_R.
+// provisionSlots minimises S_M + S_R subject to a/S_M + b/S_R <= t by Lagrange's
+// multiplier (ARIA, section 4; Khan et al., section 3). It is infeasible if t <=
+// 0. The result can exceed the tasks of a stage; the caller compares it with N_M
+// and N_R.
 func provisionSlots(a, b, t float64) (Slots, error) {
 	var c input.Check
 	c.AtLeast("a", a, 0)
@@ -54,8 +54,8 @@ func provisionSlots(a, b, t float64) (Slots, error) {
 	return Slots{t, true, &s}, nil
 }
 
-// reducesFor is the fewest reduce slots that finish beside m map slots, 0 if
-// none do.
+// reducesFor returns the fewest reduce slots that meet t with m map slots; ok is
+// false if none do.
 func reducesFor(a, b, t float64, m int) (r int, ok bool) {
 	rest := t - a/float64(m)
 	if rest <= 0 {
@@ -65,7 +65,7 @@ func reducesFor(a, b, t float64, m int) (r int, ok bool) {
 	return int(need), need <= input.MaxCount
 }
 
-// wholeSlots improves on a feasible pair of whole slots: smallest sum first, then
+// wholeSlots improves a feasible pair of whole slots: smallest sum first, then
 // smallest time, then fewest map slots.
 func wholeSlots(a, b, t float64, maps, reduces int) (int, int) {
 	if b == 0 {
@@ -91,8 +91,8 @@ func wholeSlots(a, b, t float64, maps, reduces int) (int, int) {
 	return maps, reduces
 }
 
-// AriaSlots are the slots for a deadline: the coefficients of the bound, and
-// what they lead to.
+// AriaSlots are the slots for a deadline, and the coefficients of the bound that
+// they meet.
 type AriaSlots struct {
 	A        float64 `json:"a"`
 	B        float64 `json:"b"`
@@ -100,7 +100,7 @@ type AriaSlots struct {
 	Solution Slots   `json:"solution"`
 }
 
-// Invert finds the fewest slots with which the bound (low, avg or up) meets the
+// Invert returns the fewest slots with which a bound (low, avg or up) meets the
 // deadline, seconds.
 func (p AriaProfile) Invert(deadline float64, bound string) (AriaSlots, error) {
 	var s AriaSlots
@@ -121,7 +121,7 @@ func (p AriaProfile) deadline(deadline float64, bound string) (a, b, c float64, 
 	return p.coefficients(bound)
 }
 
-// maxCurve bounds the pairs of a curve that anybody will look at.
+// maxCurve bounds the pairs of a curve.
 const maxCurve = 1 << 20
 
 // curve lists the minimal pairs (S_M, S_R) that meet the deadline, map slots

@@ -8,8 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Cause is something that takes time in a cluster and that a model may leave
-// out.
+// Cause is one cause of time in a cluster that a model may leave out.
 type Cause uint8
 
 // The causes, in the order in which Without switches them off one after another.
@@ -17,7 +16,7 @@ const (
 	Contention   Cause = iota // tasks share devices
 	Protocol                  // heartbeats, start-up, set-up, commit, remote splits
 	Stragglers                // unequal tasks, slow nodes, failures
-	Overlap                   // shuffle beside the maps
+	Overlap                   // shuffle during the map stage
 	Slowstart                 // reduces hold slots while they wait for maps
 	Quantisation              // the last wave does not fill the slots
 	NumCauses
@@ -29,12 +28,12 @@ var causeNames = [NumCauses]string{
 
 func (c Cause) String() string { return causeNames[c] }
 
-// maxPieces bounds the tasks into which Without cuts a workload.
+// maxPieces bounds the tasks into which Without divides a workload.
 const maxPieces = 300_000
 
-// Without returns the question q in a world without one cause. What it changes in a
-// question is no part of the others: taken away one after another, each
-// difference of two answers is the share of one cause, and the shares add up.
+// Without returns the question q in a world without one cause. No two causes
+// change the same part of a question: if causes are removed one after another,
+// each difference of two answers is the share of one cause, and the shares add up.
 func Without(q model.WhatIf, c Cause) model.WhatIf {
 	q.Jobs = slices.Clone(q.Jobs)
 	q.Cluster.Nodes = slices.Clone(q.Cluster.Nodes)
@@ -70,7 +69,7 @@ func Without(q model.WhatIf, c Cause) model.WhatIf {
 	return q
 }
 
-// evenNodes makes all nodes as fast as they are together.
+// evenNodes gives every node the mean speed of all.
 func evenNodes(q *model.WhatIf) {
 	rate := 0.0
 	for i := range q.Cluster.Nodes {
@@ -116,8 +115,9 @@ func slotsOf(q *model.WhatIf) (maps, reduces int) {
 	return maps, reduces
 }
 
-// lateReduces lets reduces start after the last map, with the shuffles that they
-// would have had. A shuffle that is fetched as the maps end needs the early start.
+// lateReduces starts reduces after the last map, with the shuffle times that they
+// would have had. Shuffles that are fetched while maps end need the early start
+// and stay.
 func lateReduces(q *model.WhatIf, j *workload.Job) {
 	r := &j.Reduces
 	if r.Copy.Set() || q.Fidelity > model.Profile {
@@ -144,8 +144,8 @@ func startLate(j *workload.Job) {
 	j.Conf = j.Conf.Over(late)
 }
 
-// cut divides tasks into so many that they fill whole waves, if their times are
-// given and there are not too many then.
+// fillWaves divides tasks so that they fill whole waves, if their times are given
+// and the pieces are at most maxPieces.
 func fillWaves(q *model.WhatIf) {
 	mapSlots, reduceSlots := slotsOf(q)
 	pieces := 0
@@ -172,13 +172,13 @@ func fillWaves(q *model.WhatIf) {
 	}
 }
 
-// drawn reports whether any time of the job's tasks is.
+// isRandom reports whether a time of the job's tasks is drawn from a distribution.
 func isRandom(j *workload.Job) bool {
 	return j.Maps.Time.Dist != nil ||
 		slices.ContainsFunc(reduceTimes(&j.Reduces), func(d *workload.Durations) bool { return d.Dist != nil })
 }
 
-// divide cuts each task into k.
+// splitTasks divides each task into k.
 func splitTasks(d *workload.Durations, k int) {
 	d.All /= time.Duration(k)
 	var each []time.Duration
@@ -188,7 +188,8 @@ func splitTasks(d *workload.Durations, k int) {
 	d.Each = each
 }
 
-// factor is the least number of pieces of each task with which they fill slots.
+// piecesToFill returns the fewest pieces per task with which the tasks fill the
+// slots.
 func piecesToFill(tasks, slots int) int {
 	a, b := tasks, slots
 	for b > 0 {

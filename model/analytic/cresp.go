@@ -23,8 +23,8 @@ type crespCost struct {
 	G    func(mapsPerReduce float64) float64 // nil: linear
 }
 
-// crespTermsOf are the terms of eq. 17.10; logarithms are to base 2. m/R stands
-// for the copying left when the last map wave ends.
+// crespTermsOf returns the terms of eq. 17.10; logarithms are to base 2. m/R
+// stands for the copying that is left when the last map wave ends.
 func crespTermsOf(maps, mapSlots, reduces int) ([crespTerms]float64, error) {
 	var c input.Check
 	c.Count("M", maps, 1)
@@ -53,7 +53,7 @@ func (c crespCost) check() error {
 	return check.Err()
 }
 
-// time is eq. 17.8 and 17.10.
+// time evaluates eq. 17.8 and 17.10.
 func (c *crespCost) time(x [crespTerms]float64) float64 {
 	t := 0.0
 	for i, v := range x {
@@ -250,10 +250,10 @@ func crespOfRuns(runs []RecordedRun) (*crespCost, error) {
 	return &c, nil
 }
 
-// crespPredictor is one regression for one kind of job.
+// crespPredictor predicts one kind of job by its regression.
 type crespPredictor struct {
 	model  *crespCost
-	reason string // why runs made no model
+	reason string // why the recorded runs give no coefficients
 }
 
 func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {

@@ -5,10 +5,10 @@ import (
 	"github.com/slotwave/slotwave/model/platform"
 )
 
-// nothing is the fallback of a question whose fields must all be there.
+// nothing returns the fallback of a question that has no optional fields.
 func nothing[I any]() (none I) { return none }
 
-// Evaluators are the analytic models by name, sorted.
+// Evaluators answer raw questions to the analytic models, sorted by name.
 var Evaluators = []model.Evaluator{
 	model.NewEvaluator("aria.bounds", unknownBoundsQuestion, boundsQuestion.answer),
 	model.NewEvaluator("aria.curve", unknownCurveQuestion, curveQuestion.answer),

@@ -30,8 +30,8 @@ var herodotouModel = Model{
 	},
 }
 
-// herodotouStatistics are the data and cost statistics of one job; its
-// configuration and the cluster are the question's.
+// herodotouStatistics are the data and cost statistics of one job. The question
+// gives its configuration and the cluster.
 type herodotouStatistics struct {
 	UseCombine   bool `json:"pUseCombine,omitzero"`
 	InCompressed bool `json:"pIsInCompressed,omitzero"`
@@ -39,7 +39,7 @@ type herodotouStatistics struct {
 	taskplan.Cost
 }
 
-// unknownStatistics state nothing.
+// unknownStatistics returns statistics that are all unknown.
 func unknownStatistics() herodotouStatistics {
 	nan := math.NaN()
 	s := herodotouStatistics{}
@@ -56,8 +56,8 @@ func unknownStatistics() herodotouStatistics {
 	return s
 }
 
-// herodotouPredictor plays the tasks of the phase equations out in waves. It is
-// bounded by the report's own fractions of waves (94) and by whole waves without
+// herodotouPredictor plays the tasks of the phase equations out in waves. Its
+// bounds are the report's fractions of waves (eq. 94) and whole waves without
 // overlap.
 type herodotouPredictor struct{ statistics *herodotouStatistics }
 
@@ -100,7 +100,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	return g.prediction("herodotou", g.outcome(j, &p, jobTimes{by * t.MapEnd, low, by * t.JobEnd, high}), phases), nil
 }
 
-// job is a job with its own statistics, or with those of its program on the
+// job returns a job with its own statistics, or with those of its program on the
 // machines of the cluster.
 func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (Herodotou, error) {
 	c, err := taskplan.ReadConf(j.Conf)
@@ -124,8 +124,8 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (
 	return s.job(j, g, c), nil
 }
 
-// job joins the statistics with the question's configuration and slots; the
-// equations want nothing of the cluster but the slots in all.
+// job joins the statistics with the question's configuration and slots. Of the
+// cluster the equations use only the sum of its slots.
 func (s *herodotouStatistics) job(j *workload.Job, g *capacity, c taskplan.Conf) Herodotou {
 	return Herodotou{
 		HerodotouConf: HerodotouConf{
@@ -142,8 +142,8 @@ func (s *herodotouStatistics) job(j *workload.Job, g *capacity, c taskplan.Conf)
 	}
 }
 
-// summary is the report's time of the job and that in whole waves, seconds, and
-// the phases of its tasks.
+// summary returns the time of the job by the report and in whole waves, seconds,
+// and the phases of its tasks.
 func (h Herodotou) summary(o HerodotouOptions) (total, whole float64, phases []model.PhaseTime, err error) {
 	ms := func(k workload.Kind, ph workload.Phase, v float64) { phases = append(phases, phaseTime(k, ph, v/1000)) }
 	if h.Reducers == 0 {

@@ -44,7 +44,7 @@ type HerodotouSpill struct {
 	CombineOutRecs float64 `json:"-"`
 }
 
-// spill is eq. 11-36.
+// spill evaluates eq. 11-36.
 func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, error) {
 	var s HerodotouSpill
 	if m.OutRecs == 0 {
@@ -125,7 +125,7 @@ func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, e
 	return s, nil
 }
 
-// sortDepth is the comparisons per record when a spill is sorted by partition
+// sortDepth returns the comparisons per record when a spill is sorted by partition
 // and key.
 func (h *Herodotou) sortDepth(recs float64, corrected bool) float64 {
 	ratio := recs / float64(h.Reducers)
@@ -159,7 +159,7 @@ type HerodotouShuffle struct {
 	ShuffleTime float64 `json:"cShufflePhaseTime"`
 }
 
-// shuffle is eq. 37-64.
+// shuffle evaluates eq. 37-64.
 func (h *Herodotou) shuffle(m HerodotouSpill, o HerodotouOptions) HerodotouShuffle {
 	maps, reduces, factor := float64(h.Mappers), float64(h.Reducers), float64(h.SortFactor)
 	var s HerodotouShuffle
@@ -210,8 +210,8 @@ func (h *Herodotou) shuffle(m HerodotouSpill, o HerodotouOptions) HerodotouShuff
 	return s
 }
 
-// segmentsPerFile is eq. 43-45: how many segments are merged from memory into
-// one file.
+// segmentsPerFile evaluates eq. 43-45: the segments that one merge in memory
+// writes to a file.
 func (h *Herodotou) segmentsPerFile(s HerodotouShuffle) float64 {
 	x := h.ShuffleMerge * s.BufferSize / s.SegmentUncomp // (43, 44)
 	n := fit.Ceil(x)
@@ -221,8 +221,7 @@ func (h *Herodotou) segmentsPerFile(s HerodotouShuffle) float64 {
 	if h.InMemMergeThr > 0 { // E14: else no limit
 		n = math.Min(n, float64(h.InMemMergeThr))
 	}
-	// Segments far below a byte would fit without end, and a count of +Inf has no
-	// product with their size.
+	// The number of segments far below a byte in size is not finite.
 	return math.Min(math.Max(1, n), input.MaxCount)
 }
 
@@ -260,7 +259,7 @@ type HerodotouReduce struct {
 	ReduceLocalRead    float64 `json:"dReduceLocalBytesRead"`
 }
 
-// reduce is eq. 65-89.
+// reduce evaluates eq. 65-89.
 func (h *Herodotou) reduce(s HerodotouShuffle, o HerodotouOptions) (HerodotouReduce, error) {
 	var r HerodotouReduce
 	factor := float64(h.SortFactor)

@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// splitGroup is some splits of one size, bytes.
+// splitGroup is a number of splits of one size, bytes.
 type splitGroup struct {
 	Size  float64
 	Count int
@@ -84,7 +84,7 @@ func (h Herodotou) mapTaskTime(o HerodotouOptions) (float64, error) {
 	return p.TotalMapTime / 1000, err
 }
 
-// tunable is a parameter the optimiser may set.
+// tunable is a parameter that Tune may set.
 type tunable struct {
 	name  string
 	whole bool

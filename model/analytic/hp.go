@@ -135,7 +135,7 @@ var hpModel = Model{
 	},
 }
 
-// hpPredictor scales the durations of earlier runs to the job's data.
+// hpPredictor scales the durations of recorded runs to the data of the job.
 type hpPredictor struct{ runs []HPRun }
 
 func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {

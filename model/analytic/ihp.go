@@ -11,9 +11,9 @@ import (
 )
 
 // ihpJob is one job for the improved HP model (Khan et al., TPDS 2015): average
-// and maximum durations in seconds. w1 is the first wave, w2 all others. The
-// first-wave shuffle lasts until the last map is shuffled and so covers every
-// later map wave. Counts by wave that are nil follow from the slots.
+// and maximum durations in seconds. w1 is the first wave, w2 the later waves. The
+// first-wave shuffle lasts until the last map output is shuffled and so covers the
+// later map waves. Counts by wave that are nil follow from the slots.
 type ihpJob struct {
 	Maps        int `json:"N_m"`
 	MapSlots    int `json:"S_m"`
@@ -34,7 +34,7 @@ type ihpJob struct {
 	ShuffleWave2 *int    `json:"N_sh_w2"`
 }
 
-// unknownIHP is a job that states nothing.
+// unknownIHP returns a job without statistics.
 func unknownIHP() ihpJob {
 	nan := math.NaN()
 	return ihpJob{Shuffle1Avg: nan, Shuffle1Max: nan, Shuffle2Avg: nan, Shuffle2Max: nan, ReduceAvg: nan, ReduceMax: nan}
@@ -69,7 +69,7 @@ func (j *ihpJob) check(c *input.Check) {
 // ihpCounts are the tasks of each wave that the bounds use.
 type ihpCounts struct{ Maps1, Shuffle1, Shuffle2 int }
 
-// counts are those given, or those that follow from the slots.
+// counts returns the given counts, or those that follow from the slots.
 func (j *ihpJob) counts() ihpCounts {
 	n := waveCounts(j.Maps, j.MapSlots, j.Reduces, j.ReduceSlots)
 	if j.MapsWave1 != nil {
@@ -105,10 +105,10 @@ type ihpBounds struct {
 	Avg         float64 `json:"T_job_avg"`
 }
 
-// Bounds bounds the job's time (eq. 8-20). Its upper bounds use max*n/k, not
-// the makespan theorem. Map slots enter only through the first map wave and
-// through the first shuffle; one measured on one number of slots does not hold on
-// another.
+// Bounds bounds the time of the job, seconds (eq. 8-20). The upper bounds use
+// max*n/k, not the makespan theorem. Map slots enter only through the first map
+// wave and the first shuffle, so that a first shuffle measured on one number of
+// slots does not hold on another.
 func (j ihpJob) Bounds() (ihpBounds, error) {
 	var c input.Check
 	j.check(&c)
@@ -137,8 +137,8 @@ func (j ihpJob) Bounds() (ihpBounds, error) {
 	return b, nil
 }
 
-// ihpStageJob is what the stage equations of the improved HP model need: sizes
-// in MB, durations in seconds.
+// ihpStageJob is the input of the stage equations: sizes in MB, durations in
+// seconds.
 type ihpStageJob struct {
 	MapIn        float64 `json:"D_m_in_avg"`
 	MapSel       float64 `json:"M_sel"`
@@ -172,8 +172,7 @@ type ihpStages struct {
 	ReduceTotal  float64 `json:"T_r_total"`
 }
 
-// Stages is eq. 1-7: with one wave of reduces (4) uses the average shuffle, with
-// more (5) those of the first and the other waves.
+// Stages evaluates eq. 1-7: eq. 4 for one wave of reduces, eq. 5 for more.
 func (j ihpStageJob) Stages() (ihpStages, error) {
 	oneWave := j.Reduces <= j.ReduceSlots
 	var c input.Check
@@ -254,11 +253,11 @@ func fitIHP(runs []ihpRun, o fit.LocalOptions) (ihpRegression, error) {
 	return r, nil
 }
 
-// At predicts the duration for other data and number of reduces by locally
-// weighted regression (eq. 21-23), and returns the bandwidth used: where the best
-// one leaves too few runs near the query, the next larger of the grid serves, and
-// for data or reduces beyond those of all runs the largest, since what is fitted
-// to few runs at the edge leads anywhere. A negative prediction is cut to 0.
+// At predicts the duration for other data and another number of reduces by locally
+// weighted regression (eq. 21-23), and returns the bandwidth used. If the best
+// bandwidth leaves too few runs near the query, the next larger one of the grid is
+// used; outside the range of the runs the largest one, since a fit to the few runs
+// at the edge is unreliable. A negative prediction becomes 0.
 func (r ihpRegression) At(data, reduces float64) (duration, bandwidth float64, err error) {
 	query := []float64{data, reduces}
 	grid := r.grid
@@ -277,14 +276,14 @@ func (r ihpRegression) At(data, reduces float64) (duration, bandwidth float64, e
 	return 0, 0, err
 }
 
-// covers reports whether each coordinate of a query lies between those of runs,
-// or on one.
+// covers reports whether each coordinate of a query lies within the range of the
+// runs.
 func (r ihpRegression) covers(query []float64) bool {
 	return r.between(query, func(a, b float64) bool { return a <= b })
 }
 
-// surrounds reports whether each coordinate of a query that differs among the runs
-// lies strictly between those of runs.
+// surrounds reports whether each coordinate of a query lies strictly within the
+// range of the runs. Coordinates that do not differ among the runs do not count.
 func (r ihpRegression) surrounds(query []float64) bool {
 	return r.between(query, func(a, b float64) bool { return a < b })
 }
@@ -306,11 +305,11 @@ func (r ihpRegression) between(query []float64, before func(a, b float64) bool) 
 // not settle.
 const maxProvisionRounds = 20
 
-// Provision finds few slots with which the lower bound (18) meets the deadline,
-// seconds. The counts by wave depend on the slots: starting from those of the
-// profile the slots are found and the counts taken anew, until a pair repeats;
-// the cheapest pair that meets the deadline under its own counts wins (the
-// iteration is a reconstruction: the paper's text of this step was not at hand).
+// Provision returns slots with which the lower bound (eq. 18) meets the deadline,
+// seconds. The counts by wave depend on the slots: Provision starts from the
+// counts of the profile, finds slots, counts again, and ends when a pair repeats.
+// The cheapest pair that meets the deadline under its own counts wins. The
+// iteration is a reconstruction; the paper does not spell it out.
 func (j ihpJob) Provision(deadline float64) (mapSlots, reduceSlots int, err error) {
 	var c input.Check
 	j.check(&c)

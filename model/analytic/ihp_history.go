@@ -14,33 +14,32 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ihpHistory predicts the durations of a job's stages from earlier runs, and is
-// told nothing else of it. That they hold on other numbers of slots too, the
-// first shuffle is what follows the last map (the part that covers the maps is
-// made of their waves), and data and reduces are counted by map slot: twice the
-// nodes with twice of both do the same on each node.
+// ihpHistory predicts the durations of a job's stages from earlier runs. To hold
+// on other numbers of slots, it takes as first shuffle the part after the last map
+// (the part during the maps follows from their waves), and it counts data and
+// reduces per map slot: twice the nodes with twice the data and reduces do the
+// same work per node.
 type ihpHistory struct {
 	mapAvg, mapMax         float64 // seconds, mean over the runs
-	stretch                float64 // mean time of their map stage over that of the bounds: what heartbeats leave idle
-	outside                float64 // seconds of a run that the stages do not cover
+	stretch                float64 // mean ratio of the measured map stage to the mean of its bounds: the idle time between heartbeats
+	outside                float64 // mean seconds before the first and after the last task
 	firstAvg, firstMax     ihpRegression
 	shuffleAvg, shuffleMax ihpRegression
 	reduceAvg, reduceMax   ihpRegression
 
-	// short is the quantile 0.95 of by which part of its prediction a run took
-	// longer, over the runs that others surround, each left out in turn; NaN where
-	// fewer than fewTried are surrounded.
+	// excess95 is the 0.95 quantile of the relative excess of a run over its
+	// prediction from the other runs, for runs within the range of the others; NaN
+	// if there are fewer than leastTried.
 	excess95 float64
 }
 
-// fewTried is the least number of runs of which a twentieth can be left above a
-// quantile.
+// leastTried is the least number of runs that determines a 0.95 quantile.
 const leastTried = 20
 
 func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 	h := &ihpHistory{}
 	var kept []RecordedRun
-	alike := true // in their number of reduces, which then tells nothing
+	alike := true // in reduces per map slot, which then cannot be a regressor
 	for _, r := range runs {
 		if r.Profile.Reduces > 0 {
 			kept = append(kept, r)
@@ -95,7 +94,7 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 	return h, nil
 }
 
-// average takes what is the mean of the runs.
+// average sets the means over the runs.
 func (h *ihpHistory) average(runs []RecordedRun) {
 	h.mapAvg, h.mapMax, h.outside, h.stretch = 0, 0, 0, 0
 	n := float64(len(runs))
@@ -109,8 +108,8 @@ func (h *ihpHistory) average(runs []RecordedRun) {
 	}
 }
 
-// without is the history without one of its runs, but for the bandwidths, which
-// were chosen with it.
+// without returns the history without one of its runs. The bandwidths stay those
+// chosen with all runs.
 func (h *ihpHistory) without(run int, runs []RecordedRun) *ihpHistory {
 	rest := *h
 	for _, r := range []*ihpRegression{&rest.firstAvg, &rest.firstMax, &rest.shuffleAvg, &rest.shuffleMax, &rest.reduceAvg, &rest.reduceMax} {
@@ -121,7 +120,7 @@ func (h *ihpHistory) without(run int, runs []RecordedRun) *ihpHistory {
 	return &rest
 }
 
-// time predicts the time of a run.
+// time predicts the time of a run, seconds.
 func (h *ihpHistory) time(r *RecordedRun) (float64, error) {
 	j, err := h.job(r.Profile.Maps, r.MapSlots, r.Profile.Reduces, r.ReduceSlots, r.Data)
 	if err != nil {
@@ -131,14 +130,15 @@ func (h *ihpHistory) time(r *RecordedRun) (float64, error) {
 	return b.Avg + h.outside, err
 }
 
-// job is a job of so many tasks on so many slots, by the durations of the runs.
+// job returns a job with the given tasks and slots and the durations of the
+// history.
 func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64) (ihpJob, error) {
 	j := ihpJob{
 		Maps: maps, MapSlots: min(mapSlots, maps), Reduces: reduces, ReduceSlots: min(reduceSlots, reduces),
 		MapAvg: h.mapAvg, MapMax: h.mapMax,
 	}
 	if reduces == 0 {
-		j.MapsWave1 = &j.Maps // without reduces nothing covers the later waves
+		j.MapsWave1 = &j.Maps // a map-only job has no shuffle that covers the later waves
 		return j, nil
 	}
 	for _, d := range []struct {
@@ -162,8 +162,8 @@ func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64)
 	return j, nil
 }
 
-// cover makes a first shuffle that counts from the last map one that covers all
-// map waves but the first, of a map stage so much longer than its bounds.
+// cover extends a first shuffle that starts at the last map over all map waves but
+// the first; stretch is the ratio of the map stage to its bounds.
 func (j *ihpJob) cover(stretch float64) {
 	low, up := stageBounds(float64(j.Maps), float64(j.MapSlots), j.MapAvg, j.MapMax)
 	j.Shuffle1Avg += math.Max(0, float64(stretch*low)-j.MapAvg)
@@ -185,12 +185,12 @@ var ihpModel = Model{
 	},
 }
 
-// ihpPredictor bounds a job by waves: by the durations of its history, or by
-// those of the question, with the first shuffle stretched over the map waves
-// that it waits for.
+// ihpPredictor bounds a job by waves: by the durations of its history, or by those
+// of the question, with the first shuffle extended over the map waves that it
+// waits for.
 type ihpPredictor struct {
 	history *ihpHistory
-	reason  string // why runs made no history
+	reason  string // why the recorded runs give no history
 }
 
 func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
@@ -217,13 +217,13 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if p.Reduces > 0 {
 		i.cover(1)
 	} else {
-		// Without reduces nothing covers the later map waves.
+		// A map-only job has no shuffle that covers the later map waves.
 		i.MapsWave1 = &i.Maps
 	}
 	return ihpAnswer(j, &g, i, 0)
 }
 
-// learnt predicts a job by its earlier runs.
+// predictFromRuns predicts a job by its recorded runs.
 func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capacity) (model.Prediction, error) {
 	data, err := mapOutputBytes(q, j)
 	if err != nil {
@@ -240,7 +240,8 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	if err != nil || math.IsNaN(h.history.excess95) {
 		return p, err
 	}
-	// The bounds count parts of waves; a wave takes as long with few reduces.
+	// The bounds count fractions of waves, but a wave takes as long with few
+	// reduces as with many.
 	whole := p
 	if i.Reduces > i.ReduceSlots {
 		i.Reduces = (i.Reduces + i.ReduceSlots - 1) / i.ReduceSlots * i.ReduceSlots
@@ -252,7 +253,7 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	return p, nil
 }
 
-// ihpAnswer bounds a job, and adds so many seconds that its stages do not cover.
+// ihpAnswer bounds a job and adds the seconds outside its stages.
 func ihpAnswer(j *workload.Job, g *capacity, i ihpJob, outside float64) (model.Prediction, error) {
 	b, err := i.Bounds()
 	if err != nil {

@@ -9,19 +9,20 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Provisioned is how many nodes, all like those of the question, a model takes
-// for a deadline by each of its estimates; 0: no number of them is enough.
+// Provisioned is the number of nodes with which a model meets a deadline, by each
+// of its estimates; 0: no number of nodes does. All nodes are like those of the
+// question.
 type Provisioned struct {
 	Model           string
 	Low, Mean, High int
-	Safe            int  // by Prediction.Safe
-	NoSafe          bool // Prediction.Safe is unknown
+	Safe            int  // by model.Prediction.Safe
+	NoSafe          bool // the model does not give Safe
 	Err             error
 }
 
-// Provision finds for each model the smallest cluster that has the question's
-// one job done by a deadline (Khan et al., section 3; ARIA, section 4). Slots
-// come with nodes, so that the number of nodes is searched for.
+// Provision returns for each model the smallest cluster that meets a deadline with
+// the question's only job (Khan et al., section 3; ARIA, section 4). It searches
+// by nodes, which bring the slots.
 func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) ([]Provisioned, error) {
 	if deadline <= 0 {
 		return nil, fmt.Errorf("deadline: %v: want more than 0", deadline)
@@ -56,9 +57,9 @@ func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) (
 	return all, nil
 }
 
-// NodesFor is the least number of nodes with which a predictor's estimate of the
-// question's one job meets the deadline, 0 if none does. More nodes than its
-// tasks have use for are not tried.
+// NodesFor returns the least number of nodes with which an estimate of the
+// question's only job meets the deadline, 0 if none does. It does not try more
+// nodes than the tasks can use.
 func NodesFor(p model.Predictor, q model.WhatIf, estimate func(*model.Prediction) time.Duration, deadline time.Duration) (int, error) {
 	j, _, err := oneJob(&q)
 	if err != nil {

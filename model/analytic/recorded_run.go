@@ -8,18 +8,18 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// RecordedRun is a finished run of a job, as models take it that learn from runs.
+// RecordedRun is a finished run of a job, from which models learn.
 type RecordedRun struct {
 	Profile     AriaProfile
 	Data        float64 // bytes of map output, as they were fetched
 	Time        float64 // seconds from submission to finish
-	Outside     float64 // seconds of them before the first map and after the last task
+	Outside     float64 // the part of Time before the first map and after the last task, seconds
 	MapStage    float64 // seconds from the first map to the end of the last one
 	MapSlots    int     // most maps at a time
 	ReduceSlots int     // most reduces at a time
 }
 
-// RecordRun measures a run by its attempts.
+// RecordRun takes the measurements of a run from its attempts.
 func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (RecordedRun, error) {
 	p, err := ExtractAria(attempts)
 	if err != nil {
@@ -62,7 +62,7 @@ func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (Recor
 	return r, nil
 }
 
-// together is the most attempts of a kind that ran at a time.
+// mostAtOnce returns the largest number of attempts of a kind that ran at a time.
 func mostAtOnce(attempts []workload.Attempt, k workload.Kind) int {
 	return workload.MostAtOnce(func(yield func(start, finish time.Duration) bool) {
 		for i := range attempts {

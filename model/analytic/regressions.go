@@ -54,7 +54,7 @@ func defaultSegmentQuestion() segmentQuestion {
 	return segmentQuestion{MinPoints: fit.DefaultMinPoints, Margin: fit.DefaultMargin}
 }
 
-// segmentAnswer gives the two lines as [A1, B1, A2, B2].
+// segmentAnswer is the fit with its two lines as [A1, B1, A2, B2].
 type segmentAnswer struct {
 	fit.SegmentFit
 	Pieces []float64 `json:"pieces"`

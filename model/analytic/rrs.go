@@ -10,14 +10,14 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// rrsCounts are the samples that recursive random search takes.
+// rrsCounts are the numbers of samples of recursive random search.
 type rrsCounts struct {
 	Explore int `json:"n"` // samples that hit the best part r of the space with confidence p
 	Exploit int `json:"l"` // failures after which the box shrinks
 }
 
-// rrsSamples is n = round(ln(1-p)/ln(1-r)) and l = round(ln(1-q)/ln(1-v))
-// (Ye and Kalyanaraman).
+// rrsSamples returns n = round(ln(1-p)/ln(1-r)) and l = round(ln(1-q)/ln(1-v)) (Ye
+// and Kalyanaraman).
 func rrsSamples(p, r, q, v float64) (rrsCounts, error) {
 	var c input.Check
 	count := func(name, share string, confidence, part float64) int {
@@ -63,10 +63,10 @@ const (
 	rrsSmallest = 0.001
 )
 
-// recursiveRandomSearch minimises f by recursive random search: uniform samples find promising
-// points, shrinking boxes exploit them. f may return +Inf for a point that is
-// not allowed. Spaces of fewer points than one round of samples are enumerated.
-// The same seed gives the same answer.
+// recursiveRandomSearch minimises f: uniform samples find promising points,
+// shrinking boxes exploit them. f may return +Inf for a point that is not allowed.
+// Spaces with fewer points than one round of samples are enumerated. The same seed
+// gives the same answer.
 func recursiveRandomSearch(space []SearchParam, seed workload.Seed, f func(at []float64) float64) (searchResult, error) {
 	var c input.Check
 	if len(space) == 0 {
@@ -104,7 +104,7 @@ func recursiveRandomSearch(space []SearchParam, seed workload.Seed, f func(at []
 	return s.best, nil
 }
 
-// spacePoints counts the points of a space of whole numbers, +Inf for others.
+// spacePoints counts the points of a space; +Inf if a parameter is not whole.
 func spacePoints(space []SearchParam) float64 {
 	points := 1.0
 	for _, p := range space {
@@ -213,7 +213,7 @@ func (s *search) run() {
 	}
 }
 
-// mean leaves out rounds in which no point was allowed.
+// mean averages the rounds in which a point was allowed.
 func mean(v []float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, x := range v {

@@ -27,7 +27,8 @@ type WaveJob struct {
 // ReduceTimes are one reduce's start, shuffle end and end.
 type ReduceTimes [3]float64
 
-// WaveTimes is when the stages of a WaveJob end; waves are rounds of all slots.
+// WaveTimes is when the stages of a WaveJob end, seconds. A wave is one round of
+// all slots.
 type WaveTimes struct {
 	MapEnd   float64 `json:"map_end"`
 	MapWaves int     `json:"map_waves"`
@@ -45,15 +46,15 @@ type WaveReduces struct {
 
 // Waves plays a job out in waves (after the what-if scheduler of Starfish,
 // BasicFIFOScheduler.java, without its heartbeats and set-up tasks). Tasks go in
-// order to the earliest free slot. A reduce that has fetched everything else
-// when the last map ends still needs that map's segment.
+// order to the earliest free slot. A reduce that has fetched all other outputs
+// when the last map ends still fetches the output of that map.
 func Waves(j WaveJob) (WaveTimes, error) {
 	if err := j.check(); err != nil {
 		return WaveTimes{}, err
 	}
 	need := max(1, int(fit.Ceil(j.Slowstart*float64(j.Maps))))
 	t := WaveTimes{MapWaves: wavesOf(j.Maps, j.MapSlots)}
-	var start float64 // when enough maps have ended
+	var start float64 // start of the reduces
 	if len(j.Map) == 1 {
 		t.MapEnd = float64(t.MapWaves) * j.Map[0]
 		start = float64(wavesOf(need, j.MapSlots)) * j.Map[0]
@@ -67,8 +68,8 @@ func Waves(j WaveJob) (WaveTimes, error) {
 		return t, nil
 	}
 
-	// Reduces are alike, so that all of a wave run together. No first-wave
-	// reduce ends before the last map does: later waves only differ by a shift.
+	// Reduces are alike, so that all of a wave run at the same time. No first-wave
+	// reduce ends before the last map: later waves are shifted copies.
 	r := WaveReduces{Start: start, Waves: wavesOf(j.Reduces, j.ReduceSlots)}
 	r.First = j.reduceFrom(start, t.MapEnd)
 	r.Last = r.First
@@ -81,7 +82,7 @@ func Waves(j WaveJob) (WaveTimes, error) {
 	return t, nil
 }
 
-// reduceFrom is one reduce that starts at t0.
+// reduceFrom returns the times of one reduce that starts at t0.
 func (j *WaveJob) reduceFrom(t0, mapEnd float64) ReduceTimes {
 	shuffled := t0 + j.Shuffle
 	if t0 < mapEnd && j.Shuffle <= mapEnd-t0 {
@@ -117,8 +118,8 @@ var wavesModel = Model{
 	New:      knowsNothing(wavesPredictor{}),
 }
 
-// wavesPredictor plays one job out in waves, task by task where their times are
-// listed, by their means where they are drawn.
+// wavesPredictor plays one job out in waves: task by task if their times are
+// listed, by their means if they are drawn at random.
 type wavesPredictor struct{}
 
 func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
@@ -148,7 +149,7 @@ func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	return g.prediction("waves", g.outcome(j, &p, jobTimes{mapEnd, end, end, end}), p.phases()), nil
 }
 
-// waves ends the maps and the job, seconds.
+// playWaves returns the ends of the maps and of the job, seconds.
 func (g *capacity) playWaves(j *workload.Job, slowstart float64) (mapEnd, end float64, err error) {
 	r := &j.Reduces
 	times := func(d *workload.Durations, n int) []float64 {
@@ -170,8 +171,8 @@ func (g *capacity) playWaves(j *workload.Job, slowstart float64) (mapEnd, end fl
 	for _, e := range greedy(maps, g.maps) {
 		mapEnd = math.Max(mapEnd, e)
 	}
-	// A shuffle after the last map is the same for all reduces that have a slot
-	// by then, so that it does not matter when they began.
+	// A shuffle after the last map takes the same time in all reduces that have a
+	// slot by then, whenever they started.
 	early := slowstart*float64(j.Maps.Count) <= float64(j.Maps.Count-1)
 	reduces := times(&r.Shuffle, r.Count)
 	if r.FirstWave.Set() && early {
@@ -187,7 +188,7 @@ func (g *capacity) playWaves(j *workload.Job, slowstart float64) (mapEnd, end fl
 	return mapEnd, end, nil
 }
 
-// expected is the time to expect of one task, seconds.
+// expectedSeconds returns the expected time of one task.
 func expectedSeconds(d *workload.Durations, task int) float64 {
 	base := d.All
 	if len(d.Each) > 0 {

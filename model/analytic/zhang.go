@@ -18,9 +18,9 @@ type ZhangTask struct {
 	FunctionMS float64 `json:"func_ms"` // in the user's function
 }
 
-// ZhangJob is a job profile for the platform model: what a job does with its
-// data, whatever the platform. NaN is a statistic that is not known; a record
-// selectivity then is the size selectivity.
+// ZhangJob is a job profile for the platform model: what the job does with its
+// data on any platform. NaN is an unknown statistic; an unknown record selectivity
+// is taken to be the size selectivity.
 type ZhangJob struct {
 	Maps           int     `json:"N_map"`
 	Reduces        int     `json:"N_red"`
@@ -39,14 +39,14 @@ type ZhangJob struct {
 	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"` // of each reduce besides: for outputs and permission, 0
 }
 
-// unknownPlatformJob states nothing but that reduces are alike and overhead is
-// left out, which is how the paper has it.
+// unknownPlatformJob returns a profile without statistics, with equal reduces and
+// no overhead, as in the paper.
 func unknownPlatformJob() ZhangJob {
 	nan := math.NaN()
 	return ZhangJob{MapRecSel: nan, ReduceSel: nan, ReduceRecSel: nan, ReduceMSPerRec: nan, Skew: 1}
 }
 
-// sums of one kind of task.
+// taskSums are the sums over the tasks of one kind.
 type taskSums struct{ n, inBytes, inRecs, outBytes, outRecs, functionMS, maxBytes, maxRecs float64 }
 
 // ZhangJobOf takes the job profile of one finished run (section 4).
@@ -123,7 +123,7 @@ func (j *ZhangJob) check(c *input.Check, mapSlots, reduceSlots int) {
 	}
 }
 
-// ZhangTimes is a prediction of the platform model, ms and MB.
+// ZhangTimes is a prediction of the platform model: ms and MB.
 type ZhangTimes struct {
 	MapAvg    float64 `json:"map_ms_avg"`
 	MapMax    float64 `json:"map_ms_max"`
@@ -135,9 +135,9 @@ type ZhangTimes struct {
 	Avg       float64 `json:"T_avg"`
 }
 
-// Times predicts the time of the job on a platform with so many slots (section 4,
-// eq. 2): task times from the phase models, job bounds from the makespan
-// theorem. Shuffle and maps do not overlap in it.
+// Times predicts the time of the job on a platform (section 4, eq. 2): task times
+// from the phase models, bounds of the job from the makespan theorem. Shuffle and
+// maps do not overlap.
 func (j ZhangJob) Times(p *platform.Model, mapSlots, reduceSlots int) (ZhangTimes, error) {
 	var c input.Check
 	j.check(&c, mapSlots, reduceSlots)
@@ -178,8 +178,7 @@ type profileQuestion struct {
 	Tasks []ZhangTask `json:"tasks"`
 }
 
-// profileAnswer is a ZhangJob as taken from a run; a map-only job has no
-// reduce statistics.
+// profileAnswer is a ZhangJob of a run; a map-only job has no reduce statistics.
 type profileAnswer struct {
 	Maps         int     `json:"N_map"`
 	Reduces      int     `json:"N_red"`

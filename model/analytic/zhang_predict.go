@@ -24,8 +24,8 @@ var zhangModel = Model{
 	},
 }
 
-// zhangPredictor takes the time of every task from the fitted platform and the
-// job's profile.
+// zhangPredictor takes the times of tasks from the fitted platform and the profile
+// of the job.
 type zhangPredictor struct{ platform *platform.Model }
 
 func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
@@ -50,7 +50,7 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	return g.prediction("zhang", o, z.phases(job, t)), nil
 }
 
-// phases are those of a task of average size.
+// phases returns the phases of a task of average size.
 func (z zhangPredictor) phases(j ZhangJob, t ZhangTimes) []model.PhaseTime {
 	out := j.BlockMBAvg * j.MapSel
 	ms := func(k workload.Kind, ph workload.Phase, v float64) model.PhaseTime { return phaseTime(k, ph, v/1000) }
@@ -71,8 +71,8 @@ func (z zhangPredictor) phases(j ZhangJob, t ZhangTimes) []model.PhaseTime {
 	return list
 }
 
-// platformJobOf is the job profile that a question's job makes together with
-// its program, or with the profile of its runs; what neither states is NaN.
+// platformJobOf returns the profile of a question's job, from its program or from
+// the profile of its runs. Statistics that neither has are NaN.
 func platformJobOf(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
 	out := unknownPlatformJob()
 	out.Maps, out.Reduces = j.Maps.Count, j.Reduces.Count
