@@ -117,7 +117,7 @@ func TestLocalCosts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := mapPlan(t, p, p.MapFlow(64<<20))
+		plan := mapPlan(t, p)
 		if plan.Counters.Spills < 2 {
 			t.Fatalf("%d spills", plan.Counters.Spills)
 		}
@@ -162,7 +162,7 @@ func TestSecondSpill(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		plans = append(plans, mapPlan(t, p, p.MapFlow(64<<20)))
+		plans = append(plans, mapPlan(t, p))
 	}
 	cost := taskplan.Cost{LocalRead: 10, LocalWrite: 20, HDFSRead: 10}
 	two, one := plans[0].PhaseTimes(cost), plans[1].PhaseTimes(cost)
@@ -181,32 +181,6 @@ func TestSecondSpill(t *testing.T) {
 	}
 }
 
-// Where the shuffle's second line begins: with 700 MB of heap, of which the JVM
-// reports 8/9, after ten files of five 64 MB outputs each (Zhang section 3). It
-// moves with the factor and the heap.
-func TestShuffleBreak(t *testing.T) {
-	broken := func(factor int, heap int64) (mb int) {
-		conf := taskplan.DefaultConf()
-		conf.SortFactor, conf.ReduceHeap, conf.InMemMergeThr = factor, heap*8/9, 0
-		p := planner(t, conf, 1, nil)
-		for n := 1; ; n++ {
-			out := taskplan.Segment{Stored: 64 << 20, Raw: 64 << 20, Records: 671_088}
-			if r := p.Reduce(slices.Repeat([]taskplan.Segment{out}, n)); r.MergePasses > 1 {
-				return 64 * (n - 1)
-			}
-		}
-	}
-	if mb := broken(10, 700<<20); mb < 2900 || mb > 3600 {
-		t.Errorf("factor 10, 700 MB: %d MB", mb)
-	}
-	if mb := broken(20, 700<<20); mb < 5800 || mb > 7200 {
-		t.Errorf("factor 20: %d MB", mb)
-	}
-	if mb := broken(10, 1400<<20); mb < 5800 || mb > 7200 {
-		t.Errorf("1,400 MB: %d MB", mb)
-	}
-}
-
 // A core with one thread does the work of one.
 func TestSMT(t *testing.T) {
 	for _, c := range []struct {
@@ -221,4 +195,14 @@ func TestSMT(t *testing.T) {
 			t.Errorf("%v: %v", c.gains, m.Check())
 		}
 	}
+}
+
+// mapPlan plans a map of 64 MiB.
+func mapPlan(t *testing.T, p *taskplan.Planner) taskplan.MapPlan {
+	t.Helper()
+	m, err := p.Map(p.MapFlow(64 << 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

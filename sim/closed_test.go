@@ -192,7 +192,7 @@ func differs(got, want analytic.WaveTimes) bool {
 func TestWaveVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	seen := 0
-	for _, v := range vectortest.Read(t, "../model/testdata/vectors.json").Vectors {
+	for _, v := range vectortest.Read(t, "../model/analytic/testdata/vectors.json").Vectors {
 		if v.Model != "waves" {
 			continue
 		}

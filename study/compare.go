@@ -23,11 +23,11 @@ const simulation = "simulation"
 // Comparing says what is compared and how.
 type Comparing struct {
 	Options
-	Known     analytic.Knowledge
-	Over      []string // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
-	Baseline  string   // a scenario or a model that the others are measured by; empty: the simulation
-	Causes    bool     // attribute the gap between simulation and models to causes
-	FailAbove float64  // relative difference above which Above lists an answer
+	Models    []analytic.Predictor // with what they know
+	Over      []string             // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
+	Baseline  string               // a scenario or a model that the others are measured by; empty: the simulation
+	Causes    bool                 // attribute the gap between simulation and models to causes
+	FailAbove float64              // relative difference above which Above lists an answer
 }
 
 // Compared is a comparison, with what made it.
@@ -125,7 +125,7 @@ func (k *Comparing) chooseBaseline(all []comparedRun, answers *results.Answers) 
 		return false, nil
 	}
 	known := []string{simulation}
-	for _, m := range analytic.Predictors {
+	for _, m := range analytic.Models {
 		if known = append(known, m.Name); m.Name == k.Baseline {
 			answers.Reference = m.Name
 			return false, nil
@@ -198,25 +198,24 @@ const maxAttributedTasks = 100_000
 // gap to the simulation.
 func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) ([]results.Answer, error) {
 	q := c.question()
-	models, err := Ask(q, k.Known)
-	if err != nil {
-		return nil, err
-	}
 	tasks := 0
 	for i := range q.Jobs {
 		tasks += q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count
 	}
-	list := append([]results.Answer{{Scenario: q.Name, Prediction: run.Predictions[0]}}, models...)
+	list := []results.Answer{{Scenario: q.Name, Prediction: run.Predictions[0], At: c.at}}
 	worlds := map[uint]time.Duration{0: run.Predictions[0].Mean}
-	for i := range list {
-		x := &list[i]
+	for _, m := range k.Models {
+		x, err := askOne(q, m)
+		if err != nil {
+			return nil, err
+		}
 		x.At = c.at
-		if i == 0 || x.Err != nil || !k.Causes || reference != simulation || tasks > maxAttributedTasks {
-			continue
+		if x.Err == nil && k.Causes && reference == simulation && tasks <= maxAttributedTasks {
+			if x.Gap, err = attribute(q, worlds, &m.Model, x.Prediction.Mean); err != nil {
+				return nil, fmt.Errorf("%s: %w", q.Name, err)
+			}
 		}
-		if x.Gap, err = attribute(q, worlds, &analytic.Predictors[i-1], x.Prediction.Mean); err != nil {
-			return nil, fmt.Errorf("%s: %w", q.Name, err)
-		}
+		list = append(list, x)
 	}
 	return list, nil
 }
@@ -225,11 +224,11 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 // cause after another that the model leaves out is switched off in the
 // simulation, and what remains is the model's own error. Worlds caches makespans
 // by the set of causes that are off.
-func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.NamedPredictor, predicted time.Duration) ([]results.GapPart, error) {
+func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.Model, predicted time.Duration) ([]results.GapPart, error) {
 	var parts []results.GapPart
 	off, now, world := uint(0), worlds[0], *q
 	for c := range analytic.NumCauses {
-		if by.Has(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
+		if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
 			continue
 		}
 		off |= 1 << c

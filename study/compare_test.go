@@ -46,8 +46,8 @@ func TestAttributeSharesSimulations(t *testing.T) {
 	}
 	q := &s.Runs[0].Question
 	parts := func(worlds map[uint]time.Duration, name string) []results.GapPart {
-		i := slices.IndexFunc(analytic.Predictors, func(p analytic.NamedPredictor) bool { return p.Name == name })
-		list, err := attribute(q, worlds, &analytic.Predictors[i], 0)
+		i := slices.IndexFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name })
+		list, err := attribute(q, worlds, &analytic.Models[i], 0)
 		if err != nil {
 			t.Fatal(err)
 		}

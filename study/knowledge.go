@@ -1,79 +1,58 @@
 package study
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/slotwave/slotwave/model/analytic"
-	"github.com/slotwave/slotwave/model/input"
-	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// KnowledgeFiles name the files with what analytic models know besides the
-// question.
+// KnowledgeFiles name the files with what analytic models know that is not in
+// the scenario.
 type KnowledgeFiles struct {
-	Platform   string   // a fitted platform, for zhang
-	Statistics string   // data and cost statistics of the job, JSON, for herodotou
-	History    []string // runs of the job on other input or with other reduces, for hp, ihp and cresp
+	Files   map[string]string // by the names of analytic.Files; empty: not known
+	History []string          // runs of the job on other input or with other reduces, for hp, ihp and cresp
 }
 
-// Read reads the files and returns their checksums.
-func (k *KnowledgeFiles) Read() (analytic.Knowledge, []results.FileSum, error) {
-	var known analytic.Knowledge
+// Read gives the models what the files hold, and returns the checksums.
+func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error) {
+	known := analytic.Knowledge{Files: map[string]analytic.File{}}
 	var sums []results.FileSum
-	read := func(name string, to func([]byte) error) error {
+	for _, f := range analytic.Files() {
+		name := k.Files[f.Name]
 		if name == "" {
-			return nil
+			continue
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		sums = append(sums, results.Sum(name, data))
-		if err := to(data); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
+		known.Files[f.Name] = analytic.File{Name: name, Data: data}
 	}
-	err := errors.Join(
-		read(k.Platform, func(data []byte) error {
-			p, err := platform.ReadModel(data)
-			known.Platform = &p
-			return err
-		}),
-		read(k.Statistics, func(data []byte) error {
-			s := struct {
-				analytic.HerodotouStatistics `input:"partial"`
-			}{analytic.UnknownStatistics()}
-			known.Statistics = &s.HerodotouStatistics
-			return input.Decode(data, &s)
-		}))
-	if err == nil && k.History != nil {
-		var learnt analytic.Knowledge
-		if learnt, sums, err = k.learn(sums); err == nil {
-			learnt.Platform, learnt.Statistics = known.Platform, known.Statistics
-			known = learnt
-		}
+	runs, read, err := k.runs()
+	if err != nil {
+		return nil, nil, err
 	}
-	return known, sums, err
+	known.Runs = runs
+	predictors, err := analytic.Predictors(known)
+	return predictors, append(sums, read...), err
 }
 
-// learn reads the runs of a job and what they teach the models.
-func (k *KnowledgeFiles) learn(sums []results.FileSum) (known analytic.Knowledge, _ []results.FileSum, err error) {
-	var runs []analytic.RecordedRun
+// runs reads the recorded runs of a job.
+func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []results.FileSum, err error) {
 	name := ""
 	for _, paths := range Histories(k.History) {
 		h, err := trace.Open(paths...)
 		if err != nil {
-			return known, nil, err
+			return nil, nil, err
 		}
 		if err := h.Strict(); err != nil {
-			return known, nil, err
+			return nil, nil, err
 		}
 		for i := range h.Jobs {
 			j := &h.Jobs[i]
@@ -81,26 +60,22 @@ func (k *KnowledgeFiles) learn(sums []results.FileSum) (known analytic.Knowledge
 				name = j.Name
 			}
 			if j.Name != name {
-				return known, nil, fmt.Errorf("history: got runs of %q and of %q: want runs of one job", name, j.Name)
+				return nil, nil, fmt.Errorf("--history: got runs of %q and of %q: want runs of one job", name, j.Name)
 			}
 			one := workload.History{Jobs: h.Jobs[i : i+1]}
 			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)
 			if err != nil {
-				return known, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
+				return nil, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
 			}
 			runs = append(runs, r)
 		}
 		read, err := FileSums(paths)
 		if err != nil {
-			return known, nil, err
+			return nil, nil, err
 		}
 		sums = append(sums, read...)
 	}
-	known, err = analytic.Learn(runs)
-	if err != nil {
-		err = fmt.Errorf("history: %w", err)
-	}
-	return known, sums, err
+	return runs, sums, nil
 }
 
 // Histories groups the files under the paths by history. A folder may hold

@@ -56,7 +56,7 @@ func (a *app) compare(names []string, k *comparing) error {
 	if err != nil {
 		return err
 	}
-	known, sums, err := k.Read()
+	models, sums, err := k.read()
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		warn = nil
 	}
 	c, err := study.Compare(names, study.Comparing{
-		Options: k.options(), Known: known, Over: k.over, Baseline: k.baseline, Causes: k.causes, FailAbove: limit,
+		Options: k.options(), Models: models, Over: k.over, Baseline: k.baseline, Causes: k.causes, FailAbove: limit,
 	}, warn)
 	if err != nil {
 		return err

@@ -43,8 +43,8 @@ func list(to io.Writer) error {
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
 	}
 	fmt.Fprintln(w, "\nModels (slotwave predict; for single equations: slotwave eval --list)")
-	for i := range analytic.Predictors {
-		fmt.Fprintf(w, "  %s\t%s\n", analytic.Predictors[i].Name, analytic.Predictors[i].About)
+	for _, m := range analytic.Models {
+		fmt.Fprintf(w, "  %s\t%s\n", m.Name, m.About)
 	}
 	for _, part := range []struct {
 		head  string

@@ -13,24 +13,37 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// knowledge are the files with what models must be told besides the question.
-type knowledge struct{ study.KnowledgeFiles }
+// knowledge are the files with what models know that is not in the scenario.
+type knowledge struct {
+	files   map[string]*string // by the name of the flag
+	history []string
+}
 
 func (k *knowledge) flags(c *cobra.Command) {
-	c.Flags().StringVar(&k.Platform, "platform-model", "", "`FILE` with a platform model (slotwave fit --json), for zhang")
-	c.Flags().StringVar(&k.Statistics, "statistics", "", "JSON `FILE` with the job's data and cost statistics (ds..., cs...), for herodotou")
-	c.Flags().StringArrayVar(&k.History, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
+	k.files = map[string]*string{}
+	for _, f := range analytic.Files() {
+		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
+	}
+	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
+}
+
+// read gives the models what the files hold.
+func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
+	files := study.KnowledgeFiles{Files: map[string]string{}, History: k.history}
+	for name, file := range k.files {
+		files.Files[name] = *file
+	}
+	return files.Read()
 }
 
 func (k *knowledge) arguments() []string {
 	var args []string
-	if k.Platform != "" {
-		args = append(args, "--platform-model="+k.Platform)
+	for _, f := range analytic.Files() {
+		if name := *k.files[f.Name]; name != "" {
+			args = append(args, "--"+f.Name+"="+name)
+		}
 	}
-	if k.Statistics != "" {
-		args = append(args, "--statistics="+k.Statistics)
-	}
-	for _, h := range k.History {
+	for _, h := range k.history {
 		args = append(args, "--history="+h)
 	}
 	return args
@@ -61,13 +74,13 @@ instead how many nodes like the scenario's finish its job in time.`,
 }
 
 // openTold opens a scenario and reads what models are told besides.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, analytic.Knowledge, []results.FileSum, error) {
-	known, sums, err := told.Read()
+func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
+	models, sums, err := told.read()
 	if err != nil {
-		return nil, known, nil, err
+		return nil, nil, nil, err
 	}
 	s, err := a.open(name, k)
-	return s, known, sums, err
+	return s, models, sums, err
 }
 
 // provision asks every model how many nodes a deadline takes.
@@ -75,11 +88,11 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 	if k.out != "" {
 		return errors.New("--deadline writes no files: got --out too: want one of the two")
 	}
-	s, known, _, err := a.openTold(name, k, told)
+	s, models, _, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
 	}
-	p, err := s.Provision(known, deadline)
+	p, err := s.Provision(models, deadline)
 	if err != nil {
 		return err
 	}
@@ -87,11 +100,11 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 }
 
 func (a *app) predict(name string, k *asked, told *knowledge) error {
-	s, known, sums, err := a.openTold(name, k, told)
+	s, models, sums, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
 	}
-	answers, err := s.Predict(known)
+	answers, err := s.Predict(models)
 	if err != nil {
 		return err
 	}

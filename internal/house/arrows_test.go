@@ -18,7 +18,9 @@ const module = "github.com/slotwave/slotwave/"
 var arrows = map[string][]string{
 	"cmd/slotwave":        {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":            {"model", "model/input", "workload"},
+	"internal/approx":     {},
 	"internal/house":      {},
+	"internal/measured":   {"internal/shareddata"},
 	"internal/shareddata": {},
 	"internal/validation": {},
 	"model":               {"model/input", "model/taskplan", "workload"},

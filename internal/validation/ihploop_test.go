@@ -58,26 +58,17 @@ func TestIHPLoop(t *testing.T) {
 			}
 		}
 	}
-	known, err := analytic.Learn(runs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	few, err := analytic.Learn(alike)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ask := func(name string, k analytic.Knowledge, q model.WhatIf) float64 {
-		for _, m := range analytic.Predictors {
-			if m.Name == name {
-				p, err := m.New(k).Predict(q)
-				if err != nil {
-					t.Fatal(name, err)
-				}
-				return p.Mean.Seconds()
-			}
+	known, few := informed(t, runs), informed(t, alike)
+	ask := func(name string, models map[string]analytic.Predictor, q model.WhatIf) float64 {
+		p, err := models[name].Predict(q)
+		if err != nil {
+			t.Fatal(name, err)
 		}
-		t.Fatal(name)
-		return 0
+		return p.Mean.Seconds()
+	}
+	var hpRuns []analytic.HPRun
+	for _, r := range alike {
+		hpRuns = append(hpRuns, analytic.HPRun{Profile: r.Profile, Data: r.Data / float64(r.Profile.Reduces), Outside: r.Outside})
 	}
 
 	var b strings.Builder
@@ -93,7 +84,7 @@ func TestIHPLoop(t *testing.T) {
 			}
 			want := answer.Mean.Seconds()
 			// HP scales what it knows to the data of a reduce, whatever their number.
-			p, err := analytic.HPProfile(few.Runs, q.Jobs[0].Maps.Count, fetchedOf(t, bed, &q)/float64(reduces))
+			p, err := analytic.HPProfile(hpRuns, q.Jobs[0].Maps.Count, fetchedOf(t, bed, &q)/float64(reduces))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +93,7 @@ func TestIHPLoop(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			e := [2]float64{ask("ihp", known, q)/want - 1, (old.Avg+few.Runs[0].Outside)/want - 1}
+			e := [2]float64{ask("ihp", known, q)/want - 1, (old.Avg+alike[0].Outside)/want - 1}
 			fmt.Fprintf(&b, "| %v GB | %d | %.1f | %+.1f %% | %+.1f %% |\n", gb, reduces, want, 100*e[0], 100*e[1])
 			sums[0], sums[1], n = sums[0]+math.Abs(e[0]), sums[1]+math.Abs(e[1]), n+1
 			if reduces == 24 {
@@ -119,7 +110,21 @@ func TestIHPLoop(t *testing.T) {
 	fmt.Fprintf(&b, "\nMean accuracy: ihp %.1f %%, hp %.1f %%; of both told of the runs with 24 reduces, on 24 reduces: %.1f and %.1f %%.\n",
 		100*accuracy[0], 100*accuracy[1], 100*(1-same[0]/constant), 100*(1-same[1]/constant))
 	section(t, "ihp-loop", b.String())
-	provisioned(t, bed, program, known)
+	provisioned(t, bed, program, known["ihp"])
+}
+
+// informed are the models that have learnt from runs, by name.
+func informed(t *testing.T, runs []analytic.RecordedRun) map[string]analytic.Predictor {
+	t.Helper()
+	all, err := analytic.Predictors(analytic.Knowledge{Runs: runs})
+	if err != nil {
+		t.Fatal(err)
+	}
+	models := map[string]analytic.Predictor{}
+	for _, p := range all {
+		models[p.Name] = p
+	}
+	return models
 }
 
 // fetchedOf is the map output of a question's job, from its first map.
@@ -140,14 +145,8 @@ func fetchedOf(t *testing.T, b testbed, q *model.WhatIf) float64 {
 
 // provisioned holds the clusters that the history takes for deadlines against the
 // smallest that meet them when simulated.
-func provisioned(t *testing.T, bed testbed, program model.Program, known analytic.Knowledge) {
+func provisioned(t *testing.T, bed testbed, program model.Program, ihp model.Predictor) {
 	t.Helper()
-	var ihp model.Predictor
-	for _, m := range analytic.Predictors {
-		if m.Name == "ihp" {
-			ihp = m.New(known)
-		}
-	}
 	var b strings.Builder
 	b.WriteString("| input | reduces | deadline s | nodes | simulated s | fewest nodes | slots more |\n|---|---|---|---|---|---|---|\n")
 	met, near, all := 0, 0, 0

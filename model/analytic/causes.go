@@ -8,8 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Cause is something that takes time in a cluster and that a model may leave
-// out.
+// Cause is one cause of time in a cluster that a model may leave out.
 type Cause uint8
 
 // The causes, in the order in which Without switches them off one after another.
@@ -17,7 +16,7 @@ const (
 	Contention   Cause = iota // tasks share devices
 	Protocol                  // heartbeats, start-up, set-up, commit, remote splits
 	Stragglers                // unequal tasks, slow nodes, failures
-	Overlap                   // shuffle beside the maps
+	Overlap                   // shuffle during the map stage
 	Slowstart                 // reduces hold slots while they wait for maps
 	Quantisation              // the last wave does not fill the slots
 	NumCauses
@@ -29,12 +28,12 @@ var causeNames = [NumCauses]string{
 
 func (c Cause) String() string { return causeNames[c] }
 
-// maxPieces bounds the tasks into which Without cuts a workload.
+// maxPieces bounds the tasks into which Without divides a workload.
 const maxPieces = 300_000
 
-// Without returns the question q in a world without one cause. What it changes in a
-// question is no part of the others: taken away one after another, each
-// difference of two answers is the share of one cause, and the shares add up.
+// Without returns the question q in a world without one cause. No two causes
+// change the same part of a question: if causes are removed one after another,
+// each difference of two answers is the share of one cause, and the shares add up.
 func Without(q model.WhatIf, c Cause) model.WhatIf {
 	q.Jobs = slices.Clone(q.Jobs)
 	q.Cluster.Nodes = slices.Clone(q.Cluster.Nodes)
@@ -65,12 +64,12 @@ func Without(q model.WhatIf, c Cause) model.WhatIf {
 			lateReduces(&q, &q.Jobs[i])
 		}
 	case Quantisation:
-		cut(&q)
+		fillWaves(&q)
 	}
 	return q
 }
 
-// evenNodes makes all nodes as fast as they are together.
+// evenNodes gives every node the mean speed of all.
 func evenNodes(q *model.WhatIf) {
 	rate := 0.0
 	for i := range q.Cluster.Nodes {
@@ -116,8 +115,9 @@ func slotsOf(q *model.WhatIf) (maps, reduces int) {
 	return maps, reduces
 }
 
-// lateReduces lets reduces start after the last map, with the shuffles that they
-// would have had. A shuffle that is fetched as the maps end needs the early start.
+// lateReduces starts reduces after the last map, with the shuffle times that they
+// would have had. Shuffles that are fetched while maps end need the early start
+// and stay.
 func lateReduces(q *model.WhatIf, j *workload.Job) {
 	r := &j.Reduces
 	if r.Copy.Set() || q.Fidelity > model.Profile {
@@ -131,7 +131,7 @@ func lateReduces(q *model.WhatIf, j *workload.Job) {
 			if i < slots {
 				d = &r.FirstWave
 			}
-			all[i] = workload.Seconds(expected(d, i))
+			all[i] = workload.Seconds(expectedSeconds(d, i))
 		}
 		r.Shuffle, r.FirstWave = workload.Durations{Each: all}, workload.Durations{}
 	}
@@ -144,15 +144,15 @@ func startLate(j *workload.Job) {
 	j.Conf = j.Conf.Over(late)
 }
 
-// cut divides tasks into so many that they fill whole waves, if their times are
-// given and there are not too many then.
-func cut(q *model.WhatIf) {
+// fillWaves divides tasks so that they fill whole waves, if their times are given
+// and the pieces are at most maxPieces.
+func fillWaves(q *model.WhatIf) {
 	mapSlots, reduceSlots := slotsOf(q)
 	pieces := 0
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
-		pieces += j.Maps.Count*factor(j.Maps.Count, mapSlots) + j.Reduces.Count*factor(j.Reduces.Count, reduceSlots)
-		if drawn(j) || q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
+		pieces += j.Maps.Count*piecesToFill(j.Maps.Count, mapSlots) + j.Reduces.Count*piecesToFill(j.Reduces.Count, reduceSlots)
+		if isRandom(j) || q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
 			return
 		}
 	}
@@ -161,25 +161,25 @@ func cut(q *model.WhatIf) {
 	}
 	for i := range q.Jobs {
 		m, r := &q.Jobs[i].Maps, &q.Jobs[i].Reduces
-		k := factor(m.Count, mapSlots)
+		k := piecesToFill(m.Count, mapSlots)
 		m.Count, m.Splits = m.Count*k, nil
-		divide(&m.Time, k)
-		k = factor(r.Count, reduceSlots)
+		splitTasks(&m.Time, k)
+		k = piecesToFill(r.Count, reduceSlots)
 		r.Count *= k
 		for _, d := range reduceTimes(r) {
-			divide(d, k)
+			splitTasks(d, k)
 		}
 	}
 }
 
-// drawn reports whether any time of the job's tasks is.
-func drawn(j *workload.Job) bool {
+// isRandom reports whether a time of the job's tasks is drawn from a distribution.
+func isRandom(j *workload.Job) bool {
 	return j.Maps.Time.Dist != nil ||
 		slices.ContainsFunc(reduceTimes(&j.Reduces), func(d *workload.Durations) bool { return d.Dist != nil })
 }
 
-// divide cuts each task into k.
-func divide(d *workload.Durations, k int) {
+// splitTasks divides each task into k.
+func splitTasks(d *workload.Durations, k int) {
 	d.All /= time.Duration(k)
 	var each []time.Duration
 	for _, t := range d.Each {
@@ -188,8 +188,9 @@ func divide(d *workload.Durations, k int) {
 	d.Each = each
 }
 
-// factor is the least number of pieces of each task with which they fill slots.
-func factor(tasks, slots int) int {
+// piecesToFill returns the fewest pieces per task with which the tasks fill the
+// slots.
+func piecesToFill(tasks, slots int) int {
 	a, b := tasks, slots
 	for b > 0 {
 		a, b = b, a%b

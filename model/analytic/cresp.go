@@ -2,8 +2,11 @@ package analytic
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
 )
@@ -11,18 +14,18 @@ import (
 // crespTerms is the number of coefficients with linear reduces (eq. 17.10).
 const crespTerms = 8
 
-// Cresp is the cost model of CRESP (Chen et al., TPDS 2014, and chapter 17 of
+// crespCost is the cost model of CRESP (Chen et al., TPDS 2014, and chapter 17 of
 // Large Scale and Big Data): T = sum of beta_i*x_i, seconds, with M maps on m
 // slots and R reduces in one wave. Beta has 8 coefficients for reduces that are
 // linear in their input, and a ninth for G, the complexity of others (17.8).
-type Cresp struct {
+type crespCost struct {
 	Beta []float64
 	G    func(mapsPerReduce float64) float64 // nil: linear
 }
 
-// CrespTerms are the terms of eq. 17.10; logarithms are to base 2. m/R stands
-// for the copying left when the last map wave ends.
-func CrespTerms(maps, mapSlots, reduces int) ([crespTerms]float64, error) {
+// crespTermsOf returns the terms of eq. 17.10; logarithms are to base 2. m/R
+// stands for the copying that is left when the last map wave ends.
+func crespTermsOf(maps, mapSlots, reduces int) ([crespTerms]float64, error) {
 	var c input.Check
 	c.Count("M", maps, 1)
 	c.Count("m", mapSlots, 1)
@@ -37,7 +40,7 @@ func crespX(maps, m, r float64) [crespTerms]float64 {
 	return [crespTerms]float64{1, maps / m, maps * r / m, m / r, maps * fit.Log2(maps) / r, maps / r, maps, r}
 }
 
-func (c Cresp) check() error {
+func (c crespCost) check() error {
 	var check input.Check
 	check.List("beta", c.Beta, 0, 0)
 	want := crespTerms
@@ -50,8 +53,8 @@ func (c Cresp) check() error {
 	return check.Err()
 }
 
-// time is eq. 17.8 and 17.10.
-func (c *Cresp) time(x [crespTerms]float64) float64 {
+// time evaluates eq. 17.8 and 17.10.
+func (c *crespCost) time(x [crespTerms]float64) float64 {
 	t := 0.0
 	for i, v := range x {
 		t += float64(c.Beta[i] * v)
@@ -63,27 +66,27 @@ func (c *Cresp) time(x [crespTerms]float64) float64 {
 }
 
 // Time predicts a job's time in seconds.
-func (c Cresp) Time(maps, mapSlots, reduces int) (float64, error) {
+func (c crespCost) Time(maps, mapSlots, reduces int) (float64, error) {
 	if err := c.check(); err != nil {
 		return 0, err
 	}
-	x, err := CrespTerms(maps, mapSlots, reduces)
+	x, err := crespTermsOf(maps, mapSlots, reduces)
 	if err != nil {
 		return 0, err
 	}
 	return c.time(x), nil
 }
 
-// CrespRun is one training run; the paper takes 25 to 60 with random sizes and
+// crespRun is one training run; the paper takes 25 to 60 with random sizes and
 // M >= 2m.
-type CrespRun struct {
+type crespRun struct {
 	Maps, MapSlots, Reduces int
 	Seconds                 float64
 }
 
-// FitCresp finds the coefficients, none negative, from training runs. g is nil
+// fitCresp finds the coefficients, none negative, from training runs. g is nil
 // for reduces that are linear in their input.
-func FitCresp(runs []CrespRun, g func(float64) float64) (Cresp, error) {
+func fitCresp(runs []crespRun, g func(float64) float64) (crespCost, error) {
 	var c input.Check
 	x, y := make([][]float64, len(runs)), make([]float64, len(runs))
 	need := crespTerms
@@ -95,7 +98,7 @@ func FitCresp(runs []CrespRun, g func(float64) float64) (Cresp, error) {
 	}
 	for i, r := range runs {
 		name := fmt.Sprintf("runs[%d]", i)
-		terms, err := CrespTerms(r.Maps, r.MapSlots, r.Reduces)
+		terms, err := crespTermsOf(r.Maps, r.MapSlots, r.Reduces)
 		if err != nil {
 			c.Fail(name, "%v", err)
 			continue
@@ -110,18 +113,18 @@ func FitCresp(runs []CrespRun, g func(float64) float64) (Cresp, error) {
 		}
 	}
 	if err := c.Err(); err != nil {
-		return Cresp{}, err
+		return crespCost{}, err
 	}
 	beta, err := fit.NonNegative(x, y)
 	if err != nil {
-		return Cresp{}, err
+		return crespCost{}, err
 	}
-	return Cresp{beta, g}, nil
+	return crespCost{beta, g}, nil
 }
 
-// CrespLimits bound the search for the best slots: exactly one of Deadline
+// crespLimits bound the search for the best slots: exactly one of Deadline
 // (seconds) and Budget (money) is given.
-type CrespLimits struct {
+type crespLimits struct {
 	PricePerSlotHour float64  `json:"price_per_slot_hour"`
 	MaxMapSlots      int      `json:"m_max"`
 	MaxReduces       int      `json:"R_max"`
@@ -129,14 +132,14 @@ type CrespLimits struct {
 	Budget           *float64 `json:"budget"`
 }
 
-// CrespChoice is the best map slots and reduces, if any meet the limit.
-type CrespChoice struct {
+// crespChoice is the best map slots and reduces, if any meet the limit.
+type crespChoice struct {
 	Feasible bool `json:"feasible"`
-	*CrespPlan
+	*crespPlan
 }
 
-// CrespPlan is one choice of slots: its time in seconds and its price.
-type CrespPlan struct {
+// crespPlan is one choice of slots: its time in seconds and its price.
+type crespPlan struct {
 	MapSlots int     `json:"m"`
 	Reduces  int     `json:"R"`
 	Time     float64 `json:"T"`
@@ -150,9 +153,9 @@ const maxPairs = 1 << 24
 // a deadline, or the least time within a budget; cost is the price of m+R slots
 // for the time of the job. Ties go to the other quantity, to fewer slots, to
 // fewer map slots.
-func (c Cresp) Optimum(maps int, l CrespLimits) (CrespChoice, error) {
+func (c crespCost) Optimum(maps int, l crespLimits) (crespChoice, error) {
 	if err := c.check(); err != nil {
-		return CrespChoice{}, err
+		return crespChoice{}, err
 	}
 	var check input.Check
 	check.Count("M", maps, 1)
@@ -172,13 +175,13 @@ func (c Cresp) Optimum(maps int, l CrespLimits) (CrespChoice, error) {
 		check.Fail("R_max", "%d reduces with %d map slots: want at most %d pairs", l.MaxReduces, mapSlots, maxPairs)
 	}
 	if err := check.Err(); err != nil {
-		return CrespChoice{}, err
+		return crespChoice{}, err
 	}
 
-	var best *CrespPlan
+	var best *crespPlan
 	for m := 1; m <= mapSlots; m++ {
 		for r := 1; r <= l.MaxReduces; r++ {
-			p := CrespPlan{MapSlots: m, Reduces: r, Time: c.time(crespX(float64(maps), float64(m), float64(r)))}
+			p := crespPlan{MapSlots: m, Reduces: r, Time: c.time(crespX(float64(maps), float64(m), float64(r)))}
 			p.Cost = l.PricePerSlotHour * float64(m+r) * p.Time / 3600
 			if l.Deadline != nil && p.Time > *l.Deadline || l.Budget != nil && p.Cost > *l.Budget {
 				continue
@@ -188,15 +191,121 @@ func (c Cresp) Optimum(maps int, l CrespLimits) (CrespChoice, error) {
 			}
 		}
 	}
-	return CrespChoice{best != nil, best}, nil
+	return crespChoice{best != nil, best}, nil
 }
 
 // comparePlans orders by (cost, time) or (time, cost), then m+R, then m.
-func comparePlans(a, b CrespPlan, costFirst bool) int {
+func comparePlans(a, b crespPlan, costFirst bool) int {
 	byCost, byTime := cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Time, b.Time)
 	if !costFirst {
 		byCost, byTime = byTime, byCost
 	}
 	return cmp.Or(byCost, byTime,
 		cmp.Compare(a.MapSlots+a.Reduces, b.MapSlots+b.Reduces), cmp.Compare(a.MapSlots, b.MapSlots))
+}
+
+var crespModel = Model{
+	Name: "cresp", About: "CRESP: a regression on maps, slots and reduces; wants its coefficients",
+	Accounts: []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation},
+	New: func(k Knowledge) (model.Predictor, error) {
+		if len(k.Runs) == 0 {
+			return crespPredictor{}, nil
+		}
+		c, err := crespOfRuns(k.Runs)
+		if err != nil {
+			return crespPredictor{reason: err.Error()}, nil
+		}
+		return crespPredictor{model: c}, nil
+	},
+}
+
+// crespOfRuns fits the coefficients to recorded runs whose reduces ran in one wave.
+func crespOfRuns(runs []RecordedRun) (*crespCost, error) {
+	var train []crespRun
+	slots := map[int]bool{}
+	all := 0
+	for _, r := range runs {
+		n := r.Profile.Reduces
+		if n == 0 {
+			continue
+		}
+		all++
+		slots[r.MapSlots] = true
+		if n <= r.ReduceSlots {
+			train = append(train, crespRun{r.Profile.Maps, r.MapSlots, n, r.Time})
+		}
+	}
+	switch {
+	case len(slots) == 1:
+		return nil, fmt.Errorf("wants runs on clusters of different size: %d runs, all with as many maps at a time", all)
+	case len(train) < crespTerms:
+		return nil, fmt.Errorf("wants %d or more runs with all reduces in one wave: %d of %d", crespTerms, len(train), all)
+	case slices.ContainsFunc(train, func(r crespRun) bool { return r.Maps < 2*r.MapSlots }):
+		return nil, errors.New("wants runs of two map waves or more")
+	}
+	c, err := fitCresp(train, nil)
+	if err != nil {
+		return nil, fmt.Errorf("the recorded runs: %w", err)
+	}
+	return &c, nil
+}
+
+// crespPredictor predicts one kind of job by its regression.
+type crespPredictor struct {
+	model  *crespCost
+	reason string // why the recorded runs give no coefficients
+}
+
+func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	switch {
+	case err != nil:
+		return model.Prediction{}, err
+	case c.model == nil && c.reason != "":
+		return model.Prediction{}, model.NotApplicable("%s", c.reason)
+	case c.model == nil:
+		return model.Prediction{}, model.NotApplicable("wants coefficients fitted to training runs of the job")
+	case j.Reduces.Count == 0:
+		return model.Prediction{}, model.NotApplicable("the job has no reduces")
+	case j.Reduces.Count > g.reduces:
+		return model.Prediction{}, model.NotApplicable("%d reduces on %d slots: one wave only", j.Reduces.Count, g.reduces)
+	}
+	t, err := c.model.Time(j.Maps.Count, g.maps, j.Reduces.Count)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	o := g.outcome(j, &AriaProfile{}, jobTimes{0, t, t, t})
+	o.LastMap = -1
+	return g.prediction("cresp", o, nil), nil
+}
+
+type crespQuestion struct {
+	Beta     []float64 `json:"beta"`
+	Maps     int       `json:"M"`
+	MapSlots int       `json:"m"`
+	Reduces  int       `json:"R"`
+}
+
+type crespAnswer struct {
+	X    []float64 `json:"x"`
+	Time float64   `json:"T"`
+}
+
+func (q crespQuestion) answer() (crespAnswer, error) {
+	t, err := crespCost{Beta: q.Beta}.Time(q.Maps, q.MapSlots, q.Reduces)
+	if err != nil {
+		return crespAnswer{}, err
+	}
+	x, err := crespTermsOf(q.Maps, q.MapSlots, q.Reduces)
+	return crespAnswer{x[:], t}, err
+}
+
+type crespOptimumQuestion struct {
+	Beta []float64 `json:"beta"`
+	Maps int       `json:"M"`
+	crespLimits
+}
+
+func (q crespOptimumQuestion) answer() (crespChoice, error) {
+	return crespCost{Beta: q.Beta}.Optimum(q.Maps, q.crespLimits)
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/slotwave/slotwave/model/platform"
 )
 
-// nothing is the fallback of a question whose fields must all be there.
+// nothing returns the fallback of a question that has no optional fields.
 func nothing[I any]() (none I) { return none }
 
-// Evaluators are the analytic models by name, sorted.
+// Evaluators answer raw questions to the analytic models, sorted by name.
 var Evaluators = []model.Evaluator{
 	model.NewEvaluator("aria.bounds", unknownBoundsQuestion, boundsQuestion.answer),
 	model.NewEvaluator("aria.curve", unknownCurveQuestion, curveQuestion.answer),
@@ -19,9 +19,9 @@ var Evaluators = []model.Evaluator{
 	model.NewEvaluator("errors", defaultErrorsQuestion, errorsQuestion.answer),
 	model.NewEvaluator("hp.scale", nothing, hpQuestion.answer),
 	model.NewEvaluator("ihp.bandwidth", defaultBandwidthQuestion, bandwidthQuestion.answer),
-	model.NewEvaluator("ihp.bounds", unknownIHP, IHPJob.Bounds),
+	model.NewEvaluator("ihp.bounds", unknownIHP, ihpJob.Bounds),
 	model.NewEvaluator("ihp.lwlr", defaultLocalQuestion, localQuestion.answer),
-	model.NewEvaluator("ihp.phases", unknownIHPStage, IHPStageJob.Stages),
+	model.NewEvaluator("ihp.phases", unknownIHPStage, ihpStageJob.Stages),
 	model.NewEvaluator("ihp.provision", nothing, provisionQuestion.answer),
 	model.NewEvaluator("makespan", nothing, makespanQuestion.answer),
 	model.NewEvaluator("merge", nothing, mergeQuestion.answer),

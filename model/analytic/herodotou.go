@@ -17,8 +17,9 @@ const (
 	Literal   Mode = "literal"   // as printed; 0/0 is 0
 )
 
-// HerodotouConf is the cluster and the configuration. On each line: Go field,
-// symbol of the report (JSON name), Hadoop key, unit, default.
+// HerodotouConf is the cluster and the configuration. Each line gives the Go
+// field, the symbol of the report (JSON name), the Hadoop key, the unit and the
+// default.
 type HerodotouConf struct {
 	Nodes            int     `json:"pNumNodes"`         // worker nodes
 	TaskMem          float64 `json:"pTaskMem"`          // mapred.child.java.opts (-Xmx), bytes, 200 MiB
@@ -43,8 +44,8 @@ type HerodotouConf struct {
 	ReduceSlowstart  float64 `json:"pReduceSlowstart,omitzero"` // mapred.reduce.slowstart.completed.maps, part, 0.05; in no equation
 }
 
-// Herodotou is one job for the phase model of Herodotou, Hadoop Performance
-// Models, CS-2011-05: deterministic, without contention.
+// Herodotou is one job of the phase model (Herodotou, Hadoop Performance Models,
+// CS-2011-05): deterministic, without contention.
 type Herodotou struct {
 	HerodotouConf
 	taskplan.Data
@@ -54,12 +55,12 @@ type Herodotou struct {
 // HerodotouOptions choose a reading of the equations.
 type HerodotouOptions struct {
 	Mode Mode
-	// CombineOnce takes the combiner to shrink the data at the spill only; the
-	// report applies the selectivity again in the final merge and the shuffle.
+	// CombineOnce applies the combiner's selectivity at the spill only. The report
+	// applies it again in the final merge and in the shuffle.
 	CombineOnce bool
 }
 
-// used is what of the statistics the job's equations use.
+// used returns which statistics the equations of the job use.
 func (h *Herodotou) used() taskplan.Used {
 	return taskplan.Used{
 		Reduces: h.Reducers > 0, Combiner: h.UseCombine,
@@ -108,7 +109,7 @@ func (h *Herodotou) check(mode Mode) error {
 	return c.Err()
 }
 
-// HerodotouMap is a map task up to its output: sizes in bytes, times in ms.
+// HerodotouMap is a map task up to its output: bytes and ms.
 type HerodotouMap struct {
 	InBytes       float64 `json:"dMapInBytes"`
 	InRecs        float64 `json:"dMapInRecs"`
@@ -146,7 +147,7 @@ type HerodotouPhases struct {
 	TotalReducesTime float64 `json:"totalReducesTime"`
 }
 
-// inMS turns nanoseconds into milliseconds, rounded before anything is added.
+// inMS converts nanoseconds to milliseconds, rounded before any addition.
 func inMS(ns float64) float64 { return float64(ns * 1e-6) }
 
 // MapOnly answers for a job without reduces (eq. 2-8, 90, 92, 94).
@@ -207,13 +208,13 @@ func (h Herodotou) Phases(o HerodotouOptions) (HerodotouPhases, error) {
 	return p, nil
 }
 
-// stageTime is eq. 92 and 93, and the same in whole waves.
+// stageTime evaluates eq. 92 and 93, in fractions of waves and in whole waves.
 func stageTime(tasks, nodes, perNode int, each float64) (total, waves float64) {
 	slots := float64(nodes) * float64(perNode)
 	return float64(tasks) * each / slots, float64(fit.Ceil(float64(tasks)/slots) * each)
 }
 
-// mapPart is eq. 2-7.
+// mapPart evaluates eq. 2-7.
 func (h *Herodotou) mapPart() HerodotouMap {
 	f := h.MapFlow(h.SplitSize) // (2, 3, 6, 7)
 	m := HerodotouMap{
@@ -224,15 +225,15 @@ func (h *Herodotou) mapPart() HerodotouMap {
 	return m
 }
 
-// write is eq. 8 and 89: the time to write so many uncompressed bytes to HDFS,
-// and the bytes that arrive there.
+// write evaluates eq. 8 and 89: the time to write uncompressed bytes to HDFS, ms,
+// and the stored bytes.
 func (h *Herodotou) write(bytes float64) (time, written float64) {
 	written = bytes * h.OutRatio
 	return inMS(float64(bytes*h.OutCompr) + float64(written*h.HDFSWrite)), written
 }
 
-// mergeCost is the time to merge files of so many bytes on disk and records,
-// from disk to disk.
+// mergeCost returns the time to merge files of the given bytes and records from
+// disk to disk, ms.
 func (h *Herodotou) mergeCost(size, recs float64) float64 {
 	return inMS(float64(size*h.LocalRead) +
 		float64(size*h.IntermUncompr) +
@@ -241,10 +242,52 @@ func (h *Herodotou) mergeCost(size, recs float64) float64 {
 		float64(size*h.LocalWrite))
 }
 
-// mergeFiles is Merge for a number of files that an equation gave.
+// mergeFiles plans the merge of a number of files that an equation returned.
 func mergeFiles(name string, files float64, f int) (taskplan.MergePlan, error) {
 	if files > input.MaxCount {
 		return taskplan.MergePlan{}, fmt.Errorf("%s: %v files to merge: want at most 2^53", name, files)
 	}
 	return taskplan.Merge(int(files), f)
+}
+
+type phasesQuestion struct {
+	Mode         Mode      `json:"mode,omitempty"`
+	CombineAgain bool      `json:"combineAgain,omitempty"`
+	Set          Herodotou `json:"set,omitempty" input:"partial"`
+}
+
+func defaultPhasesQuestion() phasesQuestion { return phasesQuestion{Corrected, true, DefaultPhases()} }
+
+// DefaultPhases returns the job that the phases evaluator starts from: stock
+// settings on four nodes, and costs close to those of the TeraSort that the report
+// profiles.
+func DefaultPhases() Herodotou {
+	return Herodotou{
+		HerodotouConf{
+			Nodes: 4, TaskMem: 200 * mib, MapsPerNode: 2, ReducesPerNode: 2,
+			Mappers: 40, SortMB: 100, SpillPercent: 0.8, SortRecPercent: 0.05,
+			SortFactor: 10, SpillsForCombine: 3, Reducers: 8, InMemMergeThr: 1000,
+			ShuffleInBuf: 0.7, ShuffleMerge: 0.66, SplitSize: 64 * mib,
+		},
+		taskplan.Data{
+			InputPairWidth: 100, RecsPerGroup: 1,
+			MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1,
+			CombineSizeSel: 0.5, CombineRecsSel: 0.4,
+			InputRatio: 0.3, IntermRatio: 0.3, OutRatio: 0.3,
+		},
+		taskplan.Cost{
+			HDFSRead: 65.4348, HDFSWrite: 35.5255, LocalRead: 47.213, LocalWrite: 37.1911, Network: 143.8299,
+			MapCPU: 9639.307, ReduceCPU: 5046.193, CombineCPU: 4902.644, PartitionCPU: 1274.57,
+			SerdeCPU: 2113.465, SortCPU: 198.1609, MergeCPU: 735.0955,
+			InUncompr: 100, IntermUncompr: 96.7781, IntermCompr: 166.5649, OutCompr: 93.4911,
+		},
+	}
+}
+
+func (q phasesQuestion) answer() (any, error) {
+	o := HerodotouOptions{Mode: q.Mode, CombineOnce: !q.CombineAgain}
+	if q.Set.Reducers == 0 {
+		return q.Set.MapOnly(o)
+	}
+	return q.Set.Phases(o)
 }

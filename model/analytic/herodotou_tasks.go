@@ -44,7 +44,7 @@ type HerodotouSpill struct {
 	CombineOutRecs float64 `json:"-"`
 }
 
-// spill is eq. 11-36.
+// spill evaluates eq. 11-36.
 func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, error) {
 	var s HerodotouSpill
 	if m.OutRecs == 0 {
@@ -125,7 +125,7 @@ func (h *Herodotou) spill(m HerodotouMap, o HerodotouOptions) (HerodotouSpill, e
 	return s, nil
 }
 
-// sortDepth is the comparisons per record when a spill is sorted by partition
+// sortDepth returns the comparisons per record when a spill is sorted by partition
 // and key.
 func (h *Herodotou) sortDepth(recs float64, corrected bool) float64 {
 	ratio := recs / float64(h.Reducers)
@@ -159,7 +159,7 @@ type HerodotouShuffle struct {
 	ShuffleTime float64 `json:"cShufflePhaseTime"`
 }
 
-// shuffle is eq. 37-64.
+// shuffle evaluates eq. 37-64.
 func (h *Herodotou) shuffle(m HerodotouSpill, o HerodotouOptions) HerodotouShuffle {
 	maps, reduces, factor := float64(h.Mappers), float64(h.Reducers), float64(h.SortFactor)
 	var s HerodotouShuffle
@@ -210,8 +210,8 @@ func (h *Herodotou) shuffle(m HerodotouSpill, o HerodotouOptions) HerodotouShuff
 	return s
 }
 
-// segmentsPerFile is eq. 43-45: how many segments are merged from memory into
-// one file.
+// segmentsPerFile evaluates eq. 43-45: the segments that one merge in memory
+// writes to a file.
 func (h *Herodotou) segmentsPerFile(s HerodotouShuffle) float64 {
 	x := h.ShuffleMerge * s.BufferSize / s.SegmentUncomp // (43, 44)
 	n := fit.Ceil(x)
@@ -221,7 +221,8 @@ func (h *Herodotou) segmentsPerFile(s HerodotouShuffle) float64 {
 	if h.InMemMergeThr > 0 { // E14: else no limit
 		n = math.Min(n, float64(h.InMemMergeThr))
 	}
-	return math.Max(1, n)
+	// The number of segments far below a byte in size is not finite.
+	return math.Min(math.Max(1, n), input.MaxCount)
 }
 
 // HerodotouReduce is a reduce task after the shuffle: sizes in bytes, times in
@@ -258,7 +259,7 @@ type HerodotouReduce struct {
 	ReduceLocalRead    float64 `json:"dReduceLocalBytesRead"`
 }
 
-// reduce is eq. 65-89.
+// reduce evaluates eq. 65-89.
 func (h *Herodotou) reduce(s HerodotouShuffle, o HerodotouOptions) (HerodotouReduce, error) {
 	var r HerodotouReduce
 	factor := float64(h.SortFactor)
@@ -331,11 +332,11 @@ func (h *Herodotou) reduce(s HerodotouShuffle, o HerodotouOptions) (HerodotouRed
 	return r, nil
 }
 
-// CombineScale carries a combiner's selectivity from n0 records per call to n:
+// combineScale carries a combiner's selectivity from n0 records per call to n:
 // the share that survives falls with the logarithm of the records combined at
 // once (Starfish, MapProfileOracle.java). It never falls below least, the share
 // that the known number of distinct keys leaves (0: not known).
-func CombineScale(sel, n0, n, least float64) (float64, error) {
+func combineScale(sel, n0, n, least float64) (float64, error) {
 	var c input.Check
 	c.AtLeast("sel", sel, 0)
 	c.AtLeast("n0", n0, 0)
@@ -349,3 +350,26 @@ func CombineScale(sel, n0, n, least float64) (float64, error) {
 	}
 	return math.Max(least, math.Min(1, sel*fit.Log2(n0)/fit.Log2(n))), nil
 }
+
+type combineQuestion struct {
+	Sel   float64 `json:"sel"`
+	N0    float64 `json:"n0"`
+	N     float64 `json:"n"`
+	Least float64 `json:"least,omitempty"`
+}
+
+type combineAnswer struct {
+	Sel float64 `json:"sel_n"`
+}
+
+func (q combineQuestion) answer() (combineAnswer, error) {
+	sel, err := combineScale(q.Sel, q.N0, q.N, q.Least)
+	return combineAnswer{sel}, err
+}
+
+type mergeQuestion struct {
+	N int `json:"N"`
+	F int `json:"F"`
+}
+
+func (q mergeQuestion) answer() (taskplan.MergePlan, error) { return taskplan.Merge(q.N, q.F) }

@@ -1,8 +1,10 @@
 package analytic
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
@@ -23,30 +25,30 @@ func scalingLine(x, y []float64) (fit.Line, error) {
 	return r.Line, err
 }
 
-// Scaling is one duration as a function of the intermediate data per reduce
+// scaling is one duration as a function of the intermediate data per reduce
 // task: C0 + C1*D, and its value at the data asked for.
-type Scaling struct {
+type scaling struct {
 	C0         float64 `json:"C0"`
 	C1         float64 `json:"C1"`
 	Prediction float64 `json:"prediction"`
 }
 
-// HPScale fits a duration to the intermediate data per reduce task of runs with
+// hpScale fits a duration to the intermediate data per reduce task of runs with
 // the same number of reduces (HP model; Verma et al., Middleware 2011, section
 // 3). Data in any one unit, durations in seconds.
-func HPScale(data, durations []float64, query float64) (Scaling, error) {
+func hpScale(data, durations []float64, query float64) (scaling, error) {
 	var c input.Check
 	c.List("data", data, 2, 0)
 	c.List("duration", durations, 2, 0)
 	c.AtLeast("query", query, 0)
 	if err := c.Err(); err != nil {
-		return Scaling{}, err
+		return scaling{}, err
 	}
 	l, err := scalingLine(data, durations)
 	if err != nil {
-		return Scaling{}, err
+		return scaling{}, err
 	}
-	return Scaling{l.A, l.B, l.At(query)}, nil
+	return scaling{l.A, l.B, l.At(query)}, nil
 }
 
 // HPRun is one measured run of a job: its profile, with the intermediate data
@@ -103,7 +105,7 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 		for i := range runs {
 			x[i], y[i] = runs[i].Data, *d.of(&runs[i].Profile)
 		}
-		s, err := HPScale(x, y, data)
+		s, err := hpScale(x, y, data)
 		if err != nil {
 			return AriaProfile{}, fmt.Errorf("%s: %w", d.name, err)
 		}
@@ -118,3 +120,63 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 	p.ReduceMax = math.Max(p.ReduceMax, p.ReduceAvg)
 	return p, nil
 }
+
+var hpModel = Model{
+	Name: "hp", About: "HP: ARIA on scaled durations; wants runs on other input",
+	Accounts: []Cause{Contention, Overlap},
+	New: func(k Knowledge) (model.Predictor, error) {
+		var p hpPredictor
+		for _, r := range k.Runs {
+			if n := r.Profile.Reduces; n > 0 {
+				p.runs = append(p.runs, HPRun{Profile: r.Profile, Data: r.Data / float64(n), Outside: r.Outside})
+			}
+		}
+		return p, nil
+	},
+}
+
+// hpPredictor scales the durations of recorded runs to the data of the job.
+type hpPredictor struct{ runs []HPRun }
+
+func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	switch {
+	case err != nil:
+		return model.Prediction{}, err
+	case len(h.runs) < 2:
+		return model.Prediction{}, model.NotApplicable("wants two or more recorded runs of the job on other input")
+	}
+	alike := slices.DeleteFunc(slices.Clone(h.runs), func(r HPRun) bool { return r.Profile.Reduces != j.Reduces.Count })
+	if len(alike) < 2 {
+		return model.Prediction{}, model.NotApplicable("%s: %d recorded runs with %d reduces: want two or more", j.ID, len(alike), j.Reduces.Count)
+	}
+	data, err := mapOutputBytes(&q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p, err := HPProfile(alike, j.Maps.Count, data/float64(j.Reduces.Count))
+	if errors.Is(err, fit.ErrSingular) {
+		return model.Prediction{}, model.NotApplicable("wants runs that differ in data: %d runs with %d reduces: %v", len(alike), j.Reduces.Count, err)
+	}
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	b, err := p.boundsOn(&g)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	outside := 0.0
+	for _, r := range alike {
+		outside += r.Outside / float64(len(alike))
+	}
+	t := jobTimes{(b.MapLow + b.MapUp) / 2, b.Low + outside, b.Avg + outside, b.Up + outside}
+	return g.prediction("hp", g.outcome(j, &p, t), p.phases()), nil
+}
+
+type hpQuestion struct {
+	Data      []float64 `json:"data_gb"`
+	Durations []float64 `json:"duration_s"`
+	Query     float64   `json:"query_gb"`
+}
+
+func (q hpQuestion) answer() (scaling, error) { return hpScale(q.Data, q.Durations, q.Query) }

@@ -10,11 +10,11 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// IHPJob is one job for the improved HP model (Khan et al., TPDS 2015): average
-// and maximum durations in seconds. w1 is the first wave, w2 all others. The
-// first-wave shuffle lasts until the last map is shuffled and so covers every
-// later map wave. Counts by wave that are nil follow from the slots.
-type IHPJob struct {
+// ihpJob is one job for the improved HP model (Khan et al., TPDS 2015): average
+// and maximum durations in seconds. w1 is the first wave, w2 the later waves. The
+// first-wave shuffle lasts until the last map output is shuffled and so covers the
+// later map waves. Counts by wave that are nil follow from the slots.
+type ihpJob struct {
 	Maps        int `json:"N_m"`
 	MapSlots    int `json:"S_m"`
 	Reduces     int `json:"N_r"`
@@ -34,13 +34,13 @@ type IHPJob struct {
 	ShuffleWave2 *int    `json:"N_sh_w2"`
 }
 
-// unknownIHP is a job that states nothing.
-func unknownIHP() IHPJob {
+// unknownIHP returns a job without statistics.
+func unknownIHP() ihpJob {
 	nan := math.NaN()
-	return IHPJob{Shuffle1Avg: nan, Shuffle1Max: nan, Shuffle2Avg: nan, Shuffle2Max: nan, ReduceAvg: nan, ReduceMax: nan}
+	return ihpJob{Shuffle1Avg: nan, Shuffle1Max: nan, Shuffle2Avg: nan, Shuffle2Max: nan, ReduceAvg: nan, ReduceMax: nan}
 }
 
-func (j *IHPJob) check(c *input.Check) {
+func (j *ihpJob) check(c *input.Check) {
 	c.Count("N_m", j.Maps, 1)
 	c.Count("S_m", j.MapSlots, 1)
 	c.Count("N_r", j.Reduces, 0)
@@ -66,11 +66,11 @@ func (j *IHPJob) check(c *input.Check) {
 	}
 }
 
-// IHPCounts are the tasks of each wave that the bounds use.
-type IHPCounts struct{ Maps1, Shuffle1, Shuffle2 int }
+// ihpCounts are the tasks of each wave that the bounds use.
+type ihpCounts struct{ Maps1, Shuffle1, Shuffle2 int }
 
-// counts are those given, or those that follow from the slots.
-func (j *IHPJob) counts() IHPCounts {
+// counts returns the given counts, or those that follow from the slots.
+func (j *ihpJob) counts() ihpCounts {
 	n := waveCounts(j.Maps, j.MapSlots, j.Reduces, j.ReduceSlots)
 	if j.MapsWave1 != nil {
 		n.Maps1 = *j.MapsWave1
@@ -85,13 +85,13 @@ func (j *IHPJob) counts() IHPCounts {
 	return n
 }
 
-func waveCounts(maps, mapSlots, reduces, reduceSlots int) IHPCounts {
+func waveCounts(maps, mapSlots, reduces, reduceSlots int) ihpCounts {
 	first := min(reduces, reduceSlots)
-	return IHPCounts{min(maps, mapSlots), first, reduces - first}
+	return ihpCounts{min(maps, mapSlots), first, reduces - first}
 }
 
-// IHPBounds are lower and upper bounds of the stages and of the job, seconds.
-type IHPBounds struct {
+// ihpBounds are lower and upper bounds of the stages and of the job, seconds.
+type ihpBounds struct {
 	MapLow      float64 `json:"T_m_w1_low"`
 	Shuffle1Low float64 `json:"T_sh_w1_low"`
 	Shuffle2Low float64 `json:"T_sh_w2_low"`
@@ -105,19 +105,19 @@ type IHPBounds struct {
 	Avg         float64 `json:"T_job_avg"`
 }
 
-// Bounds bounds the job's time (eq. 8-20). Its upper bounds use max*n/k, not
-// the makespan theorem. Map slots enter only through the first map wave and
-// through the first shuffle; one measured on one number of slots does not hold on
-// another.
-func (j IHPJob) Bounds() (IHPBounds, error) {
+// Bounds bounds the time of the job, seconds (eq. 8-20). The upper bounds use
+// max*n/k, not the makespan theorem. Map slots enter only through the first map
+// wave and the first shuffle, so that a first shuffle measured on one number of
+// slots does not hold on another.
+func (j ihpJob) Bounds() (ihpBounds, error) {
 	var c input.Check
 	j.check(&c)
 	if err := c.Err(); err != nil {
-		return IHPBounds{}, err
+		return ihpBounds{}, err
 	}
 	n := j.counts()
 	maps, reduces := float64(j.MapSlots), float64(j.ReduceSlots)
-	var b IHPBounds
+	var b ihpBounds
 	b.MapLow = j.MapAvg * float64(n.Maps1) / maps // (8, 9)
 	b.MapUp = j.MapMax * float64(n.Maps1) / maps
 	b.Low, b.Up = b.MapLow, b.MapUp
@@ -137,9 +137,9 @@ func (j IHPJob) Bounds() (IHPBounds, error) {
 	return b, nil
 }
 
-// IHPStageJob is what the stage equations of the improved HP model need: sizes
-// in MB, durations in seconds.
-type IHPStageJob struct {
+// ihpStageJob is the input of the stage equations: sizes in MB, durations in
+// seconds.
+type ihpStageJob struct {
 	MapIn        float64 `json:"D_m_in_avg"`
 	MapSel       float64 `json:"M_sel"`
 	MapAvg       float64 `json:"T_m_avg"`
@@ -157,13 +157,13 @@ type IHPStageJob struct {
 	ReduceAvg    float64 `json:"T_r_avg,omitzero"`
 }
 
-func unknownIHPStage() IHPStageJob {
+func unknownIHPStage() ihpStageJob {
 	nan := math.NaN()
-	return IHPStageJob{ShuffleAvg: nan, Shuffle1Avg: nan, Shuffle2Avg: nan, ReduceIn: nan, ReduceSel: nan, ReduceAvg: nan}
+	return ihpStageJob{ShuffleAvg: nan, Shuffle1Avg: nan, Shuffle2Avg: nan, ReduceIn: nan, ReduceSel: nan, ReduceAvg: nan}
 }
 
-// IHPStages are the totals of the stages: MB of one task, seconds of all.
-type IHPStages struct {
+// ihpStages are the totals of the stages: MB of one task, seconds of all.
+type ihpStages struct {
 	MapOut       float64 `json:"D_m_out_avg"`
 	MapTotal     float64 `json:"T_m_total"`
 	Shuffle      float64 `json:"D_sh_avg"`
@@ -172,9 +172,8 @@ type IHPStages struct {
 	ReduceTotal  float64 `json:"T_r_total"`
 }
 
-// Stages is eq. 1-7: with one wave of reduces (4) uses the average shuffle, with
-// more (5) those of the first and the other waves.
-func (j IHPStageJob) Stages() (IHPStages, error) {
+// Stages evaluates eq. 1-7: eq. 4 for one wave of reduces, eq. 5 for more.
+func (j ihpStageJob) Stages() (ihpStages, error) {
 	oneWave := j.Reduces <= j.ReduceSlots
 	var c input.Check
 	c.AtLeast("D_m_in_avg", j.MapIn, 0)
@@ -201,10 +200,10 @@ func (j IHPStageJob) Stages() (IHPStages, error) {
 		}
 	}
 	if err := c.Err(); err != nil {
-		return IHPStages{}, err
+		return ihpStages{}, err
 	}
 	maps, reduces := float64(j.Maps), float64(j.Reduces)
-	s := IHPStages{MapOut: j.MapIn * j.MapSel}         // (1)
+	s := ihpStages{MapOut: j.MapIn * j.MapSel}         // (1)
 	s.MapTotal = j.MapAvg * maps / float64(j.MapSlots) // (2)
 	if j.Reduces == 0 {
 		return s, nil
@@ -221,17 +220,17 @@ func (j IHPStageJob) Stages() (IHPStages, error) {
 	return s, nil
 }
 
-// IHPRun is one measured run for the regressions: intermediate data
+// ihpRun is one measured run for the regressions: intermediate data
 // (D_m_in_avg*N_m*M_sel, any one unit), number of reduces, and the duration of
 // one of T_sh_w1, T_sh_w2 or T_r, average or maximum.
-type IHPRun struct {
+type ihpRun struct {
 	Data     float64
 	Reduces  float64
 	Duration float64
 }
 
-// IHPRegression predicts one duration from runs.
-type IHPRegression struct {
+// ihpRegression predicts one duration from runs.
+type ihpRegression struct {
 	x         [][]float64
 	y         []float64
 	grid      []float64 // bandwidths, the best first
@@ -239,27 +238,27 @@ type IHPRegression struct {
 	Bandwidth fit.BandwidthFit
 }
 
-// FitIHP chooses the bandwidth that predicts the runs best from one another.
-func FitIHP(runs []IHPRun, o fit.LocalOptions) (IHPRegression, error) {
-	r := IHPRegression{x: make([][]float64, len(runs)), y: make([]float64, len(runs)), options: o}
+// fitIHP chooses the bandwidth that predicts the runs best from one another.
+func fitIHP(runs []ihpRun, o fit.LocalOptions) (ihpRegression, error) {
+	r := ihpRegression{x: make([][]float64, len(runs)), y: make([]float64, len(runs)), options: o}
 	for i, run := range runs {
 		r.x[i], r.y[i] = []float64{run.Data, run.Reduces}, run.Duration
 	}
 	grid := fit.BandwidthGrid()
 	var err error
 	if r.Bandwidth, err = fit.Bandwidth(r.x, r.y, grid, o); err != nil {
-		return IHPRegression{}, err
+		return ihpRegression{}, err
 	}
 	r.grid = grid[slices.Index(grid, r.Bandwidth.H):]
 	return r, nil
 }
 
-// At predicts the duration for other data and number of reduces by locally
-// weighted regression (eq. 21-23), and returns the bandwidth used: where the best
-// one leaves too few runs near the query, the next larger of the grid serves, and
-// for data or reduces beyond those of all runs the largest, since what is fitted
-// to few runs at the edge leads anywhere. A negative prediction is cut to 0.
-func (r IHPRegression) At(data, reduces float64) (duration, bandwidth float64, err error) {
+// At predicts the duration for other data and another number of reduces by locally
+// weighted regression (eq. 21-23), and returns the bandwidth used. If the best
+// bandwidth leaves too few runs near the query, the next larger one of the grid is
+// used; outside the range of the runs the largest one, since a fit to the few runs
+// at the edge is unreliable. A negative prediction becomes 0.
+func (r ihpRegression) At(data, reduces float64) (duration, bandwidth float64, err error) {
 	query := []float64{data, reduces}
 	grid := r.grid
 	if !r.covers(query) {
@@ -277,19 +276,19 @@ func (r IHPRegression) At(data, reduces float64) (duration, bandwidth float64, e
 	return 0, 0, err
 }
 
-// covers reports whether each coordinate of a query lies between those of runs,
-// or on one.
-func (r IHPRegression) covers(query []float64) bool {
+// covers reports whether each coordinate of a query lies within the range of the
+// runs.
+func (r ihpRegression) covers(query []float64) bool {
 	return r.between(query, func(a, b float64) bool { return a <= b })
 }
 
-// surrounds reports whether each coordinate of a query that differs among the runs
-// lies strictly between those of runs.
-func (r IHPRegression) surrounds(query []float64) bool {
+// surrounds reports whether each coordinate of a query lies strictly within the
+// range of the runs. Coordinates that do not differ among the runs do not count.
+func (r ihpRegression) surrounds(query []float64) bool {
 	return r.between(query, func(a, b float64) bool { return a < b })
 }
 
-func (r IHPRegression) between(query []float64, before func(a, b float64) bool) bool {
+func (r ihpRegression) between(query []float64, before func(a, b float64) bool) bool {
 	for k, q := range query {
 		low, high := r.x[0][k], r.x[0][k]
 		for _, x := range r.x {
@@ -302,16 +301,16 @@ func (r IHPRegression) between(query []float64, before func(a, b float64) bool) 
 	return true
 }
 
-// maxProvisionRounds ends the iteration of IHPJob.Provision where the counts do
+// maxProvisionRounds ends the iteration of ihpJob.Provision where the counts do
 // not settle.
 const maxProvisionRounds = 20
 
-// Provision finds few slots with which the lower bound (18) meets the deadline,
-// seconds. The counts by wave depend on the slots: starting from those of the
-// profile the slots are found and the counts taken anew, until a pair repeats;
-// the cheapest pair that meets the deadline under its own counts wins (the
-// iteration is a reconstruction: the paper's text of this step was not at hand).
-func (j IHPJob) Provision(deadline float64) (mapSlots, reduceSlots int, err error) {
+// Provision returns slots with which the lower bound (eq. 18) meets the deadline,
+// seconds. The counts by wave depend on the slots: Provision starts from the
+// counts of the profile, finds slots, counts again, and ends when a pair repeats.
+// The cheapest pair that meets the deadline under its own counts wins. The
+// iteration is a reconstruction; the paper does not spell it out.
+func (j ihpJob) Provision(deadline float64) (mapSlots, reduceSlots int, err error) {
 	var c input.Check
 	j.check(&c)
 	c.Above("deadline", deadline, 0)
@@ -329,7 +328,7 @@ func (j IHPJob) Provision(deadline float64) (mapSlots, reduceSlots int, err erro
 				b += float64(j.Shuffle2Avg * float64(n.Shuffle2))
 			}
 		}
-		s, err := ProvisionSlots(a, b, deadline)
+		s, err := provisionSlots(a, b, deadline)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -354,4 +353,35 @@ func (j IHPJob) Provision(deadline float64) (mapSlots, reduceSlots int, err erro
 		return 0, 0, fmt.Errorf("deadline: %v s: no pair of slots found whose lower bound meets it", deadline)
 	}
 	return mapSlots, reduceSlots, nil
+}
+
+type localQuestion struct {
+	X         [][]float64 `json:"X"`
+	Y         []float64   `json:"y"`
+	Query     []float64   `json:"query"`
+	H         float64     `json:"h"`
+	Intercept bool        `json:"intercept,omitempty"`
+	Scale     string      `json:"scale,omitempty"`
+}
+
+func defaultLocalQuestion() localQuestion { return localQuestion{Intercept: true, Scale: "zscore"} }
+
+func (q localQuestion) answer() (fit.LocalFit, error) {
+	return fit.Local(q.X, q.Y, q.Query, q.H, fit.LocalOptions{Intercept: q.Intercept, Scale: q.Scale})
+}
+
+type bandwidthQuestion struct {
+	X         [][]float64 `json:"X"`
+	Y         []float64   `json:"y"`
+	Grid      []float64   `json:"grid,omitempty"`
+	Intercept bool        `json:"intercept,omitempty"`
+	Scale     string      `json:"scale,omitempty"`
+}
+
+func defaultBandwidthQuestion() bandwidthQuestion {
+	return bandwidthQuestion{Grid: fit.BandwidthGrid(), Intercept: true, Scale: "zscore"}
+}
+
+func (q bandwidthQuestion) answer() (fit.BandwidthFit, error) {
+	return fit.Bandwidth(q.X, q.Y, q.Grid, fit.LocalOptions{Intercept: q.Intercept, Scale: q.Scale})
 }

@@ -3,32 +3,33 @@ package analytic
 import (
 	"errors"
 	"fmt"
-	"github.com/slotwave/slotwave/model"
 	"math"
 	"time"
+
+	"github.com/slotwave/slotwave/model"
 )
 
-// Provisioned is how many nodes, all like those of the question, a model takes
-// for a deadline by each of its estimates; 0: no number of them is enough.
+// Provisioned is the number of nodes with which a model meets a deadline, by each
+// of its estimates; 0: no number of nodes does. All nodes are like those of the
+// question.
 type Provisioned struct {
 	Model           string
 	Low, Mean, High int
-	Safe            int  // by Prediction.Safe
-	NoSafe          bool // Prediction.Safe is unknown
+	Safe            int  // by model.Prediction.Safe
+	NoSafe          bool // the model does not give Safe
 	Err             error
 }
 
-// Provision finds for each model the smallest cluster that has the question's
-// one job done by a deadline (Khan et al., section 3; ARIA, section 4). Slots
-// come with nodes, so that the number of nodes is searched for.
-func Provision(q model.WhatIf, known Knowledge, deadline time.Duration) ([]Provisioned, error) {
+// Provision returns for each model the smallest cluster that meets a deadline with
+// the question's only job (Khan et al., section 3; ARIA, section 4). It searches
+// by nodes, which bring the slots.
+func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) ([]Provisioned, error) {
 	if deadline <= 0 {
 		return nil, fmt.Errorf("deadline: %v: want more than 0", deadline)
 	}
 	var all []Provisioned
-	for _, m := range Predictors {
-		p := m.New(known)
-		x := Provisioned{Model: m.Name}
+	for _, p := range predictors {
+		x := Provisioned{Model: p.Name}
 		for _, e := range []struct {
 			to *int
 			of func(*model.Prediction) time.Duration
@@ -49,16 +50,16 @@ func Provision(q model.WhatIf, known Knowledge, deadline time.Duration) ([]Provi
 			}
 		}
 		if x.Err != nil && !errors.Is(x.Err, model.ErrNotApplicable) {
-			return nil, fmt.Errorf("%s: %w", m.Name, x.Err)
+			return nil, fmt.Errorf("%s: %w", p.Name, x.Err)
 		}
 		all = append(all, x)
 	}
 	return all, nil
 }
 
-// NodesFor is the least number of nodes with which a predictor's estimate of the
-// question's one job meets the deadline, 0 if none does. More nodes than its
-// tasks have use for are not tried.
+// NodesFor returns the least number of nodes with which an estimate of the
+// question's only job meets the deadline, 0 if none does. It does not try more
+// nodes than the tasks can use.
 func NodesFor(p model.Predictor, q model.WhatIf, estimate func(*model.Prediction) time.Duration, deadline time.Duration) (int, error) {
 	j, _, err := oneJob(&q)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// RRSCounts are the samples that recursive random search takes.
-type RRSCounts struct {
+// rrsCounts are the numbers of samples of recursive random search.
+type rrsCounts struct {
 	Explore int `json:"n"` // samples that hit the best part r of the space with confidence p
 	Exploit int `json:"l"` // failures after which the box shrinks
 }
 
-// RRSSamples is n = round(ln(1-p)/ln(1-r)) and l = round(ln(1-q)/ln(1-v))
-// (Ye and Kalyanaraman).
-func RRSSamples(p, r, q, v float64) (RRSCounts, error) {
+// rrsSamples returns n = round(ln(1-p)/ln(1-r)) and l = round(ln(1-q)/ln(1-v)) (Ye
+// and Kalyanaraman).
+func rrsSamples(p, r, q, v float64) (rrsCounts, error) {
 	var c input.Check
 	count := func(name, share string, confidence, part float64) int {
 		for _, x := range []struct {
@@ -36,7 +36,7 @@ func RRSSamples(p, r, q, v float64) (RRSCounts, error) {
 		}
 		return max(1, int(n))
 	}
-	counts := RRSCounts{count("p", "r", p, r), count("q", "v", q, v)}
+	counts := rrsCounts{count("p", "r", p, r), count("q", "v", q, v)}
 	return counts, c.Err()
 }
 
@@ -48,8 +48,8 @@ type SearchParam struct {
 	Whole    bool
 }
 
-// Searched is the best point found.
-type Searched struct {
+// searchResult is the best point found.
+type searchResult struct {
 	At          []float64 // one value per SearchParam
 	Value       float64
 	Evaluations int
@@ -63,11 +63,11 @@ const (
 	rrsSmallest = 0.001
 )
 
-// Search minimises f by recursive random search: uniform samples find promising
-// points, shrinking boxes exploit them. f may return +Inf for a point that is
-// not allowed. Spaces of fewer points than one round of samples are enumerated.
-// The same seed gives the same answer.
-func Search(space []SearchParam, seed workload.Seed, f func(at []float64) float64) (Searched, error) {
+// recursiveRandomSearch minimises f: uniform samples find promising points,
+// shrinking boxes exploit them. f may return +Inf for a point that is not allowed.
+// Spaces with fewer points than one round of samples are enumerated. The same seed
+// gives the same answer.
+func recursiveRandomSearch(space []SearchParam, seed workload.Seed, f func(at []float64) float64) (searchResult, error) {
 	var c input.Check
 	if len(space) == 0 {
 		c.Fail("space", "no parameter")
@@ -79,19 +79,19 @@ func Search(space []SearchParam, seed workload.Seed, f func(at []float64) float6
 			c.Fail(p.Name, "from %v to %v: want whole numbers, at most 2^53 apart", p.Min, p.Max)
 		}
 	}
-	counts, err := RRSSamples(rrsP, rrsR, rrsQ, rrsV)
+	counts, err := rrsSamples(rrsP, rrsR, rrsQ, rrsV)
 	if err != nil {
-		return Searched{}, err
+		return searchResult{}, err
 	}
 	if err := c.Err(); err != nil {
-		return Searched{}, err
+		return searchResult{}, err
 	}
 	power := math.Pow(float64(len(space)), 1.2)
 	stream := seed.Named("rrs").Stream(0, 0).Generator()
 	s := search{
 		space: space, f: f, counts: counts, random: rand.New(&stream),
 		limit: int(150 * power), patience: int(80 * power),
-		best: Searched{Value: math.Inf(1)},
+		best: searchResult{Value: math.Inf(1)},
 	}
 	if points := spacePoints(space); points < float64(counts.Explore) {
 		s.enumerate(int(points))
@@ -99,12 +99,12 @@ func Search(space []SearchParam, seed workload.Seed, f func(at []float64) float6
 		s.run()
 	}
 	if s.best.At == nil {
-		return Searched{}, fmt.Errorf("no point of %d tried is allowed", s.best.Evaluations)
+		return searchResult{}, fmt.Errorf("no point of %d tried is allowed", s.best.Evaluations)
 	}
 	return s.best, nil
 }
 
-// spacePoints counts the points of a space of whole numbers, +Inf for others.
+// spacePoints counts the points of a space; +Inf if a parameter is not whole.
 func spacePoints(space []SearchParam) float64 {
 	points := 1.0
 	for _, p := range space {
@@ -121,10 +121,10 @@ func spacePoints(space []SearchParam) float64 {
 type search struct {
 	space           []SearchParam
 	f               func([]float64) float64
-	counts          RRSCounts
+	counts          rrsCounts
 	random          *rand.Rand
 	limit, patience int // evaluations in all, and without improvement
-	best            Searched
+	best            searchResult
 	improved        int // evaluation that found best
 }
 
@@ -213,7 +213,7 @@ func (s *search) run() {
 	}
 }
 
-// mean leaves out rounds in which no point was allowed.
+// mean averages the rounds in which a point was allowed.
 func mean(v []float64) float64 {
 	sum, n := 0.0, 0.0
 	for _, x := range v {
@@ -235,3 +235,12 @@ func (s *search) exploit(centre []float64, value float64) {
 		}
 	}
 }
+
+type rrsQuestion struct {
+	P float64 `json:"p"`
+	R float64 `json:"r"`
+	Q float64 `json:"q"`
+	V float64 `json:"v"`
+}
+
+func (q rrsQuestion) answer() (rrsCounts, error) { return rrsSamples(q.P, q.R, q.Q, q.V) }

@@ -6,39 +6,39 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// StagedJob is one job by the times of its tasks alone, seconds, on trackers that
-// all have the same slots. What passes between the tasks is Hadoop's protocol
-// (sections 1.7, 11.2, 11.3 and 14.3 of its behaviour, as the simulator has it).
+// StagedJob is one job on trackers with equal slots, by the times of its tasks in
+// seconds. Times adds the protocol between tasks: heartbeats, completion events,
+// and commit.
 type StagedJob struct {
 	Maps, Reduces           int
 	MapSlots, ReduceSlots   int // of all trackers
 	Trackers                int
-	Slowstart               float64 // part of the maps that ends before reduces begin
+	Slowstart               float64 // share of the maps that ends before reduces start
 	Before                  float64 // from submission to the launch of the first map
-	Launch, LaunchSpread    float64 // from the launch of a task to the begin of its body, and its standard deviation
-	Map, MapSpread          float64 // body
-	Cleanup                 float64 // body of the job's clean-up
+	Launch, LaunchSpread    float64 // from the launch of a task to the start of its body: mean and standard deviation
+	Map, MapSpread          float64 // body: mean and standard deviation
+	Cleanup                 float64 // body of the job clean-up task
 	Reduce                  func(beside float64) StagedReduce
-	Heartbeat, Sleep, Polls float64 // interval; of the loop that looks for outputs; of a child that asks
+	Heartbeat, Sleep, Polls float64 // intervals: of heartbeats, of the loop that fetches outputs, of a child's polls
 }
 
-// StagedReduce are what a reduce takes, seconds, when so much of its copying goes on
-// beside maps.
+// StagedReduce is the time of a reduce, seconds, if the given share of its copying
+// happens during maps.
 type StagedReduce struct {
 	Copies float64 // of all outputs
 	Sort   float64 // from the end of the copies to the reduce function
-	Rest   float64 // up to the wish to commit
+	Rest   float64 // from the reduce function to commit pending
 	Commit float64
 }
 
-// StagedTimes are instants after the submission of a job, seconds, and
-// Beside the part of the copies that goes on beside maps.
+// StagedTimes are instants after the submission of a job, seconds. Beside is the
+// share of the copies that happens during maps.
 type StagedTimes struct {
 	LastMap, LastReduce, End float64
 	Beside                   float64
 }
 
-// Times is the mean over what scatters: the launches and the maps.
+// Times returns the mean over the distributions of launch and map times.
 func (j *StagedJob) Times() (StagedTimes, error) {
 	var c input.Check
 	c.Count("maps", j.Maps, 1)
@@ -58,7 +58,7 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 	if err := c.Err(); err != nil {
 		return StagedTimes{}, err
 	}
-	// Midpoints of equal parts of a normal distribution.
+	// Quintile midpoints of the normal distribution.
 	normal := []float64{-1.28, -0.52, 0, 0.52, 1.28}
 	var sum StagedTimes
 	for _, a := range normal {
@@ -74,8 +74,9 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 	return sum, nil
 }
 
-// upTo is the first instant of a beat from an origin on that is not before t.
-func upTo(t, origin, every float64) float64 {
+// nextBeat returns the first instant of a periodic beat, which begins at an
+// origin, that is not before t.
+func nextBeat(t, origin, every float64) float64 {
 	if every == 0 {
 		return math.Max(t, origin)
 	}
@@ -85,29 +86,29 @@ func upTo(t, origin, every float64) float64 {
 // times counts from the launch of the first map, at a heartbeat.
 func (j *StagedJob) times(launch, body float64) StagedTimes {
 	h := j.Heartbeat
-	// The end of a map is told at a heartbeat, and the next one launched by it.
-	cycle := upTo(launch+body, 0, h)
+	// A heartbeat reports the end of a map and launches the next one.
+	cycle := nextBeat(launch+body, 0, h)
 	waves := math.Ceil(float64(j.Maps) / float64(j.MapSlots))
 	lastEnd, told := (waves-1)*cycle+launch+body, waves*cycle
-	first := math.Ceil(math.Max(1, math.Ceil(j.Slowstart*float64(j.Maps))) / float64(j.MapSlots)) // wave after which reduces begin
+	first := math.Ceil(math.Max(1, math.Ceil(j.Slowstart*float64(j.Maps))) / float64(j.MapSlots)) // wave after which reduces start
 	busy := math.Min(1, (launch+body)/cycle)
 
 	var t StagedTimes
 	perTracker := max(1, j.ReduceSlots/j.Trackers)
-	free := make([]float64, min(j.Reduces, j.ReduceSlots)) // when the slots are
+	free := make([]float64, min(j.Reduces, j.ReduceSlots)) // when each slot is free
 	for i := range free {
-		free[i] = first*cycle + h*float64(i%perTracker) // one at a heartbeat
+		free[i] = first*cycle + h*float64(i%perTracker) // one reduce per heartbeat
 	}
-	fetcher := first*cycle + launch // asks for events an interval after it did
+	fetcher := first*cycle + launch // polls for completion events, one interval after the last poll
 	last := 0.0
 	for i := range j.Reduces {
 		slot := i % len(free)
 		begin := free[slot] + launch
-		// What a child knows when: told at a heartbeat, fetched in a round of its
-		// tracker, and seen when the child asks next.
-		known := func(told float64) float64 { return upTo(upTo(told, fetcher, h)+1e-6, begin, j.Polls) }
-		// Looks, the first one before anything can be known.
-		look := func(known float64) float64 { return upTo(known, begin+j.Sleep, j.Sleep) }
+		// A child knows of an output when a heartbeat has reported the map, the
+		// tracker has fetched the event, and the child has polled the tracker.
+		known := func(told float64) float64 { return nextBeat(nextBeat(told, fetcher, h)+1e-6, begin, j.Polls) }
+		// Fetch rounds; the first one is before anything can be known.
+		look := func(known float64) float64 { return nextBeat(known, begin+j.Sleep, j.Sleep) }
 		early, late := 0.0, 0.0
 		for w := 1.0; w <= waves; w++ {
 			part := math.Min(float64(j.MapSlots), float64(j.Maps)-(w-1)*float64(j.MapSlots)) / float64(j.Maps)
@@ -121,18 +122,18 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		}
 		r := j.Reduce(early)
 		at := look(known(told))
-		// The thread that asks for events is waited for.
-		copied := upTo(at+late*r.Copies, begin, j.Polls)
+		// The reduce waits for the thread that polls for events.
+		copied := nextBeat(at+late*r.Copies, begin, j.Polls)
 		pending := copied + r.Sort + r.Rest
-		permitted := upTo(pending, 0, h)
-		done := upTo(permitted, pending+j.Polls, j.Polls) + r.Commit
+		permitted := nextBeat(pending, 0, h)
+		done := nextBeat(permitted, pending+j.Polls, j.Polls) + r.Commit
 		free[slot] = done
-		last = math.Max(last, upTo(done, permitted+h, h))
+		last = math.Max(last, nextBeat(done, permitted+h, h))
 		t.LastReduce = math.Max(t.LastReduce, done)
 		t.Beside += early / float64(j.Reduces)
 	}
 	t.LastMap = j.Before + lastEnd
 	t.LastReduce += j.Before
-	t.End = j.Before + upTo(last+launch+j.Cleanup, last+h, h)
+	t.End = j.Before + nextBeat(last+launch+j.Cleanup, last+h, h)
 	return t
 }

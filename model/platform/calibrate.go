@@ -15,14 +15,14 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// knob is a number of a machine that calibration may turn; all disks are alike.
-type knob struct {
+// parameter is a number of a machine that calibration varies. All disks are alike.
+type parameter struct {
 	name string // its key in a platform file
 	of   func(*model.Machine) *float64
 }
 
-func knobs(m *model.Machine, contended bool) []knob {
-	list := []knob{
+func parametersOf(m *model.Machine, contended bool) []parameter {
+	list := []parameter{
 		{"disk.read_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Read }},
 		{"disk.write_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Write }},
 		{"nic_mb", func(m *model.Machine) *float64 { return &m.NIC }},
@@ -40,32 +40,32 @@ func knobs(m *model.Machine, contended bool) []knob {
 	if contended {
 		switch m.Disks[0].Curve.Kind {
 		case model.LinearCurve, model.FloorCurve:
-			list = append(list, knob{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }})
-		case model.SeekCurve: // the seek counts for as much as its time against the chunk's
-			list = append(list, knob{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }})
+			list = append(list, parameter{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }})
+		case model.SeekCurve: // seek time and chunk have one effect: vary the chunk
+			list = append(list, parameter{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }})
 		}
 	}
-	return slices.DeleteFunc(list, func(k knob) bool { return *k.of(m) == 0 }) // has no scale
+	return slices.DeleteFunc(list, func(k parameter) bool { return *k.of(m) == 0 }) // a logarithm has no step from 0
 }
 
-// Calibration is a machine found to show a measured profile.
+// Calibration is a machine whose microbenchmarks reproduce a measured profile.
 type Calibration struct {
 	Machine    model.Machine
 	Parameters []CalibratedParameter
-	Joint      [][]string // knobs that the profile tells only together
+	Joint      [][]string // parameters that the profile determines only jointly
 	Phases     []CalibratedPhase
-	Runs       int // of the benchmark
+	Runs       int // simulations of the benchmarks
 }
 
-// CalibratedParameter is one number of the machine.
+// CalibratedParameter is one parameter before and after calibration.
 type CalibratedParameter struct {
 	Name         string
 	Start, Found float64
-	Error        float64 // standard error, as a part of it, if phases scatter as they do here but by 1 % at least
+	Error        float64 // relative standard error, if phase times scatter as the residuals do, and by 1 % at least
 }
 
-// CalibratedPhase tells how far simulated times are off, as parts of the measured
-// or of 100 ms, whichever is more.
+// CalibratedPhase is the relative error of the simulated times of a phase; errors
+// count relative to 100 ms where the measured time is less.
 type CalibratedPhase struct {
 	Phase                   string
 	Points                  int // amounts of data
@@ -77,22 +77,22 @@ type CalibratedPhase struct {
 type Bench func(model.Machine) (Profile, error)
 
 const (
-	knobPrior = 0.02 // how far a point may be off for a knob to move by a factor of e where nothing tells it
-	leastOff  = 0.01 // of a point: no measurement is better
-	leastMS   = 100  // no difference counts relative to less, which is the time of starts
-	knownTo   = 0.1  // standard error up to which a knob is told
-	knobMost  = 5    // powers of e that a knob moves at most
+	priorError   = 0.02 // weight of the prior: the residual that justifies a change by a factor of e
+	leastError   = 0.01 // relative error of the best measurement
+	leastMS      = 100  // least denominator of a relative residual, about the time of a task start
+	determinedTo = 0.1  // relative standard error up to which a parameter is determined
+	mostPowers   = 5    // largest change of a parameter, as a power of e
 )
 
-// Calibrate looks for the rates, costs and, if the benchmarks have contention,
-// the curve of the disks with which they show the measured profile. It starts
-// from a machine, and leaves what the profile does not tell as near to it as can
-// be. The search is Newton's method on relative differences, Gauss' way.
+// Calibrate searches for the rates and costs, and with contention for the disk
+// curve, with which the microbenchmarks reproduce the measured profile. It starts
+// from a machine; parameters that the profile does not determine stay near their
+// start. The method is Gauss-Newton on relative residuals.
 func Calibrate(measured Profile, start model.Machine, contended bool, bench Bench) (Calibration, error) {
 	if err := start.Check(); err != nil {
 		return Calibration{}, err
 	}
-	s := &calibrating{start: start, knobs: knobs(&start, contended), bench: bench}
+	s := &calibrator{start: start, parameters: parametersOf(&start, contended), bench: bench}
 	var c input.Check
 	for _, name := range Phases {
 		i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == name })
@@ -100,16 +100,16 @@ func Calibrate(measured Profile, start model.Machine, contended bool, bench Benc
 			c.Fail(name, "no rows of this phase")
 			continue
 		}
-		s.measured = append(s.measured, PhaseRows{name, typical(measured[i].Rows)})
+		s.measured = append(s.measured, PhaseRows{name, trimmedMeans(measured[i].Rows)})
 	}
 	if err := c.Err(); err != nil {
 		return Calibration{}, err
 	}
 	if i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == SortPhase }); i >= 0 {
-		s.measured = append(s.measured, PhaseRows{SortPhase, typical(measured[i].Rows)})
+		s.measured = append(s.measured, PhaseRows{SortPhase, trimmedMeans(measured[i].Rows)})
 	}
-	from := make([]float64, len(s.knobs))
-	before := s.at(from)
+	from := make([]float64, len(s.parameters))
+	before := s.residuals(from)
 	if s.err != nil {
 		return Calibration{}, s.err
 	}
@@ -118,23 +118,23 @@ func Calibrate(measured Profile, start model.Machine, contended bool, bench Benc
 		return Calibration{}, err
 	}
 	result := Calibration{Machine: s.machine(x), Runs: s.runs}
-	after := s.at(x)
+	after := s.residuals(x)
 	result.Phases = s.phases(before, after)
-	s.identify(&result, x)
+	s.standardErrors(&result, x)
 	result.Runs = s.runs
 	return result, s.err
 }
 
-// search finds where the differences are least. Contention makes times jump and
-// leaves valleys beside the right one, for the most part along the curve of the
-// disks: slopes are then taken over longer steps, and from three curves.
-func (s *calibrating) search(contended bool) ([]float64, error) {
-	from, curves := make([]float64, len(s.knobs)), []float64{0}
+// search minimises the residuals. With contention, times jump and there are local
+// minima, mostly along the disk curve: the search then takes longer steps for its
+// slopes and starts from three curves.
+func (s *calibrator) search(contended bool) ([]float64, error) {
+	from, curves := make([]float64, len(s.parameters)), []float64{0}
 	s.step = 0.02
-	last := len(s.knobs) - 1
+	last := len(s.parameters) - 1
 	if contended {
 		s.step = 0.1
-		if strings.HasPrefix(s.knobs[last].name, "disk.curve.") {
+		if strings.HasPrefix(s.parameters[last].name, "disk.curve.") {
 			curves = append(curves, -0.7, 0.7)
 		}
 	}
@@ -147,7 +147,7 @@ func (s *calibrating) search(contended bool) ([]float64, error) {
 		if s.err != nil || found == nil {
 			return nil, errors.Join(s.err, err)
 		}
-		// Where the line search finds nothing better, the best so far is good.
+		// A line search that finds nothing better ends at its best point.
 		if best == nil || found.F < best.F {
 			best = found
 		}
@@ -155,8 +155,9 @@ func (s *calibrating) search(contended bool) ([]float64, error) {
 	return best.X, nil
 }
 
-// typical is the mean time for each amount of data, without the outermost tenths.
-func typical(rows []PhaseRow) []PhaseRow {
+// trimmedMeans returns the mean time for each amount of data, without the smallest
+// and the largest tenth.
+func trimmedMeans(rows []PhaseRow) []PhaseRow {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b PhaseRow) int { return cmp.Or(cmp.Compare(a.MB, b.MB), cmp.Compare(a.MS, b.MS)) })
 	var means []PhaseRow
@@ -176,28 +177,28 @@ func typical(rows []PhaseRow) []PhaseRow {
 	return means
 }
 
-// calibrating is a search. Its coordinates are the logarithms of what the knobs
-// are turned by.
-type calibrating struct {
-	start    model.Machine
-	knobs    []knob
-	measured []PhaseRows // typical times, in the order of Phases
-	bench    Bench
-	step     float64
-	runs     int
-	err      error
+// calibrator is a search. Its coordinates are the logarithms of the factors on the
+// parameters.
+type calibrator struct {
+	start      model.Machine
+	parameters []parameter
+	measured   []PhaseRows // trimmed means, in the order of Phases
+	bench      Bench
+	step       float64
+	runs       int
+	err        error
 
-	seen  []float64 // where rest was taken, and slope
-	rest  []float64 // relative differences
-	bent  []float64
-	slope *mat.Dense
+	residualsAt   []float64 // point of lastResiduals
+	lastResiduals []float64 // relative
+	jacobianAt    []float64
+	lastJacobian  *mat.Dense
 }
 
-func (s *calibrating) machine(x []float64) model.Machine {
+func (s *calibrator) machine(x []float64) model.Machine {
 	m := s.start
 	m.Disks = slices.Clone(m.Disks)
-	for i, k := range s.knobs {
-		*k.of(&m) = *k.of(&s.start) * math.Exp(math.Max(-knobMost, math.Min(knobMost, x[i])))
+	for i, k := range s.parameters {
+		*k.of(&m) = *k.of(&s.start) * math.Exp(math.Max(-mostPowers, math.Min(mostPowers, x[i])))
 	}
 	for i := range m.Disks {
 		m.Disks[i] = m.Disks[0]
@@ -205,10 +206,11 @@ func (s *calibrating) machine(x []float64) model.Machine {
 	return m
 }
 
-// at is the relative differences from the measured times, phase by phase.
-func (s *calibrating) at(x []float64) []float64 {
-	if slices.Equal(x, s.seen) && s.seen != nil {
-		return s.rest
+// residuals returns the relative differences between simulated and measured times,
+// phase by phase.
+func (s *calibrator) residuals(x []float64) []float64 {
+	if slices.Equal(x, s.residualsAt) && s.residualsAt != nil {
+		return s.lastResiduals
 	}
 	s.runs++
 	shown, err := s.bench(s.machine(x))
@@ -223,18 +225,18 @@ func (s *calibrating) at(x []float64) []float64 {
 			s.err = fmt.Errorf("%s: the benchmarks show none", phase.Phase)
 			return nil
 		}
-		points := typical(shown[i].Rows)
+		points := trimmedMeans(shown[i].Rows)
 		for _, r := range phase.Rows {
-			rest = append(rest, (between(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
+			rest = append(rest, (interpolate(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
 		}
 	}
-	s.seen, s.rest = slices.Clone(x), rest
+	s.residualsAt, s.lastResiduals = slices.Clone(x), rest
 	return rest
 }
 
-// between is the time for an amount of data, by a straight line through the
-// amounts beside it.
-func between(points []PhaseRow, mb float64) float64 {
+// interpolate returns the time for an amount of data on the straight line through
+// its neighbours.
+func interpolate(points []PhaseRow, mb float64) float64 {
 	if len(points) == 1 {
 		return points[0].MS
 	}
@@ -246,8 +248,8 @@ func between(points []PhaseRow, mb float64) float64 {
 	return math.Max(0, a.MS+float64((b.MS-a.MS)*(mb-a.MB)/(b.MB-a.MB)))
 }
 
-func (s *calibrating) cost(x []float64) float64 {
-	rest := s.at(x)
+func (s *calibrator) cost(x []float64) float64 {
+	rest := s.residuals(x)
 	if s.err != nil {
 		return math.Inf(1)
 	}
@@ -256,22 +258,22 @@ func (s *calibrating) cost(x []float64) float64 {
 		sum += float64(r * r)
 	}
 	for _, v := range x {
-		sum += float64(knobPrior * knobPrior * v * v)
+		sum += float64(priorError * priorError * v * v)
 	}
 	return sum / 2
 }
 
-// slopes is how the differences change with each knob.
-func (s *calibrating) slopes(x []float64) *mat.Dense {
-	if s.bent != nil && slices.Equal(x, s.bent) {
-		return s.slope
+// jacobian returns the derivative of each residual by each parameter.
+func (s *calibrator) jacobian(x []float64) *mat.Dense {
+	if s.jacobianAt != nil && slices.Equal(x, s.jacobianAt) {
+		return s.lastJacobian
 	}
-	rest := slices.Clone(s.at(x))
+	rest := slices.Clone(s.residuals(x))
 	j := mat.NewDense(max(1, len(rest)), len(x), nil)
 	for k := range x {
 		to := slices.Clone(x)
 		to[k] += s.step
-		moved := s.at(to)
+		moved := s.residuals(to)
 		if s.err != nil {
 			return j
 		}
@@ -279,30 +281,30 @@ func (s *calibrating) slopes(x []float64) *mat.Dense {
 			j.Set(i, k, (moved[i]-rest[i])/s.step)
 		}
 	}
-	s.seen, s.rest = slices.Clone(x), rest
-	s.bent, s.slope = slices.Clone(x), j
+	s.residualsAt, s.lastResiduals = slices.Clone(x), rest
+	s.jacobianAt, s.lastJacobian = slices.Clone(x), j
 	return j
 }
 
-func (s *calibrating) gradient(grad, x []float64) {
-	j, rest := s.slopes(x), s.at(x)
+func (s *calibrator) gradient(grad, x []float64) {
+	j, rest := s.jacobian(x), s.residuals(x)
 	for k := range grad {
-		grad[k] = float64(knobPrior * knobPrior * x[k])
+		grad[k] = float64(priorError * priorError * x[k])
 		for i := range rest {
 			grad[k] += float64(j.At(i, k) * rest[i])
 		}
 	}
 }
 
-func (s *calibrating) hessian(h *mat.SymDense, x []float64) {
-	j := s.slopes(x)
+func (s *calibrator) hessian(h *mat.SymDense, x []float64) {
+	j := s.jacobian(x)
 	h.SymOuterK(1, j.T())
 	for k := range x {
-		h.SetSym(k, k, h.At(k, k)+knobPrior*knobPrior)
+		h.SetSym(k, k, h.At(k, k)+priorError*priorError)
 	}
 }
 
-func (s *calibrating) phases(before, after []float64) []CalibratedPhase {
+func (s *calibrator) phases(before, after []float64) []CalibratedPhase {
 	var list []CalibratedPhase
 	at := 0
 	for _, phase := range s.measured {
@@ -321,10 +323,10 @@ func (s *calibrating) phases(before, after []float64) []CalibratedPhase {
 	return list
 }
 
-// identify tells how well the profile tells each knob: what the differences say
-// of it beside the others.
-func (s *calibrating) identify(c *Calibration, x []float64) {
-	j, rest := s.slopes(x), s.at(x)
+// standardErrors estimates how well the profile determines each parameter, and
+// lists parameters that it determines only jointly.
+func (s *calibrator) standardErrors(c *Calibration, x []float64) {
+	j, rest := s.jacobian(x), s.residuals(x)
 	if s.err != nil {
 		return
 	}
@@ -332,7 +334,7 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 	for _, r := range rest {
 		noise += float64(r * r)
 	}
-	noise = math.Max(leastOff, math.Sqrt(noise/math.Max(1, float64(len(rest)-len(x)))))
+	noise = math.Max(leastError, math.Sqrt(noise/math.Max(1, float64(len(rest)-len(x)))))
 	var curvature mat.SymDense
 	curvature.SymOuterK(1, j.T())
 	var axes mat.EigenSym
@@ -346,22 +348,22 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 	for d, value := range unsure {
 		unsure[d] = noise / math.Sqrt(math.Max(value, 1e-18))
 	}
-	for k := range s.knobs {
+	for k := range s.parameters {
 		sum := 0.0
 		for d, u := range unsure {
 			part := v.At(k, d) * u
 			sum += float64(part * part)
 		}
-		c.Parameters = append(c.Parameters, CalibratedParameter{s.knobs[k].name, *s.knobs[k].of(&s.start), *s.knobs[k].of(&c.Machine), math.Sqrt(sum)})
+		c.Parameters = append(c.Parameters, CalibratedParameter{s.parameters[k].name, *s.parameters[k].of(&s.start), *s.parameters[k].of(&c.Machine), math.Sqrt(sum)})
 	}
 	for d, u := range unsure {
-		if u <= knownTo {
+		if u <= determinedTo {
 			continue
 		}
 		var names []string
-		for k := range s.knobs {
+		for k := range s.parameters {
 			if math.Abs(v.At(k, d)) > 0.25 {
-				names = append(names, s.knobs[k].name)
+				names = append(names, s.parameters[k].name)
 			}
 		}
 		if len(names) > 1 && !slices.ContainsFunc(c.Joint, func(t []string) bool { return slices.Equal(t, names) }) {
@@ -370,5 +372,5 @@ func (s *calibrating) identify(c *Calibration, x []float64) {
 	}
 }
 
-// Determined reports whether the profile tells the knob.
-func (k *CalibratedParameter) Determined() bool { return k.Error <= knownTo }
+// Determined reports whether the profile determines the parameter.
+func (k *CalibratedParameter) Determined() bool { return k.Error <= determinedTo }

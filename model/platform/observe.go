@@ -8,13 +8,12 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// SortPhase is the part of the shuffle that is left when all outputs are there. The
-// platform model has it in its shuffle; alone it tells merging from the network.
+// SortPhase is the sort of a reduce after its last fetch. The platform model
+// counts it as shuffle; on its own it separates merging from the network.
 const SortPhase = "sort"
 
-// Observe adds what a task that succeeded shows of the phases of the platform
-// model. The sort of a reduce is part of its shuffle, its waits for outputs are
-// not.
+// Observe adds the phases of a task that succeeded. The sort of a reduce counts as
+// shuffle; its waits for map outputs do not count.
 func (p *Profile) Observe(a *workload.Attempt) {
 	if a.State != workload.Succeeded {
 		return
@@ -39,11 +38,11 @@ func (p *Profile) Observe(a *workload.Attempt) {
 	}
 }
 
-// BenchmarkRow is the bytes of a row of the microbenchmark.
+// BenchmarkRow is the size of a microbenchmark record, bytes.
 const BenchmarkRow = 100
 
-// Benchmark is the job of a grid point on rows of so many bytes. Its program
-// does nothing; the map emits as many rows as the selectivity says.
+// Benchmark returns the job of a grid point with records of the given bytes. Its
+// program costs nothing; its selectivity is that of the point.
 func (g GridPoint) Benchmark(row float64) (workload.Job, model.Program, error) {
 	data, err := g.Data()
 	j := workload.Job{

@@ -20,7 +20,7 @@ type Lines struct {
 	Write   []float64 `json:"write"`
 }
 
-// Model makes a platform of its lines, and reports those of a wrong length.
+// Model returns the platform of the lines, and reports lines of a wrong length.
 func (l *Lines) Model(c *input.Check) Model {
 	phase := func(name string, v []float64) PhaseModel {
 		switch len(v) {

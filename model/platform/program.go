@@ -10,8 +10,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ProgramOf is the code of a job whose runs were recorded, but for what it costs.
-// What the record does not tell is assumed.
+// ProgramOf returns the program of a job with recorded runs, without its CPU
+// costs. Statistics that the record does not have are assumed and listed.
 func ProgramOf(r *workload.Profile) (model.Program, error) {
 	d := &r.Data
 	p := model.Program{Name: r.Name, Title: r.Name, Source: r.Source, Data: taskplan.Data{

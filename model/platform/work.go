@@ -11,27 +11,27 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Work is what one task does with its data, as far as phases may depend on it:
-// bytes in MiB, records in millions. A task has the work of its kind.
+// Work is the work of one task on which its phases may depend: bytes in MiB,
+// records in millions. A task has the fields of its kind.
 type Work struct {
-	InMB, InRecords   float64 // of a map
+	InMB, InRecords   float64 // into a map
 	OutMB, OutRecords float64 // before the combiner
 	Spills            float64
-	SpillMB           float64 // that the spills wrote: combined, compressed
+	SpillMB           float64 // written by the spills: combined, compressed
 	SpillRecords      float64
 	Compares          float64 // millions of comparisons of the sort (Herodotou, eq. 20)
 
-	ShuffleMB, ShuffleRecords float64 // of a reduce, as fetched
+	ShuffleMB, ShuffleRecords float64 // into a reduce, as fetched
 	Fetches                   float64
-	MergedMB, MergedRecords   float64 // of these, merged to disk in the background
+	MergedMB, MergedRecords   float64 // the part of them that is merged to disk in the background
 	WriteMB, WriteRecords     float64
 
-	// The parts of a reduce's copies, of its merges before the reduce function and
-	// of what follows that go on while other tasks of the node are at work.
+	// The share of a reduce's copies, of its merges, and of its reduce and write
+	// phases during which other tasks run on the node.
 	CopiesContended, MergesContended, WriteContended float64
 }
 
-// MB is what the platform model takes a phase's time from.
+// MB returns the data of a phase as the platform model counts it.
 func (w *Work) MB(phase string) float64 {
 	switch phase {
 	case "read":
@@ -44,13 +44,14 @@ func (w *Work) MB(phase string) float64 {
 	return w.OutMB
 }
 
-// WorkTerm is a part of a phase's time, in proportion to something of its work.
-type WorkTerm struct {
+// workTerm is one term of a phase's time: a coefficient times a quantity of the
+// work.
+type workTerm struct {
 	Name string
 	Of   func(*Work) float64
 }
 
-// merged is what a map merges: nothing of one spill.
+// merged returns v if the map merges: a map of one spill does not.
 func (w *Work) merged(v float64) float64 {
 	if w.Spills > 1 {
 		return v
@@ -58,9 +59,9 @@ func (w *Work) merged(v float64) float64 {
 	return 0
 }
 
-// workTerms are what each phase may depend on. Roots stand for the first
-// records of a JVM, which are slow until its compiler has seen them.
-var workTerms = map[string][]WorkTerm{
+// workTerms are the candidate terms of each phase. Square roots model the warm-up
+// of a JVM, whose first records are slow.
+var workTerms = map[string][]workTerm{
 	"read": {
 		{"1", one}, {"MB", func(w *Work) float64 { return w.InMB }}, {"records", func(w *Work) float64 { return w.InRecords }},
 	},
@@ -92,7 +93,7 @@ var workTerms = map[string][]WorkTerm{
 		{"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
 		{"MB merged", func(w *Work) float64 { return w.MergedMB }}, {"records merged", func(w *Work) float64 { return w.MergedRecords }},
 	},
-	// Reading what was merged, record by record, for the reduce function.
+	// Reading the merged records for the reduce function.
 	"input": {
 		{"1", one}, {"MB", func(w *Work) float64 { return w.ShuffleMB }}, {"root of MB", func(w *Work) float64 { return math.Sqrt(w.ShuffleMB) }},
 		{"records", func(w *Work) float64 { return w.ShuffleRecords }}, {"root of records", func(w *Work) float64 { return math.Sqrt(w.ShuffleRecords) }},
@@ -103,28 +104,29 @@ var workTerms = map[string][]WorkTerm{
 	},
 }
 
-// The parts of a shuffle: fetching map outputs, and merging all of them once,
+// The parts of a shuffle: fetching the map outputs, and merging each of them once,
 // in the background or in the sort.
 const (
 	copies = "copies"
 	merges = "merges"
 )
 
-// besides is the part of a phase that goes on beside other tasks.
-var besides = map[string]func(*Work) float64{
+// contendedParts returns the share of a phase during which other tasks run on the
+// node.
+var contendedParts = map[string]func(*Work) float64{
 	copies:  func(w *Work) float64 { return w.CopiesContended },
 	merges:  func(w *Work) float64 { return w.MergesContended },
 	"input": func(w *Work) float64 { return w.WriteContended },
 	"write": func(w *Work) float64 { return w.WriteContended },
 }
 
-// contended is the terms of a phase that takes so much longer where others are at
-// work.
-func contended(phase string, slower float64) []WorkTerm {
+// slowedTerms returns the terms of a phase that takes slower times longer,
+// relative to its time alone, while other tasks run on the node.
+func slowedTerms(phase string, slower float64) []workTerm {
 	terms := slices.Clone(workTerms[phase])
 	for i, t := range terms {
 		if slower > 0 {
-			terms[i] = WorkTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*besides[phase](w))) }}
+			terms[i] = workTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*contendedParts[phase](w))) }}
 		}
 	}
 	return terms
@@ -132,44 +134,45 @@ func contended(phase string, slower float64) []WorkTerm {
 
 func one(*Work) float64 { return 1 }
 
-// WorkRow is one measurement of a phase. Rows of one group are alike, such as
+// WorkRow is one measurement of a phase. Rows of one group are similar, such as
 // the tasks of one run.
 type WorkRow struct {
 	Work
 	MS    float64
 	Group string
 
-	Copies, Merges float64 // ms in each part of a shuffle, which may overlap; 0: not known
+	Copies, Merges float64 // ms of each part of a shuffle, which may overlap; 0: unknown
 }
 
 // WorkModel is the time of a phase in ms as a sum of terms, none negative.
 type WorkModel struct {
-	Terms []WorkTerm
+	Terms []workTerm
 	B     []float64 // ms per unit of each term
 	BIC   float64
 
-	fetching int // terms that are those of a shuffle's copies; 0: not told apart
+	fetching int // number of terms of a shuffle's copies; 0: the parts are not separated
 
-	Slowdowns []Slowdown // where other tasks are at work
-	Retried   float64    // part of the rows that waited retryMS more than the terms say
+	Slowdowns []slowdown // while other tasks run on the node
+	Retried   float64    // share of the rows that waited retryMS longer than the terms predict
 }
 
-// Slowdown is by which part the terms of a phase are larger while other tasks of
-// the node are at work.
-type Slowdown struct {
+// slowdown is the relative increase of a phase's terms while other tasks run on
+// the node.
+type slowdown struct {
 	Phase string
 	By    float64
 }
 
-// retryMS is how long a closed file waits before the NameNode is asked again
-// whether its last block has arrived (DFSClient.DFSOutputStream.closeInternal).
+// retryMS is how long a client that closes a file waits before it asks the
+// NameNode again whether the last block has arrived
+// (DFSClient.DFSOutputStream.closeInternal).
 const retryMS = 400
 
-// At is the phase's time in ms.
+// At returns the time of the phase, ms.
 func (m *WorkModel) At(w *Work) float64 { return m.terms(w, 0, len(m.Terms)) }
 
-// Copies is the part of a shuffle that is not merging, if it is told apart; else
-// all of it.
+// Copies returns the time of a shuffle without merging, ms, or all of it if the
+// parts are not separated.
 func (m *WorkModel) Copies(w *Work) float64 {
 	if m.fetching == 0 {
 		return m.At(w)
@@ -185,10 +188,10 @@ func (m *WorkModel) terms(w *Work, from, to int) float64 {
 	return ms
 }
 
-// Mean is At and the waits that befall some of the rows alone.
+// Mean returns the mean time, ms: At plus the mean wait for retries.
 func (m *WorkModel) Mean(w *Work) float64 { return m.At(w) + float64(m.Retried*retryMS) }
 
-// String is the sum, as in 2 × MB + 30 × 1.
+// String formats the sum, such as 2 × MB + 30 × 1.
 func (m *WorkModel) String() string {
 	var terms []string
 	for i, t := range m.Terms {
@@ -204,23 +207,23 @@ func (m *WorkModel) String() string {
 	return text
 }
 
-// Estimate is what a model is to predict.
+// Estimate says what a model estimates.
 type Estimate int
 
-// What rows take on average, and what most of them take: a pause that befalls a
-// task now and then is no part of the latter.
+// The mean of the rows, and the typical row: a pause that a few tasks suffer is
+// not part of the typical row.
 const (
 	Mean Estimate = iota
 	Typical
 )
 
-// leastRows can be fitted.
+// leastRows is the number of rows that a fit needs.
 const leastRows = 3
 
-// FitWork chooses the terms of a phase one by one as long as the BIC falls, and
-// fits them, none negative, by reweighting: residuals count relative to the
-// prediction, and large ones less (huber), or not at all (bisquare, from twice the
-// scatter on) where the typical row is sought.
+// FitWork adds terms to the model of a phase as long as the BIC falls.
+// Coefficients are not negative. Rows are reweighted: residuals count relative to
+// the prediction, and large ones less (huber) for the mean; for the typical row,
+// residuals beyond twice the scatter do not count (bisquare).
 func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 	_, known := workTerms[phase]
 	var c input.Check
@@ -237,7 +240,7 @@ func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 		return WorkModel{}, err
 	}
 	if phase == "shuffle" {
-		if fetched, merged := told(rows); fetched != nil && merged != nil {
+		if fetched, merged := timedParts(rows); fetched != nil && merged != nil {
 			return fitShuffle(fetched, merged, what)
 		}
 	}
@@ -247,33 +250,33 @@ func FitWork(phase string, rows []WorkRow, what Estimate) (WorkModel, error) {
 		if phase == "write" {
 			choose = chooseRetried
 		}
-		m, err := choose(contended(phase, by), rows, what)
+		m, err := choose(slowedTerms(phase, by), rows, what)
 		if err != nil {
 			return m, fmt.Errorf("%s: %w", phase, err)
 		}
 		if by > 0 {
 			m.BIC += fit.Log(float64(len(rows)))
-			m.Slowdowns = []Slowdown{{phase, by}}
+			m.Slowdowns = []slowdown{{phase, by}}
 		}
 		if m.BIC < best.BIC {
 			best = m
 		}
-		if besides[phase] == nil {
+		if contendedParts[phase] == nil {
 			break
 		}
 	}
 	return best, nil
 }
 
-// slowdowns are what is tried for what others at work cost.
+// slowdowns are the candidate slowdowns by other tasks.
 var slowdowns = []float64{0, 0.5, 1, 1.5, 2}
 
-// told are the rows that know how long their copies and their merges took, none
-// where these are fewer than half of those that may know. Where merges ran in the
-// background, copies stood still for want of memory, so that their time tells
-// nothing.
-func told(rows []WorkRow) (fetched, merged []WorkRow) {
-	free := 0 // rows whose copies did not stand still
+// timedParts returns the rows with a time for their copies, and those with a time
+// for their merges; none if fewer than half of the usable rows have one. Rows with
+// background merges are not usable for copies, which stall there for lack of
+// memory.
+func timedParts(rows []WorkRow) (fetched, merged []WorkRow) {
+	free := 0 // rows whose copies did not stall
 	for _, r := range rows {
 		if r.MergedMB == 0 {
 			if free++; r.Copies > 0 {
@@ -286,10 +289,10 @@ func told(rows []WorkRow) (fetched, merged []WorkRow) {
 			merged = append(merged, r)
 		}
 	}
-	return orNone(fetched, free), orNone(merged, len(rows))
+	return enough(fetched, free), enough(merged, len(rows))
 }
 
-func orNone(own []WorkRow, all int) []WorkRow {
+func enough(own []WorkRow, all int) []WorkRow {
 	if len(own) < leastRows || 2*len(own) < all {
 		return nil
 	}
@@ -314,10 +317,10 @@ func fitShuffle(fetched, merged []WorkRow, what Estimate) (WorkModel, error) {
 	return both, nil
 }
 
-// chooseRetried is chooseTerms for a phase some of whose rows waited for a retry:
-// those that are nearer to the prediction without it. Where it is less than what
-// scatters anyway it is not looked for.
-func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Estimate) (m WorkModel, err error) {
+// chooseRetried is chooseTerms for a phase in which some rows waited for a retry:
+// those that are nearer to the prediction plus the wait. It looks for retries only
+// where the wait exceeds the ordinary scatter.
+func chooseRetried(candidates []workTerm, rows []WorkRow, what Estimate) (m WorkModel, err error) {
 	const rounds = 3
 	once, found := slices.Clone(rows), -1.0
 	for range rounds {
@@ -344,14 +347,13 @@ func chooseRetried(candidates []WorkTerm, rows []WorkRow, what Estimate) (m Work
 	return m, nil
 }
 
-// chooseTerms takes one of the candidates after the other as long as the BIC
-// falls.
-func chooseTerms(candidates []WorkTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
+// chooseTerms adds candidates as long as the BIC falls.
+func chooseTerms(candidates []workTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
 	best := WorkModel{BIC: math.Inf(1)}
 	for {
 		next := best
 		for _, t := range candidates {
-			if slices.ContainsFunc(best.Terms, func(x WorkTerm) bool { return x.Name == t.Name }) {
+			if slices.ContainsFunc(best.Terms, func(x workTerm) bool { return x.Name == t.Name }) {
 				continue
 			}
 			m, err := fitTerms(append(slices.Clone(best.Terms), t), rows, what)
@@ -379,12 +381,12 @@ func chooseTerms(candidates []WorkTerm, rows []WorkRow, what Estimate) (WorkMode
 const (
 	workRounds  = 20
 	leastTime   = 1.0 // ms; the resolution of the clocks
-	hardResidue = 0.5 // of the prediction: what counts for the BIC at most
+	hardResidue = 0.5 // largest relative residual that counts for the BIC
 )
 
-// fitTerms fits given terms. What is typical of rows is found from the mean on,
-// by leaving out rows that are too far from it.
-func fitTerms(terms []WorkTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
+// fitTerms fits the given terms. The typical row is found from the fit of the
+// mean, by leaving out rows that are too far from it.
+func fitTerms(terms []workTerm, rows []WorkRow, what Estimate) (WorkModel, error) {
 	m := WorkModel{Terms: terms}
 	of := make([][]float64, len(rows))
 	x, y := make([][]float64, len(rows)), make([]float64, len(rows))
@@ -448,8 +450,8 @@ func fitTerms(terms []WorkTerm, rows []WorkRow, what Estimate) (WorkModel, error
 	return m, nil
 }
 
-// CrossWork predicts each row by the typical one of a model fitted to the rows of
-// all other groups.
+// CrossWork predicts each row by a typical-row model fitted to the rows of all
+// other groups.
 func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
 	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
 		m, err := FitWork(phase, others, Typical)
@@ -457,7 +459,8 @@ func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
 	})
 }
 
-// CrossLines does the same with the lines of the platform model.
+// CrossLines predicts each row by lines of the platform model fitted to the rows
+// of all other groups.
 func CrossLines(phase string, rows []WorkRow, o FitOptions) ([]float64, error) {
 	o = o.withDefaults()
 	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
@@ -470,7 +473,7 @@ func CrossLines(phase string, rows []WorkRow, o FitOptions) ([]float64, error) {
 	})
 }
 
-// cross leaves each group out of a fit in turn, and predicts it.
+// cross leaves each group out of a fit and predicts its rows.
 func cross(rows []WorkRow, fit func([]WorkRow) (func(*Work) float64, error)) ([]float64, error) {
 	predicted := make([]float64, len(rows))
 	done := map[string]bool{}

@@ -17,22 +17,22 @@ const mib = 1 << 20
 // WorkProfile holds the measured tasks of each phase.
 type WorkProfile map[string][]WorkRow
 
-// workColumns are those of a table of tasks that say what they did.
+// workColumns are the columns of a task table that state the work of the tasks.
 var workColumns = []string{
 	"task", "map_in_bytes", "map_in_recs", "map_out_bytes", "map_out_recs", "spills", "spilled_recs", "file_bytes_written",
 	"shuffle_bytes", "red_in_recs", "red_out_recs", "inmem_merges", "hdfs_bytes_written",
 	"read_ms", "collect_ms", "spill_ms", "combine_ms", "merge_ms", "shuffle_ms", "write_ms",
 }
 
-// placing are the columns that say when a task did its work, ms from the
-// submission of its job; without them nothing is known to go on beside it.
+// placing are the columns that state when a task ran, ms from the submission of
+// its job. Without them no work counts as contended.
 var placing = []string{"launch_ms", "jvm_ms", "init_ms", "body_ms", "done_ms", "fetches", "first_event_ms", "fetch_ms", "busy_ms", "shuffle_gross_ms", "copy_ms", "memmerge_ms", "diskmerge_ms", "reduce_in_ms"}
 
-// ReadWork adds a table of measured tasks, one to a row, to the profile: type (map
-// or reduce), task (its index), counters, and times of phases in ms. The rows of one
-// point or app are a group, those of one rep of it a run. Where a task is twice in a
-// run, it is several that are not told apart: nothing is known to go on beside
-// others. The combiner is the job's own: its time is no part of the spill.
+// ReadWork adds a table of measured tasks to the profile, one task per row: type
+// (map or reduce), task (its index), counters, and times of phases in ms. Rows of
+// one point or app form a group, those of one of its reps a run. A run that has a
+// task twice is a mixture of runs, none of whose work counts as contended. The
+// time of the combiner belongs to the job, not to the spill.
 func (p WorkProfile) ReadWork(r io.Reader) error {
 	lines := csv.NewReader(r)
 	header, err := lines.Read()
@@ -41,7 +41,7 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 	}
 	at := map[string]int{}
 	for i, name := range header {
-		if _, twice := at[name]; !twice { // a later sort_ms is the map's again
+		if _, twice := at[name]; !twice { // the table has sort_ms twice: the first is that of the map
 			at[name] = i
 		}
 	}
@@ -116,12 +116,12 @@ type measuredTask struct {
 	value      map[string]float64
 }
 
-// span is a time in which a task worked, ms from the submission of its job.
+// span is a time in which a task ran, ms from the submission of its job.
 type span struct{ from, to float64 }
 
 func (s span) length() float64 { return math.Max(0, s.to-s.from) }
 
-// common is how long others go on beside a span.
+// common returns how long any of the others runs during a span.
 func (s span) common(others ...span) float64 {
 	sum := 0.0
 	for _, o := range others {
@@ -130,27 +130,28 @@ func (s span) common(others ...span) float64 {
 	return sum
 }
 
-// begin is when the body begins, ms from the submission of the job.
+// begin returns when the body of the task begins, ms from the submission of the
+// job.
 func (t *measuredTask) begin() float64 {
 	return t.value["launch_ms"] + t.value["jvm_ms"] + t.value["init_ms"]
 }
 
-// work is when a reduce copied and merged, and when it did the rest. Where it
-// fetched in several rounds, its copies are taken to have come with the first.
+// work returns when a reduce copies and merges, and when it does the rest. Copies
+// of several rounds count from the first round on.
 func (t *measuredTask) work() (copies, rest span) {
 	v, begin := t.value, t.begin()
 	first := begin + v["first_event_ms"]
 	return span{first, first + v["busy_ms"]}, span{begin + v["fetch_ms"], begin + v["body_ms"]}
 }
 
-// taskRun is the tasks of one run, and what they did together.
+// taskRun is the tasks of one run.
 type taskRun struct {
 	tasks    []measuredTask
 	maps     []span
-	from, to float64 // in which maps were at work
-	atOnce   float64 // the most maps at work when one of them ended
-	ran      float64 // all maps together
-	merged   bool    // a task is there twice: these are several runs, not told apart
+	from, to float64 // of the first and the last map
+	atOnce   float64 // most maps that ran when one of them ended
+	ran      float64 // sum over all maps
+	merged   bool    // a task occurs twice: a mixture of runs
 }
 
 func newTaskRun(tasks []measuredTask) *taskRun {
@@ -183,16 +184,16 @@ func newTaskRun(tasks []measuredTask) *taskRun {
 	return r
 }
 
-// beside is the parts of a reduce's work that went on beside others: its copies,
-// its sort, and the rest; none where runs are not told apart. What it found at
-// looks before the last map ended, it fetched beside maps; it looks again and
-// again, as long after each other as the first one found nothing.
-func (t *measuredTask) beside(r *taskRun) (copied, sorted, rest float64) {
+// contendedParts returns the shares of a reduce's copies, of its sort and of the
+// rest during which other tasks run; 0 in a mixture of runs. A reduce polls for
+// map outputs at a fixed interval, that of its first poll without outputs. Outputs
+// that it finds before the last map ends count as fetched during maps.
+func (t *measuredTask) contendedParts(r *taskRun) (copied, sorted, rest float64) {
 	if r.merged {
 		return 0, 0, 0
 	}
 	begin, every := t.begin(), t.value["first_event_ms"]
-	early, busy := 0.0, 0.0 // busy: part of their time in which the slots had maps
+	early, busy := 0.0, 0.0 // busy: share of the map stage in which the slots have maps
 	if every > 0 && begin+every < r.to {
 		look := begin + math.Floor((r.to-begin)/every)*every
 		for _, m := range r.maps {
@@ -228,7 +229,7 @@ func (p WorkProfile) addMap(v map[string]float64, group string, partitions float
 		OutMB: v["map_out_bytes"] / mib, OutRecords: v["map_out_recs"] / 1e6, Spills: v["spills"],
 		SpillMB: v["file_bytes_written"] / mib, SpillRecords: v["spilled_recs"] / 1e6,
 	}
-	if w.Spills > 1 { // half of what was written came from the merge
+	if w.Spills > 1 { // the merge wrote the other half
 		w.SpillMB, w.SpillRecords = w.SpillMB/2, w.SpillRecords/2
 	}
 	w.Compares = w.OutRecords
@@ -247,10 +248,10 @@ func (p WorkProfile) addReduce(t *measuredTask, r *taskRun) {
 		ShuffleMB: v["shuffle_bytes"] / mib, ShuffleRecords: v["red_in_recs"] / 1e6, Fetches: v["fetches"],
 		WriteMB: v["hdfs_bytes_written"] / mib, WriteRecords: v["red_out_recs"] / 1e6,
 	}
-	// What the last merge left in memory is half of what one takes, on average.
+	// On average the outputs left in memory are half of one merge.
 	merged := v["inmem_merges"] / (v["inmem_merges"] + 0.5)
 	w.MergedMB, w.MergedRecords = merged*w.ShuffleMB, merged*w.ShuffleRecords
-	copied, sorted, rest := t.beside(r)
+	copied, sorted, rest := t.contendedParts(r)
 	w.CopiesContended, w.MergesContended, w.WriteContended = copied, merged*copied+(1-merged)*sorted, rest
 	p.add("shuffle", w, v["shuffle_ms"], t.group)
 	row := &p["shuffle"][len(p["shuffle"])-1]

@@ -17,13 +17,12 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Phases are the phases of the platform model (Zhang, Cherkasova and
-// Loo, ICPE 2013), in the order of a task's life.
+// Phases are the phases of the platform model (Zhang, Cherkasova and Loo, ICPE
+// 2013), in the order of a task's life.
 var Phases = [...]string{"read", "collect", "spill", "merge", "shuffle", "write"}
 
-// PhaseData is one value per phase, in the order of Phases: MB of one
-// task.
-type PhaseData struct {
+// phaseData is the data of one task in each phase, MB, in the order of Phases.
+type phaseData struct {
 	Read    float64 `json:"read"`
 	Collect float64 `json:"collect"`
 	Spill   float64 `json:"spill"`
@@ -40,8 +39,8 @@ type GridPoint struct {
 	Reduces int     `json:"N_red"`
 }
 
-// Grids are the two grids of the paper: 30 runs for all phases, 15 more
-// that reach far for the shuffle.
+// Grids returns the two grids of the paper: 30 runs for all phases, and 15 runs
+// with much data per reduce for the shuffle.
 func Grids() (first, shuffle []GridPoint) {
 	for _, mb := range []float64{2, 4, 8, 16, 32, 64} {
 		for _, sel := range []float64{0.2, 0.6, 1.0, 1.4, 1.8} {
@@ -54,8 +53,8 @@ func Grids() (first, shuffle []GridPoint) {
 	return first, shuffle
 }
 
-// ReadGrid reads runs of the microbenchmark, one to a row: mb_per_map (MiB),
-// selectivity, maps and reduces, among other columns.
+// ReadGrid reads runs of the microbenchmark from CSV, one per row: columns
+// mb_per_map (MiB), selectivity, maps and reduces; others are ignored.
 func ReadGrid(r io.Reader) ([]GridPoint, error) {
 	lines := csv.NewReader(r)
 	header, err := lines.Read()
@@ -96,19 +95,20 @@ func ReadGrid(r io.Reader) ([]GridPoint, error) {
 	return points, nil
 }
 
-// Data is what one task of the microbenchmark moves in each phase (section 3).
-func (g GridPoint) Data() (PhaseData, error) {
+// Data returns the data that one task of the microbenchmark moves in each phase
+// (section 3).
+func (g GridPoint) Data() (phaseData, error) {
 	var c input.Check
 	c.AtLeast("input_mb", g.InputMB, 0)
 	c.AtLeast("map_sel", g.MapSel, 0)
 	c.Count("N_map", g.Maps, 1)
 	c.Count("N_red", g.Reduces, 1)
 	if err := c.Err(); err != nil {
-		return PhaseData{}, err
+		return phaseData{}, err
 	}
 	out := g.InputMB * g.MapSel
 	in := out * float64(g.Maps) / float64(g.Reduces)
-	return PhaseData{Read: g.InputMB, Collect: out, Spill: out, Merge: out, Shuffle: in, Write: in}, nil
+	return phaseData{Read: g.InputMB, Collect: out, Spill: out, Merge: out, Shuffle: in, Write: in}, nil
 }
 
 // PhaseRow is one measurement of a phase.
@@ -123,11 +123,11 @@ type PhaseRows struct {
 	Rows  []PhaseRow
 }
 
-// Profile holds the measurements of each phase. It may have more phases
-// than the platform model.
+// Profile holds the measurements of each phase. It may have phases that the
+// platform model does not have.
 type Profile []PhaseRows
 
-// Add appends a measurement to a phase, which is new if it is not there yet.
+// Add appends a measurement to a phase, and adds the phase if it is new.
 func (p *Profile) Add(phase string, row PhaseRow) {
 	i := slices.IndexFunc(*p, func(r PhaseRows) bool { return r.Phase == phase })
 	if i < 0 {
@@ -179,7 +179,7 @@ func ReadProfile(r io.Reader) (Profile, error) {
 	}
 }
 
-// Write writes the profile as ReadProfile reads it.
+// Write writes the profile in the format of ReadProfile.
 func (p Profile) Write(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(profileHeader)
@@ -194,18 +194,18 @@ func (p Profile) Write(w io.Writer) error {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// PhaseModel is the time of a phase in ms as a function of its data in MB
-// (eq. 1): A + B*D, and another line beyond Tau where the phase has two.
+// PhaseModel is the time of a phase, ms, as a function of its data in MB (eq. 1):
+// A + B*D, with a second line beyond Tau.
 type PhaseModel struct {
 	fit.Line
 	Tau    float64 // +Inf for a phase with one line
 	Beyond fit.Line
 }
 
-// OneLine is a phase with a single line.
+// OneLine returns a phase with a single line.
 func OneLine(l fit.Line) PhaseModel { return PhaseModel{Line: l, Tau: math.Inf(1)} }
 
-// At is the phase's time in ms for so many MB, never negative.
+// At returns the time of the phase for the given MB, ms, 0 or more.
 func (m PhaseModel) At(mb float64) float64 {
 	if mb > m.Tau {
 		return math.Max(0, m.Beyond.At(mb))
@@ -216,15 +216,15 @@ func (m PhaseModel) At(mb float64) float64 {
 // Model is the fitted platform model, in the order of Phases.
 type Model struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
 
-// PhaseFit tells how well one phase was fitted.
+// PhaseFit is the fit of one phase.
 type PhaseFit struct {
 	Phase        string
 	Model        PhaseModel
 	Proportional bool            // rows scatter in proportion to their time
-	Weight       string          // the weight function; huber where another did not converge
+	Weight       string          // the weight function; huber if the requested one did not converge
 	Scales       []float64       // of the residuals of each piece: ms, or parts of 1 if Proportional
-	Two          *fit.SegmentFit // the test for two lines, nil where none was asked for
-	Errors       fit.ErrorTable  // at 10, 15 and 20 %; empty where every time is 0
+	Two          *fit.SegmentFit // the test for two lines; nil if the phase may not have two
+	Errors       fit.ErrorTable  // at 10, 15 and 20 %; empty if every time is 0
 }
 
 // FitOptions choose how a platform profile is fitted.
@@ -233,16 +233,17 @@ type FitOptions struct {
 	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
 	TwoLines []string           // phases that may have two lines; nil: merge and shuffle
 
-	// EqualSpread takes all rows to scatter alike, as the paper does. Otherwise
+	// EqualSpread assumes equal scatter of all rows, as the paper does. Otherwise
 	// a phase whose rows scatter in proportion to their time is fitted for that:
-	// with equal spread its large times, which scatter most, outvote the others or
-	// count as outliers.
+	// under equal scatter its large times, which scatter most, would dominate the
+	// fit or count as outliers.
 	EqualSpread bool
 }
 
 func (o FitOptions) withDefaults() FitOptions {
 	if o.TwoLines == nil {
-		// The paper has two for the shuffle; maps of one spill have nothing to merge.
+		// The paper has two lines for the shuffle. The merge has two as well: a map of
+		// one spill merges nothing.
 		o.TwoLines = []string{"merge", "shuffle"}
 	}
 	if o.Robust.Weight == "" {
@@ -258,10 +259,10 @@ func (o FitOptions) withDefaults() FitOptions {
 	return o
 }
 
-// Fit fits every phase of a profile: a robust line, or two where the
-// phase may have two and its rows, but for gross outliers, show them; each piece
-// is then fitted robustly for itself. It returns the platform and the fits of all
-// phases in the order of the profile.
+// Fit fits every phase of a profile: one robust line, or two if the phase may have
+// two and its rows without gross outliers support them. Each piece is fitted
+// robustly on its own. It returns the platform and the fits of all phases in the
+// order of the profile.
 func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 	o = o.withDefaults()
 	var fits []PhaseFit
@@ -337,8 +338,8 @@ func fitPhase(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
 	return f, err
 }
 
-// piece fits one line. A redescending weight function can cycle on few rows;
-// huber's line is unique.
+// piece fits one line. A redescending weight function may cycle on few rows; the
+// line of huber is unique.
 func (f *PhaseFit) piece(x, y []float64, o fit.RobustOptions) (fit.Line, error) {
 	line, err := fit.Robust(x, y, o)
 	if errors.Is(err, fit.ErrNotConverged) && o.Weight != "huber" {
@@ -349,7 +350,7 @@ func (f *PhaseFit) piece(x, y []float64, o fit.RobustOptions) (fit.Line, error) 
 	return line.Line, err
 }
 
-// BreakSetup is the configuration that puts a second line into the shuffle.
+// BreakSetup is the configuration that determines the breakpoint of the shuffle.
 type BreakSetup struct {
 	SortFactor int     `json:"F"`      // io.sort.factor
 	HeapMB     float64 `json:"mem_mb"` // -Xmx
@@ -357,15 +358,15 @@ type BreakSetup struct {
 	MergeAt    float64 `json:"merge"`  // mapred.job.shuffle.merge.percent
 }
 
-// ShuffleBreak is the MB of one file spilled in the shuffle, and of shuffle data
-// from which on they are merged on disk.
+// ShuffleBreak is the size of one shuffle spill file, and the shuffle data from
+// which on such files are merged on disk, MB.
 type ShuffleBreak struct {
 	SpillMB float64 `json:"spill_mb"`
 	TauMB   float64 `json:"tau_mb"`
 }
 
-// ExpectedBreak is the breakpoint of the shuffle that the configuration leads
-// to (section 3).
+// ExpectedBreak returns the breakpoint of the shuffle for a configuration (section
+// 3).
 func ExpectedBreak(s BreakSetup) (ShuffleBreak, error) {
 	var c input.Check
 	c.Count("F", s.SortFactor, 2)

@@ -4,14 +4,14 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// MapFlow is what one map reads and emits, before the combiner.
+// MapFlow is the input and the output of one map, before the combiner.
 type MapFlow struct {
 	InStored, InBytes, InRecords float64 // bytes of the split as stored, and uncompressed
 	OutBytes, OutRecords         float64 // serialised keys and values
 }
 
-// MapFlow returns what a map reads and emits of a split of so many stored bytes
-// (eq. 2, 3, 6, 7).
+// MapFlow returns the flow of a map over a split of the given stored bytes
+// (Herodotou, CS-2011-05, eq. 2, 3, 6, 7).
 func (d *Data) MapFlow(split float64) MapFlow {
 	f := MapFlow{InStored: split, InBytes: split / d.InputRatio}
 	f.InRecords = f.InBytes / d.InputPairWidth
@@ -32,7 +32,7 @@ type MapPlan struct {
 
 // Map plans a map task.
 func (p *Planner) Map(f MapFlow) (MapPlan, error) {
-	if err := finite("map", f.InStored, f.InBytes, f.InRecords, f.OutBytes, f.OutRecords); err != nil {
+	if err := checkFinite("map", f.InStored, f.InBytes, f.InRecords, f.OutBytes, f.OutRecords); err != nil {
 		return MapPlan{}, err
 	}
 	var spills []Spill
@@ -42,22 +42,22 @@ func (p *Planner) Map(f MapFlow) (MapPlan, error) {
 			return MapPlan{}, err
 		}
 	}
-	return p.MapOf(f, spills), nil
+	return p.mapOf(f, spills), nil
 }
 
-// MapOf plans a map task whose output makes the given spills.
-func (p *Planner) MapOf(f MapFlow, spills []Spill) MapPlan {
+// mapOf plans a map task whose output makes the given spills.
+func (p *Planner) mapOf(f MapFlow, spills []Spill) MapPlan {
 	m := MapPlan{Spilled: spills, Counters: workload.Counters{
-		InRecords: whole(f.InRecords), InBytes: whole(f.InBytes),
-		OutRecords: whole(f.OutRecords), OutBytes: whole(f.OutBytes),
-		HDFSReadBytes: whole(f.InStored),
+		InRecords: count(f.InRecords), InBytes: count(f.InBytes),
+		OutRecords: count(f.OutRecords), OutBytes: count(f.OutBytes),
+		HDFSReadBytes: count(f.InStored),
 	}}
 	m.add(workload.PhaseStartup, CPU, p.Cost.Setup)
 	m.add(workload.PhaseRead, CPU, p.OpenCPU)
 	if p.Reduces == 0 {
 		first := len(m.Steps)
 		p.read(&m.Steps, f, 1, 0)
-		m.HDFSWriteBytes = whole(p.output(&m.Steps, f.OutBytes))
+		m.HDFSWriteBytes = count(p.output(&m.Steps, f.OutBytes))
 		p.join(m.Steps, first)
 	} else {
 		files := p.collect(&m, f)
@@ -68,7 +68,8 @@ func (p *Planner) MapOf(f MapFlow, spills []Spill) MapPlan {
 	return m
 }
 
-// read adds reading and mapping a share of the split, and collecting the output.
+// read adds the steps that read, map and collect a share of the split. They wait
+// for the first spills that after counts.
 func (p *Planner) read(steps *Steps, f MapFlow, share float64, after int) {
 	if share <= 0 {
 		return
@@ -78,7 +79,7 @@ func (p *Planner) read(steps *Steps, f MapFlow, share float64, after int) {
 	steps.add(workload.PhaseRead, CPU, f.InStored*share*(p.Cost.InUncompr+p.ReadCPU))
 	steps.add(workload.PhaseMap, CPU, f.InRecords*share*p.Cost.MapCPU)
 	if p.Reduces > 0 {
-		steps.add(workload.PhaseCollect, CPU, f.OutRecords*share*(p.Cost.PartitionCPU+p.Cost.SerdeCPU+float64(p.RecordCPU*(p.young(0, f.OutRecords)-1))))
+		steps.add(workload.PhaseCollect, CPU, f.OutRecords*share*(p.Cost.PartitionCPU+p.Cost.SerdeCPU+float64(p.RecordCPU*(p.coldFactor(0, f.OutRecords)-1))))
 	}
 	for i := range (*steps)[first:] {
 		(*steps)[first+i].Spills = after
@@ -86,7 +87,7 @@ func (p *Planner) read(steps *Steps, f MapFlow, share float64, after int) {
 	p.join(*steps, first)
 }
 
-// collect adds everything up to the last spill, and returns the spills as files.
+// collect adds all steps up to the last spill, and returns the spill files.
 func (p *Planner) collect(m *MapPlan, f MapFlow) []Segment {
 	if len(m.Spilled) == 0 {
 		p.read(&m.Steps, f, 1, 0)
@@ -94,21 +95,21 @@ func (p *Planner) collect(m *MapPlan, f MapFlow) []Segment {
 	}
 	partitions := float64(p.Reduces)
 	var files []Segment
-	ahead := 0.0 // records that were collected while the spill before ran
+	ahead := 0.0 // records collected while the previous spill ran
 	for i, s := range m.Spilled {
 		last := i == len(m.Spilled)-1
 		p.read(&m.Steps, f, (s.Records-ahead)/f.OutRecords, i)
 		file := p.combine(s.Bytes, s.Records, partitions, false)
 		files = append(files, file)
 		first := len(m.Steps)
-		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU*p.young(0, f.OutRecords))
+		m.add(workload.PhaseSpill, CPU, s.Records*p.sortDepth(s.Records)*p.Cost.SortCPU*p.coldFactor(0, f.OutRecords))
 		sorted := len(m.Steps)
 		m.add(workload.PhaseSpill, CPU, s.Records*p.Cost.CombineCPU)
 		m.add(workload.PhaseSpill, CPU, p.pack(file))
 		m.add(workload.PhaseSpill, LocalWrite, file.Stored)
 		p.join(m.Steps, sorted)
 		for j := range m.Steps[first:] {
-			m.Steps[first+j].Background = !last // the flush is the map thread's
+			m.Steps[first+j].Background = !last // the map's own thread writes the last spill
 			m.Steps[first+j].Spills = i
 		}
 		if p.Combiner {
@@ -127,7 +128,7 @@ func (p *Planner) collect(m *MapPlan, f MapFlow) []Segment {
 	return files
 }
 
-// mergeSpills adds the merge of the spills into the map's output
+// mergeSpills adds the merge of the spill files into the output of the map
 // (MapTask.MapOutputBuffer.mergeParts).
 func (p *Planner) mergeSpills(m *MapPlan, files []Segment) {
 	partitions := float64(p.Reduces)
@@ -137,16 +138,16 @@ func (p *Planner) mergeSpills(m *MapPlan, files []Segment) {
 	case 0:
 		m.tally.written += m.Output.Stored
 		return
-	case 1: // renamed
+	case 1: // the spill file is renamed
 		m.Output = files[0]
 		return
 	}
 	joined := func(inputs []Segment) Segment { return p.joined(inputs, partitions) }
 	passes, last := mergeToFactor(files, p.Conf.SortFactor, 0, joined)
-	young := p.young(0, total(files).Records)
+	cold := p.coldFactor(0, total(files).Records)
 	for _, inputs := range passes {
 		in, out := total(inputs), joined(inputs)
-		p.merge(&m.Steps, workload.PhaseMerge, in, out, young)
+		p.merge(&m.Steps, workload.PhaseMerge, in, out, cold)
 		m.merged(in, out)
 	}
 	in, out := total(last), joined(last)
@@ -156,12 +157,12 @@ func (p *Planner) mergeSpills(m *MapPlan, files []Segment) {
 		m.CombineIn += in.Records
 		m.CombineOut += out.Records
 	}
-	p.merge(&m.Steps, workload.PhaseMerge, in, out, young)
+	p.merge(&m.Steps, workload.PhaseMerge, in, out, cold)
 	m.merged(in, out)
 	m.Output = out
 }
 
-// merged books one pass of a merge.
+// merged counts one merge pass.
 func (m *MapPlan) merged(in, out Segment) {
 	m.MergePasses++
 	m.tally.spilled += out.Records

@@ -2,9 +2,9 @@ package taskplan
 
 import "github.com/slotwave/slotwave/model/input"
 
-// MergePlan says how n sorted files become one when at most f are merged at a
-// time: files of the first pass, original files read by all passes before the
-// final one, files of the final pass, and passes in all.
+// MergePlan counts the merge of n sorted files, at most f at a time: files of the
+// first pass, original files read before the final pass, files of the final pass,
+// and passes in all.
 type MergePlan struct {
 	FirstPass   int `json:"first_pass"`
 	IntermReads int `json:"interm_reads"`
@@ -12,10 +12,10 @@ type MergePlan struct {
 	Passes      int `json:"passes"`
 }
 
-// Merge plans the merging of n files, f at a time (f is io.sort.factor). The
-// first pass takes fewer, so that every later one takes exactly f (Herodotou,
-// CS-2011-05, eq. 21-23 and 26). Above f*f files merged files are read again
-// and the closed forms end; there the passes are played out.
+// Merge plans the merge of n files, f at a time (f is io.sort.factor). The first
+// pass takes fewer files, so that every later pass takes exactly f (Herodotou,
+// CS-2011-05, eq. 21-23 and 26). The closed forms hold up to f*f files; beyond,
+// Merge plays the passes out.
 func Merge(n, f int) (MergePlan, error) {
 	var c input.Check
 	c.Count("N", n, 0)
@@ -29,7 +29,7 @@ func Merge(n, f int) (MergePlan, error) {
 	return mergeClosed(n, f), nil
 }
 
-// firstPass is eq. 21.
+// firstPass returns the files of the first pass (eq. 21).
 func firstPass(n, f int) int {
 	switch {
 	case n <= f:
@@ -40,7 +40,7 @@ func firstPass(n, f int) int {
 	return (n-1)%(f-1) + 1
 }
 
-// mergeClosed holds for n <= f*f.
+// mergeClosed evaluates the closed forms, which hold for n <= f*f.
 func mergeClosed(n, f int) MergePlan {
 	p := firstPass(n, f)
 	if n <= f {
@@ -56,12 +56,12 @@ func mergeClosed(n, f int) MergePlan {
 	}
 }
 
-// run is some files of one size, counted in original files.
+// run is a number of files of one size; the unit of size is an original file.
 type run struct{ size, count int }
 
-// mergeRounds merges the smallest files until at most f are left. Files of one
-// size are kept as one run and merged f by f in one step, so that the work
-// grows with the logarithm of n.
+// mergeRounds merges the smallest files until at most f are left. It keeps files
+// of one size as one run and merges them in one step, so that the work grows with
+// the logarithm of n.
 func mergeRounds(n, f int) MergePlan {
 	p := MergePlan{FirstPass: firstPass(n, f), Passes: 1}
 	runs := []run{{1, n}} // by size

@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// Segment is one sorted run of records: a map's output for a reduce, a spill, a
-// merged file.
+// Segment is one sorted run of records: the output of a map for a reduce, a spill,
+// or a merged file.
 type Segment struct {
 	Stored  float64 // bytes on disk and on the wire
 	Raw     float64 // bytes in memory
 	Records float64
 }
 
-// Plus is two segments together.
+// Plus returns the sum of two segments.
 func (s Segment) Plus(t Segment) Segment {
 	return Segment{s.Stored + t.Stored, s.Raw + t.Raw, s.Records + t.Records}
 }
 
-// Part is a share of a segment, the same of its bytes and records.
+// Part returns a share of a segment: the same part of its bytes and of its
+// records.
 func (s Segment) Part(share float64) Segment {
 	return Segment{float64(s.Stored * share), float64(s.Raw * share), float64(s.Records * share)}
 }
@@ -33,13 +34,13 @@ func total(segments []Segment) Segment {
 
 func bySize(a, b Segment) int { return cmp.Compare(a.Stored, b.Stored) }
 
-// mergeToFactor merges segments until one pass over at most factor of them is
-// left (Merger.MergeQueue of 0.20.2 and 1.x). The first inMemory segments are in
-// memory; all of them join the first pass and do not count for its size. The
-// first pass takes the segments in their order, later ones the smallest.
-// Segments without records are dropped when they are met. It returns the inputs
-// of every pass that writes a file, which merged sums up, and those of the last,
-// which is not written here.
+// mergeToFactor merges segments until one pass over at most factor of them is left
+// (Merger.MergeQueue of 0.20.2 and 1.x). The first inMemory segments are in
+// memory; all of them join the first pass and do not count towards its size. The
+// first pass takes segments in the given order, later passes the smallest.
+// Segments without records are dropped when a pass meets them. It returns the
+// inputs of every pass that writes a file, whose output merged returns, and the
+// inputs of the last pass.
 func mergeToFactor(segments []Segment, factor, inMemory int, merged func([]Segment) Segment) (passes [][]Segment, last []Segment) {
 	queue := mergeQueue{first: slices.Clone(segments)}
 	left := len(segments)
@@ -68,8 +69,8 @@ func mergeToFactor(segments []Segment, factor, inMemory int, merged func([]Segme
 	}
 }
 
-// mergeQueue gives segments by size. Merged files come out nearly in order, so
-// that putting one back takes no time.
+// mergeQueue yields segments by size. Merged files come out nearly in order, so
+// that putting one back is cheap.
 type mergeQueue struct{ first, merged []Segment }
 
 func (q *mergeQueue) len() int { return len(q.first) + len(q.merged) }

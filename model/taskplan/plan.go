@@ -15,10 +15,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Resource is what serves a step of a plan.
+// Resource serves a step of a plan.
 type Resource uint8
 
-// The resources. Work on a CPU is nanoseconds of one core, on the others bytes.
+// The resources. Work is nanoseconds of one core on CPU, and bytes on the others.
 const (
 	CPU Resource = iota
 	HDFSRead
@@ -33,32 +33,32 @@ var resourceNames = [numResources]string{"cpu", "hdfs read", "hdfs write", "loca
 
 func (r Resource) String() string { return resourceNames[r] }
 
-// Step is one piece of work of a task. The steps of a plan are served in their
-// order by two threads: those in the background begin once every step before
-// them in the plan is done; the others overtake the background, but wait until
-// the first Spills spills are done. A step and those after it that are Joined
-// begin together and are over together: those that compute are served one after
-// the other, and beside them those that read and write.
+// Step is one piece of work of a task. Two threads serve the steps of a plan, each
+// in the order of the plan. A background step begins when every step before it is
+// done. Other steps do not wait for the background, except that a step begins only
+// when its first Spills spills are done. A step and the Joined steps after it
+// begin together and end together: those on the CPU run one after the other, and
+// those that read and write run at the same time.
 type Step struct {
 	Phase      workload.Phase
 	Resource   Resource
 	Work       float64 // ns of one core, or bytes
 	Background bool    // served by the spill thread
 	Spills     int     // spills that must be done before the step begins
-	Joined     bool    // goes on together with the step before it
+	Joined     bool    // runs together with the step before it
 }
 
-// Steps are the work of a task, or of part of one.
+// Steps is the work of a task, or of a part of one.
 type Steps []Step
 
-// add appends a step unless there is nothing to do.
+// add appends a step, unless its work is 0.
 func (s *Steps) add(phase workload.Phase, r Resource, work float64) {
 	if work > 0 {
 		*s = append(*s, Step{Phase: phase, Resource: r, Work: work})
 	}
 }
 
-// Together is a step and those that are joined to it.
+// Together returns step i and the steps joined to it.
 func (s Steps) Together(i int) Steps {
 	end := i + 1
 	for end < len(s) && s[end].Joined {
@@ -67,16 +67,15 @@ func (s Steps) Together(i int) Steps {
 	return s[i:end]
 }
 
-// join has the steps from first on go on together if the system reads ahead and
-// writes behind.
+// join joins the steps from first on, if the system reads ahead and writes behind.
 func (p *Planner) join(s Steps, first int) {
 	for i := first + 1; i < len(s); i++ {
 		s[i].Joined = p.Overlap
 	}
 }
 
-// spend gives the time of steps that go on together to their phases, ns: that of
-// what computes, then what reading and writing take beyond it.
+// spend passes the times of joined steps to their phases, ns: first the CPU time,
+// then the I/O time beyond the CPU time.
 func (s Steps) spend(c Cost, to func(workload.Phase, float64)) {
 	var computed, moved float64
 	for _, step := range s {
@@ -96,8 +95,8 @@ func (s Steps) spend(c Cost, to func(workload.Phase, float64)) {
 	}
 }
 
-// Serial is the time of the steps one after the other, ns, but for those that go
-// on together.
+// Serial returns the time of the steps one after the other, ns. Joined steps run
+// together.
 func (s Steps) Serial(c Cost) (ns float64) {
 	for i := 0; i < len(s); {
 		together := s.Together(i)
@@ -107,7 +106,7 @@ func (s Steps) Serial(c Cost) (ns float64) {
 	return ns
 }
 
-// Time is the time of a step alone on its resource, ns.
+// Time returns the time of a step alone on its resource, ns.
 func (c *Cost) Time(s Step) float64 {
 	switch s.Resource {
 	case HDFSRead:
@@ -124,8 +123,8 @@ func (c *Cost) Time(s Step) float64 {
 	return s.Work
 }
 
-// PhaseTimes is the time of each phase without contention, one step after the
-// other where they do not go on together (Herodotou, CS-2011-05, eq. 90 and 91), from the costs per byte.
+// PhaseTimes returns the time of each phase without contention: steps one after
+// the other, joined steps together (Herodotou, CS-2011-05, eq. 90 and 91).
 func (s Steps) PhaseTimes(c Cost) [workload.NumPhases]time.Duration {
 	var ns [workload.NumPhases]float64
 	for i := 0; i < len(s); {
@@ -140,12 +139,12 @@ func (s Steps) PhaseTimes(c Cost) [workload.NumPhases]time.Duration {
 	return times
 }
 
-// Alone is the time of each phase of the whole plan when its two threads each
-// have what they need for themselves. What the map's own thread waits for a
-// spill is time of that phase.
+// Alone returns the time of each phase of a plan whose two threads do not share
+// any resource. Time in which the map's own thread waits for a spill counts for
+// the spill phase.
 func (s Steps) Alone(c Cost) (times [workload.NumPhases]time.Duration) {
 	var main, background float64
-	var done []float64 // ends of the spills, but for those without work
+	var done []float64 // ends of the spills that have work
 	spend := func(p workload.Phase, end float64) {
 		times[p] += time.Duration(math.Round(end)) - time.Duration(math.Round(main))
 		main = end
@@ -170,7 +169,7 @@ func (s Steps) Alone(c Cost) (times [workload.NumPhases]time.Duration) {
 	return times
 }
 
-// Elapsed is the sum of Alone.
+// Elapsed returns the sum of Alone.
 func (s Steps) Elapsed(c Cost) (sum time.Duration) {
 	for _, t := range s.Alone(c) {
 		sum += t
@@ -178,26 +177,26 @@ func (s Steps) Elapsed(c Cost) (sum time.Duration) {
 	return sum
 }
 
-// Framing is what the files of map outputs hold besides compressed keys and
-// values. The zero Framing is the report's: nothing.
+// Framing is what map output files hold beyond compressed keys and values. The
+// zero Framing is that of Herodotou's report: nothing.
 type Framing struct {
 	Record    float64 // bytes of each record, compressed with it
 	Partition float64 // bytes at the end of each partition, compressed with it
 	Checksum  float64 // bytes of each partition, not compressed
 	Index     float64 // bytes of each partition in the index of a map's output
-	IndexFile float64 // bytes of the index besides
+	IndexFile float64 // bytes of the index that do not depend on the partitions
 }
 
 // IFile is Hadoop's framing (IFile, SpillRecord of 0.20.2 and 1.x): two lengths
-// to a record, one byte each up to 127, an end mark and a checksum; and an index
-// of three numbers with a checksum.
+// for each record, one byte each up to 127; an end mark and a checksum for each
+// partition; an index of three numbers for each partition, with a checksum.
 var IFile = Framing{Record: 2, Partition: 2, Checksum: 4, Index: 24, IndexFile: 8}
 
 // Selectivity is output over input, in bytes and in records.
 type Selectivity struct{ Size, Records float64 }
 
-// Planner makes the plans of a job's tasks out of its configuration, the
-// statistics of its data and the costs of the machine that runs them.
+// Planner plans the tasks of one job from its configuration, the statistics of its
+// data and the costs of the machine.
 type Planner struct {
 	Conf         Conf
 	Data         Data
@@ -207,25 +206,25 @@ type Planner struct {
 	InCompressed bool
 	Framing      Framing
 
-	ReadCPU, WriteCPU           float64 // ns of a core per stored byte from and to HDFS; the report has none
-	LocalReadCPU, LocalWriteCPU float64 // likewise of spills and merges
+	ReadCPU, WriteCPU           float64 // ns of a core per stored byte from and to HDFS; 0 in the report
+	LocalReadCPU, LocalWriteCPU float64 // ns of a core per stored byte of spills and merges
 	FetchCPU                    float64 // ns of a core per stored byte of a map output that is fetched
 	OpenCPU                     float64 // ns of a core for a file of HDFS that is read or written
-	Cold                        float64 // records: n of a phase take as long as n + sqrt(Cold n) of an old JVM
-	RecordCPU                   float64 // ns of a core per record that a map emits, the part of its collecting to which this applies
+	Cold                        float64 // records: n of a phase take as long as n + sqrt(Cold n) of a warm JVM
+	RecordCPU                   float64 // ns of a core per record that a map emits: the part of collecting to which Cold applies
 
-	// Keys is the number of distinct keys in the map output of the job: no
-	// combiner leaves more. 0: not known.
+	// Keys is the number of distinct keys in the map output of the job; the
+	// combiner leaves at most one record per key. 0: unknown.
 	Keys float64
-	// Again is what the combiner leaves where it runs over combined data; nil: as
-	// much as the first time.
+	// Again is the combiner's selectivity on data that it has combined before;
+	// nil: as on other data.
 	Again *Selectivity
-	// Overlap has a thread compute while the system reads ahead and writes behind
-	// for it; the report adds up the times of both.
+	// Overlap lets a thread compute while the system reads ahead and writes behind
+	// for it. The report adds the two times.
 	Overlap bool
 }
 
-// NewPlanner checks what the plans will use and leaves out what they will not.
+// NewPlanner checks the statistics that the plans use and neutralises the others.
 func NewPlanner(p Planner) (*Planner, error) {
 	used := Used{p.Reduces > 0, p.Combiner, p.InCompressed, p.Conf.IntermCompressed, p.Conf.OutCompressed}
 	var c input.Check
@@ -241,11 +240,11 @@ func NewPlanner(p Planner) (*Planner, error) {
 	return &p, nil
 }
 
-// MapFlow returns what a map reads and emits of a split of so many stored bytes.
+// MapFlow returns the flow of a map over a split of the given stored bytes.
 func (p *Planner) MapFlow(split float64) MapFlow { return p.Data.MapFlow(split) }
 
-// framed is a segment of so many bytes and records in so many partitions, as it
-// is stored.
+// framed returns the segment that holds the given bytes and records in the given
+// partitions.
 func (p *Planner) framed(bytes, records, partitions float64) Segment {
 	raw := bytes + float64(records*p.Framing.Record) + float64(partitions*p.Framing.Partition)
 	return Segment{
@@ -255,11 +254,11 @@ func (p *Planner) framed(bytes, records, partitions float64) Segment {
 	}
 }
 
-// ends is the framing of so many partitions alone.
+// ends returns the framing of the given partitions alone.
 func (p *Planner) ends(partitions float64) Segment { return p.framed(0, 0, partitions) }
 
-// joined is what merging segments of so many partitions each leaves: what they
-// hold, framed once.
+// joined returns the merged file of segments with the given partitions each: the
+// sum of their records, framed once.
 func (p *Planner) joined(segments []Segment, partitions float64) Segment {
 	sum, ends := total(segments), p.ends(partitions)
 	extra := float64(len(segments) - 1)
@@ -270,8 +269,8 @@ func (p *Planner) joined(segments []Segment, partitions float64) Segment {
 	}
 }
 
-// combine is what the combiner leaves of so many bytes and records of so many
-// partitions; again, if they went through it before.
+// combine returns the output of the combiner, framed. again says that the data
+// have been combined before.
 func (p *Planner) combine(bytes, records, partitions float64, again bool) Segment {
 	sel := Selectivity{p.Data.CombineSizeSel, p.Data.CombineRecsSel}
 	if again && p.Again != nil {
@@ -288,24 +287,25 @@ func (p *Planner) combine(bytes, records, partitions float64, again bool) Segmen
 	return p.framed(bytes, records, partitions)
 }
 
-// combineAgain is combine for a segment as it is stored.
+// combineAgain combines a stored segment again.
 func (p *Planner) combineAgain(s Segment, partitions float64) Segment {
 	return p.combine(p.contents(s, partitions), s.Records, partitions, true)
 }
 
-// contents is the bytes of keys and values in a segment of so many partitions.
+// contents returns the bytes of keys and values in a segment of the given
+// partitions.
 func (p *Planner) contents(s Segment, partitions float64) float64 {
 	return s.Raw - float64(partitions*p.Framing.Partition) - float64(s.Records*p.Framing.Record)
 }
 
-// sortDepth is the comparisons per record when n records of all reduces are
-// sorted (erratum E5).
+// sortDepth returns the comparisons per record when n records of all partitions
+// are sorted (erratum E5).
 func (p *Planner) sortDepth(n float64) float64 {
 	return fit.Log2(math.Max(2, n/float64(p.Reduces)))
 }
 
-// pack is what it costs to write a segment to disk, besides the disk, and unpack
-// to read one: ns of a core.
+// pack and unpack return the CPU cost of writing a segment to disk and of reading
+// one, ns of a core.
 func (p *Planner) pack(s Segment) float64 {
 	return float64(s.Raw*p.Cost.IntermCompr) + float64(s.Stored*p.LocalWriteCPU)
 }
@@ -314,19 +314,19 @@ func (p *Planner) unpack(s Segment) float64 {
 	return float64(s.Stored * (p.Cost.IntermUncompr + p.LocalReadCPU))
 }
 
-// merge adds the merging of segments from disk to disk, where a record costs so
-// many times as much as in an old JVM.
-func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segment, young float64) {
+// merge adds the steps that merge segments from disk to disk; cold is the factor
+// on the cost of a record.
+func (p *Planner) merge(steps *Steps, phase workload.Phase, inputs, output Segment, cold float64) {
 	first := len(*steps)
 	steps.add(phase, LocalRead, inputs.Stored)
-	steps.add(phase, CPU, p.unpack(inputs)+float64(inputs.Records*p.Cost.MergeCPU*young))
+	steps.add(phase, CPU, p.unpack(inputs)+float64(inputs.Records*p.Cost.MergeCPU*cold))
 	steps.add(phase, CPU, p.pack(output))
 	steps.add(phase, LocalWrite, output.Stored)
 	p.join(*steps, first)
 }
 
-// output adds the compression of a task's output and its way to HDFS, and
-// returns the bytes that arrive there.
+// output adds the compression of a task's output and its writing to HDFS, and
+// returns the stored bytes.
 func (p *Planner) output(steps *Steps, bytes float64) float64 {
 	stored := float64(bytes * p.Data.OutRatio)
 	steps.add(workload.PhaseWrite, CPU, p.OpenCPU)
@@ -335,25 +335,25 @@ func (p *Planner) output(steps *Steps, bytes float64) float64 {
 	return stored
 }
 
-// tally adds up counters before they are rounded.
+// tally sums counters before they are rounded.
 type tally struct{ spilled, read, written float64 }
 
-// merged books a merge of files on disk.
+// merged counts a merge of files on disk.
 func (t *tally) merged(in, out Segment) {
 	t.read += in.Stored
 	t.written += out.Stored
 }
 
 func (t tally) into(c *workload.Counters) {
-	c.SpilledRecords = whole(t.spilled)
-	c.LocalReadBytes, c.LocalWriteBytes = whole(t.read), whole(t.written)
+	c.SpilledRecords = count(t.spilled)
+	c.LocalReadBytes, c.LocalWriteBytes = count(t.read), count(t.written)
 }
 
-// whole is a count for a counter.
-func whole(x float64) int64 { return int64(math.Round(x)) }
+// count rounds a value to a counter.
+func count(x float64) int64 { return int64(math.Round(x)) }
 
-// finite refuses data that no task can have.
-func finite(name string, values ...float64) error {
+// checkFinite reports values that no task can have.
+func checkFinite(name string, values ...float64) error {
 	for _, v := range values {
 		if !(v >= 0 && v <= input.MaxCount) {
 			return fmt.Errorf("%s: %v: want a number from 0 to 2^53", name, v)

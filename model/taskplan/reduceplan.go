@@ -6,9 +6,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ReduceTask is a reduce in progress: its shuffle, and what its steps add up to.
-// Fetch and the merges plan the work of the shuffle as it comes up, Finish what
-// follows it.
+// ReduceTask is a reduce in progress: its shuffle and the sums of its steps. Fetch
+// and the merges plan the shuffle as it happens; Finish plans the rest.
 type ReduceTask struct {
 	Shuffle
 	plan     *Planner
@@ -17,13 +16,14 @@ type ReduceTask struct {
 	tally    tally
 }
 
-// NewReduce is a reduce of a job of so many maps before its first fetch.
+// NewReduce returns a reduce before its first fetch; the job has the given number
+// of maps.
 func (p *Planner) NewReduce(maps int) *ReduceTask {
-	return &ReduceTask{Shuffle: p.Conf.NewShuffle(maps), plan: p}
+	return &ReduceTask{Shuffle: p.Conf.newShuffle(maps), plan: p}
 }
 
-// Fetch is copying one map output: into memory, where it is decompressed, or to
-// disk as it is. The steps are added to s.
+// Fetch appends to s the steps that copy one map output: into memory, where it is
+// decompressed, or to disk as it is.
 func (r *ReduceTask) Fetch(s Steps, out Segment) Steps {
 	r.shuffled += out.Stored
 	s.add(workload.PhaseShuffle, Network, out.Stored)
@@ -41,12 +41,12 @@ func (r *ReduceTask) Fetch(s Steps, out Segment) Steps {
 type BackgroundMerge struct {
 	Steps
 	Inputs []Segment
-	File   Segment // that it writes
+	File   Segment // its output
 }
 
 // MergeInMemory begins the merge in memory if one is due, else it returns nil.
 func (r *ReduceTask) MergeInMemory() *BackgroundMerge {
-	if inputs := r.InMemMerge(); inputs != nil {
+	if inputs := r.inMemMerge(); inputs != nil {
 		return r.mergeInMemory(inputs)
 	}
 	return nil
@@ -59,25 +59,25 @@ func (r *ReduceTask) mergeInMemory(inputs []Segment) *BackgroundMerge {
 		m.File = p.combineAgain(m.File, 1)
 	}
 	records := total(inputs).Records
-	p.mergeFromMemory(&m.Steps, workload.PhaseShuffle, records, float64(p.Cost.MergeCPU*r.young(records))+p.Cost.CombineCPU, m.File)
+	p.mergeFromMemory(&m.Steps, workload.PhaseShuffle, records, float64(p.Cost.MergeCPU*r.coldFactor(records))+p.Cost.CombineCPU, m.File)
 	r.tally.written += m.File.Stored
 	return m
 }
 
 // MergeOnDisk begins the merge on disk if one is due, else it returns nil.
 func (r *ReduceTask) MergeOnDisk() *BackgroundMerge {
-	inputs := r.OnDiskMerge()
+	inputs := r.onDiskMerge()
 	if inputs == nil {
 		return nil
 	}
 	m := &BackgroundMerge{Inputs: inputs, File: r.plan.joined(inputs, 1)}
 	in := total(inputs)
-	r.plan.merge(&m.Steps, workload.PhaseShuffle, in, m.File, r.young(in.Records))
+	r.plan.merge(&m.Steps, workload.PhaseShuffle, in, m.File, r.coldFactor(in.Records))
 	r.tally.readBack(in, m.File)
 	return m
 }
 
-// mergeFromMemory adds the merging of so many records from memory into a file.
+// mergeFromMemory adds the steps that merge records from memory into a file.
 func (p *Planner) mergeFromMemory(steps *Steps, phase workload.Phase, records, cost float64, file Segment) {
 	first := len(*steps)
 	steps.add(phase, CPU, float64(records*cost))
@@ -86,7 +86,7 @@ func (p *Planner) mergeFromMemory(steps *Steps, phase workload.Phase, records, c
 	p.join(*steps, first)
 }
 
-// readBack books a merge of files: a reduce counts the records it reads from
+// readBack counts a merge of files. A reduce counts the records that it reads from
 // disk as spilled.
 func (t *tally) readBack(in, out Segment) {
 	t.spilled += in.Records
@@ -100,25 +100,25 @@ type ReducePlan struct {
 	ShuffleCounts
 }
 
-// Finish plans what follows the shuffle: sort, reduce and output. The counters
-// are those of the whole task.
+// Finish plans the sort, the reduce function and the output. The counters are
+// those of the whole task.
 func (r *ReduceTask) Finish() ReducePlan {
 	p := r.plan
 	joined := func(inputs []Segment) Segment { return p.joined(inputs, 1) }
-	sort := r.Sort(joined)
+	sort := r.sort(joined)
 	plan := ReducePlan{ShuffleCounts: r.ShuffleCounts}
 	if sort.Evict {
 		file := joined(sort.Evicted)
 		records := total(sort.Evicted).Records
-		p.mergeFromMemory(&plan.Steps, workload.PhaseMerge, records, p.Cost.MergeCPU*r.young(records), file)
+		p.mergeFromMemory(&plan.Steps, workload.PhaseMerge, records, p.Cost.MergeCPU*r.coldFactor(records), file)
 		r.tally.written += file.Stored
 	}
 	held := sort.InMemory
 	for _, inputs := range sort.Passes {
 		file, onDisk := joined(inputs), total(inputs[held:])
-		young := r.young(file.Records)
-		plan.add(workload.PhaseMerge, CPU, total(inputs[:held]).Records*p.Cost.MergeCPU*young)
-		p.merge(&plan.Steps, workload.PhaseMerge, onDisk, file, young)
+		cold := r.coldFactor(file.Records)
+		plan.add(workload.PhaseMerge, CPU, total(inputs[:held]).Records*p.Cost.MergeCPU*cold)
+		p.merge(&plan.Steps, workload.PhaseMerge, onDisk, file, cold)
 		r.tally.readBack(onDisk, file)
 		held = 0
 	}
@@ -133,19 +133,19 @@ func (r *ReduceTask) Finish() ReducePlan {
 	first := len(plan.Steps)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
 	plan.add(workload.PhaseReduce, CPU, p.unpack(onDisk)+float64(in.Records*p.Cost.ReduceCPU))
-	plan.HDFSWriteBytes = whole(p.output(&plan.Steps, outBytes))
+	plan.HDFSWriteBytes = count(p.output(&plan.Steps, outBytes))
 	p.join(plan.Steps, first)
 	plan.add(workload.PhaseCommit, CPU, p.Cost.Cleanup)
 
-	plan.InRecords, plan.InBytes = whole(in.Records), whole(inBytes)
-	plan.OutRecords, plan.OutBytes = whole(outRecords), whole(outBytes)
-	plan.ShuffleBytes = whole(r.shuffled)
+	plan.InRecords, plan.InBytes = count(in.Records), count(inBytes)
+	plan.OutRecords, plan.OutBytes = count(outRecords), count(outBytes)
+	plan.ShuffleBytes = count(r.shuffled)
 	r.tally.into(&plan.Counters)
 	return plan
 }
 
-// Reduce plans a reduce task without contention: it fetches the outputs one
-// after the other, and each background merge is done before the next fetch.
+// Reduce plans a reduce without contention: it fetches the outputs one after the
+// other, and each background merge ends before the next fetch.
 func (p *Planner) Reduce(outputs []Segment) ReducePlan {
 	r := p.NewReduce(len(outputs))
 	var steps Steps

@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Shuffle is a reduce task while it collects map outputs: what goes to memory
-// and what to disk, which fetches wait for memory, and when merges begin
-// (ReduceTask.ReduceCopier of 0.20.2 and 1.x). Its caller owns the time: it
-// reserves, fetches and merges, and asks after each event whether a merge is
-// due. One merge in memory and one on disk run at a time.
+// Shuffle is the shuffle of a reduce: it decides which outputs go to memory and
+// which to disk, which fetches wait for memory, and when merges begin
+// (ReduceTask.ReduceCopier of 0.20.2 and 1.x). The caller keeps the time: it
+// reserves, fetches and merges, and asks after each event whether a merge is due.
+// At most one merge in memory and one on disk run at a time.
 type Shuffle struct {
-	limit, single float64 // bytes of memory for all outputs, and from which on one goes to disk
+	limit, single float64 // bytes: memory for all outputs; an output of this size or more goes to disk
 	mergeAt       float32 // part of limit
 	mergeCount    int
 	stalledAt     float64 // copiers
@@ -22,10 +22,10 @@ type Shuffle struct {
 	fetched int     // outputs
 	used    float64 // bytes reserved
 	full    float64 // bytes of outputs that are fetched and not freed
-	closed  int     // and their number
+	closed  int     // outputs counted in full
 	stalled int     // copiers waiting for memory
 
-	memory []Segment // fetched and not in a merge, in that order
+	memory []Segment // fetched and not being merged, in the order of fetching
 	disk   []Segment // by size
 
 	inMemMerging, onDiskMerging, over bool
@@ -45,9 +45,10 @@ const (
 	stalledPart = 0.75 // of the copiers
 )
 
-// NewShuffle is a reduce of a job of so many maps before its first fetch.
-func (c *Conf) NewShuffle(maps int) Shuffle {
-	// The framework computes in single precision.
+// newShuffle returns a shuffle before its first fetch; the job has the given
+// number of maps.
+func (c *Conf) newShuffle(maps int) Shuffle {
+	// Hadoop computes in single precision.
 	heap := float32(min(c.ReduceHeap, math.MaxInt32))
 	limit := math.Floor(float64(heap * float32(c.ShuffleInBuf)))
 	return Shuffle{
@@ -62,15 +63,15 @@ func (c *Conf) NewShuffle(maps int) Shuffle {
 	}
 }
 
-// InMemory reports whether a map output is fetched into memory; else it goes to
-// disk and needs no reservation.
+// InMemory reports whether a map output is fetched into memory. Other outputs go
+// to disk and need no reservation.
 func (s *Shuffle) InMemory(out Segment) bool { return out.Raw < s.single }
 
-// Memory is the bytes for all outputs in memory.
+// Memory returns the memory for all outputs, bytes.
 func (s *Shuffle) Memory() float64 { return s.limit }
 
-// Reserve asks for the memory of an output. Without it the copier is stalled
-// until Retry succeeds.
+// Reserve asks for the memory of an output. If it returns false, the copier is
+// stalled until Retry succeeds.
 func (s *Shuffle) Reserve(out Segment) bool {
 	if s.used+out.Raw > s.limit {
 		s.stalled++
@@ -80,14 +81,14 @@ func (s *Shuffle) Reserve(out Segment) bool {
 	return true
 }
 
-// Retry is Reserve for a stalled copier.
+// Retry reserves memory for a stalled copier.
 func (s *Shuffle) Retry(out Segment) bool {
 	s.stalled--
 	return s.Reserve(out)
 }
 
-// Abandon ends a fetch into memory whose source is lost; stalled: before it had
-// its memory.
+// Abandon ends a fetch into memory whose source is lost. stalled says that the
+// fetch had no memory yet.
 func (s *Shuffle) Abandon(out Segment, stalled bool) {
 	if stalled {
 		s.stalled--
@@ -97,14 +98,14 @@ func (s *Shuffle) Abandon(out Segment, stalled bool) {
 }
 
 // Copied counts an output that has arrived in memory. A merge that begins before
-// Listed does not take it, though it may have been the cause: in the framework
-// two threads race for that.
+// Listed leaves it out, even if it triggered the merge: two threads of Hadoop race
+// there.
 func (s *Shuffle) Copied(out Segment) {
 	s.full += out.Raw
 	s.closed++
 }
 
-// Listed hands an output in memory to the next merge.
+// Listed makes an output in memory available to the next merge.
 func (s *Shuffle) Listed(out Segment) {
 	s.InMemFetches++
 	s.memory = append(s.memory, out)
@@ -123,10 +124,10 @@ func (s *Shuffle) store(file Segment) {
 	s.disk = slices.Insert(s.disk, i, file)
 }
 
-// InMemMerge begins the merge of everything that is in memory, if one is due
-// (ShuffleRamManager.waitForDataToMerge), and returns its inputs. The caller
-// frees each of them as it is used up, and ends with InMemMerged.
-func (s *Shuffle) InMemMerge() []Segment {
+// inMemMerge begins the merge of all outputs in memory, if one is due
+// (ShuffleRamManager.waitForDataToMerge), and returns its inputs. The caller frees
+// each input when it is used up, and then calls InMemMerged.
+func (s *Shuffle) inMemMerge() []Segment {
 	full := float32(s.full)/float32(s.limit) >= s.mergeAt && s.closed >= 2
 	many := s.mergeCount > 0 && s.closed >= s.mergeCount
 	last := s.fetched > 0 && s.Missing() > 0 && s.stalled >= s.Missing()
@@ -141,12 +142,12 @@ func (s *Shuffle) takeMemory() []Segment {
 	s.inMemMerging = true
 	s.InMemMerges++
 	inputs := s.memory
-	s.memory = make([]Segment, 0, len(inputs)) // the next merge will have about as many
+	s.memory = make([]Segment, 0, len(inputs)) // the next merge has about as many inputs
 	return inputs
 }
 
-// Free gives back the memory of an output that a merge has used up. Stalled
-// copiers may then retry.
+// Free returns the memory of an output that a merge has used up. Stalled copiers
+// may then retry.
 func (s *Shuffle) Free(out Segment) {
 	s.used -= out.Raw
 	s.full -= out.Raw
@@ -159,9 +160,9 @@ func (s *Shuffle) InMemMerged(file Segment) {
 	s.store(file)
 }
 
-// OnDiskMerge begins the merge of the smallest files, if 2F-1 are on disk
+// onDiskMerge begins the merge of the smallest files, if 2F-1 are on disk
 // (ReduceCopier.LocalFSMerger), and returns its inputs.
-func (s *Shuffle) OnDiskMerge() []Segment {
+func (s *Shuffle) onDiskMerge() []Segment {
 	if s.onDiskMerging || s.over || len(s.disk) < 2*s.factor-1 {
 		return nil
 	}
@@ -178,32 +179,33 @@ func (s *Shuffle) OnDiskMerged(file Segment) {
 	s.store(file)
 }
 
-// Close ends the shuffle: no further merge begins. The framework does so when the
-// last output is there and the thread that asks for events has ended, up to one
-// second later.
+// Close ends the shuffle: no further merge begins. Hadoop closes the shuffle when
+// the last output has arrived and the thread that fetches completion events has
+// ended, up to one second later.
 func (s *Shuffle) Close() { s.over = true }
 
 // Done reports whether the shuffle is closed and no merge runs.
 func (s *Shuffle) Done() bool { return s.over && !s.inMemMerging && !s.onDiskMerging }
 
-// Missing is the number of outputs not fetched yet.
+// Missing returns the number of outputs that are not fetched yet.
 func (s *Shuffle) Missing() int { return s.maps - s.fetched }
 
-// Sort is what is left to merge after the shuffle.
-type Sort struct {
-	Evicted  []Segment   // from memory into one file, if Evict
-	Evict    bool        // else they join the first pass
+// sortPlan is the merging that is left after the shuffle.
+type sortPlan struct {
+	Evicted  []Segment // leave memory: for one file if Evict, else for the first pass
+	Evict    bool
 	Passes   [][]Segment // each writes a file
 	InMemory int         // inputs of the first pass that are in memory
 	Last     []Segment   // files that the reduce reads
 	Retained []Segment   // outputs that the reduce reads from memory
 }
 
-// Sort plans the sort phase (ReduceCopier.createKVIterator): what exceeds
-// mapred.job.reduce.input.buffer.percent leaves memory, then the files are
-// merged until one pass is left for the reduce. merged sums up what is merged.
-func (s *Shuffle) Sort(merged func([]Segment) Segment) Sort {
-	var out Sort
+// sort plans the sort phase (ReduceCopier.createKVIterator): outputs beyond
+// mapred.job.reduce.input.buffer.percent leave memory, then files are merged until
+// one pass is left for the reduce. merged returns the sum of its inputs as one
+// file.
+func (s *Shuffle) sort(merged func([]Segment) Segment) sortPlan {
+	var out sortPlan
 	full := total(s.memory).Raw
 	n := 0
 	for ; full > s.retain && n < len(s.memory); n++ {

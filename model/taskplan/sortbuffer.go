@@ -7,14 +7,11 @@ import (
 
 const mib = 1 << 20
 
-// AccountingBytes is what the accounting part of the sort buffer holds for each
-// record (MapTask.MapOutputBuffer.RECSIZE).
+// AccountingBytes is the size of one record's entry in the accounting part of the
+// sort buffer (MapTask.MapOutputBuffer.RECSIZE).
 const AccountingBytes = 16
 
-// SortBuffer is the two-part buffer into which a map collects its output
-// (MapTask.MapOutputBuffer of 0.20.2 and 1.x): serialised bytes, and 16 bytes of
-// accounting for each record. A spill starts when either part is filled beyond
-// its soft limit; the map goes on collecting until a part is full.
+// SortBuffer returns the buffer of the configuration.
 type SortBuffer struct {
 	Bytes, SoftBytes     int64
 	Records, SoftRecords int64
@@ -22,7 +19,7 @@ type SortBuffer struct {
 
 // SortBuffer is the buffer that the configuration makes.
 func (c *Conf) SortBuffer() SortBuffer {
-	// The framework computes in single precision.
+	// Hadoop computes in single precision.
 	total := int64(c.SortMB) * mib
 	account := int64(float32(total) * float32(c.SortRecPercent))
 	account -= account % AccountingBytes
@@ -32,28 +29,29 @@ func (c *Conf) SortBuffer() SortBuffer {
 	return b
 }
 
-// Spill is what one sort-and-spill takes out of the buffer, before the combiner.
+// Spill is the content of one spill, before the combiner.
 type Spill struct {
 	Records, Bytes float64
-	Room           float64 // records that fit beside it: the map then waits for its end
+	Room           float64 // records that the map can collect during the spill; it then waits
 }
 
-// maxSpills bounds the spills of one map; a map with more is a mistake.
+// maxSpills bounds the spills of one map; more are taken for an error in the
+// input.
 const maxSpills = 1 << 16
 
 var errSpills = fmt.Errorf("the map's output makes more than %d spills", maxSpills)
 
-// Spills are the contents of the spills of a map that emits records of equal
-// size. Their limits do not depend on how long a spill takes as long as
-// io.sort.spill.percent is at least one half, since nothing that is being
-// spilled is freed before the spill ends; below that, each spill is taken to end
-// before the next is due. Less than one record beyond a limit starts no spill.
+// Spills returns the spills of a map that emits records of equal size. If
+// io.sort.spill.percent is one half or more, they do not depend on the duration of
+// a spill, since a spill frees its space only at its end. Below one half, each
+// spill is taken to end before the next is due. Less than one record beyond a
+// limit starts no spill.
 func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 	if records <= 0 {
 		return nil, nil
 	}
 	width := bytes / records
-	most := math.Inf(1) // records that the bytes allow
+	most := math.Inf(1) // records for which the byte part has space
 	soft := math.Inf(1)
 	if width > 0 {
 		most = math.Floor(float64(b.Bytes) / width)
@@ -65,7 +63,7 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 			return nil, errSpills
 		}
 		n := float64(b.SoftRecords)
-		if start+b.SoftRecords >= b.Records { // the test for a buffer that wraps is one record stricter
+		if start+b.SoftRecords >= b.Records { // Hadoop's test for a buffer that wraps is one record stricter
 			n--
 		}
 		n = math.Max(1, math.Min(n, math.Min(soft, most)))
@@ -80,10 +78,10 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 	return spills, nil
 }
 
-// MapWait is how long a map waits for its spills, in the unit of the times: main
-// is the time in which its output is produced, spilling that of all spills. The
-// spills run beside the map as far as the buffer has room; the last one is
-// waited for.
+// MapWait returns how long a map waits for its spills, in the unit of its
+// arguments: main is the time to produce the output, spilling the time of all
+// spills. Spills run while the map produces, as far as the buffer has space; the
+// map waits for all of the last spill.
 func MapWait(spills []Spill, main, spilling float64) float64 {
 	records := 0.0
 	for _, s := range spills {

@@ -6,9 +6,9 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Data is the dataflow statistics of a profile. Selectivities are
+// Data is the dataflow statistics of a job profile. Selectivities are
 // output/input, compression ratios compressed/uncompressed. Combine statistics
-// count only with a combiner, ratios only with that compression.
+// apply only with a combiner, ratios only with that compression.
 type Data struct {
 	InputPairWidth float64 `json:"dsInputPairWidth"` // bytes per uncompressed input record
 	RecsPerGroup   float64 `json:"dsRecsPerRedGroup"`
@@ -32,7 +32,7 @@ type Data struct {
 	MemPerRedRec float64 `json:"dsMemPerRedRec,omitzero"`
 }
 
-// Cost is the cost statistics of a profile, nanoseconds.
+// Cost is the cost statistics of a job profile, nanoseconds.
 type Cost struct {
 	HDFSRead   float64 `json:"csHdfsReadCost"` // per byte
 	HDFSWrite  float64 `json:"csHdfsWriteCost"`
@@ -57,13 +57,13 @@ type Cost struct {
 	Cleanup float64 `json:"csCleanupCPUCost"`
 }
 
-// Used says which statistics of a job its equations use.
+// Used says which statistics the equations of a job use.
 type Used struct {
 	Reduces, Combiner, InCompressed, IntermCompressed, OutCompressed bool
 }
 
-// Check wants every statistic that an equation will use; one that none will use
-// may be missing.
+// Check reports statistics that an equation uses and that are missing or out of
+// range. A statistic that no equation uses may be missing.
 func (u Used) Check(c *input.Check, d *Data, cost *Cost) {
 	combine := u.Reduces && u.Combiner
 	packed := u.Reduces && u.IntermCompressed
@@ -117,8 +117,8 @@ func notNegative(c *input.Check) func(string, float64) {
 	return func(name string, v float64) { c.AtLeast(name, v, 0) }
 }
 
-// Neutral replaces the statistics of what the job does not use by values that
-// change nothing (eq. 1).
+// Neutral sets the statistics that the job does not use to values that change
+// nothing (eq. 1).
 func (u Used) Neutral(d *Data, c *Cost) {
 	if !u.Combiner {
 		d.CombineSizeSel, d.CombineRecsSel, c.CombineCPU = 1, 1, 0

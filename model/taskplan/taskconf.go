@@ -9,9 +9,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Conf is what a task reads of its job's configuration. On each line: Go
-// field, Hadoop key, symbol of the report of Herodotou, unit, default of the
-// releases 0.20.2 to 1.2.1.
+// Conf is the part of a job's configuration that its tasks read. Each line gives
+// the Go field, the Hadoop key, the symbol of Herodotou's report, the unit, and
+// the default of releases 0.20.2 to 1.2.1.
 type Conf struct {
 	SortMB           int     // io.sort.mb, pSortMB, MiB, 100
 	SortRecPercent   float64 // io.sort.record.percent, pSortRecPerc, part, 0.05
@@ -35,7 +35,7 @@ type Conf struct {
 
 const defaultCodec = "org.apache.hadoop.io.compress.DefaultCodec"
 
-// DefaultTaskConf is the configuration of a job that sets nothing.
+// DefaultConf returns the configuration of a job that sets nothing.
 func DefaultConf() Conf {
 	return Conf{
 		SortMB: 100, SortRecPercent: 0.05, SpillPercent: 0.8, SortFactor: 10, SpillsForCombine: 3,
@@ -46,8 +46,8 @@ func DefaultConf() Conf {
 	}
 }
 
-// ReadConf reads what conf sets over the defaults. The error names every key
-// that cannot be read or lies outside what the framework accepts.
+// ReadConf reads a configuration. The error names every key with a value that
+// cannot be read or that Hadoop refuses.
 func ReadConf(conf workload.Conf) (Conf, error) {
 	c := DefaultConf()
 	var errs []error
@@ -120,7 +120,7 @@ func ReadConf(conf workload.Conf) (Conf, error) {
 	return c, c.Check()
 }
 
-// readHeap finds the last -Xmx of a JVM's options, bytes.
+// readHeap returns the last -Xmx among the options of a JVM, bytes.
 func readHeap(key, opts string) (int64, error) {
 	heap := int64(-1)
 	for _, option := range strings.Fields(opts) {
@@ -138,7 +138,7 @@ func readHeap(key, opts string) (int64, error) {
 	return heap, nil
 }
 
-// Check reports every value that the framework refuses or that lets no task run
+// Check reports every value that Hadoop refuses or with which no task can run
 // (MapTask.MapOutputBuffer, ReduceTask.ReduceCopier).
 func (c *Conf) Check() error {
 	var check input.Check
