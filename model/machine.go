@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/model/taskplan"
 )
 
 // Machine is one type of node: what it has, and what Hadoop costs on it.
@@ -171,19 +172,19 @@ type Program struct {
 	Source      []string
 	Assumed     []string // what the source does not state: KEY: what was taken instead
 
-	Data     HerodotouData // compression ratios are in Ratios instead
+	Data     taskplan.Data // compression ratios are in Ratios instead
 	Combiner bool
-	Again    *Selectivity       // of the combiner over combined data; nil: as the first time
-	InCodec  string             // of the input; empty: not compressed
-	Keys     float64            // distinct keys in the map output of the job; 0: not known
-	Ratios   map[string]float64 // compressed/uncompressed of its data by codec, where they differ from the codec's
+	Again    *taskplan.Selectivity // of the combiner over combined data; nil: as the first time
+	InCodec  string                // of the input; empty: not compressed
+	Keys     float64               // distinct keys in the map output of the job; 0: not known
+	Ratios   map[string]float64    // compressed/uncompressed of its data by codec, where they differ from the codec's
 
 	MapCPU, ReduceCPU, CombineCPU float64 // ns of a core of Speed 1 per record into each
 }
 
 // Planner plans the tasks of a program on a machine of its own: one stream on
 // every device. HDFS writes go at the rate of the slowest device on their way.
-func (m *Machine) Planner(program *Program, conf TaskConf, reduces int) (*Planner, error) {
+func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*taskplan.Planner, error) {
 	in, err0 := m.codec(program.InCodec != "", program.InCodec)
 	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
 	out, err2 := m.codec(conf.OutCompressed, conf.OutCodec)
@@ -214,15 +215,15 @@ func (m *Machine) Planner(program *Program, conf TaskConf, reduces int) (*Planne
 	if m.PageCache { // a task alone has memory enough
 		readBack = 0
 	}
-	return NewPlanner(Planner{
+	return taskplan.NewPlanner(taskplan.Planner{
 		Conf: conf, Data: d, Reduces: reduces,
 		Combiner: program.Combiner, InCompressed: program.InCodec != "", Keys: program.Keys, Again: program.Again,
-		Framing: IFile, Overlap: m.Overlap,
+		Framing: taskplan.IFile, Overlap: m.Overlap,
 		ReadCPU: cpu(m.CPU.HDFSRead), WriteCPU: cpu(m.CPU.HDFSWrite),
 		LocalReadCPU: cpu(m.CPU.LocalRead), LocalWriteCPU: cpu(m.CPU.LocalWrite),
 		FetchCPU: cpu(m.CPU.Fetch), OpenCPU: cpu(m.CPU.Open),
 		Cold: m.CPU.Cold, RecordCPU: cpu(m.CPU.Partition + m.CPU.SerdeRecord),
-		Cost: HerodotouCost{
+		Cost: taskplan.Cost{
 			HDFSRead: 1e9 / disk.Read, HDFSWrite: 1e9 / write,
 			LocalRead: readBack, LocalWrite: 1e9 / disk.Write, Network: 1e9 / m.NIC,
 			MapCPU: cpu(program.MapCPU), ReduceCPU: cpu(program.ReduceCPU), CombineCPU: cpu(program.CombineCPU),

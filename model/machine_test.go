@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -24,7 +25,7 @@ func machine() model.Machine {
 func program() model.Program {
 	return model.Program{
 		Name: "copy", MapCPU: 100, ReduceCPU: 200,
-		Data: model.HerodotouData{
+		Data: taskplan.Data{
 			InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1,
 			CombineSizeSel: 1, CombineRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1,
 		},
@@ -36,7 +37,7 @@ func program() model.Program {
 // replicated write is as slow as the network.
 func TestMachineCosts(t *testing.T) {
 	m, job := machine(), program()
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultConf()
 	conf.IntermCompressed, conf.IntermCodec = true, "com.hadoop.compression.lzo.LzoCodec"
 	p, err := m.Planner(&job, conf, 4)
 	if err != nil {
@@ -71,7 +72,7 @@ func TestMachineCosts(t *testing.T) {
 func TestMachineErrors(t *testing.T) {
 	m, job := machine(), program()
 	m.Speed, m.Disks[0].Read, m.Disks[0].Curve.Kind = 0, -1, "bent"
-	conf := model.DefaultTaskConf()
+	conf := taskplan.DefaultConf()
 	conf.OutCompressed, conf.OutCodec = true, "com.example.RarCodec"
 	_, err := m.Planner(&job, conf, 1)
 	if err == nil {
@@ -112,15 +113,15 @@ func TestLocalCosts(t *testing.T) {
 	m, job := machine(), program()
 	times := func(read, write float64) (maps, reduces time.Duration, mc, rc workload.Counters) {
 		m.CPU.LocalRead, m.CPU.LocalWrite = read, write
-		p, err := m.Planner(&job, model.DefaultTaskConf(), 2)
+		p, err := m.Planner(&job, taskplan.DefaultConf(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan := mapPlan(t, p, p.MapFlow(64<<20))
+		plan := mapPlan(t, p)
 		if plan.Counters.Spills < 2 {
 			t.Fatalf("%d spills", plan.Counters.Spills)
 		}
-		reduce := p.Reduce(slices.Repeat([]model.Segment{plan.Output.Part(0.5)}, 8))
+		reduce := p.Reduce(slices.Repeat([]taskplan.Segment{plan.Output.Part(0.5)}, 8))
 		sum := func(phases [workload.NumPhases]time.Duration) (all time.Duration) {
 			for _, d := range phases {
 				all += d
@@ -139,7 +140,7 @@ func TestLocalCosts(t *testing.T) {
 			of        string
 			got, want float64
 		}{
-			{"map", float64(dearMaps - maps), want(mc, 2*model.IFile.Index+model.IFile.IndexFile)},
+			{"map", float64(dearMaps - maps), want(mc, 2*taskplan.IFile.Index+taskplan.IFile.IndexFile)},
 			{"reduce", float64(dearReduces - reduces), want(rc, 0)},
 		} {
 			if x.want == 0 || math.Abs(x.got-x.want) > 100 { // ns; phases are rounded
@@ -153,17 +154,17 @@ func TestLocalCosts(t *testing.T) {
 // merge.
 func TestSecondSpill(t *testing.T) {
 	m, job := machine(), program()
-	var plans []model.MapPlan
+	var plans []taskplan.MapPlan
 	for _, percent := range []float64{0.12, 0.13} {
-		conf := model.DefaultTaskConf()
+		conf := taskplan.DefaultConf()
 		conf.SortRecPercent = percent
 		p, err := m.Planner(&job, conf, 8)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plans = append(plans, mapPlan(t, p, p.MapFlow(64<<20)))
+		plans = append(plans, mapPlan(t, p))
 	}
-	cost := model.HerodotouCost{LocalRead: 10, LocalWrite: 20, HDFSRead: 10}
+	cost := taskplan.Cost{LocalRead: 10, LocalWrite: 20, HDFSRead: 10}
 	two, one := plans[0].PhaseTimes(cost), plans[1].PhaseTimes(cost)
 	if plans[0].Counters.Spills != 2 || plans[1].Counters.Spills != 1 {
 		t.Fatalf("%d and %d spills", plans[0].Counters.Spills, plans[1].Counters.Spills)
@@ -177,32 +178,6 @@ func TestSecondSpill(t *testing.T) {
 	}
 	if share := (two[workload.PhaseSpill] + two[workload.PhaseMerge]).Seconds() / all.Seconds(); share < 0.49 {
 		t.Errorf("sorting and spilling take %.0f %% of the map", 100*share)
-	}
-}
-
-// Where the shuffle's second line begins: with 700 MB of heap, of which the JVM
-// reports 8/9, after ten files of five 64 MB outputs each (Zhang section 3). It
-// moves with the factor and the heap.
-func TestShuffleBreak(t *testing.T) {
-	broken := func(factor int, heap int64) (mb int) {
-		conf := model.DefaultTaskConf()
-		conf.SortFactor, conf.ReduceHeap, conf.InMemMergeThr = factor, heap*8/9, 0
-		p := planner(t, conf, 1, nil)
-		for n := 1; ; n++ {
-			out := model.Segment{Stored: 64 << 20, Raw: 64 << 20, Records: 671_088}
-			if r := p.Reduce(slices.Repeat([]model.Segment{out}, n)); r.MergePasses > 1 {
-				return 64 * (n - 1)
-			}
-		}
-	}
-	if mb := broken(10, 700<<20); mb < 2900 || mb > 3600 {
-		t.Errorf("factor 10, 700 MB: %d MB", mb)
-	}
-	if mb := broken(20, 700<<20); mb < 5800 || mb > 7200 {
-		t.Errorf("factor 20: %d MB", mb)
-	}
-	if mb := broken(10, 1400<<20); mb < 5800 || mb > 7200 {
-		t.Errorf("1,400 MB: %d MB", mb)
 	}
 }
 
@@ -220,4 +195,14 @@ func TestSMT(t *testing.T) {
 			t.Errorf("%v: %v", c.gains, m.Check())
 		}
 	}
+}
+
+// mapPlan plans a map of 64 MiB.
+func mapPlan(t *testing.T, p *taskplan.Planner) taskplan.MapPlan {
+	t.Helper()
+	m, err := p.Map(p.MapFlow(64 << 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }

@@ -1,9 +1,13 @@
-// Package model holds the what-if question and its answer, the cluster and
-// the platforms it is made of, and every analytic model: each equation has one
-// home here, and the simulator serves the same plans the models add up.
+// Package model holds the what-if question and its answer: the cluster and its
+// machines, the programs that run on them, the releases of Hadoop, and the
+// prediction. Its rooms hold the equations, each in one place: the simulator
+// serves the same task plans that the analytic models add up.
 package model
 
 import (
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
@@ -14,6 +18,20 @@ import (
 type Predictor interface {
 	// Predict answers the question, or says why it cannot (ErrNotApplicable).
 	Predict(WhatIf) (Prediction, error)
+}
+
+// ErrNotApplicable is what the error of a model that cannot answer a question
+// is; the error itself says why.
+var ErrNotApplicable = errors.New("the model cannot answer")
+
+type notApplicable string
+
+func (n notApplicable) Error() string        { return string(n) }
+func (n notApplicable) Is(target error) bool { return target == ErrNotApplicable }
+
+// NotApplicable makes the error of a model that cannot answer out of its reason.
+func NotApplicable(format string, args ...any) error {
+	return notApplicable(fmt.Sprintf(format, args...))
 }
 
 // WhatIf is one question: this workload on this cluster under this scheduler.
@@ -220,4 +238,17 @@ type PhaseTime struct {
 // order of the ends. The row is only valid during the call.
 type Recorder interface {
 	Attempt(*workload.Attempt)
+}
+
+// Resized is the question for a cluster of so many nodes like the first one, over
+// the same racks.
+func (q WhatIf) Resized(nodes int) WhatIf {
+	c := &q.Cluster
+	c.Nodes = slices.Repeat(c.Nodes[:1], nodes)
+	for i := range c.Nodes {
+		c.Nodes[i].Name = fmt.Sprintf("node%0*d", len(fmt.Sprint(nodes)), i+1)
+		c.Nodes[i].Rack = i * max(1, len(c.Racks)) / nodes
+	}
+	c.Phases = nil
+	return q
 }

@@ -62,6 +62,15 @@ func (a *Answers) compared() bool {
 	return false
 }
 
+// swept reports whether there is a line over a swept key to draw.
+func (a *Answers) swept() bool { return a.Over != "" && (a.Reference == "" || a.compared()) }
+
+// shown reports whether predictions are drawn: beside a reference, or side by
+// side where they are few.
+func (a *Answers) shown() bool {
+	return a.compared() || a.Reference == "" && len(a.set().rows) <= maxPredictionRows && len(a.set().points) > 0
+}
+
 // PredictionColumns names the columns of predictions.csv, in order.
 var PredictionColumns = []string{
 	"scenario", "model", "part", "job", "kind", "phase",
@@ -442,6 +451,9 @@ func (a *Answers) Above(part float64) []string {
 // Write writes predictions.csv and its picture.
 func (a *Answers) Write(d Target, title string) error {
 	w := fileWriter{dir: d}
-	w.answers(Escape(title), a)
+	var drawn pictures
+	drawn.begin(&subject{title: Escape(title), answers: a})
+	w.write(PredictionsName, a.WriteCSV)
+	drawn.write(&w)
 	return w.err
 }

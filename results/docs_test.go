@@ -99,7 +99,7 @@ func TestDocumentedFiles(t *testing.T) {
 			want = append(want, strings.TrimSuffix(m[1], ".png")+".svg")
 		}
 	}
-	got := append(names(t, "testdata/run"), names(t, "testdata/compare")...)
+	got := append(goldenNames(t, "run"), goldenNames(t, "compare")...)
 	sweep := filepath.Join(t.TempDir(), "sweep")
 	d, err := Create(sweep, false)
 	if err != nil {

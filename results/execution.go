@@ -8,7 +8,7 @@ import (
 
 // maxBars is how many bars the execution chart keeps one by one. Beyond it a
 // vector picture is no use to anybody, and the bars become a raster.
-const maxBars = 20000
+const maxBars = 24000
 
 // maxRows bounds the rows of a raster; neighbouring slots share one where there
 // are more.
@@ -120,6 +120,22 @@ func (p *placed) each(f func(phase int, from, to int64)) {
 	}
 }
 
+// apart is the attempt without the last moments before its end, so that the next
+// one on its slot is seen to be another. Short bars stay whole.
+func (p *placed) apart(gap int64) placed {
+	q := *p
+	if p.to-p.from < 6*gap {
+		return q
+	}
+	q.to -= gap
+	for i := len(q.phases) - 1; i >= 0 && gap > 0; i-- {
+		off := min(gap, int64(q.phases[i]))
+		q.phases[i] -= time.Duration(off)
+		gap -= off
+	}
+	return q
+}
+
 func (e *execution) job(id string) int32 {
 	j, ok := e.jobs[id]
 	if !ok {
@@ -150,7 +166,8 @@ func (e *execution) rasterise() {
 func (e *execution) ink(p *placed) {
 	for by, r := range e.rasters {
 		if r != nil {
-			p.ink(r, colouring(by))
+			a := p.apart(r.width)
+			a.ink(r, colouring(by))
 		}
 	}
 }

@@ -1,10 +1,9 @@
 package results
 
 import (
-	"bytes"
 	"image/color"
-	"io"
 	"math"
+	"strings"
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
@@ -12,7 +11,6 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgsvg"
 )
 
 // Sizes of a figure, in points. A PNG has two pixels to the point.
@@ -26,12 +24,14 @@ const (
 	pngDPI      = 144
 )
 
-// figure is a stack of panels over one horizontal axis, under a title and a
-// legend that stands outside the data.
+// figure is one or several columns of panels over equal horizontal axes, under a
+// title and a legend that stands outside the data.
 type figure struct {
 	title, subtitle string
 	legend          []legendEntry
 	panels          []*panel
+	columns         int  // 0 is 1
+	raster          bool // too many shapes for SVG
 }
 
 // panel is one plot of a figure.
@@ -40,6 +40,29 @@ type panel struct {
 	heading string    // names the run among several; may be empty
 	caption string    // what the vertical axis shows; empty where it names things
 	height  vg.Length // of the data
+	column  int
+}
+
+// grid arranges comparisons of several runs: how many columns they have, and the
+// height that the panels of one run share so that the whole fits two screens.
+func grid(runs, panels int) (columns int, height vg.Length) {
+	const screens, beside, heading = 1450, 40, 30 // points; around the data of a panel; of a run's name
+	switch {
+	case runs > 8:
+		columns = 3
+	case runs > 3:
+		columns = 2
+	default:
+		columns = 1
+	}
+	rows := (runs + columns - 1) / columns
+	return columns, screens/vg.Length(rows) - vg.Length(panels*beside) - heading
+}
+
+// columnOf is the column of the i-th run: the first ones stand on the left.
+func columnOf(i, runs, columns int) int {
+	rows := (runs + columns - 1) / columns
+	return i / rows
 }
 
 // legendEntry is a sample of a style and what it stands for.
@@ -76,15 +99,16 @@ func newPanel(height vg.Length, caption string) *panel {
 
 // setTime gives all panels one time axis that ends at end (ns).
 func (f *figure) setTime(end int64, unit timeUnit) {
-	f.setX(unit.of(end), "time ("+unit.name+")", unit.ticks(unit.of(end), 12))
+	f.setX(unit.of(end), "time ("+unit.name+")", unit.ticks(unit.of(end), 12/max(1, f.columns)))
 }
 
-// setX gives all panels one horizontal axis; only the lowest is labelled.
+// setX gives all panels one horizontal axis; only the lowest of a column is
+// labelled.
 func (f *figure) setX(end float64, label string, ticks []plot.Tick) {
 	for i, p := range f.panels {
 		p.X.Min, p.X.Max = 0, end
 		marks := ticks
-		if i < len(f.panels)-1 {
+		if i < len(f.panels)-1 && f.panels[i+1].column == p.column {
 			marks = make([]plot.Tick, len(ticks))
 			for j, t := range ticks {
 				marks[j] = plot.Tick{Value: t.Value, Label: " "}
@@ -133,14 +157,29 @@ func (f *figure) header() vg.Length {
 
 // height of the whole figure, in whole points.
 func (f *figure) height() vg.Length {
-	h := f.header() + 2*margin
-	for i, p := range f.panels {
-		h += p.above(i) + p.height + p.below()
+	var highest vg.Length
+	for k := range max(1, f.columns) {
+		h := vg.Length(0)
+		for i, p := range f.column(k) {
+			h += p.above(i) + p.height + p.below()
+		}
+		highest = max(highest, h)
 	}
-	return vg.Length(math.Ceil(float64(h)))
+	return vg.Length(math.Ceil(float64(f.header() + 2*margin + highest)))
 }
 
-// above is the height of what stands over the data of the i-th panel.
+// column lists the panels of one column from its top.
+func (f *figure) column(k int) []*panel {
+	var panels []*panel
+	for _, p := range f.panels {
+		if p.column == k {
+			panels = append(panels, p)
+		}
+	}
+	return panels
+}
+
+// above is the height of what stands over the data of the i-th panel of a column.
 func (p *panel) above(i int) vg.Length {
 	h := vg.Length(0)
 	if p.caption != "" {
@@ -165,7 +204,7 @@ func (p *panel) below() vg.Length {
 }
 
 func (f *figure) draw(c draw.Canvas) {
-	c.SetColor(color.White)
+	c.SetColor(colourGround)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	top := c.Max.Y
@@ -192,11 +231,24 @@ func (f *figure) draw(c draw.Canvas) {
 		}
 		top -= height
 	}
-	top = c.Max.Y - f.header()
+	c.Max.Y -= f.header()
+	n := vg.Length(max(1, f.columns))
+	const gutter = 14
+	width := (c.Max.X - c.Min.X - (n-1)*gutter) / n
+	for k := range max(1, f.columns) {
+		column := c
+		column.Min.X += vg.Length(k) * (width + gutter)
+		column.Max.X = column.Min.X + width
+		drawPanels(column, f.column(k))
+	}
+}
 
+// drawPanels draws panels below each other, from the top of a canvas.
+func drawPanels(c draw.Canvas, panels []*panel) {
 	// The widest vertical axis sets the left edge of all data.
-	canvases := make([]draw.Canvas, len(f.panels))
-	for i, p := range f.panels {
+	canvases := make([]draw.Canvas, len(panels))
+	top := c.Max.Y
+	for i, p := range panels {
 		top -= p.above(i)
 		canvases[i] = c
 		canvases[i].Max.Y = top
@@ -205,17 +257,17 @@ func (f *figure) draw(c draw.Canvas) {
 	}
 	for range 2 { // room for the last tick label depends on the width a little
 		left, right := vg.Length(0), vg.Length(math.Inf(1))
-		for i, p := range f.panels {
+		for i, p := range panels {
 			d := p.DataCanvas(canvases[i])
 			left, right = max(left, d.Min.X), min(right, d.Max.X)
 		}
-		for i, p := range f.panels {
+		for i, p := range panels {
 			d := p.DataCanvas(canvases[i])
 			canvases[i].Min.X += left - d.Min.X
 			canvases[i].Max.X += right - d.Max.X
 		}
 	}
-	for i, p := range f.panels {
+	for i, p := range panels {
 		at := vg.Point{X: p.DataCanvas(canvases[i]).Min.X, Y: canvases[i].Max.Y + 5 + captionStyle.Height("Ag")}
 		if p.caption != "" {
 			c.FillText(captionStyle, at, p.caption)
@@ -228,23 +280,28 @@ func (f *figure) draw(c draw.Canvas) {
 	}
 }
 
-// The canvas names one font only; the others have letters of the same width,
-// but for the last.
-const (
-	svgFont  = "font-family:Liberation Sans;"
-	svgFonts = "font-family:Liberation Sans,Arial,Helvetica,sans-serif;"
-)
-
-// WriteSVG writes the figure as SVG, in which text stays text.
-func (f *figure) WriteSVG(w io.Writer) error {
-	c := vgsvg.New(figureWidth, f.height())
-	f.draw(draw.New(c))
-	var text bytes.Buffer
-	if _, err := c.WriteTo(&text); err != nil {
-		return err
+// describe says in words what the figure shows, for readers who do not see it.
+func (f *figure) describe() string {
+	var parts []string
+	if f.subtitle != "" {
+		parts = append(parts, f.subtitle)
 	}
-	_, err := w.Write(bytes.ReplaceAll(text.Bytes(), []byte(svgFont), []byte(svgFonts)))
-	return err
+	for _, p := range f.panels {
+		if name := strings.Trim(p.heading+": "+p.caption, ": "); name != "" {
+			parts = append(parts, "panel: "+name)
+		}
+		if p.X.Label.Text != "" {
+			parts = append(parts, "horizontal axis: "+p.X.Label.Text)
+		}
+	}
+	for i, e := range f.legend {
+		if i == 0 {
+			parts = append(parts, "legend: "+e.label)
+		} else {
+			parts[len(parts)-1] += ", " + e.label
+		}
+	}
+	return strings.Join(parts, "; ")
 }
 
 // fit cuts a text to a width.

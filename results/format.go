@@ -2,7 +2,9 @@ package results
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -32,12 +34,47 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// heading names a run among several.
-func (r *Run) heading(runs int) string {
-	if runs == 1 {
-		return ""
+// headings name each of several runs, with its makespan; a single one needs no
+// name.
+func headings(runs []*Run) []string {
+	names := make([]string, len(runs))
+	if len(runs) == 1 {
+		return names
 	}
-	return fmt.Sprintf("%s: %s", r.title(), formatDuration(r.end()))
+	for i, r := range runs {
+		names[i] = r.title()
+	}
+	for i, name := range withoutPrefix(names) {
+		names[i] = fmt.Sprintf("%s: %s", name, formatDuration(runs[i].end()))
+	}
+	return names
+}
+
+// withoutPrefix drops the words with which all names begin and, where only the
+// value of one key is left, that key: of "fifo maps=4" and "fifo maps=8" it leaves
+// "4" and "8".
+func withoutPrefix(names []string) []string {
+	if len(names) < 2 {
+		return names
+	}
+	common := names[0]
+	for _, name := range names[1:] {
+		for !strings.HasPrefix(name, common) {
+			common = common[:len(common)-1]
+		}
+	}
+	words := common[:strings.LastIndexByte(common, ' ')+1]
+	key := common[:strings.LastIndexByte(common, '=')+1]
+	if len(key) > len(words) && !slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name[len(key):], " =") }) {
+		words = key
+	}
+	short := make([]string, len(names))
+	for i, name := range names {
+		if short[i] = name[len(words):]; short[i] == "" {
+			return names
+		}
+	}
+	return short
 }
 
 // end is the makespan (ns) of the run that is shown, or the end of its last

@@ -25,19 +25,19 @@ func deviceUsage(devices []model.DeviceUse, yield func(Usage) bool) {
 
 // deviceStyles are the lines of the devices of the whole cluster.
 var deviceStyles = map[string]draw.LineStyle{
-	"cpu":     {Color: rgb(0x2a5d8c), Width: 1},
-	"disk":    {Color: rgb(0xc4651f), Width: 1},
-	"network": {Color: rgb(0x1f6b3c), Width: 1, Dashes: []vg.Length{3, 1.5}},
+	"cpu":     {Color: colourMaps, Width: 1},
+	"disk":    {Color: tinted(0xc4651f, 0xf08a4b), Width: 1},
+	"network": {Color: colourReduces, Width: 1, Dashes: []vg.Length{3, 1.5}},
 }
 
 // devicePanel draws the use of all processors, disks and links over time; nil
 // where none were simulated.
-func (r *Run) devicePanel(unit timeUnit) *panel {
+func (r *Run) devicePanel(unit timeUnit, height vg.Length) *panel {
 	devices := r.clusterDevices()
 	if len(devices) == 0 {
 		return nil
 	}
-	p := newPanel(80, "devices busy (%)")
+	p := newPanel(height, "devices busy (%)")
 	p.Y.Min, p.Y.Max = 0, 100
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks(100, 4, []float64{25}))
 	for _, d := range devices {

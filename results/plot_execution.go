@@ -25,7 +25,7 @@ const (
 // executionFigure draws the execution chart of one run, or those of several
 // runs below each other on the same axes.
 func executionFigure(title string, runs []*Run, kind chartKind) *figure {
-	f := &figure{title: title, subtitle: executionSubtitle(runs, kind)}
+	f := &figure{title: title, subtitle: executionSubtitle(runs, kind), raster: !vector(runs)}
 	end := int64(0)
 	var most [2]int // lanes
 	for _, r := range runs {
@@ -41,22 +41,29 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 	case coarse(runs, end):
 		by = byStage
 	}
-	for _, r := range runs {
+	room := vg.Length(500)
+	if len(runs) > 1 {
+		f.columns, room = grid(len(runs), 3)
+		room = min(room*0.75, max(170, 600/vg.Length(len(runs))))
+	}
+	headings := headings(runs)
+	for k, r := range runs {
 		e := r.Stats.chart
-		lanes, heading := e.lanes(kind), r.heading(len(runs))
+		lanes, heading, column := e.lanes(kind), headings[k], columnOf(k, len(runs), max(1, f.columns))
 		for i, n := range lanes {
 			if n == 0 {
 				continue
 			}
-			p := newPanel(laneHeight(i, most, len(runs)), e.laneLabel(kind, i))
-			p.heading, heading = heading, ""
+			p := newPanel(laneHeight(i, most, room), e.laneLabel(kind, i))
+			p.heading, p.column, heading = heading, column, ""
 			p.Y.Min, p.Y.Max = 0, float64(n)
 			p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 			p.Y.Tick.Marker = plot.ConstantTicks(e.laneTicks(kind, i, p))
 			p.Add(&lanePlotter{e, kind, by, i, unit, end})
 			f.panels = append(f.panels, p)
 		}
-		if p := r.devicePanel(unit); p != nil {
+		if p := r.devicePanel(unit, min(80, room/3)); p != nil {
+			p.column = column
 			f.panels = append(f.panels, p)
 		}
 	}
@@ -156,6 +163,14 @@ func phaseLabel(p int) string {
 	return workload.Phase(p).String()
 }
 
+func phaseLabels() []string {
+	labels := make([]string, numPhases+1)
+	for p := range labels {
+		labels[p] = phaseLabel(p)
+	}
+	return labels
+}
+
 // spent reports whether any attempt spent time in a phase.
 func (s *Stats) spent(phase int) bool {
 	if phase < numPhases {
@@ -183,14 +198,10 @@ func (e *execution) lanes(kind chartKind) (n [2]int) {
 	return n
 }
 
-// laneHeight shares the height of one run's panels by the lines in them.
-func laneHeight(section int, lanes [2]int, runs int) vg.Length {
-	most, least := vg.Length(500), vg.Length(56)
-	if runs > 1 {
-		most, least = max(170, 600/vg.Length(runs)), 44
-	}
+// laneHeight shares the room of one run's panels by the lines in them.
+func laneHeight(section int, lanes [2]int, room vg.Length) vg.Length {
 	sum := vg.Length(lanes[0] + lanes[1])
-	return max(min(sum*8, most)*vg.Length(lanes[section])/sum, least)
+	return max(min(sum*8, room)*vg.Length(lanes[section])/sum, min(56, room/4))
 }
 
 func (e *execution) laneLabel(kind chartKind, section int) string {
@@ -234,9 +245,16 @@ func (e *execution) laneTicks(kind chartKind, section int, p *panel) []plot.Tick
 	return ticks
 }
 
-// byStart gives each attempt that is kept a lane of its own, in order of start.
-func (e *execution) byStart() []placed {
-	all := slices.Clone(e.kept)
+// byLane lists the attempts that are kept line by line. In a chart of attempts
+// each has a line of its own, in order of start.
+func (l *lanePlotter) byLane() []placed {
+	all := slices.Clone(l.kept)
+	if l.kind != byAttempt {
+		slices.SortStableFunc(all, func(a, b placed) int {
+			return cmp.Or(cmp.Compare(a.lane, b.lane), cmp.Compare(a.from, b.from))
+		})
+		return all
+	}
 	slices.SortStableFunc(all, func(a, b placed) int { return cmp.Compare(a.from, b.from) })
 	var next [2]int32
 	for i := range all {
@@ -261,10 +279,7 @@ type lanePlotter struct {
 // narrower than one keep their weight; a vector picture gets rectangles.
 func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	l.guides(c, p)
-	kept := l.kept
-	if l.kind == byAttempt {
-		kept = l.byStart()
-	}
+	kept := l.byLane()
 	if img, ok := backend(c).(*pngCanvas); ok {
 		l.ink(img, c.Rectangle, kept)
 	} else {
@@ -299,31 +314,38 @@ func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// fill draws rectangles, all of one colour as one path.
+// barGap is what parts an attempt from the next one on its slot, points: one
+// pixel of a PNG.
+const barGap = 72.0 / pngDPI
+
+// gap is barGap in ns. Attempts that have a line of their own need none.
+func (l *lanePlotter) gap(c draw.Canvas) int64 {
+	if l.kind == byAttempt {
+		return 0
+	}
+	return int64(barGap * float64(l.end) / float64(c.Max.X-c.Min.X))
+}
+
+// fill draws bars as thick lines, all of one colour as one path.
 func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, kept []placed) {
 	x, y := p.Transforms(&c)
 	thick := y(0) - y(1)
-	gap := min(thick*0.18, 1.5)
-	if thick < 2 {
-		gap = 0
+	if thick >= 2 {
+		thick -= min(thick*0.18, 1.5)
 	}
-	colours := phaseColours[:]
+	colours, labels := phaseColours[:], phaseLabels()
 	if l.by == byJob {
-		colours = jobColours[:]
+		colours, labels = jobColours[:], make([]string, maxJobColours)
 	}
 	paths := make([]vg.Path, len(colours))
 	add := func(lane int32, from, to int64, colour int) {
-		left, right := x(l.unit.of(from)), x(l.unit.of(to))
-		top, bottom := y(float64(lane))-gap/2, y(float64(lane+1))+gap/2
-		path := &paths[colour]
-		path.Move(vg.Point{X: left, Y: bottom})
-		path.Line(vg.Point{X: right, Y: bottom})
-		path.Line(vg.Point{X: right, Y: top})
-		path.Line(vg.Point{X: left, Y: top})
-		path.Close()
+		left, right, mid := x(l.unit.of(from)), x(l.unit.of(to)), y(float64(lane)+0.5)
+		paths[colour].Move(vg.Point{X: left, Y: mid})
+		paths[colour].Line(vg.Point{X: right, Y: mid})
 	}
+	gap := l.gap(c)
 	for i := range kept {
-		a := &kept[i]
+		a := kept[i].apart(gap)
 		switch {
 		case int(a.section) != l.section:
 		case l.by == byJob:
@@ -334,16 +356,20 @@ func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, kept []placed) {
 	}
 	for i, path := range paths {
 		if len(path) > 0 {
-			c.SetColor(colours[i])
-			c.Fill(path)
+			labelled(c, labels[i])
+			c.SetLineStyle(draw.LineStyle{Color: colours[i], Width: thick})
+			c.Stroke(path)
 		}
 	}
+	labelled(c, "")
 }
 
 // strike crosses out attempts that failed or were killed.
 func (l *lanePlotter) strike(c draw.Canvas, p *plot.Plot, kept []placed) {
 	x, y := p.Transforms(&c)
-	for _, a := range kept {
+	gap := l.gap(c)
+	for i := range kept {
+		a := kept[i].apart(gap)
 		if (a.state == workload.Failed || a.state == workload.Killed) && int(a.section) == l.section {
 			mid := y(float64(a.lane) + 0.5)
 			c.StrokeLine2(strikeStyle(a.state), x(l.unit.of(a.from)), mid, x(l.unit.of(a.to)), mid)
@@ -353,9 +379,9 @@ func (l *lanePlotter) strike(c draw.Canvas, p *plot.Plot, kept []placed) {
 
 func strikeStyle(state workload.State) draw.LineStyle {
 	if state == workload.Failed {
-		return draw.LineStyle{Color: rgb(0xb00020), Width: 1.6}
+		return draw.LineStyle{Color: colourFailed, Width: 1.6}
 	}
-	return draw.LineStyle{Color: rgb(0x111111), Width: 1.2, Dashes: []vg.Length{3, 2}}
+	return draw.LineStyle{Color: colourKilled, Width: 1.2, Dashes: []vg.Length{3, 2}}
 }
 
 // ink paints the section's raster into the pixels of a rectangle. Attempts that
@@ -368,9 +394,14 @@ func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, kept []placed) {
 		lanes[l.section] = l.lanes(l.kind)[l.section]
 		cols := int64(to.Dx())
 		r = newRaster(lanes, to.Dy(), to.Dx(), (l.end+cols-1)/cols)
+		gap := r.width
+		if l.kind == byAttempt {
+			gap = 0
+		}
 		for i := range kept {
 			if int(kept[i].section) == l.section {
-				kept[i].ink(r, l.by)
+				a := kept[i].apart(gap)
+				a.ink(r, l.by)
 			}
 		}
 	}

@@ -8,17 +8,16 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/slotwave/slotwave/model/platform"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/slotwave/slotwave/model"
 )
 
 // FittedPhase is a phase of a platform profile with the model fitted to it.
 type FittedPhase struct {
-	model.PhaseFit
-	Rows     []model.PhaseRow
+	platform.PhaseFit
+	Rows     []platform.PhaseRow
 	Expected *ExpectedBreak // of the configuration; nil: none is known
 }
 
@@ -29,7 +28,7 @@ type ExpectedBreak struct{ MB, F, P float64 }
 // Fitting is a fitted platform profile.
 type Fitting struct {
 	Title    string
-	Platform model.Platform
+	Platform platform.Model
 	Phases   []FittedPhase
 	Terms    []PhaseTerms // of phases that may depend on more than bytes
 }
@@ -53,17 +52,22 @@ const (
 // Write writes the platform, the table of its fit, and a picture of each phase.
 func (f *Fitting) Write(d Target) error {
 	w := fileWriter{dir: d}
-	w.write(PlatformName, f.WritePlatform)
-	w.write(FitName, f.WriteCSV)
+	var names []string
+	var figures []*figure
 	for i := range f.Phases {
 		p := &f.Phases[i]
-		w.draw("fit-"+Slug(p.Phase), fitFigure(f.Title, p), len(p.Rows) <= maxBars)
+		names, figures = append(names, "fit-"+Slug(p.Phase)), append(figures, fitFigure(f.Title, p))
 	}
+	var drawn pictures
+	drawn.draw(names, figures)
+	w.write(PlatformName, f.WritePlatform)
+	w.write(FitName, f.WriteCSV)
+	drawn.write(&w)
 	return w.err
 }
 
 // WritePlatform writes the platform alone, as models read it.
-func (f *Fitting) WritePlatform(w io.Writer) error { return model.WritePlatform(w, f.Platform) }
+func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WriteModel(w, f.Platform) }
 
 // FitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
 // errors as parts of 1.
@@ -195,17 +199,17 @@ func lineText(a, b float64) string {
 }
 
 var (
-	fitPoint    = draw.GlyphStyle{Color: rgb(0x2f6fa8), Radius: 1.8, Shape: draw.RingGlyph{}}
-	fitLine     = draw.LineStyle{Color: rgb(0xb8501a), Width: 1.4}
-	fitBreak    = draw.LineStyle{Color: rgb(0x444444), Width: 1, Dashes: []vg.Length{5, 3}}
-	fitExpected = draw.LineStyle{Color: rgb(0x444444), Width: 1, Dashes: []vg.Length{1.5, 2.5}}
-	fitBand     = rgb(0xe4e4e4)
+	fitPoint    = draw.GlyphStyle{Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 1.8, Shape: draw.RingGlyph{}}
+	fitLine     = draw.LineStyle{Color: tinted(0xb8501a, 0xf08a4b), Width: 1.4}
+	fitBreak    = draw.LineStyle{Color: tinted(0x444444, 0xb8b8b8), Width: 1, Dashes: []vg.Length{5, 3}}
+	fitExpected = draw.LineStyle{Color: tinted(0x444444, 0xb8b8b8), Width: 1, Dashes: []vg.Length{1.5, 2.5}}
+	fitBand     = tinted(0xe4e4e4, 0x2a3038)
 )
 
 // fitFigure draws the rows of a phase with its line or lines, and below what the
 // lines leave over.
 func fitFigure(title string, p *FittedPhase) *figure {
-	f := &figure{title: title + ": " + Escape(p.Phase), subtitle: "one ring per task; the band holds times within 20 % of the line"}
+	f := &figure{title: title + ": " + Escape(p.Phase), subtitle: "one ring per task; the band holds times within 20 % of the line", raster: len(p.Rows) > maxBars}
 	f.legend = []legendEntry{
 		{"measured", func(to draw.Canvas) { to.DrawGlyph(fitPoint, to.Center()) }},
 		{"fitted", stroked(fitLine)},

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"hash/fnv"
 	"image/color"
 	"math"
 	"slices"
@@ -101,22 +102,39 @@ func (a *Answers) few() bool {
 	return n <= maxBars
 }
 
-// modelStyles tell models apart by shape as well as by colour.
-var modelStyles = []draw.GlyphStyle{
-	{Color: rgb(0x2f6fa8), Radius: 3.2, Shape: draw.CircleGlyph{}},
-	{Color: rgb(0xb8501a), Radius: 3, Shape: draw.BoxGlyph{}},
-	{Color: rgb(0x17663c), Radius: 3.8, Shape: draw.PyramidGlyph{}},
-	{Color: rgb(0x6a3d7c), Radius: 3.2, Shape: draw.RingGlyph{}},
-	{Color: rgb(0x177e89), Radius: 3.2, Shape: draw.SquareGlyph{}},
-	{Color: rgb(0x8a6d00), Radius: 3.8, Shape: draw.TriangleGlyph{}},
-	{Color: rgb(0x444444), Radius: 3.2, Shape: draw.CrossGlyph{}},
-	{Color: rgb(0x9c3b2e), Radius: 3.6, Shape: draw.PlusGlyph{}},
+// modelStyles are the marks of the models that come with slotwave: a shape and
+// a colour of its own for each, the same in all pictures.
+var modelStyles = map[string]draw.GlyphStyle{
+	"simulation": {Color: colourText, Radius: 3.4, Shape: draw.CircleGlyph{}},
+	"aria":       {Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 3.2, Shape: draw.CircleGlyph{}},
+	"cresp":      {Color: tinted(0x6a3d7c, 0xc49ae0), Radius: 3.2, Shape: draw.RingGlyph{}},
+	"herodotou":  {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3, Shape: draw.BoxGlyph{}},
+	"hp":         {Color: tinted(0x177e89, 0x52c5d0), Radius: 3.2, Shape: draw.SquareGlyph{}},
+	"ihp":        {Color: tinted(0x8a6d00, 0xd9b93b), Radius: 3.8, Shape: draw.TriangleGlyph{}},
+	"waves":      {Color: tinted(0x17663c, 0x5fd08a), Radius: 3.8, Shape: draw.PyramidGlyph{}},
+	"zhang":      {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.6, Shape: draw.PlusGlyph{}},
 }
 
-var (
-	colourReference = rgb(0xd4d4d4)
-	referenceEdge   = draw.LineStyle{Color: rgb(0x222222), Width: 1.2}
-)
+// otherStyles are the marks of models that are not in the table.
+var otherStyles = []draw.GlyphStyle{
+	{Color: tinted(0x444444, 0xb8b8b8), Radius: 3.2, Shape: draw.CrossGlyph{}},
+	{Color: tinted(0x8c2f6f, 0xe884c4), Radius: 3, Shape: draw.BoxGlyph{}},
+	{Color: tinted(0x4d6b1f, 0xa5cc62), Radius: 3.2, Shape: draw.CircleGlyph{}},
+	{Color: tinted(0x3f4fa0, 0x98a6ff), Radius: 3.8, Shape: draw.PyramidGlyph{}},
+}
+
+// modelStyle is the mark of a model. It follows from the name alone, so that it
+// does not change with what else is in a picture.
+func modelStyle(name string) draw.GlyphStyle {
+	if style, ok := modelStyles[name]; ok {
+		return style
+	}
+	h := fnv.New32a()
+	h.Write([]byte(name))
+	return otherStyles[h.Sum32()%uint32(len(otherStyles))]
+}
+
+var referenceEdge = draw.LineStyle{Color: colourText, Width: 1.2}
 
 // predictionFigure draws predictions against the reference, with their bounds.
 func predictionFigure(title string, answers *Answers) *figure {
@@ -124,9 +142,9 @@ func predictionFigure(title string, answers *Answers) *figure {
 	if answers.Reference == "" {
 		clear(s.ref)
 	}
-	f := &figure{title: title}
-	for i, name := range s.models {
-		style := modelStyles[i%len(modelStyles)]
+	f := &figure{title: title, raster: !answers.few()}
+	for _, name := range s.models {
+		style := modelStyle(name)
 		f.legend = append(f.legend, legendEntry{shorten(name, 32), func(to draw.Canvas) {
 			boundsLine(style.Color, &to, to.Min.X, to.Max.X, to.Center().Y)
 			to.DrawGlyph(style, to.Center())
@@ -170,7 +188,7 @@ func (s *predictionSet) drawRows(f *figure, reference string) {
 	p.Y.Min, p.Y.Max = 0, float64(len(s.rows))
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	var marks []plot.Tick
-	for i, label := range s.rows {
+	for i, label := range withoutPrefix(s.rows) {
 		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(label, 28)})
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
@@ -201,7 +219,7 @@ func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		c.StrokeLine2(referenceEdge, bar.Max.X, bar.Min.Y, bar.Max.X, bar.Max.Y)
 	}
 	for _, pt := range r.points {
-		style := modelStyles[pt.model%len(modelStyles)]
+		style := modelStyle(r.models[pt.model])
 		mid := y(float64(pt.row) + 0.14 + 0.72*(float64(pt.model)+0.5)/float64(len(r.models)))
 		if pt.low < pt.high {
 			boundsLine(style.Color, &c, at(pt.low), at(pt.high), mid)
@@ -273,8 +291,8 @@ func (d *cloudPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, band := range []struct {
 		width  float64
-		colour color.RGBA
-	}{{0.2, rgb(0xf0f0f0)}, {0.1, rgb(0xdfdfdf)}} {
+		colour tint
+	}{{0.2, tinted(0xf0f0f0, 0x20262d)}, {0.1, tinted(0xdfdfdf, 0x2d343c)}} {
 		up, down := 1+band.width, 1-band.width
 		c.FillPolygon(band.colour, c.ClipPolygonXY([]vg.Point{
 			{X: x(d.lo), Y: y(d.lo * down)}, {X: x(d.hi), Y: y(d.hi * down)},
@@ -284,7 +302,7 @@ func (d *cloudPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	c.StrokeLine2(draw.LineStyle{Color: colourAxis, Width: 0.8}, x(d.lo), y(d.lo), x(d.hi), y(d.hi))
 	for _, pt := range d.points {
 		if d.drawn(pt) {
-			style := modelStyles[pt.model%len(modelStyles)]
+			style := modelStyle(d.models[pt.model])
 			style.Radius = 2
 			c.DrawGlyph(style, vg.Point{X: x(d.unit.of(int64(pt.ref))), Y: y(d.unit.of(int64(pt.mean)))})
 		}

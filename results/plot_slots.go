@@ -1,7 +1,7 @@
 package results
 
 import (
-	"image/color"
+	"math"
 	"slices"
 	"time"
 
@@ -15,16 +15,16 @@ import (
 // layer is one area of a panel of slots in use, stacked on those before it.
 type layer struct {
 	stage
-	edge   color.RGBA
+	edge   tint
 	tracks []int
 }
 
 // slotLayers are the areas of the two panels, or of the one of shared slots.
 func slotLayers(shared bool) [][]layer {
 	reduceTracks := phaseTracks(workload.Reduce)
-	maps := layer{stageMap, rgb(0x3f76a8), phaseTracks(workload.Map)}
-	shuffle := layer{stageShuffle, rgb(0xc7a24f), reduceTracks[:workload.PhaseShuffle+1]}
-	rest := layer{stageReduce, rgb(0x1f5c36), reduceTracks[workload.PhaseShuffle+1:]}
+	maps := layer{stageMap, tinted(0x3f76a8, 0x3f76a8), phaseTracks(workload.Map)}
+	shuffle := layer{stageShuffle, tinted(0xc7a24f, 0x7d6524), reduceTracks[:workload.PhaseShuffle+1]}
+	rest := layer{stageReduce, tinted(0x1f5c36, 0x174d2b), reduceTracks[workload.PhaseShuffle+1:]}
 	if shared {
 		return [][]layer{{maps, rest, shuffle}}
 	}
@@ -33,8 +33,8 @@ func slotLayers(shared bool) [][]layer {
 
 var (
 	limitStyle          = draw.LineStyle{Color: colourLimit, Width: 0.9, Dashes: []vg.Length{5, 3}}
-	mapsWaitingStyle    = draw.LineStyle{Color: rgb(0x2a5d8c), Width: 0.9}
-	reducesWaitingStyle = draw.LineStyle{Color: rgb(0x1f6b3c), Width: 0.9, Dashes: []vg.Length{2, 1.5}}
+	mapsWaitingStyle    = draw.LineStyle{Color: colourMaps, Width: 0.9}
+	reducesWaitingStyle = draw.LineStyle{Color: colourReduces, Width: 0.9, Dashes: []vg.Length{2, 1.5}}
 )
 
 // slotsFigure draws the slots in use over time, the waves, with the work that
@@ -57,15 +57,17 @@ func slotsFigure(title string, runs []*Run) *figure {
 	unit := unitFor(time.Duration(end))
 	height := vg.Length(150)
 	if len(runs) > 1 {
-		height = 105
+		columns, room := grid(len(runs), 3)
+		f.columns, height = columns, min(105, room/2.55)
 	}
 	add := func(label string, sample func(draw.Canvas)) {
 		if !slices.ContainsFunc(f.legend, func(e legendEntry) bool { return e.label == label }) {
 			f.legend = append(f.legend, legendEntry{label, sample})
 		}
 	}
-	for _, r := range runs {
-		s, heading := r.Stats, r.heading(len(runs))
+	headings := headings(runs)
+	for k, r := range runs {
+		s, heading, column := r.Stats, headings[k], columnOf(k, len(runs), max(1, f.columns))
 		for i, layers := range slotLayers(r.Question.Cluster.SharedSlots) {
 			if s.slots.count[i] == 0 {
 				continue
@@ -75,7 +77,7 @@ func slotsFigure(title string, runs []*Run) *figure {
 				names[0] = "slots in use"
 			}
 			p := newPanel(height, names[i])
-			p.heading, heading = heading, ""
+			p.heading, p.column, heading = heading, column, ""
 			p.Y.Min, p.Y.Max = 0, float64(most[i])*1.04
 			p.Y.Tick.Marker = plot.ConstantTicks(slotTicks(most[i], int(height/22)))
 			p.Add(&areaPlotter{s, layers, unit}, &levelPlotter{float64(s.slots.count[i]), limitStyle})
@@ -86,6 +88,7 @@ func slotsFigure(title string, runs []*Run) *figure {
 		}
 		if peak := max(waiting[0], waiting[1]); peak > 0 {
 			p := newPanel(height*0.55, "tasks waiting for a slot")
+			p.column = column
 			p.Y.Min, p.Y.Max = 0, peak*1.06
 			p.Y.Tick.Marker = plot.ConstantTicks(countTicks(peak*1.06, int(height*0.55/14)))
 			for i, style := range []draw.LineStyle{mapsWaitingStyle, reducesWaitingStyle} {
@@ -131,12 +134,16 @@ func (s *Stats) peak(track int) float64 {
 }
 
 // outline turns the bins of a quantity into the corners of its steps, from
-// time 0 to the end of the run.
+// time 0 to the end of the run. Bins too narrow to be seen are joined.
 func (t *timeline) outline(busy []int64, unit timeUnit, x, y func(float64) vg.Length) []vg.Point {
+	const narrow = 0.4 // points
+	join := max(1, int(math.Ceil(narrow/float64(x(unit.of(t.width))-x(0)))))
 	var line []vg.Point
-	for i, v := range busy {
-		from, to := t.span(i)
-		level := y(float64(v) / float64(to-from))
+	for i := 0; i < len(busy); i += join {
+		last := min(i+join, len(busy)) - 1
+		from, _ := t.span(i)
+		_, to := t.span(last)
+		level := y(float64(total(busy[i:last+1])) / float64(to-from))
 		if n := len(line); n > 0 && line[n-1].Y == level {
 			line[n-1].X = x(unit.of(to))
 			continue
@@ -172,11 +179,13 @@ func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			path.Line(base[i])
 		}
 		path.Close()
+		labelled(c, stageLabels[l.stage])
 		c.SetColor(stageColours[l.stage])
 		c.Fill(path)
 		c.StrokeLines(draw.LineStyle{Color: l.edge, Width: 0.5}, line)
 		base = line
 	}
+	labelled(c, "")
 }
 
 // stepPlotter draws one track as a line of steps.

@@ -1,7 +1,6 @@
 package results
 
 import (
-	"image/color"
 	"slices"
 	"time"
 
@@ -26,7 +25,6 @@ type sweepPoint struct {
 // answered, in the order of their first answers.
 func (a *Answers) sweepLines() []sweepLine {
 	var lines []sweepLine
-	styles := modelStyles
 	for i := range a.List {
 		x := &a.List[i]
 		if x.Err != nil {
@@ -36,13 +34,7 @@ func (a *Answers) sweepLines() []sweepLine {
 		n := slices.IndexFunc(lines, func(l sweepLine) bool { return l.model == p.Model })
 		if n < 0 {
 			n = len(lines)
-			l := sweepLine{model: p.Model}
-			if p.Model == a.Reference {
-				l.style = draw.GlyphStyle{Color: referenceEdge.Color, Radius: 3.4, Shape: draw.CircleGlyph{}}
-			} else {
-				l.style = styles[1+len(lines)%(len(styles)-1)]
-			}
-			lines = append(lines, l)
+			lines = append(lines, sweepLine{model: p.Model, style: modelStyle(p.Model)})
 		}
 		lines[n].points = append(lines[n].points, sweepPoint{x.At, p.Low, p.Mean, p.High})
 	}
@@ -83,7 +75,7 @@ func sweepFigure(title string, a *Answers) *figure {
 	for _, l := range s.lines {
 		f.legend = append(f.legend, legendEntry{shorten(Escape(l.model), 32), func(to draw.Canvas) {
 			y := to.Center().Y
-			to.SetColor(banded(l.style.Color))
+			to.SetColor(l.style.Color.(tint).faint())
 			to.Fill(to.Rectangle.Path())
 			to.StrokeLine2(draw.LineStyle{Color: l.style.Color, Width: 1.2}, to.Min.X, y, to.Max.X, y)
 			to.DrawGlyph(l.style, to.Center())
@@ -103,13 +95,6 @@ func sweepFigure(title string, a *Answers) *figure {
 	return f
 }
 
-// banded is the colour of the band around a line.
-func banded(c color.Color) color.Color {
-	band := color.NRGBAModel.Convert(c).(color.NRGBA)
-	band.A = 40
-	return band
-}
-
 type sweepPlotter struct {
 	lines []sweepLine
 	unit  timeUnit
@@ -125,7 +110,7 @@ func (s *sweepPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			up, down = append(up, at(p.at, p.high)), append(down, at(p.at, p.low))
 		}
 		slices.Reverse(down)
-		c.FillPolygon(banded(l.style.Color), append(up, down...))
+		c.FillPolygon(l.style.Color.(tint).faint(), append(up, down...))
 	}
 	for _, l := range s.lines {
 		var mean []vg.Point

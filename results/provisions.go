@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // ProvisionsSchema is the first field of provisions in JSON.
@@ -59,7 +60,7 @@ func (n nodes) MarshalJSON() ([]byte, error) {
 }
 
 // Add adds what a model says to a question.
-func (p *Provisions) Add(q *model.WhatIf, x model.Provisioned) {
+func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 	row := provision{Scenario: Escape(q.Name), Model: Escape(x.Model)}
 	if len(q.Cluster.Nodes) > 0 {
 		row.MapSlots, row.ReduceSlots = q.Cluster.Nodes[0].MapSlots, q.Cluster.Nodes[0].ReduceSlots

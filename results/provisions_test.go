@@ -8,15 +8,16 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 )
 
 // No number of nodes that is enough is another answer than none at all.
 func TestProvisions(t *testing.T) {
 	p := Provisions{Deadline: time.Minute}
 	q := &model.WhatIf{Name: "q"}
-	p.Add(q, model.Provisioned{Model: "aria", Low: 3, Mean: 4, NoSafe: true})
-	p.Add(q, model.Provisioned{Model: "ihp", Low: 5, Mean: 6, High: 7})
-	p.Add(q, model.Provisioned{Model: "zhang", Err: errors.New("wants more")})
+	p.Add(q, analytic.Provisioned{Model: "aria", Low: 3, Mean: 4, NoSafe: true})
+	p.Add(q, analytic.Provisioned{Model: "ihp", Low: 5, Mean: 6, High: 7})
+	p.Add(q, analytic.Provisioned{Model: "zhang", Err: errors.New("wants more")})
 	var text, object bytes.Buffer
 	if err := errors.Join(p.WriteText(&text, false), p.WriteJSON(&object)); err != nil {
 		t.Fatal(err)

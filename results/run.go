@@ -26,22 +26,22 @@ type Run struct {
 	Predictions []model.Prediction // the simulator's, one per replication; at least one
 	Stats       *Stats             // of the first replication, which the tables and pictures show
 	Models      []Answer           // what other models say to the same question
+	NoPlots     bool               // write no pictures
 }
 
 // Write writes all files of a run but the table of attempts.
 func (r *Run) Write(d Target) error {
 	w := fileWriter{dir: d}
+	s := subject{title: r.title(), runs: []*Run{r}, answers: r.answers()}
+	var drawn pictures
+	if !r.NoPlots {
+		drawn.begin(&s)
+	}
 	w.write(JobsName, func(to io.Writer) error { return WriteJobs(to, r.Predictions[0].Jobs) })
 	w.write(ResourcesName, func(to io.Writer) error { return WriteResources(to, r.usage()) })
 	w.write(SummaryName, r.Summary().WriteJSON)
-	if r.Stats.rows > 0 {
-		runs := []*Run{r}
-		w.charts(r.title(), runs)
-		if r.Stats.chart.coloursJobs() {
-			w.draw("execution-jobs", executionFigure(r.title(), runs, bySlotJob), vector(runs))
-		}
-	}
-	w.answers(r.title(), r.answers())
+	w.write(PredictionsName, s.answers.WriteCSV)
+	drawn.write(&w)
 	return w.err
 }
 
@@ -76,12 +76,14 @@ type Comparison struct {
 // Write writes the files of a comparison.
 func (c *Comparison) Write(d Target) error {
 	w := fileWriter{dir: d}
-	w.write(ComparisonName, func(to io.Writer) error { return writeJSON(to, c.summaries()) })
-	const legible = 6 // panels over one another
-	if len(c.Runs) <= legible && slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.Stats.rows > 0 }) {
-		w.charts(Escape(c.Title), c.Runs)
+	s := subject{title: Escape(c.Title), runs: c.Runs, answers: c.answers()}
+	var drawn pictures
+	if !slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.NoPlots }) {
+		drawn.begin(&s)
 	}
-	w.answers(Escape(c.Title), c.answers())
+	w.write(ComparisonName, func(to io.Writer) error { return writeJSON(to, c.summaries()) })
+	w.write(PredictionsName, s.answers.WriteCSV)
+	drawn.write(&w)
 	return w.err
 }
 
@@ -134,33 +136,4 @@ func (w *fileWriter) write(name string, content func(io.Writer) error) {
 	if w.err == nil {
 		w.err = w.dir.Write(name, content)
 	}
-}
-
-// draw writes a figure as PNG and, where it holds no raster, as SVG.
-func (w *fileWriter) draw(name string, f *figure, vector bool) {
-	w.write(name+".png", f.WritePNG)
-	if vector {
-		w.write(name+".svg", f.WriteSVG)
-	}
-}
-
-// answers writes what models predict, and draws it where there is something to
-// compare it with.
-func (w *fileWriter) answers(title string, a *Answers) {
-	w.write(PredictionsName, a.WriteCSV)
-	switch {
-	case a.Over != "" && (a.Reference == "" || a.compared()):
-		w.draw("sweep", sweepFigure(title, a), true)
-	case a.compared() || a.Reference == "" && len(a.set().rows) <= maxPredictionRows && len(a.set().points) > 0:
-		w.draw("prediction", predictionFigure(title, a), a.few())
-	}
-}
-
-// charts writes the pictures that one run and a comparison have in common.
-func (w *fileWriter) charts(title string, runs []*Run) {
-	w.draw("execution", executionFigure(title, runs, bySlot), vector(runs))
-	if vector(runs) {
-		w.draw("execution-attempts", executionFigure(title, runs, byAttempt), true)
-	}
-	w.draw("slots", slotsFigure(title, runs), true)
 }

@@ -32,7 +32,7 @@ type File struct {
 	files  fs.FS  // of a shipped scenario; nil: the machine's
 	folder string // against which the scenario's paths are taken
 	set    []setting
-	traces map[string]*trace
+	traces map[string]*openedTrace
 }
 
 // setting is one --set KEY=VALUE.
@@ -47,7 +47,7 @@ const maxFile = 64 << 20
 // Open finds a scenario: a shipped one by its name, else a file. Settings are
 // KEY=VALUE as in the file, laid over it.
 func Open(name string, settings ...string) (*File, error) {
-	f := &File{name: name, traces: make(map[string]*trace)}
+	f := &File{name: name, traces: make(map[string]*openedTrace)}
 	for _, text := range settings {
 		s, err := parseSetting(text)
 		if err != nil {
@@ -276,6 +276,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	s.Source = t.str("source", "")
 	t.assumed = append(t.assumed, t.texts("assumed")...)
 	s.Attempts = t.oneOf("attempts", "csv", "csv", "parquet", "none")
+	s.NoPlots = t.oneOf("plots", "all", "all", "none") == "none"
 
 	names, choices := t.variations()
 	labels := shortKeys(names)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // recordedJob has something in every table of a profile.
@@ -22,7 +23,7 @@ func recordedJob() *workload.Profile {
 		"\"a \"\"b\"\"\",1,map,0,SUCCEEDED,n1,off,4000000000,9500000001,1000000000,,,2,30,5,10,\n" +
 		"\"a \"\"b\"\"\",0,reduce,0,SUCCEEDED,n1,none,2000000000,20000000000,1000000000,9000000000,1000000000,12,,1,5,30\n"
 	var p workload.Profiler
-	h, err := workload.ReadOptions{FS: fstest.MapFS{"a.csv": {Data: []byte(history)}}}.Open("a.csv")
+	h, err := trace.ReadOptions{FS: fstest.MapFS{"a.csv": {Data: []byte(history)}}}.Open("a.csv")
 	if err != nil {
 		panic(err)
 	}
@@ -38,7 +39,7 @@ func recordedJob() *workload.Profile {
 func TestJobProfileRoundTrip(t *testing.T) {
 	want := recordedJob()
 	var file bytes.Buffer
-	if err := workload.WriteProfile(&file, want); err != nil {
+	if err := trace.WriteProfile(&file, want); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readJobProfile(file.Bytes(), "a.toml")
@@ -68,7 +69,7 @@ func TestJobProfileCosts(t *testing.T) {
 		}
 		dir := t.TempDir()
 		var file bytes.Buffer
-		if err := workload.WriteProfile(&file, p); err != nil {
+		if err := trace.WriteProfile(&file, p); err != nil {
 			t.Fatal(err)
 		}
 		const scenario = "fidelity = \"profile\"\n[cluster]\nnodes = 2\n[cluster.costs]\nlaunch = \"2s\"\ncommit = \"200ms\"\n[[job]]\nprofile = \"p.toml\"\nreduces = 4\n"
@@ -123,7 +124,7 @@ func TestJobProfileErrors(t *testing.T) {
 // from and to write.
 func FuzzJobProfile(f *testing.F) {
 	var file bytes.Buffer
-	if err := workload.WriteProfile(&file, recordedJob()); err != nil {
+	if err := trace.WriteProfile(&file, recordedJob()); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(file.Bytes())
@@ -140,10 +141,10 @@ func FuzzJobProfile(f *testing.F) {
 			}
 		}
 		var again bytes.Buffer
-		if err := workload.WriteProfile(&again, p); err != nil {
+		if err := trace.WriteProfile(&again, p); err != nil {
 			t.Fatal(err)
 		}
-		if err := workload.WriteProfileText(&again, p); err != nil {
+		if err := trace.WriteProfileText(&again, p); err != nil {
 			t.Fatal(err)
 		}
 	})

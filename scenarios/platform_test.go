@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 )
 
 // Every shipped program can be planned on every shipped platform, with and
@@ -28,7 +29,7 @@ func TestShippedPlatformsAndProfiles(t *testing.T) {
 				continue
 			}
 			for _, codec := range model.Codecs[1:] {
-				conf := model.DefaultTaskConf()
+				conf := taskplan.DefaultConf()
 				conf.IntermCompressed, conf.OutCompressed = true, true
 				conf.IntermCodec, conf.OutCodec = codec.Classes[0], codec.Classes[0]
 				p, err := m.Planner(&program, conf, 8)

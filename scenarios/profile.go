@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 )
 
 // readProfile reads a file that describes a job's own code. Everything wrong
@@ -43,7 +44,7 @@ func readProfile(data []byte, file string) (model.Program, error) {
 		d.CombineRecsSel = c.quantity("records_sel", 0, 1)
 		program.CombineCPU = c.quantity("record", 0, math.Inf(1))
 		if c.has("again_size_sel") || c.has("again_records_sel") {
-			program.Again = &model.Selectivity{Size: c.quantity("again_size_sel", 0, 1), Records: c.quantity("again_records_sel", 0, 1)}
+			program.Again = &taskplan.Selectivity{Size: c.quantity("again_size_sel", 0, 1), Records: c.quantity("again_records_sel", 0, 1)}
 		}
 		c.asked = append(c.asked, "again_size_sel", "again_records_sel")
 		c.done()

@@ -15,6 +15,7 @@ type Scenario struct {
 	Title    string
 	Source   string
 	Attempts string   // attempt table to write: csv, parquet or none
+	NoPlots  bool     // write no pictures
 	Inputs   []Input  // the scenario itself first, then what it names
 	Runs     []Run    // one, or as many as the scenario varies
 	Assumed  []string // values that no source states

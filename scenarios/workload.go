@@ -11,11 +11,12 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // trace is what a scenario's trace files hold. It is read once, however many
 // questions are asked of it.
-type trace struct {
+type openedTrace struct {
 	history *workload.History
 	inputs  []Input
 	err     error
@@ -36,13 +37,13 @@ type load struct {
 func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint64, m *fleet) *load {
 	l := &load{table: t, fleet: m}
 	paths := t.texts("trace")
-	format := workload.Format("")
+	format := trace.Format("")
 	if t.has("format") {
-		words := make([]string, len(workload.Formats))
-		for i, known := range workload.Formats {
+		words := make([]string, len(trace.Formats))
+		for i, known := range trace.Formats {
 			words[i] = string(known)
 		}
-		format = workload.Format(t.oneOf("format", words[0], words...))
+		format = trace.Format(t.oneOf("format", words[0], words...))
 	}
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
@@ -126,14 +127,14 @@ func problemTexts(h *workload.History) []string {
 
 // trace reads the files of a workload. Their names are taken against the
 // scenario's folder.
-func (f *File) trace(names []string, format workload.Format) *trace {
+func (f *File) trace(names []string, format trace.Format) *openedTrace {
 	key := string(format) + ":" + strings.Join(names, "\n")
 	if t := f.traces[key]; t != nil {
 		return t
 	}
-	t := &trace{}
+	t := &openedTrace{}
 	f.traces[key] = t
-	options := workload.ReadOptions{Format: format}
+	options := trace.ReadOptions{Format: format}
 	paths := make([]string, len(names))
 	for i, name := range names {
 		if f.files != nil {
@@ -163,7 +164,7 @@ func inputsUnder(files fs.FS, name string) ([]Input, error) {
 		data, err := fs.ReadFile(files, name)
 		return []Input{{ShippedPrefix + path.Clean(name), data}}, err
 	}
-	paths, err := workload.ReadOptions{}.Files(name)
+	paths, err := trace.ReadOptions{}.Files(name)
 	var inputs []Input
 	for _, p := range paths {
 		inputs = append(inputs, Input{Name: p})

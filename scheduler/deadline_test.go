@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/scheduler/schedulertest"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -53,7 +54,7 @@ func TestMinEDFGivesWhatIsNeeded(t *testing.T) {
 		c.Pass(time.Hour) // deadlines count from the submission
 		c.Submit(schedulertest.Job{
 			Name: "a", Maps: 8, Deadline: x.deadline,
-			Profile: model.AriaProfile{Maps: 8, MapAvg: 10, MapMax: 10},
+			Profile: analytic.AriaProfile{Maps: 8, MapAvg: 10, MapMax: 10},
 		})
 		c.Submit(schedulertest.Job{Name: "b", Maps: 8})
 		c.Beat(0, x.want)
@@ -66,7 +67,7 @@ func TestMinEDFKeepsToItsSlots(t *testing.T) {
 	c := schedulertest.New(t, model.Scheduler{Name: "minedf"}, "1.0.4", schedulertest.Trackers{Count: 1, Maps: 6})
 	c.Submit(schedulertest.Job{
 		Name: "a", Maps: 8, Deadline: 45 * time.Second,
-		Profile: model.AriaProfile{Maps: 8, MapAvg: 10, MapMax: 10},
+		Profile: analytic.AriaProfile{Maps: 8, MapAvg: 10, MapMax: 10},
 	})
 	c.Beat(0, "a map, a map")
 	c.Beat(0, "")

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -182,7 +183,7 @@ type Launcher interface {
 	// Reject fails the job instead.
 	Reject(why string)
 	// Profile is how long the job's tasks are expected to take.
-	Profile() model.AriaProfile
+	Profile() analytic.AriaProfile
 	// Speculatable counts the running tasks that are far behind the others.
 	Speculatable(k workload.Kind) int
 	// Attempts lists the attempts of tasks that have not succeeded, in the

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -56,7 +57,7 @@ func shuffles(nodes, racks, maps, reduces int, nic float64, slowstart string, sh
 	} {
 		conf.Set(k, v)
 	}
-	data := model.HerodotouData{InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 0.01, ReduceRecsSel: 0.01, CombineSizeSel: 1, CombineRecsSel: 1}
+	data := taskplan.Data{InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 0.01, ReduceRecsSel: 0.01, CombineSizeSel: 1, CombineRecsSel: 1}
 	return model.WhatIf{
 		Fidelity: model.Device, Cluster: c, Scheduler: model.Scheduler{Name: "fifo"}, Seed: 1,
 		Programs: []model.Program{{Name: "p", MapCPU: 100, ReduceCPU: 10, Data: data}},

@@ -18,6 +18,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // Every benchmark plays one question and prints the processor time it took, what
@@ -172,7 +173,7 @@ func day2010(b *testing.B, speculation bool) model.WhatIf {
 	if _, err := os.Stat(filepath.FromSlash(file)); err != nil {
 		b.Skip("no trace at ", file)
 	}
-	h, err := workload.Open(filepath.FromSlash(file))
+	h, err := trace.Open(filepath.FromSlash(file))
 	if err != nil {
 		b.Fatal(err)
 	}

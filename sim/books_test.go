@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -163,7 +164,7 @@ func TestWorkIsCommitted(t *testing.T) {
 // A map that waits for room in its buffer has not mapped what it waits to map.
 func TestProgressOfAWaitingMap(t *testing.T) {
 	r := mapRun{step: 1, recipe: &mapRecipe{input: []float64{10, 6, 6, 0}}}
-	r.recipe.Steps = model.Steps{{}, {}, {Joined: true}}
+	r.recipe.Steps = taskplan.Steps{{}, {}, {Joined: true}}
 	if got := r.progress(0); got != 0.4 {
 		t.Errorf("%v mapped, want 0.4", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/model/vectortest"
 	"github.com/slotwave/slotwave/scheduler"
@@ -108,7 +109,7 @@ func TestWithinARIAsBounds(t *testing.T) {
 			Cluster: idealCluster(dealt(rng, mapSlots, reduceSlots)), Scheduler: model.Scheduler{Name: "fifo"},
 			Jobs: []workload.Job{job},
 		})
-		profile, err := model.ExtractAria(rows)
+		profile, err := analytic.ExtractAria(rows)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +125,7 @@ func TestWithinARIAsBounds(t *testing.T) {
 		for i, d := range job.Maps.Time.Each {
 			durations[i] = d.Seconds()
 		}
-		stage, err := model.Makespan(durations, mapSlots)
+		stage, err := analytic.Makespan(durations, mapSlots)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func TestWithinARIAsBounds(t *testing.T) {
 }
 
 // simulateWaves asks the simulator what model.Waves is asked.
-func simulateWaves(t *testing.T, rng *rand.Rand, w model.WaveJob) model.WaveTimes {
+func simulateWaves(t *testing.T, rng *rand.Rand, w analytic.WaveJob) analytic.WaveTimes {
 	times := all(sec(w.Map[0]))
 	if len(w.Map) > 1 {
 		times = workload.Durations{Each: make([]time.Duration, w.Maps)}
@@ -159,22 +160,22 @@ func simulateWaves(t *testing.T, rng *rand.Rand, w model.WaveJob) model.WaveTime
 			},
 		}},
 	})
-	got := model.WaveTimes{MapEnd: p.Jobs[0].LastMap.Seconds(), MapWaves: p.Jobs[0].MapWaves, JobEnd: p.Mean.Seconds()}
+	got := analytic.WaveTimes{MapEnd: p.Jobs[0].LastMap.Seconds(), MapWaves: p.Jobs[0].MapWaves, JobEnd: p.Mean.Seconds()}
 	if w.Reduces > 0 {
 		reduces := rows.of(workload.Reduce)
 		slices.SortFunc(reduces, func(a, b workload.Attempt) int { return a.Task - b.Task })
-		stages := func(a workload.Attempt) model.ReduceTimes {
-			return model.ReduceTimes{a.Start.Seconds(), (a.Start + a.Phases[workload.PhaseShuffle]).Seconds(), a.Finish.Seconds()}
+		stages := func(a workload.Attempt) analytic.ReduceTimes {
+			return analytic.ReduceTimes{a.Start.Seconds(), (a.Start + a.Phases[workload.PhaseShuffle]).Seconds(), a.Finish.Seconds()}
 		}
 		first := stages(reduces[0])
-		got.WaveReduces = &model.WaveReduces{
+		got.WaveReduces = &analytic.WaveReduces{
 			Start: first[0], First: first, Last: stages(reduces[len(reduces)-1]), Waves: p.Jobs[0].ReduceWaves,
 		}
 	}
 	return got
 }
 
-func differs(got, want model.WaveTimes) bool {
+func differs(got, want analytic.WaveTimes) bool {
 	bad := !rounding(got.MapEnd, want.MapEnd) || got.MapWaves != want.MapWaves || !rounding(got.JobEnd, want.JobEnd) ||
 		(got.WaveReduces == nil) != (want.WaveReduces == nil)
 	if bad || got.WaveReduces == nil {
@@ -191,13 +192,13 @@ func differs(got, want model.WaveTimes) bool {
 func TestWaveVectors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	seen := 0
-	for _, v := range vectortest.Read(t, "../model/testdata/vectors.json").Vectors {
+	for _, v := range vectortest.Read(t, "../model/analytic/testdata/vectors.json").Vectors {
 		if v.Model != "waves" {
 			continue
 		}
 		seen++
 		t.Run(v.ID, func(t *testing.T) {
-			var w model.WaveJob
+			var w analytic.WaveJob
 			if err := input.Decode(v.In, &w); err != nil {
 				t.Fatal(err)
 			}
@@ -217,7 +218,7 @@ func TestWaveModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	ms := func(most int64) float64 { return float64(rng.Int64N(most)) / 1000 }
 	for range closedForms {
-		w := model.WaveJob{
+		w := analytic.WaveJob{
 			Maps: 1 + rng.IntN(50), Reduces: rng.IntN(30), MapSlots: 1 + rng.IntN(20), ReduceSlots: 1 + rng.IntN(20),
 			Map: []float64{0.001 + ms(20_000)}, Shuffle: ms(100_000), Sort: ms(5000), Reduce: 0.001 + ms(20_000),
 			Slowstart: float64(rng.IntN(21)) / 20,
@@ -228,7 +229,7 @@ func TestWaveModel(t *testing.T) {
 				w.Map[i] = 0.001 + ms(20_000)
 			}
 		}
-		want, err := model.Waves(w)
+		want, err := analytic.Waves(w)
 		if err != nil {
 			t.Fatal(err)
 		}

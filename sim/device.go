@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/station"
 	"github.com/slotwave/slotwave/workload"
@@ -146,9 +147,9 @@ type thread struct {
 
 	files *files // of its task
 
-	steps     model.Steps // that go on together
-	computing int         // the step of the one line; their number: none is left
-	moving    int         // and of the other
+	steps     taskplan.Steps // that go on together
+	computing int            // the step of the one line; their number: none is left
+	moving    int            // and of the other
 
 	left     float64 // bytes of an output that are in blocks to come
 	block    float64 // bytes
@@ -160,9 +161,9 @@ type thread struct {
 
 // stepper is what a thread works for.
 type stepper interface {
-	move(*thread, *model.Step) // begins a step that reads or writes
-	turned(*thread)            // the thread may be in another phase
-	done(*thread)              // with all steps that go on together
+	move(*thread, *taskplan.Step) // begins a step that reads or writes
+	turned(*thread)               // the thread may be in another phase
+	done(*thread)                 // with all steps that go on together
 }
 
 func (t *thread) init(of stepper, p *plant) {
@@ -171,7 +172,7 @@ func (t *thread) init(of stepper, p *plant) {
 }
 
 // serve begins steps that go on together.
-func (t *thread) serve(steps model.Steps) {
+func (t *thread) serve(steps taskplan.Steps) {
 	t.steps, t.computing, t.moving = steps, -1, -1
 	t.compute()
 	t.move()
@@ -181,7 +182,7 @@ func (t *thread) serve(steps model.Steps) {
 // compute begins the next step that takes a core.
 func (t *thread) compute() {
 	for t.computing++; t.computing < len(t.steps); t.computing++ {
-		if s := &t.steps[t.computing]; s.Resource == model.CPU {
+		if s := &t.steps[t.computing]; s.Resource == taskplan.CPU {
 			t.p.nodes[t.node].cpu.Start(&t.visit, s.Work/1e9)
 			return
 		}
@@ -191,7 +192,7 @@ func (t *thread) compute() {
 // move begins the next step that takes none.
 func (t *thread) move() {
 	for t.moving++; t.moving < len(t.steps); t.moving++ {
-		if s := &t.steps[t.moving]; s.Resource != model.CPU {
+		if s := &t.steps[t.moving]; s.Resource != taskplan.CPU {
 			t.of.move(t, s)
 			return
 		}
@@ -240,11 +241,11 @@ type files struct {
 }
 
 // local reads or writes a file of the task; files lie on the disks in turn.
-func (t *thread) local(s *model.Step) {
+func (t *thread) local(s *taskplan.Step) {
 	n := &t.p.nodes[t.node]
 	d := n.locals.Next()
 	rate, bytes := d.read, s.Work
-	if s.Resource == model.LocalWrite {
+	if s.Resource == taskplan.LocalWrite {
 		rate = d.write
 		if !t.files.any {
 			*t.files = files{true, n.traffic}
@@ -256,7 +257,7 @@ func (t *thread) local(s *model.Step) {
 	if bytes > 0 {
 		n.moves(d, bytes)
 	}
-	if s.Resource == model.LocalWrite && d.back != nil {
+	if s.Resource == taskplan.LocalWrite && d.back != nil {
 		t.writing.onto = append(t.writing.onto, d)
 		t.writeThrough(bytes, rate)
 		return
@@ -383,7 +384,7 @@ func (p *plant) target(draw *rand.PCG, chosen []int32) int32 {
 
 // remaining is the seconds that the present steps still take on devices of their
 // own.
-func (t *thread) remaining(c model.HerodotouCost) float64 {
+func (t *thread) remaining(c taskplan.Cost) float64 {
 	computing, moving := t.visit.Left(), t.flow.Left()+t.unwritten()
 	if t.left > 0 {
 		moving += t.left / t.rate
@@ -391,9 +392,9 @@ func (t *thread) remaining(c model.HerodotouCost) float64 {
 	for i := range t.steps {
 		s := &t.steps[i]
 		switch {
-		case s.Resource == model.CPU && i > t.computing:
+		case s.Resource == taskplan.CPU && i > t.computing:
 			computing += c.Time(*s) / 1e9
-		case s.Resource != model.CPU && i > t.moving:
+		case s.Resource != taskplan.CPU && i > t.moving:
 			moving += c.Time(*s) / 1e9
 		}
 	}

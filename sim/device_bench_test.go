@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -21,7 +22,7 @@ func server() model.Machine {
 func sortProgram() model.Program {
 	return model.Program{
 		Name: "sort", MapCPU: 600, ReduceCPU: 400,
-		Data: model.HerodotouData{
+		Data: taskplan.Data{
 			InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1, ReduceSizeSel: 1, ReduceRecsSel: 1,
 			CombineSizeSel: 1, CombineRecsSel: 1,
 		},

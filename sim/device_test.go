@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -157,7 +158,7 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 			machine := server()
 			machine.Overlap, machine.PageCache = kind.overlap, kind.pageCache
 			q := onlyTask(c.conf, c.program, machine, c.bytes, c.reduces)
-			conf, err := model.ReadTaskConf(c.conf)
+			conf, err := taskplan.ReadConf(c.conf)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +173,7 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 			if one, all := m.Alone(p.Cost), m.PhaseTimes(p.Cost); len(m.Spilled) <= 1 && one != all {
 				t.Errorf("with one spill the threads do not overlap: %v and %v", one, all)
 			}
-			r := p.Reduce([]model.Segment{m.Output})
+			r := p.Reduce([]taskplan.Segment{m.Output})
 			for _, f := range []model.Fidelity{model.Phase, model.Device} {
 				q.Fidelity = f
 				_, rows := mustRun(t, q)
@@ -190,12 +191,12 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 
 // agree wants the phases of an attempt to be those of its plan, but for the
 // rounding of each step, and, in a reduce, for the wait for its map.
-func agree(t *testing.T, f model.Fidelity, a workload.Attempt, want [workload.NumPhases]time.Duration, c workload.Counters, steps model.Steps) {
+func agree(t *testing.T, f model.Fidelity, a workload.Attempt, want [workload.NumPhases]time.Duration, c workload.Counters, steps taskplan.Steps) {
 	t.Helper()
 	var n [workload.NumPhases]time.Duration
 	for _, s := range steps {
 		n[s.Phase]++
-		if s.Resource == model.HDFSWrite {
+		if s.Resource == taskplan.HDFSWrite {
 			n[s.Phase] += 20 // at most so many blocks
 		}
 	}

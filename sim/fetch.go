@@ -3,7 +3,7 @@ package sim
 import (
 	"math/rand/v2"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/station"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -123,7 +123,7 @@ func (q *fetchQueue) add(r *reduceRun, o output) {
 		q.seen[word] |= bit
 	}
 	if o.node == noOutput {
-		r.task.Listed(model.Segment{})
+		r.task.Listed(taskplan.Segment{})
 		return
 	}
 	if !q.exact {
@@ -210,8 +210,8 @@ type fetch struct {
 	r       *reduceRun
 	host    int32 // -1: several
 	maps    []int32
-	outputs model.Segment
-	steps   model.Steps
+	outputs taskplan.Segment
+	steps   taskplan.Steps
 	step    int
 }
 
@@ -224,7 +224,7 @@ func (p *plant) newFetch(r *reduceRun) *fetch {
 		f.init(f, p)
 	}
 	f.r, f.node, f.files = r, r.a.tracker, &r.files
-	f.maps, f.outputs, f.steps, f.step = f.maps[:0], model.Segment{}, f.steps[:0], 0
+	f.maps, f.outputs, f.steps, f.step = f.maps[:0], taskplan.Segment{}, f.steps[:0], 0
 	return f
 }
 
@@ -248,8 +248,8 @@ func (f *fetch) done(*thread) {
 func (f *fetch) turned(*thread) {}
 
 // move is stepper.
-func (f *fetch) move(t *thread, s *model.Step) {
-	if s.Resource != model.Network {
+func (f *fetch) move(t *thread, s *taskplan.Step) {
+	if s.Resource != taskplan.Network {
 		t.local(s)
 		return
 	}

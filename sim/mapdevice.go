@@ -1,7 +1,7 @@
 package sim
 
 import (
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -133,13 +133,13 @@ func (r *mapRun) enter(p workload.Phase) {
 }
 
 // move is stepper.
-func (r *mapRun) move(t *thread, s *model.Step) {
+func (r *mapRun) move(t *thread, s *taskplan.Step) {
 	switch s.Resource {
-	case model.HDFSRead:
+	case taskplan.HDFSRead:
 		from := r.source()
 		disks := t.p.nodes[from].disks
 		t.readBlock(from, disks[int(r.a.task.index)%len(disks)], s.Work, t.p.warm(from, r.a.job))
-	case model.HDFSWrite:
+	case taskplan.HDFSWrite:
 		t.writeBlocks(r.a, s.Work)
 	default:
 		t.local(s)

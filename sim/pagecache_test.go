@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -20,7 +21,7 @@ func writer(t *testing.T, bytes int64, replicas string, m model.Machine) float64
 			Hadoop: "ideal", Racks: []string{"r"}, Machines: []model.Machine{m},
 			Nodes: []model.Node{{Name: "a", MapSlots: 1, Slowness: 1}, {Name: "b", Slowness: 1}},
 		},
-		Programs: []model.Program{{Name: "copy", Data: model.HerodotouData{InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1}}},
+		Programs: []model.Program{{Name: "copy", Data: taskplan.Data{InputPairWidth: 100, RecsPerGroup: 1, MapSizeSel: 1, MapRecsSel: 1}}},
 		Jobs:     []workload.Job{{ID: "j", Program: "copy", Conf: conf, Maps: workload.MapTasks{Count: 1, InputBytes: bytes}}},
 	}
 	var all rows

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -15,27 +16,27 @@ import (
 // and a size of split.
 type recipes struct {
 	spec     *workload.Job
-	conf     model.TaskConf
-	block    float64          // bytes of HDFS
-	planners []*model.Planner // by machine; nil for one that no node is of
-	sizes    []float64        // of splits, bytes
-	classes  []int32          // by map: which size; nil: the first one, but for the last map the last one
-	maps     [][]*mapRecipe   // by machine and size
-	outputs  []model.Segment  // by size: what a map leaves for all reduces together
-	reduces  []*reduceRecipe  // by machine and reduce, of one share the first
+	conf     taskplan.Conf
+	block    float64             // bytes of HDFS
+	planners []*taskplan.Planner // by machine; nil for one that no node is of
+	sizes    []float64           // of splits, bytes
+	classes  []int32             // by map: which size; nil: the first one, but for the last map the last one
+	maps     [][]*mapRecipe      // by machine and size
+	outputs  []taskplan.Segment  // by size: what a map leaves for all reduces together
+	reduces  []*reduceRecipe     // by machine and reduce, of one share the first
 }
 
 // mapRecipe is the plan of a map on a type of machine.
 type mapRecipe struct {
-	model.MapPlan
-	cost  model.HerodotouCost
+	taskplan.MapPlan
+	cost  taskplan.Cost
 	alone [workload.NumPhases]time.Duration // on devices of its own
 	input []float64                         // by step: seconds to map the input from there on, on devices of its own
 }
 
 // reduceRecipe is the plan of a reduce on a type of machine, without contention.
 type reduceRecipe struct {
-	model.ReducePlan
+	taskplan.ReducePlan
 	alone [workload.NumPhases]time.Duration
 }
 
@@ -50,11 +51,11 @@ func (jt *jobTracker) newRecipes(spec *workload.Job) (*recipes, error) {
 	if spec.Maps.Count > 0 && spec.Maps.InputBytes == 0 && spec.Maps.Splits == nil {
 		return nil, fmt.Errorf("fidelity %v wants the bytes of its input", q.Fidelity)
 	}
-	conf, err := model.ReadTaskConf(spec.Conf)
+	conf, err := taskplan.ReadConf(spec.Conf)
 	if err != nil {
 		return nil, err
 	}
-	r := &recipes{spec: spec, conf: conf, planners: make([]*model.Planner, len(q.Cluster.Machines))}
+	r := &recipes{spec: spec, conf: conf, planners: make([]*taskplan.Planner, len(q.Cluster.Machines))}
 	for n := range q.Cluster.Nodes {
 		m := q.Cluster.Nodes[n].Machine
 		if m < 0 || m >= len(r.planners) {
@@ -70,7 +71,7 @@ func (jt *jobTracker) newRecipes(spec *workload.Job) (*recipes, error) {
 		return nil, err
 	}
 	r.maps = make([][]*mapRecipe, len(r.planners))
-	r.outputs = make([]model.Segment, len(r.sizes))
+	r.outputs = make([]taskplan.Segment, len(r.sizes))
 	for m := range r.planners {
 		r.maps[m] = make([]*mapRecipe, len(r.sizes))
 		for c := range r.sizes {
@@ -127,7 +128,7 @@ func (r *recipes) class(index int32) int {
 	return 0
 }
 
-func (r *recipes) newMap(p *model.Planner, split float64) (*mapRecipe, error) {
+func (r *recipes) newMap(p *taskplan.Planner, split float64) (*mapRecipe, error) {
 	plan, err := p.Map(p.MapFlow(split))
 	m := &mapRecipe{plan, p.Cost, plan.Alone(p.Cost), make([]float64, len(plan.Steps)+1)}
 	for i := len(plan.Steps) - 1; i >= 0; i-- {
@@ -152,7 +153,7 @@ func (r *recipes) share(index int32) float64 {
 }
 
 // segment is what a reduce fetches of a map's output.
-func (r *recipes) segment(index int32, share float64) model.Segment {
+func (r *recipes) segment(index int32, share float64) taskplan.Segment {
 	return r.outputs[r.class(index)].Part(share)
 }
 
@@ -163,7 +164,7 @@ func (r *recipes) reduce(machine int, index int32) *reduceRecipe {
 		at = machine*len(shares) + slices.Index(shares, share)
 	}
 	if r.reduces[at] == nil {
-		segments := make([]model.Segment, r.spec.Maps.Count)
+		segments := make([]taskplan.Segment, r.spec.Maps.Count)
 		for i := range segments {
 			segments[i] = r.segment(int32(i), share)
 		}
@@ -197,9 +198,9 @@ func (d *division) until(p workload.Phase, end engine.Time) {
 
 // profile is the job's profile from the plans for the first machine there is,
 // all reduces being alike.
-func (r *recipes) profile() model.AriaProfile {
-	machine := slices.IndexFunc(r.planners, func(p *model.Planner) bool { return p != nil })
-	p := model.AriaProfile{Maps: r.spec.Maps.Count, Reduces: r.spec.Reduces.Count}
+func (r *recipes) profile() analytic.AriaProfile {
+	machine := slices.IndexFunc(r.planners, func(p *taskplan.Planner) bool { return p != nil })
+	p := analytic.AriaProfile{Maps: r.spec.Maps.Count, Reduces: r.spec.Reduces.Count}
 	for i := range p.Maps {
 		t := total(r.maps[machine][r.class(int32(i))].alone[:]...).Seconds()
 		p.MapAvg += t / float64(p.Maps)

@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -13,10 +13,10 @@ import (
 type reduceRun struct {
 	a       *attempt
 	p       *plant
-	planner *model.Planner
-	task    *model.ReduceTask
-	plan    model.ReducePlan // of what follows the shuffle
-	share   float64          // of the map output
+	planner *taskplan.Planner
+	task    *taskplan.ReduceTask
+	plan    taskplan.ReducePlan // of what follows the shuffle
+	share   float64             // of the map output
 
 	timer  engine.Timer // the begin, then the failure
 	poll   engine.Timer // the child asks for events
@@ -60,7 +60,7 @@ const (
 // merger is a thread that merges in the background.
 type merger struct {
 	thread
-	merge *model.BackgroundMerge
+	merge *taskplan.BackgroundMerge
 	step  int
 }
 
@@ -352,8 +352,8 @@ func (r *reduceRun) goOn() {
 }
 
 // move is stepper.
-func (r *reduceRun) move(t *thread, s *model.Step) {
-	if s.Resource == model.HDFSWrite {
+func (r *reduceRun) move(t *thread, s *taskplan.Step) {
+	if s.Resource == taskplan.HDFSWrite {
 		t.writeBlocks(r.a, s.Work)
 	} else {
 		t.local(s)

@@ -3,7 +3,7 @@ package sim
 import (
 	"math"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -174,11 +174,11 @@ func (jt *jobTracker) leftToCopy(a *attempt, whole engine.Time) engine.Time {
 }
 
 // Profile is ARIA's profile of the job.
-func (j *job) Profile() model.AriaProfile {
+func (j *job) Profile() analytic.AriaProfile {
 	if j.recipes != nil {
 		return j.recipes.profile()
 	}
-	return model.GivenAria(j.spec)
+	return analytic.GivenAria(j.spec)
 }
 
 // ends sets the end of an attempt that needs no permission.

@@ -1,6 +1,9 @@
 package workload
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Kind says what a task does for its job.
 type Kind uint8
@@ -47,10 +50,16 @@ const (
 	RackLocal
 	OffRack
 	NoLocality
-	numLocalities
+	NumLocalities
 )
 
-var localityNames = [numLocalities]string{"node", "rack", "off", "none"}
+var localityNames = [NumLocalities]string{"node", "rack", "off", "none"}
+
+// ParseLocality reads the name of a distance.
+func ParseLocality(s string) (Locality, bool) {
+	i := slices.Index(localityNames[:], s)
+	return Locality(max(0, i)), i >= 0
+}
 
 func (l Locality) String() string { return localityNames[l] }
 
@@ -75,6 +84,12 @@ const (
 
 var phaseNames = [NumPhases]string{
 	"startup", "read", "map", "collect", "spill", "shuffle", "merge", "reduce", "write", "commit",
+}
+
+// ParsePhase reads the name of a phase.
+func ParsePhase(s string) (Phase, bool) {
+	i := slices.Index(phaseNames[:], s)
+	return Phase(max(0, i)), i >= 0
 }
 
 func (p Phase) String() string { return phaseNames[p] }

@@ -34,6 +34,16 @@ func (c *Conf) Set(key, value string) {
 	c.values[Canonical(key)] = value
 }
 
+// Grow makes room for n properties in an empty Conf.
+func (c *Conf) Grow(n int) {
+	if c.values == nil {
+		c.values = make(map[string]string, n)
+	}
+}
+
+// Len returns the number of properties that are set.
+func (c Conf) Len() int { return len(c.values) }
+
 // Lookup returns the text of a property and whether it is set.
 func (c Conf) Lookup(key string) (string, bool) {
 	v, ok := c.values[Canonical(key)]
@@ -126,6 +136,19 @@ func ParseBytes(s string) (int64, error) {
 		return 0, fmt.Errorf("%q: want a size like 64m, 30 GB or 67108864", s)
 	}
 	return n, nil
+}
+
+// HeapMB is the -Xmx of Java options in MiB, or Unknown.
+func HeapMB(opts string) int64 {
+	mb := int64(Unknown)
+	for opt := range strings.FieldsSeq(opts) {
+		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok { // the last one counts
+			if n, err := ParseBytes(size); err == nil {
+				mb = n >> 20
+			}
+		}
+	}
+	return mb
 }
 
 // oldNames maps MRv2 property names to the 0.20/1.x names that slotwave uses

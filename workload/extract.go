@@ -3,7 +3,6 @@ package workload
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"math"
 	"slices"
 	"time"
@@ -195,7 +194,7 @@ type profileSums struct {
 	mapTime, mapNoJVM, first, typical, sortTime, reduceTime gathering
 	setup, cleanup, launch                                  gathering
 	mapWave, reduceWave                                     []gathering
-	locality                                                [numLocalities]gathering
+	locality                                                [NumLocalities]gathering
 	failed, killed                                          [2]int
 
 	duration, maps, reduces, input, sel, mapMean, firstMean, typicalMean, reduceMean gathering
@@ -449,12 +448,6 @@ func (s *profileSums) addKnown(to *gathering, v float64) {
 	}
 }
 
-// timed is an attempt on the time axis of its run.
-type timed struct {
-	start, finish time.Duration
-	seconds       float64
-}
-
 // addWaves ranks a run's attempts by start and deals them out to waves as wide
 // as the run's peak of attempts at once.
 func (s *profileSums) addWaves(to *[]gathering, run []timed) {
@@ -467,40 +460,6 @@ func (s *profileSums) addWaves(to *[]gathering, run []timed) {
 		}
 		(*to)[w].add(s.keeper, a.seconds)
 	}
-}
-
-// peak is the largest number of attempts that ran at once, at least 1.
-func peak(run []timed) int {
-	return max(1, MostAtOnce(func(yield func(start, finish time.Duration) bool) {
-		for _, a := range run {
-			if !yield(a.start, a.finish) {
-				return
-			}
-		}
-	}))
-}
-
-// MostAtOnce is the largest number of spans of time that went on at once; one
-// that ends when another starts does not overlap it, and one that ends before it
-// starts is none.
-func MostAtOnce(spans iter.Seq2[time.Duration, time.Duration]) int {
-	type change struct {
-		at time.Duration
-		by int
-	}
-	var changes []change
-	for start, finish := range spans {
-		if start < finish {
-			changes = append(changes, change{start, 1}, change{finish, -1})
-		}
-	}
-	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
-	most, now := 0, 0
-	for _, c := range changes {
-		now += c.by
-		most = max(most, now)
-	}
-	return most
 }
 
 const sampleSteps = 100 // between the quantiles of a sample

@@ -52,11 +52,11 @@ func TestThinned(t *testing.T) {
 
 // manyMaps is a job of so many maps that each take another time.
 func manyMaps(id string, n int) *HistoryJob {
-	j := unknownJob(id)
+	j := NewHistoryJob(id)
 	j.Outcome, j.Submit, j.Finish = Succeeded, 0, time.Hour
 	for i := range n {
-		task := unknownTask(Map, false, i)
-		a := unknownAttempt(j.ID, "", Map, i, 0)
+		task := NewHistoryTask(Map, false, i)
+		a := NewHistoryAttempt(j.ID, "", Map, i, 0)
 		a.State, a.Start, a.Finish, a.InBytes, a.InRecords = Succeeded, 0, time.Duration(i+1)*time.Millisecond, int64(i), int64(i)
 		task.Attempts = []HistoryAttempt{a}
 		j.Tasks = append(j.Tasks, task)

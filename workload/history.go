@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +13,12 @@ const Unknown = -1
 
 // UnknownTime marks an instant or a span that the source does not state.
 const UnknownTime time.Duration = math.MinInt64
+
+// OriginalID is the property under which a job that is given a new id keeps its own.
+const OriginalID = "slotwave.job.id"
+
+// DefaultEpoch is 1 January 2010, for histories that state no date.
+const DefaultEpoch = 1262304000000
 
 // Known reports whether an instant or a span is stated.
 func Known(d time.Duration) bool { return d != UnknownTime }
@@ -189,8 +194,8 @@ func (t *HistoryTask) Winner() *HistoryAttempt {
 	return nil
 }
 
-// slotKind is the kind of task whose slots the task's attempts take.
-func (t *HistoryTask) slotKind() Kind {
+// SlotKind is the kind of task whose slots the task's attempts take.
+func (t *HistoryTask) SlotKind() Kind {
 	if t.ReduceSlot {
 		return Reduce
 	}
@@ -239,78 +244,9 @@ func (h *History) Common() Conf {
 	return h.Site.Over(common)
 }
 
-// unknownCounters has every counter Unknown.
-func unknownCounters() TaskCounters {
-	return TaskCounters{
-		Counters: Counters{
-			InRecords: Unknown, InBytes: Unknown, OutRecords: Unknown, OutBytes: Unknown,
-			Spills: Unknown, MergePasses: Unknown, SpilledRecords: Unknown, ShuffleBytes: Unknown,
-			HDFSReadBytes: Unknown, HDFSWriteBytes: Unknown, LocalReadBytes: Unknown, LocalWriteBytes: Unknown,
-		},
-		More: MoreCounters{
-			CombineInRecords: Unknown, CombineOutRecords: Unknown, InGroups: Unknown, MaterializedBytes: Unknown,
-			SpillRawBytes: Unknown, SpillStoredBytes: Unknown,
-			CPUMillis: Unknown, GCMillis: Unknown, PhysicalBytes: Unknown, VirtualBytes: Unknown, HeapBytes: Unknown,
-		},
-	}
-}
-
-// unknownJob has nothing known but its id.
-func unknownJob(id string) HistoryJob {
-	c := unknownCounters()
-	return HistoryJob{
-		ID: id, Submit: UnknownTime, Launch: UnknownTime, Finish: UnknownTime, Outcome: Running,
-		Maps: Unknown, Reduces: Unknown,
-		HeapMB: Unknown, MapMB: Unknown, ReduceMB: Unknown, ClusterMapMB: Unknown, ClusterReduceMB: Unknown,
-		Totals: JobTotals{
-			Map: c, Reduce: c, All: c,
-			LaunchedMaps: Unknown, LaunchedReduces: Unknown, NodeLocalMaps: Unknown, RackLocalMaps: Unknown,
-			OffRackMaps: Unknown, FailedMaps: Unknown, FailedReduces: Unknown,
-			SlotMillisMaps: Unknown, SlotMillisReduces: Unknown,
-		},
-	}
-}
-
-// unknownTask has nothing known but its name.
-func unknownTask(kind Kind, reduceSlot bool, number int) HistoryTask {
-	return HistoryTask{
-		Kind: kind, ReduceSlot: reduceSlot, Number: number, State: Running,
-		Start: UnknownTime, Finish: UnknownTime, Split: Split{Bytes: Unknown},
-	}
-}
-
-// unknownAttempt has nothing known but its name.
-func unknownAttempt(job, pool string, kind Kind, task, number int) HistoryAttempt {
-	c := unknownCounters()
-	a := HistoryAttempt{
-		Attempt: Attempt{
-			Job: job, Task: task, Kind: kind, Number: number, State: Running, Slot: Unknown, Pool: pool,
-			Locality: NoLocality, Runnable: UnknownTime, Start: UnknownTime, Finish: UnknownTime,
-			Counters: c.Counters, WaitFetch: UnknownTime, WaitMemory: UnknownTime,
-		},
-		More: c.More, HTTPPort: Unknown,
-	}
-	for p := range a.Phases {
-		a.Phases[p] = UnknownTime
-	}
-	return a
-}
-
-// compareTasks orders tasks: maps, reduces, set-up, clean-up; each by number,
-// map slots before reduce slots.
-func compareTasks(a, b HistoryTask) int {
-	slot := func(t HistoryTask) int {
-		if t.ReduceSlot {
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(slot(a), slot(b)), cmp.Compare(a.Number, b.Number))
-}
-
-// earliest returns the job's first instant: its submission, or if that is not
+// Earliest returns the job's first instant: its submission, or if that is not
 // recorded the first thing that is.
-func (j *HistoryJob) earliest() time.Duration {
+func (j *HistoryJob) Earliest() time.Duration {
 	if Known(j.Submit) {
 		return j.Submit
 	}
@@ -331,8 +267,8 @@ func (j *HistoryJob) earliest() time.Duration {
 	return first
 }
 
-// shift moves every known instant of the job by d.
-func (j *HistoryJob) shift(d time.Duration) {
+// Shift moves every known instant of the job by d.
+func (j *HistoryJob) Shift(d time.Duration) {
 	move := func(t *time.Duration) {
 		if Known(*t) {
 			*t += d

@@ -1,6 +1,7 @@
-// Package workload holds what a cluster is asked to do: jobs, their profiles
-// and configuration, and the table of attempts that a simulated or a recorded
-// run leaves behind; with the readers and writers of the field's formats.
+// Package workload holds what a cluster is asked to do and what it left behind:
+// jobs with their configuration and profiles, the table of attempts of a
+// simulated or recorded run, and the random streams that draw from them.
+// Package workload/trace reads and writes them.
 package workload
 
 import (

@@ -56,8 +56,8 @@ type Profile struct {
 	CleanupTime Sample `key:"cleanup_time"`
 	LaunchDelay Sample `key:"launch_delay"` // from submission to the end of initialisation, of runs
 
-	MapsByLocality [numLocalities]int    `key:"maps_by_locality"` // successful maps; NoLocality: not known
-	TimeByLocality [numLocalities]Sample `key:"time_by_locality"` // their durations in seconds
+	MapsByLocality [NumLocalities]int    `key:"maps_by_locality"` // successful maps; NoLocality: not known
+	TimeByLocality [NumLocalities]Sample `key:"time_by_locality"` // their durations in seconds
 
 	Spread RunSpread `key:"spread"`
 }
@@ -107,6 +107,9 @@ type Sample struct {
 	Max       float64   `key:"max"`
 	Quantiles []float64 `key:"quantiles"` // at equal steps of probability from 0 to 1, as NewDist takes them
 }
+
+// Quantile returns the value below which a share p of a sample with values lies.
+func (s Sample) Quantile(p float64) float64 { return empirical(s.Quantiles).Quantile(p) }
 
 // RunSpread shows how far the runs behind a profile lie apart.
 type RunSpread struct {

@@ -66,7 +66,7 @@ func (h *History) Replay(o ReplayOptions) Replay {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
-		if own := j.Conf.String(keptID, ""); own != "" && !taken[own] {
+		if own := j.Conf.String(OriginalID, ""); own != "" && !taken[own] {
 			again.ID, taken[own] = own, true
 		}
 		if o.Rescaled {
@@ -83,7 +83,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	}
 	j := Job{
 		ID: h.ID, Name: h.Name, User: h.User, Pool: h.Pool, Queue: h.Queue, Priority: h.Priority,
-		Submit: max(0, h.earliest()), Conf: site.Over(h.Conf),
+		Submit: max(0, h.Earliest()), Conf: site.Over(h.Conf),
 	}
 	j.Commits = o.Commit == 0
 	if o.Initialised && Known(h.Launch) {

@@ -52,8 +52,8 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 
 // farness is by what factor maps took longer at each distance than node-local
 // ones, on average; 1 where the job has none of either.
-func farness(h *HistoryJob, times []time.Duration) [numLocalities]float64 {
-	var sum, n, far [numLocalities]float64
+func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
+	var sum, n, far [NumLocalities]float64
 	task := 0
 	for i := range h.Tasks {
 		if t := &h.Tasks[i]; t.Kind == Map {

@@ -12,11 +12,11 @@ import (
 func TestReplayRescaled(t *testing.T) {
 	sec := func(s float64) time.Duration { return Seconds(s) }
 	record := func(bytes int64) *History {
-		j := unknownJob("job_1_1")
+		j := NewHistoryJob("job_1_1")
 		j.Outcome, j.Submit, j.Finish = Succeeded, 0, sec(60)
 		add := func(kind Kind, n int, start, finish float64) *HistoryAttempt {
-			task := unknownTask(kind, kind == Reduce, n)
-			a := unknownAttempt(j.ID, "", kind, n, 0)
+			task := NewHistoryTask(kind, kind == Reduce, n)
+			a := NewHistoryAttempt(j.ID, "", kind, n, 0)
 			a.State, a.Start, a.Finish = Succeeded, sec(start), sec(finish)
 			task.Attempts = []HistoryAttempt{a}
 			j.Tasks = append(j.Tasks, task)

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Arrival is a job that can be shaped: of a workload (Job), of a history
-// (HistoryJob) or of a trace of volumes (SwimJob). Shaping returns changed
-// copies; what it was given stays as it was.
-type Arrival[T any] interface {
+// arrivalOf is a job that can be shaped: of a history (HistoryJob) or of a
+// trace of volumes (SwimJob). Shaping returns changed copies; what it was given
+// stays as it was.
+type arrivalOf[T any] interface {
 	*T
 	arrival() time.Duration
 	moved(by time.Duration) T
@@ -25,25 +25,11 @@ type Arrival[T any] interface {
 	name() string
 }
 
-func (j *Job) arrival() time.Duration        { return j.Submit }
 func (j *SwimJob) arrival() time.Duration    { return j.Submit }
-func (j *HistoryJob) arrival() time.Duration { return j.earliest() }
+func (j *HistoryJob) arrival() time.Duration { return j.Earliest() }
 
-func (j *Job) name() string        { return j.ID }
 func (j *SwimJob) name() string    { return j.ID }
 func (j *HistoryJob) name() string { return j.ID }
-
-func (j *Job) moved(by time.Duration) Job {
-	m := *j
-	m.Submit += by
-	if m.Deadline != 0 {
-		m.Deadline += by
-	}
-	if m.Init != 0 {
-		m.Init += by
-	}
-	return m
-}
 
 func (j *SwimJob) moved(by time.Duration) SwimJob {
 	m := *j
@@ -53,7 +39,7 @@ func (j *SwimJob) moved(by time.Duration) SwimJob {
 
 func (j *HistoryJob) moved(by time.Duration) HistoryJob {
 	m := j.cloned()
-	m.shift(by)
+	m.Shift(by)
 	return m
 }
 
@@ -64,12 +50,6 @@ func (j *HistoryJob) cloned() HistoryJob {
 	for i := range m.Tasks {
 		m.Tasks[i].Attempts = slices.Clone(m.Tasks[i].Attempts)
 	}
-	return m
-}
-
-func (j *Job) renamed(id string) Job {
-	m := *j
-	m.ID = id
 	return m
 }
 
@@ -98,18 +78,6 @@ func scale(v int64, by float64) int64 {
 		return int64(f)
 	}
 	return math.MaxInt64
-}
-
-func (j *Job) scaled(by float64) Job {
-	m := *j
-	m.Maps.InputBytes = scale(m.Maps.InputBytes, by)
-	m.Maps.Splits = slices.Clone(m.Maps.Splits)
-	for i := range m.Maps.Splits {
-		m.Maps.Splits[i].Bytes = scale(m.Maps.Splits[i].Bytes, by)
-	}
-	m.Reduces.ShuffleData = scale(m.Reduces.ShuffleData, by)
-	m.Reduces.OutputBytes = scale(m.Reduces.OutputBytes, by)
-	return m
 }
 
 func (j *SwimJob) scaled(by float64) SwimJob {
@@ -160,7 +128,7 @@ func each[T any](jobs []T, f func(i int, j *T) T) []T {
 
 // byArrival orders jobs by submission, keeping the order of equal ones, and
 // sets the gaps of traces that state them.
-func byArrival[T any, P Arrival[T]](jobs []T) []T {
+func byArrival[T any, P arrivalOf[T]](jobs []T) []T {
 	slices.SortStableFunc(jobs, func(a, b T) int { return cmp.Compare(P(&a).arrival(), P(&b).arrival()) })
 	last := time.Duration(0)
 	for i := range jobs {
@@ -171,23 +139,23 @@ func byArrival[T any, P Arrival[T]](jobs []T) []T {
 	return jobs
 }
 
-// ScaleBytes multiplies all volumes by a factor; numbers of tasks stay.
-func ScaleBytes[T any, P Arrival[T]](jobs []T, factor float64) []T {
+// scaleBytes multiplies all volumes by a factor; numbers of tasks stay.
+func scaleBytes[T any, P arrivalOf[T]](jobs []T, factor float64) []T {
 	return each(jobs, func(_ int, j *T) T { return P(j).scaled(factor) })
 }
 
-// ScaleTime stretches the gaps between submissions by a factor; a job's own
+// scaleTime stretches the gaps between submissions by a factor; a job's own
 // durations stay.
-func ScaleTime[T any, P Arrival[T]](jobs []T, factor float64) []T {
+func scaleTime[T any, P arrivalOf[T]](jobs []T, factor float64) []T {
 	return byArrival[T, P](each(jobs, func(_ int, j *T) T {
 		at := P(j).arrival()
 		return P(j).moved(Seconds(at.Seconds()*factor) - at)
 	}))
 }
 
-// Window keeps the jobs submitted in [from, to) and measures time from its
+// window keeps the jobs submitted in [from, to) and measures time from its
 // beginning.
-func Window[T any, P Arrival[T]](jobs []T, from, to time.Duration) []T {
+func window[T any, P arrivalOf[T]](jobs []T, from, to time.Duration) []T {
 	var kept []T
 	for i := range jobs {
 		if at := P(&jobs[i]).arrival(); at >= from && at < to {
@@ -197,10 +165,10 @@ func Window[T any, P Arrival[T]](jobs []T, from, to time.Duration) []T {
 	return byArrival[T, P](kept)
 }
 
-// Numbers keeps the jobs from the first to the last number, counted from 1 in
+// byNumber keeps the jobs from the first to the last number, counted from 1 in
 // order of submission, and measures time from the first. A last of 0 means all
 // that follow.
-func Numbers[T any, P Arrival[T]](jobs []T, first, last int) []T {
+func byNumber[T any, P arrivalOf[T]](jobs []T, first, last int) []T {
 	jobs = byArrival[T, P](slices.Clone(jobs))
 	if last == 0 || last > len(jobs) {
 		last = len(jobs)
@@ -213,10 +181,10 @@ func Numbers[T any, P Arrival[T]](jobs []T, first, last int) []T {
 	return each(jobs, func(_ int, j *T) T { return P(j).moved(-start) })
 }
 
-// ScaleJobs changes the number of jobs by a factor. Below one each job is kept
+// scaleJobs changes the number of jobs by a factor. Below one each job is kept
 // with that probability; above, a job comes that many times, the fraction by
 // chance, its copies submitted at random before the next job of the trace.
-func ScaleJobs[T any, P Arrival[T]](jobs []T, factor float64, seed Seed) []T {
+func scaleJobs[T any, P arrivalOf[T]](jobs []T, factor float64, seed Seed) []T {
 	seed = seed.Named("scale jobs")
 	var out []T
 	for i := range jobs {
@@ -242,11 +210,11 @@ func ScaleJobs[T any, P Arrival[T]](jobs []T, factor float64, seed Seed) []T {
 	return byArrival[T, P](out)
 }
 
-// Fold makes a short trace of a long one, as Rumen's Folder does: each cycle of
+// fold makes a short trace of a long one, as Rumen's Folder does: each cycle of
 // the trace (a day, say) is squeezed to the given length and the cycles are
 // laid over one another, of which each job is kept with the probability that
 // leaves the density of the original times the concentration.
-func Fold[T any, P Arrival[T]](jobs []T, cycle, length time.Duration, concentration float64, seed Seed) ([]T, error) {
+func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentration float64, seed Seed) ([]T, error) {
 	if len(jobs) == 0 {
 		return nil, nil
 	}
@@ -276,38 +244,6 @@ func Fold[T any, P Arrival[T]](jobs []T, cycle, length time.Duration, concentrat
 	return byArrival[T, P](out), nil
 }
 
-// Merge lays traces over one another. A job whose id has come before gets the
-// number of its trace in front.
-func Merge[T any, P Arrival[T]](traces ...[]T) []T {
-	var out []T
-	ids := make(map[string]bool)
-	for n, jobs := range traces {
-		for i := range jobs {
-			j := jobs[i]
-			if id := P(&j).name(); ids[id] {
-				j = P(&j).renamed(freshID(ids, id, n+1))
-			}
-			ids[P(&j).name()] = true
-			out = append(out, j)
-		}
-	}
-	return byArrival[T, P](out)
-}
-
-// freshID is an id of the same form that is not taken: Hadoop's ids carry the
-// number of the trace in front of the JobTracker's start.
-func freshID(taken map[string]bool, id string, trace int) string {
-	for ; ; trace++ {
-		fresh := fmt.Sprintf("%d-%s", trace, id)
-		if rest, ok := strings.CutPrefix(id, "job_"); ok {
-			fresh = fmt.Sprintf("job_%d%s", trace, rest)
-		}
-		if !taken[fresh] {
-			return fresh
-		}
-	}
-}
-
 // Shaping is what can be made of a trace before it is used, in this order. The
 // zero value of a field leaves the trace as it is, but for the scales: 1 does.
 type Shaping struct {
@@ -321,7 +257,7 @@ type Shaping struct {
 	Seed        Seed
 }
 
-// Folding are the arguments of Fold.
+// Folding are the arguments of fold.
 type Folding struct {
 	Cycle, Length time.Duration
 	Concentration float64
@@ -330,8 +266,8 @@ type Folding struct {
 // maxJobs keeps a slip of the pen from filling the memory.
 const maxJobs = 10_000_000
 
-// Shape makes another trace of the jobs.
-func Shape[T any, P Arrival[T]](jobs []T, s *Shaping) ([]T, error) {
+// shape makes another trace of the jobs.
+func shape[T any, P arrivalOf[T]](jobs []T, s *Shaping) ([]T, error) {
 	if len(jobs) == 0 {
 		return jobs, nil
 	}
@@ -340,29 +276,29 @@ func Shape[T any, P Arrival[T]](jobs []T, s *Shaping) ([]T, error) {
 		if to == 0 {
 			to = math.MaxInt64
 		}
-		jobs = Window[T, P](jobs, s.From, to)
+		jobs = window[T, P](jobs, s.From, to)
 	}
 	if s.First > 0 || s.Last > 0 || s.Jobs > 0 {
 		last := s.Last
 		if n := max(1, s.First) - 1 + s.Jobs; s.Jobs > 0 && (last == 0 || n < last) {
 			last = n
 		}
-		jobs = Numbers[T, P](jobs, max(1, s.First), last)
+		jobs = byNumber[T, P](jobs, max(1, s.First), last)
 	}
 	if n := float64(len(jobs)) * s.ScaleJobs; n > maxJobs {
 		return nil, fmt.Errorf("scale_jobs: %g jobs: want at most %d", n, maxJobs)
 	}
 	if s.ScaleJobs != 1 {
-		jobs = ScaleJobs[T, P](jobs, s.ScaleJobs, s.Seed)
+		jobs = scaleJobs[T, P](jobs, s.ScaleJobs, s.Seed)
 	}
 	if s.ScaleTime != 1 {
-		jobs = ScaleTime[T, P](jobs, s.ScaleTime)
+		jobs = scaleTime[T, P](jobs, s.ScaleTime)
 	}
 	if s.ScaleBytes != 1 {
-		jobs = ScaleBytes[T, P](jobs, s.ScaleBytes)
+		jobs = scaleBytes[T, P](jobs, s.ScaleBytes)
 	}
 	if s.Fold != nil {
-		return Fold[T, P](jobs, s.Fold.Cycle, s.Fold.Length, s.Fold.Concentration, s.Seed)
+		return fold[T, P](jobs, s.Fold.Cycle, s.Fold.Length, s.Fold.Concentration, s.Seed)
 	}
 	return jobs, nil
 }
@@ -370,8 +306,8 @@ func Shape[T any, P Arrival[T]](jobs []T, s *Shaping) ([]T, error) {
 // Shape makes another trace of a history. Its machines stay.
 func (h *History) Shape(s *Shaping) error {
 	var err error
-	if h.Jobs, err = Shape(h.Jobs, s); err == nil {
-		h.Swim, err = Shape(h.Swim, s)
+	if h.Jobs, err = shape(h.Jobs, s); err == nil {
+		h.Swim, err = shape(h.Swim, s)
 	}
 	return err
 }
@@ -401,10 +337,10 @@ func (n *Names) of(kind, old string) string {
 	}
 }
 
-// Anonymise gives users, jobs, queues, pools, paths and machines new names,
+// anonymise gives users, jobs, queues, pools, paths and machines new names,
 // numbers the jobs anew, and keeps of each configuration what cannot name
 // anyone: numbers, sizes, truth values, Hadoop's own classes and heap sizes.
-func Anonymise[T any, P Arrival[T]](jobs []T, names *Names) []T {
+func anonymise[T any, P arrivalOf[T]](jobs []T, names *Names) []T {
 	return each(jobs, func(_ int, j *T) T { return P(j).anonymous(names) })
 }
 
@@ -412,10 +348,10 @@ func Anonymise[T any, P Arrival[T]](jobs []T, names *Names) []T {
 // was recorded.
 func (h *History) Anonymise(names *Names) *History {
 	out := &History{
-		Epoch: h.Epoch, Jobs: Anonymise(h.Jobs, names), Swim: Anonymise(h.Swim, names), Site: harmless(h.Site),
+		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site),
 	}
 	if out.Epoch != Unknown {
-		out.Epoch = firstEpoch
+		out.Epoch = DefaultEpoch
 	}
 	for _, r := range h.Topology.Racks {
 		rack := Rack{Name: names.of("rack", r.Name)}
@@ -429,9 +365,6 @@ func (h *History) Anonymise(names *Names) *History {
 	return out
 }
 
-// firstEpoch is 1 January 2010, for histories that state no date.
-const firstEpoch = 1262304000000
-
 // id numbers jobs in order.
 func (n *Names) id() string {
 	n.jobs++
@@ -441,17 +374,6 @@ func (n *Names) id() string {
 func (j *SwimJob) anonymous(n *Names) SwimJob {
 	m := *j
 	m.ID, m.InputPath = n.id(), n.of("path", j.InputPath)
-	return m
-}
-
-func (j *Job) anonymous(n *Names) Job {
-	m := *j
-	m.ID, m.Name, m.User, m.Pool, m.Queue = n.id(), n.of("name", j.Name), n.of("user", j.User), n.of("pool", j.Pool), n.of("queue", j.Queue)
-	m.Conf = harmless(j.Conf)
-	m.Maps.Splits = slices.Clone(j.Maps.Splits)
-	for i := range m.Maps.Splits {
-		m.Maps.Splits[i].Hosts = n.hosts(m.Maps.Splits[i].Hosts)
-	}
 	return m
 }
 
@@ -484,14 +406,14 @@ func harmless(c Conf) Conf {
 	for _, key := range slices.Sorted(maps.Keys(c.values)) {
 		value := strings.TrimSpace(c.values[key])
 		switch _, err := ParseBytes(value); {
-		case key == keptID || key == "mapred.fairscheduler.pool":
+		case key == OriginalID || key == "mapred.fairscheduler.pool":
 			continue
 		case err == nil, value == "true", value == "false", strings.HasPrefix(value, "org.apache.hadoop.") && !strings.ContainsAny(value, ",/@ "):
 		default:
 			if _, err := strconv.ParseFloat(value, 64); err == nil {
 				break
 			}
-			mb := heapMB(value)
+			mb := HeapMB(value)
 			if mb == Unknown {
 				continue
 			}

@@ -1,14 +1,8 @@
 package workload
 
 import (
-	"bufio"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"slices"
-	"strconv"
 	"time"
 )
 
@@ -23,24 +17,6 @@ type SwimJob struct {
 	OutputBytes  int64         // written by the reduces, or by the maps of a map-only job
 	InputPath    string        // nine-column files: the same path is the same input
 }
-
-// WriteSwim writes a trace of volumes: six columns, or nine where an input is
-// named.
-func WriteSwim(w io.Writer, jobs []SwimJob) error {
-	out := bufio.NewWriter(w)
-	paths := slices.ContainsFunc(jobs, func(j SwimJob) bool { return j.InputPath != "" })
-	for i := range jobs {
-		j := &jobs[i]
-		fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%d\t%d", j.ID, decimal(j.Submit), decimal(j.Gap), j.InputBytes, j.ShuffleBytes, j.OutputBytes)
-		if paths {
-			fmt.Fprintf(out, "\t%s\t\t", j.InputPath)
-		}
-		out.WriteByte('\n')
-	}
-	return out.Flush()
-}
-
-func decimal(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
 
 // SwimRates turn volumes into tasks and times. Nothing of this is in a SWIM
 // trace: a caller shows it as assumed (Assumed lists it).
@@ -145,100 +121,4 @@ func ceilDiv(a, b int64) int64 {
 		n++
 	}
 	return n
-}
-
-// readSwim reads a tab-separated SWIM trace of six or nine columns.
-func (c *collector) readSwim(s *source) error {
-	tsv := csv.NewReader(withoutQuotes(capLines(s, c.limits.LineBytes)))
-	tsv.Comma, tsv.Comment, tsv.FieldsPerRecord = '\t', '#', -1
-	ids := make(map[string]bool)
-	for {
-		rec, err := tsv.Read()
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil && !errors.As(err, new(*csv.ParseError)) {
-			return err
-		}
-		line, _ := tsv.FieldPos(0)
-		line += s.skipped
-		if err != nil {
-			c.problem(line, "line is lost: %v", err)
-			continue
-		}
-		j, err := swimJob(rec)
-		switch {
-		case err != nil:
-			c.problem(line, "line is lost: %v", err)
-		case ids[j.ID]:
-			c.problem(line, "job %s occurs twice: the second is dropped", j.ID)
-		case len(c.h.Swim) >= c.limits.Attempts:
-			return errAttempts
-		default:
-			ids[j.ID] = true
-			c.h.Swim = append(c.h.Swim, j)
-		}
-	}
-}
-
-func swimJob(rec []string) (SwimJob, error) {
-	if len(rec) != 6 && len(rec) != 9 {
-		return SwimJob{}, fmt.Errorf("want 6 or 9 columns separated by tabs, found %d", len(rec))
-	}
-	j := SwimJob{ID: rec[0]}
-	if j.ID == "" {
-		return j, fmt.Errorf("column 1 (job id) is empty")
-	}
-	var seconds [2]float64
-	for i := range seconds {
-		v, err := strconv.ParseFloat(rec[1+i], 64)
-		if err != nil || !(v >= 0 && v < math.MaxInt64/1e9) {
-			return j, fmt.Errorf("column %d = %.40q: want seconds", 2+i, rec[1+i])
-		}
-		seconds[i] = v
-	}
-	j.Submit, j.Gap = Seconds(seconds[0]), Seconds(seconds[1])
-	for i, to := range []*int64{&j.InputBytes, &j.ShuffleBytes, &j.OutputBytes} {
-		v, err := strconv.ParseInt(rec[3+i], 10, 64)
-		if err != nil || v < 0 {
-			return j, fmt.Errorf("column %d = %.40q: want bytes", 4+i, rec[3+i])
-		}
-		*to = v
-	}
-	if len(rec) == 9 {
-		j.InputPath = rec[6]
-	}
-	return j, nil
-}
-
-// withoutQuotes keeps a stray quote from swallowing the lines after it: SWIM
-// files do not quote.
-func withoutQuotes(r io.Reader) io.Reader {
-	return readerFunc(func(p []byte) (int, error) {
-		n, err := r.Read(p)
-		for i, b := range p[:n] {
-			if b == '"' {
-				p[i] = '\''
-			}
-		}
-		return n, err
-	})
-}
-
-// capLines fails when a line outgrows the limit, before a library that reads
-// whole records does.
-func capLines(r io.Reader, max int) io.Reader {
-	run := 0
-	return readerFunc(func(p []byte) (int, error) {
-		n, err := r.Read(p)
-		for _, b := range p[:n] {
-			if run++; b == '\n' {
-				run = 0
-			}
-			if run > max {
-				return 0, errLineLong
-			}
-		}
-		return n, err
-	})
 }

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
 )
 
 // calibrating are the flags of calibrate.
@@ -29,26 +28,27 @@ func (a *app) calibrateCommand() *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
 		Use:   "calibrate PROFILE.csv",
-		Short: "Find the platform that shows a measured profile",
-		Long: `Find the rates of disks and network and the costs of Hadoop with which simulated
-microbenchmarks show a measured platform profile, and at fidelity device how the
-rate of a disk falls with its streams. What the profile does not tell stays near
-the platform that the search starts from.
+		Short: "Fit device rates and CPU costs to a measured platform profile",
+		Long: `Find the rates of disks and network and the CPU costs of Hadoop with which
+simulated microbenchmarks reproduce a measured platform profile. At fidelity
+device, also find how the rate of a disk falls with the number of its streams.
+Values that the profile does not determine stay close to those of --platform.
 
-Speed is a matter of scale: costs are those of a core of the platform's speed.`,
+A profile cannot separate CPU costs from the speed of a core. The costs that are
+found hold for the core speed of --platform.`,
 		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.calibrate(args[0], k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: shipped, or a file")
-	f.StringVar(&k.fidelity, "fidelity", "phase", "of the microbenchmarks: phase, or device for profiles with contention")
-	f.StringVar(&k.out, "out", "", "`FILE` of the platform (.toml)")
-	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.Float64Var(&k.row, "row", model.BenchmarkRow, "bytes of a row of the measured benchmarks")
+	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: a shipped one or a file")
+	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
+	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml)")
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` laid over the scenario zhang-shuffle-break, of whose cluster the benchmarks make use")
-	f.BoolVar(&k.force, "force", false, "replace a file")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
+	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
 }
@@ -59,24 +59,21 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return err
 	}
 	defer file.Close()
-	measured, err := model.ReadPlatformProfile(file)
+	measured, err := platform.ReadProfile(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	bed, err := openTestbed(k.platform, k.fidelity, k.seed, k.set...)
-	if err == nil {
-		err = bed.take(k.grid)
-	}
+	bed, err := openTestbed(k.platform, k.fidelity, k.grid, k.seed, k.set)
 	if err != nil {
 		return err
 	}
-	found, err := bed.calibrate(measured, k.row)
+	found, err := bed.Calibrate(measured, k.row)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if k.out != "" {
 		write := func(w io.Writer) error {
-			return scenarios.WritePlatform(w, platform(&found, filepath.Base(name), k.platform))
+			return scenarios.WritePlatform(w, study.CalibratedPlatform(&found, filepath.Base(name), k.platform))
 		}
 		if err := keepFile(k.out, k.force, write); err != nil {
 			return err
@@ -85,74 +82,11 @@ func (a *app) calibrate(name string, k *calibrating) error {
 	if k.quiet {
 		return nil
 	}
-	_, err = io.WriteString(a.stdout, printable(calibrationText(&found)))
+	var text strings.Builder
+	study.WriteCalibration(&text, &found)
+	_, err = io.WriteString(a.stdout, printable(text.String()))
 	if err == nil && k.out != "" {
 		_, err = fmt.Fprintf(a.stdout, "\nplatform in %s\n", printable(k.out))
 	}
-	return internal(err)
-}
-
-// calibrate looks for the machine of the testbed.
-func (b *testbed) calibrate(measured model.PlatformProfile, row float64) (model.Calibration, error) {
-	return model.Calibrate(measured, b.Cluster.Machines[0], b.Fidelity == model.Device, func(m model.Machine) (model.PlatformProfile, error) {
-		return b.with(m).profile(row)
-	})
-}
-
-// with is the testbed on other machines.
-func (b *testbed) with(m model.Machine) *testbed {
-	other := *b
-	other.Cluster.Machines = []model.Machine{m}
-	return &other
-}
-
-func calibrationText(c *model.Calibration) string {
-	var text bytes.Buffer
-	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "phase\tamounts\tmean off before\tafter\tworst before\tafter")
-	for _, p := range c.Phases {
-		fmt.Fprintf(t, "%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\n", p.Phase, p.Points,
-			100*p.MeanBefore, 100*p.MeanAfter, 100*p.WorstBefore, 100*p.WorstAfter)
-	}
-	fmt.Fprintln(t, "\nvalue\tbefore\tafter\tstandard error")
-	for i := range c.Knobs {
-		k := &c.Knobs[i]
-		known := fmt.Sprintf("%.1f %%", 100*k.Error)
-		if !k.Told() {
-			known = "not told by the profile alone"
-		}
-		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
-	}
-	t.Flush()
-	for _, names := range c.Tangles {
-		fmt.Fprintf(&text, "\nTold only together: %s\n", strings.Join(names, ", "))
-	}
-	fmt.Fprintf(&text, "\n%d runs of the benchmarks\n", c.Runs)
-	return text.String()
-}
-
-// inUnit is a value in the unit of its key in a platform file.
-func inUnit(key string, v float64) float64 {
-	if strings.HasSuffix(key, "_mb") {
-		return v / 1e6
-	}
-	return v
-}
-
-// platform is the machine that was found, as a file about it says where its
-// values come from.
-func platform(c *model.Calibration, profile, start string) *model.Machine {
-	m := c.Machine
-	m.Title += ", calibrated"
-	m.Source = []string{"slotwave calibrate: benchmarks on this platform show the profile " + profile}
-	m.Assumed = nil
-	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
-		m.Assumed = append(m.Assumed, key+": as in "+start+"; the profile does not depend on it")
-	}
-	for i := range c.Knobs {
-		if k := &c.Knobs[i]; !k.Told() {
-			m.Assumed = append(m.Assumed, k.Name+": the profile tells it only together with others; near to that of "+start)
-		}
-	}
-	return &m
+	return study.Internal(err)
 }

@@ -5,14 +5,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -69,14 +67,14 @@ func TestCompareGaps(t *testing.T) {
 		name, _ := r["model"].(string)
 		mean, _ := r["mean_ns"].(float64)
 		switch {
-		case r["part"] == "makespan" && name == simulation:
+		case r["part"] == "makespan" && name == "simulation":
 			simulated = mean
 		case r["part"] == "makespan" && r["mean_ns"] != nil:
 			parts[name] += mean
 		case r["part"] == "gap":
 			parts[name] += mean
 			gaps++
-			if r["note"] == "the model's own" {
+			if r["note"] == "unexplained (model error)" {
 				own[name] = mean
 			}
 		}
@@ -109,27 +107,27 @@ func TestWithout(t *testing.T) {
 	}}}
 	ideal.Scheduler.Name = "fifo"
 	for _, test := range []struct {
-		cause         model.Cause
+		cause         analytic.Cause
 		with, without float64
 		job           workload.Job
 		change        func(*model.WhatIf)
 	}{
-		{model.Stragglers, 10, 8, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(1, 2, 9)}}, nil},
-		{model.Stragglers, 6, 4, workload.Job{Maps: workload.MapTasks{Count: 2, Time: each(3, 3)}},
+		{analytic.Stragglers, 10, 8, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(1, 2, 9)}}, nil},
+		{analytic.Stragglers, 6, 4, workload.Job{Maps: workload.MapTasks{Count: 2, Time: each(3, 3)}},
 			func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }},
-		{model.Quantisation, 8, 6, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(4, 4, 4)}}, nil},
-		{model.Overlap, 4 + 2 + 1, 4 + 6 + 1, workload.Job{
+		{analytic.Quantisation, 8, 6, workload.Job{Maps: workload.MapTasks{Count: 3, Time: each(4, 4, 4)}}, nil},
+		{analytic.Overlap, 4 + 2 + 1, 4 + 6 + 1, workload.Job{
 			Maps:    workload.MapTasks{Count: 2, Time: each(2, 4)},
 			Reduces: workload.ReduceTasks{Count: 1, Shuffle: each(6), FirstWave: each(2), Time: each(1)},
 			Conf:    slowstart("0"),
 		}, nil},
-		{model.Slowstart, 4 + 2 + 1, 4 + 2 + 1, workload.Job{
+		{analytic.Slowstart, 4 + 2 + 1, 4 + 2 + 1, workload.Job{
 			Maps:    workload.MapTasks{Count: 2, Time: each(2, 4)},
 			Reduces: workload.ReduceTasks{Count: 1, Shuffle: each(6), FirstWave: each(2), Time: each(1)},
 			Conf:    slowstart("0"),
 		}, nil},
 		// The reduce of a job with a long map keeps the only slot from another's.
-		{model.Slowstart, 20 + 2 + 10, 20 + 2, workload.Job{
+		{analytic.Slowstart, 20 + 2 + 10, 20 + 2, workload.Job{
 			Maps:    workload.MapTasks{Count: 2, Time: each(2, 20)},
 			Reduces: workload.ReduceTasks{Count: 1, Time: each(2)},
 			Conf:    slowstart("0"),
@@ -150,7 +148,7 @@ func TestWithout(t *testing.T) {
 		}
 		for i, want := range []float64{test.with, test.without} {
 			if i == 1 {
-				q = q.Without(test.cause)
+				q = analytic.Without(q, test.cause)
 			}
 			p, err := sim.Simulator{}.Predict(q)
 			if err != nil {
@@ -160,32 +158,6 @@ func TestWithout(t *testing.T) {
 				t.Errorf("%s, switched off %d: %v, want %v s", test.cause, i, p.Mean, want)
 			}
 		}
-	}
-}
-
-// Simulations are shared between models that lack the same causes only.
-func TestDivideShares(t *testing.T) {
-	f, err := scenarios.Open(write(t, "one.toml", oneJob), "job.0.first_shuffle_ms=500", "job.0.reduce_shuffle_ms=7000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := f.Scenario(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := &s.Runs[0].Question
-	parts := func(worlds map[uint]time.Duration, name string) []results.GapPart {
-		i := slices.IndexFunc(model.Predictors, func(p model.NamedPredictor) bool { return p.Name == name })
-		list, err := divide(q, worlds, &model.Predictors[i], 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return list
-	}
-	shared := map[uint]time.Duration{0: time.Minute}
-	parts(shared, "aria")
-	if got, want := parts(shared, "zhang"), parts(map[uint]time.Duration{0: time.Minute}, "zhang"); !slices.Equal(got, want) {
-		t.Errorf("after aria %v, alone %v", got, want)
 	}
 }
 
@@ -241,7 +213,7 @@ func TestCompareOverVaried(t *testing.T) {
 	makespans := func(args ...string) map[string]any {
 		found := map[string]any{}
 		for _, r := range predictions(t, append([]string{"compare", "--json", "--causes=false"}, args...)...) {
-			if name, _ := r["scenario"].(string); r["part"] == "makespan" && r["model"] == simulation {
+			if name, _ := r["scenario"].(string); r["part"] == "makespan" && r["model"] == "simulation" {
 				found[name] = r["mean_ns"]
 			}
 		}
@@ -274,7 +246,7 @@ func TestCompareFailAbove(t *testing.T) {
 		{[]string{path, "--fail-above", "10%", "--baseline", "waves"}, exitAbove, "one, simulation: +"},
 		{[]string{path, "two-jobs", "--fail-above", "10%", "--baseline", "one"}, exitAbove, "two-jobs: +"},
 		{[]string{path, "two-jobs", "--fail-above", "1000%", "--baseline", "two-jobs"}, exitDone, ""},
-		{[]string{path, "--fail-above", "x"}, exitInput, "want a part such as 10%"},
+		{[]string{path, "--fail-above", "x"}, exitInput, "want a fraction such as 10%"},
 		{[]string{path, "--fail-above", "10"}, exitInput, "want 10% or 0.1"},
 		{[]string{path, "--baseline", "wave"}, exitInput, `did you mean "waves"?`},
 	} {
@@ -287,7 +259,7 @@ func TestCompareFailAbove(t *testing.T) {
 
 func TestPredict(t *testing.T) {
 	path := write(t, "one.toml", oneJob)
-	statistics, err := json.Marshal(model.DefaultPhases())
+	statistics, err := json.Marshal(analytic.DefaultPhases())
 	if err != nil {
 		t.Fatal(err)
 	}

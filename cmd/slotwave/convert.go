@@ -16,7 +16,9 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // targets are the formats that convert writes, each with its files: the main
@@ -27,35 +29,35 @@ var targets = []struct {
 }{
 	{"rumen", "Rumen trace and topology", func(h *workload.History) []part {
 		return []part{
-			{"trace.json", func(w io.Writer) error { return workload.WriteRumen(w, h) }},
-			{"topology.json", func(w io.Writer) error { return workload.WriteTopology(w, &h.Topology) }},
+			{"trace.json", func(w io.Writer) error { return trace.WriteRumen(w, h) }},
+			{"topology.json", func(w io.Writer) error { return trace.WriteTopology(w, &h.Topology) }},
 		}
 	}},
 	{"jhist", "MRv2 job histories and configurations", func(h *workload.History) []part {
-		return jobFiles(h, (*workload.JobFile).JhistName, (*workload.JobFile).WriteJhist)
+		return jobFiles(h, (*trace.JobFile).JhistName, (*trace.JobFile).WriteJhist)
 	}},
 	{"history", "job histories of Hadoop 1.x and configurations", func(h *workload.History) []part {
-		return jobFiles(h, (*workload.JobFile).MRv1Name, (*workload.JobFile).WriteMRv1)
+		return jobFiles(h, (*trace.JobFile).MRv1Name, (*trace.JobFile).WriteMRv1)
 	}},
 	{"sls", "jobs and nodes for YARN's scheduler load simulator", func(h *workload.History) []part {
 		return []part{
-			{"jobs.json", func(w io.Writer) error { return workload.WriteSLS(w, h) }},
-			{"nodes.json", func(w io.Writer) error { return workload.WriteSLSNodes(w, &h.Topology) }},
+			{"jobs.json", func(w io.Writer) error { return trace.WriteSLS(w, h) }},
+			{"nodes.json", func(w io.Writer) error { return trace.WriteSLSNodes(w, &h.Topology) }},
 		}
 	}},
 	{"chrome", "trace for Perfetto and chrome://tracing", func(h *workload.History) []part {
-		return []part{{"trace.json.gz", func(w io.Writer) error { return workload.WriteChromeTrace(w, h) }}}
+		return []part{{"trace.json.gz", func(w io.Writer) error { return trace.WriteChromeTrace(w, h) }}}
 	}},
 	{"csv", "tables of attempts and jobs", func(h *workload.History) []part {
 		return []part{
-			{results.AttemptsName, func(w io.Writer) error { return workload.WriteAttempts(w, h) }},
-			{results.JobsName, func(w io.Writer) error { return workload.WriteJobs(w, h) }},
+			{results.AttemptsName, func(w io.Writer) error { return trace.WriteAttempts(w, h) }},
+			{results.JobsName, func(w io.Writer) error { return trace.WriteJobs(w, h) }},
 		}
 	}},
 	{"parquet", "the same tables as Parquet", func(h *workload.History) []part {
 		return []part{
-			{"attempts.parquet", func(w io.Writer) error { return workload.WriteAttemptsParquet(w, h) }},
-			{"jobs.parquet", func(w io.Writer) error { return workload.WriteJobsParquet(w, h) }},
+			{"attempts.parquet", func(w io.Writer) error { return trace.WriteAttemptsParquet(w, h) }},
+			{"jobs.parquet", func(w io.Writer) error { return trace.WriteJobsParquet(w, h) }},
 		}
 	}},
 	{"toml", "scenario that replays the jobs", func(h *workload.History) []part {
@@ -64,11 +66,11 @@ var targets = []struct {
 			if !ok {
 				release = ""
 			}
-			return workload.WriteScenario(w, h, release)
+			return trace.WriteScenario(w, h, release)
 		}}}
 	}},
-	{"swim", "SWIM trace, of one that states volumes only", func(h *workload.History) []part {
-		return []part{{"jobs.tsv", func(w io.Writer) error { return workload.WriteSwim(w, h.Swim) }}}
+	{"swim", "SWIM trace, if the input is one", func(h *workload.History) []part {
+		return []part{{"jobs.tsv", func(w io.Writer) error { return trace.WriteSwim(w, h.Swim) }}}
 	}},
 }
 
@@ -81,12 +83,12 @@ func targetNames() []string {
 }
 
 // jobFiles is a file for each job, and one for its configuration.
-func jobFiles(h *workload.History, name func(*workload.JobFile) string, write func(*workload.JobFile, io.Writer) error) []part {
+func jobFiles(h *workload.History, name func(*trace.JobFile) string, write func(*trace.JobFile, io.Writer) error) []part {
 	var parts []part
-	for _, f := range h.JobFiles() {
+	for _, f := range trace.JobFiles(h) {
 		parts = append(parts, part{name(&f), func(w io.Writer) error { return write(&f, w) }})
 		if len(f.Conf().Keys()) > 0 {
-			parts = append(parts, part{f.ConfName(), func(w io.Writer) error { return workload.WriteConf(w, f.Conf()) }})
+			parts = append(parts, part{f.ConfName(), func(w io.Writer) error { return trace.WriteConf(w, f.Conf()) }})
 		}
 	}
 	return parts
@@ -115,26 +117,26 @@ func (a *app) convertCommand() *cobra.Command {
 		Long: `Write traces, job histories, or the result of a simulation in another format:
 ` + about + `
 
-PATH is a directory, or for formats with one main file its name (by its ending;
-.gz is compressed); what belongs to the file stands beside it. A manifest says
-what it was made from. Traces can be cut, scaled and folded as in [workload].`,
+PATH is a directory or, for a format with one main file, the name of that file;
+a name that ends in .gz is compressed. Further files and a manifest are written
+next to it. Traces can be cut, scaled and folded as in [workload].`,
 		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert history/done --to rumen --out trace.json --anonymise\n  slotwave convert trace.json --to toml --out replay.toml --first 10 --last 20",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&k.format, "to", "", "`FORMAT` to write: "+strings.Join(targetNames(), ", "))
 	k.to.flags(c, "`PATH` to write: a file or a directory")
-	f.StringVar(&k.first, "first", "", "first job to keep, by number or time of submission")
-	f.StringVar(&k.last, "last", "", "last job to keep, likewise")
-	f.IntVar(&k.shape.Jobs, "jobs", 0, "at most so many jobs")
-	f.Float64Var(&k.shape.ScaleJobs, "scale-jobs", 1, "number of jobs, times this")
-	f.Float64Var(&k.shape.ScaleTime, "scale-time", 1, "time between submissions, times this")
-	f.Float64Var(&k.shape.ScaleBytes, "scale-bytes", 1, "bytes and records, times this")
-	f.StringVar(&k.fold, "fold", "", "lay cycles over one another: `CYCLE,LENGTH[,CONCENTRATION]`, such as 24h,1h")
-	f.BoolVar(&k.anonymise, "anonymise", false, "give people, jobs and machines new names")
-	f.Uint64Var(&k.seed, "seed", 1, "seed of everything random")
-	f.BoolVar(&k.strict, "strict", false, "any loss is an error")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing but errors")
+	f.StringVar(&k.first, "first", "", "first job to keep: its number, or a time of submission")
+	f.StringVar(&k.last, "last", "", "last job to keep: its number, or a time of submission")
+	f.IntVar(&k.shape.Jobs, "jobs", 0, "largest number of jobs to keep (0: all)")
+	f.Float64Var(&k.shape.ScaleJobs, "scale-jobs", 1, "factor on the number of jobs")
+	f.Float64Var(&k.shape.ScaleTime, "scale-time", 1, "factor on the time between submissions")
+	f.Float64Var(&k.shape.ScaleBytes, "scale-bytes", 1, "factor on bytes and records")
+	f.StringVar(&k.fold, "fold", "", "overlay the cycles of a trace: `CYCLE,LENGTH[,CONCENTRATION]`, such as 24h,1h")
+	f.BoolVar(&k.anonymise, "anonymise", false, "replace the names of users, jobs and machines")
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
+	f.BoolVar(&k.quiet, "quiet", false, "print errors only")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.convert(c, args, k) }
 	return c
 }
@@ -145,7 +147,7 @@ func (k *conversion) check() error {
 		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(targetNames(), ", "))
 	}
 	if k.to.out == "" {
-		return errors.New("--out: missing: want a file or a directory")
+		return errors.New("--out is missing: want a file or a directory")
 	}
 	s := &k.shape
 	for _, x := range []struct {
@@ -168,7 +170,7 @@ func (k *conversion) check() error {
 		}
 	}
 	if s.To > 0 && s.To <= s.From || s.Last > 0 && s.Last < s.First {
-		return fmt.Errorf("--last %s: is before --first %s: want a later one", k.last, k.first)
+		return fmt.Errorf("--last %s is before --first %s: want a later one", k.last, k.first)
 	}
 	for _, x := range []struct {
 		flag  string
@@ -201,7 +203,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	h, err := workload.Open(args...)
+	h, err := trace.Open(args...)
 	if err != nil {
 		return err
 	}
@@ -220,7 +222,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
 	}
 	if k.format == "sls" {
-		if err := a.losses(workload.LostInSLS(h), 0, k.strict, k.quiet); err != nil {
+		if err := a.losses(trace.LostInSLS(h), 0, k.strict, k.quiet); err != nil {
 			return err
 		}
 	}
@@ -229,58 +231,25 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), holdings(h))
-	return internal(err)
+	return study.Internal(err)
 }
 
 // fits tells whether a format can hold what there is.
 func (k *conversion) fits(h *workload.History) error {
 	switch jobs := len(h.Jobs); {
 	case k.format == "swim" && len(h.Swim) == 0:
-		return errors.New("no volumes of jobs: want a SWIM trace")
+		return errors.New("--to swim: no job volumes found: want a SWIM trace")
 	case k.format == "swim":
 	case jobs == 0 && len(h.Swim) > 0:
-		return errors.New("volumes of jobs, which have no tasks: want --to swim, or a scenario whose [workload] names the trace")
+		return errors.New("found job volumes but no tasks: want --to swim, or a scenario whose [workload] names the trace")
 	case jobs == 0:
-		return errors.New("no job is left: want a trace or history with jobs")
+		return errors.New("no jobs found")
 	case k.format == "toml" && h.Topology.Hosts() == 0:
-		return errors.New("no machine is named: want a trace with machines for --to toml")
+		return errors.New("--to toml: no machines found: want a trace that names them")
 	case (k.format == "jhist" || k.format == "history") && k.to.main() != "" && jobs > 1:
-		return fmt.Errorf("%d jobs, which are files of their own: want a directory for --out", jobs)
+		return fmt.Errorf("got %d jobs, one file each: want a directory for --out", jobs)
 	}
 	return nil
-}
-
-// runsIn are the paths of each history. A folder may hold several runs: a
-// scenario that varies something makes a folder for each of its runs, and results
-// may lie side by side. What else is read in it is one history more.
-func runsIn(args []string) (all [][]string) {
-	for _, arg := range args {
-		files, _ := workload.ReadOptions{}.Files(arg) // reading will tell what is wrong with it
-		var runs [][]string
-		var rest []string
-		for _, file := range files {
-			folder := filepath.Dir(file)
-			tables := []string{filepath.Join(folder, results.JobsName), filepath.Join(folder, results.AttemptsName)}
-			made := isFile(filepath.Join(folder, results.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), results.ManifestName))
-			switch {
-			case !made || !isFile(tables[0]) || !isFile(tables[1]) || file == arg:
-				if _, err := workload.Detect(file); err == nil {
-					rest = append(rest, file)
-				}
-			case file == tables[1]:
-				runs = append(runs, tables)
-			}
-		}
-		switch {
-		case len(runs) == 0:
-			all = append(all, []string{arg})
-		case len(rest) > 0:
-			all = append(append(all, runs...), rest)
-		default:
-			all = append(all, runs...)
-		}
-	}
-	return all
 }
 
 func isFile(name string) bool {
@@ -310,8 +279,8 @@ type destination struct {
 func (d *destination) flags(c *cobra.Command, about string) {
 	f := c.Flags()
 	f.StringVar(&d.out, "out", "", about)
-	f.StringVar(&d.name, "name", "", "name of the main file in the directory")
-	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that holds others")
+	f.StringVar(&d.name, "name", "", "`NAME` of the main file in the directory")
+	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that already holds others")
 }
 
 // endings tell a file from a directory.
@@ -357,7 +326,7 @@ func (d *destination) named(parts []part) error {
 			p.name = stem + "-" + p.name
 		}
 		if write := p.write; strings.EqualFold(filepath.Ext(p.name), ".gz") {
-			p.write = func(w io.Writer) error { return workload.Gzip(w, write) }
+			p.write = func(w io.Writer) error { return trace.Gzip(w, write) }
 		}
 	}
 	return nil
@@ -372,7 +341,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	folder := to.out
 	if file {
 		if isFile(to.out) && !to.force {
-			return fmt.Errorf("--out %s: is there already: want another name, or --force", to.out)
+			return fmt.Errorf("--out %s: file exists: want another name, or --force", to.out)
 		}
 		folder = filepath.Join(filepath.Dir(to.out), "."+filepath.Base(to.out)+".partial")
 	}
@@ -392,7 +361,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	}
 	a.writing.Store(nil)
 	if err := d.Commit(m); err != nil {
-		return internal(err)
+		return study.Internal(err)
 	}
 	if !file {
 		return nil
@@ -405,7 +374,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 		}
 		err = errors.Join(err, os.Rename(filepath.Join(folder, p.name), filepath.Join(filepath.Dir(to.out), name)))
 	}
-	return internal(errors.Join(err, os.Remove(folder)))
+	return study.Internal(errors.Join(err, os.Remove(folder)))
 }
 
 // complete says what the output is made from, and how.
@@ -420,23 +389,7 @@ func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []str
 	if main := d.main(); main != "" {
 		m.Arguments = append(m.Arguments, "--name="+main)
 	}
-	sums, err := sumsOf(args)
+	sums, err := study.FileSums(args)
 	m.Inputs = append(m.Inputs, sums...)
 	return err
-}
-
-// sumsOf are the sums of files and of what is read of folders.
-func sumsOf(paths []string) (sums []results.FileSum, err error) {
-	files, err := workload.ReadOptions{}.Files(paths...)
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		sum, err := results.SumFile(file)
-		if err != nil {
-			return nil, err
-		}
-		sums = append(sums, sum)
-	}
-	return sums, nil
 }

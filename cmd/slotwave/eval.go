@@ -12,12 +12,14 @@ import (
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
 )
 
 // evaluators are all models that answer one JSON object, sorted by name.
-var evaluators = slices.SortedFunc(slices.Values(slices.Concat(model.Evaluators, diagnose.Evaluators, sim.Evaluators)),
+var evaluators = slices.SortedFunc(slices.Values(slices.Concat(analytic.Evaluators, diagnose.Evaluators, sim.Evaluators)),
 	func(a, b model.Evaluator) int { return cmp.Compare(a.Name, b.Name) })
 
 func evaluatorNames() []string {
@@ -35,9 +37,9 @@ func (a *app) evalCommand() *cobra.Command {
 	list := false
 	c := &cobra.Command{
 		Use:   "eval MODEL",
-		Short: "Ask one analytic model one question in JSON",
-		Long: `Read one JSON object from standard input and print what the model makes of it.
-A question that is wrong or misses a field is an error that names the field.`,
+		Short: "Evaluate one analytic model on a JSON object",
+		Long: `Read one JSON object from standard input, evaluate the model on it and print the
+answer as JSON. An error names the field that is missing or invalid.`,
 		Example:           "  slotwave eval --list\n  echo '{\"N\": 28, \"F\": 10}' | slotwave eval merge",
 		Args:              cobra.RangeArgs(0, 1),
 		ValidArgsFunction: cobra.FixedCompletions(evaluatorNames(), cobra.ShellCompDirectiveNoFileComp),
@@ -45,14 +47,14 @@ A question that is wrong or misses a field is an error that names the field.`,
 			switch {
 			case list:
 				_, err := fmt.Fprintln(a.stdout, strings.Join(evaluatorNames(), "\n"))
-				return internal(err)
+				return study.Internal(err)
 			case len(args) == 0:
-				return fmt.Errorf("want the name of a model; slotwave eval --list names them")
+				return fmt.Errorf("eval: got no model: want the name of one (slotwave eval --list prints them)")
 			}
 			return a.eval(args[0])
 		},
 	}
-	c.Flags().BoolVar(&list, "list", false, "list the models")
+	c.Flags().BoolVar(&list, "list", false, "print the names of the models")
 	return c
 }
 
@@ -66,7 +68,7 @@ func (a *app) eval(name string) error {
 		return err
 	}
 	if len(question) > maxQuestion {
-		return fmt.Errorf("%s: the question is longer than %d bytes", name, maxQuestion)
+		return fmt.Errorf("%s: standard input: got more than %d MiB", name, maxQuestion>>20)
 	}
 	answer, err := evaluators[i].Eval(question)
 	if err != nil {
@@ -74,5 +76,5 @@ func (a *app) eval(name string) error {
 	}
 	out := json.NewEncoder(a.stdout)
 	out.SetIndent("", "  ")
-	return internal(out.Encode(answer))
+	return study.Internal(out.Encode(answer))
 }

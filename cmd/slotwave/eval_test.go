@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model/vectortest"
-	"github.com/slotwave/slotwave/workload/shareddata"
 )
 
 // shared is the path of a file of the references and measured data.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 )
 
 // brokenProfile is one of all phases; the shuffle bends at 3200 MB.
@@ -16,12 +16,12 @@ func brokenProfile(rows int) string {
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
 	b.WriteString("phase,row,data_mb,duration_ms\n")
-	for _, phase := range model.PlatformPhases {
+	for _, phase := range platform.Phases {
 		most := 128.0
 		if phase == "shuffle" {
 			most = 8000
 		}
-		for i := range rows / len(model.PlatformPhases) {
+		for i := range rows / len(platform.Phases) {
 			mb := most * r.Float64()
 			ms := 100 + 50*mb
 			if phase == "shuffle" && mb > 3200 {
@@ -78,7 +78,7 @@ func TestFitErrors(t *testing.T) {
 		{[]string{write(t, "p.csv", "phase,row,data_mb,duration_ms\nread,1,2,NaN\n")}, `line 2: duration_ms "NaN"`},
 		{[]string{"nothing.csv"}, "nothing.csv"},
 		{[]string{path, "--weight", "bisquared"}, "want one of"},
-		{[]string{path, "--heap", "x"}, "--heap"},
+		{[]string{path, "--heap", "x"}, "heap"},
 		{[]string{path, "--heap", "200m", "--sort-factor", "1"}, "F: 1: want"},
 		{[]string{path, "--min-rows", "1"}, "min_pts"},
 	} {

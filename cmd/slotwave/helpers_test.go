@@ -2,10 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"testing"
 
 	"github.com/slotwave/slotwave/results"
 )
+
+var update = flag.Bool("update", false, "write what commands print into the tutorial")
 
 func decodeManifest(t *testing.T, data []byte) results.Manifest {
 	t.Helper()
@@ -16,13 +19,12 @@ func decodeManifest(t *testing.T, data []byte) results.Manifest {
 	return m
 }
 
-// withoutBuild is a manifest that does not change with the program that made it.
-func withoutBuild(t *testing.T, m results.Manifest) []byte {
+// verb runs the program, which has to succeed.
+func verb(t *testing.T, args ...string) string {
 	t.Helper()
-	m.Build = results.Build{Modules: []results.Module{}}
-	data, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		t.Fatal(err)
+	code, out, errs := call("", args...)
+	if code != exitDone {
+		t.Fatalf("%q: exit %d: %s", args, code, errs)
 	}
-	return append(data, '\n')
+	return out
 }

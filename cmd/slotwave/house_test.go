@@ -2,8 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,57 +10,6 @@ import (
 	"strings"
 	"testing"
 )
-
-const module = "github.com/slotwave/slotwave/"
-
-// arrows are the rooms that each room may know.
-var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "model", "model/fit", "model/input", "results", "scenarios", "scheduler", "sim", "workload"},
-	"diagnose":                {"model", "model/input", "workload"},
-	"model":                   {"model/fit", "model/input", "workload"},
-	"model/fit":               {"model/input"},
-	"model/input":             {},
-	"model/vectortest":        {"model", "workload/shareddata"},
-	"results":                 {"model", "workload"},
-	"scenarios":               {"model", "scheduler", "workload"},
-	"scheduler":               {"model", "workload"},
-	"scheduler/schedulertest": {"model", "scheduler", "workload"},
-	"sim":                     {"model", "model/input", "scheduler", "sim/engine", "sim/station", "workload"},
-	"sim/engine":              {},
-	"sim/station":             {"sim/engine"},
-	"workload":                {},
-	"workload/shareddata":     {},
-}
-
-func TestImportArrows(t *testing.T) {
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p struct {
-			ImportPath string
-			Imports    []string
-		}
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		room := strings.TrimPrefix(p.ImportPath, module)
-		allowed, ok := arrows[room]
-		if !ok {
-			t.Errorf("package %s is in no room: want it in the table of arrows", room)
-		}
-		for _, i := range p.Imports {
-			if to, ours := strings.CutPrefix(i, module); ours && !slices.Contains(allowed, to) {
-				t.Errorf("%s imports %s: want only %v", room, to, allowed)
-			}
-		}
-	}
-}
 
 // The policy of CONTRIBUTING.md compiles and schedules, as one file and one line.
 func TestSixthPolicy(t *testing.T) {
@@ -114,18 +61,18 @@ func read(t *testing.T, name string) string {
 }
 
 // Commands in the documents are lines of code that begin with slotwave or go
-// run. Files of the reader's own in them are named my*.
+// run. Files of the reader's own in them are named my*. The commands of the
+// tutorial depend on one another: TestTutorial runs them.
 func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole days of clusters")
 	}
 	line := regexp.MustCompile(`^(?:    |\t)?(?:\$ )?(?:go run \./cmd/)?slotwave ([^#<|]*)`)
-	docs, err := filepath.Glob("../../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	seen := map[string]bool{}
-	for _, doc := range append(docs, "../../README.md", "../../CONTRIBUTING.md") {
+	for _, doc := range documents(t) {
+		if isChapter(doc) {
+			continue
+		}
 		fenced := false
 		for _, text := range strings.Split(read(t, doc), "\n") {
 			if strings.HasPrefix(text, "```") {
@@ -137,10 +84,7 @@ func TestDocumentedCommands(t *testing.T) {
 			}
 			seen[m[1]] = true
 			t.Run(strings.TrimSpace(m[1]), func(t *testing.T) {
-				args := strings.Fields(m[1])
-				for i, a := range args {
-					args[i] = strings.Trim(a, `'"`)
-				}
+				args := arguments(m[1])
 				out := t.TempDir()
 				if i := slices.Index(args, "--out"); i >= 0 {
 					args[i+1] = out
@@ -156,4 +100,13 @@ func TestDocumentedCommands(t *testing.T) {
 	if len(seen) < 4 {
 		t.Errorf("%d commands found, want those of the README at least", len(seen))
 	}
+}
+
+// arguments splits a command as a shell does, with single quotes.
+func arguments(command string) []string {
+	args := regexp.MustCompile(`(?:[^\s']|'[^']*')+`).FindAllString(command, -1)
+	for i := range args {
+		args[i] = strings.ReplaceAll(args[i], "'", "")
+	}
+	return args
 }

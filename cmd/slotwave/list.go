@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/scheduler"
 )
 
 func (a *app) listCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the scenarios, schedulers, releases, models, platforms and profiles", Args: cobra.NoArgs,
+		Use: "list", Short: "List scenarios, schedulers, releases, models, platforms, profiles", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return list(a.stdout) },
 	}
 }
@@ -41,9 +42,9 @@ func list(to io.Writer) error {
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
 	}
-	fmt.Fprintln(w, "\nModels (slotwave predict; single equations: slotwave eval --list)")
-	for i := range model.Predictors {
-		fmt.Fprintf(w, "  %s\t%s\n", model.Predictors[i].Name, model.Predictors[i].About)
+	fmt.Fprintln(w, "\nModels (slotwave predict; for single equations: slotwave eval --list)")
+	for _, m := range analytic.Models {
+		fmt.Fprintf(w, "  %s\t%s\n", m.Name, m.About)
 	}
 	for _, part := range []struct {
 		head  string
@@ -67,7 +68,7 @@ func (a *app) showCommand() *cobra.Command {
 			text, ok := scenarios.Text(args[0])
 			if !ok {
 				all := slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles())
-				return fmt.Errorf("%s: want one of %s", args[0], strings.Join(all, ", "))
+				return fmt.Errorf("unknown scenario, platform or profile %q%s", args[0], input.Suggest(args[0], all))
 			}
 			_, err := io.WriteString(a.stdout, text)
 			return err

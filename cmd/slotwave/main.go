@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
 )
 
 func main() {
@@ -73,15 +73,6 @@ type coded struct {
 
 func (c coded) Unwrap() error { return c.error }
 
-// internal marks an error that is not the user's. What the system says of a
-// file is: a full disk, or a folder that is gone.
-func internal(err error) error {
-	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) || errors.As(err, new(*os.SyscallError)) {
-		return err
-	}
-	return coded{exitInternal, err}
-}
-
 // printer is the standard output; it keeps the first error, for those who do
 // not look.
 type printer struct {
@@ -112,11 +103,14 @@ func (a *app) run(args []string) (code int) {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	err := cmp.Or(root.Execute(), out.err)
+	if _, _, unknown := root.Find(args); unknown != nil {
+		err = unknownVerb(root, args)
+	}
 	if err == nil {
 		return exitDone
 	}
 	if !a.stopped.Load() {
-		fmt.Fprintf(a.stderr, "slotwave: %s\n", printable(err.Error()))
+		fmt.Fprintf(a.stderr, "slotwave: %s\n", printable(plain(err)))
 	}
 	return exitCode(err)
 }
@@ -125,6 +119,9 @@ func (a *app) run(args []string) (code int) {
 func exitCode(err error) int {
 	if c := (coded{}); errors.As(err, &c) {
 		return c.code
+	}
+	if errors.As(err, new(study.InternalError)) {
+		return exitInternal
 	}
 	if l := (*sim.LimitReached)(nil); errors.As(err, &l) {
 		return exitLimit
@@ -148,12 +145,12 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "slotwave",
 		Short: "Simulate Hadoop MapReduce clusters",
-		Long: `slotwave simulates Hadoop MapReduce clusters: the JobTracker's decisions under a
-scheduler of your choice, for real or made-up workloads.
+		Long: `Simulate Hadoop MapReduce clusters, heartbeat by heartbeat, under the scheduler
+of your choice, for recorded or synthetic workloads.
 
   slotwave run fb2009          simulate a day of Facebook's cluster in 2009
-  slotwave list                what comes with the program
-  slotwave show two-jobs       a scenario to start from`,
+  slotwave list                list everything that comes with the program
+  slotwave show two-jobs       print a scenario to start from`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
@@ -165,8 +162,10 @@ scheduler of your choice, for real or made-up workloads.
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
 			c.Run, c.RunE = nil, help
+			c.Use, c.Short, c.Long = "help [VERB or TOPIC]", "Print the page of a verb or a topic", ""
 		}
 	}
+	plainUsage(root)
 	return root
 }
 
@@ -174,7 +173,7 @@ scheduler of your choice, for real or made-up workloads.
 func help(c *cobra.Command, args []string) error {
 	about, _, err := c.Root().Find(args)
 	if err != nil {
-		return fmt.Errorf("help %s: no such page: want a verb or a topic that `slotwave help` lists", strings.Join(args, " "))
+		return fmt.Errorf("help %s: no such page: want a verb or a topic (slotwave help lists them)", strings.Join(args, " "))
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
 	return about.Help()

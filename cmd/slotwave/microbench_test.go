@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/study"
 )
 
 func TestMicrobench(t *testing.T) {
@@ -31,20 +32,20 @@ func TestMicrobench(t *testing.T) {
 
 // Without contention a phase takes what its data takes; the grid is the paper's.
 func TestMicrobenchAlone(t *testing.T) {
-	bed, err := openTestbed("dl145-g3", "phase", 1)
+	bed, err := study.OpenTestbed("dl145-g3", "phase", 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile, err := bed.profile(model.BenchmarkRow)
+	profile, err := bed.Profile(platform.BenchmarkRow)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := bed.Cluster.Machines[0]
 	perMB := (1<<20)*1000/m.Disks[0].Read + (1<<20)*m.CPU.HDFSRead/m.Speed/1e6
-	names := append(model.PlatformPhases[:], model.SortPhase)
+	names := append(platform.Phases[:], platform.SortPhase)
 	for i, phase := range profile {
 		want := 1200
-		if phase.Phase == "shuffle" || phase.Phase == model.SortPhase {
+		if phase.Phase == "shuffle" || phase.Phase == platform.SortPhase {
 			want = 1275
 		}
 		if phase.Phase != names[i] || len(phase.Rows) != want {
@@ -71,7 +72,7 @@ func TestMicrobenchErrors(t *testing.T) {
 		{[]string{"dl145-g3", "--fidelity", "replay"}, "want phase or device"},
 		{[]string{"dl145-g3", "--fidelity", "devices"}, "want phase or device"},
 		{[]string{"dl145-g3", "--row", "0"}, "--row 0: want"},
-		{[]string{"dl145-g3", "--out", path}, "is there already"},
+		{[]string{"dl145-g3", "--out", path}, "file exists"},
 		{[]string{write(t, "platform.toml", "cores = 4\n")}, "memory"},
 	} {
 		code, _, errs := call("", append([]string{"microbench"}, test.args...)...)

@@ -1,391 +1,60 @@
 package main
 
 import (
-	"compress/gzip"
-	"encoding/csv"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"math"
-	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/sim"
-	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/study"
 )
-
-// A recorded case is held against its simulation row by row: the same attempts
-// on the same trackers at the same milliseconds.
-
-// attemptKey identifies an execution within a run.
-type attemptKey struct {
-	job     string
-	kind    workload.Kind
-	slot    string // map or reduce
-	task    int
-	attempt int
-}
-
-type execution struct {
-	tracker       string
-	start, finish int64 // ms; finish -1: still running when the recording ended
-	state         string
-}
-
-// matches tells whether every attempt is the recorded one.
-func (a *agreement) matches() bool {
-	return a.exact == a.attempts && a.missing+a.additional == 0
-}
-
-// agreement is how well a simulated run matches a recorded one.
-type agreement struct {
-	name, hadoop        string
-	run                 int
-	deterministic       bool // Hadoop itself repeated the run exactly
-	attempts            int  // recorded
-	exact               int
-	missing, additional int
-	largest             int64 // ms, over attempts on the right tracker
-	makespan, simulated int64
-	first               string // the first difference, for a reader
-	outside             string // the first job whose time or counts no recorded run comes near
-}
-
-// rowsOf collects a simulated run's executions.
-type rowsOf struct {
-	trackerSlots map[string]int // map slots by node
-	rows         map[attemptKey]execution
-}
-
-func (r *rowsOf) Attempt(a *workload.Attempt) {
-	slot := "map"
-	switch {
-	case a.Kind == workload.Reduce:
-		slot = "reduce"
-	case a.Kind != workload.Map && a.Slot >= r.trackerSlots[a.Node]:
-		slot = "reduce"
-	}
-	r.rows[attemptKey{a.Job, a.Kind, slot, a.Task, a.Number}] = execution{
-		a.Node, a.Start.Milliseconds(), a.Finish.Milliseconds(), a.State.String(),
-	}
-}
-
-func compareRecorded(file string, run int) (*agreement, error) {
-	f, err := scenarios.Open(file, fmt.Sprintf("run=%d", run))
-	if err != nil {
-		return nil, err
-	}
-	s, err := f.Scenario(1)
-	if err != nil {
-		return nil, err
-	}
-	q := s.Runs[0].Question
-	got := &rowsOf{map[string]int{}, map[attemptKey]execution{}}
-	for _, n := range q.Cluster.Nodes {
-		got.trackerSlots[n.Name] = n.MapSlots
-	}
-	p, err := sim.Simulator{Recorder: got}.Predict(q)
-	if err != nil {
-		return nil, fmt.Errorf("%s run %d: %w", file, run, err)
-	}
-	dir := filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run))
-	want, order, err := readExecutions(filepath.Join(dir, "attempts.csv.gz"))
-	if err != nil {
-		return nil, err
-	}
-	a := &agreement{name: s.Name, hadoop: q.Cluster.Hadoop, run: run, attempts: len(want)}
-	if a.makespan, err = recordedMakespan(filepath.Join(dir, "jobs.csv")); err != nil {
-		return nil, err
-	}
-	a.simulated = makespan(p)
-	recorded, err := readSpread(filepath.Dir(file))
-	if err != nil {
-		return nil, err
-	}
-	a.deterministic = recorded.Same
-	a.outside = recorded.outside(p)
-	for _, key := range order {
-		w := want[key]
-		g, ok := got.rows[key]
-		delete(got.rows, key)
-		if !ok {
-			a.missing++
-			a.note(key, w, execution{})
-			continue
-		}
-		if w.finish < 0 {
-			w.finish = g.finish // the recording does not say
-		}
-		if g.tracker == w.tracker {
-			a.largest = max(a.largest, abs(g.start-w.start), abs(g.finish-w.finish))
-		}
-		if g.tracker == w.tracker && g.start == w.start && g.finish == w.finish {
-			a.exact++
-		} else {
-			a.note(key, w, g)
-		}
-	}
-	a.additional = len(got.rows)
-	return a, nil
-}
-
-func (a *agreement) note(key attemptKey, want, got execution) {
-	if a.first == "" {
-		a.first = fmt.Sprintf("%s %s %d_%d: recorded %s %d-%d, simulated %s %d-%d", key.job, key.kind, key.task, key.attempt,
-			want.tracker, want.start, want.finish, got.tracker, got.start, got.finish)
-	}
-}
-
-func abs(x int64) int64 { return max(x, -x) }
-
-func makespan(p model.Prediction) int64 {
-	first, last := int64(math.MaxInt64), int64(0)
-	for _, j := range p.Jobs {
-		first = min(first, j.Submit.Milliseconds())
-		last = max(last, j.Finish.Milliseconds())
-	}
-	return last - first
-}
-
-// readExecutions reads a recorded attempts table.
-func readExecutions(file string) (map[attemptKey]execution, []attemptKey, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
-	r := csv.NewReader(z)
-	header, err := r.Read()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", file, err)
-	}
-	col := func(name string) int { return slices.Index(header, name) }
-	rows := make(map[attemptKey]execution)
-	var order []attemptKey
-	for line := 2; ; line++ {
-		rec, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return rows, order, nil
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", file, err)
-		}
-		number := func(name string) int64 {
-			n, err := strconv.ParseInt(rec[col(name)], 10, 64)
-			if err != nil {
-				return -1
-			}
-			return n
-		}
-		key := attemptKey{job: rec[col("job")], slot: rec[col("slot")], task: int(number("index")), attempt: int(number("attempt"))}
-		for k := workload.Map; k <= workload.TaskCleanup; k++ {
-			if k.String() == rec[col("kind")] {
-				key.kind = k
-			}
-		}
-		if _, twice := rows[key]; twice {
-			return nil, nil, fmt.Errorf("%s:%d: attempt listed twice", file, line)
-		}
-		rows[key] = execution{rec[col("tracker")], number("start_ms"), number("finish_ms"), rec[col("state")]}
-		order = append(order, key)
-	}
-}
-
-func recordedMakespan(file string) (int64, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
-	}
-	submit, finish := slices.Index(rows[0], "submit_ms"), slices.Index(rows[0], "finish_ms")
-	first, last := int64(math.MaxInt64), int64(0)
-	for _, row := range rows[1:] {
-		s, _ := strconv.ParseInt(row[submit], 10, 64)
-		e, _ := strconv.ParseInt(row[finish], 10, 64)
-		first, last = min(first, s), max(last, e)
-	}
-	return last - first, nil
-}
-
-// spread is what the recorded runs of one case have in common.
-type spread struct {
-	Same bool `json:"identical_when_repeated"`
-	Runs map[string]struct {
-		Jobs map[string]struct {
-			Duration int64          `json:"duration_ms"`
-			Locality map[string]int `json:"locality"`
-			Killed   int            `json:"killed_attempts"`
-		} `json:"jobs"`
-	} `json:"runs"`
-}
-
-func readSpread(dir string) (*spread, error) {
-	file := filepath.Join(dir, "summary.json")
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
-	s := &spread{}
-	if err := json.Unmarshal(data, s); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	return s, nil
-}
-
-// outside names the first figure of a job that lies outside of what the runs
-// recorded.
-func (s *spread) outside(p model.Prediction) string {
-	for i := range p.Jobs {
-		j := &p.Jobs[i]
-		if j.Finish < 0 {
-			continue
-		}
-		for _, figure := range []struct {
-			what string
-			got  int64
-			of   func(run string) int64
-		}{
-			{"duration_ms", (j.Finish - j.Submit).Milliseconds(), func(r string) int64 { return s.Runs[r].Jobs[j.ID].Duration }},
-			{"node-local maps", int64(j.Locality[workload.NodeLocal]), func(r string) int64 { return int64(s.Runs[r].Jobs[j.ID].Locality["node"]) }},
-			{"rack-local maps", int64(j.Locality[workload.RackLocal]), func(r string) int64 { return int64(s.Runs[r].Jobs[j.ID].Locality["rack"]) }},
-			{"killed attempts", int64(j.Killed), func(r string) int64 { return int64(s.Runs[r].Jobs[j.ID].Killed) }},
-		} {
-			low, high := int64(math.MaxInt64), int64(math.MinInt64)
-			for run := range s.Runs {
-				low, high = min(low, figure.of(run)), max(high, figure.of(run))
-			}
-			if figure.got < low || figure.got > high {
-				return fmt.Sprintf("%s: %s %d, recorded %d to %d", j.ID, figure.what, figure.got, low, high)
-			}
-		}
-	}
-	return ""
-}
 
 func (a *app) oracleCommand() *cobra.Command {
 	markdown := false
 	c := &cobra.Command{
 		Use:   "oracle DIR...",
-		Short: "Hold recorded cases of a real JobTracker against their simulation",
-		Long: `Simulate every recorded run of every case under the directories and compare each
+		Short: "Compare recorded runs of a real JobTracker with their simulation",
+		Long: `Simulate every recorded run of every case in the directories and compare each
 attempt with the recorded one: tracker, start and finish to the millisecond. The
-exit code is 1 if an attempt of a case that Hadoop itself repeats differs.`,
+exit code is 1 if an attempt differs in a case that Hadoop repeats exactly.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.oracle(args, markdown) },
 	}
-	c.Flags().BoolVar(&markdown, "markdown", false, "print a table in Markdown, one row a case")
+	c.Flags().BoolVar(&markdown, "markdown", false, "print a Markdown table with one row per case")
 	return c
 }
 
-// compareAll compares every run of every case under the directories.
-func compareAll(dirs []string) ([]*agreement, error) {
-	var all []*agreement
-	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*", "case.json"))
-		if err != nil {
-			return nil, err
-		}
-		if one := filepath.Join(dir, "case.json"); exists(one) {
-			files = append(files, one)
-		}
-		for _, file := range files {
-			for run := 1; exists(filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run))); run++ {
-				a, err := compareRecorded(file, run)
-				if err != nil {
-					return nil, err
-				}
-				all = append(all, a)
-			}
-		}
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: want directories of cases, each with a case.json and run1", dirs[0])
-	}
-	return all, nil
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
-}
-
 func (a *app) oracle(dirs []string, markdown bool) error {
-	all, err := compareAll(dirs)
+	all, err := study.CompareCases(dirs)
 	if err != nil {
 		return err
 	}
 	if markdown {
-		writeAgreements(a.stdout, all)
+		study.WriteAgreements(a.stdout, all)
 	} else {
 		w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "case\trun\trepeats\tattempts\texact\tlargest ms\tmakespan ms\tsimulated ms\tnote")
 		for _, g := range all {
-			note := g.first
-			if g.outside != "" {
-				note = g.outside
+			note := g.First
+			if g.Outside != "" {
+				note = g.Outside
 			}
-			fmt.Fprintf(w, "%s\t%d\t%v\t%d\t%d\t%d\t%d\t%d\t%s\n", g.name, g.run, g.deterministic, g.attempts, g.exact, g.largest, g.makespan, g.simulated, note)
+			fmt.Fprintf(w, "%s\t%d\t%v\t%d\t%d\t%d\t%d\t%d\t%s\n", g.Name, g.Run, g.Repeats, g.Attempts, g.Same, g.LargestMS, g.MakespanMS, g.SimulatedMS, note)
 		}
 		w.Flush()
 	}
 	attempts, exact, runs, missed := 0, 0, 0, 0
 	for _, g := range all {
-		attempts, exact = attempts+g.attempts, exact+g.exact
-		if g.matches() {
+		attempts, exact = attempts+g.Attempts, exact+g.Same
+		if g.Exact() {
 			runs++
-		} else if g.deterministic {
+		} else if g.Repeats {
 			missed++
 		}
 	}
 	fmt.Fprintf(a.stdout, "\n%d of %d runs exact in every attempt, %d of %d attempts\n", runs, len(all), exact, attempts)
 	if missed > 0 {
-		return internal(fmt.Errorf("%d runs that Hadoop itself repeats differ", missed))
+		return study.Internal(fmt.Errorf("%d runs differ that Hadoop repeats exactly", missed))
 	}
 	return nil
-}
-
-// writeAgreements writes one row for each case: over its runs the sums, and the
-// largest difference.
-func writeAgreements(w io.Writer, all []*agreement) {
-	fmt.Fprintln(w, "| case | Hadoop | runs | repeats | attempts | exact | largest difference | job times and counts |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
-	for i := 0; i < len(all); {
-		sum := *all[i]
-		runs, exactRuns := 0, 0
-		sum.attempts, sum.exact, sum.outside = 0, 0, ""
-		for ; i < len(all) && all[i].name == sum.name; i++ {
-			g := all[i]
-			runs++
-			if g.matches() {
-				exactRuns++
-			}
-			sum.attempts, sum.exact, sum.largest = sum.attempts+g.attempts, sum.exact+g.exact, max(sum.largest, g.largest)
-			if sum.outside == "" {
-				sum.outside = g.outside
-			}
-		}
-		within := "within the recorded spread"
-		if exactRuns == runs {
-			within = "equal"
-		} else if sum.outside != "" {
-			within = sum.outside
-		}
-		fmt.Fprintf(w, "| %s | %s | %d | %v | %d | %d | %d ms | %s |\n", sum.name, sum.hadoop, runs, sum.deterministic, sum.attempts, sum.exact, sum.largest, within)
-	}
 }

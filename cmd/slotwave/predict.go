@@ -4,117 +4,44 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/study"
 )
 
-// knowledge are the files with what models must be told besides the question.
+// knowledge are the files with what models know that is not in the scenario.
 type knowledge struct {
-	platform, statistics string
-	history              []string
+	files   map[string]*string // by the name of the flag
+	history []string
 }
 
 func (k *knowledge) flags(c *cobra.Command) {
-	c.Flags().StringVar(&k.platform, "platform-model", "", "`FILE` with a fitted platform (slotwave fit --json), for zhang")
-	c.Flags().StringVar(&k.statistics, "statistics", "", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou")
-	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` of runs of the job on other input or with other reduces, for hp, ihp and cresp")
+	k.files = map[string]*string{}
+	for _, f := range analytic.Files() {
+		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
+	}
+	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
 }
 
-// read reads the files and returns their sums.
-func (k *knowledge) read() (model.Knowledge, []results.FileSum, error) {
-	var known model.Knowledge
-	var sums []results.FileSum
-	read := func(name string, to func([]byte) error) error {
-		if name == "" {
-			return nil
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		sums = append(sums, results.Sum(name, data))
-		if err := to(data); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		return nil
+// read gives the models what the files hold.
+func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
+	files := study.KnowledgeFiles{Files: map[string]string{}, History: k.history}
+	for name, file := range k.files {
+		files.Files[name] = *file
 	}
-	err := errors.Join(
-		read(k.platform, func(data []byte) error {
-			p, err := model.ReadPlatform(data)
-			known.Platform = &p
-			return err
-		}),
-		read(k.statistics, func(data []byte) error {
-			s := struct {
-				model.HerodotouStatistics `input:"partial"`
-			}{model.UnknownStatistics()}
-			known.Statistics = &s.HerodotouStatistics
-			return input.Decode(data, &s)
-		}))
-	if err == nil && k.history != nil {
-		var learnt model.Knowledge
-		if learnt, sums, err = k.learn(sums); err == nil {
-			learnt.Platform, learnt.Statistics = known.Platform, known.Statistics
-			known = learnt
-		}
-	}
-	return known, sums, err
-}
-
-// learn reads the runs of a job.
-func (k *knowledge) learn(sums []results.FileSum) (known model.Knowledge, _ []results.FileSum, err error) {
-	var runs []model.RecordedRun
-	name := ""
-	for _, paths := range runsIn(k.history) {
-		h, err := workload.Open(paths...)
-		if err != nil {
-			return known, nil, err
-		}
-		if err := h.Strict(); err != nil {
-			return known, nil, err
-		}
-		for i := range h.Jobs {
-			j := &h.Jobs[i]
-			if name == "" {
-				name = j.Name
-			}
-			if j.Name != name {
-				return known, nil, fmt.Errorf("--history: runs of %q and of %q: want those of one job", name, j.Name)
-			}
-			one := workload.History{Jobs: h.Jobs[i : i+1]}
-			r, err := model.RecordRun(one.Attempts(), j.Submit, j.Finish)
-			if err != nil {
-				return known, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
-			}
-			runs = append(runs, r)
-		}
-		read, err := sumsOf(paths)
-		if err != nil {
-			return known, nil, err
-		}
-		sums = append(sums, read...)
-	}
-	known, err = model.Learn(runs)
-	if err != nil {
-		err = fmt.Errorf("--history: %w", err)
-	}
-	return known, sums, err
+	return files.Read()
 }
 
 func (k *knowledge) arguments() []string {
 	var args []string
-	if k.platform != "" {
-		args = append(args, "--platform-model="+k.platform)
-	}
-	if k.statistics != "" {
-		args = append(args, "--statistics="+k.statistics)
+	for _, f := range analytic.Files() {
+		if name := *k.files[f.Name]; name != "" {
+			args = append(args, "--"+f.Name+"="+name)
+		}
 	}
 	for _, h := range k.history {
 		args = append(args, "--history="+h)
@@ -128,9 +55,9 @@ func (a *app) predictCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "predict SCENARIO",
 		Short: "Ask every analytic model about a scenario",
-		Long: `Ask every analytic model about a scenario. A model that cannot answer says why.
-With --out the answers are written as a table and drawn. With --deadline they are
-asked how many nodes, like those of the scenario, have its job done in time.`,
+		Long: `Ask every analytic model for the makespan of a scenario. A model that cannot
+answer says why. --out writes the answers as a table and a plot. --deadline asks
+instead how many nodes like the scenario's finish its job in time.`,
 		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -140,88 +67,58 @@ asked how many nodes, like those of the scenario, have its job done in time.`,
 			return a.predict(args[0], k, told)
 		},
 	}
-	k.flags(c, "none, nothing is written")
+	k.flags(c, "none: nothing is written")
 	told.flags(c)
-	c.Flags().DurationVar(&deadline, "deadline", 0, "by when the job is to be done; prints nodes instead of times")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the job must finish: print nodes instead of times")
 	return c
 }
 
 // openTold opens a scenario and reads what models are told besides.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study, model.Knowledge, []results.FileSum, error) {
-	known, sums, err := told.read()
+func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
+	models, sums, err := told.read()
 	if err != nil {
-		return nil, known, nil, err
+		return nil, nil, nil, err
 	}
-	s, err := k.open(name)
-	if err == nil && !k.quiet {
-		a.warn(s.first.Warnings)
-	}
-	return s, known, sums, err
+	s, err := a.open(name, k)
+	return s, models, sums, err
 }
 
 // provision asks every model how many nodes a deadline takes.
 func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Duration) error {
 	if k.out != "" {
-		return errors.New("--deadline: --out writes predictions of times: want one of the two")
+		return errors.New("--deadline writes no files: got --out too: want one of the two")
 	}
-	s, known, _, err := a.openTold(name, k, told)
+	s, models, _, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
 	}
-	p := results.Provisions{Deadline: deadline}
-	for i := range s.first.Runs {
-		q := &s.first.Runs[i].Question
-		list, err := model.Provision(*q, known, deadline)
-		if err != nil {
-			return err
-		}
-		for _, x := range list {
-			p.Add(q, x)
-		}
+	p, err := s.Provision(models, deadline)
+	if err != nil {
+		return err
 	}
 	return a.show(k, p.WriteText, p.WriteJSON)
 }
 
 func (a *app) predict(name string, k *asked, told *knowledge) error {
-	s, known, sums, err := a.openTold(name, k, told)
+	s, models, sums, err := a.openTold(name, k, told)
 	if err != nil {
 		return err
 	}
-	answers := &results.Answers{}
-	for i := range s.first.Runs {
-		list, err := ask(&s.first.Runs[i].Question, known)
-		if err != nil {
-			return err
-		}
-		answers.List = append(answers.List, list...)
+	answers, err := s.Predict(models)
+	if err != nil {
+		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return answers.Write(d, s.first.Title) }
-		if err := a.keep(s, write, append(k.arguments("predict", name), told.arguments()...), sums); err != nil {
+		write := func(d *results.Dir) error { return answers.Write(d, s.Scenario.Title) }
+		if err := a.keep(s, k, write, append(k.arguments("predict", name), told.arguments()...), sums); err != nil {
 			return err
 		}
 	}
 	return a.show(k, answers.WriteText, answers.WriteJSON)
 }
 
-// ask puts a question to every model. A model that cannot answer is no error;
-// one that was told what makes no sense is.
-func ask(q *model.WhatIf, known model.Knowledge) ([]results.Answer, error) {
-	var list []results.Answer
-	for _, m := range model.Predictors {
-		p, err := m.New(known).Predict(*q)
-		if err != nil && !errors.Is(err, model.ErrNotApplicable) {
-			return nil, fmt.Errorf("%s: %w", m.Name, err)
-		}
-		p.Model = m.Name
-		list = append(list, results.Answer{Scenario: q.Name, Prediction: p, Err: err})
-	}
-	return list, nil
-}
-
 // keep writes results into the directory that was asked for.
-func (a *app) keep(s *study, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
-	k := s.asked
+func (a *app) keep(s *study.Study, k *asked, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
 	d, err := results.Create(k.out, k.force)
 	if err != nil {
 		return err
@@ -229,15 +126,9 @@ func (a *app) keep(s *study, write func(*results.Dir) error, arguments []string,
 	defer d.Abort()
 	a.writing.Store(d)
 	if err := write(d); err != nil {
-		return internal(err)
+		return study.Internal(err)
 	}
-	m, err := s.manifest(arguments)
-	if err != nil {
-		return err
-	}
-	m.Inputs = append(m.Inputs, read...)
-	a.writing.Store(nil)
-	return internal(d.Commit(m))
+	return a.commit(d, s, arguments, read)
 }
 
 // show prints a result as text or as JSON.
@@ -253,5 +144,5 @@ func (a *app) show(k *asked, text func(io.Writer, bool) error, json func(io.Writ
 			_, err = fmt.Fprintf(a.stdout, "\nresults in %s\n", printable(k.out))
 		}
 	}
-	return internal(err)
+	return study.Internal(err)
 }

@@ -74,7 +74,7 @@ reduces = 6
 
 // The example of the page on scenarios does what is written beside it.
 func TestDocumentedHistory(t *testing.T) {
-	_, part, found := strings.Cut(read(t, "../../docs/scenarios.md"), "\n## What models are told besides\n")
+	_, part, found := strings.Cut(read(t, "../../docs/scenarios.md"), "\n## Inputs for models\n")
 	files := regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(part, -1)
 	commands := regexp.MustCompile(`(?m)^    slotwave (.*)$`).FindAllStringSubmatch(part, 3)
 	if !found || len(files) < 2 || len(commands) < 3 {
@@ -102,7 +102,7 @@ func TestDocumentedHistory(t *testing.T) {
 // Only run writes without being asked to.
 func TestHelpTellsWhereResultsGo(t *testing.T) {
 	for verb, want := range map[string]string{"run": "(default out/<name>)", "compare": "nothing is written", "predict": "nothing is written"} {
-		if _, out, _ := call("", verb, "--help"); !strings.Contains(out, want) {
+		if _, out, _ := call("", verb, "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("%s --help: no %q", verb, want)
 		}
 	}

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // profiling are the flags of profile.
@@ -26,29 +28,29 @@ func (a *app) profileCommand() *cobra.Command {
 	k := &profiling{}
 	c := &cobra.Command{
 		Use:   "profile TRACE...",
-		Short: "Make job profiles of recorded runs",
-		Long: `Make a profile of each job that was recorded: how long its tasks took, what it
-does to its data and what that costs. Runs of one job merge into one profile.
-What is not recorded is left out, and listed.
+		Short: "Make job profiles from recorded runs",
+		Long: `Make a profile of each recorded job: how long its tasks took, how it changes the
+volume of its data and what that costs. Runs of one job are merged into one
+profile. Statistics that were not recorded are left out and listed.
 
-TRACE is a trace, a job history, a folder of them, or the result of a simulation.
-With --out the profiles are written as TOML, for profile = "..." of a job in a
-scenario: one into a file, or all into a directory.
+TRACE is a trace, a job history, a folder of histories, or the result of a
+simulation. --out writes the profiles as TOML, for the key profile of a [[job]]:
+one profile into a file, or all into a directory.
 
-A history does not time the functions of a job apart. With --on they are given
-the cost with which maps of the job take as long in a simulation of that
-scenario's cluster, at fidelity phase or device and with the settings of its first
-job, as was recorded.`,
+A history does not record the CPU time of the map function. --on estimates it:
+slotwave simulates the job on the cluster of SCENARIO, with the settings of its
+first job, and finds the cost per record with which the maps take as long as the
+recorded maps. The fidelity of SCENARIO must be phase or device.`,
 		Example: "  slotwave profile history/done --out profiles\n  slotwave profile trace.json.gz --by job\n  slotwave profile out/two-jobs --json",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
-	f.StringVar(&k.by, "by", "name", "runs that make one profile: those of one job `name`, or each job alone")
-	f.StringVar(&k.on, "on", "", "`SCENARIO` with the cluster of the runs: find what the job's own code costs there, and write that")
+	f.StringVar(&k.by, "by", "name", "one profile per job name, or per single job: name or job")
+	f.StringVar(&k.on, "on", "", "`SCENARIO` with the cluster of the runs: estimate the cost of the job's own code")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
-	f.BoolVar(&k.strict, "strict", false, "any loss is an error")
-	f.BoolVar(&k.quiet, "quiet", false, "print nothing but errors")
-	k.to.flags(c, "file (.toml, .json) or directory of the profiles")
+	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
+	f.BoolVar(&k.quiet, "quiet", false, "print errors only")
+	k.to.flags(c, "`PATH` for the profiles: a file (.toml, .json) or a directory")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.profile(c, args, k) }
 	return c
 }
@@ -64,10 +66,10 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 		return fmt.Errorf("--by %s: want name or job", k.by)
 	}
 	if k.on != "" && (k.json || strings.EqualFold(filepath.Ext(k.to.main()), ".json")) {
-		return errors.New("--on: finds programs, which have no form in JSON: want no --json, and .toml or a directory for --out")
+		return errors.New("--on cannot write JSON: want no --json, and a .toml file or a directory for --out")
 	}
-	for _, paths := range runsIn(args) {
-		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
+	for _, paths := range study.Histories(args) {
+		h, err := trace.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
 		if err != nil {
 			return err
 		}
@@ -101,12 +103,12 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	case k.quiet:
 		return nil
 	case k.json:
-		return internal(workload.WriteProfilesJSON(a.stdout, each))
+		return study.Internal(trace.WriteProfilesJSON(a.stdout, each))
 	}
 	var text bytes.Buffer
-	return internal(each(func(x *workload.Profile) error {
+	return study.Internal(each(func(x *workload.Profile) error {
 		text.Reset()
-		if err := workload.WriteProfileText(&text, x); err != nil {
+		if err := trace.WriteProfileText(&text, x); err != nil {
 			return err
 		}
 		_, err := io.WriteString(a.stdout, printable(text.String()))
@@ -118,7 +120,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 // written in order, once, and stop is to be called after that.
 func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []part, stop func(), err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
-		return []part{{"profiles.json", func(w io.Writer) error { return workload.WriteProfilesJSON(w, each) }}}, func() {}, nil
+		return []part{{"profiles.json", func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
 	}
 	if to.main() != "" && n > 1 {
 		return nil, nil, fmt.Errorf("%s: %d profiles: want a directory, or .json", to.main(), n)
@@ -137,7 +139,7 @@ func profileFiles(each func(func(*workload.Profile) error) error, n int, to *des
 		if !ok {
 			return failed
 		}
-		return workload.WriteProfile(w, x)
+		return trace.WriteProfile(w, x)
 	}
 	names := fileNames{}
 	err = each(func(x *workload.Profile) error {

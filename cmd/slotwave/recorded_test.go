@@ -15,17 +15,8 @@ import (
 
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
-
-// done wants a call of the program to succeed.
-func done(t *testing.T, args ...string) string {
-	t.Helper()
-	code, out, errs := call("", args...)
-	if code != exitDone {
-		t.Fatalf("%v: exit %d: %s", args, code, errs)
-	}
-	return out
-}
 
 func writeFile(t *testing.T, path, text string) string {
 	t.Helper()
@@ -95,14 +86,14 @@ func TestRecordedRoundTrips(t *testing.T) {
 		t.Run(x.file+" "+strings.Join(x.via, " "), func(t *testing.T) {
 			dir := t.TempDir()
 			first, at := filepath.Join(dir, "first"), shared(t, "data/"+x.file)
-			done(t, "convert", at, "--to", "csv", "--out", first)
+			verb(t, "convert", at, "--to", "csv", "--out", first)
 			for i, format := range x.via {
 				to := filepath.Join(dir, fmt.Sprint(i))
-				done(t, "convert", at, "--to", format, "--out", to, "--strict")
+				verb(t, "convert", at, "--to", format, "--out", to, "--strict")
 				at = to
 			}
 			last := filepath.Join(dir, "last")
-			done(t, "convert", at, "--to", "csv", "--out", last)
+			verb(t, "convert", at, "--to", "csv", "--out", last)
 			sameRows(t, "attempts", rows(t, filepath.Join(first, "attempts.csv"), x.without...), rows(t, filepath.Join(last, "attempts.csv"), x.without...))
 			sameRows(t, "jobs", rows(t, filepath.Join(first, "jobs.csv"), "queue"), rows(t, filepath.Join(last, "jobs.csv"), "queue"))
 		})
@@ -115,7 +106,7 @@ func TestRecordedRoundTrips(t *testing.T) {
 func TestLogIsItsTrace(t *testing.T) {
 	dir := t.TempDir()
 	for to, file := range map[string]string{"log": "dispatch-sample-v20-jt-log.gz", "trace": "dispatch-trace-output.json.gz"} {
-		done(t, "convert", shared(t, "data/rumen/"+file), "--to", "csv", "--out", filepath.Join(dir, to))
+		verb(t, "convert", shared(t, "data/rumen/"+file), "--to", "csv", "--out", filepath.Join(dir, to))
 	}
 	for table, without := range map[string][]string{"jobs.csv": {"name", "queue"}, "attempts.csv": {"node", "rack", "locality"}} {
 		sameRows(t, table, rows(t, filepath.Join(dir, "log", table), without...), rows(t, filepath.Join(dir, "trace", table), without...))
@@ -163,11 +154,11 @@ name = "job_201001010000_0002"
 submit = "20s"
 profile = "profiles/job_201001010000_0002.toml"
 `)
-	done(t, "run", "run.toml", "--out", "run")
-	done(t, "convert", "run", "--to", "jhist", "--out", "jhist")
-	done(t, "profile", "jhist", "--by", "job", "--out", "profiles")
-	done(t, "run", "replay.toml", "--out", "replay")
-	done(t, "run", "drawn.toml", "--out", "drawn")
+	verb(t, "run", "run.toml", "--out", "run")
+	verb(t, "convert", "run", "--to", "jhist", "--out", "jhist")
+	verb(t, "profile", "jhist", "--by", "job", "--out", "profiles")
+	verb(t, "run", "replay.toml", "--out", "replay")
+	verb(t, "run", "drawn.toml", "--out", "drawn")
 	want := rows(t, "run/attempts.csv")
 	if len(want) != 33 {
 		t.Errorf("%d attempts, want 33", len(want))
@@ -177,7 +168,7 @@ profile = "profiles/job_201001010000_0002.toml"
 
 	var own, exported any
 	for at, to := range map[string]*any{"run": &own, "jhist": &exported} {
-		if err := json.Unmarshal([]byte(done(t, "profile", at, "--by", "job", "--json")), to); err != nil {
+		if err := json.Unmarshal([]byte(verb(t, "profile", at, "--by", "job", "--json")), to); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -252,9 +243,9 @@ map_ms = 7000
 			head := fmt.Sprintf(cluster+speculation, x.hadoop, x.scheduler, x.speculate, x.speculate)
 			writeFile(t, at("run.toml"), head+fmt.Sprintf(jobs, x.beta))
 			writeFile(t, at("replay.toml"), head+"[workload]\ntrace = \"exported\"\nstartup = \"1s\"\n")
-			done(t, "run", at("run.toml"), "--out", at("run"))
-			done(t, "convert", at("run"), "--to", x.format, "--out", at("exported"), "--strict")
-			done(t, "run", at("replay.toml"), "--out", at("replay"))
+			verb(t, "run", at("run.toml"), "--out", at("run"))
+			verb(t, "convert", at("run"), "--to", x.format, "--out", at("exported"), "--strict")
+			verb(t, "run", at("replay.toml"), "--out", at("replay"))
 			want, got := attemptRows(t, at("run")), attemptRows(t, at("replay"))
 			killed := 0
 			for name, w := range want {
@@ -344,12 +335,12 @@ func TestScenarioOfTrace(t *testing.T) {
 			t.Fatal(err)
 		}
 		made, named := filepath.Join(dir, "made.toml"), filepath.Join(dir, "named.toml")
-		done(t, "convert", trace, "--to", "toml", "--out", made)
+		verb(t, "convert", trace, "--to", "toml", "--out", made)
 		writeFile(t, named, fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n", trace))
 		if code, _, errs := call("", "run", made, "--out", filepath.Join(dir, "made")); code != exitDone || errs != "" {
 			t.Fatalf("%s: exit %d: %s", file, code, errs)
 		}
-		done(t, "run", named, "--out", filepath.Join(dir, "named"))
+		verb(t, "run", named, "--out", filepath.Join(dir, "named"))
 		sameRows(t, file, rows(t, filepath.Join(dir, "named", "attempts.csv"), "rack"), rows(t, filepath.Join(dir, "made", "attempts.csv"), "rack"))
 	}
 }
@@ -368,7 +359,7 @@ func TestSlotsOfTrace(t *testing.T) {
 	fewer := writeFile(t, filepath.Join(dir, "fewer.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n[conf]\n\"mapred.tasktracker.map.tasks.maximum\" = 2\n", trace))
 	elsewhere := writeFile(t, filepath.Join(dir, "elsewhere.toml"), fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
 	made := filepath.Join(dir, "made.toml")
-	done(t, "convert", trace, "--to", "toml", "--out", made)
+	verb(t, "convert", trace, "--to", "toml", "--out", made)
 	for _, x := range []struct {
 		file          string
 		maps, reduces int
@@ -413,7 +404,7 @@ func TestLaunchCountsOnce(t *testing.T) {
 		writeFile(t, filepath.Join(dir, "job_1_0001_conf.xml"), "<configuration><property><name>hadoop.common.configuration.version</name><value>0.23.0</value></property></configuration>\n")
 		named := writeFile(t, filepath.Join(dir, "named.toml"), "[cluster]\n[workload]\ntrace = [\"job_1_0001_conf.xml\", \"attempts.csv\"]\n")
 		made := filepath.Join(dir, "made.toml")
-		done(t, "convert", filepath.Join(dir, "job_1_0001_conf.xml"), filepath.Join(dir, "attempts.csv"), "--to", "toml", "--out", made, "--force")
+		verb(t, "convert", filepath.Join(dir, "job_1_0001_conf.xml"), filepath.Join(dir, "attempts.csv"), "--to", "toml", "--out", made, "--force")
 		if !strings.Contains(read(t, made), "hadoop: the default, since the release of the trace's configuration, 0.23.0, is not known here") {
 			t.Errorf("the release is not told: %s", read(t, made))
 		}
@@ -441,7 +432,7 @@ func TestTargetsDocumented(t *testing.T) {
 	}
 	_, table, _ := strings.Cut(string(text), "| `--to` | files |")
 	table, _, _ = strings.Cut(table, "\n\n")
-	help := done(t, "help", "formats")
+	help := verb(t, "help", "formats")
 	h := &workload.History{}
 	for _, x := range targets {
 		_, row, found := strings.Cut(table, "`"+x.name+"`")
@@ -456,7 +447,7 @@ func TestTargetsDocumented(t *testing.T) {
 			}
 		}
 	}
-	for _, f := range workload.Formats {
+	for _, f := range trace.Formats {
 		if !strings.Contains(help, "\n"+string(f)+" ") || formatAbout[f] == "" {
 			t.Errorf("help formats lacks %s", f)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -19,15 +20,15 @@ func (a *app) rerunCommand() *cobra.Command {
 	out, force := "", false
 	c := &cobra.Command{
 		Use:   "rerun MANIFEST",
-		Short: "Make a result again and compare it",
-		Long: `Make the result of a manifest again, from the same inputs, and tell whether its
-files have the same bytes. If an input has changed, say which. Relative paths
-are taken from the current directory, as they were.`,
+		Short: "Repeat a run from its manifest and compare the bytes",
+		Long: `Repeat the run that wrote a manifest, from the same inputs, and report whether
+its files have the same bytes. If an input has changed, name it. Relative paths
+are resolved from the current directory.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.rerun(args[0], out, force) },
 	}
-	c.Flags().StringVar(&out, "out", "", "keep the new result in this directory")
-	c.Flags().BoolVar(&force, "force", false, "write into a directory that holds other files")
+	c.Flags().StringVar(&out, "out", "", "`DIR` in which to keep the new results")
+	c.Flags().BoolVar(&force, "force", false, "write into a directory that already holds other files")
 	return c
 }
 
@@ -37,14 +38,14 @@ func (a *app) rerun(path, out string, force bool) error {
 		return err
 	}
 	if len(m.Arguments) == 0 {
-		return fmt.Errorf("%s: arguments is empty: want the verb that made the result", path)
+		return fmt.Errorf("%s: arguments: got an empty list: want the verb that made the result", path)
 	}
 	if err := inputsUnchanged(m.Inputs); err != nil {
 		return err
 	}
 	if out == "" {
 		if out, err = os.MkdirTemp("", "slotwave-rerun-"); err != nil {
-			return internal(err)
+			return study.Internal(err)
 		}
 		defer os.RemoveAll(out)
 	}
@@ -55,11 +56,11 @@ func (a *app) rerun(path, out string, force bool) error {
 	}
 	inner := &app{stdout: io.Discard, stderr: a.stderr, stdin: a.stdin}
 	if code := inner.run(args); code != exitDone {
-		return coded{code, errors.New("the run did not succeed")}
+		return coded{code, errors.New("the repeated run failed")}
 	}
 	again, err := results.ReadManifest(out)
 	if err != nil {
-		return internal(err)
+		return study.Internal(err)
 	}
 	if err := sameOutputs(m, again); err != nil {
 		return coded{exitInternal, fmt.Errorf("%s: %w", path, err)}
@@ -79,7 +80,7 @@ func inputsUnchanged(inputs []results.FileSum) error {
 		}
 		data, ok := scenarios.Data(name)
 		if !ok || results.Sum(in.Name, data).SHA256 != in.SHA256 {
-			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships another one", in.Name))
+			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships a different file", in.Name))
 		}
 	}
 	return errors.Join(errs...)
@@ -103,5 +104,5 @@ func sameOutputs(old, again results.Manifest) error {
 	if old.Build.Version != again.Build.Version || old.Build.Revision != again.Build.Revision {
 		hint = fmt.Sprintf(" (made by version %s %.12s, this is %s %.12s)", old.Build.Version, old.Build.Revision, again.Build.Version, again.Build.Revision)
 	}
-	return fmt.Errorf("%s: other bytes than before%s", strings.Join(differ, ", "), hint)
+	return fmt.Errorf("%s: bytes differ from those in the manifest%s", strings.Join(differ, ", "), hint)
 }

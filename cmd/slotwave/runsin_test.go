@@ -21,11 +21,11 @@ func TestRunsApart(t *testing.T) {
 	dir := t.TempDir()
 	once := writeFile(t, filepath.Join(dir, "once.toml"), onceAndVaried)
 	varied := writeFile(t, filepath.Join(dir, "varied.toml"), onceAndVaried+"[vary]\n\"cluster.nodes\" = [2, 4, 6, 8]\n")
-	done(t, "run", varied, "--out", filepath.Join(dir, "varied"), "--quiet")
+	verb(t, "run", varied, "--out", filepath.Join(dir, "varied"), "--quiet")
 	for _, n := range []string{"2", "4"} {
-		done(t, "run", once, "--set", "cluster.nodes="+n, "--out", filepath.Join(dir, "side", n), "--quiet")
+		verb(t, "run", once, "--set", "cluster.nodes="+n, "--out", filepath.Join(dir, "side", n), "--quiet")
 	}
-	done(t, "run", once, "--replications", "2", "--out", filepath.Join(dir, "replicated"), "--quiet")
+	verb(t, "run", once, "--replications", "2", "--out", filepath.Join(dir, "replicated"), "--quiet")
 	for _, x := range []struct{ folder, profile, holds string }{
 		{"varied", "a: 4 runs, 6 maps, 0 reduces\n", ": 4 jobs, 32 tasks, 32 attempts, 6 machines\n"},
 		{"side", "a: 2 runs, 6 maps, 0 reduces\n", ": 2 jobs, 16 tasks, 16 attempts, 3 machines\n"},
@@ -55,7 +55,7 @@ func TestParquetIsOnlyWritten(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	once := writeFile(t, filepath.Join(dir, "once.toml"), "attempts = \"parquet\"\n"+onceAndVaried)
-	done(t, "run", once, "--out", out, "--quiet")
+	verb(t, "run", once, "--out", out, "--quiet")
 	replay := writeFile(t, filepath.Join(dir, "replay.toml"), "[cluster]\n[workload]\ntrace = \"out\"\n")
 	for _, args := range [][]string{
 		{"profile", out}, {"validate", out}, {"validate", replay}, {"predict", once, "--history", out},

@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the program as its users do.
 func TestScripts(t *testing.T) {
-	samples, err := filepath.Abs("../../workload/testdata")
+	samples, err := filepath.Abs("../../workload/trace/testdata")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,65 +7,69 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // topics are the help pages that belong to no verb.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
-		{Use: "formats", Short: "Files that slotwave reads and writes", Long: formatsTopic()},
-		{Use: "units", Short: "How sizes and times are written", Long: unitsTopic},
-		{Use: "exit-codes", Short: "What the exit code tells", Long: exitTopic},
-		{Use: "properties", Short: "Hadoop properties that mean something", Long: propertiesTopic()},
+		{Use: "formats", Short: "File formats that slotwave reads and writes", Long: formatsTopic()},
+		{Use: "units", Short: "How to write sizes, times and rates", Long: unitsTopic},
+		{Use: "exit-codes", Short: "What each exit code means", Long: exitTopic},
+		{Use: "properties", Short: "Hadoop properties that slotwave reads", Long: propertiesTopic()},
 	}
 }
 
 const unitsTopic = `Sizes are bytes: 67108864, "64m", "30 GB". The suffixes k, m, g and t are powers
-of 1024, as Hadoop means them.
+of 1024, as in Hadoop.
 
-Times are "90s", "15m", "2h", "300ms", or sums of these: "1h30m". Keys that end in
-_ms take plain milliseconds. Tables that are written hold nanoseconds (_ns).
+Times are "90s", "15m", "2h", "300ms", or a sum such as "1h30m". Keys that end
+in _ms take milliseconds without a unit. Result tables hold nanoseconds, in
+columns that end in _ns.
 
-Rates are sizes per second: shuffle_rate = "10m".`
+Rates are sizes per second: shuffle_rate = "10m" is 10 MiB/s. Keys that end in
+_mb take MB/s, where 1 MB is 1,000,000 bytes.`
 
-const exitTopic = `0    done
-1    internal error: the fault of slotwave
-2    bad input; the message names file, line and what was expected. Also a file
-     that cannot be read, or an output that cannot be written
-3    a limit was hit
-4    compare --fail-above: a difference is above it
-130  interrupted
-143  terminated`
+const exitTopic = `0    success
+1    internal error: a fault of slotwave. Also: rerun wrote other bytes, or
+     oracle found an attempt that differs
+2    bad input: the message names the file, the line, the key and what was
+     expected. Also: a file could not be read or written
+3    a limit was reached: the message names it
+4    compare --fail-above: a difference is above the limit
+130  stopped by SIGINT (Ctrl-C)
+143  stopped by SIGTERM`
 
-var formatAbout = map[workload.Format]string{
-	workload.FormatSwim:     "SWIM: arrivals and volumes of jobs, six or nine columns separated by tabs",
-	workload.FormatRumen:    "Rumen job traces, JSON objects one after another",
-	workload.FormatTopology: "Rumen network topology, JSON",
-	workload.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
-	workload.FormatJhist:    "job history of MRv2 (.jhist), text form",
-	workload.FormatHiTune:   "HiTune's tables, CSV",
-	workload.FormatSLS:      "YARN scheduler load simulator, JSON",
-	workload.FormatTable:    "tables of attempts or jobs with a header, such as slotwave writes",
-	workload.FormatConf:     "Hadoop configuration, XML",
-	workload.FormatProps:    "configuration as name=value lines",
+var formatAbout = map[trace.Format]string{
+	trace.FormatSwim:     "SWIM: submissions and volumes of jobs, 6 or 9 tab-separated columns",
+	trace.FormatRumen:    "Rumen job traces, JSON objects one after another",
+	trace.FormatTopology: "Rumen network topology, JSON",
+	trace.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
+	trace.FormatJhist:    "job history of MRv2 (.jhist), text form",
+	trace.FormatHiTune:   "HiTune's tables, CSV",
+	trace.FormatSLS:      "YARN scheduler load simulator, JSON",
+	trace.FormatTable:    "CSV of attempts or jobs with a header, as slotwave writes them",
+	trace.FormatConf:     "Hadoop configuration, XML",
+	trace.FormatProps:    "configuration as name=value lines",
 }
 
 func formatsTopic() string {
 	var b strings.Builder
-	b.WriteString("The format of a trace is known from its content; it may be compressed (gzip,\nzstd). The name in front is what workload.format takes.\n\n")
-	for _, f := range workload.Formats {
+	b.WriteString("slotwave detects the format of a trace from its content. A trace may be\ncompressed (gzip, zstd). To state the format, set workload.format to a name:\n\n")
+	for _, f := range trace.Formats {
 		fmt.Fprintf(&b, "%-11s %s\n", f, formatAbout[f])
 	}
 	b.WriteString("\nslotwave convert writes:\n\n")
 	for _, t := range targets {
 		fmt.Fprintf(&b, "%-11s %s\n", t.name, t.about)
 	}
-	b.WriteString("\nScenarios are TOML; slotwave show two-jobs prints one. Job profiles are TOML;\nslotwave profile writes them. Recorded cases of a real JobTracker are case.json.")
+	b.WriteString("\nScenarios are TOML (slotwave show two-jobs prints one). Job profiles are TOML\n(slotwave profile writes them). A recorded case of a JobTracker is a case.json.")
 	return b.String()
 }
 
 func propertiesTopic() string {
 	var b strings.Builder
-	b.WriteString("Hadoop properties that slotwave reads, in [conf], [scheduler] and [job.conf]. Names\nof MRv2 are accepted.\n")
+	b.WriteString("Hadoop properties that slotwave reads, in [conf], [scheduler] and [job.conf].\nThe names of MRv2 are accepted too. Defaults are in parentheses.\n")
 	for _, key := range workload.Properties() {
 		p, _ := workload.FindProperty(key)
 		def := ""

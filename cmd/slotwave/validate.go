@@ -11,20 +11,22 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 func (a *app) validateCommand() *cobra.Command {
 	strict := false
 	c := &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check files and report everything wrong with them at once",
-		Long: `Check anything slotwave reads: scenarios, recorded cases, traces, job histories,
-configurations, job and platform profiles, manifests. What is damaged but readable is
-reported and passes, unless --strict.`,
+		Short: "Check files and report all errors at once",
+		Long: `Check any file that slotwave reads: scenarios, recorded cases, traces, job
+histories, configurations, job and platform profiles, manifests. A damaged file
+that can still be read gives warnings; with --strict it is an error.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
@@ -34,7 +36,7 @@ reported and passes, unless --strict.`,
 			return errors.Join(errs...)
 		},
 	}
-	c.Flags().BoolVar(&strict, "strict", false, "any loss is an error")
+	c.Flags().BoolVar(&strict, "strict", false, "treat every loss of data as an error")
 	return c
 }
 
@@ -80,7 +82,7 @@ func (a *app) validate(name string, strict bool) error {
 			return err
 		}
 		defer f.Close()
-		p, err := model.ReadPlatformProfile(f)
+		p, err := platform.ReadProfile(f)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -89,8 +91,8 @@ func (a *app) validate(name string, strict bool) error {
 	}
 	var n held
 	lost := 0
-	for _, paths := range runsIn([]string{name}) {
-		h, err := workload.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
+	for _, paths := range study.Histories([]string{name}) {
+		h, err := trace.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
 		if err != nil {
 			return err
 		}

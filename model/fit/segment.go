@@ -30,6 +30,10 @@ type SegmentOptions struct {
 // strong" evidence.
 const DefaultMargin = 10
 
+// DefaultMinPoints is the rows wanted on each side of a breakpoint unless asked
+// otherwise.
+const DefaultMinPoints = 3
+
 // SegmentFit compares one line with the best two. The fields of the two lines
 // are nil where no breakpoint leaves enough rows on both sides.
 type SegmentFit struct {

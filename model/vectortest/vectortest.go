@@ -11,8 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/workload/shareddata"
 )
 
 // Vector is one worked example of one model.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -41,15 +42,15 @@ type Job struct {
 	Reduces  int
 	Deadline time.Duration // after the submission; 0: none
 
-	On         []int             // trackers that hold the data of every map; nil: all do
-	Unplaced   bool              // nobody holds the data
-	WaitFactor float32           // mapreduce.job.locality.wait.factor
-	Width      [2]int            // slots that a map and a reduce take; 0: one
-	Slowstart  int               // maps that must have ended before reduces start
-	Speculates bool              // lagging tasks may be run a second time
-	Lagging    int               // running maps that are far behind
-	SetUp      bool              // stays in preparation until Start
-	Profile    model.AriaProfile // how long its tasks take
+	On         []int                // trackers that hold the data of every map; nil: all do
+	Unplaced   bool                 // nobody holds the data
+	WaitFactor float32              // mapreduce.job.locality.wait.factor
+	Width      [2]int               // slots that a map and a reduce take; 0: one
+	Slowstart  int                  // maps that must have ended before reduces start
+	Speculates bool                 // lagging tasks may be run a second time
+	Lagging    int                  // running maps that are far behind
+	SetUp      bool                 // stays in preparation until Start
+	Profile    analytic.AriaProfile // how long its tasks take
 }
 
 // Cluster is a fake cluster under one policy.
@@ -413,7 +414,7 @@ func (j *job) Reject(why string) {
 }
 
 // Profile is scheduler.Launcher's.
-func (j *job) Profile() model.AriaProfile { return j.spec.Profile }
+func (j *job) Profile() analytic.AriaProfile { return j.spec.Profile }
 
 // Speculatable is scheduler.Launcher's.
 func (j *job) Speculatable(k workload.Kind) int {

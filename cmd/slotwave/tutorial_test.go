@@ -1,0 +1,113 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// isChapter knows the pages whose commands are run one after the other.
+func isChapter(page string) bool {
+	return filepath.Base(filepath.Dir(page)) == "tutorial" && filepath.Base(page) != "README.md"
+}
+
+// Every chapter of the tutorial works as a reader follows it: the files are
+// saved, the commands run in order, what they print is what the page shows
+// (-update writes it), and the pictures and tables that the page names exist.
+func TestTutorial(t *testing.T) {
+	chapters := 0
+	for _, page := range documents(t) {
+		if !isChapter(page) {
+			continue
+		}
+		chapters++
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			path, err := filepath.Abs(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := read(t, path)
+			t.Chdir(t.TempDir())
+			after := follow(t, before)
+			if *update && after != before {
+				writeFile(t, path, after)
+			}
+		})
+	}
+	if chapters != 6 {
+		t.Errorf("%d chapters, want 6", chapters)
+	}
+}
+
+var (
+	saved   = regexp.MustCompile("`(my[\\w-]*\\.toml)`")
+	indent  = regexp.MustCompile(`^ {4,}slotwave (.*)`)
+	named   = regexp.MustCompile("`(out/[^`]+)`")
+	spacing = regexp.MustCompile(` +`)
+)
+
+// follow does what a chapter says, and returns the chapter with what the
+// commands print now.
+func follow(t *testing.T, text string) string {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	file, printed, commands, texts := "", "", 0, 0
+	for i := 0; i < len(lines); i++ {
+		if m := saved.FindStringSubmatch(lines[i]); m != nil {
+			file = m[1]
+		}
+		switch {
+		case lines[i] == "```toml":
+			end := i + 1 + slices.Index(lines[i+1:], "```")
+			writeFile(t, file, strings.Join(lines[i+1:end], "\n")+"\n")
+			i = end
+		case lines[i] == "```text":
+			for i++; lines[i] != "```"; i++ {
+				lines[i] = asPrinted(t, lines[i], printed)
+				texts++
+			}
+		default:
+			m := indent.FindStringSubmatch(lines[i])
+			if m == nil {
+				continue
+			}
+			code, out, stderr := call("", arguments(m[1])...)
+			if code != exitDone {
+				t.Errorf("slotwave %s: exit code %d: %s", m[1], code, stderr)
+			}
+			printed = out
+			commands++
+		}
+	}
+	for _, m := range named.FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(m[1]); err != nil {
+			t.Errorf("no file %s", m[1])
+		}
+	}
+	if commands < 3 || texts == 0 {
+		t.Errorf("%d commands and %d lines of what they print, want more", commands, texts)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// asPrinted finds the line that a command printed with the first word of a line
+// on the page.
+func asPrinted(t *testing.T, line, printed string) string {
+	t.Helper()
+	first, _, _ := strings.Cut(line, " ")
+	for _, now := range strings.Split(printed, "\n") {
+		now = strings.TrimRight(now, " ")
+		if !strings.HasPrefix(now, first+" ") {
+			continue
+		}
+		if !*update && spacing.ReplaceAllString(now, " ") != spacing.ReplaceAllString(line, " ") {
+			t.Errorf("the page shows\n%s\nthe command prints (-update writes it)\n%s", line, now)
+		}
+		return now
+	}
+	t.Errorf("the command prints no line that begins with %s", first)
+	return line
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// plainUsage gives help pages 80 columns, and usage errors words of ours in
+// place of cobra's.
+func plainUsage(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	root.SetUsageTemplate(strings.NewReplacer(
+		"Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
+		"[command]", "VERB",
+		"Available Commands:", "Verbs:",
+		"Additional help topics:", "Topics:",
+		"more information about a command", "more about a verb",
+	).Replace(root.UsageTemplate()))
+	root.SetFlagErrorFunc(flagError)
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Short = "Print a completion script for your shell"
+		}
+		if check := c.Args; check != nil {
+			c.Args = func(c *cobra.Command, args []string) error {
+				if check(c, args) == nil {
+					return nil
+				}
+				return fmt.Errorf("%s: got %s: want %s", c.Name(), counted(args), strings.TrimSuffix(c.UseLine(), " [flags]"))
+			}
+		}
+	}
+}
+
+func counted(args []string) string {
+	switch len(args) {
+	case 0:
+		return "no argument"
+	case 1:
+		return fmt.Sprintf("argument %q", args[0])
+	}
+	return fmt.Sprintf("%d arguments", len(args))
+}
+
+// unknownVerb is the error about the first argument that is no flag.
+func unknownVerb(root *cobra.Command, args []string) error {
+	var names []string
+	for _, c := range root.Commands() {
+		if c.Runnable() || c.HasSubCommands() {
+			names = append(names, c.Name())
+		}
+	}
+	for _, name := range args {
+		if !strings.HasPrefix(name, "-") {
+			return fmt.Errorf("unknown verb %q%s", name, input.Suggest(name, names))
+		}
+	}
+	return errors.New("want a verb; slotwave help lists them")
+}
+
+// wanted is what a flag of a type takes.
+var wanted = map[string]string{
+	"bool":     "true or false",
+	"duration": "a time such as 90s, 10m or 2h",
+	"float64":  "a number",
+	"int":      "a whole number",
+	"uint64":   "a whole number from 0",
+}
+
+// flagError words what is wrong with a flag.
+func flagError(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var empty *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		name := "-" + unknown.GetSpecifiedName()
+		if unknown.GetSpecifiedShortnames() == "" {
+			name = "-" + name
+		}
+		return fmt.Errorf("unknown flag %q%s", name, input.Suggest(name, names))
+	case errors.As(err, &empty):
+		return fmt.Errorf("--%s: want a value", empty.GetSpecifiedName())
+	case errors.As(err, &invalid):
+		f := invalid.GetFlag()
+		if want, ok := wanted[f.Value.Type()]; ok {
+			return fmt.Errorf("--%s: got %q: want %s", f.Name, invalid.GetValue(), want)
+		}
+	}
+	return err
+}
+
+// plain is an error's text without the names of system calls.
+func plain(err error) string {
+	text := err.Error()
+	visit(err, func(err error) {
+		switch e := err.(type) {
+		case *fs.PathError:
+			text = strings.ReplaceAll(text, e.Error(), e.Path+": "+e.Err.Error())
+		case *os.SyscallError:
+			text = strings.ReplaceAll(text, e.Error(), e.Err.Error())
+		}
+	})
+	return text
+}
+
+// visit calls f with an error and with all that it wraps.
+func visit(err error, f func(error)) {
+	f(err)
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := e.Unwrap(); inner != nil {
+			visit(inner, f)
+		}
+	case interface{ Unwrap() []error }:
+		for _, inner := range e.Unwrap() {
+			visit(inner, f)
+		}
+	}
+}

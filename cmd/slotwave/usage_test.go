@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// Mistakes on the command line are answered in words of slotwave, with what was
+// expected, and with nothing of the libraries below.
+func TestUsageErrors(t *testing.T) {
+	for command, want := range map[string]string{
+		"rn two-jobs":                      `unknown verb "rn"; did you mean "run"?`,
+		"--quiet":                          `unknown flag "--quiet"`,
+		"run":                              "run: got no argument: want slotwave run SCENARIO",
+		"run a b":                          "run: got 2 arguments: want slotwave run SCENARIO",
+		"list all":                         `list: got argument "all": want slotwave list`,
+		"run two-jobs --sed 3":             `unknown flag "--sed"; did you mean "--seed"?`,
+		"run two-jobs -x":                  `unknown flag "-x"; want one of --`,
+		"run two-jobs --seed":              "--seed: want a value",
+		"run two-jobs --seed -1":           `--seed: got "-1": want a whole number from 0`,
+		"run two-jobs --workers many":      `--workers: got "many": want a whole number`,
+		"run two-jobs --json=7":            `--json: got "7": want true or false`,
+		"predict two-jobs --deadline 5":    `--deadline: got "5": want a time such as`,
+		"fit nowhere.csv":                  "slotwave: nowhere.csv: no such file or directory",
+		"convert nowhere --to csv --out x": "slotwave: nowhere: no such file or directory",
+		"show fb2008":                      `did you mean "fb2009"?`,
+	} {
+		code, _, stderr := call("", strings.Fields(command)...)
+		if code != exitInput || !strings.Contains(stderr, want) || strings.ContainsAny(strings.TrimSpace(stderr), "\n\\") {
+			t.Errorf("%s: exit code %d, %q; want %q", command, code, stderr, want)
+		}
+	}
+}
+
+// Help fits on a terminal of 80 columns.
+func TestHelpWidth(t *testing.T) {
+	pages := 0
+	for _, c := range (&app{}).root().Commands() {
+		page := verb(t, "help", c.Name())
+		pages++
+		for _, line := range strings.Split(page, "\n") {
+			if len(line) > 80 {
+				t.Errorf("help %s: %d columns: %s", c.Name(), len(line), line)
+			}
+		}
+	}
+	if pages < 20 {
+		t.Errorf("%d pages, want those of all verbs and topics", pages)
+	}
+}

@@ -1,0 +1,90 @@
+// Package house holds the rules of the code that a program can check.
+package house
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/slotwave/slotwave/"
+
+// arrows are the rooms that each room may know.
+var arrows = map[string][]string{
+	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"diagnose":                {"model", "model/input", "workload"},
+	"internal/approx":         {},
+	"internal/house":          {},
+	"internal/measured":       {"internal/shareddata"},
+	"internal/shareddata":     {},
+	"internal/validation":     {},
+	"model":                   {"model/input", "model/taskplan", "workload"},
+	"model/analytic":          {"model", "model/fit", "model/input", "model/platform", "model/taskplan", "workload"},
+	"model/fit":               {"model/input"},
+	"model/input":             {},
+	"model/platform":          {"model", "model/fit", "model/input", "model/taskplan", "workload"},
+	"model/taskplan":          {"model/fit", "model/input", "workload"},
+	"model/vectortest":        {"internal/shareddata", "model"},
+	"results":                 {"model", "model/analytic", "model/platform", "workload"},
+	"scenarios":               {"model", "model/taskplan", "scheduler", "workload", "workload/trace"},
+	"scheduler":               {"model", "model/analytic", "workload"},
+	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},
+	"sim":                     {"model", "model/analytic", "model/input", "model/taskplan", "scheduler", "sim/engine", "sim/station", "workload"},
+	"sim/engine":              {},
+	"sim/station":             {"sim/engine"},
+	"study":                   {"model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "sim", "workload", "workload/trace"},
+	"workload":                {},
+	"workload/trace":          {"workload"},
+}
+
+func TestImportArrows(t *testing.T) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		room := strings.TrimPrefix(p.ImportPath, module)
+		allowed, ok := arrows[room]
+		if !ok {
+			t.Errorf("package %s is in no room: want it in the table of arrows", room)
+		}
+		for _, i := range p.Imports {
+			if to, ours := strings.CutPrefix(i, module); ours && !slices.Contains(allowed, to) {
+				t.Errorf("%s imports %s: want only %v", room, to, allowed)
+			}
+		}
+	}
+}
+
+// Every package is described in architecture.md; test helpers are not.
+func TestPackagesDocumented(t *testing.T) {
+	data, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	for room := range arrows {
+		if strings.HasSuffix(room, "test") || strings.HasPrefix(room, "internal/") {
+			continue
+		}
+		if !strings.Contains(page, "\n| `"+room+"` | ") {
+			t.Errorf("architecture.md does not describe %s", room)
+		}
+	}
+}

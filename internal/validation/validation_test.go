@@ -1,0 +1,85 @@
+package validation
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/study"
+)
+
+// The tables of docs/validation.md are what the measurements give today.
+func TestValidationPage(t *testing.T) {
+	data := shared(t, "data")
+	const page = "../../docs/validation.md"
+	text := read(t, page)
+	for _, section := range []struct {
+		name string
+		make func(*testing.T, string) string
+	}{{"oracle", oracleTable}, {"gridmix", gridmixTable}} {
+		begin, end := "<!-- "+section.name+" -->\n", "<!-- end -->"
+		i := strings.Index(text, begin)
+		j := strings.Index(text[max(0, i):], end)
+		if i < 0 || j < 0 {
+			t.Fatalf("%s: want %q and %q", page, begin, end)
+		}
+		i += len(begin)
+		j += i - len(begin)
+		want := section.make(t, data)
+		if !*update && text[i:j] != want {
+			t.Errorf("%s: the table of %s has changed (-update writes it):\n%s", page, section.name, want)
+		}
+		text = text[:i] + want + text[j:]
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func oracleTable(t *testing.T, data string) string {
+	all, err := study.CompareCases([]string{filepath.Join(data, "oracle")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	study.WriteAgreements(&b, all)
+	runs, exact, attempts := 0, 0, 0
+	for _, a := range all {
+		if a.Exact() {
+			runs++
+		}
+		exact, attempts = exact+a.Same, attempts+a.Attempts
+	}
+	fmt.Fprintf(&b, "\n%d of %d runs are exact in every attempt; %d of %d attempts are.\n", runs, len(all), exact, attempts)
+	return b.String()
+}
+
+func gridmixTable(t *testing.T, data string) string {
+	files, err := filepath.Glob(filepath.Join(data, "gridmix-traces", "*.json.gz"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no traces (%v)", err)
+	}
+	var b strings.Builder
+	b.WriteString("| trace | recorded s | simulated s | difference | with the scheduler's own initialisation | most maps at once, of slots | most reduces, of slots |\n|---|---|---|---|---|---|---|\n")
+	var off, alone []float64
+	for _, file := range files {
+		name, r := replayGridmix(t, file, "")
+		_, own := replayGridmix(t, file, `initialised = "simulated"`)
+		percent, ownPercent := r.miss(), own.miss()
+		off, alone = append(off, math.Abs(percent)), append(alone, math.Abs(ownPercent))
+		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %+.1f %% | %+.1f %% | %d of %d | %d of %d |\n",
+			name, r.recorded.Seconds(), r.simulated.Seconds(), percent, ownPercent, r.peak[0], r.slots[0], r.peak[1], r.slots[1])
+	}
+	slices.Sort(off)
+	slices.Sort(alone)
+	fmt.Fprintf(&b, "\nMedian %.1f %%, worst %.1f %%; with the scheduler's own initialisation %.1f %% and %.1f %%.\n",
+		off[len(off)/2], off[len(off)-1], alone[len(alone)/2], alone[len(alone)-1])
+	return b.String()
+}

@@ -1,0 +1,167 @@
+package analytic
+
+import (
+	"fmt"
+	"github.com/slotwave/slotwave/model/input"
+	"math"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/workload"
+)
+
+var herodotouFile = Flag{"statistics", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou"}
+
+var herodotouModel = Model{
+	Name: "herodotou", About: "Herodotou's phase equations in waves; wants data and cost statistics, or a program on machines",
+	Accounts: []Cause{Overlap, Slowstart, Quantisation},
+	File:     herodotouFile,
+	New: func(k Knowledge) (model.Predictor, error) {
+		var h herodotouPredictor
+		err := k.read(herodotouFile, func(data []byte) error {
+			s := struct {
+				herodotouStatistics `input:"partial"`
+			}{unknownStatistics()}
+			err := input.Decode(data, &s)
+			h.statistics = &s.herodotouStatistics
+			return err
+		})
+		return h, err
+	},
+}
+
+// herodotouStatistics are the data and cost statistics of one job. The question
+// gives its configuration and the cluster.
+type herodotouStatistics struct {
+	UseCombine   bool `json:"pUseCombine,omitzero"`
+	InCompressed bool `json:"pIsInCompressed,omitzero"`
+	taskplan.Data
+	taskplan.Cost
+}
+
+// unknownStatistics returns statistics that are all unknown.
+func unknownStatistics() herodotouStatistics {
+	nan := math.NaN()
+	s := herodotouStatistics{}
+	d, c := &s.Data, &s.Cost
+	for _, v := range []*float64{
+		&d.InputPairWidth, &d.RecsPerGroup, &d.MapSizeSel, &d.MapRecsSel, &d.ReduceSizeSel, &d.ReduceRecsSel,
+		&d.CombineSizeSel, &d.CombineRecsSel, &d.InputRatio, &d.IntermRatio, &d.OutRatio,
+		&c.HDFSRead, &c.HDFSWrite, &c.LocalRead, &c.LocalWrite, &c.Network,
+		&c.MapCPU, &c.ReduceCPU, &c.CombineCPU, &c.PartitionCPU, &c.SerdeCPU, &c.SortCPU, &c.MergeCPU,
+		&c.InUncompr, &c.IntermUncompr, &c.IntermCompr, &c.OutCompr, &c.Setup, &c.Cleanup,
+	} {
+		*v = nan
+	}
+	return s
+}
+
+// herodotouPredictor plays the tasks of the phase equations out in waves. Its
+// bounds are the report's fractions of waves (eq. 94) and whole waves without
+// overlap.
+type herodotouPredictor struct{ statistics *herodotouStatistics }
+
+func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	switch {
+	case err != nil:
+		return model.Prediction{}, err
+	case g.fastest < g.slowest:
+		return model.Prediction{}, model.NotApplicable("nodes of different speed")
+	}
+	job, err := h.job(&q, j, &g)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	slowstart, err := j.Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	o := HerodotouOptions{Mode: Corrected}
+	wave, err := job.waves([]splitGroup{{job.SplitSize, job.Mappers}}, slowstart, o)
+	if err != nil {
+		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	t, err := Waves(wave)
+	if err != nil {
+		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	total, whole, phases, err := job.summary(o)
+	if err != nil {
+		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	p := AriaProfile{MapAvg: wave.Map[0], ShuffleAvg: wave.Shuffle + wave.Sort, ReduceAvg: wave.Reduce}
+	by := g.slowest
+	for i := range phases {
+		phases[i].Time = workload.Seconds(by * phases[i].Time.Seconds())
+	}
+	p = p.scaled(by)
+	low, high := by*math.Min(total, t.JobEnd), by*math.Max(whole, t.JobEnd)
+	return g.prediction("herodotou", g.outcome(j, &p, jobTimes{by * t.MapEnd, low, by * t.JobEnd, high}), phases), nil
+}
+
+// job returns a job with its own statistics, or with those of its program on the
+// machines of the cluster.
+func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (Herodotou, error) {
+	c, err := taskplan.ReadConf(j.Conf)
+	if err != nil {
+		return Herodotou{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	s := h.statistics
+	if s == nil {
+		p, err := plannerOf(q, j, c)
+		if err != nil {
+			return Herodotou{}, err
+		}
+		c = p.Conf
+		s = &herodotouStatistics{p.Combiner, p.InCompressed, p.Data, p.Cost}
+		s.HDFSRead, s.HDFSWrite = s.HDFSRead+p.ReadCPU, s.HDFSWrite+p.WriteCPU
+		s.LocalRead, s.LocalWrite = s.LocalRead+p.LocalReadCPU, s.LocalWrite+p.LocalWriteCPU
+	}
+	if j.Maps.InputBytes == 0 {
+		return Herodotou{}, model.NotApplicable("%s: the bytes of its input are not given", j.ID)
+	}
+	return s.job(j, g, c), nil
+}
+
+// job joins the statistics with the question's configuration and slots. Of the
+// cluster the equations use only the sum of its slots.
+func (s *herodotouStatistics) job(j *workload.Job, g *capacity, c taskplan.Conf) Herodotou {
+	return Herodotou{
+		HerodotouConf: HerodotouConf{
+			Nodes: 1, MapsPerNode: g.maps, ReducesPerNode: g.reduces,
+			Mappers: j.Maps.Count, Reducers: j.Reduces.Count, SplitSize: float64(j.Maps.InputBytes) / float64(j.Maps.Count),
+			TaskMem: float64(c.ReduceHeap), SortMB: float64(c.SortMB),
+			SpillPercent: c.SpillPercent, SortRecPercent: c.SortRecPercent,
+			SortFactor: c.SortFactor, SpillsForCombine: c.SpillsForCombine,
+			InMemMergeThr: c.InMemMergeThr, ShuffleInBuf: c.ShuffleInBuf, ShuffleMerge: c.ShuffleMerge, ReduceInBuf: c.ReduceInBuf,
+			UseCombine: s.UseCombine, InCompressed: s.InCompressed,
+			IntermCompressed: c.IntermCompressed, OutCompressed: c.OutCompressed,
+		},
+		Data: s.Data, Cost: s.Cost,
+	}
+}
+
+// summary returns the time of the job by the report and in whole waves, seconds,
+// and the phases of its tasks.
+func (h Herodotou) summary(o HerodotouOptions) (total, whole float64, phases []model.PhaseTime, err error) {
+	ms := func(k workload.Kind, ph workload.Phase, v float64) { phases = append(phases, phaseTime(k, ph, v/1000)) }
+	if h.Reducers == 0 {
+		p, err := h.MapOnly(o)
+		ms(workload.Map, workload.PhaseRead, p.ReadTime)
+		ms(workload.Map, workload.PhaseMap, p.MapTime)
+		ms(workload.Map, workload.PhaseWrite, p.WriteTime)
+		return p.TotalJobTime / 1000, p.WaveJobTime / 1000, phases, err
+	}
+	p, err := h.Phases(o)
+	ms(workload.Map, workload.PhaseRead, p.ReadTime)
+	ms(workload.Map, workload.PhaseMap, p.MapTime)
+	ms(workload.Map, workload.PhaseCollect, p.CollectTime)
+	ms(workload.Map, workload.PhaseSpill, p.SpillTime)
+	ms(workload.Map, workload.PhaseMerge, p.MapMergeTime)
+	ms(workload.Reduce, workload.PhaseShuffle, p.ShuffleTime)
+	ms(workload.Reduce, workload.PhaseMerge, p.ReduceMergeTime)
+	ms(workload.Reduce, workload.PhaseReduce, p.ReduceTime)
+	ms(workload.Reduce, workload.PhaseWrite, p.WriteTime)
+	return p.TotalJobTime / 1000, p.WaveJobTime / 1000, phases, err
+}

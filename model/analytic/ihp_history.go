@@ -1,0 +1,266 @@
+package analytic
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// ihpHistory predicts the durations of a job's stages from earlier runs. To hold
+// on other numbers of slots, it takes as first shuffle the part after the last map
+// (the part during the maps follows from their waves), and it counts data and
+// reduces per map slot: twice the nodes with twice the data and reduces do the
+// same work per node.
+type ihpHistory struct {
+	mapAvg, mapMax         float64 // seconds, mean over the runs
+	stretch                float64 // mean ratio of the measured map stage to the mean of its bounds: the idle time between heartbeats
+	outside                float64 // mean seconds before the first and after the last task
+	firstAvg, firstMax     ihpRegression
+	shuffleAvg, shuffleMax ihpRegression
+	reduceAvg, reduceMax   ihpRegression
+
+	// excess95 is the 0.95 quantile of the relative excess of a run over its
+	// prediction from the other runs, for runs within the range of the others; NaN
+	// if there are fewer than leastTried.
+	excess95 float64
+}
+
+// leastTried is the least number of runs that determines a 0.95 quantile.
+const leastTried = 20
+
+func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
+	h := &ihpHistory{}
+	var kept []RecordedRun
+	alike := true // in reduces per map slot, which then cannot be a regressor
+	for _, r := range runs {
+		if r.Profile.Reduces > 0 {
+			kept = append(kept, r)
+			alike = alike && r.Profile.Reduces == kept[0].Profile.Reduces && r.MapSlots == kept[0].MapSlots
+		}
+	}
+	h.average(kept)
+	for _, d := range []struct {
+		to *ihpRegression
+		of func(*AriaProfile) float64
+	}{
+		{&h.firstAvg, func(p *AriaProfile) float64 { return p.FirstShuffleAvg }},
+		{&h.firstMax, func(p *AriaProfile) float64 { return p.FirstShuffleMax }},
+		{&h.shuffleAvg, func(p *AriaProfile) float64 { return p.ShuffleAvg }},
+		{&h.shuffleMax, func(p *AriaProfile) float64 { return p.ShuffleMax }},
+		{&h.reduceAvg, func(p *AriaProfile) float64 { return p.ReduceAvg }},
+		{&h.reduceMax, func(p *AriaProfile) float64 { return p.ReduceMax }},
+	} {
+		rows := make([]ihpRun, len(kept))
+		for i := range kept {
+			slots := float64(kept[i].MapSlots)
+			rows[i] = ihpRun{Data: kept[i].Data / slots, Reduces: float64(kept[i].Profile.Reduces) / slots, Duration: d.of(&kept[i].Profile)}
+		}
+		var err error
+		*d.to, err = fitIHP(rows, fit.LocalOptions{Intercept: !alike, Scale: "zscore"})
+		if errors.Is(err, fit.ErrSingular) {
+			data, reduces := map[float64]bool{}, map[float64]bool{}
+			for _, r := range rows {
+				data[r.Data], reduces[r.Reduces] = true, true
+			}
+			return nil, fmt.Errorf("wants runs that differ in data and reduces: %d runs, with %d amounts of data and %d numbers of reduces per map slot", len(rows), len(data), len(reduces))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var late []float64
+	for i := range kept {
+		rest := h.without(i, kept)
+		if !rest.firstAvg.surrounds(h.firstAvg.x[i]) {
+			continue
+		}
+		if t, err := rest.time(&kept[i]); err == nil && t > 0 {
+			late = append(late, kept[i].Time/t-1)
+		}
+	}
+	h.excess95 = math.NaN()
+	if len(late) >= leastTried {
+		slices.Sort(late)
+		h.excess95 = math.Max(0, stat.Quantile(0.95, stat.LinInterp, late, nil))
+	}
+	return h, nil
+}
+
+// average sets the means over the runs.
+func (h *ihpHistory) average(runs []RecordedRun) {
+	h.mapAvg, h.mapMax, h.outside, h.stretch = 0, 0, 0, 0
+	n := float64(len(runs))
+	for i := range runs {
+		r := &runs[i]
+		h.mapAvg += r.Profile.MapAvg / n
+		h.mapMax += r.Profile.MapMax / n
+		h.outside += r.Outside / n
+		low, up := stageBounds(float64(r.Profile.Maps), float64(min(r.MapSlots, r.Profile.Maps)), r.Profile.MapAvg, r.Profile.MapMax)
+		h.stretch += 2 * r.MapStage / (low + up) / n
+	}
+}
+
+// without returns the history without one of its runs. The bandwidths stay those
+// chosen with all runs.
+func (h *ihpHistory) without(run int, runs []RecordedRun) *ihpHistory {
+	rest := *h
+	for _, r := range []*ihpRegression{&rest.firstAvg, &rest.firstMax, &rest.shuffleAvg, &rest.shuffleMax, &rest.reduceAvg, &rest.reduceMax} {
+		r.x = slices.Delete(slices.Clone(r.x), run, run+1)
+		r.y = slices.Delete(slices.Clone(r.y), run, run+1)
+	}
+	rest.average(slices.Delete(slices.Clone(runs), run, run+1))
+	return &rest
+}
+
+// time predicts the time of a run, seconds.
+func (h *ihpHistory) time(r *RecordedRun) (float64, error) {
+	j, err := h.job(r.Profile.Maps, r.MapSlots, r.Profile.Reduces, r.ReduceSlots, r.Data)
+	if err != nil {
+		return 0, err
+	}
+	b, err := j.Bounds()
+	return b.Avg + h.outside, err
+}
+
+// job returns a job with the given tasks and slots and the durations of the
+// history.
+func (h *ihpHistory) job(maps, mapSlots, reduces, reduceSlots int, data float64) (ihpJob, error) {
+	j := ihpJob{
+		Maps: maps, MapSlots: min(mapSlots, maps), Reduces: reduces, ReduceSlots: min(reduceSlots, reduces),
+		MapAvg: h.mapAvg, MapMax: h.mapMax,
+	}
+	if reduces == 0 {
+		j.MapsWave1 = &j.Maps // a map-only job has no shuffle that covers the later waves
+		return j, nil
+	}
+	for _, d := range []struct {
+		of *ihpRegression
+		to *float64
+	}{
+		{&h.firstAvg, &j.Shuffle1Avg}, {&h.firstMax, &j.Shuffle1Max},
+		{&h.shuffleAvg, &j.Shuffle2Avg}, {&h.shuffleMax, &j.Shuffle2Max},
+		{&h.reduceAvg, &j.ReduceAvg}, {&h.reduceMax, &j.ReduceMax},
+	} {
+		t, _, err := d.of.At(data/float64(mapSlots), float64(reduces)/float64(mapSlots))
+		if err != nil {
+			return j, err
+		}
+		*d.to = t
+	}
+	// Regressions of an average and a maximum may cross.
+	j.Shuffle1Max, j.Shuffle2Max = math.Max(j.Shuffle1Avg, j.Shuffle1Max), math.Max(j.Shuffle2Avg, j.Shuffle2Max)
+	j.ReduceMax = math.Max(j.ReduceAvg, j.ReduceMax)
+	j.cover(h.stretch)
+	return j, nil
+}
+
+// cover extends a first shuffle that starts at the last map over all map waves but
+// the first; stretch is the ratio of the map stage to its bounds.
+func (j *ihpJob) cover(stretch float64) {
+	low, up := stageBounds(float64(j.Maps), float64(j.MapSlots), j.MapAvg, j.MapMax)
+	j.Shuffle1Avg += math.Max(0, float64(stretch*low)-j.MapAvg)
+	j.Shuffle1Max += math.Max(0, float64(stretch*up)-j.MapMax)
+}
+
+var ihpModel = Model{
+	Name: "ihp", About: "improved HP: bounds by wave; durations given or from a history of runs",
+	Accounts: []Cause{Overlap},
+	New: func(k Knowledge) (model.Predictor, error) {
+		if len(k.Runs) == 0 {
+			return ihpPredictor{}, nil
+		}
+		h, err := newIHPHistory(k.Runs)
+		if err != nil {
+			return ihpPredictor{reason: err.Error()}, nil
+		}
+		return ihpPredictor{history: h}, nil
+	},
+}
+
+// ihpPredictor bounds a job by waves: by the durations of its history, or by those
+// of the question, with the first shuffle extended over the map waves that it
+// waits for.
+type ihpPredictor struct {
+	history *ihpHistory
+	reason  string // why the recorded runs give no history
+}
+
+func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	switch {
+	case h.history != nil:
+		return h.predictFromRuns(&q, j, &g)
+	case h.reason != "":
+		return model.Prediction{}, model.NotApplicable("%s", h.reason)
+	}
+	p, err := g.ariaProfile(&q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p = p.scaled(g.slowest)
+	i := ihpJob{
+		Maps: p.Maps, MapSlots: min(g.maps, p.Maps), Reduces: p.Reduces, ReduceSlots: min(g.reduces, p.Reduces),
+		MapAvg: p.MapAvg, MapMax: p.MapMax, Shuffle1Avg: p.FirstShuffleAvg, Shuffle1Max: p.FirstShuffleMax,
+		Shuffle2Avg: p.ShuffleAvg, Shuffle2Max: p.ShuffleMax, ReduceAvg: p.ReduceAvg, ReduceMax: p.ReduceMax,
+	}
+	if p.Reduces > 0 {
+		i.cover(1)
+	} else {
+		// A map-only job has no shuffle that covers the later map waves.
+		i.MapsWave1 = &i.Maps
+	}
+	return ihpAnswer(j, &g, i, 0)
+}
+
+// predictFromRuns predicts a job by its recorded runs.
+func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capacity) (model.Prediction, error) {
+	data, err := mapOutputBytes(q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
+	if errors.Is(err, fit.ErrSingular) {
+		return model.Prediction{}, model.NotApplicable("wants runs with about as much data and as many reduces: %v", err)
+	}
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	p, err := ihpAnswer(j, g, i, h.history.outside)
+	if err != nil || math.IsNaN(h.history.excess95) {
+		return p, err
+	}
+	// The bounds count fractions of waves, but a wave takes as long with few
+	// reduces as with many.
+	whole := p
+	if i.Reduces > i.ReduceSlots {
+		i.Reduces = (i.Reduces + i.ReduceSlots - 1) / i.ReduceSlots * i.ReduceSlots
+		if whole, err = ihpAnswer(j, g, i, h.history.outside); err != nil {
+			return p, err
+		}
+	}
+	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.excess95))
+	return p, nil
+}
+
+// ihpAnswer bounds a job and adds the seconds outside its stages.
+func ihpAnswer(j *workload.Job, g *capacity, i ihpJob, outside float64) (model.Prediction, error) {
+	b, err := i.Bounds()
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	low, up := stageBounds(float64(i.Maps), float64(i.MapSlots), i.MapAvg, i.MapMax)
+	p := AriaProfile{Maps: i.Maps, Reduces: i.Reduces, MapAvg: i.MapAvg, ShuffleAvg: i.Shuffle2Avg, ReduceAvg: i.ReduceAvg}
+	t := jobTimes{(low + up) / 2, b.Low + outside, b.Avg + outside, b.Up + outside}
+	return g.prediction("ihp", g.outcome(j, &p, t), p.phases()), nil
+}

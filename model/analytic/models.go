@@ -1,0 +1,119 @@
+// Package analytic holds the analytic models of a job's time: waves, ARIA, HP,
+// improved HP, CRESP, Herodotou's and Zhang's. Each answers what-if questions as a
+// Predictor, and raw questions as an Evaluator. A new model is a file with a Model
+// in it, and a line of Models.
+package analytic
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Model is an analytic model that answers what-if questions.
+type Model struct {
+	Name, About string
+	Accounts    []Cause // what takes time in a cluster and is part of the model
+	File        Flag    // names the file that the model reads; zero: it reads none
+
+	// New makes a predictor of what the model knows. Knowledge that is absent is no
+	// error here: the predictor then says what it wants.
+	New func(Knowledge) (model.Predictor, error)
+}
+
+// Models are the analytic models, sorted by name.
+var Models = []Model{
+	ariaModel,
+	crespModel,
+	herodotouModel,
+	hpModel,
+	ihpModel,
+	wavesModel,
+	zhangModel,
+}
+
+// AccountsFor reports whether the model accounts for a cause of time in the
+// question. No model knows what a simulation draws at random.
+func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
+	return slices.Contains(m.Accounts, c) &&
+		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
+}
+
+// Flag is the name and the help of a command-line flag.
+type Flag struct{ Name, About string }
+
+// Files are the flags of the files that models read, sorted by name.
+func Files() []Flag {
+	var all []Flag
+	for i := range Models {
+		if f := Models[i].File; f.Name != "" && !slices.Contains(all, f) {
+			all = append(all, f)
+		}
+	}
+	slices.SortFunc(all, func(a, b Flag) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// Knowledge is what models know that is not part of the question.
+type Knowledge struct {
+	Files map[string]File // by the name of the flag
+	Runs  []RecordedRun   // of the job, on other input or other clusters
+}
+
+// File is a file as it was read.
+type File struct {
+	Name string
+	Data []byte
+}
+
+// read has a model read its file, if there is one.
+func (k Knowledge) read(flag Flag, parse func([]byte) error) error {
+	f, ok := k.Files[flag.Name]
+	if !ok {
+		return nil
+	}
+	if err := parse(f.Data); err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// Predictor is a model that has read what it is to know.
+type Predictor struct {
+	Model
+	model.Predictor
+}
+
+// leastRuns is the number of recorded runs from which a model can learn anything.
+const leastRuns = 2
+
+// Predictors gives every model its knowledge. The error is that of a file which a
+// model cannot read, or of runs from which none can learn.
+func Predictors(k Knowledge) ([]Predictor, error) {
+	reducing := 0
+	for i := range k.Runs {
+		if k.Runs[i].Profile.Reduces > 0 {
+			reducing++
+		}
+	}
+	if len(k.Runs) > 0 && reducing < leastRuns {
+		return nil, fmt.Errorf("--history: %d recorded runs with reduces: want two or more", reducing)
+	}
+	var all []Predictor
+	for _, m := range Models {
+		p, err := m.New(k)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Predictor{m, p})
+	}
+	return all, nil
+}
+
+// knowsNothing makes New of a model that needs only the question.
+func knowsNothing(p model.Predictor) func(Knowledge) (model.Predictor, error) {
+	return func(Knowledge) (model.Predictor, error) { return p, nil }
+}

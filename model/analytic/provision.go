@@ -1,0 +1,103 @@
+package analytic
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// Provisioned is the number of nodes with which a model meets a deadline, by each
+// of its estimates; 0: no number of nodes does. All nodes are like those of the
+// question.
+type Provisioned struct {
+	Model           string
+	Low, Mean, High int
+	Safe            int  // by model.Prediction.Safe
+	NoSafe          bool // the model does not give Safe
+	Err             error
+}
+
+// Provision returns for each model the smallest cluster that meets a deadline with
+// the question's only job (Khan et al., section 3; ARIA, section 4). It searches
+// by nodes, which bring the slots.
+func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) ([]Provisioned, error) {
+	if deadline <= 0 {
+		return nil, fmt.Errorf("deadline: %v: want more than 0", deadline)
+	}
+	var all []Provisioned
+	for _, p := range predictors {
+		x := Provisioned{Model: p.Name}
+		for _, e := range []struct {
+			to *int
+			of func(*model.Prediction) time.Duration
+		}{
+			{&x.Low, func(p *model.Prediction) time.Duration { return p.Low }},
+			{&x.Mean, func(p *model.Prediction) time.Duration { return p.Mean }},
+			{&x.High, func(p *model.Prediction) time.Duration { return p.High }},
+			{&x.Safe, func(p *model.Prediction) time.Duration {
+				if p.Safe == 0 {
+					x.NoSafe = true
+					return math.MaxInt64
+				}
+				return p.Safe
+			}},
+		} {
+			if *e.to, x.Err = NodesFor(p, q, e.of, deadline); x.Err != nil {
+				break
+			}
+		}
+		if x.Err != nil && !errors.Is(x.Err, model.ErrNotApplicable) {
+			return nil, fmt.Errorf("%s: %w", p.Name, x.Err)
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+// NodesFor returns the least number of nodes with which an estimate of the
+// question's only job meets the deadline, 0 if none does. It does not try more
+// nodes than the tasks can use.
+func NodesFor(p model.Predictor, q model.WhatIf, estimate func(*model.Prediction) time.Duration, deadline time.Duration) (int, error) {
+	j, _, err := oneJob(&q)
+	if err != nil {
+		return 0, err
+	}
+	node := q.Cluster.Nodes[0]
+	for _, n := range q.Cluster.Nodes {
+		n.Name, n.Rack = node.Name, node.Rack
+		if n != node {
+			return 0, model.NotApplicable("nodes that are not alike")
+		}
+	}
+	most := 1
+	if node.MapSlots > 0 {
+		most = max(most, (j.Maps.Count+node.MapSlots-1)/node.MapSlots)
+	}
+	if node.ReduceSlots > 0 {
+		most = max(most, (j.Reduces.Count+node.ReduceSlots-1)/node.ReduceSlots)
+	}
+	meets := func(nodes int) (bool, error) {
+		answer, err := p.Predict(q.Resized(nodes))
+		return err == nil && estimate(&answer) <= deadline, err
+	}
+	if ok, err := meets(most); !ok {
+		return 0, err
+	}
+	low, high := 0, most // the deadline is missed with low, and met with high
+	for high-low > 1 {
+		mid := (low + high) / 2
+		ok, err := meets(mid)
+		switch {
+		case err != nil && !errors.Is(err, model.ErrNotApplicable):
+			return 0, err
+		case ok:
+			high = mid
+		default:
+			low = mid
+		}
+	}
+	return high, nil
+}

@@ -1,0 +1,34 @@
+package analytic
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/vectortest"
+)
+
+const vectors = "testdata/vectors.json"
+
+func TestVectors(t *testing.T) { vectortest.Run(t, vectors, Evaluators) }
+
+func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, Evaluators) }
+
+func TestEvaluatorsSorted(t *testing.T) {
+	if !slices.IsSortedFunc(Evaluators, func(a, b model.Evaluator) int { return cmp.Compare(a.Name, b.Name) }) {
+		t.Error("model.Evaluators is not sorted by name")
+	}
+}
+
+// What a phases question leaves out is what the vectors take for it.
+func TestPhasesDefaults(t *testing.T) {
+	want := vectortest.Read(t, vectors).PhasesDefaults
+	got := vectortest.Plain(t, DefaultPhases())
+	if !reflect.DeepEqual(got, any(want)) {
+		for _, d := range vectortest.Diff(got, any(want), 0) {
+			t.Error(d)
+		}
+	}
+}

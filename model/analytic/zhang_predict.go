@@ -1,0 +1,115 @@
+package analytic
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/workload"
+)
+
+var zhangFile = Flag{"platform-model", "`FILE` with a fitted platform (slotwave fit --json), for zhang"}
+
+var zhangModel = Model{
+	Name: "zhang", About: "Zhang's platform model; wants a platform fitted from microbenchmarks",
+	File: zhangFile,
+	New: func(k Knowledge) (model.Predictor, error) {
+		var z zhangPredictor
+		err := k.read(zhangFile, func(data []byte) error {
+			p, err := platform.ReadModel(data)
+			z.platform = &p
+			return err
+		})
+		return z, err
+	},
+}
+
+// zhangPredictor takes the times of tasks from the fitted platform and the profile
+// of the job.
+type zhangPredictor struct{ platform *platform.Model }
+
+func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	switch {
+	case err != nil:
+		return model.Prediction{}, err
+	case z.platform == nil:
+		return model.Prediction{}, model.NotApplicable("wants a platform fitted from microbenchmarks")
+	}
+	job, err := platformJobOf(&q, j)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	t, err := job.Times(z.platform, g.maps, max(1, g.reduces))
+	if err != nil {
+		return model.Prediction{}, model.NotApplicable("%s: %v", j.ID, err)
+	}
+	p := AriaProfile{Maps: job.Maps, Reduces: job.Reduces, MapAvg: t.MapAvg / 1000, ReduceAvg: t.ReduceAvg / 1000}
+	low, up := stageBounds(float64(job.Maps), float64(min(g.maps, job.Maps)), t.MapAvg, t.MapMax)
+	o := g.outcome(j, &p, jobTimes{(low + up) / 2000, t.Low / 1000, t.Avg / 1000, t.Up / 1000})
+	return g.prediction("zhang", o, z.phases(job, t)), nil
+}
+
+// phases returns the phases of a task of average size.
+func (z zhangPredictor) phases(j ZhangJob, t ZhangTimes) []model.PhaseTime {
+	out := j.BlockMBAvg * j.MapSel
+	ms := func(k workload.Kind, ph workload.Phase, v float64) model.PhaseTime { return phaseTime(k, ph, v/1000) }
+	list := []model.PhaseTime{
+		ms(workload.Map, workload.PhaseRead, z.platform.Read.At(j.BlockMBAvg)),
+		ms(workload.Map, workload.PhaseMap, j.MapMSPerRec*j.BlockRecsAvg),
+		ms(workload.Map, workload.PhaseCollect, z.platform.Collect.At(out)),
+		ms(workload.Map, workload.PhaseSpill, z.platform.Spill.At(out)),
+		ms(workload.Map, workload.PhaseMerge, z.platform.Merge.At(out)),
+	}
+	if j.Reduces > 0 {
+		shuffle, write := z.platform.Shuffle.At(t.ShuffleMB), z.platform.Write.At(t.ShuffleMB*j.ReduceSel)
+		list = append(list,
+			ms(workload.Reduce, workload.PhaseShuffle, shuffle),
+			ms(workload.Reduce, workload.PhaseReduce, t.ReduceAvg-shuffle-write-j.OverheadMS),
+			ms(workload.Reduce, workload.PhaseWrite, write))
+	}
+	return list
+}
+
+// platformJobOf returns the profile of a question's job, from its program or from
+// the profile of its runs. Statistics that neither has are NaN.
+func platformJobOf(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
+	out := unknownPlatformJob()
+	out.Maps, out.Reduces = j.Maps.Count, j.Reduces.Count
+	var width, avg, longest float64
+	switch p := j.Profile; {
+	case p != nil:
+		out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, inMS(p.Cost.MapPerRecord)
+		out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, inMS(p.Cost.ReducePerRecord)
+		if p.ReduceSkew >= 1 {
+			out.Skew = p.ReduceSkew
+		}
+		width, avg, longest = p.Data.InputPairWidth, p.MapInBytes.Mean, p.MapInBytes.Max
+	case j.Program != "":
+		p, machine, err := programOf(q, j)
+		if err != nil {
+			return out, err
+		}
+		if p.Combiner {
+			return out, model.NotApplicable("%s: a combiner is not in the model", j.ID)
+		}
+		out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, inMS(p.MapCPU/machine.Speed)
+		out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, inMS(p.ReduceCPU/machine.Speed)
+		width = p.Data.InputPairWidth
+	default:
+		return out, model.NotApplicable("%s: wants a profile of what it does with its data", j.ID)
+	}
+	if j.Maps.InputBytes > 0 {
+		avg = float64(j.Maps.InputBytes) / float64(j.Maps.Count)
+		longest = avg
+		for _, s := range j.Maps.Splits {
+			longest = math.Max(longest, float64(s.Bytes))
+		}
+	}
+	if avg == 0 {
+		return out, model.NotApplicable("%s: the bytes of its input are not given", j.ID)
+	}
+	out.BlockMBAvg, out.BlockMBMax = avg/mib, longest/mib
+	out.BlockRecsAvg, out.BlockRecsMax = avg/width, longest/width
+	return out, nil
+}

@@ -1,0 +1,34 @@
+package model
+
+import (
+	"fmt"
+
+	"github.com/slotwave/slotwave/model/input"
+)
+
+// An Evaluator answers one analytic model on one JSON object. The shapes of
+// question and answer are fixed; docs/equations.md tells what each stands for.
+type Evaluator struct {
+	Name string
+	Eval func(in []byte) (out any, err error)
+}
+
+// NewEvaluator makes an evaluator of a function of plain structs. The fields of
+// fallback stand for those a question may leave out.
+func NewEvaluator[I, O any](name string, fallback func() I, answer func(I) (O, error)) Evaluator {
+	return Evaluator{name, func(in []byte) (any, error) {
+		question := fallback()
+		err := input.Decode(in, &question)
+		var out O
+		if err == nil {
+			out, err = answer(question)
+		}
+		if err == nil {
+			err = input.Finite(out)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		return out, nil
+	}}
+}

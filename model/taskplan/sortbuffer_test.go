@@ -1,0 +1,97 @@
+package taskplan_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/slotwave/slotwave/internal/approx"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// planner plans tasks of jobs whose data statistics do not matter.
+func planner(t testing.TB, conf taskplan.Conf, reduces int, change func(*taskplan.Planner)) *taskplan.Planner {
+	t.Helper()
+	h := analytic.DefaultPhases()
+	p := taskplan.Planner{Conf: conf, Data: h.Data, Cost: h.Cost, Reduces: reduces, Framing: taskplan.IFile}
+	if change != nil {
+		change(&p)
+	}
+	made, err := taskplan.NewPlanner(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func mapPlan(t testing.TB, p *taskplan.Planner, f taskplan.MapFlow) taskplan.MapPlan {
+	t.Helper()
+	m, err := p.Map(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func taskConf(t testing.TB, set map[string]string) taskplan.Conf {
+	t.Helper()
+	var conf workload.Conf
+	for key, value := range set {
+		if value != "" {
+			conf.Set(key, value)
+		}
+	}
+	c, err := taskplan.ReadConf(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// Where the shuffle's second line begins: with 700 MB of heap, of which the JVM
+// reports 8/9, after ten files of five 64 MB outputs each (Zhang section 3). It
+// moves with the factor and the heap.
+func TestShuffleBreak(t *testing.T) {
+	broken := func(factor int, heap int64) (mb int) {
+		conf := taskplan.DefaultConf()
+		conf.SortFactor, conf.ReduceHeap, conf.InMemMergeThr = factor, heap*8/9, 0
+		p := planner(t, conf, 1, nil)
+		for n := 1; ; n++ {
+			out := taskplan.Segment{Stored: 64 << 20, Raw: 64 << 20, Records: 671_088}
+			if r := p.Reduce(slices.Repeat([]taskplan.Segment{out}, n)); r.MergePasses > 1 {
+				return 64 * (n - 1)
+			}
+		}
+	}
+	if mb := broken(10, 700<<20); mb < 2900 || mb > 3600 {
+		t.Errorf("factor 10, 700 MB: %d MB", mb)
+	}
+	if mb := broken(20, 700<<20); mb < 5800 || mb > 7200 {
+		t.Errorf("factor 20: %d MB", mb)
+	}
+	if mb := broken(10, 1400<<20); mb < 5800 || mb > 7200 {
+		t.Errorf("1,400 MB: %d MB", mb)
+	}
+}
+
+// One spill is waited for whole; of two the first runs beside the map until the
+// buffer is full.
+func TestMapWait(t *testing.T) {
+	for _, test := range []struct {
+		spills         []taskplan.Spill
+		main, spilling float64
+		want           float64
+	}{
+		{nil, 10, 5, 0},
+		{[]taskplan.Spill{{Records: 100, Room: 25}}, 10, 5, 5},
+		// 50 records in 5 s, room for all others: the first spill ends beside them.
+		{[]taskplan.Spill{{Records: 50, Room: 50}, {Records: 50}}, 10, 4, 2},
+		// Room for 25: 5 + 2.5 s, blocked from 7.5 to 5+10, then 2.5 s and 10 s.
+		{[]taskplan.Spill{{Records: 50, Room: 25}, {Records: 50}}, 10, 20, 5 + 10 + 2.5 + 10 - 10},
+	} {
+		if got := taskplan.MapWait(test.spills, test.main, test.spilling); !approx.Equal(got, test.want) {
+			t.Errorf("%v: %v, want %v", test.spills, got, test.want)
+		}
+	}
+}

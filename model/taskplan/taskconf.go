@@ -1,0 +1,166 @@
+package taskplan
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Conf is the part of a job's configuration that its tasks read. Each line gives
+// the Go field, the Hadoop key, the symbol of Herodotou's report, the unit, and
+// the default of releases 0.20.2 to 1.2.1.
+type Conf struct {
+	SortMB           int     // io.sort.mb, pSortMB, MiB, 100
+	SortRecPercent   float64 // io.sort.record.percent, pSortRecPerc, part, 0.05
+	SpillPercent     float64 // io.sort.spill.percent, pSpillPerc, part, 0.8
+	SortFactor       int     // io.sort.factor, pSortFactor, files, 10
+	SpillsForCombine int     // min.num.spills.for.combine, pNumSpillsForComb, spills, 3
+	IntermCompressed bool    // mapred.compress.map.output, pIsIntermCompressed, false
+	IntermCodec      string  // mapred.map.output.compression.codec, -, class, DefaultCodec
+	OutCompressed    bool    // mapred.output.compress, pIsOutCompressed, false
+	OutCodec         string  // mapred.output.compression.codec, -, class, DefaultCodec
+	MapHeap          int64   // mapred.map.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes, 200 MiB
+	ReduceHeap       int64   // mapred.reduce.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes, 200 MiB
+	ParallelCopies   int     // mapred.reduce.parallel.copies, -, threads, 5
+	ShuffleInBuf     float64 // mapred.job.shuffle.input.buffer.percent, pShuffleInBufPerc, part, 0.7
+	ShuffleMerge     float64 // mapred.job.shuffle.merge.percent, pShuffleMergePerc, part, 0.66
+	InMemMergeThr    int     // mapred.inmem.merge.threshold, pInMemMergeThr, segments, 1000; 0 or less: no limit
+	ReduceInBuf      float64 // mapred.job.reduce.input.buffer.percent, pReducerInBufPerc, part, 0
+	HTTPThreads      int     // tasktracker.http.threads, -, threads of a tracker, 40
+	Replication      int     // dfs.replication, -, replicas, 3
+}
+
+const defaultCodec = "org.apache.hadoop.io.compress.DefaultCodec"
+
+// DefaultConf returns the configuration of a job that sets nothing.
+func DefaultConf() Conf {
+	return Conf{
+		SortMB: 100, SortRecPercent: 0.05, SpillPercent: 0.8, SortFactor: 10, SpillsForCombine: 3,
+		IntermCodec: defaultCodec, OutCodec: defaultCodec,
+		MapHeap: 200 * mib, ReduceHeap: 200 * mib,
+		ParallelCopies: 5, ShuffleInBuf: 0.7, ShuffleMerge: 0.66, InMemMergeThr: 1000,
+		HTTPThreads: 40, Replication: 3,
+	}
+}
+
+// ReadConf reads a configuration. The error names every key with a value that
+// cannot be read or that Hadoop refuses.
+func ReadConf(conf workload.Conf) (Conf, error) {
+	c := DefaultConf()
+	var errs []error
+	keep := func(err error) {
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, v := range []struct {
+		key string
+		to  *int
+	}{
+		{"io.sort.mb", &c.SortMB},
+		{"io.sort.factor", &c.SortFactor},
+		{"min.num.spills.for.combine", &c.SpillsForCombine},
+		{"mapred.reduce.parallel.copies", &c.ParallelCopies},
+		{"mapred.inmem.merge.threshold", &c.InMemMergeThr},
+		{"tasktracker.http.threads", &c.HTTPThreads},
+		{"dfs.replication", &c.Replication},
+	} {
+		n, err := conf.Int(v.key, *v.to)
+		*v.to = n
+		keep(err)
+	}
+	for _, v := range []struct {
+		key string
+		to  *float64
+	}{
+		{"io.sort.record.percent", &c.SortRecPercent},
+		{"io.sort.spill.percent", &c.SpillPercent},
+		{"mapred.job.shuffle.input.buffer.percent", &c.ShuffleInBuf},
+		{"mapred.job.shuffle.merge.percent", &c.ShuffleMerge},
+		{"mapred.job.reduce.input.buffer.percent", &c.ReduceInBuf},
+	} {
+		f, err := conf.Float(v.key, *v.to)
+		*v.to = f
+		keep(err)
+	}
+	for _, v := range []struct {
+		key string
+		to  *bool
+	}{
+		{"mapred.compress.map.output", &c.IntermCompressed},
+		{"mapred.output.compress", &c.OutCompressed},
+	} {
+		b, err := conf.Bool(v.key, *v.to)
+		*v.to = b
+		keep(err)
+	}
+	c.IntermCodec = conf.String("mapred.map.output.compression.codec", c.IntermCodec)
+	c.OutCodec = conf.String("mapred.output.compression.codec", c.OutCodec)
+	for _, v := range []struct {
+		key string
+		to  *int64
+	}{
+		{"mapred.map.child.java.opts", &c.MapHeap},
+		{"mapred.reduce.child.java.opts", &c.ReduceHeap},
+	} {
+		key := v.key
+		if _, ok := conf.Lookup(key); !ok {
+			key = "mapred.child.java.opts"
+		}
+		heap, err := readHeap(key, conf.String(key, "-Xmx200m"))
+		*v.to = heap
+		keep(err)
+	}
+	if len(errs) > 0 {
+		return Conf{}, errors.Join(errs...)
+	}
+	return c, c.Check()
+}
+
+// readHeap returns the last -Xmx among the options of a JVM, bytes.
+func readHeap(key, opts string) (int64, error) {
+	heap := int64(-1)
+	for _, option := range strings.Fields(opts) {
+		if size, ok := strings.CutPrefix(option, "-Xmx"); ok {
+			n, err := workload.ParseBytes(size)
+			if err != nil {
+				return 0, fmt.Errorf("%s = %q: want a size after -Xmx, such as -Xmx200m", key, opts)
+			}
+			heap = n
+		}
+	}
+	if heap < 0 {
+		return 0, fmt.Errorf("%s = %q: want the size of the heap, such as -Xmx200m", key, opts)
+	}
+	return heap, nil
+}
+
+// Check reports every value that Hadoop refuses or with which no task can run
+// (MapTask.MapOutputBuffer, ReduceTask.ReduceCopier).
+func (c *Conf) Check() error {
+	var check input.Check
+	check.Count("io.sort.mb", c.SortMB, 1)
+	if c.SortMB > 2047 {
+		check.Fail("io.sort.mb", "%d: want at most 2047", c.SortMB)
+	}
+	check.Within("io.sort.record.percent", c.SortRecPercent, 0.01, 1)
+	check.Part("io.sort.spill.percent", c.SpillPercent)
+	check.Count("io.sort.factor", c.SortFactor, 2)
+	check.Count("min.num.spills.for.combine", c.SpillsForCombine, 0)
+	check.Count("mapred.reduce.parallel.copies", c.ParallelCopies, 1)
+	check.Within("mapred.job.shuffle.input.buffer.percent", c.ShuffleInBuf, 0, 1)
+	check.Part("mapred.job.shuffle.merge.percent", c.ShuffleMerge)
+	check.Within("mapred.job.reduce.input.buffer.percent", c.ReduceInBuf, 0, 1)
+	check.Count("tasktracker.http.threads", c.HTTPThreads, 1)
+	check.Count("dfs.replication", c.Replication, 1)
+	if c.MapHeap <= int64(c.SortMB)*mib {
+		check.Fail("io.sort.mb", "%d: want less than the map's heap of %d bytes", c.SortMB, c.MapHeap)
+	}
+	if c.ReduceHeap < 1 {
+		check.Fail("mapred.child.java.opts", "a heap of %d bytes: want 1 or more", c.ReduceHeap)
+	}
+	return check.Err()
+}

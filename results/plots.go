@@ -1,0 +1,115 @@
+package results
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// subject is what pictures are made of: the runs of one question or of several,
+// and what models predict.
+type subject struct {
+	title   string
+	runs    []*Run
+	answers *Answers
+}
+
+// plotEntry is a picture of a result. A new one is a function that returns a
+// figure, and a line in plots.
+type plotEntry struct {
+	name string
+	when func(*subject) bool
+	draw func(*subject) *figure
+}
+
+// The most runs that are legible side by side.
+const (
+	mostCharts = 6
+	mostSlots  = 15
+)
+
+var plots = []plotEntry{
+	{"execution", func(s *subject) bool { return s.ran(mostCharts) },
+		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlot) }},
+	{"execution-jobs", func(s *subject) bool { return s.ran(1) && s.runs[0].Stats.chart.coloursJobs() },
+		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlotJob) }},
+	{"execution-attempts", func(s *subject) bool { return s.ran(mostCharts) && vector(s.runs) },
+		func(s *subject) *figure { return executionFigure(s.title, s.runs, byAttempt) }},
+	{"slots", func(s *subject) bool { return s.ran(mostSlots) },
+		func(s *subject) *figure { return slotsFigure(s.title, s.runs) }},
+	{"sweep", func(s *subject) bool { return s.answers.swept() },
+		func(s *subject) *figure { return sweepFigure(s.title, s.answers) }},
+	{"prediction", func(s *subject) bool { return !s.answers.swept() && s.answers.shown() },
+		func(s *subject) *figure { return predictionFigure(s.title, s.answers) }},
+}
+
+// ran reports whether anything ran in at most so many runs.
+func (s *subject) ran(most int) bool {
+	return len(s.runs) <= most && slices.ContainsFunc(s.runs, func(r *Run) bool { return r.Stats.rows > 0 })
+}
+
+// pictures are drawn while the tables are written.
+type pictures struct {
+	group errgroup.Group
+	files []*drawing
+}
+
+type drawing struct {
+	name    string
+	content bytes.Buffer
+}
+
+// begin draws the pictures of a subject beside what the caller does next.
+func (p *pictures) begin(s *subject) {
+	var names []string
+	var figures []*figure
+	for _, one := range plots {
+		if one.when(s) {
+			names, figures = append(names, one.name), append(figures, one.draw(s))
+		}
+	}
+	p.draw(names, figures)
+}
+
+// draw begins to draw figures as PNG and, where they hold no raster, as SVG.
+func (p *pictures) draw(names []string, figures []*figure) {
+	work := make(chan func() error, len(figures))
+	for i, f := range figures {
+		p.files = append(p.files, &drawing{name: names[i] + ".png"})
+		png := &p.files[len(p.files)-1].content
+		if f.raster {
+			work <- func() error { return f.WritePNG(png) }
+			continue
+		}
+		p.files = append(p.files, &drawing{name: names[i] + ".svg"})
+		svg := &p.files[len(p.files)-1].content
+		work <- func() error { return errors.Join(f.WritePNG(png), f.WriteSVG(svg)) }
+	}
+	close(work)
+	for range min(len(figures), runtime.GOMAXPROCS(0)) {
+		p.group.Go(func() (err error) {
+			defer func() {
+				if v := recover(); v != nil {
+					err = fmt.Errorf("internal error: %v", v)
+				}
+			}()
+			for draw := range work {
+				err = errors.Join(err, draw())
+			}
+			return err
+		})
+	}
+}
+
+// write waits for the pictures and writes them.
+func (p *pictures) write(w *fileWriter) {
+	w.err = firstErr(w.err, p.group.Wait())
+	for _, f := range p.files {
+		w.write(f.name, func(to io.Writer) error { _, err := f.content.WriteTo(to); return err })
+	}
+}

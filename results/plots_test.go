@@ -1,0 +1,201 @@
+package results
+
+import (
+	"bytes"
+	"fmt"
+	"image/color"
+	"image/png"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// backToBack is a run of maps that follow one another without a pause on one
+// slot.
+func backToBack(maps int) *Run {
+	q := &model.WhatIf{Name: "back to back", Cluster: sampleCluster(1, 1, 0), Jobs: []workload.Job{{ID: "job_1"}}}
+	s := NewStats(q)
+	for i := range maps {
+		a := workload.Attempt{Job: "job_1", Task: i, Kind: workload.Map, Node: "node00", Start: time.Duration(i) * time.Minute, Finish: time.Duration(i+1) * time.Minute}
+		a.Phases[workload.PhaseMap] = time.Minute
+		s.Attempt(&a)
+	}
+	return &Run{Question: q, Stats: s, Predictions: []model.Prediction{{Mean: time.Duration(maps) * time.Minute}}}
+}
+
+// TestBackToBack counts bars: attempts of one colour that follow one another
+// never look like one, kept or in a raster.
+func TestBackToBack(t *testing.T) {
+	for _, x := range []struct {
+		kind   chartKind
+		raster bool
+		colour tint
+	}{
+		{bySlot, false, phaseColours[workload.PhaseMap]}, {bySlotJob, false, jobColours[0]}, {bySlot, true, phaseColours[workload.PhaseMap]},
+	} {
+		r := backToBack(7)
+		if x.raster {
+			r.Stats.chart.rasterise()
+		}
+		f := executionFigure("", []*Run{r}, x.kind)
+		var out bytes.Buffer
+		if err := f.WritePNG(&out); err != nil {
+			t.Fatal(err)
+		}
+		img, err := png.Decode(&out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := 0
+		for y := range img.Bounds().Dy() {
+			bars, inside := 0, false
+			for px := range img.Bounds().Dx() {
+				is := color.NRGBAModel.Convert(img.At(px, y)) == x.colour.light
+				if is && !inside {
+					bars++
+				}
+				inside = is
+			}
+			most = max(most, bars)
+		}
+		if most != 7 {
+			t.Errorf("chart %d, raster %v: %d bars on a line: want 7", x.kind, x.raster, most)
+		}
+	}
+	var svg bytes.Buffer
+	if err := executionFigure("", []*Run{backToBack(7)}, bySlot).WriteSVG(&svg); err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile(`d="M([^"]*)"><title>map<`).FindStringSubmatch(svg.String())
+	if path == nil {
+		t.Fatal("no path of the maps")
+	}
+	if gaps := strings.Count(path[1], "m.5 0h"); gaps != 6 {
+		t.Errorf("%d gaps of half a point between bars in %s: want 6", gaps, path[1])
+	}
+}
+
+// TestSVG checks what viewers and readers ask of a picture: a title, a
+// description, dark colours for each light one, no text of ours unescaped.
+func TestSVG(t *testing.T) {
+	r := smallSample(t)
+	for _, f := range []*figure{executionFigure(`a < "b"`, []*Run{r}, bySlot), slotsFigure("", []*Run{r}), predictionFigure("", withModels(r).answers())} {
+		var out bytes.Buffer
+		if err := f.WriteSVG(&out); err != nil {
+			t.Fatal(err)
+		}
+		checkXML(t, out.Bytes())
+		text := out.String()
+		light, dark, ok := strings.Cut(text, "@media (prefers-color-scheme:dark){\n")
+		dark, _, _ = strings.Cut(dark, "</style>")
+		rules := regexp.MustCompile(`(?m)^\.\w+\{`)
+		if !ok || !slices.Equal(rules.FindAllString(light, -1), rules.FindAllString(dark, -1)) {
+			t.Error("the dark rules are not those of the light colours")
+		}
+		if !regexp.MustCompile(`(?s)^<svg [^>]*role="img">\n<title>[^<]*</title>\n<desc>[^<]*(horizontal axis|legend): [^<]+</desc>`).MatchString(text) {
+			t.Errorf("no title or description: %.400s", text)
+		}
+	}
+}
+
+// TestModelColours draws a model beside different others: its mark stays.
+func TestModelColours(t *testing.T) {
+	seen := map[string]bool{}
+	for name, style := range modelStyles {
+		mark := fmt.Sprintf("%v %T", style.Color, style.Shape)
+		if seen[mark] {
+			t.Errorf("%s has the mark of another model", name)
+		}
+		seen[mark] = true
+	}
+	if a, b := modelStyle("a model of mine"), modelStyle("a model of mine"); a != b {
+		t.Error("an unknown model changes its mark")
+	}
+	p := model.Prediction{Model: "simulation", Mean: time.Minute}
+	for _, models := range [][]string{{"zhang"}, {"aria", "waves", "zhang"}} {
+		a := &Answers{Reference: "simulation", List: []Answer{{Prediction: p}}}
+		for _, name := range models {
+			a.List = append(a.List, Answer{Prediction: model.Prediction{Model: name, Mean: time.Minute}})
+		}
+		for _, f := range []*figure{predictionFigure("", a), sweepFigure("", a)} {
+			var out bytes.Buffer
+			if err := f.WriteSVG(&out); err != nil {
+				t.Fatal(err)
+			}
+			if want := "fill:none;stroke:" + cssColour(modelStyles["zhang"].Color.(tint).light); !strings.Contains(out.String(), want) {
+				t.Errorf("zhang among %v is not drawn in its colour %s", models, want)
+			}
+		}
+	}
+}
+
+func TestWithoutPrefix(t *testing.T) {
+	for _, x := range [][2][]string{
+		{{"maps=4", "maps=8"}, {"4", "8"}},
+		{{"fifo maps=4", "fifo maps=8"}, {"4", "8"}},
+		{{"fifo maps=4 reduces=2", "fifo maps=8 reduces=2"}, {"maps=4 reduces=2", "maps=8 reduces=2"}},
+		{{"input=1g", "input=1m"}, {"1g", "1m"}},
+		{{"before", "before and after"}, {"before", "before and after"}},
+		{{"one"}, {"one"}},
+	} {
+		if got := withoutPrefix(x[0]); !slices.Equal(got, x[1]) {
+			t.Errorf("%q: got %q: want %q", x[0], got, x[1])
+		}
+	}
+}
+
+// TestComparisonHeight keeps comparisons within two screens of 1080 pixels,
+// of which a point takes 4/3.
+func TestComparisonHeight(t *testing.T) {
+	one := smallSample(t)
+	one.Predictions[0].Devices = []model.DeviceUse{{Node: AllNodes, Device: "disk", Times: []time.Duration{0, time.Second}, Busy: []float64{1}, Bytes: []int64{1}}}
+	for n := 2; n <= mostSlots; n++ {
+		runs := slices.Repeat([]*Run{one}, n)
+		figures := []*figure{slotsFigure("", runs)}
+		if n <= mostCharts {
+			figures = append(figures, executionFigure("", runs, bySlot), executionFigure("", runs, byAttempt))
+		}
+		for _, f := range figures {
+			if f.height() > 1620 {
+				t.Errorf("%d runs: %q is %.0f points high: want at most 1620", n, f.subtitle, f.height())
+			}
+		}
+	}
+}
+
+// TestNoPlots leaves the pictures out, and nothing else.
+func TestNoPlots(t *testing.T) {
+	r := smallSample(t)
+	r.NoPlots = true
+	for _, write := range []func(Target) error{r.Write, (&Comparison{Runs: []*Run{r, r}}).Write} {
+		dir := t.TempDir()
+		d := create(t, dir, false)
+		if err := write(d); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Commit(Manifest{}); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names(t, dir) {
+			if !strings.HasSuffix(name, ".csv") && !strings.HasSuffix(name, ".json") {
+				t.Errorf("%s was written", name)
+			}
+		}
+	}
+}
+
+// TestPictureErrors wants a plot that fails to fail the run, also though it is
+// drawn beside it.
+func TestPictureErrors(t *testing.T) {
+	var p pictures
+	p.draw([]string{"broken"}, []*figure{{panels: []*panel{nil}}})
+	w := fileWriter{dir: create(t, t.TempDir(), false)}
+	if p.write(&w); w.err == nil {
+		t.Error("no error of a figure that cannot be drawn")
+	}
+}

@@ -1,0 +1,278 @@
+package study
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
+)
+
+// simulation is the name under which the simulator answers.
+const simulation = "simulation"
+
+// Comparing says what is compared and how.
+type Comparing struct {
+	Options
+	Models    []analytic.Predictor // with what they know
+	Over      []string             // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
+	Baseline  string               // a scenario or a model that the others are measured by; empty: the simulation
+	Causes    bool                 // attribute the gap between simulation and models to causes
+	FailAbove float64              // relative difference above which Above lists an answer
+}
+
+// Compared is a comparison, with what made it.
+type Compared struct {
+	*results.Comparison
+	Study *Study   // the first scenario, with the inputs of all
+	Above []string // answers that differ from the baseline by more than FailAbove
+}
+
+// comparedRun is one run of a comparison.
+type comparedRun struct {
+	study *Study
+	run   int
+	at    float64 // value of the varied key
+}
+
+func (c *comparedRun) question() *model.WhatIf { return &c.study.Scenario.Runs[c.run].Question }
+
+// Compare simulates scenarios, asks every analytic model about them, and sets
+// the answers side by side. Warn is called with the warnings of each scenario
+// before it is simulated; it may be nil.
+func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error) {
+	over, err := parseOver(k.Over)
+	if err != nil {
+		return nil, err
+	}
+	all, err := k.openAll(names, over)
+	if err != nil {
+		return nil, err
+	}
+	c := &results.Comparison{Title: all[0].study.Scenario.Title, Answers: &results.Answers{Reference: simulation}}
+	if len(names) > 1 {
+		c.Title = strings.Join(names, ", ")
+	}
+	if over.numeric {
+		c.Answers.Over = over.key
+	}
+	toScenario, err := k.chooseBaseline(all, c.Answers)
+	if err != nil {
+		return nil, err
+	}
+	if warn != nil {
+		for i := range all {
+			warn(all[i].study.Scenario.Warnings)
+		}
+	}
+	if err := k.simulate(all, c); err != nil {
+		return nil, err
+	}
+	done := &Compared{Comparison: c, Study: joined(all), Above: c.Answers.Above(k.FailAbove)}
+	if toScenario {
+		done.Above = aboveFirst(c.Runs, k.FailAbove)
+	}
+	return done, nil
+}
+
+// openAll opens every scenario with every value of the varied key.
+func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, error) {
+	var all []comparedRun
+	labels := map[string]bool{}
+	for _, name := range names {
+		base, err := Open(name, k.Options)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range over.values {
+			s := base
+			if over.key != "" {
+				with := k.Options
+				with.Set = append(slices.Clone(with.Set), over.settings(v.text, len(base.Scenario.Runs[0].Question.Jobs))...)
+				if s, err = Open(name, with); err != nil {
+					return nil, err
+				}
+			}
+			for r := range s.Scenario.Runs {
+				q := &s.Scenario.Runs[r].Question
+				if over.key != "" {
+					q.Name += " " + over.key + "=" + v.text
+				}
+				if labels[q.Name] {
+					q.Name = name + " " + q.Name
+				}
+				labels[q.Name] = true
+				all = append(all, comparedRun{s, r, v.at})
+			}
+		}
+	}
+	return all, nil
+}
+
+// chooseBaseline finds what the others are measured by: a model, or a scenario,
+// which then becomes the first.
+func (k *Comparing) chooseBaseline(all []comparedRun, answers *results.Answers) (toScenario bool, err error) {
+	if k.Baseline == "" || k.Baseline == simulation {
+		return false, nil
+	}
+	known := []string{simulation}
+	for _, m := range analytic.Models {
+		if known = append(known, m.Name); m.Name == k.Baseline {
+			answers.Reference = m.Name
+			return false, nil
+		}
+	}
+	for i := range all {
+		name := all[i].question().Name
+		if known = append(known, name); name == k.Baseline {
+			all[0], all[i] = all[i], all[0]
+			return true, nil
+		}
+	}
+	return false, fmt.Errorf("--baseline %s: no such scenario or model%s", k.Baseline, input.Suggest(k.Baseline, known))
+}
+
+// simulate answers all questions, several at a time.
+func (k *Comparing) simulate(all []comparedRun, c *results.Comparison) error {
+	c.Runs = make([]*results.Run, len(all))
+	answers := make([][]results.Answer, len(all))
+	var group errgroup.Group
+	group.SetLimit(k.workers())
+	for i := range all {
+		group.Go(func() (err error) {
+			c.Runs[i], err = k.replicate(&all[i])
+			if err != nil {
+				return err
+			}
+			answers[i], err = k.answers(&all[i], c.Runs[i], c.Answers.Reference)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i := range answers {
+		c.Answers.List = append(c.Answers.List, answers[i]...)
+	}
+	return nil
+}
+
+// replicate simulates one run with all its replications.
+func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
+	run := &results.Run{Title: c.question().Name, Question: c.question()}
+	for i := range k.replications() {
+		q := c.question()
+		if i > 0 {
+			s, err := c.study.replication(i)
+			if err != nil {
+				return nil, err
+			}
+			q = &s.Runs[c.run].Question
+		}
+		p, stats, err := (&attemptTable{}).fill(q, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.question().Name, err)
+		}
+		if i == 0 {
+			run.Stats = stats
+		}
+		run.Predictions = append(run.Predictions, p)
+	}
+	return run, nil
+}
+
+// maxAttributedTasks is the number of tasks up to which a gap is attributed to
+// causes, which takes several simulations.
+const maxAttributedTasks = 100_000
+
+// answers lists what the simulator and the models say to one run, each with its
+// gap to the simulation.
+func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) ([]results.Answer, error) {
+	q := c.question()
+	tasks := 0
+	for i := range q.Jobs {
+		tasks += q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count
+	}
+	list := []results.Answer{{Scenario: q.Name, Prediction: run.Predictions[0], At: c.at}}
+	worlds := map[uint]time.Duration{0: run.Predictions[0].Mean}
+	for _, m := range k.Models {
+		x, err := askOne(q, m)
+		if err != nil {
+			return nil, err
+		}
+		x.At = c.at
+		if x.Err == nil && k.Causes && reference == simulation && tasks <= maxAttributedTasks {
+			if x.Gap, err = attribute(q, worlds, &m.Model, x.Prediction.Mean); err != nil {
+				return nil, fmt.Errorf("%s: %w", q.Name, err)
+			}
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+// attribute splits the gap between a model's answer and the simulation's: one
+// cause after another that the model leaves out is switched off in the
+// simulation, and what remains is the model's own error. Worlds caches makespans
+// by the set of causes that are off.
+func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.Model, predicted time.Duration) ([]results.GapPart, error) {
+	var parts []results.GapPart
+	off, now, world := uint(0), worlds[0], *q
+	for c := range analytic.NumCauses {
+		if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
+			continue
+		}
+		off |= 1 << c
+		world = analytic.Without(world, c)
+		next, known := worlds[off]
+		if !known {
+			p, err := sim.Simulator{}.Predict(world)
+			if err != nil {
+				return nil, fmt.Errorf("without %s: %w", c, err)
+			}
+			next = p.Mean
+			worlds[off] = next
+		}
+		parts = append(parts, results.GapPart{Cause: c.String(), Time: now - next})
+		now = next
+	}
+	return append(parts, results.GapPart{Cause: "unexplained (model error)", Time: now - predicted}), nil
+}
+
+// aboveFirst lists the runs whose makespan differs from the first run's by more
+// than the limit.
+func aboveFirst(runs []*results.Run, limit float64) []string {
+	var list []string
+	first := runs[0].Predictions[0].Mean.Seconds()
+	for _, r := range runs[1:] {
+		if d := r.Predictions[0].Mean.Seconds()/first - 1; math.Abs(d) > limit {
+			list = append(list, fmt.Sprintf("%s: %+.1f %%", r.Question.Name, 100*d))
+		}
+	}
+	return list
+}
+
+// joined returns the first study with the inputs of all.
+func joined(all []comparedRun) *Study {
+	s := *all[0].study
+	first := *s.Scenario
+	first.Inputs = slices.Clone(first.Inputs)
+	for i := range all {
+		for _, in := range all[i].study.Scenario.Inputs {
+			if !slices.ContainsFunc(first.Inputs, func(x scenarios.Input) bool { return x.Name == in.Name }) {
+				first.Inputs = append(first.Inputs, in)
+			}
+		}
+	}
+	s.Scenario = &first
+	return &s
+}

@@ -1,0 +1,130 @@
+package study
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Fitting says how a platform model is fitted.
+type Fitting struct {
+	Platform platform.FitOptions
+	Heap     string              // -Xmx of a reduce, such as 700m: test the break expected in the shuffle; empty: do not
+	Break    platform.BreakSetup // what else decides on that break
+	Tasks    []string            // tables of measured tasks with their counters
+}
+
+// FitPlatform fits the platform model to a platform profile, and the phases of
+// measured tasks to their work.
+func FitPlatform(name string, k Fitting) (*results.Fitting, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	profile, err := platform.ReadProfile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	result := &results.Fitting{Title: filepath.Base(name)}
+	var fits []platform.PhaseFit
+	if result.Platform, fits, err = platform.Fit(profile, k.Platform); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	tau, err := k.expectedBreak()
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range fits {
+		p := results.FittedPhase{PhaseFit: f, Rows: profile[i].Rows}
+		if f.Phase == "shuffle" && tau > 0 {
+			p.Expected = chow(p.Rows, tau, k.Platform.Segment.Continuous)
+		}
+		result.Phases = append(result.Phases, p)
+	}
+	return result, k.fitTerms(result)
+}
+
+// fitTerms fits the phases of measured tasks.
+func (k *Fitting) fitTerms(result *results.Fitting) error {
+	tasks := platform.WorkProfile{}
+	for _, name := range k.Tasks {
+		data, err := os.ReadFile(name)
+		if err == nil {
+			err = tasks.ReadWork(bytes.NewReader(data))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if len(k.Tasks) == 0 {
+		return nil
+	}
+	for _, phase := range platform.Phases {
+		rows := tasks[phase]
+		m, err := platform.FitWork(phase, rows, platform.Typical)
+		if err != nil {
+			return err
+		}
+		terms, err := platform.CrossWork(phase, rows)
+		if err != nil {
+			return err
+		}
+		lines, err := platform.CrossLines(phase, rows, k.Platform)
+		if err != nil {
+			return err
+		}
+		measured := make([]float64, len(rows))
+		for i := range rows {
+			measured[i] = rows[i].MS
+		}
+		byLines, err := fit.Errors(measured, lines, fit.ErrorThresholds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", phase, err)
+		}
+		byTerms, err := fit.Errors(measured, terms, fit.ErrorThresholds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", phase, err)
+		}
+		result.Terms = append(result.Terms, results.PhaseTerms{
+			Phase: phase, Rows: len(rows), Terms: m.String(), Lines: byLines.Fractions, Work: byTerms.Fractions,
+		})
+	}
+	return nil
+}
+
+// expectedBreak returns the break to which the configuration leads, MB; 0: it was not
+// asked for.
+func (k *Fitting) expectedBreak() (float64, error) {
+	if k.Heap == "" {
+		return 0, nil
+	}
+	bytes, err := workload.ParseBytes(k.Heap)
+	if err != nil {
+		return 0, fmt.Errorf("heap: %w", err)
+	}
+	k.Break.HeapMB = float64(bytes) / (1 << 20)
+	b, err := platform.ExpectedBreak(k.Break)
+	return b.TauMB, err
+}
+
+// chow tests the break that was expected; rows on one side of it say nothing.
+func chow(rows []platform.PhaseRow, tau float64, continuous bool) *results.ExpectedBreak {
+	x, y := make([]float64, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		x[i], y[i] = r.MB, r.MS
+	}
+	e := &results.ExpectedBreak{MB: tau}
+	var err error
+	if e.F, e.P, err = fit.Chow(x, y, tau, continuous); err != nil {
+		e.F, e.P = math.NaN(), math.NaN()
+	}
+	return e
+}

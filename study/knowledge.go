@@ -1,0 +1,134 @@
+package study
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+// KnowledgeFiles name the files with what analytic models know that is not in
+// the scenario.
+type KnowledgeFiles struct {
+	Files   map[string]string // by the names of analytic.Files; empty: not known
+	History []string          // runs of the job on other input or with other reduces, for hp, ihp and cresp
+}
+
+// Read gives the models what the files hold, and returns the checksums.
+func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error) {
+	known := analytic.Knowledge{Files: map[string]analytic.File{}}
+	var sums []results.FileSum
+	for _, f := range analytic.Files() {
+		name := k.Files[f.Name]
+		if name == "" {
+			continue
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		sums = append(sums, results.Sum(name, data))
+		known.Files[f.Name] = analytic.File{Name: name, Data: data}
+	}
+	runs, read, err := k.runs()
+	if err != nil {
+		return nil, nil, err
+	}
+	known.Runs = runs
+	predictors, err := analytic.Predictors(known)
+	return predictors, append(sums, read...), err
+}
+
+// runs reads the recorded runs of a job.
+func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []results.FileSum, err error) {
+	name := ""
+	for _, paths := range Histories(k.History) {
+		h, err := trace.Open(paths...)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := h.Strict(); err != nil {
+			return nil, nil, err
+		}
+		for i := range h.Jobs {
+			j := &h.Jobs[i]
+			if name == "" {
+				name = j.Name
+			}
+			if j.Name != name {
+				return nil, nil, fmt.Errorf("--history: got runs of %q and of %q: want runs of one job", name, j.Name)
+			}
+			one := workload.History{Jobs: h.Jobs[i : i+1]}
+			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)
+			if err != nil {
+				return nil, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
+			}
+			runs = append(runs, r)
+		}
+		read, err := FileSums(paths)
+		if err != nil {
+			return nil, nil, err
+		}
+		sums = append(sums, read...)
+	}
+	return runs, sums, nil
+}
+
+// Histories groups the files under the paths by history. A folder may hold
+// several results: a scenario with [vary] makes one folder for each of its runs,
+// and results may lie side by side. All other files under a path are one
+// history more.
+func Histories(paths []string) (all [][]string) {
+	for _, path := range paths {
+		files, _ := trace.ReadOptions{}.Files(path) // reading reports what is wrong with it
+		var runs [][]string
+		var rest []string
+		for _, file := range files {
+			folder := filepath.Dir(file)
+			tables := []string{filepath.Join(folder, results.JobsName), filepath.Join(folder, results.AttemptsName)}
+			result := isFile(filepath.Join(folder, results.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), results.ManifestName))
+			switch {
+			case !result || !isFile(tables[0]) || !isFile(tables[1]) || file == path:
+				if _, err := trace.Detect(file); err == nil {
+					rest = append(rest, file)
+				}
+			case file == tables[1]:
+				runs = append(runs, tables)
+			}
+		}
+		switch {
+		case len(runs) == 0:
+			all = append(all, []string{path})
+		case len(rest) > 0:
+			all = append(append(all, runs...), rest)
+		default:
+			all = append(all, runs...)
+		}
+	}
+	return all
+}
+
+// FileSums returns the checksums of files, and of the files read of folders.
+func FileSums(paths []string) (sums []results.FileSum, err error) {
+	files, err := trace.ReadOptions{}.Files(paths...)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		sum, err := results.SumFile(file)
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
+func isFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}

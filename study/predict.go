@@ -1,0 +1,65 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
+)
+
+// Predict asks every analytic model about every run. A model that cannot answer
+// says why in its answer.
+func (s *Study) Predict(models []analytic.Predictor) (*results.Answers, error) {
+	answers := &results.Answers{}
+	for i := range s.Scenario.Runs {
+		list, err := Ask(&s.Scenario.Runs[i].Question, models)
+		if err != nil {
+			return nil, err
+		}
+		answers.List = append(answers.List, list...)
+	}
+	return answers, nil
+}
+
+// Ask puts one question to every analytic model. A model that cannot answer is
+// no error; knowledge that makes no sense is one.
+func Ask(q *model.WhatIf, models []analytic.Predictor) ([]results.Answer, error) {
+	var list []results.Answer
+	for _, m := range models {
+		x, err := askOne(q, m)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+func askOne(q *model.WhatIf, m analytic.Predictor) (results.Answer, error) {
+	p, err := m.Predict(*q)
+	if err != nil && !errors.Is(err, model.ErrNotApplicable) {
+		return results.Answer{}, fmt.Errorf("%s: %w", m.Name, err)
+	}
+	p.Model = m.Name
+	return results.Answer{Scenario: q.Name, Prediction: p, Err: err}, nil
+}
+
+// Provision asks every analytic model how many nodes, like those of the
+// scenario, finish its job by the deadline.
+func (s *Study) Provision(models []analytic.Predictor, deadline time.Duration) (*results.Provisions, error) {
+	p := &results.Provisions{Deadline: deadline}
+	for i := range s.Scenario.Runs {
+		q := &s.Scenario.Runs[i].Question
+		list, err := analytic.Provision(*q, models, deadline)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list {
+			p.Add(q, x)
+		}
+	}
+	return p, nil
+}

@@ -1,0 +1,192 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+// Progress is told how many jobs have ended since it was last told.
+type Progress func(ended int)
+
+// ofRun follows the jobs of one run.
+func (p Progress) ofRun(jobs int) func(ended, left int) {
+	if p == nil {
+		return nil
+	}
+	return func(_, left int) {
+		p(jobs - left)
+		jobs = left
+	}
+}
+
+// Simulate simulates every run and replication, several at a time. Attempts go
+// into the folder as tables of the scenario's format; a nil folder takes none.
+// The runs hold the predictions of all replications and the statistics of the
+// first.
+func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, error) {
+	n := s.options.replications()
+	runs := make([]*results.Run, len(s.Scenario.Runs))
+	tables := make([][]attemptTable, len(runs))
+	for r := range runs {
+		runs[r] = &results.Run{Title: s.title(r), Question: &s.Scenario.Runs[r].Question, Predictions: make([]model.Prediction, n), NoPlots: s.Scenario.NoPlots}
+		for i := range n {
+			t, err := s.newTable(to, r, i)
+			if err != nil {
+				return nil, Internal(err)
+			}
+			tables[r] = append(tables[r], t)
+		}
+	}
+	var group errgroup.Group
+	group.SetLimit(s.options.workers())
+	for r, run := range runs {
+		for i := range n {
+			group.Go(func() error { return s.simulateOne(run, r, i, &tables[r][i], progress) })
+		}
+	}
+	err := group.Wait()
+	for r := range tables {
+		for i := range tables[r] {
+			err = errors.Join(err, Internal(tables[r][i].close()))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, run := range runs {
+		p := &run.Predictions[0]
+		p.Assumed = append(s.Scenario.Assumed[:len(s.Scenario.Assumed):len(s.Scenario.Assumed)], p.Assumed...)
+		p.Warnings = append(s.Scenario.Warnings[:len(s.Scenario.Warnings):len(s.Scenario.Warnings)], p.Warnings...)
+	}
+	return runs, nil
+}
+
+// simulateOne simulates one replication of a run.
+func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTable, progress Progress) error {
+	scenario, err := s.replication(replication)
+	if err != nil {
+		return err
+	}
+	q := &scenario.Runs[r].Question
+	p, stats, err := t.fill(q, progress)
+	if err != nil {
+		return fmt.Errorf("%s: %w", q.Name, err)
+	}
+	run.Predictions[replication] = p
+	if replication == 0 {
+		run.Question, run.Stats = q, stats
+	}
+	return nil
+}
+
+// Write writes the tables, pictures and summary of the runs.
+func (s *Study) Write(d *results.Dir, runs []*results.Run) error {
+	for r, run := range runs {
+		if err := run.Write(s.target(d, r)); err != nil {
+			return err
+		}
+	}
+	if len(runs) == 1 {
+		return nil
+	}
+	return s.Comparison(runs).Write(d)
+}
+
+// Comparison sets the runs side by side.
+func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
+	return &results.Comparison{Title: s.Scenario.Title, Runs: runs}
+}
+
+// target returns where the files of one run go.
+func (s *Study) target(d *results.Dir, run int) results.Target {
+	if len(s.Scenario.Runs) == 1 {
+		return d
+	}
+	return d.Folder(s.Scenario.Runs[run].Folder)
+}
+
+func (s *Study) title(run int) string {
+	if name := s.Scenario.Runs[run].Name; name != "" {
+		return name
+	}
+	return s.Scenario.Title
+}
+
+// attemptTable is the table of attempts of one run, in the format the scenario
+// chooses. The zero value takes none.
+type attemptTable struct {
+	csv     *results.AttemptTable
+	file    *results.File
+	parquet *attempts
+}
+
+// attempts keeps every attempt, for a format that needs all of them at once.
+type attempts []workload.Attempt
+
+func (a *attempts) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
+
+func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, error) {
+	var t attemptTable
+	if d == nil {
+		return t, nil
+	}
+	name := "attempts"
+	if replication > 0 {
+		name = fmt.Sprintf("attempts-%02d", replication+1)
+	}
+	var err error
+	switch to := s.target(d, run); s.Scenario.Attempts {
+	case "csv":
+		if t.file, err = to.File(name + ".csv"); err == nil {
+			t.csv = results.NewAttemptTable(t.file)
+		}
+	case "parquet":
+		t.file, err = to.File(name + ".parquet")
+		t.parquet = new(attempts)
+	}
+	return t, err
+}
+
+// fill simulates a question into the table.
+func (t *attemptTable) fill(q *model.WhatIf, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = Internal(fmt.Errorf("internal error: %v", v))
+		}
+	}()
+	stats = results.NewStats(q)
+	recorders := results.Recorders{stats}
+	if t.csv != nil {
+		recorders = append(recorders, t.csv)
+	}
+	if t.parquet != nil {
+		recorders = append(recorders, t.parquet)
+	}
+	simulator := sim.Simulator{Recorder: recorders, Progress: progress.ofRun(len(q.Jobs))}
+	if p, err = simulator.Predict(*q); err != nil {
+		return p, stats, err
+	}
+	if t.parquet != nil {
+		err = trace.WriteAttemptsParquet(t.file, trace.NewHistory(q.Jobs, *t.parquet))
+	}
+	return p, stats, Internal(errors.Join(err, stats.Check(&p)))
+}
+
+func (t *attemptTable) close() error {
+	var err error
+	if t.csv != nil {
+		err = t.csv.Close()
+	}
+	if t.file != nil {
+		err = errors.Join(err, t.file.Close())
+	}
+	return err
+}

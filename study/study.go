@@ -1,0 +1,152 @@
+// Package study asks questions: it opens a scenario, simulates every run and
+// replication of it, asks the analytic models, and puts their answers side by
+// side. Every verb of the command line that asks something calls it, and so can
+// any Go program.
+package study
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Options say how a scenario is asked. The zero value asks it once, as it
+// stands.
+type Options struct {
+	Seed         uint64   // of everything random, in the first replication
+	Replications int      // runs with seeds of their own; 0 is 1
+	Workers      int      // runs at a time; 0 is one per core
+	Set          []string // KEY=VALUE laid over the scenario
+	Fidelity     string   // replay, profile, phase or device; empty: the scenario's
+}
+
+const maxReplications = 100_000
+
+func (o *Options) check() error {
+	switch {
+	case o.Replications < 0 || o.Replications > maxReplications:
+		return fmt.Errorf("replications: got %d: want 1 to %d", o.Replications, maxReplications)
+	case o.Workers < 0:
+		return fmt.Errorf("workers: got %d: want 0 or more", o.Workers)
+	}
+	return nil
+}
+
+func (o *Options) replications() int { return max(1, o.Replications) }
+
+func (o *Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// seedOf returns the seed of a replication; the first has the seed asked for.
+func (o *Options) seedOf(replication int) uint64 {
+	if replication == 0 {
+		return o.Seed
+	}
+	return uint64(workload.Seed(o.Seed).Named("replication").For(replication))
+}
+
+// A Study is an opened scenario and how it is asked.
+type Study struct {
+	Scenario *scenarios.Scenario // made with the seed of the first replication
+	file     *scenarios.File
+	options  Options
+}
+
+// Open opens a scenario file, a shipped scenario or a recorded case.
+func Open(name string, o Options) (*Study, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	settings := o.Set
+	if o.Fidelity != "" {
+		settings = append(slices.Clone(settings), "fidelity="+workload.TOMLText(o.Fidelity))
+	}
+	f, err := scenarios.Open(name, settings...)
+	if err != nil {
+		return nil, err
+	}
+	first, err := f.Scenario(o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	return &Study{first, f, o}, nil
+}
+
+// replication returns the scenario as a replication asks it.
+func (s *Study) replication(i int) (*scenarios.Scenario, error) {
+	if i == 0 {
+		return s.Scenario, nil
+	}
+	return s.file.Scenario(s.options.seedOf(i))
+}
+
+// Jobs returns the number of jobs over all runs and replications.
+func (s *Study) Jobs() (jobs int) {
+	for i := range s.Scenario.Runs {
+		jobs += len(s.Scenario.Runs[i].Question.Jobs) * s.options.replications()
+	}
+	return jobs
+}
+
+// Manifest describes a result of the study: what made it, with which arguments,
+// and the checksums of its inputs.
+func (s *Study) Manifest(b results.Build, arguments []string) (results.Manifest, error) {
+	m := results.Manifest{
+		Build: b, Arguments: arguments, Scenario: s.Scenario.Name,
+		Seed: s.options.Seed, Replications: s.options.replications(), Assumptions: s.Scenario.Assumed,
+	}
+	var err error
+	m.Inputs, err = Sums(s.Scenario.Inputs)
+	return m, err
+}
+
+// Sums returns the checksums of a scenario's inputs.
+func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
+	for _, in := range inputs {
+		sum := results.Sum(in.Name, in.Data)
+		if in.Data == nil {
+			if sum, err = results.SumFile(in.Name); err != nil {
+				return nil, err
+			}
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
+// WriteLog writes what may differ between two runs of the same question: the
+// clock and the machine.
+func WriteLog(w io.Writer, began time.Time) error {
+	_, err := fmt.Fprintf(w, "began %s\ntook %.3f s\n%s, %d cores\n", began.Format(time.RFC3339), time.Since(began).Seconds(),
+		runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH, runtime.GOMAXPROCS(0))
+	return err
+}
+
+// InternalError is a defect of slotwave, not of what it was given: books that do
+// not balance, or a panic.
+type InternalError struct{ error }
+
+// Unwrap returns the error behind it.
+func (e InternalError) Unwrap() error { return e.error }
+
+// Internal marks an error as a defect, unless the system reports it of a file: a
+// full disk, or a folder that is gone.
+func Internal(err error) error {
+	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) || errors.As(err, new(*os.SyscallError)) {
+		return err
+	}
+	return InternalError{err}
+}

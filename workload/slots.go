@@ -1,0 +1,71 @@
+package workload
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+	"time"
+)
+
+// timed is an attempt on the time axis of its run.
+type timed struct {
+	start, finish time.Duration
+	seconds       float64
+}
+
+// MostOnMachine is the largest number of attempts in slots of a kind that ran at
+// once on one machine, at least 1.
+func (h *History) MostOnMachine(k Kind) int {
+	byNode := map[string][]timed{}
+	for i := range h.Jobs {
+		for t := range h.Jobs[i].Tasks {
+			task := &h.Jobs[i].Tasks[t]
+			for n := range task.Attempts {
+				if a := &task.Attempts[n]; task.SlotKind() == k && a.Node != "" && Known(a.Start) && Known(a.Finish) {
+					byNode[a.Node] = append(byNode[a.Node], timed{start: a.Start, finish: a.Finish})
+				}
+			}
+		}
+	}
+	most := 1
+	for _, rack := range h.Topology.Racks {
+		for _, host := range rack.Hosts {
+			most = max(most, peak(byNode[host]))
+		}
+	}
+	return most
+}
+
+// peak is the largest number of attempts that ran at once, at least 1.
+func peak(run []timed) int {
+	return max(1, MostAtOnce(func(yield func(start, finish time.Duration) bool) {
+		for _, a := range run {
+			if !yield(a.start, a.finish) {
+				return
+			}
+		}
+	}))
+}
+
+// MostAtOnce is the largest number of spans of time that went on at once; one
+// that ends when another starts does not overlap it, and one that ends before it
+// starts is none.
+func MostAtOnce(spans iter.Seq2[time.Duration, time.Duration]) int {
+	type change struct {
+		at time.Duration
+		by int
+	}
+	var changes []change
+	for start, finish := range spans {
+		if start < finish {
+			changes = append(changes, change{start, 1}, change{finish, -1})
+		}
+	}
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
+	most, now := 0, 0
+	for _, c := range changes {
+		now += c.by
+		most = max(most, now)
+	}
+	return most
+}

@@ -1,0 +1,186 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Configuration files: XML of org.apache.hadoop.conf.Configuration
+// (<configuration><property><name/><value/>...), which is what job.xml,
+// *_conf.xml and *-site.xml are, and the name=value lines of a properties
+// file. Variables in values are kept as they are written.
+
+// beginsConf reports whether a line begins a configuration in XML.
+func beginsConf(line []byte) bool {
+	return bytes.HasPrefix(line, []byte("<?xml")) || bytes.HasPrefix(line, []byte("<configuration"))
+}
+
+type confProperty struct {
+	Name  string  `xml:"name"`
+	Value *string `xml:"value"`
+}
+
+// property sets a property, of interned texts. A job has some hundred of them.
+func (c *collector) property(conf *workload.Conf, key, value string) error {
+	const most = 100_000
+	if conf.Len() >= most {
+		return fmt.Errorf("more than %d properties: refused", most)
+	}
+	conf.Set(key, value)
+	return nil
+}
+
+// readConfXML reads properties up to the end of the configuration and counts
+// the lines it took. Properties before damage are kept.
+func (c *collector) readConfXML(r io.Reader, line int) (workload.Conf, error) {
+	var conf workload.Conf
+	limit := c.limits.LineBytes
+	read, began := int64(0), int64(0) // bytes, and where the current property began
+	dec := xml.NewDecoder(readerFunc(func(p []byte) (int, error) {
+		if read-began > int64(limit) {
+			return 0, errLineLong
+		}
+		n, err := r.Read(p)
+		read += int64(n)
+		return n, err
+	}))
+	dec.Strict = false
+	dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil } // names and numbers are ASCII
+	at := func() int { l, _ := dec.InputPos(); return line + l }
+	inside := false
+	for {
+		began = dec.InputOffset()
+		tok, err := dec.Token()
+		if err == io.EOF {
+			if inside {
+				c.problem(at(), "the configuration has no end: the properties so far are kept")
+			}
+			return conf, nil
+		}
+		if errors.Is(err, errLineLong) || errors.Is(err, errRatio) {
+			return conf, atLine(at(), err)
+		}
+		if err != nil {
+			c.problem(at(), "damaged XML: %v; the properties so far are kept", err)
+			return conf, nil
+		}
+		switch e := tok.(type) {
+		case xml.StartElement:
+			switch e.Name.Local {
+			case "configuration":
+				inside = true
+			case "property":
+				var p confProperty
+				if err := dec.DecodeElement(&p, &e); err != nil {
+					if errors.Is(err, errLineLong) {
+						return conf, atLine(at(), err)
+					}
+					c.problem(at(), "damaged property: %v; the properties so far are kept", err)
+					return conf, nil
+				}
+				if name := strings.TrimSpace(p.Name); name == "" {
+					c.problem(at(), "a property without a name")
+				} else if p.Value != nil {
+					if err := c.property(&conf, c.intern(name), c.intern(*p.Value)); err != nil {
+						return conf, atLine(at(), err)
+					}
+				}
+			}
+		case xml.EndElement:
+			if e.Name.Local == "configuration" {
+				return conf, nil
+			}
+		}
+	}
+}
+
+// confMember reads the configuration that stands in a log of several files. It
+// begins with the line given; the rest is read up to the next member.
+func (c *collector) confMember(in *lines, first []byte, member string) (next string, err error) {
+	text := append(bytes.Clone(first), '\n')
+	began := in.line - 1
+	for next == "" {
+		line, err := in.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return "", atLine(in.line, err)
+		}
+		if name, ok := memberName(line); ok {
+			next = name
+			break
+		}
+		text = append(append(text, line...), '\n')
+		if len(text) > c.limits.LineBytes {
+			return "", atLine(in.line, errLineLong)
+		}
+	}
+	conf, err := c.readConfXML(bytes.NewReader(text), began)
+	if err != nil {
+		return "", err
+	}
+	c.configure(member, conf)
+	return next, nil
+}
+
+var jobInName = regexp.MustCompile(`job_\d+_\d+`)
+
+// configure keeps a configuration for the job that the file's name states, or
+// for all jobs.
+func (c *collector) configure(name string, conf workload.Conf) {
+	if id := jobInName.FindString(name); id != "" {
+		c.confs[id] = conf
+		return
+	}
+	c.h.Site = c.h.Site.Over(conf)
+}
+
+func (c *collector) readConf(s *source) error {
+	conf, err := c.readConfXML(s, s.skipped)
+	if err != nil {
+		return err
+	}
+	c.configure(baseName(c.file), conf)
+	return nil
+}
+
+// readProperties reads name=value lines.
+func (c *collector) readProperties(s *source) error {
+	in := &lines{r: s.Reader, max: c.limits.LineBytes, line: s.skipped}
+	var conf workload.Conf
+	for {
+		line, err := in.next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return atLine(in.line, err)
+		}
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' || line[0] == '!' {
+			continue
+		}
+		name, value, ok := bytes.Cut(line, []byte{'='})
+		if !ok {
+			c.problem(in.line, "%.60q: want name=value", line)
+			continue
+		}
+		if err := c.property(&conf, c.internBytes(name), c.internBytes(value)); err != nil {
+			return atLine(in.line, err)
+		}
+	}
+	c.configure(baseName(c.file), conf)
+	return nil
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

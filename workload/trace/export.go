@@ -1,0 +1,358 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Writers of Hadoop's formats. What a format cannot carry is left out: slots,
+// phases apart from the ends of map, shuffle and sort, spills and merge passes,
+// waiting times, and the attempts that clean up after others, which Hadoop does
+// not record. Times are rounded to milliseconds.
+
+// NewHistory makes a history of a simulated run, for export: its jobs and what
+// became of their attempts. A task starts with its first attempt and ends with
+// its winner; a job ends with its last attempt, and has succeeded if all its
+// tasks have. When jobs were initialised is not in either table: Launch stays
+// unknown.
+func NewHistory(jobs []workload.Job, attempts []workload.Attempt) *workload.History {
+	c := newCollector(Limits{Attempts: len(attempts)*2 + 1})
+	type entry struct {
+		*jobBuilder
+		splits []workload.Split
+	}
+	index := make(map[string]entry, len(jobs))
+	for i := range jobs {
+		b := c.newJob(jobs[i].ID, 0)
+		j := &b.job
+		j.Name, j.User, j.Queue, j.Pool, j.Priority = jobs[i].Name, jobs[i].User, jobs[i].Queue, jobs[i].Pool, jobs[i].Priority
+		j.Submit, j.Conf, j.Maps, j.Reduces = jobs[i].Submit, jobs[i].Conf, jobs[i].Maps.Count, jobs[i].Reduces.Count
+		b.tabular = true
+		index[j.ID] = entry{b, jobs[i].Maps.Splits}
+	}
+	for i := range attempts {
+		a := &attempts[i]
+		b, ok := index[a.Job]
+		if !ok {
+			continue
+		}
+		t := b.taskApart(a.Kind, a.Kind == workload.Reduce, a.Task)
+		if a.Kind == workload.Map && a.Task < len(b.splits) {
+			t.Split = b.splits[a.Task]
+		}
+		h := b.attempt(t, a.Number)
+		h.Attempt = *a
+		h.Rack, h.Node = c.place(0, a.Rack, a.Node)
+		if !workload.Known(t.Start) || a.Start < t.Start {
+			t.Start = a.Start
+		}
+		if t.State == workload.Succeeded {
+			continue
+		}
+		t.State, t.Finish = a.State, a.Finish
+	}
+	for i := range jobs {
+		b := index[jobs[i].ID].jobBuilder
+		j := &b.job
+		j.Outcome = workload.Succeeded
+		for k := range j.Tasks {
+			t := &j.Tasks[k]
+			if t.Kind <= workload.Reduce && t.State != workload.Succeeded {
+				j.Outcome = workload.Failed
+			}
+			for n := range t.Attempts {
+				j.Finish = max(j.Finish, t.Attempts[n].Finish)
+			}
+		}
+		if err := b.finish(); err != nil {
+			panic("workload: " + err.Error()) // the collector's own limits were set to fit
+		}
+	}
+	c.h.Topology = c.topology()
+	return c.h
+}
+
+// hadoopJobID is the only form of a job's id that Hadoop reads.
+var hadoopJobID = regexp.MustCompile(`^job_\d{1,18}_\d{4,9}$`)
+
+// hadoopIDs returns the ids under which jobs are written: their own, or where
+// Hadoop could not read those a new one.
+func hadoopIDs(jobs []workload.HistoryJob) []string {
+	taken := make(map[string]bool, len(jobs))
+	ids := make([]string, len(jobs))
+	for i := range jobs {
+		if id := jobs[i].ID; hadoopJobID.MatchString(id) {
+			ids[i], taken[id] = id, true
+		}
+	}
+	next := 1
+	for i := range ids {
+		for ids[i] == "" {
+			if id := fmt.Sprintf("job_201001010000_%04d", next); !taken[id] {
+				ids[i], taken[id] = id, true
+			}
+			next++
+		}
+	}
+	return ids
+}
+
+// exporter writes one history's times and names in Hadoop's terms.
+type exporter struct {
+	h     *workload.History
+	epoch int64 // Unix time of instant 0
+	ids   []string
+	racks map[string]string // by host
+}
+
+func newExporter(h *workload.History) *exporter {
+	e := &exporter{h: h, epoch: h.Epoch, ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
+	for _, r := range h.Topology.Racks {
+		for _, host := range r.Hosts {
+			e.racks[host] = r.Name
+		}
+	}
+	if e.epoch == workload.Unknown {
+		e.epoch = workload.DefaultEpoch
+	}
+	return e
+}
+
+// JobFile is one job of a history, for the formats that keep a file per job. A
+// job whose id Hadoop could not read gets a new one.
+type JobFile struct {
+	ID  string
+	e   *exporter
+	job *workload.HistoryJob
+}
+
+// JobFiles lists the jobs of a history for writing.
+func JobFiles(h *workload.History) []JobFile {
+	e := newExporter(h)
+	files := make([]JobFile, len(h.Jobs))
+	for i := range files {
+		files[i] = JobFile{e.ids[i], e, &h.Jobs[i]}
+	}
+	return files
+}
+
+// JhistName is the file's name for the MRv2 history server.
+func (f *JobFile) JhistName() string { return f.ID + ".jhist" }
+
+// ConfName is the name of the configuration beside either history.
+func (f *JobFile) ConfName() string { return f.ID + "_conf.xml" }
+
+// Conf is the configuration of the job.
+func (f *JobFile) Conf() workload.Conf { return f.e.conf(f.job, f.ID) }
+
+// MRv1Name is the file's name in a JobTracker's history folder,
+// HOST_START_JOBID_USER_NAME, where user and name are URL-encoded.
+func (f *JobFile) MRv1Name() string {
+	return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, url.QueryEscape(f.job.User), url.QueryEscape(f.job.Name))
+}
+
+// conf is the configuration of a job with what Hadoop states nowhere else: its
+// pool, and the id it had if that is not Hadoop's.
+func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
+	var own workload.Conf
+	if _, stated := j.Conf.Lookup("mapred.fairscheduler.pool"); j.Pool != "" && !stated {
+		own.Set("mapred.fairscheduler.pool", j.Pool)
+	}
+	if id != j.ID {
+		own.Set(workload.OriginalID, j.ID)
+	}
+	return j.Conf.Over(own)
+}
+
+// millis is an instant as Unix time in milliseconds, or -1.
+func (e *exporter) millis(d time.Duration) int64 {
+	if !workload.Known(d) {
+		return workload.Unknown
+	}
+	return e.epoch + roundMillis(d)
+}
+
+func roundMillis(d time.Duration) int64 { return d.Round(time.Millisecond).Milliseconds() }
+
+// recorded returns the job's tasks that Hadoop would have recorded.
+func recorded(j *workload.HistoryJob) []*workload.HistoryTask {
+	var list []*workload.HistoryTask
+	for i := range j.Tasks {
+		if j.Tasks[i].Kind != workload.TaskCleanup {
+			list = append(list, &j.Tasks[i])
+		}
+	}
+	return list
+}
+
+// numbers gives each task the number of its id. Hadoop numbers the tasks of a
+// slot type together; where kinds have numbers of their own, set-up and
+// clean-up follow the maps or reduces, clean-up first.
+func numbers(j *workload.HistoryJob) map[*workload.HistoryTask]int {
+	type key struct {
+		reduceSlot bool
+		number     int
+	}
+	taken := make(map[key]bool)
+	given := make(map[*workload.HistoryTask]int)
+	for i := range j.Tasks {
+		if t := &j.Tasks[i]; t.Kind <= workload.Reduce {
+			given[t] = t.Number
+			taken[key{t.ReduceSlot, t.Number}] = true
+		}
+	}
+	for _, kind := range []workload.Kind{workload.Cleanup, workload.Setup} {
+		for i := range j.Tasks {
+			t := &j.Tasks[i]
+			if t.Kind != kind {
+				continue
+			}
+			k := key{t.ReduceSlot, t.Number}
+			if taken[k] {
+				k.number = 0
+				for taken[k] {
+					k.number++
+				}
+			}
+			taken[k] = true
+			given[t] = k.number
+		}
+	}
+	return given
+}
+
+// marksOf returns the instants within an attempt that Hadoop records.
+func marksOf(a *workload.HistoryAttempt) (mapped, shuffled, sorted time.Duration) {
+	mapped, shuffled, sorted = workload.UnknownTime, workload.UnknownTime, workload.UnknownTime
+	known := func(p workload.Phase) time.Duration {
+		if workload.Known(a.Phases[p]) {
+			return a.Phases[p]
+		}
+		return 0
+	}
+	if workload.Known(a.Phases[workload.PhaseShuffle]) && workload.Known(a.Start) {
+		shuffled = a.Start + known(workload.PhaseStartup) + a.Phases[workload.PhaseShuffle]
+		sorted = shuffled + known(workload.PhaseMerge)
+	} else if workload.Known(a.Phases[workload.PhaseMerge]) && workload.Known(a.Finish) {
+		mapped = a.Finish - a.Phases[workload.PhaseMerge] - known(workload.PhaseWrite) - known(workload.PhaseCommit)
+	}
+	return mapped, shuffled, sorted
+}
+
+// counterName is a counter that is written, as Hadoop groups and
+// displays it.
+type counterName struct {
+	name, display string
+	mrv1          bool // written by MRv1
+	mrv2          bool
+	field         func(*workload.TaskCounters) *int64
+	kinds         [2]bool // of maps, of reduces
+}
+
+var (
+	both    = [2]bool{true, true}
+	maponly = [2]bool{true, false}
+	redonly = [2]bool{false, true}
+)
+
+// counterSource gives the value of a counter, or Unknown.
+type counterSource func(counterName) int64
+
+// ofKind takes counters from those of a task of kind k.
+func ofKind(c *workload.TaskCounters, k workload.Kind) counterSource {
+	return func(n counterName) int64 {
+		if !n.kinds[k] {
+			return workload.Unknown
+		}
+		return *n.field(c)
+	}
+}
+
+// ofJob takes counters that only one kind of task has from its sums.
+func ofJob(t *workload.JobTotals) counterSource {
+	return func(n counterName) int64 {
+		switch n.kinds {
+		case maponly:
+			return *n.field(&t.Map)
+		case redonly:
+			return *n.field(&t.Reduce)
+		}
+		return *n.field(&t.All)
+	}
+}
+
+var fileSystemCounters = []counterName{
+	{"FILE_BYTES_READ", "FILE: Number of bytes read", true, true, func(c *workload.TaskCounters) *int64 { return &c.LocalReadBytes }, both},
+	{"FILE_BYTES_WRITTEN", "FILE: Number of bytes written", true, true, func(c *workload.TaskCounters) *int64 { return &c.LocalWriteBytes }, both},
+	{"HDFS_BYTES_READ", "HDFS: Number of bytes read", true, true, func(c *workload.TaskCounters) *int64 { return &c.HDFSReadBytes }, both},
+	{"HDFS_BYTES_WRITTEN", "HDFS: Number of bytes written", true, true, func(c *workload.TaskCounters) *int64 { return &c.HDFSWriteBytes }, both},
+}
+
+var taskCounters = []counterName{
+	{"MAP_INPUT_RECORDS", "Map input records", true, true, func(c *workload.TaskCounters) *int64 { return &c.InRecords }, maponly},
+	{"MAP_INPUT_BYTES", "Map input bytes", true, false, func(c *workload.TaskCounters) *int64 { return &c.InBytes }, maponly},
+	{"MAP_OUTPUT_RECORDS", "Map output records", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutRecords }, maponly},
+	{"MAP_OUTPUT_BYTES", "Map output bytes", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutBytes }, maponly},
+	{"MAP_OUTPUT_MATERIALIZED_BYTES", "Map output materialized bytes", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.MaterializedBytes }, maponly},
+	{"COMBINE_INPUT_RECORDS", "Combine input records", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.CombineInRecords }, both},
+	{"COMBINE_OUTPUT_RECORDS", "Combine output records", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.CombineOutRecords }, both},
+	{"REDUCE_INPUT_GROUPS", "Reduce input groups", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.InGroups }, redonly},
+	{"REDUCE_SHUFFLE_BYTES", "Reduce shuffle bytes", true, true, func(c *workload.TaskCounters) *int64 { return &c.ShuffleBytes }, redonly},
+	{"REDUCE_INPUT_RECORDS", "Reduce input records", true, true, func(c *workload.TaskCounters) *int64 { return &c.InRecords }, redonly},
+	{"REDUCE_OUTPUT_RECORDS", "Reduce output records", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutRecords }, redonly},
+	{"SPILLED_RECORDS", "Spilled Records", true, true, func(c *workload.TaskCounters) *int64 { return &c.SpilledRecords }, both},
+	{"GC_TIME_MILLIS", "GC time elapsed (ms)", false, true, func(c *workload.TaskCounters) *int64 { return &c.More.GCMillis }, both},
+	{"CPU_MILLISECONDS", "CPU time spent (ms)", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.CPUMillis }, both},
+	{"PHYSICAL_MEMORY_BYTES", "Physical memory (bytes) snapshot", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.PhysicalBytes }, both},
+	{"VIRTUAL_MEMORY_BYTES", "Virtual memory (bytes) snapshot", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.VirtualBytes }, both},
+	{"COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.HeapBytes }, both},
+}
+
+// bytesWritten is the output of reduces as their output format counts it.
+var bytesWritten = counterName{"BYTES_WRITTEN", "Bytes Written", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutBytes }, redonly}
+
+var jobCounters = []struct {
+	name, display string
+	field         func(*workload.JobTotals) *int64
+}{
+	{"NUM_FAILED_MAPS", "Failed map tasks", func(t *workload.JobTotals) *int64 { return &t.FailedMaps }},
+	{"NUM_FAILED_REDUCES", "Failed reduce tasks", func(t *workload.JobTotals) *int64 { return &t.FailedReduces }},
+	{"TOTAL_LAUNCHED_MAPS", "Launched map tasks", func(t *workload.JobTotals) *int64 { return &t.LaunchedMaps }},
+	{"TOTAL_LAUNCHED_REDUCES", "Launched reduce tasks", func(t *workload.JobTotals) *int64 { return &t.LaunchedReduces }},
+	{"DATA_LOCAL_MAPS", "Data-local map tasks", func(t *workload.JobTotals) *int64 { return &t.NodeLocalMaps }},
+	{"RACK_LOCAL_MAPS", "Rack-local map tasks", func(t *workload.JobTotals) *int64 { return &t.RackLocalMaps }},
+	{"OTHER_LOCAL_MAPS", "Other local map tasks", func(t *workload.JobTotals) *int64 { return &t.OffRackMaps }},
+	{"SLOTS_MILLIS_MAPS", "SLOTS_MILLIS_MAPS", func(t *workload.JobTotals) *int64 { return &t.SlotMillisMaps }},
+	{"SLOTS_MILLIS_REDUCES", "SLOTS_MILLIS_REDUCES", func(t *workload.JobTotals) *int64 { return &t.SlotMillisReduces }},
+}
+
+// locationOf writes a machine as Hadoop does: /rack/host, or the host alone.
+func locationOf(rack, host string) string {
+	if rack == "" {
+		return host
+	}
+	return "/" + rack + "/" + host
+}
+
+// rackOr gives machines whose rack is not known the one Hadoop puts them in
+// (NetworkTopology.DEFAULT_RACK), where a format cannot do without.
+func rackOr(rack string) string { return cmp.Or(rack, "default-rack") }
+
+var statedLocalities = [workload.NumLocalities]string{"NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH", ""}
+
+// trackerOf names the TaskTracker of an attempt.
+func trackerOf(a *workload.HistoryAttempt) string {
+	if a.Tracker == "" && a.Node != "" {
+		return "tracker_" + a.Node
+	}
+	return a.Tracker
+}
+
+// endedAs is how Hadoop writes an end.
+func endedAs(s workload.State) string { return strings.Replace(s.String(), "SUCCEEDED", "SUCCESS", 1) }

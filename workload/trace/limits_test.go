@@ -1,0 +1,145 @@
+package trace
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"runtime"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// TestHostileFiles opens files made to exhaust time or memory. Each must end in
+// an error or in reported problems within 2 s and 512 MiB.
+func TestHostileFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large files")
+	}
+	const mib = 1 << 20
+	repeat := func(piece string, size int) string { return strings.Repeat(piece, size/len(piece)+1) }
+	pack := func(format, head, piece string, size int) string {
+		var b bytes.Buffer
+		var w io.WriteCloser
+		if format == "gzip" {
+			w = gzip.NewWriter(&b)
+		} else {
+			w, _ = zstd.NewWriter(&b)
+		}
+		io.WriteString(w, head)
+		chunk := []byte(repeat(piece, mib))
+		for n := 0; n < size; n += len(chunk) {
+			w.Write(chunk)
+		}
+		w.Close()
+		return b.String()
+	}
+	const rumenHead = `{"jobID":"job_1_0001","jobName":"`
+	task := `{"taskID":"task_1_0001_m_000000","taskType":"MAP","attempts":[`
+	for _, x := range []struct {
+		name, content string
+		refused       bool // an error, not only problems
+	}{
+		{"gzip bomb in a string", pack("gzip", rumenHead, "x", 128*mib), true},
+		{"zstd bomb in a string", pack("zstd", rumenHead, "x", 128*mib), true},
+		{"gzip bomb of blanks", pack("gzip", rumenHead+`",`, " ", 128*mib), true},
+		{"zstd bomb of records", pack("zstd", mrv1Sample, strings.SplitAfter(mrv1Sample, "\n")[4], 128*mib), true},
+		{"gzip bomb of empty tasks", pack("gzip", `{"jobID":"job_1_0001","mapTasks":[{}`, ",{}", 32*mib), true},
+		{"zstd bomb of SWIM lines", pack("zstd", "", "job0\t1\t1\t1\t1\t1\n", 128*mib), true},
+		{"deep JSON", rumenHead + `","x":` + repeat("[", 4*mib), false},
+		{"deep topology", repeat(`{"name":"a","children":[`, 4*mib), false},
+		{"deep XML", "<configuration>" + repeat("<property>", 8*mib), false},
+		{"long JSON string", rumenHead + repeat("x", 32*mib), true},
+		{"long history line", `Job JOBID="job_1_0001" JOBNAME="` + repeat("x", 32*mib), true},
+		{"long history record", "Meta VERSION=\"1\" .\nJob JOBID=\"job_1_0001\" JOBNAME=\"" + repeat("x\n", 32*mib), true},
+		{"long event", jhistSample + repeat("x", 32*mib), true},
+		{"long cell", tableSample + repeat("x", 32*mib), true},
+		{"long SWIM cell", "job0\t1\t1\t1\t1\t1\n" + repeat("x", 32*mib), true},
+		{"long XML text", "<configuration><property><name>" + repeat("x", 32*mib), true},
+		{"many attempts of one task", `{"mapTasks":[` + task + repeat(`{"attemptID":"attempt_1_0001_m_000000_0"},`, 16*mib), false},
+		{"damage everywhere", strings.Join(threeJobs(), "\n") + repeat("\n{x", 16*mib), true},
+		{"damaged records everywhere", repeat("Job JOBID=\"job_1_1\n", 16*mib), false},
+		{"absurd counts", strings.Replace(jhistSample, `"totalMaps":1`, `"totalMaps":9223372036854775807`, 1), false},
+		{"absurd numbers", strings.Replace(jhistSample, `"finishTime":1300000010000`, `"finishTime":1e300`, 1), false},
+		{"no format", repeat("\x00", 8*mib), true},
+		{"nothing", "", true},
+		{"only comment", repeat("# x\n", 8*mib), true},
+		{"truncated gzip", pack("gzip", mrv1Sample, "x", mib)[:300], false},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			path := t.TempDir() + "/hostile"
+			if err := os.WriteFile(path, []byte(x.content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			x.content = ""
+			runtime.GC()
+			live := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+			metrics.Read(live)
+			before, peak := live[0].Value.Uint64(), uint64(0)
+			done, sampled := make(chan struct{}), make(chan struct{})
+			go func() {
+				defer close(sampled)
+				for {
+					metrics.Read(live)
+					peak = max(peak, live[0].Value.Uint64())
+					select {
+					case <-done:
+						return
+					case <-time.After(2 * time.Millisecond):
+					}
+				}
+			}()
+			began := time.Now()
+			h, err := Open(path)
+			took := time.Since(began) // two seconds are wanted, and seen on an idle machine
+			close(done)
+			<-sampled
+			grown := (int64(peak) - int64(before)) / mib
+			if x.refused != (err != nil) {
+				t.Fatalf("error %v, want one: %v", err, x.refused)
+			}
+			if err == nil && len(h.Problems) == 0 {
+				t.Error("no problem reported")
+			}
+			if err != nil && (strings.Contains(err.Error(), "panic") || !strings.Contains(err.Error(), "hostile")) {
+				t.Errorf("error without the file: %v", err)
+			}
+			if grown > 512 {
+				t.Errorf("took %d MiB", grown)
+			}
+			t.Logf("%v, %d MiB, %v", took.Round(time.Millisecond), grown, err)
+		})
+	}
+}
+
+// TestDetect names the format of every measured file from its content.
+func TestDetect(t *testing.T) {
+	for _, x := range []struct {
+		file string
+		want Format
+	}{
+		{"swim/FB-2009_samples_24_times_1hr_0.tsv.gz", FormatSwim},
+		{"rumen/folder-input-trace.json.gz", FormatRumen}, {"gridmix-traces/trace_1m.json.gz", FormatRumen},
+		{"rumen/dispatch-topology-output.json.gz", FormatTopology},
+		{"rumen/dispatch-sample-v20-jt-log.gz", FormatMRv1}, {"mrv1-history/chukwa-Hadoop18JobHistoryLog.txt.gz", FormatMRv1},
+		{"mrv1-history/job_201311192236_3583_Sleep_job.hist", FormatMRv1},
+		{"mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist", FormatJhist}, {"mrv2-jhist/job_1526555215992_0001_conf.xml", FormatConf},
+		{"platform-0.20.2/histories/score-large.conf.gz", FormatProps},
+		{"hitune-sort/job.csv.gz", FormatHiTune}, {"hitune-sort/instruments_map.csv.gz", FormatHiTune},
+		{"ec2-starfish/tasks.tsv", FormatTable}, {"ec2-starfish/conf.tsv", FormatTable}, {"ec2-starfish/phases.tsv", FormatTable},
+		{"prod-hive-jobs/jobs.tsv", FormatTable}, {"yarn-slowstart/runs.tsv", FormatTable}, {"oracle/fifo-one-job/run1/attempts.csv.gz", FormatTable},
+	} {
+		if got, err := Detect(shared(t, x.file)); got != x.want || err != nil {
+			t.Errorf("%s: %s (%v), want %s", x.file, got, err, x.want)
+		}
+	}
+	for _, file := range []string{"README.md", "oracle/fifo-one-job/case.json", "ec2-starfish/profiles.tsv", "aloja/runs.tsv.gz"} {
+		if got, err := Detect(shared(t, file)); err == nil {
+			t.Errorf("%s: taken for %s", file, got)
+		}
+	}
+}

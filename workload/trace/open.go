@@ -1,0 +1,360 @@
+// Package trace reads and writes recorded runs: traces, job histories, tables of
+// attempts and configurations, in the formats of the field.
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Format names a file format that Open reads.
+type Format string
+
+// The formats, as scenarios and command lines name them.
+const (
+	FormatSwim     Format = "swim"       // SWIM volumes, TSV
+	FormatRumen    Format = "rumen"      // Rumen job trace, JSON
+	FormatTopology Format = "topology"   // Rumen network topology, JSON
+	FormatMRv1     Format = "history"    // JobHistory of Hadoop 0.18 to 1.x
+	FormatJhist    Format = "jhist"      // MRv2 job history, text form
+	FormatHiTune   Format = "hitune"     // HiTune's tables, CSV
+	FormatSLS      Format = "sls"        // YARN scheduler load simulator, JSON
+	FormatTable    Format = "csv"        // tables of attempts or jobs with a header, commas or tabs
+	FormatConf     Format = "conf"       // configuration, XML
+	FormatProps    Format = "properties" // configuration, name=value lines
+)
+
+// Formats lists the formats Open reads.
+var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, FormatJhist, FormatHiTune, FormatSLS, FormatTable, FormatConf, FormatProps}
+
+// ReadOptions say how to read. The zero value detects formats from the content
+// and takes the default limits.
+type ReadOptions struct {
+	Format Format // instead of what the content looks like
+	Limits Limits
+	FS     fs.FS // where paths lead; nil: the files of the machine
+}
+
+// Open reads one or more files or directories as one set of recorded runs. The
+// format of each file is known from its content, whatever its name; so is its
+// compression. What is damaged is left out and listed in Problems; a file that
+// cannot be read at all is an error.
+func Open(paths ...string) (*workload.History, error) { return ReadOptions{}.Open(paths...) }
+
+// Open reads files or directories as the options say.
+func (o ReadOptions) Open(paths ...string) (*workload.History, error) {
+	c := newCollector(o.Limits)
+	if err := o.read(c, paths); err != nil {
+		return nil, err
+	}
+	return c.close(), nil
+}
+
+// Each reads files or directories and calls f for every job as soon as it is
+// complete, keeping none: for more histories than fit in memory. Instants are
+// as in the source, Unix times in most formats. Configurations must stand
+// before their jobs, which directories are put in order for. It returns all
+// else: SWIM jobs, the topology, the cluster's configuration, and what was lost.
+func (o ReadOptions) Each(paths []string, f func(*workload.HistoryJob) error) (*workload.History, error) {
+	c := newCollector(o.Limits)
+	c.each, c.passing = f, true
+	if err := o.read(c, paths); err != nil {
+		return nil, err
+	}
+	return c.close(), nil
+}
+
+func (o ReadOptions) read(c *collector, paths []string) error {
+	files, err := o.expand(paths)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no file to read")
+	}
+	for _, path := range files {
+		err := o.readFile(c, path)
+		if stray := (strayFile{}); errors.As(err, &stray) && !slices.Contains(paths, path) {
+			c.problem(0, "the file is left out: %v", stray)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.finishTables()
+}
+
+// strayFile is a file that nobody reads, as may stand in a directory.
+type strayFile struct{ error }
+
+// Files lists the files that are read of files or directories.
+func (o ReadOptions) Files(paths ...string) ([]string, error) { return o.expand(paths) }
+
+// expand lists the files of directories, hidden ones (checksums) and slotwave's
+// manifests left out, and each job's configuration before its history. Of the
+// results of simulations only the tables of jobs and attempts are wanted.
+func (o ReadOptions) expand(paths []string) ([]string, error) {
+	walk := filepath.WalkDir
+	if o.FS != nil {
+		walk = func(root string, f fs.WalkDirFunc) error { return fs.WalkDir(o.FS, root, f) }
+	}
+	var files []string
+	for _, path := range paths {
+		first := len(files)
+		var simulated []string // folders of results
+		err := walk(path, func(p string, d fs.DirEntry, err error) error {
+			switch {
+			case err != nil:
+				return err
+			case d.IsDir():
+				is, err := o.simulated(p)
+				if is {
+					simulated = append(simulated, p+"/")
+				}
+				return err
+			case p != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == manifestName):
+				return nil
+			case d.Name() != jobsName && d.Name() != attemptsName && slices.ContainsFunc(simulated, func(folder string) bool {
+				return strings.HasPrefix(filepath.ToSlash(p), filepath.ToSlash(folder))
+			}):
+				return nil
+			}
+			files = append(files, p)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(files[first:], func(a, b string) int {
+			return cmp.Or(strings.Compare(groupOf(a), groupOf(b)), cmp.Compare(confRank(a), confRank(b)), strings.Compare(a, b))
+		})
+	}
+	return files, nil
+}
+
+// What slotwave calls the files of a result that are read again.
+const (
+	manifestName = "manifest.json"
+	jobsName     = "jobs.csv"
+	attemptsName = "attempts.csv"
+)
+
+var errParquet = errors.New("a Parquet table, which is only written: want CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
+
+// simulated tells whether a folder is the result of a simulation: its manifest
+// lists a table of jobs. One whose attempts are only in Parquet is an error.
+func (o ReadOptions) simulated(folder string) (bool, error) {
+	var data []byte
+	var err error
+	if o.FS != nil {
+		data, err = fs.ReadFile(o.FS, path.Join(folder, manifestName))
+	} else {
+		data, err = os.ReadFile(filepath.Join(folder, manifestName))
+	}
+	var m struct {
+		Schema  string `json:"schema"`
+		Outputs []struct {
+			Name string `json:"name"`
+		} `json:"outputs"`
+	}
+	if err != nil || json.Unmarshal(data, &m) != nil || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
+		return false, nil // somebody else's, or none
+	}
+	has := map[string]bool{}
+	for _, f := range m.Outputs {
+		has[path.Base(f.Name)] = true
+	}
+	if has["attempts.parquet"] && !has[attemptsName] {
+		return false, fmt.Errorf("%s: %w", folder, errParquet)
+	}
+	return has[jobsName], nil
+}
+
+// groupOf is the job a file is about, or the file itself.
+func groupOf(path string) string {
+	return cmp.Or(jobInName.FindString(baseName(path)), path)
+}
+
+func confRank(path string) int {
+	if strings.Contains(baseName(path), "conf") {
+		return 0
+	}
+	return 1
+}
+
+func (o ReadOptions) readFile(c *collector, path string) error {
+	s, err := openSource(o.FS, path, c.limits)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	c.file = path
+	err = c.readSource(s, o.Format)
+	if at := (lineError{}); errors.As(err, &at) {
+		return fmt.Errorf("%s:%d: %w", path, at.line, at.error)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// readSource reads one opened file; no format is the one the content has.
+func (c *collector) readSource(s *source, format Format) (err error) {
+	if format == "" {
+		if format, err = detect(s.Reader); err != nil {
+			return strayFile{err}
+		}
+	}
+	switch format {
+	case FormatSwim:
+		err = c.readSwim(s)
+	case FormatRumen:
+		err = c.readRumen(s)
+	case FormatTopology:
+		err = c.readTopology(s)
+	case FormatMRv1:
+		err = c.readMRv1(s)
+	case FormatJhist:
+		err = c.readJhist(s)
+	case FormatHiTune:
+		err = c.readHiTune(s)
+	case FormatSLS:
+		err = c.readSLS(s)
+	case FormatTable:
+		err = c.readTable(s)
+	case FormatConf:
+		err = c.readConf(s)
+	case FormatProps:
+		err = c.readProperties(s)
+	default:
+		return fmt.Errorf("format %q: want one of %v", format, Formats)
+	}
+	c.damage(s)
+	return err
+}
+
+// Detect names the format of a file from its content.
+func Detect(path string) (Format, error) {
+	s, err := openSource(nil, path, Limits{}.withDefaults())
+	if err != nil {
+		return "", err
+	}
+	defer s.Close()
+	format, err := detect(s.Reader)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return format, nil
+}
+
+// detect looks at the beginning without consuming it.
+func detect(r *bufio.Reader) (Format, error) {
+	const enough = 1 << 14
+	head, _ := r.Peek(enough)
+	if len(bytes.TrimSpace(head)) == 0 {
+		return "", fmt.Errorf("the file is empty")
+	}
+	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
+		return "", errBinaryHistory
+	}
+	if bytes.HasPrefix(head, []byte("PAR1")) {
+		return "", errParquet
+	}
+	const tries = 20 // the first lines may be damaged
+	for rest, n := head, 0; len(rest) > 0 && n < tries; n++ {
+		if f := detectHere(rest); f != "" {
+			return f, nil
+		}
+		_, rest, _ = bytes.Cut(rest, []byte{'\n'})
+	}
+	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	comma := ","
+	if bytes.Contains(first, []byte{'\t'}) {
+		comma = "\t"
+	}
+	header := strings.Split(strings.TrimSuffix(string(first), "\r"), comma)
+	if isHiTune(header) {
+		return FormatHiTune, nil
+	}
+	if isTable(header) {
+		return FormatTable, nil
+	}
+	if propertyLine.Match(first) {
+		return FormatProps, nil
+	}
+	return "", fmt.Errorf("the content is none of the formats %v", Formats)
+}
+
+// propertyLine is a dotted Hadoop property with its value.
+var propertyLine = regexp.MustCompile(`^[a-zA-Z][\w-]*(\.[\w-]+)+=`)
+
+// baseName is the name of a file without its folders.
+func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }
+
+// keysOf tells the JSON formats apart by a key of the first object.
+var keysOf = map[string]Format{
+	"jobID": FormatRumen, "mapTasks": FormatRumen, "reduceTasks": FormatRumen, "otherTasks": FormatRumen,
+	"jobProperties": FormatRumen, "submitTime": FormatRumen, "priority": FormatRumen, "jobName": FormatRumen,
+	"children": FormatTopology,
+	"am.type":  FormatSLS, "job.start.ms": FormatSLS, "job.end.ms": FormatSLS, "job.tasks": FormatSLS, "job.id": FormatSLS,
+	"nodes": FormatSLS, "rack": FormatSLS,
+}
+
+// detectHere looks at one place where a record of a format may begin.
+func detectHere(text []byte) Format {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	_, member := memberName(line)
+	switch {
+	case bytes.HasPrefix(line, []byte(jhistMark)):
+		return FormatJhist
+	case member || beginsRecord(line):
+		return FormatMRv1
+	case beginsConf(line):
+		return FormatConf
+	case beginsObject(line):
+		return detectJSON(text)
+	}
+	if n := bytes.Count(line, []byte{'\t'}); n == 5 || n == 8 {
+		if _, err := swimJob(strings.Split(strings.TrimSuffix(string(line), "\r"), "\t")); err == nil {
+			return FormatSwim
+		}
+	}
+	return ""
+}
+
+func detectJSON(text []byte) Format {
+	text = bytes.TrimLeft(text, "} ")
+	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return ""
+	}
+	for {
+		key, err := dec.ReadToken()
+		if err != nil || key.Kind() != '"' {
+			return ""
+		}
+		if f, ok := keysOf[key.String()]; ok {
+			return f
+		}
+		if dec.SkipValue() != nil {
+			return ""
+		}
+	}
+}

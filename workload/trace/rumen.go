@@ -1,0 +1,695 @@
+package trace
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Rumen traces: org.apache.hadoop.tools.rumen, LoggedJob and below, as written
+// by Hadoop 0.21, 0.22 and 2.x. A file is a sequence of objects. Fields that
+// are not named here are ignored, as Rumen's own reader does. Numbers that are
+// absent, null or -1 are unknown.
+
+type loggedJob struct {
+	id, name, user, queue, priority, kind, outcome string
+	submit, launch, finish                         int64
+	maps, reduces                                  int64
+	heapMB, mapMB, reduceMB                        int64
+	clusterMapMB, clusterReduceMB                  int64
+}
+
+// text is the field of a member that is a text, or nil.
+func (j *loggedJob) text(name []byte) *string {
+	switch string(name) {
+	case "jobID":
+		return &j.id
+	case "jobName":
+		return &j.name
+	case "user":
+		return &j.user
+	case "queue":
+		return &j.queue
+	case "priority":
+		return &j.priority
+	case "jobtype":
+		return &j.kind
+	case "outcome":
+		return &j.outcome
+	}
+	return nil
+}
+
+// number is the field of a member that is a number, or nil.
+func (j *loggedJob) number(name []byte) *int64 {
+	switch string(name) {
+	case "submitTime":
+		return &j.submit
+	case "launchTime":
+		return &j.launch
+	case "finishTime":
+		return &j.finish
+	case "totalMaps":
+		return &j.maps
+	case "totalReduces":
+		return &j.reduces
+	case "heapMegabytes":
+		return &j.heapMB
+	case "jobMapMB":
+		return &j.mapMB
+	case "jobReduceMB":
+		return &j.reduceMB
+	case "clusterMapMB":
+		return &j.clusterMapMB
+	case "clusterReduceMB":
+		return &j.clusterReduceMB
+	}
+	return nil
+}
+
+type loggedTask struct {
+	id                                             []byte
+	kind, status                                   string
+	start, finish                                  int64
+	inputBytes, inputRecords, outBytes, outRecords int64
+	places                                         []*machine
+	attempts                                       []loggedAttempt
+}
+
+func (t *loggedTask) number(name []byte) *int64 {
+	switch string(name) {
+	case "startTime":
+		return &t.start
+	case "finishTime":
+		return &t.finish
+	case "inputBytes":
+		return &t.inputBytes
+	case "inputRecords":
+		return &t.inputRecords
+	case "outputBytes":
+		return &t.outBytes
+	case "outputRecords":
+		return &t.outRecords
+	}
+	return nil
+}
+
+type loggedAttempt struct {
+	id             []byte
+	result         string
+	host, location *machine
+	splits         loggedSplits
+	figures        loggedFigures
+}
+
+// loggedFigures are the numbers of an attempt.
+type loggedFigures struct {
+	start, finish, shuffled, sorted                                      int64
+	hdfsRead, hdfsWritten, fileRead, fileWritten                         int64
+	mapInBytes, mapInRecords, mapOutBytes, mapOutRecords                 int64
+	combineIn, groups, reduceInRecords, shuffleBytes, reduceOut, spilled int64
+	cpu, virtual, physical, heap                                         int64
+}
+
+var unknownFigures = loggedFigures{
+	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
+	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
+	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
+	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
+	workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown,
+}
+
+func (f *loggedFigures) number(name []byte) *int64 {
+	switch string(name) {
+	case "startTime":
+		return &f.start
+	case "finishTime":
+		return &f.finish
+	case "shuffleFinished":
+		return &f.shuffled
+	case "sortFinished":
+		return &f.sorted
+	case "hdfsBytesRead":
+		return &f.hdfsRead
+	case "hdfsBytesWritten":
+		return &f.hdfsWritten
+	case "fileBytesRead":
+		return &f.fileRead
+	case "fileBytesWritten":
+		return &f.fileWritten
+	case "mapInputBytes":
+		return &f.mapInBytes
+	case "mapInputRecords":
+		return &f.mapInRecords
+	case "mapOutputBytes":
+		return &f.mapOutBytes
+	case "mapOutputRecords":
+		return &f.mapOutRecords
+	case "combineInputRecords":
+		return &f.combineIn
+	case "reduceInputGroups":
+		return &f.groups
+	case "reduceInputRecords":
+		return &f.reduceInRecords
+	case "reduceShuffleBytes":
+		return &f.shuffleBytes
+	case "reduceOutputRecords":
+		return &f.reduceOut
+	case "spilledRecords":
+		return &f.spilled
+	}
+	return nil
+}
+
+// usage is the field of a member of resourceUsageMetrics.
+func (f *loggedFigures) usage(name []byte) *int64 {
+	switch string(name) {
+	case "cumulativeCpuUsage":
+		return &f.cpu
+	case "virtualMemoryUsage":
+		return &f.virtual
+	case "physicalMemoryUsage":
+		return &f.physical
+	case "heapUsage":
+		return &f.heap
+	}
+	return nil
+}
+
+// machine is a machine as a trace names it.
+type machine struct {
+	given      string // /rack/host or host, or layers separated by a zero byte
+	rack, host string // where settled
+	settled    bool   // the rack is known and will not change
+}
+
+// ReadRumen reads a Rumen trace, calling each for every job as soon as it is
+// complete; instants are then Unix times. It keeps one job in memory. file
+// names the source in problems; what is lost goes to report.
+func ReadRumen(r io.Reader, file string, limits Limits, each func(*workload.HistoryJob) error, report func(workload.Problem)) error {
+	c := newCollector(limits)
+	c.file, c.each, c.passing = file, each, true
+	s := &source{}
+	if err := s.decompress(r, c.limits); err != nil {
+		return err
+	}
+	defer s.Close()
+	err := c.readRumen(s)
+	c.damage(s)
+	for _, p := range c.h.Problems {
+		report(p)
+	}
+	return err
+}
+
+// rumenReader turns logged jobs into history jobs.
+type rumenReader struct {
+	c    *collector
+	in   *jsonScanner
+	b    *jobBuilder
+	task loggedTask // reused
+	key  []byte     // reused
+
+	expected int                 // properties of a job
+	machines map[string]*machine // by how they are given
+	owner    string              // the job that task ids named last, without its prefix...
+	ownerID  string              // ... and with it
+}
+
+func (c *collector) readRumen(s *source) error {
+	rr := &rumenReader{c: c, in: newJSONScanner(s, c.limits.LineBytes), machines: make(map[string]*machine)}
+	c.where = rr.in.line
+	for {
+		more, err := rr.in.begin()
+		if !more {
+			return err
+		}
+		line := rr.in.line()
+		rr.b = c.newJob("", line)
+		j := loggedJob{
+			submit: workload.Unknown, launch: workload.Unknown, finish: workload.Unknown, maps: workload.Unknown, reduces: workload.Unknown,
+			heapMB: workload.Unknown, mapMB: workload.Unknown, reduceMB: workload.Unknown, clusterMapMB: workload.Unknown, clusterReduceMB: workload.Unknown,
+		}
+		err = rr.logged(&j)
+		if err == nil {
+			err = rr.job(&j)
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if rr.in.fatal(err) {
+			return atLine(rr.in.line(), err)
+		}
+		lost := "what stands here"
+		if j.id != "" {
+			lost = "job " + j.id
+		}
+		rr.b.release()
+		c.problem(rr.in.lineOf(err), "%s is lost (began in line %d): %v", lost, line, err)
+		if err := rr.in.resync(); err != nil {
+			return err
+		}
+	}
+}
+
+// logged reads an object of the trace.
+func (rr *rumenReader) logged(j *loggedJob) error {
+	in := rr.in
+	return in.object(func(name []byte) error {
+		if to := j.number(name); to != nil {
+			return in.number(to)
+		}
+		if to := j.text(name); to != nil {
+			return rr.c.text(in, to)
+		}
+		switch string(name) {
+		case "mapTasks", "reduceTasks", "otherTasks":
+			return rr.tasks()
+		case "jobProperties":
+			return rr.properties()
+		}
+		return in.skip()
+	})
+}
+
+// job completes the job whose tasks and properties have been taken in.
+func (rr *rumenReader) job(j *loggedJob) error {
+	c, b := rr.c, rr.b
+	h := &b.job
+	line := here
+	h.ID, h.Name, h.User, h.Queue = j.id, unescape(j.name), c.intern(unescape(j.user)), c.intern(unescape(j.queue))
+	for i := range h.Tasks {
+		for k := range h.Tasks[i].Attempts {
+			a := &h.Tasks[i].Attempts[k]
+			if a.Job != h.ID && h.ID != "" {
+				c.problem(line, "%s is listed under job %s", attemptNameIn(a, h.Tasks[i].ReduceSlot), h.ID)
+			}
+			a.Job = h.ID
+		}
+	}
+	h.Type = c.intern(j.kind)
+	c.priority(line, h, j.priority)
+	h.Submit = c.unixMillis(line, "submitTime", j.submit)
+	h.Launch = c.unixMillis(line, "launchTime", j.launch)
+	h.Finish = c.unixMillis(line, "finishTime", j.finish)
+	h.Outcome = c.state(line, "outcome", j.outcome)
+	h.Maps = c.tasksAnnounced(line, "totalMaps", c.count(line, "totalMaps", j.maps))
+	h.Reduces = c.tasksAnnounced(line, "totalReduces", c.count(line, "totalReduces", j.reduces))
+	h.HeapMB = c.count(line, "heapMegabytes", j.heapMB)
+	h.MapMB = c.count(line, "jobMapMB", j.mapMB)
+	h.ReduceMB = c.count(line, "jobReduceMB", j.reduceMB)
+	h.ClusterMapMB = c.count(line, "clusterMapMB", j.clusterMapMB)
+	h.ClusterReduceMB = c.count(line, "clusterReduceMB", j.clusterReduceMB)
+	return b.finish()
+}
+
+// properties reads jobProperties into the job's configuration.
+func (rr *rumenReader) properties() error {
+	conf := &rr.b.job.Conf
+	err := rr.in.object(func(name []byte) error {
+		key := rr.c.internBytes(name)
+		value, some, err := rr.in.scalar()
+		if err != nil || !some {
+			return err
+		}
+		conf.Grow(rr.expected) // as many as the job before had
+		return rr.c.property(conf, key, rr.c.internBytes(value))
+	})
+	rr.expected = conf.Len()
+	return err
+}
+
+// tasks reads a list of tasks, one at a time.
+func (rr *rumenReader) tasks() error {
+	return rr.in.list(func() error {
+		t := &rr.task
+		*t = loggedTask{
+			id: t.id[:0], places: t.places[:0], attempts: t.attempts[:0], start: workload.Unknown, finish: workload.Unknown,
+			inputBytes: workload.Unknown, inputRecords: workload.Unknown, outBytes: workload.Unknown, outRecords: workload.Unknown,
+		}
+		if err := rr.loggedTask(t); err != nil {
+			return err
+		}
+		if err := rr.oneTask(t); err != nil {
+			return err
+		}
+		if rr.c.full {
+			return errAttempts
+		}
+		return nil
+	})
+}
+
+func (rr *rumenReader) loggedTask(t *loggedTask) error {
+	in := rr.in
+	return in.object(func(name []byte) error {
+		if to := t.number(name); to != nil {
+			return in.number(to)
+		}
+		switch string(name) {
+		case "taskID":
+			return in.copy(&t.id)
+		case "taskType":
+			return rr.c.text(in, &t.kind)
+		case "taskStatus":
+			return rr.c.text(in, &t.status)
+		case "preferredLocations":
+			t.places = t.places[:0]
+			return in.few(func() error {
+				m, err := rr.location()
+				t.places = append(t.places, m)
+				return err
+			})
+		case "attempts":
+			t.attempts = t.attempts[:0]
+			return in.few(func() error {
+				n := len(t.attempts)
+				t.attempts = slices.Grow(t.attempts, 1)[:n+1]
+				a := &t.attempts[n]
+				*a = loggedAttempt{id: a.id[:0], splits: a.splits, figures: unknownFigures}
+				for i := range a.splits {
+					a.splits[i] = a.splits[i][:0]
+				}
+				return rr.loggedAttempt(a)
+			})
+		}
+		return in.skip()
+	})
+}
+
+func (rr *rumenReader) loggedAttempt(a *loggedAttempt) error {
+	in := rr.in
+	return in.object(func(name []byte) (err error) {
+		if to := a.figures.number(name); to != nil {
+			return in.number(to)
+		}
+		switch string(name) {
+		case "attemptID":
+			return in.copy(&a.id)
+		case "result":
+			return rr.c.text(in, &a.result)
+		case "hostName":
+			host, err := in.string()
+			a.host = rr.machine(host)
+			return err
+		case "location":
+			a.location, err = rr.location()
+			return err
+		case "resourceUsageMetrics":
+			return in.object(func(name []byte) error {
+				if to := a.figures.usage(name); to != nil {
+					return in.number(to)
+				}
+				return in.skip()
+			})
+		case "clockSplits":
+			return in.numbers(&a.splits[0])
+		case "cpuUsages":
+			return in.numbers(&a.splits[1])
+		case "vmemKbytes":
+			return in.numbers(&a.splits[2])
+		case "physMemKbytes":
+			return in.numbers(&a.splits[3])
+		}
+		return in.skip()
+	})
+}
+
+// location reads a machine given by its layers, from the rack inwards; it is
+// nil where none is.
+func (rr *rumenReader) location() (m *machine, err error) {
+	in := rr.in
+	err = in.object(func(name []byte) error {
+		if string(name) != "layers" {
+			return in.skip()
+		}
+		rr.key = append(rr.key[:0], layered)
+		err := in.few(func() error {
+			layer, err := in.string()
+			if err == nil && layer == nil {
+				err = fmt.Errorf("layers: found null: want text")
+			}
+			if len(rr.key) > 1 {
+				rr.key = append(rr.key, layered)
+			}
+			rr.key = append(rr.key, layer...)
+			return err
+		})
+		m = rr.machine(rr.key)
+		return err
+	})
+	return m, err
+}
+
+// taskTypes are Hadoop's names of the kinds (TaskType).
+var taskTypes = [...]string{"MAP", "REDUCE", "SETUP", "CLEANUP", "TASK_CLEANUP"}
+
+var taskKinds = map[string]workload.Kind{
+	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "JOB_SETUP": workload.Setup, "CLEANUP": workload.Cleanup, "JOB_CLEANUP": workload.Cleanup, "TASK_CLEANUP": workload.TaskCleanup,
+}
+
+func (rr *rumenReader) oneTask(lt *loggedTask) error {
+	c, b, line := rr.c, rr.b, here
+	job, reduceSlot, number, ok := taskID(lt.id)
+	if !ok {
+		c.problem(line, "task id %.80q: want task_..._m_000000: the task is dropped", lt.id)
+		return nil
+	}
+	kind, ok := taskKinds[lt.kind]
+	if !ok {
+		c.problem(line, "%s: type %.40q is none of MAP, REDUCE, SETUP, CLEANUP: the task is dropped", lt.id, lt.kind)
+		return nil
+	}
+	before := len(b.job.Tasks)
+	t := b.task(kind, reduceSlot, number)
+	if len(b.job.Tasks) == before {
+		c.problem(line, "%s occurs twice: the second is dropped", lt.id)
+		return nil
+	}
+	if string(job) != rr.owner {
+		rr.owner = string(job)
+		rr.ownerID = c.intern("job_" + rr.owner)
+	}
+	t.State = rr.state(lt.id, lt.status)
+	t.Start = c.unixMillis(line, "startTime", lt.start)
+	t.Finish = c.unixMillis(line, "finishTime", lt.finish)
+	rr.checkTimes(lt.id, t.Start, &t.Finish)
+	for _, m := range lt.places {
+		if _, host := rr.settle(m); host != "" {
+			t.Split.Hosts = append(t.Split.Hosts, host)
+		}
+	}
+	for i := range lt.attempts {
+		if err := rr.oneAttempt(t, job, &lt.attempts[i]); err != nil {
+			return err
+		}
+	}
+	if w := t.Winner(); w != nil { // Rumen's JobBuilder takes these from the attempt's counters
+		fill := func(to *int64, what string, from int64) {
+			if *to == workload.Unknown {
+				*to = c.count(line, what, from)
+			}
+		}
+		fill(&w.InRecords, "inputRecords", lt.inputRecords)
+		fill(&w.OutRecords, "outputRecords", lt.outRecords)
+		switch kind {
+		case workload.Map:
+			fill(&w.HDFSReadBytes, "inputBytes", lt.inputBytes)
+		case workload.Reduce:
+			fill(&w.ShuffleBytes, "inputBytes", lt.inputBytes)
+			fill(&w.HDFSWriteBytes, "outputBytes", lt.outBytes)
+		}
+	}
+	return nil
+}
+
+// layered begins what a machine is given by where that is a list of layers, and
+// stands between them.
+const layered = 0
+
+// machine is the machine that is given so, one for each text; nil where none is.
+func (rr *rumenReader) machine(given []byte) *machine {
+	if len(given) == 0 || len(given) == 1 && given[0] == layered {
+		return nil
+	}
+	m, ok := rr.machines[string(given)]
+	if !ok {
+		m = &machine{given: string(given)}
+		rr.machines[m.given] = m
+	}
+	return m
+}
+
+// settle notes a machine in the topology and returns its parts.
+func (rr *rumenReader) settle(m *machine) (rack, host string) {
+	if m == nil {
+		return "", ""
+	}
+	if m.settled {
+		return m.rack, m.host
+	}
+	before := rr.c.losses()
+	if m.given[0] == layered {
+		layers := strings.Split(m.given[1:], "\x00")
+		for i := range layers {
+			layers[i] = unescape(layers[i])
+		}
+		last := len(layers) - 1
+		rack, host = rr.c.place(here, strings.Join(layers[:last], "/"), layers[last])
+	} else {
+		rack, host = rr.c.host(here, m.given)
+	}
+	if rack != "" && rr.c.losses() == before {
+		m.rack, m.host, m.settled = rack, host, true
+	}
+	return rack, host
+}
+
+// state is the collector's, without a text for what is sound.
+func (rr *rumenReader) state(id []byte, s string) workload.State {
+	if end, ok := ended(s); ok {
+		return end
+	}
+	return rr.c.state(here, string(id), s)
+}
+
+// checkTimes is the builder's, likewise.
+func (rr *rumenReader) checkTimes(id []byte, start time.Duration, finish *time.Duration) {
+	if workload.Known(start) && workload.Known(*finish) && *finish < start {
+		rr.b.checkTimes(string(id), here, start, finish)
+	}
+}
+
+func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *loggedAttempt) error {
+	c, b, line := rr.c, rr.b, here
+	ajob, reduceSlot, task, try, ok := attemptID(la.id)
+	if !ok {
+		c.problem(line, "attempt id %.80q: want attempt_..._m_000000_0: the attempt is dropped", la.id)
+		return nil
+	}
+	if !bytes.Equal(ajob, job) || reduceSlot != t.ReduceSlot || task != t.Number {
+		c.problem(line, "%s is listed under another task: dropped", la.id)
+		return nil
+	}
+	before := len(t.Attempts)
+	a := b.attempt(t, try)
+	if a == nil {
+		return errAttempts
+	}
+	if len(t.Attempts) == before {
+		c.problem(line, "%s occurs twice: the second is dropped", la.id)
+		return nil
+	}
+	f := &la.figures
+	a.Job = rr.ownerID
+	a.State = rr.state(la.id, la.result)
+	a.Start = c.unixMillis(line, "startTime", f.start)
+	a.Finish = c.unixMillis(line, "finishTime", f.finish)
+	rr.checkTimes(la.id, a.Start, &a.Finish)
+	b.phases(a, line, c.unixMillis(line, "shuffleFinished", f.shuffled), c.unixMillis(line, "sortFinished", f.sorted))
+	if la.host != nil {
+		a.Rack, a.Node = rr.settle(la.host)
+	} else {
+		a.Rack, a.Node = rr.settle(la.location)
+	}
+	a.HDFSReadBytes = c.count(line, "hdfsBytesRead", f.hdfsRead)
+	a.HDFSWriteBytes = c.count(line, "hdfsBytesWritten", f.hdfsWritten)
+	a.LocalReadBytes = c.count(line, "fileBytesRead", f.fileRead)
+	a.LocalWriteBytes = c.count(line, "fileBytesWritten", f.fileWritten)
+	a.SpilledRecords = c.count(line, "spilledRecords", f.spilled)
+	a.ShuffleBytes = c.count(line, "reduceShuffleBytes", f.shuffleBytes)
+	a.More.CombineInRecords = c.count(line, "combineInputRecords", f.combineIn)
+	a.More.InGroups = c.count(line, "reduceInputGroups", f.groups)
+	if t.ReduceSlot {
+		a.InRecords = c.count(line, "reduceInputRecords", f.reduceInRecords)
+		a.OutRecords = c.count(line, "reduceOutputRecords", f.reduceOut)
+	} else {
+		a.InRecords = c.count(line, "mapInputRecords", f.mapInRecords)
+		a.InBytes = c.count(line, "mapInputBytes", f.mapInBytes)
+		a.OutRecords = c.count(line, "mapOutputRecords", f.mapOutRecords)
+		a.OutBytes = c.count(line, "mapOutputBytes", f.mapOutBytes)
+	}
+	a.More.CPUMillis = c.count(line, "cumulativeCpuUsage", f.cpu)
+	a.More.VirtualBytes = c.count(line, "virtualMemoryUsage", f.virtual)
+	a.More.PhysicalBytes = c.count(line, "physicalMemoryUsage", f.physical)
+	a.More.HeapBytes = c.count(line, "heapUsage", f.heap)
+	a.Progress = la.splits.clone()
+	return nil
+}
+
+// loggedSplits are samples for each twelfth of progress: clockSplits,
+// cpuUsages, vmemKbytes and physMemKbytes.
+type loggedSplits [4][]int64
+
+// clone copies the samples into memory of their own, or returns nil if there
+// are none.
+func (s *loggedSplits) clone() *workload.ProgressSplits {
+	n := 0
+	for _, list := range s {
+		n += len(list)
+	}
+	if n == 0 {
+		return nil
+	}
+	all := make([]int64, 0, n)
+	var own loggedSplits
+	for i, list := range s {
+		if len(list) == 0 {
+			continue
+		}
+		all = append(all, list...)
+		own[i] = all[len(all)-len(list) : len(all) : len(all)]
+	}
+	return &workload.ProgressSplits{Clock: own[0], CPU: own[1], VMem: own[2], PhysMem: own[3]}
+}
+
+// count is a number that cannot be negative, -1 being unknown.
+func (c *collector) count(line int, what string, v int64) int64 {
+	if v < workload.Unknown {
+		c.problem(line, "%s = %d: a count cannot be negative", what, v)
+		return workload.Unknown
+	}
+	return v
+}
+
+// state reads how a job, task or attempt ended; SUCCESS and SUCCEEDED are the
+// same, and nothing means that no end was recorded.
+func (c *collector) state(line int, what, s string) workload.State {
+	end, ok := ended(s)
+	if !ok {
+		c.problem(line, "%s: outcome %.40q is none of SUCCESS, FAILED, KILLED", what, s)
+	}
+	return end
+}
+
+func ended(s string) (end workload.State, ok bool) {
+	switch s {
+	case "SUCCESS", "SUCCEEDED":
+		return workload.Succeeded, true
+	case "FAILED", "ERROR", "FAILED_UNCLEAN":
+		return workload.Failed, true
+	case "KILLED", "KILLED_UNCLEAN":
+		return workload.Killed, true
+	case "", "RUNNING", "PREP", "INITED", "UNASSIGNED", "COMMIT_PENDING":
+		return workload.Running, true
+	}
+	return workload.Running, false
+}
+
+func (c *collector) priority(line int, j *workload.HistoryJob, s string) {
+	if s == "" {
+		return
+	}
+	p, ok := workload.ParsePriority(s)
+	if !ok {
+		c.problem(line, "job %s: priority %.40q is none of VERY_HIGH, HIGH, NORMAL, LOW, VERY_LOW", j.ID, s)
+		return
+	}
+	j.Priority = p
+}

@@ -1,0 +1,153 @@
+package trace
+
+import (
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Input of YARN's scheduler load simulator (org.apache.hadoop.yarn.sls, 2.5):
+// jobs, which state how long containers ran, and nodes by rack. Instants are
+// milliseconds from the start of the file.
+
+type slsJob struct {
+	amType, queue, id, user string
+	start, end              int64
+	tasks                   []slsTask
+	rack                    string
+	nodes                   []string
+	isNodes                 bool
+}
+
+type slsTask struct {
+	host, kind string
+	start, end int64
+}
+
+// readSLS reads a file of jobs or of nodes.
+func (c *collector) readSLS(s *source) error {
+	in := newJSONScanner(s, c.limits.LineBytes)
+	for {
+		more, err := in.begin()
+		if !more {
+			return err
+		}
+		line := in.line()
+		j := slsJob{start: workload.Unknown, end: workload.Unknown}
+		if err := c.readSLSJob(in, &j); err != nil {
+			if in.fatal(err) {
+				return atLine(in.line(), err)
+			}
+			c.problem(in.lineOf(err), "what stands here is lost (began in line %d): %v", line, err)
+			if err := in.resync(); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, n := range j.nodes {
+			c.place(line, j.rack, n)
+		}
+		if j.isNodes {
+			continue
+		}
+		if err := c.slsJob(&j, line); err != nil {
+			return err
+		}
+	}
+}
+
+func (c *collector) readSLSJob(in *jsonScanner, j *slsJob) error {
+	return in.object(func(name []byte) error {
+		switch string(name) {
+		case "am.type":
+			return c.text(in, &j.amType)
+		case "job.queue.name":
+			return c.text(in, &j.queue)
+		case "job.id":
+			return c.text(in, &j.id)
+		case "job.user":
+			return c.text(in, &j.user)
+		case "rack":
+			return c.text(in, &j.rack)
+		case "job.start.ms":
+			return in.number(&j.start)
+		case "job.end.ms":
+			return in.number(&j.end)
+		case "job.tasks":
+			j.tasks = j.tasks[:0]
+			return in.list(func() error {
+				j.tasks = append(j.tasks, slsTask{start: workload.Unknown, end: workload.Unknown})
+				return c.readSLSTask(in, &j.tasks[len(j.tasks)-1])
+			})
+		case "nodes":
+			j.isNodes, j.nodes = true, j.nodes[:0]
+			return in.list(func() error {
+				return in.object(func(name []byte) error {
+					if string(name) != "node" {
+						return in.skip()
+					}
+					j.nodes = append(j.nodes, "")
+					return c.text(in, &j.nodes[len(j.nodes)-1])
+				})
+			})
+		}
+		return in.skip()
+	})
+}
+
+func (c *collector) readSLSTask(in *jsonScanner, t *slsTask) error {
+	return in.object(func(name []byte) error {
+		switch string(name) {
+		case "container.host":
+			return c.text(in, &t.host)
+		case "container.type":
+			return c.text(in, &t.kind)
+		case "container.start.ms":
+			return in.number(&t.start)
+		case "container.end.ms":
+			return in.number(&t.end)
+		}
+		return in.skip()
+	})
+}
+
+func (c *collector) slsJob(s *slsJob, line int) error {
+	if s.amType != "" && s.amType != "mapreduce" {
+		c.problem(line, "job %s: am.type %.40q: only mapreduce jobs are read", s.id, s.amType)
+		return nil
+	}
+	b := c.newJob(s.id, line)
+	j := &b.job
+	j.User, j.Queue = s.user, s.queue
+	j.Submit = c.sinceStart(line, "job.start.ms", s.start)
+	j.Finish = c.sinceStart(line, "job.end.ms", s.end)
+	j.Outcome = workload.Succeeded
+	var count [2]int // of maps and of reduces
+	for i := range s.tasks {
+		st := &s.tasks[i]
+		kind, ok := map[string]workload.Kind{"map": workload.Map, "reduce": workload.Reduce}[st.kind]
+		if !ok {
+			c.problem(line, "job %s: container.type %.40q is none of map, reduce: the task is dropped", s.id, st.kind)
+			continue
+		}
+		t := b.task(kind, kind == workload.Reduce, count[kind])
+		count[kind]++
+		a := b.attempt(t, 0)
+		if c.full {
+			return errAttempts
+		}
+		a.Start = c.sinceStart(line, "container.start.ms", st.start)
+		a.Finish = c.sinceStart(line, "container.end.ms", st.end)
+		b.checkTimes(attemptName(a), line, a.Start, &a.Finish)
+		a.State, t.State = workload.Succeeded, workload.Succeeded
+		a.Rack, a.Node = c.host(line, st.host)
+		t.Start, t.Finish = a.Start, a.Finish
+	}
+	j.Maps, j.Reduces = count[workload.Map], count[workload.Reduce]
+	return b.finish()
+}
+
+// sinceStart is an instant in milliseconds from the start of the file.
+func (c *collector) sinceStart(line int, what string, n int64) time.Duration {
+	return c.relative(line, what, float64(c.count(line, what, n)), time.Millisecond)
+}

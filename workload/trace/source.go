@@ -1,0 +1,266 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Limits bound what the readers accept, so that a hostile or broken file ends
+// in an error and not in exhausted memory. The zero value of a field takes its
+// default.
+type Limits struct {
+	LineBytes int // longest line, or JSON or XML value: 16 MiB
+	Ratio     int // size of compressed content over that of the file, beyond the first 16 MiB: 150
+	Attempts  int // tasks and attempts of all jobs read: 4,000,000
+	Problems  int // kept in detail: 1,000
+}
+
+const ratioFrom = 16 << 20 // content up to this size may be compressed at any ratio
+
+func (l Limits) withDefaults() Limits {
+	set := func(field *int, value int) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	set(&l.LineBytes, 16<<20)
+	set(&l.Ratio, 150)
+	set(&l.Attempts, 4_000_000)
+	set(&l.Problems, 1000)
+	return l
+}
+
+var (
+	errRatio    = errors.New("the compressed content is implausibly large for the file: refused")
+	errLineLong = errors.New("line or value longer than the limit")
+)
+
+// lineError is why a file cannot be read on, and where.
+type lineError struct {
+	line int
+	error
+}
+
+func (e lineError) Unwrap() error { return e.error }
+
+// atLine says where; of what a library wraps only our own errors are news.
+func atLine(line int, err error) error {
+	for _, own := range []error{errRatio, errLineLong} {
+		if errors.Is(err, own) {
+			err = own
+		}
+	}
+	return lineError{line, err}
+}
+
+// source is one opened file: its content, decompressed, behind the comments
+// that may stand before it.
+type source struct {
+	*bufio.Reader
+	skipped int // lines of comment
+	close   []func()
+	guard   *ratioGuard // nil: not compressed
+}
+
+// damage is what was wrong with the compressed content, found while reading.
+func (s *source) damage() error {
+	if s.guard == nil {
+		return nil
+	}
+	return s.guard.damage
+}
+
+func (s *source) Close() {
+	for _, f := range s.close {
+		f()
+	}
+}
+
+// openSource opens a file for reading, of the machine where files is nil; gzip
+// and zstd are known by content.
+func openSource(files fs.FS, path string, limits Limits) (*source, error) {
+	var f fs.File
+	var err error
+	if files == nil {
+		f, err = os.Open(path)
+	} else {
+		f, err = files.Open(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &source{close: []func(){func() { f.Close() }}}
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		s.Close()
+		return nil, fmt.Errorf("%s: want a file, found a directory", path)
+	}
+	if err := s.decompress(f, limits); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return s, nil
+}
+
+// decompress puts the content of r, whatever its compression, behind s.
+func (s *source) decompress(r io.Reader, limits Limits) error {
+	if err := s.unpack(r, limits); err != nil {
+		return err
+	}
+	s.skipped = skipComment(s.Reader)
+	return nil
+}
+
+func (s *source) unpack(r io.Reader, limits Limits) error {
+	in := &counted{r: r}
+	packed := bufio.NewReaderSize(in, 1<<16)
+	magic, _ := packed.Peek(4)
+	var out io.Reader
+	switch {
+	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
+		z, err := gzip.NewReader(packed)
+		if err != nil {
+			return fmt.Errorf("gzip: %w", err)
+		}
+		out = z
+	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
+		const window = 128 << 20 // zstd's own limit without --long
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
+		if err != nil {
+			return fmt.Errorf("zstd: %w", err)
+		}
+		s.close = append([]func(){z.Close}, s.close...)
+		out = z
+	default:
+		s.Reader = packed
+		return nil
+	}
+	s.guard = &ratioGuard{r: out, in: in, ratio: int64(limits.Ratio)}
+	s.Reader = bufio.NewReaderSize(s.guard, 1<<16)
+	return nil
+}
+
+// counted counts what is read through it.
+type counted struct {
+	r io.Reader
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// ratioGuard fails when decompressed content outgrows its source. Where the
+// compressed content is cut short or damaged it ends the content there.
+type ratioGuard struct {
+	r      io.Reader
+	in     *counted
+	n      int64
+	ratio  int64
+	damage error
+}
+
+func (g *ratioGuard) Read(p []byte) (int, error) {
+	n, err := g.r.Read(p)
+	g.n += int64(n)
+	if g.n > ratioFrom && g.n > g.ratio*g.in.n {
+		return 0, errRatio
+	}
+	if err != nil && err != io.EOF {
+		g.damage = err
+		return n, io.EOF
+	}
+	return n, err
+}
+
+// lines reads a text line by line and counts them.
+type lines struct {
+	r    *bufio.Reader
+	max  int
+	line int    // number of the line last returned
+	buf  []byte // a line that spans buffers
+}
+
+// next returns the next line without its end, valid until the next call. A
+// line beyond the limit is skipped and reported as errLineLong, and reading
+// may go on after it.
+func (l *lines) next() ([]byte, error) {
+	chunk, err := l.r.ReadSlice('\n')
+	if err == nil {
+		l.line++
+		return trimEnd(chunk), nil
+	}
+	l.buf = l.buf[:0]
+	long := false
+	for err == bufio.ErrBufferFull {
+		if len(l.buf)+len(chunk) > l.max {
+			long, l.buf = true, l.buf[:0]
+		}
+		l.buf = append(l.buf, chunk...)
+		chunk, err = l.r.ReadSlice('\n')
+	}
+	if err != nil && (err != io.EOF || len(l.buf)+len(chunk) == 0) {
+		return nil, err
+	}
+	l.line++
+	if long || len(l.buf)+len(chunk) > l.max {
+		return nil, errLineLong
+	}
+	l.buf = append(l.buf, chunk...)
+	return trimEnd(l.buf), nil
+}
+
+func trimEnd(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte{'\n'})
+	return bytes.TrimSuffix(line, []byte{'\r'})
+}
+
+// skipComment skips leading blank lines and comments (a licence before the
+// header): lines of # or //, /* */ and <!-- -->. It returns the lines skipped.
+func skipComment(r *bufio.Reader) (skipped int) {
+	for {
+		head, _ := r.Peek(4)
+		var end string
+		switch {
+		case len(head) == 0:
+			return skipped
+		case head[0] == '\n', bytes.HasPrefix(head, []byte("\r\n")), head[0] == '#', bytes.HasPrefix(head, []byte("//")):
+			end = "\n"
+		case bytes.HasPrefix(head, []byte{0xef, 0xbb, 0xbf}): // byte order mark
+			r.Discard(3)
+			continue
+		case bytes.HasPrefix(head, []byte("/*")):
+			end = "*/"
+		case bytes.HasPrefix(head, []byte("<!--")):
+			end = "-->"
+		default:
+			return skipped
+		}
+		for matched := 0; matched < len(end); {
+			b, err := r.ReadByte()
+			if err != nil {
+				return skipped
+			}
+			if b == '\n' {
+				skipped++
+			}
+			switch {
+			case b == end[matched]:
+				matched++
+			case b != end[0]:
+				matched = 0
+			case end != "-->" || matched != 2: // a third dash still ends in -->
+				matched = 1
+			}
+		}
+	}
+}

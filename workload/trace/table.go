@@ -1,0 +1,599 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Tables with a header: the attempts that slotwave itself writes, and other
+// tables of attempts, jobs or settings, separated by commas or tabs. Columns
+// may stand in any order; those that are not known are ignored. The name of a
+// column of time ends in its unit: _ns, _us, _ms, _s, or _ts for Unix
+// milliseconds. Empty cells are unknown.
+
+// table reads the rows of a file with a header.
+type table struct {
+	c       *collector
+	csv     *csv.Reader
+	header  []string
+	columns map[string]int
+	skipped int
+	row     []string
+	line    int
+}
+
+// newTable reads the header. Tables with tabs, and those of HiTune, do not
+// quote.
+func (c *collector) newTable(s *source, quoted bool) (*table, error) {
+	t := &table{c: c, skipped: s.skipped, columns: make(map[string]int)}
+	head, _ := s.Peek(1 << 12)
+	first, _, _ := bytes.Cut(head, []byte{'\n'})
+	in := capLines(s, c.limits.LineBytes)
+	tabs := bytes.Contains(first, []byte{'\t'})
+	if tabs || !quoted {
+		in = withoutQuotes(in)
+	}
+	t.csv = csv.NewReader(in)
+	t.csv.ReuseRecord = true
+	if tabs {
+		t.csv.Comma = '\t'
+	}
+	row, err := t.csv.Read()
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	t.header = slices.Clone(row)
+	for i, name := range t.header {
+		t.columns[name] = i
+	}
+	return t, nil
+}
+
+// next goes to the next row; rows that do not fit the header are lost.
+func (t *table) next() (bool, error) {
+	for {
+		var err error
+		t.row, err = t.csv.Read()
+		if err == io.EOF {
+			return false, nil
+		}
+		var damaged *csv.ParseError
+		if errors.As(err, &damaged) {
+			t.c.problem(damaged.StartLine+t.skipped, "line is lost: %v", damaged.Err)
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		t.line, _ = t.csv.FieldPos(0)
+		t.line += t.skipped
+		return true, nil
+	}
+}
+
+// cell returns the first of the named columns that the table has.
+func (t *table) cell(names ...string) string {
+	for _, name := range names {
+		if i, ok := t.columns[name]; ok {
+			return t.row[i]
+		}
+	}
+	return ""
+}
+
+func (t *table) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { _, ok := t.columns[n]; return ok })
+}
+
+// readTable reads a table of attempts, jobs or settings.
+func (c *collector) readTable(s *source) error {
+	t, err := c.newTable(s, true)
+	if err != nil {
+		return err
+	}
+	var row func(t *table)
+	switch {
+	case isSettings(t.header):
+		row = c.settingRow
+	case t.has("total_run_ms") && t.has("task"):
+		row = c.measureRow
+	case t.has("task", "index") && t.has("kind", "type"):
+		row = c.attemptRow
+	case t.has("maps", "num_map_tasks", "submit_ms", "submit_ns"):
+		row = c.jobRow
+	default:
+		return fmt.Errorf("columns %.200q: want a table of attempts (job, kind, task...), of jobs (job, maps, reduces...) or of settings (job, key, value)", t.header)
+	}
+	for {
+		more, err := t.next()
+		if !more {
+			return err
+		}
+		row(t)
+		if c.full {
+			return errAttempts
+		}
+	}
+}
+
+// isTable reports whether a header is one that readTable knows.
+func isTable(header []string) bool {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(header, n) })
+	}
+	return isSettings(header) || has("task", "index") && has("kind", "type") ||
+		has("maps", "num_map_tasks", "submit_ms", "submit_ns")
+}
+
+func isSettings(header []string) bool { return slices.Equal(header, []string{"job", "key", "value"}) }
+
+// tableJob returns the builder of a job that tables describe; they may be
+// several files.
+func (c *collector) tableJob(id string, line int) *jobBuilder {
+	if b, ok := c.tables[id]; ok {
+		return b
+	}
+	b := c.newJob(id, line)
+	b.tabular = true
+	c.tables[id] = b
+	c.order = append(c.order, b)
+	return b
+}
+
+// jobOf names the row's job: its column, or where there is none the file.
+func (t *table) jobOf() string {
+	if id := t.cell("job"); id != "" {
+		return t.c.intern(unescapeCell(id))
+	}
+	name, _, _ := strings.Cut(baseName(t.c.file), ".")
+	return t.c.intern(name)
+}
+
+func (c *collector) settingRow(t *table) {
+	b := c.tableJob(t.jobOf(), t.line)
+	b.job.Conf.Set(c.intern(t.cell("key")), c.intern(t.cell("value")))
+}
+
+// rowTask finds the task a row is about.
+func (c *collector) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
+	kind, ok := tableKinds[t.cell("kind", "type")]
+	if !ok {
+		c.problem(t.line, "kind %.40q is none of map, reduce, setup, cleanup, taskcleanup: the row is dropped", t.cell("kind", "type"))
+		return nil, nil
+	}
+	number, ok := ordinal(t.cell("task", "index"))
+	if !ok {
+		c.problem(t.line, "task %.40q: want a number: the row is dropped", t.cell("task", "index"))
+		return nil, nil
+	}
+	b := c.tableJob(t.jobOf(), t.line)
+	reduceSlot := kind == workload.Reduce
+	if slot := t.cell("slot"); kind != workload.Map && (slot == "map" || slot == "reduce") {
+		reduceSlot = slot == "reduce"
+	}
+	return b, b.taskApart(kind, reduceSlot, number)
+}
+
+var tableKinds = map[string]workload.Kind{
+	"map": workload.Map, "reduce": workload.Reduce, "setup": workload.Setup, "cleanup": workload.Cleanup, "taskcleanup": workload.TaskCleanup,
+	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "CLEANUP": workload.Cleanup,
+}
+
+func (c *collector) attemptRow(t *table) {
+	b, task := c.rowTask(t)
+	if b == nil {
+		return
+	}
+	number := 0
+	if text := t.cell("attempt"); text != "" {
+		n, ok := ordinal(text)
+		if !ok {
+			c.problem(t.line, "attempt %.40q: want a number: the row is dropped", text)
+			return
+		}
+		number = n
+	}
+	before := len(task.Attempts)
+	a := b.attempt(task, number)
+	if a == nil {
+		return
+	}
+	if len(task.Attempts) == before {
+		c.problem(t.line, "%s occurs twice: the second is dropped", attemptNameIn(a, task.ReduceSlot))
+		return
+	}
+	shuffled, sorted := workload.UnknownTime, workload.UnknownTime
+	all := workload.TaskCounters{Counters: a.Counters, More: a.More}
+	for i, name := range t.header {
+		text := t.row[i]
+		if text == "" {
+			continue
+		}
+		base, unit := splitUnit(name)
+		switch {
+		case name == "state" || name == "status":
+			a.State = c.state(t.line, attemptNameIn(a, task.ReduceSlot), text)
+		case name == "node" || name == "tracker":
+			a.Node = c.intern(unescapeCell(text))
+		case name == "rack":
+			a.Rack = c.intern(unescapeCell(text))
+		case name == "slot" && text != "map" && text != "reduce":
+			a.Slot = int(t.count(name, text))
+		case name == "pool":
+			b.job.Pool = c.intern(unescapeCell(text))
+		case name == "locality":
+			if l, ok := workload.ParseLocality(text); ok {
+				a.Locality = l
+			} else {
+				c.problem(t.line, "locality %.40q: want node, rack, off or none", text)
+			}
+		case name == "node_local":
+			if text == "1" {
+				a.Locality = workload.NodeLocal
+			}
+		case name == "replica_nodes" && task.Kind == workload.Map:
+			task.Split.Hosts = nil
+			for host := range strings.FieldsSeq(text) {
+				_, host = c.place(t.line, "", host)
+				task.Split.Hosts = append(task.Split.Hosts, host)
+			}
+		case unit != 0:
+			switch base {
+			case "runnable":
+				a.Runnable = t.instant(name, text, unit)
+			case "start":
+				a.Start = t.instant(name, text, unit)
+			case "finish":
+				a.Finish = t.instant(name, text, unit)
+			case "shuffle_end":
+				shuffled = t.instant(name, text, unit)
+			case "sort_end":
+				sorted = t.instant(name, text, unit)
+			case "wait_fetch":
+				a.WaitFetch = t.span(name, text, unit)
+			case "wait_memory":
+				a.WaitMemory = t.span(name, text, unit)
+			default:
+				if phase, ok := strings.CutPrefix(base, "p_"); ok {
+					if p, ok := workload.ParsePhase(phase); ok {
+						a.Phases[p] = t.span(name, text, unit)
+					}
+				}
+			}
+		default:
+			if field := counterColumn(&all, name); field != nil {
+				*field = t.count(name, text)
+			} else if field := counterField(&all, task.SlotKind(), strings.ToUpper(name)); field != nil {
+				*field = t.count(name, text)
+			}
+		}
+	}
+	a.Counters, a.More = all.Counters, all.More
+	a.Rack, a.Node = c.place(t.line, a.Rack, a.Node)
+	if a.State == workload.Succeeded || task.State == workload.Running {
+		task.State = a.State
+	}
+	b.checkTimes(attemptNameIn(a, task.ReduceSlot), t.line, a.Start, &a.Finish)
+	b.phases(a, t.line, shuffled, sorted)
+}
+
+// counterColumn returns the counter of that name in slotwave's own table.
+func counterColumn(c *workload.TaskCounters, name string) *int64 {
+	switch name {
+	case "in_records":
+		return &c.InRecords
+	case "in_bytes":
+		return &c.InBytes
+	case "out_records":
+		return &c.OutRecords
+	case "out_bytes":
+		return &c.OutBytes
+	case "spills":
+		return &c.Spills
+	case "merge_passes":
+		return &c.MergePasses
+	case "shuffle_bytes":
+		return &c.ShuffleBytes
+	case "hdfs_read_bytes":
+		return &c.HDFSReadBytes
+	case "hdfs_write_bytes":
+		return &c.HDFSWriteBytes
+	case "local_read_bytes":
+		return &c.LocalReadBytes
+	case "local_write_bytes":
+		return &c.LocalWriteBytes
+	}
+	return nil
+}
+
+// measureRow reads times and volumes measured inside a task; they belong to
+// the attempt that succeeded.
+func (c *collector) measureRow(t *table) {
+	b, task := c.rowTask(t)
+	if b == nil {
+		return
+	}
+	m := taskMeasure{raw: workload.Unknown, stored: workload.Unknown, spills: workload.Unknown, run: workload.UnknownTime}
+	count := func(to *int64, name string) {
+		if text := t.cell(name); text != "" {
+			*to = t.count(name, text)
+		}
+	}
+	count(&m.raw, "spill_or_shuffle_raw_bytes")
+	count(&m.stored, "spill_or_shuffle_stored_bytes")
+	count(&m.spills, "spills")
+	span := func(to *time.Duration, name string) {
+		if text := t.cell(name); text != "" {
+			*to = t.span(name, text, time.Millisecond)
+		}
+	}
+	span(&m.run, "total_run_ms")
+	span(&m.read, "read_ms")
+	span(&m.mapped, "map_func_ms")
+	span(&m.partition, "partition_ms")
+	span(&m.serialize, "serialize_ms")
+	span(&m.merge, "merge_ms")
+	if b.measures == nil {
+		b.measures = make(map[taskKey]taskMeasure)
+	}
+	b.measures[taskKey{task.ReduceSlot, task.Number, task.Kind}] = m
+}
+
+// taskMeasure is one row of measurements inside a task.
+type taskMeasure struct {
+	raw, stored, spills                            int64
+	run, read, mapped, partition, serialize, merge time.Duration
+}
+
+// apply completes the attempt that was measured. A map's time is what its
+// timers cover; the rest of the run is waiting for the last spill, and what the
+// attempt took beyond its run is its start.
+func (m *taskMeasure) apply(t *workload.HistoryTask, a *workload.HistoryAttempt) {
+	a.Spills = m.spills
+	if t.ReduceSlot {
+		a.InBytes = m.raw
+		return
+	}
+	a.More.SpillRawBytes, a.More.SpillStoredBytes = m.raw, m.stored
+	spill := m.run - m.read - m.mapped - m.merge
+	startup := a.Duration() - m.run
+	if !workload.Known(m.run) || !workload.Known(a.Start) || !workload.Known(a.Finish) || spill < 0 || startup < 0 {
+		return
+	}
+	a.Phases[workload.PhaseStartup], a.Phases[workload.PhaseRead], a.Phases[workload.PhaseMerge] = startup, m.read, m.merge
+	a.Phases[workload.PhaseCollect] = min(m.mapped, m.partition+m.serialize)
+	a.Phases[workload.PhaseMap] = m.mapped - a.Phases[workload.PhaseCollect]
+	a.Phases[workload.PhaseSpill] = spill
+}
+
+// jobRow reads one job of a table of jobs.
+func (c *collector) jobRow(t *table) {
+	id := t.jobOf()
+	if !t.has("job") {
+		id = fmt.Sprintf("%s-%d", id, t.line-t.skipped-1)
+	}
+	b := c.tableJob(id, t.line)
+	j := &b.job
+	if !t.has("submit_ns", "submit_ms", "submit_s", "submit_time_ts") {
+		j.Submit = 0 // what the table's instants count from
+	}
+	for i, name := range t.header {
+		text := t.row[i]
+		if text == "" {
+			continue
+		}
+		base, unit := splitUnit(name)
+		switch {
+		case name == "name" || name == "workload":
+			j.Name = c.intern(unescapeCell(text))
+		case name == "user":
+			j.User = c.intern(unescapeCell(text))
+		case name == "queue":
+			j.Queue = c.intern(unescapeCell(text))
+		case name == "pool":
+			j.Pool = c.intern(unescapeCell(text))
+		case name == "priority":
+			c.priority(t.line, j, text)
+		case name == "state" || name == "status":
+			j.Outcome = c.state(t.line, j.ID, text)
+		case name == "maps" || name == "num_map_tasks":
+			j.Maps = c.tasksAnnounced(t.line, name, t.count(name, text))
+		case name == "reduces" || name == "num_reduce_tasks":
+			j.Reduces = c.tasksAnnounced(t.line, name, t.count(name, text))
+		case name == "slowstart":
+			j.Conf.Set("mapred.reduce.slowstart.completed.maps", text)
+		case name == "failed_maps":
+			j.Totals.FailedMaps = t.count(name, text)
+		case name == "failed_reduces":
+			j.Totals.FailedReduces = t.count(name, text)
+		case unit != 0 && (base == "submit" || base == "submit_time"):
+			j.Submit = t.instant(name, text, unit)
+		case unit != 0 && (base == "launch" || base == "init" || base == "start_time"):
+			j.Launch = t.instant(name, text, unit)
+		case unit != 0 && (base == "finish" || base == "finish_time"):
+			j.Finish = t.instant(name, text, unit)
+		default:
+			if upper := strings.ToUpper(name); knowsTotal(upper) {
+				takeTotal(&j.Totals, upper, t.count(name, text))
+			}
+		}
+	}
+	if workload.Known(j.Finish) && !t.has("state", "status") {
+		j.Outcome = workload.Succeeded // such tables list finished jobs
+	}
+}
+
+// splitUnit takes the unit off the name of a column of time.
+func splitUnit(name string) (base string, unit time.Duration) {
+	for _, u := range timeUnits {
+		if base, ok := strings.CutSuffix(name, u.suffix); ok {
+			return base, u.unit
+		}
+	}
+	return name, 0
+}
+
+var timeUnits = []struct {
+	suffix string
+	unit   time.Duration
+}{
+	{"_ns", 1}, {"_us", time.Microsecond}, {"_ms", time.Millisecond}, {"_s", time.Second}, {"_ts", unixUnit},
+}
+
+// unixUnit marks columns of Unix time in milliseconds.
+const unixUnit time.Duration = -1
+
+func (t *table) number(name, text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		t.c.problem(t.line, "%s = %.40q: want a number", name, text)
+		return 0, false
+	}
+	return v, true
+}
+
+// instant is a point in time.
+func (t *table) instant(name, text string, unit time.Duration) time.Duration {
+	if unit == 1 { // nanoseconds do not all fit a float
+		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= int64(-maxSkew) && v != workload.Unknown {
+			t.c.differences = true
+			return time.Duration(v)
+		}
+	}
+	v, ok := t.number(name, text)
+	if !ok {
+		return workload.UnknownTime
+	}
+	if unit == unixUnit {
+		return t.c.unixMillis(t.line, name, int64(v))
+	}
+	return t.c.relative(t.line, name, v, unit)
+}
+
+// maxSkew is how far an instant may lie before the start: clocks of machines
+// differ.
+const maxSkew = time.Hour
+
+// relative is an instant from the start of the source, -1 being unknown.
+func (c *collector) relative(line int, what string, v float64, unit time.Duration) time.Duration {
+	if v == workload.Unknown {
+		return workload.UnknownTime
+	}
+	if ns := v * float64(unit); ns < float64(-maxSkew) || ns >= math.MaxInt64/2 {
+		c.problem(line, "%s = %g: want a time from the start", what, v)
+		return workload.UnknownTime
+	}
+	c.differences = true
+	return time.Duration(math.Round(v * float64(unit)))
+}
+
+// span is a length of time.
+func (t *table) span(name, text string, unit time.Duration) time.Duration {
+	if unit == 1 {
+		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= 0 {
+			return time.Duration(v)
+		}
+	}
+	v, ok := t.number(name, text)
+	if ok && v == workload.Unknown {
+		return workload.UnknownTime
+	}
+	if ok && v >= 0 && unit != unixUnit && v*float64(unit) < math.MaxInt64/2 {
+		return time.Duration(math.Round(v * float64(unit)))
+	}
+	if ok {
+		t.c.problem(t.line, "%s = %.40q: want a length of time", name, text)
+	}
+	return workload.UnknownTime
+}
+
+// count is a number that cannot be negative, -1 being unknown.
+func (t *table) count(name, text string) int64 {
+	v, err := parseCount(text)
+	if err != nil {
+		t.c.problem(t.line, "%s = %.40q: want a number from 0", name, text)
+		return workload.Unknown
+	}
+	return v
+}
+
+// escapeCell makes a text fit for one line of any table: bytes that cannot be
+// printed are written \xHH, and so is a backslash that would read as that.
+func escapeCell(s string) string {
+	clean := true
+	for i, r := range s {
+		clean = clean && r != utf8.RuneError && unicode.IsPrint(r) && (r != '\\' || !escapesByte(s[i:]))
+	}
+	if clean {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		if r == utf8.RuneError || !unicode.IsPrint(r) || r == '\\' && escapesByte(s[i:]) {
+			for _, c := range []byte(s[i : i+size]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		} else {
+			b.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// escapesByte reports whether a text begins with \xHH.
+func escapesByte(s string) bool {
+	if len(s) < 4 || s[:2] != `\x` {
+		return false
+	}
+	_, err := strconv.ParseUint(s[2:4], 16, 8)
+	return err == nil
+}
+
+// unescapeCell undoes escapeCell.
+func unescapeCell(s string) string {
+	if !strings.Contains(s, `\x`) {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		if escapesByte(s) {
+			c, _ := strconv.ParseUint(s[2:4], 16, 8)
+			b.WriteByte(byte(c))
+			s = s[4:]
+			continue
+		}
+		b.WriteByte(s[0])
+		s = s[1:]
+	}
+	return b.String()
+}
+
+// parseCount reads a whole number from -1, also where it is written as 3.0.
+func parseCount(text string) (int64, error) {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		f, ferr := strconv.ParseFloat(text, 64)
+		if ferr != nil || f != math.Trunc(f) || f < workload.Unknown || f >= math.MaxInt64 {
+			return 0, fmt.Errorf("%q: want a whole number", text)
+		}
+		return int64(f), nil
+	}
+	if v < workload.Unknown {
+		return 0, fmt.Errorf("%q: want a whole number from 0", text)
+	}
+	return v, nil
+}

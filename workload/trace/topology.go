@@ -1,0 +1,76 @@
+package trace
+
+import "strings"
+
+// loggedTopology is Rumen's LoggedNetworkTopology: a root, racks in one or
+// more layers, and hosts, which have no children.
+type loggedTopology struct {
+	name     string
+	children []loggedTopology
+}
+
+func (c *collector) readTopology(s *source) error {
+	in := newJSONScanner(s, c.limits.LineBytes)
+	for {
+		more, err := in.begin()
+		if !more {
+			return err
+		}
+		var root loggedTopology
+		if err := root.read(in); err != nil {
+			if in.fatal(err) {
+				return atLine(in.line(), err)
+			}
+			c.problem(in.lineOf(err), "topology: %v", err)
+			if err := in.resync(); err != nil {
+				return err
+			}
+			continue
+		}
+		for i := range root.children {
+			c.hang(in.line(), nil, &root.children[i])
+		}
+	}
+}
+
+func (n *loggedTopology) read(in *jsonScanner) error {
+	if some, err := in.open('{'); !some {
+		return err
+	}
+	for {
+		name, ok, err := in.member()
+		if !ok {
+			return err
+		}
+		switch string(name) {
+		case "name":
+			var text []byte
+			text, err = in.string()
+			n.name = string(text)
+		case "children":
+			n.children = nil
+			err = in.list(func() error {
+				n.children = append(n.children, loggedTopology{})
+				return n.children[len(n.children)-1].read(in)
+			})
+		default:
+			err = in.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// hang notes the hosts below a node of the topology.
+func (c *collector) hang(line int, above []string, n *loggedTopology) {
+	name := unescape(n.name)
+	if len(n.children) == 0 {
+		c.place(line, strings.Join(above, "/"), name)
+		return
+	}
+	above = append(above[:len(above):len(above)], name)
+	for i := range n.children {
+		c.hang(line, above, &n.children[i])
+	}
+}

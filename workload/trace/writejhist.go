@@ -1,0 +1,511 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// The schema of MRv2 events, Events.avpr of Hadoop 2.5: its records in order,
+// with the fields of each. A type ending in ? is a union with null, which is
+// also its default but where ! follows.
+const (
+	eventNamespace = "org.apache.hadoop.mapreduce.jobhistory"
+	splitsFields   = "clockSplits []int,cpuUsages []int,vMemKbytes []int,physMemKbytes []int"
+)
+
+var eventTypes = func() []string {
+	types := []string{
+		"JOB_SUBMITTED", "JOB_INITED", "JOB_FINISHED", "JOB_PRIORITY_CHANGED", "JOB_STATUS_CHANGED", "JOB_QUEUE_CHANGED",
+		"JOB_FAILED", "JOB_KILLED", "JOB_ERROR", "JOB_INFO_CHANGED",
+		"TASK_STARTED", "TASK_FINISHED", "TASK_FAILED", "TASK_UPDATED", "NORMALIZED_RESOURCE",
+	}
+	for _, kind := range []string{"MAP", "REDUCE", "SETUP", "CLEANUP"} {
+		for _, end := range []string{"STARTED", "FINISHED", "FAILED", "KILLED"} {
+			types = append(types, kind+"_ATTEMPT_"+end)
+		}
+	}
+	return append(types, "AM_STARTED")
+}()
+
+var eventRecords = []struct{ name, fields string }{
+	{"JobFinished", "jobid string,finishTime long,finishedMaps int,finishedReduces int,failedMaps int,failedReduces int," +
+		"totalCounters JhCounters,mapCounters JhCounters,reduceCounters JhCounters"},
+	{"JobInfoChange", "jobid string,submitTime long,launchTime long"},
+	{"JobInited", "jobid string,launchTime long,totalMaps int,totalReduces int,jobStatus string,uberized boolean"},
+	{"AMStarted", "applicationAttemptId string,startTime long,containerId string,nodeManagerHost string,nodeManagerPort int,nodeManagerHttpPort int"},
+	{"JobPriorityChange", "jobid string,priority string"},
+	{"JobQueueChange", "jobid string,jobQueueName string"},
+	{"JobStatusChanged", "jobid string,jobStatus string"},
+	{"JobSubmitted", "jobid string,jobName string,userName string,submitTime long,jobConfPath string,acls {}string,jobQueueName string," +
+		"workflowId string?,workflowName string?,workflowNodeName string?,workflowAdjacencies string?,workflowTags string?"},
+	{"JobUnsuccessfulCompletion", "jobid string,finishTime long,finishedMaps int,finishedReduces int,jobStatus string,diagnostics string?"},
+	{"MapAttemptFinished", "taskid string,attemptId string,taskType string,taskStatus string,mapFinishTime long,finishTime long," +
+		"hostname string,port int,rackname string,state string,counters JhCounters," + splitsFields},
+	{"ReduceAttemptFinished", "taskid string,attemptId string,taskType string,taskStatus string,shuffleFinishTime long,sortFinishTime long,finishTime long," +
+		"hostname string,port int,rackname string,state string,counters JhCounters," + splitsFields},
+	{"TaskAttemptFinished", "taskid string,attemptId string,taskType string,taskStatus string,finishTime long,rackname string,hostname string,state string,counters JhCounters"},
+	{"TaskAttemptStarted", "taskid string,taskType string,attemptId string,startTime long,trackerName string,httpPort int,shufflePort int,containerId string," +
+		"locality string?,avataar string?"},
+	{"TaskAttemptUnsuccessfulCompletion", "taskid string,taskType string,attemptId string,finishTime long,hostname string,port int,rackname string," +
+		"status string,error string,counters JhCounters?," + splitsFields},
+	{"TaskFailed", "taskid string,taskType string,finishTime long,error string,failedDueToAttempt string?!,status string,counters JhCounters?"},
+	{"TaskFinished", "taskid string,taskType string,finishTime long,status string,counters JhCounters,successfulAttemptId string?"},
+	{"TaskStarted", "taskid string,taskType string,startTime long,splitLocations string"},
+	{"TaskUpdated", "taskid string,finishTime long"},
+}
+
+// eventSchema is the schema as Avro prints it: a named type in full where it
+// first occurs.
+func eventSchema() string {
+	var b bytes.Buffer
+	w := newJSONWriter(&b)
+	record := func(name string, fields func()) {
+		w.object(func() {
+			w.str("type", "record")
+			w.str("name", name)
+			w.key("fields")
+			w.list(fields)
+		})
+	}
+	field := func(name string, kind func()) {
+		w.object(func() {
+			w.str("name", name)
+			w.key("type")
+			kind()
+		})
+	}
+	plain := func(t string) func() { return func() { w.token(jsontext.String(t)) } }
+	array := func(items func()) func() {
+		return func() {
+			w.object(func() {
+				w.str("type", "array")
+				w.key("items")
+				items()
+			})
+		}
+	}
+	counters := func() { // JhCounters in full
+		record("JhCounters", func() {
+			field("name", plain("string"))
+			field("groups", array(func() {
+				record("JhCounterGroup", func() {
+					field("name", plain("string"))
+					field("displayName", plain("string"))
+					field("counts", array(func() {
+						record("JhCounter", func() {
+							field("name", plain("string"))
+							field("displayName", plain("string"))
+							field("value", plain("long"))
+						})
+					}))
+				})
+			}))
+		})
+	}
+	defined := false
+	typed := func(t string) {
+		switch {
+		case t == "JhCounters" && !defined:
+			defined = true
+			counters()
+		case strings.HasPrefix(t, "[]"):
+			array(plain(t[2:]))()
+		case strings.HasPrefix(t, "{}"):
+			w.object(func() {
+				w.str("type", "map")
+				w.str("values", t[2:])
+			})
+		default:
+			plain(t)()
+		}
+	}
+	w.object(func() {
+		w.str("type", "record")
+		w.str("name", "Event")
+		w.str("namespace", eventNamespace)
+		w.key("fields")
+		w.list(func() {
+			field("type", func() {
+				w.object(func() {
+					w.str("type", "enum")
+					w.str("name", "EventType")
+					w.key("symbols")
+					w.list(func() {
+						for _, t := range eventTypes {
+							plain(t)()
+						}
+					})
+				})
+			})
+			field("event", func() {
+				w.list(func() {
+					for _, r := range eventRecords {
+						record(r.name, func() {
+							for f := range strings.SplitSeq(r.fields, ",") {
+								name, t, _ := strings.Cut(f, " ")
+								base, noDefault := strings.CutSuffix(t, "!")
+								base, optional := strings.CutSuffix(base, "?")
+								w.object(func() {
+									w.str("name", name)
+									w.key("type")
+									if !optional {
+										typed(base)
+										return
+									}
+									w.list(func() {
+										w.token(jsontext.String("null"))
+										typed(base)
+									})
+									if !noDefault {
+										w.key("default")
+										w.token(jsontext.Null)
+									}
+								})
+							}
+						})
+					}
+				})
+			})
+		})
+	})
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// WriteJhist writes the job as an MRv2 job history in text form.
+func (f *JobFile) WriteJhist(w io.Writer) error {
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s\n%s\n", jhistMark, eventSchema())
+	jw := jhistWriter{exporter: f.e, jsonWriter: newJSONWriter(out), job: f.job, id: f.ID, given: numbers(f.job), out: out, containers: 1}
+	jw.events()
+	if jw.err != nil {
+		return jw.err
+	}
+	return out.Flush()
+}
+
+type jhistWriter struct {
+	*exporter
+	*jsonWriter
+	job   *workload.HistoryJob
+	id    string
+	given map[*workload.HistoryTask]int
+	out   *bufio.Writer
+	// Hadoop's parser insists on container ids; the first container of an
+	// application is its master's.
+	containers int
+}
+
+// event writes one event; the values follow the record's fields in order. An
+// optional value is a pointer: nil is null.
+func (w *jhistWriter) event(kind, record string, values ...any) {
+	r := slices.IndexFunc(eventRecords, func(r struct{ name, fields string }) bool { return r.name == record })
+	fields := strings.Split(eventRecords[r].fields, ",")
+	if len(fields) != len(values) {
+		panic("workload: " + record + ": wrong number of values")
+	}
+	w.object(func() {
+		w.str("type", kind)
+		w.key("event")
+		w.object(func() {
+			w.key(eventNamespace + "." + record)
+			w.object(func() {
+				for i, f := range fields {
+					name, kind, _ := strings.Cut(f, " ")
+					w.key(name)
+					switch v := values[i].(type) {
+					case int64:
+						if kind == "int" {
+							v = asInt(v)
+						}
+						w.token(jsontext.Int(v))
+					case []int64: // of ints
+						w.list(func() {
+							for _, n := range v {
+								w.token(jsontext.Int(asInt(n)))
+							}
+						})
+					default:
+						w.value(v)
+					}
+				}
+			})
+		})
+	})
+	if w.err == nil {
+		w.err = w.out.WriteByte('\n') // an empty line between events, as Hadoop has it
+	}
+}
+
+func (w *jhistWriter) value(v any) {
+	switch v := v.(type) {
+	case string:
+		w.token(jsontext.String(v))
+	case bool:
+		w.token(jsontext.Bool(v))
+	case map[string]string: // only ever empty
+		w.object(func() {})
+	case *string:
+		if v == nil {
+			w.token(jsontext.Null)
+			return
+		}
+		w.object(func() { w.str("string", *v) })
+	case countersOf:
+		w.counters(v)
+	case *countersOf:
+		w.object(func() {
+			w.key(eventNamespace + ".JhCounters")
+			w.counters(*v)
+		})
+	default:
+		panic(fmt.Sprintf("workload: no Avro value: %T", v))
+	}
+}
+
+// countersOf are counters to be written as JhCounters: of a task of a kind, or
+// of a job, whose totals have no kind.
+type countersOf struct {
+	name string
+	all  *workload.TaskCounters
+	kind workload.Kind
+	job  *workload.JobTotals
+}
+
+func (w *jhistWriter) counters(c countersOf) {
+	group := func(name, display string, counts func(count func(name, display string, v int64))) {
+		var list []func()
+		counts(func(name, display string, v int64) {
+			if v != workload.Unknown {
+				list = append(list, func() {
+					w.object(func() {
+						w.str("name", name)
+						w.str("displayName", display)
+						w.num("value", v)
+					})
+				})
+			}
+		})
+		if len(list) == 0 {
+			return
+		}
+		w.object(func() {
+			w.str("name", name)
+			w.str("displayName", display)
+			w.key("counts")
+			w.list(func() {
+				for _, f := range list {
+					f()
+				}
+			})
+		})
+	}
+	of := counterSource(nil)
+	if c.job != nil {
+		of = ofJob(c.job)
+	} else {
+		of = ofKind(c.all, c.kind)
+	}
+	table := func(names []counterName) func(func(string, string, int64)) {
+		return func(count func(string, string, int64)) {
+			for _, n := range names {
+				if n.mrv2 {
+					count(n.name, n.display, of(n))
+				}
+			}
+		}
+	}
+	w.object(func() {
+		w.str("name", c.name)
+		w.key("groups")
+		w.list(func() {
+			group("org.apache.hadoop.mapreduce.FileSystemCounter", "File System Counters", table(fileSystemCounters))
+			if c.job != nil {
+				group("org.apache.hadoop.mapreduce.JobCounter", "Job Counters ", func(count func(string, string, int64)) {
+					for _, n := range jobCounters {
+						count(n.name, n.display, *n.field(c.job))
+					}
+				})
+			}
+			group("org.apache.hadoop.mapreduce.TaskCounter", "Map-Reduce Framework", table(taskCounters))
+			if c.job == nil && c.kind == workload.Map {
+				group("org.apache.hadoop.mapreduce.lib.input.FileInputFormatCounter", "File Input Format Counters ", func(count func(string, string, int64)) {
+					count("BYTES_READ", "Bytes Read", c.all.InBytes)
+				})
+			}
+			if c.job == nil && c.kind == workload.Reduce {
+				group("org.apache.hadoop.mapreduce.lib.output.FileOutputFormatCounter", "File Output Format Counters ", func(count func(string, string, int64)) {
+					count("BYTES_WRITTEN", "Bytes Written", c.all.OutBytes)
+				})
+			}
+		})
+	})
+}
+
+// timedEvent is an event of a task in its place in the file.
+type timedEvent struct {
+	at    time.Duration
+	write func()
+}
+
+func (w *jhistWriter) events() {
+	j := w.job
+	none := (*string)(nil)
+	w.event("JOB_SUBMITTED", "JobSubmitted", w.id, j.Name, j.User, w.millis(j.Submit), "", map[string]string{},
+		cmp.Or(j.Queue, "default"), none, none, none, none, none)
+	if j.Priority != workload.Normal {
+		w.event("JOB_PRIORITY_CHANGED", "JobPriorityChange", w.id, j.Priority.String())
+	}
+	w.event("JOB_INITED", "JobInited", w.id, w.millis(j.Launch), int64(j.Maps), int64(j.Reduces), "INITED", false)
+	w.event("JOB_INFO_CHANGED", "JobInfoChange", w.id, w.millis(j.Submit), w.millis(j.Launch))
+	var all []timedEvent
+	finished := [2]int64{}
+	for _, t := range recorded(j) {
+		all = append(all, w.taskEvents(t)...)
+		if t.Kind <= workload.Reduce && t.State == workload.Succeeded {
+			finished[t.Kind]++
+		}
+	}
+	slices.SortStableFunc(all, func(a, b timedEvent) int { return cmp.Compare(a.at, b.at) })
+	for _, e := range all {
+		e.write()
+	}
+	failed := [2]int64{j.Totals.FailedMaps, j.Totals.FailedReduces}
+	switch j.Outcome {
+	case workload.Succeeded:
+		w.event("JOB_FINISHED", "JobFinished", w.id, w.millis(j.Finish), finished[workload.Map], finished[workload.Reduce], failed[workload.Map], failed[workload.Reduce],
+			countersOf{"TOTAL_COUNTERS", nil, workload.Map, &j.Totals}, countersOf{"MAP_COUNTERS", &j.Totals.Map, workload.Map, nil},
+			countersOf{"REDUCE_COUNTERS", &j.Totals.Reduce, workload.Reduce, nil})
+	case workload.Failed, workload.Killed:
+		why := &j.Error
+		w.event("JOB_"+j.Outcome.String(), "JobUnsuccessfulCompletion", w.id, w.millis(j.Finish), finished[workload.Map], finished[workload.Reduce], j.Outcome.String(), why)
+	}
+}
+
+// taskType2 names kinds as MRv2 does (TaskType).
+var taskType2 = [...]string{"MAP", "REDUCE", "JOB_SETUP", "JOB_CLEANUP", "TASK_CLEANUP"}
+
+// attemptEvent names the events of attempts by kind.
+var attemptEvent = [...]string{"MAP_ATTEMPT_", "REDUCE_ATTEMPT_", "SETUP_ATTEMPT_", "CLEANUP_ATTEMPT_", ""}
+
+// taskEvents lists the events of a task. A parser needs the start of a task
+// before its attempts', and theirs before their ends, whatever the clocks said.
+func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
+	id := fmt.Sprintf("%s_%c_%06d", bareID(w.id), slotLetter(t.ReduceSlot), w.given[t])
+	task, kind := "task_"+id, taskType2[t.Kind]
+	began := t.Start
+	for i := range t.Attempts {
+		if !workload.Known(began) {
+			began = t.Attempts[i].Start
+		}
+	}
+	events := []timedEvent{{began, func() {
+		w.event("TASK_STARTED", "TaskStarted", task, kind, w.millis(t.Start), strings.Join(t.Split.Hosts, ","))
+	}}}
+	last := began
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
+		start := max(began, a.Start)
+		events = append(events, timedEvent{start, func() { w.attemptStarted(a, t, task, name) }})
+		if a.State != workload.Running {
+			last = max(last, start, a.Finish)
+			events = append(events, timedEvent{max(start, a.Finish), func() { w.attemptEnded(a, t, task, name) }})
+		}
+	}
+	ends := timedEvent{max(last, t.Finish), nil}
+	switch t.State {
+	case workload.Succeeded:
+		ends.write = func() {
+			var winner *string
+			counters := workload.UnknownCounters()
+			if a := t.Winner(); a != nil {
+				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
+				winner, counters = &name, workload.TaskCounters{Counters: a.Counters, More: a.More}
+			}
+			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(t.Finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
+		}
+	case workload.Failed, workload.Killed:
+		ends.write = func() {
+			var culprit *string
+			why := ""
+			counters := workload.UnknownCounters()
+			for i := range t.Attempts {
+				if a := &t.Attempts[i]; a.State == workload.Failed {
+					name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
+					culprit, why = &name, a.Error
+				}
+			}
+			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(t.Finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
+		}
+	default:
+		return events
+	}
+	return append(events, ends)
+}
+
+func (w *jhistWriter) attemptStarted(a *workload.HistoryAttempt, t *workload.HistoryTask, task, name string) {
+	var locality, avataar *string
+	if s := statedLocalities[a.Locality]; s != "" {
+		locality = &s
+	}
+	if a.Speculative {
+		s := "SPECULATIVE"
+		avataar = &s
+	}
+	w.containers++
+	w.event(attemptEvent[t.Kind]+"STARTED", "TaskAttemptStarted", task, taskType2[t.Kind], name, w.millis(a.Start),
+		cmp.Or(a.Tracker, a.Node), int64(a.HTTPPort), int64(workload.Unknown), fmt.Sprintf("container_%s_01_%06d", bareID(w.id), w.containers), locality, avataar)
+}
+
+func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.HistoryTask, task, name string) {
+	kind, rack := taskType2[t.Kind], ""
+	if a.Rack != "" {
+		rack = "/" + a.Rack
+	}
+	counters := countersOf{"COUNTERS", &workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind(), nil}
+	progress := workload.ProgressSplits{}
+	if a.Progress != nil {
+		progress = *a.Progress
+	}
+	mapped, shuffled, sorted := marksOf(a)
+	switch {
+	case a.State != workload.Succeeded:
+		w.event(attemptEvent[t.Kind]+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
+			a.State.String(), a.Error, &counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
+	case t.Kind == workload.Map:
+		w.event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(mapped), w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
+			"", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
+	case t.Kind == workload.Reduce:
+		w.event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(shuffled), w.millis(sorted), w.millis(a.Finish), a.Node,
+			int64(workload.Unknown), rack, "", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
+	default:
+		w.event(attemptEvent[t.Kind]+"FINISHED", "TaskAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(a.Finish), rack, a.Node, "", counters)
+	}
+}
+
+// WriteConf writes a configuration as Hadoop's XML.
+func WriteConf(w io.Writer, c workload.Conf) error {
+	out := bufio.NewWriter(w)
+	out.WriteString(`<?xml version="1.0" encoding="UTF-8" standalone="no"?><configuration>` + "\n")
+	for _, key := range c.Keys() {
+		value, _ := c.Lookup(key)
+		out.WriteString("<property><name>")
+		xml.EscapeText(out, []byte(key))
+		out.WriteString("</name><value>")
+		xml.EscapeText(out, []byte(value))
+		out.WriteString("</value></property>\n")
+	}
+	out.WriteString("</configuration>\n")
+	return out.Flush()
+}

@@ -1,0 +1,225 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// WriteScenario writes a history as a scenario of slotwave, complete in itself,
+// that replays its jobs on the machines it names. A scenario wants machines;
+// the release may be left open.
+func WriteScenario(w io.Writer, h *workload.History, release string) error {
+	startup, commit := meanPhase(h, workload.PhaseStartup), meanPhase(h, workload.PhaseCommit)
+	r := h.Replay(workload.ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
+	common := meaningful(h.Common())
+	assumed := append(slices.Clone(r.Assumed), "racks: the machines spread evenly over them, in the order of their names")
+
+	if version := h.Common().String("hadoop.common.configuration.version", ""); version != "" && release == "" {
+		assumed = append(assumed, "hadoop: the default, since the release of the trace's configuration, "+version+", is not known here")
+	}
+
+	t := newTOMLWriter(w)
+	t.pair("title", fmt.Sprintf("replay of %d recorded jobs", len(h.Jobs)))
+	slots := map[workload.Kind]int{}
+	for _, x := range []struct {
+		kind     workload.Kind
+		key      string
+		property string
+	}{{workload.Map, "map_slots", "mapred.tasktracker.map.tasks.maximum"}, {workload.Reduce, "reduce_slots", "mapred.tasktracker.reduce.tasks.maximum"}} {
+		if _, told := common.Lookup(x.property); !told {
+			slots[x.kind] = h.MostOnMachine(x.kind)
+			assumed = append(assumed, x.key+": the most attempts at once on a machine")
+		}
+	}
+	t.pair("assumed", assumed)
+	t.pair("fidelity", "replay")
+	t.table("cluster")
+	if release != "" {
+		t.pair("hadoop", release)
+	}
+	t.pair("racks", len(h.Topology.Racks))
+	if n, ok := slots[workload.Map]; ok {
+		t.pair("map_slots", n)
+	}
+	if n, ok := slots[workload.Reduce]; ok {
+		t.pair("reduce_slots", n)
+	}
+	t.table("cluster.costs")
+	t.pair("launch", startup.String())
+	if commit > 0 { // else times have it in them, and it costs what it does
+		t.pair("commit", commit.String())
+	}
+	for _, x := range []struct {
+		kind workload.Kind
+		key  string
+	}{{workload.Setup, "setup"}, {workload.Cleanup, "cleanup"}} {
+		if d := meanTime(h, x.kind); workload.Known(d) {
+			t.pair(x.key, max(0, d-startup).String())
+		}
+	}
+	for _, rack := range h.Topology.Racks {
+		for _, host := range rack.Hosts {
+			t.table("[cluster.group]")
+			t.pair("name", host)
+		}
+	}
+	t.conf("conf", common)
+	for i := range r.Jobs {
+		t.job(&r.Jobs[i], common)
+	}
+	return t.Flush()
+}
+
+// meaningful keeps the properties that matter where times are given, and only
+// sound ones.
+func meaningful(c workload.Conf) (kept workload.Conf) {
+	for _, key := range c.Keys() {
+		value := c.String(key, "")
+		if p, ok := workload.FindProperty(key); ok && !p.Phases && p.Check(value) == nil {
+			kept.Set(key, value)
+		}
+	}
+	return kept
+}
+
+func (w tomlWriter) conf(path string, c workload.Conf) {
+	if len(c.Keys()) == 0 {
+		return
+	}
+	w.table(path)
+	for _, key := range c.Keys() {
+		w.pair(workload.TOMLText(key), c.String(key, ""))
+	}
+}
+
+func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
+	w.table("[job]")
+	text := func(key, value string) {
+		if value != "" {
+			w.pair(key, value)
+		}
+	}
+	w.pair("name", j.ID)
+	text("user", j.User)
+	text("pool", j.Pool)
+	text("queue", j.Queue)
+	if j.Priority != workload.Normal {
+		w.pair("priority", j.Priority.String())
+	}
+	w.pair("submit", j.Submit.String())
+	if j.Commits {
+		w.pair("commits", true)
+	}
+	if j.Reduces.FromLastMap {
+		w.pair("from_last_map", true)
+	}
+	if j.Init > 0 {
+		w.pair("initialised", j.Init.String())
+	}
+	m, r := &j.Maps, &j.Reduces
+	w.pair("maps", m.Count)
+	w.pair("input", m.InputBytes)
+	w.times("map_ms", m.Time.Each)
+	var hosts [][]string
+	some := false
+	for _, s := range m.Splits {
+		hosts = append(hosts, s.Hosts)
+		some = some || len(s.Hosts) > 0
+	}
+	if some {
+		w.pair("split_hosts", hosts)
+	}
+	w.pair("reduces", r.Count)
+	if r.Count > 0 {
+		w.times("reduce_shuffle_ms", r.Shuffle.Each)
+		w.times("reduce_sort_ms", r.Sort.Each)
+		w.times("reduce_ms", r.Time.Each)
+		w.pair("shuffle_bytes", r.ShuffleData)
+		w.pair("output_bytes", r.OutputBytes)
+	}
+	w.failures("job.map_fail_ms", m.Fails, m.Count)
+	w.failures("job.reduce_fail_ms", r.Fails, r.Count)
+	var own workload.Conf
+	conf := meaningful(j.Conf)
+	for _, key := range conf.Keys() {
+		value := conf.String(key, "")
+		if was, ok := common.Lookup(key); !ok || was != value {
+			own.Set(key, value)
+		}
+	}
+	w.conf("job.conf", own)
+}
+
+func milliseconds(list []time.Duration) []float64 {
+	ms := make([]float64, len(list))
+	for i, d := range list {
+		ms[i] = float64(d) / 1e6
+	}
+	return ms
+}
+
+// times writes a time for each task, or one where all are alike.
+func (w tomlWriter) times(key string, list []time.Duration) {
+	ms := milliseconds(list)
+	if len(slices.Compact(slices.Clone(ms))) == 1 {
+		w.pair(key, ms[0])
+		return
+	}
+	w.pair(key, ms)
+}
+
+func (w tomlWriter) failures(path string, fails workload.Failures, tasks int) {
+	if len(fails) == 0 {
+		return
+	}
+	w.table(path)
+	for task := range tasks {
+		if list := fails[task]; len(list) > 0 {
+			w.pair(strconv.Itoa(task), milliseconds(list))
+		}
+	}
+}
+
+// meanPhase is how long a phase of successful attempts took on average; zero
+// where it is not recorded.
+func meanPhase(h *workload.History, p workload.Phase) time.Duration {
+	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
+		if t.Kind > workload.Reduce || p == workload.PhaseCommit && t.Kind != workload.Reduce {
+			return workload.UnknownTime
+		}
+		return w.Phases[p]
+	}, 0)
+}
+
+// meanTime is how long successful attempts of a kind took on average.
+func meanTime(h *workload.History, k workload.Kind) time.Duration {
+	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
+		if t.Kind != k || !workload.Known(w.Start) || !workload.Known(w.Finish) {
+			return workload.UnknownTime
+		}
+		return w.Duration()
+	}, workload.UnknownTime)
+}
+
+func meanOf(h *workload.History, of func(*workload.HistoryTask, *workload.HistoryAttempt) time.Duration, none time.Duration) time.Duration {
+	sum, n := time.Duration(0), time.Duration(0)
+	for i := range h.Jobs {
+		tasks := h.Jobs[i].Tasks
+		for k := range tasks {
+			if w := tasks[k].Winner(); w != nil {
+				if d := of(&tasks[k], w); workload.Known(d) {
+					sum, n = sum+d, n+1
+				}
+			}
+		}
+	}
+	if n == 0 {
+		return none
+	}
+	return sum / n
+}

@@ -1,0 +1,442 @@
+package trace
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/klauspost/compress/gzip"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// attemptColumns are the columns of a table of attempts, in order, with the
+// cell of each. They are those of the table a simulated run writes; a cell is
+// empty where the value is not known.
+var attemptColumns = func() []attemptColumn {
+	text := func(name string, f func(a *workload.Attempt) string) attemptColumn { return attemptColumn{name, f} }
+	span := func(name string, f func(a *workload.Attempt) time.Duration) attemptColumn {
+		return attemptColumn{name, func(a *workload.Attempt) string {
+			if d := f(a); workload.Known(d) {
+				return strconv.FormatInt(int64(d), 10)
+			}
+			return ""
+		}}
+	}
+	count := func(name string, f func(a *workload.Attempt) int64) attemptColumn {
+		return attemptColumn{name, func(a *workload.Attempt) string {
+			if v := f(a); v != workload.Unknown {
+				return strconv.FormatInt(v, 10)
+			}
+			return ""
+		}}
+	}
+	list := []attemptColumn{
+		text("job", func(a *workload.Attempt) string { return a.Job }),
+		count("task", func(a *workload.Attempt) int64 { return int64(a.Task) }),
+		text("kind", func(a *workload.Attempt) string { return a.Kind.String() }),
+		count("attempt", func(a *workload.Attempt) int64 { return int64(a.Number) }),
+		text("state", func(a *workload.Attempt) string { return a.State.String() }),
+		text("node", func(a *workload.Attempt) string { return a.Node }),
+		text("rack", func(a *workload.Attempt) string { return a.Rack }),
+		count("slot", func(a *workload.Attempt) int64 { return int64(a.Slot) }),
+		text("pool", func(a *workload.Attempt) string { return a.Pool }),
+		text("locality", func(a *workload.Attempt) string { return a.Locality.String() }),
+		span("runnable_ns", func(a *workload.Attempt) time.Duration { return a.Runnable }),
+		span("start_ns", func(a *workload.Attempt) time.Duration { return a.Start }),
+		span("finish_ns", func(a *workload.Attempt) time.Duration { return a.Finish }),
+	}
+	for p := range workload.NumPhases {
+		list = append(list, span("p_"+p.String()+"_ns", func(a *workload.Attempt) time.Duration { return a.Phases[p] }))
+	}
+	return append(list,
+		count("in_records", func(a *workload.Attempt) int64 { return a.InRecords }),
+		count("in_bytes", func(a *workload.Attempt) int64 { return a.InBytes }),
+		count("out_records", func(a *workload.Attempt) int64 { return a.OutRecords }),
+		count("out_bytes", func(a *workload.Attempt) int64 { return a.OutBytes }),
+		count("spills", func(a *workload.Attempt) int64 { return a.Spills }),
+		count("merge_passes", func(a *workload.Attempt) int64 { return a.MergePasses }),
+		count("spilled_records", func(a *workload.Attempt) int64 { return a.SpilledRecords }),
+		count("shuffle_bytes", func(a *workload.Attempt) int64 { return a.ShuffleBytes }),
+		count("hdfs_read_bytes", func(a *workload.Attempt) int64 { return a.HDFSReadBytes }),
+		count("hdfs_write_bytes", func(a *workload.Attempt) int64 { return a.HDFSWriteBytes }),
+		count("local_read_bytes", func(a *workload.Attempt) int64 { return a.LocalReadBytes }),
+		count("local_write_bytes", func(a *workload.Attempt) int64 { return a.LocalWriteBytes }),
+		span("wait_fetch_ns", func(a *workload.Attempt) time.Duration { return a.WaitFetch }),
+		span("wait_memory_ns", func(a *workload.Attempt) time.Duration { return a.WaitMemory }),
+	)
+}()
+
+type attemptColumn struct {
+	name string
+	cell func(*workload.Attempt) string
+}
+
+// WriteAttempts writes the attempts of a history as CSV. Times are nanoseconds
+// from the earliest submission, sizes bytes.
+func WriteAttempts(w io.Writer, h *workload.History) error {
+	out := csv.NewWriter(w)
+	row := make([]string, len(attemptColumns))
+	for i := range attemptColumns {
+		row[i] = attemptColumns[i].name
+	}
+	out.Write(row)
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			t := &h.Jobs[i].Tasks[k]
+			for n := range t.Attempts {
+				for c := range attemptColumns {
+					row[c] = escapeCell(attemptColumns[c].cell(&t.Attempts[n].Attempt))
+				}
+				out.Write(row)
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+var jobColumns = []string{
+	"job", "name", "user", "pool", "queue", "priority", "state", "submit_ns", "launch_ns", "finish_ns", "maps", "reduces",
+}
+
+// WriteJobs writes the jobs of a history as CSV, to stand beside its attempts.
+func WriteJobs(w io.Writer, h *workload.History) error {
+	out := csv.NewWriter(w)
+	out.Write(jobColumns)
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		instant := func(d time.Duration) string {
+			if !workload.Known(d) {
+				return ""
+			}
+			return strconv.FormatInt(int64(d), 10)
+		}
+		count := func(n int) string {
+			if n == workload.Unknown {
+				return ""
+			}
+			return strconv.Itoa(n)
+		}
+		out.Write([]string{
+			escapeCell(j.ID), escapeCell(j.Name), escapeCell(j.User), escapeCell(j.Pool), escapeCell(j.Queue), j.Priority.String(), j.Outcome.String(),
+			instant(j.Submit), instant(j.Launch), instant(j.Finish), count(j.Maps), count(j.Reduces),
+		})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// attemptRow is a row of the Parquet table of attempts: the columns of the CSV,
+// null where not known.
+type attemptRow struct {
+	Job            string `parquet:"job,dict"`
+	Task           int32  `parquet:"task"`
+	Kind           string `parquet:"kind,dict"`
+	Attempt        int32  `parquet:"attempt"`
+	State          string `parquet:"state,dict"`
+	Node           string `parquet:"node,dict"`
+	Rack           string `parquet:"rack,dict"`
+	Slot           *int32 `parquet:"slot,optional"`
+	Pool           string `parquet:"pool,dict"`
+	Locality       string `parquet:"locality,dict"`
+	Runnable       *int64 `parquet:"runnable_ns,optional"`
+	Start          *int64 `parquet:"start_ns,optional"`
+	Finish         *int64 `parquet:"finish_ns,optional"`
+	Startup        *int64 `parquet:"p_startup_ns,optional"`
+	Read           *int64 `parquet:"p_read_ns,optional"`
+	Map            *int64 `parquet:"p_map_ns,optional"`
+	Collect        *int64 `parquet:"p_collect_ns,optional"`
+	Spill          *int64 `parquet:"p_spill_ns,optional"`
+	Shuffle        *int64 `parquet:"p_shuffle_ns,optional"`
+	Merge          *int64 `parquet:"p_merge_ns,optional"`
+	Reduce         *int64 `parquet:"p_reduce_ns,optional"`
+	Write          *int64 `parquet:"p_write_ns,optional"`
+	Commit         *int64 `parquet:"p_commit_ns,optional"`
+	InRecords      *int64 `parquet:"in_records,optional"`
+	InBytes        *int64 `parquet:"in_bytes,optional"`
+	OutRecords     *int64 `parquet:"out_records,optional"`
+	OutBytes       *int64 `parquet:"out_bytes,optional"`
+	Spills         *int64 `parquet:"spills,optional"`
+	MergePasses    *int64 `parquet:"merge_passes,optional"`
+	SpilledRecords *int64 `parquet:"spilled_records,optional"`
+	ShuffleBytes   *int64 `parquet:"shuffle_bytes,optional"`
+	HDFSRead       *int64 `parquet:"hdfs_read_bytes,optional"`
+	HDFSWrite      *int64 `parquet:"hdfs_write_bytes,optional"`
+	LocalRead      *int64 `parquet:"local_read_bytes,optional"`
+	LocalWrite     *int64 `parquet:"local_write_bytes,optional"`
+	WaitFetch      *int64 `parquet:"wait_fetch_ns,optional"`
+	WaitMemory     *int64 `parquet:"wait_memory_ns,optional"`
+}
+
+type jobRow struct {
+	Job      string `parquet:"job"`
+	Name     string `parquet:"name"`
+	User     string `parquet:"user,dict"`
+	Pool     string `parquet:"pool,dict"`
+	Queue    string `parquet:"queue,dict"`
+	Priority string `parquet:"priority,dict"`
+	State    string `parquet:"state,dict"`
+	Submit   *int64 `parquet:"submit_ns,optional"`
+	Launch   *int64 `parquet:"launch_ns,optional"`
+	Finish   *int64 `parquet:"finish_ns,optional"`
+	Maps     *int64 `parquet:"maps,optional"`
+	Reduces  *int64 `parquet:"reduces,optional"`
+}
+
+func orNull(v int64) *int64 {
+	if v == workload.Unknown {
+		return nil
+	}
+	return &v
+}
+
+func timeOrNull(d time.Duration) *int64 {
+	if !workload.Known(d) {
+		return nil
+	}
+	ns := int64(d)
+	return &ns
+}
+
+func newAttemptRow(a *workload.Attempt) attemptRow {
+	r := attemptRow{
+		Job: a.Job, Task: int32(a.Task), Kind: a.Kind.String(), Attempt: int32(a.Number), State: a.State.String(),
+		Node: a.Node, Rack: a.Rack, Pool: a.Pool, Locality: a.Locality.String(),
+		Runnable: timeOrNull(a.Runnable), Start: timeOrNull(a.Start), Finish: timeOrNull(a.Finish),
+		InRecords: orNull(a.InRecords), InBytes: orNull(a.InBytes), OutRecords: orNull(a.OutRecords), OutBytes: orNull(a.OutBytes),
+		Spills: orNull(a.Spills), MergePasses: orNull(a.MergePasses), SpilledRecords: orNull(a.SpilledRecords), ShuffleBytes: orNull(a.ShuffleBytes),
+		HDFSRead: orNull(a.HDFSReadBytes), HDFSWrite: orNull(a.HDFSWriteBytes), LocalRead: orNull(a.LocalReadBytes), LocalWrite: orNull(a.LocalWriteBytes),
+		WaitFetch: timeOrNull(a.WaitFetch), WaitMemory: timeOrNull(a.WaitMemory),
+	}
+	if a.Slot != workload.Unknown {
+		slot := int32(a.Slot)
+		r.Slot = &slot
+	}
+	for p, to := range []**int64{&r.Startup, &r.Read, &r.Map, &r.Collect, &r.Spill, &r.Shuffle, &r.Merge, &r.Reduce, &r.Write, &r.Commit} {
+		*to = timeOrNull(a.Phases[p])
+	}
+	return r
+}
+
+// parquetOptions leave out what would make the file differ from run to run.
+func parquetOptions() []parquet.WriterOption {
+	return []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.CreatedBy("slotwave", "", "")}
+}
+
+// WriteAttemptsParquet writes the attempts of a history as Parquet, compressed
+// with zstd.
+func WriteAttemptsParquet(w io.Writer, h *workload.History) error {
+	out := parquet.NewGenericWriter[attemptRow](w, parquetOptions()...)
+	var rows []attemptRow
+	for i := range h.Jobs {
+		rows = rows[:0]
+		for k := range h.Jobs[i].Tasks {
+			t := &h.Jobs[i].Tasks[k]
+			for n := range t.Attempts {
+				rows = append(rows, newAttemptRow(&t.Attempts[n].Attempt))
+			}
+		}
+		if _, err := out.Write(rows); err != nil {
+			return err
+		}
+	}
+	return out.Close()
+}
+
+// WriteJobsParquet writes the jobs of a history as Parquet.
+func WriteJobsParquet(w io.Writer, h *workload.History) error {
+	out := parquet.NewGenericWriter[jobRow](w, parquetOptions()...)
+	rows := make([]jobRow, len(h.Jobs))
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		rows[i] = jobRow{
+			j.ID, j.Name, j.User, j.Pool, j.Queue, j.Priority.String(), j.Outcome.String(),
+			timeOrNull(j.Submit), timeOrNull(j.Launch), timeOrNull(j.Finish), orNull(int64(j.Maps)), orNull(int64(j.Reduces)),
+		}
+	}
+	if _, err := out.Write(rows); err != nil {
+		return err
+	}
+	return out.Close()
+}
+
+// WriteChromeTrace writes the attempts in the JSON trace format that Perfetto
+// and chrome://tracing open: a process for each node, a thread for each slot,
+// and on it a slice for each attempt with its phases inside. Attempts whose
+// slot is not recorded are dealt out to as few slots as hold them. Times are
+// microseconds.
+func WriteChromeTrace(w io.Writer, h *workload.History) error {
+	rows := chromeRows(h)
+	j := newJSONWriter(w)
+	j.object(func() {
+		j.str("displayTimeUnit", "ms")
+		j.key("traceEvents")
+		j.list(func() { rows.write(j) })
+	})
+	return j.err
+}
+
+// chromeRow is an attempt on its track.
+type chromeRow struct {
+	*workload.HistoryAttempt
+	node, track int
+}
+
+type chromeTrace struct {
+	nodes  []string
+	tracks [][]string // names of each node's slots
+	rows   []chromeRow
+}
+
+func chromeRows(h *workload.History) *chromeTrace {
+	type slotType struct {
+		node   string
+		reduce bool
+	}
+	var list []chromeRow
+	types := make(map[slotType][]*chromeRow)
+	var c chromeTrace
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			t := &h.Jobs[i].Tasks[k]
+			for n := range t.Attempts {
+				if a := &t.Attempts[n]; a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) && a.Finish >= a.Start {
+					list = append(list, chromeRow{HistoryAttempt: a, track: map[bool]int{false: 0, true: 1}[t.ReduceSlot]})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b chromeRow) int { return cmp.Compare(a.Start, b.Start) })
+	for i := range list {
+		key := slotType{list[i].Node, list[i].track == 1}
+		if types[key] == nil && types[slotType{key.node, !key.reduce}] == nil {
+			c.nodes = append(c.nodes, key.node)
+		}
+		types[key] = append(types[key], &list[i])
+	}
+	slices.Sort(c.nodes)
+	c.tracks = make([][]string, len(c.nodes))
+	for n, node := range c.nodes {
+		for _, reduce := range []bool{false, true} {
+			rows := types[slotType{node, reduce}]
+			width := dealSlots(rows)
+			first := len(c.tracks[n])
+			for slot := range width {
+				c.tracks[n] = append(c.tracks[n], fmt.Sprintf("%s slot %d", map[bool]string{false: "map", true: "reduce"}[reduce], slot))
+			}
+			for _, r := range rows {
+				r.node, r.track = n, first+r.track
+			}
+		}
+	}
+	c.rows = list
+	return &c
+}
+
+// dealSlots gives each attempt of one node and slot type a track: its recorded
+// slot where that track is free, else the first free one. Rows are in order of
+// their start. It returns the number of tracks.
+func dealSlots(rows []*chromeRow) int {
+	var until []time.Duration // when each track is free
+	for _, r := range rows {
+		free := func(track int) bool { return track >= len(until) || until[track] <= r.Start }
+		r.track = r.Slot
+		const mostSlots = 10_000 // beyond, the number is no slot's
+		if r.Slot < 0 || r.Slot >= mostSlots || !free(r.Slot) {
+			for r.track = 0; !free(r.track); r.track++ {
+			}
+		}
+		for len(until) <= r.track {
+			until = append(until, 0)
+		}
+		until[r.track] = r.Finish
+	}
+	return len(until)
+}
+
+func (c *chromeTrace) write(j *jsonWriter) {
+	meta := func(kind string, node, track int, value string) {
+		j.object(func() {
+			j.str("ph", "M")
+			j.str("name", kind)
+			j.num("pid", int64(node+1))
+			j.num("tid", int64(track+1))
+			j.key("args")
+			j.object(func() { j.str("name", value) })
+		})
+	}
+	for n, node := range c.nodes {
+		meta("process_name", n, 0, node)
+		for t, name := range c.tracks[n] {
+			meta("thread_name", n, t, name)
+		}
+	}
+	slice := func(r *chromeRow, name, category string, start, length time.Duration, args func()) {
+		j.object(func() {
+			j.str("ph", "X")
+			j.str("name", name)
+			j.str("cat", category)
+			j.key("ts")
+			j.micros(start)
+			j.key("dur")
+			j.micros(length)
+			j.num("pid", int64(r.node+1))
+			j.num("tid", int64(r.track+1))
+			if args != nil {
+				j.key("args")
+				j.object(args)
+			}
+		})
+	}
+	for i := range c.rows {
+		r := &c.rows[i]
+		slice(r, fmt.Sprintf("%s %s %d", r.Job, r.Kind, r.Task), r.Kind.String(), r.Start, r.Duration(), func() {
+			j.str("job", r.Job)
+			j.num("task", int64(r.Task))
+			j.num("attempt", int64(r.Number))
+			j.str("state", r.State.String())
+			j.str("locality", r.Locality.String())
+			if r.Pool != "" {
+				j.str("pool", r.Pool)
+			}
+		})
+		at := r.Start
+		for p, d := range r.Phases {
+			if !workload.Known(d) || d <= 0 {
+				continue
+			}
+			if d = min(d, r.Finish-at); d > 0 { // a slice must lie within the one around it
+				slice(r, workload.Phase(p).String(), "phase", at, d, nil)
+				at += d
+			}
+		}
+	}
+}
+
+// micros writes a time in microseconds with its nanoseconds behind the point,
+// exactly, so that slices nest.
+func (w *jsonWriter) micros(d time.Duration) {
+	sign := ""
+	if d < 0 {
+		sign, d = "-", -d
+	}
+	if w.err == nil {
+		w.err = w.enc.WriteValue(jsontext.Value(fmt.Sprintf("%s%d.%03d", sign, d/1000, d%1000)))
+	}
+}
+
+// Gzip passes on what write writes, compressed.
+func Gzip(w io.Writer, write func(io.Writer) error) error {
+	z := gzip.NewWriter(w)
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
+}

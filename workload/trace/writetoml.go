@@ -1,0 +1,60 @@
+package trace
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// tomlWriter writes TOML line by line; the first error is kept for close.
+type tomlWriter struct{ *bufio.Writer }
+
+func newTOMLWriter(w io.Writer) tomlWriter { return tomlWriter{bufio.NewWriter(w)} }
+
+// table begins [path], or [[path]].
+func (w tomlWriter) table(path string) { fmt.Fprintf(w, "\n[%s]\n", path) }
+
+// pair writes key = value, where value is a text, number, truth value or a list
+// of one of these or of lists. Texts have lines of their own.
+func (w tomlWriter) pair(key string, value any) {
+	fmt.Fprintf(w, "%s = ", key)
+	if texts, ok := value.([]string); ok && len(texts) > 1 {
+		w.WriteString("[\n")
+		for _, text := range texts {
+			fmt.Fprintf(w, "  %s,\n", workload.TOMLText(text))
+		}
+		w.WriteByte(']')
+	} else {
+		w.value(reflect.ValueOf(value))
+	}
+	w.WriteByte('\n')
+}
+
+func (w tomlWriter) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		w.WriteString(workload.TOMLText(v.String()))
+	case reflect.Float64:
+		text := strconv.FormatFloat(v.Float(), 'g', -1, 64)
+		if !strings.ContainsAny(text, ".e") {
+			text += ".0"
+		}
+		w.WriteString(text)
+	case reflect.Slice:
+		w.WriteByte('[')
+		for i := range v.Len() {
+			if i > 0 {
+				w.WriteString(", ")
+			}
+			w.value(v.Index(i))
+		}
+		w.WriteByte(']')
+	default:
+		fmt.Fprint(w, v)
+	}
+}
