@@ -34,6 +34,7 @@ type job struct {
 	failedReduces                  []int32 // 1.x, like failedMaps
 	runningMaps                    runningSets
 	runningReduces                 runningSet
+	live                           [2][]int32    // tasks with active attempts, in no order; not of a calm job
 	tidies                         [2][]*attempt // attempts to clean up after
 	blames                         map[int32]int // failures by tracker
 	flaky                          int           // trackers blamed often enough to be avoided
@@ -403,8 +404,33 @@ func (j *job) recount(t *task) {
 		n = int32(len(t.active))
 	}
 	j.Active[t.kind] += int(n - t.counted)
-	j.ActiveTasks[t.kind] += min(int(n), 1) - min(int(t.counted), 1)
+	if lives := n > 0; lives != (t.counted > 0) {
+		j.setLive(t, lives)
+	}
 	t.counted = n
+}
+
+// setLive keeps the tasks that have active attempts. A job that is calm has them
+// in its running sets.
+func (j *job) setLive(t *task, lives bool) {
+	if lives {
+		j.ActiveTasks[t.kind]++
+	} else {
+		j.ActiveTasks[t.kind]--
+	}
+	if j.calm {
+		return
+	}
+	live := j.live[t.kind]
+	if lives {
+		t.among = int32(len(live))
+		j.live[t.kind] = append(live, t.index)
+		return
+	}
+	last := live[len(live)-1]
+	live[t.among] = last
+	j.record(t.kind, last).among = t.among
+	j.live[t.kind] = live[:len(live)-1]
 }
 
 // giveUp ends a task without success (TaskInProgress.kill).

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -289,12 +290,8 @@ func (jt *jobTracker) prediction() model.Prediction {
 // Attempts lists what a policy may kill (FairScheduler.getRunningTasks).
 func (j *job) Attempts(k workload.Kind) []scheduler.Attempt {
 	var list []scheduler.Attempt
-	for i := range j.refs[k] {
-		t := j.record(k, int32(i))
-		if t == nil || t.complete() {
-			continue
-		}
-		for _, a := range t.active {
+	for _, i := range slices.Sorted(slices.Values(j.live[k])) {
+		for _, a := range j.record(k, i).active {
 			if a.status == unreported && a.firstReport > j.jt.eng.Now() {
 				continue
 			}

@@ -42,8 +42,8 @@ func (j *job) Speculatable(k workload.Kind) int {
 		}
 		return n
 	}
-	for i := range j.refs[k] {
-		if t := j.record(k, int32(i)); t != nil && t.running() && t.mayBeSpeculated(now, average) {
+	for _, i := range j.live[k] {
+		if t := j.record(k, i); t.running() && t.mayBeSpeculated(now, average) {
 			n++
 		}
 	}

@@ -105,6 +105,7 @@ type task struct {
 	progress   float64
 	onTrackers int32 // attempts, and clean-ups after them, that trackers hold
 	counted    int32 // active attempts in the job's counts
+	among      int32 // place in job.live, if it is there
 	round      int32 // changes whenever the task starts running anew
 }
 
