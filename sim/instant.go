@@ -87,8 +87,8 @@ func (jt *jobTracker) offerAll(int32) {
 	jt.setNow()
 	if jt.ticks != nil {
 		// The second time for what the first one set going.
-		if jt.ticks.Tick(&jt.c) {
-			jt.ticks.Tick(&jt.c)
+		if jt.ticks.Tick(jt.c.View()) {
+			jt.ticks.Tick(jt.c.View())
 		}
 	}
 	for given := true; given; {
@@ -97,7 +97,7 @@ func (jt *jobTracker) offerAll(int32) {
 			t := &jt.trackers[id]
 			t.last, t.given, t.givenSlots = jt.eng.Now(), [2]int{}, [2]int{}
 			t.beating = true
-			jt.sched.Assign(&jt.c, &t.view)
+			jt.sched.Assign(jt.c.View(), t.view.View())
 			t.beating = false
 			if t.given != [2]int{} {
 				given = true

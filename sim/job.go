@@ -13,7 +13,7 @@ import (
 // job is a JobInProgress: the JobTracker's record of one job. The counts and
 // flags that policies read are in the embedded view.
 type job struct {
-	scheduler.Job
+	scheduler.JobInProgress
 	jt   *jobTracker
 	spec *workload.Job
 	conf jobConf
@@ -155,7 +155,7 @@ func (j *job) updateSlowstart() {
 // settleNeeds works out what the job waits for, after any change.
 func (j *job) settleNeeds() {
 	if l := j.jt.listens; l != nil {
-		l.JobUpdated(&j.Job)
+		l.JobUpdated(j.View())
 	}
 	var now needSet
 	if j.Initialised && j.State != scheduler.Done {

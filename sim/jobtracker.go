@@ -23,7 +23,7 @@ type jobTracker struct {
 	listens   scheduler.Listener  // or nil
 	ticks     scheduler.Ticker    // or nil
 	chooses   scheduler.Chooser   // or nil
-	c         scheduler.Cluster
+	c         scheduler.ClusterStatus
 	progress  bool // the policy reads the progress of all tasks
 	remembers bool // it is changed by heartbeats at which it launches nothing
 
@@ -121,7 +121,7 @@ func (jt *jobTracker) beat(id int32) {
 	jt.report(t)
 	if t.asks() && !t.blacklisted {
 		if !jt.giveSetupOrCleanup(t) {
-			jt.sched.Assign(&jt.c, &t.view)
+			jt.sched.Assign(jt.c.View(), t.view.View())
 		}
 	}
 	jt.orderKills(t)

@@ -41,9 +41,9 @@ func (s *seeker) judge(index int32) verdict {
 }
 
 // LaunchMap is JobInProgress.findNewMapTask and what its callers do with it.
-func (j *job) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
+func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
 	jt := j.jt
-	t := &jt.trackers[v.Index]
+	t := &jt.trackers[v.Index()]
 	if j.State != scheduler.Running || !j.needs.has(needMap) || !t.admits(jt, workload.Map, j.SlotsPerTask[workload.Map]) {
 		return 0, false
 	}
@@ -110,9 +110,9 @@ func (j *job) findMap(t *taskTracker, reach scheduler.Reach) (int32, bool) {
 func (j *job) idle(k workload.Kind) bool { return j.calm && j.waiting(k) == 0 && !j.lags(k) }
 
 // LaunchReduce is JobInProgress.findNewReduceTask and what its callers do.
-func (j *job) LaunchReduce(v *scheduler.TaskTracker) bool {
+func (j *job) LaunchReduce(v scheduler.TaskTracker) bool {
 	jt := j.jt
-	t := &jt.trackers[v.Index]
+	t := &jt.trackers[v.Index()]
 	if j.State != scheduler.Running || !j.needs.has(needReduce) || !t.admits(jt, workload.Reduce, j.SlotsPerTask[workload.Reduce]) {
 		return false
 	}

@@ -203,7 +203,7 @@ func (jt *jobTracker) wants() scheduler.Offers {
 	}
 	want := scheduler.Offers{Map: jt.needs[needMap] > 0, Reduce: jt.needs[needReduce] > 0}
 	if jt.chooses != nil {
-		want = jt.chooses.Wants(&jt.c)
+		want = jt.chooses.Wants(jt.c.View())
 	}
 	want.Map = want.Map || jt.needs[needMapTidy] > 0
 	want.Reduce = want.Reduce || jt.needs[needReduceTidy] > 0

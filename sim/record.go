@@ -21,7 +21,7 @@ func (jt *jobTracker) newJob(id int) (*job, error) {
 		return nil, err
 	}
 	j := &job{jt: jt, spec: spec, conf: conf, outcome: &jt.outcomes[id]}
-	j.Job = scheduler.Job{
+	j.JobInProgress = scheduler.JobInProgress{
 		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
 		Submit: spec.Submit, Deadline: spec.Deadline,
 		Tasks:        [2]int{spec.Maps.Count, spec.Reduces.Count},
@@ -239,7 +239,7 @@ func (j *job) release() {
 		}
 	}
 	j.jt.jobs[j.ID] = nil
-	*j = job{Job: j.Job, jt: j.jt}
+	*j = job{JobInProgress: j.JobInProgress, jt: j.jt}
 	j.Launcher = j
 }
 

@@ -393,9 +393,9 @@ func (jt *jobTracker) submit(int32) {
 		jt.jobs[jt.arrivals] = j
 		jt.arrivals++
 		jt.active = append(jt.active, j)
-		jt.c.Jobs = append(jt.c.Jobs, &j.Job)
+		jt.c.Jobs = append(jt.c.Jobs, j.View())
 		if jt.submits != nil {
-			jt.submits.Submitted(&jt.c, &j.Job)
+			jt.submits.Submitted(jt.c.View(), j.View())
 		} else {
 			j.Init()
 		}
@@ -521,7 +521,7 @@ func (jt *jobTracker) onTick(int32) {
 	for len(jt.lags) > 0 && jt.lags[0] <= now {
 		jt.lags = jt.lags[1:]
 	}
-	if jt.ticks.Tick(&jt.c) {
+	if jt.ticks.Tick(jt.c.View()) {
 		jt.dirty = true
 	}
 	jt.setTick()

@@ -16,7 +16,7 @@ type taskTracker struct {
 	id    int32
 	rack  int32
 	rank  uint32 // among the heartbeats of one instant
-	view  scheduler.TaskTracker
+	view  scheduler.TaskTrackerStatus
 	timer engine.Timer
 
 	last     engine.Time // last heartbeat that was simulated
