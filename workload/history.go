@@ -30,7 +30,8 @@ type History struct {
 	Jobs     []HistoryJob
 	Swim     []SwimJob // traces that state volumes only
 	Topology Topology
-	Site     Conf // cluster configuration read beside the jobs (*-site.xml)
+	Site     Conf   // cluster configuration read beside the jobs (*-site.xml)
+	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
 	Dropped  int // problems beyond the limit on those kept in detail
 }

@@ -37,28 +37,19 @@ const exitTopic = `0    done
 130  interrupted
 143  terminated`
 
-var formatAbout = map[trace.Format]string{
-	trace.FormatSwim:     "SWIM: arrivals and volumes of jobs, six or nine columns separated by tabs",
-	trace.FormatRumen:    "Rumen job traces, JSON objects one after another",
-	trace.FormatTopology: "Rumen network topology, JSON",
-	trace.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
-	trace.FormatJhist:    "job history of MRv2 (.jhist), text form",
-	trace.FormatHiTune:   "HiTune's tables, CSV",
-	trace.FormatSLS:      "YARN scheduler load simulator, JSON",
-	trace.FormatTable:    "tables of attempts or jobs with a header, such as slotwave writes",
-	trace.FormatConf:     "Hadoop configuration, XML",
-	trace.FormatProps:    "configuration as name=value lines",
-}
-
 func formatsTopic() string {
 	var b strings.Builder
 	b.WriteString("The format of a trace is known from its content; it may be compressed (gzip,\nzstd). The name in front is what workload.format takes.\n\n")
-	for _, f := range trace.Formats {
-		fmt.Fprintf(&b, "%-11s %s\n", f, formatAbout[f])
+	for _, f := range trace.Formats() {
+		if f.Reads() {
+			fmt.Fprintf(&b, "%-11s %s\n", f.Name, f.About)
+		}
 	}
 	b.WriteString("\nslotwave convert writes:\n\n")
-	for _, t := range targets {
-		fmt.Fprintf(&b, "%-11s %s\n", t.name, t.about)
+	for _, f := range trace.Formats() {
+		if f.Writes() {
+			fmt.Fprintf(&b, "%-11s %s\n", f.Name, f.Files)
+		}
 	}
 	b.WriteString("\nScenarios are TOML; slotwave show two-jobs prints one. Job profiles are TOML;\nslotwave profile writes them. Recorded cases of a real JobTracker are case.json.")
 	return b.String()

@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net/url"
 	"regexp"
 	"strings"
@@ -124,36 +125,48 @@ func newExporter(h *workload.History) *exporter {
 	return e
 }
 
-// JobFile is one job of a history, for the formats that keep a file per job. A
+// jobFile is one job of a history, for the formats that keep a file per job. A
 // job whose id Hadoop could not read gets a new one.
-type JobFile struct {
+type jobFile struct {
 	ID  string
 	e   *exporter
 	job *workload.HistoryJob
 }
 
-// JobFiles lists the jobs of a history for writing.
-func JobFiles(h *workload.History) []JobFile {
+// jobFiles lists the jobs of a history for writing.
+func jobFiles(h *workload.History) []jobFile {
 	e := newExporter(h)
-	files := make([]JobFile, len(h.Jobs))
+	files := make([]jobFile, len(h.Jobs))
 	for i := range files {
-		files[i] = JobFile{e.ids[i], e, &h.Jobs[i]}
+		files[i] = jobFile{e.ids[i], e, &h.Jobs[i]}
 	}
 	return files
 }
 
-// JhistName is the file's name for the MRv2 history server.
-func (f *JobFile) JhistName() string { return f.ID + ".jhist" }
+// perJob is an output with a file for each job and one for its configuration.
+func perJob(h *workload.History, name func(*jobFile) string, write func(*jobFile, io.Writer) error) Output {
+	out := Output{PerJob: true}
+	for _, f := range jobFiles(h) {
+		out.Files = append(out.Files, File{name(&f), func(w io.Writer) error { return write(&f, w) }})
+		if f.conf().Len() > 0 {
+			out.Files = append(out.Files, File{f.confName(), func(w io.Writer) error { return writeConf(w, f.conf()) }})
+		}
+	}
+	return out
+}
 
-// ConfName is the name of the configuration beside either history.
-func (f *JobFile) ConfName() string { return f.ID + "_conf.xml" }
+// jhistName is the file's name for the MRv2 history server.
+func (f *jobFile) jhistName() string { return f.ID + ".jhist" }
 
-// Conf is the configuration of the job.
-func (f *JobFile) Conf() workload.Conf { return f.e.conf(f.job, f.ID) }
+// confName is the name of the configuration beside either history.
+func (f *jobFile) confName() string { return f.ID + "_conf.xml" }
 
-// MRv1Name is the file's name in a JobTracker's history folder,
+// conf is the configuration of the job.
+func (f *jobFile) conf() workload.Conf { return f.e.conf(f.job, f.ID) }
+
+// mrv1Name is the file's name in a JobTracker's history folder,
 // HOST_START_JOBID_USER_NAME, where user and name are URL-encoded.
-func (f *JobFile) MRv1Name() string {
+func (f *jobFile) mrv1Name() string {
 	return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, url.QueryEscape(f.job.User), url.QueryEscape(f.job.Name))
 }
 

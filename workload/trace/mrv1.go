@@ -19,6 +19,20 @@ import (
 
 var mrv1Types = []string{"Meta ", "Job ", "Task ", "MapAttempt ", "ReduceAttempt ", "Jobtracker ", "JobTracker "}
 
+var mrv1Format = Format{
+	Name: "history", About: "job history of Hadoop 0.18 to 1.x",
+	Files: "localhost_START_JOBID_USER_NAME and JOBID_conf.xml of each job",
+	detect: detection{begins: func(text []byte) bool {
+		line := firstLine(text)
+		_, member := memberName(line)
+		return member || beginsRecord(line)
+	}},
+	read: (*collector).readMRv1,
+	write: func(h *workload.History) (Output, error) {
+		return perJob(h, (*jobFile).mrv1Name, (*jobFile).writeMRv1), nil
+	},
+}
+
 // beginsRecord reports whether a line begins a record: a type and a key.
 func beginsRecord(line []byte) bool {
 	for _, t := range mrv1Types {

@@ -4,6 +4,12 @@ import "strings"
 
 // loggedTopology is Rumen's LoggedNetworkTopology: a root, racks in one or
 // more layers, and hosts, which have no children.
+var topologyFormat = Format{
+	Name: "topology", About: "racks and machines (Rumen network topology), JSON; written with rumen",
+	detect: detection{keys: []string{"children"}},
+	read:   (*collector).readTopology,
+}
+
 type loggedTopology struct {
 	name     string
 	children []loggedTopology

@@ -27,10 +27,10 @@ func TestEventSchema(t *testing.T) {
 }
 
 // rewriteFiles writes every job with its configuration and reads all back.
-func rewriteFiles(t *testing.T, h *workload.History, name func(*JobFile) string, write func(*JobFile, io.Writer) error) *workload.History {
+func rewriteFiles(t *testing.T, h *workload.History, name func(*jobFile) string, write func(*jobFile, io.Writer) error) *workload.History {
 	t.Helper()
 	dir := t.TempDir()
-	for _, f := range JobFiles(h) {
+	for _, f := range jobFiles(h) {
 		var b, conf bytes.Buffer
 		if err := write(&f, &b); err != nil {
 			t.Fatal(err)
@@ -39,10 +39,10 @@ func rewriteFiles(t *testing.T, h *workload.History, name func(*JobFile) string,
 		if len(f.job.Conf.Keys()) == 0 {
 			continue
 		}
-		if err := WriteConf(&conf, f.job.Conf); err != nil {
+		if err := writeConf(&conf, f.job.Conf); err != nil {
 			t.Fatal(err)
 		}
-		writeFile(t, filepath.Join(dir, f.ConfName()), conf.String())
+		writeFile(t, filepath.Join(dir, f.confName()), conf.String())
 	}
 	return mustOpen(t, dir)
 }
@@ -79,7 +79,7 @@ func TestJhistRoundTrip(t *testing.T) {
 	for _, file := range historyFiles {
 		h := mustOpen(t, shared(t, file))
 		problems := len(h.Problems)
-		got := rewriteFiles(t, h, (*JobFile).JhistName, (*JobFile).WriteJhist)
+		got := rewriteFiles(t, h, (*jobFile).jhistName, (*jobFile).writeJhist)
 		if len(got.Problems) != problems {
 			t.Errorf("%s: problems in what was written: %v", file, got.Problems[:min(3, len(got.Problems))])
 		}
@@ -120,7 +120,7 @@ func TestMRv1RoundTrip(t *testing.T) {
 	for _, file := range historyFiles {
 		h := mustOpen(t, shared(t, file))
 		problems := len(h.Problems)
-		got := rewriteFiles(t, h, (*JobFile).MRv1Name, (*JobFile).WriteMRv1)
+		got := rewriteFiles(t, h, (*jobFile).mrv1Name, (*jobFile).writeMRv1)
 		if len(got.Problems) != problems {
 			t.Errorf("%s: problems in what was written: %v", file, got.Problems[:min(3, len(got.Problems))])
 		}
@@ -195,9 +195,9 @@ func TestExportSimulated(t *testing.T) {
 		format string
 		read   func() *workload.History
 	}{
-		{"rumen", func() *workload.History { return rewrite(t, h, WriteRumen) }},
-		{"jhist", func() *workload.History { return rewriteFiles(t, h, (*JobFile).JhistName, (*JobFile).WriteJhist) }},
-		{"history", func() *workload.History { return rewriteFiles(t, h, (*JobFile).MRv1Name, (*JobFile).WriteMRv1) }},
+		{"rumen", func() *workload.History { return rewrite(t, h, writeRumen) }},
+		{"jhist", func() *workload.History { return rewriteFiles(t, h, (*jobFile).jhistName, (*jobFile).writeJhist) }},
+		{"history", func() *workload.History { return rewriteFiles(t, h, (*jobFile).mrv1Name, (*jobFile).writeMRv1) }},
 	} {
 		got := x.read()
 		if len(got.Problems) > 0 || len(got.Jobs) != 2 {
@@ -279,13 +279,13 @@ Task TASKID="task_201001010000_0007_m_000000" TASK_TYPE="MAP" TASK_STATUS="SUCCE
 Job JOBID="job_201001010000_0007" FINISH_TIME="1262304009000" JOB_STATUS="SUCCESS" FINISHED_MAPS="1" FINISHED_REDUCES="0" MAP_COUNTERS="" REDUCE_COUNTERS="" COUNTERS="" .
 `
 	var b bytes.Buffer
-	if err := JobFiles(golden())[0].WriteMRv1(&b); err != nil {
+	if err := jobFiles(golden())[0].writeMRv1(&b); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(strings.Split(want, "\n"), strings.Split(b.String(), "\n")); d != "" {
 		t.Error(d)
 	}
-	if name := JobFiles(golden())[0].MRv1Name(); name != "localhost_1262304000000_job_201001010000_0007_u_a%3D%22b%22.c%5Cd" {
+	if name := jobFiles(golden())[0].mrv1Name(); name != "localhost_1262304000000_job_201001010000_0007_u_a%3D%22b%22.c%5Cd" {
 		t.Errorf("name %s", name)
 	}
 }
@@ -310,7 +310,7 @@ func TestJhistGolden(t *testing.T) {
 		want[i] = strings.Replace(head, "%", kind, 1) + rest
 	}
 	var b bytes.Buffer
-	if err := JobFiles(golden())[0].WriteJhist(&b); err != nil {
+	if err := jobFiles(golden())[0].writeJhist(&b); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
@@ -335,7 +335,7 @@ func TestHadoopInts(t *testing.T) {
 	a := &j.Tasks[0].Attempts[1]
 	a.HTTPPort, a.Progress, a.HDFSReadBytes = much, &workload.ProgressSplits{Clock: []int64{5, much}}, much
 	var rumen, jhist bytes.Buffer
-	if err := errors.Join(WriteRumen(&rumen, h), JobFiles(h)[0].WriteJhist(&jhist)); err != nil {
+	if err := errors.Join(writeRumen(&rumen, h), jobFiles(h)[0].writeJhist(&jhist)); err != nil {
 		t.Fatal(err)
 	}
 	for text, in := range map[string]*bytes.Buffer{

@@ -182,8 +182,8 @@ func eventSchema() string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// WriteJhist writes the job as an MRv2 job history in text form.
-func (f *JobFile) WriteJhist(w io.Writer) error {
+// writeJhist writes the job as an MRv2 job history in text form.
+func (f *jobFile) writeJhist(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s\n%s\n", jhistMark, eventSchema())
 	jw := jhistWriter{exporter: f.e, jsonWriter: newJSONWriter(out), job: f.job, id: f.ID, given: numbers(f.job), out: out, containers: 1}
@@ -494,8 +494,8 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	}
 }
 
-// WriteConf writes a configuration as Hadoop's XML.
-func WriteConf(w io.Writer, c workload.Conf) error {
+// writeConf writes a configuration as Hadoop's XML.
+func writeConf(w io.Writer, c workload.Conf) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8" standalone="no"?><configuration>` + "\n")
 	for _, key := range c.Keys() {

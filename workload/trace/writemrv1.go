@@ -10,8 +10,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// WriteMRv1 writes the job as a job history of Hadoop 1.x (JobHistory).
-func (f *JobFile) WriteMRv1(w io.Writer) error {
+// writeMRv1 writes the job as a job history of Hadoop 1.x (JobHistory).
+func (f *jobFile) writeMRv1(w io.Writer) error {
 	out := mrv1Writer{exporter: f.e, out: bufio.NewWriter(w), id: f.ID}
 	out.job(f.job)
 	return out.out.Flush()

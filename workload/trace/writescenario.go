@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,16 +11,30 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// WriteScenario writes a history as a scenario of slotwave, complete in itself,
+var scenarioFormat = Format{
+	Name: "toml", About: "scenario that replays the jobs",
+	Files: "scenario.toml",
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{{"scenario.toml", func(w io.Writer) error { return writeScenario(w, h) }}}}, nil
+	},
+	needs: func(h *workload.History) error {
+		if err := needsJobs(h); err != nil || h.Topology.Hosts() > 0 {
+			return err
+		}
+		return errors.New("no machine is named: want a trace with machines for --to toml")
+	},
+}
+
+// writeScenario writes a history as a scenario of slotwave, complete in itself,
 // that replays its jobs on the machines it names. A scenario wants machines;
 // the release may be left open.
-func WriteScenario(w io.Writer, h *workload.History, release string) error {
+func writeScenario(w io.Writer, h *workload.History) error {
 	startup, commit := meanPhase(h, workload.PhaseStartup), meanPhase(h, workload.PhaseCommit)
 	r := h.Replay(workload.ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
 	common := meaningful(h.Common())
 	assumed := append(slices.Clone(r.Assumed), "racks: the machines spread evenly over them, in the order of their names")
 
-	if version := h.Common().String("hadoop.common.configuration.version", ""); version != "" && release == "" {
+	if version := h.Common().String("hadoop.common.configuration.version", ""); version != "" && h.Release == "" {
 		assumed = append(assumed, "hadoop: the default, since the release of the trace's configuration, "+version+", is not known here")
 	}
 
@@ -39,8 +54,8 @@ func WriteScenario(w io.Writer, h *workload.History, release string) error {
 	t.pair("assumed", assumed)
 	t.pair("fidelity", "replay")
 	t.table("cluster")
-	if release != "" {
-		t.pair("hadoop", release)
+	if h.Release != "" {
+		t.pair("hadoop", h.Release)
 	}
 	t.pair("racks", len(h.Topology.Racks))
 	if n, ok := slots[workload.Map]; ok {
