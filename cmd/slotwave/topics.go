@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -60,11 +61,11 @@ func propertiesTopic() string {
 	b.WriteString("Hadoop properties that slotwave reads, in [conf], [scheduler] and [job.conf]. Names\nof MRv2 are accepted.\n")
 	for _, key := range workload.Properties() {
 		p, _ := workload.FindProperty(key)
-		def := ""
-		if p.Default != "" {
-			def = " (" + p.Default + ")"
+		def := cmp.Or(p.Default, p.Otherwise)
+		if def != "" {
+			def = " (" + def + ")"
 		}
-		fmt.Fprintf(&b, "\n%s%s\n    %s", key, def, p.About)
+		fmt.Fprintf(&b, "\n%s%s\n    %s: %s", key, def, p.Reader, p.About)
 	}
 	return b.String()
 }
