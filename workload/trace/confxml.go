@@ -19,6 +19,7 @@ import (
 
 var confFormat = Format{
 	Name: "conf", About: "Hadoop configuration, XML; written with history and jhist",
+	beside: true,
 	detect: detection{begins: func(text []byte) bool { return beginsConf(firstLine(text)) }},
 	read:   (*collector).readConf,
 }

@@ -26,6 +26,7 @@ type Format struct {
 	About string // in one line
 	Files string // names of the files that convert writes; empty: it is only read
 
+	beside bool // holds no runs: read as what it is beside files of any format
 	detect detection
 	read   func(*collector, *source) error         // nil: it is only written
 	write  func(*workload.History) (Output, error) // nil: it is only read
@@ -105,6 +106,11 @@ func reader(name string) (Format, error) {
 // detectFormat names the format of a text from its beginning.
 func detectFormat(head []byte) string {
 	const tries = 20 // the first lines may be damaged
+	if object := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(object, []byte{'{'}) {
+		if f := detectJSON(object); f != "" {
+			return f
+		}
+	}
 	for rest, n := head, 0; len(rest) > 0 && n < tries; n++ {
 		if f := detectHere(rest); f != "" {
 			return f

@@ -119,7 +119,7 @@ func (c *collector) mrv1Member(in *lines, member string) (next string, err error
 		if begins {
 			flush(!r.escaped)
 			began = in.line
-			r.escaped = r.escaped || bytes.HasPrefix(line, []byte("Meta "))
+			r.escaped = r.escaped || bytes.HasPrefix(line, []byte("Meta ")) || bytes.HasSuffix(bytes.TrimRight(line, " "), []byte(`" .`))
 		} else if len(record) == 0 {
 			if len(bytes.TrimSpace(line)) > 0 {
 				c.problem(in.line, "%.60q is not a history record: skipped", line)

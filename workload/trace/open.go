@@ -192,13 +192,15 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 	return nil
 }
 
-// readSource reads one opened file; without a format, in the one that its
-// content has.
+// readSource reads one opened file: in the format given, or in that of its
+// content if none is given or it describes machines or a configuration.
 func (c *collector) readSource(s *source, format string) (err error) {
-	if format == "" {
-		if format, err = detect(s.Reader); err != nil {
-			return strayFile{err}
-		}
+	found, err := detect(s.Reader)
+	if format == "" && err != nil {
+		return strayFile{err}
+	}
+	if f, known := reader(found); format == "" || known == nil && f.beside {
+		format = found
 	}
 	f, err := reader(format)
 	if err != nil {

@@ -2,14 +2,15 @@ package trace
 
 import "strings"
 
-// loggedTopology is Rumen's LoggedNetworkTopology: a root, racks in one or
-// more layers, and hosts, which have no children.
 var topologyFormat = Format{
 	Name: "topology", About: "racks and machines (Rumen network topology), JSON; written with rumen",
+	beside: true,
 	detect: detection{keys: []string{"children"}},
 	read:   (*collector).readTopology,
 }
 
+// loggedTopology is Rumen's LoggedNetworkTopology: a root, racks in one or
+// more layers, and hosts, which have no children.
 type loggedTopology struct {
 	name     string
 	children []loggedTopology

@@ -225,7 +225,6 @@ func newAttemptRow(a *workload.Attempt) attemptRow {
 	return r
 }
 
-// parquetOptions leave out what would make the file differ from run to run.
 var parquetFormat = Format{
 	Name: "parquet", About: "tables of attempts and jobs as Parquet",
 	Files: "attempts.parquet, jobs.parquet",
@@ -237,6 +236,7 @@ var parquetFormat = Format{
 	},
 }
 
+// parquetOptions leave out what would make the file differ from run to run.
 func parquetOptions() []parquet.WriterOption {
 	return []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.CreatedBy("slotwave", "", "")}
 }
