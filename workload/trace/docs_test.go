@@ -139,7 +139,7 @@ func formatTable() string {
 			read = "yes"
 		}
 		if f.Writes() {
-			files = regexp.MustCompile(`[\w.]+[.][\w.]+|localhost_\w+`).ReplaceAllString(f.Files, "`$0`")
+			files = regexp.MustCompile(`[\w.]+[.][\w.]+|JOBID_START\w+`).ReplaceAllString(f.Files, "`$0`")
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Name, f.About, read, files)
 	}

@@ -144,12 +144,12 @@ func jobFiles(h *workload.History) []jobFile {
 }
 
 // perJob is an output with a file for each job and one for its configuration.
-func perJob(h *workload.History, name func(*jobFile) string, write func(*jobFile, io.Writer) error) Output {
+func perJob(h *workload.History, name, confName func(*jobFile) string, write func(*jobFile, io.Writer) error) Output {
 	out := Output{PerJob: true}
 	for _, f := range jobFiles(h) {
 		out.Files = append(out.Files, File{name(&f), func(w io.Writer) error { return write(&f, w) }})
 		if f.conf().Len() > 0 {
-			out.Files = append(out.Files, File{f.confName(), func(w io.Writer) error { return writeConf(w, f.conf()) }})
+			out.Files = append(out.Files, File{confName(&f), func(w io.Writer) error { return writeConf(w, f.conf()) }})
 		}
 	}
 	return out
@@ -158,17 +158,35 @@ func perJob(h *workload.History, name func(*jobFile) string, write func(*jobFile
 // jhistName is the file's name for the MRv2 history server.
 func (f *jobFile) jhistName() string { return f.ID + ".jhist" }
 
-// confName is the name of the configuration beside either history.
+// confName is the name of the configuration beside a .jhist.
 func (f *jobFile) confName() string { return f.ID + "_conf.xml" }
 
 // conf is the configuration of the job.
 func (f *jobFile) conf() workload.Conf { return f.e.conf(f.job, f.ID) }
 
-// mrv1Name is the file's name in a JobTracker's history folder,
-// HOST_START_JOBID_USER_NAME, where user and name are URL-encoded.
+// mrv1Name is the file's name in a JobTracker's history folder:
+// JOBID_START_USER_NAME, and in 0.20.2 HOST_START_JOBID_USER_NAME, where user and
+// name are URL-encoded (JobHistory.getNewJobHistoryFileName).
 func (f *jobFile) mrv1Name() string {
-	return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, url.QueryEscape(f.job.User), url.QueryEscape(f.job.Name))
+	user, name := url.QueryEscape(f.job.User), url.QueryEscape(cmp.Or(f.job.Name, "NA"))
+	if f.e.h.Release == firstRelease {
+		return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, user, name)
+	}
+	return fmt.Sprintf("%s_%d_%s_%s", f.ID, max(0, f.e.millis(f.job.Submit)), user, name)
 }
+
+// mrv1ConfName is the name of the configuration beside it. Rumen's TraceBuilder
+// takes both names from one release, or makes two jobs of them.
+func (f *jobFile) mrv1ConfName() string {
+	if f.e.h.Release == firstRelease {
+		return fmt.Sprintf("localhost_%d_%s_conf.xml", f.e.epoch, f.ID)
+	}
+	return f.confName()
+}
+
+// firstRelease is the release whose job history has the fewest keys and other
+// file names than the later ones.
+const firstRelease = "0.20.2"
 
 // conf is the configuration of a job with what Hadoop states nowhere else: its
 // pool, and the id it had if that is not Hadoop's.
@@ -176,6 +194,9 @@ func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
 	var own workload.Conf
 	if _, stated := j.Conf.Lookup("mapred.fairscheduler.pool"); j.Pool != "" && !stated {
 		own.Set("mapred.fairscheduler.pool", j.Pool)
+	}
+	if _, stated := j.Conf.Lookup("mapred.job.queue.name"); j.Queue != "" && !stated && e.h.Release == firstRelease {
+		own.Set("mapred.job.queue.name", j.Queue) // whose history has no key for it
 	}
 	if id != j.ID {
 		own.Set(workload.OriginalID, j.ID)

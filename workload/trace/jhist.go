@@ -23,7 +23,7 @@ var jhistFormat = Format{
 	detect: detection{begins: func(text []byte) bool { return bytes.HasPrefix(text, []byte(jhistMark)) }},
 	read:   (*collector).readJhist,
 	write: func(h *workload.History) (Output, error) {
-		return perJob(h, (*jobFile).jhistName, (*jobFile).writeJhist), nil
+		return perJob(h, (*jobFile).jhistName, (*jobFile).confName, (*jobFile).writeJhist), nil
 	},
 }
 

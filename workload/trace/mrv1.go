@@ -21,7 +21,7 @@ var mrv1Types = []string{"Meta ", "Job ", "Task ", "MapAttempt ", "ReduceAttempt
 
 var mrv1Format = Format{
 	Name: "history", About: "job history of Hadoop 0.18 to 1.x",
-	Files: "localhost_START_JOBID_USER_NAME and JOBID_conf.xml of each job",
+	Files: "JOBID_START_USER_NAME and JOBID_conf.xml of each job",
 	detect: detection{begins: func(text []byte) bool {
 		line := firstLine(text)
 		_, member := memberName(line)
@@ -29,7 +29,7 @@ var mrv1Format = Format{
 	}},
 	read: (*collector).readMRv1,
 	write: func(h *workload.History) (Output, error) {
-		return perJob(h, (*jobFile).mrv1Name, (*jobFile).writeMRv1), nil
+		return perJob(h, (*jobFile).mrv1Name, (*jobFile).mrv1ConfName, (*jobFile).writeMRv1), nil
 	},
 }
 

@@ -395,22 +395,24 @@ func (w *jhistWriter) events() {
 // taskType2 names kinds as MRv2 does (TaskType).
 var taskType2 = [...]string{"MAP", "REDUCE", "JOB_SETUP", "JOB_CLEANUP", "TASK_CLEANUP"}
 
-// attemptEvent names the events of attempts by kind.
-var attemptEvent = [...]string{"MAP_ATTEMPT_", "REDUCE_ATTEMPT_", "SETUP_ATTEMPT_", "CLEANUP_ATTEMPT_", ""}
+// attemptEvent is the beginning of an attempt's event. Hadoop takes it from the
+// letter of the id: set-up and clean-up have events of maps or reduces, which
+// state the kind of task.
+func attemptEvent(t *workload.HistoryTask) string {
+	if t.ReduceSlot {
+		return "REDUCE_ATTEMPT_"
+	}
+	return "MAP_ATTEMPT_"
+}
 
 // taskEvents lists the events of a task. A parser needs the start of a task
 // before its attempts', and theirs before their ends, whatever the clocks said.
 func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 	id := fmt.Sprintf("%s_%c_%06d", bareID(w.id), slotLetter(t.ReduceSlot), w.given[t])
 	task, kind := "task_"+id, taskType2[t.Kind]
-	began := t.Start
-	for i := range t.Attempts {
-		if !workload.Known(began) {
-			began = t.Attempts[i].Start
-		}
-	}
+	began, finish := taskTimes(t)
 	events := []timedEvent{{began, func() {
-		w.event("TASK_STARTED", "TaskStarted", task, kind, w.millis(t.Start), strings.Join(t.Split.Hosts, ","))
+		w.event("TASK_STARTED", "TaskStarted", task, kind, w.millis(began), strings.Join(t.Split.Hosts, ","))
 	}}}
 	last := began
 	for i := range t.Attempts {
@@ -433,7 +435,7 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
 				winner, counters = &name, workload.TaskCounters{Counters: a.Counters, More: a.More}
 			}
-			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(t.Finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
+			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
 		}
 	case workload.Failed, workload.Killed:
 		ends.write = func() {
@@ -446,7 +448,7 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 					culprit, why = &name, a.Error
 				}
 			}
-			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(t.Finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
+			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
 		}
 	default:
 		return events
@@ -464,7 +466,7 @@ func (w *jhistWriter) attemptStarted(a *workload.HistoryAttempt, t *workload.His
 		avataar = &s
 	}
 	w.containers++
-	w.event(attemptEvent[t.Kind]+"STARTED", "TaskAttemptStarted", task, taskType2[t.Kind], name, w.millis(a.Start),
+	w.event(attemptEvent(t)+"STARTED", "TaskAttemptStarted", task, taskType2[t.Kind], name, w.millis(a.Start),
 		cmp.Or(a.Tracker, a.Node), int64(a.HTTPPort), int64(workload.Unknown), fmt.Sprintf("container_%s_01_%06d", bareID(w.id), w.containers), locality, avataar)
 }
 
@@ -481,16 +483,14 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	mapped, shuffled, sorted := marksOf(a)
 	switch {
 	case a.State != workload.Succeeded:
-		w.event(attemptEvent[t.Kind]+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
+		w.event(attemptEvent(t)+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
 			a.State.String(), a.Error, &counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
-	case t.Kind == workload.Map:
+	case !t.ReduceSlot:
 		w.event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(mapped), w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
 			"", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
-	case t.Kind == workload.Reduce:
+	default:
 		w.event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(shuffled), w.millis(sorted), w.millis(a.Finish), a.Node,
 			int64(workload.Unknown), rack, "", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
-	default:
-		w.event(attemptEvent[t.Kind]+"FINISHED", "TaskAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(a.Finish), rack, a.Node, "", counters)
 	}
 }
 
