@@ -244,7 +244,11 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	}
 	jobs := l.swimJobs(len(c.Nodes))
 	if len(l.history.Jobs) > 0 {
-		r := l.history.Replay(l.replay)
+		r, err := l.history.Replay(l.replay)
+		if err != nil {
+			l.table.fail(l.table.line("trace"), "%s: %v", join(l.table.path, "trace"), err)
+			return nil
+		}
 		if l.replay.Initialised {
 			l.table.assume("jobs are initialised when the trace says (workload.initialised)")
 		}

@@ -56,7 +56,7 @@ func fuzz(f *testing.F, format string, seeds ...string) {
 				t.Error("negative count")
 			}
 		}
-		h.Replay(workload.ReplayOptions{Startup: time.Second, Commit: time.Second})
+		_, _ = h.Replay(workload.ReplayOptions{Startup: time.Second, Commit: time.Second})
 		var p workload.Profiler
 		for i := range h.Jobs {
 			p.Add(&h.Jobs[i])
