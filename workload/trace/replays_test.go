@@ -113,3 +113,24 @@ func TestScenarioOfRecord(t *testing.T) {
 		t.Errorf("limits that no job exceeds are gone:\n%s", text)
 	}
 }
+
+// TestWorkers: a machine that only holds input is no worker, unless the record
+// lists the machines of the cluster.
+func TestWorkers(t *testing.T) {
+	h := readString(t, "log", mrv1Sample) // input on n1 and n2; attempts on n2, n3, n1
+	if got := h.Workers(); got.Hosts() != 3 {
+		t.Errorf("%d workers, want 3", got.Hosts())
+	}
+	h = readString(t, "log", strings.ReplaceAll(mrv1Sample, `/r1/n2\.x"`, `/r1/n2\.x,/r1/n9\.x"`))
+	if got := h.Workers(); h.Topology.Hosts() != 4 || got.Hosts() != 3 || got.RackOf("n9.x") != "" || got.RackOf("n1.x") != "r1" {
+		t.Errorf("workers %+v of %+v, want all but n9.x", got, h.Topology)
+	}
+	h.Topology.Listed = true
+	if got := h.Workers(); got.Hosts() != 4 {
+		t.Errorf("%d of 4 listed machines", got.Hosts())
+	}
+	h = readString(t, "topology.json", topologySample)
+	if got := h.Workers(); got.Hosts() != 2 || !h.Topology.Listed {
+		t.Errorf("%d workers of a list of 2", got.Hosts())
+	}
+}

@@ -60,6 +60,7 @@ func (c *collector) readSLS(s *source) error {
 		}
 		for _, n := range j.nodes {
 			c.place(line, j.rack, n)
+			c.listed = true
 		}
 		if j.isNodes {
 			continue

@@ -36,6 +36,7 @@ func (c *collector) readTopology(s *source) error {
 		}
 		for i := range root.children {
 			c.hang(in.line(), nil, &root.children[i])
+			c.listed = true
 		}
 	}
 }

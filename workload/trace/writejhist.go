@@ -69,117 +69,142 @@ var eventRecords = []struct{ name, fields string }{
 // first occurs.
 func eventSchema() string {
 	var b bytes.Buffer
-	w := newJSONWriter(&b)
-	record := func(name string, fields func()) {
-		w.object(func() {
-			w.str("type", "record")
-			w.str("name", name)
-			w.key("fields")
-			w.list(fields)
-		})
-	}
-	field := func(name string, kind func()) {
-		w.object(func() {
-			w.str("name", name)
-			w.key("type")
-			kind()
-		})
-	}
-	plain := func(t string) func() { return func() { w.token(jsontext.String(t)) } }
-	array := func(items func()) func() {
-		return func() {
-			w.object(func() {
-				w.str("type", "array")
-				w.key("items")
-				items()
-			})
-		}
-	}
-	counters := func() { // JhCounters in full
-		record("JhCounters", func() {
-			field("name", plain("string"))
-			field("groups", array(func() {
-				record("JhCounterGroup", func() {
-					field("name", plain("string"))
-					field("displayName", plain("string"))
-					field("counts", array(func() {
-						record("JhCounter", func() {
-							field("name", plain("string"))
-							field("displayName", plain("string"))
-							field("value", plain("long"))
-						})
-					}))
-				})
-			}))
-		})
-	}
-	defined := false
-	typed := func(t string) {
-		switch {
-		case t == "JhCounters" && !defined:
-			defined = true
-			counters()
-		case strings.HasPrefix(t, "[]"):
-			array(plain(t[2:]))()
-		case strings.HasPrefix(t, "{}"):
-			w.object(func() {
-				w.str("type", "map")
-				w.str("values", t[2:])
-			})
-		default:
-			plain(t)()
-		}
-	}
+	w := schemaWriter{jsonWriter: newJSONWriter(&b)}
 	w.object(func() {
 		w.str("type", "record")
 		w.str("name", "Event")
 		w.str("namespace", eventNamespace)
 		w.key("fields")
 		w.list(func() {
-			field("type", func() {
-				w.object(func() {
-					w.str("type", "enum")
-					w.str("name", "EventType")
-					w.key("symbols")
-					w.list(func() {
-						for _, t := range eventTypes {
-							plain(t)()
-						}
-					})
-				})
-			})
-			field("event", func() {
-				w.list(func() {
-					for _, r := range eventRecords {
-						record(r.name, func() {
-							for f := range strings.SplitSeq(r.fields, ",") {
-								name, t, _ := strings.Cut(f, " ")
-								base, noDefault := strings.CutSuffix(t, "!")
-								base, optional := strings.CutSuffix(base, "?")
-								w.object(func() {
-									w.str("name", name)
-									w.key("type")
-									if !optional {
-										typed(base)
-										return
-									}
-									w.list(func() {
-										w.token(jsontext.String("null"))
-										typed(base)
-									})
-									if !noDefault {
-										w.key("default")
-										w.token(jsontext.Null)
-									}
-								})
-							}
+			w.field("type", w.eventTypes)
+			w.field("event", w.events)
+		})
+	})
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+type schemaWriter struct {
+	*jsonWriter
+	counted bool // JhCounters stands above
+}
+
+func (w *schemaWriter) record(name string, fields func()) {
+	w.object(func() {
+		w.str("type", "record")
+		w.str("name", name)
+		w.key("fields")
+		w.list(fields)
+	})
+}
+
+func (w *schemaWriter) field(name string, kind func()) {
+	w.object(func() {
+		w.str("name", name)
+		w.key("type")
+		kind()
+	})
+}
+
+func (w *schemaWriter) plain(t string) { w.token(jsontext.String(t)) }
+
+func (w *schemaWriter) array(items func()) {
+	w.object(func() {
+		w.str("type", "array")
+		w.key("items")
+		items()
+	})
+}
+
+// counters writes JhCounters in full.
+func (w *schemaWriter) counters() {
+	plain := func(name, t string) { w.field(name, func() { w.plain(t) }) }
+	w.record("JhCounters", func() {
+		plain("name", "string")
+		w.field("groups", func() {
+			w.array(func() {
+				w.record("JhCounterGroup", func() {
+					plain("name", "string")
+					plain("displayName", "string")
+					w.field("counts", func() {
+						w.array(func() {
+							w.record("JhCounter", func() {
+								plain("name", "string")
+								plain("displayName", "string")
+								plain("value", "long")
+							})
 						})
-					}
+					})
 				})
 			})
 		})
 	})
-	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// typed writes a type: a name, []name for an array or {}name for a map.
+func (w *schemaWriter) typed(t string) {
+	switch {
+	case t == "JhCounters" && !w.counted:
+		w.counted = true
+		w.counters()
+	case strings.HasPrefix(t, "[]"):
+		w.array(func() { w.plain(t[2:]) })
+	case strings.HasPrefix(t, "{}"):
+		w.object(func() {
+			w.str("type", "map")
+			w.str("values", t[2:])
+		})
+	default:
+		w.plain(t)
+	}
+}
+
+func (w *schemaWriter) eventTypes() {
+	w.object(func() {
+		w.str("type", "enum")
+		w.str("name", "EventType")
+		w.key("symbols")
+		w.list(func() {
+			for _, t := range eventTypes {
+				w.plain(t)
+			}
+		})
+	})
+}
+
+func (w *schemaWriter) events() {
+	w.list(func() {
+		for _, r := range eventRecords {
+			w.record(r.name, func() {
+				for f := range strings.SplitSeq(r.fields, ",") {
+					w.eventField(f)
+				}
+			})
+		}
+	})
+}
+
+// eventField writes a field as eventRecords state it: its name and type, with ?
+// where it may be null and ! where that is not the default.
+func (w *schemaWriter) eventField(f string) {
+	name, t, _ := strings.Cut(f, " ")
+	base, noDefault := strings.CutSuffix(t, "!")
+	base, optional := strings.CutSuffix(base, "?")
+	w.object(func() {
+		w.str("name", name)
+		w.key("type")
+		if !optional {
+			w.typed(base)
+			return
+		}
+		w.list(func() {
+			w.token(jsontext.String("null"))
+			w.typed(base)
+		})
+		if !noDefault {
+			w.key("default")
+			w.token(jsontext.Null)
+		}
+	})
 }
 
 // writeJhist writes the job as an MRv2 job history in text form.

@@ -53,6 +53,10 @@ func writeScenario(w io.Writer, h *workload.History) error {
 		assumed = append(assumed, "hadoop: the default, since the release of the trace's configuration, "+version+", is not known here")
 	}
 
+	workers := h.Workers()
+	if idle := h.Topology.Hosts() - workers.Hosts(); idle > 0 {
+		assumed = append(assumed, fmt.Sprintf("nodes: without %s that only hold input", workload.Counted(idle, "machine", "machines")))
+	}
 	t := newTOMLWriter(w)
 	t.pair("title", fmt.Sprintf("replay of %d recorded jobs", len(h.Jobs)))
 	slots := map[workload.Kind]int{}
@@ -72,7 +76,7 @@ func writeScenario(w io.Writer, h *workload.History) error {
 	if h.Release != "" {
 		t.pair("hadoop", h.Release)
 	}
-	t.pair("racks", len(h.Topology.Racks))
+	t.pair("racks", len(workers.Racks))
 	if n, ok := slots[workload.Map]; ok {
 		t.pair("map_slots", n)
 	}
@@ -92,7 +96,7 @@ func writeScenario(w io.Writer, h *workload.History) error {
 			t.pair(x.key, max(0, d-startup).String())
 		}
 	}
-	for _, rack := range h.Topology.Racks {
+	for _, rack := range workers.Racks {
 		for _, host := range rack.Hosts {
 			t.table("[cluster.group]")
 			t.pair("name", host)
