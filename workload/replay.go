@@ -185,6 +185,9 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	if j.Reduces.Count > 0 && !shuffled {
 		j.Reduces.ShuffleData = h.mapOutput()
 	}
+	if j.Reduces.Count > 0 {
+		j.Maps.Output = h.rawOutput(j.Conf)
+	}
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
@@ -218,6 +221,31 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 		}
 	}
 	return sum
+}
+
+// rawOutput is the job's map output before combiner and codec, where one of them
+// made another of it.
+func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
+	var out MapOutput
+	for i := range h.Tasks {
+		w := h.Tasks[i].Winner()
+		if h.Tasks[i].Kind != Map || w == nil {
+			continue
+		}
+		if w.OutBytes == Unknown {
+			return MapOutput{}
+		}
+		out.RawBytes += w.OutBytes
+		out.CombineIn += max(0, w.More.CombineInRecords)
+		out.CombineOut += max(0, w.More.CombineOutRecords)
+	}
+	if compressed, err := conf.Truth("mapred.compress.map.output"); err == nil && compressed {
+		out.Codec = conf.Text("mapred.map.output.compression.codec")
+	}
+	if out.Codec == "" && out.CombineIn == 0 {
+		return MapOutput{}
+	}
+	return out
 }
 
 // unplaced reports whether the input of a job had replicas of which none is

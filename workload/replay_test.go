@@ -119,3 +119,40 @@ func TestReplayWithoutTasks(t *testing.T) {
 		t.Error("a job of 40 maps whose time is not known was replayed")
 	}
 }
+
+// TestReplayMapOutput: what maps put out, what the combiner left and what was
+// fetched are three quantities; without combiner and codec they are one.
+func TestReplayMapOutput(t *testing.T) {
+	record := func(set func(*HistoryJob, *HistoryAttempt)) Job {
+		j := NewHistoryJob("job_1_0001")
+		j.Submit, j.Outcome = 0, Succeeded
+		for kind, n := range []int{2, 1} {
+			for i := range n {
+				task := NewHistoryTask(Kind(kind), Kind(kind) == Reduce, i)
+				a := NewHistoryAttempt(j.ID, "", Kind(kind), i, 0)
+				a.State, a.Start, a.Finish = Succeeded, 0, time.Second
+				if Kind(kind) == Map {
+					a.OutBytes, a.More.MaterializedBytes = 1000, 120
+					set(&j, &a)
+				} else {
+					a.ShuffleBytes = 240
+				}
+				task.Attempts = []HistoryAttempt{a}
+				j.Tasks = append(j.Tasks, task)
+			}
+		}
+		return replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{}).Jobs[0]
+	}
+	plain := record(func(*HistoryJob, *HistoryAttempt) {})
+	if plain.Maps.Output != (MapOutput{}) || plain.Reduces.ShuffleData != 240 {
+		t.Errorf("plain: %+v, %d fetched", plain.Maps.Output, plain.Reduces.ShuffleData)
+	}
+	both := record(func(j *HistoryJob, a *HistoryAttempt) {
+		j.Conf.Set("mapred.compress.map.output", "true")
+		a.More.CombineInRecords, a.More.CombineOutRecords = 50, 20
+	})
+	want := MapOutput{RawBytes: 2000, CombineIn: 100, CombineOut: 40, Codec: "org.apache.hadoop.io.compress.DefaultCodec"}
+	if both.Maps.Output != want || both.Reduces.ShuffleData != 240 {
+		t.Errorf("combined and compressed: %+v, %d fetched; want %+v, 240", both.Maps.Output, both.Reduces.ShuffleData, want)
+	}
+}
