@@ -280,7 +280,8 @@ func (t *table) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.
 	if t.has("racks") {
 		t.warn("%s:%d: cluster.racks has no effect: the trace names the racks", t.file, t.line("racks"))
 	}
-	for r, rack := range h.Topology.Racks {
+	workers := h.Workers()
+	for r, rack := range workers.Racks {
 		name := rack.Name
 		if !strings.HasPrefix(name, "/") {
 			name = "/" + name
@@ -293,6 +294,9 @@ func (t *table) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.
 		}
 	}
 	t.assume("the cluster is the %d machines in %d racks that the trace names", len(c.Nodes), len(c.Racks))
+	if idle := h.Topology.Hosts() - workers.Hosts(); idle > 0 {
+		t.assume("%s that only hold input are no workers: the trace names no task on them", workload.Counted(idle, "machine", "machines"))
+	}
 }
 
 func digits(n int) int { return len(fmt.Sprint(n)) }

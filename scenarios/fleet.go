@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"maps"
 	"math"
 	"slices"
 
@@ -172,7 +173,12 @@ func (m *fleet) shaped(like *model.Program, j *workload.Job) {
 	if d.MapRecsSel > 0 {
 		width *= d.MapSizeSel / d.MapRecsSel
 	}
-	d.MapSizeSel = between / in
+	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 {
+		between = combined(&p, &raw, between)
+		d.MapSizeSel = float64(raw.RawBytes) / in
+	} else {
+		d.MapSizeSel = between / in
+	}
 	d.MapRecsSel = d.MapSizeSel * d.InputPairWidth / width
 	if between > 0 {
 		selectivity := out / between
@@ -183,6 +189,31 @@ func (m *fleet) shaped(like *model.Program, j *workload.Job) {
 	}
 	m.programs = append(m.programs, p)
 	j.Program = p.Name
+}
+
+// combined takes the combiner and the codec of a recorded job from what its maps
+// put out and what was fetched of it, so that neither is applied to bytes that
+// it has made already. It returns the bytes that enter the reduces.
+func combined(p *model.Program, out *workload.MapOutput, fetched float64) float64 {
+	bytes := float64(out.RawBytes)
+	p.Combiner = out.CombineIn > 0
+	p.Data.CombineSizeSel, p.Data.CombineRecsSel = 1, 1
+	if p.Combiner {
+		left := min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		p.Data.CombineSizeSel, p.Data.CombineRecsSel = left, left
+		if out.Codec == "" { // then bytes tell it better than records
+			p.Data.CombineSizeSel = min(1, fetched/bytes)
+		}
+		bytes *= p.Data.CombineSizeSel
+	}
+	if codec, err := model.FindCodec(out.Codec); err == nil && out.Codec != "" && bytes > 0 {
+		p.Ratios = maps.Clone(p.Ratios)
+		if p.Ratios == nil {
+			p.Ratios = make(map[string]float64)
+		}
+		p.Ratios[codec.Name] = min(1, fetched/bytes)
+	}
+	return bytes
 }
 
 // readLoads reads what others than Hadoop ask of the nodes' devices.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // written is a scenario of one job on devices, with lines laid over it.
@@ -100,5 +101,24 @@ func TestWorkOnMachinesWantsAll(t *testing.T) {
 				t.Errorf("%v: want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestCombinedOutput: 2000 bytes of map output combined to two fifths and
+// compressed to 240: the reduces take in 800, and the codec leaves 0.3 of them.
+func TestCombinedOutput(t *testing.T) {
+	var p model.Program
+	out := workload.MapOutput{RawBytes: 2000, CombineIn: 100, CombineOut: 40, Codec: "org.apache.hadoop.io.compress.DefaultCodec"}
+	codec, err := model.FindCodec(out.Codec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := combined(&p, &out, 240); got != 800 || !p.Combiner || p.Data.CombineSizeSel != 0.4 || p.Ratios[codec.Name] != 0.3 {
+		t.Errorf("%v bytes into reduces, %+v", got, p)
+	}
+	p = model.Program{Combiner: true}
+	out.CombineIn, out.CombineOut = 0, 0
+	if got := combined(&p, &out, 240); got != 2000 || p.Combiner || p.Ratios[codec.Name] != 0.12 {
+		t.Errorf("%v bytes into reduces, %+v", got, p)
 	}
 }

@@ -37,13 +37,15 @@ type load struct {
 func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint64, m *fleet) *load {
 	l := &load{table: t, fleet: m}
 	paths := t.texts("trace")
-	format := trace.Format("")
+	format := ""
 	if t.has("format") {
-		words := make([]string, len(trace.Formats))
-		for i, known := range trace.Formats {
-			words[i] = string(known)
+		var known []string
+		for _, f := range trace.Formats() {
+			if f.Reads() {
+				known = append(known, f.Name)
+			}
 		}
-		format = trace.Format(t.oneOf("format", words[0], words...))
+		format = t.oneOf("format", known[0], known...)
 	}
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
@@ -127,8 +129,8 @@ func problemTexts(h *workload.History) []string {
 
 // trace reads the files of a workload. Their names are taken against the
 // scenario's folder.
-func (f *File) trace(names []string, format trace.Format) *openedTrace {
-	key := string(format) + ":" + strings.Join(names, "\n")
+func (f *File) trace(names []string, format string) *openedTrace {
+	key := format + ":" + strings.Join(names, "\n")
 	if t := f.traces[key]; t != nil {
 		return t
 	}
@@ -242,7 +244,11 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	}
 	jobs := l.swimJobs(len(c.Nodes))
 	if len(l.history.Jobs) > 0 {
-		r := l.history.Replay(l.replay)
+		r, err := l.history.Replay(l.replay)
+		if err != nil {
+			l.table.fail(l.table.line("trace"), "%s: %v", join(l.table.path, "trace"), err)
+			return nil
+		}
 		if l.replay.Initialised {
 			l.table.assume("jobs are initialised when the trace says (workload.initialised)")
 		}

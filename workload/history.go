@@ -30,7 +30,8 @@ type History struct {
 	Jobs     []HistoryJob
 	Swim     []SwimJob // traces that state volumes only
 	Topology Topology
-	Site     Conf // cluster configuration read beside the jobs (*-site.xml)
+	Site     Conf   // cluster configuration read beside the jobs (*-site.xml)
+	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
 	Dropped  int // problems beyond the limit on those kept in detail
 }
@@ -297,7 +298,8 @@ type Rack struct {
 
 // Topology lists the machines that a source names, by rack.
 type Topology struct {
-	Racks []Rack // sorted by name
+	Racks  []Rack // sorted by name
+	Listed bool   // read from a list of the cluster's machines, so that idle ones count
 }
 
 // Hosts returns the number of machines.
@@ -317,4 +319,35 @@ func (t *Topology) RackOf(host string) string {
 		}
 	}
 	return ""
+}
+
+// Workers returns the machines that ran tasks. Where the record lists the
+// cluster's machines, or names none that ran a task, it returns all; a machine
+// that only holds input may run no TaskTracker.
+func (h *History) Workers() Topology {
+	ran := make(map[string]bool)
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for _, a := range h.Jobs[i].Tasks[k].Attempts {
+				ran[a.Node] = true
+			}
+		}
+	}
+	delete(ran, "")
+	if h.Topology.Listed || len(ran) == 0 {
+		return h.Topology
+	}
+	var workers Topology
+	for _, r := range h.Topology.Racks {
+		kept := Rack{Name: r.Name}
+		for _, host := range r.Hosts {
+			if ran[host] {
+				kept.Hosts = append(kept.Hosts, host)
+			}
+		}
+		if len(kept.Hosts) > 0 {
+			workers.Racks = append(workers.Racks, kept)
+		}
+	}
+	return workers
 }

@@ -348,8 +348,9 @@ func anonymise[T any, P arrivalOf[T]](jobs []T, names *Names) []T {
 // was recorded.
 func (h *History) Anonymise(names *Names) *History {
 	out := &History{
-		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site),
+		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site), Release: h.Release,
 	}
+	out.Topology.Listed = h.Topology.Listed
 	if out.Epoch != Unknown {
 		out.Epoch = DefaultEpoch
 	}

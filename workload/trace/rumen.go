@@ -16,6 +16,21 @@ import (
 // are not named here are ignored, as Rumen's own reader does. Numbers that are
 // absent, null or -1 are unknown.
 
+var rumenFormat = Format{
+	Name: "rumen", About: "jobs with attempts and configuration (Rumen job trace), JSON objects one after another",
+	Files: "trace.json, topology.json",
+	detect: detection{keys: []string{
+		"jobID", "mapTasks", "reduceTasks", "otherTasks", "jobProperties", "submitTime", "priority", "jobName",
+	}},
+	read: (*collector).readRumen,
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{
+			{"trace.json", func(w io.Writer) error { return writeRumen(w, h) }},
+			{"topology.json", func(w io.Writer) error { return writeTopology(w, &h.Topology) }},
+		}}, nil
+	},
+}
+
 type loggedJob struct {
 	id, name, user, queue, priority, kind, outcome string
 	submit, launch, finish                         int64

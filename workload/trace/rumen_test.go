@@ -148,7 +148,7 @@ func TestRumenSyntax(t *testing.T) {
 
 func readBytesOf(t *testing.T, text string) *workload.History {
 	t.Helper()
-	h, err := readBytes([]byte(text), FormatRumen)
+	h, err := readBytes([]byte(text), "rumen")
 	if err != nil {
 		t.Fatal(err)
 	}
