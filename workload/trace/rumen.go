@@ -203,25 +203,6 @@ type machine struct {
 	settled    bool   // the rack is known and will not change
 }
 
-// ReadRumen reads a Rumen trace, calling each for every job as soon as it is
-// complete; instants are then Unix times. It keeps one job in memory. file
-// names the source in problems; what is lost goes to report.
-func ReadRumen(r io.Reader, file string, limits Limits, each func(*workload.HistoryJob) error, report func(workload.Problem)) error {
-	c := newCollector(limits)
-	c.file, c.each, c.passing = file, each, true
-	s := &source{}
-	if err := s.decompress(r, c.limits); err != nil {
-		return err
-	}
-	defer s.Close()
-	err := c.readRumen(s)
-	c.damage(s)
-	for _, p := range c.h.Problems {
-		report(p)
-	}
-	return err
-}
-
 // rumenReader turns logged jobs into history jobs.
 type rumenReader struct {
 	c    *collector
