@@ -17,8 +17,8 @@ const UnknownTime time.Duration = math.MinInt64
 // OriginalID is the property under which a job that is given a new id keeps its own.
 const OriginalID = "slotwave.job.id"
 
-// DefaultEpoch is 1 January 2010, for histories that state no date.
-const DefaultEpoch = 1262304000000
+// defaultEpoch is 1 January 2010, for histories that state no date.
+const defaultEpoch = 1262304000000
 
 // Known reports whether an instant or a span is stated.
 func Known(d time.Duration) bool { return d != UnknownTime }
@@ -142,6 +142,15 @@ func (p Problem) String() string {
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.What)
 	}
 	return fmt.Sprintf("%s: %s", p.File, p.What)
+}
+
+// UnixEpoch returns the Unix time of instant 0 in milliseconds: 1 January 2010
+// where the source states only differences.
+func (h *History) UnixEpoch() int64 {
+	if h.Epoch == Unknown {
+		return defaultEpoch
+	}
+	return h.Epoch
 }
 
 // Strict returns an error that names the problems, or nil if there are none.

@@ -70,7 +70,7 @@ var properties = []Property{
 	{Key: "mapred.max.tracker.failures", New: "mapreduce.job.maxtaskfailures.per.tracker", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures on a tracker after which the job avoids it"},
 	{Key: "mapred.job.map.memory.mb", New: "mapreduce.map.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory a map asks for"},
 	{Key: "mapred.job.reduce.memory.mb", New: "mapreduce.reduce.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory a reduce asks for"},
-	{Key: "mapreduce.job.locality.wait.factor", kind: fraction, Default: "1", Reader: "capacity 1.x", About: "how long maps wait for a near node; at most hosts of the input / nodes"},
+	{Key: "mapreduce.job.locality.wait.factor", kind: fraction, Default: "1", Reader: "capacity 1.x", About: "wait of a map for a near node"},
 
 	// What happens inside a task.
 	{Key: "io.sort.mb", New: "mapreduce.task.io.sort.mb", kind: whole, Default: "100", limits: []float64{1, 2047}, Unit: "MiB", Reader: "task", Phases: true, About: "MiB in which a map collects its output"},

@@ -352,7 +352,7 @@ func (h *History) Anonymise(names *Names) *History {
 	}
 	out.Topology.Listed = h.Topology.Listed
 	if out.Epoch != Unknown {
-		out.Epoch = DefaultEpoch
+		out.Epoch = defaultEpoch
 	}
 	for _, r := range h.Topology.Racks {
 		rack := Rack{Name: names.of("rack", r.Name)}

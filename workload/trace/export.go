@@ -113,14 +113,11 @@ type exporter struct {
 }
 
 func newExporter(h *workload.History) *exporter {
-	e := &exporter{h: h, epoch: h.Epoch, ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
+	e := &exporter{h: h, epoch: h.UnixEpoch(), ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
 	for _, r := range h.Topology.Racks {
 		for _, host := range r.Hosts {
 			e.racks[host] = r.Name
 		}
-	}
-	if e.epoch == workload.Unknown {
-		e.epoch = workload.DefaultEpoch
 	}
 	return e
 }

@@ -79,7 +79,7 @@ func needsJobs(h *workload.History) error {
 	case len(h.Jobs) > 0:
 		return nil
 	case len(h.Swim) > 0:
-		return errors.New("volumes of jobs, which have no tasks: want --to swim, or a scenario whose [workload] names the trace")
+		return errors.New("found job volumes but no tasks: want --to swim, or a scenario whose [workload] names the trace")
 	}
 	return errors.New("no jobs found")
 }

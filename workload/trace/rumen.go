@@ -17,7 +17,7 @@ import (
 // absent, null or -1 are unknown.
 
 var rumenFormat = Format{
-	Name: "rumen", About: "jobs with attempts and configuration (Rumen job trace), JSON objects one after another",
+	Name: "rumen", About: "Rumen job trace: jobs, attempts and configuration, JSON",
 	Files: "trace.json, topology.json",
 	detect: detection{keys: []string{
 		"jobID", "mapTasks", "reduceTasks", "otherTasks", "jobProperties", "submitTime", "priority", "jobName",
@@ -201,25 +201,6 @@ type machine struct {
 	given      string // /rack/host or host, or layers separated by a zero byte
 	rack, host string // where settled
 	settled    bool   // the rack is known and will not change
-}
-
-// ReadRumen reads a Rumen trace, calling each for every job as soon as it is
-// complete; instants are then Unix times. It keeps one job in memory. file
-// names the source in problems; what is lost goes to report.
-func ReadRumen(r io.Reader, file string, limits Limits, each func(*workload.HistoryJob) error, report func(workload.Problem)) error {
-	c := newCollector(limits)
-	c.file, c.each, c.passing = file, each, true
-	s := &source{}
-	if err := s.decompress(r, c.limits); err != nil {
-		return err
-	}
-	defer s.Close()
-	err := c.readRumen(s)
-	c.damage(s)
-	for _, p := range c.h.Problems {
-		report(p)
-	}
-	return err
 }
 
 // rumenReader turns logged jobs into history jobs.

@@ -17,7 +17,7 @@ import (
 )
 
 var swimFormat = Format{
-	Name: "swim", About: "arrivals and volumes of jobs (SWIM), six or nine columns separated by tabs",
+	Name: "swim", About: "SWIM: arrivals and volumes of jobs, 6 or 9 tab-separated columns",
 	Files: "jobs.tsv", // of a trace that states volumes
 	detect: detection{begins: func(text []byte) bool {
 		line := firstLine(text)
@@ -33,7 +33,7 @@ var swimFormat = Format{
 	},
 	needs: func(h *workload.History) error {
 		if len(h.Swim) == 0 {
-			return errors.New("no volumes of jobs: want a SWIM trace")
+			return errors.New("--to swim: no job volumes found: want a SWIM trace")
 		}
 		return nil
 	},

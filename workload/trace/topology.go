@@ -3,7 +3,7 @@ package trace
 import "strings"
 
 var topologyFormat = Format{
-	Name: "topology", About: "racks and machines (Rumen network topology), JSON; written with rumen",
+	Name: "topology", About: "Rumen network topology: racks and machines, JSON",
 	beside: true,
 	detect: detection{keys: []string{"children"}},
 	read:   (*collector).readTopology,

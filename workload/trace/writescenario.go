@@ -21,7 +21,7 @@ var scenarioFormat = Format{
 		if err := needsJobs(h); err != nil || h.Topology.Hosts() > 0 {
 			return err
 		}
-		return errors.New("no machine is named: want a trace with machines for --to toml")
+		return errors.New("--to toml: no machines found: want a trace that names them")
 	},
 }
 
@@ -96,17 +96,27 @@ func writeScenario(w io.Writer, h *workload.History) error {
 			t.pair(x.key, max(0, d-startup).String())
 		}
 	}
+	known := make(map[string]bool, workers.Hosts())
 	for _, rack := range workers.Racks {
 		for _, host := range rack.Hosts {
 			t.table("[cluster.group]")
 			t.pair("name", host)
+			known[host] = true
 		}
 	}
 	t.conf("conf", common)
 	for i := range r.Jobs {
+		dropHosts(r.Jobs[i].Maps.Splits, known)
 		t.job(&r.Jobs[i], common)
 	}
 	return t.Flush()
+}
+
+// dropHosts leaves out of the splits the hosts that are no workers.
+func dropHosts(splits []workload.Split, workers map[string]bool) {
+	for i := range splits {
+		splits[i].Hosts = slices.DeleteFunc(slices.Clone(splits[i].Hosts), func(host string) bool { return !workers[host] })
+	}
 }
 
 // memoryLimits are what the capacity scheduler wants of a job's memory.
