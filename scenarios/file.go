@@ -411,7 +411,8 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	m.readNetwork(t.table("network"))
 	load := f.readWorkload(t.table("workload"), conf, s, seed, m)
 	q.Cluster = t.table("cluster").readCluster(load, conf, m)
-	q.Scheduler = t.table("scheduler").readScheduler(&q.Cluster)
+	policy := t.table("scheduler")
+	q.Scheduler = policy.readScheduler(&q.Cluster)
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q, m)...)
 	q.Programs = m.programs
 	t.limited(q.Jobs)
@@ -420,6 +421,7 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
+	policy.servesAll(&q)
 	t.withoutEffect(&q)
 	return q
 }

@@ -67,6 +67,26 @@ func (t *table) valid(s *model.Scheduler, release string) {
 	}
 }
 
+// servesAll wants the policy to serve every job.
+func (t *table) servesAll(q *model.WhatIf) {
+	r, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil || len(t.problems) > 0 {
+		return
+	}
+	var slots [2]int
+	for _, n := range q.Cluster.Nodes {
+		slots[workload.Map] += n.MapSlots
+		slots[workload.Reduce] += n.ReduceSlots
+	}
+	if q.Cluster.SharedSlots {
+		all := slots[workload.Map] + slots[workload.Reduce]
+		slots = [2]int{all, all}
+	}
+	if err := scheduler.Check(q.Scheduler, r, slots, q.Jobs); err != nil {
+		t.fail(t.line("name"), "%s: %v", t.path, err)
+	}
+}
+
 // policyOf is the policy that the configuration names by its class.
 func (t *table) policyOf(c *model.Cluster) string {
 	class := c.Conf.String("mapred.jobtracker.taskScheduler", "")

@@ -2,7 +2,6 @@ package scheduler
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -10,31 +9,58 @@ import (
 
 // edf runs the job with the earliest deadline first; jobs without one come
 // last, by priority and submission (SimMR, sections 4 and 5: MaxEDF). A frugal
-// one gives a job no more slots than ARIA's model takes it to need (MinEDF).
+// one gives a job no more slots than ARIA's model says it needs (MinEDF).
 type edf struct {
-	frugal  bool
-	queue   []*Job
-	version int
+	updates
+	frugal    bool
+	launching [2]sorted[*Job] // running jobs that want a task of a type and may run one more
 }
 
-func newMaxEDF(model.Scheduler, *model.Release) (Scheduler, error) { return &edf{version: -1}, nil }
-
-func newMinEDF(model.Scheduler, *model.Release) (Scheduler, error) {
-	return &edf{frugal: true, version: -1}, nil
+// allotment is what edf knows of a job.
+type allotment struct {
+	launching [2]bool
+	slots     *[2]int // most attempts at once, by MinEDF; nil: not worked out yet
 }
 
-func (e *edf) Assign(c *Cluster, t *TaskTracker) {
-	if e.version != c.Version {
-		e.version = c.Version
-		e.queue = append(e.queue[:0], c.Jobs...)
-		slices.SortStableFunc(e.queue, byDeadline)
+func newMaxEDF(model.Scheduler, *model.Release) (Scheduler, error) { return newEDF(false), nil }
+
+func newMinEDF(model.Scheduler, *model.Release) (Scheduler, error) { return newEDF(true), nil }
+
+func newEDF(frugal bool) *edf {
+	e := &edf{frugal: frugal}
+	for k := range e.launching {
+		e.launching[k] = newSorted(byDeadline)
 	}
+	return e
+}
+
+func (e *edf) Assign(_ *Cluster, t *TaskTracker) {
 	for _, k := range [...]workload.Kind{workload.Map, workload.Reduce} {
+		e.follow()
 		free := t.Free(k)
-		for _, j := range e.queue {
-			for free > 0 && j.State == Running && e.grants(j, k) && launchAny(j, t, k) {
+		for j := range e.launching[k].all() {
+			for free > 0 && e.grants(j, k) && launch(j, t, k) {
 				free -= j.SlotsPerTask[k]
 			}
+			if free <= 0 {
+				break
+			}
+		}
+	}
+}
+
+// follow moves the jobs that have changed in or out of the lists.
+func (e *edf) follow() {
+	for j := e.next(); j != nil; j = e.next() {
+		a, known := j.Policy.(*allotment)
+		if !known {
+			a = &allotment{}
+			j.Policy = a
+		}
+		for k := range e.launching {
+			kind := workload.Kind(k)
+			may := j.State == Running && j.Wants[k] && e.grants(j, kind)
+			a.launching[k] = e.launching[k].set(j, a.launching[k], may)
 		}
 	}
 }
@@ -49,7 +75,8 @@ func byDeadline(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.Deadline, b.Deadline), byPriority(a, b))
 }
 
-func launchAny(j *Job, t *TaskTracker, k workload.Kind) bool {
+// launch starts a task of a type, a map wherever its data are.
+func launch(j *Job, t *TaskTracker, k workload.Kind) bool {
 	if k == workload.Reduce {
 		return j.LaunchReduce(t)
 	}
@@ -62,18 +89,19 @@ func (e *edf) grants(j *Job, k workload.Kind) bool {
 	if !e.frugal || j.Deadline == 0 {
 		return true
 	}
-	if j.Policy == nil {
-		j.Policy = fewestSlots(j)
+	a := j.Policy.(*allotment)
+	if a.slots == nil {
+		a.slots = fewestSlots(j)
 	}
-	return j.RunningTasks[k] < j.Policy.([2]int)[k]
+	return j.RunningTasks[k] < a.slots[k]
 }
 
 // fewestSlots is what the mean of ARIA's bounds takes to meet the deadline from
-// the submission on; every task a slot if nothing meets it.
-func fewestSlots(j *Job) [2]int {
+// the submission on, or a slot for every task if nothing meets it.
+func fewestSlots(j *Job) *[2]int {
 	s, err := j.Profile().Invert((j.Deadline - j.Submit).Seconds(), "avg")
 	if err != nil || !s.Solution.Feasible {
-		return j.Tasks
+		return &j.Tasks
 	}
-	return [2]int{s.Solution.MapSlots, s.Solution.ReduceSlots}
+	return &[2]int{s.Solution.MapSlots, s.Solution.ReduceSlots}
 }

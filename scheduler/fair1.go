@@ -17,36 +17,80 @@ import (
 // largest deficit goes first. A tracker gets one task a heartbeat unless
 // assignmultiple is on, and then at most one map and one reduce.
 type fair1 struct {
-	pools          map[string]*model.Pool
-	users          map[string]int // most running jobs
-	userDefault    int            // userMaxJobsDefault
-	assignMultiple bool           // mapred.fairscheduler.assignmultiple, false
-	sizeBased      bool           // mapred.fairscheduler.sizebasedweight, false
+	updates
+	assignMultiple bool // mapred.fairscheduler.assignmultiple, false
+	sizeBased      bool // mapred.fairscheduler.sizebasedweight, false
 	boost          *booster
 
-	infos    []*info1 // by submission
-	list     []*info1 // for the time of one call
-	updated  time.Duration
-	restless bool // deficits, which never rest, have decided on guaranteed slots
+	pools       []fairPool
+	users       []quota
+	poolIDs     map[string]int32
+	userIDs     map[string]int32
+	userDefault int     // userMaxJobsDefault
+	limited     bool    // some pool or user may run only so many jobs
+	guarantees  [2]bool // some pool has guaranteed slots
+
+	infos   []*jobInfo   // by submission; nil for a job that has ended
+	ended   int          // of infos
+	rows    [2]shareRows // by type of task
+	changed []*jobInfo   // since the last update
+	active  []*jobInfo   // with running attempts, which may come to lag
+
+	byRank   sorted[*jobInfo] // by priority and submission, where there are limits
+	round    int              // of applying them
+	unlisted bool             // a job has started or ended since they were last applied
+
+	// For the time of one call.
+	needy   []int32
+	factors []float64 // by pool
+
+	updated time.Duration
+	slots   [2]int // at the last update
+	byTie   bool   // deficits, which grow with time, have decided on guaranteed slots
 }
+
+// unlimitedJobs is the number of running jobs that means no limit.
+const unlimitedJobs = math.MaxInt32
 
 // fairUpdate is how often shares are recomputed (FairScheduler.UPDATE_INTERVAL).
 const fairUpdate = 500 * time.Millisecond
 
-// info1 is FairScheduler.JobInfo. Pairs are by type of task.
-type info1 struct {
-	job      *Job
-	pool     string
-	runnable bool
-	weight   [2]float64
-	deficit  [2]int64 // task-milliseconds
-	running  [2]int   // at the last update, and launched since
-	needed   [2]int
-	min      [2]int
-	share    [2]float64
+// fairPool is a pool of the allocation file, or one that a job names.
+type fairPool struct {
+	quota
+	weight float64
+	min    [2]int  // guaranteed slots by type of task
+	rows   []int32 // of its jobs
 }
 
-func (i *info1) runnableTasks(k int) int { return i.needed[k] + i.running[k] }
+// quota limits how many jobs of a pool or user run.
+type quota struct {
+	most    int
+	running int
+	round   int // in which they were counted
+}
+
+// left reports whether another job may run in a round.
+func (q *quota) left(round int) bool {
+	if q.round != round {
+		q.round, q.running = round, 0
+	}
+	return q.running < q.most
+}
+
+// jobInfo is FairScheduler.JobInfo. Its figures by type of task are in
+// shareRows.
+type jobInfo struct {
+	job        *Job
+	pool, user int32
+	row        int32 // in shareRows and fair1.infos
+	active     int32 // place in fair1.active from 1 on; 0: not there
+	state      State // when limits were last applied
+	runnable   bool
+	changed    bool    // is in fair1.changed
+	wanted     [2]bool // the job wanted tasks when it was last looked at
+	lagging    [2]int  // tasks far behind the others, at the last update
+}
 
 // booster is NewJobWeightBooster: young jobs weigh more.
 type booster struct {
@@ -61,42 +105,77 @@ func (b *booster) adjust(c *Cluster, j *Job, weight float64) float64 {
 	return weight
 }
 
-func newBooster(conf workload.Conf) (*booster, error) {
-	name := conf.String("mapred.fairscheduler.weightadjuster", "")
+func (s *settings) booster() *booster {
+	const key = "mapred.fairscheduler.weightadjuster"
+	name := s.conf.String(key, "")
 	if name == "" {
-		return nil, nil
+		return nil
 	}
 	if !strings.HasSuffix(name, "NewJobWeightBooster") {
-		return nil, fmt.Errorf("mapred.fairscheduler.weightadjuster = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", name)
+		s.note(fmt.Errorf("%s = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", key, name))
 	}
-	factor, err := conf.Float("mapred.newjobweightbooster.factor", 3)
-	if err != nil {
-		return nil, err
+	return &booster{
+		factor:   float64(float32(s.float("mapred.newjobweightbooster.factor", 3, 0))),
+		duration: s.millis("mapred.newjobweightbooster.duration", 5*time.Minute, 0),
 	}
-	ms, err := conf.Int("mapred.newjobweightbooster.duration", 5*60*1000)
-	return &booster{float64(float32(factor)), time.Duration(ms) * time.Millisecond}, err
+}
+
+// weights refuses weights that nothing can be divided by.
+func (s *settings) weights(pools []model.Pool) {
+	for _, p := range pools {
+		if p.Weight < 0 || math.IsInf(p.Weight, 1) || math.IsNaN(p.Weight) {
+			s.note(fmt.Errorf("pool %s: weight = %v: want a number from 0 on", p.Name, p.Weight))
+		}
+	}
 }
 
 func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
-	f := &fair1{pools: make(map[string]*model.Pool), users: make(map[string]int)}
+	read := settings{conf: spec.Conf}
+	f := &fair1{
+		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", false),
+		sizeBased:      read.bool("mapred.fairscheduler.sizebasedweight", false),
+		poolIDs:        make(map[string]int32), userIDs: make(map[string]int32),
+		userDefault: read.int("userMaxJobsDefault", unlimitedJobs, 0),
+		boost:       read.booster(),
+		byRank:      newSorted(func(a, b *jobInfo) int { return byPriority(a.job, b.job) }),
+	}
+	read.weights(spec.Pools)
+	if read.err != nil {
+		return nil, read.err
+	}
 	for i := range spec.Pools {
-		f.pools[spec.Pools[i].Name] = &spec.Pools[i]
+		p := &spec.Pools[i]
+		most := math.MaxInt
+		if p.MaxRunningJobs != nil {
+			most = *p.MaxRunningJobs
+			f.limited = true
+		}
+		f.guarantees[0] = f.guarantees[0] || p.MinMaps > 0
+		f.guarantees[1] = f.guarantees[1] || p.MinReduces > 0
+		f.addPool(p.Name, fairPool{weight: p.Weight, min: [2]int{p.MinMaps, p.MinReduces}, quota: quota{most: most}})
 	}
 	for _, u := range spec.Users {
-		f.users[u.Name] = u.MaxRunningJobs
+		f.addUser(u.Name, u.MaxRunningJobs)
 	}
-	var err error
-	if f.userDefault, err = spec.Conf.Int("userMaxJobsDefault", math.MaxInt32); err != nil {
-		return nil, err
+	f.limited = f.limited || len(spec.Users) > 0 || f.userDefault < unlimitedJobs
+	return f, nil
+}
+
+func (f *fair1) addPool(name string, p fairPool) int32 {
+	id := int32(len(f.pools))
+	f.pools = append(f.pools, p)
+	f.poolIDs[name] = id
+	for k := range f.rows {
+		f.rows[k].poolRaw = append(f.rows[k].poolRaw, 0)
 	}
-	if f.assignMultiple, err = spec.Conf.Bool("mapred.fairscheduler.assignmultiple", false); err != nil {
-		return nil, err
-	}
-	if f.sizeBased, err = spec.Conf.Bool("mapred.fairscheduler.sizebasedweight", false); err != nil {
-		return nil, err
-	}
-	f.boost, err = newBooster(spec.Conf)
-	return f, err
+	return id
+}
+
+func (f *fair1) addUser(name string, most int) int32 {
+	id := int32(len(f.users))
+	f.users = append(f.users, quota{most: most})
+	f.userIDs[name] = id
+	return id
 }
 
 // PoolOf is the pool of a job: the one it names, else its user's, else default.
@@ -106,29 +185,46 @@ func PoolOf(pool, user string) string { return cmp.Or(pool, user, "default") }
 // is off.
 func (f *fair1) ReadsProgress() bool { return true }
 
+// Interval is that of FairScheduler.UpdateThread.
 func (f *fair1) Interval() (time.Duration, bool) { return fairUpdate, f.boost == nil }
 
+// Submitted is FairScheduler.jobAdded.
 func (f *fair1) Submitted(c *Cluster, j *Job) {
-	f.infos = append(f.infos, &info1{job: j, pool: PoolOf(j.Pool, j.User)})
+	name := PoolOf(j.Pool, j.User)
+	pool, ok := f.poolIDs[name]
+	if !ok {
+		pool = f.addPool(name, fairPool{weight: 1, quota: quota{most: math.MaxInt}})
+	}
+	user, ok := f.userIDs[j.User]
+	if !ok {
+		user = f.addUser(j.User, f.userDefault)
+	}
+	i := &jobInfo{job: j, pool: pool, user: user, row: int32(len(f.infos))}
+	j.Policy = i
+	f.infos = append(f.infos, i)
+	for k := range f.rows {
+		f.rows[k].add(pool, priorityFactor(j.Priority))
+	}
+	if f.limited {
+		f.byRank.insert(i)
+	}
 	f.update(c)
 	j.Init()
 }
 
+// Tick is one turn of the UpdateThread.
 func (f *fair1) Tick(c *Cluster) bool {
 	f.update(c)
-	return f.restless
+	return f.byTie
 }
 
+// Assign gives the tracker a map or a reduce, or both if assignmultiple is on.
 func (f *fair1) Assign(c *Cluster, t *TaskTracker) {
+	f.follow()
 	f.catchUp(c)
-	var runnable [2]int
-	for _, i := range f.infos {
-		runnable[0] += i.runnableTasks(0)
-		runnable[1] += i.runnableTasks(1)
-	}
-	for k := range runnable {
+	for k := range f.rows {
 		// CapBasedLoadManager
-		load := float64(runnable[k]) / float64(c.Slots[k])
+		load := float64(f.rows[k].tasks) / float64(c.Slots[k])
 		if t.Running[k] >= int(math.Ceil(float64(t.Slots[k])*math.Min(1, load))) {
 			continue
 		}
@@ -138,56 +234,103 @@ func (f *fair1) Assign(c *Cluster, t *TaskTracker) {
 	}
 }
 
+// assignOne launches one task: jobs below their guaranteed slots go first, and
+// among equals the largest deficit does (DeficitComparator). Ties are in order
+// of submission; in Hadoop they are in the order of a hash map.
 func (f *fair1) assignOne(t *TaskTracker, k int) bool {
-	f.list = f.list[:0]
-	for _, i := range f.infos {
-		if i.job.Wants[k] && i.needed[k] > 0 {
-			f.list = append(f.list, i)
+	r := &f.rows[k]
+	f.needy = f.needy[:0]
+	for _, row := range r.guaranteed {
+		if f.launchable(row, k) && f.isNeedy(row, k) {
+			f.needy = append(f.needy, row)
 		}
 	}
-	// DeficitComparator. Ties are in the order of a hash map in Hadoop.
-	slices.SortStableFunc(f.list, func(a, b *info1) int {
-		needyA, needyB := a.job.RunningTasks[k] < a.min[k], b.job.RunningTasks[k] < b.min[k]
-		switch {
-		case needyA && !needyB:
-			return -1
-		case needyB && !needyA:
-			return 1
-		case a.deficit[k] > b.deficit[k]:
-			return -1
-		case a.deficit[k] < b.deficit[k]:
-			return 1
+	slices.SortStableFunc(f.needy, r.byDeficit)
+	for _, row := range f.needy {
+		if f.launchRow(t, row, k) {
+			return true
 		}
-		return 0
-	})
-	for _, i := range f.list {
-		ok := false
-		if workload.Kind(k) == workload.Map {
-			_, ok = i.job.LaunchMap(t, Anywhere)
-		} else {
-			ok = i.job.LaunchReduce(t)
-		}
-		if ok {
-			i.running[k]++
-			i.needed[k]--
+	}
+	for n := 0; n < len(r.best) || f.findBest(r, k); n++ {
+		row := r.best[n]
+		if f.launchable(row, k) && !f.isNeedy(row, k) && f.launchRow(t, row, k) {
 			return true
 		}
 	}
 	return false
 }
 
+func (f *fair1) launchable(row int32, k int) bool {
+	return f.rows[k].needed[row] > 0 && f.infos[row].job.Wants[k]
+}
+
+// isNeedy reports whether a job runs fewer tasks than it is guaranteed.
+func (f *fair1) isNeedy(row int32, k int) bool {
+	least := f.rows[k].min[row]
+	return least > 0 && f.infos[row].job.RunningTasks[k] < int(least)
+}
+
+// findBest continues the list of rows by deficit, and reports whether there are
+// more.
+func (f *fair1) findBest(r *shareRows, k int) bool {
+	found := len(r.best)
+	r.extendBest(func(row int32) bool { return f.infos[row].wanted[k] })
+	return len(r.best) > found
+}
+
+func (f *fair1) launchRow(t *TaskTracker, row int32, k int) bool {
+	if !launch(f.infos[row].job, t, workload.Kind(k)) {
+		return false
+	}
+	f.rows[k].launched(row)
+	return true
+}
+
+// follow takes note of the jobs that have changed.
+func (f *fair1) follow() {
+	for j := f.next(); j != nil; j = f.next() {
+		i := j.Policy.(*jobInfo)
+		f.note(i)
+		for k := range i.wanted {
+			if j.Wants[k] && !i.wanted[k] {
+				f.rows[k].forgetBest()
+			}
+		}
+		i.wanted = j.Wants
+	}
+}
+
+// note has a job's tasks counted anew at the next update.
+func (f *fair1) note(i *jobInfo) {
+	if !i.changed {
+		i.changed = true
+		f.changed = append(f.changed, i)
+	}
+}
+
+// update is FairScheduler.update. What depends on nothing that has changed is
+// left as it is.
 func (f *fair1) update(c *Cluster) {
+	f.follow()
 	f.catchUp(c)
 	f.updateDeficits(c.Now)
-	f.infos = slices.DeleteFunc(f.infos, func(i *info1) bool { return i.job.State == Done })
+	f.dropEnded()
 	f.updateRunnability()
-	for _, i := range f.infos {
-		f.updateTaskCounts(i)
-	}
-	f.updateWeights(c)
-	f.updateMinSlots()
-	for k := range c.Slots {
-		f.updateFairShares(c, k)
+	f.updateTaskCounts()
+	moved := f.slots != c.Slots || f.sizeBased || f.boost != nil
+	f.slots = c.Slots
+	byTie := f.byTie
+	f.byTie = false
+	for k := range f.rows {
+		r := &f.rows[k]
+		if moved || r.regrouped {
+			f.updateWeights(c, k)
+		}
+		dealt := (moved || r.recounted || byTie) && f.updateMinSlots(k)
+		if moved || r.regrouped || dealt {
+			r.updateShares(float64(c.Slots[k]))
+		}
+		r.regrouped, r.recounted = false, false
 	}
 }
 
@@ -201,111 +344,172 @@ func (f *fair1) catchUp(c *Cluster) {
 
 func (f *fair1) updateDeficits(now time.Duration) {
 	delta := float64(ms(now) - ms(f.updated))
-	for _, i := range f.infos {
-		for k := range i.deficit {
-			// The sum is cut to whole milliseconds, not the increment.
-			i.deficit[k] = int64(float64(i.deficit[k]) + float64((i.share[k]-float64(i.running[k]))*delta))
-		}
+	for k := range f.rows {
+		f.rows[k].updateDeficits(delta)
 	}
 	f.updated = now
+}
+
+// dropEnded forgets the jobs that have ended.
+func (f *fair1) dropEnded() {
+	f.changed = slices.DeleteFunc(f.changed, func(i *jobInfo) bool {
+		if i.job.State != Done {
+			return false
+		}
+		for k := range f.rows {
+			f.rows[k].count(i.row, 0, 0, false)
+		}
+		f.setActive(i, false)
+		if f.limited {
+			f.byRank.remove(i)
+			f.unlisted = true
+		}
+		f.infos[i.row] = nil
+		f.ended++
+		return true
+	})
+	if f.ended <= len(f.infos)/8 {
+		return
+	}
+	kept := func(row int) bool { return f.infos[row] != nil }
+	for k := range f.rows {
+		f.rows[k].compact(kept)
+	}
+	f.infos = slices.DeleteFunc(f.infos, func(i *jobInfo) bool { return i == nil })
+	for row, i := range f.infos {
+		i.row = int32(row)
+	}
+	f.ended = 0
 }
 
 // updateRunnability lets jobs run in order of priority and submission until
 // the limits of their user or pool are used up.
 func (f *fair1) updateRunnability() {
-	f.list = append(f.list[:0], f.infos...)
-	slices.SortStableFunc(f.list, func(a, b *info1) int { return byPriority(a.job, b.job) })
-	users, pools := map[string]int{}, map[string]int{}
-	for _, i := range f.list {
-		i.runnable = false
-		if i.job.State != Running {
-			continue
-		}
-		user := i.job.User
-		if users[user] < f.maxJobsOfUser(user) && pools[i.pool] < maxJobs(f.pools[i.pool]) {
-			i.runnable = true
-			users[user]++
-			pools[i.pool]++
+	for _, i := range f.changed {
+		if !f.limited {
+			i.runnable = i.job.State == Running
+		} else if i.state != i.job.State {
+			i.state = i.job.State
+			f.unlisted = true
 		}
 	}
-}
-
-func (f *fair1) maxJobsOfUser(user string) int {
-	if n, ok := f.users[user]; ok {
-		return n
-	}
-	return f.userDefault
-}
-
-func maxJobs(p *model.Pool) int {
-	if p == nil || p.MaxRunningJobs == nil {
-		return math.MaxInt
-	}
-	return *p.MaxRunningJobs
-}
-
-func (f *fair1) updateTaskCounts(i *info1) {
-	j := i.job
-	if j.State != Running {
+	if !f.unlisted {
 		return
 	}
-	for k := range i.running {
-		i.running[k] = j.Active[k]
-		i.needed[k] = j.Tasks[k] - j.Active[k] - j.Finished[k] + j.Speculatable(workload.Kind(k))
+	f.unlisted = false
+	f.round++
+	for i := range f.byRank.all() {
+		u, p := &f.users[i.user], &f.pools[i.pool].quota
+		runnable := i.job.State == Running && u.left(f.round) && p.left(f.round)
+		if runnable {
+			u.running++
+			p.running++
+		}
+		if runnable != i.runnable {
+			i.runnable = runnable
+			f.note(i)
+		}
 	}
+}
+
+// updateTaskCounts counts the tasks of the jobs that have changed, and of those
+// in which another number of tasks lags than before.
+func (f *fair1) updateTaskCounts() {
+	for _, i := range f.changed {
+		runs := i.job.State == Running
+		f.setActive(i, runs && i.job.ActiveTasks != [2]int{})
+		if i.active > 0 {
+			continue
+		}
+		i.changed, i.lagging = false, [2]int{}
+		if runs {
+			f.count(i)
+		}
+	}
+	f.changed = f.changed[:0]
+	for _, i := range f.active {
+		if i.lags() || i.changed {
+			i.changed = false
+			f.count(i)
+		}
+	}
+}
+
+// setActive keeps the list of jobs with running attempts.
+func (f *fair1) setActive(i *jobInfo, active bool) {
+	switch last := len(f.active) - 1; {
+	case active && i.active == 0:
+		f.active = append(f.active, i)
+		i.active = int32(len(f.active))
+	case !active && i.active > 0:
+		moved := f.active[last]
+		f.active[i.active-1], moved.active = moved, i.active
+		f.active[last] = nil
+		f.active, i.active = f.active[:last], 0
+	}
+}
+
+// lags counts the tasks that lag, and reports whether the number has changed.
+func (i *jobInfo) lags() (changed bool) {
+	for k := range i.lagging {
+		n := 0
+		if i.job.ActiveTasks[k] > 0 {
+			n = i.job.Speculatable(workload.Kind(k))
+		}
+		changed = changed || n != i.lagging[k]
+		i.lagging[k] = n
+	}
+	return changed
+}
+
+// count works out how many tasks a job runs and needs. Reduces are not needed
+// before 5 % of the maps have ended.
+func (f *fair1) count(i *jobInfo) {
+	j := i.job
 	maps := float64(j.Tasks[workload.Map])
-	if float64(j.Finished[workload.Map]) < math.Max(1, maps*0.05) {
-		i.needed[workload.Reduce] = 0
-	}
-	if !i.runnable {
-		i.needed = [2]int{}
+	for k := range f.rows {
+		needed := j.Tasks[k] - j.Active[k] - j.Finished[k] + i.lagging[k]
+		early := workload.Kind(k) == workload.Reduce && float64(j.Finished[workload.Map]) < math.Max(1, maps*0.05)
+		if early || !i.runnable {
+			needed = 0
+		}
+		f.rows[k].count(i.row, j.Active[k], needed, i.runnable)
 	}
 }
 
-func (f *fair1) updateWeights(c *Cluster) {
-	sums := map[string]*[2]float64{}
-	for _, i := range f.infos {
-		sum := sums[i.pool]
-		if sum == nil {
-			sum = new([2]float64)
-			sums[i.pool] = sum
-		}
-		for k := range i.weight {
-			i.weight[k] = f.rawWeight(c, i, k)
-			if i.runnable && i.runnableTasks(k) > 0 {
-				sum[k] += i.weight[k]
+// updateWeights gives every job its part of its pool's weight.
+func (f *fair1) updateWeights(c *Cluster, k int) {
+	r := &f.rows[k]
+	if f.sizeBased || f.boost != nil {
+		clear(r.poolRaw)
+		for row, in := range r.divides {
+			if in {
+				r.raw[row] = f.rawWeight(c, r, row)
+				r.poolRaw[r.pool[row]] += r.raw[row]
 			}
 		}
 	}
-	for _, i := range f.infos {
-		for k, sum := range sums[i.pool] {
-			if sum == 0 {
-				i.weight[k] = 0
-			} else {
-				i.weight[k] *= poolWeight(f.pools[i.pool]) / sum
-			}
+	f.factors = f.factors[:0]
+	for n := range f.pools {
+		factor := 0.0
+		if r.poolRaw[n] != 0 {
+			factor = f.pools[n].weight / r.poolRaw[n]
 		}
+		f.factors = append(f.factors, factor)
 	}
+	r.updateWeights(f.factors)
 }
 
-func poolWeight(p *model.Pool) float64 {
-	if p == nil {
-		return 1
-	}
-	return p.Weight
-}
-
-func (f *fair1) rawWeight(c *Cluster, i *info1, k int) float64 {
-	if !i.runnable {
-		return 0
-	}
+// rawWeight is FairScheduler.calculateRawWeight.
+func (f *fair1) rawWeight(c *Cluster, r *shareRows, row int) float64 {
+	j := f.infos[row].job
 	weight := 1.0
 	if f.sizeBased {
-		weight = math.Log1p(float64(i.runnableTasks(k))) / math.Ln2
+		weight = math.Log1p(float64(r.needed[row]+r.running[row])) / math.Ln2
 	}
-	weight *= priorityFactor(i.job.Priority)
+	weight *= priorityFactor(j.Priority)
 	if f.boost != nil {
-		weight = f.boost.adjust(c, i.job, weight)
+		weight = f.boost.adjust(c, j, weight)
 	}
 	return weight
 }
@@ -324,110 +528,37 @@ func priorityFactor(p workload.Priority) float64 {
 	return 0.25
 }
 
-// updateMinSlots deals the guaranteed slots of each pool to its jobs in rounds,
-// by weight and never more than a job can use.
-func (f *fair1) updateMinSlots() {
-	byPool := map[string][]*info1{}
-	for _, i := range f.infos {
-		i.min = [2]int{}
-		byPool[i.pool] = append(byPool[i.pool], i)
+// updateMinSlots deals the guaranteed slots of each pool to its jobs, and
+// reports whether some job has or had any.
+func (f *fair1) updateMinSlots(k int) bool {
+	r := &f.rows[k]
+	had := len(r.guaranteed) > 0
+	r.clearMin()
+	if !f.guarantees[k] {
+		return had
 	}
-	done := map[string]bool{}
-	f.restless = false
-	for _, i := range f.infos {
-		if p := f.pools[i.pool]; p != nil && !done[i.pool] {
-			done[i.pool] = true
-			for k, slots := range [...]int{p.MinMaps, p.MinReduces} {
-				if dealMinSlots(slices.Clone(byPool[i.pool]), k, slots) {
-					f.restless = true
-				}
-			}
+	for p := range f.pools {
+		f.pools[p].rows = f.pools[p].rows[:0]
+	}
+	for row, in := range r.divides {
+		if p := &f.pools[r.pool[row]]; in && p.min[k] > 0 {
+			p.rows = append(p.rows, int32(row))
 		}
 	}
-}
-
-// dealMinSlots reports whether it came down to the deficits.
-func dealMinSlots(jobs []*info1, k, left int) (byDeficit bool) {
-	give := func(i *info1, slots int) {
-		slots = min(left, i.runnableTasks(k)-i.min[k], slots)
-		left -= slots
-		i.min[k] += slots
-	}
-	for left > 0 {
-		jobs = slices.DeleteFunc(jobs, func(i *info1) bool { return !i.runnable || i.runnableTasks(k) <= i.min[k] })
-		total := 0.0
-		for _, i := range jobs {
-			total += i.weight[k]
-		}
-		if total == 0 {
-			return false
-		}
-		before := left
-		for _, i := range jobs {
-			give(i, int(math.Floor(float64(before)*i.weight[k]/total)))
-		}
-		if left < before {
+	for n := range f.pools {
+		p := &f.pools[n]
+		if len(p.rows) == 0 {
 			continue
 		}
-		// Too few for everybody: the heaviest get one more.
-		slices.SortStableFunc(jobs, func(a, b *info1) int {
-			d := b.weight[k] - a.weight[k]
-			if d == 0 {
-				byDeficit = true
-				d = float64(b.deficit[k]) - float64(a.deficit[k])
+		if r.dealMinSlots(p.rows, p.min[k]) {
+			f.byTie = true
+		}
+		for _, row := range p.rows {
+			if r.min[row] > 0 {
+				r.guaranteed = append(r.guaranteed, row)
 			}
-			return sign(d)
-		})
-		for _, i := range jobs {
-			give(i, int(math.Ceil(float64(before)*i.weight[k]/total)))
-		}
-		return byDeficit
-	}
-	return false
-}
-
-func sign(x float64) int {
-	switch {
-	case x > 0:
-		return 1
-	case x < 0:
-		return -1
-	}
-	return 0
-}
-
-// updateFairShares shares the cluster by weight; jobs whose guaranteed slots
-// are more than that get those instead.
-func (f *fair1) updateFairShares(c *Cluster, k int) {
-	var left []*info1
-	for _, i := range f.infos {
-		i.share[k] = 0
-		if i.runnable && i.runnableTasks(k) > 0 {
-			left = append(left, i)
 		}
 	}
-	slots := float64(c.Slots[k])
-	for len(left) > 0 {
-		total := 0.0
-		for _, i := range left {
-			total += i.weight[k]
-		}
-		before := slots
-		fair := func(i *info1) float64 { return i.weight[k] / total * before }
-		rest := slices.DeleteFunc(slices.Clone(left), func(i *info1) bool {
-			if float64(i.min[k]) <= fair(i) {
-				return false
-			}
-			i.share[k] = float64(i.min[k])
-			slots -= i.share[k]
-			return true
-		})
-		if len(rest) == len(left) {
-			for _, i := range left {
-				i.share[k] = fair(i)
-			}
-			return
-		}
-		left = rest
-	}
+	slices.Sort(r.guaranteed)
+	return had || len(r.guaranteed) > 0
 }

@@ -2,9 +2,7 @@ package scheduler
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"slices"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -13,67 +11,62 @@ import (
 // fifo is JobQueueTaskScheduler (0.20.2 and 1.x): jobs in order of priority and
 // submission, load spread over the trackers, and some slots kept free.
 type fifo struct {
-	pad     float32 // mapred.jobtracker.taskalloc.capacitypad
-	queue   []*Job
-	version int
+	updates
+	pad float32 // mapred.jobtracker.taskalloc.capacitypad
 
-	changes int
-	want    [2][]*Job // jobs that want tasks of a type launched, in order
-	first   *Job      // that runs and has reduces
-	padded  [2]int    // tasks of all such jobs, launched or not
+	launching   [2]sorted[*Job] // running jobs that want tasks of a type launched
+	withReduces sorted[*Job]    // running jobs that have reduces
+	needed      [2]int          // tasks of the jobs with reduces, launched or not
+}
+
+// queued says which lists of fifo a job is in.
+type queued struct {
+	launching   [2]bool
+	withReduces bool
 }
 
 func newFIFO(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
-	pad, err := spec.Conf.Float("mapred.jobtracker.taskalloc.capacitypad", 0.01)
-	if err == nil && pad < 0 {
-		err = fmt.Errorf("mapred.jobtracker.taskalloc.capacitypad = %v: want at least 0", pad)
+	read := settings{conf: spec.Conf}
+	pad := read.float("mapred.jobtracker.taskalloc.capacitypad", 0.01, 0)
+	f := &fifo{pad: float32(pad), withReduces: newSorted(byPriority)}
+	for k := range f.launching {
+		f.launching[k] = newSorted(byPriority)
 	}
-	return &fifo{pad: float32(pad), version: -1, changes: -1}, err
+	return f, read.err
 }
 
+// byPriority is JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR.
 func byPriority(a, b *Job) int {
 	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 }
 
-// follow keeps the cluster's jobs by priority, then submission
-// (JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR), and those of them
-// that matter.
-func (f *fifo) follow(c *Cluster) {
-	if f.version != c.Version {
-		f.version = c.Version
-		f.queue = append(f.queue[:0], c.Jobs...)
-		slices.SortStableFunc(f.queue, byPriority)
-	} else if f.changes == c.Changes {
-		return
-	}
-	f.changes = c.Changes
-	f.first, f.padded = nil, [2]int{}
-	for k := range f.want {
-		f.want[k] = f.want[k][:0]
-	}
-	for _, j := range f.queue {
-		if j.State != Running {
-			continue
+// follow moves the jobs that have changed between the lists.
+func (f *fifo) follow() {
+	for j := f.next(); j != nil; j = f.next() {
+		in, known := j.Policy.(*queued)
+		if !known {
+			in = &queued{}
+			j.Policy = in
 		}
-		for k := range f.want {
-			if j.Wants[k] {
-				f.want[k] = append(f.want[k], j)
+		runs := j.State == Running
+		for k := range f.launching {
+			in.launching[k] = f.launching[k].set(j, in.launching[k], runs && j.Wants[k])
+		}
+		if counted := runs && j.Tasks[workload.Reduce] > 0; counted != in.withReduces {
+			in.withReduces = f.withReduces.set(j, in.withReduces, counted)
+			for k := range f.needed {
+				if counted {
+					f.needed[k] += j.Tasks[k]
+				} else {
+					f.needed[k] -= j.Tasks[k]
+				}
 			}
-		}
-		if j.Tasks[workload.Reduce] == 0 {
-			continue
-		}
-		if f.first == nil {
-			f.first = j
-		}
-		for k := range f.padded {
-			f.padded[k] += j.Tasks[k]
 		}
 	}
 }
 
 func (f *fifo) Assign(c *Cluster, t *TaskTracker) {
-	f.follow(c)
+	f.follow()
 	f.assignMaps(c, t)
 	f.assignReduce(c, t)
 }
@@ -99,7 +92,7 @@ func (f *fifo) assignMaps(c *Cluster, t *TaskTracker) {
 	padded := f.padExceeded(c, t, workload.Map)
 slots:
 	for range room {
-		for _, j := range f.want[workload.Map] {
+		for j := range f.launching[workload.Map].all() {
 			if _, ok := j.LaunchMap(t, InRack); ok {
 				if padded {
 					return
@@ -119,10 +112,12 @@ func (f *fifo) assignReduce(c *Cluster, t *TaskTracker) {
 		return
 	}
 	if f.padExceeded(c, t, workload.Reduce) {
-		f.first.LaunchReduce(t)
-		return
+		for first := range f.withReduces.all() {
+			first.LaunchReduce(t)
+			return
+		}
 	}
-	for _, j := range f.want[workload.Reduce] {
+	for j := range f.launching[workload.Reduce].all() {
 		if j.LaunchReduce(t) {
 			return
 		}
@@ -133,12 +128,12 @@ func (f *fifo) assignReduce(c *Cluster, t *TaskTracker) {
 // may launch more. Jobs without reduces are not looked at.
 func (f *fifo) padExceeded(c *Cluster, t *TaskTracker, k workload.Kind) bool {
 	const smallCluster = 3
-	if f.first == nil {
+	if f.withReduces.empty() {
 		return false
 	}
 	padding := 0
 	if c.Trackers > smallCluster {
-		padding = min(t.Slots[k], int(float32(f.padded[k])*f.pad))
+		padding = min(t.Slots[k], int(float32(f.needed[k])*f.pad))
 	}
 	return c.Running[k]+padding >= c.Slots[k]
 }

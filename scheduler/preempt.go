@@ -54,29 +54,23 @@ func computeFairShares(of []sharer, slots float64) {
 	}
 }
 
-// updateShares divides the cluster among the pools, and the share of each fair
-// pool among its jobs.
+// updateShares divides the cluster among the pools. Those that demand nothing
+// get nothing.
 func (f *fair2) updateShares(c *Cluster) {
 	for k := range c.Slots {
-		of := make([]sharer, len(f.pools))
-		for i, p := range f.pools {
-			of[i] = sharer{p.weight, p.min[k], p.demand[k], &p.share[k]}
-		}
-		computeFairShares(of, float64(c.Slots[k]))
+		f.sharers = f.sharers[:0]
 		for _, p := range f.pools {
-			of := make([]sharer, len(p.jobs[k]))
-			for n, i := range p.jobs[k] {
-				i.share[k] = 0
-				of[n] = sharer{f.jobWeight(c, i, k), 0, i.demand[k], &i.share[k]}
-			}
-			if !p.fifo {
-				computeFairShares(of, p.share[k])
+			p.share[k] = 0
+			if p.demand[k] > 0 {
+				f.sharers = append(f.sharers, sharer{p.weight, p.min[k], p.demand[k], &p.share[k]})
 			}
 		}
+		computeFairShares(f.sharers, float64(c.Slots[k]))
 	}
 }
 
-// updateClocks notes which pools have their minimum and half their fair share.
+// updateClocks is FairScheduler.updatePreemptionVariables: it notes which pools
+// have their minimum and half their fair share.
 func (f *fair2) updateClocks(c *Cluster) {
 	for k := range c.Slots {
 		for _, p := range f.pools {
@@ -92,21 +86,21 @@ func (f *fair2) updateClocks(c *Cluster) {
 }
 
 // preempt kills tasks of pools above their share for pools that have been below
-// theirs for too long.
+// theirs for too long (preemptTasksIfNecessary).
 func (f *fair2) preempt(c *Cluster) {
 	for k := range c.Slots {
 		wanted := 0
 		for _, p := range f.pools {
-			wanted += f.owed(c, p, k)
+			wanted += f.tasksToPreempt(c, p, k)
 		}
 		if wanted > 0 && !f.onlyLogs {
-			f.killLatest(k, wanted)
+			f.preemptTasks(k, wanted)
 		}
 	}
 }
 
-// owed is how many tasks a pool may take from others (tasksToPreempt).
-func (f *fair2) owed(c *Cluster, p *pool2, k int) int {
+// tasksToPreempt is how many tasks a pool may take from others.
+func (f *fair2) tasksToPreempt(c *Cluster, p *poolSchedulable, k int) int {
 	running := p.running[k]
 	byMin, byFair := 0, 0
 	if c.Now-p.atMinShare[k] > p.minTimeout {
@@ -118,35 +112,53 @@ func (f *fair2) owed(c *Cluster, p *pool2, k int) int {
 	return max(byMin, byFair, 0)
 }
 
-// killLatest kills the attempts that started last, as long as their pools stay
+// preemptTasks kills the attempts that started last, as long as their pools stay
 // above their shares.
-func (f *fair2) killLatest(k, wanted int) {
+func (f *fair2) preemptTasks(k, wanted int) {
 	type victim struct {
 		Attempt
-		pool *pool2
+		pool *poolSchedulable
 	}
 	var victims []victim
-	left := map[*pool2]int{}
-	for _, p := range f.pools {
-		left[p] = p.running[k]
-		if float64(left[p]) <= p.share[k] {
-			continue
-		}
-		for _, i := range p.jobs[k] {
+	for _, i := range f.inOrder(k) {
+		i.pool.left = i.pool.running[k]
+		if float64(i.pool.left) > i.pool.share[k] {
 			for _, a := range i.job.Attempts(workload.Kind(k)) {
-				victims = append(victims, victim{a, p})
+				victims = append(victims, victim{a, i.pool})
 			}
 		}
 	}
 	slices.SortStableFunc(victims, func(a, b victim) int { return cmp.Compare(b.Start, a.Start) })
 	for _, v := range victims {
-		if float64(left[v.pool]) <= v.pool.share[k] {
+		if float64(v.pool.left) <= v.pool.share[k] {
 			continue
 		}
 		v.Kill()
 		if wanted--; wanted == 0 {
 			return
 		}
-		left[v.pool]--
+		v.pool.left--
 	}
+}
+
+// inOrder lists the jobs with running attempts by pool, and in the order in
+// which their pool last had them.
+func (f *fair2) inOrder(k int) []*jobSchedulable {
+	jobs := slices.Clone(f.active)
+	place := make(map[*jobSchedulable]int, len(jobs))
+	for _, p := range f.pools {
+		for n, i := range p.jobs[k] {
+			place[i] = n
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *jobSchedulable) int {
+		switch {
+		case a.pool != b.pool:
+			return cmp.Compare(a.pool.name, b.pool.name)
+		case f.resorts:
+			return cmp.Compare(place[a], place[b])
+		}
+		return byNotedOrder(a, b, k)
+	})
+	return jobs
 }

@@ -29,6 +29,13 @@ type Submitter interface {
 	Submitted(c *Cluster, j *Job)
 }
 
+// A Listener is told of every job in which something has changed: its state, a
+// count of its tasks, whether it wants tasks launched. It may be in the middle
+// of Assign then (JobInProgressListener.jobUpdated).
+type Listener interface {
+	JobUpdated(j *Job)
+}
+
 // A Ticker has work of its own to do at a fixed interval, counted from time 0.
 // If its ticks are skippable, one at which nothing has changed since the one
 // before is not simulated; the policy makes up for it when it next looks at the
@@ -79,8 +86,6 @@ type Cluster struct {
 	Running   [2]int        // as the trackers last reported
 	Heartbeat time.Duration // the interval trackers are told now
 	Jobs      []*Job        // not yet ended, in order of submission
-	Version   int           // changes whenever Jobs does
-	Changes   int           // changes whenever a job starts or ends to run, or to want tasks launched
 	Waiting   [2]int        // running jobs that want a task of the type launched
 	Unspent   [2]int        // running jobs that may yet launch one
 	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
@@ -138,16 +143,32 @@ type Job struct {
 	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
 
 	Launcher
-	Policy any     // the policy's own notes
-	Group  *[2]int // the sum of RunningTasks over a group of jobs, if the policy wants one kept
+	Policy any // the policy's own notes
+
+	updated bool // it is among the updates of a policy
 }
 
-// CountRunning changes the number of running attempts.
-func (j *Job) CountRunning(k workload.Kind, by int) {
-	j.RunningTasks[k] += by
-	if j.Group != nil {
-		j.Group[k] += by
+// updates collects the jobs that have changed since the policy last looked.
+type updates struct{ jobs []*Job }
+
+// JobUpdated is Listener's.
+func (u *updates) JobUpdated(j *Job) {
+	if !j.updated {
+		j.updated = true
+		u.jobs = append(u.jobs, j)
 	}
+}
+
+// next takes one of the jobs out, or gives nil if none is left.
+func (u *updates) next() *Job {
+	last := len(u.jobs) - 1
+	if last < 0 {
+		return nil
+	}
+	j := u.jobs[last]
+	u.jobs = u.jobs[:last]
+	j.updated = false
+	return j
 }
 
 // Launcher is the side of a job that acts.
@@ -218,6 +239,25 @@ func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 		}
 	}
 	return nil, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
+}
+
+// Check reports why one of the jobs could never run under the policy that spec
+// names, on a cluster with so many slots of each type.
+func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload.Job) error {
+	policy, err := New(spec, r)
+	if err != nil {
+		return err
+	}
+	if c, ok := policy.(interface {
+		check(j *workload.Job, slots [2]int) error
+	}); ok {
+		for i := range jobs {
+			if err := c.check(&jobs[i], slots); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Names lists the policies.

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"fmt"
+	"math"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
@@ -24,20 +26,29 @@ func (s *settings) bool(key string, def bool) bool {
 	return b
 }
 
-func (s *settings) int(key string, def int) int {
+// int reads a whole number from least to the largest int of Java.
+func (s *settings) int(key string, def, least int) int {
 	n, err := s.conf.Int(key, def)
 	s.note(err)
+	if n < least || n > math.MaxInt32 {
+		s.note(fmt.Errorf("%s = %d: want a whole number from %d to %d", key, n, least, math.MaxInt32))
+	}
 	return n
 }
 
-func (s *settings) float(key string, def float64) float64 {
+// float reads a finite number that is not below least.
+func (s *settings) float(key string, def, least float64) float64 {
 	f, err := s.conf.Float(key, def)
 	s.note(err)
+	if f < least || math.IsInf(f, 1) {
+		s.note(fmt.Errorf("%s = %v: want a number from %v on", key, f, least))
+	}
 	return f
 }
 
-func (s *settings) millis(key string, def int) time.Duration {
-	return time.Duration(s.int(key, def)) * time.Millisecond
+// millis reads a number of milliseconds.
+func (s *settings) millis(key string, def time.Duration, least int) time.Duration {
+	return time.Duration(s.int(key, int(ms(def)), least)) * time.Millisecond
 }
 
 // timeout reads a number of seconds; not set means never.
@@ -45,5 +56,5 @@ func (s *settings) timeout(key string) time.Duration {
 	if _, ok := s.conf.Lookup(key); !ok {
 		return noTimeout
 	}
-	return time.Duration(s.int(key, 0)) * time.Second
+	return time.Duration(s.int(key, 0, 0)) * time.Second
 }

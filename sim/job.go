@@ -120,7 +120,6 @@ func (j *job) Reject(why string) {
 // start makes the job run: its set-up has been reported.
 func (j *job) start() {
 	j.State = scheduler.Running
-	j.jt.c.Changes++
 	j.outcome.Running = j.jt.eng.Now().Duration()
 	if j.Tasks[workload.Map] == 0 {
 		j.events.setComplete(j.jt.eng.Now(), true)
@@ -154,6 +153,9 @@ func (j *job) updateSlowstart() {
 
 // settleNeeds works out what the job waits for, after any change.
 func (j *job) settleNeeds() {
+	if l := j.jt.listens; l != nil {
+		l.JobUpdated(&j.Job)
+	}
 	var now needSet
 	if j.Initialised && j.State != scheduler.Done {
 		setUp := j.setupFinished()
@@ -189,7 +191,6 @@ func (j *job) settleNeeds() {
 		j.needs = now
 		j.jt.c.Waiting = [2]int{j.jt.needs[needMap], j.jt.needs[needReduce]}
 		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
-		j.jt.c.Changes++
 	}
 	j.countOpen()
 }
@@ -211,7 +212,6 @@ func (j *job) countOpen() {
 		kind := workload.Kind(k)
 		if spent := j.spent(kind); spent != j.Spent[k] {
 			j.Spent[k] = spent
-			j.jt.c.Changes++
 		}
 		if j.State != scheduler.Running {
 			continue
@@ -448,7 +448,7 @@ func (j *job) completed(t *task, own *attempt) {
 		}
 		return
 	}
-	j.CountRunning(t.kind, -1)
+	j.RunningTasks[t.kind]--
 	if before > 1 {
 		j.Speculative[t.kind] -= before - len(t.active)
 	}
@@ -489,7 +489,7 @@ func (j *job) failed(t *task, own *attempt, wasRunning, wasComplete, wasActive b
 	ordinary := t.kind == workload.Map || t.kind == workload.Reduce
 	stopped := wasRunning && !t.running()
 	if ordinary && (r.PerAttempt && wasActive && j.State != scheduler.Done || !r.PerAttempt && stopped) {
-		j.CountRunning(t.kind, -1)
+		j.RunningTasks[t.kind]--
 	}
 	if stopped {
 		switch {
@@ -599,7 +599,6 @@ func (j *job) finish(how workload.State) {
 		return
 	}
 	j.State = scheduler.Done
-	j.jt.c.Changes++
 	if j.young {
 		j.matures.Stop()
 	}

@@ -20,6 +20,7 @@ type jobTracker struct {
 
 	sched     scheduler.Scheduler
 	submits   scheduler.Submitter // or nil
+	listens   scheduler.Listener  // or nil
 	ticks     scheduler.Ticker    // or nil
 	chooses   scheduler.Chooser   // or nil
 	c         scheduler.Cluster

@@ -159,7 +159,7 @@ func (j *job) launch(k workload.Kind, index int32, t *taskTracker, local workloa
 	a := j.execute(task, t)
 	a.local = local
 	a.runnable = j.runnableAt(task)
-	j.CountRunning(k, 1)
+	j.RunningTasks[k]++
 	if len(task.active) > 1 {
 		j.Speculative[k]++
 		j.outcome.SpeculativeRuns++

@@ -152,6 +152,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		}
 	}
 	jt.submits, _ = sched.(scheduler.Submitter)
+	jt.listens, _ = sched.(scheduler.Listener)
 	jt.chooses, _ = sched.(scheduler.Chooser)
 	if p, ok := sched.(scheduler.ProgressReader); ok {
 		jt.progress = p.ReadsProgress()
@@ -393,7 +394,6 @@ func (jt *jobTracker) submit(int32) {
 		jt.arrivals++
 		jt.active = append(jt.active, j)
 		jt.c.Jobs = append(jt.c.Jobs, &j.Job)
-		jt.c.Version++
 		if jt.submits != nil {
 			jt.submits.Submitted(&jt.c, &j.Job)
 		} else {
@@ -531,9 +531,8 @@ func (jt *jobTracker) onTick(int32) {
 // jobEnded takes a job off the list.
 func (jt *jobTracker) jobEnded(j *job, how workload.State) {
 	jt.ended++
-	jt.active = slices.DeleteFunc(jt.active, func(x *job) bool { return x == j })
-	jt.c.Jobs = slices.DeleteFunc(jt.c.Jobs, func(x *scheduler.Job) bool { return x == &j.Job })
-	jt.c.Version++
+	at, _ := slices.BinarySearchFunc(jt.active, j.ID, func(x *job, id int) int { return x.ID - id })
+	jt.active, jt.c.Jobs = slices.Delete(jt.active, at, at+1), slices.Delete(jt.c.Jobs, at, at+1)
 	if jt.release.AvoidsTrackers && how == workload.Succeeded && j.flaky > 0 {
 		for id := range int32(len(jt.trackers)) {
 			if j.blames[id] >= j.conf.maxTrackerFailures {

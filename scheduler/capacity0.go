@@ -1,0 +1,186 @@
+package scheduler
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// capacity0 is the capacity scheduler of 0.20: one task a heartbeat, of the type
+// of which the tracker has more free slots. That of 0.21 gives a reduce and a
+// map, and knows a queue's maximum capacity.
+type capacity0 struct {
+	*jobQueuesManager
+	pair bool
+}
+
+func newCapacity0(r *model.Release, base *jobQueuesManager) *capacity0 {
+	// A job with nothing to launch is asked only if its tasks are wide enough to
+	// block the queue.
+	base.asks = func(j *Job, k int) bool { return j.Wants[k] || j.SlotsPerTask[k] > 1 }
+	return &capacity0{jobQueuesManager: base, pair: r.CapacityPair}
+}
+
+// check refuses a job whose queue's share of the slots is rounded to none: the
+// queue is never looked at then.
+func (s *capacity0) check(j *workload.Job, slots [2]int) error {
+	q := s.queueOf(j.Queue)
+	if q == nil {
+		return nil // the job will be rejected
+	}
+	for k, tasks := range [...]int{j.Maps.Count, j.Reduces.Count} {
+		if kind := workload.Kind(k); tasks > 0 && slots[k] > 0 && q.share(slots[k]) == 0 {
+			return fmt.Errorf("queue %s: capacity = %g %% of %d %s slots, which is no slot: want at least %.4g %% for the %ss of job %s",
+				q.name, q.percent, slots[k], kind, math.Ceil(1e6/float64(slots[k]))/1e4, kind, j.ID)
+		}
+	}
+	return nil
+}
+
+// Submitted is JobQueuesManager.jobAdded.
+func (s *capacity0) Submitted(_ *Cluster, j *Job) { s.add(j) }
+
+// Tick is one turn of the poller.
+func (s *capacity0) Tick(*Cluster) bool { return s.poller(s.pick) }
+
+// pick chooses jobs to initialise: few per user, and not of too many users
+// (JobInitializationPoller.getJobsToInitialize).
+func (s *capacity0) pick(q *capacityQueue) {
+	q.started = slices.DeleteFunc(q.started, func(cj *capacityJob) bool {
+		if !cj.left && cj.job.State == Running && cj.hasLaunched() {
+			cj.unlist()
+		}
+		return !cj.listed
+	})
+	const moreUsers = 2
+	maxUsers := 100/q.userMin + moreUsers
+	seen, users, started := 0, 0, len(q.started)
+	var of [numChances]int // users, by what the poller may still pick of theirs
+	of[newcomer] = q.waitingUsers
+	for cj := range q.waiting.all() {
+		if of[hasRoom] == 0 && (of[newcomer] == 0 || users >= maxUsers && started == 0) {
+			return // nobody can get another one
+		}
+		u := q.meet(cj)
+		was, old := u.chance(q), cj.initialised
+		if old {
+			started--
+		}
+		picks := !old && (was == hasRoom || was == newcomer && users < maxUsers)
+		if old || picks {
+			if u.met++; u.met == 1 {
+				users++
+			}
+			seen++
+		}
+		if picks {
+			cj.initialise()
+			q.started = append(q.started, cj)
+		}
+		of[was]--
+		of[u.chance(q)]++
+		if !old && seen > maxUsers*q.maxInitJobs {
+			return
+		}
+	}
+}
+
+// A chance is what the poller may still pick of a user's jobs at a tick.
+type chance uint8
+
+const (
+	nothing  chance = iota
+	newcomer        // a first job, if the queue has room for another user
+	hasRoom         // another job
+	numChances
+)
+
+func (u *capacityUser) chance(q *capacityQueue) chance {
+	switch {
+	case u.waiting == 0:
+		return nothing
+	case u.met == 0:
+		return newcomer
+	case u.met < q.maxInitJobs:
+		return hasRoom
+	}
+	return nothing
+}
+
+// hasLaunched reports whether a task of the job has been launched.
+func (cj *capacityJob) hasLaunched() bool {
+	j := cj.job
+	return j.Pending(workload.Map) < j.Tasks[workload.Map] || j.Pending(workload.Reduce) < j.Tasks[workload.Reduce]
+}
+
+// Assign is CapacityTaskScheduler.assignTasks.
+func (s *capacity0) Assign(c *Cluster, t *TaskTracker) {
+	s.count(c)
+	if s.pair {
+		for _, k := range [...]workload.Kind{workload.Reduce, workload.Map} {
+			if t.Free(k) > 0 {
+				s.assignOne(t, int(k))
+			}
+		}
+		return
+	}
+	first, second := workload.Map, workload.Reduce
+	if t.Free(workload.Reduce) > t.Free(workload.Map) {
+		first, second = second, first
+	}
+	if !s.assignOne(t, int(first)) && t.Free(second) > 0 {
+		s.assignOne(t, int(second))
+	}
+}
+
+func (s *capacity0) assignOne(t *TaskTracker, k int) bool {
+	for _, q := range s.sorted(k) {
+		if q.capacity[k] == 0 || s.pair && !q.room(k, 1) {
+			continue
+		}
+		launched, blocked := s.fromQueue(t, q, k)
+		if launched || blocked {
+			return launched
+		}
+	}
+	return false
+}
+
+// fromQueue looks for a task first in the jobs of users below their limit and
+// then in all. A job whose tasks are too wide for the tracker blocks the queue.
+func (s *capacity0) fromQueue(t *TaskTracker, q *capacityQueue, k int) (launched, blocked bool) {
+	for _, limited := range [...]bool{true, false} {
+		for cj := range q.candidates[k].all() {
+			j := cj.job
+			if !j.Wants[k] && j.SlotsPerTask[k] == 1 {
+				continue // nothing to launch, and too narrow to block
+			}
+			if j.State != Running || limited && q.userOver(cj, k) || s.pair && !q.room(k, j.SlotsPerTask[k]) {
+				continue
+			}
+			if t.Free(workload.Kind(k)) < j.SlotsPerTask[k] && j.SlotsPerTask[k] > 1 {
+				if j.Pending(workload.Kind(k)) != 0 {
+					return false, true
+				}
+				continue
+			}
+			if launch(j, t, workload.Kind(k)) {
+				return true, false
+			}
+		}
+	}
+	return false, false
+}
+
+// userOver is the user limit of 0.20 (isUserOverLimit).
+func (q *capacityQueue) userOver(cj *capacityJob, k int) bool {
+	current := q.capacity[k]
+	if q.occupied[k] >= current {
+		current = q.occupied[k] + cj.job.SlotsPerTask[k]
+	}
+	limit := max(int(math.Ceil(float64(current)/float64(q.present))), int(math.Ceil(float64(q.userMin*current)/100)))
+	return cj.user.occupied[k] >= limit
+}

@@ -1,0 +1,455 @@
+package scheduler
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// fair2Conf are the settings of fair2.
+type fair2Conf struct {
+	assignMultiple bool          // mapred.fairscheduler.assignmultiple, true
+	caps           [2]int        // mapred.fairscheduler.assignmultiple.{maps,reduces}, -1: no cap
+	sizeBased      bool          // mapred.fairscheduler.sizebasedweight, false
+	maxDiff        float64       // mapred.fairscheduler.load.max.diff, 0
+	autoDelay      bool          // the delays follow the heartbeat interval
+	nodeDelay      time.Duration // mapred.fairscheduler.locality.delay.node
+	rackDelay      time.Duration // mapred.fairscheduler.locality.delay.rack
+	updateEvery    time.Duration // mapred.fairscheduler.update.interval, 500 ms
+	preempts       bool          // mapred.fairscheduler.preemption, false
+	onlyLogs       bool          // mapred.fairscheduler.preemption.only.log, false
+	preemptEvery   time.Duration // mapred.fairscheduler.preemption.interval, 15 s
+	boost          *booster
+	mode           string        // defaultPoolSchedulingMode, fair
+	minTimeout     time.Duration // defaultMinSharePreemptionTimeout, never
+	fairTimeout    time.Duration // fairSharePreemptionTimeout, never
+	poolDefault    int           // poolMaxJobsDefault
+	userDefault    int           // userMaxJobsDefault
+	limited        bool          // some pool or user may run only so many jobs
+	weightless     bool          // some pool has no weight
+	resorts        bool          // weights change by themselves, so jobs are sorted for every task
+	meter          bool          // a pool stops counting demand at its maximum (1.2)
+	countGiven     bool          // what a heartbeat has given counts for the load (1.2)
+}
+
+func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
+	read := settings{conf: spec.Conf}
+	delay := read.int("mapred.fairscheduler.locality.delay", -1, -1)
+	node := read.int("mapred.fairscheduler.locality.delay.node", delay, -1)
+	rack := read.int("mapred.fairscheduler.locality.delay.rack", delay, -1)
+	f := fair2Conf{
+		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", true),
+		caps: [2]int{
+			read.int("mapred.fairscheduler.assignmultiple.maps", -1, -1),
+			read.int("mapred.fairscheduler.assignmultiple.reduces", -1, -1),
+		},
+		sizeBased:    read.bool("mapred.fairscheduler.sizebasedweight", false),
+		maxDiff:      float64(float32(read.float("mapred.fairscheduler.load.max.diff", 0, 0))),
+		autoDelay:    delay == -1 && (node == -1 || rack == -1),
+		nodeDelay:    time.Duration(node) * time.Millisecond,
+		rackDelay:    time.Duration(rack) * time.Millisecond,
+		updateEvery:  read.millis("mapred.fairscheduler.update.interval", fairUpdate, 1),
+		preempts:     read.bool("mapred.fairscheduler.preemption", false),
+		onlyLogs:     read.bool("mapred.fairscheduler.preemption.only.log", false),
+		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval", 15*time.Second, 0),
+		mode:         strings.ToLower(spec.Conf.String("defaultPoolSchedulingMode", "fair")),
+		minTimeout:   read.timeout("defaultMinSharePreemptionTimeout"),
+		fairTimeout:  read.timeout("fairSharePreemptionTimeout"),
+		poolDefault:  read.int("poolMaxJobsDefault", unlimitedJobs, 0),
+		userDefault:  read.int("userMaxJobsDefault", unlimitedJobs, 0),
+		boost:        read.booster(),
+		meter:        r.MeteredDemand, countGiven: r.CountAssigned,
+	}
+	read.weights(spec.Pools)
+	f.resorts = f.sizeBased || f.boost != nil
+	f.limited = len(spec.Users) > 0 || f.poolDefault < unlimitedJobs || f.userDefault < unlimitedJobs
+	for i := range spec.Pools {
+		f.limited = f.limited || spec.Pools[i].MaxRunningJobs != nil
+		f.weightless = f.weightless || spec.Pools[i].Weight == 0
+	}
+	return f, read.err
+}
+
+// poolSchedulable is Pool and PoolSchedulable. Pairs are by type of task.
+type poolSchedulable struct {
+	name       string
+	fifo       bool
+	weight     float64
+	min, max   [2]int
+	minTimeout time.Duration
+
+	jobsRunning quota
+	running     [2]int
+	demand      [2]int
+	uncapped    [2]int // sum of its jobs' demands
+	share       [2]float64
+	atMinShare  [2]time.Duration // when it last had it
+	atHalfShare [2]time.Duration
+	left        int // running tasks less those to be killed
+
+	candidates [2]sorted[*jobSchedulable] // jobs that may launch a task, in its order
+	asks       [2]bool                    // it is in fair2.asking
+	jobs       [2][]*jobSchedulable       // all, in the order of the last sorting, if fair2 resorts
+	unsorted   [2][]*jobSchedulable       // changed since the order was last noted, if fair2 preempts
+}
+
+// jobSchedulable is FairScheduler.JobInfo and JobSchedulable.
+type jobSchedulable struct {
+	job      *Job
+	pool     *poolSchedulable
+	user     *quota
+	state    State // when limits were last applied
+	runnable bool
+	asked    bool // given to the initialiser
+	left     bool // dropped from its pool
+	changed  bool // is in fair2.changed
+	active   int  // place in fair2.active from 1 on; 0: not there
+
+	demand    [2]int
+	running   [2]int // as counted in the pool
+	weight    [2]float64
+	candidate [2]bool // is in its pool's list
+	unsorted  [2]bool // is in that list of its pool
+	rank      [2]rank // when its pool's order was last noted
+
+	lastLevel workload.Locality // of the last map launched
+	waited    time.Duration     // for a local map, since then
+	visited   bool              // asked for a map at this heartbeat
+	launched  bool              // and gave one
+}
+
+// rank is a job's place within its pool when the order was last noted.
+type rank struct {
+	known bool
+	ratio float64 // tasks to weight
+}
+
+// newPool makes a pool that no file declares.
+func (f *fair2) newPool(name string) *poolSchedulable {
+	return &poolSchedulable{
+		name: name, fifo: f.mode == "fifo", weight: 1, max: [2]int{math.MaxInt, math.MaxInt},
+		minTimeout: f.minTimeout, jobsRunning: quota{most: f.poolDefault},
+	}
+}
+
+// poolFrom makes a pool of the allocation file.
+func (f *fair2) poolFrom(in *model.Pool) (*poolSchedulable, error) {
+	p := f.newPool(in.Name)
+	mode := f.mode
+	if in.Mode != "" {
+		mode = strings.ToLower(in.Mode)
+	}
+	if mode != "fair" && mode != "fifo" {
+		return nil, fmt.Errorf("pool %s: scheduling mode %q: want fair or fifo", p.name, mode)
+	}
+	p.fifo, p.weight, p.min = mode == "fifo", in.Weight, [2]int{in.MinMaps, in.MinReduces}
+	for k, most := range [...]*int{in.MaxMaps, in.MaxReduces} {
+		if most != nil {
+			p.max[k] = *most
+		}
+	}
+	if in.MaxRunningJobs != nil {
+		p.jobsRunning.most = *in.MaxRunningJobs
+	}
+	if in.MinShareTimeout != nil {
+		p.minTimeout = *in.MinShareTimeout
+	}
+	return p, nil
+}
+
+func (f *fair2) addPool(p *poolSchedulable) {
+	for k := range p.candidates {
+		p.candidates[k] = newSorted(func(a, b *jobSchedulable) int { return p.compareJobs(a, b, k) })
+	}
+	i, _ := slices.BinarySearchFunc(f.pools, p, func(a, b *poolSchedulable) int { return cmp.Compare(a.name, b.name) })
+	f.pools = slices.Insert(f.pools, i, p)
+	f.byName[p.name] = p
+}
+
+// compare is SchedulingAlgorithms.FairShareComparator.
+func (p *poolSchedulable) compare(o *poolSchedulable, k int) int {
+	least, other := min(p.min[k], p.demand[k]), min(o.min[k], o.demand[k])
+	needy, otherNeedy := p.running[k] < least, o.running[k] < other
+	order := 0
+	switch {
+	case needy && !otherNeedy:
+		return -1
+	case otherNeedy && !needy:
+		return 1
+	case needy:
+		order = sign(float64(p.running[k])/math.Max(float64(least), 1) - float64(o.running[k])/math.Max(float64(other), 1))
+	default:
+		order = sign(float64(p.running[k])/p.weight - float64(o.running[k])/o.weight)
+	}
+	if order != 0 {
+		return order
+	}
+	return cmp.Compare(p.name, o.name)
+}
+
+func sign(x float64) int {
+	switch {
+	case x > 0:
+		return 1
+	case x < 0:
+		return -1
+	}
+	return 0
+}
+
+// compareJobs is FifoComparator or FairShareComparator; a job's minimum share
+// is 0.
+func (p *poolSchedulable) compareJobs(a, b *jobSchedulable, k int) int {
+	if p.fifo {
+		return byPriority(a.job, b.job)
+	}
+	if order := sign(float64(a.running[k])/a.weight[k] - float64(b.running[k])/b.weight[k]); order != 0 {
+		return order
+	}
+	return bySubmission(a.job, b.job)
+}
+
+func bySubmission(a, b *Job) int {
+	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
+}
+
+// sortJobs sorts all jobs of a pool by what they weigh now.
+func (f *fair2) sortJobs(c *Cluster, p *poolSchedulable, k int) {
+	for _, i := range p.jobs[k] {
+		i.weight[k] = f.jobWeight(c, i, k)
+	}
+	if p.fifo {
+		slices.SortFunc(p.jobs[k], func(a, b *jobSchedulable) int { return byPriority(a.job, b.job) })
+		return
+	}
+	sortLikeJava(p.jobs[k], func(a, b *jobSchedulable) int { return p.compareJobs(a, b, k) })
+}
+
+// jobWeight is FairScheduler.getJobWeight.
+func (f *fair2) jobWeight(c *Cluster, i *jobSchedulable, k int) float64 {
+	if !i.runnable {
+		return 1
+	}
+	weight := 1.0
+	if f.sizeBased {
+		weight = math.Log1p(float64(i.demand[k])) / math.Ln2
+	}
+	weight *= priorityFactor(i.job.Priority)
+	if f.boost != nil {
+		weight = f.boost.adjust(c, i.job, weight)
+	}
+	return weight
+}
+
+// isCandidate reports whether a job may launch a task, or later will: those that
+// cannot now are asked for a map as well, and refused one.
+func (i *jobSchedulable) isCandidate(k int) bool {
+	j := i.job
+	return i.runnable && j.State == Running && (j.Wants[k] || workload.Kind(k) == workload.Map && !j.Spent[k])
+}
+
+// follow brings pools up to date with the jobs that have changed.
+func (f *fair2) follow() {
+	for j := f.next(); j != nil; j = f.next() {
+		if i := j.Policy.(*jobSchedulable); !i.left {
+			f.note(i)
+			f.refresh(i)
+		}
+	}
+}
+
+// note has a job's demand counted anew at the next update.
+func (f *fair2) note(i *jobSchedulable) {
+	if !i.changed {
+		i.changed = true
+		f.changed = append(f.changed, i)
+	}
+}
+
+// refresh moves a job to its place among the candidates of its pool, and the
+// pool to its place among all.
+func (f *fair2) refresh(i *jobSchedulable) {
+	p, j := i.pool, i.job
+	weight := 1.0
+	if i.runnable {
+		weight = priorityFactor(j.Priority)
+	}
+	for k := range p.running {
+		launched := j.RunningTasks[k] - i.running[k]
+		moves := launched != 0 || i.weight[k] != weight && !f.resorts
+		candidate := !f.resorts && i.isCandidate(k)
+		if !moves && candidate == i.candidate[k] {
+			continue
+		}
+		f.unplace(p, k)
+		if moves {
+			i.candidate[k] = p.candidates[k].set(i, i.candidate[k], false)
+			p.running[k] += launched
+			f.running[k] += launched
+			i.running[k] += launched
+			i.weight[k] = weight
+			f.unsort(i, k)
+		}
+		i.candidate[k] = p.candidates[k].set(i, i.candidate[k], candidate)
+		f.place(p, k)
+	}
+}
+
+// place puts a pool among those that are asked for tasks, if it has any to give
+// or an order to note.
+func (f *fair2) place(p *poolSchedulable, k int) {
+	if f.resorts || f.weightless {
+		return
+	}
+	p.asks[k] = f.asking[k].set(p, p.asks[k], !p.candidates[k].empty() || len(p.unsorted[k]) > 0)
+}
+
+// unplace takes a pool out before its place changes.
+func (f *fair2) unplace(p *poolSchedulable, k int) { p.asks[k] = f.asking[k].set(p, p.asks[k], false) }
+
+// unsort has a job's place noted anew when its pool is next asked for tasks.
+func (f *fair2) unsort(i *jobSchedulable, k int) {
+	if f.preempts && !f.resorts && !i.unsorted[k] {
+		i.unsorted[k] = true
+		i.pool.unsorted[k] = append(i.pool.unsorted[k], i)
+	}
+}
+
+// noteOrder remembers the order of a pool's jobs, which decides later whose
+// attempts are killed first.
+func (p *poolSchedulable) noteOrder(k int) {
+	for _, i := range p.unsorted[k] {
+		i.unsorted[k] = false
+		i.rank[k] = rank{known: true, ratio: float64(i.running[k]) / i.weight[k]}
+	}
+	p.unsorted[k] = p.unsorted[k][:0]
+}
+
+// byNotedOrder is the order of a pool's jobs when it was last noted, with those
+// submitted since at the end.
+func byNotedOrder(a, b *jobSchedulable, k int) int {
+	x, y := &a.rank[k], &b.rank[k]
+	switch {
+	case x.known != y.known:
+		if x.known {
+			return -1
+		}
+		return 1
+	case x.known && a.pool.fifo:
+		return byPriority(a.job, b.job)
+	case x.known && x.ratio != y.ratio:
+		return cmp.Compare(x.ratio, y.ratio)
+	}
+	return bySubmission(a.job, b.job)
+}
+
+// drop takes a job that has ended out of its pool.
+func (f *fair2) drop(i *jobSchedulable) {
+	p := i.pool
+	for k := range p.running {
+		f.unplace(p, k)
+		i.candidate[k] = p.candidates[k].set(i, i.candidate[k], false)
+		p.running[k] -= i.running[k]
+		f.running[k] -= i.running[k]
+		p.uncapped[k] -= i.demand[k]
+		is := func(o *jobSchedulable) bool { return o == i }
+		p.jobs[k] = slices.DeleteFunc(p.jobs[k], is)
+		if i.unsorted[k] {
+			p.unsorted[k] = slices.DeleteFunc(p.unsorted[k], is)
+		}
+		f.place(p, k)
+		if !f.resorts {
+			f.setDemand(p, k, min(p.uncapped[k], p.max[k]))
+		}
+	}
+	if f.limited {
+		f.byRank.remove(i)
+		f.unlisted = true
+	}
+	i.left = true
+	f.setActive(i)
+}
+
+// run lets a job run, or has it initialised first.
+func (i *jobSchedulable) run() {
+	if i.job.State != Running && !i.asked {
+		i.asked = true
+		i.job.Init()
+	}
+	i.runnable = i.job.State == Running
+}
+
+// setActive keeps the list of jobs with running attempts.
+func (f *fair2) setActive(i *jobSchedulable) {
+	active := !i.left && i.job.ActiveTasks != [2]int{}
+	switch last := len(f.active) - 1; {
+	case active && i.active == 0:
+		f.active = append(f.active, i)
+		i.active = len(f.active)
+	case !active && i.active > 0:
+		moved := f.active[last]
+		f.active[i.active-1], moved.active = moved, i.active
+		f.active[last] = nil
+		f.active, i.active = f.active[:last], 0
+	}
+}
+
+// updateDemand is JobSchedulable.updateDemand and what it changes in the pool.
+func (f *fair2) updateDemand(i *jobSchedulable) {
+	if f.resorts {
+		return // pools do it, in the order of their jobs
+	}
+	p := i.pool
+	for k := range p.demand {
+		demand := i.demandNow(k)
+		if demand == i.demand[k] {
+			continue
+		}
+		p.uncapped[k] += demand - i.demand[k]
+		i.demand[k] = demand
+		f.setDemand(p, k, min(p.uncapped[k], p.max[k]))
+	}
+}
+
+// demandNow counts for every unfinished task its attempts, or one.
+func (i *jobSchedulable) demandNow(k int) int {
+	j := i.job
+	if !i.runnable || j.State != Running || workload.Kind(k) == workload.Reduce && !j.ReducesReady {
+		return 0
+	}
+	n := j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] + j.Active[k]
+	if j.Speculates[k] {
+		n += j.Speculatable(workload.Kind(k))
+	}
+	return n
+}
+
+// demandInOrder counts the demand of a pool's jobs. A pool that meters stops at
+// its maximum, and leaves the demands of its other jobs as they were.
+func (p *poolSchedulable) demandInOrder(k int, meter bool) int {
+	demand := 0
+	for _, i := range p.jobs[k] {
+		i.demand[k] = i.demandNow(k)
+		demand += i.demand[k]
+		if meter && demand >= p.max[k] {
+			break
+		}
+	}
+	return min(demand, p.max[k])
+}
+
+func (f *fair2) setDemand(p *poolSchedulable, k, demand int) {
+	if demand == p.demand[k] {
+		return
+	}
+	f.unplace(p, k)
+	f.demand[k] += demand - p.demand[k]
+	p.demand[k] = demand
+	f.place(p, k)
+}

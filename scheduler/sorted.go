@@ -1,0 +1,80 @@
+package scheduler
+
+import (
+	"iter"
+	"slices"
+)
+
+// sorted keeps items in order while they come and go. It is a list of short
+// blocks, so that a change moves few items however many there are.
+type sorted[T any] struct {
+	compare func(a, b T) int // 0 for an item and itself alone
+	blocks  [][]T            // none of them empty
+}
+
+const itemsPerBlock = 64
+
+func newSorted[T any](compare func(a, b T) int) sorted[T] { return sorted[T]{compare: compare} }
+
+// block finds the block that holds x, or into which it belongs.
+func (s *sorted[T]) block(x T) int {
+	b, _ := slices.BinarySearchFunc(s.blocks, x, func(block []T, x T) int { return s.compare(block[len(block)-1], x) })
+	return min(b, len(s.blocks)-1)
+}
+
+// insert adds an item that is not in the list.
+func (s *sorted[T]) insert(x T) {
+	if len(s.blocks) == 0 {
+		s.blocks = append(s.blocks, append(make([]T, 0, itemsPerBlock), x))
+		return
+	}
+	b := s.block(x)
+	if full := s.blocks[b]; len(full) == itemsPerBlock {
+		const half = itemsPerBlock / 2
+		s.blocks = slices.Insert(s.blocks, b+1, append(make([]T, 0, itemsPerBlock), full[half:]...))
+		clear(full[half:])
+		s.blocks[b] = full[:half]
+		if s.compare(x, s.blocks[b+1][0]) > 0 {
+			b++
+		}
+	}
+	i, _ := slices.BinarySearchFunc(s.blocks[b], x, s.compare)
+	s.blocks[b] = slices.Insert(s.blocks[b], i, x)
+}
+
+// remove takes out an item that compares as it did when it was inserted.
+func (s *sorted[T]) remove(x T) {
+	b := s.block(x)
+	i, _ := slices.BinarySearchFunc(s.blocks[b], x, s.compare)
+	s.blocks[b] = slices.Delete(s.blocks[b], i, i+1)
+	if len(s.blocks[b]) == 0 {
+		s.blocks = slices.Delete(s.blocks, b, b+1)
+	}
+}
+
+// set inserts or removes an item, if it is not as wanted already, and reports
+// what is so then.
+func (s *sorted[T]) set(x T, is, want bool) bool {
+	switch {
+	case want && !is:
+		s.insert(x)
+	case is && !want:
+		s.remove(x)
+	}
+	return want
+}
+
+func (s *sorted[T]) empty() bool { return len(s.blocks) == 0 }
+
+// all walks the items in order. The list must not change meanwhile.
+func (s *sorted[T]) all() iter.Seq[T] {
+	return func(yield func(T) bool) {
+		for _, block := range s.blocks {
+			for _, x := range block {
+				if !yield(x) {
+					return
+				}
+			}
+		}
+	}
+}
