@@ -9,9 +9,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// fleet is the types of machines of a cluster, and the programs that run there.
-// Only questions in which the work of tasks decides on their time have any.
-type fleet struct {
+// hardware is the machine types of a cluster and the programs that run on them.
+// Only questions at fidelity phase or device have any.
+type hardware struct {
 	file     *File
 	scenario *Scenario
 	fidelity model.Fidelity
@@ -23,10 +23,10 @@ type fleet struct {
 	initialised string // by default: who says when jobs are initialised
 }
 
-func (m *fleet) planned() bool { return m.fidelity >= model.Phase }
+func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
 
 // readNetwork reads [network], which changes what the platforms say.
-func (m *fleet) readNetwork(t *table) {
+func (m *hardware) readNetwork(t *table) {
 	for _, rate := range []struct {
 		key string
 		to  *float64
@@ -36,7 +36,7 @@ func (m *fleet) readNetwork(t *table) {
 		}
 		t.ask(rate.key)
 		if t.has(rate.key) && m.fidelity != model.Device {
-			t.warn("%s:%d: %s has no effect at fidelity %v", t.file, t.line(rate.key), join(t.path, rate.key), m.fidelity)
+			t.warnAt(t.line(rate.key), "%s has no effect at fidelity %v", join(t.path, rate.key), m.fidelity)
 		}
 	}
 	t.done()
@@ -47,14 +47,14 @@ var machineKeys = []string{"platform", "disks", "disk_slowdown", "cpu_slowdown"}
 
 // readMachine reads the type of machine of the cluster, or of a group, which has
 // the cluster's unless it says otherwise, and returns its index.
-func (m *fleet) readMachine(t *table, common int) int {
+func (m *hardware) readMachine(t *table, common int) int {
 	t.asked = append(t.asked, machineKeys...)
 	own := slices.ContainsFunc(machineKeys, t.has)
 	switch {
 	case !m.planned():
 		for _, key := range machineKeys {
 			if t.has(key) {
-				t.warn("%s:%d: %s has no effect at fidelity %v", t.file, t.line(key), join(t.path, key), m.fidelity)
+				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 			}
 		}
 		return 0
@@ -105,7 +105,7 @@ func (t *table) slowDisks(disks []model.Disk) {
 }
 
 // platform reads the platform of a name.
-func (m *fleet) platform(t *table, name string) (model.Machine, bool) {
+func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	data, file, err := m.file.described(m.scenario, "platforms", name, Platforms())
 	var machine model.Machine
 	if err == nil {
@@ -128,7 +128,7 @@ func (m *fleet) platform(t *table, name string) (model.Machine, bool) {
 }
 
 // program reads the profile that says what tasks do.
-func (m *fleet) program(t *table) *model.Program {
+func (m *hardware) program(t *table) *model.Program {
 	name := t.str("profile", "")
 	if name == "" {
 		t.fail(t.line(""), "%s: want the profile of what the tasks do: fidelity is %v", join(t.path, "profile"), m.fidelity)
@@ -155,9 +155,9 @@ func (m *fleet) program(t *table) *model.Program {
 }
 
 // shaped gives a job of a trace a program of its own, with the volumes of the
-// trace: records are as wide as those of the program it is like, and each map
-// reads one at least.
-func (m *fleet) shaped(like *model.Program, j *workload.Job) {
+// trace. Records are as wide as those of the program that it is like, and each
+// map reads at least one.
+func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 	p := *like
 	p.Name = like.Name + " as " + j.ID
 	if j.Maps.InputBytes == 0 {
@@ -216,8 +216,8 @@ func combined(p *model.Program, out *workload.MapOutput, fetched float64) float6
 	return bytes
 }
 
-// readLoads reads what others than Hadoop ask of the nodes' devices.
-func (m *fleet) readLoads(t *table, c *model.Cluster) {
+// readLoads reads the load that other programs than Hadoop put on devices.
+func (m *hardware) readLoads(t *table, c *model.Cluster) {
 	for i, in := range t.tables("load") {
 		l := model.Load{Streams: in.number("streams", 0, 0, 1e6), Share: in.number("share", 0, 0, 1)}
 		devices := []string{"disk", "cpu", "network"}
@@ -231,7 +231,7 @@ func (m *fleet) readLoads(t *table, c *model.Cluster) {
 		case l.Node < 0:
 			in.failf("node", "%q: want the name of one of %d nodes", node, len(c.Nodes))
 		case m.fidelity != model.Device:
-			t.warn("%s:%d: cluster.load has no effect at fidelity %v", t.file, t.lines[index("cluster.load", i)], m.fidelity)
+			t.warnAt(t.lines[index("cluster.load", i)], "cluster.load has no effect at fidelity %v", m.fidelity)
 		case l.Disk >= len(c.Machines[c.Nodes[l.Node].Machine].Disks):
 			in.failf("disk", "%d: want one of the node's %d disks, from 0", l.Disk, len(c.Machines[c.Nodes[l.Node].Machine].Disks))
 		case l.Streams == 0 && l.Share == 0:
