@@ -2,171 +2,234 @@ package diagnose
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
+	"time"
 
-	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/workload"
 )
 
-// StageTask is one task of a stage with all that the correlations look at.
-type StageTask struct {
-	Task          // its slot and its times, seconds
-	ID     string // unique in the stage
-	Node   string
-	Input  float64 // bytes
-	Phases Phases  // seconds
-}
-
-// Resource is one resource of the cluster, by node.
-type Resource struct {
-	Name    string
-	Options ResourceOptions // with a Saturation where it is a utilisation
-	Nodes   map[string]Series
-}
-
-// CorrelateOptions are those of the single correlations.
-type CorrelateOptions struct {
-	Outliers  OutlierOptions
-	NodeShare float64
-	Phases    PhaseOptions
-}
-
-// DefaultCorrelateOptions are the defaults of the single correlations.
-func DefaultCorrelateOptions() CorrelateOptions {
-	return CorrelateOptions{DefaultOutlierOptions(), DefaultNodeShare, DefaultPhaseOptions()}
-}
-
-// Use is one resource's class on one node.
-type Use struct {
-	Resource, Node string
-	NodeUse
-}
-
-// TaskFinding is what explains one critical task: unusual resources of its node
-// while it ran, and unusual phases.
-type TaskFinding struct {
-	ID        string
-	Resources []Use
-	Phases    []string
-}
-
-// Correlation is everything unusual about a stage. Lists are sorted by name but
-// for Tasks, which are in the order of the stage.
+// Correlation is one thing that stands out, of one of SONATA's four kinds.
 type Correlation struct {
-	Outliers Outliers
-	Facts    TaskFacts
-	Tasks    []TaskFinding // the critical ones
-	Between  []Use         // nodes that differ from the others over the stage
-	Within   []Use         // saturated resources, by node
-	Average  []string      // phases that take an unusual share of the average task
+	Job     string // "*": the cluster
+	Stage   string
+	Kind    string // task-task, phase-phase, task-resource, resource-resource
+	Scope   string // intra or inter: within a node or task, or between them
+	Task    string
+	Node    string
+	Subject string // what stands out: input, a phase, a device
+	Value   float64
+	Peers   float64
+	Class   string // over, under, saturated, share, same-node
 }
 
-// Correlate is Algorithm 1 of SONATA: critical outliers, whether they share a
-// node, for each of them task-resource and phase-phase; then, also where there is
-// none, resource-resource between nodes and within them, and the phases of the
-// average task.
-func Correlate(tasks []StageTask, resources []Resource, o CorrelateOptions) (Correlation, error) {
-	var r Correlation
-	var err error
-	if r.Outliers, err = FindOutliers(stageTasks(tasks), o.Outliers); err != nil {
-		return r, err
-	}
-	inputs := make([]TaskInput, len(tasks))
-	start, end := tasks[0].Start, tasks[0].End
-	for i, t := range tasks {
-		inputs[i] = TaskInput{t.Node, t.Input, r.Outliers.Critical[i]}
-		start, end = min(start, t.Start), max(end, t.End)
-	}
-	if r.Facts, err = CriticalFacts(inputs, o.NodeShare); err != nil {
-		return r, err
-	}
-	for i, t := range tasks {
-		if !r.Outliers.Critical[i] {
-			continue
-		}
-		f := TaskFinding{ID: t.ID}
-		if f.Resources, err = unusual(resources, t.Start, t.End, t.Node); err != nil {
-			return r, fmt.Errorf("task %s: %w", t.ID, err)
-		}
-		shares, err := ComparePhases(phasesOf(tasks), i, o.Phases)
-		if err != nil {
-			return r, err
-		}
-		f.Phases = standOut(shares)
-		r.Tasks = append(r.Tasks, f)
-	}
+// mostExplained bounds the critical tasks of a stage whose resources are looked
+// at one by one; the ones that delay it most come first.
+const mostExplained = 100
 
-	all, err := unusual(resources, start, end, "")
-	if err != nil {
-		return r, err
-	}
-	for _, u := range all {
-		if u.Class != "normal" {
-			r.Between = append(r.Between, u)
-		}
-		if u.Saturated {
-			r.Within = append(r.Within, u)
-		}
-	}
-	slices.SortStableFunc(r.Within, func(a, b Use) int { return cmp.Compare(a.Node, b.Node) })
-	average, err := MeanPhases(phasesOf(tasks))
-	if err != nil {
-		return r, err
-	}
-	shares, err := ComparePhases(append(phasesOf(tasks), average), len(tasks), o.Phases)
-	if err != nil {
-		return r, err
-	}
-	r.Average = standOut(shares)
-	return r, nil
-}
+// saturation is the utilisation from which a device counts as saturated.
+const saturation = 0.95
 
-func stageTasks(tasks []StageTask) []Task {
-	list := make([]Task, len(tasks))
-	for i, t := range tasks {
-		list[i] = t.Task
+// correlate is Algorithm 1 of SONATA on one stage: critical outliers, whether they
+// share a node, for each of them task-resource and phase-phase; then, also where
+// there is none, resource-resource between nodes and within them, and the phases
+// of the average task.
+func (s *stage) correlate(r *resources) []Correlation {
+	var list []Correlation
+	base := Correlation{Job: s.job.id, Stage: s.kind.String()}
+	critical := s.critical()
+	for _, i := range critical {
+		c := base
+		c.Kind, c.Scope, c.Task, c.Node = "task-task", "inter", s.b.name(s.b.at(s.rows[i])), s.b.node(s.b.at(s.rows[i]))
+		c.Subject, c.Value, c.Peers, c.Class = "time", s.slots[i].End-s.slots[i].Start, s.median, "over"
+		list = append(list, c)
+	}
+	if s.facts.SameNode {
+		c := base
+		c.Kind, c.Scope, c.Node, c.Subject, c.Class = "task-task", "intra", *s.facts.Node, "node", "same-node"
+		c.Value = float64(s.facts.Critical)
+		list = append(list, c)
+	}
+	if s.facts.Critical > 0 && s.facts.InputRatio != 1 {
+		c := base
+		c.Kind, c.Scope, c.Subject, c.Value, c.Peers, c.Class = "task-task", "intra", "input", s.facts.InputRatio, 1, classOf(s.facts.InputRatio > 1)
+		list = append(list, c)
+	}
+	shares, known := s.phaseShares()
+	if len(critical) > mostExplained {
+		s.b.add("critical tasks beyond the first hundred of a stage", len(critical)-mostExplained, len(critical), "no correlations of them")
+		critical = critical[:mostExplained]
+	}
+	for _, i := range critical {
+		a := s.b.at(s.rows[i])
+		for _, u := range r.unusual(a.start, a.finish, s.b.node(a)) {
+			u.Job, u.Stage, u.Kind, u.Scope, u.Task = base.Job, base.Stage, "task-resource", "inter", s.b.name(a)
+			list = append(list, u)
+		}
+		for p := range workload.NumPhases {
+			if known && (shares.of[i][p] >= 0.5 || shares.of[i][p] >= shares.usual[p]+0.2) {
+				c := base
+				c.Kind, c.Scope, c.Task, c.Node = "phase-phase", "intra", s.b.name(a), s.b.node(a)
+				c.Subject, c.Value, c.Peers, c.Class = p.String(), shares.of[i][p], shares.usual[p], "share"
+				list = append(list, c)
+			}
+		}
+	}
+	for _, u := range r.unusual(s.begin, s.end, "") {
+		u.Job, u.Stage, u.Kind, u.Scope = base.Job, base.Stage, "resource-resource", "inter"
+		if u.Class == "saturated" {
+			u.Scope = "intra"
+		}
+		list = append(list, u)
+	}
+	for p := range workload.NumPhases {
+		if known && shares.mean[p] >= 0.5 {
+			c := base
+			c.Kind, c.Scope, c.Task, c.Subject, c.Class = "phase-phase", "inter", "average", p.String(), "share"
+			c.Value, c.Peers = shares.mean[p], shares.usual[p]
+			list = append(list, c)
+		}
 	}
 	return list
 }
 
-func phasesOf(tasks []StageTask) []Phases {
-	list := make([]Phases, len(tasks))
-	for i, t := range tasks {
-		list[i] = t.Phases
+func classOf(over bool) string {
+	if over {
+		return "over"
 	}
+	return "under"
+}
+
+// critical lists the stage's critical tasks, those that delay it most first.
+func (s *stage) critical() []int {
+	var list []int
+	for i, c := range s.out.Critical {
+		if c {
+			list = append(list, i)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b int) int { return -cmp.Compare(s.out.Gain[a], s.out.Gain[b]) })
 	return list
 }
 
-// unusual lists the resources that are not normal, or saturated, from t0 to t1:
-// those of one node, or of all where node is empty.
-func unusual(resources []Resource, t0, t1 float64, node string) ([]Use, error) {
-	var list []Use
-	for _, r := range resources {
-		var c input.Check
-		r.Options.check(&c)
-		nodes, means := meanUse(r.Nodes, t0, t1, &c)
-		if err := c.Err(); err != nil {
-			return nil, fmt.Errorf("%s: %w", r.Name, err)
+// phaseShares are the parts that the phases take of each task.
+type phaseShares struct {
+	of          [][workload.NumPhases]float64
+	usual, mean [workload.NumPhases]float64
+}
+
+// phaseShares divides each task into its phases, if phases are known.
+func (s *stage) phaseShares() (phaseShares, bool) {
+	r := phaseShares{of: make([][workload.NumPhases]float64, len(s.rows))}
+	var sums [workload.NumPhases]float64
+	total := 0.0
+	for i, row := range s.rows {
+		a := s.b.at(row)
+		whole := 0.0
+		for p, d := range a.phases {
+			if workload.Known(d) {
+				whole += d.Seconds()
+				sums[p] += d.Seconds()
+			}
 		}
-		for i, n := range nodes {
-			if node != "" && n != node {
+		for p, d := range a.phases {
+			if workload.Known(d) && whole > 0 {
+				r.of[i][p] = d.Seconds() / whole
+			}
+		}
+		total += whole
+	}
+	if total == 0 {
+		return r, false
+	}
+	for p := range workload.NumPhases {
+		all := make([]float64, len(s.rows))
+		for i := range r.of {
+			all[i] = r.of[i][p]
+		}
+		r.usual[p], r.mean[p] = median(all), sums[p]/total
+	}
+	return r, true
+}
+
+// unusual lists the devices that differ from those of other nodes, or are
+// saturated, from one time to another: those of one node, or of all.
+func (r *resources) unusual(from, until time.Duration, node string) []Correlation {
+	var list []Correlation
+	for _, device := range r.names {
+		var means []float64
+		var of []*useSeries
+		for _, s := range r.devices[device] {
+			if m, ok := s.mean(s.work, from, until); ok {
+				means, of = append(means, m), append(of, s)
+			}
+		}
+		full := saturation
+		o := defaultResourceOptions()
+		o.Saturation = &full
+		usual := 0.0
+		if len(means) > 0 {
+			usual = median(means)
+		}
+		for i, s := range of {
+			if node != "" && s.node != node {
 				continue
 			}
-			if u := r.Options.classify(means, i); u.Class != "normal" || u.Saturated {
-				list = append(list, Use{r.Name, n, u})
+			u := o.classify(means, i)
+			c := Correlation{Node: s.node, Subject: device, Value: u.Mean, Peers: usual, Class: u.Class}
+			if u.Class != "normal" {
+				list = append(list, c)
+			}
+			if u.Saturated {
+				c.Class = "saturated"
+				list = append(list, c)
 			}
 		}
 	}
-	return list, nil
+	return list
 }
 
-func standOut(shares map[string]PhaseShare) []string {
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(shares)) {
-		if shares[name].Outlier {
-			names = append(names, name)
+// clusterTimes adds up, by node and over all jobs, the times of tasks over the
+// median of their stage.
+type clusterTimes struct {
+	nodes map[string]*nodeTimes
+}
+
+type nodeTimes struct{ ratio, n float64 }
+
+func (c *clusterTimes) add(s *stage) {
+	if s.median <= 0 || len(s.rows) < fewestPeers {
+		return
+	}
+	for i, row := range s.rows {
+		node := s.b.node(s.b.at(row))
+		if node == "" {
+			continue
+		}
+		if c.nodes[node] == nil {
+			c.nodes[node] = &nodeTimes{}
+		}
+		c.nodes[node].ratio += (s.slots[i].End - s.slots[i].Start) / s.median
+		c.nodes[node].n++
+	}
+}
+
+// correlations compares the nodes. One that is over in most jobs is a matter of
+// the node, not of a job.
+func (c *clusterTimes) correlations(t *Thresholds) []Correlation {
+	names := sortedKeys(c.nodes)
+	means := make([]float64, len(names))
+	for i, n := range names {
+		means[i] = c.nodes[n].ratio / c.nodes[n].n
+	}
+	o := defaultResourceOptions()
+	o.Over = t.SlowNode
+	var list []Correlation
+	for i, n := range names {
+		if u := o.classify(means, i); u.Class != "normal" {
+			list = append(list, Correlation{
+				Job: allNodes, Kind: "task-task", Scope: "inter", Node: n, Subject: "time", Value: u.Mean, Peers: median(means), Class: u.Class,
+			})
 		}
 	}
-	return names
+	return list
 }

@@ -1,8 +1,3 @@
-// Package diagnose finds out why a job took as long as it did: the dataflow
-// reconstructed from stack samples (Dai et al., HiTune, ATC 2011), critical
-// outliers and the correlations that explain them, and rules that recommend a
-// remedy (Guo et al., SONATA, BigData 2013). It works on any attempt table,
-// simulated or recorded.
 package diagnose
 
 import (
@@ -11,50 +6,24 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Sample is one look at one thread of a task.
-type Sample struct {
-	Time   float64  `json:"ts"` // ms
-	Node   string   `json:"node"`
-	Task   string   `json:"task"`
-	Thread int      `json:"thread"`
-	State  string   `json:"state"` // as the JVM names it
-	Stack  []string `json:"stack"` // top first
-}
+// Dataflow is what was reconstructed from samples: instances by (start, vertex,
+// node, task, thread), stages by (task, start, vertex).
+type Dataflow struct {
+	Instances []Instance `json:"instances"`
+	Stages    []Stage    `json:"stages"`
 
-// Idle tells whether the thread was waiting.
-func (s *Sample) Idle() bool {
-	return s.State == "WAITING" || s.State == "TIMED_WAITING" || s.State == "BLOCKED"
-}
-
-// contains tells whether a frame of the stack is the named method: the name
-// itself, or qualified.
-func (s *Sample) contains(method string) bool {
-	return slices.ContainsFunc(s.Stack, func(frame string) bool {
-		return frame == method || strings.HasSuffix(frame, "."+method)
-	})
-}
-
-// Instance is one thread's execution of one vertex, from its first to its last
-// sample. Times in ms.
-type Instance struct {
-	Vertex  string  `json:"vertex"`
-	Node    string  `json:"node"`
-	Task    string  `json:"task"`
-	Thread  int     `json:"thread"`
-	Start   float64 `json:"start"`
-	End     float64 `json:"end"`
-	Samples int     `json:"samples"`
-	Idle    int     `json:"idle"`
-
-	trace []Sample
+	tasks    []taskSpan // by name
+	shares   []threadShare
+	system   map[seriesKey]*Series
+	problems problems
 }
 
 // Stage is one task's execution of one vertex: all of its threads together.
+// Times in ms.
 type Stage struct {
 	Task     string  `json:"task"`
 	Vertex   string  `json:"vertex"`
@@ -66,141 +35,18 @@ type Stage struct {
 	IdlePart float64 `json:"idle_fraction"`
 }
 
-// Dataflow is what was reconstructed: instances by (start, vertex, node, task,
-// thread), stages by (task, start, vertex).
-type Dataflow struct {
-	Instances []Instance `json:"instances"`
-	Stages    []Stage    `json:"stages"`
-
-	tasks []taskSpan
+// threadShare is the part of the samples of a class of threads in a vertex that
+// were in a state, or in a method.
+type threadShare struct {
+	vertex, class string
+	kind          string // state or frame
+	name          string
+	samples       int
+	share         float64
 }
 
-// taskSpan is the first and the last sample of a task.
-type taskSpan struct {
-	task        string
-	first, last float64
-}
-
-// Vertices gives each vertex its program locations, alternatives of which the
-// first that occurs counts. A location is a method m, whose instance reaches
-// from the first to the last sample that contains m; or a range a#b, from the
-// first that contains a to the first from there on that contains b (to the last
-// with a where b never comes).
-type Vertices map[string][]string
-
-func (v Vertices) check(c *input.Check) {
-	if len(v) == 0 {
-		c.Fail("vertices", "none")
-	}
-	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if len(v[name]) == 0 {
-			c.Fail("vertices."+name, "no location")
-		}
-		for _, location := range v[name] {
-			from, to, isRange := strings.Cut(location, "#")
-			if from == "" || isRange && to == "" {
-				c.Fail("vertices."+name, "location %q: want a method, or two joined by #", location)
-			}
-		}
-	}
-}
-
-// Reconstruct finds the vertices' instances in the samples of a job (HiTune,
-// section 4).
-func Reconstruct(vertices Vertices, samples []Sample) (Dataflow, error) {
-	var c input.Check
-	vertices.check(&c)
-	for i, s := range samples {
-		c.Number(fmt.Sprintf("samples[%d].ts", i), s.Time)
-	}
-	if err := c.Err(); err != nil {
-		return Dataflow{}, err
-	}
-
-	samples = slices.Clone(samples)
-	slices.SortStableFunc(samples, func(a, b Sample) int {
-		return cmp.Or(compareThreads(a, b), cmp.Compare(a.Time, b.Time))
-	})
-	d := Dataflow{Instances: []Instance{}, Stages: []Stage{}}
-	names := slices.Sorted(maps.Keys(vertices))
-	for len(samples) > 0 {
-		n := 1
-		for n < len(samples) && compareThreads(samples[0], samples[n]) == 0 {
-			n++
-		}
-		for _, name := range names {
-			if trace := locate(samples[:n], vertices[name]); len(trace) > 0 {
-				d.Instances = append(d.Instances, newInstance(name, trace))
-			}
-		}
-		d.tasks = append(d.tasks, taskSpan{samples[0].Task, samples[0].Time, samples[n-1].Time})
-		samples = samples[n:]
-	}
-	slices.SortFunc(d.Instances, func(a, b Instance) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Vertex, b.Vertex),
-			cmp.Compare(a.Node, b.Node), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Thread, b.Thread))
-	})
-	d.tasks = joinSpans(d.tasks)
-	d.stages()
-	return d, nil
-}
-
-func compareThreads(a, b Sample) int {
-	return cmp.Or(cmp.Compare(a.Node, b.Node), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Thread, b.Thread))
-}
-
-// locate cuts a vertex out of one thread's samples.
-func locate(trace []Sample, locations []string) []Sample {
-	for _, location := range locations {
-		from, to, isRange := strings.Cut(location, "#")
-		first := slices.IndexFunc(trace, func(s Sample) bool { return s.contains(from) })
-		if first < 0 {
-			continue
-		}
-		if isRange {
-			if n := slices.IndexFunc(trace[first:], func(s Sample) bool { return s.contains(to) }); n >= 0 {
-				return trace[first : first+n+1]
-			}
-		}
-		last := len(trace) - 1
-		for !trace[last].contains(from) {
-			last--
-		}
-		return trace[first : last+1]
-	}
-	return nil
-}
-
-func newInstance(vertex string, trace []Sample) Instance {
-	first, last := trace[0], trace[len(trace)-1]
-	i := Instance{
-		Vertex: vertex, Node: first.Node, Task: first.Task, Thread: first.Thread,
-		Start: first.Time, End: last.Time, Samples: len(trace), trace: trace,
-	}
-	for _, s := range trace {
-		if s.Idle() {
-			i.Idle++
-		}
-	}
-	return i
-}
-
-// joinSpans makes one span per task of those of its threads, by name.
-func joinSpans(threads []taskSpan) []taskSpan {
-	slices.SortFunc(threads, func(a, b taskSpan) int { return cmp.Compare(a.task, b.task) })
-	var tasks []taskSpan
-	for _, t := range threads {
-		if n := len(tasks); n > 0 && tasks[n-1].task == t.task {
-			tasks[n-1].first, tasks[n-1].last = min(tasks[n-1].first, t.first), max(tasks[n-1].last, t.last)
-		} else {
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks
-}
-
-// stages joins the instances of each task and vertex.
-func (d *Dataflow) stages() {
+// joinStages joins the instances of each task and vertex.
+func (d *Dataflow) joinStages() {
 	type key struct{ task, vertex string }
 	at := map[key]int{}
 	for _, i := range d.Instances {
@@ -217,55 +63,97 @@ func (d *Dataflow) stages() {
 		s.Samples, s.Idle = s.Samples+i.Samples, s.Idle+i.Idle
 	}
 	for n := range d.Stages {
-		s := &d.Stages[n]
-		s.IdlePart = float64(s.Idle) / float64(s.Samples)
+		if s := &d.Stages[n]; s.Samples > 0 {
+			s.IdlePart = float64(s.Idle) / float64(s.Samples)
+		}
 	}
 	slices.SortFunc(d.Stages, func(a, b Stage) int {
 		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Vertex, b.Vertex))
 	})
 }
 
-// SystemRecord is one reading of a node's counter.
-type SystemRecord struct {
-	Time   float64 // ms
-	Node   string
-	Kind   string // cpu, disk, net, ...
-	Target string // device or file
-	Value  float64
-}
-
-// Attach gives each instance the system records of its node from its start to
-// its end.
-func (d *Dataflow) Attach(records []SystemRecord) [][]SystemRecord {
-	byNode := map[string][]SystemRecord{}
-	for _, r := range records {
-		byNode[r.Node] = append(byNode[r.Node], r)
-	}
-	for _, node := range slices.Sorted(maps.Keys(byNode)) {
-		slices.SortStableFunc(byNode[node], func(a, b SystemRecord) int { return cmp.Compare(a.Time, b.Time) })
-	}
-	attached := make([][]SystemRecord, len(d.Instances))
-	for n, i := range d.Instances {
-		of := byNode[i.Node]
-		from, _ := slices.BinarySearchFunc(of, i.Start, func(r SystemRecord, t float64) int { return cmp.Compare(r.Time, t) })
-		to := from
-		for to < len(of) && of[to].Time <= i.End {
-			to++
+// breakdown turns counts into shares of the samples of their class and vertex,
+// states first, the largest first.
+func (d *Dataflow) breakdown(counts map[countKey]int, names []string) {
+	type class struct{ vertex, class int32 }
+	totals := map[class]int{}
+	for k, n := range counts {
+		if k.state >= 0 {
+			totals[class{k.vertex, k.class}] += n
 		}
-		attached[n] = of[from:to]
 	}
-	return attached
+	for k, n := range counts {
+		total := totals[class{k.vertex, k.class}]
+		if n == 0 || total == 0 {
+			continue
+		}
+		s := threadShare{vertex: names[k.vertex], class: names[k.class], kind: "state", samples: n, share: float64(n) / float64(total)}
+		if k.state >= 0 {
+			s.name = names[k.state]
+		} else {
+			s.kind, s.name = "frame", names[k.frame]
+		}
+		d.shares = append(d.shares, s)
+	}
+	slices.SortFunc(d.shares, func(a, b threadShare) int {
+		return cmp.Or(cmp.Compare(a.vertex, b.vertex), cmp.Compare(a.class, b.class), -cmp.Compare(a.kind, b.kind),
+			-cmp.Compare(a.samples, b.samples), cmp.Compare(a.name, b.name))
+	})
 }
 
-// Gap is the time from the end of the last map to the end of the last shuffle,
+// share looks up a part of the breakdown; class "" adds up all classes that have
+// samples in the state or method.
+func (d *Dataflow) share(vertex, class, name string) float64 {
+	part, total := 0.0, 0.0
+	for _, s := range d.shares {
+		if s.vertex != vertex || class != "" && s.class != class {
+			continue
+		}
+		if s.kind == "state" {
+			total += float64(s.samples)
+		}
+		if s.name == name {
+			part += float64(s.samples)
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return part / total
+}
+
+// segment is a part of a task's line in the timeline: a vertex, bootstrap or
+// idle. Times in ms.
+type segment struct {
+	task, node, what string
+	start, end       float64
+}
+
+// timeline lists each task's segments: bootstrap from the start of the job to
+// the first record, the stages, idle from the last record to the end of the job.
+func (d *Dataflow) timeline(jobStart, jobEnd float64) []segment {
+	var line []segment
+	stages := d.Stages // by task, as tasks are
+	for _, t := range d.tasks {
+		line = append(line, segment{t.task, t.node, "bootstrap", min(jobStart, t.first), t.first})
+		for len(stages) > 0 && stages[0].Task == t.task {
+			line = append(line, segment{t.task, t.node, stages[0].Vertex, stages[0].Start, stages[0].End})
+			stages = stages[1:]
+		}
+		line = append(line, segment{t.task, t.node, "idle", t.last, max(jobEnd, t.last)})
+	}
+	return line
+}
+
+// gap is the time from the end of the last map to the end of the last shuffle,
 // and what part of the job it is.
-type Gap struct {
+type gap struct {
 	Gap      float64 `json:"gap"`
 	Fraction float64 `json:"fraction"`
 }
 
-// ShuffleGap measures the gap; all times in one unit.
-func ShuffleGap(mapEnds, shuffleEnds []float64, jobStart, jobEnd float64) (Gap, error) {
+// shuffleGap measures the gap; all times in one unit.
+func shuffleGap(mapEnds, shuffleEnds []float64, jobStart, jobEnd float64) (gap, error) {
 	var c input.Check
 	if len(mapEnds) == 0 {
 		c.Fail("map_ends", "none")
@@ -283,41 +171,43 @@ func ShuffleGap(mapEnds, shuffleEnds []float64, jobStart, jobEnd float64) (Gap, 
 		c.Above("job_end", jobEnd, jobStart)
 	}
 	if err := c.Err(); err != nil {
-		return Gap{}, err
+		return gap{}, err
 	}
-	gap := slices.Max(shuffleEnds) - slices.Max(mapEnds)
-	return Gap{gap, gap / (jobEnd - jobStart)}, nil
+	length := slices.Max(shuffleEnds) - slices.Max(mapEnds)
+	return gap{length, length / (jobEnd - jobStart)}, nil
 }
 
-// NodeRow is the busy and the idle time of one stage on a node.
-type NodeRow struct {
+// nodeRow is the busy and the idle time of one execution of a stage on a node.
+type nodeRow struct {
 	Node string  `json:"node"`
 	Busy float64 `json:"busy"`
 	Idle float64 `json:"idle"`
 }
 
-// NodeShare is a node's mean stage time over the mean of all rows, and the busy
+// nodeShare is a node's mean stage time over the mean of all rows, and the busy
 // and the idle part of it.
-type NodeShare struct {
+type nodeShare struct {
 	Node string  `json:"node"`
 	Mean float64 `json:"norm_mean"`
 	Busy float64 `json:"busy_norm"`
 	Idle float64 `json:"idle_norm"`
 }
 
-// StageByNode compares the nodes by the mean duration of one stage on them;
+// stageByNode compares the nodes by the mean duration of one stage on them;
 // sorted by name.
-func StageByNode(rows []NodeRow) ([]NodeShare, error) {
+func stageByNode(rows []nodeRow) ([]nodeShare, error) {
 	var c input.Check
 	total := 0.0
-	sums := map[string]*NodeShare{}
+	sums := map[string]*nodeShare{}
 	counts := map[string]float64{}
 	for i, r := range rows {
-		c.AtLeast(fmt.Sprintf("rows[%d].busy", i), r.Busy, 0)
-		c.AtLeast(fmt.Sprintf("rows[%d].idle", i), r.Idle, 0)
+		if !(r.Busy >= 0 && r.Idle >= 0) {
+			c.AtLeast(fmt.Sprintf("rows[%d].busy", i), r.Busy, 0)
+			c.AtLeast(fmt.Sprintf("rows[%d].idle", i), r.Idle, 0)
+		}
 		s := sums[r.Node]
 		if s == nil {
-			s = &NodeShare{Node: r.Node}
+			s = &nodeShare{Node: r.Node}
 			sums[r.Node] = s
 		}
 		s.Busy, s.Idle = s.Busy+r.Busy, s.Idle+r.Idle
@@ -331,7 +221,7 @@ func StageByNode(rows []NodeRow) ([]NodeShare, error) {
 		return nil, errors.New("rows: no time in any: nothing to compare")
 	}
 	mean := total / float64(len(rows))
-	shares := make([]NodeShare, 0, len(sums))
+	shares := make([]nodeShare, 0, len(sums))
 	for _, node := range slices.Sorted(maps.Keys(sums)) {
 		s := *sums[node]
 		s.Busy, s.Idle = s.Busy/counts[node]/mean, s.Idle/counts[node]/mean
@@ -339,4 +229,26 @@ func StageByNode(rows []NodeRow) ([]NodeShare, error) {
 		shares = append(shares, s)
 	}
 	return shares, nil
+}
+
+// nodeRows lists the executions of a vertex, each divided into busy and idle time
+// as its samples are.
+func (d *Dataflow) nodeRows(vertex string) []nodeRow {
+	var rows []nodeRow
+	for _, i := range d.Instances {
+		if i.Vertex == vertex && i.Samples > 0 {
+			idle := (i.End - i.Start) * float64(i.Idle) / float64(i.Samples)
+			rows = append(rows, nodeRow{i.Node, i.End - i.Start - idle, idle})
+		}
+	}
+	return rows
+}
+
+// vertexNames lists the vertices that occur, sorted.
+func (d *Dataflow) vertexNames() []string {
+	names := map[string]bool{}
+	for _, i := range d.Instances {
+		names[i.Vertex] = true
+	}
+	return slices.Sorted(maps.Keys(names))
 }

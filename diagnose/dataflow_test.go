@@ -1,4 +1,4 @@
-package diagnose_test
+package diagnose
 
 import (
 	"math"
@@ -7,18 +7,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/slotwave/slotwave/diagnose"
 )
 
-// sample is one look at thread 1 of task t on node n.
-func sample(ts float64, state string, stack ...string) diagnose.Sample {
-	return diagnose.Sample{Time: ts, Node: "n", Task: "t", Thread: 1, State: state, Stack: stack}
+// look is one look at thread 1 of task t on node n.
+func look(ts float64, state string, stack ...string) sample {
+	return sample{Time: ts, Node: "n", Task: "t", Thread: 1, State: state, Stack: stack}
 }
 
-func reconstruct(t *testing.T, v diagnose.Vertices, samples ...diagnose.Sample) diagnose.Dataflow {
+func reconstruct(t *testing.T, v map[string][]string, samples ...sample) *Dataflow {
 	t.Helper()
-	d, err := diagnose.Reconstruct(v, samples)
+	d, err := dataflowQuestion{v, samples}.answer()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,9 +27,9 @@ func reconstruct(t *testing.T, v diagnose.Vertices, samples ...diagnose.Sample) 
 // range stops at the first sample with its end, or with its start's last where
 // the end never comes.
 func TestLocations(t *testing.T) {
-	trace := []diagnose.Sample{
-		sample(0, "RUNNABLE", "x.open"), sample(10, "RUNNABLE", "x.other"), sample(20, "WAITING", "x.open"),
-		sample(30, "RUNNABLE", "x.close"), sample(40, "RUNNABLE", "x.open"), sample(50, "RUNNABLE", "x.close"),
+	trace := []sample{
+		look(0, "RUNNABLE", "x.open"), look(10, "RUNNABLE", "x.other"), look(20, "WAITING", "x.open"),
+		look(30, "RUNNABLE", "x.close"), look(40, "RUNNABLE", "x.open"), look(50, "RUNNABLE", "x.close"),
 	}
 	for _, c := range []struct {
 		locations  []string
@@ -47,7 +45,7 @@ func TestLocations(t *testing.T) {
 		{[]string{"never", "never#close"}, 0, 0, 0},
 		{[]string{"pen"}, 0, 0, 0}, // part of a name is no name
 	} {
-		d := reconstruct(t, diagnose.Vertices{"v": c.locations}, trace...)
+		d := reconstruct(t, map[string][]string{"v": c.locations}, trace...)
 		if c.samples == 0 {
 			if len(d.Instances) != 0 {
 				t.Errorf("%v: %+v, want none", c.locations, d.Instances)
@@ -63,12 +61,12 @@ func TestLocations(t *testing.T) {
 // The order of the samples in the file does not matter, nor that of the map of
 // vertices.
 func TestReconstructOrder(t *testing.T) {
-	v := diagnose.Hadoop().Vertices
-	var samples []diagnose.Sample
+	v := hadoopVertices(t)
+	var samples []sample
 	for task, node := range map[string]string{"m0": "n2", "m1": "n1", "m2": "n1"} {
 		for thread, frame := range []string{"MapTask.run", "SpillThread.run"} {
 			for ts := range 5 {
-				samples = append(samples, diagnose.Sample{
+				samples = append(samples, sample{
 					Time: float64(20 * ts), Node: node, Task: task, Thread: thread, State: "BLOCKED", Stack: []string{frame},
 				})
 			}
@@ -81,107 +79,69 @@ func TestReconstructOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for range 20 {
 		r.Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
-		if got := reconstruct(t, v, samples...); !reflect.DeepEqual(got, want) {
+		got := reconstruct(t, v, samples...)
+		if !reflect.DeepEqual(got.Instances, want.Instances) || !reflect.DeepEqual(got.Stages, want.Stages) {
 			t.Fatalf("%+v, want %+v", got, want)
 		}
 	}
 }
 
 func TestReconstructErrors(t *testing.T) {
-	one := []diagnose.Sample{sample(0, "RUNNABLE")}
+	one := []sample{look(0, "RUNNABLE")}
 	for _, c := range []struct {
-		v       diagnose.Vertices
-		samples []diagnose.Sample
+		v       map[string][]string
+		samples []sample
 		want    string
 	}{
 		{nil, one, "vertices: none"},
-		{diagnose.Vertices{"v": nil}, one, "vertices.v: no location"},
-		{diagnose.Vertices{"v": {"a#"}}, one, `location "a#"`},
-		{diagnose.Vertices{"v": {""}}, one, `location ""`},
-		{diagnose.Vertices{"v": {"a"}}, []diagnose.Sample{sample(math.NaN(), "RUNNABLE")}, "samples[0].ts"},
+		{map[string][]string{"v": nil}, one, "vertices.v: no location"},
+		{map[string][]string{"v": {"a#"}}, one, `location "a#"`},
+		{map[string][]string{"v": {""}}, one, `location ""`},
+		{map[string][]string{"v": {"a"}}, []sample{look(math.NaN(), "RUNNABLE")}, "samples[0].ts"},
 	} {
-		if _, err := diagnose.Reconstruct(c.v, c.samples); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := (dataflowQuestion{c.v, c.samples}).answer(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
 }
 
-// System records go to the instances of their node, both ends included.
-func TestAttach(t *testing.T) {
-	d := reconstruct(t, diagnose.Vertices{"v": {"f"}}, sample(10, "RUNNABLE", "f"), sample(30, "RUNNABLE", "f"))
-	records := []diagnose.SystemRecord{
-		{Time: 30, Node: "n", Value: 3}, {Time: 5, Node: "n"}, {Time: 10, Node: "n", Value: 1},
-		{Time: 20, Node: "other", Value: 9}, {Time: 35, Node: "n"}, {Time: 20, Node: "n", Value: 2},
+func hadoopVertices(t *testing.T) map[string][]string {
+	s, err := LoadSpecification("hadoop")
+	if err != nil {
+		t.Fatal(err)
 	}
-	got := d.Attach(records)
-	if len(got) != 1 || len(got[0]) != 3 {
-		t.Fatalf("%v, want three records", got)
-	}
-	for i, r := range got[0] {
-		if r.Value != float64(i+1) {
-			t.Errorf("record %d has value %v, want %d: by time", i, r.Value, i+1)
+	v := map[string][]string{}
+	for _, vertex := range s.vertices {
+		for _, l := range vertex.locations {
+			v[vertex.id] = append(v[vertex.id], l.String())
 		}
 	}
+	return v
 }
 
 func TestBreakdown(t *testing.T) {
-	d := reconstruct(t, diagnose.Vertices{"v": {"run"}, "w": {"work"}},
-		sample(0, "RUNNABLE", "read", "run"), sample(1, "WAITING", "wait", "run"),
-		sample(2, "RUNNABLE", "read", "run"), sample(3, "RUNNABLE", "hash", "work"))
-	want := []diagnose.VertexShare{
-		{Vertex: "v", Samples: 3, IdlePart: 1.0 / 3, HotFrame: "read", HotPart: 2.0 / 3},
-		{Vertex: "w", Samples: 1, HotFrame: "hash", HotPart: 1},
-	}
-	if got := d.Breakdown(); !slices.Equal(got, want) {
-		t.Errorf("%+v, want %+v", got, want)
+	d := reconstruct(t, map[string][]string{"v": {"run"}, "w": {"work"}},
+		look(0, "RUNNABLE", "read", "run"), look(1, "WAITING", "wait", "run"),
+		look(2, "RUNNABLE", "read", "run"), look(3, "RUNNABLE", "hash", "work"))
+	for _, c := range []struct {
+		vertex, name string
+		want         float64
+	}{
+		{"v", "RUNNABLE", 2.0 / 3}, {"v", "WAITING", 1.0 / 3}, {"v", "read", 2.0 / 3}, {"v", "wait", 1.0 / 3},
+		{"w", "RUNNABLE", 1}, {"w", "hash", 1}, {"w", "read", 0},
+	} {
+		if got := d.share(c.vertex, "", c.name); got != c.want {
+			t.Errorf("%s %s: %v, want %v", c.vertex, c.name, got, c.want)
+		}
 	}
 }
 
 func TestTimeline(t *testing.T) {
-	d := reconstruct(t, diagnose.Vertices{"v": {"run"}},
-		sample(10, "RUNNABLE", "main"), sample(20, "RUNNABLE", "run"), sample(40, "RUNNABLE", "run"), sample(50, "RUNNABLE", "main"))
-	got, err := d.Timeline(0, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []diagnose.Segment{{"t", "bootstrap", 0, 10}, {"t", "v", 20, 40}, {"t", "idle", 50, 100}}
-	if !slices.Equal(got, want) {
+	d := reconstruct(t, map[string][]string{"v": {"run"}},
+		look(10, "RUNNABLE", "main"), look(20, "RUNNABLE", "run"), look(40, "RUNNABLE", "run"), look(50, "RUNNABLE", "main"))
+	want := []segment{{"t", "n", "bootstrap", 0, 10}, {"t", "n", "v", 20, 40}, {"t", "n", "idle", 50, 100}}
+	if got := d.timeline(0, 100); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
-	}
-	if _, err := d.Timeline(15, 100); err == nil || !strings.Contains(err.Error(), "task t: sampled from 10") {
-		t.Errorf("a job that starts after its task: error %v", err)
-	}
-}
-
-// A complete reconstruction of M maps and R reduces has 2M + 4R stages.
-func TestHadoopSpecification(t *testing.T) {
-	s := diagnose.Hadoop()
-	if err := s.Check(); err != nil {
-		t.Error(err)
-	}
-	if n, err := s.ExpectedStages(100, 27); err != nil || n != 2*100+4*27 {
-		t.Errorf("%d stages, %v, want %d", n, err, 2*100+4*27)
-	}
-	if _, err := s.ExpectedStages(100); err == nil {
-		t.Error("one count for two pools: no error")
-	}
-	for _, c := range []struct {
-		want   string
-		change func(*diagnose.Specification)
-	}{
-		{"vertex spill: in 0 pools", func(s *diagnose.Specification) { s.Pools[0].Phases[0] = s.Pools[0].Phases[0][:1] }},
-		{`unknown vertex "sift"`, func(s *diagnose.Specification) { s.Pools[0].Phases[0][0].Vertices[0] = "sift" }},
-		{`unknown end "mop"`, func(s *diagnose.Specification) { s.Edges[0].To = "mop" }},
-		{"a thread group runs 2 vertices", func(s *diagnose.Specification) { s.Pools[1].Phases[1][0].GroupSize = 3 }},
-		{"vertex map: in 2 pools", func(s *diagnose.Specification) {
-			s.Pools[0].Phases = append(s.Pools[0].Phases, s.Pools[0].Phases[0][:1])
-		}},
-	} {
-		s := diagnose.Hadoop()
-		c.change(&s)
-		if err := s.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("error %v, want one with %q", err, c.want)
-		}
 	}
 }
 
@@ -196,11 +156,11 @@ func TestShuffleGapErrors(t *testing.T) {
 		{[]float64{1}, []float64{1}, 5, 5, "job_end: 5: want more than 5"},
 		{[]float64{math.NaN()}, []float64{1}, 0, 5, "map_ends[0]: missing"},
 	} {
-		if _, err := diagnose.ShuffleGap(c.maps, c.shuffles, c.start, c.end); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := shuffleGap(c.maps, c.shuffles, c.start, c.end); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
 	}
-	if _, err := diagnose.StageByNode([]diagnose.NodeRow{{Node: "a"}}); err == nil {
+	if _, err := stageByNode([]nodeRow{{Node: "a"}}); err == nil {
 		t.Error("no time on any node: no error")
 	}
 }

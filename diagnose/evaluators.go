@@ -1,6 +1,14 @@
 package diagnose
 
-import "github.com/slotwave/slotwave/model"
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
+)
 
 // Evaluators are the models of this package by name, sorted.
 var Evaluators = []model.Evaluator{
@@ -18,11 +26,38 @@ var Evaluators = []model.Evaluator{
 func nothing[I any]() (none I) { return none }
 
 type dataflowQuestion struct {
-	Vertices Vertices `json:"vertices"`
-	Samples  []Sample `json:"samples"`
+	Vertices map[string][]string `json:"vertices"`
+	Samples  []sample            `json:"samples"`
 }
 
-func (q dataflowQuestion) answer() (Dataflow, error) { return Reconstruct(q.Vertices, q.Samples) }
+// sample is one look at one thread of a task.
+type sample struct {
+	Time   float64  `json:"ts"` // ms
+	Node   string   `json:"node"`
+	Task   string   `json:"task"`
+	Thread int      `json:"thread"`
+	State  string   `json:"state"` // as the JVM names it
+	Stack  []string `json:"stack"` // top first
+}
+
+func (q dataflowQuestion) answer() (*Dataflow, error) {
+	vertices, err := verticesOf(q.Vertices)
+	var c input.Check
+	for i, s := range q.Samples {
+		c.Number(fmt.Sprintf("samples[%d].ts", i), s.Time)
+	}
+	if err := errors.Join(err, c.Err()); err != nil {
+		return nil, err
+	}
+	samples := slices.Clone(q.Samples)
+	slices.SortStableFunc(samples, func(a, b sample) int { return cmp.Compare(a.Time, b.Time) })
+	r := newReconstruction(vertices)
+	for _, s := range samples {
+		t := r.thread([]byte(s.Node), []byte(s.Task), s.Thread)
+		r.sample(t, s.Time, r.newStack("", s.State, s.Stack))
+	}
+	return r.Dataflow(), nil
+}
 
 type gapQuestion struct {
 	MapEnds     []float64 `json:"map_ends"`
@@ -31,84 +66,84 @@ type gapQuestion struct {
 	JobEnd      float64   `json:"job_end"`
 }
 
-func (q gapQuestion) answer() (Gap, error) {
-	return ShuffleGap(q.MapEnds, q.ShuffleEnds, q.JobStart, q.JobEnd)
+func (q gapQuestion) answer() (gap, error) {
+	return shuffleGap(q.MapEnds, q.ShuffleEnds, q.JobStart, q.JobEnd)
 }
 
 type nodesQuestion struct {
-	Rows []NodeRow `json:"rows"`
+	Rows []nodeRow `json:"rows"`
 }
 
 type nodesAnswer struct {
-	Nodes []NodeShare `json:"nodes"`
+	Nodes []nodeShare `json:"nodes"`
 }
 
 func (q nodesQuestion) answer() (nodesAnswer, error) {
-	nodes, err := StageByNode(q.Rows)
+	nodes, err := stageByNode(q.Rows)
 	return nodesAnswer{nodes}, err
 }
 
 type outliersQuestion struct {
-	Tasks   []Task         `json:"tasks"`
-	Options OutlierOptions `json:"options,omitempty"`
+	Tasks   []stageSlot    `json:"tasks"`
+	Options outlierOptions `json:"options,omitempty"`
 }
 
 func defaultOutliersQuestion() outliersQuestion {
-	return outliersQuestion{Options: DefaultOutlierOptions()}
+	return outliersQuestion{Options: defaultOutlierOptions()}
 }
 
-func (q outliersQuestion) answer() (Outliers, error) { return FindOutliers(q.Tasks, q.Options) }
+func (q outliersQuestion) answer() (outliers, error) { return findOutliers(q.Tasks, q.Options) }
 
 type factsQuestion struct {
-	Tasks []TaskInput `json:"tasks"`
+	Tasks []taskInput `json:"tasks"`
 	Share float64     `json:"share,omitempty"`
 }
 
-func defaultFactsQuestion() factsQuestion { return factsQuestion{Share: DefaultNodeShare} }
+func defaultFactsQuestion() factsQuestion { return factsQuestion{Share: defaultNodeShare} }
 
-func (q factsQuestion) answer() (TaskFacts, error) { return CriticalFacts(q.Tasks, q.Share) }
+func (q factsQuestion) answer() (taskFacts, error) { return criticalFacts(q.Tasks, q.Share) }
 
 type resourcesQuestion struct {
 	Series  map[string]Series `json:"series"`
 	From    float64           `json:"t0"`
 	To      float64           `json:"t1"`
-	Options ResourceOptions   `json:"options,omitempty"`
+	Options resourceOptions   `json:"options,omitempty"`
 }
 
 func defaultResourcesQuestion() resourcesQuestion {
-	return resourcesQuestion{Options: DefaultResourceOptions()}
+	return resourcesQuestion{Options: defaultResourceOptions()}
 }
 
-func (q resourcesQuestion) answer() (map[string]NodeUse, error) {
-	return CompareNodes(q.Series, q.From, q.To, q.Options)
+func (q resourcesQuestion) answer() (map[string]nodeUse, error) {
+	return compareNodes(q.Series, q.From, q.To, q.Options)
 }
 
 type phasesQuestion struct {
-	Tasks []Phases `json:"tasks"`
-	Index int      `json:"index"`
-	PhaseOptions
+	Tasks []phaseTimes `json:"tasks"`
+	Index int          `json:"index"`
+	phaseOptions
 }
 
 func defaultPhasesQuestion() phasesQuestion {
-	return phasesQuestion{PhaseOptions: DefaultPhaseOptions()}
+	return phasesQuestion{phaseOptions: defaultPhaseOptions()}
 }
 
-func (q phasesQuestion) answer() (map[string]PhaseShare, error) {
-	return ComparePhases(q.Tasks, q.Index, q.PhaseOptions)
+func (q phasesQuestion) answer() (map[string]phaseShare, error) {
+	return comparePhases(q.Tasks, q.Index, q.phaseOptions)
 }
 
 type rulesQuestion struct {
-	Facts      Facts      `json:"facts"`
+	Facts      facts      `json:"facts"`
 	Thresholds Thresholds `json:"thresholds,omitempty" input:"partial"`
 }
 
 type rulesAnswer struct {
-	Fired []Advice `json:"fired"`
+	Fired []advice `json:"fired"`
 }
 
 func defaultRulesQuestion() rulesQuestion { return rulesQuestion{Thresholds: DefaultThresholds()} }
 
 func (q rulesQuestion) answer() (rulesAnswer, error) {
-	fired, err := Recommend(q.Facts, q.Thresholds)
+	fired, err := recommend(q.Facts, q.Thresholds)
 	return rulesAnswer{fired}, err
 }

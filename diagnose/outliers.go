@@ -14,34 +14,34 @@ import (
 // values are normal.
 const normalMAD = 1.4826
 
-// Task is one task of a stage on its slot. Times in seconds.
-type Task struct {
+// stageSlot is one task of a stage on its slot. Times in seconds.
+type stageSlot struct {
 	Slot  string  `json:"slot"`
 	Start float64 `json:"start"`
 	End   float64 `json:"end"`
 }
 
-// OutlierMethods lists the tests: more than K scaled median deviations above the
+// outlierMethods lists the tests: more than K scaled median deviations above the
 // median and MinRatio times it; K times the median; K quartile distances above
 // the third quartile.
-var OutlierMethods = []string{"iqr", "mad", "median_factor"}
+var outlierMethods = []string{"iqr", "mad", "median_factor"}
 
-// OutlierOptions choose a test and what counts as critical.
-type OutlierOptions struct {
+// outlierOptions choose a test and what counts as critical.
+type outlierOptions struct {
 	Method   string   `json:"method,omitempty"`    // mad
 	K        *float64 `json:"k"`                   // 3 for mad, 1.5 for the others
 	MinRatio float64  `json:"min_ratio,omitempty"` // 1.2; mad only
 	Gamma    float64  `json:"gamma,omitempty"`     // 0.01, part of the stage
 }
 
-// DefaultOutlierOptions are ours; the paper names the correlation only.
-func DefaultOutlierOptions() OutlierOptions {
-	return OutlierOptions{Method: "mad", MinRatio: 1.2, Gamma: 0.01}
+// defaultOutlierOptions are ours; the paper names the correlation only.
+func defaultOutlierOptions() outlierOptions {
+	return outlierOptions{Method: "mad", MinRatio: 1.2, Gamma: 0.01}
 }
 
-// Outliers are the tasks of a stage that ran long and, of those, the critical
+// outliers are the tasks of a stage that ran long and, of those, the critical
 // ones, that hold up its end. Lists are by task. Times in seconds.
-type Outliers struct {
+type outliers struct {
 	Median       float64   `json:"median"`
 	Threshold    float64   `json:"threshold"`
 	Outlier      []bool    `json:"outlier"`
@@ -51,20 +51,24 @@ type Outliers struct {
 	StageClipped float64   `json:"stage_end_clipped"`
 }
 
-// FindOutliers compares the tasks of one stage (task-task correlation). An
+// findOutliers compares the tasks of one stage (task-task correlation). An
 // outlier is critical if, in the schedule with every outlier shortened to the
 // median and later tasks of its slot moved up, restoring it alone delays the end
 // of the stage by more than Gamma of its length: two equal stragglers are both
 // critical though removing either gains nothing.
-func FindOutliers(tasks []Task, o OutlierOptions) (Outliers, error) {
+func findOutliers(tasks []stageSlot, o outlierOptions) (outliers, error) {
 	if err := checkTasks(tasks, o); err != nil {
-		return Outliers{}, err
+		return outliers{}, err
 	}
+	return compareTasks(tasks, o), nil
+}
+
+// compareTasks is findOutliers for tasks and options that are in order.
+func compareTasks(tasks []stageSlot, o outlierOptions) outliers {
 	durations := make([]float64, len(tasks))
 	start := math.Inf(1)
-	r := Outliers{
-		Outlier: make([]bool, len(tasks)), Gain: make([]float64, len(tasks)), Critical: make([]bool, len(tasks)),
-		StageEnd: math.Inf(-1),
+	r := outliers{
+		Outlier: make([]bool, len(tasks)), Critical: make([]bool, len(tasks)), StageEnd: math.Inf(-1),
 	}
 	for i, t := range tasks {
 		durations[i] = t.End - t.Start
@@ -72,17 +76,20 @@ func FindOutliers(tasks []Task, o OutlierOptions) (Outliers, error) {
 	}
 	r.Median = median(durations)
 	r.Threshold = threshold(durations, r.Median, o)
+	saved := make([]float64, len(tasks))
 	for i, d := range durations {
-		r.Outlier[i] = d > r.Threshold
+		if d > r.Threshold {
+			r.Outlier[i], saved[i] = true, d-r.Median
+		}
 	}
-	r.clip(tasks, durations)
+	r.Gain, r.StageClipped = clip(tasks, saved)
 	for i, gain := range r.Gain {
 		r.Critical[i] = gain > o.Gamma*(r.StageEnd-start)
 	}
-	return r, nil
+	return r
 }
 
-func checkTasks(tasks []Task, o OutlierOptions) error {
+func checkTasks(tasks []stageSlot, o outlierOptions) error {
 	var c input.Check
 	if len(tasks) == 0 {
 		c.Fail("tasks", "none")
@@ -92,8 +99,8 @@ func checkTasks(tasks []Task, o OutlierOptions) error {
 			c.AtLeast(fmt.Sprintf("tasks[%d].end", i), t.End, t.Start)
 		}
 	}
-	if !slices.Contains(OutlierMethods, o.Method) {
-		c.Fail("method", "unknown %q; want one of %s", o.Method, strings.Join(OutlierMethods, ", "))
+	if !slices.Contains(outlierMethods, o.Method) {
+		c.Fail("method", "unknown %q; want one of %s", o.Method, strings.Join(outlierMethods, ", "))
 	}
 	if o.K != nil {
 		c.AtLeast("k", *o.K, 0)
@@ -103,7 +110,7 @@ func checkTasks(tasks []Task, o OutlierOptions) error {
 	return c.Err()
 }
 
-func threshold(durations []float64, med float64, o OutlierOptions) float64 {
+func threshold(durations []float64, med float64, o outlierOptions) float64 {
 	k := 1.5
 	if o.Method == "mad" {
 		k = 3
@@ -121,9 +128,9 @@ func threshold(durations []float64, med float64, o OutlierOptions) float64 {
 	return math.Max(med+float64(k*normalMAD*deviation(durations, med)), o.MinRatio*med)
 }
 
-// clip plays the stage with every outlier shortened to the median and fills in
-// what restoring each one costs.
-func (r *Outliers) clip(tasks []Task, durations []float64) {
+// clip plays the stage with every task shortened by what is saved and later tasks
+// of its slot moved up. It returns what restoring each task costs, and the end.
+func clip(tasks []stageSlot, saved []float64) (gains []float64, end float64) {
 	order := make([]int, len(tasks)) // by slot, then by start
 	for i := range order {
 		order[i] = i
@@ -131,22 +138,19 @@ func (r *Outliers) clip(tasks []Task, durations []float64) {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(tasks[a].Slot, tasks[b].Slot), cmp.Compare(tasks[a].Start, tasks[b].Start))
 	})
-	ends := make([]float64, len(tasks))  // in the clipped schedule
-	saved := make([]float64, len(tasks)) // by shortening this task
-	r.StageClipped = math.Inf(-1)
+	ends := make([]float64, len(tasks)) // in the clipped schedule
+	end = math.Inf(-1)
 	slotSaved := 0.0
 	for n, i := range order {
 		if n > 0 && tasks[i].Slot != tasks[order[n-1]].Slot {
 			slotSaved = 0
 		}
-		if r.Outlier[i] {
-			saved[i] = durations[i] - r.Median
-			slotSaved += saved[i]
-		}
+		slotSaved += saved[i]
 		ends[i] = tasks[i].End - slotSaved
-		r.StageClipped = math.Max(r.StageClipped, ends[i])
+		end = math.Max(end, ends[i])
 	}
 	// Restoring a task moves its end and those behind it on its slot.
+	gains = make([]float64, len(tasks))
 	last := math.Inf(-1)
 	for n := len(order) - 1; n >= 0; n-- {
 		i := order[n]
@@ -154,10 +158,11 @@ func (r *Outliers) clip(tasks []Task, durations []float64) {
 			last = math.Inf(-1)
 		}
 		last = math.Max(last, ends[i])
-		if r.Outlier[i] {
-			r.Gain[i] = math.Max(0, last+saved[i]-r.StageClipped)
+		if saved[i] > 0 {
+			gains[i] = math.Max(0, last+saved[i]-end)
 		}
 	}
+	return gains, end
 }
 
 // median is the median of v; v keeps its order.
@@ -165,7 +170,8 @@ func median(v []float64) float64 { return quantile(v, 0.5) }
 
 // quantile interpolates linearly at position (n-1)*p of the sorted values.
 func quantile(v []float64, p float64) float64 {
-	sorted := slices.Sorted(slices.Values(v))
+	sorted := slices.Clone(v)
+	slices.Sort(sorted)
 	at := p * float64(len(v)-1)
 	i := int(at)
 	if i == len(v)-1 {
@@ -183,31 +189,31 @@ func deviation(v []float64, med float64) float64 {
 	return median(d)
 }
 
-// TaskInput is what the intra-node correlation looks at.
-type TaskInput struct {
+// taskInput is what the intra-node correlation looks at.
+type taskInput struct {
 	Node     string  `json:"node"`
 	Input    float64 `json:"input"` // bytes, any one unit
 	Critical bool    `json:"critical"`
 }
 
-// TaskFacts tells whether critical tasks share a node or read more.
-type TaskFacts struct {
+// taskFacts tells whether critical tasks share a node or read more.
+type taskFacts struct {
 	Critical   int     `json:"critical_tasks"`
 	SameNode   bool    `json:"same_node"`
 	Node       *string `json:"node"`        // nil unless SameNode
 	InputRatio float64 `json:"input_ratio"` // median of the critical over that of the others, 1 without either
 }
 
-// DefaultNodeShare is the part of the critical tasks that one node must hold.
-const DefaultNodeShare = 0.8
+// defaultNodeShare is the part of the critical tasks that one node must hold.
+const defaultNodeShare = 0.8
 
-// CriticalFacts is the intra-node task-task correlation of a stage.
-func CriticalFacts(tasks []TaskInput, share float64) (TaskFacts, error) {
+// criticalFacts is the intra-node task-task correlation of a stage.
+func criticalFacts(tasks []taskInput, share float64) (taskFacts, error) {
 	var c input.Check
 	c.Part("share", share)
 	var critical, others []float64
 	nodes := map[string]int{}
-	f := TaskFacts{InputRatio: 1}
+	f := taskFacts{InputRatio: 1}
 	var best string
 	for i, t := range tasks {
 		c.AtLeast(fmt.Sprintf("tasks[%d].input", i), t.Input, 0)
@@ -222,7 +228,7 @@ func CriticalFacts(tasks []TaskInput, share float64) (TaskFacts, error) {
 		}
 	}
 	if err := c.Err(); err != nil {
-		return TaskFacts{}, err
+		return taskFacts{}, err
 	}
 	f.Critical = len(critical)
 	if f.Critical == 0 {
@@ -235,7 +241,7 @@ func CriticalFacts(tasks []TaskInput, share float64) (TaskFacts, error) {
 		usual, high := median(others), median(critical)
 		if usual == 0 && high > 0 {
 			c.Fail("tasks", "the other tasks read nothing: no input ratio")
-			return TaskFacts{}, c.Err()
+			return taskFacts{}, c.Err()
 		}
 		if usual > 0 {
 			f.InputRatio = high / usual

@@ -12,21 +12,21 @@ import (
 // Series is readings of one resource of one node: [time, value] pairs.
 type Series [][2]float64
 
-// ResourceOptions say when a node stands out.
-type ResourceOptions struct {
+// resourceOptions say when a node stands out.
+type resourceOptions struct {
 	K          float64  `json:"k,omitempty"`     // 3 scaled median deviations of the other nodes
 	Over       float64  `json:"over,omitempty"`  // 1.25 times their median
 	Under      float64  `json:"under,omitempty"` // 0.5 times
 	Saturation *float64 `json:"sat"`             // 0.95 for a utilisation, nil for a rate
 }
 
-// DefaultResourceOptions are ours, for a rate; utilisations add a Saturation of
+// defaultResourceOptions are ours, for a rate; utilisations add a Saturation of
 // 0.95.
-func DefaultResourceOptions() ResourceOptions {
-	return ResourceOptions{K: 3, Over: 1.25, Under: 0.5}
+func defaultResourceOptions() resourceOptions {
+	return resourceOptions{K: 3, Over: 1.25, Under: 0.5}
 }
 
-func (o ResourceOptions) check(c *input.Check) {
+func (o resourceOptions) check(c *input.Check) {
 	c.AtLeast("k", o.K, 0)
 	c.AtLeast("over", o.Over, 0)
 	c.AtLeast("under", o.Under, 0)
@@ -35,16 +35,16 @@ func (o ResourceOptions) check(c *input.Check) {
 	}
 }
 
-// NodeUse is one node's mean use of a resource against the other nodes.
-type NodeUse struct {
+// nodeUse is one node's mean use of a resource against the other nodes.
+type nodeUse struct {
 	Mean      float64 `json:"mean"`
 	Class     string  `json:"class"` // over, under, normal
 	Saturated bool    `json:"saturated"`
 }
 
-// CompareNodes classifies every node's mean use of one resource from t0 to t1,
+// compareNodes classifies every node's mean use of one resource from t0 to t1,
 // both included (task-resource and resource-resource correlation).
-func CompareNodes(series map[string]Series, t0, t1 float64, o ResourceOptions) (map[string]NodeUse, error) {
+func compareNodes(series map[string]Series, t0, t1 float64, o resourceOptions) (map[string]nodeUse, error) {
 	var c input.Check
 	o.check(&c)
 	if c.Number("t0", t0) {
@@ -57,7 +57,7 @@ func CompareNodes(series map[string]Series, t0, t1 float64, o ResourceOptions) (
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	uses := make(map[string]NodeUse, len(nodes))
+	uses := make(map[string]nodeUse, len(nodes))
 	for i, node := range nodes {
 		uses[node] = o.classify(means, i)
 	}
@@ -89,8 +89,8 @@ func meanUse(series map[string]Series, t0, t1 float64, c *input.Check) (nodes []
 }
 
 // classify compares one of the means with the others.
-func (o ResourceOptions) classify(means []float64, i int) NodeUse {
-	u := NodeUse{Mean: means[i], Class: "normal"}
+func (o resourceOptions) classify(means []float64, i int) nodeUse {
+	u := nodeUse{Mean: means[i], Class: "normal"}
 	if others := slices.Delete(slices.Clone(means), i, i+1); len(others) > 0 {
 		med := median(others)
 		margin := float64(o.K * normalMAD * deviation(others, med))
@@ -105,28 +105,28 @@ func (o ResourceOptions) classify(means []float64, i int) NodeUse {
 	return u
 }
 
-// Phases is one task's time in each of its phases, any one unit.
-type Phases map[string]float64
+// phaseTimes is one task's time in each of its phases, any one unit.
+type phaseTimes map[string]float64
 
-// PhaseOptions say when a phase stands out.
-type PhaseOptions struct {
+// phaseOptions say when a phase stands out.
+type phaseOptions struct {
 	Share  float64 `json:"share,omitempty"`  // 0.5 of the task
 	Excess float64 `json:"excess,omitempty"` // 0.2 above what is usual
 }
 
-// DefaultPhaseOptions are ours.
-func DefaultPhaseOptions() PhaseOptions { return PhaseOptions{Share: 0.5, Excess: 0.2} }
+// defaultPhaseOptions are ours.
+func defaultPhaseOptions() phaseOptions { return phaseOptions{Share: 0.5, Excess: 0.2} }
 
-// PhaseShare is a phase's share of a task and the median share of the others.
-type PhaseShare struct {
+// phaseShare is a phase's share of a task and the median share of the others.
+type phaseShare struct {
 	Share   float64 `json:"share"`
 	Usual   float64 `json:"usual"`
 	Outlier bool    `json:"outlier"`
 }
 
-// ComparePhases is the phase-phase correlation of the task at index: its phases
+// comparePhases is the phase-phase correlation of the task at index: its phases
 // that take half of it, or much more of it than of the other tasks.
-func ComparePhases(tasks []Phases, index int, o PhaseOptions) (map[string]PhaseShare, error) {
+func comparePhases(tasks []phaseTimes, index int, o phaseOptions) (map[string]phaseShare, error) {
 	var c input.Check
 	c.AtLeast("share", o.Share, 0)
 	c.AtLeast("excess", o.Excess, 0)
@@ -150,7 +150,7 @@ func ComparePhases(tasks []Phases, index int, o PhaseOptions) (map[string]PhaseS
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	shares := make(map[string]PhaseShare, len(names))
+	shares := make(map[string]phaseShare, len(names))
 	for _, name := range names {
 		var others []float64
 		for i, t := range tasks {
@@ -158,7 +158,7 @@ func ComparePhases(tasks []Phases, index int, o PhaseOptions) (map[string]PhaseS
 				others = append(others, t[name]/totals[i])
 			}
 		}
-		s := PhaseShare{Share: tasks[index][name] / totals[index], Usual: median(others)}
+		s := phaseShare{Share: tasks[index][name] / totals[index], Usual: median(others)}
 		s.Outlier = s.Share >= o.Share || s.Share >= s.Usual+o.Excess
 		shares[name] = s
 	}
@@ -166,7 +166,7 @@ func ComparePhases(tasks []Phases, index int, o PhaseOptions) (map[string]PhaseS
 }
 
 // phaseNames lists the phases, sorted; every task must have each.
-func phaseNames(tasks []Phases, c *input.Check) []string {
+func phaseNames(tasks []phaseTimes, c *input.Check) []string {
 	all := map[string]bool{}
 	for _, t := range tasks {
 		for name := range t {
@@ -184,19 +184,4 @@ func phaseNames(tasks []Phases, c *input.Check) []string {
 		}
 	}
 	return names
-}
-
-// MeanPhases is the average task: the mean of every phase.
-func MeanPhases(tasks []Phases) (Phases, error) {
-	var c input.Check
-	if len(tasks) == 0 {
-		c.Fail("tasks", "none")
-	}
-	mean := Phases{}
-	for _, name := range phaseNames(tasks, &c) {
-		for _, t := range tasks {
-			mean[name] += t[name] / float64(len(tasks))
-		}
-	}
-	return mean, c.Err()
 }

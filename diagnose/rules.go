@@ -4,9 +4,9 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Facts are what the rules look at: one stage, the node of its critical tasks,
+// facts are what the rules look at: one stage, the node of its critical tasks,
 // the phases of a critical task. Shares are parts of 1.
-type Facts struct {
+type facts struct {
 	Kind     string `json:"kind"` // map or reduce
 	Critical int    `json:"critical_tasks"`
 	SameNode bool   `json:"same_node"` // one node holds nearly all critical tasks
@@ -34,87 +34,40 @@ type Facts struct {
 	InputRatio     float64 `json:"input_ratio"`      // input of critical tasks over that of the others
 }
 
-// Thresholds are the limits in the rules' conditions.
-type Thresholds struct {
-	CPUStarved  float64 `json:"cpu_starved"`  // R01, R09
-	IOLow       float64 `json:"io_low"`       // R01
-	DiskHigh    float64 `json:"disk_high"`    // R02, R09
-	DiskForeign float64 `json:"disk_foreign"` // R02
-	SortSpill   float64 `json:"sort_spill"`   // R03
-	WaitFetch   float64 `json:"wait_fetch"`   // R04
-	CPUFree     float64 `json:"cpu_free"`     // R04
-	Shuffle     float64 `json:"shuffle"`      // R05, R06
-	Codec       float64 `json:"codec"`        // R06
-	ClusterIdle float64 `json:"cluster_idle"` // R07
-	InputSkew   float64 `json:"input_skew"`   // R08, R09, R10
-	CPUDrop     float64 `json:"cpu_drop"`     // R11
-	CPUNetwork  float64 `json:"cpu_network"`  // R12
-	NetworkHigh float64 `json:"network_high"` // R12
-	ReduceHeavy float64 `json:"reduce_heavy"` // R14
-}
+// advice is a rule that fired: its id and its recommendation.
+type advice [2]string
 
-// DefaultThresholds are those of the paper where it states one (sort and spill,
-// shuffle, starved CPU), else ours.
-func DefaultThresholds() Thresholds {
-	return Thresholds{
-		CPUStarved: 0.99, IOLow: 0.5, DiskHigh: 1.5, DiskForeign: 0.7, SortSpill: 0.20,
-		WaitFetch: 0.90, CPUFree: 0.95, Shuffle: 0.70, Codec: 0.5, ClusterIdle: 0.40,
-		InputSkew: 1.5, CPUDrop: 0.5, CPUNetwork: 0.95, NetworkHigh: 0.5, ReduceHeavy: 0.70,
-	}
-}
-
-// Advice is a rule that fired: its id and its recommendation.
-type Advice [2]string
-
+// rule is one row of the table: what has to be so, and what would help. A rule
+// with fires is a condition on the facts of a stage, as SONATA prints it; find
+// looks at a whole job and says what to change.
 type rule struct {
-	id, advice string
-	fires      func(f *Facts, t *Thresholds) bool
+	id       string
+	basis    string // P: printed in the paper, O: ours
+	cause    string
+	evidence string
+	change   string
+	advice   string // of the published rules
+	fires    func(f *facts, t *Thresholds) bool
+	find     func(s *scene, r *rule) []hit
 }
 
 // rules are in the order of their ids.
 var rules = []rule{
-	{"R01", "check-cpu-config", func(f *Facts, t *Thresholds) bool {
-		return f.SameNode && f.CPUNode >= t.CPUStarved && f.IONodeRatio < t.IOLow
-	}},
-	{"R02", "check-external-disk-load", func(f *Facts, t *Thresholds) bool {
-		return f.SameNode && f.DiskNodeRatio > t.DiskHigh && f.DiskJobShare < t.DiskForeign
-	}},
-	{"R03", "raise-sort-buffer", func(f *Facts, t *Thresholds) bool {
-		return f.Kind == "map" && f.Spills > 1 && f.ShareSortSpill > t.SortSpill
-	}},
-	{raiseSlowstart, "raise-slowstart", func(f *Facts, t *Thresholds) bool {
-		return f.Kind == "reduce" && f.ShareWaitFetch > t.WaitFetch && f.CPUNode < t.CPUFree && f.MapsPending
-	}},
-	{"R05", "compress-map-output", func(f *Facts, t *Thresholds) bool {
-		return f.ShareShuffle > t.Shuffle && !f.Compressed
-	}},
-	{"R06", "cheaper-codec", func(f *Facts, t *Thresholds) bool {
-		return f.ShareShuffle > t.Shuffle && f.Compressed && f.CodecCPUShare > t.Codec
-	}},
-	{"R07", "share-slots", func(f *Facts, t *Thresholds) bool {
-		return !f.SharedSlots && f.CPUCluster < t.ClusterIdle && f.IdleOtherSlots > 0
-	}},
-	{"R08", "rebalance-partitions", func(f *Facts, t *Thresholds) bool {
-		return f.Critical > 0 && !f.SameNode && f.InputRatio > t.InputSkew
-	}},
-	{"R09", "check-node-config", func(f *Facts, t *Thresholds) bool {
-		return f.SameNode && f.InputRatio <= t.InputSkew && f.CPUNode < t.CPUStarved && f.DiskNodeRatio <= t.DiskHigh
-	}},
-	{"R10", "rebalance-partitions-or-slots", func(f *Facts, t *Thresholds) bool {
-		return f.SameNode && f.InputRatio > t.InputSkew
-	}},
-	{lowerSlowstart, "lower-slowstart-or-add-reduces", func(f *Facts, t *Thresholds) bool {
-		return f.Kind == "map" && f.Critical > 0 && f.CPUDrop > t.CPUDrop
-	}},
-	{"R12", "offload-network-copies", func(f *Facts, t *Thresholds) bool {
-		return f.CPUNode > t.CPUNetwork && f.NetNodeShare > t.NetworkHigh
-	}},
-	{"R13", "check-network-adapter", func(f *Facts, t *Thresholds) bool {
-		return f.Critical == 0 && f.NetSlowNodes > 0
-	}},
-	{"R14", "split-reduce-work", func(f *Facts, t *Thresholds) bool {
-		return f.Kind == "reduce" && f.Critical > 0 && f.ShareReduce > t.ReduceHeavy
-	}},
+	ruleR01, ruleR02, ruleR03, ruleR04, ruleR05, ruleR06, ruleR07, ruleR08, ruleR09, ruleR10, ruleR11, ruleR12, ruleR13, ruleR14,
+	ruleR15, ruleR16, ruleR17, ruleR18, ruleR19, ruleR20, ruleR21, ruleR22, ruleR23, ruleR24, ruleR25,
+}
+
+// hit is a rule that holds for a job.
+type hit struct {
+	node, device string
+	tasks        []string
+	evidence     string
+	value        float64
+	peers        float64
+	z            float64
+	account      Account
+	saves        float64 // seconds of the job, a guess that only orders the findings
+	change       *Change
 }
 
 // The two rules that pull mapred.reduce.slowstart.completed.maps in opposite
@@ -124,22 +77,22 @@ const (
 	lowerSlowstart = "R11"
 )
 
-// Recommend lists the rules that fire, in the order of their ids (SONATA,
+// recommend lists the rules that fire, in the order of their ids (SONATA,
 // section 5).
-func Recommend(f Facts, t Thresholds) ([]Advice, error) {
+func recommend(f facts, t Thresholds) ([]advice, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	fired := []Advice{}
+	fired := []advice{}
 	for _, r := range rules {
-		if r.fires(&f, &t) {
-			fired = append(fired, Advice{r.id, r.advice})
+		if r.fires != nil && r.fires(&f, &t) {
+			fired = append(fired, advice{r.id, r.advice})
 		}
 	}
 	return fired, nil
 }
 
-func (f *Facts) check() error {
+func (f *facts) check() error {
 	var c input.Check
 	if f.Kind != "map" && f.Kind != "reduce" {
 		c.Fail("kind", "unknown %q; want map or reduce", f.Kind)
@@ -164,10 +117,10 @@ func (f *Facts) check() error {
 	return c.Err()
 }
 
-// SettleSlowstart drops one of R04 and R11 where both fired for the stages of a
+// settleSlowstart drops one of R04 and R11 where both fired for the stages of a
 // job: while as many maps wait as there are map slots, reduces hold slots too
 // early; later, the tail wants them sooner.
-func SettleSlowstart(fired []Advice, pendingMaps, mapSlots int) []Advice {
+func settleSlowstart(fired []advice, pendingMaps, mapSlots int) []advice {
 	has := func(id string) bool {
 		for _, a := range fired {
 			if a[0] == id {
@@ -183,7 +136,7 @@ func SettleSlowstart(fired []Advice, pendingMaps, mapSlots int) []Advice {
 	if pendingMaps >= mapSlots {
 		drop = lowerSlowstart
 	}
-	var kept []Advice
+	var kept []advice
 	for _, a := range fired {
 		if a[0] != drop {
 			kept = append(kept, a)

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Codec is the price of compressing data, and what it leaves of them.
+// Codec is the CPU cost and the compression ratio of a codec.
 type Codec struct {
 	Name       string   // as platforms and programs name it
 	Classes    []string // Hadoop classes, without their packages
-	Compress   float64  // ns of a core of Speed 1 for each uncompressed byte
-	Decompress float64  // likewise
-	Ratio      float64  // compressed/uncompressed where the program states none
+	Compress   float64  // ns of a core of Speed 1 per uncompressed byte
+	Decompress float64  // ns of a core of Speed 1 per uncompressed byte
+	Ratio      float64  // compressed/uncompressed, unless the program states it
 }
 
 // Codecs are the codecs of Hadoop. Speeds and ratios are those of lzbench 1.8
@@ -28,7 +28,7 @@ var Codecs = []Codec{
 	{"bzip2", []string{"BZip2Codec"}, perMB(15), perMB(41), 0.2575},
 }
 
-// perMB turns MB/s into ns per byte.
+// perMB converts MB/s to ns per byte.
 func perMB(rate float64) float64 { return 1e3 / rate }
 
 // codecNames lists the codecs by name.
@@ -40,7 +40,7 @@ func codecNames() []string {
 	return names
 }
 
-// FindCodec looks a codec up by its class, or by its name.
+// FindCodec finds a codec by its class or its name.
 func FindCodec(class string) (Codec, error) {
 	short := class[strings.LastIndexByte(class, '.')+1:]
 	for _, c := range Codecs {

@@ -6,15 +6,15 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// An Evaluator answers one analytic model on one JSON object. The shapes of
-// question and answer are fixed; docs/equations.md tells what each stands for.
+// An Evaluator answers one model on one JSON object. The shapes of question and
+// answer are fixed; docs/equations.md explains them.
 type Evaluator struct {
 	Name string
 	Eval func(in []byte) (out any, err error)
 }
 
-// NewEvaluator makes an evaluator of a function of plain structs. The fields of
-// fallback stand for those a question may leave out.
+// NewEvaluator makes an evaluator of a function of structs. The fields of fallback
+// are the defaults of the optional fields of a question.
 func NewEvaluator[I, O any](name string, fallback func() I, answer func(I) (O, error)) Evaluator {
 	return Evaluator{name, func(in []byte) (any, error) {
 		question := fallback()

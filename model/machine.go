@@ -10,29 +10,30 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 )
 
-// Machine is one type of node: what it has, and what Hadoop costs on it.
+// Machine is one type of node: its hardware, and the costs of Hadoop on it.
 type Machine struct {
 	Name, Title string
 	Source      []string
-	Assumed     []string // what the source does not state: KEY: what was taken instead
+	Assumed     []string // what the source does not state, as KEY: the value taken instead
 
 	Cores  int
-	SMT    []float64 // what a core with 1, 2, ... threads gets done, in the work of one alone; nil: one thread a core
-	Speed  float64   // of a core with one thread, in those for which CPU costs are stated
+	SMT    []float64 // throughput of a core with 1, 2, ... threads, relative to one thread; nil: one thread per core
+	Speed  float64   // of a core with one thread, relative to the core for which CPU costs are stated
 	Memory int64     // bytes
-	Dirty  int64     // bytes of memory in which written data may wait for the disks (vm.dirty_ratio of Linux); 0: writes wait for them
-	Disks  []Disk    // those that hold blocks and map outputs
+	Dirty  int64     // bytes of written data that may wait in memory for the disks (vm.dirty_ratio of Linux); 0: writes wait for the disks
+	Disks  []Disk    // that hold HDFS blocks and map outputs
 	NIC    float64   // bytes/s each way
 	Uplink float64   // bytes/s of a rack each way; +Inf: no limit
 
 	JVMStart time.Duration // of a task
-	HeapPart float64       // of -Xmx that the JVM reports as its memory
+	HeapPart float64       // share of -Xmx that the JVM reports as its memory
 
-	// Overlap is whether a thread computes while the system reads ahead and writes
-	// behind for it; else it waits for each, as in the published models.
+	// Overlap says that a thread computes while the system reads ahead and writes
+	// behind for it. Otherwise the thread waits for its I/O, as in the published
+	// models.
 	Overlap bool
-	// PageCache is whether what a task wrote is read from memory as long as the
-	// node has memory for it beside the heaps of its tasks.
+	// PageCache says that a node keeps what its tasks wrote in the memory that
+	// their heaps leave, and reads it from there.
 	PageCache bool
 
 	CPU    FrameworkCost
@@ -45,14 +46,13 @@ type Disk struct {
 	Curve       DiskCurve
 }
 
-// DiskCurve is how the rate of a whole disk falls with the number n of streams,
-// as a part of the rate of one (1 for one stream).
+// DiskCurve is the throughput of a disk with n streams, relative to one stream.
 type DiskCurve struct {
 	Kind  CurveKind
 	Alpha float64       // linear, floor: 1/(1+Alpha(n-1))
 	Least float64       // floor: never below
-	Chunk float64       // seek: bytes that a stream reads before the head moves
-	Seek  time.Duration // seek: and for how long
+	Chunk float64       // seek: bytes that a stream reads between two seeks
+	Seek  time.Duration // seek: time of one
 }
 
 // CurveKind names a DiskCurve.
@@ -66,45 +66,27 @@ const (
 	SeekCurve   CurveKind = "seek"
 )
 
-// CurveKinds lists them.
+// CurveKinds lists the kinds of curves.
 var CurveKinds = []CurveKind{NoCurve, LinearCurve, FloorCurve, SeekCurve}
 
-// At is the rate of n streams together as a part of rate, that of one alone.
-func (c DiskCurve) At(n int, rate float64) float64 {
-	if n < 2 {
-		return 1
-	}
-	linear := 1 / (1 + float64(c.Alpha*float64(n-1)))
-	switch c.Kind {
-	case LinearCurve:
-		return linear
-	case FloorCurve:
-		return math.Max(c.Least, linear)
-	case SeekCurve:
-		reading := c.Chunk / rate
-		return reading / (reading + c.Seek.Seconds())
-	}
-	return 1
-}
-
-// FrameworkCost is what Hadoop itself costs, ns of a core of Speed 1.
+// FrameworkCost is the CPU cost of Hadoop itself, ns of a core of Speed 1.
 type FrameworkCost struct {
 	HDFSRead, HDFSWrite   float64 // per stored byte: checksums, sockets, copies
-	LocalRead, LocalWrite float64 // per stored byte of spills and merges, besides what is per record
+	LocalRead, LocalWrite float64 // per stored byte of spills and merges, in addition to the cost per record
 	Partition             float64 // per record that a map emits
 	SerdeRecord           float64 // per record that a map emits
 	SerdeByte             float64 // per byte that a map emits
-	Compare               float64 // per comparison of the sort, with the writing of what is sorted
+	Compare               float64 // per comparison of the sort, including the writing of the sorted records
 	Merge                 float64 // per record merged
 	Fetch                 float64 // per byte of map output that is fetched: HTTP, checksums, copies
-	Open                  float64 // for a file of HDFS that is read or written
-	Cold                  float64 // records: n of a phase take as long as n + sqrt(Cold n) of an old JVM
+	Open                  float64 // per HDFS file that is read or written
+	Cold                  float64 // records: n of a phase take as long as n + sqrt(Cold n) of a warm JVM
 }
 
-// MeasuredCost is the medians of maps and reduces of a stock Hadoop 0.20.2 on
-// one machine of two server CPUs, all data in the page cache. Assumed: how the
-// time of collecting divides into the first, and that the writing of a sorted
-// record costs the same wherever it is sorted to.
+// MeasuredCost is the medians of maps and reduces of a stock Hadoop 0.20.2 on one
+// machine with two server CPUs and all data in the page cache. Assumed: how the
+// time of collecting divides into its parts, and that writing a sorted record
+// costs the same wherever it goes.
 var MeasuredCost = FrameworkCost{
 	HDFSRead: 4.1, HDFSWrite: 2.9, // a sort of 10 kB records, ns per byte
 	Partition: 100, SerdeRecord: 200, SerdeByte: 0.4, // 270 to 450 ns for 15 to 100 bytes, 4.6 µs for 10 kB
@@ -112,10 +94,10 @@ var MeasuredCost = FrameworkCost{
 	Merge:   500, // 0.5 to 0.9 µs with its I/O
 }
 
-// Threads is how many threads run at a time.
+// Threads returns the number of hardware threads.
 func (m *Machine) Threads() int { return m.Cores * max(1, len(m.SMT)) }
 
-// Check reports everything that is wrong with the machine.
+// Check reports every error in the machine.
 func (m *Machine) Check() error {
 	var c input.Check
 	c.Count("cores", m.Cores, 1)
@@ -154,7 +136,7 @@ func (m *Machine) Check() error {
 	return c.Err()
 }
 
-// codec is the codec of a class as it is on this machine, if it is used at all.
+// codec returns the codec of a class on this machine, or none if it is not used.
 func (m *Machine) codec(used bool, class string) (Codec, error) {
 	if !used {
 		class = "none"
@@ -166,24 +148,25 @@ func (m *Machine) codec(used bool, class string) (Codec, error) {
 	return c, err
 }
 
-// Program is what a job's own code does to its data, and costs.
+// Program is what a job's own code does to its data, and what it costs.
 type Program struct {
 	Name, Title string
 	Source      []string
-	Assumed     []string // what the source does not state: KEY: what was taken instead
+	Assumed     []string // what the source does not state, as KEY: the value taken instead
 
 	Data     taskplan.Data // compression ratios are in Ratios instead
 	Combiner bool
-	Again    *taskplan.Selectivity // of the combiner over combined data; nil: as the first time
+	Again    *taskplan.Selectivity // of the combiner on data that it has combined before; nil: as on other data
 	InCodec  string                // of the input; empty: not compressed
-	Keys     float64               // distinct keys in the map output of the job; 0: not known
-	Ratios   map[string]float64    // compressed/uncompressed of its data by codec, where they differ from the codec's
+	Keys     float64               // distinct keys in the map output of the job; 0: unknown
+	Ratios   map[string]float64    // compressed/uncompressed by codec; nil: the ratios of the codecs
 
 	MapCPU, ReduceCPU, CombineCPU float64 // ns of a core of Speed 1 per record into each
 }
 
-// Planner plans the tasks of a program on a machine of its own: one stream on
-// every device. HDFS writes go at the rate of the slowest device on their way.
+// Planner returns the planner of a program's tasks alone on a machine: one stream
+// on every device. HDFS writes go at the rate of the slowest device in the
+// pipeline.
 func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*taskplan.Planner, error) {
 	in, err0 := m.codec(program.InCodec != "", program.InCodec)
 	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
@@ -212,7 +195,7 @@ func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*t
 	}
 	cpu := func(ns float64) float64 { return ns / m.Speed }
 	readBack := 1e9 / disk.Read
-	if m.PageCache { // a task alone has memory enough
+	if m.PageCache { // a task alone has enough memory for its files
 		readBack = 0
 	}
 	return taskplan.NewPlanner(taskplan.Planner{

@@ -13,15 +13,15 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// A Predictor answers what-if questions: the simulator is one, and so is every
+// A Predictor answers what-if questions. The simulator is one, and so is every
 // analytic model.
 type Predictor interface {
-	// Predict answers the question, or says why it cannot (ErrNotApplicable).
+	// Predict answers the question, or returns an error that is ErrNotApplicable
+	// and says why it cannot.
 	Predict(WhatIf) (Prediction, error)
 }
 
-// ErrNotApplicable is what the error of a model that cannot answer a question
-// is; the error itself says why.
+// ErrNotApplicable matches the error of a model that cannot answer a question.
 var ErrNotApplicable = errors.New("the model cannot answer")
 
 type notApplicable string
@@ -29,7 +29,7 @@ type notApplicable string
 func (n notApplicable) Error() string        { return string(n) }
 func (n notApplicable) Is(target error) bool { return target == ErrNotApplicable }
 
-// NotApplicable makes the error of a model that cannot answer out of its reason.
+// NotApplicable returns the error of a model that cannot answer, with its reason.
 func NotApplicable(format string, args ...any) error {
 	return notApplicable(fmt.Sprintf(format, args...))
 }
@@ -43,7 +43,7 @@ type WhatIf struct {
 	Jobs      []workload.Job // in order of submission
 	Programs  []Program      // that the jobs name; fidelities phase and device
 	Seed      uint64
-	Until     time.Duration // the run is cut here, jobs finished or not; 0: it ends with the last job
+	Until     time.Duration // the run ends here, whether or not its jobs have finished; 0: it ends with the last job
 }
 
 // Fidelity says where a task's time comes from.
@@ -101,11 +101,11 @@ type Node struct {
 	ReduceSlots int
 	Slowness    float64       // factor on every task time; 1 is normal
 	Dies        time.Duration // no heartbeat at or after; 0: never
-	FailAfter   time.Duration // every attempt fails so long after its child began; 0: none
+	FailAfter   time.Duration // every attempt fails this long after the start of its child; 0: none
 }
 
-// Load is what others than Hadoop ask of a device of a node for a time: as many
-// streams as Streams that share it, and a part of it that is theirs alone.
+// Load is foreign work on a device of a node for a time: streams that share the
+// device with the tasks, and a share that is reserved.
 type Load struct {
 	Node    int
 	Device  LoadDevice
@@ -116,7 +116,7 @@ type Load struct {
 	Until   time.Duration // 0: to the end
 }
 
-// LoadDevice is what a Load lies on.
+// LoadDevice is the device of a Load.
 type LoadDevice uint8
 
 // The devices of a node. The network interface has two directions, both loaded.
@@ -173,22 +173,22 @@ type Queue struct {
 }
 
 // Prediction is the answer to a question. Times are from the start of the
-// workload; Low and High equal Mean where a model has no bounds.
+// workload; Low and High equal Mean if a model has no bounds.
 type Prediction struct {
 	Model    string
 	Low      time.Duration // makespan
 	Mean     time.Duration
 	High     time.Duration
-	Safe     time.Duration // makespan that 95 of 100 runs stay below, of a model that has learnt from runs; 0: unknown
+	Safe     time.Duration // upper 95 % prediction bound of the makespan; 0: the model has none
 	Jobs     []JobOutcome  // in order of submission
 	Phases   []PhaseTime
 	Devices  []DeviceUse // of a simulation at fidelity device
-	Warnings []string    // what the reader should know before believing the rest
-	Assumed  []string    // values taken where a source states none
+	Warnings []string    // limits of the answer that the reader should know
+	Assumed  []string    // values that no source states
 }
 
-// JobOutcome is what became of one job. Instants are from the start of the
-// workload; those of events that never happened are negative.
+// JobOutcome is the outcome of one job. Instants are from the start of the
+// workload; the instant of an event that did not happen is negative.
 type JobOutcome struct {
 	ID, Name, User, Pool, Queue string
 	State                       workload.State
@@ -216,9 +216,9 @@ type JobOutcome struct {
 	SpeculativeRuns int
 }
 
-// DeviceUse is how busy one device was, or all of a kind: from Times[i] to the
-// next one Busy[i] of the time, or of the cores or the bandwidth, with Bytes[i]
-// moved.
+// DeviceUse is the utilisation of one device, or of all devices of a kind. From
+// Times[i] to Times[i+1] the share Busy[i] of its time, cores or bandwidth is in
+// use, and it moves Bytes[i].
 type DeviceUse struct {
 	Node   string // "*": all nodes
 	Device string
@@ -234,14 +234,14 @@ type PhaseTime struct {
 	Time  time.Duration
 }
 
-// A Recorder is given each attempt of a simulated run when it has ended, in the
-// order of the ends. The row is only valid during the call.
+// A Recorder receives each attempt of a simulated run when it ends. The row is
+// valid only during the call.
 type Recorder interface {
 	Attempt(*workload.Attempt)
 }
 
-// Resized is the question for a cluster of so many nodes like the first one, over
-// the same racks.
+// Resized returns the question for a cluster with the given number of nodes like
+// the first one, spread over the same racks.
 func (q WhatIf) Resized(nodes int) WhatIf {
 	c := &q.Cluster
 	c.Nodes = slices.Repeat(c.Nodes[:1], nodes)

@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Release is one release of Hadoop as far as scheduling can tell it from
-// another. The rows of the table are read in its source.
+// Release is one release of Hadoop, by the differences that matter to scheduling.
+// The rows of the table were read in its source.
 type Release struct {
 	Name string
 
@@ -31,7 +31,7 @@ type Release struct {
 	Capacity1      bool // the capacity scheduler of 1.x
 	CapacityFits   bool // which takes a request that just fills a queue to be within it
 	InitPoll       time.Duration
-	FetchSleep     time.Duration // ReduceCopier.fetchOutputs sleeps so long when it finds nothing to fetch; 0.21 wakes its copiers instead
+	FetchSleep     time.Duration // sleep of ReduceCopier.fetchOutputs when it finds nothing to fetch; 0: it is woken (0.21)
 	Ideal          bool          // no protocol and no fixed costs at all
 }
 
@@ -71,15 +71,15 @@ func FindRelease(name string) (*Release, error) {
 	return nil, fmt.Errorf("unknown Hadoop release %q: want one of %s", name, strings.Join(known, ", "))
 }
 
-// ReleaseOf is the release that a configuration names, if it is one that can be
-// imitated.
+// ReleaseOf returns the release that a configuration names, and whether it can be
+// simulated.
 func ReleaseOf(conf workload.Conf) (string, bool) {
 	version := conf.String("hadoop.common.configuration.version", "")
 	_, err := FindRelease(version)
 	return version, err == nil
 }
 
-// HeartbeatInterval is what a tracker is told while n trackers are known
+// HeartbeatInterval returns the heartbeat interval of a cluster with n trackers
 // (JobTracker.getNextHeartbeatInterval).
 func (r *Release) HeartbeatInterval(n int, conf workload.Conf) (time.Duration, error) {
 	perSecond, scale := 100, 1.0

@@ -124,7 +124,7 @@ func (a *Answers) rows() []predictionRow {
 		p := &x.Prediction
 		row := predictionRow{Scenario: Escape(x.Scenario), Model: Escape(p.Model), Part: "makespan"}
 		if x.Err != nil {
-			row.Note = "n/a: " + Escape(x.Err.Error())
+			row.Note = "n/a: " + message(x.Err)
 			rows = append(rows, row)
 			continue
 		}
@@ -263,7 +263,7 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 		x := &list[i]
 		p := &x.Prediction
 		if x.Err != nil {
-			not = append(not, fmt.Sprintf("%s\tn/a: %s\n", Escape(p.Model), Escape(x.Err.Error())))
+			not = append(not, fmt.Sprintf("%s\tn/a: %s\n", Escape(p.Model), message(x.Err)))
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s", Escape(p.Model), formatDuration(int64(p.Mean)), formatDuration(int64(p.Low)), formatDuration(int64(p.High)))
@@ -326,8 +326,7 @@ func (a *Answers) sweepTable(t *textWriter) {
 	t.Flush()
 }
 
-// phaseTable has a line per phase and a column per model that tells phases
-// apart.
+// phaseTable has a line per phase and a column per model that reports phases.
 func phaseTable(t *textWriter, list []Answer) {
 	type key struct {
 		kind  workload.Kind

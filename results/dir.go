@@ -46,7 +46,7 @@ var partialName = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.partial$`)
 // Create makes the directory, or takes over one that is empty or holds an
 // earlier result; what an aborted run left there is removed. Any other
 // directory is refused (ErrForeign) unless force is set; its files are kept
-// but for those the result has too.
+// except those that the result has too.
 func Create(path string, force bool) (*Dir, error) {
 	d := &Dir{path: path}
 	entries, err := os.ReadDir(path)
@@ -135,7 +135,7 @@ func (d *Dir) adopt(name string) {
 	}
 }
 
-// oneFolder tells whether the folder of a file is the result's own or one
+// oneFolder reports whether the folder of a file is the result's own or one
 // within it.
 func oneFolder(folder string) bool {
 	return !strings.ContainsRune(strings.TrimSuffix(folder, string(filepath.Separator)), filepath.Separator)

@@ -20,6 +20,11 @@ func Escape(name string) string {
 	return string(appendEscaped(make([]byte, 0, len(name)+8), name))
 }
 
+// message is the text of an error on one line.
+func message(err error) string {
+	return Escape(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
+}
+
 // plain reports whether a name is printable ASCII without a backslash, as
 // nearly all names are.
 func plain(name string) bool {

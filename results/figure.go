@@ -204,8 +204,6 @@ func (p *panel) below() vg.Length {
 }
 
 func (f *figure) draw(c draw.Canvas) {
-	c.SetColor(colourGround)
-	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	top := c.Max.Y
 	line := func(sty text.Style, s string) {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// formatDuration writes ns for people: 0.42 s, 12.3 s, 8 min 31 s, 2 h 05 min.
+// formatDuration writes ns for people: 0.42 s, 12.3 s, 8 min 31 s, 2 h 05 min,
+// 24 d 12 h.
 func formatDuration(ns int64) string {
 	d := time.Duration(ns)
 	switch {
@@ -22,8 +23,12 @@ func formatDuration(ns int64) string {
 		s := int64(d.Round(time.Second) / time.Second)
 		return fmt.Sprintf("%d min %02d s", s/60, s%60)
 	}
+	if d >= 48*time.Hour-30*time.Minute {
+		h := int64(d.Round(time.Hour) / time.Hour)
+		return fmt.Sprintf("%s d %d h", group(strconv.FormatInt(h/24, 10)), h%24)
+	}
 	m := int64(d.Round(time.Minute) / time.Minute)
-	return fmt.Sprintf("%s h %02d min", group(strconv.FormatInt(m/60, 10)), m%60)
+	return fmt.Sprintf("%d h %02d min", m/60, m%60)
 }
 
 // shorten cuts a text to n characters.

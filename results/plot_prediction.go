@@ -112,7 +112,7 @@ var modelStyles = map[string]draw.GlyphStyle{
 	"hp":         {Color: tinted(0x177e89, 0x52c5d0), Radius: 3.2, Shape: draw.SquareGlyph{}},
 	"ihp":        {Color: tinted(0x8a6d00, 0xd9b93b), Radius: 3.8, Shape: draw.TriangleGlyph{}},
 	"waves":      {Color: tinted(0x17663c, 0x5fd08a), Radius: 3.8, Shape: draw.PyramidGlyph{}},
-	"zhang":      {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.6, Shape: draw.PlusGlyph{}},
+	"zhang":      {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.2, Shape: draw.CircleGlyph{}},
 }
 
 // otherStyles are the marks of models that are not in the table.

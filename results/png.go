@@ -27,9 +27,10 @@ type pngCanvas struct {
 
 // WritePNG writes the figure as PNG.
 func (f *figure) WritePNG(w io.Writer) error {
-	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, f.height()), vgimg.UseDPI(pngDPI))}
+	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, f.height()), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(colourGround))}
 	f.draw(draw.New(c))
-	return png.Encode(w, c.Image())
+	e := png.Encoder{CompressionLevel: png.BestSpeed} // a twentieth larger than the best, in half the time
+	return e.Encode(w, c.Image())
 }
 
 // snap rounds to 1/64 of a point.

@@ -13,7 +13,7 @@ import (
 // ProvisionsSchema is the first field of provisions in JSON.
 const ProvisionsSchema = "slotwave/provisions/1"
 
-// Provisions are the clusters that models take for a deadline.
+// Provisions lists how many nodes each model needs to meet a deadline.
 type Provisions struct {
 	Deadline time.Duration
 	list     []provision
@@ -32,8 +32,8 @@ type provision struct {
 	Note        string `json:"note,omitempty"`
 }
 
-// nodes are how many are enough: 0 where no number of them is, unknown where the
-// model does not say.
+// nodes is the least number of nodes that is enough: 0 where none is, unknown
+// where the model gives no answer.
 type nodes int
 
 const unknown nodes = -1
@@ -59,7 +59,7 @@ func (n nodes) MarshalJSON() ([]byte, error) {
 	return strconv.AppendInt(nil, int64(n), 10), nil
 }
 
-// Add adds what a model says to a question.
+// Add adds the answer of a model to a question.
 func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 	row := provision{Scenario: Escape(q.Name), Model: Escape(x.Model)}
 	if len(q.Cluster.Nodes) > 0 {
@@ -70,7 +70,7 @@ func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 		row.Safe = unknown
 	}
 	if x.Err != nil {
-		row.Note = "n/a: " + Escape(x.Err.Error())
+		row.Note = "n/a: " + message(x.Err)
 		row.Low, row.Mean, row.Safe, row.High = unknown, unknown, unknown, unknown
 	}
 	p.list = append(p.list, row)
@@ -97,7 +97,7 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintln(t)
 		}
 		first := &p.list[from]
-		t.heading(fmt.Sprintf("%s: nodes of %s and %s to be done in %s", first.Scenario,
+		t.heading(fmt.Sprintf("%s: nodes with %s and %s each that finish in %s", first.Scenario,
 			count(first.MapSlots, "map slot"), count(first.ReduceSlots, "reduce slot"), formatDuration(int64(p.Deadline))))
 		fmt.Fprintln(t, "model\tby low\tby mean\tby safe mean\tby high")
 		for _, x := range p.list[from:until] {
@@ -114,7 +114,7 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 		t.Flush()
 		from = until
 	}
-	fmt.Fprintln(t, "\nnone: no number of nodes is enough. -: not known. Safe: as 95 of 100 runs would be that are as far off as")
-	fmt.Fprintln(t, "those of the history, each left out in turn.")
+	fmt.Fprintln(t, "\nnone: no number of nodes is enough. -: not known.")
+	fmt.Fprintln(t, "safe: upper 95 % prediction bound, from leave-one-out errors on the history.")
 	return t.done()
 }

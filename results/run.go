@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Names of the files of a result, but for its pictures.
+// Names of the files of a result; plots has those of its pictures.
 const (
 	AttemptsName    = "attempts.csv"
 	JobsName        = "jobs.csv"
@@ -19,7 +19,7 @@ const (
 	ComparisonName  = "comparison.json"
 )
 
-// Run is one simulated question with everything that is shown of it.
+// Run is one simulated question with everything that its files show.
 type Run struct {
 	Title       string // one line for people; empty: the question's name
 	Question    *model.WhatIf

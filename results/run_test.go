@@ -352,7 +352,7 @@ func TestReplications(t *testing.T) {
 	if got := s.Jobs.Mean; got.N != 3 || *got.Low != got.Mean || *got.High != got.Mean {
 		t.Errorf("equal job times have mean %d, %d, %d", got.Mean, *got.Low, *got.High)
 	}
-	if !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "3 runs only") }) {
+	if !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "only 3 runs") }) {
 		t.Errorf("warnings %q: want one about few runs", s.Warnings)
 	}
 }

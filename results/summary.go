@@ -407,18 +407,18 @@ func (s *Summary) doubts() []string {
 	var doubts []string
 	for _, sl := range s.Slots {
 		if sl.Used > 0 && sl.Saturated == 0 {
-			doubts = append(doubts, fmt.Sprintf("the %s %s slots were never all in use, so their number did not limit the run", number(int64(sl.Slots)), sl.Type))
+			doubts = append(doubts, fmt.Sprintf("the %s %s slots were never all in use: their number did not limit the run", number(int64(sl.Slots)), sl.Type))
 		}
 	}
 	if left := s.Jobs.Jobs - s.Jobs.Succeeded; left > 0 {
-		doubts = append(doubts, fmt.Sprintf("%d of %s did not succeed; times of jobs that never finished are left out",
-			left, count(s.Jobs.Jobs, "job")))
+		doubts = append(doubts, fmt.Sprintf("%s of %s did not succeed; statistics leave out jobs that never finished",
+			number(int64(left)), count(s.Jobs.Jobs, "job")))
 	}
 	switch {
 	case s.Replications == 1:
-		doubts = append(doubts, "one run: how far another seed would differ is unknown (--replications 5 tells)")
+		doubts = append(doubts, "one run: the spread over seeds is unknown (use --replications 5)")
 	case s.Replications < 5:
-		doubts = append(doubts, fmt.Sprintf("the 95 %% intervals rest on %d runs only", s.Replications))
+		doubts = append(doubts, fmt.Sprintf("the 95 %% intervals are based on only %d runs", s.Replications))
 	}
 	return doubts
 }

@@ -19,7 +19,10 @@ import (
 // dark pictures gets the dark colours of each tint.
 func (f *figure) WriteSVG(w io.Writer) error {
 	c := &svgCanvas{width: figureWidth, height: f.height(), classes: map[svgClass]string{}}
-	f.draw(draw.New(c))
+	canvas := draw.New(c)
+	canvas.SetColor(colourGround)
+	canvas.Fill(canvas.Rectangle.Path())
+	f.draw(canvas)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%vpt" height="%vpt" viewBox="0 0 %[1]v %v" role="img">`+"\n", float64(c.width), float64(c.height))
 	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(f.title), html.EscapeString(f.describe()))

@@ -22,48 +22,48 @@ func UseColour(terminal bool) bool { return terminal && os.Getenv("NO_COLOR") ==
 func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	t := newTextWriter(w, colour)
 	t.heading(s.Title)
-	fmt.Fprintf(t, "%s, %s, %s scheduler of Hadoop %s, fidelity %s, seed %d", count(s.Nodes, "node"), s.slotsText(), s.Scheduler, s.Hadoop, s.Fidelity, s.Seed)
+	fmt.Fprintf(t, "%s, %s, %s scheduler, %s, fidelity %s, seed %d", count(s.Nodes, "node"), s.slotsText(), s.Scheduler, s.releaseText(), s.Fidelity, s.Seed)
 	if s.Replications > 1 {
-		fmt.Fprintf(t, ", %d replications", s.Replications)
+		fmt.Fprintf(t, ", %s replications", number(int64(s.Replications)))
 	}
 	fmt.Fprintf(t, "\n\n")
 
 	fmt.Fprintf(t, "makespan\t%s\n", s.Makespan.text())
 	fmt.Fprintf(t, "jobs\t%s\n", s.jobsText())
 	if s.Jobs.Mean.N > 0 {
-		fmt.Fprintf(t, "job time\tmean %s, median %s, 95 %% within %s, longest %s\n",
+		fmt.Fprintf(t, "job time\tmean %s, median %s, 95th percentile %s, longest %s\n",
 			s.Jobs.Mean.text(), s.Jobs.Median.short(), s.Jobs.P95.short(), s.Jobs.Max.short())
 	}
 	if text := s.wavesText(); text != "" {
 		fmt.Fprintf(t, "waves\t%s\n", text)
 	}
 	if n := s.Locality.Node + s.Locality.Rack + s.Locality.Off; n > 0 {
-		fmt.Fprintf(t, "locality\t%s of the maps had their split on the node, %s in the rack, %s elsewhere",
+		fmt.Fprintf(t, "locality\t%s of maps node-local, %s rack-local, %s off-rack",
 			percent(s.Locality.Node, n), percent(s.Locality.Rack, n), percent(s.Locality.Off, n))
 		if s.Locality.None > 0 {
-			fmt.Fprintf(t, " (%s had no split with a place)", number(s.Locality.None))
+			fmt.Fprintf(t, " (%s without hosts of their split)", number(s.Locality.None))
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
 
 	t.section("Slots")
-	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tbusiest step\tnever used\tattempts per slot\n")
+	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tmost in use\tnever used\tattempts per slot\n")
 	for _, sl := range s.Slots {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s of the time\t%s\t%d\t%.1f (most: %d)\n",
-			sl.Type, sl.Slots, percentOf(sl.Busy), percentOf(sl.Saturated), strconv.FormatFloat(float64(sl.Peak), 'f', 0, 64), sl.Slots-sl.Used, float64(sl.PerSlot), sl.MostPer)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s of the time\t%s\t%s\t%.1f (most: %s)\n", sl.Type, number(int64(sl.Slots)), percentOf(sl.Busy), percentOf(sl.Saturated),
+			number(int64(math.Round(float64(sl.Peak)))), number(int64(sl.Slots-sl.Used)), float64(sl.PerSlot), number(int64(sl.MostPer)))
 	}
 	t.Flush()
 
 	t.section("Attempts")
-	fmt.Fprintf(t, "kind\tattempts\tfailed\tkilled\tmean\tmedian\t95 %% within\tlongest\ttime lost\n")
+	fmt.Fprintf(t, "kind\tattempts\tfailed\tkilled\tmean\tmedian\t95th pct\tlongest\tslot time lost\n")
 	for _, k := range s.Kinds {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Kind, number(k.Attempts), number(k.Failed), number(k.Killed),
 			formatDuration(k.Mean), formatDuration(k.Median), formatDuration(k.P95), formatDuration(k.Max), percent(k.LostTime, k.SlotTime))
 	}
 	t.Flush()
 
-	t.section("Where the time of a slot went")
+	t.section("Share of slot time by phase")
 	s.phaseTable(t)
 	t.Flush()
 
@@ -111,6 +111,13 @@ func (s *Summary) phaseTable(w io.Writer) {
 	}
 }
 
+func (s *Summary) releaseText() string {
+	if s.Hadoop == "ideal" {
+		return "ideal cluster"
+	}
+	return "Hadoop " + s.Hadoop
+}
+
 func (s *Summary) slotsText() string {
 	var parts []string
 	for _, sl := range s.Slots {
@@ -122,7 +129,7 @@ func (s *Summary) slotsText() string {
 func (s *Summary) jobsText() string {
 	text := fmt.Sprintf("%s succeeded", number(int64(s.Jobs.Succeeded)))
 	if s.Jobs.Succeeded < s.Jobs.Jobs {
-		text += fmt.Sprintf(", %d failed, %d killed, of %d", s.Jobs.Failed, s.Jobs.Killed, s.Jobs.Jobs)
+		text += fmt.Sprintf(", %s failed, %s killed, of %s", number(int64(s.Jobs.Failed)), number(int64(s.Jobs.Killed)), number(int64(s.Jobs.Jobs)))
 	}
 	return text
 }
@@ -135,9 +142,9 @@ func (s *Summary) wavesText() string {
 	}{{s.Jobs.MapWaves, "maps"}, {s.Jobs.ReduceWaves, "reduces"}} {
 		switch {
 		case x.Jobs == 1:
-			parts = append(parts, fmt.Sprintf("%d of %s", x.Max, x.of))
+			parts = append(parts, fmt.Sprintf("%s of %s", number(int64(x.Max)), x.of))
 		case x.Jobs > 1:
-			parts = append(parts, fmt.Sprintf("%d of %s in the median job, at most %d", x.Median, x.of, x.Max))
+			parts = append(parts, fmt.Sprintf("%s of %s in the median job, at most %s", number(int64(x.Median)), x.of, number(int64(x.Max))))
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -11,11 +10,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// mostNodes keeps a slip of the pen from filling the memory.
-const mostNodes = 200_000
-
 // readCluster reads [cluster]. What it leaves open a trace may tell.
-func (t *table) readCluster(l *load, conf workload.Conf, m *fleet) model.Cluster {
+func (t *table) readCluster(l *load, conf workload.Conf, m *hardware) model.Cluster {
 	common := l.common().Over(conf)
 	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", t.releaseOf(l), releases()...)}
 	if l.recorded() {
@@ -104,7 +100,7 @@ func (t *table) replication(conf workload.Conf) int {
 
 // readCosts reads the fixed times. Durations that a trace records contain the
 // start of the JVM and the commit.
-func (t *table) readCosts(l *load, ideal bool, m *fleet) model.Costs {
+func (t *table) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 	given := t.has("costs")
 	in := t.table("costs")
 	c := model.Costs{
@@ -140,7 +136,7 @@ func (t *table) readCosts(l *load, ideal bool, m *fleet) model.Costs {
 	}
 	if ideal {
 		if given {
-			t.warn("%s:%d: cluster.costs has no effect: the ideal cluster has none", t.file, t.line("costs"))
+			t.warnAt(t.line("costs"), "cluster.costs has no effect: the ideal cluster has none")
 		}
 		c = model.Costs{}
 	}
@@ -170,7 +166,7 @@ type group struct {
 }
 
 // readNodes makes the nodes: of groups, of a number, or of the trace.
-func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *fleet, machine int) {
+func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
 	own := l.recorded() && !t.has("nodes") && !t.has("group") && l.history.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
@@ -181,7 +177,7 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *flee
 	alike := model.Node{
 		MapSlots:    slots("map_slots", "mapred.tasktracker.map.tasks.maximum", workload.Map),
 		ReduceSlots: slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", workload.Reduce),
-		Slowness:    t.number("slowdown", 1, 1e-3, 1e3),
+		Slowness:    t.number("slowdown", 1, leastSlowdown, mostSlowdown),
 		Machine:     machine,
 	}
 	alike.FailAfter = t.duration("fail_after", 0)
@@ -193,9 +189,9 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *flee
 		g := group{table: in, node: alike}
 		g.count = in.integer("count", 1, 1, mostNodes)
 		g.name = in.str("name", "")
-		g.node.MapSlots = in.integer("map_slots", alike.MapSlots, 0, 100_000)
-		g.node.ReduceSlots = in.integer("reduce_slots", alike.ReduceSlots, 0, 100_000)
-		g.node.Slowness = in.number("slowdown", alike.Slowness, 1e-3, 1e3)
+		g.node.MapSlots = in.integer("map_slots", alike.MapSlots, 0, mostSlots)
+		g.node.ReduceSlots = in.integer("reduce_slots", alike.ReduceSlots, 0, mostSlots)
+		g.node.Slowness = in.number("slowdown", alike.Slowness, leastSlowdown, mostSlowdown)
 		g.node.Machine = m.readMachine(in, machine)
 		g.node.Dies = in.duration("dies", 0)
 		g.node.FailAfter = in.duration("fail_after", alike.FailAfter)
@@ -215,7 +211,7 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *flee
 			t.somePlatform(c, m)
 			return
 		}
-		if l.failed {
+		if l.failed || t.has("nodes") { // reported
 			return
 		}
 		t.fail(t.line(""), "%s: want nodes or [[cluster.group]]: neither the scenario nor a trace names machines", join(t.path, "nodes"))
@@ -225,7 +221,7 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *flee
 		groups, total = []group{{count: nodes, node: alike}}, nodes
 	}
 	if racks > total {
-		t.warn("%s:%d: of %d racks only %d have nodes", t.file, t.line("racks"), racks, total)
+		t.warnAt(t.line("racks"), "of %d racks only %d have nodes", racks, total)
 		racks = total
 	}
 	c.Racks = []string{"/default-rack"}
@@ -260,27 +256,19 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *flee
 	t.somePlatform(c, m)
 }
 
-func (t *table) somePlatform(c *model.Cluster, m *fleet) {
+func (t *table) somePlatform(c *model.Cluster, m *hardware) {
 	if m.planned() && slices.ContainsFunc(c.Nodes, func(n model.Node) bool { return n.Machine < 0 }) {
 		t.fail(t.line(""), "%s: want the platform of the nodes: fidelity is %v", join(t.path, "platform"), m.fidelity)
 	}
 }
 
-func (t *table) someSlots(c *model.Cluster) {
-	for i := range c.Nodes {
-		if c.Nodes[i].MapSlots+c.Nodes[i].ReduceSlots > 0 {
-			return
-		}
-	}
-	t.failf("map_slots", "no node has a slot: want at least one")
-}
-
 // nodesOfTrace takes the machines a trace names, in the order of their names.
 func (t *table) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.Node) {
 	if t.has("racks") {
-		t.warn("%s:%d: cluster.racks has no effect: the trace names the racks", t.file, t.line("racks"))
+		t.warnAt(t.line("racks"), "cluster.racks has no effect: the trace names the racks")
 	}
-	for r, rack := range h.Topology.Racks {
+	workers := h.Workers()
+	for r, rack := range workers.Racks {
 		name := rack.Name
 		if !strings.HasPrefix(name, "/") {
 			name = "/" + name
@@ -292,7 +280,11 @@ func (t *table) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.
 			c.Nodes = append(c.Nodes, n)
 		}
 	}
+	t.someSlots(c)
 	t.assume("the cluster is the %d machines in %d racks that the trace names", len(c.Nodes), len(c.Racks))
+	if idle := h.Topology.Hosts() - workers.Hosts(); idle > 0 {
+		t.assume("%s that only hold input are no workers: the trace names no task on them", workload.Counted(idle, "machine", "machines"))
+	}
 }
 
 func digits(n int) int { return len(fmt.Sprint(n)) }
@@ -308,10 +300,16 @@ func (t *table) slotsOfTrace(key, property string, conf workload.Conf, most int,
 		}
 		return t.slots(key, property, conf)
 	}
-	if !t.has(key) {
+	if !t.has(key) && !t.eachGroup(key) {
 		t.assume("%s = %d (the most attempts at once on a machine of the trace)", join(t.path, key), most)
 	}
-	return t.integer(key, most, 0, 100_000)
+	return t.integer(key, most, 0, mostSlots)
+}
+
+// eachGroup reports whether every group of nodes states a key of its own.
+func (t *table) eachGroup(key string) bool {
+	groups, _ := t.values["group"].([]map[string]any)
+	return len(groups) > 0 && !slices.ContainsFunc(groups, func(g map[string]any) bool { _, ok := g[key]; return !ok })
 }
 
 // slots reads a number of slots: of the scenario, of the configuration, else
@@ -320,11 +318,9 @@ func (t *table) slots(key, property string, conf workload.Conf) int {
 	n, err := conf.Int(property, 2)
 	if _, told := conf.Lookup(property); err != nil || n < 0 || !told {
 		n = 2
-		if !t.has(key) {
+		if !t.has(key) && !t.eachGroup(key) {
 			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
 		}
 	}
-	return t.integer(key, n, 0, 100_000)
+	return t.integer(key, n, 0, mostSlots)
 }
-
-const unlimited = math.MaxInt32

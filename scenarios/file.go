@@ -141,12 +141,14 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range f.set {
-		over, err := overlay(t.values, s.value)
+	for i, s := range f.set {
+		t.set = append(t.set, s.text)
+		over, err := overlay(t.values, s.value, "")
 		if err != nil {
-			t.fail(0, "--set %s: %v", s.text, err)
+			t.fail(-i-1, "%v", err)
 		}
 		t.values = over.(map[string]any)
+		t.blame(t.values, s.value, "", -i-1)
 		t.fix(s.value)
 	}
 	s := f.read(t, seed)
@@ -156,9 +158,31 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	return s, nil
 }
 
+// blame enters a setting as the place of the values that it made.
+func (r *report) blame(values, set any, path string, line int) {
+	m, ok := set.(map[string]any)
+	if !ok {
+		maps.DeleteFunc(r.lines, func(p string, _ int) bool {
+			return strings.HasPrefix(p, path+".") || strings.HasPrefix(p, path+"[")
+		})
+		r.lines[path] = line
+		return
+	}
+	for k, below := range m {
+		switch v := values.(type) {
+		case map[string]any:
+			r.blame(v[k], below, join(path, k), line)
+		case []map[string]any:
+			if i, err := strconv.Atoi(k); err == nil && i >= 0 && i < len(v) {
+				r.blame(v[i], below, index(path, i), line)
+			}
+		}
+	}
+}
+
 // overlay lays one tree over another. Numbers index lists; the error names one
 // that is not in its list.
-func overlay(under, over any) (any, error) {
+func overlay(under, over any, path string) (any, error) {
 	m, ok := over.(map[string]any)
 	if !ok {
 		return over, nil
@@ -172,7 +196,7 @@ func overlay(under, over any) (any, error) {
 			if k == "conf" || k == "scheduler" {
 				below = withoutProperties(below, "", propertiesOf(m[k], ""))
 			}
-			next, err := overlay(below, m[k])
+			next, err := overlay(below, m[k], join(path, k))
 			out[k], wrong = next, cmp.Or(wrong, err)
 		}
 		return out, wrong
@@ -181,10 +205,10 @@ func overlay(under, over any) (any, error) {
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			i, err := strconv.Atoi(k)
 			if err != nil || i < 0 || i >= len(out) {
-				wrong = cmp.Or(wrong, fmt.Errorf("%q: want the number of one of its entries, 0 to %d", k, len(u)-1))
+				wrong = cmp.Or(wrong, noEntry(path, k, len(u)))
 				continue
 			}
-			next, err := overlay(out[i], m[k])
+			next, err := overlay(out[i], m[k], index(path, i))
 			if entry, ok := next.(map[string]any); ok {
 				out[i] = entry
 			}
@@ -193,6 +217,14 @@ func overlay(under, over any) (any, error) {
 		return out, wrong
 	}
 	return over, nil
+}
+
+// noEntry says which tables of a list there are.
+func noEntry(path, key string, n int) error {
+	if n == 1 {
+		return fmt.Errorf("%s.%s: there is only 1 [[%s]] table: want %s.0", path, key, path, path)
+	}
+	return fmt.Errorf("%s.%s: there are only %d [[%s]] tables: want %s.0 to %s.%d", path, key, n, path, path, path, n-1)
 }
 
 // propertiesOf are the names that the values of a tree have as Hadoop properties,
@@ -276,7 +308,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	s.Source = t.str("source", "")
 	t.assumed = append(t.assumed, t.texts("assumed")...)
 	s.Attempts = t.oneOf("attempts", "csv", "csv", "parquet", "none")
-	s.NoPlots = t.oneOf("plots", "all", "all", "none") == "none"
+	plots := t.oneOf("plots", "all", "all", "none")
 
 	names, choices := t.variations()
 	labels := shortKeys(names)
@@ -286,7 +318,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 		values := any(t.values)
 		for k, name := range names {
 			v := choices[k][pick(choices, i, k)]
-			over, err := overlay(values, pathTree(name, v))
+			over, err := overlay(values, pathTree(name, v), "")
 			if err != nil && i == 0 {
 				t.fail(t.line("vary"), "vary.%s: %v", name, err)
 			}
@@ -305,17 +337,19 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			run.Folder = fmt.Sprintf("%s-%d", run.Folder, i+1)
 		}
 		s.Runs = append(s.Runs, run)
-		if size += len(run.Question.Cluster.Nodes) + len(run.Question.Jobs); size > mostInAll {
-			t.fail(t.line("vary"), "vary: more than %d nodes and jobs in all runs: want fewer combinations", mostInAll)
+		if size += sizeOf(&run.Question); size > mostInAll && i > 0 {
+			t.fail(t.line("vary"), "vary: the runs have more than %d nodes and jobs, or %d slots, in all: want fewer combinations", mostInAll, allSlots)
 			break
 		}
+	}
+	s.NoPlots = plots == "none"
+	if many := len(s.Runs) > mostDrawn; many && !t.has("plots") {
+		s.NoPlots = true
+		t.warn("no pictures are drawn of %d runs: plots = \"all\" draws those of each run", len(s.Runs))
 	}
 	s.Assumed, s.Warnings = t.assumed, t.warnings
 	return s
 }
-
-// mostInAll keeps many runs of a large scenario from filling the memory.
-const mostInAll = 1_000_000
 
 // shortKeys are the last parts of keys, or more of them where these are alike.
 func shortKeys(keys []string) []string {
@@ -340,7 +374,6 @@ func shortKeys(keys []string) []string {
 // variations reads [vary]: keys of the scenario with the values they take, all
 // of them combined.
 func (t *table) variations() (names []string, choices [][]any) {
-	const most = 10_000
 	vary := t.table("vary")
 	total := 1
 	for _, key := range slices.SortedFunc(maps.Keys(vary.values), func(a, b string) int { return vary.line(a) - vary.line(b) }) {
@@ -351,8 +384,8 @@ func (t *table) variations() (names []string, choices [][]any) {
 			continue
 		}
 		names, choices = append(names, key), append(choices, list)
-		if total *= len(list); total > most {
-			vary.failf(key, "makes more than %d combinations: want fewer", most)
+		if total *= len(list); total > mostRuns {
+			vary.failf(key, "makes more than %d combinations: want fewer", mostRuns)
 			return nil, nil
 		}
 	}
@@ -404,7 +437,7 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	q.Until = t.duration("until", 0)
 	conf := t.conf("conf")
 
-	m := &fleet{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated"}
+	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated"}
 	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
 		m.initialised = "recorded" // the trace's own cluster
 	}
@@ -415,18 +448,18 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	q.Scheduler = policy.readScheduler(&q.Cluster)
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q, m)...)
 	q.Programs = m.programs
-	t.limited(q.Jobs)
+	t.limited(&q)
 	if len(q.Jobs) == 0 && !load.failed {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
-	policy.servesAll(&q)
+	servesAll(policy, &q)
 	t.withoutEffect(&q)
 	return q
 }
 
-// gives tells whether a table within this one has one of the keys.
+// gives reports whether a table within this one has one of the keys.
 func (t *table) gives(inner string, keys ...string) bool {
 	values, _ := t.values[inner].(map[string]any)
 	return slices.ContainsFunc(keys, func(key string) bool { _, ok := values[key]; return ok })
@@ -461,30 +494,30 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 	at := func(key string, i int) int { return t.lines[index("scheduler."+key, i)] }
 	for i, p := range q.Scheduler.Pools {
 		if !fair {
-			t.warn("%s:%d: pool %s has no effect: the scheduler is %s", t.file, at("pool", i), p.Name, q.Scheduler.Name)
+			t.warnAt(at("pool", i), "pool %s has no effect: the scheduler is %s", p.Name, q.Scheduler.Name)
 		} else if !used["pool "+p.Name] && p.Name != "default" {
-			t.warn("%s:%d: pool %s has no effect: no job is in it", t.file, at("pool", i), p.Name)
+			t.warnAt(at("pool", i), "pool %s has no effect: no job is in it", p.Name)
 		}
 	}
 	for i, u := range q.Scheduler.Users {
 		if !fair {
-			t.warn("%s:%d: user %s has no effect: the scheduler is %s", t.file, at("user", i), u.Name, q.Scheduler.Name)
+			t.warnAt(at("user", i), "user %s has no effect: the scheduler is %s", u.Name, q.Scheduler.Name)
 		} else if !used["user "+u.Name] {
-			t.warn("%s:%d: user %s has no effect: no job is theirs", t.file, at("user", i), u.Name)
+			t.warnAt(at("user", i), "user %s has no effect: no job is theirs", u.Name)
 		}
 	}
 	for i, u := range q.Scheduler.Queues {
 		if q.Scheduler.Name != "capacity" {
-			t.warn("%s:%d: queue %s has no effect: the scheduler is %s", t.file, at("queue", i), u.Name, q.Scheduler.Name)
+			t.warnAt(at("queue", i), "queue %s has no effect: the scheduler is %s", u.Name, q.Scheduler.Name)
 		} else if !used["queue "+u.Name] {
-			t.warn("%s:%d: queue %s gets no job; what it is guaranteed goes to the others", t.file, at("queue", i), u.Name)
+			t.warnAt(at("queue", i), "queue %s gets no job; what it is guaranteed goes to the others", u.Name)
 		}
 	}
 	for _, key := range q.Scheduler.Conf.Keys() {
 		family := map[string]string{"mapred.fairscheduler.": "fair", "mapred.capacity-scheduler.": "capacity", "mapred.newjobweightbooster.": "fair"}
 		for _, prefix := range slices.Sorted(maps.Keys(family)) {
 			if strings.HasPrefix(key, prefix) && !strings.HasPrefix(q.Scheduler.Name, family[prefix]) && t.lines["scheduler."+key] > 0 {
-				t.warn("%s:%d: %s has no effect: the scheduler is %s", t.file, t.lines["scheduler."+key], key, q.Scheduler.Name)
+				t.warnAt(t.lines["scheduler."+key], "%s has no effect: the scheduler is %s", key, q.Scheduler.Name)
 			}
 		}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // readJobs reads [[job]] tables.
-func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *fleet) []workload.Job {
+func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []workload.Job {
 	var jobs []workload.Job
 	for i, in := range t.tables("job") {
 		profile := f.jobProfile(in, s, q.Fidelity)
@@ -24,7 +24,7 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *fleet) []work
 			}
 		}
 		if in.has("fresh_input") && (m.fidelity != model.Device || !slices.ContainsFunc(m.machines, func(m model.Machine) bool { return m.PageCache })) {
-			in.warn("%s:%d: %s has no effect: want fidelity device and a platform with page_cache", in.file, in.line("fresh_input"), join(in.path, "fresh_input"))
+			in.warnAt(in.line("fresh_input"), "%s has no effect: want fidelity device and a platform with page_cache", join(in.path, "fresh_input"))
 		}
 		jobs = append(jobs, in.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
 		if tasks(jobs) > mostTasks {
@@ -33,9 +33,6 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *fleet) []work
 	}
 	return jobs
 }
-
-// mostJobs keeps a slip of the pen from filling the memory.
-const mostJobs = 500_000
 
 func (t *table) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
 	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile, Program: program}
@@ -82,7 +79,11 @@ func (t *table) readJob(number int, profile *workload.Profile, program string, c
 	at := j.Submit
 	for i := range jobs {
 		if i > 0 {
-			at += gap.At(0, seed.Stream(i, 0))
+			at += min(mostTime, gap.At(0, seed.Stream(i, 0)))
+		}
+		if at > mostTime {
+			t.failf("interarrival", "job %d of %d is submitted after %s: want at most 10 years", i+1, count, years(at.Seconds()))
+			return nil
 		}
 		jobs[i] = j
 		jobs[i].ID = fmt.Sprintf("%s-%0*d", j.ID, digits(count), i+1)
@@ -122,8 +123,8 @@ func (t *table) readMaps(j *workload.Job, c *model.Cluster) {
 	t.asked = append(t.asked, "maps")
 	m.Fresh = t.boolean("fresh_input", false)
 	m.Time = t.oneTime(m.Count, "map_ms", "duration")
-	m.RackFactor = t.number("rack_factor", 0, 0, 1e6)
-	m.OffFactor = t.number("off_factor", 0, 0, 1e6)
+	m.RackFactor = t.number("rack_factor", 0, 0, mostFactor)
+	m.OffFactor = t.number("off_factor", 0, 0, mostFactor)
 	m.Fails = t.failures("map_fail_ms", m.Count)
 	if lists, ok := t.ask("split_hosts"); ok {
 		m.Splits = t.splits(lists, m, c)
@@ -149,7 +150,7 @@ func (t *table) splits(v any, m *workload.MapTasks, c *model.Cluster) []workload
 		}
 		for _, h := range hosts {
 			if !known[h] {
-				t.warn("%s:%d: %s: the cluster has no node %q", t.file, t.line(index("split_hosts", i)), join(t.path, index("split_hosts", i)), h)
+				t.warnAt(t.line(index("split_hosts", i)), "%s: the cluster has no node %q", join(t.path, index("split_hosts", i)), h)
 			}
 		}
 		splits[i] = workload.Split{Hosts: hosts, Bytes: m.InputBytes / int64(m.Count)}
@@ -177,7 +178,7 @@ func (t *table) readReduces(j *workload.Job) {
 	if r.Count == 0 {
 		for _, key := range []string{"reduce_shuffle_ms", "shuffle_duration", "first_shuffle_ms", "first_shuffle_duration", "copy_ms", "copy_duration", "reduce_sort_ms", "sort_duration", "reduce_ms", "reduce_duration"} {
 			if t.has(key) {
-				t.warn("%s:%d: %s has no effect: the job has no reduces", t.file, t.line(key), join(t.path, key))
+				t.warnAt(t.line(key), "%s has no effect: the job has no reduces", join(t.path, key))
 			}
 		}
 	}
@@ -242,7 +243,7 @@ func (t *table) durations(key string, n int) (d workload.Durations) {
 }
 
 func (t *table) oneDuration(key string, v any) time.Duration {
-	if ms, ok := asNumber(v); ok && ms >= 0 && ms < 1e15 {
+	if ms, ok := asNumber(v); ok && ms >= 0 && ms <= mostTime.Seconds()*1000 {
 		return workload.Seconds(ms / 1000)
 	}
 	d, ok := asDuration(v)
@@ -287,7 +288,7 @@ func (t *table) seconds(key string) float64 {
 }
 
 func (t *table) asSeconds(key string, v any) float64 {
-	if f, ok := asNumber(v); ok && f >= 0 {
+	if f, ok := asNumber(v); ok && f >= 0 && f <= mostTime.Seconds() {
 		return f
 	}
 	d, ok := asDuration(v)
@@ -318,7 +319,7 @@ func (t *table) failures(key string, n int) workload.Failures {
 			switch {
 			case ok && ms == -1:
 				out[task] = append(out[task], workload.Succeeds)
-			case ok && ms >= 0 && ms < 1e15:
+			case ok && ms >= 0 && ms <= mostTime.Seconds()*1000:
 				out[task] = append(out[task], workload.Seconds(ms/1000))
 			default:
 				in.want(name, v, "milliseconds until it fails, or -1 for an attempt that does not")

@@ -96,7 +96,7 @@ func parse(data []byte, file string) (*table, error) {
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	at, err := lines(text)
 	if p := (problem{}); errors.As(err, &p) {
-		return nil, &Errors{file, []problem{p}}
+		return nil, &Errors{File: file, all: []problem{p}}
 	}
 	var tree map[string]any
 	if _, err := toml.Decode(text, &tree); err != nil {
@@ -104,7 +104,7 @@ func parse(data []byte, file string) (*table, error) {
 		if e := (toml.ParseError{}); errors.As(err, &e) {
 			p = problem{e.Position.Line, fmt.Sprintf("%s: want a TOML file", strings.TrimSuffix(e.Message, "."))}
 		}
-		return nil, &Errors{file, []problem{p}}
+		return nil, &Errors{File: file, all: []problem{p}}
 	}
 	return &table{report: &report{file: file, lines: at}, values: tree}, nil
 }

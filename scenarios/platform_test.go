@@ -42,7 +42,7 @@ func TestShippedPlatformsAndProfiles(t *testing.T) {
 					t.Errorf("%s on %s: %v", profile, platform, err)
 					continue
 				}
-				if d := plan.Elapsed(p.Cost); d <= 0 {
+				if d := plan.Serial(p.Cost); d <= 0 {
 					t.Errorf("%s on %s: a map takes %v", profile, platform, d)
 				}
 			}

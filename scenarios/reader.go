@@ -14,7 +14,7 @@ import (
 )
 
 // problem is something wrong at a line of a file; line 0 means no line in
-// particular.
+// particular, -n the n-th setting of the command line.
 type problem struct {
 	line int
 	what string
@@ -25,6 +25,7 @@ func (p problem) Error() string { return p.what }
 // Errors is everything that is wrong with a file, in order of lines.
 type Errors struct {
 	File string
+	set  []string // settings of the command line
 	all  []problem
 }
 
@@ -36,13 +37,20 @@ func (e *Errors) Error() string {
 			lines = append(lines, fmt.Sprintf("%s: and %d more", e.File, len(e.all)-most))
 			break
 		}
-		if p.line > 0 {
-			lines = append(lines, fmt.Sprintf("%s:%d: %s", e.File, p.line, p.what))
-		} else {
-			lines = append(lines, fmt.Sprintf("%s: %s", e.File, p.what))
-		}
+		lines = append(lines, place(e.File, e.set, p.line)+p.what)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// place is where something is wrong: a line, or the flag that set it.
+func place(file string, set []string, line int) string {
+	switch {
+	case line > 0:
+		return fmt.Sprintf("%s:%d: ", file, line)
+	case line < 0:
+		return fmt.Sprintf("--set %s: ", set[-line-1])
+	}
+	return file + ": "
 }
 
 // report collects what is wrong with one file and what a reader of its results
@@ -50,6 +58,8 @@ func (e *Errors) Error() string {
 type report struct {
 	file     string
 	lines    map[string]int
+	set      []string // settings of the command line, to which negative lines point
+	known    []string // paths of all keys that were asked for
 	problems []problem
 	warnings []string
 	assumed  []string
@@ -61,7 +71,7 @@ func (r *report) err() error {
 		return nil
 	}
 	slices.SortStableFunc(r.problems, func(a, b problem) int { return cmp.Compare(a.line, b.line) })
-	return &Errors{r.file, slices.Compact(r.problems)}
+	return &Errors{r.file, r.set, slices.Compact(r.problems)}
 }
 
 func (r *report) fail(line int, format string, args ...any) {
@@ -72,6 +82,11 @@ func (r *report) warn(format string, args ...any) {
 	if w := fmt.Sprintf(format, args...); !slices.Contains(r.warnings, w) {
 		r.warnings = append(r.warnings, w)
 	}
+}
+
+// warnAt warns of what stands at a line.
+func (r *report) warnAt(line int, format string, args ...any) {
+	r.warn("%s%s", place(r.file, r.set, line), fmt.Sprintf(format, args...))
 }
 
 func (r *report) assume(format string, args ...any) {
@@ -223,7 +238,7 @@ func asNumber(v any) (float64, bool) {
 	return 0, false
 }
 
-const durationForm = `a duration such as "90s", "1.5h" or "300ms"`
+const durationForm = `a duration such as "90s", "1.5h" or "300ms", at most 10 years`
 
 func (t *table) duration(key string, def time.Duration) time.Duration {
 	v, ok := t.ask(key)
@@ -244,7 +259,7 @@ func asDuration(v any) (time.Duration, bool) {
 		return 0, false
 	}
 	d, err := time.ParseDuration(strings.ReplaceAll(s, " ", ""))
-	return d, err == nil && d >= 0
+	return d, err == nil && d >= 0 && d <= mostTime
 }
 
 // size reads a number of bytes: a whole number, or a text such as 64m or 30 GB.
@@ -374,14 +389,14 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	conf.Set(name, textOf(v))
 	p, ok := workload.FindProperty(name)
 	if p.Phases && !t.phases {
-		t.warn("%s:%d: %s has no effect: task times are given, not made of phases (fidelity)", t.file, t.line(name), name)
+		t.warnAt(t.line(name), "%s has no effect: task times are given, not made of phases (fidelity)", name)
 	}
 	if !ok {
 		hint := didYouMean(workload.Canonical(name), workload.Properties())
 		if key, own := keysOfJob[workload.Canonical(name)]; own {
 			hint = ": want " + key + " of the [[job]]"
 		}
-		t.warn("%s:%d: %s has no effect: slotwave does not read it%s", t.file, t.line(name), name, hint)
+		t.warnAt(t.line(name), "%s has no effect: slotwave does not read it%s", name, hint)
 	}
 	if err := p.Check(textOf(v)); err != nil {
 		t.fail(t.line(name), "%v", err)
@@ -409,11 +424,28 @@ func (t *table) hadoopKeys() workload.Conf {
 
 // done reports the keys nobody asked for.
 func (t *table) done() {
+	for _, key := range t.asked {
+		t.known = append(t.known, join(t.path, key))
+	}
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
 		if !slices.Contains(t.asked, key) {
-			t.fail(t.line(key), "unknown key %s%s", join(t.path, key), didYouMean(key, t.asked))
+			t.fail(t.line(key), "unknown key %s%s", join(t.path, key), t.suggest(key))
 		}
 	}
+}
+
+// suggest offers a key of the table that is spelt alike or, at the top, the same
+// key of a table.
+func (t *table) suggest(key string) string {
+	if hint := didYouMean(key, t.asked); hint != "" || t.path != "" {
+		return hint
+	}
+	for _, path := range t.known {
+		if strings.HasSuffix(path, "."+key) && !strings.Contains(path, "[") {
+			return fmt.Sprintf(" (did you mean %s?)", path)
+		}
+	}
+	return ""
 }
 
 // didYouMean offers the nearest word, if any is near.

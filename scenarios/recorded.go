@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -165,6 +166,9 @@ func (f *File) recorded() (*Scenario, error) {
 	if err := json.Unmarshal(f.data, &r); err != nil {
 		return nil, jsonError(f.name, f.data, err)
 	}
+	if err := r.check(f, run); err != nil {
+		return nil, err
+	}
 	q, err := r.question(run)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
@@ -183,18 +187,6 @@ func (f *File) recorded() (*Scenario, error) {
 func (r *recorded) question(run int) (*model.WhatIf, error) {
 	bad := func(what string, args ...any) (*model.WhatIf, error) { return nil, fmt.Errorf(what, args...) }
 	c := &r.Cluster
-	switch {
-	case c.Trackers < 1 || c.Trackers > mostNodes:
-		return bad("cluster.trackers = %d: want 1 to %d", c.Trackers, mostNodes)
-	case c.Racks < 0 || c.Racks > c.Trackers && c.Racks > 1:
-		return bad("cluster.racks = %d: want no more than trackers", c.Racks)
-	case c.MapSlots < 0 || c.ReduceSlots < 0 || c.MapSlots+c.ReduceSlots == 0:
-		return bad("cluster: %d map and %d reduce slots: want some", c.MapSlots, c.ReduceSlots)
-	case run < 1 || run > len(r.Runs):
-		return bad("run = %d: the case has runs 1 to %d", run, len(r.Runs))
-	case len(r.Runs[run-1]) != c.Trackers:
-		return bad("run %d has %d heartbeat phases, want one for each of %d trackers", run, len(r.Runs[run-1]), c.Trackers)
-	}
 	if _, err := model.FindRelease(r.Hadoop); err != nil {
 		return nil, err
 	}
@@ -221,9 +213,6 @@ func (r *recorded) question(run int) (*model.WhatIf, error) {
 		n := model.Node{Name: fmt.Sprintf("c%03d", i), MapSlots: c.MapSlots, ReduceSlots: c.ReduceSlots, Slowness: 1}
 		if i < len(c.RackOf) {
 			n.Rack = c.RackOf[i]
-			if n.Rack < 0 || n.Rack >= len(q.Cluster.Racks) {
-				return bad("cluster.rack_of[%d] = %d: want a rack from 0 to %d", i, n.Rack, len(q.Cluster.Racks)-1)
-			}
 		}
 		if i < len(c.Slowness) {
 			n.Slowness = c.Slowness[i]
@@ -245,8 +234,8 @@ func (r *recorded) question(run int) (*model.WhatIf, error) {
 		q.Jobs = append(q.Jobs, job)
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return int((a.Submit - b.Submit) / time.Millisecond) })
-	if n := tasks(q.Jobs); n > mostTasks {
-		return bad("%d tasks: want at most %d", n, mostTasks)
+	if what := beyond(&q); what != "" {
+		return nil, errors.New(what)
 	}
 	return &q, nil
 }
@@ -371,27 +360,6 @@ func (r *recorded) job(i int) (workload.Job, error) {
 		job.Priority = p
 	}
 	m, rd := &in.Maps, &in.Reduces
-	if m.Count < 0 || rd.Count < 0 {
-		return job, fmt.Errorf("want no negative number of tasks")
-	}
-	const most = 1_000_000
-	if m.Count > most || rd.Count > most {
-		return job, fmt.Errorf("%d maps and %d reduces: want at most %d of each", m.Count, rd.Count, most)
-	}
-	check := func(what string, t times, n int) error {
-		if len(t) > 1 && len(t) < n {
-			return fmt.Errorf("%s lists %d times, want one for each of %d tasks", what, len(t), n)
-		}
-		return nil
-	}
-	for _, err := range []error{
-		check("maps.ms", m.Time, m.Count), check("reduces.shuffle_ms", rd.Shuffle, rd.Count),
-		check("reduces.sort_ms", rd.Sort, rd.Count), check("reduces.reduce_ms", rd.Reduce, rd.Count),
-	} {
-		if err != nil {
-			return job, err
-		}
-	}
 	job.Maps = workload.MapTasks{Count: m.Count, Time: m.Time.durations(), RackFactor: m.RackFactor, OffFactor: m.OffFactor}
 	job.Maps.Splits = make([]workload.Split, m.Count)
 	for i := range min(len(m.Hosts), m.Count) {

@@ -68,7 +68,7 @@ func (t *table) valid(s *model.Scheduler, release string) {
 }
 
 // servesAll wants the policy to serve every job.
-func (t *table) servesAll(q *model.WhatIf) {
+func servesAll(t *table, q *model.WhatIf) {
 	r, err := model.FindRelease(q.Cluster.Hadoop)
 	if err != nil || len(t.problems) > 0 {
 		return

@@ -24,26 +24,28 @@ type openedTrace struct {
 
 // load is the part of a workload that comes from traces.
 type load struct {
-	table   *table
-	history *workload.History // nil without a trace
-	failed  bool              // there is one that cannot be read
-	rates   workload.SwimRates
-	replay  workload.ReplayOptions
-	fleet   *fleet
-	program *model.Program // what the tasks of a trace do besides their volumes; nil: their times are known
+	table    *table
+	history  *workload.History // nil without a trace
+	failed   bool              // there is one that cannot be read
+	rates    workload.SwimRates
+	replay   workload.ReplayOptions
+	hardware *hardware
+	program  *model.Program // what the tasks of a trace do besides their volumes; nil: their times are known
 }
 
 // readWorkload reads [workload].
-func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint64, m *fleet) *load {
-	l := &load{table: t, fleet: m}
+func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint64, m *hardware) *load {
+	l := &load{table: t, hardware: m}
 	paths := t.texts("trace")
-	format := trace.Format("")
+	format := ""
 	if t.has("format") {
-		words := make([]string, len(trace.Formats))
-		for i, known := range trace.Formats {
-			words[i] = string(known)
+		var known []string
+		for _, f := range trace.Formats() {
+			if f.Reads() {
+				known = append(known, f.Name)
+			}
 		}
-		format = trace.Format(t.oneOf("format", words[0], words...))
+		format = t.oneOf("format", known[0], known...)
 	}
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
@@ -59,13 +61,13 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			l.program = &like
 		}
 	} else if t.ask("profile"); t.has("profile") {
-		t.warn("%s:%d: %s has no effect at fidelity %v", t.file, t.line("profile"), join(t.path, "profile"), m.fidelity)
+		t.warnAt(t.line("profile"), "%s has no effect at fidelity %v", join(t.path, "profile"), m.fidelity)
 	}
 	t.done()
 	if len(paths) == 0 {
 		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "replay"} {
 			if t.has(key) {
-				t.warn("%s:%d: %s has no effect: there is no trace", t.file, t.line(key), join(t.path, key))
+				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
 			}
 		}
 		return l
@@ -86,12 +88,27 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		t.failf("trace", "holds no jobs: want a trace of a workload")
 	}
 	if given && len(h.Swim) == 0 {
-		t.warn("%s:%d: %s has no effect: the trace records times", t.file, t.line("rates"), join(t.path, "rates"))
+		t.warnAt(t.line("rates"), "%s has no effect: the trace records times", join(t.path, "rates"))
 	}
+	last := lastSubmit(&h)
 	if err := h.Shape(&shape); err != nil {
 		t.fail(t.line(""), "%s: %v", t.path, err)
+	} else if len(h.Jobs) == 0 && len(h.Swim) == 0 && len(t.problems) == 0 {
+		t.failf("first", "no job is submitted in the window: the last one of the trace is submitted after %.1f h", last.Hours())
+		l.failed = true
 	}
 	return l
+}
+
+// lastSubmit is when the last job of a trace is submitted.
+func lastSubmit(h *workload.History) (last time.Duration) {
+	for i := range h.Jobs {
+		last = max(last, h.Jobs[i].Submit)
+	}
+	for i := range h.Swim {
+		last = max(last, h.Swim[i].Submit)
+	}
+	return last
 }
 
 // plain leaves out of an error which system call found it.
@@ -127,8 +144,8 @@ func problemTexts(h *workload.History) []string {
 
 // trace reads the files of a workload. Their names are taken against the
 // scenario's folder.
-func (f *File) trace(names []string, format trace.Format) *openedTrace {
-	key := string(format) + ":" + strings.Join(names, "\n")
+func (f *File) trace(names []string, format string) *openedTrace {
+	key := format + ":" + strings.Join(names, "\n")
 	if t := f.traces[key]; t != nil {
 		return t
 	}
@@ -171,8 +188,6 @@ func inputsUnder(files fs.FS, name string) ([]Input, error) {
 	}
 	return inputs, err
 }
-
-const anyNumber = 1e12
 
 // readShape reads what is made of a trace before it is asked about.
 func (t *table) readShape(seed workload.Seed) workload.Shaping {
@@ -242,7 +257,11 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	}
 	jobs := l.swimJobs(len(c.Nodes))
 	if len(l.history.Jobs) > 0 {
-		r := l.history.Replay(l.replay)
+		r, err := l.history.Replay(l.replay)
+		if err != nil {
+			l.table.fail(l.table.line("trace"), "%s: %v", join(l.table.path, "trace"), err)
+			return nil
+		}
 		if l.replay.Initialised {
 			l.table.assume("jobs are initialised when the trace says (workload.initialised)")
 		}
@@ -265,9 +284,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 			j.Conf = c.Conf.Over(j.Conf).Over(conf)
 		}
 		if l.program != nil {
-			l.fleet.shaped(l.program, j)
+			l.hardware.shaped(l.program, j)
 		}
-		if strangers(j.Maps.Splits, known) {
+		if allUnknown(j.Maps.Splits, known) {
 			j.Maps.Splits = nil
 			moved++
 		}
@@ -278,8 +297,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	return jobs
 }
 
-// strangers tells whether none of the hosts of the splits is in the cluster.
-func strangers(splits []workload.Split, known map[string]bool) bool {
+// allUnknown reports whether the splits have hosts and the cluster has none of
+// them.
+func allUnknown(splits []workload.Split, known map[string]bool) bool {
 	hosts := 0
 	for i := range splits {
 		for _, h := range splits[i].Hosts {
@@ -358,7 +378,7 @@ func (l *load) fixed(launch time.Duration) (setup, cleanup, startup time.Duratio
 	return setup, cleanup, startup
 }
 
-// recorded tells whether the trace records the times of tasks.
+// recorded reports whether the trace records the times of tasks.
 func (l *load) recorded() bool { return l.history != nil && len(l.history.Jobs) > 0 }
 
 // common is what the trace says of its cluster's configuration.
@@ -375,13 +395,4 @@ func tasks(jobs []workload.Job) (n int) {
 		n += jobs[i].Maps.Count + jobs[i].Reduces.Count
 	}
 	return n
-}
-
-// mostTasks keeps a slip of the pen from filling the memory.
-const mostTasks = 20_000_000
-
-func (t *table) limited(jobs []workload.Job) {
-	if n := tasks(jobs); n > mostTasks {
-		t.fail(0, "%d tasks: want at most %d in one question", n, mostTasks)
-	}
 }

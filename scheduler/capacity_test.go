@@ -181,6 +181,18 @@ func TestCapacity0InitialisedJobsPerUser(t *testing.T) {
 	}
 }
 
+// Two jobs of the only user are initialised at once, unless told otherwise.
+func TestCapacity0TwoJobsOfAUser(t *testing.T) {
+	c := schedulertest.New(t, capacity(), "0.20.2", slots(9, 0))
+	for _, name := range []string{"a", "b", "c"} {
+		c.Submit(schedulertest.Job{Name: name, Maps: 1})
+	}
+	ready(c)
+	if !c.Initialised("a") || !c.Initialised("b") || c.Initialised("c") {
+		t.Error("want two of three jobs initialised")
+	}
+}
+
 // A job that needs two slots where one is free blocks its queue, not the other.
 func TestCapacity0WideJobBlocks(t *testing.T) {
 	c := schedulertest.New(t, capacity("q capacity 50", "r capacity 50"), "0.20.2", slots(5, 0))
@@ -380,5 +392,49 @@ func TestCapacity1JobLimits(t *testing.T) {
 		if got := c.Rejected(name) != ""; got != (i == 10) {
 			t.Errorf("job %d rejected: %v", i, got)
 		}
+	}
+}
+
+// A user may have half of that if the minimum user limit is 50 %: of two jobs in
+// the system one, so of ten times as many ten. Another user may go on.
+func TestCapacity1JobLimitsOfUsers(t *testing.T) {
+	c := schedulertest.New(t, with(capacity("default minimum-user-limit-percent 50"), "mapred.capacity-scheduler.maximum-system-jobs", "2"),
+		"1.0.4", slots(1, 0))
+	for i := range 11 {
+		name := string(rune('a' + i))
+		c.Submit(schedulertest.Job{Name: name, Maps: 1, User: "ann"})
+		if got := c.Rejected(name) != ""; got != (i == 10) {
+			t.Errorf("job %d of ann rejected: %v", i, got)
+		}
+	}
+	c.Submit(schedulertest.Job{Name: "z", Maps: 1, User: "bob"})
+	if why := c.Rejected("z"); why != "" {
+		t.Errorf("the job of bob was rejected: %s", why)
+	}
+}
+
+// Jobs are initialised as long as their tasks are within the limits of the queue
+// and of their user: two jobs of two maps are four tasks.
+func TestCapacity1TaskLimits(t *testing.T) {
+	for _, key := range []string{"maximum-initialized-active-tasks", "maximum-initialized-active-tasks-per-user"} {
+		c := schedulertest.New(t, capacity("default "+key+" 4"), "1.0.4", slots(9, 0))
+		for _, name := range []string{"a", "b", "c"} {
+			c.Submit(schedulertest.Job{Name: name, Maps: 2})
+		}
+		ready(c)
+		if !c.Initialised("a") || !c.Initialised("b") || c.Initialised("c") {
+			t.Errorf("%s: want two of three jobs initialised", key)
+		}
+		c.Beat(0, "a map, a map, b map, b map")
+		c.End("a map", 2)
+		ready(c)
+		if !c.Initialised("c") {
+			t.Errorf("%s: want the third job initialised after one has ended", key)
+		}
+	}
+	c := schedulertest.New(t, capacity("default maximum-initialized-active-tasks-per-user 4"), "1.0.4", slots(9, 0))
+	c.Submit(schedulertest.Job{Name: "big", Maps: 5})
+	if c.Rejected("big") == "" {
+		t.Error("a job with more tasks than a user may have was accepted")
 	}
 }

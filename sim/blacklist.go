@@ -8,16 +8,18 @@ import (
 )
 
 // blacklist keeps trackers that many jobs avoided from getting work
-// (JobTracker.FaultyTrackersInfo of 0.20; what 1.x makes of the same faults, its
-// graylist, has no effect on scheduling).
+// (JobTracker.FaultyTrackersInfo of 0.20; the graylist that 1.x makes of the same
+// faults has no effect on scheduling).
 type blacklist struct {
-	mayFail   int     // mapred.max.tracker.blacklists
-	threshold float64 // mapred.cluster.average.blacklist.threshold
+	heartbeats *heartbeats
+	trackers   []taskTracker
+	mayFail    int     // mapred.max.tracker.blacklists
+	threshold  float64 // mapred.cluster.average.blacklist.threshold
 }
 
 const (
 	maxBlacklisted = 0.5 // share of the cluster
-	pardon         = engine.Time(24 * time.Hour)
+	faultKept      = engine.Time(24 * time.Hour)
 )
 
 func (b *blacklist) read(conf workload.Conf) error {
@@ -27,44 +29,50 @@ func (b *blacklist) read(conf workload.Conf) error {
 	return r.err
 }
 
-// avoided notes a job's verdict on a tracker.
-func (b *blacklist) avoided(jt *jobTracker, t *taskTracker) {
-	t.faults++
-	t.pardon = jt.eng.Now() + pardon
-	if !t.blacklisted && b.condemns(jt, t) {
-		t.blacklisted = true
-		jt.enroll(t, -1)
-		jt.offers.place(jt, t)
+// addFault notes that a job has avoided a tracker.
+func (b *blacklist) addFault(t *taskTracker) {
+	f := &t.faults
+	f.jobs++
+	f.expires = b.heartbeats.cluster.now() + faultKept
+	if !f.listed && b.exceeds(t) {
+		f.listed = true
+		b.heartbeats.register(t, -1)
+		b.heartbeats.place(t)
 	}
-	jt.rearm(t)
+	b.heartbeats.changed(t)
 }
 
-func (b *blacklist) condemns(jt *jobTracker, t *taskTracker) bool {
-	if t.faults < b.mayFail {
+// exceeds reports whether a tracker has too many faults, compared with others
+// (FaultyTrackersInfo.exceedsFaults).
+func (b *blacklist) exceeds(t *taskTracker) bool {
+	if t.faults.jobs < b.mayFail {
 		return false
 	}
 	sum, listed := 0, 0
-	for i := range jt.trackers {
-		sum += jt.trackers[i].faults
-		if jt.trackers[i].blacklisted && !jt.trackers[i].lost {
+	for i := range b.trackers {
+		o := &b.trackers[i]
+		sum += o.faults.jobs
+		if o.faults.listed && !o.lost {
 			listed++
 		}
 	}
-	average := float64(sum) / float64(jt.c.Trackers)
-	return float64(t.faults)-average > float64(b.threshold*average) &&
-		float64(listed) < float64(jt.c.Trackers+listed)*maxBlacklisted
+	trackers := b.heartbeats.cluster.view.Trackers
+	average := float64(sum) / float64(trackers)
+	return float64(t.faults.jobs)-average > float64(b.threshold*average) &&
+		float64(listed) < float64(trackers+listed)*maxBlacklisted
 }
 
-// forgive discards one fault of a tracker that had none for a day, and gives it
-// another chance.
-func (b *blacklist) forgive(jt *jobTracker, t *taskTracker) {
-	if t.faults == 0 || jt.eng.Now() <= t.pardon {
+// discardFault forgets one fault of a tracker that had none for a day, and gives
+// it another chance.
+func (b *blacklist) discardFault(t *taskTracker) {
+	f := &t.faults
+	if f.jobs == 0 || b.heartbeats.cluster.now() <= f.expires {
 		return
 	}
-	t.faults--
-	t.pardon = jt.eng.Now() + pardon
-	if t.blacklisted {
-		t.blacklisted = false
-		jt.enroll(t, 1)
+	f.jobs--
+	f.expires = b.heartbeats.cluster.now() + faultKept
+	if f.listed {
+		f.listed = false
+		b.heartbeats.register(t, 1)
 	}
 }

@@ -2,10 +2,7 @@ package sim
 
 import (
 	"fmt"
-	"time"
 
-	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -18,6 +15,7 @@ type jobConf struct {
 	maxTrackerFailures int     // mapred.max.tracker.failures, 4
 	memoryMB           [2]int  // mapred.job.{map,reduce}.memory.mb, -1
 	waitFactor         float64 // mapreduce.job.locality.wait.factor, 1
+	slotsPerTask       [2]int
 }
 
 // reader collects the first error of a series of readings.
@@ -83,16 +81,17 @@ func readJobConf(conf workload.Conf, speculative bool) (jobConf, error) {
 	return c, r.err
 }
 
-// memory tells how many slots a task holds: under the capacity scheduler, if the
+// memory is how many slots a task holds: under the capacity scheduler, if the
 // cluster sets all four limits, as many as its memory is worth
 // (JobConf.computeNumSlotsPerMap, JobTracker.checkMemoryRequirements).
 type memory struct {
+	scheduled  bool
 	slot, most [2]int // MB; a slot of 0: memory is not scheduled
 }
 
-func (m *memory) read(conf workload.Conf, jt *jobTracker) error {
+func (m *memory) read(conf workload.Conf) error {
 	r := reader{conf: conf}
-	if !jt.release.WideTasks || jt.q.Scheduler.Name != "capacity" {
+	if !m.scheduled {
 		return nil
 	}
 	for k, name := range [...]string{"map", "reduce"} {
@@ -100,7 +99,7 @@ func (m *memory) read(conf workload.Conf, jt *jobTracker) error {
 		m.most[k] = r.int("mapred.cluster.max."+name+".memory.mb", -1, 1)
 	}
 	if min(m.slot[0], m.slot[1], m.most[0], m.most[1]) < 0 {
-		*m = memory{}
+		*m = memory{scheduled: true}
 	}
 	return r.err
 }
@@ -118,64 +117,4 @@ func (m *memory) slotsPerTask(c *jobConf) ([2]int, error) {
 		width[k] = (c.memoryMB[k] + m.slot[k] - 1) / m.slot[k]
 	}
 	return width, nil
-}
-
-// outOfBand are heartbeats that the end of a task brings forward
-// (mapreduce.tasktracker.outofband.heartbeat, 1.x).
-type outOfBand struct {
-	on     bool
-	damper int64
-}
-
-func (o *outOfBand) read(conf workload.Conf, release *model.Release) error {
-	r := reader{conf: conf}
-	on := r.bool("mapreduce.tasktracker.outofband.heartbeat", false)
-	o.damper = int64(r.int("mapreduce.tasktracker.outofband.heartbeat.damper", 1_000_000, 1))
-	o.on = on && release.OutOfBand
-	return r.err
-}
-
-// beat is when a tracker beats if what has changed since its last heartbeat
-// brings the next one forward: after H/(nD+1), and not before the n-th change.
-func (o *outOfBand) beat(t *taskTracker) engine.Time {
-	best := engine.Never
-	for _, n := range t.changes() {
-		wait := t.interval / engine.Time(time.Millisecond) / engine.Time(int64(n.rank)*o.damper+1) * engine.Time(time.Millisecond)
-		best = min(best, max(n.at, t.lastBeat(n.at)+wait))
-	}
-	return best
-}
-
-// change is something a tracker will tell early, and how many came before it.
-type change struct {
-	at   engine.Time
-	rank int
-}
-
-// changes lists what the tracker has to tell and has not told, in order.
-func (t *taskTracker) changes() []change {
-	var list []change
-	note := func(at engine.Time) {
-		if at < engine.Never {
-			i := len(list)
-			for i > 0 && list[i-1].at > at {
-				i--
-			}
-			list = append(list, change{})
-			copy(list[i+1:], list[i:])
-			list[i] = change{at: at}
-		}
-	}
-	for _, a := range t.attempts {
-		if !a.asking(t, t.last) {
-			note(a.pending)
-		}
-		if !a.told {
-			note(a.finish)
-		}
-	}
-	for i := range list {
-		list[i].rank = i + 1
-	}
-	return list
 }

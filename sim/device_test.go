@@ -11,6 +11,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -407,5 +408,42 @@ func TestFirstLookFindsNothing(t *testing.T) {
 				t.Errorf("%s: reduce %d waits %v for outputs, want %v and at most a second", release, i, a.WaitFetch, want)
 			}
 		}
+	}
+}
+
+// Tasks whose times are made of their work commit, though those of their record
+// have a commit in them.
+func TestWorkIsCommitted(t *testing.T) {
+	for _, fidelity := range []model.Fidelity{model.Phase, model.Device} {
+		var ends [2]time.Duration
+		for i, recorded := range []bool{false, true} {
+			q := sorting(4, 4, 2, 8, 2, 64<<20)
+			q.Fidelity, q.Jobs[0].Commits, q.Cluster.Costs.Commit = fidelity, recorded, 10*time.Second
+			q.Jobs[0].Reduces.FromLastMap = recorded
+			p, err := sim.Simulator{}.Predict(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ends[i] = p.Mean
+		}
+		if ends[0] != ends[1] {
+			t.Errorf("%v: %v, with flags of recorded times %v", fidelity, ends[0], ends[1])
+		}
+	}
+}
+
+// A reduce that fetches from its own node alone does without the network, which
+// would take 20 s: phases and devices agree to the rounding of each step.
+func TestFetchFromOwnNode(t *testing.T) {
+	var shuffles [2]time.Duration
+	for i, f := range []model.Fidelity{model.Phase, model.Device} {
+		q := sorting(1, 1, 1, 1, 1, 20<<20)
+		q.Fidelity, q.Cluster.Machines[0].NIC = f, 1<<20
+		_, rows := mustRun(t, q)
+		r := rows.find(t, "sort", workload.Reduce, 0, 0)
+		shuffles[i] = r.Phases[workload.PhaseShuffle] - r.WaitFetch
+	}
+	if d := (shuffles[0] - shuffles[1]).Abs(); d > 10 || shuffles[0] > 10*time.Second {
+		t.Errorf("shuffles of %v by phases and %v on devices", shuffles[0], shuffles[1])
 	}
 }

@@ -213,7 +213,7 @@ func wires(c *input.Check, n *station.Network, capacity map[string]float64) map[
 	return links
 }
 
-// ratesNow starts all flows and tells what each gets.
+// ratesNow starts all flows and returns the rate of each.
 func ratesNow(n *station.Network, flows []*station.Flow) ([]float64, error) {
 	rates := make([]float64, len(flows))
 	for _, f := range flows {

@@ -1,112 +1,63 @@
 package sim
 
 import (
-	"time"
+	"slices"
 
-	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // jobTracker is the master: it knows what the trackers have told it at their
-// heartbeats, and answers each with work, kills and permissions
-// (org.apache.hadoop.mapred.JobTracker).
+// heartbeats, and answers each with work, kills and permissions (JobTracker).
 type jobTracker struct {
-	eng     *engine.Engine
-	q       *model.WhatIf
-	release *model.Release
-	record  model.Recorder
+	cluster
+	trackers    []taskTracker
+	reports     reports
+	heartbeats  *heartbeats     // nil without heartbeats
+	instant     *instantReports // nil with them
+	status      clusterStatus
+	blacklist   blacklist
+	expiry      expiry
+	ticks       ticks
+	submissions submissions
+	recorder    recorder
+	memory      memory
+	records     records
 
-	sched     scheduler.Scheduler
-	submits   scheduler.Submitter // or nil
-	listens   scheduler.Listener  // or nil
-	ticks     scheduler.Ticker    // or nil
-	chooses   scheduler.Chooser   // or nil
-	c         scheduler.ClusterStatus
-	progress  bool // the policy reads the progress of all tasks
-	remembers bool // it is changed by heartbeats at which it launches nothing
-
-	trackers  []taskTracker
-	hosts     map[string]int32 // node names
-	shared    bool
-	every     bool // simulate every heartbeat
-	mortal    bool // trackers may be lost, so finished maps are kept track of
-	brittle   bool // attempts fail on some nodes
-	programs  map[string]*model.Program
-	plant     *plant // nil below fidelity device
-	planned   bool   // the work of tasks decides on their times
-	outOfBand outOfBand
-	instant   instant
-	blacklist blacklist
-	memory    memory
-
-	warnings []string
-	outcomes []model.JobOutcome
-	report1  func(ended, left int)
-	jobs     []*job // by ID; nil once nothing refers to them
-	active   []*job // submitted and not ended, by ID
-	needs    [numNeeds]int
-	arrivals int // jobs submitted so far
-	ended    int
-
-	submission engine.Timer
-	inits      []int32 // jobs whose initialisation is recorded, in its order
-	init       engine.Timer
-	tick       periodic
-	lags       []engine.Time // when jobs become old enough to speculate
-	tickEvery  engine.Time
-	ticked     engine.Time // last tick that was simulated
-	skippable  bool        // ticks without a change since the one before
-	dirty      bool        // something has changed since the last tick
-
-	turn      turnOf // what is going on, in the order of this instant
-	nextRank  uint32
-	spread    bool // replicas go to different racks
-	rackNodes [][]int32
-	rackOf    []int32 // by tracker
-	placement workload.Seed
-	entries   [2][]entry
-
-	offers   offers
-	statuses statusQueue
-	expiry   expiry
-	seeker   seeker
-	trial    fetcher
-
-	tasks    pool[task]
-	attempts pool[attempt]
-	row      workload.Attempt
-
-	draws draws
+	jobs      []*jobInProgress // by ID; nil once nothing refers to them
+	active    []*jobInProgress // submitted and not ended, by ID
+	ended     int
+	onJobEnd  func(ended, left int) // may be nil
+	beatsOver engine.Time           // last instant at which something came after its heartbeats
 }
 
-// A need is something a job waits for that a heartbeat can give it.
-type need uint8
+// at begins what happens at a moment of the present instant.
+func (jt *jobTracker) at(m moment) {
+	jt.moment = m
+	jt.view.Now = jt.now().Duration()
+	if jt.ticks.timer.every > 0 {
+		jt.view.LastTick = jt.ticks.lastTick().Duration()
+	}
+}
 
-const (
-	needSetup need = iota
-	needCleanup
-	needMapTidy // a task clean-up in a map slot
-	needReduceTidy
-	needMap
-	needReduce
-	numNeeds
-)
+// changed follows a change that the policy may act on.
+func (jt *jobTracker) changed() {
+	jt.ticks.change()
+	jt.reports.offer()
+}
 
-const poll = engine.Time(time.Second) // a child asks its tracker so often
-
-// beat is one heartbeat of a tracker and the JobTracker's answer.
-func (jt *jobTracker) beat(id int32) {
-	now := jt.eng.Now()
-	t := &jt.trackers[id]
-	jt.turn = turnOf(t.rank)
+// heartbeat is one heartbeat of a tracker and the JobTracker's answer.
+func (jt *jobTracker) heartbeat(id int32) {
+	t, now := &jt.trackers[id], jt.now()
+	jt.moment = moment(t.rank)
 	if !t.registered {
-		jt.turn = beforeBeats
+		jt.moment = beforeHeartbeats
 	}
 	t.beating = true
-	jt.statuses.apply(jt)
-	jt.setNow()
+	jt.status.update()
+	jt.at(jt.moment)
 	if !t.registered {
 		jt.register(t)
 	}
@@ -116,57 +67,49 @@ func (jt *jobTracker) beat(id int32) {
 	}
 	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
 
-	t.settle(jt, now)
-	jt.blacklist.forgive(jt, t)
-	jt.report(t)
-	if t.asks() && !t.blacklisted {
-		if !jt.giveSetupOrCleanup(t) {
-			jt.sched.Assign(jt.c.View(), t.view.View())
-		}
+	t.settle(now)
+	jt.blacklist.discardFault(t)
+	jt.takeReport(t)
+	if t.asks() && !t.faults.listed && !jt.giveSetupOrCleanup(t) {
+		jt.policy.Assign(jt.view.View(), t.view.View())
 	}
-	jt.orderKills(t)
+	jt.giveKills(t)
 	jt.permitCommits(t)
 	if !t.regular || (now-t.next)%t.interval != 0 {
-		jt.putLast(t)
+		jt.heartbeats.putLast(t)
 	}
-	t.interval = engine.At(jt.c.Heartbeat)
+	t.interval = jt.cluster.heartbeatInterval()
 	t.next = now + t.interval
 	t.beating = false
 	t.regular = true
-	t.sweep(jt)
-	jt.statuses.expect(t)
+	t.sweep(jt.forget)
+	jt.status.expect(t)
 
-	jt.rearm(t)
-	jt.offers.place(jt, t)
+	jt.reports.changed(t)
+	jt.reports.place(t)
 	jt.changed()
-	jt.offer()
 }
 
-// count takes in how many attempts the tracker has.
-func (jt *jobTracker) count(t *taskTracker) {
-	var tasks, used [2]int
-	for _, a := range t.attempts {
-		if a.occupies(t, t.last) {
-			tasks[a.onSlot]++
-			used[a.onSlot] += int(a.width)
-		}
+// register takes in a tracker's first heartbeat.
+func (jt *jobTracker) register(t *taskTracker) {
+	t.registered = true
+	if jt.nodesDie {
+		jt.expiry.add(lastReport{jt.now(), t.id})
 	}
-	jt.statuses.set(jt, t, tasks)
-	t.view.Running = tasks
-	if jt.shared {
-		both := used[0] + used[1]
-		used = [2]int{both, both}
-	}
-	t.view.Used = used
+	jt.heartbeats.register(t, 1)
+	t.interval = jt.cluster.heartbeatInterval()
 }
 
-// report takes in the status of every attempt on the tracker.
-func (jt *jobTracker) report(t *taskTracker) {
-	jt.count(t)
+// takeReport takes in the status of every attempt on a tracker.
+func (jt *jobTracker) takeReport(t *taskTracker) {
+	jt.status.report(t)
 	for _, a := range t.attempts {
-		a.told = a.over(t, t.last)
+		a.reported = a.over(t, t.last)
 		if a.watched {
-			a.progress = a.progressAt(t, t.last)
+			a.progress = 0
+			if a.Started {
+				a.progress = jt.exec.Progress(&a.Attempt, t.last)
+			}
 		}
 		a.job.updateStatus(a, a.state(t, t.last))
 	}
@@ -179,46 +122,46 @@ func (jt *jobTracker) giveSetupOrCleanup(t *taskTracker) bool {
 		if t.view.Used[k] >= t.view.Slots[k] {
 			continue
 		}
-		if jt.needs[needCleanup] > 0 {
-			for _, j := range jt.active {
-				if j.needs.has(needCleanup) && j.launchSetupOrCleanup(t, k, workload.Cleanup) {
-					return true
-				}
-			}
-		}
-		tidy := needMapTidy + need(k)
-		if jt.needs[tidy] > 0 {
-			for _, j := range jt.active {
-				if j.needs.has(tidy) && j.launchTaskCleanup(t, k) {
-					return true
-				}
-			}
-		}
-		if jt.needs[needSetup] > 0 {
-			for _, j := range jt.active {
-				if j.needs.has(needSetup) && j.launchSetupOrCleanup(t, k, workload.Setup) {
-					return true
-				}
-			}
+		if jt.firstWith(needCleanup, func(j *jobInProgress) bool {
+			return j.launchSetupOrCleanup(t.id, k, workload.Cleanup)
+		}) || jt.firstWith(needMapTaskCleanup+need(k), func(j *jobInProgress) bool {
+			return j.launchTaskCleanup(t.id, k)
+		}) || jt.firstWith(needSetup, func(j *jobInProgress) bool {
+			return j.launchSetupOrCleanup(t.id, k, workload.Setup)
+		}) {
+			return true
 		}
 	}
 	return false
 }
 
-// orderKills is JobTracker.getTasksToKill: attempts whose task has ended, whose
+// firstWith goes through the jobs that have a need until one of them launches.
+func (jt *jobTracker) firstWith(n need, launch func(*jobInProgress) bool) bool {
+	if jt.demand[n] == 0 {
+		return false
+	}
+	for _, j := range jt.active {
+		if j.needs.has(n) && launch(j) {
+			return true
+		}
+	}
+	return false
+}
+
+// giveKills is JobTracker.getTasksToKill: attempts whose task has ended, whose
 // job is over, or which were preempted.
-func (jt *jobTracker) orderKills(t *taskTracker) {
-	if !t.doomed {
+func (jt *jobTracker) giveKills(t *taskTracker) {
+	if !t.killsPending {
 		return
 	}
-	t.doomed = false
+	t.killsPending = false
 	for i := 0; i < len(t.attempts); i++ {
 		a := t.attempts[i]
-		if !a.told && a.shouldClose() {
-			t.kill(jt, a)
+		if !a.reported && a.shouldClose() {
+			t.kill(a)
 		}
 		if a.own().killOrder {
-			t.doomed = true
+			t.killsPending = true
 		}
 	}
 }
@@ -227,18 +170,153 @@ func (jt *jobTracker) orderKills(t *taskTracker) {
 // (JobTracker.getTasksToSave). The child sees the permission when it next asks.
 func (jt *jobTracker) permitCommits(t *taskTracker) {
 	for _, a := range t.attempts {
-		if a.status != commitPending || a.permitted || a.told || a.released || a.task.complete() || a.task.committer != a {
+		if a.status != commitPending || a.Permitted || a.reported || a.released || a.task.complete() || a.task.committer != a {
 			continue
 		}
-		a.permitted = true
-		asks := (t.last - a.pending) / poll
-		if asks == 0 || (t.last-a.pending)%poll != 0 || t.interval <= poll {
+		asks := (t.last - a.Pending) / execute.Poll
+		if asks == 0 || (t.last-a.Pending)%execute.Poll != 0 || t.interval <= execute.Poll {
 			asks++ // an ask at this very instant comes before a quick heartbeat
 		}
-		ask := a.pending + asks*poll
-		if done := ask + engine.At(jt.q.Cluster.Costs.Commit); done < a.failAt {
-			a.finish, a.finishSet, a.end = done, ask+1, endsWell
+		ask := a.Pending + asks*execute.Poll
+		if done := ask + engine.At(jt.question.Cluster.Costs.Commit); a.Permit(ask, done) {
 			t.reportable(done)
 		}
 	}
+}
+
+// assign is jobHost.
+func (jt *jobTracker) assign(a *attempt) {
+	t := &jt.trackers[a.Node]
+	t.launch(a)
+	if a.cleans != nil {
+		t.killsPending = true // the task may have been completed elsewhere meanwhile
+	}
+}
+
+// orderKills is jobHost: it makes sure that the tracker's next heartbeat is
+// simulated.
+func (jt *jobTracker) orderKills(node int32) {
+	if t := &jt.trackers[node]; !t.lost && !t.killsPending {
+		t.killsPending = true
+		jt.reports.changed(t)
+	}
+}
+
+// initialised is jobHost.
+func (jt *jobTracker) initialised(j *jobInProgress) {
+	if s := &j.speculation; s.tracked != [2]bool{} {
+		jt.ticks.need(s.from)
+	}
+}
+
+// oldEnough is jobHost.
+func (jt *jobTracker) oldEnough(id int32) {
+	jt.moment = beforeHeartbeats
+	jt.jobs[id].settleNeeds()
+	jt.reports.offer()
+}
+
+// jobEnded is jobHost: it takes a job off the list.
+func (jt *jobTracker) jobEnded(j *jobInProgress, how workload.State) {
+	jt.ended++
+	at, _ := slices.BinarySearchFunc(jt.active, j.ID, func(x *jobInProgress, id int) int { return x.ID - id })
+	jt.active, jt.view.Jobs = slices.Delete(jt.active, at, at+1), slices.Delete(jt.view.Jobs, at, at+1)
+	if f := &j.failures; jt.release.AvoidsTrackers && how == workload.Succeeded && f.flaky > 0 {
+		for id := range int32(len(jt.trackers)) {
+			if f.isFlaky(id) {
+				jt.blacklist.addFault(&jt.trackers[id])
+			}
+		}
+	}
+	for t := range j.tasks.all {
+		j.killActive(t)
+	}
+	j.work.Close()
+	if j.onTrackers == 0 {
+		jt.forgetJob(j)
+	}
+	if jt.onJobEnd != nil {
+		jt.onJobEnd(jt.ended, len(jt.jobs)-jt.ended)
+	}
+}
+
+// forgetJob forgets a job once nothing of it runs any more.
+func (jt *jobTracker) forgetJob(j *jobInProgress) {
+	jt.jobs[j.ID] = nil
+	j.release()
+}
+
+// forget records an attempt that has left its tracker. It gives back the records
+// that nothing refers to any more: its own if it cleaned up after another, those
+// of its task if that has ended and its output cannot be lost, all if the job
+// has.
+func (jt *jobTracker) forget(a *attempt) {
+	jt.recorder.write(a)
+	j, t := a.job, a.task
+	if a.cleans != nil {
+		jt.records.attempts.put(a.ref)
+	}
+	t.onTrackers--
+	j.onTrackers--
+	switch {
+	case j.State == scheduler.Done:
+		if j.onTrackers == 0 {
+			jt.forgetJob(j)
+		}
+	case t.onTrackers == 0 && t.isMapOrReduce() && !jt.nodesDie && t.settled():
+		j.tasks.finish(t)
+	}
+}
+
+// submit takes in the jobs that are due.
+func (jt *jobTracker) submit(int32) {
+	jt.at(beforeHeartbeats)
+	for id, ok := jt.submissions.nextSubmitted(); ok; id, ok = jt.submissions.nextSubmitted() {
+		j := jt.newJob(id)
+		jt.jobs[id] = j
+		jt.active = append(jt.active, j)
+		jt.view.Jobs = append(jt.view.Jobs, j.View())
+		if s := jt.policy.submitter; s != nil {
+			s.Submitted(jt.view.View(), j.View())
+		} else {
+			j.Init()
+		}
+	}
+	jt.submissions.set()
+	jt.changed()
+}
+
+func (jt *jobTracker) newJob(id int) *jobInProgress {
+	spec := &jt.question.Jobs[id]
+	conf, err := jt.readJobConf(spec)
+	if err != nil {
+		panic(err) // the question's configurations were checked before
+	}
+	j, err := newJob(&jt.cluster, jt, id, conf)
+	if err != nil {
+		panic(err)
+	}
+	j.tasks.records = &jt.records
+	j.outcome = &jt.recorder.outcomes[id]
+	*j.outcome = notStarted(spec)
+	return j
+}
+
+// initialise makes the tasks of the jobs for which the instant is recorded.
+func (jt *jobTracker) initialise(int32) {
+	jt.at(beforeHeartbeats)
+	for id, ok := jt.submissions.nextInitialised(); ok; id, ok = jt.submissions.nextInitialised() {
+		if j := jt.jobs[id]; j != nil {
+			j.Init()
+		}
+	}
+	jt.submissions.set()
+	jt.changed()
+}
+
+// tick has the policy do its work.
+func (jt *jobTracker) tick(int32) {
+	jt.at(jt.ticks.timer.moment())
+	jt.ticks.fire()
+	jt.reports.offer()
 }

@@ -8,301 +8,200 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// seeker is who is looking for a task: it judges those a walk meets.
-type seeker struct {
-	job        *job
-	kind       workload.Kind
-	tracker    int32
-	dropFailed bool // forget tasks that failed on this tracker
-}
-
-// judge is the test inside JobInProgress.findTaskFromList.
-func (s *seeker) judge(index int32) verdict {
-	switch s.job.refs[s.kind][index] {
-	case virgin:
-		if s.job.failing {
-			return drop
-		}
-		return take
-	case done:
-		return drop
-	}
-	t := s.job.record(s.kind, index)
-	if !t.runnable() || t.running() {
-		return drop
-	}
-	if !slices.Contains(t.failedOn, s.tracker) || len(t.failedOn) >= s.job.jt.c.Hosts {
-		return take
-	}
-	if s.dropFailed {
-		return drop
-	}
-	return pass
-}
-
-// LaunchMap is JobInProgress.findNewMapTask and what its callers do with it.
-func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
-	jt := j.jt
-	t := &jt.trackers[v.Index()]
-	if j.State != scheduler.Running || !j.needs.has(needMap) || !t.admits(jt, workload.Map, j.SlotsPerTask[workload.Map]) {
+// LaunchMap is JobInProgress.obtainNewMapTask.
+func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
+	tracker := int32(v.Index())
+	if !j.mayLaunch(workload.Map, v) {
 		return 0, false
 	}
-	j.clusterSize = jt.c.Trackers
-	if j.refuses(t.id) {
-		return 0, false
-	}
-	index, ok := j.findMap(t, reach)
+	index, ok := j.findMap(tracker, reach)
 	if !ok {
 		return 0, false
 	}
-	local := j.locality(index, t)
-	j.launch(workload.Map, index, t, local)
+	local := j.pending.maps.hosts.locality(index, tracker)
+	j.launch(workload.Map, index, tracker, local)
 	return local, true
 }
 
-func (j *job) findMap(t *taskTracker, reach scheduler.Reach) (int32, bool) {
-	if j.idle(workload.Map) {
-		return 0, false
+// LaunchReduce is JobInProgress.obtainNewReduceTask.
+func (j *jobInProgress) LaunchReduce(v scheduler.TaskTracker) bool {
+	if !j.mayLaunch(workload.Reduce, v) {
+		return false
 	}
-	s := &j.jt.seeker
-	*s = seeker{j, workload.Map, t.id, false}
-	if len(j.failedMaps) > 0 {
-		rest, found := walkSlice(j.failedMaps, s)
-		j.failedMaps = rest
-		if found >= 0 {
-			return found, true
-		}
-	}
-	if j.jt.release.Ideal {
-		return j.unplaced.walk(0, s)
-	}
-	if reach != scheduler.BeyondRack {
-		s.dropFailed = true
-		if index, ok := j.nodes.walk(t.id, s); ok {
-			return index, true
-		}
-		s.dropFailed = false
-		if reach == scheduler.OnNode {
-			return 0, false
-		}
-		if index, ok := j.racks.walk(t.rack, s); ok {
-			return index, true
-		}
-		if reach == scheduler.InRack {
-			return 0, false
-		}
-	}
-	if index, ok := j.racks.walkOthers(int32(len(j.jt.q.Cluster.Racks)), t.rack, s); ok {
-		return index, true
-	}
-	index, ok := j.unplaced.walk(0, s)
-	j.UnplacedMaps = j.unplaced.size(0)
+	index, ok := j.findReduce(int32(v.Index()))
 	if ok {
-		return index, true
+		j.launch(workload.Reduce, index, int32(v.Index()), workload.NoLocality)
 	}
-	if j.Speculates[workload.Map] {
-		return j.runningMaps.speculate(j, t)
+	return ok
+}
+
+// mayLaunch reports whether a tracker may get a task of the job. With separate
+// slots it is the policy's own affair whether one is free, as in Hadoop; a shared
+// slot is given once.
+func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool {
+	c := j.cluster
+	if j.State != scheduler.Running || !j.needs.has(needMap+need(k)) ||
+		c.sharedSlots && v.Free(k) < j.SlotsPerTask[k] {
+		return false
 	}
-	return 0, false
+	j.failures.clusterSize = c.view.Trackers
+	return !j.failures.refuses(int32(v.Index()))
 }
 
 // idle reports whether looking for a task would find none and change nothing.
-func (j *job) idle(k workload.Kind) bool { return j.calm && j.waiting(k) == 0 && !j.lags(k) }
+func (j *jobInProgress) idle(k workload.Kind) bool {
+	return j.reliable && unlaunched(&j.JobInProgress, k) == 0 && !j.anyLags(k)
+}
 
-// LaunchReduce is JobInProgress.findNewReduceTask and what its callers do.
-func (j *job) LaunchReduce(v scheduler.TaskTracker) bool {
-	jt := j.jt
-	t := &jt.trackers[v.Index()]
-	if j.State != scheduler.Running || !j.needs.has(needReduce) || !t.admits(jt, workload.Reduce, j.SlotsPerTask[workload.Reduce]) {
-		return false
+// findMap is JobInProgress.findNewMapTask.
+func (j *jobInProgress) findMap(tracker int32, reach scheduler.Reach) (int32, bool) {
+	if j.idle(workload.Map) {
+		return 0, false
 	}
-	j.clusterSize = jt.c.Trackers
-	if j.refuses(t.id) {
-		return false
+	p := &j.pending
+	s := p.searchFor(workload.Map, tracker, j.cluster.view.Hosts, j.failing)
+	if index, ok := p.retry(s); ok {
+		return index, true
 	}
-	s := &jt.seeker
-	*s = seeker{j, workload.Reduce, t.id, false}
-	index := int32(-1)
-	if len(j.failedReduces) > 0 {
-		j.failedReduces, index = walkSlice(j.failedReduces, s)
+	if !j.cluster.protocol.locality {
+		return p.maps.unplaced.walk(0, s)
 	}
-	if index < 0 {
-		if j.idle(workload.Reduce) {
-			return false
-		}
-		var ok bool
-		if index, ok = j.reduces.walk(0, s); !ok {
-			if !j.Speculates[workload.Reduce] {
-				return false
-			}
-			if index, ok = j.runningReduces.speculate(j, t); !ok {
-				return false
-			}
-		}
+	index, ok := p.maps.find(tracker, reach, s)
+	j.UnplacedMaps = p.maps.left
+	if !ok && !near(reach) && j.Speculates[workload.Map] {
+		return j.speculation.findMap(tracker)
 	}
-	j.launch(workload.Reduce, index, t, workload.NoLocality)
-	return true
+	return index, ok
+}
+
+// findReduce is JobInProgress.findNewReduceTask.
+func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
+	p := &j.pending
+	s := p.searchFor(workload.Reduce, tracker, j.cluster.view.Hosts, j.failing)
+	if index, ok := p.retry(s); ok {
+		return index, true
+	}
+	if j.idle(workload.Reduce) {
+		return 0, false
+	}
+	index, ok := p.reduces.walk(0, s)
+	if !ok && j.Speculates[workload.Reduce] {
+		return j.speculation.findReduce(tracker)
+	}
+	return index, ok
 }
 
 // launch starts the next attempt of a task on a tracker
 // (TaskInProgress.getTaskToRun, JobInProgress.addRunningTaskToTIP).
-func (j *job) launch(k workload.Kind, index int32, t *taskTracker, local workload.Locality) {
-	task := j.record(k, index)
-	if task == nil {
-		task = j.jt.newTask(j, index, k, k)
-		j.refs[k][index] = task.ref + firstRef
+func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local workload.Locality) {
+	t := j.tasks.launch(j, k, index)
+	if !t.running() {
+		t.launches++
+		j.speculation.add(t)
 	}
-	if !task.running() {
-		task.round++
-		j.noteRunning(task)
+	a := j.addAttempt(t, tracker)
+	a.Locality = local
+	a.width = int32(j.SlotsPerTask[k])
+	a.watched = j.speculation.tracked[k]
+	a.runnable = max(engine.At(j.outcome.Running), t.lastEnd(j.cluster.now()))
+	if k == workload.Reduce {
+		a.runnable = max(a.runnable, j.reducesAt)
 	}
-	a := j.execute(task, t)
-	a.local = local
-	a.runnable = j.runnableAt(task)
 	j.RunningTasks[k]++
-	if len(task.active) > 1 {
+	if len(t.active) > 1 {
 		j.Speculative[k]++
 		j.outcome.SpeculativeRuns++
 	}
 	j.settleNeeds()
-	t.launch(j.jt, a)
+	j.host.assign(a)
 }
 
-// execute makes an attempt and enters it in the task.
-func (j *job) execute(task *task, t *taskTracker) *attempt {
-	a := j.jt.newAttempt()
-	a.job, a.task, a.tracker, a.place = j, task, t.id, t.id
-	a.kind, a.onSlot, a.width = task.kind, task.onSlot, 1
-	a.number = task.next
-	a.local = workload.NoLocality
-	if task.kind == workload.Map || task.kind == workload.Reduce {
-		a.width = int32(j.SlotsPerTask[task.kind])
-	}
-	a.assigned = j.jt.eng.Now()
-	a.runnable = a.assigned
-	a.watched = j.tracked[task.onSlot] && task.kind <= workload.Reduce
-	task.next++
-	task.onTrackers++
+// addAttempt makes an attempt and enters it in its task.
+func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
+	now := j.cluster.now()
+	a := j.tasks.newAttempt(t, j.work)
+	a.Node, a.place, a.Number, a.Assigned, a.runnable = tracker, tracker, t.next, now, now
+	a.Kind, a.onSlot, a.width = t.kind, t.onSlot, 1
+	t.next++
+	t.onTrackers++
 	j.onTrackers++
-	task.attempts = append(task.attempts, a)
-	task.active = append(task.active, a)
-	j.recount(task)
+	t.attempts = append(t.attempts, a)
+	t.active = append(t.active, a)
+	j.recount(t)
 	return a
 }
 
-// launchSetupOrCleanup gives the tracker the job's set-up or clean-up task of
-// a slot type (JobInProgress.obtainJobSetupTask, obtainJobCleanupTask).
-func (j *job) launchSetupOrCleanup(t *taskTracker, k, kind workload.Kind) bool {
-	j.clusterSize = j.jt.c.Trackers
-	if j.refuses(t.id) {
+// launchSetupOrCleanup gives a tracker the job's set-up or clean-up task of a
+// slot type (JobInProgress.obtainJobSetupTask, obtainJobCleanupTask).
+func (j *jobInProgress) launchSetupOrCleanup(tracker int32, k, kind workload.Kind) bool {
+	view := &j.cluster.view
+	j.failures.clusterSize = view.Trackers
+	if j.failures.refuses(tracker) {
 		return false
 	}
-	task := j.setup[k]
+	t, launched := j.tasks.setup[k], &j.tasks.launchedSetup
 	if kind == workload.Cleanup {
-		task = j.cleanup[k]
+		t, launched = j.tasks.cleanup[k], &j.tasks.launchedCleanup
 	}
-	if !task.runnable() || task.running() ||
-		slices.Contains(task.failedOn, t.id) && len(task.failedOn) < j.jt.c.Hosts {
+	if !t.runnable() || t.running() || t.refuses(tracker, view.Hosts) {
 		return false
 	}
-	if kind == workload.Setup {
-		j.launchedSetup = true
-	} else {
-		j.launchedCleanup = true
-	}
-	a := j.execute(task, t)
+	*launched = true
+	a := j.addAttempt(t, tracker)
 	j.settleNeeds()
-	t.launch(j.jt, a)
+	j.host.assign(a)
 	return true
 }
 
-// launchTaskCleanup gives the tracker the clean-up after an attempt
+// launchTaskCleanup gives a tracker the clean-up after an attempt
 // (JobInProgress.obtainTaskCleanupTask).
-func (j *job) launchTaskCleanup(t *taskTracker, k workload.Kind) bool {
-	if j.refuses(t.id) {
+func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
+	if j.failures.refuses(tracker) {
 		return false
 	}
-	own := j.tidies[k][0]
-	j.tidies[k] = j.tidies[k][1:]
-	a := j.jt.newAttempt()
-	a.job, a.task, a.tracker, a.cleans = j, own.task, t.id, own
-	own.place = t.id
-	a.kind, a.onSlot, a.width = workload.TaskCleanup, k, 1
-	a.number = own.number
-	a.local = workload.NoLocality
-	a.assigned = j.jt.eng.Now()
-	a.runnable = own.finish
-	own.task.onTrackers++
+	own := j.cleanups[k][0]
+	j.cleanups[k] = j.cleanups[k][1:]
+	t := own.task
+	a := j.tasks.newAttempt(t, j.work)
+	a.cleans, a.Node, own.place, a.Number = own, tracker, tracker, own.Number
+	a.Kind, a.onSlot, a.width = workload.TaskCleanup, k, 1
+	a.Assigned, a.runnable = j.cluster.now(), own.Finish
+	t.onTrackers++
 	j.onTrackers++
-	own.task.active = append(own.task.active, own)
-	j.recount(own.task)
+	t.active = append(t.active, own)
+	j.recount(t)
 	j.settleNeeds()
-	t.launch(j.jt, a)
-	t.doomed = true // the task may have been completed elsewhere meanwhile
+	j.host.assign(a)
 	return true
 }
 
-// noteRunning enters a task among those that may be speculated, or be counted
-// for it (JobInProgress.scheduleMap, scheduleReduce).
-func (j *job) noteRunning(t *task) {
-	if !j.tracked[t.kind] {
-		return
+// Speculatable counts the running tasks that lag (DefaultTaskSelector,
+// neededSpeculativeMaps and -Reduces).
+func (j *jobInProgress) Speculatable(k workload.Kind) int {
+	s := &j.speculation
+	switch {
+	case !s.isOldEnough() || s.average(k) < speculativeGap || j.ActiveTasks[k] == 0:
+		return 0
+	case j.reliable:
+		return s.count(k)
 	}
-	if t.kind == workload.Map {
-		j.runningMaps.add(j, t)
-	} else {
-		j.runningReduces.add(j, t)
-	}
+	return s.countAll(k)
 }
 
-// retire takes a task from those that may be speculated. The sets do it
-// themselves when they meet a task whose round is over.
-func (j *job) retire(t *task) { t.round++ }
-
-// putBack makes a task available again (JobInProgress.failMap, failReduce).
-func (j *job) putBack(t *task) {
-	if t.failed {
-		return
-	}
-	if j.jt.release.FailedMapsList {
-		list := &j.failedMaps
-		if t.kind == workload.Reduce {
-			list = &j.failedReduces
-		}
-		at, _ := slices.BinarySearchFunc(*list, t, func(index int32, t *task) int {
-			if d := t.failures - j.record(t.kind, index).failures; d != 0 {
-				return int(d)
+// Attempts lists what a policy may kill (FairScheduler.getRunningTasks,
+// TaskInProgress.killTask).
+func (j *jobInProgress) Attempts(k workload.Kind) []scheduler.Attempt {
+	var list []scheduler.Attempt
+	for _, i := range slices.Sorted(slices.Values(j.tasks.active[k])) {
+		for _, a := range j.tasks.at(k, i).active {
+			if a.status == unreported && a.firstReport > j.cluster.now() {
+				continue
 			}
-			return int(index - t.index)
-		})
-		*list = slices.Insert(*list, at, t.index)
-		return
-	}
-	if t.kind == workload.Reduce {
-		j.reduces.putFront(0, t.index)
-		return
-	}
-	hosts := j.hosts.of(j, t.index)
-	if len(hosts) == 0 {
-		j.unplaced.putFront(0, t.index)
-		return
-	}
-	for _, h := range hosts {
-		j.nodes.putFront(h.node, t.index)
-		j.racks.putFront(h.rack, t.index)
-	}
-}
-
-// runnableAt is since when an attempt could have been launched.
-func (j *job) runnableAt(t *task) engine.Time {
-	at := engine.At(j.outcome.Running)
-	if t.kind == workload.Reduce {
-		at = max(at, j.reducesAt)
-	}
-	for _, a := range t.attempts {
-		if a.finish < engine.Never && a.finish <= j.jt.eng.Now() {
-			at = max(at, a.finish)
+			list = append(list, scheduler.Attempt{Start: a.Start.Duration(), Kill: func() {
+				a.killOrder = true
+				j.host.orderKills(a.place)
+			}})
 		}
 	}
-	return at
+	return list
 }

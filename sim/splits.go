@@ -3,7 +3,7 @@ package sim
 import (
 	"slices"
 
-	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -11,16 +11,21 @@ import (
 // rack, or -1 if that is unknown.
 type place struct{ node, rack int32 }
 
-// hostLists say where the splits of a job lie.
-type hostLists struct {
+// splitHosts say where the splits of a job lie.
+type splitHosts struct {
+	topology *execute.Topology
 	given    [][]place // by task; nil: placed at random
+	unknown  int       // hosts of given splits that run no tracker
 	replicas int       // of a split placed at random; 0: no hosts at all
 	drawn    []int32   // their nodes, task by task
 	found    []place
 }
 
+// none reports whether no split has a host.
+func (h *splitHosts) none() bool { return h.given == nil && h.replicas == 0 }
+
 // of lists the hosts of a task's split. The list is valid until the next call.
-func (h *hostLists) of(j *job, index int32) []place {
+func (h *splitHosts) of(index int32) []place {
 	if h.given != nil {
 		return h.given[index]
 	}
@@ -29,7 +34,7 @@ func (h *hostLists) of(j *job, index int32) []place {
 	}
 	h.found = h.found[:0]
 	for _, node := range h.drawn[int(index)*h.replicas:][:h.replicas] {
-		h.found = append(h.found, place{node, j.jt.rackOf[node]})
+		h.found = append(h.found, place{node, h.topology.RackOf[node]})
 	}
 	return h.found
 }
@@ -37,16 +42,18 @@ func (h *hostLists) of(j *job, index int32) []place {
 // draw places the replicas of all splits, each as HDFS does for a writer outside
 // the cluster: a random node, one in another rack, a second one in that rack,
 // then any (ReplicationTargetChooser).
-func (h *hostLists) draw(jt *jobTracker, seed workload.Seed, splits int) {
-	h.drawn = make([]int32, 0, splits*h.replicas)
+func (h *splitHosts) draw(seed workload.Seed, splits, replicas int) {
+	nodes := uint64(len(h.topology.RackOf))
+	h.replicas = replicas
+	h.drawn = make([]int32, 0, splits*replicas)
 	for i := range splits {
 		g := seed.Stream(i, 0).Generator()
-		for found := h.drawn[len(h.drawn):]; len(found) < h.replicas; {
-			id := int32(g.Uint64() % uint64(len(jt.trackers)))
-			if n := len(found); n == 2 && len(jt.rackNodes[jt.rackOf[found[1]]]) > 2 {
-				mates := jt.rackNodes[jt.rackOf[found[1]]]
+		for found := h.drawn[len(h.drawn):]; len(found) < replicas; {
+			id := int32(g.Uint64() % nodes)
+			if n := len(found); n == 2 && len(h.topology.Mates(found[1])) > 2 {
+				mates := h.topology.Mates(found[1])
 				id = mates[g.Uint64()%uint64(len(mates))]
-			} else if n == 1 && jt.spread && jt.rackOf[id] == jt.rackOf[found[0]] {
+			} else if n == 1 && !h.topology.MayFollow(found[0], id) {
 				continue
 			}
 			if !slices.Contains(found, id) {
@@ -57,131 +64,54 @@ func (h *hostLists) draw(jt *jobTracker, seed workload.Seed, splits int) {
 	}
 }
 
-// placeSplits builds the lists of maps by node and by rack
-// (JobInProgress.createCache).
-func (j *job) placeSplits() {
-	jt := j.jt
-	maps := j.Tasks[workload.Map]
-	if !jt.release.Ideal && j.spec.Maps.Splits == nil {
-		j.hosts.replicas = min(jt.q.Cluster.Replication, len(jt.trackers))
-		j.hosts.draw(jt, jt.placement.For(j.ID), maps)
-	}
-	j.resolveHosts()
-	j.WaitFactor = float32(j.conf.waitFactor)
-	defer j.calibrateWait()
-	if j.hosts.given == nil && j.hosts.replicas == 0 {
-		j.unplaced = oneList(maps)
-		j.UnplacedMaps = maps
-		return
-	}
-	most := maps * max(1, j.hosts.replicas)
-	nodes, racks := slices.Grow(jt.entries[0][:0], most), slices.Grow(jt.entries[1][:0], most)
-	var unplaced []entry
-	flat := len(jt.q.Cluster.Racks) == 1
-	for i := range int32(maps) {
-		hosts := j.hosts.of(j, i)
-		if len(hosts) == 0 {
-			unplaced = append(unplaced, entry{0, i})
-		}
-		firstInRacks := len(racks)
-		for _, h := range hosts {
-			if h.node >= 0 {
-				nodes = append(nodes, entry{h.node, i})
-			}
-			if h.rack >= 0 && !flat && !hasKey(racks[firstInRacks:], h.rack) {
-				racks = append(racks, entry{h.rack, i})
-			}
-		}
-	}
-	j.nodes = newTaskLists(len(jt.trackers), nodes)
-	switch {
-	case !flat:
-		j.racks = newTaskLists(len(jt.q.Cluster.Racks), racks)
-	case len(unplaced) == 0:
-		j.racks = oneList(maps)
-	default:
-		j.racks = newTaskLists(1, j.flatRack(unplaced))
-	}
-	j.unplaced = newTaskLists(1, unplaced)
-	j.UnplacedMaps = len(unplaced)
-	const keep = 1 << 16 // more is not worth its memory until the next job of that size
-	if cap(nodes) <= keep {
-		jt.entries = [2][]entry{nodes, racks}
-	}
-}
-
-// calibrateWait lowers the patience for local maps where few hosts hold the
-// input, unless the user has set it (JobInProgress.createCache, 1.x).
-func (j *job) calibrateWait() {
-	if j.conf.waitFactor != 1 || j.jt.c.Hosts == 0 || j.Tasks[workload.Map] == 0 {
-		return
-	}
-	j.WaitFactor = min(float32(j.nodes.lists()+j.strangers)/float32(j.jt.c.Hosts), 1)
-}
-
-// flatRack lists the maps that have hosts.
-func (j *job) flatRack(unplaced []entry) []entry {
-	var rack []entry
-	for i := range int32(j.Tasks[workload.Map]) {
-		if len(unplaced) > 0 && unplaced[0].task == i {
-			unplaced = unplaced[1:]
-			continue
-		}
-		rack = append(rack, entry{0, i})
-	}
-	return rack
-}
-
-func hasKey(entries []entry, key int32) bool {
-	for _, e := range entries {
-		if e.key == key {
-			return true
-		}
-	}
-	return false
-}
-
-// resolveHosts finds the trackers behind the host names of given splits.
-func (j *job) resolveHosts() {
-	splits := j.spec.Maps.Splits
-	if splits == nil || j.jt.release.Ideal {
-		return
-	}
-	j.hosts.given = make([][]place, len(splits))
-	strangers := map[string]bool{}
+// resolve finds the trackers behind the host names of given splits. Where there
+// is one rack, every host is in it.
+func (h *splitHosts) resolve(splits []workload.Split, trackers map[string]int32, racks int) {
+	h.given = make([][]place, len(splits))
+	unknown := map[string]bool{}
 	for i, s := range splits {
 		for _, name := range s.Hosts {
 			p := place{-1, -1}
-			if id, ok := j.jt.hosts[name]; ok {
-				p = place{id, j.jt.trackers[id].rack}
+			if id, ok := trackers[name]; ok {
+				p = place{id, h.topology.RackOf[id]}
 			} else {
-				strangers[name] = true
-				if len(j.jt.q.Cluster.Racks) == 1 {
+				unknown[name] = true
+				if racks == 1 {
 					p.rack = 0
 				}
 			}
-			j.hosts.given[i] = append(j.hosts.given[i], p)
+			h.given[i] = append(h.given[i], p)
 		}
 	}
-	j.strangers = len(strangers)
+	h.unknown = len(unknown)
 }
 
 // locality is how far a map's split is from a tracker.
-func (j *job) locality(index int32, t *taskTracker) workload.Locality {
-	hosts := j.hosts.of(j, index)
+func (h *splitHosts) locality(index, tracker int32) workload.Locality {
+	hosts := h.of(index)
 	if len(hosts) == 0 {
 		return workload.NoLocality
 	}
 	local := workload.OffRack
-	for _, h := range hosts {
-		if h.node == t.id {
+	for _, p := range hosts {
+		if p.node == tracker {
 			return workload.NodeLocal
 		}
-		if h.rack == t.rack {
+		if p.rack == h.topology.RackOf[tracker] {
 			local = workload.RackLocal
 		}
 	}
 	return local
 }
 
-var _ scheduler.Launcher = (*job)(nil)
+// source is the node from which a tracker reads a split: one of its rack, else
+// any that has it. Input that no tracker has is taken to be here.
+func (h *splitHosts) source(index, tracker int32) int32 {
+	from, racks := tracker, h.topology.RackOf
+	for _, p := range h.of(index) {
+		if p.node >= 0 && (from == tracker || p.rack == racks[tracker] && racks[from] != racks[tracker]) {
+			from = p.node
+		}
+	}
+	return from
+}

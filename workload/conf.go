@@ -17,15 +17,6 @@ type Conf struct {
 	values map[string]string
 }
 
-// Canonical gives the 0.20/1.x name of a Hadoop property. Names it does not
-// know are returned as they are.
-func Canonical(key string) string {
-	if old, ok := oldNames[key]; ok {
-		return old
-	}
-	return key
-}
-
 // Set stores a property, replacing an earlier value under either name.
 func (c *Conf) Set(key, value string) {
 	if c.values == nil {
@@ -149,66 +140,4 @@ func HeapMB(opts string) int64 {
 		}
 	}
 	return mb
-}
-
-// oldNames maps MRv2 property names to the 0.20/1.x names that slotwave uses
-// (hadoop-mapreduce DeprecatedProperties; only properties that mean something
-// to the simulator or the models).
-var oldNames = map[string]string{
-	"dfs.blocksize": "dfs.block.size",
-	"mapreduce.client.submit.file.replication":         "mapred.submit.replication",
-	"mapreduce.input.fileinputformat.split.minsize":    "mapred.min.split.size",
-	"mapreduce.input.fileinputformat.split.maxsize":    "mapred.max.split.size",
-	"mapreduce.job.jvm.numtasks":                       "mapred.job.reuse.jvm.num.tasks",
-	"mapreduce.job.maps":                               "mapred.map.tasks",
-	"mapreduce.job.maxtaskfailures.per.tracker":        "mapred.max.tracker.failures",
-	"mapreduce.job.name":                               "mapred.job.name",
-	"mapreduce.job.priority":                           "mapred.job.priority",
-	"mapreduce.job.queuename":                          "mapred.job.queue.name",
-	"mapreduce.job.reduce.slowstart.completedmaps":     "mapred.reduce.slowstart.completed.maps",
-	"mapreduce.job.reduces":                            "mapred.reduce.tasks",
-	"mapreduce.job.user.name":                          "user.name",
-	"mapreduce.jobtracker.expire.trackers.interval":    "mapred.tasktracker.expiry.interval",
-	"mapreduce.jobtracker.heartbeats.in.second":        "mapred.heartbeats.in.second",
-	"mapreduce.jobtracker.handler.count":               "mapred.job.tracker.handler.count",
-	"mapreduce.jobtracker.jobinit.threads":             "mapred.jobinit.threads",
-	"mapreduce.jobtracker.taskcache.levels":            "mapred.task.cache.levels",
-	"mapreduce.jobtracker.taskscheduler":               "mapred.jobtracker.taskScheduler",
-	"mapreduce.map.combine.minspills":                  "min.num.spills.for.combine",
-	"mapreduce.map.failures.maxpercent":                "mapred.max.map.failures.percent",
-	"mapreduce.map.java.opts":                          "mapred.map.child.java.opts",
-	"mapreduce.map.maxattempts":                        "mapred.map.max.attempts",
-	"mapreduce.map.memory.mb":                          "mapred.job.map.memory.mb",
-	"mapreduce.map.output.compress":                    "mapred.compress.map.output",
-	"mapreduce.map.output.compress.codec":              "mapred.map.output.compression.codec",
-	"mapreduce.map.sort.spill.percent":                 "io.sort.spill.percent",
-	"mapreduce.map.speculative":                        "mapred.map.tasks.speculative.execution",
-	"mapreduce.output.fileoutputformat.compress":       "mapred.output.compress",
-	"mapreduce.output.fileoutputformat.compress.codec": "mapred.output.compression.codec",
-	"mapreduce.reduce.failures.maxpercent":             "mapred.max.reduce.failures.percent",
-	"mapreduce.reduce.input.buffer.percent":            "mapred.job.reduce.input.buffer.percent",
-	"mapreduce.reduce.java.opts":                       "mapred.reduce.child.java.opts",
-	"mapreduce.reduce.maxattempts":                     "mapred.reduce.max.attempts",
-	"mapreduce.reduce.memory.mb":                       "mapred.job.reduce.memory.mb",
-	"mapreduce.reduce.merge.inmem.threshold":           "mapred.inmem.merge.threshold",
-	"mapreduce.reduce.shuffle.input.buffer.percent":    "mapred.job.shuffle.input.buffer.percent",
-	"mapreduce.reduce.shuffle.merge.percent":           "mapred.job.shuffle.merge.percent",
-	"mapreduce.reduce.shuffle.parallelcopies":          "mapred.reduce.parallel.copies",
-	"mapreduce.reduce.speculative":                     "mapred.reduce.tasks.speculative.execution",
-	"mapreduce.task.io.sort.factor":                    "io.sort.factor",
-	"mapreduce.task.io.sort.mb":                        "io.sort.mb",
-	"mapreduce.task.timeout":                           "mapred.task.timeout",
-	"mapreduce.tasktracker.http.threads":               "tasktracker.http.threads",
-	"mapreduce.tasktracker.indexcache.mb":              "mapred.tasktracker.indexcache.mb",
-	"mapreduce.tasktracker.map.tasks.maximum":          "mapred.tasktracker.map.tasks.maximum",
-	"mapreduce.tasktracker.reduce.tasks.maximum":       "mapred.tasktracker.reduce.tasks.maximum",
-	"mapreduce.cluster.mapmemory.mb":                   "mapred.cluster.map.memory.mb",
-	"mapreduce.cluster.reducememory.mb":                "mapred.cluster.reduce.memory.mb",
-	"mapreduce.jobtracker.maxmapmemory.mb":             "mapred.cluster.max.map.memory.mb",
-	"mapreduce.jobtracker.maxreducememory.mb":          "mapred.cluster.max.reduce.memory.mb",
-	"mapreduce.tasktracker.events.batchsize":           "mapred.tasktracker.events.batchsize",
-	"mapreduce.jobtracker.tasktracker.maxblacklists":   "mapred.max.tracker.blacklists",
-	"mapreduce.job.committer.setup.cleanup.needed":     "mapred.committer.job.setup.cleanup.needed",
-	"mapreduce.job.end-notification.url":               "job.end.notification.url",
-	"mapreduce.fairscheduler.pool":                     "mapred.fairscheduler.pool",
 }

@@ -17,8 +17,8 @@ const UnknownTime time.Duration = math.MinInt64
 // OriginalID is the property under which a job that is given a new id keeps its own.
 const OriginalID = "slotwave.job.id"
 
-// DefaultEpoch is 1 January 2010, for histories that state no date.
-const DefaultEpoch = 1262304000000
+// defaultEpoch is 1 January 2010, for histories that state no date.
+const defaultEpoch = 1262304000000
 
 // Known reports whether an instant or a span is stated.
 func Known(d time.Duration) bool { return d != UnknownTime }
@@ -30,7 +30,8 @@ type History struct {
 	Jobs     []HistoryJob
 	Swim     []SwimJob // traces that state volumes only
 	Topology Topology
-	Site     Conf // cluster configuration read beside the jobs (*-site.xml)
+	Site     Conf   // cluster configuration read beside the jobs (*-site.xml)
+	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
 	Dropped  int // problems beyond the limit on those kept in detail
 }
@@ -141,6 +142,15 @@ func (p Problem) String() string {
 		return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.What)
 	}
 	return fmt.Sprintf("%s: %s", p.File, p.What)
+}
+
+// UnixEpoch returns the Unix time of instant 0 in milliseconds: 1 January 2010
+// where the source states only differences.
+func (h *History) UnixEpoch() int64 {
+	if h.Epoch == Unknown {
+		return defaultEpoch
+	}
+	return h.Epoch
 }
 
 // Strict returns an error that names the problems, or nil if there are none.
@@ -297,7 +307,8 @@ type Rack struct {
 
 // Topology lists the machines that a source names, by rack.
 type Topology struct {
-	Racks []Rack // sorted by name
+	Racks  []Rack // sorted by name
+	Listed bool   // read from a list of the cluster's machines, so that idle ones count
 }
 
 // Hosts returns the number of machines.
@@ -317,4 +328,35 @@ func (t *Topology) RackOf(host string) string {
 		}
 	}
 	return ""
+}
+
+// Workers returns the machines that ran tasks. Where the record lists the
+// cluster's machines, or names none that ran a task, it returns all; a machine
+// that only holds input may run no TaskTracker.
+func (h *History) Workers() Topology {
+	ran := make(map[string]bool)
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for _, a := range h.Jobs[i].Tasks[k].Attempts {
+				ran[a.Node] = true
+			}
+		}
+	}
+	delete(ran, "")
+	if h.Topology.Listed || len(ran) == 0 {
+		return h.Topology
+	}
+	var workers Topology
+	for _, r := range h.Topology.Racks {
+		kept := Rack{Name: r.Name}
+		for _, host := range r.Hosts {
+			if ran[host] {
+				kept.Hosts = append(kept.Hosts, host)
+			}
+		}
+		if len(kept.Hosts) > 0 {
+			workers.Racks = append(workers.Racks, kept)
+		}
+	}
+	return workers
 }

@@ -68,6 +68,16 @@ type MapTasks struct {
 	RackFactor float64   // on Time when the split is on another node of the rack; 0: 1
 	OffFactor  float64   // on Time when it is in another rack; 0: 1
 	Fails      Failures
+	Output     MapOutput
+}
+
+// MapOutput is what the maps of a recorded job put out before it was combined or
+// compressed; what was fetched is in ReduceTasks.ShuffleData. It is zero where
+// the record states no difference.
+type MapOutput struct {
+	RawBytes              int64
+	CombineIn, CombineOut int64  // records into and out of the combiner; 0: none ran
+	Codec                 string // class that compressed it; empty: none
 }
 
 // ReduceTasks describes the reduces of a job.

@@ -1,131 +1,170 @@
 package workload
 
 import (
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 )
 
-// Property is a Hadoop property that means something to slotwave.
+// Property is a Hadoop property that means something to slotwave. Its row in the
+// table of properties is the only place for its names, default and range.
 type Property struct {
-	Key     string // under its 0.20/1.x name; a last part * stands for any
-	Value   Value
-	Default string // the release's own, where it is not in the row of the release
-	About   string
-	Phases  bool // matters only where times are made of phases (fidelities phase and device)
+	Key       string // name in 0.20 and 1.x; a last part * stands for any
+	New       string // name in MRv2, where that differs
+	Default   string // where it is not set, under most readers; empty: none
+	Otherwise string // what stands for a default that is computed, in words
+	Unit      string // of a whole number
+	Reader    string // the scheduler or part of Hadoop that reads it, and the release if not all do
+	Phases    bool   // matters only where times are made of phases (fidelities phase and device)
+	About     string
+
+	kind   valueKind
+	limits []float64         // least value, and the largest if there is one; the default is always allowed
+	per    map[string]string // defaults of some readers or releases (Conf.For)
 }
 
-// Value is what a property may be set to.
-type Value uint8
+// valueKind is what a property may be set to, as Hadoop's Configuration reads it.
+type valueKind uint8
 
-// The kinds of values, as Hadoop's Configuration reads them.
 const (
-	Text Value = iota
-	Whole
-	Number
-	Fraction // from 0 to 1
-	Truth
-	Size // bytes, with k, m, g, t
+	text valueKind = iota
+	whole
+	number
+	fraction // from 0 to 1
+	truth
+	size // bytes, with k, m, g, t
 )
 
-// Check says what is wrong with a text as the property's value.
-func (p Property) Check(text string) error {
-	var c Conf
-	c.Set(p.Key, text)
-	var err error
-	switch p.Value {
-	case Whole:
-		_, err = c.Int(p.Key, 0)
-	case Number:
-		_, err = c.Float(p.Key, 0)
-	case Fraction:
-		var f float64
-		if f, err = c.Float(p.Key, 0); err == nil && !(f >= 0 && f <= 1) {
-			err = fmt.Errorf("%s = %v: want a number from 0 to 1", p.Key, f)
-		}
-	case Truth:
-		_, err = c.Bool(p.Key, false)
-	case Size:
-		_, err = c.Bytes(p.Key, 0)
-	}
-	return err
-}
+var wanted = [...]string{"a text", "a whole number", "a number", "a number from 0 to 1", "true or false", "a size like 64m or 67108864"}
 
 // properties is the table of what is read, by purpose.
 var properties = []Property{
 	// The JobTracker and its trackers.
-	{Key: "mapred.tasktracker.map.tasks.maximum", Value: Whole, Default: "2", About: "map slots of a node, unless the cluster states them"},
-	{Key: "mapred.tasktracker.reduce.tasks.maximum", Value: Whole, Default: "2", About: "reduce slots of a node, unless the cluster states them"},
-	{Key: "mapred.tasktracker.expiry.interval", Value: Whole, Default: "600000", About: "ms of silence after which a tracker is lost"},
-	{Key: "mapred.heartbeats.in.second", Value: Whole, Default: "100", About: "1.x: heartbeats a second the JobTracker aims at"},
-	{Key: "mapreduce.jobtracker.heartbeats.scaling.factor", Value: Number, Default: "1.0", About: "1.x: factor on the heartbeat interval"},
-	{Key: "mapreduce.tasktracker.outofband.heartbeat", Value: Truth, Default: "false", About: "1.x: a task's end brings the heartbeat forward"},
-	{Key: "mapreduce.tasktracker.outofband.heartbeat.damper", Value: Whole, Default: "1000000", About: "1.x: by how much: interval / (ended tasks x damper + 1)"},
-	{Key: "mapred.max.tracker.blacklists", Value: Whole, Default: "4", About: "0.20: jobs that may avoid a tracker before it gets no more work"},
-	{Key: "mapred.cluster.average.blacklist.threshold", Value: Number, Default: "0.5", About: "0.20: and by how much that must exceed the average"},
-	{Key: "mapred.cluster.map.memory.mb", Value: Whole, Default: "-1", About: "capacity, 1.x: memory of a map slot"},
-	{Key: "mapred.cluster.reduce.memory.mb", Value: Whole, Default: "-1", About: "capacity, 1.x: memory of a reduce slot"},
-	{Key: "mapred.cluster.max.map.memory.mb", Value: Whole, Default: "-1", About: "capacity, 1.x: most memory a map may ask for"},
-	{Key: "mapred.cluster.max.reduce.memory.mb", Value: Whole, Default: "-1", About: "capacity, 1.x: most memory a reduce may ask for"},
-	{Key: "dfs.replication", Value: Whole, Default: "3", About: "replicas of a split whose place is not given"},
-	{Key: "dfs.block.size", Value: Size, Default: "67108864", About: "bytes of a split, where the number of maps is not given"},
+	{Key: "mapred.tasktracker.map.tasks.maximum", New: "mapreduce.tasktracker.map.tasks.maximum", kind: whole, Default: "2", limits: []float64{0}, Reader: "JobTracker", About: "map slots of a node, unless the cluster states them"},
+	{Key: "mapred.tasktracker.reduce.tasks.maximum", New: "mapreduce.tasktracker.reduce.tasks.maximum", kind: whole, Default: "2", limits: []float64{0}, Reader: "JobTracker", About: "reduce slots of a node, unless the cluster states them"},
+	{Key: "mapred.tasktracker.expiry.interval", New: "mapreduce.jobtracker.expire.trackers.interval", kind: whole, Default: "600000", Unit: "ms", Reader: "JobTracker", About: "ms of silence after which a tracker is lost"},
+	{Key: "mapred.heartbeats.in.second", New: "mapreduce.jobtracker.heartbeats.in.second", kind: whole, Default: "100", Reader: "JobTracker 1.x", About: "heartbeats a second the JobTracker aims at"},
+	{Key: "mapreduce.jobtracker.heartbeats.scaling.factor", kind: number, Default: "1.0", Reader: "JobTracker 1.x", About: "factor on the heartbeat interval"},
+	{Key: "mapreduce.tasktracker.outofband.heartbeat", kind: truth, Default: "false", Reader: "JobTracker 1.x", About: "a task's end brings the heartbeat forward"},
+	{Key: "mapreduce.tasktracker.outofband.heartbeat.damper", kind: whole, Default: "1000000", limits: []float64{1}, Reader: "JobTracker 1.x", About: "by how much: interval / (ended tasks x damper + 1)"},
+	{Key: "mapred.max.tracker.blacklists", New: "mapreduce.jobtracker.tasktracker.maxblacklists", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker 0.20", About: "jobs that may avoid a tracker before it gets no more work"},
+	{Key: "mapred.cluster.average.blacklist.threshold", kind: number, Default: "0.5", limits: []float64{0}, Reader: "JobTracker 0.20", About: "and by how much that must exceed the average"},
+	{Key: "mapred.cluster.map.memory.mb", New: "mapreduce.cluster.mapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory of a map slot"},
+	{Key: "mapred.cluster.reduce.memory.mb", New: "mapreduce.cluster.reducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory of a reduce slot"},
+	{Key: "mapred.cluster.max.map.memory.mb", New: "mapreduce.jobtracker.maxmapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "most memory a map may ask for"},
+	{Key: "mapred.cluster.max.reduce.memory.mb", New: "mapreduce.jobtracker.maxreducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "most memory a reduce may ask for"},
+	{Key: "dfs.replication", kind: whole, Default: "3", limits: []float64{1}, Reader: "JobTracker", About: "replicas of a split whose place is not given"},
+	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, where the number of maps is not given"},
 
 	// A job and its tasks.
-	{Key: "mapred.reduce.slowstart.completed.maps", Value: Fraction, Default: "0.05", About: "share of the maps that end before reduces start"},
-	{Key: "mapred.map.tasks.speculative.execution", Value: Truth, Default: "true", About: "second attempts of slow maps"},
-	{Key: "mapred.reduce.tasks.speculative.execution", Value: Truth, Default: "true", About: "second attempts of slow reduces"},
-	{Key: "mapred.map.max.attempts", Value: Whole, Default: "4", About: "failures of a map that fail the job"},
-	{Key: "mapred.reduce.max.attempts", Value: Whole, Default: "4", About: "failures of a reduce that fail the job"},
-	{Key: "mapred.max.map.failures.percent", Value: Whole, Default: "0", About: "maps that may fail without failing the job"},
-	{Key: "mapred.max.reduce.failures.percent", Value: Whole, Default: "0", About: "reduces that may fail without failing the job"},
-	{Key: "mapred.max.tracker.failures", Value: Whole, Default: "4", About: "failures on a tracker after which the job avoids it"},
-	{Key: "mapred.job.map.memory.mb", Value: Whole, Default: "-1", About: "capacity, 1.x: memory a map asks for"},
-	{Key: "mapred.job.reduce.memory.mb", Value: Whole, Default: "-1", About: "capacity, 1.x: memory a reduce asks for"},
-	{Key: "mapreduce.job.locality.wait.factor", Value: Fraction, Default: "hosts of the input / nodes", About: "capacity, 1.x: how long maps wait for a near node"},
+	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", About: "share of the maps that end before reduces start"},
+	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false"}, Reader: "JobTracker", About: "second attempts of slow maps"},
+	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false"}, Reader: "JobTracker", About: "second attempts of slow reduces"},
+	{Key: "mapred.map.max.attempts", New: "mapreduce.map.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures of a map that fail the job"},
+	{Key: "mapred.reduce.max.attempts", New: "mapreduce.reduce.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures of a reduce that fail the job"},
+	{Key: "mapred.max.map.failures.percent", New: "mapreduce.map.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker", About: "maps that may fail without failing the job"},
+	{Key: "mapred.max.reduce.failures.percent", New: "mapreduce.reduce.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker", About: "reduces that may fail without failing the job"},
+	{Key: "mapred.max.tracker.failures", New: "mapreduce.job.maxtaskfailures.per.tracker", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures on a tracker after which the job avoids it"},
+	{Key: "mapred.job.map.memory.mb", New: "mapreduce.map.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory a map asks for"},
+	{Key: "mapred.job.reduce.memory.mb", New: "mapreduce.reduce.memory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory a reduce asks for"},
+	{Key: "mapreduce.job.locality.wait.factor", kind: fraction, Default: "1", Reader: "capacity 1.x", About: "wait of a map for a near node"},
 
 	// What happens inside a task.
-	{Key: "io.sort.mb", Value: Whole, Default: "100", About: "MiB in which a map collects its output", Phases: true},
-	{Key: "io.sort.record.percent", Value: Fraction, Default: "0.05", About: "part of them for the accounting of records", Phases: true},
-	{Key: "io.sort.spill.percent", Value: Fraction, Default: "0.80", About: "part of them from which on a spill starts", Phases: true},
-	{Key: "io.sort.factor", Value: Whole, Default: "10", About: "files merged at once", Phases: true},
-	{Key: "min.num.spills.for.combine", Value: Whole, Default: "3", About: "spills of a map from which on its last merge combines", Phases: true},
-	{Key: "mapred.compress.map.output", Value: Truth, Default: "false", About: "compress what maps write for reduces", Phases: true},
-	{Key: "mapred.map.output.compression.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", About: "class that does so", Phases: true},
-	{Key: "mapred.output.compress", Value: Truth, Default: "false", About: "compress the output of the job", Phases: true},
-	{Key: "mapred.output.compression.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", About: "class that does so", Phases: true},
-	{Key: "mapred.child.java.opts", Default: "-Xmx200m", About: "options of a task's JVM; its heap is read", Phases: true},
-	{Key: "mapred.map.child.java.opts", Default: "mapred.child.java.opts", About: "1.x: the same for maps", Phases: true},
-	{Key: "mapred.reduce.child.java.opts", Default: "mapred.child.java.opts", About: "1.x: the same for reduces", Phases: true},
-	{Key: "mapred.reduce.parallel.copies", Value: Whole, Default: "5", About: "map outputs that a reduce fetches at once", Phases: true},
-	{Key: "mapred.job.shuffle.input.buffer.percent", Value: Fraction, Default: "0.70", About: "part of a reduce's heap for fetched map outputs", Phases: true},
-	{Key: "mapred.job.shuffle.merge.percent", Value: Fraction, Default: "0.66", About: "part of that at which they are merged to disk", Phases: true},
-	{Key: "mapred.inmem.merge.threshold", Value: Whole, Default: "1000", About: "map outputs in memory at which they are; 0 or less: any number", Phases: true},
-	{Key: "mapred.job.reduce.input.buffer.percent", Value: Fraction, Default: "0.0", About: "part of a reduce's heap that may hold map outputs while it reduces", Phases: true},
-	{Key: "tasktracker.http.threads", Value: Whole, Default: "40", About: "map outputs that a tracker sends at once", Phases: true},
+	{Key: "io.sort.mb", New: "mapreduce.task.io.sort.mb", kind: whole, Default: "100", limits: []float64{1, 2047}, Unit: "MiB", Reader: "task", Phases: true, About: "MiB in which a map collects its output"},
+	{Key: "io.sort.record.percent", kind: fraction, Default: "0.05", limits: []float64{0.01, 1}, Reader: "task", Phases: true, About: "part of them for the accounting of records"},
+	{Key: "io.sort.spill.percent", New: "mapreduce.map.sort.spill.percent", kind: fraction, Default: "0.80", Reader: "task", Phases: true, About: "part of them from which on a spill starts"},
+	{Key: "io.sort.factor", New: "mapreduce.task.io.sort.factor", kind: whole, Default: "10", limits: []float64{2}, Reader: "task", Phases: true, About: "files merged at once"},
+	{Key: "min.num.spills.for.combine", New: "mapreduce.map.combine.minspills", kind: whole, Default: "3", limits: []float64{0}, Reader: "task", Phases: true, About: "spills of a map from which on its last merge combines"},
+	{Key: "mapred.compress.map.output", New: "mapreduce.map.output.compress", kind: truth, Default: "false", Reader: "task", Phases: true, About: "compress what maps write for reduces"},
+	{Key: "mapred.map.output.compression.codec", New: "mapreduce.map.output.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, About: "class that does so"},
+	{Key: "mapred.output.compress", New: "mapreduce.output.fileoutputformat.compress", kind: truth, Default: "false", Reader: "task", Phases: true, About: "compress the output of the job"},
+	{Key: "mapred.output.compression.codec", New: "mapreduce.output.fileoutputformat.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, About: "class that does so"},
+	{Key: "mapred.child.java.opts", Default: "-Xmx200m", Reader: "task", Phases: true, About: "options of a task's JVM; its heap is read"},
+	{Key: "mapred.map.child.java.opts", New: "mapreduce.map.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, About: "the same for maps"},
+	{Key: "mapred.reduce.child.java.opts", New: "mapreduce.reduce.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, About: "the same for reduces"},
+	{Key: "mapred.reduce.parallel.copies", New: "mapreduce.reduce.shuffle.parallelcopies", kind: whole, Default: "5", limits: []float64{1}, Reader: "task", Phases: true, About: "map outputs that a reduce fetches at once"},
+	{Key: "mapred.job.shuffle.input.buffer.percent", New: "mapreduce.reduce.shuffle.input.buffer.percent", kind: fraction, Default: "0.70", Reader: "task", Phases: true, About: "part of a reduce's heap for fetched map outputs"},
+	{Key: "mapred.job.shuffle.merge.percent", New: "mapreduce.reduce.shuffle.merge.percent", kind: fraction, Default: "0.66", Reader: "task", Phases: true, About: "part of that at which they are merged to disk"},
+	{Key: "mapred.inmem.merge.threshold", New: "mapreduce.reduce.merge.inmem.threshold", kind: whole, Default: "1000", Reader: "task", Phases: true, About: "map outputs in memory at which they are; 0 or less: any number"},
+	{Key: "mapred.job.reduce.input.buffer.percent", New: "mapreduce.reduce.input.buffer.percent", kind: fraction, Default: "0.0", Reader: "task", Phases: true, About: "part of a reduce's heap that may hold map outputs while it reduces"},
+	{Key: "tasktracker.http.threads", New: "mapreduce.tasktracker.http.threads", kind: whole, Default: "40", limits: []float64{1}, Reader: "task", Phases: true, About: "map outputs that a tracker sends at once"},
 
 	// Schedulers.
-	{Key: "mapred.jobtracker.taskScheduler", About: "class of the scheduler, unless the scenario names one"},
-	{Key: "mapred.jobtracker.taskalloc.capacitypad", Value: Number, Default: "0.01", About: "fifo: share of slots kept for failures and speculation"},
-	{Key: "mapred.fairscheduler.assignmultiple", Value: Truth, Default: "fair1: false, fair2: true", About: "more than one task a heartbeat"},
-	{Key: "mapred.fairscheduler.assignmultiple.maps", Value: Whole, Default: "-1", About: "fair2: most maps a heartbeat; -1: all free slots"},
-	{Key: "mapred.fairscheduler.assignmultiple.reduces", Value: Whole, Default: "-1", About: "fair2: most reduces a heartbeat; -1: all free slots"},
-	{Key: "mapred.fairscheduler.sizebasedweight", Value: Truth, Default: "false", About: "fair: weight by the logarithm of the tasks"},
-	{Key: "mapred.fairscheduler.weightadjuster", About: "fair: org.apache.hadoop.mapred.NewJobWeightBooster or none"},
-	{Key: "mapred.newjobweightbooster.factor", Value: Number, Default: "3", About: "fair: weight of a young job"},
-	{Key: "mapred.newjobweightbooster.duration", Value: Whole, Default: "300000", About: "fair: ms a job is young"},
-	{Key: "mapred.fairscheduler.load.max.diff", Value: Number, Default: "0", About: "fair2: how far the load of a tracker may exceed the average"},
-	{Key: "mapred.fairscheduler.locality.delay", Value: Whole, Default: "-1", About: "fair2: ms to wait for a near node; -1: 1.5 heartbeats"},
-	{Key: "mapred.fairscheduler.locality.delay.node", Value: Whole, Default: "-1", About: "fair2: the same before settling for the rack"},
-	{Key: "mapred.fairscheduler.locality.delay.rack", Value: Whole, Default: "-1", About: "fair2: and from there before settling for any node"},
-	{Key: "mapred.fairscheduler.update.interval", Value: Whole, Default: "500", About: "fair2: ms between updates of the shares"},
-	{Key: "mapred.fairscheduler.preemption", Value: Truth, Default: "false", About: "fair2: kill tasks of pools above their share"},
-	{Key: "mapred.fairscheduler.preemption.interval", Value: Whole, Default: "15000", About: "fair2: ms between looks for starved pools"},
-	{Key: "mapred.fairscheduler.preemption.only.log", Value: Truth, Default: "false", About: "fair2: look without killing"},
-	{Key: "mapred.fairscheduler.pool", About: "pool of a job, unless the job names one"},
-	{Key: "mapred.queue.names", Default: "default", About: "capacity: queues, unless the scenario lists them"},
-	{Key: "mapred.job.queue.name", Default: "default", About: "queue of a job, unless the job names one"},
-	{Key: "mapred.capacity-scheduler.*", About: "capacity: capacity-scheduler.xml"},
-	{Key: "mapred.job.priority", Default: "NORMAL", About: "VERY_HIGH ... VERY_LOW, unless the job states it"},
-	{Key: "user.name", About: "user of a job, unless the job names one"},
+	{Key: "mapred.jobtracker.taskScheduler", New: "mapreduce.jobtracker.taskscheduler", Reader: "scenario", About: "class of the scheduler, unless the scenario names one"},
+	{Key: "mapred.jobtracker.taskalloc.capacitypad", kind: number, Default: "0.01", limits: []float64{0}, Reader: "fifo", About: "share of slots kept for failures and speculation"},
+	{Key: "mapred.fairscheduler.assignmultiple", kind: truth, Default: "false", per: map[string]string{"fair2": "true"}, Reader: "scenario", About: "more than one task a heartbeat"},
+	{Key: "mapred.fairscheduler.assignmultiple.maps", kind: whole, Default: "-1", Reader: "fair2", About: "most maps a heartbeat; -1: all free slots"},
+	{Key: "mapred.fairscheduler.assignmultiple.reduces", kind: whole, Default: "-1", Reader: "fair2", About: "most reduces a heartbeat; -1: all free slots"},
+	{Key: "mapred.fairscheduler.sizebasedweight", kind: truth, Default: "false", Reader: "fair", About: "weight by the logarithm of the tasks"},
+	{Key: "mapred.fairscheduler.weightadjuster", Reader: "fair", About: "org.apache.hadoop.mapred.NewJobWeightBooster or none"},
+	{Key: "mapred.newjobweightbooster.factor", kind: number, Default: "3", Reader: "fair", About: "weight of a young job"},
+	{Key: "mapred.newjobweightbooster.duration", kind: whole, Default: "300000", Unit: "ms", Reader: "fair", About: "ms a job is young"},
+	{Key: "mapred.fairscheduler.load.max.diff", kind: number, Default: "0", Reader: "fair2", About: "how far the load of a tracker may exceed the average"},
+	{Key: "mapred.fairscheduler.locality.delay", kind: whole, Default: "-1", Unit: "ms", Reader: "fair2", About: "ms to wait for a near node; -1: 1.5 heartbeats"},
+	{Key: "mapred.fairscheduler.locality.delay.node", kind: whole, Default: "-1", Unit: "ms", Reader: "fair2", About: "the same before settling for the rack"},
+	{Key: "mapred.fairscheduler.locality.delay.rack", kind: whole, Default: "-1", Unit: "ms", Reader: "fair2", About: "and from there before settling for any node"},
+	{Key: "mapred.fairscheduler.update.interval", kind: whole, Default: "500", Unit: "ms", Reader: "fair2", About: "ms between updates of the shares"},
+	{Key: "mapred.fairscheduler.preemption", kind: truth, Default: "false", Reader: "fair2", About: "kill tasks of pools above their share"},
+	{Key: "mapred.fairscheduler.preemption.interval", kind: whole, Default: "15000", Unit: "ms", Reader: "fair2", About: "ms between looks for starved pools"},
+	{Key: "mapred.fairscheduler.preemption.only.log", kind: truth, Default: "false", Reader: "fair2", About: "look without killing"},
+	{Key: "mapred.fairscheduler.pool", New: "mapreduce.fairscheduler.pool", Reader: "scenario", About: "pool of a job, unless the job names one"},
+	{Key: "mapred.queue.names", Default: "default", Reader: "capacity", About: "queues, unless the scenario lists them"},
+	{Key: "mapred.job.queue.name", New: "mapreduce.job.queuename", Default: "default", Reader: "scenario", About: "queue of a job, unless the job names one"},
+	{Key: "mapred.capacity-scheduler.*", Reader: "capacity", About: "capacity-scheduler.xml"},
+	{Key: "mapred.job.priority", New: "mapreduce.job.priority", Default: "NORMAL", Reader: "scenario", About: "VERY_HIGH ... VERY_LOW, unless the job states it"},
+	{Key: "user.name", New: "mapreduce.job.user.name", Reader: "scenario", About: "user of a job, unless the job names one"},
+}
+
+// otherNames gives the MRv2 names of properties that nothing here reads and that
+// histories and scenarios name (hadoop-mapreduce DeprecatedProperties), with those
+// of 0.20 and 1.x.
+var otherNames = map[string]string{
+	"mapreduce.client.submit.file.replication":      "mapred.submit.replication",
+	"mapreduce.input.fileinputformat.split.maxsize": "mapred.max.split.size",
+	"mapreduce.input.fileinputformat.split.minsize": "mapred.min.split.size",
+	"mapreduce.job.committer.setup.cleanup.needed":  "mapred.committer.job.setup.cleanup.needed",
+	"mapreduce.job.end-notification.url":            "job.end.notification.url",
+	"mapreduce.job.jvm.numtasks":                    "mapred.job.reuse.jvm.num.tasks",
+	"mapreduce.job.maps":                            "mapred.map.tasks",
+	"mapreduce.job.name":                            "mapred.job.name",
+	"mapreduce.job.reduces":                         "mapred.reduce.tasks",
+	"mapreduce.jobtracker.handler.count":            "mapred.job.tracker.handler.count",
+	"mapreduce.jobtracker.jobinit.threads":          "mapred.jobinit.threads",
+	"mapreduce.jobtracker.taskcache.levels":         "mapred.task.cache.levels",
+	"mapreduce.task.timeout":                        "mapred.task.timeout",
+	"mapreduce.tasktracker.events.batchsize":        "mapred.tasktracker.events.batchsize",
+	"mapreduce.tasktracker.indexcache.mb":           "mapred.tasktracker.indexcache.mb",
+}
+
+// rows are the properties by key, families those whose keys end in *, and
+// oldNames the keys by MRv2 name.
+var rows, families, oldNames = indexProperties()
+
+func indexProperties() (rows map[string]*Property, families []*Property, old map[string]string) {
+	rows, old = make(map[string]*Property), maps.Clone(otherNames)
+	for i := range properties {
+		p := &properties[i]
+		rows[p.Key] = p
+		if strings.HasSuffix(p.Key, "*") {
+			families = append(families, p)
+		}
+		if p.New != "" {
+			old[p.New] = p.Key
+		}
+	}
+	return rows, families, old
+}
+
+// Canonical gives the 0.20/1.x name of a Hadoop property. Names it does not
+// know are returned as they are.
+func Canonical(key string) string {
+	if old, ok := oldNames[key]; ok {
+		return old
+	}
+	return key
 }
 
 // Properties lists the keys of all properties that mean something.
@@ -140,11 +179,134 @@ func Properties() []string {
 // FindProperty looks a property up under either of its names.
 func FindProperty(key string) (Property, bool) {
 	key = Canonical(key)
-	for _, p := range properties {
-		family, isFamily := strings.CutSuffix(p.Key, "*")
-		if p.Key == key || isFamily && strings.HasPrefix(key, family) {
-			return p, true
+	if p, ok := rows[key]; ok {
+		return *p, true
+	}
+	for _, p := range families {
+		if strings.HasPrefix(key, strings.TrimSuffix(p.Key, "*")) {
+			return *p, true
 		}
 	}
 	return Property{}, false
+}
+
+// Check says what is wrong with a text as the property's value.
+func (p Property) Check(value string) error {
+	_, _, err := p.parse(value)
+	return err
+}
+
+// Range is what the property may be set to, in words.
+func (p Property) Range() string {
+	switch {
+	case len(p.limits) == 0:
+		return wanted[p.kind]
+	case len(p.limits) == 1:
+		return fmt.Sprintf("at least %v", p.limits[0])
+	}
+	return fmt.Sprintf("%v to %v", p.limits[0], p.limits[1])
+}
+
+// parse reads a value: a number, or 1 for true; a size or whole number also as
+// an integer.
+func (p Property) parse(value string) (v float64, n int64, err error) {
+	value = strings.TrimSpace(value)
+	if p.kind == text {
+		return 0, 0, nil
+	}
+	switch p.kind {
+	case whole:
+		var i int
+		i, err = strconv.Atoi(value)
+		n, v = int64(i), float64(i)
+	case number, fraction:
+		v, err = strconv.ParseFloat(value, 64)
+		if err == nil && v != v {
+			err = strconv.ErrSyntax
+		}
+	case truth:
+		switch strings.ToLower(value) {
+		case "true":
+			v = 1
+		case "false":
+		default:
+			err = strconv.ErrSyntax
+		}
+	case size:
+		n, err = ParseBytes(value)
+		v = float64(n)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("%s: got %q: want %s", p.Key, value, wanted[p.kind])
+	}
+	outside := p.kind == fraction && (v < 0 || v > 1) || len(p.limits) > 0 && v < p.limits[0] || len(p.limits) > 1 && v > p.limits[1]
+	if outside && value != p.Default {
+		return 0, 0, fmt.Errorf("%s: got %s: want %s", p.Key, value, p.Range())
+	}
+	return v, n, nil
+}
+
+// For returns the configuration with the defaults of a reader or release where
+// those differ from the others' ("fair2", "ideal").
+func (c Conf) For(reader string) Conf {
+	var own Conf
+	for i := range properties {
+		if v, ok := properties[i].per[reader]; ok {
+			own.Set(properties[i].Key, v)
+		}
+	}
+	return own.Over(c)
+}
+
+// read returns the value in force of a property of one of these kinds. A key
+// that is not in the table, or is of another kind, is an error of the program.
+func (c Conf) read(key string, kinds ...valueKind) (v float64, n int64, err error) {
+	p, ok := rows[key]
+	if !ok || !slices.Contains(kinds, p.kind) {
+		panic("workload: the table of properties has no such row: " + key)
+	}
+	value, set := c.values[key]
+	if !set {
+		value = p.Default
+		if value == "" {
+			return 0, 0, errors.New(key + ": not set: want " + p.Range())
+		}
+	}
+	return p.parse(value)
+}
+
+// Whole returns the whole number in force for a property: what is set, or the
+// default of the table.
+func (c Conf) Whole(key string) (int, error) {
+	_, n, err := c.read(key, whole)
+	return int(n), err
+}
+
+// Number returns the number or fraction in force for a property.
+func (c Conf) Number(key string) (float64, error) {
+	v, _, err := c.read(key, number, fraction)
+	return v, err
+}
+
+// Truth returns the truth value in force for a property.
+func (c Conf) Truth(key string) (bool, error) {
+	v, _, err := c.read(key, truth)
+	return v == 1, err
+}
+
+// Size returns the bytes in force for a property.
+func (c Conf) Size(key string) (int64, error) {
+	_, n, err := c.read(key, size)
+	return n, err
+}
+
+// Text returns the text in force for a property.
+func (c Conf) Text(key string) string {
+	if _, _, err := c.read(key, text); err != nil {
+		return ""
+	}
+	if v, set := c.values[key]; set {
+		return strings.TrimSpace(v)
+	}
+	return rows[key].Default
 }

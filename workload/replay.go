@@ -40,8 +40,9 @@ type Replay struct {
 // the last map (end of shuffle minus the later of its own start and the end of
 // the last map), its sort and its reduce phase. Failed attempts fail again
 // after the same time; killed ones are noted. Sizes that are not recorded are
-// zero.
-func (h *History) Replay(o ReplayOptions) Replay {
+// zero. Tasks of a job that has none recorded are made from its counters, and
+// said so; a job whose counters do not state their time is an error.
+func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	var r Replay
 	if o.Startup > 0 {
 		r.Assumed = append(r.Assumed, fmt.Sprintf("%v of each recorded attempt is the start of its JVM", o.Startup))
@@ -66,6 +67,12 @@ func (h *History) Replay(o ReplayOptions) Replay {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
+		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {
+			if err := again.tasksFromCounters(j); err != nil {
+				return r, err
+			}
+			r.Assumed = append(r.Assumed, fmt.Sprintf("%s: %d maps and %d reduces of the same time each, made from the job's counters: no task is recorded", j.ID, again.Maps.Count, again.Reduces.Count))
+		}
 		if own := j.Conf.String(OriginalID, ""); own != "" && !taken[own] {
 			again.ID, taken[own] = own, true
 		}
@@ -74,7 +81,37 @@ func (h *History) Replay(o ReplayOptions) Replay {
 		}
 		r.Jobs = append(r.Jobs, again)
 	}
-	return r
+	return r, nil
+}
+
+// tasksFromCounters makes the tasks of a job that has none recorded: as many as
+// it announced, of the same data, each with the mean time that an attempt of its
+// kind held a slot.
+func (j *Job) tasksFromCounters(h *HistoryJob) error {
+	mean := func(tasks int, launched, millis int64, what, counter string) (time.Duration, error) {
+		switch {
+		case tasks <= 0:
+			return 0, nil
+		case millis == Unknown:
+			return 0, fmt.Errorf("%s: %s: no task is recorded and %s is missing: want a history with tasks, or this counter", h.ID, Counted(tasks, what, what+"s"), counter)
+		}
+		return Seconds(float64(millis) / 1000 / float64(max(launched, int64(tasks)))), nil
+	}
+	t := &h.Totals
+	maps, err := mean(h.Maps, t.LaunchedMaps, t.SlotMillisMaps, "map", "SLOTS_MILLIS_MAPS")
+	if err != nil {
+		return err
+	}
+	reduces, err := mean(h.Reduces, t.LaunchedReduces, t.SlotMillisReduces, "reduce", "SLOTS_MILLIS_REDUCES")
+	if err != nil {
+		return err
+	}
+	j.Maps = MapTasks{Count: max(0, h.Maps), InputBytes: max(0, t.Map.HDFSReadBytes, t.All.HDFSReadBytes), Time: Durations{All: maps}}
+	j.Reduces = ReduceTasks{
+		Count: max(0, h.Reduces), Time: Durations{All: reduces}, ShuffleData: max(0, t.Reduce.ShuffleBytes),
+		OutputBytes: max(0, t.Reduce.HDFSWriteBytes, t.All.HDFSWriteBytes),
+	}
+	return nil
 }
 
 func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
@@ -148,6 +185,9 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	if j.Reduces.Count > 0 && !shuffled {
 		j.Reduces.ShuffleData = h.mapOutput()
 	}
+	if j.Reduces.Count > 0 {
+		j.Maps.Output = h.rawOutput(j.Conf)
+	}
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
@@ -181,6 +221,31 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 		}
 	}
 	return sum
+}
+
+// rawOutput is the job's map output before combiner and codec, where one of them
+// made another of it.
+func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
+	var out MapOutput
+	for i := range h.Tasks {
+		w := h.Tasks[i].Winner()
+		if h.Tasks[i].Kind != Map || w == nil {
+			continue
+		}
+		if w.OutBytes == Unknown {
+			return MapOutput{}
+		}
+		out.RawBytes += w.OutBytes
+		out.CombineIn += max(0, w.More.CombineInRecords)
+		out.CombineOut += max(0, w.More.CombineOutRecords)
+	}
+	if compressed, err := conf.Truth("mapred.compress.map.output"); err == nil && compressed {
+		out.Codec = conf.Text("mapred.map.output.compression.codec")
+	}
+	if out.Codec == "" && out.CombineIn == 0 {
+		return MapOutput{}
+	}
+	return out
 }
 
 // unplaced reports whether the input of a job had replicas of which none is

@@ -40,7 +40,7 @@ func TestReplayExample(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", what, got, want)
 		}
 	}
-	got := h.Replay(ReplayOptions{}).Jobs[0]
+	got := replay(t, &h, ReplayOptions{}).Jobs[0]
 	check("maps", got.Maps.Count, 2)
 	check("map 0", got.Maps.Time.Each[0], sec(12))
 	check("map 1", got.Maps.Time.Each[1], sec(8))
@@ -59,7 +59,7 @@ func TestReplayExample(t *testing.T) {
 	// 2 s of JVM start come off maps and failures; the reduce started before
 	// the last map ended, so its shuffle after it is as before. A commit of 3 s
 	// leaves 4 s of reduce.
-	cut := h.Replay(ReplayOptions{Startup: sec(2), Commit: sec(3)}).Jobs[0]
+	cut := replay(t, &h, ReplayOptions{Startup: sec(2), Commit: sec(3)}).Jobs[0]
 	check("map 0 without JVM start", cut.Maps.Time.Each[0], sec(10))
 	after, _ = cut.Maps.Fails.After(0, 0)
 	check("failure without JVM start", after, sec(2))
@@ -70,7 +70,7 @@ func TestReplayExample(t *testing.T) {
 	for p := range h.Jobs[0].Tasks[2].Attempts[0].Phases {
 		h.Jobs[0].Tasks[2].Attempts[0].Phases[p] = UnknownTime
 	}
-	check("reduce without marks", h.Replay(ReplayOptions{}).Jobs[0].Reduces.Time.Each[0], sec(11))
+	check("reduce without marks", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.Time.Each[0], sec(11))
 
 	// Where no reduce counts bytes, those that the maps put out were fetched, and
 	// the job's sum was written.
@@ -78,15 +78,81 @@ func TestReplayExample(t *testing.T) {
 	h.Jobs[0].Tasks[0].Attempts[1].OutBytes, h.Jobs[0].Tasks[1].Attempts[0].OutBytes = 300, 500
 	h.Jobs[0].Tasks[1].Attempts[0].More.MaterializedBytes = 50
 	h.Jobs[0].Totals.All.HDFSWriteBytes = 900
-	check("shuffled, by the maps", h.Replay(ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(350))
-	check("written, by the job", h.Replay(ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(900))
+	check("shuffled, by the maps", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(350))
+	check("written, by the job", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(900))
 	reduce := &h.Jobs[0].Tasks[2].Attempts[0]
 	reduce.ShuffleBytes, reduce.HDFSWriteBytes = 340, 800
-	check("shuffled", h.Replay(ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(340))
-	check("written", h.Replay(ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(800))
+	check("shuffled", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(340))
+	check("written", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(800))
 
-	notes := h.Replay(ReplayOptions{}).Notes
+	notes := replay(t, &h, ReplayOptions{}).Notes
 	check("notes", len(notes), 2) // one killed attempt, one map of unknown input
 	h.Jobs[0].Outcome = Killed
-	check("jobs kept", len(h.Replay(ReplayOptions{OnlySucceeded: true}).Jobs), 0)
+	check("jobs kept", len(replay(t, &h, ReplayOptions{OnlySucceeded: true}).Jobs), 0)
+}
+
+func replay(t *testing.T, h *History, o ReplayOptions) Replay {
+	t.Helper()
+	r, err := h.Replay(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestReplayWithoutTasks: of a job that has only its own lines the tasks are made
+// from its counters, and said so; without the time of their slots it is refused.
+func TestReplayWithoutTasks(t *testing.T) {
+	j := NewHistoryJob("job_1_0001")
+	j.Submit, j.Finish, j.Outcome, j.Maps, j.Reduces = 0, time.Hour, Succeeded, 40, 2
+	j.Totals.LaunchedMaps, j.Totals.SlotMillisMaps, j.Totals.LaunchedReduces, j.Totals.SlotMillisReduces = 50, 100_000, 2, 60_000
+	j.Totals.All.HDFSReadBytes, j.Totals.All.HDFSWriteBytes, j.Totals.Reduce.ShuffleBytes = 4000, 700, 900
+	h := History{Jobs: []HistoryJob{j}}
+	r := replay(t, &h, ReplayOptions{})
+	got := r.Jobs[0]
+	if got.Maps.Count != 40 || got.Maps.Time.All != 2*time.Second || got.Maps.InputBytes != 4000 || got.Reduces.Count != 2 ||
+		got.Reduces.Time.All != 30*time.Second || got.Reduces.ShuffleData != 900 || got.Reduces.OutputBytes != 700 || len(r.Assumed) != 1 {
+		t.Errorf("maps %+v, reduces %+v, assumed %v", got.Maps, got.Reduces, r.Assumed)
+	}
+	h.Jobs[0].Totals.SlotMillisMaps = Unknown
+	if _, err := h.Replay(ReplayOptions{}); err == nil {
+		t.Error("a job of 40 maps whose time is not known was replayed")
+	}
+}
+
+// TestReplayMapOutput: what maps put out, what the combiner left and what was
+// fetched are three quantities; without combiner and codec they are one.
+func TestReplayMapOutput(t *testing.T) {
+	record := func(set func(*HistoryJob, *HistoryAttempt)) Job {
+		j := NewHistoryJob("job_1_0001")
+		j.Submit, j.Outcome = 0, Succeeded
+		for kind, n := range []int{2, 1} {
+			for i := range n {
+				task := NewHistoryTask(Kind(kind), Kind(kind) == Reduce, i)
+				a := NewHistoryAttempt(j.ID, "", Kind(kind), i, 0)
+				a.State, a.Start, a.Finish = Succeeded, 0, time.Second
+				if Kind(kind) == Map {
+					a.OutBytes, a.More.MaterializedBytes = 1000, 120
+					set(&j, &a)
+				} else {
+					a.ShuffleBytes = 240
+				}
+				task.Attempts = []HistoryAttempt{a}
+				j.Tasks = append(j.Tasks, task)
+			}
+		}
+		return replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{}).Jobs[0]
+	}
+	plain := record(func(*HistoryJob, *HistoryAttempt) {})
+	if plain.Maps.Output != (MapOutput{}) || plain.Reduces.ShuffleData != 240 {
+		t.Errorf("plain: %+v, %d fetched", plain.Maps.Output, plain.Reduces.ShuffleData)
+	}
+	both := record(func(j *HistoryJob, a *HistoryAttempt) {
+		j.Conf.Set("mapred.compress.map.output", "true")
+		a.More.CombineInRecords, a.More.CombineOutRecords = 50, 20
+	})
+	want := MapOutput{RawBytes: 2000, CombineIn: 100, CombineOut: 40, Codec: "org.apache.hadoop.io.compress.DefaultCodec"}
+	if both.Maps.Output != want || both.Reduces.ShuffleData != 240 {
+		t.Errorf("combined and compressed: %+v, %d fetched; want %+v, 240", both.Maps.Output, both.Reduces.ShuffleData, want)
+	}
 }

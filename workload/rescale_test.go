@@ -42,7 +42,7 @@ func TestReplayRescaled(t *testing.T) {
 	}
 	for _, grow := range []float64{0, 2} {
 		by := max(1, grow)
-		r := record(100).Replay(ReplayOptions{Rescaled: true, Bytes: grow})
+		r := replay(t, record(100), ReplayOptions{Rescaled: true, Bytes: grow})
 		j := r.Jobs[0]
 		for _, d := range j.Maps.Time.Each {
 			check("map", d, sec(10*by))
@@ -59,7 +59,7 @@ func TestReplayRescaled(t *testing.T) {
 		check("assumed", len(r.Assumed), int(by))
 	}
 	// Without bytes the shuffle is drawn, its sort within.
-	j := record(Unknown).Replay(ReplayOptions{Rescaled: true}).Jobs[0]
+	j := replay(t, record(Unknown), ReplayOptions{Rescaled: true}).Jobs[0]
 	first, _ := j.Reduces.FirstWave.Expect(1)
 	later, _ := j.Reduces.Shuffle.Expect(1)
 	check("first shuffle", first, 3.0)
@@ -67,6 +67,6 @@ func TestReplayRescaled(t *testing.T) {
 	check("sort", j.Reduces.Sort.Set(), false)
 	check("copy", j.Reduces.Copy.Set(), false)
 
-	plain := record(100).Replay(ReplayOptions{}).Jobs[0]
+	plain := replay(t, record(100), ReplayOptions{}).Jobs[0]
 	check("as recorded", plain.Maps.Time.Each[3], sec(30))
 }

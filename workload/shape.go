@@ -348,10 +348,11 @@ func anonymise[T any, P arrivalOf[T]](jobs []T, names *Names) []T {
 // was recorded.
 func (h *History) Anonymise(names *Names) *History {
 	out := &History{
-		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site),
+		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site), Release: h.Release,
 	}
+	out.Topology.Listed = h.Topology.Listed
 	if out.Epoch != Unknown {
-		out.Epoch = DefaultEpoch
+		out.Epoch = defaultEpoch
 	}
 	for _, r := range h.Topology.Racks {
 		rack := Rack{Name: names.of("rack", r.Name)}

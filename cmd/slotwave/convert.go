@@ -21,77 +21,14 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// targets are the formats that convert writes, each with its files: the main
-// one first.
-var targets = []struct {
-	name, about string
-	files       func(*workload.History) []part
-}{
-	{"rumen", "Rumen trace and topology", func(h *workload.History) []part {
-		return []part{
-			{"trace.json", func(w io.Writer) error { return trace.WriteRumen(w, h) }},
-			{"topology.json", func(w io.Writer) error { return trace.WriteTopology(w, &h.Topology) }},
+// targetNames lists the formats that convert writes.
+func targetNames() (names []string) {
+	for _, f := range trace.Formats() {
+		if f.Writes() {
+			names = append(names, f.Name)
 		}
-	}},
-	{"jhist", "MRv2 job histories and configurations", func(h *workload.History) []part {
-		return jobFiles(h, (*trace.JobFile).JhistName, (*trace.JobFile).WriteJhist)
-	}},
-	{"history", "job histories of Hadoop 1.x and configurations", func(h *workload.History) []part {
-		return jobFiles(h, (*trace.JobFile).MRv1Name, (*trace.JobFile).WriteMRv1)
-	}},
-	{"sls", "jobs and nodes for YARN's scheduler load simulator", func(h *workload.History) []part {
-		return []part{
-			{"jobs.json", func(w io.Writer) error { return trace.WriteSLS(w, h) }},
-			{"nodes.json", func(w io.Writer) error { return trace.WriteSLSNodes(w, &h.Topology) }},
-		}
-	}},
-	{"chrome", "trace for Perfetto and chrome://tracing", func(h *workload.History) []part {
-		return []part{{"trace.json.gz", func(w io.Writer) error { return trace.WriteChromeTrace(w, h) }}}
-	}},
-	{"csv", "tables of attempts and jobs", func(h *workload.History) []part {
-		return []part{
-			{results.AttemptsName, func(w io.Writer) error { return trace.WriteAttempts(w, h) }},
-			{results.JobsName, func(w io.Writer) error { return trace.WriteJobs(w, h) }},
-		}
-	}},
-	{"parquet", "the same tables as Parquet", func(h *workload.History) []part {
-		return []part{
-			{"attempts.parquet", func(w io.Writer) error { return trace.WriteAttemptsParquet(w, h) }},
-			{"jobs.parquet", func(w io.Writer) error { return trace.WriteJobsParquet(w, h) }},
-		}
-	}},
-	{"toml", "scenario that replays the jobs", func(h *workload.History) []part {
-		return []part{{"scenario.toml", func(w io.Writer) error {
-			release, ok := model.ReleaseOf(h.Common())
-			if !ok {
-				release = ""
-			}
-			return trace.WriteScenario(w, h, release)
-		}}}
-	}},
-	{"swim", "SWIM trace, if the input is one", func(h *workload.History) []part {
-		return []part{{"jobs.tsv", func(w io.Writer) error { return trace.WriteSwim(w, h.Swim) }}}
-	}},
-}
-
-func targetNames() []string {
-	var names []string
-	for _, t := range targets {
-		names = append(names, t.name)
 	}
 	return names
-}
-
-// jobFiles is a file for each job, and one for its configuration.
-func jobFiles(h *workload.History, name func(*trace.JobFile) string, write func(*trace.JobFile, io.Writer) error) []part {
-	var parts []part
-	for _, f := range trace.JobFiles(h) {
-		parts = append(parts, part{name(&f), func(w io.Writer) error { return write(&f, w) }})
-		if len(f.Conf().Keys()) > 0 {
-			parts = append(parts, part{f.ConfName(), func(w io.Writer) error { return trace.WriteConf(w, f.Conf()) }})
-		}
-	}
-	return parts
 }
 
 // conversion are the flags of convert.
@@ -108,8 +45,10 @@ type conversion struct {
 func (a *app) convertCommand() *cobra.Command {
 	k := &conversion{}
 	about := ""
-	for _, t := range targets {
-		about += fmt.Sprintf("\n  %-8s %s", t.name, t.about)
+	for _, f := range trace.Formats() {
+		if f.Writes() {
+			about += fmt.Sprintf("\n  %-8s %s", f.Name, f.About)
+		}
 	}
 	c := &cobra.Command{
 		Use:   "convert TRACE... --to FORMAT --out PATH",
@@ -218,38 +157,35 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if k.anonymise {
 		h = h.Anonymise(&workload.Names{Seed: seed.Named("names")})
 	}
-	if err := k.fits(h); err != nil {
+	if release, known := model.ReleaseOf(h.Common()); known {
+		h.Release = release
+	}
+	out, err := k.prepare(h)
+	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)
 	}
-	if k.format == "sls" {
-		if err := a.losses(trace.LostInSLS(h), 0, k.strict, k.quiet); err != nil {
-			return err
-		}
+	if err := a.losses(out.Lost, 0, k.strict, k.quiet); err != nil {
+		return err
 	}
-	i := slices.Index(targetNames(), k.format)
-	if err := a.deliver(c, args, &k.to, targets[i].files(h), results.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
+	var parts []part
+	for _, file := range out.Files {
+		parts = append(parts, part{file.Name, file.Write})
+	}
+	if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), holdings(h))
 	return study.Internal(err)
 }
 
-// fits tells whether a format can hold what there is.
-func (k *conversion) fits(h *workload.History) error {
-	switch jobs := len(h.Jobs); {
-	case k.format == "swim" && len(h.Swim) == 0:
-		return errors.New("--to swim: no job volumes found: want a SWIM trace")
-	case k.format == "swim":
-	case jobs == 0 && len(h.Swim) > 0:
-		return errors.New("found job volumes but no tasks: want --to swim, or a scenario whose [workload] names the trace")
-	case jobs == 0:
-		return errors.New("no jobs found")
-	case k.format == "toml" && h.Topology.Hosts() == 0:
-		return errors.New("--to toml: no machines found: want a trace that names them")
-	case (k.format == "jhist" || k.format == "history") && k.to.main() != "" && jobs > 1:
-		return fmt.Errorf("got %d jobs, one file each: want a directory for --out", jobs)
+// prepare makes the files of a history in the format asked for.
+func (k *conversion) prepare(h *workload.History) (trace.Output, error) {
+	all := trace.Formats()
+	out, err := all[slices.IndexFunc(all, func(f trace.Format) bool { return f.Name == k.format })].Write(h)
+	if jobs := len(h.Jobs); err == nil && out.PerJob && k.to.main() != "" && jobs > 1 {
+		err = fmt.Errorf("got %d jobs, one file each: want a directory for --out", jobs)
 	}
-	return nil
+	return out, err
 }
 
 func isFile(name string) bool {

@@ -61,6 +61,9 @@ instead how many nodes like the scenario's finish its job in time.`,
 		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if k.replications != 1 || c.Flags().Changed("workers") {
+				return errors.New("--replications and --workers: models answer once, without chance: want them with run or compare")
+			}
 			if c.Flags().Changed("deadline") {
 				return a.provision(args[0], k, told, deadline)
 			}
@@ -135,7 +138,7 @@ func (a *app) keep(s *study.Study, k *asked, write func(*results.Dir) error, arg
 func (a *app) show(k *asked, text func(io.Writer, bool) error, json func(io.Writer) error) error {
 	var err error
 	switch {
-	case k.quiet:
+	case k.quiet && !k.json:
 	case k.json:
 		err = json(a.stdout)
 	default:

@@ -100,7 +100,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 		}
 	}
 	switch {
-	case k.quiet:
+	case k.quiet && !k.json:
 		return nil
 	case k.json:
 		return study.Internal(trace.WriteProfilesJSON(a.stdout, each))

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
@@ -424,32 +423,16 @@ func TestLaunchCountsOnce(t *testing.T) {
 	}
 }
 
-// TestTargetsDocumented: help and docs/formats.md list what convert writes.
-func TestTargetsDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/formats.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, table, _ := strings.Cut(string(text), "| `--to` | files |")
-	table, _, _ = strings.Cut(table, "\n\n")
+// TestFormatsInHelp: help lists what is read and what convert writes.
+func TestFormatsInHelp(t *testing.T) {
 	help := verb(t, "help", "formats")
-	h := &workload.History{}
-	for _, x := range targets {
-		_, row, found := strings.Cut(table, "`"+x.name+"`")
-		row, _, _ = strings.Cut(row, "\n")
-		if !found || !strings.Contains(help, "\n"+x.name+" ") {
-			t.Errorf("%s is not documented", x.name)
+	reads, writes, _ := strings.Cut(help, "convert writes:")
+	for _, f := range trace.Formats() {
+		if got := strings.Contains(reads, "\n"+f.Name+" "); got != f.Reads() {
+			t.Errorf("help formats lists %s as read: %v", f.Name, got)
 		}
-		for _, p := range x.files(h) {
-			stem, _, _ := strings.Cut(p.name, ".")
-			if !strings.Contains(row, "`"+p.name+"`") && !strings.Contains(row, "`"+stem+"`") {
-				t.Errorf("%s: %s is not documented: %s", x.name, p.name, row)
-			}
-		}
-	}
-	for _, f := range trace.Formats {
-		if !strings.Contains(help, "\n"+string(f)+" ") || formatAbout[f] == "" {
-			t.Errorf("help formats lacks %s", f)
+		if got := strings.Contains(writes, "\n"+f.Name+" "); got != f.Writes() || f.Writes() != (f.Files != "") {
+			t.Errorf("help formats lists %s as written: %v", f.Name, got)
 		}
 	}
 }
@@ -495,7 +478,7 @@ func TestDamagedTraces(t *testing.T) {
 		{"unknown time", with(3, `LAUNCH_TIME="1262304001000"`, `LAUNCH_TIME="-1"`), "", useful},
 		{"negative count", with(3, `TOTAL_MAPS="1"`, `TOTAL_MAPS="-4"`), ":3: ", useful},
 		{"only damage", "{\"jobID\": \"job_1_0001\", \"mapTasks\": 5 5\n", ":1: ", nothing},
-		{"no trace", "nothing to see here\n", "is none of the formats", nothing},
+		{"no trace", "nothing to see here\n", "not a known history format", nothing},
 		{"empty", "", "the file is empty", nothing},
 		{"binary history", "Obj\x01\x04", "mapreduce.jobhistory.jhist.format=json", nothing},
 	} {

@@ -146,7 +146,7 @@ func (a *app) warn(warnings []string) {
 func printable(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = results.Escape(lines[i])
+		lines[i] = results.Escape(strings.ReplaceAll(lines[i], "\t", "  "))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -40,28 +41,19 @@ const exitTopic = `0    success
 130  stopped by SIGINT (Ctrl-C)
 143  stopped by SIGTERM`
 
-var formatAbout = map[trace.Format]string{
-	trace.FormatSwim:     "SWIM: submissions and volumes of jobs, 6 or 9 tab-separated columns",
-	trace.FormatRumen:    "Rumen job traces, JSON objects one after another",
-	trace.FormatTopology: "Rumen network topology, JSON",
-	trace.FormatMRv1:     "job history of Hadoop 0.18 to 1.x",
-	trace.FormatJhist:    "job history of MRv2 (.jhist), text form",
-	trace.FormatHiTune:   "HiTune's tables, CSV",
-	trace.FormatSLS:      "YARN scheduler load simulator, JSON",
-	trace.FormatTable:    "CSV of attempts or jobs with a header, as slotwave writes them",
-	trace.FormatConf:     "Hadoop configuration, XML",
-	trace.FormatProps:    "configuration as name=value lines",
-}
-
 func formatsTopic() string {
 	var b strings.Builder
 	b.WriteString("slotwave detects the format of a trace from its content. A trace may be\ncompressed (gzip, zstd). To state the format, set workload.format to a name:\n\n")
-	for _, f := range trace.Formats {
-		fmt.Fprintf(&b, "%-11s %s\n", f, formatAbout[f])
+	for _, f := range trace.Formats() {
+		if f.Reads() {
+			fmt.Fprintf(&b, "%-11s %s\n", f.Name, f.About)
+		}
 	}
 	b.WriteString("\nslotwave convert writes:\n\n")
-	for _, t := range targets {
-		fmt.Fprintf(&b, "%-11s %s\n", t.name, t.about)
+	for _, f := range trace.Formats() {
+		if f.Writes() {
+			fmt.Fprintf(&b, "%-11s %s\n", f.Name, f.Files)
+		}
 	}
 	b.WriteString("\nScenarios are TOML (slotwave show two-jobs prints one). Job profiles are TOML\n(slotwave profile writes them). A recorded case of a JobTracker is a case.json.")
 	return b.String()
@@ -72,11 +64,11 @@ func propertiesTopic() string {
 	b.WriteString("Hadoop properties that slotwave reads, in [conf], [scheduler] and [job.conf].\nThe names of MRv2 are accepted too. Defaults are in parentheses.\n")
 	for _, key := range workload.Properties() {
 		p, _ := workload.FindProperty(key)
-		def := ""
-		if p.Default != "" {
-			def = " (" + p.Default + ")"
+		def := cmp.Or(p.Default, p.Otherwise)
+		if def != "" {
+			def = " (" + def + ")"
 		}
-		fmt.Fprintf(&b, "\n%s%s\n    %s", key, def, p.About)
+		fmt.Fprintf(&b, "\n%s%s\n    %s: %s", key, def, p.Reader, p.About)
 	}
 	return b.String()
 }

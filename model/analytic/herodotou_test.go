@@ -26,13 +26,21 @@ func phases(t *testing.T, mode Mode, change func(*Herodotou)) HerodotouPhases {
 	return p
 }
 
+// both answers as printed and as corrected.
+func both(t *testing.T, change func(*Herodotou)) (literal, corrected HerodotouPhases) {
+	t.Helper()
+	return phases(t, Literal, change), phases(t, Corrected, change)
+}
+
+func oneSpill(h *Herodotou) { h.SortRecPercent = 0.15 }
+
 // Each erratum that changes a number, as printed and as corrected.
 func TestErrata(t *testing.T) {
-	both := func(t *testing.T, change func(*Herodotou)) (literal, corrected HerodotouPhases) {
-		return phases(t, Literal, change), phases(t, Corrected, change)
-	}
-	oneSpill := func(h *Herodotou) { h.SortRecPercent = 0.15 }
+	errataOfTasks(t)
+	errataOfJobs(t)
+}
 
+func errataOfTasks(t *testing.T) {
 	t.Run("E1", func(t *testing.T) { // the last reduce phase is the write, not the spill
 		l, c := both(t, nil)
 		if want := l.ShuffleTime + l.ReduceMergeTime + l.ReduceTime + l.SpillTime; !approx.Equal(l.TotalReduceTime, want) {
@@ -126,6 +134,10 @@ func TestErrata(t *testing.T) {
 			t.Errorf("%v spills, %v read before the final merge of %v, want 10, 12, 3", c.NumSpills, c.IntermReads, c.FinalFiles)
 		}
 	})
+}
+
+// errataOfJobs are those of the job and of limits, and what is kept as printed.
+func errataOfJobs(t *testing.T) {
 	t.Run("E12", func(t *testing.T) { // set-up and clean-up of each task
 		costs := func(h *Herodotou) { h.Setup, h.Cleanup = 665170, 106101.7 }
 		l, c := both(t, costs)

@@ -89,7 +89,7 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 	// A heartbeat reports the end of a map and launches the next one.
 	cycle := nextBeat(launch+body, 0, h)
 	waves := math.Ceil(float64(j.Maps) / float64(j.MapSlots))
-	lastEnd, told := (waves-1)*cycle+launch+body, waves*cycle
+	lastEnd, reported := (waves-1)*cycle+launch+body, waves*cycle
 	first := math.Ceil(math.Max(1, math.Ceil(j.Slowstart*float64(j.Maps))) / float64(j.MapSlots)) // wave after which reduces start
 	busy := math.Min(1, (launch+body)/cycle)
 
@@ -106,7 +106,7 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		begin := free[slot] + launch
 		// A child knows of an output when a heartbeat has reported the map, the
 		// tracker has fetched the event, and the child has polled the tracker.
-		known := func(told float64) float64 { return nextBeat(nextBeat(told, fetcher, h)+1e-6, begin, j.Polls) }
+		known := func(reported float64) float64 { return nextBeat(nextBeat(reported, fetcher, h)+1e-6, begin, j.Polls) }
 		// Fetch rounds; the first one is before anything can be known.
 		look := func(known float64) float64 { return nextBeat(known, begin+j.Sleep, j.Sleep) }
 		early, late := 0.0, 0.0
@@ -116,12 +116,12 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 			if at < lastEnd {
 				early += part * busy
 			}
-			if at == look(known(told)) {
+			if at == look(known(reported)) {
 				late += part
 			}
 		}
 		r := j.Reduce(early)
-		at := look(known(told))
+		at := look(known(reported))
 		// The reduce waits for the thread that polls for events.
 		copied := nextBeat(at+late*r.Copies, begin, j.Polls)
 		pending := copied + r.Sort + r.Rest

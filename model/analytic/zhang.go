@@ -39,9 +39,9 @@ type ZhangJob struct {
 	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"` // of each reduce besides: for outputs and permission, 0
 }
 
-// unknownPlatformJob returns a profile without statistics, with equal reduces and
+// unknownZhangJob returns a profile without statistics, with equal reduces and
 // no overhead, as in the paper.
-func unknownPlatformJob() ZhangJob {
+func unknownZhangJob() ZhangJob {
 	nan := math.NaN()
 	return ZhangJob{MapRecSel: nan, ReduceSel: nan, ReduceRecSel: nan, ReduceMSPerRec: nan, Skew: 1}
 }
@@ -90,7 +90,7 @@ func ZhangJobOf(tasks []ZhangTask) (ZhangJob, error) {
 	if err := c.Err(); err != nil {
 		return ZhangJob{}, err
 	}
-	j := unknownPlatformJob()
+	j := unknownZhangJob()
 	j.Maps, j.Reduces = int(maps.n), int(reduces.n)
 	j.MapSel, j.MapRecSel, j.MapMSPerRec = maps.outBytes/maps.inBytes, maps.outRecs/maps.inRecs, maps.functionMS/maps.inRecs
 	j.BlockMBAvg, j.BlockMBMax = maps.inBytes/maps.n/mib, maps.maxBytes/mib
@@ -217,7 +217,7 @@ type platformQuestion struct {
 	ReduceSlots int            `json:"S_R"`
 }
 
-func unknownPlatformQuestion() platformQuestion { return platformQuestion{Job: unknownPlatformJob()} }
+func unknownPlatformQuestion() platformQuestion { return platformQuestion{Job: unknownZhangJob()} }
 
 func (q platformQuestion) answer() (ZhangTimes, error) {
 	var c input.Check

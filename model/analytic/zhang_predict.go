@@ -36,7 +36,7 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case z.platform == nil:
 		return model.Prediction{}, model.NotApplicable("wants a platform fitted from microbenchmarks")
 	}
-	job, err := platformJobOf(&q, j)
+	job, err := zhangJobOfQuestion(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -71,10 +71,10 @@ func (z zhangPredictor) phases(j ZhangJob, t ZhangTimes) []model.PhaseTime {
 	return list
 }
 
-// platformJobOf returns the profile of a question's job, from its program or from
+// zhangJobOfQuestion returns the profile of a question's job, from its program or from
 // the profile of its runs. Statistics that neither has are NaN.
-func platformJobOf(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
-	out := unknownPlatformJob()
+func zhangJobOfQuestion(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
+	out := unknownZhangJob()
 	out.Maps, out.Reduces = j.Maps.Count, j.Reduces.Count
 	var width, avg, longest float64
 	switch p := j.Profile; {

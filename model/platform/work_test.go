@@ -241,6 +241,20 @@ func median(values []float64) float64 {
 	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
 
+// jobsOf returns the tasks of an application's large job, and when the first map of
+// each of its small jobs started, seconds from the submission.
+func jobsOf(t *testing.T, app string) (maps, reduces int, first []float64) {
+	t.Helper()
+	for _, r := range measured.Records(t, "platform-0.20.2/jobs.csv", ",") {
+		if r["app"] == app && r["size"] == "small" {
+			first = append(first, r.Number("first_map_s"))
+		} else if r["app"] == app {
+			maps, reduces = int(r.Number("maps")), int(r.Number("reduces"))
+		}
+	}
+	return maps, reduces, first
+}
+
 // bodies predicts what an application takes on its large input from its runs on
 // the small one and what the phases take on this platform.
 func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smallRun {
@@ -251,7 +265,7 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 		return slices.DeleteFunc(slices.Clone(sizes[size][phase]), func(r platform.WorkRow) bool { return r.Group != app })
 	}
 	var run smallRun
-	var launch, first []float64
+	var launch []float64
 	bodyTimes := map[string][]float64{} // bodies by type and size
 	var n [3]float64                    // records into the functions, millions
 	for _, r := range measured.Records(t, "platform-0.20.2/app-tasks.csv", ",") {
@@ -314,14 +328,7 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 	small, sd := spread(bodyTimes["map small"])
 	run.mapRest = small / mean("small", "read", mapBody)
 
-	var maps, reduces int
-	for _, r := range measured.Records(t, "platform-0.20.2/jobs.csv", ",") {
-		if r["app"] == app && r["size"] == "small" {
-			first = append(first, r.Number("first_map_s"))
-		} else if r["app"] == app {
-			maps, reduces = int(r.Number("maps")), int(r.Number("reduces"))
-		}
-	}
+	maps, reduces, first := jobsOf(t, app)
 	run.job = analytic.StagedJob{
 		Maps: maps, Reduces: reduces, MapSlots: 2, ReduceSlots: 2, Trackers: 1, Slowstart: 0.05,
 		Map: run.mapMS / 1000 * run.mapRest, MapSpread: sd * run.mapMS / 1000 / small * run.mapRest,

@@ -134,10 +134,20 @@ func taskLogs(t *testing.T, name string) map[string][]logEvent {
 // replayed counts what of the tasks came out as measured.
 type replayed struct{ spills, spilledByMaps, fetches, merges, sorts, spilled, written, read, writtenByMaps measured.Exact }
 
+// loggedReduce is a reduce of a recorded job with its log.
+type loggedReduce struct {
+	log     []logEvent
+	planner *taskplan.Planner
+	maps    int     // of the job
+	records float64 // into the reduce
+	attempt *workload.HistoryAttempt
+}
+
 // replay drives a reduce by the fetches and the ends of merges that it logged,
 // and compares each merge that the model begins with the log.
-func (c *replayed) replay(t *testing.T, name string, log []logEvent, p *taskplan.Planner, maps int, records float64, w *workload.HistoryAttempt) {
+func (c *replayed) replay(t *testing.T, name string, logged loggedReduce) {
 	t.Helper()
+	log, p, maps, records, w := logged.log, logged.planner, logged.maps, logged.records, logged.attempt
 	raw := 0.0
 	for _, e := range log {
 		if strings.HasPrefix(e.kind, "to ") {
@@ -285,7 +295,7 @@ func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.Conf) {
 			if records == 0 { // the reduce of a sleeping job asks for no values
 				records = emitted / float64(job.Reduces)
 			}
-			c.replay(t, name, lines[fmt.Sprintf("r_%06d_%d", w.Task, w.Number)], p, job.Maps, records, w)
+			c.replay(t, name, loggedReduce{lines[fmt.Sprintf("r_%06d_%d", w.Task, w.Number)], p, job.Maps, records, w})
 		}
 	}
 }

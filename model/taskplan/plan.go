@@ -26,12 +26,7 @@ const (
 	LocalRead
 	LocalWrite
 	Network
-	numResources
 )
-
-var resourceNames = [numResources]string{"cpu", "hdfs read", "hdfs write", "local read", "local write", "network"}
-
-func (r Resource) String() string { return resourceNames[r] }
 
 // Step is one piece of work of a task. Two threads serve the steps of a plan, each
 // in the order of the plan. A background step begins when every step before it is
@@ -167,14 +162,6 @@ func (s Steps) Alone(c Cost) (times [workload.NumPhases]time.Duration) {
 		together.spend(c, func(p workload.Phase, t float64) { spend(p, main+t) })
 	}
 	return times
-}
-
-// Elapsed returns the sum of Alone.
-func (s Steps) Elapsed(c Cost) (sum time.Duration) {
-	for _, t := range s.Alone(c) {
-		sum += t
-	}
-	return sum
 }
 
 // Framing is what map output files hold beyond compressed keys and values. The

@@ -32,10 +32,10 @@ type Class uint8
 const (
 	Completion Class = iota
 	Submission
-	Arrival  // a tracker's first heartbeat
-	Overture // what recurs more slowly than heartbeats
+	Arrival         // a tracker's first heartbeat
+	BeforeHeartbeat // threads that recur more slowly than heartbeats
 	Heartbeat
-	Housekeeping // what recurs more quickly
+	AfterHeartbeat // threads that recur more quickly
 )
 
 // Engine holds the clock and the timers that are set.

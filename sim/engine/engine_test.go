@@ -123,7 +123,7 @@ func TestSameOrderAsPlainHeap(t *testing.T) {
 func TestOrderAtOneInstant(t *testing.T) {
 	e := New()
 	var got []int
-	classes := []Class{Heartbeat, Completion, Housekeeping, Heartbeat, Submission, Completion}
+	classes := []Class{Heartbeat, Completion, AfterHeartbeat, Heartbeat, Submission, Completion}
 	timers := make([]Timer, len(classes))
 	for i, c := range classes {
 		timers[i] = e.NewTimer(c, int32(i), func(i int32) { got = append(got, int(i)) })

@@ -65,7 +65,7 @@ func TestAgainstSortedList(t *testing.T) {
 			}
 		}
 		for i := range timers {
-			classes[i] = Class(rng.IntN(int(Housekeeping) + 1))
+			classes[i] = Class(rng.IntN(int(AfterHeartbeat) + 1))
 			timers[i] = e.NewTimer(classes[i], int32(i), func(owner int32) {
 				fired = append(fired, int(owner))
 				act()

@@ -6,10 +6,10 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// clock tells the virtual time of visitors who are served at one rate: the work
-// that one of them would have got had it been here since the reading 0. A
-// visitor leaves when the clock has moved on by its work, whatever the rate was
-// meanwhile, so that a change of rate moves one timer and no visitor.
+// clock keeps the virtual time of visitors who are served at one rate: the work
+// that a visitor present since the reading 0 would have got. A visitor leaves
+// when the clock has moved on by its work, whatever the rate was meanwhile. So a
+// change of rate moves one timer and no visitor.
 type clock struct {
 	eng      *engine.Engine
 	timer    engine.Timer // when the first visitor leaves
@@ -74,6 +74,6 @@ func (c *clock) rearm() {
 // leave with it.
 func (c *clock) fire(int32) {
 	for due := !c.stale; len(c.visitors) > 0 && (due || c.wait() == 0); due = false {
-		c.visitors[0].of.turn()
+		c.visitors[0].of.due()
 	}
 }

@@ -28,9 +28,9 @@ func Seek(chunk, rate, seek float64) Curve {
 	}
 }
 
-// Cores serve up to n visitors as fast as one. Where gains tell what a core with
-// 1, 2, ... threads gets done, in the work of one thread alone, further visitors
-// are threads beside those, as even as can be.
+// Cores serve up to n visitors as fast as one. Further visitors are more threads
+// on the same cores, spread evenly; gains are the work that a core with 1, 2, ...
+// threads gets done, in that of one thread alone.
 func Cores(cores float64, gains ...float64) Curve {
 	if len(gains) == 0 {
 		gains = []float64{1}

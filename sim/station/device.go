@@ -49,8 +49,8 @@ func NewDevice(e *engine.Engine, c Curve) *Device {
 	return d
 }
 
-// Start begins a visit that would take so many seconds on the device alone. A
-// visit that has begun and not ended is a panic.
+// Start begins a visit that would take some seconds on the device alone. Starting
+// one that has not ended is a panic.
 func (d *Device) Start(v *Visit, seconds float64) {
 	if v.device != nil {
 		panic("station: a visit starts that goes on")
@@ -140,7 +140,7 @@ func (d *Device) change() {
 	d.rearm()
 }
 
-func (v *Visit) turn() {
+func (v *Visit) due() {
 	v.device.depart(v)
 	v.Visitor.Served(v)
 }

@@ -17,7 +17,7 @@ import (
 //
 // where the limit of a flow is the lowest level elsewhere on its path, or its
 // cap. A link is solved again only when its own equation has changed, so that a
-// change spreads as far as rates change and no farther.
+// change spreads only where rates change.
 type Network struct {
 	// Slack is the part of a level by which it may be wrong before it is changed;
 	// 0: exact. A little of it saves much where every flow is tied to every other,
@@ -27,7 +27,7 @@ type Network struct {
 	eng       *engine.Engine
 	timer     engine.Timer // the instant is to be settled
 	unsettled bool
-	unlimited clock // of flows that no link limits; tells seconds
+	unlimited clock // of flows that no link limits, in seconds
 	started   uint64
 
 	unsolved queue    // of links by level, as low ones limit those above
@@ -38,7 +38,7 @@ type Network struct {
 
 // Link is a direction of a wire, or a disk that flows go through.
 type Link struct {
-	clock // of the flows it limits; tells work for weight 1
+	clock // of the flows it limits, in work for weight 1
 	conditions
 	net       *Network
 	capacity  float64
@@ -139,7 +139,7 @@ func Through(path []Hop, l *Link, cost float64) []Hop {
 	return append(path, Hop{Link: l, Cost: cost})
 }
 
-// Start begins a flow of so many bytes. A flow that has begun and not ended is
+// Start begins a flow of some bytes. Starting one that has not ended is
 // a panic.
 func (n *Network) Start(f *Flow, bytes float64) {
 	if f.net != nil {
@@ -163,7 +163,7 @@ func (n *Network) Start(f *Flow, bytes float64) {
 		h.Link.join(f, int32(i))
 	}
 	f.was, f.lowest = nowhere, nowhere
-	f.tell(none)
+	f.propagate(none)
 	n.unsettle()
 }
 
@@ -256,7 +256,7 @@ func (l *Link) quit(h *Hop, f *Flow, left float64) {
 	l.unsolve()
 }
 
-func (f *Flow) turn() {
+func (f *Flow) due() {
 	f.depart(0)
 	f.Receiver.Received(f)
 }
@@ -304,7 +304,7 @@ func (n *Network) settle() {
 		return
 	}
 	for len(n.unsolved) > 0 {
-		n.unsolved[0].of.turn()
+		n.unsolved[0].of.due()
 	}
 	for _, l := range n.moved {
 		l.moved = false
@@ -352,8 +352,8 @@ func (f *Flow) bind() {
 // rounding is the part of a level below which a change is none.
 const rounding = 1e-14
 
-// turn works out the level of a link and tells the flows on it.
-func (l *Link) turn() {
+// due works out the level of a link and passes it to the flows on it.
+func (l *Link) due() {
 	l.net.unsolved.remove(&l.unsolved)
 	old, level := l.level, l.fill()
 	if level == old || math.Abs(level-old) <= max(rounding, l.net.Slack)*min(level, old) {
@@ -367,7 +367,7 @@ func (l *Link) turn() {
 	for i := range l.crossings {
 		x := &l.crossings[i]
 		x.flow.Hops[x.hop].level = level
-		x.flow.tell(x.hop)
+		x.flow.propagate(x.hop)
 	}
 }
 
@@ -402,9 +402,9 @@ func (l *Link) fill() float64 {
 	}
 }
 
-// tell lets the other links on a flow's path know its limit, after the level of
+// propagate lets the other links on a flow's path know its limit, after the level of
 // the link at hop has changed.
-func (f *Flow) tell(hop int32) {
+func (f *Flow) propagate(hop int32) {
 	low, second, lowest := f.cap, math.Inf(1), none
 	for i := range f.Hops {
 		switch level := f.Hops[i].level; {

@@ -1,6 +1,6 @@
 package station
 
-// queue is a heap of what waits for its turn: by key, then by order. Each knows
+// queue is a heap of what waits to be due: by key, then by order. Each knows
 // its place, so that it can be taken out.
 type queue []entry
 
@@ -16,8 +16,8 @@ type place struct {
 	of    waiter
 }
 
-// waiter is told that its turn has come. It takes itself out of the queue.
-type waiter interface{ turn() }
+// waiter is told that it is due. It takes itself out of the queue.
+type waiter interface{ due() }
 
 func (e *entry) before(f *entry) bool {
 	return e.key < f.key || e.key == f.key && e.order < f.order

@@ -17,6 +17,22 @@ import (
 // *_conf.xml and *-site.xml are, and the name=value lines of a properties
 // file. Variables in values are kept as they are written.
 
+var confFormat = Format{
+	Name: "conf", About: "Hadoop configuration, XML; written with history and jhist",
+	beside: true,
+	detect: detection{begins: func(text []byte) bool { return beginsConf(firstLine(text)) }},
+	read:   (*collector).readConf,
+}
+
+var propertiesFormat = Format{
+	Name: "properties", About: "configuration as name=value lines",
+	detect: detection{header: func(line string, _ []string) bool { return propertyLine.MatchString(line) }},
+	read:   (*collector).readProperties,
+}
+
+// propertyLine is a dotted Hadoop property with its value.
+var propertyLine = regexp.MustCompile(`^[a-zA-Z][\w-]*(\.[\w-]+)+=`)
+
 // beginsConf reports whether a line begins a configuration in XML.
 func beginsConf(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("<?xml")) || bytes.HasPrefix(line, []byte("<configuration"))

@@ -3,6 +3,8 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
+	"fmt"
 	"io"
 	"os"
 	"reflect"
@@ -125,6 +127,46 @@ func keys(t *testing.T, text []byte, data string) []string {
 	}
 }
 
+var update = flag.Bool("update", false, "write generated tables of the documents anew")
+
+// formatTable is the table of formats in docs/formats.md.
+func formatTable() string {
+	var b strings.Builder
+	b.WriteString("| format | content | read | `convert` writes |\n|---|---|---|---|\n")
+	for _, f := range formats {
+		read, files := "no", "-"
+		if f.Reads() {
+			read = "yes"
+		}
+		if f.Writes() {
+			files = regexp.MustCompile(`[\w.]+[.][\w.]+|JOBID_START\w+`).ReplaceAllString(f.Files, "`$0`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Name, f.About, read, files)
+	}
+	return b.String()
+}
+
+// TestFormatTable: docs/formats.md holds the table of formats.
+func TestFormatTable(t *testing.T) {
+	text, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const from, to = "<!-- formats -->\n", "<!-- end -->"
+	before, rest, found := bytes.Cut(text, []byte(from))
+	table, after, ended := bytes.Cut(rest, []byte(to))
+	if !found || !ended {
+		t.Fatal("docs/formats.md has no table of formats")
+	}
+	if want := formatTable(); string(table) != want && *update {
+		if err := os.WriteFile("../../docs/formats.md", slices.Concat(before, []byte(from+want+to), after), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(table) != want {
+		t.Errorf("the table of formats in docs/formats.md is out of date: run go test ./workload/trace -update; want\n%s", want)
+	}
+}
+
 func TestFormatsDocumented(t *testing.T) {
 	jobs, attempts := simulated()
 	h := NewHistory(jobs, attempts)
@@ -137,21 +179,21 @@ func TestFormatsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range Formats {
-		if !bytes.Contains(text, []byte("\n## "+string(f)+"\n")) || !bytes.Contains(text, []byte("\n| `"+string(f)+"` |")) {
-			t.Errorf("format %s is not documented", f)
+	for _, f := range formats {
+		if f.Reads() && !bytes.Contains(text, []byte("\n## "+f.Name+"\n")) {
+			t.Errorf("format %s is not documented", f.Name)
 		}
 	}
 
 	var rumen bytes.Buffer
-	if err := WriteRumen(&rumen, h); err != nil {
+	if err := writeRumen(&rumen, h); err != nil {
 		t.Fatal(err)
 	}
 	used := keys(t, rumen.Bytes(), "jobProperties")
 	covers(t, "rumen", append(used, memberNames(t, "rumen.go")...), "[a-z]+[A-Z][A-Za-z]*")
 	covers(t, "topology", memberNames(t, "topology.go"), "[a-z]+")
 	var sls bytes.Buffer
-	if err := WriteSLS(&sls, h); err != nil {
+	if err := writeSLS(&sls, h); err != nil {
 		t.Fatal(err)
 	}
 	covers(t, "sls", append(keys(t, sls.Bytes(), ""), memberNames(t, "sls.go")...), `[a-z]+\.[a-z.]+`)
@@ -175,8 +217,8 @@ func TestFormatsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	var log bytes.Buffer
-	for _, f := range JobFiles(h) {
-		if err := f.WriteMRv1(&log); err != nil {
+	for _, f := range jobFiles(h) {
+		if err := f.writeMRv1(&log); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +256,7 @@ func TestFormatsDocumented(t *testing.T) {
 	covers(t, "Job profiles", profileKeys, "[a-z]+(_[a-z]+)+")
 
 	var trace bytes.Buffer
-	if err := WriteChromeTrace(&trace, h); err != nil {
+	if err := writeChromeTrace(&trace, h); err != nil {
 		t.Fatal(err)
 	}
 	chrome := slices.DeleteFunc(keys(t, trace.Bytes(), ""), func(k string) bool { return k == "traceEvents" || k == "displayTimeUnit" })

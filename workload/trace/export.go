@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"net/url"
 	"regexp"
 	"strings"
@@ -112,50 +113,77 @@ type exporter struct {
 }
 
 func newExporter(h *workload.History) *exporter {
-	e := &exporter{h: h, epoch: h.Epoch, ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
+	e := &exporter{h: h, epoch: h.UnixEpoch(), ids: hadoopIDs(h.Jobs), racks: make(map[string]string)}
 	for _, r := range h.Topology.Racks {
 		for _, host := range r.Hosts {
 			e.racks[host] = r.Name
 		}
 	}
-	if e.epoch == workload.Unknown {
-		e.epoch = workload.DefaultEpoch
-	}
 	return e
 }
 
-// JobFile is one job of a history, for the formats that keep a file per job. A
+// jobFile is one job of a history, for the formats that keep a file per job. A
 // job whose id Hadoop could not read gets a new one.
-type JobFile struct {
+type jobFile struct {
 	ID  string
 	e   *exporter
 	job *workload.HistoryJob
 }
 
-// JobFiles lists the jobs of a history for writing.
-func JobFiles(h *workload.History) []JobFile {
+// jobFiles lists the jobs of a history for writing.
+func jobFiles(h *workload.History) []jobFile {
 	e := newExporter(h)
-	files := make([]JobFile, len(h.Jobs))
+	files := make([]jobFile, len(h.Jobs))
 	for i := range files {
-		files[i] = JobFile{e.ids[i], e, &h.Jobs[i]}
+		files[i] = jobFile{e.ids[i], e, &h.Jobs[i]}
 	}
 	return files
 }
 
-// JhistName is the file's name for the MRv2 history server.
-func (f *JobFile) JhistName() string { return f.ID + ".jhist" }
-
-// ConfName is the name of the configuration beside either history.
-func (f *JobFile) ConfName() string { return f.ID + "_conf.xml" }
-
-// Conf is the configuration of the job.
-func (f *JobFile) Conf() workload.Conf { return f.e.conf(f.job, f.ID) }
-
-// MRv1Name is the file's name in a JobTracker's history folder,
-// HOST_START_JOBID_USER_NAME, where user and name are URL-encoded.
-func (f *JobFile) MRv1Name() string {
-	return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, url.QueryEscape(f.job.User), url.QueryEscape(f.job.Name))
+// perJob is an output with a file for each job and one for its configuration.
+func perJob(h *workload.History, name, confName func(*jobFile) string, write func(*jobFile, io.Writer) error) Output {
+	out := Output{PerJob: true}
+	for _, f := range jobFiles(h) {
+		out.Files = append(out.Files, File{name(&f), func(w io.Writer) error { return write(&f, w) }})
+		if f.conf().Len() > 0 {
+			out.Files = append(out.Files, File{confName(&f), func(w io.Writer) error { return writeConf(w, f.conf()) }})
+		}
+	}
+	return out
 }
+
+// jhistName is the file's name for the MRv2 history server.
+func (f *jobFile) jhistName() string { return f.ID + ".jhist" }
+
+// confName is the name of the configuration beside a .jhist.
+func (f *jobFile) confName() string { return f.ID + "_conf.xml" }
+
+// conf is the configuration of the job.
+func (f *jobFile) conf() workload.Conf { return f.e.conf(f.job, f.ID) }
+
+// mrv1Name is the file's name in a JobTracker's history folder:
+// JOBID_START_USER_NAME, and in 0.20.2 HOST_START_JOBID_USER_NAME, where user and
+// name are URL-encoded (JobHistory.getNewJobHistoryFileName).
+func (f *jobFile) mrv1Name() string {
+	user, name := url.QueryEscape(f.job.User), url.QueryEscape(cmp.Or(f.job.Name, "NA"))
+	if f.e.h.Release == firstRelease {
+		return fmt.Sprintf("localhost_%d_%s_%s_%s", f.e.epoch, f.ID, user, name)
+	}
+	return fmt.Sprintf("%s_%d_%s_%s", f.ID, max(0, f.e.millis(f.job.Submit)), user, name)
+}
+
+// mrv1ConfName is the name of the configuration beside it. Rumen's TraceBuilder
+// takes both names from one release, or makes two jobs of them.
+func (f *jobFile) mrv1ConfName() string {
+	if f.e.h.Release == firstRelease {
+		return fmt.Sprintf("localhost_%d_%s_conf.xml", f.e.epoch, f.ID)
+	}
+	return f.confName()
+}
+
+// firstRelease is the release whose job history has the fewest keys and other
+// file names than the later ones.
+const firstRelease = "0.20.2"
 
 // conf is the configuration of a job with what Hadoop states nowhere else: its
 // pool, and the id it had if that is not Hadoop's.
@@ -163,6 +191,9 @@ func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
 	var own workload.Conf
 	if _, stated := j.Conf.Lookup("mapred.fairscheduler.pool"); j.Pool != "" && !stated {
 		own.Set("mapred.fairscheduler.pool", j.Pool)
+	}
+	if _, stated := j.Conf.Lookup("mapred.job.queue.name"); j.Queue != "" && !stated && e.h.Release == firstRelease {
+		own.Set("mapred.job.queue.name", j.Queue) // whose history has no key for it
 	}
 	if id != j.ID {
 		own.Set(workload.OriginalID, j.ID)

@@ -11,7 +11,7 @@ import (
 )
 
 // readBytes reads a text as a file.
-func readBytes(data []byte, format Format) (*workload.History, error) {
+func readBytes(data []byte, format string) (*workload.History, error) {
 	c := newCollector(Limits{LineBytes: 1 << 16, Attempts: 5000})
 	c.file = "fuzz"
 	s := &source{}
@@ -30,7 +30,7 @@ func readBytes(data []byte, format Format) (*workload.History, error) {
 
 // fuzz reads anything as a format. Whatever was read must be in order, and must
 // survive everything else that is done with a history.
-func fuzz(f *testing.F, format Format, seeds ...string) {
+func fuzz(f *testing.F, format string, seeds ...string) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
 	}
@@ -56,7 +56,7 @@ func fuzz(f *testing.F, format Format, seeds ...string) {
 				t.Error("negative count")
 			}
 		}
-		h.Replay(workload.ReplayOptions{Startup: time.Second, Commit: time.Second})
+		_, _ = h.Replay(workload.ReplayOptions{Startup: time.Second, Commit: time.Second})
 		var p workload.Profiler
 		for i := range h.Jobs {
 			p.Add(&h.Jobs[i])
@@ -64,7 +64,7 @@ func fuzz(f *testing.F, format Format, seeds ...string) {
 		p.Profiles()
 		h.Common()
 		anonymous := h.Anonymise(&workload.Names{Seed: 1})
-		for _, write := range []func(io.Writer, *workload.History) error{WriteAttempts, WriteJobs, WriteChromeTrace, WriteRumen} {
+		for _, write := range []func(io.Writer, *workload.History) error{writeAttempts, writeJobs, writeChromeTrace, writeRumen} {
 			if err := write(io.Discard, h); err != nil {
 				t.Error(err)
 			}
@@ -72,21 +72,21 @@ func fuzz(f *testing.F, format Format, seeds ...string) {
 				t.Error(err)
 			}
 		}
-		for _, f := range JobFiles(h) {
-			for _, write := range []func(io.Writer) error{f.WriteJhist, f.WriteMRv1, func(w io.Writer) error { return WriteConf(w, f.job.Conf) }} {
+		for _, f := range jobFiles(h) {
+			for _, write := range []func(io.Writer) error{f.writeJhist, f.writeMRv1, func(w io.Writer) error { return writeConf(w, f.job.Conf) }} {
 				if err := write(io.Discard); err != nil {
 					t.Error(err)
 				}
 			}
 		}
 		var b bytes.Buffer
-		if err := WriteAttempts(&b, h); err != nil {
+		if err := writeAttempts(&b, h); err != nil {
 			t.Fatal(err)
 		}
 		if len(attempts) == 0 || b.Len() > 1<<15 {
 			return
 		}
-		again, err := readBytes(b.Bytes(), FormatTable)
+		again, err := readBytes(b.Bytes(), "csv")
 		if err != nil {
 			t.Fatalf("what was written cannot be read: %v\n%s", err, b.Bytes())
 		}
@@ -138,32 +138,32 @@ func FuzzDetect(f *testing.F) {
 }
 
 func FuzzSwim(f *testing.F) {
-	fuzz(f, FormatSwim, sampleFile(f, "FB-2009-first-40.tsv"), "j\t1\t1\t2\t3\t4\tpath\t\t\n")
+	fuzz(f, "swim", sampleFile(f, "FB-2009-first-40.tsv"), "j\t1\t1\t2\t3\t4\tpath\t\t\n")
 }
 func FuzzRumen(f *testing.F) {
-	fuzz(f, FormatRumen, rumenSample, sampleFile(f, "counters-test-trace.json.gz"))
+	fuzz(f, "rumen", rumenSample, sampleFile(f, "counters-test-trace.json.gz"))
 }
 func FuzzTopology(f *testing.F) {
-	fuzz(f, FormatTopology, topologySample, sampleFile(f, "dispatch-topology-output.json.gz"))
+	fuzz(f, "topology", topologySample, sampleFile(f, "dispatch-topology-output.json.gz"))
 }
 func FuzzMRv1(f *testing.F) {
-	fuzz(f, FormatMRv1, mrv1Sample, "!!FILE=job_1_0001_conf.xml!!\n"+confSample+"\f!!FILE=x!!\n"+mrv1Sample,
+	fuzz(f, "history", mrv1Sample, "!!FILE=job_1_0001_conf.xml!!\n"+confSample+"\f!!FILE=x!!\n"+mrv1Sample,
 		sampleFile(f, "chukwa-Hadoop18JobHistoryLog.txt.gz"), sampleFile(f, "job_201311192236_3583_Sleep_job.hist"))
 }
 func FuzzJhist(f *testing.F) {
-	fuzz(f, FormatJhist, jhistSample, sampleFile(f, "job_1526555215992_0001-pi-1-1.jhist"))
+	fuzz(f, "jhist", jhistSample, sampleFile(f, "job_1526555215992_0001-pi-1-1.jhist"))
 }
-func FuzzConf(f *testing.F)       { fuzz(f, FormatConf, confSample) }
-func FuzzProperties(f *testing.F) { fuzz(f, FormatProps, "io.sort.mb=100\n# x\n!y\na b\n") }
+func FuzzConf(f *testing.F)       { fuzz(f, "conf", confSample) }
+func FuzzProperties(f *testing.F) { fuzz(f, "properties", "io.sort.mb=100\n# x\n!y\na b\n") }
 func FuzzTable(f *testing.F) {
-	fuzz(f, FormatTable, tableSample, "job\tkey\tvalue\na\tb\tc\n", "job\tmaps\tsubmit_s\tfinish_ts\nx\t3\t1.5\t1300000000000\n",
+	fuzz(f, "csv", tableSample, "job\tkey\tvalue\na\tb\tc\n", "job\tmaps\tsubmit_s\tfinish_ts\nx\t3\t1.5\t1300000000000\n",
 		"job,kind,slot,index,attempt,tracker,start_ms,finish_ms,state\na,setup,reduce,1,0,c0,5,9,KILLED_UNCLEAN\n",
 		"job\ttype\ttask\ttotal_run_ms\tread_ms\tspills\na\tMAP\t0\t5\t1\t2\n",
 		",task,kind,p_map_ts\n,0,map,1\n") // a length of time that is an instant
 }
 func FuzzHiTune(f *testing.F) {
-	fuzz(f, FormatHiTune, hituneSample, sampleFile(f, "ReduceAttempt.csv.gz"))
+	fuzz(f, "hitune", hituneSample, sampleFile(f, "ReduceAttempt.csv.gz"))
 }
 func FuzzSLS(f *testing.F) {
-	fuzz(f, FormatSLS, slsSample, `{"rack":"r","nodes":[{"node":"n"}]}`)
+	fuzz(f, "sls", slsSample, `{"rack":"r","nodes":[{"node":"n"}]}`)
 }

@@ -14,6 +14,12 @@ import (
 // display names of counters. The tables of one job are read together, in any
 // order.
 
+var hituneFormat = Format{
+	Name: "hitune", About: "HiTune's tables of a job, CSV",
+	detect: detection{header: func(_ string, columns []string) bool { return isHiTune(columns) }},
+	read:   (*collector).readHiTune,
+}
+
 // hituneCounters gives the counters that the tables name by display name.
 var hituneCounters = map[string]string{
 	"HDFS bytes read": "HDFS_BYTES_READ", "HDFS bytes written": "HDFS_BYTES_WRITTEN",

@@ -17,6 +17,16 @@ import (
 // MRv2 job history (org.apache.hadoop.mapreduce.jobhistory, EventWriter) in its
 // text form: the line Avro-Json, the schema, then one event a line.
 
+var jhistFormat = Format{
+	Name: "jhist", About: "job history of MRv2 (.jhist), text form",
+	Files:  "JOBID.jhist and JOBID_conf.xml of each job",
+	detect: detection{begins: func(text []byte) bool { return bytes.HasPrefix(text, []byte(jhistMark)) }},
+	read:   (*collector).readJhist,
+	write: func(h *workload.History) (Output, error) {
+		return perJob(h, (*jobFile).jhistName, (*jobFile).confName, (*jobFile).writeJhist), nil
+	},
+}
+
 const jhistMark = "Avro-Json"
 
 // jhistEvent is one line; the record's name in event is not needed beside type.

@@ -120,18 +120,18 @@ func TestHostileFiles(t *testing.T) {
 func TestDetect(t *testing.T) {
 	for _, x := range []struct {
 		file string
-		want Format
+		want string
 	}{
-		{"swim/FB-2009_samples_24_times_1hr_0.tsv.gz", FormatSwim},
-		{"rumen/folder-input-trace.json.gz", FormatRumen}, {"gridmix-traces/trace_1m.json.gz", FormatRumen},
-		{"rumen/dispatch-topology-output.json.gz", FormatTopology},
-		{"rumen/dispatch-sample-v20-jt-log.gz", FormatMRv1}, {"mrv1-history/chukwa-Hadoop18JobHistoryLog.txt.gz", FormatMRv1},
-		{"mrv1-history/job_201311192236_3583_Sleep_job.hist", FormatMRv1},
-		{"mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist", FormatJhist}, {"mrv2-jhist/job_1526555215992_0001_conf.xml", FormatConf},
-		{"platform-0.20.2/histories/score-large.conf.gz", FormatProps},
-		{"hitune-sort/job.csv.gz", FormatHiTune}, {"hitune-sort/instruments_map.csv.gz", FormatHiTune},
-		{"ec2-starfish/tasks.tsv", FormatTable}, {"ec2-starfish/conf.tsv", FormatTable}, {"ec2-starfish/phases.tsv", FormatTable},
-		{"prod-hive-jobs/jobs.tsv", FormatTable}, {"yarn-slowstart/runs.tsv", FormatTable}, {"oracle/fifo-one-job/run1/attempts.csv.gz", FormatTable},
+		{"swim/FB-2009_samples_24_times_1hr_0.tsv.gz", "swim"},
+		{"rumen/folder-input-trace.json.gz", "rumen"}, {"gridmix-traces/trace_1m.json.gz", "rumen"},
+		{"rumen/dispatch-topology-output.json.gz", "topology"},
+		{"rumen/dispatch-sample-v20-jt-log.gz", "history"}, {"mrv1-history/chukwa-Hadoop18JobHistoryLog.txt.gz", "history"},
+		{"mrv1-history/job_201311192236_3583_Sleep_job.hist", "history"},
+		{"mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist", "jhist"}, {"mrv2-jhist/job_1526555215992_0001_conf.xml", "conf"},
+		{"platform-0.20.2/histories/score-large.conf.gz", "properties"},
+		{"hitune-sort/job.csv.gz", "hitune"}, {"hitune-sort/instruments_map.csv.gz", "hitune"},
+		{"ec2-starfish/tasks.tsv", "csv"}, {"ec2-starfish/conf.tsv", "csv"}, {"ec2-starfish/phases.tsv", "csv"},
+		{"prod-hive-jobs/jobs.tsv", "csv"}, {"yarn-slowstart/runs.tsv", "csv"}, {"oracle/fifo-one-job/run1/attempts.csv.gz", "csv"},
 	} {
 		if got, err := Detect(shared(t, x.file)); got != x.want || err != nil {
 			t.Errorf("%s: %s (%v), want %s", x.file, got, err, x.want)

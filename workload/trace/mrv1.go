@@ -19,6 +19,20 @@ import (
 
 var mrv1Types = []string{"Meta ", "Job ", "Task ", "MapAttempt ", "ReduceAttempt ", "Jobtracker ", "JobTracker "}
 
+var mrv1Format = Format{
+	Name: "history", About: "job history of Hadoop 0.18 to 1.x",
+	Files: "JOBID_START_USER_NAME and JOBID_conf.xml of each job",
+	detect: detection{begins: func(text []byte) bool {
+		line := firstLine(text)
+		_, member := memberName(line)
+		return member || beginsRecord(line)
+	}},
+	read: (*collector).readMRv1,
+	write: func(h *workload.History) (Output, error) {
+		return perJob(h, (*jobFile).mrv1Name, (*jobFile).mrv1ConfName, (*jobFile).writeMRv1), nil
+	},
+}
+
 // beginsRecord reports whether a line begins a record: a type and a key.
 func beginsRecord(line []byte) bool {
 	for _, t := range mrv1Types {
@@ -105,7 +119,7 @@ func (c *collector) mrv1Member(in *lines, member string) (next string, err error
 		if begins {
 			flush(!r.escaped)
 			began = in.line
-			r.escaped = r.escaped || bytes.HasPrefix(line, []byte("Meta "))
+			r.escaped = r.escaped || bytes.HasPrefix(line, []byte("Meta ")) || bytes.HasSuffix(bytes.TrimRight(line, " "), []byte(`" .`))
 		} else if len(record) == 0 {
 			if len(bytes.TrimSpace(line)) > 0 {
 				c.problem(in.line, "%.60q is not a history record: skipped", line)

@@ -13,39 +13,16 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Format names a file format that Open reads.
-type Format string
-
-// The formats, as scenarios and command lines name them.
-const (
-	FormatSwim     Format = "swim"       // SWIM volumes, TSV
-	FormatRumen    Format = "rumen"      // Rumen job trace, JSON
-	FormatTopology Format = "topology"   // Rumen network topology, JSON
-	FormatMRv1     Format = "history"    // JobHistory of Hadoop 0.18 to 1.x
-	FormatJhist    Format = "jhist"      // MRv2 job history, text form
-	FormatHiTune   Format = "hitune"     // HiTune's tables, CSV
-	FormatSLS      Format = "sls"        // YARN scheduler load simulator, JSON
-	FormatTable    Format = "csv"        // tables of attempts or jobs with a header, commas or tabs
-	FormatConf     Format = "conf"       // configuration, XML
-	FormatProps    Format = "properties" // configuration, name=value lines
-)
-
-// Formats lists the formats Open reads.
-var Formats = []Format{FormatSwim, FormatRumen, FormatTopology, FormatMRv1, FormatJhist, FormatHiTune, FormatSLS, FormatTable, FormatConf, FormatProps}
-
 // ReadOptions say how to read. The zero value detects formats from the content
 // and takes the default limits.
 type ReadOptions struct {
-	Format Format // instead of what the content looks like
+	Format string // name of the format, instead of what the content looks like
 	Limits Limits
 	FS     fs.FS // where paths lead; nil: the files of the machine
 }
@@ -215,43 +192,27 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 	return nil
 }
 
-// readSource reads one opened file; no format is the one the content has.
-func (c *collector) readSource(s *source, format Format) (err error) {
-	if format == "" {
-		if format, err = detect(s.Reader); err != nil {
-			return strayFile{err}
-		}
+// readSource reads one opened file: in the format given, or in that of its
+// content if none is given or it describes machines or a configuration.
+func (c *collector) readSource(s *source, format string) (err error) {
+	found, err := detect(s.Reader)
+	if format == "" && err != nil {
+		return strayFile{err}
 	}
-	switch format {
-	case FormatSwim:
-		err = c.readSwim(s)
-	case FormatRumen:
-		err = c.readRumen(s)
-	case FormatTopology:
-		err = c.readTopology(s)
-	case FormatMRv1:
-		err = c.readMRv1(s)
-	case FormatJhist:
-		err = c.readJhist(s)
-	case FormatHiTune:
-		err = c.readHiTune(s)
-	case FormatSLS:
-		err = c.readSLS(s)
-	case FormatTable:
-		err = c.readTable(s)
-	case FormatConf:
-		err = c.readConf(s)
-	case FormatProps:
-		err = c.readProperties(s)
-	default:
-		return fmt.Errorf("format %q: want one of %v", format, Formats)
+	if f, known := reader(found); format == "" || known == nil && f.beside {
+		format = found
 	}
+	f, err := reader(format)
+	if err != nil {
+		return err
+	}
+	err = f.read(c, s)
 	c.damage(s)
 	return err
 }
 
 // Detect names the format of a file from its content.
-func Detect(path string) (Format, error) {
+func Detect(path string) (string, error) {
 	s, err := openSource(nil, path, Limits{}.withDefaults())
 	if err != nil {
 		return "", err
@@ -265,7 +226,7 @@ func Detect(path string) (Format, error) {
 }
 
 // detect looks at the beginning without consuming it.
-func detect(r *bufio.Reader) (Format, error) {
+func detect(r *bufio.Reader) (string, error) {
 	const enough = 1 << 14
 	head, _ := r.Peek(enough)
 	if len(bytes.TrimSpace(head)) == 0 {
@@ -277,84 +238,11 @@ func detect(r *bufio.Reader) (Format, error) {
 	if bytes.HasPrefix(head, []byte("PAR1")) {
 		return "", errParquet
 	}
-	const tries = 20 // the first lines may be damaged
-	for rest, n := head, 0; len(rest) > 0 && n < tries; n++ {
-		if f := detectHere(rest); f != "" {
-			return f, nil
-		}
-		_, rest, _ = bytes.Cut(rest, []byte{'\n'})
+	if name := detectFormat(head); name != "" {
+		return name, nil
 	}
-	first, _, _ := bytes.Cut(head, []byte{'\n'})
-	comma := ","
-	if bytes.Contains(first, []byte{'\t'}) {
-		comma = "\t"
-	}
-	header := strings.Split(strings.TrimSuffix(string(first), "\r"), comma)
-	if isHiTune(header) {
-		return FormatHiTune, nil
-	}
-	if isTable(header) {
-		return FormatTable, nil
-	}
-	if propertyLine.Match(first) {
-		return FormatProps, nil
-	}
-	return "", fmt.Errorf("the content is none of the formats %v", Formats)
+	return "", fmt.Errorf("not a known history format (known: %s); name it with workload.format", strings.Join(readableNames(), ", "))
 }
-
-// propertyLine is a dotted Hadoop property with its value.
-var propertyLine = regexp.MustCompile(`^[a-zA-Z][\w-]*(\.[\w-]+)+=`)
 
 // baseName is the name of a file without its folders.
 func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }
-
-// keysOf tells the JSON formats apart by a key of the first object.
-var keysOf = map[string]Format{
-	"jobID": FormatRumen, "mapTasks": FormatRumen, "reduceTasks": FormatRumen, "otherTasks": FormatRumen,
-	"jobProperties": FormatRumen, "submitTime": FormatRumen, "priority": FormatRumen, "jobName": FormatRumen,
-	"children": FormatTopology,
-	"am.type":  FormatSLS, "job.start.ms": FormatSLS, "job.end.ms": FormatSLS, "job.tasks": FormatSLS, "job.id": FormatSLS,
-	"nodes": FormatSLS, "rack": FormatSLS,
-}
-
-// detectHere looks at one place where a record of a format may begin.
-func detectHere(text []byte) Format {
-	line, _, _ := bytes.Cut(text, []byte{'\n'})
-	_, member := memberName(line)
-	switch {
-	case bytes.HasPrefix(line, []byte(jhistMark)):
-		return FormatJhist
-	case member || beginsRecord(line):
-		return FormatMRv1
-	case beginsConf(line):
-		return FormatConf
-	case beginsObject(line):
-		return detectJSON(text)
-	}
-	if n := bytes.Count(line, []byte{'\t'}); n == 5 || n == 8 {
-		if _, err := swimJob(strings.Split(strings.TrimSuffix(string(line), "\r"), "\t")); err == nil {
-			return FormatSwim
-		}
-	}
-	return ""
-}
-
-func detectJSON(text []byte) Format {
-	text = bytes.TrimLeft(text, "} ")
-	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if _, err := dec.ReadToken(); err != nil {
-		return ""
-	}
-	for {
-		key, err := dec.ReadToken()
-		if err != nil || key.Kind() != '"' {
-			return ""
-		}
-		if f, ok := keysOf[key.String()]; ok {
-			return f
-		}
-		if dec.SkipValue() != nil {
-			return ""
-		}
-	}
-}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 // gaps between submissions kept, and the cluster's settings at hand.
 func TestReplayGridmix(t *testing.T) {
 	h := mustOpen(t, shared(t, "gridmix-traces/trace_5m.json.gz"))
-	r := h.Replay(workload.ReplayOptions{})
+	r := replay(t, h, workload.ReplayOptions{})
 	if len(r.Jobs) != len(h.Jobs) {
 		t.Fatalf("%d jobs of %d", len(r.Jobs), len(h.Jobs))
 	}
@@ -52,7 +53,7 @@ func TestReplayGridmix(t *testing.T) {
 // the reduce began at 6, the last map ended at 14, the shuffle at 15, the sort
 // at 16, the reduce with its output at 20.
 func TestReplaySimulated(t *testing.T) {
-	j := NewHistory(simulated()).Replay(workload.ReplayOptions{Startup: time.Hour}).Jobs[0]
+	j := replay(t, NewHistory(simulated()), workload.ReplayOptions{Startup: time.Hour}).Jobs[0]
 	for _, x := range []struct {
 		what      string
 		got, want time.Duration
@@ -66,5 +67,70 @@ func TestReplaySimulated(t *testing.T) {
 	}
 	if len(j.Maps.Splits[0].Hosts) != 2 || j.Maps.Splits[0].Bytes != 64 || j.Maps.InputBytes != 70 {
 		t.Errorf("splits %+v of %d bytes", j.Maps.Splits, j.Maps.InputBytes)
+	}
+}
+
+func replay(t *testing.T, h *workload.History, o workload.ReplayOptions) workload.Replay {
+	t.Helper()
+	r, err := h.Replay(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestScenarioOfRecord: a scenario names the release of the record, and drops
+// memory limits that a recorded job exceeds: run would refuse it.
+func TestScenarioOfRecord(t *testing.T) {
+	h := golden()
+	h.Release = "0.20.2"
+	conf := &h.Jobs[0].Conf
+	for key, value := range map[string]string{
+		"mapred.cluster.map.memory.mb": "1024", "mapred.cluster.reduce.memory.mb": "1024", "mapred.cluster.max.map.memory.mb": "1024",
+		"mapred.cluster.max.reduce.memory.mb": "1024", "mapred.job.map.memory.mb": "2048", "mapred.job.reduce.memory.mb": "1024",
+	} {
+		conf.Set(key, value)
+	}
+	write := func() string {
+		var b strings.Builder
+		if err := writeScenario(&b, h); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	text := write()
+	for _, want := range []string{`hadoop = "0.20.2"`, `"mapred.cluster.max.map.memory.mb" = "-1"`, "memory limits of the cluster: none, since job_201001010000_0007 asks"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, `"1024"
+"mapred.cluster`) {
+		t.Errorf("a limit is left:\n%s", text)
+	}
+	conf.Set("mapred.job.map.memory.mb", "1024")
+	if text := write(); !strings.Contains(text, `"mapred.cluster.max.map.memory.mb" = "1024"`) {
+		t.Errorf("limits that no job exceeds are gone:\n%s", text)
+	}
+}
+
+// TestWorkers: a machine that only holds input is no worker, unless the record
+// lists the machines of the cluster.
+func TestWorkers(t *testing.T) {
+	h := readString(t, "log", mrv1Sample) // input on n1 and n2; attempts on n2, n3, n1
+	if got := h.Workers(); got.Hosts() != 3 {
+		t.Errorf("%d workers, want 3", got.Hosts())
+	}
+	h = readString(t, "log", strings.ReplaceAll(mrv1Sample, `/r1/n2\.x"`, `/r1/n2\.x,/r1/n9\.x"`))
+	if got := h.Workers(); h.Topology.Hosts() != 4 || got.Hosts() != 3 || got.RackOf("n9.x") != "" || got.RackOf("n1.x") != "r1" {
+		t.Errorf("workers %+v of %+v, want all but n9.x", got, h.Topology)
+	}
+	h.Topology.Listed = true
+	if got := h.Workers(); got.Hosts() != 4 {
+		t.Errorf("%d of 4 listed machines", got.Hosts())
+	}
+	h = readString(t, "topology.json", topologySample)
+	if got := h.Workers(); got.Hosts() != 2 || !h.Topology.Listed {
+		t.Errorf("%d workers of a list of 2", got.Hosts())
 	}
 }

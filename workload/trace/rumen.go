@@ -16,6 +16,21 @@ import (
 // are not named here are ignored, as Rumen's own reader does. Numbers that are
 // absent, null or -1 are unknown.
 
+var rumenFormat = Format{
+	Name: "rumen", About: "Rumen job trace: jobs, attempts and configuration, JSON",
+	Files: "trace.json, topology.json",
+	detect: detection{keys: []string{
+		"jobID", "mapTasks", "reduceTasks", "otherTasks", "jobProperties", "submitTime", "priority", "jobName",
+	}},
+	read: (*collector).readRumen,
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{
+			{"trace.json", func(w io.Writer) error { return writeRumen(w, h) }},
+			{"topology.json", func(w io.Writer) error { return writeTopology(w, &h.Topology) }},
+		}}, nil
+	},
+}
+
 type loggedJob struct {
 	id, name, user, queue, priority, kind, outcome string
 	submit, launch, finish                         int64
@@ -186,25 +201,6 @@ type machine struct {
 	given      string // /rack/host or host, or layers separated by a zero byte
 	rack, host string // where settled
 	settled    bool   // the rack is known and will not change
-}
-
-// ReadRumen reads a Rumen trace, calling each for every job as soon as it is
-// complete; instants are then Unix times. It keeps one job in memory. file
-// names the source in problems; what is lost goes to report.
-func ReadRumen(r io.Reader, file string, limits Limits, each func(*workload.HistoryJob) error, report func(workload.Problem)) error {
-	c := newCollector(limits)
-	c.file, c.each, c.passing = file, each, true
-	s := &source{}
-	if err := s.decompress(r, c.limits); err != nil {
-		return err
-	}
-	defer s.Close()
-	err := c.readRumen(s)
-	c.damage(s)
-	for _, p := range c.h.Problems {
-		report(p)
-	}
-	return err
 }
 
 // rumenReader turns logged jobs into history jobs.

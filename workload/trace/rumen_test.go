@@ -105,7 +105,7 @@ func TestRumenPieces(t *testing.T) {
 		`"submitTime":1300000000000.0,"totalMaps" : -0,"jobProperties":{"a.b":1.50,"c":true,"d":null,"e":"\\"}}`
 	for _, text := range []string{strings.Join(threeJobs(), "\n"), strings.Join(damaged, "\n"), odd, odd[:len(odd)-20], rumenSample, string(rumenText(2))} {
 		read := func(r io.Reader) (jobs []workload.HistoryJob, told []string) {
-			err := ReadRumen(r, "trace", Limits{}, func(j *workload.HistoryJob) error { jobs = append(jobs, *j); return nil },
+			err := readRumen(r, "trace", Limits{}, func(j *workload.HistoryJob) error { jobs = append(jobs, *j); return nil },
 				func(p workload.Problem) { told = append(told, p.String()) })
 			return jobs, append(told, fmt.Sprint(err))
 		}
@@ -148,7 +148,7 @@ func TestRumenSyntax(t *testing.T) {
 
 func readBytesOf(t *testing.T, text string) *workload.History {
 	t.Helper()
-	h, err := readBytes([]byte(text), FormatRumen)
+	h, err := readBytes([]byte(text), "rumen")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"io"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
@@ -9,6 +10,19 @@ import (
 // Input of YARN's scheduler load simulator (org.apache.hadoop.yarn.sls, 2.5):
 // jobs, which state how long containers ran, and nodes by rack. Instants are
 // milliseconds from the start of the file.
+
+var slsFormat = Format{
+	Name: "sls", About: "jobs and nodes of YARN's scheduler load simulator, JSON",
+	Files:  "jobs.json, nodes.json",
+	detect: detection{keys: []string{"am.type", "job.start.ms", "job.end.ms", "job.tasks", "job.id", "nodes", "rack"}},
+	read:   (*collector).readSLS,
+	write: func(h *workload.History) (Output, error) {
+		return Output{Lost: lostInSLS(h), Files: []File{
+			{"jobs.json", func(w io.Writer) error { return writeSLS(w, h) }},
+			{"nodes.json", func(w io.Writer) error { return writeSLSNodes(w, &h.Topology) }},
+		}}, nil
+	},
+}
 
 type slsJob struct {
 	amType, queue, id, user string
@@ -46,6 +60,7 @@ func (c *collector) readSLS(s *source) error {
 		}
 		for _, n := range j.nodes {
 			c.place(line, j.rack, n)
+			c.listed = true
 		}
 		if j.isNodes {
 			continue

@@ -51,7 +51,7 @@ func BenchmarkRumen(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		jobs := 0
-		err := ReadRumen(bytes.NewReader(text), "trace", Limits{}, func(*workload.HistoryJob) error { jobs++; return nil },
+		err := readRumen(bytes.NewReader(text), "trace", Limits{}, func(*workload.HistoryJob) error { jobs++; return nil },
 			func(p workload.Problem) { b.Fatal(p) })
 		if err != nil || jobs != 100 {
 			b.Fatal(jobs, err)
@@ -71,7 +71,7 @@ func BenchmarkRumenFiles(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				err = ReadRumen(f, file, Limits{}, func(*workload.HistoryJob) error { return nil }, func(p workload.Problem) { b.Fatal(p) })
+				err = readRumen(f, file, Limits{}, func(*workload.HistoryJob) error { return nil }, func(p workload.Problem) { b.Fatal(p) })
 				f.Close()
 				if err != nil {
 					b.Fatal(err)
@@ -97,7 +97,7 @@ func TestRumenMemory(t *testing.T) {
 		most, jobs := uint64(0), 0
 		p := workload.Profiler{Spill: true, Key: func(*workload.HistoryJob) string { return "" }}
 		defer p.Close()
-		err := ReadRumen(r, "trace", Limits{Attempts: 100}, func(j *workload.HistoryJob) error {
+		err := readRumen(r, "trace", Limits{Attempts: 100}, func(j *workload.HistoryJob) error {
 			p.Add(j)
 			if jobs++; jobs%20 == 0 {
 				runtime.GC()
@@ -157,4 +157,23 @@ func BenchmarkJhistProfile(b *testing.B) {
 		}
 		p.Profiles()
 	}
+}
+
+// readRumen reads a Rumen trace, calling each for every job as soon as it is
+// complete; instants are then Unix times. It keeps one job in memory. file
+// names the source in problems; what is lost goes to report.
+func readRumen(r io.Reader, file string, limits Limits, each func(*workload.HistoryJob) error, report func(workload.Problem)) error {
+	c := newCollector(limits)
+	c.file, c.each, c.passing = file, each, true
+	s := &source{}
+	if err := s.decompress(r, c.limits); err != nil {
+		return err
+	}
+	defer s.Close()
+	err := c.readRumen(s)
+	c.damage(s)
+	for _, p := range c.h.Problems {
+		report(p)
+	}
+	return err
 }

@@ -17,7 +17,7 @@ func TestStrayFiles(t *testing.T) {
 	if len(h.Jobs) != 1 || len(h.Problems) != 1 || !strings.Contains(h.Problems[0].String(), "README: the file is left out") {
 		t.Errorf("%d jobs, problems %v", len(h.Jobs), h.Problems)
 	}
-	if _, err := Open(filepath.Join(dir, "README")); err == nil || !strings.Contains(err.Error(), "is none of the formats") {
+	if _, err := Open(filepath.Join(dir, "README")); err == nil || !strings.Contains(err.Error(), "not a known history format") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -9,10 +10,34 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/workload"
 )
+
+var swimFormat = Format{
+	Name: "swim", About: "SWIM: arrivals and volumes of jobs, 6 or 9 tab-separated columns",
+	Files: "jobs.tsv", // of a trace that states volumes
+	detect: detection{begins: func(text []byte) bool {
+		line := firstLine(text)
+		if n := bytes.Count(line, []byte{'\t'}); n != 5 && n != 8 {
+			return false
+		}
+		_, err := swimJob(strings.Split(strings.TrimSuffix(string(line), "\r"), "\t"))
+		return err == nil
+	}},
+	read: (*collector).readSwim,
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{{"jobs.tsv", func(w io.Writer) error { return writeSwim(w, h.Swim) }}}}, nil
+	},
+	needs: func(h *workload.History) error {
+		if len(h.Swim) == 0 {
+			return errors.New("--to swim: no job volumes found: want a SWIM trace")
+		}
+		return nil
+	},
+}
 
 // readSwim reads a tab-separated SWIM trace of six or nine columns.
 func (c *collector) readSwim(s *source) error {
@@ -110,9 +135,9 @@ func capLines(r io.Reader, max int) io.Reader {
 	})
 }
 
-// WriteSwim writes a trace of volumes: six columns, or nine where an input is
+// writeSwim writes a trace of volumes: six columns, or nine where an input is
 // named.
-func WriteSwim(w io.Writer, jobs []workload.SwimJob) error {
+func writeSwim(w io.Writer, jobs []workload.SwimJob) error {
 	out := bufio.NewWriter(w)
 	paths := slices.ContainsFunc(jobs, func(j workload.SwimJob) bool { return j.InputPath != "" })
 	for i := range jobs {

@@ -97,6 +97,19 @@ func (t *table) has(names ...string) bool {
 	return slices.ContainsFunc(names, func(n string) bool { _, ok := t.columns[n]; return ok })
 }
 
+var tableFormat = Format{
+	Name: "csv", About: "tables of attempts, jobs or settings with a header, commas or tabs",
+	Files:  "attempts.csv, jobs.csv",
+	detect: detection{header: func(_ string, columns []string) bool { return isTable(columns) }},
+	read:   (*collector).readTable,
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{
+			{attemptsName, func(w io.Writer) error { return writeAttempts(w, h) }},
+			{jobsName, func(w io.Writer) error { return writeJobs(w, h) }},
+		}}, nil
+	},
+}
+
 // readTable reads a table of attempts, jobs or settings.
 func (c *collector) readTable(s *source) error {
 	t, err := c.newTable(s, true)

@@ -2,6 +2,13 @@ package trace
 
 import "strings"
 
+var topologyFormat = Format{
+	Name: "topology", About: "Rumen network topology: racks and machines, JSON",
+	beside: true,
+	detect: detection{keys: []string{"children"}},
+	read:   (*collector).readTopology,
+}
+
 // loggedTopology is Rumen's LoggedNetworkTopology: a root, racks in one or
 // more layers, and hosts, which have no children.
 type loggedTopology struct {
@@ -29,6 +36,7 @@ func (c *collector) readTopology(s *source) error {
 		}
 		for i := range root.children {
 			c.hang(in.line(), nil, &root.children[i])
+			c.listed = true
 		}
 	}
 }

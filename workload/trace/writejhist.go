@@ -69,121 +69,146 @@ var eventRecords = []struct{ name, fields string }{
 // first occurs.
 func eventSchema() string {
 	var b bytes.Buffer
-	w := newJSONWriter(&b)
-	record := func(name string, fields func()) {
-		w.object(func() {
-			w.str("type", "record")
-			w.str("name", name)
-			w.key("fields")
-			w.list(fields)
-		})
-	}
-	field := func(name string, kind func()) {
-		w.object(func() {
-			w.str("name", name)
-			w.key("type")
-			kind()
-		})
-	}
-	plain := func(t string) func() { return func() { w.token(jsontext.String(t)) } }
-	array := func(items func()) func() {
-		return func() {
-			w.object(func() {
-				w.str("type", "array")
-				w.key("items")
-				items()
-			})
-		}
-	}
-	counters := func() { // JhCounters in full
-		record("JhCounters", func() {
-			field("name", plain("string"))
-			field("groups", array(func() {
-				record("JhCounterGroup", func() {
-					field("name", plain("string"))
-					field("displayName", plain("string"))
-					field("counts", array(func() {
-						record("JhCounter", func() {
-							field("name", plain("string"))
-							field("displayName", plain("string"))
-							field("value", plain("long"))
-						})
-					}))
-				})
-			}))
-		})
-	}
-	defined := false
-	typed := func(t string) {
-		switch {
-		case t == "JhCounters" && !defined:
-			defined = true
-			counters()
-		case strings.HasPrefix(t, "[]"):
-			array(plain(t[2:]))()
-		case strings.HasPrefix(t, "{}"):
-			w.object(func() {
-				w.str("type", "map")
-				w.str("values", t[2:])
-			})
-		default:
-			plain(t)()
-		}
-	}
+	w := schemaWriter{jsonWriter: newJSONWriter(&b)}
 	w.object(func() {
 		w.str("type", "record")
 		w.str("name", "Event")
 		w.str("namespace", eventNamespace)
 		w.key("fields")
 		w.list(func() {
-			field("type", func() {
-				w.object(func() {
-					w.str("type", "enum")
-					w.str("name", "EventType")
-					w.key("symbols")
-					w.list(func() {
-						for _, t := range eventTypes {
-							plain(t)()
-						}
-					})
-				})
-			})
-			field("event", func() {
-				w.list(func() {
-					for _, r := range eventRecords {
-						record(r.name, func() {
-							for f := range strings.SplitSeq(r.fields, ",") {
-								name, t, _ := strings.Cut(f, " ")
-								base, noDefault := strings.CutSuffix(t, "!")
-								base, optional := strings.CutSuffix(base, "?")
-								w.object(func() {
-									w.str("name", name)
-									w.key("type")
-									if !optional {
-										typed(base)
-										return
-									}
-									w.list(func() {
-										w.token(jsontext.String("null"))
-										typed(base)
-									})
-									if !noDefault {
-										w.key("default")
-										w.token(jsontext.Null)
-									}
-								})
-							}
-						})
-					}
-				})
-			})
+			w.field("type", w.eventTypes)
+			w.field("event", w.events)
 		})
 	})
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// WriteJhist writes the job as an MRv2 job history in text form.
-func (f *JobFile) WriteJhist(w io.Writer) error {
+type schemaWriter struct {
+	*jsonWriter
+	counted bool // JhCounters stands above
+}
+
+func (w *schemaWriter) record(name string, fields func()) {
+	w.object(func() {
+		w.str("type", "record")
+		w.str("name", name)
+		w.key("fields")
+		w.list(fields)
+	})
+}
+
+func (w *schemaWriter) field(name string, kind func()) {
+	w.object(func() {
+		w.str("name", name)
+		w.key("type")
+		kind()
+	})
+}
+
+func (w *schemaWriter) plain(t string) { w.token(jsontext.String(t)) }
+
+func (w *schemaWriter) array(items func()) {
+	w.object(func() {
+		w.str("type", "array")
+		w.key("items")
+		items()
+	})
+}
+
+// counters writes JhCounters in full.
+func (w *schemaWriter) counters() {
+	plain := func(name, t string) { w.field(name, func() { w.plain(t) }) }
+	w.record("JhCounters", func() {
+		plain("name", "string")
+		w.field("groups", func() {
+			w.array(func() {
+				w.record("JhCounterGroup", func() {
+					plain("name", "string")
+					plain("displayName", "string")
+					w.field("counts", func() {
+						w.array(func() {
+							w.record("JhCounter", func() {
+								plain("name", "string")
+								plain("displayName", "string")
+								plain("value", "long")
+							})
+						})
+					})
+				})
+			})
+		})
+	})
+}
+
+// typed writes a type: a name, []name for an array or {}name for a map.
+func (w *schemaWriter) typed(t string) {
+	switch {
+	case t == "JhCounters" && !w.counted:
+		w.counted = true
+		w.counters()
+	case strings.HasPrefix(t, "[]"):
+		w.array(func() { w.plain(t[2:]) })
+	case strings.HasPrefix(t, "{}"):
+		w.object(func() {
+			w.str("type", "map")
+			w.str("values", t[2:])
+		})
+	default:
+		w.plain(t)
+	}
+}
+
+func (w *schemaWriter) eventTypes() {
+	w.object(func() {
+		w.str("type", "enum")
+		w.str("name", "EventType")
+		w.key("symbols")
+		w.list(func() {
+			for _, t := range eventTypes {
+				w.plain(t)
+			}
+		})
+	})
+}
+
+func (w *schemaWriter) events() {
+	w.list(func() {
+		for _, r := range eventRecords {
+			w.record(r.name, func() {
+				for f := range strings.SplitSeq(r.fields, ",") {
+					w.eventField(f)
+				}
+			})
+		}
+	})
+}
+
+// eventField writes a field as eventRecords state it: its name and type, with ?
+// where it may be null and ! where that is not the default.
+func (w *schemaWriter) eventField(f string) {
+	name, t, _ := strings.Cut(f, " ")
+	base, noDefault := strings.CutSuffix(t, "!")
+	base, optional := strings.CutSuffix(base, "?")
+	w.object(func() {
+		w.str("name", name)
+		w.key("type")
+		if !optional {
+			w.typed(base)
+			return
+		}
+		w.list(func() {
+			w.token(jsontext.String("null"))
+			w.typed(base)
+		})
+		if !noDefault {
+			w.key("default")
+			w.token(jsontext.Null)
+		}
+	})
+}
+
+// writeJhist writes the job as an MRv2 job history in text form.
+func (f *jobFile) writeJhist(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "%s\n%s\n", jhistMark, eventSchema())
 	jw := jhistWriter{exporter: f.e, jsonWriter: newJSONWriter(out), job: f.job, id: f.ID, given: numbers(f.job), out: out, containers: 1}
@@ -395,22 +420,24 @@ func (w *jhistWriter) events() {
 // taskType2 names kinds as MRv2 does (TaskType).
 var taskType2 = [...]string{"MAP", "REDUCE", "JOB_SETUP", "JOB_CLEANUP", "TASK_CLEANUP"}
 
-// attemptEvent names the events of attempts by kind.
-var attemptEvent = [...]string{"MAP_ATTEMPT_", "REDUCE_ATTEMPT_", "SETUP_ATTEMPT_", "CLEANUP_ATTEMPT_", ""}
+// attemptEvent is the beginning of an attempt's event. Hadoop takes it from the
+// letter of the id: set-up and clean-up have events of maps or reduces, which
+// state the kind of task.
+func attemptEvent(t *workload.HistoryTask) string {
+	if t.ReduceSlot {
+		return "REDUCE_ATTEMPT_"
+	}
+	return "MAP_ATTEMPT_"
+}
 
 // taskEvents lists the events of a task. A parser needs the start of a task
 // before its attempts', and theirs before their ends, whatever the clocks said.
 func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 	id := fmt.Sprintf("%s_%c_%06d", bareID(w.id), slotLetter(t.ReduceSlot), w.given[t])
 	task, kind := "task_"+id, taskType2[t.Kind]
-	began := t.Start
-	for i := range t.Attempts {
-		if !workload.Known(began) {
-			began = t.Attempts[i].Start
-		}
-	}
+	began, finish := taskTimes(t)
 	events := []timedEvent{{began, func() {
-		w.event("TASK_STARTED", "TaskStarted", task, kind, w.millis(t.Start), strings.Join(t.Split.Hosts, ","))
+		w.event("TASK_STARTED", "TaskStarted", task, kind, w.millis(began), strings.Join(t.Split.Hosts, ","))
 	}}}
 	last := began
 	for i := range t.Attempts {
@@ -433,7 +460,7 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
 				winner, counters = &name, workload.TaskCounters{Counters: a.Counters, More: a.More}
 			}
-			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(t.Finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
+			w.event("TASK_FINISHED", "TaskFinished", task, kind, w.millis(finish), "SUCCEEDED", countersOf{"COUNTERS", &counters, t.SlotKind(), nil}, winner)
 		}
 	case workload.Failed, workload.Killed:
 		ends.write = func() {
@@ -446,7 +473,7 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 					culprit, why = &name, a.Error
 				}
 			}
-			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(t.Finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
+			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
 		}
 	default:
 		return events
@@ -464,7 +491,7 @@ func (w *jhistWriter) attemptStarted(a *workload.HistoryAttempt, t *workload.His
 		avataar = &s
 	}
 	w.containers++
-	w.event(attemptEvent[t.Kind]+"STARTED", "TaskAttemptStarted", task, taskType2[t.Kind], name, w.millis(a.Start),
+	w.event(attemptEvent(t)+"STARTED", "TaskAttemptStarted", task, taskType2[t.Kind], name, w.millis(a.Start),
 		cmp.Or(a.Tracker, a.Node), int64(a.HTTPPort), int64(workload.Unknown), fmt.Sprintf("container_%s_01_%06d", bareID(w.id), w.containers), locality, avataar)
 }
 
@@ -481,21 +508,19 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	mapped, shuffled, sorted := marksOf(a)
 	switch {
 	case a.State != workload.Succeeded:
-		w.event(attemptEvent[t.Kind]+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
+		w.event(attemptEvent(t)+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
 			a.State.String(), a.Error, &counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
-	case t.Kind == workload.Map:
+	case !t.ReduceSlot:
 		w.event("MAP_ATTEMPT_FINISHED", "MapAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(mapped), w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,
 			"", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
-	case t.Kind == workload.Reduce:
+	default:
 		w.event("REDUCE_ATTEMPT_FINISHED", "ReduceAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(shuffled), w.millis(sorted), w.millis(a.Finish), a.Node,
 			int64(workload.Unknown), rack, "", counters, progress.Clock, progress.CPU, progress.VMem, progress.PhysMem)
-	default:
-		w.event(attemptEvent[t.Kind]+"FINISHED", "TaskAttemptFinished", task, name, kind, "SUCCEEDED", w.millis(a.Finish), rack, a.Node, "", counters)
 	}
 }
 
-// WriteConf writes a configuration as Hadoop's XML.
-func WriteConf(w io.Writer, c workload.Conf) error {
+// writeConf writes a configuration as Hadoop's XML.
+func writeConf(w io.Writer, c workload.Conf) error {
 	out := bufio.NewWriter(w)
 	out.WriteString(`<?xml version="1.0" encoding="UTF-8" standalone="no"?><configuration>` + "\n")
 	for _, key := range c.Keys() {

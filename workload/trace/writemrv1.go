@@ -6,21 +6,32 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/slotwave/slotwave/workload"
 )
 
-// WriteMRv1 writes the job as a job history of Hadoop 1.x (JobHistory).
-func (f *JobFile) WriteMRv1(w io.Writer) error {
-	out := mrv1Writer{exporter: f.e, out: bufio.NewWriter(w), id: f.ID}
+// writeMRv1 writes the job as a job history of Hadoop 1.x (JobHistory).
+func (f *jobFile) writeMRv1(w io.Writer) error {
+	out := mrv1Writer{exporter: f.e, out: bufio.NewWriter(w), id: f.ID, unknown: laterKeys[f.e.h.Release]}
 	out.job(f.job)
 	return out.out.Flush()
 }
 
 type mrv1Writer struct {
 	*exporter
-	out *bufio.Writer
-	id  string
+	out     *bufio.Writer
+	id      string
+	unknown map[string]bool // keys that the release's own parser stops at
+}
+
+// laterKeys are the keys (JobHistory.Keys) that came after each release.
+var laterKeys = map[string]map[string]bool{
+	"0.20.2": {
+		"MAP_COUNTERS": true, "REDUCE_COUNTERS": true, "VIEW_JOB": true, "MODIFY_JOB": true, "JOB_QUEUE": true,
+		"LOCALITY": true, "AVATAAR": true, "FAIL_REASON": true,
+	},
+	"1.0.4": {"LOCALITY": true, "AVATAAR": true, "FAIL_REASON": true},
 }
 
 var mrv1Escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `=`, `\=`, `.`, `\.`)
@@ -29,7 +40,7 @@ var mrv1Escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `=`, `\=`, `.`, `\.`
 func (w *mrv1Writer) record(kind string, pairs ...string) {
 	w.out.WriteString(kind)
 	for i := 0; i < len(pairs); i += 2 {
-		if pairs[i+1] == omit {
+		if pairs[i+1] == omit || w.unknown[pairs[i]] {
 			continue
 		}
 		fmt.Fprintf(w.out, ` %s="%s"`, pairs[i], mrv1Escapes.Replace(pairs[i+1]))
@@ -69,7 +80,7 @@ func (w *mrv1Writer) job(j *workload.HistoryJob) {
 	switch j.Outcome {
 	case workload.Succeeded:
 		t := &j.Totals
-		end = append(end, "FAILED_MAPS", known(t.FailedMaps), "FAILED_REDUCES", known(t.FailedReduces),
+		end = append(end, "FAILED_MAPS", known(orFailed(t.FailedMaps, j, workload.Map)), "FAILED_REDUCES", known(orFailed(t.FailedReduces, j, workload.Reduce)),
 			"MAP_COUNTERS", mrv1Counters(ofKind(&t.Map, workload.Map), nil), "REDUCE_COUNTERS", mrv1Counters(ofKind(&t.Reduce, workload.Reduce), nil),
 			"COUNTERS", mrv1Counters(ofJob(t), t))
 	case workload.Failed, workload.Killed:
@@ -87,7 +98,8 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 	for i, host := range t.Split.Hosts {
 		splits[i] = locationOf(w.racks[host], host)
 	}
-	w.record("Task", "TASKID", task, "TASK_TYPE", kind, "START_TIME", known(w.millis(t.Start)), "SPLITS", strings.Join(splits, ","))
+	start, finish := taskTimes(t)
+	w.record("Task", "TASKID", task, "TASK_TYPE", kind, "START_TIME", known(w.millis(start)), "SPLITS", strings.Join(splits, ","))
 	for i := range t.Attempts {
 		w.attempt(&t.Attempts[i], t, task, fmt.Sprintf("attempt_%s_%d", id, t.Attempts[i].Number))
 	}
@@ -97,7 +109,7 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 		if a := t.Winner(); a != nil {
 			counters = mrv1Counters(ofKind(&workload.TaskCounters{Counters: a.Counters, More: a.More}, t.SlotKind()), nil)
 		}
-		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", "SUCCESS", "FINISH_TIME", known(w.millis(t.Finish)), "COUNTERS", counters)
+		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", "SUCCESS", "FINISH_TIME", known(w.millis(finish)), "COUNTERS", counters)
 	case workload.Failed, workload.Killed:
 		culprit, why := "", ""
 		for i := range t.Attempts {
@@ -105,9 +117,42 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 				culprit, why = fmt.Sprintf("attempt_%s_%d", id, a.Number), a.Error
 			}
 		}
-		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", t.State.String(), "FINISH_TIME", known(w.millis(t.Finish)),
+		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", t.State.String(), "FINISH_TIME", known(w.millis(finish)),
 			"ERROR", why, "TASK_ATTEMPT_ID", culprit)
 	}
+}
+
+// orFailed is the number of a kind's failed attempts, counted where it is not
+// stated: Hadoop's own parsers take no successful job without it.
+func orFailed(stated int64, j *workload.HistoryJob, kind workload.Kind) int64 {
+	if stated != workload.Unknown {
+		return stated
+	}
+	n := int64(0)
+	for i := range j.Tasks {
+		for k := range j.Tasks[i].Attempts {
+			if j.Tasks[i].Kind == kind && j.Tasks[i].Attempts[k].State == workload.Failed {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// taskTimes are the start and finish of a task, or where they are not recorded
+// those of its attempts: Hadoop's own parsers take no task without them.
+func taskTimes(t *workload.HistoryTask) (start, finish time.Duration) {
+	start, finish = t.Start, t.Finish
+	for i := range t.Attempts {
+		a := &t.Attempts[i]
+		if !workload.Known(t.Start) && workload.Known(a.Start) && (!workload.Known(start) || a.Start < start) {
+			start = a.Start
+		}
+		if !workload.Known(t.Finish) {
+			finish = max(finish, a.Finish)
+		}
+	}
+	return start, finish
 }
 
 func (w *mrv1Writer) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask, task, name string) {

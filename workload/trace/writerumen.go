@@ -87,9 +87,9 @@ func (w *jsonWriter) nums(k string, list []int64) {
 	})
 }
 
-// WriteRumen writes the history as a Rumen trace (LoggedJob of Hadoop 2.x): one
+// writeRumen writes the history as a Rumen trace (LoggedJob of Hadoop 2.x): one
 // object after another. Jobs whose ids Hadoop could not read get new ones.
-func WriteRumen(w io.Writer, h *workload.History) error {
+func writeRumen(w io.Writer, h *workload.History) error {
 	r := rumenWriter{exporter: newExporter(h), jsonWriter: newJSONWriter(w, jsontext.SpaceAfterComma(true), jsontext.WithIndent("  "))}
 	for i := range h.Jobs {
 		r.job(&h.Jobs[i], r.ids[i])
@@ -387,8 +387,8 @@ func (w *rumenWriter) cdf(values []int64) {
 // values lie, the share rounded down to whole values.
 func rank(percent, n int) int { return max(0, percent*n/100-1) }
 
-// WriteTopology writes the machines as Rumen's LoggedNetworkTopology.
-func WriteTopology(w io.Writer, t *workload.Topology) error {
+// writeTopology writes the machines as Rumen's LoggedNetworkTopology.
+func writeTopology(w io.Writer, t *workload.Topology) error {
 	j := newJSONWriter(w, jsontext.WithIndent("  "))
 	leaf := func(host string) {
 		j.object(func() {
@@ -424,8 +424,8 @@ func inSLS(t *workload.HistoryTask) bool {
 	return t.Kind <= workload.Reduce && a != nil && a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish)
 }
 
-// LostInSLS tells what WriteSLS leaves out.
-func LostInSLS(h *workload.History) []workload.Problem {
+// lostInSLS tells what writeSLS leaves out.
+func lostInSLS(h *workload.History) []workload.Problem {
 	apart, others, attempts := 0, 0, 0
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
@@ -456,9 +456,9 @@ func LostInSLS(h *workload.History) []workload.Problem {
 	return lost
 }
 
-// WriteSLS writes jobs as input of YARN's scheduler load simulator: how long
+// writeSLS writes jobs as input of YARN's scheduler load simulator: how long
 // the containers of successful attempts ran, in milliseconds from the start.
-func WriteSLS(w io.Writer, h *workload.History) error {
+func writeSLS(w io.Writer, h *workload.History) error {
 	e := newExporter(h)
 	j := newJSONWriter(w, jsontext.WithIndent("  "))
 	for i := range h.Jobs {
@@ -497,8 +497,8 @@ func WriteSLS(w io.Writer, h *workload.History) error {
 	return j.err
 }
 
-// WriteSLSNodes writes the machines as SLS reads them, one object a rack.
-func WriteSLSNodes(w io.Writer, t *workload.Topology) error {
+// writeSLSNodes writes the machines as SLS reads them, one object a rack.
+func writeSLSNodes(w io.Writer, t *workload.Topology) error {
 	j := newJSONWriter(w)
 	for _, r := range t.Racks {
 		j.object(func() {

@@ -40,7 +40,7 @@ func TestRumenRoundTrip(t *testing.T) {
 		"rumen/dispatch-sample-v20-jt-log.gz", "mrv1-history/chukwa-sorter-JobHistory.log.gz", "mrv2-jhist/job_1526555215992_0001-pi-1-1.jhist",
 	} {
 		h := mustOpen(t, shared(t, file))
-		got := rewrite(t, h, WriteRumen)
+		got := rewrite(t, h, writeRumen)
 		if len(got.Problems) > 0 {
 			t.Errorf("%s: problems in what was written: %v", file, got.Problems[:min(3, len(got.Problems))])
 		}
@@ -90,7 +90,7 @@ func TestRumenRacks(t *testing.T) {
 		h := readString(t, "t.csv", fmt.Sprintf(rows, given))
 		dir := t.TempDir()
 		var trace, topology bytes.Buffer
-		if err := errors.Join(WriteRumen(&trace, h), WriteTopology(&topology, &h.Topology)); err != nil {
+		if err := errors.Join(writeRumen(&trace, h), writeTopology(&topology, &h.Topology)); err != nil {
 			t.Fatal(err)
 		}
 		writeFile(t, filepath.Join(dir, "trace.json"), trace.String())
@@ -114,7 +114,7 @@ func TestRumenStatistics(t *testing.T) {
 	for _, file := range []string{"rumen/dispatch-trace-output.json.gz", "rumen/counters-test-trace.json.gz", "rumen/2jobs2min-rumen-jh.json.gz"} {
 		path := shared(t, file)
 		var b bytes.Buffer
-		if err := WriteRumen(&b, mustOpen(t, path)); err != nil {
+		if err := writeRumen(&b, mustOpen(t, path)); err != nil {
 			t.Fatal(err)
 		}
 		written := decodeAll(t, b.String())
@@ -186,8 +186,8 @@ func decodeAll(t *testing.T, text string) []map[string]any {
 func TestTopologyRoundTrip(t *testing.T) {
 	h := mustOpen(t, shared(t, "rumen/dispatch-topology-output.json.gz"))
 	for name, write := range map[string]func(io.Writer, *workload.History) error{
-		"rumen": func(w io.Writer, h *workload.History) error { return WriteTopology(w, &h.Topology) },
-		"sls":   func(w io.Writer, h *workload.History) error { return WriteSLSNodes(w, &h.Topology) },
+		"rumen": func(w io.Writer, h *workload.History) error { return writeTopology(w, &h.Topology) },
+		"sls":   func(w io.Writer, h *workload.History) error { return writeSLSNodes(w, &h.Topology) },
 	} {
 		if d := cmp.Diff(h.Topology, rewrite(t, h, write).Topology); d != "" {
 			t.Errorf("%s: %s", name, d)
@@ -198,7 +198,7 @@ func TestTopologyRoundTrip(t *testing.T) {
 // TestSLSRoundTrip keeps what the simulator uses: who ran how long where.
 func TestSLSRoundTrip(t *testing.T) {
 	h := mustOpen(t, shared(t, "gridmix-traces/trace_1m.json.gz"))
-	got := rewrite(t, h, WriteSLS)
+	got := rewrite(t, h, writeSLS)
 	for i := range h.Jobs {
 		x, y := &h.Jobs[i], &got.Jobs[i]
 		if x.ID != y.ID || x.Submit != y.Submit || x.Finish != y.Finish || x.User != y.User {

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -10,19 +11,52 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// WriteScenario writes a history as a scenario of slotwave, complete in itself,
+var scenarioFormat = Format{
+	Name: "toml", About: "scenario that replays the jobs",
+	Files: "scenario.toml",
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{{"scenario.toml", func(w io.Writer) error { return writeScenario(w, h) }}}}, nil
+	},
+	needs: func(h *workload.History) error {
+		if err := needsJobs(h); err != nil || h.Topology.Hosts() > 0 {
+			return err
+		}
+		return errors.New("--to toml: no machines found: want a trace that names them")
+	},
+}
+
+// writeScenario writes a history as a scenario of slotwave, complete in itself,
 // that replays its jobs on the machines it names. A scenario wants machines;
 // the release may be left open.
-func WriteScenario(w io.Writer, h *workload.History, release string) error {
+func writeScenario(w io.Writer, h *workload.History) error {
 	startup, commit := meanPhase(h, workload.PhaseStartup), meanPhase(h, workload.PhaseCommit)
-	r := h.Replay(workload.ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
-	common := meaningful(h.Common())
+	r, err := h.Replay(workload.ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
+	if err != nil {
+		return err
+	}
+	conf := h.Common()
+	exceeded := exceedsLimits(h, conf)
+	if exceeded != "" {
+		var none workload.Conf
+		for _, key := range memoryLimits {
+			none.Set(key, "-1")
+		}
+		conf = conf.Over(none)
+	}
+	common := meaningful(conf)
 	assumed := append(slices.Clone(r.Assumed), "racks: the machines spread evenly over them, in the order of their names")
 
-	if version := h.Common().String("hadoop.common.configuration.version", ""); version != "" && release == "" {
+	if exceeded != "" {
+		assumed = append(assumed, fmt.Sprintf("memory limits of the cluster: none, since %s asks for more than those of its configuration and ran", exceeded))
+	}
+	if version := h.Common().String("hadoop.common.configuration.version", ""); version != "" && h.Release == "" {
 		assumed = append(assumed, "hadoop: the default, since the release of the trace's configuration, "+version+", is not known here")
 	}
 
+	workers := h.Workers()
+	if idle := h.Topology.Hosts() - workers.Hosts(); idle > 0 {
+		assumed = append(assumed, fmt.Sprintf("nodes: without %s that only hold input", workload.Counted(idle, "machine", "machines")))
+	}
 	t := newTOMLWriter(w)
 	t.pair("title", fmt.Sprintf("replay of %d recorded jobs", len(h.Jobs)))
 	slots := map[workload.Kind]int{}
@@ -39,10 +73,10 @@ func WriteScenario(w io.Writer, h *workload.History, release string) error {
 	t.pair("assumed", assumed)
 	t.pair("fidelity", "replay")
 	t.table("cluster")
-	if release != "" {
-		t.pair("hadoop", release)
+	if h.Release != "" {
+		t.pair("hadoop", h.Release)
 	}
-	t.pair("racks", len(h.Topology.Racks))
+	t.pair("racks", len(workers.Racks))
 	if n, ok := slots[workload.Map]; ok {
 		t.pair("map_slots", n)
 	}
@@ -62,17 +96,48 @@ func WriteScenario(w io.Writer, h *workload.History, release string) error {
 			t.pair(x.key, max(0, d-startup).String())
 		}
 	}
-	for _, rack := range h.Topology.Racks {
+	known := make(map[string]bool, workers.Hosts())
+	for _, rack := range workers.Racks {
 		for _, host := range rack.Hosts {
 			t.table("[cluster.group]")
 			t.pair("name", host)
+			known[host] = true
 		}
 	}
 	t.conf("conf", common)
 	for i := range r.Jobs {
+		dropHosts(r.Jobs[i].Maps.Splits, known)
 		t.job(&r.Jobs[i], common)
 	}
 	return t.Flush()
+}
+
+// dropHosts leaves out of the splits the hosts that are no workers.
+func dropHosts(splits []workload.Split, workers map[string]bool) {
+	for i := range splits {
+		splits[i].Hosts = slices.DeleteFunc(slices.Clone(splits[i].Hosts), func(host string) bool { return !workers[host] })
+	}
+}
+
+// memoryLimits are what the capacity scheduler wants of a job's memory.
+var memoryLimits = []string{
+	"mapred.cluster.map.memory.mb", "mapred.cluster.reduce.memory.mb", "mapred.cluster.max.map.memory.mb", "mapred.cluster.max.reduce.memory.mb",
+}
+
+// exceedsLimits names a job whose tasks ask for more memory than the recorded
+// limits allow: the JobTracker had others than the client that submitted it.
+func exceedsLimits(h *workload.History, common workload.Conf) string {
+	for i := range h.Jobs {
+		conf := common.Over(h.Jobs[i].Conf)
+		for _, kind := range []string{"map", "reduce"} {
+			asked, err1 := conf.Whole("mapred.job." + kind + ".memory.mb")
+			most, err2 := conf.Whole("mapred.cluster.max." + kind + ".memory.mb")
+			if err1 == nil && err2 == nil && most > 0 && asked > most {
+				return h.Jobs[i].ID
+			}
+		}
+	}
+	return ""
 }
 
 // meaningful keeps the properties that matter where times are given, and only
@@ -124,7 +189,7 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	m, r := &j.Maps, &j.Reduces
 	w.pair("maps", m.Count)
 	w.pair("input", m.InputBytes)
-	w.times("map_ms", m.Time.Each)
+	w.times("map_ms", &m.Time)
 	var hosts [][]string
 	some := false
 	for _, s := range m.Splits {
@@ -136,9 +201,9 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	}
 	w.pair("reduces", r.Count)
 	if r.Count > 0 {
-		w.times("reduce_shuffle_ms", r.Shuffle.Each)
-		w.times("reduce_sort_ms", r.Sort.Each)
-		w.times("reduce_ms", r.Time.Each)
+		w.times("reduce_shuffle_ms", &r.Shuffle)
+		w.times("reduce_sort_ms", &r.Sort)
+		w.times("reduce_ms", &r.Time)
 		w.pair("shuffle_bytes", r.ShuffleData)
 		w.pair("output_bytes", r.OutputBytes)
 	}
@@ -147,6 +212,9 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	var own workload.Conf
 	conf := meaningful(j.Conf)
 	for _, key := range conf.Keys() {
+		if slices.Contains(memoryLimits, key) {
+			continue // the cluster's, not the job's
+		}
 		value := conf.String(key, "")
 		if was, ok := common.Lookup(key); !ok || was != value {
 			own.Set(key, value)
@@ -164,8 +232,11 @@ func milliseconds(list []time.Duration) []float64 {
 }
 
 // times writes a time for each task, or one where all are alike.
-func (w tomlWriter) times(key string, list []time.Duration) {
-	ms := milliseconds(list)
+func (w tomlWriter) times(key string, d *workload.Durations) {
+	ms := milliseconds(d.Each)
+	if len(d.Each) == 0 && d.All != 0 {
+		ms = milliseconds([]time.Duration{d.All})
+	}
 	if len(slices.Compact(slices.Clone(ms))) == 1 {
 		w.pair(key, ms[0])
 		return

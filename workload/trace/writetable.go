@@ -78,9 +78,9 @@ type attemptColumn struct {
 	cell func(*workload.Attempt) string
 }
 
-// WriteAttempts writes the attempts of a history as CSV. Times are nanoseconds
+// writeAttempts writes the attempts of a history as CSV. Times are nanoseconds
 // from the earliest submission, sizes bytes.
-func WriteAttempts(w io.Writer, h *workload.History) error {
+func writeAttempts(w io.Writer, h *workload.History) error {
 	out := csv.NewWriter(w)
 	row := make([]string, len(attemptColumns))
 	for i := range attemptColumns {
@@ -106,8 +106,8 @@ var jobColumns = []string{
 	"job", "name", "user", "pool", "queue", "priority", "state", "submit_ns", "launch_ns", "finish_ns", "maps", "reduces",
 }
 
-// WriteJobs writes the jobs of a history as CSV, to stand beside its attempts.
-func WriteJobs(w io.Writer, h *workload.History) error {
+// writeJobs writes the jobs of a history as CSV, to stand beside its attempts.
+func writeJobs(w io.Writer, h *workload.History) error {
 	out := csv.NewWriter(w)
 	out.Write(jobColumns)
 	for i := range h.Jobs {
@@ -225,6 +225,17 @@ func newAttemptRow(a *workload.Attempt) attemptRow {
 	return r
 }
 
+var parquetFormat = Format{
+	Name: "parquet", About: "tables of attempts and jobs as Parquet",
+	Files: "attempts.parquet, jobs.parquet",
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{
+			{"attempts.parquet", func(w io.Writer) error { return WriteAttemptsParquet(w, h) }},
+			{"jobs.parquet", func(w io.Writer) error { return writeJobsParquet(w, h) }},
+		}}, nil
+	},
+}
+
 // parquetOptions leave out what would make the file differ from run to run.
 func parquetOptions() []parquet.WriterOption {
 	return []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.CreatedBy("slotwave", "", "")}
@@ -250,8 +261,8 @@ func WriteAttemptsParquet(w io.Writer, h *workload.History) error {
 	return out.Close()
 }
 
-// WriteJobsParquet writes the jobs of a history as Parquet.
-func WriteJobsParquet(w io.Writer, h *workload.History) error {
+// writeJobsParquet writes the jobs of a history as Parquet.
+func writeJobsParquet(w io.Writer, h *workload.History) error {
 	out := parquet.NewGenericWriter[jobRow](w, parquetOptions()...)
 	rows := make([]jobRow, len(h.Jobs))
 	for i := range h.Jobs {
@@ -267,12 +278,20 @@ func WriteJobsParquet(w io.Writer, h *workload.History) error {
 	return out.Close()
 }
 
-// WriteChromeTrace writes the attempts in the JSON trace format that Perfetto
+var chromeFormat = Format{
+	Name: "chrome", About: "trace for Perfetto and chrome://tracing",
+	Files: "trace.json.gz",
+	write: func(h *workload.History) (Output, error) {
+		return Output{Files: []File{{"trace.json.gz", func(w io.Writer) error { return writeChromeTrace(w, h) }}}}, nil
+	},
+}
+
+// writeChromeTrace writes the attempts in the JSON trace format that Perfetto
 // and chrome://tracing open: a process for each node, a thread for each slot,
 // and on it a slice for each attempt with its phases inside. Attempts whose
 // slot is not recorded are dealt out to as few slots as hold them. Times are
 // microseconds.
-func WriteChromeTrace(w io.Writer, h *workload.History) error {
+func writeChromeTrace(w io.Writer, h *workload.History) error {
 	rows := chromeRows(h)
 	j := newJSONWriter(w)
 	j.object(func() {

@@ -43,7 +43,7 @@ func TestCSVRoundTrip(t *testing.T) {
 			h = mustOpen(t, shared(t, file))
 		}
 		dir := t.TempDir()
-		for name, write := range map[string]func(io.Writer, *workload.History) error{"attempts.csv": WriteAttempts, "jobs.csv": WriteJobs} {
+		for name, write := range map[string]func(io.Writer, *workload.History) error{"attempts.csv": writeAttempts, "jobs.csv": writeJobs} {
 			var b bytes.Buffer
 			if err := write(&b, h); err != nil {
 				t.Fatal(err)
@@ -77,7 +77,7 @@ func TestCellEscapes(t *testing.T) {
 		j := workload.NewHistoryJob("job_1_1")
 		j.Name, j.Outcome, j.Submit = name, workload.Succeeded, 0
 		var b bytes.Buffer
-		if err := WriteJobs(&b, &workload.History{Jobs: []workload.HistoryJob{j}}); err != nil {
+		if err := writeJobs(&b, &workload.History{Jobs: []workload.HistoryJob{j}}); err != nil {
 			t.Fatal(err)
 		}
 		if got := readString(t, "jobs.csv", b.String()); got.Jobs[0].Name != name {
@@ -125,7 +125,7 @@ func TestParquet(t *testing.T) {
 		t.Errorf("compressed with %s", codec)
 	}
 	var jobs bytes.Buffer
-	if err := WriteJobsParquet(&jobs, h); err != nil {
+	if err := writeJobsParquet(&jobs, h); err != nil {
 		t.Fatal(err)
 	}
 	if list, err := parquet.Read[jobRow](bytes.NewReader(jobs.Bytes()), int64(jobs.Len())); err != nil || len(list) != 4 || list[1].User != "hadoopqa" {
@@ -141,7 +141,7 @@ func TestChromeTrace(t *testing.T) {
 	sim := NewHistory(jobs, attempts)
 	for _, h := range []*workload.History{mustOpen(t, shared(t, "gridmix-traces/trace_5m.json.gz")), mustOpen(t, shared(t, tableFiles[0])), sim} {
 		var b bytes.Buffer
-		if err := Gzip(&b, func(w io.Writer) error { return WriteChromeTrace(w, h) }); err != nil {
+		if err := Gzip(&b, func(w io.Writer) error { return writeChromeTrace(w, h) }); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(t.TempDir(), "trace.json.gz")

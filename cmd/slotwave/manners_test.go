@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What is set on the command line is blamed on the flag, in one message, with
+// the key that was meant.
+func TestBlame(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"run", "fb2009", "--set", "cluster.nodes=0"}, "--set cluster.nodes=0: cluster.nodes: 0: want a whole number from 1 to 200000"},
+		{[]string{"run", "fb2009", "--set", "nodes=3"}, "--set nodes=3: unknown key nodes (did you mean cluster.nodes?)"},
+		{[]string{"run", "fb2009", "--set", "workload.first=99h"}, "--set workload.first=99h: workload.first: no job is submitted in the window: the last one of the trace is submitted after 24.0 h"},
+		{[]string{"run", "two-jobs", "--set", "job.7.maps=1"}, "--set job.7.maps=1: job.7: there are only 2 [[job]] tables: want job.0 to job.1"},
+		{[]string{"run", "mm4", "--set", "job.7.maps=1"}, "--set job.7.maps=1: job.7: there is only 1 [[job]] table: want job.0"},
+		{[]string{"run", "two-jobs", "--set", "job.1.maps=-1"}, "--set job.1.maps=-1: job[1].maps: -1: want a whole number"},
+		{[]string{"run", "two-jobs", "--fidelity", "exact"}, `--set fidelity="exact": fidelity: "exact": want one of`},
+		{[]string{"predict", "two-jobs", "--replications", "3"}, "--replications and --workers: models answer once"},
+		{[]string{"predict", "two-jobs", "--workers", "3"}, "--replications and --workers: models answer once"},
+	} {
+		code, _, stderr := call("", append(c.args, "--out", filepath.Join(t.TempDir(), "out"))...)
+		if code != exitInput || !strings.HasPrefix(stderr, "slotwave: "+c.want) || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%q: exit code %d, want one message %q in\n%s", c.args, code, c.want, stderr)
+		}
+	}
+	_, _, stderr := call("", "run", "two-jobs", "--set", "workload.first=99h", "--quiet=false", "--out", filepath.Join(t.TempDir(), "out"))
+	if want := "warning: --set workload.first=99h: workload.first has no effect: there is no trace\n"; stderr != want {
+		t.Errorf("%q: want %q", stderr, want)
+	}
+	if _, _, stderr := call("", "runn"); strings.Contains(stderr, `\x`) || !strings.Contains(stderr, "\n  run\n") {
+		t.Errorf("an unknown verb is answered by %q", stderr)
+	}
+}
+
+// --quiet leaves JSON that was asked for.
+func TestQuietJSON(t *testing.T) {
+	for _, args := range [][]string{{"run", "two-jobs"}, {"predict", "two-jobs"}, {"compare", "two-jobs"}} {
+		for _, asks := range []bool{false, true} {
+			with := append(append([]string{}, args...), "--quiet", "--set", `plots="none"`)
+			if asks {
+				with = append(with, "--json")
+			}
+			if args[0] == "run" {
+				with = append(with, "--out", filepath.Join(t.TempDir(), "out"))
+			}
+			code, stdout, stderr := call("", with...)
+			if code != exitDone || stderr != "" || json.Valid([]byte(stdout)) != asks || !asks && stdout != "" {
+				t.Errorf("%q: exit code %d, %q on stderr, stdout %.200q", with, code, stderr, stdout)
+			}
+		}
+	}
+}

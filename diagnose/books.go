@@ -1,0 +1,280 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Unknown is something that the input does not state: how many of how many rows
+// lack it, and what follows.
+type Unknown struct {
+	What   string `json:"what"`
+	Count  int    `json:"count"`
+	Of     int    `json:"of"`
+	Effect string `json:"effect"`
+}
+
+// unknowns collects them in the order in which they were met.
+type unknowns struct {
+	index map[string]int
+	list  []Unknown
+}
+
+func (u *unknowns) add(what string, count, of int, effect string) {
+	if count == 0 {
+		return
+	}
+	if u.index == nil {
+		u.index = map[string]int{}
+	}
+	i, ok := u.index[what]
+	if !ok {
+		i = len(u.list)
+		u.index[what] = i
+		u.list = append(u.list, Unknown{What: what, Effect: effect})
+	}
+	u.list[i].Count += count
+	u.list[i].Of += of
+}
+
+// attempt is a row of the table of attempts, with its names as numbers.
+type attempt struct {
+	job, node  int32
+	task, slot int32
+	number     int16
+	kind       workload.Kind
+	state      workload.State
+	locality   workload.Locality
+
+	runnable, start, finish time.Duration
+	phases                  [workload.NumPhases]time.Duration
+	workload.Counters
+	waitFetch, waitMemory time.Duration
+}
+
+// timed reports whether start and end of the attempt are known.
+func (a *attempt) timed() bool {
+	return workload.Known(a.start) && workload.Known(a.finish) && a.finish >= a.start
+}
+
+// job is one job of the books.
+type job struct {
+	index          int32
+	id             string
+	submit, finish time.Duration
+	launch         time.Duration // when it was initialised; unknown: before its submission
+	conf           workload.Conf
+	maps, reduces  int // as announced, or as found
+	attempts       []int32
+	won            [2][]int32 // the attempts whose work was used, maps and reduces, by task
+	extra          [2]int64   // map output bytes as stored over those before, of maps that know both
+}
+
+func (j *job) time() time.Duration { return j.finish - j.submit }
+
+// lastMap is the end of the job's last map, or its submission.
+func (b *books) lastMap(j *job) time.Duration {
+	last := j.submit
+	for _, i := range j.won[workload.Map] {
+		last = max(last, b.at(i).finish)
+	}
+	return last
+}
+
+const chunkRows = 1 << 14
+
+// books are all attempts of a run and its jobs.
+type books struct {
+	chunks [][]attempt
+	rows   int
+	jobs   []*job
+	jobAt  map[string]*job
+	nodes  interner
+	begin  time.Duration
+	end    time.Duration
+	unknowns
+}
+
+func (b *books) at(i int32) *attempt { return &b.chunks[i/chunkRows][i%chunkRows] }
+
+func (b *books) node(a *attempt) string { return b.nodes.list[a.node] }
+
+func (b *books) name(a *attempt) string {
+	return fmt.Sprintf("%s/%s/%d", b.jobs[a.job].id, kindLetter(a.kind), a.task)
+}
+
+func kindLetter(k workload.Kind) string {
+	switch k {
+	case workload.Map:
+		return "m"
+	case workload.Reduce:
+		return "r"
+	}
+	return k.String()
+}
+
+// keep reads the jobs into the books.
+func keep(jobs iter.Seq[*workload.HistoryJob]) *books {
+	b := &books{jobAt: map[string]*job{}}
+	for h := range jobs {
+		b.keepJob(h)
+	}
+	slices.SortStableFunc(b.jobs, func(a, b *job) int { return cmp.Compare(a.submit, b.submit) })
+	for i, j := range b.jobs {
+		j.index = int32(i)
+		for _, row := range j.attempts {
+			b.at(row).job = int32(i)
+		}
+	}
+	return b
+}
+
+func (b *books) keepJob(h *workload.HistoryJob) {
+	j := &job{id: h.ID, submit: h.Submit, launch: h.Launch, finish: h.Finish, conf: h.Conf}
+	lost := map[string]int{}
+	for t := range h.Tasks {
+		task := &h.Tasks[t]
+		winner := task.Winner()
+		for n := range task.Attempts {
+			row := b.keepAttempt(j, &task.Attempts[n], lost)
+			if &task.Attempts[n] == winner && task.Kind <= workload.Reduce && b.at(row).timed() {
+				j.won[task.Kind] = append(j.won[task.Kind], row)
+			}
+		}
+	}
+	total := len(j.attempts)
+	for _, what := range []string{"start or finish of an attempt", "node of an attempt", "slot of an attempt", "phases of an attempt", "bytes of an attempt", "records of an attempt", "when a task became runnable", "waits of a reduce"} {
+		b.add(what, lost[what], total, effects[what])
+	}
+	first, last := workload.UnknownTime, workload.UnknownTime
+	for _, i := range j.attempts {
+		if a := b.at(i); a.timed() {
+			if !workload.Known(first) || a.start < first {
+				first = a.start
+			}
+			last = max(last, a.finish)
+		}
+	}
+	if !workload.Known(j.submit) {
+		b.add("submission of a job", 1, 1, "it counts from its first attempt")
+		j.submit = max(first, 0)
+	}
+	if !workload.Known(j.finish) || j.finish < j.submit {
+		b.add("end of a job", 1, 1, "it counts to its last attempt")
+		j.finish = max(last, j.submit)
+	}
+	j.maps, j.reduces = max(h.Maps, len(j.won[workload.Map])), max(h.Reduces, len(j.won[workload.Reduce]))
+	if len(b.jobs) == 0 || j.submit < b.begin {
+		b.begin = j.submit
+	}
+	b.end = max(b.end, j.finish)
+	b.jobs = append(b.jobs, j)
+	b.jobAt[j.id] = j
+}
+
+var effects = map[string]string{
+	"start or finish of an attempt": "the attempt is left out",
+	"node of an attempt":            "no findings on nodes",
+	"slot of an attempt":            "assigned by node and time",
+	"phases of an attempt":          "no phase outliers",
+	"bytes of an attempt":           "no times expected from bytes",
+	"records of an attempt":         "no times expected from records",
+	"when a task became runnable":   "no waiting for slots",
+	"waits of a reduce":             "no shuffle outliers, R04 and R19",
+}
+
+// keepAttempt copies an attempt into a row and counts what it lacks.
+func (b *books) keepAttempt(j *job, h *workload.HistoryAttempt, lost map[string]int) int32 {
+	if b.rows%chunkRows == 0 {
+		b.chunks = append(b.chunks, make([]attempt, 0, chunkRows))
+	}
+	row := int32(b.rows)
+	a := attempt{
+		node: b.nodes.id(h.Node), task: int32(h.Task), slot: int32(h.Slot), number: int16(h.Number),
+		kind: h.Kind, state: h.State, locality: h.Locality,
+		runnable: h.Runnable, start: h.Start, finish: h.Finish, phases: h.Phases, Counters: h.Counters,
+		waitFetch: h.WaitFetch, waitMemory: h.WaitMemory,
+	}
+	lack := func(what string, missing bool) {
+		if missing {
+			lost[what]++
+		}
+	}
+	lack("start or finish of an attempt", !a.timed())
+	lack("node of an attempt", h.Node == "")
+	lack("slot of an attempt", h.Slot < 0)
+	lack("when a task became runnable", !workload.Known(a.runnable))
+	if a.kind <= workload.Reduce && a.state == workload.Succeeded {
+		known := 0
+		for _, d := range a.phases {
+			if workload.Known(d) && d > 0 {
+				known++
+			}
+		}
+		lack("phases of an attempt", known == 0)
+		lack("bytes of an attempt", a.InBytes < 0 && a.HDFSReadBytes < 0 && a.ShuffleBytes < 0)
+		lack("records of an attempt", a.InRecords < 0)
+		lack("waits of a reduce", a.kind == workload.Reduce && !workload.Known(a.waitFetch))
+		if m := h.More.MaterializedBytes; a.kind == workload.Map && m >= 0 && a.OutBytes > 0 {
+			j.extra[0], j.extra[1] = j.extra[0]+m, j.extra[1]+a.OutBytes
+		}
+	}
+	last := len(b.chunks) - 1
+	b.chunks[last] = append(b.chunks[last], a)
+	b.rows++
+	j.attempts = append(j.attempts, row)
+	return row
+}
+
+// assignSlots assigns attempts to slots of their node where the source does not: each
+// takes the lowest one that is free when it starts.
+func (b *books) assignSlots() {
+	type pool struct {
+		node int32
+		kind workload.Kind
+	}
+	byPool := map[pool][]int32{}
+	for i := range int32(b.rows) {
+		if a := b.at(i); a.slot < 0 && a.timed() {
+			kind := a.kind
+			if kind > workload.Reduce {
+				kind = workload.Map
+			}
+			byPool[pool{a.node, kind}] = append(byPool[pool{a.node, kind}], i)
+		}
+	}
+	for _, rows := range byPool {
+		slices.SortFunc(rows, func(x, y int32) int { return cmp.Or(cmp.Compare(b.at(x).start, b.at(y).start), cmp.Compare(x, y)) })
+		var free []time.Duration
+		for _, i := range rows {
+			a := b.at(i)
+			slot := slices.IndexFunc(free, func(t time.Duration) bool { return t <= a.start })
+			if slot < 0 {
+				slot = len(free)
+				free = append(free, 0)
+			}
+			free[slot], a.slot = a.finish, int32(slot)
+		}
+	}
+}
+
+// slotsUsed is the most attempts of a kind that ran at once on all nodes
+// together, and on one node.
+func (b *books) slotsUsed(kind workload.Kind) (all, node int) {
+	most := map[int32]int32{}
+	for i := range int32(b.rows) {
+		if a := b.at(i); a.kind == kind && a.timed() {
+			most[a.node] = max(most[a.node], a.slot+1)
+		}
+	}
+	for _, n := range most {
+		all += int(n)
+		node = max(node, int(n))
+	}
+	return all, node
+}

@@ -1,0 +1,356 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Change is one change of a question. Edit returns the changed question and
+// leaves the one it was given as it is; it fails where there is nothing to change.
+type Change struct {
+	Text string
+	Edit func(model.WhatIf) (model.WhatIf, error)
+}
+
+// editJob changes a job of the question, or all of them where none has its id.
+func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
+	id := s.job.id
+	return &Change{text, func(q model.WhatIf) (model.WhatIf, error) {
+		q.Jobs = slices.Clone(q.Jobs)
+		found := false
+		for i := range q.Jobs {
+			if q.Jobs[i].ID == id || len(q.Jobs) == 1 {
+				found = true
+				if err := edit(&q.Jobs[i]); err != nil {
+					return q, err
+				}
+			}
+		}
+		if !found {
+			return q, fmt.Errorf("job %s is not in the question", id)
+		}
+		return q, nil
+	}}
+}
+
+// setConf sets Hadoop properties of the job: key, value, key, value.
+func (s *scene) setConf(pairs ...string) *Change {
+	var text []string
+	var top workload.Conf
+	for i := 0; i < len(pairs); i += 2 {
+		text = append(text, pairs[i]+" = "+pairs[i+1])
+		top.Set(pairs[i], pairs[i+1])
+	}
+	return s.editJob(strings.Join(text, ", "), func(j *workload.Job) error {
+		j.Conf = j.Conf.Over(top)
+		return nil
+	})
+}
+
+// editCluster changes the cluster; nodes, machines and loads are copies.
+func editCluster(text string, edit func(*model.Cluster) error) *Change {
+	return &Change{text, func(q model.WhatIf) (model.WhatIf, error) {
+		c := &q.Cluster
+		c.Nodes, c.Machines, c.Loads = slices.Clone(c.Nodes), slices.Clone(c.Machines), slices.Clone(c.Loads)
+		return q, edit(c)
+	}}
+}
+
+// findNode is the index of a node of the cluster.
+func findNode(c *model.Cluster, name string) (int, error) {
+	i := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == name })
+	if i < 0 {
+		return 0, fmt.Errorf("node %s is not in the cluster", name)
+	}
+	return i, nil
+}
+
+// usualMachine is the machine of most nodes; the first one on ties.
+func usualMachine(c *model.Cluster) int {
+	counts := make([]int, len(c.Machines))
+	for _, n := range c.Nodes {
+		if n.Machine < len(counts) {
+			counts[n.Machine]++
+		}
+	}
+	best := 0
+	for i, n := range counts {
+		if n > counts[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+// repair gives a device of a node the speed of those of its peers.
+func repair(node, device string) *Change {
+	return editCluster(fmt.Sprintf("%s of %s at the nominal speed", device, node), func(c *model.Cluster) error {
+		i, err := findNode(c, node)
+		if err != nil {
+			return err
+		}
+		changed := c.Nodes[i].Slowness > 1
+		c.Nodes[i].Slowness = 1
+		if len(c.Machines) == 0 {
+			if !changed {
+				return fmt.Errorf("%s has the nominal speed in the question", node)
+			}
+			return nil
+		}
+		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[usualMachine(c)]
+		fixed := own
+		switch {
+		case strings.HasPrefix(device, "disk"):
+			fixed.Disks = slices.Clone(own.Disks)
+			for k := range fixed.Disks {
+				if k < len(peer.Disks) && (device == "disk" || device == "disk"+strconv.Itoa(k)) {
+					changed = changed || fixed.Disks[k] != peer.Disks[k]
+					fixed.Disks[k] = peer.Disks[k]
+				}
+			}
+		case isNetwork(device):
+			changed = changed || own.NIC != peer.NIC
+			fixed.NIC = peer.NIC
+		default:
+			changed = changed || own.Speed != peer.Speed || own.Cores != peer.Cores || !slices.Equal(own.SMT, peer.SMT)
+			fixed.Speed, fixed.Cores, fixed.SMT = peer.Speed, peer.Cores, peer.SMT
+		}
+		if !changed {
+			return fmt.Errorf("%s of %s has the nominal speed in the question", device, node)
+		}
+		c.Machines = append(c.Machines, fixed)
+		c.Nodes[i].Machine = len(c.Machines) - 1
+		return nil
+	})
+}
+
+// unload takes the foreign load off a node's device; paused says that only loads
+// are meant that leave nothing to Hadoop.
+func unload(node, device string, paused bool) *Change {
+	text := fmt.Sprintf("no foreign load on %s of %s", device, node)
+	if paused {
+		text = fmt.Sprintf("%s does not stand still", node)
+	}
+	return editCluster(text, func(c *model.Cluster) error {
+		i, err := findNode(c, node)
+		if err != nil {
+			return err
+		}
+		before := len(c.Loads)
+		c.Loads = slices.DeleteFunc(c.Loads, func(l model.Load) bool {
+			if l.Node != i || paused && l.Share < 0.99 {
+				return false
+			}
+			on := []string{"disk", "cpu", "network"}[l.Device]
+			return paused || strings.HasPrefix(device, on) || isNetwork(device) && l.Device == model.LoadNetwork
+		})
+		if len(c.Loads) == before {
+			return fmt.Errorf("there is no such load in the question")
+		}
+		return nil
+	})
+}
+
+// setReduces gives the job another number of reduces.
+func (s *scene) setReduces(n int) *Change {
+	return s.editJob(fmt.Sprintf("mapred.reduce.tasks = %d", n), func(j *workload.Job) error {
+		r := &j.Reduces
+		if len(r.Shuffle.Each)+len(r.Copy.Each)+len(r.Sort.Each)+len(r.Time.Each)+len(r.FirstWave.Each) > 0 {
+			return fmt.Errorf("the times of the reduces of %s are given one by one", j.ID)
+		}
+		if r.Count == n || n < 1 {
+			return fmt.Errorf("%s has %d reduces already", j.ID, r.Count)
+		}
+		r.Count, r.Shares, r.Fails = n, nil, nil
+		return nil
+	})
+}
+
+// evenReduces gives every reduce the same part of the map output.
+func (s *scene) evenReduces() *Change {
+	return s.editJob("even partitions", func(j *workload.Job) error {
+		if j.Reduces.Shares == nil {
+			return fmt.Errorf("the partitions of %s are even in the question", j.ID)
+		}
+		j.Reduces.Shares = nil
+		return nil
+	})
+}
+
+// combineSplits joins so many splits into one.
+func (s *scene) combineSplits(factor int) *Change {
+	return s.editJob(fmt.Sprintf("%d splits combined into one", factor), func(j *workload.Job) error {
+		m := &j.Maps
+		if len(m.Time.Each) > 0 {
+			return fmt.Errorf("the times of the maps of %s are given one by one", j.ID)
+		}
+		n := (m.Count + factor - 1) / factor
+		var splits []workload.Split
+		for i := 0; i < len(m.Splits); i += factor {
+			joined := workload.Split{Hosts: m.Splits[i].Hosts}
+			for _, split := range m.Splits[i:min(i+factor, len(m.Splits))] {
+				joined.Bytes += split.Bytes
+			}
+			splits = append(splits, joined)
+		}
+		if m.Time.All > 0 {
+			m.Time.All = workload.Seconds(m.Time.All.Seconds() * float64(m.Count) / float64(n))
+		}
+		m.Count, m.Splits, m.Fails = n, splits, nil
+		return nil
+	})
+}
+
+// noFailures lets every attempt succeed and every node live.
+func (s *scene) noFailures() *Change {
+	return &Change{"no attempt fails", func(q model.WhatIf) (model.WhatIf, error) {
+		q.Jobs, q.Cluster.Nodes = slices.Clone(q.Jobs), slices.Clone(q.Cluster.Nodes)
+		changed := false
+		for i := range q.Jobs {
+			changed = changed || len(q.Jobs[i].Maps.Fails)+len(q.Jobs[i].Reduces.Fails) > 0
+			q.Jobs[i].Maps.Fails, q.Jobs[i].Reduces.Fails = nil, nil
+		}
+		for i := range q.Cluster.Nodes {
+			n := &q.Cluster.Nodes[i]
+			changed = changed || n.Dies > 0 || n.FailAfter > 0
+			n.Dies, n.FailAfter = 0, 0
+		}
+		if !changed {
+			return q, fmt.Errorf("nothing fails in the question")
+		}
+		return q, nil
+	}}
+}
+
+// shareSlots makes one pool of the map and reduce slots of each node.
+func shareSlots() *Change {
+	return editCluster("shared slots", func(c *model.Cluster) error {
+		if c.SharedSlots {
+			return fmt.Errorf("slots are shared in the question")
+		}
+		c.SharedSlots = true
+		return nil
+	})
+}
+
+// setScheduler replaces the scheduler, or sets one of its properties.
+func setScheduler(name string, pairs ...string) *Change {
+	var text []string
+	if name != "" {
+		text = append(text, "scheduler "+name)
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		text = append(text, pairs[i]+" = "+pairs[i+1])
+	}
+	return &Change{strings.Join(text, ", "), func(q model.WhatIf) (model.WhatIf, error) {
+		if name != "" {
+			q.Scheduler.Name = name
+		}
+		var top workload.Conf
+		for i := 0; i+1 < len(pairs); i += 2 {
+			top.Set(pairs[i], pairs[i+1])
+		}
+		q.Scheduler.Conf = q.Scheduler.Conf.Over(top)
+		return q, nil
+	}}
+}
+
+// noLimits takes the limits off pools and users.
+func noLimits() *Change {
+	return &Change{"no limits of pools and users", func(q model.WhatIf) (model.WhatIf, error) {
+		q.Scheduler.Pools = slices.Clone(q.Scheduler.Pools)
+		for i := range q.Scheduler.Pools {
+			p := &q.Scheduler.Pools[i]
+			p.MaxMaps, p.MaxReduces, p.MaxRunningJobs = nil, nil, nil
+		}
+		q.Scheduler.Users = nil
+		return q, nil
+	}}
+}
+
+// heartbeat shortens the heartbeat of every tracker to a tenth.
+func shortHeartbeat() *Change {
+	return &Change{"heartbeat of 300 ms", func(q model.WhatIf) (model.WhatIf, error) {
+		q.Cluster.Heartbeat, q.Cluster.Phases = workload.Seconds(0.3), nil
+		return q, nil
+	}}
+}
+
+// moreReplicas keeps another replica of each split that the simulator places.
+func moreReplicas() *Change {
+	return &Change{"another replica of each block", func(q model.WhatIf) (model.WhatIf, error) {
+		for _, j := range q.Jobs {
+			for _, split := range j.Maps.Splits {
+				if len(split.Hosts) > 0 {
+					return q, fmt.Errorf("the hosts of the splits are given one by one")
+				}
+			}
+		}
+		q.Cluster.Replication++
+		return q, nil
+	}}
+}
+
+// fasterNetwork doubles the network interfaces, or lifts the limits of racks.
+func fasterNetwork(rack bool) *Change {
+	text := "network interfaces twice as fast"
+	if rack {
+		text = "rack links without a limit"
+	}
+	return editCluster(text, func(c *model.Cluster) error {
+		if len(c.Machines) == 0 {
+			return fmt.Errorf("the question has no network")
+		}
+		for i := range c.Machines {
+			if rack {
+				c.Machines[i].Uplink = math.Inf(1)
+			} else {
+				c.Machines[i].NIC *= 2
+			}
+		}
+		return nil
+	})
+}
+
+// freeCopies takes the processors' work of fetching map outputs away, as network
+// interfaces that do it themselves would.
+func freeCopies() *Change {
+	return editCluster("fetches cost no processor time", func(c *model.Cluster) error {
+		changed := false
+		for i := range c.Machines {
+			changed = changed || c.Machines[i].CPU.Fetch > 0
+			c.Machines[i].CPU.Fetch = 0
+		}
+		if !changed {
+			return fmt.Errorf("fetches cost no processor time in the question")
+		}
+		return nil
+	})
+}
+
+// join makes one change of several.
+func join(changes []*Change) *Change {
+	var text []string
+	for _, c := range changes {
+		text = append(text, c.Text)
+	}
+	return &Change{strings.Join(text, "; "), func(q model.WhatIf) (model.WhatIf, error) {
+		var err error
+		for _, c := range changes {
+			if q, err = c.Edit(q); err != nil {
+				return q, err
+			}
+		}
+		return q, nil
+	}}
+}
+
+// sortedKeys lists the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

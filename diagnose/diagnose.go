@@ -1,0 +1,336 @@
+// Package diagnose finds out why a job took as long as it did: the dataflow
+// reconstructed from stack samples (Dai et al., HiTune, ATC 2011), outliers and
+// the correlations that explain them (Guo et al., SONATA, BigData 2013), rules
+// that name a cause and a change, a ledger that divides the job's time, and the
+// gain of each change by re-simulation. It works on any table of attempts,
+// simulated or recorded; what a source does not state is named and counted.
+package diagnose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Input is what is known of a run. Only Jobs is needed.
+type Input struct {
+	Jobs      iter.Seq[*workload.HistoryJob] // with their attempts; walked once
+	Resources []Usage
+	Dataflow  *Dataflow       // from sampling records
+	Spans     iter.Seq[*Span] // walked a few times; only those on the way to a job's end are kept
+	Offers    []Offer
+	Causes    []Cause
+	Question  *model.WhatIf // cluster, scheduler and settings
+}
+
+// Options say how to diagnose.
+type Options struct {
+	Thresholds Thresholds
+	Job        string // empty: all
+	Verify     Verification
+}
+
+// DefaultOptions tests no change.
+func DefaultOptions() Options { return Options{Thresholds: DefaultThresholds()} }
+
+// Finding is a cause, what shows it, and what would change it.
+type Finding struct {
+	Rank     int
+	Job      string // "*": the cluster
+	Rule     string
+	Basis    string
+	Cause    string
+	Node     string
+	Device   string
+	Tasks    []string
+	Evidence string
+	Value    float64
+	Peers    float64
+	Z        float64
+	Account  Account
+	Ledger   time.Duration // of the job in that account
+	Change   *Change       // nil: none would test it
+	Receipt  Receipt
+
+	saves float64
+}
+
+// Diagnosis is what came out. Jobs are in order of submission.
+type Diagnosis struct {
+	Jobs         []JobDiagnosis
+	Correlations []Correlation // of the cluster, over all jobs
+	Findings     []Finding     // best first
+	Together     *Receipt      // all confirmed changes at once; nil: fewer than two
+	Unknown      []Unknown
+	Dataflow     *Dataflow // as it was given
+}
+
+// JobDiagnosis is one job.
+type JobDiagnosis struct {
+	ID             string
+	Submit, Finish time.Duration
+	Stages         []Summary
+	Gap            time.Duration // from the end of the last map to that of the last shuffle
+	Outliers       []Outlier
+	Correlations   []Correlation
+	Ledger         []Step
+}
+
+// evidence is what all jobs share.
+type evidence struct {
+	books     *books
+	resources *resources
+	rates     []deviceRate
+	still     []standstill
+	offers    *offerBook
+	flow      *Dataflow
+	question  *model.WhatIf
+	options   *Options
+	slots     [2]int
+	running   [2]occupancy
+}
+
+// Run diagnoses a run.
+func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
+	b := keep(in.Jobs)
+	if len(b.jobs) == 0 {
+		return nil, fmt.Errorf("got no job: want a run with attempts")
+	}
+	b.assignSlots()
+	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
+	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
+	if len(in.Offers) > 0 {
+		e.offers = newOfferBook(in.Offers)
+	}
+	e.countSlots()
+	e.missing(&in)
+	d := &Diagnosis{Dataflow: in.Dataflow}
+	times := &clusterTimes{nodes: map[string]*nodeTimes{}}
+	found := false
+	for _, j := range b.jobs {
+		if o.Job != "" && o.Job != j.id {
+			continue
+		}
+		found = true
+		d.Jobs = append(d.Jobs, e.job(j, times, d))
+	}
+	if !found {
+		return nil, fmt.Errorf("job: got %q: want one of the %s of the run", o.Job, workload.Counted(len(b.jobs), "job", "jobs"))
+	}
+	d.Correlations = times.correlations(&o.Thresholds)
+	if err := e.ledgers(&in, d); err != nil {
+		return nil, err
+	}
+	d.rank()
+	if err := e.verify(ctx, d); err != nil {
+		return nil, err
+	}
+	d.Unknown = b.list
+	if in.Dataflow != nil {
+		for _, what := range in.Dataflow.problems.order {
+			d.Unknown = append(d.Unknown, Unknown{What: what, Count: in.Dataflow.problems.counts[what], Effect: "left out"})
+		}
+	}
+	return d, nil
+}
+
+// countSlots takes the slots of the cluster from the question, or the most that
+// ran at once.
+func (e *evidence) countSlots() {
+	for kind := range workload.Kind(2) {
+		if e.question == nil {
+			e.slots[kind], _ = e.books.slotsUsed(kind)
+		} else {
+			for _, n := range e.question.Cluster.Nodes {
+				e.slots[kind] += []int{n.MapSlots, n.ReduceSlots}[kind]
+			}
+		}
+		e.running[kind] = e.books.newOccupancy(kind, e.slots[kind])
+	}
+}
+
+// missing names the tables that were not given.
+func (e *evidence) missing(in *Input) {
+	for _, t := range []struct {
+		what, effect string
+		missing      bool
+	}{
+		{"use of devices", "no correlations with resources, no R01, R02, R04, R07, R09, R11 to R13, R17, R24", len(in.Resources) == 0},
+		{"offers of slots", "no reasons in R15 and in the ledger", len(in.Offers) == 0},
+		{"spans of attempts", "no devices in the ledger", in.Spans == nil},
+		{"cluster and settings", "slots that were never used are not counted, changes not tested", in.Question == nil},
+	} {
+		if t.missing {
+			e.books.add(t.what, 1, 1, t.effect)
+		}
+	}
+}
+
+// job diagnoses one job and adds what the rules find.
+func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
+	r := JobDiagnosis{ID: j.id, Submit: j.submit, Finish: j.finish}
+	var own [2]*stage
+	for kind := range workload.Kind(2) {
+		st := e.books.newStage(j, kind, e.options)
+		if st == nil {
+			continue
+		}
+		own[kind] = st
+		times.add(st)
+		r.Stages = append(r.Stages, st.summary())
+		r.Outliers = append(r.Outliers, st.found...)
+		r.Correlations = append(r.Correlations, st.correlate(e.resources)...)
+	}
+	r.Gap = e.books.gap(j)
+	s := e.newScene(j, own)
+	hits := make([][]hit, len(rules))
+	var fired []advice
+	for i := range rules {
+		if hits[i] = rules[i].find(s, &rules[i]); len(hits[i]) > 0 {
+			fired = append(fired, advice{rules[i].id, rules[i].advice})
+		}
+	}
+	fired = settleSlowstart(fired, s.pendingMaps(), e.slots[workload.Map])
+	for i := range rules {
+		rule := &rules[i]
+		if !slices.Contains(fired, advice{rule.id, rule.advice}) {
+			continue
+		}
+		for _, h := range hits[i] {
+			d.Findings = append(d.Findings, Finding{
+				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
+				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
+				Receipt: Receipt{Verdict: Untested}, saves: h.saves,
+			})
+		}
+	}
+	return r
+}
+
+// gap is the time from the end of the last map to that of the last shuffle, 0
+// where shuffles are unknown.
+func (b *books) gap(j *job) time.Duration {
+	last := b.lastMap(j)
+	end := last
+	for _, row := range j.won[workload.Reduce] {
+		a := b.at(row)
+		if d := a.phases[workload.PhaseShuffle]; workload.Known(d) {
+			end = max(end, a.start+max(0, a.phases[workload.PhaseStartup])+d)
+		}
+	}
+	return end - last
+}
+
+// ledgers walks all jobs: to see which attempts' spans are wanted, and with them
+// again, until no attempt is new.
+func (e *evidence) ledgers(in *Input, d *Diagnosis) error {
+	l := e.newLedger(in.Causes)
+	walk := func() error {
+		for i := range d.Jobs {
+			steps, err := l.walk(e.books.jobAt[d.Jobs[i].ID])
+			if err != nil {
+				return err
+			}
+			d.Jobs[i].Ledger = steps
+		}
+		return nil
+	}
+	if err := walk(); err != nil {
+		return err
+	}
+	for known := 0; in.Spans != nil && known < len(l.visited); { // spans may lead the walk to other attempts
+		known = len(l.visited)
+		clear(l.spans)
+		for s := range in.Spans {
+			if l.visited[s.Attempt] {
+				l.spans[s.Attempt] = append(l.spans[s.Attempt], *s)
+			}
+		}
+		if err := walk(); err != nil {
+			return err
+		}
+	}
+	sums := map[string][numAccounts]time.Duration{}
+	for _, j := range d.Jobs {
+		sums[j.ID] = accountSums(j.Ledger)
+	}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		f.Ledger = sums[f.Job][f.Account]
+	}
+	return nil
+}
+
+// rank orders the findings: confirmed by their gain, then untested by the part of
+// the job that they may save, then those that were withdrawn.
+func (d *Diagnosis) rank() {
+	times := map[string]float64{}
+	for _, j := range d.Jobs {
+		times[j.ID] = max(1e-9, (j.Finish - j.Submit).Seconds())
+	}
+	class := map[Verdict]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
+	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(class[a.Receipt.Verdict], class[b.Receipt.Verdict]), -cmp.Compare(a.Receipt.Gain, b.Receipt.Gain),
+			-cmp.Compare(a.saves/times[a.Job], b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
+	})
+	for i := range d.Findings {
+		d.Findings[i].Rank = i + 1
+	}
+}
+
+func counted(changes int) string {
+	if changes == 1 {
+		return "change was"
+	}
+	return fmt.Sprintf("%d changes were", changes)
+}
+
+// verify re-simulates the changes of the best findings, and the confirmed ones
+// together.
+func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
+	if e.options.Verify.Predictor == nil || e.question == nil {
+		return nil
+	}
+	v := &verifier{Verification: e.options.Verify, ctx: ctx, base: *e.question, least: e.options.Thresholds.Gain}
+	if v.Pairs < 2 || v.MostPairs < v.Pairs {
+		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
+	}
+	tested := map[string]Receipt{}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		key := f.Job
+		if f.Change != nil {
+			key += "\x00" + f.Change.Text
+		}
+		r, done := tested[key]
+		switch {
+		case done && f.Change != nil:
+		case len(tested) >= v.Most:
+			r = Receipt{Verdict: Untested, Note: "only the first " + counted(v.Most) + " tested"}
+		default:
+			r = v.test(f.Change, f.Job, f.Device != "")
+			tested[key] = r
+		}
+		f.Receipt = r
+	}
+	d.rank()
+	var changes []*Change
+	seen := map[string]bool{}
+	for _, f := range d.Findings {
+		if f.Receipt.Verdict == Confirmed && !seen[f.Change.Text] {
+			seen[f.Change.Text] = true
+			changes = append(changes, f.Change)
+		}
+	}
+	if len(changes) > 1 {
+		r := v.test(join(changes), "", false)
+		d.Together = &r
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package diagnose
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/internal/shareddata"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+func jobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
+	return func(yield func(*workload.HistoryJob) bool) {
+		for i := range h.Jobs {
+			if !yield(&h.Jobs[i]) {
+				return
+			}
+		}
+	}
+}
+
+func openShared(t testing.TB, names ...string) *workload.History {
+	t.Helper()
+	var paths []string
+	for _, n := range names {
+		paths = append(paths, shareddata.Path(t, "data/"+n))
+	}
+	h, err := trace.Open(paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// buffer is a file that is written into memory.
+type buffer struct{ bytes.Buffer }
+
+func (*buffer) Close() error { return nil }
+
+// written returns the files of a diagnosis.
+func written(t testing.TB, d *Diagnosis) map[string]string {
+	t.Helper()
+	files := map[string]*buffer{}
+	err := d.Write(func(name string) (io.WriteCloser, error) {
+		files[name] = &buffer{}
+		return files[name], nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for name, b := range files {
+		texts[name] = b.String()
+	}
+	return texts
+}
+
+// Every table of attempts there is gives a diagnosis; its ledger balances, its
+// text keeps to 80 columns.
+func TestEveryTable(t *testing.T) {
+	sets := map[string][]string{
+		"hitune-sort": {"hitune-sort"},
+		"ec2":         {"ec2-starfish/tasks.tsv"},
+		"aloja":       {"aloja/terasort_100g_tasks.tsv"},
+		"platform":    {"platform-0.20.2/histories"},
+		"pseudo":      {"pseudo-0.20.2"},
+		"mrv1-sorter": {"mrv1-history/chukwa-sorter-JobHistory.log.gz"},
+		"mrv1-18":     {"mrv1-history/chukwa-Hadoop18JobHistoryLog.txt.gz"},
+		"mrv1-40864":  {"mrv1-history/job_201002080801_40864.hist.gz"},
+		"mrv1-sleep":  {"mrv1-history/job_201311192236_3583_Sleep_job.hist"},
+		"mrv2":        {"mrv2-jhist"},
+		"rumen":       {"rumen"},
+	}
+	traces, err := filepath.Glob(filepath.Join(shareddata.Path(t, "data/gridmix-traces"), "*.json.gz"))
+	if err != nil || len(traces) != 13 {
+		t.Fatalf("%d gridmix traces, %v, want 13", len(traces), err)
+	}
+	for _, path := range traces {
+		sets["gridmix "+filepath.Base(path)] = []string{"gridmix-traces/" + filepath.Base(path)}
+	}
+	for _, name := range sortedKeys(sets) {
+		t.Run(name, func(t *testing.T) {
+			h := openShared(t, sets[name]...)
+			d, err := Run(context.Background(), Input{Jobs: jobsOf(h)}, DefaultOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(d.Jobs) != len(h.Jobs) || len(d.Unknown) == 0 {
+				t.Errorf("%d jobs of %d, %d things unknown", len(d.Jobs), len(h.Jobs), len(d.Unknown))
+			}
+			files := written(t, d)
+			for _, table := range tables {
+				head, _, _ := strings.Cut(files[table.name], "\n")
+				if head != strings.Join(table.columns, ",") {
+					t.Errorf("%s begins with %q", table.name, head)
+				}
+			}
+			var text strings.Builder
+			if err := d.Text(&text); err != nil {
+				t.Fatal(err)
+			}
+			for l := range strings.SplitSeq(text.String(), "\n") {
+				if n := len([]rune(l)); n > width {
+					t.Errorf("%d columns: %s", n, l)
+				}
+			}
+			if os.Getenv("SHOW") != "" {
+				t.Log("\n" + text.String())
+			}
+		})
+	}
+}
+
+// Of HiTune's own Sort, R18 names the node that stood still from 99.3 to 167.7 s:
+// clocks differ by a second and attempts end every few, so each end is within 5 s.
+func TestStandstill(t *testing.T) {
+	h := openShared(t, "hitune-sort")
+	d, err := Run(context.Background(), Input{Jobs: jobsOf(h), Dataflow: openHiTune(t)}, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := DefaultThresholds()
+	b := keep(jobsOf(h))
+	b.assignSlots()
+	still := b.still(&limits)
+	if len(still) != 1 || still[0].node != "sr216" || math.Abs(still[0].from.Seconds()-99.3) > 5 || math.Abs(still[0].until.Seconds()-167.7) > 5 {
+		t.Errorf("%+v, want sr216 from 99.3 to 167.7 s", still)
+	}
+	named := false
+	for _, f := range d.Findings {
+		switch f.Rule {
+		case "R18":
+			named = named || f.Node == "sr216"
+			if f.Node != "sr216" {
+				t.Errorf("R18 names %s", f.Node)
+			}
+		case "R07":
+			t.Errorf("R07: %s", f.Evidence)
+		}
+	}
+	if !named {
+		t.Error("no finding names sr216")
+	}
+}

@@ -1,0 +1,578 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Account is what a part of a job's time was spent on.
+type Account uint8
+
+// The accounts of the ledger.
+const (
+	queueTime Account = iota
+	initialisation
+	setUp
+	heartbeatTime
+	schedulerLimit
+	slotHeld
+	startUp
+	cpuOwn
+	diskOwn
+	networkOwn
+	deviceSharing
+	slowDevice
+	foreignLoad
+	localityTime
+	sortSpill
+	mergeTime
+	waitsForSpill
+	waitsForFetch
+	waitsForMemory
+	commitTime
+	cleanUp
+	givenTime
+	lostAttempts
+	unknownTime
+	numAccounts
+)
+
+// slowstartLimit is part of the scheduler's limits: reduces may not start yet.
+const slowstartLimit = schedulerLimit
+
+var accountNames = [numAccounts]string{
+	"queue", "initialisation", "set-up", "heartbeat", "scheduler limit", "slot held", "start-up", "CPU own", "disk own", "network own",
+	"sharing", "slow device", "foreign load", "locality", "sort and spill", "merge", "wait for spill", "wait for fetch", "wait for memory",
+	"commit", "clean-up", "given", "lost attempts", "unknown",
+}
+
+func (a Account) String() string { return accountNames[a] }
+
+// Step is a part of a job's time in the ledger. Steps of a job follow one another
+// from its submission to its end.
+type Step struct {
+	Job      string
+	From, To time.Duration
+	Account  Account
+	Attempt  string
+	Node     string
+	Device   string
+	By       string // the job that held the slot, or the scheduler's reason
+}
+
+// ledger walks back from the end of jobs to their submission.
+type ledger struct {
+	b       *books
+	offers  [2][]Offer // those with a free slot, by kind
+	causes  map[AttemptID]*Cause
+	spans   map[AttemptID][]Span
+	rows    map[AttemptID]int32
+	byPlace map[place][]int32 // by finish
+	rates   map[string]float64
+	use     map[string]*useSeries
+	visited map[AttemptID]bool
+	traced  bool
+}
+
+// place is where attempts follow one another.
+type place struct {
+	node int32
+	kind workload.Kind
+}
+
+// newLedger prepares the walk. spans may be empty: visited then says which
+// attempts' spans are wanted.
+func (e *evidence) newLedger(causes []Cause) *ledger {
+	l := &ledger{
+		b: e.books, causes: map[AttemptID]*Cause{}, spans: map[AttemptID][]Span{}, rows: map[AttemptID]int32{},
+		byPlace: map[place][]int32{}, rates: map[string]float64{}, use: map[string]*useSeries{}, visited: map[AttemptID]bool{}, traced: len(causes) > 0,
+	}
+	if e.offers != nil {
+		for _, o := range e.offers.offers {
+			if o.FreeMaps > 0 {
+				l.offers[workload.Map] = append(l.offers[workload.Map], o)
+			}
+			if o.FreeReduces > 0 {
+				l.offers[workload.Reduce] = append(l.offers[workload.Reduce], o)
+			}
+		}
+	}
+	for i := range causes {
+		l.causes[causes[i].Attempt] = &causes[i]
+	}
+	for i := range int32(l.b.rows) {
+		a := l.b.at(i)
+		if l.traced {
+			l.rows[l.id(a)] = i
+		}
+		if a.timed() && a.kind <= workload.Reduce {
+			p := place{a.node, a.kind}
+			l.byPlace[p] = append(l.byPlace[p], i)
+		}
+	}
+	for _, rows := range l.byPlace {
+		slices.SortFunc(rows, func(x, y int32) int {
+			return cmp.Or(cmp.Compare(l.b.at(x).finish, l.b.at(y).finish), cmp.Compare(x, y))
+		})
+	}
+	for _, d := range e.rates {
+		l.rates[d.node+"/"+d.device] = d.rate
+	}
+	for _, s := range e.resources.series {
+		l.use[s.node+"/"+s.device] = s
+	}
+	return l
+}
+
+func (l *ledger) id(a *attempt) AttemptID {
+	return AttemptID{l.b.jobs[a.job].id, a.kind, int(a.task), int(a.number)}
+}
+
+// walk is the way back from the end of one job.
+type walk struct {
+	*ledger
+	job   *job
+	at    time.Duration // explained from here to the end
+	steps []Step        // last first
+	seen  map[AttemptID]bool
+}
+
+// walk explains a job's time.
+func (l *ledger) walk(j *job) ([]Step, error) {
+	w := &walk{ledger: l, job: j, at: j.finish, seen: map[AttemptID]bool{}}
+	a := w.end()
+	for a != nil && w.at > j.submit {
+		id := l.id(a)
+		if w.seen[id] {
+			break // times that contradict each other
+		}
+		w.seen[id], l.visited[id] = true, true
+		if next := w.body(a); next != nil {
+			a = next
+			continue
+		}
+		a = w.launch(a)
+	}
+	w.begin()
+	slices.Reverse(w.steps)
+	return w.steps, balance(j, w.steps)
+}
+
+// balance wants steps that follow one another from submission to end.
+func balance(j *job, steps []Step) error {
+	at := j.submit
+	for _, s := range steps {
+		if s.From != at || s.To < s.From {
+			return fmt.Errorf("ledger of %s does not balance: got a step from %d to %d ns: want one from %d ns", j.id, s.From, s.To, at)
+		}
+		at = s.To
+	}
+	if at != j.finish {
+		return fmt.Errorf("ledger of %s does not balance: got steps to %d ns: want them to %d ns", j.id, at, j.finish)
+	}
+	return nil
+}
+
+// emit explains the time since from, never before the submission.
+func (w *walk) emit(from time.Duration, s Step) {
+	from = max(from, w.job.submit)
+	if from >= w.at {
+		return
+	}
+	s.Job, s.From, s.To = w.job.id, from, w.at
+	w.at = from
+	if n := len(w.steps); n > 0 { // one step for what goes on
+		last := &w.steps[n-1]
+		if same := (Step{last.Job, s.From, s.To, last.Account, last.Attempt, last.Node, last.Device, last.By}); same == s {
+			last.From = from
+			return
+		}
+	}
+	w.steps = append(w.steps, s)
+}
+
+// between explains the time in which the JobTracker had not heard of an end, or a
+// tracker not of a launch.
+func (w *walk) between(from time.Duration, a *attempt) {
+	account := unknownTime
+	if w.traced {
+		account = heartbeatTime
+	}
+	w.emit(from, Step{Account: account, Attempt: w.b.name(a), Node: w.b.node(a)})
+}
+
+// end explains the clean-up and returns the attempt that ended last before it.
+func (w *walk) end() *attempt {
+	var cleanup, last *attempt
+	for _, row := range w.job.attempts {
+		a := w.b.at(row)
+		if !a.timed() || a.state != workload.Succeeded || a.finish > w.at {
+			continue
+		}
+		switch a.kind {
+		case workload.Cleanup:
+			if cleanup == nil || a.finish > cleanup.finish {
+				cleanup = a
+			}
+		case workload.Map, workload.Reduce:
+			if last == nil || a.finish > last.finish || a.finish == last.finish && a.kind > last.kind {
+				last = a
+			}
+		}
+	}
+	if cleanup != nil && (last == nil || cleanup.start >= last.finish) {
+		w.between(cleanup.finish, cleanup)
+		w.emit(cleanup.start, Step{Account: cleanUp, Attempt: w.b.name(cleanup), Node: w.b.node(cleanup)})
+	}
+	if last != nil {
+		w.between(last.finish, last)
+	}
+	return last
+}
+
+// begin explains what is left: set-up, initialisation, and the queue.
+func (w *walk) begin() {
+	var setup *attempt
+	for _, row := range w.job.attempts {
+		if a := w.b.at(row); a.kind == workload.Setup && a.timed() && a.finish <= w.at && a.state == workload.Succeeded {
+			setup = a
+		}
+	}
+	if setup != nil {
+		w.between(setup.finish, setup)
+		w.emit(setup.start, Step{Account: setUp, Attempt: w.b.name(setup), Node: w.b.node(setup)})
+		w.between(w.job.launch, setup)
+	}
+	if w.job.launch > w.job.submit {
+		w.emit(w.job.launch, Step{Account: w.otherwise(heartbeatTime)})
+		w.emit(w.job.submit, Step{Account: initialisation})
+	}
+	w.emit(w.job.submit, Step{Account: w.otherwise(queueTime)})
+}
+
+// otherwise is an account of simulated runs, unknown in recorded ones.
+func (w *walk) otherwise(a Account) Account {
+	if w.traced {
+		return a
+	}
+	return unknownTime
+}
+
+// body explains an attempt back to its start. It returns the map that kept the
+// shuffle open, if the walk goes on there.
+func (w *walk) body(a *attempt) *attempt {
+	if w.at <= a.start {
+		return nil
+	}
+	spans := w.spans[w.id(a)]
+	if len(spans) == 0 {
+		return w.bodyByPhases(a)
+	}
+	var lastMap *attempt
+	if a.kind == workload.Reduce {
+		lastMap = w.openedBy(a)
+	}
+	start := max(a.start, w.job.submit)
+	for w.at > start {
+		s := latest(spans, w.at, func(s *Span) bool { return s.Thread == MainThread })
+		if s == nil || min(s.End, w.at) <= start {
+			break
+		}
+		w.emit(s.End, w.step(a, unknownTime, "")) // no thread says what passed
+		if s.Wait != WaitFetch {
+			w.span(a, s, max(s.Begin, start))
+			continue
+		}
+		if next := w.shuffle(a, spans, max(s.Begin, start), lastMap); next != nil {
+			return next
+		}
+	}
+	w.emit(a.start, w.step(a, unknownTime, ""))
+	return nil
+}
+
+func (w *walk) step(a *attempt, account Account, device string) Step {
+	return Step{Account: account, Attempt: w.b.name(a), Node: w.b.node(a), Device: device}
+}
+
+// latest is the span of those wanted that goes on longest before t.
+func latest(spans []Span, t time.Duration, want func(*Span) bool) *Span {
+	var best *Span
+	for i := range spans {
+		if s := &spans[i]; s.Begin < t && s.End > s.Begin && want(s) && (best == nil || min(s.End, t) > min(best.End, t) ||
+			min(s.End, t) == min(best.End, t) && s.Begin > best.Begin) {
+			best = s
+		}
+	}
+	return best
+}
+
+// openedBy is the map whose output kept the shuffle of a reduce open.
+func (w *walk) openedBy(a *attempt) *attempt {
+	task := int32(-1)
+	if c := w.causes[w.id(a)]; c != nil {
+		if c.LastMap < 0 {
+			return nil
+		}
+		task = int32(c.LastMap)
+	}
+	var found *attempt
+	for _, row := range w.job.won[workload.Map] {
+		m := w.b.at(row)
+		if m.task == task || task < 0 && (found == nil || m.finish > found.finish) {
+			found = m
+		}
+	}
+	return found
+}
+
+// shuffle explains the time in which the main thread of a reduce waited, by its
+// copiers and merging threads, back to the end of the map that kept it open.
+func (w *walk) shuffle(a *attempt, spans []Span, begin time.Duration, lastMap *attempt) *attempt {
+	until := begin
+	if lastMap != nil {
+		until = max(begin, lastMap.finish)
+	}
+	for w.at > until {
+		s := latest(spans, w.at, func(s *Span) bool { return s.Thread != MainThread && s.Wait != WaitFetch && s.End > until })
+		if s == nil {
+			break
+		}
+		w.emit(max(s.End, until), w.step(a, waitsForFetch, ""))
+		w.span(a, s, max(s.Begin, until))
+	}
+	w.emit(until, w.step(a, waitsForFetch, ""))
+	if lastMap != nil && lastMap.finish > begin && w.at <= lastMap.finish {
+		return lastMap
+	}
+	return nil
+}
+
+var waitAccounts = [...]Account{WaitSpill: waitsForSpill, WaitFetch: waitsForFetch, WaitMemory: waitsForMemory, WaitCommit: commitTime}
+
+// span explains what a thread did since from: its own time, then what a slow
+// device, foreign load and sharing added to it.
+func (w *walk) span(a *attempt, s *Span, from time.Duration) {
+	length := w.at - from
+	if s.Wait != NoWait {
+		w.emit(from, w.step(a, waitAccounts[s.Wait], s.Device))
+		return
+	}
+	account := w.ownAccount(s)
+	if s.Resource == NoResource || s.Resource == Given {
+		w.emit(from, w.step(a, account, s.Device))
+		return
+	}
+	whole := (s.End - s.Begin).Seconds()
+	part := length.Seconds() / whole
+	own := min(length, workload.Seconds(s.Own.Seconds()*part))
+	rest := length - own
+	key := w.b.node(a) + "/" + s.Device
+	slow := time.Duration(0)
+	if rate, ok := w.rates[key]; ok && rate > 0 && rate < 1 {
+		slow = min(rest, workload.Seconds(own.Seconds()*(1/rate-1)))
+	}
+	rest -= slow
+	foreign := time.Duration(0)
+	if u := w.use[key]; u != nil {
+		if share, ok := u.mean(u.foreign, from, w.at); ok {
+			foreign = min(rest, workload.Seconds(share*length.Seconds()))
+		}
+	}
+	rest -= foreign
+	w.emit(w.at-rest, w.step(a, deviceSharing, s.Device))
+	w.emit(w.at-foreign, w.step(a, foreignLoad, s.Device))
+	w.emit(w.at-slow, w.step(a, slowDevice, s.Device))
+	w.emit(from, w.step(a, account, s.Device))
+}
+
+// ownAccount is the account of a span's own time.
+func (w *walk) ownAccount(s *Span) Account {
+	switch {
+	case s.Phase == workload.PhaseStartup:
+		return startUp
+	case s.Phase == workload.PhaseCommit:
+		return commitTime
+	case s.Phase == workload.PhaseSpill:
+		return sortSpill
+	case s.Phase == workload.PhaseMerge || s.Thread == MemoryMergeThread || s.Thread == DiskMergeThread:
+		return mergeTime
+	case s.Phase == workload.PhaseRead && s.FromNode != "":
+		return localityTime
+	}
+	switch s.Resource {
+	case CPU:
+		return cpuOwn
+	case Disk:
+		return diskOwn
+	case Network:
+		return networkOwn
+	case Given:
+		return givenTime
+	}
+	return unknownTime
+}
+
+// phaseAccounts are those of phases of which no span says more.
+var phaseAccounts = [workload.NumPhases]Account{
+	workload.PhaseStartup: startUp, workload.PhaseRead: unknownTime, workload.PhaseMap: unknownTime, workload.PhaseCollect: unknownTime,
+	workload.PhaseSpill: sortSpill, workload.PhaseShuffle: unknownTime, workload.PhaseMerge: mergeTime,
+	workload.PhaseReduce: unknownTime, workload.PhaseWrite: unknownTime, workload.PhaseCommit: commitTime,
+}
+
+// bodyByPhases explains an attempt by its phases, which follow one another.
+func (w *walk) bodyByPhases(a *attempt) *attempt {
+	sum := time.Duration(0)
+	for _, d := range a.phases {
+		if workload.Known(d) {
+			sum += d
+		}
+	}
+	begin := a.finish - sum // what no phase covers comes first
+	if begin < a.start || a.finish < w.at {
+		w.emit(a.start, w.step(a, unknownTime, ""))
+		return nil
+	}
+	from := a.finish
+	for p := int(workload.NumPhases) - 1; p >= 0; p-- {
+		d := a.phases[p]
+		if !workload.Known(d) || d <= 0 {
+			continue
+		}
+		from -= d
+		if workload.Phase(p) == workload.PhaseShuffle {
+			if m := w.openedBy(a); m != nil && m.finish > from && m.finish <= w.at {
+				w.emit(m.finish, w.step(a, unknownTime, ""))
+				return m
+			}
+		}
+		w.emit(from, w.step(a, phaseAccounts[p], ""))
+	}
+	w.emit(a.start, w.step(a, unknownTime, ""))
+	return nil
+}
+
+// launch explains why an attempt did not start earlier and returns the attempt on
+// which that depends, or nil where nothing but the job's beginning is left.
+func (w *walk) launch(a *attempt) *attempt {
+	ready := w.job.submit
+	if workload.Known(a.runnable) {
+		ready = max(ready, a.runnable)
+	}
+	before := w.freedBy(a)
+	for w.at > ready {
+		at := w.at
+		if w.declined(a, ready) {
+			before = w.lastOn(a, w.at, place{a.node, a.kind})
+		}
+		if before == nil || before.finish <= ready || before.finish > w.at {
+			break
+		}
+		w.between(before.finish, before)
+		if before.job == a.job {
+			return before
+		}
+		w.emit(max(ready, before.start), Step{
+			Account: slotHeld, Attempt: w.b.name(before), Node: w.b.node(before), By: w.b.jobs[before.job].id,
+		})
+		if w.at == at {
+			break // times that contradict each other
+		}
+		before = w.freedBy(before)
+	}
+	w.emit(ready, w.step(a, w.otherwise(heartbeatTime), ""))
+	return w.enabledBy(a)
+}
+
+// declined explains the time since the first of the offers that left a slot of
+// the kind free although the task could have run. It reports whether there was one.
+func (w *walk) declined(a *attempt, ready time.Duration) bool {
+	any := false
+	if a.kind > workload.Reduce {
+		return false
+	}
+	offers := w.offers[a.kind]
+	i, _ := slices.BinarySearchFunc(offers, w.at, func(o Offer, t time.Duration) int { return cmp.Compare(o.Time, t) })
+	for i--; i >= 0 && offers[i].Time >= ready; i-- {
+		o := &offers[i]
+		reason := o.DeclinedMap
+		if a.kind == workload.Reduce {
+			reason = o.DeclinedReduce
+		}
+		if reason == NotDeclined || reason == NothingWaiting {
+			break // the slot was used: from here on slots were held
+		}
+		account := schedulerLimit
+		if reason == LocalityWait {
+			account = localityTime
+		}
+		w.emit(o.Time, Step{Account: account, Attempt: w.b.name(a), Node: o.Node, By: reason.String()})
+		any = true
+	}
+	return any
+}
+
+// freedBy is the attempt whose slot this one took.
+func (w *walk) freedBy(a *attempt) *attempt {
+	if c := w.causes[w.id(a)]; c != nil {
+		if c.Fresh {
+			return nil
+		}
+		if row, ok := w.rows[c.FreedBy]; ok {
+			return w.b.at(row)
+		}
+	}
+	return w.lastOn(a, a.start, place{a.node, a.kind})
+}
+
+// lastOn is the attempt that ended last on a's node, and on its slot where that
+// is known, at or before t.
+func (w *walk) lastOn(a *attempt, t time.Duration, p place) *attempt {
+	rows := w.byPlace[p]
+	i, _ := slices.BinarySearchFunc(rows, t+1, func(row int32, t time.Duration) int { return cmp.Compare(w.b.at(row).finish, t) })
+	for i--; i >= 0; i-- {
+		if before := w.b.at(rows[i]); before != a && (a.slot < 0 || before.slot == a.slot) && before.start < t {
+			return before
+		}
+	}
+	return nil
+}
+
+// enabledBy is the map whose end let a reduce start; nil for maps.
+func (w *walk) enabledBy(a *attempt) *attempt {
+	if c := w.causes[w.id(a)]; c != nil {
+		row, ok := w.rows[c.Enabled]
+		if !ok || w.b.at(row).kind > workload.Reduce {
+			return nil
+		}
+		by := w.b.at(row)
+		w.emit(by.finish, Step{Account: slowstartLimit, Attempt: w.b.name(a), Node: w.b.node(a), By: Slowstart.String()})
+		return by
+	}
+	if a.kind != workload.Reduce {
+		return nil
+	}
+	var last *attempt
+	for _, row := range w.job.won[workload.Map] {
+		if m := w.b.at(row); m.finish <= w.at && (last == nil || m.finish > last.finish) {
+			last = m
+		}
+	}
+	if last != nil {
+		w.between(last.finish, last)
+	}
+	return last
+}
+
+// accountSums adds up the steps of a job by account.
+func accountSums(steps []Step) [numAccounts]time.Duration {
+	var sums [numAccounts]time.Duration
+	for _, s := range steps {
+		sums[s.Account] += s.To - s.From
+	}
+	return sums
+}

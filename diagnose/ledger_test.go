@@ -1,0 +1,319 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+const s = time.Second
+
+// world is a hand-made run.
+type world struct {
+	jobs   []workload.HistoryJob
+	causes []Cause
+	spans  []Span
+	offers []Offer
+}
+
+// job adds a job; its tasks follow.
+func (w *world) job(id string, submit, finish time.Duration) {
+	w.jobs = append(w.jobs, workload.HistoryJob{ID: id, Submit: submit, Launch: submit + s, Finish: finish, Outcome: workload.Succeeded})
+}
+
+// attempt adds a task with one attempt to the last job.
+func (w *world) attempt(kind workload.Kind, node string, slot int, times ...time.Duration) *workload.HistoryAttempt {
+	j := &w.jobs[len(w.jobs)-1]
+	n := 0
+	for _, t := range j.Tasks {
+		if t.Kind == kind {
+			n++
+		}
+	}
+	a := workload.HistoryAttempt{Attempt: workload.Attempt{
+		Job: j.ID, Task: n, Kind: kind, Node: node, Slot: slot, Runnable: times[0], Start: times[1], Finish: times[2],
+	}}
+	j.Tasks = append(j.Tasks, workload.HistoryTask{Kind: kind, Number: n, Attempts: []workload.HistoryAttempt{a}})
+	return &j.Tasks[len(j.Tasks)-1].Attempts[0]
+}
+
+func (w *world) id(kind workload.Kind, task int) AttemptID {
+	return AttemptID{w.jobs[len(w.jobs)-1].ID, kind, task, 0}
+}
+
+// span adds what a thread of a task of the last job did.
+func (w *world) span(kind workload.Kind, task int, sp Span) {
+	sp.Attempt = w.id(kind, task)
+	w.spans = append(w.spans, sp)
+}
+
+func (w *world) cause(kind workload.Kind, task int, c Cause) {
+	c.Attempt = w.id(kind, task)
+	w.causes = append(w.causes, c)
+}
+
+func (w *world) input() Input {
+	in := Input{Jobs: jobsOf(&workload.History{Jobs: w.jobs}), Offers: w.offers, Causes: w.causes}
+	if len(w.spans) > 0 {
+		in.Spans = func(yield func(*Span) bool) {
+			for i := range w.spans {
+				if !yield(&w.spans[i]) {
+					return
+				}
+			}
+		}
+	}
+	return in
+}
+
+func (w *world) run(t testing.TB) *Diagnosis {
+	t.Helper()
+	d, err := Run(context.Background(), w.input(), DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// wantLedger compares the ledger of a job, one step a line: from, to, account and,
+// if there is one, by.
+func wantLedger(t *testing.T, d *Diagnosis, job int, want string) {
+	t.Helper()
+	var lines []string
+	for _, st := range d.Jobs[job].Ledger {
+		lines = append(lines, strings.TrimSpace(fmt.Sprintf("%v-%v %v %s", st.From.Seconds(), st.To.Seconds(), st.Account, st.By)))
+	}
+	if got := strings.Join(lines, "\n"); got != strings.TrimSpace(want) {
+		t.Errorf("got\n%s\nwant\n%s", got, strings.TrimSpace(want))
+	}
+}
+
+// One map and one reduce that starts while the map runs. The reduce ends last; its
+// shuffle waited for the map; the map waited for the set-up.
+func oneMapOneReduce() *world {
+	w := &world{}
+	w.job("j", 0, 60*s)
+	w.attempt(workload.Setup, "n1", 0, 1*s, 2*s, 4*s)
+	w.attempt(workload.Map, "n1", 0, 5*s, 6*s, 26*s)
+	w.attempt(workload.Reduce, "n2", 0, 5*s, 10*s, 55*s)
+	w.attempt(workload.Cleanup, "n1", 0, 55*s, 57*s, 59*s)
+	w.cause(workload.Setup, 0, Cause{Fresh: true, LastMap: -1})
+	w.cause(workload.Map, 0, Cause{Fresh: true, LastMap: -1, Enabled: w.id(workload.Setup, 0)})
+	w.cause(workload.Reduce, 0, Cause{Fresh: true, LastMap: 0, Enabled: w.id(workload.Setup, 0)})
+	m := func(begin, end, own time.Duration, sp Span) {
+		sp.Begin, sp.End, sp.Own = begin*s, end*s, own*s
+		w.span(workload.Map, 0, sp)
+	}
+	m(6, 8, 2, Span{Phase: workload.PhaseStartup, Resource: CPU, Device: "cpu"})
+	m(8, 14, 3, Span{Phase: workload.PhaseRead, Resource: Disk, Device: "disk0"}) // half of it shared
+	m(14, 20, 6, Span{Phase: workload.PhaseMap, Resource: CPU, Device: "cpu"})
+	m(20, 22, 0, Span{Phase: workload.PhaseCollect, Wait: WaitSpill})
+	m(22, 25, 3, Span{Phase: workload.PhaseSpill, Resource: Disk, Device: "disk0"})
+	m(25, 26, 1, Span{Phase: workload.PhaseCommit, Resource: NoResource})
+	r := func(begin, end, own time.Duration, sp Span) {
+		sp.Begin, sp.End, sp.Own = begin*s, end*s, own*s
+		w.span(workload.Reduce, 0, sp)
+	}
+	r(10, 11, 1, Span{Phase: workload.PhaseStartup, Resource: CPU, Device: "cpu"})
+	r(11, 40, 0, Span{Phase: workload.PhaseShuffle, Wait: WaitFetch})
+	r(30, 36, 6, Span{Thread: CopierThread, Phase: workload.PhaseShuffle, Resource: Network, Device: "network-in", FromNode: "n1"})
+	r(36, 39, 0, Span{Thread: CopierThread, Phase: workload.PhaseShuffle, Wait: WaitMemory})
+	r(39, 40, 1, Span{Thread: MemoryMergeThread, Phase: workload.PhaseShuffle, Resource: CPU, Device: "cpu"})
+	r(40, 50, 10, Span{Phase: workload.PhaseReduce, Resource: CPU, Device: "cpu"})
+	r(50, 55, 5, Span{Phase: workload.PhaseWrite, Resource: Disk, Device: "disk0"})
+	return w
+}
+
+func TestLedgerOneJob(t *testing.T) {
+	wantLedger(t, oneMapOneReduce().run(t), 0, `
+0-1 initialisation
+1-2 heartbeat
+2-4 set-up
+4-5 heartbeat
+5-6 heartbeat
+6-8 start-up
+8-11 disk own
+11-14 sharing
+14-20 CPU own
+20-22 wait for spill
+22-25 sort and spill
+25-26 commit
+26-30 wait for fetch
+30-36 network own
+36-39 wait for memory
+39-40 merge
+40-50 CPU own
+50-55 disk own
+55-57 heartbeat
+57-59 clean-up
+59-60 heartbeat`)
+}
+
+// Without spans, offers and causes what passed is unknown but for what phases say.
+func TestLedgerRecorded(t *testing.T) {
+	w := oneMapOneReduce()
+	w.causes, w.spans = nil, nil
+	m, r := &w.jobs[0].Tasks[1].Attempts[0], &w.jobs[0].Tasks[2].Attempts[0]
+	m.Phases[workload.PhaseStartup], m.Phases[workload.PhaseMap], m.Phases[workload.PhaseSpill] = 2*s, 15*s, 3*s
+	r.Phases[workload.PhaseShuffle], r.Phases[workload.PhaseMerge], r.Phases[workload.PhaseReduce] = 30*s, 5*s, 10*s
+	wantLedger(t, w.run(t), 0, `
+0-1 initialisation
+1-2 unknown
+2-4 set-up
+4-5 unknown
+5-6 unknown
+6-8 start-up
+8-23 unknown
+23-26 sort and spill
+26-40 unknown
+40-45 merge
+45-57 unknown
+57-59 clean-up
+59-60 unknown`)
+}
+
+// Three jobs on one slot: the last one waits for the others, then for a heartbeat.
+// Its second map takes the slot of its first.
+func TestLedgerSlotHeld(t *testing.T) {
+	w := &world{}
+	w.job("a", 0, 50*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 1*s, 50*s)
+	w.cause(workload.Map, 0, Cause{Fresh: true, LastMap: -1})
+	first := w.id(workload.Map, 0)
+	w.job("c", 2*s, 52*s)
+	w.attempt(workload.Map, "n1", 0, 3*s, 50*s, 52*s)
+	w.cause(workload.Map, 0, Cause{FreedBy: first, LastMap: -1})
+	second := w.id(workload.Map, 0)
+	w.job("b", 10*s, 80*s)
+	w.attempt(workload.Map, "n1", 0, 12*s, 53*s, 60*s)
+	w.attempt(workload.Map, "n1", 0, 12*s, 63*s, 80*s)
+	w.cause(workload.Map, 0, Cause{FreedBy: second, LastMap: -1})
+	w.cause(workload.Map, 1, Cause{FreedBy: w.id(workload.Map, 0), LastMap: -1})
+	d := w.run(t)
+	wantLedger(t, d, 2, `
+10-11 initialisation
+11-12 heartbeat
+12-50 slot held a
+50-52 slot held c
+52-53 heartbeat
+53-60 unknown
+60-63 heartbeat
+63-80 unknown`)
+}
+
+// Small files: one map a heartbeat of 3 s, on two nodes with two slots each. The
+// slots that the maps take were freed by each other, but the scheduler is what
+// keeps them: the ledger says so, and R15 too.
+func smallFiles(maps int) *world {
+	w := &world{}
+	end := time.Duration(3*maps) * s
+	w.job("j", 0, end+3*s)
+	for i := range maps {
+		at := time.Duration(3*i+3) * s
+		w.attempt(workload.Map, []string{"n1", "n2"}[i%2], 0, 2*s, at, at+2500*time.Millisecond)
+		c := Cause{Fresh: i < 2, LastMap: -1}
+		if i >= 2 {
+			c.FreedBy = w.id(workload.Map, i-2)
+		}
+		w.cause(workload.Map, i, c)
+		w.offers = append(w.offers, Offer{
+			Time: at, Node: []string{"n1", "n2"}[i%2], FreeMaps: 2, WaitingMaps: maps - i,
+			Launched: []AttemptID{w.id(workload.Map, i)}, DeclinedMap: OneTaskPerHeartbeat,
+		})
+	}
+	return w
+}
+
+func TestLedgerSchedulerLimit(t *testing.T) {
+	d := smallFiles(100).run(t)
+	sums := accountSums(d.Jobs[0].Ledger)
+	if part := sums[schedulerLimit].Seconds() / 303; part < 0.95 {
+		t.Errorf("scheduler limit is %.3f of the job, want nearly all of it: %v", part, sums)
+	}
+	if len(d.Findings) == 0 || d.Findings[0].Rule != "R15" || d.Findings[0].Change.Text != "scheduler fair2" || d.Findings[0].Ledger != sums[schedulerLimit] {
+		t.Errorf("findings %+v, want R15 first", d.Findings)
+	}
+}
+
+func TestBalance(t *testing.T) {
+	j := &job{id: "j", submit: 5, finish: 20}
+	good := []Step{{From: 5, To: 10}, {From: 10, To: 20}}
+	if err := balance(j, good); err != nil {
+		t.Error(err)
+	}
+	for _, bad := range [][]Step{nil, good[:1], good[1:], {{From: 5, To: 11}, {From: 10, To: 20}}, {{From: 5, To: 10}, {From: 11, To: 20}}, {{From: 5, To: 21}}} {
+		if balance(j, bad) == nil {
+			t.Errorf("%v: no error", bad)
+		}
+	}
+}
+
+// Whatever attempts, spans, offers and causes say, the ledger balances to the
+// nanosecond and the walk ends.
+func TestLedgerBalances(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		w := &world{}
+		at := func(n int64) time.Duration { return time.Duration(r.Int64N(n)) }
+		for j := range 1 + r.IntN(3) {
+			submit := at(100)
+			w.job(fmt.Sprint("j", j), submit, submit+at(1000))
+			w.jobs[j].Launch = submit + at(50)
+			for n := range r.IntN(12) {
+				kind := workload.Kind(r.IntN(4))
+				start := at(1000)
+				a := w.attempt(kind, fmt.Sprint("n", r.IntN(2)), r.IntN(3)-1, at(1000), start, start+at(300))
+				a.Phases[r.IntN(int(workload.NumPhases))] = at(300)
+				if r.IntN(4) == 0 {
+					a.Runnable = workload.UnknownTime
+				}
+				if r.IntN(2) == 0 {
+					w.cause(kind, a.Task, Cause{
+						FreedBy: AttemptID{fmt.Sprint("j", r.IntN(j+1)), workload.Kind(r.IntN(4)), r.IntN(3), 0}, LastMap: r.IntN(4) - 1,
+						Enabled: w.id(workload.Kind(r.IntN(4)), r.IntN(3)), Fresh: r.IntN(3) == 0,
+					})
+				}
+				for range r.IntN(6) {
+					begin := start + at(300) - 50
+					w.span(kind, a.Task, Span{
+						Thread: Thread(r.IntN(5)), Phase: workload.Phase(r.IntN(int(workload.NumPhases))), Resource: Resource(r.IntN(5)), Wait: Wait(r.IntN(5)),
+						Device: "disk0", Begin: begin, End: begin + at(200), Own: at(200),
+					})
+				}
+				_ = n
+			}
+		}
+		for range r.IntN(20) {
+			w.offers = append(w.offers, Offer{
+				Time: at(1000), FreeMaps: r.IntN(2), FreeReduces: r.IntN(2), WaitingMaps: r.IntN(2),
+				DeclinedMap: Reason(r.IntN(int(numReasons))), DeclinedReduce: Reason(r.IntN(int(numReasons))),
+			})
+		}
+		in := w.input()
+		in.Resources = []Usage{{Node: "n0", Device: "disk0", Busy: 1, ForeignBusy: 0.3, Capacity: 1, OwnSeconds: 1e-7}, {Time: 500, Node: "n0", Device: "disk0"}}
+		d, err := Run(context.Background(), in, DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range d.Jobs {
+			total := time.Duration(0)
+			for _, sum := range accountSums(j.Ledger) {
+				total += sum
+			}
+			if total != j.Finish-j.Submit {
+				t.Errorf("accounts of %s add up to %d ns, want %d", j.ID, total, j.Finish-j.Submit)
+			}
+		}
+		if !slices.IsSortedFunc(d.Jobs, func(a, b JobDiagnosis) int { return int(a.Submit - b.Submit) }) {
+			t.Error("jobs are not in order of submission")
+		}
+	})
+}

@@ -1,0 +1,201 @@
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// robust is a line: what the work of a task leads to expect of the time of a phase.
+type robust struct {
+	base, slope float64 // seconds, seconds per unit of work
+	spread      float64 // 1.4826 MAD of what is left
+	median      float64 // of the times
+}
+
+// fewestPeers is how many tasks a comparison needs.
+const fewestPeers = 5
+
+// robustLine fits y over x such that less than 29 % of the points, however far
+// off, do not move it: the slope is the median of slopes between points half of
+// the list apart by x (incomplete Theil-Sen), never negative.
+func robustLine(x, y []float64) robust {
+	n := len(x)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(x[a], x[b]) })
+	l := robust{median: median(y)}
+	slopes := make([]float64, 0, n/2)
+	middle := median(x)
+	for i := range n / 2 {
+		a, b := order[i], order[i+n-n/2]
+		if dx := x[b] - x[a]; dx > 0.01*middle { // nearly equal work says nothing of the slope
+			slopes = append(slopes, (y[b]-y[a])/dx)
+		}
+	}
+	if len(slopes) >= fewestPeers {
+		l.slope = max(0, median(slopes))
+	}
+	rest := make([]float64, n)
+	for i := range x {
+		rest[i] = y[i] - float64(l.slope*x[i])
+	}
+	l.base = median(rest)
+	l.spread = normalMAD * deviation(rest, l.base)
+	return l
+}
+
+func (l *robust) at(x float64) float64 { return max(0, l.base+float64(l.slope*x)) }
+
+// phaseWork is the bytes or records that a phase of an attempt works on, and
+// whether they are known. Start-up and commit have none.
+func phaseWork(a *attempt, p workload.Phase) (float64, bool) {
+	first := func(counts ...int64) (float64, bool) {
+		for _, n := range counts {
+			if n >= 0 {
+				return float64(n), true
+			}
+		}
+		return 0, false
+	}
+	switch p {
+	case workload.PhaseRead:
+		return first(a.HDFSReadBytes, a.InBytes)
+	case workload.PhaseMap:
+		return first(a.InRecords, a.InBytes)
+	case workload.PhaseCollect, workload.PhaseSpill:
+		return first(a.OutBytes, a.OutRecords)
+	case workload.PhaseShuffle:
+		return first(a.ShuffleBytes, a.InBytes)
+	case workload.PhaseMerge:
+		return first(a.LocalReadBytes, a.ShuffleBytes, a.OutBytes)
+	case workload.PhaseReduce:
+		return first(a.InRecords, a.InBytes, a.ShuffleBytes)
+	case workload.PhaseWrite:
+		return first(a.HDFSWriteBytes, a.OutBytes)
+	}
+	return 0, true
+}
+
+// phaseTime is the time of a phase without its waits; known only if they are.
+func phaseTime(a *attempt, p workload.Phase) (time.Duration, bool) {
+	d := a.phases[p]
+	if !workload.Known(d) {
+		return 0, false
+	}
+	if p == workload.PhaseShuffle {
+		if !workload.Known(a.waitFetch) || !workload.Known(a.waitMemory) {
+			return 0, false
+		}
+		d -= a.waitFetch + a.waitMemory
+	}
+	return max(0, d), true
+}
+
+// Outlier is a task, or a phase of one, that took longer than its peers lead to
+// expect.
+type Outlier struct {
+	Job      string
+	Stage    string // map or reduce
+	Phase    string // empty: the whole task
+	Task     string
+	Node     string
+	Time     time.Duration
+	Expected time.Duration
+	Median   time.Duration // of the peers
+	Limit    time.Duration // the threshold
+	Critical bool
+	Delay    time.Duration // of the end of the stage
+	z        float64
+	row      int32
+}
+
+// phaseOutliers compares each phase of the tasks of a stage with what its own
+// bytes and records lead to expect. Phases that are unknown are counted.
+func (s *stage) phaseOutliers(o *Options) {
+	t := &o.Thresholds
+	for p := range workload.NumPhases {
+		var rows []int
+		var x, y []float64
+		unknown := 0
+		for i, row := range s.rows {
+			a := s.b.at(row)
+			d, timed := phaseTime(a, p)
+			work, known := phaseWork(a, p)
+			if !timed || !known {
+				if workload.Known(a.phases[p]) && a.phases[p] == 0 {
+					continue
+				}
+				unknown++
+				continue
+			}
+			rows, x, y = append(rows, i), append(x, work), append(y, d.Seconds())
+		}
+		if unknown > 0 && unknown < len(s.rows) || unknown == len(s.rows) && usual[s.kind][p] {
+			s.b.add(p.String()+" of a "+s.kind.String(), unknown, len(s.rows), "no outliers of this phase")
+		}
+		if len(rows) < fewestPeers {
+			continue
+		}
+		l := robustLine(x, y)
+		s.lines[p] = l
+		for k, i := range rows {
+			expected := l.at(x[k])
+			spread := max(l.spread, 0.02*l.median, 0.001)
+			limit := max(expected+float64(t.PhaseZ*spread), expected*t.PhaseRatio)
+			if y[k] <= limit || y[k]-expected < t.PhaseShare*s.median {
+				continue
+			}
+			a := s.b.at(s.rows[i])
+			s.excess[i] += y[k] - expected
+			s.found = append(s.found, Outlier{
+				Job: s.job.id, Stage: s.kind.String(), Phase: p.String(), Task: s.b.name(a), Node: s.b.node(a),
+				Time: workload.Seconds(y[k]), Expected: workload.Seconds(expected), Median: workload.Seconds(l.median),
+				Limit: workload.Seconds(limit), z: (y[k] - expected) / spread, row: s.rows[i],
+			})
+		}
+	}
+}
+
+// usual are the phases that the tasks of a kind have.
+var usual = [2][workload.NumPhases]bool{
+	workload.Map:    {workload.PhaseRead: true, workload.PhaseMap: true, workload.PhaseSpill: true},
+	workload.Reduce: {workload.PhaseShuffle: true, workload.PhaseMerge: true, workload.PhaseReduce: true},
+}
+
+// share is the part of the time of all tasks that a phase takes; unknown phases
+// take none.
+func (s *stage) share(phases ...workload.Phase) float64 {
+	part, whole := 0.0, 0.0
+	for _, row := range s.rows {
+		a := s.b.at(row)
+		whole += (a.finish - a.start).Seconds()
+		for _, p := range phases {
+			if workload.Known(a.phases[p]) {
+				part += a.phases[p].Seconds()
+			}
+		}
+	}
+	if whole == 0 {
+		return 0
+	}
+	return part / whole
+}
+
+// knows reports whether a phase is known of most tasks.
+func (s *stage) knows(p workload.Phase) bool {
+	n := 0
+	for _, row := range s.rows {
+		if workload.Known(s.b.at(row).phases[p]) {
+			n++
+		}
+	}
+	return 2*n > len(s.rows)
+}
+
+func notNumber() float64 { return math.NaN() }

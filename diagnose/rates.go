@@ -1,0 +1,235 @@
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+)
+
+// useSeries is what one device of one node did, over time.
+type useSeries struct {
+	node, device string
+	rows         []Usage
+	work         []float64 // prefix sums of busy seconds
+	bytes        []float64 // of bytes
+	foreign      []float64 // of foreign busy seconds
+	own          []float64 // of own seconds
+}
+
+// length is how long a row lasts; the last one as long as the one before it.
+func (s *useSeries) length(i int) float64 {
+	switch {
+	case i+1 < len(s.rows):
+		return (s.rows[i+1].Time - s.rows[i].Time).Seconds()
+	case i > 0:
+		return (s.rows[i].Time - s.rows[i-1].Time).Seconds()
+	}
+	return 0
+}
+
+// resources are the devices of all nodes by name of device, nodes in order.
+type resources struct {
+	series  []*useSeries
+	devices map[string][]*useSeries
+	names   []string
+}
+
+// newResources sorts the rows of resources.csv by node and device.
+func newResources(rows []Usage) *resources {
+	r := &resources{devices: map[string][]*useSeries{}}
+	type key struct{ node, device string }
+	at := map[key]*useSeries{}
+	for _, u := range rows {
+		if u.Node == allNodes {
+			continue
+		}
+		s := at[key{u.Node, u.Device}]
+		if s == nil {
+			s = &useSeries{node: u.Node, device: u.Device}
+			at[key{u.Node, u.Device}] = s
+			r.series = append(r.series, s)
+		}
+		s.rows = append(s.rows, u)
+	}
+	slices.SortStableFunc(r.series, func(a, b *useSeries) int {
+		return cmp.Or(cmp.Compare(a.device, b.device), cmp.Compare(a.node, b.node))
+	})
+	for _, s := range r.series {
+		slices.SortStableFunc(s.rows, func(a, b Usage) int { return cmp.Compare(a.Time, b.Time) })
+		var busy, bytes, foreign, own float64
+		for i, u := range s.rows {
+			busy += u.Busy * s.length(i)
+			bytes += float64(u.ReadBytes + u.WriteBytes)
+			foreign += u.ForeignBusy * s.length(i)
+			own += u.OwnSeconds
+			s.work, s.bytes = append(s.work, busy), append(s.bytes, bytes)
+			s.foreign, s.own = append(s.foreign, foreign), append(s.own, own)
+		}
+		if len(r.devices[s.device]) == 0 {
+			r.names = append(r.names, s.device)
+		}
+		r.devices[s.device] = append(r.devices[s.device], s)
+	}
+	return r
+}
+
+// allNodes stands for the whole cluster in the node column of resources.csv.
+const allNodes = "*"
+
+// mean is the mean of a prefix sum per second from one time to another, as far
+// as there are rows.
+func (s *useSeries) mean(sums []float64, from, until time.Duration) (float64, bool) {
+	first := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].Time >= from })
+	last := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].Time >= until })
+	if first > 0 && first == last {
+		first--
+	}
+	if first >= last {
+		return 0, false
+	}
+	sum, seconds := sums[last-1], 0.0
+	if first > 0 {
+		sum -= sums[first-1]
+	}
+	for i := first; i < last; i++ {
+		seconds += s.length(i)
+	}
+	if seconds == 0 {
+		return 0, false
+	}
+	return sum / seconds, true
+}
+
+// deviceRate is how fast a device served, against its peers with as many
+// visitors: 1 is as fast as they.
+type deviceRate struct {
+	node, device string
+	rate         float64 // bytes a busy second over that of the peers
+	z            float64
+	busy         float64 // of the time
+	foreign      float64 // foreign busy share of the time
+	peerForeign  float64 // median of the peers
+	foreignBytes float64
+	capacity     float64 // mean, part of the nominal rate
+}
+
+// visitorClass puts numbers of visitors together that a device serves about as
+// fast.
+func visitorClass(visitors float64) int {
+	if visitors <= 1 {
+		return 0
+	}
+	return int(math.Round(2 * math.Log2(visitors)))
+}
+
+// isIODevice reports whether a device's bytes per busy second are a rate of the
+// device, and not of what runs on it.
+func isIODevice(device string) bool {
+	return strings.HasPrefix(device, "disk") || isNetwork(device)
+}
+
+// isNetwork reports whether a device is a network interface or a link of a rack.
+func isNetwork(device string) bool {
+	return strings.HasPrefix(device, "network") || strings.HasPrefix(device, "nic") || strings.HasPrefix(device, "rack")
+}
+
+// deviceKind is the device without its number: disk0 and disk3 are peers.
+func deviceKind(device string) string { return strings.TrimRight(device, "0123456789") }
+
+// rates compares the devices of a kind with each other. Where the work's own
+// seconds are recorded the rate is own seconds over busy ones, else bytes over
+// busy seconds; both within classes of visitors.
+func (r *resources) rates() []deviceRate {
+	kinds := map[string][]*useSeries{}
+	var names []string
+	for _, s := range r.series {
+		k := deviceKind(s.device)
+		if kinds[k] == nil {
+			names = append(names, k)
+		}
+		kinds[k] = append(kinds[k], s)
+	}
+	slices.Sort(names)
+	var list []deviceRate
+	for _, k := range names {
+		list = append(list, compareRates(kinds[k])...)
+	}
+	return list
+}
+
+func compareRates(peers []*useSeries) []deviceRate {
+	type sums struct{ served, busy float64 }
+	classes := map[int][]float64{} // rates of all peers by class of visitors
+	own := make([]map[int]sums, len(peers))
+	for i, s := range peers {
+		own[i] = map[int]sums{}
+		for k, u := range s.rows {
+			busy := u.Busy * s.length(k)
+			if u.Busy < 0.05 || u.ForeignBusy > 0.05 {
+				continue // too little to measure, or not the device's own doing
+			}
+			served := u.OwnSeconds
+			if served == 0 {
+				if !isIODevice(s.device) {
+					continue
+				}
+				served = float64(u.ReadBytes + u.WriteBytes)
+			}
+			c := visitorClass(u.Visitors)
+			o := own[i][c]
+			own[i][c] = sums{o.served + served, o.busy + busy}
+		}
+		for c, o := range own[i] {
+			if o.busy > 0 {
+				classes[c] = append(classes[c], o.served/o.busy)
+			}
+		}
+	}
+	list := make([]deviceRate, len(peers))
+	var rates, foreign []float64
+	for i, s := range peers {
+		d := &list[i]
+		d.node, d.device, d.rate, d.capacity = s.node, s.device, notNumber(), notNumber()
+		weighted, weight := 0.0, 0.0
+		order := make([]int, 0, len(own[i]))
+		for c := range own[i] {
+			order = append(order, c)
+		}
+		slices.Sort(order)
+		for _, c := range order {
+			o := own[i][c]
+			if usual := median(classes[c]); o.busy > 0 && usual > 0 && len(classes[c]) > 1 {
+				weighted += o.busy * math.Log(max(1e-9, o.served/o.busy/usual))
+				weight += o.busy
+			}
+		}
+		if weight > 0 {
+			d.rate = math.Exp(weighted / weight)
+			rates = append(rates, d.rate)
+		}
+		seconds, capacity := 0.0, 0.0
+		for k, u := range s.rows {
+			seconds += s.length(k)
+			capacity += u.Capacity * s.length(k)
+			d.foreignBytes += float64(u.ForeignBytes)
+		}
+		if n := len(s.rows); n > 0 && seconds > 0 {
+			d.busy, d.foreign, d.capacity = s.work[n-1]/seconds, s.foreign[n-1]/seconds, capacity/seconds
+		}
+		foreign = append(foreign, d.foreign)
+	}
+	if len(rates) > 0 {
+		usual := median(rates)
+		spread := max(normalMAD*deviation(rates, usual), 0.01)
+		for i := range list {
+			list[i].z = (list[i].rate - usual) / spread
+		}
+	}
+	for i := range list {
+		list[i].peerForeign = median(foreign)
+	}
+	return list
+}

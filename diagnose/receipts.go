@@ -1,0 +1,193 @@
+package diagnose
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// Verdict is what the re-simulation of a change came to.
+type Verdict string
+
+// The verdicts.
+const (
+	Confirmed Verdict = "confirmed"
+	Withdrawn Verdict = "withdrawn"
+	Untested  Verdict = "untested"
+)
+
+// Receipt is the gain of a change: the part of the job's time that it saves, with
+// the 95 % interval of its mean over pairs of runs.
+type Receipt struct {
+	Gain, Low, High float64
+	Pairs           int
+	Verdict         Verdict
+	Note            string
+}
+
+// Verification says how changes are tested.
+type Verification struct {
+	Predictor model.Predictor // nil: nothing is tested
+	Pairs     int             // first, 5
+	MostPairs int             // 20
+	HalfWidth float64         // of the interval at which no more pairs are run, 0.01
+	Most      int             // findings that are tested, 10
+	Workers   int             // 0: all cores
+
+	// Measured is what recorded jobs took, by id: the question's own answer may be
+	// off by BaseError and no more, or changes of devices are withdrawn.
+	Measured map[string]time.Duration
+}
+
+// maxBaseError is how far the base may be off for advice on devices.
+const maxBaseError = 0.1
+
+// DefaultVerification tests with a predictor.
+func DefaultVerification(p model.Predictor) Verification {
+	return Verification{Predictor: p, Pairs: 5, MostPairs: 20, HalfWidth: 0.01, Most: 10}
+}
+
+// verifier runs a question with several seeds; runs of the base are kept.
+type verifier struct {
+	Verification
+	ctx   context.Context
+	base  model.WhatIf
+	bases []map[string]time.Duration // by seed: what jobs took
+	least float64                    // gain that is worth it
+}
+
+// times are what the jobs of a question took; "" is the makespan.
+func (v *verifier) times(q model.WhatIf) (map[string]time.Duration, error) {
+	p, err := v.Predictor.Predict(q)
+	if err != nil {
+		return nil, err
+	}
+	times := map[string]time.Duration{"": p.Mean}
+	for _, j := range p.Jobs {
+		if j.Finish >= 0 {
+			times[j.ID] = j.Finish - j.Submit
+		}
+	}
+	return times, nil
+}
+
+// runs answers the question with the seeds from first up to n, side by side.
+func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duration, error) {
+	list := make([]map[string]time.Duration, n-first)
+	group, ctx := errgroup.WithContext(v.ctx)
+	workers := v.Workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	group.SetLimit(workers)
+	for i := range list {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			own := q
+			own.Seed = v.base.Seed + uint64(first+i)
+			times, err := v.times(own)
+			list[i] = times
+			return err
+		})
+	}
+	return list, group.Wait()
+}
+
+// test re-simulates a change in pairs with common seeds: some, then more until
+// the interval is narrow enough.
+func (v *verifier) test(change *Change, job string, device bool) Receipt {
+	if change == nil {
+		return Receipt{Verdict: Untested, Note: "no change of the question would test it"}
+	}
+	changed, err := change.Edit(v.base)
+	if err != nil {
+		return Receipt{Verdict: Untested, Note: err.Error()}
+	}
+	var r Receipt
+	var gains []float64
+	for n := v.Pairs; len(gains) < v.MostPairs; n = min(v.MostPairs, len(gains)+max(1, v.Pairs/2)) {
+		if len(v.bases) < n {
+			more, err := v.runs(v.base, len(v.bases), n)
+			if err != nil {
+				return v.failed(err)
+			}
+			v.bases = append(v.bases, more...)
+		}
+		runs, err := v.runs(changed, len(gains), n)
+		if err != nil {
+			return v.failed(err)
+		}
+		for i, times := range runs {
+			seed := len(gains)
+			before, known := v.bases[seed][job]
+			after, still := times[job]
+			if !known || !still || before <= 0 {
+				return Receipt{Verdict: Untested, Note: fmt.Sprintf("job %s does not end in run %d", job, i+1)}
+			}
+			gains = append(gains, 1-after.Seconds()/before.Seconds())
+		}
+		r = interval(gains)
+		if r.High-r.Low <= 2*v.HalfWidth {
+			break
+		}
+	}
+	v.judge(&r, job, device)
+	return r
+}
+
+func (v *verifier) failed(err error) Receipt {
+	if v.ctx.Err() != nil {
+		return Receipt{Verdict: Untested, Note: "no time left"}
+	}
+	return Receipt{Verdict: Untested, Note: err.Error()}
+}
+
+// interval is the mean of the gains with Student's 95 % interval.
+func interval(gains []float64) Receipt {
+	n := float64(len(gains))
+	m := mean(gains)
+	if n < 2 {
+		return Receipt{Gain: m, Low: math.Inf(-1), High: math.Inf(1), Pairs: len(gains)}
+	}
+	squares := 0.0
+	for _, g := range gains {
+		squares += (g - m) * (g - m)
+	}
+	half := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.Quantile(0.975) * math.Sqrt(squares/(n-1)/n)
+	return Receipt{Gain: m, Low: m - half, High: m + half, Pairs: len(gains)}
+}
+
+// judge confirms a change whose interval lies above 0 and whose mean is worth it.
+// The error of a calibrated base widens the interval.
+func (v *verifier) judge(r *Receipt, job string, device bool) {
+	r.Verdict = Withdrawn
+	if measured, ok := v.Measured[job]; ok && measured > 0 {
+		sum := 0.0
+		for _, times := range v.bases {
+			sum += times[job].Seconds()
+		}
+		off := math.Abs(sum/float64(len(v.bases))/measured.Seconds() - 1)
+		r.Low, r.High = r.Low-float64(off*math.Abs(r.Gain)), r.High+float64(off*math.Abs(r.Gain))
+		if device && off > maxBaseError {
+			r.Note = fmt.Sprintf("the simulation is off by %.0f %% from what was recorded", 100*off)
+			return
+		}
+	}
+	switch {
+	case r.Low <= 0:
+		r.Note = fmt.Sprintf("gains %.1f %% ± %.1f: leave it", 100*r.Gain, 50*(r.High-r.Low))
+	case r.Gain < v.least:
+		r.Note = fmt.Sprintf("gains only %.1f %% ± %.1f: leave it", 100*r.Gain, 50*(r.High-r.Low))
+	default:
+		r.Verdict = Confirmed
+	}
+}

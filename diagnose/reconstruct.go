@@ -1,0 +1,335 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// mostStacks bounds the memory of the distinct stacks that are kept; later ones
+// are looked at each time they occur.
+const mostStacks = 1 << 18
+
+// Instance is one thread's execution of one vertex, from its first to its last
+// sample. Times in ms.
+type Instance struct {
+	Vertex  string  `json:"vertex"`
+	Node    string  `json:"node"`
+	Task    string  `json:"task"`
+	Thread  int     `json:"thread"`
+	Start   float64 `json:"start"`
+	End     float64 `json:"end"`
+	Samples int     `json:"samples"`
+	Idle    int     `json:"idle"`
+}
+
+// Reconstruction finds the executions of the vertices in sampling records
+// (HiTune, section 4). It keeps what it knows of each thread, not the records.
+type Reconstruction struct {
+	vertices []vertex
+	matches  []match // the locations of all vertices
+	names    interner
+	stacks   map[string]*stack
+	threads  map[string]*threadTrace
+	order    []*threadTrace // by first record
+	key      []byte
+
+	instances []Instance // read as such
+	counts    map[countKey]int
+	spans     map[string]*taskSpan
+	system    map[seriesKey]*Series
+	systemKey seriesKey
+	problems  problems
+}
+
+// match is one location of one vertex.
+type match struct {
+	vertex int
+	location
+}
+
+// stack is what there is to know about one value of a task sample.
+type stack struct {
+	class, state, frame int32 // in names; frame -1: an empty stack
+	idle                bool
+	hits                []frameHit
+}
+
+// frameHit says that a stack contains the start or the end of a location.
+type frameHit struct {
+	match    int
+	from, to bool
+}
+
+// interner numbers names.
+type interner struct {
+	index map[string]int32
+	list  []string
+}
+
+func (n *interner) id(name string) int32 {
+	if i, ok := n.index[name]; ok {
+		return i
+	}
+	if n.index == nil {
+		n.index = map[string]int32{}
+	}
+	name = strings.Clone(name)
+	i := int32(len(n.list))
+	n.index[name], n.list = i, append(n.list, name)
+	return i
+}
+
+// threadTrace is one thread of one task.
+type threadTrace struct {
+	node, task  string
+	thread      int
+	first, last float64
+	runs        []run // those that began, by match
+}
+
+// run is the execution of one location so far.
+type run struct {
+	match          int
+	closed         bool
+	start, end     float64
+	samples, idle  int
+	counts         []stackCount
+	since, sinceID int // samples after the last one with the location, and the idle ones among them
+	pending        []stackCount
+}
+
+type stackCount struct {
+	class, state, frame int32
+	n                   int
+}
+
+// countKey says what threads of a class did in a vertex: frame -1 counts a
+// state, state -1 a frame.
+type countKey struct {
+	vertex, class, state, frame int32
+}
+
+// taskSpan is the first and the last record of a task.
+type taskSpan struct {
+	task, node  string
+	first, last float64
+}
+
+// NewReconstruction starts a reconstruction by a specification.
+func NewReconstruction(s *Specification) *Reconstruction { return newReconstruction(s.vertices) }
+
+func newReconstruction(vertices []vertex) *Reconstruction {
+	r := &Reconstruction{
+		vertices: vertices, stacks: map[string]*stack{}, threads: map[string]*threadTrace{},
+		counts: map[countKey]int{}, spans: map[string]*taskSpan{}, system: map[seriesKey]*Series{},
+	}
+	for i, v := range vertices {
+		r.names.id(v.id)
+		for _, l := range v.locations {
+			r.matches = append(r.matches, match{i, l})
+		}
+	}
+	return r
+}
+
+// isIdle reports whether a JVM's thread state means that the thread waits.
+// HiTune's tables misspell TIMED_WAITING.
+func isIdle(state string) bool {
+	switch state {
+	case "WAITING", "TIMED_WAITING", "TIME_WAITING", "BLOCKED":
+		return true
+	}
+	return false
+}
+
+// threadClass is a thread's name without what differs from thread to thread:
+// "MapOutputCopier attempt_1_r_0.3" becomes "MapOutputCopier".
+func threadClass(name string) string {
+	words := strings.Fields(strings.Trim(name, `'"`))
+	for i, w := range words {
+		if i > 0 && strings.ContainsAny(w, "0123456789") {
+			words = words[:i]
+			break
+		}
+	}
+	return strings.TrimRight(strings.Join(words, " "), "-_0123456789")
+}
+
+// newStack looks at a value: which locations its frames match, top frame first.
+func (r *Reconstruction) newStack(class, state string, frames []string) *stack {
+	s := &stack{class: r.names.id(class), state: r.names.id(state), frame: -1, idle: isIdle(state)}
+	if len(frames) > 0 {
+		s.frame = r.names.id(frames[0])
+	}
+	for i, m := range r.matches {
+		h := frameHit{match: i}
+		for _, f := range frames {
+			h.from = h.from || isFrame(f, m.from)
+			h.to = h.to || m.to != "" && isFrame(f, m.to)
+		}
+		if h.from || h.to {
+			s.hits = append(s.hits, h)
+		}
+	}
+	return s
+}
+
+// thread finds the trace of a thread; node and task are only copied if it is new.
+func (r *Reconstruction) thread(node, task []byte, thread int) *threadTrace {
+	r.key = append(append(append(r.key[:0], node...), 0), task...)
+	r.key = append(r.key, 0, byte(thread), byte(thread>>8), byte(thread>>16), byte(thread>>24))
+	if t, ok := r.threads[string(r.key)]; ok {
+		return t
+	}
+	t := &threadTrace{node: string(node), task: string(task), thread: thread}
+	t.first, t.last = noTime, noTime
+	r.threads[string(r.key)] = t
+	r.order = append(r.order, t)
+	return t
+}
+
+// noTime is before every record.
+const noTime = -1 << 62
+
+// sample adds one look at a thread. Records of a thread come in order of time.
+func (r *Reconstruction) sample(t *threadTrace, at float64, s *stack) {
+	if t.first == noTime {
+		t.first = at
+	} else if at < t.last {
+		r.problems.add("records of a thread out of order of time")
+	}
+	t.last = max(t.last, at)
+	for i := range t.runs {
+		if run := &t.runs[i]; !run.closed {
+			run.pending = addCount(run.pending, stackCount{s.class, s.state, s.frame, 1})
+			run.since++
+			if s.idle {
+				run.sinceID++
+			}
+		}
+	}
+	for _, h := range s.hits {
+		i := slices.IndexFunc(t.runs, func(run run) bool { return run.match == h.match })
+		if i < 0 {
+			if !h.from {
+				continue
+			}
+			i = len(t.runs)
+			t.runs = append(t.runs, run{match: h.match, start: at, since: 1, pending: []stackCount{{s.class, s.state, s.frame, 1}}})
+			if s.idle {
+				t.runs[i].sinceID = 1
+			}
+		}
+		run := &t.runs[i]
+		if !run.closed {
+			run.commit(at)
+			run.closed = h.to
+		}
+	}
+}
+
+// commit counts what has come since the last sample with the location.
+func (run *run) commit(at float64) {
+	run.end = at
+	run.samples, run.idle = run.samples+run.since, run.idle+run.sinceID
+	run.since, run.sinceID = 0, 0
+	for _, c := range run.pending {
+		run.counts = addCount(run.counts, c)
+	}
+	run.pending = run.pending[:0]
+}
+
+// addCount adds to a list that is short: one thread in one vertex.
+func addCount(list []stackCount, c stackCount) []stackCount {
+	for i := range list {
+		if l := &list[i]; l.frame == c.frame && l.state == c.state && l.class == c.class {
+			l.n += c.n
+			if i > 0 { // the usual ones move to the front
+				list[i], list[i-1] = list[i-1], list[i]
+			}
+			return list
+		}
+	}
+	return append(list, c)
+}
+
+// Dataflow returns what was found.
+func (r *Reconstruction) Dataflow() *Dataflow {
+	d := &Dataflow{Instances: append([]Instance{}, r.instances...), Stages: []Stage{}, problems: r.problems, system: r.system}
+	counts := map[countKey]int{}
+	for k, n := range r.counts {
+		counts[k] = n
+	}
+	spans := map[string]*taskSpan{}
+	for task, s := range r.spans {
+		own := *s
+		spans[task] = &own
+	}
+	for _, t := range r.order {
+		see(spans, t.task, t.node, t.first, t.last)
+		for v := range r.vertices {
+			run := t.find(r.matches, v)
+			if run == nil {
+				continue
+			}
+			d.Instances = append(d.Instances, Instance{
+				Vertex: r.vertices[v].id, Node: t.node, Task: t.task, Thread: t.thread,
+				Start: run.start, End: run.end, Samples: run.samples, Idle: run.idle,
+			})
+			for _, c := range run.counts {
+				counts[countKey{int32(v), c.class, c.state, -1}] += c.n
+				if c.frame >= 0 {
+					counts[countKey{int32(v), c.class, -1, c.frame}] += c.n
+				}
+			}
+		}
+	}
+	slices.SortFunc(d.Instances, func(a, b Instance) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Vertex, b.Vertex),
+			cmp.Compare(a.Node, b.Node), cmp.Compare(a.Task, b.Task), cmp.Compare(a.Thread, b.Thread))
+	})
+	for _, s := range spans {
+		d.tasks = append(d.tasks, *s)
+	}
+	slices.SortFunc(d.tasks, func(a, b taskSpan) int { return cmp.Compare(a.task, b.task) })
+	d.joinStages()
+	d.breakdown(counts, r.names.list)
+	return d
+}
+
+// find returns the run of the first alternative of a vertex that occurred.
+func (t *threadTrace) find(matches []match, vertex int) *run {
+	var best *run
+	for i := range t.runs {
+		if run := &t.runs[i]; matches[run.match].vertex == vertex && (best == nil || run.match < best.match) {
+			best = run
+		}
+	}
+	return best
+}
+
+func see(spans map[string]*taskSpan, task, node string, first, last float64) {
+	s := spans[task]
+	if s == nil {
+		s = &taskSpan{task, node, first, last}
+		spans[task] = s
+	}
+	s.first, s.last = min(s.first, first), max(s.last, last)
+}
+
+// problems counts what could not be used, by what is wrong with it.
+type problems struct {
+	counts map[string]int
+	order  []string
+}
+
+func (p *problems) add(what string) {
+	if p.counts == nil {
+		p.counts = map[string]int{}
+	}
+	if p.counts[what] == 0 {
+		p.order = append(p.order, what)
+	}
+	p.counts[what]++
+}

@@ -1,0 +1,143 @@
+package diagnose
+
+import (
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// A Tracer is given what a simulated run records beside its attempts. What is
+// passed is only valid during the call.
+type Tracer interface {
+	Span(*Span)
+	Offer(*Offer)
+	Cause(*Cause)
+}
+
+// AttemptID names an attempt of a run.
+type AttemptID struct {
+	Job    string
+	Kind   workload.Kind
+	Task   int
+	Number int
+}
+
+// Span is what one thread of an attempt did, or waited for, from Begin to End.
+type Span struct {
+	Attempt  AttemptID
+	Thread   Thread
+	Copier   int    // which one, of Thread Copier
+	Vertex   string // of the dataflow
+	Phase    workload.Phase
+	Resource Resource
+	Wait     Wait
+	Device   string // of Resource: disk0, nic, cores
+	FromNode string // where fetched or read from; empty: the attempt's node
+	Begin    time.Duration
+	End      time.Duration
+	Own      time.Duration // what the same work takes alone on a nominal device
+	Bytes    int64
+}
+
+// Thread is a thread of an attempt.
+type Thread uint8
+
+// The threads of an attempt.
+const (
+	MainThread Thread = iota
+	SpillThread
+	CopierThread
+	MemoryMergeThread
+	DiskMergeThread
+)
+
+// Resource is what a span uses. Given is time that is given, not computed: at
+// fidelities replay and profile.
+type Resource uint8
+
+// The resources of a span.
+const (
+	NoResource Resource = iota
+	CPU
+	Disk
+	Network
+	Given
+)
+
+// Wait is what a thread waits for.
+type Wait uint8
+
+// The waits of a thread.
+const (
+	NoWait     Wait = iota
+	WaitSpill       // a map for room in the sort buffer, or for the last spill
+	WaitFetch       // a reduce for map outputs
+	WaitMemory      // a copier for room in the shuffle buffer
+	WaitCommit      // for the permission to commit
+)
+
+// Offer is a heartbeat at which a slot was free.
+type Offer struct {
+	Time                        time.Duration
+	Node                        string
+	FreeMaps, FreeReduces       int // before anything was launched
+	WaitingMaps                 int // tasks that could have run
+	WaitingReduces              int
+	Launched                    []AttemptID
+	DeclinedMap, DeclinedReduce Reason // why slots that are still free got nothing
+}
+
+// Reason is why a scheduler launched nothing in a free slot.
+type Reason uint8
+
+// The reasons, in the words of the offers table.
+const (
+	NotDeclined Reason = iota
+	NothingWaiting
+	OneTaskPerHeartbeat
+	LocalityWait
+	PoolLimit
+	UserLimit
+	QueueLimit
+	MinShareReserved
+	Slowstart
+	MemoryLimit
+	AvoidedTracker
+	LoadFactor
+	numReasons
+)
+
+var reasonNames = [numReasons]string{
+	"", "nothing waiting", "one task per heartbeat", "locality wait", "pool limit", "user limit", "queue limit",
+	"minimum share reserved", "slowstart", "memory", "avoided tracker", "load factor",
+}
+
+func (r Reason) String() string { return reasonNames[r] }
+
+// Cause links an attempt to what had to happen before it.
+type Cause struct {
+	Attempt       AttemptID
+	Offer         time.Duration // the heartbeat that launched it
+	FreedBy       AttemptID     // whose slot it took
+	Fresh         bool          // the slot had not been used before
+	LastMap       int           // task whose output kept the shuffle open; -1: none
+	LastFetchFrom string        // node
+	Enabled       AttemptID     // whose end made it runnable: the set-up, or the map that reached slowstart
+	Speculative   bool
+}
+
+// Usage is how one device was used from Time until its next row.
+type Usage struct {
+	Time         time.Duration
+	Node         string
+	Device       string // cpu, disk0, nic-in, nic-out, rack0-up, ...
+	Busy         float64
+	ReadBytes    int64 // of a disk; of a link all bytes
+	WriteBytes   int64
+	Queue        float64
+	Visitors     float64 // mean number of requests while it was busy; 0: unknown
+	Capacity     float64 // part of the nominal rate that is there
+	ForeignBytes int64
+	ForeignBusy  float64
+	OwnSeconds   float64 // of the work done, alone on a nominal device; 0: unknown
+}

@@ -1,0 +1,512 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+func splitFields(s string) []string { return strings.Fields(s) }
+
+var ruleR15 = rule{
+	id: "R15", basis: "O", cause: "slots free while tasks wait",
+	evidence: "share of the offers that left a slot free while tasks waited", change: "scheduler, assignmultiple, heartbeat or delay",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for kind, st := range s.stages {
+			if st == nil {
+				continue
+			}
+			value, reason, from := 0.0, NotDeclined, "offers"
+			if s.offers != nil {
+				value, reason = s.offers.declined(workload.Kind(kind))
+			} else {
+				value, from = s.freeWhileWaiting(st), "the stage's time"
+			}
+			if !(value > s.t.FreeWaiting) || workload.Kind(kind) == workload.Reduce && reason == Slowstart && s.offers == nil {
+				continue
+			}
+			h := hit{value: value, peers: s.t.FreeWaiting, account: schedulerLimit, saves: value * st.length(), change: s.launchMore(reason)}
+			h.evidence = fmt.Sprintf("%s slots free while %ss wait in %s of %s", st.kind, st.kind, percent(value), from)
+			if reason != NotDeclined {
+				h.evidence += ", because of: " + reason.String()
+			}
+			hits = append(hits, h)
+		}
+		return hits
+	},
+}
+
+// launchMore is what makes the scheduler launch where it declined for a reason.
+func (s *scene) launchMore(reason Reason) *Change {
+	switch reason {
+	case LocalityWait:
+		return setScheduler("", "mapred.fairscheduler.locality.delay", "0")
+	case PoolLimit, UserLimit:
+		return noLimits()
+	case Slowstart:
+		return s.setConf("mapred.reduce.slowstart.completed.maps", "0.05")
+	case LoadFactor, OneTaskPerHeartbeat, NotDeclined:
+		if s.q == nil || s.q.Scheduler.Name != "fair2" {
+			return setScheduler("fair2")
+		}
+		return shortHeartbeat()
+	}
+	return nil
+}
+
+var ruleR16 = rule{
+	id: "R16", basis: "O", cause: "slow device",
+	evidence: "own seconds a busy second, or times of tasks, against the peers", change: "nominal speed",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for _, d := range s.rates {
+			if !(d.rate < s.t.SlowDevice && d.z < -3) {
+				continue
+			}
+			hits = append(hits, hit{
+				node: d.node, device: d.device, value: d.rate, peers: 1, z: d.z, account: slowDevice, change: repair(d.node, d.device),
+				saves:    s.nodeDelay(d.node),
+				evidence: fmt.Sprintf("serves %+.0f %% against its peers", 100*(d.rate-1)),
+			})
+		}
+		if len(hits) == 0 {
+			hits = s.slowNodes()
+		}
+		return hits
+	},
+}
+
+// nodeDelay is by how many seconds the outliers of a node delay the job's stages.
+func (s *scene) nodeDelay(node string) float64 {
+	most := 0.0
+	for _, st := range s.stages {
+		if st == nil {
+			continue
+		}
+		for i, row := range st.rows {
+			if s.b.node(s.b.at(row)) == node {
+				most = max(most, st.out.Gain[i], st.excess[i]/4)
+			}
+		}
+	}
+	return most
+}
+
+// fewestTasks is how many tasks a node needs to be judged by their times.
+const fewestTasks = 4
+
+// slowNodes finds the nodes on which the phases of tasks take longer than their
+// bytes and records lead to expect, where no device says why.
+func (s *scene) slowNodes() []hit {
+	var hits []hit
+	for _, st := range s.stages {
+		if st == nil {
+			continue
+		}
+		ratios := st.nodeRatios()
+		var all []float64
+		for _, node := range sortedKeys(ratios) {
+			if len(ratios[node].tasks) == 0 {
+				delete(ratios, node)
+				continue
+			}
+			all = append(all, ratios[node].ratio())
+		}
+		if len(all) < fewestPeers {
+			continue
+		}
+		usual := median(all)
+		spread := max(normalMAD*deviation(all, usual), 0.02)
+		for _, node := range sortedKeys(ratios) {
+			r := ratios[node]
+			z := (r.ratio() - usual) / spread
+			if len(r.tasks) < fewestTasks || r.ratio() < s.t.SlowNode*usual || z < 3 || s.loaded(node) || s.stood(node) {
+				continue
+			}
+			device := "cpu"
+			if r.io() > r.cpu() {
+				device = "disk"
+			}
+			hits = append(hits, hit{
+				node: node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
+				evidence: fmt.Sprintf("phases of its %ss take %.2f times what their data lead to expect, on %s", st.kind, r.ratio()/usual, device),
+			})
+		}
+	}
+	return hits
+}
+
+// loaded reports whether the node carries a foreign load.
+func (s *scene) loaded(node string) bool {
+	return slices.ContainsFunc(s.rates, func(d deviceRate) bool { return d.node == node && d.foreign > s.t.ForeignBusy })
+}
+
+func (s *scene) stood(node string) bool {
+	return slices.ContainsFunc(s.still, func(p standstill) bool { return p.node == node })
+}
+
+// nodeRatio adds up the times of a node's phases and what was expected of them,
+// of phases that compute and of those that read or write.
+type nodeRatio struct {
+	took, expected [2]float64
+	tasks          []float64 // ratio of each task
+}
+
+func (r *nodeRatio) of(k int) float64 {
+	if r.expected[k] == 0 {
+		return 1
+	}
+	return r.took[k] / r.expected[k]
+}
+
+func (r *nodeRatio) cpu() float64 { return r.of(0) }
+func (r *nodeRatio) io() float64  { return r.of(1) }
+
+// ratio is that of the median task, which one uneven task does not move.
+func (r *nodeRatio) ratio() float64 { return median(r.tasks) }
+
+// nodeRatios compares the phases on each node with the lines of the stage.
+func (st *stage) nodeRatios() map[string]*nodeRatio {
+	nodes := map[string]*nodeRatio{}
+	for _, row := range st.rows {
+		a := st.b.at(row)
+		node := st.b.node(a)
+		if node == "" {
+			continue
+		}
+		if nodes[node] == nil {
+			nodes[node] = &nodeRatio{}
+		}
+		n := nodes[node]
+		sum, expected := 0.0, 0.0
+		for p, l := range st.lines {
+			p := workload.Phase(p)
+			took, timed := phaseTime(a, p)
+			work, known := phaseWork(a, p)
+			if l.median == 0 || !timed || !known || p == workload.PhaseShuffle || p == workload.PhaseStartup || p == workload.PhaseCommit {
+				continue
+			}
+			k := 0
+			if p == workload.PhaseRead || p == workload.PhaseWrite || p == workload.PhaseMerge {
+				k = 1
+			}
+			n.took[k] += took.Seconds()
+			n.expected[k] += l.at(work)
+			sum, expected = sum+took.Seconds(), expected+l.at(work)
+		}
+		if expected > 0 {
+			n.tasks = append(n.tasks, sum/expected)
+		}
+	}
+	return nodes
+}
+
+var ruleR17 = rule{
+	id: "R17", basis: "O", cause: "foreign load",
+	evidence: "time of a device that is not Hadoop's", change: "load away",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for _, d := range s.rates {
+			if d.foreign <= s.t.ForeignBusy || d.foreign <= 1.5*d.peerForeign || s.stood(d.node) {
+				continue
+			}
+			hits = append(hits, hit{
+				node: d.node, device: d.device, value: d.foreign, peers: d.peerForeign, account: foreignLoad,
+				saves: s.nodeDelay(d.node), change: unload(d.node, d.device, false),
+				evidence: fmt.Sprintf("%s of its time for others than Hadoop, peers %s", percent(d.foreign), percent(d.peerForeign)),
+			})
+		}
+		return hits
+	},
+}
+
+var ruleR18 = rule{
+	id: "R18", basis: "O", cause: "node stood still",
+	evidence: "no begin, end or sample for more than ten times the usual gap", change: "pause away",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for _, p := range s.still {
+			var tasks []string
+			for _, row := range p.tasks {
+				if a := s.b.at(row); a.job == s.job.index {
+					tasks = append(tasks, s.b.name(a))
+				}
+			}
+			if len(tasks) == 0 {
+				continue
+			}
+			length := (p.until - p.from).Seconds()
+			hits = append(hits, hit{
+				node: p.node, tasks: tasks, value: length, peers: p.usual.Seconds(), z: length / p.usual.Seconds(), account: foreignLoad,
+				saves: length / 2, change: unload(p.node, "", true),
+				evidence: fmt.Sprintf("nothing began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
+			})
+		}
+		return hits
+	},
+}
+
+var ruleR19 = rule{
+	id: "R19", basis: "O", cause: "copiers wait for memory",
+	evidence: "share of the shuffle in which copiers wait for memory while the merger works", change: "codec or shuffle buffer",
+	find: func(s *scene, _ *rule) []hit {
+		st := s.stages[workload.Reduce]
+		if st == nil {
+			return nil
+		}
+		var shuffle, wait time.Duration
+		for _, row := range st.rows {
+			if a := s.b.at(row); workload.Known(a.waitMemory) && workload.Known(a.phases[workload.PhaseShuffle]) {
+				shuffle, wait = shuffle+a.phases[workload.PhaseShuffle], wait+a.waitMemory
+			}
+		}
+		h := hit{peers: s.t.WaitMemory, account: waitsForMemory}
+		frame := ""
+		if shuffle > 0 {
+			h.value = wait.Seconds() / shuffle.Seconds()
+		} else if s.flow != nil {
+			const reserve = "org.apache.hadoop.mapred.ReduceTask$ReduceCopier$ShuffleRamManager.reserve"
+			h.value, frame = s.flow.share("copier", "", reserve), ", in "+reserve
+		}
+		if h.value <= s.t.WaitMemory {
+			return nil
+		}
+		h.saves = h.value * st.length() / 2
+		h.evidence = fmt.Sprintf("copiers wait for memory in %s of the shuffle%s", percent(h.value), frame)
+		h.change = s.setConf("mapred.job.shuffle.input.buffer.percent", "0.9")
+		if s.facts[workload.Reduce].Compressed && !strings.Contains(s.conf.String("mapred.map.output.compression.codec", ""), "Lz") {
+			h.change = s.setConf("mapred.map.output.compression.codec", fastCodec)
+		}
+		return []hit{h}
+	},
+}
+
+var ruleR20 = rule{
+	id: "R20", basis: "O", cause: "last wave part-full, or too few reduces",
+	evidence: "part of the slots that the last wave uses", change: "number of reduces, or block size",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for kind, st := range s.stages {
+			slots := s.slots[kind]
+			if st == nil || slots == 0 || len(s.b.jobs) > 1 && !s.alone(st) {
+				continue
+			}
+			n := len(st.rows)
+			waves := (n + slots - 1) / slots
+			last := float64(n-(waves-1)*slots) / float64(slots)
+			if last >= s.t.LastWave || waves == 1 && workload.Kind(kind) == workload.Map {
+				continue
+			}
+			h := hit{value: last, peers: 1, account: slotHeld, evidence: fmt.Sprintf("%d %ss on %d slots: the last of %d waves uses %s of them", n, st.kind, slots, waves, percent(last))}
+			h.saves = st.median * (1 - last) / float64(waves)
+			switch {
+			case workload.Kind(kind) == workload.Map:
+				h.change = nil // splits of another size: the number of maps follows from the block size
+				if waves == 2 {
+					h.change = s.combineSplits(2)
+				}
+			case waves == 1:
+				h.change = s.setReduces(slots)
+			default:
+				h.change = s.setReduces((waves - 1) * slots)
+			}
+			hits = append(hits, h)
+		}
+		return hits
+	},
+}
+
+// alone reports whether no other job ran during the stage.
+func (s *scene) alone(st *stage) bool {
+	for _, j := range s.b.jobs {
+		if j != s.job && j.submit < st.end && j.finish > st.begin {
+			return false
+		}
+	}
+	return true
+}
+
+var ruleR21 = rule{
+	id: "R21", basis: "O", cause: "start-up dominates",
+	evidence: "share of the slot time in starting JVMs", change: "combined splits, or larger blocks",
+	find: func(s *scene, _ *rule) []hit {
+		st := s.stages[workload.Map]
+		if st == nil || !st.knows(workload.PhaseStartup) {
+			return nil
+		}
+		share := st.share(workload.PhaseStartup)
+		if share <= s.t.Startup {
+			return nil
+		}
+		return []hit{{
+			value: share, peers: s.t.Startup, account: startUp, saves: st.length() * share / 2, change: s.combineSplits(4),
+			evidence: fmt.Sprintf("start-up %s of the map slot time; median map %.1f s", percent(share), st.median),
+		}}
+	},
+}
+
+var ruleR22 = rule{
+	id: "R22", basis: "O", cause: "remote reads",
+	evidence: "maps whose split is on another node, and how much longer they take", change: "replication, delay or uplink",
+	find: func(s *scene, _ *rule) []hit {
+		st := s.stages[workload.Map]
+		if st == nil {
+			return nil
+		}
+		var near, far []float64
+		off := 0
+		for _, row := range st.rows {
+			a := s.b.at(row)
+			d := (a.finish - a.start).Seconds()
+			switch a.locality {
+			case workload.NodeLocal:
+				near = append(near, d)
+			case workload.RackLocal:
+				far = append(far, d)
+			case workload.OffRack:
+				far, off = append(far, d), off+1
+			}
+		}
+		if len(near) == 0 || len(far) == 0 {
+			return nil
+		}
+		share, ratio := float64(len(far))/float64(len(far)+len(near)), median(far)/max(1e-9, median(near))
+		if share <= s.t.RemoteReads || ratio < s.t.TaskRatio {
+			return nil
+		}
+		h := hit{
+			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * (1 - 1/ratio), change: moreReplicas(),
+			evidence: fmt.Sprintf("%s of the maps read from other nodes and take %.2f times as long", percent(share), ratio),
+		}
+		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*off > len(far) {
+			h.change = fasterNetwork(true)
+		}
+		return []hit{h}
+	},
+}
+
+var ruleR23 = rule{
+	id: "R23", basis: "O", cause: "lost attempts",
+	evidence: "slot time of attempts that failed, or were lost with their node", change: "failures away",
+	find: func(s *scene, _ *rule) []hit {
+		lost, whole := 0.0, 0.0
+		nodes := map[string]float64{}
+		h := hit{account: lostAttempts}
+		for _, row := range s.job.attempts {
+			a := s.b.at(row)
+			if a.kind > workload.Reduce || !a.timed() {
+				continue
+			}
+			d := (a.finish - a.start).Seconds()
+			whole += d
+			if a.state == workload.Failed || a.state == workload.Killed && !s.beaten(a) {
+				lost += d
+				nodes[s.b.node(a)] += d
+				h.tasks = append(h.tasks, s.b.name(a))
+			}
+		}
+		if whole == 0 || lost/whole <= s.t.Lost {
+			return nil
+		}
+		for _, node := range sortedKeys(nodes) {
+			if nodes[node] > 0.8*lost {
+				h.node = node
+			}
+		}
+		h.value, h.peers, h.saves, h.change = lost/whole, s.t.Lost, lost/whole*s.job.time().Seconds(), s.noFailures()
+		h.evidence = fmt.Sprintf("%s of the slot time in %d attempts that were lost", percent(lost/whole), len(h.tasks))
+		return []hit{h}
+	},
+}
+
+// beaten reports whether another attempt of the task succeeded while this one
+// ran: speculation, not a loss.
+func (s *scene) beaten(a *attempt) bool {
+	won := s.job.won[a.kind]
+	i, ok := slices.BinarySearchFunc(won, a.task, func(row int32, task int32) int { return cmp.Compare(s.b.at(row).task, task) })
+	return ok && s.b.at(won[i]).start < a.finish
+}
+
+var ruleR24 = rule{
+	id: "R24", basis: "O", cause: "link limits the shuffle",
+	evidence: "a link full during the shuffle", change: "codec, network interface or uplink",
+	find: func(s *scene, _ *rule) []hit {
+		st := s.stages[workload.Reduce]
+		if st == nil || !st.knows(workload.PhaseShuffle) {
+			return nil
+		}
+		until := st.begin
+		from := min(s.b.lastMap(s.job), st.end)
+		for _, row := range st.rows {
+			a := s.b.at(row)
+			if d := a.phases[workload.PhaseShuffle]; workload.Known(d) {
+				until = max(until, a.start+max(0, a.phases[workload.PhaseStartup])+d)
+			}
+		}
+		var best hit
+		for _, device := range s.r.names {
+			if !isNetwork(device) {
+				continue
+			}
+			m := s.r.means(device, min(from, st.begin), until)
+			for _, node := range m.by {
+				if m.of[node] > max(s.t.LinkFull, best.value) {
+					best = hit{node: node, device: device, value: m.of[node], peers: median(m.all)}
+				}
+			}
+		}
+		if best.value == 0 {
+			return nil
+		}
+		best.account, best.saves = networkOwn, 0.3*(until-from).Seconds()
+		best.evidence = fmt.Sprintf("busy %s of the shuffle, peers %s", percent(best.value), percent(best.peers))
+		best.change = fasterNetwork(strings.HasPrefix(best.device, "rack"))
+		if s.hasConf && !s.facts[workload.Reduce].Compressed {
+			best.change = s.setConf("mapred.compress.map.output", "true", "mapred.map.output.compression.codec", fastCodec)
+		}
+		return []hit{best}
+	},
+}
+
+var ruleR25 = rule{
+	id: "R25", basis: "O", cause: "data skew",
+	evidence: "bytes of the largest reduce against the median", change: "even partitions, or more reduces",
+	find: func(s *scene, _ *rule) []hit {
+		st := s.stages[workload.Reduce]
+		if st == nil || len(st.rows) < 2 {
+			return nil
+		}
+		bytes := make([]float64, len(st.rows))
+		for i, row := range st.rows {
+			a := s.b.at(row)
+			bytes[i] = float64(max(a.ShuffleBytes, a.InBytes))
+			if bytes[i] < 0 {
+				s.b.add("bytes of a reduce", 1, len(st.rows), "no R25")
+				return nil
+			}
+		}
+		usual := median(bytes)
+		largest := 0
+		for i := range bytes {
+			if bytes[i] > bytes[largest] {
+				largest = i
+			}
+		}
+		if usual <= 0 || bytes[largest] <= s.t.DataSkew*usual || math.IsInf(usual, 0) {
+			return nil
+		}
+		a := s.b.at(st.rows[largest])
+		h := hit{
+			tasks: []string{s.b.name(a)}, value: bytes[largest] / usual, peers: 1, account: networkOwn,
+			saves: st.out.Gain[largest], change: s.evenReduces(),
+			evidence: fmt.Sprintf("the largest reduce has %.2f times the bytes of the median", bytes[largest]/usual),
+		}
+		return []hit{h}
+	},
+}

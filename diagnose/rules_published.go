@@ -1,0 +1,312 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// stageHits asks the condition of a published rule of both stages of a job.
+func (s *scene) stageHits(r *rule, say func(st *stage, f *facts) hit) []hit {
+	var hits []hit
+	for kind, st := range s.stages {
+		if st == nil || !r.fires(&s.facts[kind], s.t) {
+			continue
+		}
+		h := say(st, &s.facts[kind])
+		if h.node == "" && st.facts.SameNode {
+			h.node = *st.facts.Node
+		}
+		for _, i := range st.critical() {
+			h.tasks = append(h.tasks, s.b.name(s.b.at(st.rows[i])))
+		}
+		hits = append(hits, h)
+	}
+	return hits
+}
+
+// gains is the largest delay of a stage by its critical tasks, seconds.
+func (st *stage) gains() float64 {
+	most := 0.0
+	for i, c := range st.out.Critical {
+		if c {
+			most = max(most, st.out.Gain[i])
+		}
+	}
+	return most
+}
+
+var ruleR01 = rule{
+	id: "R01", basis: "P", cause: "slow CPU", advice: "check-cpu-config",
+	evidence: "critical tasks on one node whose CPU is full and whose disks are not", change: "CPU at the nominal speed",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.SameNode && f.CPUNode >= t.CPUStarved && f.IONodeRatio < t.IOLow
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				device: "cpu", value: f.CPUNode, peers: f.CPUCluster, account: slowDevice, saves: st.gains(), change: repair(*st.facts.Node, "cpu"),
+				evidence: fmt.Sprintf("%d critical %ss on one node: CPU %s, disks at %.2f of the others", f.Critical, f.Kind, percent(f.CPUNode), f.IONodeRatio),
+			}
+		})
+	},
+}
+
+var ruleR02 = rule{
+	id: "R02", basis: "P", cause: "foreign disk load", advice: "check-external-disk-load",
+	evidence: "critical tasks on one node whose disks carry more than the job's bytes", change: "load away",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.SameNode && f.DiskNodeRatio > t.DiskHigh && f.DiskJobShare < t.DiskForeign
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				device: "disk", value: f.DiskNodeRatio, peers: 1, account: foreignLoad, saves: st.gains(), change: unload(*st.facts.Node, "disk", false),
+				evidence: fmt.Sprintf("disks at %.2f of the others, %s of it Hadoop's", f.DiskNodeRatio, percent(f.DiskJobShare)),
+			}
+		})
+	},
+}
+
+var ruleR03 = rule{
+	id: "R03", basis: "P", cause: "small sort buffer", advice: "raise-sort-buffer",
+	evidence: "maps spill more than once and spend much time on it", change: "io.sort.mb",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.Kind == "map" && f.Spills > 1 && f.ShareSortSpill > t.SortSpill
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.ShareSortSpill, peers: s.t.SortSpill, account: sortSpill, saves: st.length() * f.ShareSortSpill / 2, change: s.largerBuffer(st),
+				evidence: fmt.Sprintf("%d spills, %s of the map time in sort and spill", f.Spills, percent(f.ShareSortSpill)),
+			}
+		})
+	},
+}
+
+// largerBuffer is a sort buffer that holds the output of the median map, or nil
+// where its bytes and records are unknown or no heap would hold it.
+func (s *scene) largerBuffer(st *stage) *Change {
+	var bytes, records []float64
+	for _, row := range st.rows {
+		if a := s.b.at(row); a.OutBytes >= 0 && a.OutRecords >= 0 {
+			bytes, records = append(bytes, float64(a.OutBytes)), append(records, float64(a.OutRecords))
+		}
+	}
+	if len(bytes) == 0 {
+		return nil
+	}
+	spill, err := s.conf.Float("io.sort.spill.percent", 0.8)
+	if err != nil || spill <= 0 {
+		return nil
+	}
+	const accounting = 16 // bytes a record in the buffer's index
+	out, index := quantile(bytes, 0.95), accounting*quantile(records, 0.95)
+	mb := math.Ceil(1.02*(out+index)/spill/(1<<20)) + 1
+	if mb > 2047 {
+		return nil
+	}
+	part := math.Max(0.01, math.Ceil(1000*index/(out+index))/1000)
+	pairs := []string{"io.sort.mb", strconv.Itoa(int(mb)), "io.sort.record.percent", strconv.FormatFloat(part, 'g', 3, 64)}
+	if opts := s.conf.String("mapred.map.child.java.opts", s.conf.String("mapred.child.java.opts", "-Xmx200m")); s.hasConf && heapMB(opts) < mb+100 {
+		pairs = append(pairs, "mapred.map.child.java.opts", fmt.Sprintf("-Xmx%dm", int(mb)+100))
+	}
+	return s.setConf(pairs...)
+}
+
+// heapMB is the -Xmx of a JVM's options in MiB, 0 if there is none.
+func heapMB(opts string) float64 {
+	var conf workload.Conf
+	heap := 0.0
+	for _, f := range splitFields(opts) {
+		if len(f) > 4 && f[:4] == "-Xmx" {
+			conf.Set("heap", f[4:])
+			if n, err := conf.Bytes("heap", 0); err == nil {
+				heap = float64(n) / (1 << 20)
+			}
+		}
+	}
+	return heap
+}
+
+var ruleR04 = rule{
+	id: raiseSlowstart, basis: "P", cause: "reduces start too early", advice: "raise-slowstart",
+	evidence: "reduces wait for map outputs while maps are pending", change: "slowstart later",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.Kind == "reduce" && f.ShareWaitFetch > t.WaitFetch && f.CPUNode < t.CPUFree && f.MapsPending
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.ShareWaitFetch, peers: s.t.WaitFetch, account: waitsForFetch, change: s.setConf("mapred.reduce.slowstart.completed.maps", "0.9"),
+				evidence: fmt.Sprintf("%s of the shuffle waits for maps, CPU %s", percent(f.ShareWaitFetch), percent(f.CPUNode)),
+			}
+		})
+	},
+}
+
+var ruleR05 = rule{
+	id: "R05", basis: "P", cause: "map output not compressed", advice: "compress-map-output",
+	evidence: "the shuffle takes most of the reduces' time and nothing is compressed", change: "compress the map output",
+	fires: func(f *facts, t *Thresholds) bool { return f.ShareShuffle > t.Shuffle && !f.Compressed },
+	find: func(s *scene, r *rule) []hit {
+		if !s.hasConf {
+			s.b.add("configuration of a job", 1, 1, "no rules on settings")
+			return nil
+		}
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.ShareShuffle, peers: s.t.Shuffle, account: networkOwn, saves: 0.3 * st.length() * f.ShareShuffle,
+				change:   s.setConf("mapred.compress.map.output", "true", "mapred.map.output.compression.codec", fastCodec),
+				evidence: fmt.Sprintf("shuffle %s of the reduce time, not compressed", percent(f.ShareShuffle)),
+			}
+		})
+	},
+}
+
+const fastCodec = "com.hadoop.compression.lzo.LzoCodec"
+
+var ruleR06 = rule{
+	id: "R06", basis: "P", cause: "expensive codec", advice: "cheaper-codec",
+	evidence: "the shuffle takes most of the reduces' time, most of it in the codec", change: "a cheaper codec",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.ShareShuffle > t.Shuffle && f.Compressed && f.CodecCPUShare > t.Codec
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.CodecCPUShare, peers: s.t.Codec, account: cpuOwn, saves: 0.3 * st.length() * f.ShareShuffle,
+				change:   s.setConf("mapred.map.output.compression.codec", fastCodec),
+				evidence: fmt.Sprintf("shuffle %s of the reduce time, codec %s of the CPU", percent(f.ShareShuffle), percent(f.CodecCPUShare)),
+			}
+		})
+	},
+}
+
+var ruleR07 = rule{
+	id: "R07", basis: "P", cause: "slots of the other kind idle", advice: "share-slots",
+	evidence: "CPUs idle, slots of the other kind idle while tasks wait", change: "shared slots",
+	fires: func(f *facts, t *Thresholds) bool {
+		return !f.SharedSlots && f.CPUCluster < t.ClusterIdle && f.IdleOtherSlots > 0
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.CPUCluster, peers: s.t.ClusterIdle, account: slotHeld, saves: 0.1 * st.length(), change: shareSlots(),
+				evidence: fmt.Sprintf("CPU %s, %d slots of the other kind idle", percent(f.CPUCluster), f.IdleOtherSlots),
+			}
+		})
+	},
+}
+
+var ruleR08 = rule{
+	id: "R08", basis: "P", cause: "uneven input", advice: "rebalance-partitions",
+	evidence: "critical tasks on several nodes that read more than the others", change: "even partitions",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.Critical > 0 && !f.SameNode && f.InputRatio > t.InputSkew
+	},
+	find: findUneven,
+}
+
+func findUneven(s *scene, r *rule) []hit {
+	return s.stageHits(r, func(st *stage, f *facts) hit {
+		h := hit{
+			value: f.InputRatio, peers: 1, account: networkOwn, saves: st.gains(),
+			evidence: fmt.Sprintf("%d critical %ss with %.2f times the input of the others", f.Critical, f.Kind, f.InputRatio),
+		}
+		if st.kind == workload.Reduce {
+			h.change = s.evenReduces()
+		}
+		return h
+	})
+}
+
+var ruleR09 = rule{
+	id: "R09", basis: "P", cause: "node configuration", advice: "check-node-config",
+	evidence: "critical tasks on one node without more input, CPU or disk load than the others", change: "the node as its peers",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.SameNode && f.InputRatio <= t.InputSkew && f.CPUNode < t.CPUStarved && f.DiskNodeRatio <= t.DiskHigh
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: float64(f.Critical), account: slowDevice, saves: st.gains(), change: repair(*st.facts.Node, "cpu"),
+				evidence: fmt.Sprintf("%d critical %ss on one node, CPU %s, disks at %.2f of the others", f.Critical, f.Kind, percent(f.CPUNode), f.DiskNodeRatio),
+			}
+		})
+	},
+}
+
+var ruleR10 = rule{
+	id: "R10", basis: "P", cause: "uneven input on one node", advice: "rebalance-partitions-or-slots",
+	evidence: "critical tasks on one node that read more than the others", change: "even partitions",
+	fires: func(f *facts, t *Thresholds) bool { return f.SameNode && f.InputRatio > t.InputSkew },
+	find:  findUneven,
+}
+
+var ruleR11 = rule{
+	id: lowerSlowstart, basis: "P", cause: "long tail of maps", advice: "lower-slowstart-or-add-reduces",
+	evidence: "the CPU falls during critical maps", change: "slowstart earlier",
+	fires: func(f *facts, t *Thresholds) bool { return f.Kind == "map" && f.Critical > 0 && f.CPUDrop > t.CPUDrop },
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.CPUDrop, peers: s.t.CPUDrop, account: slowstartLimit, saves: st.gains() / 2, change: s.setConf("mapred.reduce.slowstart.completed.maps", "0.05"),
+				evidence: fmt.Sprintf("CPU falls by %s during the last critical map", percent(f.CPUDrop)),
+			}
+		})
+	},
+}
+
+var ruleR12 = rule{
+	id: "R12", basis: "P", cause: "CPU busy copying", advice: "offload-network-copies",
+	evidence: "CPU full and network busy", change: "copies without the CPU",
+	fires: func(f *facts, t *Thresholds) bool { return f.CPUNode > t.CPUNetwork && f.NetNodeShare > t.NetworkHigh },
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.NetNodeShare, peers: s.t.NetworkHigh, account: cpuOwn, saves: 0.1 * st.length(), change: freeCopies(),
+				evidence: fmt.Sprintf("CPU %s, network %s", percent(f.CPUNode), percent(f.NetNodeShare)),
+			}
+		})
+	},
+}
+
+var ruleR13 = rule{
+	id: "R13", basis: "P", cause: "slow network adapter", advice: "check-network-adapter",
+	evidence: "no critical task, a node with a slow network", change: "network at the nominal speed",
+	fires: func(f *facts, _ *Thresholds) bool { return f.Critical == 0 && f.NetSlowNodes > 0 },
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			h := hit{
+				value: float64(f.NetSlowNodes), account: slowDevice, saves: 0.01 * st.length(),
+				evidence: fmt.Sprintf("%d devices of the network slower than their peers", f.NetSlowNodes),
+			}
+			for _, d := range s.rates {
+				if isNetwork(d.device) && d.rate < s.t.SlowDevice && d.z < -3 {
+					h.node, h.device, h.change = d.node, d.device, repair(d.node, d.device)
+					break
+				}
+			}
+			return h
+		})
+	},
+}
+
+var ruleR14 = rule{
+	id: "R14", basis: "P", cause: "long reduces", advice: "split-reduce-work",
+	evidence: "critical reduces that spend most of their time in reduce", change: "twice as many reduces",
+	fires: func(f *facts, t *Thresholds) bool {
+		return f.Kind == "reduce" && f.Critical > 0 && f.ShareReduce > t.ReduceHeavy
+	},
+	find: func(s *scene, r *rule) []hit {
+		return s.stageHits(r, func(st *stage, f *facts) hit {
+			return hit{
+				value: f.ShareReduce, peers: s.t.ReduceHeavy, account: cpuOwn, saves: st.gains(), change: s.setReduces(2 * s.job.reduces),
+				evidence: fmt.Sprintf("reduce phase %s of the reduce time", percent(f.ShareReduce)),
+			}
+		})
+	},
+}

@@ -1,0 +1,380 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// scene is all that the rules look at: one job on its cluster.
+type scene struct {
+	b       *books
+	job     *job
+	stages  [2]*stage // nil where the job has none
+	r       *resources
+	rates   []deviceRate
+	still   []standstill
+	offers  *offerBook
+	flow    *Dataflow
+	q       *model.WhatIf // nil: unknown
+	t       *Thresholds
+	conf    workload.Conf
+	hasConf bool
+	slots   [2]int // of the cluster, by kind; 0: unknown
+	running *[2]occupancy
+	facts   [2]facts
+}
+
+// newScene gathers the facts of a job's stages. Those that are unknown are NaN,
+// so that no condition on them holds.
+func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
+	s := &scene{
+		b: e.books, job: j, stages: stages, r: e.resources, rates: e.rates, still: e.still, offers: e.offers, flow: e.flow,
+		q: e.question, t: &e.options.Thresholds, conf: j.conf, hasConf: len(j.conf.Keys()) > 0,
+	}
+	if s.q != nil {
+		s.conf, s.hasConf = s.q.Cluster.Conf, true
+		if i := s.questionJob(s.q); i >= 0 {
+			s.conf = s.conf.Over(s.q.Jobs[i].Conf)
+		}
+	}
+	s.slots = e.slots
+	s.running = &e.running
+	for kind, stage := range stages {
+		if stage != nil {
+			s.facts[kind] = s.stageFacts(stage)
+		}
+	}
+	return s
+}
+
+// questionJob is the index of the job in a question, or -1.
+func (s *scene) questionJob(q *model.WhatIf) int {
+	return slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == s.job.id })
+}
+
+func (s *scene) stageFacts(st *stage) facts {
+	f := facts{
+		Kind: st.kind.String(), Critical: st.facts.Critical, SameNode: st.facts.SameNode, InputRatio: st.facts.InputRatio,
+		CPUNode: notNumber(), CPUCluster: notNumber(), CPUDrop: notNumber(), IONodeRatio: notNumber(), DiskNodeRatio: notNumber(),
+		DiskJobShare: notNumber(), NetNodeShare: notNumber(), ShareWaitFetch: notNumber(), CodecCPUShare: notNumber(),
+	}
+	f.Compressed, _ = s.conf.Bool("mapred.compress.map.output", false)
+	f.SharedSlots = s.q != nil && s.q.Cluster.SharedSlots
+	f.ShareSortSpill = st.share(workload.PhaseSpill)
+	f.ShareShuffle = st.share(workload.PhaseShuffle)
+	f.ShareReduce = st.share(workload.PhaseReduce)
+	var spills []float64
+	var shuffle, wait time.Duration
+	for _, row := range st.rows {
+		a := s.b.at(row)
+		if a.Spills >= 0 {
+			spills = append(spills, float64(a.Spills))
+		}
+		if workload.Known(a.waitFetch) && workload.Known(a.phases[workload.PhaseShuffle]) {
+			shuffle, wait = shuffle+a.phases[workload.PhaseShuffle], wait+a.waitFetch
+		}
+	}
+	if len(spills) > 0 {
+		f.Spills = int(median(spills))
+	}
+	if shuffle > 0 {
+		f.ShareWaitFetch = wait.Seconds() / shuffle.Seconds()
+	}
+	f.MapsPending = st.kind == workload.Reduce && s.pendingMaps() > 0
+	f.IdleOtherSlots = s.idleSlots(st)
+	s.useFacts(&f, st)
+	return f
+}
+
+// pendingMaps is how many maps had yet to start when the first reduce did.
+func (s *scene) pendingMaps() int {
+	maps, reduces := s.stages[workload.Map], s.stages[workload.Reduce]
+	if maps == nil || reduces == nil {
+		return 0
+	}
+	n := 0
+	for _, row := range maps.rows {
+		if s.b.at(row).start > reduces.begin {
+			n++
+		}
+	}
+	return n
+}
+
+// useFacts fills in what devices say of the stage's critical node, or of all.
+func (s *scene) useFacts(f *facts, st *stage) {
+	node := ""
+	if f.SameNode {
+		node = *st.facts.Node
+	}
+	if cpu := s.r.means("cpu", st.begin, st.end); len(cpu.all) > 0 {
+		f.CPUCluster = mean(cpu.all)
+		f.CPUNode = f.CPUCluster
+		if m, ok := cpu.of[node]; ok {
+			f.CPUNode = m
+		}
+	}
+	var disk, foreign float64
+	ratios := map[string]float64{}
+	for _, device := range s.r.names {
+		if !isIODevice(device) {
+			continue
+		}
+		m := s.r.bytes(device, st.begin, st.end)
+		others := m.without(node)
+		own, ok := m.of[node]
+		if ok && len(others) > 0 && median(others) > 0 {
+			ratios[deviceKind(device)] = max(ratios[deviceKind(device)], own/median(others))
+		}
+		for _, u := range s.r.devices[device] {
+			if u.node != node || deviceKind(device) != "disk" {
+				continue
+			}
+			for _, row := range u.rows {
+				disk += float64(row.ReadBytes + row.WriteBytes)
+				foreign += float64(row.ForeignBytes)
+			}
+		}
+		if ok && deviceKind(device) != "disk" {
+			if busy := s.r.means(device, st.begin, st.end); len(busy.all) > 0 {
+				f.NetNodeShare = max(busy.of[node], cmp.Or(zeroNaN(f.NetNodeShare), 0))
+			}
+		}
+	}
+	if r, ok := ratios["disk"]; ok {
+		f.DiskNodeRatio, f.IONodeRatio = r, r
+	}
+	if disk+foreign > 0 {
+		f.DiskJobShare = disk / (disk + foreign)
+	}
+	if len(s.r.names) > 0 {
+		for _, d := range s.rates {
+			if deviceKind(d.device) != "disk" && isIODevice(d.device) && d.rate < s.t.SlowDevice && d.z < -3 {
+				f.NetSlowNodes++
+			}
+		}
+	}
+	if critical := st.critical(); len(critical) > 0 {
+		a := s.b.at(st.rows[critical[0]])
+		third := (a.finish - a.start) / 3
+		first, ok1 := s.r.means("cpu", a.start, a.start+third).of[s.b.node(a)]
+		last, ok2 := s.r.means("cpu", a.finish-third, a.finish).of[s.b.node(a)]
+		if ok1 && ok2 && first > 0 {
+			f.CPUDrop = (first - last) / first
+		}
+	}
+}
+
+func zeroNaN(x float64) float64 {
+	if math.IsNaN(x) {
+		return 0
+	}
+	return x
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// nodeMeans are one mean per node.
+type nodeMeans struct {
+	of  map[string]float64
+	all []float64
+	by  []string
+}
+
+func (m *nodeMeans) without(node string) []float64 {
+	var others []float64
+	for i, n := range m.by {
+		if n != node {
+			others = append(others, m.all[i])
+		}
+	}
+	return others
+}
+
+// means is the busy share of a device on each node; bytes its bytes a second.
+func (r *resources) means(device string, from, until time.Duration) nodeMeans {
+	return r.nodeMeans(device, from, until, func(s *useSeries) []float64 { return s.work })
+}
+
+func (r *resources) bytes(device string, from, until time.Duration) nodeMeans {
+	return r.nodeMeans(device, from, until, func(s *useSeries) []float64 { return s.bytes })
+}
+
+func (r *resources) nodeMeans(device string, from, until time.Duration, sums func(*useSeries) []float64) nodeMeans {
+	m := nodeMeans{of: map[string]float64{}}
+	for _, s := range r.devices[device] {
+		if v, ok := s.mean(sums(s), from, until); ok {
+			m.of[s.node] = v
+			m.all, m.by = append(m.all, v), append(m.by, s.node)
+		}
+	}
+	return m
+}
+
+// idleSlots is the mean number of slots of the other kind that are idle while
+// tasks of this stage have yet to start.
+func (s *scene) idleSlots(st *stage) int {
+	other := workload.Reduce - st.kind
+	until := st.begin
+	for _, row := range st.rows {
+		until = max(until, s.b.at(row).start)
+	}
+	if s.slots[other] == 0 || until <= st.begin {
+		return 0
+	}
+	busy := s.running[other].slotTime(until) - s.running[other].slotTime(st.begin)
+	return max(0, int(float64(s.slots[other])-busy/(until-st.begin).Seconds()))
+}
+
+// offerBook sums up the offers of a run.
+type offerBook struct {
+	offers []Offer // in order of time
+	counts [2][numReasons]int
+	free   [2]int // offers of a slot of the kind while tasks waited
+}
+
+func newOfferBook(offers []Offer) *offerBook {
+	b := &offerBook{offers: slices.Clone(offers)}
+	slices.SortStableFunc(b.offers, func(a, c Offer) int { return cmp.Compare(a.Time, c.Time) })
+	for _, o := range b.offers {
+		for kind, free := range []int{o.FreeMaps, o.FreeReduces} {
+			if waiting := []int{o.WaitingMaps, o.WaitingReduces}[kind]; free > 0 && waiting > 0 {
+				b.free[kind]++
+				b.counts[kind][[]Reason{o.DeclinedMap, o.DeclinedReduce}[kind]]++
+			}
+		}
+	}
+	return b
+}
+
+// declined is the share of the offers of a kind, with tasks waiting, that left a
+// slot free, and the most frequent reason.
+func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
+	if b.free[kind] == 0 {
+		return 0, NotDeclined
+	}
+	n, best := 0, NotDeclined
+	for r := NothingWaiting + 1; r < numReasons; r++ {
+		n += b.counts[kind][r]
+		if best == NotDeclined || b.counts[kind][r] > b.counts[kind][best] {
+			best = r
+		}
+	}
+	return float64(n) / float64(b.free[kind]), best
+}
+
+// freeWhileWaiting is the share of a stage's time in which tasks that could run
+// had not started although slots were free, from the attempts alone.
+func (s *scene) freeWhileWaiting(st *stage) float64 {
+	if s.slots[st.kind] == 0 || st.length() <= 0 {
+		return notNumber()
+	}
+	spans := make([][2]time.Duration, 0, len(st.rows))
+	for _, row := range st.rows {
+		a := s.b.at(row)
+		if !workload.Known(a.runnable) {
+			return notNumber()
+		}
+		spans = append(spans, [2]time.Duration{a.runnable, max(a.start, a.runnable)})
+	}
+	slices.SortFunc(spans, func(a, b [2]time.Duration) int { return cmp.Compare(a[0], b[0]) })
+	free, until := 0.0, time.Duration(math.MinInt64)
+	for _, span := range spans {
+		if from := max(span[0], until); span[1] > from {
+			free += s.running[st.kind].freeTime(span[1]) - s.running[st.kind].freeTime(from)
+			until = span[1]
+		}
+	}
+	return free / st.length()
+}
+
+// occupancy is how many attempts of a kind ran over time, on the whole cluster.
+type occupancy struct {
+	times []time.Duration
+	count []int
+	slot  []float64 // slot seconds until then
+	free  []float64 // seconds until then in which a slot was free
+}
+
+// newOccupancy counts the attempts of a kind; slots 0: never free.
+func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
+	type event struct {
+		at time.Duration
+		n  int
+	}
+	n := 0
+	for i := range int32(b.rows) {
+		if b.at(i).kind == kind {
+			n++
+		}
+	}
+	events := make([]event, 0, 2*n)
+	for i := range int32(b.rows) {
+		if a := b.at(i); a.kind == kind && a.timed() {
+			events = append(events, event{a.start, 1}, event{a.finish, -1})
+		}
+	}
+	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	var o occupancy
+	running := 0
+	for i, e := range events {
+		if i == 0 || e.at > o.times[len(o.times)-1] {
+			slot, free := 0.0, 0.0
+			if last := len(o.times) - 1; last >= 0 {
+				length := (e.at - o.times[last]).Seconds()
+				slot = o.slot[last] + float64(length*float64(running))
+				free = o.free[last]
+				if running < slots {
+					free += length
+				}
+			}
+			o.times, o.count, o.slot, o.free = append(o.times, e.at), append(o.count, 0), append(o.slot, slot), append(o.free, free)
+		}
+		running += e.n
+		o.count[len(o.count)-1] = running
+	}
+	return o
+}
+
+// slotTime is the slot seconds until t; freeTime the seconds with a free slot,
+// from the first attempt to the last.
+func (o *occupancy) slotTime(t time.Duration) float64 {
+	return o.until(t, o.slot, func(running int) float64 { return float64(running) })
+}
+
+func (o *occupancy) freeTime(t time.Duration) float64 {
+	return o.until(t, o.free, nil)
+}
+
+func (o *occupancy) until(t time.Duration, sums []float64, rate func(int) float64) float64 {
+	i := sort.Search(len(o.times), func(i int) bool { return o.times[i] > t }) - 1
+	if i < 0 {
+		return 0
+	}
+	if i+1 >= len(sums) {
+		return sums[i]
+	}
+	length := (t - o.times[i]).Seconds()
+	if rate != nil {
+		return sums[i] + float64(length*rate(o.count[i]))
+	}
+	if sums[i+1] > sums[i] {
+		return sums[i] + length
+	}
+	return sums[i]
+}
+
+func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }

@@ -1,0 +1,166 @@
+package diagnose
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// width of the terminal that the text is written for.
+const width = 80
+
+// shownFindings and shownJobs bound the text; the files have all.
+const (
+	shownFindings = 10
+	shownJobs     = 5
+)
+
+// Text writes the diagnosis for a terminal of 80 columns.
+func (d *Diagnosis) Text(w io.Writer) error {
+	var b strings.Builder
+	line(&b, 0, d.verdict())
+	if len(d.Findings) > 0 {
+		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "verdict")
+	}
+	for i, f := range d.Findings {
+		if i == shownFindings {
+			fmt.Fprintf(&b, "and %d more in findings.csv\n", len(d.Findings)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%-4s %-24s %-20s %-12s %s\n", f.Rule, cut(f.Cause, 24), cut(f.where(), 20), f.gain(), f.Receipt.Verdict)
+		line(&b, 5, f.Evidence)
+		if f.Change != nil {
+			line(&b, 5, "change: "+f.Change.Text)
+		}
+		if f.Receipt.Note != "" {
+			line(&b, 5, f.Receipt.Note)
+		}
+	}
+	if t := d.Together; t != nil && t.Pairs > 0 {
+		fmt.Fprintf(&b, "all confirmed changes together: %.1f %% ± %.1f\n", 100*t.Gain, 50*(t.High-t.Low))
+	}
+	for i, j := range d.Jobs {
+		if i == shownJobs {
+			fmt.Fprintf(&b, "\nand %d more jobs in ledger-sums.csv\n", len(d.Jobs)-i)
+			break
+		}
+		j.text(&b)
+	}
+	if len(d.Unknown) > 0 {
+		fmt.Fprintln(&b, "\nnot known")
+		for _, u := range d.Unknown {
+			count := ""
+			if u.Of > 1 {
+				count = fmt.Sprintf(" (%d of %d)", u.Count, u.Of)
+			} else if u.Count > 1 {
+				count = fmt.Sprintf(" (%d)", u.Count)
+			}
+			line(&b, 2, fmt.Sprintf("%s%s: %s", u.What, count, u.Effect))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// verdict is the first sentence.
+func (d *Diagnosis) verdict() string {
+	confirmed, untested := 0, 0
+	for _, f := range d.Findings {
+		switch f.Receipt.Verdict {
+		case Confirmed:
+			confirmed++
+		case Untested:
+			untested++
+		}
+	}
+	switch {
+	case len(d.Findings) == 0:
+		return "No cause found."
+	case confirmed > 0:
+		f := d.Findings[0]
+		return fmt.Sprintf("Main cause: %s. The change %q saves %.1f %% ± %.1f.", f.headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
+	case untested > 0:
+		return fmt.Sprintf("Most likely cause: %s. No change was confirmed.", d.Findings[0].headline())
+	}
+	return "No change gains anything: all findings are withdrawn."
+}
+
+func (f *Finding) headline() string {
+	if where := f.where(); where != "" {
+		return plain(f.Cause + " on " + where)
+	}
+	return plain(f.Cause)
+}
+
+func (f *Finding) where() string { return strings.TrimSpace(plain(f.Node + " " + f.Device)) }
+
+func (f *Finding) gain() string {
+	if f.Receipt.Pairs == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.1f ± %.1f %%", 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
+}
+
+// text is the ledger of one job, the largest accounts first.
+func (j *JobDiagnosis) text(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%s\n", cut(fmt.Sprintf("job %s: %s", plain(j.ID), seconds(j.Finish-j.Submit)), width))
+	type account struct {
+		name string
+		time time.Duration
+	}
+	var list []account
+	for a, sum := range accountSums(j.Ledger) {
+		if sum > 0 {
+			list = append(list, account{Account(a).String(), sum})
+		}
+	}
+	slices.SortStableFunc(list, func(x, y account) int { return int(min(1, max(-1, y.time-x.time))) })
+	for _, a := range list {
+		fmt.Fprintf(b, "  %-16s %10s %5.1f %%\n", a.name, seconds(a.time), 100*a.time.Seconds()/(j.Finish-j.Submit).Seconds())
+	}
+	critical := 0
+	for _, o := range j.Outliers {
+		if o.Critical {
+			critical++
+		}
+	}
+	if len(j.Outliers) > 0 {
+		fmt.Fprintf(b, "  %d outliers among tasks and phases, %d of them critical\n", len(j.Outliers), critical)
+	}
+}
+
+func seconds(t time.Duration) string { return fmt.Sprintf("%.1f s", t.Seconds()) }
+
+// cut shortens a text to n characters.
+func cut(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// line writes a text, indented, in lines of the terminal's width.
+func line(b *strings.Builder, indent int, text string) {
+	at := 0
+	for _, word := range strings.Fields(plain(text)) {
+		word = cut(word, width-indent)
+		n := len([]rune(word))
+		switch {
+		case at == 0:
+			b.WriteString(strings.Repeat(" ", indent))
+			at = indent
+		case at+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	b.WriteByte('\n')
+}

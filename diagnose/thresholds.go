@@ -1,0 +1,112 @@
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// Thresholds are the limits in the conditions of the rules and of the tests for
+// outliers. The comment says which of them uses it, and P where the paper states
+// it.
+type Thresholds struct {
+	CPUStarved  float64 `json:"cpu_starved" toml:"cpu_starved"`   // R01, R09; P
+	IOLow       float64 `json:"io_low" toml:"io_low"`             // R01
+	DiskHigh    float64 `json:"disk_high" toml:"disk_high"`       // R02, R09
+	DiskForeign float64 `json:"disk_foreign" toml:"disk_foreign"` // R02
+	SortSpill   float64 `json:"sort_spill" toml:"sort_spill"`     // R03; P
+	WaitFetch   float64 `json:"wait_fetch" toml:"wait_fetch"`     // R04
+	CPUFree     float64 `json:"cpu_free" toml:"cpu_free"`         // R04
+	Shuffle     float64 `json:"shuffle" toml:"shuffle"`           // R05, R06; P
+	Codec       float64 `json:"codec" toml:"codec"`               // R06
+	ClusterIdle float64 `json:"cluster_idle" toml:"cluster_idle"` // R07
+	InputSkew   float64 `json:"input_skew" toml:"input_skew"`     // R08, R09, R10
+	CPUDrop     float64 `json:"cpu_drop" toml:"cpu_drop"`         // R11
+	CPUNetwork  float64 `json:"cpu_network" toml:"cpu_network"`   // R12
+	NetworkHigh float64 `json:"network_high" toml:"network_high"` // R12
+	ReduceHeavy float64 `json:"reduce_heavy" toml:"reduce_heavy"` // R14
+
+	FreeWaiting float64 `json:"free_waiting" toml:"free_waiting"` // R15: share of the offers that left a slot free while tasks waited
+	SlowDevice  float64 `json:"slow_device" toml:"slow_device"`   // R16: rate below this part of the peers'
+	SlowNode    float64 `json:"slow_node" toml:"slow_node"`       // R16: times of tasks this many times those on other nodes
+	ForeignBusy float64 `json:"foreign_busy" toml:"foreign_busy"` // R17: share of a device's time that is not Hadoop's
+	Still       float64 `json:"still" toml:"still"`               // R18: times the usual gap of the node
+	WaitMemory  float64 `json:"wait_memory" toml:"wait_memory"`   // R19: share of the shuffle
+	LastWave    float64 `json:"last_wave" toml:"last_wave"`       // R20: part of the slots that the last wave uses
+	Startup     float64 `json:"startup" toml:"startup"`           // R21: share of the slot time
+	RemoteReads float64 `json:"remote_reads" toml:"remote_reads"` // R22: share of the maps that are not node-local
+	Lost        float64 `json:"lost" toml:"lost"`                 // R23: share of the slot time
+	LinkFull    float64 `json:"link_full" toml:"link_full"`       // R24: busy share of what is there of a link, during the shuffle
+	DataSkew    float64 `json:"data_skew" toml:"data_skew"`       // R25: largest reduce over the median one
+
+	TaskK      float64 `json:"task_k" toml:"task_k"`           // scaled median deviations of a whole task
+	TaskRatio  float64 `json:"task_ratio" toml:"task_ratio"`   // and times the median
+	PhaseZ     float64 `json:"phase_z" toml:"phase_z"`         // scaled median deviations of a phase beyond what is expected
+	PhaseRatio float64 `json:"phase_ratio" toml:"phase_ratio"` // and times what is expected
+	PhaseShare float64 `json:"phase_share" toml:"phase_share"` // excess as a part of the median task
+	Critical   float64 `json:"critical" toml:"critical"`       // delay as a part of the stage
+	Gain       float64 `json:"gain" toml:"gain"`               // least mean gain of a confirmed change
+}
+
+// DefaultThresholds are those of SONATA where it states one (sort and spill,
+// shuffle, starved CPU), else ours.
+func DefaultThresholds() Thresholds {
+	return Thresholds{
+		CPUStarved: 0.99, IOLow: 0.5, DiskHigh: 1.5, DiskForeign: 0.7, SortSpill: 0.20,
+		WaitFetch: 0.90, CPUFree: 0.95, Shuffle: 0.70, Codec: 0.5, ClusterIdle: 0.40,
+		InputSkew: 1.5, CPUDrop: 0.5, CPUNetwork: 0.95, NetworkHigh: 0.5, ReduceHeavy: 0.70,
+
+		FreeWaiting: 0.3, SlowDevice: 0.9, SlowNode: 1.2, ForeignBusy: 0.1, Still: 10, WaitMemory: 0.1,
+		LastWave: 0.5, Startup: 0.3, RemoteReads: 0.1, Lost: 0.05, LinkFull: 0.9, DataSkew: 1.5,
+
+		TaskK: 3, TaskRatio: 1.2, PhaseZ: 3.5, PhaseRatio: 1.2, PhaseShare: 0.02, Critical: 0.01, Gain: 0.02,
+	}
+}
+
+// ReadThresholds reads a TOML file with some of the thresholds; the others keep
+// their defaults. file names it in errors.
+func ReadThresholds(file, text string) (Thresholds, error) {
+	t := DefaultThresholds()
+	meta, err := toml.Decode(text, &t)
+	if parse := (toml.ParseError{}); errors.As(err, &parse) {
+		return t, fmt.Errorf("%s:%d: %s", file, parse.Position.Line, parse.Message)
+	}
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", file, err)
+	}
+	var errs []error
+	for _, key := range meta.Undecoded() {
+		errs = append(errs, fmt.Errorf("%s:%d: got unknown key %s: want one of %s", file, lineOf(text, key.String()), key, strings.Join(thresholdNames(), ", ")))
+	}
+	v := reflect.ValueOf(t)
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Tag.Get("toml")
+		if f := v.Field(i).Float(); !(f >= 0) || math.IsInf(f, 0) {
+			errs = append(errs, fmt.Errorf("%s:%d: %s: got %v: want 0 or more", file, lineOf(text, name), name, f))
+		}
+	}
+	return t, errors.Join(errs...)
+}
+
+func thresholdNames() []string {
+	var names []string
+	v := reflect.TypeFor[Thresholds]()
+	for i := range v.NumField() {
+		names = append(names, v.Field(i).Tag.Get("toml"))
+	}
+	return names
+}
+
+// lineOf is the line on which a key stands.
+func lineOf(text, key string) int {
+	for i, line := range strings.Split(text, "\n") {
+		if name, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {
+			return i + 1
+		}
+	}
+	return 1
+}

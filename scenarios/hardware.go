@@ -1,0 +1,287 @@
+package scenarios
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// hardware is the machine types of a cluster and the programs that run on them.
+// Only questions at fidelity phase or device have any.
+type hardware struct {
+	file     *File
+	scenario *Scenario
+	fidelity model.Fidelity
+	machines []model.Machine
+	programs []model.Program
+	nic      float64 // bytes/s instead of the platforms'; 0: theirs
+	uplink   float64
+
+	initialised string // by default: who says when jobs are initialised
+}
+
+func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
+
+// readNetwork reads [network], which changes what the platforms say.
+func (m *hardware) readNetwork(t *table) {
+	for _, rate := range []struct {
+		key string
+		to  *float64
+	}{{"nic_mb", &m.nic}, {"uplink_mb", &m.uplink}} {
+		if t.has(rate.key) {
+			*rate.to = t.rate(rate.key)
+		}
+		t.ask(rate.key)
+		if t.has(rate.key) && m.fidelity != model.Device {
+			t.warnAt(t.line(rate.key), "%s has no effect at fidelity %v", join(t.path, rate.key), m.fidelity)
+		}
+	}
+	t.done()
+}
+
+// machineKeys change a platform for some nodes.
+var machineKeys = []string{"platform", "disks", "disk_slowdown", "cpu_slowdown"}
+
+// readMachine reads the type of machine of the cluster, or of a group, which has
+// the cluster's unless it says otherwise, and returns its index.
+func (m *hardware) readMachine(t *table, common int) int {
+	t.asked = append(t.asked, machineKeys...)
+	own := slices.ContainsFunc(machineKeys, t.has)
+	switch {
+	case !m.planned():
+		for _, key := range machineKeys {
+			if t.has(key) {
+				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
+			}
+		}
+		return 0
+	case !own:
+		return common
+	}
+	var machine model.Machine
+	if name := t.str("platform", ""); name != "" {
+		var ok bool
+		if machine, ok = m.platform(t, name); !ok {
+			return common
+		}
+	} else if common >= 0 {
+		machine = m.machines[common]
+	} else {
+		return common
+	}
+	if t.has("disks") {
+		machine.Disks = slices.Repeat(machine.Disks[:1], t.integer("disks", 1, 1, 1000))
+	}
+	machine.Disks = slices.Clone(machine.Disks)
+	t.slowDisks(machine.Disks)
+	machine.Speed /= t.number("cpu_slowdown", 1, 1e-3, 1e3)
+	m.machines = append(m.machines, machine)
+	return len(m.machines) - 1
+}
+
+// slowDisks reads factors on the time of a machine's disks: one for all, or one
+// for each.
+func (t *table) slowDisks(disks []model.Disk) {
+	v, ok := t.values["disk_slowdown"]
+	if !ok {
+		return
+	}
+	list, isList := v.([]any)
+	if !isList {
+		list = slices.Repeat([]any{v}, len(disks))
+	}
+	for i, x := range list {
+		f, ok := asNumber(x)
+		if !ok || f < 1e-3 || f > 1e3 || len(list) != len(disks) {
+			t.want("disk_slowdown", v, "a factor on the time of the disks, or a list of one for each of them")
+			return
+		}
+		disks[i].Read /= f
+		disks[i].Write /= f
+	}
+}
+
+// platform reads the platform of a name.
+func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
+	data, file, err := m.file.described(m.scenario, "platforms", name, Platforms())
+	var machine model.Machine
+	if err == nil {
+		machine, err = readPlatform(data, file)
+	}
+	if err != nil {
+		t.failf("platform", "%v", err)
+		return machine, false
+	}
+	if m.nic > 0 {
+		machine.NIC = m.nic
+	}
+	if m.uplink > 0 {
+		machine.Uplink = m.uplink
+	}
+	for _, a := range machine.Assumed {
+		t.assume("platform %s: %s", name, a)
+	}
+	return machine, true
+}
+
+// program reads the profile that says what tasks do.
+func (m *hardware) program(t *table) *model.Program {
+	name := t.str("profile", "")
+	if name == "" {
+		t.fail(t.line(""), "%s: want the profile of what the tasks do: fidelity is %v", join(t.path, "profile"), m.fidelity)
+		return nil
+	}
+	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {
+		return &m.programs[i]
+	}
+	data, file, err := m.file.described(m.scenario, "profiles", name, Profiles())
+	var p model.Program
+	if err == nil {
+		p, err = readProfile(data, file)
+	}
+	if err != nil {
+		t.failf("profile", "%v", err)
+		return nil
+	}
+	for _, a := range p.Assumed {
+		t.assume("profile %s: %s", name, a)
+	}
+	p.Name = name
+	m.programs = append(m.programs, p)
+	return &m.programs[len(m.programs)-1]
+}
+
+// shaped gives a job of a trace a program of its own, with the volumes of the
+// trace. Records are as wide as those of the program that it is like, and each
+// map reads at least one.
+func (m *hardware) shaped(like *model.Program, j *workload.Job) {
+	p := *like
+	p.Name = like.Name + " as " + j.ID
+	if j.Maps.InputBytes == 0 {
+		j.Maps.InputBytes = int64(math.Ceil(float64(j.Maps.Count) * p.Data.InputPairWidth))
+	}
+	in, out := float64(max(1, j.Maps.InputBytes)), float64(j.Reduces.OutputBytes)
+	between := float64(j.Reduces.ShuffleData)
+	if j.Reduces.Count == 0 {
+		between, out = out, 0
+	}
+	d := &p.Data
+	width := d.InputPairWidth
+	if d.MapRecsSel > 0 {
+		width *= d.MapSizeSel / d.MapRecsSel
+	}
+	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 {
+		between = combined(&p, &raw, between)
+		d.MapSizeSel = float64(raw.RawBytes) / in
+	} else {
+		d.MapSizeSel = between / in
+	}
+	d.MapRecsSel = d.MapSizeSel * d.InputPairWidth / width
+	if between > 0 {
+		selectivity := out / between
+		if d.ReduceSizeSel > 0 {
+			d.ReduceRecsSel *= selectivity / d.ReduceSizeSel
+		}
+		d.ReduceSizeSel = selectivity
+	}
+	m.programs = append(m.programs, p)
+	j.Program = p.Name
+}
+
+// combined takes the combiner and the codec of a recorded job from what its maps
+// put out and what was fetched of it, so that neither is applied to bytes that
+// it has made already. It returns the bytes that enter the reduces.
+func combined(p *model.Program, out *workload.MapOutput, fetched float64) float64 {
+	bytes := float64(out.RawBytes)
+	p.Combiner = out.CombineIn > 0
+	p.Data.CombineSizeSel, p.Data.CombineRecsSel = 1, 1
+	if p.Combiner {
+		left := min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		p.Data.CombineSizeSel, p.Data.CombineRecsSel = left, left
+		if out.Codec == "" { // then bytes tell it better than records
+			p.Data.CombineSizeSel = min(1, fetched/bytes)
+		}
+		bytes *= p.Data.CombineSizeSel
+	}
+	if codec, err := model.FindCodec(out.Codec); err == nil && out.Codec != "" && bytes > 0 {
+		p.Ratios = maps.Clone(p.Ratios)
+		if p.Ratios == nil {
+			p.Ratios = make(map[string]float64)
+		}
+		p.Ratios[codec.Name] = min(1, fetched/bytes)
+	}
+	return bytes
+}
+
+// readLoads reads the load that other programs than Hadoop put on devices.
+func (m *hardware) readLoads(t *table, c *model.Cluster) {
+	for i, in := range t.tables("load") {
+		l := model.Load{Streams: in.number("streams", 0, 0, 1e6), Share: in.number("share", 0, 0, 1)}
+		devices := []string{"disk", "cpu", "network"}
+		device := in.oneOf("device", devices[0], devices...)
+		l.Device = model.LoadDevice(slices.Index(devices, device))
+		l.From, l.Until = in.duration("from", 0), in.duration("until", 0)
+		node := in.str("node", "")
+		l.Node = slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == node })
+		l.Disk = in.integer("disk", -1, 0, 1000)
+		switch {
+		case l.Node < 0:
+			in.failf("node", "%q: want the name of one of %d nodes", node, len(c.Nodes))
+		case m.fidelity != model.Device:
+			t.warnAt(t.lines[index("cluster.load", i)], "cluster.load has no effect at fidelity %v", m.fidelity)
+		case l.Disk >= len(c.Machines[c.Nodes[l.Node].Machine].Disks):
+			in.failf("disk", "%d: want one of the node's %d disks, from 0", l.Disk, len(c.Machines[c.Nodes[l.Node].Machine].Disks))
+		case l.Streams == 0 && l.Share == 0:
+			in.fail(in.line(""), "%s: want streams or share", in.path)
+		case l.Until > 0 && l.Until <= l.From:
+			in.failf("until", "want it after from")
+		}
+		in.done()
+		c.Loads = append(c.Loads, l)
+	}
+}
+
+// shares reads how the map output is divided among the reduces: "uniform", as
+// { zipf = s }, where the n-th reduce gets 1/n^s of what the first one gets, or
+// in parts given one by one.
+func (t *table) shares(reduces int) []float64 {
+	v, ok := t.ask("skew")
+	if !ok || v == "uniform" {
+		return nil
+	}
+	parts := make([]float64, reduces)
+	switch v := v.(type) {
+	case map[string]any:
+		in := t.table("skew")
+		s := in.quantity("zipf", 0, 100)
+		in.done()
+		for i := range parts {
+			parts[i] = math.Pow(float64(i+1), -s)
+		}
+	case []any:
+		for i := range min(len(v), reduces) {
+			parts[i], ok = asNumber(v[i])
+			if !ok || parts[i] < 0 {
+				t.want(index("skew", i), v[i], "a part of at least 0")
+			}
+		}
+		ok = len(v) == reduces
+	default:
+		ok = false
+	}
+	sum := 0.0
+	for _, p := range parts {
+		sum += p
+	}
+	if !ok || !(sum > 0) {
+		t.want("skew", v, `"uniform", { zipf = 0.8 } or the part of each reduce`)
+		return nil
+	}
+	for i := range parts {
+		parts[i] /= sum
+	}
+	return parts
+}

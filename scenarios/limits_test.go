@@ -1,0 +1,69 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// scenarioOf reads a scenario that is not in a file.
+func scenarioOf(t *testing.T, text string) *Scenario {
+	t.Helper()
+	file := &File{name: "s.toml", slug: "s", data: []byte(text), folder: t.TempDir(), traces: map[string]*openedTrace{}}
+	s, err := file.Scenario(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Slots that each group states are not assumed; those that one leaves open are.
+func TestAssumedSlots(t *testing.T) {
+	const job = "[[job]]\nmaps = 1\nmap_ms = 1\n[cluster]\n"
+	for _, c := range []struct{ text, want string }{
+		{job + "[[cluster.group]]\nmap_slots = 4\nreduce_slots = 3", ""},
+		{job + "[[cluster.group]]\nmap_slots = 4\nreduce_slots = 3\n[[cluster.group]]\nreduce_slots = 3", "cluster.map_slots = 2"},
+		{job + "nodes = 1\nreduce_slots = 1", "cluster.map_slots = 2"},
+	} {
+		slots := slices.DeleteFunc(scenarioOf(t, c.text).Assumed, func(a string) bool { return !strings.Contains(a, "_slots") })
+		if got := strings.Join(slots, "; "); !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%q: assumed %q: want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// Pictures of many runs would take longer than the runs.
+func TestPlotsOfManyRuns(t *testing.T) {
+	const job = "[[job]]\nmaps = 1\nmap_ms = 1\n[cluster]\nnodes = 1\n[vary]\n\"job.0.maps\" = "
+	for _, c := range []struct {
+		text string
+		want bool
+	}{
+		{job + "[1, 2]", false},
+		{"plots = \"none\"\n" + job + "[1, 2]", true},
+		{job + "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15]", false},
+		{job + "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]", true},
+		{"plots = \"all\"\n" + job + "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16]", false},
+	} {
+		if s := scenarioOf(t, c.text); s.NoPlots != c.want {
+			t.Errorf("%d runs, %.14q: NoPlots = %v: want %v", len(s.Runs), c.text, s.NoPlots, c.want)
+		}
+	}
+}
+
+func TestJSONLines(t *testing.T) {
+	const text = "{\"a\": 1,\n \"b\": [\n  2, {\"c\":\n 3}],\n \"d\": [[4],\n[5]]}"
+	got := jsonLines([]byte(text))
+	for path, want := range map[string]int{"a": 1, "b": 2, "b[0]": 3, "b[1]": 3, "b[1].c": 4, "d[0][0]": 5, "d[1][0]": 6} {
+		if got[path] != want {
+			t.Errorf("%s is on line %d: want %d", path, got[path], want)
+		}
+	}
+	for _, broken := range []string{"", "{", "[1", `{"a"`, "]", strings.Repeat("[", 1000)} {
+		jsonLines([]byte(broken))
+	}
+	if !json.Valid([]byte(text)) {
+		t.Error("the text is not JSON")
+	}
+}

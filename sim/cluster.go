@@ -1,0 +1,80 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
+)
+
+// cluster is what the JobTracker, its jobs and the TaskTrackers share.
+type cluster struct {
+	eng      *engine.Engine
+	question *model.WhatIf
+	release  *model.Release
+	protocol protocol
+	policy   policy
+	exec     execute.Execution
+	topology *execute.Topology
+	hosts    map[string]int32 // nodes by name
+
+	view     scheduler.ClusterStatus // as the policy sees it
+	demand   demand
+	moment   moment
+	warnings []string
+
+	scratch      scratch
+	sharedSlots  bool
+	nodesDie     bool // trackers may be lost, so finished maps are kept track of
+	attemptsFail bool // on some nodes
+}
+
+// moment is a place in the order of one instant: the rank of the tracker whose
+// heartbeat is answered, or before or after all heartbeats.
+type moment int64
+
+const (
+	beforeHeartbeats moment = -1
+	afterHeartbeats  moment = math.MaxInt64
+)
+
+func (c *cluster) now() engine.Time { return c.eng.Now() }
+
+// heartbeatInterval is what trackers are told now.
+func (c *cluster) heartbeatInterval() engine.Time { return engine.At(c.view.Heartbeat) }
+
+// interval is what trackers are told while n of them are known.
+func (c *cluster) interval(n int) engine.Time {
+	if h := c.question.Cluster.Heartbeat; h > 0 {
+		return engine.At(h)
+	}
+	h, _ := c.release.HeartbeatInterval(n, c.question.Cluster.Conf) // readConf has checked it
+	return engine.At(h)
+}
+
+// wants is which heartbeats would be given something.
+func (c *cluster) wants() scheduler.Offers {
+	d := &c.demand
+	if d[needSetup]+d[needCleanup] > 0 {
+		return scheduler.Offers{Any: true}
+	}
+	want := scheduler.Offers{Map: d[needMap] > 0, Reduce: d[needReduce] > 0}
+	if c.policy.chooser != nil {
+		want = c.policy.chooser.Wants(c.view.View())
+	}
+	want.Map = want.Map || d[needMapTaskCleanup] > 0
+	want.Reduce = want.Reduce || d[needReduceTaskCleanup] > 0
+	return want
+}
+
+// warn adds to what the reader of the prediction should know.
+func (c *cluster) warn(format string, args ...any) {
+	const most = 20
+	if w := fmt.Sprintf(format, args...); len(c.warnings) < most && !slices.Contains(c.warnings, w) {
+		c.warnings = append(c.warnings, w)
+	}
+}

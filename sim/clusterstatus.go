@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// clusterStatus counts the attempts that trackers report (ClusterStatus). What a
+// tracker was given at one heartbeat counts from its next one on, even where that
+// one is not simulated.
+type clusterStatus struct {
+	cluster  *cluster
+	trackers []taskTracker
+	expected []expectedStatus // by due
+	head     int
+}
+
+// expectedStatus is what a tracker's next heartbeat will report.
+type expectedStatus struct {
+	due     engine.Time
+	tracker int32
+	stamp   uint32
+	tasks   [2]int32
+}
+
+// report counts the attempts of a tracker as it reports them.
+func (s *clusterStatus) report(t *taskTracker) {
+	var tasks, used [2]int
+	for _, a := range t.attempts {
+		if a.occupies(t, t.last) {
+			tasks[a.onSlot]++
+			used[a.onSlot] += int(a.width)
+		}
+	}
+	s.set(t, tasks)
+	t.view.Running = tasks
+	if s.cluster.sharedSlots {
+		both := used[0] + used[1]
+		used = [2]int{both, both}
+	}
+	t.view.Used = used
+}
+
+// set takes in the count of a tracker.
+func (s *clusterStatus) set(t *taskTracker, tasks [2]int) {
+	for k := range tasks {
+		s.cluster.view.Running[k] += tasks[k] - t.status[k]
+	}
+	t.status = tasks
+	t.stamp++
+}
+
+// expect notes what the tracker's next heartbeat will report.
+func (s *clusterStatus) expect(t *taskTracker) {
+	if t.given == [2]int{} {
+		return
+	}
+	x := expectedStatus{t.next, t.id, t.stamp, [2]int32{int32(t.status[0] + t.given[0]), int32(t.status[1] + t.given[1])}}
+	q := append(s.expected, x)
+	for i := len(q) - 1; i > s.head && q[i-1].due > x.due; i-- {
+		q[i-1], q[i] = q[i], q[i-1]
+	}
+	s.expected = q
+}
+
+// update takes in what was reported before the present moment.
+func (s *clusterStatus) update() {
+	now, q := s.cluster.now(), s.expected
+	for s.head < len(q) && q[s.head].due < now {
+		s.take(q[s.head])
+		s.head++
+	}
+	for i := s.head; i < len(q) && q[i].due == now; i++ {
+		if x := q[i]; moment(s.trackers[x.tracker].rank) < s.cluster.moment {
+			s.take(x)
+		}
+	}
+	if s.head > 1024 && s.head > len(q)/2 {
+		s.expected = q[:copy(q, q[s.head:])]
+		s.head = 0
+	}
+}
+
+// take counts what was expected of a tracker, unless it has reported since.
+func (s *clusterStatus) take(x expectedStatus) {
+	if t := &s.trackers[x.tracker]; t.stamp == x.stamp && !t.lost {
+		s.set(t, [2]int{int(x.tasks[0]), int(x.tasks[1])})
+	}
+}

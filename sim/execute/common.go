@@ -1,0 +1,95 @@
+package execute
+
+import (
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// common is what all executions share.
+type common struct {
+	eng      *engine.Engine
+	host     Host
+	protocol Protocol
+	question *model.WhatIf
+	cluster  *model.Cluster
+	events   mapEvents
+}
+
+// Assign is Execution.
+func (c *common) Assign(a *Attempt) {
+	if a.Kind == workload.Reduce {
+		c.events.expect(a)
+	}
+}
+
+// Release is Execution.
+func (c *common) Release(a *Attempt) {
+	if a.Kind == workload.Reduce {
+		c.events.leave(a)
+	}
+}
+
+// Lose is Execution.
+func (c *common) Lose(a *Attempt) {
+	if a.Kind == workload.Reduce {
+		c.events.drop(a)
+	}
+}
+
+// MapsChanged is Execution.
+func (c *common) MapsChanged(j *Job) { c.events.resolve(j) }
+
+// Foresees is Execution.
+func (c *common) Foresees() bool { return true }
+
+// Usage is Execution.
+func (c *common) Usage() *Usage { return nil }
+
+// begin gives an attempt its slot. It reports whether the attempt is one of a
+// map or a reduce; the others take a time that the cluster states.
+func (c *common) begin(a *Attempt) bool {
+	costs := &c.cluster.Costs
+	a.Begin = a.Start + engine.At(costs.Launch)
+	a.Pending, a.Finish, a.Known = engine.Never, engine.Never, engine.Never
+	a.failAt = engine.Never
+	if after := c.cluster.Nodes[a.Node].FailAfter; after > 0 {
+		a.failAt = a.Begin + engine.At(after)
+	}
+	switch spec := a.Job.Spec; a.Kind {
+	case workload.Map:
+		a.mayFail(spec.Maps.Fails)
+		return true
+	case workload.Reduce:
+		a.mayFail(spec.Reduces.Fails)
+		return true
+	case workload.Setup:
+		a.endAt(a.Begin + engine.At(costs.Setup))
+	case workload.Cleanup:
+		a.endAt(a.Begin + engine.At(costs.Cleanup))
+	case workload.TaskCleanup:
+		a.failAt = engine.Never
+		a.endAt(a.Begin + engine.At(costs.TaskCleanup))
+	}
+	return false
+}
+
+// worked sets what follows when all of an attempt is done but the commit.
+func (c *common) worked(a *Attempt, at engine.Time) {
+	if c.protocol.Commit {
+		a.commitAt(at)
+	} else {
+		a.endAt(at)
+	}
+}
+
+// finish has an attempt end, or ask to commit, at the present instant.
+func (c *common) finish(a *Attempt, commits bool) {
+	now := c.eng.Now()
+	if commits {
+		c.worked(a, now)
+	} else {
+		a.endAt(now)
+	}
+	c.host.Worked(a)
+}

@@ -1,0 +1,97 @@
+package execute
+
+import (
+	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/sim/station"
+)
+
+// copier fetches map outputs (MapOutputCopier).
+type copier struct {
+	thread
+	owner   copierOwner
+	shuffle *taskplan.ReduceTask
+	outputs *outputs // of the job
+	host    int32    // -1: several
+	maps    []int32
+	fetched taskplan.Segment
+	steps   taskplan.Steps
+	step    int
+}
+
+// copierOwner is told of what its copiers have fetched.
+type copierOwner interface{ arrived(c *copier) }
+
+// copierPool is the copiers that are not at work.
+type copierPool struct {
+	hardware *hardware
+	idle     []*copier
+}
+
+// get gives a reduce a copier.
+func (p *copierPool) get(owner copierOwner, a *Attempt, shuffle *taskplan.ReduceTask, f *files) *copier {
+	var c *copier
+	if last := len(p.idle) - 1; last >= 0 {
+		c, p.idle = p.idle[last], p.idle[:last]
+	} else {
+		c = &copier{}
+		c.init(c, p.hardware)
+	}
+	c.owner, c.shuffle, c.outputs, c.node, c.files = owner, shuffle, a.Job.outputs, a.Node, f
+	c.maps, c.fetched, c.steps, c.step = c.maps[:0], taskplan.Segment{}, c.steps[:0], 0
+	return c
+}
+
+// put takes a copier back.
+func (p *copierPool) put(c *copier) { p.idle = append(p.idle, c) }
+
+// begin fetches what the copier has taken.
+func (c *copier) begin() {
+	c.steps = c.shuffle.Fetch(c.steps, c.fetched)
+	c.done(&c.thread)
+}
+
+// done is stepper.
+func (c *copier) done(*thread) {
+	if c.step == len(c.steps) {
+		c.owner.arrived(c)
+		return
+	}
+	c.step++
+	c.serve(c.steps[c.step-1 : c.step])
+}
+
+// phaseChanged is stepper.
+func (c *copier) phaseChanged(*thread) {}
+
+// move is stepper.
+func (c *copier) move(t *thread, s *taskplan.Step) {
+	if s.Resource != taskplan.Network {
+		t.local(s)
+		return
+	}
+	nic := c.hardware.nodes[c.node].nic
+	c.flow.Hops = c.path(c.flow.Hops[:0], nic)
+	c.hardware.net.Start(&c.flow, s.Work/nic)
+}
+
+// path is the way of the bytes. Those from many hosts are taken to come from the
+// hosts and racks as all outputs of the job so far lie there; the fullest of each
+// stands for all senders.
+func (c *copier) path(path []station.Hop, nic float64) []station.Hop {
+	if c.host >= 0 {
+		return c.hardware.transfer(path, c.host, c.node, nic)
+	}
+	o := c.outputs
+	all := float64(o.count)
+	path = station.Through(path, c.hardware.nodes[c.node].down, nic*(1-float64(o.onNode[c.node])/all))
+	if o.fullest != c.node {
+		path = station.Through(path, c.hardware.nodes[o.fullest].up, nic*float64(o.onNode[o.fullest])/all)
+	}
+	if racks, here := c.hardware.racks, c.hardware.topology.RackOf[c.node]; racks != nil {
+		if o.fullestRack != here {
+			path = station.Through(path, racks[o.fullestRack].up, nic*float64(o.inRack[o.fullestRack])/all)
+		}
+		path = station.Through(path, racks[here].down, nic*(1-float64(o.inRack[here])/all))
+	}
+	return path
+}

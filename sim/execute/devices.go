@@ -1,0 +1,169 @@
+package execute
+
+import (
+	"fmt"
+
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// devices executes attempts on the disks, cores and links of their nodes
+// (fidelity device).
+type devices struct {
+	common
+	planned
+	hardware     *hardware
+	exactFetches int // of a job, up to which each is a flow of its own
+	usage        Usage
+
+	idleMaps    []*mapTask // not at work
+	idleReduces []*reduceTask
+	copiers     copierPool
+}
+
+// exactFetches is how many fetches a job may have for each of them to be a flow
+// of its own. In larger jobs a copier fetches several outputs at a time, from
+// wherever they lie.
+const exactFetches = 100_000
+
+// newDevices makes all devices, idle.
+func newDevices(c common) (*devices, error) {
+	nodes, machines := c.cluster.Nodes, c.cluster.Machines
+	for i := range nodes {
+		if m := nodes[i].Machine; m < 0 || m >= len(machines) {
+			return nil, fmt.Errorf("fidelity %v wants a machine for node %s", c.question.Fidelity, nodes[i].Name)
+		}
+		if err := machines[nodes[i].Machine].Check(); err != nil {
+			return nil, err
+		}
+	}
+	d := &devices{common: c, planned: newPlanned(c.question), exactFetches: exactFetches}
+	d.events = newMapEvents(&d.common, d)
+	d.hardware = newHardware(&d.common, d.die)
+	d.copiers.hardware = d.hardware
+	d.usage.watch(d.hardware)
+	return d, nil
+}
+
+// NewJob is Execution.
+func (d *devices) NewJob(id int, spec *workload.Job) (*Job, error) {
+	j, err := d.planned.NewJob(id, spec)
+	if err == nil {
+		j.outputs = &outputs{topology: d.hardware.topology}
+	}
+	return j, err
+}
+
+// Start is Execution.
+func (d *devices) Start(a *Attempt) {
+	if !d.begin(a) {
+		return
+	}
+	d.hardware.nodes[a.Node].heaps += heap(a)
+	a.endAt(engine.Never)
+	if a.Kind == workload.Map {
+		r := d.takeMap()
+		a.running = r
+		r.start(a, a.Job.plans.mapOn(d.machine(a.Node), a.Task))
+		return
+	}
+	r := d.takeReduce()
+	a.running = r
+	r.start(a, a.Job.plans.planners[d.machine(a.Node)], d.exactFetches)
+	d.events.join(a)
+}
+
+func (d *devices) takeMap() *mapTask {
+	last := len(d.idleMaps) - 1
+	if last < 0 {
+		return newMapTask(&d.common, d.hardware)
+	}
+	r := d.idleMaps[last]
+	d.idleMaps = d.idleMaps[:last]
+	return r
+}
+
+func (d *devices) takeReduce() *reduceTask {
+	last := len(d.idleReduces) - 1
+	if last < 0 {
+		return newReduceTask(&d.common, d.hardware, &d.copiers)
+	}
+	r := d.idleReduces[last]
+	d.idleReduces = d.idleReduces[:last]
+	return r
+}
+
+// heap is the memory of an attempt's child, bytes.
+func heap(a *Attempt) float64 {
+	conf := &a.Job.plans.conf
+	return float64([...]int64{conf.MapHeap, conf.ReduceHeap}[a.Kind])
+}
+
+// known is reducer: what follows is found out on the devices.
+func (d *devices) known(a *Attempt, at engine.Time) { a.Known = at }
+
+// Release is Execution.
+func (d *devices) Release(a *Attempt) {
+	if a.running != nil {
+		d.hardware.nodes[a.Node].heaps -= heap(a)
+		a.running.stop()
+	}
+	d.common.Release(a)
+}
+
+// Close is Execution.
+func (d *devices) Close(a *Attempt, row *workload.Attempt) {
+	if a.running != nil {
+		a.running.stop()
+	}
+	if row != nil {
+		p := startup(a, row)
+		if a.running != nil {
+			a.running.fill(a, &p)
+		}
+		p.until(workload.PhaseCommit, a.Finish)
+	}
+	switch r := a.running.(type) {
+	case *mapTask:
+		r.reset()
+		d.idleMaps = append(d.idleMaps, r)
+	case *reduceTask:
+		r.reset()
+		d.idleReduces = append(d.idleReduces, r)
+	}
+	a.running = nil
+}
+
+// Progress is Execution.
+func (d *devices) Progress(a *Attempt, now engine.Time) float32 {
+	if now <= a.Begin || a.running == nil {
+		return 0
+	}
+	return a.running.progress(now)
+}
+
+// Foresees is Execution.
+func (d *devices) Foresees() bool { return false }
+
+// Usage is Execution.
+func (d *devices) Usage() *Usage { return &d.usage }
+
+// machine is the type of a node.
+func (d *devices) machine(node int32) int { return d.cluster.Nodes[node].Machine }
+
+// die stops everything on a node.
+func (d *devices) die(id int32) {
+	d.hardware.nodes[id].dead = true
+	for i := range d.hardware.nodes {
+		for a := range d.host.Attempts(int32(i)) {
+			if r, ok := a.running.(*reduceTask); ok {
+				r.lose(id)
+			}
+		}
+	}
+	for a := range d.host.Attempts(id) {
+		if a.running != nil {
+			a.running.stop()
+		}
+	}
+}

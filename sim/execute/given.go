@@ -1,0 +1,226 @@
+package execute
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// alone is an execution in which attempts do not slow each other down: the time
+// of a map is known when it starts, that of a reduce when it knows all maps.
+type alone struct {
+	common
+	times times
+}
+
+// times are where an execution has the times of tasks from.
+type times interface {
+	// shuffleTime is what a reduce still has to copy once it knows all maps.
+	shuffleTime(a *Attempt) engine.Time
+	// worked sets what follows when all of an attempt is done but the commit.
+	worked(a *Attempt, at engine.Time)
+}
+
+// slowness is the factor on the time of an attempt.
+func (x *alone) slowness(a *Attempt) float64 {
+	factor := x.cluster.Nodes[a.Node].Slowness
+	if a.Kind == workload.Map {
+		switch maps := &a.Job.Spec.Maps; a.Locality {
+		case workload.RackLocal:
+			factor *= orOne(maps.RackFactor)
+		case workload.OffRack:
+			factor *= orOne(maps.OffFactor)
+		}
+	}
+	return factor
+}
+
+func orOne(factor float64) float64 {
+	if factor == 0 {
+		return 1
+	}
+	return factor
+}
+
+// stretched is a task time on a node that is slower, or farther from its data,
+// than normal.
+func (x *alone) stretched(t engine.Time, factor float64) engine.Time {
+	if factor == 1 {
+		return t
+	}
+	grain := float64(max(x.cluster.Grain, 1))
+	return engine.Time(math.Floor(float64(t)*factor/grain+0.5) * grain)
+}
+
+// start sets what follows from the work of an attempt that has its slot.
+func (x *alone) start(a *Attempt) {
+	switch {
+	case a.Kind == workload.Reduce:
+		x.known(a, engine.Never)
+		x.events.join(a)
+	case a.Job.Spec.Reduces.Count == 0:
+		x.times.worked(a, a.Begin+a.work)
+	default:
+		a.endAt(a.Begin + a.work)
+	}
+}
+
+// known is reducer.
+func (x *alone) known(a *Attempt, at engine.Time) {
+	a.Known = at
+	a.Pending = engine.Never
+	if at == engine.Never {
+		a.endAt(engine.Never)
+		return
+	}
+	a.shuffle = x.times.shuffleTime(a)
+	x.times.worked(a, at+a.shuffle+a.sort+a.work)
+}
+
+// leftToCopy is what is left of a whole copy time. Copying has gone on since the
+// start; if it kept up with the maps, the output of the last one is left.
+func (x *alone) leftToCopy(a *Attempt, whole engine.Time) engine.Time {
+	waited := a.Known - a.Begin
+	if waited > 0 && whole < waited {
+		return x.stretched(whole, 1/float64(max(1, a.Job.maps())))
+	}
+	return whole - max(waited, 0)
+}
+
+// Progress is Execution: a map moves linearly, a reduce by thirds (shuffle by
+// outputs known, sort, reduce linearly).
+func (x *alone) Progress(a *Attempt, now engine.Time) float32 {
+	if now <= a.Begin {
+		return 0
+	}
+	if a.Kind == workload.Map {
+		return min(1, float32(float64(now-a.Begin)/float64(max(a.work, 1))))
+	}
+	const third = float32(1) / 3
+	switch {
+	case now <= a.Known:
+		if read, waits := x.events.read(a, now); waits {
+			return float32(float64(a.Job.Events.maps(read)) / float64(a.Job.maps()) / 3)
+		}
+		return third
+	case now < a.Known+a.shuffle:
+		return third
+	case now < a.Known+a.shuffle+a.sort:
+		return 2 * third
+	}
+	into := now - a.Known - a.shuffle - a.sort
+	return min(1, 2*third+third*float32(float64(into)/float64(max(a.work, 1))))
+}
+
+// given executes attempts by recorded or drawn times (fidelities replay and
+// profile).
+type given struct {
+	alone
+	maps, shuffles, sorts, reduces workload.Seed
+}
+
+func newGiven(c common) *given {
+	seed := workload.Seed(c.question.Seed)
+	g := &given{
+		alone:    alone{common: c},
+		maps:     seed.Named("map time"),
+		shuffles: seed.Named("shuffle time"),
+		sorts:    seed.Named("sort time"),
+		reduces:  seed.Named("reduce time"),
+	}
+	g.times = g
+	g.events = newMapEvents(&g.common, g)
+	return g
+}
+
+// NewJob is Execution.
+func (g *given) NewJob(id int, spec *workload.Job) (*Job, error) {
+	return &Job{ID: id, Spec: spec}, nil
+}
+
+// Profile is Execution.
+func (g *given) Profile(j *Job) analytic.AriaProfile { return analytic.GivenAria(j.Spec) }
+
+// Start is Execution.
+func (g *given) Start(a *Attempt) {
+	if !g.begin(a) {
+		return
+	}
+	factor, spec := g.slowness(a), a.Job.Spec
+	if a.Kind == workload.Map {
+		a.work = g.stretched(g.draw(&spec.Maps.Time, g.maps, a), factor)
+	} else {
+		a.sort = g.stretched(g.draw(&spec.Reduces.Sort, g.sorts, a), factor)
+		a.work = g.stretched(g.draw(&spec.Reduces.Time, g.reduces, a), factor)
+	}
+	g.setCommitApart(a)
+	g.start(a)
+}
+
+// draw takes a time of an attempt from a distribution.
+func (g *given) draw(d *workload.Durations, seed workload.Seed, a *Attempt) engine.Time {
+	index := int(a.Task)
+	return engine.At(d.At(index, seed.For(a.Job.ID).Stream(index, int(a.Number))))
+}
+
+// setCommitApart takes off a recorded time what it has of the commit: that, and
+// a wait for permission, whose length the record does not state. A child that
+// has to wait asks again after a while, so it has asked that long before at the
+// latest.
+func (g *given) setCommitApart(a *Attempt) {
+	spec := a.Job.Spec
+	if !g.protocol.Commit || !spec.Commits || a.Kind == workload.Map && spec.Reduces.Count > 0 {
+		return
+	}
+	a.commit = min(a.work, engine.At(g.cluster.Costs.Commit)+Poll)
+	a.work -= a.commit
+}
+
+// worked is times. An attempt whose time is recorded to the end of the commit
+// has had to wait for the permission already.
+func (g *given) worked(a *Attempt, at engine.Time) {
+	if !g.protocol.Commit || !a.Job.Spec.Commits {
+		g.common.worked(a, at)
+		return
+	}
+	a.endAt(at + a.commit)
+	if a.commit > 0 && a.End == Success {
+		a.Pending, a.PendingSet, a.Permitted = at, a.settled(), true
+	}
+}
+
+// shuffleTime is times.
+func (g *given) shuffleTime(a *Attempt) engine.Time {
+	r, shuffle := &a.Job.Spec.Reduces, engine.Time(0)
+	switch {
+	case r.Copy.Set():
+		shuffle = g.leftToCopy(a, g.draw(&r.Copy, g.shuffles, a))
+	case r.FirstWave.Set() && a.Known > a.Begin:
+		shuffle = g.draw(&r.FirstWave, g.shuffles, a)
+	default:
+		shuffle = g.draw(&r.Shuffle, g.shuffles, a)
+	}
+	shuffle = g.stretched(shuffle, g.cluster.Nodes[a.Node].Slowness)
+	if r.FromLastMap && !r.Copy.Set() {
+		shuffle = max(0, max(a.Begin, a.Job.LastMap)+shuffle-a.Known)
+	}
+	return shuffle
+}
+
+// Close is Execution.
+func (g *given) Close(a *Attempt, row *workload.Attempt) {
+	if row == nil {
+		return
+	}
+	p := startup(a, row)
+	switch a.Kind {
+	case workload.Map:
+		p.until(workload.PhaseMap, min(a.Begin+a.work, a.Pending))
+	case workload.Reduce:
+		p.shuffle(a)
+		p.until(workload.PhaseReduce, a.Pending)
+	}
+	p.until(workload.PhaseCommit, a.Finish)
+}

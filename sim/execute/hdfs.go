@@ -1,0 +1,83 @@
+package execute
+
+import (
+	"math/rand/v2"
+	"slices"
+
+	"github.com/slotwave/slotwave/sim/station"
+)
+
+// readBlock reads from a disk of a node what its memory does not keep; warm is
+// the part that memory keeps.
+func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
+	t.flow.Hops = t.flow.Hops[:0]
+	if warm < 1 {
+		t.hardware.nodes[from].moves(d, bytes*(1-warm))
+		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1-warm)
+	}
+	t.flow.Hops = t.hardware.transfer(t.flow.Hops, from, t.node, d.read)
+	t.hardware.net.Start(&t.flow, bytes/d.read)
+}
+
+// writeBlocks writes to HDFS.
+func (t *thread) writeBlocks(a *Attempt, bytes float64) {
+	plans, h := a.Job.plans, t.hardware
+	t.left, t.block, t.replicas = bytes, plans.block, min(plans.conf.Replication, len(h.nodes))
+	t.draw = h.draws.For(a.Job.ID).For(int(a.Kind)).Stream(int(a.Task), int(a.Number)).Generator()
+	t.writeBlock()
+}
+
+// writeBlock sends the next block through a pipeline of replicas: the writer's
+// node, one in another rack, one more in that rack, then any
+// (BlockPlacementPolicyDefault).
+func (t *thread) writeBlock() {
+	bytes := min(t.left, t.block)
+	t.left -= bytes
+	at, first := t.node, t.hardware.nodes[t.node].volumes.Next()
+	t.rate = first.write
+	t.hardware.nodes[at].moves(first, bytes)
+	path := t.onto(t.flow.Hops[:0], first, 1)
+	var chosen [16]int32
+	chosen[0] = at
+	for n := 1; n < min(t.replicas, len(chosen)); n++ {
+		next := t.hardware.target(&t.draw, chosen[:n])
+		path = t.hardware.transfer(path, at, next, first.write)
+		d := t.hardware.nodes[next].volumes.Next()
+		t.hardware.nodes[next].moves(d, bytes)
+		path = t.onto(path, d, first.write/d.write)
+		chosen[n], at = next, next
+	}
+	t.flow.Hops = path
+	if len(t.writing.onto) > 0 {
+		t.writeThrough(bytes, first.write)
+		return
+	}
+	t.hardware.net.Start(&t.flow, bytes/first.write)
+}
+
+// onto adds a disk to the path of a write, or to those with a cache.
+func (t *thread) onto(path []station.Hop, d *disk, cost float64) []station.Hop {
+	if d.back != nil {
+		t.writing.onto = append(t.writing.onto, d)
+		return path
+	}
+	return station.Through(path, d.Link, cost)
+}
+
+// target is where the next replica of a block goes.
+func (h *hardware) target(draw *rand.PCG, chosen []int32) int32 {
+	racks := h.topology
+	for {
+		id := int32(draw.Uint64() % uint64(len(h.nodes)))
+		switch n := len(chosen); {
+		case n == 1 && !racks.MayFollow(chosen[0], id):
+			continue
+		case n == 2 && racks.RackOf[chosen[0]] != racks.RackOf[chosen[1]] && len(racks.Mates(chosen[1])) > 1:
+			mates := racks.Mates(chosen[1])
+			id = mates[draw.Uint64()%uint64(len(mates))]
+		}
+		if !slices.Contains(chosen, id) {
+			return id
+		}
+	}
+}

@@ -1,0 +1,61 @@
+package execute
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/station"
+)
+
+// loadNode puts the loads of others on the devices of a node, and slows those of
+// a slow node down.
+func (h *hardware) loadNode(i int) {
+	n, slow := &h.nodes[i], 1/h.cluster.Nodes[i].Slowness
+	h.vary(n.cpu, slow, func(l *model.Load) bool { return l.Node == i && l.Device == model.LoadCPU })
+	for _, link := range [...]*station.Link{n.up, n.down} {
+		h.vary(link, slow, func(l *model.Load) bool { return l.Node == i && l.Device == model.LoadNetwork })
+	}
+	for k, disk := range n.disks {
+		h.vary(disk, slow, func(l *model.Load) bool {
+			return l.Node == i && l.Device == model.LoadDisk && (l.Disk < 0 || l.Disk == k)
+		})
+	}
+}
+
+// vary sets the conditions of a device and their changes. Loads that bears
+// accepts lie on it.
+func (h *hardware) vary(v station.Variable, speed float64, bears func(*model.Load) bool) {
+	var loads []*model.Load
+	var at []engine.Time
+	for i := range h.cluster.Loads {
+		if l := &h.cluster.Loads[i]; bears(l) {
+			loads = append(loads, l)
+			at = append(at, engine.At(l.From))
+			if l.Until > 0 {
+				at = append(at, engine.At(l.Until))
+			}
+		}
+	}
+	if loads == nil {
+		if speed != 1 {
+			v.Set(speed, 0)
+		}
+		return
+	}
+	var changes []station.Change
+	for _, t := range at {
+		now := station.Change{At: t, Speed: speed}
+		for _, l := range loads {
+			if engine.At(l.From) <= t && (l.Until == 0 || t < engine.At(l.Until)) {
+				now.Background += l.Streams
+				now.Speed *= 1 - l.Share
+			}
+		}
+		changes = append(changes, now)
+	}
+	slices.SortStableFunc(changes, func(a, b station.Change) int { return cmp.Compare(a.At, b.At) })
+	v.Set(speed, 0)
+	station.Vary(h.eng, v, changes)
+}

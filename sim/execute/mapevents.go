@@ -1,0 +1,422 @@
+package execute
+
+import (
+	"slices"
+
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// mapEvents is how the children of reduces learn of the outputs of maps.
+type mapEvents interface {
+	expect(a *Attempt) // its node has been given a
+	join(a *Attempt)   // a has its slot
+	leave(a *Attempt)  // a ends, or will never start
+	drop(a *Attempt)   // its node is lost
+	// read is how many events the child of a has read, while it waits for more.
+	read(a *Attempt, now engine.Time) (events int32, waits bool)
+	// resolve follows a change in whether all maps of a job have ended.
+	resolve(j *Job)
+}
+
+// reducer is told when the child of a reduce knows all maps: engine.Never if
+// that is open.
+type reducer interface {
+	known(a *Attempt, at engine.Time)
+}
+
+func newMapEvents(c *common, r reducer) mapEvents {
+	if c.protocol.Poll {
+		return &polledEvents{c: c, reducer: r, fetchers: make([]*fetcher, len(c.cluster.Nodes))}
+	}
+	return &instantEvents{c, r}
+}
+
+// instantEvents lets children know what the JobTracker knows.
+type instantEvents struct {
+	c       *common
+	reducer reducer
+}
+
+func (e *instantEvents) expect(a *Attempt) { a.Job.wait(a) }
+func (e *instantEvents) leave(a *Attempt)  { a.Job.dismiss(a) }
+func (e *instantEvents) drop(a *Attempt)   { a.Job.dismiss(a) }
+
+func (e *instantEvents) join(a *Attempt) {
+	if a.Job.Events.Complete() {
+		a.Job.dismiss(a)
+		e.reducer.known(a, a.Begin)
+	}
+}
+
+func (e *instantEvents) read(a *Attempt, now engine.Time) (int32, bool) {
+	return a.Job.Events.upTo(now), a.Known == engine.Never
+}
+
+func (e *instantEvents) resolve(j *Job) {
+	if !j.Events.Complete() {
+		return
+	}
+	now := e.c.eng.Now()
+	for _, a := range j.waiting {
+		e.reducer.known(a, max(now, a.Begin))
+		e.c.host.Report(a.Node, min(a.Pending, a.Finish))
+	}
+	clear(j.waiting)
+	j.waiting = j.waiting[:0]
+}
+
+// polledEvents has children ask their trackers, and trackers the JobTracker.
+type polledEvents struct {
+	c        *common
+	reducer  reducer
+	fetchers []*fetcher // by node; nil until the first reduce comes
+	trial    fetcher
+}
+
+func (e *polledEvents) expect(a *Attempt) {
+	a.Job.wait(a)
+	f := e.fetchers[a.Node]
+	if f == nil {
+		f = &fetcher{idle: true}
+		e.fetchers[a.Node] = f
+	}
+	f.waiters = append(f.waiters, waiter{a: a})
+}
+
+func (e *polledEvents) join(a *Attempt) {
+	f := e.fetchers[a.Node]
+	f.advance(e.interval(a), a.Start)
+	f.caches = slices.DeleteFunc(f.caches, func(c eventCache) bool { return c.job.ended })
+	if f.idle {
+		f.push(request{at: a.Start})
+	}
+	f.push(request{at: a.Begin, a: a})
+	e.settle(a.Node)
+}
+
+func (e *polledEvents) leave(a *Attempt) {
+	f := e.fetchers[a.Node]
+	if f == nil || !f.waits(a) {
+		return
+	}
+	f.advance(e.interval(a), a.Finish)
+	if f.waits(a) {
+		f.dismiss(a)
+		f.queue = slices.DeleteFunc(f.queue, func(x request) bool { return x.a == a })
+		e.settle(a.Node)
+	}
+}
+
+func (e *polledEvents) drop(a *Attempt) {
+	if f := e.fetchers[a.Node]; f != nil && f.waits(a) {
+		f.dismiss(a)
+	}
+}
+
+func (e *polledEvents) read(a *Attempt, now engine.Time) (int32, bool) {
+	f := e.fetchers[a.Node]
+	f.advance(e.interval(a), now)
+	if i := f.waiter(a); i >= 0 {
+		return f.waiters[i].seen, true
+	}
+	return 0, false
+}
+
+func (e *polledEvents) resolve(j *Job) {
+	now, last := e.c.eng.Now(), int32(-1)
+	for i := len(j.waiting) - 1; i >= 0; i = min(i, len(j.waiting)) - 1 {
+		a := j.waiting[i]
+		if a.Node == last {
+			continue // two reduces of a job on a tracker mostly come together
+		}
+		last = a.Node
+		e.fetchers[last].advance(e.interval(a), now)
+		e.settle(last)
+	}
+}
+
+func (e *polledEvents) interval(a *Attempt) engine.Time { return e.c.host.HeartbeatInterval(a.Node) }
+
+// settle works out when the reduces that wait on a node will know all maps,
+// where what has happened so far decides it.
+func (e *polledEvents) settle(node int32) {
+	f, trial, first := e.fetchers[node], &e.trial, engine.Never
+	trial.copy(f)
+	for _, w := range f.waiters {
+		if w.a.Started {
+			e.reducer.known(w.a, engine.Never)
+		}
+	}
+	interval := e.c.host.HeartbeatInterval(node)
+	for trial.hopeful() {
+		x, ok := trial.pop(engine.Never)
+		if !ok {
+			break
+		}
+		if a := trial.take(interval, x); a != nil {
+			i := trial.waiter(a)
+			trial.waiters = slices.Delete(trial.waiters, i, i+1)
+			e.reducer.known(a, x.at)
+			first = min(first, a.Pending, a.Finish)
+		}
+	}
+	e.c.host.Report(node, first)
+}
+
+// fetcher is the thread of a tracker that asks the JobTracker for completion
+// events on behalf of the reduces that still wait for maps
+// (TaskTracker.MapEventsFetcherThread), with the children of those reduces,
+// which ask it every second (ReduceTask.GetMapEventsThread).
+//
+// In a round the thread fetches for each job whose last fetch is an interval
+// old, and sets a timer for the next round an interval later. A child that
+// finds nothing new makes it do a round at once. The first reduce on an idle
+// tracker does so too, without touching a timer that is left.
+//
+// None of this is simulated event by event as time goes by: it is replayed when
+// the outcome matters, that is when the last map of a job is known, or when
+// something changes.
+type fetcher struct {
+	queue   []request // unordered; requests at one instant come in the order of seq
+	seq     int32
+	timer   int32 // seq of the round that the last timer set will start; 0: none
+	woken   bool  // a child has asked for a round that has not come yet
+	idle    bool  // the last round found nobody waiting
+	caches  []eventCache
+	waiters []waiter // reduces that do not know all maps, with or without a slot
+}
+
+// request is a child asking (a is set) or a round.
+type request struct {
+	at   engine.Time
+	seq  int32
+	wake bool
+	a    *Attempt
+}
+
+// eventCache is what has been fetched for one job.
+type eventCache struct {
+	job      *Job
+	last     engine.Time
+	have     int32 // events
+	complete bool  // they name every map
+}
+
+type waiter struct {
+	a    *Attempt
+	seen int32 // events the child has read
+}
+
+func (f *fetcher) waits(a *Attempt) bool { return f.waiter(a) >= 0 }
+
+func (f *fetcher) waiter(a *Attempt) int {
+	return slices.IndexFunc(f.waiters, func(w waiter) bool { return w.a == a })
+}
+
+// dismiss takes a reduce off the list of those that wait.
+func (f *fetcher) dismiss(a *Attempt) {
+	i := f.waiter(a)
+	f.waiters = slices.Delete(f.waiters, i, i+1)
+	a.Job.dismiss(a)
+}
+
+func (f *fetcher) push(next request) int32 {
+	f.seq++
+	next.seq = f.seq
+	f.queue = append(f.queue, next)
+	return f.seq
+}
+
+// pop takes the next request before an instant.
+func (f *fetcher) pop(before engine.Time) (request, bool) {
+	best := -1
+	for i, x := range f.queue {
+		if x.at < before && (best < 0 || x.at < f.queue[best].at || x.at == f.queue[best].at && x.seq < f.queue[best].seq) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return request{}, false
+	}
+	next := f.queue[best]
+	last := len(f.queue) - 1
+	f.queue[best] = f.queue[last]
+	f.queue = f.queue[:last]
+	return next, true
+}
+
+// take answers one request and returns the reduce that now knows all maps, if any.
+func (f *fetcher) take(interval engine.Time, x request) *Attempt {
+	if x.a == nil {
+		if x.wake {
+			f.woken = false
+		}
+		f.doRound(interval, x.at)
+		return nil
+	}
+	i := f.waiter(x.a)
+	if i < 0 || x.a.Finish <= x.at {
+		return nil
+	}
+	w := &f.waiters[i]
+	news := false
+	if c := f.cacheOf(x.a.Job); c != nil {
+		news = w.seen != c.have
+		w.seen = c.have
+		if c.complete {
+			return x.a
+		}
+	}
+	if x.a.Job.maps() == 0 {
+		return x.a
+	}
+	if !news && !f.woken {
+		f.woken = true
+		f.queue = slices.DeleteFunc(f.queue, func(x request) bool { return x.seq == f.timer })
+		f.timer = 0
+		f.push(request{at: x.at, wake: true})
+	}
+	f.push(request{at: x.at + Poll, a: x.a})
+	return nil
+}
+
+func (f *fetcher) doRound(interval engine.Time, now engine.Time) {
+	f.idle = true
+	for i := range f.waiters {
+		a := f.waiters[i].a
+		if a.Assigned > now || a.Finish <= now {
+			continue
+		}
+		f.idle = false
+		c := f.cacheOf(a.Job)
+		if c == nil {
+			f.caches = append(f.caches, eventCache{job: a.Job, last: -engine.Never / 2})
+			c = &f.caches[len(f.caches)-1]
+		}
+		if now-c.last >= interval {
+			c.last = now
+			c.have, c.complete = a.Job.Events.upTo(now), a.Job.Events.completeAt(now)
+		}
+	}
+	if !f.idle {
+		f.timer = f.push(request{at: now + interval})
+	}
+}
+
+func (f *fetcher) cacheOf(j *Job) *eventCache {
+	for i := range f.caches {
+		if f.caches[i].job == j {
+			return &f.caches[i]
+		}
+	}
+	return nil
+}
+
+// advance replays what came before an instant. Reduces that know all maps by
+// then wait no more.
+func (f *fetcher) advance(interval engine.Time, to engine.Time) {
+	f.skip(interval, to)
+	for {
+		x, ok := f.pop(to)
+		if !ok {
+			return
+		}
+		if a := f.take(interval, x); a != nil {
+			f.dismiss(a)
+		}
+	}
+}
+
+// skip passes over a time in which nothing but the same happens again and
+// again: the reduces of one job wait, the thread has one timer, which the
+// children keep resetting, and it fetches at the first ask that comes an
+// interval after the last fetch.
+func (f *fetcher) skip(interval engine.Time, to engine.Time) {
+	if len(f.caches) != 1 || len(f.waiters) == 0 || interval < 3*Poll || f.woken || len(f.queue) != len(f.waiters)+1 {
+		return
+	}
+	c := &f.caches[0]
+	if c.complete || c.job.Events.completeAt(to-1) || to-c.last < 2*interval {
+		return
+	}
+	for _, x := range f.queue {
+		if x.a == nil && x.seq != f.timer || x.a != nil && (x.a.Finish < engine.Never || x.a.Job != c.job) {
+			return
+		}
+	}
+	for {
+		// The ask at which the thread fetches next.
+		due, next := c.last+interval, engine.Never
+		for _, x := range f.queue {
+			if x.a != nil {
+				next = min(next, firstAsk(x.at, due))
+			}
+		}
+		if next+interval >= to {
+			break
+		}
+		c.last = next
+	}
+	c.have = c.job.Events.upTo(c.last)
+	for i := range f.waiters {
+		f.waiters[i].seen = c.have
+	}
+	// Every child has asked since, so that all is known but what comes next.
+	at := c.last + Poll
+	for i := range f.queue {
+		x := &f.queue[i]
+		if x.a != nil {
+			x.at = firstAsk(x.at, at+1)
+		} else {
+			x.at = at + interval
+		}
+	}
+	slices.SortFunc(f.queue, func(a, b request) int {
+		if a.at != b.at {
+			return int(max(-1, min(1, a.at-b.at)))
+		}
+		return int(a.seq - b.seq)
+	})
+	for i := range f.queue {
+		timer := f.queue[i].a == nil
+		f.seq++
+		f.queue[i].seq = f.seq
+		if timer {
+			f.timer = f.seq
+		}
+	}
+}
+
+// firstAsk is the first of the asks at, at+1s, ... that is not before due.
+func firstAsk(at, due engine.Time) engine.Time {
+	if at >= due {
+		return at
+	}
+	return at + (due-at+Poll-1)/Poll*Poll
+}
+
+// hopeful reports whether somebody who waits will know all maps without any
+// further map ending.
+func (f *fetcher) hopeful() bool {
+	for _, w := range f.waiters {
+		asks := func(x request) bool { return x.a == w.a && x.at < w.a.Finish }
+		if !w.a.Started || !slices.ContainsFunc(f.queue, asks) {
+			continue // or it fails before it asks again
+		}
+		if w.a.Job.Events.Complete() || w.a.Job.maps() == 0 {
+			return true
+		}
+		if c := f.cacheOf(w.a.Job); c != nil && c.complete {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *fetcher) copy(from *fetcher) {
+	queue, caches, waiters := f.queue[:0], f.caches[:0], f.waiters[:0]
+	*f = *from
+	f.queue = append(queue, from.queue...)
+	f.caches = append(caches, from.caches...)
+	f.waiters = append(waiters, from.waiters...)
+}

@@ -1,0 +1,153 @@
+package execute
+
+import (
+	"math/rand/v2"
+
+	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// batches is how many fetches fill the memory of a reduce of a job with more
+// than exactFetches.
+const batches = 16
+
+// mapOutputs are the outputs that a reduce knows of and has not fetched
+// (ReduceCopier.mapLocations).
+type mapOutputs struct {
+	exact    bool // each fetch is a flow of its own
+	hardware *hardware
+	plans    *plans
+	shuffle  *taskplan.ReduceTask
+	share    float64 // of the map output
+	draw     rand.PCG
+
+	// Exact: by host; one copier at a time fetches from it.
+	head, tail []int32 // by node: map + 1
+	next       []int32 // by map: map + 1
+	ready      []int32 // hosts that have outputs and no copier
+
+	// Else: in the order of the events.
+	listed []int32 // maps
+	taken  int
+
+	seen []uint64 // maps that were listed; empty where no output can be lost
+}
+
+// open begins the shuffle of a reduce.
+func (q *mapOutputs) open(h *hardware, a *Attempt, shuffle *taskplan.ReduceTask, share float64) {
+	maps, hosts := a.Job.maps(), len(h.nodes)
+	*q = mapOutputs{
+		exact: q.exact, hardware: h, plans: a.Job.plans, shuffle: shuffle, share: share,
+		draw: h.draws.For(a.Job.ID).For(int(workload.NoLocality)).Stream(int(a.Task), int(a.Number)).Generator(),
+		head: q.head, tail: q.tail, next: q.next, ready: q.ready[:0], listed: q.listed[:0], seen: q.seen[:0],
+	}
+	if q.exact {
+		q.head, q.tail, q.next = zeros(q.head, hosts), zeros(q.tail, hosts), zeros(q.next, maps)
+	}
+	if h.nodesDie {
+		q.seen = zeros(q.seen, (maps+63)/64)
+	}
+}
+
+// zeros makes a list of n zeros, in the place of another one if it fits.
+func zeros[T int32 | uint64](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n)
+	}
+	list = list[:n]
+	clear(list)
+	return list
+}
+
+// add lists the output that an event names.
+func (q *mapOutputs) add(o Output) {
+	if o.Node == Lost || o.Node >= 0 && q.hardware.nodes[o.Node].dead {
+		return
+	}
+	if len(q.seen) > 0 {
+		word, bit := o.Task/64, uint64(1)<<(o.Task%64)
+		if q.seen[word]&bit != 0 {
+			return
+		}
+		q.seen[word] |= bit
+	}
+	if o.Node == NoOutput {
+		q.shuffle.Listed(taskplan.Segment{})
+		return
+	}
+	if !q.exact {
+		q.listed = append(q.listed, o.Task)
+		return
+	}
+	if m := o.Task + 1; q.tail[o.Node] == 0 {
+		q.head[o.Node], q.tail[o.Node] = m, m
+		q.ready = append(q.ready, o.Node)
+	} else {
+		if q.head[o.Node] == 0 { // its copier is at work on the last one
+			q.head[o.Node] = m
+		} else {
+			q.next[q.tail[o.Node]-1] = m
+		}
+		q.tail[o.Node] = m
+	}
+}
+
+func (q *mapOutputs) any() bool { return len(q.ready) > 0 || q.taken < len(q.listed) }
+
+// take gives a copier its outputs, or reports that they are lost.
+func (q *mapOutputs) take(c *copier) bool {
+	if q.exact {
+		i := int(q.draw.Uint64() % uint64(len(q.ready)))
+		c.host = q.ready[i]
+		last := len(q.ready) - 1
+		q.ready[i] = q.ready[last]
+		q.ready = q.ready[:last]
+		if q.hardware.nodes[c.host].dead {
+			q.forget(c.host)
+			return false
+		}
+		m := q.head[c.host] - 1
+		q.head[c.host] = q.next[m]
+		c.maps = append(c.maps, m)
+		c.fetched = q.plans.segment(m, q.share)
+		return true
+	}
+	c.host = -1
+	most := q.shuffle.Memory() / batches
+	for q.taken < len(q.listed) {
+		m := q.listed[q.taken]
+		out := q.plans.segment(m, q.share)
+		if len(c.maps) > 0 && c.fetched.Raw+out.Raw > most {
+			break
+		}
+		c.maps = append(c.maps, m)
+		c.fetched = c.fetched.Plus(out)
+		q.taken++
+	}
+	if q.taken == len(q.listed) {
+		q.listed, q.taken = q.listed[:0], 0
+	}
+	return true
+}
+
+// forget drops the outputs of a lost host: their maps will run again.
+func (q *mapOutputs) forget(host int32) {
+	for m := q.head[host]; m != 0; m = q.next[m-1] {
+		q.unlist(m - 1)
+	}
+	q.head[host], q.tail[host] = 0, 0
+}
+
+func (q *mapOutputs) unlist(m int32) { q.seen[m/64] &^= 1 << (m % 64) }
+
+// done lets the next copier fetch from a host.
+func (q *mapOutputs) done(c *copier) {
+	if c.host < 0 {
+		return
+	}
+	if q.head[c.host] != 0 {
+		q.ready = append(q.ready, c.host)
+	} else {
+		q.tail[c.host] = 0
+	}
+}

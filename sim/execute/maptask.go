@@ -1,0 +1,182 @@
+package execute
+
+import (
+	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// mapTask is a map at work: the map's own thread and the thread that spills
+// (MapTask.MapOutputBuffer.SpillThread).
+type mapTask struct {
+	common   *common
+	hardware *hardware
+	a        *Attempt
+	plan     *mapPlan
+	timer    engine.Timer // the begin, then the failure
+	own      thread
+	spiller  thread
+	files    files
+
+	step     int // the one that the map's thread does or waits to begin
+	spill    int // the one that the spill thread does or will do next
+	begun    bool
+	ended    bool
+	busy     bool // the map's thread does its step
+	spilling bool
+
+	phase workload.Phase // in which the map's thread is
+	since engine.Time
+	spent [workload.NumPhases]engine.Time
+}
+
+func newMapTask(c *common, h *hardware) *mapTask {
+	r := &mapTask{common: c, hardware: h}
+	r.own.init(r, h)
+	r.spiller.init(r, h)
+	r.own.files, r.spiller.files = &r.files, &r.files
+	r.timer = c.eng.NewTimer(engine.Completion, 0, r.fire)
+	return r
+}
+
+// start puts an attempt to work when its child begins.
+func (r *mapTask) start(a *Attempt, plan *mapPlan) {
+	r.a, r.plan = a, plan
+	r.own.node, r.spiller.node = a.Node, a.Node
+	r.timer.Reset(max(a.Begin, r.now()))
+}
+
+// reset makes the task ready for another attempt.
+func (r *mapTask) reset() {
+	r.timer.Stop()
+	*r = mapTask{common: r.common, hardware: r.hardware, timer: r.timer, own: r.own, spiller: r.spiller}
+}
+
+func (r *mapTask) now() engine.Time { return r.common.eng.Now() }
+
+// fire begins the work, or ends it with a failure.
+func (r *mapTask) fire(int32) {
+	if r.begun || r.hardware.nodes[r.a.Node].dead {
+		r.stop()
+		return
+	}
+	r.begun = true
+	if r.a.failAt < engine.Never {
+		r.timer.Reset(max(r.a.failAt, r.now()))
+	}
+	r.since = r.now()
+	r.spill = r.plan.nextSpill(0)
+	r.next()
+}
+
+// nextSpill is the next step of the spill thread, or the end of the plan.
+func (m *mapPlan) nextSpill(from int) int {
+	for from < len(m.Steps) && !m.Steps[from].Background {
+		from++
+	}
+	return from
+}
+
+// done is stepper.
+func (r *mapTask) done(t *thread) {
+	if t == &r.spiller {
+		r.spilling = false
+		r.spill = r.plan.nextSpill(r.spill + len(t.steps))
+	} else {
+		r.busy = false
+		r.step += len(t.steps)
+	}
+	r.next()
+}
+
+// phaseChanged is stepper.
+func (r *mapTask) phaseChanged(t *thread) {
+	if t == &r.own {
+		r.enter(t.phase())
+	}
+}
+
+// next has both threads do what they can.
+func (r *mapTask) next() {
+	steps := r.plan.Steps
+	for !r.busy && r.step < len(steps) {
+		s := &steps[r.step]
+		if s.Background {
+			r.step++
+			continue
+		}
+		if r.spill < r.step && steps[r.spill].Spills < s.Spills {
+			r.enter(workload.PhaseSpill)
+			break
+		}
+		r.busy = true
+		r.own.serve(steps.Together(r.step))
+	}
+	if !r.spilling && r.spill < r.step {
+		r.spilling = true
+		r.spiller.serve(steps.Together(r.spill))
+	}
+	if r.step == len(steps) && !r.spilling {
+		r.enter(r.phase)
+		r.ended = true
+		r.common.finish(r.a, r.a.Job.Spec.Reduces.Count == 0)
+	}
+}
+
+// enter books the time since the last change and goes over to a phase.
+func (r *mapTask) enter(p workload.Phase) {
+	now := r.now()
+	r.spent[r.phase] += now - r.since
+	r.phase, r.since = p, now
+}
+
+// move is stepper.
+func (r *mapTask) move(t *thread, s *taskplan.Step) {
+	switch s.Resource {
+	case taskplan.HDFSRead:
+		from := r.common.host.SplitNode(r.a)
+		disks := r.hardware.nodes[from].disks
+		t.readBlock(from, disks[int(r.a.Task)%len(disks)], s.Work, r.hardware.warm(from, r.a.Job))
+	case taskplan.HDFSWrite:
+		t.writeBlocks(r.a, s.Work)
+	default:
+		t.local(s)
+	}
+}
+
+// stop is running.
+func (r *mapTask) stop() {
+	if !r.begun || r.ended {
+		r.timer.Stop()
+		return
+	}
+	r.own.cancel()
+	r.spiller.cancel()
+	r.enter(r.phase)
+	r.ended = true
+	r.timer.Stop()
+}
+
+// fill is running. What was cut goes on in its phase to its end.
+func (r *mapTask) fill(a *Attempt, p *phases) {
+	for phase, t := range r.spent {
+		p.until(workload.Phase(phase), p.at+t)
+	}
+	if a.Pending == engine.Never && a.End != Success {
+		p.until(r.phase, p.finish)
+	}
+	p.moved(&r.plan.Counters)
+}
+
+// progress is running: the part of the input that has been mapped.
+func (r *mapTask) progress(engine.Time) float32 {
+	if r.step == len(r.plan.Steps) {
+		return 1
+	}
+	left := r.plan.input[r.step]
+	if r.busy {
+		after := r.plan.input[r.step+len(r.plan.Steps.Together(r.step))]
+		left = after + min(r.own.remaining(r.plan.cost), left-after)
+	}
+	return float32(1 - left/max(r.plan.input[0], 1e-300))
+}

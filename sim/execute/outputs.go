@@ -1,0 +1,66 @@
+package execute
+
+// eventListener waits for completion events.
+type eventListener interface{ newEvent() }
+
+// outputs are what a job's maps have left on the nodes.
+type outputs struct {
+	topology  *Topology
+	log       []Output        // by event
+	listeners []eventListener // that have read all of them
+
+	count                int32
+	onNode, inRack       []int32
+	fullest, fullestRack int32 // those with most of them
+}
+
+// publish adds what an event says, and wakes the reduces that wait for one.
+func (o *outputs) publish(out Output) {
+	o.log = append(o.log, out)
+	if node := out.Node; node >= 0 {
+		if o.onNode == nil {
+			o.onNode, o.inRack = make([]int32, len(o.topology.RackOf)), make([]int32, len(o.topology.nodes))
+		}
+		o.count++
+		o.onNode[node]++
+		if o.onNode[node] > o.onNode[o.fullest] {
+			o.fullest = node
+		}
+		rack := o.topology.RackOf[node]
+		if o.inRack[rack]++; o.inRack[rack] > o.inRack[o.fullestRack] {
+			o.fullestRack = rack
+		}
+	}
+	for _, r := range o.listeners {
+		r.newEvent()
+	}
+	o.listeners = o.listeners[:0]
+}
+
+// stored are the bytes of map output on each node.
+type stored struct {
+	plans *plans
+	node  []int32   // by map; -1: none
+	bytes []float64 // by node
+}
+
+func newStored(p *plans, nodes int) *stored {
+	s := &stored{p, make([]int32, p.spec.Maps.Count), make([]float64, nodes)}
+	for i := range s.node {
+		s.node[i] = NoOutput
+	}
+	return s
+}
+
+// publish follows an event by which that many more maps are known.
+func (s *stored) publish(maps int32, o Output) {
+	bytes, was := s.plans.outputs[s.plans.class(o.Task)].Stored, s.node[o.Task]
+	switch {
+	case o.Node >= 0:
+		s.node[o.Task] = o.Node
+		s.bytes[o.Node] += bytes
+	case maps < 0 && was >= 0:
+		s.node[o.Task] = NoOutput
+		s.bytes[was] -= bytes
+	}
+}

@@ -1,0 +1,174 @@
+package execute
+
+import (
+	"math/rand/v2"
+
+	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/sim/station"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// thread does one step after the other on the devices of its node and others. Of
+// steps that go on together it computes some while it reads and writes for the
+// others.
+type thread struct {
+	of       stepper
+	hardware *hardware
+	node     int32
+	visit    station.Visit
+	flow     station.Flow
+
+	files *files // of its task
+
+	steps     taskplan.Steps // that go on together
+	computing int            // the step that is computed; their number: none is left
+	moving    int            // the step that reads or writes, likewise
+
+	left     float64 // bytes of an output that are in blocks to come
+	block    float64 // bytes
+	rate     float64 // bytes/s of the disk that writes the first replica
+	replicas int
+	draw     rand.PCG
+	writing  writing
+}
+
+// stepper is what a thread works for.
+type stepper interface {
+	move(*thread, *taskplan.Step) // begins a step that reads or writes
+	phaseChanged(*thread)         // the thread may be in another phase
+	done(*thread)                 // with all steps that go on together
+}
+
+func (t *thread) init(of stepper, h *hardware) {
+	t.of, t.hardware = of, h
+	t.visit.Visitor, t.flow.Receiver = t, t
+}
+
+// serve begins steps that go on together.
+func (t *thread) serve(steps taskplan.Steps) {
+	t.steps, t.computing, t.moving = steps, -1, -1
+	t.compute()
+	t.move()
+	t.of.phaseChanged(t)
+}
+
+// compute begins the next step that takes a core.
+func (t *thread) compute() {
+	for t.computing++; t.computing < len(t.steps); t.computing++ {
+		if s := &t.steps[t.computing]; s.Resource == taskplan.CPU {
+			t.hardware.nodes[t.node].cpu.Start(&t.visit, s.Work/1e9)
+			return
+		}
+	}
+}
+
+// move begins the next step that takes none.
+func (t *thread) move() {
+	for t.moving++; t.moving < len(t.steps); t.moving++ {
+		if s := &t.steps[t.moving]; s.Resource != taskplan.CPU {
+			t.of.move(t, s)
+			return
+		}
+	}
+}
+
+// phase is that of what is computed, else of what is read or written.
+func (t *thread) phase() workload.Phase {
+	if t.computing < len(t.steps) {
+		return t.steps[t.computing].Phase
+	}
+	return t.steps[t.moving].Phase
+}
+
+// Served is station.Visitor.
+func (t *thread) Served(*station.Visit) {
+	t.compute()
+	t.next()
+}
+
+// Received is station.Receiver.
+func (t *thread) Received(*station.Flow) {
+	if len(t.writing.onto) > 0 && !t.arrive() {
+		return
+	}
+	if t.left > 0 {
+		t.writeBlock()
+		return
+	}
+	t.move()
+	t.next()
+}
+
+func (t *thread) next() {
+	if n := len(t.steps); t.computing == n && t.moving == n {
+		t.of.done(t)
+	} else {
+		t.of.phaseChanged(t)
+	}
+}
+
+// files are what a task has written to the disks of its node.
+type files struct {
+	any   bool
+	since float64 // traffic of the node before the first of them
+}
+
+// local reads or writes a file of the task; files lie on the disks in turn.
+func (t *thread) local(s *taskplan.Step) {
+	n := &t.hardware.nodes[t.node]
+	d := n.locals.Next()
+	rate, bytes := d.read, s.Work
+	if s.Resource == taskplan.LocalWrite {
+		rate = d.write
+		if !t.files.any {
+			*t.files = files{true, n.traffic}
+		}
+	} else {
+		bytes *= 1 - t.hardware.remembered(t.node, t.files.since)
+	}
+	t.flow.Hops = t.flow.Hops[:0]
+	if bytes > 0 {
+		n.moves(d, bytes)
+	}
+	if s.Resource == taskplan.LocalWrite && d.back != nil {
+		t.writing.onto = append(t.writing.onto, d)
+		t.writeThrough(bytes, rate)
+		return
+	}
+	if bytes > 0 {
+		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1)
+	}
+	t.hardware.net.Start(&t.flow, bytes/rate)
+}
+
+// moves books what a disk reads or writes.
+func (n *node) moves(d *disk, bytes float64) {
+	d.moved += bytes
+	n.traffic += bytes
+}
+
+// remaining is the seconds that the present steps still take on devices of their
+// own.
+func (t *thread) remaining(c taskplan.Cost) float64 {
+	computing, moving := t.visit.Left(), t.flow.Left()+t.unwritten()
+	if t.left > 0 {
+		moving += t.left / t.rate
+	}
+	for i := range t.steps {
+		s := &t.steps[i]
+		switch {
+		case s.Resource == taskplan.CPU && i > t.computing:
+			computing += c.Time(*s) / 1e9
+		case s.Resource != taskplan.CPU && i > t.moving:
+			moving += c.Time(*s) / 1e9
+		}
+	}
+	return max(computing, moving)
+}
+
+func (t *thread) cancel() {
+	t.visit.Cancel()
+	t.flow.Cancel()
+	t.stopWriting()
+	t.left = 0
+}

@@ -1,0 +1,191 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// heartbeats are the reports of Hadoop. A heartbeat that would neither report
+// anything nor be given anything is not simulated. A tracker with something to
+// report sets its own timer. For work to be given, only the next tracker with a
+// free slot gets a timer: trackers with free slots lie in rings in the order of
+// their heartbeats.
+type heartbeats struct {
+	cluster   *cluster
+	trackers  []taskTracker
+	rings     [2]ring                  // by type of slot
+	over      func(tracker int32) bool // its heartbeat of this instant is past
+	outOfBand outOfBand
+	every     bool // simulate each heartbeat
+	nextRank  uint32
+}
+
+func newHeartbeats(c *cluster, trackers []taskTracker, o outOfBand) *heartbeats {
+	h := &heartbeats{cluster: c, trackers: trackers, outOfBand: o, every: c.question.Cluster.EveryHeartbeat, nextRank: uint32(len(trackers))}
+	h.over = func(id int32) bool { return h.trackers[id].heartbeatOver() }
+	return h
+}
+
+// reset empties the rings: trackers beat by another interval from now on.
+func (h *heartbeats) reset(interval engine.Time) {
+	h.cluster.view.Heartbeat = interval.Duration()
+	for k := range h.rings {
+		h.rings[k] = newRing(len(h.trackers), interval)
+	}
+}
+
+// place is reports.
+func (h *heartbeats) place(t *taskTracker) {
+	if h.every || t.everyBeat {
+		return
+	}
+	given := t.givenSlots
+	if h.cluster.sharedSlots {
+		given = [2]int{} // Used has them already
+	}
+	for k := range h.rings {
+		r := &h.rings[k]
+		if t.regular && !t.lost && !t.faults.listed && t.view.Used[k]+given[k] < t.view.Slots[k] {
+			r.add(t.id, t.next%r.interval, t.rank)
+		} else {
+			r.remove(t.id)
+		}
+	}
+}
+
+// remove takes a tracker that is lost off the rings.
+func (h *heartbeats) remove(t *taskTracker) {
+	for k := range h.rings {
+		h.rings[k].remove(t.id)
+	}
+}
+
+// offer is reports.
+func (h *heartbeats) offer() {
+	if h.every {
+		return
+	}
+	want := h.cluster.wants()
+	if want.Map || want.Any {
+		h.simulateNext(workload.Map)
+	}
+	if want.Reduce || want.Any {
+		h.simulateNext(workload.Reduce)
+	}
+}
+
+// simulateNext has the next heartbeat with a free slot of a type simulated.
+func (h *heartbeats) simulateNext(k workload.Kind) {
+	if id, at := h.rings[k].after(h.cluster.now(), h.over); id >= 0 {
+		bringForward(&h.trackers[id], at)
+	}
+}
+
+// changed is reports: it sets the tracker's timer to the next heartbeat that has
+// something to report or must be simulated for another reason.
+func (h *heartbeats) changed(t *taskTracker) {
+	if t.lost || t.beating {
+		return
+	}
+	t.awaitSlots()
+	from := h.cluster.now()
+	if t.heartbeatOver() {
+		from++
+	}
+	at := engine.Never
+	if t.everyBeat || t.killsPending || !t.regular || h.every || t.watched() {
+		at = t.beatFrom(from)
+	} else if t.news < engine.Never {
+		at = t.beatFrom(max(t.news, from))
+	}
+	if t.faults.jobs > 0 {
+		at = min(at, t.beatFrom(max(t.faults.expires+1, from)))
+	}
+	if h.outOfBand.on {
+		at = min(at, max(from, h.outOfBand.beat(t)))
+	}
+	if at < t.dies && at < engine.Never {
+		bringForward(t, at)
+	}
+}
+
+// register counts a tracker into the cluster (1) or out of it (-1). The others
+// learn the new interval at their next heartbeat.
+func (h *heartbeats) register(t *taskTracker, by int) {
+	h.cluster.register(t, by)
+	h.updateInterval()
+}
+
+// updateInterval recomputes the interval that trackers are told. After a change
+// each of them beats once more by the old one.
+func (h *heartbeats) updateInterval() {
+	c := h.cluster
+	interval := c.interval(c.view.Trackers)
+	if interval == c.heartbeatInterval() {
+		return
+	}
+	h.reset(interval)
+	now := c.now()
+	var known []*taskTracker
+	for i := range h.trackers {
+		t := &h.trackers[i]
+		if !t.registered || t.lost || t.beating {
+			continue
+		}
+		known = append(known, t)
+		if t.regular {
+			t.regular = false
+			from := now
+			if moment(t.rank) < c.moment || t.last == now {
+				from++
+			}
+			if next := t.beatFrom(from); next != t.next {
+				t.last, t.next = next-t.interval, next
+			}
+		}
+	}
+	// Where heartbeats meet, the one that was decided on first comes first.
+	slices.SortFunc(known, func(a, b *taskTracker) int {
+		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.rank, b.rank))
+	})
+	for _, t := range known {
+		h.newRank(t)
+		h.changed(t)
+	}
+}
+
+// putLast puts a tracker that beats out of step behind all others: where its
+// heartbeats meet others later, they come in the order of the heartbeats before.
+func (h *heartbeats) putLast(t *taskTracker) {
+	now, interval := h.cluster.now(), h.cluster.heartbeatInterval()
+	var after []*taskTracker
+	if t.interval == 0 || t.interval >= interval {
+		// Those in step that are still to come at this instant stay behind it.
+		for i := range h.trackers {
+			o := &h.trackers[i]
+			if o != t && o.regular && !o.lost && !o.heartbeatOver() && (o.next-now)%interval == 0 {
+				after = append(after, o)
+			}
+		}
+		slices.SortFunc(after, func(a, b *taskTracker) int { return cmp.Compare(a.rank, b.rank) })
+	}
+	h.newRank(t)
+	for _, o := range after {
+		h.newRank(o)
+		h.place(o)
+	}
+}
+
+// newRank puts a tracker behind all others in the order of one instant.
+func (h *heartbeats) newRank(t *taskTracker) {
+	t.rank = h.nextRank
+	h.nextRank++
+	at, set := t.timer.Set()
+	t.timer = t.timer.Ranked(t.rank)
+	if set {
+		t.timer.Reset(at)
+	}
+}

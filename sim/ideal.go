@@ -1,0 +1,50 @@
+package sim
+
+import "github.com/slotwave/slotwave/sim/engine"
+
+// report is what a tracker does without heartbeats: it reports what has just
+// changed, and obeys.
+func (jt *jobTracker) report(id int32) {
+	t, now := &jt.trackers[id], jt.now()
+	jt.at(beforeHeartbeats)
+	t.prev, t.last, t.given, t.givenSlots = engine.Never, now, [2]int{}, [2]int{}
+	t.beating = true
+	t.settle(now)
+	jt.takeReport(t)
+	jt.giveKills(t)
+	t.settle(now)
+	t.next = now
+	t.beating = false
+	t.sweep(jt.forget)
+	jt.reports.place(t)
+	jt.reports.changed(t)
+	jt.reports.offer()
+}
+
+// offerAll offers free slots, tracker by tracker, until a whole round gives
+// nothing away.
+func (jt *jobTracker) offerAll(int32) {
+	jt.at(beforeHeartbeats)
+	if k := jt.policy.ticker; k != nil {
+		// The second time for what the first one set going.
+		if k.Tick(jt.view.View()) {
+			k.Tick(jt.view.View())
+		}
+	}
+	for given := true; given; {
+		given = false
+		for id := jt.instant.after(-1, jt.wants()); id >= 0; id = jt.instant.after(id, jt.wants()) {
+			t := &jt.trackers[id]
+			t.last, t.given, t.givenSlots = jt.now(), [2]int{}, [2]int{}
+			t.beating = true
+			jt.policy.Assign(jt.view.View(), t.view.View())
+			t.beating = false
+			if t.given != [2]int{} {
+				given = true
+				jt.status.report(t)
+				jt.reports.place(t)
+				jt.reports.changed(t)
+			}
+		}
+	}
+}

@@ -1,0 +1,280 @@
+package sim
+
+import (
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// jobInProgress is the JobTracker's record of one job (JobInProgress). The counts
+// and flags that policies read are in the embedded view.
+type jobInProgress struct {
+	scheduler.JobInProgress
+	cluster *cluster
+	host    jobHost
+	spec    *workload.Job
+	conf    jobConf
+	work    *execute.Job
+	outcome *model.JobOutcome
+
+	tasks       taskTable
+	pending     pendingTasks
+	speculation speculation
+	failures    trackerFailures
+	cleanups    [2][]*attempt // attempts to clean up after
+
+	failing    bool // given up: only its clean-up is left
+	reliable   bool // none of its attempts can end but well, or because another one was faster
+	skipsLooks bool // it wants no heartbeats while no task lags
+	slowstart  int  // maps that must have ended before reduces may start
+	reducesAt  engine.Time
+	needs      needSet
+	counted    openCounts
+	onTrackers int // attempts that trackers hold
+}
+
+// openCounts are what a job adds to the counts of the whole cluster.
+type openCounts struct{ remaining, unspent [2]int }
+
+// jobHost is what a job asks of the JobTracker.
+type jobHost interface {
+	assign(a *attempt)     // to its tracker
+	orderKills(node int32) // has a tracker ask at its next heartbeat which attempts to kill
+	initialised(j *jobInProgress)
+	oldEnough(id int32) // the tasks of a job may be speculated from now on
+	jobEnded(j *jobInProgress, how workload.State)
+}
+
+var _ scheduler.Launcher = (*jobInProgress)(nil)
+
+// newJob takes a job in as it is submitted.
+func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, error) {
+	spec := &c.question.Jobs[id]
+	work, err := c.exec.NewJob(id, spec)
+	if err != nil {
+		return nil, err
+	}
+	j := &jobInProgress{cluster: c, host: host, spec: spec, conf: conf, work: work}
+	j.JobInProgress = scheduler.JobInProgress{
+		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
+		Submit: spec.Submit, Deadline: spec.Deadline,
+		Tasks:        [2]int{spec.Maps.Count, spec.Reduces.Count},
+		Speculates:   conf.speculates,
+		SlotsPerTask: conf.slotsPerTask,
+		Launcher:     j,
+	}
+	// In a reliable job a task that runs never waits again, and no list or queue
+	// needs to be pruned at every heartbeat to stay what it is in Hadoop.
+	j.reliable = c.protocol.serviceTasks && !c.nodesDie && !c.attemptsFail && !c.policy.preempts &&
+		len(spec.Maps.Fails) == 0 && len(spec.Reduces.Fails) == 0
+	j.skipsLooks = j.reliable && !c.policy.remembers
+	for k := range j.speculation.tracked {
+		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
+	}
+	j.failures.most = conf.maxTrackerFailures
+	return j, nil
+}
+
+// Init makes the tasks (JobInProgress.initTasks).
+func (j *jobInProgress) Init() {
+	c := j.cluster
+	if j.Initialised || j.State == scheduler.Done || c.now() < engine.At(j.spec.Init) {
+		return
+	}
+	j.Initialised = true
+	j.outcome.Launch = c.now().Duration()
+	j.placeSplits()
+	j.pending.tasks, j.pending.reduces = &j.tasks, oneList(j.Tasks[workload.Reduce])
+	j.tasks.open(j, j.Tasks)
+	j.speculation.open(c, &j.tasks, &j.pending.maps.hosts)
+	j.slowstart = c.protocol.slowstart(j.conf.slowstart, j.Tasks[workload.Map])
+	j.updateSlowstart()
+	j.settleNeeds()
+	j.host.initialised(j)
+	if !c.protocol.serviceTasks {
+		j.start()
+	}
+}
+
+// placeSplits lists the maps by the hosts of their splits
+// (JobInProgress.createCache).
+func (j *jobInProgress) placeSplits() {
+	c, m, maps := j.cluster, &j.pending.maps, j.Tasks[workload.Map]
+	racks := len(c.question.Cluster.Racks)
+	m.racks, m.hosts.topology = racks, c.topology
+	switch splits := j.spec.Maps.Splits; {
+	case !c.protocol.locality:
+	case splits != nil:
+		m.hosts.resolve(splits, c.hosts, racks)
+	default:
+		replicas := min(c.question.Cluster.Replication, len(c.question.Cluster.Nodes))
+		m.hosts.draw(workload.Seed(c.question.Seed).Named("split placement").For(j.ID), maps, replicas)
+	}
+	m.fill(maps, &c.scratch)
+	j.UnplacedMaps = m.left
+	j.WaitFactor = float32(j.conf.waitFactor)
+	if j.conf.waitFactor == 1 && c.view.Hosts > 0 && maps > 0 {
+		// Where few hosts hold the input, the job waits less for them (1.x).
+		j.WaitFactor = min(float32(m.hostsWithInput())/float32(c.view.Hosts), 1)
+	}
+}
+
+// Reject fails the job before it is initialised.
+func (j *jobInProgress) Reject(why string) {
+	j.cluster.warn("job %s was rejected: %s", j.Name, why)
+	j.finish(workload.Failed)
+}
+
+// Profile is how long the job's tasks are expected to take.
+func (j *jobInProgress) Profile() analytic.AriaProfile { return j.cluster.exec.Profile(j.work) }
+
+// start makes the job run: its set-up has been reported.
+func (j *jobInProgress) start() {
+	c := j.cluster
+	j.State = scheduler.Running
+	j.outcome.Running = c.now().Duration()
+	if j.Tasks[workload.Map] == 0 {
+		j.work.Events.SetComplete(c.now(), true)
+	}
+	j.finishIfOver()
+	j.settleNeeds()
+}
+
+func (j *jobInProgress) over() bool {
+	for k := range j.Tasks {
+		if j.Finished[k]+j.FailedTasks[k] != j.Tasks[k] {
+			return false
+		}
+	}
+	return true
+}
+
+// finishIfOver ends a job that has no clean-up task.
+func (j *jobInProgress) finishIfOver() {
+	if !j.cluster.protocol.serviceTasks && j.over() {
+		j.finish(workload.Succeeded)
+	}
+}
+
+func (j *jobInProgress) updateSlowstart() {
+	ended := j.Finished[workload.Map]
+	if j.cluster.release.FailedAreDone {
+		ended += j.FailedTasks[workload.Map]
+	}
+	ready := ended >= j.slowstart
+	if ready && !j.ReducesReady {
+		j.reducesAt = j.cluster.now()
+	}
+	j.ReducesReady = ready
+}
+
+// settleNeeds works out what the job waits for, after any change.
+func (j *jobInProgress) settleNeeds() {
+	c := j.cluster
+	if l := c.policy.listener; l != nil {
+		l.JobUpdated(j.View())
+	}
+	if now := j.needsNow(); now != j.needs {
+		c.demand.change(j.needs, now)
+		j.needs = now
+		c.view.Waiting = c.demand.waiting()
+		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
+	}
+	j.countOpen()
+}
+
+func (j *jobInProgress) needsNow() (now needSet) {
+	if !j.Initialised || j.State == scheduler.Done {
+		return 0
+	}
+	if j.cluster.protocol.serviceTasks {
+		if j.State == scheduler.Prep && !j.tasks.launchedSetup && !j.failing {
+			now |= 1 << needSetup
+		}
+		if !j.tasks.launchedCleanup && j.tasks.setUp() && (j.failing || j.over()) {
+			now |= 1 << needCleanup
+		}
+	}
+	if j.State != scheduler.Running || j.failing {
+		return now
+	}
+	for k := range j.Tasks {
+		if len(j.cleanups[k]) > 0 {
+			now |= 1 << (needMapTaskCleanup + need(k))
+		}
+		if kind := workload.Kind(k); (kind == workload.Map || j.ReducesReady) && j.wants(kind) {
+			now |= 1 << (needMap + need(k))
+		}
+	}
+	return now
+}
+
+// wants reports whether some task could be launched, or come to be speculated.
+func (j *jobInProgress) wants(k workload.Kind) bool {
+	return unlaunched(&j.JobInProgress, k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.skipsLooks || j.anyLags(k))
+}
+
+// anyLags reports whether a tracker could be given a second attempt of some task.
+// A job too young for that asks again when it is old enough.
+func (j *jobInProgress) anyLags(k workload.Kind) bool {
+	s := &j.speculation
+	if !s.anyLags(k) {
+		return false
+	}
+	if s.isOldEnough() {
+		return true
+	}
+	if !s.timerSet {
+		s.setTimer(int32(j.ID), j.host.oldEnough)
+	}
+	return false
+}
+
+// countOpen keeps the cluster's counts of what is still to be done.
+func (j *jobInProgress) countOpen() {
+	view, open := &j.cluster.view, openCounts{}
+	for k := range j.Tasks {
+		kind := workload.Kind(k)
+		spent := j.reliable && unlaunched(&j.JobInProgress, kind) == 0 && (!j.Speculates[k] || j.Remaining(kind) == 0)
+		if spent != j.Spent[k] {
+			j.Spent[k] = spent
+		}
+		if j.State != scheduler.Running {
+			continue
+		}
+		if kind == workload.Map || j.ReducesReady {
+			open.remaining[k] = j.Remaining(kind)
+		}
+		if !spent {
+			open.unspent[k] = 1
+		}
+	}
+	for k := range j.Tasks {
+		view.Remaining[k] += open.remaining[k] - j.counted.remaining[k]
+		view.Unspent[k] += open.unspent[k] - j.counted.unspent[k]
+	}
+	j.counted = open
+}
+
+// finish ends the job (JobInProgress.jobComplete, terminateJob).
+func (j *jobInProgress) finish(how workload.State) {
+	if j.State == scheduler.Done {
+		return
+	}
+	j.State = scheduler.Done
+	j.speculation.close()
+	j.outcome.State = how
+	j.outcome.Finish = j.cluster.now().Duration()
+	j.settleNeeds()
+	j.host.jobEnded(j, how)
+}
+
+// release forgets a job that has ended once nothing of it runs any more.
+func (j *jobInProgress) release() {
+	j.tasks.close()
+	*j = jobInProgress{JobInProgress: j.JobInProgress, cluster: j.cluster}
+	j.Launcher = j
+}

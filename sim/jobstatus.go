@@ -1,0 +1,263 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// updateStatus takes in one attempt's status (JobInProgress.updateTaskStatus).
+func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
+	own, t := a.own(), a.task
+	if own.status == state && !j.speculation.tracked[t.onSlot] {
+		return
+	}
+	before := t.progress
+	wasRunning, wasComplete := t.running(), t.complete()
+	if (wasComplete || own.killOrder) && state == succeeded {
+		state = killed
+	}
+	if (j.State == scheduler.Done || j.failing) && a.cleans == nil {
+		state = endedFor(state)
+	}
+	wasPending := state == commitPending && t.onlyCommitPending()
+	if t.update(own, state) {
+		switch state {
+		case succeeded:
+			j.completed(t, own)
+		case commitPending:
+			if !wasComplete && !wasPending {
+				t.committer = own
+			} else {
+				j.host.orderKills(a.place)
+			}
+			return // as Hadoop does, without counting the progress
+		case failedUnclean, killedUnclean:
+			j.incomplete(t, own)
+			j.cleanups[t.onSlot] = append(j.cleanups[t.onSlot], own)
+		case failed, killed:
+			j.failed(t, own, taskWas{wasRunning, wasComplete, slices.Contains(t.active, own)})
+		}
+		j.settleNeeds()
+	}
+	j.addProgress(t, before)
+}
+
+// taskWas is what a task was before the status of an attempt came.
+type taskWas struct {
+	running, complete bool
+	active            bool // the attempt was one of those that run
+}
+
+// addProgress moves the job's progress.
+func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
+	k := t.onSlot
+	if !t.isMapOrReduce() || !j.speculation.tracked[k] {
+		return
+	}
+	j.speculation.advance(t, before, j.Tasks[k])
+	if j.skipsLooks && !j.needs.has(needMap+need(k)) && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.anyLags(k) {
+		j.settleNeeds()
+	}
+}
+
+// incomplete takes an attempt off its task.
+func (j *jobInProgress) incomplete(t *taskInProgress, own *attempt) {
+	t.incomplete(own, j.State == scheduler.Done)
+	if !t.complete() {
+		j.speculation.losses++
+	}
+	j.recount(t)
+	if int(t.failures) >= j.conf.maxAttempts[t.onSlot] {
+		j.giveUp(t)
+	}
+}
+
+// recount keeps the job's counts of active attempts in step with the task.
+func (j *jobInProgress) recount(t *taskInProgress) {
+	if !t.isMapOrReduce() {
+		return
+	}
+	n := int32(0)
+	if !t.complete() {
+		n = int32(len(t.active))
+	}
+	j.Active[t.kind] += int(n - t.counted)
+	switch {
+	case n > 0 && t.counted == 0:
+		j.ActiveTasks[t.kind]++
+		j.tasks.activate(t)
+	case n == 0 && t.counted > 0:
+		j.ActiveTasks[t.kind]--
+		j.tasks.deactivate(t)
+	}
+	t.counted = n
+}
+
+// giveUp ends a task without success (TaskInProgress.kill).
+func (j *jobInProgress) giveUp(t *taskInProgress) {
+	if t.complete() || t.failed {
+		return
+	}
+	t.failed = true
+	t.recomputeProgress()
+	j.killActive(t)
+}
+
+// killActive has the attempts of a task killed.
+func (j *jobInProgress) killActive(t *taskInProgress) {
+	for _, a := range t.active {
+		j.host.orderKills(a.place)
+	}
+}
+
+// completed marks an attempt's task as done (JobInProgress.completedTask).
+func (j *jobInProgress) completed(t *taskInProgress, own *attempt) {
+	before := len(t.active)
+	t.succeed(own)
+	j.recount(t)
+	j.killActive(t)
+	switch t.kind {
+	case workload.Setup:
+		j.giveUp(j.tasks.setup[1-t.onSlot])
+		if j.State == scheduler.Prep {
+			j.start()
+		}
+		return
+	case workload.Cleanup:
+		j.giveUp(j.tasks.cleanup[1-t.onSlot])
+		if j.failing {
+			j.finish(workload.Failed)
+		} else {
+			j.finish(workload.Succeeded)
+		}
+		return
+	}
+	j.RunningTasks[t.kind]--
+	if before > 1 {
+		j.Speculative[t.kind] -= before - len(t.active)
+	}
+	j.Finished[t.kind]++
+	t.launches++
+	if j.Finished[t.kind]+j.FailedTasks[t.kind] == j.Tasks[t.kind] {
+		j.speculation.progress[t.kind] = 1
+	}
+	if t.kind == workload.Map {
+		j.work.LastMap = max(j.work.LastMap, own.Finish)
+		j.publish(t, 1, own.Node)
+		j.mapsChanged()
+	}
+	j.finishIfOver()
+}
+
+// publish adds a completion event of a map, by which that many more are known.
+func (j *jobInProgress) publish(t *taskInProgress, maps, node int32) {
+	j.work.Publish(j.cluster.now(), maps, execute.Output{Task: t.index, Node: node})
+}
+
+// mapsChanged follows a change in how many maps have ended.
+func (j *jobInProgress) mapsChanged() {
+	j.updateSlowstart()
+	all := j.Finished[workload.Map]+j.FailedTasks[workload.Map] == j.Tasks[workload.Map]
+	if all != j.work.Events.Complete() {
+		j.work.Events.SetComplete(j.cluster.now(), all)
+		j.cluster.exec.MapsChanged(j.work)
+	}
+}
+
+// failed ends an attempt without success (JobInProgress.failedTask).
+func (j *jobInProgress) failed(t *taskInProgress, own *attempt, was taskWas) {
+	r := j.cluster.release
+	wasFailed := t.failed
+	j.incomplete(t, own)
+	stopped := was.running && !t.running()
+	if t.isMapOrReduce() && (r.PerAttempt && was.active && j.State != scheduler.Done || !r.PerAttempt && stopped) {
+		j.RunningTasks[t.kind]--
+	}
+	if stopped {
+		switch {
+		case t.kind == workload.Cleanup:
+			j.tasks.launchedCleanup = false
+		case t.kind == workload.Setup:
+			j.tasks.launchedSetup = false
+		case !t.complete():
+			t.launches++
+			j.pending.putBack(t, r.FailedMapsList)
+		}
+	}
+	if t.kind == workload.Map {
+		outputLost := was.complete && !t.complete()
+		switch {
+		case outputLost:
+			j.publish(t, -1, execute.Lost)
+		case t.failed && !wasFailed:
+			j.publish(t, 1, execute.NoOutput)
+		default:
+			j.publish(t, 0, execute.Lost)
+		}
+		if outputLost {
+			j.pending.putBack(t, r.FailedMapsList)
+			j.Finished[workload.Map]--
+			j.mapsChanged()
+		}
+	}
+	if own.status == failed {
+		j.failures.add(own.Node)
+	}
+	if !wasFailed && t.failed {
+		j.taskFailed(t)
+	}
+}
+
+// taskFailed decides whether a task given up ends the job.
+func (j *jobInProgress) taskFailed(t *taskInProgress) {
+	fatal := true
+	if t.isMapOrReduce() {
+		j.FailedTasks[t.kind]++
+		fatal = j.FailedTasks[t.kind]*100 > j.conf.failuresPercent[t.kind]*j.Tasks[t.kind]
+		if t.kind == workload.Map {
+			j.mapsChanged()
+		}
+	}
+	if !fatal {
+		j.finishIfOver()
+		return
+	}
+	if t.kind == workload.Cleanup {
+		j.giveUp(j.tasks.cleanup[1-t.onSlot])
+		j.finish(workload.Failed)
+		return
+	}
+	if t.kind == workload.Setup {
+		j.giveUp(j.tasks.setup[1-t.onSlot])
+	}
+	j.fail()
+}
+
+// fail gives the job up: every task is killed and only the clean-up is left
+// (JobInProgress.terminate).
+func (j *jobInProgress) fail() {
+	if j.failing || j.State == scheduler.Done {
+		return
+	}
+	j.failing = true
+	for k := range j.cleanups {
+		for _, own := range j.cleanups[k] {
+			// Hadoop hands the same status object in twice and takes it for a
+			// duplicate, so these attempts are not counted as failures.
+			own.status = endedFor(own.status)
+		}
+		j.cleanups[k] = nil
+	}
+	for _, t := range j.tasks.setup {
+		j.giveUp(t)
+	}
+	for t := range j.tasks.all {
+		j.giveUp(t)
+	}
+	if !j.cluster.protocol.serviceTasks {
+		j.finish(workload.Failed)
+	}
+}

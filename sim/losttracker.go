@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// expireTrackers gives up the trackers that have not reported for too long.
+func (jt *jobTracker) expireTrackers(int32) {
+	now, x := jt.now(), &jt.expiry
+	jt.moment = x.timer.moment()
+	x.timer.set(now + x.every)
+	jt.status.update()
+	for id := x.next(now); id >= 0; id = x.next(now) {
+		t := &jt.trackers[id]
+		if last := t.lastBeat(now); now-last > x.interval {
+			jt.lose(t)
+		} else {
+			x.add(lastReport{last, id})
+		}
+	}
+	jt.changed()
+}
+
+// lose gives a tracker up (JobTracker.lostTaskTracker): what ran there is
+// killed, and finished maps whose output somebody may still want run again.
+func (jt *jobTracker) lose(t *taskTracker) {
+	t.lost = true
+	t.timer.Stop()
+	jt.heartbeats.remove(t)
+	t.settle(t.dies)
+
+	for _, j := range slices.Clone(jt.active) {
+		hit := false
+		for _, a := range t.held(j) {
+			task := a.task
+			if task.complete() && !(task.kind == workload.Map && j.Tasks[workload.Reduce] != 0) {
+				continue
+			}
+			if j.State == scheduler.Done {
+				break
+			}
+			state := killed
+			if a.own().status == running && task.isMapOrReduce() {
+				state = killedUnclean
+			}
+			j.updateStatus(a, state)
+			hit = true
+		}
+		if hit {
+			j.failures.add(t.id)
+		}
+	}
+	for _, a := range t.attempts {
+		jt.exec.Lose(&a.Attempt)
+		if !a.Started {
+			a.Start = t.dies
+		}
+		a.End, a.Finish, a.released = execute.Kill, min(a.Finish, t.dies), true
+		jt.forget(a)
+	}
+	t.attempts = nil
+	jt.status.set(t, [2]int{})
+	if !t.faults.listed {
+		jt.heartbeats.register(t, -1)
+	}
+}
+
+// held lists a job's attempts that a tracker runs or whose output it keeps, in
+// the order of their identities: maps before reduces, by task, by number.
+func (t *taskTracker) held(j *jobInProgress) []*attempt {
+	var held []*attempt
+	for _, a := range t.attempts {
+		if a.job == j && a.own().status != failed && a.own().status != killed {
+			held = append(held, a)
+		}
+	}
+	for i := range j.tasks.refs[workload.Map] {
+		task := j.tasks.at(workload.Map, int32(i))
+		if task != nil && task.winner != nil && task.winner.Node == t.id && !slices.Contains(held, task.winner) {
+			held = append(held, task.winner)
+		}
+	}
+	slices.SortFunc(held, func(a, b *attempt) int {
+		return cmp.Or(cmp.Compare(a.onSlot, b.onSlot), cmp.Compare(a.task.index, b.task.index), cmp.Compare(a.Number, b.Number))
+	})
+	return held
+}

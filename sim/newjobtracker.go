@@ -1,0 +1,217 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// newJobTracker builds the cluster at rest.
+func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		return nil, err
+	}
+	policy, err := newPolicy(q, release)
+	if err != nil {
+		return nil, err
+	}
+	jt := &jobTracker{
+		cluster: cluster{
+			eng: engine.New(), question: q, release: release, policy: policy,
+			protocol: newProtocol(release, &q.Cluster), topology: execute.NewTopology(&q.Cluster),
+			hosts: make(map[string]int32, len(q.Cluster.Nodes)), moment: beforeHeartbeats,
+			sharedSlots: q.Cluster.SharedSlots,
+		},
+		trackers:  make([]taskTracker, len(q.Cluster.Nodes)),
+		jobs:      make([]*jobInProgress, len(q.Jobs)),
+		beatsOver: -1,
+	}
+	c := &jt.cluster
+	jt.status = clusterStatus{cluster: c, trackers: jt.trackers}
+	jt.recorder = recorder{cluster: c, outcomes: make([]model.JobOutcome, len(q.Jobs))}
+	band, err := jt.readConf()
+	if err != nil {
+		return nil, err
+	}
+	jt.buildTrackers()
+	if jt.exec, err = execute.New(q, c.eng, jt, c.protocol.Protocol); err != nil {
+		return nil, err
+	}
+	if c.protocol.heartbeats {
+		jt.heartbeats = newHeartbeats(c, jt.trackers, band)
+		jt.reports, jt.blacklist.heartbeats = jt.heartbeats, jt.heartbeats
+		jt.startHeartbeats()
+	} else {
+		if c.nodesDie {
+			return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) nothing tells that one is lost")
+		}
+		jt.instant = newInstantReports(c, len(jt.trackers), jt.offerAll)
+		jt.reports = jt.instant
+		for i := range jt.trackers {
+			jt.startUp(&jt.trackers[i])
+		}
+	}
+	if err := jt.checkJobs(); err != nil {
+		return nil, err
+	}
+	jt.ticks.open(c, jt.tick)
+	return jt, nil
+}
+
+// readConf reads the cluster's Hadoop properties.
+func (jt *jobTracker) readConf() (outOfBand, error) {
+	var band outOfBand
+	conf := jt.question.Cluster.Conf
+	if _, err := jt.release.HeartbeatInterval(1, conf); err != nil {
+		return band, err
+	}
+	expiry, err := conf.Int("mapred.tasktracker.expiry.interval", 600_000)
+	if err != nil {
+		return band, err
+	}
+	jt.expiry.interval = engine.At(time.Duration(expiry) * time.Millisecond)
+	jt.expiry.every = engine.At(time.Duration(expiry/3) * time.Millisecond)
+	jt.blacklist.trackers = jt.trackers
+	if err := jt.blacklist.read(conf); err != nil {
+		return band, err
+	}
+	jt.memory.scheduled = jt.release.WideTasks && jt.question.Scheduler.Name == "capacity"
+	if err := jt.memory.read(conf); err != nil {
+		return band, err
+	}
+	return band, band.read(conf, jt.release)
+}
+
+// buildTrackers makes all trackers, with no slot taken.
+func (jt *jobTracker) buildTrackers() {
+	nodes := jt.question.Cluster.Nodes
+	words, slots := 0, 0
+	for i := range nodes {
+		slots += nodes[i].MapSlots + nodes[i].ReduceSlots
+		words += (nodes[i].MapSlots+63)/64 + (nodes[i].ReduceSlots+63)/64 + 1
+	}
+	bitmap, waves := make([]uint64, words), make([]wave, slots)
+	for i := range waves {
+		waves[i].job = -1
+	}
+	for i := range nodes {
+		n, t := &nodes[i], &jt.trackers[i]
+		jt.hosts[n.Name] = int32(i)
+		jt.nodesDie = jt.nodesDie || n.Dies > 0
+		jt.attemptsFail = jt.attemptsFail || n.FailAfter > 0
+		t.cluster, t.id, t.rank = &jt.cluster, int32(i), uint32(i)
+		t.dies, t.news = engine.Never, engine.Never
+		if n.Dies > 0 {
+			t.dies, t.everyBeat = engine.At(n.Dies), true
+		}
+		t.view.Index = i
+		t.view.Slots = [2]int{n.MapSlots, n.ReduceSlots}
+		all := n.MapSlots + n.ReduceSlots
+		if jt.sharedSlots {
+			t.view.Slots = [2]int{all, all}
+		}
+		for k := range t.slots {
+			if k == 0 || !jt.sharedSlots {
+				words := (t.view.Slots[k] + 63) / 64
+				t.slots[k].taken, bitmap = bitmap[:words:words], bitmap[words:]
+			}
+		}
+		t.waves, waves = waves[:all:all], waves[all:]
+		t.slotFree = jt.eng.NewTimer(engine.Completion, t.id, jt.giveSlots)
+		if jt.protocol.heartbeats {
+			t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.heartbeat).Ranked(t.rank)
+		} else {
+			t.timer = jt.eng.NewTimer(engine.Completion, t.id, jt.report)
+		}
+	}
+}
+
+// startUp takes in a tracker that is there from the beginning.
+func (jt *jobTracker) startUp(t *taskTracker) {
+	t.registered, t.regular = true, true
+	jt.cluster.register(t, 1)
+	jt.reports.place(t)
+}
+
+// startHeartbeats sets the first heartbeats. A cluster that is not watched from
+// the start of its JobTracker is up at time 0: every tracker is known and has
+// just beaten, each at its own phase.
+func (jt *jobTracker) startHeartbeats() {
+	phases := jt.phases()
+	if jt.question.Cluster.FromStart {
+		jt.heartbeats.reset(jt.interval(0))
+		for i := range jt.trackers {
+			t := &jt.trackers[i]
+			t.next = phases[i]
+			if t.next < t.dies {
+				jt.eng.NewTimer(engine.Arrival, t.id, jt.heartbeat).Reset(t.next)
+			}
+		}
+	} else {
+		interval := jt.interval(len(jt.trackers))
+		jt.heartbeats.reset(interval)
+		for i := range jt.trackers {
+			t := &jt.trackers[i]
+			t.next, t.interval = phases[i], interval
+			t.last = t.next - interval
+			jt.startUp(t)
+			if jt.nodesDie {
+				jt.expiry.add(lastReport{0, t.id})
+			}
+			jt.reports.changed(t)
+		}
+	}
+	if jt.nodesDie {
+		jt.expiry.open(&jt.cluster, jt.expireTrackers)
+	}
+}
+
+// phases are when the trackers beat first.
+func (jt *jobTracker) phases() []engine.Time {
+	interval := jt.interval(len(jt.trackers))
+	seed := workload.Seed(jt.question.Seed).Named("heartbeat phase")
+	phases := make([]engine.Time, len(jt.trackers))
+	for i := range phases {
+		if given := jt.question.Cluster.Phases; given != nil {
+			phases[i] = engine.At(given[i])
+		} else {
+			phases[i] = engine.Time(seed.Stream(i, 0).Uniform() * float64(interval))
+		}
+	}
+	return phases
+}
+
+// checkJobs checks that all jobs can be run, and sets when they are submitted.
+func (jt *jobTracker) checkJobs() (err error) {
+	for i := range jt.question.Jobs {
+		spec := &jt.question.Jobs[i]
+		if _, err := jt.readJobConf(spec); err != nil {
+			return fmt.Errorf("job %s: %w", spec.ID, err)
+		}
+		if _, err := jt.exec.NewJob(i, spec); err != nil {
+			return fmt.Errorf("job %s: %w", spec.ID, err)
+		}
+	}
+	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.initialise)
+	return err
+}
+
+// readJobConf reads what a job's configuration says about its tasks.
+func (jt *jobTracker) readJobConf(spec *workload.Job) (jobConf, error) {
+	conf, err := readJobConf(spec.Conf, jt.protocol.speculation)
+	if err != nil {
+		return conf, err
+	}
+	if jt.release.NoSpeculation && conf.speculates != [2]bool{} {
+		conf.speculates = [2]bool{}
+		jt.warn("speculation is left out: the rule of Hadoop %s is not simulated", jt.release.Name)
+	}
+	conf.slotsPerTask, err = jt.memory.slotsPerTask(&conf)
+	return conf, err
+}

@@ -1,0 +1,40 @@
+package sim
+
+import (
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
+)
+
+// policy is the scheduler with the parts of its interface that are optional.
+type policy struct {
+	scheduler.Scheduler
+	submitter     scheduler.Submitter // or nil
+	listener      scheduler.Listener  // or nil
+	ticker        scheduler.Ticker    // or nil
+	chooser       scheduler.Chooser   // or nil
+	readsProgress bool                // of all tasks
+	remembers     bool                // it is changed by heartbeats at which it launches nothing
+	preempts      bool
+}
+
+func newPolicy(q *model.WhatIf, r *model.Release) (policy, error) {
+	s, err := scheduler.New(q.Scheduler, r)
+	if err != nil {
+		return policy{}, err
+	}
+	p := policy{Scheduler: s}
+	p.submitter, _ = s.(scheduler.Submitter)
+	p.listener, _ = s.(scheduler.Listener)
+	p.ticker, _ = s.(scheduler.Ticker)
+	p.chooser, _ = s.(scheduler.Chooser)
+	if r, ok := s.(scheduler.ProgressReader); ok {
+		p.readsProgress = r.ReadsProgress()
+	}
+	if r, ok := s.(scheduler.Rememberer); ok {
+		p.remembers = r.Remembers()
+	}
+	if r, ok := s.(scheduler.Preemptor); ok {
+		p.preempts = r.Preempts()
+	}
+	return p, nil
+}

@@ -1,0 +1,121 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// never stands for an instant that did not come, in outcomes.
+const never = time.Duration(-1)
+
+// recorder keeps what becomes of jobs, and hands on each attempt that has ended.
+type recorder struct {
+	cluster  *cluster
+	to       model.Recorder // may be nil
+	outcomes []model.JobOutcome
+	row      workload.Attempt
+}
+
+// notStarted is the outcome of a job to which nothing has happened yet.
+func notStarted(spec *workload.Job) model.JobOutcome {
+	return model.JobOutcome{
+		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
+		Submit: spec.Submit, Launch: never, Running: never, FirstMap: never, LastMap: never,
+		ShuffleEnd: never, Finish: never,
+		Maps: spec.Maps.Count, Reduces: spec.Reduces.Count,
+		InBytes: spec.Maps.InputBytes, ShuffleBytes: spec.Reduces.ShuffleData, OutBytes: spec.Reduces.OutputBytes,
+	}
+}
+
+// write enters an attempt that has ended in the outcome of its job and hands it
+// on.
+func (r *recorder) write(a *attempt) {
+	r.account(a)
+	if r.to == nil {
+		r.cluster.exec.Close(&a.Attempt, nil)
+		return
+	}
+	row := r.rowOf(a)
+	r.cluster.exec.Close(&a.Attempt, row)
+	r.to.Attempt(row)
+}
+
+func (r *recorder) rowOf(a *attempt) *workload.Attempt {
+	c, row := &r.cluster.question.Cluster, &r.row
+	*row = workload.Attempt{
+		Job: a.job.Name, Task: int(a.Task), Kind: a.Kind, Number: int(a.Number), State: a.ended(),
+		Node: c.Nodes[a.Node].Name, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.Locality,
+		Runnable: a.runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
+	}
+	if len(c.Racks) > 0 {
+		row.Rack = c.Racks[c.Nodes[a.Node].Rack]
+	}
+	return row
+}
+
+// account adds an attempt to its job's outcome.
+func (r *recorder) account(a *attempt) {
+	o, state := a.job.outcome, a.ended()
+	start, finish := a.Start.Duration(), a.Finish.Duration()
+	switch state {
+	case workload.Failed:
+		o.Failed++
+	case workload.Killed:
+		o.Killed++
+	}
+	switch a.Kind {
+	case workload.Map:
+		o.Locality[a.Locality]++
+		o.MapTime += finish - start
+		o.MapWaves = max(o.MapWaves, int(a.wave))
+		if o.FirstMap < 0 || start < o.FirstMap {
+			o.FirstMap = start
+		}
+		if state == workload.Succeeded {
+			o.LastMap = max(o.LastMap, finish)
+		}
+	case workload.Reduce:
+		o.ReduceTime += finish - start
+		o.ReduceWaves = max(o.ReduceWaves, int(a.wave))
+		if state == workload.Succeeded {
+			o.ShuffleEnd = max(o.ShuffleEnd, a.ShuffleEnd().Duration())
+		}
+	}
+}
+
+// cut marks the jobs that have not ended when a run is cut short, and counts
+// them. Those from the first on have not been submitted.
+func (r *recorder) cut(first int) (open int) {
+	for i := range r.outcomes {
+		if i >= first {
+			r.outcomes[i] = notStarted(&r.cluster.question.Jobs[i])
+		}
+		if r.outcomes[i].Finish < 0 {
+			r.outcomes[i].State = workload.Running
+			open++
+		}
+	}
+	return open
+}
+
+// prediction is what the run has shown.
+func (r *recorder) prediction() model.Prediction {
+	p := model.Prediction{Model: "simulation", Jobs: r.outcomes, Warnings: r.cluster.warnings}
+	for i := range r.outcomes {
+		o := &r.outcomes[i]
+		p.Mean = max(p.Mean, o.Finish)
+		if o.Finish < 0 {
+			p.Mean = r.cluster.question.Until
+			continue
+		}
+		o.Low = o.Finish - o.Submit
+		o.High = o.Low
+	}
+	p.Low, p.High = p.Mean, p.Mean
+	if u := r.cluster.exec.Usage(); u != nil {
+		p.Devices = u.Shares()
+	}
+	return p
+}

@@ -1,0 +1,41 @@
+package sim
+
+import "math/bits"
+
+// slotPool is the slots of one type on a tracker.
+type slotPool struct {
+	taken []uint64
+	busy  int // slots held; an attempt may hold several
+}
+
+// take gives the lowest slot that is free to an attempt as wide as some.
+func (p *slotPool) take(width int) int32 {
+	p.busy += width
+	for i, word := range p.taken {
+		if word != ^uint64(0) {
+			bit := bits.TrailingZeros64(^word)
+			p.taken[i] |= 1 << bit
+			return int32(i*64 + bit)
+		}
+	}
+	panic("sim: a tracker started more than it has slots")
+}
+
+// give takes a slot back.
+func (p *slotPool) give(slot int32, width int) {
+	p.busy -= width
+	p.taken[slot/64] &^= 1 << (slot % 64)
+}
+
+// wave counts how many attempts of one job a slot has run without another job's
+// between them.
+type wave struct{ job, number int32 }
+
+// next is the number of one more attempt of a job.
+func (w *wave) next(job int32) int32 {
+	if w.job != job {
+		*w = wave{job: job}
+	}
+	w.number++
+	return w.number
+}

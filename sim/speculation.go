@@ -1,0 +1,215 @@
+package sim
+
+import (
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// speculativeLag is how old a job is when its tasks may be run a second time
+// (TaskInProgress.SPECULATIVE_LAG).
+const speculativeLag = engine.Time(60e9)
+
+// speculation finds the tasks of a job that lag behind.
+type speculation struct {
+	eng     *engine.Engine
+	tasks   *taskTable
+	hosts   *splitHosts
+	racks   int // of the cluster
+	tracked [2]bool
+	from    engine.Time // when the job is old enough
+
+	progress [2]float32   // of the job; Hadoop keeps it in single precision
+	losses   int32        // changes whenever a running task loses progress or an attempt
+	running  [2]taskQueue // the running tasks by type
+	byHost   mapsByHost   // the running maps once more
+	timer    engine.Timer // set for when the job is old enough
+	timerSet bool
+}
+
+// open begins to watch a job that has just been initialised.
+func (s *speculation) open(c *cluster, tasks *taskTable, hosts *splitHosts) {
+	s.eng, s.racks, s.from = c.eng, len(c.question.Cluster.Racks), c.now()+speculativeLag
+	s.tasks, s.hosts = tasks, hosts
+	for k := range s.running {
+		s.running[k] = taskQueue{tasks: tasks, kind: workload.Kind(k)}
+	}
+	s.byHost.unplaced.tasks = tasks
+}
+
+// close ends it.
+func (s *speculation) close() {
+	if s.timerSet {
+		s.timer.Stop()
+	}
+}
+
+// add enters a task that has started to run (JobInProgress.scheduleMap,
+// scheduleReduce).
+func (s *speculation) add(t *taskInProgress) {
+	if !s.tracked[t.kind] {
+		return
+	}
+	s.running[t.kind].add(t)
+	if t.kind == workload.Map && s.byHost.sorted {
+		s.byHost.sort(s, t)
+	}
+}
+
+// advance moves the job's progress by that of a task since before, as Hadoop
+// does by increments.
+func (s *speculation) advance(t *taskInProgress, before float64, tasks int) {
+	k, delta := t.onSlot, (t.progress-before)/float64(tasks)
+	s.progress[k] = float32(float64(s.progress[k]) + delta)
+	if delta < 0 {
+		s.losses++
+	}
+}
+
+// average is the job's progress.
+func (s *speculation) average(k workload.Kind) float64 { return float64(s.progress[k]) }
+
+func (s *speculation) pace(k workload.Kind) pace { return pace{s.average(k), s.losses} }
+
+func (s *speculation) isOldEnough() bool { return s.eng.Now() >= s.from }
+
+// anyLags reports whether some task lags, whether or not the job is old enough.
+func (s *speculation) anyLags(k workload.Kind) bool {
+	_, found := s.running[k].first(s.pace(k), nowhere)
+	return found
+}
+
+// setTimer has a function called when the job is old enough.
+func (s *speculation) setTimer(id int32, call func(int32)) {
+	s.timerSet = true
+	s.timer = s.eng.NewTimer(engine.Submission, id, call)
+	s.timer.Reset(s.from)
+}
+
+// count counts the running tasks that lag, of a job none of whose attempts can
+// fail (DefaultTaskSelector, neededSpeculativeMaps and -Reduces).
+func (s *speculation) count(k workload.Kind) (n int) {
+	q, p := &s.running[k], s.pace(k)
+	for i, t := q.lagging(p, 0); t != nil; i, t = q.lagging(p, i+1) {
+		n++
+	}
+	return n
+}
+
+// countAll counts them in any job.
+func (s *speculation) countAll(k workload.Kind) (n int) {
+	for _, i := range s.tasks.active[k] {
+		if t := s.tasks.at(k, i); t.running() && s.mayBeSpeculated(t, s.average(k)) {
+			n++
+		}
+	}
+	return n
+}
+
+// mayBeSpeculated is TaskInProgress.hasSpeculativeTask.
+func (s *speculation) mayBeSpeculated(t *taskInProgress, average float64) bool {
+	return average-t.progress >= speculativeGap && s.isOldEnough() && t.isAlone()
+}
+
+// findReduce finds a lagging reduce (JobInProgress.findSpeculativeTask).
+func (s *speculation) findReduce(tracker int32) (int32, bool) {
+	if !s.isOldEnough() {
+		return 0, false
+	}
+	return s.running[workload.Reduce].first(s.pace(workload.Reduce), tracker)
+}
+
+// findMap finds a lagging map: in the lists of the tracker's node, its rack, the
+// other racks, and last of those without hosts.
+func (s *speculation) findMap(tracker int32) (int32, bool) {
+	b := &s.byHost
+	if !b.sorted {
+		b.sortAll(s)
+	}
+	if index, ok := b.onNode(s, tracker); ok {
+		return index, true
+	}
+	if !s.isOldEnough() || s.average(workload.Map) < speculativeGap {
+		return 0, false
+	}
+	p, own := s.pace(workload.Map), s.hosts.topology.RackOf[tracker]
+	if q := b.racks[own]; q != nil {
+		if index, ok := q.first(p, tracker); ok {
+			return index, true
+		}
+	}
+	for rack := range int32(s.racks) {
+		if q := b.racks[rack]; q != nil && rack != own {
+			if index, ok := q.first(p, tracker); ok {
+				return index, true
+			}
+		}
+	}
+	return b.unplaced.first(p, tracker)
+}
+
+// mapsByHost are the running maps by node and by rack of their splits
+// (JobInProgress.runningMapCache, nonLocalRunningMaps). They are sorted once a
+// tracker asks for them.
+type mapsByHost struct {
+	sorted   bool
+	nodes    map[int32][]launched
+	racks    map[int32]*taskQueue
+	unplaced taskQueue
+}
+
+func (b *mapsByHost) sort(s *speculation, t *taskInProgress) {
+	hosts := s.hosts.of(t.index)
+	if len(hosts) == 0 {
+		b.unplaced.add(t)
+		return
+	}
+	l := launched{t.index, t.launches}
+	for _, h := range hosts {
+		if list := b.nodes[h.node]; len(list) == 0 || list[len(list)-1] != l {
+			b.nodes[h.node] = append(list, l)
+		}
+		q := b.racks[h.rack]
+		if q == nil {
+			q = &taskQueue{tasks: s.tasks}
+			b.racks[h.rack] = q
+		}
+		q.add(t)
+	}
+}
+
+func (b *mapsByHost) sortAll(s *speculation) {
+	b.sorted = true
+	b.nodes, b.racks = make(map[int32][]launched), make(map[int32]*taskQueue)
+	for _, l := range s.running[workload.Map].members {
+		if t := l.of(s.tasks, workload.Map); t != nil {
+			b.sort(s, t)
+		}
+	}
+}
+
+// onNode finds a lagging map in the list of a node. The node's tracker forgets
+// the tasks that it has run itself.
+func (b *mapsByHost) onNode(s *speculation, tracker int32) (int32, bool) {
+	average, members := s.average(workload.Map), b.nodes[tracker]
+	kept := members[:0]
+	found := int32(-1)
+	for i, l := range members {
+		t := l.of(s.tasks, workload.Map)
+		if t == nil || t.ranOn(tracker) {
+			continue
+		}
+		if s.mayBeSpeculated(t, average) {
+			found = l.task
+			kept = append(kept, members[i+1:]...)
+			break
+		}
+		kept = append(kept, l)
+	}
+	if len(kept) < len(members) {
+		b.nodes[tracker] = kept
+	}
+	return found, found >= 0
+}
+
+// nowhere is no tracker's number.
+const nowhere = -1

@@ -1,0 +1,389 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// taskState is the state of an attempt as its tracker last reported it
+// (TaskStatus.State).
+type taskState uint8
+
+const (
+	unreported taskState = iota // launched, no status yet
+	unassigned                  // waits on the tracker for its slot
+	running
+	commitPending
+	succeeded
+	failedUnclean // ended, its clean-up attempt has not run
+	killedUnclean
+	failed
+	killed
+)
+
+// attempt is one execution on a tracker. A task clean-up is an execution of its
+// own that carries the identity of the attempt it cleans up after.
+type attempt struct {
+	execute.Attempt
+	ref    uint32
+	job    *jobInProgress
+	task   *taskInProgress
+	cleans *attempt // the attempt a task clean-up belongs to
+	place  int32    // tracker that runs it now, or its clean-up
+	slot   int32
+	onSlot workload.Kind // type of slot: map or reduce
+	width  int32         // slots held
+	status taskState     // of the identity, so not used in a clean-up
+
+	released  bool // its slot is free again
+	reported  bool // its end has been reported
+	killOrder bool // to be killed by preemption, until the tracker reports that it was
+	closed    bool // was to be killed because its task has ended
+	watched   bool // its progress matters
+
+	runnable    engine.Time // when the task could first have been launched
+	firstReport engine.Time // the heartbeat after assignment
+	progress    float32     // as last reported
+	wave        int32       // how many attempts of the job in a row its slot has run
+}
+
+// taskInProgress is one task and its attempts (TaskInProgress). Tasks that have
+// not been launched, or have succeeded at the first attempt, have none.
+type taskInProgress struct {
+	ref    uint32
+	job    *jobInProgress
+	index  int32
+	kind   workload.Kind
+	onSlot workload.Kind
+
+	attempts []*attempt // all that were reported or are active, by number
+	active   []*attempt
+	space    [2][2]*attempt // where both lists begin
+	next     int32          // number of the next attempt
+
+	completes int32
+	failures  int32
+	failed    bool // given up, or killed with its job
+	failedOn  []int32
+	winner    *attempt
+	committer *attempt
+
+	progress   float64
+	onTrackers int32 // attempts, and clean-ups after them, that trackers hold
+	counted    int32 // active attempts in the job's counts
+	place      int32 // in taskTable.active, if it is there
+	launches   int32 // changes whenever the task starts or stops running
+}
+
+// isMapOrReduce reports whether this is no set-up or clean-up of the job.
+func (t *taskInProgress) isMapOrReduce() bool { return t.kind <= workload.Reduce }
+
+func (t *taskInProgress) complete() bool { return t.completes > 0 }
+func (t *taskInProgress) running() bool  { return len(t.active) > 0 }
+func (t *taskInProgress) runnable() bool { return !t.failed && t.completes == 0 }
+
+// endedFor is the end state that an unclean one leads to.
+func endedFor(s taskState) taskState {
+	switch s {
+	case failedUnclean:
+		return failed
+	case killedUnclean:
+		return killed
+	}
+	return s
+}
+
+// ended is the state an attempt ends in for good.
+func (a *attempt) ended() workload.State {
+	if a.End == execute.Open {
+		return workload.Running
+	}
+	switch a.own().status {
+	case succeeded:
+		return workload.Succeeded
+	case failed, failedUnclean:
+		return workload.Failed
+	}
+	return workload.Killed
+}
+
+// own is the attempt whose identity a carries.
+func (a *attempt) own() *attempt {
+	if a.cleans != nil {
+		return a.cleans
+	}
+	return a
+}
+
+func (t *taskInProgress) deactivate(a *attempt) {
+	if i := slices.Index(t.active, a); i >= 0 {
+		t.active = slices.Delete(t.active, i, i+1)
+	}
+}
+
+// onlyCommitPending is TaskInProgress.isOnlyCommitPending, which despite its
+// name asks for any.
+func (t *taskInProgress) onlyCommitPending() bool {
+	for _, a := range t.attempts {
+		if a.status == commitPending {
+			return true
+		}
+	}
+	return false
+}
+
+// isAlone reports whether a single attempt runs, and has not come to its end.
+func (t *taskInProgress) isAlone() bool {
+	return len(t.active) <= 1 && t.completes == 0 && !t.onlyCommitPending()
+}
+
+func (t *taskInProgress) ranOn(tracker int32) bool {
+	for _, a := range t.active {
+		if a.Node == tracker {
+			return true
+		}
+	}
+	return slices.Contains(t.failedOn, tracker)
+}
+
+// lastEnd is the last end of an attempt that is past.
+func (t *taskInProgress) lastEnd(now engine.Time) (last engine.Time) {
+	for _, a := range t.attempts {
+		if a.Finish < engine.Never && a.Finish <= now {
+			last = max(last, a.Finish)
+		}
+	}
+	return last
+}
+
+// recomputeProgress is TaskInProgress.recomputeProgress.
+func (t *taskInProgress) recomputeProgress() {
+	switch {
+	case t.complete():
+		t.progress = 1
+	case t.failed:
+		t.progress = 0
+	default:
+		best := 0.0
+	attempts:
+		for _, a := range t.attempts {
+			switch a.status {
+			case succeeded:
+				best = 1
+				break attempts
+			case commitPending:
+				best = t.progress
+			case running:
+				best = max(best, float64(a.progress))
+			}
+		}
+		t.progress = best
+	}
+}
+
+// update notes the status of an attempt and reports whether it is news
+// (TaskInProgress.updateStatus).
+func (t *taskInProgress) update(own *attempt, state taskState) bool {
+	old := own.status
+	changed := old != state
+	if old != unreported {
+		switch state {
+		case succeeded, failed, killed:
+			if !changed {
+				return false
+			}
+		case running, unassigned:
+			if old != running && old != unassigned {
+				return false
+			}
+		}
+		if old == failed || old == killed {
+			own.killOrder = true
+			return false
+		}
+	}
+	own.status = state
+	t.recomputeProgress()
+	return changed
+}
+
+// incomplete takes an attempt off the task (TaskInProgress.incompleteSubTask).
+func (t *taskInProgress) incomplete(own *attempt, jobEnded bool) {
+	if own.killOrder {
+		own.killOrder = false
+		switch own.status {
+		case failed, killed:
+			own.status = killed
+		default:
+			own.status = killedUnclean
+		}
+	}
+	t.deactivate(own)
+	if t.kind == workload.Map && t.winner == own && t.completes > 0 && !jobEnded {
+		t.completes--
+		t.winner = nil
+	}
+	if own.status == failed {
+		t.failures++
+		if !slices.Contains(t.failedOn, own.Node) {
+			t.failedOn = append(t.failedOn, own.Node)
+		}
+	}
+}
+
+// succeed marks the task as done by an attempt (TaskInProgress.completed).
+func (t *taskInProgress) succeed(own *attempt) {
+	t.deactivate(own)
+	t.winner = own
+	t.completes++
+	t.recomputeProgress()
+}
+
+// settled reports whether the task is done and nothing has to be cleaned up.
+func (t *taskInProgress) settled() bool {
+	for _, a := range t.attempts {
+		if a.status != succeeded && a.status != failed && a.status != killed {
+			return false
+		}
+	}
+	return t.complete()
+}
+
+// refuses reports whether the task is not to run on a tracker where it failed,
+// while it could elsewhere.
+func (t *taskInProgress) refuses(tracker int32, hosts int) bool {
+	return slices.Contains(t.failedOn, tracker) && len(t.failedOn) < hosts
+}
+
+// records are the tasks and attempts of all jobs.
+type records struct {
+	tasks    pool[taskInProgress]
+	attempts pool[attempt]
+}
+
+func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.Kind) *taskInProgress {
+	ref, t := r.tasks.get()
+	*t = taskInProgress{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot}
+	t.attempts, t.active = t.space[0][:0], t.space[1][:0]
+	return t
+}
+
+func (r *records) newAttempt(t *taskInProgress, work *execute.Job) *attempt {
+	ref, a := r.attempts.get()
+	*a = attempt{ref: ref, job: t.job, task: t}
+	a.Job, a.Task, a.Locality = work, t.index, workload.NoLocality
+	a.Finish, a.Pending, a.Known = engine.Never, engine.Never, engine.Never
+	return a
+}
+
+// recycle takes a task and its attempts back.
+func (r *records) recycle(t *taskInProgress) {
+	for _, a := range t.attempts {
+		r.attempts.put(a.ref)
+	}
+	r.tasks.put(t.ref)
+}
+
+// taskTable is the tasks of a job: by kind and index neverLaunched, finished, or
+// the record of one.
+type taskTable struct {
+	*records
+	refs                           [2][]uint32
+	setup, cleanup                 [2]*taskInProgress // by slot type
+	launchedSetup, launchedCleanup bool
+	active                         [2][]int32 // tasks with attempts that may still succeed, in no order
+}
+
+// References of tasks without a record.
+const (
+	neverLaunched uint32 = iota
+	finished             // at the first attempt
+	firstRef
+)
+
+// at is the record of a task, or nil.
+func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
+	if ref := x.refs[k][index]; ref >= firstRef {
+		return x.tasks.at(ref - firstRef)
+	}
+	return nil
+}
+
+// all lists the maps and reduces that have a record.
+func (x *taskTable) all(yield func(*taskInProgress) bool) {
+	for k := range x.refs {
+		for i := range x.refs[k] {
+			if t := x.at(workload.Kind(k), int32(i)); t != nil && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// open makes the tasks of a job. Its own are numbered after its maps or its
+// reduces.
+func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
+	for k, n := range tasks {
+		kind := workload.Kind(k)
+		x.refs[k] = make([]uint32, n)
+		x.cleanup[k] = x.newTask(j, int32(n), workload.Cleanup, kind)
+		x.setup[k] = x.newTask(j, int32(n)+1, workload.Setup, kind)
+	}
+}
+
+// launch makes an attempt's task one with a record.
+func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *taskInProgress {
+	t := x.at(k, index)
+	if t == nil {
+		t = x.newTask(j, index, k, k)
+		x.refs[k][index] = t.ref + firstRef
+	}
+	return t
+}
+
+// activate enters a task among the active ones.
+func (x *taskTable) activate(t *taskInProgress) {
+	t.place = int32(len(x.active[t.kind]))
+	x.active[t.kind] = append(x.active[t.kind], t.index)
+}
+
+// deactivate takes it out.
+func (x *taskTable) deactivate(t *taskInProgress) {
+	active := x.active[t.kind]
+	last := active[len(active)-1]
+	active[t.place] = last
+	x.at(t.kind, last).place = t.place
+	x.active[t.kind] = active[:len(active)-1]
+}
+
+// finish forgets a task that has succeeded.
+func (x *taskTable) finish(t *taskInProgress) {
+	x.refs[t.kind][t.index] = finished
+	x.recycle(t)
+}
+
+// setUp reports whether the set-up of the job has ended.
+func (x *taskTable) setUp() bool {
+	for _, t := range x.setup {
+		if t.complete() || t.failed {
+			return true
+		}
+	}
+	return false
+}
+
+// close forgets all.
+func (x *taskTable) close() {
+	for t := range x.all {
+		x.recycle(t)
+	}
+	for k := range x.setup {
+		if x.setup[k] != nil {
+			x.recycle(x.setup[k])
+			x.recycle(x.cleanup[k])
+		}
+	}
+}

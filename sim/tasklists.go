@@ -1,0 +1,187 @@
+package sim
+
+import "slices"
+
+// taskLists are lists of tasks by key (a node or a rack): the maps of one job
+// that lie there and have not been launched, in the order of the tasks. A list
+// is pruned only when it is walked: a task that is taken from one list stays in
+// the others until they meet it (JobInProgress.nonRunningMapCache).
+type taskLists struct {
+	keys   []int32 // sorted; nil: every key 0..len(next)-1 has a list
+	next   []int32 // by list: first place in tasks that no walk has reached
+	end    []int32 // by list: one past its last place
+	tasks  []int32 // nil: place i holds task i
+	fronts map[int32][]int32
+	from   int32 // lists of lower keys are empty
+}
+
+// entry says that a task lies at a key.
+type entry struct{ key, task int32 }
+
+// newTaskLists sorts entries, which come in the order of the tasks, into lists
+// for keys below n.
+func newTaskLists(n int, entries []entry) taskLists {
+	const sparse = 4 // keys that cost about as much as a list
+	if len(entries)*sparse < n {
+		slices.SortStableFunc(entries, func(a, b entry) int { return int(a.key - b.key) })
+		var l taskLists
+		l.tasks = make([]int32, 0, len(entries))
+		for _, e := range entries {
+			if len(l.keys) == 0 || l.keys[len(l.keys)-1] != e.key {
+				l.keys = append(l.keys, e.key)
+				l.next = append(l.next, int32(len(l.tasks)))
+				l.end = append(l.end, 0)
+			}
+			l.tasks = append(l.tasks, e.task)
+			l.end[len(l.end)-1] = int32(len(l.tasks))
+		}
+		return l
+	}
+	l := taskLists{next: make([]int32, n), end: make([]int32, n), tasks: make([]int32, len(entries))}
+	for _, e := range entries {
+		l.end[e.key]++
+	}
+	sum := int32(0)
+	for k, count := range l.end {
+		l.next[k], l.end[k] = sum, sum
+		sum += count
+	}
+	for _, e := range entries {
+		l.tasks[l.end[e.key]] = e.task
+		l.end[e.key]++
+	}
+	return l
+}
+
+// oneList is the case of a single key that has every task.
+func oneList(tasks int) taskLists {
+	return taskLists{next: []int32{0}, end: []int32{int32(tasks)}}
+}
+
+func (l *taskLists) find(key int32) (int, bool) {
+	if l.keys == nil {
+		return int(key), int(key) < len(l.next)
+	}
+	return slices.BinarySearch(l.keys, key)
+}
+
+func (l *taskLists) at(place int32) int32 {
+	if l.tasks == nil {
+		return place
+	}
+	return l.tasks[place]
+}
+
+// lists counts the keys that have tasks.
+func (l *taskLists) lists() int {
+	n := 0
+	for i := range l.next {
+		if l.end[i] > l.next[i] {
+			n++
+		}
+	}
+	return n
+}
+
+// putFront puts a task back at the head of a list (JobInProgress.failMap, 0.20).
+func (l *taskLists) putFront(key, task int32) {
+	if l.fronts == nil {
+		l.fronts = make(map[int32][]int32)
+	}
+	l.fronts[key] = slices.Insert(l.fronts[key], 0, task)
+	l.from = min(l.from, max(key, 0))
+}
+
+// walkOthers walks the lists of all keys below n but one, in their order.
+func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
+	for key := l.from; key < n; key++ {
+		if key != but {
+			if task, ok := l.walk(key, by); ok {
+				return task, true
+			}
+		}
+		if key == l.from && l.size(key) == 0 {
+			l.from++
+		}
+	}
+	return 0, false
+}
+
+// size is the length of a list, with tasks it should have dropped.
+func (l *taskLists) size(key int32) int {
+	n := len(l.fronts[key])
+	if i, ok := l.find(key); ok {
+		n += int(l.end[i] - l.next[i])
+	}
+	return n
+}
+
+// A decision is what becomes of a task that a walk meets.
+type decision uint8
+
+const (
+	take decision = iota // remove it and stop
+	drop                 // remove it and go on
+	pass                 // leave it and go on
+)
+
+// A taskFilter decides about the tasks a walk meets.
+type taskFilter interface{ decide(task int32) decision }
+
+// walk goes down a list until a task is taken (JobInProgress.findTaskFromList).
+func (l *taskLists) walk(key int32, by taskFilter) (int32, bool) {
+	if len(l.fronts) > 0 {
+		if task, ok := l.walkFront(key, by); ok {
+			return task, true
+		}
+	}
+	i, ok := l.find(key)
+	if !ok {
+		return 0, false
+	}
+	for l.next[i] < l.end[i] {
+		task := l.at(l.next[i])
+		l.next[i]++
+		switch by.decide(task) {
+		case take:
+			return task, true
+		case pass:
+			if l.fronts == nil {
+				l.fronts = make(map[int32][]int32)
+			}
+			l.fronts[key] = append(l.fronts[key], task)
+		}
+	}
+	return 0, false
+}
+
+func (l *taskLists) walkFront(key int32, by taskFilter) (int32, bool) {
+	front := l.fronts[key]
+	rest, found := walkSlice(front, by)
+	if len(rest) == 0 {
+		delete(l.fronts, key)
+	} else if len(rest) != len(front) {
+		l.fronts[key] = rest
+	}
+	if found < 0 {
+		return 0, false
+	}
+	return found, true
+}
+
+// walkSlice walks a plain list and returns what is left of it and the task
+// taken, or -1.
+func walkSlice(tasks []int32, by taskFilter) (rest []int32, found int32) {
+	for i := 0; i < len(tasks); {
+		task := tasks[i]
+		switch by.decide(task) {
+		case pass:
+			i++
+		case drop:
+			tasks = slices.Delete(tasks, i, i+1)
+		case take:
+			return slices.Delete(tasks, i, i+1), task
+		}
+	}
+	return tasks, -1
+}

@@ -1,0 +1,158 @@
+package sim
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// taskQueue is the running tasks in the order in which they started. A task that
+// has ended stays until it is met.
+//
+// The first that lags is found by a tournament of lower bounds: a task's
+// progress only grows, so what was too far ahead at the last look stays out of
+// sight until the average has caught up with it. Where progress was lost
+// (pace.losses) the bounds start anew.
+type taskQueue struct {
+	tasks   *taskTable
+	kind    workload.Kind
+	members []launched
+	low     []float32 // low[1] is the least of all, low[len(low)/2+i] that of member i
+	losses  int32
+}
+
+// pace is how far a job is.
+type pace struct {
+	average float64 // progress of its tasks of a kind
+	losses  int32   // changes whenever a running task loses progress or an attempt
+}
+
+// speculativeGap is how far a task is behind the average of its job when it may
+// be run a second time (TaskInProgress.SPECULATIVE_GAP).
+const speculativeGap = 0.2
+
+// launched is a task since it last began to run.
+type launched struct{ task, times int32 }
+
+// ended is the bound of a task that will not be speculated.
+var ended = float32(math.Inf(1))
+
+func (q *taskQueue) add(t *taskInProgress) {
+	// A split with several hosts in a rack comes several times in a row.
+	m := launched{t.index, t.launches}
+	if n := len(q.members); n > 0 && q.members[n-1] == m {
+		return
+	}
+	if len(q.members) == len(q.low)/2 {
+		q.grow()
+	}
+	q.members = append(q.members, m)
+	q.bound(len(q.members)-1, 0)
+}
+
+// grow makes room, first of all by forgetting the tasks that have ended.
+func (q *taskQueue) grow() {
+	const least = 4
+	kept := q.members[:0]
+	for _, m := range q.members {
+		if m.of(q.tasks, q.kind) != nil {
+			kept = append(kept, m)
+		}
+	}
+	q.members = kept
+	if n := 1 << bits.Len(uint(max(least, len(kept)*2)-1)); len(q.low) != 2*n {
+		q.low = make([]float32, 2*n)
+	}
+	q.restart()
+}
+
+// restart makes every bound the lowest.
+func (q *taskQueue) restart() {
+	n := len(q.low) / 2
+	clear(q.low[n : n+len(q.members)])
+	for i := n + len(q.members); i < 2*n; i++ {
+		q.low[i] = ended
+	}
+	for i := n - 1; i > 0; i-- {
+		q.low[i] = min(q.low[2*i], q.low[2*i+1])
+	}
+}
+
+// bound sets a member's bound.
+func (q *taskQueue) bound(i int, low float32) {
+	i += len(q.low) / 2
+	q.low[i] = low
+	for i /= 2; i > 0; i /= 2 {
+		least := min(q.low[2*i], q.low[2*i+1])
+		if q.low[i] == least {
+			return
+		}
+		q.low[i] = least
+	}
+}
+
+// next is the first member from i on whose bound is that of a task that lags,
+// or -1.
+func (q *taskQueue) next(i int, average float64) int {
+	n := len(q.low) / 2
+	if i >= n {
+		return -1
+	}
+	ahead := func(p int) bool { return average-float64(q.low[p]) < speculativeGap }
+	p := n + i
+	for ahead(p) {
+		for p&1 == 1 {
+			p /= 2
+		}
+		if p == 0 {
+			return -1
+		}
+		p++
+	}
+	for p < n {
+		if p *= 2; ahead(p) {
+			p++
+		}
+	}
+	return p - n
+}
+
+// of is the task if it still runs as it did when it became a member.
+func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
+	t := x.at(k, l.task)
+	if t == nil || t.launches != l.times || !t.running() || !t.runnable() {
+		return nil
+	}
+	return t
+}
+
+// lagging is the first member from i on that lags, and its task.
+func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
+	if q.losses != p.losses {
+		q.losses = p.losses
+		q.restart()
+	}
+	for i = q.next(i, p.average); i >= 0; i = q.next(i+1, p.average) {
+		low := ended
+		t := q.members[i].of(q.tasks, q.kind)
+		if t != nil && t.isAlone() {
+			low = float32(t.progress)
+		}
+		q.bound(i, low)
+		if p.average-float64(low) >= speculativeGap {
+			return i, t
+		}
+	}
+	return -1, nil
+}
+
+// first is the first task that lags and has not been on a tracker.
+func (q *taskQueue) first(p pace, tracker int32) (int32, bool) {
+	for i, t := q.lagging(p, 0); t != nil; i, t = q.lagging(p, i+1) {
+		if !t.ranOn(tracker) {
+			return t.index, true
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,131 @@
+package sim
+
+import (
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// periodic is the timer of a thread that recurs. A thread that runs less often
+// than a tracker beats comes before the heartbeats of an instant, one that runs
+// more often after them: of two things that recur, the slower one was decided
+// on first.
+type periodic struct {
+	cluster     *cluster
+	every       engine.Time
+	early, late engine.Timer
+}
+
+func newPeriodic(c *cluster, every engine.Time, fire func(int32)) periodic {
+	return periodic{
+		cluster: c,
+		every:   every,
+		early:   c.eng.NewTimer(engine.BeforeHeartbeat, 0, fire),
+		late:    c.eng.NewTimer(engine.AfterHeartbeat, 0, fire),
+	}
+}
+
+func (p *periodic) slow() bool { return p.every > p.cluster.heartbeatInterval() }
+
+func (p *periodic) set(at engine.Time) {
+	if p.slow() {
+		p.late.Stop()
+		p.early.Reset(at)
+	} else {
+		p.early.Stop()
+		p.late.Reset(at)
+	}
+}
+
+func (p *periodic) moment() moment {
+	if p.slow() {
+		return beforeHeartbeats
+	}
+	return afterHeartbeats
+}
+
+// ticks are those of a policy that has work of its own to do. One at which
+// nothing has changed is not simulated if the policy allows it.
+type ticks struct {
+	timer     periodic // every 0: the policy has no ticks
+	last      engine.Time
+	skippable bool
+	changed   bool          // since the last tick
+	needed    []engine.Time // others to be simulated: when jobs become old enough to speculate
+}
+
+// open sets the first tick of a policy; fire is called at each.
+func (k *ticks) open(c *cluster, fire func(int32)) {
+	if c.policy.ticker == nil || !c.protocol.heartbeats {
+		return
+	}
+	every, skippable := c.policy.ticker.Interval()
+	if every > 0 {
+		k.skippable = skippable && !c.question.Cluster.EveryHeartbeat
+		k.timer = newPeriodic(c, engine.At(every), fire)
+		k.set()
+	}
+}
+
+// change makes sure that the next tick is simulated.
+func (k *ticks) change() {
+	if k.timer.every > 0 && !k.changed {
+		k.changed = true
+		k.set()
+	}
+}
+
+// need has the first tick after an instant simulated.
+func (k *ticks) need(at engine.Time) {
+	if k.timer.every > 0 {
+		k.needed = append(k.needed, at)
+		k.set()
+	}
+}
+
+// set sets the next tick that is to be simulated.
+func (k *ticks) set() {
+	at := engine.Never
+	if k.changed || !k.skippable {
+		at = k.from(k.timer.cluster.now())
+	}
+	if len(k.needed) > 0 {
+		at = min(at, k.from(k.needed[0]))
+	}
+	if at < engine.Never {
+		k.timer.set(at)
+	}
+}
+
+// from is the first tick at or after an instant that has not been yet.
+func (k *ticks) from(at engine.Time) engine.Time {
+	every, c := k.timer.every, k.timer.cluster
+	tick := at / every * every
+	over := tick == k.last || k.timer.slow() && at == c.now() && c.moment > beforeHeartbeats
+	if tick < at || over {
+		tick += every
+	}
+	return tick
+}
+
+// fire has the policy do its work.
+func (k *ticks) fire() {
+	c := k.timer.cluster
+	k.last, k.changed = c.now(), false
+	for len(k.needed) > 0 && k.needed[0] <= k.last {
+		k.needed = k.needed[1:]
+	}
+	if c.policy.ticker.Tick(c.view.View()) {
+		k.changed = true
+	}
+	k.set()
+}
+
+// lastTick is the last tick before the present moment, simulated or not. Slower
+// ticks at this very instant are over when heartbeats come.
+func (k *ticks) lastTick() engine.Time {
+	c, every := k.timer.cluster, k.timer.every
+	past := c.now() - 1
+	if c.moment > beforeHeartbeats && k.timer.slow() {
+		past = c.now()
+	}
+	return past / every * every
+}

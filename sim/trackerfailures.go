@@ -1,0 +1,34 @@
+package sim
+
+// trackerFailures are the failures of a job's attempts by tracker. A tracker
+// with too many gets no more of its tasks (JobInProgress.trackerToFailuresMap).
+type trackerFailures struct {
+	failures    map[int32]int
+	flaky       int // trackers that have failed too often
+	most        int // mapred.max.tracker.failures
+	clusterSize int // trackers when the job was last offered one
+}
+
+const maxFlaky = 0.25 // share of the cluster
+
+// refuses reports whether the job takes no task to a tracker
+// (JobInProgress.shouldRunOnTaskTracker).
+func (f *trackerFailures) refuses(tracker int32) bool {
+	return f.failures != nil && float64(f.flaky) < float64(f.clusterSize)*maxFlaky && f.isFlaky(tracker)
+}
+
+func (f *trackerFailures) isFlaky(tracker int32) bool { return f.failures[tracker] >= f.most }
+
+// add notes a failure (JobInProgress.addTrackerTaskFailure).
+func (f *trackerFailures) add(tracker int32) {
+	if float64(f.flaky) >= float64(f.clusterSize)*maxFlaky {
+		return
+	}
+	if f.failures == nil {
+		f.failures = make(map[int32]int)
+	}
+	f.failures[tracker]++
+	if f.failures[tracker] == f.most {
+		f.flaky++
+	}
+}

@@ -1,0 +1,174 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// formats is the table of formats. Where a text could be of two, the first one
+// takes it. A new format is a Format in a file of its own and a line here.
+var formats = []Format{
+	swimFormat, rumenFormat, topologyFormat, mrv1Format, jhistFormat, hituneFormat, slsFormat, tableFormat,
+	parquetFormat, chromeFormat, scenarioFormat, confFormat, propertiesFormat,
+}
+
+// Format is a file format of recorded runs.
+type Format struct {
+	Name  string // as workload.format and convert --to take it
+	About string // in one line
+	Files string // names of the files that convert writes; empty: it is only read
+
+	beside bool // holds no runs: read as what it is beside files of any format
+	detect detection
+	read   func(*collector, *source) error         // nil: it is only written
+	write  func(*workload.History) (Output, error) // nil: it is only read
+	needs  func(*workload.History) error           // what it cannot be written without; nil: jobs
+}
+
+// detection is what the content of a format is known by: any one of these.
+type detection struct {
+	begins func(text []byte) bool                   // text begins a record of the format
+	keys   []string                                 // members of a JSON object, of which the first known one decides
+	header func(line string, columns []string) bool // the first line
+}
+
+// Formats lists all formats.
+func Formats() []Format { return slices.Clone(formats) }
+
+// Reads reports whether files of the format can be read.
+func (f Format) Reads() bool { return f.read != nil }
+
+// Writes reports whether convert can write the format.
+func (f Format) Writes() bool { return f.write != nil }
+
+// Output is a history in some format.
+type Output struct {
+	Files  []File             // the main one first
+	PerJob bool               // each job has a main file of its own
+	Lost   []workload.Problem // what the format has no place for
+}
+
+// File is one file of an output.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// Write prepares the files of a history. An error says what the history lacks.
+func (f Format) Write(h *workload.History) (Output, error) {
+	needs := f.needs
+	if needs == nil {
+		needs = needsJobs
+	}
+	if err := needs(h); err != nil {
+		return Output{}, err
+	}
+	return f.write(h)
+}
+
+func needsJobs(h *workload.History) error {
+	switch {
+	case len(h.Jobs) > 0:
+		return nil
+	case len(h.Swim) > 0:
+		return errors.New("found job volumes but no tasks: want --to swim, or a scenario whose [workload] names the trace")
+	}
+	return errors.New("no jobs found")
+}
+
+// readableNames lists the formats that can be read.
+func readableNames() (names []string) {
+	for _, f := range formats {
+		if f.Reads() {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// reader returns the format of that name for reading.
+func reader(name string) (Format, error) {
+	i := slices.IndexFunc(formats, func(f Format) bool { return f.Name == name && f.Reads() })
+	if i < 0 {
+		return Format{}, fmt.Errorf("format: got %q: want one of %s", name, strings.Join(readableNames(), ", "))
+	}
+	return formats[i], nil
+}
+
+// detectFormat names the format of a text from its beginning.
+func detectFormat(head []byte) string {
+	const tries = 20 // the first lines may be damaged
+	if object := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(object, []byte{'{'}) {
+		if f := detectJSON(object); f != "" {
+			return f
+		}
+	}
+	for rest, n := head, 0; len(rest) > 0 && n < tries; n++ {
+		if f := detectHere(rest); f != "" {
+			return f
+		}
+		_, rest, _ = bytes.Cut(rest, []byte{'\n'})
+	}
+	first := firstLine(head)
+	line := strings.TrimSuffix(string(first), "\r")
+	comma := ","
+	if strings.Contains(line, "\t") {
+		comma = "\t"
+	}
+	columns := strings.Split(line, comma)
+	for _, f := range formats {
+		if f.detect.header != nil && f.detect.header(line, columns) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// detectHere looks at one place where a record of a format may begin.
+func detectHere(text []byte) string {
+	for _, f := range formats {
+		if f.detect.begins != nil && f.detect.begins(text) {
+			return f.Name
+		}
+	}
+	if beginsObject(firstLine(text)) {
+		return detectJSON(text)
+	}
+	return ""
+}
+
+func detectJSON(text []byte) string {
+	text = bytes.TrimLeft(text, "} ")
+	dec := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := dec.ReadToken(); err != nil {
+		return ""
+	}
+	for {
+		key, err := dec.ReadToken()
+		if err != nil || key.Kind() != '"' {
+			return ""
+		}
+		for _, f := range formats {
+			if slices.Contains(f.detect.keys, key.String()) {
+				return f.Name
+			}
+		}
+		if dec.SkipValue() != nil {
+			return ""
+		}
+	}
+}
+
+// firstLine is the text up to its first line break.
+func firstLine(text []byte) []byte {
+	line, _, _ := bytes.Cut(text, []byte{'\n'})
+	return line
+}
