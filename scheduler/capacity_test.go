@@ -65,6 +65,11 @@ func TestCapacityOfTheRest(t *testing.T) {
 	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Queue: "b"})
 	ready(c)
 	beats(t, c, "a map", "b map", "a map", "b map", "a map")
+
+	c = schedulertest.New(t, capacity("a capacity 100", "none capacity 0"), "0.20.2", slots(5, 0))
+	c.Submit(schedulertest.Job{Name: "n", Maps: 9, Queue: "none"})
+	ready(c)
+	beats(t, c, "")
 }
 
 // Room that one queue leaves is lent to the other.
@@ -277,6 +282,14 @@ func TestCapacityMaximum(t *testing.T) {
 		ready(c)
 		beats(t, c, tasks...)
 	}
+}
+
+// A maximum of one slot is a maximum.
+func TestCapacity1MaximumOfOne(t *testing.T) {
+	c := schedulertest.New(t, capacity("q capacity 10 maximum-capacity 10 user-limit-factor 9", "r capacity 90"), "1.0.4", slots(10, 0))
+	c.Submit(schedulertest.Job{Name: "a", Maps: 99, Queue: "q"})
+	ready(c)
+	beats(t, c, "a map", "")
 }
 
 // A map is taken from another rack once the job was offered more trackers in vain

@@ -63,6 +63,14 @@ func refusal(t *testing.T, spec model.Scheduler, release string) error {
 	return err
 }
 
+// Of several errors the first one is told.
+func TestFirstError(t *testing.T) {
+	err := refusal(t, model.Scheduler{Name: "fair2", Conf: conf("mapred.fairscheduler.locality.delay", "-2", "userMaxJobsDefault", "-1")}, "1.0.4")
+	if err == nil || !strings.Contains(err.Error(), "locality.delay") {
+		t.Errorf("%v, want an error about the delay", err)
+	}
+}
+
 // What else a policy does not accept.
 func TestRefusedSettings(t *testing.T) {
 	for want, spec := range map[string]model.Scheduler{
