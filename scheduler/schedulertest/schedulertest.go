@@ -175,13 +175,15 @@ func (c *Cluster) begin() {
 // "a map, b reduce", in this order, or "" for nothing.
 func (c *Cluster) Beat(tracker int, want string) {
 	c.tb.Helper()
-	if got := c.beat(c.trackers[tracker]); got != want {
+	if got := c.Heartbeat(tracker); got != want {
 		c.tb.Errorf("%v, tracker %d: the policy launched %q, want %q", c.view.Now, tracker, got, want)
 	}
 }
 
-func (c *Cluster) beat(t *tracker) string {
+// Heartbeat is a heartbeat of a tracker. It returns what the policy launches.
+func (c *Cluster) Heartbeat(number int) string {
 	c.begin()
+	t := c.trackers[number]
 	for k := range t.view.Running {
 		c.view.Running[k] -= t.view.Running[k]
 	}
@@ -419,7 +421,7 @@ func (j *job) Profile() analytic.AriaProfile { return j.spec.Profile }
 // Speculatable is scheduler.Launcher's.
 func (j *job) Speculatable(k workload.Kind) int {
 	if k == workload.Map {
-		return j.spec.Lagging
+		return min(j.spec.Lagging, j.ActiveTasks[workload.Map])
 	}
 	return 0
 }
