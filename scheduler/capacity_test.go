@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -449,5 +450,19 @@ func TestCapacity1TaskLimits(t *testing.T) {
 	c.Submit(schedulertest.Job{Name: "big", Maps: 5})
 	if c.Rejected("big") == "" {
 		t.Error("a job with more tasks than a user may have was accepted")
+	}
+}
+
+// The number is exact where it is large: 300 jobs in the system and a factor of
+// one are 300 jobs for the only queue.
+func TestCapacity1ManyJobs(t *testing.T) {
+	c := schedulertest.New(t, with(capacity("default init-accept-jobs-factor 1"), "mapred.capacity-scheduler.maximum-system-jobs", "300"),
+		"1.0.4", slots(1, 0))
+	for i := range 301 {
+		name := fmt.Sprint("job", i)
+		c.Submit(schedulertest.Job{Name: name, Maps: 1})
+		if got := c.Rejected(name) != ""; got != (i == 300) {
+			t.Errorf("job %d rejected: %v", i, got)
+		}
 	}
 }
