@@ -73,6 +73,16 @@ func TestCapacityOfTheRest(t *testing.T) {
 	beats(t, c, "")
 }
 
+// "Aa" and "BB" have one hash code in Java, so that they stay in the order in which
+// they are listed.
+func TestCapacityQueuesInHashMapOrder(t *testing.T) {
+	c := schedulertest.New(t, capacity("BB capacity 50", "Aa capacity 50"), "0.20.2", slots(4, 0))
+	c.Submit(schedulertest.Job{Name: "a", Maps: 9, Queue: "Aa"})
+	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Queue: "BB"})
+	ready(c)
+	beats(t, c, "b map", "a map")
+}
+
 // Room that one queue leaves is lent to the other.
 func TestCapacityIsLent(t *testing.T) {
 	c := schedulertest.New(t, capacity("a capacity 50", "b capacity 50"), "0.20.2", slots(4, 0))
