@@ -27,15 +27,14 @@ const (
 // attempt is one execution on a tracker. A task clean-up is an execution of its
 // own that carries the identity of the attempt it cleans up after.
 type attempt struct {
-	execute.Attempt
-	ref    uint32
 	job    *jobInProgress
 	task   *taskInProgress
 	cleans *attempt // the attempt a task clean-up belongs to
-	place  int32    // tracker that runs it now, or its clean-up
+	ref    uint32
+	place  int32 // tracker that runs it now, or its clean-up
 	slot   int32
-	onSlot workload.Kind // type of slot: map or reduce
 	width  int32         // slots held
+	onSlot workload.Kind // type of slot: map or reduce
 	status taskState     // of the identity, so not used in a clean-up
 
 	released  bool // its slot is free again
@@ -44,10 +43,11 @@ type attempt struct {
 	closed    bool // was to be killed because its task has ended
 	watched   bool // its progress matters
 
+	progress float32 // as last reported
+	wave     int32   // how many attempts of the job in a row its slot has run
+	execute.Attempt
 	runnable    engine.Time // when the task could first have been launched
 	firstReport engine.Time // the heartbeat after assignment
-	progress    float32     // as last reported
-	wave        int32       // how many attempts of the job in a row its slot has run
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). Tasks that have
