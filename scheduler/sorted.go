@@ -10,6 +10,7 @@ import (
 type sorted[T any] struct {
 	compare func(a, b T) int // 0 for an item and itself alone
 	blocks  [][]T            // none of them empty
+	spare   [][]T            // empty ones, to be used again
 }
 
 const itemsPerBlock = 64
@@ -22,16 +23,27 @@ func (s *sorted[T]) block(x T) int {
 	return min(b, len(s.blocks)-1)
 }
 
+// fresh gives an empty block.
+func (s *sorted[T]) fresh() []T {
+	last := len(s.spare) - 1
+	if last < 0 {
+		return make([]T, 0, itemsPerBlock)
+	}
+	block := s.spare[last]
+	s.spare = s.spare[:last]
+	return block
+}
+
 // insert adds an item that is not in the list.
 func (s *sorted[T]) insert(x T) {
 	if len(s.blocks) == 0 {
-		s.blocks = append(s.blocks, append(make([]T, 0, itemsPerBlock), x))
+		s.blocks = append(s.blocks, append(s.fresh(), x))
 		return
 	}
 	b := s.block(x)
 	if full := s.blocks[b]; len(full) == itemsPerBlock {
 		const half = itemsPerBlock / 2
-		s.blocks = slices.Insert(s.blocks, b+1, append(make([]T, 0, itemsPerBlock), full[half:]...))
+		s.blocks = slices.Insert(s.blocks, b+1, append(s.fresh(), full[half:]...))
 		clear(full[half:])
 		s.blocks[b] = full[:half]
 		if s.compare(x, s.blocks[b+1][0]) > 0 {
@@ -48,6 +60,7 @@ func (s *sorted[T]) remove(x T) {
 	i, _ := slices.BinarySearchFunc(s.blocks[b], x, s.compare)
 	s.blocks[b] = slices.Delete(s.blocks[b], i, i+1)
 	if len(s.blocks[b]) == 0 {
+		s.spare = append(s.spare, s.blocks[b])
 		s.blocks = slices.Delete(s.blocks, b, b+1)
 	}
 }
