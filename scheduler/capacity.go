@@ -51,9 +51,9 @@ type capacityQueue struct {
 // count is a number of jobs and of their tasks.
 type count struct{ jobs, tasks int }
 
-func (n *count) add(j *Job, by int) {
+func (n *count) add(j Job, by int) {
 	n.jobs += by
-	n.tasks += by * (j.Tasks[workload.Map] + j.Tasks[workload.Reduce])
+	n.tasks += by * (j.Tasks()[workload.Map] + j.Tasks()[workload.Reduce])
 }
 
 // capacityUser is what one user has in a queue.
@@ -71,7 +71,7 @@ type capacityUser struct {
 
 // capacityJob is a job in its queue.
 type capacityJob struct {
-	job         *Job
+	job         Job
 	queue       *capacityQueue
 	user        *capacityUser
 	left        bool    // it has ended and is in no list any more
@@ -89,10 +89,10 @@ type jobQueuesManager struct {
 	updates
 	queues []*capacityQueue
 	byName map[string]*capacityQueue
-	order  [2][]*capacityQueue      // as last sorted, by type of task
-	poll   time.Duration            // mapred.capacity-scheduler.init-poll-interval
-	slots  [2]int                   // of the cluster, at the last heartbeat
-	asks   func(j *Job, k int) bool // whether a running job is asked for tasks
+	order  [2][]*capacityQueue     // as last sorted, by type of task
+	poll   time.Duration           // mapred.capacity-scheduler.init-poll-interval
+	slots  [2]int                  // of the cluster, at the last heartbeat
+	asks   func(j Job, k int) bool // whether a running job is asked for tasks
 }
 
 const capPrefix = "mapred.capacity-scheduler."
@@ -231,19 +231,19 @@ func (b *jobQueuesManager) queueOf(name string) *capacityQueue {
 
 // add puts a submitted job into its queue. Hadoop ignores jobs for queues it
 // does not know; here they fail.
-func (b *jobQueuesManager) add(j *Job) {
-	q := b.queueOf(j.Queue)
+func (b *jobQueuesManager) add(j Job) {
+	q := b.queueOf(j.Queue())
 	if q == nil {
-		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue, "default")))
+		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue(), "default")))
 		return
 	}
-	u := q.users[j.User]
+	u := q.users[j.User()]
 	if u == nil {
 		u = &capacityUser{}
-		q.users[j.User] = u
+		q.users[j.User()] = u
 	}
 	cj := &capacityJob{job: j, queue: q, user: u, listed: true}
-	j.Policy = cj
+	j.SetNote(cj)
 	q.waiting.insert(cj)
 	q.jobs++
 	if u.jobs++; u.jobs == 1 {
@@ -288,22 +288,22 @@ func (cj *capacityJob) leave() {
 
 // follow brings the queues up to date with the jobs that have changed.
 func (b *jobQueuesManager) follow() {
-	for j := b.next(); j != nil; j = b.next() {
-		cj, ok := j.Policy.(*capacityJob)
+	for j, ok := b.next(); ok; j, ok = b.next() {
+		cj, ok := j.Note().(*capacityJob)
 		if !ok || cj.left {
 			continue // rejected, or counted out
 		}
-		runs := j.State == Running
+		runs := j.State() == Running
 		for k := range cj.candidate {
 			cj.candidate[k] = cj.queue.candidates[k].set(cj, cj.candidate[k], runs && b.asks(j, k))
 			slots := 0
 			if runs {
-				slots = (j.RunningTasks[k] + cj.reserved[k]) * j.SlotsPerTask[k]
+				slots = (j.RunningTasks()[k] + cj.reserved[k]) * j.SlotsPerTask()[k]
 			}
 			cj.occupy(k, slots-cj.occupied[k])
-			cj.setActive(k, runs && j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady))
+			cj.setActive(k, runs && j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady()))
 		}
-		if j.State == Done {
+		if j.State() == Done {
 			cj.leave()
 		}
 	}
@@ -334,17 +334,17 @@ func (cj *capacityJob) setActive(k int, active bool) {
 
 // count brings the figures of the queues up to date at a heartbeat. They stay as
 // they are until the next one, whatever is launched.
-func (b *jobQueuesManager) count(c *Cluster) {
+func (b *jobQueuesManager) count(c Cluster) {
 	b.follow()
-	if b.slots == c.Slots {
+	if b.slots == c.Slots() {
 		return
 	}
-	b.slots = c.Slots
+	b.slots = c.Slots()
 	for _, q := range b.queues {
 		for k := range q.capacity {
-			q.capacity[k] = q.share(c.Slots[k])
+			q.capacity[k] = q.share(c.Slots()[k])
 			if q.maxPercent > 0 {
-				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots[k]) / 100)
+				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots()[k]) / 100)
 			}
 		}
 	}

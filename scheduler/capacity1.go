@@ -32,17 +32,17 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager
 	// A job is not asked if that would change nothing that matters: it has no task
 	// to launch and its tasks are too narrow to reserve a tracker for. The trackers
 	// it was offered in vain count as long as it may launch a map later.
-	base.asks = func(j *Job, k int) bool {
-		return j.SlotsPerTask[k] > 1 || !j.Spent[k] && (workload.Kind(k) == workload.Map || j.Wants[k])
+	base.asks = func(j Job, k int) bool {
+		return j.SlotsPerTask()[k] > 1 || !j.Spent()[k] && (workload.Kind(k) == workload.Map || j.Wants()[k])
 	}
 	return s, read.err
 }
 
 // Submitted takes a job in unless its queue has enough of them already.
-func (s *capacity1) Submitted(_ *Cluster, j *Job) {
+func (s *capacity1) Submitted(_ Cluster, j Job) {
 	s.releaseTrackers()
 	s.follow()
-	q := s.queueOf(j.Queue)
+	q := s.queueOf(j.Queue())
 	if q != nil {
 		if why := s.refusal(q, j); why != "" {
 			j.Reject(why)
@@ -53,12 +53,12 @@ func (s *capacity1) Submitted(_ *Cluster, j *Job) {
 }
 
 // refusal is CapacitySchedulerQueue.checkJobSubmissionLimits.
-func (s *capacity1) refusal(q *capacityQueue, j *Job) string {
-	if j.Tasks[0]+j.Tasks[1] > q.maxUserTasks {
+func (s *capacity1) refusal(q *capacityQueue, j Job) string {
+	if j.Tasks()[0]+j.Tasks()[1] > q.maxUserTasks {
 		return "it has more tasks than its queue initialises for one user (maximum-initialized-active-tasks-per-user)"
 	}
 	mine := 0
-	if u := q.users[j.User]; u != nil {
+	if u := q.users[j.User()]; u != nil {
 		mine = u.jobs
 	}
 	if q.jobs >= s.initJobs(q)*q.acceptFactor || mine >= s.userInitJobs(q)*q.acceptFactor {
@@ -76,7 +76,7 @@ func (s *capacity1) userInitJobs(q *capacityQueue) int {
 }
 
 // Tick is one turn of the poller.
-func (s *capacity1) Tick(*Cluster) bool {
+func (s *capacity1) Tick(Cluster) bool {
 	s.releaseTrackers()
 	return s.poller(s.pick)
 }
@@ -85,7 +85,7 @@ func (s *capacity1) Tick(*Cluster) bool {
 func (s *capacity1) releaseTrackers() {
 	for k := range s.reservations {
 		for tracker, cj := range s.reservations[k] {
-			if cj != nil && (cj.job.State == Done || cj.job.Pending(workload.Kind(k)) == 0) {
+			if cj != nil && (cj.job.State() == Done || cj.job.Pending(workload.Kind(k)) == 0) {
 				s.endReservation(tracker, k)
 			}
 		}
@@ -97,7 +97,7 @@ func (s *capacity1) pick(q *capacityQueue) {
 	most, mostOfUser := s.initJobs(q), s.userInitJobs(q)
 	full := 0 // users
 	for cj := range q.waiting.all() {
-		n := cj.job.Tasks[0] + cj.job.Tasks[1]
+		n := cj.job.Tasks()[0] + cj.job.Tasks()[1]
 		if q.initialised.jobs >= most || q.initialised.tasks+n > q.maxTasks || full == q.waitingUsers {
 			break
 		}
@@ -117,7 +117,7 @@ func (s *capacity1) pick(q *capacityQueue) {
 }
 
 // Assign is CapacityTaskScheduler.assignTasks.
-func (s *capacity1) Assign(c *Cluster, t *TaskTracker) {
+func (s *capacity1) Assign(c Cluster, t TaskTracker) {
 	s.count(c)
 	s.assignMaps(c, t)
 	if free := t.Free(workload.Reduce); free > 0 {
@@ -125,7 +125,7 @@ func (s *capacity1) Assign(c *Cluster, t *TaskTracker) {
 	}
 }
 
-func (s *capacity1) assignMaps(c *Cluster, t *TaskTracker) {
+func (s *capacity1) assignMaps(c Cluster, t TaskTracker) {
 	free, given := t.Free(workload.Map), 0
 	offRack := true
 	after := s.afterOff
@@ -144,7 +144,7 @@ func (s *capacity1) assignMaps(c *Cluster, t *TaskTracker) {
 			}
 			after--
 		}
-		width := cj.job.SlotsPerTask[workload.Map]
+		width := cj.job.SlotsPerTask()[workload.Map]
 		free -= width
 		cj.occupy(int(workload.Map), width)
 	}
@@ -153,12 +153,12 @@ func (s *capacity1) assignMaps(c *Cluster, t *TaskTracker) {
 // assignOne launches one task of a type and reports whose it was and whether it
 // had to come from another rack. A tracker that is reserved for a job with wide
 // tasks gets one of them, or nothing.
-func (s *capacity1) assignOne(c *Cluster, t *TaskTracker, k, free int, offRack bool) (*capacityJob, bool) {
-	if cj := s.reserver(t.Index, k); cj != nil && cj.job.State == Running {
-		if free < cj.job.SlotsPerTask[k] {
+func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack bool) (*capacityJob, bool) {
+	if cj := s.reserver(t.Index(), k); cj != nil && cj.job.State() == Running {
+		if free < cj.job.SlotsPerTask()[k] {
 			return nil, false
 		}
-		s.endReservation(t.Index, k)
+		s.endReservation(t.Index(), k)
 		cj.missed = math.MaxInt32 / 2
 		return s.obtain(c, t, cj, k, true)
 	}
@@ -170,10 +170,10 @@ func (s *capacity1) assignOne(c *Cluster, t *TaskTracker, k, free int, offRack b
 			if !s.asks(cj.job, k) {
 				continue
 			}
-			if cj.job.State != Running || !s.allows(q, cj, k) {
+			if cj.job.State() != Running || !s.allows(q, cj, k) {
 				continue
 			}
-			if width := cj.job.SlotsPerTask[k]; width > 1 && free < width {
+			if width := cj.job.SlotsPerTask()[k]; width > 1 && free < width {
 				if s.reserve(t, cj, k) {
 					return nil, false
 				}
@@ -189,19 +189,19 @@ func (s *capacity1) assignOne(c *Cluster, t *TaskTracker, k, free int, offRack b
 
 // reserve keeps the tracker's slots for a job whose tasks are too wide for what
 // is free now, unless as many trackers are reserved as it has tasks.
-func (s *capacity1) reserve(t *TaskTracker, cj *capacityJob, k int) bool {
+func (s *capacity1) reserve(t TaskTracker, cj *capacityJob, k int) bool {
 	pending := cj.job.Pending(workload.Kind(k))
 	if pending == 0 || cj.reserved[k] >= pending {
 		return false
 	}
-	if s.fitsExactly && cj.job.SlotsPerTask[k] > t.Slots[k] {
+	if s.fitsExactly && cj.job.SlotsPerTask()[k] > t.Slots()[k] {
 		return false
 	}
-	s.endReservation(t.Index, k)
-	if n := t.Index + 1 - len(s.reservations[k]); n > 0 {
+	s.endReservation(t.Index(), k)
+	if n := t.Index() + 1 - len(s.reservations[k]); n > 0 {
 		s.reservations[k] = append(s.reservations[k], make([]*capacityJob, n)...)
 	}
-	s.reservations[k][t.Index] = cj
+	s.reservations[k][t.Index()] = cj
 	cj.reserved[k]++
 	s.JobUpdated(cj.job)
 	return true
@@ -223,7 +223,7 @@ func (s *capacity1) endReservation(tracker, k int) {
 	}
 }
 
-func (s *capacity1) obtain(c *Cluster, t *TaskTracker, cj *capacityJob, k int, offRack bool) (*capacityJob, bool) {
+func (s *capacity1) obtain(c Cluster, t TaskTracker, cj *capacityJob, k int, offRack bool) (*capacityJob, bool) {
 	j := cj.job
 	if workload.Kind(k) == workload.Reduce {
 		if j.LaunchReduce(t) {
@@ -236,7 +236,7 @@ func (s *capacity1) obtain(c *Cluster, t *TaskTracker, cj *capacityJob, k int, o
 		cj.missed = 0
 		return cj, false
 	}
-	if j.SlotsPerTask[k] > 1 || offRack && cj.mayGoFar(c) {
+	if j.SlotsPerTask()[k] > 1 || offRack && cj.mayGoFar(c) {
 		if _, ok := j.LaunchMap(t, BeyondRack); ok {
 			return cj, true
 		}
@@ -246,9 +246,9 @@ func (s *capacity1) obtain(c *Cluster, t *TaskTracker, cj *capacityJob, k int, o
 
 // mayGoFar reports whether a job has been offered so many trackers in vain that
 // it may take a map from another rack (JobInProgress.scheduleOffSwitch).
-func (cj *capacityJob) mayGoFar(c *Cluster) bool {
-	required := min(cj.job.Remaining(workload.Map), c.Trackers)
-	return float32(required)*cj.job.WaitFactor < float32(cj.missed)
+func (cj *capacityJob) mayGoFar(c Cluster) bool {
+	required := min(cj.job.Remaining(workload.Map), c.Trackers())
+	return float32(required)*cj.job.WaitFactor() < float32(cj.missed)
 }
 
 // room reports whether the queue may take more slots.
@@ -258,7 +258,7 @@ func (q *capacityQueue) room(k, slots int) bool {
 
 // allows applies the limits of queue and user (assignSlotsToJob).
 func (s *capacity1) allows(q *capacityQueue, cj *capacityJob, k int) bool {
-	width := cj.job.SlotsPerTask[k]
+	width := cj.job.SlotsPerTask()[k]
 	if !q.room(k, width) {
 		return false
 	}

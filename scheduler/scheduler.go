@@ -20,20 +20,20 @@ type Scheduler interface {
 	// Assign launches as many tasks on t as the policy wants to give it at this
 	// heartbeat. It is called when t has a free slot of either type and no
 	// set-up or clean-up task was given to it.
-	Assign(c *Cluster, t *TaskTracker)
+	Assign(c Cluster, t TaskTracker)
 }
 
 // A Submitter is told of jobs as they arrive and decides when their tasks are
 // initialised (Job.Init). Without it they are at once.
 type Submitter interface {
-	Submitted(c *Cluster, j *Job)
+	Submitted(c Cluster, j Job)
 }
 
 // A Listener is told of every job in which something has changed: its state, a
 // count of its tasks, whether it wants tasks launched. It may be in the middle
 // of Assign then (JobInProgressListener.jobUpdated).
 type Listener interface {
-	JobUpdated(j *Job)
+	JobUpdated(j Job)
 }
 
 // A Ticker has work of its own to do at a fixed interval, counted from time 0.
@@ -43,7 +43,7 @@ type Listener interface {
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
 	// Tick reports whether there is work for the next one in any case.
-	Tick(c *Cluster) (more bool)
+	Tick(c Cluster) (more bool)
 }
 
 // A Chooser says which heartbeats it wants to see, so that the others need not
@@ -51,7 +51,7 @@ type Ticker interface {
 // it, every heartbeat of a tracker with a free slot is offered while a running
 // job has a task of that type waiting.
 type Chooser interface {
-	Wants(c *Cluster) Offers
+	Wants(c Cluster) Offers
 }
 
 // Offers are kinds of heartbeat: of trackers with a free map slot, with a free
@@ -76,108 +76,13 @@ type ProgressReader interface {
 	ReadsProgress() bool
 }
 
-// Cluster is what the JobTracker knows of the whole.
-type Cluster struct {
-	Now       time.Duration
-	LastTick  time.Duration // of the policy's own ticks, simulated or not
-	Trackers  int           // registered and not blacklisted
-	Hosts     int           // with at least one such tracker
-	Slots     [2]int        // by workload.Map and workload.Reduce
-	Running   [2]int        // as the trackers last reported
-	Heartbeat time.Duration // the interval trackers are told now
-	Jobs      []*Job        // not yet ended, in order of submission
-	Waiting   [2]int        // running jobs that want a task of the type launched
-	Unspent   [2]int        // running jobs that may yet launch one
-	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
-}
-
-// TaskTracker is one tracker as it reports.
-type TaskTracker struct {
-	Index   int
-	Slots   [2]int // by workload.Map and workload.Reduce
-	Running [2]int // attempts, without those that only wait to commit
-	Used    [2]int // slots they occupy
-}
-
-// Free is the number of slots of a type that the JobTracker takes to be free.
-func (t *TaskTracker) Free(k workload.Kind) int { return t.Slots[k] - t.Used[k] }
-
-// State is the run state of a job.
-type State uint8
-
-// Run states (JobStatus).
-const (
-	Prep State = iota
-	Running
-	Done
-)
-
-// Job is what the JobTracker knows of one job. Counts are by workload.Map and
-// workload.Reduce.
-type Job struct {
-	ID          int // order of submission
-	Name        string
-	User        string
-	Pool        string
-	Queue       string
-	Priority    workload.Priority
-	Submit      time.Duration
-	Deadline    time.Duration // 0: none
-	Initialised bool
-	State       State
-
-	Tasks        [2]int // in all
-	RunningTasks [2]int // attempts launched and not known to have ended
-	Finished     [2]int // tasks that succeeded
-	FailedTasks  [2]int // tasks given up
-	Speculative  [2]int // second attempts among RunningTasks
-	Active       [2]int // attempts of tasks that have not succeeded
-	ActiveTasks  [2]int // tasks that have not succeeded and have an attempt
-	SlotsPerTask [2]int // more than one for a job that asks for much memory
-
-	Wants        [2]bool // runs, and has a task to launch or to speculate
-	Spent        [2]bool // will never launch a task of the type again
-	ReducesReady bool    // enough maps have ended (slowstart)
-	Speculates   [2]bool
-	UnplacedMaps int     // maps without hosts that have not been launched
-	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
-
-	Launcher
-	Policy any // the policy's own notes
-
-	updated bool // it is among the updates of a policy
-}
-
-// updates collects the jobs that have changed since the policy last looked.
-type updates struct{ jobs []*Job }
-
-// JobUpdated is Listener's.
-func (u *updates) JobUpdated(j *Job) {
-	if !j.updated {
-		j.updated = true
-		u.jobs = append(u.jobs, j)
-	}
-}
-
-// next takes one of the jobs out, or gives nil if none is left.
-func (u *updates) next() *Job {
-	last := len(u.jobs) - 1
-	if last < 0 {
-		return nil
-	}
-	j := u.jobs[last]
-	u.jobs = u.jobs[:last]
-	j.updated = false
-	return j
-}
-
 // Launcher is the side of a job that acts.
 type Launcher interface {
 	// LaunchMap starts a map on t, at most as far from its data as r allows,
 	// and reports how far that is.
-	LaunchMap(t *TaskTracker, r Reach) (workload.Locality, bool)
+	LaunchMap(t TaskTracker, r Reach) (workload.Locality, bool)
 	// LaunchReduce starts a reduce on t.
-	LaunchReduce(t *TaskTracker) bool
+	LaunchReduce(t TaskTracker) bool
 	// Init makes the tasks; the job can then be set up.
 	Init()
 	// Reject fails the job instead.
@@ -207,15 +112,6 @@ const (
 	Anywhere                // also off-rack and speculatively
 	BeyondRack              // only off-rack or speculatively
 )
-
-// Pending is how many tasks of a type could still be launched, second attempts
-// of running ones included (JobInProgress.pendingMaps, pendingReduces).
-func (j *Job) Pending(k workload.Kind) int {
-	return j.Tasks[k] - j.RunningTasks[k] - j.FailedTasks[k] - j.Finished[k] + j.Speculative[k]
-}
-
-// Remaining is how many tasks have not succeeded.
-func (j *Job) Remaining(k workload.Kind) int { return j.Tasks[k] - j.Finished[k] }
 
 // policies is the table of names, sorted.
 var policies = []struct {

@@ -56,7 +56,7 @@ func (p *pendingTasks) searchFor(k workload.Kind, tracker int32, hosts int, fail
 }
 
 // unlaunched is how many tasks of a job have no attempt yet.
-func unlaunched(j *scheduler.Job, k workload.Kind) int {
+func unlaunched(j *scheduler.JobInProgress, k workload.Kind) int {
 	return j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] - j.FailedTasks[k]
 }
 

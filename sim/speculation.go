@@ -97,8 +97,8 @@ func (s *speculation) count(k workload.Kind) (n int) {
 
 // countAll counts them in any job.
 func (s *speculation) countAll(k workload.Kind) (n int) {
-	for i := range s.tasks.refs[k] {
-		if t := s.tasks.at(k, int32(i)); t != nil && t.running() && s.mayBeSpeculated(t, s.average(k)) {
+	for _, i := range s.tasks.active[k] {
+		if t := s.tasks.at(k, i); t.running() && s.mayBeSpeculated(t, s.average(k)) {
 			n++
 		}
 	}

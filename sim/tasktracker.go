@@ -16,7 +16,7 @@ type taskTracker struct {
 	cluster *cluster
 	id      int32
 	rank    uint32 // among the heartbeats of one instant
-	view    scheduler.TaskTracker
+	view    scheduler.TaskTrackerStatus
 	timer   engine.Timer // its next heartbeat that is simulated
 
 	last     engine.Time // last heartbeat that was simulated
