@@ -108,7 +108,7 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 	a.Started = true
 	a.Start = at
 	if a.Kind <= workload.Reduce {
-		a.wave = t.waves[a.slot].next(int32(a.job.ID))
+		a.wave = t.waves[a.slot].next(int32(a.job.ID), a.Kind)
 	}
 	t.cluster.exec.Start(&a.Attempt)
 	t.reportable(min(a.Pending, a.Finish))
