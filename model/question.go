@@ -206,7 +206,7 @@ type JobOutcome struct {
 	Maps, Reduces   int
 	Failed, Killed  int    // attempts
 	Locality        [4]int // map attempts by workload.Locality
-	MapWaves        int    // longest chain of this job's maps on one slot
+	MapWaves        int    // most maps of the job that one slot ran with no other task between them
 	ReduceWaves     int
 	InBytes         int64
 	ShuffleBytes    int64

@@ -85,13 +85,11 @@ func (j *jobInProgress) recount(t *taskInProgress) {
 		n = int32(len(t.active))
 	}
 	j.Active[t.kind] += int(n - t.counted)
-	switch {
-	case n > 0 && t.counted == 0:
-		j.ActiveTasks[t.kind]++
-		j.tasks.activate(t)
-	case n == 0 && t.counted > 0:
-		j.ActiveTasks[t.kind]--
-		j.tasks.deactivate(t)
+	if by := min(int(n), 1) - min(int(t.counted), 1); by != 0 {
+		j.ActiveTasks[t.kind] += by
+		if !j.reliable {
+			j.tasks.setActive(t, by > 0)
+		}
 	}
 	t.counted = n
 }

@@ -43,6 +43,11 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	if jt.exec, err = execute.New(q, c.eng, jt, c.protocol.Protocol); err != nil {
 		return nil, err
 	}
+	if !jt.exec.Foresees() {
+		for i := range jt.trackers {
+			jt.trackers[i].slotFree = c.eng.NewTimer(engine.Completion, int32(i), jt.giveSlots)
+		}
+	}
 	if c.protocol.heartbeats {
 		jt.heartbeats = newHeartbeats(c, jt.trackers, band)
 		jt.reports, jt.blacklist.heartbeats = jt.heartbeats, jt.heartbeats
@@ -123,7 +128,6 @@ func (jt *jobTracker) buildTrackers() {
 			}
 		}
 		t.waves, waves = waves[:all:all], waves[all:]
-		t.slotFree = jt.eng.NewTimer(engine.Completion, t.id, jt.giveSlots)
 		if jt.protocol.heartbeats {
 			t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.heartbeat).Ranked(t.rank)
 		} else {

@@ -38,28 +38,3 @@ func BenchmarkJobs(b *testing.B) {
 		}
 	}
 }
-
-// BenchmarkLongJobs runs four jobs of ever more maps on a cluster that loses a
-// node, and with preemption: a tick of the policy must not look at every task.
-func BenchmarkLongJobs(b *testing.B) {
-	for _, policy := range []string{"fair1", "fair2", "preempting"} {
-		for _, n := range []int{1000, 10_000, 100_000} {
-			b.Run(policy+"/"+strconv.Itoa(n), func(b *testing.B) {
-				q := model.WhatIf{Cluster: nodes(100, 10, 2), Scheduler: model.Scheduler{Name: policy}, Seed: 1}
-				if policy == "preempting" {
-					q.Scheduler.Name = "fair2"
-					q.Scheduler.Conf.Set("mapred.fairscheduler.preemption", "true")
-				} else {
-					q.Cluster.Nodes[7].Dies = time.Minute
-				}
-				for i := range 4 {
-					q.Jobs = append(q.Jobs, workload.Job{
-						ID: fmt.Sprintf("job%d", i), Pool: fmt.Sprintf("pool%d", i),
-						Maps: workload.MapTasks{Count: n, Time: lognormal(30, 5)},
-					})
-				}
-				play(b, q)
-			})
-		}
-	}
-}

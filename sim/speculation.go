@@ -137,7 +137,7 @@ func (s *speculation) findMap(tracker int32) (int32, bool) {
 			return index, true
 		}
 	}
-	for rack := range int32(s.racks) {
+	for rack := range int32(s.racks) + 1 {
 		if q := b.racks[rack]; q != nil && rack != own {
 			if index, ok := q.first(p, tracker); ok {
 				return index, true

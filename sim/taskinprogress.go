@@ -27,15 +27,14 @@ const (
 // attempt is one execution on a tracker. A task clean-up is an execution of its
 // own that carries the identity of the attempt it cleans up after.
 type attempt struct {
-	execute.Attempt
-	ref    uint32
 	job    *jobInProgress
 	task   *taskInProgress
 	cleans *attempt // the attempt a task clean-up belongs to
-	place  int32    // tracker that runs it now, or its clean-up
+	ref    uint32
+	place  int32 // tracker that runs it now, or its clean-up
 	slot   int32
-	onSlot workload.Kind // type of slot: map or reduce
 	width  int32         // slots held
+	onSlot workload.Kind // type of slot: map or reduce
 	status taskState     // of the identity, so not used in a clean-up
 
 	released  bool // its slot is free again
@@ -44,10 +43,11 @@ type attempt struct {
 	closed    bool // was to be killed because its task has ended
 	watched   bool // its progress matters
 
+	progress float32 // as last reported
+	wave     int32   // how many attempts of the job in a row its slot has run
+	execute.Attempt
 	runnable    engine.Time // when the task could first have been launched
 	firstReport engine.Time // the heartbeat after assignment
-	progress    float32     // as last reported
-	wave        int32       // how many attempts of the job in a row its slot has run
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). Tasks that have
@@ -74,7 +74,7 @@ type taskInProgress struct {
 	progress   float64
 	onTrackers int32 // attempts, and clean-ups after them, that trackers hold
 	counted    int32 // active attempts in the job's counts
-	place      int32 // in taskTable.active, if it is there
+	place      int32 // in taskTable.active
 	launches   int32 // changes whenever the task starts or stops running
 }
 
@@ -292,9 +292,9 @@ func (r *records) recycle(t *taskInProgress) {
 type taskTable struct {
 	*records
 	refs                           [2][]uint32
+	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
-	active                         [2][]int32 // tasks with attempts that may still succeed, in no order
 }
 
 // References of tasks without a record.
@@ -323,6 +323,20 @@ func (x *taskTable) all(yield func(*taskInProgress) bool) {
 	}
 }
 
+// setActive notes whether a task has active attempts.
+func (x *taskTable) setActive(t *taskInProgress, active bool) {
+	list := x.active[t.kind]
+	if active {
+		t.place = int32(len(list))
+		x.active[t.kind] = append(list, t.index)
+		return
+	}
+	last := list[len(list)-1]
+	list[t.place] = last
+	x.at(t.kind, last).place = t.place
+	x.active[t.kind] = list[:len(list)-1]
+}
+
 // open makes the tasks of a job. Its own are numbered after its maps or its
 // reduces.
 func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
@@ -342,21 +356,6 @@ func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *task
 		x.refs[k][index] = t.ref + firstRef
 	}
 	return t
-}
-
-// activate enters a task among the active ones.
-func (x *taskTable) activate(t *taskInProgress) {
-	t.place = int32(len(x.active[t.kind]))
-	x.active[t.kind] = append(x.active[t.kind], t.index)
-}
-
-// deactivate takes it out.
-func (x *taskTable) deactivate(t *taskInProgress) {
-	active := x.active[t.kind]
-	last := active[len(active)-1]
-	active[t.place] = last
-	x.at(t.kind, last).place = t.place
-	x.active[t.kind] = active[:len(active)-1]
 }
 
 // finish forgets a task that has succeeded.

@@ -13,12 +13,11 @@ import (
 // wait for a slot, and reports at its heartbeats
 // (org.apache.hadoop.mapred.TaskTracker).
 type taskTracker struct {
-	cluster  *cluster
-	id       int32
-	rank     uint32 // among the heartbeats of one instant
-	view     scheduler.TaskTrackerStatus
-	timer    engine.Timer // its next heartbeat that is simulated
-	slotFree engine.Timer // set while attempts wait for a slot that will be free
+	cluster *cluster
+	id      int32
+	rank    uint32 // among the heartbeats of one instant
+	view    scheduler.TaskTrackerStatus
+	timer   engine.Timer // its next heartbeat that is simulated
 
 	last     engine.Time // last heartbeat that was simulated
 	next     engine.Time // the one after it
@@ -32,7 +31,6 @@ type taskTracker struct {
 	regular      bool // it beats by the cluster's present interval, so offers can find it
 	everyBeat    bool // simulate each of its heartbeats
 	killsPending bool // some attempt may have to be killed
-	faults       faults
 
 	attempts   []*attempt // running, waiting, or ended and not reported; in order of launch
 	waiting    [2]int     // attempts that wait for a slot, by type
@@ -43,6 +41,8 @@ type taskTracker struct {
 	news       engine.Time // earliest unreported change
 	status     [2]int      // attempts by type as last counted by the JobTracker
 	stamp      uint32      // of the last status
+	faults     faults
+	slotFree   engine.Timer // set while attempts wait for a slot that will be free
 }
 
 // faults are how many jobs have avoided a tracker lately.
@@ -108,7 +108,7 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 	a.Started = true
 	a.Start = at
 	if a.Kind <= workload.Reduce {
-		a.wave = t.waves[a.slot].next(int32(a.job.ID))
+		a.wave = t.waves[a.slot].next(int32(a.job.ID), a.Kind)
 	}
 	t.cluster.exec.Start(&a.Attempt)
 	t.reportable(min(a.Pending, a.Finish))

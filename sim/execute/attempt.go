@@ -8,33 +8,34 @@ import (
 // Attempt is one attempt of a task on a node. Instants that are not known yet
 // are engine.Never.
 type Attempt struct {
-	Job      *Job
-	Kind     workload.Kind
-	Task     int32 // among those of its kind
-	Number   int32
-	Node     int32
-	Locality workload.Locality
+	// What is read at every heartbeat comes first.
+	Kind      workload.Kind
+	Locality  workload.Locality
+	End       End
+	Started   bool
+	Permitted bool // to commit
 
-	Assigned engine.Time
-	Started  bool
-	Start    engine.Time // gets its slot
-	Begin    engine.Time // the child process begins
-	Known    engine.Time // the child of a reduce knows every map output
-	Pending  engine.Time // asks for permission to commit
-	Finish   engine.Time // gives its slot back
-	End      End
-
+	Finish     engine.Time // gives its slot back
+	FinishSet  engine.Time // when the instant of the end was settled
+	Pending    engine.Time // asks for permission to commit
 	PendingSet engine.Time // when the instant of asking was settled
-	FinishSet  engine.Time // when the instant of the end was
-	Permitted  bool        // to commit
+	Known      engine.Time // the child of a reduce knows every map output
+	Start      engine.Time // gets its slot
+	Begin      engine.Time // the child process begins
 
-	failAt    engine.Time
-	commit    engine.Time // what a recorded time has of the commit and the wait for it
-	shuffle   engine.Time // after Known
-	sort      engine.Time
-	work      engine.Time // of a map all, of a reduce what follows the sort
-	waitIndex int32       // among Job.waiting
-	running   running     // nil unless it works on devices
+	Job       *Job
+	Task      int32 // among those of its kind
+	Number    int32
+	Node      int32
+	waitIndex int32 // among Job.waiting
+	Assigned  engine.Time
+
+	failAt  engine.Time
+	commit  engine.Time // what a recorded time has of the commit and the wait for it
+	shuffle engine.Time // after Known
+	sort    engine.Time
+	work    engine.Time // of a map all, of a reduce what follows the sort
+	running running     // nil unless it works on devices
 }
 
 // running is an attempt at work on devices.
