@@ -67,12 +67,12 @@ func (t *table) releaseOf(l *load) string {
 func (t *table) withoutOthersLimits(l *load, common, given workload.Conf) workload.Conf {
 	for _, kind := range []string{"map", "reduce"} {
 		limit := "mapred.cluster.max." + kind + ".memory.mb"
-		most, err := common.Int(limit, -1)
+		most, err := common.Whole(limit)
 		if _, mine := given.Lookup(limit); mine || err != nil || most < 0 {
 			continue
 		}
 		for i := range l.history.Jobs {
-			asks, err := l.history.Jobs[i].Conf.Int("mapred.job."+kind+".memory.mb", -1)
+			asks, err := l.history.Jobs[i].Conf.Whole("mapred.job." + kind + ".memory.mb")
 			if err == nil && asks > most {
 				t.warn("%s: the trace records a limit of %d MB (%s) although its jobs ran with %d MB: memory is not scheduled unless [conf] states the limits", t.file, most, limit, asks)
 				return with(common, limit, "-1")
@@ -91,9 +91,9 @@ func releases() []string {
 }
 
 func (t *table) replication(conf workload.Conf) int {
-	n, err := conf.Int("dfs.replication", 3)
-	if err != nil || n < 0 {
-		return 3 // reported where it is set
+	n, err := conf.Whole("dfs.replication")
+	if err != nil { // reported where it is set
+		n, _ = (workload.Conf{}).Whole("dfs.replication")
 	}
 	return n
 }
@@ -293,8 +293,8 @@ func digits(n int) int { return len(fmt.Sprint(n)) }
 // scenario, of the configuration, else the most it records at once on one of them.
 func (t *table) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
 	_, told := conf.Lookup(property)
-	n, err := conf.Int(property, 2)
-	if told && err == nil && n >= 0 {
+	n, err := conf.Whole(property)
+	if told && err == nil {
 		if n < most && !t.has(key) {
 			t.warn("%s: the record has %d %ss at once on a machine, the cluster %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
 		}
@@ -315,9 +315,9 @@ func (t *table) eachGroup(key string) bool {
 // slots reads a number of slots: of the scenario, of the configuration, else
 // Hadoop's default.
 func (t *table) slots(key, property string, conf workload.Conf) int {
-	n, err := conf.Int(property, 2)
-	if _, told := conf.Lookup(property); err != nil || n < 0 || !told {
-		n = 2
+	n, err := conf.Whole(property)
+	if _, told := conf.Lookup(property); err != nil || !told {
+		n, _ = (workload.Conf{}).Whole(property)
 		if !t.has(key) && !t.eachGroup(key) {
 			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
 		}

@@ -102,15 +102,15 @@ func (t *table) readMaps(j *workload.Job, c *model.Cluster) {
 	case t.has("maps"):
 		m.Count = t.integer("maps", 0, 0, mostTasks)
 	case m.InputBytes > 0:
-		block, err := j.Conf.Bytes("dfs.block.size", 64<<20)
-		if err == nil && block > 0 {
+		block, err := j.Conf.Size("dfs.block.size")
+		if err == nil {
 			m.Count = int(min(mostTasks+1, (m.InputBytes+block-1)/block))
 			if m.Count > mostTasks {
 				t.failf("input", "makes more than %d maps of %d bytes: want fewer", mostTasks, block)
 				m.Count = 0
 			}
 		} else {
-			t.failf("input", "dfs.block.size = %d: want at least 1 byte", block)
+			t.failf("input", "%v", err)
 		}
 	case j.Profile != nil:
 		m.Count = j.Profile.Maps

@@ -89,7 +89,7 @@ func (t *table) servesAll(q *model.WhatIf) {
 
 // policyOf is the policy that the configuration names by its class.
 func (t *table) policyOf(c *model.Cluster) string {
-	class := c.Conf.String("mapred.jobtracker.taskScheduler", "")
+	class := c.Conf.Text("mapred.jobtracker.taskScheduler")
 	switch name := class[strings.LastIndexByte(class, '.')+1:]; {
 	case t.has("name") || name == "" || name == "JobQueueTaskScheduler":
 	case name == "FairScheduler" && c.Hadoop == "0.20.2":

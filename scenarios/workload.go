@@ -243,9 +243,9 @@ func (t *table) readRates(conf workload.Conf) workload.SwimRates {
 		WriteBytesPS:   rate("write_rate", 20*mib),
 	}
 	t.done()
-	block, err := conf.Bytes("dfs.block.size", 64*mib)
+	block, err := conf.Size("dfs.block.size")
 	if err == nil {
-		r.BlockBytes = max(1, block)
+		r.BlockBytes = block
 	}
 	return r
 }
