@@ -119,7 +119,7 @@ var properties = []Property{
 	{Key: "mapred.capacity-scheduler.maximum-tasks-after-offswitch", kind: whole, Default: "0", limits: []float64{0}, Reader: "capacity 1.x", About: "most tasks after a map far from its split"},
 	{Key: "mapred.capacity-scheduler.maximum-system-jobs", kind: whole, Default: "3000", limits: []float64{1}, Reader: "capacity 1.x", About: "most jobs of the cluster that are initialised"},
 	{Key: "mapred.capacity-scheduler.default-minimum-user-limit-percent", kind: whole, Default: "100", limits: []float64{1, 100}, Unit: "%", Reader: "capacity", About: "least share of a user, of queues that do not say"},
-	{Key: "mapred.capacity-scheduler.default-user-limit-factor", kind: number, Default: "1", limits: []float64{0}, Reader: "capacity 1.x", About: "most of a user, as a multiple of its queue"},
+	{Key: "mapred.capacity-scheduler.default-user-limit-factor", kind: number, Default: "1", limits: []float64{0}, Reader: "capacity 1.x", About: "what a user may get, in capacities of a queue"},
 	{Key: "mapred.capacity-scheduler.default-supports-priority", kind: truth, Default: "false", Reader: "capacity", About: "jobs are served by priority, in queues that do not say"},
 	{Key: "mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user", kind: whole, Default: "2", limits: []float64{1}, Reader: "capacity 0.20", About: "initialised jobs of a user, of queues that do not say"},
 	{Key: "mapred.capacity-scheduler.default-maximum-active-tasks-per-queue", kind: whole, Default: "200000", limits: []float64{1}, Reader: "capacity 1.x", About: "tasks of a queue's initialised jobs, likewise"},
