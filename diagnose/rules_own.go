@@ -280,7 +280,7 @@ var ruleR19 = rule{
 		h.saves = h.value * st.length() / 2
 		h.evidence = fmt.Sprintf("copiers wait for memory in %s of the shuffle%s", percent(h.value), frame)
 		h.change = s.setConf("mapred.job.shuffle.input.buffer.percent", "0.9")
-		if s.facts[workload.Reduce].Compressed && !strings.Contains(s.conf.String("mapred.map.output.compression.codec", ""), "Lz") {
+		if s.facts[workload.Reduce].Compressed && !strings.Contains(s.conf.Text("mapred.map.output.compression.codec"), "Lz") {
 			h.change = s.setConf("mapred.map.output.compression.codec", fastCodec)
 		}
 		return []hit{h}

@@ -65,7 +65,7 @@ func (s *scene) stageFacts(st *stage) facts {
 		CPUNode: notNumber(), CPUCluster: notNumber(), CPUDrop: notNumber(), IONodeRatio: notNumber(), DiskNodeRatio: notNumber(),
 		DiskJobShare: notNumber(), NetNodeShare: notNumber(), ShareWaitFetch: notNumber(), CodecCPUShare: notNumber(),
 	}
-	f.Compressed, _ = s.conf.Bool("mapred.compress.map.output", false)
+	f.Compressed, _ = s.conf.Truth("mapred.compress.map.output")
 	f.SharedSlots = s.q != nil && s.q.Cluster.SharedSlots
 	f.ShareSortSpill = st.share(workload.PhaseSpill)
 	f.ShareShuffle = st.share(workload.PhaseShuffle)

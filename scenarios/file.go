@@ -374,7 +374,7 @@ func shortKeys(keys []string) []string {
 // variations reads [vary]: keys of the scenario with the values they take, all
 // of them combined.
 func (t *table) variations() (names []string, choices [][]any) {
-	vary := t.table("vary")
+	vary := t.inner("vary")
 	total := 1
 	for _, key := range slices.SortedFunc(maps.Keys(vary.values), func(a, b string) int { return vary.line(a) - vary.line(b) }) {
 		v, _ := vary.ask(key)
@@ -441,11 +441,11 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
 		m.initialised = "recorded" // the trace's own cluster
 	}
-	m.readNetwork(t.table("network"))
-	load := f.readWorkload(t.table("workload"), conf, s, seed, m)
-	q.Cluster = t.table("cluster").readCluster(load, conf, m)
-	policy := t.table("scheduler")
-	q.Scheduler = policy.readScheduler(&q.Cluster)
+	m.readNetwork(t.inner("network"))
+	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
+	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
+	policy := t.inner("scheduler")
+	q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q, m)...)
 	q.Programs = m.programs
 	t.limited(&q)

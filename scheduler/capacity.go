@@ -100,12 +100,10 @@ const capPrefix = "mapred.capacity-scheduler."
 // readQueues reads the queues of capacity-scheduler.xml, or of the scenario.
 func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, error) {
 	b := &jobQueuesManager{byName: make(map[string]*capacityQueue)}
-	read := settings{conf: spec.Conf}
-	b.poll = read.millis(capPrefix+"init-poll-interval", r.InitPoll, 1)
-	names := []string{"default"}
-	if list := spec.Conf.String("mapred.queue.names", ""); list != "" {
-		names = strings.Split(list, ",")
-	} else if len(spec.Queues) > 0 {
+	read := settings{conf: spec.Conf.For(r.Name)}
+	b.poll = read.millis(capPrefix + "init-poll-interval")
+	names := strings.Split(spec.Conf.Text("mapred.queue.names"), ",")
+	if _, set := spec.Conf.Lookup("mapred.queue.names"); !set && len(spec.Queues) > 0 {
 		names = nil
 		for _, q := range spec.Queues {
 			names = append(names, q.Name)
@@ -116,17 +114,17 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		q := settings{conf: queueConf(spec, name)}
-		global := func(key string, def int) int { return read.int(capPrefix+"default-"+key, def, 1) }
+		global := func(key string) int { return read.whole(capPrefix + "default-" + key) }
 		queue := &capacityQueue{
 			name:    name,
 			percent: float32(q.percent("capacity")), maxPercent: float32(q.percent("maximum-capacity")),
-			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent", 100), 1),
-			userFactor:   float32(q.float("user-limit-factor", read.float(capPrefix+"default-user-limit-factor", 1, 0), 0)),
-			byPriority:   q.bool("supports-priority", read.bool(capPrefix+"default-supports-priority", false)),
-			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user", 2), 1),
-			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue", 200000), 1),
-			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user", 100000), 1),
-			acceptFactor: q.int("init-accept-jobs-factor", global("init-accept-jobs-factor", 10), 1),
+			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent"), 1),
+			userFactor:   float32(q.float("user-limit-factor", read.number(capPrefix+"default-user-limit-factor"), 0)),
+			byPriority:   q.bool("supports-priority", read.truth(capPrefix+"default-supports-priority")),
+			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user"), 1),
+			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue"), 1),
+			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user"), 1),
+			acceptFactor: q.int("init-accept-jobs-factor", global("init-accept-jobs-factor"), 1),
 			maxCapacity:  [2]int{-1, -1},
 			users:        make(map[string]*capacityUser),
 		}

@@ -12,9 +12,9 @@ import (
 // reduce.
 type capacity1 struct {
 	*jobQueuesManager
-	maxTasks    int  // mapred.capacity-scheduler.maximum-tasks-per-heartbeat, 32767
-	afterOff    int  // mapred.capacity-scheduler.maximum-tasks-after-offswitch, 0
-	maxJobs     int  // mapred.capacity-scheduler.maximum-system-jobs, 3000
+	maxTasks    int  // mapred.capacity-scheduler.maximum-tasks-per-heartbeat
+	afterOff    int  // mapred.capacity-scheduler.maximum-tasks-after-offswitch
+	maxJobs     int  // mapred.capacity-scheduler.maximum-system-jobs
 	fitsExactly bool // a request that just fills the queue is within it (1.2)
 
 	reservations [2][]*capacityJob // by type of task and tracker, as far as any was made
@@ -24,9 +24,9 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager
 	read := settings{conf: spec.Conf}
 	s := &capacity1{
 		jobQueuesManager: base,
-		maxTasks:         read.int(capPrefix+"maximum-tasks-per-heartbeat", math.MaxInt16, 1),
-		afterOff:         read.int(capPrefix+"maximum-tasks-after-offswitch", 0, 0),
-		maxJobs:          read.int(capPrefix+"maximum-system-jobs", 3000, 1),
+		maxTasks:         read.whole(capPrefix + "maximum-tasks-per-heartbeat"),
+		afterOff:         read.whole(capPrefix + "maximum-tasks-after-offswitch"),
+		maxJobs:          read.whole(capPrefix + "maximum-system-jobs"),
 		fitsExactly:      r.CapacityFits,
 	}
 	// A job is not asked if that would change nothing that matters: it has no task

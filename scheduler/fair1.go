@@ -107,7 +107,7 @@ func (b *booster) adjust(c Cluster, j Job, weight float64) float64 {
 
 func (s *settings) booster() *booster {
 	const key = "mapred.fairscheduler.weightadjuster"
-	name := s.conf.String(key, "")
+	name := s.conf.Text(key)
 	if name == "" {
 		return nil
 	}
@@ -115,8 +115,8 @@ func (s *settings) booster() *booster {
 		s.note(fmt.Errorf("%s = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", key, name))
 	}
 	return &booster{
-		factor:   float64(float32(s.float("mapred.newjobweightbooster.factor", 3, 0))),
-		duration: s.millis("mapred.newjobweightbooster.duration", 5*time.Minute, 0),
+		factor:   float64(float32(s.number("mapred.newjobweightbooster.factor"))),
+		duration: s.millis("mapred.newjobweightbooster.duration"),
 	}
 }
 
@@ -132,8 +132,8 @@ func (s *settings) weights(pools []model.Pool) {
 func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 	read := settings{conf: spec.Conf}
 	f := &fair1{
-		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", false),
-		sizeBased:      read.bool("mapred.fairscheduler.sizebasedweight", false),
+		assignMultiple: read.truth("mapred.fairscheduler.assignmultiple"),
+		sizeBased:      read.truth("mapred.fairscheduler.sizebasedweight"),
 		poolIDs:        make(map[string]int32), userIDs: make(map[string]int32),
 		userDefault: read.int("userMaxJobsDefault", unlimitedJobs, 0),
 		boost:       read.booster(),

@@ -27,7 +27,7 @@ type queued struct {
 
 func newFIFO(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 	read := settings{conf: spec.Conf}
-	pad := read.float("mapred.jobtracker.taskalloc.capacitypad", 0.01, 0)
+	pad := read.number("mapred.jobtracker.taskalloc.capacitypad")
 	f := &fifo{pad: float32(pad), withReduces: newSorted(byPriority)}
 	for k := range f.launching {
 		f.launching[k] = newSorted(byPriority)

@@ -39,25 +39,25 @@ type fair2Conf struct {
 }
 
 func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
-	read := settings{conf: spec.Conf}
-	delay := read.int("mapred.fairscheduler.locality.delay", -1, -1)
-	node := read.int("mapred.fairscheduler.locality.delay.node", delay, -1)
-	rack := read.int("mapred.fairscheduler.locality.delay.rack", delay, -1)
+	read := settings{conf: spec.Conf.For("fair2")}
+	delay := read.whole("mapred.fairscheduler.locality.delay")
+	node := read.wholeOr("mapred.fairscheduler.locality.delay.node", delay)
+	rack := read.wholeOr("mapred.fairscheduler.locality.delay.rack", delay)
 	f := fair2Conf{
-		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", true),
+		assignMultiple: read.truth("mapred.fairscheduler.assignmultiple"),
 		caps: [2]int{
-			read.int("mapred.fairscheduler.assignmultiple.maps", -1, -1),
-			read.int("mapred.fairscheduler.assignmultiple.reduces", -1, -1),
+			read.whole("mapred.fairscheduler.assignmultiple.maps"),
+			read.whole("mapred.fairscheduler.assignmultiple.reduces"),
 		},
-		sizeBased:    read.bool("mapred.fairscheduler.sizebasedweight", false),
-		maxDiff:      float64(float32(read.float("mapred.fairscheduler.load.max.diff", 0, 0))),
+		sizeBased:    read.truth("mapred.fairscheduler.sizebasedweight"),
+		maxDiff:      float64(float32(read.number("mapred.fairscheduler.load.max.diff"))),
 		autoDelay:    delay == -1 && (node == -1 || rack == -1),
 		nodeDelay:    time.Duration(node) * time.Millisecond,
 		rackDelay:    time.Duration(rack) * time.Millisecond,
-		updateEvery:  read.millis("mapred.fairscheduler.update.interval", fairUpdate, 1),
-		preempts:     read.bool("mapred.fairscheduler.preemption", false),
-		onlyLogs:     read.bool("mapred.fairscheduler.preemption.only.log", false),
-		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval", 15*time.Second, 0),
+		updateEvery:  read.millis("mapred.fairscheduler.update.interval"),
+		preempts:     read.truth("mapred.fairscheduler.preemption"),
+		onlyLogs:     read.truth("mapred.fairscheduler.preemption.only.log"),
+		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval"),
 		mode:         strings.ToLower(spec.Conf.String("defaultPoolSchedulingMode", "fair")),
 		minTimeout:   read.timeout("defaultMinSharePreemptionTimeout"),
 		fairTimeout:  read.timeout("fairSharePreemptionTimeout"),

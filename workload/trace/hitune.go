@@ -64,15 +64,18 @@ func (c *collector) readHiTune(s *source) error {
 		if !more {
 			return err
 		}
-		c.hituneRow(t)
+		hituneRows{c}.row(t)
 		if c.full {
 			return errAttempts
 		}
 	}
 }
 
-// hituneRow turns a row into a record of the history it was made from.
-func (c *collector) hituneRow(t *table) {
+// hituneRows collects the rows of HiTune's tables.
+type hituneRows struct{ *collector }
+
+// row turns a row into a record of the history it was made from.
+func (c hituneRows) row(t *table) {
 	r, line, row := c.hitune, t.line, t.row
 	id := t.cell("id")
 	r.fields = r.fields[:0]
@@ -102,11 +105,11 @@ func (c *collector) hituneRow(t *table) {
 	}
 	switch {
 	case t.cell("phase_name") != "":
-		c.hituneSample(t)
+		c.sample(t)
 	case strings.HasPrefix(id, "job_"):
 		add("JOBID", id)
 		r.jobRecord(line)
-		c.hituneName(r.job(id, line), t.cell("capp"))
+		c.name(r.job(id, line), t.cell("capp"))
 	case strings.HasPrefix(id, "task_"):
 		add("TASKID", id)
 		if job, reduceSlot, number, ok := taskID(id); ok {
@@ -114,7 +117,7 @@ func (c *collector) hituneRow(t *table) {
 			if kind, ok := taskKinds[t.cell("TASK_TYPE")]; ok { // its attempts may have come before, without the type
 				b.task(kind, reduceSlot, number).Kind = kind
 			}
-			c.hituneName(b, t.cell("capp"))
+			c.name(b, t.cell("capp"))
 		}
 		r.taskRecord(line)
 	case strings.HasPrefix(id, "attempt_"):
@@ -141,9 +144,9 @@ func (r *mrv1Reader) typeOf(attempt string) string {
 	return taskTypes[workload.Map]
 }
 
-// hituneName takes user and job name from the history file's name,
+// name takes user and job name from the history file's name,
 // HOST_TIME_JOBID_USER_NAME, where the tables lack them.
-func (c *collector) hituneName(b *jobBuilder, file string) {
+func (c hituneRows) name(b *jobBuilder, file string) {
 	_, after, ok := strings.Cut(baseName(file), b.job.ID+"_")
 	if !ok || b.job.User != "" {
 		return
@@ -152,9 +155,9 @@ func (c *collector) hituneName(b *jobBuilder, file string) {
 	b.job.User, b.job.Name = c.intern(user), name
 }
 
-// hituneSample notes when an attempt's own main thread began its map phase or
+// sample notes when an attempt's own main thread began its map phase or
 // its shuffle: what came before is the start of the JVM.
-func (c *collector) hituneSample(t *table) {
+func (c hituneRows) sample(t *table) {
 	cell, line, phase := func(name string) string { return t.cell(name) }, t.line, t.cell("phase_name")
 	if thread := strings.Trim(cell("thread_name"), "'"); thread != "main" || phase != "Mapphase" && phase != "Shuffle" {
 		return
