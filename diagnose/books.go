@@ -77,7 +77,7 @@ type job struct {
 
 func (j *job) time() time.Duration { return j.finish - j.submit }
 
-// lastMap is the end of the job's last map, or its submission.
+// lastMap returns the end of the job's last map, or its submission.
 func (b *books) lastMap(j *job) time.Duration {
 	last := j.submit
 	for _, i := range j.won[workload.Map] {
@@ -263,7 +263,7 @@ func (b *books) assignSlots() {
 	}
 }
 
-// slotsUsed is the most attempts of a kind that ran at once on all nodes
+// slotsUsed returns the most attempts of a kind that ran at once on all nodes
 // together, and on one node.
 func (b *books) slotsUsed(kind workload.Kind) (all, node int) {
 	most := map[int32]int32{}

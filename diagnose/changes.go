@@ -63,7 +63,7 @@ func editCluster(text string, edit func(*model.Cluster) error) *Change {
 	}}
 }
 
-// findNode is the index of a node of the cluster.
+// findNode returns the index of a node of the cluster.
 func findNode(c *model.Cluster, name string) (int, error) {
 	i := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == name })
 	if i < 0 {
@@ -72,7 +72,7 @@ func findNode(c *model.Cluster, name string) (int, error) {
 	return i, nil
 }
 
-// usualMachine is the machine of most nodes; the first one on ties.
+// usualMachine returns the machine of most nodes; the first one on ties.
 func usualMachine(c *model.Cluster) int {
 	counts := make([]int, len(c.Machines))
 	for _, n := range c.Nodes {

@@ -213,8 +213,8 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 	return r
 }
 
-// gap is the time from the end of the last map to that of the last shuffle, 0
-// where shuffles are unknown.
+// gap returns the time from the end of the last map to that of the last
+// shuffle, 0 where shuffles are unknown.
 func (b *books) gap(j *job) time.Duration {
 	last := b.lastMap(j)
 	end := last

@@ -22,7 +22,7 @@ var Evaluators = []model.Evaluator{
 	model.NewEvaluator("task.facts", defaultFactsQuestion, factsQuestion.answer),
 }
 
-// nothing is the fallback of a question whose fields must all be there.
+// nothing returns the fallback of a question whose fields must all be there.
 func nothing[I any]() (none I) { return none }
 
 type dataflowQuestion struct {

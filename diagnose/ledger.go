@@ -254,7 +254,7 @@ func (w *walk) begin() {
 	w.emit(w.job.submit, Step{Account: w.otherwise(queueTime)})
 }
 
-// otherwise is an account of simulated runs, unknown in recorded ones.
+// otherwise returns an account of simulated runs, unknown in recorded ones.
 func (w *walk) otherwise(a Account) Account {
 	if w.traced {
 		return a
@@ -299,7 +299,7 @@ func (w *walk) step(a *attempt, account Account, device string) Step {
 	return Step{Account: account, Attempt: w.b.name(a), Node: w.b.node(a), Device: device}
 }
 
-// latest is the span of those wanted that goes on longest before t.
+// latest returns the span of those wanted that goes on longest before t.
 func latest(spans []Span, t time.Duration, want func(*Span) bool) *Span {
 	var best *Span
 	for i := range spans {
@@ -311,7 +311,7 @@ func latest(spans []Span, t time.Duration, want func(*Span) bool) *Span {
 	return best
 }
 
-// openedBy is the map whose output kept the shuffle of a reduce open.
+// openedBy returns the map whose output kept the shuffle of a reduce open.
 func (w *walk) openedBy(a *attempt) *attempt {
 	task := int32(-1)
 	if c := w.causes[w.id(a)]; c != nil {
@@ -390,7 +390,7 @@ func (w *walk) span(a *attempt, s *Span, from time.Duration) {
 	w.emit(from, w.step(a, account, s.Device))
 }
 
-// ownAccount is the account of a span's own time.
+// ownAccount returns the account of a span's own time.
 func (w *walk) ownAccount(s *Span) Account {
 	switch {
 	case s.Phase == workload.PhaseStartup:
@@ -516,7 +516,7 @@ func (w *walk) declined(a *attempt, ready time.Duration) bool {
 	return any
 }
 
-// freedBy is the attempt whose slot this one took.
+// freedBy returns the attempt whose slot this one took.
 func (w *walk) freedBy(a *attempt) *attempt {
 	if c := w.causes[w.id(a)]; c != nil {
 		if c.Fresh {
@@ -529,8 +529,8 @@ func (w *walk) freedBy(a *attempt) *attempt {
 	return w.lastOn(a, a.start, place{a.node, a.kind})
 }
 
-// lastOn is the attempt that ended last on a's node, and on its slot where that
-// is known, at or before t.
+// lastOn returns the attempt that ended last on a's node, and on its slot where
+// that is known, at or before t.
 func (w *walk) lastOn(a *attempt, t time.Duration, p place) *attempt {
 	rows := w.byPlace[p]
 	i, _ := slices.BinarySearchFunc(rows, t+1, func(row int32, t time.Duration) int { return cmp.Compare(w.b.at(row).finish, t) })
@@ -542,7 +542,7 @@ func (w *walk) lastOn(a *attempt, t time.Duration, p place) *attempt {
 	return nil
 }
 
-// enabledBy is the map whose end let a reduce start; nil for maps.
+// enabledBy returns the map whose end let a reduce start; nil for maps.
 func (w *walk) enabledBy(a *attempt) *attempt {
 	if c := w.causes[w.id(a)]; c != nil {
 		row, ok := w.rows[c.Enabled]

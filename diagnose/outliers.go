@@ -165,7 +165,7 @@ func clip(tasks []stageSlot, saved []float64) (gains []float64, end float64) {
 	return gains, end
 }
 
-// median is the median of v; v keeps its order.
+// median returns the median of v; v keeps its order.
 func median(v []float64) float64 { return quantile(v, 0.5) }
 
 // quantile interpolates linearly at position (n-1)*p of the sorted values.
@@ -180,7 +180,7 @@ func quantile(v []float64, p float64) float64 {
 	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
 }
 
-// deviation is the median absolute deviation from med.
+// deviation returns the median absolute deviation from med.
 func deviation(v []float64, med float64) float64 {
 	d := make([]float64, len(v))
 	for i, x := range v {
@@ -207,7 +207,7 @@ type taskFacts struct {
 // defaultNodeShare is the part of the critical tasks that one node must hold.
 const defaultNodeShare = 0.8
 
-// criticalFacts is the intra-node task-task correlation of a stage.
+// criticalFacts returns the intra-node task-task correlation of a stage.
 func criticalFacts(tasks []taskInput, share float64) (taskFacts, error) {
 	var c input.Check
 	c.Part("share", share)

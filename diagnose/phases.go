@@ -52,8 +52,8 @@ func robustLine(x, y []float64) robust {
 
 func (l *robust) at(x float64) float64 { return max(0, l.base+float64(l.slope*x)) }
 
-// phaseWork is the bytes or records that a phase of an attempt works on, and
-// whether they are known. Start-up and commit have none.
+// phaseWork returns the bytes or records that a phase of an attempt works on,
+// and whether they are known. Start-up and commit have none.
 func phaseWork(a *attempt, p workload.Phase) (float64, bool) {
 	first := func(counts ...int64) (float64, bool) {
 		for _, n := range counts {
@@ -82,7 +82,8 @@ func phaseWork(a *attempt, p workload.Phase) (float64, bool) {
 	return 0, true
 }
 
-// phaseTime is the time of a phase without its waits; known only if they are.
+// phaseTime returns the time of a phase without its waits; known only if they
+// are.
 func phaseTime(a *attempt, p workload.Phase) (time.Duration, bool) {
 	d := a.phases[p]
 	if !workload.Known(d) {
@@ -168,8 +169,8 @@ var usual = [2][workload.NumPhases]bool{
 	workload.Reduce: {workload.PhaseShuffle: true, workload.PhaseMerge: true, workload.PhaseReduce: true},
 }
 
-// share is the part of the time of all tasks that a phase takes; unknown phases
-// take none.
+// share returns the part of the time of all tasks that a phase takes; unknown
+// phases take none.
 func (s *stage) share(phases ...workload.Phase) float64 {
 	part, whole := 0.0, 0.0
 	for _, row := range s.rows {

@@ -19,7 +19,8 @@ type useSeries struct {
 	own          []float64 // of own seconds
 }
 
-// length is how long a row lasts; the last one as long as the one before it.
+// length returns how long a row lasts; the last one as long as the one before
+// it.
 func (s *useSeries) length(i int) float64 {
 	switch {
 	case i+1 < len(s.rows):
@@ -79,8 +80,8 @@ func newResources(rows []Usage) *resources {
 // allNodes stands for the whole cluster in the node column of resources.csv.
 const allNodes = "*"
 
-// mean is the mean of a prefix sum per second from one time to another, as far
-// as there are rows.
+// mean returns the mean of a prefix sum per second from one time to another, as
+// far as there are rows.
 func (s *useSeries) mean(sums []float64, from, until time.Duration) (float64, bool) {
 	first := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].Time >= from })
 	last := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].Time >= until })
@@ -136,7 +137,7 @@ func isNetwork(device string) bool {
 	return strings.HasPrefix(device, "network") || strings.HasPrefix(device, "nic") || strings.HasPrefix(device, "rack")
 }
 
-// deviceKind is the device without its number: disk0 and disk3 are peers.
+// deviceKind returns the device without its number: disk0 and disk3 are peers.
 func deviceKind(device string) string { return strings.TrimRight(device, "0123456789") }
 
 // rates compares the devices of a kind with each other. Where the work's own

@@ -63,7 +63,7 @@ type verifier struct {
 	least float64                    // gain that is worth it
 }
 
-// times are what the jobs of a question took; "" is the makespan.
+// times returns what the jobs of a question took; "" is the makespan.
 func (v *verifier) times(q model.WhatIf) (map[string]time.Duration, error) {
 	p, err := v.Predictor.Predict(q)
 	if err != nil {
@@ -151,7 +151,7 @@ func (v *verifier) failed(err error) Receipt {
 	return Receipt{Verdict: Untested, Note: err.Error()}
 }
 
-// interval is the mean of the gains with Student's 95 % interval.
+// interval returns the mean of the gains with Student's 95 % interval.
 func interval(gains []float64) Receipt {
 	n := float64(len(gains))
 	m := mean(gains)

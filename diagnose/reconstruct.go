@@ -143,8 +143,8 @@ func isIdle(state string) bool {
 	return false
 }
 
-// threadClass is a thread's name without what differs from thread to thread:
-// "MapOutputCopier attempt_1_r_0.3" becomes "MapOutputCopier".
+// threadClass returns a thread's name without what differs from thread to
+// thread: "MapOutputCopier attempt_1_r_0.3" becomes "MapOutputCopier".
 func threadClass(name string) string {
 	words := strings.Fields(strings.Trim(name, `'"`))
 	for i, w := range words {

@@ -124,8 +124,8 @@ type phaseShare struct {
 	Outlier bool    `json:"outlier"`
 }
 
-// comparePhases is the phase-phase correlation of the task at index: its phases
-// that take half of it, or much more of it than of the other tasks.
+// comparePhases returns the phase-phase correlation of the task at index: its
+// phases that take half of it, or much more of it than of the other tasks.
 func comparePhases(tasks []phaseTimes, index int, o phaseOptions) (map[string]phaseShare, error) {
 	var c input.Check
 	c.AtLeast("share", o.Share, 0)

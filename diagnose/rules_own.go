@@ -42,7 +42,8 @@ var ruleR15 = rule{
 	},
 }
 
-// launchMore is what makes the scheduler launch where it declined for a reason.
+// launchMore returns what makes the scheduler launch where it declined for a
+// reason.
 func (s *scene) launchMore(reason Reason) *Change {
 	switch reason {
 	case LocalityWait:

@@ -54,7 +54,7 @@ func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 	return s
 }
 
-// questionJob is the index of the job in a question, or -1.
+// questionJob returns the index of the job in a question, or -1.
 func (s *scene) questionJob(q *model.WhatIf) int {
 	return slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == s.job.id })
 }
@@ -93,7 +93,7 @@ func (s *scene) stageFacts(st *stage) facts {
 	return f
 }
 
-// pendingMaps is how many maps had yet to start when the first reduce did.
+// pendingMaps returns how many maps had yet to start when the first reduce did.
 func (s *scene) pendingMaps() int {
 	maps, reduces := s.stages[workload.Map], s.stages[workload.Reduce]
 	if maps == nil || reduces == nil {
@@ -204,7 +204,8 @@ func (m *nodeMeans) without(node string) []float64 {
 	return others
 }
 
-// means is the busy share of a device on each node; bytes its bytes a second.
+// means returns the busy share of a device on each node; bytes its bytes a
+// second.
 func (r *resources) means(device string, from, until time.Duration) nodeMeans {
 	return r.nodeMeans(device, from, until, func(s *useSeries) []float64 { return s.work })
 }
@@ -224,8 +225,8 @@ func (r *resources) nodeMeans(device string, from, until time.Duration, sums fun
 	return m
 }
 
-// idleSlots is the mean number of slots of the other kind that are idle while
-// tasks of this stage have yet to start.
+// idleSlots returns the mean number of slots of the other kind that are idle
+// while tasks of this stage have yet to start.
 func (s *scene) idleSlots(st *stage) int {
 	other := workload.Reduce - st.kind
 	until := st.begin
@@ -260,8 +261,8 @@ func newOfferBook(offers []Offer) *offerBook {
 	return b
 }
 
-// declined is the share of the offers of a kind, with tasks waiting, that left a
-// slot free, and the most frequent reason.
+// declined returns the share of the offers of a kind, with tasks waiting, that
+// left a slot free, and the most frequent reason.
 func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
 	if b.free[kind] == 0 {
 		return 0, NotDeclined
@@ -276,8 +277,8 @@ func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
 	return float64(n) / float64(b.free[kind]), best
 }
 
-// freeWhileWaiting is the share of a stage's time in which tasks that could run
-// had not started although slots were free, from the attempts alone.
+// freeWhileWaiting returns the share of a stage's time in which tasks that
+// could run had not started although slots were free, from the attempts alone.
 func (s *scene) freeWhileWaiting(st *stage) float64 {
 	if s.slots[st.kind] == 0 || st.length() <= 0 {
 		return notNumber()
@@ -349,8 +350,8 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 	return o
 }
 
-// slotTime is the slot seconds until t; freeTime the seconds with a free slot,
-// from the first attempt to the last.
+// slotTime returns the slot seconds until t; freeTime the seconds with a free
+// slot, from the first attempt to the last.
 func (o *occupancy) slotTime(t time.Duration) float64 {
 	return o.until(t, o.slot, func(running int) float64 { return float64(running) })
 }

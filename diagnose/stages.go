@@ -62,7 +62,7 @@ func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 	return s
 }
 
-// length is the time of the stage in seconds.
+// length returns the time of the stage in seconds.
 func (s *stage) length() float64 { return (s.end - s.begin).Seconds() }
 
 // taskOutliers lists the tasks that are outliers as a whole.
@@ -127,7 +127,7 @@ func (s *stage) shareNode() {
 	s.facts, _ = criticalFacts(inputs, defaultNodeShare)
 }
 
-// summary is a row of stages.csv.
+// summary returns a row of stages.csv.
 func (s *stage) summary() Summary {
 	r := Summary{Job: s.job.id, Stage: s.kind.String(), Tasks: len(s.rows), Begin: s.begin, End: s.end}
 	var times []float64
@@ -267,8 +267,8 @@ func (b *books) still(t *Thresholds) []standstill {
 	return found
 }
 
-// lateElsewhere is how many maps on other nodes are late by as much and ran
-// during a gap: where there are many, the maps are of two sizes.
+// lateElsewhere returns how many maps on other nodes are late by as much and
+// ran during a gap: where there are many, the maps are of two sizes.
 func (b *books) lateElsewhere(overdue []float32, node int32, g standstill) int {
 	n := 0
 	for i, late := range overdue {

@@ -64,7 +64,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	return err
 }
 
-// verdict is the first sentence.
+// verdict returns the first sentence.
 func (d *Diagnosis) verdict() string {
 	confirmed, untested := 0, 0
 	for _, f := range d.Findings {

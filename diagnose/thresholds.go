@@ -52,8 +52,8 @@ type Thresholds struct {
 	Gain       float64 `json:"gain" toml:"gain"`               // least mean gain of a confirmed change
 }
 
-// DefaultThresholds are those of SONATA where it states one (sort and spill,
-// shuffle, starved CPU), else ours.
+// DefaultThresholds returns those of SONATA where it states one (sort and
+// spill, shuffle, starved CPU), else ours.
 func DefaultThresholds() Thresholds {
 	return Thresholds{
 		CPUStarved: 0.99, IOLow: 0.5, DiskHigh: 1.5, DiskForeign: 0.7, SortSpill: 0.20,
@@ -101,7 +101,7 @@ func thresholdNames() []string {
 	return names
 }
 
-// lineOf is the line on which a key stands.
+// lineOf returns the line on which a key stands.
 func lineOf(text, key string) int {
 	for i, line := range strings.Split(text, "\n") {
 		if name, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {

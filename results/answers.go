@@ -160,8 +160,8 @@ func (a *Answers) rows() []predictionRow {
 	return rows
 }
 
-// jobTime is the reference's time of a job; predictions list their jobs in the
-// same order.
+// jobTime returns the reference's time of a job; predictions list their jobs in
+// the same order.
 func jobTime(ref *model.Prediction, i int, id string) *time.Duration {
 	if ref == nil || i >= len(ref.Jobs) || ref.Jobs[i].ID != id || !finished(&ref.Jobs[i]) {
 		return nil

@@ -112,7 +112,7 @@ func (t *AttemptTable) Attempt(a *workload.Attempt) {
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ','), n, 10) }
 
-// Rows is the number of attempts so far.
+// Rows returns the number of attempts so far.
 func (t *AttemptTable) Rows() int64 { return t.rows }
 
 // Close writes what is left and returns the first error. It does not close the

@@ -63,7 +63,7 @@ func ticks(end float64, n int, steps []float64) []plot.Tick {
 	return marks
 }
 
-// roundStep is the smallest of 1, 2, 5 times a power of ten that is >= x.
+// roundStep returns the smallest of 1, 2, 5 times a power of ten that is >= x.
 func roundStep(x float64) float64 {
 	if !(x > 0) {
 		return 1

@@ -78,7 +78,7 @@ func (t *timeline) add(n int, from, to int64) {
 	k.step[j]--
 }
 
-// bins is the number of bins in use.
+// bins returns the number of bins in use.
 func (t *timeline) bins() int { return int((t.end + t.width - 1) / t.width) }
 
 // busy returns the unit-nanoseconds of each bin, summed over the given tracks.
@@ -125,7 +125,7 @@ func sketchBin(v int64) int {
 	return (shift+1)<<sketchBits + int(v>>shift) - 1<<sketchBits
 }
 
-// sketchValue is the middle of a bin.
+// sketchValue returns the middle of a bin.
 func sketchValue(bin int) int64 {
 	if bin < 1<<sketchBits {
 		return int64(bin)
@@ -135,7 +135,7 @@ func sketchValue(bin int) int64 {
 	return low + int64(1)<<shift/2
 }
 
-// quantile is the value below or at which the share p of all values lies
+// quantile returns the value below or at which the share p of all values lies
 // (nearest rank).
 func (s *sketch) quantile(p float64) int64 {
 	rank := int64(math.Ceil(p*float64(s.n))) - 1 // values below the one wanted

@@ -147,7 +147,7 @@ type Folder struct {
 	name string
 }
 
-// Folder is a folder within the result.
+// Folder returns a folder within the result.
 func (d *Dir) Folder(name string) Folder { return Folder{d, name} }
 
 // File starts a file in the folder.

@@ -20,7 +20,7 @@ func Escape(name string) string {
 	return string(appendEscaped(make([]byte, 0, len(name)+8), name))
 }
 
-// message is the text of an error on one line.
+// message returns the text of an error on one line.
 func message(err error) string {
 	return Escape(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
 }

@@ -120,8 +120,8 @@ func (p *placed) each(f func(phase int, from, to int64)) {
 	}
 }
 
-// apart is the attempt without the last moments before its end, so that the next
-// one on its slot is seen to be another. Short bars stay whole.
+// apart returns the attempt without the last moments before its end, so that the
+// next one on its slot is seen to be another. Short bars stay whole.
 func (p *placed) apart(gap int64) placed {
 	q := *p
 	if p.to-p.from < 6*gap {

@@ -59,7 +59,8 @@ func grid(runs, panels int) (columns int, height vg.Length) {
 	return columns, screens/vg.Length(rows) - vg.Length(panels*beside) - heading
 }
 
-// columnOf is the column of the i-th run: the first ones stand on the left.
+// columnOf returns the column of the i-th run: the first ones stand on the
+// left.
 func columnOf(i, runs, columns int) int {
 	rows := (runs + columns - 1) / columns
 	return i / rows
@@ -145,7 +146,7 @@ func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
 	return rows, legendStyle.Height("Ag") + 6
 }
 
-// header is the height of title, subtitle and legend.
+// header returns the height of title, subtitle and legend.
 func (f *figure) header() vg.Length {
 	h := titleStyle.Height("Ag") + 4
 	if f.subtitle != "" {
@@ -179,7 +180,8 @@ func (f *figure) column(k int) []*panel {
 	return panels
 }
 
-// above is the height of what stands over the data of the i-th panel of a column.
+// above returns the height of what stands over the data of the i-th panel of a
+// column.
 func (p *panel) above(i int) vg.Length {
 	h := vg.Length(0)
 	if p.caption != "" {
@@ -197,7 +199,7 @@ func (p *panel) above(i int) vg.Length {
 	return h
 }
 
-// below is the height the horizontal axis takes under the data.
+// below returns the height the horizontal axis takes under the data.
 func (p *panel) below() vg.Length {
 	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: figureWidth, Y: 1000}}}
 	return p.DataCanvas(c).Min.Y
@@ -314,7 +316,7 @@ func fit(sty text.Style, s string, width vg.Length) string {
 	return string(r) + "…"
 }
 
-// filled is a legend sample of an area.
+// filled returns a legend sample of an area.
 func filled(c color.Color) func(draw.Canvas) {
 	return func(to draw.Canvas) {
 		to.SetColor(c)
@@ -322,7 +324,7 @@ func filled(c color.Color) func(draw.Canvas) {
 	}
 }
 
-// stroked is a legend sample of a line.
+// stroked returns a legend sample of a line.
 func stroked(sty draw.LineStyle) func(draw.Canvas) {
 	return func(to draw.Canvas) {
 		y := to.Center().Y

@@ -82,8 +82,8 @@ func withoutPrefix(names []string) []string {
 	return short
 }
 
-// end is the makespan (ns) of the run that is shown, or the end of its last
-// attempt if that should be later.
+// end returns the makespan (ns) of the run that is shown, or the end of its
+// last attempt if that should be later.
 func (r *Run) end() int64 {
 	end := r.Stats.over.end
 	if len(r.Predictions) > 0 {

@@ -32,7 +32,8 @@ func (i *idleTime) ran(slot int, from, to int64) {
 	}
 }
 
-// busy is the time until end in which no slot was idle, and whether it is known.
+// busy returns the time until end in which no slot was idle, and whether it is
+// known.
 func (i *idleTime) busy(end int64) (ns int64, known bool) {
 	if i.lost {
 		return 0, false

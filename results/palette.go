@@ -19,7 +19,7 @@ func rgb(v uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
 }
 
-// faint is the tint with most of its ground showing through.
+// faint returns the tint with most of its ground showing through.
 func (t tint) faint() tint {
 	t.light.A, t.dark.A = 40, 60
 	return t

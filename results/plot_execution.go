@@ -288,7 +288,7 @@ func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	l.strike(c, p, kept)
 }
 
-// backend is the canvas below the crops of a plot.
+// backend returns the canvas below the crops of a plot.
 func backend(c vg.Canvas) vg.Canvas {
 	for {
 		crop, ok := c.(draw.Canvas)

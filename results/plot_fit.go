@@ -255,7 +255,7 @@ type fitPlotter struct {
 	end, top, rest float64
 }
 
-// pieces are the ends of the lines that are drawn.
+// pieces returns the ends of the lines that are drawn.
 func (s *fitPlotter) pieces() [][2]float64 {
 	if !s.p.broken() {
 		return [][2]float64{{0, s.end}}

@@ -123,8 +123,8 @@ var otherStyles = []draw.GlyphStyle{
 	{Color: tinted(0x3f4fa0, 0x98a6ff), Radius: 3.8, Shape: draw.PyramidGlyph{}},
 }
 
-// modelStyle is the mark of a model. It follows from the name alone, so that it
-// does not change with what else is in a picture.
+// modelStyle returns the mark of a model. It follows from the name alone, so
+// that it does not change with what else is in a picture.
 func modelStyle(name string) draw.GlyphStyle {
 	if style, ok := modelStyles[name]; ok {
 		return style

@@ -19,7 +19,8 @@ type layer struct {
 	tracks []int
 }
 
-// slotLayers are the areas of the two panels, or of the one of shared slots.
+// slotLayers returns the areas of the two panels, or of the one of shared
+// slots.
 func slotLayers(shared bool) [][]layer {
 	reduceTracks := phaseTracks(workload.Reduce)
 	maps := layer{stageMap, tinted(0x3f76a8, 0x3f76a8), phaseTracks(workload.Map)}
@@ -124,7 +125,7 @@ func slotTicks(slots, n int) []plot.Tick {
 	return countTicks(float64(slots), n)
 }
 
-// peak is the largest mean of a track over a bin.
+// peak returns the largest mean of a track over a bin.
 func (s *Stats) peak(track int) float64 {
 	most := int64(0)
 	for _, v := range s.over.busy(track) {

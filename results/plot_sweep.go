@@ -21,7 +21,7 @@ type sweepPoint struct {
 	low, mean, high time.Duration
 }
 
-// sweepLines are the reference, if there is one, and the models that have
+// sweepLines returns the reference, if there is one, and the models that have
 // answered, in the order of their first answers.
 func (a *Answers) sweepLines() []sweepLine {
 	var lines []sweepLine

@@ -72,8 +72,8 @@ func (r *raster) halve() {
 	}
 }
 
-// pixels is the rectangle of an image that a rectangle of its canvas covers,
-// to the nearest pixel.
+// pixels returns the rectangle of an image that a rectangle of its canvas
+// covers, to the nearest pixel.
 func pixels(img *pngCanvas, rect vg.Rectangle) image.Rectangle {
 	_, h := img.Size()
 	dot := func(v vg.Length) int { return int(math.Round(float64(v) * pngDPI / 72)) }

@@ -45,7 +45,7 @@ func (r *Run) Write(d Target) error {
 	return w.err
 }
 
-// answers are the predictions of the simulator and of the other models.
+// answers returns the predictions of the simulator and of the other models.
 func (r *Run) answers() *Answers {
 	a := &Answers{Reference: r.Predictions[0].Model}
 	a.List = append(a.List, Answer{Scenario: r.Question.Name, Prediction: r.Predictions[0]})
@@ -53,7 +53,7 @@ func (r *Run) answers() *Answers {
 	return a
 }
 
-// usage is the use of the slots, then that of the devices.
+// usage returns the use of the slots, then that of the devices.
 func (r *Run) usage() iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for u := range r.Stats.SlotUsage() {

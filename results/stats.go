@@ -146,7 +146,7 @@ func (k *kindStats) addData(a *workload.Attempt) {
 	k.memory += int64(a.WaitMemory)
 }
 
-// slotTime is the ns all attempts of a kind held their slots.
+// slotTime returns the ns all attempts of a kind held their slots.
 func (k *kindStats) slotTime() int64 {
 	sum := int64(0)
 	for _, t := range k.time {
@@ -182,7 +182,7 @@ func (s *Stats) Check(p *model.Prediction) error {
 	return nil
 }
 
-// phaseTracks are the tracks of one kind's phases.
+// phaseTracks returns the tracks of one kind's phases.
 func phaseTracks(kind workload.Kind) []int {
 	base := 0
 	if kind == workload.Reduce {

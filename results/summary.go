@@ -192,7 +192,7 @@ func addNew(to, from []string) []string {
 	return to
 }
 
-// estimate is the mean of a figure (ns) over the replications.
+// estimate returns the mean of a figure (ns) over the replications.
 func (r *Run) estimate(figure func(*model.Prediction) float64) Estimate {
 	var values []float64
 	for i := range r.Predictions {
@@ -341,7 +341,7 @@ func (s *Stats) kindSummaries() []KindSummary {
 	return all
 }
 
-// slotTracks are the tracks of what runs on one type of slot.
+// slotTracks returns the tracks of what runs on one type of slot.
 func (s *slots) slotTracks(section int) []int {
 	maps := append(phaseTracks(workload.Map), trackOther)
 	reduces := append(phaseTracks(workload.Reduce), trackOtherReduces)
@@ -402,7 +402,7 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 	return all
 }
 
-// doubts are the warnings that follow from the figures alone.
+// doubts returns the warnings that follow from the figures alone.
 func (s *Summary) doubts() []string {
 	var doubts []string
 	for _, sl := range s.Slots {
@@ -423,7 +423,7 @@ func (s *Summary) doubts() []string {
 	return doubts
 }
 
-// span is the time (ns) a bin covers; the last one ends with the run.
+// span returns the time (ns) a bin covers; the last one ends with the run.
 func (t *timeline) span(bin int) (from, to int64) {
 	return int64(bin) * t.width, min(int64(bin+1)*t.width, t.end)
 }

@@ -101,7 +101,7 @@ func (c *svgCanvas) Scale(x, y float64) { panic("results: figures do not scale")
 // DrawImage is vg.Canvas.
 func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("results: figures hold no images") }
 
-// class is the name of the rule for a shape in the present colour.
+// class returns the name of the rule for a shape in the present colour.
 func (c *svgCanvas) class(stroke bool) string {
 	key := svgClass{c.colour.(tint), stroke} // no colour without its dark variant
 	name, ok := c.classes[key]
@@ -118,7 +118,7 @@ func (c *svgCanvas) class(stroke bool) string {
 	return name
 }
 
-// className is a, b, ... z, a1, b1 and so on.
+// className returns a, b, ... z, a1, b1 and so on.
 func className(i int) string {
 	name := string(rune('a' + i%26))
 	if i >= 26 {

@@ -218,7 +218,7 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	return t.done()
 }
 
-// slotTypes are the types of slots that any of the runs has.
+// slotTypes returns the types of slots that any of the runs has.
 func slotTypes(runs []*Summary) []string {
 	var types []string
 	for _, s := range runs {

@@ -49,7 +49,8 @@ func (t *table) readCluster(l *load, conf workload.Conf, m *hardware) model.Clus
 	return c
 }
 
-// releaseOf is the release a trace names, if it is one that can be imitated.
+// releaseOf returns the release a trace names, if it is one that can be
+// imitated.
 func (t *table) releaseOf(l *load) string {
 	release, ok := model.ReleaseOf(l.common())
 	if !ok {

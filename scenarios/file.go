@@ -227,8 +227,8 @@ func noEntry(path, key string, n int) error {
 	return fmt.Errorf("%s.%s: there are only %d [[%s]] tables: want %s.0 to %s.%d", path, key, n, path, path, path, n-1)
 }
 
-// propertiesOf are the names that the values of a tree have as Hadoop properties,
-// which are written as one key in quotes or as tables of their parts.
+// propertiesOf returns the names that the values of a tree have as Hadoop
+// properties, which are written as one key in quotes or as tables of their parts.
 func propertiesOf(tree any, name string) []string {
 	m, ok := tree.(map[string]any)
 	if !ok {
@@ -241,8 +241,8 @@ func propertiesOf(tree any, name string) []string {
 	return names
 }
 
-// withoutProperties is a tree less the properties of these names, however they
-// are written.
+// withoutProperties returns a tree less the properties of these names, however
+// they are written.
 func withoutProperties(tree any, name string, names []string) any {
 	m, ok := tree.(map[string]any)
 	if !ok {
@@ -278,7 +278,8 @@ func (t *table) fix(set map[string]any) {
 	t.values["vary"] = left
 }
 
-// keyPaths are the ways to the values of a tree. A Hadoop property is one step.
+// keyPaths returns the ways to the values of a tree. A Hadoop property is one
+// step.
 func keyPaths(tree any, path []string) [][]string {
 	if m, ok := tree.(map[string]any); ok {
 		var all [][]string
@@ -351,7 +352,8 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	return s
 }
 
-// shortKeys are the last parts of keys, or more of them where these are alike.
+// shortKeys returns the last parts of keys, or more of them where these are
+// alike.
 func shortKeys(keys []string) []string {
 	labels := make([]string, len(keys))
 	for i, key := range keys {
@@ -392,7 +394,7 @@ func (t *table) variations() (names []string, choices [][]any) {
 	return names, choices
 }
 
-// combinations is how many there are; without any list there is one.
+// combinations returns how many there are; without any list there is one.
 func combinations(choices [][]any) int {
 	n := 1
 	for _, list := range choices {
@@ -401,7 +403,8 @@ func combinations(choices [][]any) int {
 	return n
 }
 
-// pick is the place in list k for combination i; the last list runs fastest.
+// pick returns the place in list k for combination i; the last list runs
+// fastest.
 func pick(choices [][]any, i, k int) int {
 	for _, list := range choices[k+1:] {
 		i /= len(list)
@@ -409,7 +412,7 @@ func pick(choices [][]any, i, k int) int {
 	return i % len(choices[k])
 }
 
-// pathTree is the tree that sets one key.
+// pathTree returns the tree that sets one key.
 func pathTree(path string, v any) any {
 	var m map[string]any
 	if _, err := toml.Decode(path+" = 0", &m); err != nil {

@@ -70,7 +70,8 @@ func years(seconds float64) string {
 	return fmt.Sprintf("%.3g years", seconds/year)
 }
 
-// longestTask is the longest of the times that are given for a job, seconds.
+// longestTask returns the longest of the times that are given for a job,
+// seconds.
 func longestTask(j *workload.Job) float64 {
 	m, r := &j.Maps, &j.Reduces
 	return math.Max(longest(&m.Time)*math.Max(1, math.Max(m.RackFactor, m.OffFactor)),
@@ -128,8 +129,8 @@ func longestPlan(q *model.WhatIf, j *workload.Job, p *model.Program) float64 {
 	return worst
 }
 
-// sizeOf is what a question adds to the memory of all runs: nodes and jobs, and
-// slots, of which allSlots weigh as much as mostInAll of these.
+// sizeOf returns what a question adds to the memory of all runs: nodes and
+// jobs, and slots, of which allSlots weigh as much as mostInAll of these.
 func sizeOf(q *model.WhatIf) int {
 	return len(q.Cluster.Nodes) + len(q.Jobs) + slotsOf(&q.Cluster)/(allSlots/mostInAll)
 }

@@ -230,7 +230,7 @@ func (s *scanner) skipTo(c byte) {
 	}
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.text) {
 		return s.text[s.pos]

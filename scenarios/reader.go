@@ -42,7 +42,7 @@ func (e *Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// place is where something is wrong: a line, or the flag that set it.
+// place returns where something is wrong: a line, or the flag that set it.
 func place(file string, set []string, line int) string {
 	switch {
 	case line > 0:
@@ -116,7 +116,7 @@ func (t *table) has(key string) bool {
 	return ok
 }
 
-// line is where a key stands, or the table.
+// line returns where a key stands, or the table.
 func (t *table) line(key string) int {
 	for path := join(t.path, key); ; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
 		if n, ok := t.lines[path]; ok || path == "" {
@@ -462,7 +462,7 @@ func didYouMean(word string, words []string) string {
 	return fmt.Sprintf(" (did you mean %s?)", best)
 }
 
-// editDistance is the number of letters to insert, delete, change or swap.
+// editDistance returns the number of letters to insert, delete, change or swap.
 func editDistance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	var older []int

@@ -87,7 +87,7 @@ func (t *table) servesAll(q *model.WhatIf) {
 	}
 }
 
-// policyOf is the policy that the configuration names by its class.
+// policyOf returns the policy that the configuration names by its class.
 func (t *table) policyOf(c *model.Cluster) string {
 	class := c.Conf.String("mapred.jobtracker.taskScheduler", "")
 	switch name := class[strings.LastIndexByte(class, '.')+1:]; {

@@ -33,7 +33,7 @@ func List() []string {
 	return names
 }
 
-// Text is a shipped scenario, platform or job profile as it is written.
+// Text returns a shipped scenario, platform or job profile as it is written.
 func Text(name string) (string, bool) {
 	for _, folder := range []string{"", "platforms/", "profiles/"} {
 		if data, err := shipped.ReadFile(folder + name + ".toml"); err == nil {
@@ -43,7 +43,7 @@ func Text(name string) (string, bool) {
 	return "", false
 }
 
-// Title is the title of what is shipped under a name.
+// Title returns the title of what is shipped under a name.
 func Title(name string) string {
 	var head struct{ Title string }
 	text, _ := Text(name)
@@ -51,7 +51,7 @@ func Title(name string) string {
 	return head.Title
 }
 
-// Data is a file that comes with the program.
+// Data returns a file that comes with the program.
 func Data(name string) ([]byte, bool) {
 	data, err := shipped.ReadFile(name)
 	return data, err == nil

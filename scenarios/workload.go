@@ -100,7 +100,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	return l
 }
 
-// lastSubmit is when the last job of a trace is submitted.
+// lastSubmit returns when the last job of a trace is submitted.
 func lastSubmit(h *workload.History) (last time.Duration) {
 	for i := range h.Jobs {
 		last = max(last, h.Jobs[i].Submit)
@@ -329,7 +329,7 @@ func (l *load) swimJobs(nodes int) []workload.Job {
 	return jobs
 }
 
-// fixed are the costs that a trace records, as their means: of set-up and
+// fixed returns the costs that a trace records, as their means: of set-up and
 // clean-up tasks and of the start of a JVM, which is in their time too unless
 // launch says what is; unknown or 0 where it records none.
 func (l *load) fixed(launch time.Duration) (setup, cleanup, startup time.Duration) {
@@ -381,7 +381,7 @@ func (l *load) fixed(launch time.Duration) (setup, cleanup, startup time.Duratio
 // recorded reports whether the trace records the times of tasks.
 func (l *load) recorded() bool { return l.history != nil && len(l.history.Jobs) > 0 }
 
-// common is what the trace says of its cluster's configuration.
+// common returns what the trace says of its cluster's configuration.
 func (l *load) common() workload.Conf {
 	if l.history == nil {
 		return workload.Conf{}

@@ -350,7 +350,7 @@ func (b *jobQueuesManager) count(c *Cluster) {
 	}
 }
 
-// share is what the queue is guaranteed of the cluster's slots.
+// share returns what the queue is guaranteed of the cluster's slots.
 func (q *capacityQueue) share(slots int) int { return int(q.percent * float32(slots) / 100) }
 
 // sorted gives the queues of a type by how full they are; equally full ones

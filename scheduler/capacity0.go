@@ -40,10 +40,10 @@ func (s *capacity0) check(j *workload.Job, slots [2]int) error {
 	return nil
 }
 
-// Submitted is JobQueuesManager.jobAdded.
+// Submitted implements JobQueuesManager.jobAdded.
 func (s *capacity0) Submitted(_ *Cluster, j *Job) { s.add(j) }
 
-// Tick is one turn of the poller.
+// Tick returns one turn of the poller.
 func (s *capacity0) Tick(*Cluster) bool { return s.poller(s.pick) }
 
 // pick chooses jobs to initialise: few per user, and not of too many users
@@ -116,7 +116,7 @@ func (cj *capacityJob) hasLaunched() bool {
 	return j.Pending(workload.Map) < j.Tasks[workload.Map] || j.Pending(workload.Reduce) < j.Tasks[workload.Reduce]
 }
 
-// Assign is CapacityTaskScheduler.assignTasks.
+// Assign implements CapacityTaskScheduler.assignTasks.
 func (s *capacity0) Assign(c *Cluster, t *TaskTracker) {
 	s.count(c)
 	if s.pair {
@@ -175,7 +175,7 @@ func (s *capacity0) fromQueue(t *TaskTracker, q *capacityQueue, k int) (launched
 	return false, false
 }
 
-// userOver is the user limit of 0.20 (isUserOverLimit).
+// userOver returns the user limit of 0.20 (isUserOverLimit).
 func (q *capacityQueue) userOver(cj *capacityJob, k int) bool {
 	current := q.capacity[k]
 	if q.occupied[k] >= current {

@@ -52,7 +52,7 @@ func (s *capacity1) Submitted(_ *Cluster, j *Job) {
 	s.add(j)
 }
 
-// refusal is CapacitySchedulerQueue.checkJobSubmissionLimits.
+// refusal implements CapacitySchedulerQueue.checkJobSubmissionLimits.
 func (s *capacity1) refusal(q *capacityQueue, j *Job) string {
 	if j.Tasks[0]+j.Tasks[1] > q.maxUserTasks {
 		return "it has more tasks than its queue initialises for one user (maximum-initialized-active-tasks-per-user)"
@@ -75,7 +75,7 @@ func (s *capacity1) userInitJobs(q *capacityQueue) int {
 	return int(math.Ceil(float64(float32(s.maxJobs)*q.percent) / 100 * float64(q.userMin) / 100))
 }
 
-// Tick is one turn of the poller.
+// Tick returns one turn of the poller.
 func (s *capacity1) Tick(*Cluster) bool {
 	s.releaseTrackers()
 	return s.poller(s.pick)
@@ -116,7 +116,7 @@ func (s *capacity1) pick(q *capacityQueue) {
 	}
 }
 
-// Assign is CapacityTaskScheduler.assignTasks.
+// Assign implements CapacityTaskScheduler.assignTasks.
 func (s *capacity1) Assign(c *Cluster, t *TaskTracker) {
 	s.count(c)
 	s.assignMaps(c, t)
@@ -207,7 +207,7 @@ func (s *capacity1) reserve(t *TaskTracker, cj *capacityJob, k int) bool {
 	return true
 }
 
-// reserver is the job that a tracker is reserved for, or nil.
+// reserver returns the job that a tracker is reserved for, or nil.
 func (s *capacity1) reserver(tracker, k int) *capacityJob {
 	if tracker < len(s.reservations[k]) {
 		return s.reservations[k][tracker]

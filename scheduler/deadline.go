@@ -96,8 +96,8 @@ func (e *edf) grants(j *Job, k workload.Kind) bool {
 	return j.RunningTasks[k] < a.slots[k]
 }
 
-// fewestSlots is what the mean of ARIA's bounds takes to meet the deadline from
-// the submission on, or a slot for every task if nothing meets it.
+// fewestSlots returns what the mean of ARIA's bounds takes to meet the deadline
+// from the submission on, or a slot for every task if nothing meets it.
 func fewestSlots(j *Job) *[2]int {
 	s, err := j.Profile().Invert((j.Deadline - j.Submit).Seconds(), "avg")
 	if err != nil || !s.Solution.Feasible {

@@ -248,7 +248,7 @@ func (r *shareRows) updateShares(slots float64) {
 	}
 }
 
-// unsettled is the weight of the jobs whose share is not settled yet.
+// unsettled returns the weight of the jobs whose share is not settled yet.
 func (r *shareRows) unsettled() float64 {
 	total := 0.0
 	for row, in := range r.divides {

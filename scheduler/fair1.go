@@ -178,7 +178,8 @@ func (f *fair1) addUser(name string, most int) int32 {
 	return id
 }
 
-// PoolOf is the pool of a job: the one it names, else its user's, else default.
+// PoolOf returns the pool of a job: the one it names, else its user's, else
+// default.
 func PoolOf(pool, user string) string { return cmp.Or(pool, user, "default") }
 
 // ReadsProgress: update counts lagging tasks as needed even where speculation
@@ -188,7 +189,7 @@ func (f *fair1) ReadsProgress() bool { return true }
 // Interval is that of FairScheduler.UpdateThread.
 func (f *fair1) Interval() (time.Duration, bool) { return fairUpdate, f.boost == nil }
 
-// Submitted is FairScheduler.jobAdded.
+// Submitted implements FairScheduler.jobAdded.
 func (f *fair1) Submitted(c *Cluster, j *Job) {
 	name := PoolOf(j.Pool, j.User)
 	pool, ok := f.poolIDs[name]
@@ -212,7 +213,7 @@ func (f *fair1) Submitted(c *Cluster, j *Job) {
 	j.Init()
 }
 
-// Tick is one turn of the UpdateThread.
+// Tick returns one turn of the UpdateThread.
 func (f *fair1) Tick(c *Cluster) bool {
 	f.update(c)
 	return f.byTie
@@ -308,8 +309,8 @@ func (f *fair1) note(i *jobInfo) {
 	}
 }
 
-// update is FairScheduler.update. What depends on nothing that has changed is
-// left as it is.
+// update implements FairScheduler.update. What depends on nothing that has
+// changed is left as it is.
 func (f *fair1) update(c *Cluster) {
 	f.follow()
 	f.catchUp(c)
@@ -500,7 +501,7 @@ func (f *fair1) updateWeights(c *Cluster, k int) {
 	r.updateWeights(f.factors)
 }
 
-// rawWeight is FairScheduler.calculateRawWeight.
+// rawWeight implements FairScheduler.calculateRawWeight.
 func (f *fair1) rawWeight(c *Cluster, r *shareRows, row int) float64 {
 	j := f.infos[row].job
 	weight := 1.0

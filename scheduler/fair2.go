@@ -111,7 +111,7 @@ func (f *fair2) Submitted(c *Cluster, j *Job) {
 	f.update(c)
 }
 
-// Tick is one turn of the UpdateThread.
+// Tick returns one turn of the UpdateThread.
 func (f *fair2) Tick(c *Cluster) bool {
 	f.update(c)
 	if f.preempts && (f.preemptedAt == 0 || c.Now-f.preemptedAt >= f.preemptEvery) {
@@ -137,8 +137,8 @@ func (f *fair2) Wants(c *Cluster) Offers {
 	return want
 }
 
-// Assign is FairScheduler.assignTasks: one task after the other, of the type of
-// which the tracker runs fewer, until both types are refused.
+// Assign implements FairScheduler.assignTasks: one task after the other, of the
+// type of which the tracker runs fewer, until both types are refused.
 func (f *fair2) Assign(c *Cluster, t *TaskTracker) {
 	f.endWaits(c)
 	f.follow()
@@ -166,7 +166,7 @@ func (f *fair2) Assign(c *Cluster, t *TaskTracker) {
 	f.markSkipped()
 }
 
-// capacity is how many tasks of a type a heartbeat may give a tracker.
+// capacity returns how many tasks of a type a heartbeat may give a tracker.
 func (f *fair2) capacity(t *TaskTracker, k int) int {
 	free := t.Free(workload.Kind(k))
 	switch {
@@ -180,7 +180,7 @@ func (f *fair2) capacity(t *TaskTracker, k int) int {
 	return f.caps[k]
 }
 
-// loaded is the refusal of CapBasedLoadManager: tasks are spread evenly.
+// loaded returns the refusal of CapBasedLoadManager: tasks are spread evenly.
 func (f *fair2) loaded(c *Cluster, t *TaskTracker, k, demand, given int) bool {
 	load := f.maxDiff + float64(demand)/float64(c.Slots[k])
 	bound := int(math.Ceil(float64(t.Slots[k]) * math.Min(1, load)))
@@ -290,7 +290,7 @@ func (f *fair2) launch(c *Cluster, t *TaskTracker, i *jobSchedulable, k int) boo
 	return true
 }
 
-// reach is how far a job's next map may be from its data: the farther, the
+// reach returns how far a job's next map may be from its data: the farther, the
 // longer it has waited since its last one (getAllowedLocalityLevel).
 func (f *fair2) reach(c *Cluster, i *jobSchedulable) Reach {
 	p := i.pool
@@ -341,8 +341,8 @@ func (f *fair2) markSkipped() {
 	f.visited = f.visited[:0]
 }
 
-// update is FairScheduler.update: it starts what may run, and counts what every
-// pool demands.
+// update implements FairScheduler.update: it starts what may run, and counts
+// what every pool demands.
 func (f *fair2) update(c *Cluster) {
 	if f.autoDelay {
 		f.nodeDelay = min(maxAutoDelay, time.Duration(int64(1.5*float64(ms(c.Heartbeat))))*time.Millisecond)

@@ -71,7 +71,7 @@ func (f *fifo) Assign(c *Cluster, t *TaskTracker) {
 	f.assignReduce(c, t)
 }
 
-// room is how many tasks the tracker may take if the load is to be spread.
+// room returns how many tasks the tracker may take if the load is to be spread.
 func room(c *Cluster, t *TaskTracker, k workload.Kind) int {
 	load := 0.0
 	if c.Slots[k] > 0 {

@@ -69,8 +69,8 @@ func (f *fair2) updateShares(c *Cluster) {
 	}
 }
 
-// updateClocks is FairScheduler.updatePreemptionVariables: it notes which pools
-// have their minimum and half their fair share.
+// updateClocks implements FairScheduler.updatePreemptionVariables: it notes
+// which pools have their minimum and half their fair share.
 func (f *fair2) updateClocks(c *Cluster) {
 	for k := range c.Slots {
 		for _, p := range f.pools {
@@ -99,7 +99,7 @@ func (f *fair2) preempt(c *Cluster) {
 	}
 }
 
-// tasksToPreempt is how many tasks a pool may take from others.
+// tasksToPreempt returns how many tasks a pool may take from others.
 func (f *fair2) tasksToPreempt(c *Cluster, p *poolSchedulable, k int) int {
 	running := p.running[k]
 	byMin, byFair := 0, 0

@@ -231,7 +231,7 @@ func (f *fair2) sortJobs(c *Cluster, p *poolSchedulable, k int) {
 	sortLikeJava(p.jobs[k], func(a, b *jobSchedulable) int { return p.compareJobs(a, b, k) })
 }
 
-// jobWeight is FairScheduler.getJobWeight.
+// jobWeight implements FairScheduler.getJobWeight.
 func (f *fair2) jobWeight(c *Cluster, i *jobSchedulable, k int) float64 {
 	if !i.runnable {
 		return 1
@@ -331,8 +331,8 @@ func (p *poolSchedulable) noteOrder(k int) {
 	p.unsorted[k] = p.unsorted[k][:0]
 }
 
-// byNotedOrder is the order of a pool's jobs when it was last noted, with those
-// submitted since at the end.
+// byNotedOrder returns the order of a pool's jobs when it was last noted, with
+// those submitted since at the end.
 func byNotedOrder(a, b *jobSchedulable, k int) int {
 	x, y := &a.rank[k], &b.rank[k]
 	switch {
@@ -400,7 +400,8 @@ func (f *fair2) setActive(i *jobSchedulable) {
 	}
 }
 
-// updateDemand is JobSchedulable.updateDemand and what it changes in the pool.
+// updateDemand implements JobSchedulable.updateDemand and what it changes in
+// the pool.
 func (f *fair2) updateDemand(i *jobSchedulable) {
 	if f.resorts {
 		return // pools do it, in the order of their jobs

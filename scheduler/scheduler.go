@@ -99,7 +99,8 @@ type TaskTracker struct {
 	Used    [2]int // slots they occupy
 }
 
-// Free is the number of slots of a type that the JobTracker takes to be free.
+// Free returns the number of slots of a type that the JobTracker takes to be
+// free.
 func (t *TaskTracker) Free(k workload.Kind) int { return t.Slots[k] - t.Used[k] }
 
 // State is the run state of a job.
@@ -182,7 +183,7 @@ type Launcher interface {
 	Init()
 	// Reject fails the job instead.
 	Reject(why string)
-	// Profile is how long the job's tasks are expected to take.
+	// Profile returns how long the job's tasks are expected to take.
 	Profile() analytic.AriaProfile
 	// Speculatable counts the running tasks that are far behind the others.
 	Speculatable(k workload.Kind) int
@@ -208,13 +209,14 @@ const (
 	BeyondRack              // only off-rack or speculatively
 )
 
-// Pending is how many tasks of a type could still be launched, second attempts
-// of running ones included (JobInProgress.pendingMaps, pendingReduces).
+// Pending returns how many tasks of a type could still be launched, second
+// attempts of running ones included (JobInProgress.pendingMaps,
+// pendingReduces).
 func (j *Job) Pending(k workload.Kind) int {
 	return j.Tasks[k] - j.RunningTasks[k] - j.FailedTasks[k] - j.Finished[k] + j.Speculative[k]
 }
 
-// Remaining is how many tasks have not succeeded.
+// Remaining returns how many tasks have not succeeded.
 func (j *Job) Remaining(k workload.Kind) int { return j.Tasks[k] - j.Finished[k] }
 
 // policies is the table of names, sorted.
@@ -279,5 +281,5 @@ func About(name string) string {
 	return ""
 }
 
-// ms is a duration in Hadoop's unit.
+// ms returns a duration in Hadoop's unit.
 func ms(d time.Duration) int64 { return int64(d / time.Millisecond) }

@@ -37,7 +37,7 @@ func (h *heartbeats) reset(interval engine.Time) {
 	}
 }
 
-// place is reports.
+// place implements reports.
 func (h *heartbeats) place(t *taskTracker) {
 	if h.every || t.everyBeat {
 		return
@@ -63,7 +63,7 @@ func (h *heartbeats) remove(t *taskTracker) {
 	}
 }
 
-// offer is reports.
+// offer implements reports.
 func (h *heartbeats) offer() {
 	if h.every {
 		return
@@ -84,8 +84,8 @@ func (h *heartbeats) simulateNext(k workload.Kind) {
 	}
 }
 
-// changed is reports: it sets the tracker's timer to the next heartbeat that has
-// something to report or must be simulated for another reason.
+// changed implements reports: it sets the tracker's timer to the next heartbeat
+// that has something to report or must be simulated for another reason.
 func (h *heartbeats) changed(t *taskTracker) {
 	if t.lost || t.beating {
 		return

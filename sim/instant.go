@@ -26,7 +26,7 @@ func newInstantReports(c *cluster, trackers int, offerAll func(int32)) *instantR
 	return r
 }
 
-// changed is reports.
+// changed implements reports.
 func (r *instantReports) changed(t *taskTracker) {
 	if t.lost || t.beating {
 		return
@@ -39,7 +39,7 @@ func (r *instantReports) changed(t *taskTracker) {
 	}
 }
 
-// place is reports.
+// place implements reports.
 func (r *instantReports) place(t *taskTracker) {
 	word, bit := t.id/64, uint64(1)<<(t.id%64)
 	for k := range r.free {
@@ -51,7 +51,7 @@ func (r *instantReports) place(t *taskTracker) {
 	}
 }
 
-// offer is reports.
+// offer implements reports.
 func (r *instantReports) offer() { r.offers.Reset(r.cluster.now()) }
 
 // after finds the next tracker with a free slot of a wanted type, or -1.

@@ -128,7 +128,7 @@ func (j *jobInProgress) Reject(why string) {
 	j.finish(workload.Failed)
 }
 
-// Profile is how long the job's tasks are expected to take.
+// Profile returns how long the job's tasks are expected to take.
 func (j *jobInProgress) Profile() analytic.AriaProfile { return j.cluster.exec.Profile(j.work) }
 
 // start makes the job run: its set-up has been reported.

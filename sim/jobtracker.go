@@ -115,8 +115,8 @@ func (jt *jobTracker) takeReport(t *taskTracker) {
 	}
 }
 
-// giveSetupOrCleanup is JobTracker.getSetupAndCleanupTasks: jobs in order of
-// submission; whatever is found takes up the whole heartbeat.
+// giveSetupOrCleanup implements JobTracker.getSetupAndCleanupTasks: jobs in
+// order of submission; whatever is found takes up the whole heartbeat.
 func (jt *jobTracker) giveSetupOrCleanup(t *taskTracker) bool {
 	for _, k := range [...]workload.Kind{workload.Map, workload.Reduce} {
 		if t.view.Used[k] >= t.view.Slots[k] {
@@ -148,8 +148,8 @@ func (jt *jobTracker) firstWith(n need, launch func(*jobInProgress) bool) bool {
 	return false
 }
 
-// giveKills is JobTracker.getTasksToKill: attempts whose task has ended, whose
-// job is over, or which were preempted.
+// giveKills implements JobTracker.getTasksToKill: attempts whose task has
+// ended, whose job is over, or which were preempted.
 func (jt *jobTracker) giveKills(t *taskTracker) {
 	if !t.killsPending {
 		return
@@ -184,7 +184,7 @@ func (jt *jobTracker) permitCommits(t *taskTracker) {
 	}
 }
 
-// assign is jobHost.
+// assign implements jobHost.
 func (jt *jobTracker) assign(a *attempt) {
 	t := &jt.trackers[a.Node]
 	t.launch(a)
@@ -193,8 +193,8 @@ func (jt *jobTracker) assign(a *attempt) {
 	}
 }
 
-// orderKills is jobHost: it makes sure that the tracker's next heartbeat is
-// simulated.
+// orderKills implements jobHost: it makes sure that the tracker's next
+// heartbeat is simulated.
 func (jt *jobTracker) orderKills(node int32) {
 	if t := &jt.trackers[node]; !t.lost && !t.killsPending {
 		t.killsPending = true
@@ -202,21 +202,21 @@ func (jt *jobTracker) orderKills(node int32) {
 	}
 }
 
-// initialised is jobHost.
+// initialised implements jobHost.
 func (jt *jobTracker) initialised(j *jobInProgress) {
 	if s := &j.speculation; s.tracked != [2]bool{} {
 		jt.ticks.need(s.from)
 	}
 }
 
-// oldEnough is jobHost.
+// oldEnough implements jobHost.
 func (jt *jobTracker) oldEnough(id int32) {
 	jt.moment = beforeHeartbeats
 	jt.jobs[id].settleNeeds()
 	jt.reports.offer()
 }
 
-// jobEnded is jobHost: it takes a job off the list.
+// jobEnded implements jobHost: it takes a job off the list.
 func (jt *jobTracker) jobEnded(j *jobInProgress, how workload.State) {
 	jt.ended++
 	at, _ := slices.BinarySearchFunc(jt.active, j.ID, func(x *jobInProgress, id int) int { return x.ID - id })

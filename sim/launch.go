@@ -6,7 +6,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// LaunchMap is JobInProgress.obtainNewMapTask.
+// LaunchMap implements JobInProgress.obtainNewMapTask.
 func (j *jobInProgress) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
 	tracker := int32(v.Index)
 	if !j.mayLaunch(workload.Map, v) {
@@ -21,7 +21,7 @@ func (j *jobInProgress) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reac
 	return local, true
 }
 
-// LaunchReduce is JobInProgress.obtainNewReduceTask.
+// LaunchReduce implements JobInProgress.obtainNewReduceTask.
 func (j *jobInProgress) LaunchReduce(v *scheduler.TaskTracker) bool {
 	if !j.mayLaunch(workload.Reduce, v) {
 		return false
@@ -51,7 +51,7 @@ func (j *jobInProgress) idle(k workload.Kind) bool {
 	return j.reliable && unlaunched(&j.Job, k) == 0 && !j.anyLags(k)
 }
 
-// findMap is JobInProgress.findNewMapTask.
+// findMap implements JobInProgress.findNewMapTask.
 func (j *jobInProgress) findMap(tracker int32, reach scheduler.Reach) (int32, bool) {
 	if j.idle(workload.Map) {
 		return 0, false
@@ -72,7 +72,7 @@ func (j *jobInProgress) findMap(tracker int32, reach scheduler.Reach) (int32, bo
 	return index, ok
 }
 
-// findReduce is JobInProgress.findNewReduceTask.
+// findReduce implements JobInProgress.findNewReduceTask.
 func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 	p := &j.pending
 	s := p.searchFor(workload.Reduce, tracker, j.cluster.view.Hosts, j.failing)

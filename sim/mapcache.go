@@ -83,7 +83,7 @@ func hasKey(entries []entry, key int32) bool {
 	return false
 }
 
-// hostsWithInput is how many hosts hold some split.
+// hostsWithInput returns how many hosts hold some split.
 func (m *mapCache) hostsWithInput() int { return m.nodes.lists() + m.hosts.unknown }
 
 // find takes the map nearest to a tracker that a search accepts

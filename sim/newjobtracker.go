@@ -176,7 +176,7 @@ func (jt *jobTracker) startHeartbeats() {
 	}
 }
 
-// phases are when the trackers beat first.
+// phases returns when the trackers beat first.
 func (jt *jobTracker) phases() []engine.Time {
 	interval := jt.interval(len(jt.trackers))
 	seed := workload.Seed(jt.question.Seed).Named("heartbeat phase")

@@ -23,8 +23,9 @@ func (o *outOfBand) read(conf workload.Conf, release *model.Release) error {
 	return r.err
 }
 
-// beat is when a tracker beats if what has changed since its last heartbeat
-// brings the next one forward: after H/(nD+1), and not before the n-th change.
+// beat returns when a tracker beats if what has changed since its last
+// heartbeat brings the next one forward: after H/(nD+1), and not before the
+// n-th change.
 func (o *outOfBand) beat(t *taskTracker) engine.Time {
 	best := engine.Never
 	for _, n := range t.changes() {

@@ -26,7 +26,7 @@ type search struct {
 	dropFailed bool // forget tasks that failed on this tracker
 }
 
-// decide is the test inside JobInProgress.findTaskFromList.
+// decide returns the test inside JobInProgress.findTaskFromList.
 func (s *search) decide(index int32) decision {
 	switch s.tasks.refs[s.kind][index] {
 	case neverLaunched:
@@ -55,7 +55,7 @@ func (p *pendingTasks) searchFor(k workload.Kind, tracker int32, hosts int, fail
 	return &p.search
 }
 
-// unlaunched is how many tasks of a job have no attempt yet.
+// unlaunched returns how many tasks of a job have no attempt yet.
 func unlaunched(j *scheduler.Job, k workload.Kind) int {
 	return j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] - j.FailedTasks[k]
 }

@@ -29,7 +29,7 @@ func newProtocol(r *model.Release, c *model.Cluster) protocol {
 	}
 }
 
-// slowstart is how many maps end before reduces may start.
+// slowstart returns how many maps end before reduces may start.
 func (p *protocol) slowstart(fraction float64, maps int) int {
 	if p.roundsStart || maps == 0 {
 		return int(math.Ceil(float64(float32(fraction) * float32(maps))))

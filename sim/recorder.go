@@ -18,7 +18,7 @@ type recorder struct {
 	row      workload.Attempt
 }
 
-// notStarted is the outcome of a job to which nothing has happened yet.
+// notStarted returns the outcome of a job to which nothing has happened yet.
 func notStarted(spec *workload.Job) model.JobOutcome {
 	return model.JobOutcome{
 		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
@@ -100,7 +100,7 @@ func (r *recorder) cut(first int) (open int) {
 	return open
 }
 
-// prediction is what the run has shown.
+// prediction returns what the run has shown.
 func (r *recorder) prediction() model.Prediction {
 	p := model.Prediction{Model: "simulation", Jobs: r.outcomes, Warnings: r.cluster.warnings}
 	for i := range r.outcomes {

@@ -105,8 +105,8 @@ func (r *ring) after(now engine.Time, over func(id int32) bool) (int32, engine.T
 	return i, now + ahead
 }
 
-// nextUsed is the first tracker of the next bucket in use after b, round the
-// ring and back to b itself.
+// nextUsed returns the first tracker of the next bucket in use after b, round
+// the ring and back to b itself.
 func (r *ring) nextUsed(b int) int32 {
 	w := b / 64
 	word := r.used[w] &^ (1<<(b%64+1) - 1)

@@ -31,7 +31,7 @@ func (p *slotPool) give(slot int32, width int) {
 // between them.
 type wave struct{ job, number int32 }
 
-// next is the number of one more attempt of a job.
+// next returns the number of one more attempt of a job.
 func (w *wave) next(job int32) int32 {
 	if w.job != job {
 		*w = wave{job: job}

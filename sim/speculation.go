@@ -65,7 +65,7 @@ func (s *speculation) advance(t *taskInProgress, before float64, tasks int) {
 	}
 }
 
-// average is the job's progress.
+// average returns the job's progress.
 func (s *speculation) average(k workload.Kind) float64 { return float64(s.progress[k]) }
 
 func (s *speculation) pace(k workload.Kind) pace { return pace{s.average(k), s.losses} }
@@ -105,7 +105,7 @@ func (s *speculation) countAll(k workload.Kind) (n int) {
 	return n
 }
 
-// mayBeSpeculated is TaskInProgress.hasSpeculativeTask.
+// mayBeSpeculated implements TaskInProgress.hasSpeculativeTask.
 func (s *speculation) mayBeSpeculated(t *taskInProgress, average float64) bool {
 	return average-t.progress >= speculativeGap && s.isOldEnough() && t.isAlone()
 }

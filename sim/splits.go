@@ -86,7 +86,7 @@ func (h *splitHosts) resolve(splits []workload.Split, trackers map[string]int32,
 	h.unknown = len(unknown)
 }
 
-// locality is how far a map's split is from a tracker.
+// locality returns how far a map's split is from a tracker.
 func (h *splitHosts) locality(index, tracker int32) workload.Locality {
 	hosts := h.of(index)
 	if len(hosts) == 0 {
@@ -104,8 +104,8 @@ func (h *splitHosts) locality(index, tracker int32) workload.Locality {
 	return local
 }
 
-// source is the node from which a tracker reads a split: one of its rack, else
-// any that has it. Input that no tracker has is taken to be here.
+// source returns the node from which a tracker reads a split: one of its rack,
+// else any that has it. Input that no tracker has is taken to be here.
 func (h *splitHosts) source(index, tracker int32) int32 {
 	from, racks := tracker, h.topology.RackOf
 	for _, p := range h.of(index) {

@@ -84,7 +84,7 @@ func (t *taskInProgress) complete() bool { return t.completes > 0 }
 func (t *taskInProgress) running() bool  { return len(t.active) > 0 }
 func (t *taskInProgress) runnable() bool { return !t.failed && t.completes == 0 }
 
-// endedFor is the end state that an unclean one leads to.
+// endedFor returns the end state that an unclean one leads to.
 func endedFor(s taskState) taskState {
 	switch s {
 	case failedUnclean:
@@ -95,7 +95,7 @@ func endedFor(s taskState) taskState {
 	return s
 }
 
-// ended is the state an attempt ends in for good.
+// ended returns the state an attempt ends in for good.
 func (a *attempt) ended() workload.State {
 	if a.End == execute.Open {
 		return workload.Running
@@ -109,7 +109,7 @@ func (a *attempt) ended() workload.State {
 	return workload.Killed
 }
 
-// own is the attempt whose identity a carries.
+// own returns the attempt whose identity a carries.
 func (a *attempt) own() *attempt {
 	if a.cleans != nil {
 		return a.cleans
@@ -123,8 +123,8 @@ func (t *taskInProgress) deactivate(a *attempt) {
 	}
 }
 
-// onlyCommitPending is TaskInProgress.isOnlyCommitPending, which despite its
-// name asks for any.
+// onlyCommitPending implements TaskInProgress.isOnlyCommitPending, which
+// despite its name asks for any.
 func (t *taskInProgress) onlyCommitPending() bool {
 	for _, a := range t.attempts {
 		if a.status == commitPending {
@@ -148,7 +148,7 @@ func (t *taskInProgress) ranOn(tracker int32) bool {
 	return slices.Contains(t.failedOn, tracker)
 }
 
-// lastEnd is the last end of an attempt that is past.
+// lastEnd returns the last end of an attempt that is past.
 func (t *taskInProgress) lastEnd(now engine.Time) (last engine.Time) {
 	for _, a := range t.attempts {
 		if a.Finish < engine.Never && a.Finish <= now {
@@ -158,7 +158,7 @@ func (t *taskInProgress) lastEnd(now engine.Time) (last engine.Time) {
 	return last
 }
 
-// recomputeProgress is TaskInProgress.recomputeProgress.
+// recomputeProgress implements TaskInProgress.recomputeProgress.
 func (t *taskInProgress) recomputeProgress() {
 	switch {
 	case t.complete():
@@ -302,7 +302,7 @@ const (
 	firstRef
 )
 
-// at is the record of a task, or nil.
+// at returns the record of a task, or nil.
 func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
 	if ref := x.refs[k][index]; ref >= firstRef {
 		return x.tasks.at(ref - firstRef)

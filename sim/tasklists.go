@@ -53,7 +53,7 @@ func newTaskLists(n int, entries []entry) taskLists {
 	return l
 }
 
-// oneList is the case of a single key that has every task.
+// oneList returns the case of a single key that has every task.
 func oneList(tasks int) taskLists {
 	return taskLists{next: []int32{0}, end: []int32{int32(tasks)}}
 }
@@ -107,7 +107,7 @@ func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
 	return 0, false
 }
 
-// size is the length of a list, with tasks it should have dropped.
+// size returns the length of a list, with tasks it should have dropped.
 func (l *taskLists) size(key int32) int {
 	n := len(l.fronts[key])
 	if i, ok := l.find(key); ok {

@@ -92,8 +92,8 @@ func (q *taskQueue) bound(i int, low float32) {
 	}
 }
 
-// next is the first member from i on whose bound is that of a task that lags,
-// or -1.
+// next returns the first member from i on whose bound is that of a task that
+// lags, or -1.
 func (q *taskQueue) next(i int, average float64) int {
 	n := len(q.low) / 2
 	if i >= n {
@@ -118,7 +118,7 @@ func (q *taskQueue) next(i int, average float64) int {
 	return p - n
 }
 
-// of is the task if it still runs as it did when it became a member.
+// of returns the task if it still runs as it did when it became a member.
 func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
 	t := x.at(k, l.task)
 	if t == nil || t.launches != l.times || !t.running() || !t.runnable() {
@@ -127,7 +127,7 @@ func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
 	return t
 }
 
-// lagging is the first member from i on that lags, and its task.
+// lagging returns the first member from i on that lags, and its task.
 func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 	if q.losses != p.losses {
 		q.losses = p.losses
@@ -147,7 +147,7 @@ func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 	return -1, nil
 }
 
-// first is the first task that lags and has not been on a tracker.
+// first returns the first task that lags and has not been on a tracker.
 func (q *taskQueue) first(p pace, tracker int32) (int32, bool) {
 	for i, t := q.lagging(p, 0); t != nil; i, t = q.lagging(p, i+1) {
 		if !t.ranOn(tracker) {

@@ -67,8 +67,8 @@ func (c *cluster) register(t *taskTracker, by int) {
 	c.view.Slots[workload.Reduce] += by * t.view.Slots[workload.Reduce]
 }
 
-// slotType is the type of slot that an attempt takes: shared slots count as those
-// of maps.
+// slotType returns the type of slot that an attempt takes: shared slots count as
+// those of maps.
 func (t *taskTracker) slotType(a *attempt) workload.Kind {
 	if t.cluster.sharedSlots {
 		return workload.Map
@@ -184,12 +184,12 @@ func (a *attempt) over(t *taskTracker, now engine.Time) bool {
 	return a.Finish < now || a.Finish == now && a.FinishSet <= t.prev
 }
 
-// asking is the same for having asked for permission to commit.
+// asking returns the same for having asked for permission to commit.
 func (a *attempt) asking(t *taskTracker, now engine.Time) bool {
 	return a.Pending < now || a.Pending == now && a.PendingSet <= t.prev
 }
 
-// state is what the tracker reports of an attempt at its heartbeat.
+// state returns what the tracker reports of an attempt at its heartbeat.
 func (a *attempt) state(t *taskTracker, now engine.Time) taskState {
 	over := a.over(t, now)
 	if a.cleans != nil {
@@ -229,7 +229,7 @@ func (a *attempt) occupies(t *taskTracker, now engine.Time) bool {
 	return !a.over(t, now) && (!a.Started || !a.asking(t, now))
 }
 
-// shouldClose is TaskInProgress.shouldClose.
+// shouldClose implements TaskInProgress.shouldClose.
 func (a *attempt) shouldClose() bool {
 	own, t := a.own(), a.task
 	if a.job.State == scheduler.Done {
@@ -299,7 +299,7 @@ func (t *taskTracker) watched() bool {
 	return false
 }
 
-// beatFrom is the first heartbeat at or after an instant.
+// beatFrom returns the first heartbeat at or after an instant.
 func (t *taskTracker) beatFrom(at engine.Time) engine.Time {
 	if at <= t.next {
 		return t.next
@@ -310,7 +310,7 @@ func (t *taskTracker) beatFrom(at engine.Time) engine.Time {
 	return t.next + (at-t.next+t.interval-1)/t.interval*t.interval
 }
 
-// lastBeat is the last heartbeat at or before an instant.
+// lastBeat returns the last heartbeat at or before an instant.
 func (t *taskTracker) lastBeat(at engine.Time) engine.Time {
 	at = min(at, t.dies-1)
 	if at < t.next {

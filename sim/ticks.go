@@ -95,7 +95,7 @@ func (k *ticks) set() {
 	}
 }
 
-// from is the first tick at or after an instant that has not been yet.
+// from returns the first tick at or after an instant that has not been yet.
 func (k *ticks) from(at engine.Time) engine.Time {
 	every, c := k.timer.every, k.timer.cluster
 	tick := at / every * every
@@ -119,8 +119,8 @@ func (k *ticks) fire() {
 	k.set()
 }
 
-// lastTick is the last tick before the present moment, simulated or not. Slower
-// ticks at this very instant are over when heartbeats come.
+// lastTick returns the last tick before the present moment, simulated or not.
+// Slower ticks at this very instant are over when heartbeats come.
 func (k *ticks) lastTick() engine.Time {
 	c, every := k.timer.cluster, k.timer.every
 	past := c.now() - 1

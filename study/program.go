@@ -12,8 +12,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ProgramQuestion is the first run of a scenario that plans its tasks, and what the
-// scenario was made from.
+// ProgramQuestion returns the first run of a scenario that plans its tasks, and
+// what the scenario was made from.
 func ProgramQuestion(name string) (q model.WhatIf, inputs []scenarios.Input, err error) {
 	f, err := scenarios.Open(name)
 	if err != nil {

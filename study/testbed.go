@@ -189,7 +189,7 @@ func WriteCalibration(w io.Writer, c *platform.Calibration) error {
 	return err
 }
 
-// inUnit is a value in the unit of its key in a platform file.
+// inUnit returns a value in the unit of its key in a platform file.
 func inUnit(key string, v float64) float64 {
 	if strings.HasSuffix(key, "_mb") {
 		return v / 1e6

@@ -121,7 +121,7 @@ type Attempt struct {
 	WaitMemory time.Duration // copiers waiting for buffer space, within shuffle
 }
 
-// Duration is the time the attempt held its slot.
+// Duration returns the time the attempt held its slot.
 func (a *Attempt) Duration() time.Duration { return a.Finish - a.Start }
 
 // Counters are the data an attempt moved.

@@ -129,7 +129,7 @@ func ParseBytes(s string) (int64, error) {
 	return n, nil
 }
 
-// HeapMB is the -Xmx of Java options in MiB, or Unknown.
+// HeapMB returns the -Xmx of Java options in MiB, or Unknown.
 func HeapMB(opts string) int64 {
 	mb := int64(Unknown)
 	for opt := range strings.FieldsSeq(opts) {

@@ -19,7 +19,7 @@ type Dist struct {
 // Draw takes one value from a stream by inversion.
 func (d *Dist) Draw(s Stream) float64 { return math.Max(0, d.law.Quantile(s.Uniform())) }
 
-// Mean is the expectation (before negative draws are cut).
+// Mean returns the expectation (before negative draws are cut).
 func (d *Dist) Mean() float64 { return d.mean }
 
 // DistParams are the parameters a scenario may give; which of them a
@@ -110,7 +110,7 @@ type empirical []float64
 
 func (e empirical) Quantile(p float64) float64 { return e.at(p * float64(len(e)-1)) }
 
-// at is the value at a place between the first, 0, and the last.
+// at returns the value at a place between the first, 0, and the last.
 func (e empirical) at(place float64) float64 {
 	i := min(int(place), len(e)-2)
 	return e[i] + (place-float64(i))*(e[i+1]-e[i])

@@ -204,7 +204,7 @@ func (t *HistoryTask) Winner() *HistoryAttempt {
 	return nil
 }
 
-// SlotKind is the kind of task whose slots the task's attempts take.
+// SlotKind returns the kind of task whose slots the task's attempts take.
 func (t *HistoryTask) SlotKind() Kind {
 	if t.ReduceSlot {
 		return Reduce

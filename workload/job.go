@@ -146,7 +146,7 @@ func (d *Durations) At(task int, s Stream) time.Duration {
 	return Seconds(draw)
 }
 
-// Expect is what to expect of n tasks: their mean time and the longest, in
+// Expect returns what to expect of n tasks: their mean time and the longest, in
 // seconds. Where times are drawn, the longest is the quantile n/(n+1).
 func (d *Durations) Expect(n int) (mean, longest float64) {
 	if n == 0 {

@@ -85,7 +85,7 @@ func (p *Profiler) Each(f func(*Profile) error) error {
 	return err
 }
 
-// Len is the number of profiles.
+// Len returns the number of profiles.
 func (p *Profiler) Len() int { return len(p.order) + p.done.n }
 
 // Close removes the temporary file.

@@ -310,7 +310,7 @@ func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration, run *r
 	}
 }
 
-// reduceOut is what a reduce wrote: by its output format, or to HDFS.
+// reduceOut returns what a reduce wrote: by its output format, or to HDFS.
 func (a *HistoryAttempt) reduceOut() int64 {
 	if a.OutBytes != Unknown {
 		return a.OutBytes

@@ -196,7 +196,7 @@ func (p Property) Check(value string) error {
 	return err
 }
 
-// Range is what the property may be set to, in words.
+// Range returns what the property may be set to, in words.
 func (p Property) Range() string {
 	switch {
 	case len(p.limits) == 0:

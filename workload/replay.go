@@ -207,8 +207,8 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	return j
 }
 
-// mapOutput is what the maps of a job left for its reduces, as far as that is
-// known.
+// mapOutput returns what the maps of a job left for its reduces, as far as that
+// is known.
 func (h *HistoryJob) mapOutput() (sum int64) {
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
@@ -223,8 +223,8 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 	return sum
 }
 
-// rawOutput is the job's map output before combiner and codec, where one of them
-// made another of it.
+// rawOutput returns the job's map output before combiner and codec, where one of
+// them made another of it.
 func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	var out MapOutput
 	for i := range h.Tasks {
@@ -274,7 +274,7 @@ func fail(all *Failures, task int, after []time.Duration) {
 	(*all)[task] = after
 }
 
-// inputBytes is what a map read: of its input format, or of HDFS.
+// inputBytes returns what a map read: of its input format, or of HDFS.
 func (t *HistoryTask) inputBytes() int64 {
 	if t.Split.Bytes != Unknown {
 		return t.Split.Bytes
@@ -289,7 +289,7 @@ func (t *HistoryTask) inputBytes() int64 {
 	return w.InBytes
 }
 
-// spent is how long the child process of an attempt ran.
+// spent returns how long the child process of an attempt ran.
 func (o ReplayOptions) spent(a *HistoryAttempt) time.Duration {
 	if !Known(a.Start) || !Known(a.Finish) {
 		return 0
@@ -304,7 +304,7 @@ func (o ReplayOptions) startup(a *HistoryAttempt) time.Duration {
 	return o.Startup
 }
 
-// commit is the part of an attempt that the simulator adds.
+// commit returns the part of an attempt that the simulator adds.
 func (o ReplayOptions) commit(w *HistoryAttempt) time.Duration {
 	if o.Commit > 0 && Known(w.Phases[PhaseCommit]) {
 		return w.Phases[PhaseCommit]

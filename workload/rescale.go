@@ -73,7 +73,8 @@ func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
 	return far
 }
 
-// shuffled is what each reduce fetched, or nil if that is not recorded of all.
+// shuffled returns what each reduce fetched, or nil if that is not recorded of
+// all.
 func shuffled(h *HistoryJob) (bytes []int64) {
 	for i := range h.Tasks {
 		if t := &h.Tasks[i]; t.Kind == Reduce {

@@ -36,13 +36,14 @@ func (s Stream) Generator() rand.PCG {
 	return g
 }
 
-// Uniform is the stream's first number, in the open interval (0, 1).
+// Uniform returns the stream's first number, in the open interval (0, 1).
 func (s Stream) Uniform() float64 {
 	g := s.Generator()
 	return (float64(g.Uint64()>>11) + 0.5) / (1 << 53)
 }
 
-// mix is the finaliser of SplitMix64: every input bit reaches every output bit.
+// mix returns the finaliser of SplitMix64: every input bit reaches every output
+// bit.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

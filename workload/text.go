@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Counted is a number of things, in words for one and for any other number.
+// Counted returns a number of things, in words for one and for any other
+// number.
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		many = one
@@ -13,7 +14,8 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// TOMLText is a basic string of TOML. What is not UTF-8 cannot stand in TOML.
+// TOMLText returns a basic string of TOML. What is not UTF-8 cannot stand in
+// TOML.
 func TOMLText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -85,7 +85,7 @@ func (a *app) compare(names []string, k *comparing) error {
 	return nil
 }
 
-// repeat is how the same comparison is asked for again.
+// repeat returns how the same comparison is asked for again.
 func (k *comparing) repeat(names []string) []string {
 	args := append(k.asked.arguments("compare", names...), k.knowledge.arguments()...)
 	for _, over := range k.over {

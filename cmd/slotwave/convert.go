@@ -222,7 +222,7 @@ func (d *destination) flags(c *cobra.Command, about string) {
 // endings tell a file from a directory.
 var endings = []string{".json", ".gz", ".toml", ".csv", ".tsv", ".parquet", ".jhist", ".hist"}
 
-// file tells whether the destination is one file, with what belongs to it
+// file reports whether the destination is one file, with what belongs to it
 // beside.
 func (d *destination) file() bool {
 	if info, err := os.Stat(d.out); err == nil {
@@ -231,7 +231,7 @@ func (d *destination) file() bool {
 	return slices.Contains(endings, strings.ToLower(filepath.Ext(d.out)))
 }
 
-// main is the name of the main file; empty: the format's own.
+// main returns the name of the main file; empty: the format's own.
 func (d *destination) main() string {
 	if d.file() {
 		return filepath.Base(d.out)

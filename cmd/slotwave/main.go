@@ -43,7 +43,7 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program but for the process around it.
+// run returns the whole program but for the process around it.
 func run(args []string, stdout, stderr io.Writer) int {
 	return (&app{stdout: stdout, stderr: stderr}).run(args)
 }
@@ -129,7 +129,7 @@ func exitCode(err error) int {
 	return exitInput
 }
 
-// terminal tells whether a writer is one.
+// terminal reports whether a writer is one.
 func terminal(w io.Writer) bool {
 	if p, ok := w.(*printer); ok {
 		w = p.Writer

@@ -116,8 +116,8 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	}))
 }
 
-// profileFiles is a file for each profile, named after it. The files are to be
-// written in order, once, and stop is to be called after that.
+// profileFiles returns a file for each profile, named after it. The files are
+// to be written in order, once, and stop is to be called after that.
 func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []part, stop func(), err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
 		return []part{{"profiles.json", func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
@@ -152,7 +152,7 @@ func profileFiles(each func(func(*workload.Profile) error) error, n int, to *des
 // fileNames are those that files of profiles have taken.
 type fileNames map[string]bool
 
-// next is a file's name for a job, which may be called as others are.
+// next returns a file's name for a job, which may be called as others are.
 func (taken fileNames) next(job string) string {
 	slug := results.Slug(job)
 	name := slug + ".toml"

@@ -41,7 +41,7 @@ func (k *asked) flags(c *cobra.Command, noOut string) {
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 }
 
-// options are how the scenario is asked.
+// options returns how the scenario is asked.
 func (k *asked) options() study.Options {
 	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Set: k.set, Fidelity: k.fidelity}
 }

@@ -50,7 +50,7 @@ func counted(args []string) string {
 	return fmt.Sprintf("%d arguments", len(args))
 }
 
-// unknownVerb is the error about the first argument that is no flag.
+// unknownVerb returns the error about the first argument that is no flag.
 func unknownVerb(root *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range root.Commands() {
@@ -100,7 +100,7 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// plain is an error's text without the names of system calls.
+// plain returns an error's text without the names of system calls.
 func plain(err error) string {
 	text := err.Error()
 	visit(err, func(err error) {

@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// Path is the path of a file or folder of them: in SLOTWAVE_SHARED, or in the
-// folder shared beside the module. Where there is no such folder the test is
-// skipped, unless SLOTWAVE_REQUIRE_SHARED is set; with it, a missing file is an
-// error.
+// Path returns the path of a file or folder of them: in SLOTWAVE_SHARED, or in
+// the folder shared beside the module. Where there is no such folder the test
+// is skipped, unless SLOTWAVE_REQUIRE_SHARED is set; with it, a missing file is
+// an error.
 func Path(t testing.TB, name string) string {
 	t.Helper()
 	folder := os.Getenv("SLOTWAVE_SHARED")
@@ -30,7 +30,7 @@ func Path(t testing.TB, name string) string {
 	return path
 }
 
-// moduleRoot is the folder of go.mod at or above the test's own.
+// moduleRoot returns the folder of go.mod at or above the test's own.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	folder, err := os.Getwd()

@@ -74,7 +74,7 @@ func (h Herodotou) waves(splits []splitGroup, slowstart float64, o HerodotouOpti
 	return j, nil
 }
 
-// mapTaskTime is the time of one map task in seconds.
+// mapTaskTime returns the time of one map task in seconds.
 func (h Herodotou) mapTaskTime(o HerodotouOptions) (float64, error) {
 	if h.Reducers == 0 {
 		p, err := h.MapOnly(o)

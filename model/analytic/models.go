@@ -45,7 +45,7 @@ func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 // Flag is the name and the help of a command-line flag.
 type Flag struct{ Name, About string }
 
-// Files are the flags of the files that models read, sorted by name.
+// Files returns the flags of the files that models read, sorted by name.
 func Files() []Flag {
 	var all []Flag
 	for i := range Models {

@@ -181,7 +181,7 @@ type reweighting struct {
 	residuals, sizes []float64
 }
 
-// solve is one weighted least squares step.
+// solve returns one weighted least squares step.
 func (r *reweighting) solve() (err error) {
 	for i, w := range r.fit.Weights {
 		r.w[i] = w / r.level[i] / r.level[i]

@@ -41,8 +41,8 @@ func bins(x, y []float64) []bin {
 	return all
 }
 
-// robustBin is the line of a bin and the scale of its residuals; a bin of one x
-// has a median.
+// robustBin returns the line of a bin and the scale of its residuals; a bin of
+// one x has a median.
 func robustBin(x, y []float64) (Line, float64) {
 	if r, err := Robust(x, y, RobustOptions{Weight: "huber"}); err == nil {
 		return r.Line, r.Scale
@@ -71,7 +71,7 @@ func nearNeighbours(x, y []float64) (keptX, keptY []float64) {
 	return keptX, keptY
 }
 
-// Proportional tells whether rows scatter in proportion to their size rather
+// Proportional reports whether rows scatter in proportion to their size rather
 // than all alike: whether, from bin to bin, the scale grows with more than the
 // square root of the level. It is false where the rows are too few to tell.
 func Proportional(x, y []float64) bool {

@@ -48,10 +48,10 @@ type SegmentFit struct {
 	Two    bool     `json:"two_pieces"`
 }
 
-// Segment tells whether rows lie on one line or on two. It tries every midpoint
-// between distinct x with MinPoints rows and two distinct x on both sides, takes
-// the one of least residual sum and compares by BIC; the breakpoint counts as a
-// parameter.
+// Segment reports whether rows lie on one line or on two. It tries every
+// midpoint between distinct x with MinPoints rows and two distinct x on both
+// sides, takes the one of least residual sum and compares by BIC; the breakpoint
+// counts as a parameter.
 func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	if err := checkSegment(x, y, o); err != nil {
 		return SegmentFit{}, err
@@ -184,8 +184,8 @@ func (r rows) rss(l Line) float64 {
 	return sum
 }
 
-// floor is the residual sum below which a fit counts as perfect: 1e-12 of the
-// total sum of squares, and never less than rounding leaves of a constant.
+// floor returns the residual sum below which a fit counts as perfect: 1e-12 of
+// the total sum of squares, and never less than rounding leaves of a constant.
 func (r rows) floor() float64 {
 	var m moments
 	about0 := 0.0
@@ -203,7 +203,8 @@ func chowQ(continuous bool) float64 {
 	return 2
 }
 
-// chowF is the F ratio of two lines against one, nil where it is undefined.
+// chowF returns the F ratio of two lines against one, nil where it is
+// undefined.
 func chowF(rss1, rss2 float64, n int, continuous bool) *float64 {
 	q := chowQ(continuous)
 	rest := float64(n) - 2 - q
@@ -286,10 +287,10 @@ func (m moments) with(x, y, w float64) moments {
 	return m
 }
 
-// rss is the residual sum about the line of the rows.
+// rss returns the residual sum about the line of the rows.
 func (m moments) rss() float64 { return m.yy - float64(m.xy*m.xy)/m.xx }
 
-// hingeRSS is the residual sum of y = a + b*x + d*max(0, x-tau) from the
+// hingeRSS returns the residual sum of y = a + b*x + d*max(0, x-tau) from the
 // moments of the rows on both sides. On the left the hinge is 0, on the right
 // it is x-tau, so that every centred sum over all rows follows from the two.
 func hingeRSS(l, r moments, tau float64) float64 {

@@ -222,7 +222,8 @@ func NonNegative(x [][]float64, y []float64) ([]float64, error) {
 	return nil, fmt.Errorf("non-negative least squares: %w", ErrNotConverged)
 }
 
-// solveFree is the least squares solution on the free columns, 0 elsewhere.
+// solveFree returns the least squares solution on the free columns, 0
+// elsewhere.
 func solveFree(x [][]float64, y []float64, free []bool) ([]float64, error) {
 	var columns []int
 	for j, f := range free {

@@ -303,8 +303,8 @@ func Suggest(name string, known []string) string {
 	return fmt.Sprintf("; want one of %s", strings.Join(known, ", "))
 }
 
-// distance is the number of letters to insert, delete or change (Levenshtein),
-// case aside.
+// distance returns the number of letters to insert, delete or change
+// (Levenshtein), case aside.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	row := make([]int, len(b)+1)

@@ -17,7 +17,7 @@ type SortBuffer struct {
 	Records, SoftRecords int64
 }
 
-// SortBuffer is the buffer that the configuration makes.
+// SortBuffer returns the buffer that the configuration makes.
 func (c *Conf) SortBuffer() SortBuffer {
 	// Hadoop computes in single precision.
 	total := int64(c.SortMB) * mib

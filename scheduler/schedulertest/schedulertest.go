@@ -253,7 +253,7 @@ func (c *Cluster) Killed() string {
 	return killed
 }
 
-// Offers is what heartbeats the policy wants to see now.
+// Offers returns what heartbeats the policy wants to see now.
 func (c *Cluster) Offers() scheduler.Offers { return c.policy.(scheduler.Chooser).Wants(&c.view) }
 
 // Rejected is why the policy refused a job; empty: it did not.

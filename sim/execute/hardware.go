@@ -124,8 +124,8 @@ func (h *hardware) transfer(path []station.Hop, from, to int32, bytes float64) [
 	return path
 }
 
-// keeps is the memory of a node that keeps what was read from and written to its
-// disks last, bytes.
+// keeps returns the memory of a node that keeps what was read from and written
+// to its disks last, bytes.
 func (h *hardware) keeps(id int32) float64 {
 	if n := &h.nodes[id]; n.memory > 0 {
 		return max(0, n.memory-n.heaps)
@@ -133,13 +133,13 @@ func (h *hardware) keeps(id int32) float64 {
 	return 0
 }
 
-// remembered is the part of the files of a task that memory still has; since is
-// the node's traffic before the first of them.
+// remembered returns the part of the files of a task that memory still has;
+// since is the node's traffic before the first of them.
 func (h *hardware) remembered(node int32, since float64) float64 {
 	return min(1, h.keeps(node)/max(1, h.nodes[node].traffic-since))
 }
 
-// warm is the part of a job's input on a node that memory still has.
+// warm returns the part of a job's input on a node that memory still has.
 func (h *hardware) warm(node int32, j *Job) float64 {
 	m := &j.Spec.Maps
 	if !m.Fresh {

@@ -64,7 +64,7 @@ func (t *thread) onto(path []station.Hop, d *disk, cost float64) []station.Hop {
 	return station.Through(path, d.Link, cost)
 }
 
-// target is where the next replica of a block goes.
+// target returns where the next replica of a block goes.
 func (h *hardware) target(draw *rand.PCG, chosen []int32) int32 {
 	racks := h.topology
 	for {

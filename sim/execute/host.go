@@ -8,9 +8,9 @@ import (
 
 // Host is what an execution asks of the TaskTrackers and the JobTracker.
 type Host interface {
-	// HeartbeatInterval is what the tracker of a node was told last.
+	// HeartbeatInterval returns what the tracker of a node was told last.
 	HeartbeatInterval(node int32) engine.Time
-	// SplitNode is the node from which a map reads its split.
+	// SplitNode returns the node from which a map reads its split.
 	SplitNode(a *Attempt) int32
 	// Attempts lists the attempts on a node in the order of their assignment.
 	Attempts(node int32) iter.Seq[*Attempt]

@@ -12,7 +12,8 @@ type mapEvents interface {
 	join(a *Attempt)   // a has its slot
 	leave(a *Attempt)  // a ends, or will never start
 	drop(a *Attempt)   // its node is lost
-	// read is how many events the child of a has read, while it waits for more.
+	// read returns how many events the child of a has read, while it waits for
+	// more.
 	read(a *Attempt, now engine.Time) (events int32, waits bool)
 	// resolve follows a change in whether all maps of a job have ended.
 	resolve(j *Job)
@@ -387,7 +388,7 @@ func (f *fetcher) skip(interval engine.Time, to engine.Time) {
 	}
 }
 
-// firstAsk is the first of the asks at, at+1s, ... that is not before due.
+// firstAsk returns the first of the asks at, at+1s, ... that is not before due.
 func firstAsk(at, due engine.Time) engine.Time {
 	if at >= due {
 		return at

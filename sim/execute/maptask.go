@@ -69,7 +69,7 @@ func (r *mapTask) fire(int32) {
 	r.next()
 }
 
-// nextSpill is the next step of the spill thread, or the end of the plan.
+// nextSpill returns the next step of the spill thread, or the end of the plan.
 func (m *mapPlan) nextSpill(from int) int {
 	for from < len(m.Steps) && !m.Steps[from].Background {
 		from++
@@ -77,7 +77,7 @@ func (m *mapPlan) nextSpill(from int) int {
 	return from
 }
 
-// done is stepper.
+// done implements stepper.
 func (r *mapTask) done(t *thread) {
 	if t == &r.spiller {
 		r.spilling = false
@@ -89,7 +89,7 @@ func (r *mapTask) done(t *thread) {
 	r.next()
 }
 
-// phaseChanged is stepper.
+// phaseChanged implements stepper.
 func (r *mapTask) phaseChanged(t *thread) {
 	if t == &r.own {
 		r.enter(t.phase())
@@ -130,7 +130,7 @@ func (r *mapTask) enter(p workload.Phase) {
 	r.phase, r.since = p, now
 }
 
-// move is stepper.
+// move implements stepper.
 func (r *mapTask) move(t *thread, s *taskplan.Step) {
 	switch s.Resource {
 	case taskplan.HDFSRead:
@@ -144,7 +144,7 @@ func (r *mapTask) move(t *thread, s *taskplan.Step) {
 	}
 }
 
-// stop is running.
+// stop implements running.
 func (r *mapTask) stop() {
 	if !r.begun || r.ended {
 		r.timer.Stop()
@@ -157,7 +157,7 @@ func (r *mapTask) stop() {
 	r.timer.Stop()
 }
 
-// fill is running. What was cut goes on in its phase to its end.
+// fill implements running. What was cut goes on in its phase to its end.
 func (r *mapTask) fill(a *Attempt, p *phases) {
 	for phase, t := range r.spent {
 		p.until(workload.Phase(phase), p.at+t)
@@ -168,7 +168,7 @@ func (r *mapTask) fill(a *Attempt, p *phases) {
 	p.moved(&r.plan.Counters)
 }
 
-// progress is running: the part of the input that has been mapped.
+// progress implements running: the part of the input that has been mapped.
 func (r *mapTask) progress(engine.Time) float32 {
 	if r.step == len(r.plan.Steps) {
 		return 1

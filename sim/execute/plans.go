@@ -55,8 +55,8 @@ func newPlanned(q *model.WhatIf) planned {
 	return p
 }
 
-// NewJob is Execution: it finds the program of a job and checks that it can be
-// planned on every machine.
+// NewJob implements Execution: it finds the program of a job and checks that it
+// can be planned on every machine.
 func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	fidelity := x.question.Fidelity
 	program := x.programs[spec.Program]
@@ -105,7 +105,7 @@ func (x *planned) planners(program *model.Program, conf taskplan.Conf, reduces i
 	return planners, nil
 }
 
-// Profile is Execution.
+// Profile implements Execution.
 func (x *planned) Profile(j *Job) analytic.AriaProfile { return j.plans.profile() }
 
 // split finds the sizes of the splits. Where the input is in one piece, all but
@@ -137,7 +137,7 @@ func (p *plans) split() error {
 	return nil
 }
 
-// class is which size a map's split has.
+// class returns which size a map's split has.
 func (p *plans) class(index int32) int {
 	switch {
 	case p.classes != nil:
@@ -183,7 +183,7 @@ func newMapPlan(p *taskplan.Planner, split float64) (*mapPlan, error) {
 	return m, err
 }
 
-// share is the part of the map output that goes to a reduce.
+// share returns the part of the map output that goes to a reduce.
 func (p *plans) share(index int32) float64 {
 	if s := p.spec.Reduces.Shares; s != nil {
 		return s[index]
@@ -191,15 +191,16 @@ func (p *plans) share(index int32) float64 {
 	return 1 / float64(p.spec.Reduces.Count)
 }
 
-// segment is what a reduce fetches of a map's output.
+// segment returns what a reduce fetches of a map's output.
 func (p *plans) segment(index int32, share float64) taskplan.Segment {
 	return p.outputs[p.class(index)].Part(share)
 }
 
-// mapOn is the plan of a map on a type of machine.
+// mapOn returns the plan of a map on a type of machine.
 func (p *plans) mapOn(machine int, index int32) *mapPlan { return p.maps[machine][p.class(index)] }
 
-// reduceOn is the plan of a reduce on a type of machine without contention.
+// reduceOn returns the plan of a reduce on a type of machine without
+// contention.
 func (p *plans) reduceOn(machine int, index int32) *reducePlan {
 	at, share := machine, p.share(index)
 	if shares := p.spec.Reduces.Shares; shares != nil {
@@ -217,8 +218,8 @@ func (p *plans) reduceOn(machine int, index int32) *reducePlan {
 	return p.reduces[at]
 }
 
-// profile is the job's profile from the plans for the first machine there is,
-// all reduces being alike.
+// profile returns the job's profile from the plans for the first machine there
+// is, all reduces being alike.
 func (p *plans) profile() analytic.AriaProfile {
 	machine := slices.IndexFunc(p.planners, func(p *taskplan.Planner) bool { return p != nil })
 	a := analytic.AriaProfile{Maps: p.spec.Maps.Count, Reduces: p.spec.Reduces.Count}

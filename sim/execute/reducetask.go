@@ -352,7 +352,7 @@ func (r *reduceTask) next() {
 	r.own.serve(together)
 }
 
-// move is stepper.
+// move implements stepper.
 func (r *reduceTask) move(t *thread, s *taskplan.Step) {
 	if s.Resource == taskplan.HDFSWrite {
 		t.writeBlocks(r.a, s.Work)
@@ -361,14 +361,14 @@ func (r *reduceTask) move(t *thread, s *taskplan.Step) {
 	}
 }
 
-// phaseChanged is stepper.
+// phaseChanged implements stepper.
 func (r *reduceTask) phaseChanged(t *thread) {
 	if t == &r.own {
 		r.enter(t.phase())
 	}
 }
 
-// done is stepper.
+// done implements stepper.
 func (r *reduceTask) done(t *thread) {
 	switch t {
 	case &r.own:
@@ -401,7 +401,7 @@ func (r *reduceTask) count() {
 	}
 }
 
-// stop is running.
+// stop implements running.
 func (r *reduceTask) stop() {
 	r.timer.Stop()
 	if r.state == toBegin || r.state == stopped {
@@ -422,7 +422,7 @@ func (r *reduceTask) stop() {
 	r.state = stopped
 }
 
-// fill is running. What was cut goes on in its phase to its end.
+// fill implements running. What was cut goes on in its phase to its end.
 func (r *reduceTask) fill(a *Attempt, p *phases) {
 	for phase, t := range r.spent {
 		p.until(workload.Phase(phase), p.at+t)
@@ -434,7 +434,8 @@ func (r *reduceTask) fill(a *Attempt, p *phases) {
 	p.moved(&r.plan.Counters)
 }
 
-// progress is running: a third each for the copies, the sort and the reduce.
+// progress implements running: a third each for the copies, the sort and the
+// reduce.
 func (r *reduceTask) progress(engine.Time) float32 {
 	const third = 1.0 / 3
 	maps := float64(max(1, r.a.Job.maps()))

@@ -80,13 +80,13 @@ func (t *thread) phase() workload.Phase {
 	return t.steps[t.moving].Phase
 }
 
-// Served is station.Visitor.
+// Served implements station.Visitor.
 func (t *thread) Served(*station.Visit) {
 	t.compute()
 	t.next()
 }
 
-// Received is station.Receiver.
+// Received implements station.Receiver.
 func (t *thread) Received(*station.Flow) {
 	if len(t.writing.onto) > 0 && !t.arrive() {
 		return
@@ -147,8 +147,8 @@ func (n *node) moves(d *disk, bytes float64) {
 	n.traffic += bytes
 }
 
-// remaining is the seconds that the present steps still take on devices of their
-// own.
+// remaining returns the seconds that the present steps still take on devices of
+// their own.
 func (t *thread) remaining(c taskplan.Cost) float64 {
 	computing, moving := t.visit.Left(), t.flow.Left()+t.unwritten()
 	if t.left > 0 {

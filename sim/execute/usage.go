@@ -86,7 +86,7 @@ func (u *Usage) Read() {
 	u.Next = (now/u.step + 1) * u.step
 }
 
-// Shares are the readings as shares of the time between them.
+// Shares returns the readings as shares of the time between them.
 func (u *Usage) Shares() []model.DeviceUse {
 	u.Read()
 	uses := make([]model.DeviceUse, len(u.gauges))

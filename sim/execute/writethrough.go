@@ -63,7 +63,7 @@ func (t *thread) stopWriting() {
 	w.onto, w.rest, w.part, w.arrived = w.onto[:0], 0, 0, 0
 }
 
-// unwritten is the seconds that what has still to be sent takes.
+// unwritten returns the seconds that what has still to be sent takes.
 func (t *thread) unwritten() float64 {
 	if w := &t.writing; len(w.onto) > 0 {
 		return (w.rest + w.arrived) / w.rate

@@ -20,8 +20,8 @@ type clock struct {
 	stale    bool    // the timer is to be set
 }
 
-// read is the present reading. An empty clock reads 0, so that what starts on an
-// idle device ends to the nanosecond.
+// read returns the present reading. An empty clock reads 0, so that what starts
+// on an idle device ends to the nanosecond.
 func (c *clock) read() float64 {
 	if len(c.visitors) == 0 {
 		return 0
@@ -44,12 +44,12 @@ func (c *clock) exit(p *place) {
 	c.visitors.remove(p)
 }
 
-// left is the work that a visitor still wants.
+// left returns the work that a visitor still wants.
 func (c *clock) left(p *place) float64 {
 	return max(0, c.visitors[p.index-1].key-c.read())
 }
 
-// wait is the time in nanoseconds until the first visitor leaves.
+// wait returns the time in nanoseconds until the first visitor leaves.
 func (c *clock) wait() float64 {
 	left := c.visitors[0].key - c.read()
 	if left <= 0 {

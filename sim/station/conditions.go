@@ -43,7 +43,7 @@ type Turns[T any] struct {
 	next   int
 }
 
-// Next is the thing whose turn it is.
+// Next returns the thing whose turn it is.
 func (t *Turns[T]) Next() T {
 	thing := t.Things[t.next]
 	t.next = (t.next + 1) % len(t.Things)

@@ -11,7 +11,7 @@ func Linear(alpha float64) Curve {
 	return func(n float64) float64 { return 1 / (1 + float64(alpha*(n-1))) }
 }
 
-// Floor is a Curve that does not fall below least.
+// Floor returns a Curve that does not fall below least.
 func Floor(least float64, c Curve) Curve {
 	return func(n float64) float64 { return max(least, c(n)) }
 }

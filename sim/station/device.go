@@ -82,7 +82,7 @@ func (v *Visit) Cancel() float64 {
 	return left
 }
 
-// Left is the seconds of service that the visit has not got.
+// Left returns the seconds of service that the visit has not got.
 func (v *Visit) Left() float64 {
 	if v.device == nil {
 		return 0
@@ -90,13 +90,13 @@ func (v *Visit) Left() float64 {
 	return v.device.left(&v.place)
 }
 
-// Waited is the time on devices that others or a slow device have cost it.
+// Waited returns the time on devices that others or a slow device have cost it.
 func (v *Visit) Waited() engine.Time { return v.Time - engine.Time(math.Round(v.Work*1e9)) }
 
 // Visitors counts those on the device.
 func (d *Device) Visitors() int { return len(d.visitors) }
 
-// Busy is the time with a visitor on the device.
+// Busy returns the time with a visitor on the device.
 func (d *Device) Busy() engine.Time {
 	if len(d.visitors) == 0 {
 		return d.busy
@@ -104,13 +104,14 @@ func (d *Device) Busy() engine.Time {
 	return d.busy + d.eng.Now() - d.since
 }
 
-// Taken is the visitor seconds for which its places were taken, however fast
-// those in them were served.
+// Taken returns the visitor seconds for which its places were taken, however
+// fast those in them were served.
 func (d *Device) Taken() float64 {
 	return d.taken + float64(d.present*(d.eng.Now()-d.changed).Duration().Seconds())
 }
 
-// Work is the seconds of service given, parts of visits that go on included.
+// Work returns the seconds of service given, parts of visits that go on
+// included.
 func (d *Device) Work() float64 {
 	sum := d.served
 	for _, e := range d.visitors {

@@ -178,7 +178,7 @@ func (f *Flow) Cancel() float64 {
 	return left
 }
 
-// Left is the bytes that the flow has not got through.
+// Left returns the bytes that the flow has not got through.
 func (f *Flow) Left() float64 {
 	switch {
 	case f.net == nil:
@@ -189,8 +189,9 @@ func (f *Flow) Left() float64 {
 	return f.on.left(&f.place) * f.speed
 }
 
-// Rate is the bytes per second of a flow from now on, until something changes.
-// It is +Inf for a flow that nothing limits, 0 for one that does not go on.
+// Rate returns the bytes per second of a flow from now on, until something
+// changes. It is +Inf for a flow that nothing limits, 0 for one that does not
+// go on.
 func (f *Flow) Rate() float64 {
 	if f.net == nil {
 		return 0
@@ -202,7 +203,7 @@ func (f *Flow) Rate() float64 {
 // Flows counts those on the link.
 func (l *Link) Flows() int { return len(l.crossings) }
 
-// Busy is the time with a flow on the link.
+// Busy returns the time with a flow on the link.
 func (l *Link) Busy() engine.Time {
 	if len(l.crossings) == 0 {
 		return l.busy
@@ -210,7 +211,7 @@ func (l *Link) Busy() engine.Time {
 	return l.busy + l.eng.Now() - l.since
 }
 
-// Work is what has passed the link at its costs, parts of flows that go on
+// Work returns what has passed the link at its costs, parts of flows that go on
 // included.
 func (l *Link) Work() float64 {
 	sum := l.served
@@ -371,8 +372,9 @@ func (l *Link) due() {
 	}
 }
 
-// fill is the level at which the link is full, +Inf if that never is. Newton's
-// method finds it in a few steps, as what flows through is concave in the level.
+// fill returns the level at which the link is full, +Inf if that never is.
+// Newton's method finds it in a few steps, as what flows through is concave in
+// the level.
 func (l *Link) fill() float64 {
 	n := l.streams + l.background
 	capacity := l.capacity * l.speed * l.curve.at(n)

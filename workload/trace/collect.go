@@ -138,8 +138,8 @@ func (c *collector) place(line int, rack, host string) (string, string) {
 	return rack, host
 }
 
-// tasksAnnounced is a number of tasks that a job announces; more than could be
-// read are damage.
+// tasksAnnounced returns a number of tasks that a job announces; more than
+// could be read are damage.
 func (c *collector) tasksAnnounced(line int, what string, v int64) int {
 	if v > int64(c.limits.Attempts) {
 		c.problem(line, "%s = %d: want at most %d tasks: taken as unknown", what, v, c.limits.Attempts)

@@ -140,7 +140,8 @@ func jobFiles(h *workload.History) []jobFile {
 	return files
 }
 
-// perJob is an output with a file for each job and one for its configuration.
+// perJob returns an output with a file for each job and one for its
+// configuration.
 func perJob(h *workload.History, name, confName func(*jobFile) string, write func(*jobFile, io.Writer) error) Output {
 	out := Output{PerJob: true}
 	for _, f := range jobFiles(h) {
@@ -152,16 +153,16 @@ func perJob(h *workload.History, name, confName func(*jobFile) string, write fun
 	return out
 }
 
-// jhistName is the file's name for the MRv2 history server.
+// jhistName returns the file's name for the MRv2 history server.
 func (f *jobFile) jhistName() string { return f.ID + ".jhist" }
 
-// confName is the name of the configuration beside a .jhist.
+// confName returns the name of the configuration beside a .jhist.
 func (f *jobFile) confName() string { return f.ID + "_conf.xml" }
 
-// conf is the configuration of the job.
+// conf returns the configuration of the job.
 func (f *jobFile) conf() workload.Conf { return f.e.conf(f.job, f.ID) }
 
-// mrv1Name is the file's name in a JobTracker's history folder:
+// mrv1Name returns the file's name in a JobTracker's history folder:
 // JOBID_START_USER_NAME, and in 0.20.2 HOST_START_JOBID_USER_NAME, where user and
 // name are URL-encoded (JobHistory.getNewJobHistoryFileName).
 func (f *jobFile) mrv1Name() string {
@@ -172,8 +173,8 @@ func (f *jobFile) mrv1Name() string {
 	return fmt.Sprintf("%s_%d_%s_%s", f.ID, max(0, f.e.millis(f.job.Submit)), user, name)
 }
 
-// mrv1ConfName is the name of the configuration beside it. Rumen's TraceBuilder
-// takes both names from one release, or makes two jobs of them.
+// mrv1ConfName returns the name of the configuration beside it. Rumen's
+// TraceBuilder takes both names from one release, or makes two jobs of them.
 func (f *jobFile) mrv1ConfName() string {
 	if f.e.h.Release == firstRelease {
 		return fmt.Sprintf("localhost_%d_%s_conf.xml", f.e.epoch, f.ID)
@@ -185,8 +186,8 @@ func (f *jobFile) mrv1ConfName() string {
 // file names than the later ones.
 const firstRelease = "0.20.2"
 
-// conf is the configuration of a job with what Hadoop states nowhere else: its
-// pool, and the id it had if that is not Hadoop's.
+// conf returns the configuration of a job with what Hadoop states nowhere else:
+// its pool, and the id it had if that is not Hadoop's.
 func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
 	var own workload.Conf
 	if _, stated := j.Conf.Lookup("mapred.fairscheduler.pool"); j.Pool != "" && !stated {
@@ -201,7 +202,7 @@ func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
 	return j.Conf.Over(own)
 }
 
-// millis is an instant as Unix time in milliseconds, or -1.
+// millis returns an instant as Unix time in milliseconds, or -1.
 func (e *exporter) millis(d time.Duration) int64 {
 	if !workload.Known(d) {
 		return workload.Unknown
@@ -385,5 +386,5 @@ func trackerOf(a *workload.HistoryAttempt) string {
 	return a.Tracker
 }
 
-// endedAs is how Hadoop writes an end.
+// endedAs returns how Hadoop writes an end.
 func endedAs(s workload.State) string { return strings.Replace(s.String(), "SUCCEEDED", "SUCCESS", 1) }

@@ -167,7 +167,7 @@ func detectJSON(text []byte) string {
 	}
 }
 
-// firstLine is the text up to its first line break.
+// firstLine returns the text up to its first line break.
 func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	return line

@@ -132,7 +132,8 @@ func (s *idSet) add(id string) bool {
 	return was&bit == 0
 }
 
-// bareID is a job's id without its prefix, as task and attempt ids carry it.
+// bareID returns a job's id without its prefix, as task and attempt ids carry
+// it.
 func bareID(job string) string { return strings.TrimPrefix(job, "job_") }
 
 func slotLetter(reduceSlot bool) byte {
@@ -142,14 +143,14 @@ func slotLetter(reduceSlot bool) byte {
 	return 'm'
 }
 
-// taskName is the id of a task.
+// taskName returns the id of a task.
 func taskName(job string, t *workload.HistoryTask) string {
 	return fmt.Sprintf("task_%s_%c_%06d", bareID(job), slotLetter(t.ReduceSlot), t.Number)
 }
 
-// attemptName is the id of an attempt; set-up and clean-up are taken to run in
-// a map slot, which is where their numbers come from unless the task says
-// otherwise.
+// attemptName returns the id of an attempt; set-up and clean-up are taken to
+// run in a map slot, which is where their numbers come from unless the task
+// says otherwise.
 func attemptName(a *workload.HistoryAttempt) string {
 	return attemptNameIn(a, a.Kind == workload.Reduce)
 }

@@ -416,7 +416,7 @@ func eachItem(dec *jsontext.Decoder, f func() error) error {
 	return err
 }
 
-// jsonCause is the core of an error of the JSON decoder.
+// jsonCause returns the core of an error of the JSON decoder.
 func jsonCause(err error) string {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {

@@ -134,8 +134,9 @@ const (
 
 var errParquet = errors.New("a Parquet table, which is only written: want CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
 
-// simulated tells whether a folder is the result of a simulation: its manifest
-// lists a table of jobs. One whose attempts are only in Parquet is an error.
+// simulated reports whether a folder is the result of a simulation: its
+// manifest lists a table of jobs. One whose attempts are only in Parquet is an
+// error.
 func (o ReadOptions) simulated(folder string) (bool, error) {
 	var data []byte
 	var err error
@@ -163,7 +164,7 @@ func (o ReadOptions) simulated(folder string) (bool, error) {
 	return has[jobsName], nil
 }
 
-// groupOf is the job a file is about, or the file itself.
+// groupOf returns the job a file is about, or the file itself.
 func groupOf(path string) string {
 	return cmp.Or(jobInName.FindString(baseName(path)), path)
 }
@@ -244,5 +245,5 @@ func detect(r *bufio.Reader) (string, error) {
 	return "", fmt.Errorf("not a known history format (known: %s); name it with workload.format", strings.Join(readableNames(), ", "))
 }
 
-// baseName is the name of a file without its folders.
+// baseName returns the name of a file without its folders.
 func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }

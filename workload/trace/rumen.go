@@ -39,7 +39,7 @@ type loggedJob struct {
 	clusterMapMB, clusterReduceMB                  int64
 }
 
-// text is the field of a member that is a text, or nil.
+// text returns the field of a member that is a text, or nil.
 func (j *loggedJob) text(name []byte) *string {
 	switch string(name) {
 	case "jobID":
@@ -60,7 +60,7 @@ func (j *loggedJob) text(name []byte) *string {
 	return nil
 }
 
-// number is the field of a member that is a number, or nil.
+// number returns the field of a member that is a number, or nil.
 func (j *loggedJob) number(name []byte) *int64 {
 	switch string(name) {
 	case "submitTime":
@@ -181,7 +181,7 @@ func (f *loggedFigures) number(name []byte) *int64 {
 	return nil
 }
 
-// usage is the field of a member of resourceUsageMetrics.
+// usage returns the field of a member of resourceUsageMetrics.
 func (f *loggedFigures) usage(name []byte) *int64 {
 	switch string(name) {
 	case "cumulativeCpuUsage":
@@ -509,7 +509,8 @@ func (rr *rumenReader) oneTask(lt *loggedTask) error {
 // stands between them.
 const layered = 0
 
-// machine is the machine that is given so, one for each text; nil where none is.
+// machine returns the machine that is given so, one for each text; nil where
+// none is.
 func (rr *rumenReader) machine(given []byte) *machine {
 	if len(given) == 0 || len(given) == 1 && given[0] == layered {
 		return nil
@@ -547,7 +548,7 @@ func (rr *rumenReader) settle(m *machine) (rack, host string) {
 	return rack, host
 }
 
-// state is the collector's, without a text for what is sound.
+// state returns the collector's, without a text for what is sound.
 func (rr *rumenReader) state(id []byte, s string) workload.State {
 	if end, ok := ended(s); ok {
 		return end
@@ -645,7 +646,7 @@ func (s *loggedSplits) clone() *workload.ProgressSplits {
 	return &workload.ProgressSplits{Clock: own[0], CPU: own[1], VMem: own[2], PhysMem: own[3]}
 }
 
-// count is a number that cannot be negative, -1 being unknown.
+// count returns a number that cannot be negative, -1 being unknown.
 func (c *collector) count(line int, what string, v int64) int64 {
 	if v < workload.Unknown {
 		c.problem(line, "%s = %d: a count cannot be negative", what, v)

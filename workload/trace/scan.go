@@ -45,14 +45,14 @@ func newJSONScanner(from *source, max int) *jsonScanner {
 	return &jsonScanner{r: from.Reader, max: max, breaks: from.skipped, buf: make([]byte, 0, 1<<17)}
 }
 
-// line is the number of the line that is being read.
+// line returns the number of the line that is being read.
 func (s *jsonScanner) line() int {
 	s.breaks += bytes.Count(s.buf[s.counted:s.pos], []byte{'\n'})
 	s.counted = s.pos
 	return s.breaks + 1
 }
 
-// lineOf is the number of the line where an error lies: one in the syntax
+// lineOf returns the number of the line where an error lies: one in the syntax
 // behind what was read last.
 func (s *jsonScanner) lineOf(err error) int {
 	if errors.As(err, new(syntaxError)) {

@@ -162,7 +162,7 @@ func (c *collector) slsJob(s *slsJob, line int) error {
 	return b.finish()
 }
 
-// sinceStart is an instant in milliseconds from the start of the file.
+// sinceStart returns an instant in milliseconds from the start of the file.
 func (c *collector) sinceStart(line int, what string, n int64) time.Duration {
 	return c.relative(line, what, float64(c.count(line, what, n)), time.Millisecond)
 }

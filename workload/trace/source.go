@@ -70,7 +70,8 @@ type source struct {
 	guard   *ratioGuard // nil: not compressed
 }
 
-// damage is what was wrong with the compressed content, found while reading.
+// damage returns what was wrong with the compressed content, found while
+// reading.
 func (s *source) damage() error {
 	if s.guard == nil {
 		return nil

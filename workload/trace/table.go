@@ -477,7 +477,7 @@ func (t *table) number(name, text string) (float64, bool) {
 	return v, true
 }
 
-// instant is a point in time.
+// instant returns a point in time.
 func (t *table) instant(name, text string, unit time.Duration) time.Duration {
 	if unit == 1 { // nanoseconds do not all fit a float
 		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= int64(-maxSkew) && v != workload.Unknown {
@@ -499,7 +499,7 @@ func (t *table) instant(name, text string, unit time.Duration) time.Duration {
 // differ.
 const maxSkew = time.Hour
 
-// relative is an instant from the start of the source, -1 being unknown.
+// relative returns an instant from the start of the source, -1 being unknown.
 func (c *collector) relative(line int, what string, v float64, unit time.Duration) time.Duration {
 	if v == workload.Unknown {
 		return workload.UnknownTime
@@ -512,7 +512,7 @@ func (c *collector) relative(line int, what string, v float64, unit time.Duratio
 	return time.Duration(math.Round(v * float64(unit)))
 }
 
-// span is a length of time.
+// span returns a length of time.
 func (t *table) span(name, text string, unit time.Duration) time.Duration {
 	if unit == 1 {
 		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= 0 {
@@ -532,7 +532,7 @@ func (t *table) span(name, text string, unit time.Duration) time.Duration {
 	return workload.UnknownTime
 }
 
-// count is a number that cannot be negative, -1 being unknown.
+// count returns a number that cannot be negative, -1 being unknown.
 func (t *table) count(name, text string) int64 {
 	v, err := parseCount(text)
 	if err != nil {

@@ -65,8 +65,8 @@ var eventRecords = []struct{ name, fields string }{
 	{"TaskUpdated", "taskid string,finishTime long"},
 }
 
-// eventSchema is the schema as Avro prints it: a named type in full where it
-// first occurs.
+// eventSchema returns the schema as Avro prints it: a named type in full where
+// it first occurs.
 func eventSchema() string {
 	var b bytes.Buffer
 	w := schemaWriter{jsonWriter: newJSONWriter(&b)}
@@ -420,9 +420,9 @@ func (w *jhistWriter) events() {
 // taskType2 names kinds as MRv2 does (TaskType).
 var taskType2 = [...]string{"MAP", "REDUCE", "JOB_SETUP", "JOB_CLEANUP", "TASK_CLEANUP"}
 
-// attemptEvent is the beginning of an attempt's event. Hadoop takes it from the
-// letter of the id: set-up and clean-up have events of maps or reduces, which
-// state the kind of task.
+// attemptEvent returns the beginning of an attempt's event. Hadoop takes it
+// from the letter of the id: set-up and clean-up have events of maps or
+// reduces, which state the kind of task.
 func attemptEvent(t *workload.HistoryTask) string {
 	if t.ReduceSlot {
 		return "REDUCE_ATTEMPT_"

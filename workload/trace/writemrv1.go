@@ -122,8 +122,8 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 	}
 }
 
-// orFailed is the number of a kind's failed attempts, counted where it is not
-// stated: Hadoop's own parsers take no successful job without it.
+// orFailed returns the number of a kind's failed attempts, counted where it is
+// not stated: Hadoop's own parsers take no successful job without it.
 func orFailed(stated int64, j *workload.HistoryJob, kind workload.Kind) int64 {
 	if stated != workload.Unknown {
 		return stated
@@ -139,8 +139,9 @@ func orFailed(stated int64, j *workload.HistoryJob, kind workload.Kind) int64 {
 	return n
 }
 
-// taskTimes are the start and finish of a task, or where they are not recorded
-// those of its attempts: Hadoop's own parsers take no task without them.
+// taskTimes returns the start and finish of a task, or where they are not
+// recorded those of its attempts: Hadoop's own parsers take no task without
+// them.
 func taskTimes(t *workload.HistoryTask) (start, finish time.Duration) {
 	start, finish = t.Start, t.Finish
 	for i := range t.Attempts {

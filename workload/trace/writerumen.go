@@ -383,8 +383,8 @@ func (w *rumenWriter) cdf(values []int64) {
 	})
 }
 
-// rank is the index of the first value at or below which so many percent of n
-// values lie, the share rounded down to whole values.
+// rank returns the index of the first value at or below which so many percent
+// of n values lie, the share rounded down to whole values.
 func rank(percent, n int) int { return max(0, percent*n/100-1) }
 
 // writeTopology writes the machines as Rumen's LoggedNetworkTopology.

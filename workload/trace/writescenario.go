@@ -256,8 +256,8 @@ func (w tomlWriter) failures(path string, fails workload.Failures, tasks int) {
 	}
 }
 
-// meanPhase is how long a phase of successful attempts took on average; zero
-// where it is not recorded.
+// meanPhase returns how long a phase of successful attempts took on average;
+// zero where it is not recorded.
 func meanPhase(h *workload.History, p workload.Phase) time.Duration {
 	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
 		if t.Kind > workload.Reduce || p == workload.PhaseCommit && t.Kind != workload.Reduce {
@@ -267,7 +267,7 @@ func meanPhase(h *workload.History, p workload.Phase) time.Duration {
 	}, 0)
 }
 
-// meanTime is how long successful attempts of a kind took on average.
+// meanTime returns how long successful attempts of a kind took on average.
 func meanTime(h *workload.History, k workload.Kind) time.Duration {
 	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
 		if t.Kind != k || !workload.Known(w.Start) || !workload.Known(w.Finish) {
