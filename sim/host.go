@@ -48,7 +48,7 @@ func (jt *jobTracker) Worked(a *execute.Attempt) {
 // HeartbeatsOver implements execute.Host.
 func (jt *jobTracker) HeartbeatsOver() { jt.beatsOver = jt.now() }
 
-// betweenHeartbeats returns the moment of what is no heartbeat.
+// betweenHeartbeats returns the moment of an event that is not a heartbeat.
 func (jt *jobTracker) betweenHeartbeats() moment {
 	if jt.beatsOver == jt.now() {
 		return afterHeartbeats

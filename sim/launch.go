@@ -34,8 +34,8 @@ func (j *jobInProgress) LaunchReduce(v *scheduler.TaskTracker) bool {
 }
 
 // mayLaunch reports whether a tracker may get a task of the job. With separate
-// slots it is the policy's own affair whether one is free, as in Hadoop; a shared
-// slot is given once.
+// slots the scheduler decides whether one is free, as in Hadoop. A shared slot is
+// assigned only once.
 func (j *jobInProgress) mayLaunch(k workload.Kind, v *scheduler.TaskTracker) bool {
 	c := j.cluster
 	if j.State != scheduler.Running || !j.needs.has(needMap+need(k)) ||
@@ -46,7 +46,7 @@ func (j *jobInProgress) mayLaunch(k workload.Kind, v *scheduler.TaskTracker) boo
 	return !j.failures.refuses(int32(v.Index))
 }
 
-// idle reports whether looking for a task would find none and change nothing.
+// idle reports whether a search for a task would find none and change nothing.
 func (j *jobInProgress) idle(k workload.Kind) bool {
 	return j.reliable && unlaunched(&j.Job, k) == 0 && !j.anyLags(k)
 }
@@ -114,7 +114,7 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 	j.host.assign(a)
 }
 
-// addAttempt makes an attempt and enters it in its task.
+// addAttempt makes an attempt and adds it to its task.
 func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
 	now := j.cluster.now()
 	a := j.tasks.newAttempt(t, j.work)
@@ -129,8 +129,8 @@ func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
 	return a
 }
 
-// launchSetupOrCleanup gives a tracker the job's set-up or clean-up task of a
-// slot type (JobInProgress.obtainJobSetupTask, obtainJobCleanupTask).
+// launchSetupOrCleanup launches the job's set-up or clean-up task of a slot
+// type on a tracker (JobInProgress.obtainJobSetupTask, obtainJobCleanupTask).
 func (j *jobInProgress) launchSetupOrCleanup(tracker int32, k, kind workload.Kind) bool {
 	view := &j.cluster.view
 	j.failures.clusterSize = view.Trackers
@@ -151,7 +151,7 @@ func (j *jobInProgress) launchSetupOrCleanup(tracker int32, k, kind workload.Kin
 	return true
 }
 
-// launchTaskCleanup gives a tracker the clean-up after an attempt
+// launchTaskCleanup launches the clean-up of an attempt on a tracker
 // (JobInProgress.obtainTaskCleanupTask).
 func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 	if j.failures.refuses(tracker) {
@@ -186,8 +186,8 @@ func (j *jobInProgress) Speculatable(k workload.Kind) int {
 	return s.countAll(k)
 }
 
-// Attempts lists what a policy may kill (FairScheduler.getRunningTasks,
-// TaskInProgress.killTask).
+// Attempts lists the attempts that a scheduler may kill
+// (FairScheduler.getRunningTasks, TaskInProgress.killTask).
 func (j *jobInProgress) Attempts(k workload.Kind) []scheduler.Attempt {
 	var list []scheduler.Attempt
 	for i := range j.tasks.refs[k] {

@@ -8,7 +8,7 @@ type slotPool struct {
 	busy  int // slots held; an attempt may hold several
 }
 
-// take gives the lowest slot that is free to an attempt as wide as some.
+// take assigns the lowest free slots to an attempt and returns the first.
 func (p *slotPool) take(width int) int32 {
 	p.busy += width
 	for i, word := range p.taken {
@@ -21,17 +21,16 @@ func (p *slotPool) take(width int) int32 {
 	panic("sim: a tracker started more than it has slots")
 }
 
-// give takes a slot back.
+// give frees a slot.
 func (p *slotPool) give(slot int32, width int) {
 	p.busy -= width
 	p.taken[slot/64] &^= 1 << (slot % 64)
 }
 
-// wave counts how many attempts of one job a slot has run without another job's
-// between them.
+// wave counts how many attempts of one job a slot has run in a row.
 type wave struct{ job, number int32 }
 
-// next returns the number of one more attempt of a job.
+// next returns the wave of the next attempt of a job.
 func (w *wave) next(job int32) int32 {
 	if w.job != job {
 		*w = wave{job: job}

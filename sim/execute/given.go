@@ -81,9 +81,9 @@ func (x *alone) known(a *Attempt, at engine.Time) {
 	x.times.worked(a, at+a.shuffle+a.sort+a.work)
 }
 
-// leftToCopy returns what is left of a whole copy time. Copying has gone on
-// since the start; if it kept up with the maps, the output of the last one is
-// left.
+// leftToCopy returns the part of a whole copy time that is still ahead. A
+// reduce copies from its start on. If it kept up with the maps, only the output
+// of the last map is left.
 func (x *alone) leftToCopy(a *Attempt, whole engine.Time) engine.Time {
 	waited := a.Known - a.Begin
 	if waited > 0 && whole < waited {
@@ -92,8 +92,9 @@ func (x *alone) leftToCopy(a *Attempt, whole engine.Time) engine.Time {
 	return whole - max(waited, 0)
 }
 
-// Progress implements Execution: a map moves linearly, a reduce by thirds
-// (shuffle by outputs known, sort, reduce linearly).
+// Progress implements Execution: a map progresses linearly. A reduce progresses
+// by thirds: the shuffle by known outputs, the sort and the reduce phase
+// linearly.
 func (x *alone) Progress(a *Attempt, now engine.Time) float32 {
 	if now <= a.Begin {
 		return 0
@@ -162,16 +163,16 @@ func (g *given) Start(a *Attempt) {
 	g.start(a)
 }
 
-// draw takes a time of an attempt from a distribution.
+// draw draws a time of an attempt from a distribution.
 func (g *given) draw(d *workload.Durations, seed workload.Seed, a *Attempt) engine.Time {
 	index := int(a.Task)
 	return engine.At(d.At(index, seed.For(a.Job.ID).Stream(index, int(a.Number))))
 }
 
-// setCommitApart takes off a recorded time what it has of the commit: that, and
-// a wait for permission, whose length the record does not state. A child that
-// has to wait asks again after a while, so it has asked that long before at the
-// latest.
+// setCommitApart splits a recorded time into the work and the commit. The
+// commit part includes a wait for permission, whose length is not recorded. A
+// child that waits asks again after an interval, so its first request was at
+// least that long before its end.
 func (g *given) setCommitApart(a *Attempt) {
 	spec := a.Job.Spec
 	if !g.protocol.Commit || !spec.Commits || a.Kind == workload.Map && spec.Reduces.Count > 0 {
@@ -182,7 +183,7 @@ func (g *given) setCommitApart(a *Attempt) {
 }
 
 // worked implements times. An attempt whose time is recorded to the end of the
-// commit has had to wait for the permission already.
+// commit has already waited for the permission.
 func (g *given) worked(a *Attempt, at engine.Time) {
 	if !g.protocol.Commit || !a.Job.Spec.Commits {
 		g.common.worked(a, at)

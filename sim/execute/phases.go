@@ -10,8 +10,8 @@ import (
 )
 
 // phased executes attempts by the phases of their plans (fidelity phase): a task
-// takes as long as alone on its node. The shuffle of a reduce overlaps the maps
-// while it keeps up with them.
+// takes as long as if it were alone on its node. The shuffle of a reduce
+// overlaps the maps while it keeps up with them.
 type phased struct {
 	alone
 	planned
@@ -57,8 +57,8 @@ func (x *phased) NewJob(id int, spec *workload.Job) (*Job, error) {
 	return j, err
 }
 
-// shuffleTime implements times. The outputs on the node of the reduce do not go
-// through the network.
+// shuffleTime implements times. Outputs on the node of the reduce do not use
+// the network.
 func (x *phased) shuffleTime(a *Attempt) engine.Time {
 	p := a.Job.plans
 	local := taskplan.Step{Resource: taskplan.Network, Work: a.Job.stored.bytes[a.Node] * p.share(a.Task)}
@@ -111,7 +111,7 @@ func total(times ...time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// part returns the share of a time that a part of a whole takes.
+// part returns the share of a time that belongs to part of a whole.
 func part(t engine.Time, part, whole time.Duration) engine.Time {
 	if part == whole {
 		return t
