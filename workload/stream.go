@@ -4,7 +4,7 @@ import "math/rand/v2"
 
 // Seed names a family of random streams. Every random choice in a run comes
 // from a stream that is derived from one master seed by purpose and place, so
-// that no choice depends on the order in which others were made.
+// that no choice depends on the order of the others.
 type Seed uint64
 
 // Named derives the family for one purpose.
@@ -25,8 +25,8 @@ func (s Seed) Stream(task, attempt int) Stream {
 	return Stream{uint64(s), uint64(task)<<16 | uint64(attempt&0xffff)}
 }
 
-// Stream is the seed of one PCG generator. It holds no state: asking twice
-// gives the same numbers.
+// Stream is the seed of one PCG generator. It holds no state: each use gives
+// the same numbers.
 type Stream struct{ hi, lo uint64 }
 
 // Generator starts a generator at the beginning of the stream.

@@ -8,11 +8,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// HiTune's tables (the CSV export of Chukwa's job-history parser): job,
+// HiTune's tables are the CSV export of Chukwa's job-history parser: job,
 // MapTask, ReduceTask, MapAttempt, ReduceAttempt and the samples of its
-// instrumentation. The columns are the keys of the MRv1 history and the
-// display names of counters. The tables of one job are read together, in any
-// order.
+// instrumentation. The columns are the keys of the MRv1 history and the display
+// names of counters. The tables of one job are read together, in any order.
 
 var hituneFormat = Format{
 	Name: "hitune", About: "HiTune's tables of a job, CSV",
@@ -20,7 +19,7 @@ var hituneFormat = Format{
 	read:   (*collector).readHiTune,
 }
 
-// hituneCounters gives the counters that the tables name by display name.
+// hituneCounters maps the counters in the tables by display name.
 var hituneCounters = map[string]string{
 	"HDFS bytes read": "HDFS_BYTES_READ", "HDFS bytes written": "HDFS_BYTES_WRITTEN",
 	"Local bytes read": "FILE_BYTES_READ", "Local bytes written": "FILE_BYTES_WRITTEN",
@@ -71,7 +70,7 @@ func (c *collector) readHiTune(s *source) error {
 	}
 }
 
-// hituneRow turns a row into a record of the history it was made from.
+// hituneRow converts a row to the record of the history from which it was made.
 func (c *collector) hituneRow(t *table) {
 	r, line, row := c.hitune, t.line, t.row
 	id := t.cell("id")
@@ -111,7 +110,7 @@ func (c *collector) hituneRow(t *table) {
 		add("TASKID", id)
 		if job, reduceSlot, number, ok := taskID(id); ok {
 			b := r.job("job_"+job, line)
-			if kind, ok := taskKinds[t.cell("TASK_TYPE")]; ok { // its attempts may have come before, without the type
+			if kind, ok := taskKinds[t.cell("TASK_TYPE")]; ok { // its attempts may have come earlier, without the type
 				b.task(kind, reduceSlot, number).Kind = kind
 			}
 			c.hituneName(b, t.cell("capp"))
@@ -126,7 +125,7 @@ func (c *collector) hituneRow(t *table) {
 	}
 }
 
-// typeOf gives the TASK_TYPE that an attempt's row lacks: its task's, if that
+// typeOf returns the TASK_TYPE that an attempt's row lacks: its task's, if that
 // is known already.
 func (r *mrv1Reader) typeOf(attempt string) string {
 	job, reduceSlot, number, _, _ := attemptID(attempt)
@@ -141,8 +140,8 @@ func (r *mrv1Reader) typeOf(attempt string) string {
 	return taskTypes[workload.Map]
 }
 
-// hituneName takes user and job name from the history file's name,
-// HOST_TIME_JOBID_USER_NAME, where the tables lack them.
+// hituneName takes the user and the job name from the history file's name,
+// HOST_TIME_JOBID_USER_NAME, if the tables lack them.
 func (c *collector) hituneName(b *jobBuilder, file string) {
 	_, after, ok := strings.Cut(baseName(file), b.job.ID+"_")
 	if !ok || b.job.User != "" {
@@ -152,8 +151,8 @@ func (c *collector) hituneName(b *jobBuilder, file string) {
 	b.job.User, b.job.Name = c.intern(user), name
 }
 
-// hituneSample notes when an attempt's own main thread began its map phase or
-// its shuffle: what came before is the start of the JVM.
+// hituneSample records when an attempt's main thread began its map phase or its
+// shuffle. The time before that is the start of the JVM.
 func (c *collector) hituneSample(t *table) {
 	cell, line, phase := func(name string) string { return t.cell(name) }, t.line, t.cell("phase_name")
 	if thread := strings.Trim(cell("thread_name"), "'"); thread != "main" || phase != "Mapphase" && phase != "Shuffle" {
