@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// elements are the settings of an allocation file that stand outside pools and
-// users, under the names of [scheduler].
+// elements are the settings of an allocation file outside pools and users,
+// under the names of [scheduler].
 var elements = []struct {
 	key, element string
 	isTime       bool
@@ -56,7 +56,7 @@ func (t *table) readScheduler(c *model.Cluster) model.Scheduler {
 	return s
 }
 
-// valid asks the policy itself.
+// valid checks the settings with the scheduler itself.
 func (t *table) valid(s *model.Scheduler, release string) {
 	r, err := model.FindRelease(release)
 	if err != nil || len(t.problems) > 0 {
@@ -67,7 +67,7 @@ func (t *table) valid(s *model.Scheduler, release string) {
 	}
 }
 
-// servesAll wants the policy to serve every job.
+// servesAll reports jobs that the scheduler would never serve.
 func (t *table) servesAll(q *model.WhatIf) {
 	r, err := model.FindRelease(q.Cluster.Hadoop)
 	if err != nil || len(t.problems) > 0 {
@@ -87,7 +87,7 @@ func (t *table) servesAll(q *model.WhatIf) {
 	}
 }
 
-// policyOf returns the policy that the configuration names by its class.
+// policyOf returns the scheduler whose class the configuration names.
 func (t *table) policyOf(c *model.Cluster) string {
 	class := c.Conf.String("mapred.jobtracker.taskScheduler", "")
 	switch name := class[strings.LastIndexByte(class, '.')+1:]; {
@@ -110,7 +110,7 @@ func with(c workload.Conf, key, value string) workload.Conf {
 	return c.Over(top)
 }
 
-// name reads a name that must be there.
+// name reads a required name.
 func (t *table) name(key string) string {
 	s := t.str(key, "")
 	if s == "" {

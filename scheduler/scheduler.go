@@ -1,8 +1,9 @@
-// Package scheduler holds the policies that hand out tasks at heartbeats, and
+// Package scheduler holds the schedulers that assign tasks at heartbeats, and
 // the small views of cluster, TaskTracker and job that they need.
 //
-// A policy is one file and one line in the table of names. It is called when a
-// tracker with a free slot reports, and launches tasks through the job views.
+// A policy is one file and one line in the table of names. A scheduler is
+// called when a tracker with a free slot reports, and launches tasks through
+// the job views.
 package scheduler
 
 import (
@@ -15,31 +16,31 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Scheduler decides what a tracker runs next.
+// Scheduler decides which tasks a tracker runs next.
 type Scheduler interface {
-	// Assign launches as many tasks on t as the policy wants to give it at this
-	// heartbeat. It is called when t has a free slot of either type and no
-	// set-up or clean-up task was given to it.
+	// Assign launches the tasks on t that the scheduler assigns at this
+	// heartbeat. It is called when t has a free slot of either type and got no
+	// set-up or clean-up task.
 	Assign(c *Cluster, t *TaskTracker)
 }
 
-// A Submitter is told of jobs as they arrive and decides when their tasks are
-// initialised (Job.Init). Without it they are at once.
+// A Submitter is called when a job is submitted, and decides when its tasks are
+// initialised (Job.Init). For other schedulers they are initialised at once.
 type Submitter interface {
 	Submitted(c *Cluster, j *Job)
 }
 
-// A Listener is told of every job in which something has changed: its state, a
-// count of its tasks, whether it wants tasks launched. It may be in the middle
-// of Assign then (JobInProgressListener.jobUpdated).
+// A Listener is called for every job that has changed: its state, a count of
+// its tasks, or whether it has tasks to launch. The call may come during Assign
+// (JobInProgressListener.jobUpdated).
 type Listener interface {
 	JobUpdated(j *Job)
 }
 
-// A Ticker has work of its own to do at a fixed interval, counted from time 0.
-// If its ticks are skippable, one at which nothing has changed since the one
-// before is not simulated; the policy makes up for it when it next looks at the
-// time. An interval of 0 means no ticks.
+// A Ticker has periodic work at a fixed interval, counted from time 0. If its
+// ticks are skippable, a tick with no change since the one before is not
+// simulated. The scheduler does its work later. An interval of 0 means no
+// ticks.
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
 	// Tick reports whether there is work for the next one in any case.
@@ -233,7 +234,7 @@ var policies = []struct {
 	{"minedf", "earliest deadline first, as few slots as ARIA's model takes to meet it", newMinEDF},
 }
 
-// New makes the policy that spec names, as it is in the given release.
+// New makes the scheduler that spec names, as in the given release.
 func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	for _, p := range policies {
 		if p.name == spec.Name {
@@ -243,8 +244,8 @@ func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	return nil, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
 }
 
-// Check reports why one of the jobs could never run under the policy that spec
-// names, on a cluster with so many slots of each type.
+// Check returns an error if one of the jobs could never run under the scheduler
+// that spec names, on a cluster with the given slots of each type.
 func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload.Job) error {
 	policy, err := New(spec, r)
 	if err != nil {
@@ -262,7 +263,7 @@ func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload
 	return nil
 }
 
-// Names lists the policies.
+// Names lists the schedulers.
 func Names() []string {
 	var names []string
 	for _, p := range policies {
@@ -271,7 +272,7 @@ func Names() []string {
 	return names
 }
 
-// About describes a policy in one line.
+// About describes a scheduler in one line.
 func About(name string) string {
 	for _, p := range policies {
 		if p.name == name {
