@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Account is what a part of a job's time was spent on.
+// Account is a use of a job's time.
 type Account uint8
 
 // The accounts of the ledger.
@@ -41,7 +41,7 @@ const (
 	numAccounts
 )
 
-// slowstartLimit is part of the scheduler's limits: reduces may not start yet.
+// slowstartLimit is one of the scheduler's limits: reduces may not start yet.
 const slowstartLimit = schedulerLimit
 
 var accountNames = [numAccounts]string{
@@ -52,7 +52,7 @@ var accountNames = [numAccounts]string{
 
 func (a Account) String() string { return accountNames[a] }
 
-// Step is a part of a job's time in the ledger. Steps of a job follow one another
+// Step is a part of a job's time in the ledger. Steps of a job are consecutive
 // from its submission to its end.
 type Step struct {
 	Job      string

@@ -11,8 +11,8 @@ import (
 )
 
 // Thresholds are the limits in the conditions of the rules and of the tests for
-// outliers. The comment says which of them uses it, and P where the paper states
-// it.
+// outliers. The comments name the rule that uses a threshold, and P if the paper
+// gives it.
 type Thresholds struct {
 	CPUStarved  float64 `json:"cpu_starved" toml:"cpu_starved"`   // R01, R09; P
 	IOLow       float64 `json:"io_low" toml:"io_low"`             // R01
@@ -52,8 +52,8 @@ type Thresholds struct {
 	Gain       float64 `json:"gain" toml:"gain"`               // least mean gain of a confirmed change
 }
 
-// DefaultThresholds returns those of SONATA where it states one (sort and
-// spill, shuffle, starved CPU), else ours.
+// DefaultThresholds returns SONATA's values where it gives one (sort and spill,
+// shuffle, starved CPU), and slotwave's own for the others.
 func DefaultThresholds() Thresholds {
 	return Thresholds{
 		CPUStarved: 0.99, IOLow: 0.5, DiskHigh: 1.5, DiskForeign: 0.7, SortSpill: 0.20,
@@ -101,7 +101,7 @@ func thresholdNames() []string {
 	return names
 }
 
-// lineOf returns the line on which a key stands.
+// lineOf returns the line of a key.
 func lineOf(text, key string) int {
 	for i, line := range strings.Split(text, "\n") {
 		if name, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {
