@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Release is one release of Hadoop, by the differences that matter to scheduling.
-// The rows of the table were read in its source.
+// Release is one release of Hadoop, described by the differences that matter to
+// scheduling. The rows of the table come from its source code.
 type Release struct {
 	Name string
 
@@ -27,12 +27,12 @@ type Release struct {
 	AvoidsTrackers bool // a tracker that many jobs avoided gets no more work
 	WideTasks      bool // capacity: a task that asks for much memory takes several slots
 	CapacityPair   bool // capacity: a map and a reduce a heartbeat instead of one task; maximum-capacity
-	NoSpeculation  bool // its rule is another one, which is not simulated
+	NoSpeculation  bool // its speculation rule differs and is not simulated
 	Capacity1      bool // the capacity scheduler of 1.x
-	CapacityFits   bool // which takes a request that just fills a queue to be within it
+	CapacityFits   bool // a request that just fills a queue is allowed
 	InitPoll       time.Duration
 	FetchSleep     time.Duration // sleep of ReduceCopier.fetchOutputs when it finds nothing to fetch; 0: it is woken (0.21)
-	Ideal          bool          // no protocol and no fixed costs at all
+	Ideal          bool          // no protocol and no fixed costs
 }
 
 // Releases lists what Cluster.Hadoop may name.

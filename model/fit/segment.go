@@ -18,7 +18,7 @@ type SegmentOptions struct {
 	Margin     float64 // two pieces if the BIC falls by more
 
 	// SetAside leaves out rows that are far from their neighbours. The search
-	// and the BIC go by least squares, which a few gross outliers blind.
+	// and the BIC use least squares, which a few gross outliers mislead.
 	SetAside bool
 
 	// Proportional says that rows scatter in proportion to their size; residuals
@@ -44,7 +44,7 @@ type SegmentFit struct {
 	Pieces []Line   `json:"-"` // left and right of Tau, by least squares
 	BIC1   float64  `json:"bic1"`
 	BIC2   *float64 `json:"bic2"`
-	F      *float64 `json:"F"` // nil where two lines leave nothing to compare with
+	F      *float64 `json:"F"` // nil if two lines leave no residual
 	Two    bool     `json:"two_pieces"`
 }
 
@@ -245,8 +245,8 @@ func (r rows) hinge(tau float64) (left, right Line, err error) {
 }
 
 // bestSplit returns the first row beyond the best breakpoint of sorted rows, 0
-// where there is none. Sums from both ends make each candidate a constant
-// amount of work; the winner is fitted again from the rows.
+// if there is none. Sums from both ends make each candidate cost constant time.
+// The best one is fitted again from the rows.
 func (r rows) bestSplit(o SegmentOptions, floor float64) int {
 	x, n := r.x, len(r.x)
 	before, after := make([]moments, n+1), make([]moments, n+1)
