@@ -10,8 +10,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// normalMAD turns a median absolute deviation into a standard deviation where
-// values are normal.
+// normalMAD converts a median absolute deviation to a standard deviation for
+// normal values.
 const normalMAD = 1.4826
 
 // stageSlot is one task of a stage on its slot. Times in seconds.
@@ -22,8 +22,8 @@ type stageSlot struct {
 }
 
 // outlierMethods lists the tests: more than K scaled median deviations above the
-// median and MinRatio times it; K times the median; K quartile distances above
-// the third quartile.
+// median and MinRatio times it, K times the median, or K quartile distances
+// above the third quartile.
 var outlierMethods = []string{"iqr", "mad", "median_factor"}
 
 // outlierOptions choose a test and the limit for critical tasks.
@@ -167,7 +167,7 @@ func clip(tasks []stageSlot, saved []float64) (gains []float64, end float64) {
 	return gains, end
 }
 
-// median returns the median of v; v keeps its order.
+// median returns the median of v without reordering v.
 func median(v []float64) float64 { return quantile(v, 0.5) }
 
 // quantile interpolates linearly at position (n-1)*p of the sorted values.
@@ -204,7 +204,7 @@ type taskFacts struct {
 	Critical   int     `json:"critical_tasks"`
 	SameNode   bool    `json:"same_node"`
 	Node       *string `json:"node"`        // nil unless SameNode
-	InputRatio float64 `json:"input_ratio"` // median of the critical over that of the others, 1 without either
+	InputRatio float64 `json:"input_ratio"` // median of the critical tasks over that of the others; 1 without either
 }
 
 // defaultNodeShare is the share of the critical tasks that one node must have.

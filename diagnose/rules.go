@@ -15,7 +15,7 @@ type facts struct {
 	CPUCluster    float64 `json:"cpu_cluster"`     // utilisation
 	CPUDrop       float64 `json:"cpu_drop"`        // relative fall of the node's CPU during the task
 	IONodeRatio   float64 `json:"io_node_ratio"`   // I/O of the node over the median of the others
-	DiskNodeRatio float64 `json:"disk_node_ratio"` // disk rate likewise
+	DiskNodeRatio float64 `json:"disk_node_ratio"` // disk rate over the median of the others
 	DiskJobShare  float64 `json:"disk_job_share"`  // Hadoop's share of the node's disk traffic
 	NetNodeShare  float64 `json:"net_node_share"`  // of the network adapter's capacity
 	NetSlowNodes  int     `json:"net_slow_nodes"`  // nodes with an unusually low network rate

@@ -40,13 +40,13 @@ type Thresholds struct {
 	Startup     float64 `json:"startup" toml:"startup"`           // R21: share of the slot time
 	RemoteReads float64 `json:"remote_reads" toml:"remote_reads"` // R22: share of the maps that are not node-local
 	Lost        float64 `json:"lost" toml:"lost"`                 // R23: share of the slot time
-	LinkFull    float64 `json:"link_full" toml:"link_full"`       // R24: busy share of what is there of a link, during the shuffle
+	LinkFull    float64 `json:"link_full" toml:"link_full"`       // R24: busy share of the available rate of a link, during the shuffle
 	DataSkew    float64 `json:"data_skew" toml:"data_skew"`       // R25: largest reduce over the median one
 
 	TaskK      float64 `json:"task_k" toml:"task_k"`           // scaled median deviations of a whole task
-	TaskRatio  float64 `json:"task_ratio" toml:"task_ratio"`   // and times the median
-	PhaseZ     float64 `json:"phase_z" toml:"phase_z"`         // scaled median deviations of a phase beyond what is expected
-	PhaseRatio float64 `json:"phase_ratio" toml:"phase_ratio"` // and times what is expected
+	TaskRatio  float64 `json:"task_ratio" toml:"task_ratio"`   // and this many times the median
+	PhaseZ     float64 `json:"phase_z" toml:"phase_z"`         // scaled median deviations of a phase above the prediction
+	PhaseRatio float64 `json:"phase_ratio" toml:"phase_ratio"` // and this many times the prediction
 	PhaseShare float64 `json:"phase_share" toml:"phase_share"` // excess as a part of the median task
 	Critical   float64 `json:"critical" toml:"critical"`       // delay as a part of the stage
 	Gain       float64 `json:"gain" toml:"gain"`               // least mean gain of a confirmed change

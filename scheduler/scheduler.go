@@ -43,65 +43,65 @@ type Listener interface {
 // ticks.
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
-	// Tick reports whether there is work for the next one in any case.
+	// Tick reports whether the next tick has work in any case.
 	Tick(c *Cluster) (more bool)
 }
 
-// A Chooser says which heartbeats it wants to see, so that the others need not
-// be simulated: Assign would launch nothing at them and leave no trace. Without
-// it, every heartbeat of a tracker with a free slot is offered while a running
-// job has a task of that type waiting.
+// A Chooser selects the heartbeats that must be simulated. At all others Assign
+// would launch nothing and change no state. For other schedulers, every
+// heartbeat of a tracker with a free slot is offered while a running job has a
+// task of that type to launch.
 type Chooser interface {
 	Wants(c *Cluster) Offers
 }
 
 // Offers are kinds of heartbeat: of trackers with a free map slot, with a free
-// reduce slot, with any.
+// reduce slot, with any free slot.
 type Offers struct{ Map, Reduce, Any bool }
 
-// A Preemptor may kill attempts that run.
+// A Preemptor may kill running attempts.
 type Preemptor interface {
 	Preempts() bool
 }
 
-// A Rememberer is changed even by an Assign that launches nothing. It is offered
-// every heartbeat of a tracker with a free slot while tasks run that may come to
-// be speculated, and not only once one lags.
+// A Rememberer changes its state even in an Assign that launches nothing. It is
+// offered every heartbeat of a tracker with a free slot while running tasks may
+// become speculated, even if none lags yet.
 type Rememberer interface {
 	Remembers() bool
 }
 
-// A ProgressReader looks at the progress of running tasks even of jobs that do
-// not speculate, so every report of progress must be simulated.
+// A ProgressReader reads the progress of running tasks even of jobs without
+// speculation, so every report of progress must be simulated.
 type ProgressReader interface {
 	ReadsProgress() bool
 }
 
-// Cluster is what the JobTracker knows of the whole.
+// Cluster is the JobTracker's view of the cluster.
 type Cluster struct {
 	Now       time.Duration
-	LastTick  time.Duration // of the policy's own ticks, simulated or not
+	LastTick  time.Duration // time of the scheduler's own ticks, simulated or not
 	Trackers  int           // registered and not blacklisted
-	Hosts     int           // with at least one such tracker
+	Hosts     int           // racks with at least one such tracker
 	Slots     [2]int        // by workload.Map and workload.Reduce
-	Running   [2]int        // as the trackers last reported
-	Heartbeat time.Duration // the interval trackers are told now
+	Running   [2]int        // attempts, as the trackers last reported
+	Heartbeat time.Duration // heartbeat interval in responses now
 	Jobs      []*Job        // not yet ended, in order of submission
-	Waiting   [2]int        // running jobs that want a task of the type launched
-	Unspent   [2]int        // running jobs that may yet launch one
+	Waiting   [2]int        // running jobs with a task of the type to launch
+	Unspent   [2]int        // running jobs that may still launch one
 	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
 }
 
-// TaskTracker is one tracker as it reports.
+// TaskTracker is the JobTracker's view of one tracker.
 type TaskTracker struct {
 	Index   int
 	Slots   [2]int // by workload.Map and workload.Reduce
-	Running [2]int // attempts, without those that only wait to commit
-	Used    [2]int // slots they occupy
+	Running [2]int // attempts, except those that only wait to commit
+	Used    [2]int // slots that they occupy
 }
 
-// Free returns the number of slots of a type that the JobTracker takes to be
-// free.
+// Free returns the number of slots of a type that are free in the JobTracker's
+// view.
 func (t *TaskTracker) Free(k workload.Kind) int { return t.Slots[k] - t.Used[k] }
 
 // State is the run state of a job.
@@ -114,7 +114,7 @@ const (
 	Done
 )
 
-// Job is what the JobTracker knows of one job. Counts are by workload.Map and
+// Job is the JobTracker's view of one job. Counts are by workload.Map and
 // workload.Reduce.
 type Job struct {
 	ID          int // order of submission
@@ -131,29 +131,29 @@ type Job struct {
 	Tasks        [2]int // in all
 	RunningTasks [2]int // attempts launched and not known to have ended
 	Finished     [2]int // tasks that succeeded
-	FailedTasks  [2]int // tasks given up
-	Speculative  [2]int // second attempts among RunningTasks
+	FailedTasks  [2]int // tasks that failed
+	Speculative  [2]int // speculative attempts among RunningTasks
 	Active       [2]int // attempts of tasks that have not succeeded
 	ActiveTasks  [2]int // tasks that have not succeeded and have an attempt
-	SlotsPerTask [2]int // more than one for a job that asks for much memory
+	SlotsPerTask [2]int // slots of a task; more than one for a job with large memory
 
-	Wants        [2]bool // runs, and has a task to launch or to speculate
-	Spent        [2]bool // will never launch a task of the type again
+	Wants        [2]bool // running, with a task to launch or to speculate
+	Spent        [2]bool // never launches a task of the type again
 	ReducesReady bool    // enough maps have ended (slowstart)
 	Speculates   [2]bool
 	UnplacedMaps int     // maps without hosts that have not been launched
 	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
 
 	Launcher
-	Policy any // the policy's own notes
+	Policy any // the scheduler's own data
 
-	updated bool // it is among the updates of a policy
+	updated bool // in the updates of a scheduler
 }
 
-// updates collects the jobs that have changed since the policy last looked.
+// updates collects the jobs that have changed since the scheduler last looked.
 type updates struct{ jobs []*Job }
 
-// JobUpdated is Listener's.
+// JobUpdated implements Listener.
 func (u *updates) JobUpdated(j *Job) {
 	if !j.updated {
 		j.updated = true
@@ -161,7 +161,7 @@ func (u *updates) JobUpdated(j *Job) {
 	}
 }
 
-// next takes one of the jobs out, or gives nil if none is left.
+// next removes and returns one of the jobs, or nil if none is left.
 func (u *updates) next() *Job {
 	last := len(u.jobs) - 1
 	if last < 0 {
@@ -173,23 +173,23 @@ func (u *updates) next() *Job {
 	return j
 }
 
-// Launcher is the side of a job that acts.
+// Launcher is the part of a job that acts.
 type Launcher interface {
 	// LaunchMap starts a map on t, at most as far from its data as r allows,
-	// and reports how far that is.
+	// and returns its locality.
 	LaunchMap(t *TaskTracker, r Reach) (workload.Locality, bool)
 	// LaunchReduce starts a reduce on t.
 	LaunchReduce(t *TaskTracker) bool
-	// Init makes the tasks; the job can then be set up.
+	// Init initialises the tasks; the job can then be set up.
 	Init()
 	// Reject fails the job instead.
 	Reject(why string)
 	// Profile returns how long the job's tasks are expected to take.
 	Profile() analytic.AriaProfile
-	// Speculatable counts the running tasks that are far behind the others.
+	// Speculatable counts the running tasks that lag.
 	Speculatable(k workload.Kind) int
-	// Attempts lists the attempts of tasks that have not succeeded, in the
-	// order of the tasks, once their tracker has reported them.
+	// Attempts lists the attempts of unfinished tasks that their tracker
+	// has reported, in the order of the tasks.
 	Attempts(k workload.Kind) []Attempt
 }
 
@@ -199,7 +199,7 @@ type Attempt struct {
 	Kill  func()
 }
 
-// Reach says how far from its data a map may be launched.
+// Reach is the largest distance of a map from its data.
 type Reach uint8
 
 // Reaches (the cache levels of JobInProgress.findNewMapTask).
@@ -210,9 +210,8 @@ const (
 	BeyondRack              // only off-rack or speculatively
 )
 
-// Pending returns how many tasks of a type could still be launched, second
-// attempts of running ones included (JobInProgress.pendingMaps,
-// pendingReduces).
+// Pending returns how many tasks of a type can still be launched, including
+// speculative attempts (JobInProgress.pendingMaps, pendingReduces).
 func (j *Job) Pending(k workload.Kind) int {
 	return j.Tasks[k] - j.RunningTasks[k] - j.FailedTasks[k] - j.Finished[k] + j.Speculative[k]
 }

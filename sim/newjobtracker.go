@@ -54,7 +54,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		jt.startHeartbeats()
 	} else {
 		if c.nodesDie {
-			return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) nothing tells that one is lost")
+			return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) a lost node is not detected")
 		}
 		jt.instant = newInstantReports(c, len(jt.trackers), jt.offerAll)
 		jt.reports = jt.instant
