@@ -10,8 +10,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Unknown is something that the input does not state: how many of how many rows
-// lack it, and what follows.
+// Unknown is a value that the input does not give, with the number of rows that
+// lack it and the consequence.
 type Unknown struct {
 	What   string `json:"what"`
 	Count  int    `json:"count"`
@@ -19,7 +19,7 @@ type Unknown struct {
 	Effect string `json:"effect"`
 }
 
-// unknowns collects them in the order in which they were met.
+// unknowns collects the unknown values in order of discovery.
 type unknowns struct {
 	index map[string]int
 	list  []Unknown
@@ -42,7 +42,7 @@ func (u *unknowns) add(what string, count, of int, effect string) {
 	u.list[i].Of += of
 }
 
-// attempt is a row of the table of attempts, with its names as numbers.
+// attempt is a row of the table of attempts, with numbers for names.
 type attempt struct {
 	job, node  int32
 	task, slot int32
@@ -62,7 +62,7 @@ func (a *attempt) timed() bool {
 	return workload.Known(a.start) && workload.Known(a.finish) && a.finish >= a.start
 }
 
-// job is one job of the books.
+// job is the record of one job.
 type job struct {
 	index          int32
 	id             string
@@ -71,13 +71,13 @@ type job struct {
 	conf           workload.Conf
 	maps, reduces  int // as announced, or as found
 	attempts       []int32
-	won            [2][]int32 // the attempts whose work was used, maps and reduces, by task
-	extra          [2]int64   // map output bytes as stored over those before, of maps that know both
+	won            [2][]int32 // attempts whose work was used, maps and reduces, by task
+	extra          [2]int64   // stored over raw map output bytes, from maps that know both
 }
 
 func (j *job) time() time.Duration { return j.finish - j.submit }
 
-// lastMap is the end of the job's last map, or its submission.
+// lastMap returns the end of the job's last map, or its submission.
 func (b *books) lastMap(j *job) time.Duration {
 	last := j.submit
 	for _, i := range j.won[workload.Map] {
@@ -88,7 +88,7 @@ func (b *books) lastMap(j *job) time.Duration {
 
 const chunkRows = 1 << 14
 
-// books are all attempts of a run and its jobs.
+// books holds all attempts of a run and its jobs.
 type books struct {
 	chunks [][]attempt
 	rows   int
@@ -188,7 +188,7 @@ var effects = map[string]string{
 	"waits of a reduce":             "no shuffle outliers, R04 and R19",
 }
 
-// keepAttempt copies an attempt into a row and counts what it lacks.
+// keepAttempt copies an attempt into a row and counts its missing values.
 func (b *books) keepAttempt(j *job, h *workload.HistoryAttempt, lost map[string]int) int32 {
 	if b.rows%chunkRows == 0 {
 		b.chunks = append(b.chunks, make([]attempt, 0, chunkRows))
@@ -231,8 +231,8 @@ func (b *books) keepAttempt(j *job, h *workload.HistoryAttempt, lost map[string]
 	return row
 }
 
-// assignSlots assigns attempts to slots of their node where the source does not: each
-// takes the lowest one that is free when it starts.
+// assignSlots assigns attempts without a recorded slot to slots of their node. Each
+// takes the lowest slot that is free at its start.
 func (b *books) assignSlots() {
 	type pool struct {
 		node int32
@@ -263,8 +263,8 @@ func (b *books) assignSlots() {
 	}
 }
 
-// slotsUsed is the most attempts of a kind that ran at once on all nodes
-// together, and on one node.
+// slotsUsed returns the largest number of concurrent attempts of a kind on all
+// nodes together, and on one node.
 func (b *books) slotsUsed(kind workload.Kind) (all, node int) {
 	most := map[int32]int32{}
 	for i := range int32(b.rows) {

@@ -12,14 +12,14 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Change is one change of a question. Edit returns the changed question and
-// leaves the one it was given as it is; it fails where there is nothing to change.
+// Change is one change of a question. Edit returns a changed copy of the question.
+// It fails if there is nothing to change.
 type Change struct {
 	Text string
 	Edit func(model.WhatIf) (model.WhatIf, error)
 }
 
-// editJob changes a job of the question, or all of them where none has its id.
+// editJob changes the job with an id, or all jobs if none has it.
 func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 	id := s.job.id
 	return &Change{text, func(q model.WhatIf) (model.WhatIf, error) {
@@ -63,7 +63,7 @@ func editCluster(text string, edit func(*model.Cluster) error) *Change {
 	}}
 }
 
-// findNode is the index of a node of the cluster.
+// findNode returns the index of a node of the cluster.
 func findNode(c *model.Cluster, name string) (int, error) {
 	i := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == name })
 	if i < 0 {
@@ -72,7 +72,7 @@ func findNode(c *model.Cluster, name string) (int, error) {
 	return i, nil
 }
 
-// usualMachine is the machine of most nodes; the first one on ties.
+// usualMachine returns the machine of most nodes; the first one on ties.
 func usualMachine(c *model.Cluster) int {
 	counts := make([]int, len(c.Machines))
 	for _, n := range c.Nodes {
@@ -89,7 +89,7 @@ func usualMachine(c *model.Cluster) int {
 	return best
 }
 
-// repair gives a device of a node the speed of those of its peers.
+// repair sets a device of a node to the speed of its peers.
 func repair(node, device string) *Change {
 	return editCluster(fmt.Sprintf("%s of %s at the nominal speed", device, node), func(c *model.Cluster) error {
 		i, err := findNode(c, node)
@@ -131,8 +131,8 @@ func repair(node, device string) *Change {
 	})
 }
 
-// unload takes the foreign load off a node's device; paused says that only loads
-// are meant that leave nothing to Hadoop.
+// unload removes the foreign load from a node's device. If paused is set, it
+// removes only loads that leave no capacity to Hadoop.
 func unload(node, device string, paused bool) *Change {
 	text := fmt.Sprintf("no foreign load on %s of %s", device, node)
 	if paused {
@@ -184,7 +184,7 @@ func (s *scene) evenReduces() *Change {
 	})
 }
 
-// combineSplits joins so many splits into one.
+// combineSplits joins every n splits into one.
 func (s *scene) combineSplits(factor int) *Change {
 	return s.editJob(fmt.Sprintf("%d splits combined into one", factor), func(j *workload.Job) error {
 		m := &j.Maps
@@ -208,7 +208,7 @@ func (s *scene) combineSplits(factor int) *Change {
 	})
 }
 
-// noFailures lets every attempt succeed and every node live.
+// noFailures makes every attempt succeed and keeps every node alive.
 func (s *scene) noFailures() *Change {
 	return &Change{"no attempt fails", func(q model.WhatIf) (model.WhatIf, error) {
 		q.Jobs, q.Cluster.Nodes = slices.Clone(q.Jobs), slices.Clone(q.Cluster.Nodes)
@@ -229,7 +229,7 @@ func (s *scene) noFailures() *Change {
 	}}
 }
 
-// shareSlots makes one pool of the map and reduce slots of each node.
+// shareSlots combines the map and reduce slots of each node.
 func shareSlots() *Change {
 	return editCluster("shared slots", func(c *model.Cluster) error {
 		if c.SharedSlots {
@@ -262,7 +262,7 @@ func setScheduler(name string, pairs ...string) *Change {
 	}}
 }
 
-// noLimits takes the limits off pools and users.
+// noLimits removes the limits of pools and users.
 func noLimits() *Change {
 	return &Change{"no limits of pools and users", func(q model.WhatIf) (model.WhatIf, error) {
 		q.Scheduler.Pools = slices.Clone(q.Scheduler.Pools)
@@ -298,7 +298,8 @@ func moreReplicas() *Change {
 	}}
 }
 
-// fasterNetwork doubles the network interfaces, or lifts the limits of racks.
+// fasterNetwork doubles the rates of network interfaces, or removes the limits
+// of racks.
 func fasterNetwork(rack bool) *Change {
 	text := "network interfaces twice as fast"
 	if rack {
@@ -319,8 +320,8 @@ func fasterNetwork(rack bool) *Change {
 	})
 }
 
-// freeCopies takes the processors' work of fetching map outputs away, as network
-// interfaces that do it themselves would.
+// freeCopies removes the processor cost of fetching map outputs, as if network
+// interfaces did the work.
 func freeCopies() *Change {
 	return editCluster("fetches cost no processor time", func(c *model.Cluster) error {
 		changed := false
@@ -335,7 +336,7 @@ func freeCopies() *Change {
 	})
 }
 
-// join makes one change of several.
+// join combines several changes.
 func join(changes []*Change) *Change {
 	var text []string
 	for _, c := range changes {

@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Correlation is one thing that stands out, of one of SONATA's four kinds.
+// Correlation is an unusual value of one of SONATA's four kinds.
 type Correlation struct {
 	Job     string // "*": the cluster
 	Stage   string
@@ -16,23 +16,23 @@ type Correlation struct {
 	Scope   string // intra or inter: within a node or task, or between them
 	Task    string
 	Node    string
-	Subject string // what stands out: input, a phase, a device
+	Subject string // the unusual value: input, a phase, a device
 	Value   float64
 	Peers   float64
 	Class   string // over, under, saturated, share, same-node
 }
 
-// mostExplained bounds the critical tasks of a stage whose resources are looked
-// at one by one; the ones that delay it most come first.
+// mostExplained is the largest number of critical tasks of a stage whose
+// resources are examined one by one, in order of delay.
 const mostExplained = 100
 
 // saturation is the utilisation from which a device counts as saturated.
 const saturation = 0.95
 
-// correlate is Algorithm 1 of SONATA on one stage: critical outliers, whether they
-// share a node, for each of them task-resource and phase-phase; then, also where
-// there is none, resource-resource between nodes and within them, and the phases
-// of the average task.
+// correlate is Algorithm 1 of SONATA on one stage. It finds critical outliers,
+// checks whether they share a node, and correlates tasks with resources and phases
+// with phases for each. In all cases it correlates resources between nodes and
+// within them, and the phases of the average task.
 func (s *stage) correlate(r *resources) []Correlation {
 	var list []Correlation
 	base := Correlation{Job: s.job.id, Stage: s.kind.String()}
@@ -99,7 +99,7 @@ func classOf(over bool) string {
 	return "under"
 }
 
-// critical lists the stage's critical tasks, those that delay it most first.
+// critical lists the stage's critical tasks, largest delay first.
 func (s *stage) critical() []int {
 	var list []int
 	for i, c := range s.out.Critical {
@@ -111,7 +111,7 @@ func (s *stage) critical() []int {
 	return list
 }
 
-// phaseShares are the parts that the phases take of each task.
+// phaseShares holds the phase shares of each task.
 type phaseShares struct {
 	of          [][workload.NumPhases]float64
 	usual, mean [workload.NumPhases]float64
@@ -152,7 +152,7 @@ func (s *stage) phaseShares() (phaseShares, bool) {
 }
 
 // unusual lists the devices that differ from those of other nodes, or are
-// saturated, from one time to another: those of one node, or of all.
+// saturated, during an interval, on one node or on all.
 func (r *resources) unusual(from, until time.Duration, node string) []Correlation {
 	var list []Correlation
 	for _, device := range r.names {
@@ -188,8 +188,8 @@ func (r *resources) unusual(from, until time.Duration, node string) []Correlatio
 	return list
 }
 
-// clusterTimes adds up, by node and over all jobs, the times of tasks over the
-// median of their stage.
+// clusterTimes sums, by node and over all jobs, the times of tasks relative to
+// the median of their stage.
 type clusterTimes struct {
 	nodes map[string]*nodeTimes
 }
@@ -213,8 +213,8 @@ func (c *clusterTimes) add(s *stage) {
 	}
 }
 
-// correlations compares the nodes. One that is over in most jobs is a matter of
-// the node, not of a job.
+// correlations compares the nodes. A node that is slow in most jobs is itself
+// the cause, and not a job.
 func (c *clusterTimes) correlations(t *Thresholds) []Correlation {
 	names := sortedKeys(c.nodes)
 	means := make([]float64, len(names))

@@ -10,8 +10,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Dataflow is what was reconstructed from samples: instances by (start, vertex,
-// node, task, thread), stages by (task, start, vertex).
+// Dataflow is the dataflow reconstructed from samples: instances by (start,
+// vertex, node, task, thread), stages by (task, start, vertex).
 type Dataflow struct {
 	Instances []Instance `json:"instances"`
 	Stages    []Stage    `json:"stages"`
@@ -35,8 +35,8 @@ type Stage struct {
 	IdlePart float64 `json:"idle_fraction"`
 }
 
-// threadShare is the part of the samples of a class of threads in a vertex that
-// were in a state, or in a method.
+// threadShare is the fraction of the samples of a class of threads in a vertex
+// with a certain state or method.
 type threadShare struct {
 	vertex, class string
 	kind          string // state or frame
@@ -72,8 +72,8 @@ func (d *Dataflow) joinStages() {
 	})
 }
 
-// breakdown turns counts into shares of the samples of their class and vertex,
-// states first, the largest first.
+// breakdown converts counts to fractions of the samples of their class and
+// vertex, states first, largest first.
 func (d *Dataflow) breakdown(counts map[countKey]int, names []string) {
 	type class struct{ vertex, class int32 }
 	totals := map[class]int{}
@@ -101,7 +101,7 @@ func (d *Dataflow) breakdown(counts map[countKey]int, names []string) {
 	})
 }
 
-// share looks up a part of the breakdown; class "" adds up all classes that have
+// share returns an entry of the breakdown. Class "" sums all classes that have
 // samples in the state or method.
 func (d *Dataflow) share(vertex, class, name string) float64 {
 	part, total := 0.0, 0.0
@@ -146,7 +146,7 @@ func (d *Dataflow) timeline(jobStart, jobEnd float64) []segment {
 }
 
 // gap is the time from the end of the last map to the end of the last shuffle,
-// and what part of the job it is.
+// and its share of the job.
 type gap struct {
 	Gap      float64 `json:"gap"`
 	Fraction float64 `json:"fraction"`
@@ -184,8 +184,8 @@ type nodeRow struct {
 	Idle float64 `json:"idle"`
 }
 
-// nodeShare is a node's mean stage time over the mean of all rows, and the busy
-// and the idle part of it.
+// nodeShare is a node's mean stage time relative to the mean of all rows, and
+// its busy and idle parts.
 type nodeShare struct {
 	Node string  `json:"node"`
 	Mean float64 `json:"norm_mean"`
@@ -232,7 +232,7 @@ func stageByNode(rows []nodeRow) ([]nodeShare, error) {
 }
 
 // nodeRows lists the executions of a vertex, each divided into busy and idle time
-// as its samples are.
+// by its samples.
 func (d *Dataflow) nodeRows(vertex string) []nodeRow {
 	var rows []nodeRow
 	for _, i := range d.Instances {

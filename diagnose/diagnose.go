@@ -1,9 +1,10 @@
-// Package diagnose finds out why a job took as long as it did: the dataflow
-// reconstructed from stack samples (Dai et al., HiTune, ATC 2011), outliers and
-// the correlations that explain them (Guo et al., SONATA, BigData 2013), rules
-// that name a cause and a change, a ledger that divides the job's time, and the
-// gain of each change by re-simulation. It works on any table of attempts,
-// simulated or recorded; what a source does not state is named and counted.
+// Package diagnose explains the time of a job. It reconstructs the dataflow
+// from stack samples (Dai et al., HiTune, ATC 2011), finds outliers and the
+// correlations that explain them (Guo et al., SONATA, BigData 2013), applies
+// rules that name a cause and a change, divides the job's time in a ledger, and
+// measures the gain of each change by re-simulation. It works on any table of
+// attempts, simulated or recorded. It lists and counts the values that a source
+// lacks.
 package diagnose
 
 import (
@@ -18,18 +19,18 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Input is what is known of a run. Only Jobs is needed.
+// Input is the record of a run. Only Jobs is needed.
 type Input struct {
-	Jobs      iter.Seq[*workload.HistoryJob] // with their attempts; walked once
+	Jobs      iter.Seq[*workload.HistoryJob] // with their attempts; read once
 	Resources []Usage
 	Dataflow  *Dataflow       // from sampling records
-	Spans     iter.Seq[*Span] // walked a few times; only those on the way to a job's end are kept
+	Spans     iter.Seq[*Span] // read a few times; only those on the critical path are kept
 	Offers    []Offer
 	Causes    []Cause
 	Question  *model.WhatIf // cluster, scheduler and settings
 }
 
-// Options say how to diagnose.
+// Options choose how to diagnose.
 type Options struct {
 	Thresholds Thresholds
 	Job        string // empty: all
@@ -39,7 +40,7 @@ type Options struct {
 // DefaultOptions tests no change.
 func DefaultOptions() Options { return Options{Thresholds: DefaultThresholds()} }
 
-// Finding is a cause, what shows it, and what would change it.
+// Finding is a cause, its evidence, and a change that may help.
 type Finding struct {
 	Rank     int
 	Job      string // "*": the cluster
@@ -54,24 +55,24 @@ type Finding struct {
 	Peers    float64
 	Z        float64
 	Account  Account
-	Ledger   time.Duration // of the job in that account
-	Change   *Change       // nil: none would test it
+	Ledger   time.Duration // seconds of the job in that account
+	Change   *Change       // nil: no change would test it
 	Receipt  Receipt
 
 	saves float64
 }
 
-// Diagnosis is what came out. Jobs are in order of submission.
+// Diagnosis is the result. Jobs are in order of submission.
 type Diagnosis struct {
 	Jobs         []JobDiagnosis
 	Correlations []Correlation // of the cluster, over all jobs
 	Findings     []Finding     // best first
-	Together     *Receipt      // all confirmed changes at once; nil: fewer than two
+	Together     *Receipt      // all confirmed changes together; nil: fewer than two
 	Unknown      []Unknown
 	Dataflow     *Dataflow // as it was given
 }
 
-// JobDiagnosis is one job.
+// JobDiagnosis is the result for one job.
 type JobDiagnosis struct {
 	ID             string
 	Submit, Finish time.Duration
@@ -82,7 +83,7 @@ type JobDiagnosis struct {
 	Ledger         []Step
 }
 
-// evidence is what all jobs share.
+// evidence is the input common to all jobs.
 type evidence struct {
 	books     *books
 	resources *resources
@@ -140,8 +141,8 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	return d, nil
 }
 
-// countSlots takes the slots of the cluster from the question, or the most that
-// ran at once.
+// countSlots takes the slots of the cluster from the question, or else the
+// largest number of concurrent attempts.
 func (e *evidence) countSlots() {
 	for kind := range workload.Kind(2) {
 		if e.question == nil {
@@ -155,7 +156,7 @@ func (e *evidence) countSlots() {
 	}
 }
 
-// missing names the tables that were not given.
+// missing lists the tables that were not given.
 func (e *evidence) missing(in *Input) {
 	for _, t := range []struct {
 		what, effect string
@@ -172,7 +173,7 @@ func (e *evidence) missing(in *Input) {
 	}
 }
 
-// job diagnoses one job and adds what the rules find.
+// job diagnoses one job and adds the findings of the rules.
 func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 	r := JobDiagnosis{ID: j.id, Submit: j.submit, Finish: j.finish}
 	var own [2]*stage
@@ -213,8 +214,8 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 	return r
 }
 
-// gap is the time from the end of the last map to that of the last shuffle, 0
-// where shuffles are unknown.
+// gap returns the time from the end of the last map to the end of the last
+// shuffle, 0 if shuffles are unknown.
 func (b *books) gap(j *job) time.Duration {
 	last := b.lastMap(j)
 	end := last
@@ -227,8 +228,8 @@ func (b *books) gap(j *job) time.Duration {
 	return end - last
 }
 
-// ledgers walks all jobs: to see which attempts' spans are wanted, and with them
-// again, until no attempt is new.
+// ledgers computes all ledgers: first to find which attempts need spans, then
+// with the spans, until no new attempt is needed.
 func (e *evidence) ledgers(in *Input, d *Diagnosis) error {
 	l := e.newLedger(in.Causes)
 	walk := func() error {
@@ -244,7 +245,7 @@ func (e *evidence) ledgers(in *Input, d *Diagnosis) error {
 	if err := walk(); err != nil {
 		return err
 	}
-	for known := 0; in.Spans != nil && known < len(l.visited); { // spans may lead the walk to other attempts
+	for known := 0; in.Spans != nil && known < len(l.visited); { // spans may lead to other attempts
 		known = len(l.visited)
 		clear(l.spans)
 		for s := range in.Spans {
@@ -267,8 +268,8 @@ func (e *evidence) ledgers(in *Input, d *Diagnosis) error {
 	return nil
 }
 
-// rank orders the findings: confirmed by their gain, then untested by the part of
-// the job that they may save, then those that were withdrawn.
+// rank orders the findings: confirmed ones by their gain, then untested ones by
+// the share of the job that they may save, then withdrawn ones.
 func (d *Diagnosis) rank() {
 	times := map[string]float64{}
 	for _, j := range d.Jobs {
@@ -291,8 +292,8 @@ func counted(changes int) string {
 	return fmt.Sprintf("%d changes were", changes)
 }
 
-// verify re-simulates the changes of the best findings, and the confirmed ones
-// together.
+// verify re-simulates the changes of the highest findings, and the confirmed
+// ones together.
 func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 	if e.options.Verify.Predictor == nil || e.question == nil {
 		return nil

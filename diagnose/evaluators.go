@@ -22,7 +22,7 @@ var Evaluators = []model.Evaluator{
 	model.NewEvaluator("task.facts", defaultFactsQuestion, factsQuestion.answer),
 }
 
-// nothing is the fallback of a question whose fields must all be there.
+// nothing returns the default for a question that must name all its fields.
 func nothing[I any]() (none I) { return none }
 
 type dataflowQuestion struct {
@@ -30,13 +30,13 @@ type dataflowQuestion struct {
 	Samples  []sample            `json:"samples"`
 }
 
-// sample is one look at one thread of a task.
+// sample is one sample of one thread of a task.
 type sample struct {
 	Time   float64  `json:"ts"` // ms
 	Node   string   `json:"node"`
 	Task   string   `json:"task"`
 	Thread int      `json:"thread"`
-	State  string   `json:"state"` // as the JVM names it
+	State  string   `json:"state"` // name in the JVM
 	Stack  []string `json:"stack"` // top first
 }
 

@@ -17,7 +17,7 @@ type table struct {
 	rows    func(d *Diagnosis, row func(cells ...string))
 }
 
-// tables are the files that Write makes, beside diagnosis.json.
+// tables are the files that Write makes in addition to diagnosis.json.
 var tables = []table{
 	{"dataflow.csv", []string{"task", "node", "vertex", "start_ns", "end_ns"}, (*Diagnosis).dataflowRows},
 	{"stages.csv", []string{"job", "stage", "phase", "tasks", "begin_ns", "end_ns", "mean_ns", "median_ns", "max_ns", "share", "outliers", "critical"}, (*Diagnosis).stageRows},
@@ -33,7 +33,7 @@ var tables = []table{
 	}, (*Diagnosis).findingRows},
 }
 
-// JSONName is the file with the findings and what is unknown.
+// JSONName is the file with the findings and the unknown values.
 const JSONName = "diagnosis.json"
 
 // Write writes the files of a diagnosis; create opens each by its name.
@@ -70,8 +70,8 @@ func writeFile(create func(string) (io.WriteCloser, error), name string, write f
 	return w.Close()
 }
 
-// plain replaces control characters, and keeps a spreadsheet from taking a name
-// for a formula.
+// plain replaces control characters, and prevents a spreadsheet from reading a
+// name as a formula.
 func plain(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -89,10 +89,10 @@ func whole(n int) string { return strconv.Itoa(n) }
 
 func ns(t time.Duration) string { return strconv.FormatInt(int64(t), 10) }
 
-// ms turns milliseconds into whole nanoseconds.
+// ms converts milliseconds to whole nanoseconds.
 func msText(t float64) string { return strconv.FormatInt(int64(math.Round(t*1e6)), 10) }
 
-// number leaves the cell empty where the value is unknown.
+// number returns an empty cell for an unknown value.
 func number(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -200,7 +200,7 @@ func (d *Diagnosis) findingRows(row func(...string)) {
 	}
 }
 
-// WriteJSON writes the findings, the sums of the ledger and what is unknown.
+// WriteJSON writes the findings, the sums of the ledger and the unknown values.
 func (d *Diagnosis) WriteJSON(w io.Writer) error {
 	type jsonFinding map[string]any
 	type jsonJob struct {

@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Account is what a part of a job's time was spent on.
+// Account is a use of a job's time.
 type Account uint8
 
 // The accounts of the ledger.
@@ -41,7 +41,7 @@ const (
 	numAccounts
 )
 
-// slowstartLimit is part of the scheduler's limits: reduces may not start yet.
+// slowstartLimit is one of the scheduler's limits: reduces may not start yet.
 const slowstartLimit = schedulerLimit
 
 var accountNames = [numAccounts]string{
@@ -52,7 +52,7 @@ var accountNames = [numAccounts]string{
 
 func (a Account) String() string { return accountNames[a] }
 
-// Step is a part of a job's time in the ledger. Steps of a job follow one another
+// Step is a part of a job's time in the ledger. Steps of a job are consecutive
 // from its submission to its end.
 type Step struct {
 	Job      string
@@ -61,10 +61,10 @@ type Step struct {
 	Attempt  string
 	Node     string
 	Device   string
-	By       string // the job that held the slot, or the scheduler's reason
+	By       string // job that held the slot, or the scheduler's reason
 }
 
-// ledger walks back from the end of jobs to their submission.
+// ledger explains the time of jobs, from their end back to their submission.
 type ledger struct {
 	b       *books
 	offers  [2][]Offer // those with a free slot, by kind
@@ -78,14 +78,14 @@ type ledger struct {
 	traced  bool
 }
 
-// place is where attempts follow one another.
+// place is a sequence of consecutive attempts: a slot or a node.
 type place struct {
 	node int32
 	kind workload.Kind
 }
 
-// newLedger prepares the walk. spans may be empty: visited then says which
-// attempts' spans are wanted.
+// newLedger prepares the ledger. spans may be empty: visited then lists the
+// attempts that need spans.
 func (e *evidence) newLedger(causes []Cause) *ledger {
 	l := &ledger{
 		b: e.books, causes: map[AttemptID]*Cause{}, spans: map[AttemptID][]Span{}, rows: map[AttemptID]int32{},
@@ -132,7 +132,7 @@ func (l *ledger) id(a *attempt) AttemptID {
 	return AttemptID{l.b.jobs[a.job].id, a.kind, int(a.task), int(a.number)}
 }
 
-// walk is the way back from the end of one job.
+// walk goes back from the end of one job.
 type walk struct {
 	*ledger
 	job   *job
@@ -162,7 +162,7 @@ func (l *ledger) walk(j *job) ([]Step, error) {
 	return w.steps, balance(j, w.steps)
 }
 
-// balance wants steps that follow one another from submission to end.
+// balance checks that the steps are consecutive from submission to end.
 func balance(j *job, steps []Step) error {
 	at := j.submit
 	for _, s := range steps {
@@ -177,7 +177,7 @@ func balance(j *job, steps []Step) error {
 	return nil
 }
 
-// emit explains the time since from, never before the submission.
+// emit adds a step for the time since from, but not before the submission.
 func (w *walk) emit(from time.Duration, s Step) {
 	from = max(from, w.job.submit)
 	if from >= w.at {
@@ -185,7 +185,7 @@ func (w *walk) emit(from time.Duration, s Step) {
 	}
 	s.Job, s.From, s.To = w.job.id, from, w.at
 	w.at = from
-	if n := len(w.steps); n > 0 { // one step for what goes on
+	if n := len(w.steps); n > 0 { // one step for repeated time in one account
 		last := &w.steps[n-1]
 		if same := (Step{last.Job, s.From, s.To, last.Account, last.Attempt, last.Node, last.Device, last.By}); same == s {
 			last.From = from
@@ -195,8 +195,8 @@ func (w *walk) emit(from time.Duration, s Step) {
 	w.steps = append(w.steps, s)
 }
 
-// between explains the time in which the JobTracker had not heard of an end, or a
-// tracker not of a launch.
+// between explains the delay until the JobTracker learned of an end, or a tracker
+// of a launch.
 func (w *walk) between(from time.Duration, a *attempt) {
 	account := unknownTime
 	if w.traced {
@@ -234,7 +234,7 @@ func (w *walk) end() *attempt {
 	return last
 }
 
-// begin explains what is left: set-up, initialisation, and the queue.
+// begin explains the remaining time: set-up, initialisation, and the queue.
 func (w *walk) begin() {
 	var setup *attempt
 	for _, row := range w.job.attempts {
@@ -254,7 +254,8 @@ func (w *walk) begin() {
 	w.emit(w.job.submit, Step{Account: w.otherwise(queueTime)})
 }
 
-// otherwise is an account of simulated runs, unknown in recorded ones.
+// otherwise returns an account for simulated runs, and unknown for recorded
+// ones.
 func (w *walk) otherwise(a Account) Account {
 	if w.traced {
 		return a
@@ -263,7 +264,7 @@ func (w *walk) otherwise(a Account) Account {
 }
 
 // body explains an attempt back to its start. It returns the map that kept the
-// shuffle open, if the walk goes on there.
+// shuffle open, if the walk continues there.
 func (w *walk) body(a *attempt) *attempt {
 	if w.at <= a.start {
 		return nil
@@ -282,7 +283,7 @@ func (w *walk) body(a *attempt) *attempt {
 		if s == nil || min(s.End, w.at) <= start {
 			break
 		}
-		w.emit(s.End, w.step(a, unknownTime, "")) // no thread says what passed
+		w.emit(s.End, w.step(a, unknownTime, "")) // no thread has a span for this time
 		if s.Wait != WaitFetch {
 			w.span(a, s, max(s.Begin, start))
 			continue
@@ -299,7 +300,7 @@ func (w *walk) step(a *attempt, account Account, device string) Step {
 	return Step{Account: account, Attempt: w.b.name(a), Node: w.b.node(a), Device: device}
 }
 
-// latest is the span of those wanted that goes on longest before t.
+// latest returns, of the spans that match, the one that lasts longest before t.
 func latest(spans []Span, t time.Duration, want func(*Span) bool) *Span {
 	var best *Span
 	for i := range spans {
@@ -311,7 +312,7 @@ func latest(spans []Span, t time.Duration, want func(*Span) bool) *Span {
 	return best
 }
 
-// openedBy is the map whose output kept the shuffle of a reduce open.
+// openedBy returns the map whose output kept the shuffle of a reduce open.
 func (w *walk) openedBy(a *attempt) *attempt {
 	task := int32(-1)
 	if c := w.causes[w.id(a)]; c != nil {
@@ -354,8 +355,8 @@ func (w *walk) shuffle(a *attempt, spans []Span, begin time.Duration, lastMap *a
 
 var waitAccounts = [...]Account{WaitSpill: waitsForSpill, WaitFetch: waitsForFetch, WaitMemory: waitsForMemory, WaitCommit: commitTime}
 
-// span explains what a thread did since from: its own time, then what a slow
-// device, foreign load and sharing added to it.
+// span divides the time of a thread since from: its own time, then the delays
+// by a slow device, foreign load and sharing.
 func (w *walk) span(a *attempt, s *Span, from time.Duration) {
 	length := w.at - from
 	if s.Wait != NoWait {
@@ -390,7 +391,7 @@ func (w *walk) span(a *attempt, s *Span, from time.Duration) {
 	w.emit(from, w.step(a, account, s.Device))
 }
 
-// ownAccount is the account of a span's own time.
+// ownAccount returns the account of a span's own time.
 func (w *walk) ownAccount(s *Span) Account {
 	switch {
 	case s.Phase == workload.PhaseStartup:
@@ -417,14 +418,14 @@ func (w *walk) ownAccount(s *Span) Account {
 	return unknownTime
 }
 
-// phaseAccounts are those of phases of which no span says more.
+// phaseAccounts are the accounts of phases without spans.
 var phaseAccounts = [workload.NumPhases]Account{
 	workload.PhaseStartup: startUp, workload.PhaseRead: unknownTime, workload.PhaseMap: unknownTime, workload.PhaseCollect: unknownTime,
 	workload.PhaseSpill: sortSpill, workload.PhaseShuffle: unknownTime, workload.PhaseMerge: mergeTime,
 	workload.PhaseReduce: unknownTime, workload.PhaseWrite: unknownTime, workload.PhaseCommit: commitTime,
 }
 
-// bodyByPhases explains an attempt by its phases, which follow one another.
+// bodyByPhases explains an attempt by its phases, which are consecutive.
 func (w *walk) bodyByPhases(a *attempt) *attempt {
 	sum := time.Duration(0)
 	for _, d := range a.phases {
@@ -432,7 +433,7 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 			sum += d
 		}
 	}
-	begin := a.finish - sum // what no phase covers comes first
+	begin := a.finish - sum // the time that no phase covers comes first
 	if begin < a.start || a.finish < w.at {
 		w.emit(a.start, w.step(a, unknownTime, ""))
 		return nil
@@ -456,8 +457,8 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 	return nil
 }
 
-// launch explains why an attempt did not start earlier and returns the attempt on
-// which that depends, or nil where nothing but the job's beginning is left.
+// launch explains why an attempt did not start earlier. It returns the attempt on
+// which that depends, or nil if only the beginning of the job is left.
 func (w *walk) launch(a *attempt) *attempt {
 	ready := w.job.submit
 	if workload.Known(a.runnable) {
@@ -488,8 +489,9 @@ func (w *walk) launch(a *attempt) *attempt {
 	return w.enabledBy(a)
 }
 
-// declined explains the time since the first of the offers that left a slot of
-// the kind free although the task could have run. It reports whether there was one.
+// declined explains the time since the first offer that left a slot of the kind
+// free although the task could have run. It reports whether there was such an
+// offer.
 func (w *walk) declined(a *attempt, ready time.Duration) bool {
 	any := false
 	if a.kind > workload.Reduce {
@@ -504,7 +506,7 @@ func (w *walk) declined(a *attempt, ready time.Duration) bool {
 			reason = o.DeclinedReduce
 		}
 		if reason == NotDeclined || reason == NothingWaiting {
-			break // the slot was used: from here on slots were held
+			break // the slot was used: from here on slots were busy
 		}
 		account := schedulerLimit
 		if reason == LocalityWait {
@@ -516,7 +518,7 @@ func (w *walk) declined(a *attempt, ready time.Duration) bool {
 	return any
 }
 
-// freedBy is the attempt whose slot this one took.
+// freedBy returns the attempt whose slot this one took.
 func (w *walk) freedBy(a *attempt) *attempt {
 	if c := w.causes[w.id(a)]; c != nil {
 		if c.Fresh {
@@ -529,8 +531,8 @@ func (w *walk) freedBy(a *attempt) *attempt {
 	return w.lastOn(a, a.start, place{a.node, a.kind})
 }
 
-// lastOn is the attempt that ended last on a's node, and on its slot where that
-// is known, at or before t.
+// lastOn returns the attempt that ended last on a's node, at or before t. If
+// the slot is known, the attempt must be on the same slot.
 func (w *walk) lastOn(a *attempt, t time.Duration, p place) *attempt {
 	rows := w.byPlace[p]
 	i, _ := slices.BinarySearchFunc(rows, t+1, func(row int32, t time.Duration) int { return cmp.Compare(w.b.at(row).finish, t) })
@@ -542,7 +544,7 @@ func (w *walk) lastOn(a *attempt, t time.Duration, p place) *attempt {
 	return nil
 }
 
-// enabledBy is the map whose end let a reduce start; nil for maps.
+// enabledBy returns the map whose end let a reduce start; nil for maps.
 func (w *walk) enabledBy(a *attempt) *attempt {
 	if c := w.causes[w.id(a)]; c != nil {
 		row, ok := w.rows[c.Enabled]
@@ -568,7 +570,7 @@ func (w *walk) enabledBy(a *attempt) *attempt {
 	return last
 }
 
-// accountSums adds up the steps of a job by account.
+// accountSums returns the time of a job's steps by account.
 func accountSums(steps []Step) [numAccounts]time.Duration {
 	var sums [numAccounts]time.Duration
 	for _, s := range steps {

@@ -10,8 +10,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// normalMAD turns a median absolute deviation into a standard deviation where
-// values are normal.
+// normalMAD converts a median absolute deviation to a standard deviation for
+// normal values.
 const normalMAD = 1.4826
 
 // stageSlot is one task of a stage on its slot. Times in seconds.
@@ -22,25 +22,26 @@ type stageSlot struct {
 }
 
 // outlierMethods lists the tests: more than K scaled median deviations above the
-// median and MinRatio times it; K times the median; K quartile distances above
-// the third quartile.
+// median and MinRatio times it, K times the median, or K quartile distances
+// above the third quartile.
 var outlierMethods = []string{"iqr", "mad", "median_factor"}
 
-// outlierOptions choose a test and what counts as critical.
+// outlierOptions choose a test and the limit for critical tasks.
 type outlierOptions struct {
 	Method   string   `json:"method,omitempty"`    // mad
 	K        *float64 `json:"k"`                   // 3 for mad, 1.5 for the others
-	MinRatio float64  `json:"min_ratio,omitempty"` // 1.2; mad only
-	Gamma    float64  `json:"gamma,omitempty"`     // 0.01, part of the stage
+	MinRatio float64  `json:"min_ratio,omitempty"` // 1.2; only for mad
+	Gamma    float64  `json:"gamma,omitempty"`     // 0.01, as a fraction of the stage
 }
 
-// defaultOutlierOptions are ours; the paper names the correlation only.
+// defaultOutlierOptions are slotwave's own; the paper names only the
+// correlation.
 func defaultOutlierOptions() outlierOptions {
 	return outlierOptions{Method: "mad", MinRatio: 1.2, Gamma: 0.01}
 }
 
-// outliers are the tasks of a stage that ran long and, of those, the critical
-// ones, that hold up its end. Lists are by task. Times in seconds.
+// outliers lists the tasks of a stage that took unusually long, and among them
+// the critical ones, which delay its end. Lists are by task. Times in seconds.
 type outliers struct {
 	Median       float64   `json:"median"`
 	Threshold    float64   `json:"threshold"`
@@ -52,10 +53,10 @@ type outliers struct {
 }
 
 // findOutliers compares the tasks of one stage (task-task correlation). An
-// outlier is critical if, in the schedule with every outlier shortened to the
-// median and later tasks of its slot moved up, restoring it alone delays the end
-// of the stage by more than Gamma of its length: two equal stragglers are both
-// critical though removing either gains nothing.
+// outlier is critical if it delays the end of the stage by more than Gamma of
+// its length. This is tested in a schedule with every outlier shortened to the
+// median, in which only this one is restored. Two equal stragglers are then both
+// critical, although shortening only one gains nothing.
 func findOutliers(tasks []stageSlot, o outlierOptions) (outliers, error) {
 	if err := checkTasks(tasks, o); err != nil {
 		return outliers{}, err
@@ -63,7 +64,7 @@ func findOutliers(tasks []stageSlot, o outlierOptions) (outliers, error) {
 	return compareTasks(tasks, o), nil
 }
 
-// compareTasks is findOutliers for tasks and options that are in order.
+// compareTasks is findOutliers for valid tasks and options.
 func compareTasks(tasks []stageSlot, o outlierOptions) outliers {
 	durations := make([]float64, len(tasks))
 	start := math.Inf(1)
@@ -128,8 +129,9 @@ func threshold(durations []float64, med float64, o outlierOptions) float64 {
 	return math.Max(med+float64(k*normalMAD*deviation(durations, med)), o.MinRatio*med)
 }
 
-// clip plays the stage with every task shortened by what is saved and later tasks
-// of its slot moved up. It returns what restoring each task costs, and the end.
+// clip replays the stage with every task shortened by the time saved and later
+// tasks of its slot moved up. It returns the delay that restoring each task
+// causes, and the end.
 func clip(tasks []stageSlot, saved []float64) (gains []float64, end float64) {
 	order := make([]int, len(tasks)) // by slot, then by start
 	for i := range order {
@@ -149,7 +151,7 @@ func clip(tasks []stageSlot, saved []float64) (gains []float64, end float64) {
 		ends[i] = tasks[i].End - slotSaved
 		end = math.Max(end, ends[i])
 	}
-	// Restoring a task moves its end and those behind it on its slot.
+	// Restoring a task delays its end and the tasks behind it on its slot.
 	gains = make([]float64, len(tasks))
 	last := math.Inf(-1)
 	for n := len(order) - 1; n >= 0; n-- {
@@ -165,7 +167,7 @@ func clip(tasks []stageSlot, saved []float64) (gains []float64, end float64) {
 	return gains, end
 }
 
-// median is the median of v; v keeps its order.
+// median returns the median of v without reordering v.
 func median(v []float64) float64 { return quantile(v, 0.5) }
 
 // quantile interpolates linearly at position (n-1)*p of the sorted values.
@@ -180,7 +182,7 @@ func quantile(v []float64, p float64) float64 {
 	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
 }
 
-// deviation is the median absolute deviation from med.
+// deviation returns the median absolute deviation from med.
 func deviation(v []float64, med float64) float64 {
 	d := make([]float64, len(v))
 	for i, x := range v {
@@ -189,25 +191,26 @@ func deviation(v []float64, med float64) float64 {
 	return median(d)
 }
 
-// taskInput is what the intra-node correlation looks at.
+// taskInput is a task's record for the intra-node correlation.
 type taskInput struct {
 	Node     string  `json:"node"`
 	Input    float64 `json:"input"` // bytes, any one unit
 	Critical bool    `json:"critical"`
 }
 
-// taskFacts tells whether critical tasks share a node or read more.
+// taskFacts reports whether critical tasks share a node or read more than
+// others.
 type taskFacts struct {
 	Critical   int     `json:"critical_tasks"`
 	SameNode   bool    `json:"same_node"`
 	Node       *string `json:"node"`        // nil unless SameNode
-	InputRatio float64 `json:"input_ratio"` // median of the critical over that of the others, 1 without either
+	InputRatio float64 `json:"input_ratio"` // median of the critical tasks over that of the others; 1 without either
 }
 
-// defaultNodeShare is the part of the critical tasks that one node must hold.
+// defaultNodeShare is the share of the critical tasks that one node must have.
 const defaultNodeShare = 0.8
 
-// criticalFacts is the intra-node task-task correlation of a stage.
+// criticalFacts returns the intra-node task-task correlation of a stage.
 func criticalFacts(tasks []taskInput, share float64) (taskFacts, error) {
 	var c input.Check
 	c.Part("share", share)

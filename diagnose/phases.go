@@ -9,19 +9,19 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// robust is a line: what the work of a task leads to expect of the time of a phase.
+// robust is a line that predicts the time of a phase from the work of a task.
 type robust struct {
 	base, slope float64 // seconds, seconds per unit of work
-	spread      float64 // 1.4826 MAD of what is left
+	spread      float64 // 1.4826 MAD of the residuals
 	median      float64 // of the times
 }
 
-// fewestPeers is how many tasks a comparison needs.
+// fewestPeers is the number of tasks that a comparison needs.
 const fewestPeers = 5
 
-// robustLine fits y over x such that less than 29 % of the points, however far
-// off, do not move it: the slope is the median of slopes between points half of
-// the list apart by x (incomplete Theil-Sen), never negative.
+// robustLine fits y over x so that less than 29 % outliers do not affect it.
+// The slope is the median of slopes between points half of the list apart by x
+// (incomplete Theil-Sen), never negative.
 func robustLine(x, y []float64) robust {
 	n := len(x)
 	order := make([]int, n)
@@ -34,7 +34,7 @@ func robustLine(x, y []float64) robust {
 	middle := median(x)
 	for i := range n / 2 {
 		a, b := order[i], order[i+n-n/2]
-		if dx := x[b] - x[a]; dx > 0.01*middle { // nearly equal work says nothing of the slope
+		if dx := x[b] - x[a]; dx > 0.01*middle { // nearly equal work does not determine the slope
 			slopes = append(slopes, (y[b]-y[a])/dx)
 		}
 	}
@@ -52,8 +52,8 @@ func robustLine(x, y []float64) robust {
 
 func (l *robust) at(x float64) float64 { return max(0, l.base+float64(l.slope*x)) }
 
-// phaseWork is the bytes or records that a phase of an attempt works on, and
-// whether they are known. Start-up and commit have none.
+// phaseWork returns the bytes or records that a phase of an attempt processes,
+// and whether they are known. Start-up and commit have none.
 func phaseWork(a *attempt, p workload.Phase) (float64, bool) {
 	first := func(counts ...int64) (float64, bool) {
 		for _, n := range counts {
@@ -82,7 +82,7 @@ func phaseWork(a *attempt, p workload.Phase) (float64, bool) {
 	return 0, true
 }
 
-// phaseTime is the time of a phase without its waits; known only if they are.
+// phaseTime returns the time of a phase without its waits, if they are known.
 func phaseTime(a *attempt, p workload.Phase) (time.Duration, bool) {
 	d := a.phases[p]
 	if !workload.Known(d) {
@@ -97,8 +97,8 @@ func phaseTime(a *attempt, p workload.Phase) (time.Duration, bool) {
 	return max(0, d), true
 }
 
-// Outlier is a task, or a phase of one, that took longer than its peers lead to
-// expect.
+// Outlier is a task, or a phase of one, that took longer than its peers
+// predict.
 type Outlier struct {
 	Job      string
 	Stage    string // map or reduce
@@ -115,8 +115,9 @@ type Outlier struct {
 	row      int32
 }
 
-// phaseOutliers compares each phase of the tasks of a stage with what its own
-// bytes and records lead to expect. Phases that are unknown are counted.
+// phaseOutliers compares each phase of the tasks of a stage with the time
+// predicted from its own bytes and records. Phases that are unknown are
+// counted.
 func (s *stage) phaseOutliers(o *Options) {
 	t := &o.Thresholds
 	for p := range workload.NumPhases {
@@ -162,14 +163,14 @@ func (s *stage) phaseOutliers(o *Options) {
 	}
 }
 
-// usual are the phases that the tasks of a kind have.
+// usual lists the phases that tasks of a kind have.
 var usual = [2][workload.NumPhases]bool{
 	workload.Map:    {workload.PhaseRead: true, workload.PhaseMap: true, workload.PhaseSpill: true},
 	workload.Reduce: {workload.PhaseShuffle: true, workload.PhaseMerge: true, workload.PhaseReduce: true},
 }
 
-// share is the part of the time of all tasks that a phase takes; unknown phases
-// take none.
+// share returns the share of a phase in the time of all tasks; unknown phases
+// count as zero.
 func (s *stage) share(phases ...workload.Phase) float64 {
 	part, whole := 0.0, 0.0
 	for _, row := range s.rows {
@@ -187,7 +188,7 @@ func (s *stage) share(phases ...workload.Phase) float64 {
 	return part / whole
 }
 
-// knows reports whether a phase is known of most tasks.
+// knows reports whether a phase is known for most tasks.
 func (s *stage) knows(p workload.Phase) bool {
 	n := 0
 	for _, row := range s.rows {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// useSeries is what one device of one node did, over time.
+// useSeries is the use of one device of one node over time.
 type useSeries struct {
 	node, device string
 	rows         []Usage
@@ -19,7 +19,8 @@ type useSeries struct {
 	own          []float64 // of own seconds
 }
 
-// length is how long a row lasts; the last one as long as the one before it.
+// length returns the duration of a row. The last one is as long as the one
+// before it.
 func (s *useSeries) length(i int) float64 {
 	switch {
 	case i+1 < len(s.rows):
@@ -30,7 +31,7 @@ func (s *useSeries) length(i int) float64 {
 	return 0
 }
 
-// resources are the devices of all nodes by name of device, nodes in order.
+// resources holds the devices of all nodes by device name, with nodes in order.
 type resources struct {
 	series  []*useSeries
 	devices map[string][]*useSeries
@@ -79,8 +80,8 @@ func newResources(rows []Usage) *resources {
 // allNodes stands for the whole cluster in the node column of resources.csv.
 const allNodes = "*"
 
-// mean is the mean of a prefix sum per second from one time to another, as far
-// as there are rows.
+// mean returns the mean of a prefix sum per second between two times, where
+// there are rows.
 func (s *useSeries) mean(sums []float64, from, until time.Duration) (float64, bool) {
 	first := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].Time >= from })
 	last := sort.Search(len(s.rows), func(i int) bool { return s.rows[i].Time >= until })
@@ -103,11 +104,11 @@ func (s *useSeries) mean(sums []float64, from, until time.Duration) (float64, bo
 	return sum / seconds, true
 }
 
-// deviceRate is how fast a device served, against its peers with as many
-// visitors: 1 is as fast as they.
+// deviceRate is the speed of a device relative to its peers with as many
+// visitors: 1 is equal.
 type deviceRate struct {
 	node, device string
-	rate         float64 // bytes a busy second over that of the peers
+	rate         float64 // bytes per busy second relative to the peers
 	z            float64
 	busy         float64 // of the time
 	foreign      float64 // foreign busy share of the time
@@ -116,8 +117,8 @@ type deviceRate struct {
 	capacity     float64 // mean, part of the nominal rate
 }
 
-// visitorClass puts numbers of visitors together that a device serves about as
-// fast.
+// visitorClass groups numbers of visitors at which a device has about the same
+// speed.
 func visitorClass(visitors float64) int {
 	if visitors <= 1 {
 		return 0
@@ -125,8 +126,8 @@ func visitorClass(visitors float64) int {
 	return int(math.Round(2 * math.Log2(visitors)))
 }
 
-// isIODevice reports whether a device's bytes per busy second are a rate of the
-// device, and not of what runs on it.
+// isIODevice reports whether bytes per busy second measure the device itself,
+// and not the work on it.
 func isIODevice(device string) bool {
 	return strings.HasPrefix(device, "disk") || isNetwork(device)
 }
@@ -136,12 +137,13 @@ func isNetwork(device string) bool {
 	return strings.HasPrefix(device, "network") || strings.HasPrefix(device, "nic") || strings.HasPrefix(device, "rack")
 }
 
-// deviceKind is the device without its number: disk0 and disk3 are peers.
+// deviceKind returns the device name without its number: disk0 and disk3 are
+// peers.
 func deviceKind(device string) string { return strings.TrimRight(device, "0123456789") }
 
-// rates compares the devices of a kind with each other. Where the work's own
-// seconds are recorded the rate is own seconds over busy ones, else bytes over
-// busy seconds; both within classes of visitors.
+// rates compares the devices of a kind with each other. If the own seconds of
+// the work are recorded, the rate is own seconds per busy second, else bytes
+// per busy second. Both are compared within classes of visitors.
 func (r *resources) rates() []deviceRate {
 	kinds := map[string][]*useSeries{}
 	var names []string
@@ -169,7 +171,7 @@ func compareRates(peers []*useSeries) []deviceRate {
 		for k, u := range s.rows {
 			busy := u.Busy * s.length(k)
 			if u.Busy < 0.05 || u.ForeignBusy > 0.05 {
-				continue // too little to measure, or not the device's own doing
+				continue // too little to measure, or not caused by the device
 			}
 			served := u.OwnSeconds
 			if served == 0 {

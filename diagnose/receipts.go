@@ -13,18 +13,18 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Verdict is what the re-simulation of a change came to.
+// Verdict is the result of re-simulating a change.
 type Verdict string
 
-// The verdicts.
+// The possible results.
 const (
 	Confirmed Verdict = "confirmed"
 	Withdrawn Verdict = "withdrawn"
 	Untested  Verdict = "untested"
 )
 
-// Receipt is the gain of a change: the part of the job's time that it saves, with
-// the 95 % interval of its mean over pairs of runs.
+// Receipt is the gain of a change: the fraction of the job's time that it saves,
+// with the 95 % interval of its mean over pairs of runs.
 type Receipt struct {
 	Gain, Low, High float64
 	Pairs           int
@@ -32,38 +32,39 @@ type Receipt struct {
 	Note            string
 }
 
-// Verification says how changes are tested.
+// Verification chooses how changes are tested.
 type Verification struct {
 	Predictor model.Predictor // nil: nothing is tested
 	Pairs     int             // first, 5
 	MostPairs int             // 20
-	HalfWidth float64         // of the interval at which no more pairs are run, 0.01
-	Most      int             // findings that are tested, 10
+	HalfWidth float64         // half width of the interval at which no more pairs are run, 0.01
+	Most      int             // number of findings that are tested, 10
 	Workers   int             // 0: all cores
 
-	// Measured is what recorded jobs took, by id: the question's own answer may be
-	// off by BaseError and no more, or changes of devices are withdrawn.
+	// Measured holds the times of recorded jobs by id. If the question's own
+	// answer is off by more than BaseError, changes of devices are withdrawn.
 	Measured map[string]time.Duration
 }
 
-// maxBaseError is how far the base may be off for advice on devices.
+// maxBaseError is the largest error of the base at which advice on devices is
+// given.
 const maxBaseError = 0.1
 
-// DefaultVerification tests with a predictor.
+// DefaultVerification returns the defaults for tests with a predictor.
 func DefaultVerification(p model.Predictor) Verification {
 	return Verification{Predictor: p, Pairs: 5, MostPairs: 20, HalfWidth: 0.01, Most: 10}
 }
 
-// verifier runs a question with several seeds; runs of the base are kept.
+// verifier runs a question with several seeds and keeps the runs of the base.
 type verifier struct {
 	Verification
 	ctx   context.Context
 	base  model.WhatIf
-	bases []map[string]time.Duration // by seed: what jobs took
-	least float64                    // gain that is worth it
+	bases []map[string]time.Duration // by seed: times of jobs
+	least float64                    // smallest useful gain
 }
 
-// times are what the jobs of a question took; "" is the makespan.
+// times returns the times of the jobs of a question; "" is the makespan.
 func (v *verifier) times(q model.WhatIf) (map[string]time.Duration, error) {
 	p, err := v.Predictor.Predict(q)
 	if err != nil {
@@ -78,7 +79,7 @@ func (v *verifier) times(q model.WhatIf) (map[string]time.Duration, error) {
 	return times, nil
 }
 
-// runs answers the question with the seeds from first up to n, side by side.
+// runs answers the question with the seeds from first up to n, concurrently.
 func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duration, error) {
 	list := make([]map[string]time.Duration, n-first)
 	group, ctx := errgroup.WithContext(v.ctx)
@@ -102,8 +103,8 @@ func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duratio
 	return list, group.Wait()
 }
 
-// test re-simulates a change in pairs with common seeds: some, then more until
-// the interval is narrow enough.
+// test re-simulates a change in pairs of runs with common seeds, until the
+// interval is narrow enough.
 func (v *verifier) test(change *Change, job string, device bool) Receipt {
 	if change == nil {
 		return Receipt{Verdict: Untested, Note: "no change of the question would test it"}
@@ -151,7 +152,7 @@ func (v *verifier) failed(err error) Receipt {
 	return Receipt{Verdict: Untested, Note: err.Error()}
 }
 
-// interval is the mean of the gains with Student's 95 % interval.
+// interval returns the mean of the gains with Student's 95 % interval.
 func interval(gains []float64) Receipt {
 	n := float64(len(gains))
 	m := mean(gains)
@@ -166,8 +167,8 @@ func interval(gains []float64) Receipt {
 	return Receipt{Gain: m, Low: m - half, High: m + half, Pairs: len(gains)}
 }
 
-// judge confirms a change whose interval lies above 0 and whose mean is worth it.
-// The error of a calibrated base widens the interval.
+// judge confirms a change whose interval lies above 0 and whose mean is large
+// enough. The error of a calibrated base widens the interval.
 func (v *verifier) judge(r *Receipt, job string, device bool) {
 	r.Verdict = Withdrawn
 	if measured, ok := v.Measured[job]; ok && measured > 0 {

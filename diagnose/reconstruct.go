@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// mostStacks bounds the memory of the distinct stacks that are kept; later ones
-// are looked at each time they occur.
+// mostStacks limits the number of distinct stacks in memory; later ones are
+// parsed at each occurrence.
 const mostStacks = 1 << 18
 
 // Instance is one thread's execution of one vertex, from its first to its last
@@ -24,7 +24,7 @@ type Instance struct {
 }
 
 // Reconstruction finds the executions of the vertices in sampling records
-// (HiTune, section 4). It keeps what it knows of each thread, not the records.
+// (HiTune, section 4). It keeps a state for each thread, not the records.
 type Reconstruction struct {
 	vertices []vertex
 	matches  []match // the locations of all vertices
@@ -48,9 +48,9 @@ type match struct {
 	location
 }
 
-// stack is what there is to know about one value of a task sample.
+// stack is the parsed value of a task sample.
 type stack struct {
-	class, state, frame int32 // in names; frame -1: an empty stack
+	class, state, frame int32 // index in names; frame -1: an empty stack
 	idle                bool
 	hits                []frameHit
 }
@@ -85,17 +85,17 @@ type threadTrace struct {
 	node, task  string
 	thread      int
 	first, last float64
-	runs        []run // those that began, by match
+	runs        []run // those that have begun, by match
 }
 
-// run is the execution of one location so far.
+// run is the unfinished execution of one location.
 type run struct {
 	match          int
 	closed         bool
 	start, end     float64
 	samples, idle  int
 	counts         []stackCount
-	since, sinceID int // samples after the last one with the location, and the idle ones among them
+	since, sinceID int // samples after the last one with the location, and how many of them are idle
 	pending        []stackCount
 }
 
@@ -104,8 +104,8 @@ type stackCount struct {
 	n                   int
 }
 
-// countKey says what threads of a class did in a vertex: frame -1 counts a
-// state, state -1 a frame.
+// countKey is a state or method of a class of threads in a vertex: frame -1
+// counts a state, state -1 a frame.
 type countKey struct {
 	vertex, class, state, frame int32
 }
@@ -116,7 +116,7 @@ type taskSpan struct {
 	first, last float64
 }
 
-// NewReconstruction starts a reconstruction by a specification.
+// NewReconstruction starts a reconstruction with a specification.
 func NewReconstruction(s *Specification) *Reconstruction { return newReconstruction(s.vertices) }
 
 func newReconstruction(vertices []vertex) *Reconstruction {
@@ -143,7 +143,7 @@ func isIdle(state string) bool {
 	return false
 }
 
-// threadClass is a thread's name without what differs from thread to thread:
+// threadClass returns a thread's name without the part specific to the thread:
 // "MapOutputCopier attempt_1_r_0.3" becomes "MapOutputCopier".
 func threadClass(name string) string {
 	words := strings.Fields(strings.Trim(name, `'"`))
@@ -156,7 +156,8 @@ func threadClass(name string) string {
 	return strings.TrimRight(strings.Join(words, " "), "-_0123456789")
 }
 
-// newStack looks at a value: which locations its frames match, top frame first.
+// newStack parses a value and finds the locations that its frames match, top
+// frame first.
 func (r *Reconstruction) newStack(class, state string, frames []string) *stack {
 	s := &stack{class: r.names.id(class), state: r.names.id(state), frame: -1, idle: isIdle(state)}
 	if len(frames) > 0 {
@@ -175,7 +176,8 @@ func (r *Reconstruction) newStack(class, state string, frames []string) *stack {
 	return s
 }
 
-// thread finds the trace of a thread; node and task are only copied if it is new.
+// thread returns the trace of a thread. It copies node and task only if the trace
+// is new.
 func (r *Reconstruction) thread(node, task []byte, thread int) *threadTrace {
 	r.key = append(append(append(r.key[:0], node...), 0), task...)
 	r.key = append(r.key, 0, byte(thread), byte(thread>>8), byte(thread>>16), byte(thread>>24))
@@ -192,7 +194,8 @@ func (r *Reconstruction) thread(node, task []byte, thread int) *threadTrace {
 // noTime is before every record.
 const noTime = -1 << 62
 
-// sample adds one look at a thread. Records of a thread come in order of time.
+// sample adds one sample of a thread. Records of a thread come in order of
+// time.
 func (r *Reconstruction) sample(t *threadTrace, at float64, s *stack) {
 	if t.first == noTime {
 		t.first = at
@@ -229,7 +232,7 @@ func (r *Reconstruction) sample(t *threadTrace, at float64, s *stack) {
 	}
 }
 
-// commit counts what has come since the last sample with the location.
+// commit counts the samples since the last one with the location.
 func (run *run) commit(at float64) {
 	run.end = at
 	run.samples, run.idle = run.samples+run.since, run.idle+run.sinceID
@@ -240,12 +243,12 @@ func (run *run) commit(at float64) {
 	run.pending = run.pending[:0]
 }
 
-// addCount adds to a list that is short: one thread in one vertex.
+// addCount adds to a short list: one thread in one vertex.
 func addCount(list []stackCount, c stackCount) []stackCount {
 	for i := range list {
 		if l := &list[i]; l.frame == c.frame && l.state == c.state && l.class == c.class {
 			l.n += c.n
-			if i > 0 { // the usual ones move to the front
+			if i > 0 { // frequent ones move to the front
 				list[i], list[i-1] = list[i-1], list[i]
 			}
 			return list
@@ -254,7 +257,7 @@ func addCount(list []stackCount, c stackCount) []stackCount {
 	return append(list, c)
 }
 
-// Dataflow returns what was found.
+// Dataflow returns the reconstructed dataflow.
 func (r *Reconstruction) Dataflow() *Dataflow {
 	d := &Dataflow{Instances: append([]Instance{}, r.instances...), Stages: []Stage{}, problems: r.problems, system: r.system}
 	counts := map[countKey]int{}
@@ -318,7 +321,7 @@ func see(spans map[string]*taskSpan, task, node string, first, last float64) {
 	s.first, s.last = min(s.first, first), max(s.last, last)
 }
 
-// problems counts what could not be used, by what is wrong with it.
+// problems counts the records that could not be used, by reason.
 type problems struct {
 	counts map[string]int
 	order  []string

@@ -6,15 +6,15 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// A Tracer is given what a simulated run records beside its attempts. What is
-// passed is only valid during the call.
+// A Tracer receives what a simulated run records in addition to its attempts.
+// Arguments are only valid during the call.
 type Tracer interface {
 	Span(*Span)
 	Offer(*Offer)
 	Cause(*Cause)
 }
 
-// AttemptID names an attempt of a run.
+// AttemptID identifies an attempt of a run.
 type AttemptID struct {
 	Job    string
 	Kind   workload.Kind
@@ -22,20 +22,20 @@ type AttemptID struct {
 	Number int
 }
 
-// Span is what one thread of an attempt did, or waited for, from Begin to End.
+// Span is an activity or a wait of one thread of an attempt, from Begin to End.
 type Span struct {
 	Attempt  AttemptID
 	Thread   Thread
-	Copier   int    // which one, of Thread Copier
-	Vertex   string // of the dataflow
+	Copier   int    // index, of Thread Copier
+	Vertex   string // vertex of the dataflow
 	Phase    workload.Phase
 	Resource Resource
 	Wait     Wait
-	Device   string // of Resource: disk0, nic, cores
-	FromNode string // where fetched or read from; empty: the attempt's node
+	Device   string // index, of Resource: disk0, nic, cores
+	FromNode string // source of a fetch or a read; empty: the attempt's node
 	Begin    time.Duration
 	End      time.Duration
-	Own      time.Duration // what the same work takes alone on a nominal device
+	Own      time.Duration // time of the same work alone on a nominal device
 	Bytes    int64
 }
 
@@ -51,8 +51,8 @@ const (
 	DiskMergeThread
 )
 
-// Resource is what a span uses. Given is time that is given, not computed: at
-// fidelities replay and profile.
+// Resource is what a span uses. Given is time that is given and not computed:
+// at fidelities replay and profile.
 type Resource uint8
 
 // The resources of a span.
@@ -64,7 +64,7 @@ const (
 	Given
 )
 
-// Wait is what a thread waits for.
+// Wait is the reason for which a thread waits.
 type Wait uint8
 
 // The waits of a thread.
@@ -114,30 +114,30 @@ var reasonNames = [numReasons]string{
 
 func (r Reason) String() string { return reasonNames[r] }
 
-// Cause links an attempt to what had to happen before it.
+// Cause links an attempt to the event that allowed its start.
 type Cause struct {
 	Attempt       AttemptID
-	Offer         time.Duration // the heartbeat that launched it
-	FreedBy       AttemptID     // whose slot it took
+	Offer         time.Duration // heartbeat that launched it
+	FreedBy       AttemptID     // attempt whose slot it took
 	Fresh         bool          // the slot had not been used before
 	LastMap       int           // task whose output kept the shuffle open; -1: none
 	LastFetchFrom string        // node
-	Enabled       AttemptID     // whose end made it runnable: the set-up, or the map that reached slowstart
+	Enabled       AttemptID     // attempt whose end made it runnable: the set-up, or the map that reached slowstart
 	Speculative   bool
 }
 
-// Usage is how one device was used from Time until its next row.
+// Usage is the use of one device from Time until its next row.
 type Usage struct {
 	Time         time.Duration
 	Node         string
 	Device       string // cpu, disk0, nic-in, nic-out, rack0-up, ...
 	Busy         float64
-	ReadBytes    int64 // of a disk; of a link all bytes
+	ReadBytes    int64 // bytes of a disk; of a link all bytes
 	WriteBytes   int64
 	Queue        float64
 	Visitors     float64 // mean number of requests while it was busy; 0: unknown
-	Capacity     float64 // part of the nominal rate that is there
+	Capacity     float64 // available fraction of the nominal rate
 	ForeignBytes int64
 	ForeignBusy  float64
-	OwnSeconds   float64 // of the work done, alone on a nominal device; 0: unknown
+	OwnSeconds   float64 // seconds of the work done, alone on a nominal device; 0: unknown
 }

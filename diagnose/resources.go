@@ -9,10 +9,10 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Series is readings of one resource of one node: [time, value] pairs.
+// Series holds readings of one resource of one node: [time, value] pairs.
 type Series [][2]float64
 
-// resourceOptions say when a node stands out.
+// resourceOptions choose when a node counts as unusual.
 type resourceOptions struct {
 	K          float64  `json:"k,omitempty"`     // 3 scaled median deviations of the other nodes
 	Over       float64  `json:"over,omitempty"`  // 1.25 times their median
@@ -20,8 +20,8 @@ type resourceOptions struct {
 	Saturation *float64 `json:"sat"`             // 0.95 for a utilisation, nil for a rate
 }
 
-// defaultResourceOptions are ours, for a rate; utilisations add a Saturation of
-// 0.95.
+// defaultResourceOptions are slotwave's own, for a rate. For utilisations,
+// Saturation is 0.95.
 func defaultResourceOptions() resourceOptions {
 	return resourceOptions{K: 3, Over: 1.25, Under: 0.5}
 }
@@ -35,7 +35,7 @@ func (o resourceOptions) check(c *input.Check) {
 	}
 }
 
-// nodeUse is one node's mean use of a resource against the other nodes.
+// nodeUse is one node's mean use of a resource relative to the other nodes.
 type nodeUse struct {
 	Mean      float64 `json:"mean"`
 	Class     string  `json:"class"` // over, under, normal
@@ -108,13 +108,13 @@ func (o resourceOptions) classify(means []float64, i int) nodeUse {
 // phaseTimes is one task's time in each of its phases, any one unit.
 type phaseTimes map[string]float64
 
-// phaseOptions say when a phase stands out.
+// phaseOptions choose when a phase counts as unusual.
 type phaseOptions struct {
 	Share  float64 `json:"share,omitempty"`  // 0.5 of the task
 	Excess float64 `json:"excess,omitempty"` // 0.2 above what is usual
 }
 
-// defaultPhaseOptions are ours.
+// defaultPhaseOptions are slotwave's own.
 func defaultPhaseOptions() phaseOptions { return phaseOptions{Share: 0.5, Excess: 0.2} }
 
 // phaseShare is a phase's share of a task and the median share of the others.
@@ -124,8 +124,9 @@ type phaseShare struct {
 	Outlier bool    `json:"outlier"`
 }
 
-// comparePhases is the phase-phase correlation of the task at index: its phases
-// that take half of it, or much more of it than of the other tasks.
+// comparePhases returns the phase-phase correlation of the task at index: its
+// phases with half of its time, or with a much larger share than in other
+// tasks.
 func comparePhases(tasks []phaseTimes, index int, o phaseOptions) (map[string]phaseShare, error) {
 	var c input.Check
 	c.AtLeast("share", o.Share, 0)

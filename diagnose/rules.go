@@ -4,19 +4,19 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// facts are what the rules look at: one stage, the node of its critical tasks,
-// the phases of a critical task. Shares are parts of 1.
+// facts are the input of the rules: one stage, the node of its critical tasks,
+// the phases of a critical task. Shares are fractions of 1.
 type facts struct {
 	Kind     string `json:"kind"` // map or reduce
 	Critical int    `json:"critical_tasks"`
-	SameNode bool   `json:"same_node"` // one node holds nearly all critical tasks
+	SameNode bool   `json:"same_node"` // one node has nearly all critical tasks
 
 	CPUNode       float64 `json:"cpu_node"`        // utilisation
 	CPUCluster    float64 `json:"cpu_cluster"`     // utilisation
 	CPUDrop       float64 `json:"cpu_drop"`        // relative fall of the node's CPU during the task
 	IONodeRatio   float64 `json:"io_node_ratio"`   // I/O of the node over the median of the others
-	DiskNodeRatio float64 `json:"disk_node_ratio"` // disk rate likewise
-	DiskJobShare  float64 `json:"disk_job_share"`  // of the node's disk traffic, this job's
+	DiskNodeRatio float64 `json:"disk_node_ratio"` // disk rate over the median of the others
+	DiskJobShare  float64 `json:"disk_job_share"`  // Hadoop's share of the node's disk traffic
 	NetNodeShare  float64 `json:"net_node_share"`  // of the network adapter's capacity
 	NetSlowNodes  int     `json:"net_slow_nodes"`  // nodes with an unusually low network rate
 
@@ -37,16 +37,16 @@ type facts struct {
 // advice is a rule that fired: its id and its recommendation.
 type advice [2]string
 
-// rule is one row of the table: what has to be so, and what would help. A rule
-// with fires is a condition on the facts of a stage, as SONATA prints it; find
-// looks at a whole job and says what to change.
+// rule is one row of the table: a condition and a recommendation. A rule with
+// fires is a condition on the facts of a stage, as in SONATA. find examines a
+// whole job and proposes changes.
 type rule struct {
 	id       string
-	basis    string // P: printed in the paper, O: ours
+	basis    string // P: from the paper, O: own
 	cause    string
 	evidence string
 	change   string
-	advice   string // of the published rules
+	advice   string // condition of the published rules
 	fires    func(f *facts, t *Thresholds) bool
 	find     func(s *scene, r *rule) []hit
 }
@@ -66,7 +66,7 @@ type hit struct {
 	peers        float64
 	z            float64
 	account      Account
-	saves        float64 // seconds of the job, a guess that only orders the findings
+	saves        float64 // estimate in seconds of the job, used only to order the findings
 	change       *Change
 }
 
@@ -117,9 +117,9 @@ func (f *facts) check() error {
 	return c.Err()
 }
 
-// settleSlowstart drops one of R04 and R11 where both fired for the stages of a
-// job: while as many maps wait as there are map slots, reduces hold slots too
-// early; later, the tail wants them sooner.
+// settleSlowstart drops one of R04 and R11 if both fired for a job. If at least
+// as many maps wait as there are map slots, reduces hold slots too early.
+// Otherwise they start too late.
 func settleSlowstart(fired []advice, pendingMaps, mapSlots int) []advice {
 	has := func(id string) bool {
 		for _, a := range fired {

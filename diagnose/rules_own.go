@@ -42,7 +42,8 @@ var ruleR15 = rule{
 	},
 }
 
-// launchMore is what makes the scheduler launch where it declined for a reason.
+// launchMore returns the change that makes the scheduler launch where it
+// declined for a reason.
 func (s *scene) launchMore(reason Reason) *Change {
 	switch reason {
 	case LocalityWait:
@@ -82,7 +83,8 @@ var ruleR16 = rule{
 	},
 }
 
-// nodeDelay is by how many seconds the outliers of a node delay the job's stages.
+// nodeDelay returns the seconds by which the outliers of a node delay the job's
+// stages.
 func (s *scene) nodeDelay(node string) float64 {
 	most := 0.0
 	for _, st := range s.stages {
@@ -98,11 +100,12 @@ func (s *scene) nodeDelay(node string) float64 {
 	return most
 }
 
-// fewestTasks is how many tasks a node needs to be judged by their times.
+// fewestTasks is the number of tasks that a node needs for a comparison of
+// their times.
 const fewestTasks = 4
 
 // slowNodes finds the nodes on which the phases of tasks take longer than their
-// bytes and records lead to expect, where no device says why.
+// bytes and records predict, while no device explains it.
 func (s *scene) slowNodes() []hit {
 	var hits []hit
 	for _, st := range s.stages {
@@ -151,8 +154,8 @@ func (s *scene) stood(node string) bool {
 	return slices.ContainsFunc(s.still, func(p standstill) bool { return p.node == node })
 }
 
-// nodeRatio adds up the times of a node's phases and what was expected of them,
-// of phases that compute and of those that read or write.
+// nodeRatio sums the measured and the predicted times of a node's phases,
+// separately for phases that compute and for those that read or write.
 type nodeRatio struct {
 	took, expected [2]float64
 	tasks          []float64 // ratio of each task
@@ -168,10 +171,12 @@ func (r *nodeRatio) of(k int) float64 {
 func (r *nodeRatio) cpu() float64 { return r.of(0) }
 func (r *nodeRatio) io() float64  { return r.of(1) }
 
-// ratio is that of the median task, which one uneven task does not move.
+// ratio returns the ratio of the median task, which is robust to a single
+// uneven task.
 func (r *nodeRatio) ratio() float64 { return median(r.tasks) }
 
-// nodeRatios compares the phases on each node with the lines of the stage.
+// nodeRatios compares the phases on each node with the fitted lines of the
+// stage.
 func (st *stage) nodeRatios() map[string]*nodeRatio {
 	nodes := map[string]*nodeRatio{}
 	for _, row := range st.rows {
@@ -426,7 +431,7 @@ var ruleR23 = rule{
 }
 
 // beaten reports whether another attempt of the task succeeded while this one
-// ran: speculation, not a loss.
+// ran. Then it was speculation and not a loss.
 func (s *scene) beaten(a *attempt) bool {
 	won := s.job.won[a.kind]
 	i, ok := slices.BinarySearchFunc(won, a.task, func(row int32, task int32) int { return cmp.Compare(s.b.at(row).task, task) })

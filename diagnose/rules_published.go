@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// stageHits asks the condition of a published rule of both stages of a job.
+// stageHits applies the condition of a published rule to both stages of a job.
 func (s *scene) stageHits(r *rule, say func(st *stage, f *facts) hit) []hit {
 	var hits []hit
 	for kind, st := range s.stages {
@@ -27,7 +27,8 @@ func (s *scene) stageHits(r *rule, say func(st *stage, f *facts) hit) []hit {
 	return hits
 }
 
-// gains is the largest delay of a stage by its critical tasks, seconds.
+// gains returns the largest delay of a stage through its critical tasks, in
+// seconds.
 func (st *stage) gains() float64 {
 	most := 0.0
 	for i, c := range st.out.Critical {
@@ -86,8 +87,9 @@ var ruleR03 = rule{
 	},
 }
 
-// largerBuffer is a sort buffer that holds the output of the median map, or nil
-// where its bytes and records are unknown or no heap would hold it.
+// largerBuffer returns a sort buffer for the output of the median map. It
+// returns nil if its bytes and records are unknown or no heap could hold the
+// buffer.
 func (s *scene) largerBuffer(st *stage) *Change {
 	var bytes, records []float64
 	for _, row := range st.rows {
@@ -116,7 +118,7 @@ func (s *scene) largerBuffer(st *stage) *Change {
 	return s.setConf(pairs...)
 }
 
-// heapMB is the -Xmx of a JVM's options in MiB, 0 if there is none.
+// heapMB returns the -Xmx of a JVM's options in MiB, 0 if there is none.
 func heapMB(opts string) float64 {
 	heap := 0.0
 	for _, f := range splitFields(opts) {

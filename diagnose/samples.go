@@ -13,9 +13,9 @@ import (
 )
 
 // sampleColumns are the columns of a file of sampling records. Target is
-// TASK#THREAD of a task sample, else the device or file; value is
-// STATE|THREAD NAME|FRAME;FRAME;... with the top frame first, else a number.
-// Commas, bars, semicolons, %, quotes and line ends in names are written %XX.
+// TASK#THREAD of a task sample, else the device or file. Value is STATE|THREAD
+// NAME|FRAME;FRAME;... with the top frame first, else a number. Commas, bars,
+// semicolons, %, quotes and line ends in names are written %XX.
 var sampleColumns = []string{"time_ns", "node", "type", "target", "value"}
 
 // sampleTypes are the types of records that a reconstruction uses; others, such
@@ -28,8 +28,8 @@ const (
 // seriesKey names the readings of one counter of a node.
 type seriesKey struct{ node, kind, target string }
 
-// Read adds the records of a file: our own format, or the tables
-// instruments_*.csv of HiTune. Records that cannot be read are counted.
+// Read adds the records of a file in slotwave's own format, or of HiTune's
+// tables instruments_*.csv. Records that cannot be read are counted.
 func (r *Reconstruction) Read(in io.Reader, file string) error {
 	b := bufio.NewReaderSize(in, 1<<18)
 	start, err := b.Peek(1 << 12)
@@ -79,7 +79,7 @@ func (r *Reconstruction) readSamples(b *bufio.Reader) error {
 	}
 }
 
-// record adds one line; it returns what is wrong with it.
+// record adds one line. It returns the error in the line, if any.
 func (r *Reconstruction) record(line []byte) string {
 	if len(line) == 0 {
 		return ""
@@ -195,15 +195,15 @@ func unescapeSample(s string) string {
 	return b.String()
 }
 
-// instrumentVertices gives the phases of HiTune's tables their vertices. The
-// main thread of a reduce has a phase while the copiers work.
+// instrumentVertices maps the phases of HiTune's tables to vertices. The main
+// thread of a reduce has a phase while the copiers work.
 var instrumentVertices = map[string]string{
 	"Mapphase": "map", "SpillThread": "spill", "Shuffle": "shuffle", "Copier": "copier",
 	"MemMerge": "merge", "FSMerge": "merge", "Sort": "sort", "Reduce": "reduce",
 }
 
-// readInstruments reads a table of samples that HiTune has counted already: by
-// thread and phase, the samples in each state and with each method.
+// readInstruments reads a table of samples already counted by HiTune: by thread
+// and phase, the samples in each state and with each method.
 func (r *Reconstruction) readInstruments(in io.Reader) error {
 	rows := csv.NewReader(in)
 	rows.LazyQuotes, rows.ReuseRecord = true, true

@@ -12,7 +12,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// scene is all that the rules look at: one job on its cluster.
+// scene holds the input of the rules: one job on its cluster.
 type scene struct {
 	b       *books
 	job     *job
@@ -31,8 +31,8 @@ type scene struct {
 	facts   [2]facts
 }
 
-// newScene gathers the facts of a job's stages. Those that are unknown are NaN,
-// so that no condition on them holds.
+// newScene collects the facts of a job's stages. Unknown facts are NaN, so that
+// no condition on them holds.
 func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 	s := &scene{
 		b: e.books, job: j, stages: stages, r: e.resources, rates: e.rates, still: e.still, offers: e.offers, flow: e.flow,
@@ -54,7 +54,7 @@ func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 	return s
 }
 
-// questionJob is the index of the job in a question, or -1.
+// questionJob returns the index of the job in a question, or -1.
 func (s *scene) questionJob(q *model.WhatIf) int {
 	return slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == s.job.id })
 }
@@ -93,7 +93,8 @@ func (s *scene) stageFacts(st *stage) facts {
 	return f
 }
 
-// pendingMaps is how many maps had yet to start when the first reduce did.
+// pendingMaps returns the number of maps that had not started when the first
+// reduce did.
 func (s *scene) pendingMaps() int {
 	maps, reduces := s.stages[workload.Map], s.stages[workload.Reduce]
 	if maps == nil || reduces == nil {
@@ -108,7 +109,8 @@ func (s *scene) pendingMaps() int {
 	return n
 }
 
-// useFacts fills in what devices say of the stage's critical node, or of all.
+// useFacts sets the facts about devices of the stage's critical node, or of all
+// nodes.
 func (s *scene) useFacts(f *facts, st *stage) {
 	node := ""
 	if f.SameNode {
@@ -204,7 +206,8 @@ func (m *nodeMeans) without(node string) []float64 {
 	return others
 }
 
-// means is the busy share of a device on each node; bytes its bytes a second.
+// means returns the busy share of a device on each node, and its bytes per
+// second.
 func (r *resources) means(device string, from, until time.Duration) nodeMeans {
 	return r.nodeMeans(device, from, until, func(s *useSeries) []float64 { return s.work })
 }
@@ -224,8 +227,8 @@ func (r *resources) nodeMeans(device string, from, until time.Duration, sums fun
 	return m
 }
 
-// idleSlots is the mean number of slots of the other kind that are idle while
-// tasks of this stage have yet to start.
+// idleSlots returns the mean number of slots of the other kind that are idle
+// while tasks of this stage have yet to start.
 func (s *scene) idleSlots(st *stage) int {
 	other := workload.Reduce - st.kind
 	until := st.begin
@@ -239,7 +242,7 @@ func (s *scene) idleSlots(st *stage) int {
 	return max(0, int(float64(s.slots[other])-busy/(until-st.begin).Seconds()))
 }
 
-// offerBook sums up the offers of a run.
+// offerBook sums the offers of a run.
 type offerBook struct {
 	offers []Offer // in order of time
 	counts [2][numReasons]int
@@ -260,8 +263,8 @@ func newOfferBook(offers []Offer) *offerBook {
 	return b
 }
 
-// declined is the share of the offers of a kind, with tasks waiting, that left a
-// slot free, and the most frequent reason.
+// declined returns the share of the offers of a kind, with tasks waiting, that
+// left a slot free. It also returns the most frequent reason.
 func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
 	if b.free[kind] == 0 {
 		return 0, NotDeclined
@@ -276,8 +279,8 @@ func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
 	return float64(n) / float64(b.free[kind]), best
 }
 
-// freeWhileWaiting is the share of a stage's time in which tasks that could run
-// had not started although slots were free, from the attempts alone.
+// freeWhileWaiting computes from the attempts alone the share of a stage's time
+// in which slots were free although runnable tasks waited.
 func (s *scene) freeWhileWaiting(st *stage) float64 {
 	if s.slots[st.kind] == 0 || st.length() <= 0 {
 		return notNumber()
@@ -301,15 +304,16 @@ func (s *scene) freeWhileWaiting(st *stage) float64 {
 	return free / st.length()
 }
 
-// occupancy is how many attempts of a kind ran over time, on the whole cluster.
+// occupancy is the number of running attempts of a kind over time, on the whole
+// cluster.
 type occupancy struct {
 	times []time.Duration
 	count []int
 	slot  []float64 // slot seconds until then
-	free  []float64 // seconds until then in which a slot was free
+	free  []float64 // seconds until then with a free slot
 }
 
-// newOccupancy counts the attempts of a kind; slots 0: never free.
+// newOccupancy counts the attempts of a kind; with 0 slots none is ever free.
 func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 	type event struct {
 		at time.Duration
@@ -349,8 +353,8 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 	return o
 }
 
-// slotTime is the slot seconds until t; freeTime the seconds with a free slot,
-// from the first attempt to the last.
+// slotTime returns the slot seconds until t; freeTime the seconds with a free
+// slot, from the first attempt to the last.
 func (o *occupancy) slotTime(t time.Duration) float64 {
 	return o.until(t, o.slot, func(running int) float64 { return float64(running) })
 }

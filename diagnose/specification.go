@@ -29,19 +29,20 @@ type Specification struct {
 	pools           []taskPool
 }
 
-// storage is where data comes from or goes to.
+// storage is a source or destination of data.
 type storage struct{ id, location string }
 
-// vertex is a part of the program. Of its alternative locations the first that
-// occurs in a thread counts.
+// vertex is a part of the program. If a vertex has alternative locations, the
+// first that occurs in a thread counts.
 type vertex struct {
 	id        string
 	locations []location
 }
 
-// location is a method, whose instance reaches from the first to the last sample
-// that contains it; or a range from#to, from the first sample with from to the
-// first one there or later with to (to the last with from where to never comes).
+// location is a method, or a range from#to. A method lasts from the first to the
+// last sample that contains it. A range lasts from the first sample with from to
+// the first sample with to at or after it, or to the last sample with from if to
+// never comes.
 type location struct{ from, to string }
 
 func (l location) String() string {
@@ -54,10 +55,10 @@ func (l location) String() string {
 // edge is a flow of data. Type and endpoint come from the edge mapping.
 type edge struct{ id, from, to, kind, endpoint string }
 
-// endpoints says how near the two ends of an edge can be.
+// endpoints says how close both ends of an edge can be.
 var endpoints = []string{"intra-thread", "intra-task", "intra-node", "unconstrained"}
 
-// cardinality is least to most; most 0 where only the run decides.
+// cardinality is a range from least to most. most is 0 if only the run decides.
 type cardinality struct{ least, most int }
 
 func (c cardinality) String() string {
@@ -70,8 +71,8 @@ func (c cardinality) String() string {
 	return fmt.Sprintf("%d~%d", c.least, c.most)
 }
 
-// threadPool is the threads of a phase that run its vertices one after another;
-// in a group, the threads run one vertex together.
+// threadPool is the threads of a phase that run its vertices one after another.
+// In a group, the threads run one vertex together.
 type threadPool struct {
 	threads  cardinality
 	group    int // size; 0: no group
@@ -135,8 +136,9 @@ func verticesOf(locations map[string][]string) ([]vertex, error) {
 	return list, c.Err()
 }
 
-// check wants every vertex in exactly one pool, every edge between known ends,
-// every group with one vertex, and no program location in two vertices.
+// check reports a specification unless every vertex is in exactly one pool,
+// every edge joins known ends, every group has one vertex, and no program
+// location is in two vertices.
 func (s *Specification) check() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -186,7 +188,7 @@ func (s *Specification) check() error {
 	return errors.Join(errs...)
 }
 
-// overlap finds a method that belongs to both vertices.
+// overlap returns a method that belongs to both vertices.
 func overlap(a, b vertex) (string, bool) {
 	for _, la := range a.locations {
 		for _, lb := range b.locations {
@@ -211,8 +213,8 @@ func isFrame(frame, method string) bool {
 	return before < 0 || frame[before] == '.' || frame[before] == '$'
 }
 
-// ExpectedStages returns how many stages a complete reconstruction has for the
-// given number of tasks of each pool: for Hadoop 2*maps + 4*reduces.
+// ExpectedStages returns the number of stages in a complete reconstruction for
+// the given number of tasks of each pool: for Hadoop 2*maps + 4*reduces.
 func (s *Specification) ExpectedStages(tasks ...int) (int, error) {
 	if len(tasks) != len(s.pools) {
 		return 0, fmt.Errorf("got %d numbers of tasks: want %d, one for each task pool", len(tasks), len(s.pools))
@@ -310,7 +312,7 @@ func (p *specParser) fail(format string, args ...any) error {
 	return fmt.Errorf("%s:%d: "+format, append([]any{p.file, p.at}, args...)...)
 }
 
-// next returns the next line that says something.
+// next returns the next line that is not blank or a comment.
 func (p *specParser) next() (string, bool) {
 	for p.at < len(p.lines) {
 		line, _, _ := strings.Cut(p.lines[p.at], "# ")
@@ -323,7 +325,7 @@ func (p *specParser) next() (string, bool) {
 	return "", false
 }
 
-// block hands each line to read until the closing brace.
+// block passes each line to read until the closing brace.
 func (p *specParser) block(name string, read func(line string) error) error {
 	for {
 		line, ok := p.next()
@@ -357,7 +359,7 @@ func (p *specParser) section(name string) func(string) error {
 	return nil
 }
 
-// entry splits "id: value" and wants a new id.
+// entry splits "id: value" and requires a new id.
 func (p *specParser) entry(line string) (id, value string, err error) {
 	id, value, ok := strings.Cut(line, ":")
 	id, value = strings.TrimSpace(id), strings.TrimSpace(value)
@@ -434,7 +436,8 @@ func (p *specParser) edgeMapping(line string) error {
 	return nil
 }
 
-// header splits "NAME (ARGS) {" into the arguments and what follows the brace.
+// header splits "NAME (ARGS) {" into the arguments and the text after the
+// brace.
 func (p *specParser) header(line, name string) (title string, args []string, rest string, err error) {
 	want := name + " (CARDINALITY) {"
 	title, after, ok := strings.Cut(line, "(")

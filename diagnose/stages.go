@@ -24,11 +24,11 @@ type stage struct {
 	out    outliers
 	facts  taskFacts
 	lines  [workload.NumPhases]robust
-	excess []float64 // seconds of a task's phases beyond what was expected
+	excess []float64 // seconds of a task's phases beyond the prediction
 	found  []Outlier
 }
 
-// newStage makes the stage of a kind of a job, or nil where nothing ran.
+// newStage returns the stage of a kind of a job, or nil if no attempt ran.
 func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 	s := &stage{b: b, job: j, kind: kind, rows: j.won[kind], end: math.MinInt64, begin: math.MaxInt64}
 	if len(s.rows) == 0 {
@@ -45,7 +45,7 @@ func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 			names[k] = fmt.Sprintf("%s/%d", b.node(a), a.slot)
 		}
 		start := a.start
-		if kind == workload.Reduce { // what passes before the last map has ended is a wait
+		if kind == workload.Reduce { // time before the end of the last map is a wait
 			start = min(max(start, lastMap), a.finish)
 		}
 		s.slots = append(s.slots, stageSlot{names[k], start.Seconds(), a.finish.Seconds()})
@@ -62,7 +62,7 @@ func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 	return s
 }
 
-// length is the time of the stage in seconds.
+// length returns the time of the stage in seconds.
 func (s *stage) length() float64 { return (s.end - s.begin).Seconds() }
 
 // taskOutliers lists the tasks that are outliers as a whole.
@@ -80,8 +80,8 @@ func (s *stage) taskOutliers() {
 	}
 }
 
-// delays says by how much the phases that took too long delay the stage: all
-// tasks shortened by their excess, one restored at a time.
+// delays computes the delay of the stage by phases that took too long: all
+// tasks are shortened by their excess, and one is restored at a time.
 func (s *stage) delays(o *Options) {
 	saved := make([]float64, len(s.rows))
 	at := map[int32]int{}
@@ -96,7 +96,7 @@ func (s *stage) delays(o *Options) {
 			continue
 		}
 		i := at[f.row]
-		if s.excess[i] > 0 { // a task's delay divides over its phases by their excess
+		if s.excess[i] > 0 { // a task's delay is divided among its phases by excess
 			part := (f.Time - f.Expected).Seconds() / s.excess[i]
 			f.Delay = workload.Seconds(gains[i] * part)
 			f.Critical = gains[i] > o.Thresholds.Critical*s.length()
@@ -127,7 +127,7 @@ func (s *stage) shareNode() {
 	s.facts, _ = criticalFacts(inputs, defaultNodeShare)
 }
 
-// summary is a row of stages.csv.
+// summary returns a row of stages.csv.
 func (s *stage) summary() Summary {
 	r := Summary{Job: s.job.id, Stage: s.kind.String(), Tasks: len(s.rows), Begin: s.begin, End: s.end}
 	var times []float64
@@ -150,7 +150,7 @@ func (s *stage) summary() Summary {
 	return r
 }
 
-// Summary is what the tasks of a stage took.
+// Summary describes the times of the tasks of a stage.
 type Summary struct {
 	Job, Stage string
 	Tasks      int
@@ -158,10 +158,10 @@ type Summary struct {
 	Phases     []PhaseSummary // the first one, without a name, is the whole task
 }
 
-// PhaseSummary is the times of one phase over the tasks of a stage.
+// PhaseSummary describes the times of one phase over the tasks of a stage.
 type PhaseSummary struct {
 	Phase               string
-	Tasks               int // of which it is known
+	Tasks               int // number of tasks for which it is known
 	Mean, Median, Max   time.Duration
 	Share               float64 // of the time of the tasks
 	Outliers, Criticals int
@@ -199,11 +199,11 @@ func (s *stage) taskSeconds() float64 {
 	return sum
 }
 
-// still finds the times at which a node stood still: nothing that ran there began
-// or ended for more than Still times its usual gap, while other nodes went on,
-// and most of the maps that ran through the gap, in at least half of the map
-// slots, are outliers that took longer than their peers by most of the gap.
-// Reduces may wait for maps as long.
+// still finds the times at which a node stood still. In such a time no attempt
+// there began or ended for more than Still times its usual gap, while other nodes
+// went on. Most of the maps that ran through the gap, in at least half of the map
+// slots, must be outliers that took longer than their peers by most of the gap.
+// Reduces do not count, because they may wait for maps as long.
 func (b *books) still(t *Thresholds) []standstill {
 	overdue := make([]float32, b.rows) // seconds beyond what its peers took; 0: no map, or no outlier
 	for _, j := range b.jobs {
@@ -267,8 +267,8 @@ func (b *books) still(t *Thresholds) []standstill {
 	return found
 }
 
-// lateElsewhere is how many maps on other nodes are late by as much and ran
-// during a gap: where there are many, the maps are of two sizes.
+// lateElsewhere returns how many maps on other nodes ran during a gap and are
+// equally late. If there are many, the maps are of two sizes.
 func (b *books) lateElsewhere(overdue []float32, node int32, g standstill) int {
 	n := 0
 	for i, late := range overdue {
@@ -299,17 +299,17 @@ func mostGoOn(ends [][]time.Duration, node int, g standstill) bool {
 	return 2*active > others
 }
 
-// standstill is a time at which a node stood still.
+// standstill is a time in which a node stood still.
 type standstill struct {
 	node        string
 	from, until time.Duration
-	usual       time.Duration // gap between the events of the node while it works
-	tasks       []int32       // attempts that were held up
+	usual       time.Duration // usual gap between events of the node
+	tasks       []int32       // attempts that were delayed
 }
 
-// gaps lists the long times between the begins and ends of a node's attempts.
-// The usual gap is the median of those while tasks run, at least a second:
-// clocks of nodes differ by as much.
+// gaps lists the long times between starts and ends of a node's attempts. The
+// usual gap is the median gap while tasks run, and at least a second because
+// the clocks of nodes differ.
 func (b *books) gaps(rows []int32, t *Thresholds) []standstill {
 	var events []time.Duration
 	for _, i := range rows {

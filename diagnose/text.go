@@ -11,7 +11,7 @@ import (
 // width of the terminal that the text is written for.
 const width = 80
 
-// shownFindings and shownJobs bound the text; the files have all.
+// shownFindings and shownJobs limit the text; the files are complete.
 const (
 	shownFindings = 10
 	shownJobs     = 5
@@ -64,7 +64,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	return err
 }
 
-// verdict is the first sentence.
+// verdict returns the first sentence.
 func (d *Diagnosis) verdict() string {
 	confirmed, untested := 0, 0
 	for _, f := range d.Findings {
@@ -103,7 +103,7 @@ func (f *Finding) gain() string {
 	return fmt.Sprintf("%.1f ± %.1f %%", 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
 }
 
-// text is the ledger of one job, the largest accounts first.
+// text writes the ledger of one job, the largest accounts first.
 func (j *JobDiagnosis) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s\n", cut(fmt.Sprintf("job %s: %s", plain(j.ID), seconds(j.Finish-j.Submit)), width))
 	type account struct {

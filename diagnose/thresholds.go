@@ -11,8 +11,8 @@ import (
 )
 
 // Thresholds are the limits in the conditions of the rules and of the tests for
-// outliers. The comment says which of them uses it, and P where the paper states
-// it.
+// outliers. The comments name the rule that uses a threshold, and P if the paper
+// gives it.
 type Thresholds struct {
 	CPUStarved  float64 `json:"cpu_starved" toml:"cpu_starved"`   // R01, R09; P
 	IOLow       float64 `json:"io_low" toml:"io_low"`             // R01
@@ -40,20 +40,20 @@ type Thresholds struct {
 	Startup     float64 `json:"startup" toml:"startup"`           // R21: share of the slot time
 	RemoteReads float64 `json:"remote_reads" toml:"remote_reads"` // R22: share of the maps that are not node-local
 	Lost        float64 `json:"lost" toml:"lost"`                 // R23: share of the slot time
-	LinkFull    float64 `json:"link_full" toml:"link_full"`       // R24: busy share of what is there of a link, during the shuffle
+	LinkFull    float64 `json:"link_full" toml:"link_full"`       // R24: busy share of the available rate of a link, during the shuffle
 	DataSkew    float64 `json:"data_skew" toml:"data_skew"`       // R25: largest reduce over the median one
 
 	TaskK      float64 `json:"task_k" toml:"task_k"`           // scaled median deviations of a whole task
-	TaskRatio  float64 `json:"task_ratio" toml:"task_ratio"`   // and times the median
-	PhaseZ     float64 `json:"phase_z" toml:"phase_z"`         // scaled median deviations of a phase beyond what is expected
-	PhaseRatio float64 `json:"phase_ratio" toml:"phase_ratio"` // and times what is expected
+	TaskRatio  float64 `json:"task_ratio" toml:"task_ratio"`   // and this many times the median
+	PhaseZ     float64 `json:"phase_z" toml:"phase_z"`         // scaled median deviations of a phase above the prediction
+	PhaseRatio float64 `json:"phase_ratio" toml:"phase_ratio"` // and this many times the prediction
 	PhaseShare float64 `json:"phase_share" toml:"phase_share"` // excess as a part of the median task
 	Critical   float64 `json:"critical" toml:"critical"`       // delay as a part of the stage
 	Gain       float64 `json:"gain" toml:"gain"`               // least mean gain of a confirmed change
 }
 
-// DefaultThresholds are those of SONATA where it states one (sort and spill,
-// shuffle, starved CPU), else ours.
+// DefaultThresholds returns SONATA's values where it gives one (sort and spill,
+// shuffle, starved CPU), and slotwave's own for the others.
 func DefaultThresholds() Thresholds {
 	return Thresholds{
 		CPUStarved: 0.99, IOLow: 0.5, DiskHigh: 1.5, DiskForeign: 0.7, SortSpill: 0.20,
@@ -101,7 +101,7 @@ func thresholdNames() []string {
 	return names
 }
 
-// lineOf is the line on which a key stands.
+// lineOf returns the line of a key.
 func lineOf(text, key string) int {
 	for i, line := range strings.Split(text, "\n") {
 		if name, _, ok := strings.Cut(line, "="); ok && strings.Trim(strings.TrimSpace(name), `"'`) == key {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Codec is the CPU cost and the compression ratio of a codec.
+// Codec holds the CPU cost and the compression ratio of a codec.
 type Codec struct {
-	Name       string   // as platforms and programs name it
+	Name       string   // name in platforms and programs
 	Classes    []string // Hadoop classes, without their packages
 	Compress   float64  // ns of a core of Speed 1 per uncompressed byte
 	Decompress float64  // ns of a core of Speed 1 per uncompressed byte
-	Ratio      float64  // compressed/uncompressed, unless the program states it
+	Ratio      float64  // compressed/uncompressed, unless the program gives it
 }
 
 // Codecs are the codecs of Hadoop. Speeds and ratios are those of lzbench 1.8

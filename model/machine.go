@@ -32,12 +32,12 @@ type Machine struct {
 	// behind for it. Otherwise the thread waits for its I/O, as in the published
 	// models.
 	Overlap bool
-	// PageCache says that a node keeps what its tasks wrote in the memory that
-	// their heaps leave, and reads it from there.
+	// PageCache means that a node keeps data that its tasks wrote in the
+	// memory beyond their heaps, and reads it from there.
 	PageCache bool
 
 	CPU    FrameworkCost
-	Codecs []Codec // instead of those of the same names in Codecs
+	Codecs []Codec // replace those of the same names in Codecs
 }
 
 // Disk is one device, with the rates of a single stream, bytes/s.
@@ -148,7 +148,7 @@ func (m *Machine) codec(used bool, class string) (Codec, error) {
 	return c, err
 }
 
-// Program is what a job's own code does to its data, and what it costs.
+// Program is the work of a job's own code on its data, with its costs.
 type Program struct {
 	Name, Title string
 	Source      []string

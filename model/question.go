@@ -1,7 +1,7 @@
 // Package model holds the what-if question and its answer: the cluster and its
 // machines, the programs that run on them, the releases of Hadoop, and the
-// prediction. Its rooms hold the equations, each in one place: the simulator
-// serves the same task plans that the analytic models add up.
+// prediction. Each equation is in one place in its packages. The simulator
+// executes the same task plans that the analytic models sum.
 package model
 
 import (
@@ -43,10 +43,10 @@ type WhatIf struct {
 	Jobs      []workload.Job // in order of submission
 	Programs  []Program      // that the jobs name; fidelities phase and device
 	Seed      uint64
-	Until     time.Duration // the run ends here, whether or not its jobs have finished; 0: it ends with the last job
+	Until     time.Duration // the run ends here, even with unfinished jobs; 0: it ends with the last job
 }
 
-// Fidelity says where a task's time comes from.
+// Fidelity is the source of task times.
 type Fidelity uint8
 
 // The fidelities.
@@ -54,7 +54,7 @@ const (
 	Replay  Fidelity = iota // recorded or given durations
 	Profile                 // distributions in the job profile
 	Phase                   // per-phase equations, no contention
-	Device                  // per-phase work served by contended devices
+	Device                  // work per phase, on contended devices
 )
 
 var fidelityNames = [...]string{"replay", "profile", "phase", "device"}
@@ -89,7 +89,7 @@ type Cluster struct {
 	FromStart      bool            // the JobTracker starts at time 0 and trackers register one by one
 	SharedSlots    bool            // map and reduce slots are one pool on each node
 	EveryHeartbeat bool            // simulate idle heartbeats one by one
-	Replication    int             // replicas of a split the simulator places
+	Replication    int             // replicas of a split that the simulator places
 }
 
 // Node is one worker.
@@ -135,7 +135,7 @@ type Costs struct {
 	Commit      time.Duration // moving an attempt's output in place
 }
 
-// Scheduler names a policy and its settings.
+// Scheduler names a scheduler and its settings.
 type Scheduler struct {
 	Name   string        // a name of the scheduler table
 	Conf   workload.Conf // Hadoop's own keys
@@ -144,8 +144,8 @@ type Scheduler struct {
 	Queues []Queue       // capacity
 }
 
-// Pool is one pool of the fair scheduler's allocation file. Pointers are nil
-// where the file says nothing.
+// Pool is one pool of the fair scheduler's allocation file. Pointers are nil if
+// the file gives no value.
 type Pool struct {
 	Name            string
 	Weight          float64 // 1
@@ -183,8 +183,8 @@ type Prediction struct {
 	Jobs     []JobOutcome  // in order of submission
 	Phases   []PhaseTime
 	Devices  []DeviceUse // of a simulation at fidelity device
-	Warnings []string    // limits of the answer that the reader should know
-	Assumed  []string    // values that no source states
+	Warnings []string    // notes on the limits of the answer
+	Assumed  []string    // values without a source
 }
 
 // JobOutcome is the outcome of one job. Instants are from the start of the
@@ -205,8 +205,8 @@ type JobOutcome struct {
 
 	Maps, Reduces   int
 	Failed, Killed  int    // attempts
-	Locality        [4]int // map attempts by workload.Locality
-	MapWaves        int    // most maps of the job that one slot ran with no other task between them
+	Locality        [4]int // largest number of this job's maps in a row on one slot
+	MapWaves        int    // longest chain of this job's maps on one slot
 	ReduceWaves     int
 	InBytes         int64
 	ShuffleBytes    int64

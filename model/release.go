@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Release is one release of Hadoop, by the differences that matter to scheduling.
-// The rows of the table were read in its source.
+// Release is one release of Hadoop, described by the differences that matter to
+// scheduling. The rows of the table come from its source code.
 type Release struct {
 	Name string
 
@@ -31,7 +31,7 @@ type Release struct {
 	Capacity1      bool          // the capacity scheduler of 1.x
 	CapacityFits   bool          // which takes a request that just fills a queue to be within it
 	FetchSleep     time.Duration // sleep of ReduceCopier.fetchOutputs when it finds nothing to fetch; 0: it is woken (0.21)
-	Ideal          bool          // no protocol and no fixed costs at all
+	Ideal          bool          // no protocol and no fixed costs
 }
 
 // Releases lists what Cluster.Hadoop may name.

@@ -17,31 +17,32 @@ import (
 // PredictionsSchema is the first field of predictions in JSON.
 const PredictionsSchema = "slotwave/predictions/1"
 
-// Answer is what one predictor said to one question.
+// Answer is the answer of one predictor to one question.
 type Answer struct {
 	Scenario   string
 	At         float64          // value of the swept key
-	Prediction model.Prediction // Model is set in any case
-	Err        error            // why the model cannot answer; nil where it did
-	Gap        []GapPart        // what makes the reference's makespan differ from this one; they add up
+	Prediction model.Prediction // Model is always set
+	Err        error            // why the model cannot answer; nil if it can
+	Gap        []GapPart        // causes of the difference to the reference's makespan; they add up
 }
 
-// GapPart is a part of the time from a prediction to the reference.
+// GapPart is a part of the difference between a prediction and the reference.
 type GapPart struct {
 	Cause string
 	Time  time.Duration
 }
 
-// Answers are predictions side by side. Reference names the model the others
-// are measured by: the simulator, or a record of what happened; empty: there is
+// Answers are predictions for the same questions. Reference names the model
+// with which the others are compared: the simulator, or recorded runs; empty:
 // none.
 type Answers struct {
 	Reference string
-	Over      string // the swept key, one value to a scenario; empty: none
+	Over      string // the swept key, one value per scenario; empty: none
 	List      []Answer
 }
 
-// reference finds the prediction that others of a scenario are compared with.
+// reference returns the prediction with which others of a scenario are
+// compared.
 func (a *Answers) reference(scenario string) *model.Prediction {
 	for i := range a.List {
 		if x := &a.List[i]; x.Scenario == scenario && x.Err == nil && x.Prediction.Model == a.Reference {
@@ -51,7 +52,7 @@ func (a *Answers) reference(scenario string) *model.Prediction {
 	return nil
 }
 
-// compared reports whether a model has answered beside the reference.
+// compared reports whether a model has answered in addition to the reference.
 func (a *Answers) compared() bool {
 	for i := range a.List {
 		x := &a.List[i]
@@ -62,11 +63,12 @@ func (a *Answers) compared() bool {
 	return false
 }
 
-// swept reports whether there is a line over a swept key to draw.
+// swept reports whether answers vary over a swept key and can be drawn as
+// lines.
 func (a *Answers) swept() bool { return a.Over != "" && (a.Reference == "" || a.compared()) }
 
-// shown reports whether predictions are drawn: beside a reference, or side by
-// side where they are few.
+// shown reports whether predictions are drawn: with a reference, or side by
+// side if they are few.
 func (a *Answers) shown() bool {
 	return a.compared() || a.Reference == "" && len(a.set().rows) <= maxPredictionRows && len(a.set().points) > 0
 }
@@ -78,7 +80,7 @@ var PredictionColumns = []string{
 }
 
 // predictionRow is a row of predictions.csv: one figure of one model next to
-// the reference's. What is nil does not apply.
+// the reference's. Fields that do not apply are nil.
 type predictionRow struct {
 	Scenario   string `json:"scenario"`
 	Model      string `json:"model"`
@@ -114,9 +116,9 @@ func difference(predicted, reference time.Duration) float64 {
 	return float64(predicted-reference) / float64(reference)
 }
 
-// rows lists, for each answer, its makespan, what makes up the gap to the
-// reference, the time of each job from submission to finish, and the mean time
-// of each phase.
+// rows lists the figures of each answer: its makespan, the parts of the gap to
+// the reference, the time of each job from submission to finish, and the mean
+// time of each phase.
 func (a *Answers) rows() []predictionRow {
 	var rows []predictionRow
 	for i := range a.List {
@@ -160,8 +162,8 @@ func (a *Answers) rows() []predictionRow {
 	return rows
 }
 
-// jobTime is the reference's time of a job; predictions list their jobs in the
-// same order.
+// jobTime returns the reference's time of a job. Predictions list their jobs in
+// the same order.
 func jobTime(ref *model.Prediction, i int, id string) *time.Duration {
 	if ref == nil || i >= len(ref.Jobs) || ref.Jobs[i].ID != id || !finished(&ref.Jobs[i]) {
 		return nil
@@ -208,8 +210,8 @@ func optional(n *int64) string {
 	return whole(*n)
 }
 
-// WriteJSON writes the rows of predictions.csv as one JSON object, with what
-// the models say about themselves.
+// WriteJSON writes the rows of predictions.csv as one JSON object, with the
+// notes of the models.
 func (a *Answers) WriteJSON(w io.Writer) error {
 	doc := struct {
 		Schema      string          `json:"schema"`
@@ -227,8 +229,8 @@ func (a *Answers) WriteJSON(w io.Writer) error {
 	return writeJSON(w, doc)
 }
 
-// WriteText writes the predictions as a table, one line per model; then the
-// phases of tasks, and what makes the reference differ.
+// WriteText writes the predictions as a table with one line per model, then the
+// phases of tasks, and the causes of the gaps.
 func (a *Answers) WriteText(w io.Writer, colour bool) error {
 	t := newTextWriter(w, colour)
 	if a.Over != "" {
@@ -284,8 +286,8 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 	t.Flush()
 }
 
-// sweepTable has a line per value of the swept key and a column per model that
-// answers anything.
+// sweepTable writes a line per value of the swept key and a column per model
+// with an answer.
 func (a *Answers) sweepTable(t *textWriter) {
 	lines := a.sweepLines()
 	t.heading("Makespan over " + Escape(a.Over))
@@ -326,7 +328,8 @@ func (a *Answers) sweepTable(t *textWriter) {
 	t.Flush()
 }
 
-// phaseTable has a line per phase and a column per model that reports phases.
+// phaseTable writes a line per phase and a column per model that reports
+// phases.
 func phaseTable(t *textWriter, list []Answer) {
 	type key struct {
 		kind  workload.Kind
@@ -371,7 +374,7 @@ func phaseTable(t *textWriter, list []Answer) {
 	t.Flush()
 }
 
-// gapTable has a line per cause and a column per model.
+// gapTable writes a line per cause and a column per model.
 func gapTable(t *textWriter, reference string, list []Answer) {
 	var causes []string
 	var answers []*Answer
@@ -431,7 +434,7 @@ func signed(d time.Duration) string {
 }
 
 // Above lists the answers whose makespan differs from the reference's by more
-// than a part of it.
+// than a fraction of it.
 func (a *Answers) Above(part float64) []string {
 	var list []string
 	for i := range a.List {

@@ -22,20 +22,20 @@ var AttemptColumns = func() []string {
 		"wait_fetch_ns", "wait_memory_ns")
 }()
 
-// attemptBuffer is large enough that handing a buffer on costs nothing per row.
+// attemptBuffer is so large that passing a buffer on costs little per row.
 const attemptBuffer = 256 << 10
 
 // AttemptTable writes attempts.csv: one row per attempt, in the order of their
-// ends. It is a model.Recorder; nothing is kept or allocated per row. Rows are
-// formatted by the caller, and written (and hashed) beside it, since for long
-// tables that takes as long again.
+// ends. It is a model.Recorder that keeps and allocates nothing per row. The
+// caller formats rows. Another goroutine writes and hashes them at the same
+// time, because this takes as long again for long tables.
 type AttemptTable struct {
 	buf  []byte
 	full chan []byte // to the writing goroutine
 	free chan []byte // back from it
 	end  chan error
 	rows int64
-	err  error // of the whole table, once closed
+	err  error // checksum of the whole table, once closed
 }
 
 // NewAttemptTable starts a table. It must be closed, also when the run fails.
@@ -57,7 +57,7 @@ func NewAttemptTable(w io.Writer) *AttemptTable {
 	return t
 }
 
-// write passes full buffers on until there are no more; after an error it only
+// write writes full buffers until the channel is closed. After an error it only
 // returns them.
 func (t *AttemptTable) write(w io.Writer) {
 	var err error
@@ -112,11 +112,11 @@ func (t *AttemptTable) Attempt(a *workload.Attempt) {
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ','), n, 10) }
 
-// Rows is the number of attempts so far.
+// Rows returns the number of attempts so far.
 func (t *AttemptTable) Rows() int64 { return t.rows }
 
-// Close writes what is left and returns the first error. It does not close the
-// writer. Closing twice is harmless, so it can be deferred as well.
+// Close writes the rest and returns the first error. It does not close the
+// underlying writer. A second call does nothing, so Close can also be deferred.
 func (t *AttemptTable) Close() error {
 	if t.buf != nil {
 		t.full <- t.buf

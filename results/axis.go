@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// timeUnit is the unit a time axis or table is shown in.
+// timeUnit is the unit of a time axis or table.
 type timeUnit struct {
 	name  string
 	ns    float64
@@ -21,7 +21,7 @@ var timeUnits = [...]timeUnit{
 	{"h", float64(time.Hour), []float64{0.5, 1, 2, 3, 4, 6, 12, 24, 48, 72, 168}},
 }
 
-// unitFor chooses seconds below ten minutes, minutes below five hours, and
+// unitFor returns seconds below ten minutes, minutes below five hours, and
 // hours beyond.
 func unitFor(end time.Duration) timeUnit {
 	switch {
@@ -33,16 +33,17 @@ func unitFor(end time.Duration) timeUnit {
 	return timeUnits[2]
 }
 
-// of turns ns into the unit.
+// of converts ns to the unit.
 func (u *timeUnit) of(ns int64) float64 { return float64(ns) / u.ns }
 
-// ticks are at most n marks from 0 to end (in the unit) at a round distance.
+// ticks returns at most n marks from 0 to end (in the unit) at a round
+// distance.
 func (u *timeUnit) ticks(end float64, n int) []plot.Tick {
 	return ticks(end, n, u.steps)
 }
 
-// ticks are at most n marks at a distance from the list or, where that holds
-// none large enough, at 1, 2 or 5 times a power of ten.
+// ticks returns at most n marks at a distance from the list or, if all of those
+// are too small, at 1, 2 or 5 times a power of ten.
 func ticks(end float64, n int, steps []float64) []plot.Tick {
 	step := 0.0
 	for _, s := range steps {
@@ -63,7 +64,7 @@ func ticks(end float64, n int, steps []float64) []plot.Tick {
 	return marks
 }
 
-// roundStep is the smallest of 1, 2, 5 times a power of ten that is >= x.
+// roundStep returns the smallest of 1, 2, 5 times a power of ten that is >= x.
 func roundStep(x float64) float64 {
 	if !(x > 0) {
 		return 1
@@ -77,7 +78,7 @@ func roundStep(x float64) float64 {
 	return tenTo(1, int(e)+1)
 }
 
-// tenTo is m times a power of ten, as exact as a decimal can be.
+// tenTo returns m times a power of ten, with the rounding of a decimal literal.
 func tenTo(m float64, e int) float64 {
 	v, _ := strconv.ParseFloat(strconv.FormatFloat(m, 'f', 0, 64)+"e"+strconv.Itoa(e), 64)
 	return v

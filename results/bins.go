@@ -6,28 +6,26 @@ import (
 	"time"
 )
 
-// firstBin is the width of a bin before anything was recorded: 1/512 s, so
-// that doubling it passes through whole seconds.
+// firstBin is the first width of a bin: 1/512 s, so that doubling it passes
+// through whole seconds.
 const firstBin = time.Second / 512
 
-// maxBins bounds the number of bins; when a run outgrows them their width
-// doubles.
+// maxBins limits the number of bins. If a run needs more, their width doubles.
 const maxBins = 2048
 
-// timeline counts, for each of a fixed number of tracks, how many units are
-// busy over time, in bins whose width follows the length of the run. Sums are
-// integers of nanoseconds: no unit's time is lost or counted twice, whatever
-// the order in which intervals arrive.
+// timeline counts, for each of a fixed number of tracks, the busy units over
+// time, in bins whose width depends on the length of the run. Sums are integers
+// of nanoseconds, so that they are exact in any order of intervals.
 type timeline struct {
 	width  int64 // ns per bin
 	end    int64 // latest instant
 	tracks []track
 }
 
-// track holds one quantity. An interval adds its broken ends to part and is
-// counted in step from its first whole bin to its last, so that its cost does
-// not depend on its length. Both have one more entry for intervals that end
-// with the last bin.
+// track holds one quantity. An interval adds its partial bins at both ends to
+// part. Its whole bins are counted in step at the first and after the last, so
+// that the cost does not depend on its length. Both have one more entry for
+// intervals that end with the last bin.
 type track struct {
 	part []int64 // busy ns within a bin
 	step []int32 // change of the number of units busy for whole bins
@@ -61,10 +59,10 @@ func (k *track) halve(width int64) {
 		k.part[i], k.step[i] = 0, 0
 		k.part[i/2] += sum
 	}
-	k.step[maxBins] = 0 // intervals that ended with the last bin are whole now
+	k.step[maxBins] = 0 // intervals that ended with the last bin are complete now
 }
 
-// add counts one unit as busy in [from, to); reach(to) must have come first.
+// add counts one unit as busy in [from, to). Call reach(to) first.
 func (t *timeline) add(n int, from, to int64) {
 	k := &t.tracks[n]
 	i, j := from/t.width, to/t.width
@@ -78,7 +76,7 @@ func (t *timeline) add(n int, from, to int64) {
 	k.step[j]--
 }
 
-// bins is the number of bins in use.
+// bins returns the number of bins in use.
 func (t *timeline) bins() int { return int((t.end + t.width - 1) / t.width) }
 
 // busy returns the unit-nanoseconds of each bin, summed over the given tracks.
@@ -95,9 +93,9 @@ func (t *timeline) busy(tracks ...int) []int64 {
 	return sum
 }
 
-// sketch is a histogram of durations whose bins widen with the value: 64 to
-// each doubling, so a quantile is within 1/128 of itself. Counts are integers,
-// so the order of the values does not matter, and its size is fixed.
+// sketch is a histogram of durations with bins in proportion to the value: 64
+// per doubling, so a quantile is within 1/128 of its value. Counts are
+// integers, so the order of the values does not matter, and its size is fixed.
 type sketch struct {
 	count    [64 * (64 - sketchBits)]int64
 	n        int64
@@ -125,7 +123,7 @@ func sketchBin(v int64) int {
 	return (shift+1)<<sketchBits + int(v>>shift) - 1<<sketchBits
 }
 
-// sketchValue is the middle of a bin.
+// sketchValue returns the middle of a bin.
 func sketchValue(bin int) int64 {
 	if bin < 1<<sketchBits {
 		return int64(bin)
@@ -135,10 +133,10 @@ func sketchValue(bin int) int64 {
 	return low + int64(1)<<shift/2
 }
 
-// quantile is the value below or at which the share p of all values lies
-// (nearest rank).
+// quantile returns the smallest recorded value at or below which a fraction p
+// of all values lies (nearest rank).
 func (s *sketch) quantile(p float64) int64 {
-	rank := int64(math.Ceil(p*float64(s.n))) - 1 // values below the one wanted
+	rank := int64(math.Ceil(p*float64(s.n))) - 1 // number of values up to the quantile
 	for i, n := range s.count {
 		if rank -= n; rank < 0 {
 			return min(max(sketchValue(i), s.min), s.max)

@@ -17,36 +17,36 @@ import (
 	"sync"
 )
 
-// LogName is the file for wall-clock facts. It alone may differ between two
-// runs of one question, so the manifest leaves it out.
+// LogName is the file for the clock and the machine. It alone may differ
+// between two runs of one question, so the manifest leaves it out.
 const LogName = "run.log"
 
-// ErrForeign is wrapped by Create's refusal of a directory that holds
-// something else than a result.
+// ErrForeign is wrapped by the error of Create for a directory that holds other
+// files than a result.
 var ErrForeign = errors.New("holds other files")
 
-// Dir is a result directory in the making. Its files are written under
-// temporary names beside their final ones; Commit gives them their names, and
-// the manifest its own last. Until then an earlier result stays as it was.
+// Dir is a result directory that is being written. Its files have temporary
+// names in the same directory. Commit gives them their final names, the
+// manifest last. Until then an earlier result stays unchanged.
 type Dir struct {
 	path  string
 	files []*File
 	made  []string   // directories Create made, innermost first
 	old   []string   // files of the earlier result
-	lock  sync.Mutex // of files and done: a signal may abort while files are written
+	lock  sync.Mutex // guards files and done: a signal may abort while files are written
 	done  bool
 
 	cleared []string // folders without leftovers
 }
 
-// A partial file's name begins with a dot and holds a random number, so that
-// two runs into one directory cannot take each other's files for their own.
+// The name of a partial file begins with a dot and holds a random number, so
+// that two runs into one directory use different names.
 var partialName = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.partial$`)
 
-// Create makes the directory, or takes over one that is empty or holds an
-// earlier result; what an aborted run left there is removed. Any other
-// directory is refused (ErrForeign) unless force is set; its files are kept
-// except those that the result has too.
+// Create makes the directory, or uses one that is empty or holds an earlier
+// result. It removes the remains of an aborted run. It rejects any other
+// directory (ErrForeign) unless force is set. It then keeps the other files,
+// except those with names of the result.
 func Create(path string, force bool) (*Dir, error) {
 	d := &Dir{path: path}
 	entries, err := os.ReadDir(path)
@@ -80,7 +80,8 @@ func Create(path string, force bool) (*Dir, error) {
 	return d, nil
 }
 
-// make creates the directory and those above it, and remembers which.
+// make creates the directory and its parents, and records which ones it
+// created.
 func (d *Dir) make() error {
 	for p := filepath.Clean(d.path); ; p = filepath.Dir(p) {
 		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +107,7 @@ func (d *Dir) makeFolder(name string) error {
 	return err
 }
 
-// clear removes what an aborted run left in a folder, the first time it is used.
+// clear removes the remains of an aborted run from a folder, at its first use.
 func (d *Dir) clear(folder string) error {
 	if slices.Contains(d.cleared, folder) || slices.Contains(d.made, folder) {
 		return nil
@@ -121,7 +122,7 @@ func (d *Dir) clear(folder string) error {
 	return err
 }
 
-// adopt notes the files that a manifest in the directory lists.
+// adopt records the files that a manifest in the directory lists.
 func (d *Dir) adopt(name string) {
 	m, err := readManifest(filepath.Join(d.path, name))
 	if err != nil {
@@ -135,19 +136,19 @@ func (d *Dir) adopt(name string) {
 	}
 }
 
-// oneFolder reports whether the folder of a file is the result's own or one
-// within it.
+// oneFolder reports whether a file lies in the result's directory or in a
+// folder within it.
 func oneFolder(folder string) bool {
 	return !strings.ContainsRune(strings.TrimSuffix(folder, string(filepath.Separator)), filepath.Separator)
 }
 
-// Folder is a folder of a result: where the files of one run of several go.
+// Folder is a folder of a result for the files of one of several runs.
 type Folder struct {
 	dir  *Dir
 	name string
 }
 
-// Folder is a folder within the result.
+// Folder returns a folder within the result.
 func (d *Dir) Folder(name string) Folder { return Folder{d, name} }
 
 // File starts a file in the folder.
@@ -158,7 +159,7 @@ func (f Folder) Write(name string, content func(io.Writer) error) error {
 	return f.dir.Write(f.name+"/"+name, content)
 }
 
-// Target is where the files of a run go: a result, or a folder of one.
+// Target is the place for the files of a run: a result, or a folder of one.
 type Target interface {
 	File(name string) (*File, error)
 	Write(name string, content func(io.Writer) error) error
@@ -198,9 +199,9 @@ func (d *Dir) Write(name string, content func(io.Writer) error) error {
 	return errors.Join(content(f), f.Close())
 }
 
-// Commit completes the manifest with the sums of all files, gives every file
-// its final name and the manifest its own last. Files of an earlier result
-// that the new one does not have are removed.
+// Commit adds the checksums of all files to the manifest, and renames every
+// file to its final name, the manifest last. Files of an earlier result that
+// the new one does not have are removed.
 func (d *Dir) Commit(m Manifest) error {
 	m.Outputs = nil
 	for _, f := range d.files {
@@ -218,8 +219,9 @@ func (d *Dir) Commit(m Manifest) error {
 	if err := d.Write(ManifestName, m.encode); err != nil {
 		return err
 	}
-	// From here on the directory is incomplete until the manifest has its name.
-	// What stands there if it never gets it is recognised by the partial one.
+	// From here on the directory is incomplete until the manifest is renamed.
+	// If that never happens, the partial manifest marks the other files as a
+	// result.
 	d.lock.Lock()
 	given := d.done
 	d.done = true
@@ -232,7 +234,7 @@ func (d *Dir) Commit(m Manifest) error {
 			return err
 		}
 		if folder := filepath.Dir(name); folder != "." {
-			os.Remove(filepath.Join(d.path, folder)) // fails where files are left
+			os.Remove(filepath.Join(d.path, folder)) // fails if files are left
 		}
 	}
 	d.sync()
@@ -248,8 +250,8 @@ func (d *Dir) Commit(m Manifest) error {
 	return nil
 }
 
-// sync makes the renames durable where the system can; what it cannot (a
-// directory on Windows) is no error of the result.
+// sync makes the renames durable if the system can. A directory on Windows
+// cannot be synced, which is not an error.
 func (d *Dir) sync() {
 	if f, err := os.Open(d.path); err == nil {
 		f.Sync()
@@ -257,8 +259,8 @@ func (d *Dir) sync() {
 	}
 }
 
-// Abort removes what was written, and the directories Create made. Once Commit
-// has begun to rename it does nothing, so it can be deferred.
+// Abort removes the written files, and the directories that Create made. Once
+// Commit has begun to rename it does nothing, so it can be deferred.
 func (d *Dir) Abort() {
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -271,7 +273,7 @@ func (d *Dir) Abort() {
 		os.Remove(f.partial)
 	}
 	for _, p := range d.made {
-		os.Remove(p) // fails where others have put something
+		os.Remove(p) // fails if the directory has other files
 	}
 }
 
@@ -285,7 +287,7 @@ type File struct {
 	closed        bool
 }
 
-// Write is io.Writer. An error is also kept for Close and Commit.
+// Write implements io.Writer. An error is also kept for Close and Commit.
 func (f *File) Write(p []byte) (int, error) {
 	n, err := f.f.Write(p)
 	f.sum.Write(p[:n])
@@ -294,7 +296,7 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// Close syncs the file to disk. Closing twice is harmless.
+// Close syncs the file to disk. A second call does nothing.
 func (f *File) Close() error {
 	if f.closed {
 		return f.err

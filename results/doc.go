@@ -1,5 +1,5 @@
-// Package results writes what a run leaves behind: tables, pictures and the
-// summary, made from predictions and from the stream of attempts.
+// Package results writes the files of a run: tables, pictures and the summary,
+// from predictions and the stream of attempts.
 //
 // A command checks its input, then creates the result directory, gives the
 // simulator the recorders (AttemptTable, Stats), lets it run, writes the files

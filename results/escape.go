@@ -10,9 +10,9 @@ import (
 
 // Escape makes a name safe to show in a table, a picture or a terminal. Each
 // byte of a character that cannot be printed (control, bidirectional and other
-// format characters, line separators, invalid UTF-8) becomes \xHH. So that the
-// original can be had back, a backslash that would read as such an escape
-// becomes \x5c; all other names stay as they are.
+// format characters, line separators, invalid UTF-8) becomes \xHH. A backslash
+// that would look like such an escape becomes \x5c, so that the original can be
+// restored. All other names stay unchanged.
 func Escape(name string) string {
 	if plain(name) {
 		return name
@@ -20,7 +20,7 @@ func Escape(name string) string {
 	return string(appendEscaped(make([]byte, 0, len(name)+8), name))
 }
 
-// message is the text of an error on one line.
+// message returns the text of an error on one line.
 func message(err error) string {
 	return Escape(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
 }
@@ -58,8 +58,8 @@ func looksEscaped(s string) bool {
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// appendField appends a name as one CSV field (RFC 4180). After escaping it
-// holds no line break, so a row is always one line.
+// appendField appends a name as one CSV field (RFC 4180). An escaped name has
+// no line break, so a row is always one line.
 func appendField(dst []byte, name string) []byte {
 	if bare(name) {
 		return append(dst, name...)
@@ -91,14 +91,14 @@ var bareByte = func() (t [256]bool) {
 	return t
 }()
 
-// maxSlug keeps a slug with any suffix of ours below every file system's limit.
+// maxSlug limits a slug with any suffix to the name length of every file
+// system.
 const maxSlug = 64
 
-// Slug makes a file name of any name: lower-case letters, digits, dots,
-// hyphens and underscores, starting with a letter, digit or underscore, at
-// most 64 long, and no device name of Windows. A name that is one already
-// stays the same; any other gets a hash as a suffix, so that two names do not
-// share a file.
+// Slug converts a name to a file name: lower-case letters, digits, dots,
+// hyphens and underscores, starting with a letter, digit or underscore, at most
+// 64 long, and no device name of Windows. A valid slug stays unchanged. Any
+// other name gets a hash as a suffix, so that two names never share a file.
 func Slug(name string) string {
 	if isSlug(name) {
 		return name
@@ -142,7 +142,7 @@ func slugRune(r rune) bool {
 	return 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '.' || r == '-' || r == '_'
 }
 
-// deviceName reports whether Windows would open a device instead of a file.
+// deviceName reports whether a name is a device in Windows.
 func deviceName(s string) bool {
 	stem, _, _ := strings.Cut(s, ".")
 	switch stem {

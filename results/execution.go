@@ -6,23 +6,24 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// maxBars is how many bars the execution chart keeps one by one. Beyond it a
-// vector picture is no use to anybody, and the bars become a raster.
+// maxBars is the number of bars up to which the execution chart keeps them
+// individually. With more bars, a vector picture is too large, and the chart
+// becomes a raster.
 const maxBars = 24000
 
-// maxRows bounds the rows of a raster; neighbouring slots share one where there
-// are more.
+// maxRows limits the rows of a raster; if there are more slots, neighbours
+// share a row.
 const maxRows = 480
 
-// maxJobColours is how many jobs can be told apart by colour.
+// maxJobColours is the largest number of jobs that colours can distinguish.
 const maxJobColours = 12
 
-// otherPhase stands for the whole of a set-up or clean-up attempt.
+// otherPhase is the whole of a set-up or clean-up attempt.
 const otherPhase = numPhases
 
-// execution gathers what the execution chart shows. Up to maxBars bars (phases
-// of attempts) it keeps every attempt; then it turns to rasters, whose size
-// does not depend on the run.
+// execution collects the data of the execution chart. Up to maxBars bars
+// (phases of attempts) it keeps every attempt. With more it uses rasters, whose
+// size does not depend on the run.
 type execution struct {
 	slots *slots
 	jobs  map[string]int32 // by ID, in order of submission
@@ -30,13 +31,13 @@ type execution struct {
 	bars  int   // phases of all attempts
 	time  int64 // ns of slot time of all attempts
 
-	// The rasters; nil as long as attempts are kept. There is none by phase
-	// where slots share a row, which would blur phases, and none by job where
-	// there is one job or more than there are colours.
+	// The rasters are nil while attempts are kept. There is no raster by
+	// phase if slots share a row, which would blur phases. There is none by
+	// job with a single job or more jobs than colours.
 	rasters [numColourings]*raster
 }
 
-// A colouring is what the colour of a bar stands for.
+// A colouring is the meaning of a bar's colour.
 type colouring uint8
 
 const (
@@ -46,7 +47,7 @@ const (
 	numColourings
 )
 
-// placed is an attempt at its place in the chart.
+// placed is an attempt with its place in the chart.
 type placed struct {
 	from, to  int64                    // ns
 	phases    [numPhases]time.Duration // none for set-up and clean-up
@@ -56,14 +57,14 @@ type placed struct {
 	state     workload.State
 }
 
-// A stage is what the panels of slots in use tell apart: coarser than a phase,
-// it is still seen where a pixel holds several tasks.
+// A stage is the unit of the panels of slots in use. It is coarser than a phase
+// and remains visible if a pixel holds several tasks.
 type stage uint8
 
 const (
 	stageMap     stage = iota
-	stageShuffle       // a reduce to the end of its shuffle
-	stageReduce        // a reduce from then on
+	stageShuffle       // a reduce until the end of its shuffle
+	stageReduce        // a reduce after its shuffle
 	stageOther         // set-up and clean-up
 	numStages
 )
@@ -80,7 +81,7 @@ func newExecution(s *slots, jobs []workload.Job) *execution {
 
 func (e *execution) rasterised() bool { return e.rasters[byStage] != nil }
 
-// coloursJobs reports whether the jobs of the run can be told apart by colour.
+// coloursJobs reports whether colours can distinguish the jobs of the run.
 func (e *execution) coloursJobs() bool { return len(e.jobs) > 1 && len(e.jobs) <= maxJobColours }
 
 // add takes one attempt that ran on the given slot.
@@ -120,8 +121,8 @@ func (p *placed) each(f func(phase int, from, to int64)) {
 	}
 }
 
-// apart is the attempt without the last moments before its end, so that the next
-// one on its slot is seen to be another. Short bars stay whole.
+// apart shortens the attempt slightly at its end, so that the next one on its
+// slot is visibly separate. Short bars stay unchanged.
 func (p *placed) apart(gap int64) placed {
 	q := *p
 	if p.to-p.from < 6*gap {
@@ -145,7 +146,7 @@ func (e *execution) job(id string) int32 {
 	return j
 }
 
-// rasterise paints the attempts kept so far and forgets them.
+// rasterise paints the kept attempts into rasters and discards them.
 func (e *execution) rasterise() {
 	start := func(by colouring) {
 		e.rasters[by] = newRaster(e.slots.count, maxRows, maxBins, int64(firstBin))

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// Sizes of a figure, in points. A PNG has two pixels to the point.
+// The sizes of a figure are in points. A PNG has two pixels per point.
 const (
 	figureWidth = 960
 	margin      = 16
@@ -25,7 +25,7 @@ const (
 )
 
 // figure is one or several columns of panels over equal horizontal axes, under a
-// title and a legend that stands outside the data.
+// title and a legend outside the data.
 type figure struct {
 	title, subtitle string
 	legend          []legendEntry
@@ -37,14 +37,14 @@ type figure struct {
 // panel is one plot of a figure.
 type panel struct {
 	*plot.Plot
-	heading string    // names the run among several; may be empty
-	caption string    // what the vertical axis shows; empty where it names things
+	heading string    // name of the run among several; may be empty
+	caption string    // label of the vertical axis; empty if it shows names
 	height  vg.Length // of the data
 	column  int
 }
 
-// grid arranges comparisons of several runs: how many columns they have, and the
-// height that the panels of one run share so that the whole fits two screens.
+// grid arranges comparisons of several runs: the number of columns, and the
+// height of the panels of one run that fits all on two screens.
 func grid(runs, panels int) (columns int, height vg.Length) {
 	const screens, beside, heading = 1450, 40, 30 // points; around the data of a panel; of a run's name
 	switch {
@@ -59,13 +59,13 @@ func grid(runs, panels int) (columns int, height vg.Length) {
 	return columns, screens/vg.Length(rows) - vg.Length(panels*beside) - heading
 }
 
-// columnOf is the column of the i-th run: the first ones stand on the left.
+// columnOf returns the column of the i-th run. Columns fill from the left.
 func columnOf(i, runs, columns int) int {
 	rows := (runs + columns - 1) / columns
 	return i / rows
 }
 
-// legendEntry is a sample of a style and what it stands for.
+// legendEntry is a sample of a style with its meaning.
 type legendEntry struct {
 	label  string
 	sample func(draw.Canvas) // drawn into the canvas' rectangle
@@ -79,7 +79,7 @@ func newStyle(size font.Length, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, YAlign: draw.YTop, Handler: plot.DefaultTextHandler}
 }
 
-// newPanel makes an empty plot in the style of the house.
+// newPanel makes an empty plot with the common style.
 func newPanel(height vg.Length, caption string) *panel {
 	p := plot.New()
 	p.BackgroundColor = nil
@@ -102,8 +102,8 @@ func (f *figure) setTime(end int64, unit timeUnit) {
 	f.setX(unit.of(end), "time ("+unit.name+")", unit.ticks(unit.of(end), 12/max(1, f.columns)))
 }
 
-// setX gives all panels one horizontal axis; only the lowest of a column is
-// labelled.
+// setX sets one horizontal axis for all panels. Only the lowest of a column has
+// labels.
 func (f *figure) setX(end float64, label string, ticks []plot.Tick) {
 	for i, p := range f.panels {
 		p.X.Min, p.X.Max = 0, end
@@ -129,12 +129,13 @@ var (
 	legendStyle   = newStyle(textSize-0.5, colourText, false)
 )
 
-// rows of the legend, each entry with its offset from the left.
+// rows returns the rows of the legend, each entry with its offset from the
+// left.
 func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
 	const width = figureWidth - 2*margin
 	x := vg.Length(width)
 	for _, e := range f.legend {
-		w := swatchWidth + 5 + legendStyle.Width(e.label)*1.1 + 16 // readers of SVG may have a wider font
+		w := swatchWidth + 5 + legendStyle.Width(e.label)*1.1 + 16 // SVG viewers may use a wider font
 		if x+w > width || len(rows) == 0 {
 			rows = append(rows, nil)
 			x = 0
@@ -145,7 +146,7 @@ func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
 	return rows, legendStyle.Height("Ag") + 6
 }
 
-// header is the height of title, subtitle and legend.
+// header returns the height of title, subtitle and legend.
 func (f *figure) header() vg.Length {
 	h := titleStyle.Height("Ag") + 4
 	if f.subtitle != "" {
@@ -155,7 +156,7 @@ func (f *figure) header() vg.Length {
 	return h + vg.Length(len(rows))*entry + 8
 }
 
-// height of the whole figure, in whole points.
+// height returns the height of the whole figure, in whole points.
 func (f *figure) height() vg.Length {
 	var highest vg.Length
 	for k := range max(1, f.columns) {
@@ -179,7 +180,8 @@ func (f *figure) column(k int) []*panel {
 	return panels
 }
 
-// above is the height of what stands over the data of the i-th panel of a column.
+// above returns the height of the texts over the data of the i-th panel of a
+// column.
 func (p *panel) above(i int) vg.Length {
 	h := vg.Length(0)
 	if p.caption != "" {
@@ -197,7 +199,7 @@ func (p *panel) above(i int) vg.Length {
 	return h
 }
 
-// below is the height the horizontal axis takes under the data.
+// below returns the height of the horizontal axis under the data.
 func (p *panel) below() vg.Length {
 	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: figureWidth, Y: 1000}}}
 	return p.DataCanvas(c).Min.Y
@@ -253,7 +255,7 @@ func drawPanels(c draw.Canvas, panels []*panel) {
 		top -= p.height + p.below()
 		canvases[i].Min.Y = top
 	}
-	for range 2 { // room for the last tick label depends on the width a little
+	for range 2 { // the space for the last tick label depends slightly on the width
 		left, right := vg.Length(0), vg.Length(math.Inf(1))
 		for i, p := range panels {
 			d := p.DataCanvas(canvases[i])
@@ -278,7 +280,8 @@ func drawPanels(c draw.Canvas, panels []*panel) {
 	}
 }
 
-// describe says in words what the figure shows, for readers who do not see it.
+// describe returns a description of the figure in words, for people who cannot
+// see it.
 func (f *figure) describe() string {
 	var parts []string
 	if f.subtitle != "" {
@@ -302,7 +305,7 @@ func (f *figure) describe() string {
 	return strings.Join(parts, "; ")
 }
 
-// fit cuts a text to a width.
+// fit shortens a text to a width.
 func fit(sty text.Style, s string, width vg.Length) string {
 	if sty.Width(s) <= width {
 		return s
@@ -314,7 +317,7 @@ func fit(sty text.Style, s string, width vg.Length) string {
 	return string(r) + "…"
 }
 
-// filled is a legend sample of an area.
+// filled returns a legend sample of an area.
 func filled(c color.Color) func(draw.Canvas) {
 	return func(to draw.Canvas) {
 		to.SetColor(c)
@@ -322,7 +325,7 @@ func filled(c color.Color) func(draw.Canvas) {
 	}
 }
 
-// stroked is a legend sample of a line.
+// stroked returns a legend sample of a line.
 func stroked(sty draw.LineStyle) func(draw.Canvas) {
 	return func(to draw.Canvas) {
 		y := to.Center().Y

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// formatDuration writes ns for people: 0.42 s, 12.3 s, 8 min 31 s, 2 h 05 min,
+// formatDuration formats ns for people: 0.42 s, 12.3 s, 8 min 31 s, 2 h 05 min,
 // 24 d 12 h.
 func formatDuration(ns int64) string {
 	d := time.Duration(ns)
@@ -31,7 +31,7 @@ func formatDuration(ns int64) string {
 	return fmt.Sprintf("%d h %02d min", m/60, m%60)
 }
 
-// shorten cuts a text to n characters.
+// shorten shortens a text to n characters.
 func shorten(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
@@ -39,8 +39,8 @@ func shorten(s string, n int) string {
 	return s
 }
 
-// headings name each of several runs, with its makespan; a single one needs no
-// name.
+// headings returns the name of each of several runs, with its makespan. A
+// single run needs no name.
 func headings(runs []*Run) []string {
 	names := make([]string, len(runs))
 	if len(runs) == 1 {
@@ -55,9 +55,9 @@ func headings(runs []*Run) []string {
 	return names
 }
 
-// withoutPrefix drops the words with which all names begin and, where only the
-// value of one key is left, that key: of "fifo maps=4" and "fifo maps=8" it leaves
-// "4" and "8".
+// withoutPrefix removes the words with which all names begin. If names then differ
+// only in the value of one key, it removes the key too: "fifo maps=4" and "fifo
+// maps=8" become "4" and "8".
 func withoutPrefix(names []string) []string {
 	if len(names) < 2 {
 		return names
@@ -82,8 +82,8 @@ func withoutPrefix(names []string) []string {
 	return short
 }
 
-// end is the makespan (ns) of the run that is shown, or the end of its last
-// attempt if that should be later.
+// end returns the makespan (ns) of the shown run, or the end of its last
+// attempt if that is later.
 func (r *Run) end() int64 {
 	end := r.Stats.over.end
 	if len(r.Predictions) > 0 {
@@ -109,7 +109,7 @@ func (r *Run) clusterText() string {
 	return text + fmt.Sprintf("%s map and %s reduce slots", group(strconv.Itoa(s.count[0])), group(strconv.Itoa(s.count[1])))
 }
 
-// count writes a number of things.
+// count returns a number of things in words.
 func count(n int, thing string) string {
 	if n != 1 {
 		thing += "s"

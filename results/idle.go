@@ -5,23 +5,23 @@ import (
 	"sort"
 )
 
-// idleTime is when at least one slot of a type was idle, exactly. Attempts on a
-// slot come in the order of their ends, those of all slots nearly so; the time
-// between two on a slot is idle.
+// idleTime is the exact time during which at least one slot of a type was idle.
+// Attempts on a slot arrive in the order of their ends, those of all slots
+// nearly so. The time between two attempts on a slot is idle.
 type idleTime struct {
-	until []int64 // by slot: end of its last attempt, ns
+	until []int64 // end of the last attempt by slot, ns
 	spans []span  // disjoint, in order of time
 	lost  bool    // too many spans to keep
 }
 
 type span struct{ from, to int64 } // ns
 
-// mostSpans bounds the memory of one type of slot.
+// mostSpans limits the memory for one type of slot.
 const mostSpans = 1 << 20
 
 func newIdleTime(slots int) idleTime { return idleTime{until: make([]int64, slots)} }
 
-// ran takes in an attempt on a slot.
+// ran adds an attempt on a slot.
 func (i *idleTime) ran(slot int, from, to int64) {
 	if before := i.until[slot]; from > before {
 		i.spans = insert(i.spans, span{before, from})
@@ -32,7 +32,8 @@ func (i *idleTime) ran(slot int, from, to int64) {
 	}
 }
 
-// busy is the time until end in which no slot was idle, and whether it is known.
+// busy returns the time until end without an idle slot, and whether it is
+// known.
 func (i *idleTime) busy(end int64) (ns int64, known bool) {
 	if i.lost {
 		return 0, false
@@ -48,7 +49,7 @@ func (i *idleTime) busy(end int64) (ns int64, known bool) {
 	return ns, true
 }
 
-// insert adds a span to disjoint ones and joins those it meets.
+// insert adds a span to disjoint ones and joins those that overlap.
 func insert(spans []span, s span) []span {
 	if s.to <= s.from {
 		return spans

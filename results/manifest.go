@@ -12,19 +12,19 @@ import (
 	"runtime/debug"
 )
 
-// ManifestName is the file that makes a result complete.
+// ManifestName is the file whose presence completes a result.
 const ManifestName = "manifest.json"
 
-// ManifestSchema is the first field of every manifest of this shape.
+// ManifestSchema is the first field of every manifest of this format.
 const ManifestSchema = "slotwave/manifest/1"
 
-// Manifest says what a result was made from and what it consists of. It holds
-// nothing that changes between two runs of the same question: no clock, no
-// host, and no path but as the user typed it.
+// Manifest lists the inputs and the outputs of a result. It holds nothing that
+// changes between two runs of the same question: no clock, no host, and paths
+// only as the user typed them.
 type Manifest struct {
 	Schema       string    `json:"schema"`
 	Build        Build     `json:"build"`
-	Arguments    []string  `json:"arguments"` // verb and flags that decide the content
+	Arguments    []string  `json:"arguments"` // verb and flags that determine the content
 	Scenario     string    `json:"scenario"`
 	Seed         uint64    `json:"seed"`
 	Replications int       `json:"replications"`
@@ -36,7 +36,7 @@ type Manifest struct {
 // Build is the program that made a result.
 type Build struct {
 	Version  string   `json:"version"`
-	Revision string   `json:"revision"` // of the source; empty where the build did not record it
+	Revision string   `json:"revision"` // revision of the source; empty if the build has none
 	Go       string   `json:"go"`
 	Modules  []Module `json:"modules"`
 }
@@ -54,8 +54,8 @@ type FileSum struct {
 	SHA256 string `json:"sha256"`
 }
 
-// ReadBuild describes the running program. The revision is taken from the
-// build where it recorded one, else from the argument.
+// ReadBuild describes the running program. The revision is that of the build,
+// or else the argument.
 func ReadBuild(version, revision string) Build {
 	b := Build{Version: version, Revision: revision}
 	info, ok := debug.ReadBuildInfo()
@@ -77,14 +77,14 @@ func ReadBuild(version, revision string) Build {
 	return b
 }
 
-// Sum identifies an input that is already in memory, by the name the user
-// knows it under.
+// Sum returns the checksum of an input in memory, with the name that the user
+// knows.
 func Sum(name string, content []byte) FileSum {
 	sum := sha256.Sum256(content)
 	return FileSum{name, int64(len(content)), hex.EncodeToString(sum[:])}
 }
 
-// SumFile identifies a file by its path as the user typed it.
+// SumFile returns the checksum of a file, with its path as the user typed it.
 func SumFile(path string) (FileSum, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -108,7 +108,7 @@ func (m Manifest) encode(w io.Writer) error {
 	return writeJSON(w, m)
 }
 
-// listed makes an empty list of none, so that readers always find an array.
+// listed returns an empty list for nil, so that readers always find an array.
 func listed[T any](s []T) []T {
 	if s == nil {
 		return []T{}
@@ -116,8 +116,8 @@ func listed[T any](s []T) []T {
 	return s
 }
 
-// writeJSON writes a document for people and programs: indented, and < as it
-// is, for the files are no part of a page.
+// writeJSON writes a document for people and programs: indented, with <
+// unescaped.
 func writeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -141,8 +141,8 @@ func readManifest(path string) (Manifest, error) {
 }
 
 // ReadManifest reads the manifest of a result, given its path or that of its
-// directory, and checks that every output is there and unchanged. All
-// differences are reported at once; the manifest is returned with them.
+// directory, and checks that every output exists and is unchanged. It reports
+// all differences at once and returns the manifest with them.
 func ReadManifest(path string) (Manifest, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, ManifestName)
@@ -154,7 +154,7 @@ func ReadManifest(path string) (Manifest, error) {
 	return m, Verify(filepath.Dir(path), m.Outputs)
 }
 
-// Verify checks files against their sums. Names are taken relative to dir;
+// Verify checks files against their checksums. Names are taken relative to dir;
 // pass an empty dir for paths as the user typed them.
 func Verify(dir string, files []FileSum) error {
 	var errs []error

@@ -6,11 +6,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// tint is a colour on white paper, and the one that stands for it on dark
-// ground. Where only one is asked for, as in a PNG, it is the light one.
+// tint is a colour on a white background, and its variant on a dark one. If
+// only one is used, as in a PNG, it is the light one.
 type tint struct{ light, dark color.NRGBA }
 
-// RGBA is color.Color.
+// RGBA implements color.Color.
 func (t tint) RGBA() (r, g, b, a uint32) { return t.light.RGBA() }
 
 func tinted(light, dark uint32) tint { return tint{rgb(light), rgb(dark)} }
@@ -19,15 +19,15 @@ func rgb(v uint32) color.NRGBA {
 	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
 }
 
-// faint is the tint with most of its ground showing through.
+// faint returns the tint in a nearly transparent form.
 func (t tint) faint() tint {
 	t.light.A, t.dark.A = 40, 60
 	return t
 }
 
 // phaseColours differ, between any two phases of a map and any two of a reduce,
-// by a CIEDE2000 distance of 12 or more, for normal, deutan, protan and tritan
-// sight and on both grounds.
+// by a CIEDE2000 distance of 12 or more. This holds for normal, deutan, protan
+// and tritan sight and on both backgrounds.
 var phaseColours = [numPhases + 1]tint{
 	workload.PhaseStartup: tinted(0x2b2b2b, 0xf0f0f0),
 	workload.PhaseRead:    tinted(0xb9ddf9, 0x406c8b),
@@ -42,8 +42,7 @@ var phaseColours = [numPhases + 1]tint{
 	otherPhase:            tinted(0x9d9f9e, 0x7f7e7d),
 }
 
-// stageColours match those of the phases that fill each stage, and differ as
-// much.
+// stageColours match those of the main phase of each stage, and differ as much.
 var stageColours = [numStages]tint{
 	stageMap:     tinted(0x5b93c3, 0x5cb2fc),
 	stageShuffle: tinted(0xf0d596, 0xa98a35),
@@ -51,8 +50,8 @@ var stageColours = [numStages]tint{
 	stageOther:   tinted(0x9e9e9e, 0x7f7e7d),
 }
 
-// jobColours alternate between dark and light, so that jobs which follow one
-// another also differ in greyscale.
+// jobColours alternate between dark and light, so that consecutive jobs also
+// differ in greyscale.
 var jobColours = [maxJobColours]tint{
 	tinted(0x2f6fa8, 0x2f6fa8), tinted(0xf2b950, 0xf2b950), tinted(0x1f6b3c, 0x2a8a4f), tinted(0xe79fb3, 0xe79fb3),
 	tinted(0x6a3d7c, 0x83509a), tinted(0x93cf9b, 0x93cf9b), tinted(0x9c3b2e, 0xb24737), tinted(0xa9d0ea, 0xa9d0ea),
@@ -92,8 +91,8 @@ var stageInk = func() (inks [numStages]ink) {
 	return inks
 }()
 
-// jobColour gives the i-th job its colour; they repeat where there are more
-// jobs than colours.
+// jobColour returns the colour of the i-th job. Colours repeat if there are
+// more jobs than colours.
 func jobColour(i int) tint { return jobColours[i%maxJobColours] }
 
 func jobInk(i int) ink { return inkOf(jobColour(i)) }

@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// deviceUsage yields how busy devices were, reading by reading.
+// deviceUsage yields the use of devices, reading by reading.
 func deviceUsage(devices []model.DeviceUse, yield func(Usage) bool) {
 	if len(devices) == 0 {
 		return
@@ -30,8 +30,8 @@ var deviceStyles = map[string]draw.LineStyle{
 	"network": {Color: colourReduces, Width: 1, Dashes: []vg.Length{3, 1.5}},
 }
 
-// devicePanel draws the use of all processors, disks and links over time; nil
-// where none were simulated.
+// devicePanel draws the use of all processors, disks and links over time. It
+// returns nil if none were simulated.
 func (r *Run) devicePanel(unit timeUnit, height vg.Length) *panel {
 	devices := r.clusterDevices()
 	if len(devices) == 0 {
@@ -73,14 +73,14 @@ func deviceLegend(runs []*Run) []legendEntry {
 	return legend
 }
 
-// usePlotter draws a device as a line of means over about as many spans as the
-// eye can tell apart.
+// usePlotter draws a device as a line of means over spans that the eye can just
+// distinguish.
 type usePlotter struct {
 	model.DeviceUse
 	unit timeUnit
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (u *usePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	const spans = 200
 	x, y := p.Transforms(&c)

@@ -13,7 +13,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// chartKind says what the lines and the colours of an execution chart mean.
+// chartKind is the meaning of the lines and the colours of an execution chart.
 type chartKind uint8
 
 const (
@@ -22,8 +22,8 @@ const (
 	byAttempt                  // a line per attempt in order of start, coloured by phase
 )
 
-// executionFigure draws the execution chart of one run, or those of several
-// runs below each other on the same axes.
+// executionFigure draws the execution chart of one run, or of several runs one
+// below the other on the same axes.
 func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 	f := &figure{title: title, subtitle: executionSubtitle(runs, kind), raster: !vector(runs)}
 	end := int64(0)
@@ -72,13 +72,13 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 	return f
 }
 
-// vector reports whether execution charts still have their bars one by one.
+// vector reports whether execution charts still have individual bars.
 func vector(runs []*Run) bool {
 	return !slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.chart.rasterised() })
 }
 
-// coarse reports whether the bars of a raster are too short, at the width of a
-// picture, to be told apart: it then shows stages instead of phases.
+// coarse reports whether the bars of a raster are too short to distinguish at
+// the width of a picture. It then shows stages instead of phases.
 func coarse(runs []*Run, end int64) bool {
 	return slices.ContainsFunc(runs, func(r *Run) bool {
 		e := r.Stats.chart
@@ -198,7 +198,8 @@ func (e *execution) lanes(kind chartKind) (n [2]int) {
 	return n
 }
 
-// laneHeight shares the room of one run's panels by the lines in them.
+// laneHeight divides the height of one run's panels by the number of lines in
+// them.
 func laneHeight(section int, lanes [2]int, room vg.Length) vg.Length {
 	sum := vg.Length(lanes[0] + lanes[1])
 	return max(min(sum*8, room)*vg.Length(lanes[section])/sum, min(56, room/4))
@@ -217,7 +218,7 @@ func (e *execution) laneLabel(kind chartKind, section int) string {
 	return name + " slots by node"
 }
 
-// laneTicks name nodes, as many as there is room for, or count attempts.
+// laneTicks returns names of nodes, if they fit, or counts of attempts.
 func (e *execution) laneTicks(kind chartKind, section int, p *panel) []plot.Tick {
 	const room = 13 // points for one label
 	most := max(2, int(p.height/room))
@@ -245,8 +246,8 @@ func (e *execution) laneTicks(kind chartKind, section int, p *panel) []plot.Tick
 	return ticks
 }
 
-// byLane lists the attempts that are kept line by line. In a chart of attempts
-// each has a line of its own, in order of start.
+// byLane lists the kept attempts line by line. In a chart of attempts each has
+// a line of its own, in order of start.
 func (l *lanePlotter) byLane() []placed {
 	all := slices.Clone(l.kept)
 	if l.kind != byAttempt {
@@ -275,8 +276,9 @@ type lanePlotter struct {
 	end     int64 // of the axis, ns
 }
 
-// Plot is plot.Plotter. Pixels are inked by the time they cover, so that bars
-// narrower than one keep their weight; a vector picture gets rectangles.
+// Plot implements plot.Plotter. Pixels get ink in proportion to the time that
+// bars cover, so that narrow bars keep their weight. A vector picture gets
+// rectangles.
 func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	l.guides(c, p)
 	kept := l.byLane()
@@ -288,7 +290,7 @@ func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	l.strike(c, p, kept)
 }
 
-// backend is the canvas below the crops of a plot.
+// backend returns the canvas under the clipping of a plot.
 func backend(c vg.Canvas) vg.Canvas {
 	for {
 		crop, ok := c.(draw.Canvas)
@@ -299,7 +301,8 @@ func backend(c vg.Canvas) vg.Canvas {
 	}
 }
 
-// guides part the nodes where there is room, so that idle slots are seen.
+// guides draws lines between the nodes if there is space, so that idle slots
+// are visible.
 func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
 	if l.kind == byAttempt {
 		return
@@ -314,11 +317,11 @@ func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// barGap is what parts an attempt from the next one on its slot, points: one
-// pixel of a PNG.
+// barGap is the gap between an attempt and the next one on its slot, points:
+// one pixel of a PNG.
 const barGap = 72.0 / pngDPI
 
-// gap is barGap in ns. Attempts that have a line of their own need none.
+// gap returns barGap in ns. Attempts with lines of their own need no gap.
 func (l *lanePlotter) gap(c draw.Canvas) int64 {
 	if l.kind == byAttempt {
 		return 0
@@ -385,7 +388,7 @@ func strikeStyle(state workload.State) draw.LineStyle {
 }
 
 // ink paints the section's raster into the pixels of a rectangle. Attempts that
-// are kept one by one get a raster of the size of the picture.
+// are kept individually get a raster of the size of the picture.
 func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, kept []placed) {
 	to := pixels(img, rect)
 	r := l.rasters[l.by]

@@ -18,11 +18,11 @@ import (
 type FittedPhase struct {
 	platform.PhaseFit
 	Rows     []platform.PhaseRow
-	Expected *ExpectedBreak // of the configuration; nil: none is known
+	Expected *ExpectedBreak // from the configuration; nil: not known
 }
 
-// ExpectedBreak is where the configuration leads a phase to break, and what the
-// rows say to that (the test of Chow); F is NaN where they cannot.
+// ExpectedBreak is the break that follows from the configuration of a phase,
+// with the Chow test of the rows; F is NaN if it cannot be computed.
 type ExpectedBreak struct{ MB, F, P float64 }
 
 // Fitting is a fitted platform profile.
@@ -30,16 +30,16 @@ type Fitting struct {
 	Title    string
 	Platform platform.Model
 	Phases   []FittedPhase
-	Terms    []PhaseTerms // of phases that may depend on more than bytes
+	Terms    []PhaseTerms // phases that may depend on more than bytes
 }
 
-// PhaseTerms is a phase fitted by what its tasks did, beside its lines: errors on
-// runs that were left out of the fits.
+// PhaseTerms is a phase fitted by the work of its tasks, with the errors of its
+// lines and its terms on runs that were left out of the fits.
 type PhaseTerms struct {
 	Phase string
 	Rows  int
 	Terms string
-	Lines []float64 // parts of the rows within 10, 15 and 20 %
+	Lines []float64 // fractions of the rows within 10, 15 and 20 %
 	Work  []float64
 }
 
@@ -66,17 +66,17 @@ func (f *Fitting) Write(d Target) error {
 	return w.err
 }
 
-// WritePlatform writes the platform alone, as models read it.
+// WritePlatform writes only the platform, as models read it.
 func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WriteModel(w, f.Platform) }
 
 // FitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
-// errors as parts of 1.
+// errors as fractions of 1.
 var FitColumns = []string{
 	"phase", "rows", "a", "b", "tau_mb", "a2", "b2", "weight", "proportional", "scale", "scale2",
 	"bic_gain", "f", "expected_tau_mb", "chow_f", "chow_p", "within_10", "within_15", "within_20", "mean_error", "max_error",
 }
 
-// WriteCSV writes fit.csv. Cells of what does not apply are empty.
+// WriteCSV writes fit.csv. Cells that do not apply are empty.
 func (f *Fitting) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(FitColumns)
@@ -126,7 +126,7 @@ func (f *Fitting) WriteCSV(w io.Writer) error {
 // broken reports whether the phase has two lines.
 func (p *FittedPhase) broken() bool { return !math.IsInf(p.Model.Tau, 1) }
 
-// WriteText writes lines and errors of the phases for a person.
+// WriteText writes lines and errors of the phases for people.
 func (f *Fitting) WriteText(w io.Writer, colour bool) error {
 	t := newTextWriter(w, colour)
 	t.heading(Escape(f.Title))
@@ -174,7 +174,7 @@ func (f *Fitting) WriteText(w io.Writer, colour bool) error {
 	return t.done()
 }
 
-// termsTable shows lines and terms on runs that were left out.
+// termsTable writes the errors of lines and terms on runs that were left out.
 func (f *Fitting) termsTable(t *textWriter) {
 	if len(f.Terms) == 0 {
 		return
@@ -206,8 +206,8 @@ var (
 	fitBand     = tinted(0xe4e4e4, 0x2a3038)
 )
 
-// fitFigure draws the rows of a phase with its line or lines, and below what the
-// lines leave over.
+// fitFigure draws the rows of a phase with its line or lines, and the residuals
+// below.
 func fitFigure(title string, p *FittedPhase) *figure {
 	f := &figure{title: title + ": " + Escape(p.Phase), subtitle: "one ring per task; the band holds times within 20 % of the line", raster: len(p.Rows) > maxBars}
 	f.legend = []legendEntry{
@@ -255,7 +255,7 @@ type fitPlotter struct {
 	end, top, rest float64
 }
 
-// pieces are the ends of the lines that are drawn.
+// pieces returns the ends of the drawn lines.
 func (s *fitPlotter) pieces() [][2]float64 {
 	if !s.p.broken() {
 		return [][2]float64{{0, s.end}}
@@ -263,11 +263,11 @@ func (s *fitPlotter) pieces() [][2]float64 {
 	return [][2]float64{{0, s.p.Model.Tau}, {math.Nextafter(s.p.Model.Tau, s.end), s.end}}
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (s *fitPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(mb, ms float64) vg.Point { return vg.Point{X: x(mb), Y: y(ms)} }
-	const steps = 64 // a line that is cut at 0 bends
+	const steps = 64 // a line bends where it reaches 0
 	for _, ends := range s.pieces() {
 		var up, down, middle []vg.Point
 		for i := range steps + 1 {
@@ -285,7 +285,7 @@ func (s *fitPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	s.breaks(c, x)
 }
 
-// breaks marks where the second line begins, and where it was expected to.
+// breaks marks where the second line begins, and where it was expected.
 func (s *fitPlotter) breaks(c draw.Canvas, x func(float64) vg.Length) {
 	if s.p.broken() {
 		c.StrokeLine2(fitBreak, x(s.p.Model.Tau), c.Min.Y, x(s.p.Model.Tau), c.Max.Y)
@@ -297,7 +297,7 @@ func (s *fitPlotter) breaks(c draw.Canvas, x func(float64) vg.Length) {
 
 type restPlotter struct{ *fitPlotter }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (r *restPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	c.StrokeLine2(fitLine, c.Min.X, y(0), c.Max.X, y(0))

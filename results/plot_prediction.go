@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// maxPredictionRows is how many scenarios or jobs get a line each; more are
-// shown as points against the reference.
+// maxPredictionRows is the largest number of scenarios or jobs with a line
+// each. More are drawn as points against the reference.
 const maxPredictionRows = 24
 
 // predicted is one figure of one model next to the reference's.
@@ -24,8 +24,8 @@ type predicted struct {
 	ref             time.Duration
 }
 
-// predictionSet is what a prediction figure shows: the makespan of each
-// scenario or, of a single scenario, also the time of each job.
+// predictionSet is the content of a prediction figure: the makespan of each
+// scenario or, for a single scenario, also the time of each job.
 type predictionSet struct {
 	jobs   bool // row 0 is the makespan, the others are jobs
 	rows   []string
@@ -102,8 +102,8 @@ func (a *Answers) few() bool {
 	return n <= maxBars
 }
 
-// modelStyles are the marks of the models that come with slotwave: a shape and
-// a colour of its own for each, the same in all pictures.
+// modelStyles are the marks of the models of slotwave: each has its own shape
+// and colour in all pictures.
 var modelStyles = map[string]draw.GlyphStyle{
 	"simulation": {Color: colourText, Radius: 3.4, Shape: draw.CircleGlyph{}},
 	"aria":       {Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 3.2, Shape: draw.CircleGlyph{}},
@@ -115,7 +115,7 @@ var modelStyles = map[string]draw.GlyphStyle{
 	"zhang":      {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.2, Shape: draw.CircleGlyph{}},
 }
 
-// otherStyles are the marks of models that are not in the table.
+// otherStyles are the marks of other models.
 var otherStyles = []draw.GlyphStyle{
 	{Color: tinted(0x444444, 0xb8b8b8), Radius: 3.2, Shape: draw.CrossGlyph{}},
 	{Color: tinted(0x8c2f6f, 0xe884c4), Radius: 3, Shape: draw.BoxGlyph{}},
@@ -123,8 +123,8 @@ var otherStyles = []draw.GlyphStyle{
 	{Color: tinted(0x3f4fa0, 0x98a6ff), Radius: 3.8, Shape: draw.PyramidGlyph{}},
 }
 
-// modelStyle is the mark of a model. It follows from the name alone, so that it
-// does not change with what else is in a picture.
+// modelStyle returns the mark of a model. It depends only on the name, so that
+// it is the same in all pictures.
 func modelStyle(name string) draw.GlyphStyle {
 	if style, ok := modelStyles[name]; ok {
 		return style
@@ -165,8 +165,8 @@ func boundsLine(c color.Color, to *draw.Canvas, from, until, y vg.Length) {
 	to.StrokeLine2(sty, until, y-2.2, until, y+2.2)
 }
 
-// drawRows shows a line per scenario or job: a bar for the reference, and on
-// it each model's mean with its bounds.
+// drawRows draws a line per scenario or job: a bar for the reference, and on it
+// each model's mean with its bounds.
 func (s *predictionSet) drawRows(f *figure, reference string) {
 	end := time.Duration(1)
 	for _, t := range s.ref {
@@ -202,7 +202,7 @@ type rowPlotter struct {
 	unit timeUnit
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(t time.Duration) vg.Length { return x(r.unit.of(int64(t))) }
@@ -228,7 +228,7 @@ func (r *rowPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// drawCloud shows each figure as a point, predicted over reference, on
+// drawCloud draws each figure as a point, predicted over reference, on
 // logarithmic axes with bands of 10 and 20 % around equality.
 func (s *predictionSet) drawCloud(f *figure, reference string) {
 	lo, hi := math.Inf(1), 0.0
@@ -257,8 +257,8 @@ func (s *predictionSet) drawCloud(f *figure, reference string) {
 	p.X.Min, p.X.Scale = lo, plot.LogScale{}
 }
 
-// drawn reports whether a point stands in the cloud: the makespan does not
-// stand among jobs, and zero has no place on a logarithmic axis.
+// drawn reports whether a point is drawn in the cloud. The makespan is not
+// drawn among jobs, and a logarithmic axis has no zero.
 func (s *predictionSet) drawn(p predicted) bool {
 	return p.ref > 0 && p.mean > 0 && !(s.jobs && p.row == 0)
 }
@@ -286,7 +286,7 @@ type cloudPlotter struct {
 	lo, hi float64
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (d *cloudPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for _, band := range []struct {

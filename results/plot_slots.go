@@ -19,7 +19,8 @@ type layer struct {
 	tracks []int
 }
 
-// slotLayers are the areas of the two panels, or of the one of shared slots.
+// slotLayers returns the areas of the two panels, or of the one of shared
+// slots.
 func slotLayers(shared bool) [][]layer {
 	reduceTracks := phaseTracks(workload.Reduce)
 	maps := layer{stageMap, tinted(0x3f76a8, 0x3f76a8), phaseTracks(workload.Map)}
@@ -37,9 +38,8 @@ var (
 	reducesWaitingStyle = draw.LineStyle{Color: colourReduces, Width: 0.9, Dashes: []vg.Length{2, 1.5}}
 )
 
-// slotsFigure draws the slots in use over time, the waves, with the work that
-// waits for slots in a panel below; for one run, or for several on the same
-// axes.
+// slotsFigure draws the slots in use over time, the waves, and below them the
+// work that waits for slots. It draws one run, or several on the same axes.
 func slotsFigure(title string, runs []*Run) *figure {
 	f := &figure{title: title}
 	end := int64(0)
@@ -113,8 +113,8 @@ func slotsFigure(title string, runs []*Run) *figure {
 	return f
 }
 
-// slotTicks divide a number of slots into quarters or halves where that gives
-// whole slots.
+// slotTicks divides a number of slots into quarters or halves if they are
+// whole.
 func slotTicks(slots, n int) []plot.Tick {
 	for _, parts := range []int{4, 2} {
 		if slots%parts == 0 && parts <= n {
@@ -124,7 +124,7 @@ func slotTicks(slots, n int) []plot.Tick {
 	return countTicks(float64(slots), n)
 }
 
-// peak is the largest mean of a track over a bin.
+// peak returns the largest mean of a track over a bin.
 func (s *Stats) peak(track int) float64 {
 	most := int64(0)
 	for _, v := range s.over.busy(track) {
@@ -133,8 +133,8 @@ func (s *Stats) peak(track int) float64 {
 	return float64(most) / float64(s.over.width)
 }
 
-// outline turns the bins of a quantity into the corners of its steps, from
-// time 0 to the end of the run. Bins too narrow to be seen are joined.
+// outline returns the corners of a quantity's steps, from time 0 to the end of
+// the run. Bins too narrow to see are joined.
 func (t *timeline) outline(busy []int64, unit timeUnit, x, y func(float64) vg.Length) []vg.Point {
 	const narrow = 0.4 // points
 	join := max(1, int(math.Ceil(narrow/float64(x(unit.of(t.width))-x(0)))))
@@ -160,7 +160,7 @@ type areaPlotter struct {
 	unit   timeUnit
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	sum := make([]int64, a.over.bins())
@@ -196,7 +196,7 @@ type stepPlotter struct {
 	style draw.LineStyle
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (s *stepPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	c.StrokeLines(s.style, s.over.outline(s.over.busy(s.track), s.unit, x, y))
@@ -208,7 +208,7 @@ type levelPlotter struct {
 	style draw.LineStyle
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (l *levelPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	_, y := p.Transforms(&c)
 	c.StrokeLine2(l.style, c.Min.X, y(l.level), c.Max.X, y(l.level))

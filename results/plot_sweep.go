@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// sweepLine is what one model says over the values of a key.
+// sweepLine holds one model's answers over the values of a key.
 type sweepLine struct {
 	model  string
 	style  draw.GlyphStyle
@@ -21,7 +21,7 @@ type sweepPoint struct {
 	low, mean, high time.Duration
 }
 
-// sweepLines are the reference, if there is one, and the models that have
+// sweepLines returns the reference, if there is one, and the models that have
 // answered, in the order of their first answers.
 func (a *Answers) sweepLines() []sweepLine {
 	var lines []sweepLine
@@ -52,7 +52,7 @@ func (a *Answers) sweepLines() []sweepLine {
 	return lines
 }
 
-// sweepFigure draws makespans over the values of a key, the bounds of each
+// sweepFigure draws makespans over the values of a key, with the bounds of each
 // model as a band.
 func sweepFigure(title string, a *Answers) *figure {
 	s := &sweepPlotter{lines: a.sweepLines()}
@@ -100,7 +100,7 @@ type sweepPlotter struct {
 	unit  timeUnit
 }
 
-// Plot is plot.Plotter.
+// Plot implements plot.Plotter.
 func (s *sweepPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(v float64, t time.Duration) vg.Point { return vg.Point{X: x(v), Y: y(s.unit.of(int64(t)))} }

@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// subject is what pictures are made of: the runs of one question or of several,
-// and what models predict.
+// subject is the content of pictures: the runs of one question or of several,
+// and the predictions of models.
 type subject struct {
 	title   string
 	runs    []*Run
 	answers *Answers
 }
 
-// plotEntry is a picture of a result. A new one is a function that returns a
-// figure, and a line in plots.
+// plotEntry is a picture of a result. To add one, write a function that returns
+// a figure, and add a line to plots.
 type plotEntry struct {
 	name string
 	when func(*subject) bool
 	draw func(*subject) *figure
 }
 
-// The most runs that are legible side by side.
+// These limit the number of runs that are legible side by side.
 const (
 	mostCharts = 6
 	mostSlots  = 15
@@ -48,7 +48,8 @@ var plots = []plotEntry{
 		func(s *subject) *figure { return predictionFigure(s.title, s.answers) }},
 }
 
-// ran reports whether anything ran in at most so many runs.
+// ran reports whether there are at most the given number of runs, and anything
+// ran.
 func (s *subject) ran(most int) bool {
 	return len(s.runs) <= most && slices.ContainsFunc(s.runs, func(r *Run) bool { return r.Stats.rows > 0 })
 }
@@ -64,7 +65,7 @@ type drawing struct {
 	content bytes.Buffer
 }
 
-// begin draws the pictures of a subject beside what the caller does next.
+// begin starts to draw the pictures of a subject in the background.
 func (p *pictures) begin(s *subject) {
 	var names []string
 	var figures []*figure
@@ -76,7 +77,7 @@ func (p *pictures) begin(s *subject) {
 	p.draw(names, figures)
 }
 
-// draw begins to draw figures as PNG and, where they hold no raster, as SVG.
+// draw starts to draw figures as PNG and, if they hold no raster, as SVG.
 func (p *pictures) draw(names []string, figures []*figure) {
 	work := make(chan func() error, len(figures))
 	for i, f := range figures {

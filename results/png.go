@@ -15,11 +15,10 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// pngCanvas draws an image that is the same, bit for bit, on any machine. The
-// last bits of a coordinate depend on how a compiler fuses products and sums;
-// so points are rounded before they reach the rasteriser, which works on
-// integers, and glyphs are filled as outlines, since the font rasteriser does
-// not.
+// pngCanvas draws an image that is bit-identical on all machines. The last bits
+// of a coordinate depend on how a compiler fuses products and sums. So points
+// are rounded before they reach the rasteriser, which uses integers. Glyphs are
+// filled as outlines, because the font rasteriser does not round.
 type pngCanvas struct {
 	*vgimg.Canvas
 	glyphs sfnt.Buffer
@@ -29,7 +28,7 @@ type pngCanvas struct {
 func (f *figure) WritePNG(w io.Writer) error {
 	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, f.height()), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(colourGround))}
 	f.draw(draw.New(c))
-	e := png.Encoder{CompressionLevel: png.BestSpeed} // a twentieth larger than the best, in half the time
+	e := png.Encoder{CompressionLevel: png.BestSpeed} // a twentieth larger than with the best compression, in half the time
 	return e.Encode(w, c.Image())
 }
 
@@ -47,17 +46,17 @@ func snapPath(p vg.Path) vg.Path {
 	return snapped
 }
 
-// Fill is vg.Canvas.
+// Fill implements vg.Canvas.
 func (c *pngCanvas) Fill(p vg.Path) { c.Canvas.Fill(snapPath(p)) }
 
-// Stroke is vg.Canvas.
+// Stroke implements vg.Canvas.
 func (c *pngCanvas) Stroke(p vg.Path) { c.Canvas.Stroke(snapPath(p)) }
 
-// FillString is vg.Canvas.
+// FillString implements vg.Canvas.
 func (c *pngCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
 	at = snapPoint(at)
 	f := face.Face
-	em := fixed.Int26_6(f.UnitsPerEm()) // so that outlines come in whole units of the font
+	em := fixed.Int26_6(f.UnitsPerEm()) // outlines then use whole units of the font
 	unit := face.Font.Size / vg.Length(em)
 	x := fixed.Int26_6(0)
 	var last sfnt.GlyphIndex
@@ -97,7 +96,8 @@ func (c *pngCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
 	}
 }
 
-// must holds because the fonts are linked into the program.
+// must panics on an error, which cannot happen because the fonts are part of
+// the program.
 func (*pngCanvas) must(err error) {
 	if err != nil {
 		panic(fmt.Sprintf("results: font: %v", err))

@@ -13,7 +13,8 @@ import (
 // ProvisionsSchema is the first field of provisions in JSON.
 const ProvisionsSchema = "slotwave/provisions/1"
 
-// Provisions lists how many nodes each model needs to meet a deadline.
+// Provisions lists the number of nodes that each model needs to meet a
+// deadline.
 type Provisions struct {
 	Deadline time.Duration
 	list     []provision
@@ -32,8 +33,8 @@ type provision struct {
 	Note        string `json:"note,omitempty"`
 }
 
-// nodes is the least number of nodes that is enough: 0 where none is, unknown
-// where the model gives no answer.
+// nodes is the smallest sufficient number of nodes: 0 if there is none, unknown
+// if the model gives no answer.
 type nodes int
 
 const unknown nodes = -1
@@ -76,7 +77,7 @@ func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 	p.list = append(p.list, row)
 }
 
-// WriteJSON writes them as one JSON object.
+// WriteJSON writes the provisions as one JSON object.
 func (p *Provisions) WriteJSON(w io.Writer) error {
 	return writeJSON(w, struct {
 		Schema   string      `json:"schema"`

@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// raster is a picture of lanes over time in cells: the ink of every bar that
-// crosses a cell, weighted by the time it spends there. What a cell shows is
-// therefore the mean colour over its time and its lanes, idle time being
-// white. Columns widen like the bins of a timeline.
+// raster is a picture of lanes over time in cells. A cell sums the ink of every
+// bar that crosses it, weighted by time. It shows the mean colour over its time
+// and its lanes; idle time is white. Columns double in width like the bins of a
+// timeline.
 type raster struct {
 	width int64 // ns per column
 	cols  int   // even
@@ -21,9 +21,9 @@ type raster struct {
 	cells [2][]ink // by section, row and column
 }
 
-// ink is what a colour takes from white in red, green and blue (0 to 255), and
-// 1 for the time it is there; or a sum of it over time in ns. A picture needs
-// no more digits than this type has.
+// ink is the red, green and blue (0 to 255) that a colour removes from white,
+// and 1 for the time; or a sum of it over time in ns. This type has enough
+// digits for a picture.
 type ink [4]float32
 
 func newRaster(lanes [2]int, rows, cols int, width int64) *raster {
@@ -72,21 +72,21 @@ func (r *raster) halve() {
 	}
 }
 
-// pixels is the rectangle of an image that a rectangle of its canvas covers,
-// to the nearest pixel.
+// pixels returns the rectangle of an image that a rectangle of its canvas
+// covers, to the nearest pixel.
 func pixels(img *pngCanvas, rect vg.Rectangle) image.Rectangle {
 	_, h := img.Size()
 	dot := func(v vg.Length) int { return int(math.Round(float64(v) * pngDPI / 72)) }
 	return image.Rect(dot(rect.Min.X), dot(h-rect.Max.Y), dot(rect.Max.X), dot(h-rect.Min.Y))
 }
 
-// draw paints a section into a rectangle of an image whose width stands for
-// the time from 0 to end. With lift, colours get deeper with the square root of
-// the time that is busy, so that sparse use is seen.
+// draw paints a section into a rectangle of an image. Its width is the time
+// from 0 to end. With lift, the depth of colours grows with the square root of
+// the busy time, so that sparse use is visible.
 func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64, lift bool) {
 	rows, lanes := r.rows(section), r.lanes[section]
 	line := make([][4]float64, to.Dx())
-	if 2*rows <= to.Dy() { // each row has pixels of its own
+	if 2*rows <= to.Dy() { // each row has its own pixels
 		for row := range rows {
 			first, last := row*r.group, min((row+1)*r.group, lanes)
 			top, bottom := first*to.Dy()/lanes, last*to.Dy()/lanes
@@ -103,7 +103,7 @@ func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64
 		}
 		return
 	}
-	// Several rows share a pixel: a row counts for the part of it that lies in
+	// Several rows share a pixel: a row counts by the fraction that lies in
 	// the pixel.
 	perPixel := float64(rows) / float64(to.Dy())
 	for y := range to.Dy() {
@@ -135,7 +135,7 @@ func (r *raster) line(line [][4]float64, section, row int, end int64, weight flo
 	}
 }
 
-// paintLine turns ink into colour on one line of an image.
+// paintLine converts ink to colour on one line of an image.
 func paintLine(img draw.Image, to image.Rectangle, y int, line [][4]float64, lift bool) {
 	for x, sum := range line {
 		busy := sum[3]

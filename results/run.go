@@ -9,7 +9,8 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Names of the files of a result; plots has those of its pictures.
+// These are the names of the files of a result; plots has those of its
+// pictures.
 const (
 	AttemptsName    = "attempts.csv"
 	JobsName        = "jobs.csv"
@@ -19,17 +20,17 @@ const (
 	ComparisonName  = "comparison.json"
 )
 
-// Run is one simulated question with everything that its files show.
+// Run is one simulated question with the content of all its files.
 type Run struct {
 	Title       string // one line for people; empty: the question's name
 	Question    *model.WhatIf
 	Predictions []model.Prediction // the simulator's, one per replication; at least one
 	Stats       *Stats             // of the first replication, which the tables and pictures show
-	Models      []Answer           // what other models say to the same question
+	Models      []Answer           // answers of other models to the same question
 	NoPlots     bool               // write no pictures
 }
 
-// Write writes all files of a run but the table of attempts.
+// Write writes all files of a run except the table of attempts.
 func (r *Run) Write(d Target) error {
 	w := fileWriter{dir: d}
 	s := subject{title: r.title(), runs: []*Run{r}, answers: r.answers()}
@@ -45,7 +46,7 @@ func (r *Run) Write(d Target) error {
 	return w.err
 }
 
-// answers are the predictions of the simulator and of the other models.
+// answers returns the predictions of the simulator and of the other models.
 func (r *Run) answers() *Answers {
 	a := &Answers{Reference: r.Predictions[0].Model}
 	a.List = append(a.List, Answer{Scenario: r.Question.Name, Prediction: r.Predictions[0]})
@@ -53,7 +54,7 @@ func (r *Run) answers() *Answers {
 	return a
 }
 
-// usage is the use of the slots, then that of the devices.
+// usage returns the use of the slots, then that of the devices.
 func (r *Run) usage() iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
 		for u := range r.Stats.SlotUsage() {
@@ -65,8 +66,7 @@ func (r *Run) usage() iter.Seq[Usage] {
 	}
 }
 
-// Comparison is several runs, or one run and what models predict for it, side
-// by side.
+// Comparison is several runs, or one run and the predictions of models for it.
 type Comparison struct {
 	Title   string
 	Runs    []*Run
@@ -87,10 +87,11 @@ func (c *Comparison) Write(d Target) error {
 	return w.err
 }
 
-// WriteJSON writes the comparison as it stands in comparison.json.
+// WriteJSON writes comparison.json.
 func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c.summaries()) }
 
-// WriteText writes the runs, and what models predict for them, for a person.
+// WriteText writes the runs, and the predictions of models for them, for
+// people.
 func (c *Comparison) WriteText(w io.Writer, colour bool) error {
 	if err := compareText(w, c.summaries(), colour); err != nil {
 		return err

@@ -14,7 +14,7 @@ const (
 	numPhases     = int(workload.NumPhases)
 )
 
-// Tracks of the timeline: the phases of maps and of reduces, then these.
+// Tracks of the timeline are the phases of maps and of reduces, then these.
 const (
 	trackOther        = 2*numPhases + iota // set-up and clean-up tasks on map or shared slots
 	trackOtherReduces                      // the same on reduce slots
@@ -23,7 +23,7 @@ const (
 	numTracks
 )
 
-// Stats sums up the attempts of one run while they are recorded: it is a
+// Stats sums the attempts of one run while they are recorded. It is a
 // model.Recorder of fixed size, whatever the length of the run.
 type Stats struct {
 	slots    slots
@@ -33,7 +33,7 @@ type Stats struct {
 	over     *timeline
 	chart    *execution
 	rows     int64
-	strays   int64  // attempts on slots the cluster does not have
+	strays   int64  // attempts on slots that the cluster does not have
 	unequal  string // first attempt whose phases do not add up
 }
 
@@ -41,14 +41,14 @@ type Stats struct {
 type kindStats struct {
 	attempts [numStates]int64
 	time     [numStates]int64  // ns of slot time
-	phases   [numPhases]int64  // ns, all states
+	phases   [numPhases]int64  // ns, of all end states
 	lasted   sketch            // durations of attempts that succeeded
 	data     workload.Counters // all states
-	fetch    int64             // ns copiers waited for map outputs
-	memory   int64             // ns copiers waited for buffer space
+	fetch    int64             // ns of copiers waiting for map outputs
+	memory   int64             // ns of copiers waiting for buffer space
 }
 
-// NewStats prepares for the attempts of one question.
+// NewStats returns statistics for the attempts of one question.
 func NewStats(q *model.WhatIf) *Stats {
 	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
 	for i, n := range s.slots.count {
@@ -58,7 +58,7 @@ func NewStats(q *model.WhatIf) *Stats {
 	return s
 }
 
-// Attempt is called by the simulator for each attempt that ends.
+// Attempt records an attempt that has ended. The simulator calls it.
 func (s *Stats) Attempt(a *workload.Attempt) {
 	s.rows++
 	k := &s.kinds[a.Kind]
@@ -90,13 +90,13 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 		s.slots.used[section][lane]++
 		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
 		s.chart.add(a, section, lane)
-	case d > 0: // without time it was ended before it got a slot
+	case d > 0: // an attempt without time ended before it got a slot
 		s.strays++
 	}
 }
 
-// addPhases books an attempt's phases, one after another from its start, on
-// the tracks from base on; without tracks where base is negative.
+// addPhases adds an attempt's phases, one after another from its start, to the
+// tracks from base on. A negative base means no tracks.
 func (s *Stats) addPhases(a *workload.Attempt, base int) {
 	total := &s.kinds[a.Kind].phases
 	at := int64(a.Start)
@@ -121,8 +121,8 @@ func (s *Stats) addPhases(a *workload.Attempt, base int) {
 	}
 }
 
-// addWaiting books how long a task was runnable before its first attempt had a
-// slot. Later attempts run beside or after others and are not waited for.
+// addWaiting adds the time from when a task was runnable until its first
+// attempt had a slot. Later attempts do not count as waiting.
 func (s *Stats) addWaiting(a *workload.Attempt, track int) {
 	if a.Number == 0 && a.Runnable < a.Start {
 		s.over.add(track, int64(a.Runnable), int64(a.Start))
@@ -146,7 +146,7 @@ func (k *kindStats) addData(a *workload.Attempt) {
 	k.memory += int64(a.WaitMemory)
 }
 
-// slotTime is the ns all attempts of a kind held their slots.
+// slotTime returns the ns for which all attempts of a kind held their slots.
 func (k *kindStats) slotTime() int64 {
 	sum := int64(0)
 	for _, t := range k.time {
@@ -155,9 +155,9 @@ func (k *kindStats) slotTime() int64 {
 	return sum
 }
 
-// Check balances the books of a run: every attempt ran on a slot of the
-// cluster, its phases fill its time, the time in the bins is the time of the
-// attempts, and the jobs of the prediction account for the same time.
+// Check checks the sums of a run: every attempt ran on a slot of the cluster,
+// its phases fill its time, the time in the bins is the time of the attempts,
+// and the jobs of the prediction account for the same time.
 func (s *Stats) Check(p *model.Prediction) error {
 	if s.strays > 0 {
 		return fmt.Errorf("books do not balance: %d attempts ran on slots the cluster does not have", s.strays)
@@ -182,7 +182,7 @@ func (s *Stats) Check(p *model.Prediction) error {
 	return nil
 }
 
-// phaseTracks are the tracks of one kind's phases.
+// phaseTracks returns the tracks of one kind's phases.
 func phaseTracks(kind workload.Kind) []int {
 	base := 0
 	if kind == workload.Reduce {
@@ -203,10 +203,10 @@ func total(values []int64) int64 {
 	return sum
 }
 
-// Recorders passes each attempt to several recorders in turn.
+// Recorders passes each attempt to all its recorders, in order.
 type Recorders []model.Recorder
 
-// Attempt is model.Recorder.
+// Attempt implements model.Recorder.
 func (r Recorders) Attempt(a *workload.Attempt) {
 	for _, to := range r {
 		to.Attempt(a)
@@ -214,15 +214,15 @@ func (r Recorders) Attempt(a *workload.Attempt) {
 }
 
 // slots numbers the slots of a cluster: first by section (map slots, reduce
-// slots; one section where slots are shared), then by node. A slot's number
-// is its lane in the execution chart.
+// slots; one section if slots are shared), then by node. A slot's number is its
+// lane in the execution chart.
 type slots struct {
 	sections int
 	count    [2]int     // slots in a section
 	used     [2][]int32 // attempts each slot has run
 	nodes    []nodeSlots
 	index    map[string]int32
-	last     int32 // node of the latest attempt found
+	last     int32 // node of the last attempt found
 }
 
 type nodeSlots struct {
@@ -254,9 +254,9 @@ func newSlots(c *model.Cluster) slots {
 	return s
 }
 
-// find returns the section and lane an attempt ran on. A node numbers its map
-// slots first, then its reduce slots; maps and reduces keep to their own, while
-// set-up and clean-up tasks take either.
+// find returns the section and lane of an attempt. A node numbers its map slots
+// first, then its reduce slots. Maps and reduces use their own section, while
+// set-up and clean-up tasks use either.
 func (s *slots) find(a *workload.Attempt) (section, lane int, ok bool) {
 	if len(s.nodes) == 0 {
 		return 0, 0, false

@@ -15,12 +15,12 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// SummarySchema is the first field of every summary of this shape.
+// SummarySchema is the first field of every summary of this format.
 const SummarySchema = "slotwave/summary/1"
 
-// Summary is summary.json: a run in figures. What is counted over attempts
-// (Kinds, Locality, Slots) is the first replication's; makespan and job
-// statistics are means over all replications.
+// Summary is the content of summary.json: a run in figures. Counts over
+// attempts (Kinds, Locality, Slots) are those of the first replication.
+// Makespan and job statistics are means over all replications.
 type Summary struct {
 	Schema       string          `json:"schema"`
 	Scenario     string          `json:"scenario"`
@@ -42,8 +42,8 @@ type Summary struct {
 	Assumptions  []string        `json:"assumptions"`
 }
 
-// Estimate is a mean over replications with its 95 % interval (Student's t),
-// which one replication does not have.
+// Estimate is a mean over replications with its 95 % interval (Student's t). A
+// single replication has no interval.
 type Estimate struct {
 	N    int    `json:"n"`
 	Mean int64  `json:"mean_ns"`
@@ -51,8 +51,8 @@ type Estimate struct {
 	High *int64 `json:"high_ns,omitempty"`
 }
 
-// JobSummary counts jobs and sums up the time from submission to finish of
-// those that have finished. Quantiles are exact (nearest rank).
+// JobSummary counts jobs and summarises the time from submission to finish of
+// finished jobs. Quantiles are exact (nearest rank).
 type JobSummary struct {
 	Jobs        int      `json:"jobs"`
 	Succeeded   int      `json:"succeeded"`
@@ -66,14 +66,14 @@ type JobSummary struct {
 	ReduceWaves Waves    `json:"reduce_waves"`
 }
 
-// Waves sums up the waves of the jobs that have tasks of a kind.
+// Waves summarises the waves of the jobs that have tasks of a kind.
 type Waves struct {
 	Jobs   int `json:"jobs"`
 	Median int `json:"median"`
 	Max    int `json:"max"`
 }
 
-// KindSummary is the attempts of one kind of task.
+// KindSummary summarises the attempts of one kind of task.
 type KindSummary struct {
 	Kind        string       `json:"kind"`
 	Attempts    int64        `json:"attempts"`
@@ -97,7 +97,7 @@ type KindSummary struct {
 	WaitMemory  int64        `json:"wait_memory_ns"`
 }
 
-// PhaseShare is the time a kind of task spent in one phase.
+// PhaseShare is the time of a kind of task in one phase.
 type PhaseShare struct {
 	Phase string `json:"phase"`
 	Time  int64  `json:"time_ns"`
@@ -112,7 +112,7 @@ type LocalitySummary struct {
 	None int64 `json:"none"`
 }
 
-// SlotSummary says how one type of slot was used until the makespan.
+// SlotSummary summarises the use of one type of slot until the makespan.
 type SlotSummary struct {
 	Type      string `json:"type"` // map, reduce or shared
 	Slots     int    `json:"slots"`
@@ -131,11 +131,11 @@ type JobTime struct {
 	Estimate
 }
 
-// share is written with six decimals, more than any reader needs and few
-// enough to be the same on every machine.
+// share is written with six decimals: enough for any reader, and few enough to
+// be the same on every machine.
 type share float64
 
-// MarshalJSON is json.Marshaler.
+// MarshalJSON implements json.Marshaler.
 func (s share) MarshalJSON() ([]byte, error) {
 	return []byte(s.String()), nil
 }
@@ -145,10 +145,10 @@ func (s share) String() string {
 	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
-// slowestJobs is how many jobs a summary names.
+// slowestJobs is the number of jobs that a summary names.
 const slowestJobs = 10
 
-// Summary sums up the run.
+// Summary summarises the run.
 func (r *Run) Summary() *Summary {
 	first := &r.Predictions[0]
 	s := &Summary{
@@ -179,10 +179,10 @@ func (r *Run) Summary() *Summary {
 	return s
 }
 
-// WriteJSON writes the summary as it stands in summary.json.
+// WriteJSON writes summary.json.
 func (s *Summary) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
 
-// addNew appends what is not there yet.
+// addNew appends the elements that are not in the list yet.
 func addNew(to, from []string) []string {
 	for _, text := range from {
 		if text = Escape(text); !slices.Contains(to, text) {
@@ -192,7 +192,7 @@ func addNew(to, from []string) []string {
 	return to
 }
 
-// estimate is the mean of a figure (ns) over the replications.
+// estimate returns the mean of a figure (ns) over the replications.
 func (r *Run) estimate(figure func(*model.Prediction) float64) Estimate {
 	var values []float64
 	for i := range r.Predictions {
@@ -221,7 +221,7 @@ func newEstimate(values []float64) Estimate {
 
 func finished(j *model.JobOutcome) bool { return j.Finish >= 0 }
 
-// jobSummary states each statistic of the job times as a mean over the
+// jobSummary returns each statistic of the job times as a mean over the
 // replications.
 func (r *Run) jobSummary() JobSummary {
 	first := r.Predictions[0].Jobs
@@ -341,7 +341,7 @@ func (s *Stats) kindSummaries() []KindSummary {
 	return all
 }
 
-// slotTracks are the tracks of what runs on one type of slot.
+// slotTracks returns the tracks of work on one type of slot.
 func (s *slots) slotTracks(section int) []int {
 	maps := append(phaseTracks(workload.Map), trackOther)
 	reduces := append(phaseTracks(workload.Reduce), trackOtherReduces)
@@ -359,9 +359,9 @@ func (s *slots) slotTypes() []string {
 	return []string{"map", "reduce"}
 }
 
-// slotSummaries sum up each type of slot over the makespan (ns). Where the time
-// in which all are in use changes too often to be kept exactly, a bin counts as
-// such when at least 99 % are in use in it on average.
+// slotSummaries returns the summary of each type of slot over the makespan
+// (ns). If the time with all slots in use changes too often to be kept exactly,
+// a bin counts if 99 % or more are in use in it on average.
 func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 	var all []SlotSummary
 	for i, name := range s.slots.slotTypes() {
@@ -402,7 +402,7 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 	return all
 }
 
-// doubts are the warnings that follow from the figures alone.
+// doubts returns the warnings that follow from the figures alone.
 func (s *Summary) doubts() []string {
 	var doubts []string
 	for _, sl := range s.Slots {
@@ -423,7 +423,7 @@ func (s *Summary) doubts() []string {
 	return doubts
 }
 
-// span is the time (ns) a bin covers; the last one ends with the run.
+// span returns the time (ns) of a bin. The last one ends with the run.
 func (t *timeline) span(bin int) (from, to int64) {
 	return int64(bin) * t.width, min(int64(bin+1)*t.width, t.end)
 }

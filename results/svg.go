@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// WriteSVG writes the figure as SVG. Text stays text, and a viewer that prefers
-// dark pictures gets the dark colours of each tint.
+// WriteSVG writes the figure as SVG. Text stays text, and viewers in dark mode
+// use the dark variant of each tint.
 func (f *figure) WriteSVG(w io.Writer) error {
 	c := &svgCanvas{width: figureWidth, height: f.height(), classes: map[svgClass]string{}}
 	canvas := draw.New(c)
@@ -35,17 +35,17 @@ func (f *figure) WriteSVG(w io.Writer) error {
 	return err
 }
 
-// svgCanvas is the vg.Canvas behind WriteSVG. Coordinates are whole hundredths
-// of a point, relative to the point before, which keeps files small and equal on
-// all machines. Figures use neither rotation nor scale nor images, so that these
-// are not supported.
+// svgCanvas is the vg.Canvas for WriteSVG. Coordinates are whole hundredths of a
+// point, relative to the previous point. This keeps files small and equal on all
+// machines. It does not support rotation, scale and images, because figures do
+// not use them.
 type svgCanvas struct {
 	width, height     vg.Length
 	body, light, dark bytes.Buffer
 	classes           map[svgClass]string
 	svgState
 	saved []svgState
-	label string // shown over what is drawn next
+	label string // name of the following shapes
 }
 
 type svgState struct {
@@ -61,49 +61,49 @@ type svgClass struct {
 	stroke bool
 }
 
-// labelled names what is drawn until the next call; viewers show the name of
-// the shape under the pointer. Other canvases have no names.
+// labelled names the following shapes until the next call. Viewers show the
+// name of the shape under the pointer. Other canvases have no names.
 func labelled(c vg.Canvas, label string) {
 	if svg, ok := backend(c).(*svgCanvas); ok {
 		svg.label = label
 	}
 }
 
-// Size is draw.Canvas's.
+// Size implements draw.Canvas.
 func (c *svgCanvas) Size() (w, h vg.Length) { return c.width, c.height }
 
-// SetLineWidth is vg.Canvas.
+// SetLineWidth implements vg.Canvas.
 func (c *svgCanvas) SetLineWidth(w vg.Length) { c.line = w }
 
-// SetLineDash is vg.Canvas.
+// SetLineDash implements vg.Canvas.
 func (c *svgCanvas) SetLineDash(dashes []vg.Length, _ vg.Length) { c.dashes = dashes }
 
-// SetColor is vg.Canvas.
+// SetColor implements vg.Canvas.
 func (c *svgCanvas) SetColor(to color.Color) { c.colour = to }
 
-// Push is vg.Canvas.
+// Push implements vg.Canvas.
 func (c *svgCanvas) Push() { c.saved = append(c.saved, c.svgState) }
 
-// Pop is vg.Canvas.
+// Pop implements vg.Canvas.
 func (c *svgCanvas) Pop() {
 	c.svgState, c.saved = c.saved[len(c.saved)-1], c.saved[:len(c.saved)-1]
 }
 
-// Translate is vg.Canvas.
+// Translate implements vg.Canvas.
 func (c *svgCanvas) Translate(by vg.Point) { c.origin = c.origin.Add(by) }
 
-// Rotate is vg.Canvas.
+// Rotate implements vg.Canvas.
 func (c *svgCanvas) Rotate(float64) { panic("results: figures do not rotate") }
 
-// Scale is vg.Canvas.
+// Scale implements vg.Canvas.
 func (c *svgCanvas) Scale(x, y float64) { panic("results: figures do not scale") }
 
-// DrawImage is vg.Canvas.
+// DrawImage implements vg.Canvas.
 func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("results: figures hold no images") }
 
-// class is the name of the rule for a shape in the present colour.
+// class returns the name of the rule for a shape in the present colour.
 func (c *svgCanvas) class(stroke bool) string {
-	key := svgClass{c.colour.(tint), stroke} // no colour without its dark variant
+	key := svgClass{c.colour.(tint), stroke} // every colour has a dark variant
 	name, ok := c.classes[key]
 	if !ok {
 		name = className(len(c.classes))
@@ -118,7 +118,7 @@ func (c *svgCanvas) class(stroke bool) string {
 	return name
 }
 
-// className is a, b, ... z, a1, b1 and so on.
+// className returns a, b, ... z, a1, b1 and so on.
 func className(i int) string {
 	name := string(rune('a' + i%26))
 	if i >= 26 {
@@ -134,13 +134,13 @@ func cssColour(c color.NRGBA) string {
 	return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B)
 }
 
-// Fill is vg.Canvas.
+// Fill implements vg.Canvas.
 func (c *svgCanvas) Fill(p vg.Path) {
 	fmt.Fprintf(&c.body, `<path class="%s"`, c.class(false))
 	c.path(p)
 }
 
-// Stroke is vg.Canvas.
+// Stroke implements vg.Canvas.
 func (c *svgCanvas) Stroke(p vg.Path) {
 	if c.line <= 0 {
 		return
@@ -156,7 +156,7 @@ func (c *svgCanvas) Stroke(p vg.Path) {
 	c.path(p)
 }
 
-// FillString is vg.Canvas.
+// FillString implements vg.Canvas.
 func (c *svgCanvas) FillString(f font.Face, at vg.Point, text string) {
 	if text == "" || text == " " {
 		return
@@ -197,7 +197,7 @@ func (c *svgCanvas) path(p vg.Path) {
 	c.body.WriteString("/>\n")
 }
 
-// svgPen writes the commands of a path; it stands at a point in hundredths.
+// svgPen writes the commands of a path. Its position is in hundredths.
 type svgPen struct {
 	x, y, firstX, firstY int64
 	down                 bool
@@ -230,7 +230,7 @@ func (s *svgPen) close(b *bytes.Buffer) {
 	s.x, s.y = s.firstX, s.firstY
 }
 
-// arc draws at most half a circle at a time, since a whole one ends where it
+// arc draws at most half a circle at a time, because a whole one ends where it
 // begins.
 func (s *svgPen) arc(b *bytes.Buffer, arc vg.PathComp, centre vg.Point, height vg.Length) {
 	at := func(angle float64) (x, y int64) {
@@ -241,7 +241,7 @@ func (s *svgPen) arc(b *bytes.Buffer, arc vg.PathComp, centre vg.Point, height v
 		s.move(b, x, y)
 	}
 	s.line(b, x, y)
-	sweep := int64(0) // against the clock
+	sweep := int64(0) // counter-clockwise
 	if arc.Angle < 0 {
 		sweep = 100
 	}
@@ -268,8 +268,8 @@ func whole100(v vg.Length) int64 { return int64(math.Round(float64(v) * 100)) }
 
 func hundredths(v vg.Length) string { return string(appendHundredths(nil, whole100(v))) }
 
-// appendHundredths writes a number of hundredths as a decimal as short as it
-// can be: 12.3, .05, -7.
+// appendHundredths appends a number of hundredths as the shortest decimal:
+// 12.3, .05, -7.
 func appendHundredths(b []byte, n int64) []byte {
 	if n < 0 {
 		b, n = append(b, '-'), -n

@@ -48,7 +48,7 @@ func whole[T int | int64](n T) string { return strconv.FormatInt(int64(n), 10) }
 
 func ns(d time.Duration) string { return whole(int64(d)) }
 
-// instant leaves the cell empty where the event never happened.
+// instant returns an empty cell if the event never happened.
 func instant(t time.Duration) string {
 	if t < 0 {
 		return ""
@@ -62,14 +62,14 @@ var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "qu
 // AllNodes stands for the whole cluster in the node column of resources.csv.
 const AllNodes = "*"
 
-// Usage is how busy one device was from Time until its next row.
+// Usage is the use of one device from Time until its next row.
 type Usage struct {
 	Time   time.Duration
 	Node   string // AllNodes for the slots of the cluster
 	Device string
 	Busy   float64 // share of the time, or of the slots
 	Bytes  int64   // moved; 0 for slots
-	Queue  float64 // mean number of those that wait
+	Queue  float64 // mean number of waiting requests
 }
 
 // WriteResources writes resources.csv.

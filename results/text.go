@@ -14,11 +14,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// UseColour decides whether text may be coloured: only on a terminal, and not
-// where NO_COLOR is set (no-color.org).
+// UseColour reports whether text may have colours: only on a terminal, and not
+// if NO_COLOR is set (no-color.org).
 func UseColour(terminal bool) bool { return terminal && os.Getenv("NO_COLOR") == "" }
 
-// WriteText writes the summary for a person to read.
+// WriteText writes the summary for people.
 func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	t := newTextWriter(w, colour)
 	t.heading(s.Title)
@@ -83,7 +83,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	return t.done()
 }
 
-// phaseTable shows the share of each phase in the time of maps and of reduces.
+// phaseTable writes the share of each phase in the time of maps and of reduces.
 func (s *Summary) phaseTable(w io.Writer) {
 	var kinds []KindSummary
 	for _, k := range s.Kinds {
@@ -150,7 +150,7 @@ func (s *Summary) wavesText() string {
 	return strings.Join(parts, "; ")
 }
 
-// text writes an estimate with its interval, if there is one.
+// text formats an estimate with its interval, if there is one.
 func (e *Estimate) text() string {
 	if e.Low == nil {
 		return e.short()
@@ -161,7 +161,7 @@ func (e *Estimate) text() string {
 func (e *Estimate) short() string { return formatDuration(e.Mean) }
 
 // compareText writes the main figures of several runs side by side, each with
-// its ratio to the first.
+// its ratio to the first run.
 func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	t := newTextWriter(w, colour)
 	columns := []comparedColumn{
@@ -218,7 +218,7 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	return t.done()
 }
 
-// slotTypes are the types of slots that any of the runs has.
+// slotTypes returns the types of slots that any of the runs has.
 func slotTypes(runs []*Summary) []string {
 	var types []string
 	for _, s := range runs {
@@ -231,8 +231,8 @@ func slotTypes(runs []*Summary) []string {
 	return types
 }
 
-// comparedColumn is one figure of several runs, NaN where a run has none; a
-// ratio is to the first run.
+// comparedColumn is one figure of several runs, NaN for a run without it.
+// Ratios are to the first run.
 type comparedColumn struct {
 	label string
 	ratio bool
@@ -242,7 +242,7 @@ type comparedColumn struct {
 
 func textDuration(v float64) string { return formatDuration(int64(v)) }
 
-// textWriter aligns tables and remembers the first error.
+// textWriter aligns tables and keeps the first error.
 type textWriter struct {
 	*tabwriter.Writer
 	out    *bufio.Writer
@@ -254,7 +254,7 @@ func newTextWriter(w io.Writer, colour bool) *textWriter {
 	return &textWriter{tabwriter.NewWriter(out, 0, 0, 2, ' ', 0), out, colour}
 }
 
-// paint writes a whole line in a colour of the terminal; within a table it
+// paint writes a whole line in a terminal colour. In a table, the colour codes
 // would count as width.
 func (t *textWriter) paint(code, line string) {
 	t.Flush()

@@ -13,7 +13,7 @@ import (
 // clusterTable reads [cluster].
 type clusterTable struct{ *table }
 
-// readCluster reads [cluster]. What it leaves open a trace may tell.
+// readCluster reads [cluster]. A trace may give the values that it leaves open.
 func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) model.Cluster {
 	common := l.common().Over(conf)
 	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", t.releaseOf(l), releases()...)}
@@ -52,7 +52,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	return c
 }
 
-// releaseOf is the release a trace names, if it is one that can be imitated.
+// releaseOf returns the release that a trace names, if slotwave simulates it.
 func (t clusterTable) releaseOf(l *load) string {
 	release, ok := model.ReleaseOf(l.common())
 	if !ok {
@@ -65,8 +65,8 @@ func (t clusterTable) releaseOf(l *load) string {
 }
 
 // withoutOthersLimits drops memory limits of a trace under which its own jobs
-// could not have run: they are those of the machine the job was submitted from,
-// not the JobTracker's.
+// could not have run. Such limits come from the machine that submitted the job,
+// not from the JobTracker.
 func (t clusterTable) withoutOthersLimits(l *load, common, given workload.Conf) workload.Conf {
 	for _, kind := range []string{"map", "reduce"} {
 		limit := "mapred.cluster.max." + kind + ".memory.mb"
@@ -101,8 +101,8 @@ func (t clusterTable) replication(conf workload.Conf) int {
 	return n
 }
 
-// readCosts reads the fixed times. Durations that a trace records contain the
-// start of the JVM and the commit.
+// readCosts reads the fixed times. Durations in a trace include the start of
+// the JVM and the commit.
 func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 	given := t.has("costs")
 	in := t.inner("costs")
@@ -128,7 +128,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 		if startup > 0 {
 			c.Launch, source["launch"] = startup, "mean of the trace"
 		}
-		// Where the launch is the trace's own mean nothing may be left of them.
+		// If the launch is the trace's own mean, nothing may remain.
 		some := func(d time.Duration) bool { return d > 0 || d == 0 && startup > 0 && l.replay.Startup == 0 }
 		if some(setup) {
 			c.Setup, source["setup"] = setup, "mean of the trace, after the launch"
@@ -160,7 +160,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 	return c
 }
 
-// group is a number of nodes that are alike.
+// group is a number of equal nodes.
 type group struct {
 	table *table
 	count int
@@ -168,7 +168,7 @@ type group struct {
 	node  model.Node
 }
 
-// readNodes makes the nodes: of groups, of a number, or of the trace.
+// readNodes makes the nodes: from groups, from a number, or from the trace.
 func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
 	own := l.recorded() && !t.has("nodes") && !t.has("group") && l.history.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
@@ -204,7 +204,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	}
 	switch {
 	case len(groups) > 0 && nodes > 0:
-		t.failf("nodes", "stands beside [[cluster.group]]: want one of them")
+		t.failf("nodes", "cannot be combined with [[cluster.group]]: want one of them")
 	case total > mostNodes:
 		t.fail(t.line("group"), "%d nodes: want at most %d", total, mostNodes)
 		return
@@ -265,7 +265,8 @@ func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 	}
 }
 
-// nodesOfTrace takes the machines a trace names, in the order of their names.
+// nodesOfTrace returns the machines that a trace names, in the order of their
+// names.
 func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.Node) {
 	if t.has("racks") {
 		t.warnAt(t.line("racks"), "cluster.racks has no effect: the trace names the racks")
@@ -292,8 +293,9 @@ func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike 
 
 func digits(n int) int { return len(fmt.Sprint(n)) }
 
-// slotsOfTrace reads a number of slots of the machines a trace names: of the
-// scenario, of the configuration, else the most it records at once on one of them.
+// slotsOfTrace returns the slots of the machines of a trace. They come from the
+// scenario, else the configuration, else the largest recorded number of concurrent
+// attempts on one machine.
 func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
 	_, told := conf.Lookup(property)
 	n, err := conf.Whole(property)
@@ -309,14 +311,14 @@ func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, mos
 	return t.integer(key, most, 0, mostSlots)
 }
 
-// eachGroup reports whether every group of nodes states a key of its own.
+// eachGroup reports whether every group of nodes sets a key.
 func (t clusterTable) eachGroup(key string) bool {
 	groups, _ := t.values["group"].([]map[string]any)
 	return len(groups) > 0 && !slices.ContainsFunc(groups, func(g map[string]any) bool { _, ok := g[key]; return !ok })
 }
 
-// slots reads a number of slots: of the scenario, of the configuration, else
-// Hadoop's default.
+// slots returns a number of slots: from the scenario, else the configuration,
+// else Hadoop's default.
 func (t clusterTable) slots(key, property string, conf workload.Conf) int {
 	n, err := conf.Whole(property)
 	if _, told := conf.Lookup(property); err != nil || !told {

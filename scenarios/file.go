@@ -23,14 +23,14 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// File is a scenario as it is written, with what was set over it. It makes
+// File is the text of a scenario with the settings applied to it. It makes
 // questions for any seed.
 type File struct {
 	name   string // as the user gave it
-	slug   string // the scenario's name unless it states one
+	slug   string // name of the scenario unless it sets one
 	data   []byte
-	files  fs.FS  // of a shipped scenario; nil: the machine's
-	folder string // against which the scenario's paths are taken
+	files  fs.FS  // file system of a shipped scenario; nil: the machine's
+	folder string // base of the scenario's paths
 	set    []setting
 	traces map[string]*openedTrace
 }
@@ -38,14 +38,14 @@ type File struct {
 // setting is one --set KEY=VALUE.
 type setting struct {
 	text  string
-	value map[string]any // the tree it makes
+	value map[string]any // tree of the setting
 }
 
-// maxFile is more than any scenario that people or programs write.
+// maxFile is larger than any scenario that people or programs write.
 const maxFile = 64 << 20
 
-// Open finds a scenario: a shipped one by its name, else a file. Settings are
-// KEY=VALUE as in the file, laid over it.
+// Open opens a shipped scenario by its name, or else a file. Settings are
+// KEY=VALUE as in the file. They replace values of the file.
 func Open(name string, settings ...string) (*File, error) {
 	f := &File{name: name, traces: make(map[string]*openedTrace)}
 	for _, text := range settings {
@@ -91,7 +91,7 @@ func cut(s string, n int) string {
 	return s[:min(len(s), n)]
 }
 
-// parseSetting reads KEY=VALUE. A value that is not TOML is taken as text.
+// parseSetting reads KEY=VALUE. A value that is not valid TOML is a text.
 func parseSetting(text string) (setting, error) {
 	s := setting{text: text}
 	key, value, ok := cutSetting(text)
@@ -128,8 +128,8 @@ func cutSetting(text string) (key, value string, ok bool) {
 	return "", "", false
 }
 
-// Scenario makes the questions of one seed. Everything wrong with the file is
-// in one error.
+// Scenario makes the questions of one seed. One error lists all mistakes in the
+// file.
 func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); len(first) > 0 && first[0] == '{' {
 		return f.recorded()
@@ -148,7 +148,7 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 			t.fail(-i-1, "%v", err)
 		}
 		t.values = over.(map[string]any)
-		t.blame(t.values, s.value, "", -i-1)
+		t.relocate(t.values, s.value, "", -i-1)
 		t.fix(s.value)
 	}
 	s := f.read(t, seed)
@@ -158,8 +158,8 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	return s, nil
 }
 
-// blame enters a setting as the place of the values that it made.
-func (r *report) blame(values, set any, path string, line int) {
+// relocate records a setting as the place of the values that it made.
+func (r *report) relocate(values, set any, path string, line int) {
 	m, ok := set.(map[string]any)
 	if !ok {
 		maps.DeleteFunc(r.lines, func(p string, _ int) bool {
@@ -171,17 +171,17 @@ func (r *report) blame(values, set any, path string, line int) {
 	for k, below := range m {
 		switch v := values.(type) {
 		case map[string]any:
-			r.blame(v[k], below, join(path, k), line)
+			r.relocate(v[k], below, join(path, k), line)
 		case []map[string]any:
 			if i, err := strconv.Atoi(k); err == nil && i >= 0 && i < len(v) {
-				r.blame(v[i], below, index(path, i), line)
+				r.relocate(v[i], below, index(path, i), line)
 			}
 		}
 	}
 }
 
-// overlay lays one tree over another. Numbers index lists; the error names one
-// that is not in its list.
+// overlay sets the values of one tree over another. Numbers index lists. The
+// error names an index outside its list.
 func overlay(under, over any, path string) (any, error) {
 	m, ok := over.(map[string]any)
 	if !ok {
@@ -219,7 +219,7 @@ func overlay(under, over any, path string) (any, error) {
 	return over, nil
 }
 
-// noEntry says which tables of a list there are.
+// noEntry lists the tables of a list in an error.
 func noEntry(path, key string, n int) error {
 	if n == 1 {
 		return fmt.Errorf("%s.%s: there is only 1 [[%s]] table: want %s.0", path, key, path, path)
@@ -227,8 +227,8 @@ func noEntry(path, key string, n int) error {
 	return fmt.Errorf("%s.%s: there are only %d [[%s]] tables: want %s.0 to %s.%d", path, key, n, path, path, path, n-1)
 }
 
-// propertiesOf are the names that the values of a tree have as Hadoop properties,
-// which are written as one key in quotes or as tables of their parts.
+// propertiesOf returns the Hadoop properties that the values of a tree set. A
+// property is one key in quotes or nested tables of its parts.
 func propertiesOf(tree any, name string) []string {
 	m, ok := tree.(map[string]any)
 	if !ok {
@@ -241,8 +241,8 @@ func propertiesOf(tree any, name string) []string {
 	return names
 }
 
-// withoutProperties is a tree less the properties of these names, however they
-// are written.
+// withoutProperties returns a tree without the given properties, in either
+// form.
 func withoutProperties(tree any, name string, names []string) any {
 	m, ok := tree.(map[string]any)
 	if !ok {
@@ -258,8 +258,8 @@ func withoutProperties(tree any, name string, names []string) any {
 	return out
 }
 
-// fix ends the variation of the keys that were set over the file, which a varied
-// value would undo.
+// fix removes the variation of keys that a setting has replaced, because the
+// variation would override it.
 func (t *table) fix(set map[string]any) {
 	vary, ok := t.values["vary"].(map[string]any)
 	if !ok {
@@ -278,7 +278,8 @@ func (t *table) fix(set map[string]any) {
 	t.values["vary"] = left
 }
 
-// keyPaths are the ways to the values of a tree. A Hadoop property is one step.
+// keyPaths returns the paths to the values of a tree. A Hadoop property is one
+// step.
 func keyPaths(tree any, path []string) [][]string {
 	if m, ok := tree.(map[string]any); ok {
 		var all [][]string
@@ -351,7 +352,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	return s
 }
 
-// shortKeys are the last parts of keys, or more of them where these are alike.
+// shortKeys returns the last parts of keys, with enough parts to be unique.
 func shortKeys(keys []string) []string {
 	labels := make([]string, len(keys))
 	for i, key := range keys {
@@ -364,15 +365,15 @@ func shortKeys(keys []string) []string {
 			last = parts[len(parts)-2]
 		}
 		if first, rest, ok := strings.Cut(last, "."); ok && strings.HasPrefix(first, "map") {
-			last = rest // mapred. and mapreduce. tell nothing
+			last = rest // the prefixes mapred. and mapreduce. carry no information
 		}
 		labels[i] = last
 	}
 	return labels
 }
 
-// variations reads [vary]: keys of the scenario with the values they take, all
-// of them combined.
+// variations reads [vary]: keys of the scenario with the values they take, in
+// all combinations.
 func (t *table) variations() (names []string, choices [][]any) {
 	vary := t.inner("vary")
 	total := 1
@@ -392,7 +393,7 @@ func (t *table) variations() (names []string, choices [][]any) {
 	return names, choices
 }
 
-// combinations is how many there are; without any list there is one.
+// combinations returns the number of combinations; without a list it is one.
 func combinations(choices [][]any) int {
 	n := 1
 	for _, list := range choices {
@@ -401,7 +402,8 @@ func combinations(choices [][]any) int {
 	return n
 }
 
-// pick is the place in list k for combination i; the last list runs fastest.
+// pick returns the index in list k for combination i. The last list varies
+// fastest.
 func pick(choices [][]any, i, k int) int {
 	for _, list := range choices[k+1:] {
 		i /= len(list)
@@ -409,7 +411,7 @@ func pick(choices [][]any, i, k int) int {
 	return i % len(choices[k])
 }
 
-// pathTree is the tree that sets one key.
+// pathTree returns the tree that sets one key.
 func pathTree(path string, v any) any {
 	var m map[string]any
 	if _, err := toml.Decode(path+" = 0", &m); err != nil {
@@ -429,7 +431,7 @@ func replaceLeaf(tree, v any) any {
 	return m
 }
 
-// question reads what is asked: cluster, scheduler, configuration, workload.
+// question reads the question: cluster, scheduler, configuration, workload.
 func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	q := model.WhatIf{Seed: seed}
 	q.Fidelity = t.fidelity()
@@ -471,7 +473,7 @@ func (t *table) fidelity() model.Fidelity {
 	return f
 }
 
-// unique wants every job to have a name of its own.
+// unique reports jobs with equal names.
 func (t *table) unique(jobs []workload.Job) {
 	seen := make(map[string]bool, len(jobs))
 	for i := range jobs {
@@ -483,7 +485,7 @@ func (t *table) unique(jobs []workload.Job) {
 	}
 }
 
-// withoutEffect warns of inputs that change nothing.
+// withoutEffect warns about inputs that change nothing.
 func (t *table) withoutEffect(q *model.WhatIf) {
 	used := map[string]bool{}
 	for i := range q.Jobs {

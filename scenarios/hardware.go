@@ -9,23 +9,23 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// hardware is the machine types of a cluster and the programs that run on them.
-// Only questions at fidelity phase or device have any.
+// hardware holds the machine types of a cluster and the programs that run on
+// them. Only questions at fidelity phase or device have any.
 type hardware struct {
 	file     *File
 	scenario *Scenario
 	fidelity model.Fidelity
 	machines []model.Machine
 	programs []model.Program
-	nic      float64 // bytes/s instead of the platforms'; 0: theirs
+	nic      float64 // bytes/s that replace those of the platforms; 0: the platform's
 	uplink   float64
 
-	initialised string // by default: who says when jobs are initialised
+	initialised string // default for who initialises jobs
 }
 
 func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
 
-// readNetwork reads [network], which changes what the platforms say.
+// readNetwork reads [network], which overrides values of the platforms.
 func (m *hardware) readNetwork(t *table) {
 	for _, rate := range []struct {
 		key string
@@ -42,11 +42,11 @@ func (m *hardware) readNetwork(t *table) {
 	t.done()
 }
 
-// machineKeys change a platform for some nodes.
+// machineKeys are the keys that change a platform for some nodes.
 var machineKeys = []string{"platform", "disks", "disk_slowdown", "cpu_slowdown"}
 
-// readMachine reads the type of machine of the cluster, or of a group, which has
-// the cluster's unless it says otherwise, and returns its index.
+// readMachine reads the machine type of the cluster or of a group and returns
+// its index. A group without one has the cluster's.
 func (m *hardware) readMachine(t *table, common int) int {
 	t.asked = append(t.asked, machineKeys...)
 	own := slices.ContainsFunc(machineKeys, t.has)
@@ -104,7 +104,7 @@ func (t *table) slowDisks(disks []model.Disk) {
 	}
 }
 
-// platform reads the platform of a name.
+// platform reads the platform with a name.
 func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	data, file, err := m.file.described(m.scenario, "platforms", name, Platforms())
 	var machine model.Machine
@@ -127,7 +127,7 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	return machine, true
 }
 
-// program reads the profile that says what tasks do.
+// program reads the profile with the work of tasks.
 func (m *hardware) program(t *table) *model.Program {
 	name := t.str("profile", "")
 	if name == "" {
@@ -154,9 +154,9 @@ func (m *hardware) program(t *table) *model.Program {
 	return &m.programs[len(m.programs)-1]
 }
 
-// shaped gives a job of a trace a program of its own, with the volumes of the
-// trace. Records are as wide as those of the program that it is like, and each
-// map reads at least one.
+// shaped returns the program of a job of a trace, with the volumes of the
+// trace. Records are as wide as those of the given program, and each map reads
+// at least one.
 func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 	p := *like
 	p.Name = like.Name + " as " + j.ID
@@ -191,9 +191,9 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 	j.Program = p.Name
 }
 
-// combined takes the combiner and the codec of a recorded job from what its maps
-// put out and what was fetched of it, so that neither is applied to bytes that
-// it has made already. It returns the bytes that enter the reduces.
+// combined derives the combiner and the codec of a recorded job from its map
+// output and the bytes fetched, so that neither is applied twice. It returns the
+// bytes that enter the reduces.
 func combined(p *model.Program, out *workload.MapOutput, fetched float64) float64 {
 	bytes := float64(out.RawBytes)
 	p.Combiner = out.CombineIn > 0
@@ -201,7 +201,7 @@ func combined(p *model.Program, out *workload.MapOutput, fetched float64) float6
 	if p.Combiner {
 		left := min(1, float64(out.CombineOut)/float64(out.CombineIn))
 		p.Data.CombineSizeSel, p.Data.CombineRecsSel = left, left
-		if out.Codec == "" { // then bytes tell it better than records
+		if out.Codec == "" { // then bytes show it better than records
 			p.Data.CombineSizeSel = min(1, fetched/bytes)
 		}
 		bytes *= p.Data.CombineSizeSel
@@ -216,7 +216,7 @@ func combined(p *model.Program, out *workload.MapOutput, fetched float64) float6
 	return bytes
 }
 
-// readLoads reads the load that other programs than Hadoop put on devices.
+// readLoads reads the foreign loads on devices.
 func (m *hardware) readLoads(t *table, c *model.Cluster) {
 	for i, in := range t.tables("load") {
 		l := model.Load{Streams: in.number("streams", 0, 0, 1e6), Share: in.number("share", 0, 0, 1)}
@@ -244,9 +244,8 @@ func (m *hardware) readLoads(t *table, c *model.Cluster) {
 	}
 }
 
-// shares reads how the map output is divided among the reduces: "uniform", as
-// { zipf = s }, where the n-th reduce gets 1/n^s of what the first one gets, or
-// in parts given one by one.
+// shares reads the shares of the reduces in the map output: "uniform", { zipf =
+// s }, where the n-th reduce gets 1/n^s of the first one's share, or a list.
 func (t *table) shares(reduces int) []float64 {
 	v, ok := t.ask("skew")
 	if !ok || v == "uniform" {
@@ -265,7 +264,7 @@ func (t *table) shares(reduces int) []float64 {
 		for i := range min(len(v), reduces) {
 			parts[i], ok = asNumber(v[i])
 			if !ok || parts[i] < 0 {
-				t.want(index("skew", i), v[i], "a part of at least 0")
+				t.want(index("skew", i), v[i], "a share of at least 0")
 			}
 		}
 		ok = len(v) == reduces

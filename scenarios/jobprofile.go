@@ -11,8 +11,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// CheckProfile checks a file that is a profile by its tables. What it is about
-// is empty for other files.
+// CheckProfile checks a file that has the tables of a profile. It returns an
+// empty description for other files.
 func CheckProfile(path string) (about string, err error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
@@ -40,7 +40,7 @@ func CheckProfile(path string) (about string, err error) {
 	return about, err
 }
 
-// readJobProfile reads what was recorded of a job: [recorded] of a profile file.
+// readJobProfile reads the recorded part of a profile file, [recorded].
 func readJobProfile(data []byte, file string) (*workload.Profile, error) {
 	t, err := parse(data, file)
 	if err != nil {
@@ -58,8 +58,8 @@ func readJobProfile(data []byte, file string) (*workload.Profile, error) {
 	return profile, t.err()
 }
 
-// tagged reads a table into the fields of a struct that are tagged with its
-// keys. Numbers that are absent are not known.
+// tagged reads a table into the struct fields with its keys as tags. Absent
+// numbers are unknown.
 func (t *table) tagged(v reflect.Value) {
 	for i := range v.NumField() {
 		key := v.Type().Field(i).Tag.Get("key")
@@ -97,7 +97,7 @@ func (t *table) tagged(v reflect.Value) {
 	}
 }
 
-// byLocality reads what is stated for each distance of a map from its input.
+// byLocality reads a value for each distance of a map from its input.
 func (t *table) byLocality(v reflect.Value) {
 	for l := range v.Len() {
 		key := workload.Locality(l).String()
@@ -111,7 +111,7 @@ func (t *table) byLocality(v reflect.Value) {
 	}
 }
 
-// rising reads a list of numbers that do not fall.
+// rising reads a list of numbers in ascending order.
 func (t *table) rising(key string) (list []float64) {
 	v, ok := t.ask(key)
 	if !ok {
@@ -130,7 +130,7 @@ func (t *table) rising(key string) (list []float64) {
 	return list
 }
 
-// jobProfile reads what was recorded of a job from the profile that it names.
+// jobProfile reads the recorded part of the profile that a job names.
 func (f *File) jobProfile(t *table, s *Scenario, fidelity model.Fidelity) *workload.Profile {
 	name := t.str("profile", "")
 	if name == "" || fidelity >= model.Phase {
@@ -152,10 +152,10 @@ func (f *File) jobProfile(t *table, s *Scenario, fidelity model.Fidelity) *workl
 	return p
 }
 
-// draw takes the times that the job does not state from its profile. Recorded
-// attempts contain the start of their JVM, unless it was timed apart, and the
-// commit of reduces; the cluster has both as costs, so they come off. What is
-// left of a shuffle after the last map has its sort in it.
+// draw takes times that the job does not give from its profile. Recorded
+// attempts include the start of their JVM, unless it was timed separately, and
+// the commit of reduces. The cluster has both as costs, so draw subtracts them.
+// The shuffle after the last map then includes the sort.
 func (t *table) draw(j *workload.Job, costs *model.Costs) {
 	p, m, r := j.Profile, &j.Maps, &j.Reduces
 	launch := costs.Launch

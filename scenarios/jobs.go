@@ -134,7 +134,7 @@ func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 	}
 }
 
-// splits reads one list of hosts for each map.
+// splits reads a list of hosts for each map.
 func (t jobTable) splits(v any, m *workload.MapTasks, c *model.Cluster) []workload.Split {
 	lists, ok := v.([]any)
 	if !ok || len(lists) != m.Count {
@@ -187,13 +187,13 @@ func (t jobTable) readReduces(j *workload.Job) {
 	}
 }
 
-// someTimes wants the times of tasks to be stated.
+// someTimes reports a job without task times.
 func (t jobTable) someTimes(j *workload.Job) {
 	if j.Program != "" && j.Maps.Count > 0 && j.Maps.InputBytes == 0 {
 		t.fail(t.line("maps"), "%s: want input, the bytes that the maps read", t.path)
 	}
 	if t.has("profile") && j.Profile == nil {
-		return // what it says decides, or what is wrong with it is reported
+		return // reported or used elsewhere
 	}
 	if j.Maps.Count > 0 && !j.Maps.Time.Set() && !t.has("map_ms") && !t.has("duration") {
 		t.fail(t.line(""), "%s: want the time of its maps: map_ms or duration", t.path)
@@ -208,7 +208,7 @@ func (t jobTable) someTimes(j *workload.Job) {
 // durations and distributions.
 func (t *table) oneTime(n int, ms, duration string) workload.Durations {
 	if t.has(ms) && t.has(duration) {
-		t.failf(duration, "stands beside %s: want one of them", ms)
+		t.failf(duration, "cannot be combined with %s: want one of them", ms)
 	}
 	d := t.durations(duration, n)
 	if t.has(ms) {
@@ -301,8 +301,8 @@ func (t *table) asSeconds(key string, v any) float64 {
 	return d.Seconds()
 }
 
-// failures reads by task how long its attempts run before they fail; -1 stands
-// for one that does not.
+// failures reads for each task how long its attempts run before they fail; -1
+// is an attempt that does not fail.
 func (t *table) failures(key string, n int) workload.Failures {
 	if !t.has(key) {
 		t.ask(key)

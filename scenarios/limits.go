@@ -9,27 +9,27 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// What enters a question is checked against these limits, so that a slip of the
-// pen neither fills the memory nor leaves the range of a time.
+// The values of a question are checked against these limits, so that a typing
+// error neither exhausts the memory nor overflows a time.
 const (
 	mostNodes = 200_000
-	mostSlots = 100_000    // of one kind, on a node
-	allSlots  = 20_000_000 // of a cluster, and of all runs of a scenario
+	mostSlots = 100_000    // of one kind on a node
+	allSlots  = 20_000_000 // in a cluster, and in all runs of a scenario
 	mostJobs  = 500_000
-	mostTasks = 20_000_000 // of a question
+	mostTasks = 20_000_000 // in a question
 	mostInAll = 1_000_000  // nodes and jobs of all runs of a scenario
 	mostRuns  = 10_000     // combinations of [vary]
-	mostDrawn = 15         // runs with pictures, unless they are asked for
+	mostDrawn = 15         // runs with pictures, unless the user asks for them
 
 	unlimited = math.MaxInt32
 	anyNumber = 1e12 // for factors
 
-	// mostTime is far beyond the thousand days after which a simulation stops,
-	// and so far within int64 that the sum of a few is, too.
+	// mostTime is far above the thousand days after which a simulation stops.
+	// A sum of several still fits an int64.
 	mostTime = 10 * 365 * 24 * time.Hour
 
 	leastSlowdown, mostSlowdown = 1e-3, 1e3
-	mostFactor                  = 1e6 // on the time of a map that is far from its split
+	mostFactor                  = 1e6 // factor on the time of a map far from its split
 )
 
 // limited checks a whole question.
@@ -39,8 +39,8 @@ func (t *table) limited(q *model.WhatIf) {
 	}
 }
 
-// beyond says which limit only the whole question shows to be passed: the number
-// of tasks, or the time of one of them.
+// beyond reports limits that only the whole question can exceed: the number of
+// tasks, or the time of one task.
 func beyond(q *model.WhatIf) string {
 	if n := tasks(q.Jobs); n > mostTasks {
 		return fmt.Sprintf("%d tasks: want at most %d in one question", n, mostTasks)
@@ -70,7 +70,7 @@ func years(seconds float64) string {
 	return fmt.Sprintf("%.3g years", seconds/year)
 }
 
-// longestTask is the longest of the times that are given for a job, seconds.
+// longestTask returns the longest given time of a job in seconds.
 func longestTask(j *workload.Job) float64 {
 	m, r := &j.Maps, &j.Reduces
 	return math.Max(longest(&m.Time)*math.Max(1, math.Max(m.RackFactor, m.OffFactor)),
@@ -94,15 +94,15 @@ func programOf(q *model.WhatIf, j *workload.Job) *model.Program {
 	return nil
 }
 
-// longestPlan is more than any task of a job can take that does nothing but its
-// own work, seconds: the costs of all data of the job, and no disk or link
-// faster than the slowest.
+// longestPlan returns an upper bound on the time of any task of a job that runs
+// alone, in seconds: the costs of all data of the job on the slowest disk or
+// link.
 func longestPlan(q *model.WhatIf, j *workload.Job, p *model.Program) float64 {
 	d := &p.Data
 	bytes, records := float64(j.Maps.InputBytes), float64(j.Maps.InputBytes)/d.InputPairWidth
 	bytes /= math.Max(1, float64(j.Maps.Count))
 	records /= math.Max(1, float64(j.Maps.Count))
-	if j.Reduces.Count > 0 { // skew may give one of them all
+	if j.Reduces.Count > 0 { // skew may give all of it to one task
 		count := math.Max(1, float64(j.Maps.Count))
 		bytes = math.Max(bytes, bytes*count*d.MapSizeSel*math.Max(1, d.ReduceSizeSel))
 		records = math.Max(records, records*count*d.MapRecsSel*math.Max(1, d.ReduceRecsSel))
@@ -128,8 +128,8 @@ func longestPlan(q *model.WhatIf, j *workload.Job, p *model.Program) float64 {
 	return worst
 }
 
-// sizeOf is what a question adds to the memory of all runs: nodes and jobs, and
-// slots, of which allSlots weigh as much as mostInAll of these.
+// sizeOf returns the share of a question in the limits of all runs: its nodes
+// and jobs, and its slots, with allSlots scaled to mostInAll.
 func sizeOf(q *model.WhatIf) int {
 	return len(q.Cluster.Nodes) + len(q.Jobs) + slotsOf(&q.Cluster)/(allSlots/mostInAll)
 }
@@ -142,7 +142,7 @@ func slotsOf(c *model.Cluster) (n int) {
 	return n
 }
 
-// someSlots wants a slot, and no more of them than memory has room for.
+// someSlots reports a cluster without slots, or with too many.
 func (t clusterTable) someSlots(c *model.Cluster) {
 	switch all := slotsOf(c); {
 	case all == 0:

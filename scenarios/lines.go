@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// lines finds the line of every key of a TOML text, which the library does not
-// tell. Keys are paths: cluster.group[1].nodes. Text that is not TOML gives
-// whatever was found before; what is wrong with it is for the library to say.
+// lines finds the line of every key of a TOML text, because the TOML library
+// does not report it. Keys are paths: cluster.group[1].nodes. For invalid TOML
+// it returns the keys found before the error, which the library reports.
 func lines(text string) (map[string]int, error) {
 	s := &scanner{text: text, line: 1, at: make(map[string]int), count: make(map[string]int)}
 	s.document()
 	return s.at, s.err
 }
 
-// A hostile text must not exhaust the stack of whoever reads it.
+// A hostile text must not exhaust the stack.
 const (
-	maxDepth = 64 // of arrays and tables within a value
-	maxParts = 16 // of a dotted key
+	maxDepth = 64 // nesting depth of arrays and tables within a value
+	maxParts = 16 // parts of a dotted key
 )
 
 type scanner struct {
@@ -72,7 +72,7 @@ func (s *scanner) pair(table string, depth int) bool {
 	return true
 }
 
-// resolve finds the path of a table's header: within an array of tables it
+// resolve returns the path of a table's header. Within an array of tables it
 // belongs to the last one.
 func (s *scanner) resolve(key []string, another bool) string {
 	path := ""
@@ -192,7 +192,7 @@ func (s *scanner) quoted() string {
 	return text
 }
 
-// blank skips spaces and, where they may stand, line ends and comments.
+// blank skips spaces and, if they are allowed, line ends and comments.
 func (s *scanner) blank(ends bool) {
 	for {
 		switch s.peek() {
@@ -217,7 +217,7 @@ func (s *scanner) blank(ends bool) {
 	}
 }
 
-// separators skips what may stand between the values of an array.
+// separators skips everything allowed between the values of an array.
 func (s *scanner) separators() {
 	for s.blank(true); s.peek() == ','; s.blank(true) {
 		s.pos++
@@ -230,7 +230,7 @@ func (s *scanner) skipTo(c byte) {
 	}
 }
 
-// peek is the next byte, 0 at the end.
+// peek returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
 	if s.pos < len(s.text) {
 		return s.text[s.pos]

@@ -61,8 +61,8 @@ func shippedIn(folder, name string, names []string) ([]byte, error) {
 	return shipped.ReadFile(folder + "/" + name + ".toml")
 }
 
-// described reads what a name stands for, and notes it among the inputs of a
-// scenario: something shipped, or a file taken against the scenario's folder.
+// described reads a shipped text or a file relative to the scenario's
+// directory, and adds it to the inputs of the scenario.
 func (f *File) described(to *Scenario, folder, name string, names []string) (data []byte, file string, err error) {
 	if slices.Contains(names, name) {
 		data, err = shippedIn(folder, name, names)
@@ -91,7 +91,7 @@ func (f *File) described(to *Scenario, folder, name string, names []string) (dat
 	return data, file, err
 }
 
-// parse reads a TOML text into a table that knows its lines.
+// parse reads a TOML text into a table with line numbers.
 func parse(data []byte, file string) (*table, error) {
 	text := strings.TrimPrefix(string(data), "\ufeff")
 	at, err := lines(text)
@@ -109,7 +109,7 @@ func parse(data []byte, file string) (*table, error) {
 	return &table{report: &report{file: file, lines: at}, values: tree}, nil
 }
 
-// provenance is where the values of a file come from.
+// provenance is the source of the values of a file.
 type provenance struct {
 	name, title     string
 	source, assumed []string
@@ -117,7 +117,8 @@ type provenance struct {
 
 var listIndex = regexp.MustCompile(`\[\d+\]`)
 
-// readProvenance wants a source, or each value named among those assumed.
+// readProvenance reports a file that neither gives a source nor lists each
+// value as assumed.
 func (t *table) readProvenance() provenance {
 	p := provenance{
 		name:   strings.TrimSuffix(path.Base(t.file), ".toml"),
@@ -139,7 +140,7 @@ func (t *table) readProvenance() provenance {
 	return p
 }
 
-// quantity reads a number that must be given.
+// quantity reads a required number.
 func (t *table) quantity(key string, least, most float64) float64 {
 	if !t.has(key) {
 		t.ask(key)
@@ -148,13 +149,13 @@ func (t *table) quantity(key string, least, most float64) float64 {
 	return t.number(key, math.Max(least, 0), least, most)
 }
 
-// above is the smallest number that a rate may be.
+// above is the smallest valid rate.
 const above = math.SmallestNonzeroFloat64
 
-// rate reads MB/s, MB being a million bytes, into bytes/s.
+// rate reads MB/s (a MB is a million bytes) and returns bytes/s.
 func (t *table) rate(key string) float64 { return 1e6 * t.quantity(key, 1e-6, 1e9) }
 
-// readPlatform reads a platform file. Everything wrong with it is in one error.
+// readPlatform reads a platform file. One error lists all mistakes in it.
 func readPlatform(data []byte, file string) (model.Machine, error) {
 	t, err := parse(data, file)
 	if err != nil {
@@ -222,8 +223,8 @@ func costKeys(c *model.FrameworkCost) []costKey {
 	}
 }
 
-// WritePlatform writes a machine, whose disks are all alike, as a platform file:
-// reading it gives the machine again, to six digits.
+// WritePlatform writes a machine with equal disks as a platform file. Reading
+// the file gives the same machine, to six digits.
 func WritePlatform(w io.Writer, m *model.Machine) error {
 	var b writer
 	b.about(m.Title, m.Source, m.Assumed)
@@ -295,7 +296,7 @@ func (t *table) curve() model.DiskCurve {
 	return curve
 }
 
-// readCodecs reads the codecs that differ from the usual ones.
+// readCodecs reads the codecs that differ from the defaults.
 func (t *table) readCodecs() []model.Codec {
 	in := t.inner("codec")
 	var own []model.Codec

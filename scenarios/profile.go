@@ -8,8 +8,8 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 )
 
-// readProfile reads a file that describes a job's own code. Everything wrong
-// with it is in one error.
+// readProfile reads a file that describes a job's own code. One error lists all
+// mistakes in it.
 func readProfile(data []byte, file string) (model.Program, error) {
 	t, err := parse(data, file)
 	if err != nil {
@@ -71,12 +71,13 @@ func readProfile(data []byte, file string) (model.Program, error) {
 		}
 	}
 	ratios.done()
-	t.ask("recorded") // what a trace showed besides
+	t.ask("recorded") // recorded part, read elsewhere
 	t.done()
 	return program, t.err()
 }
 
-// WriteProgram writes what a job's own code does and costs as a profile file.
+// WriteProgram writes the data flow and the costs of a job's own code as a
+// profile file.
 func WriteProgram(w io.Writer, p *model.Program) error {
 	var b writer
 	b.about(p.Title, p.Source, p.Assumed)

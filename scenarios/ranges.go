@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// check finds every value of a recorded case that is out of its range, with its
-// line.
+// check finds every out-of-range value of a recorded case, with its line.
 func (r *recorded) check(f *File, run int) error {
 	k := &ranges{report{file: f.name, lines: jsonLines(f.data)}}
 	c := &r.Cluster
@@ -88,7 +87,7 @@ func (r *recorded) check(f *File, run int) error {
 	return k.err()
 }
 
-// ranges reports the values of a recorded case that are out of theirs.
+// ranges reports the out-of-range values of a recorded case.
 type ranges struct{ report }
 
 func (k *ranges) wrong(path string, got any, want string) {
@@ -101,8 +100,8 @@ func (k *ranges) whole(path string, n, least, most int) {
 	}
 }
 
-// mostCaseTime leaves room for slowness and distance of a case, which multiply
-// times.
+// mostCaseTime is smaller than the other limits, because slowness and distance
+// multiply the times of a case.
 const mostCaseTime = int64(24_000 * time.Hour / time.Millisecond)
 
 func (k *ranges) time(path string, ms int64) {

@@ -13,8 +13,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// problem is something wrong at a line of a file; line 0 means no line in
-// particular, -n the n-th setting of the command line.
+// problem is an error at a line of a file. Line 0 means no particular line, -n
+// the n-th setting of the command line.
 type problem struct {
 	line int
 	what string
@@ -22,10 +22,10 @@ type problem struct {
 
 func (p problem) Error() string { return p.what }
 
-// Errors is everything that is wrong with a file, in order of lines.
+// Errors lists all errors in a file, in order of lines.
 type Errors struct {
 	File string
-	set  []string // settings of the command line
+	set  []string // settings from the command line
 	all  []problem
 }
 
@@ -42,7 +42,7 @@ func (e *Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// place is where something is wrong: a line, or the flag that set it.
+// place returns the place of an error: a line, or the flag that set the value.
 func place(file string, set []string, line int) string {
 	switch {
 	case line > 0:
@@ -53,17 +53,17 @@ func place(file string, set []string, line int) string {
 	return file + ": "
 }
 
-// report collects what is wrong with one file and what a reader of its results
-// should know.
+// report collects the errors in one file and the notes for readers of its
+// results.
 type report struct {
 	file     string
 	lines    map[string]int
-	set      []string // settings of the command line, to which negative lines point
-	known    []string // paths of all keys that were asked for
+	set      []string // settings from the command line; negative lines refer to them
+	known    []string // paths of all keys that were read
 	problems []problem
 	warnings []string
 	assumed  []string
-	phases   bool // times are made of phases, so that properties within a task matter
+	phases   bool // times come from phases, so properties within a task matter
 }
 
 func (r *report) err() error {
@@ -84,7 +84,7 @@ func (r *report) warn(format string, args ...any) {
 	}
 }
 
-// warnAt warns of what stands at a line.
+// warnAt adds a warning about a line.
 func (r *report) warnAt(line int, format string, args ...any) {
 	r.warn("%s%s", place(r.file, r.set, line), fmt.Sprintf(format, args...))
 }
@@ -95,8 +95,8 @@ func (r *report) assume(format string, args ...any) {
 	}
 }
 
-// table reads one table of a file strictly: every key that was asked for is
-// valid, any other is an error.
+// table reads one table of a file strictly: any key that no reader asks for is
+// an error.
 type table struct {
 	*report
 	path   string
@@ -110,13 +110,13 @@ func (t *table) ask(key string) (any, bool) {
 	return v, ok
 }
 
-// has reports whether a key is given, without making it valid.
+// has reports whether a key is given. It does not count as reading the key.
 func (t *table) has(key string) bool {
 	_, ok := t.values[key]
 	return ok
 }
 
-// line is where a key stands, or the table.
+// line returns the line of a key, or of the table.
 func (t *table) line(key string) int {
 	for path := join(t.path, key); ; path = path[:max(0, strings.LastIndexAny(path, ".["))] {
 		if n, ok := t.lines[path]; ok || path == "" {
@@ -282,7 +282,7 @@ func (t *table) size(key string, def int64) int64 {
 	return def
 }
 
-// texts reads a list of texts, or one alone.
+// texts reads a list of texts, or a single text.
 func (t *table) texts(key string) []string {
 	v, ok := t.ask(key)
 	if !ok {
@@ -353,8 +353,8 @@ func (t *table) tables(key string) []*table {
 	return out
 }
 
-// conf reads a table of Hadoop properties. Keys without quotes make tables of
-// their parts, which are joined again.
+// conf reads a table of Hadoop properties. Keys without quotes form nested
+// tables of their parts. conf joins the parts again.
 func (t *table) conf(key string) workload.Conf {
 	var conf workload.Conf
 	inner := t.inner(key)
@@ -376,7 +376,7 @@ func (t *table) properties(conf *workload.Conf, prefix string, values map[string
 	}
 }
 
-// keysOfJob are the keys of a job by the properties in whose place they stand.
+// keysOfJob maps properties to the keys of a job that replace them.
 var keysOfJob = map[string]string{
 	"mapred.map.tasks":    "maps",
 	"mapred.reduce.tasks": "reduces",
@@ -403,8 +403,8 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	}
 }
 
-// hadoopKeys reads the keys of a table that are Hadoop's own, known by their
-// dots.
+// hadoopKeys reads the Hadoop properties among the keys of a table, which
+// contain dots.
 func (t *table) hadoopKeys() workload.Conf {
 	var conf workload.Conf
 	for _, key := range slices.Sorted(maps.Keys(t.values)) {
@@ -422,7 +422,7 @@ func (t *table) hadoopKeys() workload.Conf {
 	return conf
 }
 
-// done reports the keys nobody asked for.
+// done reports the keys that no reader has asked for.
 func (t *table) done() {
 	for _, key := range t.asked {
 		t.known = append(t.known, join(t.path, key))
@@ -434,8 +434,8 @@ func (t *table) done() {
 	}
 }
 
-// suggest offers a key of the table that is spelt alike or, at the top, the same
-// key of a table.
+// suggest returns a key of the table with a similar spelling or, at the top
+// level, the same key of another table.
 func (t *table) suggest(key string) string {
 	if hint := didYouMean(key, t.asked); hint != "" || t.path != "" {
 		return hint
@@ -448,7 +448,7 @@ func (t *table) suggest(key string) string {
 	return ""
 }
 
-// didYouMean offers the nearest word, if any is near.
+// didYouMean suggests the nearest word, if one is near.
 func didYouMean(word string, words []string) string {
 	best, distance := "", 0
 	for _, w := range words {
@@ -462,7 +462,7 @@ func didYouMean(word string, words []string) string {
 	return fmt.Sprintf(" (did you mean %s?)", best)
 }
 
-// editDistance is the number of letters to insert, delete, change or swap.
+// editDistance returns the number of letters to insert, delete, change or swap.
 func editDistance(a, b string) int {
 	before, row := make([]int, len(b)+1), make([]int, len(b)+1)
 	var older []int

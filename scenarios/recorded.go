@@ -13,9 +13,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// recorded is a case.json: a small cluster and jobs with given task times, whose
-// outcome under the real JobTracker is recorded beside it. Times are in
-// milliseconds from the JobTracker's start.
+// recorded is a case.json: a small cluster and jobs with given task times. Their
+// outcome under the real JobTracker is recorded next to it. Times are in
+// milliseconds from the start of the JobTracker.
 type recorded struct {
 	Name   string `json:"name"`
 	About  string `json:"about"`
@@ -151,8 +151,8 @@ func (p *perTracker) UnmarshalJSON(b []byte) error {
 
 func millis(ms int64) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// recorded reads a recorded case. Which of its lists of heartbeat phases is
-// taken, the setting run says, counted from 1.
+// recorded reads a recorded case. The setting run selects one of its lists of
+// heartbeat phases, counted from 1.
 func (f *File) recorded() (*Scenario, error) {
 	run := 1
 	for _, s := range f.set {
@@ -248,7 +248,8 @@ func confOf(properties map[string]any) workload.Conf {
 	return conf
 }
 
-// textOf writes a JSON value as Hadoop's configuration would hold it.
+// textOf returns a JSON value as the text that Hadoop's configuration would
+// hold.
 func textOf(v any) string {
 	if f, ok := v.(float64); ok {
 		return strconv.FormatFloat(f, 'f', -1, 64)
@@ -256,7 +257,7 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// policy translates the scheduler section; pools and queues keep the element
+// policy converts the scheduler section. Pools and queues keep the element
 // names of Hadoop's files.
 func (r *recorded) policy() (model.Scheduler, error) {
 	s := model.Scheduler{Name: r.Scheduler.Type, Conf: confOf(r.Scheduler.Properties)}

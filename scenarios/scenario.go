@@ -8,21 +8,20 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Scenario is one or more what-if questions with what a reader should know
-// about them.
+// Scenario is one or more what-if questions with notes for their reader.
 type Scenario struct {
 	Name     string // a slug
 	Title    string
 	Source   string
 	Attempts string   // attempt table to write: csv, parquet or none
 	NoPlots  bool     // write no pictures
-	Inputs   []Input  // the scenario itself first, then what it names
-	Runs     []Run    // one, or as many as the scenario varies
-	Assumed  []string // values that no source states
-	Warnings []string // inputs without effect, and what was left out of a trace
+	Inputs   []Input  // the scenario itself first, then the files that it names
+	Runs     []Run    // one, or one for each variation
+	Assumed  []string // values without a source
+	Warnings []string // inputs without effect, and omissions from a trace
 }
 
-// note enters a file that decided on the questions.
+// note adds a file to the inputs of the questions.
 func (s *Scenario) note(in Input) {
 	if !slices.ContainsFunc(s.Inputs, func(i Input) bool { return i.Name == in.Name }) {
 		s.Inputs = append(s.Inputs, in)
@@ -31,12 +30,12 @@ func (s *Scenario) note(in Input) {
 
 // Run is one question of a scenario.
 type Run struct {
-	Name     string // what is varied, as in "map_slots=4 scheduler=fair1"; empty if nothing is
+	Name     string // the variation, such as "map_slots=4 scheduler=fair1"; empty without one
 	Folder   string // a slug of the name
 	Question model.WhatIf
 }
 
-// Input is a file that decided on the questions. Embedded files have names that
+// Input is a file that determines the questions. Embedded files have names that
 // begin with "slotwave:".
 type Input struct {
 	Name string

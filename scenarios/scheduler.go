@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// elements are the settings of an allocation file that stand outside pools and
-// users, under the names of [scheduler].
+// elements are the settings of an allocation file outside pools and users,
+// under the names of [scheduler].
 var elements = []struct {
 	key, element string
 	isTime       bool
@@ -59,7 +59,7 @@ func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	return s
 }
 
-// valid asks the policy itself.
+// valid checks the settings with the scheduler itself.
 func (t schedulerTable) valid(s *model.Scheduler, release string) {
 	r, err := model.FindRelease(release)
 	if err != nil || len(t.problems) > 0 {
@@ -70,7 +70,7 @@ func (t schedulerTable) valid(s *model.Scheduler, release string) {
 	}
 }
 
-// servesAll wants the policy to serve every job.
+// servesAll reports jobs that the scheduler would never serve.
 func servesAll(t *table, q *model.WhatIf) {
 	r, err := model.FindRelease(q.Cluster.Hadoop)
 	if err != nil || len(t.problems) > 0 {
@@ -90,7 +90,7 @@ func servesAll(t *table, q *model.WhatIf) {
 	}
 }
 
-// policyOf is the policy that the configuration names by its class.
+// policyOf returns the scheduler whose class the configuration names.
 func (t schedulerTable) policyOf(c *model.Cluster) string {
 	class := c.Conf.Text("mapred.jobtracker.taskScheduler")
 	switch name := class[strings.LastIndexByte(class, '.')+1:]; {
@@ -113,7 +113,7 @@ func with(c workload.Conf, key, value string) workload.Conf {
 	return c.Over(top)
 }
 
-// name reads a name that must be there.
+// name reads a required name.
 func (t schedulerTable) name(key string) string {
 	s := t.str(key, "")
 	if s == "" {

@@ -8,8 +8,8 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// shipped are the scenarios, platforms and job profiles that come with the
-// program, and the traces they read.
+// shipped holds the scenarios, platforms and job profiles of the program, and
+// the traces they read.
 //
 //go:embed *.toml data platforms profiles
 var shipped embed.FS
@@ -33,7 +33,7 @@ func List() []string {
 	return names
 }
 
-// Text is a shipped scenario, platform or job profile as it is written.
+// Text returns the text of a shipped scenario, platform or job profile.
 func Text(name string) (string, bool) {
 	for _, folder := range []string{"", "platforms/", "profiles/"} {
 		if data, err := shipped.ReadFile(folder + name + ".toml"); err == nil {
@@ -43,15 +43,15 @@ func Text(name string) (string, bool) {
 	return "", false
 }
 
-// Title is the title of what is shipped under a name.
+// Title returns the title of a shipped text.
 func Title(name string) string {
 	var head struct{ Title string }
 	text, _ := Text(name)
-	toml.Decode(text, &head) // tested for every one
+	toml.Decode(text, &head) // a test covers every one
 	return head.Title
 }
 
-// Data is a file that comes with the program.
+// Data returns a file embedded in the program.
 func Data(name string) ([]byte, bool) {
 	data, err := shipped.ReadFile(name)
 	return data, err == nil

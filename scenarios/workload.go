@@ -14,8 +14,8 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// trace is what a scenario's trace files hold. It is read once, however many
-// questions are asked of it.
+// trace is the content of a scenario's trace files. It is read once for all
+// questions.
 type openedTrace struct {
 	history *workload.History
 	inputs  []Input
@@ -26,11 +26,11 @@ type openedTrace struct {
 type load struct {
 	table    *table
 	history  *workload.History // nil without a trace
-	failed   bool              // there is one that cannot be read
+	failed   bool              // a trace is named but cannot be read
 	rates    workload.SwimRates
 	replay   workload.ReplayOptions
 	hardware *hardware
-	program  *model.Program // what the tasks of a trace do besides their volumes; nil: their times are known
+	program  *model.Program // work of the tasks of a trace apart from their volumes; nil: their times are known
 }
 
 // readWorkload reads [workload].
@@ -100,7 +100,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	return l
 }
 
-// lastSubmit is when the last job of a trace is submitted.
+// lastSubmit returns the submission of the last job of a trace.
 func lastSubmit(h *workload.History) (last time.Duration) {
 	for i := range h.Jobs {
 		last = max(last, h.Jobs[i].Submit)
@@ -111,7 +111,7 @@ func lastSubmit(h *workload.History) (last time.Duration) {
 	return last
 }
 
-// plain leaves out of an error which system call found it.
+// plain removes the name of the system call from an error.
 func plain(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return fmt.Errorf("%s: %w", p.Path, p.Err)
@@ -119,7 +119,7 @@ func plain(err error) error {
 	return err
 }
 
-// some warns of a list of losses without drowning the reader in them.
+// some warns about the first losses of a list and counts the others.
 func (t *table) some(list []string, more int) {
 	const most = 10
 	for i, text := range list {
@@ -142,8 +142,8 @@ func problemTexts(h *workload.History) []string {
 	return texts
 }
 
-// trace reads the files of a workload. Their names are taken against the
-// scenario's folder.
+// trace reads the files of a workload. Names are relative to the scenario's
+// directory.
 func (f *File) trace(names []string, format string) *openedTrace {
 	key := format + ":" + strings.Join(names, "\n")
 	if t := f.traces[key]; t != nil {
@@ -175,7 +175,7 @@ func (f *File) trace(names []string, format string) *openedTrace {
 	return t
 }
 
-// inputsUnder lists a file, or what is read of a directory.
+// inputsUnder lists a file, or the files read from a directory.
 func inputsUnder(files fs.FS, name string) ([]Input, error) {
 	if files != nil {
 		data, err := fs.ReadFile(files, name)
@@ -189,7 +189,7 @@ func inputsUnder(files fs.FS, name string) ([]Input, error) {
 	return inputs, err
 }
 
-// readShape reads what is made of a trace before it is asked about.
+// readShape reads the changes to a trace.
 func (t *table) readShape(seed workload.Seed) workload.Shaping {
 	s := workload.Shaping{Seed: seed}
 	s.From, s.First = t.bound("first")
@@ -211,7 +211,7 @@ func (t *table) readShape(seed workload.Seed) workload.Shaping {
 	return s
 }
 
-// bound reads an end of a window: a time, or the number of a job.
+// bound reads one end of a window: a time, or the number of a job.
 func (t *table) bound(key string) (time.Duration, int) {
 	if _, isText := t.values[key].(string); isText {
 		return t.duration(key, 0), 0
@@ -219,8 +219,8 @@ func (t *table) bound(key string) (time.Duration, int) {
 	return 0, t.integer(key, 0, 1, unlimited)
 }
 
-// readRates reads how volumes become tasks and times, with what is assumed of
-// the year and the machines of the traces at hand where nothing is given.
+// readRates reads the rates that convert volumes to tasks and times. For
+// missing values it assumes those of the machines of the known traces.
 func (t *table) readRates(conf workload.Conf) workload.SwimRates {
 	const mib = 1 << 20
 	rate := func(key string, def int64) float64 {
@@ -250,7 +250,7 @@ func (t *table) readRates(conf workload.Conf) workload.SwimRates {
 	return r
 }
 
-// jobs makes the questions' jobs of the trace.
+// jobs makes the jobs of the questions from the trace.
 func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	if l.history == nil {
 		return nil
@@ -297,8 +297,8 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 	return jobs
 }
 
-// allUnknown reports whether the splits have hosts and the cluster has none of
-// them.
+// allUnknown reports whether the splits have hosts but none of them is in the
+// cluster.
 func allUnknown(splits []workload.Split, known map[string]bool) bool {
 	hosts := 0
 	for i := range splits {
@@ -317,7 +317,7 @@ func (l *load) swimJobs(nodes int) []workload.Job {
 	}
 	r := l.rates
 	if r.ReduceCap == 0 {
-		r.ReduceCap = max(1, nodes/5) // as SWIM takes it
+		r.ReduceCap = max(1, nodes/5) // the order of SWIM
 	}
 	jobs, err := workload.SwimJobs(l.history.Swim, r)
 	if err != nil {
@@ -329,9 +329,9 @@ func (l *load) swimJobs(nodes int) []workload.Job {
 	return jobs
 }
 
-// fixed are the costs that a trace records, as their means: of set-up and
-// clean-up tasks and of the start of a JVM, which is in their time too unless
-// launch says what is; unknown or 0 where it records none.
+// fixed returns the mean costs that a trace records: of set-up and clean-up
+// tasks and of the start of a JVM. Their times include the launch, unless
+// launch gives it. Costs that are not recorded are unknown or 0.
 func (l *load) fixed(launch time.Duration) (setup, cleanup, startup time.Duration) {
 	var sum, n [3]time.Duration
 	each := func(f func(kind workload.Kind, whole, start time.Duration)) {
@@ -381,7 +381,7 @@ func (l *load) fixed(launch time.Duration) (setup, cleanup, startup time.Duratio
 // recorded reports whether the trace records the times of tasks.
 func (l *load) recorded() bool { return l.history != nil && len(l.history.Jobs) > 0 }
 
-// common is what the trace says of its cluster's configuration.
+// common returns the trace's configuration of its cluster.
 func (l *load) common() workload.Conf {
 	if l.history == nil {
 		return workload.Conf{}
@@ -389,7 +389,7 @@ func (l *load) common() workload.Conf {
 	return l.history.Common()
 }
 
-// tasks counts what a question asks to simulate.
+// tasks counts the tasks that a question simulates.
 func tasks(jobs []workload.Job) (n int) {
 	for i := range jobs {
 		n += jobs[i].Maps.Count + jobs[i].Reduces.Count

@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// writer makes the TOML text of a platform or profile.
+// writer writes the TOML text of a platform or profile.
 type writer struct{ bytes.Buffer }
 
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
@@ -26,18 +26,18 @@ func (w *writer) list(key string, texts []string) {
 	w.line("]")
 }
 
-// about begins a file as readProvenance reads it.
+// about writes the beginning of a file as readProvenance reads it.
 func (w *writer) about(title string, source, assumed []string) {
 	w.text("title", title)
 	w.list("source", source)
 	w.list("assumed", assumed)
 }
 
-// to hands the text over.
+// to writes the text.
 func (w *writer) to(out io.Writer) error {
 	_, err := out.Write(w.Bytes())
 	return err
 }
 
-// sixDigits are more than a measured value has.
+// sixDigits formats more digits than a measured value has.
 func sixDigits(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -11,13 +11,13 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Both generations of the capacity scheduler share the queues' settings and the
-// two-stage initialisation of jobs: a poller picks jobs at its ticks, and the
-// queue's worker, which wakes just before the poller, initialises them a tick
+// Both generations of the capacity scheduler share the settings of queues and
+// the two-stage initialisation of jobs. A poller picks jobs at its ticks. The
+// queue's worker, which wakes just before the poller, initialises them one tick
 // later (JobInitializationPoller).
 
-// capacityQueue is one queue (QueueSchedulingInfo, CapacitySchedulerQueue). Pairs
-// are by type of task.
+// capacityQueue is one queue (QueueSchedulingInfo, CapacitySchedulerQueue).
+// Arrays of two are by type of task.
 type capacityQueue struct {
 	name         string
 	percent      float32 // capacity
@@ -32,18 +32,18 @@ type capacityQueue struct {
 	capacity     [2]int  // slots
 	maxCapacity  [2]int  // slots, -1: none
 
-	waiting    sorted[*capacityJob]    // submitted; 0.20: until their first task has been launched
-	started    []*capacityJob          // initialised ones of waiting (0.20)
-	picked     []*capacityJob          // for the worker, at its next tick
-	candidates [2]sorted[*capacityJob] // running jobs that are asked for tasks
+	waiting    sorted[*capacityJob]    // submitted jobs; 0.20: until their first task has been launched
+	started    []*capacityJob          // initialised jobs in waiting (0.20)
+	picked     []*capacityJob          // jobs that the worker initialises at its next tick
+	candidates [2]sorted[*capacityJob] // running jobs that may get tasks
 	users      map[string]*capacityUser
 
-	// As of this heartbeat.
+	// The following values are those of the present heartbeat.
 	occupied     [2]int // slots
 	active       [2]int // users with tasks to launch (1.x)
-	jobs         int    // that have not ended
-	present      int    // users with such jobs
-	waitingUsers int    // users with jobs that wait to be picked
+	jobs         int    // jobs that have not ended
+	present      int    // users of such jobs
+	waitingUsers int    // users of jobs that wait to be picked
 	initialised  count  // jobs that have not ended (1.x)
 	picks        int    // ticks of the poller so far
 }
@@ -56,16 +56,16 @@ func (n *count) add(j Job, by int) {
 	n.tasks += by * (j.Tasks()[workload.Map] + j.Tasks()[workload.Reduce])
 }
 
-// capacityUser is what one user has in a queue.
+// capacityUser is the state of one user in a queue.
 type capacityUser struct {
 	occupied    [2]int // slots
 	active      [2]int // jobs with tasks to launch
-	jobs        int    // that have not ended
+	jobs        int    // jobs that have not ended
 	waiting     int    // jobs that wait to be picked
 	initialised count  // jobs that have not ended (1.x)
 
-	pick int  // the tick at which the poller last met a job of the user
-	met  int  // jobs that count against the limit at that tick (0.20)
+	pick int  // tick at which the poller last looked at a job of the user
+	met  int  // jobs that count towards the limit at that tick (0.20)
 	full bool // no more jobs are picked at that tick
 }
 
@@ -74,17 +74,17 @@ type capacityJob struct {
 	job         Job
 	queue       *capacityQueue
 	user        *capacityUser
-	left        bool    // it has ended and is in no list any more
+	left        bool    // it has ended and is in no list
 	initialised bool    // picked by the poller
-	listed      bool    // it is in the queue's list of those that wait
-	candidate   [2]bool // it is in that list of the queue
-	occupied    [2]int  // slots, as counted
-	active      [2]bool // has tasks to launch, as counted
-	reserved    [2]int  // trackers (1.x)
+	listed      bool    // it is in the queue's list waiting
+	candidate   [2]bool // it is in the queue's list running
+	occupied    [2]int  // counted slots
+	active      [2]bool // counted as a job with tasks to launch
+	reserved    [2]int  // reserved trackers (1.x)
 	missed      int     // trackers offered since its last local map (1.x)
 }
 
-// jobQueuesManager is what both generations keep.
+// jobQueuesManager is the common state of both generations.
 type jobQueuesManager struct {
 	updates
 	queues []*capacityQueue
@@ -164,7 +164,7 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 	return b, nil
 }
 
-// percent reads a part of the cluster; not set is -1.
+// percent reads a share of the cluster. If it is not set, percent returns -1.
 func (s *settings) percent(key string) float64 {
 	f := s.float(key, -1, -1)
 	if f > 100 || f < 0 && f != -1 {
@@ -190,8 +190,8 @@ func queueConf(spec model.Scheduler, name string) workload.Conf {
 	return conf
 }
 
-// inHashMapOrder orders queues as a Java HashMap of their names is walked, which
-// is how Hadoop first lists them.
+// inHashMapOrder orders queues as Java iterates over a HashMap of their names.
+// Hadoop first lists them in this order.
 func inHashMapOrder(names []string) func(a, b *capacityQueue) int {
 	table := uint32(16)
 	for len(names)*4 > int(table)*3 {
@@ -207,8 +207,8 @@ func inHashMapOrder(names []string) func(a, b *capacityQueue) int {
 	return func(a, b *capacityQueue) int { return cmp.Compare(bucket(a.name), bucket(b.name)) }
 }
 
-// compare gives the order of jobs within a queue: submission, after priority if
-// the queue supports it.
+// compare orders jobs within a queue by submission, after priority if the queue
+// supports it.
 func (q *capacityQueue) compare(a, b *capacityJob) int {
 	if q.byPriority {
 		return byPriority(a.job, b.job)
@@ -216,19 +216,21 @@ func (q *capacityQueue) compare(a, b *capacityJob) int {
 	return bySubmission(a.job, b.job)
 }
 
-// Interval is that of the poller. Its ticks do nothing unless a job waits.
+// Interval returns the interval of the poller. Its ticks do nothing unless a
+// job waits.
 func (b *jobQueuesManager) Interval() (time.Duration, bool) { return b.poll, true }
 
-// Remembers: queues that are equally full keep the order of the heartbeat before,
-// and jobs count the trackers they were offered in vain.
+// Remembers reports that heartbeats change its state: queues with equal use keep
+// the order of the heartbeat before, and jobs count the trackers that they
+// declined.
 func (b *jobQueuesManager) Remembers() bool { return true }
 
 func (b *jobQueuesManager) queueOf(name string) *capacityQueue {
 	return b.byName[cmp.Or(name, "default")]
 }
 
-// add puts a submitted job into its queue. Hadoop ignores jobs for queues it
-// does not know; here they fail.
+// add adds a submitted job to its queue. Hadoop ignores jobs of unknown queues;
+// here they fail.
 func (b *jobQueuesManager) add(j Job) {
 	q := b.queueOf(j.Queue())
 	if q == nil {
@@ -252,7 +254,7 @@ func (b *jobQueuesManager) add(j Job) {
 	}
 }
 
-// initialise gives a job to its queue's worker.
+// initialise passes a job to its queue's worker.
 func (cj *capacityJob) initialise() {
 	q, u := cj.queue, cj.user
 	cj.initialised = true
@@ -264,10 +266,10 @@ func (cj *capacityJob) initialise() {
 	}
 }
 
-// unlist takes a job from those that wait.
+// unlist removes a job from those that wait.
 func (cj *capacityJob) unlist() { cj.listed = cj.queue.waiting.set(cj, cj.listed, false) }
 
-// leave takes a job that has ended out of its queue.
+// leave removes a job that has ended from its queue.
 func (cj *capacityJob) leave() {
 	q, u := cj.queue, cj.user
 	cj.left = true
@@ -284,12 +286,12 @@ func (cj *capacityJob) leave() {
 	}
 }
 
-// follow brings the queues up to date with the jobs that have changed.
+// follow updates the queues for the jobs that have changed.
 func (b *jobQueuesManager) follow() {
 	for j, ok := b.next(); ok; j, ok = b.next() {
 		cj, ok := j.Note().(*capacityJob)
 		if !ok || cj.left {
-			continue // rejected, or counted out
+			continue // rejected, or already removed from the counts
 		}
 		runs := j.State() == Running
 		for k := range cj.candidate {
@@ -307,14 +309,14 @@ func (b *jobQueuesManager) follow() {
 	}
 }
 
-// occupy counts slots that a job occupies.
+// occupy changes the count of slots that a job occupies.
 func (cj *capacityJob) occupy(k, slots int) {
 	cj.occupied[k] += slots
 	cj.queue.occupied[k] += slots
 	cj.user.occupied[k] += slots
 }
 
-// setActive counts whether a job has tasks to launch.
+// setActive records whether a job has tasks to launch.
 func (cj *capacityJob) setActive(k int, active bool) {
 	q, u := cj.queue, cj.user
 	switch {
@@ -330,8 +332,8 @@ func (cj *capacityJob) setActive(k int, active bool) {
 	cj.active[k] = active
 }
 
-// count brings the figures of the queues up to date at a heartbeat. They stay as
-// they are until the next one, whatever is launched.
+// count updates the figures of the queues at a heartbeat. They stay constant
+// until the next heartbeat, whatever is launched.
 func (b *jobQueuesManager) count(c Cluster) {
 	b.follow()
 	if b.slots == c.Slots() {
@@ -348,11 +350,11 @@ func (b *jobQueuesManager) count(c Cluster) {
 	}
 }
 
-// share is what the queue is guaranteed of the cluster's slots.
+// share returns the guaranteed share of the queue in the cluster's slots.
 func (q *capacityQueue) share(slots int) int { return int(q.percent * float32(slots) / 100) }
 
-// sorted gives the queues of a type by how full they are; equally full ones
-// keep their places.
+// sorted returns the queues of a type in ascending order of use. Queues with
+// equal use keep their order.
 func (b *jobQueuesManager) sorted(k int) []*capacityQueue {
 	full := func(q *capacityQueue) float64 {
 		if q.capacity[k] == 0 {
@@ -364,8 +366,8 @@ func (b *jobQueuesManager) sorted(k int) []*capacityQueue {
 	return b.order[k]
 }
 
-// poller does a tick of the workers, then of the poller. What it picks is work
-// for the next tick.
+// poller does a tick of the workers, then one of the poller. The workers
+// initialise the jobs that it picks at the next tick.
 func (b *jobQueuesManager) poller(pick func(*capacityQueue)) (more bool) {
 	b.follow()
 	for _, q := range b.queues {
@@ -382,7 +384,7 @@ func (b *jobQueuesManager) poller(pick func(*capacityQueue)) (more bool) {
 	return more
 }
 
-// meet gives the user of a job that the poller looks at.
+// meet returns the user of a job that the poller looks at.
 func (q *capacityQueue) meet(cj *capacityJob) *capacityUser {
 	u := cj.user
 	if u.pick != q.picks {

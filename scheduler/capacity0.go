@@ -9,9 +9,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// capacity0 is the capacity scheduler of 0.20: one task a heartbeat, of the type
-// of which the tracker has more free slots. That of 0.21 gives a reduce and a
-// map, and knows a queue's maximum capacity.
+// capacity0 is the capacity scheduler of 0.20. It assigns one task a heartbeat,
+// of the type with more free slots on the tracker. The version of 0.21 assigns a
+// reduce and a map, and supports a maximum capacity of queues.
 type capacity0 struct {
 	*jobQueuesManager
 	pair bool
@@ -24,8 +24,8 @@ func newCapacity0(r *model.Release, base *jobQueuesManager) *capacity0 {
 	return &capacity0{jobQueuesManager: base, pair: r.CapacityPair}
 }
 
-// check refuses a job whose queue's share of the slots is rounded to none: the
-// queue is never looked at then.
+// check rejects a job if the share of its queue rounds to no slot, because
+// Hadoop then never looks at the queue.
 func (s *capacity0) check(j *workload.Job, slots [2]int) error {
 	q := s.queueOf(j.Queue)
 	if q == nil {
@@ -40,14 +40,14 @@ func (s *capacity0) check(j *workload.Job, slots [2]int) error {
 	return nil
 }
 
-// Submitted is JobQueuesManager.jobAdded.
+// Submitted implements JobQueuesManager.jobAdded.
 func (s *capacity0) Submitted(_ Cluster, j Job) { s.add(j) }
 
-// Tick is one turn of the poller.
+// Tick runs the poller once.
 func (s *capacity0) Tick(Cluster) bool { return s.poller(s.pick) }
 
-// pick chooses jobs to initialise: few per user, and not of too many users
-// (JobInitializationPoller.getJobsToInitialize).
+// pick chooses jobs to initialise: a few per user, from a limited number of
+// users (JobInitializationPoller.getJobsToInitialize).
 func (s *capacity0) pick(q *capacityQueue) {
 	q.started = slices.DeleteFunc(q.started, func(cj *capacityJob) bool {
 		if !cj.left && cj.job.State() == Running && cj.hasLaunched() {
@@ -58,11 +58,11 @@ func (s *capacity0) pick(q *capacityQueue) {
 	const moreUsers = 2
 	maxUsers := 100/q.userMin + moreUsers
 	seen, users, started := 0, 0, len(q.started)
-	var of [numChances]int // users, by what the poller may still pick of theirs
+	var of [numChances]int // users, by the jobs that the poller may still pick
 	of[newcomer] = q.waitingUsers
 	for cj := range q.waiting.all() {
 		if of[hasRoom] == 0 && (of[newcomer] == 0 || users >= maxUsers && started == 0) {
-			return // nobody can get another one
+			return // no user can get another one
 		}
 		u := q.meet(cj)
 		was, old := u.chance(q), cj.initialised
@@ -88,7 +88,8 @@ func (s *capacity0) pick(q *capacityQueue) {
 	}
 }
 
-// A chance is what the poller may still pick of a user's jobs at a tick.
+// A chance is the number of jobs that the poller may still pick of a user at a
+// tick.
 type chance uint8
 
 const (
@@ -116,7 +117,7 @@ func (cj *capacityJob) hasLaunched() bool {
 	return j.Pending(workload.Map) < j.Tasks()[workload.Map] || j.Pending(workload.Reduce) < j.Tasks()[workload.Reduce]
 }
 
-// Assign is CapacityTaskScheduler.assignTasks.
+// Assign implements CapacityTaskScheduler.assignTasks.
 func (s *capacity0) Assign(c Cluster, t TaskTracker) {
 	s.count(c)
 	if s.pair {
@@ -149,14 +150,15 @@ func (s *capacity0) assignOne(t TaskTracker, k int) bool {
 	return false
 }
 
-// fromQueue looks for a task first in the jobs of users below their limit and
-// then in all. A job whose tasks are too wide for the tracker blocks the queue.
+// fromQueue looks for a task first in the jobs of users below their limit, and
+// then in all jobs. A job whose tasks are too wide for the tracker blocks the
+// queue.
 func (s *capacity0) fromQueue(t TaskTracker, q *capacityQueue, k int) (launched, blocked bool) {
 	for _, limited := range [...]bool{true, false} {
 		for cj := range q.candidates[k].all() {
 			j := cj.job
 			if !j.Wants()[k] && j.SlotsPerTask()[k] == 1 {
-				continue // nothing to launch, and too narrow to block
+				continue // nothing to launch, and too narrow to block the queue
 			}
 			if j.State() != Running || limited && q.userOver(cj, k) || s.pair && !q.room(k, j.SlotsPerTask()[k]) {
 				continue
@@ -175,7 +177,7 @@ func (s *capacity0) fromQueue(t TaskTracker, q *capacityQueue, k int) (launched,
 	return false, false
 }
 
-// userOver is the user limit of 0.20 (isUserOverLimit).
+// userOver applies the user limit of 0.20 (isUserOverLimit).
 func (q *capacityQueue) userOver(cj *capacityJob, k int) bool {
 	current := q.capacity[k]
 	if q.occupied[k] >= current {

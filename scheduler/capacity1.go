@@ -7,17 +7,16 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// capacity1 is the capacity scheduler of 1.x: as many maps a heartbeat as the
-// tracker has free slots, until one had to be taken from another rack, and one
-// reduce.
+// capacity1 is the capacity scheduler of 1.x. At a heartbeat it assigns maps to
+// all free slots of the tracker until one is off-rack, and one reduce.
 type capacity1 struct {
 	*jobQueuesManager
-	maxTasks    int  // mapred.capacity-scheduler.maximum-tasks-per-heartbeat
-	afterOff    int  // mapred.capacity-scheduler.maximum-tasks-after-offswitch
-	maxJobs     int  // mapred.capacity-scheduler.maximum-system-jobs
-	fitsExactly bool // a request that just fills the queue is within it (1.2)
+	maxTasks    int  // mapred.capacity-scheduler.maximum-tasks-per-heartbeat, 32767
+	afterOff    int  // mapred.capacity-scheduler.maximum-tasks-after-offswitch, 0
+	maxJobs     int  // mapred.capacity-scheduler.maximum-system-jobs, 3000
+	fitsExactly bool // a request that just fills the queue is allowed (1.2)
 
-	reservations [2][]*capacityJob // by type of task and tracker, as far as any was made
+	reservations [2][]*capacityJob // by type of task and tracker; empty until the first reservation
 }
 
 func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager) (Scheduler, error) {
@@ -29,16 +28,16 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager
 		maxJobs:          read.whole(capPrefix + "maximum-system-jobs"),
 		fitsExactly:      r.CapacityFits,
 	}
-	// A job is not asked if that would change nothing that matters: it has no task
-	// to launch and its tasks are too narrow to reserve a tracker for. The trackers
-	// it was offered in vain count as long as it may launch a map later.
+	// A job is skipped if asking it changes nothing: it has no task to launch and
+	// its tasks are too narrow to reserve a tracker. The trackers it declined count
+	// as long as it may launch a map later.
 	base.asks = func(j Job, k int) bool {
 		return j.SlotsPerTask()[k] > 1 || !j.Spent()[k] && (workload.Kind(k) == workload.Map || j.Wants()[k])
 	}
 	return s, read.err
 }
 
-// Submitted takes a job in unless its queue has enough of them already.
+// Submitted adds a job unless its queue is full.
 func (s *capacity1) Submitted(_ Cluster, j Job) {
 	s.releaseTrackers()
 	s.follow()
@@ -52,7 +51,7 @@ func (s *capacity1) Submitted(_ Cluster, j Job) {
 	s.add(j)
 }
 
-// refusal is CapacitySchedulerQueue.checkJobSubmissionLimits.
+// refusal implements CapacitySchedulerQueue.checkJobSubmissionLimits.
 func (s *capacity1) refusal(q *capacityQueue, j Job) string {
 	if j.Tasks()[0]+j.Tasks()[1] > q.maxUserTasks {
 		return "it has more tasks than its queue initialises for one user (maximum-initialized-active-tasks-per-user)"
@@ -75,13 +74,13 @@ func (s *capacity1) userInitJobs(q *capacityQueue) int {
 	return int(math.Ceil(float64(float32(s.maxJobs)*q.percent) / 100 * float64(q.userMin) / 100))
 }
 
-// Tick is one turn of the poller.
+// Tick runs the poller once.
 func (s *capacity1) Tick(Cluster) bool {
 	s.releaseTrackers()
 	return s.poller(s.pick)
 }
 
-// releaseTrackers ends the reservations of jobs that have no task left to launch.
+// releaseTrackers ends the reservations of jobs without a task left to launch.
 func (s *capacity1) releaseTrackers() {
 	for k := range s.reservations {
 		for tracker, cj := range s.reservations[k] {
@@ -92,7 +91,7 @@ func (s *capacity1) releaseTrackers() {
 	}
 }
 
-// pick chooses jobs to initialise within the limits of the queue and of users.
+// pick chooses jobs to initialise within the limits of the queue and its users.
 func (s *capacity1) pick(q *capacityQueue) {
 	most, mostOfUser := s.initJobs(q), s.userInitJobs(q)
 	full := 0 // users
@@ -116,7 +115,7 @@ func (s *capacity1) pick(q *capacityQueue) {
 	}
 }
 
-// Assign is CapacityTaskScheduler.assignTasks.
+// Assign implements CapacityTaskScheduler.assignTasks.
 func (s *capacity1) Assign(c Cluster, t TaskTracker) {
 	s.count(c)
 	s.assignMaps(c, t)
@@ -150,9 +149,9 @@ func (s *capacity1) assignMaps(c Cluster, t TaskTracker) {
 	}
 }
 
-// assignOne launches one task of a type and reports whose it was and whether it
-// had to come from another rack. A tracker that is reserved for a job with wide
-// tasks gets one of them, or nothing.
+// assignOne launches one task of a type. It returns the job and whether the
+// task is off-rack. A tracker that is reserved for a job gets a task of that
+// job, or none.
 func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack bool) (*capacityJob, bool) {
 	if cj := s.reserver(t.Index(), k); cj != nil && cj.job.State() == Running {
 		if free < cj.job.SlotsPerTask()[k] {
@@ -187,8 +186,8 @@ func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack boo
 	return nil, false
 }
 
-// reserve keeps the tracker's slots for a job whose tasks are too wide for what
-// is free now, unless as many trackers are reserved as it has tasks.
+// reserve reserves the tracker for a job whose tasks are too wide for its free
+// slots, unless the job already has a reserved tracker for each of its tasks.
 func (s *capacity1) reserve(t TaskTracker, cj *capacityJob, k int) bool {
 	pending := cj.job.Pending(workload.Kind(k))
 	if pending == 0 || cj.reserved[k] >= pending {
@@ -207,7 +206,7 @@ func (s *capacity1) reserve(t TaskTracker, cj *capacityJob, k int) bool {
 	return true
 }
 
-// reserver is the job that a tracker is reserved for, or nil.
+// reserver returns the job for which a tracker is reserved, or nil.
 func (s *capacity1) reserver(tracker, k int) *capacityJob {
 	if tracker < len(s.reservations[k]) {
 		return s.reservations[k][tracker]
@@ -244,14 +243,14 @@ func (s *capacity1) obtain(c Cluster, t TaskTracker, cj *capacityJob, k int, off
 	return nil, false
 }
 
-// mayGoFar reports whether a job has been offered so many trackers in vain that
-// it may take a map from another rack (JobInProgress.scheduleOffSwitch).
+// mayGoFar reports whether a job has declined enough trackers to take an
+// off-rack map (JobInProgress.scheduleOffSwitch).
 func (cj *capacityJob) mayGoFar(c Cluster) bool {
 	required := min(cj.job.Remaining(workload.Map), c.Trackers())
 	return float32(required)*cj.job.WaitFactor() < float32(cj.missed)
 }
 
-// room reports whether the queue may take more slots.
+// room reports whether the queue may use more slots.
 func (q *capacityQueue) room(k, slots int) bool {
 	return q.maxCapacity[k] <= 0 || q.occupied[k]+slots <= q.maxCapacity[k]
 }

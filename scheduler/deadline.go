@@ -8,18 +8,18 @@ import (
 )
 
 // edf runs the job with the earliest deadline first; jobs without one come
-// last, by priority and submission (SimMR, sections 4 and 5: MaxEDF). A frugal
-// one gives a job no more slots than ARIA's model says it needs (MinEDF).
+// last, by priority and submission (SimMR, sections 4 and 5: MaxEDF). If
+// frugal, it limits a job to the slots that it needs by ARIA's model (MinEDF).
 type edf struct {
 	updates
 	frugal    bool
 	launching [2]sorted[Job] // running jobs that want a task of a type and may run one more
 }
 
-// allotment is what edf knows of a job.
+// allotment is the state of a job in edf.
 type allotment struct {
 	launching [2]bool
-	slots     *[2]int // most attempts at once, by MinEDF; nil: not worked out yet
+	slots     *[2]int // largest number of concurrent attempts, by MinEDF; nil: not computed yet
 }
 
 func newMaxEDF(model.Scheduler, *model.Release) (Scheduler, error) { return newEDF(false), nil }
@@ -49,7 +49,7 @@ func (e *edf) Assign(_ Cluster, t TaskTracker) {
 	}
 }
 
-// follow moves the jobs that have changed in or out of the lists.
+// follow moves changed jobs in or out of the lists.
 func (e *edf) follow() {
 	for j, ok := e.next(); ok; j, ok = e.next() {
 		a, known := j.Note().(*allotment)
@@ -75,7 +75,7 @@ func byDeadline(a, b Job) int {
 	return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), byPriority(a, b))
 }
 
-// launch starts a task of a type, a map wherever its data are.
+// launch starts a task of a type, for a map at any distance.
 func launch(j Job, t TaskTracker, k workload.Kind) bool {
 	if k == workload.Reduce {
 		return j.LaunchReduce(t)
@@ -96,8 +96,9 @@ func (e *edf) grants(j Job, k workload.Kind) bool {
 	return j.RunningTasks()[k] < a.slots[k]
 }
 
-// fewestSlots is what the mean of ARIA's bounds takes to meet the deadline from
-// the submission on, or a slot for every task if nothing meets it.
+// fewestSlots returns the slots with which the mean of ARIA's bounds meets the
+// deadline, counted from the submission. If none meets it, it returns a slot
+// for every task.
 func fewestSlots(j Job) *[2]int {
 	s, err := j.Profile().Invert((j.Deadline() - j.Submit()).Seconds(), "avg")
 	if err != nil || !s.Solution.Feasible {

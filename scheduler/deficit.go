@@ -6,31 +6,31 @@ import (
 	"slices"
 )
 
-// shareRows are what fair1 keeps of all jobs for one type of task, in columns:
-// most of it is read for every job at every update. There is a row for each
-// job, in order of submission.
+// shareRows holds the figures of all jobs for one type of task in fair1, in
+// columns, because most of it is read for every job at every update. There is a
+// row for each job, in order of submission.
 type shareRows struct {
 	pool    []int32
 	raw     []float64 // weight within its pool
 	weight  []float64
-	running []int32 // at the last update, and launched since
+	running []int32 // at the last update, plus later launches
 	needed  []int32
-	divides []bool  // it is runnable and has tasks, so it takes part in the division of slots
+	divides []bool  // it is runnable and has tasks, so it gets a share of the slots
 	min     []int32 // guaranteed slots
 	share   []float64
-	rate    []float64 // share less running, by which the deficit grows
+	rate    []float64 // share minus running tasks, by which the deficit grows
 	deficit []int64   // task-milliseconds
 
 	poolRaw    []float64 // sums of raw by pool. Priorities are powers of two, so no order shows in them
 	total      float64   // sum of weight
 	guaranteed []int32   // rows with guaranteed slots
-	settled    []bool    // by row, during the division
-	tasks      int       // running and needed, of all rows
-	regrouped  bool      // a row has entered or left the division
+	settled    []bool    // by row, during updateShares
+	tasks      int       // running and needed tasks of all rows
+	regrouped  bool      // a row was added to or removed from the shares
 	recounted  bool      // a count has changed
 
-	best []int32 // rows of jobs that want tasks launched, by deficit, as far as they were asked for
-	more int     // how many to look for next; 0: best has all
+	best []int32 // rows of jobs with tasks to launch, by deficit; filled on demand
+	more int     // how many to add next; 0: best is complete
 }
 
 const firstBest = 16
@@ -50,7 +50,7 @@ func (r *shareRows) add(pool int32, raw float64) {
 	r.settled = append(r.settled, false)
 }
 
-// compact drops the rows that are not kept. Those have no tasks.
+// compact drops the rows that are not kept. Dropped rows have no tasks.
 func (r *shareRows) compact(kept func(row int) bool) {
 	n := 0
 	for row := range r.pool {
@@ -74,7 +74,7 @@ func (r *shareRows) compact(kept func(row int) bool) {
 	r.forgetBest()
 }
 
-// count enters a job's tasks.
+// count sets the counts of a job's tasks.
 func (r *shareRows) count(row int32, running, needed int, runnable bool) {
 	had, has := int(r.running[row]+r.needed[row]), running+needed
 	if int(r.running[row]) == running && int(r.needed[row]) == needed && r.divides[row] == (runnable && has > 0) {
@@ -96,14 +96,14 @@ func (r *shareRows) count(row int32, running, needed int, runnable bool) {
 	r.rate[row] = r.share[row] - float64(running)
 }
 
-// launched moves a task from those needed to those that run.
+// launched counts a task as running instead of needed.
 func (r *shareRows) launched(row int32) {
 	r.running[row]++
 	r.needed[row]--
 	r.rate[row] = r.share[row] - float64(r.running[row])
 }
 
-// updateDeficits adds what some milliseconds make.
+// updateDeficits adds the deficits of some milliseconds.
 func (r *shareRows) updateDeficits(ms float64) {
 	r.forgetBest()
 	if r.tasks == 0 {
@@ -112,7 +112,8 @@ func (r *shareRows) updateDeficits(ms float64) {
 	deficit := r.deficit
 	for row, rate := range r.rate {
 		if rate != 0 {
-			// The sum is cut to whole milliseconds, not the increment.
+			// It truncates the sum to whole milliseconds, not the
+			// increment.
 			deficit[row] = int64(float64(deficit[row]) + float64(rate*ms))
 		}
 	}
@@ -122,18 +123,18 @@ func (r *shareRows) byDeficit(a, b int32) int {
 	return cmp.Or(cmp.Compare(r.deficit[b], r.deficit[a]), cmp.Compare(a, b))
 }
 
-// forgetBest has the rows with the largest deficits looked up anew.
+// forgetBest discards the list of rows with the largest deficits.
 func (r *shareRows) forgetBest() { r.best, r.more = r.best[:0], firstBest }
 
-// extendBest finds the rows that follow those in best: twice as many each time,
-// so that all of them cost no more than sorting.
+// extendBest adds the rows that follow those in best. It doubles the number
+// each time, so that the total cost is at most that of sorting.
 func (r *shareRows) extendBest(wanted func(row int32) bool) {
 	done := len(r.best)
 	room := r.more
 	if room == 0 {
 		return
 	}
-	least := int64(math.MinInt64) // deficit that gets into the list
+	least := int64(math.MinInt64) // smallest deficit in the list
 	for n, deficit := range r.deficit {
 		row := int32(n)
 		if deficit < least || r.needed[n] <= 0 || done > 0 && r.byDeficit(row, r.best[done-1]) <= 0 || !wanted(row) {
@@ -145,7 +146,7 @@ func (r *shareRows) extendBest(wanted func(row int32) bool) {
 		at, _ := slices.BinarySearchFunc(r.best[done:], row, r.byDeficit)
 		r.best = slices.Insert(r.best, done+at, row)
 		if len(r.best)-done == room {
-			least = r.deficit[r.best[len(r.best)-1]] + 1 // of equals the first
+			least = r.deficit[r.best[len(r.best)-1]] + 1 // index of equal deficits
 		}
 	}
 	if len(r.best)-done < room {
@@ -162,8 +163,8 @@ func (r *shareRows) clearMin() {
 	r.guaranteed = r.guaranteed[:0]
 }
 
-// dealMinSlots deals the guaranteed slots of a pool to its jobs in rounds, by
-// weight and never more than a job can use. It reports whether the outcome
+// dealMinSlots divides the guaranteed slots of a pool among its jobs in rounds,
+// by weight. No job gets more than it can use. It reports whether the result
 // depended on deficits.
 func (r *shareRows) dealMinSlots(rows []int32, left int) (byDeficit bool) {
 	give := func(row int32, slots int) {
@@ -188,7 +189,7 @@ func (r *shareRows) dealMinSlots(rows []int32, left int) (byDeficit bool) {
 		if left < before {
 			continue
 		}
-		// Too few for everybody: the heaviest get one more.
+		// If too few are left for all, the heaviest jobs get one more.
 		slices.SortStableFunc(open, func(a, b int32) int {
 			if r.weight[a] == r.weight[b] {
 				byDeficit = true
@@ -204,8 +205,8 @@ func (r *shareRows) dealMinSlots(rows []int32, left int) (byDeficit bool) {
 	return false
 }
 
-// updateWeights gives every job its weight in the cluster, which is that in its
-// pool times a factor.
+// updateWeights sets every job's weight in the cluster: its weight in its pool
+// times a factor.
 func (r *shareRows) updateWeights(factors []float64) {
 	r.total = 0
 	for row, in := range r.divides {
@@ -216,9 +217,9 @@ func (r *shareRows) updateWeights(factors []float64) {
 	}
 }
 
-// updateShares shares the slots by weight. Jobs whose guaranteed slots are more
-// than that get those instead, and the others share the rest. If nothing is left
-// to share, guaranteed slots are all that anybody gets.
+// updateShares divides the slots by weight. Jobs with more guaranteed slots than
+// that get those instead, and the others share the rest. If nothing is left to
+// share, jobs get only their guaranteed slots.
 func (r *shareRows) updateShares(slots float64) {
 	for total := r.total; ; total = r.unsettled() {
 		before := slots
@@ -248,7 +249,7 @@ func (r *shareRows) updateShares(slots float64) {
 	}
 }
 
-// unsettled is the weight of the jobs whose share is not settled yet.
+// unsettled returns the weight of the jobs without a final share.
 func (r *shareRows) unsettled() float64 {
 	total := 0.0
 	for row, in := range r.divides {

@@ -14,8 +14,8 @@ import (
 
 // fair1 is the fair scheduler of Hadoop 0.20 (contrib FairScheduler 1.0): jobs
 // collect a deficit while they run fewer tasks than their fair share, and the
-// largest deficit goes first. A tracker gets one task a heartbeat unless
-// assignmultiple is on, and then at most one map and one reduce.
+// largest deficit goes first. A tracker gets one task a heartbeat, or at most
+// one map and one reduce if assignmultiple is set.
 type fair1 struct {
 	updates
 	assignMultiple bool // mapred.fairscheduler.assignmultiple, false
@@ -27,20 +27,20 @@ type fair1 struct {
 	poolIDs     map[string]int32
 	userIDs     map[string]int32
 	userDefault int     // userMaxJobsDefault
-	limited     bool    // some pool or user may run only so many jobs
+	limited     bool    // some pool or user has a limit of running jobs
 	guarantees  [2]bool // some pool has guaranteed slots
 
 	infos   []*jobInfo   // by submission; nil for a job that has ended
 	ended   int          // of infos
 	rows    [2]shareRows // by type of task
 	changed []*jobInfo   // since the last update
-	active  []*jobInfo   // with running attempts, which may come to lag
+	active  []*jobInfo   // with running attempts, which may lag later
 
-	byRank   sorted[*jobInfo] // by priority and submission, where there are limits
-	round    int              // of applying them
-	unlisted bool             // a job has started or ended since they were last applied
+	byRank   sorted[*jobInfo] // by priority and submission, if there are limits
+	round    int              // number of the round of limits
+	unlisted bool             // a job has started or ended since the last round
 
-	// For the time of one call.
+	// The following are buffers for a single call.
 	needy   []int32
 	factors []float64 // by pool
 
@@ -52,7 +52,8 @@ type fair1 struct {
 // unlimitedJobs is the number of running jobs that means no limit.
 const unlimitedJobs = math.MaxInt32
 
-// fairUpdate is how often shares are recomputed (FairScheduler.UPDATE_INTERVAL).
+// fairUpdate is the interval at which shares are recomputed
+// (FairScheduler.UPDATE_INTERVAL).
 const fairUpdate = 500 * time.Millisecond
 
 // fairPool is a pool of the allocation file, or one that a job names.
@@ -67,7 +68,7 @@ type fairPool struct {
 type quota struct {
 	most    int
 	running int
-	round   int // in which they were counted
+	round   int // round in which the jobs were counted
 }
 
 // left reports whether another job may run in a round.
@@ -83,16 +84,16 @@ func (q *quota) left(round int) bool {
 type jobInfo struct {
 	job        Job
 	pool, user int32
-	row        int32 // in shareRows and fair1.infos
-	active     int32 // place in fair1.active from 1 on; 0: not there
-	state      State // when limits were last applied
+	row        int32 // index in shareRows and fair1.infos
+	active     int32 // index in fair1.active plus 1; 0: not there
+	state      State // round of limits that allowed it
 	runnable   bool
 	changed    bool    // is in fair1.changed
-	wanted     [2]bool // the job wanted tasks when it was last looked at
-	lagging    [2]int  // tasks far behind the others, at the last update
+	wanted     [2]bool // the job wanted tasks at the last look
+	lagging    [2]int  // lagging tasks at the last update
 }
 
-// booster is NewJobWeightBooster: young jobs weigh more.
+// booster is NewJobWeightBooster: it raises the weight of new jobs.
 type booster struct {
 	factor   float64
 	duration time.Duration
@@ -120,7 +121,7 @@ func (s *settings) booster() *booster {
 	}
 }
 
-// weights refuses weights that nothing can be divided by.
+// weights rejects weights of 0 and other invalid ones.
 func (s *settings) weights(pools []model.Pool) {
 	for _, p := range pools {
 		if p.Weight < 0 || math.IsInf(p.Weight, 1) || math.IsNaN(p.Weight) {
@@ -178,17 +179,18 @@ func (f *fair1) addUser(name string, most int) int32 {
 	return id
 }
 
-// PoolOf is the pool of a job: the one it names, else its user's, else default.
+// PoolOf returns the pool of a job: the one it names, else its user's, else
+// default.
 func PoolOf(pool, user string) string { return cmp.Or(pool, user, "default") }
 
-// ReadsProgress: update counts lagging tasks as needed even where speculation
-// is off.
+// ReadsProgress returns true: update counts lagging tasks as needed even if
+// speculation is off.
 func (f *fair1) ReadsProgress() bool { return true }
 
-// Interval is that of FairScheduler.UpdateThread.
+// Interval returns the interval of FairScheduler.UpdateThread.
 func (f *fair1) Interval() (time.Duration, bool) { return fairUpdate, f.boost == nil }
 
-// Submitted is FairScheduler.jobAdded.
+// Submitted implements FairScheduler.jobAdded.
 func (f *fair1) Submitted(c Cluster, j Job) {
 	name := PoolOf(j.Pool(), j.User())
 	pool, ok := f.poolIDs[name]
@@ -212,13 +214,14 @@ func (f *fair1) Submitted(c Cluster, j Job) {
 	j.Init()
 }
 
-// Tick is one turn of the UpdateThread.
+// Tick runs the UpdateThread once.
 func (f *fair1) Tick(c Cluster) bool {
 	f.update(c)
 	return f.byTie
 }
 
-// Assign gives the tracker a map or a reduce, or both if assignmultiple is on.
+// Assign launches a map or a reduce on the tracker, or both if assignmultiple
+// is set.
 func (f *fair1) Assign(c Cluster, t TaskTracker) {
 	f.follow()
 	f.catchUp(c)
@@ -234,9 +237,9 @@ func (f *fair1) Assign(c Cluster, t TaskTracker) {
 	}
 }
 
-// assignOne launches one task: jobs below their guaranteed slots go first, and
-// among equals the largest deficit does (DeficitComparator). Ties are in order
-// of submission; in Hadoop they are in the order of a hash map.
+// assignOne launches one task. Jobs below their guaranteed slots go first, then
+// those with larger deficits (DeficitComparator). Ties are in order of
+// submission; in Hadoop they are in the order of a hash map.
 func (f *fair1) assignOne(t TaskTracker, k int) bool {
 	r := &f.rows[k]
 	f.needy = f.needy[:0]
@@ -286,7 +289,7 @@ func (f *fair1) launchRow(t TaskTracker, row int32, k int) bool {
 	return true
 }
 
-// follow takes note of the jobs that have changed.
+// follow records the jobs that have changed.
 func (f *fair1) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
 		i := j.Note().(*jobInfo)
@@ -300,7 +303,7 @@ func (f *fair1) follow() {
 	}
 }
 
-// note has a job's tasks counted anew at the next update.
+// note marks a job so that the next update counts its tasks again.
 func (f *fair1) note(i *jobInfo) {
 	if !i.changed {
 		i.changed = true
@@ -308,8 +311,8 @@ func (f *fair1) note(i *jobInfo) {
 	}
 }
 
-// update is FairScheduler.update. What depends on nothing that has changed is
-// left as it is.
+// update implements FairScheduler.update. It skips whatever depends on nothing
+// that has changed.
 func (f *fair1) update(c Cluster) {
 	f.follow()
 	f.catchUp(c)
@@ -334,8 +337,8 @@ func (f *fair1) update(c Cluster) {
 	}
 }
 
-// catchUp makes up for ticks that were skipped: shares and counts came out as
-// before.
+// catchUp does the work of skipped ticks, in which shares and counts did not
+// change.
 func (f *fair1) catchUp(c Cluster) {
 	for tick := (f.updated/fairUpdate + 1) * fairUpdate; tick <= c.LastTick(); tick += fairUpdate {
 		f.updateDeficits(tick)
@@ -350,7 +353,7 @@ func (f *fair1) updateDeficits(now time.Duration) {
 	f.updated = now
 }
 
-// dropEnded forgets the jobs that have ended.
+// dropEnded removes the jobs that have ended.
 func (f *fair1) dropEnded() {
 	f.changed = slices.DeleteFunc(f.changed, func(i *jobInfo) bool {
 		if i.job.State() != Done {
@@ -382,8 +385,8 @@ func (f *fair1) dropEnded() {
 	f.ended = 0
 }
 
-// updateRunnability lets jobs run in order of priority and submission until
-// the limits of their user or pool are used up.
+// updateRunnability lets jobs run in order of priority and submission until the
+// limits of their user or pool are reached.
 func (f *fair1) updateRunnability() {
 	for _, i := range f.changed {
 		if !f.limited {
@@ -412,8 +415,8 @@ func (f *fair1) updateRunnability() {
 	}
 }
 
-// updateTaskCounts counts the tasks of the jobs that have changed, and of those
-// in which another number of tasks lags than before.
+// updateTaskCounts counts the tasks of changed jobs, and of jobs with a changed
+// number of lagging tasks.
 func (f *fair1) updateTaskCounts() {
 	for _, i := range f.changed {
 		runs := i.job.State() == Running
@@ -435,7 +438,7 @@ func (f *fair1) updateTaskCounts() {
 	}
 }
 
-// setActive keeps the list of jobs with running attempts.
+// setActive updates the list of jobs with running attempts.
 func (f *fair1) setActive(i *jobInfo, active bool) {
 	switch last := len(f.active) - 1; {
 	case active && i.active == 0:
@@ -449,7 +452,7 @@ func (f *fair1) setActive(i *jobInfo, active bool) {
 	}
 }
 
-// lags counts the tasks that lag, and reports whether the number has changed.
+// lags counts the lagging tasks, and reports whether the number has changed.
 func (i *jobInfo) lags() (changed bool) {
 	for k := range i.lagging {
 		n := 0
@@ -462,7 +465,7 @@ func (i *jobInfo) lags() (changed bool) {
 	return changed
 }
 
-// count works out how many tasks a job runs and needs. Reduces are not needed
+// count computes the running and needed tasks of a job. Reduces are not needed
 // before 5 % of the maps have ended.
 func (f *fair1) count(i *jobInfo) {
 	j := i.job
@@ -477,7 +480,7 @@ func (f *fair1) count(i *jobInfo) {
 	}
 }
 
-// updateWeights gives every job its part of its pool's weight.
+// updateWeights sets every job's share of its pool's weight.
 func (f *fair1) updateWeights(c Cluster, k int) {
 	r := &f.rows[k]
 	if f.sizeBased || f.boost != nil {
@@ -500,7 +503,7 @@ func (f *fair1) updateWeights(c Cluster, k int) {
 	r.updateWeights(f.factors)
 }
 
-// rawWeight is FairScheduler.calculateRawWeight.
+// rawWeight implements FairScheduler.calculateRawWeight.
 func (f *fair1) rawWeight(c Cluster, r *shareRows, row int) float64 {
 	j := f.infos[row].job
 	weight := 1.0
@@ -528,7 +531,7 @@ func priorityFactor(p workload.Priority) float64 {
 	return 0.25
 }
 
-// updateMinSlots deals the guaranteed slots of each pool to its jobs, and
+// updateMinSlots divides the guaranteed slots of each pool among its jobs, and
 // reports whether some job has or had any.
 func (f *fair1) updateMinSlots(k int) bool {
 	r := &f.rows[k]

@@ -26,16 +26,16 @@ type fair2 struct {
 
 	changed  []*jobSchedulable       // since the last update
 	active   []*jobSchedulable       // with running attempts
-	byRank   sorted[*jobSchedulable] // by priority and submission, where there are limits
-	round    int                     // of applying them
-	unlisted bool                    // a job has come, started or ended since they were last applied
+	byRank   sorted[*jobSchedulable] // by priority and submission, if there are limits
+	round    int                     // number of the round of limits
+	unlisted bool                    // a job has come, started or ended since the last round
 
 	preemptedAt time.Duration
 	lastAssign  time.Duration     // 0: none yet
 	visited     []*jobSchedulable // asked for a map at this heartbeat
 	skipped     []*jobSchedulable // asked for a map at the last heartbeat, but gave none
 
-	// For the time of one call.
+	// The following are buffers for a single call.
 	order   []*poolSchedulable
 	sharers []sharer
 }
@@ -74,13 +74,13 @@ func newFair2(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	return f, nil
 }
 
-// Interval is that of FairScheduler.UpdateThread.
+// Interval returns the interval of FairScheduler.UpdateThread.
 func (f *fair2) Interval() (time.Duration, bool) { return f.updateEvery, !f.preempts }
 
 // Preempts reports whether attempts may be killed.
 func (f *fair2) Preempts() bool { return f.preempts }
 
-// Submitted is FairScheduler.JobListener.jobAdded.
+// Submitted implements FairScheduler.JobListener.jobAdded.
 func (f *fair2) Submitted(c Cluster, j Job) {
 	name := PoolOf(j.Pool(), j.User())
 	p := f.byName[name]
@@ -111,7 +111,7 @@ func (f *fair2) Submitted(c Cluster, j Job) {
 	f.update(c)
 }
 
-// Tick is one turn of the UpdateThread.
+// Tick runs the UpdateThread once.
 func (f *fair2) Tick(c Cluster) bool {
 	f.update(c)
 	if f.preempts && (f.preemptedAt == 0 || c.Now()-f.preemptedAt >= f.preemptEvery) {
@@ -121,10 +121,10 @@ func (f *fair2) Tick(c Cluster) bool {
 	return false
 }
 
-// Wants: a heartbeat is looked at while some pool runs fewer, or more, tasks
-// than it demanded at the last update, if there is a job to launch or refuse one,
-// and when jobs have been refused, because the next heartbeat of any tracker ends
-// the time they are taken to wait.
+// Wants returns which heartbeats matter. One matters while some pool with a job
+// to ask runs fewer or more tasks than it demanded at the last update. The next
+// heartbeat of any tracker also matters after jobs were refused, because it ends
+// their wait.
 func (f *fair2) Wants(c Cluster) Offers {
 	want := Offers{Any: len(f.skipped) > 0}
 	all := f.resorts || f.preempts || f.meter
@@ -137,8 +137,8 @@ func (f *fair2) Wants(c Cluster) Offers {
 	return want
 }
 
-// Assign is FairScheduler.assignTasks: one task after the other, of the type of
-// which the tracker runs fewer, until both types are refused.
+// Assign implements FairScheduler.assignTasks. It launches tasks of the type
+// with fewer running ones on the tracker, until both types are refused.
 func (f *fair2) Assign(c Cluster, t TaskTracker) {
 	f.endWaits(c)
 	f.follow()
@@ -166,7 +166,7 @@ func (f *fair2) Assign(c Cluster, t TaskTracker) {
 	f.markSkipped()
 }
 
-// capacity is how many tasks of a type a heartbeat may give a tracker.
+// capacity returns how many tasks of a type the tracker may get at a heartbeat.
 func (f *fair2) capacity(t TaskTracker, k int) int {
 	free := t.Free(workload.Kind(k))
 	switch {
@@ -180,7 +180,7 @@ func (f *fair2) capacity(t TaskTracker, k int) int {
 	return f.caps[k]
 }
 
-// loaded is the refusal of CapBasedLoadManager: tasks are spread evenly.
+// loaded applies CapBasedLoadManager, which spreads tasks evenly.
 func (f *fair2) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
 	load := f.maxDiff + float64(demand)/float64(c.Slots()[k])
 	bound := int(math.Ceil(float64(t.Slots()[k]) * math.Min(1, load)))
@@ -191,7 +191,7 @@ func (f *fair2) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
 	return running >= bound
 }
 
-// choose picks the type of which the tracker runs fewer.
+// choose picks the type with fewer running tasks on the tracker.
 func (f *fair2) choose(t TaskTracker, refused [2]bool, given [2]int) int {
 	switch {
 	case refused[workload.Map]:
@@ -237,9 +237,9 @@ func (f *fair2) assignOne(c Cluster, t TaskTracker, k int) bool {
 	return launched
 }
 
-// assignSorting is assignOne where the order changes with time, or is none
-// because 0/0 equals everything: everything is sorted again for every task, as
-// Hadoop does it.
+// assignSorting is assignOne for an order that changes with time, or is
+// inconsistent because 0/0 equals everything. It sorts everything for every
+// task, as Hadoop does.
 func (f *fair2) assignSorting(c Cluster, t TaskTracker, k int) bool {
 	f.order = append(f.order[:0], f.pools...)
 	sortLikeJava(f.order, func(a, b *poolSchedulable) int { return a.compare(b, k) })
@@ -290,8 +290,8 @@ func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool 
 	return true
 }
 
-// reach is how far a job's next map may be from its data: the farther, the
-// longer it has waited since its last one (getAllowedLocalityLevel).
+// reach returns how far a job's next map may be from its data. The distance
+// grows with the wait since its last map (getAllowedLocalityLevel).
 func (f *fair2) reach(c Cluster, i *jobSchedulable) Reach {
 	p := i.pool
 	if i.job.UnplacedMaps() > 0 || c.Now()-p.atMinShare[workload.Map] > p.minTimeout ||
@@ -316,7 +316,7 @@ func (f *fair2) reach(c Cluster, i *jobSchedulable) Reach {
 	return Anywhere
 }
 
-// endWaits adds the time since the last heartbeat to the waits of the jobs that
+// endWaits adds the time since the last heartbeat to the waits of jobs that
 // were refused at it.
 func (f *fair2) endWaits(c Cluster) {
 	since := c.Now() - f.lastAssign
@@ -330,7 +330,7 @@ func (f *fair2) endWaits(c Cluster) {
 	f.skipped = f.skipped[:0]
 }
 
-// markSkipped flags the jobs that were asked for a map and gave none.
+// markSkipped flags the jobs that were asked for a map but launched none.
 func (f *fair2) markSkipped() {
 	for _, i := range f.visited {
 		if !i.launched {
@@ -341,8 +341,8 @@ func (f *fair2) markSkipped() {
 	f.visited = f.visited[:0]
 }
 
-// update is FairScheduler.update: it starts what may run, and counts what every
-// pool demands.
+// update implements FairScheduler.update: it starts the jobs that may run, and
+// counts the demand of every pool.
 func (f *fair2) update(c Cluster) {
 	if f.autoDelay {
 		f.nodeDelay = min(maxAutoDelay, time.Duration(int64(1.5*float64(ms(c.Heartbeat()))))*time.Millisecond)
@@ -359,8 +359,7 @@ func (f *fair2) update(c Cluster) {
 	}
 }
 
-// dropEnded takes jobs that have ended out of their pools, with what still runs
-// of them.
+// dropEnded removes ended jobs from their pools, with their running attempts.
 func (f *fair2) dropEnded() {
 	ended := func(i *jobSchedulable) bool { return i.job.State() == Done }
 	dropped := len(f.changed)
@@ -409,8 +408,8 @@ func (f *fair2) updateRunnability() {
 	}
 }
 
-// updateDemands counts the tasks of the jobs that have changed or may come to
-// lag.
+// updateDemands counts the tasks of changed jobs and of jobs with running
+// attempts.
 func (f *fair2) updateDemands() {
 	ended := f.changed[:0]
 	for _, i := range f.changed {
@@ -420,7 +419,7 @@ func (f *fair2) updateDemands() {
 			f.updateDemand(i)
 		}
 		if i.changed = i.job.State() == Done; i.changed {
-			ended = append(ended, i) // at once when it was initialised
+			ended = append(ended, i) // at once after its initialisation
 		}
 	}
 	f.changed = ended

@@ -71,7 +71,8 @@ func (f *fifo) Assign(c Cluster, t TaskTracker) {
 	f.assignReduce(c, t)
 }
 
-// room is how many tasks the tracker may take if the load is to be spread.
+// room returns how many tasks the tracker may take if the load is spread
+// evenly.
 func room(c Cluster, t TaskTracker, k workload.Kind) int {
 	load := 0.0
 	if c.Slots()[k] > 0 {
@@ -100,7 +101,7 @@ slots:
 				continue slots
 			}
 			if _, ok := j.LaunchMap(t, BeyondRack); ok {
-				return // at most one that steals from other racks
+				return // at most one off-rack map
 			}
 		}
 		return
@@ -125,7 +126,7 @@ func (f *fifo) assignReduce(c Cluster, t TaskTracker) {
 }
 
 // padExceeded reports whether the cluster is so full that only the first job
-// may launch more. Jobs without reduces are not looked at.
+// may launch more. Jobs without reduces do not count.
 func (f *fifo) padExceeded(c Cluster, t TaskTracker, k workload.Kind) bool {
 	const smallCluster = 3
 	if f.withReduces.empty() {

@@ -54,8 +54,8 @@ func computeFairShares(of []sharer, slots float64) {
 	}
 }
 
-// updateShares divides the cluster among the pools. Those that demand nothing
-// get nothing.
+// updateShares divides the cluster among the pools. Pools without demand get
+// nothing.
 func (f *fair2) updateShares(c Cluster) {
 	for k := range c.Slots() {
 		f.sharers = f.sharers[:0]
@@ -69,8 +69,8 @@ func (f *fair2) updateShares(c Cluster) {
 	}
 }
 
-// updateClocks is FairScheduler.updatePreemptionVariables: it notes which pools
-// have their minimum and half their fair share.
+// updateClocks implements FairScheduler.updatePreemptionVariables: it records
+// which pools have their minimum and half their fair share.
 func (f *fair2) updateClocks(c Cluster) {
 	for k := range c.Slots() {
 		for _, p := range f.pools {
@@ -99,7 +99,7 @@ func (f *fair2) preempt(c Cluster) {
 	}
 }
 
-// tasksToPreempt is how many tasks a pool may take from others.
+// tasksToPreempt returns how many tasks a pool may take from others.
 func (f *fair2) tasksToPreempt(c Cluster, p *poolSchedulable, k int) int {
 	running := p.running[k]
 	byMin, byFair := 0, 0
@@ -112,7 +112,7 @@ func (f *fair2) tasksToPreempt(c Cluster, p *poolSchedulable, k int) int {
 	return max(byMin, byFair, 0)
 }
 
-// preemptTasks kills the attempts that started last, as long as their pools stay
+// preemptTasks kills the attempts that started last, while their pools stay
 // above their shares.
 func (f *fair2) preemptTasks(k, wanted int) {
 	type victim struct {
@@ -141,8 +141,8 @@ func (f *fair2) preemptTasks(k, wanted int) {
 	}
 }
 
-// inOrder lists the jobs with running attempts by pool, and in the order in
-// which their pool last had them.
+// inOrder lists the jobs with running attempts by pool, in the last recorded
+// order of the pool.
 func (f *fair2) inOrder(k int) []*jobSchedulable {
 	jobs := slices.Clone(f.active)
 	place := make(map[*jobSchedulable]int, len(jobs))

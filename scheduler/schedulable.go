@@ -18,7 +18,7 @@ type fair2Conf struct {
 	caps           [2]int        // mapred.fairscheduler.assignmultiple.{maps,reduces}, -1: no cap
 	sizeBased      bool          // mapred.fairscheduler.sizebasedweight, false
 	maxDiff        float64       // mapred.fairscheduler.load.max.diff, 0
-	autoDelay      bool          // the delays follow the heartbeat interval
+	autoDelay      bool          // the delays depend on the heartbeat interval
 	nodeDelay      time.Duration // mapred.fairscheduler.locality.delay.node
 	rackDelay      time.Duration // mapred.fairscheduler.locality.delay.rack
 	updateEvery    time.Duration // mapred.fairscheduler.update.interval, 500 ms
@@ -31,11 +31,11 @@ type fair2Conf struct {
 	fairTimeout    time.Duration // fairSharePreemptionTimeout, never
 	poolDefault    int           // poolMaxJobsDefault
 	userDefault    int           // userMaxJobsDefault
-	limited        bool          // some pool or user may run only so many jobs
+	limited        bool          // some pool or user has a limit of running jobs
 	weightless     bool          // some pool has no weight
-	resorts        bool          // weights change by themselves, so jobs are sorted for every task
-	meter          bool          // a pool stops counting demand at its maximum (1.2)
-	countGiven     bool          // what a heartbeat has given counts for the load (1.2)
+	resorts        bool          // weights change with time, so jobs are sorted for every task
+	meter          bool          // a pool limits its demand to its maximum (1.2)
+	countGiven     bool          // tasks assigned at this heartbeat count as load (1.2)
 }
 
 func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
@@ -76,7 +76,8 @@ func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
 	return f, read.err
 }
 
-// poolSchedulable is Pool and PoolSchedulable. Pairs are by type of task.
+// poolSchedulable is Pool and PoolSchedulable. Arrays of two are by type of
+// task.
 type poolSchedulable struct {
 	name       string
 	fifo       bool
@@ -91,12 +92,12 @@ type poolSchedulable struct {
 	share       [2]float64
 	atMinShare  [2]time.Duration // when it last had it
 	atHalfShare [2]time.Duration
-	left        int // running tasks less those to be killed
+	left        int // running tasks minus those being killed
 
-	candidates [2]sorted[*jobSchedulable] // jobs that may launch a task, in its order
+	candidates [2]sorted[*jobSchedulable] // jobs that may launch a task, in order
 	asks       [2]bool                    // it is in fair2.asking
-	jobs       [2][]*jobSchedulable       // all, in the order of the last sorting, if fair2 resorts
-	unsorted   [2][]*jobSchedulable       // changed since the order was last noted, if fair2 preempts
+	jobs       [2][]*jobSchedulable       // all, in the last sorted order, if fair2 sorts for every task
+	unsorted   [2][]*jobSchedulable       // changed since the last recorded order, if fair2 preempts
 }
 
 // jobSchedulable is FairScheduler.JobInfo and JobSchedulable.
@@ -104,33 +105,33 @@ type jobSchedulable struct {
 	job      Job
 	pool     *poolSchedulable
 	user     *quota
-	state    State // when limits were last applied
+	state    State // round of limits that allowed it
 	runnable bool
-	asked    bool // given to the initialiser
-	left     bool // dropped from its pool
+	asked    bool // passed to the initialiser
+	left     bool // removed from its pool
 	changed  bool // is in fair2.changed
-	active   int  // place in fair2.active from 1 on; 0: not there
+	active   int  // index in fair2.active plus 1; 0: not there
 
 	demand    [2]int
-	running   [2]int // as counted in the pool
+	running   [2]int // counts in the pool's sums
 	weight    [2]float64
-	candidate [2]bool // is in its pool's list
-	unsorted  [2]bool // is in that list of its pool
-	rank      [2]rank // when its pool's order was last noted
+	candidate [2]bool // is in its pool's candidates
+	unsorted  [2]bool // is in its pool's list of changed jobs
+	rank      [2]rank // position in the last recorded order of its pool
 
-	lastLevel workload.Locality // of the last map launched
-	waited    time.Duration     // for a local map, since then
+	lastLevel workload.Locality // locality of the last map launched
+	waited    time.Duration     // wait for a local map since then
 	visited   bool              // asked for a map at this heartbeat
-	launched  bool              // and gave one
+	launched  bool              // and launched one
 }
 
-// rank is a job's place within its pool when the order was last noted.
+// rank is a job's position in the last recorded order of its pool.
 type rank struct {
 	known bool
-	ratio float64 // tasks to weight
+	ratio float64 // ratio of tasks to weight
 }
 
-// newPool makes a pool that no file declares.
+// newPool makes a pool without an entry in the allocation file.
 func (f *fair2) newPool(name string) *poolSchedulable {
 	return &poolSchedulable{
 		name: name, fifo: f.mode == "fifo", weight: 1, max: [2]int{math.MaxInt, math.MaxInt},
@@ -172,7 +173,7 @@ func (f *fair2) addPool(p *poolSchedulable) {
 	f.byName[p.name] = p
 }
 
-// compare is SchedulingAlgorithms.FairShareComparator.
+// compare implements SchedulingAlgorithms.FairShareComparator.
 func (p *poolSchedulable) compare(o *poolSchedulable, k int) int {
 	least, other := min(p.min[k], p.demand[k]), min(o.min[k], o.demand[k])
 	needy, otherNeedy := p.running[k] < least, o.running[k] < other
@@ -203,8 +204,8 @@ func sign(x float64) int {
 	return 0
 }
 
-// compareJobs is FifoComparator or FairShareComparator; a job's minimum share
-// is 0.
+// compareJobs implements FifoComparator or FairShareComparator; a job's minimum
+// share is 0.
 func (p *poolSchedulable) compareJobs(a, b *jobSchedulable, k int) int {
 	if p.fifo {
 		return byPriority(a.job, b.job)
@@ -219,7 +220,7 @@ func bySubmission(a, b Job) int {
 	return cmp.Or(cmp.Compare(a.Submit(), b.Submit()), cmp.Compare(a.ID(), b.ID()))
 }
 
-// sortJobs sorts all jobs of a pool by what they weigh now.
+// sortJobs sorts all jobs of a pool by their present weights.
 func (f *fair2) sortJobs(c Cluster, p *poolSchedulable, k int) {
 	for _, i := range p.jobs[k] {
 		i.weight[k] = f.jobWeight(c, i, k)
@@ -231,7 +232,7 @@ func (f *fair2) sortJobs(c Cluster, p *poolSchedulable, k int) {
 	sortLikeJava(p.jobs[k], func(a, b *jobSchedulable) int { return p.compareJobs(a, b, k) })
 }
 
-// jobWeight is FairScheduler.getJobWeight.
+// jobWeight implements FairScheduler.getJobWeight.
 func (f *fair2) jobWeight(c Cluster, i *jobSchedulable, k int) float64 {
 	if !i.runnable {
 		return 1
@@ -247,14 +248,14 @@ func (f *fair2) jobWeight(c Cluster, i *jobSchedulable, k int) float64 {
 	return weight
 }
 
-// isCandidate reports whether a job may launch a task, or later will: those that
-// cannot now are asked for a map as well, and refused one.
+// isCandidate reports whether a job may launch a task now or later. A job that
+// cannot now is also asked for a map, and refused one.
 func (i *jobSchedulable) isCandidate(k int) bool {
 	j := i.job
 	return i.runnable && j.State() == Running && (j.Wants()[k] || workload.Kind(k) == workload.Map && !j.Spent()[k])
 }
 
-// follow brings pools up to date with the jobs that have changed.
+// follow updates the pools for the jobs that have changed.
 func (f *fair2) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
 		if i := j.Note().(*jobSchedulable); !i.left {
@@ -264,7 +265,7 @@ func (f *fair2) follow() {
 	}
 }
 
-// note has a job's demand counted anew at the next update.
+// note marks a job so that the next update counts its demand again.
 func (f *fair2) note(i *jobSchedulable) {
 	if !i.changed {
 		i.changed = true
@@ -272,8 +273,8 @@ func (f *fair2) note(i *jobSchedulable) {
 	}
 }
 
-// refresh moves a job to its place among the candidates of its pool, and the
-// pool to its place among all.
+// refresh moves a job to its position among the candidates of its pool, and the
+// pool to its position among all.
 func (f *fair2) refresh(i *jobSchedulable) {
 	p, j := i.pool, i.job
 	weight := 1.0
@@ -301,8 +302,8 @@ func (f *fair2) refresh(i *jobSchedulable) {
 	}
 }
 
-// place puts a pool among those that are asked for tasks, if it has any to give
-// or an order to note.
+// place adds a pool to those that are asked for tasks, if it has candidates or
+// an order to record.
 func (f *fair2) place(p *poolSchedulable, k int) {
 	if f.resorts || f.weightless {
 		return
@@ -310,10 +311,11 @@ func (f *fair2) place(p *poolSchedulable, k int) {
 	p.asks[k] = f.asking[k].set(p, p.asks[k], !p.candidates[k].empty() || len(p.unsorted[k]) > 0)
 }
 
-// unplace takes a pool out before its place changes.
+// unplace removes a pool before its position changes.
 func (f *fair2) unplace(p *poolSchedulable, k int) { p.asks[k] = f.asking[k].set(p, p.asks[k], false) }
 
-// unsort has a job's place noted anew when its pool is next asked for tasks.
+// unsort marks a job whose position must be recorded again when its pool is
+// next asked for tasks.
 func (f *fair2) unsort(i *jobSchedulable, k int) {
 	if f.preempts && !f.resorts && !i.unsorted[k] {
 		i.unsorted[k] = true
@@ -321,8 +323,8 @@ func (f *fair2) unsort(i *jobSchedulable, k int) {
 	}
 }
 
-// noteOrder remembers the order of a pool's jobs, which decides later whose
-// attempts are killed first.
+// noteOrder records the order of a pool's jobs. It decides later whose attempts
+// are killed first.
 func (p *poolSchedulable) noteOrder(k int) {
 	for _, i := range p.unsorted[k] {
 		i.unsorted[k] = false
@@ -331,7 +333,7 @@ func (p *poolSchedulable) noteOrder(k int) {
 	p.unsorted[k] = p.unsorted[k][:0]
 }
 
-// byNotedOrder is the order of a pool's jobs when it was last noted, with those
+// byNotedOrder returns the pool's jobs in the last recorded order, with those
 // submitted since at the end.
 func byNotedOrder(a, b *jobSchedulable, k int) int {
 	x, y := &a.rank[k], &b.rank[k]
@@ -349,7 +351,7 @@ func byNotedOrder(a, b *jobSchedulable, k int) int {
 	return bySubmission(a.job, b.job)
 }
 
-// drop takes a job that has ended out of its pool.
+// drop removes a job that has ended from its pool.
 func (f *fair2) drop(i *jobSchedulable) {
 	p := i.pool
 	for k := range p.running {
@@ -385,7 +387,7 @@ func (i *jobSchedulable) run() {
 	i.runnable = i.job.State() == Running
 }
 
-// setActive keeps the list of jobs with running attempts.
+// setActive updates the list of jobs with running attempts.
 func (f *fair2) setActive(i *jobSchedulable) {
 	active := !i.left && i.job.ActiveTasks() != [2]int{}
 	switch last := len(f.active) - 1; {
@@ -400,10 +402,11 @@ func (f *fair2) setActive(i *jobSchedulable) {
 	}
 }
 
-// updateDemand is JobSchedulable.updateDemand and what it changes in the pool.
+// updateDemand implements JobSchedulable.updateDemand and updates the sums of
+// the pool.
 func (f *fair2) updateDemand(i *jobSchedulable) {
 	if f.resorts {
-		return // pools do it, in the order of their jobs
+		return // the pools do it, in the order of their jobs
 	}
 	p := i.pool
 	for k := range p.demand {
@@ -417,7 +420,7 @@ func (f *fair2) updateDemand(i *jobSchedulable) {
 	}
 }
 
-// demandNow counts for every unfinished task its attempts, or one.
+// demandNow counts the attempts of every unfinished task, at least one each.
 func (i *jobSchedulable) demandNow(k int) int {
 	j := i.job
 	if !i.runnable || j.State() != Running || workload.Kind(k) == workload.Reduce && !j.ReducesReady() {
@@ -430,8 +433,8 @@ func (i *jobSchedulable) demandNow(k int) int {
 	return n
 }
 
-// demandInOrder counts the demand of a pool's jobs. A pool that meters stops at
-// its maximum, and leaves the demands of its other jobs as they were.
+// demandInOrder counts the demand of a pool's jobs. A metered pool stops at its
+// maximum and leaves the demands of its other jobs unchanged.
 func (p *poolSchedulable) demandInOrder(k int, meter bool) int {
 	demand := 0
 	for _, i := range p.jobs[k] {

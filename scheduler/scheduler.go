@@ -1,8 +1,9 @@
-// Package scheduler holds the policies that hand out tasks at heartbeats, and
+// Package scheduler holds the schedulers that assign tasks at heartbeats, and
 // the small views of cluster, TaskTracker and job that they need.
 //
-// A policy is one file and one line in the table of names. It is called when a
-// tracker with a free slot reports, and launches tasks through the job views.
+// A policy is one file and one line in the table of names. A scheduler is
+// called when a tracker with a free slot reports, and launches tasks through
+// the job views.
 package scheduler
 
 import (
@@ -15,84 +16,84 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Scheduler decides what a tracker runs next.
+// Scheduler decides which tasks a tracker runs next.
 type Scheduler interface {
-	// Assign launches as many tasks on t as the policy wants to give it at this
-	// heartbeat. It is called when t has a free slot of either type and no
-	// set-up or clean-up task was given to it.
+	// Assign launches the tasks on t that the scheduler assigns at this
+	// heartbeat. It is called when t has a free slot of either type and got no
+	// set-up or clean-up task.
 	Assign(c Cluster, t TaskTracker)
 }
 
-// A Submitter is told of jobs as they arrive and decides when their tasks are
-// initialised (Job.Init). Without it they are at once.
+// A Submitter is called when a job is submitted, and decides when its tasks are
+// initialised (Job.Init). For other schedulers they are initialised at once.
 type Submitter interface {
 	Submitted(c Cluster, j Job)
 }
 
-// A Listener is told of every job in which something has changed: its state, a
-// count of its tasks, whether it wants tasks launched. It may be in the middle
-// of Assign then (JobInProgressListener.jobUpdated).
+// A Listener is called for every job that has changed: its state, a count of
+// its tasks, or whether it has tasks to launch. The call may come during Assign
+// (JobInProgressListener.jobUpdated).
 type Listener interface {
 	JobUpdated(j Job)
 }
 
-// A Ticker has work of its own to do at a fixed interval, counted from time 0.
-// If its ticks are skippable, one at which nothing has changed since the one
-// before is not simulated; the policy makes up for it when it next looks at the
-// time. An interval of 0 means no ticks.
+// A Ticker has periodic work at a fixed interval, counted from time 0. If its
+// ticks are skippable, a tick with no change since the one before is not
+// simulated. The scheduler does its work later. An interval of 0 means no
+// ticks.
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
-	// Tick reports whether there is work for the next one in any case.
+	// Tick reports whether the next tick has work in any case.
 	Tick(c Cluster) (more bool)
 }
 
-// A Chooser says which heartbeats it wants to see, so that the others need not
-// be simulated: Assign would launch nothing at them and leave no trace. Without
-// it, every heartbeat of a tracker with a free slot is offered while a running
-// job has a task of that type waiting.
+// A Chooser selects the heartbeats that must be simulated. At all others Assign
+// would launch nothing and change no state. For other schedulers, every
+// heartbeat of a tracker with a free slot is offered while a running job has a
+// task of that type to launch.
 type Chooser interface {
 	Wants(c Cluster) Offers
 }
 
 // Offers are kinds of heartbeat: of trackers with a free map slot, with a free
-// reduce slot, with any.
+// reduce slot, with any free slot.
 type Offers struct{ Map, Reduce, Any bool }
 
-// A Preemptor may kill attempts that run.
+// A Preemptor may kill running attempts.
 type Preemptor interface {
 	Preempts() bool
 }
 
-// A Rememberer is changed even by an Assign that launches nothing. It is offered
-// every heartbeat of a tracker with a free slot while tasks run that may come to
-// be speculated, and not only once one lags.
+// A Rememberer changes its state even in an Assign that launches nothing. It is
+// offered every heartbeat of a tracker with a free slot while running tasks may
+// become speculated, even if none lags yet.
 type Rememberer interface {
 	Remembers() bool
 }
 
-// A ProgressReader looks at the progress of running tasks even of jobs that do
-// not speculate, so every report of progress must be simulated.
+// A ProgressReader reads the progress of running tasks even of jobs without
+// speculation, so every report of progress must be simulated.
 type ProgressReader interface {
 	ReadsProgress() bool
 }
 
-// Launcher is the side of a job that acts.
+// Launcher is the part of a job that acts.
 type Launcher interface {
 	// LaunchMap starts a map on t, at most as far from its data as r allows,
-	// and reports how far that is.
+	// and returns its locality.
 	LaunchMap(t TaskTracker, r Reach) (workload.Locality, bool)
 	// LaunchReduce starts a reduce on t.
 	LaunchReduce(t TaskTracker) bool
-	// Init makes the tasks; the job can then be set up.
+	// Init initialises the tasks; the job can then be set up.
 	Init()
 	// Reject fails the job instead.
 	Reject(why string)
-	// Profile is how long the job's tasks are expected to take.
+	// Profile returns how long the job's tasks are expected to take.
 	Profile() analytic.AriaProfile
-	// Speculatable counts the running tasks that are far behind the others.
+	// Speculatable counts the running tasks that lag.
 	Speculatable(k workload.Kind) int
-	// Attempts lists the attempts of tasks that have not succeeded, in the
-	// order of the tasks, once their tracker has reported them.
+	// Attempts lists the attempts of unfinished tasks that their tracker
+	// has reported, in the order of the tasks.
 	Attempts(k workload.Kind) []Attempt
 }
 
@@ -102,7 +103,7 @@ type Attempt struct {
 	Kill  func()
 }
 
-// Reach says how far from its data a map may be launched.
+// Reach is the largest distance of a map from its data.
 type Reach uint8
 
 // Reaches (the cache levels of JobInProgress.findNewMapTask).
@@ -127,7 +128,7 @@ var policies = []struct {
 	{"minedf", "earliest deadline first, as few slots as ARIA's model takes to meet it", newMinEDF},
 }
 
-// New makes the policy that spec names, as it is in the given release.
+// New makes the scheduler that spec names, as in the given release.
 func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	for _, p := range policies {
 		if p.name == spec.Name {
@@ -137,8 +138,8 @@ func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	return nil, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
 }
 
-// Check reports why one of the jobs could never run under the policy that spec
-// names, on a cluster with so many slots of each type.
+// Check returns an error if one of the jobs could never run under the scheduler
+// that spec names, on a cluster with the given slots of each type.
 func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload.Job) error {
 	policy, err := New(spec, r)
 	if err != nil {
@@ -156,7 +157,7 @@ func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload
 	return nil
 }
 
-// Names lists the policies.
+// Names lists the schedulers.
 func Names() []string {
 	var names []string
 	for _, p := range policies {
@@ -165,7 +166,7 @@ func Names() []string {
 	return names
 }
 
-// About describes a policy in one line.
+// About describes a scheduler in one line.
 func About(name string) string {
 	for _, p := range policies {
 		if p.name == name {
@@ -175,5 +176,5 @@ func About(name string) string {
 	return ""
 }
 
-// ms is a duration in Hadoop's unit.
+// ms returns a duration in Hadoop's unit.
 func ms(d time.Duration) int64 { return int64(d / time.Millisecond) }

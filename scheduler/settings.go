@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// settings reads a policy's properties and keeps the first error.
+// settings reads a scheduler's properties and keeps the first error.
 type settings struct {
 	conf workload.Conf
 	err  error
@@ -87,7 +87,7 @@ func (s *settings) float(key string, def, least float64) float64 {
 	return f
 }
 
-// timeout reads a number of seconds; not set means never.
+// timeout reads a number of seconds. If it is not set, timeout returns never.
 func (s *settings) timeout(key string) time.Duration {
 	if _, ok := s.conf.Lookup(key); !ok {
 		return noTimeout

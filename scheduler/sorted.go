@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// sorted keeps items in order while they come and go. It is a list of short
-// blocks, so that a change moves few items however many there are.
+// sorted keeps items in order under insertions and removals. It is a list of
+// short blocks, so that a change moves few items.
 type sorted[T any] struct {
 	compare func(a, b T) int // 0 for an item and itself alone
 	blocks  [][]T            // none of them empty
-	spare   [][]T            // empty ones, to be used again
+	spare   [][]T            // empty blocks for reuse
 }
 
 const itemsPerBlock = 64
 
 func newSorted[T any](compare func(a, b T) int) sorted[T] { return sorted[T]{compare: compare} }
 
-// block finds the block that holds x, or into which it belongs.
+// block returns the block that holds x, or to which it belongs.
 func (s *sorted[T]) block(x T) int {
 	b, _ := slices.BinarySearchFunc(s.blocks, x, func(block []T, x T) int { return s.compare(block[len(block)-1], x) })
 	return min(b, len(s.blocks)-1)
 }
 
-// fresh gives an empty block.
+// fresh returns an empty block.
 func (s *sorted[T]) fresh() []T {
 	last := len(s.spare) - 1
 	if last < 0 {
@@ -54,7 +54,7 @@ func (s *sorted[T]) insert(x T) {
 	s.blocks[b] = slices.Insert(s.blocks[b], i, x)
 }
 
-// remove takes out an item that compares as it did when it was inserted.
+// remove removes an item, which must compare as it did when it was inserted.
 func (s *sorted[T]) remove(x T) {
 	b := s.block(x)
 	i, _ := slices.BinarySearchFunc(s.blocks[b], x, s.compare)
@@ -65,8 +65,8 @@ func (s *sorted[T]) remove(x T) {
 	}
 }
 
-// set inserts or removes an item, if it is not as wanted already, and reports
-// what is so then.
+// set inserts or removes an item if necessary, and returns whether it is in the
+// list.
 func (s *sorted[T]) set(x T, is, want bool) bool {
 	switch {
 	case want && !is:

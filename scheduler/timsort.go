@@ -2,11 +2,11 @@ package scheduler
 
 import "slices"
 
-// sortLikeJava sorts as java.util.Collections.sort does up to 31 elements: the
-// first run, turned round if it descends, and the rest by binary insertion. It
-// matters where Hadoop compares by an order that is none, as the fair
-// scheduler does with the weights of jobs that demand nothing: 0/0 equals
-// everything. Longer lists are sorted stably.
+// sortLikeJava sorts up to 31 elements like java.util.Collections.sort: it
+// takes the first run, reversed if it descends, and inserts the rest by binary
+// search. This matters where Hadoop's comparison is inconsistent, such as the
+// fair scheduler's weights of jobs without demand: 0/0 equals everything.
+// Longer lists are sorted stably.
 func sortLikeJava[E any](list []E, compare func(a, b E) int) {
 	n := len(list)
 	if n < 2 {

@@ -8,8 +8,8 @@ import (
 )
 
 // blacklist keeps trackers that many jobs avoided from getting work
-// (JobTracker.FaultyTrackersInfo of 0.20; the graylist that 1.x makes of the same
-// faults has no effect on scheduling).
+// (JobTracker.FaultyTrackersInfo of 0.20). The graylist of 1.x counts the same
+// faults but does not affect scheduling.
 type blacklist struct {
 	heartbeats *heartbeats
 	trackers   []taskTracker
@@ -29,7 +29,7 @@ func (b *blacklist) read(conf workload.Conf) error {
 	return r.err
 }
 
-// addFault notes that a job has avoided a tracker.
+// addFault records that a job avoids a tracker.
 func (b *blacklist) addFault(t *taskTracker) {
 	f := &t.faults
 	f.jobs++
@@ -62,8 +62,8 @@ func (b *blacklist) exceeds(t *taskTracker) bool {
 		float64(listed) < float64(trackers+listed)*maxBlacklisted
 }
 
-// discardFault forgets one fault of a tracker that had none for a day, and gives
-// it another chance.
+// discardFault removes one fault of a tracker that had none for a day, so that
+// the tracker may get work again.
 func (b *blacklist) discardFault(t *taskTracker) {
 	f := &t.faults
 	if f.jobs == 0 || b.heartbeats.cluster.now() <= f.expires {

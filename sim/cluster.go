@@ -11,7 +11,8 @@ import (
 	"github.com/slotwave/slotwave/sim/execute"
 )
 
-// cluster is what the JobTracker, its jobs and the TaskTrackers share.
+// cluster is the state that the JobTracker, its jobs and the TaskTrackers
+// share.
 type cluster struct {
 	eng      *engine.Engine
 	question *model.WhatIf
@@ -29,11 +30,11 @@ type cluster struct {
 
 	scratch      scratch
 	sharedSlots  bool
-	nodesDie     bool // trackers may be lost, so finished maps are kept track of
-	attemptsFail bool // on some nodes
+	nodesDie     bool // trackers may be lost, so finished maps are recorded
+	attemptsFail bool // some nodes have one
 }
 
-// moment is a place in the order of one instant: the rank of the tracker whose
+// moment is a position within one instant: the rank of the tracker whose
 // heartbeat is answered, or before or after all heartbeats.
 type moment int64
 
@@ -44,19 +45,19 @@ const (
 
 func (c *cluster) now() engine.Time { return c.eng.Now() }
 
-// heartbeatInterval is what trackers are told now.
+// heartbeatInterval returns the interval that responses carry now.
 func (c *cluster) heartbeatInterval() engine.Time { return engine.At(c.view.Heartbeat) }
 
-// interval is what trackers are told while n of them are known.
+// interval returns the heartbeat interval for n known trackers.
 func (c *cluster) interval(n int) engine.Time {
 	if h := c.question.Cluster.Heartbeat; h > 0 {
 		return engine.At(h)
 	}
-	h, _ := c.release.HeartbeatInterval(n, c.question.Cluster.Conf) // readConf has checked it
+	h, _ := c.release.HeartbeatInterval(n, c.question.Cluster.Conf) // readConf has checked the value
 	return engine.At(h)
 }
 
-// wants is which heartbeats would be given something.
+// wants reports which heartbeats would be given something.
 func (c *cluster) wants() scheduler.Offers {
 	d := &c.demand
 	if d[needSetup]+d[needCleanup] > 0 {
@@ -71,7 +72,7 @@ func (c *cluster) wants() scheduler.Offers {
 	return want
 }
 
-// warn adds to what the reader of the prediction should know.
+// warn adds a warning to the prediction.
 func (c *cluster) warn(format string, args ...any) {
 	const most = 20
 	if w := fmt.Sprintf(format, args...); len(c.warnings) < most && !slices.Contains(c.warnings, w) {

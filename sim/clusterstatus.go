@@ -4,9 +4,9 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// clusterStatus counts the attempts that trackers report (ClusterStatus). What a
-// tracker was given at one heartbeat counts from its next one on, even where that
-// one is not simulated.
+// clusterStatus counts the attempts that trackers report (ClusterStatus). An
+// attempt assigned at one heartbeat counts from the tracker's next heartbeat on,
+// even if that heartbeat is not simulated.
 type clusterStatus struct {
 	cluster  *cluster
 	trackers []taskTracker
@@ -40,7 +40,7 @@ func (s *clusterStatus) report(t *taskTracker) {
 	t.view.Used = used
 }
 
-// set takes in the count of a tracker.
+// set records the counts that a tracker reports.
 func (s *clusterStatus) set(t *taskTracker, tasks [2]int) {
 	for k := range tasks {
 		s.cluster.view.Running[k] += tasks[k] - t.status[k]
@@ -49,7 +49,7 @@ func (s *clusterStatus) set(t *taskTracker, tasks [2]int) {
 	t.stamp++
 }
 
-// expect notes what the tracker's next heartbeat will report.
+// expect records what the tracker's next heartbeat will report.
 func (s *clusterStatus) expect(t *taskTracker) {
 	if t.given == [2]int{} {
 		return
@@ -62,7 +62,7 @@ func (s *clusterStatus) expect(t *taskTracker) {
 	s.expected = q
 }
 
-// update takes in what was reported before the present moment.
+// update counts the reports due before the present moment.
 func (s *clusterStatus) update() {
 	now, q := s.cluster.now(), s.expected
 	for s.head < len(q) && q[s.head].due < now {
@@ -80,7 +80,8 @@ func (s *clusterStatus) update() {
 	}
 }
 
-// take counts what was expected of a tracker, unless it has reported since.
+// take counts the expected report of a tracker, unless the tracker has reported
+// since.
 func (s *clusterStatus) take(x expectedStatus) {
 	if t := &s.trackers[x.tracker]; t.stamp == x.stamp && !t.lost {
 		s.set(t, [2]int{int(x.tasks[0]), int(x.tasks[1])})

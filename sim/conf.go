@@ -6,7 +6,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// jobConf is what the JobTracker reads of a job's configuration.
+// jobConf holds the properties that the JobTracker reads from a job's
+// configuration.
 type jobConf struct {
 	slowstart          float64 // mapred.reduce.slowstart.completed.maps
 	speculates         [2]bool // mapred.{map,reduce}.tasks.speculative.execution
@@ -18,7 +19,7 @@ type jobConf struct {
 	slotsPerTask       [2]int
 }
 
-// reader collects the first error of a series of readings.
+// reader reads properties and keeps the first error.
 type reader struct {
 	conf workload.Conf
 	err  error
@@ -65,12 +66,12 @@ func readJobConf(conf workload.Conf, release string) (jobConf, error) {
 	return c, r.err
 }
 
-// memory is how many slots a task holds: under the capacity scheduler, if the
-// cluster sets all four limits, as many as its memory is worth
+// memory returns how many slots a task holds. It is more than one only under
+// the capacity scheduler with all four memory limits of the cluster set
 // (JobConf.computeNumSlotsPerMap, JobTracker.checkMemoryRequirements).
 type memory struct {
 	scheduled  bool
-	slot, most [2]int // MB; a slot of 0: memory is not scheduled
+	slot, most [2]int // MB; a slot of 0 MB: memory is not scheduled
 }
 
 func (m *memory) read(conf workload.Conf) error {

@@ -1,6 +1,6 @@
 package sim
 
-// A need is something a job waits for that a heartbeat can give it.
+// A need is something that a job waits for and that a heartbeat can give it.
 type need uint8
 
 const (
@@ -20,7 +20,7 @@ func (s needSet) has(n need) bool { return s&(1<<n) != 0 }
 // demand counts the jobs that have each need.
 type demand [numNeeds]int
 
-// change follows a change in the needs of one job.
+// change updates the counts when the needs of one job change.
 func (d *demand) change(from, to needSet) {
 	for n := range numNeeds {
 		switch {
@@ -32,5 +32,5 @@ func (d *demand) change(from, to needSet) {
 	}
 }
 
-// waiting is how many jobs want a map, and how many a reduce launched.
+// waiting returns how many jobs want a map launched, and how many a reduce.
 func (d *demand) waiting() [2]int { return [2]int{d[needMap], d[needReduce]} }

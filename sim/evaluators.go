@@ -21,16 +21,16 @@ var Evaluators = []model.Evaluator{
 	model.NewEvaluator("pipeline", nothing, pipelineQuestion.answer),
 }
 
-// nothing is the fallback of a question whose fields must all be there.
+// nothing returns the default for a question that must name all its fields.
 func nothing[I any]() (none I) { return none }
 
-// withRows lets the items of a list be given as rows of their fields.
+// withRows allows the items of a list to be rows of their fields.
 func withRows(list string, fields []string, e model.Evaluator) model.Evaluator {
 	return model.Evaluator{Name: e.Name, Eval: func(in []byte) (any, error) {
 		var question map[string]json.RawMessage
 		var rows [][]json.RawMessage
 		if json.Unmarshal(in, &question) != nil || json.Unmarshal(question[list], &rows) != nil {
-			return e.Eval(in) // it says what is wrong
+			return e.Eval(in) // the error names what is wrong
 		}
 		items := make([]map[string]json.RawMessage, len(rows))
 		for i, row := range rows {
@@ -54,8 +54,7 @@ func withRows(list string, fields []string, e model.Evaluator) model.Evaluator {
 	}}
 }
 
-// The numbers of a question keep to these bounds, so that all products of them
-// can be told apart.
+// These bounds keep all products of the numbers exact enough to compare.
 const (
 	leastNumber = 1e-12
 	mostNumber  = 1e18
@@ -66,7 +65,7 @@ type finishAnswer struct {
 	Finish []float64 `json:"finish"` // seconds
 }
 
-// finishes is told the ends of what is numbered.
+// finishes records when each numbered item ends.
 type finishes struct {
 	eng    *engine.Engine
 	finish []float64
@@ -85,7 +84,7 @@ func (f *finishes) Served(v *station.Visit)  { f.ended(v) }
 func (f *finishes) Received(w *station.Flow) { f.ended(w) }
 func (f *finishes) ended(who any)            { f.finish[f.number[who]] = f.eng.Now().Duration().Seconds() }
 
-// answer runs to the end.
+// answer runs the engine to the end.
 func (f *finishes) answer(what string) (finishAnswer, error) {
 	for f.eng.Step() {
 	}
@@ -95,7 +94,7 @@ func (f *finishes) answer(what string) (finishAnswer, error) {
 	return finishAnswer{f.finish}, nil
 }
 
-// arrive has start called with each index when its time, in seconds, has come.
+// arrive calls start with each index at its time, in seconds.
 func arrive(e *engine.Engine, index int, at float64, start func(int32)) {
 	e.NewTimer(engine.Arrival, int32(index), start).Reset(engine.Time(math.Round(at * 1e9)))
 }
@@ -177,7 +176,7 @@ func (q diskQuestion) answer() (finishAnswer, error) {
 	return ends.answer("jobs")
 }
 
-// sharing is a flow as its competitors see it.
+// sharing is a flow as the other flows see it.
 type sharing struct {
 	Links  []string `json:"links"`
 	Cap    *float64 `json:"cap"`

@@ -7,9 +7,9 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// expiry is the thread that looks for lost trackers, every third of the expiry
-// interval. It looks at a tracker only when the last report it remembers of it
-// is too old, and remembers a newer one then (JobTracker.ExpireTrackers).
+// expiry is the thread that finds lost trackers. It runs every third of the
+// expiry interval. It looks at a tracker only when the last report that it has
+// stored is too old, and then stores a newer one (JobTracker.ExpireTrackers).
 type expiry struct {
 	timer    periodic
 	interval engine.Time // mapred.tasktracker.expiry.interval
@@ -17,13 +17,13 @@ type expiry struct {
 	reports  []lastReport
 }
 
-// lastReport is the last heartbeat of a tracker that is remembered.
+// lastReport is the stored last heartbeat of a tracker.
 type lastReport struct {
 	at      engine.Time
 	tracker int32
 }
 
-// open sets the first look; look is called at each.
+// open sets the first check and calls look at each.
 func (x *expiry) open(c *cluster, look func(int32)) {
 	x.timer = newPeriodic(c, x.every, look)
 	x.timer.set(x.every)
@@ -36,7 +36,7 @@ func (x *expiry) add(r lastReport) {
 	x.reports = slices.Insert(x.reports, i, r)
 }
 
-// next takes the tracker whose last report is remembered as too old, or -1.
+// next returns a tracker whose stored report is too old, or -1, and removes it.
 func (x *expiry) next(now engine.Time) int32 {
 	if len(x.reports) == 0 || now-x.reports[0].at <= x.interval {
 		return -1

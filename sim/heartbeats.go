@@ -8,16 +8,16 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// heartbeats are the reports of Hadoop. A heartbeat that would neither report
-// anything nor be given anything is not simulated. A tracker with something to
-// report sets its own timer. For work to be given, only the next tracker with a
-// free slot gets a timer: trackers with free slots lie in rings in the order of
-// their heartbeats.
+// heartbeats implements reports with the heartbeats of Hadoop. A heartbeat that
+// would neither report anything nor be given anything is not simulated. A
+// tracker with something to report sets its own timer. To hand out work, only
+// the next tracker with a free slot gets a timer. Trackers with free slots lie
+// in rings in the order of their heartbeats.
 type heartbeats struct {
 	cluster   *cluster
 	trackers  []taskTracker
 	rings     [2]ring                  // by type of slot
-	over      func(tracker int32) bool // its heartbeat of this instant is past
+	over      func(tracker int32) bool // its heartbeat of this instant is over
 	outOfBand outOfBand
 	every     bool // simulate each heartbeat
 	nextRank  uint32
@@ -29,7 +29,7 @@ func newHeartbeats(c *cluster, trackers []taskTracker, o outOfBand) *heartbeats 
 	return h
 }
 
-// reset empties the rings: trackers beat by another interval from now on.
+// reset empties the rings, because trackers use another interval from now on.
 func (h *heartbeats) reset(interval engine.Time) {
 	h.cluster.view.Heartbeat = interval.Duration()
 	for k := range h.rings {
@@ -37,14 +37,14 @@ func (h *heartbeats) reset(interval engine.Time) {
 	}
 }
 
-// place is reports.
+// place implements reports.
 func (h *heartbeats) place(t *taskTracker) {
 	if h.every || t.everyBeat {
 		return
 	}
 	given := t.givenSlots
 	if h.cluster.sharedSlots {
-		given = [2]int{} // Used has them already
+		given = [2]int{} // used has them already
 	}
 	for k := range h.rings {
 		r := &h.rings[k]
@@ -56,14 +56,14 @@ func (h *heartbeats) place(t *taskTracker) {
 	}
 }
 
-// remove takes a tracker that is lost off the rings.
+// remove takes a lost tracker off the rings.
 func (h *heartbeats) remove(t *taskTracker) {
 	for k := range h.rings {
 		h.rings[k].remove(t.id)
 	}
 }
 
-// offer is reports.
+// offer implements reports.
 func (h *heartbeats) offer() {
 	if h.every {
 		return
@@ -77,15 +77,16 @@ func (h *heartbeats) offer() {
 	}
 }
 
-// simulateNext has the next heartbeat with a free slot of a type simulated.
+// simulateNext makes sure that the next heartbeat with a free slot of a type is
+// simulated.
 func (h *heartbeats) simulateNext(k workload.Kind) {
 	if id, at := h.rings[k].after(h.cluster.now(), h.over); id >= 0 {
 		bringForward(&h.trackers[id], at)
 	}
 }
 
-// changed is reports: it sets the tracker's timer to the next heartbeat that has
-// something to report or must be simulated for another reason.
+// changed implements reports. It sets the tracker's timer to the next heartbeat
+// that has something to report or must be simulated for another reason.
 func (h *heartbeats) changed(t *taskTracker) {
 	if t.lost || t.beating {
 		return
@@ -112,15 +113,15 @@ func (h *heartbeats) changed(t *taskTracker) {
 	}
 }
 
-// register counts a tracker into the cluster (1) or out of it (-1). The others
+// register adds a tracker to the cluster (1) or removes it (-1). The others
 // learn the new interval at their next heartbeat.
 func (h *heartbeats) register(t *taskTracker, by int) {
 	h.cluster.register(t, by)
 	h.updateInterval()
 }
 
-// updateInterval recomputes the interval that trackers are told. After a change
-// each of them beats once more by the old one.
+// updateInterval recomputes the interval that responses carry. After a change
+// each tracker sends one more heartbeat at the old interval.
 func (h *heartbeats) updateInterval() {
 	c := h.cluster
 	interval := c.interval(c.view.Trackers)
@@ -147,7 +148,8 @@ func (h *heartbeats) updateInterval() {
 			}
 		}
 	}
-	// Where heartbeats meet, the one that was decided on first comes first.
+	// Of two heartbeats at one instant, the one that was scheduled first
+	// comes first.
 	slices.SortFunc(known, func(a, b *taskTracker) int {
 		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.rank, b.rank))
 	})
@@ -157,13 +159,15 @@ func (h *heartbeats) updateInterval() {
 	}
 }
 
-// putLast puts a tracker that beats out of step behind all others: where its
-// heartbeats meet others later, they come in the order of the heartbeats before.
+// putLast orders a tracker whose heartbeats are out of step behind all others.
+// If its heartbeats fall on the same instant as others later, they keep the
+// order of the heartbeats before.
 func (h *heartbeats) putLast(t *taskTracker) {
 	now, interval := h.cluster.now(), h.cluster.heartbeatInterval()
 	var after []*taskTracker
 	if t.interval == 0 || t.interval >= interval {
-		// Those in step that are still to come at this instant stay behind it.
+		// Trackers in step whose heartbeat at this instant is still to come
+		// stay behind it.
 		for i := range h.trackers {
 			o := &h.trackers[i]
 			if o != t && o.regular && !o.lost && !o.heartbeatOver() && (o.next-now)%interval == 0 {
@@ -179,7 +183,7 @@ func (h *heartbeats) putLast(t *taskTracker) {
 	}
 }
 
-// newRank puts a tracker behind all others in the order of one instant.
+// newRank orders a tracker behind all others within one instant.
 func (h *heartbeats) newRank(t *taskTracker) {
 	t.rank = h.nextRank
 	h.nextRank++

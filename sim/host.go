@@ -10,10 +10,10 @@ import (
 
 var _ execute.Host = (*jobTracker)(nil)
 
-// HeartbeatInterval is execute.Host.
+// HeartbeatInterval implements execute.Host.
 func (jt *jobTracker) HeartbeatInterval(node int32) engine.Time { return jt.trackers[node].interval }
 
-// SplitNode is execute.Host.
+// SplitNode implements execute.Host.
 func (jt *jobTracker) SplitNode(a *execute.Attempt) int32 {
 	if a.Locality == workload.NodeLocal || a.Locality == workload.NoLocality {
 		return a.Node
@@ -21,7 +21,7 @@ func (jt *jobTracker) SplitNode(a *execute.Attempt) int32 {
 	return jt.jobs[a.Job.ID].pending.maps.hosts.source(a.Task, a.Node)
 }
 
-// Attempts is execute.Host.
+// Attempts implements execute.Host.
 func (jt *jobTracker) Attempts(node int32) iter.Seq[*execute.Attempt] {
 	return func(yield func(*execute.Attempt) bool) {
 		for _, a := range jt.trackers[node].attempts {
@@ -32,23 +32,23 @@ func (jt *jobTracker) Attempts(node int32) iter.Seq[*execute.Attempt] {
 	}
 }
 
-// Report is execute.Host.
+// Report implements execute.Host.
 func (jt *jobTracker) Report(node int32, at engine.Time) {
 	t := &jt.trackers[node]
 	t.reportable(at)
 	jt.reports.changed(t)
 }
 
-// Worked is execute.Host.
+// Worked implements execute.Host.
 func (jt *jobTracker) Worked(a *execute.Attempt) {
 	jt.moment = jt.betweenHeartbeats()
 	jt.Report(a.Node, min(a.Pending, a.Finish))
 }
 
-// HeartbeatsOver is execute.Host.
+// HeartbeatsOver implements execute.Host.
 func (jt *jobTracker) HeartbeatsOver() { jt.beatsOver = jt.now() }
 
-// betweenHeartbeats is the moment of what is no heartbeat.
+// betweenHeartbeats returns the moment of an event that is not a heartbeat.
 func (jt *jobTracker) betweenHeartbeats() moment {
 	if jt.beatsOver == jt.now() {
 		return afterHeartbeats

@@ -2,8 +2,8 @@ package sim
 
 import "github.com/slotwave/slotwave/sim/engine"
 
-// report is what a tracker does without heartbeats: it reports what has just
-// changed, and obeys.
+// report handles a report without heartbeats: the tracker reports the last
+// change and obeys the answer.
 func (jt *jobTracker) report(id int32) {
 	t, now := &jt.trackers[id], jt.now()
 	jt.at(beforeHeartbeats)
@@ -21,12 +21,12 @@ func (jt *jobTracker) report(id int32) {
 	jt.reports.offer()
 }
 
-// offerAll offers free slots, tracker by tracker, until a whole round gives
-// nothing away.
+// offerAll offers free slots, tracker by tracker, until a whole round assigns
+// nothing.
 func (jt *jobTracker) offerAll(int32) {
 	jt.at(beforeHeartbeats)
 	if k := jt.policy.ticker; k != nil {
-		// The second time for what the first one set going.
+		// The second call handles what the first one started.
 		if k.Tick(jt.view.View()) {
 			k.Tick(jt.view.View())
 		}

@@ -8,16 +8,17 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// instantReports are those of the ideal protocol: the JobTracker learns of every
-// change as it happens, and free slots are offered until nobody wants one.
-// Whatever happens at an instant is known before slots are offered.
+// instantReports implements reports for the ideal protocol: the JobTracker
+// learns of every change at once, and free slots are offered until no job takes
+// one. All changes of an instant are known before slots are offered.
 type instantReports struct {
 	cluster *cluster
 	offers  engine.Timer
 	free    [2][]uint64 // trackers with free slots, by type of slot
 }
 
-// newInstantReports makes them; offerAll is called to offer all free slots.
+// newInstantReports returns instant reports that call offerAll to offer all
+// free slots.
 func newInstantReports(c *cluster, trackers int, offerAll func(int32)) *instantReports {
 	r := &instantReports{cluster: c, offers: c.eng.NewTimer(engine.Heartbeat, 0, offerAll)}
 	for k := range r.free {
@@ -26,7 +27,7 @@ func newInstantReports(c *cluster, trackers int, offerAll func(int32)) *instantR
 	return r
 }
 
-// changed is reports.
+// changed implements reports.
 func (r *instantReports) changed(t *taskTracker) {
 	if t.lost || t.beating {
 		return
@@ -39,7 +40,7 @@ func (r *instantReports) changed(t *taskTracker) {
 	}
 }
 
-// place is reports.
+// place implements reports.
 func (r *instantReports) place(t *taskTracker) {
 	word, bit := t.id/64, uint64(1)<<(t.id%64)
 	for k := range r.free {
@@ -51,10 +52,10 @@ func (r *instantReports) place(t *taskTracker) {
 	}
 }
 
-// offer is reports.
+// offer implements reports.
 func (r *instantReports) offer() { r.offers.Reset(r.cluster.now()) }
 
-// after finds the next tracker with a free slot of a wanted type, or -1.
+// after returns the next tracker with a free slot of a wanted type, or -1.
 func (r *instantReports) after(id int, want scheduler.Offers) int {
 	id++
 	for w := id / 64; w < len(r.free[0]); w++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// jobInProgress is the JobTracker's record of one job (JobInProgress). The counts
-// and flags that policies read are in the embedded view.
+// jobInProgress is the JobTracker's record of one job (JobInProgress). The
+// embedded view holds the counts and flags that schedulers read.
 type jobInProgress struct {
 	scheduler.JobInProgress
 	cluster *cluster
@@ -24,12 +24,12 @@ type jobInProgress struct {
 	pending     pendingTasks
 	speculation speculation
 	failures    trackerFailures
-	cleanups    [2][]*attempt // attempts to clean up after
+	cleanups    [2][]*attempt // attempts that need a clean-up
 
 	failing    bool // given up: only its clean-up is left
-	reliable   bool // none of its attempts can end but well, or because another one was faster
-	skipsLooks bool // it wants no heartbeats while no task lags
-	slowstart  int  // maps that must have ended before reduces may start
+	reliable   bool // no attempt can fail, and attempts are killed only because another was faster
+	skipsLooks bool // it needs no heartbeats while no task lags
+	slowstart  int  // maps that must end before reduces may start
 	reducesAt  engine.Time
 	needs      needSet
 	counted    openCounts
@@ -39,18 +39,18 @@ type jobInProgress struct {
 // openCounts are what a job adds to the counts of the whole cluster.
 type openCounts struct{ remaining, unspent [2]int }
 
-// jobHost is what a job asks of the JobTracker.
+// jobHost is the part of the JobTracker that a job calls.
 type jobHost interface {
-	assign(a *attempt)     // to its tracker
-	orderKills(node int32) // has a tracker ask at its next heartbeat which attempts to kill
+	assign(a *attempt)     // launches the attempt on its tracker
+	orderKills(node int32) // the tracker asks at its next heartbeat which attempts to kill
 	initialised(j *jobInProgress)
-	oldEnough(id int32) // the tasks of a job may be speculated from now on
+	oldEnough(id int32) // tasks of the job may be speculated from now on
 	jobEnded(j *jobInProgress, how workload.State)
 }
 
 var _ scheduler.Launcher = (*jobInProgress)(nil)
 
-// newJob takes a job in as it is submitted.
+// newJob adds a job at its submission.
 func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, error) {
 	spec := &c.question.Jobs[id]
 	work, err := c.exec.NewJob(id, spec)
@@ -66,8 +66,8 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 		SlotsPerTask: conf.slotsPerTask,
 		Launcher:     j,
 	}
-	// In a reliable job a task that runs never waits again, and no list or queue
-	// needs to be pruned at every heartbeat to stay what it is in Hadoop.
+	// In a reliable job a running task never becomes pending again, so lists and
+	// queues need not be pruned at every heartbeat to stay equal to Hadoop's.
 	j.reliable = c.protocol.serviceTasks && !c.nodesDie && !c.attemptsFail && !c.policy.preempts &&
 		len(spec.Maps.Fails) == 0 && len(spec.Reduces.Fails) == 0
 	j.skipsLooks = j.reliable && !c.policy.remembers
@@ -78,7 +78,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	return j, nil
 }
 
-// Init makes the tasks (JobInProgress.initTasks).
+// Init creates the tasks (JobInProgress.initTasks).
 func (j *jobInProgress) Init() {
 	c := j.cluster
 	if j.Initialised || j.State == scheduler.Done || c.now() < engine.At(j.spec.Init) {
@@ -117,7 +117,7 @@ func (j *jobInProgress) placeSplits() {
 	j.UnplacedMaps = m.left
 	j.WaitFactor = float32(j.conf.waitFactor)
 	if j.conf.waitFactor == 1 && c.view.Hosts > 0 && maps > 0 {
-		// Where few hosts hold the input, the job waits less for them (1.x).
+		// If few hosts hold the input, the job waits less for them (1.x).
 		j.WaitFactor = min(float32(m.hostsWithInput())/float32(c.view.Hosts), 1)
 	}
 }
@@ -128,10 +128,10 @@ func (j *jobInProgress) Reject(why string) {
 	j.finish(workload.Failed)
 }
 
-// Profile is how long the job's tasks are expected to take.
+// Profile returns how long the job's tasks are expected to take.
 func (j *jobInProgress) Profile() analytic.AriaProfile { return j.cluster.exec.Profile(j.work) }
 
-// start makes the job run: its set-up has been reported.
+// start makes the job running, after its set-up has been reported.
 func (j *jobInProgress) start() {
 	c := j.cluster
 	j.State = scheduler.Running
@@ -171,7 +171,7 @@ func (j *jobInProgress) updateSlowstart() {
 	j.ReducesReady = ready
 }
 
-// settleNeeds works out what the job waits for, after any change.
+// settleNeeds recomputes what the job waits for, after any change.
 func (j *jobInProgress) settleNeeds() {
 	c := j.cluster
 	if l := c.policy.listener; l != nil {
@@ -212,13 +212,14 @@ func (j *jobInProgress) needsNow() (now needSet) {
 	return now
 }
 
-// wants reports whether some task could be launched, or come to be speculated.
+// wants reports whether some task could be launched, or could become
+// speculated.
 func (j *jobInProgress) wants(k workload.Kind) bool {
 	return unlaunched(&j.JobInProgress, k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.skipsLooks || j.anyLags(k))
 }
 
-// anyLags reports whether a tracker could be given a second attempt of some task.
-// A job too young for that asks again when it is old enough.
+// anyLags reports whether a tracker could get a second attempt of some task. A
+// job that is not old enough asks again later.
 func (j *jobInProgress) anyLags(k workload.Kind) bool {
 	s := &j.speculation
 	if !s.anyLags(k) {
@@ -233,7 +234,7 @@ func (j *jobInProgress) anyLags(k workload.Kind) bool {
 	return false
 }
 
-// countOpen keeps the cluster's counts of what is still to be done.
+// countOpen updates the cluster's counts of unfinished work.
 func (j *jobInProgress) countOpen() {
 	view, open := &j.cluster.view, openCounts{}
 	for k := range j.Tasks {
@@ -272,7 +273,7 @@ func (j *jobInProgress) finish(how workload.State) {
 	j.host.jobEnded(j, how)
 }
 
-// release forgets a job that has ended once nothing of it runs any more.
+// release removes a job that has ended once none of its attempts runs.
 func (j *jobInProgress) release() {
 	j.tasks.close()
 	*j = jobInProgress{JobInProgress: j.JobInProgress, cluster: j.cluster}

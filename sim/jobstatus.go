@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// updateStatus takes in one attempt's status (JobInProgress.updateTaskStatus).
+// updateStatus handles one attempt's status (JobInProgress.updateTaskStatus).
 func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 	own, t := a.own(), a.task
 	if own.status == state && !j.speculation.tracked[t.onSlot] {
@@ -33,7 +33,7 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 			} else {
 				j.host.orderKills(a.place)
 			}
-			return // as Hadoop does, without counting the progress
+			return // as in Hadoop, without the progress
 		case failedUnclean, killedUnclean:
 			j.incomplete(t, own)
 			j.cleanups[t.onSlot] = append(j.cleanups[t.onSlot], own)
@@ -45,13 +45,13 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 	j.addProgress(t, before)
 }
 
-// taskWas is what a task was before the status of an attempt came.
+// taskWas is the state of a task before the status of an attempt arrived.
 type taskWas struct {
 	running, complete bool
-	active            bool // the attempt was one of those that run
+	active            bool // the attempt was running
 }
 
-// addProgress moves the job's progress.
+// addProgress adds to the job's progress.
 func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 	k := t.onSlot
 	if !t.isMapOrReduce() || !j.speculation.tracked[k] {
@@ -63,7 +63,7 @@ func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 	}
 }
 
-// incomplete takes an attempt off its task.
+// incomplete removes an attempt from its task.
 func (j *jobInProgress) incomplete(t *taskInProgress, own *attempt) {
 	t.incomplete(own, j.State == scheduler.Done)
 	if !t.complete() {
@@ -75,7 +75,7 @@ func (j *jobInProgress) incomplete(t *taskInProgress, own *attempt) {
 	}
 }
 
-// recount keeps the job's counts of active attempts in step with the task.
+// recount updates the job's counts of active attempts from the task.
 func (j *jobInProgress) recount(t *taskInProgress) {
 	if !t.isMapOrReduce() {
 		return
@@ -104,7 +104,7 @@ func (j *jobInProgress) giveUp(t *taskInProgress) {
 	j.killActive(t)
 }
 
-// killActive has the attempts of a task killed.
+// killActive kills the active attempts of a task.
 func (j *jobInProgress) killActive(t *taskInProgress) {
 	for _, a := range t.active {
 		j.host.orderKills(a.place)
@@ -150,12 +150,13 @@ func (j *jobInProgress) completed(t *taskInProgress, own *attempt) {
 	j.finishIfOver()
 }
 
-// publish adds a completion event of a map, by which that many more are known.
+// publish adds a completion event of a map, which changes the number of known
+// maps.
 func (j *jobInProgress) publish(t *taskInProgress, maps, node int32) {
 	j.work.Publish(j.cluster.now(), maps, execute.Output{Task: t.index, Node: node})
 }
 
-// mapsChanged follows a change in how many maps have ended.
+// mapsChanged handles a change in the number of finished maps.
 func (j *jobInProgress) mapsChanged() {
 	j.updateSlowstart()
 	all := j.Finished[workload.Map]+j.FailedTasks[workload.Map] == j.Tasks[workload.Map]
@@ -209,7 +210,7 @@ func (j *jobInProgress) failed(t *taskInProgress, own *attempt, was taskWas) {
 	}
 }
 
-// taskFailed decides whether a task given up ends the job.
+// taskFailed decides whether a failed task ends the job.
 func (j *jobInProgress) taskFailed(t *taskInProgress) {
 	fatal := true
 	if t.isMapOrReduce() {
@@ -234,7 +235,7 @@ func (j *jobInProgress) taskFailed(t *taskInProgress) {
 	j.fail()
 }
 
-// fail gives the job up: every task is killed and only the clean-up is left
+// fail fails the job: it kills every task and leaves only the clean-up
 // (JobInProgress.terminate).
 func (j *jobInProgress) fail() {
 	if j.failing || j.State == scheduler.Done {
@@ -243,8 +244,8 @@ func (j *jobInProgress) fail() {
 	j.failing = true
 	for k := range j.cleanups {
 		for _, own := range j.cleanups[k] {
-			// Hadoop hands the same status object in twice and takes it for a
-			// duplicate, so these attempts are not counted as failures.
+			// Hadoop passes the same status object twice and treats it as a
+			// duplicate, so these attempts do not count as failures.
 			own.status = endedFor(own.status)
 		}
 		j.cleanups[k] = nil

@@ -9,14 +9,14 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// jobTracker is the master: it knows what the trackers have told it at their
-// heartbeats, and answers each with work, kills and permissions (JobTracker).
+// jobTracker is the master. It knows what the trackers have reported at their
+// heartbeats, and answers each with tasks, kills and permissions (JobTracker).
 type jobTracker struct {
 	cluster
 	trackers    []taskTracker
 	reports     reports
 	heartbeats  *heartbeats     // nil without heartbeats
-	instant     *instantReports // nil with them
+	instant     *instantReports // nil with heartbeats
 	status      clusterStatus
 	blacklist   blacklist
 	expiry      expiry
@@ -30,10 +30,10 @@ type jobTracker struct {
 	active    []*jobInProgress // submitted and not ended, by ID
 	ended     int
 	onJobEnd  func(ended, left int) // may be nil
-	beatsOver engine.Time           // last instant at which something came after its heartbeats
+	beatsOver engine.Time           // last instant with an event after its heartbeats
 }
 
-// at begins what happens at a moment of the present instant.
+// at starts an event at a moment of the present instant.
 func (jt *jobTracker) at(m moment) {
 	jt.moment = m
 	jt.view.Now = jt.now().Duration()
@@ -42,7 +42,7 @@ func (jt *jobTracker) at(m moment) {
 	}
 }
 
-// changed follows a change that the policy may act on.
+// changed handles a change that the scheduler may act on.
 func (jt *jobTracker) changed() {
 	jt.ticks.change()
 	jt.reports.offer()
@@ -63,7 +63,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	}
 	t.prev = now - t.interval
 	if t.last == now || t.interval > 0 && (now-t.next)%t.interval != 0 {
-		t.prev = engine.Never // out of band: what brought it forward has happened
+		t.prev = engine.Never // out of band: the change that triggered it has happened
 	}
 	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
 
@@ -90,7 +90,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	jt.changed()
 }
 
-// register takes in a tracker's first heartbeat.
+// register handles a tracker's first heartbeat.
 func (jt *jobTracker) register(t *taskTracker) {
 	t.registered = true
 	if jt.nodesDie {
@@ -100,7 +100,7 @@ func (jt *jobTracker) register(t *taskTracker) {
 	t.interval = jt.cluster.heartbeatInterval()
 }
 
-// takeReport takes in the status of every attempt on a tracker.
+// takeReport handles the status of every attempt on a tracker.
 func (jt *jobTracker) takeReport(t *taskTracker) {
 	jt.status.report(t)
 	for _, a := range t.attempts {
@@ -115,8 +115,9 @@ func (jt *jobTracker) takeReport(t *taskTracker) {
 	}
 }
 
-// giveSetupOrCleanup is JobTracker.getSetupAndCleanupTasks: jobs in order of
-// submission; whatever is found takes up the whole heartbeat.
+// giveSetupOrCleanup implements JobTracker.getSetupAndCleanupTasks: it goes
+// through jobs in order of submission, and launches at most one task per
+// heartbeat.
 func (jt *jobTracker) giveSetupOrCleanup(t *taskTracker) bool {
 	for _, k := range [...]workload.Kind{workload.Map, workload.Reduce} {
 		if t.view.Used[k] >= t.view.Slots[k] {
@@ -135,7 +136,8 @@ func (jt *jobTracker) giveSetupOrCleanup(t *taskTracker) bool {
 	return false
 }
 
-// firstWith goes through the jobs that have a need until one of them launches.
+// firstWith goes through the jobs that have a need until one of them launches a
+// task.
 func (jt *jobTracker) firstWith(n need, launch func(*jobInProgress) bool) bool {
 	if jt.demand[n] == 0 {
 		return false
@@ -148,8 +150,8 @@ func (jt *jobTracker) firstWith(n need, launch func(*jobInProgress) bool) bool {
 	return false
 }
 
-// giveKills is JobTracker.getTasksToKill: attempts whose task has ended, whose
-// job is over, or which were preempted.
+// giveKills implements JobTracker.getTasksToKill: it kills attempts whose task
+// has ended, whose job is over, or which were preempted.
 func (jt *jobTracker) giveKills(t *taskTracker) {
 	if !t.killsPending {
 		return
@@ -167,7 +169,8 @@ func (jt *jobTracker) giveKills(t *taskTracker) {
 }
 
 // permitCommits answers the attempts that reported commit-pending
-// (JobTracker.getTasksToSave). The child sees the permission when it next asks.
+// (JobTracker.getTasksToSave). The child learns of the permission when it next
+// asks.
 func (jt *jobTracker) permitCommits(t *taskTracker) {
 	for _, a := range t.attempts {
 		if a.status != commitPending || a.Permitted || a.reported || a.released || a.task.complete() || a.task.committer != a {
@@ -175,7 +178,7 @@ func (jt *jobTracker) permitCommits(t *taskTracker) {
 		}
 		asks := (t.last - a.Pending) / execute.Poll
 		if asks == 0 || (t.last-a.Pending)%execute.Poll != 0 || t.interval <= execute.Poll {
-			asks++ // an ask at this very instant comes before a quick heartbeat
+			asks++ // a request at this very instant comes before an out-of-band heartbeat
 		}
 		ask := a.Pending + asks*execute.Poll
 		if done := ask + engine.At(jt.question.Cluster.Costs.Commit); a.Permit(ask, done) {
@@ -184,7 +187,7 @@ func (jt *jobTracker) permitCommits(t *taskTracker) {
 	}
 }
 
-// assign is jobHost.
+// assign implements jobHost.
 func (jt *jobTracker) assign(a *attempt) {
 	t := &jt.trackers[a.Node]
 	t.launch(a)
@@ -193,8 +196,8 @@ func (jt *jobTracker) assign(a *attempt) {
 	}
 }
 
-// orderKills is jobHost: it makes sure that the tracker's next heartbeat is
-// simulated.
+// orderKills implements jobHost: it makes sure that the tracker's next
+// heartbeat is simulated.
 func (jt *jobTracker) orderKills(node int32) {
 	if t := &jt.trackers[node]; !t.lost && !t.killsPending {
 		t.killsPending = true
@@ -202,21 +205,21 @@ func (jt *jobTracker) orderKills(node int32) {
 	}
 }
 
-// initialised is jobHost.
+// initialised implements jobHost.
 func (jt *jobTracker) initialised(j *jobInProgress) {
 	if s := &j.speculation; s.tracked != [2]bool{} {
 		jt.ticks.need(s.from)
 	}
 }
 
-// oldEnough is jobHost.
+// oldEnough implements jobHost.
 func (jt *jobTracker) oldEnough(id int32) {
 	jt.moment = beforeHeartbeats
 	jt.jobs[id].settleNeeds()
 	jt.reports.offer()
 }
 
-// jobEnded is jobHost: it takes a job off the list.
+// jobEnded implements jobHost: it takes a job off the list.
 func (jt *jobTracker) jobEnded(j *jobInProgress, how workload.State) {
 	jt.ended++
 	at, _ := slices.BinarySearchFunc(jt.active, j.ID, func(x *jobInProgress, id int) int { return x.ID - id })
@@ -240,16 +243,16 @@ func (jt *jobTracker) jobEnded(j *jobInProgress, how workload.State) {
 	}
 }
 
-// forgetJob forgets a job once nothing of it runs any more.
+// forgetJob removes a job once none of its attempts runs.
 func (jt *jobTracker) forgetJob(j *jobInProgress) {
 	jt.jobs[j.ID] = nil
 	j.release()
 }
 
-// forget records an attempt that has left its tracker. It gives back the records
-// that nothing refers to any more: its own if it cleaned up after another, those
-// of its task if that has ended and its output cannot be lost, all if the job
-// has.
+// forget records an attempt that has left its tracker. It frees the records that
+// nothing refers to any more: its own if it cleaned up after another, those of
+// its task if that has ended and its output cannot be lost, all if the job has
+// ended.
 func (jt *jobTracker) forget(a *attempt) {
 	jt.recorder.write(a)
 	j, t := a.job, a.task
@@ -268,7 +271,7 @@ func (jt *jobTracker) forget(a *attempt) {
 	}
 }
 
-// submit takes in the jobs that are due.
+// submit submits the jobs that are due.
 func (jt *jobTracker) submit(int32) {
 	jt.at(beforeHeartbeats)
 	for id, ok := jt.submissions.nextSubmitted(); ok; id, ok = jt.submissions.nextSubmitted() {
@@ -302,7 +305,8 @@ func (jt *jobTracker) newJob(id int) *jobInProgress {
 	return j
 }
 
-// initialise makes the tasks of the jobs for which the instant is recorded.
+// initialise creates the tasks of the jobs whose initialisation is recorded for
+// this instant.
 func (jt *jobTracker) initialise(int32) {
 	jt.at(beforeHeartbeats)
 	for id, ok := jt.submissions.nextInitialised(); ok; id, ok = jt.submissions.nextInitialised() {
@@ -314,7 +318,7 @@ func (jt *jobTracker) initialise(int32) {
 	jt.changed()
 }
 
-// tick has the policy do its work.
+// tick calls the scheduler's periodic work.
 func (jt *jobTracker) tick(int32) {
 	jt.at(jt.ticks.timer.moment())
 	jt.ticks.fire()

@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// LaunchMap is JobInProgress.obtainNewMapTask.
+// LaunchMap implements JobInProgress.obtainNewMapTask.
 func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
 	tracker := int32(v.Index())
 	if !j.mayLaunch(workload.Map, v) {
@@ -23,7 +23,7 @@ func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach
 	return local, true
 }
 
-// LaunchReduce is JobInProgress.obtainNewReduceTask.
+// LaunchReduce implements JobInProgress.obtainNewReduceTask.
 func (j *jobInProgress) LaunchReduce(v scheduler.TaskTracker) bool {
 	if !j.mayLaunch(workload.Reduce, v) {
 		return false
@@ -36,8 +36,8 @@ func (j *jobInProgress) LaunchReduce(v scheduler.TaskTracker) bool {
 }
 
 // mayLaunch reports whether a tracker may get a task of the job. With separate
-// slots it is the policy's own affair whether one is free, as in Hadoop; a shared
-// slot is given once.
+// slots the scheduler decides whether one is free, as in Hadoop. A shared slot is
+// assigned only once.
 func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool {
 	c := j.cluster
 	if j.State != scheduler.Running || !j.needs.has(needMap+need(k)) ||
@@ -48,12 +48,12 @@ func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool
 	return !j.failures.refuses(int32(v.Index()))
 }
 
-// idle reports whether looking for a task would find none and change nothing.
+// idle reports whether a search for a task would find none and change nothing.
 func (j *jobInProgress) idle(k workload.Kind) bool {
 	return j.reliable && unlaunched(&j.JobInProgress, k) == 0 && !j.anyLags(k)
 }
 
-// findMap is JobInProgress.findNewMapTask.
+// findMap implements JobInProgress.findNewMapTask.
 func (j *jobInProgress) findMap(tracker int32, reach scheduler.Reach) (int32, bool) {
 	if j.idle(workload.Map) {
 		return 0, false
@@ -74,7 +74,7 @@ func (j *jobInProgress) findMap(tracker int32, reach scheduler.Reach) (int32, bo
 	return index, ok
 }
 
-// findReduce is JobInProgress.findNewReduceTask.
+// findReduce implements JobInProgress.findNewReduceTask.
 func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 	p := &j.pending
 	s := p.searchFor(workload.Reduce, tracker, j.cluster.view.Hosts, j.failing)
@@ -116,7 +116,7 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 	j.host.assign(a)
 }
 
-// addAttempt makes an attempt and enters it in its task.
+// addAttempt makes an attempt and adds it to its task.
 func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
 	now := j.cluster.now()
 	a := j.tasks.newAttempt(t, j.work)
@@ -131,8 +131,8 @@ func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
 	return a
 }
 
-// launchSetupOrCleanup gives a tracker the job's set-up or clean-up task of a
-// slot type (JobInProgress.obtainJobSetupTask, obtainJobCleanupTask).
+// launchSetupOrCleanup launches the job's set-up or clean-up task of a slot
+// type on a tracker (JobInProgress.obtainJobSetupTask, obtainJobCleanupTask).
 func (j *jobInProgress) launchSetupOrCleanup(tracker int32, k, kind workload.Kind) bool {
 	view := &j.cluster.view
 	j.failures.clusterSize = view.Trackers
@@ -153,7 +153,7 @@ func (j *jobInProgress) launchSetupOrCleanup(tracker int32, k, kind workload.Kin
 	return true
 }
 
-// launchTaskCleanup gives a tracker the clean-up after an attempt
+// launchTaskCleanup launches the clean-up of an attempt on a tracker
 // (JobInProgress.obtainTaskCleanupTask).
 func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 	if j.failures.refuses(tracker) {
@@ -188,8 +188,8 @@ func (j *jobInProgress) Speculatable(k workload.Kind) int {
 	return s.countAll(k)
 }
 
-// Attempts lists what a policy may kill (FairScheduler.getRunningTasks,
-// TaskInProgress.killTask).
+// Attempts lists the attempts that a scheduler may kill
+// (FairScheduler.getRunningTasks, TaskInProgress.killTask).
 func (j *jobInProgress) Attempts(k workload.Kind) []scheduler.Attempt {
 	var list []scheduler.Attempt
 	for _, i := range slices.Sorted(slices.Values(j.tasks.active[k])) {

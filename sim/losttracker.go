@@ -9,7 +9,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// expireTrackers gives up the trackers that have not reported for too long.
+// expireTrackers declares trackers lost that have not reported for too long.
 func (jt *jobTracker) expireTrackers(int32) {
 	now, x := jt.now(), &jt.expiry
 	jt.moment = x.timer.moment()
@@ -26,8 +26,8 @@ func (jt *jobTracker) expireTrackers(int32) {
 	jt.changed()
 }
 
-// lose gives a tracker up (JobTracker.lostTaskTracker): what ran there is
-// killed, and finished maps whose output somebody may still want run again.
+// lose declares a tracker lost (JobTracker.lostTaskTracker). Its attempts are
+// killed, and its finished maps run again if their output may still be needed.
 func (jt *jobTracker) lose(t *taskTracker) {
 	t.lost = true
 	t.timer.Stop()
@@ -70,8 +70,8 @@ func (jt *jobTracker) lose(t *taskTracker) {
 	}
 }
 
-// held lists a job's attempts that a tracker runs or whose output it keeps, in
-// the order of their identities: maps before reduces, by task, by number.
+// held lists a job's attempts that a tracker runs or whose output it holds, in
+// the order of their identities: maps before reduces, then by task and number.
 func (t *taskTracker) held(j *jobInProgress) []*attempt {
 	var held []*attempt
 	for _, a := range t.attempts {

@@ -6,18 +6,18 @@ import (
 	"github.com/slotwave/slotwave/scheduler"
 )
 
-// mapCache is the maps of a job that have not been launched, by the nodes and
-// the racks of their splits (JobInProgress.nonRunningMapCache).
+// mapCache holds the unlaunched maps of a job by the nodes and racks of their
+// splits (JobInProgress.nonRunningMapCache).
 type mapCache struct {
 	hosts    splitHosts
-	racks    int // of the cluster
+	racks    int // racks of the cluster
 	nodes    taskLists
 	inRack   taskLists
-	unplaced taskLists // those without hosts
-	left     int       // of them, when they were last looked at
+	unplaced taskLists // maps without hosts
+	left     int       // number of them at the last look
 }
 
-// scratch is room for the entries of lists while they are made.
+// scratch is memory for list entries while lists are made.
 type scratch [2][]entry
 
 // fill lists the maps whose hosts are known (JobInProgress.createCache).
@@ -55,13 +55,13 @@ func (m *mapCache) fill(maps int, room *scratch) {
 		m.inRack = newTaskLists(1, others(maps, unplaced))
 	}
 	m.unplaced, m.left = newTaskLists(1, unplaced), len(unplaced)
-	const keep = 1 << 16 // more is not worth its memory until the next job of that size
+	const keep = 1 << 16 // a larger one is not kept for the next job
 	if cap(nodes) <= keep {
 		*room = scratch{nodes, racks}
 	}
 }
 
-// others lists the maps that some do not name.
+// others lists the maps that are not in some.
 func others(maps int, some []entry) []entry {
 	var rest []entry
 	for i := range int32(maps) {
@@ -83,10 +83,10 @@ func hasKey(entries []entry, key int32) bool {
 	return false
 }
 
-// hostsWithInput is how many hosts hold some split.
+// hostsWithInput returns the number of hosts that hold a split.
 func (m *mapCache) hostsWithInput() int { return m.nodes.lists() + m.hosts.unknown }
 
-// find takes the map nearest to a tracker that a search accepts
+// find returns the map nearest to a tracker that a search accepts
 // (JobInProgress.findNewMapTask).
 func (m *mapCache) find(tracker int32, reach scheduler.Reach, accept *search) (int32, bool) {
 	rack := m.hosts.topology.RackOf[tracker]

@@ -11,7 +11,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// newJobTracker builds the cluster at rest.
+// newJobTracker builds the cluster before its first event.
 func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	release, err := model.FindRelease(q.Cluster.Hadoop)
 	if err != nil {
@@ -54,7 +54,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		jt.startHeartbeats()
 	} else {
 		if c.nodesDie {
-			return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) nothing tells that one is lost")
+			return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) a lost node is not detected")
 		}
 		jt.instant = newInstantReports(c, len(jt.trackers), jt.offerAll)
 		jt.reports = jt.instant
@@ -136,16 +136,16 @@ func (jt *jobTracker) buildTrackers() {
 	}
 }
 
-// startUp takes in a tracker that is there from the beginning.
+// startUp registers a tracker that is known from the beginning.
 func (jt *jobTracker) startUp(t *taskTracker) {
 	t.registered, t.regular = true, true
 	jt.cluster.register(t, 1)
 	jt.reports.place(t)
 }
 
-// startHeartbeats sets the first heartbeats. A cluster that is not watched from
-// the start of its JobTracker is up at time 0: every tracker is known and has
-// just beaten, each at its own phase.
+// startHeartbeats sets the first heartbeats. If the simulation does not begin
+// with the start of the JobTracker, every tracker is known at time 0 and has
+// just sent a heartbeat, each at its own phase.
 func (jt *jobTracker) startHeartbeats() {
 	phases := jt.phases()
 	if jt.question.Cluster.FromStart {
@@ -176,7 +176,7 @@ func (jt *jobTracker) startHeartbeats() {
 	}
 }
 
-// phases are when the trackers beat first.
+// phases returns the first heartbeat of each tracker.
 func (jt *jobTracker) phases() []engine.Time {
 	interval := jt.interval(len(jt.trackers))
 	seed := workload.Seed(jt.question.Seed).Named("heartbeat phase")
@@ -191,7 +191,7 @@ func (jt *jobTracker) phases() []engine.Time {
 	return phases
 }
 
-// checkJobs checks that all jobs can be run, and sets when they are submitted.
+// checkJobs checks that all jobs can be run, and sets their submissions.
 func (jt *jobTracker) checkJobs() (err error) {
 	for i := range jt.question.Jobs {
 		spec := &jt.question.Jobs[i]

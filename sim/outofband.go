@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// outOfBand are heartbeats that the end of a task brings forward
+// outOfBand are heartbeats that the end of a task triggers early
 // (mapreduce.tasktracker.outofband.heartbeat, 1.x).
 type outOfBand struct {
 	on     bool
@@ -23,8 +23,8 @@ func (o *outOfBand) read(conf workload.Conf, release *model.Release) error {
 	return r.err
 }
 
-// beat is when a tracker beats if what has changed since its last heartbeat
-// brings the next one forward: after H/(nD+1), and not before the n-th change.
+// beat returns the next heartbeat of a tracker if the changes since its last
+// one bring it forward: after H/(nD+1), and not before the n-th change.
 func (o *outOfBand) beat(t *taskTracker) engine.Time {
 	best := engine.Never
 	for _, n := range t.changes() {
@@ -34,10 +34,10 @@ func (o *outOfBand) beat(t *taskTracker) engine.Time {
 	return best
 }
 
-// change is something that a tracker reports early.
+// change is an event that a tracker reports early.
 type change struct {
 	at   engine.Time
-	rank int // among the changes since the last heartbeat, from 1
+	rank int // number among the changes since the last heartbeat, from 1
 }
 
 // changes lists what a tracker has not reported yet, in order.

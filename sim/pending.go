@@ -16,17 +16,17 @@ type pendingTasks struct {
 	search  search
 }
 
-// search is a look for a task that a tracker can run.
+// search is a search for a task that a tracker can run.
 type search struct {
 	tasks      *taskTable
 	kind       workload.Kind
 	tracker    int32
-	hosts      int  // of the cluster
+	hosts      int  // hosts of the cluster
 	failing    bool // the job has been given up
-	dropFailed bool // forget tasks that failed on this tracker
+	dropFailed bool // remove tasks that failed on this tracker
 }
 
-// decide is the test inside JobInProgress.findTaskFromList.
+// decide returns the test inside JobInProgress.findTaskFromList.
 func (s *search) decide(index int32) decision {
 	switch s.tasks.refs[s.kind][index] {
 	case neverLaunched:
@@ -49,13 +49,13 @@ func (s *search) decide(index int32) decision {
 	return pass
 }
 
-// searchFor begins a look for a task.
+// searchFor starts a search for a task.
 func (p *pendingTasks) searchFor(k workload.Kind, tracker int32, hosts int, failing bool) *search {
 	p.search = search{tasks: p.tasks, kind: k, tracker: tracker, hosts: hosts, failing: failing}
 	return &p.search
 }
 
-// unlaunched is how many tasks of a job have no attempt yet.
+// unlaunched returns the number of tasks of a job without an attempt.
 func unlaunched(j *scheduler.JobInProgress, k workload.Kind) int {
 	return j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] - j.FailedTasks[k]
 }

@@ -5,15 +5,15 @@ import (
 	"github.com/slotwave/slotwave/scheduler"
 )
 
-// policy is the scheduler with the parts of its interface that are optional.
+// policy is the scheduler with its optional interfaces.
 type policy struct {
 	scheduler.Scheduler
 	submitter     scheduler.Submitter // or nil
 	listener      scheduler.Listener  // or nil
 	ticker        scheduler.Ticker    // or nil
 	chooser       scheduler.Chooser   // or nil
-	readsProgress bool                // of all tasks
-	remembers     bool                // it is changed by heartbeats at which it launches nothing
+	readsProgress bool                // is called for all tasks
+	remembers     bool                // its state changes at heartbeats at which it launches nothing
 	preempts      bool
 }
 

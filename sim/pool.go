@@ -1,7 +1,8 @@
 package sim
 
-// pool hands out records that do not move and takes them back. References are
-// small integers, so tables of them cost little and the collector skips them.
+// pool allocates records that do not move, and uses freed ones again.
+// References are small integers, so tables of them are small and the garbage
+// collector skips them.
 type pool[T any] struct {
 	chunks [][]T
 	free   []uint32

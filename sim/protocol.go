@@ -8,14 +8,14 @@ import (
 	"github.com/slotwave/slotwave/sim/execute"
 )
 
-// protocol is what a release of Hadoop does beyond running maps and reduces. The
-// ideal protocol does none of it. One is chosen when the run starts.
+// protocol lists what a release of Hadoop does beyond running maps and reduces.
+// The ideal protocol does none of it. It is chosen when the run starts.
 type protocol struct {
 	execute.Protocol
 	heartbeats   bool // trackers report at intervals, and not at once
 	serviceTasks bool // jobs are set up and cleaned up by tasks, and so are failed attempts
 	locality     bool // splits have hosts
-	roundsStart  bool // slowstart is computed in single precision, and may be no map at all
+	roundsStart  bool // slowstart is computed in single precision, and may be 0 maps
 }
 
 func newProtocol(r *model.Release, c *model.Cluster) protocol {
@@ -28,7 +28,7 @@ func newProtocol(r *model.Release, c *model.Cluster) protocol {
 	}
 }
 
-// slowstart is how many maps end before reduces may start.
+// slowstart returns how many maps end before reduces may start.
 func (p *protocol) slowstart(fraction float64, maps int) int {
 	if p.roundsStart || maps == 0 {
 		return int(math.Ceil(float64(float32(fraction) * float32(maps))))

@@ -7,10 +7,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// never stands for an instant that did not come, in outcomes.
+// never marks an instant in an outcome that did not happen.
 const never = time.Duration(-1)
 
-// recorder keeps what becomes of jobs, and hands on each attempt that has ended.
+// recorder keeps the outcomes of jobs, and passes on each attempt that has
+// ended.
 type recorder struct {
 	cluster  *cluster
 	to       model.Recorder // may be nil
@@ -18,7 +19,7 @@ type recorder struct {
 	row      workload.Attempt
 }
 
-// notStarted is the outcome of a job to which nothing has happened yet.
+// notStarted returns the outcome of a job before its first event.
 func notStarted(spec *workload.Job) model.JobOutcome {
 	return model.JobOutcome{
 		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
@@ -29,7 +30,7 @@ func notStarted(spec *workload.Job) model.JobOutcome {
 	}
 }
 
-// write enters an attempt that has ended in the outcome of its job and hands it
+// write adds an attempt that has ended to the outcome of its job and passes it
 // on.
 func (r *recorder) write(a *attempt) {
 	r.account(a)
@@ -86,7 +87,7 @@ func (r *recorder) account(a *attempt) {
 }
 
 // cut marks the jobs that have not ended when a run is cut short, and counts
-// them. Those from the first on have not been submitted.
+// them. Jobs from the given index on have not been submitted.
 func (r *recorder) cut(first int) (open int) {
 	for i := range r.outcomes {
 		if i >= first {
@@ -100,7 +101,7 @@ func (r *recorder) cut(first int) (open int) {
 	return open
 }
 
-// prediction is what the run has shown.
+// prediction returns the prediction from the run.
 func (r *recorder) prediction() model.Prediction {
 	p := model.Prediction{Model: "simulation", Jobs: r.outcomes, Warnings: r.cluster.warnings}
 	for i := range r.outcomes {

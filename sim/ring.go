@@ -17,7 +17,7 @@ type ring struct {
 // ringEntry is one tracker's place in a ring.
 type ringEntry struct {
 	phase engine.Time
-	rank  uint32 // of those at one phase the lower comes first
+	rank  uint32 // trackers at one phase are ordered by number
 	next  int32  // the following one in its bucket, or -1
 	in    bool
 }
@@ -84,8 +84,8 @@ func (r *ring) remove(id int32) {
 	}
 }
 
-// after finds the tracker whose heartbeat comes next, and how long after now;
-// those at this very instant that are over have beaten.
+// after returns the tracker whose heartbeat comes next, and how long after now.
+// Heartbeats at this very instant that are over do not count.
 func (r *ring) after(now engine.Time, over func(id int32) bool) (int32, engine.Time) {
 	phase := now % r.interval
 	b := r.bucket(phase)
@@ -105,8 +105,8 @@ func (r *ring) after(now engine.Time, over func(id int32) bool) (int32, engine.T
 	return i, now + ahead
 }
 
-// nextUsed is the first tracker of the next bucket in use after b, round the
-// ring and back to b itself.
+// nextUsed returns the first tracker of the next bucket in use after b, around
+// the ring and back to b itself.
 func (r *ring) nextUsed(b int) int32 {
 	w := b / 64
 	word := r.used[w] &^ (1<<(b%64+1) - 1)

@@ -16,15 +16,15 @@ import (
 
 // Simulator answers a question by running it. It is a model.Predictor.
 type Simulator struct {
-	Recorder model.Recorder       // is given every attempt; may be nil
+	Recorder model.Recorder       // receives every attempt; may be nil
 	Progress func(jobs, left int) // called as jobs end; may be nil
 	Limit    time.Duration        // of simulated time; 0: a thousand days
 }
 
 var _ model.Predictor = Simulator{}
 
-// Stalled is the error of a run that cannot end: work is left, and nothing will
-// happen any more that could make it go on.
+// Stalled is the error of a run that cannot end: work is left, and no event
+// will make it go on.
 type Stalled struct {
 	At   time.Duration
 	Jobs []string // that have not ended
@@ -56,7 +56,7 @@ func (l *LimitReached) Error() string {
 	return text
 }
 
-// defaultLimit is the simulated time after which a run is taken to be endless.
+// defaultLimit is the simulated time after which a run counts as endless.
 const defaultLimit = 1000 * 24 * time.Hour
 
 // Predict simulates the question.
@@ -99,7 +99,7 @@ func (jt *jobTracker) cut(at engine.Time) {
 	jt.close(at, execute.Open)
 }
 
-// close ends the run: what is still on the trackers is written down.
+// close ends the run: it records the attempts that are still on the trackers.
 func (jt *jobTracker) close(end engine.Time, how execute.End) {
 	for i := range jt.trackers {
 		t := &jt.trackers[i]

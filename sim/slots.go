@@ -12,7 +12,7 @@ type slotPool struct {
 	busy  int // slots held; an attempt may hold several
 }
 
-// take gives the lowest slot that is free to an attempt as wide as some.
+// take assigns the lowest free slots to an attempt and returns the first.
 func (p *slotPool) take(width int) int32 {
 	p.busy += width
 	for i, word := range p.taken {
@@ -25,7 +25,7 @@ func (p *slotPool) take(width int) int32 {
 	panic("sim: a tracker started more than it has slots")
 }
 
-// give takes a slot back.
+// give frees a slot.
 func (p *slotPool) give(slot int32, width int) {
 	p.busy -= width
 	p.taken[slot/64] &^= 1 << (slot % 64)

@@ -9,24 +9,24 @@ import (
 // (TaskInProgress.SPECULATIVE_LAG).
 const speculativeLag = engine.Time(60e9)
 
-// speculation finds the tasks of a job that lag behind.
+// speculation finds the lagging tasks of a job.
 type speculation struct {
 	eng     *engine.Engine
 	tasks   *taskTable
 	hosts   *splitHosts
-	racks   int // of the cluster
+	racks   int // hosts of the cluster
 	tracked [2]bool
 	from    engine.Time // when the job is old enough
 
-	progress [2]float32   // of the job; Hadoop keeps it in single precision
+	progress [2]float32   // progress of the job, in single precision as in Hadoop
 	losses   int32        // changes whenever a running task loses progress or an attempt
 	running  [2]taskQueue // the running tasks by type
-	byHost   mapsByHost   // the running maps once more
+	byHost   mapsByHost   // the running maps by host
 	timer    engine.Timer // set for when the job is old enough
 	timerSet bool
 }
 
-// open begins to watch a job that has just been initialised.
+// open starts to watch a job that has just been initialised.
 func (s *speculation) open(c *cluster, tasks *taskTable, hosts *splitHosts) {
 	s.eng, s.racks, s.from = c.eng, len(c.question.Cluster.Racks), c.now()+speculativeLag
 	s.tasks, s.hosts = tasks, hosts
@@ -36,14 +36,14 @@ func (s *speculation) open(c *cluster, tasks *taskTable, hosts *splitHosts) {
 	s.byHost.unplaced.tasks = tasks
 }
 
-// close ends it.
+// close stops watching.
 func (s *speculation) close() {
 	if s.timerSet {
 		s.timer.Stop()
 	}
 }
 
-// add enters a task that has started to run (JobInProgress.scheduleMap,
+// add adds a task that has started to run (JobInProgress.scheduleMap,
 // scheduleReduce).
 func (s *speculation) add(t *taskInProgress) {
 	if !s.tracked[t.kind] {
@@ -55,8 +55,8 @@ func (s *speculation) add(t *taskInProgress) {
 	}
 }
 
-// advance moves the job's progress by that of a task since before, as Hadoop
-// does by increments.
+// advance adds the change of a task's progress to the job's, in increments as
+// in Hadoop.
 func (s *speculation) advance(t *taskInProgress, before float64, tasks int) {
 	k, delta := t.onSlot, (t.progress-before)/float64(tasks)
 	s.progress[k] = float32(float64(s.progress[k]) + delta)
@@ -65,7 +65,7 @@ func (s *speculation) advance(t *taskInProgress, before float64, tasks int) {
 	}
 }
 
-// average is the job's progress.
+// average returns the job's progress.
 func (s *speculation) average(k workload.Kind) float64 { return float64(s.progress[k]) }
 
 func (s *speculation) pace(k workload.Kind) pace { return pace{s.average(k), s.losses} }
@@ -78,15 +78,15 @@ func (s *speculation) anyLags(k workload.Kind) bool {
 	return found
 }
 
-// setTimer has a function called when the job is old enough.
+// setTimer sets a timer that fires when the job is old enough.
 func (s *speculation) setTimer(id int32, call func(int32)) {
 	s.timerSet = true
 	s.timer = s.eng.NewTimer(engine.Submission, id, call)
 	s.timer.Reset(s.from)
 }
 
-// count counts the running tasks that lag, of a job none of whose attempts can
-// fail (DefaultTaskSelector, neededSpeculativeMaps and -Reduces).
+// count counts the lagging tasks of a reliable job (DefaultTaskSelector,
+// neededSpeculativeMaps and -Reduces).
 func (s *speculation) count(k workload.Kind) (n int) {
 	q, p := &s.running[k], s.pace(k)
 	for i, t := q.lagging(p, 0); t != nil; i, t = q.lagging(p, i+1) {
@@ -95,7 +95,7 @@ func (s *speculation) count(k workload.Kind) (n int) {
 	return n
 }
 
-// countAll counts them in any job.
+// countAll counts the lagging tasks of any job.
 func (s *speculation) countAll(k workload.Kind) (n int) {
 	for _, i := range s.tasks.active[k] {
 		if t := s.tasks.at(k, i); t.running() && s.mayBeSpeculated(t, s.average(k)) {
@@ -105,12 +105,12 @@ func (s *speculation) countAll(k workload.Kind) (n int) {
 	return n
 }
 
-// mayBeSpeculated is TaskInProgress.hasSpeculativeTask.
+// mayBeSpeculated implements TaskInProgress.hasSpeculativeTask.
 func (s *speculation) mayBeSpeculated(t *taskInProgress, average float64) bool {
 	return average-t.progress >= speculativeGap && s.isOldEnough() && t.isAlone()
 }
 
-// findReduce finds a lagging reduce (JobInProgress.findSpeculativeTask).
+// findReduce returns a lagging reduce (JobInProgress.findSpeculativeTask).
 func (s *speculation) findReduce(tracker int32) (int32, bool) {
 	if !s.isOldEnough() {
 		return 0, false
@@ -118,8 +118,8 @@ func (s *speculation) findReduce(tracker int32) (int32, bool) {
 	return s.running[workload.Reduce].first(s.pace(workload.Reduce), tracker)
 }
 
-// findMap finds a lagging map: in the lists of the tracker's node, its rack, the
-// other racks, and last of those without hosts.
+// findMap returns a lagging map from the lists of the tracker's node, its rack,
+// the other racks, and last of the maps without hosts.
 func (s *speculation) findMap(tracker int32) (int32, bool) {
 	b := &s.byHost
 	if !b.sorted {
@@ -148,8 +148,8 @@ func (s *speculation) findMap(tracker int32) (int32, bool) {
 }
 
 // mapsByHost are the running maps by node and by rack of their splits
-// (JobInProgress.runningMapCache, nonLocalRunningMaps). They are sorted once a
-// tracker asks for them.
+// (JobInProgress.runningMapCache, nonLocalRunningMaps). They are sorted when a
+// tracker first asks for them.
 type mapsByHost struct {
 	sorted   bool
 	nodes    map[int32][]launched
@@ -187,8 +187,8 @@ func (b *mapsByHost) sortAll(s *speculation) {
 	}
 }
 
-// onNode finds a lagging map in the list of a node. The node's tracker forgets
-// the tasks that it has run itself.
+// onNode returns a lagging map from the list of a node. The node's own tracker
+// removes the tasks that it has run itself.
 func (b *mapsByHost) onNode(s *speculation, tracker int32) (int32, bool) {
 	average, members := s.average(workload.Map), b.nodes[tracker]
 	kept := members[:0]
@@ -211,5 +211,5 @@ func (b *mapsByHost) onNode(s *speculation, tracker int32) (int32, bool) {
 	return found, found >= 0
 }
 
-// nowhere is no tracker's number.
+// nowhere is a tracker number that no tracker has.
 const nowhere = -1

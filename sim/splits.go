@@ -13,7 +13,7 @@ import (
 // enters the racks of such hosts after those of the trackers).
 type place struct{ node, rack int32 }
 
-// splitHosts say where the splits of a job lie.
+// splitHosts holds the hosts of a job's splits.
 type splitHosts struct {
 	topology *execute.Topology
 	given    [][]place // by task; nil: placed at random
@@ -66,8 +66,8 @@ func (h *splitHosts) draw(seed workload.Seed, splits, replicas int) {
 	}
 }
 
-// resolve finds the trackers behind the host names of given splits. Where there
-// is one rack, every host is in it.
+// resolve maps the host names of given splits to trackers. With a single rack,
+// every host is in it.
 func (h *splitHosts) resolve(splits []workload.Split, trackers map[string]int32, racks int) {
 	h.given = make([][]place, len(splits))
 	unknown := map[string]bool{}
@@ -88,7 +88,7 @@ func (h *splitHosts) resolve(splits []workload.Split, trackers map[string]int32,
 	h.unknown = len(unknown)
 }
 
-// locality is how far a map's split is from a tracker.
+// locality returns the distance of a map's split from a tracker.
 func (h *splitHosts) locality(index, tracker int32) workload.Locality {
 	hosts := h.of(index)
 	if len(hosts) == 0 {
@@ -106,8 +106,8 @@ func (h *splitHosts) locality(index, tracker int32) workload.Locality {
 	return local
 }
 
-// source is the node from which a tracker reads a split: one of its rack, else
-// any that has it. Input that no tracker has is taken to be here.
+// source returns the node from which a tracker reads a split: one of its own
+// rack, or else any that has it. Input that no tracker holds counts as local.
 func (h *splitHosts) source(index, tracker int32) int32 {
 	from, racks := tracker, h.topology.RackOf
 	for _, p := range h.of(index) {

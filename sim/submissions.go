@@ -9,7 +9,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// submissions are the jobs to come, and those whose initialisation is recorded.
+// submissions holds the future jobs, and those whose initialisation is
+// recorded.
 type submissions struct {
 	eng         *engine.Engine
 	jobs        []workload.Job
@@ -19,7 +20,7 @@ type submissions struct {
 	initTimer   engine.Timer
 }
 
-// newSubmissions sets when submit and initialise are called first.
+// newSubmissions sets the first calls of submit and initialise.
 func newSubmissions(eng *engine.Engine, jobs []workload.Job, submit, initialise func(int32)) (submissions, error) {
 	s := submissions{eng: eng, jobs: jobs}
 	for i := range jobs {
@@ -37,7 +38,7 @@ func newSubmissions(eng *engine.Engine, jobs []workload.Job, submit, initialise 
 	return s, nil
 }
 
-// set sets both timers to what is due next.
+// set sets both timers to the next due job.
 func (s *submissions) set() {
 	if s.submitted < len(s.jobs) {
 		s.submitTimer.Reset(engine.At(s.jobs[s.submitted].Submit))
@@ -47,7 +48,7 @@ func (s *submissions) set() {
 	}
 }
 
-// nextSubmitted takes a job that is due to be submitted.
+// nextSubmitted returns the next job that is due for submission.
 func (s *submissions) nextSubmitted() (id int, ok bool) {
 	if s.submitted == len(s.jobs) || engine.At(s.jobs[s.submitted].Submit) > s.eng.Now() {
 		return 0, false
@@ -56,7 +57,7 @@ func (s *submissions) nextSubmitted() (id int, ok bool) {
 	return s.submitted - 1, true
 }
 
-// nextInitialised takes a job that is due to be initialised.
+// nextInitialised returns the next job that is due for initialisation.
 func (s *submissions) nextInitialised() (id int, ok bool) {
 	if len(s.inits) == 0 || engine.At(s.jobs[s.inits[0]].Init) > s.eng.Now() {
 		return 0, false

@@ -24,23 +24,23 @@ const (
 	killed
 )
 
-// attempt is one execution on a tracker. A task clean-up is an execution of its
-// own that carries the identity of the attempt it cleans up after.
+// attempt is one execution on a tracker. A task clean-up is a separate
+// execution that carries the identity of the attempt it cleans up after.
 type attempt struct {
 	job    *jobInProgress
 	task   *taskInProgress
-	cleans *attempt // the attempt a task clean-up belongs to
+	cleans *attempt // attempt that a task clean-up belongs to
 	ref    uint32
 	place  int32 // tracker that runs it now, or its clean-up
 	slot   int32
 	width  int32         // slots held
 	onSlot workload.Kind // type of slot: map or reduce
-	status taskState     // of the identity, so not used in a clean-up
+	status taskState     // of the identity; not used in a clean-up
 
 	released  bool // its slot is free again
 	reported  bool // its end has been reported
-	killOrder bool // to be killed by preemption, until the tracker reports that it was
-	closed    bool // was to be killed because its task has ended
+	killOrder bool // preemption will kill it, until the tracker reports the kill
+	closed    bool // to be killed because its task has ended
 	watched   bool // its progress matters
 
 	progress float32 // as last reported
@@ -50,8 +50,8 @@ type attempt struct {
 	firstReport engine.Time // the heartbeat after assignment
 }
 
-// taskInProgress is one task and its attempts (TaskInProgress). Tasks that have
-// not been launched, or have succeeded at the first attempt, have none.
+// taskInProgress is one task and its attempts (TaskInProgress). A task without
+// a record has not been launched, or has succeeded at the first attempt.
 type taskInProgress struct {
 	ref    uint32
 	job    *jobInProgress
@@ -59,7 +59,7 @@ type taskInProgress struct {
 	kind   workload.Kind
 	onSlot workload.Kind
 
-	attempts []*attempt // all that were reported or are active, by number
+	attempts []*attempt // reported and active attempts, by number
 	active   []*attempt
 	space    [2][2]*attempt // where both lists begin
 	next     int32          // number of the next attempt
@@ -78,14 +78,15 @@ type taskInProgress struct {
 	launches   int32 // changes whenever the task starts or stops running
 }
 
-// isMapOrReduce reports whether this is no set-up or clean-up of the job.
+// isMapOrReduce reports whether the task is not a set-up or clean-up of the
+// job.
 func (t *taskInProgress) isMapOrReduce() bool { return t.kind <= workload.Reduce }
 
 func (t *taskInProgress) complete() bool { return t.completes > 0 }
 func (t *taskInProgress) running() bool  { return len(t.active) > 0 }
 func (t *taskInProgress) runnable() bool { return !t.failed && t.completes == 0 }
 
-// endedFor is the end state that an unclean one leads to.
+// endedFor returns the final state after an unclean end.
 func endedFor(s taskState) taskState {
 	switch s {
 	case failedUnclean:
@@ -96,7 +97,7 @@ func endedFor(s taskState) taskState {
 	return s
 }
 
-// ended is the state an attempt ends in for good.
+// ended returns the final state of an attempt.
 func (a *attempt) ended() workload.State {
 	if a.End == execute.Open {
 		return workload.Running
@@ -110,7 +111,7 @@ func (a *attempt) ended() workload.State {
 	return workload.Killed
 }
 
-// own is the attempt whose identity a carries.
+// own returns the attempt whose identity a carries.
 func (a *attempt) own() *attempt {
 	if a.cleans != nil {
 		return a.cleans
@@ -124,8 +125,8 @@ func (t *taskInProgress) deactivate(a *attempt) {
 	}
 }
 
-// onlyCommitPending is TaskInProgress.isOnlyCommitPending, which despite its
-// name asks for any.
+// onlyCommitPending implements TaskInProgress.isOnlyCommitPending, which
+// despite its name is true if any attempt is pending.
 func (t *taskInProgress) onlyCommitPending() bool {
 	for _, a := range t.attempts {
 		if a.status == commitPending {
@@ -135,7 +136,7 @@ func (t *taskInProgress) onlyCommitPending() bool {
 	return false
 }
 
-// isAlone reports whether a single attempt runs, and has not come to its end.
+// isAlone reports whether a single attempt runs that has not reached its end.
 func (t *taskInProgress) isAlone() bool {
 	return len(t.active) <= 1 && t.completes == 0 && !t.onlyCommitPending()
 }
@@ -149,7 +150,7 @@ func (t *taskInProgress) ranOn(tracker int32) bool {
 	return slices.Contains(t.failedOn, tracker)
 }
 
-// lastEnd is the last end of an attempt that is past.
+// lastEnd returns the last end of a past attempt.
 func (t *taskInProgress) lastEnd(now engine.Time) (last engine.Time) {
 	for _, a := range t.attempts {
 		if a.Finish < engine.Never && a.Finish <= now {
@@ -159,7 +160,7 @@ func (t *taskInProgress) lastEnd(now engine.Time) (last engine.Time) {
 	return last
 }
 
-// recomputeProgress is TaskInProgress.recomputeProgress.
+// recomputeProgress implements TaskInProgress.recomputeProgress.
 func (t *taskInProgress) recomputeProgress() {
 	switch {
 	case t.complete():
@@ -184,7 +185,7 @@ func (t *taskInProgress) recomputeProgress() {
 	}
 }
 
-// update notes the status of an attempt and reports whether it is news
+// update stores the status of an attempt and reports whether it is new
 // (TaskInProgress.updateStatus).
 func (t *taskInProgress) update(own *attempt, state taskState) bool {
 	old := own.status
@@ -210,7 +211,8 @@ func (t *taskInProgress) update(own *attempt, state taskState) bool {
 	return changed
 }
 
-// incomplete takes an attempt off the task (TaskInProgress.incompleteSubTask).
+// incomplete removes an attempt from the task
+// (TaskInProgress.incompleteSubTask).
 func (t *taskInProgress) incomplete(own *attempt, jobEnded bool) {
 	if own.killOrder {
 		own.killOrder = false
@@ -242,7 +244,7 @@ func (t *taskInProgress) succeed(own *attempt) {
 	t.recomputeProgress()
 }
 
-// settled reports whether the task is done and nothing has to be cleaned up.
+// settled reports whether the task is done and needs no clean-up.
 func (t *taskInProgress) settled() bool {
 	for _, a := range t.attempts {
 		if a.status != succeeded && a.status != failed && a.status != killed {
@@ -252,7 +254,7 @@ func (t *taskInProgress) settled() bool {
 	return t.complete()
 }
 
-// refuses reports whether the task is not to run on a tracker where it failed,
+// refuses reports whether the task may not run on a tracker where it failed,
 // while it could elsewhere.
 func (t *taskInProgress) refuses(tracker int32, hosts int) bool {
 	return slices.Contains(t.failedOn, tracker) && len(t.failedOn) < hosts
@@ -279,7 +281,7 @@ func (r *records) newAttempt(t *taskInProgress, work *execute.Job) *attempt {
 	return a
 }
 
-// recycle takes a task and its attempts back.
+// recycle frees the records of a task and its attempts.
 func (r *records) recycle(t *taskInProgress) {
 	for _, a := range t.attempts {
 		r.attempts.put(a.ref)
@@ -287,8 +289,8 @@ func (r *records) recycle(t *taskInProgress) {
 	r.tasks.put(t.ref)
 }
 
-// taskTable is the tasks of a job: by kind and index neverLaunched, finished, or
-// the record of one.
+// taskTable holds the tasks of a job. Each entry is neverLaunched, finished, or
+// the record of the task.
 type taskTable struct {
 	*records
 	refs                           [2][]uint32
@@ -304,7 +306,7 @@ const (
 	firstRef
 )
 
-// at is the record of a task, or nil.
+// at returns the record of a task, or nil.
 func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
 	if ref := x.refs[k][index]; ref >= firstRef {
 		return x.tasks.at(ref - firstRef)
@@ -337,8 +339,8 @@ func (x *taskTable) setActive(t *taskInProgress, active bool) {
 	x.active[t.kind] = list[:len(list)-1]
 }
 
-// open makes the tasks of a job. Its own are numbered after its maps or its
-// reduces.
+// open creates the tasks of a job. Set-up and clean-up tasks are numbered after
+// its maps or reduces.
 func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	for k, n := range tasks {
 		kind := workload.Kind(k)
@@ -348,7 +350,7 @@ func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	}
 }
 
-// launch makes an attempt's task one with a record.
+// launch makes a record for the task of an attempt.
 func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *taskInProgress {
 	t := x.at(k, index)
 	if t == nil {
@@ -358,7 +360,7 @@ func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *task
 	return t
 }
 
-// finish forgets a task that has succeeded.
+// finish frees the record of a task that has succeeded.
 func (x *taskTable) finish(t *taskInProgress) {
 	x.refs[t.kind][t.index] = finished
 	x.recycle(t)
@@ -374,7 +376,7 @@ func (x *taskTable) setUp() bool {
 	return false
 }
 
-// close forgets all.
+// close frees all records.
 func (x *taskTable) close() {
 	for t := range x.all {
 		x.recycle(t)

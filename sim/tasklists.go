@@ -2,26 +2,26 @@ package sim
 
 import "slices"
 
-// taskLists are lists of tasks by key (a node or a rack): the maps of one job
-// that lie there and have not been launched, in the order of the tasks. A list
+// taskLists are lists of tasks by key (a node or a rack). Each holds the
+// unlaunched maps of one job that lie there, in the order of the tasks. A list
 // is pruned only when it is walked: a task that is taken from one list stays in
-// the others until they meet it (JobInProgress.nonRunningMapCache).
+// the others until a walk reaches it (JobInProgress.nonRunningMapCache).
 type taskLists struct {
 	keys   []int32 // sorted; nil: every key 0..len(next)-1 has a list
-	next   []int32 // by list: first place in tasks that no walk has reached
-	end    []int32 // by list: one past its last place
-	tasks  []int32 // nil: place i holds task i
+	next   []int32 // by list: first position in tasks that no walk has reached
+	end    []int32 // by list: one past its last position
+	tasks  []int32 // nil: position i holds task i
 	fronts map[int32][]int32
 	from   int32 // lists of lower keys are empty
 }
 
-// entry says that a task lies at a key.
+// entry places a task at a key.
 type entry struct{ key, task int32 }
 
-// newTaskLists sorts entries, which come in the order of the tasks, into lists
-// for keys below n.
+// newTaskLists sorts entries, given in the order of the tasks, into lists for
+// keys below n.
 func newTaskLists(n int, entries []entry) taskLists {
-	const sparse = 4 // keys that cost about as much as a list
+	const sparse = 4 // keys that cost as much memory as a list
 	if len(entries)*sparse < n {
 		slices.SortStableFunc(entries, func(a, b entry) int { return int(a.key - b.key) })
 		var l taskLists
@@ -53,7 +53,7 @@ func newTaskLists(n int, entries []entry) taskLists {
 	return l
 }
 
-// oneList is the case of a single key that has every task.
+// oneList returns the lists for a single key that has every task.
 func oneList(tasks int) taskLists {
 	return taskLists{next: []int32{0}, end: []int32{int32(tasks)}}
 }
@@ -72,7 +72,7 @@ func (l *taskLists) at(place int32) int32 {
 	return l.tasks[place]
 }
 
-// lists counts the keys that have tasks.
+// lists returns the number of keys that have tasks.
 func (l *taskLists) lists() int {
 	n := 0
 	for i := range l.next {
@@ -92,7 +92,7 @@ func (l *taskLists) putFront(key, task int32) {
 	l.from = min(l.from, max(key, 0))
 }
 
-// walkOthers walks the lists of all keys below n but one, in their order.
+// walkOthers walks the lists of all keys below n except one, in order.
 func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
 	for key := l.from; key < n; key++ {
 		if key != but {
@@ -107,7 +107,7 @@ func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
 	return 0, false
 }
 
-// size is the length of a list, with tasks it should have dropped.
+// size returns the length of a list, including tasks that a walk would drop.
 func (l *taskLists) size(key int32) int {
 	n := len(l.fronts[key])
 	if i, ok := l.find(key); ok {
@@ -116,7 +116,7 @@ func (l *taskLists) size(key int32) int {
 	return n
 }
 
-// A decision is what becomes of a task that a walk meets.
+// A decision says what a walk does with a task.
 type decision uint8
 
 const (
@@ -125,7 +125,7 @@ const (
 	pass                 // leave it and go on
 )
 
-// A taskFilter decides about the tasks a walk meets.
+// A taskFilter decides about the tasks of a walk.
 type taskFilter interface{ decide(task int32) decision }
 
 // walk goes down a list until a task is taken (JobInProgress.findTaskFromList).
@@ -169,8 +169,8 @@ func (l *taskLists) walkFront(key int32, by taskFilter) (int32, bool) {
 	return found, true
 }
 
-// walkSlice walks a plain list and returns what is left of it and the task
-// taken, or -1.
+// walkSlice walks a plain list and returns the rest of it and the task taken,
+// or -1.
 func walkSlice(tasks []int32, by taskFilter) (rest []int32, found int32) {
 	for i := 0; i < len(tasks); {
 		task := tasks[i]

@@ -7,22 +7,22 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// taskQueue is the running tasks in the order in which they started. A task that
-// has ended stays until it is met.
+// taskQueue holds the running tasks in the order in which they started. A task
+// that has ended stays until a search reaches it.
 //
-// The first that lags is found by a tournament of lower bounds: a task's
-// progress only grows, so what was too far ahead at the last look stays out of
-// sight until the average has caught up with it. Where progress was lost
-// (pace.losses) the bounds start anew.
+// A tournament of lower bounds finds the first lagging task. A task's progress
+// only grows, so a task that was too far ahead at the last look is skipped
+// until the average has caught up with it. When progress is lost (pace.losses)
+// the bounds are reset.
 type taskQueue struct {
 	tasks   *taskTable
 	kind    workload.Kind
 	members []launched
-	low     []float32 // low[1] is the least of all, low[len(low)/2+i] that of member i
+	low     []float32 // low[1] is the minimum of all, low[len(low)/2+i] the bound of member i
 	losses  int32
 }
 
-// pace is how far a job is.
+// pace is the average progress of a job.
 type pace struct {
 	average float64 // progress of its tasks of a kind
 	losses  int32   // changes whenever a running task loses progress or an attempt
@@ -32,14 +32,14 @@ type pace struct {
 // be run a second time (TaskInProgress.SPECULATIVE_GAP).
 const speculativeGap = 0.2
 
-// launched is a task since it last began to run.
+// launched identifies a task since it last started to run.
 type launched struct{ task, times int32 }
 
 // ended is the bound of a task that will not be speculated.
 var ended = float32(math.Inf(1))
 
 func (q *taskQueue) add(t *taskInProgress) {
-	// A split with several hosts in a rack comes several times in a row.
+	// A split with several hosts in a rack occurs several times in a row.
 	m := launched{t.index, t.launches}
 	if n := len(q.members); n > 0 && q.members[n-1] == m {
 		return
@@ -51,7 +51,7 @@ func (q *taskQueue) add(t *taskInProgress) {
 	q.bound(len(q.members)-1, 0)
 }
 
-// grow makes room, first of all by forgetting the tasks that have ended.
+// grow makes room. It first removes the tasks that have ended.
 func (q *taskQueue) grow() {
 	const least = 4
 	kept := q.members[:0]
@@ -67,7 +67,7 @@ func (q *taskQueue) grow() {
 	q.restart()
 }
 
-// restart makes every bound the lowest.
+// restart sets every bound to the lowest value.
 func (q *taskQueue) restart() {
 	n := len(q.low) / 2
 	clear(q.low[n : n+len(q.members)])
@@ -79,7 +79,7 @@ func (q *taskQueue) restart() {
 	}
 }
 
-// bound sets a member's bound.
+// bound sets the bound of a member.
 func (q *taskQueue) bound(i int, low float32) {
 	i += len(q.low) / 2
 	q.low[i] = low
@@ -92,8 +92,8 @@ func (q *taskQueue) bound(i int, low float32) {
 	}
 }
 
-// next is the first member from i on whose bound is that of a task that lags,
-// or -1.
+// next returns the first member from i on whose bound is that of a task that
+// lags, or -1.
 func (q *taskQueue) next(i int, average float64) int {
 	n := len(q.low) / 2
 	if i >= n {
@@ -118,7 +118,7 @@ func (q *taskQueue) next(i int, average float64) int {
 	return p - n
 }
 
-// of is the task if it still runs as it did when it became a member.
+// of returns the task if it has run without a break since it became a member.
 func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
 	t := x.at(k, l.task)
 	if t == nil || t.launches != l.times || !t.running() || !t.runnable() {
@@ -127,7 +127,7 @@ func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
 	return t
 }
 
-// lagging is the first member from i on that lags, and its task.
+// lagging returns the first member from i on that lags, and its task.
 func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 	if q.losses != p.losses {
 		q.losses = p.losses
@@ -147,7 +147,7 @@ func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 	return -1, nil
 }
 
-// first is the first task that lags and has not been on a tracker.
+// first returns the first lagging task that has not run on a tracker.
 func (q *taskQueue) first(p pace, tracker int32) (int32, bool) {
 	for i, t := q.lagging(p, 0); t != nil; i, t = q.lagging(p, i+1) {
 		if !t.ranOn(tracker) {

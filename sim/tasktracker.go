@@ -9,57 +9,57 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// taskTracker is one worker: it starts what it is told to, holds attempts that
-// wait for a slot, and reports at its heartbeats
+// taskTracker is one worker. It starts the attempts that it is given, holds
+// those that wait for a slot, and reports at its heartbeats
 // (org.apache.hadoop.mapred.TaskTracker).
 type taskTracker struct {
 	cluster *cluster
 	id      int32
-	rank    uint32 // among the heartbeats of one instant
+	rank    uint32 // order among the heartbeats of one instant
 	view    scheduler.TaskTrackerStatus
-	timer   engine.Timer // its next heartbeat that is simulated
+	timer   engine.Timer // its next simulated heartbeat
 
-	last     engine.Time // last heartbeat that was simulated
+	last     engine.Time // its last simulated heartbeat
 	next     engine.Time // the one after it
 	prev     engine.Time // the heartbeat before the present one, simulated or not
-	interval engine.Time // as told in the last response
+	interval engine.Time // from the last response
 	dies     engine.Time // no heartbeat from here on
 
 	registered   bool
 	beating      bool // its heartbeat is being answered
 	lost         bool
-	regular      bool // it beats by the cluster's present interval, so offers can find it
+	regular      bool // it uses the cluster's present interval, so offers can find it
 	everyBeat    bool // simulate each of its heartbeats
 	killsPending bool // some attempt may have to be killed
 
 	attempts   []*attempt // running, waiting, or ended and not reported; in order of launch
 	waiting    [2]int     // attempts that wait for a slot, by type
 	given      [2]int     // attempts launched at this heartbeat
-	givenSlots [2]int     // and their slots
+	givenSlots [2]int     // slots of those attempts
 	slots      [2]slotPool
 	waves      []wave      // by slot
 	news       engine.Time // earliest unreported change
 	status     [2]int      // attempts by type as last counted by the JobTracker
 	stamp      uint32      // of the last status
 	faults     faults
-	slotFree   engine.Timer // set while attempts wait for a slot that will be free
+	slotFree   engine.Timer // set while attempts wait for a slot that will become free
 }
 
-// faults are how many jobs have avoided a tracker lately.
+// faults counts the jobs that have avoided a tracker lately.
 type faults struct {
 	jobs    int
-	expires engine.Time // when one of them is forgotten
+	expires engine.Time // when one of them expires
 	listed  bool        // the tracker is blacklisted
 }
 
-// asks reports whether the tracker asks for work: a slot of either type is free
-// as the JobTracker counts.
+// asks reports whether the tracker asks for work: by the JobTracker's count a
+// slot of either type is free.
 func (t *taskTracker) asks() bool {
 	return t.view.Used[workload.Map] < t.view.Slots[workload.Map] ||
 		t.view.Used[workload.Reduce] < t.view.Slots[workload.Reduce]
 }
 
-// register counts a tracker into the cluster (1) or out of it (-1).
+// register adds a tracker to the cluster (1) or removes it (-1).
 func (c *cluster) register(t *taskTracker, by int) {
 	c.view.Trackers += by
 	c.view.Hosts += by
@@ -67,8 +67,8 @@ func (c *cluster) register(t *taskTracker, by int) {
 	c.view.Slots[workload.Reduce] += by * t.view.Slots[workload.Reduce]
 }
 
-// slotType is the type of slot that an attempt takes: shared slots count as those
-// of maps.
+// slotType returns the type of slot that an attempt takes. Shared slots count as
+// map slots.
 func (t *taskTracker) slotType(a *attempt) workload.Kind {
 	if t.cluster.sharedSlots {
 		return workload.Map
@@ -76,8 +76,8 @@ func (t *taskTracker) slotType(a *attempt) workload.Kind {
 	return a.onSlot
 }
 
-// launch takes a new attempt in. It starts at once if enough slots are free,
-// and else waits behind those that came before it.
+// launch adds a new attempt. It starts at once if enough slots are free.
+// Otherwise it waits behind earlier attempts.
 func (t *taskTracker) launch(a *attempt) {
 	a.firstReport = t.last + t.cluster.heartbeatInterval()
 	t.attempts = append(t.attempts, a)
@@ -97,7 +97,7 @@ func (t *taskTracker) launch(a *attempt) {
 	t.waiting[k]++
 }
 
-// begin gives an attempt its slots and works out as much of its future as is
+// begin assigns an attempt its slots and computes its future where that is
 // known.
 func (t *taskTracker) begin(a *attempt, at engine.Time) {
 	k := t.slotType(a)
@@ -114,8 +114,8 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 	t.reportable(min(a.Pending, a.Finish))
 }
 
-// settle brings the tracker's slots up to date: those of attempts that have
-// ended are free, and waiting attempts have taken them in order.
+// settle updates the tracker's slots: it frees those of ended attempts and
+// starts waiting attempts in order.
 func (t *taskTracker) settle(now engine.Time) {
 	for {
 		var first *attempt
@@ -124,7 +124,7 @@ func (t *taskTracker) settle(now engine.Time) {
 				continue
 			}
 			if t.waiting == [2]int{} {
-				t.release(a) // nobody waits, so the order does not matter
+				t.release(a) // no attempt waits, so the order does not matter
 			} else if first == nil || a.Finish < first.Finish {
 				first = a
 			}
@@ -136,7 +136,7 @@ func (t *taskTracker) settle(now engine.Time) {
 	}
 }
 
-// release frees an attempt's slots and starts what waits for them.
+// release frees an attempt's slots and starts the attempts that wait for them.
 func (t *taskTracker) release(a *attempt) {
 	k := t.slotType(a)
 	a.released = true
@@ -159,7 +159,7 @@ func (t *taskTracker) release(a *attempt) {
 	}
 }
 
-// kill ends an attempt as the heartbeat's response arrives.
+// kill ends an attempt when the heartbeat's response arrives.
 func (t *taskTracker) kill(a *attempt) {
 	a.End = execute.Kill
 	a.Finish, a.FinishSet = t.last, t.last
@@ -174,22 +174,24 @@ func (t *taskTracker) kill(a *attempt) {
 	t.reportable(t.last)
 }
 
-// reportable notes that something to report happens at an instant.
+// reportable records that there is something to report at an instant.
 func (t *taskTracker) reportable(at engine.Time) { t.news = min(t.news, at) }
 
-// over reports whether an attempt has ended when its tracker beats. What ends at
-// the very instant of the heartbeat has ended if it was settled by the time of
-// the heartbeat before: things happen in the order in which they were decided.
+// over reports whether an attempt has ended when its tracker beats. An attempt
+// that ends at the very instant of the heartbeat has ended if its end was
+// settled by the heartbeat before. Events of one instant happen in the order in
+// which they were decided.
 func (a *attempt) over(t *taskTracker, now engine.Time) bool {
 	return a.Finish < now || a.Finish == now && a.FinishSet <= t.prev
 }
 
-// asking is the same for having asked for permission to commit.
+// asking does the same for the request for permission to commit.
 func (a *attempt) asking(t *taskTracker, now engine.Time) bool {
 	return a.Pending < now || a.Pending == now && a.PendingSet <= t.prev
 }
 
-// state is what the tracker reports of an attempt at its heartbeat.
+// state returns the state of an attempt that the tracker reports at its
+// heartbeat.
 func (a *attempt) state(t *taskTracker, now engine.Time) taskState {
 	over := a.over(t, now)
 	if a.cleans != nil {
@@ -223,13 +225,13 @@ func (a *attempt) state(t *taskTracker, now engine.Time) taskState {
 	return running
 }
 
-// occupies reports whether the JobTracker counts an attempt as holding a slot:
-// not when it has ended, and not when it only waits to commit.
+// occupies reports whether the JobTracker counts an attempt as holding a slot.
+// It does not if the attempt has ended or only waits to commit.
 func (a *attempt) occupies(t *taskTracker, now engine.Time) bool {
 	return !a.over(t, now) && (!a.Started || !a.asking(t, now))
 }
 
-// shouldClose is TaskInProgress.shouldClose.
+// shouldClose implements TaskInProgress.shouldClose.
 func (a *attempt) shouldClose() bool {
 	own, t := a.own(), a.task
 	if a.job.State == scheduler.Done {
@@ -246,8 +248,8 @@ func (a *attempt) shouldClose() bool {
 	return own.killOrder
 }
 
-// sweep takes off the attempts whose end has been reported, and finds when there
-// is something to report next.
+// sweep removes the attempts whose end has been reported, and finds the next
+// instant with something to report.
 func (t *taskTracker) sweep(ended func(*attempt)) {
 	t.news = engine.Never
 	kept := t.attempts[:0]
@@ -266,8 +268,8 @@ func (t *taskTracker) sweep(ended func(*attempt)) {
 	t.attempts = kept
 }
 
-// awaitSlots sets a timer for when attempts that wait get a slot, where their
-// start cannot wait for the next heartbeat that is simulated.
+// awaitSlots sets a timer for the instant at which waiting attempts get a slot,
+// if their start cannot wait for the next simulated heartbeat.
 func (t *taskTracker) awaitSlots() {
 	if t.waiting == [2]int{} || t.cluster.exec.Foresees() {
 		return
@@ -284,7 +286,7 @@ func (t *taskTracker) awaitSlots() {
 }
 
 // heartbeatOver reports whether the tracker's heartbeat of this instant, if it
-// has one, is past.
+// has one, is over.
 func (t *taskTracker) heartbeatOver() bool {
 	return moment(t.rank) <= t.cluster.moment || t.last == t.cluster.now()
 }
@@ -299,7 +301,7 @@ func (t *taskTracker) watched() bool {
 	return false
 }
 
-// beatFrom is the first heartbeat at or after an instant.
+// beatFrom returns the first heartbeat at or after an instant.
 func (t *taskTracker) beatFrom(at engine.Time) engine.Time {
 	if at <= t.next {
 		return t.next
@@ -310,7 +312,7 @@ func (t *taskTracker) beatFrom(at engine.Time) engine.Time {
 	return t.next + (at-t.next+t.interval-1)/t.interval*t.interval
 }
 
-// lastBeat is the last heartbeat at or before an instant.
+// lastBeat returns the last heartbeat at or before an instant.
 func (t *taskTracker) lastBeat(at engine.Time) engine.Time {
 	at = min(at, t.dies-1)
 	if at < t.next {

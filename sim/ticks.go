@@ -4,10 +4,10 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// periodic is the timer of a thread that recurs. A thread that runs less often
-// than a tracker beats comes before the heartbeats of an instant, one that runs
-// more often after them: of two things that recur, the slower one was decided
-// on first.
+// periodic is the timer of a periodic thread. A thread that runs less often
+// than heartbeats comes before the heartbeats of an instant, one that runs more
+// often comes after them: of two periodic events, the one with the longer
+// period was scheduled first.
 type periodic struct {
 	cluster     *cluster
 	every       engine.Time
@@ -42,17 +42,17 @@ func (p *periodic) moment() moment {
 	return afterHeartbeats
 }
 
-// ticks are those of a policy that has work of its own to do. One at which
-// nothing has changed is not simulated if the policy allows it.
+// ticks are the ticks of a scheduler with periodic work. A tick at which
+// nothing has changed is not simulated if the scheduler allows it.
 type ticks struct {
-	timer     periodic // every 0: the policy has no ticks
+	timer     periodic // every is 0: the scheduler has no ticks
 	last      engine.Time
 	skippable bool
 	changed   bool          // since the last tick
-	needed    []engine.Time // others to be simulated: when jobs become old enough to speculate
+	needed    []engine.Time // other ticks to simulate: when jobs become old enough to speculate
 }
 
-// open sets the first tick of a policy; fire is called at each.
+// open sets the first tick of a scheduler. It calls fire at each.
 func (k *ticks) open(c *cluster, fire func(int32)) {
 	if c.policy.ticker == nil || !c.protocol.heartbeats {
 		return
@@ -73,7 +73,7 @@ func (k *ticks) change() {
 	}
 }
 
-// need has the first tick after an instant simulated.
+// need makes sure that the first tick after an instant is simulated.
 func (k *ticks) need(at engine.Time) {
 	if k.timer.every > 0 {
 		k.needed = append(k.needed, at)
@@ -81,7 +81,7 @@ func (k *ticks) need(at engine.Time) {
 	}
 }
 
-// set sets the next tick that is to be simulated.
+// set sets the next simulated tick.
 func (k *ticks) set() {
 	at := engine.Never
 	if k.changed || !k.skippable {
@@ -95,7 +95,7 @@ func (k *ticks) set() {
 	}
 }
 
-// from is the first tick at or after an instant that has not been yet.
+// from returns the first tick at or after an instant that has not happened yet.
 func (k *ticks) from(at engine.Time) engine.Time {
 	every, c := k.timer.every, k.timer.cluster
 	tick := at / every * every
@@ -106,7 +106,7 @@ func (k *ticks) from(at engine.Time) engine.Time {
 	return tick
 }
 
-// fire has the policy do its work.
+// fire calls the scheduler's periodic work.
 func (k *ticks) fire() {
 	c := k.timer.cluster
 	k.last, k.changed = c.now(), false
@@ -119,8 +119,8 @@ func (k *ticks) fire() {
 	k.set()
 }
 
-// lastTick is the last tick before the present moment, simulated or not. Slower
-// ticks at this very instant are over when heartbeats come.
+// lastTick returns the last tick before the present moment, simulated or not.
+// When heartbeats come, less frequent ticks at this instant are over.
 func (k *ticks) lastTick() engine.Time {
 	c, every := k.timer.cluster, k.timer.every
 	past := c.now() - 1

@@ -1,7 +1,8 @@
 package sim
 
-// trackerFailures are the failures of a job's attempts by tracker. A tracker
-// with too many gets no more of its tasks (JobInProgress.trackerToFailuresMap).
+// trackerFailures counts the failures of a job's attempts by tracker. A tracker
+// with too many gets no more tasks of the job
+// (JobInProgress.trackerToFailuresMap).
 type trackerFailures struct {
 	failures    map[int32]int
 	flaky       int // trackers that have failed too often
@@ -11,7 +12,7 @@ type trackerFailures struct {
 
 const maxFlaky = 0.25 // share of the cluster
 
-// refuses reports whether the job takes no task to a tracker
+// refuses reports whether the job gives a tracker no tasks
 // (JobInProgress.shouldRunOnTaskTracker).
 func (f *trackerFailures) refuses(tracker int32) bool {
 	return f.failures != nil && float64(f.flaky) < float64(f.clusterSize)*maxFlaky && f.isFlaky(tracker)
@@ -19,7 +20,7 @@ func (f *trackerFailures) refuses(tracker int32) bool {
 
 func (f *trackerFailures) isFlaky(tracker int32) bool { return f.failures[tracker] >= f.most }
 
-// add notes a failure (JobInProgress.addTrackerTaskFailure).
+// add records a failure (JobInProgress.addTrackerTaskFailure).
 func (f *trackerFailures) add(tracker int32) {
 	if float64(f.flaky) >= float64(f.clusterSize)*maxFlaky {
 		return

@@ -34,24 +34,24 @@ type execution struct {
 	state         string
 }
 
-// Exact reports whether every attempt is the recorded one.
+// Exact reports whether every attempt equals the recorded one.
 func (a *Agreement) Exact() bool {
 	return a.Same == a.Attempts && a.missing+a.additional == 0
 }
 
-// Agreement is how well a simulated run matches a recorded one.
+// Agreement describes how well a simulated run matches a recorded one.
 type Agreement struct {
 	Name, Hadoop        string
 	Run                 int
 	Repeats             bool // Hadoop itself repeats the run exactly
 	Attempts            int  // recorded
-	Same                int  // simulated on the same tracker, from and to the same millisecond
+	Same                int  // simulated on the same tracker, with start and end in the same millisecond
 	missing, additional int
 	LargestMS           int64  // largest difference of a start or end, over attempts on the right tracker
 	MakespanMS          int64  // recorded
 	SimulatedMS         int64  // makespan
-	First               string // the first difference, for a reader
-	Outside             string // the first figure of a job outside of what all recorded runs show
+	First               string // description of the first difference
+	Outside             string // first figure of a job outside the range of the recorded runs
 }
 
 // rowsOf collects a simulated run's executions.
@@ -117,7 +117,7 @@ func compareCase(file string, run int) (*Agreement, error) {
 			continue
 		}
 		if w.finish < 0 {
-			w.finish = g.finish // the recording does not say
+			w.finish = g.finish // not recorded
 		}
 		if g.tracker == w.tracker {
 			a.LargestMS = max(a.LargestMS, abs(g.start-w.start), abs(g.finish-w.finish))
@@ -218,7 +218,7 @@ func recordedMakespan(file string) (int64, error) {
 	return last - first, nil
 }
 
-// spread is what the recorded runs of one case have in common.
+// spread holds the range of figures over the recorded runs of one case.
 type spread struct {
 	Same bool `json:"identical_when_repeated"`
 	Runs map[string]struct {
@@ -243,8 +243,8 @@ func readSpread(dir string) (*spread, error) {
 	return s, nil
 }
 
-// outside names the first figure of a job that lies outside of what the runs
-// recorded.
+// outside returns the first figure of a job outside the range of the recorded
+// runs.
 func (s *spread) outside(p model.Prediction) string {
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
@@ -306,7 +306,7 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// WriteAgreements writes one row for each case: over its runs the sums, and the
+// WriteAgreements writes one row for each case: the sums over its runs, and the
 // largest difference.
 func WriteAgreements(w io.Writer, all []*Agreement) {
 	fmt.Fprintln(w, "| case | Hadoop | runs | repeats | attempts | exact | largest difference | job times and counts |")

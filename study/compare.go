@@ -20,17 +20,17 @@ import (
 // simulation is the name under which the simulator answers.
 const simulation = "simulation"
 
-// Comparing says what is compared and how.
+// Comparing selects the subjects of a comparison and its options.
 type Comparing struct {
 	Options
-	Models    []analytic.Predictor // with what they know
+	Models    []analytic.Predictor // the models with their inputs
 	Over      []string             // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
-	Baseline  string               // a scenario or a model that the others are measured by; empty: the simulation
+	Baseline  string               // scenario or model with which the others are compared; empty: the simulation
 	Causes    bool                 // attribute the gap between simulation and models to causes
 	FailAbove float64              // relative difference above which Above lists an answer
 }
 
-// Compared is a comparison, with what made it.
+// Compared is a comparison with its inputs.
 type Compared struct {
 	*results.Comparison
 	Study *Study   // the first scenario, with the inputs of all
@@ -118,8 +118,8 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 	return all, nil
 }
 
-// chooseBaseline finds what the others are measured by: a model, or a scenario,
-// which then becomes the first.
+// chooseBaseline finds the baseline: a model, or a scenario, which then becomes
+// the first.
 func (k *Comparing) chooseBaseline(all []comparedRun, answers *results.Answers) (toScenario bool, err error) {
 	if k.Baseline == "" || k.Baseline == simulation {
 		return false, nil
@@ -194,8 +194,8 @@ func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
 // causes, which takes several simulations.
 const maxAttributedTasks = 100_000
 
-// answers lists what the simulator and the models say to one run, each with its
-// gap to the simulation.
+// answers lists the answers of the simulator and the models for one run, each
+// with its gap to the simulation.
 func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) ([]results.Answer, error) {
 	q := c.question()
 	tasks := 0
@@ -220,10 +220,10 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 	return list, nil
 }
 
-// attribute splits the gap between a model's answer and the simulation's: one
-// cause after another that the model leaves out is switched off in the
-// simulation, and what remains is the model's own error. Worlds caches makespans
-// by the set of causes that are off.
+// attribute splits the gap between a model's answer and the simulation's. It
+// switches off in the simulation one cause after another that the model leaves
+// out. The rest is the model's own error. Worlds caches makespans by the set of
+// causes that are off.
 func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.Model, predicted time.Duration) ([]results.GapPart, error) {
 	var parts []results.GapPart
 	off, now, world := uint(0), worlds[0], *q

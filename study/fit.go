@@ -13,11 +13,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Fitting says how a platform model is fitted.
+// Fitting selects how a platform model is fitted.
 type Fitting struct {
 	Platform platform.FitOptions
 	Heap     string              // -Xmx of a reduce, such as 700m: test the break expected in the shuffle; empty: do not
-	Break    platform.BreakSetup // what else decides on that break
+	Break    platform.BreakSetup // other properties that determine that break
 	Tasks    []string            // tables of measured tasks with their counters
 }
 
@@ -100,8 +100,8 @@ func (k *Fitting) fitTerms(result *results.Fitting) error {
 	return nil
 }
 
-// expectedBreak returns the break to which the configuration leads, MB; 0: it was not
-// asked for.
+// expectedBreak returns the break that follows from the configuration, MB; 0: not
+// requested.
 func (k *Fitting) expectedBreak() (float64, error) {
 	if k.Heap == "" {
 		return 0, nil
@@ -115,7 +115,8 @@ func (k *Fitting) expectedBreak() (float64, error) {
 	return b.TauMB, err
 }
 
-// chow tests the break that was expected; rows on one side of it say nothing.
+// chow tests the expected break. Rows on only one side of it do not allow a
+// test.
 func chow(rows []platform.PhaseRow, tau float64, continuous bool) *results.ExpectedBreak {
 	x, y := make([]float64, len(rows)), make([]float64, len(rows))
 	for i, r := range rows {

@@ -11,14 +11,14 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// KnowledgeFiles name the files with what analytic models know that is not in
-// the scenario.
+// KnowledgeFiles names the files with data that models use beyond the scenario.
 type KnowledgeFiles struct {
-	Files   map[string]string // by the names of analytic.Files; empty: not known
+	Files   map[string]string // by the names of analytic.Files; empty: not given
 	History []string          // runs of the job on other input or with other reduces, for hp, ihp and cresp
 }
 
-// Read gives the models what the files hold, and returns the checksums.
+// Read passes the contents of the files to the models, and returns the
+// checksums.
 func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error) {
 	known := analytic.Knowledge{Files: map[string]analytic.File{}}
 	var sums []results.FileSum
@@ -78,13 +78,13 @@ func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []results.Fil
 	return runs, sums, nil
 }
 
-// Histories groups the files under the paths by history. A folder may hold
-// several results: a scenario with [vary] makes one folder for each of its runs,
-// and results may lie side by side. All other files under a path are one
-// history more.
+// Histories groups the files under the paths by history. A directory may hold
+// several results: a scenario with [vary] makes one directory for each run, and
+// results may share a directory. All other files under a path form one more
+// history.
 func Histories(paths []string) (all [][]string) {
 	for _, path := range paths {
-		files, _ := trace.ReadOptions{}.Files(path) // reading reports what is wrong with it
+		files, _ := trace.ReadOptions{}.Files(path) // reading it reports the error
 		var runs [][]string
 		var rest []string
 		for _, file := range files {
@@ -112,7 +112,8 @@ func Histories(paths []string) (all [][]string) {
 	return all
 }
 
-// FileSums returns the checksums of files, and of the files read of folders.
+// FileSums returns the checksums of files, including those read from
+// directories.
 func FileSums(paths []string) (sums []results.FileSum, err error) {
 	files, err := trace.ReadOptions{}.Files(paths...)
 	if err != nil {

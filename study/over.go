@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// variedKey is a key of the scenario with the values it takes.
+// variedKey is a key of the scenario with its values.
 type variedKey struct {
 	key     string
 	values  []variedValue
@@ -20,11 +20,11 @@ type variedValue struct {
 	at   float64
 }
 
-// maxValues is how many values a varied key may take.
+// maxValues is the largest number of values of a varied key.
 const maxValues = 1000
 
-// parseOver reads KEY=FROM:TO:STEP or KEY=VALUE,VALUE,...; no flag leaves the
-// scenario as it is.
+// parseOver reads KEY=FROM:TO:STEP or KEY=VALUE,VALUE,... Without a flag
+// nothing varies.
 func parseOver(flags []string) (variedKey, error) {
 	switch {
 	case len(flags) == 0:
@@ -78,7 +78,7 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	return nil
 }
 
-// settings sets the key to a value; a key without a dot is one of every job.
+// settings sets the key to a value. A key without a dot belongs to every job.
 func (o *variedKey) settings(value string, jobs int) []string {
 	if strings.Contains(o.key, ".") {
 		return []string{o.key + "=" + value}

@@ -11,7 +11,7 @@ import (
 )
 
 // Predict asks every analytic model about every run. A model that cannot answer
-// says why in its answer.
+// gives the reason in its answer.
 func (s *Study) Predict(models []analytic.Predictor) (*results.Answers, error) {
 	answers := &results.Answers{}
 	for i := range s.Scenario.Runs {
@@ -24,8 +24,8 @@ func (s *Study) Predict(models []analytic.Predictor) (*results.Answers, error) {
 	return answers, nil
 }
 
-// Ask puts one question to every analytic model. A model that cannot answer is
-// no error; knowledge that makes no sense is one.
+// Ask puts one question to every analytic model. A model without an answer is
+// not an error. Invalid input for a model is one.
 func Ask(q *model.WhatIf, models []analytic.Predictor) ([]results.Answer, error) {
 	var list []results.Answer
 	for _, m := range models {
@@ -47,8 +47,8 @@ func askOne(q *model.WhatIf, m analytic.Predictor) (results.Answer, error) {
 	return results.Answer{Scenario: q.Name, Prediction: p, Err: err}, nil
 }
 
-// Provision asks every analytic model how many nodes, like those of the
-// scenario, finish its job by the deadline.
+// Provision asks every analytic model how many nodes like those of the scenario
+// finish its job by the deadline.
 func (s *Study) Provision(models []analytic.Predictor, deadline time.Duration) (*results.Provisions, error) {
 	p := &results.Provisions{Deadline: deadline}
 	for i := range s.Scenario.Runs {

@@ -12,8 +12,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ProgramQuestion is the first run of a scenario that plans its tasks, and what the
-// scenario was made from.
+// ProgramQuestion returns the first run of a scenario that plans its tasks, and
+// the inputs of the scenario.
 func ProgramQuestion(name string) (q model.WhatIf, inputs []scenarios.Input, err error) {
 	f, err := scenarios.Open(name)
 	if err != nil {
@@ -30,14 +30,14 @@ func ProgramQuestion(name string) (q model.WhatIf, inputs []scenarios.Input, err
 	return q, s.Inputs, nil
 }
 
-// FoundProgram is a program found, with the means of its maps, seconds.
+// FoundProgram is an estimated program, with mean map times in seconds.
 type FoundProgram struct {
 	model.Program
 	Recorded, Simulated float64 // mean time of a map, seconds
-	Missed              string  // how far off the cost is; empty: it is not
+	Missed              string  // error of the estimate; empty: none
 }
 
-// mapMean takes the mean time of maps.
+// mapMean returns the mean time of maps.
 type mapMean struct {
 	sum time.Duration
 	n   int
@@ -50,8 +50,9 @@ func (m *mapMean) Attempt(a *workload.Attempt) {
 	}
 }
 
-// FindProgram looks for the cost of a record in the map function. Where maps
-// take longer even at no cost, or the search does not come near, it is assumed.
+// FindProgram estimates the cost of a record in the map function. If maps take
+// longer even at zero cost, or the search does not converge, the cost is an
+// assumption.
 func FindProgram(q model.WhatIf, r *workload.Profile) (FoundProgram, error) {
 	const rounds, near = 20, 0.002 // of the recorded time
 	var f FoundProgram
@@ -73,7 +74,7 @@ func FindProgram(q model.WhatIf, r *workload.Profile) (FoundProgram, error) {
 	j.Maps.Count, j.Maps.InputBytes, j.Maps.Splits = r.Maps, int64(math.Round(r.MapInBytes.Mean*float64(r.Maps))), nil
 	j.Reduces.Count = r.Reduces
 	q.Jobs = []workload.Job{j}
-	below, above := [2]float64{}, [2]float64{math.Inf(1)} // costs, and how far maps are off by them
+	below, above := [2]float64{}, [2]float64{math.Inf(1)} // costs, and the remaining error of map times
 	for round := 1; ; round++ {
 		q.Programs = []model.Program{f.Program}
 		var m mapMean

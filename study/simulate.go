@@ -13,10 +13,11 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// Progress is told how many jobs have ended since it was last told.
+// Progress is called with the number of jobs that have ended since the last
+// call.
 type Progress func(ended int)
 
-// ofRun follows the jobs of one run.
+// ofRun reports the progress of one run.
 func (p Progress) ofRun(jobs int) func(ended, left int) {
 	if p == nil {
 		return nil
@@ -27,10 +28,10 @@ func (p Progress) ofRun(jobs int) func(ended, left int) {
 	}
 }
 
-// Simulate simulates every run and replication, several at a time. Attempts go
-// into the folder as tables of the scenario's format; a nil folder takes none.
-// The runs hold the predictions of all replications and the statistics of the
-// first.
+// Simulate simulates every run and replication, several at a time. Attempts are
+// written into the folder as tables in the scenario's format. A nil folder
+// writes none. The runs hold the predictions of all replications and the
+// statistics of the first.
 func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, error) {
 	n := s.options.replications()
 	runs := make([]*results.Run, len(s.Scenario.Runs))
@@ -100,12 +101,12 @@ func (s *Study) Write(d *results.Dir, runs []*results.Run) error {
 	return s.Comparison(runs).Write(d)
 }
 
-// Comparison sets the runs side by side.
+// Comparison returns the runs as a comparison.
 func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
 	return &results.Comparison{Title: s.Scenario.Title, Runs: runs}
 }
 
-// target returns where the files of one run go.
+// target returns the place for the files of one run.
 func (s *Study) target(d *results.Dir, run int) results.Target {
 	if len(s.Scenario.Runs) == 1 {
 		return d
@@ -121,14 +122,14 @@ func (s *Study) title(run int) string {
 }
 
 // attemptTable is the table of attempts of one run, in the format the scenario
-// chooses. The zero value takes none.
+// chooses. The zero value writes nothing.
 type attemptTable struct {
 	csv     *results.AttemptTable
 	file    *results.File
 	parquet *attempts
 }
 
-// attempts keeps every attempt, for a format that needs all of them at once.
+// attempts collects every attempt, for a format that needs all of them at once.
 type attempts []workload.Attempt
 
 func (a *attempts) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
@@ -155,7 +156,7 @@ func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, er
 	return t, err
 }
 
-// fill simulates a question into the table.
+// fill simulates a question and writes the table.
 func (t *attemptTable) fill(q *model.WhatIf, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
 	defer func() {
 		if v := recover(); v != nil {

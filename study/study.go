@@ -1,7 +1,6 @@
-// Package study asks questions: it opens a scenario, simulates every run and
-// replication of it, asks the analytic models, and puts their answers side by
-// side. Every verb of the command line that asks something calls it, and so can
-// any Go program.
+// Package study opens a scenario, simulates every run and replication of it,
+// asks the analytic models, and puts their answers side by side. The verbs of
+// the command line call it, and any Go program can.
 package study
 
 import (
@@ -19,13 +18,13 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Options say how a scenario is asked. The zero value asks it once, as it
-// stands.
+// Options select how a scenario is run. The zero value runs it once, without
+// changes.
 type Options struct {
-	Seed         uint64   // of everything random, in the first replication
-	Replications int      // runs with seeds of their own; 0 is 1
-	Workers      int      // runs at a time; 0 is one per core
-	Set          []string // KEY=VALUE laid over the scenario
+	Seed         uint64   // master seed of the first replication
+	Replications int      // number of runs, each with its own seed; 0 is 1
+	Workers      int      // concurrent runs; 0 is one per core
+	Set          []string // KEY=VALUE settings that replace values of the scenario
 	Fidelity     string   // replay, profile, phase or device; empty: the scenario's
 }
 
@@ -50,7 +49,7 @@ func (o *Options) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// seedOf returns the seed of a replication; the first has the seed asked for.
+// seedOf returns the seed of a replication. The first one has the given seed.
 func (o *Options) seedOf(replication int) uint64 {
 	if replication == 0 {
 		return o.Seed
@@ -58,7 +57,7 @@ func (o *Options) seedOf(replication int) uint64 {
 	return uint64(workload.Seed(o.Seed).Named("replication").For(replication))
 }
 
-// A Study is an opened scenario and how it is asked.
+// A Study is an opened scenario with its options.
 type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
 	file     *scenarios.File
@@ -85,7 +84,7 @@ func Open(name string, o Options) (*Study, error) {
 	return &Study{first, f, o}, nil
 }
 
-// replication returns the scenario as a replication asks it.
+// replication returns the scenario with the seed of a replication.
 func (s *Study) replication(i int) (*scenarios.Scenario, error) {
 	if i == 0 {
 		return s.Scenario, nil
@@ -101,8 +100,8 @@ func (s *Study) Jobs() (jobs int) {
 	return jobs
 }
 
-// Manifest describes a result of the study: what made it, with which arguments,
-// and the checksums of its inputs.
+// Manifest describes a result of the study: program, arguments, and checksums
+// of the inputs.
 func (s *Study) Manifest(b results.Build, arguments []string) (results.Manifest, error) {
 	m := results.Manifest{
 		Build: b, Arguments: arguments, Scenario: s.Scenario.Name,
@@ -127,23 +126,23 @@ func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
 	return sums, nil
 }
 
-// WriteLog writes what may differ between two runs of the same question: the
-// clock and the machine.
+// WriteLog writes data that may differ between two identical runs: the clock
+// and the machine.
 func WriteLog(w io.Writer, began time.Time) error {
 	_, err := fmt.Fprintf(w, "began %s\ntook %.3f s\n%s, %d cores\n", began.Format(time.RFC3339), time.Since(began).Seconds(),
 		runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH, runtime.GOMAXPROCS(0))
 	return err
 }
 
-// InternalError is a defect of slotwave, not of what it was given: books that do
-// not balance, or a panic.
+// InternalError is a defect of slotwave and not of its input: an inconsistent
+// sum, or a panic.
 type InternalError struct{ error }
 
 // Unwrap returns the error behind it.
 func (e InternalError) Unwrap() error { return e.error }
 
-// Internal marks an error as a defect, unless the system reports it of a file: a
-// full disk, or a folder that is gone.
+// Internal marks an error as a defect, unless the operating system reports it
+// for a file, such as a full disk or a missing directory.
 func Internal(err error) error {
 	if err == nil || errors.As(err, new(*fs.PathError)) || errors.As(err, new(*os.LinkError)) || errors.As(err, new(*os.SyscallError)) {
 		return err

@@ -20,8 +20,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// A Testbed is the cluster on which Zhang, Cherkasova and Loo ran their benchmarks,
-// or another one, and the benchmarks.
+// A Testbed is the cluster of Zhang, Cherkasova and Loo, or another one, with its
+// benchmarks.
 type Testbed struct {
 	model.WhatIf
 	all, shuffleOnly []platform.GridPoint // benchmarks of every phase, and of the shuffle alone
@@ -41,8 +41,8 @@ func (b *Testbed) ReadGrid(file string) error {
 	return nil
 }
 
-// OpenTestbed opens the test cluster of the scenario zhang-shuffle-break on
-// machines of a platform, shipped or in a file.
+// OpenTestbed opens the test cluster of the scenario zhang-shuffle-break with
+// machines of a platform, which is shipped or in a file.
 func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Testbed, error) {
 	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
 		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
@@ -189,7 +189,7 @@ func WriteCalibration(w io.Writer, c *platform.Calibration) error {
 	return err
 }
 
-// inUnit is a value in the unit of its key in a platform file.
+// inUnit returns a value in the unit of its key in a platform file.
 func inUnit(key string, v float64) float64 {
 	if strings.HasSuffix(key, "_mb") {
 		return v / 1e6

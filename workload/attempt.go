@@ -8,8 +8,8 @@ import (
 // Kind says what a task does for its job.
 type Kind uint8
 
-// The kinds of task. Set-up and clean-up belong to the job; a task clean-up
-// tidies after one failed or killed attempt and carries that attempt's number.
+// The kinds of task. Set-up and clean-up belong to the job. A task clean-up
+// cleans up after one failed or killed attempt and has that attempt's number.
 const (
 	Map Kind = iota
 	Reduce
@@ -26,13 +26,13 @@ func (k Kind) String() string { return kindNames[k] }
 // State is how an attempt ended.
 type State uint8
 
-// The end states of an attempt. Killed attempts do not count against the
-// task's allowance of failures (mapred.map.max.attempts).
+// The end states of an attempt. Killed attempts do not count towards the task's
+// limit of failures (mapred.map.max.attempts).
 const (
 	Succeeded State = iota
 	Failed
 	Killed
-	Running // no end was recorded: only in histories that stop short
+	Running // no end is recorded: only in incomplete histories
 	numStates
 )
 
@@ -43,7 +43,7 @@ func (s State) String() string { return stateNames[s] }
 // Locality is the distance between a map and its input split.
 type Locality uint8
 
-// Localities, near to far. NoLocality is a split without hosts, or a task
+// Localities, near to far. NoLocality means a split without hosts, or a task
 // that reads no split.
 const (
 	NodeLocal Locality = iota
@@ -63,8 +63,8 @@ func ParseLocality(s string) (Locality, bool) {
 
 func (l Locality) String() string { return localityNames[l] }
 
-// Phase is one part of an attempt's time. The phases of an attempt follow one
-// another and add up to its duration.
+// Phase is one part of an attempt's time. The phases of an attempt are
+// consecutive and add up to its duration.
 type Phase uint8
 
 // The phases of map and reduce attempts.
@@ -94,9 +94,9 @@ func ParsePhase(s string) (Phase, bool) {
 
 func (p Phase) String() string { return phaseNames[p] }
 
-// Attempt is one execution of one task: a row of the attempt table, whether it
-// was simulated or recorded. Instants are measured from the start of the
-// workload; byte counts are bytes.
+// Attempt is one execution of one task: a row of the attempt table, simulated
+// or recorded. Instants are measured from the start of the workload; byte
+// counts are bytes.
 type Attempt struct {
 	Job      string
 	Task     int // index within the job and kind
@@ -111,20 +111,20 @@ type Attempt struct {
 
 	Runnable time.Duration // when the task could first have been launched
 	Start    time.Duration // when the attempt got its slot
-	Finish   time.Duration // when it gave the slot back
+	Finish   time.Duration // when it left the slot
 
 	Phases [NumPhases]time.Duration
 
 	Counters
 
-	WaitFetch  time.Duration // copiers waiting for map outputs, within shuffle
-	WaitMemory time.Duration // copiers waiting for buffer space, within shuffle
+	WaitFetch  time.Duration // wait of copiers for map outputs, within shuffle
+	WaitMemory time.Duration // wait of copiers for buffer space, within shuffle
 }
 
-// Duration is the time the attempt held its slot.
+// Duration returns the time the attempt held its slot.
 func (a *Attempt) Duration() time.Duration { return a.Finish - a.Start }
 
-// Counters are the data an attempt moved.
+// Counters count the data that an attempt moved.
 type Counters struct {
 	InRecords, InBytes   int64
 	OutRecords, OutBytes int64

@@ -25,7 +25,7 @@ func (c *Conf) Set(key, value string) {
 	c.values[Canonical(key)] = value
 }
 
-// Grow makes room for n properties in an empty Conf.
+// Grow reserves room for n properties in an empty Conf.
 func (c *Conf) Grow(n int) {
 	if c.values == nil {
 		c.values = make(map[string]string, n)
@@ -44,7 +44,7 @@ func (c Conf) Lookup(key string) (string, bool) {
 // Keys lists the properties that are set, sorted.
 func (c Conf) Keys() []string { return slices.Sorted(maps.Keys(c.values)) }
 
-// Over returns c with every property of top laid over it; neither is changed.
+// Over returns c with every property of top set over it. Neither changes.
 func (c Conf) Over(top Conf) Conf {
 	if len(top.values) == 0 {
 		return c
@@ -106,7 +106,7 @@ func (c Conf) Bool(key string, def bool) (bool, error) {
 	return false, fmt.Errorf("%s = %q: want true or false", key, v)
 }
 
-// ParseBytes reads a size as Hadoop means it: 128m is 134,217,728.
+// ParseBytes reads a size as Hadoop does: 128m is 134,217,728.
 func ParseBytes(s string) (int64, error) {
 	n, err := units.RAMInBytes(strings.TrimSpace(s))
 	if err != nil || n < 0 {
@@ -115,11 +115,11 @@ func ParseBytes(s string) (int64, error) {
 	return n, nil
 }
 
-// HeapMB is the -Xmx of Java options in MiB, or Unknown.
+// HeapMB returns the -Xmx of Java options in MiB, or Unknown.
 func HeapMB(opts string) int64 {
 	mb := int64(Unknown)
 	for opt := range strings.FieldsSeq(opts) {
-		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok { // the last one counts
+		if size, ok := strings.CutPrefix(opt, "-Xmx"); ok { // the last option applies
 			if n, err := ParseBytes(size); err == nil {
 				mb = n >> 20
 			}

@@ -9,7 +9,7 @@ import (
 )
 
 // Dist is a named distribution of a duration in seconds or of a factor.
-// Negative draws are cut to zero.
+// Negative draws become zero.
 type Dist struct {
 	Name string
 	law  interface{ Quantile(p float64) float64 }
@@ -19,11 +19,12 @@ type Dist struct {
 // Draw takes one value from a stream by inversion.
 func (d *Dist) Draw(s Stream) float64 { return math.Max(0, d.law.Quantile(s.Uniform())) }
 
-// Mean is the expectation (before negative draws are cut).
+// Mean returns the expectation (before negative draws are cut).
 func (d *Dist) Mean() float64 { return d.mean }
 
-// DistParams are the parameters a scenario may give; which of them a
-// distribution wants depends on its name (see NewDist). NaN means not given.
+// DistParams are the parameters that a scenario may give. The name of a
+// distribution decides which of them it needs (see NewDist). NaN means not
+// given.
 type DistParams struct {
 	Mean, SD, Min, Max, Mode, Shape float64
 	Quantiles                       []float64 // values at equal steps of probability, from 0 to 1
@@ -46,7 +47,7 @@ var DistNames = []string{"constant", "empirical", "exponential", "gamma", "logno
 //	empirical    quantiles
 func NewDist(name string, p DistParams) (*Dist, error) {
 	need := func(cond bool, what string) error {
-		if !cond { // written so that NaN fails
+		if !cond { // this form is true for NaN
 			return fmt.Errorf("%s distribution: want %s", name, what)
 		}
 		return nil
@@ -110,7 +111,7 @@ type empirical []float64
 
 func (e empirical) Quantile(p float64) float64 { return e.at(p * float64(len(e)-1)) }
 
-// at is the value at a place between the first, 0, and the last.
+// at returns the value at a position from 0, the first, to 1, the last.
 func (e empirical) at(place float64) float64 {
 	i := min(int(place), len(e)-2)
 	return e[i] + (place-float64(i))*(e[i+1]-e[i])

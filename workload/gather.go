@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// gathering gathers the values behind a Sample. It keeps them all until its keeper
-// tells it to thin; then every second of some thousand neighbours goes, and
-// those that stay stand for two each, again and again.
+// gathering collects the values behind a Sample. It keeps them all until thin is
+// called. Each call drops one of two neighbours among some thousand values, and
+// the other then stands for two.
 type gathering struct {
 	n        int
 	mean, m2 float64 // Welford's
 	min, max float64
-	kept     [][]float64 // those of kept[i] stand for 1<<i values each
-	upper    bool        // which of two neighbours stays the next time
+	kept     [][]float64 // each of kept[i] stands for 1<<i values
+	upper    bool        // which of two neighbours is kept the next time
 }
 
 // keeper counts the values that all gatherings keep.
@@ -24,8 +24,8 @@ type keeper struct {
 }
 
 const (
-	exactValues = 4 << 20 // kept in all before any are thinned: 32 MiB
-	thinValues  = 4096    // of a gathering that stand for as many values each
+	exactValues = 4 << 20 // values kept in total before any are thinned: 32 MiB
+	thinValues  = 4096    // values of a gathering with equal weight
 )
 
 func (t *gathering) add(k *keeper, values ...float64) {
@@ -50,7 +50,7 @@ func (t *gathering) add(k *keeper, values ...float64) {
 	}
 }
 
-// thin halves what is too much, from those that stand for fewest on.
+// thin halves lists that are too long, those with the lowest weight first.
 func (t *gathering) thin(k *keeper) {
 	for i := 0; i < len(t.kept) && len(t.kept[i]) >= thinValues; i++ {
 		list := t.kept[i]
@@ -76,8 +76,8 @@ func (t *gathering) thin(k *keeper) {
 	}
 }
 
-// sample sums the values up. Quantiles of thinned values are off by no more
-// than a share of levels / (2 * thinValues) of all values: 0.1 % of a million.
+// sample returns the summary of the values. The quantiles of thinned values are
+// off by at most levels / (2 * thinValues) of all values: 0.1 % of a million.
 func (t *gathering) sample() Sample {
 	if t.n == 0 {
 		return NewSample(nil)

@@ -8,32 +8,32 @@ import (
 	"time"
 )
 
-// Unknown marks a count or a number of bytes that the source does not state.
+// Unknown marks a count or a number of bytes that the source does not give.
 const Unknown = -1
 
-// UnknownTime marks an instant or a span that the source does not state.
+// UnknownTime marks an instant or a span that the source does not give.
 const UnknownTime time.Duration = math.MinInt64
 
-// OriginalID is the property under which a job that is given a new id keeps its own.
+// OriginalID is the property that holds the original id of a job with a new id.
 const OriginalID = "slotwave.job.id"
 
-// defaultEpoch is 1 January 2010, for histories that state no date.
+// defaultEpoch is 1 January 2010, for histories without a date.
 const defaultEpoch = 1262304000000
 
-// Known reports whether an instant or a span is stated.
+// Known reports whether an instant or a span is known.
 func Known(d time.Duration) bool { return d != UnknownTime }
 
-// History is what recorded runs left behind: one or more files of one set.
-// Instants are measured from the earliest submission of the set.
+// History holds recorded runs from one or more files of one set. Instants are
+// measured from the earliest submission of the set.
 type History struct {
-	Epoch    int64 // instant 0 as Unix time in milliseconds; Unknown where the source states only differences
+	Epoch    int64 // instant 0 as Unix time in milliseconds; Unknown if the source gives only differences
 	Jobs     []HistoryJob
-	Swim     []SwimJob // traces that state volumes only
+	Swim     []SwimJob // from traces that give only volumes
 	Topology Topology
-	Site     Conf   // cluster configuration read beside the jobs (*-site.xml)
+	Site     Conf   // cluster configuration from *-site.xml files
 	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
-	Dropped  int // problems beyond the limit on those kept in detail
+	Dropped  int // number of problems beyond the limit on Problems
 }
 
 // HistoryJob is one recorded job.
@@ -49,13 +49,13 @@ type HistoryJob struct {
 	Submit  time.Duration
 	Launch  time.Duration // when the JobTracker had initialised the job
 	Finish  time.Duration
-	Outcome State // Running: no end was recorded
+	Outcome State // Running: no end is recorded
 
-	Maps    int // as the job announced them; the recorded tasks are in Tasks
+	Maps    int // as announced by the job; the recorded tasks are in Tasks
 	Reduces int
 
-	// MiB; as Rumen states them: heaps (-Xmx) of task JVMs in general, of maps
-	// and of reduces, and the memory of one slot of the cluster.
+	// MiB, as in Rumen: heaps (-Xmx) of all task JVMs, of maps and of reduces,
+	// and the memory of one slot of the cluster.
 	HeapMB, MapMB, ReduceMB       int64
 	ClusterMapMB, ClusterReduceMB int64
 
@@ -67,8 +67,8 @@ type HistoryJob struct {
 
 // JobTotals are a job's own sums over its tasks (JobInProgress.Counter and the
 // counters of the finished job). Data counters that carry the kind of task in
-// their name stand in Map and Reduce, the others (bytes of file systems,
-// spilled records) in All unless the source splits them.
+// their name are in Map and Reduce. The others (bytes of file systems, spilled
+// records) are in All unless the source splits them.
 type JobTotals struct {
 	Map, Reduce, All TaskCounters
 
@@ -82,8 +82,8 @@ type JobTotals struct {
 // HistoryTask is one recorded task and its attempts by number.
 type HistoryTask struct {
 	Kind       Kind
-	ReduceSlot bool // the id says _r_: reduces, and set-up or clean-up run in a reduce slot
-	Number     int  // as in the id
+	ReduceSlot bool // the id contains _r_: reduces, and set-up or clean-up in a reduce slot
+	Number     int  // number in the id
 	State      State
 	Start      time.Duration // assignment, on the JobTracker's clock
 	Finish     time.Duration
@@ -91,22 +91,22 @@ type HistoryTask struct {
 	Attempts   []HistoryAttempt
 }
 
-// HistoryAttempt is one recorded attempt: the row a simulated run writes too,
-// and what recorded attempts state beyond it. Counters are Unknown and times
-// UnknownTime where the source is silent. A recorded shuffle begins with the
-// attempt, so it contains the start of the JVM. Node is empty where the source
-// names no host; then Locality says nothing.
+// HistoryAttempt is one recorded attempt: the row that a simulated run writes
+// too, and further recorded fields. Counters are Unknown and times UnknownTime
+// if the source does not give them. A recorded shuffle begins with the attempt,
+// so it contains the start of the JVM. Node is empty if the source names no
+// host; then Locality has no meaning.
 type HistoryAttempt struct {
 	Attempt
 	More        MoreCounters
 	Tracker     string
 	HTTPPort    int
-	Speculative bool   // stated (AVATAAR), not inferred
+	Speculative bool   // from the record (AVATAAR), not inferred
 	Error       string // why it failed or was killed
 	Progress    *ProgressSplits
 }
 
-// MoreCounters are figures of recorded attempts that simulated ones lack.
+// MoreCounters are recorded counters that simulated attempts lack.
 type MoreCounters struct {
 	CombineInRecords, CombineOutRecords int64
 	InGroups                            int64 // reduce input groups
@@ -117,20 +117,21 @@ type MoreCounters struct {
 	HeapBytes                           int64
 }
 
-// TaskCounters are all counters of a task or of the sum of many.
+// TaskCounters are all counters of a task, or their sums over many tasks.
 type TaskCounters struct {
 	Counters
 	More MoreCounters
 }
 
-// ProgressSplits are the samples Hadoop 0.21 and later keep for each twelfth
-// of an attempt's progress: milliseconds of wall clock and of CPU, and KiB of
-// virtual and physical memory.
+// ProgressSplits are the samples that Hadoop 0.21 and later keep for each
+// twelfth of an attempt's progress: milliseconds of wall clock and CPU, and KiB
+// of virtual and physical memory.
 type ProgressSplits struct {
 	Clock, CPU, VMem, PhysMem []int64
 }
 
-// Problem is one loss while reading: what could not be read or is not sound.
+// Problem is one loss while reading: something that could not be read or makes
+// no sense.
 type Problem struct {
 	File string
 	Line int // 0: the file as a whole
@@ -145,7 +146,7 @@ func (p Problem) String() string {
 }
 
 // UnixEpoch returns the Unix time of instant 0 in milliseconds: 1 January 2010
-// where the source states only differences.
+// if the source gives only differences.
 func (h *History) UnixEpoch() int64 {
 	if h.Epoch == Unknown {
 		return defaultEpoch
@@ -204,7 +205,7 @@ func (t *HistoryTask) Winner() *HistoryAttempt {
 	return nil
 }
 
-// SlotKind is the kind of task whose slots the task's attempts take.
+// SlotKind returns the kind of task for whose slots the task's attempts run.
 func (t *HistoryTask) SlotKind() Kind {
 	if t.ReduceSlot {
 		return Reduce
@@ -225,8 +226,8 @@ func (j *HistoryJob) LastMap() time.Duration {
 	return last
 }
 
-// Common returns the properties on which all jobs that have a configuration
-// agree, laid over the site's: slots per node, scheduler and defaults of the
+// Common returns the properties on which all jobs with a configuration agree,
+// set over the site's. They give slots per node, scheduler and defaults of the
 // cluster.
 func (h *History) Common() Conf {
 	var common Conf
@@ -254,8 +255,8 @@ func (h *History) Common() Conf {
 	return h.Site.Over(common)
 }
 
-// Earliest returns the job's first instant: its submission, or if that is not
-// recorded the first thing that is.
+// Earliest returns the job's first instant: its submission, or the first
+// recorded instant if that is unknown.
 func (j *HistoryJob) Earliest() time.Duration {
 	if Known(j.Submit) {
 		return j.Submit
@@ -308,7 +309,7 @@ type Rack struct {
 // Topology lists the machines that a source names, by rack.
 type Topology struct {
 	Racks  []Rack // sorted by name
-	Listed bool   // read from a list of the cluster's machines, so that idle ones count
+	Listed bool   // read from a list of the cluster's machines, which includes idle ones
 }
 
 // Hosts returns the number of machines.
@@ -330,8 +331,8 @@ func (t *Topology) RackOf(host string) string {
 	return ""
 }
 
-// Workers returns the machines that ran tasks. Where the record lists the
-// cluster's machines, or names none that ran a task, it returns all; a machine
+// Workers returns the machines that ran tasks. It returns all machines if the
+// record lists the cluster's machines, or names none that ran a task. A machine
 // that only holds input may run no TaskTracker.
 func (h *History) Workers() Topology {
 	ran := make(map[string]bool)

@@ -1,7 +1,7 @@
-// Package workload holds what a cluster is asked to do and what it left behind:
-// jobs with their configuration and profiles, the table of attempts of a
-// simulated or recorded run, and the random streams that draw from them.
-// Package workload/trace reads and writes them.
+// Package workload holds the input and the record of a cluster: jobs with their
+// configuration and profiles, the table of attempts of a simulated or recorded
+// run, and the random streams for draws. Package workload/trace reads and
+// writes them.
 package workload
 
 import (
@@ -36,7 +36,7 @@ func ParsePriority(s string) (Priority, bool) {
 	return Normal, false
 }
 
-// Job is what one user asked for and, as far as it is known, how it behaves.
+// Job is the submission of one user and, if known, the behaviour of its tasks.
 type Job struct {
 	ID       string // unique within the workload
 	Name     string
@@ -46,67 +46,67 @@ type Job struct {
 	Priority Priority
 	Submit   time.Duration // from the start of the workload
 	Deadline time.Duration // from the start of the workload; 0: none
-	Commits  bool          // recorded task times end with the commit of the output
-	Init     time.Duration // when the JobTracker makes its tasks, if that is recorded; 0: when the scheduler decides
+	Commits  bool          // recorded task times include the commit of the output
+	Init     time.Duration // when the JobTracker initialises it, if recorded; 0: the scheduler decides
 	Conf     Conf
 
 	Maps    MapTasks
 	Reduces ReduceTasks
 
-	Profile *Profile // nil where every duration is explicit
-	Program string   // what its tasks do, by name, where their work decides on their time
+	Profile *Profile // nil if every duration is explicit
+	Program string   // what its tasks do, if task times follow from their work
 }
 
 // MapTasks describes the maps of a job. Per-task lists are indexed by task, in
 // the order of the splits (largest first, as the job client sorts them).
 type MapTasks struct {
 	Count      int
-	InputBytes int64     // all splits together
-	Fresh      bool      // the input was written right before the run begins
+	InputBytes int64     // of all splits
+	Fresh      bool      // the input is written just before the run begins
 	Time       Durations // user work, without JVM start and commit
 	Splits     []Split   // nil: the simulator places them
-	RackFactor float64   // on Time when the split is on another node of the rack; 0: 1
-	OffFactor  float64   // on Time when it is in another rack; 0: 1
+	RackFactor float64   // factor on Time if the split is on another node of the rack; 0: 1
+	OffFactor  float64   // factor on Time if the split is in another rack; 0: 1
 	Fails      Failures
 	Output     MapOutput
 }
 
-// MapOutput is what the maps of a recorded job put out before it was combined or
-// compressed; what was fetched is in ReduceTasks.ShuffleData. It is zero where
-// the record states no difference.
+// MapOutput describes the output of the maps of a recorded job before combiner
+// and codec. The bytes fetched are in ReduceTasks.ShuffleData. It is zero if the
+// record shows no difference.
 type MapOutput struct {
 	RawBytes              int64
-	CombineIn, CombineOut int64  // records into and out of the combiner; 0: none ran
-	Codec                 string // class that compressed it; empty: none
+	CombineIn, CombineOut int64  // records into and out of the combiner; 0: it did not run
+	Codec                 string // class of the codec; empty: none
 }
 
 // ReduceTasks describes the reduces of a job.
 type ReduceTasks struct {
 	Count       int
 	Shuffle     Durations // after the last map output became known
-	FromLastMap bool      // Shuffle counts from the end of the last map, or the start of a later child, and holds what passes until the child knows the maps
-	Copy        Durations // instead of Shuffle: the whole copy time, which overlaps the maps
+	FromLastMap bool      // Shuffle starts at the end of the last map, or at the start of a later child, and includes the time until the child knows the maps
+	Copy        Durations // replaces Shuffle: the whole copy time, which overlaps the maps
 	Sort        Durations
 	Time        Durations // the reduce phase
-	FirstWave   Durations // shuffle of reduces that started before the last map ended; unset: Shuffle
-	ShuffleData int64     // bytes of map output fetched, all reduces together
-	OutputBytes int64     // all reduces together
-	Shares      []float64 // of the map output, by reduce; they add up to 1; nil: all the same
+	FirstWave   Durations // shuffle of reduces that start before the last map ends; unset: Shuffle
+	ShuffleData int64     // bytes of map output fetched by all reduces
+	OutputBytes int64     // of all reduces
+	Shares      []float64 // shares of the map output, by reduce; they add up to 1; nil: equal
 	Fails       Failures
 }
 
-// Split is one map's piece of input.
+// Split is the part of the input that one map reads.
 type Split struct {
 	Bytes int64
 	Hosts []string // nodes that hold a replica
 }
 
-// Failures lists, by task and attempt number, after how long the attempt
-// fails, measured from the start of its child process. Attempts that are not
-// listed, or listed as Succeeds, succeed.
+// Failures gives, by task and attempt number, the time from the start of the
+// child process to the failure of the attempt. All other attempts, and those
+// with Succeeds, succeed.
 type Failures map[int][]time.Duration
 
-// Succeeds stands for an attempt that does not fail.
+// Succeeds marks an attempt that does not fail.
 const Succeeds = time.Duration(-1)
 
 // After returns when attempt n of a task fails, and whether it does.
@@ -117,20 +117,20 @@ func (f Failures) After(task, n int) (time.Duration, bool) {
 	return 0, false
 }
 
-// Durations gives the time of one phase for each task of a job: a list by
-// task, one value for all, a distribution in seconds, or a list or value that
-// is multiplied by a draw. The zero value is zero time.
+// Durations gives the time of one phase for each task of a job: a list by task,
+// one value for all, a distribution in seconds, or a list or value multiplied
+// by a draw. The zero value is zero time.
 type Durations struct {
 	Each []time.Duration // by task; empty: All
 	All  time.Duration
 	Dist *Dist // drawn anew for every attempt
 }
 
-// Set reports whether anything was given.
+// Set reports whether a duration was given.
 func (d *Durations) Set() bool { return d.Dist != nil || len(d.Each) > 0 || d.All != 0 }
 
-// At returns the duration for one task, drawing from the stream s where there
-// is something to draw.
+// At returns the duration for one task. It draws from the stream s if there is
+// a distribution.
 func (d *Durations) At(task int, s Stream) time.Duration {
 	base := d.All
 	if len(d.Each) > 0 {
@@ -146,8 +146,8 @@ func (d *Durations) At(task int, s Stream) time.Duration {
 	return Seconds(draw)
 }
 
-// Expect is what to expect of n tasks: their mean time and the longest, in
-// seconds. Where times are drawn, the longest is the quantile n/(n+1).
+// Expect returns the mean and the longest time of n tasks to expect, in
+// seconds. For drawn times, the longest is the quantile n/(n+1).
 func (d *Durations) Expect(n int) (mean, longest float64) {
 	if n == 0 {
 		return 0, 0
@@ -170,8 +170,8 @@ func (d *Durations) Expect(n int) (mean, longest float64) {
 	return d.Dist.Mean(), math.Max(tail, d.Dist.Mean())
 }
 
-// Seconds turns seconds into time, rounding to the nearest nanosecond; beyond
-// the range of a Duration it gives the largest one.
+// Seconds converts seconds to a Duration, rounded to the nearest nanosecond and
+// limited to the largest Duration.
 func Seconds(s float64) time.Duration {
 	if s >= math.MaxInt64/1e9 {
 		return math.MaxInt64

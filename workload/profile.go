@@ -2,18 +2,18 @@ package workload
 
 import "math"
 
-// Profile says how the tasks of a job behave, apart from how many there are.
-// A field whose name ends in Sel is a ratio output/input; NaN or a sample of
-// no values means the source does not state it, and a model that needs it is
-// an error. The tags are the keys of [recorded] in profile files.
+// Profile describes how the tasks of a job behave, without their number. A
+// field whose name ends in Sel is a ratio output/input. NaN or an empty sample
+// means that the source does not give it. For a model that needs it this is an
+// error. The tags are the keys of [recorded] in profile files.
 type Profile struct {
 	Name    string   `key:"name"`
-	Source  []string `key:"source"`  // files it comes from
-	Assumed []string `key:"assumed"` // what the source leaves out, and what was taken instead
-	Missing []string `key:"missing"` // what could not be known, each with the reason
+	Source  []string `key:"source"`  // source files
+	Assumed []string `key:"assumed"` // values that the source lacks and that were assumed
+	Missing []string `key:"missing"` // values that are unknown, each with the reason
 
 	Runs    int `key:"runs"` // recorded runs behind the profile
-	Maps    int `key:"maps"` // tasks of a run; of several runs the rounded mean
+	Maps    int `key:"maps"` // tasks of a run; for several runs the rounded mean
 	Reduces int `key:"reduces"`
 
 	FailedMaps    int `key:"failed_maps"` // attempts
@@ -24,8 +24,8 @@ type Profile struct {
 	ReduceSkew       float64 `key:"reduce_skew"` // largest over mean input of a reduce
 	ShuffleFromFirst bool    `key:"shuffle_from_first"`
 
-	// Ratios over all tasks: sums of outputs over sums of inputs ([Z] 7.7), and
-	// the means of the tasks' own ratios, which is what Starfish profiles state.
+	// Ratios over all tasks are sums of outputs over sums of inputs ([Z] 7.7),
+	// and means of the tasks' own ratios, as in Starfish profiles.
 	Data      DataStatistics `key:"data"`
 	TaskMeans DataStatistics `key:"task_means"`
 
@@ -37,15 +37,17 @@ type Profile struct {
 	ReduceInRecords Sample `key:"reduce_in_records"`
 
 	// Durations of successful attempts in seconds. Waves rank the tasks of a
-	// run by their start, as many to a wave as ran at once at the peak.
+	// run by their start. A wave has as many tasks as ran at once at the
+	// peak.
 	MapTime     Sample   `key:"map_time"`
 	MapByWave   []Sample `key:"map_by_wave"`
-	MapMinusJVM Sample   `key:"map_minus_jvm"` // without the start of the JVM, where that is known
+	MapMinusJVM Sample   `key:"map_minus_jvm"` // without the start of the JVM, if that is known
 
-	// [A] section 4: of a reduce that started before the last map ended the
-	// part of shuffle and sort after that; of a later one both whole; and the
-	// reduce phase with its output. Without later reduces TypicalShuffle holds
-	// the values of FirstShuffle and ShuffleFromFirst is set.
+	// As in [A] section 4: a reduce that started before the last map ended
+	// counts the part of shuffle and sort after that. A later one counts both
+	// whole. The reduce phase includes its output. Without later reduces
+	// TypicalShuffle holds the values of FirstShuffle and ShuffleFromFirst is
+	// set.
 	FirstShuffle   Sample   `key:"first_shuffle"`
 	TypicalShuffle Sample   `key:"typical_shuffle"`
 	SortTime       Sample   `key:"sort_time"`
@@ -54,7 +56,7 @@ type Profile struct {
 
 	SetupTime   Sample `key:"setup_time"`
 	CleanupTime Sample `key:"cleanup_time"`
-	LaunchDelay Sample `key:"launch_delay"` // from submission to the end of initialisation, of runs
+	LaunchDelay Sample `key:"launch_delay"` // from submission to the end of initialisation, per run
 
 	MapsByLocality [NumLocalities]int    `key:"maps_by_locality"` // successful maps; NoLocality: not known
 	TimeByLocality [NumLocalities]Sample `key:"time_by_locality"` // their durations in seconds
@@ -62,8 +64,8 @@ type Profile struct {
 	Spread RunSpread `key:"spread"`
 }
 
-// DataStatistics are the data-flow statistics of [H] as far as counters tell
-// them; names as in the report without the prefix ds.
+// DataStatistics are the data-flow statistics of [H] that counters provide. The
+// names are those of the report without the prefix ds.
 type DataStatistics struct {
 	InputPairWidth      float64 `key:"input_pair_width"`      // bytes per map input record
 	MapOutPairWidth     float64 `key:"map_out_pair_width"`    // bytes per map output record
@@ -80,12 +82,12 @@ type DataStatistics struct {
 }
 
 // CostStatistics are mean costs in nanoseconds. Those of phases need a source
-// that times them apart.
+// that times the phases separately.
 type CostStatistics struct {
 	ReadPerByte      float64 `key:"read_per_byte"`      // read phase, per map input byte
 	MapPerRecord     float64 `key:"map_per_record"`     // map function, per input record
 	CollectPerRecord float64 `key:"collect_per_record"` // partition, serialise and buffer, per output record
-	SpillPerByte     float64 `key:"spill_per_byte"`     // per map output byte; what the map waits for
+	SpillPerByte     float64 `key:"spill_per_byte"`     // per map output byte, only the part that the map waits for
 	MergePerByte     float64 `key:"merge_per_byte"`     // map-side merge, per map output byte
 	ShufflePerByte   float64 `key:"shuffle_per_byte"`   // of reduces after the first wave, per byte fetched
 	SortPerByte      float64 `key:"sort_per_byte"`      // per byte fetched
@@ -98,20 +100,21 @@ type CostStatistics struct {
 	ReduceCPUPerRecord   float64 `key:"reduce_cpu_per_record"`
 }
 
-// Sample sums up figures of many tasks or runs.
+// Sample summarises figures of many tasks or runs.
 type Sample struct {
 	N         int       `key:"n"`
-	Mean      float64   `key:"mean"` // NaN without values; SD also with one
+	Mean      float64   `key:"mean"` // NaN without values; SD also with a single value
 	SD        float64   `key:"sd"`
 	Min       float64   `key:"min"`
 	Max       float64   `key:"max"`
-	Quantiles []float64 `key:"quantiles"` // at equal steps of probability from 0 to 1, as NewDist takes them
+	Quantiles []float64 `key:"quantiles"` // at equal steps of probability from 0 to 1, as in NewDist
 }
 
-// Quantile returns the value below which a share p of a sample with values lies.
+// Quantile returns the value below which a fraction p of a non-empty sample
+// lies.
 func (s Sample) Quantile(p float64) float64 { return empirical(s.Quantiles).Quantile(p) }
 
-// RunSpread shows how far the runs behind a profile lie apart.
+// RunSpread shows the differences between the runs of a profile.
 type RunSpread struct {
 	Duration       Sample `key:"duration"` // s, submission to finish
 	Maps           Sample `key:"maps"`

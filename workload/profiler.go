@@ -4,20 +4,20 @@ import (
 	"cmp"
 )
 
-// Profiler makes profiles of recorded jobs. Runs of one job, known by its
-// name, merge into one profile. It keeps no jobs, so that many histories can
-// pass through it: of each merged profile it keeps the values behind its
-// samples, all of them up to 4 million in all profiles together. Beyond that
-// every sample of more than some thousand keeps a thinned selection, from
-// which its quantiles are; its number, mean, deviation and extremes stay exact.
+// Profiler makes profiles of recorded jobs. Runs of one job, known by its name,
+// merge into one profile. It keeps no jobs, so that many histories can pass
+// through it. It keeps all values behind the samples of the merged profiles, up
+// to 4 million in total. Beyond that limit, every sample of more than some
+// thousand values keeps a thinned selection for its quantiles. Its number,
+// mean, deviation and extremes stay exact.
 type Profiler struct {
-	// Key names the profile a job belongs to, or is empty for a job that makes
-	// a profile of its own, under its id; nil: its name.
+	// Key names the profile that a job belongs to. It is empty for a job with
+	// a profile of its own, under its id. If Key is nil, the name of the job
+	// is used.
 	Key func(*HistoryJob) string
 
-	// Spill puts the profiles of single jobs into a temporary file when they
-	// are more than a MiB. They are to be had through Each only, and Close
-	// removes them.
+	// Spill writes the profiles of single jobs to a temporary file if they
+	// exceed a MiB. Only Each returns them, and Close removes them.
 	Spill bool
 
 	byKey  map[string]*profileSums
@@ -26,7 +26,7 @@ type Profiler struct {
 	done   spool
 }
 
-// Add takes in one run.
+// Add adds one run.
 func (p *Profiler) Add(j *HistoryJob) {
 	key := j.Name
 	if p.Key != nil {
@@ -68,7 +68,7 @@ func (p *Profiler) Profiles() []*Profile {
 }
 
 // Each calls f for the profiles in the order of their first runs, one at a
-// time. An error is that of f, or of the temporary file.
+// time. An error comes from f or from the temporary file.
 func (p *Profiler) Each(f func(*Profile) error) error {
 	next, err := p.done.reader()
 	for _, s := range p.order {
@@ -85,7 +85,7 @@ func (p *Profiler) Each(f func(*Profile) error) error {
 	return err
 }
 
-// Len is the number of profiles.
+// Len returns the number of profiles.
 func (p *Profiler) Len() int { return len(p.order) + p.done.n }
 
 // Close removes the temporary file.

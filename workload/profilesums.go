@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// ratio gathers one ratio: sums over all tasks and of the tasks' own ratios.
+// ratio collects one ratio: sums over all tasks, and the tasks' own ratios.
 type ratio struct {
 	num, den float64
 	own      float64
@@ -42,7 +42,7 @@ func (r *ratio) mean() float64 {
 	return r.own / float64(r.tasks)
 }
 
-// cost gathers time spent on an amount of data.
+// cost collects the time spent on an amount of data.
 type cost struct{ ns, amount float64 }
 
 func (c *cost) add(d time.Duration, amount int64) {
@@ -82,10 +82,10 @@ func (d *dataRatios) statistics(of func(*ratio) float64) DataStatistics {
 	return s
 }
 
-// profileSums is what a profile is made from.
+// profileSums collects the sums of a profile.
 type profileSums struct {
 	name   string
-	after  int // profiles that were complete before it
+	after  int // profiles completed before it
 	keeper *keeper
 	runs   int
 	data   dataRatios
@@ -102,13 +102,13 @@ type profileSums struct {
 
 	duration, maps, reduces, input, sel, mapMean, firstMean, typicalMean, reduceMean gathering
 
-	combineStated        bool // some map states what its combiner took in, if only nothing
+	combineStated        bool // some map gives its combiner input, even if 0
 	combined, compressed bool // some run had a combiner, or compressed map output
-	hdfsInput            bool // map input is known only as read from HDFS
-	plainConf            bool // some run states that it did not compress
+	hdfsInput            bool // map input is only known as bytes read from HDFS
+	plainConf            bool // some run is known not to compress
 }
 
-// eachGathering calls f for all that grows with the tasks.
+// eachGathering calls f for every collection that grows with the tasks.
 func (s *profileSums) eachGathering(f func(*gathering)) {
 	for _, t := range []*gathering{
 		&s.mapIn, &s.mapRecs, &s.redIn, &s.redRecs,
@@ -124,7 +124,7 @@ func (s *profileSums) eachGathering(f func(*gathering)) {
 	}
 }
 
-// runValues are the values of one run whose mean counts, and its input.
+// runValues are the values of one run that enter as a mean, and its input.
 type runValues struct {
 	mapTime, first, typical, reduceTime []float64
 	size                                ratio
@@ -212,8 +212,8 @@ func (s *profileSums) add(j *HistoryJob) {
 	}
 }
 
-// runCounts returns the tasks of a run: as recorded, or where a table has only
-// jobs as announced.
+// runCounts returns the number of tasks of a run: as recorded, or as announced
+// if a table has only jobs.
 func runCounts(j *HistoryJob) (maps, reduces int) {
 	maps, _ = j.Count(Map)
 	reduces, _ = j.Count(Reduce)
@@ -249,7 +249,7 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *runValues) 
 	if w.InRecords >= 0 {
 		s.mapRecs.add(s.keeper, float64(w.InRecords))
 	}
-	if Known(w.Phases[PhaseRead]) { // the phases are timed apart
+	if Known(w.Phases[PhaseRead]) { // the phases are timed separately
 		s.read.add(w.Phases[PhaseRead], in)
 		s.mapped.add(w.Phases[PhaseMap], w.InRecords)
 		s.collect.add(w.Phases[PhaseCollect], w.OutRecords)
@@ -310,7 +310,7 @@ func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration, run *r
 	}
 }
 
-// reduceOut is what a reduce wrote: by its output format, or to HDFS.
+// reduceOut returns the output of a reduce: by its output format, or to HDFS.
 func (a *HistoryAttempt) reduceOut() int64 {
 	if a.OutBytes != Unknown {
 		return a.OutBytes
@@ -318,7 +318,7 @@ func (a *HistoryAttempt) reduceOut() int64 {
 	return a.HDFSWriteBytes
 }
 
-// addTotals takes the ratios of a job whose tasks are not recorded.
+// addTotals adds the ratios of a job whose tasks are not recorded.
 func (s *profileSums) addTotals(t *JobTotals, run *runValues) {
 	known := func(list ...int64) int64 {
 		for _, v := range list {
@@ -351,8 +351,8 @@ func (s *profileSums) addKnown(to *gathering, v float64) {
 	}
 }
 
-// addWaves ranks a run's attempts by start and deals them out to waves as wide
-// as the run's peak of attempts at once.
+// addWaves ranks a run's attempts by start and divides them into waves, each as
+// wide as the run's peak of concurrent attempts.
 func (s *profileSums) addWaves(to *[]gathering, run []timed) {
 	width := peak(run)
 	slices.SortStableFunc(run, func(a, b timed) int { return cmp.Compare(a.start, b.start) })

@@ -10,24 +10,25 @@ import (
 	"strings"
 )
 
-// Property is a Hadoop property that means something to slotwave. Its row in the
-// table of properties is the only place for its names, default and range.
+// Property is a Hadoop property that slotwave reads. Its row in the table of
+// properties is the only place that defines its names, default and range.
 type Property struct {
-	Key       string // name in 0.20 and 1.x; a last part * stands for any
-	New       string // name in MRv2, where that differs
-	Default   string // where it is not set, under most readers; empty: none
-	Otherwise string // what stands for a default that is computed, in words
+	Key       string // name in 0.20 and 1.x; a * at the end matches any last part
+	New       string // name in MRv2, if different
+	Default   string // value if not set, for most readers; empty: none
+	Otherwise string // description of a computed default
 	Unit      string // of a whole number
-	Reader    string // the scheduler or part of Hadoop that reads it, and the release if not all do
-	Phases    bool   // matters only where times are made of phases (fidelities phase and device)
+	Reader    string // the scheduler or part of Hadoop that reads it, with the release if not all do
+	Phases    bool   // used only at fidelities phase and device
 	About     string
 
 	kind   valueKind
-	limits []float64         // least value, and the largest if there is one; the default is always allowed
-	per    map[string]string // defaults of some readers or releases (Conf.For)
+	limits []float64         // smallest and, if given, largest value; the default is always allowed
+	per    map[string]string // defaults of single readers or releases (Conf.For)
 }
 
-// valueKind is what a property may be set to, as Hadoop's Configuration reads it.
+// valueKind is the type of a property's value, as Hadoop's Configuration reads
+// it.
 type valueKind uint8
 
 const (
@@ -41,7 +42,7 @@ const (
 
 var wanted = [...]string{"a text", "a whole number", "a number", "a number from 0 to 1", "true or false", "a size like 64m or 67108864"}
 
-// properties is the table of what is read, by purpose.
+// properties is the table of properties, by purpose.
 var properties = []Property{
 	// The JobTracker and its trackers.
 	{Key: "mapred.tasktracker.map.tasks.maximum", New: "mapreduce.tasktracker.map.tasks.maximum", kind: whole, Default: "2", limits: []float64{0}, Reader: "JobTracker", About: "map slots of a node, unless the cluster states them"},
@@ -130,9 +131,9 @@ var properties = []Property{
 	{Key: "user.name", New: "mapreduce.job.user.name", Reader: "scenario", About: "user of a job, unless the job names one"},
 }
 
-// otherNames gives the MRv2 names of properties that nothing here reads and that
-// histories and scenarios name (hadoop-mapreduce DeprecatedProperties), with those
-// of 0.20 and 1.x.
+// otherNames gives the MRv2 names of properties that slotwave does not read but
+// that histories and scenarios contain (hadoop-mapreduce DeprecatedProperties),
+// with those of 0.20 and 1.x.
 var otherNames = map[string]string{
 	"mapreduce.client.submit.file.replication":      "mapred.submit.replication",
 	"mapreduce.input.fileinputformat.split.maxsize": "mapred.max.split.size",
@@ -170,8 +171,8 @@ func indexProperties() (rows map[string]*Property, families []*Property, old map
 	return rows, families, old
 }
 
-// Canonical gives the 0.20/1.x name of a Hadoop property. Names it does not
-// know are returned as they are.
+// Canonical returns the 0.20/1.x name of a Hadoop property. It returns unknown
+// names as they are.
 func Canonical(key string) string {
 	if old, ok := oldNames[key]; ok {
 		return old
@@ -179,7 +180,7 @@ func Canonical(key string) string {
 	return key
 }
 
-// Properties lists the keys of all properties that mean something.
+// Properties lists the keys of all properties that slotwave reads.
 func Properties() []string {
 	var keys []string
 	for _, p := range properties {
@@ -188,7 +189,7 @@ func Properties() []string {
 	return keys
 }
 
-// FindProperty looks a property up under either of its names.
+// FindProperty returns the property with either of its names.
 func FindProperty(key string) (Property, bool) {
 	key = Canonical(key)
 	if p, ok := rows[key]; ok {
@@ -202,13 +203,13 @@ func FindProperty(key string) (Property, bool) {
 	return Property{}, false
 }
 
-// Check says what is wrong with a text as the property's value.
+// Check returns an error if a text is not a valid value of the property.
 func (p Property) Check(value string) error {
 	_, _, err := p.parse(value)
 	return err
 }
 
-// Range is what the property may be set to, in words.
+// Range describes the allowed values of the property.
 func (p Property) Range() string {
 	switch {
 	case len(p.limits) == 0:
@@ -221,8 +222,8 @@ func (p Property) Range() string {
 	return fmt.Sprintf("%v to %v", p.limits[0], p.limits[1])
 }
 
-// parse reads a value: a number, or 1 for true; a size or whole number also as
-// an integer.
+// parse reads a value: a number, or 1 for true. It returns a size or whole
+// number also as an integer.
 func (p Property) parse(value string) (v float64, n int64, err error) {
 	value = strings.TrimSpace(value)
 	if p.kind == text {
@@ -260,8 +261,8 @@ func (p Property) parse(value string) (v float64, n int64, err error) {
 	return v, n, nil
 }
 
-// For returns the configuration with the defaults of a reader or release where
-// those differ from the others' ("fair2", "ideal").
+// For returns the configuration with the defaults of a reader or release, if
+// those differ from the common ones ("fair2", "ideal").
 func (c Conf) For(reader string) Conf {
 	var own Conf
 	for i := range properties {
@@ -272,8 +273,8 @@ func (c Conf) For(reader string) Conf {
 	return own.Over(c)
 }
 
-// read returns the value in force of a property of one of these kinds. A key
-// that is not in the table, or is of another kind, is an error of the program.
+// read returns the effective value of a property of one of these kinds. It
+// panics if the key is not in the table or is of another kind.
 func (c Conf) read(key string, kinds ...valueKind) (v float64, n int64, err error) {
 	p, ok := rows[key]
 	if !ok || !slices.Contains(kinds, p.kind) {
@@ -289,32 +290,32 @@ func (c Conf) read(key string, kinds ...valueKind) (v float64, n int64, err erro
 	return p.parse(value)
 }
 
-// Whole returns the whole number in force for a property: what is set, or the
+// Whole returns the effective whole number of a property: the value set, or the
 // default of the table.
 func (c Conf) Whole(key string) (int, error) {
 	_, n, err := c.read(key, whole)
 	return int(n), err
 }
 
-// Number returns the number or fraction in force for a property.
+// Number returns the effective number or fraction of a property.
 func (c Conf) Number(key string) (float64, error) {
 	v, _, err := c.read(key, number, fraction)
 	return v, err
 }
 
-// Truth returns the truth value in force for a property.
+// Truth returns the effective truth value of a property.
 func (c Conf) Truth(key string) (bool, error) {
 	v, _, err := c.read(key, truth)
 	return v == 1, err
 }
 
-// Size returns the bytes in force for a property.
+// Size returns the effective bytes of a property.
 func (c Conf) Size(key string) (int64, error) {
 	_, n, err := c.read(key, size)
 	return n, err
 }
 
-// Text returns the text in force for a property. An empty text is none.
+// Text returns the effective text of a property.
 func (c Conf) Text(key string) string {
 	if _, _, err := c.read(key, text); err != nil {
 		return ""

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// ReplayOptions say how recorded durations become those of a replay.
+// ReplayOptions choose how recorded durations become those of a replay.
 type ReplayOptions struct {
 	// Startup and Commit are the parts of a recorded attempt that the simulator
-	// adds by itself, where the record does not state them: the start of the
-	// JVM and the commit of the output. They are taken off, down to zero. With
-	// both zero the recorded durations stand as they are, and a cluster without
-	// such costs reproduces them.
+	// adds itself: the start of the JVM and the commit of the output. They
+	// apply if the record does not give these parts. They are subtracted, down
+	// to zero. If both are zero the recorded durations stay as they are, and a
+	// cluster without such costs reproduces them.
 	Startup, Commit time.Duration
 
 	// OnlySucceeded leaves out jobs that failed, were killed or have no end.
 	OnlySucceeded bool
 
-	// Initialised keeps the instants at which the JobTracker initialised jobs;
-	// otherwise the scheduler decides again.
+	// Initialised keeps the recorded instants of job initialisation; otherwise
+	// the scheduler decides.
 	Initialised bool
 
-	// Rescaled makes the times those of another cluster of the same machines,
-	// and of data Bytes times as large (0: 1): see Job.rescale.
+	// Rescaled converts the times to another cluster of the same machines,
+	// and to Bytes times as much data (0: 1): see Job.rescale.
 	Rescaled bool
 	Bytes    float64
 }
@@ -30,18 +30,19 @@ type ReplayOptions struct {
 // Replay is a workload with the durations of recorded runs.
 type Replay struct {
 	Jobs    []Job
-	Assumed []string // what was taken off or filled in, for the caller to show
-	Notes   []string // what of the record a replay does not repeat, by job
+	Assumed []string // what was subtracted or filled in, for the caller to show
+	Notes   []string // recorded facts that a replay does not repeat, by job
 }
 
 // Replay makes a workload of the recorded jobs, each job and task exactly once:
-// task i of a job is its i-th recorded map or reduce by number. A map takes
-// the duration of the attempt whose output was used; a reduce its shuffle after
-// the last map (end of shuffle minus the later of its own start and the end of
-// the last map), its sort and its reduce phase. Failed attempts fail again
-// after the same time; killed ones are noted. Sizes that are not recorded are
-// zero. Tasks of a job that has none recorded are made from its counters, and
-// said so; a job whose counters do not state their time is an error.
+// task i of a job is its i-th recorded map or reduce by number. A map takes the
+// duration of the attempt whose output was used. A reduce has three parts: its
+// shuffle after the last map (end of shuffle minus the later of its own start
+// and the end of the last map), its sort and its reduce phase. Failed attempts
+// fail again after the same time. Killed ones are only noted. Sizes that are
+// not recorded are zero. If a job has no recorded tasks, they are made from its
+// counters, and a note says so. If the counters lack the task time, that is an
+// error.
 func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	var r Replay
 	if o.Startup > 0 {
@@ -84,9 +85,9 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	return r, nil
 }
 
-// tasksFromCounters makes the tasks of a job that has none recorded: as many as
-// it announced, of the same data, each with the mean time that an attempt of its
-// kind held a slot.
+// tasksFromCounters makes the tasks of a job without recorded tasks: the
+// announced number, with equal data, each with the mean time that an attempt of
+// its kind held a slot.
 func (j *Job) tasksFromCounters(h *HistoryJob) error {
 	mean := func(tasks int, launched, millis int64, what, counter string) (time.Duration, error) {
 		switch {
@@ -134,7 +135,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	}
 	lastMap := h.LastMap()
 	killed, unsized, never := 0, 0, 0
-	shuffled, wrote := false, false // known of a reduce
+	shuffled, wrote := false, false // times known of a reduce
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
 		if t.Kind != Map && t.Kind != Reduce {
@@ -207,8 +208,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	return j
 }
 
-// mapOutput is what the maps of a job left for its reduces, as far as that is
-// known.
+// mapOutput returns what is known of the map output of a job.
 func (h *HistoryJob) mapOutput() (sum int64) {
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
@@ -223,8 +223,8 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 	return sum
 }
 
-// rawOutput is the job's map output before combiner and codec, where one of them
-// made another of it.
+// rawOutput returns the job's map output before combiner and codec, if one of
+// them changed it.
 func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	var out MapOutput
 	for i := range h.Tasks {
@@ -248,7 +248,7 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	return out
 }
 
-// unplaced reports whether the input of a job had replicas of which none is
+// unplaced reports whether the input of a job had replicas that are not
 // recorded: its maps ran near them.
 func unplaced(h *HistoryJob) bool {
 	near := false
@@ -274,7 +274,8 @@ func fail(all *Failures, task int, after []time.Duration) {
 	(*all)[task] = after
 }
 
-// inputBytes is what a map read: of its input format, or of HDFS.
+// inputBytes returns the bytes that a map read: by its input format, or from
+// HDFS.
 func (t *HistoryTask) inputBytes() int64 {
 	if t.Split.Bytes != Unknown {
 		return t.Split.Bytes
@@ -289,7 +290,7 @@ func (t *HistoryTask) inputBytes() int64 {
 	return w.InBytes
 }
 
-// spent is how long the child process of an attempt ran.
+// spent returns how long the child process of an attempt ran.
 func (o ReplayOptions) spent(a *HistoryAttempt) time.Duration {
 	if !Known(a.Start) || !Known(a.Finish) {
 		return 0
@@ -304,7 +305,7 @@ func (o ReplayOptions) startup(a *HistoryAttempt) time.Duration {
 	return o.Startup
 }
 
-// commit is the part of an attempt that the simulator adds.
+// commit returns the commit time of an attempt that the simulator adds.
 func (o ReplayOptions) commit(w *HistoryAttempt) time.Duration {
 	if o.Commit > 0 && Known(w.Phases[PhaseCommit]) {
 		return w.Phases[PhaseCommit]
@@ -319,8 +320,8 @@ func (o ReplayOptions) mapTime(w *HistoryAttempt) time.Duration {
 	return max(0, o.spent(w)-o.commit(w))
 }
 
-// reduceTimes splits a reduce at the end of the last map, of the shuffle and
-// of the sort. Without these marks all of its time is reduce.
+// reduceTimes splits a reduce at the end of the last map, of the shuffle and of
+// the sort. Without these marks all of its time counts as the reduce phase.
 func (o ReplayOptions) reduceTimes(w *HistoryAttempt, lastMap time.Duration) (shuffle, sort, reduce time.Duration) {
 	if w == nil || !Known(w.Start) || !Known(w.Finish) {
 		return 0, 0, 0

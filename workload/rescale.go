@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// rescale makes of recorded times those that another cluster would see. A map's
-// is that of a node-local one: its own over how much longer the job's maps took
-// at its distance from the input; at its new distance it takes that much
-// longer again. A reduce copies its recorded bytes at the speed of those that
-// had no maps to wait for; without such bytes its shuffle is drawn from the
-// job's first and typical ones. Reduce phases are drawn from the job's. All
-// grow with the data.
+// rescale converts recorded times to those on another cluster. The time of a
+// map is first converted to that of a node-local one: it is divided by the
+// slowdown of the job's maps at its distance from the input. At its new
+// distance it is multiplied by the slowdown there. A reduce copies its recorded
+// bytes at the speed of those that had no maps to wait for. If bytes are not
+// recorded, its shuffle is drawn from the job's first and typical ones. Reduce
+// phases are drawn from those of the job. All times grow with the data.
 func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps
@@ -50,8 +50,8 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	r.FirstWave, r.Shuffle, r.Sort = p.FirstShuffle.Durations(0, grow), p.TypicalShuffle.Durations(0, grow), Durations{}
 }
 
-// farness is by what factor maps took longer at each distance than node-local
-// ones, on average; 1 where the job has none of either.
+// farness returns the mean slowdown of maps at each distance relative to
+// node-local ones; 1 if the job lacks either.
 func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
 	var sum, n, far [NumLocalities]float64
 	task := 0
@@ -73,7 +73,8 @@ func farness(h *HistoryJob, times []time.Duration) [NumLocalities]float64 {
 	return far
 }
 
-// shuffled is what each reduce fetched, or nil if that is not recorded of all.
+// shuffled returns the bytes that each reduce fetched, or nil if they are not
+// recorded for all.
 func shuffled(h *HistoryJob) (bytes []int64) {
 	for i := range h.Tasks {
 		if t := &h.Tasks[i]; t.Kind == Reduce {
@@ -87,8 +88,8 @@ func shuffled(h *HistoryJob) (bytes []int64) {
 	return bytes
 }
 
-// Durations draws times as the sample has them, less what is not theirs and
-// times a factor. Of an empty sample nothing is set.
+// Durations draws times from the sample, minus a constant part and times a
+// factor. An empty sample sets nothing.
 func (s Sample) Durations(less time.Duration, factor float64) Durations {
 	if s.N == 0 {
 		return Durations{}

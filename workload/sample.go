@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-const sampleSteps = 100 // between the quantiles of a sample
+const sampleSteps = 100 // steps between the quantiles of a sample
 
-// NewSample sums up values, which it sorts. Quantiles are the values
-// themselves, or of more than a hundred at steps of a hundredth.
+// NewSample summarises values. It sorts them. Quantiles are the values
+// themselves. For more than a hundred values they are at steps of a hundredth.
 func NewSample(values []float64) Sample {
 	nan := math.NaN()
 	s := Sample{N: len(values), Mean: nan, SD: nan, Min: nan, Max: nan}
@@ -29,7 +29,7 @@ func NewSample(values []float64) Sample {
 	s.Quantiles = make([]float64, steps+1)
 	for i := range s.Quantiles {
 		q := empirical(values).at(float64(i*last) / float64(steps))
-		s.Quantiles[i] = min(max(q, s.Quantiles[max(0, i-1)]), s.Max) // whatever was rounded
+		s.Quantiles[i] = min(max(q, s.Quantiles[max(0, i-1)]), s.Max) // exact in spite of rounding
 	}
 	return s
 }

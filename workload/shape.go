@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// arrivalOf is a job that can be shaped: of a history (HistoryJob) or of a
-// trace of volumes (SwimJob). Shaping returns changed copies; what it was given
-// stays as it was.
+// arrivalOf is a job that can be shaped: from a history (HistoryJob) or a trace
+// of volumes (SwimJob). Shaping returns changed copies and leaves its input
+// unchanged.
 type arrivalOf[T any] interface {
 	*T
 	arrival() time.Duration
@@ -104,8 +104,8 @@ func (j *HistoryJob) scaled(by float64) HistoryJob {
 	return m
 }
 
-// scale multiplies what grows with the data: bytes and records, so that widths
-// and selectivities stay.
+// scale multiplies the values that grow with the data: bytes and records, so
+// that record sizes and selectivities stay.
 func (c *TaskCounters) scale(by float64) {
 	for _, v := range []*int64{
 		&c.InRecords, &c.InBytes, &c.OutRecords, &c.OutBytes, &c.SpilledRecords, &c.ShuffleBytes,
@@ -126,8 +126,8 @@ func each[T any](jobs []T, f func(i int, j *T) T) []T {
 	return out
 }
 
-// byArrival orders jobs by submission, keeping the order of equal ones, and
-// sets the gaps of traces that state them.
+// byArrival orders jobs by submission, keeps the order of equal ones, and sets
+// the gaps of traces that have them.
 func byArrival[T any, P arrivalOf[T]](jobs []T) []T {
 	slices.SortStableFunc(jobs, func(a, b T) int { return cmp.Compare(P(&a).arrival(), P(&b).arrival()) })
 	last := time.Duration(0)
@@ -139,13 +139,13 @@ func byArrival[T any, P arrivalOf[T]](jobs []T) []T {
 	return jobs
 }
 
-// scaleBytes multiplies all volumes by a factor; numbers of tasks stay.
+// scaleBytes multiplies all volumes by a factor; the numbers of tasks stay.
 func scaleBytes[T any, P arrivalOf[T]](jobs []T, factor float64) []T {
 	return each(jobs, func(_ int, j *T) T { return P(j).scaled(factor) })
 }
 
-// scaleTime stretches the gaps between submissions by a factor; a job's own
-// durations stay.
+// scaleTime multiplies the gaps between submissions by a factor; the durations
+// of jobs stay.
 func scaleTime[T any, P arrivalOf[T]](jobs []T, factor float64) []T {
 	return byArrival[T, P](each(jobs, func(_ int, j *T) T {
 		at := P(j).arrival()
@@ -166,8 +166,8 @@ func window[T any, P arrivalOf[T]](jobs []T, from, to time.Duration) []T {
 }
 
 // byNumber keeps the jobs from the first to the last number, counted from 1 in
-// order of submission, and measures time from the first. A last of 0 means all
-// that follow.
+// order of submission, and measures time from the first one. A last of 0 means
+// no upper bound.
 func byNumber[T any, P arrivalOf[T]](jobs []T, first, last int) []T {
 	jobs = byArrival[T, P](slices.Clone(jobs))
 	if last == 0 || last > len(jobs) {
@@ -182,8 +182,9 @@ func byNumber[T any, P arrivalOf[T]](jobs []T, first, last int) []T {
 }
 
 // scaleJobs changes the number of jobs by a factor. Below one each job is kept
-// with that probability; above, a job comes that many times, the fraction by
-// chance, its copies submitted at random before the next job of the trace.
+// with that probability. Above one a job occurs that many times, the fraction
+// at random. Its copies are submitted at random times before the next job of
+// the trace.
 func scaleJobs[T any, P arrivalOf[T]](jobs []T, factor float64, seed Seed) []T {
 	seed = seed.Named("scale jobs")
 	var out []T
@@ -210,10 +211,10 @@ func scaleJobs[T any, P arrivalOf[T]](jobs []T, factor float64, seed Seed) []T {
 	return byArrival[T, P](out)
 }
 
-// fold makes a short trace of a long one, as Rumen's Folder does: each cycle of
-// the trace (a day, say) is squeezed to the given length and the cycles are
-// laid over one another, of which each job is kept with the probability that
-// leaves the density of the original times the concentration.
+// fold makes a short trace from a long one, as Rumen's Folder does. It shortens
+// each cycle of the trace (a day, say) to the given length and overlays the
+// cycles. It keeps each job with the probability that leaves the density of the
+// original times the concentration.
 func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentration float64, seed Seed) ([]T, error) {
 	if len(jobs) == 0 {
 		return nil, nil
@@ -225,7 +226,8 @@ func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentr
 	if cycle <= 0 || length <= 0 || concentration <= 0 {
 		return nil, fmt.Errorf("fold: cycle %v, length %v, concentration %g: want them above zero", cycle, length, concentration)
 	}
-	// Whole cycles: the last one counts in full, as its end is not recorded.
+	// Cycles are whole: the last one counts in full, because its end is not
+	// recorded.
 	cycles := math.Ceil(float64(span+1) / float64(cycle))
 	keep := concentration * length.Seconds() / (cycles * cycle.Seconds())
 	if keep > 1 {
@@ -244,12 +246,12 @@ func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentr
 	return byArrival[T, P](out), nil
 }
 
-// Shaping is what can be made of a trace before it is used, in this order. The
-// zero value of a field leaves the trace as it is, but for the scales: 1 does.
+// Shaping lists the changes to a trace before it is used, in this order. The
+// zero value of a field changes nothing. For the scales this is 1.
 type Shaping struct {
 	From, To    time.Duration // window of submissions; 0: no end
-	First, Last int           // or by number, from 1; 0: no bound
-	Jobs        int           // at most so many; 0: all
+	First, Last int           // or by number, from 1; 0: unbounded
+	Jobs        int           // largest number of jobs; 0: all
 	ScaleJobs   float64
 	ScaleTime   float64
 	ScaleBytes  float64
@@ -263,10 +265,10 @@ type Folding struct {
 	Concentration float64
 }
 
-// maxJobs keeps a slip of the pen from filling the memory.
+// maxJobs guards the memory against a mistyped factor.
 const maxJobs = 10_000_000
 
-// shape makes another trace of the jobs.
+// shape returns the jobs after all changes.
 func shape[T any, P arrivalOf[T]](jobs []T, s *Shaping) ([]T, error) {
 	if len(jobs) == 0 {
 		return jobs, nil
@@ -303,7 +305,7 @@ func shape[T any, P arrivalOf[T]](jobs []T, s *Shaping) ([]T, error) {
 	return jobs, nil
 }
 
-// Shape makes another trace of a history. Its machines stay.
+// Shape returns a changed copy of a history. Its machines stay the same.
 func (h *History) Shape(s *Shaping) error {
 	var err error
 	if h.Jobs, err = shape(h.Jobs, s); err == nil {
@@ -312,15 +314,15 @@ func (h *History) Shape(s *Shaping) error {
 	return err
 }
 
-// Names gives people, jobs and machines new names. The same name gets the same
-// new one as long as the seed is the same; the zero Names is ready to use.
+// Names gives users, jobs and machines new names. The same name gets the same
+// new name for one seed. The zero Names is ready to use.
 type Names struct {
 	Seed  Seed
 	taken map[string]string // new name -> old
 	jobs  int
 }
 
-// of returns the new name of something; nothing stays nothing.
+// of returns the new name of something; the empty name stays empty.
 func (n *Names) of(kind, old string) string {
 	if old == "" {
 		return ""
@@ -337,15 +339,16 @@ func (n *Names) of(kind, old string) string {
 	}
 }
 
-// anonymise gives users, jobs, queues, pools, paths and machines new names,
-// numbers the jobs anew, and keeps of each configuration what cannot name
-// anyone: numbers, sizes, truth values, Hadoop's own classes and heap sizes.
+// anonymise replaces the names of users, jobs, queues, pools, paths and
+// machines, and numbers the jobs anew. Of each configuration it keeps only
+// values that cannot identify anyone: numbers, sizes, truth values, Hadoop's
+// own classes and heap sizes.
 func anonymise[T any, P arrivalOf[T]](jobs []T, names *Names) []T {
 	return each(jobs, func(_ int, j *T) T { return P(j).anonymous(names) })
 }
 
-// Anonymise does the same to a history and its topology, and forgets when it
-// was recorded.
+// Anonymise does the same to a history and its topology, and removes the date
+// of the record.
 func (h *History) Anonymise(names *Names) *History {
 	out := &History{
 		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site), Release: h.Release,
@@ -401,7 +404,7 @@ func (n *Names) hosts(list []string) []string {
 	return each(list, func(_ int, h *string) string { return n.of("host", *h) })
 }
 
-// harmless keeps the properties whose values cannot name anyone.
+// harmless keeps the properties whose values cannot identify anyone.
 func harmless(c Conf) Conf {
 	var kept Conf
 	for _, key := range slices.Sorted(maps.Keys(c.values)) {

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// timed is an attempt on the time axis of its run.
+// timed is an attempt with its times in the run.
 type timed struct {
 	start, finish time.Duration
 	seconds       float64
 }
 
-// MostOnMachine is the largest number of attempts in slots of a kind that ran at
-// once on one machine, at least 1.
+// MostOnMachine returns the largest number of concurrent attempts in slots of a
+// kind on one machine, at least 1.
 func (h *History) MostOnMachine(k Kind) int {
 	byNode := map[string][]timed{}
 	for i := range h.Jobs {
@@ -36,7 +36,7 @@ func (h *History) MostOnMachine(k Kind) int {
 	return most
 }
 
-// peak is the largest number of attempts that ran at once, at least 1.
+// peak returns the largest number of concurrent attempts, at least 1.
 func peak(run []timed) int {
 	return max(1, MostAtOnce(func(yield func(start, finish time.Duration) bool) {
 		for _, a := range run {
@@ -47,9 +47,9 @@ func peak(run []timed) int {
 	}))
 }
 
-// MostAtOnce is the largest number of spans of time that went on at once; one
-// that ends when another starts does not overlap it, and one that ends before it
-// starts is none.
+// MostAtOnce returns the largest number of overlapping spans of time. Spans
+// that only touch do not overlap. A span that ends before it starts does not
+// count.
 func MostAtOnce(spans iter.Seq2[time.Duration, time.Duration]) int {
 	type change struct {
 		at time.Duration

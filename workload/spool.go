@@ -8,10 +8,10 @@ import (
 	"os"
 )
 
-// spool holds profiles in the order in which they came: in memory, and when
-// they are many in a temporary file.
+// spool holds profiles in the order of arrival: in memory, or in a temporary
+// file if they are many.
 type spool struct {
-	n, at  int // profiles; of these given back
+	n, at  int // profiles stored, and profiles returned
 	memory bytes.Buffer
 	file   *os.File
 	out    *bufio.Writer
@@ -31,7 +31,7 @@ func (s *spool) Write(p []byte) (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		os.Remove(f.Name()) // the open file stays, where the system allows that
+		os.Remove(f.Name()) // the open file remains readable, if the system allows that
 		s.file, s.out = f, bufio.NewWriterSize(f, 1<<16)
 		if _, err := s.memory.WriteTo(s.out); err != nil {
 			return 0, err
@@ -51,7 +51,8 @@ func (s *spool) put(p *Profile) {
 	s.n++
 }
 
-// reader begins anew and returns what gives the next profile to a function.
+// reader starts from the beginning. It returns a function that passes the next
+// profile to another function.
 func (s *spool) reader() (next func(func(*Profile) error) error, err error) {
 	s.at = 0
 	if s.err != nil {
@@ -82,6 +83,6 @@ func (s *spool) close() error {
 		return nil
 	}
 	err := s.file.Close()
-	os.Remove(s.file.Name()) // where an open file cannot be removed
+	os.Remove(s.file.Name()) // for systems that cannot remove an open file
 	return err
 }

@@ -46,7 +46,8 @@ func (s *profileSums) profile() *Profile {
 	}
 	if s.combineStated && !s.combined {
 		if math.IsNaN(p.Data.ReduceSizeSel) && s.data.mapSize.num > 0 && s.data.reduceOutWidth.num > 0 {
-			// What leaves the maps enters the reduces, but for record headers.
+			// The output of maps is the input of reduces, except for record
+			// headers.
 			p.Data.ReduceSizeSel = s.data.reduceOutWidth.num / s.data.mapSize.num
 		}
 		for _, d := range []*DataStatistics{&p.Data, &p.TaskMeans} {
@@ -63,7 +64,7 @@ func (s *profileSums) profile() *Profile {
 	return p
 }
 
-// missing lists what the record does not tell, and why.
+// missing lists what the record lacks, with reasons.
 func (p *Profile) missing() {
 	note := func(unknown bool, what, why string) {
 		if unknown {

@@ -4,7 +4,7 @@ import "math/rand/v2"
 
 // Seed names a family of random streams. Every random choice in a run comes
 // from a stream that is derived from one master seed by purpose and place, so
-// that no choice depends on the order in which others were made.
+// that no choice depends on the order of the others.
 type Seed uint64
 
 // Named derives the family for one purpose.
@@ -25,8 +25,8 @@ func (s Seed) Stream(task, attempt int) Stream {
 	return Stream{uint64(s), uint64(task)<<16 | uint64(attempt&0xffff)}
 }
 
-// Stream is the seed of one PCG generator. It holds no state: asking twice
-// gives the same numbers.
+// Stream is the seed of one PCG generator. It holds no state: each use gives
+// the same numbers.
 type Stream struct{ hi, lo uint64 }
 
 // Generator starts a generator at the beginning of the stream.
@@ -36,13 +36,14 @@ func (s Stream) Generator() rand.PCG {
 	return g
 }
 
-// Uniform is the stream's first number, in the open interval (0, 1).
+// Uniform returns the stream's first number, in the open interval (0, 1).
 func (s Stream) Uniform() float64 {
 	g := s.Generator()
 	return (float64(g.Uint64()>>11) + 0.5) / (1 << 53)
 }
 
-// mix is the finaliser of SplitMix64: every input bit reaches every output bit.
+// mix returns the finaliser of SplitMix64: every input bit reaches every output
+// bit.
 func mix(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -6,31 +6,32 @@ import (
 	"time"
 )
 
-// SwimJob is one line of a SWIM trace (SWIMProjectUCB/SWIM, workloadSuite):
-// when a job arrives and how much it moves. Tasks and times are not recorded.
+// SwimJob is one line of a SWIM trace (SWIMProjectUCB/SWIM, workloadSuite): the
+// arrival of a job and the bytes that it moves. Tasks and times are not
+// recorded.
 type SwimJob struct {
 	ID           string
 	Submit       time.Duration // from the start of the trace
-	Gap          time.Duration // since the job before
+	Gap          time.Duration // since the previous job
 	InputBytes   int64         // read by the maps
 	ShuffleBytes int64         // from maps to reduces; 0: map-only
 	OutputBytes  int64         // written by the reduces, or by the maps of a map-only job
-	InputPath    string        // nine-column files: the same path is the same input
+	InputPath    string        // nine-column files: equal paths mean the same input
 }
 
-// SwimRates turn volumes into tasks and times. Nothing of this is in a SWIM
-// trace: a caller shows it as assumed (Assumed lists it).
+// SwimRates convert volumes to tasks and times. SWIM traces contain none of
+// these values, so the caller shows them as assumptions (Assumed lists them).
 type SwimRates struct {
 	BlockBytes     int64 // input of one map
 	BytesPerReduce int64 // shuffle and output of one reduce
-	ReduceCap      int   // most reduces of a job; SWIM takes a fifth of the cluster's nodes. 0: none
+	ReduceCap      int   // largest number of reduces of a job; SWIM uses a fifth of the cluster's nodes. 0: no limit
 
 	MapFixed       time.Duration // of every map
 	ReduceFixed    time.Duration // of every reduce
-	MapBytesPS     float64       // input bytes a map takes in per second
+	MapBytesPS     float64       // input bytes a map processes per second
 	ShuffleBytesPS float64       // bytes a reduce fetches per second
 	SortBytesPS    float64       // bytes a reduce merges per second
-	ReduceBytesPS  float64       // bytes a reduce takes in per second
+	ReduceBytesPS  float64       // bytes a reduce processes per second
 	WriteBytesPS   float64       // output bytes a task writes per second
 }
 
@@ -68,8 +69,8 @@ func (r SwimRates) check() error {
 	return nil
 }
 
-// maxTasks bounds the tasks of one derived job: beyond it the volume in the
-// trace, or the block size, is taken for an error.
+// maxTasks limits the tasks of one derived job: more mean an error in the
+// volume of the trace or in the block size.
 const maxTasks = 20_000_000
 
 // SwimJobs derives jobs from volumes: maps = ceil(input / block), at least 1;

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Counted is a number of things, in words for one and for any other number.
+// Counted returns a number with the singular or plural of a word.
 func Counted(n int, one, many string) string {
 	if n == 1 {
 		many = one
@@ -13,7 +13,8 @@ func Counted(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// TOMLText is a basic string of TOML. What is not UTF-8 cannot stand in TOML.
+// TOMLText returns a basic string of TOML. TOML cannot hold bytes that are not
+// UTF-8.
 func TOMLText(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -24,7 +25,7 @@ func TOMLText(s string) string {
 			b.WriteRune(r)
 		case r < ' ' || r == 0x7f:
 			fmt.Fprintf(&b, `\u%04X`, r)
-		default: // a byte that is none of UTF-8 comes as RuneError
+		default: // a byte that is not UTF-8 arrives as RuneError
 			b.WriteRune(r)
 		}
 	}

@@ -16,7 +16,7 @@ func UnknownCounters() TaskCounters {
 	}
 }
 
-// NewHistoryJob returns a job of which only the id is known.
+// NewHistoryJob returns a job with an id and no other known field.
 func NewHistoryJob(id string) HistoryJob {
 	c := UnknownCounters()
 	return HistoryJob{
@@ -32,7 +32,7 @@ func NewHistoryJob(id string) HistoryJob {
 	}
 }
 
-// NewHistoryTask returns a task of which only the name is known.
+// NewHistoryTask returns a task with a name and no other known field.
 func NewHistoryTask(kind Kind, reduceSlot bool, number int) HistoryTask {
 	return HistoryTask{
 		Kind: kind, ReduceSlot: reduceSlot, Number: number, State: Running,
@@ -40,7 +40,7 @@ func NewHistoryTask(kind Kind, reduceSlot bool, number int) HistoryTask {
 	}
 }
 
-// NewHistoryAttempt returns an attempt of which only the name is known.
+// NewHistoryAttempt returns an attempt with a name and no other known field.
 func NewHistoryAttempt(job, pool string, kind Kind, task, number int) HistoryAttempt {
 	c := UnknownCounters()
 	a := HistoryAttempt{

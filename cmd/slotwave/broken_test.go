@@ -81,7 +81,7 @@ var broken = []struct {
 	{"a long key", "s.toml", strings.Repeat("a.", 5000) + "b = 1", []string{"s.toml:1: a key of more than 16 parts"}},
 	{"a name that is no slug", "s.toml", "name = \"../../etc\"\n" + head, []string{"s.toml:1: name: \"../../etc\": want small letters"}},
 	{"an empty file", "s.toml", "", []string{"s.toml"}},
-	{"groups beside nodes", "s.toml", head + "[[cluster.group]]\ncount = 2", []string{"cluster.nodes: stands beside [[cluster.group]]"}},
+	{"groups beside nodes", "s.toml", head + "[[cluster.group]]\ncount = 2", []string{"cluster.nodes: cannot be combined with [[cluster.group]]"}},
 	{"hosts for another number of maps", "s.toml", head + "split_hosts = [[\"node1\"]]", []string{"s.toml:8: job[0].split_hosts: a list: want a list of nodes for each of 4 maps"}},
 	{"failures of a task there is not", "s.toml", head + "map_fail_ms = { \"9\" = [100] }", []string{"s.toml:8: ", "want a task from 0 to 3"}},
 

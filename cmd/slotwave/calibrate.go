@@ -14,7 +14,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// calibrating are the flags of calibrate.
+// calibrating holds the flags of calibrate.
 type calibrating struct {
 	platform, fidelity, out string
 	seed                    uint64

@@ -12,7 +12,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// comparing are the flags of compare.
+// comparing holds the flags of compare.
 type comparing struct {
 	asked
 	knowledge
@@ -85,7 +85,7 @@ func (a *app) compare(names []string, k *comparing) error {
 	return nil
 }
 
-// repeat is how the same comparison is asked for again.
+// repeat returns the command line arguments that repeat the comparison.
 func (k *comparing) repeat(names []string) []string {
 	args := append(k.asked.arguments("compare", names...), k.knowledge.arguments()...)
 	for _, over := range k.over {
@@ -97,7 +97,7 @@ func (k *comparing) repeat(names []string) []string {
 	return append(args, fmt.Sprintf("--causes=%t", k.causes))
 }
 
-// parsePart reads 10% or 0.1; nothing is no limit.
+// parsePart reads 10% or 0.1. An empty text means no limit.
 func parsePart(text string) (float64, error) {
 	if text == "" {
 		return math.Inf(1), nil

@@ -31,7 +31,7 @@ func targetNames() (names []string) {
 	return names
 }
 
-// conversion are the flags of convert.
+// conversion holds the flags of convert.
 type conversion struct {
 	format            string
 	first, last, fold string
@@ -80,7 +80,7 @@ next to it. Traces can be cut, scaled and folded as in [workload].`,
 	return c
 }
 
-// check reads the flags that have a form of their own.
+// check parses the flags that have a format of their own.
 func (k *conversion) check() error {
 	if !slices.Contains(targetNames(), k.format) {
 		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(targetNames(), ", "))
@@ -178,7 +178,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	return study.Internal(err)
 }
 
-// prepare makes the files of a history in the format asked for.
+// prepare makes the files of a history in the chosen format.
 func (k *conversion) prepare(h *workload.History) (trace.Output, error) {
 	all := trace.Formats()
 	out, err := all[slices.IndexFunc(all, func(f trace.Format) bool { return f.Name == k.format })].Write(h)
@@ -193,7 +193,7 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// losses shows what could not be read.
+// losses prints what could not be read.
 func (a *app) losses(problems []workload.Problem, dropped int, strict, quiet bool) error {
 	h := workload.History{Problems: problems, Dropped: dropped}
 	err := h.Strict()
@@ -206,7 +206,7 @@ func (a *app) losses(problems []workload.Problem, dropped int, strict, quiet boo
 	return nil
 }
 
-// destination is where a verb that reads traces writes.
+// destination is the output of a verb that reads traces.
 type destination struct {
 	out, name string
 	force     bool
@@ -219,11 +219,10 @@ func (d *destination) flags(c *cobra.Command, about string) {
 	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that already holds others")
 }
 
-// endings tell a file from a directory.
+// endings are the file name endings of single files.
 var endings = []string{".json", ".gz", ".toml", ".csv", ".tsv", ".parquet", ".jhist", ".hist"}
 
-// file tells whether the destination is one file, with what belongs to it
-// beside.
+// file reports whether the destination is a single file.
 func (d *destination) file() bool {
 	if info, err := os.Stat(d.out); err == nil {
 		return !info.IsDir()
@@ -231,7 +230,7 @@ func (d *destination) file() bool {
 	return slices.Contains(endings, strings.ToLower(filepath.Ext(d.out)))
 }
 
-// main is the name of the main file; empty: the format's own.
+// main returns the name of the main file; empty: the default of the format.
 func (d *destination) main() string {
 	if d.file() {
 		return filepath.Base(d.out)
@@ -245,7 +244,7 @@ type part struct {
 	write func(io.Writer) error
 }
 
-// named gives the first file the main name, and names the others after it.
+// named renames the first file to the main name, and the others accordingly.
 func (d *destination) named(parts []part) error {
 	main := d.main()
 	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == results.ManifestName) {
@@ -268,7 +267,7 @@ func (d *destination) named(parts []part) error {
 	return nil
 }
 
-// deliver writes the files, and a manifest from which they can be made again.
+// deliver writes the files, and a manifest to make them again.
 func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []part, m results.Manifest) error {
 	if err := to.named(parts); err != nil {
 		return err
@@ -313,7 +312,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	return study.Internal(errors.Join(err, os.Remove(folder)))
 }
 
-// complete says what the output is made from, and how.
+// complete adds the inputs and arguments to the manifest.
 func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []string) error {
 	m.Build, m.Replications = results.ReadBuild(version, ""), 1
 	m.Arguments = append([]string{c.Name()}, args...)

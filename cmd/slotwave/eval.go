@@ -30,7 +30,7 @@ func evaluatorNames() []string {
 	return names
 }
 
-// maxQuestion is more than any question to one model.
+// maxQuestion is larger than any question to one model.
 const maxQuestion = 256 << 20
 
 func (a *app) evalCommand() *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// fitting are the flags of fit.
+// fitting holds the flags of fit.
 type fitting struct {
 	study.Fitting
 	out                string
@@ -96,7 +96,7 @@ func (a *app) keepFit(name string, k *fitting, f *results.Fitting) error {
 	return study.Internal(d.Commit(m))
 }
 
-// arguments repeat the fit.
+// arguments returns the arguments that repeat the fit.
 func (k *fitting) arguments(name string) []string {
 	o := &k.Platform
 	args := []string{

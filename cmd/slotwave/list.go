@@ -22,7 +22,7 @@ func (a *app) listCommand() *cobra.Command {
 	}
 }
 
-// list names everything that comes with the program.
+// list prints everything that is shipped with the program.
 func list(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Scenarios (slotwave run NAME, slotwave show NAME)")

@@ -38,12 +38,12 @@ func main() {
 	}()
 	code := a.run(os.Args[1:])
 	if a.stopped.Load() {
-		select {} // the signal decides on the exit code
+		select {} // the signal sets the exit code
 	}
 	os.Exit(code)
 }
 
-// run is the whole program but for the process around it.
+// run runs the program and returns its exit code.
 func run(args []string, stdout, stderr io.Writer) int {
 	return (&app{stdout: stdout, stderr: stderr}).run(args)
 }
@@ -52,7 +52,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 type app struct {
 	stdout, stderr io.Writer
 	stdin          io.Reader
-	writing        atomic.Pointer[results.Dir] // to be taken back if the program is stopped
+	writing        atomic.Pointer[results.Dir] // removed if the program is interrupted
 	stopped        atomic.Bool
 }
 
@@ -73,8 +73,8 @@ type coded struct {
 
 func (c coded) Unwrap() error { return c.error }
 
-// printer is the standard output; it keeps the first error, for those who do
-// not look.
+// printer is the standard output. It keeps the first error, so that callers
+// need not check.
 type printer struct {
 	io.Writer
 	err error
@@ -115,7 +115,8 @@ func (a *app) run(args []string) (code int) {
 	return exitCode(err)
 }
 
-// exitCode tells the user's mistakes, which most errors are, from others.
+// exitCode returns 2 for mistakes of the user, which most errors are, and
+// another code for other errors.
 func exitCode(err error) int {
 	if c := (coded{}); errors.As(err, &c) {
 		return c.code
@@ -129,7 +130,7 @@ func exitCode(err error) int {
 	return exitInput
 }
 
-// terminal tells whether a writer is one.
+// terminal reports whether a writer is one.
 func terminal(w io.Writer) bool {
 	if p, ok := w.(*printer); ok {
 		w = p.Writer

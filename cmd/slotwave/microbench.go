@@ -14,7 +14,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// benching are the flags of microbench.
+// benching holds the flags of microbench.
 type benching struct {
 	out          string
 	seed         uint64
@@ -75,7 +75,7 @@ func (a *app) microbench(platform string, k *benching) error {
 	return study.Internal(err)
 }
 
-// keepFile writes a file that is there either whole or not at all.
+// keepFile writes a file completely or not at all.
 func keepFile(name string, force bool, write func(io.Writer) error) error {
 	if isFile(name) && !force {
 		return fmt.Errorf("--out %s: file exists: want another name, or --force", name)
@@ -84,7 +84,7 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // is gone once it is renamed
+	defer os.Remove(f.Name()) // does nothing after the rename
 	err = errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
 	return cmp.Or(err, os.Rename(f.Name(), name))
 }

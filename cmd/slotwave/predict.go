@@ -13,7 +13,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// knowledge are the files with what models know that is not in the scenario.
+// knowledge holds the files with data that models use beyond the scenario.
 type knowledge struct {
 	files   map[string]*string // by the name of the flag
 	history []string
@@ -27,7 +27,7 @@ func (k *knowledge) flags(c *cobra.Command) {
 	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
 }
 
-// read gives the models what the files hold.
+// read passes the contents of the files to the models.
 func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
 	files := study.KnowledgeFiles{Files: map[string]string{}, History: k.history}
 	for name, file := range k.files {
@@ -76,7 +76,7 @@ instead how many nodes like the scenario's finish its job in time.`,
 	return c
 }
 
-// openTold opens a scenario and reads what models are told besides.
+// openTold opens a scenario and reads the additional files for models.
 func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
 	models, sums, err := told.read()
 	if err != nil {
@@ -120,7 +120,7 @@ func (a *app) predict(name string, k *asked, told *knowledge) error {
 	return a.show(k, answers.WriteText, answers.WriteJSON)
 }
 
-// keep writes results into the directory that was asked for.
+// keep writes results into the chosen directory.
 func (a *app) keep(s *study.Study, k *asked, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
 	d, err := results.Create(k.out, k.force)
 	if err != nil {

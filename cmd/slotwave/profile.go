@@ -17,7 +17,7 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// profiling are the flags of profile.
+// profiling holds the flags of profile.
 type profiling struct {
 	by, on              string
 	json, strict, quiet bool
@@ -116,8 +116,8 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	}))
 }
 
-// profileFiles is a file for each profile, named after it. The files are to be
-// written in order, once, and stop is to be called after that.
+// profileFiles returns a file for each profile, named after it. Write the files
+// in order, once, and then call stop.
 func profileFiles(each func(func(*workload.Profile) error) error, n int, to *destination) (parts []part, stop func(), err error) {
 	if strings.EqualFold(filepath.Ext(to.main()), ".json") {
 		return []part{{"profiles.json", func(w io.Writer) error { return trace.WriteProfilesJSON(w, each) }}}, func() {}, nil
@@ -149,10 +149,10 @@ func profileFiles(each func(func(*workload.Profile) error) error, n int, to *des
 	return parts, stop, err
 }
 
-// fileNames are those that files of profiles have taken.
+// fileNames holds the names already used for profiles.
 type fileNames map[string]bool
 
-// next is a file's name for a job, which may be called as others are.
+// next returns an unused file name for a job, whose name may not be unique.
 func (taken fileNames) next(job string) string {
 	slug := results.Slug(job)
 	name := slug + ".toml"
@@ -163,5 +163,5 @@ func (taken fileNames) next(job string) string {
 	return name
 }
 
-// errStopped ends a walk over profiles of which no more are wanted.
+// errStopped ends the iteration over profiles early.
 var errStopped = errors.New("no more profiles are wanted")

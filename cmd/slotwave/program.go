@@ -13,7 +13,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// programs writes what the recorded jobs do and cost on a cluster.
+// programs writes the code and the costs of recorded jobs on a cluster.
 func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload.Profile) error) error, k *profiling) error {
 	q, inputs, err := study.ProgramQuestion(k.on)
 	if err != nil {

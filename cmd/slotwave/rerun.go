@@ -69,7 +69,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	return err
 }
 
-// inputsUnchanged compares embedded and other inputs with their sums.
+// inputsUnchanged compares the checksums of embedded and other inputs.
 func inputsUnchanged(inputs []results.FileSum) error {
 	var errs []error
 	for _, in := range inputs {

@@ -16,7 +16,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// asked are the flags that the verbs on scenarios have in common.
+// asked holds the flags common to the verbs on scenarios.
 type asked struct {
 	out          string
 	seed         uint64
@@ -41,12 +41,12 @@ func (k *asked) flags(c *cobra.Command, noOut string) {
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 }
 
-// options are how the scenario is asked.
+// options returns the options of the study.
 func (k *asked) options() study.Options {
 	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Set: k.set, Fidelity: k.fidelity}
 }
 
-// open opens a scenario and shows its warnings.
+// open opens a scenario and prints its warnings.
 func (a *app) open(name string, k *asked) (*study.Study, error) {
 	if k.replications < 1 {
 		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.replications)
@@ -58,7 +58,7 @@ func (a *app) open(name string, k *asked) (*study.Study, error) {
 	return s, err
 }
 
-// arguments repeat a verb so that it gives the same bytes.
+// arguments returns the arguments that repeat a verb with the same bytes.
 func (k *asked) arguments(verb string, names ...string) []string {
 	args := append([]string{verb}, names...)
 	args = append(args, fmt.Sprintf("--seed=%d", k.seed), fmt.Sprintf("--replications=%d", k.replications))
@@ -124,8 +124,8 @@ func (a *app) simulate(name string, k *asked) error {
 	return a.show(k, s.Comparison(runs).WriteText, s.Comparison(runs).WriteJSON)
 }
 
-// commit completes a folder of results with its manifest. Read are inputs
-// besides those of the scenario.
+// commit completes a folder of results with its manifest. The read files are
+// inputs in addition to those of the scenario.
 func (a *app) commit(d *results.Dir, s *study.Study, arguments []string, read []results.FileSum) error {
 	m, err := s.Manifest(results.ReadBuild(version, ""), arguments)
 	if err != nil {
@@ -142,7 +142,7 @@ func (a *app) warn(warnings []string) {
 	}
 }
 
-// printable keeps what names came with from acting on a terminal.
+// printable removes characters from names that would control the terminal.
 func printable(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
@@ -169,7 +169,7 @@ func (a *app) progress(jobs int, quiet bool) *progress {
 	return p
 }
 
-// report moves the bar on by the jobs that ended; nil without a bar.
+// report advances the bar by the jobs that ended; it is nil without a bar.
 func (p *progress) report() study.Progress {
 	if p.bar == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// topics are the help pages that belong to no verb.
+// topics returns the help pages that do not belong to a verb.
 func topics() []*cobra.Command {
 	return []*cobra.Command{
 		{Use: "formats", Short: "File formats that slotwave reads and writes", Long: formatsTopic()},

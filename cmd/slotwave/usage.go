@@ -13,8 +13,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// plainUsage gives help pages 80 columns, and usage errors words of ours in
-// place of cobra's.
+// plainUsage wraps help pages at 80 columns, and replaces cobra's wording of
+// usage errors.
 func plainUsage(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	root.SetUsageTemplate(strings.NewReplacer(
@@ -50,7 +50,7 @@ func counted(args []string) string {
 	return fmt.Sprintf("%d arguments", len(args))
 }
 
-// unknownVerb is the error about the first argument that is no flag.
+// unknownVerb returns the error about the first argument that is not a flag.
 func unknownVerb(root *cobra.Command, args []string) error {
 	var names []string
 	for _, c := range root.Commands() {
@@ -66,7 +66,7 @@ func unknownVerb(root *cobra.Command, args []string) error {
 	return errors.New("want a verb; slotwave help lists them")
 }
 
-// wanted is what a flag of a type takes.
+// wanted describes the values of a flag's type.
 var wanted = map[string]string{
 	"bool":     "true or false",
 	"duration": "a time such as 90s, 10m or 2h",
@@ -75,7 +75,7 @@ var wanted = map[string]string{
 	"uint64":   "a whole number from 0",
 }
 
-// flagError words what is wrong with a flag.
+// flagError words the error about a flag.
 func flagError(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	var empty *pflag.ValueRequiredError
@@ -100,7 +100,7 @@ func flagError(c *cobra.Command, err error) error {
 	return err
 }
 
-// plain is an error's text without the names of system calls.
+// plain returns an error's text without the names of system calls.
 func plain(err error) string {
 	text := err.Error()
 	visit(err, func(err error) {
@@ -114,7 +114,7 @@ func plain(err error) string {
 	return text
 }
 
-// visit calls f with an error and with all that it wraps.
+// visit calls f with an error and with all errors that it wraps.
 func visit(err error, f func(error)) {
 	f(err)
 	switch e := err.(type) {

@@ -116,10 +116,10 @@ func (a *app) validate(name string, strict bool) error {
 	return err
 }
 
-// held counts what a history holds.
+// held counts the content of a history.
 type held struct{ jobs, tasks, attempts, machines, properties int }
 
-// holdings counts what a history holds that keeps its jobs.
+// holdings counts the content of a history that keeps its jobs.
 func holdings(h *workload.History) (n held) {
 	for i := range h.Jobs {
 		n.job(&h.Jobs[i])
@@ -136,8 +136,8 @@ func (n *held) job(j *workload.HistoryJob) {
 	}
 }
 
-// rest counts what is apart from the jobs; several runs are taken to be on the
-// same machines.
+// rest counts everything but the jobs. Several runs count as runs on the same
+// machines.
 func (n *held) rest(h *workload.History) {
 	n.jobs += len(h.Swim)
 	n.machines, n.properties = max(n.machines, h.Topology.Hosts()), n.properties+len(h.Site.Keys())
@@ -161,7 +161,8 @@ func (n held) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// isScenario tells scenarios and recorded cases from traces.
+// isScenario reports whether a file is a scenario or a recorded case, and not a
+// trace.
 func isScenario(name string) bool {
 	if strings.EqualFold(filepath.Ext(name), ".toml") || slices.Contains(scenarios.List(), name) {
 		return true
@@ -175,7 +176,7 @@ func isScenario(name string) bool {
 		return false
 	}
 	defer f.Close()
-	// The first object tells, whatever follows.
+	// The first object decides.
 	dec := json.NewDecoder(f)
 	if start, err := dec.Token(); err != nil || start != json.Delim('{') {
 		return false
@@ -195,7 +196,7 @@ func isScenario(name string) bool {
 	return len(wanted) == 0
 }
 
-// isProfile knows a platform profile by its header.
+// isProfile recognises a platform profile by its header.
 func isProfile(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package measured gives tests the tables of measured runs, and counts how often a
-// model hits them.
+// Package measured provides tests with tables of measured runs, and counts how
+// often a model matches them.
 package measured
 
 import (
@@ -78,10 +78,11 @@ func (r Record) Number(name string) float64 {
 	return f
 }
 
-// Exact counts how often a figure was the measured one.
+// Exact counts how often a figure equals the measured one.
 type Exact struct{ of, equal int }
 
-// Check counts one figure, and fails the test if it is not the measured one.
+// Check counts one figure, and fails the test if it differs from the measured
+// one.
 func (e *Exact) Check(t testing.TB, what string, got, want float64) {
 	t.Helper()
 	e.of++
@@ -92,7 +93,7 @@ func (e *Exact) Check(t testing.TB, what string, got, want float64) {
 	}
 }
 
-// Report wants as many figures as there are in the data.
+// Report fails the test unless the number of figures equals that in the data.
 func (e *Exact) Report(t testing.TB, what string, of int) {
 	t.Helper()
 	t.Logf("%s: %d of %d", what, e.equal, e.of)
@@ -101,8 +102,8 @@ func (e *Exact) Report(t testing.TB, what string, of int) {
 	}
 }
 
-// Page is docs/validation.md, which states how far models agree with what was
-// measured.
+// Page is docs/validation.md, which states how well models agree with
+// measurements.
 type Page string
 
 // ReadPage reads the page. A test runs in the directory of its package, some
@@ -123,7 +124,7 @@ func ReadPage(t *testing.T) Page {
 	return Page(text)
 }
 
-// Want wants a row of a table to be on the page.
+// Want fails the test if a row of a table is not on the page.
 func (p Page) Want(t *testing.T, cells []string) {
 	t.Helper()
 	row := "| " + strings.Join(cells, " | ") + " |"

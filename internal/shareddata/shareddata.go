@@ -1,5 +1,5 @@
-// Package shareddata finds, for tests, the references and measured data that may
-// lie beside the module.
+// Package shareddata locates the references and measured data for tests, which
+// may lie next to the module.
 package shareddata
 
 import (
@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// Path is the path of a file or folder of them: in SLOTWAVE_SHARED, or in the
-// folder shared beside the module. Where there is no such folder the test is
-// skipped, unless SLOTWAVE_REQUIRE_SHARED is set; with it, a missing file is an
+// Path returns the path of such a file or directory: in SLOTWAVE_SHARED, or in
+// the directory shared next to the module. If there is no such directory the
+// test is skipped. If SLOTWAVE_REQUIRE_SHARED is set, a missing file is an
 // error.
 func Path(t testing.TB, name string) string {
 	t.Helper()
@@ -30,7 +30,7 @@ func Path(t testing.TB, name string) string {
 	return path
 }
 
-// moduleRoot is the folder of go.mod at or above the test's own.
+// moduleRoot returns the directory of go.mod at or above the test's own.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	folder, err := os.Getwd()

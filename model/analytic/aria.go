@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// Bounds are the makespan bounds of tasks that go in any order to the earliest
-// free slot, and the makespan of the given order, in the unit of the durations.
+// Bounds are the makespan bounds of tasks that the earliest free slot takes in
+// any order, and the makespan of the given order, in the unit of the durations.
 type Bounds struct {
 	Low    float64 `json:"low"`
 	Up     float64 `json:"up"`
@@ -147,9 +147,9 @@ type AriaBounds struct {
 }
 
 // Bounds bounds the time of the job on mapSlots and reduceSlots, seconds (ARIA,
-// section 4). Guarded, slots beyond the tasks do not count, and a job whose
-// reduces all start in one wave has no later shuffle. Unguarded, the equations are
-// as printed, and the lower bound of the shuffle can be negative.
+// section 4). If guarded, slots beyond the tasks do not count, and a job whose
+// reduces all start in one wave has no later shuffle. If unguarded, the equations
+// are as printed, and the lower bound of the shuffle can be negative.
 func (p AriaProfile) Bounds(mapSlots, reduceSlots int, guarded bool) (AriaBounds, error) {
 	var c input.Check
 	p.check(&c)

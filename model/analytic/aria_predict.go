@@ -30,7 +30,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if len(q.Jobs) > 1 && !fifo {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("the order of jobs under %s is not in the model: each may end last", q.Scheduler.Name))
 	}
-	var all, pool, slow AriaProfile // tasks of the workload; of the jobs that may overlap, on the fastest and the slowest nodes
+	var all, pool, slow AriaProfile // tasks of the workload, and of the jobs that may overlap, on the fastest and the slowest nodes
 	var began, end float64          // of the jobs that may overlap: first submission, latest end
 	first := 0                      // job that may overlap
 	spread := func(until int) {

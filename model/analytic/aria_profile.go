@@ -12,9 +12,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ExtractAria takes the profile of one job from the succeeded maps and reduces of
-// a finished run. A reduce belongs to the first wave if it started before the last
-// map ended. The shuffle includes the sort.
+// ExtractAria returns the profile of one job from the succeeded maps and reduces
+// of a finished run. A reduce belongs to the first wave if it started before the
+// last map ended. The shuffle includes the sort.
 func ExtractAria(attempts []workload.Attempt) (AriaProfile, error) {
 	p := unknownAria()
 	var maps, reduces []*workload.Attempt

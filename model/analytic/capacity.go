@@ -10,7 +10,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// capacity is the cluster as a model without nodes sees it: all slots, and the
+// capacity describes the cluster to a model without nodes: all slots, and the
 // range of the nodes' speeds.
 type capacity struct {
 	maps, reduces    int
@@ -18,8 +18,8 @@ type capacity struct {
 	warnings         []string
 }
 
-// capacityOf sums up the cluster of a question, or says why a model of slots cannot
-// answer it.
+// capacityOf returns the capacity of a question's cluster, or an error if a model
+// of slots cannot answer the question.
 func capacityOf(q *model.WhatIf) (capacity, error) {
 	g := capacity{fastest: math.Inf(1)}
 	failing := false
@@ -115,7 +115,7 @@ func (p *AriaProfile) phases() []model.PhaseTime {
 	return list
 }
 
-// prediction makes the prediction of one job out of its outcome.
+// prediction returns the prediction of one job from its outcome.
 func (g *capacity) prediction(name string, o model.JobOutcome, phases []model.PhaseTime) model.Prediction {
 	return model.Prediction{
 		Model: name, Jobs: []model.JobOutcome{o}, Phases: phases, Warnings: g.warnings,

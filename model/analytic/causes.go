@@ -178,7 +178,7 @@ func isRandom(j *workload.Job) bool {
 		slices.ContainsFunc(reduceTimes(&j.Reduces), func(d *workload.Durations) bool { return d.Dist != nil })
 }
 
-// splitTasks divides each task into k.
+// splitTasks divides each task into k tasks.
 func splitTasks(d *workload.Durations, k int) {
 	d.All /= time.Duration(k)
 	var each []time.Duration

@@ -149,10 +149,10 @@ type crespPlan struct {
 // maxPairs bounds the exhaustive search to about a second.
 const maxPairs = 1 << 24
 
-// Optimum looks at every pair of map slots and reduces for the least cost within
-// a deadline, or the least time within a budget; cost is the price of m+R slots
-// for the time of the job. Ties go to the other quantity, to fewer slots, to
-// fewer map slots.
+// Optimum tries every pair of map slots and reduces. It returns the lowest cost
+// within a deadline, or the shortest time within a budget. cost is the price of
+// m+R slots for the time of the job. Ties go to the other quantity, to fewer
+// slots, to fewer map slots.
 func (c crespCost) Optimum(maps int, l crespLimits) (crespChoice, error) {
 	if err := c.check(); err != nil {
 		return crespChoice{}, err

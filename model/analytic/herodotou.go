@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 )
 
-// Mode says how the equations of Herodotou's report are read.
+// Mode chooses a reading of the equations of Herodotou's report.
 type Mode string
 
 // The modes. docs/deviations.md lists what corrected changes.
@@ -56,7 +56,7 @@ type Herodotou struct {
 type HerodotouOptions struct {
 	Mode Mode
 	// CombineOnce applies the combiner's selectivity at the spill only. The report
-	// applies it again in the final merge and in the shuffle.
+	// also applies it in the final merge and in the shuffle.
 	CombineOnce bool
 }
 
@@ -147,7 +147,7 @@ type HerodotouPhases struct {
 	TotalReducesTime float64 `json:"totalReducesTime"`
 }
 
-// inMS converts nanoseconds to milliseconds, rounded before any addition.
+// inMS converts nanoseconds to milliseconds and rounds the result.
 func inMS(ns float64) float64 { return float64(ns * 1e-6) }
 
 // MapOnly answers for a job without reduces (eq. 2-8, 90, 92, 94).

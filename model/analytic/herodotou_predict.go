@@ -56,7 +56,7 @@ func unknownStatistics() herodotouStatistics {
 	return s
 }
 
-// herodotouPredictor plays the tasks of the phase equations out in waves. Its
+// herodotouPredictor replays the tasks of the phase equations in waves. Its
 // bounds are the report's fractions of waves (eq. 94) and whole waves without
 // overlap.
 type herodotouPredictor struct{ statistics *herodotouStatistics }

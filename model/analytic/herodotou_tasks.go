@@ -137,10 +137,10 @@ func (h *Herodotou) sortDepth(recs float64, corrected bool) float64 {
 
 // HerodotouShuffle is the shuffle of a reduce task: sizes in bytes, times in ms.
 type HerodotouShuffle struct {
-	SegmentSize   float64 `json:"tSegmentComprSize"` // what one map sends to one reduce
+	SegmentSize   float64 `json:"tSegmentComprSize"` // bytes from one map to one reduce
 	SegmentUncomp float64 `json:"tSegmentUncomprSize"`
 	SegmentRecs   float64 `json:"tSegmentRecs"`
-	ShuffleSize   float64 `json:"dShuffleSize"` // what one reduce fetches
+	ShuffleSize   float64 `json:"dShuffleSize"` // bytes that one reduce fetches
 	ShuffleRecs   float64 `json:"dShuffleRecs"`
 	BufferSize    float64 `json:"tShuffleBufferSize"`
 	InMemory      bool    `json:"tShuffleInMemory"` // case 1: segments go to memory
@@ -175,7 +175,7 @@ func (h *Herodotou) shuffle(m HerodotouSpill, o HerodotouOptions) HerodotouShuff
 		sizeSel, recsSel = 1, 1
 	}
 	switch {
-	case s.SegmentUncomp == 0: // nothing ever fills the buffer
+	case s.SegmentUncomp == 0: // the buffer never fills
 		s.InMemory = true
 		s.SegsPerFile, s.SegsInMem = maps, maps
 	case s.InMemory:
@@ -221,7 +221,7 @@ func (h *Herodotou) segmentsPerFile(s HerodotouShuffle) float64 {
 	if h.InMemMergeThr > 0 { // E14: else no limit
 		n = math.Min(n, float64(h.InMemMergeThr))
 	}
-	// The number of segments far below a byte in size is not finite.
+	// If a segment is far smaller than a byte, their number is not finite.
 	return math.Min(math.Max(1, n), input.MaxCount)
 }
 

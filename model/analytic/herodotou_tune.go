@@ -19,11 +19,11 @@ type splitGroup struct {
 // sizes.
 const maxSplits = 1 << 24
 
-// waves answers the what-if question of a profile on other input or another
-// configuration: the phase model for each distinct split size gives a virtual
-// profile, whose tasks Waves plays out (Starfish). SplitSize and Mappers are
-// taken from the splits. Reduces see the average map. It holds while the data
-// distribution and the node type stay what they were when the profile was taken.
+// waves predicts a profile on other input or another configuration. The phase
+// model gives a virtual profile for each distinct split size, and Waves replays
+// its tasks (Starfish). SplitSize and Mappers are taken from the splits. Reduces
+// see the average map. The result is valid while the data distribution and the
+// node type are those of the profile.
 func (h Herodotou) waves(splits []splitGroup, slowstart float64, o HerodotouOptions) (WaveJob, error) {
 	var c input.Check
 	maps, bytes := 0, 0.0
@@ -74,7 +74,7 @@ func (h Herodotou) waves(splits []splitGroup, slowstart float64, o HerodotouOpti
 	return j, nil
 }
 
-// mapTaskTime is the time of one map task in seconds.
+// mapTaskTime returns the time of one map task in seconds.
 func (h Herodotou) mapTaskTime(o HerodotouOptions) (float64, error) {
 	if h.Reducers == 0 {
 		p, err := h.MapOnly(o)
@@ -111,8 +111,8 @@ var (
 	}
 )
 
-// Tunables lists the parameters Tune may set, map side first. Switches go from
-// 0 to 1.
+// Tunables lists the parameters that Tune may set, map side first. Switches go
+// from 0 to 1.
 func Tunables() []string {
 	var names []string
 	for _, t := range slices.Concat(mapTunables, reduceTunables) {
@@ -122,11 +122,11 @@ func Tunables() []string {
 }
 
 // Tune looks for the settings with which the phase model predicts the shortest
-// job in whole waves (Starfish), and returns the job with them and that time
-// in ms. The parameters fall into two groups that do not depend on each other:
-// the map side is settled first by the time of a map task, then the reduce side
-// by the time of the job. Settings that the model refuses, and a sort buffer
-// larger than the task's heap, are passed over; a job is never made slower.
+// job in whole waves (Starfish), and returns the job with them and that time in
+// ms. The parameters fall into two independent groups. The map side is chosen
+// first, by the time of a map task, and then the reduce side, by the time of
+// the job. Tune skips settings that the model rejects, and a sort buffer larger
+// than the task's heap. It never returns a slower job.
 func (h Herodotou) Tune(space []SearchParam, seed workload.Seed) (Herodotou, float64, error) {
 	known := Tunables()
 	for _, p := range space {

@@ -11,8 +11,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// robustFrom is the number of runs from which on a scaling line is fitted
-// robustly; fewer leave nothing to tell an outlier by.
+// robustFrom is the smallest number of runs to which a scaling line is fitted
+// robustly. With fewer, an outlier cannot be recognised.
 const robustFrom = 5
 
 // scalingLine fits one line through measured points: least squares, or robustly

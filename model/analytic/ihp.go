@@ -256,8 +256,8 @@ func fitIHP(runs []ihpRun, o fit.LocalOptions) (ihpRegression, error) {
 // At predicts the duration for other data and another number of reduces by locally
 // weighted regression (eq. 21-23), and returns the bandwidth used. If the best
 // bandwidth leaves too few runs near the query, the next larger one of the grid is
-// used; outside the range of the runs the largest one, since a fit to the few runs
-// at the edge is unreliable. A negative prediction becomes 0.
+// used. Outside the range of the runs the largest one is used, because a fit to
+// the few runs at the edge is unreliable. A negative prediction becomes 0.
 func (r ihpRegression) At(data, reduces float64) (duration, bandwidth float64, err error) {
 	query := []float64{data, reduces}
 	grid := r.grid

@@ -14,11 +14,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ihpHistory predicts the durations of a job's stages from earlier runs. To hold
-// on other numbers of slots, it takes as first shuffle the part after the last map
-// (the part during the maps follows from their waves), and it counts data and
-// reduces per map slot: twice the nodes with twice the data and reduces do the
-// same work per node.
+// ihpHistory predicts the durations of a job's stages from earlier runs. Its first
+// shuffle is the part after the last map, because the part during the maps follows
+// from their waves. It counts data and reduces per map slot, because twice the
+// nodes with twice the data and reduces do the same work per node. So it holds for
+// other numbers of slots.
 type ihpHistory struct {
 	mapAvg, mapMax         float64 // seconds, mean over the runs
 	stretch                float64 // mean ratio of the measured map stage to the mean of its bounds: the idle time between heartbeats
@@ -28,8 +28,8 @@ type ihpHistory struct {
 	reduceAvg, reduceMax   ihpRegression
 
 	// excess95 is the 0.95 quantile of the relative excess of a run over its
-	// prediction from the other runs, for runs within the range of the others; NaN
-	// if there are fewer than leastTried.
+	// prediction from the other runs. Only runs within the range of the others
+	// count. It is NaN with fewer than leastTried runs.
 	excess95 float64
 }
 

@@ -16,11 +16,11 @@ import (
 // Model is an analytic model that answers what-if questions.
 type Model struct {
 	Name, About string
-	Accounts    []Cause // what takes time in a cluster and is part of the model
+	Accounts    []Cause // causes of time in a cluster that the model includes
 	File        Flag    // names the file that the model reads; zero: it reads none
 
-	// New makes a predictor of what the model knows. Knowledge that is absent is no
-	// error here: the predictor then says what it wants.
+	// New makes a predictor with the given knowledge. Missing knowledge is not an
+	// error here: the predictor later says what it needs.
 	New func(Knowledge) (model.Predictor, error)
 }
 
@@ -36,7 +36,7 @@ var Models = []Model{
 }
 
 // AccountsFor reports whether the model accounts for a cause of time in the
-// question. No model knows what a simulation draws at random.
+// question. No model accounts for random draws of a simulation.
 func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 	return slices.Contains(m.Accounts, c) &&
 		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
@@ -45,7 +45,7 @@ func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 // Flag is the name and the help of a command-line flag.
 type Flag struct{ Name, About string }
 
-// Files are the flags of the files that models read, sorted by name.
+// Files returns the flags of the files that models read, sorted by name.
 func Files() []Flag {
 	var all []Flag
 	for i := range Models {
@@ -63,13 +63,13 @@ type Knowledge struct {
 	Runs  []RecordedRun   // of the job, on other input or other clusters
 }
 
-// File is a file as it was read.
+// File is the content of a file.
 type File struct {
 	Name string
 	Data []byte
 }
 
-// read has a model read its file, if there is one.
+// read makes a model read its file, if there is one.
 func (k Knowledge) read(flag Flag, parse func([]byte) error) error {
 	f, ok := k.Files[flag.Name]
 	if !ok {
@@ -81,17 +81,17 @@ func (k Knowledge) read(flag Flag, parse func([]byte) error) error {
 	return nil
 }
 
-// Predictor is a model that has read what it is to know.
+// Predictor is a model with its knowledge.
 type Predictor struct {
 	Model
 	model.Predictor
 }
 
-// leastRuns is the number of recorded runs from which a model can learn anything.
+// leastRuns is the smallest number of recorded runs that a model can learn from.
 const leastRuns = 2
 
-// Predictors gives every model its knowledge. The error is that of a file which a
-// model cannot read, or of runs from which none can learn.
+// Predictors returns all models with their knowledge. The error is that of a file
+// which a model cannot read, or of runs which no model can learn from.
 func Predictors(k Knowledge) ([]Predictor, error) {
 	reducing := 0
 	for i := range k.Runs {
@@ -113,7 +113,7 @@ func Predictors(k Knowledge) ([]Predictor, error) {
 	return all, nil
 }
 
-// knowsNothing makes New of a model that needs only the question.
+// knowsNothing returns New for a model that needs only the question.
 func knowsNothing(p model.Predictor) func(Knowledge) (model.Predictor, error) {
 	return func(Knowledge) (model.Predictor, error) { return p, nil }
 }

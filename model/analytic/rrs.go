@@ -63,10 +63,10 @@ const (
 	rrsSmallest = 0.001
 )
 
-// recursiveRandomSearch minimises f: uniform samples find promising points,
-// shrinking boxes exploit them. f may return +Inf for a point that is not allowed.
-// Spaces with fewer points than one round of samples are enumerated. The same seed
-// gives the same answer.
+// recursiveRandomSearch minimises f: uniform samples find promising points, and
+// shrinking boxes search around them. f returns +Inf for an invalid point. Spaces
+// with fewer points than one round of samples are enumerated. The same seed gives
+// the same answer.
 func recursiveRandomSearch(space []SearchParam, seed workload.Seed, f func(at []float64) float64) (searchResult, error) {
 	var c input.Check
 	if len(space) == 0 {

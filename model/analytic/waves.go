@@ -44,7 +44,7 @@ type WaveReduces struct {
 	Waves int         `json:"reduce_waves"`
 }
 
-// Waves plays a job out in waves (after the what-if scheduler of Starfish,
+// Waves replays a job in waves (after the what-if scheduler of Starfish,
 // BasicFIFOScheduler.java, without its heartbeats and set-up tasks). Tasks go in
 // order to the earliest free slot. A reduce that has fetched all other outputs
 // when the last map ends still fetches the output of that map.
@@ -68,8 +68,8 @@ func Waves(j WaveJob) (WaveTimes, error) {
 		return t, nil
 	}
 
-	// Reduces are alike, so that all of a wave run at the same time. No first-wave
-	// reduce ends before the last map: later waves are shifted copies.
+	// Reduces are equal, so all reduces of a wave run at the same time. No
+	// first-wave reduce ends before the last map: later waves are shifted copies.
 	r := WaveReduces{Start: start, Waves: wavesOf(j.Reduces, j.ReduceSlots)}
 	r.First = j.reduceFrom(start, t.MapEnd)
 	r.Last = r.First
@@ -118,7 +118,7 @@ var wavesModel = Model{
 	New:      knowsNothing(wavesPredictor{}),
 }
 
-// wavesPredictor plays one job out in waves: task by task if their times are
+// wavesPredictor replays one job in waves: task by task if their times are
 // listed, by their means if they are drawn at random.
 type wavesPredictor struct{}
 

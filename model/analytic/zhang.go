@@ -18,9 +18,9 @@ type ZhangTask struct {
 	FunctionMS float64 `json:"func_ms"` // in the user's function
 }
 
-// ZhangJob is a job profile for the platform model: what the job does with its
-// data on any platform. NaN is an unknown statistic; an unknown record selectivity
-// is taken to be the size selectivity.
+// ZhangJob is a job profile for the platform model: the data flow of the job on
+// any platform. NaN is an unknown statistic. An unknown record selectivity equals
+// the size selectivity.
 type ZhangJob struct {
 	Maps           int     `json:"N_map"`
 	Reduces        int     `json:"N_red"`
@@ -36,7 +36,7 @@ type ZhangJob struct {
 	ReduceMSPerRec float64 `json:"red_ms_per_rec,omitzero"`
 	Skew           float64 `json:"skew,omitzero"`        // largest reduce over the average one, 1
 	OverheadMS     float64 `json:"overhead_ms,omitzero"` // set-up and clean-up of each task, 0
-	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"` // of each reduce besides: for outputs and permission, 0
+	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"` // further wait of each reduce: for outputs and permission, 0
 }
 
 // unknownZhangJob returns a profile without statistics, with equal reduces and
@@ -49,7 +49,7 @@ func unknownZhangJob() ZhangJob {
 // taskSums are the sums over the tasks of one kind.
 type taskSums struct{ n, inBytes, inRecs, outBytes, outRecs, functionMS, maxBytes, maxRecs float64 }
 
-// ZhangJobOf takes the job profile of one finished run (section 4).
+// ZhangJobOf returns the job profile of one finished run (section 4).
 func ZhangJobOf(tasks []ZhangTask) (ZhangJob, error) {
 	var c input.Check
 	var maps, reduces taskSums

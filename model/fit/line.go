@@ -1,4 +1,4 @@
-// Package fit holds the numerics the models are fitted with: robust lines,
+// Package fit holds the numerical methods of the models: robust lines,
 // non-negative least squares, one line or two, locally weighted regression.
 // Sources are the sections of the works named in package model.
 package fit

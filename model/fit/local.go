@@ -64,8 +64,9 @@ func local(x [][]float64, y, query []float64, h float64, o LocalOptions) (LocalF
 	design, kernel := make([][]float64, len(x)), make([]float64, len(x))
 	for i, row := range x {
 		fit.Weights[i] = math.Exp(-squared[i] / h / h / 2) // (21)
-		// A common factor leaves beta alone; taking out the nearest row's keeps
-		// far queries from losing every weight to underflow.
+		// A common factor does not change beta. Dividing by the nearest row's
+		// weight prevents the weights of far queries from becoming 0 by
+		// underflow.
 		kernel[i] = math.Exp(-(squared[i] - nearest) / h / h / 2)
 		if o.Intercept {
 			design[i] = append(design[i], 1)
@@ -85,8 +86,8 @@ func local(x [][]float64, y, query []float64, h float64, o LocalOptions) (LocalF
 	return fit, nil
 }
 
-// divisors gives what each feature's distance is divided by; 1 for a feature
-// that does not vary.
+// divisors returns the divisor of each feature's distance; 1 for a constant
+// feature.
 func divisors(x [][]float64, scale string) ([]float64, error) {
 	if !slices.Contains(Scales, scale) {
 		return nil, fmt.Errorf("scale: unknown %q; want one of %s", scale, strings.Join(Scales, ", "))
@@ -133,8 +134,8 @@ type BandwidthFit struct {
 }
 
 // Bandwidth chooses one bandwidth for all queries by leaving out each run in
-// turn. The scale of the distance is taken anew without the run left out. Ties go
-// to the larger bandwidth.
+// turn. The scale of the distance is computed again without the left-out run.
+// Ties go to the larger bandwidth.
 func Bandwidth(x [][]float64, y, grid []float64, o LocalOptions) (BandwidthFit, error) {
 	if err := checkDesign(x, y); err != nil {
 		return BandwidthFit{}, err

@@ -2,7 +2,7 @@ package fit
 
 import "math"
 
-// Log2 is the binary logarithm with the same last bit on every machine.
+// Log2 returns the binary logarithm with the same last bit on every machine.
 // math.Log2 leaves a product and a sum to the compiler, which fuses them where
 // the processor can. x must be positive and finite.
 func Log2(x float64) float64 {
@@ -21,5 +21,5 @@ func Log2(x float64) float64 {
 	return float64(exp) + float64(float64(2*s*series)/math.Ln2)
 }
 
-// Log is the natural logarithm, like Log2.
+// Log returns the natural logarithm, like Log2.
 func Log(x float64) float64 { return Log2(x) * math.Ln2 }

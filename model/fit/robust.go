@@ -16,14 +16,14 @@ const (
 	maxRounds = 500
 	tolerance = 1e-12
 
-	// Rounds without, between and for an extrapolation: close to the answer the
-	// steps shrink by a constant part, at times too slowly for maxRounds.
+	// Rounds alternate with extrapolations: near the solution the steps shrink
+	// by a constant factor, at times too slowly for maxRounds.
 	plainRounds = 100
 	leapEvery   = 10
 	maxLeapPart = 0.999
 
-	// normalMAD turns the median absolute residual into a standard deviation
-	// where the errors are normal: the third quartile of the standard normal.
+	// normalMAD converts the median absolute residual to a standard deviation
+	// for normal errors: the third quartile of the standard normal.
 	normalMAD = 0.6744897501960817
 
 	// maxLeverage keeps an exactly determined row from dividing by zero.
@@ -154,8 +154,8 @@ func Robust(x, y []float64, o RobustOptions) (RobustLine, error) {
 		return RobustLine{}, err
 	}
 	if o.Proportional {
-		// Least squares follow the largest times, and a redescending function may
-		// never leave them.
+		// Least squares depend on the largest times, and a redescending function
+		// may not correct that.
 		r.floor = 1e-6
 		if err := r.run(huber); err != nil {
 			return RobustLine{}, err
@@ -172,7 +172,7 @@ type reweighting struct {
 	x, y    []float64
 	options RobustOptions
 	lever   []float64 // sqrt(1 - leverage) of a row, or 1
-	level   []float64 // how much a row scatters, up to the scale
+	level   []float64 // relative scatter of a row
 	floor   float64   // of the scale
 	span    float64   // largest |x|
 
@@ -181,7 +181,7 @@ type reweighting struct {
 	residuals, sizes []float64
 }
 
-// solve is one weighted least squares step.
+// solve returns one weighted least squares step.
 func (r *reweighting) solve() (err error) {
 	for i, w := range r.fit.Weights {
 		r.w[i] = w / r.level[i] / r.level[i]
@@ -230,8 +230,8 @@ func (r *reweighting) run(f weightFunc) error {
 	return fmt.Errorf("%w in %d rounds (weight %s)", ErrNotConverged, maxRounds, f.name)
 }
 
-// leap goes to the sum of the steps to come, where each is a fixed part of the
-// one before.
+// leap adds the sum of all further steps, where each is a constant factor of
+// the one before.
 func (r *reweighting) leap(step, last Line) {
 	lastA, lastB := last.A, last.B*r.span
 	part := (float64(step.A*lastA) + float64(step.B*r.span*lastB)) / (float64(lastA*lastA) + float64(lastB*lastB))
@@ -275,7 +275,7 @@ func scaleFloor(y []float64) float64 {
 	return 1e-6 * sd
 }
 
-// median returns the median and leaves v in another order.
+// median returns the median and reorders v.
 func median(v []float64) float64 {
 	n := len(v)
 	upper := selectNth(v, n/2)
@@ -289,9 +289,9 @@ func median(v []float64) float64 {
 	return (lower + upper) / 2
 }
 
-// selectNth reorders v until v[k] is what sorting would put there, with nothing
-// larger before and nothing smaller behind it (Hoare's selection: linear, where
-// sorting in every round would be most of a fit's time).
+// selectNth reorders v so that v[k] is as after sorting, with nothing larger
+// before and nothing smaller after it. Hoare's selection is linear; sorting in
+// every round would take most of a fit's time.
 func selectNth(v []float64, k int) float64 {
 	for low, high := 0, len(v)-1; low < high; {
 		pivot := v[low+(high-low)/2]

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	binRows = 16 // rows that are compared with one another
-	minBins = 4  // below, a bin would span too much to be nearly straight
+	binRows = 16 // rows that are compared with each other
+	minBins = 4  // with fewer, a bin would be too wide to be nearly straight
 	farOff  = 4  // scales from the line of the bin
 )
 
@@ -19,7 +19,7 @@ type bin struct {
 }
 
 // bins cuts rows in the order of x into bins of binRows rows or more; rows of one
-// x stay together. It gives nil where the rows are too few.
+// x stay together. It returns nil if there are too few rows.
 func bins(x, y []float64) []bin {
 	if len(x) < minBins*binRows {
 		return nil
@@ -41,8 +41,8 @@ func bins(x, y []float64) []bin {
 	return all
 }
 
-// robustBin is the line of a bin and the scale of its residuals; a bin of one x
-// has a median.
+// robustBin returns the line of a bin and the scale of its residuals; a bin of
+// one x has a median.
 func robustBin(x, y []float64) (Line, float64) {
 	if r, err := Robust(x, y, RobustOptions{Weight: "huber"}); err == nil {
 		return r.Line, r.Scale
@@ -55,7 +55,7 @@ func robustBin(x, y []float64) (Line, float64) {
 	return Line{A: centre}, math.Max(median(d)/normalMAD, scaleFloor(y))
 }
 
-// nearNeighbours leaves out the rows that are far off the line of their bin.
+// nearNeighbours leaves out the rows far from the line of their bin.
 func nearNeighbours(x, y []float64) (keptX, keptY []float64) {
 	all := bins(x, y)
 	if all == nil {
@@ -71,9 +71,9 @@ func nearNeighbours(x, y []float64) (keptX, keptY []float64) {
 	return keptX, keptY
 }
 
-// Proportional tells whether rows scatter in proportion to their size rather
-// than all alike: whether, from bin to bin, the scale grows with more than the
-// square root of the level. It is false where the rows are too few to tell.
+// Proportional reports whether rows scatter in proportion to their size:
+// whether, from bin to bin, the scale grows with more than the square root of
+// the level. It returns false if there are too few rows.
 func Proportional(x, y []float64) bool {
 	x, y = byX(x, y)
 	var levels, scales []float64
@@ -89,8 +89,8 @@ func Proportional(x, y []float64) bool {
 	return err == nil && growth.B > 0.5
 }
 
-// smallestPart of the mean level is what no row's level falls below: times near 0
-// must not decide a fit.
+// smallestPart is a lower limit on the level of a row, as a fraction of the mean
+// level: times near 0 must not decide a fit.
 const smallestPart = 0.01
 
 // levelsAlong fills level with the height of a line at each x.

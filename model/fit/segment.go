@@ -18,7 +18,7 @@ type SegmentOptions struct {
 	Margin     float64 // two pieces if the BIC falls by more
 
 	// SetAside leaves out rows that are far from their neighbours. The search
-	// and the BIC go by least squares, which a few gross outliers blind.
+	// and the BIC use least squares, which a few gross outliers mislead.
 	SetAside bool
 
 	// Proportional says that rows scatter in proportion to their size; residuals
@@ -44,14 +44,14 @@ type SegmentFit struct {
 	Pieces []Line   `json:"-"` // left and right of Tau, by least squares
 	BIC1   float64  `json:"bic1"`
 	BIC2   *float64 `json:"bic2"`
-	F      *float64 `json:"F"` // nil where two lines leave nothing to compare with
+	F      *float64 `json:"F"` // nil if two lines leave no residual
 	Two    bool     `json:"two_pieces"`
 }
 
-// Segment tells whether rows lie on one line or on two. It tries every midpoint
-// between distinct x with MinPoints rows and two distinct x on both sides, takes
-// the one of least residual sum and compares by BIC; the breakpoint counts as a
-// parameter.
+// Segment reports whether rows lie on one line or on two. It tries every
+// midpoint between distinct x with MinPoints rows and two distinct x on both
+// sides, takes the one of least residual sum and compares by BIC; the breakpoint
+// counts as a parameter.
 func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	if err := checkSegment(x, y, o); err != nil {
 		return SegmentFit{}, err
@@ -184,8 +184,8 @@ func (r rows) rss(l Line) float64 {
 	return sum
 }
 
-// floor is the residual sum below which a fit counts as perfect: 1e-12 of the
-// total sum of squares, and never less than rounding leaves of a constant.
+// floor returns the residual sum below which a fit counts as perfect: 1e-12 of
+// the total sum of squares, and never less than rounding leaves of a constant.
 func (r rows) floor() float64 {
 	var m moments
 	about0 := 0.0
@@ -203,7 +203,8 @@ func chowQ(continuous bool) float64 {
 	return 2
 }
 
-// chowF is the F ratio of two lines against one, nil where it is undefined.
+// chowF returns the F ratio of two lines against one, nil where it is
+// undefined.
 func chowF(rss1, rss2 float64, n int, continuous bool) *float64 {
 	q := chowQ(continuous)
 	rest := float64(n) - 2 - q
@@ -244,8 +245,8 @@ func (r rows) hinge(tau float64) (left, right Line, err error) {
 }
 
 // bestSplit returns the first row beyond the best breakpoint of sorted rows, 0
-// where there is none. Sums from both ends make each candidate a constant
-// amount of work; the winner is fitted again from the rows.
+// if there is none. Sums from both ends make each candidate cost constant time.
+// The best one is fitted again from the rows.
 func (r rows) bestSplit(o SegmentOptions, floor float64) int {
 	x, n := r.x, len(r.x)
 	before, after := make([]moments, n+1), make([]moments, n+1)
@@ -286,10 +287,10 @@ func (m moments) with(x, y, w float64) moments {
 	return m
 }
 
-// rss is the residual sum about the line of the rows.
+// rss returns the residual sum about the line of the rows.
 func (m moments) rss() float64 { return m.yy - float64(m.xy*m.xy)/m.xx }
 
-// hingeRSS is the residual sum of y = a + b*x + d*max(0, x-tau) from the
+// hingeRSS returns the residual sum of y = a + b*x + d*max(0, x-tau) from the
 // moments of the rows on both sides. On the left the hinge is 0, on the right
 // it is x-tau, so that every centred sum over all rows follows from the two.
 func hingeRSS(l, r moments, tau float64) float64 {

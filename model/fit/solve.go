@@ -127,7 +127,7 @@ func checkDesign(x [][]float64, y []float64) error {
 	default:
 		for i, row := range x {
 			if len(row) == len(x[0]) && !slices.ContainsFunc(row, notFinite) {
-				continue // the usual case makes no name
+				continue // the usual case allocates no name
 			}
 			name := fmt.Sprintf("X[%d]", i)
 			if len(row) != len(x[0]) {
@@ -152,7 +152,8 @@ func NonNegative(x [][]float64, y []float64) ([]float64, error) {
 	free := make([]bool, p)
 	useless := make([]bool, p) // entering it made the free columns dependent
 
-	// gradient is that of column j over the largest it could be.
+	// gradient returns the gradient of column j relative to its largest
+	// possible value.
 	gradient := func(j int) float64 {
 		var g, columns, values float64
 		for i, row := range x {
@@ -192,7 +193,8 @@ func NonNegative(x [][]float64, y []float64) ([]float64, error) {
 		}
 		clear(useless)
 		for {
-			// Go towards the free solution as far as no coefficient turns negative.
+			// Go towards the free solution until a coefficient would become
+			// negative.
 			step, stop := 1.0, -1
 			for j := range p {
 				if free[j] && target[j] <= 0 {
@@ -222,7 +224,8 @@ func NonNegative(x [][]float64, y []float64) ([]float64, error) {
 	return nil, fmt.Errorf("non-negative least squares: %w", ErrNotConverged)
 }
 
-// solveFree is the least squares solution on the free columns, 0 elsewhere.
+// solveFree returns the least squares solution on the free columns, 0
+// elsewhere.
 func solveFree(x [][]float64, y []float64, free []bool) ([]float64, error) {
 	var columns []int
 	for j, f := range free {

@@ -9,18 +9,18 @@ import (
 	"strings"
 )
 
-// MaxCount is the largest count a model takes: beyond it a float64 no longer
-// tells neighbours apart.
+// MaxCount is the largest count of a model. A float64 cannot represent all
+// larger whole numbers.
 const MaxCount = 1 << 53
 
-// Check collects what is wrong with the parameters of a model. The zero Check
-// is ready to use. NaN means that a source does not state the value.
+// Check collects the errors in the parameters of a model. The zero Check is
+// ready to use. NaN means that a source does not state the value.
 type Check struct{ errs []error }
 
 // Err returns everything found, or nil.
 func (c *Check) Err() error { return errors.Join(c.errs...) }
 
-// Fail records a fault of the named field.
+// Fail records an error of the named field.
 func (c *Check) Fail(name, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if name != "" {
@@ -29,7 +29,7 @@ func (c *Check) Fail(name, format string, args ...any) {
 	c.errs = append(c.errs, errors.New(text))
 }
 
-// Number wants any finite number.
+// Number requires a finite number.
 func (c *Check) Number(name string, v float64) bool {
 	switch {
 	case math.IsNaN(v):
@@ -42,35 +42,35 @@ func (c *Check) Number(name string, v float64) bool {
 	return false
 }
 
-// AtLeast wants a finite number, least or more.
+// AtLeast requires a finite number of least or more.
 func (c *Check) AtLeast(name string, v, least float64) {
 	if c.Number(name, v) && v < least {
 		c.Fail(name, "%v: want %v or more", v, least)
 	}
 }
 
-// Above wants a finite number larger than limit.
+// Above requires a finite number larger than limit.
 func (c *Check) Above(name string, v, limit float64) {
 	if c.Number(name, v) && v <= limit {
 		c.Fail(name, "%v: want more than %v", v, limit)
 	}
 }
 
-// Within wants a number from low to high, both allowed.
+// Within requires a number from low to high, both allowed.
 func (c *Check) Within(name string, v, low, high float64) {
 	if c.Number(name, v) && (v < low || v > high) {
 		c.Fail(name, "%v: want %v to %v", v, low, high)
 	}
 }
 
-// Part wants a part of a whole: above 0, at most 1.
+// Part requires a part of a whole: above 0, at most 1.
 func (c *Check) Part(name string, v float64) {
 	if c.Number(name, v) && (v <= 0 || v > 1) {
 		c.Fail(name, "%v: want more than 0 and at most 1", v)
 	}
 }
 
-// Count wants a count of least or more.
+// Count requires a count of least or more.
 func (c *Check) Count(name string, v, least int) {
 	switch {
 	case v < least:
@@ -80,7 +80,7 @@ func (c *Check) Count(name string, v, least int) {
 	}
 }
 
-// List wants at least least numbers, each of them lowest or more.
+// List requires at least least numbers, each of lowest or more.
 func (c *Check) List(name string, list []float64, least int, lowest float64) {
 	if len(list) < least {
 		c.Fail(name, "%d values: want %d or more", len(list), least)

@@ -1,6 +1,6 @@
 // Package input reads the question put to a model from JSON and checks its
-// values. Every error names the field: what is unknown, missing, of the wrong
-// type or out of range is refused, never replaced by a default.
+// values. Every error names the field. An unknown, missing, mistyped or
+// out-of-range value is an error and is never replaced by a default.
 package input
 
 import (
@@ -210,7 +210,7 @@ func (c *Check) assign(path string, v any, to reflect.Value, o option) {
 	}
 }
 
-// whole reads a whole number however it is written.
+// whole reads a whole number in any notation.
 func whole(n json.Number) (int64, error) {
 	if i, err := n.Int64(); err == nil {
 		return i, nil
@@ -231,7 +231,8 @@ type field struct {
 	option
 }
 
-// fields lists the JSON fields of a struct; embedded structs give theirs.
+// fields lists the JSON fields of a struct, including those of embedded
+// structs.
 func fields(v reflect.Value) []field {
 	var all []field
 	for i := range v.NumField() {
@@ -288,8 +289,8 @@ func join(path, name string) string {
 	return path + "." + name
 }
 
-// Suggest words the hint of an error about an unknown name: the nearest known
-// one, or all of them where none is near.
+// Suggest returns a hint for an unknown name: the nearest known one, or all of
+// them if none is near.
 func Suggest(name string, known []string) string {
 	best, least := "", len(name)/2+1
 	for _, k := range known {
@@ -303,8 +304,8 @@ func Suggest(name string, known []string) string {
 	return fmt.Sprintf("; want one of %s", strings.Join(known, ", "))
 }
 
-// distance is the number of letters to insert, delete or change (Levenshtein),
-// case aside.
+// distance returns the number of letters to insert, delete or change
+// (Levenshtein), case aside.
 func distance(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	row := make([]int, len(b)+1)

@@ -15,7 +15,8 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 )
 
-// parameter is a number of a machine that calibration varies. All disks are alike.
+// parameter is a number of a machine that calibration changes. All disks are
+// equal.
 type parameter struct {
 	name string // its key in a platform file
 	of   func(*model.Machine) *float64
@@ -222,7 +223,7 @@ func (s *calibrator) residuals(x []float64) []float64 {
 	for _, phase := range s.measured {
 		i := slices.IndexFunc(shown, func(r PhaseRows) bool { return r.Phase == phase.Phase })
 		if i < 0 {
-			s.err = fmt.Errorf("%s: the benchmarks show none", phase.Phase)
+			s.err = fmt.Errorf("%s: the benchmarks have no rows of this phase", phase.Phase)
 			return nil
 		}
 		points := trimmedMeans(shown[i].Rows)

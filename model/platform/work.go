@@ -207,7 +207,7 @@ func (m *WorkModel) String() string {
 	return text
 }
 
-// Estimate says what a model estimates.
+// Estimate chooses the row that a model estimates.
 type Estimate int
 
 // The mean of the rows, and the typical row: a pause that a few tasks suffer is

@@ -121,7 +121,7 @@ type span struct{ from, to float64 }
 
 func (s span) length() float64 { return math.Max(0, s.to-s.from) }
 
-// common returns how long any of the others runs during a span.
+// common returns the time during a span in which any of the others runs.
 func (s span) common(others ...span) float64 {
 	sum := 0.0
 	for _, o := range others {

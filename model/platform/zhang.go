@@ -1,4 +1,4 @@
-// Package platform measures what the phases of a task cost on a platform:
+// Package platform measures the cost of task phases on a platform:
 // microbenchmarks, the lines of Zhang's platform model, regressions on the work
 // of a phase, and the calibration of a machine to a measured profile.
 package platform
@@ -261,8 +261,8 @@ func (o FitOptions) withDefaults() FitOptions {
 
 // Fit fits every phase of a profile: one robust line, or two if the phase may have
 // two and its rows without gross outliers support them. Each piece is fitted
-// robustly on its own. It returns the platform and the fits of all phases in the
-// order of the profile.
+// robustly and separately. It returns the platform and the fits of all phases in
+// the order of the profile.
 func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 	o = o.withDefaults()
 	var fits []PhaseFit

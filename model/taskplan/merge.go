@@ -56,7 +56,7 @@ func mergeClosed(n, f int) MergePlan {
 	}
 }
 
-// run is a number of files of one size; the unit of size is an original file.
+// run is a number of files of equal size; the unit of size is an original file.
 type run struct{ size, count int }
 
 // mergeRounds merges the smallest files until at most f are left. It keeps files

@@ -70,7 +70,7 @@ func mergeToFactor(segments []Segment, factor, inMemory int, merged func([]Segme
 }
 
 // mergeQueue yields segments by size. Merged files come out nearly in order, so
-// that putting one back is cheap.
+// inserting one is cheap.
 type mergeQueue struct{ first, merged []Segment }
 
 func (q *mergeQueue) len() int { return len(q.first) + len(q.merged) }

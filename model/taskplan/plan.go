@@ -1,8 +1,8 @@
-// Package taskplan plans what one map or reduce task does: the steps of work on
-// the CPU, the disks and the network that follow from its data, its configuration
-// and the costs of its machine (MapTask, ReduceTask and Merger of Hadoop 0.20.2
-// and 1.x; Herodotou, CS-2011-05). Analytic models add the steps up, the simulator
-// serves them.
+// Package taskplan plans the work of one map or reduce task. The steps on the CPU,
+// the disks and the network follow from its data, its configuration and the costs
+// of its machine (MapTask, ReduceTask and Merger of Hadoop 0.20.2 and 1.x;
+// Herodotou, CS-2011-05). Analytic models sum the steps, and the simulator
+// executes them.
 package taskplan
 
 import (

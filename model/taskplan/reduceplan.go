@@ -87,7 +87,7 @@ func (p *Planner) mergeFromMemory(steps *Steps, phase workload.Phase, records, c
 }
 
 // readBack counts a merge of files. A reduce counts the records that it reads from
-// disk as spilled.
+// disk as spilled records.
 func (t *tally) readBack(in, out Segment) {
 	t.spilled += in.Records
 	t.merged(in, out)

@@ -17,7 +17,7 @@ type SortBuffer struct {
 	Records, SoftRecords int64
 }
 
-// SortBuffer is the buffer that the configuration makes.
+// SortBuffer returns the buffer that the configuration makes.
 func (c *Conf) SortBuffer() SortBuffer {
 	// Hadoop computes in single precision.
 	total := int64(c.SortMB) * mib
@@ -35,8 +35,8 @@ type Spill struct {
 	Room           float64 // records that the map can collect during the spill; it then waits
 }
 
-// maxSpills bounds the spills of one map; more are taken for an error in the
-// input.
+// maxSpills is the largest number of spills of one map; more are an error in
+// the input.
 const maxSpills = 1 << 16
 
 var errSpills = fmt.Errorf("the map's output makes more than %d spills", maxSpills)
@@ -80,8 +80,8 @@ func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 
 // MapWait returns how long a map waits for its spills, in the unit of its
 // arguments: main is the time to produce the output, spilling the time of all
-// spills. Spills run while the map produces, as far as the buffer has space; the
-// map waits for all of the last spill.
+// spills. Spills run in parallel with the map while the buffer has space. The
+// map waits for the whole of the last spill.
 func MapWait(spills []Spill, main, spilling float64) float64 {
 	records := 0.0
 	for _, s := range spills {

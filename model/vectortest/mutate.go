@@ -12,20 +12,20 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Patience is how long one answer may take, however absurd the question and slow
-// the machine: far more than any needs, far less than an endless loop.
+// Patience is the time limit of one answer: far more than any answer needs, far
+// less than an endless loop.
 const Patience = 30 * time.Second
 
-// wrong is what each value of a question is replaced by in turn.
+// wrong lists the values that replace each value of a question, one at a time.
 var wrong = []any{
 	nil, true, "x", "", []any{}, map[string]any{},
 	0.0, -1.0, 1.0, 0.5, 2.0, 1e-9, 1e12, -1e12, 1e15, 1e300, -1e300, 1e-300,
 }
 
-// Torture asks every question of the file in many wrong ways: each value
-// replaced, each field removed, a field too many. The answer is an error or a
-// value that JSON can hold, in bounded time; never a panic. A removed field that
-// is missed and an unknown one are named.
+// Torture asks every question of the file in many wrong ways: with each value
+// replaced, with each field removed, and with an additional field. The answer
+// must be an error or a value that JSON can hold, in bounded time, and never a
+// panic. The error must name a missing or an unknown field.
 func Torture(t *testing.T, path string, evaluators []model.Evaluator) {
 	asked := 0
 	for _, v := range Read(t, path).Vectors {
@@ -72,7 +72,8 @@ func Torture(t *testing.T, path string, evaluators []model.Evaluator) {
 	t.Logf("%d questions", asked)
 }
 
-// mutate changes every value below one, asks, and puts it back.
+// mutate changes every value below one, asks the question, and restores the
+// value.
 func mutate(path string, value any, ask func(string) error, removed func(string, error)) {
 	try := func(name string, old any, set func(any)) {
 		for _, w := range wrong {
@@ -92,7 +93,7 @@ func mutate(path string, value any, ask func(string) error, removed func(string,
 			value[key] = old
 		}
 	case []any:
-		for i := range value[:min(len(value), 2)] { // items are alike
+		for i := range value[:min(len(value), 2)] { // items are equal in kind
 			try(fmt.Sprintf("%s[%d]", path, i), value[i], func(v any) { value[i] = v })
 		}
 	}

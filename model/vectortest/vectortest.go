@@ -1,5 +1,5 @@
-// Package vectortest runs worked numbers against evaluators, for the tests of
-// model and diagnose.
+// Package vectortest checks evaluators against worked examples, for the tests
+// of model and diagnose.
 package vectortest
 
 import (
@@ -24,8 +24,8 @@ type Vector struct {
 	Out   any             `json:"out"`
 }
 
-// File is a set of vectors, with the parameters that every question of the phase
-// model starts from.
+// File is a set of vectors, with the common parameters of questions to the phase
+// model.
 type File struct {
 	PhasesDefaults map[string]any `json:"phases_defaults,omitempty"`
 	Vectors        []Vector       `json:"vectors"`
@@ -45,7 +45,7 @@ func Read(t *testing.T, path string) File {
 	return f
 }
 
-// Run answers every vector of the file and compares.
+// Run answers every vector of the file and compares the answers.
 func Run(t *testing.T, path string, evaluators []model.Evaluator) {
 	seen := map[string]bool{}
 	for _, v := range Read(t, path).Vectors {
@@ -71,7 +71,7 @@ func Run(t *testing.T, path string, evaluators []model.Evaluator) {
 	}
 }
 
-// Plain turns an answer into what JSON makes of it.
+// Plain converts an answer to the values that JSON decoding gives.
 func Plain(t *testing.T, answer any) any {
 	t.Helper()
 	text, err := json.Marshal(answer)
@@ -85,8 +85,9 @@ func Plain(t *testing.T, answer any) any {
 	return plain
 }
 
-// Diff lists where two values read from JSON differ: numbers by more than
-// tol*max(1, |a|, |b|), everything else, names of fields included, at all.
+// Diff lists the differences between two values read from JSON. Numbers may
+// differ by tol*max(1, |a|, |b|), everything else must be equal, including the
+// names of fields.
 func Diff(got, want any, tol float64) []string { return diff("out", got, want, tol) }
 
 func diff(path string, got, want any, tol float64) (all []string) {
@@ -128,9 +129,9 @@ func diff(path string, got, want any, tol float64) (all []string) {
 	return nil
 }
 
-// Agree compares a shipped copy of the vectors with the reference they were
-// taken from, where the folder of references lies beside the module. It skips
-// only where there is no such folder. Every reference vector of the models in
+// Agree compares a shipped copy of the vectors with the reference, if the
+// directory of references lies next to the module. It skips the test only if
+// there is no such directory. Every reference vector of the models in
 // evaluators must be in the copy.
 func Agree(t *testing.T, path string, evaluators []model.Evaluator) {
 	reference, ours := Read(t, shareddata.Path(t, "reference/model-vectors.json")), Read(t, path)

@@ -1,5 +1,5 @@
-// Package schedulertest runs a policy without the simulator: a test says which
-// jobs there are and which tracker beats, and what must be launched then.
+// Package schedulertest runs a scheduler without the simulator. A test submits
+// jobs, sends heartbeats, and states which tasks must be launched.
 //
 //	c := schedulertest.New(t, model.Scheduler{Name: "fifo"}, "1.0.4", schedulertest.Trackers{Count: 2, Maps: 1})
 //	c.Submit(schedulertest.Job{Name: "old", Maps: 5})
@@ -7,8 +7,8 @@
 //	c.Beat(0, "urgent map")
 //	c.Beat(1, "old map")
 //
-// Tasks run until the test ends them. A tracker reports what has ended or was
-// launched since at its next heartbeat, as in Hadoop.
+// Tasks run until the test ends them. A tracker reports launches and ends at
+// its next heartbeat, as in Hadoop.
 package schedulertest
 
 import (
@@ -23,11 +23,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Trackers are the TaskTrackers of a cluster, all alike.
+// Trackers are the equal TaskTrackers of a cluster.
 type Trackers struct {
 	Count   int
-	Maps    int // map slots of each
-	Reduces int // reduce slots of each
+	Maps    int // map slots of each tracker
+	Reduces int // reduce slots of each tracker
 	PerRack int // 0: all are in one rack
 }
 
@@ -43,17 +43,17 @@ type Job struct {
 	Deadline time.Duration // after the submission; 0: none
 
 	On         []int                // trackers that hold the data of every map; nil: all do
-	Unplaced   bool                 // nobody holds the data
+	Unplaced   bool                 // no tracker holds the data
 	WaitFactor float32              // mapreduce.job.locality.wait.factor
 	Width      [2]int               // slots that a map and a reduce take; 0: one
 	Slowstart  int                  // maps that must have ended before reduces start
-	Speculates bool                 // lagging tasks may be run a second time
-	Lagging    int                  // running maps that are far behind
+	Speculates bool                 // lagging tasks may be speculated
+	Lagging    int                  // running maps that lag
 	SetUp      bool                 // stays in preparation until Start
 	Profile    analytic.AriaProfile // how long its tasks take
 }
 
-// Cluster is a fake cluster under one policy.
+// Cluster is a simulated cluster with one scheduler.
 type Cluster struct {
 	tb       testing.TB
 	policy   scheduler.Scheduler
@@ -61,7 +61,7 @@ type Cluster struct {
 	trackers []*tracker
 	perRack  int
 	jobs     map[string]*job
-	every    time.Duration // ticks of the policy
+	every    time.Duration // ticks of the scheduler
 	setUp    []*job        // initialised jobs that start before the next heartbeat or tick
 	launched []string      // at this heartbeat
 	killed   []string
@@ -87,7 +87,7 @@ type job struct {
 	rejected string
 }
 
-// New makes a cluster at rest under the policy that spec names.
+// New makes an idle cluster with the scheduler that spec names.
 func New(tb testing.TB, spec model.Scheduler, release string, trackers Trackers) *Cluster {
 	tb.Helper()
 	r, err := model.FindRelease(release)
@@ -114,8 +114,8 @@ func New(tb testing.TB, spec model.Scheduler, release string, trackers Trackers)
 	return c
 }
 
-// Submit hands a job in now. Once initialised, it runs from the next heartbeat or
-// passing of time on, unless it stays in preparation.
+// Submit submits a job now. After its initialisation it runs from the next
+// heartbeat or tick on, unless it stays in preparation.
 func (c *Cluster) Submit(spec Job) {
 	c.tb.Helper()
 	if c.jobs[spec.Name] != nil {
@@ -171,8 +171,8 @@ func (c *Cluster) begin() {
 	c.setUp = nil
 }
 
-// Beat is a heartbeat of a tracker. The policy must launch what is wanted, like
-// "a map, b reduce", in this order, or "" for nothing.
+// Beat sends the heartbeat of a tracker. The scheduler must launch the wanted
+// tasks, such as "a map, b reduce", in this order, or "" for none.
 func (c *Cluster) Beat(tracker int, want string) {
 	c.tb.Helper()
 	if got := c.Heartbeat(tracker); got != want {
@@ -198,8 +198,8 @@ func (c *Cluster) Heartbeat(number int) string {
 	return strings.Join(c.launched, ", ")
 }
 
-// Pass lets time go by. The policy's ticks on the way take place, the last one
-// at the very end.
+// Pass advances the time. The scheduler's ticks in between take place, the last
+// one at the very end.
 func (c *Cluster) Pass(d time.Duration) {
 	c.begin()
 	end := c.view.Now + d
@@ -214,15 +214,15 @@ func (c *Cluster) Pass(d time.Duration) {
 	c.view.Now = end
 }
 
-// Skip lets time go by without ticks, as where nothing happens at them.
+// Skip advances the time without ticks, as when nothing happens at them.
 func (c *Cluster) Skip(d time.Duration) {
 	c.begin()
 	c.view.Now += d
 	c.view.LastTick = c.view.Now / c.every * c.every
 }
 
-// End ends running tasks, like "a map", with success: those launched first. A
-// job with nothing left to run ends as well.
+// End ends running tasks, such as "a map", with success, in order of launch. A
+// job without tasks left ends too.
 func (c *Cluster) End(task string, n int) {
 	c.tb.Helper()
 	j, k := c.parse(task)
@@ -241,27 +241,27 @@ func (c *Cluster) End(task string, n int) {
 	j.changed()
 }
 
-// Lag sets how many running maps of a job are far behind the others.
+// Lag sets how many running maps of a job lag.
 func (c *Cluster) Lag(name string, n int) {
 	j := c.job(name)
 	j.spec.Lagging = n
 	j.changed()
 }
 
-// Killed lists the tasks that the policy has had killed since the last call.
+// Killed lists the tasks that the scheduler has killed since the last call.
 func (c *Cluster) Killed() string {
 	killed := strings.Join(c.killed, ", ")
 	c.killed = nil
 	return killed
 }
 
-// Offers is what heartbeats the policy wants to see now.
+// Offers returns which heartbeats the scheduler wants to see now.
 func (c *Cluster) Offers() scheduler.Offers { return c.policy.(scheduler.Chooser).Wants(c.view.View()) }
 
-// Rejected is why the policy refused a job; empty: it did not.
+// Rejected returns why the scheduler rejected a job; empty: it did not.
 func (c *Cluster) Rejected(name string) string { return c.job(name).rejected }
 
-// Initialised reports whether the policy has had a job's tasks made.
+// Initialised reports whether the scheduler has initialised a job.
 func (c *Cluster) Initialised(name string) bool { return c.job(name).Initialised }
 
 func (c *Cluster) job(name string) *job {
@@ -283,7 +283,7 @@ func (c *Cluster) parse(task string) (*job, workload.Kind) {
 	return c.job(name), workload.Kind(k)
 }
 
-// count gives the attempts on a tracker and the slots they take.
+// count returns the attempts on a tracker and the slots they take.
 func (t *tracker) count() (running, used [2]int) {
 	for _, a := range t.attempts {
 		running[a.kind]++
@@ -292,7 +292,7 @@ func (t *tracker) count() (running, used [2]int) {
 	return running, used
 }
 
-// changed works out what follows from a change in a job, and tells the policy.
+// changed updates the view of a changed job, and calls the scheduler.
 func (j *job) changed() {
 	j.ReducesReady = j.Finished[workload.Map] >= j.spec.Slowstart
 	for k := range j.Wants {
@@ -321,7 +321,7 @@ func (j *job) changed() {
 	}
 }
 
-// LaunchMap is scheduler.Launcher's.
+// LaunchMap implements scheduler.Launcher.
 func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
 	at := j.locality(v.Index())
 	switch reach {
@@ -341,7 +341,7 @@ func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workloa
 	return at, j.launch(v, workload.Map)
 }
 
-// LaunchReduce is scheduler.Launcher's.
+// LaunchReduce implements scheduler.Launcher.
 func (j *job) LaunchReduce(v scheduler.TaskTracker) bool { return j.launch(v, workload.Reduce) }
 
 func (j *job) locality(tracker int) workload.Locality {
@@ -381,7 +381,7 @@ func (j *job) launch(v scheduler.TaskTracker, k workload.Kind) bool {
 
 func (a *attempt) name() string { return a.job.Name + " " + [...]string{"map", "reduce"}[a.kind] }
 
-// remove takes an attempt off its tracker.
+// remove removes an attempt from its tracker.
 func (a *attempt) remove() {
 	is := func(o *attempt) bool { return o == a }
 	j := a.job
@@ -396,7 +396,7 @@ func (a *attempt) remove() {
 	}
 }
 
-// Init is scheduler.Launcher's.
+// Init implements scheduler.Launcher.
 func (j *job) Init() {
 	if j.Initialised || j.State == scheduler.Done {
 		return
@@ -408,17 +408,17 @@ func (j *job) Init() {
 	}
 }
 
-// Reject is scheduler.Launcher's.
+// Reject implements scheduler.Launcher.
 func (j *job) Reject(why string) {
 	j.rejected, j.State = why, scheduler.Done
 	j.c.view.Jobs = slices.DeleteFunc(j.c.view.Jobs, func(x scheduler.Job) bool { return x == j.View() })
 	j.changed()
 }
 
-// Profile is scheduler.Launcher's.
+// Profile implements scheduler.Launcher.
 func (j *job) Profile() analytic.AriaProfile { return j.spec.Profile }
 
-// Speculatable is scheduler.Launcher's.
+// Speculatable implements scheduler.Launcher.
 func (j *job) Speculatable(k workload.Kind) int {
 	if k == workload.Map {
 		return min(j.spec.Lagging, j.ActiveTasks[workload.Map])
@@ -426,7 +426,7 @@ func (j *job) Speculatable(k workload.Kind) int {
 	return 0
 }
 
-// Attempts is scheduler.Launcher's.
+// Attempts implements scheduler.Launcher.
 func (j *job) Attempts(k workload.Kind) []scheduler.Attempt {
 	var list []scheduler.Attempt
 	for _, a := range j.attempts {

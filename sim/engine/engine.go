@@ -16,16 +16,16 @@ type Time int64
 // Never is later than every instant.
 const Never Time = math.MaxInt64
 
-// At is the instant a duration after the start of the run.
+// At returns the instant a duration after the start of the run.
 func At(d time.Duration) Time { return Time(d) }
 
-// Duration is the time from the start of the run.
+// Duration returns the time from the start of the run.
 func (t Time) Duration() time.Duration { return time.Duration(t) }
 
 func (t Time) String() string { return time.Duration(t).String() }
 
-// Class orders what falls on one instant: a lower class fires first, within a
-// class the lower rank, and of those the timer that was made first.
+// Class orders the timers of one instant: a lower class fires first, then the
+// lower rank, then the timer that was made first.
 type Class uint8
 
 // Classes of timers, in the order they fire at one instant.
@@ -38,32 +38,32 @@ const (
 	AfterHeartbeat // threads that recur more quickly
 )
 
-// Engine holds the clock and the timers that are set.
+// Engine holds the clock and all set timers.
 //
-// The timers nearest ahead lie in a short sorted run. The others lie unsorted
+// The timers that fire next lie in a short sorted run. The others lie unsorted
 // in the slots of a hierarchical timing wheel: level l has 64 slots of 64^l ns,
 // and a timer lies on the level of the highest bit in which its instant differs
-// from the wheel's position. When the run is used up the next occupied slot is
-// sorted into it, or, if it holds many, dealt to the levels below. Every timer
-// knows its place, so it is moved or stopped without a search.
+// from the wheel's position. When the run is empty, the next occupied slot is
+// sorted into it. A slot with many timers is dealt to the levels below instead.
+// Every timer knows its position, so it is moved or stopped without a search.
 //
 //	operation   cost
 //	fire        constant: a timer is moved once for each level it passes
 //	Reset       constant; within the run, one step for each timer before it
 //	Stop        constant; within the run, a scan of it
 //
-// Nothing is allocated once the slots have grown to what the run needs.
+// Nothing is allocated once the slots have reached their final size.
 type Engine struct {
 	now    Time
 	fired  uint64
 	timers []timer
 
 	run    []entry // latest first
-	runEnd uint64  // what lies before this instant belongs in the run
-	cursor uint64  // the wheel's position: nothing on it lies before
+	runEnd uint64  // timers before this instant belong in the run
+	cursor uint64  // the wheel's position: no timer on it is earlier
 	used   [levels]uint64
 	slots  [levels * 64][]entry
-	spare  [32][][]entry // emptied slots by the logarithm of their size
+	spare  [32][][]entry // buffers of emptied slots, by the logarithm of their size
 }
 
 // entry orders by instant, then by class and timer.
@@ -82,7 +82,7 @@ type timer struct {
 const (
 	levels  = 11 // 11 x 6 bits cover 64
 	longRun = 32 // a slot with more is dealt to the levels below
-	fullRun = 64 // a run that has grown beyond goes back to the wheel
+	fullRun = 64 // a longer run goes back to the wheel
 )
 
 const (
@@ -90,7 +90,7 @@ const (
 	inRun int32 = -2
 )
 
-// before is 1 if a fires before b, else 0, without a branch.
+// before returns 1 if a fires before b, else 0, without a branch.
 func (a entry) before(b entry) uint64 {
 	_, borrow := bits.Sub64(a.key, b.key, 0)
 	_, borrow = bits.Sub64(a.at, b.at, borrow)
@@ -108,7 +108,7 @@ func (a entry) timer() uint32 { return uint32(a.key) & (1<<timerBits - 1) }
 // New makes an engine whose clock stands at zero.
 func New() *Engine { return &Engine{} }
 
-// Now is the present instant.
+// Now returns the present instant.
 func (e *Engine) Now() Time { return e.now }
 
 // Fired counts the timers that have fired.
@@ -122,8 +122,8 @@ type Timer struct {
 
 func (t Timer) id() uint32 { return uint32(t.key) & (1<<timerBits - 1) }
 
-// Ranked is the timer with another rank within its class; the new rank counts
-// from the next Reset on.
+// Ranked returns the timer with another rank within its class. The new rank
+// counts from the next Reset on.
 func (t Timer) Ranked(rank uint32) Timer {
 	const mask = (1<<32 - 1) << timerBits
 	return Timer{t.e, t.key&^uint64(mask) | uint64(rank)<<timerBits}
@@ -137,7 +137,7 @@ func (e *Engine) NewTimer(c Class, owner int32, fire func(owner int32)) Timer {
 }
 
 // Reset sets the timer, whether or not it is set already. An instant in the
-// past is a panic.
+// past causes a panic.
 func (t Timer) Reset(at Time) {
 	e := t.e
 	if at < e.now {
@@ -154,14 +154,14 @@ func (t Timer) Reset(at Time) {
 	e.ontoWheel(x)
 }
 
-// Stop takes the timer off; stopping one that is not set does nothing.
+// Stop stops the timer. It does nothing if the timer is not set.
 func (t Timer) Stop() {
 	if t.e.timers[t.id()].slot != unset {
 		t.e.remove(t.id())
 	}
 }
 
-// Set reports when the timer will fire, and whether it will.
+// Set returns when the timer will fire, and whether it is set.
 func (t Timer) Set() (Time, bool) {
 	e, own := t.e, t.e.timers[t.id()]
 	switch own.slot {
@@ -173,7 +173,7 @@ func (t Timer) Set() (Time, bool) {
 	return Time(e.slots[own.slot][own.index].at), true
 }
 
-// Next is the instant of the next timer, or Never.
+// Next returns the instant of the next timer, or Never.
 func (e *Engine) Next() Time {
 	if len(e.run) == 0 && !e.fill() {
 		return Never
@@ -197,8 +197,8 @@ func (e *Engine) Step() bool {
 	return true
 }
 
-// Wait moves the clock to an instant at or before the next event, so that what
-// changes with time can be read there. A later one is a panic.
+// Wait moves the clock to an instant at or before the next event, so that the
+// caller can read the state at that instant. A later instant causes a panic.
 func (e *Engine) Wait(to Time) {
 	if to < e.now || to > e.Next() {
 		panic(fmt.Sprintf("engine: wait until %v, at %v and with an event at %v", to, e.now, e.Next()))
@@ -209,7 +209,7 @@ func (e *Engine) Wait(to Time) {
 // intoRun keeps the run sorted.
 func (e *Engine) intoRun(x entry) {
 	if len(e.run) >= fullRun && e.runEnd-uint64(e.now) > 1 {
-		// Too much has come into the run's span for sorting one by one.
+		// The run has become too long to insert timers one by one.
 		run := e.run
 		e.run = e.run[:0]
 		e.cursor, e.runEnd = uint64(e.now), uint64(e.now)
@@ -246,8 +246,8 @@ func (e *Engine) ontoWheel(x entry) {
 	own.slot, own.index = at, int32(n)
 }
 
-// grow moves a slot to a buffer of twice the size. Buffers pass from slots that
-// have been dealt out to those that fill.
+// grow moves a slot to a buffer of twice the size. Buffers of emptied slots are
+// used again.
 func (e *Engine) grow(slot []entry) []entry {
 	class := max(3, bits.Len(uint(cap(slot))))
 	var bigger []entry
@@ -300,8 +300,8 @@ func (e *Engine) fill() bool {
 	return false
 }
 
-// sortIntoRun makes slot the run. Small ones are sorted by counting for each
-// timer how many come after it, which needs no branch.
+// sortIntoRun moves a slot into the run, sorted. It sorts small slots by
+// counting for each timer how many come after it, which needs no branch.
 func (e *Engine) sortIntoRun(slot []entry) {
 	n := len(slot)
 	if cap(e.run) < n {

@@ -8,39 +8,39 @@ import (
 // Attempt is one attempt of a task on a node. Instants that are not known yet
 // are engine.Never.
 type Attempt struct {
-	// What is read at every heartbeat comes first.
+	// Fields that every heartbeat reads come first.
 	Kind      workload.Kind
 	Locality  workload.Locality
 	End       End
 	Started   bool
 	Permitted bool // to commit
 
-	Finish     engine.Time // gives its slot back
-	FinishSet  engine.Time // when the instant of the end was settled
-	Pending    engine.Time // asks for permission to commit
-	PendingSet engine.Time // when the instant of asking was settled
-	Known      engine.Time // the child of a reduce knows every map output
+	Finish     engine.Time // leaves its slot
+	FinishSet  engine.Time // when end was settled
+	Pending    engine.Time // when it asks for permission to commit
+	PendingSet engine.Time // when ask was settled
+	Known      engine.Time // when the child of a reduce knows every map output
 	Start      engine.Time // gets its slot
-	Begin      engine.Time // the child process begins
+	Begin      engine.Time // when the child process begins
 
 	Job       *Job
-	Task      int32 // among those of its kind
+	Task      int32 // index among those of its kind
 	Number    int32
 	Node      int32
-	waitIndex int32 // among Job.waiting
+	waitIndex int32 // index in Job.waiting
 	Assigned  engine.Time
 
 	failAt  engine.Time
-	commit  engine.Time // what a recorded time has of the commit and the wait for it
+	commit  engine.Time // part of a recorded time that is the commit and the wait for it
 	shuffle engine.Time // after Known
 	sort    engine.Time
-	work    engine.Time // of a map all, of a reduce what follows the sort
+	work    engine.Time // of a map everything, of a reduce the phases after the sort
 	running running     // nil unless it works on devices
 }
 
-// running is an attempt at work on devices.
+// running is an attempt that runs on devices.
 type running interface {
-	stop() // at the present instant, if it goes on
+	stop() // at the present instant, if it is not stopped
 	progress(now engine.Time) float32
 	fill(a *Attempt, p *phases)
 }
@@ -53,14 +53,14 @@ const (
 	Success End = iota
 	Failure
 	Kill
-	Open // not before the run ends
+	Open // does not end during the run
 )
 
-// ShuffleEnd is when a reduce has fetched all map outputs.
+// ShuffleEnd returns when a reduce has fetched all map outputs.
 func (a *Attempt) ShuffleEnd() engine.Time { return a.Known + a.shuffle }
 
-// Permit lets a child commit. It learns so at an instant and is done at another;
-// Permit reports whether it does not fail before.
+// Permit lets a child commit. The child learns of it at one instant and finishes
+// at another. Permit reports whether the attempt finishes before it fails.
 func (a *Attempt) Permit(at, done engine.Time) bool {
 	a.Permitted = true
 	if done >= a.failAt {
@@ -93,15 +93,15 @@ func (a *Attempt) failBy(end engine.Time) {
 	}
 }
 
-// mayFail brings a recorded failure of the attempt in.
+// mayFail applies a recorded failure of the attempt.
 func (a *Attempt) mayFail(f workload.Failures) {
 	if after, ok := f.After(int(a.Task), int(a.Number)); ok {
 		a.failAt = min(a.failAt, a.Begin+engine.At(after))
 	}
 }
 
-// settled is when the end of an attempt's work became certain: with its start,
-// or, for a reduce, when its child knew all maps.
+// settled returns when the end of an attempt's work became certain: at its
+// start, or for a reduce when its child knew all maps.
 func (a *Attempt) settled() engine.Time {
 	if a.Kind == workload.Reduce && a.Known < engine.Never {
 		return a.Known + 1
@@ -122,7 +122,7 @@ func (p *phases) until(phase workload.Phase, end engine.Time) {
 	}
 }
 
-// shuffle enters a reduce's time until it begins to reduce.
+// shuffle adds the phases of a reduce up to the end of its sort.
 func (p *phases) shuffle(a *Attempt) {
 	if a.Known == engine.Never {
 		p.row.WaitFetch = max(0, a.Finish-p.at).Duration()
@@ -134,14 +134,14 @@ func (p *phases) shuffle(a *Attempt) {
 	p.until(workload.PhaseMerge, a.Known+a.shuffle+a.sort)
 }
 
-// moved enters the data that an attempt has moved, if it came to its end.
+// moved records the data that an attempt has moved, if it succeeded.
 func (p *phases) moved(c *workload.Counters) {
 	if p.row.State == workload.Succeeded {
 		p.row.Counters = *c
 	}
 }
 
-// startup opens the division of an attempt's time.
+// startup adds the start-up phase, which is the first.
 func startup(a *Attempt, row *workload.Attempt) phases {
 	p := phases{row, a.Start, a.Finish}
 	if a.Started {

@@ -16,38 +16,38 @@ type common struct {
 	events   mapEvents
 }
 
-// Assign is Execution.
+// Assign implements Execution.
 func (c *common) Assign(a *Attempt) {
 	if a.Kind == workload.Reduce {
 		c.events.expect(a)
 	}
 }
 
-// Release is Execution.
+// Release implements Execution.
 func (c *common) Release(a *Attempt) {
 	if a.Kind == workload.Reduce {
 		c.events.leave(a)
 	}
 }
 
-// Lose is Execution.
+// Lose implements Execution.
 func (c *common) Lose(a *Attempt) {
 	if a.Kind == workload.Reduce {
 		c.events.drop(a)
 	}
 }
 
-// MapsChanged is Execution.
+// MapsChanged implements Execution.
 func (c *common) MapsChanged(j *Job) { c.events.resolve(j) }
 
-// Foresees is Execution.
+// Foresees implements Execution.
 func (c *common) Foresees() bool { return true }
 
-// Usage is Execution.
+// Usage implements Execution.
 func (c *common) Usage() *Usage { return nil }
 
-// begin gives an attempt its slot. It reports whether the attempt is one of a
-// map or a reduce; the others take a time that the cluster states.
+// begin starts an attempt in its slot. It reports whether the attempt is a map
+// or a reduce. All others take a time that the cluster gives.
 func (c *common) begin(a *Attempt) bool {
 	costs := &c.cluster.Costs
 	a.Begin = a.Start + engine.At(costs.Launch)
@@ -74,7 +74,7 @@ func (c *common) begin(a *Attempt) bool {
 	return false
 }
 
-// worked sets what follows when all of an attempt is done but the commit.
+// worked sets what follows once all work of an attempt but the commit is done.
 func (c *common) worked(a *Attempt, at engine.Time) {
 	if c.protocol.Commit {
 		a.commitAt(at)
@@ -83,7 +83,7 @@ func (c *common) worked(a *Attempt, at engine.Time) {
 	}
 }
 
-// finish has an attempt end, or ask to commit, at the present instant.
+// finish makes an attempt end, or ask to commit, at the present instant.
 func (c *common) finish(a *Attempt, commits bool) {
 	now := c.eng.Now()
 	if commits {

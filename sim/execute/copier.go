@@ -18,10 +18,10 @@ type copier struct {
 	step    int
 }
 
-// copierOwner is told of what its copiers have fetched.
+// copierOwner is called when its copiers have fetched something.
 type copierOwner interface{ arrived(c *copier) }
 
-// copierPool is the copiers that are not at work.
+// copierPool holds the idle copiers.
 type copierPool struct {
 	hardware *hardware
 	idle     []*copier
@@ -44,13 +44,13 @@ func (p *copierPool) get(owner copierOwner, a *Attempt, shuffle *taskplan.Reduce
 // put takes a copier back.
 func (p *copierPool) put(c *copier) { p.idle = append(p.idle, c) }
 
-// begin fetches what the copier has taken.
+// begin starts to fetch the outputs that the copier has taken.
 func (c *copier) begin() {
 	c.steps = c.shuffle.Fetch(c.steps, c.fetched)
 	c.done(&c.thread)
 }
 
-// done is stepper.
+// done implements stepper.
 func (c *copier) done(*thread) {
 	if c.step == len(c.steps) {
 		c.owner.arrived(c)
@@ -60,10 +60,10 @@ func (c *copier) done(*thread) {
 	c.serve(c.steps[c.step-1 : c.step])
 }
 
-// phaseChanged is stepper.
+// phaseChanged implements stepper.
 func (c *copier) phaseChanged(*thread) {}
 
-// move is stepper.
+// move implements stepper.
 func (c *copier) move(t *thread, s *taskplan.Step) {
 	if s.Resource != taskplan.Network {
 		t.local(s)
@@ -74,9 +74,9 @@ func (c *copier) move(t *thread, s *taskplan.Step) {
 	c.hardware.net.Start(&c.flow, s.Work/nic)
 }
 
-// path is the way of the bytes. Those from many hosts are taken to come from the
-// hosts and racks as all outputs of the job so far lie there; the fullest of each
-// stands for all senders.
+// path returns the links that the bytes pass. Outputs from many hosts are assumed
+// to be spread like all outputs of the job so far. The fullest host and the
+// fullest rack stand for all senders.
 func (c *copier) path(path []station.Hop, nic float64) []station.Hop {
 	if c.host >= 0 {
 		return c.hardware.transfer(path, c.host, c.node, nic)

@@ -13,7 +13,7 @@ type devices struct {
 	common
 	planned
 	hardware     *hardware
-	exactFetches int // of a job, up to which each is a flow of its own
+	exactFetches int // fetches of a job, up to which each is a flow of its own
 	usage        Usage
 
 	idleMaps    []*mapTask // not at work
@@ -21,9 +21,9 @@ type devices struct {
 	copiers     copierPool
 }
 
-// exactFetches is how many fetches a job may have for each of them to be a flow
-// of its own. In larger jobs a copier fetches several outputs at a time, from
-// wherever they lie.
+// exactFetches is the largest number of fetches of a job that are simulated as
+// one flow each. In larger jobs a copier fetches several outputs at a time,
+// from any host.
 const exactFetches = 100_000
 
 // newDevices makes all devices, idle.
@@ -45,7 +45,7 @@ func newDevices(c common) (*devices, error) {
 	return d, nil
 }
 
-// NewJob is Execution.
+// NewJob implements Execution.
 func (d *devices) NewJob(id int, spec *workload.Job) (*Job, error) {
 	j, err := d.planned.NewJob(id, spec)
 	if err == nil {
@@ -54,7 +54,7 @@ func (d *devices) NewJob(id int, spec *workload.Job) (*Job, error) {
 	return j, err
 }
 
-// Start is Execution.
+// Start implements Execution.
 func (d *devices) Start(a *Attempt) {
 	if !d.begin(a) {
 		return
@@ -93,16 +93,16 @@ func (d *devices) takeReduce() *reduceTask {
 	return r
 }
 
-// heap is the memory of an attempt's child, bytes.
+// heap returns the memory of an attempt's child in bytes.
 func heap(a *Attempt) float64 {
 	conf := &a.Job.plans.conf
 	return float64([...]int64{conf.MapHeap, conf.ReduceHeap}[a.Kind])
 }
 
-// known is reducer: what follows is found out on the devices.
+// known implements reducer. Everything that follows is found on the devices.
 func (d *devices) known(a *Attempt, at engine.Time) { a.Known = at }
 
-// Release is Execution.
+// Release implements Execution.
 func (d *devices) Release(a *Attempt) {
 	if a.running != nil {
 		d.hardware.nodes[a.Node].heaps -= heap(a)
@@ -111,7 +111,7 @@ func (d *devices) Release(a *Attempt) {
 	d.common.Release(a)
 }
 
-// Close is Execution.
+// Close implements Execution.
 func (d *devices) Close(a *Attempt, row *workload.Attempt) {
 	if a.running != nil {
 		a.running.stop()
@@ -134,7 +134,7 @@ func (d *devices) Close(a *Attempt, row *workload.Attempt) {
 	a.running = nil
 }
 
-// Progress is Execution.
+// Progress implements Execution.
 func (d *devices) Progress(a *Attempt, now engine.Time) float32 {
 	if now <= a.Begin || a.running == nil {
 		return 0
@@ -142,13 +142,13 @@ func (d *devices) Progress(a *Attempt, now engine.Time) float32 {
 	return a.running.progress(now)
 }
 
-// Foresees is Execution.
+// Foresees implements Execution.
 func (d *devices) Foresees() bool { return false }
 
-// Usage is Execution.
+// Usage implements Execution.
 func (d *devices) Usage() *Usage { return &d.usage }
 
-// machine is the type of a node.
+// machine returns the machine type of a node.
 func (d *devices) machine(node int32) int { return d.cluster.Nodes[node].Machine }
 
 // die stops everything on a node.

@@ -6,34 +6,34 @@ import (
 	"github.com/slotwave/slotwave/sim/station"
 )
 
-// disk is a link of seconds of service.
+// disk is a link whose unit is a second of service.
 type disk struct {
 	*station.Link
 	read, write float64    // bytes in a second of service
-	moved       float64    // bytes that were asked for
+	moved       float64    // bytes requested
 	back        *writeBack // nil: no cache
 }
 
 // pageCache is the memory of a node in which written data waits for the disks.
-// A write is over once all of it is in memory. While there is no room, writers
-// wait and get what becomes free in turns (vm.dirty_ratio of Linux).
+// A write ends once all of it is in memory. While the memory is full, writers
+// wait and share the space that becomes free (vm.dirty_ratio of Linux).
 type pageCache struct {
 	size  float64 // bytes; 0: writes wait for their disks instead
-	dirty float64 // bytes, those on their way to a disk included
+	dirty float64 // bytes, including those on their way to a disk
 	queue []*put
 }
 
-// cacheWriter is who writes into memory.
+// cacheWriter is a writer into the page cache.
 type cacheWriter interface{ entered() }
 
 // put is a write on its way into memory.
 type put struct {
 	of   cacheWriter
 	onto *disk
-	left float64 // bytes that have found no room
+	left float64 // bytes that still wait for space
 }
 
-// writeBack is the one stream that empties a cache to a disk.
+// writeBack is the single stream that writes the data of a cache to a disk.
 type writeBack struct {
 	net     *station.Network
 	cache   *pageCache
@@ -48,8 +48,8 @@ const (
 	writeBackChunk = 1024 * 4 << 10 // bytes that go to a disk at a time (Linux: MAX_WRITEBACK_PAGES)
 )
 
-// enter brings a write into memory while there is room, and reports whether
-// that is all of it.
+// enter puts a write into memory while space is free, and reports whether all
+// of it fits.
 func (c *pageCache) enter(w *put) bool {
 	if len(c.queue) == 0 {
 		c.take(w)
@@ -71,8 +71,8 @@ func (c *pageCache) take(w *put) {
 	w.onto.back.next()
 }
 
-// room is the bytes that are free. What rounding leaves over, parts of a byte, is
-// none, else parts of it would go round without end.
+// room returns the free bytes. Less than a byte counts as none, so that rounding
+// cannot make writes loop.
 func (c *pageCache) room() float64 {
 	if free := c.size - c.dirty; free >= 1 {
 		return free
@@ -80,7 +80,7 @@ func (c *pageCache) room() float64 {
 	return 0
 }
 
-// admit gives room to those who wait for it.
+// admit gives space to the writes that wait for it.
 func (c *pageCache) admit() {
 	for len(c.queue) > 0 && c.room() > 0 {
 		w := c.queue[0]
@@ -104,7 +104,7 @@ func (b *writeBack) next() {
 	b.net.Start(&b.flow, b.going/b.onto.write)
 }
 
-// Received is station.Receiver.
+// Received implements station.Receiver.
 func (b *writeBack) Received(*station.Flow) {
 	b.cache.dirty -= b.going
 	b.going = 0
@@ -112,20 +112,20 @@ func (b *writeBack) Received(*station.Flow) {
 	b.cache.admit()
 }
 
-// writing is what a thread writes through caches. It goes part by part over the
-// links, and through the disks of nodes without a cache, and from there into the
-// caches of the others while the next part is on its way.
+// writing is a write of a thread through page caches. It is sent in parts over
+// the links and through the disks of nodes without a cache. While one part is
+// sent, the part before it enters the caches of the other nodes.
 type writing struct {
-	onto    []*disk // that have a cache; empty: the thread writes nothing through one
-	rate    float64 // bytes/s by which the flow counts
+	onto    []*disk // that have a cache; empty: the thread writes through none
+	rate    float64 // weight of the flow, bytes/s
 	rest    float64 // bytes to be sent
 	part    float64 // on the way
-	arrived float64 // to be put into memory
+	arrived float64 // bytes that enter the memory next
 	puts    []put
 	waiting int // of them
 }
 
-// drop forgets the writes of a writer that wait for room.
+// drop removes the waiting writes of a writer.
 func (c *pageCache) drop(w cacheWriter) {
 	c.queue = slices.DeleteFunc(c.queue, func(p *put) bool { return p.of == w })
 }

@@ -1,9 +1,9 @@
-// Package execute spends the time of task attempts: by times that are given, by
-// the phases of their plans, or on the disks, cores and links of their nodes.
+// Package execute computes how long task attempts take: from given times, from
+// the phases of their plans, or from the disks, cores and links of their nodes.
 //
-// It knows no JobTracker. An attempt comes when it is assigned to a node and
-// says when it will ask to commit and when it will end; what happens to it
-// otherwise is decided by whoever runs it, the Host.
+// It knows no JobTracker. An attempt arrives when it is assigned to a node, and
+// the package returns when it will ask to commit and when it will end. The
+// caller, the Host, decides everything else about it.
 package execute
 
 import (
@@ -13,41 +13,44 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Execution is one way to spend the time of attempts. There is one for each
+// Execution is one way to compute the times of attempts. There is one for each
 // fidelity.
 type Execution interface {
-	// NewJob takes in a job, or says why its tasks cannot be executed.
+	// NewJob adds a job, or returns an error if its tasks cannot be
+	// executed.
 	NewJob(id int, spec *workload.Job) (*Job, error)
-	// Profile is how long the tasks of a job are expected to take.
+	// Profile returns how long the tasks of a job are expected to take.
 	Profile(j *Job) analytic.AriaProfile
 
-	// Assign notes an attempt that its node has been given.
+	// Assign adds an attempt that its node has been given.
 	Assign(a *Attempt)
-	// Start begins an attempt at a.Start, when it has its slot, and sets as much
-	// of its future as is known.
+	// Start begins an attempt at a.Start, when it has its slot, and sets its
+	// later instants where they are known.
 	Start(a *Attempt)
-	// Release ends what an attempt does, because it leaves its slot or will
-	// never have one.
+	// Release stops an attempt because it leaves its slot or will never
+	// have one.
 	Release(a *Attempt)
 	// Lose drops an attempt whose node is lost.
 	Lose(a *Attempt)
-	// Close forgets an attempt. Its times and data are entered in the row,
-	// unless that is nil.
+	// Close removes an attempt. It writes the times and data of the attempt
+	// into the row, unless the row is nil.
 	Close(a *Attempt, row *workload.Attempt)
 
-	// Progress is what the child of an attempt that has started reports.
+	// Progress returns the progress that the child of a started attempt
+	// reports.
 	Progress(a *Attempt, now engine.Time) float32
-	// MapsChanged follows a change in whether all maps of a job have ended.
+	// MapsChanged is called when the number of unfinished maps of a job
+	// reaches or leaves 0.
 	MapsChanged(j *Job)
 
 	// Foresees reports whether the end of an attempt is known as soon as it is
-	// settled, and not only when it comes.
+	// settled, and not only when it happens.
 	Foresees() bool
-	// Usage is how busy the devices are, or nil if there are none.
+	// Usage returns how busy the devices are, or nil if there are none.
 	Usage() *Usage
 }
 
-// New makes the execution that a question's fidelity names.
+// New returns the execution for the fidelity of a question.
 func New(q *model.WhatIf, eng *engine.Engine, host Host, p Protocol) (Execution, error) {
 	c := common{eng: eng, host: host, protocol: p, question: q, cluster: &q.Cluster}
 	switch q.Fidelity {

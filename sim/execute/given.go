@@ -8,8 +8,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// alone is an execution in which attempts do not slow each other down: the time
-// of a map is known when it starts, that of a reduce when it knows all maps.
+// alone is an execution in which attempts do not slow each other down. The time
+// of a map is known when it starts, the time of a reduce when it knows all
+// maps.
 type alone struct {
 	common
 	times times
@@ -17,13 +18,14 @@ type alone struct {
 
 // times are where an execution has the times of tasks from.
 type times interface {
-	// shuffleTime is what a reduce still has to copy once it knows all maps.
+	// shuffleTime returns what a reduce still has to copy once it knows all
+	// maps.
 	shuffleTime(a *Attempt) engine.Time
 	// worked sets what follows when all of an attempt is done but the commit.
 	worked(a *Attempt, at engine.Time)
 }
 
-// slowness is the factor on the time of an attempt.
+// slowness returns the factor on the time of an attempt.
 func (x *alone) slowness(a *Attempt) float64 {
 	factor := x.cluster.Nodes[a.Node].Slowness
 	if a.Kind == workload.Map {
@@ -44,8 +46,8 @@ func orOne(factor float64) float64 {
 	return factor
 }
 
-// stretched is a task time on a node that is slower, or farther from its data,
-// than normal.
+// stretched returns a task time on a node that is slower, or farther from its
+// data, than normal.
 func (x *alone) stretched(t engine.Time, factor float64) engine.Time {
 	if factor == 1 {
 		return t
@@ -67,7 +69,7 @@ func (x *alone) start(a *Attempt) {
 	}
 }
 
-// known is reducer.
+// known implements reducer.
 func (x *alone) known(a *Attempt, at engine.Time) {
 	a.Known = at
 	a.Pending = engine.Never
@@ -79,8 +81,9 @@ func (x *alone) known(a *Attempt, at engine.Time) {
 	x.times.worked(a, at+a.shuffle+a.sort+a.work)
 }
 
-// leftToCopy is what is left of a whole copy time. Copying has gone on since the
-// start; if it kept up with the maps, the output of the last one is left.
+// leftToCopy returns the part of a whole copy time that is still ahead. A
+// reduce copies from its start on. If it kept up with the maps, only the output
+// of the last map is left.
 func (x *alone) leftToCopy(a *Attempt, whole engine.Time) engine.Time {
 	waited := a.Known - a.Begin
 	if waited > 0 && whole < waited {
@@ -89,8 +92,9 @@ func (x *alone) leftToCopy(a *Attempt, whole engine.Time) engine.Time {
 	return whole - max(waited, 0)
 }
 
-// Progress is Execution: a map moves linearly, a reduce by thirds (shuffle by
-// outputs known, sort, reduce linearly).
+// Progress implements Execution: a map progresses linearly. A reduce progresses
+// by thirds: the shuffle by known outputs, the sort and the reduce phase
+// linearly.
 func (x *alone) Progress(a *Attempt, now engine.Time) float32 {
 	if now <= a.Begin {
 		return 0
@@ -135,15 +139,15 @@ func newGiven(c common) *given {
 	return g
 }
 
-// NewJob is Execution.
+// NewJob implements Execution.
 func (g *given) NewJob(id int, spec *workload.Job) (*Job, error) {
 	return &Job{ID: id, Spec: spec}, nil
 }
 
-// Profile is Execution.
+// Profile implements Execution.
 func (g *given) Profile(j *Job) analytic.AriaProfile { return analytic.GivenAria(j.Spec) }
 
-// Start is Execution.
+// Start implements Execution.
 func (g *given) Start(a *Attempt) {
 	if !g.begin(a) {
 		return
@@ -159,16 +163,16 @@ func (g *given) Start(a *Attempt) {
 	g.start(a)
 }
 
-// draw takes a time of an attempt from a distribution.
+// draw draws a time of an attempt from a distribution.
 func (g *given) draw(d *workload.Durations, seed workload.Seed, a *Attempt) engine.Time {
 	index := int(a.Task)
 	return engine.At(d.At(index, seed.For(a.Job.ID).Stream(index, int(a.Number))))
 }
 
-// setCommitApart takes off a recorded time what it has of the commit: that, and
-// a wait for permission, whose length the record does not state. A child that
-// has to wait asks again after a while, so it has asked that long before at the
-// latest.
+// setCommitApart splits a recorded time into the work and the commit. The
+// commit part includes a wait for permission, whose length is not recorded. A
+// child that waits asks again after an interval, so its first request was at
+// least that long before its end.
 func (g *given) setCommitApart(a *Attempt) {
 	spec := a.Job.Spec
 	if !g.protocol.Commit || !spec.Commits || a.Kind == workload.Map && spec.Reduces.Count > 0 {
@@ -178,8 +182,8 @@ func (g *given) setCommitApart(a *Attempt) {
 	a.work -= a.commit
 }
 
-// worked is times. An attempt whose time is recorded to the end of the commit
-// has had to wait for the permission already.
+// worked implements times. An attempt whose time is recorded to the end of the
+// commit has already waited for the permission.
 func (g *given) worked(a *Attempt, at engine.Time) {
 	if !g.protocol.Commit || !a.Job.Spec.Commits {
 		g.common.worked(a, at)
@@ -191,7 +195,7 @@ func (g *given) worked(a *Attempt, at engine.Time) {
 	}
 }
 
-// shuffleTime is times.
+// shuffleTime implements times.
 func (g *given) shuffleTime(a *Attempt) engine.Time {
 	r, shuffle := &a.Job.Spec.Reduces, engine.Time(0)
 	switch {
@@ -209,7 +213,7 @@ func (g *given) shuffleTime(a *Attempt) engine.Time {
 	return shuffle
 }
 
-// Close is Execution.
+// Close implements Execution.
 func (g *given) Close(a *Attempt, row *workload.Attempt) {
 	if row == nil {
 		return

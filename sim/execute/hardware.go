@@ -9,10 +9,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// hardware is the devices of all nodes and the network between them.
+// hardware holds the devices of all nodes and the network between them.
 //
-// A flow is counted in seconds that it would take on the first device on its
-// way, so that flows share a disk by time and not by bytes.
+// The unit of a flow is a second on the first device of its path, so that flows
+// share a disk by time and not by bytes.
 type hardware struct {
 	eng      *engine.Engine
 	cluster  *model.Cluster
@@ -20,7 +20,7 @@ type hardware struct {
 	net      *station.Network
 	nodes    []node
 	racks    []rackLinks   // nil where racks have no limits
-	draws    workload.Seed // of the nodes that hold replicas, and of hosts to fetch from
+	draws    workload.Seed // nodes that hold replicas, and hosts to fetch from
 	nodesDie bool
 }
 
@@ -28,11 +28,11 @@ type hardware struct {
 type node struct {
 	cpu      *station.Device
 	disks    []*disk
-	locals   station.Turns[*disk] // for files of tasks
+	locals   station.Turns[*disk] // disks for files of tasks
 	volumes  station.Turns[*disk] // for blocks
 	traffic  float64              // bytes that its disks have read and written
-	memory   float64              // bytes that keep what disks did last; 0: none do
-	heaps    float64              // bytes of children that hold a slot
+	memory   float64              // bytes of page cache kept after a task ends; 0: none
+	heaps    float64              // heaps of children that hold a slot, bytes
 	up, down *station.Link        // bytes
 	nic      float64              // bytes/s
 	cache    pageCache
@@ -41,7 +41,7 @@ type node struct {
 
 type rackLinks struct{ up, down *station.Link }
 
-// newHardware makes all devices, idle; die is called when a node does.
+// newHardware makes all devices, idle. It calls die when a node dies.
 func newHardware(c *common, die func(node int32)) *hardware {
 	nodes, machines := c.cluster.Nodes, c.cluster.Machines
 	h := &hardware{
@@ -99,7 +99,7 @@ func curve(d model.Disk) station.Curve {
 	return nil
 }
 
-// cached gives the disks of a node a cache.
+// cached adds a page cache to the disks of a node.
 func (n *node) cached(net *station.Network, bytes float64) {
 	n.cache.size = bytes
 	for _, d := range n.disks {
@@ -108,8 +108,8 @@ func (n *node) cached(net *station.Network, bytes float64) {
 	}
 }
 
-// transfer adds the links between two nodes to the path of a flow of some bytes
-// a second. There are none within a node.
+// transfer adds the links between two nodes to the path of a flow. Within a
+// node there are no links.
 func (h *hardware) transfer(path []station.Hop, from, to int32, bytes float64) []station.Hop {
 	if from == to {
 		return path
@@ -124,8 +124,8 @@ func (h *hardware) transfer(path []station.Hop, from, to int32, bytes float64) [
 	return path
 }
 
-// keeps is the memory of a node that keeps what was read from and written to its
-// disks last, bytes.
+// keeps returns how many bytes of recently used disk data the memory of a node
+// holds.
 func (h *hardware) keeps(id int32) float64 {
 	if n := &h.nodes[id]; n.memory > 0 {
 		return max(0, n.memory-n.heaps)
@@ -133,13 +133,13 @@ func (h *hardware) keeps(id int32) float64 {
 	return 0
 }
 
-// remembered is the part of the files of a task that memory still has; since is
-// the node's traffic before the first of them.
+// remembered returns the fraction of a task's files that is still in memory.
+// since is the disk traffic of the node before the first of these files.
 func (h *hardware) remembered(node int32, since float64) float64 {
 	return min(1, h.keeps(node)/max(1, h.nodes[node].traffic-since))
 }
 
-// warm is the part of a job's input on a node that memory still has.
+// warm returns the fraction of a job's input on a node that is still in memory.
 func (h *hardware) warm(node int32, j *Job) float64 {
 	m := &j.Spec.Maps
 	if !m.Fresh {

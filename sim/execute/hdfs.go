@@ -7,8 +7,8 @@ import (
 	"github.com/slotwave/slotwave/sim/station"
 )
 
-// readBlock reads from a disk of a node what its memory does not keep; warm is
-// the part that memory keeps.
+// readBlock reads a block from a disk of a node, except the fraction warm,
+// which is in memory.
 func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
 	t.flow.Hops = t.flow.Hops[:0]
 	if warm < 1 {
@@ -55,7 +55,8 @@ func (t *thread) writeBlock() {
 	t.hardware.net.Start(&t.flow, bytes/first.write)
 }
 
-// onto adds a disk to the path of a write, or to those with a cache.
+// onto adds a disk to the path of a write. If the disk has a page cache, it
+// adds the disk to the cached ones instead.
 func (t *thread) onto(path []station.Hop, d *disk, cost float64) []station.Hop {
 	if d.back != nil {
 		t.writing.onto = append(t.writing.onto, d)
@@ -64,7 +65,7 @@ func (t *thread) onto(path []station.Hop, d *disk, cost float64) []station.Hop {
 	return station.Through(path, d.Link, cost)
 }
 
-// target is where the next replica of a block goes.
+// target returns the node for the next replica of a block.
 func (h *hardware) target(draw *rand.PCG, chosen []int32) int32 {
 	racks := h.topology
 	for {

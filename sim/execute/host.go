@@ -6,30 +6,33 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// Host is what an execution asks of the TaskTrackers and the JobTracker.
+// Host is the part of the TaskTrackers and the JobTracker that an execution
+// calls.
 type Host interface {
-	// HeartbeatInterval is what the tracker of a node was told last.
+	// HeartbeatInterval returns the interval in the last response to the
+	// tracker of a node.
 	HeartbeatInterval(node int32) engine.Time
-	// SplitNode is the node from which a map reads its split.
+	// SplitNode returns the node from which a map reads its split.
 	SplitNode(a *Attempt) int32
 	// Attempts lists the attempts on a node in the order of their assignment.
 	Attempts(node int32) iter.Seq[*Attempt]
 
-	// Report has the tracker of a node report what happens at an instant.
+	// Report makes the tracker of a node report at an instant.
 	Report(node int32, at engine.Time)
-	// Worked takes in that an attempt ends now, or asks now to commit.
+	// Worked is called when an attempt ends or asks to commit now.
 	Worked(a *Attempt)
-	// HeartbeatsOver notes that the heartbeats of the present instant are over.
+	// HeartbeatsOver records that all heartbeats of the present instant have
+	// been answered.
 	HeartbeatsOver()
 }
 
-// Protocol is what the child of an attempt has to ask its tracker for.
+// Protocol lists what a child asks its tracker for.
 type Protocol struct {
 	Commit bool // permission to commit
-	Poll   bool // the outputs of maps; without it, it knows of them at once
+	Poll   bool // the outputs of maps; false: it knows of them at once
 
 	FetchSleep engine.Time // model.Release.FetchSleep
 }
 
-// Poll is how long a child waits before it asks its tracker again.
+// Poll returns how long a child waits before it asks its tracker again.
 const Poll = engine.Time(1e9)

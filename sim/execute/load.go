@@ -9,8 +9,8 @@ import (
 	"github.com/slotwave/slotwave/sim/station"
 )
 
-// loadNode puts the loads of others on the devices of a node, and slows those of
-// a slow node down.
+// loadNode puts foreign loads on the devices of a node, and slows the devices of
+// a slow node.
 func (h *hardware) loadNode(i int) {
 	n, slow := &h.nodes[i], 1/h.cluster.Nodes[i].Slowness
 	h.vary(n.cpu, slow, func(l *model.Load) bool { return l.Node == i && l.Device == model.LoadCPU })
@@ -24,8 +24,8 @@ func (h *hardware) loadNode(i int) {
 	}
 }
 
-// vary sets the conditions of a device and their changes. Loads that bears
-// accepts lie on it.
+// vary sets the conditions of a device and their later changes. It applies the
+// loads that bears accepts.
 func (h *hardware) vary(v station.Variable, speed float64, bears func(*model.Load) bool) {
 	var loads []*model.Load
 	var at []engine.Time

@@ -6,20 +6,22 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// mapEvents is how the children of reduces learn of the outputs of maps.
+// mapEvents decides when the children of reduces learn of map outputs.
 type mapEvents interface {
-	expect(a *Attempt) // its node has been given a
+	expect(a *Attempt) // its node has been assigned a
 	join(a *Attempt)   // a has its slot
 	leave(a *Attempt)  // a ends, or will never start
 	drop(a *Attempt)   // its node is lost
-	// read is how many events the child of a has read, while it waits for more.
+	// read returns how many events the child of a has read while it waits for
+	// more.
 	read(a *Attempt, now engine.Time) (events int32, waits bool)
-	// resolve follows a change in whether all maps of a job have ended.
+	// resolve is called when the number of unfinished maps of a job reaches
+	// or leaves 0.
 	resolve(j *Job)
 }
 
-// reducer is told when the child of a reduce knows all maps: engine.Never if
-// that is open.
+// reducer is called when it is known when the child of a reduce knows all maps,
+// and with engine.Never when that becomes open again.
 type reducer interface {
 	known(a *Attempt, at engine.Time)
 }
@@ -31,7 +33,7 @@ func newMapEvents(c *common, r reducer) mapEvents {
 	return &instantEvents{c, r}
 }
 
-// instantEvents lets children know what the JobTracker knows.
+// instantEvents makes children know at once what the JobTracker knows.
 type instantEvents struct {
 	c       *common
 	reducer reducer
@@ -65,7 +67,7 @@ func (e *instantEvents) resolve(j *Job) {
 	j.waiting = j.waiting[:0]
 }
 
-// polledEvents has children ask their trackers, and trackers the JobTracker.
+// polledEvents makes children ask their trackers, and trackers the JobTracker.
 type polledEvents struct {
 	c        *common
 	reducer  reducer
@@ -127,7 +129,7 @@ func (e *polledEvents) resolve(j *Job) {
 	for i := len(j.waiting) - 1; i >= 0; i = min(i, len(j.waiting)) - 1 {
 		a := j.waiting[i]
 		if a.Node == last {
-			continue // two reduces of a job on a tracker mostly come together
+			continue // two reduces of a job on one tracker mostly come together
 		}
 		last = a.Node
 		e.fetchers[last].advance(e.interval(a), now)
@@ -137,8 +139,8 @@ func (e *polledEvents) resolve(j *Job) {
 
 func (e *polledEvents) interval(a *Attempt) engine.Time { return e.c.host.HeartbeatInterval(a.Node) }
 
-// settle works out when the reduces that wait on a node will know all maps,
-// where what has happened so far decides it.
+// settle computes when the reduces that wait on a node will know all maps, if
+// that is already decided.
 func (e *polledEvents) settle(node int32) {
 	f, trial, first := e.fetchers[node], &e.trial, engine.Never
 	trial.copy(f)
@@ -163,30 +165,29 @@ func (e *polledEvents) settle(node int32) {
 	e.c.host.Report(node, first)
 }
 
-// fetcher is the thread of a tracker that asks the JobTracker for completion
-// events on behalf of the reduces that still wait for maps
-// (TaskTracker.MapEventsFetcherThread), with the children of those reduces,
-// which ask it every second (ReduceTask.GetMapEventsThread).
+// fetcher is the tracker's thread that asks the JobTracker for completion
+// events while reduces wait for maps (TaskTracker.MapEventsFetcherThread). It
+// includes the children of those reduces, which ask it every second
+// (ReduceTask.GetMapEventsThread).
 //
-// In a round the thread fetches for each job whose last fetch is an interval
-// old, and sets a timer for the next round an interval later. A child that
-// finds nothing new makes it do a round at once. The first reduce on an idle
-// tracker does so too, without touching a timer that is left.
+// In a round the thread fetches events for each job whose last fetch is an
+// interval ago. It then sets a timer for the next round, an interval later. A
+// child that finds nothing new triggers a round at once. The first reduce on an
+// idle tracker does so too, but leaves the timer as it is.
 //
-// None of this is simulated event by event as time goes by: it is replayed when
-// the outcome matters, that is when the last map of a job is known, or when
-// something changes.
+// None of this is simulated event by event. It is replayed when the outcome
+// matters: when the last map of a job is known, or when something changes.
 type fetcher struct {
 	queue   []request // unordered; requests at one instant come in the order of seq
 	seq     int32
-	timer   int32 // seq of the round that the last timer set will start; 0: none
-	woken   bool  // a child has asked for a round that has not come yet
-	idle    bool  // the last round found nobody waiting
+	timer   int32 // seq of the round that the last timer will start; 0: none
+	woken   bool  // a child has triggered a round that has not started yet
+	idle    bool  // in the last round nobody was waiting
 	caches  []eventCache
 	waiters []waiter // reduces that do not know all maps, with or without a slot
 }
 
-// request is a child asking (a is set) or a round.
+// request is the request of a child (a is set) or a round of the thread.
 type request struct {
 	at   engine.Time
 	seq  int32
@@ -194,12 +195,12 @@ type request struct {
 	a    *Attempt
 }
 
-// eventCache is what has been fetched for one job.
+// eventCache holds the events fetched for one job.
 type eventCache struct {
 	job      *Job
 	last     engine.Time
 	have     int32 // events
-	complete bool  // they name every map
+	complete bool  // the fetched events name every map
 }
 
 type waiter struct {
@@ -213,7 +214,7 @@ func (f *fetcher) waiter(a *Attempt) int {
 	return slices.IndexFunc(f.waiters, func(w waiter) bool { return w.a == a })
 }
 
-// dismiss takes a reduce off the list of those that wait.
+// dismiss removes a reduce from those that wait.
 func (f *fetcher) dismiss(a *Attempt) {
 	i := f.waiter(a)
 	f.waiters = slices.Delete(f.waiters, i, i+1)
@@ -227,7 +228,7 @@ func (f *fetcher) push(next request) int32 {
 	return f.seq
 }
 
-// pop takes the next request before an instant.
+// pop removes the next request before an instant.
 func (f *fetcher) pop(before engine.Time) (request, bool) {
 	best := -1
 	for i, x := range f.queue {
@@ -312,8 +313,8 @@ func (f *fetcher) cacheOf(j *Job) *eventCache {
 	return nil
 }
 
-// advance replays what came before an instant. Reduces that know all maps by
-// then wait no more.
+// advance replays the requests before an instant. It removes the reduces that
+// know all maps by then.
 func (f *fetcher) advance(interval engine.Time, to engine.Time) {
 	f.skip(interval, to)
 	for {
@@ -327,10 +328,9 @@ func (f *fetcher) advance(interval engine.Time, to engine.Time) {
 	}
 }
 
-// skip passes over a time in which nothing but the same happens again and
-// again: the reduces of one job wait, the thread has one timer, which the
-// children keep resetting, and it fetches at the first ask that comes an
-// interval after the last fetch.
+// skip jumps over a time in which the same requests repeat: the reduces of one
+// job wait, the thread has one timer that the children keep resetting, and it
+// fetches at the first request that comes an interval after the last fetch.
 func (f *fetcher) skip(interval engine.Time, to engine.Time) {
 	if len(f.caches) != 1 || len(f.waiters) == 0 || interval < 3*Poll || f.woken || len(f.queue) != len(f.waiters)+1 {
 		return
@@ -345,7 +345,7 @@ func (f *fetcher) skip(interval engine.Time, to engine.Time) {
 		}
 	}
 	for {
-		// The ask at which the thread fetches next.
+		// This is the request at which the thread fetches next.
 		due, next := c.last+interval, engine.Never
 		for _, x := range f.queue {
 			if x.a != nil {
@@ -361,7 +361,7 @@ func (f *fetcher) skip(interval engine.Time, to engine.Time) {
 	for i := range f.waiters {
 		f.waiters[i].seen = c.have
 	}
-	// Every child has asked since, so that all is known but what comes next.
+	// Every child has asked since then, so only the next fetch is open.
 	at := c.last + Poll
 	for i := range f.queue {
 		x := &f.queue[i]
@@ -387,7 +387,8 @@ func (f *fetcher) skip(interval engine.Time, to engine.Time) {
 	}
 }
 
-// firstAsk is the first of the asks at, at+1s, ... that is not before due.
+// firstAsk returns the first of the requests at, at+1s, ... that is not before
+// due.
 func firstAsk(at, due engine.Time) engine.Time {
 	if at >= due {
 		return at
@@ -395,13 +396,13 @@ func firstAsk(at, due engine.Time) engine.Time {
 	return at + (due-at+Poll-1)/Poll*Poll
 }
 
-// hopeful reports whether somebody who waits will know all maps without any
-// further map ending.
+// hopeful reports whether a waiting reduce will know all maps without another
+// map ending.
 func (f *fetcher) hopeful() bool {
 	for _, w := range f.waiters {
 		asks := func(x request) bool { return x.a == w.a && x.at < w.a.Finish }
 		if !w.a.Started || !slices.ContainsFunc(f.queue, asks) {
-			continue // or it fails before it asks again
+			continue // otherwise it fails before it asks again
 		}
 		if w.a.Job.Events.Complete() || w.a.Job.maps() == 0 {
 			return true

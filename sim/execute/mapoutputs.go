@@ -7,30 +7,30 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// batches is how many fetches fill the memory of a reduce of a job with more
-// than exactFetches.
+// batches is the number of fetches that fill the memory of a reduce, in a job
+// with more than exactFetches.
 const batches = 16
 
-// mapOutputs are the outputs that a reduce knows of and has not fetched
+// mapOutputs are the outputs that a reduce knows and has not fetched
 // (ReduceCopier.mapLocations).
 type mapOutputs struct {
 	exact    bool // each fetch is a flow of its own
 	hardware *hardware
 	plans    *plans
 	shuffle  *taskplan.ReduceTask
-	share    float64 // of the map output
+	share    float64 // bytes of the map output
 	draw     rand.PCG
 
 	// Exact: by host; one copier at a time fetches from it.
-	head, tail []int32 // by node: map + 1
-	next       []int32 // by map: map + 1
-	ready      []int32 // hosts that have outputs and no copier
+	head, tail []int32 // by node: first map + 1
+	next       []int32 // by map: next map + 1
+	ready      []int32 // hosts with outputs and no copier
 
 	// Else: in the order of the events.
 	listed []int32 // maps
 	taken  int
 
-	seen []uint64 // maps that were listed; empty where no output can be lost
+	seen []uint64 // maps that were listed; empty if no output can be lost
 }
 
 // open begins the shuffle of a reduce.
@@ -49,7 +49,7 @@ func (q *mapOutputs) open(h *hardware, a *Attempt, shuffle *taskplan.ReduceTask,
 	}
 }
 
-// zeros makes a list of n zeros, in the place of another one if it fits.
+// zeros returns a list of n zeros, in the memory of another list if it fits.
 func zeros[T int32 | uint64](list []T, n int) []T {
 	if cap(list) < n {
 		return make([]T, n)
@@ -83,7 +83,7 @@ func (q *mapOutputs) add(o Output) {
 		q.head[o.Node], q.tail[o.Node] = m, m
 		q.ready = append(q.ready, o.Node)
 	} else {
-		if q.head[o.Node] == 0 { // its copier is at work on the last one
+		if q.head[o.Node] == 0 { // its copier fetches the last one
 			q.head[o.Node] = m
 		} else {
 			q.next[q.tail[o.Node]-1] = m
@@ -94,7 +94,7 @@ func (q *mapOutputs) add(o Output) {
 
 func (q *mapOutputs) any() bool { return len(q.ready) > 0 || q.taken < len(q.listed) }
 
-// take gives a copier its outputs, or reports that they are lost.
+// take assigns outputs to a copier, or reports that they are lost.
 func (q *mapOutputs) take(c *copier) bool {
 	if q.exact {
 		i := int(q.draw.Uint64() % uint64(len(q.ready)))
@@ -130,7 +130,7 @@ func (q *mapOutputs) take(c *copier) bool {
 	return true
 }
 
-// forget drops the outputs of a lost host: their maps will run again.
+// forget removes the outputs of a lost host, whose maps will run again.
 func (q *mapOutputs) forget(host int32) {
 	for m := q.head[host]; m != 0; m = q.next[m-1] {
 		q.unlist(m - 1)
@@ -140,7 +140,7 @@ func (q *mapOutputs) forget(host int32) {
 
 func (q *mapOutputs) unlist(m int32) { q.seen[m/64] &^= 1 << (m % 64) }
 
-// done lets the next copier fetch from a host.
+// done makes a host available to the next copier.
 func (q *mapOutputs) done(c *copier) {
 	if c.host < 0 {
 		return

@@ -6,26 +6,26 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// mapTask is a map at work: the map's own thread and the thread that spills
+// mapTask is a running map: its own thread and the thread that spills
 // (MapTask.MapOutputBuffer.SpillThread).
 type mapTask struct {
 	common   *common
 	hardware *hardware
 	a        *Attempt
 	plan     *mapPlan
-	timer    engine.Timer // the begin, then the failure
+	timer    engine.Timer // fires at the begin, then at the failure
 	own      thread
 	spiller  thread
 	files    files
 
-	step     int // the one that the map's thread does or waits to begin
-	spill    int // the one that the spill thread does or will do next
+	step     int // step that the map's thread does or waits to begin
+	spill    int // step that the spill thread does or will do next
 	begun    bool
 	ended    bool
-	busy     bool // the map's thread does its step
+	busy     bool // the map's thread is doing its step
 	spilling bool
 
-	phase workload.Phase // in which the map's thread is
+	phase workload.Phase // phase of the map's thread
 	since engine.Time
 	spent [workload.NumPhases]engine.Time
 }
@@ -39,7 +39,7 @@ func newMapTask(c *common, h *hardware) *mapTask {
 	return r
 }
 
-// start puts an attempt to work when its child begins.
+// start starts the work of an attempt when its child begins.
 func (r *mapTask) start(a *Attempt, plan *mapPlan) {
 	r.a, r.plan = a, plan
 	r.own.node, r.spiller.node = a.Node, a.Node
@@ -69,7 +69,7 @@ func (r *mapTask) fire(int32) {
 	r.next()
 }
 
-// nextSpill is the next step of the spill thread, or the end of the plan.
+// nextSpill returns the next step of the spill thread, or the end of the plan.
 func (m *mapPlan) nextSpill(from int) int {
 	for from < len(m.Steps) && !m.Steps[from].Background {
 		from++
@@ -77,7 +77,7 @@ func (m *mapPlan) nextSpill(from int) int {
 	return from
 }
 
-// done is stepper.
+// done implements stepper.
 func (r *mapTask) done(t *thread) {
 	if t == &r.spiller {
 		r.spilling = false
@@ -89,14 +89,14 @@ func (r *mapTask) done(t *thread) {
 	r.next()
 }
 
-// phaseChanged is stepper.
+// phaseChanged implements stepper.
 func (r *mapTask) phaseChanged(t *thread) {
 	if t == &r.own {
 		r.enter(t.phase())
 	}
 }
 
-// next has both threads do what they can.
+// next starts the next steps of both threads if they can start.
 func (r *mapTask) next() {
 	steps := r.plan.Steps
 	for !r.busy && r.step < len(steps) {
@@ -123,14 +123,15 @@ func (r *mapTask) next() {
 	}
 }
 
-// enter books the time since the last change and goes over to a phase.
+// enter adds the time since the last change to the present phase and enters
+// another phase.
 func (r *mapTask) enter(p workload.Phase) {
 	now := r.now()
 	r.spent[r.phase] += now - r.since
 	r.phase, r.since = p, now
 }
 
-// move is stepper.
+// move implements stepper.
 func (r *mapTask) move(t *thread, s *taskplan.Step) {
 	switch s.Resource {
 	case taskplan.HDFSRead:
@@ -144,7 +145,7 @@ func (r *mapTask) move(t *thread, s *taskplan.Step) {
 	}
 }
 
-// stop is running.
+// stop implements running.
 func (r *mapTask) stop() {
 	if !r.begun || r.ended {
 		r.timer.Stop()
@@ -157,7 +158,8 @@ func (r *mapTask) stop() {
 	r.timer.Stop()
 }
 
-// fill is running. What was cut goes on in its phase to its end.
+// fill implements running. The phase that was interrupted gets the rest of the
+// time.
 func (r *mapTask) fill(a *Attempt, p *phases) {
 	for phase, t := range r.spent {
 		p.until(workload.Phase(phase), p.at+t)
@@ -168,7 +170,7 @@ func (r *mapTask) fill(a *Attempt, p *phases) {
 	p.moved(&r.plan.Counters)
 }
 
-// progress is running: the part of the input that has been mapped.
+// progress implements running: the share of the input that has been mapped.
 func (r *mapTask) progress(engine.Time) float32 {
 	if r.step == len(r.plan.Steps) {
 		return 1

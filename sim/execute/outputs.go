@@ -1,20 +1,21 @@
 package execute
 
-// eventListener waits for completion events.
+// eventListener is a reduce that waits for completion events.
 type eventListener interface{ newEvent() }
 
-// outputs are what a job's maps have left on the nodes.
+// outputs are the outputs of a job's maps.
 type outputs struct {
 	topology  *Topology
 	log       []Output        // by event
-	listeners []eventListener // that have read all of them
+	listeners []eventListener // reduces that have read all of them
 
 	count                int32
 	onNode, inRack       []int32
-	fullest, fullestRack int32 // those with most of them
+	fullest, fullestRack int32 // hosts with the most outputs
 }
 
-// publish adds what an event says, and wakes the reduces that wait for one.
+// publish adds the output that an event names, and wakes the reduces that wait
+// for an event.
 func (o *outputs) publish(out Output) {
 	o.log = append(o.log, out)
 	if node := out.Node; node >= 0 {
@@ -37,10 +38,10 @@ func (o *outputs) publish(out Output) {
 	o.listeners = o.listeners[:0]
 }
 
-// stored are the bytes of map output on each node.
+// stored returns the bytes of map output on each node.
 type stored struct {
 	plans *plans
-	node  []int32   // by map; -1: none
+	node  []int32   // node of each map's output; -1: none
 	bytes []float64 // by node
 }
 
@@ -52,7 +53,7 @@ func newStored(p *plans, nodes int) *stored {
 	return s
 }
 
-// publish follows an event by which that many more maps are known.
+// publish adds an event that changes the number of known maps by maps.
 func (s *stored) publish(maps int32, o Output) {
 	bytes, was := s.plans.outputs[s.plans.class(o.Task)].Stored, s.node[o.Task]
 	switch {

@@ -10,8 +10,8 @@ import (
 )
 
 // phased executes attempts by the phases of their plans (fidelity phase): a task
-// takes as long as alone on its node. The shuffle of a reduce overlaps the maps
-// while it keeps up with them.
+// takes as long as if it were alone on its node. The shuffle of a reduce
+// overlaps the maps while it keeps up with them.
 type phased struct {
 	alone
 	planned
@@ -32,7 +32,7 @@ func (x *phased) reducePlan(a *Attempt) *reducePlan {
 	return a.Job.plans.reduceOn(x.machine(a), a.Task)
 }
 
-// Start is Execution.
+// Start implements Execution.
 func (x *phased) Start(a *Attempt) {
 	if !x.begin(a) {
 		return
@@ -48,7 +48,7 @@ func (x *phased) Start(a *Attempt) {
 	x.start(a)
 }
 
-// NewJob is Execution.
+// NewJob implements Execution.
 func (x *phased) NewJob(id int, spec *workload.Job) (*Job, error) {
 	j, err := x.planned.NewJob(id, spec)
 	if err == nil {
@@ -57,7 +57,7 @@ func (x *phased) NewJob(id int, spec *workload.Job) (*Job, error) {
 	return j, err
 }
 
-// shuffleTime is times. The outputs on the node of the reduce do not go through
+// shuffleTime implements times. Outputs on the node of the reduce do not use
 // the network.
 func (x *phased) shuffleTime(a *Attempt) engine.Time {
 	p := a.Job.plans
@@ -67,7 +67,7 @@ func (x *phased) shuffleTime(a *Attempt) engine.Time {
 	return x.stretched(x.leftToCopy(a, whole), x.cluster.Nodes[a.Node].Slowness)
 }
 
-// Close is Execution.
+// Close implements Execution.
 func (x *phased) Close(a *Attempt, row *workload.Attempt) {
 	if row == nil {
 		return
@@ -111,7 +111,7 @@ func total(times ...time.Duration) (sum time.Duration) {
 	return sum
 }
 
-// part is the share of a time that a part of a whole takes.
+// part returns the share of a time that belongs to part of a whole.
 func part(t engine.Time, part, whole time.Duration) engine.Time {
 	if part == whole {
 		return t

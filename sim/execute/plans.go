@@ -11,26 +11,26 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// plans are the plans of a job's tasks, each made once for a type of machine
-// and a size of split.
+// plans are the plans of a job's tasks. Each is made once for a machine type
+// and a split size.
 type plans struct {
 	spec     *workload.Job
 	conf     taskplan.Conf
-	block    float64             // bytes of HDFS
-	planners []*taskplan.Planner // by machine; nil for one that no node is of
-	sizes    []float64           // of splits, bytes
-	classes  []int32             // by map: index of its size; nil: the last map has the last size, all others the first
+	block    float64             // bytes read from HDFS
+	planners []*taskplan.Planner // by machine; nil for a machine that no node has
+	sizes    []float64           // split sizes, bytes
+	classes  []int32             // size index by map; nil: the last map has the last size, all others the first
 	maps     [][]*mapPlan        // by machine and size
-	outputs  []taskplan.Segment  // by size: what a map leaves for all reduces together
-	reduces  []*reducePlan       // by machine and reduce, of one share the first
+	outputs  []taskplan.Segment  // by size: output of a map for all reduces together
+	reduces  []*reducePlan       // by machine and reduce; equal shares use the first
 }
 
 // mapPlan is the plan of a map on a type of machine.
 type mapPlan struct {
 	taskplan.MapPlan
 	cost  taskplan.Cost
-	alone [workload.NumPhases]time.Duration // on devices of its own
-	input []float64                         // by step: seconds to map the input from there on, on devices of its own
+	alone [workload.NumPhases]time.Duration // without contention
+	input []float64                         // by step: seconds to map the input from that step on, without contention
 }
 
 // reducePlan is the plan of a reduce on a type of machine, without contention.
@@ -39,8 +39,8 @@ type reducePlan struct {
 	alone [workload.NumPhases]time.Duration
 }
 
-// planned is what executions have in common in which the work of tasks decides
-// on their times.
+// planned is the common part of the executions that derive times from the work
+// of tasks.
 type planned struct {
 	question *model.WhatIf
 	programs map[string]*model.Program
@@ -54,8 +54,8 @@ func newPlanned(q *model.WhatIf) planned {
 	return p
 }
 
-// NewJob is Execution: it finds the program of a job and checks that it can be
-// planned on every machine.
+// NewJob implements Execution: it finds the program of a job and checks that it
+// can be planned on every machine.
 func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	fidelity := x.question.Fidelity
 	program := x.programs[spec.Program]
@@ -83,7 +83,7 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	return &Job{ID: id, Spec: spec, plans: p}, nil
 }
 
-// planners makes a planner for each type of machine that some node is of.
+// planners makes a planner for each machine type that some node has.
 func (x *planned) planners(program *model.Program, conf taskplan.Conf, reduces int) ([]*taskplan.Planner, error) {
 	c := &x.question.Cluster
 	planners := make([]*taskplan.Planner, len(c.Machines))
@@ -104,11 +104,12 @@ func (x *planned) planners(program *model.Program, conf taskplan.Conf, reduces i
 	return planners, nil
 }
 
-// Profile is Execution.
+// Profile implements Execution.
 func (x *planned) Profile(j *Job) analytic.AriaProfile { return j.plans.profile() }
 
-// split finds the sizes of the splits. Where the input is in one piece, all but
-// the last are a block; where that does not fit their number, all are equal.
+// split computes the split sizes. If the input is in one piece, all splits but
+// the last are a block. If blocks do not fit the number of splits, all are
+// equal.
 func (p *plans) split() error {
 	m := &p.spec.Maps
 	block, err := p.spec.Conf.Size("dfs.block.size")
@@ -136,7 +137,7 @@ func (p *plans) split() error {
 	return nil
 }
 
-// class is which size a map's split has.
+// class returns the index of the size of a map's split.
 func (p *plans) class(index int32) int {
 	switch {
 	case p.classes != nil:
@@ -147,7 +148,7 @@ func (p *plans) class(index int32) int {
 	return 0
 }
 
-// planMaps plans a map for each type of machine and size of split.
+// planMaps plans a map for each machine type and split size.
 func (p *plans) planMaps() (err error) {
 	p.maps = make([][]*mapPlan, len(p.planners))
 	p.outputs = make([]taskplan.Segment, len(p.sizes))
@@ -182,7 +183,7 @@ func newMapPlan(p *taskplan.Planner, split float64) (*mapPlan, error) {
 	return m, err
 }
 
-// share is the part of the map output that goes to a reduce.
+// share returns the part of the map output that goes to a reduce.
 func (p *plans) share(index int32) float64 {
 	if s := p.spec.Reduces.Shares; s != nil {
 		return s[index]
@@ -190,15 +191,16 @@ func (p *plans) share(index int32) float64 {
 	return 1 / float64(p.spec.Reduces.Count)
 }
 
-// segment is what a reduce fetches of a map's output.
+// segment returns the part of a map's output that a reduce fetches.
 func (p *plans) segment(index int32, share float64) taskplan.Segment {
 	return p.outputs[p.class(index)].Part(share)
 }
 
-// mapOn is the plan of a map on a type of machine.
+// mapOn returns the plan of a map on a type of machine.
 func (p *plans) mapOn(machine int, index int32) *mapPlan { return p.maps[machine][p.class(index)] }
 
-// reduceOn is the plan of a reduce on a type of machine without contention.
+// reduceOn returns the plan of a reduce on a type of machine without
+// contention.
 func (p *plans) reduceOn(machine int, index int32) *reducePlan {
 	at, share := machine, p.share(index)
 	if shares := p.spec.Reduces.Shares; shares != nil {
@@ -216,8 +218,8 @@ func (p *plans) reduceOn(machine int, index int32) *reducePlan {
 	return p.reduces[at]
 }
 
-// profile is the job's profile from the plans for the first machine there is,
-// all reduces being alike.
+// profile returns the job's profile from the plans for the first machine type,
+// with equal reduces.
 func (p *plans) profile() analytic.AriaProfile {
 	machine := slices.IndexFunc(p.planners, func(p *taskplan.Planner) bool { return p != nil })
 	a := analytic.AriaProfile{Maps: p.spec.Maps.Count, Reduces: p.spec.Reduces.Count}

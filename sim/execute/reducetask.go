@@ -8,9 +8,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// reduceTask is a reduce at work: the thread that asks for completion events
-// (GetMapEventsThread), the copiers (MapOutputCopier), the two threads that merge
-// (InMemFSMergeThread, LocalFSMerger), and the reduce's own thread.
+// reduceTask is a running reduce. It has the thread that asks for completion
+// events (GetMapEventsThread), the copiers (MapOutputCopier), the two threads
+// that merge (InMemFSMergeThread, LocalFSMerger), and the reduce's own thread.
 type reduceTask struct {
 	common   *common
 	hardware *hardware
@@ -18,35 +18,35 @@ type reduceTask struct {
 	a        *Attempt
 	planner  *taskplan.Planner
 	shuffle  *taskplan.ReduceTask
-	plan     taskplan.ReducePlan // of what follows the shuffle
-	share    float64             // of the map output
+	plan     taskplan.ReducePlan // steps after the shuffle
+	share    float64             // share of the map output
 
-	timer  engine.Timer // the begin, then the failure
-	poll   engine.Timer // the child asks for events
-	wake   engine.Timer // the scheduling loop looks again
+	timer  engine.Timer // fires at the begin, then at the failure
+	poll   engine.Timer // when the child asks for events
+	wake   engine.Timer // when the scheduling loop looks again
 	own    thread
 	files  files
 	step   int
 	inMem  merger
 	onDisk merger
 
-	asks  engine.Time // for events: the first time
+	asks  engine.Time // first time that the child asks for events
 	state reduceState
 	phase workload.Phase
 	since engine.Time
 	spent [workload.NumPhases]engine.Time
 
 	read      int32 // events
-	listening bool  // has read all
+	listening bool  // all events are read
 	outputs   mapOutputs
 	copies    int       // mapred.reduce.parallel.copies
-	copiers   []*copier // that fetch or are stalled
-	stalled   []*copier // wait for memory, in the order in which they came
-	asleep    bool      // nothing is in flight and nothing was to be fetched
+	copiers   []*copier // copiers that fetch or are stalled
+	stalled   []*copier // copiers that wait for memory, in order of arrival
+	asleep    bool      // nothing is in flight and there was nothing to fetch
 	sleepsAt  engine.Time
 
 	waitFetch, waitMemory engine.Time
-	waits                 engine.Time // since when they are not counted
+	waits                 engine.Time // copier waits are counted up to this instant
 }
 
 type reduceState uint8
@@ -54,8 +54,8 @@ type reduceState uint8
 const (
 	toBegin reduceState = iota
 	fetching
-	fetched // all outputs are here
-	merging // the shuffle is closed, merges go on
+	fetched // all outputs are fetched
+	merging // the shuffle is closed, while merges may still run
 	reducing
 	stopped
 )
@@ -79,8 +79,8 @@ func newReduceTask(c *common, h *hardware, p *copierPool) *reduceTask {
 	return r
 }
 
-// start puts an attempt to work when its child begins. A job with up to
-// exactFetches has each fetch a flow of its own.
+// start starts the work of an attempt when its child begins. In a job with up
+// to exactFetches each fetch is a flow of its own.
 func (r *reduceTask) start(a *Attempt, planner *taskplan.Planner, exactFetches int) {
 	p := a.Job.plans
 	r.a, r.planner, r.share = a, planner, p.share(a.Task)
@@ -118,11 +118,11 @@ func (r *reduceTask) fire(int32) {
 	r.outputs.open(r.hardware, r.a, r.shuffle, r.share)
 	r.poll.Reset(r.now())
 	if r.shuffle.Missing() > 0 {
-		r.sleep() // the loop looks before the thread that asks for events has begun
+		r.sleep() // the loop starts before the thread that asks for events
 	}
 }
 
-// ask is the child reading events from its tracker.
+// ask reads events from the tracker.
 func (r *reduceTask) ask(int32) {
 	r.common.host.HeartbeatsOver()
 	if r.state == fetched {
@@ -150,7 +150,7 @@ func (r *reduceTask) ask(int32) {
 	}
 }
 
-// newEvent wakes a reduce that has read all events: there is another one.
+// newEvent wakes a reduce that has read all events, because a new one has come.
 func (r *reduceTask) newEvent() {
 	r.listening = false
 	at := r.now()
@@ -160,14 +160,14 @@ func (r *reduceTask) newEvent() {
 	r.poll.Reset(at)
 }
 
-// wakeUp has the loop that schedules fetches look again.
+// wakeUp makes the loop that schedules fetches look again.
 func (r *reduceTask) wakeUp(int32) {
 	r.common.host.HeartbeatsOver()
 	r.asleep = false
 	r.schedule()
 }
 
-// schedule gives the copiers work (ReduceCopier.fetchOutputs).
+// schedule assigns outputs to the copiers (ReduceCopier.fetchOutputs).
 func (r *reduceTask) schedule() {
 	if r.state != fetching {
 		return
@@ -195,15 +195,15 @@ func (r *reduceTask) schedule() {
 	}
 }
 
-// sleep ends a round of the loop that schedules fetches with nothing in flight:
-// it sleeps again and again until one of its looks finds something.
+// sleep ends a round of the scheduling loop with nothing in flight. The loop
+// then looks at intervals until it finds an output.
 func (r *reduceTask) sleep() {
 	if r.common.protocol.FetchSleep > 0 {
 		r.asleep, r.sleepsAt = true, r.now()
 	}
 }
 
-// arrived takes in what a copier has fetched.
+// arrived adds the outputs that a copier has fetched.
 func (r *reduceTask) arrived(c *copier) {
 	r.count()
 	share, plans := r.share, r.a.Job.plans
@@ -221,7 +221,7 @@ func (r *reduceTask) arrived(c *copier) {
 	r.schedule()
 }
 
-// drop ends what a copier does.
+// drop stops a copier and cancels its fetch.
 func (r *reduceTask) drop(c *copier) {
 	i := slices.Index(r.copiers, c)
 	r.copiers = slices.Delete(r.copiers, i, i+1)
@@ -229,7 +229,7 @@ func (r *reduceTask) drop(c *copier) {
 	r.pool.put(c)
 }
 
-// lose ends the fetches from a host that is lost.
+// lose stops the fetches from a lost host.
 func (r *reduceTask) lose(host int32) {
 	if r.state != fetching {
 		return
@@ -256,7 +256,7 @@ func (r *reduceTask) lose(host int32) {
 }
 
 // complete ends the fetching. The shuffle goes on until the thread that asks for
-// events has woken up to end.
+// events wakes up and ends.
 func (r *reduceTask) complete() {
 	r.state = fetched
 	r.wake.Stop()
@@ -268,7 +268,7 @@ func (r *reduceTask) complete() {
 	r.poll.Reset(firstAsk(r.asks, r.now()))
 }
 
-// stopListening has events come and go unread.
+// stopListening stops reading events.
 func (r *reduceTask) stopListening() {
 	r.poll.Stop()
 	if r.listening {
@@ -287,7 +287,7 @@ func (r *reduceTask) close() {
 	r.merged()
 }
 
-// merge begins the merges that are due.
+// merge starts the merges that are due.
 func (r *reduceTask) merge() {
 	if m := r.shuffle.MergeInMemory(); m != nil {
 		r.inMem.merge = m
@@ -299,7 +299,7 @@ func (r *reduceTask) merge() {
 	}
 }
 
-// serveMerge does the next step of a merge, or ends it.
+// serveMerge does the next step of a merge, or ends the merge.
 func (r *reduceTask) serveMerge(m *merger) {
 	if m.step < len(m.merge.Steps) {
 		together := m.merge.Steps.Together(m.step)
@@ -327,7 +327,7 @@ func (r *reduceTask) serveMerge(m *merger) {
 	r.merged()
 }
 
-// merged goes on to the sort when the shuffle is over.
+// merged starts the sort when the shuffle is over.
 func (r *reduceTask) merged() {
 	if r.state != merging || !r.shuffle.Done() {
 		return
@@ -339,7 +339,7 @@ func (r *reduceTask) merged() {
 	r.next()
 }
 
-// next does the next step of what follows the shuffle.
+// next does the next step after the shuffle.
 func (r *reduceTask) next() {
 	if r.step == len(r.plan.Steps) {
 		r.enter(r.phase)
@@ -352,7 +352,7 @@ func (r *reduceTask) next() {
 	r.own.serve(together)
 }
 
-// move is stepper.
+// move implements stepper.
 func (r *reduceTask) move(t *thread, s *taskplan.Step) {
 	if s.Resource == taskplan.HDFSWrite {
 		t.writeBlocks(r.a, s.Work)
@@ -361,14 +361,14 @@ func (r *reduceTask) move(t *thread, s *taskplan.Step) {
 	}
 }
 
-// phaseChanged is stepper.
+// phaseChanged implements stepper.
 func (r *reduceTask) phaseChanged(t *thread) {
 	if t == &r.own {
 		r.enter(t.phase())
 	}
 }
 
-// done is stepper.
+// done implements stepper.
 func (r *reduceTask) done(t *thread) {
 	switch t {
 	case &r.own:
@@ -380,16 +380,17 @@ func (r *reduceTask) done(t *thread) {
 	}
 }
 
-// enter books the time since the last change and goes over to a phase.
+// enter adds the time since the last change to the present phase and enters
+// another phase.
 func (r *reduceTask) enter(p workload.Phase) {
 	r.spent[r.phase] += r.now() - r.since
 	r.phase, r.since = p, r.now()
 }
 
-// count books the waits of the copiers up to now: for outputs while none of them
-// has anything to fetch, else for memory the part of them that is stalled. When
-// all is fetched, what is waited for is the thread that asks for outputs, as far
-// as nothing is merged meanwhile.
+// count adds the waits of the copiers up to now. Copiers wait for outputs while
+// none of them has anything to fetch. Otherwise the stalled ones wait for
+// memory. When all outputs are fetched and no merge runs, they wait for the
+// thread that asks for outputs.
 func (r *reduceTask) count() {
 	passed := r.now() - r.waits
 	r.waits = r.now()
@@ -401,7 +402,7 @@ func (r *reduceTask) count() {
 	}
 }
 
-// stop is running.
+// stop implements running.
 func (r *reduceTask) stop() {
 	r.timer.Stop()
 	if r.state == toBegin || r.state == stopped {
@@ -422,7 +423,8 @@ func (r *reduceTask) stop() {
 	r.state = stopped
 }
 
-// fill is running. What was cut goes on in its phase to its end.
+// fill implements running. The phase that was interrupted gets the rest of the
+// time.
 func (r *reduceTask) fill(a *Attempt, p *phases) {
 	for phase, t := range r.spent {
 		p.until(workload.Phase(phase), p.at+t)
@@ -434,7 +436,8 @@ func (r *reduceTask) fill(a *Attempt, p *phases) {
 	p.moved(&r.plan.Counters)
 }
 
-// progress is running: a third each for the copies, the sort and the reduce.
+// progress implements running: one third each for the copies, the sort and the
+// reduce.
 func (r *reduceTask) progress(engine.Time) float32 {
 	const third = 1.0 / 3
 	maps := float64(max(1, r.a.Job.maps()))
@@ -444,7 +447,7 @@ func (r *reduceTask) progress(engine.Time) float32 {
 	case fetching, fetched, merging:
 		return float32(third * (1 - float64(r.shuffle.Missing())/maps))
 	}
-	var whole, done [2]float64 // seconds of sorting, and of the rest
+	var whole, done [2]float64 // seconds of the sort, and of the rest
 	for i := 0; i < len(r.plan.Steps); {
 		together := r.plan.Steps.Together(i)
 		i += len(together)

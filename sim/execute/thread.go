@@ -8,9 +8,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// thread does one step after the other on the devices of its node and others. Of
-// steps that go on together it computes some while it reads and writes for the
-// others.
+// thread does steps one after the other on the devices of its node and others.
+// Within a group of overlapping steps it computes some steps while others read
+// and write.
 type thread struct {
 	of       stepper
 	hardware *hardware
@@ -20,11 +20,11 @@ type thread struct {
 
 	files *files // of its task
 
-	steps     taskplan.Steps // that go on together
-	computing int            // the step that is computed; their number: none is left
-	moving    int            // the step that reads or writes, likewise
+	steps     taskplan.Steps // steps that overlap
+	computing int            // step that is computed; past the last one: none is left
+	moving    int            // step that reads or writes, likewise
 
-	left     float64 // bytes of an output that are in blocks to come
+	left     float64 // bytes of an output in blocks that are not yet begun
 	block    float64 // bytes
 	rate     float64 // bytes/s of the disk that writes the first replica
 	replicas int
@@ -32,11 +32,11 @@ type thread struct {
 	writing  writing
 }
 
-// stepper is what a thread works for.
+// stepper is the owner of a thread.
 type stepper interface {
 	move(*thread, *taskplan.Step) // begins a step that reads or writes
 	phaseChanged(*thread)         // the thread may be in another phase
-	done(*thread)                 // with all steps that go on together
+	done(*thread)                 // all overlapping steps are done
 }
 
 func (t *thread) init(of stepper, h *hardware) {
@@ -44,7 +44,7 @@ func (t *thread) init(of stepper, h *hardware) {
 	t.visit.Visitor, t.flow.Receiver = t, t
 }
 
-// serve begins steps that go on together.
+// serve starts overlapping steps.
 func (t *thread) serve(steps taskplan.Steps) {
 	t.steps, t.computing, t.moving = steps, -1, -1
 	t.compute()
@@ -52,7 +52,7 @@ func (t *thread) serve(steps taskplan.Steps) {
 	t.of.phaseChanged(t)
 }
 
-// compute begins the next step that takes a core.
+// compute starts the next step that uses a core.
 func (t *thread) compute() {
 	for t.computing++; t.computing < len(t.steps); t.computing++ {
 		if s := &t.steps[t.computing]; s.Resource == taskplan.CPU {
@@ -62,7 +62,7 @@ func (t *thread) compute() {
 	}
 }
 
-// move begins the next step that takes none.
+// move starts the next step that uses no core.
 func (t *thread) move() {
 	for t.moving++; t.moving < len(t.steps); t.moving++ {
 		if s := &t.steps[t.moving]; s.Resource != taskplan.CPU {
@@ -72,7 +72,8 @@ func (t *thread) move() {
 	}
 }
 
-// phase is that of what is computed, else of what is read or written.
+// phase returns the phase of the step that is computed, or else of the one that
+// reads or writes.
 func (t *thread) phase() workload.Phase {
 	if t.computing < len(t.steps) {
 		return t.steps[t.computing].Phase
@@ -80,13 +81,13 @@ func (t *thread) phase() workload.Phase {
 	return t.steps[t.moving].Phase
 }
 
-// Served is station.Visitor.
+// Served implements station.Visitor.
 func (t *thread) Served(*station.Visit) {
 	t.compute()
 	t.next()
 }
 
-// Received is station.Receiver.
+// Received implements station.Receiver.
 func (t *thread) Received(*station.Flow) {
 	if len(t.writing.onto) > 0 && !t.arrive() {
 		return
@@ -107,13 +108,14 @@ func (t *thread) next() {
 	}
 }
 
-// files are what a task has written to the disks of its node.
+// files are the files that a task has written to the disks of its node.
 type files struct {
 	any   bool
-	since float64 // traffic of the node before the first of them
+	since float64 // disk traffic of the node before the first of them
 }
 
-// local reads or writes a file of the task; files lie on the disks in turn.
+// local reads or writes a file of the task. Files are placed on the disks in
+// rotation.
 func (t *thread) local(s *taskplan.Step) {
 	n := &t.hardware.nodes[t.node]
 	d := n.locals.Next()
@@ -141,14 +143,14 @@ func (t *thread) local(s *taskplan.Step) {
 	t.hardware.net.Start(&t.flow, bytes/rate)
 }
 
-// moves books what a disk reads or writes.
+// moves counts the bytes that a disk reads or writes.
 func (n *node) moves(d *disk, bytes float64) {
 	d.moved += bytes
 	n.traffic += bytes
 }
 
-// remaining is the seconds that the present steps still take on devices of their
-// own.
+// remaining returns the seconds that the present steps would still take without
+// contention.
 func (t *thread) remaining(c taskplan.Cost) float64 {
 	computing, moving := t.visit.Left(), t.flow.Left()+t.unwritten()
 	if t.left > 0 {

@@ -2,11 +2,11 @@ package execute
 
 import "github.com/slotwave/slotwave/model"
 
-// Topology is which nodes are in which rack (NetworkTopology).
+// Topology maps nodes to racks (NetworkTopology).
 type Topology struct {
 	RackOf []int32   // by node
 	nodes  [][]int32 // by rack
-	racks  int       // that have nodes
+	racks  int       // racks that have nodes
 }
 
 // NewTopology reads the racks of a cluster.
@@ -25,8 +25,8 @@ func NewTopology(c *model.Cluster) *Topology {
 	return t
 }
 
-// MayFollow reports whether a second replica may lie on a node: it is in another
-// rack than the first if there are several.
+// MayFollow reports whether a node may hold a second replica: it is in another
+// rack than the first if there are several racks.
 func (t *Topology) MayFollow(first, second int32) bool {
 	return t.racks < 2 || t.RackOf[first] != t.RackOf[second]
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// Usage is how busy the devices are. It is read at intervals, which are doubled
-// whenever there are more than mostReadings.
+// Usage records how busy the devices are. It is read at intervals. The interval
+// doubles whenever there are more than mostReadings.
 type Usage struct {
 	Next   engine.Time // when to read next
 	eng    *engine.Engine
@@ -19,22 +19,22 @@ type Usage struct {
 	read   [][]reading // by time and gauge
 }
 
-// gauge is a device, or all of a kind.
+// gauge measures a device, or all devices of a kind.
 type gauge struct {
 	node, device string
-	size         float64 // seconds of service in a second
+	size         float64 // seconds of service per second
 	members      []func() reading
 }
 
-// reading is what a gauge has counted so far.
+// reading is the count of a gauge at one time.
 type reading struct{ busy, bytes float64 } // seconds of service, and bytes
 
 const (
-	fewNodes     = 64 // up to which each device has a gauge of its own
+	fewNodes     = 64 // largest number of nodes with a gauge for each device
 	mostReadings = 400
 )
 
-// allNodes stands for the whole cluster.
+// allNodes is the node number of gauges for the whole cluster.
 const allNodes = "*"
 
 // watch puts a gauge on every device.
@@ -86,7 +86,7 @@ func (u *Usage) Read() {
 	u.Next = (now/u.step + 1) * u.step
 }
 
-// Shares are the readings as shares of the time between them.
+// Shares returns the readings as shares of the time between them.
 func (u *Usage) Shares() []model.DeviceUse {
 	u.Read()
 	uses := make([]model.DeviceUse, len(u.gauges))

@@ -17,7 +17,7 @@ func (t *thread) send() {
 	t.hardware.net.Start(&t.flow, w.part/w.rate)
 }
 
-// arrive takes a part in, and reports whether the write is over.
+// arrive adds a part, and reports whether the write is over.
 func (t *thread) arrive() bool {
 	w := &t.writing
 	w.arrived += w.part
@@ -35,7 +35,7 @@ func (t *thread) arrive() bool {
 		}
 	}
 	switch {
-	case w.arrived > 0: // for the room of the part before
+	case w.arrived > 0: // for space for the part before
 	case w.rest > 0:
 		t.send()
 	case w.waiting == 0:
@@ -45,7 +45,7 @@ func (t *thread) arrive() bool {
 	return false
 }
 
-// entered takes in that one of the puts is in memory.
+// entered records that one of the puts is in memory.
 func (t *thread) entered() {
 	w := &t.writing
 	if w.waiting--; w.waiting == 0 && w.part == 0 {
@@ -53,7 +53,7 @@ func (t *thread) entered() {
 	}
 }
 
-// stopWriting drops what waits for room.
+// stopWriting removes the puts that wait for space.
 func (t *thread) stopWriting() {
 	w := &t.writing
 	for _, d := range w.onto {
@@ -63,7 +63,7 @@ func (t *thread) stopWriting() {
 	w.onto, w.rest, w.part, w.arrived = w.onto[:0], 0, 0, 0
 }
 
-// unwritten is the seconds that what has still to be sent takes.
+// unwritten returns the seconds needed for the data that is not sent yet.
 func (t *thread) unwritten() float64 {
 	if w := &t.writing; len(w.onto) > 0 {
 		return (w.rest + w.arrived) / w.rate

@@ -7,21 +7,21 @@ import (
 )
 
 // clock keeps the virtual time of visitors who are served at one rate: the work
-// that a visitor present since the reading 0 would have got. A visitor leaves
-// when the clock has moved on by its work, whatever the rate was meanwhile. So a
-// change of rate moves one timer and no visitor.
+// that a visitor present since reading 0 would have received. A visitor leaves
+// when the clock has advanced by its work, whatever the rate was. So a change of
+// rate moves one timer and no visitor.
 type clock struct {
 	eng      *engine.Engine
 	timer    engine.Timer // when the first visitor leaves
-	at       engine.Time  // of the reading
+	at       engine.Time  // rate of the clock
 	value    float64
 	rate     float64 // per second
 	visitors queue   // by reading at which they leave
-	stale    bool    // the timer is to be set
+	stale    bool    // the timer must be set
 }
 
-// read is the present reading. An empty clock reads 0, so that what starts on an
-// idle device ends to the nanosecond.
+// read returns the present reading. An empty clock reads 0, so that a visit to
+// an idle device ends at the exact nanosecond.
 func (c *clock) read() float64 {
 	if len(c.visitors) == 0 {
 		return 0
@@ -44,12 +44,12 @@ func (c *clock) exit(p *place) {
 	c.visitors.remove(p)
 }
 
-// left is the work that a visitor still wants.
+// left returns the work that a visitor still needs.
 func (c *clock) left(p *place) float64 {
 	return max(0, c.visitors[p.index-1].key-c.read())
 }
 
-// wait is the time in nanoseconds until the first visitor leaves.
+// wait returns the time in nanoseconds until the first visitor leaves.
 func (c *clock) wait() float64 {
 	left := c.visitors[0].key - c.read()
 	if left <= 0 {
@@ -58,7 +58,8 @@ func (c *clock) wait() float64 {
 	return math.Round(left / c.rate * 1e9)
 }
 
-// rearm follows a change of the rate or of the first visitor.
+// rearm sets the timer again after a change of the rate or of the first
+// visitor.
 func (c *clock) rearm() {
 	if len(c.visitors) > 0 {
 		now := c.eng.Now()
@@ -70,8 +71,7 @@ func (c *clock) rearm() {
 	c.timer.Stop()
 }
 
-// fire lets go of the first visitor, whom the timer was for, and of those who
-// leave with it.
+// fire ends the first visit, and those that end with it.
 func (c *clock) fire(int32) {
 	for due := !c.stale; len(c.visitors) > 0 && (due || c.wait() == 0); due = false {
 		c.visitors[0].of.due()

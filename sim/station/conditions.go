@@ -2,15 +2,15 @@ package station
 
 import "github.com/slotwave/slotwave/sim/engine"
 
-// conditions are what the surroundings of a device do to it.
+// conditions are external influences on a device.
 type conditions struct {
 	speed      float64 // factor on the rate
-	background float64 // streams of others
+	background float64 // foreign streams
 }
 
 var normal = conditions{speed: 1}
 
-// Change is the conditions of a device from an instant on; see Device.Set.
+// Change is a change of a device's conditions at an instant; see Device.Set.
 type Change struct {
 	At         engine.Time
 	Speed      float64
@@ -22,7 +22,7 @@ type Variable interface {
 	Set(speed, background float64)
 }
 
-// Vary makes the changes, which are in order of time, when they are due.
+// Vary applies the changes, in order of time, when they are due.
 func Vary(e *engine.Engine, v Variable, changes []Change) {
 	if len(changes) == 0 {
 		return
@@ -37,13 +37,13 @@ func Vary(e *engine.Engine, v Variable, changes []Change) {
 	timer.Reset(changes[0].At)
 }
 
-// Turns hands out things, such as the disks of a node, one after the other.
+// Turns hands out things, such as the disks of a node, in rotation.
 type Turns[T any] struct {
 	Things []T
 	next   int
 }
 
-// Next is the thing whose turn it is.
+// Next returns the next thing in the rotation.
 func (t *Turns[T]) Next() T {
 	thing := t.Things[t.next]
 	t.next = (t.next + 1) % len(t.Things)

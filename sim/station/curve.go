@@ -1,23 +1,24 @@
 package station
 
-// A Curve is the work that n streams together get done in the time in which
-// one alone gets 1 done; each gets the same part of it. Background streams
-// count, so n need not be whole; it is never below 1. A nil Curve is 1
-// throughout. No stream may gain by another's coming: Curve(n)/n must not rise.
+// A Curve returns the total work of n streams in the time in which a single
+// stream does 1. Each stream gets an equal part. Background streams count, so n
+// need not be whole. It is never below 1. A nil Curve is constant at 1. No
+// stream may gain when another arrives: Curve(n)/n must not rise.
 type Curve func(n float64) float64
 
-// Linear loses a part alpha of the time of one stream for each further stream.
+// Linear returns a Curve that loses a fraction alpha of one stream's work for
+// each further stream.
 func Linear(alpha float64) Curve {
 	return func(n float64) float64 { return 1 / (1 + float64(alpha*(n-1))) }
 }
 
-// Floor is a Curve that does not fall below least.
+// Floor returns a Curve that does not fall below least.
 func Floor(least float64, c Curve) Curve {
 	return func(n float64) float64 { return max(least, c(n)) }
 }
 
-// Seek moves the head, for seek seconds, whenever another stream's turn comes:
-// after each chunk bytes, read at rate bytes per second.
+// Seek returns the Curve of a disk that reads at rate bytes per second and
+// moves its head, for seek seconds, after each chunk bytes of a stream.
 func Seek(chunk, rate, seek float64) Curve {
 	turn := chunk / rate
 	return func(n float64) float64 {
@@ -28,9 +29,9 @@ func Seek(chunk, rate, seek float64) Curve {
 	}
 }
 
-// Cores serve up to n visitors as fast as one. Further visitors are more threads
-// on the same cores, spread evenly; gains are the work that a core with 1, 2, ...
-// threads gets done, in that of one thread alone.
+// Cores returns the Curve of cores that serve up to n visitors at full speed.
+// Further visitors are more threads on the same cores, spread evenly. gains holds
+// the work of a core with 1, 2, ... threads, relative to one thread.
 func Cores(cores float64, gains ...float64) Curve {
 	if len(gains) == 0 {
 		gains = []float64{1}

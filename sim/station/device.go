@@ -9,32 +9,32 @@ import (
 // A Device serves all its visitors at once, each at the same rate. An arrival
 // or departure costs the logarithm of their number and allocates nothing.
 type Device struct {
-	Places float64 // visitors that are served at a time; more of them take turns
+	Places float64 // visitors served at a time; more of them alternate
 
 	clock
 	conditions
 	curve   Curve
 	arrived uint64
 	served  float64
-	busy    engine.Time // without the present visitors' time
-	since   engine.Time // of the first of the present visitors
-	taken   float64     // of the places, visitor seconds up to the last change
-	changed engine.Time // at which there were
-	present float64     // visitors with a place from then on
+	busy    engine.Time // without the time of present visitors
+	since   engine.Time // when the first present visitor came
+	taken   float64     // visitor seconds of the places up to the last change
+	changed engine.Time // instant of the last change
+	present float64     // visitors with a place since then
 }
 
-// Visitor is told that a visit has got all its work. It may start visits,
-// this one again among them.
+// Visitor is called when a visit has received all its work. It may start
+// visits, including this one again.
 type Visitor interface {
 	Served(*Visit)
 }
 
-// Visit is one piece of work on a device, owned by whoever wants it done. The
-// sums run over all the times it was started.
+// Visit is one piece of work on a device. Its user owns it. The sums include
+// all its starts.
 type Visit struct {
 	Visitor Visitor
-	Work    float64     // seconds of service, those of a visit that goes on included
-	Time    engine.Time // on devices, up to the last end
+	Work    float64     // seconds of service, including the present visit
+	Time    engine.Time // time on devices, up to the last end
 
 	place
 	device *Device
@@ -49,14 +49,14 @@ func NewDevice(e *engine.Engine, c Curve) *Device {
 	return d
 }
 
-// Start begins a visit that would take some seconds on the device alone. Starting
-// one that has not ended is a panic.
+// Start begins a visit that would take the given seconds on the device alone.
+// Starting a visit that has not ended causes a panic.
 func (d *Device) Start(v *Visit, seconds float64) {
 	if v.device != nil {
-		panic("station: a visit starts that goes on")
+		panic("station: started a visit that has not ended")
 	}
 	if !(seconds >= 0) {
-		panic("station: a visit of less than no work")
+		panic("station: started a visit with negative work")
 	}
 	now := d.eng.Now()
 	if len(d.visitors) == 0 {
@@ -69,8 +69,8 @@ func (d *Device) Start(v *Visit, seconds float64) {
 	d.change()
 }
 
-// Cancel ends a visit early and returns the seconds of service it has not got;
-// the visitor is not told. A visit that does not go on has none left.
+// Cancel ends a visit early and returns the seconds of service that are left.
+// The visitor is not called. For a visit that has ended it returns 0.
 func (v *Visit) Cancel() float64 {
 	d := v.device
 	if d == nil {
@@ -82,7 +82,7 @@ func (v *Visit) Cancel() float64 {
 	return left
 }
 
-// Left is the seconds of service that the visit has not got.
+// Left returns the seconds of service that the visit still needs.
 func (v *Visit) Left() float64 {
 	if v.device == nil {
 		return 0
@@ -90,13 +90,14 @@ func (v *Visit) Left() float64 {
 	return v.device.left(&v.place)
 }
 
-// Waited is the time on devices that others or a slow device have cost it.
+// Waited returns the time on devices that the visit lost to other visitors or a
+// slow device.
 func (v *Visit) Waited() engine.Time { return v.Time - engine.Time(math.Round(v.Work*1e9)) }
 
-// Visitors counts those on the device.
+// Visitors returns the number of visitors on the device.
 func (d *Device) Visitors() int { return len(d.visitors) }
 
-// Busy is the time with a visitor on the device.
+// Busy returns the time with a visitor on the device.
 func (d *Device) Busy() engine.Time {
 	if len(d.visitors) == 0 {
 		return d.busy
@@ -104,13 +105,13 @@ func (d *Device) Busy() engine.Time {
 	return d.busy + d.eng.Now() - d.since
 }
 
-// Taken is the visitor seconds for which its places were taken, however fast
-// those in them were served.
+// Taken returns the visitor seconds for which the places were taken, at any
+// speed.
 func (d *Device) Taken() float64 {
 	return d.taken + float64(d.present*(d.eng.Now()-d.changed).Duration().Seconds())
 }
 
-// Work is the seconds of service given, parts of visits that go on included.
+// Work returns the seconds of service given, including those of present visits.
 func (d *Device) Work() float64 {
 	sum := d.served
 	for _, e := range d.visitors {
@@ -120,15 +121,15 @@ func (d *Device) Work() float64 {
 	return sum
 }
 
-// Set changes how well the device does from now on: speed is a factor on its
-// rate, below 1 where it is slow or others take a part of it, 0 where it stands
-// still; background streams share with those who are here.
+// Set changes the conditions of the device from now on. speed is a factor on
+// its rate, below 1 if it is slow or has foreign load, 0 if it stands still.
+// background streams share the device with its visitors.
 func (d *Device) Set(speed, background float64) {
 	d.conditions = conditions{speed, background}
 	d.change()
 }
 
-// change follows a change in what the visitors share.
+// change updates the clock after a change in the rate.
 func (d *Device) change() {
 	d.taken, d.changed = d.Taken(), d.eng.Now()
 	d.present = min(float64(len(d.visitors)), d.Places)

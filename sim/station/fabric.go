@@ -1,25 +1,25 @@
 package station
 
-// Host is a machine on the network: the two directions of its interface, nil
-// where it is without a limit, and the index of its rack.
+// Host is a machine on the network: both directions of its interface, nil if
+// unlimited, and the index of its rack.
 type Host struct {
 	Up, Down *Link
 	Rack     int
 }
 
-// Rack is the two directions of a rack's uplink, nil where it is without a limit.
+// Rack holds both directions of a rack's uplink, nil if unlimited.
 type Rack struct {
 	Up, Down *Link
 }
 
-// Fabric says which links lie between hosts: racks hang on one core, which never
-// fills.
+// Fabric says which links lie between hosts. All racks connect to one core
+// switch, which is never the bottleneck.
 type Fabric struct {
 	Hosts []Host
 	Racks []Rack
 }
 
-// Transfer adds to a path the links from one host to another; inside a host
+// Transfer adds to a path the links from one host to another. Within a host
 // there are none.
 func (f *Fabric) Transfer(path []Hop, from, to int) []Hop {
 	if from == to {
@@ -35,16 +35,15 @@ func (f *Fabric) Transfer(path []Hop, from, to int) []Hop {
 	return path
 }
 
-// Replica is where a copy of a block is written.
+// Replica is the place to which a copy of a block is written.
 type Replica struct {
 	Host int
 	Disk *Link
-	Cost float64 // of the disk's capacity for a byte written
+	Cost float64 // disk capacity per byte written
 }
 
-// Write adds to a path the pipeline by which a writer on a host has a block
-// written: from the writer to the first replica, from there to the next and so
-// on, with the disk of each.
+// Write adds to a path the pipeline that writes a block: from the writer to the
+// first replica, from there to the next and so on, with the disk of each.
 func (f *Fabric) Write(path []Hop, writer int, replicas []Replica) []Hop {
 	for _, r := range replicas {
 		path = f.Transfer(path, writer, r.Host)

@@ -6,12 +6,13 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// A Network shares its links among flows by weighted max-min fairness. What
-// happens at one instant is settled together when all else has been done.
+// A Network shares its links among flows by weighted max-min fairness. All
+// changes at one instant are settled together, after all other events of the
+// instant.
 //
 // Every link has a level: the rate of a flow of weight 1 that nothing else
 // limits. A flow moves at its weight times the lowest level on its path; the
-// link of that level is the one that limits it. A level solves
+// link of that level is the one that limits it. A level solves the equation
 //
 //	sum over flows of load * min(level, limit) = capacity,    load = cost * weight,
 //
@@ -19,26 +20,27 @@ import (
 // cap. A link is solved again only when its own equation has changed, so that a
 // change spreads only where rates change.
 type Network struct {
-	// Slack is the part of a level by which it may be wrong before it is changed;
-	// 0: exact. A little of it saves much where every flow is tied to every other,
-	// as by the uplinks of racks, and moves ends by about as much.
+	// Slack is the fraction of a level that may be wrong before the level is
+	// recomputed; 0: exact. A small slack saves much work where all flows depend
+	// on each other, as through the uplinks of racks. It shifts ends by about the
+	// same fraction.
 	Slack float64
 
 	eng       *engine.Engine
-	timer     engine.Timer // the instant is to be settled
+	timer     engine.Timer // the instant must be settled
 	unsettled bool
-	unlimited clock // of flows that no link limits, in seconds
+	unlimited clock // flows that no link limits, in seconds
 	started   uint64
 
-	unsolved queue    // of links by level, as low ones limit those above
-	moved    []*Link  // have got another level
-	unbound  []*Flow  // something else limits them now
-	stale    []*clock // have to set their timers
+	unsolved queue    // links by level, because low levels limit high ones
+	moved    []*Link  // links whose level has changed
+	unbound  []*Flow  // flows with a new limit
+	stale    []*clock // links that must set their timers
 }
 
-// Link is a direction of a wire, or a disk that flows go through.
+// Link is one direction of a wire, or a disk that flows use.
 type Link struct {
-	clock // of the flows it limits, in work for weight 1
+	clock // clock of the flows it limits, in work for weight 1
 	conditions
 	net       *Network
 	capacity  float64
@@ -49,11 +51,11 @@ type Link struct {
 	unsolved  place
 	moved     bool
 	served    float64
-	busy      engine.Time // without the present flows' time
-	since     engine.Time // of the first of the present flows
+	busy      engine.Time // without the time of present flows
+	since     engine.Time // when the first present flow came
 }
 
-// crossing is a flow on a link.
+// crossing is the use of a link by a flow.
 type crossing struct {
 	load  float64
 	limit float64
@@ -64,40 +66,40 @@ type crossing struct {
 // Hop is a link on the path of a flow.
 type Hop struct {
 	Link *Link
-	Cost float64 // of the link's capacity for 1 of the flow
+	Cost float64 // link capacity per unit of the flow
 
 	level float64 // the link's
-	limit float64 // the crossing's
-	slot  int32   // among the link's crossings
+	limit float64 // index of the crossing
+	slot  int32   // index among the link's crossings
 }
 
-// Receiver is told that a flow has got all its bytes through. It may start
-// flows, this one again among them.
+// Receiver is called when all bytes of a flow have arrived. It may start flows,
+// including this one again.
 type Receiver interface {
 	Received(*Flow)
 }
 
-// Flow is a transfer, owned by whoever wants it done. It goes through all its
-// hops at one rate. The sums run over all the times it was started.
+// Flow is a transfer. Its user owns it. It goes through all its hops at one
+// rate. The sums include all its starts.
 type Flow struct {
 	Receiver Receiver
-	Hops     []Hop   // made with Through; not to be changed while it goes on
+	Hops     []Hop   // made with Through; must not change while the flow is active
 	Weight   float64 // transfers in parallel that this one stands for; 0: 1
-	Cap      float64 // highest rate; 0: none
+	Cap      float64 // highest rate; 0: no cap
 
-	Bytes float64     // those of a flow that goes on included
-	Time  engine.Time // on the way, up to the last end
+	Bytes float64     // including those of the present transfer
+	Time  engine.Time // time active, up to the last end
 
 	place
-	net    *Network // nil: it does not go on
-	on     *clock   // of what limits it; nil: not settled yet
+	net    *Network // nil: not active
+	on     *clock   // clock of what limits it; nil: not settled yet
 	order  uint64
 	bytes  float64
 	weight float64
-	cap    float64 // for weight 1
+	cap    float64 // rate for weight 1
 	lowest int32   // hop that limits it, or none
-	was    int32   // hop that has limited it so far
-	speed  float64 // bytes for 1 on the clock
+	was    int32   // hop that has limited it until now
+	speed  float64 // bytes per unit of the clock
 	begin  engine.Time
 }
 
@@ -114,9 +116,9 @@ func NewNetwork(e *engine.Engine) *Network {
 	return n
 }
 
-// NewLink adds a link that lets capacity per second pass. Where the capacity
-// depends on the streams, as on a disk, c says how; each flow counts as many as
-// it has weight.
+// NewLink adds a link that lets capacity per second pass. If the capacity
+// depends on the number of streams, as on a disk, c gives it. Each flow counts
+// by its weight.
 func (n *Network) NewLink(capacity float64, c Curve) *Link {
 	l := &Link{clock: clock{eng: n.eng}, conditions: normal, net: n, capacity: capacity, curve: c, level: math.Inf(1)}
 	l.unsolved.of = l
@@ -124,8 +126,8 @@ func (n *Network) NewLink(capacity float64, c Curve) *Link {
 	return l
 }
 
-// Through adds a link to a path; nil stands for one without a limit. A link
-// that is met twice costs twice.
+// Through adds a link to a path. nil is a link without a limit. A link that
+// occurs twice costs twice.
 func Through(path []Hop, l *Link, cost float64) []Hop {
 	if l == nil {
 		return path
@@ -139,14 +141,14 @@ func Through(path []Hop, l *Link, cost float64) []Hop {
 	return append(path, Hop{Link: l, Cost: cost})
 }
 
-// Start begins a flow of some bytes. Starting one that has not ended is
-// a panic.
+// Start begins a flow of the given bytes. Starting a flow that has not ended
+// causes a panic.
 func (n *Network) Start(f *Flow, bytes float64) {
 	if f.net != nil {
-		panic("station: a flow starts that goes on")
+		panic("station: started a flow that has not ended")
 	}
 	if !(bytes >= 0) {
-		panic("station: a flow of less than no bytes")
+		panic("station: started a flow with negative bytes")
 	}
 	n.started++
 	f.of, f.net, f.order, f.bytes, f.begin = f, n, n.started, bytes, n.eng.Now()
@@ -167,8 +169,8 @@ func (n *Network) Start(f *Flow, bytes float64) {
 	n.unsettle()
 }
 
-// Cancel ends a flow early and returns the bytes it has not got through; the
-// receiver is not told. A flow that does not go on has none left.
+// Cancel ends a flow early and returns the bytes that have not arrived. The
+// receiver is not called. For a flow that has ended it returns 0.
 func (f *Flow) Cancel() float64 {
 	if f.net == nil {
 		return 0
@@ -178,7 +180,7 @@ func (f *Flow) Cancel() float64 {
 	return left
 }
 
-// Left is the bytes that the flow has not got through.
+// Left returns the bytes of the flow that have not arrived.
 func (f *Flow) Left() float64 {
 	switch {
 	case f.net == nil:
@@ -189,8 +191,9 @@ func (f *Flow) Left() float64 {
 	return f.on.left(&f.place) * f.speed
 }
 
-// Rate is the bytes per second of a flow from now on, until something changes.
-// It is +Inf for a flow that nothing limits, 0 for one that does not go on.
+// Rate returns the rate of a flow from now on, in bytes per second, until
+// something changes. It is +Inf for an unlimited flow and 0 for one that has
+// ended.
 func (f *Flow) Rate() float64 {
 	if f.net == nil {
 		return 0
@@ -199,10 +202,10 @@ func (f *Flow) Rate() float64 {
 	return f.on.rate * f.speed
 }
 
-// Flows counts those on the link.
+// Flows returns the number of flows on the link.
 func (l *Link) Flows() int { return len(l.crossings) }
 
-// Busy is the time with a flow on the link.
+// Busy returns the time with a flow on the link.
 func (l *Link) Busy() engine.Time {
 	if len(l.crossings) == 0 {
 		return l.busy
@@ -210,8 +213,8 @@ func (l *Link) Busy() engine.Time {
 	return l.busy + l.eng.Now() - l.since
 }
 
-// Work is what has passed the link at its costs, parts of flows that go on
-// included.
+// Work returns the work that has passed the link at its costs, including parts
+// of present flows.
 func (l *Link) Work() float64 {
 	sum := l.served
 	for _, x := range l.crossings {
@@ -220,9 +223,9 @@ func (l *Link) Work() float64 {
 	return sum
 }
 
-// Set changes how well the link does from now on: speed is a factor on its
-// capacity, below 1 where it is slow or others take a part of it, 0 where it stands
-// still; background streams share with those who are here.
+// Set changes the conditions of the link from now on. speed is a factor on its
+// capacity, below 1 if it is slow or has foreign load, 0 if it stands still.
+// background streams share it with its flows.
 func (l *Link) Set(speed, background float64) {
 	l.conditions = conditions{speed, background}
 	l.unsolve()
@@ -290,7 +293,7 @@ func (l *Link) unsolve() {
 	}
 }
 
-// expire notes that a clock has another first visitor, or another rate.
+// expire marks a clock whose first visitor or rate has changed.
 func (n *Network) expire(c *clock) {
 	if !c.stale {
 		c.stale = true
@@ -298,7 +301,7 @@ func (n *Network) expire(c *clock) {
 	}
 }
 
-// settle gives every flow its rate.
+// settle computes the rates of all flows.
 func (n *Network) settle() {
 	if !n.unsettled {
 		return
@@ -310,7 +313,7 @@ func (n *Network) settle() {
 		l.moved = false
 		rate := l.level
 		if math.IsInf(rate, 1) {
-			rate = 0 // it limits nobody
+			rate = 0 // it limits no flow
 		}
 		l.run(rate)
 		n.expire(&l.clock)
@@ -329,7 +332,7 @@ func (n *Network) settle() {
 	n.unsettled = false
 }
 
-// bind puts a flow on the clock of what limits it.
+// bind moves a flow to the clock of its limit.
 func (f *Flow) bind() {
 	if f.net == nil || f.lowest == f.was {
 		return
@@ -349,10 +352,10 @@ func (f *Flow) bind() {
 	f.net.expire(f.on)
 }
 
-// rounding is the part of a level below which a change is none.
+// rounding is the fraction of a level below which a change is ignored.
 const rounding = 1e-14
 
-// due works out the level of a link and passes it to the flows on it.
+// due computes the level of a link and applies it to the flows on it.
 func (l *Link) due() {
 	l.net.unsolved.remove(&l.unsolved)
 	old, level := l.level, l.fill()
@@ -371,8 +374,9 @@ func (l *Link) due() {
 	}
 }
 
-// fill is the level at which the link is full, +Inf if that never is. Newton's
-// method finds it in a few steps, as what flows through is concave in the level.
+// fill returns the level at which the link is full, or +Inf if it never is.
+// Newton's method finds it in a few steps, because the throughput is concave in
+// the level.
 func (l *Link) fill() float64 {
 	n := l.streams + l.background
 	capacity := l.capacity * l.speed * l.curve.at(n)
@@ -391,7 +395,7 @@ func (l *Link) fill() float64 {
 		if free == 0 && rest >= 0 {
 			return math.Inf(1)
 		}
-		level = capacity / load // where nobody is limited elsewhere
+		level = capacity / load // if no flow is limited elsewhere
 		if free > 0 {
 			level = max(level, rest/free)
 		}
@@ -402,8 +406,8 @@ func (l *Link) fill() float64 {
 	}
 }
 
-// propagate lets the other links on a flow's path know its limit, after the level of
-// the link at hop has changed.
+// propagate updates the other links on a flow's path after the level of the link at
+// hop has changed.
 func (f *Flow) propagate(hop int32) {
 	low, second, lowest := f.cap, math.Inf(1), none
 	for i := range f.Hops {
@@ -432,8 +436,8 @@ func (f *Flow) propagate(hop int32) {
 		}
 		h.limit = limit
 		h.Link.crossings[h.slot].limit = limit
-		// A flow does not matter to a link's level while its limit is above; a link
-		// that is not full stays so when a flow takes less.
+		// A flow whose limit stays above a link's level does not affect that level.
+		// A link that is not full stays so when a flow takes less.
 		if min(was, limit) < h.level && (limit > was || h.level < math.Inf(1)) {
 			h.Link.unsolve()
 		}

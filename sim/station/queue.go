@@ -1,7 +1,7 @@
 package station
 
-// queue is a heap of what waits to be due: by key, then by order. Each knows
-// its place, so that it can be taken out.
+// queue is a heap of entries by due key, then by order. Each entry knows its
+// place, so that it can be removed.
 type queue []entry
 
 type entry struct {
@@ -10,13 +10,13 @@ type entry struct {
 	*place
 }
 
-// place is where something waits; the zero place is not in a queue.
+// place is the position of an entry; the zero place is not in a queue.
 type place struct {
 	index int32 // from 1
 	of    waiter
 }
 
-// waiter is told that it is due. It takes itself out of the queue.
+// waiter is called when it is due. It removes itself from the queue.
 type waiter interface{ due() }
 
 func (e *entry) before(f *entry) bool {
@@ -42,7 +42,8 @@ func (q *queue) remove(p *place) {
 	}
 }
 
-// up moves an entry before those it precedes and reports whether there were any.
+// up moves an entry before those that it precedes and reports whether there were
+// any.
 func (q queue) up(i int) bool {
 	e, start := q[i], i
 	for i > 0 {

@@ -11,28 +11,28 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// collector gathers what one or more files say into a History. The readers
-// give instants as they stand in the source (Unix time); rebase makes them
+// collector collects the records of one or more files into a History. The
+// readers pass instants as in the source (Unix time). rebase makes them
 // relative.
 type collector struct {
 	limits   Limits
 	file     string
 	h        *workload.History
-	each     func(*workload.HistoryJob) error // takes each finished job
-	where    func() int                       // the line that stands for here
+	each     func(*workload.HistoryJob) error // receives each finished job
+	where    func() int                       // line of the present record, if the reader counts it
 	racks    map[string]string                // of each host seen
 	names    map[string]string                // one copy of each host, rack, property...
-	named    int                              // bytes of these
+	named    int                              // size of these
 	seen     idSet                            // of jobs
 	confs    map[string]workload.Conf         // read apart from their jobs, by job id
-	tables   map[string]*jobBuilder           // jobs whose tables may be several files, by id
-	order    []*jobBuilder                    // the same in order of their first row
-	hitune   *mrv1Reader                      // likewise for HiTune's tables
+	tables   map[string]*jobBuilder           // jobs whose tables may be in several files, by id
+	order    []*jobBuilder                    // the same jobs in order of their first row
+	hitune   *mrv1Reader                      // the same for HiTune's tables
 	attempts int                              // and tasks that are kept
-	passing  bool                             // each keeps no jobs
-	listed   bool                             // the machines of the cluster were read from a list of them
-	full     bool                             // a limit on them was hit
-	// Instants that are differences cannot be put in order with Unix times.
+	passing  bool                             // f receives the jobs, none is kept
+	listed   bool                             // the machines were read from a list of the cluster
+	full     bool                             // a limit was reached
+	// Instants that are differences cannot be ordered with Unix times.
 	differences bool
 }
 
@@ -49,10 +49,10 @@ func newCollector(limits Limits) *collector {
 	return c
 }
 
-// here stands for the line that the JSON reader is in, which takes counting.
+// here replaces the line of the JSON reader, which is expensive to count.
 const here = -1
 
-// problem notes a loss.
+// problem records a loss.
 func (c *collector) problem(line int, format string, args ...any) {
 	if len(c.h.Problems) >= c.limits.Problems {
 		c.h.Dropped++
@@ -67,15 +67,15 @@ func (c *collector) problem(line int, format string, args ...any) {
 // losses counts the problems.
 func (c *collector) losses() int { return len(c.h.Problems) + c.h.Dropped }
 
-// damage notes what was wrong with a source's compression.
+// damage records an error in the compression of a source.
 func (c *collector) damage(s *source) {
 	if err := s.damage(); err != nil {
 		c.problem(0, "the compressed content is damaged: %v; what comes before is kept", err)
 	}
 }
 
-// intern returns the one copy of a short text that recurs, as far as it was
-// among the last megabytes of such texts.
+// intern returns one shared copy of a short text that recurs among the last
+// megabytes of such texts.
 func (c *collector) intern(s string) string {
 	if one, ok := c.names[s]; ok {
 		return one
@@ -90,7 +90,7 @@ func (c *collector) intern(s string) string {
 	return s
 }
 
-// internBytes is intern without a copy of a text that has come before.
+// internBytes is like intern, but copies only new texts.
 func (c *collector) internBytes(b []byte) string {
 	if one, ok := c.names[string(b)]; ok {
 		return one
@@ -98,8 +98,8 @@ func (c *collector) internBytes(b []byte) string {
 	return c.intern(string(b))
 }
 
-// text reads a text, of which null is the empty one; texts that recur are kept
-// once.
+// text reads a text; null is the empty text. It keeps one copy of recurring
+// texts.
 func (c *collector) text(in *jsonScanner, to *string) error {
 	text, err := in.string()
 	if err == nil {
@@ -108,8 +108,8 @@ func (c *collector) text(in *jsonScanner, to *string) error {
 	return err
 }
 
-// host takes a machine's name as Hadoop writes it, /rack/host or host, notes
-// it in the topology and returns its parts.
+// host reads a machine's name as Hadoop writes it, /rack/host or host. It adds
+// the host to the topology and returns its parts.
 func (c *collector) host(line int, s string) (rack, host string) {
 	s = unescape(s)
 	host = s
@@ -119,12 +119,12 @@ func (c *collector) host(line int, s string) (rack, host string) {
 	return c.place(line, rack, host)
 }
 
-// place notes that a host stands in a rack; an empty rack is not known.
+// place records the rack of a host; an empty rack is unknown.
 func (c *collector) place(line int, rack, host string) (string, string) {
 	if host == "" {
 		return "", ""
 	}
-	rack = strings.Trim(rack, "/") // as tables of runs have it
+	rack = strings.Trim(rack, "/") // as in tables of runs
 	was, known := c.racks[host]
 	if known && (rack == "" || rack == was) {
 		return was, c.intern(host)
@@ -138,8 +138,8 @@ func (c *collector) place(line int, rack, host string) (string, string) {
 	return rack, host
 }
 
-// tasksAnnounced is a number of tasks that a job announces; more than could be
-// read are damage.
+// tasksAnnounced returns the number of tasks that a job announces. A number
+// above the limit counts as damage.
 func (c *collector) tasksAnnounced(line int, what string, v int64) int {
 	if v > int64(c.limits.Attempts) {
 		c.problem(line, "%s = %d: want at most %d tasks: taken as unknown", what, v, c.limits.Attempts)
@@ -148,8 +148,8 @@ func (c *collector) tasksAnnounced(line int, what string, v int64) int {
 	return int(v)
 }
 
-// replicas notes the machines that hold a task's input, separated by sep. In
-// sound files they are few.
+// replicas records the machines that hold a task's input, separated by sep.
+// Sound files have few of them.
 func (c *collector) replicas(line int, t *workload.HistoryTask, text, sep string) {
 	const most = maxAttemptsOfTask
 	for split := range strings.SplitSeq(text, sep) {
@@ -163,7 +163,7 @@ func (c *collector) replicas(line int, t *workload.HistoryTask, text, sep string
 	}
 }
 
-// finishTables passes on the jobs that tables described.
+// finishTables passes on the jobs that tables describe.
 func (c *collector) finishTables() error {
 	if c.hitune != nil {
 		if err := c.hitune.finish(); err != nil {
@@ -182,7 +182,7 @@ func (c *collector) finishTables() error {
 }
 
 // close makes the instants relative to the earliest submission and orders the
-// jobs by it, then by id.
+// jobs by submission, then by id.
 func (c *collector) close() *workload.History {
 	h := c.h
 	rebase(h.Jobs, &h.Epoch)
@@ -196,9 +196,9 @@ func (c *collector) close() *workload.History {
 	return h
 }
 
-// rebase moves the earliest submission to zero; where none is recorded, Unix
-// times move by the first instant and differences stay. epoch, where it is
-// set, is the Unix time of instant 0 in milliseconds and moves along.
+// rebase moves the earliest submission to zero. If no submission is recorded,
+// Unix times move by the first instant and differences stay. epoch, if set, is
+// the Unix time of instant 0 in milliseconds and moves too.
 func rebase(jobs []workload.HistoryJob, epoch *int64) {
 	zero := workload.UnknownTime
 	see := func(d time.Duration) {
@@ -225,7 +225,7 @@ func rebase(jobs []workload.HistoryJob, epoch *int64) {
 	}
 }
 
-// topology lists the hosts seen by rack.
+// topology lists the recorded hosts by rack.
 func (c *collector) topology() workload.Topology {
 	byRack := make(map[string]int)
 	t := workload.Topology{Listed: c.listed}
@@ -243,8 +243,8 @@ func (c *collector) topology() workload.Topology {
 	return t
 }
 
-// unixMillis turns a time in milliseconds as Hadoop writes it into an instant;
-// zero and -1 are unknown.
+// unixMillis converts a time in milliseconds, as Hadoop writes it, to an
+// instant; zero and -1 are unknown.
 func (c *collector) unixMillis(line int, what string, v int64) time.Duration {
 	const last = 9_000_000_000_000 // the year 2255, near the end of a Duration
 	switch {

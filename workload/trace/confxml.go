@@ -12,10 +12,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Configuration files: XML of org.apache.hadoop.conf.Configuration
-// (<configuration><property><name/><value/>...), which is what job.xml,
-// *_conf.xml and *-site.xml are, and the name=value lines of a properties
-// file. Variables in values are kept as they are written.
+// Configuration files are either XML of org.apache.hadoop.conf.Configuration
+// (<configuration><property><name/><value/>...), such as job.xml, *_conf.xml
+// and *-site.xml, or the name=value lines of a properties file. Variables in
+// values stay as they are.
 
 var confFormat = Format{
 	Name: "conf", About: "Hadoop configuration, XML; written with history and jhist",
@@ -43,7 +43,8 @@ type confProperty struct {
 	Value *string `xml:"value"`
 }
 
-// property sets a property, of interned texts. A job has some hundred of them.
+// property stores a property and shares equal texts. A job has some hundred of
+// them.
 func (c *collector) property(conf *workload.Conf, key, value string) error {
 	const most = 100_000
 	if conf.Len() >= most {
@@ -117,8 +118,8 @@ func (c *collector) readConfXML(r io.Reader, line int) (workload.Conf, error) {
 	}
 }
 
-// confMember reads the configuration that stands in a log of several files. It
-// begins with the line given; the rest is read up to the next member.
+// confMember reads a configuration inside a log of several files. It begins
+// with the given line; the rest is read up to the next member.
 func (c *collector) confMember(in *lines, first []byte, member string) (next string, err error) {
 	text := append(bytes.Clone(first), '\n')
 	began := in.line - 1
@@ -149,7 +150,7 @@ func (c *collector) confMember(in *lines, first []byte, member string) (next str
 
 var jobInName = regexp.MustCompile(`job_\d+_\d+`)
 
-// configure keeps a configuration for the job that the file's name states, or
+// configure stores a configuration for the job that the file's name states, or
 // for all jobs.
 func (c *collector) configure(name string, conf workload.Conf) {
 	if id := jobInName.FindString(name); id != "" {

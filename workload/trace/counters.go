@@ -11,15 +11,15 @@ import (
 // TaskCounter, FileSystemCounter and File{Input,Output}FormatCounter (0.21 and
 // later), JobInProgress.Counter and JobCounter.
 
-// takeCounter stores a counter of a task of kind k, which for sums over a job's tasks
-// may be either; it reports whether the name is known.
+// takeCounter stores a counter of a task of kind k. For sums over a job's tasks k may
+// be either. It reports whether the name is known.
 func takeCounter(c *workload.TaskCounters, k workload.Kind, name string, v int64) bool {
 	field := counterField(c, k, name)
 	if field == nil {
 		return false
 	}
 	switch {
-	case (name == "BYTES_READ" || name == "BYTES_WRITTEN") && *field != workload.Unknown: // the task's own counter stands
+	case (name == "BYTES_READ" || name == "BYTES_WRITTEN") && *field != workload.Unknown: // the task's own counter takes precedence
 	default:
 		*field = v
 	}
@@ -115,7 +115,7 @@ func takeTotal(t *workload.JobTotals, name string, v int64) {
 	}
 }
 
-// knowsTotal reports whether takeTotal has a place for a counter of that name.
+// knowsTotal reports whether takeTotal stores a counter of that name.
 func knowsTotal(name string) bool {
 	probe := workload.JobTotals{}
 	takeTotal(&probe, name, 1)
@@ -131,8 +131,8 @@ func takeOwnCounter(c *workload.TaskCounters, k workload.Kind, name string, v in
 	return counterField(c, other, name) == nil && takeCounter(c, k, name, v)
 }
 
-// frameworkGroup reports whether counters of this group are Hadoop's own, so
-// that a user's counter of the same name is not taken for one.
+// frameworkGroup reports whether counters of this group are Hadoop's own. A
+// user's counter may have the same name.
 func frameworkGroup(name string) bool {
 	switch name {
 	case "FileSystemCounters", "org.apache.hadoop.mapreduce.FileSystemCounter",
@@ -175,7 +175,8 @@ var oldCounters = map[string]string{
 
 // eachCounter calls f for every counter of Hadoop's own groups in a COUNTERS
 // value: {(group)(display)[(name)(display)(value)]...}... since 0.19, and
-// group.display name:value,... before. It reports whether the text is sound.
+// group.display name:value,... before that. It reports whether the text is well
+// formed.
 func eachCounter(s string, f func(name string, v int64)) bool {
 	if s == "" {
 		return true
@@ -222,8 +223,8 @@ func eachCounter(s string, f func(name string, v int64)) bool {
 	return true
 }
 
-// bracketed takes a bracketed text off the front of s, with backslashes before
-// brackets in it removed.
+// bracketed removes a bracketed text from the front of s, and returns it
+// without the backslashes before brackets.
 func bracketed(s string, open, close byte) (text, rest string, ok bool) {
 	if s == "" || s[0] != open {
 		return "", s, false

@@ -12,15 +12,15 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Writers of Hadoop's formats. What a format cannot carry is left out: slots,
-// phases apart from the ends of map, shuffle and sort, spills and merge passes,
-// waiting times, and the attempts that clean up after others, which Hadoop does
-// not record. Times are rounded to milliseconds.
+// This file holds the code shared by the writers of Hadoop's formats. They
+// leave out what a format cannot hold: slots, phases except the ends of map,
+// shuffle and sort, spills and merge passes, waiting times, and task clean-up
+// attempts, which Hadoop does not record. Times are rounded to milliseconds.
 
-// NewHistory makes a history of a simulated run, for export: its jobs and what
-// became of their attempts. A task starts with its first attempt and ends with
-// its winner; a job ends with its last attempt, and has succeeded if all its
-// tasks have. When jobs were initialised is not in either table: Launch stays
+// NewHistory makes a history of a simulated run, for export: its jobs and their
+// attempts. A task starts with its first attempt and ends with its winner; a
+// job ends with its last attempt, and has succeeded if all its tasks have.
+// Neither table has the instants of job initialisation, so Launch stays
 // unknown.
 func NewHistory(jobs []workload.Job, attempts []workload.Attempt) *workload.History {
 	c := newCollector(Limits{Attempts: len(attempts)*2 + 1})
@@ -72,18 +72,18 @@ func NewHistory(jobs []workload.Job, attempts []workload.Attempt) *workload.Hist
 			}
 		}
 		if err := b.finish(); err != nil {
-			panic("workload: " + err.Error()) // the collector's own limits were set to fit
+			panic("workload: " + err.Error()) // the collector's own limits cannot be exceeded
 		}
 	}
 	c.h.Topology = c.topology()
 	return c.h
 }
 
-// hadoopJobID is the only form of a job's id that Hadoop reads.
+// hadoopJobID matches the only form of a job id that Hadoop reads.
 var hadoopJobID = regexp.MustCompile(`^job_\d{1,18}_\d{4,9}$`)
 
-// hadoopIDs returns the ids under which jobs are written: their own, or where
-// Hadoop could not read those a new one.
+// hadoopIDs returns the ids under which jobs are written: their own, or a new
+// one if Hadoop cannot read it.
 func hadoopIDs(jobs []workload.HistoryJob) []string {
 	taken := make(map[string]bool, len(jobs))
 	ids := make([]string, len(jobs))
@@ -104,7 +104,7 @@ func hadoopIDs(jobs []workload.HistoryJob) []string {
 	return ids
 }
 
-// exporter writes one history's times and names in Hadoop's terms.
+// exporter converts one history's times and names to Hadoop's terms.
 type exporter struct {
 	h     *workload.History
 	epoch int64 // Unix time of instant 0
@@ -140,7 +140,8 @@ func jobFiles(h *workload.History) []jobFile {
 	return files
 }
 
-// perJob is an output with a file for each job and one for its configuration.
+// perJob returns an output with a file for each job and one for its
+// configuration.
 func perJob(h *workload.History, name, confName func(*jobFile) string, write func(*jobFile, io.Writer) error) Output {
 	out := Output{PerJob: true}
 	for _, f := range jobFiles(h) {
@@ -152,16 +153,16 @@ func perJob(h *workload.History, name, confName func(*jobFile) string, write fun
 	return out
 }
 
-// jhistName is the file's name for the MRv2 history server.
+// jhistName returns the file's name for the MRv2 history server.
 func (f *jobFile) jhistName() string { return f.ID + ".jhist" }
 
-// confName is the name of the configuration beside a .jhist.
+// confName returns the name of the configuration beside a .jhist.
 func (f *jobFile) confName() string { return f.ID + "_conf.xml" }
 
-// conf is the configuration of the job.
+// conf returns the configuration of the job.
 func (f *jobFile) conf() workload.Conf { return f.e.conf(f.job, f.ID) }
 
-// mrv1Name is the file's name in a JobTracker's history folder:
+// mrv1Name returns the file's name in a JobTracker's history folder:
 // JOBID_START_USER_NAME, and in 0.20.2 HOST_START_JOBID_USER_NAME, where user and
 // name are URL-encoded (JobHistory.getNewJobHistoryFileName).
 func (f *jobFile) mrv1Name() string {
@@ -172,8 +173,8 @@ func (f *jobFile) mrv1Name() string {
 	return fmt.Sprintf("%s_%d_%s_%s", f.ID, max(0, f.e.millis(f.job.Submit)), user, name)
 }
 
-// mrv1ConfName is the name of the configuration beside it. Rumen's TraceBuilder
-// takes both names from one release, or makes two jobs of them.
+// mrv1ConfName returns the name of the configuration beside it. Rumen's
+// TraceBuilder takes both names from one release, or makes two jobs of them.
 func (f *jobFile) mrv1ConfName() string {
 	if f.e.h.Release == firstRelease {
 		return fmt.Sprintf("localhost_%d_%s_conf.xml", f.e.epoch, f.ID)
@@ -185,8 +186,8 @@ func (f *jobFile) mrv1ConfName() string {
 // file names than the later ones.
 const firstRelease = "0.20.2"
 
-// conf is the configuration of a job with what Hadoop states nowhere else: its
-// pool, and the id it had if that is not Hadoop's.
+// conf returns the configuration of a job with what Hadoop states nowhere else:
+// its pool, and the id it had if that is not Hadoop's.
 func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
 	var own workload.Conf
 	if _, stated := j.Conf.Lookup("mapred.fairscheduler.pool"); j.Pool != "" && !stated {
@@ -201,7 +202,7 @@ func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
 	return j.Conf.Over(own)
 }
 
-// millis is an instant as Unix time in milliseconds, or -1.
+// millis returns an instant as Unix time in milliseconds, or -1.
 func (e *exporter) millis(d time.Duration) int64 {
 	if !workload.Known(d) {
 		return workload.Unknown
@@ -345,7 +346,7 @@ var taskCounters = []counterName{
 	{"COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.HeapBytes }, both},
 }
 
-// bytesWritten is the output of reduces as their output format counts it.
+// bytesWritten returns the output of reduces as their output format counts it.
 var bytesWritten = counterName{"BYTES_WRITTEN", "Bytes Written", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutBytes }, redonly}
 
 var jobCounters = []struct {
@@ -363,7 +364,8 @@ var jobCounters = []struct {
 	{"SLOTS_MILLIS_REDUCES", "SLOTS_MILLIS_REDUCES", func(t *workload.JobTotals) *int64 { return &t.SlotMillisReduces }},
 }
 
-// locationOf writes a machine as Hadoop does: /rack/host, or the host alone.
+// locationOf returns a machine as Hadoop writes it: /rack/host, or the host
+// alone.
 func locationOf(rack, host string) string {
 	if rack == "" {
 		return host
@@ -371,13 +373,13 @@ func locationOf(rack, host string) string {
 	return "/" + rack + "/" + host
 }
 
-// rackOr gives machines whose rack is not known the one Hadoop puts them in
-// (NetworkTopology.DEFAULT_RACK), where a format cannot do without.
+// rackOr returns the rack of a machine, or Hadoop's default rack if it is
+// unknown and the format needs one (NetworkTopology.DEFAULT_RACK).
 func rackOr(rack string) string { return cmp.Or(rack, "default-rack") }
 
 var statedLocalities = [workload.NumLocalities]string{"NODE_LOCAL", "RACK_LOCAL", "OFF_SWITCH", ""}
 
-// trackerOf names the TaskTracker of an attempt.
+// trackerOf returns the name of an attempt's TaskTracker.
 func trackerOf(a *workload.HistoryAttempt) string {
 	if a.Tracker == "" && a.Node != "" {
 		return "tracker_" + a.Node
@@ -385,5 +387,5 @@ func trackerOf(a *workload.HistoryAttempt) string {
 	return a.Tracker
 }
 
-// endedAs is how Hadoop writes an end.
+// endedAs returns Hadoop's word for an end state.
 func endedAs(s workload.State) string { return strings.Replace(s.String(), "SUCCEEDED", "SUCCESS", 1) }

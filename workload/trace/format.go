@@ -13,8 +13,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// formats is the table of formats. Where a text could be of two, the first one
-// takes it. A new format is a Format in a file of its own and a line here.
+// formats is the table of formats. If a text matches two formats, the first one
+// is taken. To add a format, add a Format in its own file and a line here.
 var formats = []Format{
 	swimFormat, rumenFormat, topologyFormat, mrv1Format, jhistFormat, hituneFormat, slsFormat, tableFormat,
 	parquetFormat, chromeFormat, scenarioFormat, confFormat, propertiesFormat,
@@ -22,22 +22,22 @@ var formats = []Format{
 
 // Format is a file format of recorded runs.
 type Format struct {
-	Name  string // as workload.format and convert --to take it
+	Name  string // as in workload.format and convert --to
 	About string // in one line
-	Files string // names of the files that convert writes; empty: it is only read
+	Files string // names of the files that convert writes; empty: read only
 
-	beside bool // holds no runs: read as what it is beside files of any format
+	beside bool // holds no runs: read as itself next to files of any format
 	detect detection
-	read   func(*collector, *source) error         // nil: it is only written
-	write  func(*workload.History) (Output, error) // nil: it is only read
-	needs  func(*workload.History) error           // what it cannot be written without; nil: jobs
+	read   func(*collector, *source) error         // nil: write only
+	write  func(*workload.History) (Output, error) // nil: read only
+	needs  func(*workload.History) error           // what a history needs to be written so; nil: jobs
 }
 
-// detection is what the content of a format is known by: any one of these.
+// detection lists the signs by which a format is recognised. Any one is enough.
 type detection struct {
-	begins func(text []byte) bool                   // text begins a record of the format
-	keys   []string                                 // members of a JSON object, of which the first known one decides
-	header func(line string, columns []string) bool // the first line
+	begins func(text []byte) bool                   // the text begins a record of the format
+	keys   []string                                 // members of a JSON object; the first known one decides
+	header func(line string, columns []string) bool // matches the first line
 }
 
 // Formats lists all formats.
@@ -51,9 +51,9 @@ func (f Format) Writes() bool { return f.write != nil }
 
 // Output is a history in some format.
 type Output struct {
-	Files  []File             // the main one first
+	Files  []File             // the main file first
 	PerJob bool               // each job has a main file of its own
-	Lost   []workload.Problem // what the format has no place for
+	Lost   []workload.Problem // what the format cannot hold
 }
 
 // File is one file of an output.
@@ -103,7 +103,7 @@ func reader(name string) (Format, error) {
 	return formats[i], nil
 }
 
-// detectFormat names the format of a text from its beginning.
+// detectFormat returns the name of the format of a text from its beginning.
 func detectFormat(head []byte) string {
 	const tries = 20 // the first lines may be damaged
 	if object := bytes.TrimLeft(head, " \t\r\n"); bytes.HasPrefix(object, []byte{'{'}) {
@@ -132,7 +132,7 @@ func detectFormat(head []byte) string {
 	return ""
 }
 
-// detectHere looks at one place where a record of a format may begin.
+// detectHere checks one place where a record of a format may begin.
 func detectHere(text []byte) string {
 	for _, f := range formats {
 		if f.detect.begins != nil && f.detect.begins(text) {
@@ -167,7 +167,7 @@ func detectJSON(text []byte) string {
 	}
 }
 
-// firstLine is the text up to its first line break.
+// firstLine returns the text up to its first line break.
 func firstLine(text []byte) []byte {
 	line, _, _ := bytes.Cut(text, []byte{'\n'})
 	return line

@@ -8,11 +8,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// HiTune's tables (the CSV export of Chukwa's job-history parser): job,
+// HiTune's tables are the CSV export of Chukwa's job-history parser: job,
 // MapTask, ReduceTask, MapAttempt, ReduceAttempt and the samples of its
-// instrumentation. The columns are the keys of the MRv1 history and the
-// display names of counters. The tables of one job are read together, in any
-// order.
+// instrumentation. The columns are the keys of the MRv1 history and the display
+// names of counters. The tables of one job are read together, in any order.
 
 var hituneFormat = Format{
 	Name: "hitune", About: "HiTune's tables of a job, CSV",
@@ -20,7 +19,7 @@ var hituneFormat = Format{
 	read:   (*collector).readHiTune,
 }
 
-// hituneCounters gives the counters that the tables name by display name.
+// hituneCounters maps the counters in the tables by display name.
 var hituneCounters = map[string]string{
 	"HDFS bytes read": "HDFS_BYTES_READ", "HDFS bytes written": "HDFS_BYTES_WRITTEN",
 	"Local bytes read": "FILE_BYTES_READ", "Local bytes written": "FILE_BYTES_WRITTEN",
@@ -114,7 +113,7 @@ func (c hituneRows) row(t *table) {
 		add("TASKID", id)
 		if job, reduceSlot, number, ok := taskID(id); ok {
 			b := r.job("job_"+job, line)
-			if kind, ok := taskKinds[t.cell("TASK_TYPE")]; ok { // its attempts may have come before, without the type
+			if kind, ok := taskKinds[t.cell("TASK_TYPE")]; ok { // its attempts may have come earlier, without the type
 				b.task(kind, reduceSlot, number).Kind = kind
 			}
 			c.name(b, t.cell("capp"))
@@ -129,7 +128,7 @@ func (c hituneRows) row(t *table) {
 	}
 }
 
-// typeOf gives the TASK_TYPE that an attempt's row lacks: its task's, if that
+// typeOf returns the TASK_TYPE that an attempt's row lacks: its task's, if that
 // is known already.
 func (r *mrv1Reader) typeOf(attempt string) string {
 	job, reduceSlot, number, _, _ := attemptID(attempt)

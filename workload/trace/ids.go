@@ -21,7 +21,7 @@ func trackerHost(tracker string) string {
 	return host
 }
 
-// unescape undoes the escapes of the job history, which old traces kept: a
+// unescape removes the escapes of the job history, which old traces kept: a
 // backslash before a dot, an equals sign, a quote or a backslash.
 func unescape(s string) string {
 	i := strings.IndexByte(s, '\\')
@@ -42,7 +42,8 @@ func unescape(s string) string {
 	return b.String()
 }
 
-// taskID takes task_JOB_m_000012 apart; job comes without its prefix.
+// taskID splits task_JOB_m_000012 into its parts; job is returned without its
+// prefix.
 func taskID[T string | []byte](id T) (job T, reduceSlot bool, number int, ok bool) {
 	const prefix = "task_"
 	if len(id) < len(prefix) || string(id[:len(prefix)]) != prefix {
@@ -51,7 +52,7 @@ func taskID[T string | []byte](id T) (job T, reduceSlot bool, number int, ok boo
 	return splitID(id[len(prefix):])
 }
 
-// attemptID takes attempt_JOB_m_000012_0 apart.
+// attemptID splits attempt_JOB_m_000012_0 into its parts.
 func attemptID[T string | []byte](id T) (job T, reduceSlot bool, task, number int, ok bool) {
 	const prefix = "attempt_"
 	if len(id) < len(prefix) || string(id[:len(prefix)]) != prefix {
@@ -101,20 +102,20 @@ func ordinal[T string | []byte](s T) (int, bool) {
 	return n, len(s) > 0
 }
 
-// idSet holds ids of jobs. Hadoop's, job_START_NUMBER, take a bit each where
-// their numbers follow one another.
+// idSet is a set of job ids. Hadoop's ids, job_START_NUMBER, take a bit each if
+// their numbers are consecutive.
 type idSet struct {
 	blocks map[idBlock]uint64
 	others map[string]bool
 }
 
-// idBlock stands for 64 numbers that are written with so many digits.
+// idBlock is a block of 64 numbers of equal width.
 type idBlock struct {
 	start         string
 	digits, block int
 }
 
-// add puts an id in and reports whether it was not there.
+// add adds an id and reports whether it is new.
 func (s *idSet) add(id string) bool {
 	if s.blocks == nil {
 		s.blocks, s.others = make(map[idBlock]uint64), make(map[string]bool)
@@ -132,7 +133,8 @@ func (s *idSet) add(id string) bool {
 	return was&bit == 0
 }
 
-// bareID is a job's id without its prefix, as task and attempt ids carry it.
+// bareID returns a job's id without its prefix, as task and attempt ids carry
+// it.
 func bareID(job string) string { return strings.TrimPrefix(job, "job_") }
 
 func slotLetter(reduceSlot bool) byte {
@@ -142,14 +144,14 @@ func slotLetter(reduceSlot bool) byte {
 	return 'm'
 }
 
-// taskName is the id of a task.
+// taskName returns the id of a task.
 func taskName(job string, t *workload.HistoryTask) string {
 	return fmt.Sprintf("task_%s_%c_%06d", bareID(job), slotLetter(t.ReduceSlot), t.Number)
 }
 
-// attemptName is the id of an attempt; set-up and clean-up are taken to run in
-// a map slot, which is where their numbers come from unless the task says
-// otherwise.
+// attemptName returns the id of an attempt. Set-up and clean-up attempts count
+// as running in a map slot unless the task says otherwise, because their
+// numbers come from there.
 func attemptName(a *workload.HistoryAttempt) string {
 	return attemptNameIn(a, a.Kind == workload.Reduce)
 }

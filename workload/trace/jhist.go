@@ -14,8 +14,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// MRv2 job history (org.apache.hadoop.mapreduce.jobhistory, EventWriter) in its
-// text form: the line Avro-Json, the schema, then one event a line.
+// The MRv2 job history (org.apache.hadoop.mapreduce.jobhistory, EventWriter) is
+// read in its text form: the line Avro-Json, the schema, then one event a line.
 
 var jhistFormat = Format{
 	Name: "jhist", About: "job history of MRv2 (.jhist), text form",
@@ -29,14 +29,14 @@ var jhistFormat = Format{
 
 const jhistMark = "Avro-Json"
 
-// jhistEvent is one line; the record's name in event is not needed beside type.
+// jhistEvent is one line. The type makes the record's name in event redundant.
 type jhistEvent struct {
 	Type  string `json:"type"`
 	Event jhistRecord
 }
 
-// jhistRecord holds the fields of every record of Events.avpr that a history
-// keeps.
+// jhistRecord holds the fields of the records of Events.avpr that a history
+// uses.
 type jhistRecord struct {
 	JobID        string     `json:"jobid"`
 	JobName      string     `json:"jobName"`
@@ -156,7 +156,7 @@ func (e *jhistEvent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	})
 }
 
-// errBinaryHistory refuses histories in Avro's binary form.
+// errBinaryHistory rejects histories in Avro's binary form.
 var errBinaryHistory = errors.New("binary Avro history: want the text form (set mapreduce.jobhistory.jhist.format=json, or print it with: mapred job -history -format json -outfile FILE)")
 
 type jhistReader struct {
@@ -196,7 +196,7 @@ func (c *collector) readJhist(s *source) error {
 	return r.b.finish()
 }
 
-// job returns the builder; a file is about one job.
+// job returns the builder; a file describes one job.
 func (r *jhistReader) job(id string, line int) *jobBuilder {
 	if r.b == nil {
 		r.b = r.c.newJob(id, line)
@@ -406,7 +406,7 @@ func eachItem(dec *jsontext.Decoder, f func() error) error {
 	}
 	for n := 0; dec.PeekKind() != ']'; n++ {
 		if n == maxAttemptsOfTask {
-			return fmt.Errorf("a list of more than %d", maxAttemptsOfTask)
+			return fmt.Errorf("a list of more than %d items", maxAttemptsOfTask)
 		}
 		if err := f(); err != nil {
 			return err
@@ -416,7 +416,7 @@ func eachItem(dec *jsontext.Decoder, f func() error) error {
 	return err
 }
 
-// jsonCause is the core of an error of the JSON decoder.
+// jsonCause returns the core of an error of the JSON decoder.
 func jsonCause(err error) string {
 	var syntactic *jsontext.SyntacticError
 	if errors.As(err, &syntactic) {
@@ -427,7 +427,7 @@ func jsonCause(err error) string {
 		if semantic.Err != nil {
 			return fmt.Sprintf("%s: %v", semantic.JSONPointer, semantic.Err)
 		}
-		return fmt.Sprintf("%s: found %v where it does not belong", semantic.JSONPointer, semantic.JSONKind)
+		return fmt.Sprintf("%s: %v is not allowed here", semantic.JSONPointer, semantic.JSONKind)
 	}
 	return err.Error()
 }

@@ -15,16 +15,16 @@ type jobBuilder struct {
 	job   workload.HistoryJob
 	tasks map[taskKey]int // index in job.Tasks
 	marks map[attemptKey]attemptMarks
-	line  int // where the job began
-	count int // of tasks and attempts
+	line  int // line at which the job began
+	count int // set for tasks and attempts
 
-	tabular  bool // of tables, which announce nothing that their rows must fit
+	tabular  bool // from tables, which announce nothing to check rows against
 	measures map[taskKey]taskMeasure
 	began    map[attemptKey]time.Duration // when the child process began its work
 }
 
-// taskKey names a task of a job. Ids number all tasks that take slots of a
-// type; tables number tasks by kind.
+// taskKey identifies a task of a job. In ids, all tasks that take slots of a
+// type share one numbering. In tables each kind has its own.
 type taskKey struct {
 	reduceSlot bool
 	number     int
@@ -36,10 +36,10 @@ type attemptKey struct {
 	attempt int
 }
 
-// attemptMarks is what events said of an attempt that only its other events
-// can complete.
+// attemptMarks are facts from events that need the attempt's other events to be
+// used.
 type attemptMarks struct {
-	line             int // of its last event
+	line             int // line of its last event
 	shuffled, sorted time.Duration
 	mapped           time.Duration
 }
@@ -48,7 +48,7 @@ func (c *collector) newJob(id string, line int) *jobBuilder {
 	return &jobBuilder{c: c, job: workload.NewHistoryJob(id), tasks: make(map[taskKey]int), line: line}
 }
 
-// mark notes the line of an attempt's event.
+// mark records the line of an attempt's event.
 func (b *jobBuilder) mark(t *workload.HistoryTask, a *workload.HistoryAttempt, line int) {
 	b.update(t, a, func(m *attemptMarks) {
 		if !workload.Known(m.shuffled) {
@@ -57,12 +57,12 @@ func (b *jobBuilder) mark(t *workload.HistoryTask, a *workload.HistoryAttempt, l
 	})
 }
 
-// markShuffle notes the ends of an attempt's shuffle and sort.
+// markShuffle records the ends of an attempt's shuffle and sort.
 func (b *jobBuilder) markShuffle(t *workload.HistoryTask, a *workload.HistoryAttempt, line int, shuffled, sorted time.Duration) {
 	b.update(t, a, func(m *attemptMarks) { m.line, m.shuffled, m.sorted = line, shuffled, sorted })
 }
 
-// markMap notes the end of an attempt's map phase; what follows is the merge.
+// markMap records the end of an attempt's map phase; the merge follows.
 func (b *jobBuilder) markMap(t *workload.HistoryTask, a *workload.HistoryAttempt, line int, mapped time.Duration) {
 	b.update(t, a, func(m *attemptMarks) { m.line, m.mapped = line, mapped })
 }
@@ -80,7 +80,7 @@ func (b *jobBuilder) update(t *workload.HistoryTask, a *workload.HistoryAttempt,
 	b.marks[key] = m
 }
 
-// settle completes the attempts that events described, in order.
+// settle completes the attempts from events, in order.
 func (b *jobBuilder) settle() {
 	if b.marks == nil {
 		return
@@ -97,7 +97,7 @@ func (b *jobBuilder) settle() {
 			switch {
 			case a.State == workload.Running || !workload.Known(a.Finish):
 				b.c.problem(m.line, "%s has no end", name)
-			case !workload.Known(a.Start) && a.State != workload.Killed: // those may end before they start
+			case !workload.Known(a.Start) && a.State != workload.Killed: // such attempts may end before they start
 				b.c.problem(m.line, "%s has no start", name)
 			}
 			b.checkTimes(name, m.line, a.Start, &a.Finish)
@@ -117,13 +117,13 @@ func (b *jobBuilder) settle() {
 	}
 }
 
-// task returns the task of that id, new if need be. The pointer is valid until
-// the next call.
+// task returns the task with an id. It adds the task if it is new. The pointer
+// is valid until the next call.
 func (b *jobBuilder) task(kind workload.Kind, reduceSlot bool, number int) *workload.HistoryTask {
 	return b.taskOf(taskKey{reduceSlot: reduceSlot, number: number}, kind, reduceSlot, number)
 }
 
-// taskApart is task where each kind has numbers of its own.
+// taskApart is like task, for numbers that each kind has of its own.
 func (b *jobBuilder) taskApart(kind workload.Kind, reduceSlot bool, number int) *workload.HistoryTask {
 	return b.taskOf(taskKey{reduceSlot, number, kind}, kind, reduceSlot, number)
 }
@@ -141,8 +141,9 @@ func (b *jobBuilder) taskOf(key taskKey, kind workload.Kind, reduceSlot bool, nu
 	return &b.job.Tasks[i]
 }
 
-// attempt returns the attempt of that number, new if need be, and nil beyond
-// the limit on attempts. The pointer is valid until the next call.
+// attempt returns the attempt with a number. It adds the attempt if it is new,
+// and returns nil beyond the limit on attempts. The pointer is valid until the
+// next call.
 func (b *jobBuilder) attempt(t *workload.HistoryTask, number int) *workload.HistoryAttempt {
 	for i := range t.Attempts {
 		if t.Attempts[i].Number == number {
@@ -159,11 +160,11 @@ func (b *jobBuilder) attempt(t *workload.HistoryTask, number int) *workload.Hist
 	return &t.Attempts[len(t.Attempts)-1]
 }
 
-// maxAttemptsOfTask is far beyond what Hadoop allows (four, twenty when set
-// high, and those killed); more is a damaged file.
+// maxAttemptsOfTask is far above what Hadoop allows (four, or up to twenty, and
+// the killed ones). More mean a damaged file.
 const maxAttemptsOfTask = 1000
 
-var errAttempts = fmt.Errorf("more tasks or attempts than the limit: refused")
+var errAttempts = fmt.Errorf("more tasks or attempts than the limit")
 
 // phases splits a reduce attempt at the ends of its shuffle and its sort.
 func (b *jobBuilder) phases(a *workload.HistoryAttempt, line int, shuffleEnd, sortEnd time.Duration) {
@@ -184,7 +185,7 @@ func (b *jobBuilder) phases(a *workload.HistoryAttempt, line int, shuffleEnd, so
 	}
 }
 
-// complete adds what was measured inside tasks.
+// complete adds the measurements inside tasks.
 func (b *jobBuilder) complete() {
 	for i := range b.job.Tasks {
 		t := &b.job.Tasks[i]
@@ -219,7 +220,8 @@ func (b *jobBuilder) checkTimes(what string, line int, start time.Duration, fini
 	}
 }
 
-// finish puts the job in order, checks what it announced, and passes it on.
+// finish orders the records of the job, checks them against the announced
+// numbers, and passes the job on.
 func (b *jobBuilder) finish() error {
 	defer b.release()
 	c, j := b.c, &b.job
@@ -261,15 +263,15 @@ func (b *jobBuilder) finish() error {
 	return c.each(j)
 }
 
-// release no longer counts the tasks of a job that nobody keeps.
+// release subtracts the tasks of a job that is not kept.
 func (b *jobBuilder) release() {
 	if b.c.passing {
 		b.c.attempts -= b.count
 	}
 }
 
-// configureJob lays a configuration that was read apart over the job's, and
-// takes from it what the job's records do not state.
+// configureJob sets the properties of a separate configuration over the job's,
+// and fills in missing job fields from it.
 func (c *collector) configureJob(j *workload.HistoryJob) {
 	if conf, ok := c.confs[j.ID]; ok {
 		j.Conf = j.Conf.Over(conf)
@@ -298,7 +300,8 @@ func (c *collector) configureJob(j *workload.HistoryJob) {
 	}
 }
 
-// locate sets how far a map ran from its split, where the source did not say.
+// locate sets the distance of a map from its split, if the source does not give
+// it.
 func (c *collector) locate(t *workload.HistoryTask, a *workload.HistoryAttempt) {
 	if a.Locality != workload.NoLocality || a.Kind != workload.Map || a.Node == "" || len(t.Split.Hosts) == 0 {
 		return

@@ -11,11 +11,12 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Job history of Hadoop 0.18 to 1.x (org.apache.hadoop.mapred.JobHistory). A
-// record is RecordType KEY="value" ... and since 0.19, which begins a file
-// with Meta VERSION="1", it ends in " ." and its values escape quotes, equals
-// signs and dots and may span lines. Several files may stand in one log, each
-// after a form feed and !!FILE=name!!; configurations among them are XML.
+// This file reads the job history of Hadoop 0.18 to 1.x
+// (org.apache.hadoop.mapred.JobHistory). A record is RecordType KEY="value" ...
+// In 0.19 and later, a file begins with Meta VERSION="1" and a record ends in "
+// .". Its values escape quotes, equals signs and dots and may span lines. One
+// log may hold several files, each after a form feed and !!FILE=name!!.
+// Configurations among them are XML.
 
 var mrv1Types = []string{"Meta ", "Job ", "Task ", "MapAttempt ", "ReduceAttempt ", "Jobtracker ", "JobTracker "}
 
@@ -77,8 +78,8 @@ func (c *collector) readMRv1(s *source) error {
 	}
 }
 
-// mrv1Member reads up to the end of one member of a log and returns the name
-// of the next, or nothing at the end of the file.
+// mrv1Member reads up to the end of one member of a log and returns the name of
+// the next, or an empty name at the end of the file.
 func (c *collector) mrv1Member(in *lines, member string) (next string, err error) {
 	r := &mrv1Reader{c: c, jobs: make(map[string]*jobBuilder)}
 	var record []byte
@@ -86,7 +87,7 @@ func (c *collector) mrv1Member(in *lines, member string) (next string, err error
 	flush := func(sound bool) {
 		if len(record) > 0 {
 			if !sound {
-				c.problem(began, "a record without its end mark: what can be read of it is kept")
+				c.problem(began, "a record without its end mark: its readable fields are kept")
 			}
 			r.record(record, began)
 		}
@@ -146,7 +147,8 @@ func endsRecord(line []byte) bool {
 	return bytes.HasSuffix(line, []byte{'.'}) && !bytes.HasSuffix(line, []byte(`\.`))
 }
 
-// split cuts a record into its fields; it reports whether the text is sound.
+// split divides a record into its fields. It reports whether the text is well
+// formed.
 func (r *mrv1Reader) split(record []byte) bool {
 	r.fields = r.fields[:0]
 	_, rest, _ := bytes.Cut(record, []byte{' '})
@@ -174,7 +176,7 @@ func (r *mrv1Reader) split(record []byte) bool {
 	}
 }
 
-// get returns the value of a key with its escapes undone.
+// get returns the unescaped value of a key.
 func (r *mrv1Reader) get(key string) string {
 	for i := range r.fields {
 		if string(r.fields[i].key) == key {
@@ -205,7 +207,7 @@ func (r *mrv1Reader) time(line int, key string) time.Duration {
 	return r.c.unixMillis(line, key, r.number(line, key))
 }
 
-// job returns the builder of a job, new if need be.
+// job returns the builder of a job. It adds the job if it is new.
 func (r *mrv1Reader) job(id string, line int) *jobBuilder {
 	b, ok := r.jobs[id]
 	if !ok {
@@ -286,7 +288,7 @@ func (r *mrv1Reader) counters(line int, key string, f func(string, int64)) {
 	}
 }
 
-// taskOf finds the job and task that TASKID and TASK_TYPE name.
+// taskOf returns the job and the task that TASKID and TASK_TYPE name.
 func (r *mrv1Reader) taskOf(line int) (*jobBuilder, *workload.HistoryTask) {
 	id := r.get("TASKID")
 	job, reduceSlot, number, ok := taskID(id)
@@ -324,7 +326,8 @@ func (r *mrv1Reader) taskRecord(line int) {
 			t.Split.Hosts = nil
 			r.c.replicas(line, t, r.get(key), ",")
 		case "COUNTERS":
-			// In 0.18 only the task states them; they are its successful attempt's.
+			// In 0.18 only the task has the counters; they are those of its
+			// successful attempt.
 			if w := t.Winner(); w != nil && w.InRecords == workload.Unknown && w.SpilledRecords == workload.Unknown {
 				r.attemptCounters(line, t, w)
 			}
@@ -395,8 +398,8 @@ func (r *mrv1Reader) attemptRecord(line int) {
 	}
 }
 
-// statedLocality reads LOCALITY of 1.x and MRv2; other levels (node groups of
-// 1.2) are left to the split's hosts.
+// statedLocality reads LOCALITY of 1.x and MRv2. For other levels (node groups
+// of 1.2) the split's hosts decide.
 func statedLocality(s string) workload.Locality {
 	switch s {
 	case "NODE_LOCAL":

@@ -19,21 +19,21 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// ReadOptions say how to read. The zero value detects formats from the content
-// and takes the default limits.
+// ReadOptions choose how to read. The zero value detects formats from the
+// content and takes the default limits.
 type ReadOptions struct {
-	Format string // name of the format, instead of what the content looks like
+	Format string // name of the format; empty: detected
 	Limits Limits
-	FS     fs.FS // where paths lead; nil: the files of the machine
+	FS     fs.FS // file system of the paths; nil: the machine's files
 }
 
-// Open reads one or more files or directories as one set of recorded runs. The
-// format of each file is known from its content, whatever its name; so is its
-// compression. What is damaged is left out and listed in Problems; a file that
-// cannot be read at all is an error.
+// Open reads one or more files or directories as one set of recorded runs. It
+// detects the format and the compression of each file from its content,
+// whatever its name. It leaves out damaged parts and lists them in Problems. A
+// file that cannot be read at all is an error.
 func Open(paths ...string) (*workload.History, error) { return ReadOptions{}.Open(paths...) }
 
-// Open reads files or directories as the options say.
+// Open reads files or directories with the options.
 func (o ReadOptions) Open(paths ...string) (*workload.History, error) {
 	c := newCollector(o.Limits)
 	if err := o.read(c, paths); err != nil {
@@ -42,11 +42,11 @@ func (o ReadOptions) Open(paths ...string) (*workload.History, error) {
 	return c.close(), nil
 }
 
-// Each reads files or directories and calls f for every job as soon as it is
-// complete, keeping none: for more histories than fit in memory. Instants are
-// as in the source, Unix times in most formats. Configurations must stand
-// before their jobs, which directories are put in order for. It returns all
-// else: SWIM jobs, the topology, the cluster's configuration, and what was lost.
+// Each reads files or directories and calls f for every complete job. It keeps
+// none, so that more histories can be read than fit in memory. Instants are as
+// in the source, Unix times in most formats. Configurations must come before
+// their jobs. Directories are ordered so. It returns the rest: SWIM jobs, the
+// topology, the cluster's configuration, and the losses.
 func (o ReadOptions) Each(paths []string, f func(*workload.HistoryJob) error) (*workload.History, error) {
 	c := newCollector(o.Limits)
 	c.each, c.passing = f, true
@@ -77,15 +77,16 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 	return c.finishTables()
 }
 
-// strayFile is a file that nobody reads, as may stand in a directory.
+// strayFile is a file of no known format, which a directory may contain.
 type strayFile struct{ error }
 
-// Files lists the files that are read of files or directories.
+// Files lists the files that Open would read.
 func (o ReadOptions) Files(paths ...string) ([]string, error) { return o.expand(paths) }
 
-// expand lists the files of directories, hidden ones (checksums) and slotwave's
-// manifests left out, and each job's configuration before its history. Of the
-// results of simulations only the tables of jobs and attempts are wanted.
+// expand lists the files of directories. It leaves out hidden ones (checksums)
+// and slotwave's manifests, and puts each job's configuration before its
+// history. Of a folder with simulation results it lists only the tables of jobs
+// and attempts.
 func (o ReadOptions) expand(paths []string) ([]string, error) {
 	walk := filepath.WalkDir
 	if o.FS != nil {
@@ -94,7 +95,7 @@ func (o ReadOptions) expand(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		first := len(files)
-		var simulated []string // folders of results
+		var simulated []string // folders with results
 		err := walk(path, func(p string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
@@ -125,7 +126,7 @@ func (o ReadOptions) expand(paths []string) ([]string, error) {
 	return files, nil
 }
 
-// What slotwave calls the files of a result that are read again.
+// These are the names of result files that slotwave reads again.
 const (
 	manifestName = "manifest.json"
 	jobsName     = "jobs.csv"
@@ -134,8 +135,9 @@ const (
 
 var errParquet = errors.New("a Parquet table, which is only written: want CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
 
-// simulated tells whether a folder is the result of a simulation: its manifest
-// lists a table of jobs. One whose attempts are only in Parquet is an error.
+// simulated reports whether a folder holds the result of a simulation: its
+// manifest lists a table of jobs. If its attempts are only in Parquet, that is
+// an error.
 func (o ReadOptions) simulated(folder string) (bool, error) {
 	var data []byte
 	var err error
@@ -151,7 +153,7 @@ func (o ReadOptions) simulated(folder string) (bool, error) {
 		} `json:"outputs"`
 	}
 	if err != nil || json.Unmarshal(data, &m) != nil || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
-		return false, nil // somebody else's, or none
+		return false, nil // another program's manifest, or none
 	}
 	has := map[string]bool{}
 	for _, f := range m.Outputs {
@@ -163,7 +165,7 @@ func (o ReadOptions) simulated(folder string) (bool, error) {
 	return has[jobsName], nil
 }
 
-// groupOf is the job a file is about, or the file itself.
+// groupOf returns the job a file is about, or the file itself.
 func groupOf(path string) string {
 	return cmp.Or(jobInName.FindString(baseName(path)), path)
 }
@@ -192,8 +194,8 @@ func (o ReadOptions) readFile(c *collector, path string) error {
 	return nil
 }
 
-// readSource reads one opened file: in the format given, or in that of its
-// content if none is given or it describes machines or a configuration.
+// readSource reads one opened file in the given format. If none is given, or if
+// the file holds machines or a configuration, it detects the format.
 func (c *collector) readSource(s *source, format string) (err error) {
 	found, err := detect(s.Reader)
 	if format == "" && err != nil {
@@ -225,7 +227,7 @@ func Detect(path string) (string, error) {
 	return format, nil
 }
 
-// detect looks at the beginning without consuming it.
+// detect examines the beginning without consuming it.
 func detect(r *bufio.Reader) (string, error) {
 	const enough = 1 << 14
 	head, _ := r.Peek(enough)
@@ -244,5 +246,5 @@ func detect(r *bufio.Reader) (string, error) {
 	return "", fmt.Errorf("not a known history format (known: %s); name it with workload.format", strings.Join(readableNames(), ", "))
 }
 
-// baseName is the name of a file without its folders.
+// baseName returns the name of a file without its directories.
 func baseName(path string) string { return filepath.Base(filepath.ToSlash(path)) }

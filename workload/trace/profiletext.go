@@ -12,7 +12,7 @@ import (
 )
 
 // WriteProfileText writes a profile for people: the samples, the ratios and
-// costs under the keys of profile files, and what is missing.
+// costs under the keys of profile files, and the missing values.
 func WriteProfileText(w io.Writer, p *workload.Profile) error {
 	fmt.Fprintf(w, "%s: %s, %s, %s\n", escapeCell(p.Name), workload.Counted(p.Runs, "run", "runs"), workload.Counted(p.Maps, "map", "maps"), workload.Counted(p.Reduces, "reduce", "reduces"))
 	if n := p.FailedMaps + p.FailedReduces + p.KilledMaps + p.KilledReduces; n > 0 {
@@ -46,7 +46,7 @@ func WriteProfileText(w io.Writer, p *workload.Profile) error {
 	return err
 }
 
-// headed writes rows, and before the first of them the header.
+// headed writes rows, with the header before the first one.
 func headed(w io.Writer, header string) func(format string, args ...any) {
 	return func(format string, args ...any) {
 		if header != "" {
@@ -63,7 +63,7 @@ func listing(w io.Writer, title string, lines []string) {
 	}
 }
 
-// figures passes on the known numbers of a struct.
+// figures calls f for the known numbers of a struct.
 func figures(v reflect.Value, each func(i int, key string, v float64)) {
 	for i := range v.NumField() {
 		if f := v.Field(i).Float(); !math.IsNaN(f) {

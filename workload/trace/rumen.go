@@ -39,7 +39,7 @@ type loggedJob struct {
 	clusterMapMB, clusterReduceMB                  int64
 }
 
-// text is the field of a member that is a text, or nil.
+// text returns a pointer to the text field for a member, or nil.
 func (j *loggedJob) text(name []byte) *string {
 	switch string(name) {
 	case "jobID":
@@ -60,7 +60,7 @@ func (j *loggedJob) text(name []byte) *string {
 	return nil
 }
 
-// number is the field of a member that is a number, or nil.
+// number returns a pointer to the number field for a member, or nil.
 func (j *loggedJob) number(name []byte) *int64 {
 	switch string(name) {
 	case "submitTime":
@@ -181,7 +181,7 @@ func (f *loggedFigures) number(name []byte) *int64 {
 	return nil
 }
 
-// usage is the field of a member of resourceUsageMetrics.
+// usage returns a pointer to the field for a member of resourceUsageMetrics.
 func (f *loggedFigures) usage(name []byte) *int64 {
 	switch string(name) {
 	case "cumulativeCpuUsage":
@@ -199,8 +199,8 @@ func (f *loggedFigures) usage(name []byte) *int64 {
 // machine is a machine as a trace names it.
 type machine struct {
 	given      string // /rack/host or host, or layers separated by a zero byte
-	rack, host string // where settled
-	settled    bool   // the rack is known and will not change
+	rack, host string // parts, once settled
+	settled    bool   // the rack is known and final
 }
 
 // rumenReader turns logged jobs into history jobs.
@@ -212,8 +212,8 @@ type rumenReader struct {
 	key  []byte     // reused
 
 	expected int                 // properties of a job
-	machines map[string]*machine // by how they are given
-	owner    string              // the job that task ids named last, without its prefix...
+	machines map[string]*machine // by their text in the trace
+	owner    string              // job in the last task id, without its prefix...
 	ownerID  string              // ... and with it
 }
 
@@ -254,7 +254,7 @@ func (c *collector) readRumen(s *source) error {
 	}
 }
 
-// logged reads an object of the trace.
+// logged reads one object of the trace.
 func (rr *rumenReader) logged(j *loggedJob) error {
 	in := rr.in
 	return in.object(func(name []byte) error {
@@ -274,7 +274,7 @@ func (rr *rumenReader) logged(j *loggedJob) error {
 	})
 }
 
-// job completes the job whose tasks and properties have been taken in.
+// job completes the job after its tasks and properties have been read.
 func (rr *rumenReader) job(j *loggedJob) error {
 	c, b := rr.c, rr.b
 	h := &b.job
@@ -314,7 +314,7 @@ func (rr *rumenReader) properties() error {
 		if err != nil || !some {
 			return err
 		}
-		conf.Grow(rr.expected) // as many as the job before had
+		conf.Grow(rr.expected) // as many as the previous job had
 		return rr.c.property(conf, key, rr.c.internBytes(value))
 	})
 	rr.expected = conf.Len()
@@ -417,8 +417,8 @@ func (rr *rumenReader) loggedAttempt(a *loggedAttempt) error {
 	})
 }
 
-// location reads a machine given by its layers, from the rack inwards; it is
-// nil where none is.
+// location reads a machine given as layers, rack first. It is nil if there are
+// none.
 func (rr *rumenReader) location() (m *machine, err error) {
 	in := rr.in
 	err = in.object(func(name []byte) error {
@@ -429,7 +429,7 @@ func (rr *rumenReader) location() (m *machine, err error) {
 		err := in.few(func() error {
 			layer, err := in.string()
 			if err == nil && layer == nil {
-				err = fmt.Errorf("layers: found null: want text")
+				err = fmt.Errorf("layers: got null: want text")
 			}
 			if len(rr.key) > 1 {
 				rr.key = append(rr.key, layered)
@@ -505,11 +505,12 @@ func (rr *rumenReader) oneTask(lt *loggedTask) error {
 	return nil
 }
 
-// layered begins what a machine is given by where that is a list of layers, and
-// stands between them.
+// layered starts the key of a machine that is given as layers, and separates
+// the layers.
 const layered = 0
 
-// machine is the machine that is given so, one for each text; nil where none is.
+// machine returns the machine for a text, the same one for equal texts; nil if
+// there is none.
 func (rr *rumenReader) machine(given []byte) *machine {
 	if len(given) == 0 || len(given) == 1 && given[0] == layered {
 		return nil
@@ -522,7 +523,7 @@ func (rr *rumenReader) machine(given []byte) *machine {
 	return m
 }
 
-// settle notes a machine in the topology and returns its parts.
+// settle adds a machine to the topology and returns its parts.
 func (rr *rumenReader) settle(m *machine) (rack, host string) {
 	if m == nil {
 		return "", ""
@@ -547,7 +548,7 @@ func (rr *rumenReader) settle(m *machine) (rack, host string) {
 	return rack, host
 }
 
-// state is the collector's, without a text for what is sound.
+// state is like collector.state, but formats the text only for problems.
 func (rr *rumenReader) state(id []byte, s string) workload.State {
 	if end, ok := ended(s); ok {
 		return end
@@ -555,7 +556,7 @@ func (rr *rumenReader) state(id []byte, s string) workload.State {
 	return rr.c.state(here, string(id), s)
 }
 
-// checkTimes is the builder's, likewise.
+// checkTimes is like the builder's, but formats the text only for problems.
 func (rr *rumenReader) checkTimes(id []byte, start time.Duration, finish *time.Duration) {
 	if workload.Known(start) && workload.Known(*finish) && *finish < start {
 		rr.b.checkTimes(string(id), here, start, finish)
@@ -623,8 +624,8 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 // cpuUsages, vmemKbytes and physMemKbytes.
 type loggedSplits [4][]int64
 
-// clone copies the samples into memory of their own, or returns nil if there
-// are none.
+// clone copies the samples into separate memory, or returns nil if there are
+// none.
 func (s *loggedSplits) clone() *workload.ProgressSplits {
 	n := 0
 	for _, list := range s {
@@ -645,7 +646,7 @@ func (s *loggedSplits) clone() *workload.ProgressSplits {
 	return &workload.ProgressSplits{Clock: own[0], CPU: own[1], VMem: own[2], PhysMem: own[3]}
 }
 
-// count is a number that cannot be negative, -1 being unknown.
+// count returns a number that cannot be negative; -1 is unknown.
 func (c *collector) count(line int, what string, v int64) int64 {
 	if v < workload.Unknown {
 		c.problem(line, "%s = %d: a count cannot be negative", what, v)
@@ -654,8 +655,8 @@ func (c *collector) count(line int, what string, v int64) int64 {
 	return v
 }
 
-// state reads how a job, task or attempt ended; SUCCESS and SUCCEEDED are the
-// same, and nothing means that no end was recorded.
+// state reads the end state of a job, task or attempt. SUCCESS and SUCCEEDED
+// are the same. An empty text means that no end is recorded.
 func (c *collector) state(line int, what, s string) workload.State {
 	end, ok := ended(s)
 	if !ok {

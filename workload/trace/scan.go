@@ -14,46 +14,46 @@ import (
 )
 
 // jsonScanner reads a sequence of JSON values from a stream, token by token. It
-// holds little more of the stream than the token it stands at, looks at each
-// byte once, and passes over what nobody asks for without decoding it. Names
-// may recur in an object, and what is not UTF-8 is replaced. It survives
-// damage: after an error it goes on at the next line that begins an object.
+// buffers little more than the present token, looks at each byte once, and
+// skips unused members without decoding them. Names may recur in an object.
+// Bytes that are not UTF-8 are replaced. After an error it goes on at the next
+// line that begins an object.
 type jsonScanner struct {
 	r    io.Reader
-	end  error  // why r gives no more
-	buf  []byte // what of r has been read and not been dropped
-	pos  int    // behind the last token
-	fail int    // where the last error in the syntax lies
-	max  int    // bytes of one token
+	end  error  // why r ended
+	buf  []byte // bytes read from r and not yet dropped
+	pos  int    // position after the last token
+	fail int    // position of the last syntax error
+	max  int    // longest token in bytes
 
 	breaks  int // lines ended before buf[counted]
 	counted int
 
-	first   bool // nothing has come yet in the object or list that was opened last
+	first   bool // the object or list opened last has no member yet
 	depth   int
-	name    []byte // of the member that is being read; empty for an item
+	name    []byte // name of the present member; empty for an item
 	text    []byte // reused
 	resyncs int
 }
 
 const (
-	maxDepth   = 10_000 // of objects and lists within one another
-	maxResyncs = 1000   // pieces of a file that may be damaged
+	maxDepth   = 10_000 // nesting depth of objects and lists
+	maxResyncs = 1000   // number of damaged places allowed
 )
 
 func newJSONScanner(from *source, max int) *jsonScanner {
 	return &jsonScanner{r: from.Reader, max: max, breaks: from.skipped, buf: make([]byte, 0, 1<<17)}
 }
 
-// line is the number of the line that is being read.
+// line returns the number of the present line.
 func (s *jsonScanner) line() int {
 	s.breaks += bytes.Count(s.buf[s.counted:s.pos], []byte{'\n'})
 	s.counted = s.pos
 	return s.breaks + 1
 }
 
-// lineOf is the number of the line where an error lies: one in the syntax
-// behind what was read last.
+// lineOf returns the line number of an error. A syntax error lies after the
+// last token.
 func (s *jsonScanner) lineOf(err error) int {
 	if errors.As(err, new(syntaxError)) {
 		return s.line() + bytes.Count(s.buf[s.pos:s.fail], []byte{'\n'})
@@ -61,12 +61,12 @@ func (s *jsonScanner) lineOf(err error) int {
 	return s.line()
 }
 
-// syntaxError is content that is no JSON.
+// syntaxError is an error in the JSON syntax.
 type syntaxError string
 
 func (e syntaxError) Error() string { return string(e) }
 
-// wrong notes an error in the syntax at buf[i].
+// wrong records a syntax error at buf[i].
 func (s *jsonScanner) wrong(i int, where string) error {
 	s.fail = i
 	c, size := utf8.DecodeRune(s.buf[i:])
@@ -76,7 +76,8 @@ func (s *jsonScanner) wrong(i int, where string) error {
 	return syntaxError(fmt.Sprintf("invalid character %q %s", c, where))
 }
 
-// more reads on until there is a byte at buf[i], and returns where that is then.
+// more reads until there is a byte at buf[i], and returns the new index of that
+// byte.
 func (s *jsonScanner) more(i int) (int, error) {
 	const most = 100
 	for tries := 0; i >= len(s.buf); tries++ {
@@ -107,13 +108,13 @@ func (s *jsonScanner) more(i int) (int, error) {
 	return i, nil
 }
 
-// fatal tells errors after which reading cannot go on.
+// fatal reports whether reading cannot go on after an error.
 func (s *jsonScanner) fatal(err error) bool {
 	return errors.Is(err, errLineLong) || errors.Is(err, errAttempts) || errors.Is(err, io.ErrNoProgress) ||
 		s.end != nil && s.end != io.EOF && errors.Is(err, s.end)
 }
 
-// within is more inside a value, which must not end there.
+// within is like more inside a value, where the content must not end.
 func (s *jsonScanner) within(i int) (int, error) {
 	i, err := s.more(i)
 	if err == io.EOF {
@@ -122,7 +123,7 @@ func (s *jsonScanner) within(i int) (int, error) {
 	return i, err
 }
 
-// after finds the first byte from buf[i] on that is not blank.
+// after returns the first byte from buf[i] on that is not blank.
 func (s *jsonScanner) after(i int) (int, byte, error) {
 	for {
 		for ; i < len(s.buf); i++ {
@@ -137,7 +138,7 @@ func (s *jsonScanner) after(i int) (int, byte, error) {
 	}
 }
 
-// next is after within a value.
+// next is like after, inside a value.
 func (s *jsonScanner) next(i int) (int, byte, error) {
 	i, c, err := s.after(i)
 	if err == io.EOF {
@@ -159,7 +160,8 @@ func (s *jsonScanner) begin() (bool, error) {
 	return true, nil
 }
 
-// open begins the object or list of that bracket; it reports false for null.
+// open starts the object or list with the given bracket. It returns false for
+// null.
 func (s *jsonScanner) open(bracket byte) (bool, error) {
 	i, c, err := s.next(s.pos)
 	if err != nil {
@@ -188,8 +190,8 @@ func (s *jsonScanner) enter(i int) error {
 	return nil
 }
 
-// member goes to the next member of the object that is open and returns its
-// name, good until the next one is read; after the last one it reports false.
+// member goes to the next member of the open object and returns its name, which
+// is valid until the next one is read. After the last one it returns false.
 func (s *jsonScanner) member() (name []byte, ok bool, err error) {
 	i, c, err := s.next(s.pos)
 	if err != nil {
@@ -229,8 +231,8 @@ func (s *jsonScanner) member() (name []byte, ok bool, err error) {
 	return s.name, true, nil
 }
 
-// item goes to the next item of the list that is open; after the last one it
-// reports false.
+// item goes to the next item of the open list. After the last one it returns
+// false.
 func (s *jsonScanner) item() (ok bool, err error) {
 	i, c, err := s.next(s.pos)
 	switch {
@@ -261,7 +263,7 @@ func (s *jsonScanner) leave(i int) {
 	s.depth--
 }
 
-// plain are the bytes that stand for themselves in a string.
+// plain are the bytes that need no decoding in a string.
 var plain = func() (t [256]bool) {
 	for c := range t {
 		t[c] = c >= ' ' && c < 0x80 && c != '"' && c != '\\'
@@ -269,11 +271,11 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// str reads the string that begins at buf[i], and returns its text, good until
-// anything else is read, and where it ends.
+// str reads the string at buf[i]. It returns its text, valid until the next
+// read, and its end.
 func (s *jsonScanner) str(i int) (text []byte, end int, err error) {
 	exact := true
-	at := i - s.pos // what is before pos may go
+	at := i - s.pos // bytes before pos may be dropped
 	for i++; ; {
 		for i < len(s.buf) && plain[s.buf[i]] {
 			i++
@@ -290,7 +292,7 @@ func (s *jsonScanner) str(i int) (text []byte, end int, err error) {
 			if exact {
 				return raw[1 : len(raw)-1], i + 1, nil
 			}
-			s.text, _ = jsontext.AppendUnquote(s.text[:0], raw) // an error only tells of what was replaced
+			s.text, _ = jsontext.AppendUnquote(s.text[:0], raw) // an error only reports replaced bytes
 			return s.text, i + 1, nil
 		case c < ' ':
 			return nil, i, s.wrong(i, "within string (expecting non-control character)")
@@ -345,7 +347,7 @@ func (s *jsonScanner) literal(i int, text string) (end int, err error) {
 	return i, nil
 }
 
-// misfit passes over a value that is not what belongs there.
+// misfit skips a value of the wrong type.
 func (s *jsonScanner) misfit(want string) error {
 	name := string(s.name)
 	_, c, err := s.next(s.pos)
@@ -369,7 +371,7 @@ func (s *jsonScanner) misfit(want string) error {
 	return named(name, fmt.Errorf("found %s: want %s", found, want))
 }
 
-// named says what member an error is about.
+// named returns the name of the member with an error.
 func named(member string, err error) error {
 	if member == "" {
 		return err
@@ -377,7 +379,7 @@ func named(member string, err error) error {
 	return fmt.Errorf("%s: %w", member, err)
 }
 
-// string reads a text, good until anything else is read; it is nil for null.
+// string reads a text, valid until the next read; it is nil for null.
 func (s *jsonScanner) string() ([]byte, error) {
 	i, c, err := s.next(s.pos)
 	switch {
@@ -396,7 +398,7 @@ func (s *jsonScanner) string() ([]byte, error) {
 	return text, nil
 }
 
-// number reads a whole number into a field, which null leaves as it is.
+// number reads a whole number into a field. null leaves the field unchanged.
 func (s *jsonScanner) number(to *int64) error {
 	i, c, err := s.next(s.pos)
 	switch {
@@ -407,7 +409,7 @@ func (s *jsonScanner) number(to *int64) error {
 	case c != '-' && (c < '0' || c > '9'):
 		return s.misfit("a number")
 	}
-	// Nearly all are short and end in the buffer.
+	// Nearly all numbers are short and complete in the buffer.
 	k, v := i, int64(0)
 	if c == '-' {
 		k++
@@ -439,7 +441,7 @@ func (s *jsonScanner) number(to *int64) error {
 	return nil
 }
 
-// copy reads a text into memory that is reused; null is the empty one.
+// copy reads a text into reused memory; null is the empty text.
 func (s *jsonScanner) copy(to *[]byte) error {
 	text, err := s.string()
 	if err == nil {
@@ -448,8 +450,8 @@ func (s *jsonScanner) copy(to *[]byte) error {
 	return err
 }
 
-// scalar reads a text, or the text of a number or a truth value, good until
-// anything else is read; it reports false for null.
+// scalar reads a text, or the text of a number or a truth value, valid until
+// the next read. It returns false for null.
 func (s *jsonScanner) scalar() (text []byte, some bool, err error) {
 	i, c, err := s.next(s.pos)
 	switch {
@@ -475,8 +477,8 @@ func (s *jsonScanner) scalar() (text []byte, some bool, err error) {
 	return nil, false, s.wrong(i, "at start of value")
 }
 
-// object calls f for each member of an object, which is to read its value;
-// null is an empty one.
+// object calls f for each member of an object, and f reads its value. null is
+// an empty object.
 func (s *jsonScanner) object(f func(name []byte) error) error {
 	if some, err := s.open('{'); !some {
 		return err
@@ -492,7 +494,7 @@ func (s *jsonScanner) object(f func(name []byte) error) error {
 	}
 }
 
-// list calls f for each item of a list; null is an empty one.
+// list calls f for each item of a list. null is an empty list.
 func (s *jsonScanner) list(f func() error) error {
 	if some, err := s.open('['); !some {
 		return err
@@ -507,20 +509,20 @@ func (s *jsonScanner) list(f func() error) error {
 	}
 }
 
-// few is list for those that are short in any sound file: of replicas,
+// few is like list, for lists that are short in all sound files: replicas,
 // attempts, layers and twelfths of progress.
 func (s *jsonScanner) few(f func() error) error {
 	const most = maxAttemptsOfTask
 	n := 0
 	return s.list(func() error {
 		if n++; n > most {
-			return fmt.Errorf("a list of more than %d", most)
+			return fmt.Errorf("a list of more than %d items", most)
 		}
 		return f()
 	})
 }
 
-// numbers reads a short list of numbers into memory that is reused.
+// numbers reads a short list of numbers into reused memory.
 func (s *jsonScanner) numbers(to *[]int64) error {
 	*to = (*to)[:0]
 	return s.few(func() error {
@@ -531,11 +533,11 @@ func (s *jsonScanner) numbers(to *[]int64) error {
 	})
 }
 
-// numeral reads the number at buf[i] and returns its text, good until anything
-// else is read.
+// numeral reads the number at buf[i] and returns its text, valid until the next
+// read.
 func (s *jsonScanner) numeral(i int) ([]byte, error) {
 	at := i - s.pos
-	peek := func() byte { // 0 where the content ends
+	peek := func() byte { // 0 at the end of the content
 		var err error
 		if i, err = s.more(i); err != nil {
 			return 0
@@ -578,7 +580,7 @@ func (s *jsonScanner) numeral(i int) ([]byte, error) {
 			return nil, err
 		}
 	}
-	if _, err := s.more(i); err != nil && err != io.EOF { // the number may go on behind the limit
+	if _, err := s.more(i); err != nil && err != io.EOF { // the number may continue after the limit
 		return nil, err
 	}
 	raw := s.buf[s.pos+at : i]
@@ -586,7 +588,7 @@ func (s *jsonScanner) numeral(i int) ([]byte, error) {
 	return raw, nil
 }
 
-// skip passes over the value that comes next.
+// skip skips the next value.
 func (s *jsonScanner) skip() error {
 	i, c, err := s.next(s.pos)
 	if err != nil {
@@ -595,7 +597,7 @@ func (s *jsonScanner) skip() error {
 	return s.pass(i, c)
 }
 
-// pass reads the value that begins with c at buf[i].
+// pass skips the value that begins with c at buf[i].
 func (s *jsonScanner) pass(i int, c byte) (err error) {
 	switch {
 	case c == '"':
@@ -652,8 +654,8 @@ func (s *jsonScanner) resync() error {
 	}
 }
 
-// beginsObject reports whether a line begins with an object, perhaps behind
-// the bracket that ends the one before.
+// beginsObject reports whether a line begins with an object. The closing
+// bracket of the previous object may precede it.
 func beginsObject(line []byte) bool {
 	if after, ok := bytes.CutPrefix(line, []byte{'}'}); ok {
 		line = bytes.TrimLeft(after, " ")

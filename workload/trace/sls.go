@@ -7,9 +7,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Input of YARN's scheduler load simulator (org.apache.hadoop.yarn.sls, 2.5):
-// jobs, which state how long containers ran, and nodes by rack. Instants are
-// milliseconds from the start of the file.
+// This file reads the input of YARN's scheduler load simulator
+// (org.apache.hadoop.yarn.sls, 2.5): jobs with the times of their containers,
+// and nodes by rack. Instants are milliseconds from the start of the file.
 
 var slsFormat = Format{
 	Name: "sls", About: "jobs and nodes of YARN's scheduler load simulator, JSON",
@@ -52,7 +52,7 @@ func (c *collector) readSLS(s *source) error {
 			if in.fatal(err) {
 				return atLine(in.line(), err)
 			}
-			c.problem(in.lineOf(err), "what stands here is lost (began in line %d): %v", line, err)
+			c.problem(in.lineOf(err), "the object is lost (began in line %d): %v", line, err)
 			if err := in.resync(); err != nil {
 				return err
 			}
@@ -140,7 +140,7 @@ func (c slsReader) job(s *slsJob, line int) error {
 	j.Submit = c.sinceStart(line, "job.start.ms", s.start)
 	j.Finish = c.sinceStart(line, "job.end.ms", s.end)
 	j.Outcome = workload.Succeeded
-	var count [2]int // of maps and of reduces
+	var count [2]int // number of maps and of reduces
 	for i := range s.tasks {
 		st := &s.tasks[i]
 		kind, ok := map[string]workload.Kind{"map": workload.Map, "reduce": workload.Reduce}[st.kind]
@@ -165,7 +165,7 @@ func (c slsReader) job(s *slsJob, line int) error {
 	return b.finish()
 }
 
-// sinceStart is an instant in milliseconds from the start of the file.
+// sinceStart returns an instant in milliseconds from the start of the file.
 func (c *collector) sinceStart(line int, what string, n int64) time.Duration {
 	return c.relative(line, what, float64(c.count(line, what, n)), time.Millisecond)
 }

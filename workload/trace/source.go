@@ -13,17 +13,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Limits bound what the readers accept, so that a hostile or broken file ends
-// in an error and not in exhausted memory. The zero value of a field takes its
-// default.
+// Limits limit what the readers accept, so that a hostile or damaged file
+// causes an error and does not exhaust the memory. The zero value of a field
+// takes its default.
 type Limits struct {
 	LineBytes int // longest line, or JSON or XML value: 16 MiB
-	Ratio     int // size of compressed content over that of the file, beyond the first 16 MiB: 150
+	Ratio     int // size of decompressed content relative to the file, beyond the first 16 MiB: 150
 	Attempts  int // tasks and attempts of all jobs read: 4,000,000
-	Problems  int // kept in detail: 1,000
+	Problems  int // problems kept in detail: 1,000
 }
 
-const ratioFrom = 16 << 20 // content up to this size may be compressed at any ratio
+const ratioFrom = 16 << 20 // content up to this size may have any ratio
 
 func (l Limits) withDefaults() Limits {
 	set := func(field *int, value int) {
@@ -43,7 +43,7 @@ var (
 	errLineLong = errors.New("line or value longer than the limit")
 )
 
-// lineError is why a file cannot be read on, and where.
+// lineError is an error that ends the reading of a file, with its line.
 type lineError struct {
 	line int
 	error
@@ -51,7 +51,7 @@ type lineError struct {
 
 func (e lineError) Unwrap() error { return e.error }
 
-// atLine says where; of what a library wraps only our own errors are news.
+// atLine adds the line to an error. It unwraps only errors of this package.
 func atLine(line int, err error) error {
 	for _, own := range []error{errRatio, errLineLong} {
 		if errors.Is(err, own) {
@@ -61,16 +61,16 @@ func atLine(line int, err error) error {
 	return lineError{line, err}
 }
 
-// source is one opened file: its content, decompressed, behind the comments
-// that may stand before it.
+// source is one opened file: its decompressed content, after any leading
+// comments.
 type source struct {
 	*bufio.Reader
-	skipped int // lines of comment
+	skipped int // leading lines of comment
 	close   []func()
 	guard   *ratioGuard // nil: not compressed
 }
 
-// damage is what was wrong with the compressed content, found while reading.
+// damage returns the error that reading the compressed content found.
 func (s *source) damage() error {
 	if s.guard == nil {
 		return nil
@@ -84,8 +84,8 @@ func (s *source) Close() {
 	}
 }
 
-// openSource opens a file for reading, of the machine where files is nil; gzip
-// and zstd are known by content.
+// openSource opens a file for reading, from the machine if files is nil. It
+// detects gzip and zstd from the content.
 func openSource(files fs.FS, path string, limits Limits) (*source, error) {
 	var f fs.File
 	var err error
@@ -109,7 +109,7 @@ func openSource(files fs.FS, path string, limits Limits) (*source, error) {
 	return s, nil
 }
 
-// decompress puts the content of r, whatever its compression, behind s.
+// decompress sets the content of s to that of r, decompressed.
 func (s *source) decompress(r io.Reader, limits Limits) error {
 	if err := s.unpack(r, limits); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (s *source) unpack(r io.Reader, limits Limits) error {
 	return nil
 }
 
-// counted counts what is read through it.
+// counted counts the bytes that are read through it.
 type counted struct {
 	r io.Reader
 	n int64
@@ -159,8 +159,8 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// ratioGuard fails when decompressed content outgrows its source. Where the
-// compressed content is cut short or damaged it ends the content there.
+// ratioGuard fails when decompressed content outgrows its source. If the
+// compressed content is truncated or damaged, it ends the content there.
 type ratioGuard struct {
 	r      io.Reader
 	in     *counted
@@ -186,13 +186,13 @@ func (g *ratioGuard) Read(p []byte) (int, error) {
 type lines struct {
 	r    *bufio.Reader
 	max  int
-	line int    // number of the line last returned
+	line int    // number of the last returned line
 	buf  []byte // a line that spans buffers
 }
 
-// next returns the next line without its end, valid until the next call. A
-// line beyond the limit is skipped and reported as errLineLong, and reading
-// may go on after it.
+// next returns the next line without its line end, valid until the next call.
+// It skips a line beyond the limit and returns errLineLong. Reading may go on
+// afterwards.
 func (l *lines) next() ([]byte, error) {
 	chunk, err := l.r.ReadSlice('\n')
 	if err == nil {
@@ -258,7 +258,7 @@ func skipComment(r *bufio.Reader) (skipped int) {
 				matched++
 			case b != end[0]:
 				matched = 0
-			case end != "-->" || matched != 2: // a third dash still ends in -->
+			case end != "-->" || matched != 2: // a third dash before > still ends the comment
 				matched = 1
 			}
 		}

@@ -18,7 +18,7 @@ import (
 
 var swimFormat = Format{
 	Name: "swim", About: "SWIM: arrivals and volumes of jobs, 6 or 9 tab-separated columns",
-	Files: "jobs.tsv", // of a trace that states volumes
+	Files: "jobs.tsv", // for a trace with volumes
 	detect: detection{begins: func(text []byte) bool {
 		line := firstLine(text)
 		if n := bytes.Count(line, []byte{'\t'}); n != 5 && n != 8 {
@@ -103,8 +103,8 @@ func swimJob(rec []string) (workload.SwimJob, error) {
 	return j, nil
 }
 
-// withoutQuotes keeps a stray quote from swallowing the lines after it: SWIM
-// files do not quote.
+// withoutQuotes lets a stray quote not swallow the lines after it: SWIM files
+// do not quote.
 func withoutQuotes(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)
@@ -117,8 +117,8 @@ func withoutQuotes(r io.Reader) io.Reader {
 	})
 }
 
-// capLines fails when a line outgrows the limit, before a library that reads
-// whole records does.
+// capLines fails when a line exceeds the limit, before a library reads the
+// whole record.
 func capLines(r io.Reader, max int) io.Reader {
 	run := 0
 	return readerFunc(func(p []byte) (int, error) {
@@ -135,8 +135,8 @@ func capLines(r io.Reader, max int) io.Reader {
 	})
 }
 
-// writeSwim writes a trace of volumes: six columns, or nine where an input is
-// named.
+// writeSwim writes a trace of volumes: six columns, or nine if a job names its
+// input.
 func writeSwim(w io.Writer, jobs []workload.SwimJob) error {
 	out := bufio.NewWriter(w)
 	paths := slices.ContainsFunc(jobs, func(j workload.SwimJob) bool { return j.InputPath != "" })

@@ -17,11 +17,11 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Tables with a header: the attempts that slotwave itself writes, and other
-// tables of attempts, jobs or settings, separated by commas or tabs. Columns
-// may stand in any order; those that are not known are ignored. The name of a
-// column of time ends in its unit: _ns, _us, _ms, _s, or _ts for Unix
-// milliseconds. Empty cells are unknown.
+// This file reads tables with a header: the attempts that slotwave writes, and
+// other tables of attempts, jobs or settings, separated by commas or tabs.
+// Columns may be in any order; unknown ones are ignored. The name of a column
+// of time ends in its unit: _ns, _us, _ms, _s, or _ts for Unix milliseconds.
+// Empty cells are unknown.
 
 // table reads the rows of a file with a header.
 type table struct {
@@ -61,7 +61,7 @@ func (c *collector) newTable(s *source, quoted bool) (*table, error) {
 	return t, nil
 }
 
-// next goes to the next row; rows that do not fit the header are lost.
+// next goes to the next row. Rows that do not fit the header are dropped.
 func (t *table) next() (bool, error) {
 	for {
 		var err error
@@ -83,7 +83,7 @@ func (t *table) next() (bool, error) {
 	}
 }
 
-// cell returns the first of the named columns that the table has.
+// cell returns the cell of the first of the named columns that the table has.
 func (t *table) cell(names ...string) string {
 	for _, name := range names {
 		if i, ok := t.columns[name]; ok {
@@ -155,8 +155,8 @@ func isSettings(header []string) bool { return slices.Equal(header, []string{"jo
 // tableRows collects the rows of the tables of tasks, attempts and jobs.
 type tableRows struct{ *collector }
 
-// tableJob returns the builder of a job that tables describe; they may be
-// several files.
+// tableJob returns the builder of a job from tables, which may be several
+// files.
 func (c tableRows) tableJob(id string, line int) *jobBuilder {
 	if b, ok := c.tables[id]; ok {
 		return b
@@ -168,7 +168,8 @@ func (c tableRows) tableJob(id string, line int) *jobBuilder {
 	return b
 }
 
-// jobOf names the row's job: its column, or where there is none the file.
+// jobOf returns the row's job: its column, or the file if there is no such
+// column.
 func (t *table) jobOf() string {
 	if id := t.cell("job"); id != "" {
 		return t.c.intern(unescapeCell(id))
@@ -182,7 +183,7 @@ func (c tableRows) settingRow(t *table) {
 	b.job.Conf.Set(c.intern(t.cell("key")), c.intern(t.cell("value")))
 }
 
-// rowTask finds the task a row is about.
+// rowTask returns the task of a row.
 func (c tableRows) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
 	kind, ok := tableKinds[t.cell("kind", "type")]
 	if !ok {
@@ -334,8 +335,8 @@ func counterColumn(c *workload.TaskCounters, name string) *int64 {
 	return nil
 }
 
-// measureRow reads times and volumes measured inside a task; they belong to
-// the attempt that succeeded.
+// measureRow reads the times and volumes measured inside a task. They belong to
+// its successful attempt.
 func (c tableRows) measureRow(t *table) {
 	b, task := c.rowTask(t)
 	if b == nil {
@@ -373,9 +374,9 @@ type taskMeasure struct {
 	run, read, mapped, partition, serialize, merge time.Duration
 }
 
-// apply completes the attempt that was measured. A map's time is what its
-// timers cover; the rest of the run is waiting for the last spill, and what the
-// attempt took beyond its run is its start.
+// apply completes the measured attempt. The time of a map is the time that its
+// timers cover. The rest of the run is the wait for the last spill. The time of
+// the attempt beyond its run is its start.
 func (m *taskMeasure) apply(t *workload.HistoryTask, a *workload.HistoryAttempt) {
 	a.Spills = m.spills
 	if t.ReduceSlot {
@@ -403,7 +404,7 @@ func (c tableRows) jobRow(t *table) {
 	b := c.tableJob(id, t.line)
 	j := &b.job
 	if !t.has("submit_ns", "submit_ms", "submit_s", "submit_time_ts") {
-		j.Submit = 0 // what the table's instants count from
+		j.Submit = 0 // origin of the table's instants
 	}
 	for i, name := range t.header {
 		text := t.row[i]
@@ -451,7 +452,7 @@ func (c tableRows) jobRow(t *table) {
 	}
 }
 
-// splitUnit takes the unit off the name of a column of time.
+// splitUnit splits the unit off the name of a time column.
 func splitUnit(name string) (base string, unit time.Duration) {
 	for _, u := range timeUnits {
 		if base, ok := strings.CutSuffix(name, u.suffix); ok {
@@ -480,9 +481,9 @@ func (t *table) number(name, text string) (float64, bool) {
 	return v, true
 }
 
-// instant is a point in time.
+// instant returns a point in time.
 func (t *table) instant(name, text string, unit time.Duration) time.Duration {
-	if unit == 1 { // nanoseconds do not all fit a float
+	if unit == 1 { // not all nanoseconds fit a float
 		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= int64(-maxSkew) && v != workload.Unknown {
 			t.c.differences = true
 			return time.Duration(v)
@@ -498,11 +499,11 @@ func (t *table) instant(name, text string, unit time.Duration) time.Duration {
 	return t.c.relative(t.line, name, v, unit)
 }
 
-// maxSkew is how far an instant may lie before the start: clocks of machines
-// differ.
+// maxSkew limits how far an instant may lie before the start: the clocks of
+// machines differ.
 const maxSkew = time.Hour
 
-// relative is an instant from the start of the source, -1 being unknown.
+// relative returns an instant from the start of the source; -1 is unknown.
 func (c *collector) relative(line int, what string, v float64, unit time.Duration) time.Duration {
 	if v == workload.Unknown {
 		return workload.UnknownTime
@@ -515,7 +516,7 @@ func (c *collector) relative(line int, what string, v float64, unit time.Duratio
 	return time.Duration(math.Round(v * float64(unit)))
 }
 
-// span is a length of time.
+// span returns a length of time.
 func (t *table) span(name, text string, unit time.Duration) time.Duration {
 	if unit == 1 {
 		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= 0 {
@@ -535,7 +536,7 @@ func (t *table) span(name, text string, unit time.Duration) time.Duration {
 	return workload.UnknownTime
 }
 
-// count is a number that cannot be negative, -1 being unknown.
+// count returns a number that cannot be negative; -1 is unknown.
 func (t *table) count(name, text string) int64 {
 	v, err := parseCount(text)
 	if err != nil {
@@ -545,8 +546,8 @@ func (t *table) count(name, text string) int64 {
 	return v
 }
 
-// escapeCell makes a text fit for one line of any table: bytes that cannot be
-// printed are written \xHH, and so is a backslash that would read as that.
+// escapeCell makes a text fit for one line of any table. It writes unprintable
+// bytes as \xHH, and also a backslash that would otherwise look like one.
 func escapeCell(s string) string {
 	clean := true
 	for i, r := range s {
@@ -598,7 +599,7 @@ func unescapeCell(s string) string {
 	return b.String()
 }
 
-// parseCount reads a whole number from -1, also where it is written as 3.0.
+// parseCount reads a whole number of at least -1, which may be written as 3.0.
 func parseCount(text string) (int64, error) {
 	v, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {

@@ -70,7 +70,7 @@ func (n *loggedTopology) read(in *jsonScanner) error {
 	}
 }
 
-// hang notes the hosts below a node of the topology.
+// hang adds the hosts below a node of the topology.
 func (c *collector) hang(line int, above []string, n *loggedTopology) {
 	name := unescape(n.name)
 	if len(n.children) == 0 {

@@ -16,9 +16,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// The schema of MRv2 events, Events.avpr of Hadoop 2.5: its records in order,
-// with the fields of each. A type ending in ? is a union with null, which is
-// also its default but where ! follows.
+// The schema of MRv2 events follows Events.avpr of Hadoop 2.5: its records in
+// order, with the fields of each. A type ending in ? is a union with null. Null
+// is its default unless ! follows.
 const (
 	eventNamespace = "org.apache.hadoop.mapreduce.jobhistory"
 	splitsFields   = "clockSplits []int,cpuUsages []int,vMemKbytes []int,physMemKbytes []int"
@@ -65,8 +65,8 @@ var eventRecords = []struct{ name, fields string }{
 	{"TaskUpdated", "taskid string,finishTime long"},
 }
 
-// eventSchema is the schema as Avro prints it: a named type in full where it
-// first occurs.
+// eventSchema returns the schema as Avro prints it: a named type is complete at
+// its first occurrence.
 func eventSchema() string {
 	var b bytes.Buffer
 	w := schemaWriter{jsonWriter: newJSONWriter(&b)}
@@ -85,7 +85,7 @@ func eventSchema() string {
 
 type schemaWriter struct {
 	*jsonWriter
-	counted bool // JhCounters stands above
+	counted bool // JhCounters is complete above
 }
 
 func (w *schemaWriter) record(name string, fields func()) {
@@ -226,13 +226,13 @@ type jhistWriter struct {
 	id    string
 	given map[*workload.HistoryTask]int
 	out   *bufio.Writer
-	// Hadoop's parser insists on container ids; the first container of an
+	// Hadoop's parser requires container ids; the first container of an
 	// application is its master's.
 	containers int
 }
 
-// event writes one event; the values follow the record's fields in order. An
-// optional value is a pointer: nil is null.
+// event writes one event. The values are in the order of the record's fields.
+// An optional value is a pointer: nil is null.
 func (w *jhistWriter) event(kind, record string, values ...any) {
 	r := slices.IndexFunc(eventRecords, func(r struct{ name, fields string }) bool { return r.name == record })
 	fields := strings.Split(eventRecords[r].fields, ",")
@@ -278,7 +278,7 @@ func (w *jhistWriter) value(v any) {
 		w.token(jsontext.String(v))
 	case bool:
 		w.token(jsontext.Bool(v))
-	case map[string]string: // only ever empty
+	case map[string]string: // always empty
 		w.object(func() {})
 	case *string:
 		if v == nil {
@@ -298,8 +298,8 @@ func (w *jhistWriter) value(v any) {
 	}
 }
 
-// countersOf are counters to be written as JhCounters: of a task of a kind, or
-// of a job, whose totals have no kind.
+// countersOf are counters to write as JhCounters: of a task of a kind, or of a
+// job, whose totals have no kind.
 type countersOf struct {
 	name string
 	all  *workload.TaskCounters
@@ -377,7 +377,7 @@ func (w *jhistWriter) counters(c countersOf) {
 	})
 }
 
-// timedEvent is an event of a task in its place in the file.
+// timedEvent is an event of a task with its position in the file.
 type timedEvent struct {
 	at    time.Duration
 	write func()
@@ -420,9 +420,9 @@ func (w *jhistWriter) events() {
 // taskType2 names kinds as MRv2 does (TaskType).
 var taskType2 = [...]string{"MAP", "REDUCE", "JOB_SETUP", "JOB_CLEANUP", "TASK_CLEANUP"}
 
-// attemptEvent is the beginning of an attempt's event. Hadoop takes it from the
-// letter of the id: set-up and clean-up have events of maps or reduces, which
-// state the kind of task.
+// attemptEvent returns the beginning of an attempt's event. Hadoop takes it
+// from the letter of the id. Set-up and clean-up have events of maps or reduces
+// with their own kind of task.
 func attemptEvent(t *workload.HistoryTask) string {
 	if t.ReduceSlot {
 		return "REDUCE_ATTEMPT_"
@@ -431,7 +431,8 @@ func attemptEvent(t *workload.HistoryTask) string {
 }
 
 // taskEvents lists the events of a task. A parser needs the start of a task
-// before its attempts', and theirs before their ends, whatever the clocks said.
+// before those of its attempts, and their starts before their ends, whatever
+// the recorded times.
 func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 	id := fmt.Sprintf("%s_%c_%06d", bareID(w.id), slotLetter(t.ReduceSlot), w.given[t])
 	task, kind := "task_"+id, taskType2[t.Kind]

@@ -22,10 +22,10 @@ type mrv1Writer struct {
 	*exporter
 	out     *bufio.Writer
 	id      string
-	unknown map[string]bool // keys that the release's own parser stops at
+	unknown map[string]bool // keys that the release's own parser rejects
 }
 
-// laterKeys are the keys (JobHistory.Keys) that came after each release.
+// laterKeys are the keys (JobHistory.Keys) that were added after each release.
 var laterKeys = map[string]map[string]bool{
 	"0.20.2": {
 		"MAP_COUNTERS": true, "REDUCE_COUNTERS": true, "VIEW_JOB": true, "MODIFY_JOB": true, "JOB_QUEUE": true,
@@ -36,7 +36,8 @@ var laterKeys = map[string]map[string]bool{
 
 var mrv1Escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `=`, `\=`, `.`, `\.`)
 
-// record writes one record of keys and values, without those to omit.
+// record writes one record of keys and values. It leaves out values equal to
+// omit.
 func (w *mrv1Writer) record(kind string, pairs ...string) {
 	w.out.WriteString(kind)
 	for i := 0; i < len(pairs); i += 2 {
@@ -48,8 +49,8 @@ func (w *mrv1Writer) record(kind string, pairs ...string) {
 	w.out.WriteString(" .\n")
 }
 
-// omit is the value of a number that is not known: Hadoop's parser takes none
-// but whole numbers.
+// omit is the value of an unknown number: Hadoop's parser accepts only whole
+// numbers.
 const omit = "\x00"
 
 func known(v int64) string {
@@ -122,8 +123,9 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 	}
 }
 
-// orFailed is the number of a kind's failed attempts, counted where it is not
-// stated: Hadoop's own parsers take no successful job without it.
+// orFailed returns the number of a kind's failed attempts. It counts them if
+// the number is unknown, because Hadoop's parsers accept no successful job
+// without it.
 func orFailed(stated int64, j *workload.HistoryJob, kind workload.Kind) int64 {
 	if stated != workload.Unknown {
 		return stated
@@ -139,8 +141,8 @@ func orFailed(stated int64, j *workload.HistoryJob, kind workload.Kind) int64 {
 	return n
 }
 
-// taskTimes are the start and finish of a task, or where they are not recorded
-// those of its attempts: Hadoop's own parsers take no task without them.
+// taskTimes returns the start and finish of a task, or those of its attempts if
+// they are unknown. Hadoop's parsers accept no task without them.
 func taskTimes(t *workload.HistoryTask) (start, finish time.Duration) {
 	start, finish = t.Start, t.Finish
 	for i := range t.Attempts {
@@ -161,7 +163,7 @@ func (w *mrv1Writer) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 		record = "ReduceAttempt"
 	}
 	kind := taskTypes[t.Kind]
-	port := "" // as Hadoop writes one that is not known
+	port := "" // as Hadoop writes an unknown one
 	if a.HTTPPort != workload.Unknown {
 		port = strconv.Itoa(a.HTTPPort)
 	}
@@ -192,7 +194,8 @@ func (w *mrv1Writer) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 	}
 }
 
-// mrv1Counters writes counters compactly: {(group)(display)[(name)(display)(value)]...}.
+// mrv1Counters returns counters in compact form:
+// {(group)(display)[(name)(display)(value)]...}.
 func mrv1Counters(of counterSource, job *workload.JobTotals) string {
 	var b strings.Builder
 	group := func(name, display string, counts func(count func(name, display string, v int64))) {

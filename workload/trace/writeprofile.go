@@ -14,9 +14,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// WriteProfile writes a profile as TOML: what the job does to its data in
-// [data] and [combiner], as shipped profiles state it, and all that was
-// recorded in [recorded]. What is not known is left out.
+// WriteProfile writes a profile as TOML: the data flow of the job in [data] and
+// [combiner], as in shipped profiles, and all recorded values in [recorded]. It
+// leaves out unknown values.
 func WriteProfile(w io.Writer, p *workload.Profile) error {
 	t := newTOMLWriter(w)
 	t.pair("title", p.Name)
@@ -48,8 +48,8 @@ func WriteProfile(w io.Writer, p *workload.Profile) error {
 	return t.Flush()
 }
 
-// WriteProfilesJSON writes profiles as a JSON array of what is in [recorded].
-// each is to call its argument for one after another.
+// WriteProfilesJSON writes the [recorded] tables of profiles as a JSON array.
+// each calls its argument for one profile after another.
 func WriteProfilesJSON(w io.Writer, each func(func(*workload.Profile) error) error) error {
 	j := newJSONWriter(w, jsontext.WithIndent("  "))
 	j.list(func() {
@@ -61,8 +61,8 @@ func WriteProfilesJSON(w io.Writer, each func(func(*workload.Profile) error) err
 	return j.err
 }
 
-// member is one key of a profile with its value: a text, number, truth value
-// or list, a table (members), or a list of tables.
+// member is one key of a profile with its value: a text, number, truth value or
+// list, a table (members), or a list of tables.
 type member struct {
 	key   string
 	value any
@@ -70,7 +70,7 @@ type member struct {
 
 type members []member
 
-// keyed lists the tagged fields of a struct that are known.
+// keyed lists the known fields with tags of a struct.
 func keyed(v reflect.Value) (list members) {
 	for i := range v.NumField() {
 		key := v.Type().Field(i).Tag.Get("key")
@@ -127,7 +127,7 @@ func addSample(list members, key string, s workload.Sample) members {
 	return append(list, member{key, keyed(reflect.ValueOf(s))})
 }
 
-// keyed writes a table: its own pairs first, as TOML wants it.
+// keyed writes a table. Its own pairs come first, because TOML requires that.
 func (w tomlWriter) keyed(path string, list members) {
 	w.table(path)
 	for _, m := range list {

@@ -52,7 +52,7 @@ func (w *jsonWriter) list(f func()) {
 
 func (w *jsonWriter) str(k, v string) { w.key(k); w.token(jsontext.String(v)) }
 
-// strOrNull writes null for a text that is not known.
+// strOrNull writes null for an unknown text.
 func (w *jsonWriter) strOrNull(k, v string) {
 	w.key(k)
 	if v == "" {
@@ -62,7 +62,7 @@ func (w *jsonWriter) strOrNull(k, v string) {
 	}
 }
 
-// asInt leaves out what Hadoop could not read into an int.
+// asInt omits numbers that Hadoop cannot read into an int.
 func asInt(v int64) int64 {
 	if v > math.MaxInt32 {
 		return workload.Unknown
@@ -70,7 +70,7 @@ func asInt(v int64) int64 {
 	return v
 }
 
-// int writes a number that is an int for Hadoop.
+// int writes a number that is an int in Hadoop.
 func (w *jsonWriter) int(k string, v int64) { w.num(k, asInt(v)) }
 
 func (w *jsonWriter) num(k string, v int64) { w.key(k); w.token(jsontext.Int(v)) }
@@ -287,14 +287,14 @@ func (w *rumenWriter) attempt(a *workload.HistoryAttempt, t *workload.HistoryTas
 	})
 }
 
-// jobStatistics are what Rumen sums up over a job's attempts: their run times
-// in milliseconds, of maps by distance to the split, and how many tries maps
-// took. Killed attempts are not in the distributions.
+// jobStatistics are Rumen's sums over a job's attempts: their run times in
+// milliseconds, of maps by distance to the split, and the number of tries of
+// maps. Killed attempts are not in the distributions.
 type jobStatistics struct {
 	mapsDone, mapsLost       [4][]int64 // node, rack, off, unknown
 	reducesDone, reducesLost []int64
-	tries                    []float64 // share of the maps that took one, two... tries
-	failedMaps               float64   // share of the maps that never succeeded
+	tries                    []float64 // fraction of the maps that took one, two... tries
+	failedMaps               float64   // fraction of the maps that never succeeded
 }
 
 func runStatistics(j *workload.HistoryJob) jobStatistics {
@@ -356,7 +356,8 @@ func (w *rumenWriter) cdfs(name string, lists [][]int64) {
 	})
 }
 
-// cdf writes a LoggedDiscreteCDF: extremes and the values at each twentieth.
+// cdf writes a LoggedDiscreteCDF: the extremes and the values at each
+// twentieth.
 func (w *rumenWriter) cdf(values []int64) {
 	slices.Sort(values)
 	w.object(func() {
@@ -383,8 +384,8 @@ func (w *rumenWriter) cdf(values []int64) {
 	})
 }
 
-// rank is the index of the first value at or below which so many percent of n
-// values lie, the share rounded down to whole values.
+// rank returns the index of the first of n sorted values at or above a
+// percentile. The number of values is rounded down.
 func rank(percent, n int) int { return max(0, percent*n/100-1) }
 
 // writeTopology writes the machines as Rumen's LoggedNetworkTopology.
@@ -417,14 +418,14 @@ func writeTopology(w io.Writer, t *workload.Topology) error {
 	return j.err
 }
 
-// inSLS reports whether the scheduler load simulator's input has a place for a
-// task: it runs containers of successful maps and reduces on machines.
+// inSLS reports whether the scheduler load simulator can run a task: it runs
+// containers of successful maps and reduces on machines.
 func inSLS(t *workload.HistoryTask) bool {
 	a := t.Winner()
 	return t.Kind <= workload.Reduce && a != nil && a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish)
 }
 
-// lostInSLS tells what writeSLS leaves out.
+// lostInSLS lists what writeSLS leaves out.
 func lostInSLS(h *workload.History) []workload.Problem {
 	apart, others, attempts := 0, 0, 0
 	for i := range h.Jobs {
@@ -456,8 +457,8 @@ func lostInSLS(h *workload.History) []workload.Problem {
 	return lost
 }
 
-// writeSLS writes jobs as input of YARN's scheduler load simulator: how long
-// the containers of successful attempts ran, in milliseconds from the start.
+// writeSLS writes jobs as input of YARN's scheduler load simulator: the times
+// of the containers of successful attempts, in milliseconds from the start.
 func writeSLS(w io.Writer, h *workload.History) error {
 	e := newExporter(h)
 	j := newJSONWriter(w, jsontext.WithIndent("  "))
@@ -497,7 +498,7 @@ func writeSLS(w io.Writer, h *workload.History) error {
 	return j.err
 }
 
-// writeSLSNodes writes the machines as SLS reads them, one object a rack.
+// writeSLSNodes writes the machines in SLS's format, one object a rack.
 func writeSLSNodes(w io.Writer, t *workload.Topology) error {
 	j := newJSONWriter(w)
 	for _, r := range t.Racks {

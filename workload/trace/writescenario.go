@@ -25,9 +25,9 @@ var scenarioFormat = Format{
 	},
 }
 
-// writeScenario writes a history as a scenario of slotwave, complete in itself,
-// that replays its jobs on the machines it names. A scenario wants machines;
-// the release may be left open.
+// writeScenario writes a history as a complete scenario of slotwave that
+// replays its jobs on the machines it names. A scenario needs machines. The
+// release may be unknown.
 func writeScenario(w io.Writer, h *workload.History) error {
 	startup, commit := meanPhase(h, workload.PhaseStartup), meanPhase(h, workload.PhaseCommit)
 	r, err := h.Replay(workload.ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
@@ -85,7 +85,7 @@ func writeScenario(w io.Writer, h *workload.History) error {
 	}
 	t.table("cluster.costs")
 	t.pair("launch", startup.String())
-	if commit > 0 { // else times have it in them, and it costs what it does
+	if commit > 0 { // otherwise the times include it and its cost
 		t.pair("commit", commit.String())
 	}
 	for _, x := range []struct {
@@ -112,20 +112,21 @@ func writeScenario(w io.Writer, h *workload.History) error {
 	return t.Flush()
 }
 
-// dropHosts leaves out of the splits the hosts that are no workers.
+// dropHosts removes the hosts that are no workers from the splits.
 func dropHosts(splits []workload.Split, workers map[string]bool) {
 	for i := range splits {
 		splits[i].Hosts = slices.DeleteFunc(slices.Clone(splits[i].Hosts), func(host string) bool { return !workers[host] })
 	}
 }
 
-// memoryLimits are what the capacity scheduler wants of a job's memory.
+// memoryLimits are the limits of the capacity scheduler on a job's memory.
 var memoryLimits = []string{
 	"mapred.cluster.map.memory.mb", "mapred.cluster.reduce.memory.mb", "mapred.cluster.max.map.memory.mb", "mapred.cluster.max.reduce.memory.mb",
 }
 
-// exceedsLimits names a job whose tasks ask for more memory than the recorded
-// limits allow: the JobTracker had others than the client that submitted it.
+// exceedsLimits returns a job whose tasks ask for more memory than the recorded
+// limits allow. Then the JobTracker had other limits than the client that
+// submitted the job.
 func exceedsLimits(h *workload.History, common workload.Conf) string {
 	for i := range h.Jobs {
 		conf := common.Over(h.Jobs[i].Conf)
@@ -140,8 +141,8 @@ func exceedsLimits(h *workload.History, common workload.Conf) string {
 	return ""
 }
 
-// meaningful keeps the properties that matter where times are given, and only
-// sound ones.
+// meaningful keeps only the valid properties that matter if task times are
+// given.
 func meaningful(c workload.Conf) (kept workload.Conf) {
 	for _, key := range c.Keys() {
 		value := c.String(key, "")
@@ -213,7 +214,7 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	conf := meaningful(j.Conf)
 	for _, key := range conf.Keys() {
 		if slices.Contains(memoryLimits, key) {
-			continue // the cluster's, not the job's
+			continue // a property of the cluster, not of the job
 		}
 		value := conf.String(key, "")
 		if was, ok := common.Lookup(key); !ok || was != value {
@@ -231,7 +232,7 @@ func milliseconds(list []time.Duration) []float64 {
 	return ms
 }
 
-// times writes a time for each task, or one where all are alike.
+// times writes a time for each task, or a single one if all are equal.
 func (w tomlWriter) times(key string, d *workload.Durations) {
 	ms := milliseconds(d.Each)
 	if len(d.Each) == 0 && d.All != 0 {
@@ -256,8 +257,8 @@ func (w tomlWriter) failures(path string, fails workload.Failures, tasks int) {
 	}
 }
 
-// meanPhase is how long a phase of successful attempts took on average; zero
-// where it is not recorded.
+// meanPhase returns the mean time of a phase in successful attempts; zero if it
+// is not recorded.
 func meanPhase(h *workload.History, p workload.Phase) time.Duration {
 	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
 		if t.Kind > workload.Reduce || p == workload.PhaseCommit && t.Kind != workload.Reduce {
@@ -267,7 +268,7 @@ func meanPhase(h *workload.History, p workload.Phase) time.Duration {
 	}, 0)
 }
 
-// meanTime is how long successful attempts of a kind took on average.
+// meanTime returns the mean time of successful attempts of a kind.
 func meanTime(h *workload.History, k workload.Kind) time.Duration {
 	return meanOf(h, func(t *workload.HistoryTask, w *workload.HistoryAttempt) time.Duration {
 		if t.Kind != k || !workload.Known(w.Start) || !workload.Known(w.Finish) {

@@ -17,8 +17,8 @@ import (
 )
 
 // attemptColumns are the columns of a table of attempts, in order, with the
-// cell of each. They are those of the table a simulated run writes; a cell is
-// empty where the value is not known.
+// cell of each. They are the same as in the table of a simulated run. A cell is
+// empty if the value is unknown.
 var attemptColumns = func() []attemptColumn {
 	text := func(name string, f func(a *workload.Attempt) string) attemptColumn { return attemptColumn{name, f} }
 	span := func(name string, f func(a *workload.Attempt) time.Duration) attemptColumn {
@@ -106,7 +106,7 @@ var jobColumns = []string{
 	"job", "name", "user", "pool", "queue", "priority", "state", "submit_ns", "launch_ns", "finish_ns", "maps", "reduces",
 }
 
-// writeJobs writes the jobs of a history as CSV, to stand beside its attempts.
+// writeJobs writes the jobs of a history as CSV, next to its attempts.
 func writeJobs(w io.Writer, h *workload.History) error {
 	out := csv.NewWriter(w)
 	out.Write(jobColumns)
@@ -134,7 +134,7 @@ func writeJobs(w io.Writer, h *workload.History) error {
 }
 
 // attemptRow is a row of the Parquet table of attempts: the columns of the CSV,
-// null where not known.
+// null if unknown.
 type attemptRow struct {
 	Job            string `parquet:"job,dict"`
 	Task           int32  `parquet:"task"`
@@ -236,7 +236,7 @@ var parquetFormat = Format{
 	},
 }
 
-// parquetOptions leave out what would make the file differ from run to run.
+// parquetOptions leave out values that would differ from run to run.
 func parquetOptions() []parquet.WriterOption {
 	return []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.CreatedBy("slotwave", "", "")}
 }
@@ -288,8 +288,8 @@ var chromeFormat = Format{
 
 // writeChromeTrace writes the attempts in the JSON trace format that Perfetto
 // and chrome://tracing open: a process for each node, a thread for each slot,
-// and on it a slice for each attempt with its phases inside. Attempts whose
-// slot is not recorded are dealt out to as few slots as hold them. Times are
+// and on it a slice for each attempt with its phases inside. Attempts without a
+// recorded slot are placed on as few tracks as possible. Times are
 // microseconds.
 func writeChromeTrace(w io.Writer, h *workload.History) error {
 	rows := chromeRows(h)
@@ -359,9 +359,9 @@ func chromeRows(h *workload.History) *chromeTrace {
 	return &c
 }
 
-// dealSlots gives each attempt of one node and slot type a track: its recorded
-// slot where that track is free, else the first free one. Rows are in order of
-// their start. It returns the number of tracks.
+// dealSlots assigns each attempt of one node and slot type to a track: its
+// recorded slot if that track is free, else the first free one. Rows are in
+// order of their start. It returns the number of tracks.
 func dealSlots(rows []*chromeRow) int {
 	var until []time.Duration // when each track is free
 	for _, r := range rows {
@@ -431,7 +431,7 @@ func (c *chromeTrace) write(j *jsonWriter) {
 			if !workload.Known(d) || d <= 0 {
 				continue
 			}
-			if d = min(d, r.Finish-at); d > 0 { // a slice must lie within the one around it
+			if d = min(d, r.Finish-at); d > 0 { // a slice must lie within its outer one
 				slice(r, workload.Phase(p).String(), "phase", at, d, nil)
 				at += d
 			}
@@ -439,8 +439,8 @@ func (c *chromeTrace) write(j *jsonWriter) {
 	}
 }
 
-// micros writes a time in microseconds with its nanoseconds behind the point,
-// exactly, so that slices nest.
+// micros writes a time in microseconds, with exact nanoseconds after the point,
+// so that slices nest.
 func (w *jsonWriter) micros(d time.Duration) {
 	sign := ""
 	if d < 0 {
@@ -451,7 +451,7 @@ func (w *jsonWriter) micros(d time.Duration) {
 	}
 }
 
-// Gzip passes on what write writes, compressed.
+// Gzip compresses what write writes.
 func Gzip(w io.Writer, write func(io.Writer) error) error {
 	z := gzip.NewWriter(w)
 	if err := write(z); err != nil {
