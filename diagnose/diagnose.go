@@ -18,7 +18,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Input is what is known of a run. Only Jobs is needed.
+// Input is what is known of a run. Jobs or Dataflow is needed.
 type Input struct {
 	Jobs      iter.Seq[*workload.HistoryJob] // with their attempts; walked once
 	Resources []Usage
@@ -98,9 +98,12 @@ type evidence struct {
 
 // Run diagnoses a run.
 func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
+	if in.Jobs == nil {
+		in.Jobs = func(func(*workload.HistoryJob) bool) {}
+	}
 	b := keep(in.Jobs)
-	if len(b.jobs) == 0 {
-		return nil, fmt.Errorf("got no job: want a run with attempts")
+	if len(b.jobs) == 0 && in.Dataflow == nil {
+		return nil, fmt.Errorf("got no job: want a run with attempts, or sampling records")
 	}
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
@@ -120,7 +123,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		found = true
 		d.Jobs = append(d.Jobs, e.job(j, times, d))
 	}
-	if !found {
+	if !found && o.Job != "" {
 		return nil, fmt.Errorf("job: got %q: want one of the %s of the run", o.Job, workload.Counted(len(b.jobs), "job", "jobs"))
 	}
 	d.Correlations = times.correlations(&o.Thresholds)

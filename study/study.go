@@ -12,6 +12,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/results"
@@ -125,6 +126,23 @@ func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
 		sums = append(sums, sum)
 	}
 	return sums, nil
+}
+
+// InputsUnchanged compares embedded and other inputs with their checksums.
+func InputsUnchanged(inputs []results.FileSum) error {
+	var errs []error
+	for _, in := range inputs {
+		name, shipped := strings.CutPrefix(in.Name, scenarios.ShippedPrefix)
+		if !shipped {
+			errs = append(errs, results.Verify("", []results.FileSum{in}))
+			continue
+		}
+		data, ok := scenarios.Data(name)
+		if !ok || results.Sum(in.Name, data).SHA256 != in.SHA256 {
+			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships a different file", in.Name))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // WriteLog writes what may differ between two runs of the same question: the
