@@ -108,6 +108,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
 	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
+	e.still = slices.DeleteFunc(e.still, e.resources.worked)
 	if len(in.Offers) > 0 {
 		e.offers = newOfferBook(in.Offers)
 	}
@@ -199,6 +200,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			fired = append(fired, advice{rules[i].id, rules[i].advice})
 		}
 	}
+	leaveExplained(hits)
 	fired = settleSlowstart(fired, s.pendingMaps(), e.slots[workload.Map])
 	for i := range rules {
 		rule := &rules[i]
@@ -214,6 +216,24 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 		}
 	}
 	return r
+}
+
+// leaveExplained drops R09, which blames a node for want of a better cause, where
+// another rule says what is wrong with the node.
+func leaveExplained(hits [][]hit) {
+	named := map[string]bool{}
+	for i := range rules {
+		if slices.Contains([]string{"R01", "R02", "R16", "R17", "R18"}, rules[i].id) {
+			for _, h := range hits[i] {
+				named[h.node] = true
+			}
+		}
+	}
+	for i := range rules {
+		if rules[i].id == "R09" {
+			hits[i] = slices.DeleteFunc(hits[i], func(h hit) bool { return named[h.node] })
+		}
+	}
 }
 
 // gap is the time from the end of the last map to that of the last shuffle, 0

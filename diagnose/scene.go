@@ -224,6 +224,21 @@ func (r *resources) nodeMeans(device string, from, until time.Duration, sums fun
 	return m
 }
 
+// worked reports whether the processors of a node that seems to stand still are
+// seen at work.
+func (r *resources) worked(p standstill) bool {
+	const asUsual = 0.25 // of the mean over the run
+	for _, u := range r.devices["cpu"] {
+		if u.node != p.node || len(u.rows) == 0 {
+			continue
+		}
+		within, ok := u.mean(u.work, p.from, p.until)
+		overall, _ := u.mean(u.work, u.rows[0].Time, u.rows[len(u.rows)-1].Time+1)
+		return ok && within > asUsual*overall
+	}
+	return false
+}
+
 // idleSlots is the mean number of slots of the other kind that are idle while
 // tasks of this stage have yet to start.
 func (s *scene) idleSlots(st *stage) int {
@@ -276,8 +291,8 @@ func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
 	return float64(n) / float64(b.free[kind]), best
 }
 
-// freeWhileWaiting is the share of a stage's time in which tasks that could run
-// had not started although slots were free, from the attempts alone.
+// freeWhileWaiting is the share of the slots that were free while tasks that
+// could run had not started, over a stage's time, from the attempts alone.
 func (s *scene) freeWhileWaiting(st *stage) float64 {
 	if s.slots[st.kind] == 0 || st.length() <= 0 {
 		return notNumber()
@@ -306,7 +321,8 @@ type occupancy struct {
 	times []time.Duration
 	count []int
 	slot  []float64 // slot seconds until then
-	free  []float64 // seconds until then in which a slot was free
+	free  []float64 // seconds until then, times the share of the slots that was free
+	slots int
 }
 
 // newOccupancy counts the attempts of a kind; slots 0: never free.
@@ -328,7 +344,7 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 		}
 	}
 	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-	var o occupancy
+	o := occupancy{slots: slots}
 	running := 0
 	for i, e := range events {
 		if i == 0 || e.at > o.times[len(o.times)-1] {
@@ -336,10 +352,7 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 			if last := len(o.times) - 1; last >= 0 {
 				length := (e.at - o.times[last]).Seconds()
 				slot = o.slot[last] + float64(length*float64(running))
-				free = o.free[last]
-				if running < slots {
-					free += length
-				}
+				free = o.free[last] + float64(length*o.freeShare(running))
 			}
 			o.times, o.count, o.slot, o.free = append(o.times, e.at), append(o.count, 0), append(o.slot, slot), append(o.free, free)
 		}
@@ -349,14 +362,22 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 	return o
 }
 
-// slotTime is the slot seconds until t; freeTime the seconds with a free slot,
-// from the first attempt to the last.
+// freeShare is the share of the slots that are free while so many attempts run.
+func (o *occupancy) freeShare(running int) float64 {
+	if running >= o.slots {
+		return 0
+	}
+	return 1 - float64(running)/float64(o.slots)
+}
+
+// slotTime is the slot seconds until t; freeTime the seconds times the share of
+// free slots, from the first attempt to the last.
 func (o *occupancy) slotTime(t time.Duration) float64 {
 	return o.until(t, o.slot, func(running int) float64 { return float64(running) })
 }
 
 func (o *occupancy) freeTime(t time.Duration) float64 {
-	return o.until(t, o.free, nil)
+	return o.until(t, o.free, o.freeShare)
 }
 
 func (o *occupancy) until(t time.Duration, sums []float64, rate func(int) float64) float64 {
@@ -367,14 +388,7 @@ func (o *occupancy) until(t time.Duration, sums []float64, rate func(int) float6
 	if i+1 >= len(sums) {
 		return sums[i]
 	}
-	length := (t - o.times[i]).Seconds()
-	if rate != nil {
-		return sums[i] + float64(length*rate(o.count[i]))
-	}
-	if sums[i+1] > sums[i] {
-		return sums[i] + length
-	}
-	return sums[i]
+	return sums[i] + float64((t-o.times[i]).Seconds()*rate(o.count[i]))
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }

@@ -202,7 +202,8 @@ func (s *stage) taskSeconds() float64 {
 // still finds the times at which a node stood still: nothing that ran there began
 // or ended for more than Still times its usual gap, while other nodes went on,
 // and most of the maps that ran through the gap, in at least half of the map
-// slots, are outliers that took longer than their peers by most of the gap.
+// slots, are outliers that took longer than their peers by most of the gap. A node on which
+// that happens often is slow instead.
 // Reduces may wait for maps as long.
 func (b *books) still(t *Thresholds) []standstill {
 	overdue := make([]float32, b.rows) // seconds beyond what its peers took; 0: no map, or no outlier
@@ -241,8 +242,11 @@ func (b *books) still(t *Thresholds) []standstill {
 	for _, list := range ends {
 		slices.Sort(list)
 	}
+	const heldUp = 0.8 // of the gap, by which a map is late that stood still through it
+	const often = 3    // standstills of a node that is slow instead
 	var found []standstill
 	for node, rows := range byNode {
+		first := len(found)
 		for _, g := range b.gaps(rows, t) {
 			stuck := 0
 			through := 0
@@ -250,7 +254,7 @@ func (b *books) still(t *Thresholds) []standstill {
 				a := b.at(i)
 				if a.kind == workload.Map && a.start <= g.from && a.finish >= g.until {
 					through++
-					if float64(overdue[i]) > 0.5*(g.until-g.from).Seconds() {
+					if float64(overdue[i]) > heldUp*(g.until-g.from).Seconds() {
 						stuck++
 						g.tasks = append(g.tasks, i)
 					}
@@ -261,6 +265,9 @@ func (b *books) still(t *Thresholds) []standstill {
 				g.node = b.nodes.list[node]
 				found = append(found, g)
 			}
+		}
+		if len(found)-first >= often {
+			found = found[:first]
 		}
 	}
 	slices.SortFunc(found, func(a, b standstill) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.node, b.node)) })
