@@ -90,7 +90,11 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 			ctx = limited
 		}
 	}
-	if done.Diagnosis, err = diagnose.Run(ctx, in, options); err != nil {
+	done.Diagnosis, err = diagnose.Run(ctx, in, options)
+	if errors.Is(err, diagnose.ErrUnbalanced) {
+		return nil, Internal(err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
 	}
 	return done, nil

@@ -66,6 +66,15 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}
 	k.Verify = k.verify == "auto"
+	var dir *results.Dir
+	if k.to.out != "" {
+		var err error
+		if dir, err = results.Create(k.to.out, k.to.force); err != nil {
+			return err
+		}
+		defer dir.Abort()
+		a.writing.Store(dir)
+	}
 	d, err := study.Diagnose(args, k.Diagnosing)
 	if err != nil {
 		return err
@@ -73,8 +82,8 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	if !k.quiet {
 		a.warn(d.Warnings)
 	}
-	if k.to.out != "" {
-		if err := a.keepDiagnosis(c, args, k, d); err != nil {
+	if dir != nil {
+		if err := a.keepDiagnosis(dir, d, repeating(c, args)); err != nil {
 			return err
 		}
 	}
@@ -83,19 +92,12 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 }
 
 // keepDiagnosis writes the tables of a diagnosis.
-func (a *app) keepDiagnosis(c *cobra.Command, args []string, k *diagnosing, d *study.Diagnosed) error {
-	dir, err := results.Create(k.to.out, k.to.force)
-	if err != nil {
-		return err
-	}
-	defer dir.Abort()
-	a.writing.Store(dir)
+func (a *app) keepDiagnosis(dir *results.Dir, d *study.Diagnosed, arguments []string) error {
 	if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
 		return study.Internal(err)
 	}
-	m := results.Manifest{
-		Build: results.ReadBuild(version, ""), Arguments: repeating(c, args), Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: d.Inputs,
-	}
 	a.writing.Store(nil)
-	return study.Internal(dir.Commit(m))
+	return study.Internal(dir.Commit(results.Manifest{
+		Build: results.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: d.Inputs,
+	}))
 }
