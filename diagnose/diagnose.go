@@ -113,7 +113,9 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		e.offers = newOfferBook(in.Offers)
 	}
 	e.countSlots()
-	e.missing(&in)
+	if len(b.jobs) > 0 {
+		e.missing(&in)
+	}
 	d := &Diagnosis{Dataflow: in.Dataflow}
 	times := &clusterTimes{nodes: map[string]*nodeTimes{}}
 	found := false
@@ -124,8 +126,8 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		found = true
 		d.Jobs = append(d.Jobs, e.job(j, times, d))
 	}
-	if !found && o.Job != "" {
-		return nil, fmt.Errorf("job: got %q: want one of the %s of the run", o.Job, workload.Counted(len(b.jobs), "job", "jobs"))
+	if !found && len(b.jobs) > 0 {
+		return nil, fmt.Errorf("job: got %q: want the ID of a job of the run, such as %s", o.Job, b.jobs[0].id)
 	}
 	d.Correlations = times.correlations(&o.Thresholds)
 	if err := e.ledgers(&in, d); err != nil {

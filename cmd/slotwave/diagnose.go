@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,11 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		return fmt.Errorf("--budget: got %v: want 0 or more", k.Budget)
 	case k.Workers < 0:
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
+	}
+	for _, path := range args {
+		if k.to.out != "" && filepath.Clean(path) == filepath.Clean(k.to.out) {
+			return fmt.Errorf("--out %s: got a folder that is diagnosed: want another", k.to.out)
+		}
 	}
 	k.Verify = k.verify == "auto"
 	var dir *results.Dir
