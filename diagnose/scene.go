@@ -294,7 +294,7 @@ func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
 // freeWhileWaiting is the share of the slots that were free while tasks that
 // could run had not started, over a stage's time, from the attempts alone.
 func (s *scene) freeWhileWaiting(st *stage) float64 {
-	if s.slots[st.kind] == 0 || st.length() <= 0 {
+	if s.slots[st.kind] == 0 || st.length() <= 0 || s.facts[st.kind].SharedSlots {
 		return notNumber()
 	}
 	spans := make([][2]time.Duration, 0, len(st.rows))
@@ -343,6 +343,9 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 			events = append(events, event{a.start, 1}, event{a.finish, -1})
 		}
 	}
+	if n > 0 {
+		events = append(events, event{b.begin, 0}) // until the first one all slots are free
+	}
 	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	o := occupancy{slots: slots}
 	running := 0
@@ -371,7 +374,7 @@ func (o *occupancy) freeShare(running int) float64 {
 }
 
 // slotTime is the slot seconds until t; freeTime the seconds times the share of
-// free slots, from the first attempt to the last.
+// free slots, from the first submission to the last attempt.
 func (o *occupancy) slotTime(t time.Duration) float64 {
 	return o.until(t, o.slot, func(running int) float64 { return float64(running) })
 }

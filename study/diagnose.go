@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,13 +66,7 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 				recorded[j.ID] = j.Finish - j.Submit
 			}
 		}
-		in.Jobs = func(yield func(*workload.HistoryJob) bool) {
-			for i := range h.Jobs {
-				if !yield(&h.Jobs[i]) {
-					return
-				}
-			}
-		}
+		in.Jobs = jobsOf(h)
 	}
 	if k.On != "" {
 		if in.Question, err = k.question(recorded, done); err != nil {
@@ -98,6 +93,29 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 		return nil, fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
 	}
 	return done, nil
+}
+
+func jobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
+	return func(yield func(*workload.HistoryJob) bool) {
+		for i := range h.Jobs {
+			if !yield(&h.Jobs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Explain tells why a task of a result or a history ran when and where it did.
+func Explain(w io.Writer, path, task string) (warnings []string, err error) {
+	done, in := &Diagnosed{}, diagnose.Input{}
+	h, err := done.open([]string{path}, &in)
+	if err != nil {
+		return nil, err
+	}
+	if err := diagnose.Explain(w, jobsOf(h), in.Question, task); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return done.Warnings, nil
 }
 
 func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
@@ -258,7 +276,7 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 	}
 	in.Question, err = questionOf(folder)
 	if err != nil {
-		d.Warnings = append(d.Warnings, fmt.Sprintf("no change is tested, for the question of %s is not known: %v", folder, err))
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil
 	}
 	addLoads(in.Resources, in.Question)

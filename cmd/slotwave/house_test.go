@@ -63,8 +63,8 @@ func read(t *testing.T, name string) string {
 
 // Commands in the documents are lines of code that begin with slotwave or go
 // run. Files of the reader's own in them are named my*. The commands of the
-// tutorial depend on one another: TestTutorial runs them. A diagnosis is of what
-// a command before it wrote, and tests no changes here.
+// tutorial depend on one another: TestTutorial runs them. What is
+// diagnosed or explained a command before wrote; no changes are tested here.
 func TestDocumentedCommands(t *testing.T) {
 	if testing.Short() {
 		t.Skip("whole days of clusters")
