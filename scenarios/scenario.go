@@ -33,7 +33,15 @@ func (s *Scenario) note(in Input) {
 type Run struct {
 	Name     string // what is varied, as in "map_slots=4 scheduler=fair1"; empty if nothing is
 	Folder   string // a slug of the name
+	Levels   []Level
 	Question model.WhatIf
+}
+
+// Level is a value of a varied key.
+type Level struct {
+	Key  string
+	Text string // the value for people and tables
+	TOML string // the value as a scenario has it
 }
 
 // Input is a file that decided on the questions. Embedded files have names that
