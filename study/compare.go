@@ -50,8 +50,8 @@ func (c *comparedRun) question() *model.WhatIf { return &c.study.Scenario.Runs[c
 func (c *comparedRun) levels() []scenarios.Level { return c.study.Scenario.Runs[c.run].Levels }
 
 // Compare simulates scenarios, asks every analytic model about them, and sets
-// the answers side by side. Warn is called with the warnings of each scenario
-// before it is simulated; it may be nil.
+// the answers side by side. Warn is called with the warnings of the scenarios
+// before they are simulated; it may be nil.
 func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error) {
 	over, err := parseOver(k.Over)
 	if err != nil {
@@ -73,9 +73,15 @@ func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error
 		return nil, err
 	}
 	if warn != nil {
+		warnings := map[string]int{}
 		for i := range all {
-			warn(all[i].study.Scenario.Warnings)
+			if i == 0 || all[i].study != all[i-1].study {
+				for _, w := range all[i].study.Scenario.Warnings {
+					warnings[w]++
+				}
+			}
 		}
+		warn(counted(warnings, len(all), "run"))
 	}
 	if err := k.simulate(all, c); err != nil {
 		return nil, err
@@ -101,7 +107,7 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 			s := base
 			if over.key != "" {
 				with := k.Options
-				with.Set = append(slices.Clone(with.Set), over.settings(v.text, len(base.Scenario.Runs[0].Question.Jobs))...)
+				with.Set = append(slices.Clone(with.Set), settings(over.key, v.text, len(base.Scenario.Runs[0].Question.Jobs))...)
 				if s, err = Open(name, with); err != nil {
 					return nil, err
 				}
