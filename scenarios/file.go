@@ -325,6 +325,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			}
 			values = over
 			run.Name = strings.TrimSpace(run.Name + " " + labels[k] + "=" + textOf(v))
+			run.Levels = append(run.Levels, Level{name, textOf(v), tomlOf(v)})
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
 		run.Question = f.question(one, s, seed)
@@ -393,7 +394,34 @@ func (t *table) variations() (names []string, choices [][]any) {
 	return names, choices
 }
 
-// combinations returns the number of combinations; without a list it is one.
+// tomlOf writes a value as TOML does.
+func tomlOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return workload.TOMLText(v)
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".en") {
+			text += ".0"
+		}
+		return text
+	case []any:
+		var parts []string
+		for _, x := range v {
+			parts = append(parts, tomlOf(x))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, workload.TOMLText(k)+" = "+tomlOf(v[k]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return fmt.Sprint(v)
+}
+
+// combinations is how many there are; without any list there is one.
 func combinations(choices [][]any) int {
 	n := 1
 	for _, list := range choices {
