@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Scenario is one or more what-if questions with what a reader should know
@@ -34,6 +35,8 @@ type Run struct {
 	Name     string // what is varied, as in "map_slots=4 scheduler=fair1"; empty if nothing is
 	Folder   string // a slug of the name
 	Question model.WhatIf
+	Recorded []workload.JobRecord // what the trace states of its jobs; nil: no times
+	Changed  []string             // settings that make the run differ from the recorded one
 }
 
 // Input is a file that decided on the questions. Embedded files have names that
