@@ -35,7 +35,8 @@ type File struct {
 	traces map[string]*openedTrace
 
 	reading Reading
-	history bool // the file is a history, which the scenario replays
+	history bool              // the file is a history, which the scenario replays
+	stated  map[string]string // by key, what the summary of a simulated history says
 }
 
 // Reading says how the histories of a scenario are read. The zero value detects
@@ -477,6 +478,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
 		m.initialised = "recorded" // the trace's own cluster
 	}
+	f.adopt(t)
 	m.readNetwork(t.table("network"))
 	load := f.readWorkload(t.table("workload"), conf, s, seed, m)
 	q.Cluster = t.table("cluster").readCluster(load, conf, m)

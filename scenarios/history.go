@@ -1,8 +1,11 @@
 package scenarios
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -67,7 +70,41 @@ func (f *File) replayOf(name string) {
 	// Not the bare name: out/a would be replayed into itself.
 	f.slug = slugOf(cut(slugOf(slug), 57) + "-replay")
 	f.folder = "."
+	f.simulatedWith(name)
 	f.data = fmt.Appendf(nil, "title = %s\n[workload]\ntrace = %s\n", workload.TOMLText("Replay of "+base), workload.TOMLText(name))
+}
+
+// simulatedWith reads from the summary of a result what its tables do not state:
+// release and scheduler of the run.
+func (f *File) simulatedWith(folder string) {
+	var summary struct{ Schema, Hadoop, Scheduler string }
+	data, err := os.ReadFile(filepath.Join(folder, "summary.json"))
+	if err != nil || json.Unmarshal(data, &summary) != nil || !strings.HasPrefix(summary.Schema, "slotwave/summary/") {
+		return
+	}
+	f.stated = map[string]string{"cluster.hadoop": summary.Hadoop}
+	// The others need queues or deadlines, which a result does not hold.
+	if slices.Contains([]string{"fifo", "fair1", "fair2"}, summary.Scheduler) {
+		f.stated["scheduler.name"] = summary.Scheduler
+	}
+}
+
+// adopt gives keys of the scenario the values that a result states of its run.
+func (f *File) adopt(t *table) {
+	for _, full := range slices.Sorted(maps.Keys(f.stated)) {
+		section, key, _ := strings.Cut(full, ".")
+		if t.gives(section, key) {
+			continue
+		}
+		values, _ := t.values[section].(map[string]any)
+		if values = maps.Clone(values); values == nil {
+			values = map[string]any{}
+		}
+		values[key] = f.stated[full]
+		t.values = maps.Clone(t.values)
+		t.values[section] = values
+		t.assume("%s = %s (of the simulated run)", full, f.stated[full])
+	}
 }
 
 // choose leaves the jobs that a pattern names.
