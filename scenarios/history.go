@@ -107,6 +107,21 @@ func (f *File) adopt(t *table) {
 	}
 }
 
+// Open reads histories and leaves the jobs that were asked for.
+func (r *Reading) Open(paths ...string) (*workload.History, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.Topology != "" {
+		paths = append(slices.Clone(paths), r.Topology)
+	}
+	h, err := trace.ReadOptions{Format: r.Format}.Open(paths...)
+	if err != nil {
+		return nil, plain(err)
+	}
+	return h, r.choose(h)
+}
+
 // choose leaves the jobs that a pattern names.
 func (r *Reading) choose(h *workload.History) error {
 	if len(r.Jobs) == 0 {

@@ -72,10 +72,9 @@ func (j *HistoryJob) straggles(k Kind) bool {
 // StillHost is a host on which nothing began or ended for many times the usual
 // gap, although others went on.
 type StillHost struct {
-	Host      string
-	From, To  time.Duration
-	Usual     time.Duration // median gap between instants at which something began or ended there
-	Elsewhere float64       // begins and ends on each other host meanwhile, on average
+	Host     string
+	From, To time.Duration
+	Usual    time.Duration // median gap between instants at which something began or ended there
 }
 
 // held reports whether an attempt ran on the host while that stood still.
@@ -83,24 +82,29 @@ func (s *StillHost) held(a *Attempt) bool {
 	return a.Node == s.Host && Known(a.Start) && Known(a.Finish) && a.Start <= s.From && a.Finish >= s.To
 }
 
-// A host stands still if the gap is so many times its usual one, and each other
-// host begins or ends so many attempts in it on average. If begins and ends were
-// random, one gap in 20,000 would be that quiet.
+// A host stands still if the gap is so many times its usual one and the median
+// time of a task, and each other host begins or ends so many attempts in it on
+// average. If begins and ends were random, one gap in 20,000 would be that quiet;
+// but the slots of a host that are filled at once are also freed at once.
 const (
 	stillGaps  = 10
+	stillTasks = 5
 	stillTurns = 10
 )
 
 // StillHosts finds the hosts that stood still, in order of time.
 func (h *History) StillHosts() []StillHost {
 	at := map[string][]time.Duration{}
-	var all []time.Duration
+	var all, took []time.Duration
 	see := func(a *HistoryAttempt) {
 		for _, t := range []time.Duration{a.Start, a.Finish} {
 			if a.Node != "" && Known(t) {
 				at[a.Node] = append(at[a.Node], t)
 				all = append(all, t)
 			}
+		}
+		if (a.Kind == Map || a.Kind == Reduce) && Known(a.Start) && Known(a.Finish) {
+			took = append(took, a.Finish-a.Start)
 		}
 	}
 	for i := range h.Jobs {
@@ -110,7 +114,12 @@ func (h *History) StillHosts() []StillHost {
 			}
 		}
 	}
+	if len(took) == 0 {
+		return nil
+	}
 	slices.Sort(all)
+	slices.Sort(took)
+	least := stillTasks * took[len(took)/2]
 	before := func(t time.Duration) int {
 		n, _ := slices.BinarySearch(all, t)
 		return n
@@ -132,8 +141,8 @@ func (h *History) StillHosts() []StillHost {
 		for i := range times[1:] {
 			from, to := times[i], times[i+1]
 			elsewhere := float64(before(to)-before(from+1)) / float64(len(at)-1)
-			if to-from >= stillGaps*usual && elsewhere >= stillTurns {
-				still = append(still, StillHost{host, from, to, usual, elsewhere})
+			if to-from >= max(least, stillGaps*usual) && elsewhere >= stillTurns {
+				still = append(still, StillHost{host, from, to, usual})
 			}
 		}
 	}
