@@ -17,7 +17,7 @@ type JobRecord struct {
 	FirstMap  time.Duration // start of the first map attempt
 	Finish    time.Duration
 	Straggler bool // one of its last tasks took more than twice the median of its kind
-	Still     bool // an attempt ran on a host while that stood still
+	Still     bool // a host with its attempts or their output stood still before its end
 }
 
 // Time returns the time from submission to finish, or UnknownTime.
@@ -40,7 +40,9 @@ func (j *HistoryJob) record(id string, still []StillHost) JobRecord {
 			if a.Kind == Map && Known(a.Start) && (!Known(r.FirstMap) || a.Start < r.FirstMap) {
 				r.FirstMap = a.Start
 			}
-			r.Still = r.Still || slices.ContainsFunc(still, func(s StillHost) bool { return s.held(&a.Attempt) })
+			r.Still = r.Still || slices.ContainsFunc(still, func(s StillHost) bool {
+				return a.Node == s.Host && Known(a.Start) && a.Start <= s.From && j.Finish >= s.To
+			})
 		}
 	}
 	return r
@@ -50,23 +52,15 @@ func (j *HistoryJob) record(id string, still []StillHost) JobRecord {
 // twice the median time.
 func (j *HistoryJob) straggles(k Kind) bool {
 	const fewest, factor = 4, 2
-	var times []time.Duration
 	last, took := UnknownTime, time.Duration(0)
 	for i := range j.Tasks {
 		w := j.Tasks[i].Winner()
-		if j.Tasks[i].Kind != k || w == nil || !Known(w.Start) || !Known(w.Finish) {
-			continue
-		}
-		times = append(times, w.Duration())
-		if w.Finish > last {
+		if j.Tasks[i].Kind == k && w != nil && Known(w.Start) && w.Finish > last {
 			last, took = w.Finish, w.Duration()
 		}
 	}
-	if len(times) < fewest {
-		return false
-	}
-	slices.Sort(times)
-	return took > factor*times[len(times)/2]
+	times := j.times(k)
+	return len(times) >= fewest && took > factor*times[len(times)/2]
 }
 
 // StillHost is a host on which nothing began or ended for many times the usual
@@ -146,6 +140,49 @@ func (h *History) StillHosts() []StillHost {
 			}
 		}
 	}
+	still = slices.DeleteFunc(still, func(s StillHost) bool { return !h.stuck(&s) })
 	slices.SortFunc(still, func(a, b StillHost) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Host, b.Host)) })
 	return still
+}
+
+// stuck reports whether at least half of the attempts that a host held while it
+// stood still, of jobs with some tasks to compare, took many times as long as the
+// others of their job. A host that was only full of long tasks did not stand
+// still.
+func (h *History) stuck(s *StillHost) bool {
+	const few, factor = 3, 3
+	held, compared, long := 0, 0, 0
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		for k := range j.Tasks {
+			for n := range j.Tasks[k].Attempts {
+				a := &j.Tasks[k].Attempts[n].Attempt
+				if !s.held(a) {
+					continue
+				}
+				held++
+				of := j.times(j.Tasks[k].Kind)
+				if len(of) < few || a.Kind == Reduce && j.LastMap() > s.From {
+					continue // a reduce waits for maps, wherever it runs
+				}
+				compared++
+				if a.Finish-a.Start > factor*of[len(of)/2] {
+					long++
+				}
+			}
+		}
+	}
+	return held == 0 || long > 0 && 2*long >= compared
+}
+
+// times are the sorted times of the tasks of a kind.
+func (j *HistoryJob) times(k Kind) []time.Duration {
+	var times []time.Duration
+	for i := range j.Tasks {
+		if w := j.Tasks[i].Winner(); w != nil && j.Tasks[i].Kind == k && Known(w.Start) && Known(w.Finish) {
+			times = append(times, w.Duration())
+		}
+	}
+	slices.Sort(times)
+	return times
 }
