@@ -42,6 +42,8 @@ var plots = []plotEntry{
 		func(s *subject) *figure { return executionFigure(s.title, s.runs, byAttempt) }},
 	{"slots", func(s *subject) bool { return s.ran(mostSlots) },
 		func(s *subject) *figure { return slotsFigure(s.title, s.runs) }},
+	{"replay", func(s *subject) bool { return len(s.runs) == 1 && len(s.runs[0].replayed()) > 0 },
+		func(s *subject) *figure { return replayFigure(s.title, s.runs[0]) }},
 	{"sweep", func(s *subject) bool { return s.answers.swept() },
 		func(s *subject) *figure { return sweepFigure(s.title, s.answers) }},
 	{"prediction", func(s *subject) bool { return !s.answers.swept() && s.answers.shown() },

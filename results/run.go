@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // These are the names of the files of a result; plots has those of its
@@ -17,6 +18,7 @@ const (
 	ResourcesName   = "resources.csv"
 	SummaryName     = "summary.json"
 	PredictionsName = "predictions.csv"
+	ReplayName      = "replay.csv"
 	ComparisonName  = "comparison.json"
 )
 
@@ -29,6 +31,9 @@ type Run struct {
 	Stats       *Stats             // of the first replication, which the tables and pictures show
 	Models      []Answer           // answers of other models to the same question
 	NoPlots     bool               // write no pictures
+
+	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
+	Changed  []string             // settings that differ from the recorded ones
 }
 
 // Write writes all files of a run except the table of attempts.
@@ -43,6 +48,9 @@ func (r *Run) Write(d Target) error {
 	w.write(ResourcesName, func(to io.Writer) error { return WriteResources(to, r.usage()) })
 	w.write(SummaryName, r.Summary().WriteJSON)
 	w.write(PredictionsName, s.answers.WriteCSV)
+	if rows := r.replayed(); len(rows) > 0 {
+		w.write(ReplayName, func(to io.Writer) error { return writeReplay(to, rows) })
+	}
 	drawn.write(&w)
 	return w.err
 }

@@ -32,6 +32,7 @@ type Summary struct {
 	Replications int             `json:"replications"`
 	Nodes        int             `json:"nodes"`
 	Makespan     Estimate        `json:"makespan"`
+	Replay       *ReplaySummary  `json:"replay,omitempty"`
 	Jobs         JobSummary      `json:"jobs"`
 	Kinds        []KindSummary   `json:"kinds"`
 	Locality     LocalitySummary `json:"locality"`
@@ -162,6 +163,7 @@ func (r *Run) Summary() *Summary {
 		Replications: len(r.Predictions),
 		Nodes:        len(r.Question.Cluster.Nodes),
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
+		Replay:       r.replaySummary(),
 		Jobs:         r.jobSummary(),
 		Kinds:        listed(r.Stats.kindSummaries()),
 		Slots:        listed(r.Stats.slotSummaries(r.end())),

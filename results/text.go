@@ -29,6 +29,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintf(t, "\n\n")
 
 	fmt.Fprintf(t, "makespan\t%s\n", s.Makespan.text())
+	if s.Replay != nil {
+		fmt.Fprintf(t, "replay\t%s\n", s.Replay.text())
+	}
 	fmt.Fprintf(t, "jobs\t%s\n", s.jobsText())
 	if s.Jobs.Mean.N > 0 {
 		fmt.Fprintf(t, "job time\tmean %s, median %s, 95th percentile %s, longest %s\n",
@@ -47,6 +50,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	}
 	t.Flush()
 
+	if s.Replay != nil {
+		s.Replay.table(t)
+	}
 	t.section("Slots")
 	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tmost in use\tnever used\tattempts per slot\n")
 	for _, sl := range s.Slots {

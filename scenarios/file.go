@@ -33,6 +33,18 @@ type File struct {
 	folder string // base of the scenario's paths
 	set    []setting
 	traces map[string]*openedTrace
+
+	reading Reading
+	history bool              // the file is a history, which the scenario replays
+	stated  map[string]string // by key, what the summary of a simulated history says
+}
+
+// Reading says how the histories of a scenario are read. The zero value detects
+// the format and takes every job.
+type Reading struct {
+	Format   string   // instead of what the content looks like
+	Topology string   // file with the machines, read beside the histories
+	Jobs     []string // patterns of ids or names of the jobs to take
 }
 
 // setting is one --set KEY=VALUE.
@@ -47,7 +59,15 @@ const maxFile = 64 << 20
 // Open opens a shipped scenario by its name, or else a file. Settings are
 // KEY=VALUE as in the file. They replace values of the file.
 func Open(name string, settings ...string) (*File, error) {
-	f := &File{name: name, traces: make(map[string]*openedTrace)}
+	return OpenReading(name, Reading{}, settings...)
+}
+
+// OpenReading is Open with a way to read histories.
+func OpenReading(name string, r Reading, settings ...string) (*File, error) {
+	f := &File{name: name, traces: make(map[string]*openedTrace), reading: r}
+	if err := r.check(); err != nil {
+		return nil, err
+	}
 	for _, text := range settings {
 		s, err := parseSetting(text)
 		if err != nil {
@@ -65,8 +85,16 @@ func Open(name string, settings ...string) (*File, error) {
 		return nil, fmt.Errorf("%s: no such file, nor a shipped scenario%s; slotwave list names those", name, didYouMean(name, List()))
 	case err != nil:
 		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: want a file", name)
+	case !info.IsDir() && !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: want a file or a folder", name)
+	}
+	if f.history, err = r.isHistory(name, info); err != nil {
+		return nil, err
+	}
+	switch {
+	case f.history:
+		f.replayOf(name)
+		return f, nil
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s: %d bytes: want at most %d in a scenario", name, info.Size(), maxFile)
 	}
@@ -131,15 +159,18 @@ func cutSetting(text string) (key, value string, ok bool) {
 // Scenario makes the questions of one seed. One error lists all mistakes in the
 // file.
 func (f *File) Scenario(seed uint64) (*Scenario, error) {
-	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); len(first) > 0 && first[0] == '{' {
+	if first := bytes.TrimLeft(f.data, " \t\r\n\ufeff"); !f.history && len(first) > 0 && first[0] == '{' {
 		return f.recorded()
 	}
 	if !utf8.Valid(f.data) {
-		return nil, fmt.Errorf("%s: want a scenario in TOML; a trace is named in workload.trace", f.name)
+		return nil, fmt.Errorf("%s: want a scenario in TOML, or a history in a known format", f.name)
 	}
 	t, err := parse(f.data, f.name)
 	if err != nil {
 		return nil, err
+	}
+	if f.history {
+		clear(t.lines) // nobody wrote them
 	}
 	for i, s := range f.set {
 		t.set = append(t.set, s.text)
@@ -300,7 +331,10 @@ func keyPaths(tree any, path []string) [][]string {
 
 // read makes a scenario of the whole tree.
 func (f *File) read(t *table, seed uint64) *Scenario {
-	s := &Scenario{Inputs: []Input{{f.name, f.data}}}
+	s := &Scenario{}
+	if !f.history {
+		s.note(Input{f.name, f.data})
+	}
 	s.Name = t.str("name", f.slug)
 	if s.Name != slugOf(s.Name) {
 		t.failf("name", "%q: want small letters, digits and hyphens, such as %q", s.Name, slugOf(s.Name))
@@ -328,7 +362,8 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			run.Levels = append(run.Levels, Level{name, textOf(v), tomlOf(v)})
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
-		run.Question = f.question(one, s, seed)
+		f.question(one, s, &run, seed)
+		run.Changed = append(append(f.changed(), run.Changed...), strings.Fields(run.Name)...)
 		run.Question.Name = s.Name
 		if run.Name != "" {
 			run.Question.Name += " " + run.Name
@@ -459,9 +494,10 @@ func replaceLeaf(tree, v any) any {
 	return m
 }
 
-// question reads the question: cluster, scheduler, configuration, workload.
-func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
-	q := model.WhatIf{Seed: seed}
+// question reads what a run asks: cluster, scheduler, configuration, workload.
+func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
+	q := &run.Question
+	q.Seed = seed
 	q.Fidelity = t.fidelity()
 	t.phases = q.Fidelity == model.Phase || q.Fidelity == model.Device
 	q.Until = t.duration("until", 0)
@@ -471,22 +507,23 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
 		m.initialised = "recorded" // the trace's own cluster
 	}
+	f.adopt(t)
 	m.readNetwork(t.inner("network"))
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
 	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
 	policy := t.inner("scheduler")
 	q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
-	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q, m)...)
+	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, q, m)...)
+	run.Recorded, run.Changed = load.records, load.changed
 	q.Programs = m.programs
-	t.limited(&q)
+	t.limited(q)
 	if len(q.Jobs) == 0 && !load.failed {
 		t.fail(0, "no jobs: want [[job]] tables or a trace in [workload]")
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
-	servesAll(policy, &q)
-	t.withoutEffect(&q)
-	return q
+	servesAll(policy, q)
+	t.withoutEffect(q)
 }
 
 // gives reports whether a table within this one has one of the keys.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Scenario is one or more what-if questions with notes for their reader.
@@ -34,6 +35,8 @@ type Run struct {
 	Folder   string // a slug of the name
 	Levels   []Level
 	Question model.WhatIf
+	Recorded []workload.JobRecord // what the trace states of its jobs; nil: no times
+	Changed  []string             // settings that make the run differ from the recorded one
 }
 
 // Level is a value of a varied key.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,7 +27,9 @@ type openedTrace struct {
 type load struct {
 	table    *table
 	history  *workload.History // nil without a trace
-	failed   bool              // a trace is named but cannot be read
+	records  []workload.JobRecord
+	changed  []string // keys that make the workload another than the recorded one
+	failed   bool     // there is one that cannot be read
 	rates    workload.SwimRates
 	replay   workload.ReplayOptions
 	hardware *hardware
@@ -53,6 +56,11 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.replay.Initialised = t.oneOf("initialised", m.initialised, "simulated", "recorded") == "recorded"
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes = shape.ScaleBytes
+	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold"} {
+		if t.has(key) && t.line(key) >= 0 {
+			l.changed = append(l.changed, join(t.path, key))
+		}
+	}
 	given := t.has("rates")
 	l.rates = t.inner("rates").readRates(conf)
 	if len(paths) > 0 && m.planned() {
@@ -72,9 +80,13 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		}
 		return l
 	}
-	read := f.trace(paths, format)
+	read := f.trace(paths, cmp.Or(f.reading.Format, format))
 	if read.err != nil {
-		t.failf("trace", "%v", plain(read.err))
+		if f.history {
+			t.fail(0, "%s", strings.TrimPrefix(plain(read.err).Error(), f.name+": "))
+		} else {
+			t.failf("trace", "%v", plain(read.err))
+		}
 		l.failed = true
 		return l
 	}
@@ -83,9 +95,20 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	h := *read.history
 	l.history = &h
+	if err := f.reading.choose(&h); err != nil {
+		t.fail(0, "%v", err)
+		l.failed = true
+		return l
+	}
 	t.some(problemTexts(&h), h.Dropped)
 	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
-		t.failf("trace", "holds no jobs: want a trace of a workload")
+		if f.history {
+			t.fail(0, "no jobs found: want a history or a trace of a workload")
+		} else {
+			t.failf("trace", "holds no jobs: want a trace of a workload")
+		}
+		l.failed = true
+		return l
 	}
 	if given && len(h.Swim) == 0 {
 		t.warnAt(t.line("rates"), "%s has no effect: the trace records times", join(t.path, "rates"))
@@ -152,7 +175,7 @@ func (f *File) trace(names []string, format string) *openedTrace {
 	t := &openedTrace{}
 	f.traces[key] = t
 	options := trace.ReadOptions{Format: format}
-	paths := make([]string, len(names))
+	paths := make([]string, len(names), len(names)+1)
 	for i, name := range names {
 		if f.files != nil {
 			if _, err := fs.Stat(f.files, name); err == nil {
@@ -164,6 +187,9 @@ func (f *File) trace(names []string, format string) *openedTrace {
 		if !filepath.IsAbs(name) && f.files == nil {
 			paths[i] = filepath.Join(f.folder, name)
 		}
+	}
+	if f.reading.Topology != "" {
+		paths = append(paths, f.reading.Topology)
 	}
 	if t.history, t.err = options.Open(paths...); t.err != nil {
 		return t
@@ -269,6 +295,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 			l.table.assume("%s", a)
 		}
 		l.table.some(r.Notes, 0)
+		l.records = r.Records
 		jobs = append(jobs, r.Jobs...)
 	}
 	known := make(map[string]bool, len(c.Nodes))

@@ -178,7 +178,8 @@ func (k *Comparing) simulate(all []comparedRun, c *results.Comparison) error {
 
 // replicate simulates one run with all its replications.
 func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
-	run := &results.Run{Title: c.question().Name, Question: c.question()}
+	asked := &c.study.Scenario.Runs[c.run]
+	run := &results.Run{Title: asked.Question.Name, Question: &asked.Question, Recorded: asked.Recorded, Changed: asked.Changed}
 	for i := range k.replications() {
 		q := c.question()
 		if i > 0 {

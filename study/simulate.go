@@ -37,7 +37,11 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 	runs := make([]*results.Run, len(s.Scenario.Runs))
 	tables := make([][]attemptTable, len(runs))
 	for r := range runs {
-		runs[r] = &results.Run{Title: s.title(r), Question: &s.Scenario.Runs[r].Question, Predictions: make([]model.Prediction, n), Replicated: make([]results.Replication, n), NoPlots: s.Scenario.NoPlots}
+		runs[r] = &results.Run{
+			Title: s.title(r), Question: &s.Scenario.Runs[r].Question, Predictions: make([]model.Prediction, n),
+			Replicated: make([]results.Replication, n), NoPlots: s.Scenario.NoPlots,
+			Recorded: s.Scenario.Runs[r].Recorded, Changed: s.Scenario.Runs[r].Changed,
+		}
 		for i := range n {
 			t, err := s.newTable(to, r, i)
 			if err != nil {

@@ -27,6 +27,7 @@ type Options struct {
 	Workers      int      // concurrent runs; 0 is one per core
 	Set          []string // KEY=VALUE settings that replace values of the scenario
 	Fidelity     string   // replay, profile, phase or device; empty: the scenario's
+	Reading      scenarios.Reading
 }
 
 const maxReplications = 100_000
@@ -65,7 +66,7 @@ type Study struct {
 	options  Options
 }
 
-// Open opens a scenario file, a shipped scenario or a recorded case.
+// Open opens a scenario file, a shipped scenario, a history or a recorded case.
 func Open(name string, o Options) (*Study, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func Open(name string, o Options) (*Study, error) {
 	if o.Fidelity != "" {
 		settings = append(slices.Clone(settings), "fidelity="+workload.TOMLText(o.Fidelity))
 	}
-	f, err := scenarios.Open(name, settings...)
+	f, err := scenarios.OpenReading(name, o.Reading, settings...)
 	if err != nil {
 		return nil, err
 	}
@@ -101,8 +102,21 @@ func (s *Study) Jobs() (jobs int) {
 	return jobs
 }
 
-// Manifest describes a result of the study: program, arguments, and checksums
-// of the inputs.
+// Replays returns nil if the study repeats a record, and why not otherwise.
+func (s *Study) Replays() error {
+	for i := range s.Scenario.Runs {
+		switch r := &s.Scenario.Runs[i]; {
+		case len(r.Recorded) == 0:
+			return errors.New("the workload records no times of jobs: want a history")
+		case len(r.Changed) > 0:
+			return fmt.Errorf("the settings differ from those recorded: %s", strings.Join(r.Changed, ", "))
+		}
+	}
+	return nil
+}
+
+// Manifest describes a result of the study: what made it, with which arguments,
+// and the checksums of its inputs.
 func (s *Study) Manifest(b results.Build, arguments []string) (results.Manifest, error) {
 	m := results.Manifest{
 		Build: b, Arguments: arguments, Scenario: s.Scenario.Name,

@@ -30,8 +30,9 @@ type ReplayOptions struct {
 // Replay is a workload with the durations of recorded runs.
 type Replay struct {
 	Jobs    []Job
-	Assumed []string // what was subtracted or filled in, for the caller to show
-	Notes   []string // recorded facts that a replay does not repeat, by job
+	Records []JobRecord // of the same jobs
+	Assumed []string    // what was taken off or filled in, for the caller to show
+	Notes   []string    // what of the record a replay does not repeat, by job
 }
 
 // Replay makes a workload of the recorded jobs, each job and task exactly once:
@@ -61,6 +62,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	for i := range h.Jobs {
 		taken[h.Jobs[i].ID] = true
 	}
+	still := h.StillHosts()
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		if o.OnlySucceeded && j.Outcome != Succeeded {
@@ -81,6 +83,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			again.rescale(j, &o)
 		}
 		r.Jobs = append(r.Jobs, again)
+		r.Records = append(r.Records, j.record(again.ID, still))
 	}
 	return r, nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -24,6 +28,7 @@ type asked struct {
 	workers      int
 	set          []string
 	fidelity     string
+	reading      scenarios.Reading
 	json, quiet  bool
 	force        bool
 }
@@ -36,14 +41,23 @@ func (k *asked) flags(c *cobra.Command, noOut string) {
 	f.IntVar(&k.workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
 	f.StringVar(&k.fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
+	readingFlags(c, &k.reading)
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no summary, progress or warnings")
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 }
 
-// options returns the options of the study.
+// readingFlags are the flags of verbs that read histories.
+func readingFlags(c *cobra.Command, r *scenarios.Reading) {
+	f := c.Flags()
+	f.StringVar(&r.Format, "format", "", "`FORMAT` of the history (default: detected)")
+	f.StringVar(&r.Topology, "topology", "", "`FILE` with the racks and machines of the history")
+	f.StringArrayVar(&r.Jobs, "job", nil, "`PATTERN` of ids or names of the jobs to take, such as 'sort*'")
+}
+
+// options are how the scenario is asked.
 func (k *asked) options() study.Options {
-	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Set: k.set, Fidelity: k.fidelity}
+	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Set: k.set, Fidelity: k.fidelity, Reading: k.reading}
 }
 
 // open opens a scenario and prints its warnings.
@@ -68,34 +82,69 @@ func (k *asked) arguments(verb string, names ...string) []string {
 	for _, s := range k.set {
 		args = append(args, "--set="+s)
 	}
+	return append(args, readingArguments(&k.reading)...)
+}
+
+func readingArguments(r *scenarios.Reading) (args []string) {
+	if r.Format != "" {
+		args = append(args, "--format="+r.Format)
+	}
+	if r.Topology != "" {
+		args = append(args, "--topology="+r.Topology)
+	}
+	for _, pattern := range r.Jobs {
+		args = append(args, "--job="+pattern)
+	}
 	return args
 }
 
 func (a *app) runCommand() *cobra.Command {
-	k := &asked{}
+	k, failAbove := &asked{}, ""
 	c := &cobra.Command{
 		Use:   "run SCENARIO",
 		Short: "Simulate a scenario and write its results",
 		Long: `Simulate a scenario and write tables, pictures and a summary.
 
-SCENARIO is a TOML file, the name of a shipped scenario (slotwave list), or the
-case.json of a recorded case of a real JobTracker.`,
-		Example: "  slotwave run fb2009\n  slotwave run two-jobs --set scheduler.name=fifo --out out/fifo\n  slotwave run my.toml --replications 10 --seed 7",
+SCENARIO is a TOML file, the name of a shipped scenario (slotwave list), a
+history (slotwave help formats: a file, a folder of files, or the folder of an
+earlier result), or the case.json of a recorded case of a real JobTracker.
+
+A history is replayed on the cluster that it records, and the simulated time of
+each job is set beside the recorded one. --set changes the cluster or the
+workload; then no error is stated. --fail-above 5% (or 0.05) exits with code 4
+if the time of a job differs by more from the record.
+
+Without --out, results go to out/<name>; with --set or --fidelity, to a folder
+of their own that is named after the settings.`,
+		Example: "  slotwave run fb2009\n  slotwave run history/done/ --job 'sort*'\n  slotwave run trace.json.gz --set cluster.nodes=40\n  slotwave run two-jobs --set scheduler.name=fifo --out out/fifo\n  slotwave run my.toml --replications 10 --seed 7",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.simulate(args[0], k) },
+		RunE:    func(_ *cobra.Command, args []string) error { return a.simulate(args[0], k, failAbove) },
 	}
 	k.flags(c, "out/<name>")
+	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from the record, such as 5%, above which the exit code is 4")
 	return c
 }
 
-func (a *app) simulate(name string, k *asked) error {
+func (a *app) simulate(name string, k *asked, failAbove string) error {
 	began := time.Now()
+	limit, err := parsePart(failAbove)
+	if err != nil {
+		return err
+	}
 	s, err := a.open(name, k)
 	if err != nil {
 		return err
 	}
+	if failAbove != "" {
+		if err := s.Replays(); err != nil {
+			return fmt.Errorf("--fail-above: %w", err)
+		}
+	}
 	if k.out == "" {
-		k.out = filepath.Join("out", s.Scenario.Name)
+		k.out = filepath.Join("out", s.Scenario.Name+k.settingsSuffix())
+	}
+	if err := inputWithin(s, k.out); err != nil {
+		return err
 	}
 	d, err := results.Create(k.out, k.force)
 	if err != nil {
@@ -119,9 +168,55 @@ func (a *app) simulate(name string, k *asked) error {
 		return err
 	}
 	if len(runs) == 1 {
-		return a.show(k, runs[0].Summary().WriteText, runs[0].Summary().WriteJSON)
+		err = a.show(k, runs[0].Summary().WriteText, runs[0].Summary().WriteJSON)
+	} else {
+		err = a.show(k, s.Comparison(runs).WriteText, s.Comparison(runs).WriteJSON)
 	}
-	return a.show(k, s.Comparison(runs).WriteText, s.Comparison(runs).WriteJSON)
+	if err != nil {
+		return err
+	}
+	var above []string
+	for _, run := range runs {
+		above = append(above, run.AboveRecord(limit)...)
+	}
+	if len(above) > 0 {
+		return coded{exitAbove, fmt.Errorf("difference from the record above %s: %s", failAbove, strings.Join(above, "; "))}
+	}
+	return nil
+}
+
+// settingsSuffix makes a folder of its own of what is set over a scenario.
+func (k *asked) settingsSuffix() string {
+	const longest = 120
+	settings := k.set
+	if k.fidelity != "" {
+		settings = append(slices.Clone(settings), "fidelity="+k.fidelity)
+	}
+	suffix := ""
+	for _, s := range settings {
+		suffix += "," + strings.Trim(notInFolder.ReplaceAllString(s, "-"), "-")
+	}
+	if len(suffix) > longest {
+		sum := sha256.Sum256([]byte(strings.Join(settings, "\n")))
+		suffix = fmt.Sprintf("%s-%x", suffix[:longest], sum[:4])
+	}
+	return suffix
+}
+
+var notInFolder = regexp.MustCompile(`[^A-Za-z0-9._=]+`)
+
+// inputWithin refuses a folder for results that holds what the study reads.
+func inputWithin(s *study.Study, out string) error {
+	for _, in := range s.Scenario.Inputs {
+		if in.Data != nil {
+			continue
+		}
+		rel, err := filepath.Rel(out, in.Name)
+		if err == nil && filepath.IsLocal(rel) {
+			return fmt.Errorf("--out %s: holds %s, which is read: want another folder", out, in.Name)
+		}
+	}
+	return nil
 }
 
 // commit completes a folder of results with its manifest. The read files are

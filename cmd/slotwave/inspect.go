@@ -1,0 +1,38 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
+)
+
+func (a *app) inspectCommand() *cobra.Command {
+	r, asJSON := scenarios.Reading{}, false
+	c := &cobra.Command{
+		Use:   "inspect PATH...",
+		Short: "Print what a history records",
+		Long: `Print what traces, job histories or the results of simulations record: machines
+and slots, the Hadoop release and how it is known, jobs, locality, failures,
+machines that stood still, and what is not recorded with the questions that need
+it.
+
+All paths are read as one history.`,
+		Example: "  slotwave inspect history/done/\n  slotwave inspect trace.json.gz --topology topology.json\n  slotwave inspect history/done/ --job 'sort*' --json",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			found, err := study.Inspect(args, r)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return study.Internal(found.WriteJSON(a.stdout))
+			}
+			return study.Internal(found.WriteText(a.stdout, results.UseColour(terminal(a.stdout))))
+		},
+	}
+	readingFlags(c, &r)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
+	return c
+}

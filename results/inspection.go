@@ -1,0 +1,226 @@
+package results
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// InspectionSchema is the first field of every inspection of this shape.
+const InspectionSchema = "slotwave/inspection/1"
+
+// Inspection is what a history records.
+type Inspection struct {
+	Schema    string           `json:"schema"`
+	Paths     []string         `json:"paths"`
+	Formats   []string         `json:"formats"`
+	Machines  int              `json:"machines"` // that ran tasks
+	Racks     int              `json:"racks"`
+	OnlyInput int              `json:"machines_with_input_only"`
+	Slots     []RecordedSlots  `json:"slots"`
+	Release   string           `json:"hadoop"` // empty: unknown
+	KnownBy   string           `json:"hadoop_known_by"`
+	Epoch     int64            `json:"first_submission_unix_ms"` // -1: not stated
+	Span      int64            `json:"span_ns"`
+	Jobs      RecordedJobs     `json:"jobs"`
+	Names     []RecordedName   `json:"names"` // the largest slot time first
+	Attempts  []RecordedKind   `json:"attempts"`
+	Locality  RecordedLocality `json:"locality"`
+	Still     []StoodStill     `json:"stood_still"`
+	Missing   []MissingFact    `json:"missing"`
+	Problems  int              `json:"problems"` // lines or files that could not be read
+}
+
+// RecordedSlots is how many slots of a type were in use.
+type RecordedSlots struct {
+	Type       string `json:"type"`
+	Most       int    `json:"most_in_use"`
+	PerMachine int    `json:"most_on_a_machine"`
+	Busy       share  `json:"busy_share"` // slot time over the most in use and the time span
+	Waves      Waves  `json:"waves"`      // tasks of a job over the most in use, rounded up
+}
+
+// RecordedJobs counts jobs by their end.
+type RecordedJobs struct {
+	Jobs       int `json:"jobs"`
+	Succeeded  int `json:"succeeded"`
+	Failed     int `json:"failed"`
+	Killed     int `json:"killed"`
+	Unfinished int `json:"unfinished"`
+	Volumes    int `json:"volumes_only"` // of SWIM: no times are recorded
+}
+
+// RecordedName sums up the jobs of one name.
+type RecordedName struct {
+	Name     string `json:"name"`
+	Jobs     int    `json:"jobs"`
+	Maps     int    `json:"maps"`    // of all jobs
+	Reduces  int    `json:"reduces"` // of all jobs
+	InBytes  int64  `json:"in_bytes"`
+	SlotTime int64  `json:"slot_time_ns"`
+	Median   int64  `json:"median_time_ns"` // from submission to finish; 0: not recorded
+}
+
+// RecordedKind counts the attempts of one kind of task.
+type RecordedKind struct {
+	Kind      string `json:"kind"`
+	Attempts  int    `json:"attempts"`
+	Succeeded int    `json:"succeeded"`
+	Failed    int    `json:"failed"`
+	Killed    int    `json:"killed"`
+	Median    int64  `json:"median_ns"`
+}
+
+// RecordedLocality counts map attempts by their distance from the split.
+type RecordedLocality struct {
+	Node    int `json:"node"`
+	Rack    int `json:"rack"`
+	Off     int `json:"off"`
+	Unknown int `json:"unknown"`
+}
+
+// StoodStill is a machine on which nothing began or ended for long.
+type StoodStill struct {
+	Machine string `json:"machine"`
+	From    int64  `json:"from_ns"`
+	To      int64  `json:"to_ns"`
+	Usual   int64  `json:"usual_gap_ns"`
+}
+
+// MissingFact is what a history does not record, and the questions that need it.
+type MissingFact struct {
+	What     string `json:"what"`
+	Question string `json:"question"`
+}
+
+// WriteJSON writes the inspection.
+func (s *Inspection) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+
+// shownNames is how many names of jobs, and machines that stood still, the text
+// lists; the JSON has all.
+const shownNames = 12
+
+// WriteText writes the inspection for a person.
+func (s *Inspection) WriteText(w io.Writer, colour bool) error {
+	t := newTextWriter(w, colour)
+	t.heading(shorten(strings.Join(s.Paths, ", "), 80))
+	fmt.Fprintf(t, "format\t%s\n", strings.Join(s.Formats, ", "))
+	machines := fmt.Sprintf("%s in %s", count(s.Machines, "machine"), count(s.Racks, "rack"))
+	if s.OnlyInput > 0 {
+		machines += fmt.Sprintf("; %s more hold input only", number(int64(s.OnlyInput)))
+	}
+	fmt.Fprintf(t, "machines\t%s\n", machines)
+	release := s.Release
+	if release == "" {
+		release = "unknown"
+	}
+	fmt.Fprintf(t, "Hadoop\t%s (%s)\n", release, s.KnownBy)
+	span := formatDuration(s.Span)
+	if s.Epoch >= 0 {
+		span += " from " + time.UnixMilli(s.Epoch).UTC().Format("2006-01-02 15:04:05") + " UTC"
+	}
+	fmt.Fprintf(t, "time\t%s\n", span)
+	fmt.Fprintf(t, "jobs\t%s\n", s.Jobs.text())
+	if l := s.Locality; l.Node+l.Rack+l.Off > 0 {
+		n := int64(l.Node + l.Rack + l.Off)
+		fmt.Fprintf(t, "locality\t%s of maps node-local, %s rack-local, %s off-rack\n", percent(int64(l.Node), n), percent(int64(l.Rack), n), percent(int64(l.Off), n))
+	}
+	t.Flush()
+	if len(s.Slots) > 0 {
+		t.section("Slots")
+		fmt.Fprintf(t, "type\tmost in use\ton a machine\tbusy\twaves, median job\tmost\n")
+		for _, sl := range s.Slots {
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\n", sl.Type, number(int64(sl.Most)), sl.PerMachine, percentOf(sl.Busy), sl.Waves.Median, sl.Waves.Max)
+		}
+		t.Flush()
+	}
+	if len(s.Attempts) > 0 {
+		t.section("Attempts")
+		fmt.Fprintf(t, "kind\tattempts\tsucceeded\tfailed\tkilled\tmedian\n")
+		for _, k := range s.Attempts {
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Kind, number(int64(k.Attempts)), number(int64(k.Succeeded)), number(int64(k.Failed)), number(int64(k.Killed)), formatDuration(k.Median))
+		}
+		t.Flush()
+	}
+	s.names(t)
+	s.still(t)
+	if len(s.Missing) > 0 {
+		t.section("Not recorded")
+		for _, m := range s.Missing {
+			fmt.Fprintf(t, "- %s\n  needed for: %s\n", m.What, m.Question)
+		}
+	}
+	if s.Problems > 0 {
+		fmt.Fprintf(t, "\n%s could not be read: slotwave validate lists them\n", count(s.Problems, "place"))
+	}
+	return t.done()
+}
+
+func (s *Inspection) names(t *textWriter) {
+	if len(s.Names) == 0 {
+		return
+	}
+	t.section("Jobs by name")
+	fmt.Fprintf(t, "name\tjobs\tmaps\treduces\tinput\tslot time\tmedian time\n")
+	for _, n := range s.Names[:min(len(s.Names), shownNames)] {
+		input, median := "", ""
+		if n.InBytes > 0 {
+			input = sizeText(n.InBytes)
+		}
+		if n.Median > 0 {
+			median = formatDuration(n.Median)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shorten(n.Name, 24), number(int64(n.Jobs)), number(int64(n.Maps)), number(int64(n.Reduces)),
+			input, formatDuration(n.SlotTime), median)
+	}
+	t.Flush()
+	if more := len(s.Names) - shownNames; more > 0 {
+		fmt.Fprintf(t, "and %s\n", count(more, "more name"))
+	}
+}
+
+func (s *Inspection) still(t *textWriter) {
+	if len(s.Still) == 0 {
+		return
+	}
+	t.section("Machines that stood still")
+	fmt.Fprintf(t, "machine\tfrom\tfor\tusual gap\n")
+	for _, m := range s.Still[:min(len(s.Still), shownNames)] {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", shorten(m.Machine, 40), formatDuration(m.From), formatDuration(m.To-m.From), formatDuration(m.Usual))
+	}
+	t.Flush()
+	if more := len(s.Still) - shownNames; more > 0 {
+		fmt.Fprintf(t, "and %s more times\n", number(int64(more)))
+	}
+}
+
+func (j *RecordedJobs) text() string {
+	text := fmt.Sprintf("%s: %s succeeded, %s failed, %s killed", number(int64(j.Jobs)), number(int64(j.Succeeded)), number(int64(j.Failed)), number(int64(j.Killed)))
+	if j.Unfinished > 0 {
+		text += fmt.Sprintf(", %s without an end", number(int64(j.Unfinished)))
+	}
+	if j.Volumes > 0 {
+		text = fmt.Sprintf("%s with volumes only", count(j.Volumes, "job"))
+	}
+	return text
+}
+
+// sizeText writes bytes for people.
+func sizeText(n int64) string {
+	v, unit := float64(n), "B"
+	for _, next := range []string{"KiB", "MiB", "GiB", "TiB", "PiB"} {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, next
+	}
+	return fmt.Sprintf("%.3g %s", v, unit)
+}
+
+// SetBusy sets the share of the slots that was in use over a time span.
+func (s *RecordedSlots) SetBusy(slotTime, span int64) {
+	if s.Most > 0 && span > 0 {
+		s.Busy = share(float64(slotTime) / float64(s.Most) / float64(span))
+	}
+}

@@ -1,0 +1,184 @@
+package results
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// ReplaySummary compares the times of the simulated jobs with the recorded ones.
+// Where settings differ from the record it names these only: the difference is
+// then no error.
+type ReplaySummary struct {
+	Settings []string      `json:"settings"`
+	Jobs     int           `json:"jobs"`
+	Unknown  int           `json:"jobs_without_time"`
+	Median   share         `json:"median_error"` // of the absolute differences
+	Worst    share         `json:"worst_error"`  // with its sign
+	WorstJob string        `json:"worst_job"`
+	List     []ReplayedJob `json:"list"` // the largest differences first
+}
+
+// ReplayedJob is the time of a job from submission to finish.
+type ReplayedJob struct {
+	ID         string `json:"job"`
+	Name       string `json:"name"`
+	Recorded   int64  `json:"recorded_ns"`
+	Simulated  int64  `json:"simulated_ns"`
+	Difference share  `json:"difference"` // simulated over recorded, less 1
+	Cause      string `json:"cause"`
+}
+
+// Causes of a difference between the simulated and the recorded time.
+const (
+	causeInitialisation = "initialisation"
+	causeWaited         = "waited"
+	causeStraggler      = "straggler"
+	causeStill          = "stood still"
+)
+
+// listedReplays is how many jobs a summary lists; replay.csv has all.
+const listedReplays = 20
+
+// ReplayColumns names the columns of replay.csv, in order.
+var ReplayColumns = []string{"job", "name", "recorded_ns", "simulated_ns", "difference", "cause"}
+
+func writeReplay(w io.Writer, rows []ReplayedJob) error {
+	out := csv.NewWriter(w)
+	out.Write(ReplayColumns)
+	for _, r := range rows {
+		out.Write([]string{r.ID, r.Name, whole(r.Recorded), whole(r.Simulated), r.Difference.String(), r.Cause})
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// replayed sets the recorded time of each job beside the simulated one (mean over
+// the replications), in order of submission. It is empty where settings differ
+// from the record.
+func (r *Run) replayed() []ReplayedJob {
+	if len(r.Recorded) == 0 || len(r.Changed) > 0 {
+		return nil
+	}
+	place := make(map[string]int, len(r.Predictions[0].Jobs))
+	for i := range r.Predictions[0].Jobs {
+		place[r.Predictions[0].Jobs[i].ID] = i
+	}
+	var rows []ReplayedJob
+	for i := range r.Recorded {
+		rec := &r.Recorded[i]
+		k, ran := place[rec.ID]
+		if !ran || !workload.Known(rec.Time()) || rec.Time() == 0 || !finished(&r.Predictions[0].Jobs[k]) {
+			continue
+		}
+		simulated := r.estimate(func(p *model.Prediction) float64 {
+			if !finished(&p.Jobs[k]) {
+				return math.NaN()
+			}
+			return float64(p.Jobs[k].Finish - p.Jobs[k].Submit)
+		}).Mean
+		row := ReplayedJob{ID: Escape(rec.ID), Name: Escape(rec.Name), Recorded: int64(rec.Time()), Simulated: simulated}
+		row.Difference = share(float64(simulated)/float64(row.Recorded) - 1)
+		row.Cause = causeOf(rec, &r.Predictions[0].Jobs[k], row.Difference)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// causeOf names what makes at least half of a difference, if it can be told. A
+// difference below 1 % needs none.
+func causeOf(rec *workload.JobRecord, sim *model.JobOutcome, difference share) string {
+	if math.Abs(float64(difference)) < 0.01 {
+		return ""
+	}
+	whole := (sim.Finish - sim.Submit) - rec.Time()
+	half := func(part time.Duration) bool { return part != 0 && 2*float64(part)/float64(whole) >= 1 }
+	switch known := workload.Known(rec.Launch); {
+	case known && sim.Launch >= 0 && half((sim.Launch-sim.Submit)-(rec.Launch-rec.Submit)):
+		return causeInitialisation
+	case known && workload.Known(rec.FirstMap) && sim.FirstMap >= 0 && half((sim.FirstMap-sim.Launch)-(rec.FirstMap-rec.Launch)):
+		return causeWaited
+	case rec.Still:
+		return causeStill
+	case rec.Straggler:
+		return causeStraggler
+	}
+	return ""
+}
+
+// AboveRecord lists the jobs whose time differs from the record by more than the
+// limit.
+func (r *Run) AboveRecord(limit float64) (list []string) {
+	for _, row := range r.replayed() {
+		if math.Abs(float64(row.Difference)) > limit {
+			list = append(list, fmt.Sprintf("%s: %+.1f %%", row.ID, 100*float64(row.Difference)))
+		}
+	}
+	return list
+}
+
+func (r *Run) replaySummary() *ReplaySummary {
+	if len(r.Recorded) == 0 {
+		return nil
+	}
+	s := &ReplaySummary{Settings: []string{}, List: []ReplayedJob{}}
+	if len(r.Changed) > 0 {
+		for _, text := range r.Changed {
+			s.Settings = append(s.Settings, Escape(text))
+		}
+		return s
+	}
+	rows := r.replayed()
+	s.Jobs, s.Unknown = len(rows), len(r.Recorded)-len(rows)
+	if s.Jobs == 0 {
+		return s
+	}
+	size := func(r ReplayedJob) float64 { return math.Abs(float64(r.Difference)) }
+	slices.SortStableFunc(rows, func(a, b ReplayedJob) int { return cmp.Compare(size(b), size(a)) })
+	s.Worst, s.WorstJob = rows[0].Difference, rows[0].ID
+	n := len(rows)
+	s.Median = share((size(rows[(n-1)/2]) + size(rows[n/2])) / 2)
+	s.List = rows[:min(n, listedReplays)]
+	return s
+}
+
+// text is the line of the summary.
+func (s *ReplaySummary) text() string {
+	switch {
+	case len(s.Settings) > 0:
+		return "no error stated: not as recorded (" + shorten(strings.Join(s.Settings, ", "), 60) + ")"
+	case s.Jobs == 0:
+		return fmt.Sprintf("no error stated: no time is recorded of %s", count(s.Unknown, "job"))
+	}
+	text := fmt.Sprintf("median error %s of %s, worst %s (%s)", percentOf(s.Median), count(s.Jobs, "job"), signedPercent(s.Worst), shorten(s.WorstJob, 24))
+	if s.Unknown > 0 {
+		text += fmt.Sprintf("; %s without a recorded time", number(int64(s.Unknown)))
+	}
+	return text
+}
+
+func signedPercent(s share) string { return fmt.Sprintf("%+.1f %%", 100*float64(s)) }
+
+// table lists the jobs with the largest differences.
+func (s *ReplaySummary) table(t *textWriter) {
+	if s.Jobs == 0 {
+		return
+	}
+	t.section("Recorded against simulated")
+	fmt.Fprintf(t, "job\trecorded\tsimulated\tdifference\tcause\n")
+	for _, r := range s.List {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", shorten(r.ID, 32), formatDuration(r.Recorded), formatDuration(r.Simulated), signedPercent(r.Difference), r.Cause)
+	}
+	t.Flush()
+	if more := s.Jobs - len(s.List); more > 0 {
+		fmt.Fprintf(t, "%s with smaller differences: see %s\n", count(more, "more job"), ReplayName)
+	}
+}

@@ -1,0 +1,168 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+// withoutJobs are the formats that describe machines or settings only.
+var withoutJobs = []string{"conf", "properties", "topology"}
+
+func (r *Reading) check() error {
+	var known []string
+	for _, f := range trace.Formats() {
+		if f.Reads() {
+			known = append(known, f.Name)
+		}
+	}
+	if r.Format != "" && !slices.Contains(known, r.Format) {
+		return fmt.Errorf("--format: got %q: want one of %s%s", r.Format, strings.Join(known, ", "), didYouMean(r.Format, known))
+	}
+	for _, pattern := range r.Jobs {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("--job: got %q: want a pattern such as 'sort*' or job_201301?????_0007", pattern)
+		}
+	}
+	return nil
+}
+
+// isHistory reports whether a file or folder holds recorded runs, and not a
+// scenario or a recorded case. Its content decides.
+func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
+	switch {
+	case info.IsDir():
+		return true, nil
+	case filepath.Ext(name) == ".toml":
+		return false, nil
+	case r.Format != "":
+		return true, nil
+	}
+	format, err := trace.Detect(name)
+	switch {
+	case err != nil:
+		return false, nil
+	case format == "conf" || format == "topology":
+		return false, fmt.Errorf("%s: found a file in format %s, without jobs: want a scenario or a history", name, format)
+	}
+	return !slices.Contains(withoutJobs, format), nil
+}
+
+// replayOf makes the file a scenario that replays a history.
+func (f *File) replayOf(name string) {
+	base := filepath.Base(filepath.Clean(name))
+	slug := base
+	for _, ext := range []string{".gz", ".zst"} {
+		slug = strings.TrimSuffix(slug, ext)
+	}
+	if len(slug) > len(filepath.Ext(slug)) {
+		slug = strings.TrimSuffix(slug, filepath.Ext(slug))
+	}
+	// Not the bare name: out/a would be replayed into itself.
+	f.slug = slugOf(cut(slugOf(slug), 57) + "-replay")
+	f.folder = "."
+	f.simulatedWith(name)
+	f.data = fmt.Appendf(nil, "title = %s\n[workload]\ntrace = %s\n", workload.TOMLText("Replay of "+base), workload.TOMLText(name))
+}
+
+// simulatedWith reads from the summary of a result what its tables do not state:
+// release and scheduler of the run.
+func (f *File) simulatedWith(folder string) {
+	var summary struct{ Schema, Hadoop, Scheduler string }
+	data, err := os.ReadFile(filepath.Join(folder, "summary.json"))
+	if err != nil || json.Unmarshal(data, &summary) != nil || !strings.HasPrefix(summary.Schema, "slotwave/summary/") {
+		return
+	}
+	f.stated = map[string]string{"cluster.hadoop": summary.Hadoop}
+	// The others need queues or deadlines, which a result does not hold.
+	if slices.Contains([]string{"fifo", "fair1", "fair2"}, summary.Scheduler) {
+		f.stated["scheduler.name"] = summary.Scheduler
+	}
+}
+
+// adopt gives keys of the scenario the values that a result states of its run.
+func (f *File) adopt(t *table) {
+	for _, full := range slices.Sorted(maps.Keys(f.stated)) {
+		section, key, _ := strings.Cut(full, ".")
+		if t.gives(section, key) {
+			continue
+		}
+		values, _ := t.values[section].(map[string]any)
+		if values = maps.Clone(values); values == nil {
+			values = map[string]any{}
+		}
+		values[key] = f.stated[full]
+		t.values = maps.Clone(t.values)
+		t.values[section] = values
+		t.assume("%s = %s (of the simulated run)", full, f.stated[full])
+	}
+}
+
+// Open reads histories and leaves the jobs that were asked for.
+func (r *Reading) Open(paths ...string) (*workload.History, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	if r.Topology != "" {
+		paths = append(slices.Clone(paths), r.Topology)
+	}
+	h, err := trace.ReadOptions{Format: r.Format}.Open(paths...)
+	if err != nil {
+		return nil, plain(err)
+	}
+	return h, r.choose(h)
+}
+
+// choose leaves the jobs that a pattern names.
+func (r *Reading) choose(h *workload.History) error {
+	if len(r.Jobs) == 0 {
+		return nil
+	}
+	named := func(id, name string) bool {
+		return slices.ContainsFunc(r.Jobs, func(pattern string) bool {
+			matches := func(text string) bool {
+				// A name may hold slashes, which * does not match in paths.
+				ok, _ := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
+				return ok
+			}
+			return matches(id) || matches(name)
+		})
+	}
+	all := len(h.Jobs) + len(h.Swim)
+	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !named(j.ID, j.Name) })
+	h.Swim = slices.DeleteFunc(slices.Clone(h.Swim), func(j workload.SwimJob) bool { return !named(j.ID, "") })
+	if len(h.Jobs)+len(h.Swim) == 0 && all > 0 {
+		return fmt.Errorf("--job %s: matches none of %s", strings.Join(r.Jobs, ", "), workload.Counted(all, "job", "jobs"))
+	}
+	return nil
+}
+
+// asRecorded are the keys that say how a record is read or what is written of its
+// replay. Any other setting asks about another cluster or workload.
+var asRecorded = []string{
+	"fidelity", "name", "title", "source", "attempts", "plots",
+	"workload.trace", "workload.format", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded",
+}
+
+// changed lists the settings that make the scenario differ from its record.
+func (f *File) changed() []string {
+	var list []string
+	for _, s := range f.set {
+		for _, key := range keyPaths(s.value, nil) {
+			if !slices.Contains(asRecorded, strings.Join(key, ".")) {
+				list = append(list, s.text)
+				break
+			}
+		}
+	}
+	return list
+}

@@ -1,0 +1,188 @@
+package workload
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// JobRecord is what a history states of a job as a whole, to set beside the
+// replayed one. Instants that it does not state are UnknownTime.
+type JobRecord struct {
+	ID        string // of the replayed job
+	Name      string
+	Outcome   State
+	Submit    time.Duration
+	Launch    time.Duration // end of initialisation
+	FirstMap  time.Duration // start of the first map attempt
+	Finish    time.Duration
+	Straggler bool // one of its last tasks took more than twice the median of its kind
+	Still     bool // a host with its attempts or their output stood still before its end
+}
+
+// Time returns the time from submission to finish, or UnknownTime.
+func (r *JobRecord) Time() time.Duration {
+	if !Known(r.Submit) || !Known(r.Finish) || r.Finish < r.Submit {
+		return UnknownTime
+	}
+	return r.Finish - r.Submit
+}
+
+// record sums up a job under the id of its replay.
+func (j *HistoryJob) record(id string, still []StillHost) JobRecord {
+	r := JobRecord{
+		ID: id, Name: j.Name, Outcome: j.Outcome, Submit: j.Submit, Launch: j.Launch, Finish: j.Finish,
+		FirstMap: UnknownTime, Straggler: j.straggles(Map) || j.straggles(Reduce),
+	}
+	for i := range j.Tasks {
+		for k := range j.Tasks[i].Attempts {
+			a := &j.Tasks[i].Attempts[k]
+			if a.Kind == Map && Known(a.Start) && (!Known(r.FirstMap) || a.Start < r.FirstMap) {
+				r.FirstMap = a.Start
+			}
+			r.Still = r.Still || slices.ContainsFunc(still, func(s StillHost) bool {
+				return a.Node == s.Host && Known(a.Start) && a.Start <= s.From && j.Finish >= s.To
+			})
+		}
+	}
+	return r
+}
+
+// straggles reports whether the task of a kind that ended last took more than
+// twice the median time.
+func (j *HistoryJob) straggles(k Kind) bool {
+	const fewest, factor = 4, 2
+	last, took := UnknownTime, time.Duration(0)
+	for i := range j.Tasks {
+		w := j.Tasks[i].Winner()
+		if j.Tasks[i].Kind == k && w != nil && Known(w.Start) && w.Finish > last {
+			last, took = w.Finish, w.Duration()
+		}
+	}
+	times := j.times(k)
+	return len(times) >= fewest && took > factor*times[len(times)/2]
+}
+
+// StillHost is a host on which nothing began or ended for many times the usual
+// gap, although others went on.
+type StillHost struct {
+	Host     string
+	From, To time.Duration
+	Usual    time.Duration // median gap between instants at which something began or ended there
+}
+
+// held reports whether an attempt ran on the host while that stood still.
+func (s *StillHost) held(a *Attempt) bool {
+	return a.Node == s.Host && Known(a.Start) && Known(a.Finish) && a.Start <= s.From && a.Finish >= s.To
+}
+
+// A host stands still if the gap is so many times its usual one and the median
+// time of a task, and each other host begins or ends so many attempts in it on
+// average. If begins and ends were random, one gap in 20,000 would be that quiet;
+// but the slots of a host that are filled at once are also freed at once.
+const (
+	stillGaps  = 10
+	stillTasks = 5
+	stillTurns = 10
+)
+
+// StillHosts finds the hosts that stood still, in order of time.
+func (h *History) StillHosts() []StillHost {
+	at := map[string][]time.Duration{}
+	var all, took []time.Duration
+	see := func(a *HistoryAttempt) {
+		for _, t := range []time.Duration{a.Start, a.Finish} {
+			if a.Node != "" && Known(t) {
+				at[a.Node] = append(at[a.Node], t)
+				all = append(all, t)
+			}
+		}
+		if (a.Kind == Map || a.Kind == Reduce) && Known(a.Start) && Known(a.Finish) {
+			took = append(took, a.Finish-a.Start)
+		}
+	}
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for n := range h.Jobs[i].Tasks[k].Attempts {
+				see(&h.Jobs[i].Tasks[k].Attempts[n])
+			}
+		}
+	}
+	if len(took) == 0 {
+		return nil
+	}
+	slices.Sort(all)
+	slices.Sort(took)
+	least := stillTasks * took[len(took)/2]
+	before := func(t time.Duration) int {
+		n, _ := slices.BinarySearch(all, t)
+		return n
+	}
+	var still []StillHost
+	for host, times := range at {
+		slices.Sort(times)
+		var gaps []time.Duration
+		for i := range times[1:] {
+			if gap := times[i+1] - times[i]; gap > 0 {
+				gaps = append(gaps, gap)
+			}
+		}
+		if len(gaps) == 0 || len(at) < 2 {
+			continue
+		}
+		slices.Sort(gaps)
+		usual := gaps[len(gaps)/2]
+		for i := range times[1:] {
+			from, to := times[i], times[i+1]
+			elsewhere := float64(before(to)-before(from+1)) / float64(len(at)-1)
+			if to-from >= max(least, stillGaps*usual) && elsewhere >= stillTurns {
+				still = append(still, StillHost{host, from, to, usual})
+			}
+		}
+	}
+	still = slices.DeleteFunc(still, func(s StillHost) bool { return !h.stuck(&s) })
+	slices.SortFunc(still, func(a, b StillHost) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Host, b.Host)) })
+	return still
+}
+
+// stuck reports whether at least half of the attempts that a host held while it
+// stood still, of jobs with some tasks to compare, took many times as long as the
+// others of their job. A host that was only full of long tasks did not stand
+// still.
+func (h *History) stuck(s *StillHost) bool {
+	const few, factor = 3, 3
+	held, compared, long := 0, 0, 0
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		for k := range j.Tasks {
+			for n := range j.Tasks[k].Attempts {
+				a := &j.Tasks[k].Attempts[n].Attempt
+				if !s.held(a) {
+					continue
+				}
+				held++
+				of := j.times(j.Tasks[k].Kind)
+				if len(of) < few || a.Kind == Reduce && j.LastMap() > s.From {
+					continue // a reduce waits for maps, wherever it runs
+				}
+				compared++
+				if a.Finish-a.Start > factor*of[len(of)/2] {
+					long++
+				}
+			}
+		}
+	}
+	return held == 0 || long > 0 && 2*long >= compared
+}
+
+// times are the sorted times of the tasks of a kind.
+func (j *HistoryJob) times(k Kind) []time.Duration {
+	var times []time.Duration
+	for i := range j.Tasks {
+		if w := j.Tasks[i].Winner(); w != nil && j.Tasks[i].Kind == k && Known(w.Start) && Known(w.Finish) {
+			times = append(times, w.Duration())
+		}
+	}
+	slices.Sort(times)
+	return times
+}

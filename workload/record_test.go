@@ -1,0 +1,87 @@
+package workload
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// recordedHosts is a history of three hosts with two slots each on which maps of
+// 4 s follow one another for ten minutes. Host c stands still from 100 s to 300 s:
+// the two maps that it holds then end late.
+func recordedHosts(still bool) *History {
+	h := &History{Jobs: []HistoryJob{{ID: "j", Name: "sort", Outcome: Succeeded, Submit: 0, Launch: time.Second, Finish: 610 * time.Second}}}
+	j := &h.Jobs[0]
+	for _, host := range []string{"a", "b", "c"} {
+		for slot := range 2 {
+			at := time.Duration(slot) * 2 * time.Second
+			for at < 600*time.Second {
+				end := at + 4*time.Second
+				if still && host == "c" && at <= 100*time.Second && end > 100*time.Second {
+					end += 200 * time.Second
+				}
+				a := HistoryAttempt{Attempt: Attempt{Kind: Map, State: Succeeded, Node: host, Start: at, Finish: end}}
+				j.Tasks = append(j.Tasks, HistoryTask{Kind: Map, Number: len(j.Tasks), State: Succeeded, Attempts: []HistoryAttempt{a}})
+				at = end
+			}
+		}
+	}
+	return h
+}
+
+// TestStillHosts plants a host that stands still, one that is full of a long job's
+// tasks, and a cluster that pauses as a whole: only the first is found.
+func TestStillHosts(t *testing.T) {
+	h := recordedHosts(true)
+	got := h.StillHosts()
+	if len(got) != 1 || got[0].Host != "c" || got[0].From != 102*time.Second && got[0].From != 100*time.Second || got[0].To-got[0].From < 198*time.Second {
+		t.Errorf("got %v: want c, from 100 s for 200 s", got)
+	}
+	if r := h.Jobs[0].record("j", got); !r.Still || r.Time() != 610*time.Second || r.FirstMap != 0 {
+		t.Errorf("got %+v: want a job of 610 s that ran on a host that stood still", r)
+	}
+	if got := recordedHosts(false).StillHosts(); len(got) != 0 {
+		t.Errorf("got %v: want no host that stood still", got)
+	}
+	// The same tasks on c, now of a job whose tasks are all as long.
+	long := HistoryJob{ID: "long"}
+	for i := range h.Jobs[0].Tasks {
+		task := &h.Jobs[0].Tasks[i]
+		if w := task.Winner(); w.Finish-w.Start > 100*time.Second {
+			long.Tasks = append(long.Tasks, *task, *task)
+			task.Attempts = nil
+		}
+	}
+	h.Jobs = append(h.Jobs, long)
+	if got := h.StillHosts(); len(got) != 0 {
+		t.Errorf("got %v: want a host full of long tasks not to stand still", got)
+	}
+	h = recordedHosts(false)
+	for i := range h.Jobs[0].Tasks {
+		if a := &h.Jobs[0].Tasks[i].Attempts[0]; a.Start >= 100*time.Second {
+			a.Start += time.Hour
+			a.Finish += time.Hour
+		}
+	}
+	if got := h.StillHosts(); len(got) != 0 {
+		t.Errorf("got %v: want a pause of the whole cluster not to count", got)
+	}
+}
+
+// TestStraggles checks the last task against the median: four tasks of 10 s and one
+// that ends last.
+func TestStraggles(t *testing.T) {
+	for _, c := range []struct {
+		last time.Duration
+		want bool
+	}{{19 * time.Second, false}, {21 * time.Second, true}} {
+		j := HistoryJob{ID: "j"}
+		for i, took := range []time.Duration{10 * time.Second, 10 * time.Second, 10 * time.Second, 10 * time.Second, c.last} {
+			a := HistoryAttempt{Attempt: Attempt{Kind: Map, State: Succeeded, Node: fmt.Sprint(i), Start: 0, Finish: took}}
+			j.Tasks = append(j.Tasks, HistoryTask{Kind: Map, Number: i, Attempts: []HistoryAttempt{a}})
+		}
+		if got := j.straggles(Map); got != c.want {
+			t.Errorf("last task of %v: got %t", c.last, got)
+		}
+	}
+}
