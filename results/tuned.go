@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// TunedSchema is the first field of tuned settings in JSON.
-const TunedSchema = "slotwave/tuned/1"
+// tunedSchema is the first field of tuned settings in JSON.
+const tunedSchema = "slotwave/tuned/1"
 
 // tunedName is the file of tuned settings.
 const tunedName = "tune.csv"
@@ -136,17 +136,17 @@ func (t *Tuned) WriteJSON(w io.Writer) error {
 		Set         []string   `json:"set"`
 		Simulations int        `json:"simulations"`
 		Notes       []string   `json:"notes"`
-	}{TunedSchema, Escape(t.Scenario), t.Fidelity, Escape(t.Job), estimateOf(t.Before), estimateOf(t.After),
+	}{tunedSchema, Escape(t.Scenario), t.Fidelity, Escape(t.Job), estimateOf(t.Before), estimateOf(t.After),
 		t.Gain, t.Gain.Verdict(), listed(t.rows()), listed(t.Set), t.Simulations, listed(t.Notes)})
 }
 
-// TunedColumns are the columns of tune.csv.
-var TunedColumns = []string{"setting", "from", "to", "gain", "gain_low", "gain_high", "n", "verdict"}
+// tunedColumns are the columns of tune.csv.
+var tunedColumns = []string{"setting", "from", "to", "gain", "gain_low", "gain_high", "n", "verdict"}
 
 // WriteCSV writes tune.csv: all settings together, then one by one.
 func (t *Tuned) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(TunedColumns)
+	out.Write(tunedColumns)
 	cells := func(r tunedRow) {
 		row := []string{r.Setting, r.From, r.To, "", "", "", "", r.Verdict}
 		if g := r.Gain; g != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -345,7 +344,7 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, err := sim.Simulator{}.Predict(s.Runs[0].Question)
+	p, _, err := (&attemptTable{}).fill(&s.Runs[0].Question, nil)
 	if err != nil {
 		return 0, err
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/slotwave/slotwave/results"
 )
 
-// pairs is the default number of pairs of tune and of runs of predict --deadline.
-const pairs = 5
+// severalRuns is the default number of replications where an interval is needed.
+const severalRuns = 5
 
 func (a *app) tuneCommand() *cobra.Command {
 	k := &asked{}
@@ -30,7 +30,7 @@ the settings as tune.csv.`,
 	}
 	k.flags(c, "none: nothing is written")
 	f := c.Flags().Lookup("replications")
-	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", pairs
+	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
 	return c
 }
 
