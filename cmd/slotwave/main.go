@@ -171,12 +171,13 @@ of your choice, for recorded or synthetic workloads.
 
 // help shows the page of a verb or a topic.
 func help(c *cobra.Command, args []string) error {
-	about, _, err := c.Root().Find(args)
+	about, rest, err := c.Root().Find(args)
 	if err != nil {
 		return fmt.Errorf("help %s: no such page: want a verb or a topic (slotwave help lists them)", strings.Join(args, " "))
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
-	return about.Help()
+	about.HelpFunc()(about, rest)
+	return nil
 }
 
 func (a *app) versionCommand() *cobra.Command {
