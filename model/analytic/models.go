@@ -36,9 +36,11 @@ var Models = []Model{
 }
 
 // AccountsFor reports whether the model accounts for a cause of time in the
-// question. No model knows what a simulation draws at random.
+// question. No model knows what a simulation draws at random, or the protocol of jobs
+// without reduces.
 func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 	return slices.Contains(m.Accounts, c) &&
+		(c != Protocol || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Reduces.Count == 0 })) &&
 		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
 }
 
