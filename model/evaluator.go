@@ -9,8 +9,9 @@ import (
 // An Evaluator answers one model on one JSON object. The shapes of question and
 // answer are fixed; docs/equations.md explains them.
 type Evaluator struct {
-	Name string
-	Eval func(in []byte) (out any, err error)
+	Name   string
+	Eval   func(in []byte) (out any, err error)
+	Fields func() []input.Field // of the question
 }
 
 // NewEvaluator makes an evaluator of a function of structs. The fields of fallback
@@ -30,5 +31,5 @@ func NewEvaluator[I, O any](name string, fallback func() I, answer func(I) (O, e
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		return out, nil
-	}}
+	}, func() []input.Field { return input.Describe(fallback()) }}
 }

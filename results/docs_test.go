@@ -61,6 +61,7 @@ func TestDocumentedColumns(t *testing.T) {
 		JobsName:        JobColumns,
 		ResourcesName:   ResourceColumns,
 		PredictionsName: PredictionColumns,
+		tunedName:       tunedColumns,
 		FitName:         FitColumns,
 		SummaryName:     keys(reflect.TypeFor[Summary](), ""),
 		ManifestName:    keys(reflect.TypeFor[Manifest](), ""),
@@ -112,7 +113,7 @@ func TestDocumentedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), d.Commit(Manifest{})); err != nil {
+	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), d.Commit(Manifest{})); err != nil {
 		t.Fatal(err)
 	}
 	got = append(append(got, names(t, sweep)...), LogName)

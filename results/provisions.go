@@ -3,6 +3,7 @@ package results
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,8 +17,67 @@ const ProvisionsSchema = "slotwave/provisions/1"
 // Provisions lists the number of nodes that each model needs to meet a
 // deadline.
 type Provisions struct {
-	Deadline time.Duration
-	list     []provision
+	Deadline  time.Duration
+	list      []provision
+	simulated []simulatedProvision
+}
+
+// SimulatedNodes is the fewest nodes with which every replication of a simulation
+// meets the deadline.
+type SimulatedNodes struct {
+	Nodes        int // 0: no number of nodes does
+	Replications int
+	Finish       []time.Duration // of the last job, in each replication
+	Fewer        int             // one node less; if Nodes is 0, the most nodes that the tasks can use; 0: none
+	FewerFinish  []time.Duration
+	Err          error // why there is no answer
+}
+
+// simulatedProvision is a SimulatedNodes as it is written.
+type simulatedProvision struct {
+	Scenario     string       `json:"scenario"`
+	Nodes        nodes        `json:"nodes"`
+	Replications int          `json:"n"`
+	Found        *finishTimes `json:"found,omitempty"`
+	Fewer        *finishTimes `json:"fewer,omitempty"`
+	Note         string       `json:"note,omitempty"`
+}
+
+// finishTimes are the replications on some number of nodes.
+type finishTimes struct {
+	Nodes  int      `json:"nodes"`
+	Finish Estimate `json:"finish"`
+	Last   int64    `json:"last_ns"` // of all replications
+	Met    int      `json:"met"`
+	Share  share    `json:"share_met"`
+}
+
+func (p *Provisions) finishTimes(n int, finish []time.Duration) *finishTimes {
+	if len(finish) == 0 {
+		return nil
+	}
+	f := finishTimes{Nodes: n, Last: int64(slices.Max(finish))}
+	var ns []float64
+	for _, t := range finish {
+		ns = append(ns, float64(t))
+		if t <= p.Deadline {
+			f.Met++
+		}
+	}
+	f.Finish, f.Share = newEstimate(ns), share(float64(f.Met)/float64(len(finish)))
+	return &f
+}
+
+// AddSimulated adds the answer of the simulation to a question.
+func (p *Provisions) AddSimulated(q *model.WhatIf, x SimulatedNodes) {
+	row := simulatedProvision{
+		Scenario: Escape(q.Name), Nodes: nodes(x.Nodes), Replications: x.Replications,
+		Found: p.finishTimes(x.Nodes, x.Finish), Fewer: p.finishTimes(x.Fewer, x.FewerFinish),
+	}
+	if x.Err != nil {
+		row.Nodes, row.Note = unknown, "n/a: "+message(x.Err)
+	}
+	p.simulated = append(p.simulated, row)
 }
 
 // provision is a row: nodes by each estimate, and the slots of a node.
@@ -80,10 +140,11 @@ func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 // WriteJSON writes the provisions as one JSON object.
 func (p *Provisions) WriteJSON(w io.Writer) error {
 	return writeJSON(w, struct {
-		Schema   string      `json:"schema"`
-		Deadline int64       `json:"deadline_ns"`
-		Rows     []provision `json:"rows"`
-	}{ProvisionsSchema, int64(p.Deadline), listed(p.list)})
+		Schema    string               `json:"schema"`
+		Deadline  int64                `json:"deadline_ns"`
+		Simulated []simulatedProvision `json:"simulation"`
+		Rows      []provision          `json:"rows"`
+	}{ProvisionsSchema, int64(p.Deadline), listed(p.simulated), listed(p.list)})
 }
 
 // WriteText writes a table for each scenario, then the models that cannot answer.
@@ -100,6 +161,11 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 		first := &p.list[from]
 		t.heading(fmt.Sprintf("%s: nodes with %s and %s each that finish in %s", first.Scenario,
 			count(first.MapSlots, "map slot"), count(first.ReduceSlots, "reduce slot"), formatDuration(int64(p.Deadline))))
+		for i := range p.simulated {
+			if p.simulated[i].Scenario == first.Scenario {
+				p.simulated[i].writeText(t)
+			}
+		}
 		fmt.Fprintln(t, "model\tby low\tby mean\tby safe mean\tby high")
 		for _, x := range p.list[from:until] {
 			if x.Note == "" {
@@ -118,4 +184,34 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintln(t, "\nnone: no number of nodes is enough. -: not known.")
 	fmt.Fprintln(t, "safe: upper 95 % prediction bound, from leave-one-out errors on the history.")
 	return t.done()
+}
+
+// writeText writes the nodes that the simulation takes, with one node less beside.
+func (s *simulatedProvision) writeText(t *textWriter) {
+	switch {
+	case s.Note != "":
+		fmt.Fprintf(t, "simulation\t%s\n", s.Note)
+	case s.Nodes == 0:
+		fmt.Fprintln(t, "simulation: no number of nodes is enough")
+	default:
+		fmt.Fprintf(t, "simulation: %s\n", count(int(s.Nodes), "node"))
+	}
+	t.Flush()
+	if s.Found != nil || s.Fewer != nil {
+		fmt.Fprintln(t, "nodes\tlast job finishes\tlatest\tin time")
+		for _, f := range []*finishTimes{s.Found, s.Fewer} {
+			if f == nil {
+				continue
+			}
+			time := formatDuration(f.Finish.Mean)
+			if f.Finish.High != nil {
+				time += " ± " + formatDuration((*f.Finish.High-*f.Finish.Low)/2)
+			}
+			fmt.Fprintf(t, "%d\t%s\t%s\t%d of %d\n", f.Nodes, time, formatDuration(f.Last), f.Met, s.Replications)
+		}
+		t.Flush()
+		fmt.Fprintf(t, "n = %d replications, all in time on the nodes found; ± is the 95 %% interval.\n", s.Replications)
+	}
+	fmt.Fprintln(t)
+	t.Flush()
 }

@@ -26,7 +26,7 @@ func nothing[I any]() (none I) { return none }
 
 // withRows allows the items of a list to be rows of their fields.
 func withRows(list string, fields []string, e model.Evaluator) model.Evaluator {
-	return model.Evaluator{Name: e.Name, Eval: func(in []byte) (any, error) {
+	return model.Evaluator{Name: e.Name, Fields: e.Fields, Eval: func(in []byte) (any, error) {
 		var question map[string]json.RawMessage
 		var rows [][]json.RawMessage
 		if json.Unmarshal(in, &question) != nil || json.Unmarshal(question[list], &rows) != nil {

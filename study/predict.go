@@ -3,7 +3,6 @@ package study
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
@@ -45,21 +44,4 @@ func askOne(q *model.WhatIf, m analytic.Predictor) (results.Answer, error) {
 	}
 	p.Model = m.Name
 	return results.Answer{Scenario: q.Name, Prediction: p, Err: err}, nil
-}
-
-// Provision asks every analytic model how many nodes like those of the scenario
-// finish its job by the deadline.
-func (s *Study) Provision(models []analytic.Predictor, deadline time.Duration) (*results.Provisions, error) {
-	p := &results.Provisions{Deadline: deadline}
-	for i := range s.Scenario.Runs {
-		q := &s.Scenario.Runs[i].Question
-		list, err := analytic.Provision(*q, models, deadline)
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range list {
-			p.Add(q, x)
-		}
-	}
-	return p, nil
 }

@@ -59,9 +59,18 @@ func (o *Options) seedOf(replication int) uint64 {
 	return uint64(workload.Seed(o.Seed).Named("replication").For(replication))
 }
 
-// A Study is an opened scenario with its options.
+// settings are laid over the scenario.
+func (o *Options) settings() []string {
+	if o.Fidelity == "" {
+		return slices.Clone(o.Set)
+	}
+	return append(slices.Clone(o.Set), "fidelity="+workload.TOMLText(o.Fidelity))
+}
+
+// A Study is an opened scenario and how it is asked.
 type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
+	name     string
 	file     *scenarios.File
 	options  Options
 }
@@ -71,11 +80,7 @@ func Open(name string, o Options) (*Study, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	settings := o.Set
-	if o.Fidelity != "" {
-		settings = append(slices.Clone(settings), "fidelity="+workload.TOMLText(o.Fidelity))
-	}
-	f, err := scenarios.OpenReading(name, o.Reading, settings...)
+	f, err := scenarios.OpenReading(name, o.Reading, o.settings()...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +88,7 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Study{first, f, o}, nil
+	return &Study{first, name, f, o}, nil
 }
 
 // replication returns the scenario with the seed of a replication.

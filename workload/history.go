@@ -98,7 +98,7 @@ type HistoryTask struct {
 // host; then Locality has no meaning.
 type HistoryAttempt struct {
 	Attempt
-	More        MoreCounters
+	More        moreCounters
 	Tracker     string
 	HTTPPort    int
 	Speculative bool   // from the record (AVATAAR), not inferred
@@ -107,7 +107,7 @@ type HistoryAttempt struct {
 }
 
 // MoreCounters are recorded counters that simulated attempts lack.
-type MoreCounters struct {
+type moreCounters struct {
 	CombineInRecords, CombineOutRecords int64
 	InGroups                            int64 // reduce input groups
 	MaterializedBytes                   int64 // map output as stored: combined, compressed, with checksums
@@ -120,7 +120,7 @@ type MoreCounters struct {
 // TaskCounters are all counters of a task, or their sums over many tasks.
 type TaskCounters struct {
 	Counters
-	More MoreCounters
+	More moreCounters
 }
 
 // ProgressSplits are the samples that Hadoop 0.21 and later keep for each

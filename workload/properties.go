@@ -21,6 +21,7 @@ type Property struct {
 	Reader    string // the scheduler or part of Hadoop that reads it, with the release if not all do
 	Phases    bool   // used only at fidelities phase and device
 	About     string
+	Tuned     []float64 // least and largest value that tune tries, 0 to 1 for a switch; nil: it leaves the property alone
 
 	kind   valueKind
 	limits []float64         // smallest and, if given, largest value; the default is always allowed
@@ -62,7 +63,7 @@ var properties = []Property{
 	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", limits: []float64{1}, Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, where the number of maps is not given"},
 
 	// A job and its tasks.
-	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", About: "share of the maps that end before reduces start"},
+	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", Tuned: []float64{0.05, 1}, About: "share of the maps that end before reduces start"},
 	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", About: "second attempts of slow maps"},
 	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", About: "second attempts of slow reduces"},
 	{Key: "mapred.map.max.attempts", New: "mapreduce.map.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures of a map that fail the job"},
@@ -75,23 +76,23 @@ var properties = []Property{
 	{Key: "mapreduce.job.locality.wait.factor", kind: fraction, Default: "1", Reader: "capacity 1.x", About: "wait of a map for a near node"},
 
 	// What happens inside a task.
-	{Key: "io.sort.mb", New: "mapreduce.task.io.sort.mb", kind: whole, Default: "100", limits: []float64{1, 2047}, Unit: "MiB", Reader: "task", Phases: true, About: "MiB in which a map collects its output"},
-	{Key: "io.sort.record.percent", kind: fraction, Default: "0.05", limits: []float64{0.01, 1}, Reader: "task", Phases: true, About: "part of them for the accounting of records"},
-	{Key: "io.sort.spill.percent", New: "mapreduce.map.sort.spill.percent", kind: fraction, Default: "0.80", Reader: "task", Phases: true, About: "part of them from which on a spill starts"},
-	{Key: "io.sort.factor", New: "mapreduce.task.io.sort.factor", kind: whole, Default: "10", limits: []float64{2}, Reader: "task", Phases: true, About: "files merged at once"},
+	{Key: "io.sort.mb", New: "mapreduce.task.io.sort.mb", kind: whole, Default: "100", limits: []float64{1, 2047}, Unit: "MiB", Reader: "task", Phases: true, Tuned: []float64{50, 2047}, About: "MiB in which a map collects its output"},
+	{Key: "io.sort.record.percent", kind: fraction, Default: "0.05", limits: []float64{0.01, 1}, Reader: "task", Phases: true, Tuned: []float64{0.01, 0.5}, About: "part of them for the accounting of records"},
+	{Key: "io.sort.spill.percent", New: "mapreduce.map.sort.spill.percent", kind: fraction, Default: "0.80", Reader: "task", Phases: true, Tuned: []float64{0.5, 0.95}, About: "part of them from which on a spill starts"},
+	{Key: "io.sort.factor", New: "mapreduce.task.io.sort.factor", kind: whole, Default: "10", limits: []float64{2}, Reader: "task", Phases: true, Tuned: []float64{5, 100}, About: "files merged at once"},
 	{Key: "min.num.spills.for.combine", New: "mapreduce.map.combine.minspills", kind: whole, Default: "3", limits: []float64{0}, Reader: "task", Phases: true, About: "spills of a map from which on its last merge combines"},
-	{Key: "mapred.compress.map.output", New: "mapreduce.map.output.compress", kind: truth, Default: "false", Reader: "task", Phases: true, About: "compress what maps write for reduces"},
+	{Key: "mapred.compress.map.output", New: "mapreduce.map.output.compress", kind: truth, Default: "false", Reader: "task", Phases: true, Tuned: []float64{0, 1}, About: "compress what maps write for reduces"},
 	{Key: "mapred.map.output.compression.codec", New: "mapreduce.map.output.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, About: "class that does so"},
 	{Key: "mapred.output.compress", New: "mapreduce.output.fileoutputformat.compress", kind: truth, Default: "false", Reader: "task", Phases: true, About: "compress the output of the job"},
 	{Key: "mapred.output.compression.codec", New: "mapreduce.output.fileoutputformat.compress.codec", Default: "org.apache.hadoop.io.compress.DefaultCodec", Reader: "task", Phases: true, About: "class that does so"},
 	{Key: "mapred.child.java.opts", Default: "-Xmx200m", Reader: "task", Phases: true, About: "options of a task's JVM; its heap is read"},
 	{Key: "mapred.map.child.java.opts", New: "mapreduce.map.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, About: "the same for maps"},
 	{Key: "mapred.reduce.child.java.opts", New: "mapreduce.reduce.java.opts", Otherwise: "mapred.child.java.opts", Reader: "task 1.x", Phases: true, About: "the same for reduces"},
-	{Key: "mapred.reduce.parallel.copies", New: "mapreduce.reduce.shuffle.parallelcopies", kind: whole, Default: "5", limits: []float64{1}, Reader: "task", Phases: true, About: "map outputs that a reduce fetches at once"},
-	{Key: "mapred.job.shuffle.input.buffer.percent", New: "mapreduce.reduce.shuffle.input.buffer.percent", kind: fraction, Default: "0.70", Reader: "task", Phases: true, About: "part of a reduce's heap for fetched map outputs"},
-	{Key: "mapred.job.shuffle.merge.percent", New: "mapreduce.reduce.shuffle.merge.percent", kind: fraction, Default: "0.66", Reader: "task", Phases: true, About: "part of that at which they are merged to disk"},
-	{Key: "mapred.inmem.merge.threshold", New: "mapreduce.reduce.merge.inmem.threshold", kind: whole, Default: "1000", Reader: "task", Phases: true, About: "map outputs in memory at which they are; 0 or less: any number"},
-	{Key: "mapred.job.reduce.input.buffer.percent", New: "mapreduce.reduce.input.buffer.percent", kind: fraction, Default: "0.0", Reader: "task", Phases: true, About: "part of a reduce's heap that may hold map outputs while it reduces"},
+	{Key: "mapred.reduce.parallel.copies", New: "mapreduce.reduce.shuffle.parallelcopies", kind: whole, Default: "5", limits: []float64{1}, Reader: "task", Phases: true, Tuned: []float64{5, 50}, About: "map outputs that a reduce fetches at once"},
+	{Key: "mapred.job.shuffle.input.buffer.percent", New: "mapreduce.reduce.shuffle.input.buffer.percent", kind: fraction, Default: "0.70", Reader: "task", Phases: true, Tuned: []float64{0.5, 0.9}, About: "part of a reduce's heap for fetched map outputs"},
+	{Key: "mapred.job.shuffle.merge.percent", New: "mapreduce.reduce.shuffle.merge.percent", kind: fraction, Default: "0.66", Reader: "task", Phases: true, Tuned: []float64{0.3, 0.9}, About: "part of that at which they are merged to disk"},
+	{Key: "mapred.inmem.merge.threshold", New: "mapreduce.reduce.merge.inmem.threshold", kind: whole, Default: "1000", Reader: "task", Phases: true, Tuned: []float64{100, 5000}, About: "map outputs in memory at which they are; 0 or less: any number"},
+	{Key: "mapred.job.reduce.input.buffer.percent", New: "mapreduce.reduce.input.buffer.percent", kind: fraction, Default: "0.0", Reader: "task", Phases: true, Tuned: []float64{0, 0.8}, About: "part of a reduce's heap that may hold map outputs while it reduces"},
 	{Key: "tasktracker.http.threads", New: "mapreduce.tasktracker.http.threads", kind: whole, Default: "40", limits: []float64{1}, Reader: "task", Phases: true, About: "map outputs that a tracker sends at once"},
 
 	// Schedulers.
@@ -209,7 +210,13 @@ func (p Property) Check(value string) error {
 	return err
 }
 
-// Range describes the allowed values of the property.
+// Whole reports whether the property is a whole number or a switch.
+func (p Property) Whole() bool { return p.kind == whole || p.kind == truth }
+
+// Switch reports whether the property is true or false.
+func (p Property) Switch() bool { return p.kind == truth }
+
+// Range is what the property may be set to, in words.
 func (p Property) Range() string {
 	switch {
 	case len(p.limits) == 0:

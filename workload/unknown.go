@@ -8,7 +8,7 @@ func UnknownCounters() TaskCounters {
 			Spills: Unknown, MergePasses: Unknown, SpilledRecords: Unknown, ShuffleBytes: Unknown,
 			HDFSReadBytes: Unknown, HDFSWriteBytes: Unknown, LocalReadBytes: Unknown, LocalWriteBytes: Unknown,
 		},
-		More: MoreCounters{
+		More: moreCounters{
 			CombineInRecords: Unknown, CombineOutRecords: Unknown, InGroups: Unknown, MaterializedBytes: Unknown,
 			SpillRawBytes: Unknown, SpillStoredBytes: Unknown,
 			CPUMillis: Unknown, GCMillis: Unknown, PhysicalBytes: Unknown, VirtualBytes: Unknown, HeapBytes: Unknown,

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
@@ -39,8 +41,9 @@ func (a *app) evalCommand() *cobra.Command {
 		Use:   "eval MODEL",
 		Short: "Evaluate one analytic model on a JSON object",
 		Long: `Read one JSON object from standard input, evaluate the model on it and print the
-answer as JSON. An error names the field that is missing or invalid.`,
-		Example:           "  slotwave eval --list\n  echo '{\"N\": 28, \"F\": 10}' | slotwave eval merge",
+answer as JSON. An error names the field that is missing or invalid. The help of
+a model lists its fields with their units, and gives an example.`,
+		Example:           "  slotwave eval merge --help\n  slotwave eval --list\n  echo '{\"N\": 28, \"F\": 10}' | slotwave eval merge",
 		Args:              cobra.RangeArgs(0, 1),
 		ValidArgsFunction: cobra.FixedCompletions(evaluatorNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -54,6 +57,15 @@ answer as JSON. An error names the field that is missing or invalid.`,
 			return a.eval(args[0])
 		},
 	}
+	c.SetHelpFunc(func(c *cobra.Command, args []string) {
+		for _, name := range args {
+			if i := slices.IndexFunc(evaluators, func(e model.Evaluator) bool { return e.Name == name }); i >= 0 {
+				writeEvaluator(a.stdout, &evaluators[i])
+				return
+			}
+		}
+		c.Root().HelpFunc()(c, args)
+	})
 	c.Flags().BoolVar(&list, "list", false, "print the names of the models")
 	return c
 }
@@ -63,12 +75,18 @@ func (a *app) eval(name string) error {
 	if i < 0 {
 		return fmt.Errorf("unknown model %q%s", name, input.Suggest(name, evaluatorNames()))
 	}
+	if f, ok := a.stdin.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return noQuestion(name)
+	}
 	question, err := io.ReadAll(io.LimitReader(a.stdin, maxQuestion+1))
 	if err != nil {
 		return err
 	}
 	if len(question) > maxQuestion {
 		return fmt.Errorf("%s: standard input: got more than %d MiB", name, maxQuestion>>20)
+	}
+	if text := strings.Join(strings.Fields(string(question[:min(len(question), 1024)])), ""); text == "" || text == "{}" {
+		return noQuestion(name)
 	}
 	answer, err := evaluators[i].Eval(question)
 	if err != nil {
@@ -77,4 +95,9 @@ func (a *app) eval(name string) error {
 	out := json.NewEncoder(a.stdout)
 	out.SetIndent("", "  ")
 	return study.Internal(out.Encode(answer))
+}
+
+// noQuestion is the error of an empty input, which is never a job of defaults.
+func noQuestion(name string) error {
+	return fmt.Errorf("%s: got no fields: want a JSON object on standard input (slotwave eval %s --help lists its fields)", name, name)
 }

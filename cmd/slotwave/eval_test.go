@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +51,9 @@ func TestEvalErrors(t *testing.T) {
 		{"merge", `{"N": 3, "F": 1}`, "F: 1: want"},
 		{"merge", `{"N": 3}`, "F"},
 		{"merge", `{"N": 3, "F": 10, "G": 1}`, "unknown field"},
-		{"merge", ``, "merge: "},
+		{"merge", ``, "merge: got no fields: want a JSON object"},
+		{"phases", ``, "phases: got no fields"},
+		{"phases", " {\n}", "phases: got no fields"},
 		{"waves", `{"M": 1, "R": 0, "S_M": 0, "S_R": 1, "map": 1}`, "S_M"},
 		{"phases", `{"mode": "literal", "set": {"dsMapSizeSel": -1}}`, "dsMapSizeSel"},
 	} {
@@ -69,5 +72,46 @@ func TestEvalList(t *testing.T) {
 	names := strings.Fields(out)
 	if code != exitDone || !slices.IsSorted(names) || len(slices.Compact(names)) != len(evaluators) || !slices.Contains(names, "phases") {
 		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+// The page of each model names its fields, fits 80 columns, and has an example
+// that the model answers. Every unit is that of a field.
+func TestEvalHelp(t *testing.T) {
+	used := map[fieldUnit]bool{}
+	for i := range evaluators {
+		e := &evaluators[i]
+		_, page, _ := call("", "eval", e.Name, "--help")
+		if _, again, _ := call("", "help", "eval", e.Name); again != page || page == "" {
+			t.Errorf("help eval %s differs from eval %s --help", e.Name, e.Name)
+		}
+		for line := range strings.Lines(page) {
+			if len(strings.TrimSuffix(line, "\n")) > 80 {
+				t.Errorf("%s: more than 80 columns: %s", e.Name, line)
+			}
+		}
+		_, example, _ := strings.Cut(page, "<<'END'\n")
+		example, _, found := strings.Cut(example, "END\n")
+		if code, _, stderr := call(example, "eval", e.Name); !found || code != exitDone {
+			t.Errorf("%s: exit %d: %s for the example %s", e.Name, code, stderr, example)
+		}
+		for _, f := range e.Fields() {
+			if f.Kind == "" || strings.HasSuffix(f.Kind, " s") {
+				t.Errorf("%s: %s is %q", e.Name, f.Name, f.Kind)
+			}
+			for _, u := range fieldUnits {
+				in, err := path.Match(u.model, e.Name)
+				is, wrong := path.Match(u.field, f.Name)
+				if err != nil || wrong != nil {
+					t.Fatalf("%+v: not a pattern", u)
+				}
+				used[u] = used[u] || in && is
+			}
+		}
+	}
+	for _, u := range fieldUnits {
+		if !used[u] {
+			t.Errorf("%+v: no such field", u)
+		}
 	}
 }

@@ -156,7 +156,7 @@ of your choice, for recorded or synthetic workloads.
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.sweepCommand(), a.fitCommand(), a.microbenchCommand(), a.calibrateCommand())
+	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), versionCommand(a), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.sweepCommand(), a.tuneCommand(), a.fitCommand(), a.microbenchCommand(), a.calibrateCommand())
 	root.AddCommand(a.inspectCommand(), a.profileCommand(), a.convertCommand(), a.diagnoseCommand(), a.explainCommand())
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
@@ -172,15 +172,16 @@ of your choice, for recorded or synthetic workloads.
 
 // help shows the page of a verb or a topic.
 func help(c *cobra.Command, args []string) error {
-	about, _, err := c.Root().Find(args)
+	about, rest, err := c.Root().Find(args)
 	if err != nil {
 		return fmt.Errorf("help %s: no such page: want a verb or a topic (slotwave help lists them)", strings.Join(args, " "))
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
-	return about.Help()
+	about.HelpFunc()(about, rest)
+	return nil
 }
 
-func (a *app) versionCommand() *cobra.Command {
+func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -56,23 +56,30 @@ func (a *app) predictCommand() *cobra.Command {
 		Use:   "predict SCENARIO",
 		Short: "Ask every analytic model about a scenario",
 		Long: `Ask every analytic model for the makespan of a scenario. A model that cannot
-answer says why. --out writes the answers as a table and a plot. --deadline asks
-instead how many nodes like the scenario's finish its job in time.`,
+answer says why. --out writes the answers as a table and a plot.
+
+--deadline asks instead for the fewest nodes, like those of the scenario, with
+which its jobs finish in time. The simulator decides: in all of its replications
+(5 unless --replications says otherwise) the last job ends by the deadline. The
+answers of the models stand below.`,
 		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if k.replications != 1 || c.Flags().Changed("workers") {
-				return errors.New("--replications and --workers: models answer once, without chance: want them with run or compare")
-			}
 			if c.Flags().Changed("deadline") {
+				if !c.Flags().Changed("replications") {
+					k.replications = severalRuns
+				}
 				return a.provision(args[0], k, told, deadline)
+			}
+			if k.replications != 1 || c.Flags().Changed("workers") {
+				return errors.New("--replications and --workers: models answer once, without chance: want them with run, compare or --deadline")
 			}
 			return a.predict(args[0], k, told)
 		},
 	}
 	k.flags(c, "none: nothing is written")
 	told.flags(c)
-	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the job must finish: print nodes instead of times")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the job in which the jobs must finish: print nodes instead of times")
 	return c
 }
 
@@ -86,7 +93,7 @@ func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []
 	return s, models, sums, err
 }
 
-// provision asks every model how many nodes a deadline takes.
+// provision asks how many nodes a deadline takes.
 func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Duration) error {
 	if k.out != "" {
 		return errors.New("--deadline writes no files: got --out too: want one of the two")

@@ -14,7 +14,7 @@ var herodotouFile = Flag{"statistics", "JSON `FILE` with data and cost statistic
 
 var herodotouModel = Model{
 	Name: "herodotou", About: "Herodotou's phase equations in waves; wants data and cost statistics, or a program on machines",
-	Accounts: []Cause{Overlap, Slowstart, Quantisation},
+	Accounts: []Cause{Protocol, Overlap, Slowstart, Quantisation},
 	File:     herodotouFile,
 	New: func(k Knowledge) (model.Predictor, error) {
 		var h herodotouPredictor
@@ -86,6 +86,10 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
+	extra, err := g.protocol(&q, j, wave)
+	if err != nil {
+		return model.Prediction{}, err
+	}
 	total, whole, phases, err := job.summary(o)
 	if err != nil {
 		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
@@ -97,7 +101,9 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	p = p.scaled(by)
 	low, high := by*math.Min(total, t.JobEnd), by*math.Max(whole, t.JobEnd)
-	return g.prediction("herodotou", g.outcome(j, &p, jobTimes{by * t.MapEnd, low, by * t.JobEnd, high}), phases), nil
+	return g.prediction("herodotou", g.outcome(j, &p, jobTimes{
+		float64(by*t.MapEnd) + extra.mapEnd, low + extra.end, float64(by*t.JobEnd) + extra.end, high + extra.end,
+	}), phases), nil
 }
 
 // job returns a job with its own statistics, or with those of its program on the

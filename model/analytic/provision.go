@@ -21,7 +21,7 @@ type Provisioned struct {
 }
 
 // Provision returns for each model the smallest cluster that meets a deadline with
-// the question's only job (Khan et al., section 3; ARIA, section 4). It searches
+// the question's jobs (Khan et al., section 3; ARIA, section 4). It searches
 // by nodes, which bring the slots.
 func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) ([]Provisioned, error) {
 	if deadline <= 0 {
@@ -57,13 +57,15 @@ func Provision(q model.WhatIf, predictors []Predictor, deadline time.Duration) (
 	return all, nil
 }
 
-// NodesFor returns the least number of nodes with which an estimate of the
-// question's only job meets the deadline, 0 if none does. It does not try more
-// nodes than the tasks can use.
-func NodesFor(p model.Predictor, q model.WhatIf, estimate func(*model.Prediction) time.Duration, deadline time.Duration) (int, error) {
-	j, _, err := oneJob(&q)
-	if err != nil {
-		return 0, err
+// MostNodes returns the number of nodes that the tasks of a question can use, all of
+// them like the first. It is not
+// applicable if the nodes are not alike.
+func MostNodes(q *model.WhatIf) (int, error) {
+	if len(q.Cluster.Nodes) == 0 {
+		return 0, model.NotApplicable("no nodes")
+	}
+	if len(q.Cluster.Loads) > 0 {
+		return 0, model.NotApplicable("nodes that are not alike: foreign work on some")
 	}
 	node := q.Cluster.Nodes[0]
 	for _, n := range q.Cluster.Nodes {
@@ -72,12 +74,27 @@ func NodesFor(p model.Predictor, q model.WhatIf, estimate func(*model.Prediction
 			return 0, model.NotApplicable("nodes that are not alike")
 		}
 	}
+	maps, reduces := 0, 0
+	for i := range q.Jobs {
+		maps, reduces = maps+q.Jobs[i].Maps.Count, reduces+q.Jobs[i].Reduces.Count
+	}
 	most := 1
 	if node.MapSlots > 0 {
-		most = max(most, (j.Maps.Count+node.MapSlots-1)/node.MapSlots)
+		most = max(most, (maps+node.MapSlots-1)/node.MapSlots)
 	}
 	if node.ReduceSlots > 0 {
-		most = max(most, (j.Reduces.Count+node.ReduceSlots-1)/node.ReduceSlots)
+		most = max(most, (reduces+node.ReduceSlots-1)/node.ReduceSlots)
+	}
+	return most, nil
+}
+
+// NodesFor returns the least number of nodes with which an estimate of the
+// question's makespan meets the deadline, 0 if none does. It does not try more
+// nodes than the tasks can use.
+func NodesFor(p model.Predictor, q model.WhatIf, estimate func(*model.Prediction) time.Duration, deadline time.Duration) (int, error) {
+	most, err := MostNodes(&q)
+	if err != nil {
+		return 0, err
 	}
 	meets := func(nodes int) (bool, error) {
 		answer, err := p.Predict(q.Resized(nodes))

@@ -58,6 +58,9 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 	if err := c.Err(); err != nil {
 		return StagedTimes{}, err
 	}
+	if j.LaunchSpread == 0 && j.MapSpread == 0 {
+		return j.times(j.Launch, j.Map), nil
+	}
 	// Quintile midpoints of the normal distribution.
 	normal := []float64{-1.28, -0.52, 0, 0.52, 1.28}
 	var sum StagedTimes

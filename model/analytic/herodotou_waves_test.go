@@ -1,7 +1,6 @@
 package analytic
 
 import (
-	"math"
 	"strings"
 	"testing"
 
@@ -61,47 +60,5 @@ func TestHerodotouWavesSplits(t *testing.T) {
 		if _, err := h.waves(c.splits, 0.05, corrected); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
 		}
-	}
-}
-
-// Stock settings spill three times; a larger record part and more reduces are
-// there to be found.
-func TestTune(t *testing.T) {
-	h := DefaultPhases()
-	before, err := h.Phases(corrected)
-	if err != nil {
-		t.Fatal(err)
-	}
-	space := []SearchParam{
-		{Name: "pSortMB", Min: 50, Max: 400}, {Name: "pSortRecPerc", Min: 0.01, Max: 0.5},
-		{Name: "pSortFactor", Min: 2, Max: 100}, {Name: "pNumReducers", Min: 1, Max: 64},
-		{Name: "pShuffleInBufPerc", Min: 0.1, Max: 0.9}, {Name: "pUseCombine", Min: 0, Max: 0},
-	}
-	tuned, ms, err := h.Tune(space, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := tuned.Phases(corrected)
-	if err != nil || after.WaveJobTime != ms {
-		t.Errorf("%v ms, %v, the tuned job takes %v", ms, err, after.WaveJobTime)
-	}
-	if ms > 0.9*before.WaveJobTime || after.NumSpills != 1 || tuned.SortMB > 200 {
-		t.Errorf("%v ms after %v, %v spills with a buffer of %v MiB", ms, before.WaveJobTime, after.NumSpills, tuned.SortMB)
-	}
-	again, _, err := h.Tune(space, 1)
-	if err != nil || again != tuned {
-		t.Errorf("the same seed: %+v, then %+v, %v", tuned, again, err)
-	}
-
-	same, ms, err := h.Tune([]SearchParam{{Name: "pSortMB", Min: 1, Max: 5}}, 1)
-	if err != nil || same != h || ms != before.WaveJobTime {
-		t.Errorf("only worse settings: %v ms, %v, want the job as it came", ms, err)
-	}
-	if _, _, err := h.Tune([]SearchParam{{Name: "pSortMb", Min: 1, Max: 5}}, 1); err == nil || !strings.Contains(err.Error(), `did you mean "pSortMB"?`) {
-		t.Errorf("unknown parameter: error %v", err)
-	}
-	h.SortCPU = math.NaN()
-	if _, _, err := h.Tune(space, 1); err == nil || !strings.Contains(err.Error(), "csSortCPUCost") {
-		t.Errorf("missing statistic: error %v", err)
 	}
 }

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/results"
+)
+
+// severalRuns is the default number of replications where an interval is needed.
+const severalRuns = 5
+
+func (a *app) tuneCommand() *cobra.Command {
+	k := &asked{}
+	c := &cobra.Command{
+		Use:   "tune SCENARIO",
+		Short: "Search the Hadoop settings with which a job takes the least time",
+		Long: `Search the Hadoop settings with which the only job of a scenario takes the
+least time. The scenario is at fidelity phase or device.
+
+Herodotou's equations and rules of thumb propose settings. The simulator chooses
+among them and then changes one setting after another. The gain is measured in
+pairs of runs with common seeds, one pair for each replication, which the search
+has not used. A gain whose 95 % interval includes 0 makes no difference.
+
+Heap sizes, slots and the format of the output stay as they are. --out writes
+the settings as tune.csv.`,
+		Example: "  slotwave tune my.toml\n  slotwave tune my.toml --replications 10 --out out/tuned",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.tune(args[0], k) },
+	}
+	k.flags(c, "none: nothing is written")
+	f := c.Flags().Lookup("replications")
+	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
+	return c
+}
+
+func (a *app) tune(name string, k *asked) error {
+	s, err := a.open(name, k)
+	if err != nil {
+		return err
+	}
+	t, err := s.Tune()
+	if err != nil {
+		return err
+	}
+	if k.out != "" {
+		write := func(d *results.Dir) error { return t.Write(d) }
+		if err := a.keep(s, k, write, k.arguments("tune", name), nil); err != nil {
+			return err
+		}
+	}
+	return a.show(k, t.WriteText, t.WriteJSON)
+}

@@ -1,0 +1,60 @@
+package analytic
+
+import (
+	"fmt"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// childPoll is the interval at which a child asks its tracker whether it may commit
+// and which maps have ended, seconds.
+const childPoll = 1.0
+
+// protocolTimes are what the protocol between tasks adds to a job, seconds.
+type protocolTimes struct{ mapEnd, end float64 }
+
+// protocol returns what heartbeats, the start of tasks, completion events, commits,
+// and the set-up and clean-up of the job add to waves of tasks of the same times.
+// Nothing is added on the ideal cluster, and to jobs without reduces.
+func (g *capacity) protocol(q *model.WhatIf, j *workload.Job, w WaveJob) (protocolTimes, error) {
+	r, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil || r.Ideal || w.Reduces == 0 {
+		return protocolTimes{}, nil // questions without a release have no protocol
+	}
+	interval := q.Cluster.Heartbeat
+	if interval == 0 {
+		if interval, err = r.HeartbeatInterval(len(q.Cluster.Nodes), q.Cluster.Conf); err != nil {
+			return protocolTimes{}, fmt.Errorf("%s: %w", j.ID, err)
+		}
+	}
+	c, beat := &q.Cluster.Costs, interval.Seconds()
+	trackers := float64(len(q.Cluster.Nodes))
+	staged := StagedJob{
+		Maps: w.Maps, Reduces: w.Reduces, MapSlots: w.MapSlots, ReduceSlots: w.ReduceSlots,
+		Trackers: len(q.Cluster.Nodes), Slowstart: w.Slowstart,
+		Before: firstMap(beat, trackers, c),
+		Launch: c.Launch.Seconds(), Map: w.Map[0], Cleanup: c.Cleanup.Seconds(),
+		Heartbeat: beat, Sleep: r.FetchSleep.Seconds(), Polls: childPoll,
+		Reduce: func(float64) StagedReduce {
+			return StagedReduce{Copies: w.Shuffle, Sort: w.Sort, Rest: w.Reduce, Commit: c.Commit.Seconds()}
+		},
+	}
+	with, err := staged.Times()
+	if err != nil {
+		return protocolTimes{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	without, err := Waves(w)
+	if err != nil {
+		return protocolTimes{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	return protocolTimes{with.LastMap - without.MapEnd, with.End - without.JobEnd}, nil
+}
+
+// firstMap is the expected time from the submission to the launch of the first map:
+// the first of the trackers to send a heartbeat launches the set-up task, the end of
+// which its next heartbeat after launch and set-up reports. That heartbeat launches
+// the first map.
+func firstMap(beat, trackers float64, c *model.Costs) float64 {
+	return beat/(trackers+1) + nextBeat((c.Launch+c.Setup).Seconds(), 0, beat)
+}

@@ -1,0 +1,154 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Provision finds the fewest nodes, like those of the scenario, with which its jobs
+// finish by the deadline in every replication of the simulation. The answers of
+// the analytic models say where the search begins.
+func (s *Study) Provision(models []analytic.Predictor, deadline time.Duration) (*results.Provisions, error) {
+	p := &results.Provisions{Deadline: deadline}
+	for r := range s.Scenario.Runs {
+		q := &s.Scenario.Runs[r].Question
+		list, err := analytic.Provision(*q, models, deadline)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range list {
+			p.Add(q, x)
+		}
+		search := nodeSearch{study: s, run: r, deadline: deadline, finishes: map[int][]time.Duration{}}
+		found, err := search.fewest(list)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", q.Name, err)
+		}
+		p.AddSimulated(q, found)
+	}
+	return p, nil
+}
+
+// nodeSearch looks for the fewest nodes by bisection.
+type nodeSearch struct {
+	study    *Study
+	run      int
+	deadline time.Duration
+	finishes map[int][]time.Duration // of the last job, in each replication, by nodes
+}
+
+// meets reports whether the deadline is met in every replication.
+func (n *nodeSearch) meets(nodes int) (bool, error) {
+	if _, ok := n.finishes[nodes]; !ok {
+		finishes := make([]time.Duration, n.study.options.replications())
+		var group errgroup.Group
+		group.SetLimit(n.study.options.workers())
+		for i := range finishes {
+			group.Go(func() error {
+				s, err := n.study.replication(i)
+				if err != nil {
+					return err
+				}
+				q := s.Runs[n.run].Question.Resized(nodes)
+				p, _, err := (&attemptTable{}).fill(&q, nil)
+				for k := range p.Jobs {
+					if j := &p.Jobs[k]; err == nil && (j.Finish < 0 || j.State != workload.Succeeded) {
+						err = fmt.Errorf("job %s does not succeed on %s: want jobs that do", j.ID, workload.Counted(nodes, "node", "nodes"))
+					}
+				}
+				finishes[i] = p.Mean
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return false, err
+		}
+		n.finishes[nodes] = finishes
+	}
+	return slices.Max(n.finishes[nodes]) <= n.deadline, nil
+}
+
+// fewest begins with the nodes that the models find in the mean, or with those of
+// the scenario. It doubles or halves them until the deadline lies between, and then
+// bisects. It takes for granted that more nodes are not slower.
+func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNodes, error) {
+	q := &n.study.Scenario.Runs[n.run].Question
+	none := results.SimulatedNodes{Replications: n.study.options.replications()}
+	most, err := analytic.MostNodes(q)
+	switch {
+	case q.Until > 0:
+		none.Err = model.NotApplicable("the run is cut before its jobs end")
+		return none, nil
+	case errors.Is(err, model.ErrNotApplicable):
+		none.Err = err
+		return none, nil
+	case err != nil:
+		return none, err
+	}
+	var means []int
+	for _, m := range models {
+		if m.Err == nil && m.Mean > 0 {
+			means = append(means, m.Mean)
+		}
+	}
+	at := min(most, len(q.Cluster.Nodes))
+	if len(means) > 0 {
+		slices.Sort(means)
+		at = min(most, means[len(means)/2])
+	}
+	ok, err := n.meets(at)
+	if err != nil {
+		return none, err
+	}
+	low, high := 0, at // the deadline is missed with low, and met with high
+	for !ok {
+		if at == most {
+			none.FewerFinish = n.finishes[most]
+			none.Fewer = most
+			return none, nil
+		}
+		low, at = at, min(most, 2*at)
+		if ok, err = n.meets(at); err != nil {
+			return none, err
+		}
+		high = at
+	}
+	for step := 1; low == 0 && high > 1; step *= 2 {
+		at := max(1, high-step)
+		ok, err := n.meets(at)
+		if err != nil {
+			return none, err
+		}
+		if !ok {
+			low = at
+			break
+		}
+		high = at
+	}
+	for high-low > 1 {
+		mid := (low + high) / 2
+		ok, err := n.meets(mid)
+		if err != nil {
+			return none, err
+		}
+		if ok {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	found := results.SimulatedNodes{Nodes: high, Replications: none.Replications, Finish: n.finishes[high]}
+	if high > 1 {
+		found.Fewer, found.FewerFinish = high-1, n.finishes[high-1]
+	}
+	return found, nil
+}
