@@ -345,7 +345,7 @@ var ruleR20 = rule{
 			if last >= s.t.LastWave || waves == 1 && workload.Kind(kind) == workload.Map {
 				continue
 			}
-			h := hit{value: last, peers: 1, account: slotHeld, evidence: fmt.Sprintf("%d %ss on %d slots: the last of %d waves uses %s of them", n, st.kind, slots, waves, percent(last))}
+			h := hit{value: last, peers: 1, account: slotHeld, evidence: fmt.Sprintf("%s on %d slots: the last wave uses %s of them", workload.Counted(n, st.kind.String(), st.kind.String()+"s"), slots, percent(last))}
 			h.saves = st.median * (1 - last) / float64(waves)
 			switch {
 			case workload.Kind(kind) == workload.Map:

@@ -30,7 +30,11 @@ func (d *Diagnosis) Text(w io.Writer) error {
 			break
 		}
 		fmt.Fprintf(&b, "%-4s %-24s %-20s %-12s %s\n", f.Rule, cut(f.Cause, 24), cut(f.where(), 20), f.gain(), f.Receipt.Verdict)
-		line(&b, 5, f.Evidence)
+		evidence := f.Evidence
+		if len(d.Jobs) > 1 {
+			evidence = "job " + f.Job + ": " + evidence
+		}
+		line(&b, 5, evidence)
 		if f.Change != nil {
 			line(&b, 5, "change: "+f.Change.Text)
 		}
