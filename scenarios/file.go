@@ -168,7 +168,8 @@ func (r *report) blame(values, set any, path string, line int) {
 		r.lines[path] = line
 		return
 	}
-	for k, below := range m {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		below := m[k]
 		switch v := values.(type) {
 		case map[string]any:
 			r.blame(v[k], below, join(path, k), line)

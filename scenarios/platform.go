@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -128,7 +129,7 @@ func (t *table) readProvenance() provenance {
 		t.failf("source", "missing: want where the values come from")
 	}
 	keys := map[string]bool{}
-	for key := range t.lines {
+	for _, key := range slices.Sorted(maps.Keys(t.lines)) {
 		keys[listIndex.ReplaceAllString(key, "")] = true
 	}
 	for _, a := range p.assumed {

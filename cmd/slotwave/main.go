@@ -43,11 +43,6 @@ func main() {
 	os.Exit(code)
 }
 
-// run is the whole program but for the process around it.
-func run(args []string, stdout, stderr io.Writer) int {
-	return (&app{stdout: stdout, stderr: stderr}).run(args)
-}
-
 // app is one call of the program.
 type app struct {
 	stdout, stderr io.Writer
