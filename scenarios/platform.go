@@ -33,15 +33,6 @@ func Platform(name string) (model.Machine, error) {
 	return readPlatform(data, ShippedPrefix+"platforms/"+name+".toml")
 }
 
-// Profile reads a shipped job profile.
-func Profile(name string) (model.Program, error) {
-	data, err := shippedIn("profiles", name, Profiles())
-	if err != nil {
-		return model.Program{}, err
-	}
-	return readProfile(data, ShippedPrefix+"profiles/"+name+".toml")
-}
-
 func namesIn(folder string) []string {
 	entries, err := shipped.ReadDir(folder)
 	if err != nil {
