@@ -199,7 +199,8 @@ func (r *report) relocate(values, set any, path string, line int) {
 		r.lines[path] = line
 		return
 	}
-	for k, below := range m {
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		below := m[k]
 		switch v := values.(type) {
 		case map[string]any:
 			r.relocate(v[k], below, join(path, k), line)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path"
@@ -30,15 +31,6 @@ func Platform(name string) (model.Machine, error) {
 		return model.Machine{}, err
 	}
 	return readPlatform(data, ShippedPrefix+"platforms/"+name+".toml")
-}
-
-// Profile reads a shipped job profile.
-func Profile(name string) (model.Program, error) {
-	data, err := shippedIn("profiles", name, Profiles())
-	if err != nil {
-		return model.Program{}, err
-	}
-	return readProfile(data, ShippedPrefix+"profiles/"+name+".toml")
 }
 
 func namesIn(folder string) []string {
@@ -129,7 +121,7 @@ func (t *table) readProvenance() provenance {
 		t.failf("source", "missing: want where the values come from")
 	}
 	keys := map[string]bool{}
-	for key := range t.lines {
+	for _, key := range slices.Sorted(maps.Keys(t.lines)) {
 		keys[listIndex.ReplaceAllString(key, "")] = true
 	}
 	for _, a := range p.assumed {

@@ -24,7 +24,7 @@ func TestShippedPlatformsAndProfiles(t *testing.T) {
 			continue
 		}
 		for _, profile := range Profiles() {
-			program, err := Profile(profile)
+			program, err := shippedProgram(profile)
 			if err != nil {
 				t.Error(err)
 				continue
@@ -82,7 +82,7 @@ func TestWritePlatform(t *testing.T) {
 // The same of a program.
 func TestWriteProgram(t *testing.T) {
 	for _, name := range Profiles() {
-		p, err := Profile(name)
+		p, err := shippedProgram(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,12 +174,20 @@ zip = 0.5
 	}
 }
 
+func shippedProgram(name string) (model.Program, error) {
+	data, err := shippedIn("profiles", name, Profiles())
+	if err != nil {
+		return model.Program{}, err
+	}
+	return readProfile(data, name+".toml")
+}
+
 func TestNoSuchPlatform(t *testing.T) {
 	_, err := Platform("hitune-xenon")
 	if err == nil || !strings.Contains(err.Error(), "did you mean hitune-xeon?") {
 		t.Error(err)
 	}
-	if _, err := Profile("../platforms/ec2-small"); err == nil {
+	if _, err := shippedProgram("../platforms/ec2-small"); err == nil {
 		t.Error("read what is no profile")
 	}
 }

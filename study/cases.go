@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -262,7 +263,7 @@ func (s *spread) outside(p model.Prediction) string {
 			{"killed attempts", int64(j.Killed), func(r string) int64 { return int64(s.Runs[r].Jobs[j.ID].Killed) }},
 		} {
 			low, high := int64(math.MaxInt64), int64(math.MinInt64)
-			for run := range s.Runs {
+			for _, run := range slices.Sorted(maps.Keys(s.Runs)) {
 				low, high = min(low, figure.of(run)), max(high, figure.of(run))
 			}
 			if figure.got < low || figure.got > high {

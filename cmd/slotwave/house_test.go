@@ -2,6 +2,8 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,20 +14,54 @@ import (
 	"testing"
 )
 
-// The policy of CONTRIBUTING.md compiles and schedules, as one file and one line.
-func TestSixthPolicy(t *testing.T) {
+// recipes are those of CONTRIBUTING.md: the whole file that each adds, if any,
+// and the line before which each of its other blocks of Go goes.
+var recipes = []struct {
+	title, file string
+	edits       [][2]string // file, line
+}{
+	{"a scheduler", "scheduler/shortest.go", [][2]string{{"scheduler/scheduler.go", "}"}}},
+	{"a trace format", "workload/trace/toy.go", [][2]string{{"workload/trace/format.go", "}"}}},
+	{"an analytic model", "model/analytic/busy.go", [][2]string{{"model/analytic/models.go", "\tcrespModel,"}}},
+	{"a plot", "results/plot_waiting.go", [][2]string{{"results/plots.go", "}"}}},
+	{"a Hadoop property", "", [][2]string{
+		{"workload/properties.go", "}"},
+		{"sim/newjobtracker.go", "\tconf, err := readJobConf(spec.Conf, jt.release.Name)"},
+	}},
+	{"a diagnosis rule", "diagnose/rule_shortmaps.go", [][2]string{{"diagnose/rules.go", "}"}}},
+}
+
+// tables are what the tables begin with that recipes add a line to.
+var tables = map[string]string{
+	"scheduler/scheduler.go":   "var policies = ",
+	"workload/trace/format.go": "var formats = ",
+	"model/analytic/models.go": "var Models = ",
+	"results/plots.go":         "var plots = ",
+	"workload/properties.go":   "var properties = ",
+	"sim/newjobtracker.go":     "func (jt *jobTracker) readJobConf(",
+	"diagnose/rules.go":        "var rules = ",
+}
+
+// ofRecipe reports whether a recipe adds the file.
+func ofRecipe(file string) bool {
+	for _, r := range recipes {
+		if r.file == file {
+			return true
+		}
+	}
+	return false
+}
+
+// The recipes of CONTRIBUTING.md compile together and do what they say, in as few
+// files as they say.
+func TestRecipes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program anew")
+	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(read(t, filepath.Join(root, "CONTRIBUTING.md")), -1)
-	if len(blocks) != 2 {
-		t.Fatalf("%d blocks of Go, want the file and the line", len(blocks))
-	}
-	file, line := blocks[0][1], blocks[1][1]
-	table := filepath.Join(root, "scheduler", "scheduler.go")
-	text := read(t, table)
-	last := strings.LastIndex(text, ", newMinEDF},\n") + len(", newMinEDF},\n")
 	dir := t.TempDir()
 	write := func(name, content string) string {
 		path := filepath.Join(dir, name)
@@ -34,21 +70,101 @@ func TestSixthPolicy(t *testing.T) {
 		}
 		return path
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {
-		filepath.Join(root, "scheduler", "shortest.go"): write("shortest.go", file),
-		table: write("scheduler.go", text[:last]+line+text[last:]),
-	}})
+	replace := map[string]string{}
+	place := func(file, content string) {
+		replace[filepath.Join(root, file)] = write(strings.ReplaceAll(file, "/", "-"), content)
+	}
+	page := read(t, filepath.Join(root, "CONTRIBUTING.md"))
+	for _, r := range recipes {
+		_, section, _ := strings.Cut(page, "\n## Add "+r.title+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(section, -1)
+		if r.file != "" && len(blocks) > 0 {
+			if !strings.Contains(section, "whole file") || !strings.Contains(section, "`"+r.file+"`") {
+				t.Errorf("the recipe of %s does not name %s", r.title, r.file)
+			}
+			if clean, err := format.Source([]byte(blocks[0][1])); err != nil || string(clean) != blocks[0][1] {
+				t.Errorf("%s: not as gofmt writes it (%v); want\n%s", r.file, err, clean)
+			}
+			place(r.file, blocks[0][1])
+			blocks = blocks[1:]
+		}
+		if len(blocks) != len(r.edits) {
+			t.Fatalf("the recipe of %s has %d blocks of Go besides whole files: want %d", r.title, len(blocks), len(r.edits))
+		}
+		for i, e := range r.edits {
+			if !strings.Contains(section, "`"+e[0]+"`") {
+				t.Errorf("the recipe of %s does not name %s", r.title, e[0])
+			}
+			text := read(t, filepath.Join(root, e[0]))
+			table := strings.Index(text, "\n"+tables[e[0]])
+			line := strings.Index(text[max(0, table):], "\n"+e[1]+"\n")
+			if table < 0 || line < 0 {
+				t.Fatalf("%s has no line %q in %q", e[0], e[1], tables[e[0]])
+			}
+			at := table + line + 1
+			place(e[0], text[:at]+blocks[i][1]+text[at:])
+		}
+	}
+	place("diagnose/recipe_test.go", `package diagnose
+
+import "testing"
+
+func TestRecipe(t *testing.T) {
+	for _, f := range newPlant().diagnose(t).Findings {
+		if f.Rule == "R26" && f.Evidence != "" {
+			return
+		}
+	}
+	t.Error("the rule found nothing")
+}
+`)
+	overlay, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-overlay", write("overlay.json", string(overlay)), "./cmd/slotwave",
-		"run", "two-jobs", "--set", "scheduler.name=shortest", "--quiet", "--out", filepath.Join(dir, "out"))
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	overlaid := "-overlay=" + write("overlay.json", string(overlay))
+	call := func(name string, args ...string) string {
+		cmd := exec.Command(name, args...)
+		cmd.Dir = root
+		out, err := cmd.CombinedOutput()
+		if failed := new(exec.ExitError); err != nil && !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+		return string(out)
 	}
-	if s := read(t, filepath.Join(dir, "out", "summary.json")); !strings.Contains(s, `"scheduler": "shortest"`) {
-		t.Errorf("another scheduler ran: %.300s", s)
+	program := filepath.Join(dir, "slotwave")
+	if out := call("go", "build", overlaid, "-o", program, "./cmd/slotwave"); out != "" {
+		t.Fatal(out)
+	}
+	two, out := read(t, filepath.Join(root, "scenarios", "two-jobs.toml")), filepath.Join(dir, "out")
+	one, _, _ := strings.Cut(two, "[[job]]\nname = \"short\"")
+	limited := strings.Replace(two, "[conf]\n", "[conf]\n\"mapreduce.jobtracker.maxtasks.perjob\" = 10\n", 1)
+	const toy = "toy job_1_0001\nmap 2 5\nmap 2 9\n"
+	for _, c := range []struct {
+		recipe, want string
+		args         []string
+	}{
+		{"a scheduler", "shortest", []string{"run", "two-jobs", "--set", "scheduler.name=shortest", "--out", out}},
+		{"a trace format", "", []string{"convert", write("in.toy", toy), "--to", "toy", "--out", filepath.Join(dir, "back")}},
+		{"an analytic model", "busy", []string{"predict", write("one.toml", one)}},
+		{"a Hadoop property", "maxtasks.per.job: got 43 tasks: want at most 10", []string{"run", write("limited.toml", limited), "--out", filepath.Join(dir, "none")}},
+	} {
+		if got := call(program, c.args...); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %v: want %q in\n%s", c.recipe, c.args, c.want, got)
+		}
+	}
+	if got := read(t, filepath.Join(out, "summary.json")); !strings.Contains(got, `"scheduler": "shortest"`) {
+		t.Errorf("another scheduler ran: %.300s", got)
+	}
+	if got := read(t, filepath.Join(dir, "back", "jobs.toy")); got != toy {
+		t.Errorf("the trace came back as %q", got)
+	}
+	for _, name := range []string{"waiting.png", "waiting.svg"} {
+		read(t, filepath.Join(out, name))
+	}
+	if got := call("go", "test", overlaid, "-run", "^TestRecipe$", "./diagnose"); !strings.HasPrefix(got, "ok") {
+		t.Errorf("a diagnosis rule: %s", got)
 	}
 }
 

@@ -43,11 +43,6 @@ func main() {
 	os.Exit(code)
 }
 
-// run runs the program and returns its exit code.
-func run(args []string, stdout, stderr io.Writer) int {
-	return (&app{stdout: stdout, stderr: stderr}).run(args)
-}
-
 // app is one call of the program.
 type app struct {
 	stdout, stderr io.Writer

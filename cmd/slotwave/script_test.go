@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"slotwave": func() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) },
+		"slotwave": func() { os.Exit((&app{stdout: os.Stdout, stderr: os.Stderr}).run(os.Args[1:])) },
 	})
 }
 

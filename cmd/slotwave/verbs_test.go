@@ -59,7 +59,7 @@ func TestOutputFails(t *testing.T) {
 		{"run", "two-jobs", "--out", filepath.Join(t.TempDir(), "r")}, {"run", "two-jobs", "--json", "--out", filepath.Join(t.TempDir(), "j")},
 	} {
 		var stderr bytes.Buffer
-		if code := run(args, fullDisk{}, &stderr); code != exitInput || !strings.Contains(stderr.String(), "full: no space left") {
+		if code := (&app{stdout: fullDisk{}, stderr: &stderr}).run(args); code != exitInput || !strings.Contains(stderr.String(), "full: no space left") {
 			t.Errorf("%v: exit code %d: %s", args, code, &stderr)
 		}
 	}

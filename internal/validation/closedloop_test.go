@@ -127,6 +127,20 @@ func open(t *testing.T, platform, fidelity string, settings ...string) testbed {
 	return testbed{b}
 }
 
+// shippedProgram is a job profile as a scenario reads it.
+func shippedProgram(t *testing.T, name string) model.Program {
+	t.Helper()
+	f, err := scenarios.Open("hitune-codec", "job.0.profile="+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Scenario(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Runs[0].Question.Programs[0]
+}
+
 // evenly weighs contention, which is no gross error, and leaves nothing out.
 func evenly() platform.FitOptions {
 	return platform.FitOptions{Robust: fit.RobustOptions{Weight: "huber"}, EqualSpread: true}
@@ -174,10 +188,7 @@ func TestZhangLoop(t *testing.T) {
 		l.answers.Reference = "simulation"
 	}
 	for _, a := range applications {
-		program, err := scenarios.Profile(a.program)
-		if err != nil {
-			t.Fatal(err)
-		}
+		program := shippedProgram(t, a.program)
 		program.Combiner = false // there is none in the model
 		own, _ := fitted(t, five, program.Data.InputPairWidth*program.Data.MapSizeSel/program.Data.MapRecsSel)
 		past := five.play(t, program, a.small, "1.0")

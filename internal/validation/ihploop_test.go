@@ -9,7 +9,6 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -33,10 +32,7 @@ func (b testbed) asks(p model.Program, l load) model.WhatIf {
 // it takes for a deadline are enough, and few more than the fewest that are.
 func TestIHPLoop(t *testing.T) {
 	bed := open(t, "dl145-g3", "device", "cluster.nodes=20")
-	program, err := scenarios.Profile("terasort")
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := shippedProgram(t, "terasort")
 	var runs, alike []analytic.RecordedRun
 	for _, gb := range []float64{8, 12, 16, 20, 24, 28} {
 		for _, reduces := range []int{8, 16, 24, 32, 40} {

@@ -1,4 +1,4 @@
-package sim_test
+package house
 
 import (
 	"bytes"
@@ -17,12 +17,17 @@ import (
 	"testing"
 )
 
+// passed are the rooms that a prediction passes through.
+var passed = []string{
+	"../../model", "../../model/analytic", "../../model/fit", "../../model/input", "../../model/platform", "../../model/taskplan",
+	"../../results", "../../scenarios", "../../scheduler", "../../sim/...", "../../study", "../../workload/...",
+}
+
 // No order of a map reaches a result: in the rooms a prediction passes through, a
 // map is ranged over only to count, to delete or to fill another map, and its
 // keys are listed only to be sorted.
 func TestMapOrderReachesNoResult(t *testing.T) {
-	command := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly",
-		"./...", "../scheduler", "../results", "../model", "../model/fit")
+	command := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, passed...)...)
 	command.Stderr = os.Stderr
 	text, err := command.Output()
 	if err != nil {
