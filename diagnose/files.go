@@ -196,7 +196,7 @@ func (d *Diagnosis) findingRows(row func(...string)) {
 			gain, low, high, pairs = number(r.Gain), number(r.Low), number(r.High), whole(r.Pairs)
 		}
 		row(whole(f.Rank), f.Job, f.Rule, f.Cause, f.Node, f.Device, strings.Join(f.Tasks, " "), f.Evidence, number(f.Value), number(f.Peers), number(f.Z),
-			ns(f.Ledger), change, gain, low, high, pairs, string(f.Receipt.Verdict), f.Receipt.Note)
+			ns(f.Ledger), change, gain, low, high, pairs, string(f.Receipt.Outcome), f.Receipt.Note)
 	}
 }
 
