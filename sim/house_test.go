@@ -17,7 +17,7 @@ import (
 	"testing"
 )
 
-// No order of a map reaches a result: in the rooms a prediction passes through, a
+// No order of a map reaches a result: in the packages that a prediction passes through, a
 // map is ranged over only to count, to delete or to fill another map, and its
 // keys are listed only to be sorted.
 func TestMapOrderReachesNoResult(t *testing.T) {
@@ -34,7 +34,7 @@ func TestMapOrderReachesNoResult(t *testing.T) {
 		DepOnly                 bool
 	}
 	exports := map[string]string{}
-	var rooms []listed
+	var packages []listed
 	for d := json.NewDecoder(bytes.NewReader(text)); ; {
 		var p listed
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
@@ -44,12 +44,12 @@ func TestMapOrderReachesNoResult(t *testing.T) {
 		}
 		exports[p.ImportPath] = p.Export
 		if !p.DepOnly {
-			rooms = append(rooms, p)
+			packages = append(packages, p)
 		}
 	}
 	files := token.NewFileSet()
 	imports := importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
-	for _, p := range rooms {
+	for _, p := range packages {
 		info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
 		var parsed []*ast.File
 		for _, name := range p.GoFiles {

@@ -317,7 +317,7 @@ func fitShuffle(fetched, merged []WorkRow, what Estimate) (WorkModel, error) {
 	return both, nil
 }
 
-// chooseRetried is chooseTerms for a phase in which some rows waited for a retry:
+// chooseRetried is like chooseTerms, for a phase in which some rows waited for a retry:
 // those that are nearer to the prediction plus the wait. It looks for retries only
 // where the wait exceeds the ordinary scatter.
 func chooseRetried(candidates []workTerm, rows []WorkRow, what Estimate) (m WorkModel, err error) {
