@@ -19,7 +19,16 @@ type Change struct {
 	Edit func(model.WhatIf) (model.WhatIf, error)
 }
 
-// editJob changes the job with an id, or all jobs if none has it.
+// asItIs says that the question is already as a change would make it.
+type asItIs string
+
+func (a asItIs) Error() string { return string(a) }
+
+func inQuestion(format string, args ...any) error {
+	return asItIs(fmt.Sprintf(format+" in the question", args...))
+}
+
+// editJob changes a job of the question, or all of them where none has its id.
 func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 	id := s.job.id
 	return &Change{text, func(q model.WhatIf) (model.WhatIf, error) {
@@ -100,7 +109,7 @@ func repair(node, device string) *Change {
 		c.Nodes[i].Slowness = 1
 		if len(c.Machines) == 0 {
 			if !changed {
-				return fmt.Errorf("%s has the nominal speed in the question", node)
+				return inQuestion("%s has the nominal speed", node)
 			}
 			return nil
 		}
@@ -123,7 +132,7 @@ func repair(node, device string) *Change {
 			fixed.Speed, fixed.Cores, fixed.SMT = peer.Speed, peer.Cores, peer.SMT
 		}
 		if !changed {
-			return fmt.Errorf("%s of %s has the nominal speed in the question", device, node)
+			return inQuestion("%s of %s has the nominal speed", device, node)
 		}
 		c.Machines = append(c.Machines, fixed)
 		c.Nodes[i].Machine = len(c.Machines) - 1
@@ -152,7 +161,7 @@ func unload(node, device string, paused bool) *Change {
 			return paused || strings.HasPrefix(device, on) || isNetwork(device) && l.Device == model.LoadNetwork
 		})
 		if len(c.Loads) == before {
-			return fmt.Errorf("there is no such load in the question")
+			return inQuestion("there is no such load")
 		}
 		return nil
 	})
@@ -177,7 +186,7 @@ func (s *scene) setReduces(n int) *Change {
 func (s *scene) evenReduces() *Change {
 	return s.editJob("even partitions", func(j *workload.Job) error {
 		if j.Reduces.Shares == nil {
-			return fmt.Errorf("the partitions of %s are even in the question", j.ID)
+			return inQuestion("the partitions of %s are even", j.ID)
 		}
 		j.Reduces.Shares = nil
 		return nil
@@ -223,7 +232,7 @@ func (s *scene) noFailures() *Change {
 			n.Dies, n.FailAfter = 0, 0
 		}
 		if !changed {
-			return q, fmt.Errorf("nothing fails in the question")
+			return q, inQuestion("nothing fails")
 		}
 		return q, nil
 	}}
@@ -233,7 +242,7 @@ func (s *scene) noFailures() *Change {
 func shareSlots() *Change {
 	return editCluster("shared slots", func(c *model.Cluster) error {
 		if c.SharedSlots {
-			return fmt.Errorf("slots are shared in the question")
+			return inQuestion("slots are shared")
 		}
 		c.SharedSlots = true
 		return nil
@@ -330,7 +339,7 @@ func freeCopies() *Change {
 			c.Machines[i].CPU.Fetch = 0
 		}
 		if !changed {
-			return fmt.Errorf("fetches cost no processor time in the question")
+			return inQuestion("fetches cost no processor time")
 		}
 		return nil
 	})

@@ -99,18 +99,24 @@ type evidence struct {
 
 // Run diagnoses a run.
 func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
+	if in.Jobs == nil {
+		in.Jobs = func(func(*workload.HistoryJob) bool) {}
+	}
 	b := keep(in.Jobs)
-	if len(b.jobs) == 0 {
-		return nil, fmt.Errorf("got no job: want a run with attempts")
+	if len(b.jobs) == 0 && in.Dataflow == nil {
+		return nil, fmt.Errorf("got no job: want a run with attempts, or sampling records")
 	}
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
 	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
+	e.still = slices.DeleteFunc(e.still, e.resources.worked)
 	if len(in.Offers) > 0 {
 		e.offers = newOfferBook(in.Offers)
 	}
 	e.countSlots()
-	e.missing(&in)
+	if len(b.jobs) > 0 {
+		e.missing(&in)
+	}
 	d := &Diagnosis{Dataflow: in.Dataflow}
 	times := &clusterTimes{nodes: map[string]*nodeTimes{}}
 	found := false
@@ -121,8 +127,8 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		found = true
 		d.Jobs = append(d.Jobs, e.job(j, times, d))
 	}
-	if !found {
-		return nil, fmt.Errorf("job: got %q: want one of the %s of the run", o.Job, workload.Counted(len(b.jobs), "job", "jobs"))
+	if !found && len(b.jobs) > 0 {
+		return nil, fmt.Errorf("job: got %q: want the ID of a job of the run, such as %s", o.Job, b.jobs[0].id)
 	}
 	d.Correlations = times.correlations(&o.Thresholds)
 	if err := e.ledgers(&in, d); err != nil {
@@ -197,6 +203,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			fired = append(fired, advice{rules[i].id, rules[i].advice})
 		}
 	}
+	leaveExplained(hits)
 	fired = settleSlowstart(fired, s.pendingMaps(), e.slots[workload.Map])
 	for i := range rules {
 		rule := &rules[i]
@@ -214,8 +221,26 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 	return r
 }
 
-// gap returns the time from the end of the last map to the end of the last
-// shuffle, 0 if shuffles are unknown.
+// leaveExplained drops R09, which names a node if no other cause is found, where
+// another rule says what is wrong with the node.
+func leaveExplained(hits [][]hit) {
+	named := map[string]bool{}
+	for i := range rules {
+		if slices.Contains([]string{"R01", "R02", "R16", "R17", "R18"}, rules[i].id) {
+			for _, h := range hits[i] {
+				named[h.node] = true
+			}
+		}
+	}
+	for i := range rules {
+		if rules[i].id == "R09" {
+			hits[i] = slices.DeleteFunc(hits[i], func(h hit) bool { return named[h.node] })
+		}
+	}
+}
+
+// gap is the time from the end of the last map to that of the last shuffle, 0
+// where shuffles are unknown.
 func (b *books) gap(j *job) time.Duration {
 	last := b.lastMap(j)
 	end := last

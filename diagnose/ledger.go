@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -37,6 +38,11 @@ const (
 	cleanUp
 	givenTime
 	lostAttempts
+	readTime // of phases of which no span says more
+	workTime
+	shuffleTime
+	writeTime
+	betweenAttempts
 	unknownTime
 	numAccounts
 )
@@ -47,7 +53,7 @@ const slowstartLimit = schedulerLimit
 var accountNames = [numAccounts]string{
 	"queue", "initialisation", "set-up", "heartbeat", "scheduler limit", "slot held", "start-up", "CPU own", "disk own", "network own",
 	"sharing", "slow device", "foreign load", "locality", "sort and spill", "merge", "wait for spill", "wait for fetch", "wait for memory",
-	"commit", "clean-up", "given", "lost attempts", "unknown",
+	"commit", "clean-up", "given", "lost attempts", "read", "map and reduce", "shuffle", "write", "between attempts", "unknown",
 }
 
 func (a Account) String() string { return accountNames[a] }
@@ -162,17 +168,20 @@ func (l *ledger) walk(j *job) ([]Step, error) {
 	return w.steps, balance(j, w.steps)
 }
 
-// balance checks that the steps are consecutive from submission to end.
+// ErrUnbalanced is a ledger whose steps do not add up to the time of a job.
+var ErrUnbalanced = errors.New("the ledger does not balance")
+
+// balance wants steps that follow one another from submission to end.
 func balance(j *job, steps []Step) error {
 	at := j.submit
 	for _, s := range steps {
 		if s.From != at || s.To < s.From {
-			return fmt.Errorf("ledger of %s does not balance: got a step from %d to %d ns: want one from %d ns", j.id, s.From, s.To, at)
+			return fmt.Errorf("%s: %w: got a step from %d to %d ns: want one from %d ns", j.id, ErrUnbalanced, s.From, s.To, at)
 		}
 		at = s.To
 	}
 	if at != j.finish {
-		return fmt.Errorf("ledger of %s does not balance: got steps to %d ns: want them to %d ns", j.id, at, j.finish)
+		return fmt.Errorf("%s: %w: got steps to %d ns: want them to %d ns", j.id, ErrUnbalanced, at, j.finish)
 	}
 	return nil
 }
@@ -198,7 +207,7 @@ func (w *walk) emit(from time.Duration, s Step) {
 // between explains the delay until the JobTracker learned of an end, or a tracker
 // of a launch.
 func (w *walk) between(from time.Duration, a *attempt) {
-	account := unknownTime
+	account := betweenAttempts
 	if w.traced {
 		account = heartbeatTime
 	}
@@ -420,9 +429,9 @@ func (w *walk) ownAccount(s *Span) Account {
 
 // phaseAccounts are the accounts of phases without spans.
 var phaseAccounts = [workload.NumPhases]Account{
-	workload.PhaseStartup: startUp, workload.PhaseRead: unknownTime, workload.PhaseMap: unknownTime, workload.PhaseCollect: unknownTime,
-	workload.PhaseSpill: sortSpill, workload.PhaseShuffle: unknownTime, workload.PhaseMerge: mergeTime,
-	workload.PhaseReduce: unknownTime, workload.PhaseWrite: unknownTime, workload.PhaseCommit: commitTime,
+	workload.PhaseStartup: startUp, workload.PhaseRead: readTime, workload.PhaseMap: workTime, workload.PhaseCollect: workTime,
+	workload.PhaseSpill: sortSpill, workload.PhaseShuffle: shuffleTime, workload.PhaseMerge: mergeTime,
+	workload.PhaseReduce: workTime, workload.PhaseWrite: writeTime, workload.PhaseCommit: commitTime,
 }
 
 // bodyByPhases explains an attempt by its phases, which are consecutive.
@@ -447,7 +456,7 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 		from -= d
 		if workload.Phase(p) == workload.PhaseShuffle {
 			if m := w.openedBy(a); m != nil && m.finish > from && m.finish <= w.at {
-				w.emit(m.finish, w.step(a, unknownTime, ""))
+				w.emit(m.finish, w.step(a, shuffleTime, ""))
 				return m
 			}
 		}
@@ -485,7 +494,14 @@ func (w *walk) launch(a *attempt) *attempt {
 		}
 		before = w.freedBy(before)
 	}
-	w.emit(ready, w.step(a, w.otherwise(heartbeatTime), ""))
+	account := betweenAttempts
+	switch {
+	case w.traced:
+		account = heartbeatTime
+	case !workload.Known(a.runnable):
+		account = unknownTime
+	}
+	w.emit(ready, w.step(a, account, ""))
 	return w.enabledBy(a)
 }
 

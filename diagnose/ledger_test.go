@@ -157,7 +157,7 @@ func TestLedgerOneJob(t *testing.T) {
 59-60 heartbeat`)
 }
 
-// Without spans, offers and causes what passed is unknown but for what phases say.
+// Without spans, offers and causes phases say what passed, and no one what passed between attempts.
 func TestLedgerRecorded(t *testing.T) {
 	w := oneMapOneReduce()
 	w.causes, w.spans = nil, nil
@@ -166,18 +166,19 @@ func TestLedgerRecorded(t *testing.T) {
 	r.Phases[workload.PhaseShuffle], r.Phases[workload.PhaseMerge], r.Phases[workload.PhaseReduce] = 30*s, 5*s, 10*s
 	wantLedger(t, w.run(t), 0, `
 0-1 initialisation
-1-2 unknown
+1-2 between attempts
 2-4 set-up
-4-5 unknown
-5-6 unknown
+4-5 between attempts
+5-6 between attempts
 6-8 start-up
-8-23 unknown
+8-23 map and reduce
 23-26 sort and spill
-26-40 unknown
+26-40 shuffle
 40-45 merge
-45-57 unknown
+45-55 map and reduce
+55-57 between attempts
 57-59 clean-up
-59-60 unknown`)
+59-60 between attempts`)
 }
 
 // Three jobs on one slot: the last one waits for the others, then for a heartbeat.

@@ -110,6 +110,7 @@ type deviceRate struct {
 	node, device string
 	rate         float64 // bytes per busy second relative to the peers
 	z            float64
+	counted      bool    // with its visitors
 	busy         float64 // of the time
 	foreign      float64 // foreign busy share of the time
 	peerForeign  float64 // median of the peers
@@ -117,8 +118,18 @@ type deviceRate struct {
 	capacity     float64 // mean, part of the nominal rate
 }
 
-// visitorClass groups numbers of visitors at which a device has about the same
-// speed.
+// slow reports whether a device is slower than its peers. Where visitors are not
+// counted, sharing alone moves the rate, so it has to be twice as far off.
+func (d *deviceRate) slow(t *Thresholds) bool {
+	limit := t.SlowDevice
+	if !d.counted {
+		limit = 2*limit - 1
+	}
+	return d.rate < limit && d.z < -3
+}
+
+// visitorClass puts numbers of visitors together that a device serves about as
+// fast.
 func visitorClass(visitors float64) int {
 	if visitors <= 1 {
 		return 0
@@ -166,13 +177,16 @@ func compareRates(peers []*useSeries) []deviceRate {
 	type sums struct{ served, busy float64 }
 	classes := map[int][]float64{} // rates of all peers by class of visitors
 	own := make([]map[int]sums, len(peers))
+	counted := make([]bool, len(peers))
 	for i, s := range peers {
 		own[i] = map[int]sums{}
-		for k, u := range s.rows {
+		for k := range s.rows {
+			u := &s.rows[k]
 			busy := u.Busy * s.length(k)
 			if u.Busy < 0.05 || u.ForeignBusy > 0.05 {
 				continue // too little to measure, or not caused by the device
 			}
+			counted[i] = counted[i] || u.Visitors > 0
 			served := u.OwnSeconds
 			if served == 0 {
 				if !isIODevice(s.device) {
@@ -194,7 +208,7 @@ func compareRates(peers []*useSeries) []deviceRate {
 	var rates, foreign []float64
 	for i, s := range peers {
 		d := &list[i]
-		d.node, d.device, d.rate, d.capacity = s.node, s.device, notNumber(), notNumber()
+		d.node, d.device, d.counted, d.rate, d.capacity = s.node, s.device, counted[i], notNumber(), notNumber()
 		weighted, weight := 0.0, 0.0
 		order := make([]int, 0, len(own[i]))
 		for c := range own[i] {

@@ -15,7 +15,7 @@ func splitFields(s string) []string { return strings.Fields(s) }
 
 var ruleR15 = rule{
 	id: "R15", basis: "O", cause: "slots free while tasks wait",
-	evidence: "share of the offers that left a slot free while tasks waited", change: "scheduler, assignmultiple, heartbeat or delay",
+	evidence: "share of the offers that left a slot free, or of the slots, while tasks waited", change: "scheduler, assignmultiple, heartbeat or delay",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for kind, st := range s.stages {
@@ -26,7 +26,7 @@ var ruleR15 = rule{
 			if s.offers != nil {
 				value, reason = s.offers.declined(workload.Kind(kind))
 			} else {
-				value, from = s.freeWhileWaiting(st), "the stage's time"
+				value, from = s.freeWhileWaiting(st), "the slot time"
 			}
 			if !(value > s.t.FreeWaiting) || workload.Kind(kind) == workload.Reduce && reason == Slowstart && s.offers == nil {
 				continue
@@ -67,7 +67,7 @@ var ruleR16 = rule{
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, d := range s.rates {
-			if !(d.rate < s.t.SlowDevice && d.z < -3) {
+			if !d.slow(s.t) {
 				continue
 			}
 			hits = append(hits, hit{
@@ -76,15 +76,44 @@ var ruleR16 = rule{
 				evidence: fmt.Sprintf("serves %+.0f %% against its peers", 100*(d.rate-1)),
 			})
 		}
+		nodes := s.slowNodes()
 		if len(hits) == 0 {
-			hits = s.slowNodes()
+			return nodes
 		}
+		for _, n := range nodes { // slow processors make devices seem slow, too
+			if n.device == "cpu" {
+				hits = slices.DeleteFunc(hits, func(h hit) bool { return h.node == n.node })
+				hits = append(hits, n)
+			}
+		}
+		s.repairTogether(hits)
 		return hits
 	},
 }
 
-// nodeDelay returns the seconds by which the outliers of a node delay the job's
-// stages.
+// repairTogether has one change test all slow devices: a job that waits for the
+// slowest of them gains nothing from the others alone. What is not slow in the
+// question is left apart.
+func (s *scene) repairTogether(hits []hit) {
+	var slow []int
+	var changes []*Change
+	for i := range hits {
+		if s.q == nil {
+			return
+		}
+		if _, err := hits[i].change.Edit(*s.q); err == nil {
+			slow, changes = append(slow, i), append(changes, hits[i].change)
+		}
+	}
+	if len(slow) > 1 {
+		all := join(changes)
+		for _, i := range slow {
+			hits[i].change = all
+		}
+	}
+}
+
+// nodeDelay is by how many seconds the outliers of a node delay the job's stages.
 func (s *scene) nodeDelay(node string) float64 {
 	most := 0.0
 	for _, st := range s.stages {
@@ -221,11 +250,19 @@ var ruleR17 = rule{
 			if d.foreign <= s.t.ForeignBusy || d.foreign <= 1.5*d.peerForeign || s.stood(d.node) {
 				continue
 			}
-			hits = append(hits, hit{
+			h := hit{
 				node: d.node, device: d.device, value: d.foreign, peers: d.peerForeign, account: foreignLoad,
 				saves: s.nodeDelay(d.node), change: unload(d.node, d.device, false),
 				evidence: fmt.Sprintf("%s of its time for others than Hadoop, peers %s", percent(d.foreign), percent(d.peerForeign)),
-			})
+			}
+			same := func(o hit) bool { return o.node == h.node && deviceKind(o.device) == deviceKind(h.device) }
+			if i := slices.IndexFunc(hits, same); i >= 0 { // several disks of a node are one finding
+				hits[i].device = deviceKind(h.device)
+				hits[i].value = max(hits[i].value, h.value)
+				hits[i].change = unload(h.node, hits[i].device, false)
+				continue
+			}
+			hits = append(hits, h)
 		}
 		return hits
 	},
@@ -285,7 +322,7 @@ var ruleR19 = rule{
 		h.saves = h.value * st.length() / 2
 		h.evidence = fmt.Sprintf("copiers wait for memory in %s of the shuffle%s", percent(h.value), frame)
 		h.change = s.setConf("mapred.job.shuffle.input.buffer.percent", "0.9")
-		if s.facts[workload.Reduce].Compressed && !strings.Contains(s.conf.String("mapred.map.output.compression.codec", ""), "Lz") {
+		if s.facts[workload.Reduce].Compressed && !strings.Contains(s.conf.Text("mapred.map.output.compression.codec"), "Lz") {
 			h.change = s.setConf("mapred.map.output.compression.codec", fastCodec)
 		}
 		return []hit{h}

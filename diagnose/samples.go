@@ -28,8 +28,22 @@ const (
 // seriesKey names the readings of one counter of a node.
 type seriesKey struct{ node, kind, target string }
 
-// Read adds the records of a file in slotwave's own format, or of HiTune's
-// tables instruments_*.csv. Records that cannot be read are counted.
+// IsSamples tells by its beginning whether Read reads a file.
+func IsSamples(start []byte) bool {
+	own, instruments := kindOfSamples(start)
+	return own || instruments
+}
+
+// kindOfSamples tells our own format from the tables of HiTune, and both from
+// others.
+func kindOfSamples(start []byte) (own, instruments bool) {
+	header, _, _ := bytes.Cut(start, []byte("\n"))
+	names := strings.Split(strings.TrimRight(string(header), "\r"), ",")
+	return slices.Equal(names, sampleColumns), slices.Contains(names, "phase_name") && slices.Contains(names, "breakdown_count")
+}
+
+// Read adds the records of a file: our own format, or the tables
+// instruments_*.csv of HiTune. Records that cannot be read are counted.
 func (r *Reconstruction) Read(in io.Reader, file string) error {
 	b := bufio.NewReaderSize(in, 1<<18)
 	start, err := b.Peek(1 << 12)
@@ -39,14 +53,14 @@ func (r *Reconstruction) Read(in io.Reader, file string) error {
 		}
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	header, _, _ := bytes.Cut(start, []byte("\n"))
-	names := strings.Split(strings.TrimRight(string(header), "\r"), ",")
+	own, instruments := kindOfSamples(start)
 	switch {
-	case slices.Equal(names, sampleColumns):
+	case own:
 		err = r.readSamples(b)
-	case slices.Contains(names, "phase_name") && slices.Contains(names, "breakdown_count"):
+	case instruments:
 		err = r.readInstruments(b)
 	default:
+		header, _, _ := bytes.Cut(start, []byte("\n"))
 		return fmt.Errorf("%s:1: got columns %.80q: want %s, or HiTune's instruments_*.csv", file, header, strings.Join(sampleColumns, ","))
 	}
 	if err != nil {

@@ -65,7 +65,7 @@ func (s *scene) stageFacts(st *stage) facts {
 		CPUNode: notNumber(), CPUCluster: notNumber(), CPUDrop: notNumber(), IONodeRatio: notNumber(), DiskNodeRatio: notNumber(),
 		DiskJobShare: notNumber(), NetNodeShare: notNumber(), ShareWaitFetch: notNumber(), CodecCPUShare: notNumber(),
 	}
-	f.Compressed, _ = s.conf.Bool("mapred.compress.map.output", false)
+	f.Compressed, _ = s.conf.Truth("mapred.compress.map.output")
 	f.SharedSlots = s.q != nil && s.q.Cluster.SharedSlots
 	f.ShareSortSpill = st.share(workload.PhaseSpill)
 	f.ShareShuffle = st.share(workload.PhaseShuffle)
@@ -227,8 +227,23 @@ func (r *resources) nodeMeans(device string, from, until time.Duration, sums fun
 	return m
 }
 
-// idleSlots returns the mean number of slots of the other kind that are idle
-// while tasks of this stage have yet to start.
+// worked reports whether the processors of a node that seems to stand still are
+// seen at work.
+func (r *resources) worked(p standstill) bool {
+	const asUsual = 0.25 // of the mean over the run
+	for _, u := range r.devices["cpu"] {
+		if u.node != p.node || len(u.rows) == 0 {
+			continue
+		}
+		within, ok := u.mean(u.work, p.from, p.until)
+		overall, _ := u.mean(u.work, u.rows[0].Time, u.rows[len(u.rows)-1].Time+1)
+		return ok && within > asUsual*overall
+	}
+	return false
+}
+
+// idleSlots is the mean number of slots of the other kind that are idle while
+// tasks of this stage have yet to start.
 func (s *scene) idleSlots(st *stage) int {
 	other := workload.Reduce - st.kind
 	until := st.begin
@@ -282,7 +297,7 @@ func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
 // freeWhileWaiting computes from the attempts alone the share of a stage's time
 // in which slots were free although runnable tasks waited.
 func (s *scene) freeWhileWaiting(st *stage) float64 {
-	if s.slots[st.kind] == 0 || st.length() <= 0 {
+	if s.slots[st.kind] == 0 || st.length() <= 0 || s.facts[st.kind].SharedSlots {
 		return notNumber()
 	}
 	spans := make([][2]time.Duration, 0, len(st.rows))
@@ -310,7 +325,8 @@ type occupancy struct {
 	times []time.Duration
 	count []int
 	slot  []float64 // slot seconds until then
-	free  []float64 // seconds until then with a free slot
+	free  []float64 // seconds until then, times the share of the slots that was free
+	slots int
 }
 
 // newOccupancy counts the attempts of a kind; with 0 slots none is ever free.
@@ -331,8 +347,11 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 			events = append(events, event{a.start, 1}, event{a.finish, -1})
 		}
 	}
+	if n > 0 {
+		events = append(events, event{b.begin, 0}) // until the first one all slots are free
+	}
 	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-	var o occupancy
+	o := occupancy{slots: slots}
 	running := 0
 	for i, e := range events {
 		if i == 0 || e.at > o.times[len(o.times)-1] {
@@ -340,10 +359,7 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 			if last := len(o.times) - 1; last >= 0 {
 				length := (e.at - o.times[last]).Seconds()
 				slot = o.slot[last] + float64(length*float64(running))
-				free = o.free[last]
-				if running < slots {
-					free += length
-				}
+				free = o.free[last] + float64(length*o.freeShare(running))
 			}
 			o.times, o.count, o.slot, o.free = append(o.times, e.at), append(o.count, 0), append(o.slot, slot), append(o.free, free)
 		}
@@ -353,14 +369,22 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 	return o
 }
 
-// slotTime returns the slot seconds until t; freeTime the seconds with a free
-// slot, from the first attempt to the last.
+// freeShare is the share of the slots that are free while so many attempts run.
+func (o *occupancy) freeShare(running int) float64 {
+	if running >= o.slots {
+		return 0
+	}
+	return 1 - float64(running)/float64(o.slots)
+}
+
+// slotTime is the slot seconds until t; freeTime the seconds times the share of
+// free slots, from the first submission to the last attempt.
 func (o *occupancy) slotTime(t time.Duration) float64 {
 	return o.until(t, o.slot, func(running int) float64 { return float64(running) })
 }
 
 func (o *occupancy) freeTime(t time.Duration) float64 {
-	return o.until(t, o.free, nil)
+	return o.until(t, o.free, o.freeShare)
 }
 
 func (o *occupancy) until(t time.Duration, sums []float64, rate func(int) float64) float64 {
@@ -371,14 +395,7 @@ func (o *occupancy) until(t time.Duration, sums []float64, rate func(int) float6
 	if i+1 >= len(sums) {
 		return sums[i]
 	}
-	length := (t - o.times[i]).Seconds()
-	if rate != nil {
-		return sums[i] + float64(length*rate(o.count[i]))
-	}
-	if sums[i+1] > sums[i] {
-		return sums[i] + length
-	}
-	return sums[i]
+	return sums[i] + float64((t-o.times[i]).Seconds()*rate(o.count[i]))
 }
 
 func percent(x float64) string { return fmt.Sprintf("%.3g %%", 100*x) }

@@ -241,8 +241,11 @@ func (b *books) still(t *Thresholds) []standstill {
 	for _, list := range ends {
 		slices.Sort(list)
 	}
+	const heldUp = 0.8 // of the gap, by which a map is late that stood still through it
+	const often = 3    // standstills of a node that is slow instead
 	var found []standstill
 	for node, rows := range byNode {
+		first := len(found)
 		for _, g := range b.gaps(rows, t) {
 			stuck := 0
 			through := 0
@@ -250,7 +253,7 @@ func (b *books) still(t *Thresholds) []standstill {
 				a := b.at(i)
 				if a.kind == workload.Map && a.start <= g.from && a.finish >= g.until {
 					through++
-					if float64(overdue[i]) > 0.5*(g.until-g.from).Seconds() {
+					if float64(overdue[i]) > heldUp*(g.until-g.from).Seconds() {
 						stuck++
 						g.tasks = append(g.tasks, i)
 					}
@@ -261,6 +264,9 @@ func (b *books) still(t *Thresholds) []standstill {
 				g.node = b.nodes.list[node]
 				found = append(found, g)
 			}
+		}
+		if len(found)-first >= often {
+			found = found[:first]
 		}
 	}
 	slices.SortFunc(found, func(a, b standstill) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.node, b.node)) })

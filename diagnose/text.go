@@ -48,6 +48,9 @@ func (d *Diagnosis) Text(w io.Writer) error {
 		}
 		j.text(&b)
 	}
+	if d.Dataflow != nil {
+		d.Dataflow.text(&b)
+	}
 	if len(d.Unknown) > 0 {
 		fmt.Fprintln(&b, "\nnot known")
 		for _, u := range d.Unknown {
@@ -76,6 +79,8 @@ func (d *Diagnosis) conclusion() string {
 		}
 	}
 	switch {
+	case len(d.Jobs) == 0:
+		return "No job was read: the samples alone name no cause."
 	case len(d.Findings) == 0:
 		return "No cause found."
 	case confirmed > 0:
@@ -129,6 +134,29 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	if len(j.Outliers) > 0 {
 		fmt.Fprintf(b, "  %d outliers among tasks and phases, %d of them critical\n", len(j.Outliers), critical)
 	}
+}
+
+// text is where the threads of each vertex were found most, and in which state.
+func (d *Dataflow) text(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%-8s %-29s %-5s %6s  %s\n", "vertex", "thread", "", "share", "in most samples")
+	for i := range d.shares {
+		s, first := &d.shares[i], true
+		for _, before := range d.shares[:i] {
+			first = first && (before.vertex != s.vertex || before.class != s.class || before.kind != s.kind)
+		}
+		if first {
+			fmt.Fprintf(b, "%-8s %-29s %-5s %4.0f %%  %s\n", cut(plain(s.vertex), 8), cut(plain(s.class), 29), s.kind, 100*s.share, cutFront(plain(s.name), 27))
+		}
+	}
+}
+
+// cutFront shortens a name, whose end tells more, to n characters.
+func cutFront(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return "…" + string(r[len(r)-n+1:])
 }
 
 func seconds(t time.Duration) string { return fmt.Sprintf("%.1f s", t.Seconds()) }

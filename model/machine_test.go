@@ -37,7 +37,7 @@ func program() model.Program {
 // replicated write is as slow as the network.
 func TestMachineCosts(t *testing.T) {
 	m, job := machine(), program()
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	conf.IntermCompressed, conf.IntermCodec = true, "com.hadoop.compression.lzo.LzoCodec"
 	p, err := m.Planner(&job, conf, 4)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestMachineCosts(t *testing.T) {
 func TestMachineErrors(t *testing.T) {
 	m, job := machine(), program()
 	m.Speed, m.Disks[0].Read, m.Disks[0].Curve.Kind = 0, -1, "bent"
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	conf.OutCompressed, conf.OutCodec = true, "com.example.RarCodec"
 	_, err := m.Planner(&job, conf, 1)
 	if err == nil {
@@ -94,7 +94,7 @@ func TestLocalCosts(t *testing.T) {
 	m, job := machine(), program()
 	times := func(read, write float64) (maps, reduces time.Duration, mc, rc workload.Counters) {
 		m.CPU.LocalRead, m.CPU.LocalWrite = read, write
-		p, err := m.Planner(&job, taskplan.DefaultConf(), 2)
+		p, err := m.Planner(&job, defaultConf(), 2)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestSecondSpill(t *testing.T) {
 	m, job := machine(), program()
 	var plans []taskplan.MapPlan
 	for _, percent := range []float64{0.12, 0.13} {
-		conf := taskplan.DefaultConf()
+		conf := defaultConf()
 		conf.SortRecPercent = percent
 		p, err := m.Planner(&job, conf, 8)
 		if err != nil {
@@ -186,4 +186,13 @@ func mapPlan(t *testing.T, p *taskplan.Planner) taskplan.MapPlan {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// defaultConf is the configuration of a job that sets nothing.
+func defaultConf() taskplan.Conf {
+	c, err := taskplan.ReadConf(workload.Conf{})
+	if err != nil {
+		panic(err)
+	}
+	return c
 }

@@ -18,19 +18,18 @@ type Release struct {
 	HeartbeatCeil bool          // whole seconds per started hundred of trackers, or in proportion
 	HeartbeatConf bool          // mapred.heartbeats.in.second and the scaling factor are read
 
-	OutOfBand      bool // mapreduce.tasktracker.outofband.heartbeat is known
-	FailedMapsList bool // failed maps wait in one list by failures, not at the head of every locality list
-	PerAttempt     bool // running counts fall with each attempt, not with the task's last one
-	FailedAreDone  bool // failed tasks count for slowstart
-	MeteredDemand  bool // fair 2.0: a pool stops counting demand at its maximum
-	CountAssigned  bool // fair 2.0: what this heartbeat gave counts for the tracker's load
-	AvoidsTrackers bool // a tracker that many jobs avoided gets no more work
-	WideTasks      bool // capacity: a task that asks for much memory takes several slots
-	CapacityPair   bool // capacity: a map and a reduce a heartbeat instead of one task; maximum-capacity
-	NoSpeculation  bool // its speculation rule differs and is not simulated
-	Capacity1      bool // the capacity scheduler of 1.x
-	CapacityFits   bool // a request that just fills a queue is allowed
-	InitPoll       time.Duration
+	OutOfBand      bool          // mapreduce.tasktracker.outofband.heartbeat is known
+	FailedMapsList bool          // failed maps wait in one list by failures, not at the head of every locality list
+	PerAttempt     bool          // running counts fall with each attempt, not with the task's last one
+	FailedAreDone  bool          // failed tasks count for slowstart
+	MeteredDemand  bool          // fair 2.0: a pool stops counting demand at its maximum
+	CountAssigned  bool          // fair 2.0: what this heartbeat gave counts for the tracker's load
+	AvoidsTrackers bool          // a tracker that many jobs avoided gets no more work
+	WideTasks      bool          // capacity: a task that asks for much memory takes several slots
+	CapacityPair   bool          // capacity: a map and a reduce a heartbeat instead of one task; maximum-capacity
+	NoSpeculation  bool          // its rule is another one, which is not simulated
+	Capacity1      bool          // the capacity scheduler of 1.x
+	CapacityFits   bool          // which takes a request that just fills a queue to be within it
 	FetchSleep     time.Duration // sleep of ReduceCopier.fetchOutputs when it finds nothing to fetch; 0: it is woken (0.21)
 	Ideal          bool          // no protocol and no fixed costs
 }
@@ -39,24 +38,24 @@ type Release struct {
 var Releases = []Release{
 	{
 		Name: "0.20.2", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true,
-		AvoidsTrackers: true, InitPoll: 5 * time.Second, FetchSleep: 5 * time.Second,
+		AvoidsTrackers: true, FetchSleep: 5 * time.Second,
 	},
 	{
 		Name: "0.21.0", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
-		OutOfBand: true, AvoidsTrackers: true, WideTasks: true, CapacityPair: true, NoSpeculation: true, InitPoll: 5 * time.Second,
+		OutOfBand: true, AvoidsTrackers: true, WideTasks: true, CapacityPair: true, NoSpeculation: true,
 	},
 	{
 		Name: "1.0.4", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
 		OutOfBand: true, FailedMapsList: true, PerAttempt: true,
-		WideTasks: true, Capacity1: true, InitPoll: 3 * time.Second, FetchSleep: 5 * time.Second,
+		WideTasks: true, Capacity1: true, FetchSleep: 5 * time.Second,
 	},
 	{
 		Name: "1.2.1", HeartbeatMin: 300 * time.Millisecond, HeartbeatConf: true,
 		OutOfBand: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
 		MeteredDemand: true, CountAssigned: true,
-		WideTasks: true, Capacity1: true, CapacityFits: true, InitPoll: 3 * time.Second, FetchSleep: 5 * time.Second,
+		WideTasks: true, Capacity1: true, CapacityFits: true, FetchSleep: 5 * time.Second,
 	},
-	{Name: "ideal", Ideal: true, InitPoll: 3 * time.Second},
+	{Name: "ideal", Ideal: true},
 }
 
 // FindRelease looks a release up by name.
@@ -85,13 +84,13 @@ func (r *Release) HeartbeatInterval(n int, conf workload.Conf) (time.Duration, e
 	perSecond, scale := 100, 1.0
 	if r.HeartbeatConf {
 		var err error
-		if perSecond, err = conf.Int("mapred.heartbeats.in.second", 100); err != nil {
+		if perSecond, err = conf.Whole("mapred.heartbeats.in.second"); err != nil {
 			return 0, err
 		}
 		if perSecond < 1 {
 			perSecond = 100
 		}
-		if scale, err = conf.Float("mapreduce.jobtracker.heartbeats.scaling.factor", 1); err != nil {
+		if scale, err = conf.Number("mapreduce.jobtracker.heartbeats.scaling.factor"); err != nil {
 			return 0, err
 		}
 		if scale < 0.01 {

@@ -21,8 +21,12 @@ import (
 // between two runs of one question, so the manifest leaves it out.
 const LogName = "run.log"
 
-// ErrForeign is wrapped by the error of Create for a directory that holds other
-// files than a result.
+// JournalName is the file of a sweep that keeps finished simulations until the
+// result is complete. Create leaves it in place; Commit removes it.
+const JournalName = ".points.journal.partial"
+
+// ErrForeign is wrapped by Create's refusal of a directory that holds
+// something else than a result.
 var ErrForeign = errors.New("holds other files")
 
 // Dir is a result directory that is being written. Its files have temporary
@@ -64,7 +68,7 @@ func Create(path string, force bool) (*Dir, error) {
 			if m[1] == ManifestName { // killed while renaming
 				d.adopt(entry.Name())
 			}
-		} else {
+		} else if entry.Name() != JournalName {
 			foreign = true
 		}
 	}
@@ -247,6 +251,9 @@ func (d *Dir) Commit(m Manifest) error {
 		}
 	}
 	d.sync()
+	if err := os.Remove(filepath.Join(d.path, JournalName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	return nil
 }
 

@@ -69,6 +69,13 @@ func TestDocumentedColumns(t *testing.T) {
 			t.Errorf("%s: documented are\n%v: want\n%v", heading, got, want)
 		}
 	}
+	columns := append([]string{"point", "scenario", "FACTOR", "replication", "seed"}, MetricNames()...)
+	if got := documented(t, PointsName); !slices.Equal(got, columns) {
+		t.Errorf("%s: documented are\n%v: want\n%v", PointsName, got, columns)
+	}
+	if got := documented(t, PointSummaryName); !slices.Equal(got, PointSummaryColumns) {
+		t.Errorf("%s: documented are\n%v: want\n%v", PointSummaryName, got, PointSummaryColumns)
+	}
 	tags := predictionTags()
 	if !slices.Equal(tags, PredictionColumns) {
 		t.Errorf("predictions in JSON have %v: want the columns %v", tags, PredictionColumns)
@@ -105,7 +112,7 @@ func TestDocumentedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(swept("simulation").Write(d, "sweep"), d.Commit(Manifest{})); err != nil {
+	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), d.Commit(Manifest{})); err != nil {
 		t.Fatal(err)
 	}
 	got = append(append(got, names(t, sweep)...), LogName)

@@ -25,6 +25,7 @@ type Run struct {
 	Title       string // one line for people; empty: the question's name
 	Question    *model.WhatIf
 	Predictions []model.Prediction // the simulator's, one per replication; at least one
+	Replicated  []Replication      // the metrics of each
 	Stats       *Stats             // of the first replication, which the tables and pictures show
 	Models      []Answer           // answers of other models to the same question
 	NoPlots     bool               // write no pictures
@@ -71,6 +72,7 @@ type Comparison struct {
 	Title   string
 	Runs    []*Run
 	Answers *Answers // nil: those of the runs
+	Points  *Points  // the same runs as points of a study; nil: not asked for
 }
 
 // Write writes the files of a comparison.
@@ -83,6 +85,9 @@ func (c *Comparison) Write(d Target) error {
 	}
 	w.write(ComparisonName, func(to io.Writer) error { return writeJSON(to, c.summaries()) })
 	w.write(PredictionsName, s.answers.WriteCSV)
+	if w.err == nil {
+		w.err = c.Points.Write(d)
+	}
 	drawn.write(&w)
 	return w.err
 }
@@ -95,6 +100,14 @@ func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c.summar
 func (c *Comparison) WriteText(w io.Writer, colour bool) error {
 	if err := compareText(w, c.summaries(), colour); err != nil {
 		return err
+	}
+	if c.Points.replicated() {
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
+		if err := c.Points.WriteText(w, colour); err != nil {
+			return err
+		}
 	}
 	answers := c.answers()
 	if !answers.compared() {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -208,11 +207,9 @@ func newEstimate(values []float64) Estimate {
 	if e.N == 0 {
 		return e
 	}
-	mean, sd := stat.MeanStdDev(values, nil)
+	mean, half := studentInterval(values)
 	e.Mean = int64(math.Round(mean))
 	if e.N > 1 {
-		t := distuv.StudentsT{Sigma: 1, Nu: float64(e.N - 1)}.Quantile(0.975)
-		half := t * sd / math.Sqrt(float64(e.N))
 		low, high := int64(math.Round(mean-half)), int64(math.Round(mean+half))
 		e.Low, e.High = &low, &high
 	}

@@ -10,15 +10,18 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
+// clusterTable reads [cluster].
+type clusterTable struct{ *table }
+
 // readCluster reads [cluster]. A trace may give the values that it leaves open.
-func (t *table) readCluster(l *load, conf workload.Conf, m *hardware) model.Cluster {
+func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) model.Cluster {
 	common := l.common().Over(conf)
 	c := model.Cluster{Conf: common, Hadoop: t.oneOf("hadoop", t.releaseOf(l), releases()...)}
 	if l.recorded() {
 		c.Conf = t.withoutOthersLimits(l, common, conf)
 	}
 	ideal := c.Hadoop == "ideal"
-	machine := m.readMachine(t, -1)
+	machine := m.readMachine(t.table, -1)
 	c.Costs = t.readCosts(l, ideal, m)
 	c.SharedSlots = t.boolean("shared_slots", false)
 	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
@@ -30,7 +33,7 @@ func (t *table) readCluster(l *load, conf workload.Conf, m *hardware) model.Clus
 	t.readNodes(&c, l, common, m, machine)
 	c.Machines = m.machines
 	if len(t.problems) == 0 {
-		m.readLoads(t, &c)
+		m.readLoads(t.table, &c)
 	}
 	for i, text := range t.texts("phases") {
 		d, ok := asDuration(text)
@@ -50,7 +53,7 @@ func (t *table) readCluster(l *load, conf workload.Conf, m *hardware) model.Clus
 }
 
 // releaseOf returns the release that a trace names, if slotwave simulates it.
-func (t *table) releaseOf(l *load) string {
+func (t clusterTable) releaseOf(l *load) string {
 	release, ok := model.ReleaseOf(l.common())
 	if !ok {
 		return "1.2.1"
@@ -64,15 +67,15 @@ func (t *table) releaseOf(l *load) string {
 // withoutOthersLimits drops memory limits of a trace under which its own jobs
 // could not have run. Such limits come from the machine that submitted the job,
 // not from the JobTracker.
-func (t *table) withoutOthersLimits(l *load, common, given workload.Conf) workload.Conf {
+func (t clusterTable) withoutOthersLimits(l *load, common, given workload.Conf) workload.Conf {
 	for _, kind := range []string{"map", "reduce"} {
 		limit := "mapred.cluster.max." + kind + ".memory.mb"
-		most, err := common.Int(limit, -1)
+		most, err := common.Whole(limit)
 		if _, mine := given.Lookup(limit); mine || err != nil || most < 0 {
 			continue
 		}
 		for i := range l.history.Jobs {
-			asks, err := l.history.Jobs[i].Conf.Int("mapred.job."+kind+".memory.mb", -1)
+			asks, err := l.history.Jobs[i].Conf.Whole("mapred.job." + kind + ".memory.mb")
 			if err == nil && asks > most {
 				t.warn("%s: the trace records a limit of %d MB (%s) although its jobs ran with %d MB: memory is not scheduled unless [conf] states the limits", t.file, most, limit, asks)
 				return with(common, limit, "-1")
@@ -90,19 +93,19 @@ func releases() []string {
 	return names
 }
 
-func (t *table) replication(conf workload.Conf) int {
-	n, err := conf.Int("dfs.replication", 3)
-	if err != nil || n < 0 {
-		return 3 // reported at its own line
+func (t clusterTable) replication(conf workload.Conf) int {
+	n, err := conf.Whole("dfs.replication")
+	if err != nil { // reported where it is set
+		n, _ = (workload.Conf{}).Whole("dfs.replication")
 	}
 	return n
 }
 
 // readCosts reads the fixed times. Durations in a trace include the start of
 // the JVM and the commit.
-func (t *table) readCosts(l *load, ideal bool, m *hardware) model.Costs {
+func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 	given := t.has("costs")
-	in := t.table("costs")
+	in := t.inner("costs")
 	c := model.Costs{
 		Launch: time.Second, Setup: 700 * time.Millisecond, Cleanup: 700 * time.Millisecond,
 		Commit: 200 * time.Millisecond, TaskCleanup: 500 * time.Millisecond,
@@ -166,7 +169,7 @@ type group struct {
 }
 
 // readNodes makes the nodes: from groups, from a number, or from the trace.
-func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
+func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
 	own := l.recorded() && !t.has("nodes") && !t.has("group") && l.history.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
@@ -256,7 +259,7 @@ func (t *table) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hard
 	t.somePlatform(c, m)
 }
 
-func (t *table) somePlatform(c *model.Cluster, m *hardware) {
+func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 	if m.planned() && slices.ContainsFunc(c.Nodes, func(n model.Node) bool { return n.Machine < 0 }) {
 		t.fail(t.line(""), "%s: want the platform of the nodes: fidelity is %v", join(t.path, "platform"), m.fidelity)
 	}
@@ -264,7 +267,7 @@ func (t *table) somePlatform(c *model.Cluster, m *hardware) {
 
 // nodesOfTrace returns the machines that a trace names, in the order of their
 // names.
-func (t *table) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.Node) {
+func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.Node) {
 	if t.has("racks") {
 		t.warnAt(t.line("racks"), "cluster.racks has no effect: the trace names the racks")
 	}
@@ -293,10 +296,10 @@ func digits(n int) int { return len(fmt.Sprint(n)) }
 // slotsOfTrace returns the slots of the machines of a trace. They come from the
 // scenario, else the configuration, else the largest recorded number of concurrent
 // attempts on one machine.
-func (t *table) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
+func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
 	_, told := conf.Lookup(property)
-	n, err := conf.Int(property, 2)
-	if told && err == nil && n >= 0 {
+	n, err := conf.Whole(property)
+	if told && err == nil {
 		if n < most && !t.has(key) {
 			t.warn("%s: the record has %d %ss at once on a machine, the cluster %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
 		}
@@ -309,17 +312,17 @@ func (t *table) slotsOfTrace(key, property string, conf workload.Conf, most int,
 }
 
 // eachGroup reports whether every group of nodes sets a key.
-func (t *table) eachGroup(key string) bool {
+func (t clusterTable) eachGroup(key string) bool {
 	groups, _ := t.values["group"].([]map[string]any)
 	return len(groups) > 0 && !slices.ContainsFunc(groups, func(g map[string]any) bool { _, ok := g[key]; return !ok })
 }
 
 // slots returns a number of slots: from the scenario, else the configuration,
 // else Hadoop's default.
-func (t *table) slots(key, property string, conf workload.Conf) int {
-	n, err := conf.Int(property, 2)
-	if _, told := conf.Lookup(property); err != nil || n < 0 || !told {
-		n = 2
+func (t clusterTable) slots(key, property string, conf workload.Conf) int {
+	n, err := conf.Whole(property)
+	if _, told := conf.Lookup(property); err != nil || !told {
+		n, _ = (workload.Conf{}).Whole(property)
 		if !t.has(key) && !t.eachGroup(key) {
 			t.assume("%s = %d (default of %s)", join(t.path, key), n, property)
 		}

@@ -325,6 +325,7 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 			}
 			values = over
 			run.Name = strings.TrimSpace(run.Name + " " + labels[k] + "=" + textOf(v))
+			run.Levels = append(run.Levels, Level{name, textOf(v), tomlOf(v)})
 		}
 		one := &table{report: t.report, values: values.(map[string]any), asked: t.asked}
 		run.Question = f.question(one, s, seed)
@@ -375,7 +376,7 @@ func shortKeys(keys []string) []string {
 // variations reads [vary]: keys of the scenario with the values they take, in
 // all combinations.
 func (t *table) variations() (names []string, choices [][]any) {
-	vary := t.table("vary")
+	vary := t.inner("vary")
 	total := 1
 	for _, key := range slices.SortedFunc(maps.Keys(vary.values), func(a, b string) int { return vary.line(a) - vary.line(b) }) {
 		v, _ := vary.ask(key)
@@ -393,7 +394,34 @@ func (t *table) variations() (names []string, choices [][]any) {
 	return names, choices
 }
 
-// combinations returns the number of combinations; without a list it is one.
+// tomlOf writes a value as TOML does.
+func tomlOf(v any) string {
+	switch v := v.(type) {
+	case string:
+		return workload.TOMLText(v)
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".en") {
+			text += ".0"
+		}
+		return text
+	case []any:
+		var parts []string
+		for _, x := range v {
+			parts = append(parts, tomlOf(x))
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	case map[string]any:
+		var parts []string
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			parts = append(parts, workload.TOMLText(k)+" = "+tomlOf(v[k]))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
+	return fmt.Sprint(v)
+}
+
+// combinations is how many there are; without any list there is one.
 func combinations(choices [][]any) int {
 	n := 1
 	for _, list := range choices {
@@ -443,11 +471,11 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
 		m.initialised = "recorded" // the trace's own cluster
 	}
-	m.readNetwork(t.table("network"))
-	load := f.readWorkload(t.table("workload"), conf, s, seed, m)
-	q.Cluster = t.table("cluster").readCluster(load, conf, m)
-	policy := t.table("scheduler")
-	q.Scheduler = policy.readScheduler(&q.Cluster)
+	m.readNetwork(t.inner("network"))
+	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
+	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
+	policy := t.inner("scheduler")
+	q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, &q, m)...)
 	q.Programs = m.programs
 	t.limited(&q)
@@ -456,7 +484,7 @@ func (f *File) question(t *table, s *Scenario, seed uint64) model.WhatIf {
 	}
 	slices.SortStableFunc(q.Jobs, func(a, b workload.Job) int { return cmp.Compare(a.Submit, b.Submit) })
 	t.unique(q.Jobs)
-	policy.servesAll(&q)
+	servesAll(policy, &q)
 	t.withoutEffect(&q)
 	return q
 }

@@ -254,7 +254,7 @@ func (t *table) shares(reduces int) []float64 {
 	parts := make([]float64, reduces)
 	switch v := v.(type) {
 	case map[string]any:
-		in := t.table("skew")
+		in := t.inner("skew")
 		s := in.quantity("zipf", 0, 100)
 		in.done()
 		for i := range parts {

@@ -50,7 +50,7 @@ func readJobProfile(data []byte, file string) (*workload.Profile, error) {
 		return nil, fmt.Errorf("%s: no [recorded]: want a profile with the times of tasks, as slotwave profile writes it", file)
 	}
 	p := t.readProvenance()
-	recorded := t.table("recorded")
+	recorded := t.inner("recorded")
 	profile := &workload.Profile{}
 	recorded.tagged(reflect.ValueOf(profile).Elem())
 	recorded.done()
@@ -83,7 +83,7 @@ func (t *table) tagged(v reflect.Value) {
 				in.done()
 			}
 		default:
-			in := t.table(key)
+			in := t.inner(key)
 			if v.Field(i).Kind() == reflect.Array {
 				in.byLocality(v.Field(i))
 			} else {
@@ -105,7 +105,7 @@ func (t *table) byLocality(v reflect.Value) {
 			v.Index(l).SetInt(int64(t.integer(key, 0, 0, unlimited)))
 			continue
 		}
-		in := t.table(key)
+		in := t.inner(key)
 		in.tagged(v.Index(l))
 		in.done()
 	}

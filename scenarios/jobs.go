@@ -26,7 +26,7 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 		if in.has("fresh_input") && (m.fidelity != model.Device || !slices.ContainsFunc(m.machines, func(m model.Machine) bool { return m.PageCache })) {
 			in.warnAt(in.line("fresh_input"), "%s has no effect: want fidelity device and a platform with page_cache", join(in.path, "fresh_input"))
 		}
-		jobs = append(jobs, in.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
+		jobs = append(jobs, jobTable{in}.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
 		if tasks(jobs) > mostTasks {
 			break
 		}
@@ -34,7 +34,10 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 	return jobs
 }
 
-func (t *table) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
+// jobTable reads a [[job]].
+type jobTable struct{ *table }
+
+func (t jobTable) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
 	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile, Program: program}
 	j.Name = j.ID
 	j.User, j.Pool, j.Queue = t.str("user", ""), t.str("pool", ""), t.str("queue", "")
@@ -95,22 +98,22 @@ func (t *table) readJob(number int, profile *workload.Profile, program string, c
 	return jobs
 }
 
-func (t *table) readMaps(j *workload.Job, c *model.Cluster) {
+func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 	m := &j.Maps
 	m.InputBytes = t.size("input", 0)
 	switch {
 	case t.has("maps"):
 		m.Count = t.integer("maps", 0, 0, mostTasks)
 	case m.InputBytes > 0:
-		block, err := j.Conf.Bytes("dfs.block.size", 64<<20)
-		if err == nil && block > 0 {
+		block, err := j.Conf.Size("dfs.block.size")
+		if err == nil {
 			m.Count = int(min(mostTasks+1, (m.InputBytes+block-1)/block))
 			if m.Count > mostTasks {
 				t.failf("input", "makes more than %d maps of %d bytes: want fewer", mostTasks, block)
 				m.Count = 0
 			}
 		} else {
-			t.failf("input", "dfs.block.size = %d: want at least 1 byte", block)
+			t.failf("input", "%v", err)
 		}
 	case j.Profile != nil:
 		m.Count = j.Profile.Maps
@@ -132,7 +135,7 @@ func (t *table) readMaps(j *workload.Job, c *model.Cluster) {
 }
 
 // splits reads a list of hosts for each map.
-func (t *table) splits(v any, m *workload.MapTasks, c *model.Cluster) []workload.Split {
+func (t jobTable) splits(v any, m *workload.MapTasks, c *model.Cluster) []workload.Split {
 	lists, ok := v.([]any)
 	if !ok || len(lists) != m.Count {
 		t.want("split_hosts", v, fmt.Sprintf("a list of nodes for each of %d maps", m.Count))
@@ -158,7 +161,7 @@ func (t *table) splits(v any, m *workload.MapTasks, c *model.Cluster) []workload
 	return splits
 }
 
-func (t *table) readReduces(j *workload.Job) {
+func (t jobTable) readReduces(j *workload.Job) {
 	r := &j.Reduces
 	if j.Profile != nil {
 		r.Count = j.Profile.Reduces
@@ -185,7 +188,7 @@ func (t *table) readReduces(j *workload.Job) {
 }
 
 // someTimes reports a job without task times.
-func (t *table) someTimes(j *workload.Job) {
+func (t jobTable) someTimes(j *workload.Job) {
 	if j.Program != "" && j.Maps.Count > 0 && j.Maps.InputBytes == 0 {
 		t.fail(t.line("maps"), "%s: want input, the bytes that the maps read", t.path)
 	}
@@ -233,7 +236,7 @@ func (t *table) durations(key string, n int) (d workload.Durations) {
 			d.Each[i] = t.oneDuration(index(key, i), v[i])
 		}
 	case map[string]any:
-		in := t.table(key)
+		in := t.inner(key)
 		d.Dist = in.dist()
 		in.done()
 	default:
@@ -305,7 +308,7 @@ func (t *table) failures(key string, n int) workload.Failures {
 		t.ask(key)
 		return nil
 	}
-	in := t.table(key)
+	in := t.inner(key)
 	out := workload.Failures{}
 	for _, name := range slices.Sorted(maps.Keys(in.values)) {
 		task, err := strconv.Atoi(name)

@@ -184,12 +184,12 @@ func readPlatform(data []byte, file string) (model.Machine, error) {
 	}
 	m.Overlap = t.boolean("overlap", false)
 	m.PageCache = t.boolean("page_cache", false)
-	jvm := t.table("jvm")
+	jvm := t.inner("jvm")
 	m.JVMStart = jvm.duration("start", 0)
 	m.HeapPart = jvm.quantity("heap_part", above, 1)
 	jvm.done()
 	m.CPU = model.MeasuredCost
-	cpu := t.table("cpu")
+	cpu := t.inner("cpu")
 	for _, c := range costKeys(&m.CPU) {
 		*c.cost = cpu.number(c.key, *c.cost, 0, math.Inf(1))
 	}
@@ -276,7 +276,7 @@ func WritePlatform(w io.Writer, m *model.Machine) error {
 }
 
 func (t *table) curve() model.DiskCurve {
-	c := t.table("curve")
+	c := t.inner("curve")
 	var kinds []string
 	for _, k := range model.CurveKinds {
 		kinds = append(kinds, string(k))
@@ -298,14 +298,14 @@ func (t *table) curve() model.DiskCurve {
 
 // readCodecs reads the codecs that differ from the defaults.
 func (t *table) readCodecs() []model.Codec {
-	in := t.table("codec")
+	in := t.inner("codec")
 	var own []model.Codec
 	for _, c := range model.Codecs {
 		if !in.has(c.Name) {
 			in.ask(c.Name)
 			continue
 		}
-		given := in.table(c.Name)
+		given := in.inner(c.Name)
 		c.Compress = given.number("compress_byte", c.Compress, 0, math.Inf(1))
 		c.Decompress = given.number("decompress_byte", c.Decompress, 0, math.Inf(1))
 		c.Ratio = given.number("ratio", c.Ratio, above, 1)

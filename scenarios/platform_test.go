@@ -8,6 +8,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Every shipped program can be planned on every shipped platform, with and
@@ -29,7 +30,10 @@ func TestShippedPlatformsAndProfiles(t *testing.T) {
 				continue
 			}
 			for _, codec := range model.Codecs[1:] {
-				conf := taskplan.DefaultConf()
+				conf, err := taskplan.ReadConf(workload.Conf{})
+				if err != nil {
+					t.Fatal(err)
+				}
 				conf.IntermCompressed, conf.OutCompressed = true, true
 				conf.IntermCodec, conf.OutCodec = codec.Classes[0], codec.Classes[0]
 				p, err := m.Planner(&program, conf, 8)

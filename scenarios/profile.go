@@ -18,7 +18,7 @@ func readProfile(data []byte, file string) (model.Program, error) {
 	p := t.readProvenance()
 	program := model.Program{Name: p.name, Title: p.title, Source: p.source, Assumed: p.assumed}
 
-	flow := t.table("data")
+	flow := t.inner("data")
 	d := &program.Data
 	d.InputPairWidth = flow.quantity("input_pair_width", above, math.Inf(1))
 	d.MapSizeSel = flow.quantity("map_size_sel", 0, math.Inf(1))
@@ -32,14 +32,14 @@ func readProfile(data []byte, file string) (model.Program, error) {
 	program.Keys = flow.number("keys", 0, 1, math.Inf(1))
 	flow.done()
 
-	cpu := t.table("cpu")
+	cpu := t.inner("cpu")
 	program.MapCPU = cpu.quantity("map_record", 0, math.Inf(1))
 	program.ReduceCPU = cpu.quantity("reduce_record", 0, math.Inf(1))
 	cpu.done()
 
 	d.CombineSizeSel, d.CombineRecsSel = 1, 1
 	if program.Combiner = t.has("combiner"); program.Combiner {
-		c := t.table("combiner")
+		c := t.inner("combiner")
 		d.CombineSizeSel = c.quantity("size_sel", 0, 1)
 		d.CombineRecsSel = c.quantity("records_sel", 0, 1)
 		program.CombineCPU = c.quantity("record", 0, math.Inf(1))
@@ -61,7 +61,7 @@ func readProfile(data []byte, file string) (model.Program, error) {
 	} else {
 		t.ask("input_codec")
 	}
-	ratios := t.table("ratio")
+	ratios := t.inner("ratio")
 	program.Ratios = map[string]float64{}
 	for _, name := range codecs {
 		if ratios.has(name) {

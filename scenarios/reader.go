@@ -313,8 +313,8 @@ func asTexts(v any) ([]string, bool) {
 	return nil, false
 }
 
-// table reads a table. An absent table reads as empty.
-func (t *table) table(key string) *table {
+// inner reads a table of this one; one that is absent reads as empty.
+func (t *table) inner(key string) *table {
 	inner := &table{report: t.report, path: join(t.path, key)}
 	if v, ok := t.ask(key); ok {
 		if inner.values, ok = v.(map[string]any); !ok {
@@ -357,7 +357,7 @@ func (t *table) tables(key string) []*table {
 // tables of their parts. conf joins the parts again.
 func (t *table) conf(key string) workload.Conf {
 	var conf workload.Conf
-	inner := t.table(key)
+	inner := t.inner(key)
 	inner.properties(&conf, "", inner.values)
 	return conf
 }

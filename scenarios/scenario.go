@@ -32,10 +32,18 @@ func (s *Scenario) note(in Input) {
 type Run struct {
 	Name     string // the variation, such as "map_slots=4 scheduler=fair1"; empty without one
 	Folder   string // a slug of the name
+	Levels   []Level
 	Question model.WhatIf
 }
 
-// Input is a file that determines the questions. Embedded files have names that
+// Level is a value of a varied key.
+type Level struct {
+	Key  string
+	Text string // the value for people and tables
+	TOML string // the value as a scenario has it
+}
+
+// Input is a file that decided on the questions. Embedded files have names that
 // begin with "slotwave:".
 type Input struct {
 	Name string

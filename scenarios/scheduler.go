@@ -21,8 +21,11 @@ var elements = []struct {
 	{"min_share_timeout", "defaultMinSharePreemptionTimeout", true},
 }
 
+// schedulerTable reads [scheduler], its pools and its queues.
+type schedulerTable struct{ *table }
+
 // readScheduler reads [scheduler].
-func (t *table) readScheduler(c *model.Cluster) model.Scheduler {
+func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	s := model.Scheduler{Conf: c.Conf}
 	s.Name = t.oneOf("name", t.policyOf(c), scheduler.Names()...)
 	for _, e := range elements {
@@ -39,16 +42,16 @@ func (t *table) readScheduler(c *model.Cluster) model.Scheduler {
 		s.Conf = with(s.Conf, "defaultPoolSchedulingMode", mode)
 	}
 	for _, in := range t.tables("pool") {
-		s.Pools = append(s.Pools, in.readPool())
+		s.Pools = append(s.Pools, schedulerTable{in}.readPool())
 	}
 	for _, in := range t.tables("user") {
 		s.Users = append(s.Users, model.UserLimit{
-			Name: in.name("name"), MaxRunningJobs: in.integer("max_running_jobs", unlimited, 0, unlimited),
+			Name: schedulerTable{in}.name("name"), MaxRunningJobs: in.integer("max_running_jobs", unlimited, 0, unlimited),
 		})
 		in.done()
 	}
 	for _, in := range t.tables("queue") {
-		s.Queues = append(s.Queues, in.readQueue())
+		s.Queues = append(s.Queues, schedulerTable{in}.readQueue())
 	}
 	s.Conf = s.Conf.Over(t.hadoopKeys())
 	t.done()
@@ -57,7 +60,7 @@ func (t *table) readScheduler(c *model.Cluster) model.Scheduler {
 }
 
 // valid checks the settings with the scheduler itself.
-func (t *table) valid(s *model.Scheduler, release string) {
+func (t schedulerTable) valid(s *model.Scheduler, release string) {
 	r, err := model.FindRelease(release)
 	if err != nil || len(t.problems) > 0 {
 		return
@@ -68,7 +71,7 @@ func (t *table) valid(s *model.Scheduler, release string) {
 }
 
 // servesAll reports jobs that the scheduler would never serve.
-func (t *table) servesAll(q *model.WhatIf) {
+func servesAll(t *table, q *model.WhatIf) {
 	r, err := model.FindRelease(q.Cluster.Hadoop)
 	if err != nil || len(t.problems) > 0 {
 		return
@@ -88,8 +91,8 @@ func (t *table) servesAll(q *model.WhatIf) {
 }
 
 // policyOf returns the scheduler whose class the configuration names.
-func (t *table) policyOf(c *model.Cluster) string {
-	class := c.Conf.String("mapred.jobtracker.taskScheduler", "")
+func (t schedulerTable) policyOf(c *model.Cluster) string {
+	class := c.Conf.Text("mapred.jobtracker.taskScheduler")
 	switch name := class[strings.LastIndexByte(class, '.')+1:]; {
 	case t.has("name") || name == "" || name == "JobQueueTaskScheduler":
 	case name == "FairScheduler" && c.Hadoop == "0.20.2":
@@ -111,7 +114,7 @@ func with(c workload.Conf, key, value string) workload.Conf {
 }
 
 // name reads a required name.
-func (t *table) name(key string) string {
+func (t schedulerTable) name(key string) string {
 	s := t.str(key, "")
 	if s == "" {
 		t.failf(key, "want a name")
@@ -119,7 +122,7 @@ func (t *table) name(key string) string {
 	return s
 }
 
-func (t *table) readPool() model.Pool {
+func (t schedulerTable) readPool() model.Pool {
 	p := model.Pool{
 		Name:           t.name("name"),
 		Weight:         t.number("weight", 1, 0, math.Inf(1)),
@@ -148,7 +151,7 @@ var queueKeys = []string{
 	"maximum_initialized_active_tasks_per_user", "init_accept_jobs_factor",
 }
 
-func (t *table) readQueue() model.Queue {
+func (t schedulerTable) readQueue() model.Queue {
 	q := model.Queue{Name: t.name("name")}
 	for _, key := range queueKeys {
 		v, ok := t.ask(key)

@@ -54,7 +54,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes = shape.ScaleBytes
 	given := t.has("rates")
-	l.rates = t.table("rates").readRates(conf)
+	l.rates = t.inner("rates").readRates(conf)
 	if len(paths) > 0 && m.planned() {
 		if p := m.program(t); p != nil {
 			like := *p
@@ -202,7 +202,7 @@ func (t *table) readShape(seed workload.Seed) workload.Shaping {
 	s.ScaleTime = t.number("scale_time", 1, 0, anyNumber)
 	s.ScaleBytes = t.number("scale_bytes", 1, 0, anyNumber)
 	if t.has("fold") {
-		fold := t.table("fold")
+		fold := t.inner("fold")
 		s.Fold = &workload.Folding{Cycle: fold.duration("cycle", 0), Length: fold.duration("length", 0), Concentration: fold.number("concentration", 1, 0, anyNumber)}
 		fold.done()
 	} else {
@@ -243,9 +243,9 @@ func (t *table) readRates(conf workload.Conf) workload.SwimRates {
 		WriteBytesPS:   rate("write_rate", 20*mib),
 	}
 	t.done()
-	block, err := conf.Bytes("dfs.block.size", 64*mib)
+	block, err := conf.Size("dfs.block.size")
 	if err == nil {
-		r.BlockBytes = max(1, block)
+		r.BlockBytes = block
 	}
 	return r
 }

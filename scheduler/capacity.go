@@ -51,9 +51,9 @@ type capacityQueue struct {
 // count is a number of jobs and of their tasks.
 type count struct{ jobs, tasks int }
 
-func (n *count) add(j *Job, by int) {
+func (n *count) add(j Job, by int) {
 	n.jobs += by
-	n.tasks += by * (j.Tasks[workload.Map] + j.Tasks[workload.Reduce])
+	n.tasks += by * (j.Tasks()[workload.Map] + j.Tasks()[workload.Reduce])
 }
 
 // capacityUser is the state of one user in a queue.
@@ -71,7 +71,7 @@ type capacityUser struct {
 
 // capacityJob is a job in its queue.
 type capacityJob struct {
-	job         *Job
+	job         Job
 	queue       *capacityQueue
 	user        *capacityUser
 	left        bool    // it has ended and is in no list
@@ -89,10 +89,10 @@ type jobQueuesManager struct {
 	updates
 	queues []*capacityQueue
 	byName map[string]*capacityQueue
-	order  [2][]*capacityQueue      // in the last sorted order, by type of task
-	poll   time.Duration            // mapred.capacity-scheduler.init-poll-interval
-	slots  [2]int                   // slots of the cluster, at the last heartbeat
-	asks   func(j *Job, k int) bool // whether a running job may get tasks
+	order  [2][]*capacityQueue     // as last sorted, by type of task
+	poll   time.Duration           // mapred.capacity-scheduler.init-poll-interval
+	slots  [2]int                  // of the cluster, at the last heartbeat
+	asks   func(j Job, k int) bool // whether a running job is asked for tasks
 }
 
 const capPrefix = "mapred.capacity-scheduler."
@@ -100,12 +100,10 @@ const capPrefix = "mapred.capacity-scheduler."
 // readQueues reads the queues of capacity-scheduler.xml, or of the scenario.
 func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, error) {
 	b := &jobQueuesManager{byName: make(map[string]*capacityQueue)}
-	read := settings{conf: spec.Conf}
-	b.poll = read.millis(capPrefix+"init-poll-interval", r.InitPoll, 1)
-	names := []string{"default"}
-	if list := spec.Conf.String("mapred.queue.names", ""); list != "" {
-		names = strings.Split(list, ",")
-	} else if len(spec.Queues) > 0 {
+	read := settings{conf: spec.Conf.For(r.Name)}
+	b.poll = read.millis(capPrefix + "init-poll-interval")
+	names := strings.Split(spec.Conf.Text("mapred.queue.names"), ",")
+	if _, set := spec.Conf.Lookup("mapred.queue.names"); !set && len(spec.Queues) > 0 {
 		names = nil
 		for _, q := range spec.Queues {
 			names = append(names, q.Name)
@@ -116,17 +114,17 @@ func readQueues(spec model.Scheduler, r *model.Release) (*jobQueuesManager, erro
 	for _, name := range names {
 		name = strings.TrimSpace(name)
 		q := settings{conf: queueConf(spec, name)}
-		global := func(key string, def int) int { return read.int(capPrefix+"default-"+key, def, 1) }
+		global := func(key string) int { return read.whole(capPrefix + "default-" + key) }
 		queue := &capacityQueue{
 			name:    name,
 			percent: float32(q.percent("capacity")), maxPercent: float32(q.percent("maximum-capacity")),
-			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent", 100), 1),
-			userFactor:   float32(q.float("user-limit-factor", read.float(capPrefix+"default-user-limit-factor", 1, 0), 0)),
-			byPriority:   q.bool("supports-priority", read.bool(capPrefix+"default-supports-priority", false)),
-			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user", 2), 1),
-			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue", 200000), 1),
-			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user", 100000), 1),
-			acceptFactor: q.int("init-accept-jobs-factor", global("init-accept-jobs-factor", 10), 1),
+			userMin:      q.int("minimum-user-limit-percent", global("minimum-user-limit-percent"), 1),
+			userFactor:   float32(q.float("user-limit-factor", read.number(capPrefix+"default-user-limit-factor"), 0)),
+			byPriority:   q.bool("supports-priority", read.truth(capPrefix+"default-supports-priority")),
+			maxInitJobs:  q.int("maximum-initialized-jobs-per-user", global("maximum-initialized-jobs-per-user"), 1),
+			maxTasks:     q.int("maximum-initialized-active-tasks", global("maximum-active-tasks-per-queue"), 1),
+			maxUserTasks: q.int("maximum-initialized-active-tasks-per-user", global("maximum-active-tasks-per-user"), 1),
+			acceptFactor: q.int("init-accept-jobs-factor", global("init-accept-jobs-factor"), 1),
 			maxCapacity:  [2]int{-1, -1},
 			users:        make(map[string]*capacityUser),
 		}
@@ -233,19 +231,19 @@ func (b *jobQueuesManager) queueOf(name string) *capacityQueue {
 
 // add adds a submitted job to its queue. Hadoop ignores jobs of unknown queues;
 // here they fail.
-func (b *jobQueuesManager) add(j *Job) {
-	q := b.queueOf(j.Queue)
+func (b *jobQueuesManager) add(j Job) {
+	q := b.queueOf(j.Queue())
 	if q == nil {
-		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue, "default")))
+		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue(), "default")))
 		return
 	}
-	u := q.users[j.User]
+	u := q.users[j.User()]
 	if u == nil {
 		u = &capacityUser{}
-		q.users[j.User] = u
+		q.users[j.User()] = u
 	}
 	cj := &capacityJob{job: j, queue: q, user: u, listed: true}
-	j.Policy = cj
+	j.SetNote(cj)
 	q.waiting.insert(cj)
 	q.jobs++
 	if u.jobs++; u.jobs == 1 {
@@ -290,22 +288,22 @@ func (cj *capacityJob) leave() {
 
 // follow updates the queues for the jobs that have changed.
 func (b *jobQueuesManager) follow() {
-	for j := b.next(); j != nil; j = b.next() {
-		cj, ok := j.Policy.(*capacityJob)
+	for j, ok := b.next(); ok; j, ok = b.next() {
+		cj, ok := j.Note().(*capacityJob)
 		if !ok || cj.left {
 			continue // rejected, or already removed from the counts
 		}
-		runs := j.State == Running
+		runs := j.State() == Running
 		for k := range cj.candidate {
 			cj.candidate[k] = cj.queue.candidates[k].set(cj, cj.candidate[k], runs && b.asks(j, k))
 			slots := 0
 			if runs {
-				slots = (j.RunningTasks[k] + cj.reserved[k]) * j.SlotsPerTask[k]
+				slots = (j.RunningTasks()[k] + cj.reserved[k]) * j.SlotsPerTask()[k]
 			}
 			cj.occupy(k, slots-cj.occupied[k])
-			cj.setActive(k, runs && j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady))
+			cj.setActive(k, runs && j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady()))
 		}
-		if j.State == Done {
+		if j.State() == Done {
 			cj.leave()
 		}
 	}
@@ -336,17 +334,17 @@ func (cj *capacityJob) setActive(k int, active bool) {
 
 // count updates the figures of the queues at a heartbeat. They stay constant
 // until the next heartbeat, whatever is launched.
-func (b *jobQueuesManager) count(c *Cluster) {
+func (b *jobQueuesManager) count(c Cluster) {
 	b.follow()
-	if b.slots == c.Slots {
+	if b.slots == c.Slots() {
 		return
 	}
-	b.slots = c.Slots
+	b.slots = c.Slots()
 	for _, q := range b.queues {
 		for k := range q.capacity {
-			q.capacity[k] = q.share(c.Slots[k])
+			q.capacity[k] = q.share(c.Slots()[k])
 			if q.maxPercent > 0 {
-				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots[k]) / 100)
+				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots()[k]) / 100)
 			}
 		}
 	}

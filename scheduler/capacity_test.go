@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +66,21 @@ func TestCapacityOfTheRest(t *testing.T) {
 	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Queue: "b"})
 	ready(c)
 	beats(t, c, "a map", "b map", "a map", "b map", "a map")
+
+	c = schedulertest.New(t, capacity("a capacity 100", "none capacity 0"), "0.20.2", slots(5, 0))
+	c.Submit(schedulertest.Job{Name: "n", Maps: 9, Queue: "none"})
+	ready(c)
+	beats(t, c, "")
+}
+
+// "Aa" and "BB" have one hash code in Java, so that they stay in the order in which
+// they are listed.
+func TestCapacityQueuesInHashMapOrder(t *testing.T) {
+	c := schedulertest.New(t, capacity("BB capacity 50", "Aa capacity 50"), "0.20.2", slots(4, 0))
+	c.Submit(schedulertest.Job{Name: "a", Maps: 9, Queue: "Aa"})
+	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Queue: "BB"})
+	ready(c)
+	beats(t, c, "b map", "a map")
 }
 
 // Room that one queue leaves is lent to the other.
@@ -181,6 +197,18 @@ func TestCapacity0InitialisedJobsPerUser(t *testing.T) {
 	}
 }
 
+// Two jobs of the only user are initialised at once, unless told otherwise.
+func TestCapacity0TwoJobsOfAUser(t *testing.T) {
+	c := schedulertest.New(t, capacity(), "0.20.2", slots(9, 0))
+	for _, name := range []string{"a", "b", "c"} {
+		c.Submit(schedulertest.Job{Name: name, Maps: 1})
+	}
+	ready(c)
+	if !c.Initialised("a") || !c.Initialised("b") || c.Initialised("c") {
+		t.Error("want two of three jobs initialised")
+	}
+}
+
 // A job that needs two slots where one is free blocks its queue, not the other.
 func TestCapacity0WideJobBlocks(t *testing.T) {
 	c := schedulertest.New(t, capacity("q capacity 50", "r capacity 50"), "0.20.2", slots(5, 0))
@@ -265,6 +293,14 @@ func TestCapacityMaximum(t *testing.T) {
 		ready(c)
 		beats(t, c, tasks...)
 	}
+}
+
+// A maximum of one slot is a maximum.
+func TestCapacity1MaximumOfOne(t *testing.T) {
+	c := schedulertest.New(t, capacity("q capacity 10 maximum-capacity 10 user-limit-factor 9", "r capacity 90"), "1.0.4", slots(10, 0))
+	c.Submit(schedulertest.Job{Name: "a", Maps: 99, Queue: "q"})
+	ready(c)
+	beats(t, c, "a map", "")
 }
 
 // A map is taken from another rack once the job was offered more trackers in vain
@@ -378,6 +414,64 @@ func TestCapacity1JobLimits(t *testing.T) {
 		name := string(rune('a' + i))
 		c.Submit(schedulertest.Job{Name: name, Maps: 1})
 		if got := c.Rejected(name) != ""; got != (i == 10) {
+			t.Errorf("job %d rejected: %v", i, got)
+		}
+	}
+}
+
+// A user may have half of that if the minimum user limit is 50 %: of two jobs in
+// the system one, so of ten times as many ten. Another user may go on.
+func TestCapacity1JobLimitsOfUsers(t *testing.T) {
+	c := schedulertest.New(t, with(capacity("default minimum-user-limit-percent 50"), "mapred.capacity-scheduler.maximum-system-jobs", "2"),
+		"1.0.4", slots(1, 0))
+	for i := range 11 {
+		name := string(rune('a' + i))
+		c.Submit(schedulertest.Job{Name: name, Maps: 1, User: "ann"})
+		if got := c.Rejected(name) != ""; got != (i == 10) {
+			t.Errorf("job %d of ann rejected: %v", i, got)
+		}
+	}
+	c.Submit(schedulertest.Job{Name: "z", Maps: 1, User: "bob"})
+	if why := c.Rejected("z"); why != "" {
+		t.Errorf("the job of bob was rejected: %s", why)
+	}
+}
+
+// Jobs are initialised as long as their tasks are within the limits of the queue
+// and of their user: two jobs of two maps are four tasks.
+func TestCapacity1TaskLimits(t *testing.T) {
+	for _, key := range []string{"maximum-initialized-active-tasks", "maximum-initialized-active-tasks-per-user"} {
+		c := schedulertest.New(t, capacity("default "+key+" 4"), "1.0.4", slots(9, 0))
+		for _, name := range []string{"a", "b", "c"} {
+			c.Submit(schedulertest.Job{Name: name, Maps: 2})
+		}
+		ready(c)
+		if !c.Initialised("a") || !c.Initialised("b") || c.Initialised("c") {
+			t.Errorf("%s: want two of three jobs initialised", key)
+		}
+		c.Beat(0, "a map, a map, b map, b map")
+		c.End("a map", 2)
+		ready(c)
+		if !c.Initialised("c") {
+			t.Errorf("%s: want the third job initialised after one has ended", key)
+		}
+	}
+	c := schedulertest.New(t, capacity("default maximum-initialized-active-tasks-per-user 4"), "1.0.4", slots(9, 0))
+	c.Submit(schedulertest.Job{Name: "big", Maps: 5})
+	if c.Rejected("big") == "" {
+		t.Error("a job with more tasks than a user may have was accepted")
+	}
+}
+
+// The number is exact where it is large: 300 jobs in the system and a factor of
+// one are 300 jobs for the only queue.
+func TestCapacity1ManyJobs(t *testing.T) {
+	c := schedulertest.New(t, with(capacity("default init-accept-jobs-factor 1"), "mapred.capacity-scheduler.maximum-system-jobs", "300"),
+		"1.0.4", slots(1, 0))
+	for i := range 301 {
+		name := fmt.Sprint("job", i)
+		c.Submit(schedulertest.Job{Name: name, Maps: 1})
+		if got := c.Rejected(name) != ""; got != (i == 300) {
 			t.Errorf("job %d rejected: %v", i, got)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 type edf struct {
 	updates
 	frugal    bool
-	launching [2]sorted[*Job] // running jobs that want a task of a type and may run one more
+	launching [2]sorted[Job] // running jobs that want a task of a type and may run one more
 }
 
 // allotment is the state of a job in edf.
@@ -34,13 +34,13 @@ func newEDF(frugal bool) *edf {
 	return e
 }
 
-func (e *edf) Assign(_ *Cluster, t *TaskTracker) {
+func (e *edf) Assign(_ Cluster, t TaskTracker) {
 	for _, k := range [...]workload.Kind{workload.Map, workload.Reduce} {
 		e.follow()
 		free := t.Free(k)
 		for j := range e.launching[k].all() {
 			for free > 0 && e.grants(j, k) && launch(j, t, k) {
-				free -= j.SlotsPerTask[k]
+				free -= j.SlotsPerTask()[k]
 			}
 			if free <= 0 {
 				break
@@ -51,32 +51,32 @@ func (e *edf) Assign(_ *Cluster, t *TaskTracker) {
 
 // follow moves changed jobs in or out of the lists.
 func (e *edf) follow() {
-	for j := e.next(); j != nil; j = e.next() {
-		a, known := j.Policy.(*allotment)
+	for j, ok := e.next(); ok; j, ok = e.next() {
+		a, known := j.Note().(*allotment)
 		if !known {
 			a = &allotment{}
-			j.Policy = a
+			j.SetNote(a)
 		}
 		for k := range e.launching {
 			kind := workload.Kind(k)
-			may := j.State == Running && j.Wants[k] && e.grants(j, kind)
+			may := j.State() == Running && j.Wants()[k] && e.grants(j, kind)
 			a.launching[k] = e.launching[k].set(j, a.launching[k], may)
 		}
 	}
 }
 
-func byDeadline(a, b *Job) int {
+func byDeadline(a, b Job) int {
 	switch {
-	case a.Deadline == 0 && b.Deadline != 0:
+	case a.Deadline() == 0 && b.Deadline() != 0:
 		return 1
-	case b.Deadline == 0 && a.Deadline != 0:
+	case b.Deadline() == 0 && a.Deadline() != 0:
 		return -1
 	}
-	return cmp.Or(cmp.Compare(a.Deadline, b.Deadline), byPriority(a, b))
+	return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), byPriority(a, b))
 }
 
 // launch starts a task of a type, for a map at any distance.
-func launch(j *Job, t *TaskTracker, k workload.Kind) bool {
+func launch(j Job, t TaskTracker, k workload.Kind) bool {
 	if k == workload.Reduce {
 		return j.LaunchReduce(t)
 	}
@@ -85,24 +85,25 @@ func launch(j *Job, t *TaskTracker, k workload.Kind) bool {
 }
 
 // grants reports whether the job may run one more task of a type.
-func (e *edf) grants(j *Job, k workload.Kind) bool {
-	if !e.frugal || j.Deadline == 0 {
+func (e *edf) grants(j Job, k workload.Kind) bool {
+	if !e.frugal || j.Deadline() == 0 {
 		return true
 	}
-	a := j.Policy.(*allotment)
+	a := j.Note().(*allotment)
 	if a.slots == nil {
 		a.slots = fewestSlots(j)
 	}
-	return j.RunningTasks[k] < a.slots[k]
+	return j.RunningTasks()[k] < a.slots[k]
 }
 
 // fewestSlots returns the slots with which the mean of ARIA's bounds meets the
 // deadline, counted from the submission. If none meets it, it returns a slot
 // for every task.
-func fewestSlots(j *Job) *[2]int {
-	s, err := j.Profile().Invert((j.Deadline - j.Submit).Seconds(), "avg")
+func fewestSlots(j Job) *[2]int {
+	s, err := j.Profile().Invert((j.Deadline() - j.Submit()).Seconds(), "avg")
 	if err != nil || !s.Solution.Feasible {
-		return &j.Tasks
+		tasks := j.Tasks()
+		return &tasks
 	}
 	return &[2]int{s.Solution.MapSlots, s.Solution.ReduceSlots}
 }

@@ -82,7 +82,7 @@ func (q *quota) left(round int) bool {
 // jobInfo is FairScheduler.JobInfo. Its figures by type of task are in
 // shareRows.
 type jobInfo struct {
-	job        *Job
+	job        Job
 	pool, user int32
 	row        int32 // index in shareRows and fair1.infos
 	active     int32 // index in fair1.active plus 1; 0: not there
@@ -99,8 +99,8 @@ type booster struct {
 	duration time.Duration
 }
 
-func (b *booster) adjust(c *Cluster, j *Job, weight float64) float64 {
-	if c.Now-j.Submit < b.duration {
+func (b *booster) adjust(c Cluster, j Job, weight float64) float64 {
+	if c.Now()-j.Submit() < b.duration {
 		return weight * b.factor
 	}
 	return weight
@@ -108,7 +108,7 @@ func (b *booster) adjust(c *Cluster, j *Job, weight float64) float64 {
 
 func (s *settings) booster() *booster {
 	const key = "mapred.fairscheduler.weightadjuster"
-	name := s.conf.String(key, "")
+	name := s.conf.Text(key)
 	if name == "" {
 		return nil
 	}
@@ -116,8 +116,8 @@ func (s *settings) booster() *booster {
 		s.note(fmt.Errorf("%s = %q: want org.apache.hadoop.mapred.NewJobWeightBooster", key, name))
 	}
 	return &booster{
-		factor:   float64(float32(s.float("mapred.newjobweightbooster.factor", 3, 0))),
-		duration: s.millis("mapred.newjobweightbooster.duration", 5*time.Minute, 0),
+		factor:   float64(float32(s.number("mapred.newjobweightbooster.factor"))),
+		duration: s.millis("mapred.newjobweightbooster.duration"),
 	}
 }
 
@@ -133,8 +133,8 @@ func (s *settings) weights(pools []model.Pool) {
 func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 	read := settings{conf: spec.Conf}
 	f := &fair1{
-		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", false),
-		sizeBased:      read.bool("mapred.fairscheduler.sizebasedweight", false),
+		assignMultiple: read.truth("mapred.fairscheduler.assignmultiple"),
+		sizeBased:      read.truth("mapred.fairscheduler.sizebasedweight"),
 		poolIDs:        make(map[string]int32), userIDs: make(map[string]int32),
 		userDefault: read.int("userMaxJobsDefault", unlimitedJobs, 0),
 		boost:       read.booster(),
@@ -191,21 +191,21 @@ func (f *fair1) ReadsProgress() bool { return true }
 func (f *fair1) Interval() (time.Duration, bool) { return fairUpdate, f.boost == nil }
 
 // Submitted implements FairScheduler.jobAdded.
-func (f *fair1) Submitted(c *Cluster, j *Job) {
-	name := PoolOf(j.Pool, j.User)
+func (f *fair1) Submitted(c Cluster, j Job) {
+	name := PoolOf(j.Pool(), j.User())
 	pool, ok := f.poolIDs[name]
 	if !ok {
 		pool = f.addPool(name, fairPool{weight: 1, quota: quota{most: math.MaxInt}})
 	}
-	user, ok := f.userIDs[j.User]
+	user, ok := f.userIDs[j.User()]
 	if !ok {
-		user = f.addUser(j.User, f.userDefault)
+		user = f.addUser(j.User(), f.userDefault)
 	}
 	i := &jobInfo{job: j, pool: pool, user: user, row: int32(len(f.infos))}
-	j.Policy = i
+	j.SetNote(i)
 	f.infos = append(f.infos, i)
 	for k := range f.rows {
-		f.rows[k].add(pool, priorityFactor(j.Priority))
+		f.rows[k].add(pool, priorityFactor(j.Priority()))
 	}
 	if f.limited {
 		f.byRank.insert(i)
@@ -215,20 +215,20 @@ func (f *fair1) Submitted(c *Cluster, j *Job) {
 }
 
 // Tick runs the UpdateThread once.
-func (f *fair1) Tick(c *Cluster) bool {
+func (f *fair1) Tick(c Cluster) bool {
 	f.update(c)
 	return f.byTie
 }
 
 // Assign launches a map or a reduce on the tracker, or both if assignmultiple
 // is set.
-func (f *fair1) Assign(c *Cluster, t *TaskTracker) {
+func (f *fair1) Assign(c Cluster, t TaskTracker) {
 	f.follow()
 	f.catchUp(c)
 	for k := range f.rows {
 		// CapBasedLoadManager
-		load := float64(f.rows[k].tasks) / float64(c.Slots[k])
-		if t.Running[k] >= int(math.Ceil(float64(t.Slots[k])*math.Min(1, load))) {
+		load := float64(f.rows[k].tasks) / float64(c.Slots()[k])
+		if t.Running()[k] >= int(math.Ceil(float64(t.Slots()[k])*math.Min(1, load))) {
 			continue
 		}
 		if f.assignOne(t, k) && !f.assignMultiple {
@@ -240,7 +240,7 @@ func (f *fair1) Assign(c *Cluster, t *TaskTracker) {
 // assignOne launches one task. Jobs below their guaranteed slots go first, then
 // those with larger deficits (DeficitComparator). Ties are in order of
 // submission; in Hadoop they are in the order of a hash map.
-func (f *fair1) assignOne(t *TaskTracker, k int) bool {
+func (f *fair1) assignOne(t TaskTracker, k int) bool {
 	r := &f.rows[k]
 	f.needy = f.needy[:0]
 	for _, row := range r.guaranteed {
@@ -264,13 +264,13 @@ func (f *fair1) assignOne(t *TaskTracker, k int) bool {
 }
 
 func (f *fair1) launchable(row int32, k int) bool {
-	return f.rows[k].needed[row] > 0 && f.infos[row].job.Wants[k]
+	return f.rows[k].needed[row] > 0 && f.infos[row].job.Wants()[k]
 }
 
 // isNeedy reports whether a job runs fewer tasks than it is guaranteed.
 func (f *fair1) isNeedy(row int32, k int) bool {
 	least := f.rows[k].min[row]
-	return least > 0 && f.infos[row].job.RunningTasks[k] < int(least)
+	return least > 0 && f.infos[row].job.RunningTasks()[k] < int(least)
 }
 
 // findBest continues the list of rows by deficit, and reports whether there are
@@ -281,7 +281,7 @@ func (f *fair1) findBest(r *shareRows, k int) bool {
 	return len(r.best) > found
 }
 
-func (f *fair1) launchRow(t *TaskTracker, row int32, k int) bool {
+func (f *fair1) launchRow(t TaskTracker, row int32, k int) bool {
 	if !launch(f.infos[row].job, t, workload.Kind(k)) {
 		return false
 	}
@@ -291,15 +291,15 @@ func (f *fair1) launchRow(t *TaskTracker, row int32, k int) bool {
 
 // follow records the jobs that have changed.
 func (f *fair1) follow() {
-	for j := f.next(); j != nil; j = f.next() {
-		i := j.Policy.(*jobInfo)
+	for j, ok := f.next(); ok; j, ok = f.next() {
+		i := j.Note().(*jobInfo)
 		f.note(i)
 		for k := range i.wanted {
-			if j.Wants[k] && !i.wanted[k] {
+			if j.Wants()[k] && !i.wanted[k] {
 				f.rows[k].forgetBest()
 			}
 		}
-		i.wanted = j.Wants
+		i.wanted = j.Wants()
 	}
 }
 
@@ -313,15 +313,15 @@ func (f *fair1) note(i *jobInfo) {
 
 // update implements FairScheduler.update. It skips whatever depends on nothing
 // that has changed.
-func (f *fair1) update(c *Cluster) {
+func (f *fair1) update(c Cluster) {
 	f.follow()
 	f.catchUp(c)
-	f.updateDeficits(c.Now)
+	f.updateDeficits(c.Now())
 	f.dropEnded()
 	f.updateRunnability()
 	f.updateTaskCounts()
-	moved := f.slots != c.Slots || f.sizeBased || f.boost != nil
-	f.slots = c.Slots
+	moved := f.slots != c.Slots() || f.sizeBased || f.boost != nil
+	f.slots = c.Slots()
 	byTie := f.byTie
 	f.byTie = false
 	for k := range f.rows {
@@ -331,7 +331,7 @@ func (f *fair1) update(c *Cluster) {
 		}
 		dealt := (moved || r.recounted || byTie) && f.updateMinSlots(k)
 		if moved || r.regrouped || dealt {
-			r.updateShares(float64(c.Slots[k]))
+			r.updateShares(float64(c.Slots()[k]))
 		}
 		r.regrouped, r.recounted = false, false
 	}
@@ -339,8 +339,8 @@ func (f *fair1) update(c *Cluster) {
 
 // catchUp does the work of skipped ticks, in which shares and counts did not
 // change.
-func (f *fair1) catchUp(c *Cluster) {
-	for tick := (f.updated/fairUpdate + 1) * fairUpdate; tick <= c.LastTick; tick += fairUpdate {
+func (f *fair1) catchUp(c Cluster) {
+	for tick := (f.updated/fairUpdate + 1) * fairUpdate; tick <= c.LastTick(); tick += fairUpdate {
 		f.updateDeficits(tick)
 	}
 }
@@ -356,7 +356,7 @@ func (f *fair1) updateDeficits(now time.Duration) {
 // dropEnded removes the jobs that have ended.
 func (f *fair1) dropEnded() {
 	f.changed = slices.DeleteFunc(f.changed, func(i *jobInfo) bool {
-		if i.job.State != Done {
+		if i.job.State() != Done {
 			return false
 		}
 		for k := range f.rows {
@@ -390,9 +390,9 @@ func (f *fair1) dropEnded() {
 func (f *fair1) updateRunnability() {
 	for _, i := range f.changed {
 		if !f.limited {
-			i.runnable = i.job.State == Running
-		} else if i.state != i.job.State {
-			i.state = i.job.State
+			i.runnable = i.job.State() == Running
+		} else if i.state != i.job.State() {
+			i.state = i.job.State()
 			f.unlisted = true
 		}
 	}
@@ -403,7 +403,7 @@ func (f *fair1) updateRunnability() {
 	f.round++
 	for i := range f.byRank.all() {
 		u, p := &f.users[i.user], &f.pools[i.pool].quota
-		runnable := i.job.State == Running && u.left(f.round) && p.left(f.round)
+		runnable := i.job.State() == Running && u.left(f.round) && p.left(f.round)
 		if runnable {
 			u.running++
 			p.running++
@@ -419,8 +419,8 @@ func (f *fair1) updateRunnability() {
 // number of lagging tasks.
 func (f *fair1) updateTaskCounts() {
 	for _, i := range f.changed {
-		runs := i.job.State == Running
-		f.setActive(i, runs && i.job.ActiveTasks != [2]int{})
+		runs := i.job.State() == Running
+		f.setActive(i, runs && i.job.ActiveTasks() != [2]int{})
 		if i.active > 0 {
 			continue
 		}
@@ -456,7 +456,7 @@ func (f *fair1) setActive(i *jobInfo, active bool) {
 func (i *jobInfo) lags() (changed bool) {
 	for k := range i.lagging {
 		n := 0
-		if i.job.ActiveTasks[k] > 0 {
+		if i.job.ActiveTasks()[k] > 0 {
 			n = i.job.Speculatable(workload.Kind(k))
 		}
 		changed = changed || n != i.lagging[k]
@@ -469,19 +469,19 @@ func (i *jobInfo) lags() (changed bool) {
 // before 5 % of the maps have ended.
 func (f *fair1) count(i *jobInfo) {
 	j := i.job
-	maps := float64(j.Tasks[workload.Map])
+	maps := float64(j.Tasks()[workload.Map])
 	for k := range f.rows {
-		needed := j.Tasks[k] - j.Active[k] - j.Finished[k] + i.lagging[k]
-		early := workload.Kind(k) == workload.Reduce && float64(j.Finished[workload.Map]) < math.Max(1, maps*0.05)
+		needed := j.Tasks()[k] - j.Active()[k] - j.Finished()[k] + i.lagging[k]
+		early := workload.Kind(k) == workload.Reduce && float64(j.Finished()[workload.Map]) < math.Max(1, maps*0.05)
 		if early || !i.runnable {
 			needed = 0
 		}
-		f.rows[k].count(i.row, j.Active[k], needed, i.runnable)
+		f.rows[k].count(i.row, j.Active()[k], needed, i.runnable)
 	}
 }
 
 // updateWeights sets every job's share of its pool's weight.
-func (f *fair1) updateWeights(c *Cluster, k int) {
+func (f *fair1) updateWeights(c Cluster, k int) {
 	r := &f.rows[k]
 	if f.sizeBased || f.boost != nil {
 		clear(r.poolRaw)
@@ -504,13 +504,13 @@ func (f *fair1) updateWeights(c *Cluster, k int) {
 }
 
 // rawWeight implements FairScheduler.calculateRawWeight.
-func (f *fair1) rawWeight(c *Cluster, r *shareRows, row int) float64 {
+func (f *fair1) rawWeight(c Cluster, r *shareRows, row int) float64 {
 	j := f.infos[row].job
 	weight := 1.0
 	if f.sizeBased {
 		weight = math.Log1p(float64(r.needed[row]+r.running[row])) / math.Ln2
 	}
-	weight *= priorityFactor(j.Priority)
+	weight *= priorityFactor(j.Priority())
 	if f.boost != nil {
 		weight = f.boost.adjust(c, j, weight)
 	}

@@ -81,21 +81,21 @@ func (f *fair2) Interval() (time.Duration, bool) { return f.updateEvery, !f.pree
 func (f *fair2) Preempts() bool { return f.preempts }
 
 // Submitted implements FairScheduler.JobListener.jobAdded.
-func (f *fair2) Submitted(c *Cluster, j *Job) {
-	name := PoolOf(j.Pool, j.User)
+func (f *fair2) Submitted(c Cluster, j Job) {
+	name := PoolOf(j.Pool(), j.User())
 	p := f.byName[name]
 	if p == nil {
 		p = f.newPool(name)
-		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now, c.Now}, [2]time.Duration{c.Now, c.Now}
+		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now(), c.Now()}, [2]time.Duration{c.Now(), c.Now()}
 		f.addPool(p)
 	}
-	u := f.users[j.User]
+	u := f.users[j.User()]
 	if u == nil {
 		u = &quota{most: f.userDefault}
-		f.users[j.User] = u
+		f.users[j.User()] = u
 	}
 	i := &jobSchedulable{job: j, pool: p, user: u}
-	j.Policy = i
+	j.SetNote(i)
 	if f.limited {
 		f.byRank.insert(i)
 		f.unlisted = true
@@ -112,10 +112,10 @@ func (f *fair2) Submitted(c *Cluster, j *Job) {
 }
 
 // Tick runs the UpdateThread once.
-func (f *fair2) Tick(c *Cluster) bool {
+func (f *fair2) Tick(c Cluster) bool {
 	f.update(c)
-	if f.preempts && (f.preemptedAt == 0 || c.Now-f.preemptedAt >= f.preemptEvery) {
-		f.preemptedAt = c.Now
+	if f.preempts && (f.preemptedAt == 0 || c.Now()-f.preemptedAt >= f.preemptEvery) {
+		f.preemptedAt = c.Now()
 		f.preempt(c)
 	}
 	return false
@@ -125,10 +125,10 @@ func (f *fair2) Tick(c *Cluster) bool {
 // to ask runs fewer or more tasks than it demanded at the last update. The next
 // heartbeat of any tracker also matters after jobs were refused, because it ends
 // their wait.
-func (f *fair2) Wants(c *Cluster) Offers {
+func (f *fair2) Wants(c Cluster) Offers {
 	want := Offers{Any: len(f.skipped) > 0}
 	all := f.resorts || f.preempts || f.meter
-	maps, reduces := all || c.Unspent[workload.Map] > 0, all || c.Waiting[workload.Reduce] > 0
+	maps, reduces := all || c.Unspent()[workload.Map] > 0, all || c.Waiting()[workload.Reduce] > 0
 	if maps || reduces {
 		f.follow()
 		want.Map = maps && f.demand[workload.Map] != f.running[workload.Map]
@@ -139,7 +139,7 @@ func (f *fair2) Wants(c *Cluster) Offers {
 
 // Assign implements FairScheduler.assignTasks. It launches tasks of the type
 // with fewer running ones on the tracker, until both types are refused.
-func (f *fair2) Assign(c *Cluster, t *TaskTracker) {
+func (f *fair2) Assign(c Cluster, t TaskTracker) {
 	f.endWaits(c)
 	f.follow()
 	demand, running := f.demand, f.running
@@ -167,7 +167,7 @@ func (f *fair2) Assign(c *Cluster, t *TaskTracker) {
 }
 
 // capacity returns how many tasks of a type the tracker may get at a heartbeat.
-func (f *fair2) capacity(t *TaskTracker, k int) int {
+func (f *fair2) capacity(t TaskTracker, k int) int {
 	free := t.Free(workload.Kind(k))
 	switch {
 	case !f.assignMultiple:
@@ -181,10 +181,10 @@ func (f *fair2) capacity(t *TaskTracker, k int) int {
 }
 
 // loaded applies CapBasedLoadManager, which spreads tasks evenly.
-func (f *fair2) loaded(c *Cluster, t *TaskTracker, k, demand, given int) bool {
-	load := f.maxDiff + float64(demand)/float64(c.Slots[k])
-	bound := int(math.Ceil(float64(t.Slots[k]) * math.Min(1, load)))
-	running := t.Running[k]
+func (f *fair2) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
+	load := f.maxDiff + float64(demand)/float64(c.Slots()[k])
+	bound := int(math.Ceil(float64(t.Slots()[k]) * math.Min(1, load)))
+	running := t.Running()[k]
 	if f.countGiven {
 		running += given
 	}
@@ -192,14 +192,14 @@ func (f *fair2) loaded(c *Cluster, t *TaskTracker, k, demand, given int) bool {
 }
 
 // choose picks the type with fewer running tasks on the tracker.
-func (f *fair2) choose(t *TaskTracker, refused [2]bool, given [2]int) int {
+func (f *fair2) choose(t TaskTracker, refused [2]bool, given [2]int) int {
 	switch {
 	case refused[workload.Map]:
 		return int(workload.Reduce)
 	case refused[workload.Reduce]:
 		return int(workload.Map)
 	}
-	maps, reduces := t.Running[workload.Map], t.Running[workload.Reduce]
+	maps, reduces := t.Running()[workload.Map], t.Running()[workload.Reduce]
 	if f.countGiven {
 		maps += given[workload.Map]
 		reduces += given[workload.Reduce]
@@ -212,7 +212,7 @@ func (f *fair2) choose(t *TaskTracker, refused [2]bool, given [2]int) int {
 
 // assignOne launches one task: pools in fair order, and the jobs of each in
 // fair or FIFO order.
-func (f *fair2) assignOne(c *Cluster, t *TaskTracker, k int) bool {
+func (f *fair2) assignOne(c Cluster, t TaskTracker, k int) bool {
 	f.follow()
 	if f.resorts || f.weightless {
 		return f.assignSorting(c, t, k)
@@ -240,7 +240,7 @@ func (f *fair2) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 // assignSorting is assignOne for an order that changes with time, or is
 // inconsistent because 0/0 equals everything. It sorts everything for every
 // task, as Hadoop does.
-func (f *fair2) assignSorting(c *Cluster, t *TaskTracker, k int) bool {
+func (f *fair2) assignSorting(c Cluster, t TaskTracker, k int) bool {
 	f.order = append(f.order[:0], f.pools...)
 	sortLikeJava(f.order, func(a, b *poolSchedulable) int { return a.compare(b, k) })
 	for _, p := range f.order {
@@ -264,7 +264,7 @@ func (f *fair2) assignSorting(c *Cluster, t *TaskTracker, k int) bool {
 	return false
 }
 
-func (f *fair2) fromPool(c *Cluster, t *TaskTracker, p *poolSchedulable, k int) bool {
+func (f *fair2) fromPool(c Cluster, t TaskTracker, p *poolSchedulable, k int) bool {
 	for i := range p.candidates[k].all() {
 		if f.launch(c, t, i, k) {
 			return true
@@ -273,7 +273,7 @@ func (f *fair2) fromPool(c *Cluster, t *TaskTracker, p *poolSchedulable, k int) 
 	return false
 }
 
-func (f *fair2) launch(c *Cluster, t *TaskTracker, i *jobSchedulable, k int) bool {
+func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool {
 	if workload.Kind(k) == workload.Reduce {
 		return i.job.LaunchReduce(t)
 	}
@@ -292,10 +292,10 @@ func (f *fair2) launch(c *Cluster, t *TaskTracker, i *jobSchedulable, k int) boo
 
 // reach returns how far a job's next map may be from its data. The distance
 // grows with the wait since its last map (getAllowedLocalityLevel).
-func (f *fair2) reach(c *Cluster, i *jobSchedulable) Reach {
+func (f *fair2) reach(c Cluster, i *jobSchedulable) Reach {
 	p := i.pool
-	if i.job.UnplacedMaps > 0 || c.Now-p.atMinShare[workload.Map] > p.minTimeout ||
-		c.Now-p.atHalfShare[workload.Map] > f.fairTimeout {
+	if i.job.UnplacedMaps() > 0 || c.Now()-p.atMinShare[workload.Map] > p.minTimeout ||
+		c.Now()-p.atHalfShare[workload.Map] > f.fairTimeout {
 		return Anywhere
 	}
 	switch i.lastLevel {
@@ -318,12 +318,12 @@ func (f *fair2) reach(c *Cluster, i *jobSchedulable) Reach {
 
 // endWaits adds the time since the last heartbeat to the waits of jobs that
 // were refused at it.
-func (f *fair2) endWaits(c *Cluster) {
-	since := c.Now - f.lastAssign
+func (f *fair2) endWaits(c Cluster) {
+	since := c.Now() - f.lastAssign
 	if f.lastAssign == 0 {
 		since = 0
 	}
-	f.lastAssign = c.Now
+	f.lastAssign = c.Now()
 	for _, i := range f.skipped {
 		i.waited += since
 	}
@@ -343,9 +343,9 @@ func (f *fair2) markSkipped() {
 
 // update implements FairScheduler.update: it starts the jobs that may run, and
 // counts the demand of every pool.
-func (f *fair2) update(c *Cluster) {
+func (f *fair2) update(c Cluster) {
 	if f.autoDelay {
-		f.nodeDelay = min(maxAutoDelay, time.Duration(int64(1.5*float64(ms(c.Heartbeat))))*time.Millisecond)
+		f.nodeDelay = min(maxAutoDelay, time.Duration(int64(1.5*float64(ms(c.Heartbeat()))))*time.Millisecond)
 		f.rackDelay = f.nodeDelay
 	}
 	f.follow()
@@ -361,7 +361,7 @@ func (f *fair2) update(c *Cluster) {
 
 // dropEnded removes ended jobs from their pools, with their running attempts.
 func (f *fair2) dropEnded() {
-	ended := func(i *jobSchedulable) bool { return i.job.State == Done }
+	ended := func(i *jobSchedulable) bool { return i.job.State() == Done }
 	dropped := len(f.changed)
 	f.changed = slices.DeleteFunc(f.changed, func(i *jobSchedulable) bool {
 		if ended(i) {
@@ -384,8 +384,8 @@ func (f *fair2) updateRunnability() {
 		return
 	}
 	for _, i := range f.changed {
-		if i.state != i.job.State {
-			i.state = i.job.State
+		if i.state != i.job.State() {
+			i.state = i.job.State()
 			f.unlisted = true
 		}
 	}
@@ -418,7 +418,7 @@ func (f *fair2) updateDemands() {
 		if i.active == 0 {
 			f.updateDemand(i)
 		}
-		if i.changed = i.job.State == Done; i.changed {
+		if i.changed = i.job.State() == Done; i.changed {
 			ended = append(ended, i) // at once after its initialisation
 		}
 	}

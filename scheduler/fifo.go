@@ -14,9 +14,9 @@ type fifo struct {
 	updates
 	pad float32 // mapred.jobtracker.taskalloc.capacitypad
 
-	launching   [2]sorted[*Job] // running jobs with tasks of a type to launch
-	withReduces sorted[*Job]    // running jobs that have reduces
-	needed      [2]int          // unfinished tasks of the jobs with reduces
+	launching   [2]sorted[Job] // running jobs that want tasks of a type launched
+	withReduces sorted[Job]    // running jobs that have reduces
+	needed      [2]int         // tasks of the jobs with reduces, launched or not
 }
 
 // queued says which lists of fifo a job is in.
@@ -27,7 +27,7 @@ type queued struct {
 
 func newFIFO(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 	read := settings{conf: spec.Conf}
-	pad := read.float("mapred.jobtracker.taskalloc.capacitypad", 0.01, 0)
+	pad := read.number("mapred.jobtracker.taskalloc.capacitypad")
 	f := &fifo{pad: float32(pad), withReduces: newSorted(byPriority)}
 	for k := range f.launching {
 		f.launching[k] = newSorted(byPriority)
@@ -36,36 +36,36 @@ func newFIFO(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 }
 
 // byPriority is JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR.
-func byPriority(a, b *Job) int {
-	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
+func byPriority(a, b Job) int {
+	return cmp.Or(cmp.Compare(a.Priority(), b.Priority()), cmp.Compare(a.Submit(), b.Submit()), cmp.Compare(a.ID(), b.ID()))
 }
 
 // follow moves the jobs that have changed between the lists.
 func (f *fifo) follow() {
-	for j := f.next(); j != nil; j = f.next() {
-		in, known := j.Policy.(*queued)
+	for j, ok := f.next(); ok; j, ok = f.next() {
+		in, known := j.Note().(*queued)
 		if !known {
 			in = &queued{}
-			j.Policy = in
+			j.SetNote(in)
 		}
-		runs := j.State == Running
+		runs := j.State() == Running
 		for k := range f.launching {
-			in.launching[k] = f.launching[k].set(j, in.launching[k], runs && j.Wants[k])
+			in.launching[k] = f.launching[k].set(j, in.launching[k], runs && j.Wants()[k])
 		}
-		if counted := runs && j.Tasks[workload.Reduce] > 0; counted != in.withReduces {
+		if counted := runs && j.Tasks()[workload.Reduce] > 0; counted != in.withReduces {
 			in.withReduces = f.withReduces.set(j, in.withReduces, counted)
 			for k := range f.needed {
 				if counted {
-					f.needed[k] += j.Tasks[k]
+					f.needed[k] += j.Tasks()[k]
 				} else {
-					f.needed[k] -= j.Tasks[k]
+					f.needed[k] -= j.Tasks()[k]
 				}
 			}
 		}
 	}
 }
 
-func (f *fifo) Assign(c *Cluster, t *TaskTracker) {
+func (f *fifo) Assign(c Cluster, t TaskTracker) {
 	f.follow()
 	f.assignMaps(c, t)
 	f.assignReduce(c, t)
@@ -73,17 +73,17 @@ func (f *fifo) Assign(c *Cluster, t *TaskTracker) {
 
 // room returns how many tasks the tracker may take if the load is spread
 // evenly.
-func room(c *Cluster, t *TaskTracker, k workload.Kind) int {
+func room(c Cluster, t TaskTracker, k workload.Kind) int {
 	load := 0.0
-	if c.Slots[k] > 0 {
-		load = float64(c.Remaining[k]) / float64(c.Slots[k])
+	if c.Slots()[k] > 0 {
+		load = float64(c.Remaining()[k]) / float64(c.Slots()[k])
 	}
-	capacity := min(int(math.Ceil(load*float64(t.Slots[k]))), t.Slots[k])
-	return capacity - t.Running[k]
+	capacity := min(int(math.Ceil(load*float64(t.Slots()[k]))), t.Slots()[k])
+	return capacity - t.Running()[k]
 }
 
-func (f *fifo) assignMaps(c *Cluster, t *TaskTracker) {
-	if c.Waiting[workload.Map] == 0 {
+func (f *fifo) assignMaps(c Cluster, t TaskTracker) {
+	if c.Waiting()[workload.Map] == 0 {
 		return
 	}
 	room := room(c, t, workload.Map)
@@ -108,8 +108,8 @@ slots:
 	}
 }
 
-func (f *fifo) assignReduce(c *Cluster, t *TaskTracker) {
-	if c.Waiting[workload.Reduce] == 0 || room(c, t, workload.Reduce) <= 0 {
+func (f *fifo) assignReduce(c Cluster, t TaskTracker) {
+	if c.Waiting()[workload.Reduce] == 0 || room(c, t, workload.Reduce) <= 0 {
 		return
 	}
 	if f.padExceeded(c, t, workload.Reduce) {
@@ -127,14 +127,14 @@ func (f *fifo) assignReduce(c *Cluster, t *TaskTracker) {
 
 // padExceeded reports whether the cluster is so full that only the first job
 // may launch more. Jobs without reduces do not count.
-func (f *fifo) padExceeded(c *Cluster, t *TaskTracker, k workload.Kind) bool {
+func (f *fifo) padExceeded(c Cluster, t TaskTracker, k workload.Kind) bool {
 	const smallCluster = 3
 	if f.withReduces.empty() {
 		return false
 	}
 	padding := 0
-	if c.Trackers > smallCluster {
-		padding = min(t.Slots[k], int(float32(f.needed[k])*f.pad))
+	if c.Trackers() > smallCluster {
+		padding = min(t.Slots()[k], int(float32(f.needed[k])*f.pad))
 	}
-	return c.Running[k]+padding >= c.Slots[k]
+	return c.Running()[k]+padding >= c.Slots()[k]
 }

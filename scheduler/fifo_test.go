@@ -122,3 +122,10 @@ func TestFIFONoPaddingOnSmallClusters(t *testing.T) {
 		c.Beat(trackers-1, last)
 	}
 }
+
+// One slot is enough for a cluster.
+func TestFIFOOneSlot(t *testing.T) {
+	c := schedulertest.New(t, fifo(), "1.0.4", schedulertest.Trackers{Count: 1, Maps: 1})
+	c.Submit(schedulertest.Job{Name: "a", Maps: 1})
+	c.Beat(0, "a map")
+}

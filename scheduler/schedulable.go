@@ -39,25 +39,25 @@ type fair2Conf struct {
 }
 
 func readFair2Conf(spec model.Scheduler, r *model.Release) (fair2Conf, error) {
-	read := settings{conf: spec.Conf}
-	delay := read.int("mapred.fairscheduler.locality.delay", -1, -1)
-	node := read.int("mapred.fairscheduler.locality.delay.node", delay, -1)
-	rack := read.int("mapred.fairscheduler.locality.delay.rack", delay, -1)
+	read := settings{conf: spec.Conf.For("fair2")}
+	delay := read.whole("mapred.fairscheduler.locality.delay")
+	node := read.wholeOr("mapred.fairscheduler.locality.delay.node", delay)
+	rack := read.wholeOr("mapred.fairscheduler.locality.delay.rack", delay)
 	f := fair2Conf{
-		assignMultiple: read.bool("mapred.fairscheduler.assignmultiple", true),
+		assignMultiple: read.truth("mapred.fairscheduler.assignmultiple"),
 		caps: [2]int{
-			read.int("mapred.fairscheduler.assignmultiple.maps", -1, -1),
-			read.int("mapred.fairscheduler.assignmultiple.reduces", -1, -1),
+			read.whole("mapred.fairscheduler.assignmultiple.maps"),
+			read.whole("mapred.fairscheduler.assignmultiple.reduces"),
 		},
-		sizeBased:    read.bool("mapred.fairscheduler.sizebasedweight", false),
-		maxDiff:      float64(float32(read.float("mapred.fairscheduler.load.max.diff", 0, 0))),
+		sizeBased:    read.truth("mapred.fairscheduler.sizebasedweight"),
+		maxDiff:      float64(float32(read.number("mapred.fairscheduler.load.max.diff"))),
 		autoDelay:    delay == -1 && (node == -1 || rack == -1),
 		nodeDelay:    time.Duration(node) * time.Millisecond,
 		rackDelay:    time.Duration(rack) * time.Millisecond,
-		updateEvery:  read.millis("mapred.fairscheduler.update.interval", fairUpdate, 1),
-		preempts:     read.bool("mapred.fairscheduler.preemption", false),
-		onlyLogs:     read.bool("mapred.fairscheduler.preemption.only.log", false),
-		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval", 15*time.Second, 0),
+		updateEvery:  read.millis("mapred.fairscheduler.update.interval"),
+		preempts:     read.truth("mapred.fairscheduler.preemption"),
+		onlyLogs:     read.truth("mapred.fairscheduler.preemption.only.log"),
+		preemptEvery: read.millis("mapred.fairscheduler.preemption.interval"),
 		mode:         strings.ToLower(spec.Conf.String("defaultPoolSchedulingMode", "fair")),
 		minTimeout:   read.timeout("defaultMinSharePreemptionTimeout"),
 		fairTimeout:  read.timeout("fairSharePreemptionTimeout"),
@@ -102,7 +102,7 @@ type poolSchedulable struct {
 
 // jobSchedulable is FairScheduler.JobInfo and JobSchedulable.
 type jobSchedulable struct {
-	job      *Job
+	job      Job
 	pool     *poolSchedulable
 	user     *quota
 	state    State // round of limits that allowed it
@@ -216,12 +216,12 @@ func (p *poolSchedulable) compareJobs(a, b *jobSchedulable, k int) int {
 	return bySubmission(a.job, b.job)
 }
 
-func bySubmission(a, b *Job) int {
-	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
+func bySubmission(a, b Job) int {
+	return cmp.Or(cmp.Compare(a.Submit(), b.Submit()), cmp.Compare(a.ID(), b.ID()))
 }
 
 // sortJobs sorts all jobs of a pool by their present weights.
-func (f *fair2) sortJobs(c *Cluster, p *poolSchedulable, k int) {
+func (f *fair2) sortJobs(c Cluster, p *poolSchedulable, k int) {
 	for _, i := range p.jobs[k] {
 		i.weight[k] = f.jobWeight(c, i, k)
 	}
@@ -233,7 +233,7 @@ func (f *fair2) sortJobs(c *Cluster, p *poolSchedulable, k int) {
 }
 
 // jobWeight implements FairScheduler.getJobWeight.
-func (f *fair2) jobWeight(c *Cluster, i *jobSchedulable, k int) float64 {
+func (f *fair2) jobWeight(c Cluster, i *jobSchedulable, k int) float64 {
 	if !i.runnable {
 		return 1
 	}
@@ -241,7 +241,7 @@ func (f *fair2) jobWeight(c *Cluster, i *jobSchedulable, k int) float64 {
 	if f.sizeBased {
 		weight = math.Log1p(float64(i.demand[k])) / math.Ln2
 	}
-	weight *= priorityFactor(i.job.Priority)
+	weight *= priorityFactor(i.job.Priority())
 	if f.boost != nil {
 		weight = f.boost.adjust(c, i.job, weight)
 	}
@@ -252,13 +252,13 @@ func (f *fair2) jobWeight(c *Cluster, i *jobSchedulable, k int) float64 {
 // cannot now is also asked for a map, and refused one.
 func (i *jobSchedulable) isCandidate(k int) bool {
 	j := i.job
-	return i.runnable && j.State == Running && (j.Wants[k] || workload.Kind(k) == workload.Map && !j.Spent[k])
+	return i.runnable && j.State() == Running && (j.Wants()[k] || workload.Kind(k) == workload.Map && !j.Spent()[k])
 }
 
 // follow updates the pools for the jobs that have changed.
 func (f *fair2) follow() {
-	for j := f.next(); j != nil; j = f.next() {
-		if i := j.Policy.(*jobSchedulable); !i.left {
+	for j, ok := f.next(); ok; j, ok = f.next() {
+		if i := j.Note().(*jobSchedulable); !i.left {
 			f.note(i)
 			f.refresh(i)
 		}
@@ -279,10 +279,10 @@ func (f *fair2) refresh(i *jobSchedulable) {
 	p, j := i.pool, i.job
 	weight := 1.0
 	if i.runnable {
-		weight = priorityFactor(j.Priority)
+		weight = priorityFactor(j.Priority())
 	}
 	for k := range p.running {
-		launched := j.RunningTasks[k] - i.running[k]
+		launched := j.RunningTasks()[k] - i.running[k]
 		moves := launched != 0 || i.weight[k] != weight && !f.resorts
 		candidate := !f.resorts && i.isCandidate(k)
 		if !moves && candidate == i.candidate[k] {
@@ -380,16 +380,16 @@ func (f *fair2) drop(i *jobSchedulable) {
 
 // run lets a job run, or has it initialised first.
 func (i *jobSchedulable) run() {
-	if i.job.State != Running && !i.asked {
+	if i.job.State() != Running && !i.asked {
 		i.asked = true
 		i.job.Init()
 	}
-	i.runnable = i.job.State == Running
+	i.runnable = i.job.State() == Running
 }
 
 // setActive updates the list of jobs with running attempts.
 func (f *fair2) setActive(i *jobSchedulable) {
-	active := !i.left && i.job.ActiveTasks != [2]int{}
+	active := !i.left && i.job.ActiveTasks() != [2]int{}
 	switch last := len(f.active) - 1; {
 	case active && i.active == 0:
 		f.active = append(f.active, i)
@@ -423,11 +423,11 @@ func (f *fair2) updateDemand(i *jobSchedulable) {
 // demandNow counts the attempts of every unfinished task, at least one each.
 func (i *jobSchedulable) demandNow(k int) int {
 	j := i.job
-	if !i.runnable || j.State != Running || workload.Kind(k) == workload.Reduce && !j.ReducesReady {
+	if !i.runnable || j.State() != Running || workload.Kind(k) == workload.Reduce && !j.ReducesReady() {
 		return 0
 	}
-	n := j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] + j.Active[k]
-	if j.Speculates[k] {
+	n := j.Tasks()[k] - j.Finished()[k] - j.ActiveTasks()[k] + j.Active()[k]
+	if j.Speculates()[k] {
 		n += j.Speculatable(workload.Kind(k))
 	}
 	return n

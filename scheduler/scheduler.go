@@ -21,20 +21,20 @@ type Scheduler interface {
 	// Assign launches the tasks on t that the scheduler assigns at this
 	// heartbeat. It is called when t has a free slot of either type and got no
 	// set-up or clean-up task.
-	Assign(c *Cluster, t *TaskTracker)
+	Assign(c Cluster, t TaskTracker)
 }
 
 // A Submitter is called when a job is submitted, and decides when its tasks are
 // initialised (Job.Init). For other schedulers they are initialised at once.
 type Submitter interface {
-	Submitted(c *Cluster, j *Job)
+	Submitted(c Cluster, j Job)
 }
 
 // A Listener is called for every job that has changed: its state, a count of
 // its tasks, or whether it has tasks to launch. The call may come during Assign
 // (JobInProgressListener.jobUpdated).
 type Listener interface {
-	JobUpdated(j *Job)
+	JobUpdated(j Job)
 }
 
 // A Ticker has periodic work at a fixed interval, counted from time 0. If its
@@ -44,7 +44,7 @@ type Listener interface {
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
 	// Tick reports whether the next tick has work in any case.
-	Tick(c *Cluster) (more bool)
+	Tick(c Cluster) (more bool)
 }
 
 // A Chooser selects the heartbeats that must be simulated. At all others Assign
@@ -52,7 +52,7 @@ type Ticker interface {
 // heartbeat of a tracker with a free slot is offered while a running job has a
 // task of that type to launch.
 type Chooser interface {
-	Wants(c *Cluster) Offers
+	Wants(c Cluster) Offers
 }
 
 // Offers are kinds of heartbeat: of trackers with a free map slot, with a free
@@ -77,109 +77,13 @@ type ProgressReader interface {
 	ReadsProgress() bool
 }
 
-// Cluster is the JobTracker's view of the cluster.
-type Cluster struct {
-	Now       time.Duration
-	LastTick  time.Duration // time of the scheduler's own ticks, simulated or not
-	Trackers  int           // registered and not blacklisted
-	Hosts     int           // racks with at least one such tracker
-	Slots     [2]int        // by workload.Map and workload.Reduce
-	Running   [2]int        // attempts, as the trackers last reported
-	Heartbeat time.Duration // heartbeat interval in responses now
-	Jobs      []*Job        // not yet ended, in order of submission
-	Waiting   [2]int        // running jobs with a task of the type to launch
-	Unspent   [2]int        // running jobs that may still launch one
-	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
-}
-
-// TaskTracker is the JobTracker's view of one tracker.
-type TaskTracker struct {
-	Index   int
-	Slots   [2]int // by workload.Map and workload.Reduce
-	Running [2]int // attempts, except those that only wait to commit
-	Used    [2]int // slots that they occupy
-}
-
-// Free returns the number of slots of a type that are free in the JobTracker's
-// view.
-func (t *TaskTracker) Free(k workload.Kind) int { return t.Slots[k] - t.Used[k] }
-
-// State is the run state of a job.
-type State uint8
-
-// Run states (JobStatus).
-const (
-	Prep State = iota
-	Running
-	Done
-)
-
-// Job is the JobTracker's view of one job. Counts are by workload.Map and
-// workload.Reduce.
-type Job struct {
-	ID          int // order of submission
-	Name        string
-	User        string
-	Pool        string
-	Queue       string
-	Priority    workload.Priority
-	Submit      time.Duration
-	Deadline    time.Duration // 0: none
-	Initialised bool
-	State       State
-
-	Tasks        [2]int // in all
-	RunningTasks [2]int // attempts launched and not known to have ended
-	Finished     [2]int // tasks that succeeded
-	FailedTasks  [2]int // tasks that failed
-	Speculative  [2]int // speculative attempts among RunningTasks
-	Active       [2]int // attempts of tasks that have not succeeded
-	ActiveTasks  [2]int // tasks that have not succeeded and have an attempt
-	SlotsPerTask [2]int // slots of a task; more than one for a job with large memory
-
-	Wants        [2]bool // running, with a task to launch or to speculate
-	Spent        [2]bool // never launches a task of the type again
-	ReducesReady bool    // enough maps have ended (slowstart)
-	Speculates   [2]bool
-	UnplacedMaps int     // maps without hosts that have not been launched
-	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
-
-	Launcher
-	Policy any // the scheduler's own data
-
-	updated bool // in the updates of a scheduler
-}
-
-// updates collects the jobs that have changed since the scheduler last looked.
-type updates struct{ jobs []*Job }
-
-// JobUpdated implements Listener.
-func (u *updates) JobUpdated(j *Job) {
-	if !j.updated {
-		j.updated = true
-		u.jobs = append(u.jobs, j)
-	}
-}
-
-// next removes and returns one of the jobs, or nil if none is left.
-func (u *updates) next() *Job {
-	last := len(u.jobs) - 1
-	if last < 0 {
-		return nil
-	}
-	j := u.jobs[last]
-	u.jobs = u.jobs[:last]
-	j.updated = false
-	return j
-}
-
 // Launcher is the part of a job that acts.
 type Launcher interface {
 	// LaunchMap starts a map on t, at most as far from its data as r allows,
 	// and returns its locality.
-	LaunchMap(t *TaskTracker, r Reach) (workload.Locality, bool)
+	LaunchMap(t TaskTracker, r Reach) (workload.Locality, bool)
 	// LaunchReduce starts a reduce on t.
-	LaunchReduce(t *TaskTracker) bool
+	LaunchReduce(t TaskTracker) bool
 	// Init initialises the tasks; the job can then be set up.
 	Init()
 	// Reject fails the job instead.
@@ -209,15 +113,6 @@ const (
 	Anywhere                // also off-rack and speculatively
 	BeyondRack              // only off-rack or speculatively
 )
-
-// Pending returns how many tasks of a type can still be launched, including
-// speculative attempts (JobInProgress.pendingMaps, pendingReduces).
-func (j *Job) Pending(k workload.Kind) int {
-	return j.Tasks[k] - j.RunningTasks[k] - j.FailedTasks[k] - j.Finished[k] + j.Speculative[k]
-}
-
-// Remaining returns how many tasks have not succeeded.
-func (j *Job) Remaining(k workload.Kind) int { return j.Tasks[k] - j.Finished[k] }
 
 // policies is the table of names, sorted.
 var policies = []struct {

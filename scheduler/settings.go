@@ -20,6 +20,47 @@ func (s *settings) note(err error) {
 	}
 }
 
+// whole reads a property that is a whole number, of at most the largest int of
+// Java.
+func (s *settings) whole(key string) int {
+	n, err := s.conf.Whole(key)
+	if err == nil && n > math.MaxInt32 {
+		err = fmt.Errorf("%s: got %d: want at most %d", key, n, math.MaxInt32)
+	}
+	s.note(err)
+	return n
+}
+
+// wholeOr reads a property that is a whole number, unless it is not set.
+func (s *settings) wholeOr(key string, def int) int {
+	if _, ok := s.conf.Lookup(key); !ok {
+		return def
+	}
+	return s.whole(key)
+}
+
+// number reads a property that is a finite number.
+func (s *settings) number(key string) float64 {
+	f, err := s.conf.Number(key)
+	if err == nil && math.IsInf(f, 1) {
+		err = fmt.Errorf("%s: got %v: want a finite number", key, f)
+	}
+	s.note(err)
+	return f
+}
+
+// truth reads a property that is true or false.
+func (s *settings) truth(key string) bool {
+	b, err := s.conf.Truth(key)
+	s.note(err)
+	return b
+}
+
+// millis reads a property in milliseconds.
+func (s *settings) millis(key string) time.Duration {
+	return time.Duration(s.whole(key)) * time.Millisecond
+}
+
 func (s *settings) bool(key string, def bool) bool {
 	b, err := s.conf.Bool(key, def)
 	s.note(err)
@@ -44,11 +85,6 @@ func (s *settings) float(key string, def, least float64) float64 {
 		s.note(fmt.Errorf("%s = %v: want a number from %v on", key, f, least))
 	}
 	return f
-}
-
-// millis reads a number of milliseconds.
-func (s *settings) millis(key string, def time.Duration, least int) time.Duration {
-	return time.Duration(s.int(key, int(ms(def)), least)) * time.Millisecond
 }
 
 // timeout reads a number of seconds. If it is not set, timeout returns never.

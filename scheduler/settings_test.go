@@ -13,26 +13,26 @@ import (
 // A property outside its range is refused by its name, with what is wanted.
 func TestRanges(t *testing.T) {
 	for _, row := range []struct{ policy, release, key, value, want string }{
-		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "-0.1", "from 0 on"},
-		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "inf", "from 0 on"},
+		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "-0.1", "at least 0"},
+		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "inf", "finite"},
 		{"fifo", "1.0.4", "mapred.jobtracker.taskalloc.capacitypad", "much", "want a number"},
 		{"fair1", "0.20.2", "userMaxJobsDefault", "-1", "from 0"},
 		{"fair1", "0.20.2", "mapred.fairscheduler.sizebasedweight", "2", "want true or false"},
 		{"fair1", "0.20.2", "mapred.fairscheduler.weightadjuster", "Mine", "NewJobWeightBooster"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.update.interval", "0", "from 1"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.update.interval", "2147483648", "to 2147483647"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.preemption.interval", "-1", "from 0"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.assignmultiple.maps", "-2", "from -1"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.assignmultiple.reduces", "-2", "from -1"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.load.max.diff", "-0.5", "from 0 on"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.locality.delay", "-2", "from -1"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.locality.delay.node", "-2", "from -1"},
-		{"fair2", "1.0.4", "mapred.fairscheduler.locality.delay.rack", "-2", "from -1"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.update.interval", "0", "at least 1"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.update.interval", "2147483648", "at most 2147483647"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.preemption.interval", "-1", "at least 0"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.assignmultiple.maps", "-2", "at least -1"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.assignmultiple.reduces", "-2", "at least -1"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.load.max.diff", "-0.5", "at least 0"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.locality.delay", "-2", "at least -1"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.locality.delay.node", "-2", "at least -1"},
+		{"fair2", "1.0.4", "mapred.fairscheduler.locality.delay.rack", "-2", "at least -1"},
 		{"fair2", "1.0.4", "poolMaxJobsDefault", "-1", "from 0"},
 		{"fair2", "1.0.4", "userMaxJobsDefault", "-1", "from 0"},
 		{"fair2", "1.0.4", "fairSharePreemptionTimeout", "-1", "from 0"},
 		{"fair2", "1.0.4", "defaultMinSharePreemptionTimeout", "-1", "from 0"},
-		{"capacity", "1.0.4", "mapred.capacity-scheduler.init-poll-interval", "0", "from 1"},
+		{"capacity", "1.0.4", "mapred.capacity-scheduler.init-poll-interval", "0", "at least 1"},
 		{"capacity", "1.0.4", "mapred.capacity-scheduler.queue.default.capacity", "101", "0 to 100"},
 		{"capacity", "1.0.4", "mapred.capacity-scheduler.queue.default.maximum-capacity", "-0.5", "0 to 100"},
 		{"capacity", "1.0.4", "mapred.capacity-scheduler.queue.default.minimum-user-limit-percent", "0", "from 1"},
@@ -40,9 +40,9 @@ func TestRanges(t *testing.T) {
 		{"capacity", "1.0.4", "mapred.capacity-scheduler.queue.default.user-limit-factor", "-1", "from 0 on"},
 		{"capacity", "1.0.4", "mapred.capacity-scheduler.queue.default.maximum-initialized-jobs-per-user", "0", "from 1"},
 		{"capacity", "1.0.4", "mapred.capacity-scheduler.queue.default.init-accept-jobs-factor", "0", "from 1"},
-		{"capacity", "1.0.4", "mapred.capacity-scheduler.maximum-tasks-per-heartbeat", "0", "from 1"},
-		{"capacity", "1.0.4", "mapred.capacity-scheduler.maximum-tasks-after-offswitch", "-1", "from 0"},
-		{"capacity", "1.0.4", "mapred.capacity-scheduler.maximum-system-jobs", "0", "from 1"},
+		{"capacity", "1.0.4", "mapred.capacity-scheduler.maximum-tasks-per-heartbeat", "0", "at least 1"},
+		{"capacity", "1.0.4", "mapred.capacity-scheduler.maximum-tasks-after-offswitch", "-1", "at least 0"},
+		{"capacity", "1.0.4", "mapred.capacity-scheduler.maximum-system-jobs", "0", "at least 1"},
 	} {
 		err := refusal(t, model.Scheduler{Name: row.policy, Conf: conf(row.key, row.value)}, row.release)
 		short := row.key[strings.LastIndex(row.key, "queue.default.")+1:]
@@ -61,6 +61,14 @@ func refusal(t *testing.T, spec model.Scheduler, release string) error {
 	}
 	_, err = scheduler.New(spec, r)
 	return err
+}
+
+// Of several errors the first one is told.
+func TestFirstError(t *testing.T) {
+	err := refusal(t, model.Scheduler{Name: "fair2", Conf: conf("mapred.fairscheduler.locality.delay", "-2", "userMaxJobsDefault", "-1")}, "1.0.4")
+	if err == nil || !strings.Contains(err.Error(), "locality.delay") {
+		t.Errorf("%v, want an error about the delay", err)
+	}
 }
 
 // What else a policy does not accept.

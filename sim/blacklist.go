@@ -24,8 +24,8 @@ const (
 
 func (b *blacklist) read(conf workload.Conf) error {
 	r := reader{conf: conf}
-	b.mayFail = r.int("mapred.max.tracker.blacklists", 4, 1)
-	b.threshold = float64(float32(r.float("mapred.cluster.average.blacklist.threshold", 0.5, 0)))
+	b.mayFail = r.whole("mapred.max.tracker.blacklists")
+	b.threshold = float64(float32(r.number("mapred.cluster.average.blacklist.threshold")))
 	return r.err
 }
 

@@ -242,3 +242,16 @@ func TestWaveModel(t *testing.T) {
 		}
 	}
 }
+
+// On shared slots the waves of reduces are those of reduces alone: 12 maps on 4
+// slots make 3 waves, 2 reduces after them one.
+func TestWavesOnSharedSlots(t *testing.T) {
+	q := model.WhatIf{Cluster: model.Cluster{Hadoop: "ideal", Nodes: alike(2, 1, 1), Racks: []string{"r"}, SharedSlots: true}, Scheduler: model.Scheduler{Name: "fifo"}, Seed: 1}
+	j := workload.Job{ID: "x", Maps: workload.MapTasks{Count: 12, Time: all(time.Second)}, Reduces: workload.ReduceTasks{Count: 2, Time: all(time.Second)}}
+	j.Conf.Set("mapred.reduce.slowstart.completed.maps", "1")
+	q.Jobs = []workload.Job{j}
+	p, _ := mustRun(t, q)
+	if o := &p.Jobs[0]; o.MapWaves != 3 || o.ReduceWaves != 1 {
+		t.Errorf("%d waves of maps, %d of reduces: want 3 and 1", o.MapWaves, o.ReduceWaves)
+	}
+}

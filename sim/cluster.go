@@ -23,7 +23,7 @@ type cluster struct {
 	topology *execute.Topology
 	hosts    map[string]int32 // nodes by name
 
-	view     scheduler.Cluster // the cluster as the scheduler sees it
+	view     scheduler.ClusterStatus // as the policy sees it
 	demand   demand
 	moment   moment
 	warnings []string
@@ -65,7 +65,7 @@ func (c *cluster) wants() scheduler.Offers {
 	}
 	want := scheduler.Offers{Map: d[needMap] > 0, Reduce: d[needReduce] > 0}
 	if c.policy.chooser != nil {
-		want = c.policy.chooser.Wants(&c.view)
+		want = c.policy.chooser.Wants(c.view.View())
 	}
 	want.Map = want.Map || d[needMapTaskCleanup] > 0
 	want.Reduce = want.Reduce || d[needReduceTaskCleanup] > 0

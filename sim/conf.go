@@ -9,13 +9,13 @@ import (
 // jobConf holds the properties that the JobTracker reads from a job's
 // configuration.
 type jobConf struct {
-	slowstart          float64 // mapred.reduce.slowstart.completed.maps, 0.05
-	speculates         [2]bool // mapred.{map,reduce}.tasks.speculative.execution, true; ideal: false
-	maxAttempts        [2]int  // mapred.{map,reduce}.max.attempts, 4
-	failuresPercent    [2]int  // mapred.max.{map,reduce}.failures.percent, 0
-	maxTrackerFailures int     // mapred.max.tracker.failures, 4
-	memoryMB           [2]int  // mapred.job.{map,reduce}.memory.mb, -1
-	waitFactor         float64 // mapreduce.job.locality.wait.factor, 1
+	slowstart          float64 // mapred.reduce.slowstart.completed.maps
+	speculates         [2]bool // mapred.{map,reduce}.tasks.speculative.execution
+	maxAttempts        [2]int  // mapred.{map,reduce}.max.attempts
+	failuresPercent    [2]int  // mapred.max.{map,reduce}.failures.percent
+	maxTrackerFailures int     // mapred.max.tracker.failures
+	memoryMB           [2]int  // mapred.job.{map,reduce}.memory.mb
+	waitFactor         float64 // mapreduce.job.locality.wait.factor
 	slotsPerTask       [2]int
 }
 
@@ -25,59 +25,43 @@ type reader struct {
 	err  error
 }
 
-func (r *reader) int(key string, def, least int) int {
-	n, err := r.conf.Int(key, def)
-	if err == nil && n < least && n != def {
-		err = fmt.Errorf("%s = %d: want at least %d", key, n, least)
-	}
-	if r.err == nil {
-		r.err = err
-	}
+func (r *reader) whole(key string) int {
+	n, err := r.conf.Whole(key)
+	r.note(err)
 	return n
 }
 
-func (r *reader) float(key string, def, least float64) float64 {
-	f, err := r.conf.Float(key, def)
-	if err == nil && f < least {
-		err = fmt.Errorf("%s = %v: want at least %v", key, f, least)
-	}
-	if r.err == nil {
-		r.err = err
-	}
+func (r *reader) number(key string) float64 {
+	f, err := r.conf.Number(key)
+	r.note(err)
 	return f
 }
 
-func (r *reader) fraction(key string, def float64) float64 {
-	f, err := r.conf.Float(key, def)
-	if err == nil && (f < 0 || f > 1) {
-		err = fmt.Errorf("%s = %v: want a fraction between 0 and 1", key, f)
-	}
-	if r.err == nil {
-		r.err = err
-	}
-	return f
-}
-
-func (r *reader) bool(key string, def bool) bool {
-	b, err := r.conf.Bool(key, def)
-	if r.err == nil {
-		r.err = err
-	}
+func (r *reader) truth(key string) bool {
+	b, err := r.conf.Truth(key)
+	r.note(err)
 	return b
 }
 
-func readJobConf(conf workload.Conf, speculative bool) (jobConf, error) {
-	r := reader{conf: conf}
+func (r *reader) note(err error) {
+	if r.err == nil {
+		r.err = err
+	}
+}
+
+// readJobConf reads a job's configuration with the defaults of a release.
+func readJobConf(conf workload.Conf, release string) (jobConf, error) {
+	r := reader{conf: conf.For(release)}
 	c := jobConf{
-		slowstart:          r.fraction("mapred.reduce.slowstart.completed.maps", 0.05),
-		waitFactor:         r.fraction("mapreduce.job.locality.wait.factor", 1),
-		maxTrackerFailures: r.int("mapred.max.tracker.failures", 4, 1),
+		slowstart:          r.number("mapred.reduce.slowstart.completed.maps"),
+		waitFactor:         r.number("mapreduce.job.locality.wait.factor"),
+		maxTrackerFailures: r.whole("mapred.max.tracker.failures"),
 	}
 	for k, name := range [...]string{"map", "reduce"} {
-		c.speculates[k] = r.bool("mapred."+name+".tasks.speculative.execution", speculative)
-		c.maxAttempts[k] = r.int("mapred."+name+".max.attempts", 4, 1)
-		c.failuresPercent[k] = r.int("mapred.max."+name+".failures.percent", 0, 0)
-		c.memoryMB[k] = r.int("mapred.job."+name+".memory.mb", -1, 1)
+		c.speculates[k] = r.truth("mapred." + name + ".tasks.speculative.execution")
+		c.maxAttempts[k] = r.whole("mapred." + name + ".max.attempts")
+		c.failuresPercent[k] = r.whole("mapred.max." + name + ".failures.percent")
+		c.memoryMB[k] = r.whole("mapred.job." + name + ".memory.mb")
 	}
 	return c, r.err
 }
@@ -96,8 +80,8 @@ func (m *memory) read(conf workload.Conf) error {
 		return nil
 	}
 	for k, name := range [...]string{"map", "reduce"} {
-		m.slot[k] = r.int("mapred.cluster."+name+".memory.mb", -1, 1)
-		m.most[k] = r.int("mapred.cluster.max."+name+".memory.mb", -1, 1)
+		m.slot[k] = r.whole("mapred.cluster." + name + ".memory.mb")
+		m.most[k] = r.whole("mapred.cluster.max." + name + ".memory.mb")
 	}
 	if min(m.slot[0], m.slot[1], m.most[0], m.most[1]) < 0 {
 		*m = memory{scheduled: true}

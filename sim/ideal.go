@@ -27,8 +27,8 @@ func (jt *jobTracker) offerAll(int32) {
 	jt.at(beforeHeartbeats)
 	if k := jt.policy.ticker; k != nil {
 		// The second call handles what the first one started.
-		if k.Tick(&jt.view) {
-			k.Tick(&jt.view)
+		if k.Tick(jt.view.View()) {
+			k.Tick(jt.view.View())
 		}
 	}
 	for given := true; given; {
@@ -37,7 +37,7 @@ func (jt *jobTracker) offerAll(int32) {
 			t := &jt.trackers[id]
 			t.last, t.given, t.givenSlots = jt.now(), [2]int{}, [2]int{}
 			t.beating = true
-			jt.policy.Assign(&jt.view, &t.view)
+			jt.policy.Assign(jt.view.View(), t.view.View())
 			t.beating = false
 			if t.given != [2]int{} {
 				given = true

@@ -72,8 +72,8 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-func (o *outcome) intConf(j *workload.Job, key string, def int) int {
-	n, err := j.Conf.Int(key, def)
+func (o *outcome) intConf(j *workload.Job, key string) int {
+	n, err := j.Conf.Whole(key)
 	if err != nil {
 		panic(err)
 	}
@@ -97,7 +97,7 @@ func (o *outcome) tasksEndOnce() error {
 		}
 		for k, n := range [...]int{j.Maps.Count, j.Reduces.Count} {
 			kind := workload.Kind(k)
-			most := o.intConf(j, "mapred."+kind.String()+".max.attempts", 4)
+			most := o.intConf(j, "mapred."+kind.String()+".max.attempts")
 			for index := range n {
 				lasting, lost, failures := 0, 0, 0
 				for _, a := range o.by[task{out.ID, kind, index}] {
@@ -198,7 +198,7 @@ func (o *outcome) width(a workload.Attempt) int {
 	if !o.wide || a.Kind != workload.Map && a.Kind != workload.Reduce {
 		return 1
 	}
-	return o.intConf(o.jobs[a.Job], "mapred.job."+a.Kind.String()+".memory.mb", 0) / 1000
+	return o.intConf(o.jobs[a.Job], "mapred.job."+a.Kind.String()+".memory.mb") / 1000
 }
 
 // mapSlot reports whether an attempt holds a map slot: its number tells where
@@ -246,7 +246,7 @@ func (o *outcome) slotsSuffice() error {
 
 // slowstart is how many maps of a job must have ended before its reduces start.
 func (o *outcome) slowstart(j *workload.Job) int {
-	part, err := j.Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
+	part, err := j.Conf.Number("mapred.reduce.slowstart.completed.maps")
 	if err != nil {
 		panic(err)
 	}
@@ -272,7 +272,7 @@ func (o *outcome) slowstartIsMet() error {
 					failures++
 				}
 				if m.Finish <= a.Start && m.State == workload.Succeeded ||
-					o.Cluster.Hadoop == "1.2.1" && failures >= o.intConf(j, "mapred.map.max.attempts", 4) {
+					o.Cluster.Hadoop == "1.2.1" && failures >= o.intConf(j, "mapred.map.max.attempts") {
 					ended++
 					break
 				}

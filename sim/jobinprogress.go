@@ -12,7 +12,7 @@ import (
 // jobInProgress is the JobTracker's record of one job (JobInProgress). The
 // embedded view holds the counts and flags that schedulers read.
 type jobInProgress struct {
-	scheduler.Job
+	scheduler.JobInProgress
 	cluster *cluster
 	host    jobHost
 	spec    *workload.Job
@@ -58,7 +58,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 		return nil, err
 	}
 	j := &jobInProgress{cluster: c, host: host, spec: spec, conf: conf, work: work}
-	j.Job = scheduler.Job{
+	j.JobInProgress = scheduler.JobInProgress{
 		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
 		Submit: spec.Submit, Deadline: spec.Deadline,
 		Tasks:        [2]int{spec.Maps.Count, spec.Reduces.Count},
@@ -175,7 +175,7 @@ func (j *jobInProgress) updateSlowstart() {
 func (j *jobInProgress) settleNeeds() {
 	c := j.cluster
 	if l := c.policy.listener; l != nil {
-		l.JobUpdated(&j.Job)
+		l.JobUpdated(j.View())
 	}
 	if now := j.needsNow(); now != j.needs {
 		c.demand.change(j.needs, now)
@@ -215,7 +215,7 @@ func (j *jobInProgress) needsNow() (now needSet) {
 // wants reports whether some task could be launched, or could become
 // speculated.
 func (j *jobInProgress) wants(k workload.Kind) bool {
-	return unlaunched(&j.Job, k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.skipsLooks || j.anyLags(k))
+	return unlaunched(&j.JobInProgress, k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.skipsLooks || j.anyLags(k))
 }
 
 // anyLags reports whether a tracker could get a second attempt of some task. A
@@ -239,7 +239,7 @@ func (j *jobInProgress) countOpen() {
 	view, open := &j.cluster.view, openCounts{}
 	for k := range j.Tasks {
 		kind := workload.Kind(k)
-		spent := j.reliable && unlaunched(&j.Job, kind) == 0 && (!j.Speculates[k] || j.Remaining(kind) == 0)
+		spent := j.reliable && unlaunched(&j.JobInProgress, kind) == 0 && (!j.Speculates[k] || j.Remaining(kind) == 0)
 		if spent != j.Spent[k] {
 			j.Spent[k] = spent
 		}
@@ -276,6 +276,6 @@ func (j *jobInProgress) finish(how workload.State) {
 // release removes a job that has ended once none of its attempts runs.
 func (j *jobInProgress) release() {
 	j.tasks.close()
-	*j = jobInProgress{Job: j.Job, cluster: j.cluster}
+	*j = jobInProgress{JobInProgress: j.JobInProgress, cluster: j.cluster}
 	j.Launcher = j
 }

@@ -58,7 +58,7 @@ func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 		return
 	}
 	j.speculation.advance(t, before, j.Tasks[k])
-	if j.skipsLooks && !j.needs.has(needMap+need(k)) && j.Speculates[k] && unlaunched(&j.Job, k) == 0 && j.anyLags(k) {
+	if j.skipsLooks && !j.needs.has(needMap+need(k)) && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.anyLags(k) {
 		j.settleNeeds()
 	}
 }
@@ -85,7 +85,12 @@ func (j *jobInProgress) recount(t *taskInProgress) {
 		n = int32(len(t.active))
 	}
 	j.Active[t.kind] += int(n - t.counted)
-	j.ActiveTasks[t.kind] += min(int(n), 1) - min(int(t.counted), 1)
+	if by := min(int(n), 1) - min(int(t.counted), 1); by != 0 {
+		j.ActiveTasks[t.kind] += by
+		if !j.reliable {
+			j.tasks.setActive(t, by > 0)
+		}
+	}
 	t.counted = n
 }
 

@@ -71,7 +71,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t)
 	if t.asks() && !t.faults.listed && !jt.giveSetupOrCleanup(t) {
-		jt.policy.Assign(&jt.view, &t.view)
+		jt.policy.Assign(jt.view.View(), t.view.View())
 	}
 	jt.giveKills(t)
 	jt.permitCommits(t)
@@ -278,9 +278,9 @@ func (jt *jobTracker) submit(int32) {
 		j := jt.newJob(id)
 		jt.jobs[id] = j
 		jt.active = append(jt.active, j)
-		jt.view.Jobs = append(jt.view.Jobs, &j.Job)
+		jt.view.Jobs = append(jt.view.Jobs, j.View())
 		if s := jt.policy.submitter; s != nil {
-			s.Submitted(&jt.view, &j.Job)
+			s.Submitted(jt.view.View(), j.View())
 		} else {
 			j.Init()
 		}

@@ -1,14 +1,16 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // LaunchMap implements JobInProgress.obtainNewMapTask.
-func (j *jobInProgress) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
-	tracker := int32(v.Index)
+func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
+	tracker := int32(v.Index())
 	if !j.mayLaunch(workload.Map, v) {
 		return 0, false
 	}
@@ -22,13 +24,13 @@ func (j *jobInProgress) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reac
 }
 
 // LaunchReduce implements JobInProgress.obtainNewReduceTask.
-func (j *jobInProgress) LaunchReduce(v *scheduler.TaskTracker) bool {
+func (j *jobInProgress) LaunchReduce(v scheduler.TaskTracker) bool {
 	if !j.mayLaunch(workload.Reduce, v) {
 		return false
 	}
-	index, ok := j.findReduce(int32(v.Index))
+	index, ok := j.findReduce(int32(v.Index()))
 	if ok {
-		j.launch(workload.Reduce, index, int32(v.Index), workload.NoLocality)
+		j.launch(workload.Reduce, index, int32(v.Index()), workload.NoLocality)
 	}
 	return ok
 }
@@ -36,19 +38,19 @@ func (j *jobInProgress) LaunchReduce(v *scheduler.TaskTracker) bool {
 // mayLaunch reports whether a tracker may get a task of the job. With separate
 // slots the scheduler decides whether one is free, as in Hadoop. A shared slot is
 // assigned only once.
-func (j *jobInProgress) mayLaunch(k workload.Kind, v *scheduler.TaskTracker) bool {
+func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool {
 	c := j.cluster
 	if j.State != scheduler.Running || !j.needs.has(needMap+need(k)) ||
 		c.sharedSlots && v.Free(k) < j.SlotsPerTask[k] {
 		return false
 	}
 	j.failures.clusterSize = c.view.Trackers
-	return !j.failures.refuses(int32(v.Index))
+	return !j.failures.refuses(int32(v.Index()))
 }
 
 // idle reports whether a search for a task would find none and change nothing.
 func (j *jobInProgress) idle(k workload.Kind) bool {
-	return j.reliable && unlaunched(&j.Job, k) == 0 && !j.anyLags(k)
+	return j.reliable && unlaunched(&j.JobInProgress, k) == 0 && !j.anyLags(k)
 }
 
 // findMap implements JobInProgress.findNewMapTask.
@@ -190,12 +192,8 @@ func (j *jobInProgress) Speculatable(k workload.Kind) int {
 // (FairScheduler.getRunningTasks, TaskInProgress.killTask).
 func (j *jobInProgress) Attempts(k workload.Kind) []scheduler.Attempt {
 	var list []scheduler.Attempt
-	for i := range j.tasks.refs[k] {
-		t := j.tasks.at(k, int32(i))
-		if t == nil || t.complete() {
-			continue
-		}
-		for _, a := range t.active {
+	for _, i := range slices.Sorted(slices.Values(j.tasks.active[k])) {
+		for _, a := range j.tasks.at(k, i).active {
 			if a.status == unreported && a.firstReport > j.cluster.now() {
 				continue
 			}

@@ -40,7 +40,7 @@ func (m *mapCache) fill(maps int, room *scratch) {
 			if h.node >= 0 {
 				nodes = append(nodes, entry{h.node, i})
 			}
-			if h.rack >= 0 && !flat && !hasKey(racks[first:], h.rack) {
+			if !flat && !hasKey(racks[first:], h.rack) {
 				racks = append(racks, entry{h.rack, i})
 			}
 		}
@@ -48,7 +48,7 @@ func (m *mapCache) fill(maps int, room *scratch) {
 	m.nodes = newTaskLists(len(m.hosts.topology.RackOf), nodes)
 	switch {
 	case !flat:
-		m.inRack = newTaskLists(m.racks, racks)
+		m.inRack = newTaskLists(m.racks+1, racks)
 	case len(unplaced) == 0:
 		m.inRack = oneList(maps)
 	default:
@@ -106,7 +106,7 @@ func (m *mapCache) find(tracker int32, reach scheduler.Reach, accept *search) (i
 			return 0, false
 		}
 	}
-	if index, ok := m.inRack.walkOthers(int32(m.racks), rack, accept); ok {
+	if index, ok := m.inRack.walkOthers(int32(m.racks)+1, rack, accept); ok {
 		return index, true
 	}
 	index, ok := m.unplaced.walk(0, accept)

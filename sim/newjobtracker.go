@@ -76,7 +76,7 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 	if _, err := jt.release.HeartbeatInterval(1, conf); err != nil {
 		return band, err
 	}
-	expiry, err := conf.Int("mapred.tasktracker.expiry.interval", 600_000)
+	expiry, err := conf.Whole("mapred.tasktracker.expiry.interval")
 	if err != nil {
 		return band, err
 	}
@@ -208,7 +208,7 @@ func (jt *jobTracker) checkJobs() (err error) {
 
 // readJobConf reads what a job's configuration says about its tasks.
 func (jt *jobTracker) readJobConf(spec *workload.Job) (jobConf, error) {
-	conf, err := readJobConf(spec.Conf, jt.protocol.speculation)
+	conf, err := readJobConf(spec.Conf, jt.release.Name)
 	if err != nil {
 		return conf, err
 	}

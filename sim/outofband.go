@@ -17,8 +17,8 @@ type outOfBand struct {
 
 func (o *outOfBand) read(conf workload.Conf, release *model.Release) error {
 	r := reader{conf: conf}
-	on := r.bool("mapreduce.tasktracker.outofband.heartbeat", false)
-	o.damper = int64(r.int("mapreduce.tasktracker.outofband.heartbeat.damper", 1_000_000, 1))
+	on := r.truth("mapreduce.tasktracker.outofband.heartbeat")
+	o.damper = int64(r.whole("mapreduce.tasktracker.outofband.heartbeat.damper"))
 	o.on = on && release.OutOfBand
 	return r.err
 }

@@ -15,7 +15,6 @@ type protocol struct {
 	heartbeats   bool // trackers report at intervals, and not at once
 	serviceTasks bool // jobs are set up and cleaned up by tasks, and so are failed attempts
 	locality     bool // splits have hosts
-	speculation  bool // unless a job's configuration says otherwise
 	roundsStart  bool // slowstart is computed in single precision, and may be 0 maps
 }
 
@@ -25,7 +24,7 @@ func newProtocol(r *model.Release, c *model.Cluster) protocol {
 	}
 	return protocol{
 		Protocol:   execute.Protocol{Commit: true, Poll: true, FetchSleep: engine.At(r.FetchSleep)},
-		heartbeats: true, serviceTasks: true, locality: true, speculation: !r.NoSpeculation, roundsStart: true,
+		heartbeats: true, serviceTasks: true, locality: true, roundsStart: true,
 	}
 }
 

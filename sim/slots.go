@@ -1,6 +1,10 @@
 package sim
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/slotwave/slotwave/workload"
+)
 
 // slotPool is the slots of one type on a tracker.
 type slotPool struct {
@@ -27,13 +31,17 @@ func (p *slotPool) give(slot int32, width int) {
 	p.taken[slot/64] &^= 1 << (slot % 64)
 }
 
-// wave counts how many attempts of one job a slot has run in a row.
-type wave struct{ job, number int32 }
+// wave counts the maps, or the reduces, of one job that a slot has run without
+// another task between them.
+type wave struct {
+	job, number int32
+	kind        workload.Kind
+}
 
-// next returns the wave of the next attempt of a job.
-func (w *wave) next(job int32) int32 {
-	if w.job != job {
-		*w = wave{job: job}
+// next is the number of one more task of a job.
+func (w *wave) next(job int32, kind workload.Kind) int32 {
+	if w.job != job || w.kind != kind {
+		*w = wave{job: job, kind: kind}
 	}
 	w.number++
 	return w.number

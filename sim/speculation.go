@@ -97,8 +97,8 @@ func (s *speculation) count(k workload.Kind) (n int) {
 
 // countAll counts the lagging tasks of any job.
 func (s *speculation) countAll(k workload.Kind) (n int) {
-	for i := range s.tasks.refs[k] {
-		if t := s.tasks.at(k, int32(i)); t != nil && t.running() && s.mayBeSpeculated(t, s.average(k)) {
+	for _, i := range s.tasks.active[k] {
+		if t := s.tasks.at(k, i); t.running() && s.mayBeSpeculated(t, s.average(k)) {
 			n++
 		}
 	}
@@ -137,7 +137,7 @@ func (s *speculation) findMap(tracker int32) (int32, bool) {
 			return index, true
 		}
 	}
-	for rack := range int32(s.racks) {
+	for rack := range int32(s.racks) + 1 {
 		if q := b.racks[rack]; q != nil && rack != own {
 			if index, ok := q.first(p, tracker); ok {
 				return index, true

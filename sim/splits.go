@@ -8,7 +8,9 @@ import (
 )
 
 // place is a host of a split: a tracker, or -1 for a host without one, and its
-// rack, or -1 if that is unknown.
+// rack. A host without a tracker is in a rack of its own behind those of the
+// cluster, so that its maps are found last (JobTracker.resolveAndAddToTopology
+// enters the racks of such hosts after those of the trackers).
 type place struct{ node, rack int32 }
 
 // splitHosts holds the hosts of a job's splits.
@@ -71,12 +73,12 @@ func (h *splitHosts) resolve(splits []workload.Split, trackers map[string]int32,
 	unknown := map[string]bool{}
 	for i, s := range splits {
 		for _, name := range s.Hosts {
-			p := place{-1, -1}
+			p := place{node: -1}
 			if id, ok := trackers[name]; ok {
 				p = place{id, h.topology.RackOf[id]}
 			} else {
 				unknown[name] = true
-				if racks == 1 {
+				if p.rack = int32(racks); racks == 1 {
 					p.rack = 0
 				}
 			}

@@ -74,6 +74,7 @@ type taskInProgress struct {
 	progress   float64
 	onTrackers int32 // attempts, and clean-ups after them, that trackers hold
 	counted    int32 // active attempts in the job's counts
+	place      int32 // in taskTable.active
 	launches   int32 // changes whenever the task starts or stops running
 }
 
@@ -293,6 +294,7 @@ func (r *records) recycle(t *taskInProgress) {
 type taskTable struct {
 	*records
 	refs                           [2][]uint32
+	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
 }
@@ -321,6 +323,20 @@ func (x *taskTable) all(yield func(*taskInProgress) bool) {
 			}
 		}
 	}
+}
+
+// setActive notes whether a task has active attempts.
+func (x *taskTable) setActive(t *taskInProgress, active bool) {
+	list := x.active[t.kind]
+	if active {
+		t.place = int32(len(list))
+		x.active[t.kind] = append(list, t.index)
+		return
+	}
+	last := list[len(list)-1]
+	list[t.place] = last
+	x.at(t.kind, last).place = t.place
+	x.active[t.kind] = list[:len(list)-1]
 }
 
 // open creates the tasks of a job. Set-up and clean-up tasks are numbered after

@@ -16,7 +16,7 @@ type taskTracker struct {
 	cluster *cluster
 	id      int32
 	rank    uint32 // order among the heartbeats of one instant
-	view    scheduler.TaskTracker
+	view    scheduler.TaskTrackerStatus
 	timer   engine.Timer // its next simulated heartbeat
 
 	last     engine.Time // its last simulated heartbeat
@@ -108,7 +108,7 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 	a.Started = true
 	a.Start = at
 	if a.Kind <= workload.Reduce {
-		a.wave = t.waves[a.slot].next(int32(a.job.ID))
+		a.wave = t.waves[a.slot].next(int32(a.job.ID), a.Kind)
 	}
 	t.cluster.exec.Start(&a.Attempt)
 	t.reportable(min(a.Pending, a.Finish))

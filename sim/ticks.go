@@ -113,7 +113,7 @@ func (k *ticks) fire() {
 	for len(k.needed) > 0 && k.needed[0] <= k.last {
 		k.needed = k.needed[1:]
 	}
-	if c.policy.ticker.Tick(&c.view) {
+	if c.policy.ticker.Tick(c.view.View()) {
 		k.changed = true
 	}
 	k.set()

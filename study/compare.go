@@ -42,13 +42,16 @@ type comparedRun struct {
 	study *Study
 	run   int
 	at    float64 // value of the varied key
+	over  string  // the same as text
 }
 
 func (c *comparedRun) question() *model.WhatIf { return &c.study.Scenario.Runs[c.run].Question }
 
+func (c *comparedRun) levels() []scenarios.Level { return c.study.Scenario.Runs[c.run].Levels }
+
 // Compare simulates scenarios, asks every analytic model about them, and sets
-// the answers side by side. Warn is called with the warnings of each scenario
-// before it is simulated; it may be nil.
+// the answers side by side. Warn is called with the warnings of the scenarios
+// before they are simulated; it may be nil.
 func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error) {
 	over, err := parseOver(k.Over)
 	if err != nil {
@@ -70,13 +73,20 @@ func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error
 		return nil, err
 	}
 	if warn != nil {
+		warnings := map[string]int{}
 		for i := range all {
-			warn(all[i].study.Scenario.Warnings)
+			if i == 0 || all[i].study != all[i-1].study {
+				for _, w := range all[i].study.Scenario.Warnings {
+					warnings[w]++
+				}
+			}
 		}
+		warn(counted(warnings, len(all), "run"))
 	}
 	if err := k.simulate(all, c); err != nil {
 		return nil, err
 	}
+	c.Points = pointsOf(all, over.key, c.Runs)
 	done := &Compared{Comparison: c, Study: joined(all), Above: c.Answers.Above(k.FailAbove)}
 	if toScenario {
 		done.Above = aboveFirst(c.Runs, k.FailAbove)
@@ -97,7 +107,7 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 			s := base
 			if over.key != "" {
 				with := k.Options
-				with.Set = append(slices.Clone(with.Set), over.settings(v.text, len(base.Scenario.Runs[0].Question.Jobs))...)
+				with.Set = append(slices.Clone(with.Set), settings(over.key, v.text, len(base.Scenario.Runs[0].Question.Jobs))...)
 				if s, err = Open(name, with); err != nil {
 					return nil, err
 				}
@@ -111,7 +121,7 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 					q.Name = name + " " + q.Name
 				}
 				labels[q.Name] = true
-				all = append(all, comparedRun{s, r, v.at})
+				all = append(all, comparedRun{s, r, v.at, v.text})
 			}
 		}
 	}
@@ -186,8 +196,36 @@ func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
 			run.Stats = stats
 		}
 		run.Predictions = append(run.Predictions, p)
+		run.Replicated = append(run.Replicated, results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)})
 	}
 	return run, nil
+}
+
+// pointsOf are the runs as points of a study whose factors are the varied key
+// and the keys that the scenarios vary.
+func pointsOf(all []comparedRun, over string, runs []*results.Run) *results.Points {
+	p := &results.Points{}
+	if over != "" {
+		p.Factors = append(p.Factors, over)
+	}
+	for i := range all {
+		for _, level := range all[i].levels() {
+			if !slices.Contains(p.Factors, level.Key) {
+				p.Factors = append(p.Factors, level.Key)
+			}
+		}
+	}
+	for i := range all {
+		point := results.Point{Scenario: all[i].study.Scenario.Name, Levels: make([]string, len(p.Factors)), Replications: runs[i].Replicated}
+		if over != "" {
+			point.Levels[0] = all[i].over
+		}
+		for _, level := range all[i].levels() {
+			point.Levels[slices.Index(p.Factors, level.Key)] = level.Text
+		}
+		p.List = append(p.List, point)
+	}
+	return p
 }
 
 // maxAttributedTasks is the number of tasks up to which a gap is attributed to

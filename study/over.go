@@ -78,14 +78,14 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	return nil
 }
 
-// settings sets the key to a value. A key without a dot belongs to every job.
-func (o *variedKey) settings(value string, jobs int) []string {
-	if strings.Contains(o.key, ".") {
-		return []string{o.key + "=" + value}
+// settings set a key to a value; a key without a dot is one of every job.
+func settings(key, value string, jobs int) []string {
+	if strings.Contains(key, ".") {
+		return []string{key + "=" + value}
 	}
 	var all []string
 	for i := range jobs {
-		all = append(all, fmt.Sprintf("job.%d.%s=%s", i, o.key, value))
+		all = append(all, fmt.Sprintf("job.%d.%s=%s", i, key, value))
 	}
 	return all
 }

@@ -37,7 +37,7 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 	runs := make([]*results.Run, len(s.Scenario.Runs))
 	tables := make([][]attemptTable, len(runs))
 	for r := range runs {
-		runs[r] = &results.Run{Title: s.title(r), Question: &s.Scenario.Runs[r].Question, Predictions: make([]model.Prediction, n), NoPlots: s.Scenario.NoPlots}
+		runs[r] = &results.Run{Title: s.title(r), Question: &s.Scenario.Runs[r].Question, Predictions: make([]model.Prediction, n), Replicated: make([]results.Replication, n), NoPlots: s.Scenario.NoPlots}
 		for i := range n {
 			t, err := s.newTable(to, r, i)
 			if err != nil {
@@ -82,6 +82,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		return fmt.Errorf("%s: %w", q.Name, err)
 	}
 	run.Predictions[replication] = p
+	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}
 	if replication == 0 {
 		run.Question, run.Stats = q, stats
 	}
@@ -95,15 +96,32 @@ func (s *Study) Write(d *results.Dir, runs []*results.Run) error {
 			return err
 		}
 	}
+	c := s.Comparison(runs)
 	if len(runs) == 1 {
-		return nil
+		return c.Points.Write(d)
 	}
-	return s.Comparison(runs).Write(d)
+	return c.Write(d)
+}
+
+// points are the runs as the points of a study.
+func (s *Study) points(runs []*results.Run) *results.Points {
+	p := &results.Points{}
+	for _, level := range s.Scenario.Runs[0].Levels {
+		p.Factors = append(p.Factors, level.Key)
+	}
+	for r, run := range runs {
+		point := results.Point{Scenario: s.Scenario.Name, Replications: run.Replicated}
+		for _, level := range s.Scenario.Runs[r].Levels {
+			point.Levels = append(point.Levels, level.Text)
+		}
+		p.List = append(p.List, point)
+	}
+	return p
 }
 
 // Comparison returns the runs as a comparison.
 func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
-	return &results.Comparison{Title: s.Scenario.Title, Runs: runs}
+	return &results.Comparison{Title: s.Scenario.Title, Runs: runs, Points: s.points(runs)}
 }
 
 // target returns the place for the files of one run.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/results"
@@ -126,8 +127,25 @@ func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
 	return sums, nil
 }
 
-// WriteLog writes data that may differ between two identical runs: the clock
-// and the machine.
+// InputsUnchanged compares embedded and other inputs with their checksums.
+func InputsUnchanged(inputs []results.FileSum) error {
+	var errs []error
+	for _, in := range inputs {
+		name, shipped := strings.CutPrefix(in.Name, scenarios.ShippedPrefix)
+		if !shipped {
+			errs = append(errs, results.Verify("", []results.FileSum{in}))
+			continue
+		}
+		data, ok := scenarios.Data(name)
+		if !ok || results.Sum(in.Name, data).SHA256 != in.SHA256 {
+			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships a different file", in.Name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// WriteLog writes what may differ between two runs of the same question: the
+// clock and the machine.
 func WriteLog(w io.Writer, began time.Time) error {
 	_, err := fmt.Fprintf(w, "began %s\ntook %.3f s\n%s, %d cores\n", began.Format(time.RFC3339), time.Since(began).Seconds(),
 		runtime.Version()+" "+runtime.GOOS+"/"+runtime.GOARCH, runtime.GOMAXPROCS(0))

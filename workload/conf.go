@@ -106,20 +106,6 @@ func (c Conf) Bool(key string, def bool) (bool, error) {
 	return false, fmt.Errorf("%s = %q: want true or false", key, v)
 }
 
-// Bytes returns a size in bytes, or def when the property is not set. The
-// suffixes k, m, g, t are powers of 1024, as in Hadoop.
-func (c Conf) Bytes(key string, def int64) (int64, error) {
-	v, ok := c.Lookup(key)
-	if !ok {
-		return def, nil
-	}
-	n, err := ParseBytes(v)
-	if err != nil {
-		return 0, fmt.Errorf("%s = %q: want a size like 64m or 67108864", key, v)
-	}
-	return n, nil
-}
-
 // ParseBytes reads a size as Hadoop does: 128m is 134,217,728.
 func ParseBytes(s string) (int64, error) {
 	n, err := units.RAMInBytes(strings.TrimSpace(s))

@@ -133,7 +133,7 @@ type runValues struct {
 func (s *profileSums) add(j *HistoryJob) {
 	s.runs++
 	var run runValues
-	if compress, err := j.Conf.Bool("mapred.compress.map.output", false); err == nil {
+	if compress, err := j.Conf.Truth("mapred.compress.map.output"); err == nil {
 		if _, stated := j.Conf.Lookup("mapred.compress.map.output"); stated {
 			s.compressed, s.plainConf = s.compressed || compress, s.plainConf || !compress
 		}

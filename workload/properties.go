@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -50,20 +51,20 @@ var properties = []Property{
 	{Key: "mapred.heartbeats.in.second", New: "mapreduce.jobtracker.heartbeats.in.second", kind: whole, Default: "100", Reader: "JobTracker 1.x", About: "heartbeats a second the JobTracker aims at"},
 	{Key: "mapreduce.jobtracker.heartbeats.scaling.factor", kind: number, Default: "1.0", Reader: "JobTracker 1.x", About: "factor on the heartbeat interval"},
 	{Key: "mapreduce.tasktracker.outofband.heartbeat", kind: truth, Default: "false", Reader: "JobTracker 1.x", About: "a task's end brings the heartbeat forward"},
-	{Key: "mapreduce.tasktracker.outofband.heartbeat.damper", kind: whole, Default: "1000000", limits: []float64{1}, Reader: "JobTracker 1.x", About: "by how much: interval / (ended tasks x damper + 1)"},
+	{Key: "mapreduce.tasktracker.outofband.heartbeat.damper", kind: whole, Default: "1000000", limits: []float64{1}, Reader: "JobTracker 1.x", About: "factor in that shorter wait: interval / (ended tasks x damper + 1)"},
 	{Key: "mapred.max.tracker.blacklists", New: "mapreduce.jobtracker.tasktracker.maxblacklists", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker 0.20", About: "jobs that may avoid a tracker before it gets no more work"},
-	{Key: "mapred.cluster.average.blacklist.threshold", kind: number, Default: "0.5", limits: []float64{0}, Reader: "JobTracker 0.20", About: "and by how much that must exceed the average"},
+	{Key: "mapred.cluster.average.blacklist.threshold", kind: number, Default: "0.5", limits: []float64{0}, Reader: "JobTracker 0.20", About: "and the required excess over the average of the trackers"},
 	{Key: "mapred.cluster.map.memory.mb", New: "mapreduce.cluster.mapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory of a map slot"},
 	{Key: "mapred.cluster.reduce.memory.mb", New: "mapreduce.cluster.reducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "memory of a reduce slot"},
 	{Key: "mapred.cluster.max.map.memory.mb", New: "mapreduce.jobtracker.maxmapmemory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "most memory a map may ask for"},
 	{Key: "mapred.cluster.max.reduce.memory.mb", New: "mapreduce.jobtracker.maxreducememory.mb", kind: whole, Default: "-1", limits: []float64{1}, Unit: "MiB", Reader: "capacity 1.x", About: "most memory a reduce may ask for"},
 	{Key: "dfs.replication", kind: whole, Default: "3", limits: []float64{1}, Reader: "JobTracker", About: "replicas of a split whose place is not given"},
-	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, where the number of maps is not given"},
+	{Key: "dfs.block.size", New: "dfs.blocksize", kind: size, Default: "67108864", limits: []float64{1}, Unit: "bytes", Reader: "JobTracker", About: "bytes of a split, where the number of maps is not given"},
 
 	// A job and its tasks.
 	{Key: "mapred.reduce.slowstart.completed.maps", New: "mapreduce.job.reduce.slowstart.completedmaps", kind: fraction, Default: "0.05", Reader: "JobTracker", About: "share of the maps that end before reduces start"},
-	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false"}, Reader: "JobTracker", About: "second attempts of slow maps"},
-	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false"}, Reader: "JobTracker", About: "second attempts of slow reduces"},
+	{Key: "mapred.map.tasks.speculative.execution", New: "mapreduce.map.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", About: "second attempts of slow maps"},
+	{Key: "mapred.reduce.tasks.speculative.execution", New: "mapreduce.reduce.speculative", kind: truth, Default: "true", per: map[string]string{"ideal": "false", "0.21.0": "false"}, Reader: "JobTracker", About: "second attempts of slow reduces"},
 	{Key: "mapred.map.max.attempts", New: "mapreduce.map.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures of a map that fail the job"},
 	{Key: "mapred.reduce.max.attempts", New: "mapreduce.reduce.maxattempts", kind: whole, Default: "4", limits: []float64{1}, Reader: "JobTracker", About: "failures of a reduce that fail the job"},
 	{Key: "mapred.max.map.failures.percent", New: "mapreduce.map.failures.maxpercent", kind: whole, Default: "0", limits: []float64{0}, Unit: "%", Reader: "JobTracker", About: "maps that may fail without failing the job"},
@@ -97,24 +98,35 @@ var properties = []Property{
 	{Key: "mapred.jobtracker.taskScheduler", New: "mapreduce.jobtracker.taskscheduler", Reader: "scenario", About: "class of the scheduler, unless the scenario names one"},
 	{Key: "mapred.jobtracker.taskalloc.capacitypad", kind: number, Default: "0.01", limits: []float64{0}, Reader: "fifo", About: "share of slots kept for failures and speculation"},
 	{Key: "mapred.fairscheduler.assignmultiple", kind: truth, Default: "false", per: map[string]string{"fair2": "true"}, Reader: "scenario", About: "more than one task a heartbeat"},
-	{Key: "mapred.fairscheduler.assignmultiple.maps", kind: whole, Default: "-1", Reader: "fair2", About: "most maps a heartbeat; -1: all free slots"},
-	{Key: "mapred.fairscheduler.assignmultiple.reduces", kind: whole, Default: "-1", Reader: "fair2", About: "most reduces a heartbeat; -1: all free slots"},
+	{Key: "mapred.fairscheduler.assignmultiple.maps", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", About: "most maps a heartbeat; -1: all free slots"},
+	{Key: "mapred.fairscheduler.assignmultiple.reduces", kind: whole, Default: "-1", limits: []float64{-1}, Reader: "fair2", About: "most reduces a heartbeat; -1: all free slots"},
 	{Key: "mapred.fairscheduler.sizebasedweight", kind: truth, Default: "false", Reader: "fair", About: "weight by the logarithm of the tasks"},
 	{Key: "mapred.fairscheduler.weightadjuster", Reader: "fair", About: "org.apache.hadoop.mapred.NewJobWeightBooster or none"},
-	{Key: "mapred.newjobweightbooster.factor", kind: number, Default: "3", Reader: "fair", About: "weight of a new job"},
-	{Key: "mapred.newjobweightbooster.duration", kind: whole, Default: "300000", Unit: "ms", Reader: "fair", About: "ms for which a job is new"},
-	{Key: "mapred.fairscheduler.load.max.diff", kind: number, Default: "0", Reader: "fair2", About: "how far the load of a tracker may exceed the average"},
-	{Key: "mapred.fairscheduler.locality.delay", kind: whole, Default: "-1", Unit: "ms", Reader: "fair2", About: "ms to wait for a near node; -1: 1.5 heartbeats"},
-	{Key: "mapred.fairscheduler.locality.delay.node", kind: whole, Default: "-1", Unit: "ms", Reader: "fair2", About: "the same before settling for the rack"},
-	{Key: "mapred.fairscheduler.locality.delay.rack", kind: whole, Default: "-1", Unit: "ms", Reader: "fair2", About: "and from there before settling for any node"},
-	{Key: "mapred.fairscheduler.update.interval", kind: whole, Default: "500", Unit: "ms", Reader: "fair2", About: "ms between updates of the shares"},
+	{Key: "mapred.newjobweightbooster.factor", kind: number, Default: "3", limits: []float64{0}, Reader: "fair", About: "weight of a new job"},
+	{Key: "mapred.newjobweightbooster.duration", kind: whole, Default: "300000", limits: []float64{0}, Unit: "ms", Reader: "fair", About: "ms for which a job is new"},
+	{Key: "mapred.fairscheduler.load.max.diff", kind: number, Default: "0", limits: []float64{0}, Reader: "fair2", About: "how far the load of a tracker may exceed the average"},
+	{Key: "mapred.fairscheduler.locality.delay", kind: whole, Default: "-1", limits: []float64{-1}, Unit: "ms", Reader: "fair2", About: "ms to wait for a near node; -1: 1.5 heartbeats"},
+	{Key: "mapred.fairscheduler.locality.delay.node", kind: whole, Otherwise: "mapred.fairscheduler.locality.delay", limits: []float64{-1}, Unit: "ms", Reader: "fair2", About: "ms to wait for a node-local map before a rack-local one"},
+	{Key: "mapred.fairscheduler.locality.delay.rack", kind: whole, Otherwise: "mapred.fairscheduler.locality.delay", limits: []float64{-1}, Unit: "ms", Reader: "fair2", About: "further ms to wait before an off-rack map"},
+	{Key: "mapred.fairscheduler.update.interval", kind: whole, Default: "500", limits: []float64{1}, Unit: "ms", Reader: "fair2", About: "ms between updates of the shares"},
 	{Key: "mapred.fairscheduler.preemption", kind: truth, Default: "false", Reader: "fair2", About: "kill tasks of pools above their share"},
-	{Key: "mapred.fairscheduler.preemption.interval", kind: whole, Default: "15000", Unit: "ms", Reader: "fair2", About: "ms between looks for starved pools"},
-	{Key: "mapred.fairscheduler.preemption.only.log", kind: truth, Default: "false", Reader: "fair2", About: "look without killing"},
+	{Key: "mapred.fairscheduler.preemption.interval", kind: whole, Default: "15000", limits: []float64{0}, Unit: "ms", Reader: "fair2", About: "ms between searches for starved pools"},
+	{Key: "mapred.fairscheduler.preemption.only.log", kind: truth, Default: "false", Reader: "fair2", About: "log preemption without killing"},
 	{Key: "mapred.fairscheduler.pool", New: "mapreduce.fairscheduler.pool", Reader: "scenario", About: "pool of a job, unless the job names one"},
 	{Key: "mapred.queue.names", Default: "default", Reader: "capacity", About: "queues, unless the scenario lists them"},
 	{Key: "mapred.job.queue.name", New: "mapreduce.job.queuename", Default: "default", Reader: "scenario", About: "queue of a job, unless the job names one"},
-	{Key: "mapred.capacity-scheduler.*", Reader: "capacity", About: "capacity-scheduler.xml"},
+	{Key: "mapred.capacity-scheduler.init-poll-interval", kind: whole, Default: "3000", per: map[string]string{"0.20.2": "5000", "0.21.0": "5000"}, limits: []float64{1}, Unit: "ms", Reader: "capacity", About: "ms between searches for jobs to initialise"},
+	{Key: "mapred.capacity-scheduler.maximum-tasks-per-heartbeat", kind: whole, Default: "32767", limits: []float64{1}, Reader: "capacity 1.x", About: "most tasks a heartbeat"},
+	{Key: "mapred.capacity-scheduler.maximum-tasks-after-offswitch", kind: whole, Default: "0", limits: []float64{0}, Reader: "capacity 1.x", About: "most tasks after an off-rack map"},
+	{Key: "mapred.capacity-scheduler.maximum-system-jobs", kind: whole, Default: "3000", limits: []float64{1}, Reader: "capacity 1.x", About: "most jobs of the cluster that are initialised"},
+	{Key: "mapred.capacity-scheduler.default-minimum-user-limit-percent", kind: whole, Default: "100", limits: []float64{1, 100}, Unit: "%", Reader: "capacity", About: "least share of a user, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-user-limit-factor", kind: number, Default: "1", limits: []float64{0}, Reader: "capacity 1.x", About: "most slots of a user, in capacities of the queue"},
+	{Key: "mapred.capacity-scheduler.default-supports-priority", kind: truth, Default: "false", Reader: "capacity", About: "jobs are served by priority, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user", kind: whole, Default: "2", limits: []float64{1}, Reader: "capacity 0.20", About: "initialised jobs of a user, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-maximum-active-tasks-per-queue", kind: whole, Default: "200000", limits: []float64{1}, Reader: "capacity 1.x", About: "tasks of a queue's initialised jobs, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-maximum-active-tasks-per-user", kind: whole, Default: "100000", limits: []float64{1}, Reader: "capacity 1.x", About: "tasks of a user's initialised jobs, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.default-init-accept-jobs-factor", kind: whole, Default: "10", limits: []float64{1}, Reader: "capacity 1.x", About: "jobs accepted for each that is initialised, unless the queue sets it"},
+	{Key: "mapred.capacity-scheduler.*", Reader: "capacity", About: "the queues of capacity-scheduler.xml"},
 	{Key: "mapred.job.priority", New: "mapreduce.job.priority", Default: "NORMAL", Reader: "scenario", About: "VERY_HIGH ... VERY_LOW, unless the job states it"},
 	{Key: "user.name", New: "mapreduce.job.user.name", Reader: "scenario", About: "user of a job, unless the job names one"},
 }
@@ -202,6 +214,8 @@ func (p Property) Range() string {
 	switch {
 	case len(p.limits) == 0:
 		return wanted[p.kind]
+	case p.kind == size:
+		return fmt.Sprintf("%s, at least %v", wanted[size], p.limits[0])
 	case len(p.limits) == 1:
 		return fmt.Sprintf("at least %v", p.limits[0])
 	}
@@ -306,8 +320,5 @@ func (c Conf) Text(key string) string {
 	if _, _, err := c.read(key, text); err != nil {
 		return ""
 	}
-	if v, set := c.values[key]; set {
-		return strings.TrimSpace(v)
-	}
-	return rows[key].Default
+	return cmp.Or(strings.TrimSpace(c.values[key]), rows[key].Default)
 }

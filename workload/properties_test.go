@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func TestProperties(t *testing.T) {
 		if p.kind != text && p.Default == "" && p.Otherwise == "" {
 			t.Errorf("%s has no default", p.Key)
 		}
-		for _, value := range append([]string{p.Default}, p.per["fair2"], p.per["ideal"]) {
+		for _, value := range append([]string{p.Default}, slices.Collect(maps.Values(p.per))...) {
 			if value != "" && p.Check(value) != nil {
 				t.Errorf("default: %v", p.Check(value))
 			}
@@ -42,66 +43,75 @@ func TestProperties(t *testing.T) {
 // mapred-default.xml and the defaults in its code, of 0.20.2 to 1.2.1.
 func TestPropertyDefaults(t *testing.T) {
 	want := map[string]string{
-		"mapred.tasktracker.map.tasks.maximum":             "2",
-		"mapred.tasktracker.reduce.tasks.maximum":          "2",
-		"mapred.tasktracker.expiry.interval":               "600000",
-		"mapred.heartbeats.in.second":                      "100",
-		"mapreduce.jobtracker.heartbeats.scaling.factor":   "1.0",
-		"mapreduce.tasktracker.outofband.heartbeat":        "false",
-		"mapreduce.tasktracker.outofband.heartbeat.damper": "1000000",
-		"mapred.max.tracker.blacklists":                    "4",
-		"mapred.cluster.average.blacklist.threshold":       "0.5",
-		"mapred.cluster.map.memory.mb":                     "-1",
-		"mapred.cluster.reduce.memory.mb":                  "-1",
-		"mapred.cluster.max.map.memory.mb":                 "-1",
-		"mapred.cluster.max.reduce.memory.mb":              "-1",
-		"dfs.replication":                                  "3",
-		"dfs.block.size":                                   "67108864",
-		"mapred.reduce.slowstart.completed.maps":           "0.05",
-		"mapred.map.tasks.speculative.execution":           "true",
-		"mapred.reduce.tasks.speculative.execution":        "true",
-		"mapred.map.max.attempts":                          "4",
-		"mapred.reduce.max.attempts":                       "4",
-		"mapred.max.map.failures.percent":                  "0",
-		"mapred.max.reduce.failures.percent":               "0",
-		"mapred.max.tracker.failures":                      "4",
-		"mapred.job.map.memory.mb":                         "-1",
-		"mapred.job.reduce.memory.mb":                      "-1",
-		"mapreduce.job.locality.wait.factor":               "1",
-		"io.sort.mb":                                       "100",
-		"io.sort.record.percent":                           "0.05",
-		"io.sort.spill.percent":                            "0.80",
-		"io.sort.factor":                                   "10",
-		"min.num.spills.for.combine":                       "3",
-		"mapred.compress.map.output":                       "false",
-		"mapred.map.output.compression.codec":              "org.apache.hadoop.io.compress.DefaultCodec",
-		"mapred.output.compress":                           "false",
-		"mapred.output.compression.codec":                  "org.apache.hadoop.io.compress.DefaultCodec",
-		"mapred.child.java.opts":                           "-Xmx200m",
-		"mapred.reduce.parallel.copies":                    "5",
-		"mapred.job.shuffle.input.buffer.percent":          "0.70",
-		"mapred.job.shuffle.merge.percent":                 "0.66",
-		"mapred.inmem.merge.threshold":                     "1000",
-		"mapred.job.reduce.input.buffer.percent":           "0.0",
-		"tasktracker.http.threads":                         "40",
-		"mapred.jobtracker.taskalloc.capacitypad":          "0.01",
-		"mapred.fairscheduler.assignmultiple":              "false",
-		"mapred.fairscheduler.assignmultiple.maps":         "-1",
-		"mapred.fairscheduler.assignmultiple.reduces":      "-1",
-		"mapred.fairscheduler.sizebasedweight":             "false",
-		"mapred.newjobweightbooster.factor":                "3",
-		"mapred.newjobweightbooster.duration":              "300000",
-		"mapred.fairscheduler.load.max.diff":               "0",
-		"mapred.fairscheduler.locality.delay":              "-1",
-		"mapred.fairscheduler.locality.delay.node":         "-1",
-		"mapred.fairscheduler.locality.delay.rack":         "-1",
-		"mapred.fairscheduler.update.interval":             "500",
-		"mapred.fairscheduler.preemption":                  "false",
-		"mapred.fairscheduler.preemption.interval":         "15000",
-		"mapred.fairscheduler.preemption.only.log":         "false",
-		"mapred.queue.names":                               "default",
-		"mapred.job.queue.name":                            "default",
-		"mapred.job.priority":                              "NORMAL",
+		"mapred.tasktracker.map.tasks.maximum":                                "2",
+		"mapred.tasktracker.reduce.tasks.maximum":                             "2",
+		"mapred.tasktracker.expiry.interval":                                  "600000",
+		"mapred.heartbeats.in.second":                                         "100",
+		"mapreduce.jobtracker.heartbeats.scaling.factor":                      "1.0",
+		"mapreduce.tasktracker.outofband.heartbeat":                           "false",
+		"mapreduce.tasktracker.outofband.heartbeat.damper":                    "1000000",
+		"mapred.max.tracker.blacklists":                                       "4",
+		"mapred.cluster.average.blacklist.threshold":                          "0.5",
+		"mapred.cluster.map.memory.mb":                                        "-1",
+		"mapred.cluster.reduce.memory.mb":                                     "-1",
+		"mapred.cluster.max.map.memory.mb":                                    "-1",
+		"mapred.cluster.max.reduce.memory.mb":                                 "-1",
+		"dfs.replication":                                                     "3",
+		"dfs.block.size":                                                      "67108864",
+		"mapred.reduce.slowstart.completed.maps":                              "0.05",
+		"mapred.map.tasks.speculative.execution":                              "true",
+		"mapred.reduce.tasks.speculative.execution":                           "true",
+		"mapred.map.max.attempts":                                             "4",
+		"mapred.reduce.max.attempts":                                          "4",
+		"mapred.max.map.failures.percent":                                     "0",
+		"mapred.max.reduce.failures.percent":                                  "0",
+		"mapred.max.tracker.failures":                                         "4",
+		"mapred.job.map.memory.mb":                                            "-1",
+		"mapred.job.reduce.memory.mb":                                         "-1",
+		"mapreduce.job.locality.wait.factor":                                  "1",
+		"io.sort.mb":                                                          "100",
+		"io.sort.record.percent":                                              "0.05",
+		"io.sort.spill.percent":                                               "0.80",
+		"io.sort.factor":                                                      "10",
+		"min.num.spills.for.combine":                                          "3",
+		"mapred.compress.map.output":                                          "false",
+		"mapred.map.output.compression.codec":                                 "org.apache.hadoop.io.compress.DefaultCodec",
+		"mapred.output.compress":                                              "false",
+		"mapred.output.compression.codec":                                     "org.apache.hadoop.io.compress.DefaultCodec",
+		"mapred.child.java.opts":                                              "-Xmx200m",
+		"mapred.reduce.parallel.copies":                                       "5",
+		"mapred.job.shuffle.input.buffer.percent":                             "0.70",
+		"mapred.job.shuffle.merge.percent":                                    "0.66",
+		"mapred.inmem.merge.threshold":                                        "1000",
+		"mapred.job.reduce.input.buffer.percent":                              "0.0",
+		"tasktracker.http.threads":                                            "40",
+		"mapred.jobtracker.taskalloc.capacitypad":                             "0.01",
+		"mapred.fairscheduler.assignmultiple":                                 "false",
+		"mapred.fairscheduler.assignmultiple.maps":                            "-1",
+		"mapred.fairscheduler.assignmultiple.reduces":                         "-1",
+		"mapred.fairscheduler.sizebasedweight":                                "false",
+		"mapred.newjobweightbooster.factor":                                   "3",
+		"mapred.newjobweightbooster.duration":                                 "300000",
+		"mapred.fairscheduler.load.max.diff":                                  "0",
+		"mapred.fairscheduler.locality.delay":                                 "-1",
+		"mapred.fairscheduler.update.interval":                                "500",
+		"mapred.fairscheduler.preemption":                                     "false",
+		"mapred.fairscheduler.preemption.interval":                            "15000",
+		"mapred.fairscheduler.preemption.only.log":                            "false",
+		"mapred.capacity-scheduler.init-poll-interval":                        "3000",
+		"mapred.capacity-scheduler.maximum-tasks-per-heartbeat":               "32767",
+		"mapred.capacity-scheduler.maximum-tasks-after-offswitch":             "0",
+		"mapred.capacity-scheduler.maximum-system-jobs":                       "3000",
+		"mapred.capacity-scheduler.default-minimum-user-limit-percent":        "100",
+		"mapred.capacity-scheduler.default-user-limit-factor":                 "1",
+		"mapred.capacity-scheduler.default-supports-priority":                 "false",
+		"mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user": "2",
+		"mapred.capacity-scheduler.default-maximum-active-tasks-per-queue":    "200000",
+		"mapred.capacity-scheduler.default-maximum-active-tasks-per-user":     "100000",
+		"mapred.capacity-scheduler.default-init-accept-jobs-factor":           "10",
+		"mapred.queue.names":                                                  "default",
+		"mapred.job.queue.name":                                               "default",
+		"mapred.job.priority":                                                 "NORMAL",
 	}
 	for _, p := range properties {
 		if p.Default != want[p.Key] {
@@ -113,7 +123,8 @@ func TestPropertyDefaults(t *testing.T) {
 		want        bool
 	}{
 		{"", "mapred.fairscheduler.assignmultiple", false}, {"fair1", "mapred.fairscheduler.assignmultiple", false}, {"fair2", "mapred.fairscheduler.assignmultiple", true},
-		{"1.2.1", "mapred.map.tasks.speculative.execution", true}, {"ideal", "mapred.map.tasks.speculative.execution", false}, {"ideal", "mapred.reduce.tasks.speculative.execution", false},
+		{"1.2.1", "mapred.map.tasks.speculative.execution", true}, {"0.20.2", "mapred.map.tasks.speculative.execution", true}, {"0.21.0", "mapred.map.tasks.speculative.execution", false}, {"0.21.0", "mapred.reduce.tasks.speculative.execution", false},
+		{"ideal", "mapred.map.tasks.speculative.execution", false}, {"ideal", "mapred.reduce.tasks.speculative.execution", false},
 	} {
 		if got, err := (Conf{}).For(x.reader).Truth(x.key); got != x.want || err != nil {
 			t.Errorf("%s for %q: %v (%v), want %v", x.key, x.reader, got, err, x.want)
@@ -162,6 +173,11 @@ func TestPropertyValues(t *testing.T) {
 			t.Errorf("%s = %q: %s, want %s", x.key, x.value, text, x.want)
 		}
 	}
+	for reader, want := range map[string]int{"": 3000, "0.20.2": 5000, "0.21.0": 5000, "1.0.4": 3000, "1.2.1": 3000, "ideal": 3000} {
+		if got, err := (Conf{}).For(reader).Whole("mapred.capacity-scheduler.init-poll-interval"); got != want || err != nil {
+			t.Errorf("init-poll-interval of %q: %d (%v), want %d", reader, got, err, want)
+		}
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("a property that is in no row was read")
@@ -187,10 +203,8 @@ func TestPropertiesDocumented(t *testing.T) {
 		if p.Default != "" {
 			def = "`" + p.Default + "`"
 		}
-		for _, reader := range []string{"fair2", "ideal"} {
-			if v := p.per[reader]; v != "" {
-				def += fmt.Sprintf("; %s: `%s`", reader, v)
-			}
+		for _, reader := range slices.Sorted(maps.Keys(p.per)) {
+			def += fmt.Sprintf("; %s: `%s`", reader, p.per[reader])
 		}
 		unit := ""
 		if p.Unit != "" {

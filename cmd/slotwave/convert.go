@@ -312,15 +312,21 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	return study.Internal(errors.Join(err, os.Remove(folder)))
 }
 
-// complete adds the inputs and arguments to the manifest.
-func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []string) error {
-	m.Build, m.Replications = results.ReadBuild(version, ""), 1
-	m.Arguments = append([]string{c.Name()}, args...)
+// repeating lists the arguments of a verb that reads traces: those that decide on what it writes.
+func repeating(c *cobra.Command, args []string) []string {
+	list := append([]string{c.Name()}, args...)
 	c.Flags().Visit(func(f *pflag.Flag) {
-		if !slices.Contains([]string{"out", "name", "force", "quiet", "json"}, f.Name) {
-			m.Arguments = append(m.Arguments, "--"+f.Name+"="+f.Value.String())
+		if !slices.Contains([]string{"out", "name", "force", "quiet", "json", "workers"}, f.Name) {
+			list = append(list, "--"+f.Name+"="+f.Value.String())
 		}
 	})
+	return list
+}
+
+// complete says what the output is made from, and how.
+func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []string) error {
+	m.Build, m.Replications = results.ReadBuild(version, ""), 1
+	m.Arguments = repeating(c, args)
 	if main := d.main(); main != "" {
 		m.Arguments = append(m.Arguments, "--name="+main)
 	}

@@ -37,7 +37,7 @@ func list(to io.Writer) error {
 	for i := range model.Releases {
 		r := &model.Releases[i]
 		about := fmt.Sprintf("heartbeats from %v", r.HeartbeatMin)
-		if r.Ideal {
+		if r.HeartbeatMin == 0 {
 			about = "no heartbeats, no fixed costs, no locality"
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)

@@ -156,8 +156,8 @@ of your choice, for recorded or synthetic workloads.
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.fitCommand(), a.microbenchCommand(), a.calibrateCommand())
-	root.AddCommand(a.profileCommand(), a.convertCommand())
+	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), a.versionCommand(), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.sweepCommand(), a.fitCommand(), a.microbenchCommand(), a.calibrateCommand())
+	root.AddCommand(a.profileCommand(), a.convertCommand(), a.diagnoseCommand(), a.explainCommand())
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -40,7 +39,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	if len(m.Arguments) == 0 {
 		return fmt.Errorf("%s: arguments: got an empty list: want the verb that made the result", path)
 	}
-	if err := inputsUnchanged(m.Inputs); err != nil {
+	if err := study.InputsUnchanged(m.Inputs); err != nil {
 		return err
 	}
 	if out == "" {
@@ -67,23 +66,6 @@ func (a *app) rerun(path, out string, force bool) error {
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s, the same bytes\n", printable(path), workload.Counted(len(again.Outputs), "file", "files"))
 	return err
-}
-
-// inputsUnchanged compares the checksums of embedded and other inputs.
-func inputsUnchanged(inputs []results.FileSum) error {
-	var errs []error
-	for _, in := range inputs {
-		name, shipped := strings.CutPrefix(in.Name, scenarios.ShippedPrefix)
-		if !shipped {
-			errs = append(errs, results.Verify("", []results.FileSum{in}))
-			continue
-		}
-		data, ok := scenarios.Data(name)
-		if !ok || results.Sum(in.Name, data).SHA256 != in.SHA256 {
-			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships a different file", in.Name))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func sameOutputs(old, again results.Manifest) error {

@@ -29,14 +29,24 @@ func plainUsage(root *cobra.Command) {
 		if c.Name() == "completion" {
 			c.Short = "Print a completion script for your shell"
 		}
-		if check := c.Args; check != nil {
-			c.Args = func(c *cobra.Command, args []string) error {
-				if check(c, args) == nil {
-					return nil
-				}
-				return fmt.Errorf("%s: got %s: want %s", c.Name(), counted(args), strings.TrimSuffix(c.UseLine(), " [flags]"))
-			}
+		plainArguments(c)
+		for _, inner := range c.Commands() {
+			plainArguments(inner)
 		}
+	}
+}
+
+// plainArguments words what is wrong with the number of arguments.
+func plainArguments(c *cobra.Command) {
+	check := c.Args
+	if check == nil {
+		return
+	}
+	c.Args = func(c *cobra.Command, args []string) error {
+		if check(c, args) == nil {
+			return nil
+		}
+		return fmt.Errorf("%s: got %s: want %s", strings.TrimPrefix(c.CommandPath(), "slotwave "), counted(args), strings.TrimSuffix(c.UseLine(), " [flags]"))
 	}
 }
 

@@ -38,7 +38,7 @@ var arrows = map[string][]string{
 	"sim/engine":              {},
 	"sim/execute":             {"model", "model/analytic", "model/taskplan", "sim/engine", "sim/station", "workload"},
 	"sim/station":             {"sim/engine"},
-	"study":                   {"model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "sim", "workload", "workload/trace"},
+	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "sim", "workload", "workload/trace"},
 	"workload":                {},
 	"workload/trace":          {"workload"},
 }

@@ -17,7 +17,7 @@ const committed = "../../results/shipped"
 // all.
 func kept(f results.FileSum) bool {
 	switch filepath.Base(f.Name) {
-	case results.SummaryName, results.ComparisonName:
+	case results.SummaryName, results.ComparisonName, results.PointsName, results.PointSummaryName:
 		return true
 	}
 	return f.Name == "slots.svg" || f.Name == "execution.svg" && f.Size < 300_000

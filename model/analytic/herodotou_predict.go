@@ -73,7 +73,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	slowstart, err := j.Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
+	slowstart, err := j.Conf.Number("mapred.reduce.slowstart.completed.maps")
 	if err != nil {
 		return model.Prediction{}, err
 	}

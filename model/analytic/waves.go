@@ -133,7 +133,7 @@ func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
 		return model.Prediction{}, model.NotApplicable("%s: the times of its tasks are not given", j.ID)
 	}
-	slowstart, err := j.Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
+	slowstart, err := j.Conf.Number("mapred.reduce.slowstart.completed.maps")
 	if err != nil {
 		return model.Prediction{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // A phase that depends on records and on bytes is told apart, despite noise and
@@ -292,7 +293,7 @@ func bodies(t *testing.T, app string, models map[string]platform.WorkModel) smal
 		n[2] += r.ShuffleRecords
 	}
 	run.function, run.combine, run.reduce = run.function/n[0], run.combine/n[1], run.reduce/n[2]
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	buffer := conf.SortBuffer()
 	mapBody := func(w *platform.Work) float64 {
 		spills, err := buffer.Spills(w.OutRecords*1e6, w.OutMB*(1<<20))
@@ -495,4 +496,13 @@ func TestWorkBeside(t *testing.T) {
 	if again := first(apart.String()); again != w {
 		t.Errorf("of two runs: %+v, want %+v", again, w)
 	}
+}
+
+// defaultConf is the configuration of a job that sets nothing.
+func defaultConf() taskplan.Conf {
+	c, err := taskplan.ReadConf(workload.Conf{})
+	if err != nil {
+		panic(err)
+	}
+	return c
 }

@@ -22,10 +22,10 @@ func TestYoungJVM(t *testing.T) {
 		return ns
 	}
 	const cold, n = 10_000, 40_000
-	old := planner(t, taskplan.DefaultConf(), 2, func(p *taskplan.Planner) {
+	old := planner(t, defaultConf(), 2, func(p *taskplan.Planner) {
 		p.Cost.PartitionCPU, p.Cost.SerdeCPU, p.Cost.SortCPU, p.Cost.MergeCPU = 100, 300, 10, 500
 	})
-	coldPlanner := planner(t, taskplan.DefaultConf(), 2, func(p *taskplan.Planner) {
+	coldPlanner := planner(t, defaultConf(), 2, func(p *taskplan.Planner) {
 		p.Cost, p.Cold, p.RecordCPU, p.OpenCPU, p.FetchCPU = old.Cost, cold, 200, 7e6, 3
 	})
 	flow := taskplan.MapFlow{InStored: 4e6, InBytes: 4e6, InRecords: n, OutBytes: 4e6, OutRecords: n}

@@ -49,7 +49,7 @@ func TestSpillsOnEC2(t *testing.T) {
 // Every map of a TeraSort of 100 GB, Hadoop 1.0.3: two passes over a map of
 // eleven spills.
 func TestSpilledRecordsOfALOJA(t *testing.T) {
-	p := planner(t, taskplan.DefaultConf(), 48, nil)
+	p := planner(t, defaultConf(), 48, nil)
 	var spilled measured.Exact
 	for _, r := range measured.Records(t, "aloja/terasort_100g_tasks.tsv", "\t") {
 		if r["type"] == "MAP" && r["status"] == "SUCCESS" {
@@ -313,7 +313,7 @@ func TestTasksByTheirLogs(t *testing.T) {
 		{
 			"platform-0.20.2/histories",
 			func(history string) string { return strings.Replace(history, ".history", ".tasklogs", 1) },
-			func(string) taskplan.Conf { return taskplan.DefaultConf() },
+			func(string) taskplan.Conf { return defaultConf() },
 			counts{118, 48, 236, 19, 229, 58},
 		},
 		{
@@ -323,7 +323,7 @@ func TestTasksByTheirLogs(t *testing.T) {
 				return id + ".tasklogs.gz"
 			},
 			func(history string) taskplan.Conf {
-				conf := taskplan.DefaultConf()
+				conf := defaultConf()
 				if strings.Contains(history, "_0009_") {
 					conf.SortMB, conf.SortFactor = 40, 5
 				}
@@ -419,7 +419,7 @@ func TestReducesOfTheGrid(t *testing.T) {
 		if r["type"] != "reduce" {
 			continue
 		}
-		conf := taskplan.DefaultConf()
+		conf := defaultConf()
 		if strings.HasPrefix(r["point"], "g2-") {
 			conf.SortMB, conf.SortFactor, conf.MapHeap, conf.ReduceHeap = 30, 5, 100<<20, 100<<20
 		}

@@ -32,7 +32,7 @@ func TestSortBuffer(t *testing.T) {
 		{256, 1, 0.05, taskplan.SortBuffer{Bytes: 255013696, SoftBytes: 204010960, Records: 838860, SoftRecords: 671088}},
 	} {
 		t.Run(fmt.Sprint(c.mb, c.recordPercent), func(t *testing.T) {
-			conf := taskplan.DefaultConf()
+			conf := defaultConf()
 			conf.SortMB, conf.SortRecPercent = c.mb, c.recordPercent
 			b := conf.SortBuffer()
 			if b != c.want {
@@ -49,7 +49,7 @@ func TestSortBuffer(t *testing.T) {
 // The first spills of a map, as 0.20.2 logged the ends of their records in the
 // buffer: one that wraps is a record short.
 func TestSpillsWrap(t *testing.T) {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	conf.SortMB = 40
 	spills, err := conf.SortBuffer().Spills(671_088, 67_108_800)
 	if err != nil {
@@ -99,7 +99,7 @@ func TestMapMergePasses(t *testing.T) {
 	for _, c := range []struct{ spills, reads, passes int }{
 		{1, 0, 0}, {2, 0, 1}, {10, 0, 1}, {11, 2, 2}, {19, 10, 2}, {20, 12, 3}, {28, 20, 3}, {100, 100, 11},
 	} {
-		p := planner(t, taskplan.DefaultConf(), 1, func(p *taskplan.Planner) { p.Framing = taskplan.Framing{} })
+		p := planner(t, defaultConf(), 1, func(p *taskplan.Planner) { p.Framing = taskplan.Framing{} })
 		records := 262_143 * float64(c.spills)
 		m := mapPlan(t, p, taskplan.MapFlow{OutRecords: records, OutBytes: records})
 		interm := float64(m.LocalReadBytes) // what every map of several spills reads in its last pass
@@ -116,7 +116,7 @@ func TestMapMergePasses(t *testing.T) {
 // Passes and files read agree with the arithmetic of equal files.
 func TestMapMergeIsMerge(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		conf := taskplan.DefaultConf()
+		conf := defaultConf()
 		conf.SortMB, conf.SortFactor = 1, rapid.IntRange(2, 12).Draw(t, "factor")
 		h := analytic.DefaultPhases()
 		p, err := taskplan.NewPlanner(taskplan.Planner{Conf: conf, Data: h.Data, Cost: h.Cost, Reduces: 1})
@@ -169,7 +169,7 @@ func job(t *rapid.T) analytic.Herodotou {
 
 // planOf is the same job as plans take it.
 func planOf(t *rapid.T, h analytic.Herodotou) *taskplan.Planner {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	conf.SortMB, conf.SortFactor, conf.SortRecPercent, conf.SpillPercent = int(h.SortMB), h.SortFactor, h.SortRecPercent, h.SpillPercent
 	conf.IntermCompressed, conf.OutCompressed = h.IntermCompressed, h.OutCompressed
 	p, err := taskplan.NewPlanner(taskplan.Planner{
@@ -257,7 +257,7 @@ func TestMapOnlyPlanIsTheEquations(t *testing.T) {
 // A larger buffer never adds a spill.
 func TestSortMBNeverAddsASpill(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		conf := taskplan.DefaultConf()
+		conf := defaultConf()
 		conf.SortRecPercent = rapid.Float64Range(0.01, 1).Draw(t, "record percent")
 		conf.SpillPercent = rapid.Float64Range(0.1, 1).Draw(t, "spill percent")
 		conf.SortMB = rapid.IntRange(1, 500).Draw(t, "io.sort.mb")
@@ -479,7 +479,7 @@ func TestSortPhase(t *testing.T) {
 		{name: "two of five retained", mem: 5, retain: 0.1, evicted: 3, last: 1, inMem: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			conf := taskplan.DefaultConf()
+			conf := defaultConf()
 			conf.ReduceInBuf = c.retain
 			s := conf.NewShuffle(c.disk + c.mem)
 			for range c.disk {
@@ -509,14 +509,14 @@ func TestSortPhase(t *testing.T) {
 }
 
 func TestReadTaskConf(t *testing.T) {
-	if got := taskConf(t, nil); got != taskplan.DefaultConf() {
+	if got := taskConf(t, nil); got != defaultConf() {
 		t.Errorf("%+v", got)
 	}
 	got := taskConf(t, map[string]string{
 		"mapreduce.task.io.sort.mb": "150", "mapreduce.map.java.opts": "-server -Xmx1g -Xmx512m",
 		"mapred.compress.map.output": "true", "mapred.job.shuffle.merge.percent": "0.5",
 	})
-	want := taskplan.DefaultConf()
+	want := defaultConf()
 	want.SortMB, want.MapHeap, want.IntermCompressed, want.ShuffleMerge = 150, 512<<20, true, 0.5
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
@@ -525,16 +525,16 @@ func TestReadTaskConf(t *testing.T) {
 
 func TestTaskConfErrors(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
-		{"io.sort.mb", "many", `io.sort.mb = "many": want a whole number`},
-		{"io.sort.mb", "2048", "io.sort.mb: 2048: want at most 2047"},
+		{"io.sort.mb", "many", `io.sort.mb: got "many": want a whole number`},
+		{"io.sort.mb", "2048", "io.sort.mb: got 2048: want 1 to 2047"},
 		{"io.sort.mb", "200", "io.sort.mb: 200: want less than the map's heap of 209715200 bytes"},
-		{"io.sort.factor", "1", "io.sort.factor: 1: want 2 or more"},
-		{"io.sort.record.percent", "0.001", "io.sort.record.percent: 0.001: want 0.01 to 1"},
+		{"io.sort.factor", "1", "io.sort.factor: got 1: want at least 2"},
+		{"io.sort.record.percent", "0.001", "io.sort.record.percent: got 0.001: want 0.01 to 1"},
 		{"io.sort.spill.percent", "0", "io.sort.spill.percent: 0: want more than 0 and at most 1"},
 		{"mapred.child.java.opts", "-server", `mapred.child.java.opts = "-server": want the size of the heap, such as -Xmx200m`},
 		{"mapred.child.java.opts", "-Xmxlots", `mapred.child.java.opts = "-Xmxlots": want a size after -Xmx, such as -Xmx200m`},
-		{"mapred.compress.map.output", "perhaps", `mapred.compress.map.output = "perhaps": want true or false`},
-		{"mapred.job.reduce.input.buffer.percent", "1.5", "mapred.job.reduce.input.buffer.percent: 1.5: want 0 to 1"},
+		{"mapred.compress.map.output", "perhaps", `mapred.compress.map.output: got "perhaps": want true or false`},
+		{"mapred.job.reduce.input.buffer.percent", "1.5", "mapred.job.reduce.input.buffer.percent: got 1.5: want a number from 0 to 1"},
 	} {
 		var conf workload.Conf
 		conf.Set(c.key, c.value)
@@ -559,7 +559,7 @@ func TestTaskConfProperties(t *testing.T) {
 		}
 		conf.Set(key, p.Default)
 	}
-	if c, err := taskplan.ReadConf(conf); read < 18 || err != nil || c != taskplan.DefaultConf() {
+	if c, err := taskplan.ReadConf(conf); read < 18 || err != nil || c != defaultConf() {
 		t.Errorf("%d properties, %v: %+v", read, err, c)
 	}
 }
@@ -571,7 +571,7 @@ func TestCombinedAgain(t *testing.T) {
 	run := func(again *taskplan.Selectivity) (maps, reduces float64) {
 		h := analytic.DefaultPhases().Data
 		h.CombineSizeSel, h.CombineRecsSel = 0.5, 0.5
-		p := planner(t, taskplan.DefaultConf(), 1, func(p *taskplan.Planner) {
+		p := planner(t, defaultConf(), 1, func(p *taskplan.Planner) {
 			p.Data, p.Combiner, p.Again, p.Framing = h, true, again, taskplan.Framing{}
 		})
 		m := mapPlan(t, p, taskplan.MapFlow{OutBytes: 400e6, OutRecords: 4e6})

@@ -36,7 +36,7 @@ func merges(t *testing.T, s *taskplan.Shuffle, when string, want int) []taskplan
 // The limits that Hadoop 0.20.2 logs at 200 MB of heap: 146,800,640 bytes, of
 // which one output may have a quarter.
 func TestShuffleLimits(t *testing.T) {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	s := conf.NewShuffle(10)
 	if !s.InMemory(output(36_700_159)) || s.InMemory(output(36_700_160)) {
 		t.Error("the limit of a single output is not 36,700,160 bytes")
@@ -55,7 +55,7 @@ func TestShuffleLimits(t *testing.T) {
 }
 
 func TestShuffleMergesAtTwoThirds(t *testing.T) {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	s := conf.NewShuffle(10)
 	const third = 33_000_000
 	for range 2 {
@@ -84,7 +84,7 @@ func TestShuffleMergesAtTwoThirds(t *testing.T) {
 
 // One output alone is not merged, however much of the memory it fills.
 func TestShuffleMergesTwoOrMore(t *testing.T) {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	conf.ShuffleMerge = 0.1
 	s := conf.NewShuffle(10)
 	fetch(t, &s, output(30_000_000))
@@ -94,7 +94,7 @@ func TestShuffleMergesTwoOrMore(t *testing.T) {
 }
 
 func TestShuffleMergesManyOutputs(t *testing.T) {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	conf.InMemMergeThr = 3
 	s := conf.NewShuffle(10)
 	for range 2 {
@@ -108,7 +108,7 @@ func TestShuffleMergesManyOutputs(t *testing.T) {
 // Four of five copiers waiting for memory start a merge, and so do all that are
 // still to come.
 func TestShuffleMergesForTheStalled(t *testing.T) {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	conf.ShuffleMerge = 1
 	stalled := func(maps int) taskplan.Shuffle {
 		s := conf.NewShuffle(maps)
@@ -134,7 +134,7 @@ func TestShuffleMergesForTheStalled(t *testing.T) {
 
 // Ten of nineteen files are merged, the smallest ones.
 func TestShuffleMergesOnDisk(t *testing.T) {
-	conf := taskplan.DefaultConf()
+	conf := defaultConf()
 	s := conf.NewShuffle(100)
 	for i := range 19 {
 		if s.OnDiskMerge() != nil {

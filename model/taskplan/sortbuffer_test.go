@@ -34,6 +34,17 @@ func mapPlan(t testing.TB, p *taskplan.Planner, f taskplan.MapFlow) taskplan.Map
 	return m
 }
 
+// defaultConf is what a job that sets nothing has, releases 0.20.2 to 1.2.1.
+func defaultConf() taskplan.Conf {
+	const codec = "org.apache.hadoop.io.compress.DefaultCodec"
+	return taskplan.Conf{
+		SortMB: 100, SortRecPercent: 0.05, SpillPercent: 0.8, SortFactor: 10, SpillsForCombine: 3,
+		IntermCodec: codec, OutCodec: codec, MapHeap: 200 << 20, ReduceHeap: 200 << 20,
+		ParallelCopies: 5, ShuffleInBuf: 0.7, ShuffleMerge: 0.66, InMemMergeThr: 1000,
+		HTTPThreads: 40, Replication: 3,
+	}
+}
+
 func taskConf(t testing.TB, set map[string]string) taskplan.Conf {
 	t.Helper()
 	var conf workload.Conf
@@ -54,7 +65,7 @@ func taskConf(t testing.TB, set map[string]string) taskplan.Conf {
 // moves with the factor and the heap.
 func TestShuffleBreak(t *testing.T) {
 	broken := func(factor int, heap int64) (mb int) {
-		conf := taskplan.DefaultConf()
+		conf := defaultConf()
 		conf.SortFactor, conf.ReduceHeap, conf.InMemMergeThr = factor, heap*8/9, 0
 		p := planner(t, conf, 1, nil)
 		for n := 1; ; n++ {

@@ -10,46 +10,32 @@ import (
 )
 
 // Conf is the part of a job's configuration that its tasks read. Each line gives
-// the Go field, the Hadoop key, the symbol of Herodotou's report, the unit, and
-// the default of releases 0.20.2 to 1.2.1.
+// the Go field, the Hadoop key, the symbol of Herodotou's report and the unit.
 type Conf struct {
-	SortMB           int     // io.sort.mb, pSortMB, MiB, 100
-	SortRecPercent   float64 // io.sort.record.percent, pSortRecPerc, part, 0.05
-	SpillPercent     float64 // io.sort.spill.percent, pSpillPerc, part, 0.8
-	SortFactor       int     // io.sort.factor, pSortFactor, files, 10
-	SpillsForCombine int     // min.num.spills.for.combine, pNumSpillsForComb, spills, 3
-	IntermCompressed bool    // mapred.compress.map.output, pIsIntermCompressed, false
-	IntermCodec      string  // mapred.map.output.compression.codec, -, class, DefaultCodec
-	OutCompressed    bool    // mapred.output.compress, pIsOutCompressed, false
-	OutCodec         string  // mapred.output.compression.codec, -, class, DefaultCodec
-	MapHeap          int64   // mapred.map.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes, 200 MiB
-	ReduceHeap       int64   // mapred.reduce.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes, 200 MiB
-	ParallelCopies   int     // mapred.reduce.parallel.copies, -, threads, 5
-	ShuffleInBuf     float64 // mapred.job.shuffle.input.buffer.percent, pShuffleInBufPerc, part, 0.7
-	ShuffleMerge     float64 // mapred.job.shuffle.merge.percent, pShuffleMergePerc, part, 0.66
-	InMemMergeThr    int     // mapred.inmem.merge.threshold, pInMemMergeThr, segments, 1000; 0 or less: no limit
-	ReduceInBuf      float64 // mapred.job.reduce.input.buffer.percent, pReducerInBufPerc, part, 0
-	HTTPThreads      int     // tasktracker.http.threads, -, threads of a tracker, 40
-	Replication      int     // dfs.replication, -, replicas, 3
-}
-
-const defaultCodec = "org.apache.hadoop.io.compress.DefaultCodec"
-
-// DefaultConf returns the configuration of a job that sets nothing.
-func DefaultConf() Conf {
-	return Conf{
-		SortMB: 100, SortRecPercent: 0.05, SpillPercent: 0.8, SortFactor: 10, SpillsForCombine: 3,
-		IntermCodec: defaultCodec, OutCodec: defaultCodec,
-		MapHeap: 200 * mib, ReduceHeap: 200 * mib,
-		ParallelCopies: 5, ShuffleInBuf: 0.7, ShuffleMerge: 0.66, InMemMergeThr: 1000,
-		HTTPThreads: 40, Replication: 3,
-	}
+	SortMB           int     // io.sort.mb, pSortMB, MiB
+	SortRecPercent   float64 // io.sort.record.percent, pSortRecPerc, part
+	SpillPercent     float64 // io.sort.spill.percent, pSpillPerc, part
+	SortFactor       int     // io.sort.factor, pSortFactor, files
+	SpillsForCombine int     // min.num.spills.for.combine, pNumSpillsForComb, spills
+	IntermCompressed bool    // mapred.compress.map.output, pIsIntermCompressed
+	IntermCodec      string  // mapred.map.output.compression.codec, -, class
+	OutCompressed    bool    // mapred.output.compress, pIsOutCompressed
+	OutCodec         string  // mapred.output.compression.codec, -, class
+	MapHeap          int64   // mapred.map.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes
+	ReduceHeap       int64   // mapred.reduce.child.java.opts or mapred.child.java.opts (-Xmx), pTaskMem, bytes
+	ParallelCopies   int     // mapred.reduce.parallel.copies, -, threads
+	ShuffleInBuf     float64 // mapred.job.shuffle.input.buffer.percent, pShuffleInBufPerc, part
+	ShuffleMerge     float64 // mapred.job.shuffle.merge.percent, pShuffleMergePerc, part
+	InMemMergeThr    int     // mapred.inmem.merge.threshold, pInMemMergeThr, segments; 0 or less: no limit
+	ReduceInBuf      float64 // mapred.job.reduce.input.buffer.percent, pReducerInBufPerc, part
+	HTTPThreads      int     // tasktracker.http.threads, -, threads of a tracker
+	Replication      int     // dfs.replication, -, replicas
 }
 
 // ReadConf reads a configuration. The error names every key with a value that
 // cannot be read or that Hadoop refuses.
 func ReadConf(conf workload.Conf) (Conf, error) {
-	c := DefaultConf()
+	var c Conf
 	var errs []error
 	keep := func(err error) {
 		if err != nil {
@@ -68,7 +54,7 @@ func ReadConf(conf workload.Conf) (Conf, error) {
 		{"tasktracker.http.threads", &c.HTTPThreads},
 		{"dfs.replication", &c.Replication},
 	} {
-		n, err := conf.Int(v.key, *v.to)
+		n, err := conf.Whole(v.key)
 		*v.to = n
 		keep(err)
 	}
@@ -82,7 +68,7 @@ func ReadConf(conf workload.Conf) (Conf, error) {
 		{"mapred.job.shuffle.merge.percent", &c.ShuffleMerge},
 		{"mapred.job.reduce.input.buffer.percent", &c.ReduceInBuf},
 	} {
-		f, err := conf.Float(v.key, *v.to)
+		f, err := conf.Number(v.key)
 		*v.to = f
 		keep(err)
 	}
@@ -93,12 +79,12 @@ func ReadConf(conf workload.Conf) (Conf, error) {
 		{"mapred.compress.map.output", &c.IntermCompressed},
 		{"mapred.output.compress", &c.OutCompressed},
 	} {
-		b, err := conf.Bool(v.key, *v.to)
+		b, err := conf.Truth(v.key)
 		*v.to = b
 		keep(err)
 	}
-	c.IntermCodec = conf.String("mapred.map.output.compression.codec", c.IntermCodec)
-	c.OutCodec = conf.String("mapred.output.compression.codec", c.OutCodec)
+	c.IntermCodec = conf.Text("mapred.map.output.compression.codec")
+	c.OutCodec = conf.Text("mapred.output.compression.codec")
 	for _, v := range []struct {
 		key string
 		to  *int64
@@ -110,7 +96,7 @@ func ReadConf(conf workload.Conf) (Conf, error) {
 		if _, ok := conf.Lookup(key); !ok {
 			key = "mapred.child.java.opts"
 		}
-		heap, err := readHeap(key, conf.String(key, "-Xmx200m"))
+		heap, err := readHeap(key, conf.Text(key))
 		*v.to = heap
 		keep(err)
 	}

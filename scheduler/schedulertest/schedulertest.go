@@ -57,7 +57,7 @@ type Job struct {
 type Cluster struct {
 	tb       testing.TB
 	policy   scheduler.Scheduler
-	view     scheduler.Cluster
+	view     scheduler.ClusterStatus
 	trackers []*tracker
 	perRack  int
 	jobs     map[string]*job
@@ -68,7 +68,7 @@ type Cluster struct {
 }
 
 type tracker struct {
-	view     scheduler.TaskTracker
+	view     scheduler.TaskTrackerStatus
 	attempts []*attempt
 }
 
@@ -80,7 +80,7 @@ type attempt struct {
 }
 
 type job struct {
-	scheduler.Job
+	scheduler.JobInProgress
 	spec     Job
 	c        *Cluster
 	attempts []*attempt
@@ -130,7 +130,7 @@ func (c *Cluster) Submit(spec Job) {
 	if deadline > 0 {
 		deadline += c.view.Now
 	}
-	j.Job = scheduler.Job{
+	j.JobInProgress = scheduler.JobInProgress{
 		ID: len(c.jobs), Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
 		Priority: spec.Priority, Submit: c.view.Now, Deadline: deadline,
 		Tasks: [2]int{spec.Maps, spec.Reduces}, SlotsPerTask: width,
@@ -140,9 +140,9 @@ func (c *Cluster) Submit(spec Job) {
 		j.UnplacedMaps = spec.Maps
 	}
 	c.jobs[spec.Name] = j
-	c.view.Jobs = append(c.view.Jobs, &j.Job)
+	c.view.Jobs = append(c.view.Jobs, j.View())
 	if p, ok := c.policy.(scheduler.Submitter); ok {
-		p.Submitted(&c.view, &j.Job)
+		p.Submitted(c.view.View(), j.View())
 	} else {
 		j.Init()
 	}
@@ -175,13 +175,15 @@ func (c *Cluster) begin() {
 // tasks, such as "a map, b reduce", in this order, or "" for none.
 func (c *Cluster) Beat(tracker int, want string) {
 	c.tb.Helper()
-	if got := c.beat(c.trackers[tracker]); got != want {
+	if got := c.Heartbeat(tracker); got != want {
 		c.tb.Errorf("%v, tracker %d: the policy launched %q, want %q", c.view.Now, tracker, got, want)
 	}
 }
 
-func (c *Cluster) beat(t *tracker) string {
+// Heartbeat is a heartbeat of a tracker. It returns what the policy launches.
+func (c *Cluster) Heartbeat(number int) string {
 	c.begin()
+	t := c.trackers[number]
 	for k := range t.view.Running {
 		c.view.Running[k] -= t.view.Running[k]
 	}
@@ -191,7 +193,7 @@ func (c *Cluster) beat(t *tracker) string {
 	}
 	c.launched = nil
 	if t.view.Free(workload.Map) > 0 || t.view.Free(workload.Reduce) > 0 {
-		c.policy.Assign(&c.view, &t.view)
+		c.policy.Assign(c.view.View(), t.view.View())
 	}
 	return strings.Join(c.launched, ", ")
 }
@@ -205,7 +207,7 @@ func (c *Cluster) Pass(d time.Duration) {
 		for at := (c.view.Now/c.every + 1) * c.every; at <= end; at += c.every {
 			c.begin()
 			c.view.Now, c.view.LastTick = at, at-c.every
-			p.Tick(&c.view)
+			p.Tick(c.view.View())
 			c.view.LastTick = at
 		}
 	}
@@ -234,7 +236,7 @@ func (c *Cluster) End(task string, n int) {
 	}
 	if j.Finished == j.Tasks {
 		j.State = scheduler.Done
-		c.view.Jobs = slices.DeleteFunc(c.view.Jobs, func(x *scheduler.Job) bool { return x == &j.Job })
+		c.view.Jobs = slices.DeleteFunc(c.view.Jobs, func(x scheduler.Job) bool { return x == j.View() })
 	}
 	j.changed()
 }
@@ -254,7 +256,7 @@ func (c *Cluster) Killed() string {
 }
 
 // Offers returns which heartbeats the scheduler wants to see now.
-func (c *Cluster) Offers() scheduler.Offers { return c.policy.(scheduler.Chooser).Wants(&c.view) }
+func (c *Cluster) Offers() scheduler.Offers { return c.policy.(scheduler.Chooser).Wants(c.view.View()) }
 
 // Rejected returns why the scheduler rejected a job; empty: it did not.
 func (c *Cluster) Rejected(name string) string { return c.job(name).rejected }
@@ -302,26 +304,26 @@ func (j *job) changed() {
 	c := &j.c.view
 	c.Waiting, c.Unspent, c.Remaining = [2]int{}, [2]int{}, [2]int{}
 	for _, o := range c.Jobs {
-		for k := range o.Wants {
-			if o.Wants[k] {
+		for k := range c.Waiting {
+			if o.Wants()[k] {
 				c.Waiting[k]++
 			}
-			if o.State == scheduler.Running && !o.Spent[k] {
+			if o.State() == scheduler.Running && !o.Spent()[k] {
 				c.Unspent[k]++
 			}
-			if o.State == scheduler.Running && (workload.Kind(k) == workload.Map || o.ReducesReady) {
+			if o.State() == scheduler.Running && (workload.Kind(k) == workload.Map || o.ReducesReady()) {
 				c.Remaining[k] += o.Remaining(workload.Kind(k))
 			}
 		}
 	}
 	if p, ok := j.c.policy.(scheduler.Listener); ok {
-		p.JobUpdated(&j.Job)
+		p.JobUpdated(j.View())
 	}
 }
 
 // LaunchMap implements scheduler.Launcher.
-func (j *job) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
-	at := j.locality(v.Index)
+func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
+	at := j.locality(v.Index())
 	switch reach {
 	case scheduler.OnNode:
 		if at > workload.NodeLocal {
@@ -340,7 +342,7 @@ func (j *job) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (worklo
 }
 
 // LaunchReduce implements scheduler.Launcher.
-func (j *job) LaunchReduce(v *scheduler.TaskTracker) bool { return j.launch(v, workload.Reduce) }
+func (j *job) LaunchReduce(v scheduler.TaskTracker) bool { return j.launch(v, workload.Reduce) }
 
 func (j *job) locality(tracker int) workload.Locality {
 	switch rack := func(i int) int { return i / max(j.c.perRack, 1) }; {
@@ -354,10 +356,10 @@ func (j *job) locality(tracker int) workload.Locality {
 	return workload.OffRack
 }
 
-func (j *job) launch(v *scheduler.TaskTracker, k workload.Kind) bool {
-	t := j.c.trackers[v.Index]
+func (j *job) launch(v scheduler.TaskTracker, k workload.Kind) bool {
+	t := j.c.trackers[v.Index()]
 	_, used := t.count()
-	if !j.Wants[k] || used[k]+j.SlotsPerTask[k] > v.Slots[k] {
+	if !j.Wants[k] || used[k]+j.SlotsPerTask[k] > v.Slots()[k] {
 		return false
 	}
 	if waiting := j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k]; waiting > 0 {
@@ -409,7 +411,7 @@ func (j *job) Init() {
 // Reject implements scheduler.Launcher.
 func (j *job) Reject(why string) {
 	j.rejected, j.State = why, scheduler.Done
-	j.c.view.Jobs = slices.DeleteFunc(j.c.view.Jobs, func(x *scheduler.Job) bool { return x == &j.Job })
+	j.c.view.Jobs = slices.DeleteFunc(j.c.view.Jobs, func(x scheduler.Job) bool { return x == j.View() })
 	j.changed()
 }
 
@@ -419,7 +421,7 @@ func (j *job) Profile() analytic.AriaProfile { return j.spec.Profile }
 // Speculatable implements scheduler.Launcher.
 func (j *job) Speculatable(k workload.Kind) int {
 	if k == workload.Map {
-		return j.spec.Lagging
+		return min(j.spec.Lagging, j.ActiveTasks[workload.Map])
 	}
 	return 0
 }

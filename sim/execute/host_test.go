@@ -40,7 +40,7 @@ func play(t *testing.T, q model.WhatIf) *fakeHost {
 	if h.job, err = x.NewJob(0, &q.Jobs[0]); err != nil {
 		t.Fatal(err)
 	}
-	slowstart, err := q.Jobs[0].Conf.Float("mapred.reduce.slowstart.completed.maps", 0.05)
+	slowstart, err := q.Jobs[0].Conf.Number("mapred.reduce.slowstart.completed.maps")
 	if err != nil {
 		t.Fatal(err)
 	}

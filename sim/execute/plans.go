@@ -1,7 +1,6 @@
 package execute
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -113,9 +112,9 @@ func (x *planned) Profile(j *Job) analytic.AriaProfile { return j.plans.profile(
 // equal.
 func (p *plans) split() error {
 	m := &p.spec.Maps
-	block, err := p.spec.Conf.Bytes("dfs.block.size", 64<<20)
-	if err != nil || block < 1 {
-		return cmp.Or(err, fmt.Errorf("dfs.block.size = %d: want at least 1", block))
+	block, err := p.spec.Conf.Size("dfs.block.size")
+	if err != nil {
+		return err
 	}
 	p.block = float64(block)
 	if m.Splits != nil {

@@ -63,15 +63,18 @@ func (c *collector) readHiTune(s *source) error {
 		if !more {
 			return err
 		}
-		c.hituneRow(t)
+		hituneRows{c}.row(t)
 		if c.full {
 			return errAttempts
 		}
 	}
 }
 
-// hituneRow converts a row to the record of the history from which it was made.
-func (c *collector) hituneRow(t *table) {
+// hituneRows collects the rows of HiTune's tables.
+type hituneRows struct{ *collector }
+
+// row turns a row into a record of the history it was made from.
+func (c hituneRows) row(t *table) {
 	r, line, row := c.hitune, t.line, t.row
 	id := t.cell("id")
 	r.fields = r.fields[:0]
@@ -101,11 +104,11 @@ func (c *collector) hituneRow(t *table) {
 	}
 	switch {
 	case t.cell("phase_name") != "":
-		c.hituneSample(t)
+		c.sample(t)
 	case strings.HasPrefix(id, "job_"):
 		add("JOBID", id)
 		r.jobRecord(line)
-		c.hituneName(r.job(id, line), t.cell("capp"))
+		c.name(r.job(id, line), t.cell("capp"))
 	case strings.HasPrefix(id, "task_"):
 		add("TASKID", id)
 		if job, reduceSlot, number, ok := taskID(id); ok {
@@ -113,7 +116,7 @@ func (c *collector) hituneRow(t *table) {
 			if kind, ok := taskKinds[t.cell("TASK_TYPE")]; ok { // its attempts may have come earlier, without the type
 				b.task(kind, reduceSlot, number).Kind = kind
 			}
-			c.hituneName(b, t.cell("capp"))
+			c.name(b, t.cell("capp"))
 		}
 		r.taskRecord(line)
 	case strings.HasPrefix(id, "attempt_"):
@@ -140,9 +143,9 @@ func (r *mrv1Reader) typeOf(attempt string) string {
 	return taskTypes[workload.Map]
 }
 
-// hituneName takes the user and the job name from the history file's name,
-// HOST_TIME_JOBID_USER_NAME, if the tables lack them.
-func (c *collector) hituneName(b *jobBuilder, file string) {
+// name takes user and job name from the history file's name,
+// HOST_TIME_JOBID_USER_NAME, where the tables lack them.
+func (c hituneRows) name(b *jobBuilder, file string) {
 	_, after, ok := strings.Cut(baseName(file), b.job.ID+"_")
 	if !ok || b.job.User != "" {
 		return
@@ -151,9 +154,9 @@ func (c *collector) hituneName(b *jobBuilder, file string) {
 	b.job.User, b.job.Name = c.intern(user), name
 }
 
-// hituneSample records when an attempt's main thread began its map phase or its
-// shuffle. The time before that is the start of the JVM.
-func (c *collector) hituneSample(t *table) {
+// sample notes when an attempt's own main thread began its map phase or
+// its shuffle: what came before is the start of the JVM.
+func (c hituneRows) sample(t *table) {
 	cell, line, phase := func(name string) string { return t.cell(name) }, t.line, t.cell("phase_name")
 	if thread := strings.Trim(cell("thread_name"), "'"); thread != "main" || phase != "Mapphase" && phase != "Shuffle" {
 		return

@@ -48,7 +48,7 @@ func (c *collector) readSLS(s *source) error {
 		}
 		line := in.line()
 		j := slsJob{start: workload.Unknown, end: workload.Unknown}
-		if err := c.readSLSJob(in, &j); err != nil {
+		if err := (slsReader{c}).read(in, &j); err != nil {
 			if in.fatal(err) {
 				return atLine(in.line(), err)
 			}
@@ -65,13 +65,16 @@ func (c *collector) readSLS(s *source) error {
 		if j.isNodes {
 			continue
 		}
-		if err := c.slsJob(&j, line); err != nil {
+		if err := (slsReader{c}).job(&j, line); err != nil {
 			return err
 		}
 	}
 }
 
-func (c *collector) readSLSJob(in *jsonScanner, j *slsJob) error {
+// slsReader collects the jobs of a trace of the YARN simulator.
+type slsReader struct{ *collector }
+
+func (c slsReader) read(in *jsonScanner, j *slsJob) error {
 	return in.object(func(name []byte) error {
 		switch string(name) {
 		case "am.type":
@@ -92,7 +95,7 @@ func (c *collector) readSLSJob(in *jsonScanner, j *slsJob) error {
 			j.tasks = j.tasks[:0]
 			return in.list(func() error {
 				j.tasks = append(j.tasks, slsTask{start: workload.Unknown, end: workload.Unknown})
-				return c.readSLSTask(in, &j.tasks[len(j.tasks)-1])
+				return c.readTask(in, &j.tasks[len(j.tasks)-1])
 			})
 		case "nodes":
 			j.isNodes, j.nodes = true, j.nodes[:0]
@@ -110,7 +113,7 @@ func (c *collector) readSLSJob(in *jsonScanner, j *slsJob) error {
 	})
 }
 
-func (c *collector) readSLSTask(in *jsonScanner, t *slsTask) error {
+func (c slsReader) readTask(in *jsonScanner, t *slsTask) error {
 	return in.object(func(name []byte) error {
 		switch string(name) {
 		case "container.host":
@@ -126,7 +129,7 @@ func (c *collector) readSLSTask(in *jsonScanner, t *slsTask) error {
 	})
 }
 
-func (c *collector) slsJob(s *slsJob, line int) error {
+func (c slsReader) job(s *slsJob, line int) error {
 	if s.amType != "" && s.amType != "mapreduce" {
 		c.problem(line, "job %s: am.type %.40q: only mapreduce jobs are read", s.id, s.amType)
 		return nil

@@ -119,13 +119,13 @@ func (c *collector) readTable(s *source) error {
 	var row func(t *table)
 	switch {
 	case isSettings(t.header):
-		row = c.settingRow
+		row = tableRows{c}.settingRow
 	case t.has("total_run_ms") && t.has("task"):
-		row = c.measureRow
+		row = tableRows{c}.measureRow
 	case t.has("task", "index") && t.has("kind", "type"):
-		row = c.attemptRow
+		row = tableRows{c}.attemptRow
 	case t.has("maps", "num_map_tasks", "submit_ms", "submit_ns"):
-		row = c.jobRow
+		row = tableRows{c}.jobRow
 	default:
 		return fmt.Errorf("columns %.200q: want a table of attempts (job, kind, task...), of jobs (job, maps, reduces...) or of settings (job, key, value)", t.header)
 	}
@@ -152,9 +152,12 @@ func isTable(header []string) bool {
 
 func isSettings(header []string) bool { return slices.Equal(header, []string{"job", "key", "value"}) }
 
+// tableRows collects the rows of the tables of tasks, attempts and jobs.
+type tableRows struct{ *collector }
+
 // tableJob returns the builder of a job from tables, which may be several
 // files.
-func (c *collector) tableJob(id string, line int) *jobBuilder {
+func (c tableRows) tableJob(id string, line int) *jobBuilder {
 	if b, ok := c.tables[id]; ok {
 		return b
 	}
@@ -175,13 +178,13 @@ func (t *table) jobOf() string {
 	return t.c.intern(name)
 }
 
-func (c *collector) settingRow(t *table) {
+func (c tableRows) settingRow(t *table) {
 	b := c.tableJob(t.jobOf(), t.line)
 	b.job.Conf.Set(c.intern(t.cell("key")), c.intern(t.cell("value")))
 }
 
 // rowTask returns the task of a row.
-func (c *collector) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
+func (c tableRows) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
 	kind, ok := tableKinds[t.cell("kind", "type")]
 	if !ok {
 		c.problem(t.line, "kind %.40q is none of map, reduce, setup, cleanup, taskcleanup: the row is dropped", t.cell("kind", "type"))
@@ -205,7 +208,7 @@ var tableKinds = map[string]workload.Kind{
 	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "CLEANUP": workload.Cleanup,
 }
 
-func (c *collector) attemptRow(t *table) {
+func (c tableRows) attemptRow(t *table) {
 	b, task := c.rowTask(t)
 	if b == nil {
 		return
@@ -334,7 +337,7 @@ func counterColumn(c *workload.TaskCounters, name string) *int64 {
 
 // measureRow reads the times and volumes measured inside a task. They belong to
 // its successful attempt.
-func (c *collector) measureRow(t *table) {
+func (c tableRows) measureRow(t *table) {
 	b, task := c.rowTask(t)
 	if b == nil {
 		return
@@ -393,7 +396,7 @@ func (m *taskMeasure) apply(t *workload.HistoryTask, a *workload.HistoryAttempt)
 }
 
 // jobRow reads one job of a table of jobs.
-func (c *collector) jobRow(t *table) {
+func (c tableRows) jobRow(t *table) {
 	id := t.jobOf()
 	if !t.has("job") {
 		id = fmt.Sprintf("%s-%d", id, t.line-t.skipped-1)

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
+)
+
+// diagnosing are the flags of diagnose.
+type diagnosing struct {
+	study.Diagnosing
+	verify string
+	json   bool
+	quiet  bool
+	to     destination
+}
+
+func (a *app) diagnoseCommand() *cobra.Command {
+	k := &diagnosing{}
+	c := &cobra.Command{
+		Use:   "diagnose PATH...",
+		Short: "Find out why jobs took as long as they did",
+		Long: `Find out why the jobs of a run took as long as they did: tasks and phases that
+took longer than their data lead to expect, rules that name a cause and a
+change, and a ledger that divides the time of each job into accounts.
+
+PATH is the folder of a result, a job history, a trace, HiTune's tables, or
+sampling records. A scenario with [vary] has a folder for each run: name one.
+
+A change is tested where the question is known, which the manifest of a result
+tells: slotwave simulates the run with and without it, in pairs with the same
+seeds. A change that gains nothing is withdrawn. For a history, --on names a
+scenario that stands for the run. Tests stop after --budget: what they reach
+depends on the speed of the machine. With --budget 0 nothing stops them.`,
+		Example: "  slotwave run hitune-slow-disk\n  slotwave diagnose out/hitune-slow-disk\n  slotwave diagnose history/done --job job_201311192236_0001 --out out/why",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	f := c.Flags()
+	f.StringVar(&k.Job, "job", "", "`ID` of the only job to diagnose")
+	f.StringVar(&k.Specification, "spec", "", "dataflow `SPEC` for sampling records: hadoop, hive or a file (default hadoop)")
+	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
+	f.StringVar(&k.On, "on", "", "`SCENARIO` that stands for a recorded run, to test changes")
+	f.StringVar(&k.verify, "verify", "auto", "test changes: auto, where the question is known, or off")
+	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
+	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
+	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
+	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
+	f.StringVar(&k.to.out, "out", "", "`DIR` for the tables of the diagnosis")
+	f.BoolVar(&k.to.force, "force", false, "write into a directory that already holds other files")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.diagnose(c, args, k) }
+	return c
+}
+
+func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
+	switch {
+	case k.verify != "auto" && k.verify != "off":
+		return fmt.Errorf("--verify: got %q: want auto or off", k.verify)
+	case k.Budget < 0:
+		return fmt.Errorf("--budget: got %v: want 0 or more", k.Budget)
+	case k.Workers < 0:
+		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
+	}
+	for _, path := range args {
+		if k.to.out != "" && filepath.Clean(path) == filepath.Clean(k.to.out) {
+			return fmt.Errorf("--out %s: got a folder that is diagnosed: want another", k.to.out)
+		}
+	}
+	k.Verify = k.verify == "auto"
+	var dir *results.Dir
+	if k.to.out != "" {
+		var err error
+		if dir, err = results.Create(k.to.out, k.to.force); err != nil {
+			return err
+		}
+		defer dir.Abort()
+		a.writing.Store(dir)
+	}
+	d, err := study.Diagnose(args, k.Diagnosing)
+	if err != nil {
+		return err
+	}
+	if !k.quiet {
+		a.warn(d.Warnings)
+	}
+	if dir != nil {
+		if err := a.keepDiagnosis(dir, d, repeating(c, args)); err != nil {
+			return err
+		}
+	}
+	text := func(w io.Writer, _ bool) error { return d.Text(w) }
+	return a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json}, text, d.WriteJSON)
+}
+
+// keepDiagnosis writes the tables of a diagnosis.
+func (a *app) keepDiagnosis(dir *results.Dir, d *study.Diagnosed, arguments []string) error {
+	if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
+		return study.Internal(err)
+	}
+	a.writing.Store(nil)
+	return study.Internal(dir.Commit(results.Manifest{
+		Build: results.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: d.Inputs,
+	}))
+}

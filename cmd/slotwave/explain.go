@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/study"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	task := ""
+	c := &cobra.Command{
+		Use:   "explain PATH --task TASK",
+		Short: "Tell in words why a task ran there and then",
+		Long: `Tell in words why the attempts of a task started when they did and where, and
+what they spent their time on, as far as the attempts of the run tell.
+
+PATH is the folder of a result, a job history or a trace. TASK is the ID of the
+job, m or r, and the index of the task: job/m/12.`,
+		Example: "  slotwave run two-jobs\n  slotwave explain out/two-jobs --task short/m/0",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if task == "" {
+				return errors.New("--task: want a task, such as job/m/12")
+			}
+			warnings, err := study.Explain(a.stdout, args[0], task)
+			if err == nil {
+				a.warn(warnings)
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&task, "task", "", "`TASK` to explain, such as job/m/12")
+	return c
+}

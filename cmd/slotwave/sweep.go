@@ -1,0 +1,266 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
+)
+
+// sweeping are the flags of sweep and its verbs.
+type sweeping struct {
+	study.SweepOptions
+	out          string
+	seed         uint64
+	quiet, force bool
+}
+
+// ask are the flags that decide on the points.
+func (k *sweeping) ask(c *cobra.Command) {
+	f := c.Flags()
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.IntVar(&k.Replications, "replications", 0, "runs of each point (0: as the study says, or 1)")
+	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
+	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` to vary, such as cluster.nodes=10:100:10")
+	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
+}
+
+func (k *sweeping) work(c *cobra.Command) {
+	c.Flags().IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
+	c.Flags().BoolVar(&k.quiet, "quiet", false, "print no summary, progress or warnings")
+}
+
+func (k *sweeping) write(c *cobra.Command) {
+	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the results (default out/<name>)")
+	c.Flags().BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+}
+
+// open opens the study as the flags ask for it.
+func (k *sweeping) open(c *cobra.Command, name string) (*study.Sweep, error) {
+	if c.Flags().Changed("seed") {
+		k.Seed = &k.seed
+	}
+	if c.Flags().Changed("replications") && k.Replications < 1 {
+		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.Replications)
+	}
+	return study.OpenSweep(name, k.SweepOptions)
+}
+
+func (a *app) sweepCommand() *cobra.Command {
+	k := &sweeping{}
+	c := &cobra.Command{
+		Use:   "sweep STUDY",
+		Short: "Simulate every point of a study and compare the points",
+		Long: `Simulate every combination of the values that vary, with several seeds, and
+compare the points with a baseline. All points use the same seeds, so that
+differences are those of the points and not of chance.
+
+STUDY is a TOML file with a scenario and factors (docs/studies.md), or a
+scenario with [vary] or --over. Repeat the same command after a crash: points
+that are finished are not simulated again.
+
+To use several machines, divide the lines of sweep plan into files, give each
+to sweep work, and join the rows with sweep merge. The result has the same
+bytes.`,
+		Example: "  slotwave sweep two-jobs --over scheduler.name=fifo,fair2 --replications 10\n  slotwave sweep my-study.toml --out out/my-study",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return a.sweep(c, args[0], k) },
+	}
+	k.write(c)
+	k.ask(c)
+	k.work(c)
+	c.AddCommand(a.sweepPlanCommand(), a.sweepWorkCommand(), a.sweepMergeCommand())
+	return c
+}
+
+func (a *app) sweepPlanCommand() *cobra.Command {
+	k := &sweeping{}
+	c := &cobra.Command{
+		Use:   "plan STUDY",
+		Short: "Print the points of a study as JSON lines",
+		Long: `Print one line of JSON for each point. Divide the lines into files in any way,
+for example with split, and give each file to sweep work.`,
+		Example: "  slotwave sweep plan my-study.toml > my-plan.jsonl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := k.open(c, args[0])
+			if err != nil {
+				return err
+			}
+			return s.Plan(a.stdout, results.ReadBuild(version, ""))
+		},
+	}
+	k.ask(c)
+	return c
+}
+
+func (a *app) sweepWorkCommand() *cobra.Command {
+	k := &sweeping{}
+	c := &cobra.Command{
+		Use:   "work SHARD",
+		Short: "Simulate some points of a study",
+		Long: `Simulate the points in SHARD, a file with lines of sweep plan, in a directory
+where the study has the same path. Finished simulations go into the file that
+--out names. The same command goes on where an earlier one was killed.`,
+		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if k.out == "" {
+				k.out = args[0] + ".rows"
+			}
+			bar := a.sweepBar(k.quiet)
+			s, err := study.Work(args[0], k.out, k.Workers, results.ReadBuild(version, ""), bar.report())
+			bar.end()
+			if err == nil && !k.quiet {
+				a.warn(s.Warnings())
+			}
+			return err
+		},
+	}
+	c.Flags().StringVar(&k.out, "out", "", "`FILE` for the finished simulations (default SHARD.rows)")
+	k.work(c)
+	return c
+}
+
+func (a *app) sweepMergeCommand() *cobra.Command {
+	k := &sweeping{}
+	c := &cobra.Command{
+		Use:   "merge ROWS...",
+		Short: "Join what sweep work wrote into one result",
+		Long: `Join the rows that sweep work wrote into the result that sweep would have
+written. Points that are missing, that two files have, or that are not of the
+study are refused by name.`,
+		Example: "  slotwave sweep merge my-rows-1.jsonl my-rows-2.jsonl --out out/my-study",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			began := time.Now()
+			s, err := study.Merge(args, results.ReadBuild(version, ""))
+			if err != nil {
+				return err
+			}
+			d, err := a.createSweep(s, k)
+			if err != nil {
+				return err
+			}
+			defer d.Abort()
+			return a.finishSweep(s, d, k, began)
+		},
+	}
+	k.write(c)
+	c.Flags().BoolVar(&k.quiet, "quiet", false, "print no summary")
+	return c
+}
+
+func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
+	began := time.Now()
+	s, err := k.open(c, name)
+	if err != nil {
+		return err
+	}
+	d, err := a.createSweep(s, k)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	j, err := s.OpenJournal(k.out, results.ReadBuild(version, ""))
+	if err != nil {
+		return err
+	}
+	bar := a.sweepBar(k.quiet)
+	err = s.Run(j, bar.report())
+	bar.end()
+	if err = errors.Join(err, j.Close()); err != nil {
+		return err
+	}
+	if !k.quiet {
+		a.warn(s.Warnings())
+	}
+	return a.finishSweep(s, d, k, began)
+}
+
+// createSweep makes the folder of the result.
+func (a *app) createSweep(s *study.Sweep, k *sweeping) (*results.Dir, error) {
+	if k.out == "" {
+		k.out = filepath.Join("out", s.Name())
+	}
+	d, err := results.Create(k.out, k.force)
+	if err == nil {
+		a.writing.Store(d)
+	}
+	return d, err
+}
+
+// finishSweep writes the tables of the points and prints them.
+func (a *app) finishSweep(s *study.Sweep, d *results.Dir, k *sweeping, began time.Time) error {
+	p, err := s.Points()
+	if err != nil {
+		return err
+	}
+	if err := p.Write(d); err != nil {
+		return study.Internal(err)
+	}
+	if err := d.Write(results.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
+		return study.Internal(err)
+	}
+	a.writing.Store(nil)
+	if err := d.Commit(s.Manifest(results.ReadBuild(version, ""))); err != nil {
+		return study.Internal(err)
+	}
+	return a.show(&asked{out: k.out, quiet: k.quiet}, p.WriteText, nil)
+}
+
+// sweepBar is a bar over the simulations of a study, on a terminal only.
+type sweepBar struct {
+	container *mpb.Progress
+	bar       *mpb.Bar
+}
+
+func (a *app) sweepBar(quiet bool) *sweepBar {
+	b := &sweepBar{}
+	if quiet || !terminal(a.stderr) {
+		return b
+	}
+	began, first := time.Now(), int64(-1)
+	rate := func(s decor.Statistics) string {
+		if first < 0 {
+			first = s.Current
+		}
+		took := time.Since(began).Seconds()
+		done := float64(s.Current - first)
+		if done == 0 || took == 0 {
+			return ""
+		}
+		left := time.Duration(float64(s.Total-s.Current) / done * took * float64(time.Second))
+		return fmt.Sprintf(" %.1f/s, %s left", done/took, left.Round(time.Second))
+	}
+	b.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(40))
+	b.bar = b.container.AddBar(0, mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.CountersNoUnit("%d/%d simulations")), mpb.AppendDecorators(decor.Any(rate)))
+	return b
+}
+
+// report moves the bar; nil without one.
+func (b *sweepBar) report() study.SweepProgress {
+	if b.bar == nil {
+		return nil
+	}
+	return func(done, total int) {
+		b.bar.SetTotal(int64(total), false)
+		b.bar.SetCurrent(int64(done))
+	}
+}
+
+func (b *sweepBar) end() {
+	if b.bar != nil {
+		b.bar.Abort(true)
+		b.container.Wait()
+	}
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/results"
+)
+
+const sweptScenario = `
+[cluster]
+nodes = 3
+map_slots = 2
+reduce_slots = 1
+[[job]]
+name = "a"
+jobs = 30
+interarrival = { dist = "exponential", mean = "20s" }
+maps = 8
+duration = { dist = "exponential", mean = "10s" }
+[vary]
+"scheduler.name" = ["fifo", "fair2"]
+`
+
+const sweptStudy = `
+scenario = "my.toml"
+replications = 4
+metrics = ["mean_response_ns", "makespan_ns"]
+samples = 3
+
+[[factor]]
+key = "cluster.nodes"
+from = 2
+to = 6
+step = 2
+zip = "size"
+
+[[factor]]
+key = "cluster.map_slots"
+values = [4, 2, 1]
+zip = "size"
+
+[[factor]]
+key = "cluster.costs.launch"
+values = ["1s", "2s"]
+
+[[factor]]
+key = "cluster.slowdown"
+from = 0.5
+to = 2.0
+scale = "log"
+
+[baseline]
+"scheduler.name" = "fair2"
+`
+
+// sweepFolder is a folder with a study of 36 points, in which the test goes on.
+func sweepFolder(t *testing.T) {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", sweptScenario)
+	writeFile(t, "mystudy.toml", sweptStudy)
+}
+
+// tree is the content of a result but for its log.
+func tree(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		if e.Name() != results.LogName {
+			files[e.Name()] = read(t, filepath.Join(folder, e.Name()))
+		}
+	}
+	return files
+}
+
+func sameTree(t *testing.T, got, want map[string]string, what string) {
+	t.Helper()
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("%s: %s differs", what, name)
+		}
+	}
+	if len(got) != len(want) || len(want) != 3 {
+		t.Errorf("%s: got %d files: want %d, the manifest and two tables", what, len(got), len(want))
+	}
+}
+
+// The number of workers and the division into shards leave no mark.
+func TestSweepSameBytes(t *testing.T) {
+	sweepFolder(t)
+	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "one", "--workers", "1")
+	want := tree(t, "one")
+	if n := strings.Count(want[results.PointsName], "\n"); n != 1+36*4 {
+		t.Errorf("points.csv: got %d lines: want a header and 144 simulations", n)
+	}
+	for _, workers := range []string{"2", "8"} {
+		verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "more"+workers, "--workers", workers)
+		sameTree(t, tree(t, "more"+workers), want, workers+" workers")
+	}
+	lines := strings.SplitAfter(verb(t, "sweep", "plan", "mystudy.toml"), "\n")
+	merge := []string{"sweep", "merge", "--quiet", "--out", "merged"}
+	for shard := range 3 {
+		name := "shard" + string(rune('a'+shard))
+		text := ""
+		for i := shard; i < len(lines); i += 3 {
+			text += lines[i]
+		}
+		writeFile(t, name, text)
+		verb(t, "sweep", "work", name, "--quiet")
+		verb(t, "sweep", "work", name, "--quiet") // finished
+		merge = append(merge, name+".rows")
+	}
+	verb(t, merge...)
+	sameTree(t, tree(t, "merged"), want, "three shards")
+	for _, c := range []struct {
+		rows []string
+		want string
+	}{
+		{[]string{"sharda.rows", "shardb.rows"}, "point 3 (scheduler.name=fifo cluster.nodes=2 cluster.map_slots=4 cluster.costs.launch=1s"},
+		{[]string{"sharda.rows", "shardb.rows", "shardc.rows", "sharda.rows"}, "is in sharda.rows too"},
+	} {
+		code, _, stderr := call("", append([]string{"sweep", "merge", "--out", "refused"}, c.rows...)...)
+		if code != exitInput || !strings.Contains(stderr, c.want) {
+			t.Errorf("merge %v: exit code %d, %q: want %q", c.rows, code, stderr, c.want)
+		}
+	}
+	foreign := read(t, "sharda.rows") + strings.Replace(strings.SplitAfter(read(t, "sharda.rows"), "\n")[1], `"point":1,`, `"point":99,`, 1)
+	writeFile(t, "foreign.rows", foreign)
+	code, _, stderr := call("", "sweep", "merge", "--out", "refused", "foreign.rows")
+	if code != exitInput || !strings.Contains(stderr, "point 99, replication") {
+		t.Errorf("a foreign point: exit code %d, %q", code, stderr)
+	}
+	if _, err := os.Stat("refused"); err == nil {
+		t.Error("a refused merge left a folder")
+	}
+	writeFile(t, "my.toml", strings.Replace(sweptScenario, "maps = 8", "maps = 9", 1))
+	if code, _, stderr := call("", "sweep", "work", "sharda"); code != exitInput || strings.Count(stderr, "SHA-256") != 1 {
+		t.Errorf("work on a changed scenario: exit code %d, %q", code, stderr)
+	}
+}
+
+// The same sweep twice as two points differs by exactly nothing.
+func TestSweepAgainstItself(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", strings.Replace(sweptScenario, `["fifo", "fair2"]`, `["fifo", "fifo"]`, 1))
+	verb(t, "run", "my.toml", "--quiet", "--out", "out", "--replications", "3")
+	compared := 0
+	for _, line := range strings.Split(read(t, "out/summary.csv"), "\n") {
+		cells := strings.Split(line, ",")
+		if len(cells) < 16 || cells[3] != "makespan_ns" {
+			continue
+		}
+		compared++
+		if got := strings.Join(cells[8:15], " "); got != "3 0 0 0 1 1 1" {
+			t.Errorf("got %s: want 3 pairs without a difference", got)
+		}
+	}
+	if compared != 2 {
+		t.Errorf("got %d points: want 2", compared)
+	}
+}
+
+// A sweep that is killed at any time goes on with the same command: finished
+// simulations are kept, and the result is the same.
+func TestSweepKilled(t *testing.T) {
+	source, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweepFolder(t)
+	program := filepath.Join(t.TempDir(), "slotwave")
+	build := exec.Command("go", "build", "-o", program, "github.com/slotwave/slotwave/cmd/slotwave")
+	build.Dir = source
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	sweep := func(out string) *exec.Cmd {
+		return exec.Command(program, "sweep", "mystudy.toml", "--quiet", "--workers", "2", "--out", out)
+	}
+	began := time.Now()
+	if out, err := sweep("whole").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	took := time.Since(began)
+	want := tree(t, "whole")
+	journal := filepath.Join("killed", results.JournalName)
+	random := rand.New(rand.NewPCG(1, 1))
+	kills, finished, most := 0, 0, 0
+	for trial := 0; trial < 40 && kills < 20; trial++ {
+		c := sweep("killed")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.Float64() * float64(took)))
+		c.Process.Kill()
+		if c.Wait() == nil {
+			sameTree(t, tree(t, "killed"), want, "finished before the kill")
+			os.RemoveAll("killed")
+			finished = 0
+			continue
+		}
+		kills++
+		data, err := os.ReadFile(journal)
+		if err != nil {
+			continue // killed before or after there was one
+		}
+		if n := strings.Count(string(data), "\n"); n < finished {
+			t.Errorf("the journal shrank from %d to %d lines", finished, n)
+		} else {
+			finished = n
+			most = max(most, n)
+		}
+		seen := map[string]bool{}
+		for _, line := range strings.Split(string(data), "\n") {
+			key, _, whole := strings.Cut(line, `"seed"`)
+			if whole && seen[key] {
+				t.Errorf("computed twice: %s", key)
+			}
+			seen[key] = whole
+		}
+		if kills%4 == 0 { // as if it had been killed within a write
+			writeFile(t, journal, string(data)+`{"point":3,"repl`)
+		}
+	}
+	if kills < 5 || most < 2 {
+		t.Fatalf("%d kills and at most %d lines in a journal: want 5 kills or more, some within the sweep", kills, most)
+	}
+	if out, err := sweep("killed").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	sameTree(t, tree(t, "killed"), want, "after kills")
+}
+
+// A journal of other inputs is refused with both sums, and stays.
+func TestSweepChangedInputs(t *testing.T) {
+	sweepFolder(t)
+	verb(t, "sweep", "plan", "mystudy.toml")
+	lines := strings.SplitAfter(verb(t, "sweep", "plan", "mystudy.toml"), "\n")
+	writeFile(t, "shard", lines[0])
+	verb(t, "sweep", "work", "shard", "--quiet")
+	if err := os.Mkdir("out", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join("out", results.JournalName)
+	writeFile(t, journal, read(t, "shard.rows"))
+	writeFile(t, "my.toml", strings.Replace(sweptScenario, "maps = 8", "maps = 9", 1))
+	code, _, stderr := call("", "sweep", "mystudy.toml", "--quiet", "--out", "out")
+	if code != exitInput || !strings.Contains(stderr, "made from inputs with SHA-256") || !strings.Contains(stderr, "mystudy.toml have") {
+		t.Errorf("exit code %d, %q: want a refusal with both sums", code, stderr)
+	}
+	if read(t, journal) != read(t, "shard.rows") {
+		t.Error("the refused journal changed")
+	}
+}
+
+// With a precision a point gets replications until its interval is narrow.
+func TestSweepPrecision(t *testing.T) {
+	sweepFolder(t)
+	writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\nprecision = \"10 %\"\nmetrics = [\"makespan_ns\"]\n")
+	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "out")
+	points := strings.Count(read(t, "out/points.csv"), "\n") - 1
+	if points <= 4 || points >= 2000 {
+		t.Errorf("got %d simulations of 2 points: want more than two of each, fewer than the most", points)
+	}
+}
+
+// Mistakes in a study name the file, the line and the key.
+func TestStudyMistakes(t *testing.T) {
+	sweepFolder(t)
+	for text, want := range map[string]string{
+		"scenario = \"my.toml\"\nreplicatons = 3\n":                                                  "my2.toml:2: unknown key replicatons (did you mean replications?)",
+		"scenario = \"my.toml\"\nmetrics = [\"makespan\"]\n":                                         "my2.toml:2: metrics: \"makespan\": want a metric",
+		"scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.nodes\"\n":                              "my2.toml:2: factor[0]: want values, or from and to",
+		"scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.nodes\"\nvalues = [3, -1]\n":            "cluster.nodes",
+		"scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.nodes\"\nfrom = 9\nto = 3\ncount = 2\n": "my2.toml:4: factor[0].from: got 9 to 3",
+		"scenario = \"my.toml\"\nprecision = 2\n":                                                    "my2.toml:2: precision: 2: want a fraction",
+		"scenario = \"my.toml\"\n[baseline]\n\"scheduler.name\" = \"lifo\"\n":                        "baseline: got scheduler.name=lifo: want values of the factors",
+		"scenario = \"no.toml\"\n":                                                                   "no.toml: no such file",
+	} {
+		writeFile(t, "my2.toml", text)
+		code, _, stderr := call("", "sweep", "my2.toml", "--out", "refused")
+		if code != exitInput || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d, %q: want %q", text, code, stderr, want)
+		}
+	}
+	if _, err := os.Stat("refused"); err == nil {
+		t.Error("a refused study left a folder")
+	}
+}

@@ -1,0 +1,206 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Explain tells in words why the attempts of a task, such as job/m/12, started
+// when and where they did and what they spent their time on, as far as the
+// attempts of the run tell. The question says how many slots there are; nil: as
+// many as ran at once.
+func Explain(w io.Writer, jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, task string) error {
+	b := keep(jobs)
+	b.assignSlots()
+	o := DefaultOptions()
+	x := explainer{&evidence{books: b, question: q, options: &o, resources: newResources(nil)}}
+	x.countSlots()
+	var rows []int32
+	for i := range int32(b.rows) {
+		if a := b.at(i); a.timed() && b.name(a) == task {
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) == 0 {
+		example := ""
+		if b.rows > 0 {
+			example = ", such as " + b.name(b.at(0))
+		}
+		return fmt.Errorf("task: got %q: want a task of the run%s", task, example)
+	}
+	slices.SortFunc(rows, func(i, j int32) int { return cmp.Compare(b.at(i).start, b.at(j).start) })
+	var text strings.Builder
+	for n, row := range rows {
+		if n > 0 {
+			text.WriteByte('\n')
+		}
+		for _, paragraph := range x.attempt(b.at(row)) {
+			line(&text, 0, paragraph)
+		}
+	}
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// explainer words what is known of attempts.
+type explainer struct{ *evidence }
+
+func (x *explainer) attempt(a *attempt) []string {
+	b := x.books
+	where := ""
+	if node := b.node(a); node != "" {
+		where = fmt.Sprintf(" on %s, slot %d,", node, a.slot)
+	}
+	text := []string{fmt.Sprintf("Attempt %d of %s ran%s from %s to %s: %s.", a.number, b.name(a), where, seconds(a.start), seconds(a.finish), strings.ToLower(a.state.String()))}
+	if a.kind <= workload.Reduce {
+		text = append(text, x.enabled(a), x.waited(a))
+		text = append(text, x.overtakers(a)...)
+	}
+	switch a.locality {
+	case workload.NodeLocal:
+		text = append(text, "Its split was on this node.")
+	case workload.RackLocal:
+		text = append(text, "Its split was on another node of the rack.")
+	case workload.OffRack:
+		text = append(text, "Its split was in another rack.")
+	}
+	return append(text, x.spent(a)...)
+}
+
+// enabled says when the task could have been launched.
+func (x *explainer) enabled(a *attempt) string {
+	if !workload.Known(a.runnable) {
+		return "The run does not tell when it could have been launched."
+	}
+	j := x.books.jobs[a.job]
+	text := fmt.Sprintf("It could have been launched from %s on", seconds(a.runnable))
+	if a.kind == workload.Map {
+		return text + fmt.Sprintf("; the job was submitted at %s.", seconds(j.submit))
+	}
+	done := 0
+	for _, row := range j.won[workload.Map] {
+		if x.books.at(row).finish <= a.runnable {
+			done++
+		}
+	}
+	return text + fmt.Sprintf(", when %d of the %d maps of the job had ended (mapred.reduce.slowstart.completed.maps).", done, j.maps)
+}
+
+// waited says whether slots were free while the task waited, and who had the one
+// that it took.
+func (x *explainer) waited(a *attempt) string {
+	if !workload.Known(a.runnable) || a.start <= a.runnable {
+		return "It started as soon as it could."
+	}
+	wait := (a.start - a.runnable).Seconds()
+	text := fmt.Sprintf("It waited %.1f s.", wait)
+	slots, running := x.slots[a.kind], &x.running[a.kind]
+	if slots == 0 || x.question != nil && x.question.Cluster.SharedSlots { // no kind has slots of its own
+		return text
+	}
+	free := (running.freeTime(a.start) - running.freeTime(a.runnable)) / wait * float64(slots)
+	before := x.freed(a)
+	switch {
+	case free < 0.05:
+		text += fmt.Sprintf(" All %d %s slots of the cluster were in use in that time.", slots, a.kind)
+	default:
+		text += fmt.Sprintf(" On average %.1f of the %d %s slots of the cluster were free in that time: a free slot gets a task only when its TaskTracker sends a heartbeat and the scheduler then chooses the task.", free, slots, a.kind)
+	}
+	switch {
+	case before == nil:
+		text += " No attempt had used its slot before."
+	case before.finish > a.runnable:
+		text += fmt.Sprintf(" Its slot was held by %s until %s; %.1f s later, with a heartbeat, it went to this task.", x.books.name(before), seconds(before.finish), (a.start - before.finish).Seconds())
+	default:
+		text += fmt.Sprintf(" Its slot had been free since %s ended at %s.", x.books.name(before), seconds(before.finish))
+	}
+	return text
+}
+
+// freed is the attempt that used the slot before.
+func (x *explainer) freed(a *attempt) *attempt {
+	var last *attempt
+	for i := range int32(x.books.rows) {
+		b := x.books.at(i)
+		if b != a && b.kind == a.kind && b.node == a.node && b.slot == a.slot && b.timed() && b.finish <= a.start && (last == nil || b.finish > last.finish) {
+			last = b
+		}
+	}
+	return last
+}
+
+// overtakers says what was launched while the task waited.
+func (x *explainer) overtakers(a *attempt) []string {
+	if !workload.Known(a.runnable) || a.start <= a.runnable {
+		return nil
+	}
+	own, others := 0, map[string]int{}
+	total := 0
+	for i := range int32(x.books.rows) {
+		b := x.books.at(i)
+		if b == a || b.kind != a.kind || !b.timed() || b.start < a.runnable || b.start >= a.start {
+			continue
+		}
+		if b.job == a.job {
+			own++
+			continue
+		}
+		others[x.books.jobs[b.job].id]++
+		total++
+	}
+	if own+total == 0 {
+		return []string{fmt.Sprintf("No other %s was launched in that time.", a.kind)}
+	}
+	var parts []string
+	if own > 0 {
+		parts = append(parts, workload.Counted(own, "other "+a.kind.String()+" of its job", "other "+a.kind.String()+"s of its job"))
+	}
+	if total > 0 {
+		ids := sortedKeys(others)
+		slices.SortStableFunc(ids, func(p, q string) int { return others[q] - others[p] })
+		parts = append(parts, fmt.Sprintf("%s of other jobs (%d of %s)", workload.Counted(total, a.kind.String(), a.kind.String()+"s"), others[ids[0]], ids[0]))
+	}
+	return []string{"Launched in that time: " + strings.Join(parts, ", ") + "."}
+}
+
+// spent divides the time of an attempt over its phases, beside the median of
+// its peers.
+func (x *explainer) spent(a *attempt) []string {
+	took := a.finish - a.start
+	var parts []string
+	for p, d := range a.phases {
+		if workload.Known(d) && d > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", workload.Phase(p), seconds(d)))
+		}
+	}
+	text := fmt.Sprintf("It took %s", seconds(took))
+	if len(parts) > 0 {
+		text += ": " + strings.Join(parts, ", ")
+	}
+	text += "."
+	if a.kind <= workload.Reduce {
+		var all []float64
+		for _, row := range x.books.jobs[a.job].won[a.kind] {
+			all = append(all, (x.books.at(row).finish - x.books.at(row).start).Seconds())
+		}
+		if len(all) > 1 {
+			text += fmt.Sprintf(" The median %s of the job took %.1f s.", a.kind, median(all))
+		}
+	}
+	list := []string{text}
+	if workload.Known(a.waitFetch) && a.waitFetch > 0 {
+		list = append(list, fmt.Sprintf("In its shuffle it waited %s for map outputs; the last map of the job ended at %s.", seconds(a.waitFetch), seconds(x.books.lastMap(x.books.jobs[a.job]))))
+	}
+	if workload.Known(a.waitMemory) && a.waitMemory > 0 {
+		list = append(list, fmt.Sprintf("Its copiers waited %s for room in the shuffle buffer, added up.", time.Duration(a.waitMemory).Round(100*time.Millisecond)))
+	}
+	return list
+}

@@ -1,0 +1,81 @@
+package validation
+
+import (
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
+)
+
+// diagnosed simulates a shipped scenario and diagnoses one run of it without
+// testing changes.
+func diagnosed(t *testing.T, scenario, run string) []diagnose.Finding {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	s, err := study.Open(scenario, study.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := results.Create(out, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Abort()
+	runs, err := s.Simulate(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(d, runs); err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Manifest(results.Build{}, []string{"run", scenario, "--seed=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(m); err != nil {
+		t.Fatal(err)
+	}
+	found, err := study.Diagnose([]string{filepath.Join(out, run)}, study.Diagnosing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Findings
+}
+
+// The cause that a paper found is among the findings, on its node and device;
+// of slow disks with the rate they were given.
+func TestDiagnosedCases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole jobs at fidelity device")
+	}
+	for _, c := range []struct {
+		scenario, run      string
+		rule, node, device string
+		slower             float64 // of a device, within 0.03: sharing moves the rate of a sound disk as much
+	}{
+		{"hitune-slow-disk", "", "R16", "slow44", "disk0", 0.44},
+		{"hitune-slow-disk", "", "R16", "slow30", "disk0", 0.30},
+		{"sonata-foreign-load", "", "R17", "node01", "disk", 0},
+		{"sonata-slow-cpu", "", "R16", "slow", "cpu", 0},
+		{"hitune-small-files", "scheduler-fair1", "R15", "", "", 0},
+		{"sonata-two-spills", "io-sort-mb-250", "R03", "", "", 0},
+		{"hitune-codec", "map-output-compression-codec-org-apache-hadoop-io-compress-defau", "R19", "", "", 0},
+	} {
+		found := false
+		for _, f := range diagnosed(t, c.scenario, c.run) {
+			if f.Rule != c.rule || f.Node != c.node || f.Device != c.device {
+				continue
+			}
+			found = true
+			if c.slower > 0 && math.Abs(1-f.Value-c.slower) > 0.03 {
+				t.Errorf("%s: %s of %s is %.1f %% slower, want %.0f", c.scenario, f.Device, f.Node, 100*(1-f.Value), 100*c.slower)
+			}
+		}
+		if !found {
+			t.Errorf("%s: no %s on %q %q", c.scenario, c.rule, c.node, c.device)
+		}
+	}
+}

@@ -1,0 +1,451 @@
+package results
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Names of the tables with one row per value of several points or replications.
+const (
+	PointsName       = "points.csv"
+	PointSummaryName = "summary.csv"
+)
+
+// metric is a figure of one simulation.
+type metric struct {
+	name   string
+	better int // 1: more is better, -1: less is, 0: neither
+}
+
+// metrics are the figures of points.csv, in order.
+var metrics = []metric{
+	{"makespan_ns", -1},
+	{"mean_response_ns", -1}, {"p95_response_ns", -1}, {"p99_response_ns", -1},
+	{"map_slots_busy", 0}, {"reduce_slots_busy", 0},
+	{"node_local", 1}, {"rack_local", 0}, {"off_rack", -1},
+	{"deadlines", 0}, {"deadlines_met", 1},
+	{"jobs_succeeded", 1},
+	{"attempts_failed", -1}, {"attempts_killed", -1},
+}
+
+// MetricNames are the names of the figures that Measure returns, in order.
+func MetricNames() []string {
+	var names []string
+	for _, m := range metrics {
+		names = append(names, m.name)
+	}
+	return names
+}
+
+// Measure returns the metrics of one simulation; NaN where there is none.
+func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
+	var responses []float64
+	var locality [numLocalities]float64
+	var failed, killed, deadlines, met, succeeded float64
+	due := map[string]int64{}
+	for i := range q.Jobs {
+		if d := q.Jobs[i].Deadline; d > 0 {
+			due[q.Jobs[i].ID] = int64(d)
+		}
+	}
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		failed += float64(j.Failed)
+		killed += float64(j.Killed)
+		for at, n := range j.Locality {
+			locality[at] += float64(n)
+		}
+		if finished(j) {
+			responses = append(responses, float64(j.Finish-j.Submit))
+		}
+		if j.State == workload.Succeeded {
+			succeeded++
+		}
+		if d, ok := due[j.ID]; ok {
+			deadlines++
+			if j.State == workload.Succeeded && int64(j.Finish) <= d {
+				met++
+			}
+		}
+	}
+	slices.Sort(responses)
+	quantile := func(p float64) float64 {
+		if len(responses) == 0 {
+			return math.NaN()
+		}
+		return stat.Quantile(p, stat.Empirical, responses, nil)
+	}
+	mean := math.NaN()
+	if len(responses) > 0 {
+		mean = stat.Mean(responses, nil)
+	}
+	if deadlines == 0 {
+		met = math.NaN()
+	}
+	busy := [2]float64{math.NaN(), math.NaN()}
+	for _, sl := range s.slotSummaries(int64(p.Mean)) {
+		switch sl.Type {
+		case "map":
+			busy[0] = float64(sl.Busy)
+		case "reduce":
+			busy[1] = float64(sl.Busy)
+		default:
+			busy = [2]float64{float64(sl.Busy), float64(sl.Busy)}
+		}
+	}
+	placed := locality[workload.NodeLocal] + locality[workload.RackLocal] + locality[workload.OffRack]
+	return []float64{
+		float64(p.Mean), mean, quantile(0.95), quantile(0.99), busy[0], busy[1],
+		locality[workload.NodeLocal] / placed, locality[workload.RackLocal] / placed, locality[workload.OffRack] / placed,
+		deadlines, met, succeeded, failed, killed,
+	}
+}
+
+// Replication is one simulation of a point.
+type Replication struct {
+	Seed   uint64
+	Values []float64 // one per metric; NaN: none
+}
+
+// Point is one combination of the factors' values.
+type Point struct {
+	Scenario     string
+	Levels       []string // one per factor
+	Replications []Replication
+}
+
+// Points are the points of a study. Replications with the same seed form pairs
+// across points.
+type Points struct {
+	Factors  []string // keys that vary
+	List     []Point
+	Metrics  []string // of the summary; empty: all
+	Baseline int      // point with which the others are compared
+}
+
+// replicated reports whether a point was simulated with several seeds.
+func (p *Points) replicated() bool {
+	return p != nil && slices.ContainsFunc(p.List, func(one Point) bool { return len(one.Replications) > 1 })
+}
+
+// Write writes points.csv and summary.csv. One simulation alone has neither.
+func (p *Points) Write(d Target) error {
+	if p == nil || len(p.List) < 2 && !p.replicated() {
+		return nil
+	}
+	w := fileWriter{dir: d}
+	w.write(PointsName, p.writePoints)
+	w.write(PointSummaryName, p.writeSummary)
+	return w.err
+}
+
+func (p *Points) header(then ...string) []string {
+	head := []string{"point", "scenario"}
+	for _, f := range p.Factors {
+		head = append(head, Escape(f))
+	}
+	return append(head, then...)
+}
+
+func (p *Points) cells(i int) []string {
+	cells := []string{strconv.Itoa(i + 1), Escape(p.List[i].Scenario)}
+	for _, level := range p.List[i].Levels {
+		cells = append(cells, Escape(level))
+	}
+	return cells
+}
+
+// writePoints writes one row per point and replication.
+func (p *Points) writePoints(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(p.header(append([]string{"replication", "seed"}, MetricNames()...)...))
+	for i := range p.List {
+		for r, one := range p.List[i].Replications {
+			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
+			for m, v := range one.Values {
+				row = append(row, cell(metrics[m].name, v))
+			}
+			out.Write(row)
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// PointSummaryColumns names the columns of summary.csv after those of the
+// factors.
+var PointSummaryColumns = []string{
+	"metric", "n", "mean", "low", "high",
+	"pairs", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "best",
+}
+
+// writeSummary writes one row per point and metric.
+func (p *Points) writeSummary(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(p.header(PointSummaryColumns...))
+	best := make([][]float64, len(metrics))
+	for m := range metrics {
+		if p.asked(m) {
+			best[m] = p.best(m)
+		}
+	}
+	for i := range p.List {
+		for m := range metrics {
+			of := p.values(i, m)
+			if !p.asked(m) || len(of) == 0 {
+				continue
+			}
+			name := metrics[m].name
+			mean, half := studentInterval(of)
+			row := append(p.cells(i), name, strconv.Itoa(len(of)), cell(name, mean), cell(name, mean-half), cell(name, mean+half))
+			differences, ratios := p.pairs(i, m)
+			row = append(row, strconv.Itoa(len(differences)))
+			mean, half = studentInterval(differences)
+			row = append(row, cell(name, mean), cell(name, mean-half), cell(name, mean+half))
+			mean, half = studentInterval(ratios)
+			row = append(row, cell("", mean), cell("", mean-half), cell("", mean+half), cell("", best[m][i]))
+			out.Write(row)
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// asked reports whether a metric is in the summary.
+func (p *Points) asked(m int) bool {
+	return len(p.Metrics) == 0 || slices.Contains(p.Metrics, metrics[m].name)
+}
+
+// cell writes a figure: whole nanoseconds, or six decimals; empty without one.
+func cell(name string, v float64) string {
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		return ""
+	case strings.HasSuffix(name, "_ns"):
+		return strconv.FormatInt(int64(math.Round(v)), 10)
+	}
+	return share(v).String()
+}
+
+// values are the figures of a point, without those that do not exist.
+func (p *Points) values(i, m int) []float64 {
+	var values []float64
+	for _, r := range p.List[i].Replications {
+		if v := r.Values[m]; !math.IsNaN(v) {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// pairs are the differences and ratios of a point to the baseline, one for each
+// seed that both have.
+func (p *Points) pairs(i, m int) (differences, ratios []float64) {
+	base := p.List[p.Baseline].Replications
+	for r, one := range p.List[i].Replications {
+		if r >= len(base) || base[r].Seed != one.Seed {
+			break
+		}
+		v, b := one.Values[m], base[r].Values[m]
+		if math.IsNaN(v) || math.IsNaN(b) {
+			continue
+		}
+		differences = append(differences, v-b)
+		if b != 0 {
+			ratios = append(ratios, v/b)
+		}
+	}
+	return differences, ratios
+}
+
+// best is, for each point, the share of the common seeds with which it has the
+// best value of all. Points that tie share a seed.
+func (p *Points) best(m int) []float64 {
+	shares := make([]float64, len(p.List))
+	n := len(p.List[0].Replications)
+	for i := range p.List {
+		shares[i] = math.NaN()
+		n = min(n, len(p.List[i].Replications))
+	}
+	if metrics[m].better == 0 || len(p.List) < 2 {
+		return shares
+	}
+	seeds := 0.0
+	won := make([]float64, len(p.List))
+	for r := range n {
+		most, ties := math.Inf(-1), 0.0
+		for i := range p.List {
+			switch v := float64(metrics[m].better) * p.List[i].Replications[r].Values[m]; {
+			case v > most:
+				most, ties = v, 1
+			case v == most:
+				ties++
+			}
+		}
+		if ties == 0 {
+			continue
+		}
+		seeds++
+		for i := range p.List {
+			if float64(metrics[m].better)*p.List[i].Replications[r].Values[m] == most {
+				won[i] += 1 / ties
+			}
+		}
+	}
+	if seeds > 0 {
+		for i := range won {
+			shares[i] = won[i] / seeds
+		}
+	}
+	return shares
+}
+
+// studentInterval is a mean and the half-width of its 95 % interval (Student's t),
+// which fewer than two values do not have.
+func studentInterval(values []float64) (mean, half float64) {
+	n := len(values)
+	if n == 0 {
+		return math.NaN(), math.NaN()
+	}
+	mean, sd := stat.MeanStdDev(values, nil)
+	if n == 1 {
+		return mean, math.NaN()
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)
+	return mean, t * sd / math.Sqrt(float64(n))
+}
+
+// Half returns the half-width of the 95 % interval of a point's metric as a
+// fraction of its mean; infinite below two replications.
+func (p *Point) Half(metric string) float64 {
+	m := slices.Index(MetricNames(), metric)
+	var values []float64
+	for _, r := range p.Replications {
+		if !math.IsNaN(r.Values[m]) {
+			values = append(values, r.Values[m])
+		}
+	}
+	mean, half := studentInterval(values)
+	switch {
+	case half == 0:
+		return 0
+	case math.IsNaN(half) || mean == 0:
+		return math.Inf(1)
+	}
+	return half / math.Abs(mean)
+}
+
+// maxPointRows is how many points a terminal shows.
+const maxPointRows = 40
+
+// WriteText writes one table per metric: each point's mean, and how it compares
+// with the baseline over pairs with the same seed. An interval of a mean alone
+// is shown only where there are no pairs.
+func (p *Points) WriteText(w io.Writer, colour bool) error {
+	t := newTextWriter(w, colour)
+	asked := p.Metrics
+	if len(asked) == 0 {
+		asked = []string{metrics[0].name, metrics[1].name}
+	}
+	for k, name := range asked {
+		m := slices.Index(MetricNames(), name)
+		if k > 0 {
+			fmt.Fprintln(t)
+		}
+		t.heading(strings.ReplaceAll(strings.TrimSuffix(name, "_ns"), "_", " "))
+		fmt.Fprint(t, "point\tmean\tn\tbest\tcompared with the baseline\n")
+		best := p.best(m)
+		for i := range p.List[:min(len(p.List), maxPointRows)] {
+			p.textRow(t, i, m, best[i])
+		}
+		t.Flush()
+		if left := len(p.List) - maxPointRows; left > 0 {
+			fmt.Fprintf(t, "and %s in %s\n", count(left, "point"), PointSummaryName)
+		}
+	}
+	return t.done()
+}
+
+func (p *Points) textRow(t io.Writer, i, m int, best float64) {
+	values := p.values(i, m)
+	mean, half := studentInterval(values)
+	show := func(v float64) string {
+		switch {
+		case math.IsNaN(v):
+			return "-"
+		case strings.HasSuffix(metrics[m].name, "_ns"):
+			return formatDuration(int64(math.Round(v)))
+		}
+		return share(v).String()
+	}
+	text := show(mean)
+	if len(p.List) == 1 && !math.IsNaN(half) {
+		text += " ± " + show(half)
+	}
+	chance := "-"
+	if !math.IsNaN(best) {
+		chance = percentOf(share(best))
+	}
+	fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", shorten(p.label(i), 40), text, len(values), chance, p.ratioText(i, m))
+}
+
+// label names a point by the values of its factors.
+func (p *Points) label(i int) string {
+	if len(p.Factors) == 0 {
+		return Escape(p.List[i].Scenario)
+	}
+	var parts []string
+	for f, level := range p.List[i].Levels {
+		key := p.Factors[f]
+		if len(p.Factors) == 1 {
+			key = ""
+		} else if key = strings.Trim(key[strings.LastIndexByte(key, '.')+1:], `'"`) + "="; key == "name=" {
+			key = ""
+		}
+		parts = append(parts, Escape(key+level))
+	}
+	return strings.Join(parts, " ")
+}
+
+// ratioText compares a point with the baseline: 1.27 ± 0.03 times faster.
+func (p *Points) ratioText(i, m int) string {
+	if i == p.Baseline {
+		return "baseline"
+	}
+	_, ratios := p.pairs(i, m)
+	if len(ratios) == 0 {
+		return "-"
+	}
+	less, more := "less", "more"
+	if strings.HasSuffix(metrics[m].name, "_ns") {
+		less, more = "faster", "slower"
+	}
+	word := more
+	if mean, _ := studentInterval(ratios); mean < 1 {
+		word = less
+		for k := range ratios {
+			ratios[k] = 1 / ratios[k]
+		}
+	}
+	mean, half := studentInterval(ratios)
+	switch {
+	case mean == 1 && !(half > 0):
+		return "the same"
+	case math.IsInf(mean, 0):
+		return "none"
+	case math.IsNaN(half):
+		return fmt.Sprintf("%.2f times %s", mean, word)
+	}
+	return fmt.Sprintf("%.2f ± %.2f times %s", mean, half, word)
+}

@@ -1,0 +1,113 @@
+package results
+
+import (
+	"bytes"
+	"encoding/csv"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// twoPoints are two points with pairs: the second takes 10 s less with each seed,
+// while seeds differ by much more.
+func twoPoints(n int) *Points {
+	p := &Points{Factors: []string{"scheduler.name"}, List: []Point{{Scenario: "s", Levels: []string{"fifo"}}, {Scenario: "s", Levels: []string{"fair2"}}}}
+	for i := range p.List {
+		for r := range n {
+			v := make([]float64, len(metrics))
+			v[0] = 1e9 * float64(100+50*r-10*i)
+			p.List[i].Replications = append(p.List[i].Replications, Replication{Seed: uint64(r), Values: v})
+		}
+	}
+	return p
+}
+
+// summaryRow reads the row of a point's makespan from summary.csv.
+func summaryRow(t *testing.T, p *Points, point string) map[string]string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := p.writeSummary(&b); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(&b).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		cells := map[string]string{}
+		for i, name := range rows[0] {
+			cells[name] = row[i]
+		}
+		if cells["point"] == point && cells["metric"] == "makespan_ns" {
+			return cells
+		}
+	}
+	t.Fatalf("no makespan of point %s", point)
+	return nil
+}
+
+// A difference that is the same with every seed has no width, however far the
+// seeds are apart.
+func TestPairedDifference(t *testing.T) {
+	row := summaryRow(t, twoPoints(5), "2")
+	for column, want := range map[string]string{
+		"scheduler.name": "fair2", "n": "5", "pairs": "5", "mean": "190000000000", "best": "1",
+		"difference": "-10000000000", "difference_low": "-10000000000", "difference_high": "-10000000000",
+	} {
+		if row[column] != want {
+			t.Errorf("%s: got %q: want %q", column, row[column], want)
+		}
+	}
+	var b strings.Builder
+	if err := twoPoints(5).WriteText(&b, false); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "times faster") || strings.Count(b.String(), "±") != 1 {
+		t.Errorf("want one interval, that of the ratio:\n%s", b.String())
+	}
+}
+
+// Without a common seed there are no pairs, and nothing is compared.
+func TestNoPairs(t *testing.T) {
+	p := twoPoints(3)
+	for r := range p.List[1].Replications {
+		p.List[1].Replications[r].Seed += 100
+	}
+	if row := summaryRow(t, p, "2"); row["pairs"] != "0" || row["difference"] != "" || row["ratio_low"] != "" {
+		t.Errorf("got %v: want no difference", row)
+	}
+}
+
+// The same point twice differs by exactly nothing.
+func TestPointAgainstItself(t *testing.T) {
+	p := twoPoints(4)
+	p.List[1] = p.List[0]
+	row := summaryRow(t, p, "2")
+	for column, want := range map[string]string{"difference": "0", "difference_low": "0", "difference_high": "0", "ratio": "1", "ratio_low": "1", "ratio_high": "1", "best": "0.5"} {
+		if row[column] != want {
+			t.Errorf("%s: got %q: want %q", column, row[column], want)
+		}
+	}
+}
+
+// Of 95 % intervals about 95 of 100 hold the true mean. Four standard errors of
+// the share over 4,000 intervals are 1.4 %; with the normal quantile in place of
+// Student's the share would be 87.8 %.
+func TestIntervalCoverage(t *testing.T) {
+	const n, trials = 5, 4000
+	random := rand.New(rand.NewPCG(1, 2))
+	held := 0
+	for range trials {
+		var values []float64
+		for range n {
+			values = append(values, 10+random.NormFloat64())
+		}
+		if mean, half := studentInterval(values); math.Abs(mean-10) <= half {
+			held++
+		}
+	}
+	if share := float64(held) / trials; math.Abs(share-0.95) > 0.014 {
+		t.Errorf("%.1f %% of the intervals hold the mean: want 95 ± 1.4 %%", 100*share)
+	}
+}

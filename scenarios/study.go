@@ -1,0 +1,261 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// StudyFile is a study as it is written: a scenario and the keys that vary.
+type StudyFile struct {
+	Scenario        string // shipped name or path
+	Input           Input  // the file itself
+	Set             []string
+	Seed            uint64
+	Replications    int
+	MaxReplications int
+	Precision       float64 // half-width of an interval as a fraction of the mean; 0: none
+	Metrics         []string
+	Factors         []Factor
+	Baseline        []Level // the first point that has these values; empty: the first
+}
+
+// Factor is a key with the values it takes. Factors with the same zip name take
+// their first values together, then their second, and so on.
+type Factor struct {
+	Key    string
+	Zip    string // empty: all combinations with other factors
+	Levels []Level
+	Where  string // file:line: of the factor
+}
+
+// latinHypercube is the zip name of the factors that are sampled.
+const latinHypercube = "latin hypercube"
+
+// maxLevels is how many values a factor may take.
+const maxLevels = 1_000_000
+
+// ReadStudy reads a study file. Nil without an error: the name is a scenario's.
+func ReadStudy(name string, metrics []string) (*StudyFile, error) {
+	data, err := os.ReadFile(name)
+	if slices.Contains(List(), name) || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // Open says what is wrong with the name
+	}
+	if err != nil {
+		return nil, err
+	}
+	t, err := parse(data, name)
+	if err != nil {
+		return nil, nil // a recorded case, or a scenario with mistakes
+	}
+	if !t.has("scenario") {
+		return nil, nil
+	}
+	s := &StudyFile{
+		Scenario:     t.str("scenario", ""),
+		Input:        Input{name, data},
+		Seed:         uint64(t.integer("seed", 1, 0, math.MaxInt)),
+		Replications: t.integer("replications", 1, 1, 100_000),
+		Metrics:      t.texts("metrics"),
+	}
+	if !slices.Contains(List(), s.Scenario) && !filepath.IsAbs(s.Scenario) {
+		s.Scenario = filepath.Join(filepath.Dir(name), s.Scenario)
+	}
+	s.MaxReplications = t.integer("max_replications", max(1000, s.Replications), s.Replications, 100_000)
+	t.precision(s)
+	for _, m := range s.Metrics {
+		if !slices.Contains(metrics, m) {
+			t.failf("metrics", "%q: want a metric of points.csv%s", m, didYouMean(m, metrics))
+		}
+	}
+	set := t.inner("set")
+	for key, v := range set.sorted() {
+		s.Set = append(s.Set, key+"="+tomlOf(v))
+	}
+	samples := t.integer("samples", 0, 1, maxLevels)
+	for _, f := range t.tables("factor") {
+		s.Factors = append(s.Factors, f.factor(s.Seed, samples))
+		f.done()
+	}
+	baseline := t.inner("baseline")
+	for key, v := range baseline.sorted() {
+		s.Baseline = append(s.Baseline, Level{key, textOf(v), tomlOf(v)})
+	}
+	t.done()
+	return s, t.err()
+}
+
+// sorted asks for every key of a table, in order of lines.
+func (t *table) sorted() func(func(string, any) bool) {
+	var keys []string
+	for key := range t.values {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		if d := t.line(a) - t.line(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	return func(yield func(string, any) bool) {
+		for _, key := range keys {
+			if v, _ := t.ask(key); !yield(key, v) {
+				return
+			}
+		}
+	}
+}
+
+// precision reads "2 %" or 0.02.
+func (t *table) precision(s *StudyFile) {
+	v, ok := t.ask("precision")
+	if !ok {
+		if t.has("max_replications") {
+			t.failf("max_replications", "got it without precision: want both or neither")
+		}
+		return
+	}
+	if text, percent := v.(string); percent {
+		number, isPercent := strings.CutSuffix(text, "%")
+		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err == nil && isPercent {
+			v = f / 100
+		}
+	}
+	f, ok := asNumber(v)
+	if !ok || !(f > 0 && f < 1) {
+		t.want("precision", v, `a fraction of the mean such as "2 %" or 0.02`)
+		return
+	}
+	s.Precision = f
+	s.Replications = max(2, s.Replications)
+}
+
+// factor reads one [[factor]].
+func (t *table) factor(seed uint64, samples int) Factor {
+	f := Factor{Key: t.str("key", ""), Zip: t.str("zip", ""), Where: fmt.Sprintf("%s:%d: ", t.file, t.lines[t.path])}
+	if f.Key == "" {
+		t.fail(t.lines[t.path], "%s: key: got none: want a key of the scenario", t.path)
+	}
+	if v, ok := t.ask("values"); ok {
+		list, ok := v.([]any)
+		if !ok || len(list) == 0 {
+			t.want("values", v, "a list of values")
+		}
+		for _, v := range list {
+			f.Levels = append(f.Levels, Level{f.Key, textOf(v), tomlOf(v)})
+		}
+		return f
+	}
+	r := t.span()
+	switch {
+	case r.bad:
+	case t.has("step"):
+		step := t.number("step", 0, math.SmallestNonzeroFloat64, math.MaxFloat64)
+		n := math.Floor((r.to-r.from)/step + 1e-9)
+		if r.log || !(step > 0) || n >= maxLevels {
+			t.failf("step", "got %v: want a step of a linear scale that gives at most %d values", step, maxLevels)
+			break
+		}
+		if _, whole := t.values["step"].(int64); !whole {
+			r.whole = false
+		}
+		for i := range int(n) + 1 {
+			f.Levels = append(f.Levels, r.level(f.Key, r.from+float64(float64(i)*step)))
+		}
+	case t.has("count"):
+		n := t.integer("count", 2, 2, maxLevels)
+		for i := range n {
+			f.Levels = append(f.Levels, r.level(f.Key, r.at(float64(i)/float64(n-1))))
+		}
+	case samples > 0:
+		if f.Zip != "" {
+			t.failf("zip", "got %q: a sampled factor has no zip", f.Zip)
+		}
+		f.Zip = latinHypercube
+		source := workload.Seed(seed).Named(latinHypercube).Named(f.Key).Stream(0, 0).Generator()
+		random := rand.New(&source)
+		for _, stratum := range random.Perm(samples) {
+			f.Levels = append(f.Levels, r.level(f.Key, r.at((float64(stratum)+random.Float64())/float64(samples))))
+		}
+	default:
+		t.fail(t.lines[t.path], "%s: want values, or from and to with step or count, or samples at the top of the file", t.path)
+	}
+	return f
+}
+
+// span is a range of numbers.
+type span struct {
+	from, to        float64
+	log, whole, bad bool
+}
+
+// span reads from, to and scale. If both ends are whole numbers, so are the
+// values between.
+func (t *table) span() span {
+	wrong := len(t.problems)
+	r := span{from: t.number("from", math.NaN(), -anyNumber, anyNumber), to: t.number("to", math.NaN(), -anyNumber, anyNumber)}
+	r.log = t.oneOf("scale", "linear", "linear", "log") == "log"
+	_, first := t.values["from"].(int64)
+	_, last := t.values["to"].(int64)
+	r.whole = first && last
+	r.bad = len(t.problems) > wrong
+	switch {
+	case r.bad:
+	case !t.has("from") || !t.has("to"):
+		t.fail(t.lines[t.path], "%s: want values, or from and to", t.path)
+		r.bad = true
+	case r.from > r.to || r.log && r.from <= 0:
+		t.failf("from", "got %v to %v: want the smaller number first, above 0 on a log scale", r.from, r.to)
+		r.bad = true
+	}
+	return r
+}
+
+// at is the value at a part of the range.
+func (r *span) at(part float64) float64 {
+	switch {
+	case part == 1:
+		return r.to
+	case r.log:
+		return r.from * math.Exp(float64(part*math.Log(r.to/r.from)))
+	}
+	return r.from + float64(part*(r.to-r.from))
+}
+
+func (r *span) level(key string, v float64) Level {
+	if r.whole {
+		text := strconv.FormatInt(int64(math.Round(v)), 10)
+		return Level{key, text, text}
+	}
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 12, 64), 64)
+	return Level{key, textOf(v), tomlOf(v)}
+}
+
+// With is the file with more settings laid over it. It shares the traces that
+// are open.
+func (f *File) With(settings ...string) (*File, error) {
+	with := *f
+	with.set = slices.Clone(f.set)
+	with.traces = make(map[string]*openedTrace, len(f.traces))
+	for key, t := range f.traces {
+		with.traces[key] = t
+	}
+	for _, text := range settings {
+		s, err := parseSetting(text)
+		if err != nil {
+			return nil, err
+		}
+		with.set = append(with.set, s)
+	}
+	return &with, nil
+}

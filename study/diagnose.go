@@ -1,0 +1,415 @@
+package study
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+// Diagnosing says how runs are diagnosed.
+type Diagnosing struct {
+	Job           string        // empty: all jobs
+	Specification string        // of the dataflow: hadoop, hive or a file; empty: hadoop
+	Thresholds    string        // a file with thresholds; empty: the defaults
+	On            string        // a scenario that asks what a recorded history answers
+	Verify        bool          // test changes by simulation where the question is known
+	Budget        time.Duration // for these tests; 0: no limit
+	Workers       int           // simulations at a time; 0: one per core
+}
+
+// Diagnosed is a diagnosis, with what it was made from.
+type Diagnosed struct {
+	*diagnose.Diagnosis
+	Inputs   []results.FileSum
+	Warnings []string
+}
+
+// Diagnose says why the jobs of a run took as long as they did. Paths are the
+// folder of a result, the files of a history, or sampling records.
+func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
+	done := &Diagnosed{}
+	in := diagnose.Input{}
+	options, err := k.options(done)
+	if err != nil {
+		return nil, err
+	}
+	histories, err := k.dataflow(paths, &in, done)
+	if err != nil {
+		return nil, err
+	}
+	recorded := map[string]time.Duration{}
+	if len(histories) > 0 {
+		h, err := done.open(histories, &in)
+		if err != nil {
+			return nil, err
+		}
+		for i := range h.Jobs {
+			if j := &h.Jobs[i]; workload.Known(j.Submit) && j.Finish > j.Submit {
+				recorded[j.ID] = j.Finish - j.Submit
+			}
+		}
+		in.Jobs = jobsOf(h)
+	}
+	if k.On != "" {
+		if in.Question, err = k.question(recorded, done); err != nil {
+			return nil, fmt.Errorf("--on %w", err)
+		}
+		options.Verify.Measured = recorded
+	}
+	ctx := context.Background()
+	if k.Verify && in.Question != nil {
+		measured := options.Verify.Measured
+		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
+		options.Verify.Measured, options.Verify.Workers = measured, k.Workers
+		if k.Budget > 0 {
+			limited, cancel := context.WithTimeout(ctx, k.Budget)
+			defer cancel()
+			ctx = limited
+		}
+	}
+	done.Diagnosis, err = diagnose.Run(ctx, in, options)
+	if errors.Is(err, diagnose.ErrUnbalanced) {
+		return nil, Internal(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
+	}
+	return done, nil
+}
+
+func jobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
+	return func(yield func(*workload.HistoryJob) bool) {
+		for i := range h.Jobs {
+			if !yield(&h.Jobs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Explain tells why a task of a result or a history ran when and where it did.
+func Explain(w io.Writer, path, task string) (warnings []string, err error) {
+	done, in := &Diagnosed{}, diagnose.Input{}
+	h, err := done.open([]string{path}, &in)
+	if err != nil {
+		return nil, err
+	}
+	if err := diagnose.Explain(w, jobsOf(h), in.Question, task); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return done.Warnings, nil
+}
+
+func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
+	o := diagnose.DefaultOptions()
+	o.Job = k.Job
+	if k.Thresholds == "" {
+		return o, nil
+	}
+	data, err := os.ReadFile(k.Thresholds)
+	if err != nil {
+		return o, err
+	}
+	done.Inputs = append(done.Inputs, results.Sum(k.Thresholds, data))
+	o.Thresholds, err = diagnose.ReadThresholds(k.Thresholds, string(data))
+	return o, err
+}
+
+// specification is an embedded one, or that of a file.
+func (k *Diagnosing) specification(done *Diagnosed) (*diagnose.Specification, error) {
+	name := k.Specification
+	if name == "" {
+		name = "hadoop"
+	}
+	if !isFile(name) {
+		return diagnose.LoadSpecification(name)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	done.Inputs = append(done.Inputs, results.Sum(name, data))
+	return diagnose.ParseSpecification(name, string(data))
+}
+
+// dataflow reads the sampling records under the paths and returns the paths
+// that hold anything else.
+func (k *Diagnosing) dataflow(paths []string, in *diagnose.Input, done *Diagnosed) (rest []string, err error) {
+	spec, err := k.specification(done)
+	if err != nil {
+		return nil, err
+	}
+	flow := diagnose.NewReconstruction(spec)
+	found := false
+	for _, path := range paths {
+		files, err := trace.ReadOptions{}.Files(path)
+		if err != nil {
+			return nil, err
+		}
+		others := 0
+		for _, file := range files {
+			read, err := readSamples(flow, file)
+			if err != nil {
+				return nil, err
+			}
+			if !read {
+				others++
+				continue
+			}
+			found = true
+			sum, err := results.SumFile(file)
+			if err != nil {
+				return nil, err
+			}
+			done.Inputs = append(done.Inputs, sum)
+		}
+		if others > 0 || len(files) == 0 {
+			rest = append(rest, path)
+		}
+	}
+	if found {
+		in.Dataflow = flow.Dataflow()
+	} else if k.Specification != "" {
+		return nil, fmt.Errorf("--spec %s: got no sampling records: want a file with some", k.Specification)
+	}
+	return rest, nil
+}
+
+// readSamples reads a file of sampling records, gzip or plain, and tells whether
+// it is one.
+func readSamples(flow *diagnose.Reconstruction, name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	b := bufio.NewReaderSize(f, 1<<16)
+	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", name, err)
+		}
+		b = bufio.NewReaderSize(z, 1<<16)
+	}
+	if start, _ := b.Peek(1 << 10); !diagnose.IsSamples(start) {
+		return false, nil
+	}
+	return true, flow.Read(b, name)
+}
+
+// open reads one result, or one history of one or more files.
+func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History, error) {
+	runs := Histories(paths)
+	folder := ""
+	for _, files := range runs {
+		if len(files) == 2 && filepath.Base(files[1]) == results.AttemptsName && files[0] != paths[0] {
+			folder = filepath.Dir(files[1])
+		}
+	}
+	if folder != "" && len(runs) > 1 {
+		var names []string
+		for _, files := range runs {
+			names = append(names, filepath.Dir(files[0]))
+		}
+		return nil, fmt.Errorf("got %s: want one of them: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
+	}
+	if folder != "" {
+		paths = runs[0]
+	}
+	h, err := trace.Open(paths...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range h.Problems {
+		if !slices.ContainsFunc(d.Inputs, func(s results.FileSum) bool { return s.Name == p.File }) { // sampling records
+			d.Warnings = append(d.Warnings, p.String())
+		}
+	}
+	if h.Dropped > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
+	}
+	if folder == "" {
+		sums, err := FileSums(paths)
+		d.Inputs = append(d.Inputs, sums...)
+		return h, err
+	}
+	return h, d.result(folder, paths, in)
+}
+
+// result reads what a result has beside its attempts: the use of devices, and
+// the question from its manifest.
+func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) error {
+	resources := filepath.Join(folder, results.ResourcesName)
+	if isFile(resources) {
+		tables = append(tables, resources)
+	}
+	for _, name := range tables {
+		sum, err := results.SumFile(name)
+		if err != nil {
+			return err
+		}
+		d.Inputs = append(d.Inputs, sum)
+	}
+	var err error
+	if isFile(resources) {
+		if in.Resources, err = readResources(resources); err != nil {
+			return err
+		}
+	}
+	in.Question, err = questionOf(folder)
+	if err != nil {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
+		return nil
+	}
+	addLoads(in.Resources, in.Question)
+	return nil
+}
+
+// questionOf asks again what a run of a result asked, if its inputs are as they
+// were.
+func questionOf(folder string) (*model.WhatIf, error) {
+	manifest, run := folder, ""
+	if !isFile(filepath.Join(folder, results.ManifestName)) {
+		manifest, run = filepath.Dir(folder), filepath.Base(folder)
+	}
+	m, err := results.ReadManifest(manifest)
+	if err != nil {
+		return nil, err
+	}
+	if err := InputsUnchanged(m.Inputs); err != nil {
+		return nil, err
+	}
+	if len(m.Arguments) < 2 || m.Arguments[0] != "run" {
+		return nil, fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
+	}
+	o := Options{Seed: m.Seed, Replications: m.Replications}
+	for _, a := range m.Arguments[2:] {
+		if set, ok := strings.CutPrefix(a, "--set="); ok {
+			o.Set = append(o.Set, set)
+		}
+		if fidelity, ok := strings.CutPrefix(a, "--fidelity="); ok {
+			o.Fidelity = fidelity
+		}
+	}
+	s, err := Open(m.Arguments[1], o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Scenario.Runs {
+		if r := &s.Scenario.Runs[i]; len(s.Scenario.Runs) == 1 || r.Folder == run {
+			return &r.Question, nil
+		}
+	}
+	return nil, fmt.Errorf("%s: got no run of that name in %s", run, m.Arguments[1])
+}
+
+// question opens the scenario that stands for a recorded run. Where both have
+// one job it is the same one, whatever its ID.
+func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed) (*model.WhatIf, error) {
+	s, err := Open(k.On, Options{Seed: 1})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.Scenario.Runs); n > 1 {
+		return nil, fmt.Errorf("%s: got %d runs: want a scenario with one", k.On, n)
+	}
+	q := &s.Scenario.Runs[0].Question
+	if len(q.Jobs) == 1 && len(recorded) == 1 {
+		for id := range recorded {
+			q.Jobs[0].ID = id
+		}
+	}
+	sums, err := Sums(s.Scenario.Inputs)
+	done.Inputs = append(done.Inputs, sums...)
+	done.Warnings = append(done.Warnings, s.Scenario.Warnings...)
+	return q, err
+}
+
+// addLoads enters the load of others, which the tables of a run do not have and
+// which a monitor on the nodes would see. A stream that shares a device with
+// one of Hadoop's counts as half of it.
+func addLoads(rows []diagnose.Usage, q *model.WhatIf) {
+	for i := range rows {
+		u := &rows[i]
+		for _, l := range q.Cluster.Loads {
+			if q.Cluster.Nodes[l.Node].Name != u.Node || u.Time < l.From || l.Until > 0 && u.Time >= l.Until || !bears(u.Device, &l) {
+				continue
+			}
+			part := 1 - float64((1-l.Share)/(1+l.Streams))
+			u.ForeignBusy = 1 - float64((1-u.ForeignBusy)*(1-part))
+		}
+	}
+}
+
+// bears reports whether a load is on a device.
+func bears(device string, l *model.Load) bool {
+	switch l.Device {
+	case model.LoadDisk:
+		return l.Disk < 0 && strings.HasPrefix(device, "disk") || device == "disk"+strconv.Itoa(l.Disk)
+	case model.LoadCPU:
+		return device == "cpu"
+	}
+	return strings.HasPrefix(device, "network")
+}
+
+// readResources reads resources.csv.
+func readResources(name string) ([]diagnose.Usage, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(bufio.NewReaderSize(f, 1<<18))
+	in.ReuseRecord = true
+	header, err := in.Read()
+	if err != nil || !slices.Equal(header, results.ResourceColumns) {
+		return nil, fmt.Errorf("%s:1: got columns %q: want %s", name, header, strings.Join(results.ResourceColumns, ","))
+	}
+	var rows []diagnose.Usage
+	names := map[string]string{}
+	for line := 2; ; line++ {
+		cells, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		at, err1 := strconv.ParseInt(cells[0], 10, 64)
+		busy, err2 := strconv.ParseFloat(cells[3], 64)
+		bytes, err3 := strconv.ParseInt(cells[4], 10, 64)
+		queue, err4 := strconv.ParseFloat(cells[5], 64)
+		if err := errors.Join(err1, err2, err3, err4); err != nil || at < 0 || bytes < 0 || !(busy >= 0) || !(queue >= 0) {
+			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and three numbers from 0", name, line, cells)
+		}
+		if cells[1] == results.AllNodes {
+			continue
+		}
+		for _, cell := range cells[1:3] {
+			if names[cell] == "" {
+				names[strings.Clone(cell)] = strings.Clone(cell)
+			}
+		}
+		rows = append(rows, diagnose.Usage{
+			Time: time.Duration(at), Node: names[cells[1]], Device: names[cells[2]], Busy: busy, ReadBytes: bytes, Queue: queue, Capacity: 1,
+		})
+	}
+}

@@ -1,0 +1,164 @@
+package study
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/slotwave/slotwave/results"
+)
+
+const journalSchema = "slotwave/journal/1"
+
+// journalHead is the first line of a journal.
+type journalHead struct {
+	Schema string       `json:"schema"`
+	Study  string       `json:"study"`
+	Asked  SweepOptions `json:"asked"`
+	Inputs string       `json:"inputs_sha256"`
+	Build  string       `json:"build_sha256"`
+}
+
+// agrees refuses what was made from other inputs or by another version.
+func (h *journalHead) agrees(file string, with journalHead) error {
+	switch {
+	case h.Schema != with.Schema:
+		return fmt.Errorf("%s: schema: got %q: want %q", file, h.Schema, with.Schema)
+	case h.Inputs != with.Inputs:
+		return fmt.Errorf("%s: made from inputs with SHA-256 %.16s, those of %s have %.16s: want the same inputs and flags, or another --out", file, h.Inputs, with.Study, with.Inputs)
+	case h.Build != with.Build:
+		return fmt.Errorf("%s: made by a version of slotwave with SHA-256 %.16s, this one has %.16s: want the same version, or another --out", file, h.Build, with.Build)
+	}
+	return nil
+}
+
+// journalRow is one finished simulation.
+type journalRow struct {
+	Point       int      `json:"point"`
+	Replication int      `json:"replication"`
+	Seed        uint64   `json:"seed"`
+	Values      []number `json:"values"`
+}
+
+// Journal keeps finished simulations in a file, one line each.
+type Journal struct {
+	f    *os.File
+	rows int
+}
+
+// OpenJournal opens the journal in the folder of a result, and takes over what
+// is finished there. The caller closes it.
+func (s *Sweep) OpenJournal(folder string, b results.Build) (*Journal, error) {
+	return s.openJournal(filepath.Join(folder, results.JournalName), b)
+}
+
+func (s *Sweep) openJournal(path string, b results.Build) (*Journal, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	j := &Journal{f: f}
+	size, err := s.readJournal(f, path, b, func(t task, r results.Replication) error {
+		s.record(t, r)
+		j.rows++
+		return nil
+	})
+	if err == nil {
+		err = f.Truncate(size) // a line that was cut off
+	}
+	if err == nil && size == 0 {
+		err = j.line(s.identity(b))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// readJournal passes on every row, and returns the size of the whole lines.
+func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(task, results.Replication) error) (size int64, err error) {
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return size, nil
+		}
+		if err != nil {
+			return size, err
+		}
+		if n == 1 {
+			var head journalHead
+			if json.Unmarshal(line, &head) != nil || head.Schema != journalSchema {
+				return size, fmt.Errorf("%s:1: want the first line of a journal of sweep", path)
+			}
+			if err := head.agrees(path, s.identity(b)); err != nil {
+				return size, err
+			}
+		} else {
+			t, one, err := s.readRow(line)
+			if err == nil {
+				err = row(t, one)
+			}
+			if err != nil {
+				return size, fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+		}
+		size += int64(len(line))
+	}
+}
+
+// readRow reads a row, which has to be one of the study.
+func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
+	var row journalRow
+	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(results.MetricNames()) {
+		return task{}, results.Replication{}, errors.New("want a finished simulation")
+	}
+	t := task{row.Point - 1, row.Replication - 1}
+	if t.point < 0 || t.point >= len(s.points) || t.replication < 0 || t.replication >= s.file.MaxReplications {
+		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, len(s.points))
+	}
+	if want := s.base.options.seedOf(t.replication); row.Seed != want {
+		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)
+	}
+	one := results.Replication{Seed: row.Seed}
+	for _, v := range row.Values {
+		one.Values = append(one.Values, float64(v))
+	}
+	return t, one, nil
+}
+
+// add writes a finished simulation.
+func (j *Journal) add(t task, r results.Replication) error {
+	row := journalRow{Point: t.point + 1, Replication: t.replication + 1, Seed: r.Seed}
+	for _, v := range r.Values {
+		row.Values = append(row.Values, number(v))
+	}
+	j.rows++
+	return j.line(row)
+}
+
+// line writes a line in one piece, so that a kill leaves at most its last cut off.
+func (j *Journal) line(v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := j.f.Write(b.Bytes())
+	return err
+}
+
+// Close closes the journal. One without a finished simulation is removed.
+func (j *Journal) Close() error {
+	if j.rows == 0 {
+		os.Remove(j.f.Name())
+	}
+	return j.f.Close()
+}

@@ -1,0 +1,528 @@
+package study
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
+)
+
+// SweepOptions say how a study is asked. What is nil, 0 or empty is as the study
+// file says, else as in Options.
+type SweepOptions struct {
+	Seed         *uint64  `json:"seed,omitempty"`
+	Replications int      `json:"replications,omitempty"`
+	Set          []string `json:"set,omitempty"`
+	Over         []string `json:"over,omitempty"` // KEY=FROM:TO:STEP or KEY=VALUE,VALUE
+	Fidelity     string   `json:"fidelity,omitempty"`
+	Workers      int      `json:"-"`
+}
+
+// Arguments repeat the sweep so that it gives the same bytes.
+func (o *SweepOptions) Arguments(name string) []string {
+	args := []string{"sweep", name}
+	if o.Seed != nil {
+		args = append(args, fmt.Sprintf("--seed=%d", *o.Seed))
+	}
+	if o.Replications > 0 {
+		args = append(args, fmt.Sprintf("--replications=%d", o.Replications))
+	}
+	if o.Fidelity != "" {
+		args = append(args, "--fidelity="+o.Fidelity)
+	}
+	for _, s := range o.Set {
+		args = append(args, "--set="+s)
+	}
+	for _, s := range o.Over {
+		args = append(args, "--over="+s)
+	}
+	return args
+}
+
+// Sweep is a study: the points of a scenario whose keys vary, each simulated
+// with several seeds.
+type Sweep struct {
+	name    string
+	asked   SweepOptions
+	base    *Study
+	file    *scenarios.StudyFile
+	inputs  []results.FileSum
+	factors []factor
+	points  [][]int // the level of each factor
+
+	lock     sync.Mutex
+	done     [][]results.Replication // by point; Values is nil until it is finished
+	warnings map[string]int          // points by warning
+}
+
+// OpenSweep opens a study file, or a scenario whose factors are its [vary] and
+// those of o.Over. Each value of each factor is tried once.
+func OpenSweep(name string, o SweepOptions) (*Sweep, error) {
+	file, err := scenarios.ReadStudy(name, results.MetricNames())
+	if err != nil {
+		return nil, err
+	}
+	if file == nil {
+		file = &scenarios.StudyFile{Scenario: name, Seed: 1, Replications: 1, MaxReplications: 1}
+	}
+	if o.Seed != nil {
+		file.Seed = *o.Seed
+	}
+	if o.Replications > 0 {
+		file.Replications = o.Replications
+		file.MaxReplications = max(file.MaxReplications, o.Replications)
+	}
+	s := &Sweep{name: name, asked: o, file: file, warnings: map[string]int{}}
+	s.base, err = Open(file.Scenario, Options{
+		Seed: file.Seed, Replications: file.Replications, Workers: o.Workers,
+		Set: append(slices.Clone(file.Set), o.Set...), Fidelity: o.Fidelity,
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.factors, err = s.readFactors(); err != nil {
+		return nil, err
+	}
+	if s.points, err = combine(s.factors); err != nil {
+		return nil, err
+	}
+	s.done = make([][]results.Replication, len(s.points))
+	return s, s.tryLevels()
+}
+
+// readFactors are those of the file and the command line, and the keys that the
+// scenario varies.
+func (s *Sweep) readFactors() ([]factor, error) {
+	var all []factor
+	add := func(f factor) { // replaces one of the same key
+		if i := slices.IndexFunc(all, func(g factor) bool { return g.key == f.key }); i >= 0 {
+			all[i] = f
+			return
+		}
+		all = append(all, f)
+	}
+	for i := range s.base.Scenario.Runs {
+		for k, level := range s.base.Scenario.Runs[i].Levels {
+			if k == len(all) {
+				all = append(all, factor{key: level.Key})
+			}
+			all[k].add(level.Text, []string{level.Key + "=" + level.TOML})
+		}
+	}
+	jobs := len(s.base.Scenario.Runs[0].Question.Jobs)
+	for _, given := range s.file.Factors {
+		f := factor{key: given.Key, zip: given.Zip, where: given.Where}
+		for _, level := range given.Levels {
+			f.levels = append(f.levels, factorLevel{level.Text, settings(level.Key, level.TOML, jobs)})
+		}
+		if slices.ContainsFunc(all, func(g factor) bool { return g.key == f.key && g.where != "" }) {
+			return nil, fmt.Errorf("%sfactor: key: got %s twice: want one factor", f.where, f.key)
+		}
+		add(f)
+	}
+	for _, text := range s.asked.Over {
+		o, err := parseOver([]string{text})
+		if err != nil {
+			return nil, err
+		}
+		f := factor{key: o.key, where: "--over " + o.key + ": "}
+		for _, v := range o.values {
+			f.levels = append(f.levels, factorLevel{v.text, settings(o.key, v.text, jobs)})
+		}
+		add(f)
+	}
+	return all, nil
+}
+
+// tryLevels makes a question with each value of each factor, the others at their
+// first, and collects the files that the questions depend on.
+func (s *Sweep) tryLevels() error {
+	inputs := slices.Clone(s.base.Scenario.Inputs)
+	if s.file.Input.Data != nil {
+		inputs = append([]scenarios.Input{s.file.Input}, inputs...)
+	}
+	seen := make([]map[int]bool, len(s.factors))
+	for f := range seen {
+		seen[f] = map[int]bool{}
+	}
+	for i, levels := range s.points {
+		fresh := false
+		where := ""
+		for f, level := range levels {
+			if !seen[f][level] {
+				seen[f][level], fresh, where = true, true, s.factors[f].where
+			}
+		}
+		if !fresh && i > 0 {
+			continue
+		}
+		scenario, err := s.scenario(i, 0)
+		if err != nil {
+			return fmt.Errorf("%s%w", where, err)
+		}
+		for _, in := range scenario.Inputs {
+			if !slices.ContainsFunc(inputs, func(x scenarios.Input) bool { return x.Name == in.Name }) {
+				inputs = append(inputs, in)
+			}
+		}
+	}
+	var err error
+	if s.inputs, err = Sums(inputs); err != nil {
+		return err
+	}
+	_, err = s.baseline()
+	return err
+}
+
+// settings are what a point lays over the scenario.
+func (s *Sweep) settings(point int) (all []string) {
+	for f, level := range s.points[point] {
+		all = append(all, s.factors[f].levels[level].set...)
+	}
+	return all
+}
+
+// pointName names a point for people.
+func (s *Sweep) pointName(point int) string {
+	var parts []string
+	for f, level := range s.points[point] {
+		parts = append(parts, s.factors[f].key+"="+s.factors[f].levels[level].text)
+	}
+	return strings.Join(parts, " ")
+}
+
+// scenario makes the question of one simulation.
+func (s *Sweep) scenario(point, replication int) (*scenarios.Scenario, error) {
+	f, err := s.base.file.With(s.settings(point)...)
+	if err != nil {
+		return nil, err
+	}
+	scenario, err := f.Scenario(s.base.options.seedOf(replication))
+	if err == nil && len(scenario.Runs) != 1 {
+		err = fmt.Errorf("%s: got %d runs: want the keys of [vary] as factors", s.pointName(point), len(scenario.Runs))
+	}
+	return scenario, err
+}
+
+// simulate answers one question.
+func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
+	scenario, err := s.scenario(point, replication)
+	if err != nil {
+		return results.Replication{}, err
+	}
+	q := &scenario.Runs[0].Question
+	p, stats, err := (&attemptTable{}).fill(q, nil)
+	if err != nil {
+		return results.Replication{}, fmt.Errorf("point %d (%s), seed %d: %w", point+1, s.pointName(point), q.Seed, err)
+	}
+	if replication == 0 {
+		s.lock.Lock()
+		for _, w := range scenario.Warnings {
+			s.warnings[w]++
+		}
+		s.lock.Unlock()
+	}
+	return results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}, nil
+}
+
+// task is one simulation.
+type task struct{ point, replication int }
+
+func (s *Sweep) finished(t task) bool {
+	done := s.done[t.point]
+	return t.replication < len(done) && done[t.replication].Values != nil
+}
+
+// record keeps a finished simulation.
+func (s *Sweep) record(t task, r results.Replication) {
+	for len(s.done[t.point]) <= t.replication {
+		s.done[t.point] = append(s.done[t.point], results.Replication{})
+	}
+	s.done[t.point][t.replication] = r
+}
+
+// missing are the simulations that the given points need next. How many
+// replications a point needs depends on its own figures alone.
+func (s *Sweep) missing(points []int) (tasks []task, total int) {
+	for _, i := range points {
+		n := s.file.Replications
+		for {
+			open := false
+			for r := range n {
+				if t := (task{i, r}); !s.finished(t) {
+					tasks, open = append(tasks, t), true
+				}
+			}
+			if open || s.file.Precision == 0 || n >= s.file.MaxReplications {
+				break
+			}
+			one := results.Point{Replications: s.done[i][:n]}
+			if one.Half(s.metric()) <= s.file.Precision {
+				break
+			}
+			n = min(s.file.MaxReplications, n+max(1, n/2))
+		}
+		s.done[i] = s.done[i][:min(n, len(s.done[i]))]
+		total += n
+	}
+	return tasks, total
+}
+
+// metric is the one whose interval decides on the number of replications.
+func (s *Sweep) metric() string {
+	if len(s.file.Metrics) > 0 {
+		return s.file.Metrics[0]
+	}
+	return results.MetricNames()[0]
+}
+
+// SweepProgress is told how many simulations of how many are finished.
+type SweepProgress func(done, total int)
+
+// Run simulates what is not in the journal, several at a time. A nil progress is
+// not told.
+func (s *Sweep) Run(j *Journal, progress SweepProgress) error {
+	return s.run(j, s.all(), progress)
+}
+
+func (s *Sweep) all() []int {
+	all := make([]int, len(s.points))
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
+	for {
+		tasks, total := s.missing(points)
+		if progress != nil {
+			progress(total-len(tasks), total)
+		}
+		if len(tasks) == 0 {
+			return nil
+		}
+		group := errgroup.Group{}
+		group.SetLimit(s.base.options.workers())
+		failed := false
+		left := len(tasks)
+		for _, t := range tasks {
+			group.Go(func() error {
+				s.lock.Lock()
+				stop := failed
+				s.lock.Unlock()
+				if stop {
+					return nil
+				}
+				r, err := s.simulate(t.point, t.replication)
+				s.lock.Lock()
+				defer s.lock.Unlock()
+				if err == nil {
+					err = j.add(t, r)
+				}
+				if err != nil {
+					failed = true
+					return err
+				}
+				s.record(t, r)
+				left--
+				if progress != nil {
+					progress(total-left, total)
+				}
+				return nil
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+}
+
+// Warnings are those of the points that were simulated, each with its number of
+// points.
+func (s *Sweep) Warnings() []string { return counted(s.warnings, len(s.points), "point") }
+
+// counted lists warnings once, with how many of several things have each.
+func counted(warnings map[string]int, of int, thing string) []string {
+	var list []string
+	for w, n := range warnings {
+		if n > 1 && of > 1 {
+			w += fmt.Sprintf(" (%d %ss)", n, thing)
+		}
+		list = append(list, w)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Points are the finished simulations.
+func (s *Sweep) Points() (*results.Points, error) {
+	baseline, err := s.baseline()
+	if err != nil {
+		return nil, err
+	}
+	p := &results.Points{Metrics: s.file.Metrics, Baseline: baseline}
+	for _, f := range s.factors {
+		p.Factors = append(p.Factors, f.key)
+	}
+	for i, levels := range s.points {
+		point := results.Point{Scenario: s.base.Scenario.Name, Replications: s.done[i]}
+		for f, level := range levels {
+			point.Levels = append(point.Levels, s.factors[f].levels[level].text)
+		}
+		p.List = append(p.List, point)
+	}
+	return p, nil
+}
+
+// baseline is the first point that has the values of the file's baseline.
+func (s *Sweep) baseline() (int, error) {
+	for i, levels := range s.points {
+		matches := 0
+		for _, want := range s.file.Baseline {
+			for f, level := range levels {
+				if s.factors[f].key == want.Key && s.factors[f].levels[level].text == want.Text {
+					matches++
+				}
+			}
+		}
+		if matches == len(s.file.Baseline) {
+			return i, nil
+		}
+	}
+	var wanted []string
+	for _, level := range s.file.Baseline {
+		wanted = append(wanted, level.Key+"="+level.Text)
+	}
+	return 0, fmt.Errorf("%s: baseline: got %s: want values of the factors", s.name, strings.Join(wanted, " "))
+}
+
+// Name names the folder of the results.
+func (s *Sweep) Name() string { return s.base.Scenario.Name }
+
+// Manifest describes the result of the sweep.
+func (s *Sweep) Manifest(b results.Build) results.Manifest {
+	return results.Manifest{
+		Build: b, Arguments: s.asked.Arguments(s.name), Scenario: s.base.Scenario.Name, Seed: s.file.Seed,
+		Replications: s.file.Replications, Inputs: s.inputs, Assumptions: s.base.Scenario.Assumed,
+	}
+}
+
+// identity is what finished simulations depend on: the inputs, the points and
+// the way they are asked, and the program.
+func (s *Sweep) identity(b results.Build) journalHead {
+	sum := sha256.New()
+	e := json.NewEncoder(sum)
+	e.Encode(s.inputs)
+	e.Encode([]float64{float64(s.file.Replications), float64(s.file.MaxReplications), s.file.Precision})
+	e.Encode([]any{s.file.Seed, s.metric(), s.base.options.Set, s.base.options.Fidelity})
+	for i := range s.points {
+		e.Encode(s.settings(i))
+	}
+	build := sha256.Sum256([]byte(strings.Join([]string{b.Version, b.Revision, b.Go, runtime.GOARCH}, "\n")))
+	return journalHead{
+		Schema: journalSchema, Study: s.name, Asked: s.asked,
+		Inputs: hex.EncodeToString(sum.Sum(nil)), Build: hex.EncodeToString(build[:]),
+	}
+}
+
+// factor is a key that varies.
+type factor struct {
+	key, zip string
+	where    string // file:line: or flag
+	levels   []factorLevel
+}
+
+type factorLevel struct {
+	text string
+	set  []string
+}
+
+// add adds a value once.
+func (f *factor) add(text string, set []string) {
+	if !slices.ContainsFunc(f.levels, func(l factorLevel) bool { return slices.Equal(l.set, set) }) {
+		f.levels = append(f.levels, factorLevel{text, set})
+	}
+}
+
+// maxPoints is how many points a study may have.
+const maxPoints = 1_000_000
+
+// combine lists the levels of every point. Factors with a zip name advance
+// together; among the others the last changes fastest.
+func combine(factors []factor) ([][]int, error) {
+	var wheels [][]int // factors that advance together
+	for i, f := range factors {
+		w := slices.IndexFunc(wheels, func(w []int) bool { return f.zip != "" && factors[w[0]].zip == f.zip })
+		if w < 0 {
+			wheels = append(wheels, []int{i})
+			continue
+		}
+		if first := factors[wheels[w][0]]; len(first.levels) != len(f.levels) {
+			return nil, fmt.Errorf("%szip %s: %s has %d values and %s has %d: want as many", f.where, f.zip, first.key, len(first.levels), f.key, len(f.levels))
+		}
+		wheels[w] = append(wheels[w], i)
+	}
+	total := 1
+	for _, w := range wheels {
+		if total *= len(factors[w[0]].levels); total > maxPoints {
+			return nil, fmt.Errorf("the factors make more than %d points: want fewer", maxPoints)
+		}
+	}
+	points := make([][]int, total)
+	for i := range points {
+		points[i] = make([]int, len(factors))
+		at := i
+		for _, w := range slices.Backward(wheels) {
+			n := len(factors[w[0]].levels)
+			for _, f := range w {
+				points[i][f] = at % n
+			}
+			at /= n
+		}
+	}
+	return points, nil
+}
+
+// errIncomplete lists points that are not finished.
+func (s *Sweep) errIncomplete(tasks []task) error {
+	const most = 10
+	var errs []error
+	for i, t := range tasks {
+		if i == most {
+			errs = append(errs, fmt.Errorf("and %d more", len(tasks)-most))
+			break
+		}
+		errs = append(errs, fmt.Errorf("point %d (%s), replication %d: missing", t.point+1, s.pointName(t.point), t.replication+1))
+	}
+	return errors.Join(errs...)
+}
+
+// number is a figure in JSON; null is NaN.
+type number float64
+
+func (n number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+func (n *number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
+}
