@@ -214,14 +214,14 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Verdict: Untested}, saves: h.saves,
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves,
 			})
 		}
 	}
 	return r
 }
 
-// leaveExplained drops R09, which blames a node for want of a better cause, where
+// leaveExplained drops R09, which names a node if no other cause is found, where
 // another rule says what is wrong with the node.
 func leaveExplained(hits [][]hit) {
 	named := map[string]bool{}
@@ -300,9 +300,9 @@ func (d *Diagnosis) rank() {
 	for _, j := range d.Jobs {
 		times[j.ID] = max(1e-9, (j.Finish - j.Submit).Seconds())
 	}
-	class := map[Verdict]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
+	class := map[Outcome]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(class[a.Receipt.Verdict], class[b.Receipt.Verdict]), -cmp.Compare(a.Receipt.Gain, b.Receipt.Gain),
+		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.Receipt.Gain, b.Receipt.Gain),
 			-cmp.Compare(a.saves/times[a.Job], b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
 	for i := range d.Findings {
@@ -338,7 +338,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 		switch {
 		case done && f.Change != nil:
 		case len(tested) >= v.Most:
-			r = Receipt{Verdict: Untested, Note: "only the first " + counted(v.Most) + " tested"}
+			r = Receipt{Outcome: Untested, Note: "only the first " + counted(v.Most) + " tested"}
 		default:
 			r = v.test(f.Change, f.Job, f.Device != "")
 			tested[key] = r
@@ -349,7 +349,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 	var changes []*Change
 	seen := map[string]bool{}
 	for _, f := range d.Findings {
-		if f.Receipt.Verdict == Confirmed && !seen[f.Change.Text] {
+		if f.Receipt.Outcome == Confirmed && !seen[f.Change.Text] {
 			seen[f.Change.Text] = true
 			changes = append(changes, f.Change)
 		}

@@ -29,7 +29,7 @@ var tables = []table{
 	{"ledger-sums.csv", []string{"job", "account", "ns", "share"}, (*Diagnosis).ledgerSumRows},
 	{"findings.csv", []string{
 		"rank", "job", "rule", "cause", "node", "device", "tasks", "evidence", "value", "peers", "z", "ledger_ns", "change",
-		"gain", "gain_low", "gain_high", "pairs", "verdict", "note",
+		"gain", "gain_low", "gain_high", "pairs", "result", "note",
 	}, (*Diagnosis).findingRows},
 }
 
@@ -196,7 +196,7 @@ func (d *Diagnosis) findingRows(row func(...string)) {
 			gain, low, high, pairs = number(r.Gain), number(r.Low), number(r.High), whole(r.Pairs)
 		}
 		row(whole(f.Rank), f.Job, f.Rule, f.Cause, f.Node, f.Device, strings.Join(f.Tasks, " "), f.Evidence, number(f.Value), number(f.Peers), number(f.Z),
-			ns(f.Ledger), change, gain, low, high, pairs, string(f.Receipt.Verdict), f.Receipt.Note)
+			ns(f.Ledger), change, gain, low, high, pairs, string(f.Receipt.Outcome), f.Receipt.Note)
 	}
 }
 

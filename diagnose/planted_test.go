@@ -15,9 +15,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// plant is a job of 200 maps and 40 reduces on 10 nodes with 4 map and 4 reduce
+// testRun is a job of 200 maps and 40 reduces on 10 nodes with 4 map and 4 reduce
 // slots each. Phases follow from bytes, with 5 % noise. Each test plants one fault.
-type plant struct {
+type testRun struct {
 	world
 	nodes     int
 	resources []Usage
@@ -26,8 +26,8 @@ type plant struct {
 
 const mb = 1 << 20
 
-func newPlant() *plant {
-	p := &plant{nodes: 10}
+func newTestRun() *testRun {
+	p := &testRun{nodes: 10}
 	r := rand.New(rand.NewPCG(1, 1))
 	noise := func() float64 { return 0.95 + 0.1*r.Float64() }
 	p.job("j", 0, 0)
@@ -75,12 +75,12 @@ func newPlant() *plant {
 }
 
 // close lets the job end with its last attempt.
-func (p *plant) close() {
+func (p *testRun) close() {
 	p.jobs[0].Finish = 0
 	p.each(func(a *workload.HistoryAttempt) { p.jobs[0].Finish = max(p.jobs[0].Finish, a.Finish+s) })
 }
 
-func (p *plant) each(f func(a *workload.HistoryAttempt)) {
+func (p *testRun) each(f func(a *workload.HistoryAttempt)) {
 	for t := range p.jobs[0].Tasks {
 		for n := range p.jobs[0].Tasks[t].Attempts {
 			f(&p.jobs[0].Tasks[t].Attempts[n])
@@ -89,7 +89,7 @@ func (p *plant) each(f func(a *workload.HistoryAttempt)) {
 }
 
 // slow makes phases of some attempts longer, and what follows on their slot later.
-func (p *plant) slow(factor float64, want func(a *workload.HistoryAttempt) bool, phases ...workload.Phase) {
+func (p *testRun) slow(factor float64, want func(a *workload.HistoryAttempt) bool, phases ...workload.Phase) {
 	type slot struct {
 		node string
 		slot int
@@ -112,7 +112,7 @@ func (p *plant) slow(factor float64, want func(a *workload.HistoryAttempt) bool,
 	p.close()
 }
 
-func (p *plant) use(node, device string, f func(u *Usage)) {
+func (p *testRun) use(node, device string, f func(u *Usage)) {
 	for i := range p.resources {
 		if u := &p.resources[i]; u.Node == node && u.Device == device {
 			f(u)
@@ -120,7 +120,7 @@ func (p *plant) use(node, device string, f func(u *Usage)) {
 	}
 }
 
-func (p *plant) diagnose(t testing.TB) *Diagnosis {
+func (p *testRun) diagnose(t testing.TB) *Diagnosis {
 	t.Helper()
 	in := p.input()
 	in.Resources, in.Question = p.resources, p.question
@@ -137,7 +137,7 @@ func on(node string, kind workload.Kind) func(*workload.HistoryAttempt) bool {
 
 // A healthy job has no finding on hardware and no critical phase.
 func TestHealthy(t *testing.T) {
-	d := newPlant().diagnose(t)
+	d := newTestRun().diagnose(t)
 	for _, f := range d.Findings {
 		t.Errorf("%s: %s", f.Rule, f.Evidence)
 	}
@@ -154,9 +154,9 @@ func TestPlantedRules(t *testing.T) {
 	maps := func(a *workload.HistoryAttempt) bool { return a.Kind == workload.Map }
 	for _, c := range []struct {
 		rule, node, device, change string
-		plant                      func(p *plant)
+		testRun                    func(p *testRun)
 	}{
-		{"R15", "", "", "scheduler fair2", func(p *plant) {
+		{"R15", "", "", "scheduler fair2", func(p *testRun) {
 			p.each(func(a *workload.HistoryAttempt) {
 				if a.Kind == workload.Map {
 					a.Runnable = 3 * s
@@ -164,36 +164,36 @@ func TestPlantedRules(t *testing.T) {
 			})
 			p.offers = slices.Repeat([]Offer{{Time: 5 * s, FreeMaps: 3, WaitingMaps: 9, DeclinedMap: OneTaskPerHeartbeat}}, 9)
 		}},
-		{"R15", "", "", "mapred.fairscheduler.locality.delay = 0", func(p *plant) {
+		{"R15", "", "", "mapred.fairscheduler.locality.delay = 0", func(p *testRun) {
 			p.offers = slices.Repeat([]Offer{{Time: 5 * s, FreeMaps: 3, WaitingMaps: 9, DeclinedMap: LocalityWait}}, 9)
 		}},
-		{"R16", "n3", "disk0", "disk0 of n3 at the nominal speed", func(p *plant) {
+		{"R16", "n3", "disk0", "disk0 of n3 at the nominal speed", func(p *testRun) {
 			p.use("n3", "disk0", func(u *Usage) { u.OwnSeconds *= 0.56 })
 		}},
-		{"R16", "n3", "cpu", "cpu of n3 at the nominal speed", func(p *plant) {
+		{"R16", "n3", "cpu", "cpu of n3 at the nominal speed", func(p *testRun) {
 			p.resources = nil
 			p.slow(2, on("n3", workload.Map), workload.PhaseMap, workload.PhaseSpill)
 		}},
-		{"R16", "n3", "disk", "disk of n3 at the nominal speed", func(p *plant) {
+		{"R16", "n3", "disk", "disk of n3 at the nominal speed", func(p *testRun) {
 			p.resources = nil
 			p.slow(4, on("n3", workload.Map), workload.PhaseRead)
 		}},
-		{"R17", "n4", "disk0", "no foreign load on disk0 of n4", func(p *plant) {
+		{"R17", "n4", "disk0", "no foreign load on disk0 of n4", func(p *testRun) {
 			p.use("n4", "disk0", func(u *Usage) { u.ForeignBusy, u.ForeignBytes = 0.4, 100*mb })
 			p.slow(2, on("n4", workload.Map), workload.PhaseRead)
 		}},
-		{"R19", "", "", "mapred.job.shuffle.input.buffer.percent = 0.9", func(p *plant) {
+		{"R19", "", "", "mapred.job.shuffle.input.buffer.percent = 0.9", func(p *testRun) {
 			p.each(func(a *workload.HistoryAttempt) {
 				if a.Kind == workload.Reduce {
 					a.WaitMemory = a.Phases[workload.PhaseShuffle] / 2
 				}
 			})
 		}},
-		{"R20", "", "", "mapred.reduce.tasks = 100", func(p *plant) {
+		{"R20", "", "", "mapred.reduce.tasks = 100", func(p *testRun) {
 			p.question = &model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 10}}, 10)}}
 		}},
-		{"R21", "", "", "4 splits combined into one", func(p *plant) { p.slow(12, maps, workload.PhaseStartup) }},
-		{"R22", "", "", "another replica of each block", func(p *plant) {
+		{"R21", "", "", "4 splits combined into one", func(p *testRun) { p.slow(12, maps, workload.PhaseStartup) }},
+		{"R22", "", "", "another replica of each block", func(p *testRun) {
 			p.each(func(a *workload.HistoryAttempt) {
 				if a.Task%2 == 0 {
 					a.Locality = workload.RackLocal
@@ -201,7 +201,7 @@ func TestPlantedRules(t *testing.T) {
 			})
 			p.slow(3, func(a *workload.HistoryAttempt) bool { return a.Kind == workload.Map && a.Task%2 == 0 }, workload.PhaseRead)
 		}},
-		{"R23", "n5", "", "no attempt fails", func(p *plant) {
+		{"R23", "n5", "", "no attempt fails", func(p *testRun) {
 			for i := range 20 {
 				a := p.jobs[0].Tasks[i].Attempts[0]
 				a.State, a.Node, a.Finish = workload.Failed, "n5", a.Start
@@ -210,17 +210,17 @@ func TestPlantedRules(t *testing.T) {
 				p.jobs[0].Tasks[i].Attempts = append([]workload.HistoryAttempt{a}, p.jobs[0].Tasks[i].Attempts...)
 			}
 		}},
-		{"R24", "n6", "network-in", "mapred.compress.map.output = true, mapred.map.output.compression.codec = " + fastCodec, func(p *plant) {
+		{"R24", "n6", "network-in", "mapred.compress.map.output = true, mapred.map.output.compression.codec = " + fastCodec, func(p *testRun) {
 			p.use("n6", "network-in", func(u *Usage) { u.Busy, u.OwnSeconds = 0.99, u.OwnSeconds*0.99/0.6 })
 		}},
-		{"R25", "", "", "even partitions", func(p *plant) {
+		{"R25", "", "", "even partitions", func(p *testRun) {
 			last := &p.jobs[0].Tasks[len(p.jobs[0].Tasks)-1].Attempts[0]
 			last.ShuffleBytes, last.InBytes = 900*mb, 900*mb
 			p.slow(3, func(a *workload.HistoryAttempt) bool { return a == last }, workload.PhaseShuffle, workload.PhaseReduce)
 		}},
 	} {
-		p := newPlant()
-		c.plant(p)
+		p := newTestRun()
+		c.testRun(p)
 		d := p.diagnose(t)
 		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == c.rule })
 		if i < 0 {
@@ -245,7 +245,7 @@ func TestPlantedRules(t *testing.T) {
 // The rate of a device is compared with that of its peers when they have as many
 // visitors: a disk that is 44 % slower is found so though it has more of them.
 func TestRates(t *testing.T) {
-	p := newPlant()
+	p := newTestRun()
 	p.use("n3", "disk0", func(u *Usage) {
 		u.Visitors = min(4, u.Visitors+1)
 		u.OwnSeconds = 0.56 * 1.2 / u.Visitors
@@ -268,7 +268,7 @@ func TestRates(t *testing.T) {
 // A phase is compared with what its own bytes lead to expect: a map with four
 // times the bytes is no outlier, one whose read takes three times as long is.
 func TestPhaseOutliers(t *testing.T) {
-	p := newPlant()
+	p := newTestRun()
 	large, slow := &p.jobs[0].Tasks[7].Attempts[0], 13
 	large.InBytes, large.HDFSReadBytes, large.OutBytes, large.InRecords = 4*large.InBytes, 4*large.HDFSReadBytes, 4*large.OutBytes, 4*large.InRecords
 	p.slow(4, func(a *workload.HistoryAttempt) bool { return a == large }, workload.PhaseRead, workload.PhaseMap, workload.PhaseSpill)
@@ -292,7 +292,7 @@ func TestPhaseOutliers(t *testing.T) {
 // Algorithm 1: the critical tasks of a slow node, that they share it, the disk
 // that is busy there, and the phase that takes their time.
 func TestCorrelations(t *testing.T) {
-	p := newPlant()
+	p := newTestRun()
 	p.use("n2", "disk0", func(u *Usage) { u.Busy = 0.97 })
 	p.slow(12, func(a *workload.HistoryAttempt) bool {
 		return a.Kind == workload.Map && a.Node == "n2" && a.Task >= 160
@@ -315,7 +315,7 @@ func TestCorrelations(t *testing.T) {
 
 // A node that is slow in every job stands out over the cluster.
 func TestClusterCorrelation(t *testing.T) {
-	p := newPlant()
+	p := newTestRun()
 	p.slow(2, on("n3", workload.Map), workload.PhaseMap, workload.PhaseRead)
 	c := p.diagnose(t).Correlations
 	if len(c) != 1 || c[0].Node != "n3" || c[0].Job != allNodes || c[0].Class != "over" {

@@ -14,14 +14,14 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Verdict is the result of re-simulating a change.
-type Verdict string
+// Outcome is the result of re-simulating a change.
+type Outcome string
 
 // The possible results.
 const (
-	Confirmed Verdict = "confirmed"
-	Withdrawn Verdict = "withdrawn"
-	Untested  Verdict = "untested"
+	Confirmed Outcome = "confirmed"
+	Withdrawn Outcome = "withdrawn"
+	Untested  Outcome = "untested"
 )
 
 // Receipt is the gain of a change: the fraction of the job's time that it saves,
@@ -29,7 +29,7 @@ const (
 type Receipt struct {
 	Gain, Low, High float64
 	Pairs           int
-	Verdict         Verdict
+	Outcome         Outcome
 	Note            string
 }
 
@@ -108,14 +108,14 @@ func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duratio
 // interval is narrow enough.
 func (v *verifier) test(change *Change, job string, device bool) Receipt {
 	if change == nil {
-		return Receipt{Verdict: Untested, Note: "no change of the question would test it"}
+		return Receipt{Outcome: Untested, Note: "no change of the question would test it"}
 	}
 	changed, err := change.Edit(v.base)
 	if same := asItIs(""); v.Measured == nil && errors.As(err, &same) {
-		return Receipt{Verdict: Withdrawn, Note: err.Error()}
+		return Receipt{Outcome: Withdrawn, Note: err.Error()}
 	}
 	if err != nil {
-		return Receipt{Verdict: Untested, Note: err.Error()}
+		return Receipt{Outcome: Untested, Note: err.Error()}
 	}
 	var r Receipt
 	var gains []float64
@@ -136,7 +136,7 @@ func (v *verifier) test(change *Change, job string, device bool) Receipt {
 			before, known := v.bases[seed][job]
 			after, still := times[job]
 			if !known || !still || before <= 0 {
-				return Receipt{Verdict: Untested, Note: fmt.Sprintf("job %s does not end in run %d", job, i+1)}
+				return Receipt{Outcome: Untested, Note: fmt.Sprintf("job %s does not end in run %d", job, i+1)}
 			}
 			gains = append(gains, 1-after.Seconds()/before.Seconds())
 		}
@@ -151,9 +151,9 @@ func (v *verifier) test(change *Change, job string, device bool) Receipt {
 
 func (v *verifier) failed(err error) Receipt {
 	if v.ctx.Err() != nil {
-		return Receipt{Verdict: Untested, Note: "no time left"}
+		return Receipt{Outcome: Untested, Note: "no time left"}
 	}
-	return Receipt{Verdict: Untested, Note: err.Error()}
+	return Receipt{Outcome: Untested, Note: err.Error()}
 }
 
 // interval returns the mean of the gains with Student's 95 % interval.
@@ -174,7 +174,7 @@ func interval(gains []float64) Receipt {
 // judge confirms a change whose interval lies above 0 and whose mean is large
 // enough. The error of a calibrated base widens the interval.
 func (v *verifier) judge(r *Receipt, job string, device bool) {
-	r.Verdict = Withdrawn
+	r.Outcome = Withdrawn
 	if measured, ok := v.Measured[job]; ok && measured > 0 {
 		sum := 0.0
 		for _, times := range v.bases {
@@ -193,6 +193,6 @@ func (v *verifier) judge(r *Receipt, job string, device bool) {
 	case r.Gain < v.least:
 		r.Note = fmt.Sprintf("gains only %.1f %% ± %.1f: leave it", 100*r.Gain, 50*(r.High-r.Low))
 	default:
-		r.Verdict = Confirmed
+		r.Outcome = Confirmed
 	}
 }

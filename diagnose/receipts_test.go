@@ -49,7 +49,7 @@ func TestReceipts(t *testing.T) {
 	s := &scene{job: &job{id: "j"}}
 	for _, c := range []struct {
 		gain, own float64
-		want      Verdict
+		want      Outcome
 		pairs     int
 		note      string
 	}{
@@ -63,7 +63,7 @@ func TestReceipts(t *testing.T) {
 		p := &fakePredictor{gains: map[string]float64{"io.sort.mb": c.gain}, own: c.own}
 		v := newVerifier(p)
 		r := v.test(s.setConf("io.sort.mb", "200"), "j", false)
-		if r.Verdict != c.want || r.Pairs != c.pairs || !strings.Contains(r.Note, c.note) {
+		if r.Outcome != c.want || r.Pairs != c.pairs || !strings.Contains(r.Note, c.note) {
 			t.Errorf("gain %v with noise %v: %+v, want %s after %d pairs, %q", c.gain, c.own, r, c.want, c.pairs, c.note)
 		}
 		if c.own == 0 && (math.Abs(r.Gain-c.gain) > 1e-9 || r.High-r.Low > 1e-9) {
@@ -109,14 +109,14 @@ func TestReceiptsUntested(t *testing.T) {
 		{v.test(change, "other", false), "job other does not end"},
 		{newVerifier(&fakePredictor{fails: true}).test(change, "j", false), "does not answer"},
 	} {
-		if c.receipt.Verdict != Untested || !strings.Contains(c.receipt.Note, c.note) {
+		if c.receipt.Outcome != Untested || !strings.Contains(c.receipt.Note, c.note) {
 			t.Errorf("%+v, want untested: %s", c.receipt, c.note)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	v.ctx, v.bases = ctx, nil
-	if r := v.test(change, "j", false); r.Verdict != Untested || r.Note != "no time left" {
+	if r := v.test(change, "j", false); r.Outcome != Untested || r.Note != "no time left" {
 		t.Errorf("%+v, want no time left", r)
 	}
 }
@@ -128,12 +128,12 @@ func TestReceiptsMeasured(t *testing.T) {
 	for _, c := range []struct {
 		measured float64
 		device   bool
-		want     Verdict
+		want     Outcome
 	}{{105, true, Confirmed}, {105, false, Confirmed}, {200, true, Withdrawn}, {200, false, Confirmed}} {
 		v := newVerifier(&fakePredictor{gains: map[string]float64{"io.sort.mb": 0.1}})
 		v.Measured = map[string]time.Duration{"j": workload.Seconds(c.measured)}
 		r := v.test(s.setConf("io.sort.mb", "200"), "j", c.device)
-		if r.Verdict != c.want || !(r.High-r.Low > 0.001) {
+		if r.Outcome != c.want || !(r.High-r.Low > 0.001) {
 			t.Errorf("recorded %v s, device %v: %+v, want %s with a wider interval", c.measured, c.device, r, c.want)
 		}
 	}

@@ -111,7 +111,7 @@ type phaseTimes map[string]float64
 // phaseOptions choose when a phase counts as unusual.
 type phaseOptions struct {
 	Share  float64 `json:"share,omitempty"`  // 0.5 of the task
-	Excess float64 `json:"excess,omitempty"` // 0.2 above what is usual
+	Excess float64 `json:"excess,omitempty"` // 0.2 above the median share
 }
 
 // defaultPhaseOptions are slotwave's own.

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// calm are facts on which no rule fires.
-func calm() facts {
+// normalFacts returns facts on which no rule fires.
+func normalFacts() facts {
 	return facts{
 		Kind: "map", Critical: 1, CPUNode: 0.8, CPUCluster: 0.8, IONodeRatio: 1, DiskNodeRatio: 1, DiskJobShare: 1,
 		Spills: 1, MapsPending: true, SharedSlots: true, InputRatio: 1,
@@ -64,9 +64,9 @@ func TestRules(t *testing.T) {
 			}
 			return slices.ContainsFunc(fired, func(a advice) bool { return a[0] == c.id })
 		}
-		f := calm()
+		f := normalFacts()
 		if fires(f) {
-			t.Errorf("%s fires on calm facts", c.id)
+			t.Errorf("%s fires on normal facts", c.id)
 		}
 		c.facts(&f)
 		if !fires(f) {
@@ -83,7 +83,7 @@ func TestRules(t *testing.T) {
 
 // Thresholds are options.
 func TestRuleThresholds(t *testing.T) {
-	f := calm()
+	f := normalFacts()
 	f.InputRatio = 1.3
 	limits := DefaultThresholds()
 	limits.InputSkew = 1.2
@@ -103,7 +103,7 @@ func TestRuleErrors(t *testing.T) {
 		{"spills: -1", func(f *facts) { f.Spills = -1 }},
 		{"input_ratio: -2", func(f *facts) { f.InputRatio = -2 }},
 	} {
-		f := calm()
+		f := normalFacts()
 		c.change(&f)
 		if _, err := recommend(f, DefaultThresholds()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)

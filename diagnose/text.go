@@ -20,16 +20,16 @@ const (
 // Text writes the diagnosis for a terminal of 80 columns.
 func (d *Diagnosis) Text(w io.Writer) error {
 	var b strings.Builder
-	line(&b, 0, d.verdict())
+	line(&b, 0, d.conclusion())
 	if len(d.Findings) > 0 {
-		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "verdict")
+		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "result")
 	}
 	for i, f := range d.Findings {
 		if i == shownFindings {
 			fmt.Fprintf(&b, "and %d more in findings.csv\n", len(d.Findings)-i)
 			break
 		}
-		fmt.Fprintf(&b, "%-4s %-24s %-20s %-12s %s\n", f.Rule, cut(f.Cause, 24), cut(f.where(), 20), f.gain(), f.Receipt.Verdict)
+		fmt.Fprintf(&b, "%-4s %-24s %-20s %-12s %s\n", f.Rule, cut(f.Cause, 24), cut(f.where(), 20), f.gain(), f.Receipt.Outcome)
 		evidence := f.Evidence
 		if len(d.Jobs) > 1 {
 			evidence = "job " + f.Job + ": " + evidence
@@ -71,11 +71,11 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	return err
 }
 
-// verdict returns the first sentence.
-func (d *Diagnosis) verdict() string {
+// conclusion returns the first sentence.
+func (d *Diagnosis) conclusion() string {
 	confirmed, untested := 0, 0
 	for _, f := range d.Findings {
-		switch f.Receipt.Verdict {
+		switch f.Receipt.Outcome {
 		case Confirmed:
 			confirmed++
 		case Untested:

@@ -12,8 +12,8 @@ import (
 
 // twoFaults is a job whose copiers wait for memory and whose partitions are not
 // even, with the question to it.
-func twoFaults() *plant {
-	p := newPlant()
+func twoFaults() *testRun {
+	p := newTestRun()
 	last := &p.jobs[0].Tasks[len(p.jobs[0].Tasks)-1].Attempts[0]
 	last.ShuffleBytes, last.InBytes = 900*mb, 900*mb
 	p.each(func(a *workload.HistoryAttempt) {
@@ -34,7 +34,7 @@ func TestVerify(t *testing.T) {
 	const buffer = "mapred.job.shuffle.input.buffer.percent"
 	for _, c := range []struct {
 		gain          float64 // of the buffer
-		first, second Verdict
+		first, second Outcome
 		together      bool
 		sentence      string
 	}{
@@ -54,7 +54,7 @@ func TestVerify(t *testing.T) {
 			t.Fatalf("%d findings, want R19 and R25: %+v", len(d.Findings), d.Findings)
 		}
 		a, b := d.Findings[0], d.Findings[1]
-		if a.Receipt.Verdict != c.first || b.Receipt.Verdict != c.second || a.Rank != 1 || b.Rank != 2 || (d.Together != nil) != c.together {
+		if a.Receipt.Outcome != c.first || b.Receipt.Outcome != c.second || a.Rank != 1 || b.Rank != 2 || (d.Together != nil) != c.together {
 			t.Errorf("gain %v: %s %+v, %s %+v, together %v", c.gain, a.Rule, a.Receipt, b.Rule, b.Receipt, d.Together)
 		}
 		if c.first == Confirmed && (a.Rule != "R19" || a.Receipt.Gain < 0.29) {
@@ -77,7 +77,7 @@ func TestSameBytes(t *testing.T) {
 	var first map[string]string
 	for range 3 {
 		h := openShared(t, "hitune-sort")
-		p := newPlant()
+		p := newTestRun()
 		in := Input{Jobs: jobsOf(h), Dataflow: openHiTune(t), Resources: p.resources}
 		d, err := Run(context.Background(), in, DefaultOptions())
 		if err != nil {
@@ -109,7 +109,7 @@ func TestVerifyLimits(t *testing.T) {
 	}
 	tested := 0
 	for _, f := range d.Findings {
-		if f.Receipt.Verdict != Untested {
+		if f.Receipt.Outcome != Untested {
 			tested++
 		} else if !strings.Contains(f.Receipt.Note, "only the first change was tested") {
 			t.Errorf("%+v", f.Receipt)

@@ -14,7 +14,7 @@ import (
 type Machine struct {
 	Name, Title string
 	Source      []string
-	Assumed     []string // what the source does not state, as KEY: the value taken instead
+	Assumed     []string // values that the source does not state, as KEY: the assumed value
 
 	Cores  int
 	SMT    []float64 // throughput of a core with 1, 2, ... threads, relative to one thread; nil: one thread per core
@@ -152,7 +152,7 @@ func (m *Machine) codec(used bool, class string) (Codec, error) {
 type Program struct {
 	Name, Title string
 	Source      []string
-	Assumed     []string // what the source does not state, as KEY: the value taken instead
+	Assumed     []string // values that the source does not state, as KEY: the assumed value
 
 	Data     taskplan.Data // compression ratios are in Ratios instead
 	Combiner bool

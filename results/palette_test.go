@@ -65,11 +65,11 @@ func ciede2000(p, q [3]float64) float64 {
 	}
 	c1, h1 := polar(p)
 	c2, h2 := polar(q)
-	turn, mean := h2-h1, (h1+h2)/2
+	angle, mean := h2-h1, (h1+h2)/2
 	if c1*c2 == 0 {
-		turn, mean = 0, h1+h2
-	} else if math.Abs(turn) > 180 {
-		turn -= math.Copysign(360, turn)
+		angle, mean = 0, h1+h2
+	} else if math.Abs(angle) > 180 {
+		angle -= math.Copysign(360, angle)
 		mean = math.Mod(mean+180, 360)
 	}
 	lightness, chroma := (p[0]+q[0])/2, (c1+c2)/2
@@ -77,7 +77,7 @@ func ciede2000(p, q [3]float64) float64 {
 	off := (lightness - 50) * (lightness - 50)
 	dl := (q[0] - p[0]) / (1 + 0.015*off/math.Sqrt(20+off))
 	dc := (c2 - c1) / (1 + 0.045*chroma)
-	dh := 2 * math.Sqrt(c1*c2) * math.Sin(rad(turn/2)) / (1 + 0.015*chroma*t)
+	dh := 2 * math.Sqrt(c1*c2) * math.Sin(rad(angle/2)) / (1 + 0.015*chroma*t)
 	rotation := -2 * pow7(chroma) * math.Sin(rad(60*math.Exp(-math.Pow((mean-275)/25, 2))))
 	return math.Sqrt(dl*dl + dc*dc + dh*dh + rotation*dc*dh)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Names of the tidy tables of several points or replications.
+// Names of the tables with one row per value of several points or replications.
 const (
 	PointsName       = "points.csv"
 	PointSummaryName = "summary.csv"

@@ -174,7 +174,7 @@ func TestFair1SharesAreExact(t *testing.T) {
 	beats(t, c, "y map", "y map")
 }
 
-// A young job weighs three times as much with the booster, for its first five
+// A new job weighs three times as much with the booster, for its first five
 // minutes: more than an old one of high priority (2), less than one of very high
 // priority (4).
 func TestFair1Booster(t *testing.T) {
@@ -183,19 +183,19 @@ func TestFair1Booster(t *testing.T) {
 		age   time.Duration
 		first string
 	}{
-		{workload.High, 0, "young map"},
+		{workload.High, 0, "new map"},
 		{workload.VeryHigh, 0, "old map"},
-		{workload.High, 5*time.Minute - 3*half, "young map"},
+		{workload.High, 5*time.Minute - 3*half, "new map"},
 		{workload.High, 5 * time.Minute, "old map"},
 	} {
 		c := schedulertest.New(t, fair1(model.Scheduler{},
 			"mapred.fairscheduler.weightadjuster", "org.apache.hadoop.mapred.NewJobWeightBooster"), "0.20.2", slots(8, 0))
 		c.Submit(schedulertest.Job{Name: "old", Maps: 9, Priority: row.old, Pool: "p", SetUp: true})
 		c.Pass(time.Hour)
-		c.Submit(schedulertest.Job{Name: "young", Maps: 9, Pool: "p", SetUp: true})
+		c.Submit(schedulertest.Job{Name: "new", Maps: 9, Pool: "p", SetUp: true})
 		c.Pass(row.age)
 		c.Start("old")
-		c.Start("young")
+		c.Start("new")
 		c.Pass(2 * half)
 		c.Beat(0, row.first)
 	}

@@ -247,15 +247,15 @@ func TestFair2SizeBasedDemand(t *testing.T) {
 	c.Beat(0, "a map")
 }
 
-// With the booster a young job has three tasks for one of an old one.
+// With the booster a new job has three tasks for one of an old one.
 func TestFair2Booster(t *testing.T) {
 	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.weightadjuster", "NewJobWeightBooster"), "1.2.1", slots(5, 0))
 	c.Submit(schedulertest.Job{Name: "old", Maps: 9, SetUp: true})
 	c.Pass(5 * time.Minute)
-	c.Submit(schedulertest.Job{Name: "young", Maps: 9})
+	c.Submit(schedulertest.Job{Name: "new", Maps: 9})
 	c.Start("old")
 	c.Pass(half)
-	c.Beat(0, "old map, young map, young map, young map, old map")
+	c.Beat(0, "old map, new map, new map, new map, old map")
 }
 
 // The heartbeats that matter: of trackers with a free map slot while maps are

@@ -60,7 +60,7 @@ func forgetPeak() {
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)
 }
 
-// peakMB is the largest resident set so far, or 0 where nothing tells.
+// peakMB is the largest resident set so far, or 0 where the system does not report it.
 func peakMB() float64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range bytes.Lines(status) {

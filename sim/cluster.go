@@ -57,7 +57,7 @@ func (c *cluster) interval(n int) engine.Time {
 	return engine.At(h)
 }
 
-// wants reports which heartbeats would be given something.
+// wants returns the heartbeats that would get work.
 func (c *cluster) wants() scheduler.Offers {
 	d := &c.demand
 	if d[needSetup]+d[needCleanup] > 0 {

@@ -218,7 +218,7 @@ func agree(t *testing.T, f model.Fidelity, a workload.Attempt, want [workload.Nu
 func TestReplayOfDevices(t *testing.T) {
 	check(t, 300, 3000, func(t *rapid.T) {
 		w := onDevices(t, drawWorld(t))
-		if w.mortal || w.failing || w.kills || w.instant || w.Scheduler.Name == "minedf" {
+		if w.nodesDie || w.failing || w.kills || w.instant || w.Scheduler.Name == "minedf" {
 			return // the attempts that end early do not tell how long they would have taken
 		}
 		for i := range w.Jobs {

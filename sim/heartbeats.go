@@ -166,8 +166,8 @@ func (h *heartbeats) putLast(t *taskTracker) {
 	now, interval := h.cluster.now(), h.cluster.heartbeatInterval()
 	var after []*taskTracker
 	if t.interval == 0 || t.interval >= interval {
-		// Trackers in step whose heartbeat at this instant is still to come
-		// stay behind it.
+		// The tracker stays before those in step that have not sent their
+		// heartbeat of this instant yet.
 		for i := range h.trackers {
 			o := &h.trackers[i]
 			if o != t && o.regular && !o.lost && !o.heartbeatOver() && (o.next-now)%interval == 0 {

@@ -117,7 +117,7 @@ func (o *outcome) tasksEndOnce() error {
 				if out.State == workload.Succeeded && lasting+lost == 0 && failures < most {
 					return fmt.Errorf("%v %d of %s never succeeded and failed %d times", kind, index, out.ID, failures)
 				}
-				if failures > most && !o.kills && !o.mortal {
+				if failures > most && !o.kills && !o.nodesDie {
 					return fmt.Errorf("%v %d of %s failed %d times", kind, index, out.ID, failures)
 				}
 			}
@@ -290,7 +290,7 @@ func (o *outcome) slowstartIsMet() error {
 func (o *outcome) killsHaveCauses() error {
 	for _, a := range o.rows {
 		setup := a.Kind == workload.Setup || a.Kind == workload.Cleanup
-		if a.State == workload.Killed && !o.kills && !o.mortal && !o.failing && !setup {
+		if a.State == workload.Killed && !o.kills && !o.nodesDie && !o.failing && !setup {
 			return fmt.Errorf("killed for no cause: %+v", a)
 		}
 		if a.State == workload.Failed && !o.failing {

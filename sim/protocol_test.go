@@ -120,7 +120,7 @@ func TestCompletionIsSeenAtHeartbeats(t *testing.T) {
 			}},
 		}
 		_, rows := mustRun(t, q)
-		turn := time.Duration((int64(sec(length)) + int64(sec(interval)) - 1) / int64(sec(interval)) * int64(sec(interval)))
+		period := time.Duration((int64(sec(length)) + int64(sec(interval)) - 1) / int64(sec(interval)) * int64(sec(interval)))
 		for i, n := range q.Cluster.Nodes {
 			var starts []time.Duration
 			for _, a := range rows.of(workload.Map) {
@@ -135,7 +135,7 @@ func TestCompletionIsSeenAtHeartbeats(t *testing.T) {
 				t.Errorf("%s started its first map at %v, which is no heartbeat", n.Name, starts[0])
 			}
 			for w, at := range starts {
-				if want := starts[0] + time.Duration(w)*turn; at != want {
+				if want := starts[0] + time.Duration(w)*period; at != want {
 					t.Errorf("maps of %v: %s started map %d at %v, want %v", sec(length), n.Name, w, at, want)
 				}
 			}

@@ -36,12 +36,12 @@ func check(t *testing.T, few, many int, property func(*rapid.T)) {
 // world is a random question and what its making knows of it.
 type world struct {
 	model.WhatIf
-	instant bool // nothing waits for heartbeats
-	mortal  bool // nodes die
-	failing bool // attempts fail
-	kills   bool // attempts may be killed although their jobs go on
-	limited bool // pools or users may leave slots idle
-	wide    bool // tasks may take two slots
+	instant  bool // nothing waits for heartbeats
+	nodesDie bool // nodes die
+	failing  bool // attempts fail
+	kills    bool // attempts may be killed although their jobs go on
+	limited  bool // pools or users may leave slots idle
+	wide     bool // tasks may take two slots
 }
 
 // source draws from rapid with fewer words.
@@ -119,13 +119,13 @@ func (w *world) drawCluster(s source) {
 	c.Replication = s.n("replication", 0, 3)
 	c.FromStart = s.rarely("from start", 4)
 	c.Grain = []time.Duration{0, time.Millisecond}[s.n("grain", 0, 1)]
-	w.mortal = !w.instant && s.rarely("mortal", 4)
+	w.nodesDie = !w.instant && s.rarely("nodes die", 4)
 	w.failing = s.rarely("failing", 3)
 	w.wide = w.Scheduler.Name == "capacity" && (c.Hadoop == "1.0.4" || c.Hadoop == "1.2.1") && !w.failing && s.bool("memory")
 	// A map that must run again may find every shared slot with a reduce that
 	// waits for it.
-	c.SharedSlots = !w.mortal && !w.failing && !w.wide && s.rarely("shared slots", 3)
-	if w.mortal {
+	c.SharedSlots = !w.nodesDie && !w.failing && !w.wide && s.rarely("shared slots", 3)
+	if w.nodesDie {
 		c.Conf.Set("mapred.tasktracker.expiry.interval", strconv.Itoa(1000*s.n("expiry", 10, 60)))
 	}
 	if s.bool("out of band") {
@@ -160,7 +160,7 @@ func (w *world) drawCluster(s source) {
 		if s.rarely("slow", 4) {
 			n.Slowness = 2.5
 		}
-		if w.mortal && i > 0 && s.bool("dies") {
+		if w.nodesDie && i > 0 && s.bool("dies") {
 			n.Dies = s.time("death", time.Millisecond, 3*time.Minute)
 		}
 		if w.failing && i > 0 && s.rarely("bad node", 4) {

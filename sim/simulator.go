@@ -112,7 +112,7 @@ func (jt *jobTracker) close(end engine.Time, how execute.End) {
 			} else if !a.reported && a.cleans == nil {
 				a.status = a.state(t, now)
 				if a.status == succeeded && a.task.complete() {
-					a.status = killed // another attempt was first
+					a.status = killed // another attempt finished first
 				}
 			}
 			if !a.Started {

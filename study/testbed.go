@@ -98,7 +98,7 @@ func (b *Testbed) Profile(row float64) (platform.Profile, error) {
 	for i, point := range slices.Concat(first, b.shuffleOnly) {
 		group.Go(func() error {
 			j, p, err := point.Benchmark(row)
-			if i >= len(first) { // only its shuffle is of interest
+			if i >= len(first) { // only its shuffle is used
 				p.Data.ReduceSizeSel, p.Data.ReduceRecsSel = 0, 0
 			}
 			if err == nil {

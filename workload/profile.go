@@ -33,7 +33,7 @@ type Profile struct {
 
 	MapInBytes      Sample `key:"map_in_bytes"` // of one map
 	MapInRecords    Sample `key:"map_in_records"`
-	ReduceInBytes   Sample `key:"reduce_in_bytes"` // of one reduce; as shuffled
+	ReduceInBytes   Sample `key:"reduce_in_bytes"` // bytes of one reduce, as fetched
 	ReduceInRecords Sample `key:"reduce_in_records"`
 
 	// Durations of successful attempts in seconds. Waves rank the tasks of a

@@ -14,7 +14,7 @@ import (
 
 const module = "github.com/slotwave/slotwave/"
 
-// arrows are the rooms that each room may know.
+// arrows lists the packages that each package may import.
 var arrows = map[string][]string{
 	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "workload"},

@@ -147,16 +147,16 @@ func TestPairsOfALOJA(t *testing.T) {
 				t.Fatalf("%s, %s: %d pairs measured, %d simulated", bench.name, f.name, len(was), len(is))
 			}
 			low, middle, high, got := quantile(was, 0.25), quantile(was, 0.5), quantile(was, 0.75), quantile(is, 0.5)
-			verdict := "outside"
+			result := "outside"
 			if (got-1)*(middle-1) < 0 && math.Abs(got-1) > repeats && math.Abs(middle-1) > repeats {
-				verdict = "outside, wrong sign"
+				result = "outside, wrong sign"
 				wrong++
 			}
 			if got >= low-repeats && got <= high+repeats {
-				verdict = "inside"
+				result = "inside"
 				inside[bench.id]++
 			}
-			fmt.Fprintf(&b, "| %s | %s | %d | %.2f, %.2f to %.2f | %.2f | %s |\n", bench.name, f.name, len(was), middle, low, high, got, verdict)
+			fmt.Fprintf(&b, "| %s | %s | %d | %.2f, %.2f to %.2f | %.2f | %s |\n", bench.name, f.name, len(was), middle, low, high, got, result)
 		}
 	}
 	fmt.Fprintf(&b, "\nWith 12 slots, Ethernet and one replica:\n\n%s", &times)

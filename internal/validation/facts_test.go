@@ -422,14 +422,14 @@ func show(scenario string, r runs) *shown {
 			continue
 		}
 		text, good := f.show(r)
-		verdict := "in band"
+		result := "in band"
 		switch {
 		case !good:
-			verdict = "**miss**"
+			result = "**miss**"
 		case f.direction:
-			verdict = "direction"
+			result = "direction"
 		}
-		s.rows[i] = fmt.Sprintf("| %s | %s | %s | %s |", f.seen, f.band, text, verdict)
+		s.rows[i] = fmt.Sprintf("| %s | %s | %s | %s |", f.seen, f.band, text, result)
 	}
 	for _, title := range slices.Sorted(maps.Keys(r)) {
 		for _, a := range r[title].assumptions {

@@ -396,11 +396,11 @@ func TestHiTuneSort(t *testing.T) {
 				mean, low, high = mean+of(f)/seeds, math.Min(low, of(f)), math.Max(high, of(f))
 			}
 			offs[k] = mean/of(want) - 1
-			verdict := ""
+			result := ""
 			if math.Abs(offs[k]) > 0.1 {
-				verdict = ", miss"
+				result = ", miss"
 			}
-			fmt.Fprintf(&b, " "+format+" ("+format+" to "+format+") | %+.1f %%%s |", mean, low, high, 100*offs[k], verdict)
+			fmt.Fprintf(&b, " "+format+" ("+format+" to "+format+") | %+.1f %%%s |", mean, low, high, 100*offs[k], result)
 		}
 		b.WriteString("\n")
 		off[name] = offs

@@ -116,7 +116,7 @@ func kindOf(v any) string {
 	return "an object"
 }
 
-// option is what the tag of a field allows.
+// option lists what the tag of a field allows.
 type option struct{ missing, scalar, partial bool }
 
 // assign stores a parsed value at the place named by path.

@@ -120,13 +120,13 @@ var contendedParts = map[string]func(*Work) float64{
 	"write": func(w *Work) float64 { return w.WriteContended },
 }
 
-// slowedTerms returns the terms of a phase that takes slower times longer,
+// slowedTerms returns the terms of a phase that takes extra times longer,
 // relative to its time alone, while other tasks run on the node.
-func slowedTerms(phase string, slower float64) []workTerm {
+func slowedTerms(phase string, extra float64) []workTerm {
 	terms := slices.Clone(workTerms[phase])
 	for i, t := range terms {
-		if slower > 0 {
-			terms[i] = workTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(slower*contendedParts[phase](w))) }}
+		if extra > 0 {
+			terms[i] = workTerm{t.Name, func(w *Work) float64 { return t.Of(w) * (1 + float64(extra*contendedParts[phase](w))) }}
 		}
 	}
 	return terms
@@ -317,7 +317,7 @@ func fitShuffle(fetched, merged []WorkRow, what Estimate) (WorkModel, error) {
 	return both, nil
 }
 
-// chooseRetried is chooseTerms for a phase in which some rows waited for a retry:
+// chooseRetried is like chooseTerms, for a phase in which some rows waited for a retry:
 // those that are nearer to the prediction plus the wait. It looks for retries only
 // where the wait exceeds the ordinary scatter.
 func chooseRetried(candidates []workTerm, rows []WorkRow, what Estimate) (m WorkModel, err error) {

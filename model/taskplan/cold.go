@@ -7,8 +7,8 @@ import "math"
 // sqrt(Cold n) records of a warm JVM (docs/validation.md). Work by the byte is
 // compiled after the first few buffers and has no such term.
 
-// coldFactor returns the time of n records relative to a warm JVM, if the JVM has
-// processed before records of the phase.
+// coldFactor returns the time of n records relative to a warm JVM, after the JVM
+// has processed the given number of records of the phase before.
 func (p *Planner) coldFactor(before, n float64) float64 {
 	if p.Cold == 0 || n <= 0 {
 		return 1

@@ -25,11 +25,11 @@ func TestYoungJVM(t *testing.T) {
 	old := planner(t, defaultConf(), 2, func(p *taskplan.Planner) {
 		p.Cost.PartitionCPU, p.Cost.SerdeCPU, p.Cost.SortCPU, p.Cost.MergeCPU = 100, 300, 10, 500
 	})
-	young := planner(t, defaultConf(), 2, func(p *taskplan.Planner) {
+	coldPlanner := planner(t, defaultConf(), 2, func(p *taskplan.Planner) {
 		p.Cost, p.Cold, p.RecordCPU, p.OpenCPU, p.FetchCPU = old.Cost, cold, 200, 7e6, 3
 	})
 	flow := taskplan.MapFlow{InStored: 4e6, InBytes: 4e6, InRecords: n, OutBytes: 4e6, OutRecords: n}
-	a, b := cpu(mapPlan(t, old, flow).Steps), cpu(mapPlan(t, young, flow).Steps)
+	a, b := cpu(mapPlan(t, old, flow).Steps), cpu(mapPlan(t, coldPlanner, flow).Steps)
 	extra := math.Sqrt(cold * n)
 	for phase, want := range map[workload.Phase]float64{
 		workload.PhaseRead: 7e6, workload.PhaseCollect: 200 * extra, workload.PhaseSpill: a[workload.PhaseSpill] * extra / n,
@@ -42,7 +42,7 @@ func TestYoungJVM(t *testing.T) {
 	for i := range outputs {
 		outputs[i] = taskplan.Segment{Stored: 20e6, Raw: 20e6, Records: n}
 	}
-	before, after := old.Reduce(outputs), young.Reduce(outputs)
+	before, after := old.Reduce(outputs), coldPlanner.Reduce(outputs)
 	if before.InMemMerges < 2 {
 		t.Fatalf("%d merges: want several", before.InMemMerges)
 	}

@@ -44,7 +44,7 @@ var errSpills = fmt.Errorf("the map's output makes more than %d spills", maxSpil
 // Spills returns the spills of a map that emits records of equal size. If
 // io.sort.spill.percent is one half or more, they do not depend on the duration of
 // a spill, since a spill frees its space only at its end. Below one half, each
-// spill is taken to end before the next is due. Less than one record beyond a
+// spill is assumed to end before the next is due. Less than one record beyond a
 // limit starts no spill.
 func (b SortBuffer) Spills(records, bytes float64) ([]Spill, error) {
 	if records <= 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/slotwave/slotwave/model"
 )
 
-// Patience is the time limit of one answer: far more than any answer needs, far
+// AnswerLimit is the time limit of one answer: far more than any answer needs, far
 // less than an endless loop.
-const Patience = 30 * time.Second
+const AnswerLimit = 30 * time.Second
 
 // wrong lists the values that replace each value of a question, one at a time.
 var wrong = []any{
@@ -45,7 +45,7 @@ func Torture(t *testing.T, path string, evaluators []model.Evaluator) {
 				if p := recover(); p != nil {
 					t.Errorf("%s with %s: panic: %v", v.ID, what, p)
 				}
-				if took := time.Since(start); took > Patience {
+				if took := time.Since(start); took > AnswerLimit {
 					t.Errorf("%s with %s took %v", v.ID, what, took)
 				}
 			}()

@@ -21,12 +21,12 @@ type mapOutputs struct {
 	share    float64 // bytes of the map output
 	draw     rand.PCG
 
-	// Exact: by host; one copier at a time fetches from it.
+	// If exact: outputs by host; only one copier at a time uses a host.
 	head, tail []int32 // by node: first map + 1
 	next       []int32 // by map: next map + 1
 	ready      []int32 // hosts with outputs and no copier
 
-	// Else: in the order of the events.
+	// Otherwise: outputs in the order of the events.
 	listed []int32 // maps
 	taken  int
 

@@ -20,12 +20,12 @@ func Floor(least float64, c Curve) Curve {
 // Seek returns the Curve of a disk that reads at rate bytes per second and
 // moves its head, for seek seconds, after each chunk bytes of a stream.
 func Seek(chunk, rate, seek float64) Curve {
-	turn := chunk / rate
+	chunkTime := chunk / rate
 	return func(n float64) float64 {
 		if n < 2 {
 			return 1
 		}
-		return turn / (turn + seek)
+		return chunkTime / (chunkTime + seek)
 	}
 }
 

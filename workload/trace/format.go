@@ -30,7 +30,7 @@ type Format struct {
 	detect detection
 	read   func(*collector, *source) error         // nil: write only
 	write  func(*workload.History) (Output, error) // nil: read only
-	needs  func(*workload.History) error           // what a history needs to be written so; nil: jobs
+	needs  func(*workload.History) error           // data that the format requires; nil: jobs
 }
 
 // detection lists the signs by which a format is recognised. Any one is enough.

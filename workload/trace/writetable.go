@@ -367,7 +367,7 @@ func dealSlots(rows []*chromeRow) int {
 	for _, r := range rows {
 		free := func(track int) bool { return track >= len(until) || until[track] <= r.Start }
 		r.track = r.Slot
-		const mostSlots = 10_000 // beyond, the number is no slot's
+		const mostSlots = 10_000 // larger numbers are not slots
 		if r.Slot < 0 || r.Slot >= mostSlots || !free(r.Slot) {
 			for r.track = 0; !free(r.track); r.track++ {
 			}
