@@ -188,9 +188,9 @@ func (p *Points) writePoints(w io.Writer) error {
 	return out.Error()
 }
 
-// PointSummaryColumns names the columns of summary.csv after those of the
+// pointSummaryColumns names the columns of summary.csv after those of the
 // factors.
-var PointSummaryColumns = []string{
+var pointSummaryColumns = []string{
 	"metric", "n", "mean", "low", "high",
 	"pairs", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "best",
 }
@@ -198,7 +198,7 @@ var PointSummaryColumns = []string{
 // writeSummary writes one row per point and metric.
 func (p *Points) writeSummary(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(p.header(PointSummaryColumns...))
+	out.Write(p.header(pointSummaryColumns...))
 	best := make([][]float64, len(metrics))
 	for m := range metrics {
 		if p.asked(m) {

@@ -29,8 +29,8 @@ type SweepOptions struct {
 	Workers      int      `json:"-"`
 }
 
-// Arguments repeat the sweep so that it gives the same bytes.
-func (o *SweepOptions) Arguments(name string) []string {
+// arguments repeat the sweep so that it gives the same bytes.
+func (o *SweepOptions) arguments(name string) []string {
 	args := []string{"sweep", name}
 	if o.Seed != nil {
 		args = append(args, fmt.Sprintf("--seed=%d", *o.Seed))
@@ -414,7 +414,7 @@ func (s *Sweep) Name() string { return s.base.Scenario.Name }
 // Manifest describes the result of the sweep.
 func (s *Sweep) Manifest(b results.Build) results.Manifest {
 	return results.Manifest{
-		Build: b, Arguments: s.asked.Arguments(s.name), Scenario: s.base.Scenario.Name, Seed: s.file.Seed,
+		Build: b, Arguments: s.asked.arguments(s.name), Scenario: s.base.Scenario.Name, Seed: s.file.Seed,
 		Replications: s.file.Replications, Inputs: s.inputs, Assumptions: s.base.Scenario.Assumed,
 	}
 }
