@@ -196,7 +196,7 @@ func TestSweepKilled(t *testing.T) {
 	journal := filepath.Join("killed", results.JournalName)
 	random := rand.New(rand.NewPCG(1, 1))
 	kills, finished, most := 0, 0, 0
-	for trial := 0; trial < 40 && kills < 20; trial++ {
+	for trial := 0; trial < 30 && kills < 12; trial++ {
 		c := sweep("killed")
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
