@@ -74,8 +74,8 @@ func TestDocumentedColumns(t *testing.T) {
 	if got := documented(t, PointsName); !slices.Equal(got, columns) {
 		t.Errorf("%s: documented are\n%v: want\n%v", PointsName, got, columns)
 	}
-	if got := documented(t, PointSummaryName); !slices.Equal(got, PointSummaryColumns) {
-		t.Errorf("%s: documented are\n%v: want\n%v", PointSummaryName, got, PointSummaryColumns)
+	if got := documented(t, PointSummaryName); !slices.Equal(got, pointSummaryColumns) {
+		t.Errorf("%s: documented are\n%v: want\n%v", PointSummaryName, got, pointSummaryColumns)
 	}
 	tags := predictionTags()
 	if !slices.Equal(tags, PredictionColumns) {

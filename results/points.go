@@ -31,7 +31,7 @@ type metric struct {
 // metrics are the figures of points.csv, in order.
 var metrics = []metric{
 	{"makespan_ns", -1},
-	{"mean_response_ns", -1}, {"p95_response_ns", -1}, {"p99_response_ns", -1},
+	{"mean_response_ns", -1}, {"p95_response_ns", -1}, {"p99_response_ns", -1}, {"mean_slowdown", -1},
 	{"map_slots_busy", 0}, {"reduce_slots_busy", 0},
 	{"node_local", 1}, {"rack_local", 0}, {"off_rack", -1},
 	{"deadlines", 0}, {"deadlines_met", 1},
@@ -50,7 +50,7 @@ func MetricNames() []string {
 
 // Measure returns the metrics of one simulation; NaN where there is none.
 func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
-	var responses []float64
+	var responses, slowdowns []float64
 	var locality [numLocalities]float64
 	var failed, killed, deadlines, met, succeeded float64
 	due := map[string]int64{}
@@ -68,6 +68,9 @@ func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
 		}
 		if finished(j) {
 			responses = append(responses, float64(j.Finish-j.Submit))
+			if j.FirstMap >= 0 && j.Finish > j.FirstMap {
+				slowdowns = append(slowdowns, float64(j.Finish-j.Submit)/float64(j.Finish-j.FirstMap))
+			}
 		}
 		if j.State == workload.Succeeded {
 			succeeded++
@@ -86,9 +89,11 @@ func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
 		}
 		return stat.Quantile(p, stat.Empirical, responses, nil)
 	}
-	mean := math.NaN()
-	if len(responses) > 0 {
-		mean = stat.Mean(responses, nil)
+	mean := func(values []float64) float64 {
+		if len(values) == 0 {
+			return math.NaN()
+		}
+		return stat.Mean(values, nil)
 	}
 	if deadlines == 0 {
 		met = math.NaN()
@@ -106,7 +111,7 @@ func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
 	}
 	placed := locality[workload.NodeLocal] + locality[workload.RackLocal] + locality[workload.OffRack]
 	return []float64{
-		float64(p.Mean), mean, quantile(0.95), quantile(0.99), busy[0], busy[1],
+		float64(p.Mean), mean(responses), quantile(0.95), quantile(0.99), mean(slowdowns), busy[0], busy[1],
 		locality[workload.NodeLocal] / placed, locality[workload.RackLocal] / placed, locality[workload.OffRack] / placed,
 		deadlines, met, succeeded, failed, killed,
 	}
@@ -183,9 +188,9 @@ func (p *Points) writePoints(w io.Writer) error {
 	return out.Error()
 }
 
-// PointSummaryColumns names the columns of summary.csv after those of the
+// pointSummaryColumns names the columns of summary.csv after those of the
 // factors.
-var PointSummaryColumns = []string{
+var pointSummaryColumns = []string{
 	"metric", "n", "mean", "low", "high",
 	"pairs", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "best",
 }
@@ -193,7 +198,7 @@ var PointSummaryColumns = []string{
 // writeSummary writes one row per point and metric.
 func (p *Points) writeSummary(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(p.header(PointSummaryColumns...))
+	out.Write(p.header(pointSummaryColumns...))
 	best := make([][]float64, len(metrics))
 	for m := range metrics {
 		if p.asked(m) {

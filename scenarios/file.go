@@ -342,6 +342,8 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	}
 	s.Title = t.str("title", s.Name)
 	s.Source = t.str("source", "")
+	jobs, _ := t.values["job"].([]map[string]any)
+	s.Tables = len(jobs)
 	t.assumed = append(t.assumed, t.texts("assumed")...)
 	s.Attempts = t.oneOf("attempts", "csv", "csv", "parquet", "none")
 	plots := t.oneOf("plots", "all", "all", "none")

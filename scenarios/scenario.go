@@ -14,6 +14,7 @@ type Scenario struct {
 	Name     string // a slug
 	Title    string
 	Source   string
+	Tables   int      // [[job]] tables of the file
 	Attempts string   // attempt table to write: csv, parquet or none
 	NoPlots  bool     // write no pictures
 	Inputs   []Input  // the scenario itself first, then the files that it names

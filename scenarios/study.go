@@ -71,31 +71,31 @@ func ReadStudy(name string, metrics []string) (*StudyFile, error) {
 		s.Scenario = filepath.Join(filepath.Dir(name), s.Scenario)
 	}
 	s.MaxReplications = t.integer("max_replications", max(1000, s.Replications), s.Replications, 100_000)
-	t.precision(s)
+	readPrecision(t, s)
 	for _, m := range s.Metrics {
 		if !slices.Contains(metrics, m) {
 			t.failf("metrics", "%q: want a metric of points.csv%s", m, didYouMean(m, metrics))
 		}
 	}
 	set := t.inner("set")
-	for key, v := range set.sorted() {
+	for key, v := range inOrder(set) {
 		s.Set = append(s.Set, key+"="+tomlOf(v))
 	}
 	samples := t.integer("samples", 0, 1, maxLevels)
 	for _, f := range t.tables("factor") {
-		s.Factors = append(s.Factors, f.factor(s.Seed, samples))
+		s.Factors = append(s.Factors, readFactor(f, s.Seed, samples))
 		f.done()
 	}
 	baseline := t.inner("baseline")
-	for key, v := range baseline.sorted() {
+	for key, v := range inOrder(baseline) {
 		s.Baseline = append(s.Baseline, Level{key, textOf(v), tomlOf(v)})
 	}
 	t.done()
 	return s, t.err()
 }
 
-// sorted asks for every key of a table, in order of lines.
-func (t *table) sorted() func(func(string, any) bool) {
+// inOrder asks for every key of a table, in order of lines.
+func inOrder(t *table) func(func(string, any) bool) {
 	var keys []string
 	for key := range t.values {
 		keys = append(keys, key)
@@ -115,8 +115,8 @@ func (t *table) sorted() func(func(string, any) bool) {
 	}
 }
 
-// precision reads "2 %" or 0.02.
-func (t *table) precision(s *StudyFile) {
+// readPrecision reads "2 %" or 0.02.
+func readPrecision(t *table, s *StudyFile) {
 	v, ok := t.ask("precision")
 	if !ok {
 		if t.has("max_replications") {
@@ -140,8 +140,8 @@ func (t *table) precision(s *StudyFile) {
 	s.Replications = max(2, s.Replications)
 }
 
-// factor reads one [[factor]].
-func (t *table) factor(seed uint64, samples int) Factor {
+// readFactor reads one [[factor]].
+func readFactor(t *table, seed uint64, samples int) Factor {
 	f := Factor{Key: t.str("key", ""), Zip: t.str("zip", ""), Where: fmt.Sprintf("%s:%d: ", t.file, t.lines[t.path])}
 	if f.Key == "" {
 		t.fail(t.lines[t.path], "%s: key: got none: want a key of the scenario", t.path)
@@ -156,7 +156,7 @@ func (t *table) factor(seed uint64, samples int) Factor {
 		}
 		return f
 	}
-	r := t.span()
+	r := readSpan(t)
 	switch {
 	case r.bad:
 	case t.has("step"):
@@ -199,9 +199,9 @@ type span struct {
 	log, whole, bad bool
 }
 
-// span reads from, to and scale. If both ends are whole numbers, so are the
+// readSpan reads from, to and scale. If both ends are whole numbers, so are the
 // values between.
-func (t *table) span() span {
+func readSpan(t *table) span {
 	wrong := len(t.problems)
 	r := span{from: t.number("from", math.NaN(), -anyNumber, anyNumber), to: t.number("to", math.NaN(), -anyNumber, anyNumber)}
 	r.log = t.oneOf("scale", "linear", "linear", "log") == "log"

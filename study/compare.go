@@ -81,7 +81,7 @@ func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error
 				}
 			}
 		}
-		warn(counted(warnings, len(all), "run"))
+		warn(counted(warnings, "scenario"))
 	}
 	if err := k.simulate(all, c); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 			s := base
 			if over.key != "" {
 				with := k.Options
-				with.Set = append(slices.Clone(with.Set), settings(over.key, v.text, len(base.Scenario.Runs[0].Question.Jobs))...)
+				with.Set = append(slices.Clone(with.Set), settings(over.key, v.text, base.Scenario.Tables)...)
 				if s, err = Open(name, with); err != nil {
 					return nil, err
 				}

@@ -78,13 +78,13 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	return nil
 }
 
-// settings set a key to a value; a key without a dot is one of every job.
-func settings(key, value string, jobs int) []string {
+// settings set a key to a value; a key without a dot is one of every [[job]].
+func settings(key, value string, tables int) []string {
 	if strings.Contains(key, ".") {
 		return []string{key + "=" + value}
 	}
 	var all []string
-	for i := range jobs {
+	for i := range max(1, tables) {
 		all = append(all, fmt.Sprintf("job.%d.%s=%s", i, key, value))
 	}
 	return all

@@ -29,8 +29,8 @@ type SweepOptions struct {
 	Workers      int      `json:"-"`
 }
 
-// Arguments repeat the sweep so that it gives the same bytes.
-func (o *SweepOptions) Arguments(name string) []string {
+// arguments repeat the sweep so that it gives the same bytes.
+func (o *SweepOptions) arguments(name string) []string {
 	args := []string{"sweep", name}
 	if o.Seed != nil {
 		args = append(args, fmt.Sprintf("--seed=%d", *o.Seed))
@@ -120,11 +120,11 @@ func (s *Sweep) readFactors() ([]factor, error) {
 			all[k].add(level.Text, []string{level.Key + "=" + level.TOML})
 		}
 	}
-	jobs := len(s.base.Scenario.Runs[0].Question.Jobs)
+	tables := s.base.Scenario.Tables
 	for _, given := range s.file.Factors {
 		f := factor{key: given.Key, zip: given.Zip, where: given.Where}
 		for _, level := range given.Levels {
-			f.levels = append(f.levels, factorLevel{level.Text, settings(level.Key, level.TOML, jobs)})
+			f.levels = append(f.levels, factorLevel{level.Text, settings(level.Key, level.TOML, tables)})
 		}
 		if slices.ContainsFunc(all, func(g factor) bool { return g.key == f.key && g.where != "" }) {
 			return nil, fmt.Errorf("%sfactor: key: got %s twice: want one factor", f.where, f.key)
@@ -138,7 +138,7 @@ func (s *Sweep) readFactors() ([]factor, error) {
 		}
 		f := factor{key: o.key, where: "--over " + o.key + ": "}
 		for _, v := range o.values {
-			f.levels = append(f.levels, factorLevel{v.text, settings(o.key, v.text, jobs)})
+			f.levels = append(f.levels, factorLevel{v.text, settings(o.key, v.text, tables)})
 		}
 		add(f)
 	}
@@ -351,13 +351,13 @@ func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
 
 // Warnings are those of the points that were simulated, each with its number of
 // points.
-func (s *Sweep) Warnings() []string { return counted(s.warnings, len(s.points), "point") }
+func (s *Sweep) Warnings() []string { return counted(s.warnings, "point") }
 
-// counted lists warnings once, with how many of several things have each.
-func counted(warnings map[string]int, of int, thing string) []string {
+// counted lists warnings once, with how many things have each.
+func counted(warnings map[string]int, thing string) []string {
 	var list []string
 	for w, n := range warnings {
-		if n > 1 && of > 1 {
+		if n > 1 {
 			w += fmt.Sprintf(" (%d %ss)", n, thing)
 		}
 		list = append(list, w)
@@ -414,7 +414,7 @@ func (s *Sweep) Name() string { return s.base.Scenario.Name }
 // Manifest describes the result of the sweep.
 func (s *Sweep) Manifest(b results.Build) results.Manifest {
 	return results.Manifest{
-		Build: b, Arguments: s.asked.Arguments(s.name), Scenario: s.base.Scenario.Name, Seed: s.file.Seed,
+		Build: b, Arguments: s.asked.arguments(s.name), Scenario: s.base.Scenario.Name, Seed: s.file.Seed,
 		Replications: s.file.Replications, Inputs: s.inputs, Assumptions: s.base.Scenario.Assumed,
 	}
 }

@@ -196,7 +196,7 @@ func TestSweepKilled(t *testing.T) {
 	journal := filepath.Join("killed", results.JournalName)
 	random := rand.New(rand.NewPCG(1, 1))
 	kills, finished, most := 0, 0, 0
-	for trial := 0; trial < 40 && kills < 20; trial++ {
+	for trial := 0; trial < 30 && kills < 12; trial++ {
 		c := sweep("killed")
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
@@ -260,6 +260,29 @@ func TestSweepChangedInputs(t *testing.T) {
 	}
 	if read(t, journal) != read(t, "shard.rows") {
 		t.Error("the refused journal changed")
+	}
+}
+
+// A key without a dot is set in every [[job]] table, however many jobs that makes.
+func TestOverJobKey(t *testing.T) {
+	sweepFolder(t)
+	verb(t, "sweep", "my.toml", "--over", "maps=4,9", "--quiet", "--out", "out")
+	if points := read(t, "out/points.csv"); !strings.Contains(points, "\n4,my,fair2,9,1,1,") {
+		t.Errorf("got %s: want a fourth point with 9 maps", points)
+	}
+}
+
+// A warning is printed once, with the number of points that have it.
+func TestSweepWarnings(t *testing.T) {
+	sweepFolder(t)
+	writeFile(t, "my.toml", sweptScenario+"[conf]\n\"my.own.property\" = 1\n")
+	code, _, stderr := call("", "sweep", "mystudy.toml", "--out", "out")
+	if code != exitDone || strings.Count(stderr, "my.own.property") != 1 || !strings.Contains(stderr, "(36 points)") {
+		t.Errorf("exit code %d, %q: want one warning of 36 points", code, stderr)
+	}
+	code, _, stderr = call("", "compare", "my.toml", "--over", "cluster.nodes=3,4,5", "--causes=false")
+	if code != exitDone || strings.Count(stderr, "my.own.property") != 1 || !strings.Contains(stderr, "(3 scenarios)") {
+		t.Errorf("exit code %d, %q: want one warning of 3 scenarios", code, stderr)
 	}
 }
 
