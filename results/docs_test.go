@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // documented reads the first column of the table below a heading of
@@ -62,6 +65,7 @@ func TestDocumentedColumns(t *testing.T) {
 		ResourcesName:   ResourceColumns,
 		PredictionsName: PredictionColumns,
 		tunedName:       tunedColumns,
+		ReplayName:      ReplayColumns,
 		FitName:         FitColumns,
 		SummaryName:     keys(reflect.TypeFor[Summary](), ""),
 		ManifestName:    keys(reflect.TypeFor[Manifest](), ""),
@@ -117,6 +121,16 @@ func TestDocumentedFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = append(append(got, names(t, sweep)...), LogName)
+	replay := filepath.Join(t.TempDir(), "replay")
+	if d, err = Create(replay, false); err != nil {
+		t.Fatal(err)
+	}
+	run := smallSample(t)
+	run.Recorded = []workload.JobRecord{{ID: run.Predictions[0].Jobs[0].ID, Finish: time.Minute}}
+	if err := errors.Join(run.Write(d), d.Commit(Manifest{})); err != nil {
+		t.Fatal(err)
+	}
+	got = append(got, names(t, replay)...)
 	slices.Sort(want)
 	slices.Sort(got)
 	if got = slices.Compact(got); !slices.Equal(got, want) {

@@ -162,7 +162,7 @@ func (s *Inspection) names(t *textWriter) {
 		return
 	}
 	t.section("Jobs by name")
-	fmt.Fprintf(t, "name\tjobs\tmaps\treduces\tinput\tslot time\tmedian time\n")
+	fmt.Fprintf(t, "name\tjobs\tmaps\treduces\tinput\tslot time\tmedian\n")
 	for _, n := range s.Names[:min(len(s.Names), shownNames)] {
 		input, median := "", ""
 		if n.InBytes > 0 {
@@ -171,7 +171,7 @@ func (s *Inspection) names(t *textWriter) {
 		if n.Median > 0 {
 			median = formatDuration(n.Median)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shorten(n.Name, 24), number(int64(n.Jobs)), number(int64(n.Maps)), number(int64(n.Reduces)),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shorten(n.Name, 20), number(int64(n.Jobs)), number(int64(n.Maps)), number(int64(n.Reduces)),
 			input, formatDuration(n.SlotTime), median)
 	}
 	t.Flush()

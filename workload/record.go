@@ -141,6 +141,17 @@ func (h *History) StillHosts() []StillHost {
 		}
 	}
 	still = slices.DeleteFunc(still, func(s StillHost) bool { return !h.stuck(&s) })
+	// Where many hosts are as quiet at once, the workload is the cause.
+	alike := slices.Clone(still)
+	still = slices.DeleteFunc(still, func(s StillHost) bool {
+		n := 0
+		for i := range alike {
+			if alike[i].From < s.To && s.From < alike[i].To {
+				n++
+			}
+		}
+		return n > max(1, len(at)/4)
+	})
 	slices.SortFunc(still, func(a, b StillHost) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Host, b.Host)) })
 	return still
 }
