@@ -33,7 +33,7 @@ func TestBlame(t *testing.T) {
 	if want := "warning: --set workload.first=99h: workload.first has no effect: there is no trace\n"; stderr != want {
 		t.Errorf("%q: want %q", stderr, want)
 	}
-	if _, _, stderr := call("", "runn"); strings.Contains(stderr, `\x`) || !strings.Contains(stderr, "\n  run\n") {
+	if _, _, stderr := call("", "runn"); strings.Contains(stderr, `\x`) || !strings.Contains(stderr, `did you mean "run"?`) {
 		t.Errorf("an unknown verb is answered by %q", stderr)
 	}
 }
