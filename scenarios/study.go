@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -96,11 +97,7 @@ func ReadStudy(name string, metrics []string) (*StudyFile, error) {
 
 // inOrder asks for every key of a table, in order of lines.
 func inOrder(t *table) func(func(string, any) bool) {
-	var keys []string
-	for key := range t.values {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, func(a, b string) int {
+	keys := slices.SortedFunc(maps.Keys(t.values), func(a, b string) int {
 		if d := t.line(a) - t.line(b); d != 0 {
 			return d
 		}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -333,9 +334,7 @@ func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed
 	}
 	q := &s.Scenario.Runs[0].Question
 	if len(q.Jobs) == 1 && len(recorded) == 1 {
-		for id := range recorded {
-			q.Jobs[0].ID = id
-		}
+		q.Jobs[0].ID = slices.Sorted(maps.Keys(recorded))[0]
 	}
 	sums, err := Sums(s.Scenario.Inputs)
 	done.Inputs = append(done.Inputs, sums...)

@@ -3,6 +3,7 @@ package study
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -278,7 +279,8 @@ func startGaps(h *workload.History) (g gaps) {
 		}
 	}
 	beside := 0
-	for _, times := range starts {
+	for _, node := range slices.Sorted(maps.Keys(starts)) {
+		times := starts[node]
 		slices.Sort(times)
 		for i := range times[1:] {
 			switch ms := (times[i+1] - times[i]).Milliseconds(); {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"runtime"
 	"slices"
@@ -356,8 +357,8 @@ func (s *Sweep) Warnings() []string { return counted(s.warnings, "point") }
 // counted lists warnings once, with how many things have each.
 func counted(warnings map[string]int, thing string) []string {
 	var list []string
-	for w, n := range warnings {
-		if n > 1 {
+	for _, w := range slices.Sorted(maps.Keys(warnings)) {
+		if n := warnings[w]; n > 1 {
 			w += fmt.Sprintf(" (%d %ss)", n, thing)
 		}
 		list = append(list, w)

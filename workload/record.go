@@ -2,6 +2,7 @@ package workload
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -29,7 +30,7 @@ func (r *JobRecord) Time() time.Duration {
 }
 
 // record sums up a job under the id of its replay.
-func (j *HistoryJob) record(id string, still []StillHost) JobRecord {
+func (j *HistoryJob) record(id string, still []stillHost) JobRecord {
 	r := JobRecord{
 		ID: id, Name: j.Name, Outcome: j.Outcome, Submit: j.Submit, Launch: j.Launch, Finish: j.Finish,
 		FirstMap: UnknownTime, Straggler: j.straggles(Map) || j.straggles(Reduce),
@@ -40,7 +41,7 @@ func (j *HistoryJob) record(id string, still []StillHost) JobRecord {
 			if a.Kind == Map && Known(a.Start) && (!Known(r.FirstMap) || a.Start < r.FirstMap) {
 				r.FirstMap = a.Start
 			}
-			r.Still = r.Still || slices.ContainsFunc(still, func(s StillHost) bool {
+			r.Still = r.Still || slices.ContainsFunc(still, func(s stillHost) bool {
 				return a.Node == s.Host && Known(a.Start) && a.Start <= s.From && j.Finish >= s.To
 			})
 		}
@@ -63,16 +64,16 @@ func (j *HistoryJob) straggles(k Kind) bool {
 	return len(times) >= fewest && took > factor*times[len(times)/2]
 }
 
-// StillHost is a host on which nothing began or ended for many times the usual
+// stillHost is a host on which nothing began or ended for many times the usual
 // gap, although others went on.
-type StillHost struct {
+type stillHost struct {
 	Host     string
 	From, To time.Duration
 	Usual    time.Duration // median gap between instants at which something began or ended there
 }
 
 // held reports whether an attempt ran on the host while that stood still.
-func (s *StillHost) held(a *Attempt) bool {
+func (s *stillHost) held(a *Attempt) bool {
 	return a.Node == s.Host && Known(a.Start) && Known(a.Finish) && a.Start <= s.From && a.Finish >= s.To
 }
 
@@ -87,7 +88,7 @@ const (
 )
 
 // StillHosts finds the hosts that stood still, in order of time.
-func (h *History) StillHosts() []StillHost {
+func (h *History) StillHosts() []stillHost {
 	at := map[string][]time.Duration{}
 	var all, took []time.Duration
 	see := func(a *HistoryAttempt) {
@@ -118,8 +119,9 @@ func (h *History) StillHosts() []StillHost {
 		n, _ := slices.BinarySearch(all, t)
 		return n
 	}
-	var still []StillHost
-	for host, times := range at {
+	var still []stillHost
+	for _, host := range slices.Sorted(maps.Keys(at)) {
+		times := at[host]
 		slices.Sort(times)
 		var gaps []time.Duration
 		for i := range times[1:] {
@@ -136,14 +138,14 @@ func (h *History) StillHosts() []StillHost {
 			from, to := times[i], times[i+1]
 			elsewhere := float64(before(to)-before(from+1)) / float64(len(at)-1)
 			if to-from >= max(least, stillGaps*usual) && elsewhere >= stillTurns {
-				still = append(still, StillHost{host, from, to, usual})
+				still = append(still, stillHost{host, from, to, usual})
 			}
 		}
 	}
-	still = slices.DeleteFunc(still, func(s StillHost) bool { return !h.stuck(&s) })
+	still = slices.DeleteFunc(still, func(s stillHost) bool { return !h.stuck(&s) })
 	// Where many hosts are as quiet at once, the workload is the cause.
 	alike := slices.Clone(still)
-	still = slices.DeleteFunc(still, func(s StillHost) bool {
+	still = slices.DeleteFunc(still, func(s stillHost) bool {
 		n := 0
 		for i := range alike {
 			if alike[i].From < s.To && s.From < alike[i].To {
@@ -152,7 +154,7 @@ func (h *History) StillHosts() []StillHost {
 		}
 		return n > max(1, len(at)/4)
 	})
-	slices.SortFunc(still, func(a, b StillHost) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Host, b.Host)) })
+	slices.SortFunc(still, func(a, b stillHost) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Host, b.Host)) })
 	return still
 }
 
@@ -160,7 +162,7 @@ func (h *History) StillHosts() []StillHost {
 // stood still, of jobs with some tasks to compare, took many times as long as the
 // others of their job. A host that was only full of long tasks did not stand
 // still.
-func (h *History) stuck(s *StillHost) bool {
+func (h *History) stuck(s *stillHost) bool {
 	const few, factor = 3, 3
 	held, compared, long := 0, 0, 0
 	for i := range h.Jobs {
