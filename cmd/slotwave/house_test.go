@@ -111,7 +111,7 @@ func TestRecipes(t *testing.T) {
 import "testing"
 
 func TestRecipe(t *testing.T) {
-	for _, f := range newPlant().diagnose(t).Findings {
+	for _, f := range newTestRun().diagnose(t).Findings {
 		if f.Rule == "R26" && f.Evidence != "" {
 			return
 		}
