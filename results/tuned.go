@@ -4,12 +4,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"strconv"
 	"strings"
-
-	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // tunedSchema is the first field of tuned settings in JSON.
@@ -33,9 +29,7 @@ func NewGain(before, after []float64) Gain {
 	for i := range gains {
 		gains[i] = 1 - after[i]/before[i]
 	}
-	mean, sd := stat.MeanStdDev(gains, nil)
-	n := float64(len(gains))
-	half := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * sd / math.Sqrt(n)
+	mean, half := studentInterval(gains)
 	return Gain{mean, mean - half, mean + half, len(gains)}
 }
 

@@ -30,6 +30,13 @@ func (s *Scenario) note(in Input) {
 	}
 }
 
+// AddInputs enters the files that decided on other questions.
+func (s *Scenario) AddInputs(inputs []Input) {
+	for _, in := range inputs {
+		s.note(in)
+	}
+}
+
 // Run is one question of a scenario.
 type Run struct {
 	Name     string // the variation, such as "map_slots=4 scheduler=fair1"; empty without one

@@ -178,26 +178,12 @@ func (k *Comparing) simulate(all []comparedRun, c *results.Comparison) error {
 
 // replicate simulates one run with all its replications.
 func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
-	asked := &c.study.Scenario.Runs[c.run]
-	run := &results.Run{Title: asked.Question.Name, Question: &asked.Question, Recorded: asked.Recorded, Changed: asked.Changed}
-	for i := range k.replications() {
-		q := c.question()
-		if i > 0 {
-			s, err := c.study.replication(i)
-			if err != nil {
-				return nil, err
-			}
-			q = &s.Runs[c.run].Question
+	run := c.study.newRun(c.run)
+	run.Title = run.Question.Name
+	for i := range run.Predictions {
+		if err := c.study.simulateOne(run, c.run, i, &attemptTable{}, nil); err != nil {
+			return nil, err
 		}
-		p, stats, err := (&attemptTable{}).fill(q, nil)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.question().Name, err)
-		}
-		if i == 0 {
-			run.Stats = stats
-		}
-		run.Predictions = append(run.Predictions, p)
-		run.Replicated = append(run.Replicated, results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)})
 	}
 	return run, nil
 }
@@ -306,11 +292,7 @@ func joined(all []comparedRun) *Study {
 	first := *s.Scenario
 	first.Inputs = slices.Clone(first.Inputs)
 	for i := range all {
-		for _, in := range all[i].study.Scenario.Inputs {
-			if !slices.ContainsFunc(first.Inputs, func(x scenarios.Input) bool { return x.Name == in.Name }) {
-				first.Inputs = append(first.Inputs, in)
-			}
-		}
+		first.AddInputs(all[i].study.Scenario.Inputs)
 	}
 	s.Scenario = &first
 	return &s

@@ -37,11 +37,8 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 	runs := make([]*results.Run, len(s.Scenario.Runs))
 	tables := make([][]attemptTable, len(runs))
 	for r := range runs {
-		runs[r] = &results.Run{
-			Title: s.title(r), Question: &s.Scenario.Runs[r].Question, Predictions: make([]model.Prediction, n),
-			Replicated: make([]results.Replication, n), NoPlots: s.Scenario.NoPlots,
-			Recorded: s.Scenario.Runs[r].Recorded, Changed: s.Scenario.Runs[r].Changed,
-		}
+		runs[r] = s.newRun(r)
+		runs[r].Title, runs[r].NoPlots = s.title(r), s.Scenario.NoPlots
 		for i := range n {
 			t, err := s.newTable(to, r, i)
 			if err != nil {
@@ -74,6 +71,15 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 	return runs, nil
 }
 
+// newRun returns a run that is not simulated yet.
+func (s *Study) newRun(r int) *results.Run {
+	asked, n := &s.Scenario.Runs[r], s.options.replications()
+	return &results.Run{
+		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]results.Replication, n),
+		Recorded: asked.Recorded, Changed: asked.Changed,
+	}
+}
+
 // simulateOne simulates one replication of a run.
 func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTable, progress Progress) error {
 	scenario, err := s.replication(replication)
@@ -83,12 +89,12 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 	q := &scenario.Runs[r].Question
 	p, stats, err := t.fill(q, progress)
 	if err != nil {
-		return fmt.Errorf("%s: %w", q.Name, err)
+		return fmt.Errorf("%s: %w", run.Question.Name, err)
 	}
 	run.Predictions[replication] = p
 	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}
 	if replication == 0 {
-		run.Question, run.Stats = q, stats
+		run.Stats = stats
 	}
 	return nil
 }
@@ -107,25 +113,13 @@ func (s *Study) Write(d *results.Dir, runs []*results.Run) error {
 	return c.Write(d)
 }
 
-// points are the runs as the points of a study.
-func (s *Study) points(runs []*results.Run) *results.Points {
-	p := &results.Points{}
-	for _, level := range s.Scenario.Runs[0].Levels {
-		p.Factors = append(p.Factors, level.Key)
-	}
-	for r, run := range runs {
-		point := results.Point{Scenario: s.Scenario.Name, Replications: run.Replicated}
-		for _, level := range s.Scenario.Runs[r].Levels {
-			point.Levels = append(point.Levels, level.Text)
-		}
-		p.List = append(p.List, point)
-	}
-	return p
-}
-
 // Comparison returns the runs as a comparison.
 func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
-	return &results.Comparison{Title: s.Scenario.Title, Runs: runs, Points: s.points(runs)}
+	all := make([]comparedRun, len(runs))
+	for r := range all {
+		all[r] = comparedRun{study: s, run: r}
+	}
+	return &results.Comparison{Title: s.Scenario.Title, Runs: runs, Points: pointsOf(all, "", runs)}
 }
 
 // target returns the place for the files of one run.

@@ -70,7 +70,6 @@ func (o *Options) settings() []string {
 // A Study is an opened scenario and how it is asked.
 type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
-	name     string
 	file     *scenarios.File
 	options  Options
 }
@@ -88,7 +87,7 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Study{first, name, f, o}, nil
+	return &Study{first, f, o}, nil
 }
 
 // replication returns the scenario with the seed of a replication.

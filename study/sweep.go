@@ -149,10 +149,11 @@ func (s *Sweep) readFactors() ([]factor, error) {
 // tryLevels makes a question with each value of each factor, the others at their
 // first, and collects the files that the questions depend on.
 func (s *Sweep) tryLevels() error {
-	inputs := slices.Clone(s.base.Scenario.Inputs)
+	var all scenarios.Scenario
 	if s.file.Input.Data != nil {
-		inputs = append([]scenarios.Input{s.file.Input}, inputs...)
+		all.AddInputs([]scenarios.Input{s.file.Input})
 	}
+	all.AddInputs(s.base.Scenario.Inputs)
 	seen := make([]map[int]bool, len(s.factors))
 	for f := range seen {
 		seen[f] = map[int]bool{}
@@ -172,14 +173,10 @@ func (s *Sweep) tryLevels() error {
 		if err != nil {
 			return fmt.Errorf("%s%w", where, err)
 		}
-		for _, in := range scenario.Inputs {
-			if !slices.ContainsFunc(inputs, func(x scenarios.Input) bool { return x.Name == in.Name }) {
-				inputs = append(inputs, in)
-			}
-		}
+		all.AddInputs(scenario.Inputs)
 	}
 	var err error
-	if s.inputs, err = Sums(inputs); err != nil {
+	if s.inputs, err = Sums(all.Inputs); err != nil {
 		return err
 	}
 	_, err = s.baseline()

@@ -14,7 +14,6 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -336,7 +335,7 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 	if ok {
 		return known, nil
 	}
-	f, err := scenarios.Open(t.study.name, append(t.study.options.settings(), changes...)...)
+	f, err := t.study.file.With(changes...)
 	if err != nil {
 		return 0, err
 	}
