@@ -29,7 +29,7 @@ var tables = []table{
 	{"ledger-sums.csv", []string{"job", "account", "ns", "share"}, (*Diagnosis).ledgerSumRows},
 	{"findings.csv", []string{
 		"rank", "job", "rule", "cause", "node", "device", "tasks", "evidence", "value", "peers", "z", "ledger_ns", "change",
-		"gain", "gain_low", "gain_high", "pairs", "result", "note",
+		"gain", "gain_low", "gain_high", "pairs", "verdict", "note",
 	}, (*Diagnosis).findingRows},
 }
 

@@ -22,7 +22,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 	var b strings.Builder
 	line(&b, 0, d.conclusion())
 	if len(d.Findings) > 0 {
-		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "result")
+		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "verdict")
 	}
 	for i, f := range d.Findings {
 		if i == shownFindings {
