@@ -3,6 +3,7 @@ package workload
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -38,19 +39,22 @@ type SwimRates struct {
 // Assumed lists what the rates add to the trace, one line each.
 func (r SwimRates) Assumed() []string {
 	list := []string{
-		fmt.Sprintf("maps = input / %d bytes, rounded up, at least 1", r.BlockBytes),
-		fmt.Sprintf("reduces = (shuffle + output) / %d bytes, rounded, at least 1; none without shuffle", r.BytesPerReduce),
+		fmt.Sprintf("maps = input / %s, rounded up, at least 1", mebibytes(float64(r.BlockBytes))),
+		fmt.Sprintf("reduces = (shuffle + output) / %s, rounded, at least 1; none without shuffle", mebibytes(float64(r.BytesPerReduce))),
 	}
 	if r.ReduceCap > 0 {
 		list = append(list, fmt.Sprintf("at most %d reduces a job", r.ReduceCap))
 	}
 	return append(list,
 		"bytes of a job are shared evenly by its tasks",
-		fmt.Sprintf("map time = %v + input / (%g bytes/s), and output / (%g bytes/s) in map-only jobs", r.MapFixed, r.MapBytesPS, r.WriteBytesPS),
-		fmt.Sprintf("shuffle = bytes / (%g bytes/s), sort = bytes / (%g bytes/s)", r.ShuffleBytesPS, r.SortBytesPS),
-		fmt.Sprintf("reduce time = %v + shuffle / (%g bytes/s) + output / (%g bytes/s)", r.ReduceFixed, r.ReduceBytesPS, r.WriteBytesPS),
+		fmt.Sprintf("map time = %v + input / (%s/s), and output / (%s/s) in map-only jobs", r.MapFixed, mebibytes(r.MapBytesPS), mebibytes(r.WriteBytesPS)),
+		fmt.Sprintf("shuffle = bytes / (%s/s), sort = bytes / (%s/s)", mebibytes(r.ShuffleBytesPS), mebibytes(r.SortBytesPS)),
+		fmt.Sprintf("reduce time = %v + shuffle / (%s/s) + output / (%s/s)", r.ReduceFixed, mebibytes(r.ReduceBytesPS), mebibytes(r.WriteBytesPS)),
 	)
 }
+
+// mebibytes writes a size for people.
+func mebibytes(v float64) string { return strconv.FormatFloat(v/(1<<20), 'g', 6, 64) + " MiB" }
 
 func (r SwimRates) check() error {
 	for _, x := range []struct {
