@@ -81,23 +81,6 @@ func findNode(c *model.Cluster, name string) (int, error) {
 	return i, nil
 }
 
-// usualMachine returns the machine of most nodes; the first one on ties.
-func usualMachine(c *model.Cluster) int {
-	counts := make([]int, len(c.Machines))
-	for _, n := range c.Nodes {
-		if n.Machine < len(counts) {
-			counts[n.Machine]++
-		}
-	}
-	best := 0
-	for i, n := range counts {
-		if n > counts[best] {
-			best = i
-		}
-	}
-	return best
-}
-
 // repair sets a device of a node to the speed of its peers.
 func repair(node, device string) *Change {
 	return editCluster(fmt.Sprintf("%s of %s at the nominal speed", device, node), func(c *model.Cluster) error {
@@ -113,7 +96,7 @@ func repair(node, device string) *Change {
 			}
 			return nil
 		}
-		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[usualMachine(c)]
+		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[c.UsualMachine()]
 		fixed := own
 		switch {
 		case strings.HasPrefix(device, "disk"):
@@ -245,6 +228,20 @@ func shareSlots() *Change {
 			return inQuestion("slots are shared")
 		}
 		c.SharedSlots = true
+		return nil
+	})
+}
+
+// moreSlots doubles the slots of a kind on every node.
+func moreSlots(kind workload.Kind) *Change {
+	return editCluster(fmt.Sprintf("twice as many %s slots", kind), func(c *model.Cluster) error {
+		for i := range c.Nodes {
+			if kind == workload.Map {
+				c.Nodes[i].MapSlots *= 2
+			} else {
+				c.Nodes[i].ReduceSlots *= 2
+			}
+		}
 		return nil
 	})
 }

@@ -60,6 +60,16 @@ type Finding struct {
 	Receipt  Receipt
 
 	saves float64
+	adds  bool
+}
+
+// weight is the gain by which a finding is ranked: that of added slots counts
+// half.
+func (f *Finding) weight() float64 {
+	if f.adds {
+		return f.Receipt.Gain / 2
+	}
+	return f.Receipt.Gain
 }
 
 // Diagnosis is the result. Jobs are in order of submission.
@@ -214,28 +224,47 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves,
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, adds: rule.adds,
 			})
 		}
 	}
 	return r
 }
 
-// leaveExplained drops R09, which names a node if no other cause is found, where
-// another rule says what is wrong with the node.
+// leaveExplained drops findings where another rule says more: R09, which names a
+// node if no other cause is found; R13, if R16 names the interface; R08 and R10,
+// if R25 names the reduce. Of hits of a rule with one change it keeps the first.
 func leaveExplained(hits [][]hit) {
 	named := map[string]bool{}
+	at := map[string]int{}
 	for i := range rules {
+		at[rules[i].id] = i
 		if slices.Contains([]string{"R01", "R02", "R16", "R17", "R18"}, rules[i].id) {
 			for _, h := range hits[i] {
 				named[h.node] = true
 			}
 		}
 	}
-	for i := range rules {
-		if rules[i].id == "R09" {
-			hits[i] = slices.DeleteFunc(hits[i], func(h hit) bool { return named[h.node] })
+	for _, id := range []string{"R09", "R13"} {
+		hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool { return named[h.node] })
+	}
+	for _, skewed := range hits[at["R25"]] {
+		for _, id := range []string{"R08", "R10"} {
+			hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool { return slices.Contains(h.tasks, skewed.tasks[0]) })
 		}
+	}
+	for i := range hits {
+		slices.SortStableFunc(hits[i], func(a, b hit) int { return -cmp.Compare(a.saves, b.saves) })
+		var kept []hit
+		for _, h := range hits[i] {
+			same := func(k hit) bool {
+				return k.node == h.node && k.device == h.device && k.change != nil && h.change != nil && k.change.Text == h.change.Text
+			}
+			if !slices.ContainsFunc(kept, same) {
+				kept = append(kept, h)
+			}
+		}
+		hits[i] = kept
 	}
 }
 
@@ -302,7 +331,7 @@ func (d *Diagnosis) rank() {
 	}
 	class := map[Outcome]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.Receipt.Gain, b.Receipt.Gain),
+		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.weight(), b.weight()),
 			-cmp.Compare(a.saves/times[a.Job], b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
 	for i := range d.Findings {

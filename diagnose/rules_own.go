@@ -65,30 +65,69 @@ var ruleR16 = rule{
 	id: "R16", basis: "O", cause: "slow device",
 	evidence: "own seconds a busy second, or times of tasks, against the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
-		var hits []hit
-		for _, d := range s.rates {
-			if !d.slow(s.t) {
-				continue
-			}
-			hits = append(hits, hit{
-				node: d.node, device: d.device, value: d.rate, peers: 1, z: d.z, account: slowDevice, change: repair(d.node, d.device),
-				saves:    s.nodeDelay(d.node),
-				evidence: fmt.Sprintf("serves %+.0f %% against its peers", 100*(d.rate-1)),
-			})
+		measured := false
+		for i := range s.rates {
+			measured = measured || s.rates[i].counted
 		}
-		nodes := s.slowNodes()
-		if len(hits) == 0 {
-			return nodes
-		}
-		for _, n := range nodes { // slow processors make devices seem slow, too
-			if n.device == "cpu" {
-				hits = slices.DeleteFunc(hits, func(h hit) bool { return h.node == n.node })
-				hits = append(hits, n)
-			}
+		hits := s.slowDevices()
+		if !measured {
+			hits = s.addSlowNodes(hits)
 		}
 		s.repairTogether(hits)
 		return hits
 	},
+}
+
+// slowDevices finds devices that serve more slowly than their peers. All disks
+// of a node, or both directions of its network, are one finding.
+func (s *scene) slowDevices() []hit {
+	var hits []hit
+	disks := map[string]int{} // of each node
+	for i := range s.rates {
+		d := &s.rates[i]
+		if deviceKind(d.device) == "disk" {
+			disks[d.node]++
+		}
+		if d.slow(s.t) {
+			hits = append(hits, hit{
+				node: d.node, device: d.device, value: d.rate, peers: 1, z: d.z, account: slowDevice, saves: s.nodeDelay(d.node),
+			})
+		}
+	}
+	slow := map[[2]string]int{} // slow devices of each kind of a node
+	for _, h := range hits {
+		slow[[2]string{h.node, devicesOf(h.device)}]++
+	}
+	var merged []hit
+	for _, h := range hits {
+		kind := devicesOf(h.device)
+		if n := slow[[2]string{h.node, kind}]; isNetwork(h.device) || n > 1 && n == disks[h.node] {
+			h.device = kind
+		}
+		if slices.ContainsFunc(merged, func(m hit) bool { return m.node == h.node && m.device == h.device }) {
+			continue
+		}
+		h.change = repair(h.node, h.device)
+		h.evidence = fmt.Sprintf("serves %+.0f %% against its peers", 100*(h.value-1))
+		merged = append(merged, h)
+	}
+	return merged
+}
+
+// addSlowNodes adds what the times of tasks say about nodes. It replaces findings
+// on devices of nodes with slow processors, which make devices seem slow, too.
+func (s *scene) addSlowNodes(hits []hit) []hit {
+	nodes := s.slowNodes()
+	if len(hits) == 0 {
+		return nodes
+	}
+	for _, n := range nodes {
+		if n.device == "cpu" {
+			hits = slices.DeleteFunc(hits, func(h hit) bool { return h.node == n.node })
+			hits = append(hits, n)
+		}
+	}
+	return hits
 }
 
 // repairTogether has one change test all slow devices: a job that waits for the
@@ -255,9 +294,13 @@ var ruleR17 = rule{
 				saves: s.nodeDelay(d.node), change: unload(d.node, d.device, false),
 				evidence: fmt.Sprintf("%s of its time for others than Hadoop, peers %s", percent(d.foreign), percent(d.peerForeign)),
 			}
-			same := func(o hit) bool { return o.node == h.node && deviceKind(o.device) == deviceKind(h.device) }
+			if isNetwork(h.device) {
+				h.device = devicesOf(h.device)
+				h.change = unload(h.node, h.device, false)
+			}
+			same := func(o hit) bool { return o.node == h.node && devicesOf(o.device) == devicesOf(h.device) }
 			if i := slices.IndexFunc(hits, same); i >= 0 { // several disks of a node are one finding
-				hits[i].device = deviceKind(h.device)
+				hits[i].device = devicesOf(h.device)
 				hits[i].value = max(hits[i].value, h.value)
 				hits[i].change = unload(h.node, hits[i].device, false)
 				continue
@@ -427,7 +470,9 @@ var ruleR22 = rule{
 			evidence: fmt.Sprintf("%s of the maps read from other nodes and take %.2f times as long", percent(share), ratio),
 		}
 		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*off > len(far) {
-			h.change = fasterNetwork(true)
+			uplink := h
+			uplink.change = fasterNetwork(true)
+			return []hit{uplink, h}
 		}
 		return []hit{h}
 	},
@@ -498,6 +543,11 @@ var ruleR24 = rule{
 			}
 			m := s.r.means(device, min(from, st.begin), until)
 			for _, node := range m.by {
+				if s.loaded(node) || slices.ContainsFunc(s.rates, func(d deviceRate) bool {
+					return d.node == node && d.device == device && d.slow(s.t)
+				}) {
+					continue // R16 and R17 name it
+				}
 				if m.of[node] > max(s.t.LinkFull, best.value) {
 					best = hit{node: node, device: device, value: m.of[node], peers: median(m.all)}
 				}
@@ -550,5 +600,39 @@ var ruleR25 = rule{
 			evidence: fmt.Sprintf("the largest reduce has %.2f times the bytes of the median", bytes[largest]/usual),
 		}
 		return []hit{h}
+	},
+}
+
+var ruleR26 = rule{
+	id: "R26", basis: "O", cause: "too few slots", adds: true,
+	evidence: "processors and disks are idle while tasks wait for slots", change: "twice the slots",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for kind, st := range s.stages {
+			if st == nil || s.q == nil || s.slots[kind] == 0 || s.facts[kind].SharedSlots || len(st.rows) <= s.slots[kind] || len(s.r.names) == 0 {
+				continue
+			}
+			last := st.begin
+			for _, row := range st.rows {
+				last = max(last, s.b.at(row).start)
+			}
+			busy, device := 0.0, ""
+			for _, name := range s.r.names {
+				if name != "cpu" && !isIODevice(name) {
+					continue
+				}
+				if m := s.r.means(name, st.begin, last); len(m.all) > 0 && mean(m.all) > busy {
+					busy, device = mean(m.all), name
+				}
+			}
+			if device == "" || busy > s.t.SlotsIdle {
+				continue
+			}
+			hits = append(hits, hit{
+				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind)),
+				evidence: fmt.Sprintf("%s wait for %d slots while no device is more busy than %s with %s", workload.Counted(len(st.rows), st.kind.String(), st.kind.String()+"s"), s.slots[kind], device, percent(busy)),
+			})
+		}
+		return hits
 	},
 }

@@ -139,9 +139,8 @@ func (s *scene) useFacts(f *facts, st *stage) {
 			if u.node != node || deviceKind(device) != "disk" {
 				continue
 			}
-			for _, row := range u.rows {
-				disk += float64(row.ReadBytes + row.WriteBytes)
-				foreign += float64(row.ForeignBytes)
+			if n := len(u.rows); n > 0 {
+				disk, foreign = disk+u.work[n-1], foreign+u.foreign[n-1]
 			}
 		}
 		if ok && deviceKind(device) != "disk" {

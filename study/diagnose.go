@@ -2,6 +2,7 @@ package study
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/csv"
@@ -280,7 +281,6 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil
 	}
-	addLoads(in.Resources, in.Question)
 	return nil
 }
 
@@ -342,33 +342,6 @@ func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed
 	return q, err
 }
 
-// addLoads enters the load of others, which the tables of a run do not have and
-// which a monitor on the nodes would see. A stream that shares a device with
-// one of Hadoop's counts as half of it.
-func addLoads(rows []diagnose.Usage, q *model.WhatIf) {
-	for i := range rows {
-		u := &rows[i]
-		for _, l := range q.Cluster.Loads {
-			if q.Cluster.Nodes[l.Node].Name != u.Node || u.Time < l.From || l.Until > 0 && u.Time >= l.Until || !bears(u.Device, &l) {
-				continue
-			}
-			part := 1 - float64((1-l.Share)/(1+l.Streams))
-			u.ForeignBusy = 1 - float64((1-u.ForeignBusy)*(1-part))
-		}
-	}
-}
-
-// bears reports whether a load is on a device.
-func bears(device string, l *model.Load) bool {
-	switch l.Device {
-	case model.LoadDisk:
-		return l.Disk < 0 && strings.HasPrefix(device, "disk") || device == "disk"+strconv.Itoa(l.Disk)
-	case model.LoadCPU:
-		return device == "cpu"
-	}
-	return strings.HasPrefix(device, "network")
-}
-
 // readResources reads resources.csv.
 func readResources(name string) ([]diagnose.Usage, error) {
 	f, err := os.Open(name)
@@ -392,12 +365,9 @@ func readResources(name string) ([]diagnose.Usage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		at, err1 := strconv.ParseInt(cells[0], 10, 64)
-		busy, err2 := strconv.ParseFloat(cells[3], 64)
-		bytes, err3 := strconv.ParseInt(cells[4], 10, 64)
-		queue, err4 := strconv.ParseFloat(cells[5], 64)
-		if err := errors.Join(err1, err2, err3, err4); err != nil || at < 0 || bytes < 0 || !(busy >= 0) || !(queue >= 0) {
-			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and three numbers from 0", name, line, cells)
+		u, err := readUsage(cells)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and six numbers from 0", name, line, cells)
 		}
 		if cells[1] == results.AllNodes {
 			continue
@@ -407,8 +377,30 @@ func readResources(name string) ([]diagnose.Usage, error) {
 				names[strings.Clone(cell)] = strings.Clone(cell)
 			}
 		}
-		rows = append(rows, diagnose.Usage{
-			Time: time.Duration(at), Node: names[cells[1]], Device: names[cells[2]], Busy: busy, ReadBytes: bytes, Queue: queue, Capacity: 1,
-		})
+		u.Node, u.Device = names[cells[1]], names[cells[2]]
+		rows = append(rows, u)
 	}
+}
+
+var errNegative = errors.New("less than 0")
+
+// readUsage reads the numbers of a row.
+func readUsage(cells []string) (u diagnose.Usage, err error) {
+	at, err1 := strconv.ParseInt(cells[0], 10, 64)
+	bytes, err2 := strconv.ParseInt(cells[4], 10, 64)
+	err = errors.Join(err1, err2)
+	if at < 0 || bytes < 0 {
+		err = errNegative
+	}
+	var v [5]float64
+	for i, column := range []int{3, 5, 6, 7, 8} {
+		x, err3 := strconv.ParseFloat(cells[column], 64)
+		if err3 != nil || !(x >= 0) {
+			err = cmp.Or(err3, errNegative)
+		}
+		v[i] = x
+	}
+	return diagnose.Usage{
+		Time: time.Duration(at), Busy: v[0], Bytes: bytes, Visitors: v[2], Rate: v[3], ForeignBusy: v[4],
+	}, err
 }

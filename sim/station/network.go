@@ -42,6 +42,7 @@ type Network struct {
 type Link struct {
 	clock // clock of the flows it limits, in work for weight 1
 	conditions
+	tally     Tally
 	net       *Network
 	capacity  float64
 	curve     Curve
@@ -223,10 +224,27 @@ func (l *Link) Work() float64 {
 	return sum
 }
 
+// count sums the use of the link up to now.
+func (l *Link) count() {
+	now := l.net.eng.Now()
+	if now == l.tally.at {
+		return
+	}
+	rate := l.capacity * l.speed * l.curve.at(l.streams+l.background)
+	l.tally.add(now, l.streams, l.background, rate, 1)
+}
+
+// Tally returns the use of the link up to now.
+func (l *Link) Tally() *Tally {
+	l.count()
+	return &l.tally
+}
+
 // Set changes the conditions of the link from now on. speed is a factor on its
 // capacity, below 1 if it is slow or has foreign load, 0 if it stands still.
 // background streams share it with its flows.
 func (l *Link) Set(speed, background float64) {
+	l.count()
 	l.conditions = conditions{speed, background}
 	l.unsolve()
 	l.net.unsettle()
@@ -236,6 +254,7 @@ func (l *Link) join(f *Flow, hop int32) {
 	if len(l.crossings) == 0 {
 		l.since = l.eng.Now()
 	}
+	l.count()
 	h := &f.Hops[hop]
 	h.level, h.limit, h.slot = l.level, 0, int32(len(l.crossings))
 	l.crossings = append(l.crossings, crossing{load: h.Cost * f.weight, flow: f, hop: hop})
@@ -244,6 +263,7 @@ func (l *Link) join(f *Flow, hop int32) {
 }
 
 func (l *Link) quit(h *Hop, f *Flow, left float64) {
+	l.count()
 	last := len(l.crossings) - 1
 	moved := l.crossings[last]
 	l.crossings[h.slot] = moved
