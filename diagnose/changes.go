@@ -49,6 +49,21 @@ func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 	}}
 }
 
+// setOthers sets a Hadoop property of other jobs.
+func setOthers(ids []string, key, value string) *Change {
+	var top workload.Conf
+	top.Set(key, value)
+	return &Change{fmt.Sprintf("%s = %s for %s", key, value, strings.Join(ids, ", ")), func(q model.WhatIf) (model.WhatIf, error) {
+		q.Jobs = slices.Clone(q.Jobs)
+		for i := range q.Jobs {
+			if slices.Contains(ids, q.Jobs[i].ID) {
+				q.Jobs[i].Conf = q.Jobs[i].Conf.Over(top)
+			}
+		}
+		return q, nil
+	}}
+}
+
 // setConf sets Hadoop properties of the job: key, value, key, value.
 func (s *scene) setConf(pairs ...string) *Change {
 	var text []string
@@ -232,14 +247,14 @@ func shareSlots() *Change {
 	})
 }
 
-// moreSlots doubles the slots of a kind on every node.
-func moreSlots(kind workload.Kind) *Change {
-	return editCluster(fmt.Sprintf("twice as many %s slots", kind), func(c *model.Cluster) error {
+// moreSlots multiplies the slots of a kind on every node.
+func moreSlots(kind workload.Kind, factor int) *Change {
+	return editCluster(fmt.Sprintf("%d times as many %s slots", factor, kind), func(c *model.Cluster) error {
 		for i := range c.Nodes {
 			if kind == workload.Map {
-				c.Nodes[i].MapSlots *= 2
+				c.Nodes[i].MapSlots *= factor
 			} else {
-				c.Nodes[i].ReduceSlots *= 2
+				c.Nodes[i].ReduceSlots *= factor
 			}
 		}
 		return nil

@@ -120,6 +120,9 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
 	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
 	e.still = slices.DeleteFunc(e.still, e.resources.worked)
+	if stopped := b.stopped(e.resources); len(stopped) > 0 {
+		e.still = stopped
+	}
 	if len(in.Offers) > 0 {
 		e.offers = newOfferBook(in.Offers)
 	}

@@ -123,6 +123,21 @@ func (d *deviceRate) slow(t *Thresholds) bool {
 	return d.rate < limit && d.z < -3
 }
 
+// nearest returns the class nearest to c with rates of several devices, or c.
+func nearest(classes map[int][]float64, c int) int {
+	best := c
+	for other, rates := range classes {
+		if len(rates) < 2 {
+			continue
+		}
+		near, far := max(other-c, c-other), max(best-c, c-best)
+		if best == c || near < far || near == far && other < best {
+			best = other
+		}
+	}
+	return best
+}
+
 // visitorClass puts numbers of visitors together that a device serves about as
 // fast.
 func visitorClass(visitors float64) int {
@@ -199,7 +214,10 @@ func compareRates(peers []*useSeries) []deviceRate {
 				served = float64(u.Bytes)
 			}
 			c := visitorClass(u.Visitors)
-			if isIODevice(s.device) {
+			switch {
+			case isNetwork(s.device):
+				c = 0 // a link loses nothing to further streams
+			case isIODevice(s.device):
 				c = visitorClass(u.Visitors / u.Busy)
 			}
 			o := own[i][c]
@@ -216,7 +234,7 @@ func compareRates(peers []*useSeries) []deviceRate {
 	for i, s := range peers {
 		d := &list[i]
 		d.node, d.device, d.counted, d.rate = s.node, s.device, counted[i], notNumber()
-		weighted, weight := 0.0, 0.0
+		weighted, weight, alone := 0.0, 0.0, 0.0
 		order := make([]int, 0, len(own[i]))
 		for c := range own[i] {
 			order = append(order, c)
@@ -224,13 +242,19 @@ func compareRates(peers []*useSeries) []deviceRate {
 		slices.Sort(order)
 		for _, c := range order {
 			o := own[i][c]
-			if usual := median(classes[c]); o.busy > 0 && usual > 0 && len(classes[c]) > 1 {
+			peer := c
+			if len(classes[c]) < 2 { // no peer had as many visitors: it is compared with those that come next
+				peer = nearest(classes, c)
+				alone += o.busy
+			}
+			if usual := median(classes[peer]); o.busy > 0 && usual > 0 && len(classes[peer]) > 1 {
 				weighted += o.busy * math.Log(max(1e-9, o.served/o.busy/usual))
 				weight += o.busy
 			}
 		}
 		if weight > 0 {
 			d.rate = math.Exp(weighted / weight)
+			d.counted = d.counted && alone < weight/2
 			rates = append(rates, d.rate)
 		}
 		seconds := 0.0

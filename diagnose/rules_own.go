@@ -65,17 +65,19 @@ var ruleR16 = rule{
 	id: "R16", basis: "O", cause: "slow device",
 	evidence: "own seconds a busy second, or times of tasks, against the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
-		measured := false
-		for i := range s.rates {
-			measured = measured || s.rates[i].counted
-		}
 		hits := s.slowDevices()
-		if !measured {
+		if !s.measured() {
 			hits = s.addSlowNodes(hits)
 		}
 		s.repairTogether(hits)
 		return hits
 	},
+}
+
+// measured reports whether the table of devices counts requests, so that rates
+// can be compared without the times of tasks.
+func (s *scene) measured() bool {
+	return slices.ContainsFunc(s.rates, func(d deviceRate) bool { return d.counted })
 }
 
 // slowDevices finds devices that serve more slowly than their peers. All disks
@@ -462,11 +464,11 @@ var ruleR22 = rule{
 			return nil
 		}
 		share, ratio := float64(len(far))/float64(len(far)+len(near)), median(far)/max(1e-9, median(near))
-		if share <= s.t.RemoteReads || ratio < s.t.TaskRatio {
+		if share <= s.t.RemoteReads || ratio < s.t.TaskRatio && s.q == nil {
 			return nil
 		}
 		h := hit{
-			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * (1 - 1/ratio), change: moreReplicas(),
+			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * max(0, 1-1/ratio), change: moreReplicas(),
 			evidence: fmt.Sprintf("%s of the maps read from other nodes and take %.2f times as long", percent(share), ratio),
 		}
 		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*off > len(far) {
@@ -498,7 +500,7 @@ var ruleR23 = rule{
 				h.tasks = append(h.tasks, s.b.name(a))
 			}
 		}
-		if whole == 0 || lost/whole <= s.t.Lost {
+		if whole == 0 || lost/whole <= s.t.Lost && (s.q == nil || lost/whole <= s.t.Lost/5) {
 			return nil
 		}
 		for _, node := range sortedKeys(nodes) {
@@ -605,7 +607,7 @@ var ruleR25 = rule{
 
 var ruleR26 = rule{
 	id: "R26", basis: "O", cause: "too few slots", adds: true,
-	evidence: "processors and disks are idle while tasks wait for slots", change: "twice the slots",
+	evidence: "processors and disks are idle while tasks wait for slots", change: "more slots",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for kind, st := range s.stages {
@@ -628,8 +630,10 @@ var ruleR26 = rule{
 			if device == "" || busy > s.t.SlotsIdle {
 				continue
 			}
+			const aim, most = 0.8, 8 // busy share to reach, and factor
+			factor := int(min(most, max(2, aim/busy)))
 			hits = append(hits, hit{
-				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind)),
+				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind), factor),
 				evidence: fmt.Sprintf("%s wait for %d slots while no device is more busy than %s with %s", workload.Counted(len(st.rows), st.kind.String(), st.kind.String()+"s"), s.slots[kind], device, percent(busy)),
 			})
 		}

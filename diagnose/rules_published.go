@@ -80,12 +80,23 @@ var ruleR03 = rule{
 		return f.Kind == "map" && f.Spills > 1 && f.ShareSortSpill > t.SortSpill
 	},
 	find: func(s *scene, r *rule) []hit {
-		return s.stageHits(r, func(st *stage, f *facts) hit {
+		hits := s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				value: f.ShareSortSpill, peers: s.t.SortSpill, account: sortSpill, saves: st.length() * f.ShareSortSpill / 2, change: s.largerBuffer(st),
 				evidence: fmt.Sprintf("%d spills, %s of the map time in sort and spill", f.Spills, percent(f.ShareSortSpill)),
 			}
 		})
+		st, f := s.stages[workload.Map], &s.facts[workload.Map]
+		if st == nil || s.q == nil || len(hits) > 0 || f.Spills < 2 {
+			return hits
+		}
+		if share := st.share(workload.PhaseSpill) + st.share(workload.PhaseMerge); share > s.t.MapOutput {
+			hits = append(hits, hit{
+				value: share, peers: s.t.MapOutput, account: sortSpill, saves: st.length() * share / 2, change: s.largerBuffer(st),
+				evidence: fmt.Sprintf("%d spills, %s of the map time in spills and merges", f.Spills, percent(share)),
+			})
+		}
+		return hits
 	},
 }
 
@@ -144,7 +155,7 @@ var ruleR04 = rule{
 		own.fires = func(f *facts, t *Thresholds) bool {
 			return r.fires(f, t) || s.q != nil && f.Kind == "reduce" && f.MapsPending && f.SharedSlots && f.ShareWaitFetch > t.WaitShared
 		}
-		return s.stageHits(&own, func(st *stage, f *facts) hit {
+		return append(s.heldByWaiting(), s.stageHits(&own, func(st *stage, f *facts) hit {
 			h := hit{
 				value: f.ShareWaitFetch, peers: s.t.WaitFetch, account: waitsForFetch, change: s.setConf("mapred.reduce.slowstart.completed.maps", "0.9"),
 				evidence: fmt.Sprintf("%s of the shuffle waits for maps, CPU %s", percent(f.ShareWaitFetch), percent(f.CPUNode)),
@@ -154,8 +165,46 @@ var ruleR04 = rule{
 				h.evidence += ", in slots that maps could use"
 			}
 			return h
-		})
+		})...)
 	},
+}
+
+// heldByWaiting finds other jobs whose reduces wait for maps in slots that
+// reduces of this job could use.
+func (s *scene) heldByWaiting() []hit {
+	st := s.stages[workload.Reduce]
+	if st == nil || s.q == nil || s.slots[workload.Reduce] == 0 {
+		return nil
+	}
+	from, until := st.begin, time.Duration(0)
+	for _, row := range st.rows {
+		a := s.b.at(row)
+		if !workload.Known(a.runnable) {
+			return nil
+		}
+		from, until = min(from, a.runnable), max(until, a.start)
+	}
+	held, sum := []string{}, time.Duration(0)
+	for _, j := range s.b.jobs {
+		mine := time.Duration(0)
+		for _, row := range j.won[workload.Reduce] {
+			if a := s.b.at(row); j != s.job && workload.Known(a.waitFetch) {
+				mine += min(a.waitFetch, max(0, min(until, a.finish)-max(from, a.start)))
+			}
+		}
+		if mine > 0 {
+			held, sum = append(held, j.id), sum+mine
+		}
+	}
+	slots := (until - from).Seconds() * float64(s.slots[workload.Reduce])
+	if slots <= 0 || sum.Seconds() < s.t.WaitShared*slots || len(held) > 20 {
+		return nil
+	}
+	share := sum.Seconds() / slots
+	return []hit{{
+		value: share, peers: s.t.WaitShared, account: slotHeld, saves: share * (until - from).Seconds(), change: setOthers(held, "mapred.reduce.slowstart.completed.maps", "0.9"),
+		evidence: fmt.Sprintf("its reduces wait for %.3g s while reduces of %s hold %s of the slots and wait for maps", (until - from).Seconds(), workload.Counted(len(held), "other job", "other jobs"), percent(share)),
+	}}
 }
 
 // waitedFetch returns the mean time of a reduce that waits for map outputs, in

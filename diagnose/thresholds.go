@@ -44,7 +44,7 @@ type Thresholds struct {
 	DataSkew    float64 `json:"data_skew" toml:"data_skew"`       // R25: largest reduce over the median one
 	SlotsIdle   float64 `json:"slots_idle" toml:"slots_idle"`     // R26: busy share of processors and disks while tasks wait for slots
 	WaitShared  float64 `json:"wait_shared" toml:"wait_shared"`   // R04: share of the shuffle that waits for maps, in shared slots
-	MapOutput   float64 `json:"map_output" toml:"map_output"`     // R05: share of the slot time that moves map output
+	MapOutput   float64 `json:"map_output" toml:"map_output"`     // R03, R05: share of the slot time that moves map output
 	CodecTime   float64 `json:"codec_time" toml:"codec_time"`     // R06: share of the slot time that the codec takes beyond a fast one
 	LateShuffle float64 `json:"late_shuffle" toml:"late_shuffle"` // R11: shuffle after the last map, as a part of the job
 

@@ -49,7 +49,7 @@ var hosts = []struct {
 	maps, reduces int
 	uplink        int // MB/s for each node of a rack
 }{
-	{"dl145-g3", 3, 2, 40}, {"ec2-large", 2, 2, 30}, {"hitune-xeon", 6, 3, 40}, {"powerlinux-7r2", 12, 8, 300}, {"aloja-hdd", 8, 4, 40},
+	{"dl145-g3", 3, 2, 40}, {"ec2-large", 2, 2, 30}, {"hitune-xeon", 6, 3, 40}, {"powerlinux-7r2", 28, 16, 300}, {"aloja-hdd", 8, 4, 40},
 }
 
 const lzoCodec = "com.hadoop.compression.lzo.LzoCodec"
@@ -77,10 +77,12 @@ func newPlan(seed uint64, kind string, planted bool) *plan {
 		"mapred.reduce.slowstart.completed.maps": []string{"0.3", "0.5", "0.7"}[r.IntN(3)],
 		"mapred.map.tasks.speculative.execution": "false", "mapred.reduce.tasks.speculative.execution": "false",
 	}
-	if kind == "slowstart too early" { // it costs where reduces hold slots that maps could use
-		p.lines = append(p.lines, "shared_slots = true")
+	if kind == "slowstart too early" { // it costs another job that waits for slots of reduces
 		p.conf["mapred.reduce.slowstart.completed.maps"] = "0.9"
-		p.count = p.nodes * (p.maps + p.reduces) * 3 / 4
+		p.count, p.waves, p.second = p.nodes*p.reduces, p.waves+2, true
+	}
+	if kind == "one task a heartbeat" {
+		p.beat = "3s"
 	}
 	if kind == "off-rack reads" {
 		p.profile, p.racks, p.count = "grep", 3, p.nodes
@@ -122,9 +124,7 @@ var faults = map[string]func(*plan){
 			p.conf["mapred.map.output.compression.codec"] = "org.apache.hadoop.io.compress.BZip2Codec"
 		}
 	},
-	"one task a heartbeat": func(p *plan) {
-		p.scheduler, p.beat = "fair1", []string{"3s", "5s"}[p.r.IntN(2)]
-	},
+	"one task a heartbeat": func(p *plan) { p.scheduler = "fair1" },
 	"standstill": func(p *plan) {
 		from := 15 + p.r.IntN(20)
 		for _, device := range []string{"disk", "cpu", "network"} {
@@ -134,9 +134,9 @@ var faults = map[string]func(*plan){
 	},
 	"failing tasks": func(p *plan) { p.group = fmt.Sprintf("fail_after = \"%ds\"", 5+p.r.IntN(15)) },
 	"tiny splits": func(p *plan) {
-		p.waves *= float64(p.block)
-		p.block = 4 << p.r.IntN(2)
-		p.waves = min(p.waves/float64(p.block), 24)
+		small := 4 << p.r.IntN(2)
+		p.waves *= float64(p.block / small)
+		p.block = small
 		p.conf["dfs.block.size"] = fmt.Sprintf("%dm", p.block)
 	},
 }
@@ -190,6 +190,10 @@ func (p *plan) write(t *testing.T, dir string) string {
 	for _, l := range p.job {
 		line("%s", l)
 	}
+	if p.second {
+		small := p.nodes * p.maps / 2
+		line("[[job]]\nname = \"small\"\nsubmit = \"5s\"\nprofile = %q\ninput = %d\nreduces = %d", p.profile, small*p.block<<20, max(1, p.nodes/2))
+	}
 	name := filepath.Join(dir, "plan.toml")
 	if err := os.WriteFile(name, []byte(b.String()), 0o666); err != nil {
 		t.Fatal(err)
@@ -228,7 +232,8 @@ func jobTimes(t *testing.T, name string, seeds int) []float64 {
 		if err != nil {
 			t.Fatal(err)
 		}
-		times = append(times, p.Jobs[0].Finish.Seconds())
+		j := p.Jobs[len(p.Jobs)-1]
+		times = append(times, (j.Finish - j.Submit).Seconds())
 	}
 	return times
 }
@@ -317,9 +322,9 @@ func TestPlanted(t *testing.T) {
 			well, planted := newPlan(seed, kind, false), newPlan(seed, kind, true)
 			dir := t.TempDir()
 			wellName := well.write(t, dir)
-			before := jobTimes(t, wellName, 3)
+			before := jobTimes(t, wellName, 5)
 			name := planted.write(t, dir)
-			after := jobTimes(t, name, 3)
+			after := jobTimes(t, name, 5)
 			c := cost(after, before)
 			if c < 0.03 {
 				t.Logf("-- %s %d %s: %.0f s, costs %.3f", kind, seed, planted.platform, before[0], c)
