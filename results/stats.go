@@ -30,6 +30,7 @@ type Stats struct {
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
 	idle     [2]idleTime          // by section
+	nodes    []nodeStats
 	over     *timeline
 	chart    *execution
 	rows     int64
@@ -54,6 +55,7 @@ func NewStats(q *model.WhatIf) *Stats {
 	for i, n := range s.slots.count {
 		s.idle[i] = newIdleTime(n)
 	}
+	s.nodes = make([]nodeStats, len(s.slots.nodes))
 	s.chart = newExecution(&s.slots, q.Jobs)
 	return s
 }
@@ -88,6 +90,7 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	switch {
 	case ok:
 		s.slots.used[section][lane]++
+		s.nodes[s.slots.last].add(a)
 		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
 		s.chart.add(a, section, lane)
 	case d > 0: // an attempt without time ended before it got a slot

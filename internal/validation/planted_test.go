@@ -33,7 +33,8 @@ type plan struct {
 	waves           float64
 	profile         string
 	scheduler, beat string
-	count           int // reduces of the job
+	count           int  // reduces of the job
+	second          bool // a small job follows
 	conf            map[string]string
 	group           string   // of the node with a fault
 	lines           []string // of [cluster], beside the group
