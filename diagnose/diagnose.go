@@ -59,18 +59,12 @@ type Finding struct {
 	Change   *Change       // nil: no change would test it
 	Receipt  Receipt
 
-	saves float64
-	adds  bool
+	saves  float64
+	weight float64
 }
 
-// weight is the gain by which a finding is ranked: that of added slots counts
-// half.
-func (f *Finding) weight() float64 {
-	if f.adds {
-		return f.Receipt.Gain / 2
-	}
-	return f.Receipt.Gain
-}
+// rankedBy is the gain by which a finding is ranked.
+func (f *Finding) rankedBy() float64 { return f.weight * f.Receipt.Gain }
 
 // Diagnosis is the result. Jobs are in order of submission.
 type Diagnosis struct {
@@ -217,7 +211,9 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 		}
 	}
 	leaveExplained(hits)
-	fired = settleSlowstart(fired, s.pendingMaps(), e.slots[workload.Map])
+	if len(s.heldByWaiting()) == 0 { // else the jobs that start their reduces too early are others
+		fired = settleSlowstart(fired, s.pendingMaps(), e.slots[workload.Map])
+	}
 	for i := range rules {
 		rule := &rules[i]
 		if !slices.Contains(fired, advice{rule.id, rule.advice}) {
@@ -227,7 +223,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves, adds: rule.adds,
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, 1),
 			})
 		}
 	}
@@ -334,7 +330,7 @@ func (d *Diagnosis) rank() {
 	}
 	class := map[Outcome]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.weight(), b.weight()),
+		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.rankedBy(), b.rankedBy()),
 			-cmp.Compare(a.saves/times[a.Job], b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
 	for i := range d.Findings {

@@ -46,9 +46,9 @@ type rule struct {
 	cause    string
 	evidence string
 	change   string
-	advice   string // condition of the published rules
-	onNode   bool   // the cause is on the node of the critical tasks
-	adds     bool   // the change adds slots: others are preferred that gain half as much
+	advice   string  // condition of the published rules
+	onNode   bool    // the cause is on the node of the critical tasks
+	weight   float64 // of a gain when findings are ranked; 0: 1. Changes that add slots rank below repairs
 	fires    func(f *facts, t *Thresholds) bool
 	find     func(s *scene, r *rule) []hit
 }

@@ -446,8 +446,7 @@ var ruleR22 = rule{
 		if st == nil {
 			return nil
 		}
-		var near, far []float64
-		off := 0
+		var near, far, off []float64
 		for _, row := range st.rows {
 			a := s.b.at(row)
 			d := (a.finish - a.start).Seconds()
@@ -457,21 +456,25 @@ var ruleR22 = rule{
 			case workload.RackLocal:
 				far = append(far, d)
 			case workload.OffRack:
-				far, off = append(far, d), off+1
+				far, off = append(far, d), append(off, d)
 			}
 		}
 		if len(near) == 0 || len(far) == 0 {
 			return nil
 		}
 		share, ratio := float64(len(far))/float64(len(far)+len(near)), median(far)/max(1e-9, median(near))
-		if share <= s.t.RemoteReads || ratio < s.t.TaskRatio && s.q == nil {
+		if len(off) > 0 {
+			ratio = max(ratio, median(off)/max(1e-9, median(near)))
+		}
+		few, fast := share <= s.t.RemoteReads, ratio < s.t.TaskRatio
+		if few && fast || s.q == nil && (few || fast) {
 			return nil
 		}
 		h := hit{
 			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * max(0, 1-1/ratio), change: moreReplicas(),
 			evidence: fmt.Sprintf("%s of the maps read from other nodes and take %.2f times as long", percent(share), ratio),
 		}
-		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*off > len(far) {
+		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*len(off) >= len(far) {
 			uplink := h
 			uplink.change = fasterNetwork(true)
 			return []hit{uplink, h}
@@ -500,7 +503,7 @@ var ruleR23 = rule{
 				h.tasks = append(h.tasks, s.b.name(a))
 			}
 		}
-		if whole == 0 || lost/whole <= s.t.Lost && (s.q == nil || lost/whole <= s.t.Lost/5) {
+		if lost == 0 || lost/whole <= s.t.Lost && s.q == nil {
 			return nil
 		}
 		for _, node := range sortedKeys(nodes) {
@@ -606,7 +609,7 @@ var ruleR25 = rule{
 }
 
 var ruleR26 = rule{
-	id: "R26", basis: "O", cause: "too few slots", adds: true,
+	id: "R26", basis: "O", cause: "too few slots", weight: 0.75,
 	evidence: "processors and disks are idle while tasks wait for slots", change: "more slots",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit

@@ -67,7 +67,7 @@ func DefaultThresholds() Thresholds {
 
 		FreeWaiting: 0.3, SlowDevice: 0.9, SlowNode: 1.2, ForeignBusy: 0.1, Still: 10, WaitMemory: 0.1,
 		LastWave: 0.5, Startup: 0.3, RemoteReads: 0.1, Lost: 0.05, LinkFull: 0.9, DataSkew: 1.5,
-		SlotsIdle: 0.7, WaitShared: 0.3, MapOutput: 0.1, CodecTime: 0.03, LateShuffle: 0.03,
+		SlotsIdle: 0.7, WaitShared: 0.1, MapOutput: 0.1, CodecTime: 0.03, LateShuffle: 0.03,
 
 		TaskK: 3, TaskRatio: 1.2, PhaseZ: 3.5, PhaseRatio: 1.2, PhaseShare: 0.02, Critical: 0.01, Gain: 0.02,
 	}

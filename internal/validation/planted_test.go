@@ -1,17 +1,16 @@
 package validation
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/results"
@@ -80,7 +79,7 @@ func newPlan(seed uint64, kind string, planted bool) *plan {
 	}
 	if kind == "slowstart too early" { // it costs another job that waits for slots of reduces
 		p.conf["mapred.reduce.slowstart.completed.maps"] = "0.9"
-		p.count, p.waves, p.second = p.nodes*p.reduces, p.waves+2, true
+		p.count, p.waves, p.second, p.scheduler = p.nodes*p.reduces, p.waves+2, true, "fair2"
 	}
 	if kind == "one task a heartbeat" {
 		p.beat = "3s"
@@ -310,43 +309,125 @@ func names(f *diagnose.Finding, kind string) bool {
 	return slices.Contains(rules, f.Rule) && node == place && strings.HasPrefix(f.Device, device)
 }
 
-func TestPlanted(t *testing.T) {
-	kinds := slices.Sorted(maps.Keys(faults))
-	if k := os.Getenv("KINDS"); k != "" {
-		kinds = strings.Split(k, ",")
+// hardware are the rules that blame a device or a node.
+var hardware = []string{"R01", "R02", "R09", "R13", "R16", "R17", "R18"}
+
+// score counts the diagnoses of one kind of fault.
+type score struct{ planted, first, three, harmless, left int }
+
+func (s *score) add(o score) {
+	s.planted, s.first, s.three = s.planted+o.planted, s.first+o.first, s.three+o.three
+	s.harmless, s.left = s.harmless+o.harmless, s.left+o.left
+}
+
+// diagnosePlanted plants a fault. One that lengthens the job by 3 % or more
+// should be named first. One that costs less than 1 % should not be confirmed.
+func diagnosePlanted(t *testing.T, kind string, seed uint64) (s score) {
+	const costs, harmless, pairs = 0.03, 0.01, 5
+	well, planted := newPlan(seed, kind, false), newPlan(seed, kind, true)
+	dir := t.TempDir()
+	before := jobTimes(t, well.write(t, dir), pairs)
+	name := planted.write(t, dir)
+	c := cost(jobTimes(t, name, pairs), before)
+	if c < costs && math.Abs(c) >= harmless {
+		return s
 	}
-	var from, to uint64
-	fmt.Sscan(cmp.Or(os.Getenv("SEEDS"), "1 3"), &from, &to)
-	for _, kind := range kinds {
-		n, top1, top3 := 0, 0, 0
-		for seed := from; seed < to; seed++ {
-			well, planted := newPlan(seed, kind, false), newPlan(seed, kind, true)
-			dir := t.TempDir()
-			wellName := well.write(t, dir)
-			before := jobTimes(t, wellName, 5)
-			name := planted.write(t, dir)
-			after := jobTimes(t, name, 5)
-			c := cost(after, before)
-			if c < 0.03 {
-				t.Logf("-- %s %d %s: %.0f s, costs %.3f", kind, seed, planted.platform, before[0], c)
-				continue
-			}
-			n++
-			start := time.Now()
-			d := runAndDiagnose(t, name, filepath.Join(dir, "out"), study.Diagnosing{Verify: os.Getenv("NOVERIFY") == ""}, "")
-			at := slices.IndexFunc(d.Findings, func(f diagnose.Finding) bool { return names(&f, kind) })
-			if at == 0 {
-				top1++
-			}
-			if at >= 0 && at < 3 {
-				top3++
-			}
-			var list []string
-			for _, f := range d.Findings {
-				list = append(list, fmt.Sprintf("%s %s %s %s %.1f±%.1f", f.Rule, f.Node, f.Device, f.Receipt.Outcome, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low)))
-			}
-			t.Logf("%d  %s %d %s %s: %.0f s, costs %.3f: %s (%.1f s)", at+1, kind, seed, planted.platform, planted.profile, before[0], c, strings.Join(list[:min(len(list), 5)], "; "), time.Since(start).Seconds())
+	d := runAndDiagnose(t, name, filepath.Join(dir, "out"), study.Diagnosing{Verify: true}, "")
+	at := slices.IndexFunc(d.Findings, func(f diagnose.Finding) bool { return names(&f, kind) })
+	if c < costs {
+		s.harmless = 1
+		if at < 0 || d.Findings[at].Receipt.Outcome != diagnose.Confirmed {
+			s.left = 1
 		}
-		t.Logf("== %s: %d, top-1 %d, top-3 %d", kind, n, top1, top3)
+		t.Logf("%s, seed %d on %s costs %.1f %%: left alone %d", kind, seed, planted.platform, 100*c, s.left)
+		return s
+	}
+	s.planted = 1
+	if at == 0 {
+		s.first = 1
+	}
+	if at >= 0 && at < 3 {
+		s.three = 1
+	}
+	var list []string
+	for _, f := range d.Findings[:min(3, len(d.Findings))] {
+		list = append(list, fmt.Sprintf("%s %s %s %s %.1f %%", f.Rule, f.Node, f.Device, f.Receipt.Outcome, 100*f.Receipt.Gain))
+	}
+	t.Logf("%s, seed %d on %s costs %.1f %%: place %d of %s", kind, seed, planted.platform, 100*c, at+1, strings.Join(list, "; "))
+	return s
+}
+
+// evaluated are the seeds of the table in docs/validation.md. The thresholds were
+// chosen on seeds 1 to 11.
+const evaluated uint64 = 1001
+
+// Each kind of fault is named with its node and device. An ordinary run plants
+// few; with SLOTWAVE_LARGE, 14 of each kind, for the table in
+// docs/validation.md.
+func TestPlantedFaults(t *testing.T) {
+	kinds := []string{"slow disk", "foreign CPU load", "standstill", "one task a heartbeat", "tiny splits"}
+	seeds := uint64(1)
+	if testing.Short() {
+		t.Skip("whole jobs at fidelity device")
+	}
+	if os.Getenv("SLOTWAVE_LARGE") != "" {
+		kinds, seeds = slices.Sorted(maps.Keys(faults)), 14
+	}
+	total, scores := score{}, map[string]*score{}
+	for seed := evaluated; seed < evaluated+seeds; seed++ {
+		for _, kind := range kinds {
+			if scores[kind] == nil {
+				scores[kind] = &score{}
+			}
+			s := diagnosePlanted(t, kind, seed)
+			scores[kind].add(s)
+			total.add(s)
+		}
+	}
+	for _, kind := range kinds {
+		s := scores[kind]
+		t.Logf("| %s | %d | %d | %d |", kind, s.planted, s.first, s.three)
+	}
+	t.Logf("| all | %d | %d | %d | harmless %d, left alone %d", total.planted, total.first, total.three, total.harmless, total.left)
+	if total.planted == 0 || float64(total.first) < 0.85*float64(total.planted) || float64(total.three) < 0.9*float64(total.planted) {
+		t.Errorf("%d of %d faults are named first, %d among the first three: want 85 and 90 %%", total.first, total.planted, total.three)
+	}
+}
+
+// No device or node of a healthy cluster is blamed.
+func TestHealthyClusters(t *testing.T) {
+	n := uint64(3)
+	if testing.Short() {
+		t.Skip("whole jobs at fidelity device")
+	}
+	if os.Getenv("SLOTWAVE_LARGE") != "" {
+		n = 200
+	}
+	named, kept := 0, 0
+	for seed := uint64(2001); seed < 2001+n; seed++ {
+		dir := t.TempDir()
+		name := newPlan(seed, "", false).write(t, dir)
+		blames := func(d *study.Diagnosed) bool {
+			return slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool {
+				return slices.Contains(hardware, f.Rule) && f.Receipt.Outcome != diagnose.Withdrawn
+			})
+		}
+		out := filepath.Join(dir, "out")
+		if !blames(runAndDiagnose(t, name, out, study.Diagnosing{}, "")) {
+			continue
+		}
+		named++
+		d, err := study.Diagnose([]string{out}, study.Diagnosing{Verify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if blames(d) {
+			kept++
+			t.Logf("seed %d: %+v", seed, d.Findings[0])
+		}
+	}
+	t.Logf("of %d healthy clusters hardware is named in %d, and not withdrawn in %d", n, named, kept)
+	if 50*kept > int(n) {
+		t.Errorf("hardware is blamed in %d of %d healthy clusters: want 2 %% or less", kept, n)
 	}
 }
