@@ -165,6 +165,9 @@ func within(measured, predicted []float64) float64 {
 // and small inputs are fitted. How near a run left out can be predicted at all is
 // bounded by how its tasks scatter: by the median of its other tasks.
 func TestWorkOnPlatform(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits once for each run left out")
+	}
 	fitted, large := rowsOf(t, true, "small"), rowsOf(t, false, "large")
 	onGrid, onAll := byteOnly(t, rowsOf(t, true, "")), byteOnly(t, fitted)
 	page := measured.ReadPage(t)
