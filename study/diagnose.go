@@ -35,6 +35,7 @@ type Diagnosing struct {
 	Verify        bool          // test changes by simulation where the question is known
 	Budget        time.Duration // for these tests; 0: no limit
 	Workers       int           // simulations at a time; 0: one per core
+	Pairs         int           // largest number of pairs of a test; 0: 20
 }
 
 // Diagnosed is a diagnosis, with what it was made from.
@@ -81,6 +82,9 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 		measured := options.Verify.Measured
 		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
 		options.Verify.Measured, options.Verify.Workers = measured, k.Workers
+		if k.Pairs > 0 {
+			options.Verify.Pairs, options.Verify.MostPairs = min(k.Pairs, options.Verify.Pairs), k.Pairs
+		}
 		if k.Budget > 0 {
 			limited, cancel := context.WithTimeout(ctx, k.Budget)
 			defer cancel()
@@ -105,6 +109,19 @@ func jobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
 			}
 		}
 	}
+}
+
+// Above lists the confirmed findings whose change gains more than a part of the
+// job's time.
+func (d *Diagnosed) Above(part float64) []string {
+	var above []string
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Receipt.Outcome == diagnose.Confirmed && f.Receipt.Gain > part {
+			above = append(above, strings.TrimSpace(fmt.Sprintf("%s %s %s gains %.1f %%", f.Cause, results.Escape(f.Node), f.Device, 100*f.Receipt.Gain)))
+		}
+	}
+	return above
 }
 
 // Explain tells why a task of a result or a history ran when and where it did.

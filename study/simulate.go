@@ -241,17 +241,7 @@ func (r *ledgerRecorder) Attempt(a *workload.Attempt) {
 
 // limits returns what limited the run.
 func (r *ledgerRecorder) limits(q *model.WhatIf, p *model.Prediction) ([]results.Limit, error) {
-	h := trace.NewHistory(q.Jobs, r.attempts)
-	outcomes := make(map[string]*model.JobOutcome, len(p.Jobs))
-	for i := range p.Jobs {
-		outcomes[p.Jobs[i].ID] = &p.Jobs[i]
-	}
-	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		if o := outcomes[j.ID]; o != nil {
-			j.Submit, j.Launch, j.Finish = o.Submit, o.Launch, o.Finish
-		}
-	}
+	h := historyOf(q, p, r.attempts)
 	list, err := diagnose.Limits(jobsOf(h), q)
 	if err != nil {
 		return nil, Internal(err)
