@@ -192,6 +192,10 @@ func (r *resources) rates() []deviceRate {
 	return list
 }
 
+// leastAlone is the number of busy seconds with one request at a time from which
+// the rate of a device is taken from these seconds alone.
+const leastAlone = 10
+
 func compareRates(peers []*useSeries) []deviceRate {
 	type sums struct{ served, busy float64 }
 	classes := map[int][]float64{} // rates of all peers by class of visitors
@@ -240,6 +244,9 @@ func compareRates(peers []*useSeries) []deviceRate {
 			order = append(order, c)
 		}
 		slices.Sort(order)
+		if s := own[i][0].busy; s >= leastAlone { // with one request at a time, sharing loses nothing
+			order = []int{0}
+		}
 		for _, c := range order {
 			o := own[i][c]
 			peer := c

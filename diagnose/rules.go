@@ -48,7 +48,7 @@ type rule struct {
 	change   string
 	advice   string  // condition of the published rules
 	onNode   bool    // the cause is on the node of the critical tasks
-	weight   float64 // of a gain when findings are ranked; 0: 1. Changes that add slots rank below repairs
+	weight   float64 // of a gain when findings are ranked; 0: 1. Repairs rank above settings, and these above more slots
 	fires    func(f *facts, t *Thresholds) bool
 	find     func(s *scene, r *rule) []hit
 }

@@ -62,7 +62,7 @@ func (s *scene) launchMore(reason Reason) *Change {
 }
 
 var ruleR16 = rule{
-	id: "R16", basis: "O", cause: "slow device",
+	id: "R16", basis: "O", weight: 3, cause: "slow device",
 	evidence: "own seconds a busy second, or times of tasks, against the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
 		hits := s.slowDevices()
@@ -283,7 +283,7 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 }
 
 var ruleR17 = rule{
-	id: "R17", basis: "O", cause: "foreign load",
+	id: "R17", basis: "O", weight: 3, cause: "foreign load",
 	evidence: "time of a device that is not Hadoop's", change: "load away",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
@@ -314,7 +314,7 @@ var ruleR17 = rule{
 }
 
 var ruleR18 = rule{
-	id: "R18", basis: "O", cause: "node stood still",
+	id: "R18", basis: "O", weight: 3, cause: "node stood still",
 	evidence: "no begin, end or sample for more than ten times the usual gap", change: "pause away",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
@@ -428,14 +428,28 @@ var ruleR21 = rule{
 			return nil
 		}
 		share := st.share(workload.PhaseStartup)
-		if share <= s.t.Startup {
+		if share <= s.t.Startup && (s.q == nil || share <= s.t.Startup/3) {
 			return nil
 		}
+		const block, most = 64 << 20, 16 // bytes of a usual split, and splits combined
+		factor := 4
+		if bytes := st.usualInput(); bytes > 0 {
+			factor = int(min(most, max(float64(factor), block/bytes)))
+		}
 		return []hit{{
-			value: share, peers: s.t.Startup, account: startUp, saves: st.length() * share / 2, change: s.combineSplits(4),
+			value: share, peers: s.t.Startup, account: startUp, saves: st.length() * share / 2, change: s.combineSplits(factor),
 			evidence: fmt.Sprintf("start-up %s of the map slot time; median map %.1f s", percent(share), st.median),
 		}}
 	},
+}
+
+// usualInput returns the median of the inputs of the stage's tasks in bytes.
+func (st *stage) usualInput() float64 {
+	bytes := make([]float64, 0, len(st.rows))
+	for _, row := range st.rows {
+		bytes = append(bytes, float64(max(0, st.b.at(row).InBytes)))
+	}
+	return median(bytes)
 }
 
 var ruleR22 = rule{
@@ -484,7 +498,7 @@ var ruleR22 = rule{
 }
 
 var ruleR23 = rule{
-	id: "R23", basis: "O", cause: "lost attempts",
+	id: "R23", basis: "O", weight: 3, cause: "lost attempts",
 	evidence: "slot time of attempts that failed, or were lost with their node", change: "failures away",
 	find: func(s *scene, _ *rule) []hit {
 		lost, whole := 0.0, 0.0
@@ -609,7 +623,7 @@ var ruleR25 = rule{
 }
 
 var ruleR26 = rule{
-	id: "R26", basis: "O", cause: "too few slots", weight: 0.75,
+	id: "R26", basis: "O", cause: "too few slots", weight: 0.3,
 	evidence: "processors and disks are idle while tasks wait for slots", change: "more slots",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit

@@ -42,7 +42,7 @@ func (st *stage) gains() float64 {
 }
 
 var ruleR01 = rule{
-	id: "R01", basis: "P", onNode: true, cause: "slow CPU", advice: "check-cpu-config",
+	id: "R01", basis: "P", onNode: true, weight: 3, cause: "slow CPU", advice: "check-cpu-config",
 	evidence: "critical tasks on one node whose CPU is full and whose disks are not", change: "CPU at the nominal speed",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.CPUNode >= t.CPUStarved && f.IONodeRatio < t.IOLow
@@ -58,7 +58,7 @@ var ruleR01 = rule{
 }
 
 var ruleR02 = rule{
-	id: "R02", basis: "P", onNode: true, cause: "foreign disk load", advice: "check-external-disk-load",
+	id: "R02", basis: "P", onNode: true, weight: 3, cause: "foreign disk load", advice: "check-external-disk-load",
 	evidence: "critical tasks on one node whose disks carry more than the job's bytes", change: "load away",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.DiskNodeRatio > t.DiskHigh && f.DiskJobShare < t.DiskForeign
@@ -327,7 +327,7 @@ func (s *scene) codecShare() (string, float64) {
 }
 
 var ruleR07 = rule{
-	id: "R07", basis: "P", weight: 0.4, cause: "slots of the other kind idle", advice: "share-slots",
+	id: "R07", basis: "P", weight: 0.2, cause: "slots of the other kind idle", advice: "share-slots",
 	evidence: "CPUs idle, slots of the other kind idle while tasks wait", change: "shared slots",
 	fires: func(f *facts, t *Thresholds) bool {
 		return !f.SharedSlots && f.CPUCluster < t.ClusterIdle && f.IdleOtherSlots > 0
@@ -439,7 +439,7 @@ var ruleR12 = rule{
 }
 
 var ruleR13 = rule{
-	id: "R13", basis: "P", cause: "slow network adapter", advice: "check-network-adapter",
+	id: "R13", basis: "P", weight: 3, cause: "slow network adapter", advice: "check-network-adapter",
 	evidence: "no critical task, a node with a slow network", change: "network at the nominal speed",
 	fires: func(f *facts, _ *Thresholds) bool { return f.Critical == 0 && f.NetSlowNodes > 0 },
 	find: func(s *scene, r *rule) []hit {

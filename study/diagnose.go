@@ -43,6 +43,9 @@ type Diagnosed struct {
 	*diagnose.Diagnosis
 	Inputs   []results.FileSum
 	Warnings []string
+
+	history *workload.History // nil: only sampling records
+	usage   []diagnose.Usage
 }
 
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
@@ -69,7 +72,7 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 				recorded[j.ID] = j.Finish - j.Submit
 			}
 		}
-		in.Jobs = jobsOf(h)
+		in.Jobs, done.history, done.usage = jobsOf(h), h, in.Resources
 	}
 	if k.On != "" {
 		if in.Question, err = k.question(recorded, done); err != nil {
@@ -385,9 +388,6 @@ func readResources(name string) ([]diagnose.Usage, error) {
 		u, err := readUsage(cells)
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and six numbers from 0", name, line, cells)
-		}
-		if cells[1] == results.AllNodes {
-			continue
 		}
 		for _, cell := range cells[1:3] {
 			if names[cell] == "" {
