@@ -649,8 +649,12 @@ var ruleR26 = rule{
 			}
 			const aim, most = 0.8, 8 // busy share to reach, and factor
 			factor := int(min(most, max(2, aim/busy)))
+			weight := 0.0
+			if factor == 2 { // shared slots may do as well, and need no more memory
+				weight = 0.18
+			}
 			hits = append(hits, hit{
-				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind), factor),
+				weight: weight, value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind), factor),
 				evidence: fmt.Sprintf("%s wait for %d slots while no device is more busy than %s with %s", workload.Counted(len(st.rows), st.kind.String(), st.kind.String()+"s"), s.slots[kind], device, percent(busy)),
 			})
 		}
