@@ -331,7 +331,7 @@ func (d *Diagnosis) rank() {
 	class := map[Outcome]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.rankedBy(), b.rankedBy()),
-			-cmp.Compare(a.saves/times[a.Job], b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
+			-cmp.Compare(a.weight*a.saves/times[a.Job], b.weight*b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
 	for i := range d.Findings {
 		d.Findings[i].Rank = i + 1

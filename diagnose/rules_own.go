@@ -170,6 +170,10 @@ func (s *scene) nodeDelay(node string) float64 {
 	return most
 }
 
+// inferred is the weight of a finding on a node that follows from the times of
+// tasks alone: what is measured, such as a standstill, counts more.
+const inferred = 1
+
 // fewestTasks is the number of tasks that a node needs for a comparison of
 // their times.
 const fewestTasks = 4
@@ -207,7 +211,8 @@ func (s *scene) slowNodes() []hit {
 				device = "disk"
 			}
 			hits = append(hits, hit{
-				node: node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
+				weight: inferred,
+				node:   node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
 				evidence: fmt.Sprintf("phases of its %ss take %.2f times what their data lead to expect, on %s", st.kind, r.ratio()/usual, device),
 			})
 		}
