@@ -123,6 +123,9 @@ func cut(s string, n int) string {
 func parseSetting(text string) (setting, error) {
 	s := setting{text: text}
 	key, value, ok := cutSetting(text)
+	if _, isProperty := workload.FindProperty(key); isProperty {
+		return s, fmt.Errorf("--set %s: want --set conf.%s for a Hadoop property of all jobs", text, text)
+	}
 	if !ok {
 		return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
 	}

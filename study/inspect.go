@@ -309,10 +309,11 @@ func (in *inspected) missing() {
 		shuffle = shuffle || t.Kind == workload.Reduce && workload.Known(a.Phases[workload.PhaseShuffle])
 		start = start || workload.Known(a.Phases[workload.PhaseStartup])
 	})
-	var times, launch, reduces bool
+	var submit, finish, launch, reduces bool
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
-		times = times || workload.Known(j.Submit) && workload.Known(j.Finish)
+		submit = submit || workload.Known(j.Submit)
+		finish = finish || workload.Known(j.Finish)
 		launch = launch || workload.Known(j.Launch)
 		reduces = reduces || j.Reduces > 0
 	}
@@ -322,7 +323,8 @@ func (in *inspected) missing() {
 	}{
 		{len(in.Swim) == 0, "times of jobs and tasks: volumes only", "a replay; times follow from [workload.rates]"},
 		{tasks || len(in.Swim) > 0, "tasks", "a replay task by task; they are made from counters"},
-		{times || len(in.Swim) > 0, "submission and end of jobs", "the error of a replay (recorded against simulated)"},
+		{submit || len(in.Swim) > 0, "submission of jobs", "the error of a replay (recorded against simulated)"},
+		{finish || len(in.Swim) > 0, "end of jobs", "the error of a replay (recorded against simulated)"},
 		{launch || !tasks, "end of initialisation", "delays before the first task"},
 		{node || !tasks, "machines of attempts", "the cluster: state cluster.nodes"},
 		{hosts || !tasks, "machines with the input of maps", "locality with other nodes or another scheduler"},

@@ -48,7 +48,7 @@ var properties = []Property{
 	// The JobTracker and its trackers.
 	{Key: "mapred.tasktracker.map.tasks.maximum", New: "mapreduce.tasktracker.map.tasks.maximum", kind: whole, Default: "2", limits: []float64{0}, Reader: "JobTracker", About: "map slots of a node, unless the cluster states them"},
 	{Key: "mapred.tasktracker.reduce.tasks.maximum", New: "mapreduce.tasktracker.reduce.tasks.maximum", kind: whole, Default: "2", limits: []float64{0}, Reader: "JobTracker", About: "reduce slots of a node, unless the cluster states them"},
-	{Key: "mapred.tasktracker.expiry.interval", New: "mapreduce.jobtracker.expire.trackers.interval", kind: whole, Default: "600000", Unit: "ms", Reader: "JobTracker", About: "ms of silence after which a tracker is lost"},
+	{Key: "mapred.tasktracker.expiry.interval", New: "mapreduce.jobtracker.expire.trackers.interval", kind: whole, Default: "600000", limits: []float64{3, 315360000000}, Unit: "ms", Reader: "JobTracker", About: "ms of silence after which a tracker is lost"},
 	{Key: "mapred.heartbeats.in.second", New: "mapreduce.jobtracker.heartbeats.in.second", kind: whole, Default: "100", Reader: "JobTracker 1.x", About: "heartbeats a second the JobTracker aims at"},
 	{Key: "mapreduce.jobtracker.heartbeats.scaling.factor", kind: number, Default: "1.0", Reader: "JobTracker 1.x", About: "factor on the heartbeat interval"},
 	{Key: "mapreduce.tasktracker.outofband.heartbeat", kind: truth, Default: "false", Reader: "JobTracker 1.x", About: "a task's end brings the heartbeat forward"},
@@ -224,9 +224,9 @@ func (p Property) Range() string {
 	case p.kind == size:
 		return fmt.Sprintf("%s, at least %v", wanted[size], p.limits[0])
 	case len(p.limits) == 1:
-		return fmt.Sprintf("at least %v", p.limits[0])
+		return fmt.Sprintf("at least %.15g", p.limits[0])
 	}
-	return fmt.Sprintf("%v to %v", p.limits[0], p.limits[1])
+	return fmt.Sprintf("%.15g to %.15g", p.limits[0], p.limits[1])
 }
 
 // parse reads a value: a number, or 1 for true. It returns a size or whole

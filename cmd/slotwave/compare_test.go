@@ -79,8 +79,13 @@ func TestCompareGaps(t *testing.T) {
 			}
 		}
 	}
-	if len(parts) != 3 || gaps != 5+5+2 {
-		t.Errorf("%d parts of %d models, want 12 of 3: %v", gaps, len(parts), parts)
+	if gaps < 2*len(parts) {
+		t.Errorf("%d parts of the gaps of %d models, want 2 or more for each: %v", gaps, len(parts), parts)
+	}
+	for _, name := range []string{"aria", "ihp", "waves"} {
+		if _, ok := parts[name]; !ok {
+			t.Errorf("no gap of %s: %v", name, parts)
+		}
 	}
 	for name, sum := range parts {
 		if sum != simulated {

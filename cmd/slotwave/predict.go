@@ -79,7 +79,7 @@ answers of the models stand below.`,
 	}
 	k.flags(c, "none: nothing is written")
 	told.flags(c)
-	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the job in which the jobs must finish: print nodes instead of times")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the jobs must finish: print nodes instead of times")
 	return c
 }
 

@@ -162,7 +162,7 @@ func (c tableRows) tableJob(id string, line int) *jobBuilder {
 		return b
 	}
 	b := c.newJob(id, line)
-	b.tabular = true
+	b.noTotals = true
 	c.tables[id] = b
 	c.order = append(c.order, b)
 	return b
