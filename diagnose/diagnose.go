@@ -221,8 +221,8 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 	return r
 }
 
-// leaveExplained drops R09, which names a node if no other cause is found, where
-// another rule says what is wrong with the node.
+// leaveExplained drops R09 for a node if another rule says what is wrong with the
+// node. R09 names a node for which no other cause is found.
 func leaveExplained(hits [][]hit) {
 	named := map[string]bool{}
 	for i := range rules {

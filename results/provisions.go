@@ -33,7 +33,7 @@ type SimulatedNodes struct {
 	Err          error // why there is no answer
 }
 
-// simulatedProvision is a SimulatedNodes as it is written.
+// simulatedProvision is a SimulatedNodes as JSON.
 type simulatedProvision struct {
 	Scenario     string       `json:"scenario"`
 	Nodes        nodes        `json:"nodes"`
@@ -186,7 +186,8 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 	return t.done()
 }
 
-// writeText writes the nodes that the simulation takes, with one node less beside.
+// writeText writes the nodes that the simulation needs, and the result with one
+// node less.
 func (s *simulatedProvision) writeText(t *textWriter) {
 	switch {
 	case s.Note != "":

@@ -249,20 +249,22 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 	case g.slow+g.quick < fewestGaps:
 		return "", "too few starts of tasks to see the heartbeats"
 	case g.slow > 2*g.beside && g.slow > g.quick:
-		return "0.20.2 to 1.0.4", "tasks of a machine start 3 s apart: heartbeats"
+		return "0.20.2 to 1.0.4", "tasks of a machine start 3 s apart, as heartbeats do"
 	case g.quick > 3*g.slow:
-		return "1.2.1", "tasks of a machine start 0.3 s apart: heartbeats"
+		return "1.2.1", "tasks of a machine start 0.3 s apart, as heartbeats do"
 	}
 	return "", "starts of tasks show no clear heartbeat"
 }
 
-// fewestGaps is how many gaps of about a heartbeat a release is inferred from.
+// fewestGaps is the number of gaps of about a heartbeat from which a release is
+// inferred.
 const fewestGaps = 20
 
-// gaps counts the gaps between starts of tasks on one machine: of about the least
-// heartbeat interval up to 1.0.4 (3 s), of spans beside it that are as long
-// together as that one, and of about the least interval of 1.2.1 (0.3 s). Starts
-// at one heartbeat are closer, if not by much: JVMs take time to start.
+// gaps counts the gaps between starts of tasks on one machine. slow counts gaps of
+// about 3 s, the least heartbeat interval up to 1.0.4. beside counts those in an
+// equally wide range next to it, for comparison. quick counts gaps of about 0.3 s,
+// the least interval of 1.2.1. Starts at one heartbeat are closer together, because
+// only the JVMs start at different speeds.
 type gaps struct{ slow, beside, quick int }
 
 func startGaps(h *workload.History) (g gaps) {
