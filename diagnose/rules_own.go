@@ -63,7 +63,7 @@ func (s *scene) launchMore(reason Reason) *Change {
 
 var ruleR16 = rule{
 	id: "R16", basis: "O", cause: "slow device",
-	evidence: "own seconds a busy second, or times of tasks, against the peers", change: "nominal speed",
+	evidence: "rate of the device, or times of tasks, against the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, d := range s.rates {
@@ -73,7 +73,7 @@ var ruleR16 = rule{
 			hits = append(hits, hit{
 				node: d.node, device: d.device, value: d.rate, peers: 1, z: d.z, account: slowDevice, change: repair(d.node, d.device),
 				saves:    s.nodeDelay(d.node),
-				evidence: fmt.Sprintf("serves %+.0f %% against its peers", 100*(d.rate-1)),
+				evidence: fmt.Sprintf("its rate is %+.0f %% against its peers", 100*(d.rate-1)),
 			})
 		}
 		nodes := s.slowNodes()
@@ -243,7 +243,7 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 
 var ruleR17 = rule{
 	id: "R17", basis: "O", cause: "foreign load",
-	evidence: "time of a device that is not Hadoop's", change: "load away",
+	evidence: "time of a device that is not Hadoop's", change: "no foreign load",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, d := range s.rates {
@@ -270,7 +270,7 @@ var ruleR17 = rule{
 
 var ruleR18 = rule{
 	id: "R18", basis: "O", cause: "node stood still",
-	evidence: "no begin, end or sample for more than ten times the usual gap", change: "pause away",
+	evidence: "no attempt began or ended, and none was sampled, for more than ten times the usual gap", change: "no standstill",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, p := range s.still {

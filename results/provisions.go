@@ -159,7 +159,7 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintln(t)
 		}
 		first := &p.list[from]
-		t.heading(fmt.Sprintf("%s: nodes with %s and %s each that finish in %s", first.Scenario,
+		t.heading(fmt.Sprintf("%s: number of nodes, with %s and %s each, that finishes in %s", first.Scenario,
 			count(first.MapSlots, "map slot"), count(first.ReduceSlots, "reduce slot"), formatDuration(int64(p.Deadline))))
 		for i := range p.simulated {
 			if p.simulated[i].Scenario == first.Scenario {

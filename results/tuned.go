@@ -193,7 +193,7 @@ func (t *Tuned) WriteText(w io.Writer, colour bool) error {
 		}
 	}
 	if len(matter) > 0 {
-		out.section("Settings that matter, each against the others without it")
+		out.section("Settings that matter, with the gain of each while the others are set")
 		fmt.Fprintln(out, "setting\tfrom\tto\tgain")
 		fmt.Fprintln(out, strings.Join(matter, "\n"))
 		out.Flush()

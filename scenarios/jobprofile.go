@@ -124,7 +124,7 @@ func (t *table) rising(key string) (list []float64) {
 		list = append(list, f)
 	}
 	if !ok || len(list) < 2 || !slices.IsSorted(list) {
-		t.failf(key, "want a list of two numbers or more, 0 or more, in ascending order")
+		t.failf(key, "want a list of two numbers or more, none below 0, in ascending order")
 		return nil
 	}
 	return list

@@ -326,13 +326,13 @@ func (in *inspected) missing() {
 		{tasks || len(in.Swim) > 0, "tasks", "a replay task by task; they are made from counters"},
 		{times || len(in.Swim) > 0, "submission and end of jobs", "the error of a replay (recorded against simulated)"},
 		{launch || !tasks, "end of initialisation", "delays before the first task"},
-		{node || !tasks, "machines of attempts", "the cluster: state cluster.nodes"},
+		{node || !tasks, "machines of attempts", "the cluster: set cluster.nodes"},
 		{hosts || !tasks, "machines with the input of maps", "locality with other nodes or another scheduler"},
 		{bytes || !tasks, "bytes of tasks", "other disks, networks, codecs, block sizes"},
 		{records || !tasks, "records of tasks", "costs per record (slotwave profile)"},
 		{shuffle || !tasks || !reduces, "end of the shuffle of reduces", "slowstart, and other numbers of maps"},
-		{start || !tasks, "start of the JVM", "set-up costs apart: state workload.startup"},
-		{len(in.Common().Keys()) > 0, "configuration", "release, scheduler and sort buffer: state them"},
+		{start || !tasks, "start of the JVM", "start-up costs separate from the work: set workload.startup"},
+		{len(in.Common().Keys()) > 0, "configuration", "release, scheduler and sort buffer: give them with --set"},
 	} {
 		if !m.recorded {
 			in.found.Missing = append(in.found.Missing, results.MissingFact{What: m.what, Question: m.question})

@@ -469,7 +469,7 @@ func combine(factors []factor) ([][]int, error) {
 			continue
 		}
 		if first := factors[wheels[w][0]]; len(first.levels) != len(f.levels) {
-			return nil, fmt.Errorf("%szip %s: %s has %d values and %s has %d: want as many", f.where, f.zip, first.key, len(first.levels), f.key, len(f.levels))
+			return nil, fmt.Errorf("%szip %s: %s has %d values and %s has %d: want the same number", f.where, f.zip, first.key, len(first.levels), f.key, len(f.levels))
 		}
 		wheels[w] = append(wheels[w], i)
 	}
