@@ -59,7 +59,7 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	t.readMaps(&j, c)
 	t.readReduces(&j)
 	if j.Reduces.FromLastMap && j.Reduces.Copy.Set() {
-		t.failf("from_last_map", "with times to copy: want shuffle times")
+		t.failf("from_last_map", "cannot be combined with copy times: want shuffle times")
 	}
 	if profile != nil {
 		t.draw(&j, &c.Costs)
@@ -325,7 +325,7 @@ func (t *table) failures(key string, n int) workload.Failures {
 			case ok && ms >= 0 && ms <= mostTime.Seconds()*1000:
 				out[task] = append(out[task], workload.Seconds(ms/1000))
 			default:
-				in.want(name, v, "milliseconds until it fails, or -1 for an attempt that does not")
+				in.want(name, v, "milliseconds until the attempt fails, or -1 if it does not fail")
 			}
 		}
 	}

@@ -55,7 +55,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		jt.startHeartbeats()
 	} else {
 		if c.nodesDie {
-			return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) a lost node is not detected")
+			return nil, errors.New("a node dies: the release ideal has no heartbeats, so a lost node would not be detected")
 		}
 		jt.instant = newInstantReports(c, len(jt.trackers), jt.offerAll)
 		jt.reports = jt.instant

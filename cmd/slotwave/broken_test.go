@@ -149,7 +149,7 @@ func TestInputsWithoutEffectWarn(t *testing.T) {
 		{"a property nobody reads", head + "[conf]\n\"mapred.map.max.atempts\" = 4", "s.toml:9: mapred.map.max.atempts has no effect: slotwave does not read it (did you mean mapred.map.max.attempts?)"},
 		{"a number of reduces as a property", head + "[conf]\n\"mapred.reduce.tasks\" = 4", "s.toml:9: mapred.reduce.tasks has no effect: slotwave does not read it: want reduces of the [[job]]"},
 		{"a number of maps as a property of a job", head + "[job.conf]\n\"mapreduce.job.maps\" = 4", "s.toml:9: mapreduce.job.maps has no effect: slotwave does not read it: want maps of the [[job]]"},
-		{"a property within tasks whose times are given", head + "[conf]\n\"io.sort.mb\" = 200", "s.toml:9: io.sort.mb has no effect: task times are given"},
+		{"a property within tasks whose times are given", head + "[conf]\n\"io.sort.mb\" = 200", "s.toml:9: io.sort.mb has no effect: at this fidelity task times are given"},
 		{"a fair property under fifo", head + "[scheduler]\n\"mapred.fairscheduler.assignmultiple\" = true", "s.toml:9: mapred.fairscheduler.assignmultiple has no effect: the scheduler is fifo"},
 		{"a queue without jobs", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"default\"\ncapacity = 50\n[[scheduler.queue]]\nname = \"idle\"\ncapacity = 50", "s.toml:13: queue idle gets no job"},
 		{"a scale without a trace", head + "[workload]\nscale_time = 2", "s.toml:9: workload.scale_time has no effect: there is no trace"},

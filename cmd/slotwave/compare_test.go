@@ -283,7 +283,7 @@ func TestPredict(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	for _, want := range []string{"herodotou  ", "map, spill", "zhang  n/a: wants a platform fitted from microbenchmarks", "results in"} {
+	for _, want := range []string{"herodotou  ", "map, spill", "zhang  n/a: needs a platform fitted from microbenchmarks", "results in"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
