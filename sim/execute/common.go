@@ -67,7 +67,7 @@ func (c *common) begin(a *Attempt) bool {
 		a.endAt(a.Begin + engine.At(costs.Setup))
 	case workload.Cleanup:
 		a.endAt(a.Begin + engine.At(costs.Cleanup))
-	case workload.TaskCleanup:
+	case workload.TaskCleanup, workload.ReduceTaskCleanup:
 		a.failAt = engine.Never
 		a.endAt(a.Begin + engine.At(costs.TaskCleanup))
 	}
