@@ -56,6 +56,9 @@ const (
 	Open // does not end during the run
 )
 
+// openShuffle is the time of a shuffle on devices that has not ended.
+const openShuffle = engine.Never / 2
+
 // ShuffleEnd returns when a reduce has fetched all map outputs.
 func (a *Attempt) ShuffleEnd() engine.Time { return a.Known + a.shuffle }
 
