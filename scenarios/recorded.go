@@ -25,8 +25,8 @@ type recorded struct {
 		Trackers    int              `json:"trackers"`
 		Racks       int              `json:"racks"`
 		RackOf      []int            `json:"rack_of"`
-		MapSlots    int              `json:"map_slots"`
-		ReduceSlots int              `json:"reduce_slots"`
+		MapSlots    slots            `json:"map_slots"`
+		ReduceSlots slots            `json:"reduce_slots"`
 		Slowness    []float64        `json:"slowness"`
 		Dies        map[string]int64 `json:"dies_ms"`
 		FailAfter   perTracker       `json:"fail_after_ms"`
@@ -109,6 +109,34 @@ func (t times) durations() workload.Durations {
 		d.Each[i] = millis(ms)
 	}
 	return d
+}
+
+// slots is the number of slots of each tracker, or a list by tracker.
+type slots []int
+
+func (s *slots) UnmarshalJSON(b []byte) error {
+	var one int
+	if json.Unmarshal(b, &one) == nil {
+		*s = slots{one}
+		return nil
+	}
+	var each []int
+	if err := json.Unmarshal(b, &each); err != nil {
+		return fmt.Errorf("want a number of slots or a list with one for each tracker")
+	}
+	*s = each
+	return nil
+}
+
+// of returns the slots of a tracker.
+func (s slots) of(tracker int) int {
+	switch len(s) {
+	case 0:
+		return 0
+	case 1:
+		return s[0]
+	}
+	return s[tracker]
 }
 
 // speculative is true, false, "map" or "reduce".
@@ -210,7 +238,7 @@ func (r *recorded) question(run int) (*model.WhatIf, error) {
 		q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprintf("/rack%d", rack))
 	}
 	for i := range c.Trackers {
-		n := model.Node{Name: fmt.Sprintf("c%03d", i), MapSlots: c.MapSlots, ReduceSlots: c.ReduceSlots, Slowness: 1}
+		n := model.Node{Name: fmt.Sprintf("c%03d", i), MapSlots: c.MapSlots.of(i), ReduceSlots: c.ReduceSlots.of(i), Slowness: 1}
 		if i < len(c.RackOf) {
 			n.Rack = c.RackOf[i]
 		}
