@@ -398,28 +398,28 @@ func (r *recorded) job(i int) (workload.Job, error) {
 		Count: rd.Count, Shuffle: rd.Shuffle.durations(), Sort: rd.Sort.durations(), Time: rd.Reduce.durations(),
 	}
 	var err error
-	if job.Maps.Fails, err = failures(m.Fail, m.Count); err == nil {
-		job.Reduces.Fails, err = failures(rd.Fail, rd.Count)
+	if job.Maps.Ends, err = failures(m.Fail, m.Count); err == nil {
+		job.Reduces.Ends, err = failures(rd.Fail, rd.Count)
 	}
 	return job, err
 }
 
-func failures(in map[string][]*int64, tasks int) (workload.Failures, error) {
+func failures(in map[string][]*int64, tasks int) (map[int][]workload.AttemptEnd, error) {
 	if len(in) == 0 {
 		return nil, nil
 	}
-	out := make(workload.Failures, len(in))
+	out := make(map[int][]workload.AttemptEnd, len(in))
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		task, err := strconv.Atoi(key)
 		if err != nil || task < 0 || task >= tasks {
 			return nil, fmt.Errorf("fail: task %q, want one from 0 to %d", key, tasks-1)
 		}
 		for _, ms := range in[key] {
-			after := workload.Succeeds
+			var end workload.AttemptEnd
 			if ms != nil {
-				after = millis(*ms)
+				end = workload.AttemptEnd{State: workload.Failed, After: millis(*ms)}
 			}
-			out[task] = append(out[task], after)
+			out[task] = append(out[task], end)
 		}
 	}
 	return out, nil

@@ -183,6 +183,8 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 func (j *jobInProgress) Speculatable(k workload.Kind) int {
 	s := &j.speculation
 	switch {
+	case s.beside[k].any():
+		return s.countAll(k)
 	case !s.isOldEnough() || s.average(k) < speculativeGap || j.ActiveTasks[k] == 0:
 		return 0
 	case j.reliable:

@@ -53,6 +53,11 @@ type Job struct {
 	Maps    MapTasks
 	Reduces ReduceTasks
 
+	// Ends is set for a recorded job that was killed, or that failed although
+	// its tasks did not fail often enough: the order to end it, after its
+	// submission.
+	Ends AttemptEnd
+
 	Profile *Profile // nil if every duration is explicit
 	Program string   // what its tasks do, if task times follow from their work
 }
@@ -67,7 +72,7 @@ type MapTasks struct {
 	Splits     []Split   // nil: the simulator places them
 	RackFactor float64   // factor on Time if the split is on another node of the rack; 0: 1
 	OffFactor  float64   // factor on Time if the split is in another rack; 0: 1
-	Fails      Failures
+	Ends       attemptEnds
 	Output     MapOutput
 }
 
@@ -92,29 +97,13 @@ type ReduceTasks struct {
 	ShuffleData int64     // bytes of map output fetched by all reduces
 	OutputBytes int64     // of all reduces
 	Shares      []float64 // shares of the map output, by reduce; they add up to 1; nil: equal
-	Fails       Failures
+	Ends        attemptEnds
 }
 
 // Split is the part of the input that one map reads.
 type Split struct {
 	Bytes int64
 	Hosts []string // nodes that hold a replica
-}
-
-// Failures gives, by task and attempt number, the time from the start of the
-// child process to the failure of the attempt. All other attempts, and those
-// with Succeeds, succeed.
-type Failures map[int][]time.Duration
-
-// Succeeds marks an attempt that does not fail.
-const Succeeds = time.Duration(-1)
-
-// After returns when attempt n of a task fails, and whether it does.
-func (f Failures) After(task, n int) (time.Duration, bool) {
-	if times := f[task]; n < len(times) && times[n] != Succeeds {
-		return times[n], true
-	}
-	return 0, false
 }
 
 // Durations gives the time of one phase for each task of a job: a list by task,

@@ -16,9 +16,9 @@ func (a *app) oracleCommand() *cobra.Command {
 		Use:   "oracle DIR...",
 		Short: "Compare recorded runs of a real JobTracker with their simulation",
 		Long: `Simulate every recorded run of every case in the directories and compare each
-attempt with the recorded one: tracker, start and finish to the millisecond. The
-exit code is 1 if an attempt differs in a case that Hadoop repeats exactly, and 2
-if a case cannot be read; the others are compared nevertheless.`,
+attempt with the recorded one: tracker, start and finish to the millisecond. A
+case that cannot be read is left out and reported. The exit code is then 2, or 1
+if an attempt differs in a case that Hadoop repeats exactly.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.oracle(args, markdown) },
 	}

@@ -52,16 +52,16 @@ func (c *common) begin(a *Attempt) bool {
 	costs := &c.cluster.Costs
 	a.Begin = a.Start + engine.At(costs.Launch)
 	a.Pending, a.Finish, a.Known = engine.Never, engine.Never, engine.Never
-	a.failAt = engine.Never
+	a.failAt, a.KillAt = engine.Never, engine.Never
 	if after := c.cluster.Nodes[a.Node].FailAfter; after > 0 {
 		a.failAt = a.Begin + engine.At(after)
 	}
 	switch spec := a.Job.Spec; a.Kind {
 	case workload.Map:
-		a.mayFail(spec.Maps.Fails)
+		a.read(spec.Maps.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Reduce:
-		a.mayFail(spec.Reduces.Fails)
+		a.read(spec.Reduces.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Setup:
 		a.endAt(a.Begin + engine.At(costs.Setup))
