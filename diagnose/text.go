@@ -140,8 +140,10 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	}
 }
 
-// text is where the threads of each vertex were found most, and in which state.
+// text is how many stages were found, where the threads of each vertex were found
+// most, and in which state.
 func (d *Dataflow) text(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%d of %d stages of the sampled tasks found\n", len(d.Stages), d.complete)
 	fmt.Fprintf(b, "\n%-8s %-29s %-5s %6s  %s\n", "vertex", "thread", "", "share", "in most samples")
 	for i := range d.shares {
 		s, first := &d.shares[i], true

@@ -143,7 +143,10 @@ func (t TaskTracker) Slots() [2]int { return t.record.Slots }
 // Running counts its attempts, without those that only wait to commit.
 func (t TaskTracker) Running() [2]int { return t.record.Running }
 
-// Free is the number of slots of a type that the JobTracker takes to be free.
+// Free is the number of slots of a type that were free when the tracker sent this
+// heartbeat. Launching does not change it if the types have slots of their own: a
+// policy counts what it launches. A task launched beyond the free slots waits on
+// the tracker, as in Hadoop.
 func (t TaskTracker) Free(k workload.Kind) int { return t.record.Free(k) }
 
 // Job is a policy's view of a job. Two views of one job are equal.

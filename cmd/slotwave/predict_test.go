@@ -11,6 +11,9 @@ import (
 // Runs of a scenario over input and reduces teach the models that learn from
 // runs, and tell how many nodes a deadline takes.
 func TestHistoryAndDeadline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a whole history")
+	}
 	dir := t.TempDir()
 	const scenario = `fidelity = "phase"
 [cluster]

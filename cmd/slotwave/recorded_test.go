@@ -182,6 +182,9 @@ profile = "profiles/job_201001010000_0002.toml"
 // at the same times but for rounding. The files have whole milliseconds, of
 // which the end of a reduce has four and what starts when it ends has more.
 func TestClusterRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a cluster in many forms")
+	}
 	t.Chdir(t.TempDir())
 	const cluster = `
 [cluster]

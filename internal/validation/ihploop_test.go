@@ -31,6 +31,9 @@ func (b testbed) asks(p model.Program, l load) model.WhatIf {
 // reduces, where hp has runs with one number of reduces only; and the nodes that
 // it takes for a deadline are enough, and few more than the fewest that are.
 func TestIHPLoop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a whole history")
+	}
 	bed := open(t, "dl145-g3", "device", "cluster.nodes=20")
 	program := shippedProgram(t, "terasort")
 	var runs, alike []analytic.RecordedRun
