@@ -53,6 +53,8 @@ type Job struct {
 	Maps    MapTasks
 	Reduces ReduceTasks
 
+	SetupTime, CleanupTime time.Duration // of its own such tasks, if recorded; 0: those of the cluster
+
 	// Ends is set for a recorded job that was killed, or that failed although
 	// its tasks did not fail often enough: the order to end it, after its
 	// submission.
@@ -69,6 +71,7 @@ type MapTasks struct {
 	InputBytes int64     // of all splits
 	Fresh      bool      // the input is written just before the run begins
 	Time       Durations // user work, without JVM start and commit
+	Localise   Durations // from the slot to the launch of a first attempt, if recorded
 	Splits     []Split   // nil: the simulator places them
 	RackFactor float64   // factor on Time if the split is on another node of the rack; 0: 1
 	OffFactor  float64   // factor on Time if the split is in another rack; 0: 1
@@ -88,6 +91,7 @@ type MapOutput struct {
 // ReduceTasks describes the reduces of a job.
 type ReduceTasks struct {
 	Count       int
+	Localise    Durations // from the slot to the launch of a first attempt, if recorded
 	Shuffle     Durations // after the last map output became known
 	FromLastMap bool      // Shuffle starts at the end of the last map, or at the start of a later child, and includes the time until the child knows the maps
 	Copy        Durations // replaces Shuffle: the whole copy time, which overlaps the maps

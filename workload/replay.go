@@ -68,6 +68,10 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		taken[h.Jobs[i].ID] = true
 	}
 	still := h.StillHosts()
+	local := h.localisation()
+	if local != nil {
+		r.Assumed = append(r.Assumed, "attempts start on their machine as long after their assignment as recorded")
+	}
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		if o.OnlySucceeded && j.Outcome != Succeeded {
@@ -75,6 +79,8 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
+		again.localise(j, local)
+		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, local), o.serviceTime(j, Cleanup, local)
 		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {
 			if err := again.tasksFromCounters(j); err != nil {
 				return r, err

@@ -98,6 +98,14 @@ func (a *Attempt) failBy(end engine.Time) {
 	}
 }
 
+// localise adds the recorded time in which the tracker fetches the files of the
+// job, before it launches the first attempt of a task.
+func (a *Attempt) localise(d *workload.Durations) {
+	if a.Number == 0 && len(d.Each) > 0 {
+		a.Begin += engine.At(d.Each[a.Task])
+	}
+}
+
 // read applies what is recorded of the attempt.
 func (a *Attempt) read(e workload.AttemptEnd) {
 	at := a.Begin + engine.At(e.After)

@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"cmp"
+
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -58,15 +60,17 @@ func (c *common) begin(a *Attempt) bool {
 	}
 	switch spec := a.Job.Spec; a.Kind {
 	case workload.Map:
+		a.localise(&spec.Maps.Localise)
 		a.read(spec.Maps.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Reduce:
+		a.localise(&spec.Reduces.Localise)
 		a.read(spec.Reduces.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Setup:
-		a.endAt(a.Begin + engine.At(costs.Setup))
+		a.endAt(a.Begin + engine.At(cmp.Or(a.Job.Spec.SetupTime, costs.Setup)))
 	case workload.Cleanup:
-		a.endAt(a.Begin + engine.At(costs.Cleanup))
+		a.endAt(a.Begin + engine.At(cmp.Or(a.Job.Spec.CleanupTime, costs.Cleanup)))
 	case workload.TaskCleanup, workload.ReduceTaskCleanup:
 		a.failAt = engine.Never
 		a.endAt(a.Begin + engine.At(costs.TaskCleanup))
