@@ -177,7 +177,7 @@ func (s *scene) setReduces(n int) *Change {
 		if r.Count == n || n < 1 {
 			return fmt.Errorf("job %s has %d reduces already", j.ID, r.Count)
 		}
-		r.Count, r.Shares, r.Fails = n, nil, nil
+		r.Count, r.Shares, r.Ends = n, nil, nil
 		return nil
 	})
 }
@@ -212,7 +212,7 @@ func (s *scene) combineSplits(factor int) *Change {
 		if m.Time.All > 0 {
 			m.Time.All = workload.Seconds(m.Time.All.Seconds() * float64(m.Count) / float64(n))
 		}
-		m.Count, m.Splits, m.Fails = n, splits, nil
+		m.Count, m.Splits, m.Ends = n, splits, nil
 		return nil
 	})
 }
@@ -223,8 +223,8 @@ func (s *scene) noFailures() *Change {
 		q.Jobs, q.Cluster.Nodes = slices.Clone(q.Jobs), slices.Clone(q.Cluster.Nodes)
 		changed := false
 		for i := range q.Jobs {
-			changed = changed || len(q.Jobs[i].Maps.Fails)+len(q.Jobs[i].Reduces.Fails) > 0
-			q.Jobs[i].Maps.Fails, q.Jobs[i].Reduces.Fails = nil, nil
+			changed = changed || len(q.Jobs[i].Maps.Ends)+len(q.Jobs[i].Reduces.Ends) > 0
+			q.Jobs[i].Maps.Ends, q.Jobs[i].Reduces.Ends = nil, nil
 		}
 		for i := range q.Cluster.Nodes {
 			n := &q.Cluster.Nodes[i]

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	numKinds      = int(workload.TaskCleanup) + 1
+	numKinds      = int(workload.ReduceTaskCleanup) + 1
 	numStates     = int(workload.Running) + 1
 	numLocalities = int(workload.NoLocality) + 1
 	numPhases     = int(workload.NumPhases)

@@ -209,7 +209,7 @@ func (jt *jobTracker) checkJobs() (err error) {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
 	}
-	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.initialise)
+	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.repeatRecorded)
 	return err
 }
 

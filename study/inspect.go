@@ -193,8 +193,8 @@ func (in *inspected) slots(kind workload.Kind) {
 
 // attempts counts attempts by kind and end, and maps by locality.
 func (in *inspected) attempts() {
-	var kinds [workload.TaskCleanup + 1]results.RecordedKind
-	var times [workload.TaskCleanup + 1][]time.Duration
+	var kinds [workload.ReduceTaskCleanup + 1]results.RecordedKind
+	var times [workload.ReduceTaskCleanup + 1][]time.Duration
 	in.eachAttempt(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
 		k := &kinds[t.Kind]
 		k.Attempts++

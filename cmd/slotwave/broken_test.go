@@ -98,7 +98,10 @@ var broken = []struct {
 	{"a case with a time beyond all", "c.json", strings.Replace(soundCase, `"ms": 1000`, `"ms": 9223372036854775`, 1), []string{"c.json:6: jobs[0].maps.ms: 9223372036854775: want 0 to"}},
 	{"a case with factors whose product is", "c.json", strings.Replace(strings.Replace(soundCase, `"ms": 1000`, `"ms": 86400000000, "off_factor": 1e6`, 1), `"racks": 1,`, `"racks": 1, "slowness": [1000],`, 1), []string{"c.json: job j: a task takes 2.74e+09 years"}},
 	{"a case that fails before it begins", "c.json", strings.Replace(soundCase, `"ms": 1000`, `"ms": 1000, "fail": {"0": [-5], "7": [1]}`, 1), []string{"c.json:6: jobs[0].maps.fail.0[0]: -5", "jobs[0].maps.fail.7: \"7\": want a task from 0 to 1"}},
-	{"a case with more slots than memory", "c.json", strings.Replace(soundCase, `"trackers": 2, "racks": 1, "map_slots": 2`, `"trackers": 200000, "racks": 1, "map_slots": 100000`, 1), []string{"c.json:2: cluster.map_slots: 100001 slots on each of 200000 trackers: want 1 to"}},
+	{"a case with more slots than memory", "c.json", strings.Replace(soundCase, `"trackers": 2, "racks": 1, "map_slots": 2`, `"trackers": 200000, "racks": 1, "map_slots": 100000`, 1), []string{"c.json:2: cluster.map_slots: 20000200000 slots on 200000 trackers: want 1 to"}},
+	{"a case with slots of too few trackers", "c.json", strings.Replace(soundCase, `"trackers": 2, "racks": 1, "map_slots": 2`, `"trackers": 3, "racks": 1, "map_slots": [1, 2]`, 1), []string{"c.json:2: cluster.map_slots: 2 numbers: want one number, or one for each of 3 trackers"}},
+	{"a case with negative slots in a list", "c.json", strings.Replace(soundCase, `"map_slots": 2`, `"map_slots": [1,
+ -2]`, 1), []string{"c.json:3: cluster.map_slots[1]: -2: want 0 to"}},
 	{"a case of an unknown scheduler", "c.json", strings.Replace(soundCase, `"fifo"`, `"best"`, 1), []string{`unknown scheduler "best"`}},
 }
 

@@ -216,7 +216,7 @@ func roundMillis(d time.Duration) int64 { return d.Round(time.Millisecond).Milli
 func recorded(j *workload.HistoryJob) []*workload.HistoryTask {
 	var list []*workload.HistoryTask
 	for i := range j.Tasks {
-		if j.Tasks[i].Kind != workload.TaskCleanup {
+		if j.Tasks[i].Kind < workload.TaskCleanup {
 			list = append(list, &j.Tasks[i])
 		}
 	}

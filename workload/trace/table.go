@@ -187,7 +187,7 @@ func (c tableRows) settingRow(t *table) {
 func (c tableRows) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
 	kind, ok := tableKinds[t.cell("kind", "type")]
 	if !ok {
-		c.problem(t.line, "kind %.40q is none of map, reduce, setup, cleanup, taskcleanup: the row is dropped", t.cell("kind", "type"))
+		c.problem(t.line, "kind %.40q is none of map, reduce, setup, cleanup, taskcleanup, reducetaskcleanup: the row is dropped", t.cell("kind", "type"))
 		return nil, nil
 	}
 	number, ok := ordinal(t.cell("task", "index"))
@@ -196,15 +196,18 @@ func (c tableRows) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
 		return nil, nil
 	}
 	b := c.tableJob(t.jobOf(), t.line)
-	reduceSlot := kind == workload.Reduce
+	reduceSlot := kind == workload.Reduce || kind == workload.ReduceTaskCleanup
 	if slot := t.cell("slot"); kind != workload.Map && (slot == "map" || slot == "reduce") {
 		reduceSlot = slot == "reduce"
+	}
+	if kind == workload.TaskCleanup && reduceSlot { // a recorded case has one name for both
+		kind = workload.ReduceTaskCleanup
 	}
 	return b, b.taskApart(kind, reduceSlot, number)
 }
 
 var tableKinds = map[string]workload.Kind{
-	"map": workload.Map, "reduce": workload.Reduce, "setup": workload.Setup, "cleanup": workload.Cleanup, "taskcleanup": workload.TaskCleanup,
+	"map": workload.Map, "reduce": workload.Reduce, "setup": workload.Setup, "cleanup": workload.Cleanup, "taskcleanup": workload.TaskCleanup, "reducetaskcleanup": workload.ReduceTaskCleanup,
 	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "CLEANUP": workload.Cleanup,
 }
 
