@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -38,8 +39,9 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 type jobTable struct{ *table }
 
 func (t jobTable) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
-	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile, Program: program}
-	j.Name = j.ID
+	id := fmt.Sprintf("job%d", number+1)
+	j := workload.Job{Name: t.str("name", id), Profile: profile, Program: program}
+	j.ID = cmp.Or(j.Name, id)
 	j.User, j.Pool, j.Queue = t.str("user", ""), t.str("pool", ""), t.str("queue", "")
 	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
 	j.Priority = p

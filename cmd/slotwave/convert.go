@@ -174,7 +174,10 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), holdings(h))
+	written := holdings(h)
+	written.tasks -= out.Left.Tasks
+	written.attempts -= out.Left.Attempts
+	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), written)
 	return study.Internal(err)
 }
 

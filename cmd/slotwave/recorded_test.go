@@ -233,10 +233,10 @@ map_ms = 7000
 		beta                      string
 	}{
 		{"0.20.2", "fifo", "jhist", true, "map_ms = 19333"},
-		{"0.20.2", "capacity", "history", false, drawn},
-		{"1.0.4", "fair1", "history", true, "map_ms = 19333"},
+		{"0.20.2", "capacity", "jhist", false, drawn},
+		{"1.0.4", "fair1", "jhist", true, "map_ms = 19333"},
 		{"1.0.4", "fifo", "jhist", false, drawn},
-		{"1.2.1", "fair2", "jhist", true, "map_ms = 19333"},
+		{"1.2.1", "fair2", "history", true, "map_ms = 19333"},
 		{"1.2.1", "fair2", "jhist", false, drawn},
 	} {
 		t.Run(strings.Join([]string{x.hadoop, x.scheduler, x.format}, " "), func(t *testing.T) {

@@ -168,11 +168,11 @@ func (c tableRows) tableJob(id string, line int) *jobBuilder {
 	return b
 }
 
-// jobOf returns the row's job: its column, or the file if there is no such
-// column.
+// jobOf returns the row's job: its column, even if empty, or the file if there is
+// no such column.
 func (t *table) jobOf() string {
-	if id := t.cell("job"); id != "" {
-		return t.c.intern(unescapeCell(id))
+	if t.has("job") {
+		return t.c.intern(unescapeCell(t.cell("job")))
 	}
 	name, _, _ := strings.Cut(baseName(t.c.file), ".")
 	return t.c.intern(name)
