@@ -79,8 +79,8 @@ func TestCompareGaps(t *testing.T) {
 			}
 		}
 	}
-	if len(parts) != 3 || gaps != 5+5+2 {
-		t.Errorf("%d parts of %d models, want 12 of 3: %v", gaps, len(parts), parts)
+	if len(parts) != 3 || gaps != 4+4+2 {
+		t.Errorf("%d parts of %d models, want 10 of 3: %v", gaps, len(parts), parts)
 	}
 	for name, sum := range parts {
 		if sum != simulated {

@@ -120,14 +120,43 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (
 			return Herodotou{}, err
 		}
 		c = p.Conf
-		s = &herodotouStatistics{p.Combiner, p.InCompressed, p.Data, p.Cost}
-		s.HDFSRead, s.HDFSWrite = s.HDFSRead+p.ReadCPU, s.HDFSWrite+p.WriteCPU
-		s.LocalRead, s.LocalWrite = s.LocalRead+p.LocalReadCPU, s.LocalWrite+p.LocalWriteCPU
+		s = &herodotouStatistics{p.Combiner, p.InCompressed, p.Data, visibleCosts(p)}
 	}
 	if j.Maps.InputBytes == 0 {
 		return Herodotou{}, model.NotApplicable("%s: the bytes of its input are not given", j.ID)
 	}
 	return s.job(j, g, c), nil
+}
+
+// visibleCosts returns the costs of a planner as a profile of its tasks would state
+// them: costs per byte include the CPU time of input and output. If the system reads
+// ahead and writes behind, only the I/O time beyond the CPU time of the same thread
+// counts, as TaskTrackers measure it.
+func visibleCosts(p *taskplan.Planner) taskplan.Cost {
+	c := p.Cost
+	if p.Overlap {
+		d := &p.Data
+		in := d.InputPairWidth * d.InputRatio // stored bytes of an input record
+		read := p.ReadCPU + c.InUncompr + float64((c.MapCPU+float64(d.MapRecsSel*(c.PartitionCPU+c.SerdeCPU)))/in)
+		c.HDFSRead = math.Max(0, c.HDFSRead-read)
+		if out := d.InputPairWidth * d.MapSizeSel; out > 0 {
+			perByte := d.MapRecsSel / out // records per byte of map output
+			merge := float64(c.MergeCPU * perByte)
+			if p.Combiner {
+				merge += float64(c.CombineCPU * perByte)
+			}
+			c.LocalRead = math.Max(0, c.LocalRead-p.LocalReadCPU-c.IntermUncompr)
+			c.LocalWrite = math.Max(0, c.LocalWrite-p.LocalWriteCPU-(c.IntermCompr+merge)/d.IntermRatio)
+			reduce := p.WriteCPU + c.OutCompr/d.OutRatio
+			if d.ReduceSizeSel > 0 {
+				reduce += float64(c.ReduceCPU * perByte / d.ReduceSizeSel)
+			}
+			c.HDFSWrite = math.Max(0, c.HDFSWrite-reduce)
+		}
+	}
+	c.HDFSRead, c.HDFSWrite = c.HDFSRead+p.ReadCPU, c.HDFSWrite+p.WriteCPU
+	c.LocalRead, c.LocalWrite = c.LocalRead+p.LocalReadCPU, c.LocalWrite+p.LocalWriteCPU
+	return c
 }
 
 // job joins the statistics with the question's configuration and slots. Of the

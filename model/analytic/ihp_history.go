@@ -172,7 +172,7 @@ func (j *ihpJob) cover(stretch float64) {
 
 var ihpModel = Model{
 	Name: "ihp", About: "improved HP: bounds by wave; durations given or from a history of runs",
-	Accounts: []Cause{Overlap},
+	Accounts: []Cause{Protocol, Overlap},
 	New: func(k Knowledge) (model.Predictor, error) {
 		if len(k.Runs) == 0 {
 			return ihpPredictor{}, nil
@@ -204,7 +204,7 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case h.reason != "":
 		return model.Prediction{}, model.NotApplicable("%s", h.reason)
 	}
-	p, err := g.ariaProfile(&q, j)
+	p, tasks, err := g.ariaProfile(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -220,7 +220,11 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		// A map-only job has no shuffle that covers the later map waves.
 		i.MapsWave1 = &i.Maps
 	}
-	return ihpAnswer(j, &g, i, 0)
+	extra, err := g.protocol(&q, j, tasks)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	return ihpAnswer(j, &g, i, extra)
 }
 
 // predictFromRuns predicts a job by its recorded runs.
@@ -236,7 +240,8 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	p, err := ihpAnswer(j, g, i, h.history.outside)
+	outside := protocolTimes{end: h.history.outside}
+	p, err := ihpAnswer(j, g, i, outside)
 	if err != nil || math.IsNaN(h.history.excess95) {
 		return p, err
 	}
@@ -245,7 +250,7 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	whole := p
 	if i.Reduces > i.ReduceSlots {
 		i.Reduces = (i.Reduces + i.ReduceSlots - 1) / i.ReduceSlots * i.ReduceSlots
-		if whole, err = ihpAnswer(j, g, i, h.history.outside); err != nil {
+		if whole, err = ihpAnswer(j, g, i, outside); err != nil {
 			return p, err
 		}
 	}
@@ -253,14 +258,14 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	return p, nil
 }
 
-// ihpAnswer bounds a job and adds the seconds outside its stages.
-func ihpAnswer(j *workload.Job, g *capacity, i ihpJob, outside float64) (model.Prediction, error) {
+// ihpAnswer bounds a job and adds what its stages do not include.
+func ihpAnswer(j *workload.Job, g *capacity, i ihpJob, extra protocolTimes) (model.Prediction, error) {
 	b, err := i.Bounds()
 	if err != nil {
 		return model.Prediction{}, err
 	}
 	low, up := stageBounds(float64(i.Maps), float64(i.MapSlots), i.MapAvg, i.MapMax)
 	p := AriaProfile{Maps: i.Maps, Reduces: i.Reduces, MapAvg: i.MapAvg, ShuffleAvg: i.Shuffle2Avg, ReduceAvg: i.ReduceAvg}
-	t := jobTimes{(low + up) / 2, b.Low + outside, b.Avg + outside, b.Up + outside}
+	t := jobTimes{(low+up)/2 + extra.mapEnd, b.Low + extra.end, b.Avg + extra.end, b.Up + extra.end}
 	return g.prediction("ihp", g.outcome(j, &p, t), p.phases()), nil
 }

@@ -39,7 +39,7 @@ var Models = []Model{
 // question. No model accounts for random draws of a simulation.
 func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 	return slices.Contains(m.Accounts, c) &&
-		(c != Protocol || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Reduces.Count == 0 })) &&
+		(c != Protocol || len(q.Jobs) == 1) &&
 		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
 }
 

@@ -174,10 +174,7 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		{crespPredictor{model: &crespCost{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
 		{zhangPredictor{}, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
 		{zhangPredictor{ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
-		{zhangPredictor{ptr(fittedPlatform())}, func(q *model.WhatIf) {
-			q.Cluster.Machines = []model.Machine{{}}
-			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
-		}, "a combiner is not in the model"},
+		{zhangPredictor{ptr(fittedPlatform())}, func(q *model.WhatIf) { q.Jobs[0].Program = "p" }, "wants data and cost statistics"},
 		{herodotouPredictor{}, func(*model.WhatIf) {}, "wants data and cost statistics"},
 		{herodotouPredictor{&herodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},

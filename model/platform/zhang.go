@@ -339,11 +339,17 @@ func fitPhase(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
 }
 
 // piece fits one line. A redescending weight function may cycle on few rows; the
-// line of huber is unique.
+// line of huber is unique, but reweighting may approach it too slowly. Least
+// squares take one step.
 func (f *PhaseFit) piece(x, y []float64, o fit.RobustOptions) (fit.Line, error) {
 	line, err := fit.Robust(x, y, o)
-	if errors.Is(err, fit.ErrNotConverged) && o.Weight != "huber" {
-		f.Weight, o.Weight, o.Tune = "huber", "huber", 0
+	for _, other := range []string{"huber", "ols"} {
+		if !errors.Is(err, fit.ErrNotConverged) {
+			break
+		}
+		if f.Weight, o.Weight, o.Tune = other, other, 0; other == "ols" {
+			o.Proportional = false
+		}
 		line, err = fit.Robust(x, y, o)
 	}
 	f.Scales = append(f.Scales, line.Scale)
