@@ -15,6 +15,7 @@ var herodotouFile = Flag{"statistics", "JSON `FILE` with data and cost statistic
 var herodotouModel = Model{
 	Name: "herodotou", About: "Herodotou's phase equations in waves; wants data and cost statistics, or a program on machines",
 	Accounts: []Cause{Protocol, Overlap, Slowstart, Quantisation},
+	Error:    [2]float64{0.88, 1.42},
 	File:     herodotouFile,
 	New: func(k Knowledge) (model.Predictor, error) {
 		var h herodotouPredictor
@@ -86,7 +87,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
-	extra, err := g.protocol(&q, j, wave)
+	extra, err := g.protocol(&q, j, wave, taskSpread{})
 	if err != nil {
 		return model.Prediction{}, err
 	}

@@ -27,10 +27,10 @@ type ihpHistory struct {
 	shuffleAvg, shuffleMax ihpRegression
 	reduceAvg, reduceMax   ihpRegression
 
-	// excess95 is the 0.95 quantile of the relative excess of a run over its
+	// excess05 and excess95 are quantiles of the relative excess of a run over its
 	// prediction from the other runs. Only runs within the range of the others
-	// count. It is NaN with fewer than leastTried runs.
-	excess95 float64
+	// count. They are NaN with fewer than leastTried runs.
+	excess05, excess95 float64
 }
 
 // leastTried is the least number of runs that determines a 0.95 quantile.
@@ -86,9 +86,10 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 			late = append(late, kept[i].Time/t-1)
 		}
 	}
-	h.excess95 = math.NaN()
+	h.excess05, h.excess95 = math.NaN(), math.NaN()
 	if len(late) >= leastTried {
 		slices.Sort(late)
+		h.excess05 = math.Min(0, stat.Quantile(0.05, stat.LinInterp, late, nil))
 		h.excess95 = math.Max(0, stat.Quantile(0.95, stat.LinInterp, late, nil))
 	}
 	return h, nil
@@ -173,6 +174,7 @@ func (j *ihpJob) cover(stretch float64) {
 var ihpModel = Model{
 	Name: "ihp", About: "improved HP: bounds by wave; durations given or from a history of runs",
 	Accounts: []Cause{Protocol, Overlap},
+	Error:    [2]float64{0.80, 1.46},
 	New: func(k Knowledge) (model.Predictor, error) {
 		if len(k.Runs) == 0 {
 			return ihpPredictor{}, nil
@@ -220,7 +222,7 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		// A map-only job has no shuffle that covers the later map waves.
 		i.MapsWave1 = &i.Maps
 	}
-	extra, err := g.protocol(&q, j, tasks)
+	extra, err := g.protocol(&q, j, tasks, taskSpread{})
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -255,6 +257,8 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 		}
 	}
 	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.excess95))
+	p.Least = time.Duration(float64(p.Mean) * (1 + h.history.excess05))
+	p.Most = time.Duration(float64(p.Mean) * (1 + h.history.excess95))
 	return p, nil
 }
 

@@ -20,7 +20,7 @@ func TestProtocol(t *testing.T) {
 	q.Cluster.Costs = model.Costs{Launch: time.Second, Setup: time.Second, Cleanup: time.Second, Commit: 200 * time.Millisecond}
 	w := WaveJob{Maps: 1, Reduces: 1, MapSlots: 1, ReduceSlots: 1, Map: []float64{10}, Shuffle: 2, Sort: 1, Reduce: 4, Slowstart: 0.05}
 	g := capacity{maps: 1, reduces: 1}
-	got, err := g.protocol(&q, &q.Jobs[0], w)
+	got, err := g.protocol(&q, &q.Jobs[0], w, taskSpread{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,12 +32,12 @@ func TestProtocol(t *testing.T) {
 	// Without reduces the map itself commits: it asks after 11 s, sees the answer of
 	// the heartbeat at 12 s in its next poll, and is reported at 15 s; the clean-up at 18 s.
 	w.Reduces = 0
-	got, err = g.protocol(&q, &q.Jobs[0], w)
+	got, err = g.protocol(&q, &q.Jobs[0], w, taskSpread{})
 	if err != nil || !near(got.mapEnd, 4.5+12.2-10) || !near(got.end, 4.5+18-10) {
 		t.Errorf("map only: %+v, %v, want %v and %v", got, err, 4.5+12.2-10, 4.5+18-10)
 	}
 	q.Cluster.Hadoop = "ideal"
-	if got, err := g.protocol(&q, &q.Jobs[0], w); err != nil || got != (protocolTimes{}) {
+	if got, err := g.protocol(&q, &q.Jobs[0], w, taskSpread{}); err != nil || got != (protocolTimes{}) {
 		t.Errorf("ideal: %+v, %v, want nothing", got, err)
 	}
 }

@@ -3,6 +3,8 @@ package analytic
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/slotwave/slotwave/model/input"
 )
 
@@ -20,6 +22,7 @@ type StagedJob struct {
 	Cleanup                 float64 // body of the job clean-up task
 	Commit                  float64 // of a map of a job without reduces
 	Reduce                  func(beside float64) StagedReduce
+	ReduceSpread            float64 // standard deviation of a reduce
 	Heartbeat, Sleep, Polls float64 // intervals: of heartbeats, of the loop that fetches outputs, of a child's polls
 }
 
@@ -51,7 +54,7 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 	for _, v := range []struct {
 		name string
 		s    float64
-	}{{"before", j.Before}, {"launch", j.Launch}, {"launch spread", j.LaunchSpread}, {"map", j.Map}, {"map spread", j.MapSpread}, {"cleanup", j.Cleanup}, {"commit", j.Commit}, {"sleep", j.Sleep}} {
+	}{{"before", j.Before}, {"launch", j.Launch}, {"launch spread", j.LaunchSpread}, {"map", j.Map}, {"map spread", j.MapSpread}, {"cleanup", j.Cleanup}, {"commit", j.Commit}, {"reduce spread", j.ReduceSpread}, {"sleep", j.Sleep}} {
 		c.AtLeast(v.name, v.s, 0)
 	}
 	c.Above("heartbeat", j.Heartbeat, 0)
@@ -144,8 +147,11 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		t.LastReduce = math.Max(t.LastReduce, done)
 		t.Beside += early / float64(j.Reduces)
 	}
+	// The job waits for the slot whose reduces take longest together.
+	late := j.ReduceSpread * math.Sqrt(math.Ceil(float64(j.Reduces)/float64(len(free)))) * longestOf(len(free))
+	last += late
 	t.LastMap = j.Before + lastEnd
-	t.LastReduce += j.Before
+	t.LastReduce += j.Before + late
 	t.End = j.Before + nextBeat(last+launch+j.Cleanup, last+h, h)
 	return t
 }
@@ -154,4 +160,10 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 // A heartbeat fetches the permission; the child asks its tracker at each poll.
 func (j *StagedJob) committed(t, origin float64) float64 {
 	return nextBeat(nextBeat(t, origin, j.Heartbeat), t+j.Polls, j.Polls)
+}
+
+// longestOf returns the expected largest of n standard normal values (Blom).
+func longestOf(n int) float64 {
+	const a = 0.375
+	return math.Max(0, distuv.UnitNormal.Quantile((float64(n)-a)/(float64(n)+1-2*a)))
 }

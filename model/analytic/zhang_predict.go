@@ -15,9 +15,10 @@ var zhangFile = Flag{"platform-model", "`FILE` with a fitted platform (slotwave 
 var zhangModel = Model{
 	Name: "zhang", About: "Zhang's platform model; wants a platform fitted from microbenchmarks",
 	Accounts: []Cause{Contention, Protocol, Overlap, Slowstart, Quantisation},
+	Error:    [2]float64{0.87, 1.29},
 	File:     zhangFile,
 	New: func(k Knowledge) (model.Predictor, error) {
-		var z zhangPredictor
+		z := zhangPredictor{small: k.Small}
 		err := k.read(zhangFile, func(data []byte) error {
 			p, err := platform.ReadModel(data)
 			z.platform = &p
@@ -31,7 +32,10 @@ var zhangModel = Model{
 // of the job. Low and high are the bounds of the paper. The mean is the time of the
 // same tasks in waves, because whole waves and an early shuffle matter more than the
 // spread of tasks between the bounds.
-type zhangPredictor struct{ platform *platform.Model }
+type zhangPredictor struct {
+	platform *platform.Model
+	small    *SmallRun // nil: not given
+}
 
 func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	j, g, err := oneJob(&q)
@@ -44,6 +48,9 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	job, err := zhangJobOfQuestion(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
+	}
+	if err := z.correct(&job, &g); err != nil {
+		return model.Prediction{}, model.NotApplicable("%s: its small run: %v", j.ID, err)
 	}
 	t, err := job.Times(z.platform, g.maps, max(1, g.reduces))
 	if err != nil {
@@ -60,7 +67,7 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
-	extra, err := g.protocol(&q, j, wave)
+	extra, err := g.protocol(&q, j, wave, z.spread())
 	if err != nil {
 		return model.Prediction{}, err
 	}
