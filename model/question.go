@@ -180,6 +180,8 @@ type Prediction struct {
 	Mean     time.Duration
 	High     time.Duration
 	Safe     time.Duration // upper 95 % prediction bound of the makespan; 0: the model has none
+	Least    time.Duration // 90 % prediction interval of the makespan: its ends
+	Most     time.Duration // 0: the model states none
 	Jobs     []JobOutcome  // in order of submission
 	Phases   []PhaseTime
 	Devices  []DeviceUse // of a simulation at fidelity device

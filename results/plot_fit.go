@@ -70,6 +70,18 @@ func (f *Fitting) Write(d Target) error {
 	return w.err
 }
 
+// Doubts lists the fits of the platform that few rows agree with.
+func (f *Fitting) Doubts() (list []string) {
+	for i := range f.Phases {
+		if p := &f.Phases[i]; slices.Contains(platform.Phases[:], p.Phase) {
+			if doubt := p.Doubt(); doubt != "" {
+				list = append(list, doubt)
+			}
+		}
+	}
+	return list
+}
+
 // WritePlatform writes only the platform, as models read it.
 func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WriteModel(w, f.Platform) }
 

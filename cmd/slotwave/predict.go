@@ -16,6 +16,7 @@ import (
 // knowledge holds the files with data that models use beyond the scenario.
 type knowledge struct {
 	files   map[string]*string // by the name of the flag
+	small   string
 	history []string
 }
 
@@ -24,12 +25,13 @@ func (k *knowledge) flags(c *cobra.Command) {
 	for _, f := range analytic.Files() {
 		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
 	}
+	c.Flags().StringVar(&k.small, "small", "", "`RUN` of the job on the cluster of the microbenchmarks, for zhang: costs of records that the benchmarks do not have")
 	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
 }
 
 // read passes the contents of the files to the models.
 func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
-	files := study.KnowledgeFiles{Files: map[string]string{}, History: k.history}
+	files := study.KnowledgeFiles{Files: map[string]string{}, Small: k.small, History: k.history}
 	for name, file := range k.files {
 		files.Files[name] = *file
 	}
@@ -42,6 +44,9 @@ func (k *knowledge) arguments() []string {
 		if name := *k.files[f.Name]; name != "" {
 			args = append(args, "--"+f.Name+"="+name)
 		}
+	}
+	if k.small != "" {
+		args = append(args, "--small="+k.small)
 	}
 	for _, h := range k.history {
 		args = append(args, "--history="+h)
