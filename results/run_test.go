@@ -378,7 +378,7 @@ func TestBooks(t *testing.T) {
 		a := rows[0]
 		change(&a)
 		r.Stats.Attempt(&a)
-		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots the cluster does not have") {
+		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots that the cluster does not have") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestBooks(t *testing.T) {
 	}
 	r, _ = good()
 	r.Predictions[0].Jobs[0].MapTime++
-	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "of the jobs") {
+	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "over the jobs") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -160,10 +160,10 @@ func (k *kindStats) slotTime() int64 {
 // and the jobs of the prediction account for the same time.
 func (s *Stats) Check(p *model.Prediction) error {
 	if s.strays > 0 {
-		return fmt.Errorf("books do not balance: %d attempts ran on slots the cluster does not have", s.strays)
+		return fmt.Errorf("the sums of the run do not agree: %d attempts ran on slots that the cluster does not have", s.strays)
 	}
 	if s.unequal != "" {
-		return fmt.Errorf("books do not balance: %s", s.unequal)
+		return fmt.Errorf("the sums of the run do not agree: %s", s.unequal)
 	}
 	var jobs [2]int64
 	for i := range p.Jobs {
@@ -173,10 +173,10 @@ func (s *Stats) Check(p *model.Prediction) error {
 	for i, kind := range []workload.Kind{workload.Map, workload.Reduce} {
 		want := s.kinds[kind].slotTime()
 		if got := total(s.over.busy(phaseTracks(kind)...)); got != want {
-			return fmt.Errorf("books do not balance: %v slot time over time is %d ns: want %d", kind, got, want)
+			return fmt.Errorf("the sums of the run do not agree: the sum of %v slots in use over time is %d ns: want the slot time of the attempts, %d", kind, got, want)
 		}
 		if jobs[i] != want {
-			return fmt.Errorf("books do not balance: %v slot time of the jobs is %d ns, of the attempts %d", kind, jobs[i], want)
+			return fmt.Errorf("the sums of the run do not agree: %v slot time is %d ns over the jobs, but %d over the attempts", kind, jobs[i], want)
 		}
 	}
 	return nil

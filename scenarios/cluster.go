@@ -162,7 +162,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 	}
 	if ideal {
 		if given {
-			t.warnAt(t.line("costs"), "cluster.costs has no effect: the ideal cluster has none")
+			t.warnAt(t.line("costs"), "cluster.costs has no effect: the release ideal has no fixed costs")
 		}
 		c = model.Costs{}
 	}
@@ -271,7 +271,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 				n.Name = fmt.Sprintf("%s%0*d", g.name, digits(g.count), i+1)
 			}
 			if names[n.Name] {
-				g.table.failf("name", "two nodes are named %q: want names of their own", n.Name)
+				g.table.failf("name", "two nodes are named %q: want a different name for each", n.Name)
 				return
 			}
 			names[n.Name] = true
@@ -284,7 +284,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 
 func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 	if m.planned() && slices.ContainsFunc(c.Nodes, func(n model.Node) bool { return n.Machine < 0 }) {
-		t.fail(t.line(""), "%s: want the platform of the nodes: fidelity is %v", join(t.path, "platform"), m.fidelity)
+		t.fail(t.line(""), "%s: missing: fidelity %v needs the platform of the nodes", join(t.path, "platform"), m.fidelity)
 	}
 }
 
@@ -324,7 +324,7 @@ func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, mos
 	n, err := conf.Whole(property)
 	if told && err == nil {
 		if n < most && !t.has(key) {
-			t.warn("%s: the record has %d %ss at once on a machine, the cluster %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
+			t.warn("%s: the history has %d %ss at once on one machine, but a node has %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
 		}
 		return t.slots(key, property, conf)
 	}

@@ -131,7 +131,7 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 func (m *hardware) program(t *table) *model.Program {
 	name := t.str("profile", "")
 	if name == "" {
-		t.fail(t.line(""), "%s: want the profile of what the tasks do: fidelity is %v", join(t.path, "profile"), m.fidelity)
+		t.fail(t.line(""), "%s: missing: fidelity %v needs a profile of the work of the tasks", join(t.path, "profile"), m.fidelity)
 		return nil
 	}
 	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {
@@ -237,7 +237,7 @@ func (m *hardware) readLoads(t *table, c *model.Cluster) {
 		case l.Streams == 0 && l.Share == 0:
 			in.fail(in.line(""), "%s: want streams or share", in.path)
 		case l.Until > 0 && l.Until <= l.From:
-			in.failf("until", "want it after from")
+			in.failf("until", "want a time after from")
 		}
 		in.done()
 		c.Loads = append(c.Loads, l)

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -38,8 +39,9 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 type jobTable struct{ *table }
 
 func (t jobTable) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
-	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile, Program: program}
-	j.Name = j.ID
+	id := fmt.Sprintf("job%d", number+1)
+	j := workload.Job{Name: t.str("name", id), Profile: profile, Program: program}
+	j.ID = cmp.Or(j.Name, id)
 	j.User, j.Pool, j.Queue = t.str("user", ""), t.str("pool", ""), t.str("queue", "")
 	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
 	j.Priority = p
@@ -69,7 +71,7 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	t.readMaps(&j, c)
 	t.readReduces(&j)
 	if j.Reduces.FromLastMap && j.Reduces.Copy.Set() {
-		t.failf("from_last_map", "with times to copy: want shuffle times")
+		t.failf("from_last_map", "cannot be combined with copy times: want shuffle times")
 	}
 	if profile != nil {
 		t.draw(&j, &c.Costs)
@@ -335,7 +337,7 @@ func (t *table) failures(key string, n int) map[int][]workload.AttemptEnd {
 			case ok && ms >= 0 && ms <= mostTime.Seconds()*1000:
 				out[task] = append(out[task], workload.AttemptEnd{State: workload.Failed, After: workload.Seconds(ms / 1000)})
 			default:
-				in.want(name, v, "milliseconds until it fails, or -1 for an attempt that does not")
+				in.want(name, v, "milliseconds until the attempt fails, or -1 if it does not fail")
 			}
 		}
 	}

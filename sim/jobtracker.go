@@ -292,7 +292,7 @@ func (jt *jobTracker) submit(int32) {
 
 func (jt *jobTracker) newJob(id int) *jobInProgress {
 	spec := &jt.question.Jobs[id]
-	conf, err := jt.readJobConf(spec)
+	conf, err := jt.checkedConf(spec)
 	if err != nil {
 		panic(err) // the question's configurations were checked before
 	}

@@ -35,8 +35,8 @@ type ReplayOptions struct {
 type Replay struct {
 	Jobs    []Job
 	Records []JobRecord // of the same jobs
-	Assumed []string    // what was taken off or filled in, for the caller to show
-	Notes   []string    // what of the record a replay does not repeat, by job
+	Assumed []string    // values that were subtracted or filled in
+	Notes   []string    // what the replay does not repeat of the record, by job
 
 	local localised
 }
@@ -142,7 +142,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		j.Init = max(j.Submit, h.Launch)
 	}
 	if !Known(h.Submit) {
-		note("no submission is recorded: submitted at its first instant")
+		note("its submission is not recorded: it is submitted at the earliest recorded time")
 	}
 	if h.Outcome == Running {
 		note("no end of the job is recorded")
@@ -211,14 +211,14 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
 	if unplaced(h) {
-		note("the replicas of its input are not recorded, though how far its maps ran from them is: placed anew")
+		note("the locality of its maps is recorded, but the replicas of its input are not: they are placed again")
 		j.Maps.Splits = nil
 	}
 	if repeated > 0 {
 		note("%s launched again because the output was lost: not repeated", Counted(repeated, "task was", "tasks were"))
 	}
 	if never > 0 {
-		note("%s no successful attempt of known length: zero time is taken", Counted(never, "task has", "tasks have"))
+		note("%s no successful attempt of known duration: replayed with zero time", Counted(never, "task has", "tasks have"))
 	}
 	if unsized > 0 {
 		note("the input of %s is not recorded: taken as zero bytes", Counted(unsized, "map", "maps"))

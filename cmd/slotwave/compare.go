@@ -35,8 +35,8 @@ switches off one cause after another.
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a
 dot is set in every [[job]]. Values of --over replace those of [vary].
 
---fail-above 10% (or 0.1) exits with code 4 if a model differs by more from the
-simulation, or a scenario from the one that --baseline names.`,
+--fail-above 10% (or 0.1) exits with code 4 if a model differs from the
+simulation, or a scenario from the one in --baseline, by more than 10 %.`,
 		Example: "  slotwave compare two-jobs\n  slotwave compare one.toml two.toml --baseline one --fail-above 10%\n  slotwave compare my.toml --over reduces=8:240:8 --out out/reduces",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },

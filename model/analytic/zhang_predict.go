@@ -11,7 +11,7 @@ import (
 var zhangFile = Flag{"platform-model", "`FILE` with a fitted platform (slotwave fit --json), for zhang"}
 
 var zhangModel = Model{
-	Name: "zhang", About: "Zhang's platform model; wants a platform fitted from microbenchmarks",
+	Name: "zhang", About: "Zhang's platform model; needs a platform fitted from microbenchmarks",
 	File: zhangFile,
 	New: func(k Knowledge) (model.Predictor, error) {
 		var z zhangPredictor
@@ -34,7 +34,7 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case err != nil:
 		return model.Prediction{}, err
 	case z.platform == nil:
-		return model.Prediction{}, model.NotApplicable("wants a platform fitted from microbenchmarks")
+		return model.Prediction{}, model.NotApplicable("needs a platform fitted from microbenchmarks")
 	}
 	job, err := zhangJobOfQuestion(&q, j)
 	if err != nil {
@@ -91,13 +91,13 @@ func zhangJobOfQuestion(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
 			return out, err
 		}
 		if p.Combiner {
-			return out, model.NotApplicable("%s: a combiner is not in the model", j.ID)
+			return out, model.NotApplicable("%s: the model has no combiner", j.ID)
 		}
 		out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, inMS(p.MapCPU/machine.Speed)
 		out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, inMS(p.ReduceCPU/machine.Speed)
 		width = p.Data.InputPairWidth
 	default:
-		return out, model.NotApplicable("%s: wants a profile of what it does with its data", j.ID)
+		return out, model.NotApplicable("%s: needs a job profile", j.ID)
 	}
 	if j.Maps.InputBytes > 0 {
 		avg = float64(j.Maps.InputBytes) / float64(j.Maps.Count)

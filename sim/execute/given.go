@@ -21,7 +21,8 @@ type times interface {
 	// shuffleTime returns what a reduce still has to copy once it knows all
 	// maps.
 	shuffleTime(a *Attempt) engine.Time
-	// worked sets what follows when all of an attempt is done but the commit.
+	// worked sets what follows when all work of an attempt but the commit is
+	// done.
 	worked(a *Attempt, at engine.Time)
 }
 
