@@ -64,25 +64,48 @@ func (t clusterTable) releaseOf(l *load) string {
 	return release
 }
 
-// withoutOthersLimits drops memory limits of a trace under which its own jobs
+// withoutOthersLimits replaces memory limits of a trace under which its own jobs
 // could not have run. Such limits come from the machine that submitted the job,
-// not from the JobTracker.
+// not from the JobTracker. If the jobs held several slots for a task, the record
+// implies the memory of a slot.
 func (t clusterTable) withoutOthersLimits(l *load, common, given workload.Conf) workload.Conf {
+	stated := true
+	for _, key := range memoryLimits {
+		if _, mine := given.Lookup(key); mine {
+			return common
+		}
+		_, told := common.Lookup(key)
+		stated = stated && told
+	}
+	exceeded, why := "", ""
 	for _, kind := range []string{"map", "reduce"} {
 		limit := "mapred.cluster.max." + kind + ".memory.mb"
 		most, err := common.Whole(limit)
-		if _, mine := given.Lookup(limit); mine || err != nil || most < 0 {
-			continue
-		}
 		for i := range l.history.Jobs {
-			asks, err := l.history.Jobs[i].Conf.Whole("mapred.job." + kind + ".memory.mb")
-			if err == nil && asks > most {
-				t.warn("%s: the trace records a limit of %d MB (%s) although its jobs ran with %d MB: memory is not scheduled unless [conf] states the limits", t.file, most, limit, asks)
-				return with(common, limit, "-1")
+			asks, asksErr := l.history.Jobs[i].Conf.Whole("mapred.job." + kind + ".memory.mb")
+			if err == nil && asksErr == nil && most >= 0 && asks > most && exceeded == "" {
+				exceeded, why = limit, fmt.Sprintf("a limit of %d MB (%s) although its jobs ran with %d MB", most, limit, asks)
 			}
 		}
 	}
-	return common
+	if stated && exceeded == "" {
+		return common
+	}
+	if implied, ok := t.impliedLimits(l, common); ok {
+		return implied
+	}
+	if exceeded == "" {
+		return common
+	}
+	t.warn("%s: the trace records %s: memory is not scheduled unless [conf] states the limits", t.file, why)
+	return with(common, exceeded, "-1")
+}
+
+// memoryLimits are the properties with which the capacity scheduler schedules
+// memory.
+var memoryLimits = []string{
+	"mapred.cluster.map.memory.mb", "mapred.cluster.reduce.memory.mb",
+	"mapred.cluster.max.map.memory.mb", "mapred.cluster.max.reduce.memory.mb",
 }
 
 func releases() []string {

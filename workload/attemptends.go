@@ -136,12 +136,14 @@ func (j *Job) neverLaunched(h *HistoryJob, kind Kind, below int) {
 	if m := &j.Maps; kind == Map {
 		for ; m.Count < min(below, h.Maps); m.Count++ {
 			m.Ends = m.Ends.with(m.Count, open)
+			m.Localise.Each = append(m.Localise.Each, 0)
 			m.Time.Each, m.Splits = append(m.Time.Each, 0), append(m.Splits, Split{})
 		}
 		return
 	}
 	for r := &j.Reduces; r.Count < min(below, h.Reduces); r.Count++ {
 		r.Ends = r.Ends.with(r.Count, open)
+		r.Localise.Each = append(r.Localise.Each, 0)
 		r.Shuffle.Each, r.Sort.Each, r.Time.Each = append(r.Shuffle.Each, 0), append(r.Sort.Each, 0), append(r.Time.Each, 0)
 		r.FromLastMap = true
 	}

@@ -82,21 +82,6 @@ func (h *History) localisation() localised {
 	return times
 }
 
-// localise sets the times from slot to launch of the job's tasks.
-func (j *Job) localise(h *HistoryJob, local localised) {
-	if local == nil {
-		return
-	}
-	for i := range h.Tasks {
-		switch t := &h.Tasks[i]; t.Kind {
-		case Map:
-			j.Maps.Localise.Each = append(j.Maps.Localise.Each, local[t])
-		case Reduce:
-			j.Reduces.Localise.Each = append(j.Reduces.Localise.Each, local[t])
-		}
-	}
-}
-
 // serviceTime returns how long the set-up or clean-up of a job was on its machine,
 // without the start of the JVM; 0 if that is not recorded.
 func (o ReplayOptions) serviceTime(h *HistoryJob, kind Kind, local localised) time.Duration {

@@ -37,6 +37,8 @@ type Replay struct {
 	Records []JobRecord // of the same jobs
 	Assumed []string    // values that were subtracted or filled in
 	Notes   []string    // what the replay does not repeat of the record, by job
+
+	local localised
 }
 
 // Replay makes a workload of the recorded jobs, each job and task exactly once:
@@ -68,8 +70,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		taken[h.Jobs[i].ID] = true
 	}
 	still := h.StillHosts()
-	local := h.localisation()
-	if local != nil {
+	if r.local = h.localisation(); r.local != nil {
 		r.Assumed = append(r.Assumed, "attempts start on their machine as long after their assignment as recorded")
 	}
 	for i := range h.Jobs {
@@ -79,8 +80,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
-		again.localise(j, local)
-		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, local), o.serviceTime(j, Cleanup, local)
+		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, r.local), o.serviceTime(j, Cleanup, r.local)
 		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {
 			if err := again.tasksFromCounters(j); err != nil {
 				return r, err
@@ -169,6 +169,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 			m := &j.Maps
 			m.Ends = m.Ends.with(m.Count, ends)
 			m.Count++
+			m.Localise.Each = append(m.Localise.Each, r.local[t])
 			m.Time.Each = append(m.Time.Each, o.mapTime(w))
 			s := Split{Hosts: t.Split.Hosts, Bytes: t.inputBytes()}
 			if s.Bytes == Unknown {
@@ -182,6 +183,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		d := &j.Reduces
 		d.Ends = d.Ends.with(d.Count, ends)
 		d.Count++
+		d.Localise.Each = append(d.Localise.Each, r.local[t])
 		d.FromLastMap = true
 		shuffle, sort, reduce := o.reduceTimes(w, lastMap)
 		d.Shuffle.Each = append(d.Shuffle.Each, shuffle)
@@ -196,6 +198,9 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	}
 	j.neverLaunched(h, Map, h.Maps)
 	j.neverLaunched(h, Reduce, h.Reduces)
+	if r.local == nil {
+		j.Maps.Localise, j.Reduces.Localise = Durations{}, Durations{}
+	}
 	if j.Reduces.Count > 0 && !shuffled {
 		j.Reduces.ShuffleData = h.mapOutput()
 	}

@@ -198,3 +198,44 @@ func TestReplayEndsOfJobs(t *testing.T) {
 		t.Errorf("failed for another reason: %v, want its clean-up at 55 s", failed.Ends)
 	}
 }
+
+// TestReplayLocalises: attempts are on their machine from their assignment. Of two
+// maps in the one slot of a machine, the first waits 2 s for the files of its job;
+// the second is assigned at 15 s, waits until 20 s for the slot, and half a second
+// more. Where tasks start when they are requested, as in MRv2, nothing is taken.
+func TestReplayLocalises(t *testing.T) {
+	half := func(n int) time.Duration { return time.Duration(n) * time.Second / 2 }
+	record := func(requested bool) Replay {
+		j := NewHistoryJob("job_1_0001")
+		j.Submit, j.Finish, j.Outcome = 0, half(80), Succeeded
+		for i, at := range [][3]int{{16, 20, 40}, {30, 41, 60}} {
+			task := NewHistoryTask(Map, false, i)
+			a := NewHistoryAttempt(j.ID, "", Map, i, 0)
+			a.Node = "n1"
+			a.State, a.Start, a.Finish = Succeeded, half(at[1]), half(at[2])
+			if task.Start = half(at[0]); requested {
+				task.Start = 0
+			}
+			task.Attempts = []HistoryAttempt{a}
+			j.Tasks = append(j.Tasks, task)
+		}
+		setup := NewHistoryTask(Setup, false, 3)
+		a := NewHistoryAttempt(j.ID, "", Setup, 3, 0)
+		a.Node = "n1"
+		a.State, a.Start, a.Finish = Succeeded, half(6), half(9)
+		setup.Start, setup.Attempts = half(3), []HistoryAttempt{a}
+		j.Tasks = append(j.Tasks, setup)
+		h := &History{Jobs: []HistoryJob{j}, Topology: Topology{Racks: []Rack{{"/r", []string{"n1"}}}}}
+		return replay(t, h, ReplayOptions{})
+	}
+	got := record(false).Jobs[0]
+	if want := []time.Duration{half(4), half(1)}; !slices.Equal(got.Maps.Localise.Each, want) {
+		t.Errorf("maps start %v after their slot, want %v", got.Maps.Localise.Each, want)
+	}
+	if got.SetupTime != half(6) || got.CleanupTime != 0 {
+		t.Errorf("set-up takes %v, clean-up %v; want %v and what the cluster takes", got.SetupTime, got.CleanupTime, half(6))
+	}
+	if late := record(true).Jobs[0]; late.Maps.Localise.Set() {
+		t.Errorf("tasks that start when requested: %v", late.Maps.Localise.Each)
+	}
+}
