@@ -289,11 +289,11 @@ func (r *records) recycle(t *taskInProgress) {
 	r.tasks.put(t.ref)
 }
 
-// taskTable holds the tasks of a job. Each entry is neverLaunched, finished, or
-// the record of the task.
+// taskTable holds the tasks of a job. Each is neverLaunched, finished, or has a
+// record. Only pages with some tasks of different states take memory.
 type taskTable struct {
 	*records
-	refs                           [2][]uint32
+	pages                          [2][]taskPage
 	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
@@ -306,20 +306,42 @@ const (
 	firstRef
 )
 
+// taskPage holds consecutive tasks of one type. Without refs, all of them are in
+// one state: finished if none is left, and neverLaunched otherwise.
+type taskPage struct {
+	refs []uint32
+	left int32 // tasks that have not finished
+}
+
+const pageTasks = 512
+
+// ref returns neverLaunched, finished, or the reference of a record.
+func (x *taskTable) ref(k workload.Kind, index int32) uint32 {
+	switch p := &x.pages[k][index/pageTasks]; {
+	case p.refs != nil:
+		return p.refs[index%pageTasks]
+	case p.left == 0:
+		return finished
+	}
+	return neverLaunched
+}
+
 // at returns the record of a task, or nil.
 func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
-	if ref := x.refs[k][index]; ref >= firstRef {
+	if ref := x.ref(k, index); ref >= firstRef {
 		return x.tasks.at(ref - firstRef)
 	}
 	return nil
 }
 
-// all lists the maps and reduces that have a record.
+// all lists the maps and reduces that have a record, in their order.
 func (x *taskTable) all(yield func(*taskInProgress) bool) {
-	for k := range x.refs {
-		for i := range x.refs[k] {
-			if t := x.at(workload.Kind(k), int32(i)); t != nil && !yield(t) {
-				return
+	for k := range x.pages {
+		for i := range x.pages[k] {
+			for _, ref := range x.pages[k][i].refs {
+				if ref >= firstRef && !yield(x.tasks.at(ref-firstRef)) {
+					return
+				}
 			}
 		}
 	}
@@ -344,7 +366,10 @@ func (x *taskTable) setActive(t *taskInProgress, active bool) {
 func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	for k, n := range tasks {
 		kind := workload.Kind(k)
-		x.refs[k] = make([]uint32, n)
+		x.pages[k] = make([]taskPage, (n+pageTasks-1)/pageTasks)
+		for i := range x.pages[k] {
+			x.pages[k][i].left = int32(min(pageTasks, n-i*pageTasks))
+		}
 		x.cleanup[k] = x.newTask(j, int32(n), workload.Cleanup, kind)
 		x.setup[k] = x.newTask(j, int32(n)+1, workload.Setup, kind)
 	}
@@ -355,14 +380,22 @@ func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *task
 	t := x.at(k, index)
 	if t == nil {
 		t = x.newTask(j, index, k, k)
-		x.refs[k][index] = t.ref + firstRef
+		p := &x.pages[k][index/pageTasks]
+		if p.refs == nil {
+			p.refs = make([]uint32, p.left)
+		}
+		p.refs[index%pageTasks] = t.ref + firstRef
 	}
 	return t
 }
 
 // finish frees the record of a task that has succeeded.
 func (x *taskTable) finish(t *taskInProgress) {
-	x.refs[t.kind][t.index] = finished
+	p := &x.pages[t.kind][t.index/pageTasks]
+	p.refs[t.index%pageTasks] = finished
+	if p.left--; p.left == 0 {
+		p.refs = nil
+	}
 	x.recycle(t)
 }
 
