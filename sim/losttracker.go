@@ -64,7 +64,7 @@ func (jt *jobTracker) lose(t *taskTracker) {
 		jt.forget(a)
 	}
 	t.attempts = nil
-	jt.status.set(t, [2]int{})
+	jt.status.set(t, [2]int32{})
 	if !t.faults.listed {
 		jt.heartbeats.register(t, -1)
 	}

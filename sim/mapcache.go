@@ -55,7 +55,13 @@ func (m *mapCache) listNodes() {
 		if m.tasks.ref(workload.Map, i) == finished {
 			continue
 		}
-		for _, h := range m.hosts.of(i) {
+		if m.hosts.given == nil {
+			for _, node := range m.hosts.nodesOf(i) {
+				entries = append(entries, entry{node, i})
+			}
+			continue
+		}
+		for _, h := range m.hosts.given[i] {
 			if h.node >= 0 {
 				entries = append(entries, entry{h.node, i})
 			}
@@ -134,12 +140,24 @@ func (m *mapCache) hostsWithInput() int {
 	if m.hosts.none() {
 		return 0
 	}
-	seen, n := make([]bool, len(m.hosts.topology.RackOf)), 0
-	for i := 0; i < m.maps && n < len(seen); i++ {
-		for _, h := range m.hosts.of(int32(i)) {
-			if h.node >= 0 && !seen[h.node] {
-				seen[h.node] = true
-				n++
+	nodes := len(m.hosts.topology.RackOf)
+	seen, n := make([]uint64, (nodes+63)/64), 0
+	see := func(node int32) {
+		if word, bit := &seen[node/64], uint64(1)<<(node%64); *word&bit == 0 {
+			*word |= bit
+			n++
+		}
+	}
+	for i := int32(0); int(i) < m.maps && n < nodes; i++ {
+		if m.hosts.given == nil {
+			for _, node := range m.hosts.nodesOf(i) {
+				see(node)
+			}
+			continue
+		}
+		for _, h := range m.hosts.given[i] {
+			if h.node >= 0 {
+				see(h.node)
 			}
 		}
 	}

@@ -36,16 +36,21 @@ func (h *splitHosts) of(index int32) []place {
 	if h.replicas == 0 {
 		return nil
 	}
-	if h.drawn != nil {
-		h.nodes = h.drawn[int(index)*h.replicas:][:h.replicas]
-	} else {
-		h.nodes = h.nodesOf(index, h.nodes[:0])
-	}
 	h.found = h.found[:0]
-	for _, node := range h.nodes {
+	for _, node := range h.nodesOf(index) {
 		h.found = append(h.found, place{node, h.topology.RackOf[node]})
 	}
 	return h.found
+}
+
+// nodesOf lists the nodes with a split placed at random. The list is valid until
+// the next call.
+func (h *splitHosts) nodesOf(index int32) []int32 {
+	if h.drawn != nil {
+		return h.drawn[int(index)*h.replicas:][:h.replicas]
+	}
+	h.nodes = h.drawOne(index, h.nodes[:0])
+	return h.nodes
 }
 
 // draw places the replicas of all splits at random.
@@ -56,14 +61,14 @@ func (h *splitHosts) draw(seed workload.Seed, splits, replicas int) {
 	}
 	h.drawn = make([]int32, 0, splits*replicas)
 	for i := range splits {
-		h.drawn = append(h.drawn, h.nodesOf(int32(i), h.drawn[len(h.drawn):])...)
+		h.drawn = append(h.drawn, h.drawOne(int32(i), h.drawn[len(h.drawn):])...)
 	}
 }
 
-// nodesOf adds the nodes of a split's replicas to an empty list. Each is placed as
+// drawOne adds the nodes of a split's replicas to an empty list. Each is placed as
 // HDFS does for a writer outside the cluster: a random node, one in another rack,
 // a second one in that rack, then any (ReplicationTargetChooser).
-func (h *splitHosts) nodesOf(split int32, found []int32) []int32 {
+func (h *splitHosts) drawOne(split int32, found []int32) []int32 {
 	nodes, g := uint64(len(h.topology.RackOf)), h.seed.Stream(int(split), 0).Generator()
 	for len(found) < h.replicas {
 		id := int32(g.Uint64() % nodes)

@@ -27,11 +27,11 @@ const (
 // attempt is one execution on a tracker. A task clean-up is a separate
 // execution that carries the identity of the attempt it cleans up after.
 type attempt struct {
+	// With the first fields of execute.Attempt, these are what every heartbeat of
+	// the tracker reads: 64 bytes.
 	job    *jobInProgress
 	task   *taskInProgress
 	cleans *attempt // attempt that a task clean-up belongs to
-	ref    uint32
-	place  int32 // tracker that runs it now, or its clean-up
 	slot   int32
 	width  int32         // slots held
 	onSlot workload.Kind // type of slot: map or reduce
@@ -42,40 +42,47 @@ type attempt struct {
 	killOrder bool // preemption will kill it, until the tracker reports the kill
 	closed    bool // to be killed because its task has ended
 	watched   bool // its progress matters
-
-	progress float32 // as last reported
-	wave     int32   // how many attempts of the job in a row its slot has run
 	execute.Attempt
+
+	ref         uint32
+	place       int32       // tracker that runs it now, or its clean-up
+	progress    float32     // as last reported
+	wave        int32       // how many attempts of the job in a row its slot has run
 	runnable    engine.Time // when the task could first have been launched
 	firstReport engine.Time // the heartbeat after assignment
+
+	_ [32]byte // fills four lines of a cache
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). A task without
 // a record has not been launched, or has succeeded at the first attempt.
 type taskInProgress struct {
-	ref    uint32
-	job    *jobInProgress
-	index  int32
-	kind   workload.Kind
-	onSlot workload.Kind
-
-	attempts []*attempt // reported and active attempts, by number
-	active   []*attempt
-	space    [2][2]*attempt // where both lists begin
-	next     int32          // number of the next attempt
-
-	completes int32
-	failures  int32
+	// The first 64 bytes are what reports of its attempts read.
+	job       *jobInProgress
+	index     int32
+	ref       uint32
+	kind      workload.Kind
+	onSlot    workload.Kind
 	failed    bool // given up, or killed with its job
-	failedOn  []int32
-	winner    *attempt
-	committer *attempt
+	completes int32
+	counted   int32 // active attempts in the job's counts
+	launches  int32 // changes whenever the task starts or stops running
+	progress  float64
+	active    []*attempt // attempts that have not ended
 
-	progress   float64
+	// The next 64 change when it is launched and when it ends.
+	attempts   []*attempt     // reported and active attempts, by number
+	space      [2][1]*attempt // where both lists begin
+	winner     *attempt
+	committer  *attempt
 	onTrackers int32 // attempts, and clean-ups after them, that trackers hold
-	counted    int32 // active attempts in the job's counts
-	place      int32 // in taskTable.active
-	launches   int32 // changes whenever the task starts or stops running
+	next       int32 // number of the next attempt
+
+	failures int32
+	place    int32 // in taskTable.active
+	failedOn []int32
+
+	_ [32]byte // fills three lines of a cache
 }
 
 // isMapOrReduce reports whether the task is not a set-up or clean-up of the
@@ -178,7 +185,9 @@ func (t *taskInProgress) recomputeProgress() {
 			case commitPending:
 				best = t.progress
 			case running:
-				best = max(best, float64(a.progress))
+				if a.watched {
+					best = max(best, float64(a.progress))
+				}
 			}
 		}
 		t.progress = best
@@ -268,8 +277,11 @@ type records struct {
 
 func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.Kind) *taskInProgress {
 	ref, t := r.tasks.get()
-	*t = taskInProgress{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot}
-	t.attempts, t.active = t.space[0][:0], t.space[1][:0]
+	attempts, active := t.attempts[:0], t.active[:0]
+	if cap(attempts) == 0 {
+		attempts, active = t.space[0][:0], t.space[1][:0]
+	}
+	*t = taskInProgress{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot, attempts: attempts, active: active}
 	return t
 }
 
