@@ -19,7 +19,7 @@ import (
 // slot.
 func backToBack(maps int) *Run {
 	q := &model.WhatIf{Name: "back to back", Cluster: sampleCluster(1, 1, 0), Jobs: []workload.Job{{ID: "job_1"}}}
-	s := NewStats(q)
+	s := NewStats(q, true)
 	for i := range maps {
 		a := workload.Attempt{Job: "job_1", Task: i, Kind: workload.Map, Node: "node00", Start: time.Duration(i) * time.Minute, Finish: time.Duration(i+1) * time.Minute}
 		a.Phases[workload.PhaseMap] = time.Minute
