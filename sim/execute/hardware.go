@@ -49,6 +49,7 @@ func newHardware(c *common, die func(node int32)) *hardware {
 		net: station.NewNetwork(c.eng), nodes: make([]node, len(nodes)),
 		draws: workload.Seed(c.question.Seed).Named("block placement"),
 	}
+	h.net.Slack = c.question.Network.Slack
 	if len(c.cluster.Racks) > 1 {
 		h.racks = make([]rackLinks, len(c.cluster.Racks))
 	}
