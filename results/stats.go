@@ -30,6 +30,7 @@ type Stats struct {
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
 	idle     [2]idleTime          // by section
+	nodes    []nodeStats
 	over     *timeline
 	chart    *execution // nil if it is not drawn
 	rows     int64
@@ -55,6 +56,7 @@ func NewStats(q *model.WhatIf, drawn bool) *Stats {
 	for i, n := range s.slots.count {
 		s.idle[i] = newIdleTime(n)
 	}
+	s.nodes = make([]nodeStats, len(s.slots.nodes))
 	if drawn {
 		s.chart = newExecution(&s.slots, q.Jobs)
 	}
@@ -91,6 +93,7 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	switch {
 	case ok:
 		s.slots.used[section][lane]++
+		s.nodes[s.slots.last].add(a)
 		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
 		if s.chart != nil {
 			s.chart.add(a, section, lane)
