@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -49,8 +50,10 @@ func (h *History) localisation() localised {
 		}
 	}
 	for _, at := range [...]map[slotsOf][]time.Duration{assigned, finished} {
-		for _, list := range at {
-			slices.Sort(list)
+		for _, slots := range slices.SortedFunc(maps.Keys(at), func(a, b slotsOf) int {
+			return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.kind, b.kind))
+		}) {
+			slices.Sort(at[slots])
 		}
 	}
 	most := [...]int{h.MostOnMachine(Map), h.MostOnMachine(Reduce)}
