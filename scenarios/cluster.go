@@ -31,6 +31,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
+	if c.Heartbeat == 0 && !ideal && l.recorded() {
+		t.inferHeartbeat(&c, l.history)
+	}
 	c.Machines = m.machines
 	if len(t.problems) == 0 {
 		m.readLoads(t.table, &c)
@@ -50,18 +53,6 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	}
 	t.done()
 	return c
-}
-
-// releaseOf returns the release that a trace names, if slotwave simulates it.
-func (t clusterTable) releaseOf(l *load) string {
-	release, ok := model.ReleaseOf(l.common())
-	if !ok {
-		return "1.2.1"
-	}
-	if !t.has("hadoop") {
-		t.assume("hadoop = %s, as the trace's configuration says", release)
-	}
-	return release
 }
 
 // withoutOthersLimits replaces memory limits of a trace under which its own jobs
