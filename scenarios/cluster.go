@@ -184,7 +184,7 @@ type group struct {
 
 // readNodes makes the nodes: from groups, from a number, or from the trace.
 func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
-	own := l.recorded() && !t.has("nodes") && !t.has("group") && l.history.Topology.Hosts() > 0
+	own := l.recorded() && (m.file.history || !t.has("nodes")) && !t.has("group") && l.history.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
 			return t.slotsOfTrace(key, property, conf, l.history.MostOnMachine(kind), kind)
@@ -198,8 +198,14 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		Machine:     machine,
 	}
 	alike.FailAfter = t.duration("fail_after", 0)
-	nodes := t.integer("nodes", 0, 1, mostNodes)
-	racks := t.integer("racks", 1, 1, mostNodes)
+	nodes, ofTrace := t.integer("nodes", 0, 1, mostNodes), 1
+	if own {
+		workers := l.history.Workers()
+		if ofTrace = len(workers.Racks); nodes == workers.Hosts() && !t.has("racks") {
+			nodes = 0 // as many as the trace names
+		}
+	}
+	racks := t.integer("racks", ofTrace, 1, mostNodes)
 	var groups []group
 	total := 0
 	for _, in := range t.tables("group") {
