@@ -79,8 +79,8 @@ var PredictionColumns = []string{
 	"low_ns", "mean_ns", "high_ns", "reference_ns", "difference", "within", "note",
 }
 
-// predictionRow is a row of predictions.csv: one figure of one model next to
-// the reference's. Fields that do not apply are nil.
+// predictionRow is a row of predictions.csv: one figure of one model and the same
+// figure of the reference. Fields that do not apply are nil.
 type predictionRow struct {
 	Scenario   string `json:"scenario"`
 	Model      string `json:"model"`

@@ -75,7 +75,7 @@ func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Te
 	return bed, nil
 }
 
-// Job asks for one job, with all else as the testbed has it.
+// Job returns the question about one job. Everything else is as in the paper.
 func (b *Testbed) Job(j workload.Job, p model.Program) model.WhatIf {
 	q := b.WhatIf
 	j.ID, j.Program = "bench", "bench"

@@ -47,9 +47,9 @@ take turns at disks, network and processors.`,
 	f.StringVar(&k.fidelity, "fidelity", "device", "source of task times: phase or device")
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row; costs depend on records as well as on bytes")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
-	f.BoolVar(&k.quiet, "quiet", false, "print only the profile, if there is no --out")
+	f.BoolVar(&k.quiet, "quiet", false, "print nothing but the profile")
 	return c
 }
 
@@ -92,7 +92,7 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	return cmp.Or(err, os.Rename(f.Name(), name))
 }
 
-const gridUsage = "`FILE` with other benchmarks, one per row: mb_per_map, selectivity, maps, reduces"
+const gridUsage = "`FILE` with benchmarks in place of the paper's, one per row: mb_per_map, selectivity, maps, reduces"
 
 // openTestbed opens the test cluster with the benchmarks of a file, or the paper's.
 func openTestbed(platform, fidelity, grid string, seed uint64, settings []string) (*study.Testbed, error) {

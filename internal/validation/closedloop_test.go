@@ -59,6 +59,9 @@ func evenly() platform.FitOptions {
 // applications predicted and simulated: the loop of the paper, closed, on its
 // platform and on two that nobody tuned.
 func TestZhangLoop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates all benchmarks of the paper")
+	}
 	tables := map[string]string{}
 	for _, c := range []struct {
 		platform string

@@ -13,7 +13,7 @@ import (
 var herodotouFile = Flag{"statistics", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou"}
 
 var herodotouModel = Model{
-	Name: "herodotou", About: "Herodotou's phase equations in waves; wants data and cost statistics, or a program on machines",
+	Name: "herodotou", About: "Herodotou's phase equations in waves; needs data and cost statistics, or a program on machines",
 	Accounts: []Cause{Protocol, Overlap, Slowstart, Quantisation},
 	Error:    [2]float64{0.88, 1.42},
 	File:     herodotouFile,
@@ -68,7 +68,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case err != nil:
 		return model.Prediction{}, err
 	case g.fastest < g.slowest:
-		return model.Prediction{}, model.NotApplicable("nodes of different speed")
+		return model.Prediction{}, model.NotApplicable("nodes differ in speed")
 	}
 	job, err := h.job(&q, j, &g)
 	if err != nil {

@@ -70,7 +70,7 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 			for _, r := range rows {
 				data[r.Data], reduces[r.Reduces] = true, true
 			}
-			return nil, fmt.Errorf("wants runs that differ in data and reduces: %d runs, with %d amounts of data and %d numbers of reduces per map slot", len(rows), len(data), len(reduces))
+			return nil, fmt.Errorf("needs runs that differ in data and reduces: got %d runs, with %d amounts of data and %d numbers of reduces per map slot", len(rows), len(data), len(reduces))
 		}
 		if err != nil {
 			return nil, err
@@ -237,7 +237,7 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	}
 	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
 	if errors.Is(err, fit.ErrSingular) {
-		return model.Prediction{}, model.NotApplicable("wants runs with about as much data and as many reduces: %v", err)
+		return model.Prediction{}, model.NotApplicable("needs runs with about the same data and number of reduces: %v", err)
 	}
 	if err != nil {
 		return model.Prediction{}, err

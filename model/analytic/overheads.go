@@ -64,9 +64,9 @@ func (g *capacity) onSlots(j *workload.Job, w WaveJob) (WaveJob, error) {
 }
 
 // firstMap is the expected time from the submission to the launch of the first map:
-// the first of the trackers to send a heartbeat launches the set-up task, the end of
-// which its next heartbeat after launch and set-up reports. That heartbeat launches
-// the first map.
+// the first tracker to send a heartbeat launches the set-up task. Its first heartbeat
+// after the launch and the set-up reports the end of that task, and launches the
+// first map.
 func firstMap(beat, trackers float64, c *model.Costs) float64 {
 	return beat/(trackers+1) + nextBeat((c.Launch+c.Setup).Seconds(), 0, beat)
 }

@@ -13,7 +13,7 @@ import (
 var zhangFile = Flag{"platform-model", "`FILE` with a fitted platform (slotwave fit --json), for zhang"}
 
 var zhangModel = Model{
-	Name: "zhang", About: "Zhang's platform model; wants a platform fitted from microbenchmarks",
+	Name: "zhang", About: "Zhang's platform model; needs a platform fitted from microbenchmarks",
 	Accounts: []Cause{Contention, Protocol, Overlap, Slowstart, Quantisation},
 	Error:    [2]float64{0.87, 1.29},
 	File:     zhangFile,
@@ -43,7 +43,7 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case err != nil:
 		return model.Prediction{}, err
 	case z.platform == nil:
-		return model.Prediction{}, model.NotApplicable("wants a platform fitted from microbenchmarks")
+		return model.Prediction{}, model.NotApplicable("needs a platform fitted from microbenchmarks")
 	}
 	job, err := zhangJobOfQuestion(&q, j)
 	if err != nil {
@@ -129,7 +129,7 @@ func zhangJobOfQuestion(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
 			}
 		}
 	default:
-		return out, model.NotApplicable("%s: wants a profile of what it does with its data", j.ID)
+		return out, model.NotApplicable("%s: needs a job profile", j.ID)
 	}
 	if j.Maps.InputBytes > 0 {
 		avg = float64(j.Maps.InputBytes) / float64(j.Maps.Count)
