@@ -83,12 +83,14 @@ func (e *polledEvents) expect(a *Attempt) {
 		e.fetchers[a.Node] = f
 	}
 	f.waiters = append(f.waiters, waiter{a: a})
+	f.due = 0
 }
 
 func (e *polledEvents) join(a *Attempt) {
 	f := e.fetchers[a.Node]
 	f.advance(e.interval(a), a.Start)
 	f.caches = slices.DeleteFunc(f.caches, func(c eventCache) bool { return c.job.ended })
+	f.due = 0
 	if f.idle {
 		f.push(request{at: a.Start})
 	}
@@ -184,7 +186,9 @@ type fetcher struct {
 	woken   bool  // a child has triggered a round that has not started yet
 	idle    bool  // in the last round nobody was waiting
 	caches  []eventCache
-	waiters []waiter // reduces that do not know all maps, with or without a slot
+	waiters []waiter    // reduces that do not know all maps, with or without a slot
+	due     engine.Time // a round before it fetches nothing; 0: not known
+	every   engine.Time // the interval with which due was computed
 }
 
 // request is the request of a child (a is set) or a round of the thread.
@@ -272,20 +276,54 @@ func (f *fetcher) take(interval engine.Time, x request) *Attempt {
 		return x.a
 	}
 	if !news && !f.woken {
+		f.clearTimer()
+		if f.alone(x.at) {
+			f.seq++ // of the request for a round, which is answered at once
+			f.push(request{at: x.at + Poll, a: x.a})
+			if x.at < f.due && f.every == interval {
+				f.idle, f.timer = false, f.push(request{at: x.at + interval})
+			} else {
+				f.doRound(interval, x.at)
+			}
+			return nil
+		}
 		f.woken = true
-		f.queue = slices.DeleteFunc(f.queue, func(x request) bool { return x.seq == f.timer })
-		f.timer = 0
 		f.push(request{at: x.at, wake: true})
 	}
 	f.push(request{at: x.at + Poll, a: x.a})
 	return nil
 }
 
+// clearTimer removes the timer for the next round.
+func (f *fetcher) clearTimer() {
+	for i, x := range f.queue {
+		if x.seq == f.timer {
+			last := len(f.queue) - 1
+			f.queue[i] = f.queue[last]
+			f.queue = f.queue[:last]
+			break
+		}
+	}
+	f.timer = 0
+}
+
+// alone reports whether no request is left at an instant.
+func (f *fetcher) alone(at engine.Time) bool {
+	for _, x := range f.queue {
+		if x.at == at {
+			return false
+		}
+	}
+	return true
+}
+
 func (f *fetcher) doRound(interval engine.Time, now engine.Time) {
 	f.idle = true
+	f.due, f.every = engine.Never, interval
 	for i := range f.waiters {
 		a := f.waiters[i].a
 		if a.Assigned > now || a.Finish <= now {
+			f.due = 0
 			continue
 		}
 		f.idle = false
@@ -298,6 +336,7 @@ func (f *fetcher) doRound(interval engine.Time, now engine.Time) {
 			c.last = now
 			c.have, c.complete = a.Job.Events.upTo(now), a.Job.Events.completeAt(now)
 		}
+		f.due = min(f.due, c.last+interval)
 	}
 	if !f.idle {
 		f.timer = f.push(request{at: now + interval})
