@@ -41,6 +41,10 @@ type PhaseTerms struct {
 	Terms string
 	Lines []float64 // fractions of the rows within 10, 15 and 20 %
 	Work  []float64
+	Runs  float64 // mean error of the terms on the sum of a run's tasks
+	// Copies is the part of the time that copies map outputs; 1 where the terms do
+	// not separate copies from merges.
+	Copies float64
 }
 
 // PlatformName and FitName are files of a fitted platform.
@@ -64,6 +68,18 @@ func (f *Fitting) Write(d Target) error {
 	w.write(FitName, f.WriteCSV)
 	drawn.write(&w)
 	return w.err
+}
+
+// Doubts lists the fits of the platform that few rows agree with.
+func (f *Fitting) Doubts() (list []string) {
+	for i := range f.Phases {
+		if p := &f.Phases[i]; slices.Contains(platform.Phases[:], p.Phase) {
+			if doubt := p.Doubt(); doubt != "" {
+				list = append(list, doubt)
+			}
+		}
+	}
+	return list
 }
 
 // WritePlatform writes only the platform, as models read it.
@@ -180,15 +196,21 @@ func (f *Fitting) termsTable(t *textWriter) {
 		return
 	}
 	t.section("Lines in bytes, and terms of bytes, records and spills, on runs left out")
-	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\tms (MB, million records)")
+	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\twhole runs\tms (MB, million records)")
 	for _, p := range f.Terms {
 		fmt.Fprintf(t, "%s\t%s", Escape(p.Phase), number(int64(p.Rows)))
 		for _, v := range append(slices.Clone(p.Lines), p.Work...) {
 			fmt.Fprintf(t, "\t%s", percentOf(share(v)))
 		}
-		fmt.Fprintf(t, "\t%s\n", p.Terms)
+		fmt.Fprintf(t, "\t%s\t%s\n", percentOf(share(p.Runs)), p.Terms)
 	}
 	t.Flush()
+	fmt.Fprintln(t, "whole runs: mean error of the terms on the sum of a run's tasks")
+	for _, p := range f.Terms {
+		if p.Copies < 1 {
+			fmt.Fprintf(t, "%s: %s of the time copies map outputs, the rest merges them\n", Escape(p.Phase), percentOf(share(p.Copies)))
+		}
+	}
 }
 
 func lineText(a, b float64) string {

@@ -30,6 +30,7 @@ type Run struct {
 	Replicated  []Replication      // the metrics of each
 	Stats       *Stats             // of the first replication, which the tables and pictures show
 	Models      []Answer           // answers of other models to the same question
+	Limits      []Limit            // what limited the first replication, the largest part first; empty: not known
 	NoPlots     bool               // write no pictures
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing

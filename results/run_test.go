@@ -129,7 +129,7 @@ func writeSample(t *testing.T, dir string) *Run {
 		t.Fatal(err)
 	}
 	r.Predictions[0].Devices = []model.DeviceUse{
-		{Node: "node00", Device: "disk0", Times: []time.Duration{time.Second, 2 * time.Second}, Busy: []float64{0.25}, Bytes: []int64{1 << 20}},
+		{Node: "node00", Device: "disk0", Times: []time.Duration{time.Second, 2 * time.Second}, Uses: []model.Use{{Busy: 0.25, Bytes: 1 << 20}}},
 	}
 	if err := r.Write(d); err != nil {
 		t.Fatal(err)
@@ -378,7 +378,7 @@ func TestBooks(t *testing.T) {
 		a := rows[0]
 		change(&a)
 		r.Stats.Attempt(&a)
-		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots the cluster does not have") {
+		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots that the cluster does not have") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestBooks(t *testing.T) {
 	}
 	r, _ = good()
 	r.Predictions[0].Jobs[0].MapTime++
-	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "of the jobs") {
+	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "over the jobs") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -57,19 +57,18 @@ func instant(t time.Duration) string {
 }
 
 // ResourceColumns names the columns of resources.csv, in order.
-var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "queue"}
+var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "queue", "visitors", "rate", "foreign"}
 
 // AllNodes stands for the whole cluster in the node column of resources.csv.
 const AllNodes = "*"
 
 // Usage is the use of one device from Time until its next row.
 type Usage struct {
-	Time   time.Duration
-	Node   string // AllNodes for the slots of the cluster
-	Device string
-	Busy   float64 // share of the time, or of the slots
-	Bytes  int64   // moved; 0 for slots
-	Queue  float64 // mean number of waiting requests
+	Time      time.Duration
+	Node      string // AllNodes for the slots of the cluster
+	Device    string
+	Queue     float64 // mean number of waiting requests
+	model.Use         // of slots only the busy share
 }
 
 // WriteResources writes resources.csv.
@@ -77,7 +76,10 @@ func WriteResources(w io.Writer, rows iter.Seq[Usage]) error {
 	out := csv.NewWriter(w)
 	out.Write(ResourceColumns)
 	for u := range rows {
-		out.Write([]string{ns(u.Time), Escape(u.Node), Escape(u.Device), share(u.Busy).String(), whole(u.Bytes), share(u.Queue).String()})
+		out.Write([]string{
+			ns(u.Time), Escape(u.Node), Escape(u.Device), share(u.Busy).String(), whole(u.Bytes), share(u.Queue).String(),
+			share(u.Visitors).String(), share(u.Rate).String(), share(u.Foreign).String(),
+		})
 	}
 	out.Flush()
 	return out.Error()

@@ -113,7 +113,7 @@ func (m *mapCache) keep(entries []entry) {
 	}
 }
 
-// others lists the maps that are not in some.
+// others lists the maps below a number that are not in a list of entries.
 func others(maps int, some []entry) []entry {
 	var rest []entry
 	for i := range int32(maps) {

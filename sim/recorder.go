@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -116,7 +117,7 @@ func (r *recorder) cut(first int) (open int) {
 
 // prediction returns the prediction from the run.
 func (r *recorder) prediction() model.Prediction {
-	p := model.Prediction{Model: "simulation", Jobs: r.outcomes, Warnings: r.cluster.warnings}
+	p := model.Prediction{Model: "simulation", Jobs: r.outcomes, Warnings: r.cluster.warnings, Assumed: approximations(r.cluster.question)}
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
 		p.Mean = max(p.Mean, o.Finish)
@@ -132,4 +133,26 @@ func (r *recorder) prediction() model.Prediction {
 		p.Devices = u.Shares()
 	}
 	return p
+}
+
+// approximations names what a question at fidelity device does not simulate
+// exactly, with the error.
+func approximations(q *model.WhatIf) (list []string) {
+	if q.Fidelity != model.Device {
+		return nil
+	}
+	if s := q.Network.Slack; s > 0 {
+		list = append(list, fmt.Sprintf("network.slack = %v: a link may miss its capacity by %v %%; on average a transfer ends less than %v %% of the run earlier or later", s, 100*s, 10*s))
+	}
+	large, most := 0, q.Network.Exact()
+	for i := range q.Jobs {
+		if j := &q.Jobs[i]; j.Maps.Count*j.Reduces.Count > most {
+			large++
+		}
+	}
+	if large > 0 {
+		list = append(list, fmt.Sprintf("network.exact_fetches = %d: the reduces of %s fetch several map outputs at a time; their shuffles end up to 10 %% of their length earlier or later",
+			most, workload.Counted(large, "larger job", "larger jobs")))
+	}
+	return list
 }

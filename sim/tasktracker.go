@@ -112,7 +112,7 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 		a.wave = t.waves[a.slot].next(int32(a.job.ID), a.Kind)
 	}
 	t.cluster.exec.Start(&a.Attempt)
-	t.reportable(min(a.Pending, a.Finish))
+	t.reportable(min(a.Pending, a.Finish, a.KillAt))
 }
 
 // settle updates the tracker's slots: it frees those of ended attempts and
@@ -173,6 +173,16 @@ func (t *taskTracker) kill(a *attempt) {
 		t.release(a)
 	}
 	t.reportable(t.last)
+}
+
+// orderRecordedKills orders the kills of attempts that are recorded as killed by
+// now.
+func (t *taskTracker) orderRecordedKills() {
+	for _, a := range t.attempts {
+		if a.Started && !a.reported && a.KillAt <= t.last {
+			a.killOrder, t.killsPending = true, true
+		}
+	}
 }
 
 // reportable records that there is something to report at an instant.
@@ -264,6 +274,9 @@ func (t *taskTracker) sweep(ended func(*attempt)) {
 			t.news = min(t.news, a.Pending)
 		}
 		t.news = min(t.news, a.Finish)
+		if a.Started {
+			t.news = min(t.news, max(a.KillAt, t.last+1))
+		}
 	}
 	clear(t.attempts[len(kept):])
 	t.attempts = kept

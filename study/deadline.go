@@ -86,7 +86,7 @@ func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNod
 	most, err := analytic.MostNodes(q)
 	switch {
 	case q.Until > 0:
-		none.Err = model.NotApplicable("the run is cut before its jobs end")
+		none.Err = model.NotApplicable("the scenario stops the run before its jobs end")
 		return none, nil
 	case errors.Is(err, model.ErrNotApplicable):
 		none.Err = err

@@ -36,7 +36,7 @@ func list(to io.Writer) error {
 	fmt.Fprintln(w, "\nReleases (cluster.hadoop)")
 	for i := range model.Releases {
 		r := &model.Releases[i]
-		about := fmt.Sprintf("heartbeats from %v", r.HeartbeatMin)
+		about := fmt.Sprintf("heartbeat interval of %v or more", r.HeartbeatMin)
 		if r.HeartbeatMin == 0 {
 			about = "no heartbeats, no fixed costs, no locality"
 		}

@@ -16,6 +16,7 @@ import (
 // knowledge holds the files with data that models use beyond the scenario.
 type knowledge struct {
 	files   map[string]*string // by the name of the flag
+	small   string
 	history []string
 }
 
@@ -24,12 +25,13 @@ func (k *knowledge) flags(c *cobra.Command) {
 	for _, f := range analytic.Files() {
 		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
 	}
+	c.Flags().StringVar(&k.small, "small", "", "`RUN` of the job on the cluster of the microbenchmarks, for zhang: costs of records that the benchmarks do not have")
 	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
 }
 
 // read passes the contents of the files to the models.
 func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
-	files := study.KnowledgeFiles{Files: map[string]string{}, History: k.history}
+	files := study.KnowledgeFiles{Files: map[string]string{}, Small: k.small, History: k.history}
 	for name, file := range k.files {
 		files.Files[name] = *file
 	}
@@ -42,6 +44,9 @@ func (k *knowledge) arguments() []string {
 		if name := *k.files[f.Name]; name != "" {
 			args = append(args, "--"+f.Name+"="+name)
 		}
+	}
+	if k.small != "" {
+		args = append(args, "--small="+k.small)
 	}
 	for _, h := range k.history {
 		args = append(args, "--history="+h)
@@ -58,10 +63,10 @@ func (a *app) predictCommand() *cobra.Command {
 		Long: `Ask every analytic model for the makespan of a scenario. A model that cannot
 answer says why. --out writes the answers as a table and a plot.
 
---deadline asks instead for the fewest nodes, like those of the scenario, with
-which its jobs finish in time. The simulator decides: in all of its replications
-(5 unless --replications says otherwise) the last job ends by the deadline. The
-answers of the models stand below.`,
+--deadline prints the fewest nodes with which the jobs finish in time instead.
+The nodes are of the scenario's type. The simulator decides: in each replication
+(5 unless --replications says otherwise) the last job must end by the deadline.
+The answers of the models are printed below.`,
 		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -72,14 +77,14 @@ answers of the models stand below.`,
 				return a.provision(args[0], k, told, deadline)
 			}
 			if k.replications != 1 || c.Flags().Changed("workers") {
-				return errors.New("--replications and --workers: models answer once, without chance: want them with run, compare or --deadline")
+				return errors.New("--replications and --workers: got them with models, which use no random numbers: want run, compare or --deadline")
 			}
 			return a.predict(args[0], k, told)
 		},
 	}
 	k.flags(c, "none: nothing is written")
 	told.flags(c)
-	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the job in which the jobs must finish: print nodes instead of times")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the jobs must finish: print nodes instead of times")
 	return c
 }
 

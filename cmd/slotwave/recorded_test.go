@@ -182,6 +182,9 @@ profile = "profiles/job_201001010000_0002.toml"
 // at the same times but for rounding. The files have whole milliseconds, of
 // which the end of a reduce has four and what starts when it ends has more.
 func TestClusterRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a cluster in many forms")
+	}
 	t.Chdir(t.TempDir())
 	const cluster = `
 [cluster]
@@ -230,10 +233,10 @@ map_ms = 7000
 		beta                      string
 	}{
 		{"0.20.2", "fifo", "jhist", true, "map_ms = 19333"},
-		{"0.20.2", "capacity", "history", false, drawn},
-		{"1.0.4", "fair1", "history", true, "map_ms = 19333"},
+		{"0.20.2", "capacity", "jhist", false, drawn},
+		{"1.0.4", "fair1", "jhist", true, "map_ms = 19333"},
 		{"1.0.4", "fifo", "jhist", false, drawn},
-		{"1.2.1", "fair2", "jhist", true, "map_ms = 19333"},
+		{"1.2.1", "fair2", "history", true, "map_ms = 19333"},
 		{"1.2.1", "fair2", "jhist", false, drawn},
 	} {
 		t.Run(strings.Join([]string{x.hadoop, x.scheduler, x.format}, " "), func(t *testing.T) {
@@ -380,7 +383,7 @@ func TestSlotsOfTrace(t *testing.T) {
 		}
 		n := s.Runs[0].Question.Cluster.Nodes[0]
 		warns := slices.ContainsFunc(s.Warnings, func(w string) bool {
-			return strings.Contains(w, "the record has 15 maps at once on a machine, the cluster 2 slots")
+			return strings.Contains(w, "the history has 15 maps at once on one machine, but a node has 2 slots")
 		})
 		if n.MapSlots != x.maps || n.ReduceSlots != x.reduces || warns != x.warns || x.assumed != "" && !slices.Contains(s.Assumed, x.assumed) {
 			t.Errorf("%s: %d map and %d reduce slots, want %d and %d; assumed %q, warnings %q", filepath.Base(x.file), n.MapSlots, n.ReduceSlots, x.maps, x.reduces, s.Assumed, s.Warnings)

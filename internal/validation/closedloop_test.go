@@ -180,6 +180,9 @@ func off(p analytic.ZhangTimes, r *pastRun, offset time.Duration) float64 {
 // Microbenchmarks on five simulated workers, lines fitted to them, and twelve
 // applications predicted and simulated: the loop of the paper, closed.
 func TestZhangLoop(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates all benchmarks of the paper")
+	}
 	five := open(t, "dl145-g3", "device")
 	many := open(t, "dl145-g3", "device", "cluster.nodes=64", "cluster.racks=2")
 	usual, fits := fitted(t, five, platform.BenchmarkRow)

@@ -24,6 +24,7 @@ type replayed struct {
 	peak                [2]int // attempts at once, as simulated
 	slots               [2]int
 	ended               map[string]int // successful attempts by job, kind and task
+	jobs                []float64      // differences of the times of jobs, without their sign
 	history             *workload.History
 }
 
@@ -114,6 +115,13 @@ func replay(t *testing.T, conf string, files ...string) *replayed {
 		first, last = min(first, r.history.Jobs[i].Submit), max(last, r.history.Jobs[i].Finish)
 	}
 	r.recorded = last - first
+	for i := range p.Jobs {
+		for k := range r.history.Jobs {
+			if j := &r.history.Jobs[k]; j.ID == p.Jobs[i].ID && j.Finish > j.Submit {
+				r.jobs = append(r.jobs, math.Abs((p.Jobs[i].Finish-p.Jobs[i].Submit).Seconds()/(j.Finish-j.Submit).Seconds()-1))
+			}
+		}
+	}
 	return r
 }
 
@@ -125,22 +133,10 @@ func span(p model.Prediction) time.Duration {
 	return last - first
 }
 
-// The GridMix traces carry the settings of their cluster but for two: the memory
-// of its slots, which some of them record as that of the submitting machine
-// (the others have 1,536 and 4,096 MB), and capacity-scheduler.xml.
-const gridmixMemory = `[conf]
-"mapred.cluster.map.memory.mb" = 1536
-"mapred.cluster.reduce.memory.mb" = 4096
-"mapred.cluster.max.map.memory.mb" = 6144
-"mapred.cluster.max.reduce.memory.mb" = 8192`
-
 // replayGridmix replays a trace; more are keys of [workload].
 func replayGridmix(t *testing.T, file, more string) (string, *replayed) {
 	t.Helper()
 	name := strings.TrimSuffix(strings.TrimSuffix(filepath.Base(file), ".json.gz"), "_trace")
-	if strings.HasPrefix(name, "distcache") || strings.HasPrefix(name, "compression") {
-		more += "\n" + gridmixMemory
-	}
 	return name, replay(t, more, file)
 }
 
