@@ -152,7 +152,7 @@ of your choice, for recorded or synthetic workloads.
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(a.runCommand(), a.rerunCommand(), a.listCommand(), a.showCommand(), a.validateCommand(), versionCommand(a), a.oracleCommand(), a.evalCommand(), a.predictCommand(), a.compareCommand(), a.sweepCommand(), a.tuneCommand(), a.fitCommand(), a.microbenchCommand(), a.calibrateCommand())
-	root.AddCommand(a.inspectCommand(), a.profileCommand(), a.convertCommand(), a.diagnoseCommand(), a.explainCommand())
+	root.AddCommand(benchCommand(a), a.inspectCommand(), a.profileCommand(), a.convertCommand(), a.diagnoseCommand(), a.explainCommand())
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
