@@ -49,6 +49,21 @@ func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 	}}
 }
 
+// setOthers sets a Hadoop property of other jobs.
+func setOthers(ids []string, key, value string) *Change {
+	var top workload.Conf
+	top.Set(key, value)
+	return &Change{fmt.Sprintf("%s = %s for %s", key, value, strings.Join(ids, ", ")), func(q model.WhatIf) (model.WhatIf, error) {
+		q.Jobs = slices.Clone(q.Jobs)
+		for i := range q.Jobs {
+			if slices.Contains(ids, q.Jobs[i].ID) {
+				q.Jobs[i].Conf = q.Jobs[i].Conf.Over(top)
+			}
+		}
+		return q, nil
+	}}
+}
+
 // setConf sets Hadoop properties of the job: key, value, key, value.
 func (s *scene) setConf(pairs ...string) *Change {
 	var text []string
@@ -81,23 +96,6 @@ func findNode(c *model.Cluster, name string) (int, error) {
 	return i, nil
 }
 
-// usualMachine returns the machine of most nodes; the first one on ties.
-func usualMachine(c *model.Cluster) int {
-	counts := make([]int, len(c.Machines))
-	for _, n := range c.Nodes {
-		if n.Machine < len(counts) {
-			counts[n.Machine]++
-		}
-	}
-	best := 0
-	for i, n := range counts {
-		if n > counts[best] {
-			best = i
-		}
-	}
-	return best
-}
-
 // repair sets a device of a node to the speed of its peers.
 func repair(node, device string) *Change {
 	return editCluster(fmt.Sprintf("%s of %s at the nominal speed", device, node), func(c *model.Cluster) error {
@@ -113,7 +111,7 @@ func repair(node, device string) *Change {
 			}
 			return nil
 		}
-		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[usualMachine(c)]
+		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[c.UsualMachine()]
 		fixed := own
 		switch {
 		case strings.HasPrefix(device, "disk"):
@@ -245,6 +243,20 @@ func shareSlots() *Change {
 			return inQuestion("slots are shared")
 		}
 		c.SharedSlots = true
+		return nil
+	})
+}
+
+// moreSlots multiplies the slots of a kind on every node.
+func moreSlots(kind workload.Kind, factor int) *Change {
+	return editCluster(fmt.Sprintf("%d times as many %s slots", factor, kind), func(c *model.Cluster) error {
+		for i := range c.Nodes {
+			if kind == workload.Map {
+				c.Nodes[i].MapSlots *= factor
+			} else {
+				c.Nodes[i].ReduceSlots *= factor
+			}
+		}
 		return nil
 	})
 }

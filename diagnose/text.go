@@ -20,7 +20,7 @@ const (
 // Text writes the diagnosis for a terminal of 80 columns.
 func (d *Diagnosis) Text(w io.Writer) error {
 	var b strings.Builder
-	line(&b, 0, d.conclusion())
+	line(&b, 0, d.Conclusion())
 	if len(d.Findings) > 0 {
 		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "verdict")
 	}
@@ -72,7 +72,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 }
 
 // conclusion returns the first sentence.
-func (d *Diagnosis) conclusion() string {
+func (d *Diagnosis) Conclusion() string {
 	confirmed, untested := 0, 0
 	for _, f := range d.Findings {
 		switch f.Receipt.Outcome {

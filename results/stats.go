@@ -30,8 +30,9 @@ type Stats struct {
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
 	idle     [2]idleTime          // by section
+	nodes    []nodeStats
 	over     *timeline
-	chart    *execution
+	chart    *execution // nil if it is not drawn
 	rows     int64
 	strays   int64  // attempts on slots that the cluster does not have
 	unequal  string // first attempt whose phases do not add up
@@ -48,13 +49,17 @@ type kindStats struct {
 	memory   int64             // ns of copiers waiting for buffer space
 }
 
-// NewStats returns statistics for the attempts of one question.
-func NewStats(q *model.WhatIf) *Stats {
+// NewStats returns statistics for the attempts of one question. They can be drawn
+// only if that is asked for.
+func NewStats(q *model.WhatIf, drawn bool) *Stats {
 	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
 	for i, n := range s.slots.count {
 		s.idle[i] = newIdleTime(n)
 	}
-	s.chart = newExecution(&s.slots, q.Jobs)
+	s.nodes = make([]nodeStats, len(s.slots.nodes))
+	if drawn {
+		s.chart = newExecution(&s.slots, q.Jobs)
+	}
 	return s
 }
 
@@ -88,8 +93,11 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	switch {
 	case ok:
 		s.slots.used[section][lane]++
+		s.nodes[s.slots.last].add(a)
 		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
-		s.chart.add(a, section, lane)
+		if s.chart != nil {
+			s.chart.add(a, section, lane)
+		}
 	case d > 0: // an attempt without time ended before it got a slot
 		s.strays++
 	}

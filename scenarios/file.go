@@ -515,7 +515,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 		m.initialised = "recorded" // the trace's own cluster, or a change to it
 	}
 	f.adopt(t)
-	m.readNetwork(t.inner("network"))
+	m.readNetwork(t.inner("network"), &q.Network)
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
 	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
 	policy := t.inner("scheduler")

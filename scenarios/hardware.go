@@ -25,8 +25,9 @@ type hardware struct {
 
 func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
 
-// readNetwork reads [network], which overrides values of the platforms.
-func (m *hardware) readNetwork(t *table) {
+// readNetwork reads [network]: values in place of those of the platforms, and
+// how exactly transfers are simulated.
+func (m *hardware) readNetwork(t *table, n *model.Network) {
 	for _, rate := range []struct {
 		key string
 		to  *float64
@@ -35,8 +36,12 @@ func (m *hardware) readNetwork(t *table) {
 			*rate.to = t.rate(rate.key)
 		}
 		t.ask(rate.key)
-		if t.has(rate.key) && m.fidelity != model.Device {
-			t.warnAt(t.line(rate.key), "%s has no effect at fidelity %v", join(t.path, rate.key), m.fidelity)
+	}
+	n.Slack = t.number("slack", 0, 0, 0.1)
+	n.ExactFetches = t.integer("exact_fetches", model.DefaultExactFetches, 1, math.MaxInt32)
+	for _, key := range []string{"nic_mb", "uplink_mb", "slack", "exact_fetches"} {
+		if t.has(key) && m.fidelity != model.Device {
+			t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 		}
 	}
 	t.done()

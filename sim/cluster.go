@@ -28,7 +28,7 @@ type cluster struct {
 	moment   moment
 	warnings []string
 
-	scratch      scratch
+	entries      []entry // memory for lists of tasks while they are made
 	sharedSlots  bool
 	nodesDie     bool // trackers may be lost, so finished maps are recorded
 	attemptsFail bool // some nodes have one

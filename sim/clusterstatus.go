@@ -24,26 +24,27 @@ type expectedStatus struct {
 
 // report counts the attempts of a tracker as it reports them.
 func (s *clusterStatus) report(t *taskTracker) {
-	var tasks, used [2]int
+	var tasks, used [2]int32
 	for _, a := range t.attempts {
 		if a.occupies(t, t.last) {
 			tasks[a.onSlot]++
-			used[a.onSlot] += int(a.width)
+			used[a.onSlot] += a.width
 		}
 	}
 	s.set(t, tasks)
-	t.view.Running = tasks
 	if s.cluster.sharedSlots {
 		both := used[0] + used[1]
-		used = [2]int{both, both}
+		used = [2]int32{both, both}
 	}
-	t.view.Used = used
+	for k := range used {
+		t.view.Running[k], t.view.Used[k] = int(tasks[k]), int(used[k])
+	}
 }
 
 // set records the counts that a tracker reports.
-func (s *clusterStatus) set(t *taskTracker, tasks [2]int) {
+func (s *clusterStatus) set(t *taskTracker, tasks [2]int32) {
 	for k := range tasks {
-		s.cluster.view.Running[k] += tasks[k] - t.status[k]
+		s.cluster.view.Running[k] += int(tasks[k] - t.status[k])
 	}
 	t.status = tasks
 	t.stamp++
@@ -51,10 +52,10 @@ func (s *clusterStatus) set(t *taskTracker, tasks [2]int) {
 
 // expect records what the tracker's next heartbeat will report.
 func (s *clusterStatus) expect(t *taskTracker) {
-	if t.given == [2]int{} {
+	if t.given == [2]int32{} {
 		return
 	}
-	x := expectedStatus{t.next, t.id, t.stamp, [2]int32{int32(t.status[0] + t.given[0]), int32(t.status[1] + t.given[1])}}
+	x := expectedStatus{t.next, t.id, t.stamp, [2]int32{t.status[0] + t.given[0], t.status[1] + t.given[1]}}
 	q := append(s.expected, x)
 	for i := len(q) - 1; i > s.head && q[i-1].due > x.due; i-- {
 		q[i-1], q[i] = q[i], q[i-1]
@@ -84,6 +85,6 @@ func (s *clusterStatus) update() {
 // since.
 func (s *clusterStatus) take(x expectedStatus) {
 	if t := &s.trackers[x.tracker]; t.stamp == x.stamp && !t.lost {
-		s.set(t, [2]int{int(x.tasks[0]), int(x.tasks[1])})
+		s.set(t, x.tasks)
 	}
 }

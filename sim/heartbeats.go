@@ -44,11 +44,11 @@ func (h *heartbeats) place(t *taskTracker) {
 	}
 	given := t.givenSlots
 	if h.cluster.sharedSlots {
-		given = [2]int{} // used has them already
+		given = [2]int32{} // used has them already
 	}
 	for k := range h.rings {
 		r := &h.rings[k]
-		if t.regular && !t.lost && !t.faults.listed && t.view.Used[k]+given[k] < t.view.Slots[k] {
+		if t.regular && !t.lost && !t.faults.listed && t.view.Used[k]+int(given[k]) < t.view.Slots[k] {
 			r.add(t.id, t.next%r.interval, t.rank)
 		} else {
 			r.remove(t.id)

@@ -93,9 +93,9 @@ func (j *jobInProgress) Init() {
 	}
 	j.Initialised = true
 	j.outcome.Launch = c.now().Duration()
+	j.tasks.open(j, j.Tasks)
 	j.placeSplits()
 	j.pending.tasks, j.pending.reduces = &j.tasks, oneList(j.Tasks[workload.Reduce])
-	j.tasks.open(j, j.Tasks)
 	j.speculation.open(c, &j.tasks, &j.pending.maps.hosts)
 	j.slowstart = c.protocol.slowstart(j.conf.slowstart, j.Tasks[workload.Map])
 	j.updateSlowstart()
@@ -120,7 +120,7 @@ func (j *jobInProgress) placeSplits() {
 		replicas := min(c.question.Cluster.Replication, len(c.question.Cluster.Nodes))
 		m.hosts.draw(workload.Seed(c.question.Seed).Named("split placement").For(j.ID), maps, replicas)
 	}
-	m.fill(maps, &c.scratch)
+	m.open(maps, &j.tasks, &c.entries)
 	j.UnplacedMaps = m.left
 	j.WaitFactor = float32(j.conf.waitFactor)
 	if j.conf.waitFactor == 1 && c.view.Hosts > 0 && maps > 0 {

@@ -11,7 +11,7 @@ import (
 // updateStatus handles one attempt's status (JobInProgress.updateTaskStatus).
 func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 	own, t := a.own(), a.task
-	if own.status == state && !j.speculation.tracked[t.onSlot] {
+	if own.status == state && !j.speculation.tracked[a.onSlot] {
 		return
 	}
 	before := t.progress

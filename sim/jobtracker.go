@@ -65,7 +65,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	if t.last == now || t.interval > 0 && (now-t.next)%t.interval != 0 {
 		t.prev = engine.Never // out of band: the change that triggered it has happened
 	}
-	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
+	t.last, t.given, t.givenSlots = now, [2]int32{}, [2]int32{}
 
 	t.settle(now)
 	jt.blacklist.discardFault(t)

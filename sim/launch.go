@@ -18,7 +18,10 @@ func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach
 	if !ok {
 		return 0, false
 	}
-	local := j.pending.maps.hosts.locality(index, tracker)
+	local := workload.NodeLocal
+	if !j.pending.search.onNode {
+		local = j.pending.maps.hosts.locality(index, tracker)
+	}
 	j.launch(workload.Map, index, tracker, local)
 	return local, true
 }

@@ -35,7 +35,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	}
 	c := &jt.cluster
 	jt.status = clusterStatus{cluster: c, trackers: jt.trackers}
-	jt.recorder = recorder{cluster: c, outcomes: make([]model.JobOutcome, len(q.Jobs))}
+	jt.recorder = recorder{cluster: c, outcomes: make([]model.JobOutcome, len(q.Jobs)), hosts: hostNames(&q.Cluster)}
 	band, err := jt.readConf()
 	if err != nil {
 		return nil, err
@@ -103,12 +103,11 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 // buildTrackers makes all trackers, with no slot taken.
 func (jt *jobTracker) buildTrackers() {
 	nodes := jt.question.Cluster.Nodes
-	words, slots := 0, 0
+	slots := 0
 	for i := range nodes {
 		slots += nodes[i].MapSlots + nodes[i].ReduceSlots
-		words += (nodes[i].MapSlots+63)/64 + (nodes[i].ReduceSlots+63)/64 + 1
 	}
-	bitmap, waves := make([]uint64, words), make([]wave, slots)
+	waves := make([]wave, slots)
 	for i := range waves {
 		waves[i].job = -1
 	}
@@ -129,9 +128,8 @@ func (jt *jobTracker) buildTrackers() {
 			t.view.Slots = [2]int{all, all}
 		}
 		for k := range t.slots {
-			if k == 0 || !jt.sharedSlots {
-				words := (t.view.Slots[k] + 63) / 64
-				t.slots[k].taken, bitmap = bitmap[:words:words], bitmap[words:]
+			if words := (t.view.Slots[k] + 63) / 64; words > 1 {
+				t.slots[k].more = make([]uint64, words-1)
 			}
 		}
 		t.waves, waves = waves[:all:all], waves[all:]

@@ -59,7 +59,7 @@ func (n *nodeSearch) meets(nodes int) (bool, error) {
 					return err
 				}
 				q := s.Runs[n.run].Question.Resized(nodes)
-				p, _, err := (&attemptTable{}).fill(&q, nil)
+				p, _, err := (&attemptTable{}).fill(&q, false, nil)
 				for k := range p.Jobs {
 					if j := &p.Jobs[k]; err == nil && (j.Finish < 0 || j.State != workload.Succeeded) {
 						err = fmt.Errorf("job %s does not succeed on %s: want jobs that do", j.ID, workload.Counted(nodes, "node", "nodes"))

@@ -220,7 +220,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		return results.Replication{}, err
 	}
 	q := &scenario.Runs[0].Question
-	p, stats, err := (&attemptTable{}).fill(q, nil)
+	p, stats, err := (&attemptTable{}).fill(q, false, nil)
 	if err != nil {
 		return results.Replication{}, fmt.Errorf("point %d (%s), seed %d: %w", point+1, s.pointName(point), q.Seed, err)
 	}

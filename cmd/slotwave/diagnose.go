@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,13 +16,14 @@ import (
 // diagnosing are the flags of diagnose.
 type diagnosing struct {
 	study.Diagnosing
-	verify string
-	json   bool
-	quiet  bool
-	to     destination
+	verify    string
+	failAbove string
+	json      bool
+	quiet     bool
+	to        destination
 }
 
-func (a *app) diagnoseCommand() *cobra.Command {
+func diagnoseCommand(a *app) *cobra.Command {
 	k := &diagnosing{}
 	c := &cobra.Command{
 		Use:   "diagnose PATH...",
@@ -49,6 +51,8 @@ limit.`,
 	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
 	f.StringVar(&k.verify, "verify", "auto", "test changes: auto (if the scenario is known) or off")
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
+	f.IntVar(&k.Pairs, "pairs", 20, "most `PAIRS` of runs that test a change")
+	f.StringVar(&k.failAbove, "fail-above", "", "`GAIN` of a confirmed change, such as 5%, above which the exit code is 4")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
@@ -64,8 +68,14 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		return fmt.Errorf("--verify: got %q: want auto or off", k.verify)
 	case k.Budget < 0:
 		return fmt.Errorf("--budget: got %v: want 0 or more", k.Budget)
+	case k.Pairs < 2:
+		return fmt.Errorf("--pairs: got %d: want 2 or more", k.Pairs)
 	case k.Workers < 0:
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
+	}
+	limit, err := parsePart(k.failAbove)
+	if err != nil {
+		return err
 	}
 	for _, path := range args {
 		if k.to.out != "" && filepath.Clean(path) == filepath.Clean(k.to.out) {
@@ -95,7 +105,13 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		}
 	}
 	text := func(w io.Writer, _ bool) error { return d.Text(w) }
-	return a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json}, text, d.WriteJSON)
+	if err := a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json}, text, d.WriteJSON); err != nil {
+		return err
+	}
+	if above := d.Above(limit); len(above) > 0 {
+		return coded{exitAbove, fmt.Errorf("gain above %s: %s", k.failAbove, strings.Join(above, "; "))}
+	}
+	return nil
 }
 
 // keepDiagnosis writes the tables of a diagnosis.

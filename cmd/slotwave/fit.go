@@ -18,7 +18,7 @@ type fitting struct {
 	json, quiet, force bool
 }
 
-func (a *app) fitCommand() *cobra.Command {
+func fitCommand(a *app) *cobra.Command {
 	k := &fitting{}
 	c := &cobra.Command{
 		Use:   "fit PROFILE.csv",
@@ -45,7 +45,7 @@ model with a table and plots of the fit.`,
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 	o := &k.Platform
-	f.StringVar(&o.Robust.Weight, "weight", "bisquare", "weight function: "+strings.Join(fit.Weights(), ", "))
+	f.StringVar(&o.Robust.Weight, "weight", "", "weight `FUNCTION`: "+strings.Join(fit.Weights(), ", ")+" (default bisquare; huber with --equal-spread where bisquare is off by 10 % of the time of all rows)")
 	f.BoolVar(&o.Robust.NonNegative, "non-negative", false, "allow no negative slope or intercept")
 	f.BoolVar(&o.Robust.Leverage, "leverage", false, "scale residuals by the leverage of their rows")
 	f.BoolVar(&o.EqualSpread, "equal-spread", false, "assume equal variance for all rows of a phase, as the paper does")
@@ -65,6 +65,9 @@ func (a *app) fit(name string, k *fitting) error {
 	result, err := study.FitPlatform(name, k.Fitting)
 	if err != nil {
 		return err
+	}
+	if !k.quiet {
+		a.warn(result.Doubts())
 	}
 	if k.out != "" {
 		if err := a.keepFit(name, k, result); err != nil {

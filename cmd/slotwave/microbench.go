@@ -25,7 +25,7 @@ type benching struct {
 	force, quiet bool
 }
 
-func (a *app) microbenchCommand() *cobra.Command {
+func microbenchCommand(a *app) *cobra.Command {
 	k := &benching{}
 	c := &cobra.Command{
 		Use:   "microbench PLATFORM",
@@ -33,7 +33,10 @@ func (a *app) microbenchCommand() *cobra.Command {
 		Long: `Run the microbenchmarks of Zhang, Cherkasova and Loo on five simulated workers.
 PLATFORM is a shipped platform or a file. 30 jobs measure all phases; 15 larger
 jobs measure the shuffle only. The result is a platform profile, a table with
-the columns phase,row,data_mb,duration_ms, which fit and calibrate read.`,
+the columns phase,row,data_mb,duration_ms, which fit and calibrate read.
+
+The rows have no random noise. Tasks with the same data differ only because they
+take turns at disks, network and processors.`,
 		Example: "  slotwave microbench dl145-g3 --out my-profile.csv\n  slotwave fit my-profile.csv --heap 700m",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.microbench(args[0], k) },
@@ -70,7 +73,7 @@ func (a *app) microbench(platform string, k *benching) error {
 		for _, p := range profile {
 			rows += len(p.Rows)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%d rows of %d phases in %s\n", rows, len(profile), printable(k.out))
+		_, err = fmt.Fprintf(a.stdout, "%d rows of %d phases in %s; without random noise\n", rows, len(profile), printable(k.out))
 	}
 	return study.Internal(err)
 }

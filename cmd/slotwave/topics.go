@@ -37,7 +37,7 @@ const exitTopic = `0    success
 2    bad input: the message names the file, the line, the key and what was
      expected. Also: a file could not be read or written
 3    a limit was reached: the message names it
-4    run or compare --fail-above: a difference is above the limit
+4    --fail-above: a difference or a gain is above the limit
 130  stopped by SIGINT (Ctrl-C)
 143  stopped by SIGTERM`
 

@@ -18,7 +18,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-func (a *app) validateCommand() *cobra.Command {
+func validateCommand(a *app) *cobra.Command {
 	strict, r := false, scenarios.Reading{}
 	c := &cobra.Command{
 		Use:   "validate FILE...",

@@ -49,7 +49,7 @@ func exampleJob() model.WhatIf {
 func TestPredictions(t *testing.T) {
 	statistics := DefaultPhases()
 	known := map[string]model.Predictor{
-		"zhang":     zhangPredictor{ptr(fittedPlatform())},
+		"zhang":     zhangPredictor{platform: ptr(fittedPlatform())},
 		"herodotou": herodotouPredictor{&herodotouStatistics{Data: statistics.Data, Cost: statistics.Cost}},
 		"hp":        hpPredictor{hpRuns(1<<26, 3<<26)},
 		"cresp":     crespPredictor{model: &crespCost{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
@@ -139,7 +139,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, by := range map[string]model.Predictor{
-		"herodotou": herodotouPredictor{}, "aria": ariaPredictor{}, "ihp": ihpPredictor{}, "zhang": zhangPredictor{ptr(fittedPlatform())},
+		"herodotou": herodotouPredictor{}, "aria": ariaPredictor{}, "ihp": ihpPredictor{}, "zhang": zhangPredictor{platform: ptr(fittedPlatform())},
 	} {
 		p, err := by.Predict(q)
 		switch {
@@ -173,11 +173,8 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		{crespPredictor{}, func(*model.WhatIf) {}, "needs coefficients"},
 		{crespPredictor{model: &crespCost{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
 		{zhangPredictor{}, func(*model.WhatIf) {}, "needs a platform fitted from microbenchmarks"},
-		{zhangPredictor{ptr(fittedPlatform())}, func(*model.WhatIf) {}, "needs a job profile"},
-		{zhangPredictor{ptr(fittedPlatform())}, func(q *model.WhatIf) {
-			q.Cluster.Machines = []model.Machine{{}}
-			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
-		}, "the model has no combiner"},
+		{zhangPredictor{platform: ptr(fittedPlatform())}, func(*model.WhatIf) {}, "needs a job profile"},
+		{zhangPredictor{platform: ptr(fittedPlatform())}, func(q *model.WhatIf) { q.Jobs[0].Program = "p" }, "needs data and cost statistics"},
 		{herodotouPredictor{}, func(*model.WhatIf) {}, "needs data and cost statistics"},
 		{herodotouPredictor{&herodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "slots shared by maps and reduces"},
@@ -428,7 +425,7 @@ func BenchmarkThousandPredictions(b *testing.B) {
 	}
 	known := []model.Predictor{
 		ariaPredictor{}, wavesPredictor{}, hpPredictor{hpRuns(1<<26, 3<<26)}, ihpPredictor{history: history},
-		zhangPredictor{ptr(fittedPlatform())}, herodotouPredictor{&herodotouStatistics{Data: h.Data, Cost: h.Cost}},
+		zhangPredictor{platform: ptr(fittedPlatform())}, herodotouPredictor{&herodotouStatistics{Data: h.Data, Cost: h.Cost}},
 		crespPredictor{model: &crespCost{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
 	}
 	q := exampleJob()

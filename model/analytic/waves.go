@@ -137,7 +137,7 @@ func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	p, err := g.ariaProfile(&q, j)
+	p, _, err := g.ariaProfile(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}

@@ -16,28 +16,29 @@ type Attempt struct {
 	Permitted bool // to commit
 
 	Finish     engine.Time // leaves its slot
-	FinishSet  engine.Time // when end was settled
 	Pending    engine.Time // when it asks for permission to commit
+	FinishSet  engine.Time // when end was settled
 	PendingSet engine.Time // when ask was settled
-	Known      engine.Time // when the child of a reduce knows every map output
 	Start      engine.Time // gets its slot
 	Begin      engine.Time // when the child process begins
+	Job        *Job
 
-	Job       *Job
 	Task      int32 // index among those of its kind
 	Number    int32
 	Node      int32
-	waitIndex int32 // index in Job.waiting
-	Assigned  engine.Time
+	waitIndex int32       // index in Job.waiting
+	work      engine.Time // of a map everything, of a reduce the phases after the sort
 
-	failAt  engine.Time
+	Known    engine.Time // when the child of a reduce knows every map output
+	failAt   engine.Time
+	commit   engine.Time // part of a recorded time that is the commit and the wait for it
+	shuffle  engine.Time // after Known
+	Assigned engine.Time
+
 	certain bool        // it does not succeed before failAt
 	KillAt  engine.Time // when it is ordered to be killed, if that is recorded
-	commit  engine.Time // part of a recorded time that is the commit and the wait for it
-	shuffle engine.Time // after Known
 	sort    engine.Time
-	work    engine.Time // of a map everything, of a reduce the phases after the sort
-	running running     // nil unless it works on devices
+	running running // nil unless it works on devices
 }
 
 // running is an attempt that runs on devices.

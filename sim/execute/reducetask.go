@@ -80,7 +80,8 @@ func newReduceTask(c *common, h *hardware, p *copierPool) *reduceTask {
 }
 
 // start starts the work of an attempt when its child begins. In a job with up
-// to exactFetches each fetch is a flow of its own.
+// to exactFetches each fetch is a flow of its own. In a larger one a copier
+// fetches several outputs at a time, from any host.
 func (r *reduceTask) start(a *Attempt, planner *taskplan.Planner, exactFetches int) {
 	p := a.Job.plans
 	r.a, r.planner, r.share = a, planner, p.share(a.Task)
