@@ -48,6 +48,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 			break
 		}
 	}
+	if len(c.Phases) == 0 && !ideal && l.recorded() {
+		t.recordedBeats(&c, l.history)
+	}
 	if len(c.Phases) > 0 && len(c.Phases) != len(c.Nodes) {
 		t.failf("phases", "want one for each of %d nodes", len(c.Nodes))
 	}

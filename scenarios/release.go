@@ -65,55 +65,6 @@ func InferRelease(h *workload.History) (release, knownBy string) {
 	return "", knownBy
 }
 
-// reported is the time from the assignment of a task to the heartbeat that reports
-// its end, and how much of it the attempt ran.
-type reported struct{ after, ran time.Duration }
-
-// inferHeartbeat sets the heartbeat interval that a trace shows, if it cannot be
-// that of the release: the trace may name only a part of the machines. A task is
-// assigned at a heartbeat, and its end is reported at the next one or later.
-func (t clusterTable) inferHeartbeat(c *model.Cluster, h *workload.History) {
-	const fewest, waits, near = 20, 0.2, 1.02
-	release, err := model.FindRelease(c.Hadoop)
-	if err != nil {
-		return
-	}
-	formula, err := release.HeartbeatInterval(len(c.Nodes), c.Conf)
-	if outOfBand, confErr := c.Conf.Truth("mapreduce.tasktracker.outofband.heartbeat"); err != nil || confErr != nil || outOfBand {
-		return
-	}
-	var all []reported
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			x := &h.Jobs[i].Tasks[k]
-			if w := x.Winner(); w != nil && len(x.Attempts) == 1 && workload.Known(x.Start) && workload.Known(x.Finish) && x.Finish > w.Finish {
-				all = append(all, reported{x.Finish - x.Start, w.Duration()})
-			}
-		}
-	}
-	if len(all) < fewest {
-		return
-	}
-	slices.SortFunc(all, func(a, b reported) int { return cmp.Compare(a.after, b.after) })
-	least := all[len(all)/50].after
-	alike, waited := 0, 0
-	for _, r := range all {
-		if r.after >= least && r.after.Seconds() <= near*least.Seconds() {
-			alike++
-			if (r.after - r.ran).Seconds() >= waits*r.after.Seconds() {
-				waited++
-			}
-		}
-	}
-	// The shortest tasks all waited for the same interval, or did not wait as
-	// long as the release would make them.
-	longer := alike >= max(fewest/4, len(all)/20) && 2*waited > alike && least.Seconds() > near*formula.Seconds()
-	if longer || least.Seconds()*near < formula.Seconds() {
-		c.Heartbeat = least.Truncate(10 * time.Millisecond)
-		t.assume("cluster.heartbeat = %v (the ends of the shortest tasks are reported so long after their assignment; the release has %v)", c.Heartbeat, formula)
-	}
-}
-
 // generation returns the release with heartbeats of 3 s or more to which the
 // counters of a history belong: those of 0.20.203 and later have the CPU time and
 // the stored map output. It is empty if there are no counters.
