@@ -29,8 +29,9 @@ type hardware struct {
 
 func (m *hardware) planned() bool { return m.fidelity >= model.Phase }
 
-// readNetwork reads [network], which overrides values of the platforms.
-func (m *hardware) readNetwork(t *table) {
+// readNetwork reads [network]: values in place of those of the platforms, and
+// how exactly transfers are simulated.
+func (m *hardware) readNetwork(t *table, n *model.Network) {
 	for _, rate := range []struct {
 		key string
 		to  *float64
@@ -39,8 +40,12 @@ func (m *hardware) readNetwork(t *table) {
 			*rate.to = t.rate(rate.key)
 		}
 		t.ask(rate.key)
-		if t.has(rate.key) && m.fidelity != model.Device {
-			t.warnAt(t.line(rate.key), "%s has no effect at fidelity %v", join(t.path, rate.key), m.fidelity)
+	}
+	n.Slack = t.number("slack", 0, 0, 0.1)
+	n.ExactFetches = t.integer("exact_fetches", model.DefaultExactFetches, 1, math.MaxInt32)
+	for _, key := range []string{"nic_mb", "uplink_mb", "slack", "exact_fetches"} {
+		if t.has(key) && m.fidelity != model.Device {
+			t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 		}
 	}
 	t.done()
@@ -135,7 +140,7 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 func (m *hardware) program(t *table) *model.Program {
 	name := t.str("profile", "")
 	if name == "" {
-		t.fail(t.line(""), "%s: want the profile of what the tasks do: fidelity is %v", join(t.path, "profile"), m.fidelity)
+		t.fail(t.line(""), "%s: missing: fidelity %v needs a profile of the work of the tasks", join(t.path, "profile"), m.fidelity)
 		return nil
 	}
 	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {
@@ -293,7 +298,7 @@ func (m *hardware) readLoads(t *table, c *model.Cluster) {
 		case l.Streams == 0 && l.Share == 0:
 			in.fail(in.line(""), "%s: want streams or share", in.path)
 		case l.Until > 0 && l.Until <= l.From:
-			in.failf("until", "want it after from")
+			in.failf("until", "want a time after from")
 		}
 		in.done()
 		c.Loads = append(c.Loads, l)

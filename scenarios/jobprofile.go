@@ -97,7 +97,7 @@ func (t *table) tagged(v reflect.Value) {
 		}
 	}
 	if s, ok := v.Addr().Interface().(*workload.Sample); ok && (s.N > 0) != t.has("quantiles") {
-		t.failf("quantiles", "want them with n above 0, and only then")
+		t.failf("quantiles", "want quantiles if n is above 0, and none if n is 0")
 	}
 }
 
@@ -128,7 +128,7 @@ func (t *table) rising(key string) (list []float64) {
 		list = append(list, f)
 	}
 	if !ok || len(list) < 2 || !slices.IsSorted(list) {
-		t.failf(key, "want a list of two numbers or more, from 0 on, that do not fall")
+		t.failf(key, "want a list of two numbers or more, none below 0, in ascending order")
 		return nil
 	}
 	return list

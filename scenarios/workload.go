@@ -57,6 +57,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
 	l.replay.Initialised = t.oneOf("initialised", m.initialised, "simulated", "recorded") == "recorded"
+	l.replay.Speculated = m.fidelity == model.Replay
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes = shape.ScaleBytes
 	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold"} {

@@ -26,7 +26,7 @@ type calibrating struct {
 	force, quiet            bool
 }
 
-func (a *app) calibrateCommand() *cobra.Command {
+func calibrateCommand(a *app) *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
 		Use:   "calibrate PROFILE.csv | HISTORY...",
@@ -61,7 +61,7 @@ device unless --fidelity says phase.`,
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c

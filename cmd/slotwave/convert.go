@@ -42,7 +42,7 @@ type conversion struct {
 	to                destination
 }
 
-func (a *app) convertCommand() *cobra.Command {
+func convertCommand(a *app) *cobra.Command {
 	k := &conversion{}
 	about := ""
 	for _, f := range trace.Formats() {
@@ -58,7 +58,7 @@ func (a *app) convertCommand() *cobra.Command {
 
 PATH is a directory or, for a format with one main file, the name of that file;
 a name that ends in .gz is compressed. Further files and a manifest are written
-next to it. Traces can be cut, scaled and folded as in [workload].`,
+next to it. The flags cut, scale and fold traces as the keys of [workload] do.`,
 		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert history/done --to rumen --out trace.json --anonymise\n  slotwave convert trace.json --to toml --out replay.toml --first 10 --last 20",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -251,7 +251,7 @@ type part struct {
 func (d *destination) named(parts []part) error {
 	main := d.main()
 	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == results.ManifestName) {
-		return fmt.Errorf("--name %s: want the name of a file", main)
+		return fmt.Errorf("--name %s: want a plain file name (no folder, no leading dot, not manifest.json)", main)
 	}
 	stem, _, _ := strings.Cut(main, ".")
 	for i := range parts {

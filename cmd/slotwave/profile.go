@@ -24,18 +24,19 @@ type profiling struct {
 	to                  destination
 }
 
-func (a *app) profileCommand() *cobra.Command {
+func profileCommand(a *app) *cobra.Command {
 	k := &profiling{}
 	c := &cobra.Command{
 		Use:   "profile TRACE...",
 		Short: "Make job profiles from recorded runs",
-		Long: `Make a profile of each recorded job: how long its tasks took, how it changes the
-volume of its data and what that costs. Runs of one job are merged into one
-profile. Statistics that were not recorded are left out and listed.
+		Long: `Make a profile of each recorded job: the times of its tasks, the ratio of output
+to input in bytes and records, and the costs of processing. Runs of one job are
+merged into one profile. Statistics that were not recorded are left out and
+listed.
 
 TRACE is a trace, a job history, a folder of histories, or the result of a
-simulation. --out writes the profiles as TOML, for the key profile of a [[job]]:
-one profile into a file, or all into a directory.
+simulation. --out writes the profiles as TOML, one profile into a file, or all
+into a directory. The key profile of a [[job]] names such a file.
 
 A history does not record the CPU time of the map function. --on estimates it:
 slotwave simulates the job on the cluster of SCENARIO, with the settings of its

@@ -182,6 +182,9 @@ profile = "profiles/job_201001010000_0002.toml"
 // at the same times but for rounding. The files have whole milliseconds, of
 // which the end of a reduce has four and what starts when it ends has more.
 func TestClusterRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a cluster in many forms")
+	}
 	t.Chdir(t.TempDir())
 	const cluster = `
 [cluster]
@@ -380,7 +383,7 @@ func TestSlotsOfTrace(t *testing.T) {
 		}
 		n := s.Runs[0].Question.Cluster.Nodes[0]
 		warns := slices.ContainsFunc(s.Warnings, func(w string) bool {
-			return strings.Contains(w, "the record has 15 maps at once on a machine, the cluster 2 slots")
+			return strings.Contains(w, "the history has 15 maps at once on one machine, but a node has 2 slots")
 		})
 		if n.MapSlots != x.maps || n.ReduceSlots != x.reduces || warns != x.warns || x.assumed != "" && !slices.Contains(s.Assumed, x.assumed) {
 			t.Errorf("%s: %d map and %d reduce slots, want %d and %d; assumed %q, warnings %q", filepath.Base(x.file), n.MapSlots, n.ReduceSlots, x.maps, x.reduces, s.Assumed, s.Warnings)
@@ -513,5 +516,21 @@ func TestDamagedTraces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// As many machines as a record names are those machines: with the number given the
+// baseline of what-ifs is made the same way as without.
+func TestReplayOnAsManyMachines(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	trace := shared(t, "data/gridmix-traces/trace_1m.json.gz")
+	verb(t, "run", trace, "--quiet", "--out", at("recorded"))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=8", "--out", at("eight"))
+	sameRows(t, "attempts", rows(t, at("eight/attempts.csv")), rows(t, at("recorded/attempts.csv")))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=16", "--out", at("sixteen"))
+	was, is := rows(t, at("recorded/jobs.csv")), rows(t, at("sixteen/jobs.csv"))
+	if len(is) != len(was) || strings.Join(is, "\n") == strings.Join(was, "\n") {
+		t.Errorf("twice the machines change nothing")
 	}
 }

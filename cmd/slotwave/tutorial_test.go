@@ -19,6 +19,9 @@ func isChapter(page string) bool {
 // saved, the commands run in order, what they print is what the page shows
 // (-update writes it), and the pictures and tables that the page names exist.
 func TestTutorial(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs every command of the tutorial")
+	}
 	chapters := 0
 	for _, page := range documents(t) {
 		if !isChapter(page) {

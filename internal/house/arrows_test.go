@@ -16,7 +16,8 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"bench":                   {"model", "model/taskplan", "scenarios", "sim", "sim/engine", "sim/station", "study", "workload", "workload/trace"},
+	"cmd/slotwave":            {"bench", "diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "workload"},
 	"internal/approx":         {},
 	"internal/house":          {},
@@ -31,6 +32,7 @@ var arrows = map[string][]string{
 	"model/taskplan":          {"model/fit", "model/input", "workload"},
 	"model/vectortest":        {"internal/shareddata", "model"},
 	"results":                 {"model", "model/analytic", "model/platform", "workload"},
+	"results/report":          {"results", "workload"},
 	"scenarios":               {"model", "model/taskplan", "scheduler", "workload", "workload/trace"},
 	"scheduler":               {"model", "model/analytic", "workload"},
 	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},
@@ -38,7 +40,7 @@ var arrows = map[string][]string{
 	"sim/engine":              {},
 	"sim/execute":             {"model", "model/analytic", "model/taskplan", "sim/engine", "sim/station", "workload"},
 	"sim/station":             {"sim/engine"},
-	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "scenarios", "sim", "workload", "workload/trace"},
+	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/report", "scenarios", "sim", "workload", "workload/trace"},
 	"workload":                {},
 	"workload/trace":          {"workload"},
 }

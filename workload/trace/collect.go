@@ -178,7 +178,7 @@ func (c *collector) finishTables() error {
 		}
 	}
 	if c.differences && c.h.Epoch != workload.Unknown {
-		return fmt.Errorf("some files state Unix times and others only differences: read them apart")
+		return fmt.Errorf("some files have Unix times and others relative times: read them separately")
 	}
 	return nil
 }

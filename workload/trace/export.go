@@ -34,7 +34,7 @@ func NewHistory(jobs []workload.Job, attempts []workload.Attempt) *workload.Hist
 		j := &b.job
 		j.Name, j.User, j.Queue, j.Pool, j.Priority = jobs[i].Name, jobs[i].User, jobs[i].Queue, jobs[i].Pool, jobs[i].Priority
 		j.Submit, j.Conf, j.Maps, j.Reduces = jobs[i].Submit, jobs[i].Conf, jobs[i].Maps.Count, jobs[i].Reduces.Count
-		b.tabular = true
+		b.noTotals = true
 		index[j.ID] = entry{b, jobs[i].Maps.Splits}
 	}
 	for i := range attempts {
@@ -226,7 +226,7 @@ func roundMillis(d time.Duration) int64 { return d.Round(time.Millisecond).Milli
 func recorded(j *workload.HistoryJob) []*workload.HistoryTask {
 	var list []*workload.HistoryTask
 	for i := range j.Tasks {
-		if j.Tasks[i].Kind != workload.TaskCleanup {
+		if j.Tasks[i].Kind < workload.TaskCleanup {
 			list = append(list, &j.Tasks[i])
 		}
 	}
