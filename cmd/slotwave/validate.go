@@ -42,7 +42,7 @@ that can still be read gives warnings; with --strict it is an error.`,
 
 func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
-		if about, err := scenarios.CheckProfile(name); about != "" {
+		if about, err := scenarios.CheckDescription(name); about != "" {
 			if err == nil {
 				_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), about)
 			}
