@@ -19,13 +19,13 @@ type Change struct {
 	Edit func(model.WhatIf) (model.WhatIf, error)
 }
 
-// asItIs says that the question is already as a change would make it.
+// asItIs is the error of a change that the question already has.
 type asItIs string
 
 func (a asItIs) Error() string { return string(a) }
 
 func inQuestion(format string, args ...any) error {
-	return asItIs(fmt.Sprintf(format+" in the question", args...))
+	return asItIs(fmt.Sprintf(format+" in the scenario", args...))
 }
 
 // editJob changes a job of the question, or all of them where none has its id.
@@ -43,7 +43,7 @@ func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 			}
 		}
 		if !found {
-			return q, fmt.Errorf("job %s is not in the question", id)
+			return q, fmt.Errorf("job %s is not in the scenario", id)
 		}
 		return q, nil
 	}}
@@ -170,12 +170,12 @@ func (s *scene) setReduces(n int) *Change {
 	return s.editJob(fmt.Sprintf("mapred.reduce.tasks = %d", n), func(j *workload.Job) error {
 		r := &j.Reduces
 		if len(r.Shuffle.Each)+len(r.Copy.Each)+len(r.Sort.Each)+len(r.Time.Each)+len(r.FirstWave.Each) > 0 {
-			return fmt.Errorf("the times of the reduces of %s are given one by one", j.ID)
+			return fmt.Errorf("the scenario lists the time of each reduce of job %s", j.ID)
 		}
 		if r.Count == n || n < 1 {
-			return fmt.Errorf("%s has %d reduces already", j.ID, r.Count)
+			return fmt.Errorf("job %s has %d reduces already", j.ID, r.Count)
 		}
-		r.Count, r.Shares, r.Fails = n, nil, nil
+		r.Count, r.Shares, r.Ends = n, nil, nil
 		return nil
 	})
 }
@@ -196,7 +196,7 @@ func (s *scene) combineSplits(factor int) *Change {
 	return s.editJob(fmt.Sprintf("%d splits combined into one", factor), func(j *workload.Job) error {
 		m := &j.Maps
 		if len(m.Time.Each) > 0 {
-			return fmt.Errorf("the times of the maps of %s are given one by one", j.ID)
+			return fmt.Errorf("the scenario lists the time of each map of job %s", j.ID)
 		}
 		n := (m.Count + factor - 1) / factor
 		var splits []workload.Split
@@ -210,7 +210,7 @@ func (s *scene) combineSplits(factor int) *Change {
 		if m.Time.All > 0 {
 			m.Time.All = workload.Seconds(m.Time.All.Seconds() * float64(m.Count) / float64(n))
 		}
-		m.Count, m.Splits, m.Fails = n, splits, nil
+		m.Count, m.Splits, m.Ends = n, splits, nil
 		return nil
 	})
 }
@@ -221,8 +221,8 @@ func (s *scene) noFailures() *Change {
 		q.Jobs, q.Cluster.Nodes = slices.Clone(q.Jobs), slices.Clone(q.Cluster.Nodes)
 		changed := false
 		for i := range q.Jobs {
-			changed = changed || len(q.Jobs[i].Maps.Fails)+len(q.Jobs[i].Reduces.Fails) > 0
-			q.Jobs[i].Maps.Fails, q.Jobs[i].Reduces.Fails = nil, nil
+			changed = changed || len(q.Jobs[i].Maps.Ends)+len(q.Jobs[i].Reduces.Ends) > 0
+			q.Jobs[i].Maps.Ends, q.Jobs[i].Reduces.Ends = nil, nil
 		}
 		for i := range q.Cluster.Nodes {
 			n := &q.Cluster.Nodes[i]
@@ -310,7 +310,7 @@ func moreReplicas() *Change {
 		for _, j := range q.Jobs {
 			for _, split := range j.Maps.Splits {
 				if len(split.Hosts) > 0 {
-					return q, fmt.Errorf("the hosts of the splits are given one by one")
+					return q, fmt.Errorf("the scenario lists the hosts of each split")
 				}
 			}
 		}
@@ -328,7 +328,7 @@ func fasterNetwork(rack bool) *Change {
 	}
 	return editCluster(text, func(c *model.Cluster) error {
 		if len(c.Machines) == 0 {
-			return fmt.Errorf("the question has no network")
+			return fmt.Errorf("the scenario has no network")
 		}
 		for i := range c.Machines {
 			if rack {

@@ -230,7 +230,7 @@ func stageByNode(rows []nodeRow) ([]nodeShare, error) {
 		return nil, err
 	}
 	if total == 0 {
-		return nil, errors.New("rows: no time in any: nothing to compare")
+		return nil, errors.New("rows: every busy and idle time is 0: want at least one above 0")
 	}
 	mean := total / float64(len(rows))
 	shares := make([]nodeShare, 0, len(sums))

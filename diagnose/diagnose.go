@@ -176,9 +176,9 @@ func (e *evidence) missing(in *Input) {
 		missing      bool
 	}{
 		{"use of devices", "no correlations with resources, no R01, R02, R04, R07, R09, R11 to R13, R17, R24", len(in.Resources) == 0},
-		{"offers of slots", "no reasons in R15 and in the ledger", len(in.Offers) == 0},
-		{"spans of attempts", "no devices in the ledger", in.Spans == nil},
-		{"cluster and settings", "slots that were never used are not counted, changes not tested", in.Question == nil},
+		{"offers of slots", "R15 and the ledger give no reasons", len(in.Offers) == 0},
+		{"spans of attempts", "the ledger does not separate devices", in.Spans == nil},
+		{"cluster and settings", "slots that were never used are not counted, and no change is tested", in.Question == nil},
 	} {
 		if t.missing {
 			e.books.add(t.what, 1, 1, t.effect)

@@ -201,17 +201,17 @@ func (l *ledger) walk(j *job) ([]Step, error) {
 // ErrUnbalanced is a ledger whose steps do not add up to the time of a job.
 var ErrUnbalanced = errors.New("the ledger does not balance")
 
-// balance wants steps that follow one another from submission to end.
+// balance checks that the steps follow one another from submission to end.
 func balance(j *job, steps []Step) error {
 	at := j.submit
 	for _, s := range steps {
 		if s.From != at || s.To < s.From {
-			return fmt.Errorf("%s: %w: got a step from %d to %d ns: want one from %d ns", j.id, ErrUnbalanced, s.From, s.To, at)
+			return fmt.Errorf("%s: %w: got a step from %d to %d ns: want it to begin at %d ns", j.id, ErrUnbalanced, s.From, s.To, at)
 		}
 		at = s.To
 	}
 	if at != j.finish {
-		return fmt.Errorf("%s: %w: got steps to %d ns: want them to %d ns", j.id, ErrUnbalanced, at, j.finish)
+		return fmt.Errorf("%s: %w: the last step ends at %d ns: want the end of the job, %d ns", j.id, ErrUnbalanced, at, j.finish)
 	}
 	return nil
 }

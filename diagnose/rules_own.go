@@ -133,8 +133,8 @@ func (s *scene) addSlowNodes(hits []hit) []hit {
 }
 
 // repairTogether has one change test all slow devices: a job that waits for the
-// slowest of them gains nothing from the others alone. What is not slow in the
-// question is left apart.
+// slowest of them gains nothing from the others alone. Devices that are
+// not slow in the question are left out.
 func (s *scene) repairTogether(hits []hit) {
 	var slow []int
 	var changes []*Change
@@ -213,7 +213,7 @@ func (s *scene) slowNodes() []hit {
 			hits = append(hits, hit{
 				weight: inferred,
 				node:   node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
-				evidence: fmt.Sprintf("phases of its %ss take %.2f times what their data lead to expect, on %s", st.kind, r.ratio()/usual, device),
+				evidence: fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", st.kind, r.ratio()/usual, device),
 			})
 		}
 	}
@@ -289,7 +289,7 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 
 var ruleR17 = rule{
 	id: "R17", basis: "O", weight: 3, cause: "foreign load",
-	evidence: "time of a device that is not Hadoop's", change: "load away",
+	evidence: "time of a device that is not Hadoop's", change: "no foreign load",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, d := range s.rates {
@@ -299,7 +299,7 @@ var ruleR17 = rule{
 			h := hit{
 				node: d.node, device: d.device, value: d.foreign, peers: d.peerForeign, account: foreignLoad,
 				saves: s.nodeDelay(d.node), change: unload(d.node, d.device, false),
-				evidence: fmt.Sprintf("%s of its time for others than Hadoop, peers %s", percent(d.foreign), percent(d.peerForeign)),
+				evidence: fmt.Sprintf("work outside Hadoop uses %s of its time, peers %s", percent(d.foreign), percent(d.peerForeign)),
 			}
 			if isNetwork(h.device) {
 				h.device = devicesOf(h.device)
@@ -320,7 +320,7 @@ var ruleR17 = rule{
 
 var ruleR18 = rule{
 	id: "R18", basis: "O", weight: 3, cause: "node stood still",
-	evidence: "no begin, end or sample for more than ten times the usual gap", change: "pause away",
+	evidence: "no begin, end or sample for more than ten times the usual gap", change: "no standstill",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, p := range s.still {
@@ -337,7 +337,7 @@ var ruleR18 = rule{
 			hits = append(hits, hit{
 				node: p.node, tasks: tasks, value: length, peers: p.usual.Seconds(), z: length / p.usual.Seconds(), account: foreignLoad,
 				saves: length / 2, change: unload(p.node, "", true),
-				evidence: fmt.Sprintf("nothing began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
+				evidence: fmt.Sprintf("no attempt began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
 			})
 		}
 		return hits
@@ -504,7 +504,7 @@ var ruleR22 = rule{
 
 var ruleR23 = rule{
 	id: "R23", basis: "O", weight: 3, cause: "lost attempts",
-	evidence: "slot time of attempts that failed, or were lost with their node", change: "failures away",
+	evidence: "slot time of attempts that failed, or were lost with their node", change: "no failures",
 	find: func(s *scene, _ *rule) []hit {
 		lost, whole := 0.0, 0.0
 		nodes := map[string]float64{}

@@ -59,7 +59,7 @@ var ruleR01 = rule{
 
 var ruleR02 = rule{
 	id: "R02", basis: "P", onNode: true, weight: 3, cause: "foreign disk load", advice: "check-external-disk-load",
-	evidence: "critical tasks on one node whose disks carry more than the job's bytes", change: "load away",
+	evidence: "critical tasks on one node whose disks carry more than the job's bytes", change: "no foreign load",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.DiskNodeRatio > t.DiskHigh && f.DiskJobShare < t.DiskForeign
 	},
@@ -366,7 +366,7 @@ func findUneven(s *scene, r *rule) []hit {
 
 var ruleR09 = rule{
 	id: "R09", basis: "P", onNode: true, cause: "node configuration", advice: "check-node-config",
-	evidence: "critical tasks on one node without more input, CPU or disk load than the others", change: "the node as its peers",
+	evidence: "critical tasks on one node without more input, CPU or disk load than the others", change: "the node configured like its peers",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.InputRatio <= t.InputSkew && f.CPUNode < t.CPUStarved && f.DiskNodeRatio <= t.DiskHigh
 	},

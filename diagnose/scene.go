@@ -226,8 +226,8 @@ func (r *resources) nodeMeans(device string, from, until time.Duration, sums fun
 	return m
 }
 
-// worked reports whether the processors of a node that seems to stand still are
-// seen at work.
+// worked reports whether the processors of a node were busy although it seems to
+// stand still.
 func (r *resources) worked(p standstill) bool {
 	const asUsual = 0.25 // of the mean over the run
 	for _, u := range r.devices["cpu"] {

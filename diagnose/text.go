@@ -140,8 +140,8 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	}
 }
 
-// text is how many stages were found, where the threads of each vertex were found
-// most, and in which state.
+// text writes how many stages were found, where the threads of each vertex were
+// sampled most often, and in which state.
 func (d *Dataflow) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%d of %d stages of the sampled tasks found\n", len(d.Stages), d.complete)
 	fmt.Fprintf(b, "\n%-8s %-29s %-5s %6s  %s\n", "vertex", "thread", "", "share", "in most samples")
@@ -156,7 +156,7 @@ func (d *Dataflow) text(b *strings.Builder) {
 	}
 }
 
-// cutFront shortens a name, whose end tells more, to n characters.
+// cutFront shortens a name to n characters and keeps its end, which identifies it.
 func cutFront(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

@@ -44,6 +44,26 @@ type WhatIf struct {
 	Programs  []Program      // that the jobs name; fidelities phase and device
 	Seed      uint64
 	Until     time.Duration // the run ends here, even with unfinished jobs; 0: it ends with the last job
+	Network   Network
+}
+
+// Network says how exactly fidelity device simulates transfers.
+type Network struct {
+	Slack        float64 // fraction of its capacity that a link may miss before rates are computed again; 0: exact
+	ExactFetches int     // a job with more fetches makes several at a time; 0: DefaultExactFetches
+}
+
+// DefaultExactFetches is the largest number of fetches of a job that are
+// simulated as one flow each, unless a question says otherwise.
+const DefaultExactFetches = 100_000
+
+// Exact returns the largest number of fetches of a job that are simulated one
+// by one.
+func (n Network) Exact() int {
+	if n.ExactFetches == 0 {
+		return DefaultExactFetches
+	}
+	return n.ExactFetches
 }
 
 // Fidelity is the source of task times.
@@ -198,6 +218,8 @@ type Prediction struct {
 	Mean     time.Duration
 	High     time.Duration
 	Safe     time.Duration // upper 95 % prediction bound of the makespan; 0: the model has none
+	Least    time.Duration // 90 % prediction interval of the makespan: its ends
+	Most     time.Duration // 0: the model states none
 	Jobs     []JobOutcome  // in order of submission
 	Phases   []PhaseTime
 	Devices  []DeviceUse // of a simulation at fidelity device

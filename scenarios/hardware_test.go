@@ -40,7 +40,7 @@ platform = "hitune-xeon"
 func TestWorkOnMachines(t *testing.T) {
 	s, err := written(t, `disks = 2`, `cpu_slowdown = 2`, `disk_slowdown = [1, 4]`,
 		`[[cluster.load]]`, `node = "node3"`, `streams = 2`, `until = "1m"`,
-		`[network]`, `nic_mb = 10`, `uplink_mb = 20`,
+		`[network]`, `nic_mb = 10`, `uplink_mb = 20`, `slack = 0.01`, `exact_fetches = 50`,
 		`[[job]]`, `profile = "wordcount"`, `input = "1 GB"`, `reduces = 3`, `skew = { zipf = 1 }`, `fresh_input = true`)
 	if err != nil {
 		t.Fatal(err)
@@ -52,6 +52,9 @@ func TestWorkOnMachines(t *testing.T) {
 	}
 	if m.Speed != stock.Speed/2 || m.NIC != 10e6 || m.Uplink != 20e6 {
 		t.Errorf("speed %v, interface %v, uplink %v", m.Speed, m.NIC, m.Uplink)
+	}
+	if q.Network.Slack != 0.01 || q.Network.Exact() != 50 {
+		t.Errorf("network %+v", q.Network)
 	}
 	if !q.Jobs[0].Maps.Fresh || !slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, "job[0].fresh_input has no effect") }) {
 		t.Errorf("fresh input %v, warnings %q: the platform has no page cache", q.Jobs[0].Maps.Fresh, s.Warnings)
@@ -86,13 +89,14 @@ func mustPlatform(t *testing.T, name string) model.Machine {
 // What is missing or wrong is said with its line.
 func TestWorkOnMachinesWantsAll(t *testing.T) {
 	for _, c := range []struct{ name, want, lines string }{
-		{"no profile", "case.toml:6: job[0].profile: want the profile", "[[job]]\ninput = \"1 GB\""},
+		{"no profile", "case.toml:6: job[0].profile: missing: fidelity device needs a profile", "[[job]]\ninput = \"1 GB\""},
 		{"no input", "case.toml:8: job[0]: want input", "[[job]]\nprofile = \"terasort\"\nmaps = 3"},
 		{"unknown profile", "case.toml:7: job[0].profile: terrasort", "[[job]]\nprofile = \"terrasort\"\ninput = 1"},
 		{"disks", "case.toml:5: cluster.disk_slowdown", "disk_slowdown = [1, 2]"},
 		{"node", "case.toml:6: cluster.load[0].node: \"node9\"", "[[cluster.load]]\nnode = \"node9\"\nstreams = 1"},
 		{"nothing", "cluster.load[0]: want streams or share", "[[cluster.load]]\nnode = \"node1\""},
 		{"network", "unknown key network.nic", "[network]\nnic = 3"},
+		{"slack", "network.slack: 0.5: want a number from 0 to 0.1", "[network]\nslack = 0.5"},
 		{"skew", "job[0].skew", "[[job]]\nprofile = \"terasort\"\ninput = \"1 GB\"\nreduces = 2\nskew = [1, 2, 3]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

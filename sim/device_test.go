@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -445,5 +446,23 @@ func TestFetchFromOwnNode(t *testing.T) {
 	}
 	if d := (shuffles[0] - shuffles[1]).Abs(); d > 10 || shuffles[0] > 10*time.Second {
 		t.Errorf("shuffles of %v by phases and %v on devices", shuffles[0], shuffles[1])
+	}
+}
+
+// What is simulated only nearly is named in the prediction.
+func TestApproximationsAreNamed(t *testing.T) {
+	q := sorting(2, 1, 1, 3, 2, 20<<20)
+	q.Fidelity = model.Device
+	q.Network.ExactFetches = 6
+	if p, _ := mustRun(t, q); len(p.Assumed) != 0 {
+		t.Errorf("%q, want nothing", p.Assumed)
+	}
+	q.Network = model.Network{Slack: 0.01, ExactFetches: 5}
+	p, _ := mustRun(t, q)
+	got := strings.Join(p.Assumed, "\n")
+	for _, want := range []string{"network.slack = 0.01", "by 1 %", "network.exact_fetches = 5", "1 larger job "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q: want %q in it", got, want)
+		}
 	}
 }

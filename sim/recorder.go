@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -16,7 +17,23 @@ type recorder struct {
 	cluster  *cluster
 	to       model.Recorder // may be nil
 	outcomes []model.JobOutcome
+	hosts    []hostName // by tracker
 	row      workload.Attempt
+}
+
+// hostName is the name of a node and of its rack.
+type hostName struct{ node, rack string }
+
+// hostNames lists the names of the cluster's nodes.
+func hostNames(c *model.Cluster) []hostName {
+	names := make([]hostName, len(c.Nodes))
+	for i := range names {
+		names[i].node = c.Nodes[i].Name
+		if len(c.Racks) > 0 {
+			names[i].rack = c.Racks[c.Nodes[i].Rack]
+		}
+	}
+	return names
 }
 
 // notStarted returns the outcome of a job before its first event.
@@ -44,14 +61,11 @@ func (r *recorder) write(a *attempt) {
 }
 
 func (r *recorder) rowOf(a *attempt) *workload.Attempt {
-	c, row := &r.cluster.question.Cluster, &r.row
+	host, row := &r.hosts[a.Node], &r.row
 	*row = workload.Attempt{
 		Job: a.job.Name, Task: int(a.Task), Kind: a.Kind, Number: int(a.Number), State: a.ended(),
-		Node: c.Nodes[a.Node].Name, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.Locality,
+		Node: host.node, Rack: host.rack, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.Locality,
 		Runnable: a.runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
-	}
-	if len(c.Racks) > 0 {
-		row.Rack = c.Racks[c.Nodes[a.Node].Rack]
 	}
 	return row
 }
@@ -103,7 +117,7 @@ func (r *recorder) cut(first int) (open int) {
 
 // prediction returns the prediction from the run.
 func (r *recorder) prediction() model.Prediction {
-	p := model.Prediction{Model: "simulation", Jobs: r.outcomes, Warnings: r.cluster.warnings}
+	p := model.Prediction{Model: "simulation", Jobs: r.outcomes, Warnings: r.cluster.warnings, Assumed: approximations(r.cluster.question)}
 	for i := range r.outcomes {
 		o := &r.outcomes[i]
 		p.Mean = max(p.Mean, o.Finish)
@@ -119,4 +133,26 @@ func (r *recorder) prediction() model.Prediction {
 		p.Devices = u.Shares()
 	}
 	return p
+}
+
+// approximations names what a question at fidelity device does not simulate
+// exactly, with the error.
+func approximations(q *model.WhatIf) (list []string) {
+	if q.Fidelity != model.Device {
+		return nil
+	}
+	if s := q.Network.Slack; s > 0 {
+		list = append(list, fmt.Sprintf("network.slack = %v: a link may miss its capacity by %v %%; on average a transfer ends less than %v %% of the run earlier or later", s, 100*s, 10*s))
+	}
+	large, most := 0, q.Network.Exact()
+	for i := range q.Jobs {
+		if j := &q.Jobs[i]; j.Maps.Count*j.Reduces.Count > most {
+			large++
+		}
+	}
+	if large > 0 {
+		list = append(list, fmt.Sprintf("network.exact_fetches = %d: the reduces of %s fetch several map outputs at a time; their shuffles end up to 10 %% of their length earlier or later",
+			most, workload.Counted(large, "larger job", "larger jobs")))
+	}
+	return list
 }

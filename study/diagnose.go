@@ -127,7 +127,7 @@ func (d *Diagnosed) Above(part float64) []string {
 	return above
 }
 
-// Explain tells why a task of a result or a history ran when and where it did.
+// Explain writes why a task of a result or a history ran when and where it did.
 func Explain(w io.Writer, path, task string) (warnings []string, err error) {
 	done, in := &Diagnosed{}, diagnose.Input{}
 	h, err := done.open([]string{path}, &in)
@@ -251,7 +251,7 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		for _, files := range runs {
 			names = append(names, filepath.Dir(files[0]))
 		}
-		return nil, fmt.Errorf("got %s: want one of them: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
+		return nil, fmt.Errorf("got %s: want the folder of one run: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
 	}
 	if folder != "" {
 		paths = runs[0]
@@ -342,8 +342,8 @@ func questionOf(folder string) (*model.WhatIf, error) {
 	return nil, fmt.Errorf("%s: got no run of that name in %s", run, m.Arguments[1])
 }
 
-// question opens the scenario that stands for a recorded run. Where both have
-// one job it is the same one, whatever its ID.
+// question opens the scenario that describes a recorded run. If both have a single
+// job, it counts as the same job, whatever its ID.
 func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed) (*model.WhatIf, error) {
 	s, err := Open(k.On, Options{Seed: 1})
 	if err != nil {

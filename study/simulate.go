@@ -91,7 +91,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 	if replication == 0 {
 		t.ledger = new(ledgerRecorder)
 	}
-	p, stats, err := t.fill(q, progress)
+	p, stats, err := t.fill(q, replication == 0 && !run.NoPlots, progress)
 	if err != nil {
 		return fmt.Errorf("%s: %w", run.Question.Name, err)
 	}
@@ -182,14 +182,15 @@ func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, er
 	return t, err
 }
 
-// fill simulates a question and writes the table.
-func (t *attemptTable) fill(q *model.WhatIf, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
+// fill simulates a question and writes the table. Only statistics that will be
+// drawn keep what pictures need.
+func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = Internal(fmt.Errorf("internal error: %v", v))
 		}
 	}()
-	stats = results.NewStats(q)
+	stats = results.NewStats(q, drawn)
 	recorders := results.Recorders{stats}
 	if t.ledger != nil {
 		recorders = append(recorders, t.ledger)

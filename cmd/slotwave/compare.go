@@ -23,7 +23,7 @@ type comparing struct {
 	why       bool
 }
 
-func (a *app) compareCommand() *cobra.Command {
+func compareCommand(a *app) *cobra.Command {
 	k := &comparing{}
 	c := &cobra.Command{
 		Use:   "compare SCENARIO...",
@@ -40,8 +40,8 @@ dot is set in every [[job]]. Values of --over replace those of [vary].
 --replications says, and prints the jobs that gain and lose, the difference of
 their ledgers, and the first task that is launched otherwise.
 
---fail-above 10% (or 0.1) exits with code 4 if a model differs by more from the
-simulation, or a scenario from the one that --baseline names.`,
+--fail-above 10% (or 0.1) exits with code 4 if a model differs from the
+simulation, or a scenario from the one in --baseline, by more than 10 %.`,
 		Example: "  slotwave compare two-jobs\n  slotwave compare one.toml two.toml --baseline one --fail-above 10%\n  slotwave compare my.toml --over reduces=8:240:8 --out out/reduces",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },

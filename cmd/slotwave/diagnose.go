@@ -23,23 +23,24 @@ type diagnosing struct {
 	to        destination
 }
 
-func (a *app) diagnoseCommand() *cobra.Command {
+func diagnoseCommand(a *app) *cobra.Command {
 	k := &diagnosing{}
 	c := &cobra.Command{
 		Use:   "diagnose PATH...",
 		Short: "Find out why jobs took as long as they did",
-		Long: `Find out why the jobs of a run took as long as they did: tasks and phases that
-took longer than their data lead to expect, rules that name a cause and a
-change, and a ledger that divides the time of each job into accounts.
+		Long: `Find out why the jobs of a run took as long as they did. The diagnosis lists
+tasks and phases that took longer than their data explain, causes with a change
+that would help, and a ledger that divides the time of each job.
 
 PATH is the folder of a result, a job history, a trace, HiTune's tables, or
-sampling records. A scenario with [vary] has a folder for each run: name one.
+sampling records. If the scenario has [vary], name the folder of one run.
 
-A change is tested where the question is known, which the manifest of a result
-tells: slotwave simulates the run with and without it, in pairs with the same
-seeds. A change that gains nothing is withdrawn. For a history, --on names a
-scenario that stands for the run. Tests stop after --budget: what they reach
-depends on the speed of the machine. With --budget 0 nothing stops them.`,
+slotwave tests a change by simulation: it simulates the run with and without the
+change, in pairs with the same seeds. A change that gains nothing is withdrawn.
+The scenario of a result is known from its manifest. For a history, --on names a
+scenario with the same cluster and jobs; otherwise no change is tested. Tests
+stop after --budget, so a faster machine tests more changes. --budget 0 sets no
+limit.`,
 		Example: "  slotwave run hitune-slow-disk\n  slotwave diagnose out/hitune-slow-disk\n  slotwave diagnose history/done --job job_201311192236_0001 --out out/why",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -47,8 +48,8 @@ depends on the speed of the machine. With --budget 0 nothing stops them.`,
 	f.StringVar(&k.Job, "job", "", "`ID` of the only job to diagnose")
 	f.StringVar(&k.Specification, "spec", "", "dataflow `SPEC` for sampling records: hadoop, hive or a file (default hadoop)")
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
-	f.StringVar(&k.On, "on", "", "`SCENARIO` that stands for a recorded run, to test changes")
-	f.StringVar(&k.verify, "verify", "auto", "test changes: auto, where the question is known, or off")
+	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
+	f.StringVar(&k.verify, "verify", "auto", "test changes: auto (if the scenario is known) or off")
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
 	f.IntVar(&k.Pairs, "pairs", 20, "most `PAIRS` of runs that test a change")
 	f.StringVar(&k.failAbove, "fail-above", "", "`GAIN` of a confirmed change, such as 5%, above which the exit code is 4")

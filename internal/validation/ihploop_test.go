@@ -106,7 +106,7 @@ func TestIHPLoop(t *testing.T) {
 	if accuracy[0] < 0.95 || accuracy[1] >= accuracy[0] {
 		t.Errorf("mean accuracy of ihp %.3f, of hp %.3f: want 0.95, and hp below", accuracy[0], accuracy[1])
 	}
-	fmt.Fprintf(&b, "\nMean accuracy: ihp %.1f %%, hp %.1f %%; of both told of the runs with 24 reduces, on 24 reduces: %.1f and %.1f %%.\n",
+	fmt.Fprintf(&b, "\nMean accuracy: ihp %.1f %%, hp %.1f %%; on 24 reduces, if both know only the runs with 24 reduces: %.1f and %.1f %%.\n",
 		100*accuracy[0], 100*accuracy[1], 100*(1-same[0]/constant), 100*(1-same[1]/constant))
 	section(t, "ihp-loop", b.String())
 	provisioned(t, bed, program, known["ihp"])

@@ -13,18 +13,13 @@ type devices struct {
 	common
 	planned
 	hardware     *hardware
-	exactFetches int // fetches of a job, up to which each is a flow of its own
+	exactFetches int // model.Network
 	usage        Usage
 
 	idleMaps    []*mapTask // not at work
 	idleReduces []*reduceTask
 	copiers     copierPool
 }
-
-// exactFetches is the largest number of fetches of a job that are simulated as
-// one flow each. In larger jobs a copier fetches several outputs at a time,
-// from any host.
-const exactFetches = 100_000
 
 // newDevices makes all devices, idle.
 func newDevices(c common) (*devices, error) {
@@ -37,7 +32,7 @@ func newDevices(c common) (*devices, error) {
 			return nil, err
 		}
 	}
-	d := &devices{common: c, planned: newPlanned(c.question), exactFetches: exactFetches}
+	d := &devices{common: c, planned: newPlanned(c.question), exactFetches: c.question.Network.Exact()}
 	d.events = newMapEvents(&d.common, d)
 	d.hardware = newHardware(&d.common, d.die)
 	d.copiers.hardware = d.hardware

@@ -49,6 +49,7 @@ func newHardware(c *common, die func(node int32)) *hardware {
 		net: station.NewNetwork(c.eng), nodes: make([]node, len(nodes)),
 		draws: workload.Seed(c.question.Seed).Named("block placement"),
 	}
+	h.net.Slack = c.question.Network.Slack
 	if len(c.cluster.Racks) > 1 {
 		h.racks = make([]rackLinks, len(c.cluster.Racks))
 	}
@@ -83,7 +84,7 @@ func (h *hardware) equip(id int32, m *model.Machine) {
 	}
 	n.up, n.down = h.net.NewLink(m.NIC, nil), h.net.NewLink(m.NIC, nil)
 	if r := h.topology.RackOf[id]; h.racks != nil && h.racks[r].up == nil && !math.IsInf(m.Uplink, 1) {
-		h.racks[r] = rackLinks{h.net.NewLink(m.Uplink, nil), h.net.NewLink(m.Uplink, nil)}
+		h.racks[r] = rackLinks{h.net.NewTrunk(m.Uplink), h.net.NewTrunk(m.Uplink)}
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 // batches is the number of fetches that fill the memory of a reduce, in a job
-// with more than exactFetches.
+// with more fetches than are simulated one by one.
 const batches = 16
 
 // mapOutputs are the outputs that a reduce knows and has not fetched

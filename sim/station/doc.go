@@ -28,6 +28,12 @@
 // Rate Indication, 1995); see [Network]. All flows that one link limits use that
 // link's clock, as on a device.
 //
+// Very many flows pass the uplinks of racks, and each of them depends on all
+// others. Such a link is a trunk ([Network.NewTrunk]): it knows the flows that
+// pass the same trunks as one route, and tells the route of a change. The flows
+// hear of it when it can change what limits one of them. With [Network.Slack] a
+// trunk also leaves out changes that are too small to matter.
+//
 // A disk that flows pass through is a link whose capacity follows a Curve. On a
 // disk each flow has a cost per byte, because writing may be slower than
 // reading. So a remote read, a block written to several replicas in a pipeline

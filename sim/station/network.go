@@ -18,12 +18,13 @@ import (
 //
 // where the limit of a flow is the lowest level elsewhere on its path, or its
 // cap. A link is solved again only when its own equation has changed, so that a
-// change spreads only where rates change.
+// change spreads only where rates change. Flows that pass the same trunks form a
+// route, which a trunk tells as one.
 type Network struct {
-	// Slack is the fraction of a level that may be wrong before the level is
-	// recomputed; 0: exact. A small slack saves much work where all flows depend
-	// on each other, as through the uplinks of racks. It shifts ends by about the
-	// same fraction.
+	// Slack is the fraction of its capacity by which the flows of a link may miss
+	// it before its level is computed again; 0: exact. A small slack saves much
+	// work where all flows depend on each other, as through the uplinks of racks.
+	// A level may then be wrong by twice that fraction; ends are far less (TestSlack).
 	Slack float64
 
 	eng       *engine.Engine
@@ -32,8 +33,10 @@ type Network struct {
 	unlimited clock // flows that no link limits, in seconds
 	started   uint64
 
+	routes   map[trunks]*route
 	unsolved queue    // links by level, because low levels limit high ones
 	moved    []*Link  // links whose level has changed
+	rerated  []*route // routes whose level has changed
 	unbound  []*Flow  // flows with a new limit
 	stale    []*clock // links that must set their timers
 }
@@ -46,9 +49,17 @@ type Link struct {
 	net       *Network
 	capacity  float64
 	curve     Curve
+	trunk     bool
 	crossings []crossing
+	legs      []leg   // of routes, if it is a trunk
+	flows     int     // on the link
+	routed    int     // crossings of flows with a route
 	streams   float64 // sum of weights
 	level     float64 // +Inf: the link is not full
+	excess    float64 // what the flows ask for at this level, less the capacity
+	least     float64 // the level holds while the excess is between these
+	most      float64
+	width     float64 // change of a route's level that need not be told for each flow
 	unsolved  place
 	moved     bool
 	served    float64
@@ -61,7 +72,12 @@ type crossing struct {
 	load  float64
 	limit float64
 	flow  *Flow
+	route *route // of the flow, or nil
 	hop   int32
+
+	// For a flow with a route the limit is the lower of these.
+	others float64 // limit by cap and links that are not trunks
+	told   float64 // level of the route when the link last heard of it
 }
 
 // Hop is a link on the path of a flow.
@@ -69,9 +85,9 @@ type Hop struct {
 	Link *Link
 	Cost float64 // link capacity per unit of the flow
 
-	level float64 // the link's
-	limit float64 // index of the crossing
-	slot  int32   // index among the link's crossings
+	level float64 // the link's; +Inf for the trunks of a route
+	limit float64 // lowest level of the others, and cap
+	slot  int32   // index among the link's crossings, or none
 }
 
 // Receiver is called when all bytes of a flow have arrived. It may start flows,
@@ -98,20 +114,24 @@ type Flow struct {
 	bytes  float64
 	weight float64
 	cap    float64 // rate for weight 1
-	lowest int32   // hop that limits it, or none
-	was    int32   // hop that has limited it until now
+	lowest int32   // hop that limits it, or none, or byRoute
+	was    int32   // what has limited it until now
 	speed  float64 // bytes per unit of the clock
 	begin  engine.Time
+
+	route  *route // nil: passes no trunk, or too many
+	member int32  // index in the route
 }
 
 const (
 	none    int32 = -1 // the cap limits the flow
 	nowhere int32 = -2 // a flow without a clock
+	byRoute int32 = -3 // a trunk limits the flow
 )
 
 // NewNetwork makes a network without links.
 func NewNetwork(e *engine.Engine) *Network {
-	n := &Network{eng: e, unlimited: clock{eng: e, rate: 1}}
+	n := &Network{eng: e, unlimited: clock{eng: e, rate: 1}, routes: make(map[trunks]*route)}
 	n.unlimited.timer = e.NewTimer(engine.Completion, 0, n.unlimited.fire)
 	n.timer = e.NewTimer(engine.Completion, 0, func(int32) { n.settle() }).Ranked(math.MaxUint32)
 	return n
@@ -124,6 +144,15 @@ func (n *Network) NewLink(capacity float64, c Curve) *Link {
 	l := &Link{clock: clock{eng: n.eng}, conditions: normal, net: n, capacity: capacity, curve: c, level: math.Inf(1)}
 	l.unsolved.of = l
 	l.timer = n.eng.NewTimer(engine.Completion, 0, l.fire)
+	l.settleAt(-capacity, 0, 0)
+	return l
+}
+
+// NewTrunk adds a link that very many flows pass, such as the uplink of a rack.
+// The flows that pass the same trunks are served together.
+func (n *Network) NewTrunk(capacity float64) *Link {
+	l := n.NewLink(capacity, nil)
+	l.trunk = true
 	return l
 }
 
@@ -161,11 +190,8 @@ func (n *Network) Start(f *Flow, bytes float64) {
 	if f.Cap > 0 {
 		f.cap = f.Cap / f.weight
 	}
-	for i := range f.Hops {
-		h := &f.Hops[i]
-		h.Link.join(f, int32(i))
-	}
 	f.was, f.lowest = nowhere, nowhere
+	n.join(f)
 	f.propagate(none)
 	n.unsettle()
 }
@@ -204,11 +230,11 @@ func (f *Flow) Rate() float64 {
 }
 
 // Flows returns the number of flows on the link.
-func (l *Link) Flows() int { return len(l.crossings) }
+func (l *Link) Flows() int { return l.flows }
 
 // Busy returns the time with a flow on the link.
 func (l *Link) Busy() engine.Time {
-	if len(l.crossings) == 0 {
+	if l.flows == 0 {
 		return l.busy
 	}
 	return l.busy + l.eng.Now() - l.since
@@ -220,6 +246,16 @@ func (l *Link) Work() float64 {
 	sum := l.served
 	for _, x := range l.crossings {
 		sum += float64(x.flow.Hops[x.hop].Cost * (x.flow.bytes - x.flow.Left()))
+	}
+	for i := range l.legs {
+		for k := range l.legs[i].route.members {
+			f := l.legs[i].route.members[k].flow
+			for h := range f.Hops {
+				if f.Hops[h].Link == l {
+					sum += float64(f.Hops[h].Cost * (f.bytes - f.Left()))
+				}
+			}
+		}
 	}
 	return sum
 }
@@ -250,33 +286,76 @@ func (l *Link) Set(speed, background float64) {
 	l.net.unsettle()
 }
 
+// join puts a flow onto its links. Up to mostTrunks trunks become its route.
+func (n *Network) join(f *Flow) {
+	var key trunks
+	count := 0
+	for i := range f.Hops {
+		if l := f.Hops[i].Link; l.trunk {
+			if count < mostTrunks {
+				key[count] = l
+			}
+			count++
+		}
+	}
+	f.route = nil
+	if count > 0 && count <= mostTrunks {
+		f.route = n.routeOver(key, count)
+		f.route.join(f)
+	}
+	for i := range f.Hops {
+		h := &f.Hops[i]
+		h.Link.join(f, int32(i))
+	}
+}
+
 func (l *Link) join(f *Flow, hop int32) {
-	if len(l.crossings) == 0 {
+	if l.flows == 0 {
 		l.since = l.eng.Now()
 	}
 	l.count()
-	h := &f.Hops[hop]
-	h.level, h.limit, h.slot = l.level, 0, int32(len(l.crossings))
-	l.crossings = append(l.crossings, crossing{load: h.Cost * f.weight, flow: f, hop: hop})
+	l.flows++
 	l.streams += f.weight
-	l.unsolve()
+	h := &f.Hops[hop]
+	if l.trunk && f.route != nil {
+		h.level, h.limit, h.slot = math.Inf(1), 0, none
+		return
+	}
+	h.level, h.limit, h.slot = l.level, 0, int32(len(l.crossings))
+	x := crossing{load: h.Cost * f.weight, flow: f, hop: hop}
+	if f.route != nil {
+		x.route, x.told = f.route, f.route.level
+		l.routed++
+		l.least += float64(x.load * l.width)
+		l.most -= float64(x.load * l.width)
+	}
+	l.crossings = append(l.crossings, x)
+	l.touch(f)
 }
 
 func (l *Link) quit(h *Hop, f *Flow, left float64) {
 	l.count()
+	l.flows--
+	l.streams -= f.weight
+	l.served += float64(h.Cost * (f.bytes - left))
+	if l.flows == 0 {
+		l.streams = 0
+		l.busy += l.eng.Now() - l.since
+	}
+	if h.slot == none {
+		return
+	}
 	last := len(l.crossings) - 1
-	moved := l.crossings[last]
+	x, moved := l.crossings[h.slot], l.crossings[last]
 	l.crossings[h.slot] = moved
 	moved.flow.Hops[moved.hop].slot = h.slot
 	l.crossings[last] = crossing{}
 	l.crossings = l.crossings[:last]
-	l.streams -= f.weight
-	l.served += float64(h.Cost * (f.bytes - left))
-	if last == 0 {
-		l.streams = 0
-		l.busy += l.eng.Now() - l.since
+	if x.route != nil {
+		l.routed--
 	}
-	l.unsolve()
+	l.touch(f)
+	l.shift(-float64(x.load * min(x.limit, l.level)))
 }
 
 func (f *Flow) due() {
@@ -294,6 +373,9 @@ func (f *Flow) depart(left float64) {
 		h := &f.Hops[i]
 		h.Link.quit(h, f, left)
 	}
+	if f.route != nil {
+		f.route.leave(f)
+	}
 	f.Bytes -= left
 	f.Time += n.eng.Now() - f.begin
 	f.net, f.on = nil, nil
@@ -307,7 +389,13 @@ func (n *Network) unsettle() {
 	}
 }
 
+// unsolve has the level computed again, whatever the flows ask for.
 func (l *Link) unsolve() {
+	l.excess = math.NaN()
+	l.enqueue()
+}
+
+func (l *Link) enqueue() {
 	if l.unsolved.index == 0 {
 		l.net.unsolved.add(entry{key: l.level, place: &l.unsolved})
 	}
@@ -339,6 +427,10 @@ func (n *Network) settle() {
 		n.expire(&l.clock)
 	}
 	n.moved = n.moved[:0]
+	for _, r := range n.rerated {
+		r.rerate()
+	}
+	n.rerated = n.rerated[:0]
 	for _, f := range n.unbound {
 		f.bind()
 	}
@@ -363,9 +455,12 @@ func (f *Flow) bind() {
 		f.net.expire(f.on)
 	}
 	f.was = f.lowest
-	if f.was == none {
+	switch f.was {
+	case none:
 		f.on, f.speed = &f.net.unlimited, f.cap*f.weight
-	} else {
+	case byRoute:
+		f.on, f.speed = &f.route.clock, f.weight
+	default:
 		f.on, f.speed = &f.Hops[f.was].Link.clock, f.weight
 	}
 	f.on.enter(&f.place, f.order, left/f.speed)
@@ -375,34 +470,131 @@ func (f *Flow) bind() {
 // rounding is the fraction of a level below which a change is ignored.
 const rounding = 1e-14
 
-// due computes the level of a link and applies it to the flows on it.
-func (l *Link) due() {
-	l.net.unsolved.remove(&l.unsolved)
-	old, level := l.level, l.fill()
-	if level == old || math.Abs(level-old) <= max(rounding, l.net.Slack)*min(level, old) {
+// ample is the fraction of the capacity that must be free for a link that is not
+// full to be left alone, against rounding.
+const ample = 1e-6
+
+// shift records that the flows ask for more of the link at its present level.
+func (l *Link) shift(more float64) {
+	if more == 0 {
 		return
 	}
-	l.level = level
-	if !l.moved {
-		l.moved = true
-		l.net.moved = append(l.net.moved, l)
-	}
-	for i := range l.crossings {
-		x := &l.crossings[i]
-		x.flow.Hops[x.hop].level = level
-		x.flow.propagate(x.hop)
+	l.excess += more
+	if !l.holds() {
+		l.enqueue()
+		l.net.unsettle()
 	}
 }
 
-// fill returns the level at which the link is full, or +Inf if it never is.
-// Newton's method finds it in a few steps, because the throughput is concave in
-// the level.
-func (l *Link) fill() float64 {
+// touch queues the link after a change of one of its flows. If the level still
+// holds when its turn comes, nothing is computed. The link is queued all the
+// same, because the order of links decides how levels are rounded. A flow with a
+// route only shifts the link.
+func (l *Link) touch(f *Flow) {
+	if l.curve != nil {
+		l.unsolve()
+	} else if f.route == nil {
+		l.enqueue()
+	}
+}
+
+// holds reports whether the level still fits the flows.
+func (l *Link) holds() bool { return l.excess >= l.least && l.excess <= l.most }
+
+// settleAt sets how far the excess may move. Of a link that is not full the
+// flows may ask for less at will, and for more up to the capacity. Half of what
+// is allowed is kept for changes of routes that are not told.
+func (l *Link) settleAt(excess, free, load float64) {
+	l.excess, l.width = excess, 0
+	var allowed float64
+	if math.IsInf(l.level, 1) {
+		allowed = -excess - float64(ample*l.capacity*l.speed)
+		l.least = math.Inf(-1)
+	} else {
+		allowed = l.net.Slack * min(l.capacity*l.speed, 2*l.level*free)
+		l.least = excess - allowed
+	}
+	l.most = excess + allowed
+	if l.routed > 0 && load > 0 {
+		l.least, l.most = l.least+allowed/2, excess+allowed/2
+		l.width = max(0, allowed/2/load)
+	}
+}
+
+// due computes the level of a link and applies it to the flows on it.
+func (l *Link) due() {
+	l.net.unsolved.remove(&l.unsolved)
+	if l.holds() && (math.IsInf(l.level, 1) || l.trunk || l.routed > 0) {
+		return // the link is not full, or one flow has taken the place of another
+	}
+	if l.routed > 0 {
+		l.hearRoutes()
+	}
+	old := l.level
+	level, rest, free, load := l.fill()
+	if level != old && math.Abs(level-old) > rounding*min(level, old) {
+		l.level = level
+		if !l.moved {
+			l.moved = true
+			l.net.moved = append(l.net.moved, l)
+		}
+	}
+	if math.IsInf(level, 1) {
+		l.settleAt(-rest, free, load)
+	} else {
+		l.settleAt(0, free, load)
+	}
+	for i := range l.legs {
+		g := &l.legs[i]
+		g.asks = g.demand(l.level)
+	}
+	if l.level == old {
+		l.narrowRoutes()
+		return
+	}
+	for i := range l.crossings {
+		x := &l.crossings[i]
+		x.flow.Hops[x.hop].level = l.level
+		x.flow.propagate(x.hop)
+	}
+	for i := range l.legs {
+		l.legs[i].route.update()
+	}
+	l.narrowRoutes()
+}
+
+// hearRoutes reads the levels of the routes whose flows pass the link.
+func (l *Link) hearRoutes() {
+	for i := range l.crossings {
+		if x := &l.crossings[i]; x.route != nil {
+			x.told = x.route.level
+			x.limit = min(x.others, x.told)
+		}
+	}
+}
+
+// narrowRoutes tells the routes which changes of their level matter to the link.
+func (l *Link) narrowRoutes() {
+	if l.routed == 0 {
+		return
+	}
+	for i := range l.crossings {
+		if x := &l.crossings[i]; x.route != nil {
+			x.route.narrow(l, x)
+		}
+	}
+}
+
+// fill returns the level at which the link is full, or +Inf if it never is, with
+// the capacity that the flows limited elsewhere leave, and the load of the
+// others and of all. Newton's method finds it in a few steps, because the
+// throughput is concave in the level.
+func (l *Link) fill() (level, rest, free, load float64) {
 	n := l.streams + l.background
 	capacity := l.capacity * l.speed * l.curve.at(n)
-	level := l.level
+	level = l.level
 	for last := -1.0; ; {
-		rest, free, load := capacity, l.background, l.background
+		rest, free, load = capacity, l.background, l.background
 		for i := range l.crossings {
 			x := &l.crossings[i]
 			load += x.load
@@ -412,22 +604,26 @@ func (l *Link) fill() float64 {
 				free += x.load
 			}
 		}
+		for i := range l.legs {
+			taken, open, all := l.legs[i].split(level)
+			rest, free, load = rest-taken, free+open, load+all
+		}
 		if free == 0 && rest >= 0 {
-			return math.Inf(1)
+			return math.Inf(1), rest, free, load
 		}
 		level = capacity / load // if no flow is limited elsewhere
 		if free > 0 {
 			level = max(level, rest/free)
 		}
 		if !(level > last) {
-			return last
+			return last, rest, free, load
 		}
 		last = level
 	}
 }
 
-// propagate updates the other links on a flow's path after the level of the link at
-// hop has changed.
+// propagate updates the other links on a flow's path, and its route, after the
+// level of the link at hop has changed.
 func (f *Flow) propagate(hop int32) {
 	low, second, lowest := f.cap, math.Inf(1), none
 	for i := range f.Hops {
@@ -438,28 +634,49 @@ func (f *Flow) propagate(hop int32) {
 			second = level
 		}
 	}
+	for i := range f.Hops {
+		h := &f.Hops[i]
+		if int32(i) == hop || h.slot == none {
+			continue
+		}
+		limit := low
+		if int32(i) == lowest {
+			limit = second
+		}
+		if limit != h.limit {
+			h.limit = limit
+			h.Link.restrict(h.slot, limit)
+		}
+	}
+	if r := f.route; r != nil {
+		r.restrict(f, low)
+		if low >= r.level {
+			lowest = byRoute
+		}
+	}
 	if lowest != f.lowest {
 		f.lowest = lowest
 		f.net.unbound = append(f.net.unbound, f)
 	}
-	for i := range f.Hops {
-		if int32(i) == hop {
-			continue
+}
+
+// restrict changes the limit of a flow on the link. A flow whose limit stays
+// above the link's level does not affect that level.
+func (l *Link) restrict(slot int32, limit float64) {
+	x := &l.crossings[slot]
+	if x.route != nil {
+		x.others, x.told = limit, x.route.level
+		limit = min(limit, x.told)
+	}
+	was := x.limit
+	x.limit = limit
+	if min(was, limit) < l.level {
+		l.shift(float64(x.load * (min(limit, l.level) - min(was, l.level))))
+		if limit > was || l.level < math.Inf(1) {
+			l.touch(x.flow)
 		}
-		h := &f.Hops[i]
-		limit, was := low, h.limit
-		if int32(i) == lowest {
-			limit = second
-		}
-		if limit == was {
-			continue
-		}
-		h.limit = limit
-		h.Link.crossings[h.slot].limit = limit
-		// A flow whose limit stays above a link's level does not affect that level.
-		// A link that is not full stays so when a flow takes less.
-		if min(was, limit) < h.level && (limit > was || h.level < math.Inf(1)) {
-			h.Link.unsolve()
-		}
+	}
+	if x.route != nil {
+		x.route.narrow(l, x)
 	}
 }

@@ -15,7 +15,7 @@ func star(e *engine.Engine, hosts int, racks bool) (*Network, *Fabric) {
 	f := &Fabric{Racks: make([]Rack, (hosts+39)/40)}
 	for i := range f.Racks {
 		if racks {
-			f.Racks[i] = Rack{n.NewLink(40*125e6/4, nil), n.NewLink(40*125e6/4, nil)}
+			f.Racks[i] = Rack{n.NewTrunk(40 * 125e6 / 4), n.NewTrunk(40 * 125e6 / 4)}
 		}
 	}
 	for i := range hosts {
@@ -36,11 +36,15 @@ type traffic struct {
 	net    *Network
 	fabric *Fabric
 	done   int
+	ends   []engine.Time // of every transfer, unless nil
 }
 
 func (f *fetcher) Received(*Flow) {
 	t := f.traffic
 	t.done++
+	if t.ends != nil {
+		t.ends = append(t.ends, t.net.eng.Now())
+	}
 	if f.more > 0 {
 		f.more--
 		f.fetch()
