@@ -19,13 +19,13 @@ type Change struct {
 	Edit func(model.WhatIf) (model.WhatIf, error)
 }
 
-// asItIs says that the question is already as a change would make it.
+// asItIs is the error of a change that the question already has.
 type asItIs string
 
 func (a asItIs) Error() string { return string(a) }
 
 func inQuestion(format string, args ...any) error {
-	return asItIs(fmt.Sprintf(format+" in the question", args...))
+	return asItIs(fmt.Sprintf(format+" in the scenario", args...))
 }
 
 // editJob changes a job of the question, or all of them where none has its id.
@@ -43,7 +43,22 @@ func (s *scene) editJob(text string, edit func(*workload.Job) error) *Change {
 			}
 		}
 		if !found {
-			return q, fmt.Errorf("job %s is not in the question", id)
+			return q, fmt.Errorf("job %s is not in the scenario", id)
+		}
+		return q, nil
+	}}
+}
+
+// setOthers sets a Hadoop property of other jobs.
+func setOthers(ids []string, key, value string) *Change {
+	var top workload.Conf
+	top.Set(key, value)
+	return &Change{fmt.Sprintf("%s = %s for %s", key, value, strings.Join(ids, ", ")), func(q model.WhatIf) (model.WhatIf, error) {
+		q.Jobs = slices.Clone(q.Jobs)
+		for i := range q.Jobs {
+			if slices.Contains(ids, q.Jobs[i].ID) {
+				q.Jobs[i].Conf = q.Jobs[i].Conf.Over(top)
+			}
 		}
 		return q, nil
 	}}
@@ -81,23 +96,6 @@ func findNode(c *model.Cluster, name string) (int, error) {
 	return i, nil
 }
 
-// usualMachine returns the machine of most nodes; the first one on ties.
-func usualMachine(c *model.Cluster) int {
-	counts := make([]int, len(c.Machines))
-	for _, n := range c.Nodes {
-		if n.Machine < len(counts) {
-			counts[n.Machine]++
-		}
-	}
-	best := 0
-	for i, n := range counts {
-		if n > counts[best] {
-			best = i
-		}
-	}
-	return best
-}
-
 // repair sets a device of a node to the speed of its peers.
 func repair(node, device string) *Change {
 	return editCluster(fmt.Sprintf("%s of %s at the nominal speed", device, node), func(c *model.Cluster) error {
@@ -113,7 +111,7 @@ func repair(node, device string) *Change {
 			}
 			return nil
 		}
-		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[usualMachine(c)]
+		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[c.UsualMachine()]
 		fixed := own
 		switch {
 		case strings.HasPrefix(device, "disk"):
@@ -172,12 +170,12 @@ func (s *scene) setReduces(n int) *Change {
 	return s.editJob(fmt.Sprintf("mapred.reduce.tasks = %d", n), func(j *workload.Job) error {
 		r := &j.Reduces
 		if len(r.Shuffle.Each)+len(r.Copy.Each)+len(r.Sort.Each)+len(r.Time.Each)+len(r.FirstWave.Each) > 0 {
-			return fmt.Errorf("the times of the reduces of %s are given one by one", j.ID)
+			return fmt.Errorf("the scenario lists the time of each reduce of job %s", j.ID)
 		}
 		if r.Count == n || n < 1 {
-			return fmt.Errorf("%s has %d reduces already", j.ID, r.Count)
+			return fmt.Errorf("job %s has %d reduces already", j.ID, r.Count)
 		}
-		r.Count, r.Shares, r.Fails = n, nil, nil
+		r.Count, r.Shares, r.Ends = n, nil, nil
 		return nil
 	})
 }
@@ -198,7 +196,7 @@ func (s *scene) combineSplits(factor int) *Change {
 	return s.editJob(fmt.Sprintf("%d splits combined into one", factor), func(j *workload.Job) error {
 		m := &j.Maps
 		if len(m.Time.Each) > 0 {
-			return fmt.Errorf("the times of the maps of %s are given one by one", j.ID)
+			return fmt.Errorf("the scenario lists the time of each map of job %s", j.ID)
 		}
 		n := (m.Count + factor - 1) / factor
 		var splits []workload.Split
@@ -212,7 +210,7 @@ func (s *scene) combineSplits(factor int) *Change {
 		if m.Time.All > 0 {
 			m.Time.All = workload.Seconds(m.Time.All.Seconds() * float64(m.Count) / float64(n))
 		}
-		m.Count, m.Splits, m.Fails = n, splits, nil
+		m.Count, m.Splits, m.Ends = n, splits, nil
 		return nil
 	})
 }
@@ -223,8 +221,8 @@ func (s *scene) noFailures() *Change {
 		q.Jobs, q.Cluster.Nodes = slices.Clone(q.Jobs), slices.Clone(q.Cluster.Nodes)
 		changed := false
 		for i := range q.Jobs {
-			changed = changed || len(q.Jobs[i].Maps.Fails)+len(q.Jobs[i].Reduces.Fails) > 0
-			q.Jobs[i].Maps.Fails, q.Jobs[i].Reduces.Fails = nil, nil
+			changed = changed || len(q.Jobs[i].Maps.Ends)+len(q.Jobs[i].Reduces.Ends) > 0
+			q.Jobs[i].Maps.Ends, q.Jobs[i].Reduces.Ends = nil, nil
 		}
 		for i := range q.Cluster.Nodes {
 			n := &q.Cluster.Nodes[i]
@@ -245,6 +243,20 @@ func shareSlots() *Change {
 			return inQuestion("slots are shared")
 		}
 		c.SharedSlots = true
+		return nil
+	})
+}
+
+// moreSlots multiplies the slots of a kind on every node.
+func moreSlots(kind workload.Kind, factor int) *Change {
+	return editCluster(fmt.Sprintf("%d times as many %s slots", factor, kind), func(c *model.Cluster) error {
+		for i := range c.Nodes {
+			if kind == workload.Map {
+				c.Nodes[i].MapSlots *= factor
+			} else {
+				c.Nodes[i].ReduceSlots *= factor
+			}
+		}
 		return nil
 	})
 }
@@ -298,7 +310,7 @@ func moreReplicas() *Change {
 		for _, j := range q.Jobs {
 			for _, split := range j.Maps.Splits {
 				if len(split.Hosts) > 0 {
-					return q, fmt.Errorf("the hosts of the splits are given one by one")
+					return q, fmt.Errorf("the scenario lists the hosts of each split")
 				}
 			}
 		}
@@ -316,7 +328,7 @@ func fasterNetwork(rack bool) *Change {
 	}
 	return editCluster(text, func(c *model.Cluster) error {
 		if len(c.Machines) == 0 {
-			return fmt.Errorf("the question has no network")
+			return fmt.Errorf("the scenario has no network")
 		}
 		for i := range c.Machines {
 			if rack {

@@ -56,7 +56,7 @@ func (s *stage) correlate(r *resources) []Correlation {
 	}
 	shares, known := s.phaseShares()
 	if len(critical) > mostExplained {
-		s.b.add("critical tasks beyond the first hundred of a stage", len(critical)-mostExplained, len(critical), "no correlations of them")
+		s.b.add("critical tasks beyond the first hundred of a stage", len(critical)-mostExplained, len(critical), "they are not correlated with resources and phases")
 		critical = critical[:mostExplained]
 	}
 	for _, i := range critical {

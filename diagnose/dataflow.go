@@ -20,6 +20,7 @@ type Dataflow struct {
 	shares   []threadShare
 	system   map[seriesKey]*Series
 	problems problems
+	complete int // stages that the tasks with a stage would have if none were missing
 }
 
 // Stage is one task's execution of one vertex: all of its threads together.
@@ -70,6 +71,17 @@ func (d *Dataflow) joinStages() {
 	slices.SortFunc(d.Stages, func(a, b Stage) int {
 		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.Start, b.Start), cmp.Compare(a.Vertex, b.Vertex))
 	})
+}
+
+// countStages sums the stages that the tasks of Stages have if they are complete.
+func (d *Dataflow) countStages(ofTask map[string]int) {
+	task := ""
+	for _, s := range d.Stages {
+		if s.Task != task {
+			task = s.Task
+			d.complete += ofTask[s.Vertex]
+		}
+	}
 }
 
 // breakdown converts counts to fractions of the samples of their class and
@@ -218,7 +230,7 @@ func stageByNode(rows []nodeRow) ([]nodeShare, error) {
 		return nil, err
 	}
 	if total == 0 {
-		return nil, errors.New("rows: no time in any: nothing to compare")
+		return nil, errors.New("rows: every busy and idle time is 0: want at least one above 0")
 	}
 	mean := total / float64(len(rows))
 	shares := make([]nodeShare, 0, len(sums))

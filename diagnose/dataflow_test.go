@@ -113,7 +113,7 @@ func hadoopVertices(t *testing.T) map[string][]string {
 	v := map[string][]string{}
 	for _, vertex := range s.vertices {
 		for _, l := range vertex.locations {
-			v[vertex.id] = append(v[vertex.id], l.String())
+			v[vertex.id] = append(v[vertex.id], strings.TrimSuffix(l.from+"#"+l.to, "#"))
 		}
 	}
 	return v

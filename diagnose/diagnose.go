@@ -59,8 +59,12 @@ type Finding struct {
 	Change   *Change       // nil: no change would test it
 	Receipt  Receipt
 
-	saves float64
+	saves  float64
+	weight float64
 }
+
+// rankedBy is the gain by which a finding is ranked.
+func (f *Finding) rankedBy() float64 { return f.weight * f.Receipt.Gain }
 
 // Diagnosis is the result. Jobs are in order of submission.
 type Diagnosis struct {
@@ -110,6 +114,9 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
 	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
 	e.still = slices.DeleteFunc(e.still, e.resources.worked)
+	if stopped := b.stopped(e.resources); len(stopped) > 0 {
+		e.still = stopped
+	}
 	if len(in.Offers) > 0 {
 		e.offers = newOfferBook(in.Offers)
 	}
@@ -169,9 +176,9 @@ func (e *evidence) missing(in *Input) {
 		missing      bool
 	}{
 		{"use of devices", "no correlations with resources, no R01, R02, R04, R07, R09, R11 to R13, R17, R24", len(in.Resources) == 0},
-		{"offers of slots", "no reasons in R15 and in the ledger", len(in.Offers) == 0},
-		{"spans of attempts", "no devices in the ledger", in.Spans == nil},
-		{"cluster and settings", "slots that were never used are not counted, changes not tested", in.Question == nil},
+		{"offers of slots", "R15 and the ledger give no reasons", len(in.Offers) == 0},
+		{"spans of attempts", "the ledger does not separate devices", in.Spans == nil},
+		{"cluster and settings", "slots that were never used are not counted, and no change is tested", in.Question == nil},
 	} {
 		if t.missing {
 			e.books.add(t.what, 1, 1, t.effect)
@@ -204,7 +211,9 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 		}
 	}
 	leaveExplained(hits)
-	fired = settleSlowstart(fired, s.pendingMaps(), e.slots[workload.Map])
+	if len(s.heldByWaiting()) == 0 { // else the jobs that start their reduces too early are others
+		fired = settleSlowstart(fired, s.pendingMaps(), e.slots[workload.Map])
+	}
 	for i := range rules {
 		rule := &rules[i]
 		if !slices.Contains(fired, advice{rule.id, rule.advice}) {
@@ -214,28 +223,47 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves,
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, 1),
 			})
 		}
 	}
 	return r
 }
 
-// leaveExplained drops R09, which names a node if no other cause is found, where
-// another rule says what is wrong with the node.
+// leaveExplained drops findings where another rule says more: R09, which names a
+// node if no other cause is found; R13, if R16 names the interface; R08 and R10,
+// if R25 names the reduce. Of hits of a rule with one change it keeps the first.
 func leaveExplained(hits [][]hit) {
 	named := map[string]bool{}
+	at := map[string]int{}
 	for i := range rules {
+		at[rules[i].id] = i
 		if slices.Contains([]string{"R01", "R02", "R16", "R17", "R18"}, rules[i].id) {
 			for _, h := range hits[i] {
 				named[h.node] = true
 			}
 		}
 	}
-	for i := range rules {
-		if rules[i].id == "R09" {
-			hits[i] = slices.DeleteFunc(hits[i], func(h hit) bool { return named[h.node] })
+	for _, id := range []string{"R09", "R13"} {
+		hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool { return named[h.node] })
+	}
+	for _, skewed := range hits[at["R25"]] {
+		for _, id := range []string{"R08", "R10"} {
+			hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool { return slices.Contains(h.tasks, skewed.tasks[0]) })
 		}
+	}
+	for i := range hits {
+		slices.SortStableFunc(hits[i], func(a, b hit) int { return -cmp.Compare(a.saves, b.saves) })
+		var kept []hit
+		for _, h := range hits[i] {
+			same := func(k hit) bool {
+				return k.node == h.node && k.device == h.device && k.change != nil && h.change != nil && k.change.Text == h.change.Text
+			}
+			if !slices.ContainsFunc(kept, same) {
+				kept = append(kept, h)
+			}
+		}
+		hits[i] = kept
 	}
 }
 
@@ -302,7 +330,7 @@ func (d *Diagnosis) rank() {
 	}
 	class := map[Outcome]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.Receipt.Gain, b.Receipt.Gain),
+		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.rankedBy(), b.rankedBy()),
 			-cmp.Compare(a.saves/times[a.Job], b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
 	for i := range d.Findings {

@@ -13,10 +13,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Explain tells in words why the attempts of a task, such as job/m/12, started
-// when and where they did and what they spent their time on, as far as the
-// attempts of the run tell. The question says how many slots there are; nil: as
-// many as ran at once.
+// Explain describes why the attempts of a task, such as job/m/12, started when and
+// where they did and what they spent their time on. It uses only the attempts of
+// the run. The question gives the number of slots. If it is nil, the number is the
+// largest number of concurrent attempts.
 func Explain(w io.Writer, jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, task string) error {
 	b := keep(jobs)
 	b.assignSlots()
@@ -50,7 +50,7 @@ func Explain(w io.Writer, jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, 
 	return err
 }
 
-// explainer words what is known of attempts.
+// explainer describes attempts in sentences.
 type explainer struct{ *evidence }
 
 func (x *explainer) attempt(a *attempt) []string {
@@ -78,7 +78,7 @@ func (x *explainer) attempt(a *attempt) []string {
 // enabled says when the task could have been launched.
 func (x *explainer) enabled(a *attempt) string {
 	if !workload.Known(a.runnable) {
-		return "The run does not tell when it could have been launched."
+		return "The run does not record when it could have been launched."
 	}
 	j := x.books.jobs[a.job]
 	text := fmt.Sprintf("It could have been launched from %s on", seconds(a.runnable))
@@ -94,8 +94,8 @@ func (x *explainer) enabled(a *attempt) string {
 	return text + fmt.Sprintf(", when %d of the %d maps of the job had ended (mapred.reduce.slowstart.completed.maps).", done, j.maps)
 }
 
-// waited says whether slots were free while the task waited, and who had the one
-// that it took.
+// waited says whether slots were free while the task waited, and which attempt
+// held the slot before.
 func (x *explainer) waited(a *attempt) string {
 	if !workload.Known(a.runnable) || a.start <= a.runnable {
 		return "It started as soon as it could."
@@ -200,7 +200,7 @@ func (x *explainer) spent(a *attempt) []string {
 		list = append(list, fmt.Sprintf("In its shuffle it waited %s for map outputs; the last map of the job ended at %s.", seconds(a.waitFetch), seconds(x.books.lastMap(x.books.jobs[a.job]))))
 	}
 	if workload.Known(a.waitMemory) && a.waitMemory > 0 {
-		list = append(list, fmt.Sprintf("Its copiers waited %s for room in the shuffle buffer, added up.", time.Duration(a.waitMemory).Round(100*time.Millisecond)))
+		list = append(list, fmt.Sprintf("In total, its copiers waited %s for room in the shuffle buffer.", time.Duration(a.waitMemory).Round(100*time.Millisecond)))
 	}
 	return list
 }

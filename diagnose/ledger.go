@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -82,6 +83,8 @@ type ledger struct {
 	use     map[string]*useSeries
 	visited map[AttemptID]bool
 	traced  bool
+	free    [2]freeSlots  // by kind, where the question is known
+	beat    time.Duration // interval of heartbeats; negative: unknown
 }
 
 // place is a sequence of consecutive attempts: a slot or a node.
@@ -125,6 +128,14 @@ func (e *evidence) newLedger(causes []Cause) *ledger {
 			return cmp.Or(cmp.Compare(l.b.at(x).finish, l.b.at(y).finish), cmp.Compare(x, y))
 		})
 	}
+	l.beat = -1
+	if q := e.question; q != nil && !l.traced {
+		if l.beat = heartbeatOf(q); l.beat >= 0 {
+			for kind := range workload.Kind(2) {
+				l.free[kind] = l.b.newFreeSlots(&q.Cluster, kind)
+			}
+		}
+	}
 	for _, d := range e.rates {
 		l.rates[d.node+"/"+d.device] = d.rate
 	}
@@ -132,6 +143,25 @@ func (e *evidence) newLedger(causes []Cause) *ledger {
 		l.use[s.node+"/"+s.device] = s
 	}
 	return l
+}
+
+// heartbeatOf returns the interval of heartbeats, negative if it is unknown.
+func heartbeatOf(q *model.WhatIf) time.Duration {
+	if q.Cluster.Heartbeat > 0 {
+		return q.Cluster.Heartbeat
+	}
+	r, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		return -1
+	}
+	if r.Ideal {
+		return 0
+	}
+	beat, err := r.HeartbeatInterval(len(q.Cluster.Nodes), q.Cluster.Conf)
+	if err != nil {
+		return -1
+	}
+	return beat
 }
 
 func (l *ledger) id(a *attempt) AttemptID {
@@ -171,17 +201,17 @@ func (l *ledger) walk(j *job) ([]Step, error) {
 // ErrUnbalanced is a ledger whose steps do not add up to the time of a job.
 var ErrUnbalanced = errors.New("the ledger does not balance")
 
-// balance wants steps that follow one another from submission to end.
+// balance checks that the steps follow one another from submission to end.
 func balance(j *job, steps []Step) error {
 	at := j.submit
 	for _, s := range steps {
 		if s.From != at || s.To < s.From {
-			return fmt.Errorf("%s: %w: got a step from %d to %d ns: want one from %d ns", j.id, ErrUnbalanced, s.From, s.To, at)
+			return fmt.Errorf("%s: %w: got a step from %d to %d ns: want it to begin at %d ns", j.id, ErrUnbalanced, s.From, s.To, at)
 		}
 		at = s.To
 	}
 	if at != j.finish {
-		return fmt.Errorf("%s: %w: got steps to %d ns: want them to %d ns", j.id, ErrUnbalanced, at, j.finish)
+		return fmt.Errorf("%s: %w: the last step ends at %d ns: want the end of the job, %d ns", j.id, ErrUnbalanced, at, j.finish)
 	}
 	return nil
 }
@@ -208,7 +238,7 @@ func (w *walk) emit(from time.Duration, s Step) {
 // of a launch.
 func (w *walk) between(from time.Duration, a *attempt) {
 	account := betweenAttempts
-	if w.traced {
+	if w.traced || w.beat >= 0 {
 		account = heartbeatTime
 	}
 	w.emit(from, Step{Account: account, Attempt: w.b.name(a), Node: w.b.node(a)})
@@ -266,7 +296,7 @@ func (w *walk) begin() {
 // otherwise returns an account for simulated runs, and unknown for recorded
 // ones.
 func (w *walk) otherwise(a Account) Account {
-	if w.traced {
+	if w.traced || w.beat >= 0 {
 		return a
 	}
 	return unknownTime
@@ -476,6 +506,9 @@ func (w *walk) launch(a *attempt) *attempt {
 	before := w.freedBy(a)
 	for w.at > ready {
 		at := w.at
+		if by := w.unused(a, ready); by != nil {
+			before = by
+		}
 		if w.declined(a, ready) {
 			before = w.lastOn(a, w.at, place{a.node, a.kind})
 		}
@@ -496,13 +529,31 @@ func (w *walk) launch(a *attempt) *attempt {
 	}
 	account := betweenAttempts
 	switch {
-	case w.traced:
+	case w.traced, w.beat >= 0:
 		account = heartbeatTime
 	case !workload.Known(a.runnable):
 		account = unknownTime
 	}
 	w.emit(ready, w.step(a, account, ""))
 	return w.enabledBy(a)
+}
+
+// unused explains the time in which a slot was free for more than an interval of
+// heartbeats, although the task could have run: its tracker has offered it, and
+// the scheduler has launched nothing there. It returns the attempt that had held
+// the slot before.
+func (w *walk) unused(a *attempt, ready time.Duration) *attempt {
+	if w.beat < 0 || a.kind > workload.Reduce || !workload.Known(a.runnable) || a.number > 0 {
+		return nil
+	}
+	slot := w.free[a.kind].before(w.at)
+	from := max(slot.since, ready)
+	if slot.node < 0 || w.at-from <= w.beat {
+		return nil
+	}
+	w.emit(from+w.beat, Step{Account: schedulerLimit, Attempt: w.b.name(a), Node: w.b.nodes.list[slot.node]})
+	w.emit(from, Step{Account: heartbeatTime, Attempt: w.b.name(a), Node: w.b.nodes.list[slot.node]})
+	return w.lastOn(&attempt{slot: -1}, from, place{slot.node, a.kind})
 }
 
 // declined explains the time since the first offer that left a slot of the kind

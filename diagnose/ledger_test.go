@@ -299,7 +299,7 @@ func TestLedgerBalances(t *testing.T) {
 			})
 		}
 		in := w.input()
-		in.Resources = []Usage{{Node: "n0", Device: "disk0", Busy: 1, ForeignBusy: 0.3, Capacity: 1, OwnSeconds: 1e-7}, {Time: 500, Node: "n0", Device: "disk0"}}
+		in.Resources = []Usage{{Node: "n0", Device: "disk0", Busy: 1, ForeignBusy: 0.3, Rate: 0.2}, {Time: 500, Node: "n0", Device: "disk0"}}
 		d, err := Run(context.Background(), in, DefaultOptions())
 		if err != nil {
 			t.Fatal(err)

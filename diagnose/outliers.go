@@ -243,7 +243,7 @@ func criticalFacts(tasks []taskInput, share float64) (taskFacts, error) {
 	if len(others) > 0 {
 		usual, high := median(others), median(critical)
 		if usual == 0 && high > 0 {
-			c.Fail("tasks", "the other tasks read nothing: no input ratio")
+			c.Fail("tasks", "the other tasks read nothing, so there is no input ratio")
 			return taskFacts{}, c.Err()
 		}
 		if usual > 0 {

@@ -65,8 +65,8 @@ func newTestRun() *testRun {
 		for k := range 100 {
 			for _, device := range []string{"cpu", "disk0", "network-in"} {
 				p.resources = append(p.resources, Usage{
-					Time: time.Duration(k) * 2 * s, Node: fmt.Sprintf("n%d", n), Device: device, Busy: 0.6, ReadBytes: 50 * mb, WriteBytes: 50 * mb,
-					Visitors: float64(1 + k%4), Capacity: 1, OwnSeconds: 1.2 / float64(1+k%4),
+					Time: time.Duration(k) * 2 * s, Node: fmt.Sprintf("n%d", n), Device: device, Busy: 0.6, Bytes: 100 * mb,
+					Visitors: 0.6 * float64(1+k%4), Rate: 1 / float64(1+k%4),
 				})
 			}
 		}
@@ -168,7 +168,7 @@ func TestPlantedRules(t *testing.T) {
 			p.offers = slices.Repeat([]Offer{{Time: 5 * s, FreeMaps: 3, WaitingMaps: 9, DeclinedMap: LocalityWait}}, 9)
 		}},
 		{"R16", "n3", "disk0", "disk0 of n3 at the nominal speed", func(p *testRun) {
-			p.use("n3", "disk0", func(u *Usage) { u.OwnSeconds *= 0.56 })
+			p.use("n3", "disk0", func(u *Usage) { u.Rate *= 0.56 })
 		}},
 		{"R16", "n3", "cpu", "cpu of n3 at the nominal speed", func(p *testRun) {
 			p.resources = nil
@@ -179,7 +179,7 @@ func TestPlantedRules(t *testing.T) {
 			p.slow(4, on("n3", workload.Map), workload.PhaseRead)
 		}},
 		{"R17", "n4", "disk0", "no foreign load on disk0 of n4", func(p *testRun) {
-			p.use("n4", "disk0", func(u *Usage) { u.ForeignBusy, u.ForeignBytes = 0.4, 100*mb })
+			p.use("n4", "disk0", func(u *Usage) { u.ForeignBusy = 0.4 })
 			p.slow(2, on("n4", workload.Map), workload.PhaseRead)
 		}},
 		{"R19", "", "", "mapred.job.shuffle.input.buffer.percent = 0.9", func(p *testRun) {
@@ -211,7 +211,7 @@ func TestPlantedRules(t *testing.T) {
 			}
 		}},
 		{"R24", "n6", "network-in", "mapred.compress.map.output = true, mapred.map.output.compression.codec = " + fastCodec, func(p *testRun) {
-			p.use("n6", "network-in", func(u *Usage) { u.Busy, u.OwnSeconds = 0.99, u.OwnSeconds*0.99/0.6 })
+			p.use("n6", "network-in", func(u *Usage) { u.Busy, u.Visitors = 0.99, u.Visitors*0.99/0.6 })
 		}},
 		{"R25", "", "", "even partitions", func(p *testRun) {
 			last := &p.jobs[0].Tasks[len(p.jobs[0].Tasks)-1].Attempts[0]
@@ -247,8 +247,8 @@ func TestPlantedRules(t *testing.T) {
 func TestRates(t *testing.T) {
 	p := newTestRun()
 	p.use("n3", "disk0", func(u *Usage) {
-		u.Visitors = min(4, u.Visitors+1)
-		u.OwnSeconds = 0.56 * 1.2 / u.Visitors
+		u.Visitors = min(2.4, u.Visitors+0.6)
+		u.Rate = 0.56 * 0.6 / u.Visitors
 	})
 	found := false
 	for _, d := range newResources(p.resources).rates() {

@@ -16,7 +16,6 @@ type useSeries struct {
 	work         []float64 // prefix sums of busy seconds
 	bytes        []float64 // of bytes
 	foreign      []float64 // of foreign busy seconds
-	own          []float64 // of own seconds
 }
 
 // length returns the duration of a row. The last one is as long as the one
@@ -60,14 +59,13 @@ func newResources(rows []Usage) *resources {
 	})
 	for _, s := range r.series {
 		slices.SortStableFunc(s.rows, func(a, b Usage) int { return cmp.Compare(a.Time, b.Time) })
-		var busy, bytes, foreign, own float64
+		var busy, bytes, foreign float64
 		for i, u := range s.rows {
 			busy += u.Busy * s.length(i)
-			bytes += float64(u.ReadBytes + u.WriteBytes)
+			bytes += float64(u.Bytes)
 			foreign += u.ForeignBusy * s.length(i)
-			own += u.OwnSeconds
 			s.work, s.bytes = append(s.work, busy), append(s.bytes, bytes)
-			s.foreign, s.own = append(s.foreign, foreign), append(s.own, own)
+			s.foreign = append(s.foreign, foreign)
 		}
 		if len(r.devices[s.device]) == 0 {
 			r.names = append(r.names, s.device)
@@ -111,11 +109,8 @@ type deviceRate struct {
 	rate         float64 // bytes per busy second relative to the peers
 	z            float64
 	counted      bool    // with its visitors
-	busy         float64 // of the time
 	foreign      float64 // foreign busy share of the time
 	peerForeign  float64 // median of the peers
-	foreignBytes float64
-	capacity     float64 // mean, part of the nominal rate
 }
 
 // slow reports whether a device is slower than its peers. Where visitors are not
@@ -126,6 +121,21 @@ func (d *deviceRate) slow(t *Thresholds) bool {
 		limit = 2*limit - 1
 	}
 	return d.rate < limit && d.z < -3
+}
+
+// nearest returns the class nearest to c with rates of several devices, or c.
+func nearest(classes map[int][]float64, c int) int {
+	best := c
+	for other, rates := range classes {
+		if len(rates) < 2 {
+			continue
+		}
+		near, far := max(other-c, c-other), max(best-c, c-best)
+		if best == c || near < far || near == far && other < best {
+			best = other
+		}
+	}
+	return best
 }
 
 // visitorClass puts numbers of visitors together that a device serves about as
@@ -146,6 +156,15 @@ func isIODevice(device string) bool {
 // isNetwork reports whether a device is a network interface or a link of a rack.
 func isNetwork(device string) bool {
 	return strings.HasPrefix(device, "network") || strings.HasPrefix(device, "nic") || strings.HasPrefix(device, "rack")
+}
+
+// devicesOf names devices of a node together: all disks, or both directions of a
+// network interface.
+func devicesOf(device string) string {
+	if isNetwork(device) {
+		return "network"
+	}
+	return deviceKind(device)
 }
 
 // deviceKind returns the device name without its number: disk0 and disk3 are
@@ -173,6 +192,10 @@ func (r *resources) rates() []deviceRate {
 	return list
 }
 
+// leastAlone is the number of busy seconds with one request at a time from which
+// the rate of a device is taken from these seconds alone.
+const leastAlone = 10
+
 func compareRates(peers []*useSeries) []deviceRate {
 	type sums struct{ served, busy float64 }
 	classes := map[int][]float64{} // rates of all peers by class of visitors
@@ -183,18 +206,24 @@ func compareRates(peers []*useSeries) []deviceRate {
 		for k := range s.rows {
 			u := &s.rows[k]
 			busy := u.Busy * s.length(k)
-			if u.Busy < 0.05 || u.ForeignBusy > 0.05 {
-				continue // too little to measure, or not caused by the device
+			if u.ForeignBusy > 0.05 || u.Busy == 0 {
+				continue // not caused by the device
 			}
 			counted[i] = counted[i] || u.Visitors > 0
-			served := u.OwnSeconds
+			served := u.Rate * busy
 			if served == 0 {
-				if !isIODevice(s.device) {
-					continue
+				if !isIODevice(s.device) || u.Busy < 0.05 {
+					continue // too little to measure
 				}
-				served = float64(u.ReadBytes + u.WriteBytes)
+				served = float64(u.Bytes)
 			}
 			c := visitorClass(u.Visitors)
+			switch {
+			case isNetwork(s.device):
+				c = 0 // a link loses nothing to further streams
+			case isIODevice(s.device):
+				c = visitorClass(u.Visitors / u.Busy)
+			}
 			o := own[i][c]
 			own[i][c] = sums{o.served + served, o.busy + busy}
 		}
@@ -208,32 +237,39 @@ func compareRates(peers []*useSeries) []deviceRate {
 	var rates, foreign []float64
 	for i, s := range peers {
 		d := &list[i]
-		d.node, d.device, d.counted, d.rate, d.capacity = s.node, s.device, counted[i], notNumber(), notNumber()
-		weighted, weight := 0.0, 0.0
+		d.node, d.device, d.counted, d.rate = s.node, s.device, counted[i], notNumber()
+		weighted, weight, alone := 0.0, 0.0, 0.0
 		order := make([]int, 0, len(own[i]))
 		for c := range own[i] {
 			order = append(order, c)
 		}
 		slices.Sort(order)
+		if s := own[i][0].busy; s >= leastAlone { // with one request at a time, sharing loses nothing
+			order = []int{0}
+		}
 		for _, c := range order {
 			o := own[i][c]
-			if usual := median(classes[c]); o.busy > 0 && usual > 0 && len(classes[c]) > 1 {
+			peer := c
+			if len(classes[c]) < 2 { // no peer had as many visitors: it is compared with those that come next
+				peer = nearest(classes, c)
+				alone += o.busy
+			}
+			if usual := median(classes[peer]); o.busy > 0 && usual > 0 && len(classes[peer]) > 1 {
 				weighted += o.busy * math.Log(max(1e-9, o.served/o.busy/usual))
 				weight += o.busy
 			}
 		}
 		if weight > 0 {
 			d.rate = math.Exp(weighted / weight)
+			d.counted = d.counted && alone < weight/2
 			rates = append(rates, d.rate)
 		}
-		seconds, capacity := 0.0, 0.0
-		for k, u := range s.rows {
+		seconds := 0.0
+		for k := range s.rows {
 			seconds += s.length(k)
-			capacity += u.Capacity * s.length(k)
-			d.foreignBytes += float64(u.ForeignBytes)
 		}
 		if n := len(s.rows); n > 0 && seconds > 0 {
-			d.busy, d.foreign, d.capacity = s.work[n-1]/seconds, s.foreign[n-1]/seconds, capacity/seconds
+			d.foreign = s.foreign[n-1] / seconds
 		}
 		foreign = append(foreign, d.foreign)
 	}

@@ -108,7 +108,7 @@ func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duratio
 // interval is narrow enough.
 func (v *verifier) test(change *Change, job string, device bool) Receipt {
 	if change == nil {
-		return Receipt{Outcome: Untested, Note: "no change of the question would test it"}
+		return Receipt{Outcome: Untested, Note: "no change to the scenario can test it"}
 	}
 	changed, err := change.Edit(v.base)
 	if same := asItIs(""); v.Measured == nil && errors.As(err, &same) {
@@ -151,7 +151,7 @@ func (v *verifier) test(change *Change, job string, device bool) Receipt {
 
 func (v *verifier) failed(err error) Receipt {
 	if v.ctx.Err() != nil {
-		return Receipt{Outcome: Untested, Note: "no time left"}
+		return Receipt{Outcome: Untested, Note: "no time left in the budget"}
 	}
 	return Receipt{Outcome: Untested, Note: err.Error()}
 }

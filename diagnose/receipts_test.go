@@ -116,7 +116,7 @@ func TestReceiptsUntested(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	v.ctx, v.bases = ctx, nil
-	if r := v.test(change, "j", false); r.Outcome != Untested || r.Note != "no time left" {
+	if r := v.test(change, "j", false); r.Outcome != Untested || r.Note != "no time left in the budget" {
 		t.Errorf("%+v, want no time left", r)
 	}
 }

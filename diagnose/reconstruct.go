@@ -40,6 +40,8 @@ type Reconstruction struct {
 	system    map[seriesKey]*Series
 	systemKey seriesKey
 	problems  problems
+
+	stagesOfTask map[string]int // of a complete task, by each of its vertices; nil: not known
 }
 
 // match is one location of one vertex.
@@ -117,7 +119,11 @@ type taskSpan struct {
 }
 
 // NewReconstruction starts a reconstruction with a specification.
-func NewReconstruction(s *Specification) *Reconstruction { return newReconstruction(s.vertices) }
+func NewReconstruction(s *Specification) *Reconstruction {
+	r := newReconstruction(s.vertices)
+	r.stagesOfTask = s.stagesOfTask()
+	return r
+}
 
 func newReconstruction(vertices []vertex) *Reconstruction {
 	r := &Reconstruction{
@@ -297,6 +303,7 @@ func (r *Reconstruction) Dataflow() *Dataflow {
 	}
 	slices.SortFunc(d.tasks, func(a, b taskSpan) int { return cmp.Compare(a.task, b.task) })
 	d.joinStages()
+	d.countStages(r.stagesOfTask)
 	d.breakdown(counts, r.names.list)
 	return d
 }

@@ -128,16 +128,12 @@ type Cause struct {
 
 // Usage is the use of one device from Time until its next row.
 type Usage struct {
-	Time         time.Duration
-	Node         string
-	Device       string // cpu, disk0, nic-in, nic-out, rack0-up, ...
-	Busy         float64
-	ReadBytes    int64 // bytes of a disk; of a link all bytes
-	WriteBytes   int64
-	Queue        float64
-	Visitors     float64 // mean number of requests while it was busy; 0: unknown
-	Capacity     float64 // available fraction of the nominal rate
-	ForeignBytes int64
-	ForeignBusy  float64
-	OwnSeconds   float64 // seconds of the work done, alone on a nominal device; 0: unknown
+	Time        time.Duration
+	Node        string
+	Device      string // cpu, disk0, nic-in, nic-out, rack0-up, ...
+	Busy        float64
+	Bytes       int64
+	Visitors    float64 // mean number of requests; 0: unknown
+	Rate        float64 // while it had requests, relative to a nominal device with one; 0: unknown
+	ForeignBusy float64
 }

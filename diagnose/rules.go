@@ -46,7 +46,9 @@ type rule struct {
 	cause    string
 	evidence string
 	change   string
-	advice   string // condition of the published rules
+	advice   string  // condition of the published rules
+	onNode   bool    // the cause is on the node of the critical tasks
+	weight   float64 // of a gain when findings are ranked; 0: 1. Repairs rank above settings, and these above more slots
 	fires    func(f *facts, t *Thresholds) bool
 	find     func(s *scene, r *rule) []hit
 }
@@ -54,7 +56,7 @@ type rule struct {
 // rules are in the order of their ids.
 var rules = []rule{
 	ruleR01, ruleR02, ruleR03, ruleR04, ruleR05, ruleR06, ruleR07, ruleR08, ruleR09, ruleR10, ruleR11, ruleR12, ruleR13, ruleR14,
-	ruleR15, ruleR16, ruleR17, ruleR18, ruleR19, ruleR20, ruleR21, ruleR22, ruleR23, ruleR24, ruleR25,
+	ruleR15, ruleR16, ruleR17, ruleR18, ruleR19, ruleR20, ruleR21, ruleR22, ruleR23, ruleR24, ruleR25, ruleR26,
 }
 
 // hit is a rule that holds for a job.

@@ -62,38 +62,79 @@ func (s *scene) launchMore(reason Reason) *Change {
 }
 
 var ruleR16 = rule{
-	id: "R16", basis: "O", cause: "slow device",
+	id: "R16", basis: "O", weight: 3, cause: "slow device",
 	evidence: "own seconds a busy second, or times of tasks, against the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
-		var hits []hit
-		for _, d := range s.rates {
-			if !d.slow(s.t) {
-				continue
-			}
-			hits = append(hits, hit{
-				node: d.node, device: d.device, value: d.rate, peers: 1, z: d.z, account: slowDevice, change: repair(d.node, d.device),
-				saves:    s.nodeDelay(d.node),
-				evidence: fmt.Sprintf("serves %+.0f %% against its peers", 100*(d.rate-1)),
-			})
-		}
-		nodes := s.slowNodes()
-		if len(hits) == 0 {
-			return nodes
-		}
-		for _, n := range nodes { // slow processors make devices seem slow, too
-			if n.device == "cpu" {
-				hits = slices.DeleteFunc(hits, func(h hit) bool { return h.node == n.node })
-				hits = append(hits, n)
-			}
+		hits := s.slowDevices()
+		if !s.measured() {
+			hits = s.addSlowNodes(hits)
 		}
 		s.repairTogether(hits)
 		return hits
 	},
 }
 
+// measured reports whether the table of devices counts requests, so that rates
+// can be compared without the times of tasks.
+func (s *scene) measured() bool {
+	return slices.ContainsFunc(s.rates, func(d deviceRate) bool { return d.counted })
+}
+
+// slowDevices finds devices that serve more slowly than their peers. All disks
+// of a node, or both directions of its network, are one finding.
+func (s *scene) slowDevices() []hit {
+	var hits []hit
+	disks := map[string]int{} // of each node
+	for i := range s.rates {
+		d := &s.rates[i]
+		if deviceKind(d.device) == "disk" {
+			disks[d.node]++
+		}
+		if d.slow(s.t) {
+			hits = append(hits, hit{
+				node: d.node, device: d.device, value: d.rate, peers: 1, z: d.z, account: slowDevice, saves: s.nodeDelay(d.node),
+			})
+		}
+	}
+	slow := map[[2]string]int{} // slow devices of each kind of a node
+	for _, h := range hits {
+		slow[[2]string{h.node, devicesOf(h.device)}]++
+	}
+	var merged []hit
+	for _, h := range hits {
+		kind := devicesOf(h.device)
+		if n := slow[[2]string{h.node, kind}]; isNetwork(h.device) || n > 1 && n == disks[h.node] {
+			h.device = kind
+		}
+		if slices.ContainsFunc(merged, func(m hit) bool { return m.node == h.node && m.device == h.device }) {
+			continue
+		}
+		h.change = repair(h.node, h.device)
+		h.evidence = fmt.Sprintf("serves %+.0f %% against its peers", 100*(h.value-1))
+		merged = append(merged, h)
+	}
+	return merged
+}
+
+// addSlowNodes adds what the times of tasks say about nodes. It replaces findings
+// on devices of nodes with slow processors, which make devices seem slow, too.
+func (s *scene) addSlowNodes(hits []hit) []hit {
+	nodes := s.slowNodes()
+	if len(hits) == 0 {
+		return nodes
+	}
+	for _, n := range nodes {
+		if n.device == "cpu" {
+			hits = slices.DeleteFunc(hits, func(h hit) bool { return h.node == n.node })
+			hits = append(hits, n)
+		}
+	}
+	return hits
+}
+
 // repairTogether has one change test all slow devices: a job that waits for the
-// slowest of them gains nothing from the others alone. What is not slow in the
-// question is left apart.
+// slowest of them gains nothing from the others alone. Devices that are
+// not slow in the question are left out.
 func (s *scene) repairTogether(hits []hit) {
 	var slow []int
 	var changes []*Change
@@ -167,7 +208,7 @@ func (s *scene) slowNodes() []hit {
 			}
 			hits = append(hits, hit{
 				node: node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
-				evidence: fmt.Sprintf("phases of its %ss take %.2f times what their data lead to expect, on %s", st.kind, r.ratio()/usual, device),
+				evidence: fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", st.kind, r.ratio()/usual, device),
 			})
 		}
 	}
@@ -242,8 +283,8 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 }
 
 var ruleR17 = rule{
-	id: "R17", basis: "O", cause: "foreign load",
-	evidence: "time of a device that is not Hadoop's", change: "load away",
+	id: "R17", basis: "O", weight: 3, cause: "foreign load",
+	evidence: "time of a device that is not Hadoop's", change: "no foreign load",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, d := range s.rates {
@@ -253,11 +294,15 @@ var ruleR17 = rule{
 			h := hit{
 				node: d.node, device: d.device, value: d.foreign, peers: d.peerForeign, account: foreignLoad,
 				saves: s.nodeDelay(d.node), change: unload(d.node, d.device, false),
-				evidence: fmt.Sprintf("%s of its time for others than Hadoop, peers %s", percent(d.foreign), percent(d.peerForeign)),
+				evidence: fmt.Sprintf("work outside Hadoop uses %s of its time, peers %s", percent(d.foreign), percent(d.peerForeign)),
 			}
-			same := func(o hit) bool { return o.node == h.node && deviceKind(o.device) == deviceKind(h.device) }
+			if isNetwork(h.device) {
+				h.device = devicesOf(h.device)
+				h.change = unload(h.node, h.device, false)
+			}
+			same := func(o hit) bool { return o.node == h.node && devicesOf(o.device) == devicesOf(h.device) }
 			if i := slices.IndexFunc(hits, same); i >= 0 { // several disks of a node are one finding
-				hits[i].device = deviceKind(h.device)
+				hits[i].device = devicesOf(h.device)
 				hits[i].value = max(hits[i].value, h.value)
 				hits[i].change = unload(h.node, hits[i].device, false)
 				continue
@@ -269,8 +314,8 @@ var ruleR17 = rule{
 }
 
 var ruleR18 = rule{
-	id: "R18", basis: "O", cause: "node stood still",
-	evidence: "no begin, end or sample for more than ten times the usual gap", change: "pause away",
+	id: "R18", basis: "O", weight: 3, cause: "node stood still",
+	evidence: "no begin, end or sample for more than ten times the usual gap", change: "no standstill",
 	find: func(s *scene, _ *rule) []hit {
 		var hits []hit
 		for _, p := range s.still {
@@ -287,7 +332,7 @@ var ruleR18 = rule{
 			hits = append(hits, hit{
 				node: p.node, tasks: tasks, value: length, peers: p.usual.Seconds(), z: length / p.usual.Seconds(), account: foreignLoad,
 				saves: length / 2, change: unload(p.node, "", true),
-				evidence: fmt.Sprintf("nothing began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
+				evidence: fmt.Sprintf("no attempt began or ended from %.1f to %.1f s; usual gap %.1f s", p.from.Seconds(), p.until.Seconds(), p.usual.Seconds()),
 			})
 		}
 		return hits
@@ -383,14 +428,28 @@ var ruleR21 = rule{
 			return nil
 		}
 		share := st.share(workload.PhaseStartup)
-		if share <= s.t.Startup {
+		if share <= s.t.Startup && (s.q == nil || share <= s.t.Startup/3) {
 			return nil
 		}
+		const block, most = 64 << 20, 16 // bytes of a usual split, and splits combined
+		factor := 4
+		if bytes := st.usualInput(); bytes > 0 {
+			factor = int(min(most, max(float64(factor), block/bytes)))
+		}
 		return []hit{{
-			value: share, peers: s.t.Startup, account: startUp, saves: st.length() * share / 2, change: s.combineSplits(4),
+			value: share, peers: s.t.Startup, account: startUp, saves: st.length() * share / 2, change: s.combineSplits(factor),
 			evidence: fmt.Sprintf("start-up %s of the map slot time; median map %.1f s", percent(share), st.median),
 		}}
 	},
+}
+
+// usualInput returns the median of the inputs of the stage's tasks in bytes.
+func (st *stage) usualInput() float64 {
+	bytes := make([]float64, 0, len(st.rows))
+	for _, row := range st.rows {
+		bytes = append(bytes, float64(max(0, st.b.at(row).InBytes)))
+	}
+	return median(bytes)
 }
 
 var ruleR22 = rule{
@@ -401,8 +460,7 @@ var ruleR22 = rule{
 		if st == nil {
 			return nil
 		}
-		var near, far []float64
-		off := 0
+		var near, far, off []float64
 		for _, row := range st.rows {
 			a := s.b.at(row)
 			d := (a.finish - a.start).Seconds()
@@ -412,30 +470,36 @@ var ruleR22 = rule{
 			case workload.RackLocal:
 				far = append(far, d)
 			case workload.OffRack:
-				far, off = append(far, d), off+1
+				far, off = append(far, d), append(off, d)
 			}
 		}
 		if len(near) == 0 || len(far) == 0 {
 			return nil
 		}
 		share, ratio := float64(len(far))/float64(len(far)+len(near)), median(far)/max(1e-9, median(near))
-		if share <= s.t.RemoteReads || ratio < s.t.TaskRatio {
+		if len(off) > 0 {
+			ratio = max(ratio, median(off)/max(1e-9, median(near)))
+		}
+		few, fast := share <= s.t.RemoteReads, ratio < s.t.TaskRatio
+		if few && fast || s.q == nil && (few || fast) {
 			return nil
 		}
 		h := hit{
-			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * (1 - 1/ratio), change: moreReplicas(),
+			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * max(0, 1-1/ratio), change: moreReplicas(),
 			evidence: fmt.Sprintf("%s of the maps read from other nodes and take %.2f times as long", percent(share), ratio),
 		}
-		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*off > len(far) {
-			h.change = fasterNetwork(true)
+		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*len(off) >= len(far) {
+			uplink := h
+			uplink.change = fasterNetwork(true)
+			return []hit{uplink, h}
 		}
 		return []hit{h}
 	},
 }
 
 var ruleR23 = rule{
-	id: "R23", basis: "O", cause: "lost attempts",
-	evidence: "slot time of attempts that failed, or were lost with their node", change: "failures away",
+	id: "R23", basis: "O", weight: 3, cause: "lost attempts",
+	evidence: "slot time of attempts that failed, or were lost with their node", change: "no failures",
 	find: func(s *scene, _ *rule) []hit {
 		lost, whole := 0.0, 0.0
 		nodes := map[string]float64{}
@@ -453,7 +517,7 @@ var ruleR23 = rule{
 				h.tasks = append(h.tasks, s.b.name(a))
 			}
 		}
-		if whole == 0 || lost/whole <= s.t.Lost {
+		if lost == 0 || lost/whole <= s.t.Lost && s.q == nil {
 			return nil
 		}
 		for _, node := range sortedKeys(nodes) {
@@ -498,6 +562,11 @@ var ruleR24 = rule{
 			}
 			m := s.r.means(device, min(from, st.begin), until)
 			for _, node := range m.by {
+				if s.loaded(node) || slices.ContainsFunc(s.rates, func(d deviceRate) bool {
+					return d.node == node && d.device == device && d.slow(s.t)
+				}) {
+					continue // R16 and R17 name it
+				}
 				if m.of[node] > max(s.t.LinkFull, best.value) {
 					best = hit{node: node, device: device, value: m.of[node], peers: median(m.all)}
 				}
@@ -550,5 +619,41 @@ var ruleR25 = rule{
 			evidence: fmt.Sprintf("the largest reduce has %.2f times the bytes of the median", bytes[largest]/usual),
 		}
 		return []hit{h}
+	},
+}
+
+var ruleR26 = rule{
+	id: "R26", basis: "O", cause: "too few slots", weight: 0.3,
+	evidence: "processors and disks are idle while tasks wait for slots", change: "more slots",
+	find: func(s *scene, _ *rule) []hit {
+		var hits []hit
+		for kind, st := range s.stages {
+			if st == nil || s.q == nil || s.slots[kind] == 0 || s.facts[kind].SharedSlots || len(st.rows) <= s.slots[kind] || len(s.r.names) == 0 {
+				continue
+			}
+			last := st.begin
+			for _, row := range st.rows {
+				last = max(last, s.b.at(row).start)
+			}
+			busy, device := 0.0, ""
+			for _, name := range s.r.names {
+				if name != "cpu" && !isIODevice(name) {
+					continue
+				}
+				if m := s.r.means(name, st.begin, last); len(m.all) > 0 && mean(m.all) > busy {
+					busy, device = mean(m.all), name
+				}
+			}
+			if device == "" || busy > s.t.SlotsIdle {
+				continue
+			}
+			const aim, most = 0.8, 8 // busy share to reach, and factor
+			factor := int(min(most, max(2, aim/busy)))
+			hits = append(hits, hit{
+				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind), factor),
+				evidence: fmt.Sprintf("%s wait for %d slots while no device is more busy than %s with %s", workload.Counted(len(st.rows), st.kind.String(), st.kind.String()+"s"), s.slots[kind], device, percent(busy)),
+			})
+		}
+		return hits
 	},
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -16,7 +18,7 @@ func (s *scene) stageHits(r *rule, say func(st *stage, f *facts) hit) []hit {
 			continue
 		}
 		h := say(st, &s.facts[kind])
-		if h.node == "" && st.facts.SameNode {
+		if r.onNode && h.node == "" && st.facts.SameNode {
 			h.node = *st.facts.Node
 		}
 		for _, i := range st.critical() {
@@ -40,7 +42,7 @@ func (st *stage) gains() float64 {
 }
 
 var ruleR01 = rule{
-	id: "R01", basis: "P", cause: "slow CPU", advice: "check-cpu-config",
+	id: "R01", basis: "P", onNode: true, weight: 3, cause: "slow CPU", advice: "check-cpu-config",
 	evidence: "critical tasks on one node whose CPU is full and whose disks are not", change: "CPU at the nominal speed",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.CPUNode >= t.CPUStarved && f.IONodeRatio < t.IOLow
@@ -56,8 +58,8 @@ var ruleR01 = rule{
 }
 
 var ruleR02 = rule{
-	id: "R02", basis: "P", cause: "foreign disk load", advice: "check-external-disk-load",
-	evidence: "critical tasks on one node whose disks carry more than the job's bytes", change: "load away",
+	id: "R02", basis: "P", onNode: true, weight: 3, cause: "foreign disk load", advice: "check-external-disk-load",
+	evidence: "critical tasks on one node whose disks carry more than the job's bytes", change: "no foreign load",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.DiskNodeRatio > t.DiskHigh && f.DiskJobShare < t.DiskForeign
 	},
@@ -78,12 +80,23 @@ var ruleR03 = rule{
 		return f.Kind == "map" && f.Spills > 1 && f.ShareSortSpill > t.SortSpill
 	},
 	find: func(s *scene, r *rule) []hit {
-		return s.stageHits(r, func(st *stage, f *facts) hit {
+		hits := s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				value: f.ShareSortSpill, peers: s.t.SortSpill, account: sortSpill, saves: st.length() * f.ShareSortSpill / 2, change: s.largerBuffer(st),
 				evidence: fmt.Sprintf("%d spills, %s of the map time in sort and spill", f.Spills, percent(f.ShareSortSpill)),
 			}
 		})
+		st, f := s.stages[workload.Map], &s.facts[workload.Map]
+		if st == nil || s.q == nil || len(hits) > 0 || f.Spills < 2 {
+			return hits
+		}
+		if share := st.share(workload.PhaseSpill) + st.share(workload.PhaseMerge); share > s.t.MapOutput {
+			hits = append(hits, hit{
+				value: share, peers: s.t.MapOutput, account: sortSpill, saves: st.length() * share / 2, change: s.largerBuffer(st),
+				evidence: fmt.Sprintf("%d spills, %s of the map time in spills and merges", f.Spills, percent(share)),
+			})
+		}
+		return hits
 	},
 }
 
@@ -138,13 +151,71 @@ var ruleR04 = rule{
 		return f.Kind == "reduce" && f.ShareWaitFetch > t.WaitFetch && f.CPUNode < t.CPUFree && f.MapsPending
 	},
 	find: func(s *scene, r *rule) []hit {
-		return s.stageHits(r, func(st *stage, f *facts) hit {
-			return hit{
+		own := *r
+		own.fires = func(f *facts, t *Thresholds) bool {
+			return r.fires(f, t) || s.q != nil && f.Kind == "reduce" && f.MapsPending && f.SharedSlots && f.ShareWaitFetch > t.WaitShared
+		}
+		return append(s.heldByWaiting(), s.stageHits(&own, func(st *stage, f *facts) hit {
+			h := hit{
 				value: f.ShareWaitFetch, peers: s.t.WaitFetch, account: waitsForFetch, change: s.setConf("mapred.reduce.slowstart.completed.maps", "0.9"),
 				evidence: fmt.Sprintf("%s of the shuffle waits for maps, CPU %s", percent(f.ShareWaitFetch), percent(f.CPUNode)),
 			}
-		})
+			if !r.fires(f, s.t) {
+				h.peers, h.saves = s.t.WaitShared, 0.2*s.waitedFetch()
+				h.evidence += ", in slots that maps could use"
+			}
+			return h
+		})...)
 	},
+}
+
+// heldByWaiting finds other jobs whose reduces wait for maps in slots that
+// reduces of this job could use.
+func (s *scene) heldByWaiting() []hit {
+	st := s.stages[workload.Reduce]
+	if st == nil || s.q == nil || s.slots[workload.Reduce] == 0 {
+		return nil
+	}
+	from, until := st.begin, time.Duration(0)
+	for _, row := range st.rows {
+		a := s.b.at(row)
+		if !workload.Known(a.runnable) {
+			return nil
+		}
+		from, until = min(from, a.runnable), max(until, a.start)
+	}
+	held, sum := []string{}, time.Duration(0)
+	for _, j := range s.b.jobs {
+		mine := time.Duration(0)
+		for _, row := range j.won[workload.Reduce] {
+			if a := s.b.at(row); j != s.job && workload.Known(a.waitFetch) {
+				mine += min(a.waitFetch, max(0, min(until, a.finish)-max(from, a.start)))
+			}
+		}
+		if mine > 0 {
+			held, sum = append(held, j.id), sum+mine
+		}
+	}
+	slots := (until - from).Seconds() * float64(s.slots[workload.Reduce])
+	if slots <= 0 || sum.Seconds() < s.t.WaitShared*slots || len(held) > 20 {
+		return nil
+	}
+	share := sum.Seconds() / slots
+	return []hit{{
+		value: share, peers: s.t.WaitShared, account: slotHeld, saves: share * (until - from).Seconds(), change: setOthers(held, "mapred.reduce.slowstart.completed.maps", "0.9"),
+		evidence: fmt.Sprintf("its reduces wait for %.3g s while reduces of %s hold %s of the slots and wait for maps", (until - from).Seconds(), workload.Counted(len(held), "other job", "other jobs"), percent(share)),
+	}}
+}
+
+// waitedFetch returns the mean time of a reduce that waits for map outputs, in
+// seconds.
+func (s *scene) waitedFetch() float64 {
+	st := s.stages[workload.Reduce]
+	sum := 0.0
+	for _, row := range st.rows {
+		sum += max(0, s.b.at(row).waitFetch).Seconds()
+	}
+	return sum / float64(len(st.rows))
 }
 
 var ruleR05 = rule{
@@ -156,14 +227,50 @@ var ruleR05 = rule{
 			s.b.add("configuration of a job", 1, 1, "no rules on settings")
 			return nil
 		}
-		return s.stageHits(r, func(st *stage, f *facts) hit {
+		compress := s.setConf("mapred.compress.map.output", "true", "mapred.map.output.compression.codec", fastCodec)
+		hits := s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
-				value: f.ShareShuffle, peers: s.t.Shuffle, account: networkOwn, saves: 0.3 * st.length() * f.ShareShuffle,
-				change:   s.setConf("mapred.compress.map.output", "true", "mapred.map.output.compression.codec", fastCodec),
+				value: f.ShareShuffle, peers: s.t.Shuffle, account: networkOwn, saves: 0.3 * st.length() * f.ShareShuffle, change: compress,
 				evidence: fmt.Sprintf("shuffle %s of the reduce time, not compressed", percent(f.ShareShuffle)),
 			}
 		})
+		if share := s.movesOutput(); len(hits) == 0 && s.q != nil && share > s.t.MapOutput && !s.facts[workload.Reduce].Compressed {
+			hits = append(hits, hit{
+				value: share, peers: s.t.MapOutput, account: networkOwn, saves: 0.5 * share * s.job.time().Seconds(), change: compress,
+				evidence: fmt.Sprintf("%s of the slot time moves map output, not compressed", percent(share)),
+			})
+		}
+		return hits
 	},
+}
+
+// movesOutput returns the share of the job's slot time in which map output is
+// spilled, merged and shuffled, without waits for maps. It is 0 where the waits
+// are unknown, and for jobs without reduces.
+func (s *scene) movesOutput() float64 {
+	if s.stages[workload.Reduce] == nil {
+		return 0
+	}
+	moving, whole := time.Duration(0), time.Duration(0)
+	for _, st := range s.stages {
+		if st == nil {
+			continue
+		}
+		for _, row := range st.rows {
+			a := s.b.at(row)
+			whole += a.finish - a.start
+			for _, p := range []workload.Phase{workload.PhaseSpill, workload.PhaseMerge, workload.PhaseShuffle} {
+				if p == workload.PhaseShuffle && st.kind == workload.Reduce && !workload.Known(a.waitFetch) {
+					return 0
+				}
+				moving += max(0, a.phases[p])
+			}
+			if st.kind == workload.Reduce {
+				moving -= a.waitFetch
+			}
+		}
+	}
+	return moving.Seconds() / max(1e-9, whole.Seconds())
 }
 
 const fastCodec = "com.hadoop.compression.lzo.LzoCodec"
@@ -175,18 +282,52 @@ var ruleR06 = rule{
 		return f.ShareShuffle > t.Shuffle && f.Compressed && f.CodecCPUShare > t.Codec
 	},
 	find: func(s *scene, r *rule) []hit {
-		return s.stageHits(r, func(st *stage, f *facts) hit {
+		cheaper := s.setConf("mapred.map.output.compression.codec", fastCodec)
+		hits := s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
-				value: f.CodecCPUShare, peers: s.t.Codec, account: cpuOwn, saves: 0.3 * st.length() * f.ShareShuffle,
-				change:   s.setConf("mapred.map.output.compression.codec", fastCodec),
+				value: f.CodecCPUShare, peers: s.t.Codec, account: cpuOwn, saves: 0.3 * st.length() * f.ShareShuffle, change: cheaper,
 				evidence: fmt.Sprintf("shuffle %s of the reduce time, codec %s of the CPU", percent(f.ShareShuffle), percent(f.CodecCPUShare)),
 			}
 		})
+		if name, share := s.codecShare(); len(hits) == 0 && share > s.t.CodecTime {
+			hits = append(hits, hit{
+				value: share, peers: s.t.CodecTime, account: cpuOwn, saves: share * s.job.time().Seconds(), change: cheaper,
+				evidence: fmt.Sprintf("%s takes about %s of the slot time for the map output", name, percent(share)),
+			})
+		}
+		return hits
 	},
 }
 
+// codecShare estimates the share of the job's slot time that the codec of the
+// map output takes beyond a fast codec: each byte is compressed and decompressed
+// once. It is 0 for fast codecs, and if the cores are unknown.
+func (s *scene) codecShare() (string, float64) {
+	st := s.stages[workload.Map]
+	if st == nil || !s.facts[workload.Map].Compressed || s.q == nil || len(s.q.Cluster.Machines) == 0 {
+		return "", 0
+	}
+	codec, err1 := model.FindCodec(s.conf.Text("mapred.map.output.compression.codec"))
+	fast, err2 := model.FindCodec(fastCodec)
+	if err1 != nil || err2 != nil {
+		return "", 0
+	}
+	bytes, whole := 0.0, 0.0
+	for _, row := range st.rows {
+		a := s.b.at(row)
+		bytes += float64(max(0, a.OutBytes))
+		whole += (a.finish - a.start).Seconds()
+	}
+	if r := s.stages[workload.Reduce]; r != nil {
+		whole += r.taskSeconds()
+	}
+	speed := s.q.Cluster.Machines[s.q.Cluster.UsualMachine()].Speed
+	more := codec.Compress + codec.Decompress - fast.Compress - fast.Decompress
+	return codec.Name, bytes * more / 1e9 / speed / max(1e-9, whole)
+}
+
 var ruleR07 = rule{
-	id: "R07", basis: "P", cause: "slots of the other kind idle", advice: "share-slots",
+	id: "R07", basis: "P", weight: 0.2, cause: "slots of the other kind idle", advice: "share-slots",
 	evidence: "CPUs idle, slots of the other kind idle while tasks wait", change: "shared slots",
 	fires: func(f *facts, t *Thresholds) bool {
 		return !f.SharedSlots && f.CPUCluster < t.ClusterIdle && f.IdleOtherSlots > 0
@@ -224,8 +365,8 @@ func findUneven(s *scene, r *rule) []hit {
 }
 
 var ruleR09 = rule{
-	id: "R09", basis: "P", cause: "node configuration", advice: "check-node-config",
-	evidence: "critical tasks on one node without more input, CPU or disk load than the others", change: "the node as its peers",
+	id: "R09", basis: "P", onNode: true, cause: "node configuration", advice: "check-node-config",
+	evidence: "critical tasks on one node without more input, CPU or disk load than the others", change: "the node configured like its peers",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.SameNode && f.InputRatio <= t.InputSkew && f.CPUNode < t.CPUStarved && f.DiskNodeRatio <= t.DiskHigh
 	},
@@ -240,7 +381,7 @@ var ruleR09 = rule{
 }
 
 var ruleR10 = rule{
-	id: "R10", basis: "P", cause: "uneven input on one node", advice: "rebalance-partitions-or-slots",
+	id: "R10", basis: "P", onNode: true, cause: "uneven input on one node", advice: "rebalance-partitions-or-slots",
 	evidence: "critical tasks on one node that read more than the others", change: "even partitions",
 	fires: func(f *facts, t *Thresholds) bool { return f.SameNode && f.InputRatio > t.InputSkew },
 	find:  findUneven,
@@ -251,13 +392,36 @@ var ruleR11 = rule{
 	evidence: "the CPU falls during critical maps", change: "slowstart earlier",
 	fires: func(f *facts, t *Thresholds) bool { return f.Kind == "map" && f.Critical > 0 && f.CPUDrop > t.CPUDrop },
 	find: func(s *scene, r *rule) []hit {
+		earlier := s.setConf("mapred.reduce.slowstart.completed.maps", "0.05")
+		if after, late := s.lateShuffle(); late && s.q != nil && after > s.t.LateShuffle*s.job.time().Seconds() {
+			return []hit{{
+				value: after / s.job.time().Seconds(), peers: s.t.LateShuffle, account: slowstartLimit, saves: after / 2, change: earlier,
+				evidence: fmt.Sprintf("reduces start when nearly all maps have ended, and shuffle for %.3g s after the last one", after),
+			}}
+		}
 		return s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
-				value: f.CPUDrop, peers: s.t.CPUDrop, account: slowstartLimit, saves: st.gains() / 2, change: s.setConf("mapred.reduce.slowstart.completed.maps", "0.05"),
+				value: f.CPUDrop, peers: s.t.CPUDrop, account: slowstartLimit, saves: st.gains() / 2, change: earlier,
 				evidence: fmt.Sprintf("CPU falls by %s during the last critical map", percent(f.CPUDrop)),
 			}
 		})
 	},
+}
+
+// lateShuffle returns the seconds from the last map to the end of the last
+// shuffle, and whether nine tenths of the maps had ended before any reduce began.
+func (s *scene) lateShuffle() (after float64, late bool) {
+	maps, reduces := s.stages[workload.Map], s.stages[workload.Reduce]
+	if maps == nil || reduces == nil {
+		return 0, false
+	}
+	ended := 0
+	for _, row := range maps.rows {
+		if s.b.at(row).finish <= reduces.begin {
+			ended++
+		}
+	}
+	return s.b.gap(s.job).Seconds(), 10*ended >= 9*len(maps.rows)
 }
 
 var ruleR12 = rule{
@@ -275,7 +439,7 @@ var ruleR12 = rule{
 }
 
 var ruleR13 = rule{
-	id: "R13", basis: "P", cause: "slow network adapter", advice: "check-network-adapter",
+	id: "R13", basis: "P", weight: 3, cause: "slow network adapter", advice: "check-network-adapter",
 	evidence: "no critical task, a node with a slow network", change: "network at the nominal speed",
 	fires: func(f *facts, _ *Thresholds) bool { return f.Critical == 0 && f.NetSlowNodes > 0 },
 	find: func(s *scene, r *rule) []hit {

@@ -28,14 +28,14 @@ const (
 // seriesKey names the readings of one counter of a node.
 type seriesKey struct{ node, kind, target string }
 
-// IsSamples tells by its beginning whether Read reads a file.
+// IsSamples reports from the beginning of a file whether Read can read it.
 func IsSamples(start []byte) bool {
 	own, instruments := kindOfSamples(start)
 	return own || instruments
 }
 
-// kindOfSamples tells our own format from the tables of HiTune, and both from
-// others.
+// kindOfSamples distinguishes slotwave's own format, the tables of HiTune, and
+// other files.
 func kindOfSamples(start []byte) (own, instruments bool) {
 	header, _, _ := bytes.Cut(start, []byte("\n"))
 	names := strings.Split(strings.TrimRight(string(header), "\r"), ",")

@@ -139,9 +139,8 @@ func (s *scene) useFacts(f *facts, st *stage) {
 			if u.node != node || deviceKind(device) != "disk" {
 				continue
 			}
-			for _, row := range u.rows {
-				disk += float64(row.ReadBytes + row.WriteBytes)
-				foreign += float64(row.ForeignBytes)
+			if n := len(u.rows); n > 0 {
+				disk, foreign = disk+u.work[n-1], foreign+u.foreign[n-1]
 			}
 		}
 		if ok && deviceKind(device) != "disk" {
@@ -227,8 +226,8 @@ func (r *resources) nodeMeans(device string, from, until time.Duration, sums fun
 	return m
 }
 
-// worked reports whether the processors of a node that seems to stand still are
-// seen at work.
+// worked reports whether the processors of a node were busy although it seems to
+// stand still.
 func (r *resources) worked(p standstill) bool {
 	const asUsual = 0.25 // of the mean over the run
 	for _, u := range r.devices["cpu"] {
@@ -240,6 +239,58 @@ func (r *resources) worked(p standstill) bool {
 		return ok && within > asUsual*overall
 	}
 	return false
+}
+
+// stopped finds the times at which others had all processors and disks of a
+// node, for several steps of the table of devices.
+func (b *books) stopped(r *resources) []standstill {
+	const (
+		all   = 0.95
+		steps = 3
+	)
+	var found []standstill
+	for _, cpu := range r.devices["cpu"] {
+		var others []*useSeries
+		for _, s := range r.series {
+			if s.node == cpu.node && deviceKind(s.device) == "disk" {
+				others = append(others, s)
+			}
+		}
+		from, n := time.Duration(0), 0
+		for i := range cpu.rows {
+			u := &cpu.rows[i]
+			still := u.ForeignBusy > all
+			for _, s := range others {
+				still = still && i < len(s.rows) && s.rows[i].Time == u.Time && s.rows[i].ForeignBusy > all
+			}
+			if still && n == 0 {
+				from = u.Time
+			}
+			if still {
+				n++
+			}
+			if last := i == len(cpu.rows)-1; n > 0 && (!still || last) {
+				if p := (standstill{node: cpu.node, from: from, until: u.Time}); n >= steps {
+					p.usual = workload.Seconds(cpu.length(i))
+					p.tasks = b.during(cpu.node, p.from, p.until)
+					found = append(found, p)
+				}
+				n = 0
+			}
+		}
+	}
+	return found
+}
+
+// during lists the attempts that ran on a node at some time.
+func (b *books) during(node string, from, until time.Duration) []int32 {
+	var rows []int32
+	for i := range int32(b.rows) {
+		if a := b.at(i); a.timed() && b.node(a) == node && a.start < until && a.finish > from {
+			rows = append(rows, i)
+		}
+	}
+	return rows
 }
 
 // idleSlots is the mean number of slots of the other kind that are idle while

@@ -45,13 +45,6 @@ type vertex struct {
 // never comes.
 type location struct{ from, to string }
 
-func (l location) String() string {
-	if l.to == "" {
-		return l.from
-	}
-	return l.from + "#" + l.to
-}
-
 // edge is a flow of data. Type and endpoint come from the edge mapping.
 type edge struct{ id, from, to, kind, endpoint string }
 
@@ -60,16 +53,6 @@ var endpoints = []string{"intra-thread", "intra-task", "intra-node", "unconstrai
 
 // cardinality is a range from least to most. most is 0 if only the run decides.
 type cardinality struct{ least, most int }
-
-func (c cardinality) String() string {
-	switch {
-	case c.most == 0:
-		return fmt.Sprintf("%d~*", c.least)
-	case c.least == c.most:
-		return strconv.Itoa(c.least)
-	}
-	return fmt.Sprintf("%d~%d", c.least, c.most)
-}
 
 // threadPool is the threads of a phase that run its vertices one after another.
 // In a group, the threads run one vertex together.
@@ -213,67 +196,20 @@ func isFrame(frame, method string) bool {
 	return before < 0 || frame[before] == '.' || frame[before] == '$'
 }
 
-// ExpectedStages returns the number of stages in a complete reconstruction for
-// the given number of tasks of each pool: for Hadoop 2*maps + 4*reduces.
-func (s *Specification) ExpectedStages(tasks ...int) (int, error) {
-	if len(tasks) != len(s.pools) {
-		return 0, fmt.Errorf("got %d numbers of tasks: want %d, one for each task pool", len(tasks), len(s.pools))
-	}
-	n := 0
-	for i, pool := range s.pools {
+// stagesOfTask returns the number of stages of a complete task by the ID of each
+// vertex that it can have: for Hadoop 2 in a map and 4 in a reduce.
+func (s *Specification) stagesOfTask() map[string]int {
+	number := map[string]int{}
+	for _, pool := range s.pools {
+		var vertices []string
 		for _, threads := range slices.Concat(pool.phases...) {
-			n += tasks[i] * len(threads.vertices)
+			vertices = append(vertices, threads.vertices...)
+		}
+		for _, id := range vertices {
+			number[id] = len(vertices)
 		}
 	}
-	return n, nil
-}
-
-// String returns the specification in its file format.
-func (s *Specification) String() string {
-	var b strings.Builder
-	list := func(name string, ends []storage) {
-		fmt.Fprintf(&b, "%s {\n", name)
-		for _, e := range ends {
-			fmt.Fprintf(&b, "  %s: %s\n", e.id, e.location)
-		}
-		b.WriteString("}\n")
-	}
-	list("Input", s.inputs)
-	list("Output", s.outputs)
-	b.WriteString("Vertices {\n")
-	for _, v := range s.vertices {
-		var locations []string
-		for _, l := range v.locations {
-			locations = append(locations, l.String())
-		}
-		fmt.Fprintf(&b, "  %s: %s\n", v.id, strings.Join(locations, " | "))
-	}
-	b.WriteString("}\nEdges {\n")
-	for _, e := range s.edges {
-		fmt.Fprintf(&b, "  %s: %s -> %s\n", e.id, e.from, e.to)
-	}
-	b.WriteString("}\nVertex Mapping {\n")
-	for _, p := range s.pools {
-		fmt.Fprintf(&b, "  Task Pool %s (%v) {\n", p.name, p.tasks)
-		for _, phase := range p.phases {
-			b.WriteString("    Phase {\n")
-			for _, t := range phase {
-				name, size := "Thread Pool", t.threads.String()
-				if t.group > 0 {
-					name, size = "Thread Group Pool", fmt.Sprintf("%v, %d", t.threads, t.group)
-				}
-				fmt.Fprintf(&b, "      %s (%s) { %s }\n", name, size, strings.Join(t.vertices, ", "))
-			}
-			b.WriteString("    }\n")
-		}
-		b.WriteString("  }\n")
-	}
-	b.WriteString("}\nEdge Mapping {\n")
-	for _, e := range s.edges {
-		fmt.Fprintf(&b, "  %s: %s, %s\n", e.id, e.kind, e.endpoint)
-	}
-	b.WriteString("}\n")
-	return b.String()
+	return number
 }
 
 // specParser reads a specification line by line, so that each error has a line.

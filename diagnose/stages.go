@@ -205,7 +205,7 @@ func (s *stage) taskSeconds() float64 {
 // slots, must be outliers that took longer than their peers by most of the gap.
 // Reduces do not count, because they may wait for maps as long.
 func (b *books) still(t *Thresholds) []standstill {
-	overdue := make([]float32, b.rows) // seconds beyond what its peers took; 0: no map, or no outlier
+	overdue := make([]float32, b.rows) // seconds beyond the median of its peers; 0: not a map, or not an outlier
 	for _, j := range b.jobs {
 		var times []float64
 		for _, row := range j.won[workload.Map] {
@@ -228,7 +228,7 @@ func (b *books) still(t *Thresholds) []standstill {
 	}
 	byNode := make([][]int32, len(b.nodes.list))
 	ends := make([][]time.Duration, len(b.nodes.list))
-	slots := make([]int32, len(b.nodes.list)) // of maps, that were used
+	slots := make([]int32, len(b.nodes.list)) // map slots that were used
 	for i := range int32(b.rows) {
 		if a := b.at(i); a.timed() && b.node(a) != "" {
 			byNode[a.node] = append(byNode[a.node], i)
@@ -241,8 +241,8 @@ func (b *books) still(t *Thresholds) []standstill {
 	for _, list := range ends {
 		slices.Sort(list)
 	}
-	const heldUp = 0.8 // of the gap, by which a map is late that stood still through it
-	const often = 3    // standstills of a node that is slow instead
+	const heldUp = 0.8 // least delay of a map that stood still, as a fraction of the gap
+	const often = 3    // a node with this many standstills is slow instead
 	var found []standstill
 	for node, rows := range byNode {
 		first := len(found)

@@ -20,7 +20,7 @@ const (
 // Text writes the diagnosis for a terminal of 80 columns.
 func (d *Diagnosis) Text(w io.Writer) error {
 	var b strings.Builder
-	line(&b, 0, d.conclusion())
+	line(&b, 0, d.Conclusion())
 	if len(d.Findings) > 0 {
 		fmt.Fprintf(&b, "\n%-4s %-24s %-20s %-12s %s\n", "rule", "cause", "where", "gain", "verdict")
 	}
@@ -72,7 +72,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 }
 
 // conclusion returns the first sentence.
-func (d *Diagnosis) conclusion() string {
+func (d *Diagnosis) Conclusion() string {
 	confirmed, untested := 0, 0
 	for _, f := range d.Findings {
 		switch f.Receipt.Outcome {
@@ -140,8 +140,10 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	}
 }
 
-// text is where the threads of each vertex were found most, and in which state.
+// text writes how many stages were found, where the threads of each vertex were
+// sampled most often, and in which state.
 func (d *Dataflow) text(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%d of %d stages of the sampled tasks found\n", len(d.Stages), d.complete)
 	fmt.Fprintf(b, "\n%-8s %-29s %-5s %6s  %s\n", "vertex", "thread", "", "share", "in most samples")
 	for i := range d.shares {
 		s, first := &d.shares[i], true
@@ -154,7 +156,7 @@ func (d *Dataflow) text(b *strings.Builder) {
 	}
 }
 
-// cutFront shortens a name, whose end tells more, to n characters.
+// cutFront shortens a name to n characters and keeps its end, which identifies it.
 func cutFront(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {

@@ -11,7 +11,7 @@ import (
 
 const vectors = "testdata/vectors.json"
 
-func TestVectors(t *testing.T) { vectortest.Run(t, vectors, Evaluators) }
+func TestVectors(t *testing.T) { vectortest.Run(t, Evaluators, vectors) }
 
 func TestVectorsAgreeWithReference(t *testing.T) {
 	vectortest.Agree(t, vectors, Evaluators)

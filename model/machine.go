@@ -103,7 +103,7 @@ func (m *Machine) Check() error {
 	c.Count("cores", m.Cores, 1)
 	for i, gain := range m.SMT {
 		if least := m.SMT[max(0, i-1)]; i == 0 && gain != 1 || !(gain >= least && gain <= least*float64(i+1)/float64(max(1, i))) {
-			c.Fail("smt", "%v: want 1, then what more threads get done: not less in all, not more each", m.SMT)
+			c.Fail("smt", "%v: want 1, then the work with 2, 3, ... threads: not less in total, not more per thread", m.SMT)
 			break
 		}
 	}

@@ -112,6 +112,24 @@ type Cluster struct {
 	Replication    int             // replicas of a split that the simulator places
 }
 
+// UsualMachine returns the index of the machine of most nodes, the first one on
+// ties.
+func (c *Cluster) UsualMachine() int {
+	counts := make([]int, len(c.Machines))
+	best := 0
+	for i := range c.Nodes {
+		if m := c.Nodes[i].Machine; m < len(counts) {
+			counts[m]++
+		}
+	}
+	for i, n := range counts {
+		if n > counts[best] {
+			best = i
+		}
+	}
+	return best
+}
+
 // Node is one worker.
 type Node struct {
 	Name        string
@@ -200,6 +218,8 @@ type Prediction struct {
 	Mean     time.Duration
 	High     time.Duration
 	Safe     time.Duration // upper 95 % prediction bound of the makespan; 0: the model has none
+	Least    time.Duration // 90 % prediction interval of the makespan: its ends
+	Most     time.Duration // 0: the model states none
 	Jobs     []JobOutcome  // in order of submission
 	Phases   []PhaseTime
 	Devices  []DeviceUse // of a simulation at fidelity device
@@ -236,15 +256,23 @@ type JobOutcome struct {
 	SpeculativeRuns int
 }
 
-// DeviceUse is the utilisation of one device, or of all devices of a kind. From
-// Times[i] to Times[i+1] the share Busy[i] of its time, cores or bandwidth is in
-// use, and it moves Bytes[i].
+// DeviceUse is the utilisation of one device, or of all devices of a kind, over
+// time.
 type DeviceUse struct {
 	Node   string // "*": all nodes
 	Device string
-	Times  []time.Duration // one more than the shares
-	Busy   []float64
-	Bytes  []int64
+	Times  []time.Duration // one more than the uses
+	Uses   []Use           // from Times[i] to Times[i+1]
+}
+
+// Use is the use of a device in a step of time. Shares are of its time, cores or
+// bandwidth.
+type Use struct {
+	Busy     float64 // share in use
+	Bytes    int64   // moved
+	Visitors float64 // mean number of requests
+	Rate     float64 // at which it served while it had requests, relative to a device of most nodes with one request; 0: it had none
+	Foreign  float64 // share that others than Hadoop had
 }
 
 // PhaseTime is the mean time of one phase over the tasks of a kind.

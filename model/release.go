@@ -24,12 +24,12 @@ type Release struct {
 	FailedAreDone  bool          // failed tasks count for slowstart
 	MeteredDemand  bool          // fair 2.0: a pool stops counting demand at its maximum
 	CountAssigned  bool          // fair 2.0: what this heartbeat gave counts for the tracker's load
-	AvoidsTrackers bool          // a tracker that many jobs avoided gets no more work
+	AvoidsTrackers bool          // a tracker that many jobs blacklisted gets no more work
 	WideTasks      bool          // capacity: a task that asks for much memory takes several slots
 	CapacityPair   bool          // capacity: a map and a reduce a heartbeat instead of one task; maximum-capacity
-	NoSpeculation  bool          // its rule is another one, which is not simulated
+	NoSpeculation  bool          // its speculation follows another rule, which is not simulated
 	Capacity1      bool          // the capacity scheduler of 1.x
-	CapacityFits   bool          // which takes a request that just fills a queue to be within it
+	CapacityFits   bool          // that scheduler accepts a request that exactly fills a queue
 	FetchSleep     time.Duration // sleep of ReduceCopier.fetchOutputs when it finds nothing to fetch; 0: it is woken (0.21)
 	Ideal          bool          // no protocol and no fixed costs
 }

@@ -79,12 +79,12 @@ var PredictionColumns = []string{
 	"low_ns", "mean_ns", "high_ns", "reference_ns", "difference", "within", "note",
 }
 
-// predictionRow is a row of predictions.csv: one figure of one model next to
-// the reference's. Fields that do not apply are nil.
+// predictionRow is a row of predictions.csv: one figure of one model and the same
+// figure of the reference. Fields that do not apply are nil.
 type predictionRow struct {
 	Scenario   string `json:"scenario"`
 	Model      string `json:"model"`
-	Part       string `json:"part"` // makespan, gap, job or phase
+	Part       string `json:"part"` // makespan, interval, gap, job or phase
 	Job        string `json:"job,omitempty"`
 	Kind       string `json:"kind,omitempty"`
 	Phase      string `json:"phase,omitempty"`
@@ -136,6 +136,11 @@ func (a *Answers) rows() []predictionRow {
 			makespan = &ref.Mean
 		}
 		rows = append(rows, row.against(p.Low, p.Mean, p.High, makespan))
+		if p.Most > 0 {
+			interval := row
+			interval.Part = "interval"
+			rows = append(rows, interval.against(p.Least, p.Mean, p.Most, makespan))
+		}
 		for _, g := range x.Gap {
 			gap := row
 			gap.Part, gap.Mean, gap.Note = "gap", (*int64)(&g.Time), g.Cause
@@ -259,7 +264,12 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 	if a.Reference != "" {
 		against = "\tagainst " + Escape(a.Reference)
 	}
-	fmt.Fprintf(t, "model\tmakespan\tlow\thigh%s\n", against)
+	interval := slices.ContainsFunc(list, func(x Answer) bool { return x.Prediction.Most > 0 })
+	fmt.Fprint(t, "model\tmakespan\tlow\thigh")
+	if interval {
+		fmt.Fprint(t, "\t90 % interval")
+	}
+	fmt.Fprintln(t, against)
 	var not []string
 	for i := range list {
 		x := &list[i]
@@ -269,6 +279,12 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s", Escape(p.Model), formatDuration(int64(p.Mean)), formatDuration(int64(p.Low)), formatDuration(int64(p.High)))
+		if interval {
+			fmt.Fprint(t, "\t")
+			if p.Most > 0 {
+				fmt.Fprintf(t, "%s to %s", formatDuration(int64(p.Least)), formatDuration(int64(p.Most)))
+			}
+		}
 		if ref := a.reference(x.Scenario); ref != nil && ref != p && ref.Mean > 0 {
 			fmt.Fprintf(t, "\t%+.1f %%", 100*difference(p.Mean, ref.Mean))
 			if p.Low < p.High && p.Low <= ref.Mean && ref.Mean <= p.High {

@@ -122,7 +122,7 @@ func BenchmarkStats(b *testing.B) {
 	q := floodQuestion(3000, 6, 4, 24442)
 	var rows keep
 	flood(q, 100000, &rows)
-	benchmarkRecorder(b, NewStats(q), rows.rows)
+	benchmarkRecorder(b, NewStats(q, true), rows.rows)
 }
 
 // BenchmarkDay is a day of 4.5 million attempts, table and statistics, into a
@@ -145,7 +145,7 @@ func BenchmarkDay(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		table, stats := NewAttemptTable(f), NewStats(q)
+		table, stats := NewAttemptTable(f), NewStats(q, true)
 		to := Recorders{table, stats}
 		start := time.Now()
 		for i := range time.Duration(batches) {

@@ -178,7 +178,7 @@ func (d *Dir) File(name string) (*File, error) {
 	d.lock.Lock()
 	defer d.lock.Unlock()
 	if d.done {
-		return nil, fmt.Errorf("%s: the result was given up", d.path)
+		return nil, fmt.Errorf("%s: writing the result was aborted", d.path)
 	}
 	folder, base := filepath.Split(filepath.FromSlash(name))
 	if err := d.makeFolder(folder); err != nil {
@@ -231,7 +231,7 @@ func (d *Dir) Commit(m Manifest) error {
 	d.done = true
 	d.lock.Unlock()
 	if given {
-		return fmt.Errorf("%s: the result was given up", d.path)
+		return fmt.Errorf("%s: writing the result was aborted", d.path)
 	}
 	for _, name := range append([]string{ManifestName}, d.old...) {
 		if err := os.Remove(filepath.Join(d.path, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -2,6 +2,7 @@ package results
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -66,7 +67,7 @@ func TestDocumentedColumns(t *testing.T) {
 		PredictionsName: PredictionColumns,
 		tunedName:       tunedColumns,
 		ReplayName:      ReplayColumns,
-		FitName:         FitColumns,
+		FitName:         fitColumns,
 		SummaryName:     keys(reflect.TypeFor[Summary](), ""),
 		ManifestName:    keys(reflect.TypeFor[Manifest](), ""),
 	} {
@@ -94,6 +95,33 @@ func predictionTags() []string {
 		tags = append(tags, tag)
 	}
 	return tags
+}
+
+// TestDocumentedPictures checks that the page lists the pictures as their table
+// does; -update writes the list anew.
+func TestDocumentedPictures(t *testing.T) {
+	const page = "../docs/results.md"
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows strings.Builder
+	for _, p := range plots {
+		fmt.Fprintf(&rows, "| `%s.png`, `.svg` | %s |\n", p.name, p.about)
+	}
+	listed := regexp.MustCompile("(?m)(^\\| `[^`]+\\.png`, `\\.svg` \\| .* \\|\n)+").FindIndex(text)
+	if listed == nil {
+		t.Fatalf("%s: got no list of pictures", page)
+	}
+	if got := string(text[listed[0]:listed[1]]); got == rows.String() {
+		return
+	} else if !*update {
+		t.Fatalf("%s is out of date: run go test ./results -update; got\n%swant\n%s", page, got, &rows)
+	}
+	text = slices.Replace(text, listed[0], listed[1], []byte(rows.String())...)
+	if err := os.WriteFile(page, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestDocumentedFiles checks that every file of the golden results and of a sweep is in the

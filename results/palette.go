@@ -1,6 +1,7 @@
 package results
 
 import (
+	"fmt"
 	"image/color"
 
 	"github.com/slotwave/slotwave/workload"
@@ -40,6 +41,14 @@ var phaseColours = [numPhases + 1]tint{
 	workload.PhaseWrite:   tinted(0x7eb883, 0x064e31),
 	workload.PhaseCommit:  tinted(0x4a2259, 0xc280b7),
 	otherPhase:            tinted(0x9d9f9e, 0x7f7e7d),
+}
+
+// PhaseColour returns the colour of a phase on light and on dark ground, as in
+// CSS.
+func PhaseColour(p workload.Phase) (light, dark string) {
+	c := phaseColours[p]
+	css := func(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+	return css(c.light), css(c.dark)
 }
 
 // stageColours match those of the main phase of each stage, and differ as much.

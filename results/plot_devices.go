@@ -13,10 +13,10 @@ func deviceUsage(devices []model.DeviceUse, yield func(Usage) bool) {
 	if len(devices) == 0 {
 		return
 	}
-	for i := range devices[0].Busy {
+	for i := range devices[0].Uses {
 		for k := range devices {
 			d := &devices[k]
-			if !yield(Usage{Time: d.Times[i], Node: d.Node, Device: d.Device, Busy: d.Busy[i], Bytes: d.Bytes[i]}) {
+			if !yield(Usage{Time: d.Times[i], Node: d.Node, Device: d.Device, Use: d.Uses[i]}) {
 				return
 			}
 		}
@@ -52,7 +52,7 @@ func (r *Run) clusterDevices() []model.DeviceUse {
 		return nil
 	}
 	for _, d := range r.Predictions[0].Devices {
-		if d.Node == AllNodes {
+		if d.Node == allNodes {
 			devices = append(devices, d)
 		}
 	}
@@ -86,10 +86,10 @@ func (u *usePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	width := u.Times[len(u.Times)-1] / spans
 	var line []vg.Point
-	for i := 0; i < len(u.Busy); {
+	for i := 0; i < len(u.Uses); {
 		from, sum := u.Times[i], 0.0
-		for ; i < len(u.Busy) && (u.Times[i+1]-from <= width || u.Times[i] == from); i++ {
-			sum += u.Busy[i] * float64(u.Times[i+1]-u.Times[i])
+		for ; i < len(u.Uses) && (u.Times[i+1]-from <= width || u.Times[i] == from); i++ {
+			sum += u.Uses[i].Busy * float64(u.Times[i+1]-u.Times[i])
 		}
 		if to := u.Times[i]; to > from {
 			level := y(100 * sum / float64(to-from))

@@ -176,7 +176,7 @@ func (s *Stats) spent(phase int) bool {
 	if phase < numPhases {
 		return s.kinds[workload.Map].phases[phase]+s.kinds[workload.Reduce].phases[phase] > 0
 	}
-	return s.kinds[workload.Setup].slotTime()+s.kinds[workload.Cleanup].slotTime()+s.kinds[workload.TaskCleanup].slotTime() > 0
+	return slices.ContainsFunc(s.kinds[workload.Setup:], func(k kindStats) bool { return k.slotTime() > 0 })
 }
 
 func (e *execution) strikes(state workload.State) bool {

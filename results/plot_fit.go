@@ -41,11 +41,15 @@ type PhaseTerms struct {
 	Terms string
 	Lines []float64 // fractions of the rows within 10, 15 and 20 %
 	Work  []float64
+	Runs  float64 // mean error of the terms on the sum of a run's tasks
+	// Copies is the part of the time that copies map outputs; 1 where the terms do
+	// not separate copies from merges.
+	Copies float64
 }
 
-// PlatformName and FitName are files of a fitted platform.
+// platformName and FitName are files of a fitted platform.
 const (
-	PlatformName = "platform.json"
+	platformName = "platform.json"
 	FitName      = "fit.csv"
 )
 
@@ -60,18 +64,30 @@ func (f *Fitting) Write(d Target) error {
 	}
 	var drawn pictures
 	drawn.draw(names, figures)
-	w.write(PlatformName, f.WritePlatform)
+	w.write(platformName, f.WritePlatform)
 	w.write(FitName, f.WriteCSV)
 	drawn.write(&w)
 	return w.err
 }
 
+// Doubts lists the fits of the platform that few rows agree with.
+func (f *Fitting) Doubts() (list []string) {
+	for i := range f.Phases {
+		if p := &f.Phases[i]; slices.Contains(platform.Phases[:], p.Phase) {
+			if doubt := p.Doubt(); doubt != "" {
+				list = append(list, doubt)
+			}
+		}
+	}
+	return list
+}
+
 // WritePlatform writes only the platform, as models read it.
 func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WriteModel(w, f.Platform) }
 
-// FitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
+// fitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
 // errors as fractions of 1.
-var FitColumns = []string{
+var fitColumns = []string{
 	"phase", "rows", "a", "b", "tau_mb", "a2", "b2", "weight", "proportional", "scale", "scale2",
 	"bic_gain", "f", "expected_tau_mb", "chow_f", "chow_p", "within_10", "within_15", "within_20", "mean_error", "max_error",
 }
@@ -79,13 +95,13 @@ var FitColumns = []string{
 // WriteCSV writes fit.csv. Cells that do not apply are empty.
 func (f *Fitting) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(FitColumns)
+	out.Write(fitColumns)
 	for i := range f.Phases {
 		p := &f.Phases[i]
-		cells := make([]string, len(FitColumns))
+		cells := make([]string, len(fitColumns))
 		set := func(column string, v float64) {
 			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				cells[slices.Index(FitColumns, column)] = share(v).String()
+				cells[slices.Index(fitColumns, column)] = share(v).String()
 			}
 		}
 		cells[0], cells[1] = Escape(p.Phase), strconv.Itoa(len(p.Rows))
@@ -180,15 +196,21 @@ func (f *Fitting) termsTable(t *textWriter) {
 		return
 	}
 	t.section("Lines in bytes, and terms of bytes, records and spills, on runs left out")
-	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\tms (MB, million records)")
+	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\twhole runs\tms (MB, million records)")
 	for _, p := range f.Terms {
 		fmt.Fprintf(t, "%s\t%s", Escape(p.Phase), number(int64(p.Rows)))
 		for _, v := range append(slices.Clone(p.Lines), p.Work...) {
 			fmt.Fprintf(t, "\t%s", percentOf(share(v)))
 		}
-		fmt.Fprintf(t, "\t%s\n", p.Terms)
+		fmt.Fprintf(t, "\t%s\t%s\n", percentOf(share(p.Runs)), p.Terms)
 	}
 	t.Flush()
+	fmt.Fprintln(t, "whole runs: mean error of the terms on the sum of a run's tasks")
+	for _, p := range f.Terms {
+		if p.Copies < 1 {
+			fmt.Fprintf(t, "%s: %s of the time copies map outputs, the rest merges them\n", Escape(p.Phase), percentOf(share(p.Copies)))
+		}
+	}
 }
 
 func lineText(a, b float64) string {

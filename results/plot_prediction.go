@@ -16,7 +16,7 @@ import (
 // each. More are drawn as points against the reference.
 const maxPredictionRows = 24
 
-// predicted is one figure of one model next to the reference's.
+// predicted is one figure of one model and the same figure of the reference.
 type predicted struct {
 	row             int
 	model           int

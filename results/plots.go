@@ -22,9 +22,10 @@ type subject struct {
 // plotEntry is a picture of a result. To add one, write a function that returns
 // a figure, and add a line to plots.
 type plotEntry struct {
-	name string
-	when func(*subject) bool
-	draw func(*subject) *figure
+	name  string
+	about string // for docs/results.md
+	when  func(*subject) bool
+	draw  func(*subject) *figure
 }
 
 // These limit the number of runs that are legible side by side.
@@ -34,19 +35,26 @@ const (
 )
 
 var plots = []plotEntry{
-	{"execution", func(s *subject) bool { return s.ran(mostCharts) },
+	{"execution", "one line per slot, coloured by phase",
+		func(s *subject) bool { return s.ran(mostCharts) },
 		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlot) }},
-	{"execution-jobs", func(s *subject) bool { return s.ran(1) && s.runs[0].Stats.chart.coloursJobs() },
+	{"execution-jobs", "the same coloured by job, for 2 to 12 jobs",
+		func(s *subject) bool { return s.ran(1) && s.runs[0].Stats.chart.coloursJobs() },
 		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlotJob) }},
-	{"execution-attempts", func(s *subject) bool { return s.ran(mostCharts) && vector(s.runs) },
+	{"execution-attempts", "one line per attempt in order of start; left out above 24,000 bars",
+		func(s *subject) bool { return s.ran(mostCharts) && vector(s.runs) },
 		func(s *subject) *figure { return executionFigure(s.title, s.runs, byAttempt) }},
-	{"slots", func(s *subject) bool { return s.ran(mostSlots) },
+	{"slots", "slots in use and waiting tasks over time",
+		func(s *subject) bool { return s.ran(mostSlots) },
 		func(s *subject) *figure { return slotsFigure(s.title, s.runs) }},
-	{"replay", func(s *subject) bool { return len(s.runs) == 1 && len(s.runs[0].replayed()) > 0 },
+	{"replay", "simulated over recorded time of each job, with the diagonal",
+		func(s *subject) bool { return len(s.runs) == 1 && len(s.runs[0].replayed()) > 0 },
 		func(s *subject) *figure { return replayFigure(s.title, s.runs[0]) }},
-	{"sweep", func(s *subject) bool { return s.answers.swept() },
+	{"sweep", "of `compare --over` with numbers, in place of `prediction.png`: makespan over the values of the key",
+		func(s *subject) bool { return s.answers.swept() },
 		func(s *subject) *figure { return sweepFigure(s.title, s.answers) }},
-	{"prediction", func(s *subject) bool { return !s.answers.swept() && s.answers.shown() },
+	{"prediction", "models compared with the simulation, with their bounds",
+		func(s *subject) bool { return !s.answers.swept() && s.answers.shown() },
 		func(s *subject) *figure { return predictionFigure(s.title, s.answers) }},
 }
 

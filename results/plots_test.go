@@ -19,7 +19,7 @@ import (
 // slot.
 func backToBack(maps int) *Run {
 	q := &model.WhatIf{Name: "back to back", Cluster: sampleCluster(1, 1, 0), Jobs: []workload.Job{{ID: "job_1"}}}
-	s := NewStats(q)
+	s := NewStats(q, true)
 	for i := range maps {
 		a := workload.Attempt{Job: "job_1", Task: i, Kind: workload.Map, Node: "node00", Start: time.Duration(i) * time.Minute, Finish: time.Duration(i+1) * time.Minute}
 		a.Phases[workload.PhaseMap] = time.Minute
@@ -153,7 +153,7 @@ func TestWithoutPrefix(t *testing.T) {
 // of which a point takes 4/3.
 func TestComparisonHeight(t *testing.T) {
 	one := smallSample(t)
-	one.Predictions[0].Devices = []model.DeviceUse{{Node: AllNodes, Device: "disk", Times: []time.Duration{0, time.Second}, Busy: []float64{1}, Bytes: []int64{1}}}
+	one.Predictions[0].Devices = []model.DeviceUse{{Node: allNodes, Device: "disk", Times: []time.Duration{0, time.Second}, Uses: []model.Use{{Busy: 1, Bytes: 1}}}}
 	for n := 2; n <= mostSlots; n++ {
 		runs := slices.Repeat([]*Run{one}, n)
 		figures := []*figure{slotsFigure("", runs)}

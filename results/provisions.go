@@ -11,8 +11,8 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 )
 
-// ProvisionsSchema is the first field of provisions in JSON.
-const ProvisionsSchema = "slotwave/provisions/1"
+// provisionsSchema is the first field of provisions in JSON.
+const provisionsSchema = "slotwave/provisions/1"
 
 // Provisions lists the number of nodes that each model needs to meet a
 // deadline.
@@ -33,7 +33,7 @@ type SimulatedNodes struct {
 	Err          error // why there is no answer
 }
 
-// simulatedProvision is a SimulatedNodes as it is written.
+// simulatedProvision is a SimulatedNodes as JSON.
 type simulatedProvision struct {
 	Scenario     string       `json:"scenario"`
 	Nodes        nodes        `json:"nodes"`
@@ -144,7 +144,7 @@ func (p *Provisions) WriteJSON(w io.Writer) error {
 		Deadline  int64                `json:"deadline_ns"`
 		Simulated []simulatedProvision `json:"simulation"`
 		Rows      []provision          `json:"rows"`
-	}{ProvisionsSchema, int64(p.Deadline), listed(p.simulated), listed(p.list)})
+	}{provisionsSchema, int64(p.Deadline), listed(p.simulated), listed(p.list)})
 }
 
 // WriteText writes a table for each scenario, then the models that cannot answer.
@@ -159,7 +159,7 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintln(t)
 		}
 		first := &p.list[from]
-		t.heading(fmt.Sprintf("%s: nodes with %s and %s each that finish in %s", first.Scenario,
+		t.heading(fmt.Sprintf("%s: number of nodes, with %s and %s each, that finishes in %s", first.Scenario,
 			count(first.MapSlots, "map slot"), count(first.ReduceSlots, "reduce slot"), formatDuration(int64(p.Deadline))))
 		for i := range p.simulated {
 			if p.simulated[i].Scenario == first.Scenario {
@@ -186,7 +186,8 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 	return t.done()
 }
 
-// writeText writes the nodes that the simulation takes, with one node less beside.
+// writeText writes the nodes that the simulation needs, and the result with one
+// node less.
 func (s *simulatedProvision) writeText(t *textWriter) {
 	switch {
 	case s.Note != "":

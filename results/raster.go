@@ -18,7 +18,7 @@ type raster struct {
 	cols  int   // even
 	group int   // lanes per row
 	lanes [2]int
-	cells [2][]ink // by section, row and column
+	cells [2][]ink // by section, column and row: bars that end together lie together
 }
 
 // ink is the red, green and blue (0 to 255) that a colour removes from white,
@@ -42,12 +42,11 @@ func (r *raster) add(section, lane int, from, to int64, colour ink) {
 	for to > r.width*int64(r.cols) {
 		r.halve()
 	}
-	row := lane / r.group * r.cols
-	cells := r.cells[section][row : row+r.cols]
+	row, rows, cells := lane/r.group, r.rows(section), r.cells[section]
 	for i := from / r.width; from < to; i++ {
 		edge := min((i+1)*r.width, to)
 		t := float32(edge - from)
-		c := &cells[i]
+		c := &cells[int(i)*rows+row]
 		c[0] += float32(t * colour[0])
 		c[1] += float32(t * colour[1])
 		c[2] += float32(t * colour[2])
@@ -59,16 +58,14 @@ func (r *raster) add(section, lane int, from, to int64, colour ink) {
 // halve merges neighbouring columns.
 func (r *raster) halve() {
 	r.width *= 2
-	for _, cells := range r.cells {
-		for row := 0; row < len(cells); row += r.cols {
-			line := cells[row : row+r.cols]
-			half := r.cols / 2
-			for i := range half {
-				a, b := line[2*i], line[2*i+1]
-				line[i] = ink{a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]}
-			}
-			clear(line[half:])
+	for section, cells := range r.cells {
+		rows, half := r.rows(section), r.cols/2
+		for i := range half * rows {
+			first := 2*(i/rows)*rows + i%rows
+			a, b := cells[first], cells[first+rows]
+			cells[i] = ink{a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]}
 		}
+		clear(cells[half*rows:])
 	}
 }
 
@@ -121,14 +118,14 @@ func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64
 // line adds a row to a line of pixels: the mean ink over a pixel's time, times
 // a weight.
 func (r *raster) line(line [][4]float64, section, row int, end int64, weight float64) {
-	cells := r.cells[section][row*r.cols : (row+1)*r.cols]
+	rows, cells := r.rows(section), r.cells[section]
 	perPixel := float64(end) / float64(len(line)) / float64(r.width) // columns
 	for x := range line {
 		from, until := float64(x)*perPixel, float64(x+1)*perPixel
 		for col := int(from); col < r.cols && float64(col) < until; col++ {
 			part := math.Min(until, float64(col+1)) - math.Max(from, float64(col))
 			w := weight * part / perPixel / float64(r.width)
-			for i, sum := range &cells[col] {
+			for i, sum := range &cells[col*rows+row] {
 				line[x][i] += float64(w * float64(sum))
 			}
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 // ReplaySummary compares the times of the simulated jobs with the recorded ones.
-// Where settings differ from the record it names these only: the difference is
-// then no error.
+// If settings differ from the record, it only names them, because the difference
+// is then not an error.
 type ReplaySummary struct {
 	Settings []string      `json:"settings"`
 	Jobs     int           `json:"jobs"`
@@ -61,9 +61,9 @@ func writeReplay(w io.Writer, rows []ReplayedJob) error {
 	return out.Error()
 }
 
-// replayed sets the recorded time of each job beside the simulated one (mean over
-// the replications), in order of submission. It is empty where settings differ
-// from the record.
+// replayed pairs the recorded time of each job with the simulated one (mean over
+// the replications), in order of submission. It is empty if settings differ from
+// the record.
 func (r *Run) replayed() []ReplayedJob {
 	if len(r.Recorded) == 0 || len(r.Changed) > 0 {
 		return nil
@@ -93,7 +93,7 @@ func (r *Run) replayed() []ReplayedJob {
 	return rows
 }
 
-// causeOf names what makes at least half of a difference, if it can be told. A
+// causeOf names the cause of at least half of a difference, if it is known. A
 // difference below 1 % needs none.
 func causeOf(rec *workload.JobRecord, sim *model.JobOutcome, difference share) string {
 	if math.Abs(float64(difference)) < 0.01 {
@@ -154,9 +154,9 @@ func (r *Run) replaySummary() *ReplaySummary {
 func (s *ReplaySummary) text() string {
 	switch {
 	case len(s.Settings) > 0:
-		return "no error stated: not as recorded (" + shorten(strings.Join(s.Settings, ", "), 60) + ")"
+		return "not compared: settings differ from the record (" + shorten(strings.Join(s.Settings, ", "), 60) + ")"
 	case s.Jobs == 0:
-		return fmt.Sprintf("no error stated: no time is recorded of %s", count(s.Unknown, "job"))
+		return fmt.Sprintf("not compared: no time is recorded for %s", count(s.Unknown, "job"))
 	}
 	text := fmt.Sprintf("median error %s of %s, worst %s (%s)", percentOf(s.Median), count(s.Jobs, "job"), signedPercent(s.Worst), shorten(s.WorstJob, 24))
 	if s.Unknown > 0 {

@@ -30,6 +30,7 @@ type Run struct {
 	Replicated  []Replication      // the metrics of each
 	Stats       *Stats             // of the first replication, which the tables and pictures show
 	Models      []Answer           // answers of other models to the same question
+	Limits      []Limit            // what limited the first replication, the largest part first; empty: not known
 	NoPlots     bool               // write no pictures
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
@@ -44,8 +45,8 @@ func (r *Run) Write(d Target) error {
 	if !r.NoPlots {
 		drawn.begin(&s)
 	}
-	w.write(JobsName, func(to io.Writer) error { return WriteJobs(to, r.Predictions[0].Jobs) })
-	w.write(ResourcesName, func(to io.Writer) error { return WriteResources(to, r.usage()) })
+	w.write(JobsName, func(to io.Writer) error { return writeJobs(to, r.Predictions[0].Jobs) })
+	w.write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
 	w.write(SummaryName, r.Summary().WriteJSON)
 	w.write(PredictionsName, s.answers.WriteCSV)
 	if rows := r.replayed(); len(rows) > 0 {

@@ -129,7 +129,7 @@ func writeSample(t *testing.T, dir string) *Run {
 		t.Fatal(err)
 	}
 	r.Predictions[0].Devices = []model.DeviceUse{
-		{Node: "node00", Device: "disk0", Times: []time.Duration{time.Second, 2 * time.Second}, Busy: []float64{0.25}, Bytes: []int64{1 << 20}},
+		{Node: "node00", Device: "disk0", Times: []time.Duration{time.Second, 2 * time.Second}, Uses: []model.Use{{Busy: 0.25, Bytes: 1 << 20}}},
 	}
 	if err := r.Write(d); err != nil {
 		t.Fatal(err)
@@ -235,11 +235,11 @@ func picture(t *testing.T, f *figure) []byte {
 func TestLargePictures(t *testing.T) {
 	q := floodQuestion(20, 8, 4, 6)
 	q.Name = "a busy afternoon"
-	few := &Run{Question: q, Stats: NewStats(q)}
+	few := &Run{Question: q, Stats: NewStats(q, true)}
 	flood(q, 30_000, few.Stats)
 	q = floodQuestion(300, 6, 4, 500)
 	q.Name = "a large cluster"
-	many := &Run{Question: q, Stats: NewStats(q)}
+	many := &Run{Question: q, Stats: NewStats(q, true)}
 	flood(q, 200_000, many.Stats)
 	if vector([]*Run{few}) || vector([]*Run{many}) {
 		t.Fatal("the charts still hold bars one by one")
@@ -255,11 +255,11 @@ func TestLargePictures(t *testing.T) {
 func TestMixedComparison(t *testing.T) {
 	q := floodQuestion(60, 6, 4, 20)
 	q.Name = "before"
-	many := &Run{Question: q, Stats: NewStats(q)}
+	many := &Run{Question: q, Stats: NewStats(q, true)}
 	flood(q, 60_000, many.Stats)
 	q = floodQuestion(60, 6, 4, 20)
 	q.Name = "after"
-	few := &Run{Question: q, Stats: NewStats(q)}
+	few := &Run{Question: q, Stats: NewStats(q, true)}
 	flood(q, 1500, few.Stats)
 	goldenSum(t, "large/execution-mixed.png", picture(t, executionFigure("before and after", []*Run{many, few}, bySlot)))
 }
@@ -378,7 +378,7 @@ func TestBooks(t *testing.T) {
 		a := rows[0]
 		change(&a)
 		r.Stats.Attempt(&a)
-		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots the cluster does not have") {
+		if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "slots that the cluster does not have") {
 			t.Errorf("got %v", err)
 		}
 	}
@@ -400,7 +400,7 @@ func TestBooks(t *testing.T) {
 	}
 	r, _ = good()
 	r.Predictions[0].Jobs[0].MapTime++
-	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "of the jobs") {
+	if err := r.Stats.Check(&r.Predictions[0]); err == nil || !strings.Contains(err.Error(), "over the jobs") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -442,7 +442,7 @@ func TestTotals(t *testing.T) {
 func TestSharedSlots(t *testing.T) {
 	q := &model.WhatIf{Cluster: sampleCluster(1, 1, 1)}
 	q.Cluster.SharedSlots = true
-	s := NewStats(q)
+	s := NewStats(q, true)
 	for i := range 2 {
 		a := workload.Attempt{Kind: workload.Kind(i), Node: "node00", Slot: i, Finish: time.Second}
 		a.Phases[workload.PhaseStartup] = time.Second
@@ -470,7 +470,7 @@ func TestBoundedMemory(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		table, stats := NewAttemptTable(io.Discard), NewStats(q)
+		table, stats := NewAttemptTable(io.Discard), NewStats(q, true)
 		for i := range times {
 			for k := range rows.rows {
 				a := rows.rows[k]
@@ -503,7 +503,7 @@ func TestBoundedMemory(t *testing.T) {
 // of an outcome is in the table of jobs.
 func TestColumns(t *testing.T) {
 	var out bytes.Buffer
-	if err := WriteJobs(&out, []model.JobOutcome{{Finish: -1}}); err != nil {
+	if err := writeJobs(&out, []model.JobOutcome{{Finish: -1}}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&out).ReadAll()

@@ -149,7 +149,7 @@ func sample(t testing.TB, name string, cluster model.Cluster, seed uint64, jobs 
 	}
 	p.Low, p.High = p.Mean, p.Mean
 	slices.SortStableFunc(attempts, func(a, b workload.Attempt) int { return cmp.Compare(a.Finish, b.Finish) })
-	s := NewStats(q)
+	s := NewStats(q, true)
 	for i := range attempts {
 		s.Attempt(&attempts[i])
 		Recorders(to).Attempt(&attempts[i])

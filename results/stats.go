@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	numKinds      = int(workload.TaskCleanup) + 1
+	numKinds      = int(workload.ReduceTaskCleanup) + 1
 	numStates     = int(workload.Running) + 1
 	numLocalities = int(workload.NoLocality) + 1
 	numPhases     = int(workload.NumPhases)
@@ -30,8 +30,9 @@ type Stats struct {
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
 	idle     [2]idleTime          // by section
+	nodes    []nodeStats
 	over     *timeline
-	chart    *execution
+	chart    *execution // nil if it is not drawn
 	rows     int64
 	strays   int64  // attempts on slots that the cluster does not have
 	unequal  string // first attempt whose phases do not add up
@@ -48,13 +49,17 @@ type kindStats struct {
 	memory   int64             // ns of copiers waiting for buffer space
 }
 
-// NewStats returns statistics for the attempts of one question.
-func NewStats(q *model.WhatIf) *Stats {
+// NewStats returns statistics for the attempts of one question. They can be drawn
+// only if that is asked for.
+func NewStats(q *model.WhatIf, drawn bool) *Stats {
 	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
 	for i, n := range s.slots.count {
 		s.idle[i] = newIdleTime(n)
 	}
-	s.chart = newExecution(&s.slots, q.Jobs)
+	s.nodes = make([]nodeStats, len(s.slots.nodes))
+	if drawn {
+		s.chart = newExecution(&s.slots, q.Jobs)
+	}
 	return s
 }
 
@@ -88,8 +93,11 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	switch {
 	case ok:
 		s.slots.used[section][lane]++
+		s.nodes[s.slots.last].add(a)
 		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
-		s.chart.add(a, section, lane)
+		if s.chart != nil {
+			s.chart.add(a, section, lane)
+		}
 	case d > 0: // an attempt without time ended before it got a slot
 		s.strays++
 	}
@@ -160,10 +168,10 @@ func (k *kindStats) slotTime() int64 {
 // and the jobs of the prediction account for the same time.
 func (s *Stats) Check(p *model.Prediction) error {
 	if s.strays > 0 {
-		return fmt.Errorf("books do not balance: %d attempts ran on slots the cluster does not have", s.strays)
+		return fmt.Errorf("the sums of the run do not agree: %d attempts ran on slots that the cluster does not have", s.strays)
 	}
 	if s.unequal != "" {
-		return fmt.Errorf("books do not balance: %s", s.unequal)
+		return fmt.Errorf("the sums of the run do not agree: %s", s.unequal)
 	}
 	var jobs [2]int64
 	for i := range p.Jobs {
@@ -173,10 +181,10 @@ func (s *Stats) Check(p *model.Prediction) error {
 	for i, kind := range []workload.Kind{workload.Map, workload.Reduce} {
 		want := s.kinds[kind].slotTime()
 		if got := total(s.over.busy(phaseTracks(kind)...)); got != want {
-			return fmt.Errorf("books do not balance: %v slot time over time is %d ns: want %d", kind, got, want)
+			return fmt.Errorf("the sums of the run do not agree: the sum of %v slots in use over time is %d ns: want the slot time of the attempts, %d", kind, got, want)
 		}
 		if jobs[i] != want {
-			return fmt.Errorf("books do not balance: %v slot time of the jobs is %d ns, of the attempts %d", kind, jobs[i], want)
+			return fmt.Errorf("the sums of the run do not agree: %v slot time is %d ns over the jobs, but %d over the attempts", kind, jobs[i], want)
 		}
 	}
 	return nil

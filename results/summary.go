@@ -33,11 +33,14 @@ type Summary struct {
 	Nodes        int             `json:"nodes"`
 	Makespan     Estimate        `json:"makespan"`
 	Replay       *ReplaySummary  `json:"replay,omitempty"`
+	LimitedBy    string          `json:"limited_by,omitempty"`
+	Limits       []Limit         `json:"limits,omitempty"`
 	Jobs         JobSummary      `json:"jobs"`
 	Kinds        []KindSummary   `json:"kinds"`
 	Locality     LocalitySummary `json:"locality"`
 	Slots        []SlotSummary   `json:"slots"`
 	Slowest      []JobTime       `json:"slowest"`
+	Groups       []Group         `json:"groups,omitempty"`
 	Warnings     []string        `json:"warnings"`
 	Assumptions  []string        `json:"assumptions"`
 }
@@ -168,7 +171,9 @@ func (r *Run) Summary() *Summary {
 		Kinds:        listed(r.Stats.kindSummaries()),
 		Slots:        listed(r.Stats.slotSummaries(r.end())),
 		Slowest:      listed(r.slowest()),
+		Groups:       r.groups(),
 	}
+	s.Limits, s.LimitedBy = r.limits()
 	l := &r.Stats.locality
 	s.Locality = LocalitySummary{l[workload.NodeLocal], l[workload.RackLocal], l[workload.OffRack], l[workload.NoLocality]}
 	for i := range r.Predictions {

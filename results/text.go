@@ -37,6 +37,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintf(t, "job time\tmean %s, median %s, 95th percentile %s, longest %s\n",
 			s.Jobs.Mean.text(), s.Jobs.Median.short(), s.Jobs.P95.short(), s.Jobs.Max.short())
 	}
+	if s.LimitedBy != "" {
+		fmt.Fprintf(t, "limited by\t%s\n", s.LimitedBy)
+	}
 	if text := s.wavesText(); text != "" {
 		fmt.Fprintf(t, "waves\t%s\n", text)
 	}
@@ -84,9 +87,38 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		}
 		t.Flush()
 	}
+	for i := range s.Groups {
+		s.Groups[i].table(t)
+	}
 	t.list("Warnings", s.Warnings)
 	t.list("Assumed", s.Assumptions)
 	return t.done()
+}
+
+// table writes the rows of a group. Of nodes it writes those with the longest
+// maps.
+func (g *Group) table(t *textWriter) {
+	rows, mean := g.Rows, "job time"
+	if g.By == "node" {
+		const most = 3
+		rows, mean = rows[:min(most, len(rows))], "map time"
+		t.section("Nodes with the longest maps")
+	} else {
+		t.section("By " + g.By)
+	}
+	fmt.Fprintf(t, "%s\tjobs\tmean %s\tslot time\tshare\tattempts lost\n", g.By, mean)
+	for _, r := range rows {
+		jobs := "-"
+		if r.Jobs > 0 {
+			jobs = number(int64(r.Jobs))
+		}
+		name := r.Name
+		if name == "" {
+			name = "(none)"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", shorten(name, 32), jobs, formatDuration(r.Mean), formatDuration(r.SlotTime), percentOf(r.Share), number(r.Lost))
+	}
+	t.Flush()
 }
 
 // phaseTable writes the share of each phase in the time of maps and of reduces.

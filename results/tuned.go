@@ -43,7 +43,7 @@ const (
 	NoDifference Effect = "makes no difference"
 )
 
-// leastGain is the gain below which times are equal but for the rounding of sums.
+// leastGain is the gain below which times differ only by the rounding of sums.
 const leastGain = 1e-9
 
 // Verdict returns the effect of the change.
@@ -171,7 +171,7 @@ func (t *Tuned) WriteText(w io.Writer, colour bool) error {
 		e := estimateOf(seconds)
 		return fmt.Sprintf("%s ± %s", formatDuration(e.Mean), formatDuration((*e.High-*e.Low)/2))
 	}
-	fmt.Fprintf(out, "as it stands\t%s\n", time(t.Before))
+	fmt.Fprintf(out, "as in the scenario\t%s\n", time(t.Before))
 	fmt.Fprintf(out, "tuned\t%s\n", time(t.After))
 	fmt.Fprintf(out, "gain\t%s\n", t.gainText())
 	out.Flush()
@@ -193,7 +193,7 @@ func (t *Tuned) WriteText(w io.Writer, colour bool) error {
 		}
 	}
 	if len(matter) > 0 {
-		out.section("Settings that matter, each against the others without it")
+		out.section("Settings that matter, with the gain of each while the others are set")
 		fmt.Fprintln(out, "setting\tfrom\tto\tgain")
 		fmt.Fprintln(out, strings.Join(matter, "\n"))
 		out.Flush()

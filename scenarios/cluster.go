@@ -31,6 +31,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
+	if c.Heartbeat == 0 && !ideal && l.recorded() {
+		t.inferHeartbeat(&c, l.history)
+	}
 	c.Machines = m.machines
 	if len(t.problems) == 0 {
 		m.readLoads(t.table, &c)
@@ -45,6 +48,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 			break
 		}
 	}
+	if len(c.Phases) == 0 && !ideal && l.recorded() {
+		t.recordedBeats(&c, l.history)
+	}
 	if len(c.Phases) > 0 && len(c.Phases) != len(c.Nodes) {
 		t.failf("phases", "want one for each of %d nodes", len(c.Nodes))
 	}
@@ -52,37 +58,48 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	return c
 }
 
-// releaseOf returns the release that a trace names, if slotwave simulates it.
-func (t clusterTable) releaseOf(l *load) string {
-	release, ok := model.ReleaseOf(l.common())
-	if !ok {
-		return "1.2.1"
-	}
-	if !t.has("hadoop") {
-		t.assume("hadoop = %s, as the trace's configuration says", release)
-	}
-	return release
-}
-
-// withoutOthersLimits drops memory limits of a trace under which its own jobs
+// withoutOthersLimits replaces memory limits of a trace under which its own jobs
 // could not have run. Such limits come from the machine that submitted the job,
-// not from the JobTracker.
+// not from the JobTracker. If the jobs held several slots for a task, the record
+// implies the memory of a slot.
 func (t clusterTable) withoutOthersLimits(l *load, common, given workload.Conf) workload.Conf {
+	stated := true
+	for _, key := range memoryLimits {
+		if _, mine := given.Lookup(key); mine {
+			return common
+		}
+		_, told := common.Lookup(key)
+		stated = stated && told
+	}
+	exceeded, why := "", ""
 	for _, kind := range []string{"map", "reduce"} {
 		limit := "mapred.cluster.max." + kind + ".memory.mb"
 		most, err := common.Whole(limit)
-		if _, mine := given.Lookup(limit); mine || err != nil || most < 0 {
-			continue
-		}
 		for i := range l.history.Jobs {
-			asks, err := l.history.Jobs[i].Conf.Whole("mapred.job." + kind + ".memory.mb")
-			if err == nil && asks > most {
-				t.warn("%s: the trace records a limit of %d MB (%s) although its jobs ran with %d MB: memory is not scheduled unless [conf] states the limits", t.file, most, limit, asks)
-				return with(common, limit, "-1")
+			asks, asksErr := l.history.Jobs[i].Conf.Whole("mapred.job." + kind + ".memory.mb")
+			if err == nil && asksErr == nil && most >= 0 && asks > most && exceeded == "" {
+				exceeded, why = limit, fmt.Sprintf("a limit of %d MB (%s) although its jobs ran with %d MB", most, limit, asks)
 			}
 		}
 	}
-	return common
+	if stated && exceeded == "" {
+		return common
+	}
+	if implied, ok := t.impliedLimits(l, common); ok {
+		return implied
+	}
+	if exceeded == "" {
+		return common
+	}
+	t.warn("%s: the trace records %s: memory is not scheduled unless [conf] states the limits", t.file, why)
+	return with(common, exceeded, "-1")
+}
+
+// memoryLimits are the properties with which the capacity scheduler schedules
+// memory.
+var memoryLimits = []string{
+	"mapred.cluster.map.memory.mb", "mapred.cluster.reduce.memory.mb",
+	"mapred.cluster.max.map.memory.mb", "mapred.cluster.max.reduce.memory.mb",
 }
 
 func releases() []string {
@@ -139,7 +156,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 	}
 	if ideal {
 		if given {
-			t.warnAt(t.line("costs"), "cluster.costs has no effect: the ideal cluster has none")
+			t.warnAt(t.line("costs"), "cluster.costs has no effect: the release ideal has no fixed costs")
 		}
 		c = model.Costs{}
 	}
@@ -170,7 +187,7 @@ type group struct {
 
 // readNodes makes the nodes: from groups, from a number, or from the trace.
 func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
-	own := l.recorded() && !t.has("nodes") && !t.has("group") && l.history.Topology.Hosts() > 0
+	own := l.recorded() && (m.file.history || !t.has("nodes")) && !t.has("group") && l.history.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
 			return t.slotsOfTrace(key, property, conf, l.history.MostOnMachine(kind), kind)
@@ -184,8 +201,14 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		Machine:     machine,
 	}
 	alike.FailAfter = t.duration("fail_after", 0)
-	nodes := t.integer("nodes", 0, 1, mostNodes)
-	racks := t.integer("racks", 1, 1, mostNodes)
+	nodes, ofTrace := t.integer("nodes", 0, 1, mostNodes), 1
+	if own {
+		workers := l.history.Workers()
+		if ofTrace = len(workers.Racks); nodes == workers.Hosts() && !t.has("racks") {
+			nodes = 0 // as many as the trace names
+		}
+	}
+	racks := t.integer("racks", ofTrace, 1, mostNodes)
 	var groups []group
 	total := 0
 	for _, in := range t.tables("group") {
@@ -248,7 +271,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 				n.Name = fmt.Sprintf("%s%0*d", g.name, digits(g.count), i+1)
 			}
 			if names[n.Name] {
-				g.table.failf("name", "two nodes are named %q: want names of their own", n.Name)
+				g.table.failf("name", "two nodes are named %q: want a different name for each", n.Name)
 				return
 			}
 			names[n.Name] = true
@@ -261,7 +284,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 
 func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 	if m.planned() && slices.ContainsFunc(c.Nodes, func(n model.Node) bool { return n.Machine < 0 }) {
-		t.fail(t.line(""), "%s: want the platform of the nodes: fidelity is %v", join(t.path, "platform"), m.fidelity)
+		t.fail(t.line(""), "%s: missing: fidelity %v needs the platform of the nodes", join(t.path, "platform"), m.fidelity)
 	}
 }
 
@@ -301,7 +324,7 @@ func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, mos
 	n, err := conf.Whole(property)
 	if told && err == nil {
 		if n < most && !t.has(key) {
-			t.warn("%s: the record has %d %ss at once on a machine, the cluster %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
+			t.warn("%s: the history has %d %ss at once on one machine, but a node has %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
 		}
 		return t.slots(key, property, conf)
 	}

@@ -82,7 +82,7 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file, nor a shipped scenario%s; slotwave list names those", name, didYouMean(name, List()))
+		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, didYouMean(name, List()))
 	case err != nil:
 		return nil, err
 	case !info.IsDir() && !info.Mode().IsRegular():
@@ -123,6 +123,9 @@ func cut(s string, n int) string {
 func parseSetting(text string) (setting, error) {
 	s := setting{text: text}
 	key, value, ok := cutSetting(text)
+	if _, isProperty := workload.FindProperty(key); isProperty {
+		return s, fmt.Errorf("--set %s: want --set conf.%s for a Hadoop property of all jobs", text, text)
+	}
 	if !ok {
 		return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
 	}
@@ -459,7 +462,7 @@ func tomlOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// combinations is how many there are; without any list there is one.
+// combinations returns the number of combinations, 1 without any list.
 func combinations(choices [][]any) int {
 	n := 1
 	for _, list := range choices {
@@ -507,8 +510,9 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	conf := t.conf("conf")
 
 	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated"}
-	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
-		m.initialised = "recorded" // the trace's own cluster
+	own := f.history || !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots")
+	if own && !t.gives("scheduler", "name") {
+		m.initialised = "recorded" // the trace's own cluster, or a change to it
 	}
 	f.adopt(t)
 	m.readNetwork(t.inner("network"), &q.Network)
@@ -546,7 +550,7 @@ func (t *table) unique(jobs []workload.Job) {
 	seen := make(map[string]bool, len(jobs))
 	for i := range jobs {
 		if id := jobs[i].ID; seen[id] {
-			t.fail(t.line("job"), "two jobs are named %q: want names of their own", id)
+			t.fail(t.line("job"), "two jobs are named %q: want a different name for each", id)
 			return
 		}
 		seen[jobs[i].ID] = true
@@ -573,14 +577,14 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 		if !fair {
 			t.warnAt(at("user", i), "user %s has no effect: the scheduler is %s", u.Name, q.Scheduler.Name)
 		} else if !used["user "+u.Name] {
-			t.warnAt(at("user", i), "user %s has no effect: no job is theirs", u.Name)
+			t.warnAt(at("user", i), "user %s has no effect: no job has this user", u.Name)
 		}
 	}
 	for i, u := range q.Scheduler.Queues {
 		if q.Scheduler.Name != "capacity" {
 			t.warnAt(at("queue", i), "queue %s has no effect: the scheduler is %s", u.Name, q.Scheduler.Name)
 		} else if !used["queue "+u.Name] {
-			t.warnAt(at("queue", i), "queue %s gets no job; what it is guaranteed goes to the others", u.Name)
+			t.warnAt(at("queue", i), "queue %s gets no job: other queues use its guaranteed capacity", u.Name)
 		}
 	}
 	for _, key := range q.Scheduler.Conf.Keys() {

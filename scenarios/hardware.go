@@ -1,9 +1,13 @@
 package scenarios
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -136,7 +140,7 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 func (m *hardware) program(t *table) *model.Program {
 	name := t.str("profile", "")
 	if name == "" {
-		t.fail(t.line(""), "%s: want the profile of what the tasks do: fidelity is %v", join(t.path, "profile"), m.fidelity)
+		t.fail(t.line(""), "%s: missing: fidelity %v needs a profile of the work of the tasks", join(t.path, "profile"), m.fidelity)
 		return nil
 	}
 	if i := slices.IndexFunc(m.programs, func(p model.Program) bool { return p.Name == name }); i >= 0 {
@@ -157,6 +161,53 @@ func (m *hardware) program(t *table) *model.Program {
 	p.Name = name
 	m.programs = append(m.programs, p)
 	return &m.programs[len(m.programs)-1]
+}
+
+// programsIn reads the profiles of a folder, by the names of jobs, which are
+// their titles. It returns nil without a folder.
+func (m *hardware) programsIn(t *table) map[string]model.Program {
+	folder := t.str("profiles", "")
+	if folder == "" {
+		return nil
+	}
+	path := folder
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.file.folder, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.failf("profiles", "%v", plain(err))
+		return nil
+	}
+	programs := make(map[string]model.Program)
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".toml" {
+			continue
+		}
+		file := filepath.Join(path, entry.Name())
+		data, err := os.ReadFile(file)
+		var p model.Program
+		if err == nil {
+			m.scenario.note(Input{Name: file})
+			p, err = readProfile(data, file)
+		}
+		if _, twice := programs[p.Title]; err == nil && twice {
+			err = fmt.Errorf("%s: a second profile with the title %.80q: want one", file, p.Title)
+		}
+		if err != nil {
+			t.failf("profiles", "%v", err)
+			continue
+		}
+		p.Name = strings.TrimSuffix(filepath.Base(file), ".toml")
+		for _, a := range p.Assumed {
+			t.assume("profile %s: %s", p.Name, a)
+		}
+		programs[p.Title] = p
+	}
+	if len(programs) == 0 && len(t.problems) == 0 {
+		t.failf("profiles", "%s: holds no profiles (.toml)", path)
+	}
+	return programs
 }
 
 // shaped returns the program of a job of a trace, with the volumes of the
@@ -201,10 +252,15 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 // bytes that enter the reduces.
 func combined(p *model.Program, out *workload.MapOutput, fetched float64) float64 {
 	bytes := float64(out.RawBytes)
-	p.Combiner = out.CombineIn > 0
+	// Without a codec only a combiner makes less of the output.
+	unrecorded := out.CombineIn == 0 && out.Codec == "" && fetched < 0.95*bytes
+	p.Combiner = out.CombineIn > 0 || unrecorded
 	p.Data.CombineSizeSel, p.Data.CombineRecsSel = 1, 1
 	if p.Combiner {
-		left := min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		left := fetched / bytes
+		if !unrecorded {
+			left = min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		}
 		p.Data.CombineSizeSel, p.Data.CombineRecsSel = left, left
 		if out.Codec == "" { // then bytes show it better than records
 			p.Data.CombineSizeSel = min(1, fetched/bytes)
@@ -242,7 +298,7 @@ func (m *hardware) readLoads(t *table, c *model.Cluster) {
 		case l.Streams == 0 && l.Share == 0:
 			in.fail(in.line(""), "%s: want streams or share", in.path)
 		case l.Until > 0 && l.Until <= l.From:
-			in.failf("until", "want it after from")
+			in.failf("until", "want a time after from")
 		}
 		in.done()
 		c.Loads = append(c.Loads, l)

@@ -89,7 +89,7 @@ func mustPlatform(t *testing.T, name string) model.Machine {
 // What is missing or wrong is said with its line.
 func TestWorkOnMachinesWantsAll(t *testing.T) {
 	for _, c := range []struct{ name, want, lines string }{
-		{"no profile", "case.toml:6: job[0].profile: want the profile", "[[job]]\ninput = \"1 GB\""},
+		{"no profile", "case.toml:6: job[0].profile: missing: fidelity device needs a profile", "[[job]]\ninput = \"1 GB\""},
 		{"no input", "case.toml:8: job[0]: want input", "[[job]]\nprofile = \"terasort\"\nmaps = 3"},
 		{"unknown profile", "case.toml:7: job[0].profile: terrasort", "[[job]]\nprofile = \"terrasort\"\ninput = 1"},
 		{"disks", "case.toml:5: cluster.disk_slowdown", "disk_slowdown = [1, 2]"},

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -38,8 +39,9 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 type jobTable struct{ *table }
 
 func (t jobTable) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
-	j := workload.Job{ID: t.str("name", fmt.Sprintf("job%d", number+1)), Profile: profile, Program: program}
-	j.Name = j.ID
+	id := fmt.Sprintf("job%d", number+1)
+	j := workload.Job{Name: t.str("name", id), Profile: profile, Program: program}
+	j.ID = cmp.Or(j.Name, id)
 	j.User, j.Pool, j.Queue = t.str("user", ""), t.str("pool", ""), t.str("queue", "")
 	p, _ := workload.ParsePriority(t.oneOf("priority", "NORMAL", "VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"))
 	j.Priority = p
@@ -50,6 +52,16 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	if j.Init > 0 && j.Init < j.Submit {
 		t.failf("initialised", "is before submit: want the same time or a later one")
 	}
+	if t.has("ends") {
+		var end workload.AttemptEnd
+		err := end.UnmarshalText([]byte(t.str("ends", "")))
+		if err != nil || end.State == workload.Succeeded || end.After <= 0 || end.Beside > 0 {
+			t.want("ends", t.str("ends", ""), `FAILED or KILLED and a time after the submission, such as "KILLED 300s"`)
+		}
+		j.Ends = end
+	} else {
+		t.ask("ends")
+	}
 	deadline := t.duration("deadline", 0)
 	own := t.conf("conf")
 	j.Conf = c.Conf
@@ -59,7 +71,7 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	t.readMaps(&j, c)
 	t.readReduces(&j)
 	if j.Reduces.FromLastMap && j.Reduces.Copy.Set() {
-		t.failf("from_last_map", "with times to copy: want shuffle times")
+		t.failf("from_last_map", "cannot be combined with copy times: want shuffle times")
 	}
 	if profile != nil {
 		t.draw(&j, &c.Costs)
@@ -128,7 +140,7 @@ func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 	m.Time = t.oneTime(m.Count, "map_ms", "duration")
 	m.RackFactor = t.number("rack_factor", 0, 0, mostFactor)
 	m.OffFactor = t.number("off_factor", 0, 0, mostFactor)
-	m.Fails = t.failures("map_fail_ms", m.Count)
+	m.Ends = t.attemptEnds("map_ends", m.Count, t.failures("map_fail_ms", m.Count))
 	if lists, ok := t.ask("split_hosts"); ok {
 		m.Splits = t.splits(lists, m, c)
 	}
@@ -173,7 +185,7 @@ func (t jobTable) readReduces(j *workload.Job) {
 	r.Sort = t.oneTime(r.Count, "reduce_sort_ms", "sort_duration")
 	r.Time = t.oneTime(r.Count, "reduce_ms", "reduce_duration")
 	r.ShuffleData, r.OutputBytes = t.size("shuffle_bytes", 0), t.size("output_bytes", 0)
-	r.Fails = t.failures("reduce_fail_ms", r.Count)
+	r.Ends = t.attemptEnds("reduce_ends", r.Count, t.failures("reduce_fail_ms", r.Count))
 	r.Shares = t.shares(r.Count)
 	if r.Copy.Set() && (r.Shuffle.Set() || r.FirstWave.Set()) {
 		t.fail(t.line("copy_ms"), "%s: gives the shuffle twice: want copy (which overlaps the maps) or shuffle (after the last map)", t.path)
@@ -303,13 +315,13 @@ func (t *table) asSeconds(key string, v any) float64 {
 
 // failures reads for each task how long its attempts run before they fail; -1
 // is an attempt that does not fail.
-func (t *table) failures(key string, n int) workload.Failures {
+func (t *table) failures(key string, n int) map[int][]workload.AttemptEnd {
 	if !t.has(key) {
 		t.ask(key)
 		return nil
 	}
 	in := t.inner(key)
-	out := workload.Failures{}
+	out := map[int][]workload.AttemptEnd{}
 	for _, name := range slices.Sorted(maps.Keys(in.values)) {
 		task, err := strconv.Atoi(name)
 		list, ok := in.values[name].([]any)
@@ -321,13 +333,44 @@ func (t *table) failures(key string, n int) workload.Failures {
 			ms, ok := asNumber(v)
 			switch {
 			case ok && ms == -1:
-				out[task] = append(out[task], workload.Succeeds)
+				out[task] = append(out[task], workload.AttemptEnd{})
 			case ok && ms >= 0 && ms <= mostTime.Seconds()*1000:
-				out[task] = append(out[task], workload.Seconds(ms/1000))
+				out[task] = append(out[task], workload.AttemptEnd{State: workload.Failed, After: workload.Seconds(ms / 1000)})
 			default:
-				in.want(name, v, "milliseconds until it fails, or -1 for an attempt that does not")
+				in.want(name, v, "milliseconds until the attempt fails, or -1 if it does not fail")
 			}
 		}
 	}
 	return out
+}
+
+// attemptEnds reads for each task how its attempts end, into a list that may hold
+// failures already.
+func (t *table) attemptEnds(key string, n int, ends map[int][]workload.AttemptEnd) map[int][]workload.AttemptEnd {
+	if !t.has(key) {
+		t.ask(key)
+		return ends
+	}
+	if ends == nil {
+		ends = map[int][]workload.AttemptEnd{}
+	}
+	in := t.inner(key)
+	for _, name := range slices.Sorted(maps.Keys(in.values)) {
+		task, err := strconv.Atoi(name)
+		texts, ok := asTexts(in.values[name])
+		if err != nil || task < 0 || task >= n || !ok {
+			in.failf(name, "want a task from 0 to %d and the list of the ends of its attempts", n-1)
+			continue
+		}
+		ends[task] = nil
+		for _, text := range texts {
+			var end workload.AttemptEnd
+			if end.UnmarshalText([]byte(text)) != nil || max(end.After, end.Beside) > mostTime {
+				in.want(name, text, `an end such as "FAILED 600s", "KILLED 12s", "KILLED 12s beside 8s" or "SUCCEEDED"`)
+				break
+			}
+			ends[task] = append(ends[task], end)
+		}
+	}
+	return ends
 }

@@ -48,7 +48,7 @@ func namesIn(folder string) []string {
 
 func shippedIn(folder, name string, names []string) ([]byte, error) {
 	if !slices.Contains(names, name) {
-		return nil, fmt.Errorf("%s: no shipped one of the %s%s: want one of %s", name, folder, didYouMean(name, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s: not one of the shipped %s%s: want one of %s", name, folder, didYouMean(name, names), strings.Join(names, ", "))
 	}
 	return shipped.ReadFile(folder + "/" + name + ".toml")
 }

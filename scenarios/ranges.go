@@ -17,10 +17,16 @@ func (r *recorded) check(f *File, run int) error {
 	c := &r.Cluster
 	k.whole("cluster.trackers", c.Trackers, 1, mostNodes)
 	k.whole("cluster.racks", c.Racks, 0, max(1, c.Trackers))
-	k.whole("cluster.map_slots", c.MapSlots, 0, mostSlots)
-	k.whole("cluster.reduce_slots", c.ReduceSlots, 0, mostSlots)
-	if slots := c.MapSlots + c.ReduceSlots; len(k.problems) == 0 && (slots == 0 || slots*c.Trackers > allSlots) {
-		k.wrong("cluster.map_slots", fmt.Sprintf("%d slots on each of %d trackers", slots, c.Trackers), fmt.Sprintf("1 to %d slots in all", allSlots))
+	k.slots("cluster.map_slots", c.MapSlots, c.Trackers)
+	k.slots("cluster.reduce_slots", c.ReduceSlots, c.Trackers)
+	if len(k.problems) == 0 {
+		sum := 0
+		for i := range c.Trackers {
+			sum += c.MapSlots.of(i) + c.ReduceSlots.of(i)
+		}
+		if sum == 0 || sum > allSlots {
+			k.wrong("cluster.map_slots", fmt.Sprintf("%d slots on %d trackers", sum, c.Trackers), fmt.Sprintf("1 to %d slots in all", allSlots))
+		}
 	}
 	for i, rack := range c.RackOf {
 		k.whole(index("cluster.rack_of", i), rack, 0, max(1, c.Racks)-1)
@@ -100,6 +106,24 @@ func (k *ranges) whole(path string, n, least, most int) {
 	}
 }
 
+func (k *ranges) slots(path string, list slots, trackers int) {
+	if n := len(list); n > 1 && n != trackers {
+		k.wrong(path, fmt.Sprintf("%d numbers", n), fmt.Sprintf("one number, or one for each of %d trackers", trackers))
+	}
+	for i, n := range list {
+		k.whole(k.element(path, i), n, 0, mostSlots)
+	}
+}
+
+// element returns the path of an element of a list, or of the one value that is
+// given instead of a list.
+func (k *ranges) element(path string, i int) string {
+	if at := index(path, i); k.lines[at] > 0 {
+		return at
+	}
+	return path
+}
+
 // mostCaseTime is smaller than the other limits, because slowness and distance
 // multiply the times of a case.
 const mostCaseTime = int64(24_000 * time.Hour / time.Millisecond)
@@ -112,11 +136,7 @@ func (k *ranges) time(path string, ms int64) {
 
 func (k *ranges) times(path string, list []int64) {
 	for i, ms := range list {
-		at := index(path, i)
-		if _, isList := k.lines[at]; !isList {
-			at = path // one number for all
-		}
-		k.time(at, ms)
+		k.time(k.element(path, i), ms)
 	}
 }
 

@@ -389,7 +389,7 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	conf.Set(name, textOf(v))
 	p, ok := workload.FindProperty(name)
 	if p.Phases && !t.phases {
-		t.warnAt(t.line(name), "%s has no effect: task times are given, not made of phases (fidelity)", name)
+		t.warnAt(t.line(name), "%s has no effect: at this fidelity task times are given, not computed from phases", name)
 	}
 	if !ok {
 		hint := didYouMean(workload.Canonical(name), workload.Properties())

@@ -25,8 +25,8 @@ type recorded struct {
 		Trackers    int              `json:"trackers"`
 		Racks       int              `json:"racks"`
 		RackOf      []int            `json:"rack_of"`
-		MapSlots    int              `json:"map_slots"`
-		ReduceSlots int              `json:"reduce_slots"`
+		MapSlots    slots            `json:"map_slots"`
+		ReduceSlots slots            `json:"reduce_slots"`
 		Slowness    []float64        `json:"slowness"`
 		Dies        map[string]int64 `json:"dies_ms"`
 		FailAfter   perTracker       `json:"fail_after_ms"`
@@ -109,6 +109,34 @@ func (t times) durations() workload.Durations {
 		d.Each[i] = millis(ms)
 	}
 	return d
+}
+
+// slots is the number of slots of each tracker, or a list by tracker.
+type slots []int
+
+func (s *slots) UnmarshalJSON(b []byte) error {
+	var one int
+	if json.Unmarshal(b, &one) == nil {
+		*s = slots{one}
+		return nil
+	}
+	var each []int
+	if err := json.Unmarshal(b, &each); err != nil {
+		return fmt.Errorf("want a number of slots or a list with one for each tracker")
+	}
+	*s = each
+	return nil
+}
+
+// of returns the slots of a tracker.
+func (s slots) of(tracker int) int {
+	switch len(s) {
+	case 0:
+		return 0
+	case 1:
+		return s[0]
+	}
+	return s[tracker]
 }
 
 // speculative is true, false, "map" or "reduce".
@@ -210,7 +238,7 @@ func (r *recorded) question(run int) (*model.WhatIf, error) {
 		q.Cluster.Racks = append(q.Cluster.Racks, fmt.Sprintf("/rack%d", rack))
 	}
 	for i := range c.Trackers {
-		n := model.Node{Name: fmt.Sprintf("c%03d", i), MapSlots: c.MapSlots, ReduceSlots: c.ReduceSlots, Slowness: 1}
+		n := model.Node{Name: fmt.Sprintf("c%03d", i), MapSlots: c.MapSlots.of(i), ReduceSlots: c.ReduceSlots.of(i), Slowness: 1}
 		if i < len(c.RackOf) {
 			n.Rack = c.RackOf[i]
 		}
@@ -370,28 +398,28 @@ func (r *recorded) job(i int) (workload.Job, error) {
 		Count: rd.Count, Shuffle: rd.Shuffle.durations(), Sort: rd.Sort.durations(), Time: rd.Reduce.durations(),
 	}
 	var err error
-	if job.Maps.Fails, err = failures(m.Fail, m.Count); err == nil {
-		job.Reduces.Fails, err = failures(rd.Fail, rd.Count)
+	if job.Maps.Ends, err = failures(m.Fail, m.Count); err == nil {
+		job.Reduces.Ends, err = failures(rd.Fail, rd.Count)
 	}
 	return job, err
 }
 
-func failures(in map[string][]*int64, tasks int) (workload.Failures, error) {
+func failures(in map[string][]*int64, tasks int) (map[int][]workload.AttemptEnd, error) {
 	if len(in) == 0 {
 		return nil, nil
 	}
-	out := make(workload.Failures, len(in))
+	out := make(map[int][]workload.AttemptEnd, len(in))
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		task, err := strconv.Atoi(key)
 		if err != nil || task < 0 || task >= tasks {
 			return nil, fmt.Errorf("fail: task %q, want one from 0 to %d", key, tasks-1)
 		}
 		for _, ms := range in[key] {
-			after := workload.Succeeds
+			var end workload.AttemptEnd
 			if ms != nil {
-				after = millis(*ms)
+				end = workload.AttemptEnd{State: workload.Failed, After: millis(*ms)}
 			}
-			out[task] = append(out[task], after)
+			out[task] = append(out[task], end)
 		}
 	}
 	return out, nil

@@ -45,7 +45,8 @@ const latinHypercube = "latin hypercube"
 // maxLevels is how many values a factor may take.
 const maxLevels = 1_000_000
 
-// ReadStudy reads a study file. Nil without an error: the name is a scenario's.
+// ReadStudy reads a study file. It returns nil without an error if
+// the name is that of a scenario.
 func ReadStudy(name string, metrics []string) (*StudyFile, error) {
 	data, err := os.ReadFile(name)
 	if slices.Contains(List(), name) || errors.Is(err, fs.ErrNotExist) {
@@ -117,7 +118,7 @@ func readPrecision(t *table, s *StudyFile) {
 	v, ok := t.ask("precision")
 	if !ok {
 		if t.has("max_replications") {
-			t.failf("max_replications", "got it without precision: want both or neither")
+			t.failf("max_replications", "has no effect without precision: want both keys or neither")
 		}
 		return
 	}
@@ -238,8 +239,7 @@ func (r *span) level(key string, v float64) Level {
 	return Level{key, textOf(v), tomlOf(v)}
 }
 
-// With is the file with more settings laid over it. It shares the traces that
-// are open.
+// With returns the file with more settings. It shares the open traces.
 func (f *File) With(settings ...string) (*File, error) {
 	with := *f
 	with.set = slices.Clone(f.set)

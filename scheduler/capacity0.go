@@ -33,7 +33,7 @@ func (s *capacity0) check(j *workload.Job, slots [2]int) error {
 	}
 	for k, tasks := range [...]int{j.Maps.Count, j.Reduces.Count} {
 		if kind := workload.Kind(k); tasks > 0 && slots[k] > 0 && q.share(slots[k]) == 0 {
-			return fmt.Errorf("queue %s: capacity = %g %% of %d %s slots, which is no slot: want at least %.4g %% for the %ss of job %s",
+			return fmt.Errorf("queue %s: capacity = %g %% of %d %s slots is less than one slot: want at least %.4g %% for the %ss of job %s",
 				q.name, q.percent, slots[k], kind, math.Ceil(1e6/float64(slots[k]))/1e4, kind, j.ID)
 		}
 	}

@@ -39,7 +39,7 @@ func (e *edf) Assign(_ Cluster, t TaskTracker) {
 		e.follow()
 		free := t.Free(k)
 		for j := range e.launching[k].all() {
-			for free > 0 && e.grants(j, k) && launch(j, t, k) {
+			for free >= j.SlotsPerTask()[k] && e.grants(j, k) && launch(j, t, k) {
 				free -= j.SlotsPerTask()[k]
 			}
 			if free <= 0 {

@@ -125,7 +125,7 @@ func (s *settings) booster() *booster {
 func (s *settings) weights(pools []model.Pool) {
 	for _, p := range pools {
 		if p.Weight < 0 || math.IsInf(p.Weight, 1) || math.IsNaN(p.Weight) {
-			s.note(fmt.Errorf("pool %s: weight = %v: want a number from 0 on", p.Name, p.Weight))
+			s.note(fmt.Errorf("pool %s: weight = %v: want a number, 0 or more", p.Name, p.Weight))
 		}
 	}
 }

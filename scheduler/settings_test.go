@@ -74,11 +74,11 @@ func TestFirstError(t *testing.T) {
 // What else a policy does not accept.
 func TestRefusedSettings(t *testing.T) {
 	for want, spec := range map[string]model.Scheduler{
-		`unknown scheduler "lifo": want one of capacity, fair1, fair2, fifo, maxedf, minedf`: {Name: "lifo"},
-		"the queues' capacities add up to 130 %: want 100":                                   capacity("a capacity 70", "b capacity 60"),
-		`pool p: scheduling mode "lifo": want fair or fifo`:                                  {Name: "fair2", Pools: []model.Pool{{Name: "p", Mode: "lifo"}}},
-		"pool p: weight = +Inf: want a number from 0 on":                                     {Name: "fair2", Pools: []model.Pool{{Name: "p", Weight: math.Inf(1)}}},
-		"pool q: weight = -1: want a number from 0 on":                                       {Name: "fair1", Pools: []model.Pool{{Name: "q", Weight: -1}}},
+		`unknown scheduler "lifo": want one of ` + strings.Join(scheduler.Names(), ", "): {Name: "lifo"},
+		"the queues' capacities add up to 130 %: want 100":                               capacity("a capacity 70", "b capacity 60"),
+		`pool p: scheduling mode "lifo": want fair or fifo`:                              {Name: "fair2", Pools: []model.Pool{{Name: "p", Mode: "lifo"}}},
+		"pool p: weight = +Inf: want a number, 0 or more":                                {Name: "fair2", Pools: []model.Pool{{Name: "p", Weight: math.Inf(1)}}},
+		"pool q: weight = -1: want a number, 0 or more":                                  {Name: "fair1", Pools: []model.Pool{{Name: "q", Weight: -1}}},
 	} {
 		if err := refusal(t, spec, "1.0.4"); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
@@ -107,7 +107,7 @@ func TestAbout(t *testing.T) {
 func TestCheckQueueWithoutSlot(t *testing.T) {
 	spec := capacity("big capacity 80", "small capacity 20")
 	job := workload.Job{ID: "x", Queue: "small", Maps: workload.MapTasks{Count: 3}}
-	none := "queue small: capacity = 20 % of 4 map slots, which is no slot: want at least 25 % for the maps of job x"
+	none := "queue small: capacity = 20 % of 4 map slots is less than one slot: want at least 25 % for the maps of job x"
 	for _, row := range []struct {
 		release string
 		slots   [2]int

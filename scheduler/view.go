@@ -10,11 +10,11 @@ import (
 )
 
 // The simulator keeps what the JobTracker knows in ClusterStatus,
-// TaskTrackerStatus and JobInProgress. Policies see the same as Cluster,
-// TaskTracker and Job, through which nothing can be changed. Pairs are by
-// workload.Map and workload.Reduce.
+// TaskTrackerStatus and JobInProgress. Policies see the same through the views
+// Cluster, TaskTracker and Job, which they cannot change. Arrays of two are indexed
+// by workload.Map and workload.Reduce.
 
-// ClusterStatus is what the JobTracker knows of the whole.
+// ClusterStatus is what the JobTracker knows of the whole cluster.
 type ClusterStatus struct {
 	Now       time.Duration
 	LastTick  time.Duration // of the policy's own ticks, simulated or not
@@ -25,11 +25,11 @@ type ClusterStatus struct {
 	Heartbeat time.Duration // the interval trackers are told now
 	Jobs      []Job         // not yet ended, in order of submission
 	Waiting   [2]int        // running jobs that want a task of the type launched
-	Unspent   [2]int        // running jobs that may yet launch one
+	Unspent   [2]int        // running jobs that may still launch a task of the type
 	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
 }
 
-// View is what a policy sees of it.
+// View returns the policy's view of the cluster.
 func (s *ClusterStatus) View() Cluster { return Cluster{s} }
 
 // TaskTrackerStatus is one tracker as it reports.
@@ -40,7 +40,7 @@ type TaskTrackerStatus struct {
 	Used    [2]int // slots they occupy
 }
 
-// View is what a policy sees of it.
+// View returns the policy's view of the tracker.
 func (s *TaskTrackerStatus) View() TaskTracker { return TaskTracker{s} }
 
 // Free is the number of slots of a type that the JobTracker takes to be free.
@@ -87,14 +87,14 @@ type JobInProgress struct {
 
 	Launcher
 
-	note    any  // the policy's own
+	note    any  // set by the policy
 	updated bool // it is among the updates of a policy
 }
 
-// View is what a policy sees of it.
+// View returns the policy's view of the job.
 func (j *JobInProgress) View() Job { return Job{j} }
 
-// Remaining is how many tasks have not succeeded.
+// Remaining counts the tasks that have not succeeded.
 func (j *JobInProgress) Remaining(k workload.Kind) int { return j.Tasks[k] - j.Finished[k] }
 
 // Cluster is a policy's view of the cluster.
@@ -106,10 +106,10 @@ func (c Cluster) Now() time.Duration { return c.record.Now }
 // LastTick is the time of the policy's last tick, simulated or not.
 func (c Cluster) LastTick() time.Duration { return c.record.LastTick }
 
-// Trackers counts those registered and not blacklisted.
+// Trackers counts the trackers that are registered and not blacklisted.
 func (c Cluster) Trackers() int { return c.record.Trackers }
 
-// Slots counts those of all such trackers.
+// Slots counts the slots of the trackers that Trackers counts.
 func (c Cluster) Slots() [2]int { return c.record.Slots }
 
 // Running counts attempts as the trackers last reported.
@@ -121,11 +121,11 @@ func (c Cluster) Heartbeat() time.Duration { return c.record.Heartbeat }
 // Waiting counts the running jobs that want a task of the type launched.
 func (c Cluster) Waiting() [2]int { return c.record.Waiting }
 
-// Unspent counts the running jobs that may yet launch one.
+// Unspent counts the running jobs that may still launch a task of the type.
 func (c Cluster) Unspent() [2]int { return c.record.Unspent }
 
-// Remaining counts the tasks of running jobs that have not succeeded, reduces only after
-// slowstart.
+// Remaining counts the tasks of running jobs that have not succeeded. Reduces count
+// only after slowstart.
 func (c Cluster) Remaining() [2]int { return c.record.Remaining }
 
 // Jobs lists the jobs that have not ended, in order of submission.
@@ -134,46 +134,50 @@ func (c Cluster) Jobs() iter.Seq[Job] { return slices.Values(c.record.Jobs) }
 // TaskTracker is a policy's view of a tracker.
 type TaskTracker struct{ record *TaskTrackerStatus }
 
-// Index is its number, from 0.
+// Index is the number of the tracker, from 0.
 func (t TaskTracker) Index() int { return t.record.Index }
 
-// Slots counts its slots.
+// Slots counts the slots of the tracker.
 func (t TaskTracker) Slots() [2]int { return t.record.Slots }
 
-// Running counts its attempts, without those that only wait to commit.
+// Running counts the attempts on the tracker, without those that only wait to
+// commit.
 func (t TaskTracker) Running() [2]int { return t.record.Running }
 
-// Free is the number of slots of a type that the JobTracker takes to be free.
+// Free is the number of slots of a type that were free when the tracker sent this
+// heartbeat. Launching does not change it if the types have slots of their own: a
+// policy counts what it launches. A task launched beyond the free slots waits on
+// the tracker, as in Hadoop.
 func (t TaskTracker) Free(k workload.Kind) int { return t.record.Free(k) }
 
 // Job is a policy's view of a job. Two views of one job are equal.
 type Job struct{ record *JobInProgress }
 
-// ID is its place in the order of submission.
+// ID is the position of the job in the order of submission.
 func (j Job) ID() int { return j.record.ID }
 
-// User is who submitted it.
+// User is the user who submitted the job.
 func (j Job) User() string { return j.record.User }
 
-// Pool is the pool it names, if any.
+// Pool is the pool that the job names, if any.
 func (j Job) Pool() string { return j.record.Pool }
 
-// Queue is the queue it names, if any.
+// Queue is the queue that the job names, if any.
 func (j Job) Queue() string { return j.record.Queue }
 
-// Priority is its priority.
+// Priority is the priority of the job.
 func (j Job) Priority() workload.Priority { return j.record.Priority }
 
-// Submit is when it was submitted.
+// Submit is the time of submission.
 func (j Job) Submit() time.Duration { return j.record.Submit }
 
-// Deadline is when it should have ended; 0: it has no deadline.
+// Deadline is the time by which the job should have ended, 0 if it has none.
 func (j Job) Deadline() time.Duration { return j.record.Deadline }
 
-// State is its run state.
+// State is the run state of the job.
 func (j Job) State() State { return j.record.State }
 
-// Tasks counts all its tasks.
+// Tasks counts all tasks of the job.
 func (j Job) Tasks() [2]int { return j.record.Tasks }
 
 // RunningTasks counts attempts launched and not known to have ended.
@@ -188,13 +192,14 @@ func (j Job) Active() [2]int { return j.record.Active }
 // ActiveTasks counts tasks that have not succeeded and have an attempt.
 func (j Job) ActiveTasks() [2]int { return j.record.ActiveTasks }
 
-// SlotsPerTask is more than one for a job that asks for much memory.
+// SlotsPerTask is the number of slots that a task takes: more than one if the job
+// asks for much memory.
 func (j Job) SlotsPerTask() [2]int { return j.record.SlotsPerTask }
 
-// Wants reports whether it runs, and has a task to launch or to speculate.
+// Wants reports whether the job runs and has a task to launch or to speculate.
 func (j Job) Wants() [2]bool { return j.record.Wants }
 
-// Spent reports whether it will never launch a task of the type again.
+// Spent reports whether the job will never launch a task of the type again.
 func (j Job) Spent() [2]bool { return j.record.Spent }
 
 // ReducesReady reports whether enough maps have ended (slowstart).
@@ -206,53 +211,53 @@ func (j Job) Speculates() [2]bool { return j.record.Speculates }
 // UnplacedMaps counts maps without hosts that have not been launched.
 func (j Job) UnplacedMaps() int { return j.record.UnplacedMaps }
 
-// WaitFactor is the share of the hosts that hold its input, or
+// WaitFactor is the share of the hosts that hold the job's input, or
 // mapreduce.job.locality.wait.factor.
 func (j Job) WaitFactor() float32 { return j.record.WaitFactor }
 
-// Pending is how many tasks of a type could still be launched, second attempts
-// of running ones included (JobInProgress.pendingMaps, pendingReduces).
+// Pending counts the tasks of a type that could still be launched, including second
+// attempts of running tasks (JobInProgress.pendingMaps, pendingReduces).
 func (j Job) Pending(k workload.Kind) int {
 	record := j.record
 	return record.Tasks[k] - record.RunningTasks[k] - record.FailedTasks[k] - record.Finished[k] + record.Speculative[k]
 }
 
-// Remaining is how many tasks have not succeeded.
+// Remaining counts the tasks that have not succeeded.
 func (j Job) Remaining(k workload.Kind) int { return j.record.Remaining(k) }
 
-// LaunchMap is Launcher's.
+// LaunchMap calls Launcher.LaunchMap of the job.
 func (j Job) LaunchMap(t TaskTracker, r Reach) (workload.Locality, bool) {
 	return j.record.LaunchMap(t, r)
 }
 
-// LaunchReduce is Launcher's.
+// LaunchReduce calls Launcher.LaunchReduce of the job.
 func (j Job) LaunchReduce(t TaskTracker) bool { return j.record.LaunchReduce(t) }
 
-// Init is Launcher's.
+// Init calls Launcher.Init of the job.
 func (j Job) Init() { j.record.Init() }
 
-// Reject is Launcher's.
+// Reject calls Launcher.Reject of the job.
 func (j Job) Reject(why string) { j.record.Reject(why) }
 
-// Profile is Launcher's.
+// Profile calls Launcher.Profile of the job.
 func (j Job) Profile() analytic.AriaProfile { return j.record.Profile() }
 
-// Speculatable is Launcher's.
+// Speculatable calls Launcher.Speculatable of the job.
 func (j Job) Speculatable(k workload.Kind) int { return j.record.Speculatable(k) }
 
-// Attempts is Launcher's.
+// Attempts calls Launcher.Attempts of the job.
 func (j Job) Attempts(k workload.Kind) []Attempt { return j.record.Attempts(k) }
 
-// Note is what the policy has noted about the job; nil: nothing yet.
+// Note returns the value that the policy has stored for the job, or nil.
 func (j Job) Note() any { return j.record.note }
 
-// SetNote replaces it.
+// SetNote stores a value for the job.
 func (j Job) SetNote(note any) { j.record.note = note }
 
 // updates collects the jobs that have changed since the policy last looked.
 type updates struct{ jobs []Job }
 
-// JobUpdated is Listener's.
+// JobUpdated implements Listener.
 func (u *updates) JobUpdated(j Job) {
 	if !j.record.updated {
 		j.record.updated = true
@@ -260,7 +265,7 @@ func (u *updates) JobUpdated(j Job) {
 	}
 }
 
-// next takes one of the jobs out, if any is left.
+// next removes and returns one of the changed jobs, if any is left.
 func (u *updates) next() (j Job, ok bool) {
 	last := len(u.jobs) - 1
 	if last < 0 {

@@ -45,13 +45,13 @@ func (b *blacklist) addFault(t *taskTracker) {
 // exceeds reports whether a tracker has too many faults, compared with others
 // (FaultyTrackersInfo.exceedsFaults).
 func (b *blacklist) exceeds(t *taskTracker) bool {
-	if t.faults.jobs < b.mayFail {
+	if int(t.faults.jobs) < b.mayFail {
 		return false
 	}
 	sum, listed := 0, 0
 	for i := range b.trackers {
 		o := &b.trackers[i]
-		sum += o.faults.jobs
+		sum += int(o.faults.jobs)
 		if o.faults.listed && !o.lost {
 			listed++
 		}

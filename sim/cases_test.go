@@ -164,7 +164,7 @@ func TestFailsWhileCommitting(t *testing.T) {
 		}},
 	} {
 		job := mapsOnly("j", sec(5.2))
-		job.Maps.Fails = workload.Failures{0: {sec(c.after)}}
+		job.Maps.Ends = map[int][]workload.AttemptEnd{0: {{State: workload.Failed, After: sec(c.after)}}}
 		_, rows := mustRun(t, model.WhatIf{
 			Cluster: model.Cluster{
 				Hadoop: "0.20.2", Nodes: alike(1, 1, 1), Racks: []string{"r"}, Costs: eraCosts, Phases: []time.Duration{sec(1)},
@@ -263,6 +263,71 @@ func TestLostTracker(t *testing.T) {
 		})
 		t.Run(fmt.Sprint(c.second), func(t *testing.T) {
 			wantInstants(t, append(rows.of(workload.Map), rows.of(workload.TaskCleanup)...), c.want)
+		})
+	}
+}
+
+// Recorded ends are repeated, on the nodes of TestOneAttemptOnAnIdleNode; the
+// second node, where there is one, sends its heartbeats a second later. The map
+// takes 5.2 s.
+//
+// A map that hung fails when it is recorded to, not when a map would have ended:
+// 4 + 1.5 + 20 = 25.5, known at 28, cleaned up after until 29.7, known at 31. One
+// that was killed after 2 s is killed again, at the next heartbeat. One that was
+// slower than another, launched 10 s after it on the second node, runs until that
+// has ended: it asks to commit at 20.7, says so at 23, ends at 24.2, known at 26,
+// so the first is killed at 28.
+// A job that is ordered to end at 30 s kills its map at 31, and its clean-up takes
+// the reduce slot.
+func TestRecordedEndsAreRepeated(t *testing.T) {
+	const ok, failed, killed = workload.Succeeded, workload.Failed, workload.Killed
+	setup := instants{workload.Setup, ok, 1, 3.2}
+	for _, c := range []struct {
+		name  string
+		nodes int
+		ends  string
+		job   workload.AttemptEnd
+		want  []instants
+		end   workload.State
+	}{
+		{"hung", 1, "FAILED 20s", workload.AttemptEnd{}, []instants{
+			setup, {workload.Map, failed, 4, 25.5}, {workload.TaskCleanup, failed, 28, 29.7}, {workload.Map, ok, 31, 41.2}, {workload.Cleanup, ok, 43, 44.9},
+		}, ok},
+		{"killed", 1, "KILLED 2s", workload.AttemptEnd{}, []instants{
+			setup, {workload.Map, killed, 4, 10}, {workload.TaskCleanup, killed, 13, 14.7}, {workload.Map, ok, 16, 26.2}, {workload.Cleanup, ok, 28, 29.9},
+		}, ok},
+		{"slower", 2, "KILLED 100s, SUCCEEDED beside 10s", workload.AttemptEnd{}, []instants{
+			setup, {workload.Map, killed, 4, 28}, {workload.Map, ok, 14, 24.2}, {workload.Cleanup, ok, 26, 27.9},
+		}, ok},
+		{"too slow", 2, "SUCCEEDED, KILLED 100s beside 3s", workload.AttemptEnd{}, []instants{
+			setup, {workload.Map, ok, 4, 14.2}, {workload.Map, killed, 8, 17}, {workload.Cleanup, ok, 16, 17.9},
+		}, ok},
+		{"job killed", 1, "KILLED 100s", workload.AttemptEnd{State: killed, After: sec(30)}, []instants{
+			setup, {workload.Map, killed, 4, 31}, {workload.Cleanup, ok, 31, 32.9},
+		}, killed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			job := mapsOnly("j", sec(5.2))
+			job.Conf = confOf("mapred.map.tasks.speculative.execution", "false")
+			job.Ends = c.job
+			job.Maps.Ends = map[int][]workload.AttemptEnd{}
+			for _, text := range strings.Split(c.ends, ", ") {
+				var end workload.AttemptEnd
+				if err := end.UnmarshalText([]byte(text)); err != nil || end.String() != strings.NewReplacer("100s", "1m40s").Replace(text) {
+					t.Fatalf("%q is read as %v", text, end)
+				}
+				job.Maps.Ends[0] = append(job.Maps.Ends[0], end)
+			}
+			p, rows := mustRun(t, model.WhatIf{
+				Cluster: model.Cluster{
+					Hadoop: "0.20.2", Nodes: alike(c.nodes, 1, 1), Racks: []string{"r"}, Costs: eraCosts, Phases: []time.Duration{sec(1), sec(2)}[:c.nodes],
+				},
+				Scheduler: model.Scheduler{Name: "fifo"}, Jobs: []workload.Job{job},
+			})
+			wantInstants(t, rows, c.want)
+			if p.Jobs[0].State != c.end {
+				t.Errorf("the job ended %v, want %v", p.Jobs[0].State, c.end)
+			}
 		})
 	}
 }

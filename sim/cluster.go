@@ -26,9 +26,10 @@ type cluster struct {
 	view     scheduler.ClusterStatus // as the policy sees it
 	demand   demand
 	moment   moment
+	nextRank uint32 // of a tracker whose heartbeats come after all others of an instant
 	warnings []string
 
-	scratch      scratch
+	entries      []entry // memory for lists of tasks while they are made
 	sharedSlots  bool
 	nodesDie     bool // trackers may be lost, so finished maps are recorded
 	attemptsFail bool // some nodes have one

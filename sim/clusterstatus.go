@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
@@ -12,6 +15,10 @@ type clusterStatus struct {
 	trackers []taskTracker
 	expected []expectedStatus // by due
 	head     int
+	present  []expectedStatus // those due now that do not count yet, by rank
+	arrived  []expectedStatus // the memory of present
+	at       engine.Time      // when present was made
+	ranks    uint32           // cluster.nextRank then
 }
 
 // expectedStatus is what a tracker's next heartbeat will report.
@@ -24,26 +31,27 @@ type expectedStatus struct {
 
 // report counts the attempts of a tracker as it reports them.
 func (s *clusterStatus) report(t *taskTracker) {
-	var tasks, used [2]int
+	var tasks, used [2]int32
 	for _, a := range t.attempts {
 		if a.occupies(t, t.last) {
 			tasks[a.onSlot]++
-			used[a.onSlot] += int(a.width)
+			used[a.onSlot] += a.width
 		}
 	}
 	s.set(t, tasks)
-	t.view.Running = tasks
 	if s.cluster.sharedSlots {
 		both := used[0] + used[1]
-		used = [2]int{both, both}
+		used = [2]int32{both, both}
 	}
-	t.view.Used = used
+	for k := range used {
+		t.view.Running[k], t.view.Used[k] = int(tasks[k]), int(used[k])
+	}
 }
 
 // set records the counts that a tracker reports.
-func (s *clusterStatus) set(t *taskTracker, tasks [2]int) {
+func (s *clusterStatus) set(t *taskTracker, tasks [2]int32) {
 	for k := range tasks {
-		s.cluster.view.Running[k] += tasks[k] - t.status[k]
+		s.cluster.view.Running[k] += int(tasks[k] - t.status[k])
 	}
 	t.status = tasks
 	t.stamp++
@@ -51,10 +59,10 @@ func (s *clusterStatus) set(t *taskTracker, tasks [2]int) {
 
 // expect records what the tracker's next heartbeat will report.
 func (s *clusterStatus) expect(t *taskTracker) {
-	if t.given == [2]int{} {
+	if t.given == [2]int32{} {
 		return
 	}
-	x := expectedStatus{t.next, t.id, t.stamp, [2]int32{int32(t.status[0] + t.given[0]), int32(t.status[1] + t.given[1])}}
+	x := expectedStatus{t.next, t.id, t.stamp, [2]int32{t.status[0] + t.given[0], t.status[1] + t.given[1]}}
 	q := append(s.expected, x)
 	for i := len(q) - 1; i > s.head && q[i-1].due > x.due; i-- {
 		q[i-1], q[i] = q[i], q[i-1]
@@ -64,26 +72,53 @@ func (s *clusterStatus) expect(t *taskTracker) {
 
 // update counts the reports due before the present moment.
 func (s *clusterStatus) update() {
-	now, q := s.cluster.now(), s.expected
-	for s.head < len(q) && q[s.head].due < now {
+	now := s.cluster.now()
+	if s.at < now {
+		s.arrive(now)
+	}
+	if s.ranks != s.cluster.nextRank {
+		s.ranks = s.cluster.nextRank
+		s.sort()
+	}
+	for len(s.present) > 0 && s.rank(s.present[0]) < s.cluster.moment {
+		s.take(s.present[0])
+		s.present = s.present[1:]
+	}
+}
+
+// arrive counts the reports due before an instant, and collects those due at it.
+func (s *clusterStatus) arrive(now engine.Time) {
+	for _, x := range s.present {
+		s.take(x)
+	}
+	q := s.expected
+	for ; s.head < len(q) && q[s.head].due < now; s.head++ {
 		s.take(q[s.head])
+	}
+	first := s.head
+	for s.head < len(q) && q[s.head].due == now {
 		s.head++
 	}
-	for i := s.head; i < len(q) && q[i].due == now; i++ {
-		if x := q[i]; moment(s.trackers[x.tracker].rank) < s.cluster.moment {
-			s.take(x)
-		}
-	}
+	s.present, s.at = append(s.arrived[:0], q[first:s.head]...), now
+	s.arrived = s.present
+	s.sort()
 	if s.head > 1024 && s.head > len(q)/2 {
 		s.expected = q[:copy(q, q[s.head:])]
 		s.head = 0
 	}
 }
 
+func (s *clusterStatus) rank(x expectedStatus) moment { return moment(s.trackers[x.tracker].rank) }
+
+// sort orders the reports due now as the heartbeats will come.
+func (s *clusterStatus) sort() {
+	slices.SortFunc(s.present, func(a, b expectedStatus) int { return cmp.Compare(s.rank(a), s.rank(b)) })
+}
+
 // take counts the expected report of a tracker, unless the tracker has reported
 // since.
 func (s *clusterStatus) take(x expectedStatus) {
 	if t := &s.trackers[x.tracker]; t.stamp == x.stamp && !t.lost {
-		s.set(t, [2]int{int(x.tasks[0]), int(x.tasks[1])})
+		s.set(t, x.tasks)
 	}
 }

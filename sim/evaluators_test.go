@@ -13,7 +13,7 @@ import (
 
 const vectors = "testdata/vectors.json"
 
-func TestVectors(t *testing.T) { vectortest.Run(t, vectors, sim.Evaluators) }
+func TestVectors(t *testing.T) { vectortest.Run(t, sim.Evaluators, vectors) }
 
 func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, sim.Evaluators) }
 

@@ -7,7 +7,7 @@ import "github.com/slotwave/slotwave/sim/engine"
 func (jt *jobTracker) report(id int32) {
 	t, now := &jt.trackers[id], jt.now()
 	jt.at(beforeHeartbeats)
-	t.prev, t.last, t.given, t.givenSlots = engine.Never, now, [2]int{}, [2]int{}
+	t.prev, t.last, t.given, t.givenSlots = engine.Never, now, [2]int32{}, [2]int32{}
 	t.beating = true
 	t.settle(now)
 	jt.takeReport(t)
@@ -35,11 +35,11 @@ func (jt *jobTracker) offerAll(int32) {
 		given = false
 		for id := jt.instant.after(-1, jt.wants()); id >= 0; id = jt.instant.after(id, jt.wants()) {
 			t := &jt.trackers[id]
-			t.last, t.given, t.givenSlots = jt.now(), [2]int{}, [2]int{}
+			t.last, t.given, t.givenSlots = jt.now(), [2]int32{}, [2]int32{}
 			t.beating = true
 			jt.policy.Assign(jt.view.View(), t.view.View())
 			t.beating = false
-			if t.given != [2]int{} {
+			if t.given != [2]int32{} {
 				given = true
 				jt.status.report(t)
 				jt.reports.place(t)

@@ -62,7 +62,7 @@ func TestInvariants(t *testing.T) {
 	check(t, 1500, 10_000, func(t *rapid.T) {
 		o := drawWorld(t).run(t)
 		for _, invariant := range []func() error{
-			o.tasksEndOnce, o.attemptsAreSound, o.slotsHoldOne, o.slotsSuffice, o.slowstartIsMet,
+			o.tasksEndOnce, o.keysAreUnique, o.attemptsAreSound, o.slotsHoldOne, o.slotsSuffice, o.slowstartIsMet,
 			o.killsHaveCauses, o.booksBalance, o.littlesLaw, o.nothingIdles,
 		} {
 			if err := invariant(); err != nil {
@@ -83,6 +83,25 @@ func (o *outcome) intConf(j *workload.Job, key string) int {
 // dies reports whether a node is lost in the course of the run.
 func (o *outcome) dies(name string) bool {
 	return slices.ContainsFunc(o.Cluster.Nodes, func(n model.Node) bool { return n.Name == name && n.Dies > 0 })
+}
+
+// keysAreUnique: job, kind, task and number name one attempt. The set-up and the
+// clean-up of a job exist once for each type of slot, and may both run when a
+// node is lost.
+func (o *outcome) keysAreUnique() error {
+	type key struct {
+		task
+		number int
+	}
+	seen := map[key]bool{}
+	for _, a := range o.rows {
+		k := key{task{a.Job, a.Kind, a.Task}, a.Number}
+		if seen[k] && a.Kind != workload.Setup && a.Kind != workload.Cleanup {
+			return fmt.Errorf("%s: %v %d has two attempts %d", a.Job, a.Kind, a.Task, a.Number)
+		}
+		seen[k] = true
+	}
+	return nil
 }
 
 // tasksEndOnce: every task of a job that succeeded has one attempt that did, or

@@ -27,6 +27,7 @@ type jobInProgress struct {
 	cleanups    [2][]*attempt // attempts that need a clean-up
 
 	failing    bool // given up: only its clean-up is left
+	failsAs    workload.State
 	reliable   bool // no attempt can fail, and attempts are killed only because another was faster
 	skipsLooks bool // it needs no heartbeats while no task lags
 	slowstart  int  // maps that must end before reduces may start
@@ -69,7 +70,13 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	// In a reliable job a running task never becomes pending again, so lists and
 	// queues need not be pruned at every heartbeat to stay equal to Hadoop's.
 	j.reliable = c.protocol.serviceTasks && !c.nodesDie && !c.attemptsFail && !c.policy.preempts &&
-		len(spec.Maps.Fails) == 0 && len(spec.Reduces.Fails) == 0
+		len(spec.Maps.Ends) == 0 && len(spec.Reduces.Ends) == 0
+	for k, ends := range [...]map[int][]workload.AttemptEnd{spec.Maps.Ends, spec.Reduces.Ends} {
+		if !conf.speculates[k] && c.question.Fidelity == model.Replay {
+			j.speculation.beside[k] = recordedBeside(workload.Kind(k), ends)
+			j.Speculates[k] = j.speculation.beside[k].any()
+		}
+	}
 	j.skipsLooks = j.reliable && !c.policy.remembers
 	for k := range j.speculation.tracked {
 		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
@@ -86,9 +93,9 @@ func (j *jobInProgress) Init() {
 	}
 	j.Initialised = true
 	j.outcome.Launch = c.now().Duration()
+	j.tasks.open(j, j.Tasks)
 	j.placeSplits()
 	j.pending.tasks, j.pending.reduces = &j.tasks, oneList(j.Tasks[workload.Reduce])
-	j.tasks.open(j, j.Tasks)
 	j.speculation.open(c, &j.tasks, &j.pending.maps.hosts)
 	j.slowstart = c.protocol.slowstart(j.conf.slowstart, j.Tasks[workload.Map])
 	j.updateSlowstart()
@@ -113,7 +120,7 @@ func (j *jobInProgress) placeSplits() {
 		replicas := min(c.question.Cluster.Replication, len(c.question.Cluster.Nodes))
 		m.hosts.draw(workload.Seed(c.question.Seed).Named("split placement").For(j.ID), maps, replicas)
 	}
-	m.fill(maps, &c.scratch)
+	m.open(maps, &j.tasks, &c.entries)
 	j.UnplacedMaps = m.left
 	j.WaitFactor = float32(j.conf.waitFactor)
 	if j.conf.waitFactor == 1 && c.view.Hosts > 0 && maps > 0 {
@@ -258,6 +265,18 @@ func (j *jobInProgress) countOpen() {
 		view.Unspent[k] += open.unspent[k] - j.counted.unspent[k]
 	}
 	j.counted = open
+}
+
+// killJob ends a job by an order from outside (JobTracker.killJob).
+func killJob(j *jobInProgress, how workload.State) {
+	switch {
+	case j.State == scheduler.Done || j.failing:
+	case !j.Initialised:
+		j.finish(how)
+	default:
+		j.fail(how)
+	}
+	j.settleNeeds()
 }
 
 // finish ends the job (JobInProgress.jobComplete, terminateJob).

@@ -11,7 +11,7 @@ import (
 // updateStatus handles one attempt's status (JobInProgress.updateTaskStatus).
 func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 	own, t := a.own(), a.task
-	if own.status == state && !j.speculation.tracked[t.onSlot] {
+	if own.status == state && !j.speculation.tracked[a.onSlot] {
 		return
 	}
 	before := t.progress
@@ -127,7 +127,7 @@ func (j *jobInProgress) completed(t *taskInProgress, own *attempt) {
 	case workload.Cleanup:
 		j.giveUp(j.tasks.cleanup[1-t.onSlot])
 		if j.failing {
-			j.finish(workload.Failed)
+			j.finish(j.failsAs)
 		} else {
 			j.finish(workload.Succeeded)
 		}
@@ -232,16 +232,16 @@ func (j *jobInProgress) taskFailed(t *taskInProgress) {
 	if t.kind == workload.Setup {
 		j.giveUp(j.tasks.setup[1-t.onSlot])
 	}
-	j.fail()
+	j.fail(workload.Failed)
 }
 
-// fail fails the job: it kills every task and leaves only the clean-up
-// (JobInProgress.terminate).
-func (j *jobInProgress) fail() {
+// fail ends the job without success: it kills every task and leaves only the
+// clean-up (JobInProgress.terminate).
+func (j *jobInProgress) fail(how workload.State) {
 	if j.failing || j.State == scheduler.Done {
 		return
 	}
-	j.failing = true
+	j.failing, j.failsAs = true, how
 	for k := range j.cleanups {
 		for _, own := range j.cleanups[k] {
 			// Hadoop passes the same status object twice and treats it as a
@@ -257,6 +257,6 @@ func (j *jobInProgress) fail() {
 		j.giveUp(t)
 	}
 	if !j.cluster.protocol.serviceTasks {
-		j.finish(workload.Failed)
+		j.finish(how)
 	}
 }

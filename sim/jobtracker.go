@@ -65,7 +65,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	if t.last == now || t.interval > 0 && (now-t.next)%t.interval != 0 {
 		t.prev = engine.Never // out of band: the change that triggered it has happened
 	}
-	t.last, t.given, t.givenSlots = now, [2]int{}, [2]int{}
+	t.last, t.given, t.givenSlots = now, [2]int32{}, [2]int32{}
 
 	t.settle(now)
 	jt.blacklist.discardFault(t)
@@ -73,6 +73,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	if t.asks() && !t.faults.listed && !jt.giveSetupOrCleanup(t) {
 		jt.policy.Assign(jt.view.View(), t.view.View())
 	}
+	t.orderRecordedKills()
 	jt.giveKills(t)
 	jt.permitCommits(t)
 	if !t.regular || (now-t.next)%t.interval != 0 {
@@ -291,7 +292,7 @@ func (jt *jobTracker) submit(int32) {
 
 func (jt *jobTracker) newJob(id int) *jobInProgress {
 	spec := &jt.question.Jobs[id]
-	conf, err := jt.readJobConf(spec)
+	conf, err := jt.checkedConf(spec)
 	if err != nil {
 		panic(err) // the question's configurations were checked before
 	}
@@ -305,13 +306,18 @@ func (jt *jobTracker) newJob(id int) *jobInProgress {
 	return j
 }
 
-// initialise creates the tasks of the jobs whose initialisation is recorded for
-// this instant.
-func (jt *jobTracker) initialise(int32) {
+// repeatRecorded initialises and ends the jobs for which that is recorded for this
+// instant.
+func (jt *jobTracker) repeatRecorded(int32) {
 	jt.at(beforeHeartbeats)
 	for id, ok := jt.submissions.nextInitialised(); ok; id, ok = jt.submissions.nextInitialised() {
 		if j := jt.jobs[id]; j != nil {
 			j.Init()
+		}
+	}
+	for id, ok := jt.submissions.nextEnded(); ok; id, ok = jt.submissions.nextEnded() {
+		if j := jt.jobs[id]; j != nil {
+			killJob(j, jt.question.Jobs[id].Ends.State)
 		}
 	}
 	jt.submissions.set()

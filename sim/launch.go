@@ -18,7 +18,10 @@ func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach
 	if !ok {
 		return 0, false
 	}
-	local := j.pending.maps.hosts.locality(index, tracker)
+	local := workload.NodeLocal
+	if !j.pending.search.onNode {
+		local = j.pending.maps.hosts.locality(index, tracker)
+	}
 	j.launch(workload.Map, index, tracker, local)
 	return local, true
 }
@@ -165,6 +168,9 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 	a := j.tasks.newAttempt(t, j.work)
 	a.cleans, a.Node, own.place, a.Number = own, tracker, tracker, own.Number
 	a.Kind, a.onSlot, a.width = workload.TaskCleanup, k, 1
+	if k == workload.Reduce {
+		a.Kind = workload.ReduceTaskCleanup
+	}
 	a.Assigned, a.runnable = j.cluster.now(), own.Finish
 	t.onTrackers++
 	j.onTrackers++
@@ -180,6 +186,8 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 func (j *jobInProgress) Speculatable(k workload.Kind) int {
 	s := &j.speculation
 	switch {
+	case s.beside[k].any():
+		return s.countAll(k)
 	case !s.isOldEnough() || s.average(k) < speculativeGap || j.ActiveTasks[k] == 0:
 		return 0
 	case j.reliable:

@@ -64,7 +64,7 @@ func (jt *jobTracker) lose(t *taskTracker) {
 		jt.forget(a)
 	}
 	t.attempts = nil
-	jt.status.set(t, [2]int{})
+	jt.status.set(t, [2]int32{})
 	if !t.faults.listed {
 		jt.heartbeats.register(t, -1)
 	}
@@ -79,9 +79,8 @@ func (t *taskTracker) held(j *jobInProgress) []*attempt {
 			held = append(held, a)
 		}
 	}
-	for i := range j.tasks.refs[workload.Map] {
-		task := j.tasks.at(workload.Map, int32(i))
-		if task != nil && task.winner != nil && task.winner.Node == t.id && !slices.Contains(held, task.winner) {
+	for task := range j.tasks.all {
+		if task.kind == workload.Map && task.winner != nil && task.winner.Node == t.id && !slices.Contains(held, task.winner) {
 			held = append(held, task.winner)
 		}
 	}

@@ -1,67 +1,119 @@
 package sim
 
 import (
-	"slices"
-
 	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // mapCache holds the unlaunched maps of a job by the nodes and racks of their
-// splits (JobInProgress.nonRunningMapCache).
+// splits (JobInProgress.nonRunningMapCache). A list is made when it is first
+// walked, and longer when a walk has reached its end.
 type mapCache struct {
 	hosts    splitHosts
+	maps     int
 	racks    int // racks of the cluster
+	tasks    *taskTable
+	entries  *[]entry // memory while lists are made
 	nodes    taskLists
 	inRack   taskLists
 	unplaced taskLists // maps without hosts
 	left     int       // number of them at the last look
 }
 
-// scratch is memory for list entries while lists are made.
-type scratch [2][]entry
-
-// fill lists the maps whose hosts are known (JobInProgress.createCache).
-func (m *mapCache) fill(maps int, room *scratch) {
+// open prepares the lists of maps whose hosts are known
+// (JobInProgress.createCache).
+func (m *mapCache) open(maps int, tasks *taskTable, entries *[]entry) {
+	m.maps, m.tasks, m.entries = maps, tasks, entries
 	if m.hosts.none() {
 		m.unplaced, m.left = oneList(maps), maps
 		return
 	}
-	flat := m.racks == 1
-	most := maps * max(1, m.hosts.replicas)
-	nodes, racks := slices.Grow(room[0][:0], most), slices.Grow(room[1][:0], most)
 	var unplaced []entry
-	for i := range int32(maps) {
-		hosts := m.hosts.of(i)
-		if len(hosts) == 0 {
-			unplaced = append(unplaced, entry{0, i})
-		}
-		first := len(racks)
-		for _, h := range hosts {
-			if h.node >= 0 {
-				nodes = append(nodes, entry{h.node, i})
-			}
-			if !flat && !hasKey(racks[first:], h.rack) {
-				racks = append(racks, entry{h.rack, i})
-			}
+	for i := range m.hosts.given {
+		if len(m.hosts.given[i]) == 0 {
+			unplaced = append(unplaced, entry{0, int32(i)})
 		}
 	}
-	m.nodes = newTaskLists(len(m.hosts.topology.RackOf), nodes)
+	m.unplaced.sort(1, unplaced)
+	m.left = len(unplaced)
+	m.nodes.more = m.listNodes
 	switch {
-	case !flat:
-		m.inRack = newTaskLists(m.racks+1, racks)
+	case m.racks != 1:
+		m.inRack.more = m.listRacks
 	case len(unplaced) == 0:
 		m.inRack = oneList(maps)
 	default:
-		m.inRack = newTaskLists(1, others(maps, unplaced))
-	}
-	m.unplaced, m.left = newTaskLists(1, unplaced), len(unplaced)
-	const keep = 1 << 16 // a larger one is not kept for the next job
-	if cap(nodes) <= keep {
-		*room = scratch{nodes, racks}
+		m.inRack.sort(1, others(maps, unplaced))
 	}
 }
 
-// others lists the maps that are not in some.
+// listNodes lists more maps by node.
+func (m *mapCache) listNodes() {
+	entries := m.nodes.rest((*m.entries)[:0])
+	from, to := m.listMore(&m.nodes, len(entries))
+	for i := from; i < to; i++ {
+		if m.tasks.ref(workload.Map, i) == finished {
+			continue
+		}
+		if m.hosts.given == nil {
+			for _, node := range m.hosts.nodesOf(i) {
+				entries = append(entries, entry{node, i})
+			}
+			continue
+		}
+		for _, h := range m.hosts.given[i] {
+			if h.node >= 0 {
+				entries = append(entries, entry{h.node, i})
+			}
+		}
+	}
+	m.nodes.sort(len(m.hosts.topology.RackOf), entries)
+	m.keep(entries)
+}
+
+// listRacks lists more maps by rack.
+func (m *mapCache) listRacks() {
+	entries := m.inRack.rest((*m.entries)[:0])
+	from, to := m.listMore(&m.inRack, len(entries))
+	for i := from; i < to; i++ {
+		if m.tasks.ref(workload.Map, i) == finished {
+			continue
+		}
+		first := len(entries)
+		for _, h := range m.hosts.of(i) {
+			if !hasKey(entries[first:], h.rack) {
+				entries = append(entries, entry{h.rack, i})
+			}
+		}
+	}
+	m.inRack.sort(m.racks+1, entries)
+	m.keep(entries)
+}
+
+// listMore returns the range of the next maps to list. The more entries are left
+// to be copied, the more maps it takes.
+func (m *mapCache) listMore(l *taskLists, left int) (from, to int32) {
+	from = l.listed
+	to = int32(min(m.maps, int(from)+max(listedAtOnce, left)))
+	if l.listed = to; int(to) == m.maps {
+		l.more = nil
+	}
+	return from, to
+}
+
+// listedAtOnce is the number of maps that are listed first. The hosts of the
+// splits of a job with more maps are not stored, but drawn again.
+const listedAtOnce = 1 << 16
+
+// keep keeps the memory of entries for the next lists, unless it is large.
+func (m *mapCache) keep(entries []entry) {
+	const most = 1 << 18
+	if cap(entries) <= most {
+		*m.entries = entries
+	}
+}
+
+// others lists the maps below a number that are not in a list of entries.
 func others(maps int, some []entry) []entry {
 	var rest []entry
 	for i := range int32(maps) {
@@ -84,7 +136,33 @@ func hasKey(entries []entry, key int32) bool {
 }
 
 // hostsWithInput returns the number of hosts that hold a split.
-func (m *mapCache) hostsWithInput() int { return m.nodes.lists() + m.hosts.unknown }
+func (m *mapCache) hostsWithInput() int {
+	if m.hosts.none() {
+		return 0
+	}
+	nodes := len(m.hosts.topology.RackOf)
+	seen, n := make([]uint64, (nodes+63)/64), 0
+	see := func(node int32) {
+		if word, bit := &seen[node/64], uint64(1)<<(node%64); *word&bit == 0 {
+			*word |= bit
+			n++
+		}
+	}
+	for i := int32(0); int(i) < m.maps && n < nodes; i++ {
+		if m.hosts.given == nil {
+			for _, node := range m.hosts.nodesOf(i) {
+				see(node)
+			}
+			continue
+		}
+		for _, h := range m.hosts.given[i] {
+			if h.node >= 0 {
+				see(h.node)
+			}
+		}
+	}
+	return n + m.hosts.unknown
+}
 
 // find returns the map nearest to a tracker that a search accepts
 // (JobInProgress.findNewMapTask).
@@ -93,6 +171,7 @@ func (m *mapCache) find(tracker int32, reach scheduler.Reach, accept *search) (i
 	if reach != scheduler.BeyondRack {
 		accept.dropFailed = true
 		if index, ok := m.nodes.walk(tracker, accept); ok {
+			accept.onNode = true
 			return index, true
 		}
 		accept.dropFailed = false

@@ -3,6 +3,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -34,7 +35,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	}
 	c := &jt.cluster
 	jt.status = clusterStatus{cluster: c, trackers: jt.trackers}
-	jt.recorder = recorder{cluster: c, outcomes: make([]model.JobOutcome, len(q.Jobs))}
+	jt.recorder = recorder{cluster: c, outcomes: make([]model.JobOutcome, len(q.Jobs)), hosts: hostNames(&q.Cluster)}
 	band, err := jt.readConf()
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		jt.startHeartbeats()
 	} else {
 		if c.nodesDie {
-			return nil, errors.New("nodes that die: without heartbeats (hadoop = ideal) a lost node is not detected")
+			return nil, errors.New("a node dies: the release ideal has no heartbeats, so a lost node would not be detected")
 		}
 		jt.instant = newInstantReports(c, len(jt.trackers), jt.offerAll)
 		jt.reports = jt.instant
@@ -73,12 +74,18 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 func (jt *jobTracker) readConf() (outOfBand, error) {
 	var band outOfBand
 	conf := jt.question.Cluster.Conf
-	if _, err := jt.release.HeartbeatInterval(1, conf); err != nil {
-		return band, err
-	}
-	expiry, err := conf.Whole("mapred.tasktracker.expiry.interval")
+	beat, err := jt.release.HeartbeatInterval(len(jt.trackers), conf)
 	if err != nil {
 		return band, err
+	}
+	const expires = "mapred.tasktracker.expiry.interval"
+	expiry, err := conf.Whole(expires)
+	if err != nil {
+		return band, err
+	}
+	dies := func(n model.Node) bool { return n.Dies > 0 }
+	if least := beat.Milliseconds(); int64(expiry) <= least && slices.ContainsFunc(jt.question.Cluster.Nodes, dies) {
+		return band, fmt.Errorf("%s: got %d: want more than %d, the heartbeat interval in ms, since every tracker would be lost between two heartbeats", expires, expiry, least)
 	}
 	jt.expiry.interval = engine.At(time.Duration(expiry) * time.Millisecond)
 	jt.expiry.every = engine.At(time.Duration(expiry/3) * time.Millisecond)
@@ -96,12 +103,11 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 // buildTrackers makes all trackers, with no slot taken.
 func (jt *jobTracker) buildTrackers() {
 	nodes := jt.question.Cluster.Nodes
-	words, slots := 0, 0
+	slots := 0
 	for i := range nodes {
 		slots += nodes[i].MapSlots + nodes[i].ReduceSlots
-		words += (nodes[i].MapSlots+63)/64 + (nodes[i].ReduceSlots+63)/64 + 1
 	}
-	bitmap, waves := make([]uint64, words), make([]wave, slots)
+	waves := make([]wave, slots)
 	for i := range waves {
 		waves[i].job = -1
 	}
@@ -122,9 +128,8 @@ func (jt *jobTracker) buildTrackers() {
 			t.view.Slots = [2]int{all, all}
 		}
 		for k := range t.slots {
-			if k == 0 || !jt.sharedSlots {
-				words := (t.view.Slots[k] + 63) / 64
-				t.slots[k].taken, bitmap = bitmap[:words:words], bitmap[words:]
+			if words := (t.view.Slots[k] + 63) / 64; words > 1 {
+				t.slots[k].more = make([]uint64, words-1)
 			}
 		}
 		t.waves, waves = waves[:all:all], waves[all:]
@@ -149,20 +154,25 @@ func (jt *jobTracker) startUp(t *taskTracker) {
 func (jt *jobTracker) startHeartbeats() {
 	phases := jt.phases()
 	if jt.question.Cluster.FromStart {
+		for i := range jt.trackers {
+			jt.trackers[i].next = phases[i]
+		}
 		jt.heartbeats.reset(jt.interval(0))
 		for i := range jt.trackers {
 			t := &jt.trackers[i]
-			t.next = phases[i]
 			if t.next < t.dies {
 				jt.eng.NewTimer(engine.Arrival, t.id, jt.heartbeat).Reset(t.next)
 			}
 		}
 	} else {
 		interval := jt.interval(len(jt.trackers))
+		for i := range jt.trackers {
+			jt.trackers[i].next = phases[i]
+		}
 		jt.heartbeats.reset(interval)
 		for i := range jt.trackers {
 			t := &jt.trackers[i]
-			t.next, t.interval = phases[i], interval
+			t.interval = interval
 			t.last = t.next - interval
 			jt.startUp(t)
 			if jt.nodesDie {
@@ -195,19 +205,20 @@ func (jt *jobTracker) phases() []engine.Time {
 func (jt *jobTracker) checkJobs() (err error) {
 	for i := range jt.question.Jobs {
 		spec := &jt.question.Jobs[i]
-		if _, err := jt.readJobConf(spec); err != nil {
+		if _, err := jt.checkedConf(spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
 		if _, err := jt.exec.NewJob(i, spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
 	}
-	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.initialise)
+	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.repeatRecorded)
 	return err
 }
 
-// readJobConf reads what a job's configuration says about its tasks.
-func (jt *jobTracker) readJobConf(spec *workload.Job) (jobConf, error) {
+// checkedConf reads what a job's configuration says about its tasks, as the
+// cluster can run them.
+func (jt *jobTracker) checkedConf(spec *workload.Job) (jobConf, error) {
 	conf, err := readJobConf(spec.Conf, jt.release.Name)
 	if err != nil {
 		return conf, err

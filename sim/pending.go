@@ -24,11 +24,12 @@ type search struct {
 	hosts      int  // hosts of the cluster
 	failing    bool // the job has been given up
 	dropFailed bool // remove tasks that failed on this tracker
+	onNode     bool // the map found lies on the tracker's node
 }
 
 // decide returns the test inside JobInProgress.findTaskFromList.
 func (s *search) decide(index int32) decision {
-	switch s.tasks.refs[s.kind][index] {
+	switch s.tasks.ref(s.kind, index) {
 	case neverLaunched:
 		if s.failing {
 			return drop

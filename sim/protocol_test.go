@@ -100,6 +100,37 @@ func TestOneAttemptOnAnIdleNode(t *testing.T) {
 	}
 }
 
+// The tracker's thread that fetches completion events counts a reduce until its
+// shuffle ends, even if the reduce knows all maps. The reduce of a therefore keeps
+// the thread from fetching at once for the reduce of b, which comes to the same
+// tracker at 20.8 s. Heartbeats are at 1 + 3.3 k s:
+//
+//	a  reduce from 4.3, asks at 5.8, 6.8, ...; the map is known at 14.2, fetched
+//	   at 15.8, so the reduce knows it at 16.8 and copies until 46.8; the thread
+//	   wakes at 19.1 and 22.4
+//	b  the reduce asks at 22.3, which is the first fetch for b; the next ones are
+//	   at 26.3, 30.3 and 34.3, as it asks each second and 3.3 s must have passed;
+//	   the map is known at 30.7, so the reduce knows it at 35.3; + 5.8 = 41.1, told
+//	   at 43.9, asks at 44.1, ends at 44.6
+func TestReduceCountsUntilItsShuffleEnds(t *testing.T) {
+	job := func(id string, submit, shuffle float64) workload.Job {
+		return workload.Job{
+			ID: id, Submit: sec(submit), Conf: confOf("mapred.reduce.slowstart.completed.maps", "0"),
+			Maps:    workload.MapTasks{Count: 1, Time: all(sec(5.2))},
+			Reduces: workload.ReduceTasks{Count: 1, Shuffle: all(sec(shuffle)), Sort: all(sec(0.4)), Time: all(sec(3.3))},
+		}
+	}
+	_, rows := mustRun(t, model.WhatIf{
+		Cluster: model.Cluster{
+			Hadoop: "0.20.2", Heartbeat: sec(3.3), Nodes: alike(1, 2, 2), Racks: []string{"r"}, Costs: eraCosts, Phases: []time.Duration{sec(1)},
+		},
+		Scheduler: model.Scheduler{Name: "fifo"},
+		Jobs:      []workload.Job{job("a", 0, 30), job("b", 15, 2.1)},
+	})
+	rows = slices.DeleteFunc(rows.of(workload.Reduce), func(a workload.Attempt) bool { return a.Job == "a" })
+	wantInstants(t, rows, []instants{{workload.Reduce, workload.Succeeded, 20.8, 44.6}})
+}
+
 // With a slot each and work that waits, a node starts its next map at the first
 // heartbeat after the end of the one before: k maps of t take k times t rounded
 // up to whole intervals, on every node at its own phase.

@@ -149,6 +149,9 @@ func (q queue) simulate(t *testing.T, seed uint64, customers int) float64 {
 // one honest run in some two thousand exceeds, and 1 % where that is more. The
 // seeds are fixed, so a failure is never chance.
 func TestQueueingTheory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates 30 long queues for each case")
+	}
 	const replications = 30
 	customers := 8000
 	if large {

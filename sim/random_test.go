@@ -314,7 +314,7 @@ func (w *world) drawJob(s source, i int) workload.Job {
 		j.Reduces.Copy = s.durations("copy", reduces, 40*time.Second)
 	}
 	if w.failing {
-		j.Maps.Fails, j.Reduces.Fails = w.drawFailures(s, maps), w.drawFailures(s, reduces)
+		j.Maps.Ends, j.Reduces.Ends = w.drawFailures(s, maps), w.drawFailures(s, reduces)
 	}
 	return j
 }
@@ -332,15 +332,15 @@ func (w *world) slowstarts() []string {
 	return []string{"0", "0.05", "0.3", "1"}
 }
 
-func (w *world) drawFailures(s source, tasks int) workload.Failures {
-	fails := workload.Failures{}
+func (w *world) drawFailures(s source, tasks int) map[int][]workload.AttemptEnd {
+	fails := map[int][]workload.AttemptEnd{}
 	for i := range tasks {
 		for range s.n("failures of task", 0, 3) * s.n("unlucky", 0, 1) {
-			after := workload.Succeeds
+			var end workload.AttemptEnd
 			if !s.rarely("succeeds", 3) {
-				after = s.time("fails after", 0, 20*time.Second)
+				end = workload.AttemptEnd{State: workload.Failed, After: s.time("fails after", 0, 20*time.Second)}
 			}
-			fails[i] = append(fails[i], after)
+			fails[i] = append(fails[i], end)
 		}
 	}
 	return fails

@@ -17,7 +17,23 @@ type recorder struct {
 	cluster  *cluster
 	to       model.Recorder // may be nil
 	outcomes []model.JobOutcome
+	hosts    []hostName // by tracker
 	row      workload.Attempt
+}
+
+// hostName is the name of a node and of its rack.
+type hostName struct{ node, rack string }
+
+// hostNames lists the names of the cluster's nodes.
+func hostNames(c *model.Cluster) []hostName {
+	names := make([]hostName, len(c.Nodes))
+	for i := range names {
+		names[i].node = c.Nodes[i].Name
+		if len(c.Racks) > 0 {
+			names[i].rack = c.Racks[c.Nodes[i].Rack]
+		}
+	}
+	return names
 }
 
 // notStarted returns the outcome of a job before its first event.
@@ -45,14 +61,11 @@ func (r *recorder) write(a *attempt) {
 }
 
 func (r *recorder) rowOf(a *attempt) *workload.Attempt {
-	c, row := &r.cluster.question.Cluster, &r.row
+	host, row := &r.hosts[a.Node], &r.row
 	*row = workload.Attempt{
 		Job: a.job.Name, Task: int(a.Task), Kind: a.Kind, Number: int(a.Number), State: a.ended(),
-		Node: c.Nodes[a.Node].Name, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.Locality,
+		Node: host.node, Rack: host.rack, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.Locality,
 		Runnable: a.runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
-	}
-	if len(c.Racks) > 0 {
-		row.Rack = c.Racks[c.Nodes[a.Node].Rack]
 	}
 	return row
 }

@@ -51,7 +51,7 @@ func lastSubmit(jobs []workload.Job) (last time.Duration) {
 func (l *LimitReached) Error() string {
 	text := fmt.Sprintf("the run passed %v of simulated time", l.Limit)
 	if l.Last > l.Limit {
-		text += fmt.Sprintf(": jobs are submitted up to %v after the first: want those of a time (first, last, jobs), or shorter gaps (scale_time, fold)", l.Last)
+		text += fmt.Sprintf(": jobs are submitted up to %v after the first: want a part of the trace (first, last, jobs), or shorter gaps (scale_time, fold)", l.Last)
 	}
 	return text
 }

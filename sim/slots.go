@@ -8,27 +8,32 @@ import (
 
 // slotPool is the slots of one type on a tracker.
 type slotPool struct {
-	taken []uint64
-	busy  int // slots held; an attempt may hold several
+	first uint64   // bits of the slots taken
+	more  []uint64 // those of slots from 64 on
+	busy  int      // slots held; an attempt may hold several
 }
 
 // take assigns the lowest free slots to an attempt and returns the first.
 func (p *slotPool) take(width int) int32 {
 	p.busy += width
-	for i, word := range p.taken {
-		if word != ^uint64(0) {
-			bit := bits.TrailingZeros64(^word)
-			p.taken[i] |= 1 << bit
-			return int32(i*64 + bit)
-		}
+	word, at := &p.first, int32(0)
+	for *word == ^uint64(0) {
+		word = &p.more[at/64] // it has as many words as there are slots for
+		at += 64
 	}
-	panic("sim: a tracker started more than it has slots")
+	bit := bits.TrailingZeros64(^*word)
+	*word |= 1 << bit
+	return at + int32(bit)
 }
 
 // give frees a slot.
 func (p *slotPool) give(slot int32, width int) {
 	p.busy -= width
-	p.taken[slot/64] &^= 1 << (slot % 64)
+	if slot < 64 {
+		p.first &^= 1 << slot
+	} else {
+		p.more[slot/64-1] &^= 1 << (slot % 64)
+	}
 }
 
 // wave counts the maps, or the reduces, of one job that a slot has run without

@@ -18,6 +18,7 @@ type speculation struct {
 	tracked [2]bool
 	from    engine.Time // when the job is old enough
 
+	beside   [2]besides   // recorded speculative attempts, which replace the rule
 	progress [2]float32   // progress of the job, in single precision as in Hadoop
 	losses   int32        // changes whenever a running task loses progress or an attempt
 	running  [2]taskQueue // the running tasks by type
@@ -97,6 +98,9 @@ func (s *speculation) count(k workload.Kind) (n int) {
 
 // countAll counts the lagging tasks of any job.
 func (s *speculation) countAll(k workload.Kind) (n int) {
+	if s.beside[k].any() {
+		return s.beside[k].count(s)
+	}
 	for _, i := range s.tasks.active[k] {
 		if t := s.tasks.at(k, i); t.running() && s.mayBeSpeculated(t, s.average(k)) {
 			n++
@@ -112,6 +116,9 @@ func (s *speculation) mayBeSpeculated(t *taskInProgress, average float64) bool {
 
 // findReduce returns a lagging reduce (JobInProgress.findSpeculativeTask).
 func (s *speculation) findReduce(tracker int32) (int32, bool) {
+	if s.beside[workload.Reduce].any() {
+		return s.beside[workload.Reduce].find(s, tracker)
+	}
 	if !s.isOldEnough() {
 		return 0, false
 	}
@@ -121,6 +128,9 @@ func (s *speculation) findReduce(tracker int32) (int32, bool) {
 // findMap returns a lagging map from the lists of the tracker's node, its rack,
 // the other racks, and last of the maps without hosts.
 func (s *speculation) findMap(tracker int32) (int32, bool) {
+	if s.beside[workload.Map].any() {
+		return s.beside[workload.Map].find(s, tracker)
+	}
 	b := &s.byHost
 	if !b.sorted {
 		b.sortAll(s)

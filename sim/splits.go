@@ -19,7 +19,9 @@ type splitHosts struct {
 	given    [][]place // by task; nil: placed at random
 	unknown  int       // hosts of given splits that run no tracker
 	replicas int       // of a split placed at random; 0: no hosts at all
-	drawn    []int32   // their nodes, task by task
+	seed     workload.Seed
+	drawn    []int32 // their nodes, task by task; or nil
+	nodes    []int32 // those of one split
 	found    []place
 }
 
@@ -35,35 +37,52 @@ func (h *splitHosts) of(index int32) []place {
 		return nil
 	}
 	h.found = h.found[:0]
-	for _, node := range h.drawn[int(index)*h.replicas:][:h.replicas] {
+	for _, node := range h.nodesOf(index) {
 		h.found = append(h.found, place{node, h.topology.RackOf[node]})
 	}
 	return h.found
 }
 
-// draw places the replicas of all splits, each as HDFS does for a writer outside
-// the cluster: a random node, one in another rack, a second one in that rack,
-// then any (ReplicationTargetChooser).
+// nodesOf lists the nodes with a split placed at random. The list is valid until
+// the next call.
+func (h *splitHosts) nodesOf(index int32) []int32 {
+	if h.drawn != nil {
+		return h.drawn[int(index)*h.replicas:][:h.replicas]
+	}
+	h.nodes = h.drawOne(index, h.nodes[:0])
+	return h.nodes
+}
+
+// draw places the replicas of all splits at random.
 func (h *splitHosts) draw(seed workload.Seed, splits, replicas int) {
-	nodes := uint64(len(h.topology.RackOf))
-	h.replicas = replicas
+	h.seed, h.replicas = seed, replicas
+	if splits > listedAtOnce {
+		return
+	}
 	h.drawn = make([]int32, 0, splits*replicas)
 	for i := range splits {
-		g := seed.Stream(i, 0).Generator()
-		for found := h.drawn[len(h.drawn):]; len(found) < replicas; {
-			id := int32(g.Uint64() % nodes)
-			if n := len(found); n == 2 && len(h.topology.Mates(found[1])) > 2 {
-				mates := h.topology.Mates(found[1])
-				id = mates[g.Uint64()%uint64(len(mates))]
-			} else if n == 1 && !h.topology.MayFollow(found[0], id) {
-				continue
-			}
-			if !slices.Contains(found, id) {
-				found = append(found, id)
-				h.drawn = h.drawn[:len(h.drawn)+1]
-			}
+		h.drawn = append(h.drawn, h.drawOne(int32(i), h.drawn[len(h.drawn):])...)
+	}
+}
+
+// drawOne adds the nodes of a split's replicas to an empty list. Each is placed as
+// HDFS does for a writer outside the cluster: a random node, one in another rack,
+// a second one in that rack, then any (ReplicationTargetChooser).
+func (h *splitHosts) drawOne(split int32, found []int32) []int32 {
+	nodes, g := uint64(len(h.topology.RackOf)), h.seed.Stream(int(split), 0).Generator()
+	for len(found) < h.replicas {
+		id := int32(g.Uint64() % nodes)
+		if n := len(found); n == 2 && len(h.topology.Mates(found[1])) > 2 {
+			mates := h.topology.Mates(found[1])
+			id = mates[g.Uint64()%uint64(len(mates))]
+		} else if n == 1 && !h.topology.MayFollow(found[0], id) {
+			continue
+		}
+		if !slices.Contains(found, id) {
+			found = append(found, id)
 		}
 	}
+	return found
 }
 
 // resolve maps the host names of given splits to trackers. With a single rack,

@@ -27,11 +27,11 @@ const (
 // attempt is one execution on a tracker. A task clean-up is a separate
 // execution that carries the identity of the attempt it cleans up after.
 type attempt struct {
+	// With the first fields of execute.Attempt, these are what every heartbeat of
+	// the tracker reads: 64 bytes.
 	job    *jobInProgress
 	task   *taskInProgress
 	cleans *attempt // attempt that a task clean-up belongs to
-	ref    uint32
-	place  int32 // tracker that runs it now, or its clean-up
 	slot   int32
 	width  int32         // slots held
 	onSlot workload.Kind // type of slot: map or reduce
@@ -42,40 +42,47 @@ type attempt struct {
 	killOrder bool // preemption will kill it, until the tracker reports the kill
 	closed    bool // to be killed because its task has ended
 	watched   bool // its progress matters
-
-	progress float32 // as last reported
-	wave     int32   // how many attempts of the job in a row its slot has run
 	execute.Attempt
+
+	ref         uint32
+	place       int32       // tracker that runs it now, or its clean-up
+	progress    float32     // as last reported
+	wave        int32       // how many attempts of the job in a row its slot has run
 	runnable    engine.Time // when the task could first have been launched
 	firstReport engine.Time // the heartbeat after assignment
+
+	_ [32]byte // fills four lines of a cache
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). A task without
 // a record has not been launched, or has succeeded at the first attempt.
 type taskInProgress struct {
-	ref    uint32
-	job    *jobInProgress
-	index  int32
-	kind   workload.Kind
-	onSlot workload.Kind
-
-	attempts []*attempt // reported and active attempts, by number
-	active   []*attempt
-	space    [2][2]*attempt // where both lists begin
-	next     int32          // number of the next attempt
-
-	completes int32
-	failures  int32
+	// The first 64 bytes are what reports of its attempts read.
+	job       *jobInProgress
+	index     int32
+	ref       uint32
+	kind      workload.Kind
+	onSlot    workload.Kind
 	failed    bool // given up, or killed with its job
-	failedOn  []int32
-	winner    *attempt
-	committer *attempt
+	completes int32
+	counted   int32 // active attempts in the job's counts
+	launches  int32 // changes whenever the task starts or stops running
+	progress  float64
+	active    []*attempt // attempts that have not ended
 
-	progress   float64
+	// The next 64 change when it is launched and when it ends.
+	attempts   []*attempt     // reported and active attempts, by number
+	space      [2][1]*attempt // where both lists begin
+	winner     *attempt
+	committer  *attempt
 	onTrackers int32 // attempts, and clean-ups after them, that trackers hold
-	counted    int32 // active attempts in the job's counts
-	place      int32 // in taskTable.active
-	launches   int32 // changes whenever the task starts or stops running
+	next       int32 // number of the next attempt
+
+	failures int32
+	place    int32 // in taskTable.active
+	failedOn []int32
+
+	_ [32]byte // fills three lines of a cache
 }
 
 // isMapOrReduce reports whether the task is not a set-up or clean-up of the
@@ -178,7 +185,9 @@ func (t *taskInProgress) recomputeProgress() {
 			case commitPending:
 				best = t.progress
 			case running:
-				best = max(best, float64(a.progress))
+				if a.watched {
+					best = max(best, float64(a.progress))
+				}
 			}
 		}
 		t.progress = best
@@ -268,8 +277,11 @@ type records struct {
 
 func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.Kind) *taskInProgress {
 	ref, t := r.tasks.get()
-	*t = taskInProgress{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot}
-	t.attempts, t.active = t.space[0][:0], t.space[1][:0]
+	attempts, active := t.attempts[:0], t.active[:0]
+	if cap(attempts) == 0 {
+		attempts, active = t.space[0][:0], t.space[1][:0]
+	}
+	*t = taskInProgress{ref: ref, job: j, index: index, kind: kind, onSlot: onSlot, attempts: attempts, active: active}
 	return t
 }
 
@@ -289,11 +301,11 @@ func (r *records) recycle(t *taskInProgress) {
 	r.tasks.put(t.ref)
 }
 
-// taskTable holds the tasks of a job. Each entry is neverLaunched, finished, or
-// the record of the task.
+// taskTable holds the tasks of a job. Each is neverLaunched, finished, or has a
+// record. Only pages with some tasks of different states take memory.
 type taskTable struct {
 	*records
-	refs                           [2][]uint32
+	pages                          [2][]taskPage
 	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
@@ -306,20 +318,42 @@ const (
 	firstRef
 )
 
+// taskPage holds consecutive tasks of one type. Without refs, all of them are in
+// one state: finished if none is left, and neverLaunched otherwise.
+type taskPage struct {
+	refs []uint32
+	left int32 // tasks that have not finished
+}
+
+const pageTasks = 512
+
+// ref returns neverLaunched, finished, or the reference of a record.
+func (x *taskTable) ref(k workload.Kind, index int32) uint32 {
+	switch p := &x.pages[k][index/pageTasks]; {
+	case p.refs != nil:
+		return p.refs[index%pageTasks]
+	case p.left == 0:
+		return finished
+	}
+	return neverLaunched
+}
+
 // at returns the record of a task, or nil.
 func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
-	if ref := x.refs[k][index]; ref >= firstRef {
+	if ref := x.ref(k, index); ref >= firstRef {
 		return x.tasks.at(ref - firstRef)
 	}
 	return nil
 }
 
-// all lists the maps and reduces that have a record.
+// all lists the maps and reduces that have a record, in their order.
 func (x *taskTable) all(yield func(*taskInProgress) bool) {
-	for k := range x.refs {
-		for i := range x.refs[k] {
-			if t := x.at(workload.Kind(k), int32(i)); t != nil && !yield(t) {
-				return
+	for k := range x.pages {
+		for i := range x.pages[k] {
+			for _, ref := range x.pages[k][i].refs {
+				if ref >= firstRef && !yield(x.tasks.at(ref-firstRef)) {
+					return
+				}
 			}
 		}
 	}
@@ -344,7 +378,10 @@ func (x *taskTable) setActive(t *taskInProgress, active bool) {
 func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	for k, n := range tasks {
 		kind := workload.Kind(k)
-		x.refs[k] = make([]uint32, n)
+		x.pages[k] = make([]taskPage, (n+pageTasks-1)/pageTasks)
+		for i := range x.pages[k] {
+			x.pages[k][i].left = int32(min(pageTasks, n-i*pageTasks))
+		}
 		x.cleanup[k] = x.newTask(j, int32(n), workload.Cleanup, kind)
 		x.setup[k] = x.newTask(j, int32(n)+1, workload.Setup, kind)
 	}
@@ -355,14 +392,22 @@ func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *task
 	t := x.at(k, index)
 	if t == nil {
 		t = x.newTask(j, index, k, k)
-		x.refs[k][index] = t.ref + firstRef
+		p := &x.pages[k][index/pageTasks]
+		if p.refs == nil {
+			p.refs = make([]uint32, p.left)
+		}
+		p.refs[index%pageTasks] = t.ref + firstRef
 	}
 	return t
 }
 
 // finish frees the record of a task that has succeeded.
 func (x *taskTable) finish(t *taskInProgress) {
-	x.refs[t.kind][t.index] = finished
+	p := &x.pages[t.kind][t.index/pageTasks]
+	p.refs[t.index%pageTasks] = finished
+	if p.left--; p.left == 0 {
+		p.refs = nil
+	}
 	x.recycle(t)
 }
 

@@ -12,32 +12,34 @@ type taskLists struct {
 	end    []int32 // by list: one past its last position
 	tasks  []int32 // nil: position i holds task i
 	fronts map[int32][]int32
-	from   int32 // lists of lower keys are empty
+	from   int32  // lists of lower keys are empty
+	listed int32  // tasks from here on have not been listed
+	more   func() // lists more of them; nil: none are left
 }
 
 // entry places a task at a key.
 type entry struct{ key, task int32 }
 
-// newTaskLists sorts entries, given in the order of the tasks, into lists for
-// keys below n.
-func newTaskLists(n int, entries []entry) taskLists {
+// sort makes lists for keys below n of entries. Those of one key are given in the
+// order of the tasks.
+func (l *taskLists) sort(n int, entries []entry) {
 	const sparse = 4 // keys that cost as much memory as a list
+	l.keys, l.tasks = nil, make([]int32, len(entries))
 	if len(entries)*sparse < n {
 		slices.SortStableFunc(entries, func(a, b entry) int { return int(a.key - b.key) })
-		var l taskLists
-		l.tasks = make([]int32, 0, len(entries))
-		for _, e := range entries {
+		l.next, l.end = nil, nil
+		for i, e := range entries {
 			if len(l.keys) == 0 || l.keys[len(l.keys)-1] != e.key {
 				l.keys = append(l.keys, e.key)
-				l.next = append(l.next, int32(len(l.tasks)))
+				l.next = append(l.next, int32(i))
 				l.end = append(l.end, 0)
 			}
-			l.tasks = append(l.tasks, e.task)
-			l.end[len(l.end)-1] = int32(len(l.tasks))
+			l.tasks[i] = e.task
+			l.end[len(l.end)-1] = int32(i + 1)
 		}
-		return l
+		return
 	}
-	l := taskLists{next: make([]int32, n), end: make([]int32, n), tasks: make([]int32, len(entries))}
+	l.next, l.end = make([]int32, n), make([]int32, n)
 	for _, e := range entries {
 		l.end[e.key]++
 	}
@@ -50,7 +52,20 @@ func newTaskLists(n int, entries []entry) taskLists {
 		l.tasks[l.end[e.key]] = e.task
 		l.end[e.key]++
 	}
-	return l
+}
+
+// rest adds the entries that no walk has reached to a slice.
+func (l *taskLists) rest(to []entry) []entry {
+	for i := range l.next {
+		key := int32(i)
+		if l.keys != nil {
+			key = l.keys[i]
+		}
+		for at := l.next[i]; at < l.end[i]; at++ {
+			to = append(to, entry{key, l.tasks[at]})
+		}
+	}
+	return to
 }
 
 // oneList returns the lists for a single key that has every task.
@@ -72,17 +87,6 @@ func (l *taskLists) at(place int32) int32 {
 	return l.tasks[place]
 }
 
-// lists returns the number of keys that have tasks.
-func (l *taskLists) lists() int {
-	n := 0
-	for i := range l.next {
-		if l.end[i] > l.next[i] {
-			n++
-		}
-	}
-	return n
-}
-
 // putFront puts a task back at the head of a list (JobInProgress.failMap, 0.20).
 func (l *taskLists) putFront(key, task int32) {
 	if l.fronts == nil {
@@ -100,7 +104,7 @@ func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
 				return task, true
 			}
 		}
-		if key == l.from && l.size(key) == 0 {
+		if key == l.from && l.more == nil && l.size(key) == 0 {
 			l.from++
 		}
 	}
@@ -135,10 +139,21 @@ func (l *taskLists) walk(key int32, by taskFilter) (int32, bool) {
 			return task, true
 		}
 	}
-	i, ok := l.find(key)
-	if !ok {
-		return 0, false
+	for {
+		if i, ok := l.find(key); ok {
+			if task, ok := l.walkList(key, i, by); ok {
+				return task, true
+			}
+		}
+		if l.more == nil {
+			return 0, false
+		}
+		l.more()
 	}
+}
+
+// walkList goes down the i-th list, which is that of a key.
+func (l *taskLists) walkList(key int32, i int, by taskFilter) (int32, bool) {
 	for l.next[i] < l.end[i] {
 		task := l.at(l.next[i])
 		l.next[i]++

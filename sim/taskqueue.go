@@ -127,7 +127,7 @@ func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
 	return t
 }
 
-// lagging returns the first member from i on that lags, and its task.
+// lagging returns the index of the first lagging member at i or later, and its task.
 func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 	if q.losses != p.losses {
 		q.losses = p.losses

@@ -13,17 +13,21 @@ import (
 // those that wait for a slot, and reports at its heartbeats
 // (org.apache.hadoop.mapred.TaskTracker).
 type taskTracker struct {
+	// Fields that every heartbeat uses come first.
 	cluster *cluster
-	id      int32
-	rank    uint32 // order among the heartbeats of one instant
-	view    scheduler.TaskTrackerStatus
 	timer   engine.Timer // its next simulated heartbeat
+	id      int32
+	rank    uint32      // order among the heartbeats of one instant
+	last    engine.Time // its last simulated heartbeat
+	next    engine.Time // the one after it
+	prev    engine.Time // the heartbeat before the present one, simulated or not
+	news    engine.Time // earliest unreported change
 
-	last     engine.Time // its last simulated heartbeat
-	next     engine.Time // the one after it
-	prev     engine.Time // the heartbeat before the present one, simulated or not
+	attempts []*attempt  // running, waiting, or ended and not reported; in order of launch
 	interval engine.Time // from the last response
 	dies     engine.Time // no heartbeat from here on
+	stamp    uint32      // of the last status
+	faults   faults
 
 	registered   bool
 	beating      bool // its heartbeat is being answered
@@ -32,24 +36,21 @@ type taskTracker struct {
 	everyBeat    bool // simulate each of its heartbeats
 	killsPending bool // some attempt may have to be killed
 
-	attempts   []*attempt // running, waiting, or ended and not reported; in order of launch
-	waiting    [2]int     // attempts that wait for a slot, by type
-	given      [2]int     // attempts launched at this heartbeat
-	givenSlots [2]int     // slots of those attempts
+	waiting    [2]int32 // attempts that wait for a slot, by type
+	given      [2]int32 // attempts launched at this heartbeat
+	givenSlots [2]int32 // slots of those attempts
+	status     [2]int32 // attempts by type as last counted by the JobTracker
+	view       scheduler.TaskTrackerStatus
 	slots      [2]slotPool
-	waves      []wave      // by slot
-	news       engine.Time // earliest unreported change
-	status     [2]int      // attempts by type as last counted by the JobTracker
-	stamp      uint32      // of the last status
-	faults     faults
+	waves      []wave       // by slot
 	slotFree   engine.Timer // set while attempts wait for a slot that will become free
 }
 
 // faults counts the jobs that have avoided a tracker lately.
 type faults struct {
-	jobs    int
-	expires engine.Time // when one of them expires
+	jobs    int32
 	listed  bool        // the tracker is blacklisted
+	expires engine.Time // when one of them expires
 }
 
 // asks reports whether the tracker asks for work: by the JobTracker's count a
@@ -82,7 +83,7 @@ func (t *taskTracker) launch(a *attempt) {
 	a.firstReport = t.last + t.cluster.heartbeatInterval()
 	t.attempts = append(t.attempts, a)
 	t.given[a.onSlot]++
-	t.givenSlots[a.onSlot] += int(a.width)
+	t.givenSlots[a.onSlot] += a.width
 	t.cluster.exec.Assign(&a.Attempt)
 	if t.cluster.sharedSlots {
 		t.view.Used[workload.Map] += int(a.width)
@@ -111,7 +112,7 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 		a.wave = t.waves[a.slot].next(int32(a.job.ID), a.Kind)
 	}
 	t.cluster.exec.Start(&a.Attempt)
-	t.reportable(min(a.Pending, a.Finish))
+	t.reportable(min(a.Pending, a.Finish, a.KillAt))
 }
 
 // settle updates the tracker's slots: it frees those of ended attempts and
@@ -123,7 +124,7 @@ func (t *taskTracker) settle(now engine.Time) {
 			if !a.Started || a.released || !a.over(t, now) {
 				continue
 			}
-			if t.waiting == [2]int{} {
+			if t.waiting == [2]int32{} {
 				t.release(a) // no attempt waits, so the order does not matter
 			} else if first == nil || a.Finish < first.Finish {
 				first = a
@@ -172,6 +173,16 @@ func (t *taskTracker) kill(a *attempt) {
 		t.release(a)
 	}
 	t.reportable(t.last)
+}
+
+// orderRecordedKills orders the kills of attempts that are recorded as killed by
+// now.
+func (t *taskTracker) orderRecordedKills() {
+	for _, a := range t.attempts {
+		if a.Started && !a.reported && a.KillAt <= t.last {
+			a.killOrder, t.killsPending = true, true
+		}
+	}
 }
 
 // reportable records that there is something to report at an instant.
@@ -263,6 +274,9 @@ func (t *taskTracker) sweep(ended func(*attempt)) {
 			t.news = min(t.news, a.Pending)
 		}
 		t.news = min(t.news, a.Finish)
+		if a.Started {
+			t.news = min(t.news, max(a.KillAt, t.last+1))
+		}
 	}
 	clear(t.attempts[len(kept):])
 	t.attempts = kept
@@ -271,7 +285,7 @@ func (t *taskTracker) sweep(ended func(*attempt)) {
 // awaitSlots sets a timer for the instant at which waiting attempts get a slot,
 // if their start cannot wait for the next simulated heartbeat.
 func (t *taskTracker) awaitSlots() {
-	if t.waiting == [2]int{} || t.cluster.exec.Foresees() {
+	if t.waiting == [2]int32{} || t.cluster.exec.Foresees() {
 		return
 	}
 	at := engine.Never

@@ -59,7 +59,7 @@ func (n *nodeSearch) meets(nodes int) (bool, error) {
 					return err
 				}
 				q := s.Runs[n.run].Question.Resized(nodes)
-				p, _, err := (&attemptTable{}).fill(&q, nil)
+				p, _, err := (&attemptTable{}).fill(&q, false, nil)
 				for k := range p.Jobs {
 					if j := &p.Jobs[k]; err == nil && (j.Finish < 0 || j.State != workload.Succeeded) {
 						err = fmt.Errorf("job %s does not succeed on %s: want jobs that do", j.ID, workload.Counted(nodes, "node", "nodes"))
@@ -86,7 +86,7 @@ func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNod
 	most, err := analytic.MostNodes(q)
 	switch {
 	case q.Until > 0:
-		none.Err = model.NotApplicable("the run is cut before its jobs end")
+		none.Err = model.NotApplicable("the scenario stops the run before its jobs end")
 		return none, nil
 	case errors.Is(err, model.ErrNotApplicable):
 		none.Err = err

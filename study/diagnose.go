@@ -2,6 +2,7 @@ package study
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/csv"
@@ -34,6 +35,7 @@ type Diagnosing struct {
 	Verify        bool          // test changes by simulation where the question is known
 	Budget        time.Duration // for these tests; 0: no limit
 	Workers       int           // simulations at a time; 0: one per core
+	Pairs         int           // largest number of pairs of a test; 0: 20
 }
 
 // Diagnosed is a diagnosis, with what it was made from.
@@ -41,6 +43,9 @@ type Diagnosed struct {
 	*diagnose.Diagnosis
 	Inputs   []results.FileSum
 	Warnings []string
+
+	history *workload.History // nil: only sampling records
+	usage   []diagnose.Usage
 }
 
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
@@ -67,7 +72,7 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 				recorded[j.ID] = j.Finish - j.Submit
 			}
 		}
-		in.Jobs = jobsOf(h)
+		in.Jobs, done.history, done.usage = jobsOf(h), h, in.Resources
 	}
 	if k.On != "" {
 		if in.Question, err = k.question(recorded, done); err != nil {
@@ -80,6 +85,9 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 		measured := options.Verify.Measured
 		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
 		options.Verify.Measured, options.Verify.Workers = measured, k.Workers
+		if k.Pairs > 0 {
+			options.Verify.Pairs, options.Verify.MostPairs = min(k.Pairs, options.Verify.Pairs), k.Pairs
+		}
 		if k.Budget > 0 {
 			limited, cancel := context.WithTimeout(ctx, k.Budget)
 			defer cancel()
@@ -106,7 +114,20 @@ func jobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
 	}
 }
 
-// Explain tells why a task of a result or a history ran when and where it did.
+// Above lists the confirmed findings whose change gains more than a part of the
+// job's time.
+func (d *Diagnosed) Above(part float64) []string {
+	var above []string
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Receipt.Outcome == diagnose.Confirmed && f.Receipt.Gain > part {
+			above = append(above, strings.TrimSpace(fmt.Sprintf("%s %s %s gains %.1f %%", f.Cause, results.Escape(f.Node), f.Device, 100*f.Receipt.Gain)))
+		}
+	}
+	return above
+}
+
+// Explain writes why a task of a result or a history ran when and where it did.
 func Explain(w io.Writer, path, task string) (warnings []string, err error) {
 	done, in := &Diagnosed{}, diagnose.Input{}
 	h, err := done.open([]string{path}, &in)
@@ -230,7 +251,7 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		for _, files := range runs {
 			names = append(names, filepath.Dir(files[0]))
 		}
-		return nil, fmt.Errorf("got %s: want one of them: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
+		return nil, fmt.Errorf("got %s: want the folder of one run: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
 	}
 	if folder != "" {
 		paths = runs[0]
@@ -280,7 +301,6 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil
 	}
-	addLoads(in.Resources, in.Question)
 	return nil
 }
 
@@ -322,8 +342,8 @@ func questionOf(folder string) (*model.WhatIf, error) {
 	return nil, fmt.Errorf("%s: got no run of that name in %s", run, m.Arguments[1])
 }
 
-// question opens the scenario that stands for a recorded run. Where both have
-// one job it is the same one, whatever its ID.
+// question opens the scenario that describes a recorded run. If both have a single
+// job, it counts as the same job, whatever its ID.
 func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed) (*model.WhatIf, error) {
 	s, err := Open(k.On, Options{Seed: 1})
 	if err != nil {
@@ -340,33 +360,6 @@ func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed
 	done.Inputs = append(done.Inputs, sums...)
 	done.Warnings = append(done.Warnings, s.Scenario.Warnings...)
 	return q, err
-}
-
-// addLoads enters the load of others, which the tables of a run do not have and
-// which a monitor on the nodes would see. A stream that shares a device with
-// one of Hadoop's counts as half of it.
-func addLoads(rows []diagnose.Usage, q *model.WhatIf) {
-	for i := range rows {
-		u := &rows[i]
-		for _, l := range q.Cluster.Loads {
-			if q.Cluster.Nodes[l.Node].Name != u.Node || u.Time < l.From || l.Until > 0 && u.Time >= l.Until || !bears(u.Device, &l) {
-				continue
-			}
-			part := 1 - float64((1-l.Share)/(1+l.Streams))
-			u.ForeignBusy = 1 - float64((1-u.ForeignBusy)*(1-part))
-		}
-	}
-}
-
-// bears reports whether a load is on a device.
-func bears(device string, l *model.Load) bool {
-	switch l.Device {
-	case model.LoadDisk:
-		return l.Disk < 0 && strings.HasPrefix(device, "disk") || device == "disk"+strconv.Itoa(l.Disk)
-	case model.LoadCPU:
-		return device == "cpu"
-	}
-	return strings.HasPrefix(device, "network")
 }
 
 // readResources reads resources.csv.
@@ -392,23 +385,39 @@ func readResources(name string) ([]diagnose.Usage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		at, err1 := strconv.ParseInt(cells[0], 10, 64)
-		busy, err2 := strconv.ParseFloat(cells[3], 64)
-		bytes, err3 := strconv.ParseInt(cells[4], 10, 64)
-		queue, err4 := strconv.ParseFloat(cells[5], 64)
-		if err := errors.Join(err1, err2, err3, err4); err != nil || at < 0 || bytes < 0 || !(busy >= 0) || !(queue >= 0) {
-			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and three numbers from 0", name, line, cells)
-		}
-		if cells[1] == results.AllNodes {
-			continue
+		u, err := readUsage(cells)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and six numbers from 0", name, line, cells)
 		}
 		for _, cell := range cells[1:3] {
 			if names[cell] == "" {
 				names[strings.Clone(cell)] = strings.Clone(cell)
 			}
 		}
-		rows = append(rows, diagnose.Usage{
-			Time: time.Duration(at), Node: names[cells[1]], Device: names[cells[2]], Busy: busy, ReadBytes: bytes, Queue: queue, Capacity: 1,
-		})
+		u.Node, u.Device = names[cells[1]], names[cells[2]]
+		rows = append(rows, u)
 	}
+}
+
+var errNegative = errors.New("less than 0")
+
+// readUsage reads the numbers of a row.
+func readUsage(cells []string) (u diagnose.Usage, err error) {
+	at, err1 := strconv.ParseInt(cells[0], 10, 64)
+	bytes, err2 := strconv.ParseInt(cells[4], 10, 64)
+	err = errors.Join(err1, err2)
+	if at < 0 || bytes < 0 {
+		err = errNegative
+	}
+	var v [5]float64
+	for i, column := range []int{3, 5, 6, 7, 8} {
+		x, err3 := strconv.ParseFloat(cells[column], 64)
+		if err3 != nil || !(x >= 0) {
+			err = cmp.Or(err3, errNegative)
+		}
+		v[i] = x
+	}
+	return diagnose.Usage{
+		Time: time.Duration(at), Busy: v[0], Bytes: bytes, Visitors: v[2], Rate: v[3], ForeignBusy: v[4],
+	}, err
 }

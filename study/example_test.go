@@ -23,6 +23,6 @@ func Example() {
 		fmt.Printf("%d nodes, %d jobs: %v\n", len(q.Cluster.Nodes), len(p.Jobs), p.Mean)
 	}
 	// Output:
-	// 1 nodes, 1 jobs: 12.200717753s
-	// 8 nodes, 1 jobs: 11.776847073s
+	// 1 nodes, 1 jobs: 13.100717753s
+	// 8 nodes, 1 jobs: 12.676847073s
 }

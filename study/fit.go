@@ -68,36 +68,64 @@ func (k *Fitting) fitTerms(result *results.Fitting) error {
 		return nil
 	}
 	for _, phase := range platform.Phases {
-		rows := tasks[phase]
-		m, err := platform.FitWork(phase, rows, platform.Typical)
-		if err != nil {
-			return err
-		}
-		terms, err := platform.CrossWork(phase, rows)
-		if err != nil {
-			return err
-		}
-		lines, err := platform.CrossLines(phase, rows, k.Platform)
-		if err != nil {
-			return err
-		}
-		measured := make([]float64, len(rows))
-		for i := range rows {
-			measured[i] = rows[i].MS
-		}
-		byLines, err := fit.Errors(measured, lines, fit.ErrorThresholds)
+		fitted, err := k.fitPhaseTerms(phase, tasks[phase])
 		if err != nil {
 			return fmt.Errorf("%s: %w", phase, err)
 		}
-		byTerms, err := fit.Errors(measured, terms, fit.ErrorThresholds)
-		if err != nil {
-			return fmt.Errorf("%s: %w", phase, err)
-		}
-		result.Terms = append(result.Terms, results.PhaseTerms{
-			Phase: phase, Rows: len(rows), Terms: m.String(), Lines: byLines.Fractions, Work: byTerms.Fractions,
-		})
+		result.Terms = append(result.Terms, fitted)
 	}
 	return nil
+}
+
+// fitPhaseTerms fits one phase and predicts each run from the others.
+func (k *Fitting) fitPhaseTerms(phase string, rows []platform.WorkRow) (results.PhaseTerms, error) {
+	fitted := results.PhaseTerms{Phase: phase, Rows: len(rows)}
+	m, err := platform.FitWork(phase, rows, platform.Typical)
+	if err != nil {
+		return fitted, err
+	}
+	fitted.Terms = m.String()
+	left, err := platform.CrossWork(phase, rows)
+	if err != nil {
+		return fitted, err
+	}
+	lines, err := platform.CrossLines(phase, rows, k.Platform)
+	if err != nil {
+		return fitted, err
+	}
+	measured, terms := make([]float64, len(rows)), make([]float64, len(rows))
+	at := map[string]int{} // of a run in measuredRuns and predictedRuns
+	var measuredRuns, predictedRuns []float64
+	copies, all := 0.0, 0.0
+	for i := range rows {
+		r := &rows[i]
+		measured[i], terms[i] = r.MS, left[i].Typical
+		run, known := at[r.Group]
+		if !known {
+			run = len(measuredRuns)
+			at[r.Group] = run
+			measuredRuns, predictedRuns = append(measuredRuns, 0), append(predictedRuns, 0)
+		}
+		measuredRuns[run] += r.MS
+		predictedRuns[run] += left[i].Mean
+		copies += m.Copies(&r.Work)
+		all += m.At(&r.Work)
+	}
+	if all > 0 {
+		fitted.Copies = copies / all
+	}
+	byRuns, err := fit.Errors(measuredRuns, predictedRuns, nil)
+	if err != nil {
+		return fitted, err
+	}
+	fitted.Runs = byRuns.Mean
+	byLines, err := fit.Errors(measured, lines, fit.ErrorThresholds)
+	if err != nil {
+		return fitted, err
+	}
+	byTerms, err := fit.Errors(measured, terms, fit.ErrorThresholds)
+	fitted.Lines, fitted.Work = byLines.Fractions, byTerms.Fractions
+	return fitted, err
 }
 
 // expectedBreak returns the break that follows from the configuration, MB; 0: not

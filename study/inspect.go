@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -193,8 +192,8 @@ func (in *inspected) slots(kind workload.Kind) {
 
 // attempts counts attempts by kind and end, and maps by locality.
 func (in *inspected) attempts() {
-	var kinds [workload.TaskCleanup + 1]results.RecordedKind
-	var times [workload.TaskCleanup + 1][]time.Duration
+	var kinds [workload.ReduceTaskCleanup + 1]results.RecordedKind
+	var times [workload.ReduceTaskCleanup + 1][]time.Duration
 	in.eachAttempt(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
 		k := &kinds[t.Kind]
 		k.Attempts++
@@ -244,57 +243,7 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 	if slices.Contains(formats, "jhist") {
 		return "2.x", "format of the history; MRv2 is not simulated"
 	}
-	g := startGaps(h)
-	switch {
-	case g.slow+g.quick < fewestGaps:
-		return "", "too few starts of tasks to see the heartbeats"
-	case g.slow > 2*g.beside && g.slow > g.quick:
-		return "0.20.2 to 1.0.4", "tasks of a machine start 3 s apart: heartbeats"
-	case g.quick > 3*g.slow:
-		return "1.2.1", "tasks of a machine start 0.3 s apart: heartbeats"
-	}
-	return "", "starts of tasks show no clear heartbeat"
-}
-
-// fewestGaps is how many gaps of about a heartbeat a release is inferred from.
-const fewestGaps = 20
-
-// gaps counts the gaps between starts of tasks on one machine: of about the least
-// heartbeat interval up to 1.0.4 (3 s), of spans beside it that are as long
-// together as that one, and of about the least interval of 1.2.1 (0.3 s). Starts
-// at one heartbeat are closer, if not by much: JVMs take time to start.
-type gaps struct{ slow, beside, quick int }
-
-func startGaps(h *workload.History) (g gaps) {
-	starts := map[string][]time.Duration{}
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			t := &h.Jobs[i].Tasks[k]
-			for n := range t.Attempts {
-				a := &t.Attempts[n]
-				if a.Node != "" && workload.Known(a.Start) && (t.Kind == workload.Map || t.Kind == workload.Reduce) {
-					starts[a.Node] = append(starts[a.Node], a.Start)
-				}
-			}
-		}
-	}
-	beside := 0
-	for _, node := range slices.Sorted(maps.Keys(starts)) {
-		times := starts[node]
-		slices.Sort(times)
-		for i := range times[1:] {
-			switch ms := (times[i+1] - times[i]).Milliseconds(); {
-			case ms >= 2800 && ms < 3200:
-				g.slow++
-			case ms >= 2200 && ms < 2600, ms >= 3400 && ms < 3800:
-				beside++
-			case ms >= 200 && ms < 400:
-				g.quick++
-			}
-		}
-	}
-	g.beside = beside / 2
-	return g
+	return scenarios.InferRelease(h)
 }
 
 // missing lists what no attempt or job of the history states.
@@ -309,10 +258,11 @@ func (in *inspected) missing() {
 		shuffle = shuffle || t.Kind == workload.Reduce && workload.Known(a.Phases[workload.PhaseShuffle])
 		start = start || workload.Known(a.Phases[workload.PhaseStartup])
 	})
-	var times, launch, reduces bool
+	var submit, finish, launch, reduces bool
 	for i := range in.Jobs {
 		j := &in.Jobs[i]
-		times = times || workload.Known(j.Submit) && workload.Known(j.Finish)
+		submit = submit || workload.Known(j.Submit)
+		finish = finish || workload.Known(j.Finish)
 		launch = launch || workload.Known(j.Launch)
 		reduces = reduces || j.Reduces > 0
 	}
@@ -322,15 +272,16 @@ func (in *inspected) missing() {
 	}{
 		{len(in.Swim) == 0, "times of jobs and tasks: volumes only", "a replay; times follow from [workload.rates]"},
 		{tasks || len(in.Swim) > 0, "tasks", "a replay task by task; they are made from counters"},
-		{times || len(in.Swim) > 0, "submission and end of jobs", "the error of a replay (recorded against simulated)"},
+		{submit || len(in.Swim) > 0, "submission of jobs", "the error of a replay (recorded against simulated)"},
+		{finish || len(in.Swim) > 0, "end of jobs", "the error of a replay (recorded against simulated)"},
 		{launch || !tasks, "end of initialisation", "delays before the first task"},
-		{node || !tasks, "machines of attempts", "the cluster: state cluster.nodes"},
+		{node || !tasks, "machines of attempts", "the cluster: set cluster.nodes"},
 		{hosts || !tasks, "machines with the input of maps", "locality with other nodes or another scheduler"},
 		{bytes || !tasks, "bytes of tasks", "other disks, networks, codecs, block sizes"},
 		{records || !tasks, "records of tasks", "costs per record (slotwave profile)"},
 		{shuffle || !tasks || !reduces, "end of the shuffle of reduces", "slowstart, and other numbers of maps"},
-		{start || !tasks, "start of the JVM", "set-up costs apart: state workload.startup"},
-		{len(in.Common().Keys()) > 0, "configuration", "release, scheduler and sort buffer: state them"},
+		{start || !tasks, "start of the JVM", "start-up costs separate from the work: set workload.startup"},
+		{len(in.Common().Keys()) > 0, "configuration", "release, scheduler and sort buffer: give them with --set"},
 	} {
 		if !m.recorded {
 			in.found.Missing = append(in.found.Missing, results.MissingFact{What: m.what, Question: m.question})

@@ -14,6 +14,7 @@ import (
 // KnowledgeFiles names the files with data that models use beyond the scenario.
 type KnowledgeFiles struct {
 	Files   map[string]string // by the names of analytic.Files; empty: not given
+	Small   string            // one run of the job on the cluster of the microbenchmarks, for zhang; empty: none
 	History []string          // runs of the job on other input or with other reduces, for hp, ihp and cresp
 }
 
@@ -39,8 +40,36 @@ func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error)
 		return nil, nil, err
 	}
 	known.Runs = runs
+	if k.Small != "" {
+		small, more, err := smallRun(k.Small)
+		if err != nil {
+			return nil, nil, err
+		}
+		known.Small, read = &small, append(read, more...)
+	}
 	predictors, err := analytic.Predictors(known)
 	return predictors, append(sums, read...), err
+}
+
+// smallRun reads the run of one job.
+func smallRun(path string) (analytic.SmallRun, []results.FileSum, error) {
+	all := Histories([]string{path})
+	h, err := trace.Open(all[0]...)
+	if err == nil {
+		err = h.Strict()
+	}
+	switch {
+	case err != nil:
+		return analytic.SmallRun{}, nil, err
+	case len(all) > 1 || len(h.Jobs) != 1:
+		return analytic.SmallRun{}, nil, fmt.Errorf("--small %s: got %d runs and %d jobs: want one run of one job", path, len(all), len(h.Jobs))
+	}
+	s, err := analytic.SmallRunOf(h.Attempts())
+	if err != nil {
+		return s, nil, fmt.Errorf("--small %s: %w", path, err)
+	}
+	sums, err := FileSums(all[0])
+	return s, sums, err
 }
 
 // runs reads the recorded runs of a job.

@@ -59,7 +59,7 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	for i := range ends {
 		var err error
 		if len(ends) != len(v) {
-			err = errors.New("three numbers are wanted")
+			err = errors.New("want three numbers")
 		} else {
 			v[i], err = strconv.ParseFloat(strings.TrimSpace(ends[i]), 64)
 		}

@@ -38,8 +38,8 @@ func (s *Sweep) Plan(w io.Writer, b results.Build) error {
 }
 
 // Work simulates the points of a part of a plan. The finished simulations go
-// into a file of rows, which is a journal: the same call goes on where an
-// earlier one was killed.
+// into a file of rows, which is a journal: a call continues where an earlier
+// one was killed.
 func Work(shard, rows string, workers int, b results.Build, progress SweepProgress) (*Sweep, error) {
 	f, err := os.Open(shard)
 	if err != nil {
@@ -84,8 +84,8 @@ func Work(shard, rows string, workers int, b results.Build, progress SweepProgre
 	return s, errors.Join(s.run(j, slices.Compact(points), progress), j.Close())
 }
 
-// Merge joins the rows of all parts of a plan. It names points that are missing,
-// that two files have, or that are not of the study.
+// Merge joins the rows of all parts of a plan. The error names points that
+// are missing, that are in two files, or that are not in the study.
 func Merge(files []string, b results.Build) (*Sweep, error) {
 	var s *Sweep
 	from := map[task]string{}

@@ -6,6 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/sim"
@@ -87,9 +88,17 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		return err
 	}
 	q := &scenario.Runs[r].Question
-	p, stats, err := t.fill(q, progress)
+	if replication == 0 {
+		t.ledger = new(ledgerRecorder)
+	}
+	p, stats, err := t.fill(q, replication == 0 && !run.NoPlots, progress)
 	if err != nil {
 		return fmt.Errorf("%s: %w", run.Question.Name, err)
+	}
+	if t.ledger != nil && !t.ledger.full {
+		if run.Limits, err = t.ledger.limits(q, &p); err != nil {
+			return err
+		}
 	}
 	run.Predictions[replication] = p
 	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}
@@ -143,6 +152,7 @@ type attemptTable struct {
 	csv     *results.AttemptTable
 	file    *results.File
 	parquet *attempts
+	ledger  *ledgerRecorder // nil: what limits the run is not asked for
 }
 
 // attempts collects every attempt, for a format that needs all of them at once.
@@ -172,15 +182,19 @@ func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, er
 	return t, err
 }
 
-// fill simulates a question and writes the table.
-func (t *attemptTable) fill(q *model.WhatIf, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
+// fill simulates a question and writes the table. Only statistics that will be
+// drawn keep what pictures need.
+func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = Internal(fmt.Errorf("internal error: %v", v))
 		}
 	}()
-	stats = results.NewStats(q)
+	stats = results.NewStats(q, drawn)
 	recorders := results.Recorders{stats}
+	if t.ledger != nil {
+		recorders = append(recorders, t.ledger)
+	}
 	if t.csv != nil {
 		recorders = append(recorders, t.csv)
 	}
@@ -206,4 +220,36 @@ func (t *attemptTable) close() error {
 		err = errors.Join(err, t.file.Close())
 	}
 	return err
+}
+
+// mostForLedger is the largest number of attempts that are kept to find out what
+// limited a run.
+const mostForLedger = 100_000
+
+// ledgerRecorder keeps the attempts of a run, unless there are too many.
+type ledgerRecorder struct {
+	attempts
+	full bool
+}
+
+func (r *ledgerRecorder) Attempt(a *workload.Attempt) {
+	if r.full = r.full || len(r.attempts) == mostForLedger; r.full {
+		r.attempts = nil
+		return
+	}
+	r.attempts.Attempt(a)
+}
+
+// limits returns what limited the run.
+func (r *ledgerRecorder) limits(q *model.WhatIf, p *model.Prediction) ([]results.Limit, error) {
+	h := historyOf(q, p, r.attempts)
+	list, err := diagnose.Limits(jobsOf(h), q)
+	if err != nil {
+		return nil, Internal(err)
+	}
+	var limits []results.Limit
+	for _, l := range list {
+		limits = append(limits, results.Limit{What: l.What, Time: int64(l.Time)})
+	}
+	return limits, nil
 }

@@ -67,7 +67,7 @@ func (o *Options) settings() []string {
 	return append(slices.Clone(o.Set), "fidelity="+workload.TOMLText(o.Fidelity))
 }
 
-// A Study is an opened scenario and how it is asked.
+// A Study is an opened scenario with the options of its simulation.
 type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
 	file     *scenarios.File
@@ -106,7 +106,8 @@ func (s *Study) Jobs() (jobs int) {
 	return jobs
 }
 
-// Replays returns nil if the study repeats a record, and why not otherwise.
+// Replays returns nil if the study repeats a record, and otherwise the reason why
+// it does not.
 func (s *Study) Replays() error {
 	for i := range s.Scenario.Runs {
 		switch r := &s.Scenario.Runs[i]; {

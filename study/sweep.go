@@ -19,8 +19,8 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 )
 
-// SweepOptions say how a study is asked. What is nil, 0 or empty is as the study
-// file says, else as in Options.
+// SweepOptions select how a study is simulated. A field that is nil, 0 or empty
+// takes the value of the study file, or else the default of Options.
 type SweepOptions struct {
 	Seed         *uint64  `json:"seed,omitempty"`
 	Replications int      `json:"replications,omitempty"`
@@ -220,7 +220,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		return results.Replication{}, err
 	}
 	q := &scenario.Runs[0].Question
-	p, stats, err := (&attemptTable{}).fill(q, nil)
+	p, stats, err := (&attemptTable{}).fill(q, false, nil)
 	if err != nil {
 		return results.Replication{}, fmt.Errorf("point %d (%s), seed %d: %w", point+1, s.pointName(point), q.Seed, err)
 	}
@@ -285,11 +285,12 @@ func (s *Sweep) metric() string {
 	return results.MetricNames()[0]
 }
 
-// SweepProgress is told how many simulations of how many are finished.
+// SweepProgress is called with the number of finished simulations and the number
+// of all.
 type SweepProgress func(done, total int)
 
-// Run simulates what is not in the journal, several at a time. A nil progress is
-// not told.
+// Run simulates what is not in the journal, several at a time. progress may
+// be nil.
 func (s *Sweep) Run(j *Journal, progress SweepProgress) error {
 	return s.run(j, s.all(), progress)
 }
@@ -417,8 +418,8 @@ func (s *Sweep) Manifest(b results.Build) results.Manifest {
 	}
 }
 
-// identity is what finished simulations depend on: the inputs, the points and
-// the way they are asked, and the program.
+// identity identifies what finished simulations depend on: the inputs, the points
+// with their settings and seeds, and the program.
 func (s *Sweep) identity(b results.Build) journalHead {
 	sum := sha256.New()
 	e := json.NewEncoder(sum)
@@ -468,7 +469,7 @@ func combine(factors []factor) ([][]int, error) {
 			continue
 		}
 		if first := factors[wheels[w][0]]; len(first.levels) != len(f.levels) {
-			return nil, fmt.Errorf("%szip %s: %s has %d values and %s has %d: want as many", f.where, f.zip, first.key, len(first.levels), f.key, len(f.levels))
+			return nil, fmt.Errorf("%szip %s: %s has %d values and %s has %d: want the same number", f.where, f.zip, first.key, len(first.levels), f.key, len(f.levels))
 		}
 		wheels[w] = append(wheels[w], i)
 	}

@@ -56,7 +56,10 @@ func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Te
 	if err != nil {
 		return nil, err
 	}
-	settings = append([]string{"cluster.platform=" + workload.TOMLText(machine), "fidelity=" + workload.TOMLText(fidelity)}, settings...)
+	settings = append([]string{
+		"cluster.platform=" + workload.TOMLText(machine), "fidelity=" + workload.TOMLText(fidelity),
+		`conf."dfs.block.size"=67108864`, `conf."dfs.replication"=3`, `conf."io.sort.mb"=100`,
+	}, settings...)
 	f, err := scenarios.Open("zhang-shuffle-break", settings...)
 	if err != nil {
 		return nil, err
@@ -72,15 +75,11 @@ func OpenTestbed(machine, fidelity string, seed uint64, settings ...string) (*Te
 	return bed, nil
 }
 
-// Job asks for one job, with all else as the paper had it.
+// Job returns the question about one job. Everything else is as in the paper.
 func (b *Testbed) Job(j workload.Job, p model.Program) model.WhatIf {
 	q := b.WhatIf
-	var own workload.Conf
-	own.Set("dfs.block.size", "67108864")
-	own.Set("dfs.replication", "3")
-	own.Set("io.sort.mb", "100")
 	j.ID, j.Program = "bench", "bench"
-	j.Conf = q.Jobs[0].Conf.Over(own).Over(j.Conf)
+	j.Conf = q.Jobs[0].Conf.Over(j.Conf)
 	p.Name = j.Program
 	q.Jobs, q.Programs = []workload.Job{j}, []model.Program{p}
 	return q

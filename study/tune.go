@@ -343,7 +343,7 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, _, err := (&attemptTable{}).fill(&s.Runs[0].Question, nil)
+	p, _, err := (&attemptTable{}).fill(&s.Runs[0].Question, false, nil)
 	if err != nil {
 		return 0, err
 	}

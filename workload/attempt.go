@@ -9,17 +9,19 @@ import (
 type Kind uint8
 
 // The kinds of task. Set-up and clean-up belong to the job. A task clean-up
-// cleans up after one failed or killed attempt and has that attempt's number.
+// cleans up after one failed or killed attempt, of a map or of a reduce, and has
+// the task and number of that attempt.
 const (
 	Map Kind = iota
 	Reduce
 	Setup
 	Cleanup
 	TaskCleanup
+	ReduceTaskCleanup
 	numKinds
 )
 
-var kindNames = [numKinds]string{"map", "reduce", "setup", "cleanup", "taskcleanup"}
+var kindNames = [numKinds]string{"map", "reduce", "setup", "cleanup", "taskcleanup", "reducetaskcleanup"}
 
 func (k Kind) String() string { return kindNames[k] }
 

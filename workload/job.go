@@ -53,6 +53,13 @@ type Job struct {
 	Maps    MapTasks
 	Reduces ReduceTasks
 
+	SetupTime, CleanupTime time.Duration // of its own such tasks, if recorded; 0: those of the cluster
+
+	// Ends is set for a recorded job that was killed, or that failed although
+	// its tasks did not fail often enough: the order to end it, after its
+	// submission.
+	Ends AttemptEnd
+
 	Profile *Profile // nil if every duration is explicit
 	Program string   // what its tasks do, if task times follow from their work
 }
@@ -64,10 +71,11 @@ type MapTasks struct {
 	InputBytes int64     // of all splits
 	Fresh      bool      // the input is written just before the run begins
 	Time       Durations // user work, without JVM start and commit
+	Localise   Durations // from the slot to the launch of a first attempt, if recorded
 	Splits     []Split   // nil: the simulator places them
 	RackFactor float64   // factor on Time if the split is on another node of the rack; 0: 1
 	OffFactor  float64   // factor on Time if the split is in another rack; 0: 1
-	Fails      Failures
+	Ends       attemptEnds
 	Output     MapOutput
 }
 
@@ -83,6 +91,7 @@ type MapOutput struct {
 // ReduceTasks describes the reduces of a job.
 type ReduceTasks struct {
 	Count       int
+	Localise    Durations // from the slot to the launch of a first attempt, if recorded
 	Shuffle     Durations // after the last map output became known
 	FromLastMap bool      // Shuffle starts at the end of the last map, or at the start of a later child, and includes the time until the child knows the maps
 	Copy        Durations // replaces Shuffle: the whole copy time, which overlaps the maps
@@ -92,29 +101,13 @@ type ReduceTasks struct {
 	ShuffleData int64     // bytes of map output fetched by all reduces
 	OutputBytes int64     // of all reduces
 	Shares      []float64 // shares of the map output, by reduce; they add up to 1; nil: equal
-	Fails       Failures
+	Ends        attemptEnds
 }
 
 // Split is the part of the input that one map reads.
 type Split struct {
 	Bytes int64
 	Hosts []string // nodes that hold a replica
-}
-
-// Failures gives, by task and attempt number, the time from the start of the
-// child process to the failure of the attempt. All other attempts, and those
-// with Succeeds, succeed.
-type Failures map[int][]time.Duration
-
-// Succeeds marks an attempt that does not fail.
-const Succeeds = time.Duration(-1)
-
-// After returns when attempt n of a task fails, and whether it does.
-func (f Failures) After(task, n int) (time.Duration, bool) {
-	if times := f[task]; n < len(times) && times[n] != Succeeds {
-		return times[n], true
-	}
-	return 0, false
 }
 
 // Durations gives the time of one phase for each task of a job: a list by task,

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// JobRecord is what a history states of a job as a whole, to set beside the
-// replayed one. Instants that it does not state are UnknownTime.
+// JobRecord holds the recorded instants of a job, for comparison with its replay.
+// Instants that the history does not state are UnknownTime.
 type JobRecord struct {
 	ID        string // of the replayed job
 	Name      string
@@ -77,9 +77,9 @@ func (s *stillHost) held(a *Attempt) bool {
 	return a.Node == s.Host && Known(a.Start) && Known(a.Finish) && a.Start <= s.From && a.Finish >= s.To
 }
 
-// A host stands still if the gap is so many times its usual one and the median
-// time of a task, and each other host begins or ends so many attempts in it on
-// average. If begins and ends were random, one gap in 20,000 would be that quiet;
+// A host stands still if the gap is stillGaps times its usual one and stillTasks
+// times the median time of a task, and each other host begins or ends stillTurns
+// attempts in it on average. If begins and ends were random, one gap in 20,000 would be that quiet;
 // but the slots of a host that are filled at once are also freed at once.
 const (
 	stillGaps  = 10

@@ -21,6 +21,10 @@ type ReplayOptions struct {
 	// the scheduler decides.
 	Initialised bool
 
+	// Speculated launches the recorded speculative attempts again, and no
+	// others; otherwise the rule of the JobTracker decides.
+	Speculated bool
+
 	// Rescaled converts the times to another cluster of the same machines,
 	// and to Bytes times as much data (0: 1): see Job.rescale.
 	Rescaled bool
@@ -31,8 +35,10 @@ type ReplayOptions struct {
 type Replay struct {
 	Jobs    []Job
 	Records []JobRecord // of the same jobs
-	Assumed []string    // what was taken off or filled in, for the caller to show
-	Notes   []string    // what of the record a replay does not repeat, by job
+	Assumed []string    // values that were subtracted or filled in
+	Notes   []string    // what the replay does not repeat of the record, by job
+
+	local localised
 }
 
 // Replay makes a workload of the recorded jobs, each job and task exactly once:
@@ -40,8 +46,9 @@ type Replay struct {
 // duration of the attempt whose output was used. A reduce has three parts: its
 // shuffle after the last map (end of shuffle minus the later of its own start
 // and the end of the last map), its sort and its reduce phase. Failed attempts
-// fail again after the same time. Killed ones are only noted. Sizes that are
-// not recorded are zero. If a job has no recorded tasks, they are made from its
+// fail again after the same time, even if the task takes less. Killed attempts
+// are killed again after the same time. A job that did not succeed
+// ends as recorded. Sizes that are not recorded are zero. If a job has no recorded tasks, they are made from its
 // counters, and a note says so. If the counters lack the task time, that is an
 // error.
 func (h *History) Replay(o ReplayOptions) (Replay, error) {
@@ -63,6 +70,9 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		taken[h.Jobs[i].ID] = true
 	}
 	still := h.StillHosts()
+	if r.local = h.localisation(); r.local != nil {
+		r.Assumed = append(r.Assumed, "attempts start on their machine as long after their assignment as recorded")
+	}
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		if o.OnlySucceeded && j.Outcome != Succeeded {
@@ -70,6 +80,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
+		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, r.local), o.serviceTime(j, Cleanup, r.local)
 		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {
 			if err := again.tasksFromCounters(j); err != nil {
 				return r, err
@@ -131,36 +142,34 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		j.Init = max(j.Submit, h.Launch)
 	}
 	if !Known(h.Submit) {
-		note("no submission is recorded: submitted at its first instant")
+		note("its submission is not recorded: it is submitted at the earliest recorded time")
 	}
-	if h.Outcome != Succeeded {
-		note("the recorded job ended %v", h.Outcome)
+	if h.Outcome == Running {
+		note("no end of the job is recorded")
+	}
+	if j.Ends = h.ended(); o.Speculated {
+		j.Conf = j.Conf.Over(noSpeculation)
 	}
 	lastMap := h.LastMap()
-	killed, unsized, never := 0, 0, 0
+	unsized, never, repeated := 0, 0, 0
 	shuffled, wrote := false, false // times known of a reduce
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
 		if t.Kind != Map && t.Kind != Reduce {
 			continue
 		}
+		j.neverLaunched(h, t.Kind, t.Number)
 		w := t.Winner()
-		if w == nil || !Known(w.Start) || !Known(w.Finish) {
+		if h.Outcome == Succeeded && (w == nil || !Known(w.Start) || !Known(w.Finish)) {
 			never++
 		}
-		var fails []time.Duration
-		for k := range t.Attempts {
-			switch a := &t.Attempts[k]; a.State {
-			case Killed:
-				killed++
-			case Failed:
-				fails = append(fails, o.spent(a))
-			}
-		}
+		ends, again := o.recordedEnds(h, t)
+		repeated += again
 		if t.Kind == Map {
 			m := &j.Maps
-			fail(&m.Fails, m.Count, fails)
+			m.Ends = m.Ends.with(m.Count, ends)
 			m.Count++
+			m.Localise.Each = append(m.Localise.Each, r.local[t])
 			m.Time.Each = append(m.Time.Each, o.mapTime(w))
 			s := Split{Hosts: t.Split.Hosts, Bytes: t.inputBytes()}
 			if s.Bytes == Unknown {
@@ -172,8 +181,9 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 			continue
 		}
 		d := &j.Reduces
-		fail(&d.Fails, d.Count, fails)
+		d.Ends = d.Ends.with(d.Count, ends)
 		d.Count++
+		d.Localise.Each = append(d.Localise.Each, r.local[t])
 		d.FromLastMap = true
 		shuffle, sort, reduce := o.reduceTimes(w, lastMap)
 		d.Shuffle.Each = append(d.Shuffle.Each, shuffle)
@@ -186,24 +196,29 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 			d.OutputBytes += max(0, w.HDFSWriteBytes)
 		}
 	}
+	j.neverLaunched(h, Map, h.Maps)
+	j.neverLaunched(h, Reduce, h.Reduces)
+	if r.local == nil {
+		j.Maps.Localise, j.Reduces.Localise = Durations{}, Durations{}
+	}
 	if j.Reduces.Count > 0 && !shuffled {
 		j.Reduces.ShuffleData = h.mapOutput()
 	}
 	if j.Reduces.Count > 0 {
-		j.Maps.Output = h.rawOutput(j.Conf)
+		j.Maps.Output = h.rawOutput(j.Conf, j.Reduces.ShuffleData)
 	}
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
 	if unplaced(h) {
-		note("the replicas of its input are not recorded, though how far its maps ran from them is: placed anew")
+		note("the locality of its maps is recorded, but the replicas of its input are not: they are placed again")
 		j.Maps.Splits = nil
 	}
-	if killed > 0 {
-		note("%s not repeated", Counted(killed, "killed attempt is", "killed attempts are"))
+	if repeated > 0 {
+		note("%s launched again because the output was lost: not repeated", Counted(repeated, "task was", "tasks were"))
 	}
 	if never > 0 {
-		note("%s no successful attempt of known length: zero time is taken", Counted(never, "task has", "tasks have"))
+		note("%s no successful attempt of known duration: replayed with zero time", Counted(never, "task has", "tasks have"))
 	}
 	if unsized > 0 {
 		note("the input of %s is not recorded: taken as zero bytes", Counted(unsized, "map", "maps"))
@@ -227,8 +242,8 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 }
 
 // rawOutput returns the job's map output before combiner and codec, if one of
-// them changed it.
-func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
+// them changed it: they are recorded, or fewer bytes were fetched.
+func (h *HistoryJob) rawOutput(conf Conf, fetched int64) MapOutput {
 	var out MapOutput
 	for i := range h.Tasks {
 		w := h.Tasks[i].Winner()
@@ -245,7 +260,7 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	if compressed, err := conf.Truth("mapred.compress.map.output"); err == nil && compressed {
 		out.Codec = conf.Text("mapred.map.output.compression.codec")
 	}
-	if out.Codec == "" && out.CombineIn == 0 {
+	if out.Codec == "" && out.CombineIn == 0 && float64(fetched) >= 0.95*float64(out.RawBytes) {
 		return MapOutput{}
 	}
 	return out
@@ -265,16 +280,6 @@ func unplaced(h *HistoryJob) bool {
 		}
 	}
 	return near
-}
-
-func fail(all *Failures, task int, after []time.Duration) {
-	if len(after) == 0 {
-		return
-	}
-	if *all == nil {
-		*all = make(Failures)
-	}
-	(*all)[task] = after
 }
 
 // inputBytes returns the bytes that a map read: by its input format, or from

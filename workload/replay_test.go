@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -46,11 +47,12 @@ func TestReplayExample(t *testing.T) {
 	check("map 1", got.Maps.Time.Each[1], sec(8))
 	check("input", got.Maps.InputBytes, int64(1000))
 	check("hosts of map 0", len(got.Maps.Splits[0].Hosts), 2)
-	after, fails := got.Maps.Fails.After(0, 0)
-	check("failure of map 0", after, sec(4))
-	check("map 0 fails first", fails, true)
-	_, again := got.Maps.Fails.After(0, 1)
-	check("map 0 fails again", again, false)
+	check("failure of map 0", got.Maps.Ends.Of(0, 0), AttemptEnd{State: Failed, After: sec(4), Certain: true})
+	check("map 0 fails again", got.Maps.Ends.Of(0, 1), AttemptEnd{})
+	check("the twin of map 1", got.Maps.Ends.Of(1, 1), AttemptEnd{}) // the JobTracker decides
+	again := replay(t, &h, ReplayOptions{Speculated: true}).Jobs[0]
+	check("the twin of map 1", again.Maps.Ends.Of(1, 1), AttemptEnd{State: Killed, After: sec(3), Beside: sec(5)})
+	check("its rule", again.Conf.String("mapred.map.tasks.speculative.execution", ""), "false")
 	check("reduces", got.Reduces.Count, 1)
 	check("shuffle", got.Reduces.Shuffle.Each[0], sec(3))
 	check("sort", got.Reduces.Sort.Each[0], sec(1))
@@ -61,8 +63,7 @@ func TestReplayExample(t *testing.T) {
 	// leaves 4 s of reduce.
 	cut := replay(t, &h, ReplayOptions{Startup: sec(2), Commit: sec(3)}).Jobs[0]
 	check("map 0 without JVM start", cut.Maps.Time.Each[0], sec(10))
-	after, _ = cut.Maps.Fails.After(0, 0)
-	check("failure without JVM start", after, sec(2))
+	check("failure without JVM start", cut.Maps.Ends.Of(0, 0).After, sec(2))
 	check("shuffle without JVM start", cut.Reduces.Shuffle.Each[0], sec(3))
 	check("reduce without commit", cut.Reduces.Time.Each[0], sec(4))
 
@@ -86,7 +87,7 @@ func TestReplayExample(t *testing.T) {
 	check("written", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(800))
 
 	notes := replay(t, &h, ReplayOptions{}).Notes
-	check("notes", len(notes), 2) // one killed attempt, one map of unknown input
+	check("notes", len(notes), 1) // one map of unknown input
 	h.Jobs[0].Outcome = Killed
 	check("jobs kept", len(replay(t, &h, ReplayOptions{OnlySucceeded: true}).Jobs), 0)
 }
@@ -143,7 +144,10 @@ func TestReplayMapOutput(t *testing.T) {
 		}
 		return replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{}).Jobs[0]
 	}
-	plain := record(func(*HistoryJob, *HistoryAttempt) {})
+	if less := record(func(*HistoryJob, *HistoryAttempt) {}); less.Maps.Output != (MapOutput{RawBytes: 2000}) {
+		t.Errorf("combined, but not recorded: %+v", less.Maps.Output)
+	}
+	plain := record(func(_ *HistoryJob, a *HistoryAttempt) { a.OutBytes = 120 })
 	if plain.Maps.Output != (MapOutput{}) || plain.Reduces.ShuffleData != 240 {
 		t.Errorf("plain: %+v, %d fetched", plain.Maps.Output, plain.Reduces.ShuffleData)
 	}
@@ -154,5 +158,87 @@ func TestReplayMapOutput(t *testing.T) {
 	want := MapOutput{RawBytes: 2000, CombineIn: 100, CombineOut: 40, Codec: "org.apache.hadoop.io.compress.DefaultCodec"}
 	if both.Maps.Output != want || both.Reduces.ShuffleData != 240 {
 		t.Errorf("combined and compressed: %+v, %d fetched; want %+v, 240", both.Maps.Output, both.Reduces.ShuffleData, want)
+	}
+}
+
+// TestReplayEndsOfJobs: a job that was killed is ordered to end when its first
+// unfinished attempt was killed; tasks that it never launched are there, and run
+// until then. One that failed because a task failed four times needs no order.
+func TestReplayEndsOfJobs(t *testing.T) {
+	sec := func(s int) time.Duration { return time.Duration(s) * time.Second }
+	record := func(how State, ends ...State) Job {
+		j := NewHistoryJob("job_1_0001")
+		j.Submit, j.Finish, j.Outcome, j.Maps, j.Reduces = sec(10), sec(60), how, 4, 1
+		ran := NewHistoryTask(Map, false, 1)
+		for i, end := range ends {
+			a := NewHistoryAttempt(j.ID, "", Map, 1, i)
+			a.State, a.Start, a.Finish = end, sec(20+7*i), sec(26+7*i)
+			ran.Attempts = append(ran.Attempts, a)
+		}
+		cleanup := NewHistoryTask(Cleanup, false, 5)
+		c := NewHistoryAttempt(j.ID, "", Cleanup, 5, 0)
+		c.State, c.Start, c.Finish = Succeeded, sec(55), sec(57)
+		cleanup.Attempts = []HistoryAttempt{c}
+		j.Tasks = []HistoryTask{ran, cleanup}
+		return replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{Speculated: true}).Jobs[0]
+	}
+	killed := record(Killed, Failed, Killed)
+	if want := (AttemptEnd{State: Killed, After: sec(23)}); killed.Ends != want { // 33 - 10
+		t.Errorf("killed: %v, want %v", killed.Ends, want)
+	}
+	open := AttemptEnd{State: Killed, After: sec(50)} // as long as the job
+	want := []AttemptEnd{{State: Failed, After: sec(6), Certain: true}, {State: Killed, After: sec(6)}, open}
+	if got := killed.Maps.Ends[1]; !slices.Equal(got, want) {
+		t.Errorf("map 1: %v, want %v", got, want)
+	}
+	if killed.Maps.Count != 4 || killed.Reduces.Count != 1 || killed.Maps.Ends.Of(0, 0) != open || killed.Maps.Ends.Of(3, 0) != open || killed.Reduces.Ends.Of(0, 0) != open {
+		t.Errorf("%d maps, %d reduces, ends %v and %v; want 4 and 1 that run until the end", killed.Maps.Count, killed.Reduces.Count, killed.Maps.Ends, killed.Reduces.Ends)
+	}
+	if failed := record(Failed, Failed, Failed, Failed, Failed); failed.Ends.After != 0 {
+		t.Errorf("failed by itself: ordered to end %v", failed.Ends)
+	}
+	if failed := record(Failed, Failed); failed.Ends != (AttemptEnd{State: Failed, After: sec(45)}) {
+		t.Errorf("failed for another reason: %v, want its clean-up at 55 s", failed.Ends)
+	}
+}
+
+// TestReplayLocalises: attempts are on their machine from their assignment. Of two
+// maps in the one slot of a machine, the first waits 2 s for the files of its job;
+// the second is assigned at 15 s, waits until 20 s for the slot, and half a second
+// more. Where tasks start when they are requested, as in MRv2, nothing is taken.
+func TestReplayLocalises(t *testing.T) {
+	half := func(n int) time.Duration { return time.Duration(n) * time.Second / 2 }
+	record := func(requested bool) Replay {
+		j := NewHistoryJob("job_1_0001")
+		j.Submit, j.Finish, j.Outcome = 0, half(80), Succeeded
+		for i, at := range [][3]int{{16, 20, 40}, {30, 41, 60}} {
+			task := NewHistoryTask(Map, false, i)
+			a := NewHistoryAttempt(j.ID, "", Map, i, 0)
+			a.Node = "n1"
+			a.State, a.Start, a.Finish = Succeeded, half(at[1]), half(at[2])
+			if task.Start = half(at[0]); requested {
+				task.Start = 0
+			}
+			task.Attempts = []HistoryAttempt{a}
+			j.Tasks = append(j.Tasks, task)
+		}
+		setup := NewHistoryTask(Setup, false, 3)
+		a := NewHistoryAttempt(j.ID, "", Setup, 3, 0)
+		a.Node = "n1"
+		a.State, a.Start, a.Finish = Succeeded, half(6), half(9)
+		setup.Start, setup.Attempts = half(3), []HistoryAttempt{a}
+		j.Tasks = append(j.Tasks, setup)
+		h := &History{Jobs: []HistoryJob{j}, Topology: Topology{Racks: []Rack{{"/r", []string{"n1"}}}}}
+		return replay(t, h, ReplayOptions{})
+	}
+	got := record(false).Jobs[0]
+	if want := []time.Duration{half(4), half(1)}; !slices.Equal(got.Maps.Localise.Each, want) {
+		t.Errorf("maps start %v after their slot, want %v", got.Maps.Localise.Each, want)
+	}
+	if got.SetupTime != half(6) || got.CleanupTime != 0 {
+		t.Errorf("set-up takes %v, clean-up %v; want %v and what the cluster takes", got.SetupTime, got.CleanupTime, half(6))
+	}
+	if late := record(true).Jobs[0]; late.Maps.Localise.Set() {
+		t.Errorf("tasks that start when requested: %v", late.Maps.Localise.Each)
 	}
 }

@@ -231,7 +231,7 @@ func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentr
 	cycles := math.Ceil(float64(span+1) / float64(cycle))
 	keep := concentration * length.Seconds() / (cycles * cycle.Seconds())
 	if keep > 1 {
-		return nil, fmt.Errorf("fold: %v at %g times the density needs %.2f times the jobs there are", length, concentration, keep)
+		return nil, fmt.Errorf("fold: %v at %g times the density needs %.2f times as many jobs as the trace has", length, concentration, keep)
 	}
 	seed = seed.Named("fold")
 	var out []T

@@ -74,7 +74,7 @@ func (p *Profile) missing() {
 	d, c := &p.Data, &p.Cost
 	note(p.MapTime.N == 0, "map_time", "no successful map with start and finish is recorded")
 	note(p.Reduces > 0 && p.ReduceTime.N == 0, "first_shuffle, typical_shuffle, sort_time, reduce_time", "the ends of shuffle and sort are not recorded")
-	note(p.MapTime.N > 0 && p.MapMinusJVM.N == 0, "map_minus_jvm", "the start of the JVM is not timed apart")
+	note(p.MapTime.N > 0 && p.MapMinusJVM.N == 0, "map_minus_jvm", "the time of the start of the JVM is not recorded apart")
 	note(math.IsNaN(d.InputPairWidth), "data.input_pair_width", "map input bytes and records are not both recorded")
 	note(math.IsNaN(d.MapSizeSel), "data.map_size_sel", "map input and output bytes are not both recorded")
 	note(math.IsNaN(d.MapRecsSel), "data.map_records_sel", "map input and output records are not both recorded")
@@ -86,8 +86,8 @@ func (p *Profile) missing() {
 		note(math.IsNaN(d.ReduceSizeSel), "data.reduce_size_sel", "uncompressed input bytes of reduces are not recorded")
 		note(math.IsNaN(d.ReduceRecsSel), "data.reduce_records_sel", "reduce input and output records are not both recorded")
 		note(math.IsNaN(d.RecsPerRedGroup), "data.records_per_group", "reduce input groups are not recorded")
-		note(math.IsNaN(c.ReducePerRecord), "cost.reduce_per_record, cost.write_per_byte", "the reduce function is not timed apart from its output")
+		note(math.IsNaN(c.ReducePerRecord), "cost.reduce_per_record, cost.write_per_byte", "the time of the reduce function is not recorded apart from the write of its output")
 	}
-	note(math.IsNaN(c.ReadPerByte), "cost.read_per_byte, cost.map_per_record, cost.collect_per_record, cost.spill_per_byte, cost.merge_per_byte", "the phases of maps are not timed apart")
+	note(math.IsNaN(c.ReadPerByte), "cost.read_per_byte, cost.map_per_record, cost.collect_per_record, cost.spill_per_byte, cost.merge_per_byte", "the times of the phases of maps are not recorded")
 	note(math.IsNaN(c.MapCPUPerRecord), "cost.map_cpu_per_record", "CPU time of maps is not recorded")
 }

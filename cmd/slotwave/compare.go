@@ -20,9 +20,10 @@ type comparing struct {
 	baseline  string
 	failAbove string
 	causes    bool
+	why       bool
 }
 
-func (a *app) compareCommand() *cobra.Command {
+func compareCommand(a *app) *cobra.Command {
 	k := &comparing{}
 	c := &cobra.Command{
 		Use:   "compare SCENARIO...",
@@ -35,8 +36,12 @@ switches off one cause after another.
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a
 dot is set in every [[job]]. Values of --over replace those of [vary].
 
---fail-above 10% (or 0.1) exits with code 4 if a model differs by more from the
-simulation, or a scenario from the one that --baseline names.`,
+--why simulates two scenarios in pairs with the same seeds, five or as many as
+--replications says, and prints the jobs that gain and lose, the difference of
+their ledgers, and the first task that is launched otherwise.
+
+--fail-above 10% (or 0.1) exits with code 4 if a model differs from the
+simulation, or a scenario from the one in --baseline, by more than 10 %.`,
 		Example: "  slotwave compare two-jobs\n  slotwave compare one.toml two.toml --baseline one --fail-above 10%\n  slotwave compare my.toml --over reduces=8:240:8 --out out/reduces",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },
@@ -47,6 +52,7 @@ simulation, or a scenario from the one that --baseline names.`,
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
 	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario or model to compare with (default simulation)")
 	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE`, such as 10%, above which the exit code is 4")
+	f.BoolVar(&k.why, "why", false, "explain the difference between two scenarios")
 	f.BoolVar(&k.causes, "causes", true, "split the gap between simulation and models by cause")
 	return c
 }
@@ -55,6 +61,9 @@ func (a *app) compare(names []string, k *comparing) error {
 	limit, err := parsePart(k.failAbove)
 	if err != nil {
 		return err
+	}
+	if k.why {
+		return a.compareWhy(names, k)
 	}
 	models, sums, err := k.read()
 	if err != nil {
@@ -83,6 +92,18 @@ func (a *app) compare(names []string, k *comparing) error {
 		return coded{exitAbove, fmt.Errorf("difference above %s: %s", k.failAbove, strings.Join(c.Above, "; "))}
 	}
 	return nil
+}
+
+// compareWhy explains the difference between two scenarios.
+func (a *app) compareWhy(names []string, k *comparing) error {
+	if len(names) != 2 || len(k.over) > 0 || k.baseline != "" || k.out != "" {
+		return fmt.Errorf("--why: got %d scenarios: want two, without --over, --baseline and --out", len(names))
+	}
+	w, err := study.CompareWhy(names[0], names[1], k.options())
+	if err != nil {
+		return err
+	}
+	return a.show(&k.asked, w.WriteText, w.WriteJSON)
 }
 
 // repeat returns the command line arguments that repeat the comparison.

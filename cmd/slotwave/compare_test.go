@@ -79,8 +79,13 @@ func TestCompareGaps(t *testing.T) {
 			}
 		}
 	}
-	if len(parts) != 3 || gaps != 5+5+2 {
-		t.Errorf("%d parts of %d models, want 12 of 3: %v", gaps, len(parts), parts)
+	if gaps < 2*len(parts) {
+		t.Errorf("%d parts of the gaps of %d models, want 2 or more for each: %v", gaps, len(parts), parts)
+	}
+	for _, name := range []string{"aria", "ihp", "waves"} {
+		if _, ok := parts[name]; !ok {
+			t.Errorf("no gap of %s: %v", name, parts)
+		}
 	}
 	for name, sum := range parts {
 		if sum != simulated {
@@ -278,7 +283,7 @@ func TestPredict(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	for _, want := range []string{"herodotou  ", "map, spill", "zhang  n/a: wants a platform fitted from microbenchmarks", "results in"} {
+	for _, want := range []string{"herodotou  ", "map, spill", "zhang  n/a: needs a platform fitted from microbenchmarks", "results in"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

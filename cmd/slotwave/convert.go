@@ -16,6 +16,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -39,10 +40,11 @@ type conversion struct {
 	seed              uint64
 	anonymise         bool
 	strict, quiet     bool
+	reading           scenarios.Reading
 	to                destination
 }
 
-func (a *app) convertCommand() *cobra.Command {
+func convertCommand(a *app) *cobra.Command {
 	k := &conversion{}
 	about := ""
 	for _, f := range trace.Formats() {
@@ -58,13 +60,14 @@ func (a *app) convertCommand() *cobra.Command {
 
 PATH is a directory or, for a format with one main file, the name of that file;
 a name that ends in .gz is compressed. Further files and a manifest are written
-next to it. Traces can be cut, scaled and folded as in [workload].`,
+next to it. The flags cut, scale and fold traces as the keys of [workload] do.`,
 		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert history/done --to rumen --out trace.json --anonymise\n  slotwave convert trace.json --to toml --out replay.toml --first 10 --last 20",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&k.format, "to", "", "`FORMAT` to write: "+strings.Join(targetNames(), ", "))
 	k.to.flags(c, "`PATH` to write: a file or a directory")
+	readingFlags(c, &k.reading)
 	f.StringVar(&k.first, "first", "", "first job to keep: its number, or a time of submission")
 	f.StringVar(&k.last, "last", "", "last job to keep: its number, or a time of submission")
 	f.IntVar(&k.shape.Jobs, "jobs", 0, "largest number of jobs to keep (0: all)")
@@ -142,7 +145,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	h, err := trace.Open(args...)
+	h, err := k.reading.Open(args...)
 	if err != nil {
 		return err
 	}
@@ -174,7 +177,10 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err
 	}
-	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), holdings(h))
+	written := holdings(h)
+	written.tasks -= out.Left.Tasks
+	written.attempts -= out.Left.Attempts
+	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), written)
 	return study.Internal(err)
 }
 
@@ -248,7 +254,7 @@ type part struct {
 func (d *destination) named(parts []part) error {
 	main := d.main()
 	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == results.ManifestName) {
-		return fmt.Errorf("--name %s: want the name of a file", main)
+		return fmt.Errorf("--name %s: want a plain file name (no folder, no leading dot, not manifest.json)", main)
 	}
 	stem, _, _ := strings.Cut(main, ".")
 	for i := range parts {

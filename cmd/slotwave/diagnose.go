@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,29 +16,31 @@ import (
 // diagnosing are the flags of diagnose.
 type diagnosing struct {
 	study.Diagnosing
-	verify string
-	json   bool
-	quiet  bool
-	to     destination
+	verify    string
+	failAbove string
+	json      bool
+	quiet     bool
+	to        destination
 }
 
-func (a *app) diagnoseCommand() *cobra.Command {
+func diagnoseCommand(a *app) *cobra.Command {
 	k := &diagnosing{}
 	c := &cobra.Command{
 		Use:   "diagnose PATH...",
 		Short: "Find out why jobs took as long as they did",
-		Long: `Find out why the jobs of a run took as long as they did: tasks and phases that
-took longer than their data lead to expect, rules that name a cause and a
-change, and a ledger that divides the time of each job into accounts.
+		Long: `Find out why the jobs of a run took as long as they did. The diagnosis lists
+tasks and phases that took longer than their data explain, causes with a change
+that would help, and a ledger that divides the time of each job.
 
 PATH is the folder of a result, a job history, a trace, HiTune's tables, or
-sampling records. A scenario with [vary] has a folder for each run: name one.
+sampling records. If the scenario has [vary], name the folder of one run.
 
-A change is tested where the question is known, which the manifest of a result
-tells: slotwave simulates the run with and without it, in pairs with the same
-seeds. A change that gains nothing is withdrawn. For a history, --on names a
-scenario that stands for the run. Tests stop after --budget: what they reach
-depends on the speed of the machine. With --budget 0 nothing stops them.`,
+slotwave tests a change by simulation: it simulates the run with and without the
+change, in pairs with the same seeds. A change that gains nothing is withdrawn.
+The scenario of a result is known from its manifest. For a history, --on names a
+scenario with the same cluster and jobs; otherwise no change is tested. Tests
+stop after --budget, so a faster machine tests more changes. --budget 0 sets no
+limit.`,
 		Example: "  slotwave run hitune-slow-disk\n  slotwave diagnose out/hitune-slow-disk\n  slotwave diagnose history/done --job job_201311192236_0001 --out out/why",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -45,9 +48,11 @@ depends on the speed of the machine. With --budget 0 nothing stops them.`,
 	f.StringVar(&k.Job, "job", "", "`ID` of the only job to diagnose")
 	f.StringVar(&k.Specification, "spec", "", "dataflow `SPEC` for sampling records: hadoop, hive or a file (default hadoop)")
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
-	f.StringVar(&k.On, "on", "", "`SCENARIO` that stands for a recorded run, to test changes")
-	f.StringVar(&k.verify, "verify", "auto", "test changes: auto, where the question is known, or off")
+	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
+	f.StringVar(&k.verify, "verify", "auto", "test changes: auto (if the scenario is known) or off")
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
+	f.IntVar(&k.Pairs, "pairs", 20, "most `PAIRS` of runs that test a change")
+	f.StringVar(&k.failAbove, "fail-above", "", "`GAIN` of a confirmed change, such as 5%, above which the exit code is 4")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
@@ -63,8 +68,14 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		return fmt.Errorf("--verify: got %q: want auto or off", k.verify)
 	case k.Budget < 0:
 		return fmt.Errorf("--budget: got %v: want 0 or more", k.Budget)
+	case k.Pairs < 2:
+		return fmt.Errorf("--pairs: got %d: want 2 or more", k.Pairs)
 	case k.Workers < 0:
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
+	}
+	limit, err := parsePart(k.failAbove)
+	if err != nil {
+		return err
 	}
 	for _, path := range args {
 		if k.to.out != "" && filepath.Clean(path) == filepath.Clean(k.to.out) {
@@ -94,7 +105,13 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		}
 	}
 	text := func(w io.Writer, _ bool) error { return d.Text(w) }
-	return a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json}, text, d.WriteJSON)
+	if err := a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json}, text, d.WriteJSON); err != nil {
+		return err
+	}
+	if above := d.Above(limit); len(above) > 0 {
+		return coded{exitAbove, fmt.Errorf("gain above %s: %s", k.failAbove, strings.Join(above, "; "))}
+	}
+	return nil
 }
 
 // keepDiagnosis writes the tables of a diagnosis.

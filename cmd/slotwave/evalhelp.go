@@ -33,7 +33,7 @@ func exampleOf(name string) (string, error) {
 func writeEvaluator(w io.Writer, e *model.Evaluator) {
 	fmt.Fprintf(w, "Evaluate %s on one JSON object from standard input.\n\n", e.Name)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "field\tis\tunit\tif left out")
+	fmt.Fprintln(t, "field\ttype\tunit\tif left out")
 	for _, f := range e.Fields() {
 		absent := "an error"
 		switch {
@@ -45,7 +45,7 @@ func writeEvaluator(w io.Writer, e *model.Evaluator) {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Name, f.Kind, unitOf(e.Name, f.Name), absent)
 	}
 	t.Flush()
-	fmt.Fprintln(w, "\nunknown: an error if the model needs it for this question.")
+	fmt.Fprintln(w, "\nunknown: no value, which is an error if the model needs one.")
 	example, err := exampleOf(e.Name)
 	if err == nil {
 		fmt.Fprintf(w, "\nExample:\n  slotwave eval %s <<'END'\n%s\nEND\n", e.Name, wrapped(example, 78))
@@ -125,6 +125,9 @@ var fieldUnits = []fieldUnit{
 	{"platform.profile", "tasks\\[\\].*_bytes", "bytes"},
 	{"platform.profile", "tasks\\[\\].func_ms", "ms"},
 	{"segmented.expected", "mem_mb", "MiB"},
+	{"spills", "pSortMB", "MiB"},
+	{"spills", "bytes", "bytes"},
+	{"spills", "*_ms", "ms"},
 	{"task.facts", "tasks\\[\\].input", "any one"},
 	{"waves", "map\\[\\]", "s"},
 	{"waves", "shuffle", "s"},

@@ -8,13 +8,13 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-func (a *app) explainCommand() *cobra.Command {
+func explainCommand(a *app) *cobra.Command {
 	task := ""
 	c := &cobra.Command{
 		Use:   "explain PATH --task TASK",
-		Short: "Tell in words why a task ran there and then",
-		Long: `Tell in words why the attempts of a task started when they did and where, and
-what they spent their time on, as far as the attempts of the run tell.
+		Short: "Explain why a task ran when and where it did",
+		Long: `Explain why the attempts of a task started when and where they did, and what
+they spent their time on. The explanation uses only the recorded attempts.
 
 PATH is the folder of a result, a job history or a trace. TASK is the ID of the
 job, m or r, and the index of the task: job/m/12.`,

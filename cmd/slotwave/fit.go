@@ -18,22 +18,23 @@ type fitting struct {
 	json, quiet, force bool
 }
 
-func (a *app) fitCommand() *cobra.Command {
+func fitCommand(a *app) *cobra.Command {
 	k := &fitting{}
 	c := &cobra.Command{
 		Use:   "fit PROFILE.csv",
 		Short: "Fit a platform model to measured phases",
 		Long: `Fit the platform model to a platform profile: a table with the columns
-phase,row,data_mb,duration_ms. Each phase gets a robust line. A phase that
---two-lines names gets two lines if its rows show a break. --heap tests the
-shuffle for the break that the configuration implies.
+phase,row,data_mb,duration_ms. A robust line is fitted to each phase. A phase in
+--two-lines gets two lines if its rows show a break. --heap computes the break
+of the shuffle that the configuration implies, and tests whether the rows show
+it.
 
---tasks names tables of measured tasks with their counters. The phases that
-depend on records and spills are then fitted as well, and both fits are tested
-on runs that were left out.
+--tasks names tables of measured tasks with their counters. Each phase is then
+also fitted with terms for records and spills, and both fits are tested on runs
+that were left out.
 
---json prints the platform model as predict --platform-model reads it. --out
-writes it with a table and plots of the fit.`,
+--json prints the platform model for predict --platform-model. --out writes the
+model with a table and plots of the fit.`,
 		Example: "  slotwave fit profile.csv\n  slotwave fit profile.csv --heap 700m --out out/platform",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.fit(args[0], k) },
@@ -44,7 +45,7 @@ writes it with a table and plots of the fit.`,
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 	o := &k.Platform
-	f.StringVar(&o.Robust.Weight, "weight", "bisquare", "weight function: "+strings.Join(fit.Weights(), ", "))
+	f.StringVar(&o.Robust.Weight, "weight", "", "weight `FUNCTION`: "+strings.Join(fit.Weights(), ", ")+" (default bisquare; huber with --equal-spread where bisquare is off by 10 % of the time of all rows)")
 	f.BoolVar(&o.Robust.NonNegative, "non-negative", false, "allow no negative slope or intercept")
 	f.BoolVar(&o.Robust.Leverage, "leverage", false, "scale residuals by the leverage of their rows")
 	f.BoolVar(&o.EqualSpread, "equal-spread", false, "assume equal variance for all rows of a phase, as the paper does")
@@ -53,7 +54,7 @@ writes it with a table and plots of the fit.`,
 	f.Float64Var(&o.Segment.Margin, "margin", fit.DefaultMargin, "decrease of the BIC that a second line needs")
 	f.IntVar(&o.Segment.MinPoints, "min-rows", 3, "least number of rows on each side of a break")
 	f.StringSliceVar(&k.Tasks, "tasks", nil, "`FILES` with one measured task per row: type, task, point or app, counters, times")
-	f.StringVar(&k.Heap, "heap", "", "-Xmx of a reduce, such as 700m: test the shuffle for the expected break")
+	f.StringVar(&k.Heap, "heap", "", "-Xmx of a reduce, such as 700m: test the shuffle for the break it implies")
 	f.IntVar(&k.Break.SortFactor, "sort-factor", 10, "io.sort.factor")
 	f.Float64Var(&k.Break.InBuffer, "in-buffer", 0.7, "mapred.job.shuffle.input.buffer.percent")
 	f.Float64Var(&k.Break.MergeAt, "merge-at", 0.66, "mapred.job.shuffle.merge.percent")
@@ -64,6 +65,9 @@ func (a *app) fit(name string, k *fitting) error {
 	result, err := study.FitPlatform(name, k.Fitting)
 	if err != nil {
 		return err
+	}
+	if !k.quiet {
+		a.warn(result.Doubts())
 	}
 	if k.out != "" {
 		if err := a.keepFit(name, k, result); err != nil {

@@ -61,7 +61,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("exit %d, %v: %s\nprinted %s, written %s", code, err, errs, printed, written)
 	}
 	code, text, errs = call("", "predict", write(t, "one.toml", oneJob), "--platform-model", filepath.Join(out, "platform.json"))
-	if code != exitDone || !strings.Contains(text, "n/a: sort: wants a profile") {
+	if code != exitDone || !strings.Contains(text, "n/a: sort: needs a job profile") {
 		t.Errorf("predict: exit %d, %s\n%s", code, errs, text)
 	}
 }
@@ -104,6 +104,9 @@ func BenchmarkFit100k(b *testing.B) {
 
 // Phases that depend on records as well are shown beside the lines.
 func TestFitTasks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits once for each run left out")
+	}
 	r := rand.New(rand.NewPCG(5, 6))
 	var b strings.Builder
 	b.WriteString("type,point,task,map_in_bytes,map_in_recs,map_out_bytes,map_out_recs,spills,spilled_recs,file_bytes_written," +

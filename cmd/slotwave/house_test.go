@@ -38,7 +38,7 @@ var tables = map[string]string{
 	"model/analytic/models.go": "var Models = ",
 	"results/plots.go":         "var plots = ",
 	"workload/properties.go":   "var properties = ",
-	"sim/newjobtracker.go":     "func (jt *jobTracker) readJobConf(",
+	"sim/newjobtracker.go":     "func (jt *jobTracker) checkedConf(",
 	"diagnose/rules.go":        "var rules = ",
 }
 

@@ -8,17 +8,17 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-func (a *app) inspectCommand() *cobra.Command {
+func inspectCommand(a *app) *cobra.Command {
 	r, asJSON := scenarios.Reading{}, false
 	c := &cobra.Command{
 		Use:   "inspect PATH...",
 		Short: "Print what a history records",
-		Long: `Print what traces, job histories or the results of simulations record: machines
-and slots, the Hadoop release and how it is known, jobs, locality, failures,
-machines that stood still, and what is not recorded with the questions that need
-it.
+		Long: `Print what traces, job histories or results of simulations record: machines,
+slots, jobs, locality, failures, and when a machine stood still. Print also the
+Hadoop release and how it was found, and what is not recorded, with the
+questions that cannot be answered without it.
 
-All paths are read as one history.`,
+All paths together are read as one history.`,
 		Example: "  slotwave inspect history/done/\n  slotwave inspect trace.json.gz --topology topology.json\n  slotwave inspect history/done/ --job 'sort*' --json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -21,8 +21,8 @@ func TestBlame(t *testing.T) {
 		{[]string{"run", "mm4", "--set", "job.7.maps=1"}, "--set job.7.maps=1: job.7: there is only 1 [[job]] table: want job.0"},
 		{[]string{"run", "two-jobs", "--set", "job.1.maps=-1"}, "--set job.1.maps=-1: job[1].maps: -1: want a whole number"},
 		{[]string{"run", "two-jobs", "--fidelity", "exact"}, `--set fidelity="exact": fidelity: "exact": want one of`},
-		{[]string{"predict", "two-jobs", "--replications", "3"}, "--replications and --workers: models answer once"},
-		{[]string{"predict", "two-jobs", "--workers", "3"}, "--replications and --workers: models answer once"},
+		{[]string{"predict", "two-jobs", "--replications", "3"}, "--replications and --workers: got them with models, which use no random numbers"},
+		{[]string{"predict", "two-jobs", "--workers", "3"}, "--replications and --workers: got them with models, which use no random numbers"},
 	} {
 		code, _, stderr := call("", append(c.args, "--out", filepath.Join(t.TempDir(), "out"))...)
 		if code != exitInput || !strings.HasPrefix(stderr, "slotwave: "+c.want) || strings.Count(stderr, "\n") != 1 {

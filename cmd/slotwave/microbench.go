@@ -25,7 +25,7 @@ type benching struct {
 	force, quiet bool
 }
 
-func (a *app) microbenchCommand() *cobra.Command {
+func microbenchCommand(a *app) *cobra.Command {
 	k := &benching{}
 	c := &cobra.Command{
 		Use:   "microbench PLATFORM",
@@ -33,7 +33,10 @@ func (a *app) microbenchCommand() *cobra.Command {
 		Long: `Run the microbenchmarks of Zhang, Cherkasova and Loo on five simulated workers.
 PLATFORM is a shipped platform or a file. 30 jobs measure all phases; 15 larger
 jobs measure the shuffle only. The result is a platform profile, a table with
-the columns phase,row,data_mb,duration_ms, which fit and calibrate read.`,
+the columns phase,row,data_mb,duration_ms, which fit and calibrate read.
+
+The rows have no random noise. Tasks with the same data differ only because they
+take turns at disks, network and processors.`,
 		Example: "  slotwave microbench dl145-g3 --out my-profile.csv\n  slotwave fit my-profile.csv --heap 700m",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.microbench(args[0], k) },
@@ -44,9 +47,9 @@ the columns phase,row,data_mb,duration_ms, which fit and calibrate read.`,
 	f.StringVar(&k.fidelity, "fidelity", "device", "source of task times: phase or device")
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row; costs depend on records as well as on bytes")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
-	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in the scenario zhang-shuffle-break, which gives the cluster")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` to set in zhang-shuffle-break, the scenario that defines the cluster")
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
-	f.BoolVar(&k.quiet, "quiet", false, "print only the profile, if there is no --out")
+	f.BoolVar(&k.quiet, "quiet", false, "print nothing but the profile")
 	return c
 }
 
@@ -70,7 +73,7 @@ func (a *app) microbench(platform string, k *benching) error {
 		for _, p := range profile {
 			rows += len(p.Rows)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%d rows of %d phases in %s\n", rows, len(profile), printable(k.out))
+		_, err = fmt.Fprintf(a.stdout, "%d rows of %d phases in %s; without random noise\n", rows, len(profile), printable(k.out))
 	}
 	return study.Internal(err)
 }
@@ -89,7 +92,7 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	return cmp.Or(err, os.Rename(f.Name(), name))
 }
 
-const gridUsage = "`FILE` with other benchmarks, one per row: mb_per_map, selectivity, maps, reduces"
+const gridUsage = "`FILE` with benchmarks in place of the paper's, one per row: mb_per_map, selectivity, maps, reduces"
 
 // openTestbed opens the test cluster with the benchmarks of a file, or the paper's.
 func openTestbed(platform, fidelity, grid string, seed uint64, settings []string) (*study.Testbed, error) {

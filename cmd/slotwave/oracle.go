@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"text/tabwriter"
 
@@ -9,14 +10,15 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-func (a *app) oracleCommand() *cobra.Command {
+func oracleCommand(a *app) *cobra.Command {
 	markdown := false
 	c := &cobra.Command{
 		Use:   "oracle DIR...",
 		Short: "Compare recorded runs of a real JobTracker with their simulation",
 		Long: `Simulate every recorded run of every case in the directories and compare each
-attempt with the recorded one: tracker, start and finish to the millisecond. The
-exit code is 1 if an attempt differs in a case that Hadoop repeats exactly.`,
+attempt with the recorded one: tracker, start and finish to the millisecond. A
+case that cannot be read is left out and reported. The exit code is then 2, or 1
+if an attempt differs in a case that Hadoop repeats exactly.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.oracle(args, markdown) },
 	}
@@ -25,9 +27,9 @@ exit code is 1 if an attempt differs in a case that Hadoop repeats exactly.`,
 }
 
 func (a *app) oracle(dirs []string, markdown bool) error {
-	all, err := study.CompareCases(dirs)
-	if err != nil {
-		return err
+	all, refused := study.CompareCases(dirs)
+	if len(all) == 0 {
+		return refused
 	}
 	if markdown {
 		study.WriteAgreements(a.stdout, all)
@@ -54,7 +56,7 @@ func (a *app) oracle(dirs []string, markdown bool) error {
 	}
 	fmt.Fprintf(a.stdout, "\n%d of %d runs exact in every attempt, %d of %d attempts\n", runs, len(all), exact, attempts)
 	if missed > 0 {
-		return study.Internal(fmt.Errorf("%d runs differ that Hadoop repeats exactly", missed))
+		return errors.Join(refused, study.Internal(fmt.Errorf("%d runs differ that Hadoop repeats exactly", missed)))
 	}
-	return nil
+	return refused
 }

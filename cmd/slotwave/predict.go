@@ -16,6 +16,7 @@ import (
 // knowledge holds the files with data that models use beyond the scenario.
 type knowledge struct {
 	files   map[string]*string // by the name of the flag
+	small   string
 	history []string
 }
 
@@ -24,12 +25,13 @@ func (k *knowledge) flags(c *cobra.Command) {
 	for _, f := range analytic.Files() {
 		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
 	}
+	c.Flags().StringVar(&k.small, "small", "", "`RUN` of the job on the cluster of the microbenchmarks, for zhang: costs of records that the benchmarks do not have")
 	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
 }
 
 // read passes the contents of the files to the models.
 func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
-	files := study.KnowledgeFiles{Files: map[string]string{}, History: k.history}
+	files := study.KnowledgeFiles{Files: map[string]string{}, Small: k.small, History: k.history}
 	for name, file := range k.files {
 		files.Files[name] = *file
 	}
@@ -43,14 +45,17 @@ func (k *knowledge) arguments() []string {
 			args = append(args, "--"+f.Name+"="+name)
 		}
 	}
+	if k.small != "" {
+		args = append(args, "--small="+k.small)
+	}
 	for _, h := range k.history {
 		args = append(args, "--history="+h)
 	}
 	return args
 }
 
-func (a *app) predictCommand() *cobra.Command {
-	k, told := &asked{}, &knowledge{}
+func predictCommand(a *app) *cobra.Command {
+	k, known := &asked{}, &knowledge{}
 	var deadline time.Duration
 	c := &cobra.Command{
 		Use:   "predict SCENARIO",
@@ -58,10 +63,10 @@ func (a *app) predictCommand() *cobra.Command {
 		Long: `Ask every analytic model for the makespan of a scenario. A model that cannot
 answer says why. --out writes the answers as a table and a plot.
 
---deadline asks instead for the fewest nodes, like those of the scenario, with
-which its jobs finish in time. The simulator decides: in all of its replications
-(5 unless --replications says otherwise) the last job ends by the deadline. The
-answers of the models stand below.`,
+--deadline prints the fewest nodes with which the jobs finish in time instead.
+The nodes are of the scenario's type. The simulator decides: in each replication
+(5 unless --replications says otherwise) the last job must end by the deadline.
+The answers of the models are printed below.`,
 		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -69,23 +74,23 @@ answers of the models stand below.`,
 				if !c.Flags().Changed("replications") {
 					k.replications = severalRuns
 				}
-				return a.provision(args[0], k, told, deadline)
+				return a.provision(args[0], k, known, deadline)
 			}
 			if k.replications != 1 || c.Flags().Changed("workers") {
-				return errors.New("--replications and --workers: models answer once, without chance: want them with run, compare or --deadline")
+				return errors.New("--replications and --workers: got them with models, which use no random numbers: want run, compare or --deadline")
 			}
-			return a.predict(args[0], k, told)
+			return a.predict(args[0], k, known)
 		},
 	}
 	k.flags(c, "none: nothing is written")
-	told.flags(c)
-	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the job in which the jobs must finish: print nodes instead of times")
+	known.flags(c)
+	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the jobs must finish: print nodes instead of times")
 	return c
 }
 
-// openTold opens a scenario and reads the additional files for models.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
-	models, sums, err := told.read()
+// openWithFiles opens a scenario and reads the additional files for models.
+func (a *app) openWithFiles(name string, k *asked, known *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
+	models, sums, err := known.read()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -94,11 +99,11 @@ func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []
 }
 
 // provision asks how many nodes a deadline takes.
-func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Duration) error {
+func (a *app) provision(name string, k *asked, known *knowledge, deadline time.Duration) error {
 	if k.out != "" {
 		return errors.New("--deadline writes no files: got --out too: want one of the two")
 	}
-	s, models, _, err := a.openTold(name, k, told)
+	s, models, _, err := a.openWithFiles(name, k, known)
 	if err != nil {
 		return err
 	}
@@ -109,8 +114,8 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 	return a.show(k, p.WriteText, p.WriteJSON)
 }
 
-func (a *app) predict(name string, k *asked, told *knowledge) error {
-	s, models, sums, err := a.openTold(name, k, told)
+func (a *app) predict(name string, k *asked, known *knowledge) error {
+	s, models, sums, err := a.openWithFiles(name, k, known)
 	if err != nil {
 		return err
 	}
@@ -120,7 +125,7 @@ func (a *app) predict(name string, k *asked, told *knowledge) error {
 	}
 	if k.out != "" {
 		write := func(d *results.Dir) error { return answers.Write(d, s.Scenario.Title) }
-		if err := a.keep(s, k, write, append(k.arguments("predict", name), told.arguments()...), sums); err != nil {
+		if err := a.keep(s, k, write, append(k.arguments("predict", name), known.arguments()...), sums); err != nil {
 			return err
 		}
 	}

@@ -11,6 +11,9 @@ import (
 // Runs of a scenario over input and reduces teach the models that learn from
 // runs, and tell how many nodes a deadline takes.
 func TestHistoryAndDeadline(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a whole history")
+	}
 	dir := t.TempDir()
 	const scenario = `fidelity = "phase"
 [cluster]
@@ -42,11 +45,11 @@ reduces = 6
 		t.Fatal(stderr)
 	}
 	code, without, stderr := call("", "predict", asked)
-	if code != exitDone || !strings.Contains(without, "wants two or more recorded runs") {
+	if code != exitDone || !strings.Contains(without, "needs two or more recorded runs") {
 		t.Fatalf("%d %s\n%s", code, stderr, without)
 	}
 	code, with, stderr := call("", "predict", asked, "--history", out)
-	if code != exitDone || strings.Contains(with, "wants two or more") {
+	if code != exitDone || strings.Contains(with, "needs two or more") {
 		t.Fatalf("%d %s\n%s", code, stderr, with)
 	}
 	code, nodes, stderr := call("", "predict", asked, "--history", out, "--deadline", "2m", "--json")
@@ -86,7 +89,7 @@ func TestDocumentedHistory(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i, want := range []string{"", "cresp  n/a: wants runs on clusters of different size: 12 runs", "by safe mean"} {
+	for i, want := range []string{"", "cresp  n/a: needs runs on clusters of different sizes: all 12 runs", "by safe mean"} {
 		code, out, stderr := call("", strings.Fields(commands[i][1])...)
 		if code != exitDone || !strings.Contains(out, want) {
 			t.Errorf("%s: exit code %d: %s\n%s", commands[i][1], code, stderr, out)

@@ -182,6 +182,9 @@ profile = "profiles/job_201001010000_0002.toml"
 // at the same times but for rounding. The files have whole milliseconds, of
 // which the end of a reduce has four and what starts when it ends has more.
 func TestClusterRoundTrip(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates a cluster in many forms")
+	}
 	t.Chdir(t.TempDir())
 	const cluster = `
 [cluster]
@@ -230,10 +233,10 @@ map_ms = 7000
 		beta                      string
 	}{
 		{"0.20.2", "fifo", "jhist", true, "map_ms = 19333"},
-		{"0.20.2", "capacity", "history", false, drawn},
-		{"1.0.4", "fair1", "history", true, "map_ms = 19333"},
+		{"0.20.2", "capacity", "jhist", false, drawn},
+		{"1.0.4", "fair1", "jhist", true, "map_ms = 19333"},
 		{"1.0.4", "fifo", "jhist", false, drawn},
-		{"1.2.1", "fair2", "jhist", true, "map_ms = 19333"},
+		{"1.2.1", "fair2", "history", true, "map_ms = 19333"},
 		{"1.2.1", "fair2", "jhist", false, drawn},
 	} {
 		t.Run(strings.Join([]string{x.hadoop, x.scheduler, x.format}, " "), func(t *testing.T) {
@@ -380,7 +383,7 @@ func TestSlotsOfTrace(t *testing.T) {
 		}
 		n := s.Runs[0].Question.Cluster.Nodes[0]
 		warns := slices.ContainsFunc(s.Warnings, func(w string) bool {
-			return strings.Contains(w, "the record has 15 maps at once on a machine, the cluster 2 slots")
+			return strings.Contains(w, "the history has 15 maps at once on one machine, but a node has 2 slots")
 		})
 		if n.MapSlots != x.maps || n.ReduceSlots != x.reduces || warns != x.warns || x.assumed != "" && !slices.Contains(s.Assumed, x.assumed) {
 			t.Errorf("%s: %d map and %d reduce slots, want %d and %d; assumed %q, warnings %q", filepath.Base(x.file), n.MapSlots, n.ReduceSlots, x.maps, x.reduces, s.Assumed, s.Warnings)
@@ -513,5 +516,49 @@ func TestDamagedTraces(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// As many machines as a record names are those machines: with the number given the
+// baseline of what-ifs is made the same way as without.
+func TestReplayOnAsManyMachines(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	trace := shared(t, "data/gridmix-traces/trace_1m.json.gz")
+	verb(t, "run", trace, "--quiet", "--out", at("recorded"))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=8", "--out", at("eight"))
+	sameRows(t, "attempts", rows(t, at("eight/attempts.csv")), rows(t, at("recorded/attempts.csv")))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=16", "--out", at("sixteen"))
+	was, is := rows(t, at("recorded/jobs.csv")), rows(t, at("sixteen/jobs.csv"))
+	if len(is) != len(was) || strings.Join(is, "\n") == strings.Join(was, "\n") {
+		t.Errorf("twice the machines change nothing")
+	}
+}
+
+// Every verb that reads histories takes the same flags, and a topology of the user
+// is read beside the traces of a shipped scenario.
+func TestReadingFlags(t *testing.T) {
+	dir := t.TempDir()
+	trace := shared(t, "data/gridmix-traces/trace_3m.json.gz")
+	only := []string{"--format", "rumen", "--job", "*.large"}
+	out := verb(t, append([]string{"validate", trace}, only...)...)
+	if !strings.Contains(out, ": 3 jobs,") {
+		t.Errorf("validate: %s, want the 3 jobs that are large", out)
+	}
+	verb(t, append([]string{"convert", trace, "--to", "csv", "--out", filepath.Join(dir, "csv")}, only...)...)
+	if jobs := rows(t, filepath.Join(dir, "csv", "jobs.csv")); len(jobs) != 3 {
+		t.Errorf("convert: %d jobs, want 3", len(jobs))
+	}
+	var profiles []any
+	text := verb(t, append([]string{"profile", trace, "--json", "--by", "job"}, only...)...)
+	if err := json.Unmarshal([]byte(text), &profiles); err != nil || len(profiles) != 3 {
+		t.Errorf("profile: %d profiles, want 3 (%v)", len(profiles), err)
+	}
+	if code, _, errs := call("", "profile", trace, "--job", "none*"); code != exitInput || !strings.Contains(errs, "--job none*: matches none of 12 jobs") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	topology := shared(t, "data/rumen/dispatch-topology-output.json.gz")
+	if out := verb(t, "run", "hitune-sort", "--topology", topology, "--fidelity", "replay", "--out", filepath.Join(dir, "run")); !strings.Contains(out, "547 nodes") {
+		t.Errorf("run: %.200s, want 547 nodes", out)
 	}
 }

@@ -98,7 +98,7 @@ func readingArguments(r *scenarios.Reading) (args []string) {
 	return args
 }
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	k, failAbove := &asked{}, ""
 	c := &cobra.Command{
 		Use:   "run SCENARIO",
@@ -110,9 +110,9 @@ history (slotwave help formats: a file, a folder of files, or the folder of an
 earlier result), or the case.json of a recorded case of a real JobTracker.
 
 A history is replayed on the cluster that it records, and the simulated time of
-each job is set beside the recorded one. --set changes the cluster or the
-workload; then no error is stated. --fail-above 5% (or 0.05) exits with code 4
-if the time of a job differs by more from the record.
+each job is compared with the recorded one. --set changes the cluster or the
+workload; the times are then not compared. --fail-above 5% (or 0.05) exits with
+code 4 if a simulated time differs from the recorded one by more than 5 %.
 
 Without --out, results go to out/<name>; with --set or --fidelity, to a folder
 of their own that is named after the settings.`,
@@ -121,7 +121,7 @@ of their own that is named after the settings.`,
 		RunE:    func(_ *cobra.Command, args []string) error { return a.simulate(args[0], k, failAbove) },
 	}
 	k.flags(c, "out/<name>")
-	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from the record, such as 5%, above which the exit code is 4")
+	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from a recorded time, such as 5%, above which the exit code is 4")
 	return c
 }
 

@@ -54,22 +54,22 @@ func (k *sweeping) open(c *cobra.Command, name string) (*study.Sweep, error) {
 	return study.OpenSweep(name, k.SweepOptions)
 }
 
-func (a *app) sweepCommand() *cobra.Command {
+func sweepCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "sweep STUDY",
 		Short: "Simulate every point of a study and compare the points",
 		Long: `Simulate every combination of the values that vary, with several seeds, and
-compare the points with a baseline. All points use the same seeds, so that
-differences are those of the points and not of chance.
+compare the points with a baseline. All points use the same seeds, so
+differences between points do not come from different random numbers.
 
 STUDY is a TOML file with a scenario and factors (docs/studies.md), or a
-scenario with [vary] or --over. Repeat the same command after a crash: points
-that are finished are not simulated again.
+scenario with [vary] or --over. Repeat the same command after a crash: finished
+simulations are not repeated.
 
 To use several machines, divide the lines of sweep plan into files, give each
-to sweep work, and join the rows with sweep merge. The result has the same
-bytes.`,
+to sweep work, and join the rows with sweep merge. The result has the same bytes
+as that of one machine.`,
 		Example: "  slotwave sweep two-jobs --over scheduler.name=fifo,fair2 --replications 10\n  slotwave sweep my-study.toml --out out/my-study",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.sweep(c, args[0], k) },
@@ -77,11 +77,11 @@ bytes.`,
 	k.write(c)
 	k.ask(c)
 	k.work(c)
-	c.AddCommand(a.sweepPlanCommand(), a.sweepWorkCommand(), a.sweepMergeCommand())
+	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a))
 	return c
 }
 
-func (a *app) sweepPlanCommand() *cobra.Command {
+func sweepPlanCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "plan STUDY",
@@ -102,14 +102,14 @@ for example with split, and give each file to sweep work.`,
 	return c
 }
 
-func (a *app) sweepWorkCommand() *cobra.Command {
+func sweepWorkCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "work SHARD",
 		Short: "Simulate some points of a study",
 		Long: `Simulate the points in SHARD, a file with lines of sweep plan, in a directory
 where the study has the same path. Finished simulations go into the file that
---out names. The same command goes on where an earlier one was killed.`,
+--out names. If it is killed, repeat the same command: it continues from there.`,
 		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -130,14 +130,14 @@ where the study has the same path. Finished simulations go into the file that
 	return c
 }
 
-func (a *app) sweepMergeCommand() *cobra.Command {
+func sweepMergeCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "merge ROWS...",
-		Short: "Join what sweep work wrote into one result",
+		Short: "Join the rows of sweep work into one result",
 		Long: `Join the rows that sweep work wrote into the result that sweep would have
-written. Points that are missing, that two files have, or that are not of the
-study are refused by name.`,
+written. A missing point, a point in two files and a point that is not in the
+study are errors; the message names the point.`,
 		Example: "  slotwave sweep merge my-rows-1.jsonl my-rows-2.jsonl --out out/my-study",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -97,6 +97,9 @@ func sameTree(t *testing.T, got, want map[string]string, what string) {
 
 // The number of workers and the division into shards leave no mark.
 func TestSweepSameBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs one sweep five ways")
+	}
 	sweepFolder(t)
 	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "one", "--workers", "1")
 	want := tree(t, "one")
@@ -173,6 +176,9 @@ func TestSweepAgainstItself(t *testing.T) {
 // A sweep that is killed at any time goes on with the same command: finished
 // simulations are kept, and the result is the same.
 func TestSweepKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills many sweeps")
+	}
 	source, err := filepath.Abs(root)
 	if err != nil {
 		t.Fatal(err)

@@ -32,12 +32,12 @@ Rates are sizes per second: shuffle_rate = "10m" is 10 MiB/s. Keys that end in
 _mb take MB/s, where 1 MB is 1,000,000 bytes.`
 
 const exitTopic = `0    success
-1    internal error: a fault of slotwave. Also: rerun wrote other bytes, or
-     oracle found an attempt that differs
+1    internal error: a bug in slotwave. Also: rerun wrote other bytes, or oracle
+     found an attempt that differs
 2    bad input: the message names the file, the line, the key and what was
      expected. Also: a file could not be read or written
 3    a limit was reached: the message names it
-4    compare --fail-above: a difference is above the limit
+4    --fail-above: a difference or a gain is above the limit
 130  stopped by SIGINT (Ctrl-C)
 143  stopped by SIGTERM`
 

@@ -9,7 +9,7 @@ import (
 // severalRuns is the default number of replications where an interval is needed.
 const severalRuns = 5
 
-func (a *app) tuneCommand() *cobra.Command {
+func tuneCommand(a *app) *cobra.Command {
 	k := &asked{}
 	c := &cobra.Command{
 		Use:   "tune SCENARIO",
@@ -19,8 +19,9 @@ least time. The scenario is at fidelity phase or device.
 
 Herodotou's equations and rules of thumb propose settings. The simulator chooses
 among them and then changes one setting after another. The gain is measured in
-pairs of runs with common seeds, one pair for each replication, which the search
-has not used. A gain whose 95 % interval includes 0 makes no difference.
+pairs of runs, one for each replication. Both runs of a pair have the same seed,
+one that the search has not used. If the 95 % interval of a gain includes 0,
+slotwave reports that the setting makes no difference.
 
 Heap sizes, slots and the format of the output stay as they are. --out writes
 the settings as tune.csv.`,

@@ -82,7 +82,7 @@ var wanted = map[string]string{
 	"duration": "a time such as 90s, 10m or 2h",
 	"float64":  "a number",
 	"int":      "a whole number",
-	"uint64":   "a whole number from 0",
+	"uint64":   "a whole number, 0 or more",
 }
 
 // flagError words the error about a flag.

@@ -17,7 +17,7 @@ func TestUsageErrors(t *testing.T) {
 		"run two-jobs --sed 3":             `unknown flag "--sed"; did you mean "--seed"?`,
 		"run two-jobs -x":                  `unknown flag "-x"; want one of --`,
 		"run two-jobs --seed":              "--seed: want a value",
-		"run two-jobs --seed -1":           `--seed: got "-1": want a whole number from 0`,
+		"run two-jobs --seed -1":           `--seed: got "-1": want a whole number, 0 or more`,
 		"run two-jobs --workers many":      `--workers: got "many": want a whole number`,
 		"run two-jobs --json=7":            `--json: got "7": want true or false`,
 		"predict two-jobs --deadline 5":    `--deadline: got "5": want a time such as`,

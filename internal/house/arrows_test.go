@@ -32,6 +32,7 @@ var arrows = map[string][]string{
 	"model/taskplan":          {"model/fit", "model/input", "workload"},
 	"model/vectortest":        {"internal/shareddata", "model"},
 	"results":                 {"model", "model/analytic", "model/platform", "workload"},
+	"results/report":          {"results", "workload"},
 	"scenarios":               {"model", "model/taskplan", "scheduler", "workload", "workload/trace"},
 	"scheduler":               {"model", "model/analytic", "workload"},
 	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},
@@ -39,7 +40,7 @@ var arrows = map[string][]string{
 	"sim/engine":              {},
 	"sim/execute":             {"model", "model/analytic", "model/taskplan", "sim/engine", "sim/station", "workload"},
 	"sim/station":             {"sim/engine"},
-	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "scenarios", "sim", "workload", "workload/trace"},
+	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/report", "scenarios", "sim", "workload", "workload/trace"},
 	"workload":                {},
 	"workload/trace":          {"workload"},
 }

@@ -127,6 +127,9 @@ func (b *alojaBenchmark) simulate(t *testing.T) map[setting]float64 {
 // Pairs of runs that differ in one thing: the ratio of their times against those
 // measured, and how long some of them take.
 func TestPairsOfALOJA(t *testing.T) {
+	if testing.Short() {
+		t.Skip("simulates large jobs at device")
+	}
 	const repeats = 0.02 // as far as repeated runs of WordCount agree
 	var b, times strings.Builder
 	b.WriteString("| benchmark | pair | pairs measured | ratio, quartiles | simulated | |\n|---|---|---|---|---|---|\n")

@@ -29,6 +29,9 @@ var unseen = []platform.GridPoint{{InputMB: 48, MapSel: 0.9, Maps: 50, Reduces: 
 // A platform is found from what its benchmarks show: on jobs that were not
 // among them, phases take what they take on the true one.
 func TestCalibrate(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calibrates by many simulations")
+	}
 	bed := open(t, "dl145-g3", "phase")
 	truth := bed.with(hidden(bed.Cluster.Machines[0]))
 	profile, err := truth.Profile(platform.BenchmarkRow)

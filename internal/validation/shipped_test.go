@@ -9,6 +9,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
 )
 
 const committed = "../../results/shipped"
@@ -31,12 +32,12 @@ func TestShippedScenariosGiveTheCommittedResults(t *testing.T) {
 	}
 	names := scenarios.List()
 	onlyShipped(t, names)
-	facts := make([]*shown, len(names))
+	facts := make([]*study.ShownFacts, len(names))
 	t.Run("all", func(t *testing.T) { simulateShipped(t, names, facts) })
 	if t.Failed() {
 		return
 	}
-	all := map[string]*shown{}
+	all := map[string]*study.ShownFacts{}
 	for i, name := range names {
 		if facts[i] != nil {
 			all[name] = facts[i]
@@ -58,7 +59,7 @@ func onlyShipped(t *testing.T, names []string) {
 	}
 }
 
-func simulateShipped(t *testing.T, names []string, all []*shown) {
+func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,8 +73,10 @@ func simulateShipped(t *testing.T, names []string, all []*shown) {
 			if *update {
 				keep(t, dir, home, got)
 			}
-			if slices.ContainsFunc(facts, func(f fact) bool { return f.scenario == name }) {
-				all[i] = show(name, readRuns(t, dir))
+			if slices.Contains(study.FactScenarios(), name) {
+				if all[i], err = study.Facts(name, dir); err != nil {
+					t.Fatal(err)
+				}
 			}
 			data, err := os.ReadFile(filepath.Join(home, results.ManifestName))
 			if err != nil {

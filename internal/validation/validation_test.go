@@ -68,11 +68,12 @@ func gridmixTable(t *testing.T, data string) string {
 	}
 	var b strings.Builder
 	b.WriteString("| trace | recorded s | simulated s | difference | with the scheduler's own initialisation | most maps at once, of slots | most reduces, of slots |\n|---|---|---|---|---|---|---|\n")
-	var off, alone []float64
+	var off, alone, jobs []float64
 	for _, file := range files {
 		name, r := replayGridmix(t, file, "")
 		_, own := replayGridmix(t, file, `initialised = "simulated"`)
 		percent, ownPercent := r.miss(), own.miss()
+		jobs = append(jobs, r.jobs...)
 		off, alone = append(off, math.Abs(percent)), append(alone, math.Abs(ownPercent))
 		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %+.1f %% | %+.1f %% | %d of %d | %d of %d |\n",
 			name, r.recorded.Seconds(), r.simulated.Seconds(), percent, ownPercent, r.peak[0], r.slots[0], r.peak[1], r.slots[1])
@@ -81,5 +82,8 @@ func gridmixTable(t *testing.T, data string) string {
 	slices.Sort(alone)
 	fmt.Fprintf(&b, "\nMedian %.1f %%, worst %.1f %%; with the scheduler's own initialisation %.1f %% and %.1f %%.\n",
 		off[len(off)/2], off[len(off)-1], alone[len(alone)/2], alone[len(alone)-1])
+	slices.Sort(jobs)
+	fmt.Fprintf(&b, "Of the times of the %d jobs: median %.1f %%, 90 %% within %.1f %%, worst %.1f %%.\n",
+		len(jobs), 100*jobs[len(jobs)/2], 100*jobs[len(jobs)*9/10], 100*jobs[len(jobs)-1])
 	return b.String()
 }

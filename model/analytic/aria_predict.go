@@ -10,7 +10,8 @@ import (
 
 var ariaModel = Model{
 	Name: "aria", About: "ARIA: makespan bounds from average and longest tasks",
-	Accounts: []Cause{Overlap},
+	Accounts: []Cause{Protocol, Overlap},
+	Error:    [2]float64{0.78, 1.38},
 	New:      knowsNothing(ariaPredictor{}),
 }
 
@@ -28,7 +29,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	p := model.Prediction{Model: "aria", Warnings: g.warnings}
 	fifo := q.Scheduler.Name == "" || q.Scheduler.Name == "fifo"
 	if len(q.Jobs) > 1 && !fifo {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("the order of jobs under %s is not in the model: each may end last", q.Scheduler.Name))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the model does not know the order of jobs under %s: any job may end last", q.Scheduler.Name))
 	}
 	var all, pool, slow AriaProfile // tasks of the workload, and of the jobs that may overlap, on the fastest and the slowest nodes
 	var began, end float64          // of the jobs that may overlap: first submission, latest end
@@ -46,7 +47,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		submit := j.Submit.Seconds()
-		own, err := g.ariaProfile(&q, j)
+		own, tasks, err := g.ariaProfile(&q, j)
 		if err != nil {
 			return model.Prediction{}, err
 		}
@@ -72,8 +73,16 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		if err != nil {
 			return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 		}
+		var extra protocolTimes
+		if len(q.Jobs) == 1 { // other jobs use the time between the tasks of a job
+			if extra, err = g.protocol(&q, j, tasks, taskSpread{}); err != nil {
+				return model.Prediction{}, err
+			}
+		}
+		most.Up += extra.end
+		least.Low += extra.end
 		end = submit + most.Up
-		o := g.outcome(j, &own, jobTimes{(least.MapLow + most.MapUp) / 2, least.Low, (least.Low + most.Up) / 2, most.Up})
+		o := g.outcome(j, &own, jobTimes{(least.MapLow+most.MapUp)/2 + extra.mapEnd, least.Low, (least.Low + most.Up) / 2, most.Up})
 		p.Jobs = append(p.Jobs, o)
 		p.Low = max(p.Low, o.Submit+o.Low, workload.Seconds(began+together.MapLow))
 		p.High = workload.Seconds(end)

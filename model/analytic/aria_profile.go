@@ -83,14 +83,31 @@ func meanMax(v []float64) (mean, longest float64) {
 
 // ariaProfile returns the profile of a job in a question: from the times of its
 // tasks, from the equations for its program, or from a profile of recorded runs.
-// The first shuffle is the part after the last map.
-func (g *capacity) ariaProfile(q *model.WhatIf, j *workload.Job) (AriaProfile, error) {
+// The first shuffle is the part after the last map. The second result is the same
+// tasks in waves, for the protocol between them.
+func (g *capacity) ariaProfile(q *model.WhatIf, j *workload.Job) (AriaProfile, WaveJob, error) {
+	if q.Fidelity > model.Profile && j.Program != "" {
+		return ariaByEquations(q, j, g)
+	}
+	p, err := g.recordedProfile(q, j)
+	if err != nil {
+		return p, WaveJob{}, err
+	}
+	w := WaveJob{Maps: p.Maps, Reduces: p.Reduces, Map: []float64{p.MapAvg}, Sort: p.ShuffleAvg, Reduce: p.ReduceAvg}
+	if p.Reduces <= g.reduces {
+		w.Sort = p.FirstShuffleAvg // counts from the end of the last map, as a sort does
+	}
+	w, err = g.onSlots(j, w)
+	return p, w, err
+}
+
+// recordedProfile returns the profile of a job from the times of its tasks, or from
+// a profile of recorded runs.
+func (g *capacity) recordedProfile(q *model.WhatIf, j *workload.Job) (AriaProfile, error) {
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
 	m, r := &j.Maps, &j.Reduces
 	switch {
-	case q.Fidelity > model.Profile && j.Program != "":
-		return ariaByEquations(q, j, g)
 	case j.Profile != nil && !m.Time.Set():
 		return p, p.fromProfile(j)
 	case q.Fidelity > model.Profile:
@@ -173,27 +190,35 @@ func localityFactors(m *workload.MapTasks) (least, most float64) {
 }
 
 // ariaByEquations returns the profile of a job whose task times follow from its
-// program: all tasks are alike, and a reduce that has kept up with the maps still
-// fetches the output of the last map.
-func ariaByEquations(q *model.WhatIf, j *workload.Job, g *capacity) (AriaProfile, error) {
+// program: all tasks are alike. How much of the first shuffle comes after the last
+// map follows from the waves.
+func ariaByEquations(q *model.WhatIf, j *workload.Job, g *capacity) (AriaProfile, WaveJob, error) {
 	p := unknownAria()
 	p.Maps, p.Reduces = j.Maps.Count, j.Reduces.Count
 	if j.Maps.Count == 0 {
-		return p, model.NotApplicable("%s: the job has no maps", j.ID)
+		return p, WaveJob{}, model.NotApplicable("%s: the job has no maps", j.ID)
 	}
 	job, err := herodotouPredictor{}.job(q, j, g)
 	if err != nil {
-		return p, err
+		return p, WaveJob{}, err
 	}
-	wave, err := job.waves([]splitGroup{{job.SplitSize, job.Mappers}}, 1, HerodotouOptions{Mode: Corrected})
+	slowstart, err := j.Conf.Number("mapred.reduce.slowstart.completed.maps")
 	if err != nil {
-		return p, fmt.Errorf("%s: %w", j.ID, err)
+		return p, WaveJob{}, err
+	}
+	wave, err := job.waves([]splitGroup{{job.SplitSize, job.Mappers}}, slowstart, HerodotouOptions{Mode: Corrected})
+	if err != nil {
+		return p, WaveJob{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
 	p.MapAvg, p.MapMax = wave.Map[0], wave.Map[0]
 	if p.Reduces > 0 {
+		t, err := Waves(wave)
+		if err != nil {
+			return p, WaveJob{}, fmt.Errorf("%s: %w", j.ID, err)
+		}
 		p.ShuffleAvg, p.ReduceAvg = wave.Shuffle+wave.Sort, wave.Reduce
-		p.FirstShuffleAvg = wave.Shuffle/float64(p.Maps) + wave.Sort
-		p.FirstShuffleMax, p.ShuffleMax, p.ReduceMax = p.ShuffleAvg, p.ShuffleAvg, p.ReduceAvg
+		p.FirstShuffleAvg = math.Max(0, t.First[1]-t.MapEnd) + wave.Sort
+		p.FirstShuffleMax, p.ShuffleMax, p.ReduceMax = p.FirstShuffleAvg, p.ShuffleAvg, p.ReduceAvg
 	}
-	return p, nil
+	return p, wave, nil
 }

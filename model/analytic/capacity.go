@@ -37,22 +37,22 @@ func capacityOf(q *model.WhatIf) (capacity, error) {
 	for i := range q.Jobs {
 		j := &q.Jobs[i]
 		needMaps, needReduces = needMaps || j.Maps.Count > 0, needReduces || j.Reduces.Count > 0
-		failing = failing || len(j.Maps.Fails) > 0 || len(j.Reduces.Fails) > 0
+		failing = failing || j.Maps.Ends.Fail() || j.Reduces.Ends.Fail()
 	}
 	switch {
 	case len(q.Jobs) == 0:
 		return g, model.NotApplicable("no jobs")
 	case q.Cluster.SharedSlots:
-		return g, model.NotApplicable("maps and reduces share one pool of slots")
+		return g, model.NotApplicable("does not model slots shared by maps and reduces")
 	case q.Until > 0:
-		return g, model.NotApplicable("the run is cut before its jobs end")
+		return g, model.NotApplicable("the scenario stops the run before its jobs end")
 	case needMaps && g.maps == 0:
-		return g, model.NotApplicable("no map slots")
+		return g, model.NotApplicable("the cluster has no map slots")
 	case needReduces && g.reduces == 0:
-		return g, model.NotApplicable("no reduce slots")
+		return g, model.NotApplicable("the cluster has no reduce slots")
 	}
 	if failing {
-		g.warnings = append(g.warnings, "attempts and nodes that fail are not in the model")
+		g.warnings = append(g.warnings, "the model has no failing attempts or nodes")
 	}
 	return g, nil
 }
@@ -64,7 +64,7 @@ func oneJob(q *model.WhatIf) (*workload.Job, capacity, error) {
 	case err != nil:
 		return nil, g, err
 	case len(q.Jobs) > 1:
-		return nil, g, model.NotApplicable("one job only")
+		return nil, g, model.NotApplicable("answers for a single job; this scenario has %d", len(q.Jobs))
 	case q.Jobs[0].Maps.Count == 0:
 		return nil, g, model.NotApplicable("the job has no maps")
 	}
@@ -162,16 +162,16 @@ func plannerOf(q *model.WhatIf, j *workload.Job, c taskplan.Conf) (*taskplan.Pla
 func programOf(q *model.WhatIf, j *workload.Job) (*model.Program, *model.Machine, error) {
 	i := slices.IndexFunc(q.Programs, func(p model.Program) bool { return p.Name == j.Program })
 	if i < 0 || len(q.Cluster.Nodes) == 0 {
-		return nil, nil, model.NotApplicable("wants data and cost statistics of the job")
+		return nil, nil, model.NotApplicable("needs data and cost statistics of the job")
 	}
 	machine := q.Cluster.Nodes[0].Machine
 	for n := range q.Cluster.Nodes {
 		if q.Cluster.Nodes[n].Machine != machine {
-			return nil, nil, model.NotApplicable("machines of several types")
+			return nil, nil, model.NotApplicable("nodes are of several types")
 		}
 	}
 	if machine < 0 || machine >= len(q.Cluster.Machines) {
-		return nil, nil, model.NotApplicable("wants the machines of the cluster")
+		return nil, nil, model.NotApplicable("needs a platform for the nodes")
 	}
 	return &q.Programs[i], &q.Cluster.Machines[machine], nil
 }

@@ -96,7 +96,7 @@ func evenTasks(j *workload.Job) {
 			*d = workload.Durations{All: workload.Seconds(mean)}
 		}
 	}
-	j.Maps.Fails, j.Reduces.Fails = nil, nil
+	j.Maps.Ends, j.Reduces.Ends = nil, nil
 	even(&j.Maps.Time, j.Maps.Count)
 	for _, d := range reduceTimes(&j.Reduces) {
 		even(d, j.Reduces.Count)

@@ -205,7 +205,7 @@ func comparePlans(a, b crespPlan, costFirst bool) int {
 }
 
 var crespModel = Model{
-	Name: "cresp", About: "CRESP: a regression on maps, slots and reduces; wants its coefficients",
+	Name: "cresp", About: "CRESP: a regression on maps, slots and reduces; needs its coefficients",
 	Accounts: []Cause{Contention, Protocol, Stragglers, Overlap, Slowstart, Quantisation},
 	New: func(k Knowledge) (model.Predictor, error) {
 		if len(k.Runs) == 0 {
@@ -237,11 +237,11 @@ func crespOfRuns(runs []RecordedRun) (*crespCost, error) {
 	}
 	switch {
 	case len(slots) == 1:
-		return nil, fmt.Errorf("wants runs on clusters of different size: %d runs, all with as many maps at a time", all)
+		return nil, fmt.Errorf("needs runs on clusters of different sizes: all %d runs had the same number of maps at a time", all)
 	case len(train) < crespTerms:
-		return nil, fmt.Errorf("wants %d or more runs with all reduces in one wave: %d of %d", crespTerms, len(train), all)
+		return nil, fmt.Errorf("needs %d or more runs with all reduces in one wave: got %d of %d", crespTerms, len(train), all)
 	case slices.ContainsFunc(train, func(r crespRun) bool { return r.Maps < 2*r.MapSlots }):
-		return nil, errors.New("wants runs of two map waves or more")
+		return nil, errors.New("needs runs of two map waves or more")
 	}
 	c, err := fitCresp(train, nil)
 	if err != nil {
@@ -264,7 +264,7 @@ func (c crespPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case c.model == nil && c.reason != "":
 		return model.Prediction{}, model.NotApplicable("%s", c.reason)
 	case c.model == nil:
-		return model.Prediction{}, model.NotApplicable("wants coefficients fitted to training runs of the job")
+		return model.Prediction{}, model.NotApplicable("needs coefficients fitted to training runs of the job")
 	case j.Reduces.Count == 0:
 		return model.Prediction{}, model.NotApplicable("the job has no reduces")
 	case j.Reduces.Count > g.reduces:

@@ -92,7 +92,7 @@ func (h *Herodotou) check(mode Mode) error {
 		c.Part("pShuffleMergePerc", h.ShuffleMerge)
 		c.Within("pReducerInBufPerc", h.ReduceInBuf, 0, 1)
 		if mode == Literal && h.InMemMergeThr < 1 {
-			c.Fail("pInMemMergeThr", "%d: equation 45 as printed then has no segment in a shuffle file; want 1 or more, or mode %q", h.InMemMergeThr, Corrected)
+			c.Fail("pInMemMergeThr", "%d: equation 45 as printed puts no segment into a shuffle file; want 1 or more, or mode %q", h.InMemMergeThr, Corrected)
 		}
 	}
 	h.used().Check(&c, &h.Data, &h.Cost)

@@ -13,8 +13,9 @@ import (
 var herodotouFile = Flag{"statistics", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou"}
 
 var herodotouModel = Model{
-	Name: "herodotou", About: "Herodotou's phase equations in waves; wants data and cost statistics, or a program on machines",
+	Name: "herodotou", About: "Herodotou's phase equations in waves; needs data and cost statistics, or a program on machines",
 	Accounts: []Cause{Protocol, Overlap, Slowstart, Quantisation},
+	Error:    [2]float64{0.88, 1.42},
 	File:     herodotouFile,
 	New: func(k Knowledge) (model.Predictor, error) {
 		var h herodotouPredictor
@@ -67,7 +68,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case err != nil:
 		return model.Prediction{}, err
 	case g.fastest < g.slowest:
-		return model.Prediction{}, model.NotApplicable("nodes of different speed")
+		return model.Prediction{}, model.NotApplicable("nodes differ in speed")
 	}
 	job, err := h.job(&q, j, &g)
 	if err != nil {
@@ -86,7 +87,7 @@ func (h herodotouPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
-	extra, err := g.protocol(&q, j, wave)
+	extra, err := g.protocol(&q, j, wave, taskSpread{})
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -120,14 +121,43 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (
 			return Herodotou{}, err
 		}
 		c = p.Conf
-		s = &herodotouStatistics{p.Combiner, p.InCompressed, p.Data, p.Cost}
-		s.HDFSRead, s.HDFSWrite = s.HDFSRead+p.ReadCPU, s.HDFSWrite+p.WriteCPU
-		s.LocalRead, s.LocalWrite = s.LocalRead+p.LocalReadCPU, s.LocalWrite+p.LocalWriteCPU
+		s = &herodotouStatistics{p.Combiner, p.InCompressed, p.Data, visibleCosts(p)}
 	}
 	if j.Maps.InputBytes == 0 {
 		return Herodotou{}, model.NotApplicable("%s: the bytes of its input are not given", j.ID)
 	}
 	return s.job(j, g, c), nil
+}
+
+// visibleCosts returns the costs of a planner as a profile of its tasks would state
+// them: costs per byte include the CPU time of input and output. If the system reads
+// ahead and writes behind, only the I/O time beyond the CPU time of the same thread
+// counts, as TaskTrackers measure it.
+func visibleCosts(p *taskplan.Planner) taskplan.Cost {
+	c := p.Cost
+	if p.Overlap {
+		d := &p.Data
+		in := d.InputPairWidth * d.InputRatio // stored bytes of an input record
+		read := p.ReadCPU + c.InUncompr + float64((c.MapCPU+float64(d.MapRecsSel*(c.PartitionCPU+c.SerdeCPU)))/in)
+		c.HDFSRead = math.Max(0, c.HDFSRead-read)
+		if out := d.InputPairWidth * d.MapSizeSel; out > 0 {
+			perByte := d.MapRecsSel / out // records per byte of map output
+			merge := float64(c.MergeCPU * perByte)
+			if p.Combiner {
+				merge += float64(c.CombineCPU * perByte)
+			}
+			c.LocalRead = math.Max(0, c.LocalRead-p.LocalReadCPU-c.IntermUncompr)
+			c.LocalWrite = math.Max(0, c.LocalWrite-p.LocalWriteCPU-(c.IntermCompr+merge)/d.IntermRatio)
+			reduce := p.WriteCPU + c.OutCompr/d.OutRatio
+			if d.ReduceSizeSel > 0 {
+				reduce += float64(c.ReduceCPU * perByte / d.ReduceSizeSel)
+			}
+			c.HDFSWrite = math.Max(0, c.HDFSWrite-reduce)
+		}
+	}
+	c.HDFSRead, c.HDFSWrite = c.HDFSRead+p.ReadCPU, c.HDFSWrite+p.WriteCPU
+	c.LocalRead, c.LocalWrite = c.LocalRead+p.LocalReadCPU, c.LocalWrite+p.LocalWriteCPU
+	return c
 }
 
 // job joins the statistics with the question's configuration and slots. Of the

@@ -122,7 +122,7 @@ func HPProfile(runs []HPRun, maps int, data float64) (AriaProfile, error) {
 }
 
 var hpModel = Model{
-	Name: "hp", About: "HP: ARIA on scaled durations; wants runs on other input",
+	Name: "hp", About: "HP: ARIA on scaled durations; needs runs on other input",
 	Accounts: []Cause{Contention, Overlap},
 	New: func(k Knowledge) (model.Predictor, error) {
 		var p hpPredictor
@@ -144,7 +144,7 @@ func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case err != nil:
 		return model.Prediction{}, err
 	case len(h.runs) < 2:
-		return model.Prediction{}, model.NotApplicable("wants two or more recorded runs of the job on other input")
+		return model.Prediction{}, model.NotApplicable("needs two or more recorded runs of the job on other input")
 	}
 	alike := slices.DeleteFunc(slices.Clone(h.runs), func(r HPRun) bool { return r.Profile.Reduces != j.Reduces.Count })
 	if len(alike) < 2 {
@@ -156,7 +156,7 @@ func (h hpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	p, err := HPProfile(alike, j.Maps.Count, data/float64(j.Reduces.Count))
 	if errors.Is(err, fit.ErrSingular) {
-		return model.Prediction{}, model.NotApplicable("wants runs that differ in data: %d runs with %d reduces: %v", len(alike), j.Reduces.Count, err)
+		return model.Prediction{}, model.NotApplicable("needs runs that differ in data: got %d runs with %d reduces: %v", len(alike), j.Reduces.Count, err)
 	}
 	if err != nil {
 		return model.Prediction{}, err

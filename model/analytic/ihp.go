@@ -350,7 +350,7 @@ func (j ihpJob) Provision(deadline float64) (mapSlots, reduceSlots int, err erro
 		n = try.counts()
 	}
 	if mapSlots == 0 {
-		return 0, 0, fmt.Errorf("deadline: %v s: no pair of slots found whose lower bound meets it", deadline)
+		return 0, 0, fmt.Errorf("deadline: %v s: found no numbers of slots whose lower bound meets it", deadline)
 	}
 	return mapSlots, reduceSlots, nil
 }

@@ -27,10 +27,10 @@ type ihpHistory struct {
 	shuffleAvg, shuffleMax ihpRegression
 	reduceAvg, reduceMax   ihpRegression
 
-	// excess95 is the 0.95 quantile of the relative excess of a run over its
+	// excess05 and excess95 are quantiles of the relative excess of a run over its
 	// prediction from the other runs. Only runs within the range of the others
-	// count. It is NaN with fewer than leastTried runs.
-	excess95 float64
+	// count. They are NaN with fewer than leastTried runs.
+	excess05, excess95 float64
 }
 
 // leastTried is the least number of runs that determines a 0.95 quantile.
@@ -70,7 +70,7 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 			for _, r := range rows {
 				data[r.Data], reduces[r.Reduces] = true, true
 			}
-			return nil, fmt.Errorf("wants runs that differ in data and reduces: %d runs, with %d amounts of data and %d numbers of reduces per map slot", len(rows), len(data), len(reduces))
+			return nil, fmt.Errorf("needs runs that differ in data and reduces: got %d runs, with %d amounts of data and %d numbers of reduces per map slot", len(rows), len(data), len(reduces))
 		}
 		if err != nil {
 			return nil, err
@@ -86,9 +86,10 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 			late = append(late, kept[i].Time/t-1)
 		}
 	}
-	h.excess95 = math.NaN()
+	h.excess05, h.excess95 = math.NaN(), math.NaN()
 	if len(late) >= leastTried {
 		slices.Sort(late)
+		h.excess05 = math.Min(0, stat.Quantile(0.05, stat.LinInterp, late, nil))
 		h.excess95 = math.Max(0, stat.Quantile(0.95, stat.LinInterp, late, nil))
 	}
 	return h, nil
@@ -172,7 +173,8 @@ func (j *ihpJob) cover(stretch float64) {
 
 var ihpModel = Model{
 	Name: "ihp", About: "improved HP: bounds by wave; durations given or from a history of runs",
-	Accounts: []Cause{Overlap},
+	Accounts: []Cause{Protocol, Overlap},
+	Error:    [2]float64{0.80, 1.46},
 	New: func(k Knowledge) (model.Predictor, error) {
 		if len(k.Runs) == 0 {
 			return ihpPredictor{}, nil
@@ -204,7 +206,7 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case h.reason != "":
 		return model.Prediction{}, model.NotApplicable("%s", h.reason)
 	}
-	p, err := g.ariaProfile(&q, j)
+	p, tasks, err := g.ariaProfile(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
@@ -220,7 +222,11 @@ func (h ihpPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		// A map-only job has no shuffle that covers the later map waves.
 		i.MapsWave1 = &i.Maps
 	}
-	return ihpAnswer(j, &g, i, 0)
+	extra, err := g.protocol(&q, j, tasks, taskSpread{})
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	return ihpAnswer(j, &g, i, extra)
 }
 
 // predictFromRuns predicts a job by its recorded runs.
@@ -231,12 +237,13 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	}
 	i, err := h.history.job(j.Maps.Count, g.maps, j.Reduces.Count, g.reduces, data)
 	if errors.Is(err, fit.ErrSingular) {
-		return model.Prediction{}, model.NotApplicable("wants runs with about as much data and as many reduces: %v", err)
+		return model.Prediction{}, model.NotApplicable("needs runs with about the same data and number of reduces: %v", err)
 	}
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	p, err := ihpAnswer(j, g, i, h.history.outside)
+	outside := protocolTimes{end: h.history.outside}
+	p, err := ihpAnswer(j, g, i, outside)
 	if err != nil || math.IsNaN(h.history.excess95) {
 		return p, err
 	}
@@ -245,22 +252,24 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	whole := p
 	if i.Reduces > i.ReduceSlots {
 		i.Reduces = (i.Reduces + i.ReduceSlots - 1) / i.ReduceSlots * i.ReduceSlots
-		if whole, err = ihpAnswer(j, g, i, h.history.outside); err != nil {
+		if whole, err = ihpAnswer(j, g, i, outside); err != nil {
 			return p, err
 		}
 	}
 	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.excess95))
+	p.Least = time.Duration(float64(p.Mean) * (1 + h.history.excess05))
+	p.Most = time.Duration(float64(p.Mean) * (1 + h.history.excess95))
 	return p, nil
 }
 
-// ihpAnswer bounds a job and adds the seconds outside its stages.
-func ihpAnswer(j *workload.Job, g *capacity, i ihpJob, outside float64) (model.Prediction, error) {
+// ihpAnswer bounds a job and adds what its stages do not include.
+func ihpAnswer(j *workload.Job, g *capacity, i ihpJob, extra protocolTimes) (model.Prediction, error) {
 	b, err := i.Bounds()
 	if err != nil {
 		return model.Prediction{}, err
 	}
 	low, up := stageBounds(float64(i.Maps), float64(i.MapSlots), i.MapAvg, i.MapMax)
 	p := AriaProfile{Maps: i.Maps, Reduces: i.Reduces, MapAvg: i.MapAvg, ShuffleAvg: i.Shuffle2Avg, ReduceAvg: i.ReduceAvg}
-	t := jobTimes{(low + up) / 2, b.Low + outside, b.Avg + outside, b.Up + outside}
+	t := jobTimes{(low+up)/2 + extra.mapEnd, b.Low + extra.end, b.Avg + extra.end, b.Up + extra.end}
 	return g.prediction("ihp", g.outcome(j, &p, t), p.phases()), nil
 }

@@ -59,7 +59,7 @@ func TestIHPProvision(t *testing.T) {
 		deadline := rapid.Float64Range(10, 3000).Draw(t, "deadline")
 		maps, reduces, err := j.Provision(deadline)
 		if err != nil {
-			if !strings.Contains(err.Error(), "no pair of slots") {
+			if !strings.Contains(err.Error(), "no numbers of slots") {
 				t.Fatal(err)
 			}
 			// One slot for every task is as fast as the job can be.

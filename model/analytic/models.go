@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -16,8 +17,9 @@ import (
 // Model is an analytic model that answers what-if questions.
 type Model struct {
 	Name, About string
-	Accounts    []Cause // causes of time in a cluster that the model includes
-	File        Flag    // names the file that the model reads; zero: it reads none
+	Accounts    []Cause    // causes of time in a cluster that the model includes
+	Error       [2]float64 // 0.05 and 0.95 quantiles of simulated over predicted makespans; 0: not known
+	File        Flag       // names the file that the model reads; zero: it reads none
 
 	// New makes a predictor with the given knowledge. Missing knowledge is not an
 	// error here: the predictor later says what it needs.
@@ -39,7 +41,7 @@ var Models = []Model{
 // question. No model accounts for random draws of a simulation.
 func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 	return slices.Contains(m.Accounts, c) &&
-		(c != Protocol || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.Reduces.Count == 0 })) &&
+		(c != Protocol || len(q.Jobs) == 1) &&
 		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
 }
 
@@ -62,6 +64,7 @@ func Files() []Flag {
 type Knowledge struct {
 	Files map[string]File // by the name of the flag
 	Runs  []RecordedRun   // of the job, on other input or other clusters
+	Small *SmallRun       // of the job, on the cluster of the benchmarks; nil: none
 }
 
 // File is the content of a file.
@@ -86,6 +89,17 @@ func (k Knowledge) read(flag Flag, parse func([]byte) error) error {
 type Predictor struct {
 	Model
 	model.Predictor
+}
+
+// Predict answers the question, with a prediction interval. Its width comes from
+// random jobs of programs that were predicted and simulated at fidelity device
+// (docs/validation.md), unless the model states an interval itself.
+func (p Predictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	a, err := p.Predictor.Predict(q)
+	if err == nil && a.Most == 0 && p.Error[1] > 0 && len(q.Jobs) == 1 && q.Fidelity > model.Profile && q.Cluster.Hadoop != "ideal" {
+		a.Least, a.Most = time.Duration(p.Error[0]*float64(a.Mean)), time.Duration(p.Error[1]*float64(a.Mean))
+	}
+	return a, err
 }
 
 // leastRuns is the smallest number of recorded runs that a model can learn from.

@@ -49,7 +49,7 @@ func exampleJob() model.WhatIf {
 func TestPredictions(t *testing.T) {
 	statistics := DefaultPhases()
 	known := map[string]model.Predictor{
-		"zhang":     zhangPredictor{ptr(fittedPlatform())},
+		"zhang":     zhangPredictor{platform: ptr(fittedPlatform())},
 		"herodotou": herodotouPredictor{&herodotouStatistics{Data: statistics.Data, Cost: statistics.Cost}},
 		"hp":        hpPredictor{hpRuns(1<<26, 3<<26)},
 		"cresp":     crespPredictor{model: &crespCost{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
@@ -139,7 +139,7 @@ func TestPredictionsOfPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, by := range map[string]model.Predictor{
-		"herodotou": herodotouPredictor{}, "aria": ariaPredictor{}, "ihp": ihpPredictor{}, "zhang": zhangPredictor{ptr(fittedPlatform())},
+		"herodotou": herodotouPredictor{}, "aria": ariaPredictor{}, "ihp": ihpPredictor{}, "zhang": zhangPredictor{platform: ptr(fittedPlatform())},
 	} {
 		p, err := by.Predict(q)
 		switch {
@@ -167,21 +167,18 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 		change func(*model.WhatIf)
 		want   string
 	}{
-		{wavesPredictor{}, two, "one job only"},
-		{ihpPredictor{}, two, "one job only"},
-		{hpPredictor{}, func(*model.WhatIf) {}, "wants two or more recorded runs"},
-		{crespPredictor{}, func(*model.WhatIf) {}, "wants coefficients"},
+		{wavesPredictor{}, two, "answers for a single job; this scenario has 2"},
+		{ihpPredictor{}, two, "answers for a single job; this scenario has 2"},
+		{hpPredictor{}, func(*model.WhatIf) {}, "needs two or more recorded runs"},
+		{crespPredictor{}, func(*model.WhatIf) {}, "needs coefficients"},
 		{crespPredictor{model: &crespCost{}}, func(*model.WhatIf) {}, "32 reduces on 16 slots"},
-		{zhangPredictor{}, func(*model.WhatIf) {}, "wants a platform fitted from microbenchmarks"},
-		{zhangPredictor{ptr(fittedPlatform())}, func(*model.WhatIf) {}, "wants a profile"},
-		{zhangPredictor{ptr(fittedPlatform())}, func(q *model.WhatIf) {
-			q.Cluster.Machines = []model.Machine{{}}
-			q.Programs, q.Jobs[0].Program = []model.Program{{Name: "p", Combiner: true}}, "p"
-		}, "a combiner is not in the model"},
-		{herodotouPredictor{}, func(*model.WhatIf) {}, "wants data and cost statistics"},
+		{zhangPredictor{}, func(*model.WhatIf) {}, "needs a platform fitted from microbenchmarks"},
+		{zhangPredictor{platform: ptr(fittedPlatform())}, func(*model.WhatIf) {}, "needs a job profile"},
+		{zhangPredictor{platform: ptr(fittedPlatform())}, func(q *model.WhatIf) { q.Jobs[0].Program = "p" }, "needs data and cost statistics"},
+		{herodotouPredictor{}, func(*model.WhatIf) {}, "needs data and cost statistics"},
 		{herodotouPredictor{&herodotouStatistics{}}, func(q *model.WhatIf) { q.Jobs[0].Maps.InputBytes = 0 }, "bytes of its input"},
-		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "share one pool"},
-		{ariaPredictor{}, func(q *model.WhatIf) { q.Until = time.Second }, "cut"},
+		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.SharedSlots = true }, "slots shared by maps and reduces"},
+		{ariaPredictor{}, func(q *model.WhatIf) { q.Until = time.Second }, "stops the run"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Jobs = nil }, "no jobs"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Cluster.Nodes = nil }, "no map slots"},
 		{ariaPredictor{}, func(q *model.WhatIf) { q.Fidelity = model.Device }, "the times of its tasks are not given"},
@@ -189,7 +186,7 @@ func TestPredictorsSayWhyNot(t *testing.T) {
 			q.Jobs[0].Maps.Time = workload.Durations{}
 			q.Jobs[0].Profile = &workload.Profile{MapTime: workload.Sample{N: 1, Mean: 1, Max: 1}}
 		}, "its profile states no FirstShuffle, TypicalShuffle, ReduceTime"},
-		{wavesPredictor{}, func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }, "nodes of different speed"},
+		{wavesPredictor{}, func(q *model.WhatIf) { q.Cluster.Nodes[0].Slowness = 2 }, "nodes differ in speed"},
 	} {
 		q := exampleJob()
 		test.change(&q)
@@ -276,12 +273,12 @@ func TestLearnInPart(t *testing.T) {
 		hp, ihp, cresp string // what each wants; empty: it answers
 	}{
 		{"on one line of data and reduces", []RecordedRun{runsOf(sizes[1:2], []float64{16})[0], runsOf(sizes[3:], []float64{32})[0]},
-			"1 recorded runs with 16 reduces", "wants runs that differ in data and reduces: 2 runs, with 2 amounts of data and 2 numbers of reduces", "wants runs on clusters of different size: 2 runs"},
+			"1 recorded runs with 16 reduces", "needs runs that differ in data and reduces: got 2 runs, with 2 amounts of data and 2 numbers of reduces", "needs runs on clusters of different sizes: all 2 runs"},
 		{"one amount of data", append(runsOf(sizes[:1], []float64{16}), runsOf(sizes[:1], []float64{16})...),
-			"wants runs that differ in data: 2 runs", "wants runs that differ in data and reduces: 2 runs, with 1 amounts of data and 1 numbers of reduces", "wants runs on clusters of different size"},
-		{"one number of reduces", runsOf(sizes, []float64{16}), "", "", "wants runs on clusters of different size: 4 runs"},
-		{"too few on two clusters", append(runsOf(sizes[:2], []float64{16}), larger[:2]...), "", "", "wants 8 or more runs with all reduces in one wave: 4 of 4"},
-		{"one wave of maps", append(runsOf(sizes, []float64{16}), hasty...), "", "", "wants runs of two map waves or more"},
+			"needs runs that differ in data: got 2 runs", "needs runs that differ in data and reduces: got 2 runs, with 1 amounts of data and 1 numbers of reduces", "needs runs on clusters of different sizes"},
+		{"one number of reduces", runsOf(sizes, []float64{16}), "", "", "needs runs on clusters of different sizes: all 4 runs"},
+		{"too few on two clusters", append(runsOf(sizes[:2], []float64{16}), larger[:2]...), "", "", "needs 8 or more runs with all reduces in one wave: got 4 of 4"},
+		{"one wave of maps", append(runsOf(sizes, []float64{16}), hasty...), "", "", "needs runs of two map waves or more"},
 	} {
 		_, by := informed(t, c.runs)
 		q := exampleJob()
@@ -428,7 +425,7 @@ func BenchmarkThousandPredictions(b *testing.B) {
 	}
 	known := []model.Predictor{
 		ariaPredictor{}, wavesPredictor{}, hpPredictor{hpRuns(1<<26, 3<<26)}, ihpPredictor{history: history},
-		zhangPredictor{ptr(fittedPlatform())}, herodotouPredictor{&herodotouStatistics{Data: h.Data, Cost: h.Cost}},
+		zhangPredictor{platform: ptr(fittedPlatform())}, herodotouPredictor{&herodotouStatistics{Data: h.Data, Cost: h.Cost}},
 		crespPredictor{model: &crespCost{Beta: []float64{1, 2, 0.1, 3, 0.01, 0.5, 0.05, 0.2}}},
 	}
 	q := exampleJob()

@@ -65,13 +65,13 @@ func MostNodes(q *model.WhatIf) (int, error) {
 		return 0, model.NotApplicable("no nodes")
 	}
 	if len(q.Cluster.Loads) > 0 {
-		return 0, model.NotApplicable("nodes that are not alike: foreign work on some")
+		return 0, model.NotApplicable("nodes differ: some have load from outside Hadoop")
 	}
 	node := q.Cluster.Nodes[0]
 	for _, n := range q.Cluster.Nodes {
 		n.Name, n.Rack = node.Name, node.Rack
 		if n != node {
-			return 0, model.NotApplicable("nodes that are not alike")
+			return 0, model.NotApplicable("nodes differ in type")
 		}
 	}
 	maps, reduces := 0, 0

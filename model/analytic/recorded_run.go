@@ -51,7 +51,7 @@ func RecordRun(attempts []workload.Attempt, submit, finish time.Duration) (Recor
 		r.Data = float64(emitted)
 	}
 	if p.Reduces > 0 && r.Data == 0 {
-		return r, errors.New("neither its map output nor what its reduces fetched is recorded")
+		return r, errors.New("neither the bytes of the map output nor the bytes that the reduces fetched are recorded")
 	}
 	r.MapStage = (lastMap - first).Seconds()
 	r.Outside = math.Max(0, r.Time-(last-first).Seconds())

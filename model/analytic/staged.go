@@ -3,6 +3,8 @@ package analytic
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/slotwave/slotwave/model/input"
 )
 
@@ -18,7 +20,9 @@ type StagedJob struct {
 	Launch, LaunchSpread    float64 // from the launch of a task to the start of its body: mean and standard deviation
 	Map, MapSpread          float64 // body: mean and standard deviation
 	Cleanup                 float64 // body of the job clean-up task
+	Commit                  float64 // of a map of a job without reduces
 	Reduce                  func(beside float64) StagedReduce
+	ReduceSpread            float64 // standard deviation of a reduce
 	Heartbeat, Sleep, Polls float64 // intervals: of heartbeats, of the loop that fetches outputs, of a child's polls
 }
 
@@ -42,7 +46,7 @@ type StagedTimes struct {
 func (j *StagedJob) Times() (StagedTimes, error) {
 	var c input.Check
 	c.Count("maps", j.Maps, 1)
-	c.Count("reduces", j.Reduces, 1)
+	c.Count("reduces", j.Reduces, 0)
 	c.Count("map slots", j.MapSlots, 1)
 	c.Count("reduce slots", j.ReduceSlots, 1)
 	c.Count("trackers", j.Trackers, 1)
@@ -50,7 +54,7 @@ func (j *StagedJob) Times() (StagedTimes, error) {
 	for _, v := range []struct {
 		name string
 		s    float64
-	}{{"before", j.Before}, {"launch", j.Launch}, {"launch spread", j.LaunchSpread}, {"map", j.Map}, {"map spread", j.MapSpread}, {"cleanup", j.Cleanup}, {"sleep", j.Sleep}} {
+	}{{"before", j.Before}, {"launch", j.Launch}, {"launch spread", j.LaunchSpread}, {"map", j.Map}, {"map spread", j.MapSpread}, {"cleanup", j.Cleanup}, {"commit", j.Commit}, {"reduce spread", j.ReduceSpread}, {"sleep", j.Sleep}} {
 		c.AtLeast(v.name, v.s, 0)
 	}
 	c.Above("heartbeat", j.Heartbeat, 0)
@@ -90,9 +94,17 @@ func nextBeat(t, origin, every float64) float64 {
 func (j *StagedJob) times(launch, body float64) StagedTimes {
 	h := j.Heartbeat
 	// A heartbeat reports the end of a map and launches the next one.
-	cycle := nextBeat(launch+body, 0, h)
+	done := launch + body
+	if j.Reduces == 0 {
+		done = j.committed(done, 0) + j.Commit
+	}
+	cycle := nextBeat(done, 0, h)
 	waves := math.Ceil(float64(j.Maps) / float64(j.MapSlots))
-	lastEnd, reported := (waves-1)*cycle+launch+body, waves*cycle
+	lastEnd, reported := (waves-1)*cycle+done, waves*cycle
+	if j.Reduces == 0 {
+		last := j.Before + lastEnd
+		return StagedTimes{LastMap: last, LastReduce: last, End: j.Before + nextBeat(reported+launch+j.Cleanup, 0, h)}
+	}
 	first := math.Ceil(math.Max(1, math.Ceil(j.Slowstart*float64(j.Maps))) / float64(j.MapSlots)) // wave after which reduces start
 	busy := math.Min(1, (launch+body)/cycle)
 
@@ -129,14 +141,29 @@ func (j *StagedJob) times(launch, body float64) StagedTimes {
 		copied := nextBeat(at+late*r.Copies, begin, j.Polls)
 		pending := copied + r.Sort + r.Rest
 		permitted := nextBeat(pending, 0, h)
-		done := nextBeat(permitted, pending+j.Polls, j.Polls) + r.Commit
+		done := j.committed(pending, 0) + r.Commit
 		free[slot] = done
 		last = math.Max(last, nextBeat(done, permitted+h, h))
 		t.LastReduce = math.Max(t.LastReduce, done)
 		t.Beside += early / float64(j.Reduces)
 	}
+	// The job waits for the slot whose reduces take longest together.
+	late := j.ReduceSpread * math.Sqrt(math.Ceil(float64(j.Reduces)/float64(len(free)))) * longestOf(len(free))
+	last += late
 	t.LastMap = j.Before + lastEnd
-	t.LastReduce += j.Before
+	t.LastReduce += j.Before + late
 	t.End = j.Before + nextBeat(last+launch+j.Cleanup, last+h, h)
 	return t
+}
+
+// committed returns when a task that asks for permission to commit at t sees it.
+// A heartbeat fetches the permission; the child asks its tracker at each poll.
+func (j *StagedJob) committed(t, origin float64) float64 {
+	return nextBeat(nextBeat(t, origin, j.Heartbeat), t+j.Polls, j.Polls)
+}
+
+// longestOf returns the expected largest of n standard normal values (Blom).
+func longestOf(n int) float64 {
+	const a = 0.375
+	return math.Max(0, distuv.UnitNormal.Quantile((float64(n)-a)/(float64(n)+1-2*a)))
 }

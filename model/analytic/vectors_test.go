@@ -12,7 +12,9 @@ import (
 
 const vectors = "testdata/vectors.json"
 
-func TestVectors(t *testing.T) { vectortest.Run(t, vectors, Evaluators) }
+func TestVectors(t *testing.T) {
+	vectortest.Run(t, Evaluators, vectors, "testdata/sort-buffer.json")
+}
 
 func TestVectorsAgreeWithReference(t *testing.T) { vectortest.Agree(t, vectors, Evaluators) }
 

@@ -128,7 +128,7 @@ func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, err
 	}
 	if g.fastest < g.slowest {
-		return model.Prediction{}, model.NotApplicable("nodes of different speed")
+		return model.Prediction{}, model.NotApplicable("nodes differ in speed")
 	}
 	if q.Fidelity > model.Profile || j.Profile != nil && !j.Maps.Time.Set() {
 		return model.Prediction{}, model.NotApplicable("%s: the times of its tasks are not given", j.ID)
@@ -137,7 +137,7 @@ func (wavesPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	p, err := g.ariaProfile(&q, j)
+	p, _, err := g.ariaProfile(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}

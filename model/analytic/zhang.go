@@ -34,16 +34,18 @@ type ZhangJob struct {
 	ReduceSel      float64 `json:"red_sel,omitzero"`
 	ReduceRecSel   float64 `json:"red_rec_sel,omitzero"`
 	ReduceMSPerRec float64 `json:"red_ms_per_rec,omitzero"`
-	Skew           float64 `json:"skew,omitzero"`        // largest reduce over the average one, 1
-	OverheadMS     float64 `json:"overhead_ms,omitzero"` // set-up and clean-up of each task, 0
-	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"` // further wait of each reduce: for outputs and permission, 0
+	CombineSel     float64 `json:"combine_sel,omitzero"`     // map output after the combiner over before, bytes, 1
+	CombineRecSel  float64 `json:"combine_rec_sel,omitzero"` // the same in records, 1
+	Skew           float64 `json:"skew,omitzero"`            // largest reduce over the average one, 1
+	OverheadMS     float64 `json:"overhead_ms,omitzero"`     // set-up and clean-up of each task, 0
+	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"`     // further wait of each reduce: for outputs and permission, 0
 }
 
 // unknownZhangJob returns a profile without statistics, with equal reduces and
 // no overhead, as in the paper.
 func unknownZhangJob() ZhangJob {
 	nan := math.NaN()
-	return ZhangJob{MapRecSel: nan, ReduceSel: nan, ReduceRecSel: nan, ReduceMSPerRec: nan, Skew: 1}
+	return ZhangJob{MapRecSel: nan, ReduceSel: nan, ReduceRecSel: nan, ReduceMSPerRec: nan, CombineSel: 1, CombineRecSel: 1, Skew: 1}
 }
 
 // taskSums are the sums over the tasks of one kind.
@@ -110,6 +112,8 @@ func (j *ZhangJob) check(c *input.Check, mapSlots, reduceSlots int) {
 	c.AtLeast("map_ms_per_rec", j.MapMSPerRec, 0)
 	checkPair(c, "block_mb", j.BlockMBAvg, j.BlockMBMax)
 	checkPair(c, "block_recs", j.BlockRecsAvg, j.BlockRecsMax)
+	c.AtLeast("combine_sel", j.CombineSel, 0)
+	c.AtLeast("combine_rec_sel", j.CombineRecSel, 0)
 	c.AtLeast("overhead_ms", j.OverheadMS, 0)
 	c.AtLeast("red_wait_ms", j.ReduceWaitMS, 0)
 	if !math.IsNaN(j.MapRecSel) {
@@ -154,8 +158,8 @@ func (j ZhangJob) Times(p *platform.Model, mapSlots, reduceSlots int) (ZhangTime
 	t.Low, t.Up = stageBounds(float64(j.Maps), float64(min(mapSlots, j.Maps)), t.MapAvg, t.MapMax)
 	if j.Reduces > 0 {
 		perReduce := float64(j.Maps) / float64(j.Reduces)
-		t.ShuffleMB = j.BlockMBAvg * j.MapSel * float64(j.Maps) / float64(j.Reduces) // (2)
-		recs := j.BlockRecsAvg * recSel * perReduce
+		t.ShuffleMB = j.BlockMBAvg * j.MapSel * j.CombineSel * float64(j.Maps) / float64(j.Reduces) // (2)
+		recs := j.BlockRecsAvg * recSel * j.CombineRecSel * perReduce
 		t.ReduceAvg = j.reduceTime(p, t.ShuffleMB, recs)
 		t.ReduceMax = j.reduceTime(p, t.ShuffleMB*j.Skew, recs*j.Skew)
 		low, up := stageBounds(float64(j.Reduces), float64(min(reduceSlots, j.Reduces)), t.ReduceAvg, t.ReduceMax)
@@ -167,7 +171,7 @@ func (j ZhangJob) Times(p *platform.Model, mapSlots, reduceSlots int) (ZhangTime
 
 func (j *ZhangJob) mapTime(p *platform.Model, mb, recs float64) float64 {
 	out := mb * j.MapSel
-	return p.Read.At(mb) + float64(j.MapMSPerRec*recs) + p.Collect.At(out) + p.Spill.At(out) + p.Merge.At(out) + j.OverheadMS
+	return p.Read.At(mb) + float64(j.MapMSPerRec*recs) + p.Collect.At(out) + p.Spill.At(out) + p.Merge.At(out*j.CombineSel) + j.OverheadMS
 }
 
 func (j *ZhangJob) reduceTime(p *platform.Model, mb, recs float64) float64 {

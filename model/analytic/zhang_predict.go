@@ -1,20 +1,24 @@
 package analytic
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
 var zhangFile = Flag{"platform-model", "`FILE` with a fitted platform (slotwave fit --json), for zhang"}
 
 var zhangModel = Model{
-	Name: "zhang", About: "Zhang's platform model; wants a platform fitted from microbenchmarks",
-	File: zhangFile,
+	Name: "zhang", About: "Zhang's platform model; needs a platform fitted from microbenchmarks",
+	Accounts: []Cause{Contention, Protocol, Overlap, Slowstart, Quantisation},
+	Error:    [2]float64{0.87, 1.29},
+	File:     zhangFile,
 	New: func(k Knowledge) (model.Predictor, error) {
-		var z zhangPredictor
+		z := zhangPredictor{small: k.Small}
 		err := k.read(zhangFile, func(data []byte) error {
 			p, err := platform.ReadModel(data)
 			z.platform = &p
@@ -25,8 +29,13 @@ var zhangModel = Model{
 }
 
 // zhangPredictor takes the times of tasks from the fitted platform and the profile
-// of the job.
-type zhangPredictor struct{ platform *platform.Model }
+// of the job. Low and high are the bounds of the paper. The mean is the time of the
+// same tasks in waves, because whole waves and an early shuffle matter more than the
+// spread of tasks between the bounds.
+type zhangPredictor struct {
+	platform *platform.Model
+	small    *SmallRun // nil: not given
+}
 
 func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	j, g, err := oneJob(&q)
@@ -34,19 +43,40 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case err != nil:
 		return model.Prediction{}, err
 	case z.platform == nil:
-		return model.Prediction{}, model.NotApplicable("wants a platform fitted from microbenchmarks")
+		return model.Prediction{}, model.NotApplicable("needs a platform fitted from microbenchmarks")
 	}
 	job, err := zhangJobOfQuestion(&q, j)
 	if err != nil {
 		return model.Prediction{}, err
 	}
+	if err := z.correct(&job, &g); err != nil {
+		return model.Prediction{}, model.NotApplicable("%s: its small run: %v", j.ID, err)
+	}
 	t, err := job.Times(z.platform, g.maps, max(1, g.reduces))
 	if err != nil {
 		return model.Prediction{}, model.NotApplicable("%s: %v", j.ID, err)
 	}
+	shuffle := z.platform.Shuffle.At(t.ShuffleMB) / 1000
+	wave, err := g.onSlots(j, WaveJob{
+		Maps: job.Maps, Reduces: job.Reduces, Map: []float64{t.MapAvg / 1000}, Shuffle: shuffle, Reduce: t.ReduceAvg/1000 - shuffle,
+	})
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	inWaves, err := Waves(wave)
+	if err != nil {
+		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	extra, err := g.protocol(&q, j, wave, z.spread())
+	if err != nil {
+		return model.Prediction{}, err
+	}
 	p := AriaProfile{Maps: job.Maps, Reduces: job.Reduces, MapAvg: t.MapAvg / 1000, ReduceAvg: t.ReduceAvg / 1000}
-	low, up := stageBounds(float64(job.Maps), float64(min(g.maps, job.Maps)), t.MapAvg, t.MapMax)
-	o := g.outcome(j, &p, jobTimes{(low + up) / 2000, t.Low / 1000, t.Avg / 1000, t.Up / 1000})
+	mean := inWaves.JobEnd + extra.end
+	o := g.outcome(j, &p, jobTimes{
+		inWaves.MapEnd + extra.mapEnd,
+		math.Min(mean, float64(t.Low/1000)+extra.end), mean, math.Max(mean, float64(t.Up/1000)+extra.end),
+	})
 	return g.prediction("zhang", o, z.phases(job, t)), nil
 }
 
@@ -59,7 +89,7 @@ func (z zhangPredictor) phases(j ZhangJob, t ZhangTimes) []model.PhaseTime {
 		ms(workload.Map, workload.PhaseMap, j.MapMSPerRec*j.BlockRecsAvg),
 		ms(workload.Map, workload.PhaseCollect, z.platform.Collect.At(out)),
 		ms(workload.Map, workload.PhaseSpill, z.platform.Spill.At(out)),
-		ms(workload.Map, workload.PhaseMerge, z.platform.Merge.At(out)),
+		ms(workload.Map, workload.PhaseMerge, z.platform.Merge.At(out*j.CombineSel)),
 	}
 	if j.Reduces > 0 {
 		shuffle, write := z.platform.Shuffle.At(t.ShuffleMB), z.platform.Write.At(t.ShuffleMB*j.ReduceSel)
@@ -90,14 +120,16 @@ func zhangJobOfQuestion(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
 		if err != nil {
 			return out, err
 		}
-		if p.Combiner {
-			return out, model.NotApplicable("%s: a combiner is not in the model", j.ID)
-		}
 		out.MapSel, out.MapRecSel, out.MapMSPerRec = p.Data.MapSizeSel, p.Data.MapRecsSel, inMS(p.MapCPU/machine.Speed)
 		out.ReduceSel, out.ReduceRecSel, out.ReduceMSPerRec = p.Data.ReduceSizeSel, p.Data.ReduceRecsSel, inMS(p.ReduceCPU/machine.Speed)
 		width = p.Data.InputPairWidth
+		if p.Combiner && j.Reduces.Count > 0 && j.Maps.InputBytes > 0 {
+			if err := out.combine(q, j); err != nil {
+				return out, err
+			}
+		}
 	default:
-		return out, model.NotApplicable("%s: wants a profile of what it does with its data", j.ID)
+		return out, model.NotApplicable("%s: needs a job profile", j.ID)
 	}
 	if j.Maps.InputBytes > 0 {
 		avg = float64(j.Maps.InputBytes) / float64(j.Maps.Count)
@@ -112,4 +144,26 @@ func zhangJobOfQuestion(q *model.WhatIf, j *workload.Job) (ZhangJob, error) {
 	out.BlockMBAvg, out.BlockMBMax = avg/mib, longest/mib
 	out.BlockRecsAvg, out.BlockRecsMax = avg/width, longest/width
 	return out, nil
+}
+
+// combine takes the effect of the combiner from the plan of a map. Its cost counts
+// as a cost of the map function.
+func (j *ZhangJob) combine(q *model.WhatIf, of *workload.Job) error {
+	c, err := taskplan.ReadConf(of.Conf)
+	if err != nil {
+		return fmt.Errorf("%s: %w", of.ID, err)
+	}
+	p, err := plannerOf(q, of, c)
+	if err != nil {
+		return err
+	}
+	flow := p.MapFlow(float64(of.Maps.InputBytes) / float64(of.Maps.Count))
+	m, err := p.Map(flow)
+	if err != nil || flow.OutBytes == 0 || flow.InRecords == 0 {
+		return err
+	}
+	j.CombineRecSel = m.Output.Records / flow.OutRecords
+	j.CombineSel = float64(j.CombineRecSel * p.Data.CombineSizeSel / p.Data.CombineRecsSel)
+	j.MapMSPerRec += inMS(m.CombineIn * p.Cost.CombineCPU / flow.InRecords)
+	return nil
 }

@@ -67,7 +67,7 @@ func weighted(x, y, w []float64) (Line, error) {
 	}
 	// The spread of equal values is not exactly 0: their mean is rounded.
 	if !(sxx > 1e-28*sw*largest*largest) {
-		return Line{}, fmt.Errorf("every x of weight is the same: %w", ErrSingular)
+		return Line{}, fmt.Errorf("all x of rows with a weight are equal: %w", ErrSingular)
 	}
 	b := sxy / sxx
 	return Line{A: my - float64(b*mx), B: b}, nil

@@ -64,7 +64,7 @@ func Segment(x, y []float64, o SegmentOptions) (SegmentFit, error) {
 	if o.Proportional {
 		line, err := Robust(x, y, RobustOptions{Proportional: true})
 		switch {
-		case errors.Is(err, ErrSingular): // a step: the line is 0 amid the rows
+		case errors.Is(err, ErrSingular), errors.Is(err, ErrNotConverged): // a step: the line is 0 amid the rows
 		case err != nil:
 			return SegmentFit{}, err
 		default:

@@ -197,7 +197,10 @@ func (m *WorkModel) String() string {
 	for i, t := range m.Terms {
 		terms = append(terms, fmt.Sprintf("%.3g × %s", m.B[i], t.Name))
 	}
-	text := strings.Join(terms, " + ")
+	text := strings.Join(terms[m.fetching:], " + ")
+	if m.fetching > 0 {
+		text = "copies " + strings.Join(terms[:m.fetching], " + ") + "; merges " + text
+	}
 	for _, s := range m.Slowdowns {
 		text += fmt.Sprintf("; %s %.0f %% longer beside others", s.Phase, 100*s.By)
 	}
@@ -450,12 +453,16 @@ func fitTerms(terms []workTerm, rows []WorkRow, what Estimate) (WorkModel, error
 	return m, nil
 }
 
+// WorkTime is the time of a phase by a model of its work, ms: of a typical task,
+// and the mean with the waits for retries, of which a sum over tasks is made.
+type WorkTime struct{ Typical, Mean float64 }
+
 // CrossWork predicts each row by a typical-row model fitted to the rows of all
 // other groups.
-func CrossWork(phase string, rows []WorkRow) ([]float64, error) {
-	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
+func CrossWork(phase string, rows []WorkRow) ([]WorkTime, error) {
+	return cross(rows, func(others []WorkRow) (func(*Work) WorkTime, error) {
 		m, err := FitWork(phase, others, Typical)
-		return m.At, err
+		return func(w *Work) WorkTime { return WorkTime{m.At(w), m.Mean(w)} }, err
 	})
 }
 
@@ -474,8 +481,8 @@ func CrossLines(phase string, rows []WorkRow, o FitOptions) ([]float64, error) {
 }
 
 // cross leaves each group out of a fit and predicts its rows.
-func cross(rows []WorkRow, fit func([]WorkRow) (func(*Work) float64, error)) ([]float64, error) {
-	predicted := make([]float64, len(rows))
+func cross[T any](rows []WorkRow, fit func([]WorkRow) (func(*Work) T, error)) ([]T, error) {
+	predicted := make([]T, len(rows))
 	done := map[string]bool{}
 	for _, r := range rows {
 		if done[r.Group] {

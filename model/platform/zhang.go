@@ -229,7 +229,7 @@ type PhaseFit struct {
 
 // FitOptions choose how a platform profile is fitted.
 type FitOptions struct {
-	Robust   fit.RobustOptions
+	Robust   fit.RobustOptions  // Weight "": bisquare, or huber where that loses time
 	Segment  fit.SegmentOptions // MinPoints 0: 3, Margin 0: 10
 	TwoLines []string           // phases that may have two lines; nil: merge and shuffle
 
@@ -245,9 +245,6 @@ func (o FitOptions) withDefaults() FitOptions {
 		// The paper has two lines for the shuffle. The merge has two as well: a map of
 		// one spill merges nothing.
 		o.TwoLines = []string{"merge", "shuffle"}
-	}
-	if o.Robust.Weight == "" {
-		o.Robust.Weight = "bisquare"
 	}
 	if o.Segment.MinPoints == 0 {
 		o.Segment.MinPoints = fit.DefaultMinPoints
@@ -268,7 +265,7 @@ func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 	var fits []PhaseFit
 	var c input.Check
 	for _, phase := range p {
-		f, err := fitPhase(phase.Rows, o, slices.Contains(o.TwoLines, phase.Phase))
+		f, err := fitRequested(phase.Rows, o, slices.Contains(o.TwoLines, phase.Phase))
 		if err != nil {
 			c.Fail(phase.Phase, "%v", err)
 		}
@@ -288,6 +285,54 @@ func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 		return Model{}, nil, err
 	}
 	return all, fits, nil
+}
+
+// mostLost is the part of the time of all rows by which a fit may be off.
+const mostLost = 0.1
+
+// fitRequested fits a phase with the requested weight function. If none is requested it
+// is bisquare, which leaves out rows far from the line. Where many are, as on disks
+// with contention, the line does not give the time of all rows; it is then huber,
+// with equal spread.
+func fitRequested(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
+	if o.Robust.Weight != "" {
+		return fitPhase(rows, o, mayBreak)
+	}
+	o.Robust.Weight = "bisquare"
+	f, err := fitPhase(rows, o, mayBreak)
+	if err != nil || f.offTotal(rows) <= mostLost {
+		return f, err
+	}
+	o.Robust.Weight, o.EqualSpread = "huber", true
+	other, err := fitPhase(rows, o, mayBreak)
+	if err != nil || other.offTotal(rows) >= f.offTotal(rows) {
+		return f, nil
+	}
+	return other, nil
+}
+
+// offTotal returns by which part the lines miss the time of all rows together.
+func (f *PhaseFit) offTotal(rows []PhaseRow) float64 {
+	var measured, predicted float64
+	for _, r := range rows {
+		measured, predicted = measured+r.MS, predicted+f.Model.At(r.MB)
+	}
+	if measured == 0 {
+		return 0
+	}
+	return math.Abs(predicted/measured - 1)
+}
+
+// few is the part of the rows below which Doubt warns.
+const few = 0.5
+
+// Doubt says what makes a fit doubtful, and what may help; empty: nothing.
+func (f *PhaseFit) Doubt() string {
+	if len(f.Errors.Fractions) == 0 || f.Errors.Fractions[0] >= few {
+		return ""
+	}
+	return fmt.Sprintf("%s: only %.1f %% of the rows lie within 10 %% of the line: rows of the same data differ, as with contention for disks. "+
+		"Want benchmarks with as many tasks on a node as the jobs have, or --weight huber --equal-spread", f.Phase, 100*f.Errors.Fractions[0])
 }
 
 func fitPhase(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
@@ -339,11 +384,18 @@ func fitPhase(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
 }
 
 // piece fits one line. A redescending weight function may cycle on few rows; the
-// line of huber is unique.
+// line of huber is unique, but reweighting may approach it too slowly. Least
+// squares take one step.
 func (f *PhaseFit) piece(x, y []float64, o fit.RobustOptions) (fit.Line, error) {
 	line, err := fit.Robust(x, y, o)
-	if errors.Is(err, fit.ErrNotConverged) && o.Weight != "huber" {
-		f.Weight, o.Weight, o.Tune = "huber", "huber", 0
+	for _, other := range []string{"huber", "ols"} {
+		// A step has no line in proportion to its rows.
+		if !errors.Is(err, fit.ErrNotConverged) && !(o.Proportional && errors.Is(err, fit.ErrSingular)) {
+			break
+		}
+		if f.Weight, o.Weight, o.Tune = other, other, 0; other == "ols" {
+			o.Proportional = false
+		}
 		line, err = fit.Robust(x, y, o)
 	}
 	f.Scales = append(f.Scales, line.Scale)

@@ -98,6 +98,9 @@ func TestFitPlatformExact(t *testing.T) {
 // recovered within 5 % and the break of the shuffle within a step of the grid, in
 // 95 of 100 seeds. With equal spread, as the paper has it, that fails.
 func TestFitPlatformNoisy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits hundreds of noisy profiles")
+	}
 	want := fittedPlatform()
 	right := func(o platform.FitOptions, seeds uint64) (n int) {
 		for seed := range seeds {

@@ -45,10 +45,14 @@ func Read(t *testing.T, path string) File {
 	return f
 }
 
-// Run answers every vector of the file and compares the answers.
-func Run(t *testing.T, path string, evaluators []model.Evaluator) {
+// Run answers every vector of the files and compares the answers.
+func Run(t *testing.T, evaluators []model.Evaluator, paths ...string) {
+	var all []Vector
+	for _, path := range paths {
+		all = append(all, Read(t, path).Vectors...)
+	}
 	seen := map[string]bool{}
-	for _, v := range Read(t, path).Vectors {
+	for _, v := range all {
 		seen[v.Model] = true
 		t.Run(v.ID, func(t *testing.T) {
 			i := slices.IndexFunc(evaluators, func(e model.Evaluator) bool { return e.Name == v.Model })

@@ -359,7 +359,12 @@ func (j *job) locality(tracker int) workload.Locality {
 func (j *job) launch(v scheduler.TaskTracker, k workload.Kind) bool {
 	t := j.c.trackers[v.Index()]
 	_, used := t.count()
-	if !j.Wants[k] || used[k]+j.SlotsPerTask[k] > v.Slots()[k] {
+	if !j.Wants[k] {
+		return false
+	}
+	if used[k]+j.SlotsPerTask[k] > v.Slots()[k] {
+		j.c.tb.Errorf("the policy launched a %v of %s on tracker %d, which has no slot left: want it to count its launches, since Free does not change during Assign",
+			k, j.Name, v.Index())
 		return false
 	}
 	if waiting := j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k]; waiting > 0 {

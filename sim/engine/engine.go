@@ -347,9 +347,11 @@ func (e *Engine) sortIntoRun(slot []entry) {
 	}
 }
 
+// findInRun returns the position of a timer in the run. It looks first at those
+// that fire next, because a heartbeat mostly asks for the next one.
 func (e *Engine) findInRun(id uint32) int {
-	for i, x := range e.run {
-		if x.timer() == id {
+	for i := len(e.run) - 1; i >= 0; i-- {
+		if e.run[i].timer() == id {
 			return i
 		}
 	}

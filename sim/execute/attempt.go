@@ -16,26 +16,29 @@ type Attempt struct {
 	Permitted bool // to commit
 
 	Finish     engine.Time // leaves its slot
-	FinishSet  engine.Time // when end was settled
 	Pending    engine.Time // when it asks for permission to commit
+	FinishSet  engine.Time // when end was settled
 	PendingSet engine.Time // when ask was settled
-	Known      engine.Time // when the child of a reduce knows every map output
 	Start      engine.Time // gets its slot
 	Begin      engine.Time // when the child process begins
+	Job        *Job
 
-	Job       *Job
 	Task      int32 // index among those of its kind
 	Number    int32
 	Node      int32
-	waitIndex int32 // index in Job.waiting
-	Assigned  engine.Time
+	waitIndex int32       // index in Job.waiting
+	work      engine.Time // of a map everything, of a reduce the phases after the sort
 
-	failAt  engine.Time
-	commit  engine.Time // part of a recorded time that is the commit and the wait for it
-	shuffle engine.Time // after Known
+	Known    engine.Time // when the child of a reduce knows every map output
+	failAt   engine.Time
+	commit   engine.Time // part of a recorded time that is the commit and the wait for it
+	shuffle  engine.Time // after Known
+	Assigned engine.Time
+
+	certain bool        // it does not succeed before failAt
+	KillAt  engine.Time // when it is ordered to be killed, if that is recorded
 	sort    engine.Time
-	work    engine.Time // of a map everything, of a reduce the phases after the sort
-	running running     // nil unless it works on devices
+	running running // nil unless it works on devices
 }
 
 // running is an attempt that runs on devices.
@@ -55,6 +58,9 @@ const (
 	Kill
 	Open // does not end during the run
 )
+
+// openShuffle is the time of a shuffle on devices that has not ended.
+const openShuffle = engine.Never / 2
 
 // ShuffleEnd returns when a reduce has fetched all map outputs.
 func (a *Attempt) ShuffleEnd() engine.Time { return a.Known + a.shuffle }
@@ -81,22 +87,34 @@ func (a *Attempt) endAt(at engine.Time) {
 func (a *Attempt) commitAt(at engine.Time) {
 	a.Pending, a.PendingSet = at, a.settled()
 	a.Finish, a.End = engine.Never, Success
-	if a.failAt <= at {
+	if a.failAt <= at || a.certain {
 		a.Pending = engine.Never
 	}
 	a.failBy(engine.Never)
 }
 
 func (a *Attempt) failBy(end engine.Time) {
-	if a.failAt < engine.Never && a.failAt <= end {
+	if a.failAt < engine.Never && (a.failAt <= end || a.certain) {
 		a.Finish, a.End, a.FinishSet = a.failAt, Failure, a.Start
 	}
 }
 
-// mayFail applies a recorded failure of the attempt.
-func (a *Attempt) mayFail(f workload.Failures) {
-	if after, ok := f.After(int(a.Task), int(a.Number)); ok {
-		a.failAt = min(a.failAt, a.Begin+engine.At(after))
+// localise adds the recorded time in which the tracker fetches the files of the
+// job, before it launches the first attempt of a task.
+func (a *Attempt) localise(d *workload.Durations) {
+	if a.Number == 0 && len(d.Each) > 0 {
+		a.Begin += engine.At(d.Each[a.Task])
+	}
+}
+
+// read applies what is recorded of the attempt.
+func (a *Attempt) read(e workload.AttemptEnd) {
+	at := a.Begin + engine.At(e.After)
+	switch {
+	case e.State == workload.Killed:
+		a.KillAt = at
+	case e.State == workload.Failed && at < a.failAt:
+		a.failAt, a.certain = at, e.Certain
 	}
 }
 

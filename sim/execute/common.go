@@ -1,6 +1,8 @@
 package execute
 
 import (
+	"cmp"
+
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -52,22 +54,24 @@ func (c *common) begin(a *Attempt) bool {
 	costs := &c.cluster.Costs
 	a.Begin = a.Start + engine.At(costs.Launch)
 	a.Pending, a.Finish, a.Known = engine.Never, engine.Never, engine.Never
-	a.failAt = engine.Never
+	a.failAt, a.KillAt = engine.Never, engine.Never
 	if after := c.cluster.Nodes[a.Node].FailAfter; after > 0 {
 		a.failAt = a.Begin + engine.At(after)
 	}
 	switch spec := a.Job.Spec; a.Kind {
 	case workload.Map:
-		a.mayFail(spec.Maps.Fails)
+		a.localise(&spec.Maps.Localise)
+		a.read(spec.Maps.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Reduce:
-		a.mayFail(spec.Reduces.Fails)
+		a.localise(&spec.Reduces.Localise)
+		a.read(spec.Reduces.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Setup:
-		a.endAt(a.Begin + engine.At(costs.Setup))
+		a.endAt(a.Begin + engine.At(cmp.Or(a.Job.Spec.SetupTime, costs.Setup)))
 	case workload.Cleanup:
-		a.endAt(a.Begin + engine.At(costs.Cleanup))
-	case workload.TaskCleanup:
+		a.endAt(a.Begin + engine.At(cmp.Or(a.Job.Spec.CleanupTime, costs.Cleanup)))
+	case workload.TaskCleanup, workload.ReduceTaskCleanup:
 		a.failAt = engine.Never
 		a.endAt(a.Begin + engine.At(costs.TaskCleanup))
 	}

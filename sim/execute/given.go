@@ -21,7 +21,8 @@ type times interface {
 	// shuffleTime returns what a reduce still has to copy once it knows all
 	// maps.
 	shuffleTime(a *Attempt) engine.Time
-	// worked sets what follows when all of an attempt is done but the commit.
+	// worked sets what follows when all work of an attempt but the commit is
+	// done.
 	worked(a *Attempt, at engine.Time)
 }
 
@@ -63,10 +64,24 @@ func (x *alone) start(a *Attempt) {
 		x.known(a, engine.Never)
 		x.events.join(a)
 	case a.Job.Spec.Reduces.Count == 0:
-		x.times.worked(a, a.Begin+a.work)
+		x.times.worked(a, x.untilKilled(a, a.Begin+a.work))
 	default:
-		a.endAt(a.Begin + a.work)
+		a.endAt(x.untilKilled(a, a.Begin+a.work))
 	}
+}
+
+// untilKilled returns when the work of an attempt is done. One that is recorded as
+// killed has more work than its task, unless it was killed when it asked to
+// commit.
+func (x *alone) untilKilled(a *Attempt, done engine.Time) engine.Time {
+	asked := a.KillAt
+	if x.protocol.Commit && (a.Kind == workload.Reduce || a.Job.Spec.Reduces.Count == 0) {
+		asked -= x.host.HeartbeatInterval(a.Node)
+	}
+	if a.KillAt == engine.Never || done >= asked {
+		return done
+	}
+	return a.KillAt + Poll
 }
 
 // known implements reducer.
@@ -78,7 +93,7 @@ func (x *alone) known(a *Attempt, at engine.Time) {
 		return
 	}
 	a.shuffle = x.times.shuffleTime(a)
-	x.times.worked(a, at+a.shuffle+a.sort+a.work)
+	x.times.worked(a, x.untilKilled(a, at+a.shuffle+a.sort+a.work))
 }
 
 // leftToCopy returns the part of a whole copy time that is still ahead. A

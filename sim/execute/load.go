@@ -24,6 +24,31 @@ func (h *hardware) loadNode(i int) {
 	}
 }
 
+// reserved returns a function of the seconds that background streams have had
+// of a device until now. It adds those that loads have reserved.
+func (h *hardware) reserved(node int, device model.LoadDevice, disk int) func(streams float64) float64 {
+	var loads []*model.Load
+	for i := range h.cluster.Loads {
+		l := &h.cluster.Loads[i]
+		if l.Share > 0 && l.Node == node && l.Device == device && (device != model.LoadDisk || l.Disk < 0 || l.Disk == disk) {
+			loads = append(loads, l)
+		}
+	}
+	return func(streams float64) float64 {
+		sum, now := streams, h.eng.Now()
+		for _, l := range loads {
+			until := now
+			if l.Until > 0 {
+				until = min(now, engine.At(l.Until))
+			}
+			if from := engine.At(l.From); until > from {
+				sum += float64(l.Share * (until - from).Duration().Seconds())
+			}
+		}
+		return sum
+	}
+}
+
 // vary sets the conditions of a device and their later changes. It applies the
 // loads that bears accepts.
 func (h *hardware) vary(v station.Variable, speed float64, bears func(*model.Load) bool) {

@@ -12,6 +12,8 @@ type mapEvents interface {
 	join(a *Attempt)   // a has its slot
 	leave(a *Attempt)  // a ends, or will never start
 	drop(a *Attempt)   // its node is lost
+	// copied is called when a reduce that runs on devices ends its shuffle.
+	copied(a *Attempt)
 	// read returns how many events the child of a has read while it waits for
 	// more.
 	read(a *Attempt, now engine.Time) (events int32, waits bool)
@@ -42,6 +44,7 @@ type instantEvents struct {
 func (e *instantEvents) expect(a *Attempt) { a.Job.wait(a) }
 func (e *instantEvents) leave(a *Attempt)  { a.Job.dismiss(a) }
 func (e *instantEvents) drop(a *Attempt)   { a.Job.dismiss(a) }
+func (e *instantEvents) copied(*Attempt)   {}
 
 func (e *instantEvents) join(a *Attempt) {
 	if a.Job.Events.Complete() {
@@ -83,12 +86,14 @@ func (e *polledEvents) expect(a *Attempt) {
 		e.fetchers[a.Node] = f
 	}
 	f.waiters = append(f.waiters, waiter{a: a})
+	f.due = 0
 }
 
 func (e *polledEvents) join(a *Attempt) {
 	f := e.fetchers[a.Node]
 	f.advance(e.interval(a), a.Start)
 	f.caches = slices.DeleteFunc(f.caches, func(c eventCache) bool { return c.job.ended })
+	f.due = 0
 	if f.idle {
 		f.push(request{at: a.Start})
 	}
@@ -98,7 +103,7 @@ func (e *polledEvents) join(a *Attempt) {
 
 func (e *polledEvents) leave(a *Attempt) {
 	f := e.fetchers[a.Node]
-	if f == nil || !f.waits(a) {
+	if f == nil || !f.counts(a) {
 		return
 	}
 	f.advance(e.interval(a), a.Finish)
@@ -106,12 +111,27 @@ func (e *polledEvents) leave(a *Attempt) {
 		f.dismiss(a)
 		f.queue = slices.DeleteFunc(f.queue, func(x request) bool { return x.a == a })
 		e.settle(a.Node)
+	} else if f.forget(a) && a.Finish < a.ShuffleEnd() {
+		e.settle(a.Node)
 	}
 }
 
 func (e *polledEvents) drop(a *Attempt) {
-	if f := e.fetchers[a.Node]; f != nil && f.waits(a) {
+	f := e.fetchers[a.Node]
+	if f == nil || f.forget(a) {
+		return
+	}
+	if f.waits(a) {
 		f.dismiss(a)
+	}
+}
+
+func (e *polledEvents) copied(a *Attempt) {
+	if f := e.fetchers[a.Node]; f.counts(a) {
+		f.advance(e.interval(a), e.c.eng.Now())
+		if f.forget(a) {
+			e.settle(a.Node)
+		}
 	}
 }
 
@@ -159,6 +179,7 @@ func (e *polledEvents) settle(node int32) {
 			i := trial.waiter(a)
 			trial.waiters = slices.Delete(trial.waiters, i, i+1)
 			e.reducer.known(a, x.at)
+			trial.copying = append(trial.copying, a)
 			first = min(first, a.Pending, a.Finish)
 		}
 	}
@@ -170,8 +191,10 @@ func (e *polledEvents) settle(node int32) {
 // includes the children of those reduces, which ask it every second
 // (ReduceTask.GetMapEventsThread).
 //
-// In a round the thread fetches events for each job whose last fetch is an
-// interval ago. It then sets a timer for the next round, an interval later. A
+// In a round the thread fetches events for each job that has a reduce in its
+// shuffle and whose last fetch is an interval ago. A reduce counts until its
+// shuffle ends, even if it knows all maps (TaskTracker.reducesInShuffle). The
+// thread then sets a timer for the next round, an interval later. A
 // child that finds nothing new triggers a round at once. The first reduce on an
 // idle tracker does so too, but leaves the timer as it is.
 //
@@ -182,9 +205,12 @@ type fetcher struct {
 	seq     int32
 	timer   int32 // seq of the round that the last timer will start; 0: none
 	woken   bool  // a child has triggered a round that has not started yet
-	idle    bool  // in the last round nobody was waiting
+	idle    bool  // in the last round no reduce was in its shuffle
 	caches  []eventCache
-	waiters []waiter // reduces that do not know all maps, with or without a slot
+	waiters []waiter    // reduces that do not know all maps, with or without a slot
+	copying []*Attempt  // reduces that know all maps and still copy
+	due     engine.Time // a round before it fetches nothing; 0: not known
+	every   engine.Time // the interval with which due was computed
 }
 
 // request is the request of a child (a is set) or a round of the thread.
@@ -212,6 +238,19 @@ func (f *fetcher) waits(a *Attempt) bool { return f.waiter(a) >= 0 }
 
 func (f *fetcher) waiter(a *Attempt) int {
 	return slices.IndexFunc(f.waiters, func(w waiter) bool { return w.a == a })
+}
+
+// counts reports whether the thread may count a reduce.
+func (f *fetcher) counts(a *Attempt) bool { return f.waits(a) || slices.Contains(f.copying, a) }
+
+// forget removes a reduce from those that copy, and reports whether it was one.
+func (f *fetcher) forget(a *Attempt) bool {
+	i := slices.Index(f.copying, a)
+	if i < 0 {
+		return false
+	}
+	f.copying = slices.Delete(f.copying, i, i+1)
+	return true
 }
 
 // dismiss removes a reduce from those that wait.
@@ -272,36 +311,81 @@ func (f *fetcher) take(interval engine.Time, x request) *Attempt {
 		return x.a
 	}
 	if !news && !f.woken {
+		f.clearTimer()
+		if f.alone(x.at) {
+			f.seq++ // of the request for a round, which is answered at once
+			f.push(request{at: x.at + Poll, a: x.a})
+			if x.at < f.due && f.every == interval {
+				f.idle, f.timer = false, f.push(request{at: x.at + interval})
+			} else {
+				f.doRound(interval, x.at)
+			}
+			return nil
+		}
 		f.woken = true
-		f.queue = slices.DeleteFunc(f.queue, func(x request) bool { return x.seq == f.timer })
-		f.timer = 0
 		f.push(request{at: x.at, wake: true})
 	}
 	f.push(request{at: x.at + Poll, a: x.a})
 	return nil
 }
 
+// clearTimer removes the timer for the next round.
+func (f *fetcher) clearTimer() {
+	for i, x := range f.queue {
+		if x.seq == f.timer {
+			last := len(f.queue) - 1
+			f.queue[i] = f.queue[last]
+			f.queue = f.queue[:last]
+			break
+		}
+	}
+	f.timer = 0
+}
+
+// alone reports whether no request is left at an instant.
+func (f *fetcher) alone(at engine.Time) bool {
+	for _, x := range f.queue {
+		if x.at == at {
+			return false
+		}
+	}
+	return true
+}
+
 func (f *fetcher) doRound(interval engine.Time, now engine.Time) {
 	f.idle = true
+	f.due, f.every = engine.Never, interval
 	for i := range f.waiters {
-		a := f.waiters[i].a
-		if a.Assigned > now || a.Finish <= now {
-			continue
+		if a := f.waiters[i].a; a.Assigned <= now && now < a.Finish {
+			f.fetch(a.Job, interval, now)
+		} else {
+			f.due = 0
 		}
-		f.idle = false
-		c := f.cacheOf(a.Job)
-		if c == nil {
-			f.caches = append(f.caches, eventCache{job: a.Job, last: -engine.Never / 2})
-			c = &f.caches[len(f.caches)-1]
-		}
-		if now-c.last >= interval {
-			c.last = now
-			c.have, c.complete = a.Job.Events.upTo(now), a.Job.Events.completeAt(now)
+	}
+	for _, a := range f.copying {
+		if now < min(a.ShuffleEnd(), a.Finish) {
+			f.fetch(a.Job, interval, now)
 		}
 	}
 	if !f.idle {
 		f.timer = f.push(request{at: now + interval})
 	}
+}
+
+// fetch asks the JobTracker for the events of a job that has a reduce in its
+// shuffle, if the last fetch is an interval ago.
+func (f *fetcher) fetch(j *Job, interval, now engine.Time) {
+	f.idle = false
+	c := f.cacheOf(j)
+	if c == nil {
+		f.caches = append(f.caches, eventCache{job: j, last: -engine.Never / 2})
+		c = &f.caches[len(f.caches)-1]
+	}
+	if now-c.last >= interval {
+		c.last = now
+		c.have, c.complete = j.Events.upTo(now), j.Events.completeAt(now)
+	}
+	f.due = min(f.due, c.last+interval)
 }
 
 func (f *fetcher) cacheOf(j *Job) *eventCache {
@@ -313,8 +397,8 @@ func (f *fetcher) cacheOf(j *Job) *eventCache {
 	return nil
 }
 
-// advance replays the requests before an instant. It removes the reduces that
-// know all maps by then.
+// advance replays the requests before an instant. The reduces that know all maps
+// by then wait no more.
 func (f *fetcher) advance(interval engine.Time, to engine.Time) {
 	f.skip(interval, to)
 	for {
@@ -324,6 +408,8 @@ func (f *fetcher) advance(interval engine.Time, to engine.Time) {
 		}
 		if a := f.take(interval, x); a != nil {
 			f.dismiss(a)
+			f.copying = append(f.copying, a)
+			f.due = 0
 		}
 	}
 }
@@ -332,7 +418,7 @@ func (f *fetcher) advance(interval engine.Time, to engine.Time) {
 // job wait, the thread has one timer that the children keep resetting, and it
 // fetches at the first request that comes an interval after the last fetch.
 func (f *fetcher) skip(interval engine.Time, to engine.Time) {
-	if len(f.caches) != 1 || len(f.waiters) == 0 || interval < 3*Poll || f.woken || len(f.queue) != len(f.waiters)+1 {
+	if len(f.caches) != 1 || len(f.waiters) == 0 || len(f.copying) > 0 || interval < 3*Poll || f.woken || len(f.queue) != len(f.waiters)+1 {
 		return
 	}
 	c := &f.caches[0]
@@ -415,9 +501,10 @@ func (f *fetcher) hopeful() bool {
 }
 
 func (f *fetcher) copy(from *fetcher) {
-	queue, caches, waiters := f.queue[:0], f.caches[:0], f.waiters[:0]
+	queue, caches, waiters, copying := f.queue[:0], f.caches[:0], f.waiters[:0], f.copying[:0]
 	*f = *from
 	f.queue = append(queue, from.queue...)
 	f.caches = append(caches, from.caches...)
 	f.waiters = append(waiters, from.waiters...)
+	f.copying = append(copying, from.copying...)
 }

@@ -137,7 +137,7 @@ func (p *plans) split() error {
 	return nil
 }
 
-// class returns the index of the size of a map's split.
+// class returns the index in sizes of the size of a map's split.
 func (p *plans) class(index int32) int {
 	switch {
 	case p.classes != nil:

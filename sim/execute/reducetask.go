@@ -85,6 +85,7 @@ func newReduceTask(c *common, h *hardware, p *copierPool) *reduceTask {
 func (r *reduceTask) start(a *Attempt, planner *taskplan.Planner, exactFetches int) {
 	p := a.Job.plans
 	r.a, r.planner, r.share = a, planner, p.share(a.Task)
+	a.shuffle = openShuffle
 	r.copies = p.conf.ParallelCopies
 	r.outputs.exact = a.Job.maps()*a.Job.Spec.Reduces.Count <= exactFetches
 	r.own.node, r.inMem.node, r.onDisk.node = a.Node, a.Node, a.Node
@@ -335,6 +336,7 @@ func (r *reduceTask) merged() {
 	}
 	r.count()
 	r.a.shuffle = r.now() - r.a.Known
+	r.common.events.copied(r.a)
 	r.plan = r.shuffle.Finish()
 	r.state = reducing
 	r.next()

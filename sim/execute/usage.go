@@ -6,6 +6,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/station"
 )
 
 // Usage records how busy the devices are. It is read at intervals. The interval
@@ -27,7 +28,22 @@ type gauge struct {
 }
 
 // reading is the count of a gauge at one time.
-type reading struct{ busy, bytes float64 } // seconds of service, and bytes
+type reading struct {
+	busy, bytes float64 // seconds of service, and bytes
+	visits      float64 // visitor seconds
+	inUse       float64 // seconds with a visitor
+	offered     float64 // work that visitors could have received, in seconds of a device of most nodes
+	foreign     float64 // seconds that others than Hadoop had
+}
+
+func (r *reading) add(o reading) {
+	r.busy += o.busy
+	r.bytes += o.bytes
+	r.visits += o.visits
+	r.inUse += o.inUse
+	r.offered += o.offered
+	r.foreign += o.foreign
+}
 
 const (
 	fewNodes     = 64 // largest number of nodes with a gauge for each device
@@ -49,15 +65,37 @@ func (u *Usage) watch(h *hardware) {
 			u.gauges = append(u.gauges, gauge{node, device, size, []func() reading{read}})
 		}
 	}
+	usual := &h.cluster.Machines[h.cluster.UsualMachine()]
 	for i := range nodes {
 		n, name := &h.nodes[i], nodes[i].Name
-		threads := float64(h.cluster.Machines[nodes[i].Machine].Threads())
-		add(0, name, "cpu", threads, func() reading { return reading{n.cpu.Taken(), 0} })
+		m := &h.cluster.Machines[nodes[i].Machine]
+		threads, speed := float64(m.Threads()), m.Speed/usual.Speed
+		foreignCPU := h.reserved(i, model.LoadCPU, 0)
+		add(0, name, "cpu", threads, func() reading {
+			taken, use := n.cpu.Taken(), n.cpu.Tally()
+			return reading{taken, 0, use.Visits, taken, n.cpu.Work() * speed, threads * foreignCPU(use.Foreign)}
+		})
 		for k, disk := range n.disks {
-			add(1, name, fmt.Sprintf("disk%d", k), 1, func() reading { return reading{disk.Busy().Duration().Seconds(), disk.moved} })
+			speed := 1.0
+			if k < len(usual.Disks) {
+				speed = disk.read / usual.Disks[k].Read
+			}
+			foreign := h.reserved(i, model.LoadDisk, k)
+			add(1, name, fmt.Sprintf("disk%d", k), 1, func() reading {
+				use := disk.Tally()
+				return reading{disk.Busy().Duration().Seconds(), disk.moved, use.Visits, use.Present, use.Offered * speed, foreign(use.Foreign)}
+			})
 		}
-		add(2, name, "network-out", 1, func() reading { return reading{n.up.Work() / n.nic, n.up.Work()} })
-		add(2, name, "network-in", 1, func() reading { return reading{n.down.Work() / n.nic, n.down.Work()} })
+		foreign := h.reserved(i, model.LoadNetwork, 0)
+		for _, link := range []struct {
+			name string
+			*station.Link
+		}{{"network-out", n.up}, {"network-in", n.down}} {
+			add(2, name, link.name, 1, func() reading {
+				work, use := link.Work(), link.Tally()
+				return reading{work / n.nic, work, use.Visits, use.Present, use.Offered / usual.NIC, foreign(use.Foreign)}
+			})
+		}
 	}
 	u.gauges = append(u.gauges, all...)
 	u.Read()
@@ -71,8 +109,7 @@ func (u *Usage) Read() {
 	for i := range u.gauges {
 		for _, read := range u.gauges[i].members {
 			r := read()
-			row[i].busy += r.busy
-			row[i].bytes += r.bytes
+			row[i].add(r)
 		}
 	}
 	u.read = append(u.read, row)
@@ -93,14 +130,18 @@ func (u *Usage) Shares() []model.DeviceUse {
 	for i, g := range u.gauges {
 		uses[i] = model.DeviceUse{Node: g.node, Device: g.device, Times: u.times}
 		for k := range len(u.times) - 1 {
-			from, to := u.read[k][i], u.read[k+1][i]
-			span := (u.times[k+1] - u.times[k]).Seconds()
-			busy := 0.0
-			if span > 0 {
-				busy = (to.busy - from.busy) / (span * g.size)
+			from, to := &u.read[k][i], &u.read[k+1][i]
+			var use model.Use
+			if seconds := (u.times[k+1] - u.times[k]).Seconds() * g.size; seconds > 0 {
+				use.Busy = (to.busy - from.busy) / seconds
+				use.Visitors = (to.visits - from.visits) / seconds
+				use.Foreign = (to.foreign - from.foreign) / seconds
 			}
-			uses[i].Busy = append(uses[i].Busy, busy)
-			uses[i].Bytes = append(uses[i].Bytes, int64(to.bytes-from.bytes))
+			if seconds := to.inUse - from.inUse; seconds > 0 {
+				use.Rate = (to.offered - from.offered) / seconds
+			}
+			use.Bytes = int64(to.bytes - from.bytes)
+			uses[i].Uses = append(uses[i].Uses, use)
 		}
 	}
 	return uses

@@ -13,6 +13,7 @@ type Device struct {
 
 	clock
 	conditions
+	tally   Tally
 	curve   Curve
 	arrived uint64
 	served  float64
@@ -65,6 +66,7 @@ func (d *Device) Start(v *Visit, seconds float64) {
 	v.of, v.device, v.work, v.begin = v, d, seconds, now
 	v.Work += seconds
 	d.arrived++
+	d.count()
 	d.enter(&v.place, d.arrived, seconds)
 	d.change()
 }
@@ -121,10 +123,27 @@ func (d *Device) Work() float64 {
 	return sum
 }
 
+// count sums the use of the device up to now.
+func (d *Device) count() {
+	now := d.eng.Now()
+	if now == d.tally.at {
+		return
+	}
+	n := float64(len(d.visitors))
+	d.tally.add(now, n, d.background, d.speed*d.curve.at(n+d.background), d.Places)
+}
+
+// Tally returns the use of the device up to now.
+func (d *Device) Tally() *Tally {
+	d.count()
+	return &d.tally
+}
+
 // Set changes the conditions of the device from now on. speed is a factor on
 // its rate, below 1 if it is slow or has foreign load, 0 if it stands still.
 // background streams share the device with its visitors.
 func (d *Device) Set(speed, background float64) {
+	d.count()
 	d.conditions = conditions{speed, background}
 	d.change()
 }
@@ -149,6 +168,7 @@ func (v *Visit) due() {
 func (d *Device) depart(v *Visit) (left float64) {
 	now := d.eng.Now()
 	left = d.left(&v.place)
+	d.count()
 	d.exit(&v.place)
 	d.served += v.work
 	v.device = nil

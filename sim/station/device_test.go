@@ -218,6 +218,9 @@ func TestDeviceIdleIsExact(t *testing.T) {
 // Mean response of M/G/1 under processor sharing is E[S]/(1-rho) whatever the
 // distribution: 3.3333 at rho 0.7.
 func TestProcessorSharingIsInsensitive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("serves millions of requests")
+	}
 	const jobs, rho = 4_000_000, 0.7
 	for name, size := range map[string]func(*rand.Rand) float64{
 		"constant":    func(*rand.Rand) float64 { return 1 },

@@ -46,6 +46,7 @@ type Network struct {
 type Link struct {
 	clock // clock of the flows it limits, in work for weight 1
 	conditions
+	tally     Tally
 	net       *Network
 	capacity  float64
 	curve     Curve
@@ -257,10 +258,27 @@ func (l *Link) Work() float64 {
 	return sum
 }
 
+// count sums the use of the link up to now.
+func (l *Link) count() {
+	now := l.net.eng.Now()
+	if now == l.tally.at {
+		return
+	}
+	rate := l.capacity * l.speed * l.curve.at(l.streams+l.background)
+	l.tally.add(now, l.streams, l.background, rate, 1)
+}
+
+// Tally returns the use of the link up to now.
+func (l *Link) Tally() *Tally {
+	l.count()
+	return &l.tally
+}
+
 // Set changes the conditions of the link from now on. speed is a factor on its
 // capacity, below 1 if it is slow or has foreign load, 0 if it stands still.
 // background streams share it with its flows.
 func (l *Link) Set(speed, background float64) {
+	l.count()
 	l.conditions = conditions{speed, background}
 	l.unsolve()
 	l.net.unsettle()
@@ -295,6 +313,7 @@ func (l *Link) join(f *Flow, hop int32) {
 	if l.flows == 0 {
 		l.since = l.eng.Now()
 	}
+	l.count()
 	l.flows++
 	l.streams += f.weight
 	h := &f.Hops[hop]
@@ -315,6 +334,7 @@ func (l *Link) join(f *Flow, hop int32) {
 }
 
 func (l *Link) quit(h *Hop, f *Flow, left float64) {
+	l.count()
 	l.flows--
 	l.streams -= f.weight
 	l.served += float64(h.Cost * (f.bytes - left))

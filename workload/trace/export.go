@@ -34,7 +34,7 @@ func NewHistory(jobs []workload.Job, attempts []workload.Attempt) *workload.Hist
 		j := &b.job
 		j.Name, j.User, j.Queue, j.Pool, j.Priority = jobs[i].Name, jobs[i].User, jobs[i].Queue, jobs[i].Pool, jobs[i].Priority
 		j.Submit, j.Conf, j.Maps, j.Reduces = jobs[i].Submit, jobs[i].Conf, jobs[i].Maps.Count, jobs[i].Reduces.Count
-		b.tabular = true
+		b.noTotals = true
 		index[j.ID] = entry{b, jobs[i].Maps.Splits}
 	}
 	for i := range attempts {
@@ -143,7 +143,7 @@ func jobFiles(h *workload.History) []jobFile {
 // perJob returns an output with a file for each job and one for its
 // configuration.
 func perJob(h *workload.History, name, confName func(*jobFile) string, write func(*jobFile, io.Writer) error) Output {
-	out := Output{PerJob: true}
+	out := Output{PerJob: true, Left: unrecorded(h)}
 	for _, f := range jobFiles(h) {
 		out.Files = append(out.Files, File{name(&f), func(w io.Writer) error { return write(&f, w) }})
 		if f.conf().Len() > 0 {
@@ -159,8 +159,22 @@ func (f *jobFile) jhistName() string { return f.ID + ".jhist" }
 // confName returns the name of the configuration beside a .jhist.
 func (f *jobFile) confName() string { return f.ID + "_conf.xml" }
 
-// conf returns the configuration of the job.
-func (f *jobFile) conf() workload.Conf { return f.e.conf(f.job, f.ID) }
+// conf returns the configuration of the job. Like Hadoop's own it states name and
+// queue, which TraceBuilder takes only from there.
+func (f *jobFile) conf() workload.Conf {
+	return withProperties(f.e.conf(f.job, f.ID), [][2]string{{"mapred.job.name", f.job.Name}, {"mapred.job.queue.name", f.job.Queue}})
+}
+
+// withProperties adds properties that are known and not stated.
+func withProperties(c workload.Conf, more [][2]string) workload.Conf {
+	var own workload.Conf
+	for _, p := range more {
+		if _, stated := c.Lookup(p[0]); p[1] != "" && !stated {
+			own.Set(p[0], p[1])
+		}
+	}
+	return c.Over(own)
+}
 
 // mrv1Name returns the file's name in a JobTracker's history folder:
 // JOBID_START_USER_NAME, and in 0.20.2 HOST_START_JOBID_USER_NAME, where user and
@@ -189,17 +203,13 @@ const firstRelease = "0.20.2"
 // conf returns the configuration of a job with what Hadoop states nowhere else:
 // its pool, and the id it had if that is not Hadoop's.
 func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
+	c := withProperties(j.Conf, [][2]string{{"mapred.fairscheduler.pool", j.Pool}})
+	if id == j.ID {
+		return c
+	}
 	var own workload.Conf
-	if _, stated := j.Conf.Lookup("mapred.fairscheduler.pool"); j.Pool != "" && !stated {
-		own.Set("mapred.fairscheduler.pool", j.Pool)
-	}
-	if _, stated := j.Conf.Lookup("mapred.job.queue.name"); j.Queue != "" && !stated && e.h.Release == firstRelease {
-		own.Set("mapred.job.queue.name", j.Queue) // whose history has no key for it
-	}
-	if id != j.ID {
-		own.Set(workload.OriginalID, j.ID)
-	}
-	return j.Conf.Over(own)
+	own.Set(workload.OriginalID, j.ID)
+	return c.Over(own)
 }
 
 // millis returns an instant as Unix time in milliseconds, or -1.
@@ -216,11 +226,24 @@ func roundMillis(d time.Duration) int64 { return d.Round(time.Millisecond).Milli
 func recorded(j *workload.HistoryJob) []*workload.HistoryTask {
 	var list []*workload.HistoryTask
 	for i := range j.Tasks {
-		if j.Tasks[i].Kind != workload.TaskCleanup {
+		if j.Tasks[i].Kind < workload.TaskCleanup {
 			list = append(list, &j.Tasks[i])
 		}
 	}
 	return list
+}
+
+// unrecorded counts the tasks that Hadoop would not have recorded.
+func unrecorded(h *workload.History) (left Left) {
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			if t := &h.Jobs[i].Tasks[k]; t.Kind == workload.TaskCleanup {
+				left.Tasks++
+				left.Attempts += len(t.Attempts)
+			}
+		}
+	}
+	return left
 }
 
 // numbers gives each task the number of its id. Hadoop numbers the tasks of a
@@ -259,8 +282,9 @@ func numbers(j *workload.HistoryJob) map[*workload.HistoryTask]int {
 	return given
 }
 
-// marksOf returns the instants within an attempt that Hadoop records.
-func marksOf(a *workload.HistoryAttempt) (mapped, shuffled, sorted time.Duration) {
+// marksOf returns the instants that Hadoop records within an attempt of a map or
+// a reduce slot.
+func marksOf(a *workload.HistoryAttempt, reduceSlot bool) (mapped, shuffled, sorted time.Duration) {
 	mapped, shuffled, sorted = workload.UnknownTime, workload.UnknownTime, workload.UnknownTime
 	known := func(p workload.Phase) time.Duration {
 		if workload.Known(a.Phases[p]) {
@@ -268,13 +292,26 @@ func marksOf(a *workload.HistoryAttempt) (mapped, shuffled, sorted time.Duration
 		}
 		return 0
 	}
-	if workload.Known(a.Phases[workload.PhaseShuffle]) && workload.Known(a.Start) {
+	switch {
+	case reduceSlot && workload.Known(a.Phases[workload.PhaseShuffle]) && workload.Known(a.Start):
 		shuffled = a.Start + known(workload.PhaseStartup) + a.Phases[workload.PhaseShuffle]
 		sorted = shuffled + known(workload.PhaseMerge)
-	} else if workload.Known(a.Phases[workload.PhaseMerge]) && workload.Known(a.Finish) {
+	case !reduceSlot && workload.Known(a.Phases[workload.PhaseMerge]) && workload.Known(a.Finish):
 		mapped = a.Finish - a.Phases[workload.PhaseMerge] - known(workload.PhaseWrite) - known(workload.PhaseCommit)
 	}
 	return mapped, shuffled, sorted
+}
+
+// failedDueTo returns the attempt by which a task failed or was killed: the last
+// one that failed, or else the last one. Hadoop's parsers need one.
+func failedDueTo(t *workload.HistoryTask) *workload.HistoryAttempt {
+	var last *workload.HistoryAttempt
+	for i := range t.Attempts {
+		if a := &t.Attempts[i]; last == nil || a.State == workload.Failed || last.State != workload.Failed {
+			last = a
+		}
+	}
+	return last
 }
 
 // counterName is a counter that is written, as Hadoop groups and

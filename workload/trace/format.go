@@ -54,7 +54,11 @@ type Output struct {
 	Files  []File             // the main file first
 	PerJob bool               // each job has a main file of its own
 	Lost   []workload.Problem // what the format cannot hold
+	Left   Left
 }
+
+// Left counts the tasks and attempts of a history that are not written.
+type Left struct{ Tasks, Attempts int }
 
 // File is one file of an output.
 type File struct {

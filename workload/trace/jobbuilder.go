@@ -18,7 +18,7 @@ type jobBuilder struct {
 	line  int // line at which the job began
 	count int // set for tasks and attempts
 
-	tabular  bool // from tables, which announce nothing to check rows against
+	noTotals bool // the source does not say how many tasks its jobs have
 	measures map[taskKey]taskMeasure
 	began    map[attemptKey]time.Duration // when the child process began its work
 }
@@ -249,7 +249,7 @@ func (b *jobBuilder) finish() error {
 		}
 	}
 	b.checkTimes("job "+j.ID, b.line, j.Submit, &j.Finish)
-	if j.Outcome == workload.Succeeded && !(b.tabular && len(j.Tasks) == 0) {
+	if j.Outcome == workload.Succeeded && !(b.noTotals && len(j.Tasks) == 0) {
 		for _, x := range []struct {
 			kind   workload.Kind
 			stated int

@@ -30,7 +30,9 @@ var mrv1Format = Format{
 	}},
 	read: (*collector).readMRv1,
 	write: func(h *workload.History) (Output, error) {
-		return perJob(h, (*jobFile).mrv1Name, (*jobFile).mrv1ConfName, (*jobFile).writeMRv1), nil
+		out := perJob(h, (*jobFile).mrv1Name, (*jobFile).mrv1ConfName, (*jobFile).writeMRv1)
+		out.Lost = lostInMRv1(h)
+		return out, nil
 	},
 }
 

@@ -57,10 +57,15 @@ func (o ReadOptions) Each(paths []string, f func(*workload.HistoryJob) error) (*
 }
 
 func (o ReadOptions) read(c *collector, paths []string) error {
-	files, err := o.expand(paths)
+	found, err := o.expand(paths)
 	if err != nil {
 		return err
 	}
+	if found.several != nil {
+		return found.several
+	}
+	files := found.files
+	c.h.Release = found.release
 	if len(files) == 0 {
 		return fmt.Errorf("no file to read")
 	}
@@ -80,18 +85,29 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 // strayFile is a file of no known format, which a directory may contain.
 type strayFile struct{ error }
 
-// Files lists the files that Open would read.
-func (o ReadOptions) Files(paths ...string) ([]string, error) { return o.expand(paths) }
+// Files lists the files that Open would read, of every run of a result.
+func (o ReadOptions) Files(paths ...string) ([]string, error) {
+	found, err := o.expand(paths)
+	return found.files, err
+}
+
+// expanded is what paths stand for.
+type expanded struct {
+	files   []string
+	release string // of Hadoop, that was simulated in all results; empty: not known
+	several error  // results that hold several runs, whose jobs have the same ids
+}
 
 // expand lists the files of directories. It leaves out hidden ones (checksums)
 // and slotwave's manifests, and puts each job's configuration before its
 // history. Of a folder with simulation results it lists only the tables of jobs
 // and attempts.
-func (o ReadOptions) expand(paths []string) ([]string, error) {
+func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 	walk := filepath.WalkDir
 	if o.FS != nil {
 		walk = func(root string, f fs.WalkDirFunc) error { return fs.WalkDir(o.FS, root, f) }
 	}
+	releases := map[string]bool{}
 	var files []string
 	for _, path := range paths {
 		first := len(files)
@@ -101,9 +117,11 @@ func (o ReadOptions) expand(paths []string) ([]string, error) {
 			case err != nil:
 				return err
 			case d.IsDir():
-				is, err := o.simulated(p)
+				run, is, err := o.simulated(p)
 				if is {
 					simulated = append(simulated, p+"/")
+					releases[run.release] = true
+					found.several = errors.Join(found.several, run.several)
 				}
 				return err
 			case p != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == manifestName):
@@ -117,52 +135,79 @@ func (o ReadOptions) expand(paths []string) ([]string, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return expanded{}, err
 		}
 		slices.SortStableFunc(files[first:], func(a, b string) int {
 			return cmp.Or(strings.Compare(groupOf(a), groupOf(b)), cmp.Compare(confRank(a), confRank(b)), strings.Compare(a, b))
 		})
 	}
-	return files, nil
+	if len(releases) == 1 {
+		for found.release = range releases {
+		}
+	}
+	found.files = files
+	return found, nil
 }
 
 // These are the names of result files that slotwave reads again.
 const (
 	manifestName = "manifest.json"
+	summaryName  = "summary.json"
 	jobsName     = "jobs.csv"
 	attemptsName = "attempts.csv"
 )
 
 var errParquet = errors.New("a Parquet table, which is only written: want CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
 
-// simulated reports whether a folder holds the result of a simulation: its
-// manifest lists a table of jobs. If its attempts are only in Parquet, that is
-// an error.
-func (o ReadOptions) simulated(folder string) (bool, error) {
-	var data []byte
-	var err error
-	if o.FS != nil {
-		data, err = fs.ReadFile(o.FS, path.Join(folder, manifestName))
-	} else {
-		data, err = os.ReadFile(filepath.Join(folder, manifestName))
-	}
+// simulated reports whether a folder holds the result of a simulation, and what
+// the result states. The manifest of a result lists a table of jobs; a run of
+// several has only a summary beside it. It is an error if the attempts are only
+// in Parquet.
+func (o ReadOptions) simulated(folder string) (result expanded, is bool, err error) {
 	var m struct {
 		Schema  string `json:"schema"`
 		Outputs []struct {
 			Name string `json:"name"`
 		} `json:"outputs"`
 	}
-	if err != nil || json.Unmarshal(data, &m) != nil || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
-		return false, nil // another program's manifest, or none
+	var summary struct {
+		Schema string `json:"schema"`
+		Hadoop string `json:"hadoop"`
+	}
+	// Another program may have files of these names.
+	if o.json(folder, summaryName, &summary) && strings.HasPrefix(summary.Schema, "slotwave/summary/") {
+		result.release, is = summary.Hadoop, true
+	}
+	if !o.json(folder, manifestName, &m) || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
+		return result, is, nil
 	}
 	has := map[string]bool{}
+	var runs []string
 	for _, f := range m.Outputs {
 		has[path.Base(f.Name)] = true
+		if path.Base(f.Name) == jobsName {
+			runs = append(runs, path.Join(filepath.ToSlash(folder), path.Dir(f.Name)))
+		}
 	}
 	if has["attempts.parquet"] && !has[attemptsName] {
-		return false, fmt.Errorf("%s: %w", folder, errParquet)
+		return result, false, fmt.Errorf("%s: %w", folder, errParquet)
 	}
-	return has[jobsName], nil
+	if len(runs) > 1 {
+		result.several = fmt.Errorf("%s: got %d runs: want one of them: %s", folder, len(runs), strings.Join(runs, ", "))
+	}
+	return result, has[jobsName], nil
+}
+
+// json decodes a file of a folder, and reports whether it could.
+func (o ReadOptions) json(folder, name string, to any) bool {
+	var data []byte
+	var err error
+	if o.FS != nil {
+		data, err = fs.ReadFile(o.FS, path.Join(folder, name))
+	} else {
+		data, err = os.ReadFile(filepath.Join(folder, name))
+	}
+	return err == nil && json.Unmarshal(data, to) == nil
 }
 
 // groupOf returns the job a file is about, or the file itself.

@@ -24,7 +24,7 @@ var rumenFormat = Format{
 	}},
 	read: (*collector).readRumen,
 	write: func(h *workload.History) (Output, error) {
-		return Output{Files: []File{
+		return Output{Left: unrecorded(h), Files: []File{
 			{"trace.json", func(w io.Writer) error { return writeRumen(w, h) }},
 			{"topology.json", func(w io.Writer) error { return writeTopology(w, &h.Topology) }},
 		}}, nil

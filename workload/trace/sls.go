@@ -17,7 +17,8 @@ var slsFormat = Format{
 	detect: detection{keys: []string{"am.type", "job.start.ms", "job.end.ms", "job.tasks", "job.id", "nodes", "rack"}},
 	read:   (*collector).readSLS,
 	write: func(h *workload.History) (Output, error) {
-		return Output{Lost: lostInSLS(h), Files: []File{
+		lost, left := lostInSLS(h)
+		return Output{Lost: lost, Left: left, Files: []File{
 			{"jobs.json", func(w io.Writer) error { return writeSLS(w, h) }},
 			{"nodes.json", func(w io.Writer) error { return writeSLSNodes(w, &h.Topology) }},
 		}}, nil

@@ -103,8 +103,8 @@ func swimJob(rec []string) (workload.SwimJob, error) {
 	return j, nil
 }
 
-// withoutQuotes lets a stray quote not swallow the lines after it: SWIM files
-// do not quote.
+// withoutQuotes prevents a stray quote from joining lines, because SWIM files do
+// not quote.
 func withoutQuotes(r io.Reader) io.Reader {
 	return readerFunc(func(p []byte) (int, error) {
 		n, err := r.Read(p)

@@ -162,17 +162,17 @@ func (c tableRows) tableJob(id string, line int) *jobBuilder {
 		return b
 	}
 	b := c.newJob(id, line)
-	b.tabular = true
+	b.noTotals = true
 	c.tables[id] = b
 	c.order = append(c.order, b)
 	return b
 }
 
-// jobOf returns the row's job: its column, or the file if there is no such
-// column.
+// jobOf returns the row's job: its column, even if empty, or the file if there is
+// no such column.
 func (t *table) jobOf() string {
-	if id := t.cell("job"); id != "" {
-		return t.c.intern(unescapeCell(id))
+	if t.has("job") {
+		return t.c.intern(unescapeCell(t.cell("job")))
 	}
 	name, _, _ := strings.Cut(baseName(t.c.file), ".")
 	return t.c.intern(name)
@@ -187,7 +187,7 @@ func (c tableRows) settingRow(t *table) {
 func (c tableRows) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
 	kind, ok := tableKinds[t.cell("kind", "type")]
 	if !ok {
-		c.problem(t.line, "kind %.40q is none of map, reduce, setup, cleanup, taskcleanup: the row is dropped", t.cell("kind", "type"))
+		c.problem(t.line, "kind %.40q is none of map, reduce, setup, cleanup, taskcleanup, reducetaskcleanup: the row is dropped", t.cell("kind", "type"))
 		return nil, nil
 	}
 	number, ok := ordinal(t.cell("task", "index"))
@@ -196,15 +196,18 @@ func (c tableRows) rowTask(t *table) (*jobBuilder, *workload.HistoryTask) {
 		return nil, nil
 	}
 	b := c.tableJob(t.jobOf(), t.line)
-	reduceSlot := kind == workload.Reduce
+	reduceSlot := kind == workload.Reduce || kind == workload.ReduceTaskCleanup
 	if slot := t.cell("slot"); kind != workload.Map && (slot == "map" || slot == "reduce") {
 		reduceSlot = slot == "reduce"
+	}
+	if kind == workload.TaskCleanup && reduceSlot { // a recorded case has one name for both
+		kind = workload.ReduceTaskCleanup
 	}
 	return b, b.taskApart(kind, reduceSlot, number)
 }
 
 var tableKinds = map[string]workload.Kind{
-	"map": workload.Map, "reduce": workload.Reduce, "setup": workload.Setup, "cleanup": workload.Cleanup, "taskcleanup": workload.TaskCleanup,
+	"map": workload.Map, "reduce": workload.Reduce, "setup": workload.Setup, "cleanup": workload.Cleanup, "taskcleanup": workload.TaskCleanup, "reducetaskcleanup": workload.ReduceTaskCleanup,
 	"MAP": workload.Map, "REDUCE": workload.Reduce, "SETUP": workload.Setup, "CLEANUP": workload.Cleanup,
 }
 
@@ -509,14 +512,14 @@ func (c *collector) relative(line int, what string, v float64, unit time.Duratio
 		return workload.UnknownTime
 	}
 	if ns := v * float64(unit); ns < float64(-maxSkew) || ns >= math.MaxInt64/2 {
-		c.problem(line, "%s = %g: want a time from the start", what, v)
+		c.problem(line, "%s = %g: want a time since the start of the workload", what, v)
 		return workload.UnknownTime
 	}
 	c.differences = true
 	return time.Duration(math.Round(v * float64(unit)))
 }
 
-// span returns a length of time.
+// span returns a duration.
 func (t *table) span(name, text string, unit time.Duration) time.Duration {
 	if unit == 1 {
 		if v, err := strconv.ParseInt(text, 10, 64); err == nil && v >= 0 {
@@ -531,7 +534,7 @@ func (t *table) span(name, text string, unit time.Duration) time.Duration {
 		return time.Duration(math.Round(v * float64(unit)))
 	}
 	if ok {
-		t.c.problem(t.line, "%s = %.40q: want a length of time", name, text)
+		t.c.problem(t.line, "%s = %.40q: want a duration", name, text)
 	}
 	return workload.UnknownTime
 }
@@ -540,7 +543,7 @@ func (t *table) span(name, text string, unit time.Duration) time.Duration {
 func (t *table) count(name, text string) int64 {
 	v, err := parseCount(text)
 	if err != nil {
-		t.c.problem(t.line, "%s = %.40q: want a number from 0", name, text)
+		t.c.problem(t.line, "%s = %.40q: want a number, 0 or more", name, text)
 		return workload.Unknown
 	}
 	return v
@@ -610,7 +613,7 @@ func parseCount(text string) (int64, error) {
 		return int64(f), nil
 	}
 	if v < workload.Unknown {
-		return 0, fmt.Errorf("%q: want a whole number from 0", text)
+		return 0, fmt.Errorf("%q: want a whole number, 0 or more", text)
 	}
 	return v, nil
 }

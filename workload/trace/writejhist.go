@@ -468,11 +468,9 @@ func (w *jhistWriter) taskEvents(t *workload.HistoryTask) []timedEvent {
 			var culprit *string
 			why := ""
 			counters := workload.UnknownCounters()
-			for i := range t.Attempts {
-				if a := &t.Attempts[i]; a.State == workload.Failed {
-					name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
-					culprit, why = &name, a.Error
-				}
+			if a := failedDueTo(t); a != nil {
+				name := fmt.Sprintf("attempt_%s_%d", id, a.Number)
+				culprit, why = &name, a.Error
 			}
 			w.event("TASK_FAILED", "TaskFailed", task, kind, w.millis(finish), why, culprit, t.State.String(), &countersOf{"COUNTERS", &counters, t.SlotKind(), nil})
 		}
@@ -506,7 +504,7 @@ func (w *jhistWriter) attemptEnded(a *workload.HistoryAttempt, t *workload.Histo
 	if a.Progress != nil {
 		progress = *a.Progress
 	}
-	mapped, shuffled, sorted := marksOf(a)
+	mapped, shuffled, sorted := marksOf(a, t.ReduceSlot)
 	switch {
 	case a.State != workload.Succeeded:
 		w.event(attemptEvent(t)+a.State.String(), "TaskAttemptUnsuccessfulCompletion", task, kind, name, w.millis(a.Finish), a.Node, int64(workload.Unknown), rack,

@@ -34,6 +34,26 @@ var laterKeys = map[string]map[string]bool{
 	"1.0.4": {"LOCALITY": true, "AVATAAR": true, "FAIL_REASON": true},
 }
 
+// lostInMRv1 counts the maps whose locality is lost: the release has no key for
+// it, and the machines with their input, from which it follows, are not known.
+func lostInMRv1(h *workload.History) []workload.Problem {
+	if !laterKeys[h.Release]["LOCALITY"] {
+		return nil
+	}
+	n := 0
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			if t := &h.Jobs[i].Tasks[k]; t.Kind == workload.Map && len(t.Split.Hosts) == 0 && t.Winner() != nil && t.Winner().Locality != workload.NoLocality {
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []workload.Problem{{File: "history", What: fmt.Sprintf("locality of %s left out: histories of %s have no key for it (jhist has)", workload.Counted(n, "map", "maps"), h.Release)}}
+}
+
 var mrv1Escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, `=`, `\=`, `.`, `\.`)
 
 // record writes one record of keys and values. It leaves out values equal to
@@ -113,10 +133,8 @@ func (w *mrv1Writer) task(t *workload.HistoryTask, number int) {
 		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", "SUCCESS", "FINISH_TIME", known(w.millis(finish)), "COUNTERS", counters)
 	case workload.Failed, workload.Killed:
 		culprit, why := "", ""
-		for i := range t.Attempts {
-			if a := &t.Attempts[i]; a.State == workload.Failed {
-				culprit, why = fmt.Sprintf("attempt_%s_%d", id, a.Number), a.Error
-			}
+		if a := failedDueTo(t); a != nil {
+			culprit, why = fmt.Sprintf("attempt_%s_%d", id, a.Number), a.Error
 		}
 		w.record("Task", "TASKID", task, "TASK_TYPE", kind, "TASK_STATUS", t.State.String(), "FINISH_TIME", known(w.millis(finish)),
 			"ERROR", why, "TASK_ATTEMPT_ID", culprit)
@@ -184,7 +202,7 @@ func (w *mrv1Writer) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask
 	switch a.State {
 	case workload.Succeeded:
 		if t.ReduceSlot {
-			_, shuffled, sorted := marksOf(a)
+			_, shuffled, sorted := marksOf(a, t.ReduceSlot)
 			head = append(head, "SHUFFLE_FINISHED", known(w.millis(shuffled)), "SORT_FINISHED", known(w.millis(sorted)))
 		}
 		w.record(record, append(head, "FINISH_TIME", known(w.millis(a.Finish)), "HOSTNAME", host, "STATE_STRING", "",

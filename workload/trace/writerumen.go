@@ -229,7 +229,7 @@ func (w *rumenWriter) layers(rack, host string) {
 }
 
 func (w *rumenWriter) attempt(a *workload.HistoryAttempt, t *workload.HistoryTask, id string) {
-	_, shuffled, sorted := marksOf(a)
+	_, shuffled, sorted := marksOf(a, t.ReduceSlot)
 	w.object(func() {
 		w.key("location")
 		if a.Node == "" {
@@ -425,15 +425,17 @@ func inSLS(t *workload.HistoryTask) bool {
 	return t.Kind <= workload.Reduce && a != nil && a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish)
 }
 
-// lostInSLS lists what writeSLS leaves out.
-func lostInSLS(h *workload.History) []workload.Problem {
+// lostInSLS lists and counts what writeSLS leaves out.
+func lostInSLS(h *workload.History) (lost []workload.Problem, left Left) {
 	apart, others, attempts := 0, 0, 0
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
 			t := &h.Jobs[i].Tasks[k]
+			left.Attempts += len(t.Attempts)
 			switch {
 			case inSLS(t):
 				attempts += len(t.Attempts) - 1
+				left.Attempts--
 			case t.Kind > workload.Reduce:
 				apart++
 			default:
@@ -441,7 +443,7 @@ func lostInSLS(h *workload.History) []workload.Problem {
 			}
 		}
 	}
-	var lost []workload.Problem
+	left.Tasks = apart + others
 	for _, x := range []struct {
 		n               int
 		one, many, what string
@@ -454,7 +456,7 @@ func lostInSLS(h *workload.History) []workload.Problem {
 			lost = append(lost, workload.Problem{File: "sls", What: fmt.Sprintf("%s left out: the format %s", workload.Counted(x.n, x.one, x.many), x.what)})
 		}
 	}
-	return lost
+	return lost, left
 }
 
 // writeSLS writes jobs as input of YARN's scheduler load simulator: the times

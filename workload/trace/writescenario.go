@@ -30,7 +30,7 @@ var scenarioFormat = Format{
 // release may be unknown.
 func writeScenario(w io.Writer, h *workload.History) error {
 	startup, commit := meanPhase(h, workload.PhaseStartup), meanPhase(h, workload.PhaseCommit)
-	r, err := h.Replay(workload.ReplayOptions{Startup: startup, Commit: commit, Initialised: true})
+	r, err := h.Replay(workload.ReplayOptions{Startup: startup, Commit: commit, Initialised: true, Speculated: true})
 	if err != nil {
 		return err
 	}
@@ -208,8 +208,11 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 		w.pair("shuffle_bytes", r.ShuffleData)
 		w.pair("output_bytes", r.OutputBytes)
 	}
-	w.failures("job.map_fail_ms", m.Fails, m.Count)
-	w.failures("job.reduce_fail_ms", r.Fails, r.Count)
+	if j.Ends.After > 0 {
+		w.pair("ends", j.Ends.State.String()+" "+j.Ends.After.String())
+	}
+	w.ends("job.map_ends", m.Ends, m.Count)
+	w.ends("job.reduce_ends", r.Ends, r.Count)
 	var own workload.Conf
 	conf := meaningful(j.Conf)
 	for _, key := range conf.Keys() {
@@ -245,14 +248,18 @@ func (w tomlWriter) times(key string, d *workload.Durations) {
 	w.pair(key, ms)
 }
 
-func (w tomlWriter) failures(path string, fails workload.Failures, tasks int) {
-	if len(fails) == 0 {
+func (w tomlWriter) ends(path string, ends map[int][]workload.AttemptEnd, tasks int) {
+	if len(ends) == 0 {
 		return
 	}
 	w.table(path)
 	for task := range tasks {
-		if list := fails[task]; len(list) > 0 {
-			w.pair(strconv.Itoa(task), milliseconds(list))
+		var texts []string
+		for _, e := range ends[task] {
+			texts = append(texts, e.String())
+		}
+		if len(texts) > 0 {
+			w.pair(strconv.Itoa(task), texts)
 		}
 	}
 }

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/study"
+)
+
+// reporting are the flags of report.
+type reporting struct {
+	study.Diagnosing
+	out   string
+	test  bool
+	force bool
+	quiet bool
+}
+
+func reportCommand(a *app) *cobra.Command {
+	k := &reporting{}
+	c := &cobra.Command{
+		Use:   "report PATH...",
+		Short: "Write one HTML page that shows runs and why they took as long",
+		Long: `Write one HTML page that shows runs and their diagnosis: findings, execution
+chart, ledger, devices and jobs. The page needs no network. A click on an
+attempt, finding, job or part of a ledger shows it in all views.
+
+PATH is the folder of a result or a job history; several are shown side by side.
+--verify tests changes by simulation, as diagnose does, without a limit of time.`,
+		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return a.report(args, k) },
+	}
+	f := c.Flags()
+	f.StringVar(&k.out, "out", "report.html", "`FILE` to write")
+	f.BoolVar(&k.force, "force", false, "replace the file")
+	f.BoolVar(&k.test, "verify", false, "test changes by simulation")
+	f.StringVar(&k.On, "on", "", "`SCENARIO` that stands for a recorded run, to test changes")
+	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
+	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
+	return c
+}
+
+func (a *app) report(paths []string, k *reporting) error {
+	if k.Workers < 0 {
+		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
+	}
+	k.Verify, k.Budget = k.test, time.Duration(0)
+	return a.writeReport(paths, k)
+}
+
+// writeReport writes the page under a temporary name first, so that none is left
+// half-written.
+func (a *app) writeReport(paths []string, k *reporting) error {
+	if _, err := os.Lstat(k.out); err == nil && !k.force {
+		return fmt.Errorf("--out %s: the file exists: name another, or replace it with --force", k.out)
+	}
+	var page bytes.Buffer
+	warnings, err := study.Report(&page, paths, k.Diagnosing)
+	if err != nil {
+		return err
+	}
+	temporary := k.out + ".part"
+	if err := os.WriteFile(temporary, page.Bytes(), 0o666); err != nil {
+		return err
+	}
+	if err := os.Rename(temporary, k.out); err != nil {
+		os.Remove(temporary)
+		return err
+	}
+	if !k.quiet {
+		a.warn(warnings)
+		fmt.Fprintf(a.stdout, "report in %s\n", k.out)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/study"
+)
+
+// reproducing holds the flags of reproduce.
+type reproducing struct {
+	study.Reproducing
+	out                string
+	list               bool
+	json, quiet, force bool
+}
+
+func reproduceCommand(a *app) *cobra.Command {
+	k := &reproducing{}
+	c := &cobra.Command{
+		Use:   "reproduce PAPER",
+		Short: "Simulate what a paper ran, beside its published figures",
+		Long: `Simulate what a paper ran on its cluster, and print its tables and figures
+beside the published numbers. PAPER is herodotou, hitune, khan, sonata or zhang.
+--list names the parts of each paper; --figure makes one of them.
+
+--out writes one page in Markdown with its pictures. Numbers in columns named
+published are those of the paper. What the paper does not state is listed as
+assumed.`,
+		Example: "  slotwave reproduce --list\n  slotwave reproduce zhang --figure 4\n  slotwave reproduce hitune --out out/hitune",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case k.list && len(args) == 0:
+				return study.Internal(listPapers(a.stdout))
+			case k.list || len(args) == 0:
+				return errors.New("want one PAPER, or --list alone")
+			}
+			return a.reproduce(args[0], k)
+		},
+	}
+	f := c.Flags()
+	f.BoolVar(&k.list, "list", false, "list the papers and their parts")
+	f.StringVar(&k.Figure, "figure", "", "`PART` to make, of those that --list names (default all)")
+	f.StringVar(&k.Platform, "platform", "", "`PLATFORM` in place of the paper's, for zhang")
+	f.StringVar(&k.out, "out", "", "`DIR` for the page and its pictures")
+	f.Uint64Var(&k.Seed, "seed", 1, "master seed of all random numbers")
+	f.IntVar(&k.Workers, "workers", 0, "concurrent runs; 0 is one per core")
+	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
+	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
+	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+	return c
+}
+
+func listPapers(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, p := range study.Papers() {
+		fmt.Fprintf(t, "%s\t%s\n\t%s\n\tparts: %s\n", p.Name, p.Title, p.Source, strings.Join(p.Parts(), ", "))
+	}
+	return t.Flush()
+}
+
+func (a *app) reproduce(name string, k *reproducing) error {
+	page, err := study.Reproduce(name, k.Reproducing)
+	if err != nil {
+		return err
+	}
+	if k.out != "" {
+		d, err := results.Create(k.out, k.force)
+		if err != nil {
+			return err
+		}
+		defer d.Abort()
+		a.writing.Store(d)
+		if err := page.Write(d); err != nil {
+			return study.Internal(err)
+		}
+		m := results.Manifest{Build: results.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: name, Seed: k.Seed}
+		a.writing.Store(nil)
+		if err := d.Commit(m); err != nil {
+			return study.Internal(err)
+		}
+	}
+	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json}, page.WriteText, page.WriteJSON)
+}
+
+// arguments returns the arguments that repeat the reproduction.
+func (k *reproducing) arguments(name string) []string {
+	args := []string{"reproduce", name, fmt.Sprintf("--seed=%d", k.Seed)}
+	if k.Figure != "" {
+		args = append(args, "--figure="+k.Figure)
+	}
+	if k.Platform != "" {
+		args = append(args, "--platform="+k.Platform)
+	}
+	return args
+}

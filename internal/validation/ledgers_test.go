@@ -1,0 +1,112 @@
+package validation
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+type attemptRows []workload.Attempt
+
+func (k *attemptRows) Attempt(a *workload.Attempt) { *k = append(*k, *a) }
+
+// randomScenario writes a small random scenario of any fidelity and scheduler.
+func randomScenario(r *rand.Rand) string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	fidelity := []string{"replay", "profile", "phase", "device"}[r.IntN(4)]
+	line("fidelity = %q\n[cluster]\nhadoop = %q\nnodes = %d\nracks = %d\nmap_slots = %d\nreduce_slots = %d\nplatform = \"dl145-g3\"\nshared_slots = %t",
+		fidelity, []string{"0.20.2", "1.0.4", "1.2.1", "ideal"}[r.IntN(4)], 1+r.IntN(6), 1+r.IntN(2), 1+r.IntN(3), 1+r.IntN(2), r.IntN(4) == 0)
+	line("[scheduler]\nname = %q", []string{"fifo", "fair1", "fair2", "capacity", "maxedf", "minedf"}[r.IntN(6)])
+	line("[conf]\n\"mapred.map.tasks.speculative.execution\" = %t\n\"mapred.reduce.slowstart.completed.maps\" = %.2f", r.IntN(2) == 0, r.Float64())
+	for i := range 1 + r.IntN(4) {
+		maps, reduces := 1+r.IntN(12), r.IntN(4)
+		line("[[job]]\nname = \"job%d\"\nsubmit = \"%ds\"\nmaps = %d\nreduces = %d\ndeadline = \"10m\"", i, r.IntN(60), maps, reduces)
+		switch fidelity {
+		case "replay":
+			line("map_ms = %d\nreduce_shuffle_ms = %d\nreduce_sort_ms = 500\nreduce_ms = %d", 1000+r.IntN(20000), r.IntN(9000), r.IntN(9000))
+			if r.IntN(3) == 0 {
+				line("map_fail_ms = { \"0\" = [%d, -1] }", 100+r.IntN(3000))
+			}
+		case "profile":
+			line("duration = { dist = \"lognormal\", mean = \"%ds\", sd = \"3s\" }\nshuffle_duration = \"4s\"\nsort_duration = \"1s\"\nreduce_duration = \"3s\"", 2+r.IntN(20))
+		default:
+			line("profile = \"wordcount\"\ninput = \"%d MB\"", maps*(1+r.IntN(60)))
+		}
+	}
+	return b.String()
+}
+
+// The ledger of every job adds up to its time, to the nanosecond, at every
+// fidelity and under every scheduler.
+func TestLedgersOfRandomRuns(t *testing.T) {
+	n := 60
+	if os.Getenv("SLOTWAVE_LARGE") != "" {
+		n = 1000
+	}
+	name := filepath.Join(t.TempDir(), "random.toml")
+	jobs := 0
+	for seed := range n {
+		text := randomScenario(rand.New(rand.NewPCG(uint64(seed), 4)))
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := study.Open(name, study.Options{Seed: uint64(seed)})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		q := s.Scenario.Runs[0].Question
+		var rows attemptRows
+		p, err := sim.Simulator{Recorder: &rows}.Predict(q)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: asHistory(&q, &p, rows), Question: &q}, diagnose.DefaultOptions())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		for _, j := range d.Jobs {
+			jobs++
+			at := j.Submit
+			for _, step := range j.Ledger {
+				if step.From != at || step.To <= step.From {
+					t.Fatalf("%s: step from %v to %v: want it from %v\n%s", j.ID, step.From, step.To, at, text)
+				}
+				at = step.To
+			}
+			if at != j.Finish {
+				t.Fatalf("%s: ledger ends at %v: want %v\n%s", j.ID, at, j.Finish, text)
+			}
+		}
+	}
+	t.Logf("%d jobs in %d runs", jobs, n)
+}
+
+// asHistory returns the jobs of a simulated run with their attempts.
+func asHistory(q *model.WhatIf, p *model.Prediction, rows []workload.Attempt) func(func(*workload.HistoryJob) bool) {
+	h := trace.NewHistory(q.Jobs, rows)
+	return func(yield func(*workload.HistoryJob) bool) {
+		for i := range h.Jobs {
+			j := &h.Jobs[i]
+			for k := range p.Jobs {
+				if p.Jobs[k].ID == j.ID {
+					j.Submit, j.Launch, j.Finish = p.Jobs[k].Submit, p.Jobs[k].Launch, p.Jobs[k].Finish
+				}
+			}
+			if !yield(j) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Limit is the part of the time of all jobs that went by with one thing.
+type Limit struct {
+	What  string `json:"limit"`
+	Time  int64  `json:"time_ns"`
+	Share share  `json:"share"`
+}
+
+// limitText says what each limit means, after its share of the jobs' time.
+var limitText = map[string]string{
+	"slots": "other jobs held the slots", "scheduler": "the scheduler left slots free although tasks could run, or held the job back",
+	"heartbeats": "tasks and trackers waited for heartbeats", "processors": "maps and reduces computed",
+	"disks": "tasks read, wrote, spilled or merged", "network": "reduces fetched map outputs",
+	"start-up and end of tasks and jobs": "tasks and jobs started or ended", "given times of tasks": "tasks ran for the times that are given",
+}
+
+// limits returns the shares of the limits, and the largest in a sentence.
+func (r *Run) limits() (list []Limit, sentence string) {
+	total := int64(0)
+	for _, l := range r.Limits {
+		total += l.Time
+	}
+	for _, l := range r.Limits {
+		l.Share = share(float64(l.Time) / float64(total))
+		list = append(list, l)
+	}
+	if len(list) > 0 && limitText[list[0].What] != "" {
+		sentence = fmt.Sprintf("%s: in %s of the jobs' time %s", list[0].What, percentOf(list[0].Share), limitText[list[0].What])
+	}
+	return list, sentence
+}
+
+// Group divides the run by the pools, queues or users of its jobs, or by nodes.
+type Group struct {
+	By   string     `json:"by"`
+	Of   int        `json:"of"` // number of them, if not all are listed
+	Rows []GroupRow `json:"rows"`
+}
+
+// GroupRow is one pool, queue, user or node.
+type GroupRow struct {
+	Name     string `json:"name"`
+	Jobs     int    `json:"jobs,omitempty"`
+	Mean     int64  `json:"mean_ns"` // time of its jobs, or of the maps of a node
+	Attempts int64  `json:"attempts,omitempty"`
+	SlotTime int64  `json:"slot_time_ns"`
+	Share    share  `json:"share"`
+	Lost     int64  `json:"lost"` // failed and killed attempts
+}
+
+// mostRows is the largest number of rows of a group.
+const mostRows = 10
+
+// groups returns the groups with more than one row.
+func (r *Run) groups() []Group {
+	var groups []Group
+	jobs := r.Predictions[0].Jobs
+	for _, g := range []struct {
+		by string
+		of func(*model.JobOutcome) string
+	}{
+		{"pool", func(j *model.JobOutcome) string { return j.Pool }},
+		{"queue", func(j *model.JobOutcome) string { return j.Queue }},
+		{"user", func(j *model.JobOutcome) string { return j.User }},
+	} {
+		rows := jobRows(jobs, g.of)
+		slices.SortStableFunc(rows, func(a, b GroupRow) int { return cmp.Compare(b.SlotTime, a.SlotTime) })
+		groups = append(groups, Group{By: g.by, Rows: rows})
+	}
+	nodes := r.Stats.nodeRows()
+	slices.SortStableFunc(nodes, func(a, b GroupRow) int { return cmp.Compare(b.Mean, a.Mean) })
+	groups = append(groups, Group{By: "node", Rows: nodes})
+	groups = slices.DeleteFunc(groups, func(g Group) bool { return len(g.Rows) < 2 })
+	for i := range groups {
+		g := &groups[i]
+		total := int64(0)
+		for _, row := range g.Rows {
+			total += row.SlotTime
+		}
+		for k := range g.Rows {
+			g.Rows[k].Share = share(float64(g.Rows[k].SlotTime) / float64(max(1, total)))
+		}
+		g.Of = len(g.Rows)
+		g.Rows = g.Rows[:min(mostRows, len(g.Rows))]
+	}
+	return groups
+}
+
+// jobRows sums the jobs by a name.
+func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []GroupRow {
+	sums, finishes := map[string]*GroupRow{}, map[string]int64{}
+	for i := range jobs {
+		j := &jobs[i]
+		name := of(j)
+		row := sums[name]
+		if row == nil {
+			row = &GroupRow{Name: Escape(name)}
+			sums[name] = row
+		}
+		row.Jobs++
+		row.SlotTime += int64(j.MapTime + j.ReduceTime)
+		row.Lost += int64(j.Failed + j.Killed)
+		if finished(j) {
+			row.Mean += int64(j.Finish - j.Submit)
+			finishes[name]++
+		}
+	}
+	var rows []GroupRow
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		row := sums[name]
+		row.Mean /= max(1, finishes[name])
+		rows = append(rows, *row)
+	}
+	return rows
+}
+
+// nodeStats are the attempts of one node.
+type nodeStats struct {
+	attempts, lost, time int64
+	maps, mapTime        int64 // that succeeded
+}
+
+func (n *nodeStats) add(a *workload.Attempt) {
+	d := int64(a.Finish - a.Start)
+	n.attempts++
+	n.time += d
+	switch {
+	case a.State != workload.Succeeded:
+		n.lost++
+	case a.Kind == workload.Map:
+		n.maps++
+		n.mapTime += d
+	}
+}
+
+func (s *Stats) nodeRows() []GroupRow {
+	var rows []GroupRow
+	for i, n := range s.nodes {
+		if n.attempts > 0 {
+			rows = append(rows, GroupRow{
+				Name: Escape(s.slots.nodes[i].name), Mean: n.mapTime / max(1, n.maps), Attempts: n.attempts, SlotTime: n.time, Lost: n.lost,
+			})
+		}
+	}
+	return rows
+}

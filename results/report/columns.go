@@ -1,0 +1,210 @@
+package report
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// aboutRun is the JSON part of the data of a run. Times are in microseconds.
+type aboutRun struct {
+	Name     string    `json:"name"`
+	Verdict  string    `json:"verdict"`
+	Rows     int       `json:"rows"`
+	Left     int       `json:"left"` // attempts that are left out, the shortest
+	Nodes    []string  `json:"nodes"`
+	Lanes    [][2]int  `json:"lanes"` // node and slot
+	Jobs     []jobRow  `json:"jobs"`
+	Phases   []string  `json:"phases"`
+	Kinds    []string  `json:"kinds"`
+	States   []string  `json:"states"`
+	Findings []Finding `json:"findings"`
+	Devices  []series  `json:"devices"`
+}
+
+type jobRow struct {
+	ID     string  `json:"id"`
+	Submit int64   `json:"submit"`
+	Finish int64   `json:"finish"`
+	Steps  [][]any `json:"steps"` // from, to, account, attempt, node, by
+}
+
+// series is the use of a device in percent, from each of its times on.
+type series struct {
+	Node   string  `json:"node"`
+	Device string  `json:"device"`
+	Times  []int64 `json:"times"`
+	Busy   []int   `json:"busy"`
+}
+
+func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }
+
+// column is a sequence of small signed numbers.
+type column []byte
+
+func (c *column) add(v int64) { *c = binary.AppendVarint(*c, v) }
+
+// columns returns what the script needs to know, and the attempts as columns:
+// lane, job, kind, task, number, state, start, length, and each phase. Lane, job,
+// task and start are differences from the row before.
+func (r *Run) columns() (aboutRun, []byte) {
+	rows := r.longest()
+	about := aboutRun{
+		Name: r.Name, Verdict: r.Verdict, Rows: len(rows), Left: len(r.Attempts) - len(rows), Findings: r.Findings, Devices: r.series(),
+	}
+	if about.Findings == nil {
+		about.Findings = []Finding{}
+	}
+	for p := range workload.NumPhases {
+		about.Phases = append(about.Phases, p.String())
+	}
+	for k := workload.Map; k <= workload.TaskCleanup; k++ {
+		about.Kinds = append(about.Kinds, k.String())
+	}
+	for s := workload.Succeeded; s <= workload.Running; s++ {
+		about.States = append(about.States, s.String())
+	}
+	jobs := map[string]int{}
+	for i := range r.Jobs {
+		j := &r.Jobs[i]
+		row := jobRow{ID: j.ID, Submit: micros(j.Submit), Finish: micros(j.Finish), Steps: [][]any{}}
+		for _, s := range j.Ledger {
+			row.Steps = append(row.Steps, []any{micros(s.From), micros(s.To), s.Account, s.Attempt, s.Node, s.By})
+		}
+		jobs[j.ID] = i
+		about.Jobs = append(about.Jobs, row)
+	}
+	lanes := about.assignLanes(rows)
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(lanes[a], lanes[b]), cmp.Compare(rows[a].Start, rows[b].Start))
+	})
+	var cols [8 + workload.NumPhases]column
+	var lane, job, task, start int64
+	for _, i := range order {
+		a := &rows[i]
+		l, j, t, s := int64(lanes[i]), int64(jobs[a.Job]), int64(a.Task), micros(a.Start)
+		for c, v := range []int64{l - lane, j - job, int64(a.Kind), t - task, int64(a.Number), int64(a.State), s - start, micros(a.Finish) - s} {
+			cols[c].add(v)
+		}
+		lane, job, task, start = l, j, t, s
+		for p, d := range a.Phases {
+			cols[8+p].add(micros(max(0, d)))
+		}
+	}
+	return about, slices.Concat(sliced(cols[:])...)
+}
+
+func sliced(cols []column) [][]byte {
+	all := make([][]byte, len(cols))
+	for i, c := range cols {
+		all[i] = c
+	}
+	return all
+}
+
+// longest returns the attempts with known times, and of too many the longest.
+func (r *Run) longest() []workload.Attempt {
+	var rows []workload.Attempt
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; workload.Known(a.Start) && a.Finish > a.Start {
+			rows = append(rows, *a)
+		}
+	}
+	if len(rows) > MostAttempts {
+		slices.SortStableFunc(rows, func(a, b workload.Attempt) int { return cmp.Compare(b.Finish-b.Start, a.Finish-a.Start) })
+		rows = rows[:MostAttempts]
+	}
+	return rows
+}
+
+// assignLanes gives each attempt a line of the chart: its slot, or, where that is
+// unknown, the first line of its node that is free.
+func (about *aboutRun) assignLanes(rows []workload.Attempt) []int {
+	order := make([]int, len(rows))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rows[a].Start, rows[b].Start) })
+	type key struct {
+		node string
+		slot int
+	}
+	free := map[string][]time.Duration{} // ends on the lines of nodes without slots
+	slots := make([]int, len(rows))
+	used := map[key]bool{}
+	for _, i := range order {
+		a := &rows[i]
+		slots[i] = a.Slot
+		if a.Slot < 0 {
+			ends := free[a.Node]
+			n := slices.IndexFunc(ends, func(end time.Duration) bool { return end <= a.Start })
+			if n < 0 {
+				n = len(ends)
+				ends = append(ends, 0)
+			}
+			ends[n] = a.Finish
+			free[a.Node] = ends
+			slots[i] = n
+		}
+		used[key{a.Node, slots[i]}] = true
+	}
+	var keys []key
+	for k := range used {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.slot, b.slot)) })
+	at := map[key]int{}
+	for i, k := range keys {
+		if n := len(about.Nodes); n == 0 || about.Nodes[n-1] != k.node {
+			about.Nodes = append(about.Nodes, k.node)
+		}
+		about.Lanes = append(about.Lanes, [2]int{len(about.Nodes) - 1, k.slot})
+		at[k] = i
+	}
+	lanes := make([]int, len(rows))
+	for i := range rows {
+		lanes[i] = at[key{rows[i].Node, slots[i]}]
+	}
+	return lanes
+}
+
+// mostPoints is the largest number of times of a series; more are averaged.
+const mostPoints = 400
+
+// series returns the use of devices. Of nodes it keeps processors, disks and
+// network, the busiest of several.
+func (r *Run) series() []series {
+	list := []series{}
+	at := map[[2]string]int{}
+	rows := map[[2]string][]int{}
+	for i := range r.Devices {
+		u := &r.Devices[i]
+		k := [2]string{u.Node, u.Device}
+		if _, known := at[k]; !known {
+			at[k] = len(list)
+			list = append(list, series{Node: u.Node, Device: u.Device})
+		}
+		rows[k] = append(rows[k], i)
+	}
+	for k, i := range at {
+		s, of := &list[i], rows[k]
+		step := (len(of) + mostPoints - 1) / mostPoints
+		for from := 0; from < len(of); from += step {
+			part := of[from:min(from+step, len(of))]
+			sum := 0.0
+			for _, row := range part {
+				sum += r.Devices[row].Busy
+			}
+			s.Times = append(s.Times, micros(r.Devices[part[0]].Time))
+			s.Busy = append(s.Busy, int(100*sum/float64(len(part))+0.5))
+		}
+	}
+	return list
+}

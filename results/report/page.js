@@ -1,0 +1,428 @@
+'use strict';
+// Each section shows one run. All sections share the range of time, the chosen
+// attempt, job and finding. Names are only ever set as text.
+(async () => {
+  const $ = (s, of) => (of || document).querySelector(s);
+  const $$ = (s, of) => [...(of || document).querySelectorAll(s)];
+  const css = name => getComputedStyle(document.documentElement).getPropertyValue('--' + name).trim();
+  const views = [];
+  const state = {run: 0, attempt: -1, job: -1, finding: -1, from: 0, to: 0};
+  let longest = 1, scheduled = false;
+
+  // unpack reads the data of a run: JSON, a zero byte, columns of varints.
+  async function unpack(base64) {
+    const packed = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+    const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+    const zero = bytes.indexOf(0);
+    const run = JSON.parse(new TextDecoder().decode(bytes.subarray(0, zero)));
+    let at = zero + 1;
+    const column = (type, difference) => {
+      const list = new type(run.rows);
+      let last = 0;
+      for (let i = 0; i < run.rows; i++) {
+        let value = 0, factor = 1, byte;
+        do {
+          byte = bytes[at++];
+          value += (byte & 127) * factor;
+          factor *= 128;
+        } while (byte & 128);
+        value = value % 2 ? -(value + 1) / 2 : value / 2;
+        last = difference ? last + value : value;
+        list[i] = last;
+      }
+      return list;
+    };
+    run.lane = column(Uint32Array, true);
+    run.job = column(Uint32Array, true);
+    run.kind = column(Uint8Array);
+    run.task = column(Uint32Array, true);
+    run.number = column(Uint16Array);
+    run.state = column(Uint8Array);
+    run.start = column(Float64Array, true);
+    run.length = column(Float64Array);
+    run.phase = run.phases.map(() => column(Float64Array));
+    run.end = 1;
+    for (let i = 0; i < run.rows; i++) run.end = Math.max(run.end, run.start[i] + run.length[i]);
+    for (const j of run.jobs) run.end = Math.max(run.end, j.finish);
+    run.first = new Uint32Array(run.lanes.length + 1); // first attempt of each lane
+    for (let i = run.rows - 1; i >= 0; i--) run.first[run.lane[i]] = i;
+    run.first[run.lanes.length] = run.rows;
+    for (let l = run.lanes.length - 1; l > 0; l--) {
+      if (run.first[l] === 0) run.first[l] = run.first[l + 1];
+    }
+    return run;
+  }
+
+  const letters = ['m', 'r'];
+  const name = (run, i) => `${run.jobs[run.job[i]] ? run.jobs[run.job[i]].id : '?'}/${letters[run.kind[i]] || run.kinds[run.kind[i]]}/${run.task[i]}`;
+  const seconds = us => (us / 1e6).toFixed(us < 1e7 ? 2 : 1) + ' s';
+  const nodeOf = (run, i) => run.nodes[run.lanes[run.lane[i]][0]];
+
+  // size fits a canvas to its place and clears it.
+  function size(canvas) {
+    const ratio = window.devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+    if (canvas.width !== width * ratio || canvas.height !== height * ratio) {
+      canvas.width = width * ratio;
+      canvas.height = height * ratio;
+    }
+    const c = canvas.getContext('2d');
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.clearRect(0, 0, width, height);
+    return [c, width, height];
+  }
+  const x = (us, width) => (us - state.from) / (state.to - state.from) * width;
+
+  // Each lane has its own line; a gap of a pixel keeps attempts apart. What is
+  // shorter than a pixel is drawn once a pixel.
+  function drawChart(v) {
+    const [c, width, height] = size(v.chart), run = v.run, colours = run.phases.map(css), other = css('other');
+    const rowHeight = height / Math.max(1, run.lanes.length), chosenJob = state.run === v.index ? state.job : -1;
+    const finding = state.run === v.index && state.finding >= 0 ? run.findings[state.finding] : null;
+    for (let lane = 0; lane < run.lanes.length; lane++) {
+      const y = lane * rowHeight, h = Math.max(rowHeight > 3 ? rowHeight - 1 : rowHeight, 0.5);
+      let drawn = -1;
+      for (let i = run.first[lane]; i < run.first[lane + 1]; i++) {
+        const from = run.start[i], to = from + run.length[i];
+        if (to < state.from) continue;
+        if (from > state.to) break;
+        const left = x(from, width), right = x(to, width);
+        if (right < drawn + 0.7) continue;
+        drawn = right;
+        c.globalAlpha = chosenJob >= 0 && run.job[i] !== chosenJob ? 0.15 : 1;
+        const gap = right - left > 3 ? 1 : 0;
+        if (right - left < 2) {
+          let most = 0, colour = other;
+          for (let p = 0; p < colours.length; p++) if (run.phase[p][i] > most) [most, colour] = [run.phase[p][i], colours[p]];
+          c.fillStyle = colour;
+          c.fillRect(left, y, Math.max(right - left, 0.7), h);
+        } else {
+          let at = from;
+          c.fillStyle = other;
+          c.fillRect(left, y, right - left - gap, h);
+          for (let p = 0; p < colours.length; p++) {
+            if (!run.phase[p][i]) continue;
+            const a = x(at, width), b = Math.min(x(at += run.phase[p][i], width), right - gap);
+            c.fillStyle = colours[p];
+            if (b > a) c.fillRect(a, y, b - a, h);
+          }
+        }
+        if (run.state[i] !== 0) { // failed: a red line; killed: a dashed one
+          c.strokeStyle = run.states[run.state[i]] === 'KILLED' ? css('text') : css('mark');
+          c.setLineDash(run.states[run.state[i]] === 'KILLED' ? [3, 3] : []);
+          c.beginPath();
+          c.moveTo(left, y + h / 2);
+          c.lineTo(right, y + h / 2);
+          c.stroke();
+          c.setLineDash([]);
+        }
+      }
+    }
+    c.globalAlpha = 1;
+    c.strokeStyle = css('mark');
+    c.lineWidth = 2;
+    if (finding && finding.node) {
+      run.lanes.forEach((lane, l) => {
+        if (run.nodes[lane[0]] === finding.node) c.strokeRect(1, l * rowHeight, width - 2, rowHeight);
+      });
+    }
+    if (finding && finding.tasks) {
+      const wanted = new Set(finding.tasks);
+      for (let i = 0; i < run.rows && wanted.size < 2000; i++) if (wanted.has(name(run, i))) outline(c, run, i, width, rowHeight);
+    }
+    if (state.run === v.index && state.attempt >= 0) outline(c, run, state.attempt, width, rowHeight);
+    c.lineWidth = 1;
+  }
+  function outline(c, run, i, width, rowHeight) {
+    const left = x(run.start[i], width);
+    c.strokeRect(left, run.lane[i] * rowHeight, Math.max(2, x(run.start[i] + run.length[i], width) - left), Math.max(2, rowHeight));
+  }
+
+  function steps(c, width, height, times, values, most, colour) {
+    c.strokeStyle = colour;
+    c.beginPath();
+    for (let i = 0; i < times.length; i++) {
+      const y = height - 1 - values[i] / most * (height - 4), left = x(times[i], width);
+      const right = x(i + 1 < times.length ? times[i + 1] : state.to, width);
+      if (right < 0 || left > width) continue;
+      c.lineTo(left, y);
+      c.lineTo(right, y);
+    }
+    c.stroke();
+  }
+
+  // running counts the maps and reduces that run in each of 2,000 steps.
+  function running(run) {
+    const n = 2000, sums = [new Float64Array(n + 1), new Float64Array(n + 1)], width = run.end / n;
+    for (let i = 0; i < run.rows; i++) {
+      if (run.kind[i] > 1) continue;
+      const s = sums[run.kind[i]], from = run.start[i] / width, to = (run.start[i] + run.length[i]) / width;
+      for (let k = Math.floor(from); k <= Math.min(n - 1, to); k++) s[k] += Math.min(k + 1, to) - Math.max(k, from);
+    }
+    return {sums, times: Array.from({length: n}, (_, k) => k * width), most: Math.max(1, ...sums[0], ...sums[1])};
+  }
+  function drawWaves(v) {
+    const [c, width, height] = size(v.waves), w = v.counts;
+    steps(c, width, height, w.times, w.sums[0], w.most, css('maps'));
+    c.setLineDash([5, 3]);
+    steps(c, width, height, w.times, w.sums[1], w.most, css('reduces'));
+    c.setLineDash([]);
+    c.fillStyle = css('faint');
+    c.font = '12px sans-serif';
+    c.fillText(`most: ${Math.round(w.most)}; maps solid, reduces dashed`, 4, 12);
+    c.fillText(`${seconds(state.from)} to ${seconds(state.to)}`, Math.max(4, width - 160), 12);
+  }
+  function drawDevices(v) {
+    const [c, width, height] = size(v.devices), node = v.choice.value, styles = {cpu: 'maps', disk: 'spill', network: 'reduces'};
+    c.font = '12px sans-serif';
+    let label = 4;
+    for (const s of v.run.devices) {
+      if (s.node !== node) continue;
+      const kind = Object.keys(styles).find(k => s.device.startsWith(k));
+      c.setLineDash(kind === 'network' ? [3, 2] : []);
+      steps(c, width, height, s.times, s.busy, 100, css(styles[kind] || 'other'));
+      c.fillStyle = css(styles[kind] || 'other');
+      c.fillText(s.device, label, 12);
+      label += c.measureText(s.device).width + 10;
+    }
+    c.setLineDash([]);
+  }
+  function drawLedger(v) {
+    const [c, width, height] = size(v.ledger), job = v.run.jobs[state.run === v.index && state.job >= 0 ? state.job : v.slowest];
+    if (!job) return;
+    const accounts = [...new Set(job.steps.map(s => s[2]))];
+    const mostly = accounts.map(a => job.steps.reduce((sum, s) => s[2] === a ? sum + s[1] - s[0] : sum, 0));
+    c.font = '12px sans-serif';
+    let right = -1;
+    job.steps.forEach((s, k) => {
+      const a = x(s[0], width), b = x(s[1], width);
+      c.fillStyle = `hsl(${Math.round(accounts.indexOf(s[2]) * 137.5) % 360} 55% 55%)`;
+      c.fillRect(a, 18, Math.max(0.7, b - a - (b - a > 3 ? 1 : 0)), height - 20);
+      if (b - a > 60 && a > right) {
+        c.fillStyle = css('text');
+        c.fillText(s[2], Math.max(2, a), 12);
+        right = Math.max(2, a) + c.measureText(s[2]).width + 6;
+      }
+    });
+    v.ledger.title = accounts.map((a, i) => `${a} ${seconds(mostly[i])}`).join(', ');
+  }
+
+  // tell writes about the chosen attempt: its phases beside those of the median
+  // attempt of its job and kind.
+  function tell(v) {
+    const box = $('.chosen', v.section), run = v.run, i = state.run === v.index ? state.attempt : -1;
+    box.replaceChildren();
+    if (i < 0) return;
+    const put = (tag, text, to) => {
+      const e = document.createElement(tag);
+      e.textContent = text;
+      return (to || box).appendChild(e);
+    };
+    put('p', `${name(run, i)} attempt ${run.number[i]}, ${run.states[run.state[i]]}, on ${nodeOf(run, i)} slot ${run.lanes[run.lane[i]][1]}: ` +
+      `${seconds(run.start[i])} to ${seconds(run.start[i] + run.length[i])}, ${seconds(run.length[i])}`);
+    const peers = [];
+    for (let k = 0; k < run.rows; k++) if (run.job[k] === run.job[i] && run.kind[k] === run.kind[i] && run.state[k] === 0) peers.push(k);
+    const median = list => list.length ? list.sort((a, b) => a - b)[list.length >> 1] : 0;
+    const table = put('table', ''), head = put('tr', '', table);
+    ['phase', 'this attempt', 'median of ' + peers.length].forEach(t => put('th', t, head));
+    run.phases.forEach((p, k) => {
+      const usual = median(peers.map(q => run.phase[k][q]));
+      if (!run.phase[k][i] && !usual) return;
+      const row = put('tr', '', table);
+      [p, seconds(run.phase[k][i]), seconds(usual)].forEach(t => put('td', t, row));
+    });
+  }
+
+  function draw() {
+    scheduled = false;
+    for (const v of views) {
+      drawWaves(v);
+      drawChart(v);
+      drawLedger(v);
+      drawDevices(v);
+      tell(v);
+      $$('tr[data-job]', v.section).forEach(r => r.classList.toggle('on', state.run === v.index && +r.dataset.job === state.job));
+      $$('tr[data-finding]', v.section).forEach(r => r.classList.toggle('on', state.run === v.index && +r.dataset.finding === state.finding));
+    }
+    const h = `#run=${state.run}&attempt=${state.attempt}&job=${state.job}&finding=${state.finding}&from=${Math.round(state.from)}&to=${Math.round(state.to)}`;
+    if (location.hash !== h) history.replaceState(null, '', h);
+  }
+  function redraw() {
+    if (!scheduled) {
+      scheduled = true;
+      requestAnimationFrame(draw);
+    }
+  }
+  function choose(change) {
+    Object.assign(state, change);
+    redraw();
+  }
+  function zoom(factor, at) {
+    const span = Math.min(longest, Math.max(1000, (state.to - state.from) * factor));
+    const part = at === undefined ? 0.5 : at, fixed = state.from + part * (state.to - state.from);
+    const from = Math.max(0, Math.min(longest - span, fixed - part * span));
+    choose({from, to: from + span});
+  }
+  function readHash() {
+    for (const [k, v] of new URLSearchParams(location.hash.slice(1))) if (k in state && Number.isFinite(+v)) state[k] = +v;
+    const run = views[state.run] ? views[state.run].run : views[state.run = 0].run;
+    if (!(state.attempt < run.rows)) state.attempt = -1;
+    if (!(state.job < run.jobs.length)) state.job = -1;
+    if (!(state.finding < run.findings.length)) state.finding = -1;
+    if (!(state.to > state.from)) [state.from, state.to] = [0, longest];
+    redraw();
+  }
+  // find returns the attempt under a point of the chart, or -1.
+  function find(v, event) {
+    const box = v.chart.getBoundingClientRect(), run = v.run;
+    const lane = Math.floor((event.clientY - box.top) / box.height * run.lanes.length);
+    const t = state.from + (event.clientX - box.left) / box.width * (state.to - state.from);
+    for (let i = run.first[lane]; i < run.first[lane + 1]; i++) if (run.start[i] <= t && t <= run.start[i] + run.length[i]) return i;
+    return -1;
+  }
+  function find2(run, attempt) { // by its name in a ledger
+    for (let i = 0; i < run.rows; i++) if (name(run, i) === attempt && run.state[i] === 0) return i;
+    return -1;
+  }
+  function outlier(run) { // the attempt that takes the most times as long as the mean of its job and kind
+    const sums = new Map();
+    const key = i => run.job[i] * 8 + run.kind[i];
+    for (let i = 0; i < run.rows; i++) {
+      const s = sums.get(key(i)) || [0, 0];
+      sums.set(key(i), [s[0] + run.length[i], s[1] + 1]);
+    }
+    let best = -1, most = 0;
+    for (let i = 0; i < run.rows; i++) {
+      const s = sums.get(key(i)), ratio = run.length[i] / (s[0] / s[1]);
+      if (run.kind[i] < 2 && s[1] > 2 && ratio > most) [best, most] = [i, ratio];
+    }
+    return best;
+  }
+
+  function listen(v) {
+    const run = v.run, chooseRow = (row, k) => row.addEventListener('click', k);
+    let dragged = null, moved = false;
+    v.chart.addEventListener('wheel', e => {
+      e.preventDefault();
+      const box = v.chart.getBoundingClientRect();
+      zoom(e.deltaY > 0 ? 1.25 : 0.8, (e.clientX - box.left) / box.width);
+    }, {passive: false});
+    v.chart.addEventListener('pointerdown', e => { dragged = [e.clientX, state.from]; moved = false; });
+    window.addEventListener('pointermove', e => {
+      if (!dragged) return;
+      const span = state.to - state.from, shift = (dragged[0] - e.clientX) / v.chart.clientWidth * span;
+      moved = moved || Math.abs(e.clientX - dragged[0]) > 3;
+      const from = Math.max(0, Math.min(longest - span, dragged[1] + shift));
+      if (moved) choose({from, to: from + span});
+    });
+    window.addEventListener('pointerup', () => { dragged = null; });
+    v.chart.addEventListener('mousemove', e => {
+      const i = find(v, e);
+      v.chart.title = i < 0 ? '' : `${name(run, i)} on ${nodeOf(run, i)}, ${seconds(run.length[i])}`;
+    });
+    v.chart.addEventListener('click', e => {
+      if (moved) return;
+      const i = find(v, e);
+      choose({run: v.index, attempt: i, job: i < 0 ? -1 : run.job[i], finding: -1});
+      if (i >= 0) v.choice.value = nodeOf(run, i);
+    });
+    v.ledger.addEventListener('click', e => {
+      const box = v.ledger.getBoundingClientRect(), job = state.run === v.index && state.job >= 0 ? state.job : v.slowest;
+      const t = state.from + (e.clientX - box.left) / box.width * (state.to - state.from);
+      const step = run.jobs[job] && run.jobs[job].steps.find(s => s[0] <= t && t < s[1]);
+      if (!step) return;
+      choose({run: v.index, job, finding: -1, attempt: find2(run, step[3])});
+      $('#status').textContent = `${step[2]}, ${seconds(step[0])} to ${seconds(step[1])} ${step[3]} ${step[4]} ${step[5]}`;
+    });
+    $$('tr[data-finding]', v.section).forEach(r => chooseRow(r, () => pickFinding(v, +r.dataset.finding)));
+    $$('tr[data-job]', v.section).forEach(r => chooseRow(r, () => choose({run: v.index, job: state.job === +r.dataset.job ? -1 : +r.dataset.job, attempt: -1, finding: -1})));
+    $$('.jobs th[tabindex]', v.section).forEach((th, k) => th.addEventListener('click', () => {
+      const body = $('.jobs tbody', v.section), value = r => r.cells[k].dataset.value;
+      const up = th.getAttribute('aria-sort') !== 'ascending';
+      th.setAttribute('aria-sort', up ? 'ascending' : 'descending');
+      [...body.rows].sort((a, b) => (value(a) === undefined ? a.cells[k].textContent.localeCompare(b.cells[k].textContent, 'en') : value(a) - value(b)) * (up ? 1 : -1))
+        .forEach(r => body.append(r));
+    }));
+    v.choice.addEventListener('change', redraw);
+  }
+  function pickFinding(v, k) {
+    const f = v.run.findings[k];
+    if (!f) return;
+    if (f.node && v.run.devices.some(d => d.node === f.node)) v.choice.value = f.node;
+    choose({run: v.index, finding: k, attempt: f.tasks && f.tasks.length ? find2(v.run, f.tasks[0]) : -1, job: v.run.jobs.findIndex(j => j.id === f.job)});
+  }
+  function search(text) {
+    if (!text) return;
+    for (const v of views) {
+      for (let i = 0; i < v.run.rows; i++) {
+        if (name(v.run, i) === text || nodeOf(v.run, i) === text) {
+          choose({run: v.index, attempt: i, job: v.run.job[i], finding: -1});
+          return;
+        }
+      }
+    }
+    $('#status').textContent = 'nothing found';
+  }
+
+  document.addEventListener('keydown', e => {
+    if (e.target.tagName === 'INPUT' && e.key !== 'Escape' && e.key !== 'Enter' || e.ctrlKey || e.metaKey || e.altKey) return;
+    const v = views[state.run], run = v.run;
+    const keys = {
+      '+': () => zoom(0.5), '-': () => zoom(2), '0': () => choose({from: 0, to: longest}),
+      n: () => pickFinding(v, (state.finding + 1) % Math.max(1, run.findings.length)),
+      N: () => pickFinding(v, (state.finding + run.findings.length - 1) % Math.max(1, run.findings.length)),
+      o: () => { const i = outlier(run); if (i >= 0) choose({attempt: i, job: run.job[i], finding: -1}); },
+      ArrowRight: () => { if (state.attempt >= 0 && state.attempt + 1 < run.rows) choose({attempt: state.attempt + 1, job: run.job[state.attempt + 1]}); },
+      ArrowLeft: () => { if (state.attempt > 0) choose({attempt: state.attempt - 1, job: run.job[state.attempt - 1]}); },
+      j: () => $('.jobs tbody tr', v.section)?.focus(), l: () => v.ledger.scrollIntoView(),
+      '/': () => $('#search').focus(), '?': () => $('#help').showModal(),
+      d: () => {
+        const dark = getComputedStyle(document.body).backgroundColor === 'rgb(255, 255, 255)';
+        document.documentElement.className = dark ? 'dark' : 'light';
+        redraw();
+      },
+      Escape: () => { $('#search').blur(); choose({attempt: -1, job: -1, finding: -1}); },
+      Enter: () => { if (e.target.id === 'search') search(e.target.value.trim()); else if (e.target.matches('tr,th')) e.target.click(); },
+    };
+    if (keys[e.key]) {
+      if (e.key !== 'Enter' || e.target.id === 'search') e.preventDefault();
+      keys[e.key]();
+    }
+  });
+
+  for (const section of $$('.run')) {
+    const run = await unpack($('.data', section).textContent), index = views.length;
+    const v = {
+      section, run, index, counts: running(run), chart: $('.chart', section), waves: $('.waves', section),
+      ledger: $('.ledger', section), devices: $('.devices', section), choice: $('.device', section),
+      slowest: run.jobs.reduce((best, j, i) => j.finish - j.submit > run.jobs[best].finish - run.jobs[best].submit ? i : best, 0),
+    };
+    $('.data', section).remove();
+    if (run.left) $('.verdict', section).append(` The chart leaves out the ${run.left} shortest attempts.`);
+    for (const node of [...new Set(run.devices.map(d => d.node))]) {
+      const o = document.createElement('option');
+      o.value = node;
+      o.textContent = node === '*' ? 'whole cluster' : node;
+      v.choice.append(o);
+    }
+    v.chart.style.height = Math.min(600, Math.max(120, run.lanes.length * 6)) + 'px';
+    for (const c of [v.waves, v.ledger, v.devices]) c.style.height = c.getAttribute('height') + 'px';
+    run.phases.forEach((p, k) => {
+      if (!run.phase[k].some(t => t > 0)) return;
+      const swatch = document.createElement('span'), label = document.createElement('span');
+      swatch.className = 'swatch';
+      swatch.style.background = `var(--${p})`;
+      label.textContent = p;
+      $('.legend', section).append(swatch, label);
+    });
+    longest = Math.max(longest, run.end);
+    views.push(v);
+    listen(v);
+  }
+  [state.from, state.to] = [0, longest];
+  readHash();
+  window.addEventListener('hashchange', readHash);
+  window.addEventListener('resize', redraw);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  document.documentElement.dataset.ready = 'true';
+})();

@@ -1,0 +1,190 @@
+// Package report writes one HTML file that shows runs and their diagnosis. It
+// needs no network: styles and script are part of the file, and its policy
+// forbids everything else. Names from traces reach the page only as text.
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Page is the content of a report: one run, or several side by side.
+type Page struct {
+	Title string
+	Runs  []Run
+}
+
+// Run is one run and its diagnosis.
+type Run struct {
+	Name     string
+	Verdict  string // a sentence
+	Findings []Finding
+	Jobs     []Job
+	Attempts []workload.Attempt
+	Devices  []results.Usage // with the slots of the cluster
+	Unknown  []string        // what the record does not tell
+}
+
+// Finding is a cause that was found, and the change that was tested.
+type Finding struct {
+	Job      string   `json:"job"`
+	Rule     string   `json:"rule"`
+	Cause    string   `json:"cause"`
+	Node     string   `json:"node"`
+	Device   string   `json:"device"`
+	Tasks    []string `json:"tasks"`
+	Evidence string   `json:"evidence"`
+	Change   string   `json:"change"`
+	Outcome  string   `json:"outcome"`
+	Note     string   `json:"note"`
+	Gain     float64  `json:"gain"`
+	Low      float64  `json:"low"`
+	High     float64  `json:"high"`
+	Tested   bool     `json:"tested"`
+}
+
+// Job is one job with its ledger.
+type Job struct {
+	ID             string
+	Submit, Finish time.Duration
+	Ledger         []Step
+}
+
+// Step is a part of the time of a job.
+type Step struct {
+	From, To time.Duration
+	Account  string
+	Attempt  string
+	Node     string
+	By       string
+}
+
+// MostAttempts is the largest number of attempts of a run that a page shows.
+const MostAttempts = 1_000_000
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var styles string
+
+//go:embed page.js
+var script string
+
+// hash returns the source of a policy that allows a text.
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// Write writes the page.
+func (p *Page) Write(w io.Writer) error {
+	page, err := template.New("page").Funcs(template.FuncMap{
+		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "total": jobTime,
+	}).Parse(pageText)
+	if err != nil {
+		return err
+	}
+	style := styles + colours()
+	data := struct {
+		*Page
+		Policy string
+		Style  template.CSS
+		Script template.JS
+		Data   []string
+	}{
+		p, "default-src 'none'; style-src " + hash(style) + "; script-src " + hash(script), template.CSS(style), template.JS(script), nil,
+	}
+	for i := range p.Runs {
+		packed, err := p.Runs[i].pack()
+		if err != nil {
+			return err
+		}
+		data.Data = append(data.Data, packed)
+	}
+	return page.Execute(w, data)
+}
+
+// colours returns style rules with the colours of phases, light and dark.
+func colours() string {
+	var light, dark strings.Builder
+	for p := range workload.NumPhases {
+		l, d := results.PhaseColour(p)
+		fmt.Fprintf(&light, "--%v:%s;", p, l)
+		fmt.Fprintf(&dark, "--%v:%s;", p, d)
+	}
+	return fmt.Sprintf(":root{%s}\n@media (prefers-color-scheme:dark){:root:not(.light){%s}}\n:root.dark{%s}\n", light.String(), dark.String(), dark.String())
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
+
+func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+
+func place(f Finding) string { return strings.TrimSpace(f.Node + " " + f.Device) }
+
+func jobTime(j Job) time.Duration { return j.Finish - j.Submit }
+
+// firstFindings returns the five highest findings.
+func firstFindings(list []Finding) []Finding { return list[:min(5, len(list))] }
+
+// accountSum is the time of a job in one account.
+type accountSum struct {
+	Account string
+	Time    time.Duration
+	Share   float64
+}
+
+// sums returns the accounts of a job in the order in which they first occur.
+func sums(j Job) []accountSum {
+	var list []accountSum
+	at := map[string]int{}
+	for _, s := range j.Ledger {
+		i, known := at[s.Account]
+		if !known {
+			i = len(list)
+			at[s.Account] = i
+			list = append(list, accountSum{Account: s.Account})
+		}
+		list[i].Time += s.To - s.From
+	}
+	for i := range list {
+		list[i].Share = list[i].Time.Seconds() / max(1e-9, jobTime(j).Seconds())
+	}
+	return list
+}
+
+// pack returns the data of a run as the script reads them: JSON, a zero byte,
+// and columns of numbers; compressed, in base64.
+func (r *Run) pack() (string, error) {
+	about, columns := r.columns()
+	text, err := json.Marshal(about)
+	if err != nil {
+		return "", err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	for _, part := range [][]byte{text, {0}, columns} {
+		if _, err := z.Write(part); err != nil {
+			return "", err
+		}
+	}
+	if err := z.Close(); err != nil {
+		return "", err
+	}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+}

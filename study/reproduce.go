@@ -1,0 +1,230 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/results"
+)
+
+// Paper is a paper whose tables and figures Reproduce makes.
+type Paper struct {
+	Name, Title, Source string
+	parts               []paperPart
+}
+
+// paperPart makes one or several parts of a page. Its name is that of a figure or
+// table, which selects it.
+type paperPart struct {
+	name string
+	make func(*reproducing) ([]results.ReproducedPart, error)
+}
+
+// Papers lists the papers, sorted by name.
+func Papers() []Paper {
+	return []Paper{
+		{
+			Name: "herodotou", Title: "Hadoop Performance Models",
+			Source: "Herodotou, technical report CS-2011-05, Duke University, 2011",
+			parts:  []paperPart{{"example", herodotouExample}, {"merge", herodotouMerges}},
+		},
+		{
+			Name: "hitune", Title: "HiTune: Dataflow-Based Performance Analysis for Big Data Cloud",
+			Source: "Dai and others, USENIX ATC 2011",
+			parts: []paperPart{
+				caseOf("7.1", "Section 7.1: many small files", "hitune-small-files"),
+				caseOf("7.1-slots", "Section 7.1: many small files, by map slots", "hitune-small-files-slots"),
+				caseOf("7.2", "Section 7.2: the codec of the map output", "hitune-codec"),
+				caseOf("7.3", "Section 7.3: a slow disk", "hitune-slow-disk"),
+				caseOf("7.4", "Section 7.4: a Hive aggregation", "hitune-hive"),
+			},
+		},
+		{
+			Name: "khan", Title: "Hadoop Performance Modeling for Job Estimation and Resource Provisioning",
+			Source: "Khan and others, IEEE TPDS 2015",
+			parts: []paperPart{
+				caseOf("2", "Figures 2 and 3: the shuffle in one wave and in two", "khan-waves"),
+				{"evaluation", khanEvaluation},
+			},
+		},
+		{
+			Name: "sonata", Title: "Correlation-based Performance Analysis of MapReduce (SONATA)",
+			Source: "Guo and others, IEEE BigData 2013",
+			parts: []paperPart{
+				caseOf("smt", "Section IV-E: a node with slower processors", "sonata-slow-cpu"),
+				caseOf("foreign", "Section VI-A: foreign load on one node", "sonata-foreign-load"),
+				caseOf("spills", "Section VI-B: two spills in a map", "sonata-two-spills"),
+				caseOf("slowstart", "Section VI-B: the start of the reduces", "sonata-slowstart"),
+				caseOf("codecs", "Section VI-B: codecs", "sonata-codecs"),
+				caseOf("slots", "Section VI-C: shared slots", "sonata-shared-slots"),
+			},
+		},
+		{
+			Name: "zhang", Title: "Benchmarking Approach for Designing a MapReduce Performance Model",
+			Source: "Zhang, Cherkasova and Loo, ICPE 2013",
+			parts: []paperPart{
+				{"table-1", zhangTable1},
+				{"3", zhangBreak},
+				caseOf("table-2", "Table 2: waves of the applications", "zhang-waves"),
+				{"4", zhangFive}, {"5", zhangMany},
+			},
+		},
+	}
+}
+
+// Reproducing selects what of a paper is reproduced, and how.
+type Reproducing struct {
+	Options
+	Figure   string // name of one part; empty: all
+	Platform string // of the clusters of zhang, in place of the paper's; empty: the paper's
+}
+
+// Parts lists the names of a paper's parts.
+func (p *Paper) Parts() (names []string) {
+	for _, part := range p.parts {
+		names = append(names, part.name)
+	}
+	return names
+}
+
+// reproducing is a reproduction in progress. Its runs are written below a temporary
+// directory.
+type reproducing struct {
+	Reproducing
+	work string
+	done map[string]any // what several parts need, by name
+}
+
+// Reproduce runs what a paper ran, and returns its tables and figures beside the
+// published ones.
+func Reproduce(name string, r Reproducing) (*results.Reproduction, error) {
+	var known []string
+	for _, p := range Papers() {
+		if p.Name == name {
+			return p.reproduce(r)
+		}
+		known = append(known, p.Name)
+	}
+	return nil, fmt.Errorf("no paper %q: want one of %s%s", name, strings.Join(known, ", "), input.Suggest(name, known))
+}
+
+func (p *Paper) reproduce(r Reproducing) (*results.Reproduction, error) {
+	work, err := os.MkdirTemp("", "slotwave-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	run := &reproducing{r, work, map[string]any{}}
+	page := &results.Reproduction{Paper: p.Name, Title: p.Title, Source: p.Source}
+	for _, part := range p.parts {
+		if r.Figure != "" && r.Figure != part.name {
+			continue
+		}
+		made, err := part.make(run)
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", p.Name, part.name, err)
+		}
+		page.Parts = append(page.Parts, made...)
+	}
+	if len(page.Parts) == 0 {
+		return nil, fmt.Errorf("--figure %s: %s has no such part: want one of %s", r.Figure, p.Name, strings.Join(p.Parts(), ", "))
+	}
+	return page, nil
+}
+
+// resultOf is the directory of the result of a scenario.
+func (r *reproducing) resultOf(scenario string) string {
+	return filepath.Join(r.work, "result-"+results.Slug(filepath.Base(scenario)))
+}
+
+// simulated writes the result of a scenario below the temporary directory.
+func (r *reproducing) simulated(scenario string) (*Study, string, error) {
+	dir := r.resultOf(scenario)
+	s, err := Open(scenario, r.Options)
+	if err != nil {
+		return nil, "", err
+	}
+	d, err := results.Create(dir, false)
+	if err != nil {
+		return nil, "", err
+	}
+	defer d.Abort()
+	runs, err := s.Simulate(d, nil)
+	if err == nil {
+		err = Internal(s.Write(d, runs))
+	}
+	var m results.Manifest
+	if err == nil {
+		m, err = s.Manifest(results.Build{}, nil)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return s, dir, d.Commit(m)
+}
+
+// caseOf is a part that a shipped scenario shows.
+func caseOf(name, title, scenario string) paperPart {
+	return paperPart{name, func(r *reproducing) ([]results.ReproducedPart, error) {
+		s, dir, err := r.simulated(scenario)
+		if err != nil {
+			return nil, err
+		}
+		shown, err := Facts(scenario, dir)
+		if err != nil {
+			return nil, err
+		}
+		part := results.ReproducedPart{
+			Name: name, Title: title,
+			Text: fmt.Sprintf("%s. Repeat with `slotwave run %s`.\n\nAssumed:\n\n- %s",
+				s.Scenario.Title, scenario, strings.Join(shown.Assumed, "\n- ")),
+			Header: []string{"the paper saw", "wanted", "simulated", ""},
+		}
+		missed := 0
+		for _, f := range shown.Facts {
+			part.Rows = append(part.Rows, []string{f.Seen, f.Wanted, f.Shown, f.Verdict})
+			if strings.Contains(f.Verdict, "miss") {
+				missed++
+			}
+		}
+		part.Outcome = fmt.Sprintf("%d of %d facts are as wanted.", len(shown.Facts)-missed, len(shown.Facts))
+		if missed > 0 {
+			part.Outcome += fmt.Sprintf(" docs/cases/%s.md has the causes of the others.", scenario)
+		}
+		part.Pictures, err = picturesOf(name, scenario, s, dir)
+		return []results.ReproducedPart{part}, err
+	}}
+}
+
+// mostPictures is the number of runs of a scenario whose pictures a page has.
+const mostPictures = 4
+
+// picturesOf returns the slots in use over time of the first runs of a result.
+func picturesOf(name, scenario string, s *Study, dir string) (all []results.Picture, err error) {
+	const slots = "slots.svg"
+	for i := range s.Scenario.Runs[:min(len(s.Scenario.Runs), mostPictures)] {
+		run := &s.Scenario.Runs[i]
+		at := filepath.Join(dir, slots)
+		if len(s.Scenario.Runs) > 1 {
+			at = filepath.Join(dir, run.Folder, slots)
+		}
+		data, err := os.ReadFile(at)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the scenario draws none
+		}
+		if err != nil {
+			return nil, err
+		}
+		title := run.Name
+		if title == "" {
+			title = scenario
+		}
+		all = append(all, results.Picture{Name: fmt.Sprintf("%s-%d", results.Slug(name), i+1), Title: "Slots in use, " + title, SVG: data})
+	}
+	return all, nil
+}

@@ -1,0 +1,94 @@
+package workload
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// localised holds how long attempts were on their machines before they started,
+// by task: the TaskTracker first fetches the files of the job. A history shows it
+// where the start of a task is its assignment by the JobTracker.
+type localised map[*HistoryTask]time.Duration
+
+// mostUsual is the longest median of these times that is taken for localisation.
+// In MRv2 a task starts when it is requested, and waits for a container.
+const mostUsual = 4 * time.Second
+
+// placedAttempt is the first attempt of a task with the task's assignment.
+type placedAttempt struct {
+	task     *HistoryTask
+	assigned time.Duration
+	start    time.Duration
+}
+
+// localisation finds the times from assignment to start. The time that an attempt
+// waited for a slot of its machine is no part of them.
+func (h *History) localisation() localised {
+	type slotsOf struct {
+		node string
+		kind Kind
+	}
+	placed := map[string][]placedAttempt{}
+	assigned, finished := map[slotsOf][]time.Duration{}, map[slotsOf][]time.Duration{}
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			t := &h.Jobs[i].Tasks[k]
+			for n := range t.Attempts {
+				a := &t.Attempts[n]
+				if a.Node == "" || !Known(a.Start) || !Known(a.Finish) {
+					continue
+				}
+				from, at := a.Start, slotsOf{a.Node, t.SlotKind()}
+				if n == 0 && Known(t.Start) {
+					placed[a.Node] = append(placed[a.Node], placedAttempt{t, t.Start, a.Start})
+					from = min(from, t.Start)
+				}
+				assigned[at], finished[at] = append(assigned[at], from), append(finished[at], a.Finish)
+			}
+		}
+	}
+	most := [...]int{h.MostOnMachine(Map), h.MostOnMachine(Reduce)}
+	times := localised{}
+	var all []time.Duration
+	for _, node := range slices.Sorted(maps.Keys(placed)) {
+		for _, kind := range [...]Kind{Map, Reduce} {
+			slices.Sort(assigned[slotsOf{node, kind}])
+			slices.Sort(finished[slotsOf{node, kind}])
+		}
+		skew := time.Duration(0) // a clock behind that of the JobTracker
+		for _, p := range placed[node] {
+			skew = min(skew, p.start-p.assigned)
+		}
+		for _, p := range placed[node] {
+			at := slotsOf{node, p.task.SlotKind()}
+			until := func(list []time.Duration) int {
+				n, _ := slices.BinarySearch(list, p.assigned+1)
+				return n
+			}
+			from, ended := p.assigned, until(finished[at])
+			if over := until(assigned[at]) - ended - most[at.kind]; over > 0 && ended+over-1 < len(finished[at]) {
+				from = max(from, finished[at][ended+over-1]) // when a slot was free
+			}
+			times[p.task] = max(0, p.start-skew-from)
+			all = append(all, times[p.task])
+		}
+	}
+	slices.Sort(all)
+	if len(all) == 0 || all[len(all)-1] == 0 || all[len(all)/2] > mostUsual {
+		return nil
+	}
+	return times
+}
+
+// serviceTime returns how long the set-up or clean-up of a job was on its machine,
+// without the start of the JVM; 0 if that is not recorded.
+func (o ReplayOptions) serviceTime(h *HistoryJob, kind Kind, local localised) time.Duration {
+	for i := range h.Tasks {
+		t := &h.Tasks[i]
+		if w := t.Winner(); t.Kind == kind && w != nil && Known(w.Start) && Known(w.Finish) {
+			return max(1, o.spent(w)+local[t])
+		}
+	}
+	return 0
+}
