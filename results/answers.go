@@ -299,6 +299,11 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 	}
 	t.Flush()
 	for i := range list {
+		if p := &list[i].Prediction; p.Model != a.Reference {
+			for _, w := range p.Warnings {
+				fmt.Fprintf(t, "%s: %s\n", Escape(p.Model), Escape(w))
+			}
+		}
 		if n := list[i].Replications; n > 1 {
 			fmt.Fprintf(t, "%s: mean of %s replications; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
 		}
