@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// ReproductionName is the page of a reproduced paper.
-const ReproductionName = "README.md"
+// reproductionName is the page of a reproduced paper.
+const reproductionName = "README.md"
 
 // Reproduction is a paper's experiments, simulated, beside its published figures.
 type Reproduction struct {
@@ -71,7 +71,7 @@ func (r *Reproduction) Write(d Target) error {
 			w.write(p.Name+".svg", func(to io.Writer) error { _, err := to.Write(p.SVG); return err })
 		}
 	}
-	w.write(ReproductionName, r.WriteMarkdown)
+	w.write(reproductionName, r.WriteMarkdown)
 	drawn.write(&w)
 	return w.err
 }

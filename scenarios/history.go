@@ -112,36 +112,66 @@ func (r *Reading) Open(paths ...string) (*workload.History, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	if r.Topology != "" {
-		paths = append(slices.Clone(paths), r.Topology)
-	}
-	h, err := trace.ReadOptions{Format: r.Format}.Open(paths...)
+	h, err := trace.ReadOptions{Format: r.Format}.Open(r.withTopology(paths)...)
 	if err != nil {
 		return nil, plain(err)
 	}
 	return h, r.choose(h)
 }
 
-// choose leaves the jobs that a pattern names.
+// Each passes the jobs that were asked for to f, one by one, and returns the rest of
+// the histories.
+func (r *Reading) Each(paths []string, f func(*workload.HistoryJob) error) (*workload.History, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	all, taken := 0, 0
+	h, err := trace.ReadOptions{Format: r.Format}.Each(r.withTopology(paths), func(j *workload.HistoryJob) error {
+		if all++; !r.takes(j.ID, j.Name) {
+			return nil
+		}
+		taken++
+		return f(j)
+	})
+	if err == nil && all > 0 && taken == 0 {
+		err = r.noMatch(all)
+	}
+	return h, err
+}
+
+func (r *Reading) withTopology(paths []string) []string {
+	if r.Topology == "" {
+		return paths
+	}
+	return append(slices.Clone(paths), r.Topology)
+}
+
+// takes reports whether a job was asked for: a pattern matches its id or name.
+func (r *Reading) takes(id, name string) bool {
+	return len(r.Jobs) == 0 || slices.ContainsFunc(r.Jobs, func(pattern string) bool {
+		matches := func(text string) bool {
+			// A name may hold slashes, which * does not match in paths.
+			ok, _ := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
+			return ok
+		}
+		return matches(id) || matches(name)
+	})
+}
+
+func (r *Reading) noMatch(jobs int) error {
+	return fmt.Errorf("--job %s: matches none of %s", strings.Join(r.Jobs, ", "), workload.Counted(jobs, "job", "jobs"))
+}
+
+// choose leaves the jobs that were asked for.
 func (r *Reading) choose(h *workload.History) error {
 	if len(r.Jobs) == 0 {
 		return nil
 	}
-	named := func(id, name string) bool {
-		return slices.ContainsFunc(r.Jobs, func(pattern string) bool {
-			matches := func(text string) bool {
-				// A name may hold slashes, which * does not match in paths.
-				ok, _ := path.Match(strings.ReplaceAll(pattern, "/", "\x00"), strings.ReplaceAll(text, "/", "\x00"))
-				return ok
-			}
-			return matches(id) || matches(name)
-		})
-	}
 	all := len(h.Jobs) + len(h.Swim)
-	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !named(j.ID, j.Name) })
-	h.Swim = slices.DeleteFunc(slices.Clone(h.Swim), func(j workload.SwimJob) bool { return !named(j.ID, "") })
+	h.Jobs = slices.DeleteFunc(slices.Clone(h.Jobs), func(j workload.HistoryJob) bool { return !r.takes(j.ID, j.Name) })
+	h.Swim = slices.DeleteFunc(slices.Clone(h.Swim), func(j workload.SwimJob) bool { return !r.takes(j.ID, "") })
 	if len(h.Jobs)+len(h.Swim) == 0 && all > 0 {
-		return fmt.Errorf("--job %s: matches none of %s", strings.Join(r.Jobs, ", "), workload.Counted(all, "job", "jobs"))
+		return r.noMatch(all)
 	}
 	return nil
 }

@@ -189,11 +189,21 @@ func (f *File) trace(names []string, format string) *openedTrace {
 			paths[i] = filepath.Join(f.folder, name)
 		}
 	}
-	if f.reading.Topology != "" {
+	listed := f.reading.Topology != "" && options.FS != nil // the traces are shipped, the topology is the user's
+	if f.reading.Topology != "" && !listed {
 		paths = append(paths, f.reading.Topology)
 	}
 	if t.history, t.err = options.Open(paths...); t.err != nil {
 		return t
+	}
+	if listed {
+		machines, err := trace.Open(f.reading.Topology)
+		if err != nil {
+			t.err = err
+			return t
+		}
+		t.history.Topology = machines.Topology
+		t.inputs = append(t.inputs, Input{Name: f.reading.Topology})
 	}
 	for _, p := range paths {
 		inputs, err := inputsUnder(options.FS, p)

@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -49,17 +48,14 @@ func (h *History) localisation() localised {
 			}
 		}
 	}
-	for _, at := range [...]map[slotsOf][]time.Duration{assigned, finished} {
-		for _, slots := range slices.SortedFunc(maps.Keys(at), func(a, b slotsOf) int {
-			return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.kind, b.kind))
-		}) {
-			slices.Sort(at[slots])
-		}
-	}
 	most := [...]int{h.MostOnMachine(Map), h.MostOnMachine(Reduce)}
 	times := localised{}
 	var all []time.Duration
 	for _, node := range slices.Sorted(maps.Keys(placed)) {
+		for _, kind := range [...]Kind{Map, Reduce} {
+			slices.Sort(assigned[slotsOf{node, kind}])
+			slices.Sort(finished[slotsOf{node, kind}])
+		}
 		skew := time.Duration(0) // a clock behind that of the JobTracker
 		for _, p := range placed[node] {
 			skew = min(skew, p.start-p.assigned)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -39,10 +40,11 @@ type conversion struct {
 	seed              uint64
 	anonymise         bool
 	strict, quiet     bool
+	reading           scenarios.Reading
 	to                destination
 }
 
-func (a *app) convertCommand() *cobra.Command {
+func convertCommand(a *app) *cobra.Command {
 	k := &conversion{}
 	about := ""
 	for _, f := range trace.Formats() {
@@ -65,6 +67,7 @@ next to it. The flags cut, scale and fold traces as the keys of [workload] do.`,
 	f := c.Flags()
 	f.StringVar(&k.format, "to", "", "`FORMAT` to write: "+strings.Join(targetNames(), ", "))
 	k.to.flags(c, "`PATH` to write: a file or a directory")
+	readingFlags(c, &k.reading)
 	f.StringVar(&k.first, "first", "", "first job to keep: its number, or a time of submission")
 	f.StringVar(&k.last, "last", "", "last job to keep: its number, or a time of submission")
 	f.IntVar(&k.shape.Jobs, "jobs", 0, "largest number of jobs to keep (0: all)")
@@ -142,7 +145,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := k.check(); err != nil {
 		return err
 	}
-	h, err := trace.Open(args...)
+	h, err := k.reading.Open(args...)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -21,10 +22,11 @@ import (
 type profiling struct {
 	by, on              string
 	json, strict, quiet bool
+	reading             scenarios.Reading
 	to                  destination
 }
 
-func (a *app) profileCommand() *cobra.Command {
+func profileCommand(a *app) *cobra.Command {
 	k := &profiling{}
 	c := &cobra.Command{
 		Use:   "profile TRACE...",
@@ -51,6 +53,7 @@ recorded maps. The fidelity of SCENARIO must be phase or device.`,
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
 	f.BoolVar(&k.quiet, "quiet", false, "print errors only")
+	readingFlags(c, &k.reading)
 	k.to.flags(c, "`PATH` for the profiles: a file (.toml, .json) or a directory")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.profile(c, args, k) }
 	return c
@@ -70,7 +73,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 		return errors.New("--on cannot write JSON: want no --json, and a .toml file or a directory for --out")
 	}
 	for _, paths := range study.Histories(args) {
-		h, err := trace.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
+		h, err := k.reading.Each(paths, func(j *workload.HistoryJob) error { p.Add(j); return nil })
 		if err != nil {
 			return err
 		}

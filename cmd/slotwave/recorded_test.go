@@ -518,3 +518,47 @@ func TestDamagedTraces(t *testing.T) {
 		})
 	}
 }
+
+// As many machines as a record names are those machines: with the number given the
+// baseline of what-ifs is made the same way as without.
+func TestReplayOnAsManyMachines(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	trace := shared(t, "data/gridmix-traces/trace_1m.json.gz")
+	verb(t, "run", trace, "--quiet", "--out", at("recorded"))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=8", "--out", at("eight"))
+	sameRows(t, "attempts", rows(t, at("eight/attempts.csv")), rows(t, at("recorded/attempts.csv")))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=16", "--out", at("sixteen"))
+	was, is := rows(t, at("recorded/jobs.csv")), rows(t, at("sixteen/jobs.csv"))
+	if len(is) != len(was) || strings.Join(is, "\n") == strings.Join(was, "\n") {
+		t.Errorf("twice the machines change nothing")
+	}
+}
+
+// Every verb that reads histories takes the same flags, and a topology of the user
+// is read beside the traces of a shipped scenario.
+func TestReadingFlags(t *testing.T) {
+	dir := t.TempDir()
+	trace := shared(t, "data/gridmix-traces/trace_3m.json.gz")
+	only := []string{"--format", "rumen", "--job", "*.large"}
+	out := verb(t, append([]string{"validate", trace}, only...)...)
+	if !strings.Contains(out, ": 3 jobs,") {
+		t.Errorf("validate: %s, want the 3 jobs that are large", out)
+	}
+	verb(t, append([]string{"convert", trace, "--to", "csv", "--out", filepath.Join(dir, "csv")}, only...)...)
+	if jobs := rows(t, filepath.Join(dir, "csv", "jobs.csv")); len(jobs) != 3 {
+		t.Errorf("convert: %d jobs, want 3", len(jobs))
+	}
+	var profiles []any
+	text := verb(t, append([]string{"profile", trace, "--json", "--by", "job"}, only...)...)
+	if err := json.Unmarshal([]byte(text), &profiles); err != nil || len(profiles) != 3 {
+		t.Errorf("profile: %d profiles, want 3 (%v)", len(profiles), err)
+	}
+	if code, _, errs := call("", "profile", trace, "--job", "none*"); code != exitInput || !strings.Contains(errs, "--job none*: matches none of 12 jobs") {
+		t.Errorf("exit code %d: %s", code, errs)
+	}
+	topology := shared(t, "data/rumen/dispatch-topology-output.json.gz")
+	if out := verb(t, "run", "hitune-sort", "--topology", topology, "--fidelity", "replay", "--out", filepath.Join(dir, "run")); !strings.Contains(out, "547 nodes") {
+		t.Errorf("run: %.200s, want 547 nodes", out)
+	}
+}

@@ -16,11 +16,10 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
-	"github.com/slotwave/slotwave/workload/trace"
 )
 
-func (a *app) validateCommand() *cobra.Command {
-	strict := false
+func validateCommand(a *app) *cobra.Command {
+	strict, r := false, scenarios.Reading{}
 	c := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check files and report all errors at once",
@@ -31,16 +30,17 @@ that can still be read gives warnings; with --strict it is an error.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
 			for _, name := range args {
-				errs = append(errs, a.validate(name, strict))
+				errs = append(errs, a.validate(name, strict, &r))
 			}
 			return errors.Join(errs...)
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat every loss of data as an error")
+	readingFlags(c, &r)
 	return c
 }
 
-func (a *app) validate(name string, strict bool) error {
+func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
 		if about, err := scenarios.CheckProfile(name); about != "" {
 			if err == nil {
@@ -56,7 +56,7 @@ func (a *app) validate(name string, strict bool) error {
 		_, err := fmt.Fprintf(a.stdout, "%s: fitted platform, %s\n", printable(name), workload.Counted(len(platform.Phases), "phase", "phases"))
 		return err
 	}
-	if isScenario(name) {
+	if r.Format == "" && isScenario(name) {
 		f, err := scenarios.Open(name)
 		if err != nil {
 			return err
@@ -99,7 +99,7 @@ func (a *app) validate(name string, strict bool) error {
 	var n held
 	lost := 0
 	for _, paths := range study.Histories([]string{name}) {
-		h, err := trace.ReadOptions{}.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
+		h, err := r.Each(paths, func(j *workload.HistoryJob) error { n.job(j); return nil })
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,135 @@
+package scenarios
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// reported is the time from the assignment of a task to the heartbeat that reports
+// its end, and how much of it the attempt ran.
+type reported struct{ after, ran time.Duration }
+
+// inferHeartbeat sets the heartbeat interval that a trace shows, if it cannot be
+// that of the release: the trace may name only a part of the machines. A task is
+// assigned at a heartbeat, and its end is reported at the next one or later.
+func (t clusterTable) inferHeartbeat(c *model.Cluster, h *workload.History) {
+	const fewest, waits, near = 20, 0.2, 1.02
+	release, err := model.FindRelease(c.Hadoop)
+	if err != nil {
+		return
+	}
+	formula, err := release.HeartbeatInterval(len(c.Nodes), c.Conf)
+	if outOfBand, confErr := c.Conf.Truth("mapreduce.tasktracker.outofband.heartbeat"); err != nil || confErr != nil || outOfBand {
+		return
+	}
+	var all []reported
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			x := &h.Jobs[i].Tasks[k]
+			if w := x.Winner(); w != nil && len(x.Attempts) == 1 && workload.Known(x.Start) && workload.Known(x.Finish) && x.Finish > w.Finish {
+				all = append(all, reported{x.Finish - x.Start, w.Duration()})
+			}
+		}
+	}
+	if len(all) < fewest {
+		return
+	}
+	slices.SortFunc(all, func(a, b reported) int { return cmp.Compare(a.after, b.after) })
+	least := all[len(all)/50].after
+	alike, waited := 0, 0
+	for _, r := range all {
+		if r.after >= least && r.after.Seconds() <= near*least.Seconds() {
+			alike++
+			if (r.after - r.ran).Seconds() >= waits*r.after.Seconds() {
+				waited++
+			}
+		}
+	}
+	// The shortest tasks all waited for the same interval, or did not wait as
+	// long as the release would make them.
+	longer := alike >= max(fewest/4, len(all)/20) && 2*waited > alike && least.Seconds() > near*formula.Seconds()
+	if longer || least.Seconds()*near < formula.Seconds() {
+		c.Heartbeat = least.Truncate(10 * time.Millisecond)
+		t.assume("cluster.heartbeat = %v (the ends of the shortest tasks are reported so long after their assignment; the release has %v)", c.Heartbeat, formula)
+	}
+}
+
+// sameBeat is how far the times of one heartbeat may differ in a record.
+const sameBeat = 5 * time.Millisecond
+
+// recordedBeats sets the first heartbeats of the machines of a trace, if its tasks
+// were assigned whole intervals apart: then each machine kept its own beat. The
+// heartbeats of a real tracker drift by the time of a call, and show no such beat
+// in a longer record.
+func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) {
+	const fewest, each = 0.9, 3 // share of assignments that keep the beat; assignments of a machine
+	interval := c.Heartbeat
+	if interval == 0 {
+		release, err := model.FindRelease(c.Hadoop)
+		if err != nil {
+			return
+		}
+		if interval, err = release.HeartbeatInterval(len(c.Nodes), c.Conf); err != nil {
+			return
+		}
+	}
+	place := make(map[string]int, len(c.Nodes))
+	for i := range c.Nodes {
+		place[c.Nodes[i].Name] = i
+	}
+	offsets := make([][]time.Duration, len(c.Nodes))
+	total := 0
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for n := range h.Jobs[i].Tasks[k].Attempts {
+				a := &h.Jobs[i].Tasks[k].Attempts[n]
+				at, on := place[a.Node]
+				if !on || !workload.Known(a.Start) || a.Start < 0 {
+					continue
+				}
+				given := a.Start
+				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) {
+					given = min(given, from)
+				}
+				offsets[at] = append(offsets[at], given%interval)
+				total++
+			}
+		}
+	}
+	phases, agree := make([]time.Duration, len(c.Nodes)), 0
+	for i, list := range offsets {
+		beat, n := beatOf(list, interval)
+		if phases[i] = beat; len(list) == 0 {
+			phases[i] = interval * time.Duration(i) / time.Duration(len(offsets))
+		}
+		agree += n
+	}
+	if total < each*len(c.Nodes) || float64(agree) < fewest*float64(total) {
+		return
+	}
+	c.Phases = phases
+	t.assume("heartbeats come when the trace's tasks were assigned: on each machine whole intervals of %v apart", interval)
+}
+
+// beatOf returns the offset that most of a list share, and how many do. Offsets are
+// on a circle as long as the interval.
+func beatOf(list []time.Duration, interval time.Duration) (beat time.Duration, agree int) {
+	slices.Sort(list)
+	twice := slices.Clone(list)
+	for _, x := range list {
+		twice = append(twice, x+interval)
+	}
+	for i, j := 0, 0; i < len(list); i++ {
+		for j < len(twice) && twice[j] <= twice[i]+sameBeat {
+			j++
+		}
+		if j-i > agree {
+			beat, agree = twice[i], j-i
+		}
+	}
+	return beat, agree
+}
