@@ -136,6 +136,23 @@ func (e *Engine) NewTimer(c Class, owner int32, fire func(owner int32)) Timer {
 	return Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers)-1)}
 }
 
+// Timers are the timers of a number of owners, with one handle for all.
+type Timers struct {
+	first Timer
+}
+
+// NewTimers makes a timer for each of the owners 0 to n-1, none of them set.
+func (e *Engine) NewTimers(c Class, n int, fire func(owner int32)) Timers {
+	first := Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers))}
+	for i := range n {
+		e.NewTimer(c, int32(i), fire)
+	}
+	return Timers{first}
+}
+
+// Of returns the timer of an owner.
+func (t Timers) Of(owner int32) Timer { return Timer{t.first.e, t.first.key + uint64(owner)} }
+
 // Reset sets the timer, whether or not it is set already. An instant in the
 // past causes a panic.
 func (t Timer) Reset(at Time) {
