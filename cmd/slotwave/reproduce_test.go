@@ -77,6 +77,16 @@ reduces = ` + reduces + "\n"
 		t.Errorf("exit %d, %q: want a warning of the reads", code, warned)
 	}
 	done("run", scenario("small", "5", "1476395008", "10"), "--out", at("small"), "--quiet")
+	if text := done("validate", at("platform/platform.json")); !strings.Contains(text, "fitted platform, 6 phases") {
+		t.Errorf("validate: %s", text)
+	}
+	short := at("short.json")
+	if err := os.WriteFile(short, []byte(`{"shuffle": [1]}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, errs := call("", "validate", short); code != exitInput || !strings.Contains(errs, "short.json") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
 	args := []string{"compare", scenario("large", "20", "6710886400", "40"), "--causes=false", "--json", "--platform-model", at("platform/platform.json")}
 	errors := map[bool]float64{}
 	for _, withSmall := range []bool{false, true} {
