@@ -67,7 +67,7 @@ func TestDocumentedColumns(t *testing.T) {
 		PredictionsName: PredictionColumns,
 		tunedName:       tunedColumns,
 		ReplayName:      ReplayColumns,
-		FitName:         FitColumns,
+		FitName:         fitColumns,
 		SummaryName:     keys(reflect.TypeFor[Summary](), ""),
 		ManifestName:    keys(reflect.TypeFor[Manifest](), ""),
 	} {

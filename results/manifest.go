@@ -15,8 +15,8 @@ import (
 // ManifestName is the file whose presence completes a result.
 const ManifestName = "manifest.json"
 
-// ManifestSchema is the first field of every manifest of this format.
-const ManifestSchema = "slotwave/manifest/1"
+// manifestSchema is the first field of every manifest of this format.
+const manifestSchema = "slotwave/manifest/1"
 
 // Manifest lists the inputs and the outputs of a result. It holds nothing that
 // changes between two runs of the same question: no clock, no host, and paths
@@ -100,7 +100,7 @@ func SumFile(path string) (FileSum, error) {
 }
 
 func (m Manifest) encode(w io.Writer) error {
-	m.Schema = ManifestSchema
+	m.Schema = manifestSchema
 	m.Arguments = listed(m.Arguments)
 	m.Inputs, m.Outputs = listed(m.Inputs), listed(m.Outputs)
 	m.Assumptions = listed(m.Assumptions)
@@ -134,8 +134,8 @@ func readManifest(path string) (Manifest, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if m.Schema != ManifestSchema {
-		return m, fmt.Errorf("%s: schema = %q: want %q", path, m.Schema, ManifestSchema)
+	if m.Schema != manifestSchema {
+		return m, fmt.Errorf("%s: schema = %q: want %q", path, m.Schema, manifestSchema)
 	}
 	return m, nil
 }

@@ -52,7 +52,7 @@ func (r *Run) clusterDevices() []model.DeviceUse {
 		return nil
 	}
 	for _, d := range r.Predictions[0].Devices {
-		if d.Node == AllNodes {
+		if d.Node == allNodes {
 			devices = append(devices, d)
 		}
 	}

@@ -47,9 +47,9 @@ type PhaseTerms struct {
 	Copies float64
 }
 
-// PlatformName and FitName are files of a fitted platform.
+// platformName and FitName are files of a fitted platform.
 const (
-	PlatformName = "platform.json"
+	platformName = "platform.json"
 	FitName      = "fit.csv"
 )
 
@@ -64,7 +64,7 @@ func (f *Fitting) Write(d Target) error {
 	}
 	var drawn pictures
 	drawn.draw(names, figures)
-	w.write(PlatformName, f.WritePlatform)
+	w.write(platformName, f.WritePlatform)
 	w.write(FitName, f.WriteCSV)
 	drawn.write(&w)
 	return w.err
@@ -85,9 +85,9 @@ func (f *Fitting) Doubts() (list []string) {
 // WritePlatform writes only the platform, as models read it.
 func (f *Fitting) WritePlatform(w io.Writer) error { return platform.WriteModel(w, f.Platform) }
 
-// FitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
+// fitColumns names the columns of fit.csv, in order: lines in ms and ms/MB,
 // errors as fractions of 1.
-var FitColumns = []string{
+var fitColumns = []string{
 	"phase", "rows", "a", "b", "tau_mb", "a2", "b2", "weight", "proportional", "scale", "scale2",
 	"bic_gain", "f", "expected_tau_mb", "chow_f", "chow_p", "within_10", "within_15", "within_20", "mean_error", "max_error",
 }
@@ -95,13 +95,13 @@ var FitColumns = []string{
 // WriteCSV writes fit.csv. Cells that do not apply are empty.
 func (f *Fitting) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(FitColumns)
+	out.Write(fitColumns)
 	for i := range f.Phases {
 		p := &f.Phases[i]
-		cells := make([]string, len(FitColumns))
+		cells := make([]string, len(fitColumns))
 		set := func(column string, v float64) {
 			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				cells[slices.Index(FitColumns, column)] = share(v).String()
+				cells[slices.Index(fitColumns, column)] = share(v).String()
 			}
 		}
 		cells[0], cells[1] = Escape(p.Phase), strconv.Itoa(len(p.Rows))

@@ -153,7 +153,7 @@ func TestWithoutPrefix(t *testing.T) {
 // of which a point takes 4/3.
 func TestComparisonHeight(t *testing.T) {
 	one := smallSample(t)
-	one.Predictions[0].Devices = []model.DeviceUse{{Node: AllNodes, Device: "disk", Times: []time.Duration{0, time.Second}, Uses: []model.Use{{Busy: 1, Bytes: 1}}}}
+	one.Predictions[0].Devices = []model.DeviceUse{{Node: allNodes, Device: "disk", Times: []time.Duration{0, time.Second}, Uses: []model.Use{{Busy: 1, Bytes: 1}}}}
 	for n := 2; n <= mostSlots; n++ {
 		runs := slices.Repeat([]*Run{one}, n)
 		figures := []*figure{slotsFigure("", runs)}

@@ -11,8 +11,8 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 )
 
-// ProvisionsSchema is the first field of provisions in JSON.
-const ProvisionsSchema = "slotwave/provisions/1"
+// provisionsSchema is the first field of provisions in JSON.
+const provisionsSchema = "slotwave/provisions/1"
 
 // Provisions lists the number of nodes that each model needs to meet a
 // deadline.
@@ -144,7 +144,7 @@ func (p *Provisions) WriteJSON(w io.Writer) error {
 		Deadline  int64                `json:"deadline_ns"`
 		Simulated []simulatedProvision `json:"simulation"`
 		Rows      []provision          `json:"rows"`
-	}{ProvisionsSchema, int64(p.Deadline), listed(p.simulated), listed(p.list)})
+	}{provisionsSchema, int64(p.Deadline), listed(p.simulated), listed(p.list)})
 }
 
 // WriteText writes a table for each scenario, then the models that cannot answer.

@@ -45,8 +45,8 @@ func (r *Run) Write(d Target) error {
 	if !r.NoPlots {
 		drawn.begin(&s)
 	}
-	w.write(JobsName, func(to io.Writer) error { return WriteJobs(to, r.Predictions[0].Jobs) })
-	w.write(ResourcesName, func(to io.Writer) error { return WriteResources(to, r.usage()) })
+	w.write(JobsName, func(to io.Writer) error { return writeJobs(to, r.Predictions[0].Jobs) })
+	w.write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
 	w.write(SummaryName, r.Summary().WriteJSON)
 	w.write(PredictionsName, s.answers.WriteCSV)
 	if rows := r.replayed(); len(rows) > 0 {

@@ -503,7 +503,7 @@ func TestBoundedMemory(t *testing.T) {
 // of an outcome is in the table of jobs.
 func TestColumns(t *testing.T) {
 	var out bytes.Buffer
-	if err := WriteJobs(&out, []model.JobOutcome{{Finish: -1}}); err != nil {
+	if err := writeJobs(&out, []model.JobOutcome{{Finish: -1}}); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&out).ReadAll()

@@ -19,8 +19,8 @@ var JobColumns = []string{
 	"map_waves", "reduce_waves", "in_bytes", "shuffle_bytes", "out_bytes", "map_time_ns", "reduce_time_ns",
 }
 
-// WriteJobs writes jobs.csv.
-func WriteJobs(w io.Writer, jobs []model.JobOutcome) error {
+// writeJobs writes jobs.csv.
+func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	out := csv.NewWriter(w)
 	out.Write(JobColumns)
 	for i := range jobs {
@@ -59,20 +59,20 @@ func instant(t time.Duration) string {
 // ResourceColumns names the columns of resources.csv, in order.
 var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "queue", "visitors", "rate", "foreign"}
 
-// AllNodes stands for the whole cluster in the node column of resources.csv.
-const AllNodes = "*"
+// allNodes stands for the whole cluster in the node column of resources.csv.
+const allNodes = "*"
 
 // Usage is the use of one device from Time until its next row.
 type Usage struct {
 	Time      time.Duration
-	Node      string // AllNodes for the slots of the cluster
+	Node      string // allNodes for the slots of the cluster
 	Device    string
 	Queue     float64 // mean number of waiting requests
 	model.Use         // of slots only the busy share
 }
 
-// WriteResources writes resources.csv.
-func WriteResources(w io.Writer, rows iter.Seq[Usage]) error {
+// writeResources writes resources.csv.
+func writeResources(w io.Writer, rows iter.Seq[Usage]) error {
 	out := csv.NewWriter(w)
 	out.Write(ResourceColumns)
 	for u := range rows {
@@ -100,7 +100,7 @@ func (s *Stats) SlotUsage() iter.Seq[Usage] {
 		for bin := range s.over.bins() {
 			from, to := s.over.span(bin)
 			for i, name := range types {
-				u := Usage{Time: time.Duration(from), Node: AllNodes, Device: name + "-slots"}
+				u := Usage{Time: time.Duration(from), Node: allNodes, Device: name + "-slots"}
 				if n := s.slots.count[i]; n > 0 {
 					u.Busy = float64(busy[i][bin]) / float64(n) / float64(to-from)
 				}

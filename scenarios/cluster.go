@@ -31,6 +31,9 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
+	if c.Heartbeat == 0 && !ideal && l.recorded() {
+		t.inferHeartbeat(&c, l.history)
+	}
 	c.Machines = m.machines
 	if len(t.problems) == 0 {
 		m.readLoads(t.table, &c)
@@ -50,18 +53,6 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	}
 	t.done()
 	return c
-}
-
-// releaseOf returns the release that a trace names, if slotwave simulates it.
-func (t clusterTable) releaseOf(l *load) string {
-	release, ok := model.ReleaseOf(l.common())
-	if !ok {
-		return "1.2.1"
-	}
-	if !t.has("hadoop") {
-		t.assume("hadoop = %s, as the trace's configuration says", release)
-	}
-	return release
 }
 
 // withoutOthersLimits replaces memory limits of a trace under which its own jobs
@@ -193,7 +184,7 @@ type group struct {
 
 // readNodes makes the nodes: from groups, from a number, or from the trace.
 func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
-	own := l.recorded() && !t.has("nodes") && !t.has("group") && l.history.Topology.Hosts() > 0
+	own := l.recorded() && (m.file.history || !t.has("nodes")) && !t.has("group") && l.history.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
 			return t.slotsOfTrace(key, property, conf, l.history.MostOnMachine(kind), kind)
@@ -207,8 +198,14 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		Machine:     machine,
 	}
 	alike.FailAfter = t.duration("fail_after", 0)
-	nodes := t.integer("nodes", 0, 1, mostNodes)
-	racks := t.integer("racks", 1, 1, mostNodes)
+	nodes, ofTrace := t.integer("nodes", 0, 1, mostNodes), 1
+	if own {
+		workers := l.history.Workers()
+		if ofTrace = len(workers.Racks); nodes == workers.Hosts() && !t.has("racks") {
+			nodes = 0 // as many as the trace names
+		}
+	}
+	racks := t.integer("racks", ofTrace, 1, mostNodes)
 	var groups []group
 	total := 0
 	for _, in := range t.tables("group") {

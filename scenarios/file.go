@@ -510,8 +510,9 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	conf := t.conf("conf")
 
 	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated"}
-	if !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots") && !t.gives("scheduler", "name") {
-		m.initialised = "recorded" // the trace's own cluster
+	own := f.history || !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots")
+	if own && !t.gives("scheduler", "name") {
+		m.initialised = "recorded" // the trace's own cluster, or a change to it
 	}
 	f.adopt(t)
 	m.readNetwork(t.inner("network"), &q.Network)

@@ -65,12 +65,12 @@ func readRuns(dir string) (runs, error) {
 		}
 		w := &written{assumptions: summary.Assumptions}
 		all[summary.Title] = w
-		for name, to := range map[string]*[]record{"attempts.csv": &w.attempts, "jobs.csv": &w.jobs, "resources.csv": &w.resources} {
-			if *to, err = readRecords(filepath.Join(filepath.Dir(path), name)); err != nil {
-				return err
-			}
-		}
-		return nil
+		dir := filepath.Dir(path)
+		var errs [3]error
+		w.attempts, errs[0] = readRecords(filepath.Join(dir, "attempts.csv"))
+		w.jobs, errs[1] = readRecords(filepath.Join(dir, "jobs.csv"))
+		w.resources, errs[2] = readRecords(filepath.Join(dir, "resources.csv"))
+		return errors.Join(errs[:]...)
 	})
 	return all, err
 }
@@ -102,7 +102,8 @@ func readRecords(file string) (all []record, err error) {
 // with is the run whose title has all these words.
 func (r runs) with(words ...string) *written {
 	var found *written
-	for title, w := range r {
+	for _, title := range slices.Sorted(maps.Keys(r)) {
+		w := r[title]
 		if !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(title+" ", word+" ") }) {
 			if found != nil {
 				panic(missingFact(fmt.Sprintf("two runs with %q", words)))
@@ -215,7 +216,8 @@ func (w *written) together() (peak int) {
 	for _, a := range w.kind("map") {
 		nodes[a["node"]] = append(nodes[a["node"]], change{start(a), 1}, change{finish(a), -1})
 	}
-	for _, changes := range nodes {
+	for _, node := range slices.Sorted(maps.Keys(nodes)) {
+		changes := nodes[node]
 		slices.SortFunc(changes, func(a, b change) int {
 			if a.at != b.at {
 				return int(math.Copysign(1, a.at-b.at))
@@ -375,7 +377,8 @@ var facts = []fact{
 	}},
 	{"E15", "zhang-shuffle-break", "the line of the shuffle breaks at 3.2 GB a reduce, and is steeper beyond", "2.9 to 3.6 GB, steeper", false, func(r runs) (string, bool) {
 		var x, y []float64
-		for _, w := range r {
+		for _, title := range slices.Sorted(maps.Keys(r)) {
+			w := r[title]
 			reduces := w.kind("reduce")
 			if gb := mean(reduces, func(a record) float64 { return a.number("shuffle_bytes") }) / 1e9; gb < 6 {
 				x, y = append(x, gb), append(y, mean(reduces, phases("shuffle", "merge")))

@@ -3,7 +3,6 @@ package study
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -244,59 +243,7 @@ func releaseOf(h *workload.History, formats []string) (release, knownBy string) 
 	if slices.Contains(formats, "jhist") {
 		return "2.x", "format of the history; MRv2 is not simulated"
 	}
-	g := startGaps(h)
-	switch {
-	case g.slow+g.quick < fewestGaps:
-		return "", "too few starts of tasks to see the heartbeats"
-	case g.slow > 2*g.beside && g.slow > g.quick:
-		return "0.20.2 to 1.0.4", "tasks of a machine start 3 s apart, as heartbeats do"
-	case g.quick > 3*g.slow:
-		return "1.2.1", "tasks of a machine start 0.3 s apart, as heartbeats do"
-	}
-	return "", "starts of tasks show no clear heartbeat"
-}
-
-// fewestGaps is the number of gaps of about a heartbeat from which a release is
-// inferred.
-const fewestGaps = 20
-
-// gaps counts the gaps between starts of tasks on one machine. slow counts gaps of
-// about 3 s, the least heartbeat interval up to 1.0.4. beside counts those in an
-// equally wide range next to it, for comparison. quick counts gaps of about 0.3 s,
-// the least interval of 1.2.1. Starts at one heartbeat are closer together, because
-// only the JVMs start at different speeds.
-type gaps struct{ slow, beside, quick int }
-
-func startGaps(h *workload.History) (g gaps) {
-	starts := map[string][]time.Duration{}
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			t := &h.Jobs[i].Tasks[k]
-			for n := range t.Attempts {
-				a := &t.Attempts[n]
-				if a.Node != "" && workload.Known(a.Start) && (t.Kind == workload.Map || t.Kind == workload.Reduce) {
-					starts[a.Node] = append(starts[a.Node], a.Start)
-				}
-			}
-		}
-	}
-	beside := 0
-	for _, node := range slices.Sorted(maps.Keys(starts)) {
-		times := starts[node]
-		slices.Sort(times)
-		for i := range times[1:] {
-			switch ms := (times[i+1] - times[i]).Milliseconds(); {
-			case ms >= 2800 && ms < 3200:
-				g.slow++
-			case ms >= 2200 && ms < 2600, ms >= 3400 && ms < 3800:
-				beside++
-			case ms >= 200 && ms < 400:
-				g.quick++
-			}
-		}
-	}
-	g.beside = beside / 2
-	return g
+	return scenarios.InferRelease(h)
 }
 
 // missing lists what no attempt or job of the history states.

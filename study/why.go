@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"text/tabwriter"
@@ -157,7 +158,7 @@ func (w *Why) compareLedgers(questions [2]*model.WhatIf, predictions [2]model.Pr
 			}
 		}
 	}
-	for account := range all {
+	for _, account := range slices.Sorted(maps.Keys(all)) {
 		w.Accounts = append(w.Accounts, AccountChange{account, sums[0][account], sums[1][account]})
 	}
 	slices.SortFunc(w.Accounts, func(a, b AccountChange) int {

@@ -48,15 +48,14 @@ func (h *History) localisation() localised {
 			}
 		}
 	}
-	for _, at := range [...]map[slotsOf][]time.Duration{assigned, finished} {
-		for _, list := range at {
-			slices.Sort(list)
-		}
-	}
 	most := [...]int{h.MostOnMachine(Map), h.MostOnMachine(Reduce)}
 	times := localised{}
 	var all []time.Duration
 	for _, node := range slices.Sorted(maps.Keys(placed)) {
+		for _, kind := range [...]Kind{Map, Reduce} {
+			slices.Sort(assigned[slotsOf{node, kind}])
+			slices.Sort(finished[slotsOf{node, kind}])
+		}
 		skew := time.Duration(0) // a clock behind that of the JobTracker
 		for _, p := range placed[node] {
 			skew = min(skew, p.start-p.assigned)

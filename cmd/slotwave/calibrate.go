@@ -24,7 +24,7 @@ type calibrating struct {
 	force, quiet            bool
 }
 
-func (a *app) calibrateCommand() *cobra.Command {
+func calibrateCommand(a *app) *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
 		Use:   "calibrate PROFILE.csv",

@@ -23,7 +23,7 @@ type comparing struct {
 	why       bool
 }
 
-func (a *app) compareCommand() *cobra.Command {
+func compareCommand(a *app) *cobra.Command {
 	k := &comparing{}
 	c := &cobra.Command{
 		Use:   "compare SCENARIO...",

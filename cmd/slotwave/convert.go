@@ -42,7 +42,7 @@ type conversion struct {
 	to                destination
 }
 
-func (a *app) convertCommand() *cobra.Command {
+func convertCommand(a *app) *cobra.Command {
 	k := &conversion{}
 	about := ""
 	for _, f := range trace.Formats() {

@@ -23,7 +23,7 @@ type diagnosing struct {
 	to        destination
 }
 
-func (a *app) diagnoseCommand() *cobra.Command {
+func diagnoseCommand(a *app) *cobra.Command {
 	k := &diagnosing{}
 	c := &cobra.Command{
 		Use:   "diagnose PATH...",

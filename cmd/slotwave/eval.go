@@ -35,7 +35,7 @@ func evaluatorNames() []string {
 // maxQuestion is larger than any question to one model.
 const maxQuestion = 256 << 20
 
-func (a *app) evalCommand() *cobra.Command {
+func evalCommand(a *app) *cobra.Command {
 	list := false
 	c := &cobra.Command{
 		Use:   "eval MODEL",

@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-func (a *app) explainCommand() *cobra.Command {
+func explainCommand(a *app) *cobra.Command {
 	task := ""
 	c := &cobra.Command{
 		Use:   "explain PATH --task TASK",

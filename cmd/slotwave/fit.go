@@ -18,7 +18,7 @@ type fitting struct {
 	json, quiet, force bool
 }
 
-func (a *app) fitCommand() *cobra.Command {
+func fitCommand(a *app) *cobra.Command {
 	k := &fitting{}
 	c := &cobra.Command{
 		Use:   "fit PROFILE.csv",

@@ -8,7 +8,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-func (a *app) inspectCommand() *cobra.Command {
+func inspectCommand(a *app) *cobra.Command {
 	r, asJSON := scenarios.Reading{}, false
 	c := &cobra.Command{
 		Use:   "inspect PATH...",

@@ -15,7 +15,7 @@ import (
 	"github.com/slotwave/slotwave/scheduler"
 )
 
-func (a *app) listCommand() *cobra.Command {
+func listCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List scenarios, schedulers, releases, models, platforms, profiles", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return list(a.stdout) },
@@ -61,7 +61,7 @@ func list(to io.Writer) error {
 	return w.Flush()
 }
 
-func (a *app) showCommand() *cobra.Command {
+func showCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "show NAME", Short: "Print a shipped scenario, platform or job profile", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -25,7 +25,7 @@ type benching struct {
 	force, quiet bool
 }
 
-func (a *app) microbenchCommand() *cobra.Command {
+func microbenchCommand(a *app) *cobra.Command {
 	k := &benching{}
 	c := &cobra.Command{
 		Use:   "microbench PLATFORM",

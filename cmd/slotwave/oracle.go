@@ -10,7 +10,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-func (a *app) oracleCommand() *cobra.Command {
+func oracleCommand(a *app) *cobra.Command {
 	markdown := false
 	c := &cobra.Command{
 		Use:   "oracle DIR...",

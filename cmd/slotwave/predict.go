@@ -54,8 +54,8 @@ func (k *knowledge) arguments() []string {
 	return args
 }
 
-func (a *app) predictCommand() *cobra.Command {
-	k, told := &asked{}, &knowledge{}
+func predictCommand(a *app) *cobra.Command {
+	k, known := &asked{}, &knowledge{}
 	var deadline time.Duration
 	c := &cobra.Command{
 		Use:   "predict SCENARIO",
@@ -74,23 +74,23 @@ The answers of the models are printed below.`,
 				if !c.Flags().Changed("replications") {
 					k.replications = severalRuns
 				}
-				return a.provision(args[0], k, told, deadline)
+				return a.provision(args[0], k, known, deadline)
 			}
 			if k.replications != 1 || c.Flags().Changed("workers") {
 				return errors.New("--replications and --workers: got them with models, which use no random numbers: want run, compare or --deadline")
 			}
-			return a.predict(args[0], k, told)
+			return a.predict(args[0], k, known)
 		},
 	}
 	k.flags(c, "none: nothing is written")
-	told.flags(c)
+	known.flags(c)
 	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the jobs must finish: print nodes instead of times")
 	return c
 }
 
-// openTold opens a scenario and reads the additional files for models.
-func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
-	models, sums, err := told.read()
+// openWithFiles opens a scenario and reads the additional files for models.
+func (a *app) openWithFiles(name string, k *asked, known *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
+	models, sums, err := known.read()
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -99,11 +99,11 @@ func (a *app) openTold(name string, k *asked, told *knowledge) (*study.Study, []
 }
 
 // provision asks how many nodes a deadline takes.
-func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Duration) error {
+func (a *app) provision(name string, k *asked, known *knowledge, deadline time.Duration) error {
 	if k.out != "" {
 		return errors.New("--deadline writes no files: got --out too: want one of the two")
 	}
-	s, models, _, err := a.openTold(name, k, told)
+	s, models, _, err := a.openWithFiles(name, k, known)
 	if err != nil {
 		return err
 	}
@@ -114,8 +114,8 @@ func (a *app) provision(name string, k *asked, told *knowledge, deadline time.Du
 	return a.show(k, p.WriteText, p.WriteJSON)
 }
 
-func (a *app) predict(name string, k *asked, told *knowledge) error {
-	s, models, sums, err := a.openTold(name, k, told)
+func (a *app) predict(name string, k *asked, known *knowledge) error {
+	s, models, sums, err := a.openWithFiles(name, k, known)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (a *app) predict(name string, k *asked, told *knowledge) error {
 	}
 	if k.out != "" {
 		write := func(d *results.Dir) error { return answers.Write(d, s.Scenario.Title) }
-		if err := a.keep(s, k, write, append(k.arguments("predict", name), told.arguments()...), sums); err != nil {
+		if err := a.keep(s, k, write, append(k.arguments("predict", name), known.arguments()...), sums); err != nil {
 			return err
 		}
 	}

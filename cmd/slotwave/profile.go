@@ -24,7 +24,7 @@ type profiling struct {
 	to                  destination
 }
 
-func (a *app) profileCommand() *cobra.Command {
+func profileCommand(a *app) *cobra.Command {
 	k := &profiling{}
 	c := &cobra.Command{
 		Use:   "profile TRACE...",

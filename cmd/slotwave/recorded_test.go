@@ -518,3 +518,19 @@ func TestDamagedTraces(t *testing.T) {
 		})
 	}
 }
+
+// As many machines as a record names are those machines: with the number given the
+// baseline of what-ifs is made the same way as without.
+func TestReplayOnAsManyMachines(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	trace := shared(t, "data/gridmix-traces/trace_1m.json.gz")
+	verb(t, "run", trace, "--quiet", "--out", at("recorded"))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=8", "--out", at("eight"))
+	sameRows(t, "attempts", rows(t, at("eight/attempts.csv")), rows(t, at("recorded/attempts.csv")))
+	verb(t, "run", trace, "--quiet", "--set", "cluster.nodes=16", "--out", at("sixteen"))
+	was, is := rows(t, at("recorded/jobs.csv")), rows(t, at("sixteen/jobs.csv"))
+	if len(is) != len(was) || strings.Join(is, "\n") == strings.Join(was, "\n") {
+		t.Errorf("twice the machines change nothing")
+	}
+}

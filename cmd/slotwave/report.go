@@ -20,7 +20,7 @@ type reporting struct {
 	quiet bool
 }
 
-func (a *app) reportCommand() *cobra.Command {
+func reportCommand(a *app) *cobra.Command {
 	k := &reporting{}
 	c := &cobra.Command{
 		Use:   "report PATH...",

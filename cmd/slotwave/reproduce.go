@@ -21,7 +21,7 @@ type reproducing struct {
 	json, quiet, force bool
 }
 
-func (a *app) reproduceCommand() *cobra.Command {
+func reproduceCommand(a *app) *cobra.Command {
 	k := &reproducing{}
 	c := &cobra.Command{
 		Use:   "reproduce PAPER",

@@ -15,7 +15,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-func (a *app) rerunCommand() *cobra.Command {
+func rerunCommand(a *app) *cobra.Command {
 	out, force := "", false
 	c := &cobra.Command{
 		Use:   "rerun MANIFEST",

@@ -98,7 +98,7 @@ func readingArguments(r *scenarios.Reading) (args []string) {
 	return args
 }
 
-func (a *app) runCommand() *cobra.Command {
+func runCommand(a *app) *cobra.Command {
 	k, failAbove := &asked{}, ""
 	c := &cobra.Command{
 		Use:   "run SCENARIO",

@@ -54,7 +54,7 @@ func (k *sweeping) open(c *cobra.Command, name string) (*study.Sweep, error) {
 	return study.OpenSweep(name, k.SweepOptions)
 }
 
-func (a *app) sweepCommand() *cobra.Command {
+func sweepCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "sweep STUDY",
@@ -77,11 +77,11 @@ merge". The result has the same bytes as that of one machine.`,
 	k.write(c)
 	k.ask(c)
 	k.work(c)
-	c.AddCommand(a.sweepPlanCommand(), a.sweepWorkCommand(), a.sweepMergeCommand())
+	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a))
 	return c
 }
 
-func (a *app) sweepPlanCommand() *cobra.Command {
+func sweepPlanCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "plan STUDY",
@@ -102,7 +102,7 @@ for example with split, and simulate each file with "slotwave sweep work".`,
 	return c
 }
 
-func (a *app) sweepWorkCommand() *cobra.Command {
+func sweepWorkCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "work SHARD",
@@ -131,7 +131,7 @@ from there.`,
 	return c
 }
 
-func (a *app) sweepMergeCommand() *cobra.Command {
+func sweepMergeCommand(a *app) *cobra.Command {
 	k := &sweeping{}
 	c := &cobra.Command{
 		Use:   "merge ROWS...",

@@ -9,7 +9,7 @@ import (
 // severalRuns is the default number of replications where an interval is needed.
 const severalRuns = 5
 
-func (a *app) tuneCommand() *cobra.Command {
+func tuneCommand(a *app) *cobra.Command {
 	k := &asked{}
 	c := &cobra.Command{
 		Use:   "tune SCENARIO",

@@ -19,7 +19,7 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-func (a *app) validateCommand() *cobra.Command {
+func validateCommand(a *app) *cobra.Command {
 	strict := false
 	c := &cobra.Command{
 		Use:   "validate FILE...",

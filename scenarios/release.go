@@ -1,0 +1,180 @@
+package scenarios
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// defaultRelease is simulated if neither the scenario nor a trace shows another.
+const defaultRelease = "1.2.1"
+
+// releaseOf returns the release of a trace: the one that it names, or the one that
+// its heartbeats or counters show.
+func (t clusterTable) releaseOf(l *load) string {
+	if t.has("hadoop") || !l.recorded() {
+		return defaultRelease
+	}
+	if l.history.Release != "" {
+		if _, err := model.FindRelease(l.history.Release); err == nil {
+			t.assume("hadoop = %s, as the trace says", l.history.Release)
+			return l.history.Release
+		}
+	}
+	if release, known := model.ReleaseOf(l.common()); known {
+		t.assume("hadoop = %s, as the trace's configuration says", release)
+		return release
+	}
+	release, knownBy := InferRelease(l.history)
+	release = cmp.Or(release, defaultRelease)
+	t.assume("hadoop = %s (%s)", release, knownBy)
+	return release
+}
+
+// InferRelease returns the release of Hadoop that the starts of tasks or the
+// counters of a history show, and what shows it. If nothing does, the release is
+// empty.
+func InferRelease(h *workload.History) (release, knownBy string) {
+	conf, older := h.Common(), generation(h)
+	if _, late := conf.Lookup("mapreduce.job.speculative.speculativecap"); late {
+		return "0.21.0", "its configuration has the properties of this release"
+	}
+	for _, key := range []string{"mapreduce.tasktracker.outofband.heartbeat", "mapred.heartbeats.in.second"} {
+		if _, known := conf.Lookup(key); known && older == "0.20.2" {
+			older = "1.0.4"
+		}
+	}
+	g := startGaps(h)
+	switch {
+	case g.slow+g.quick < fewestGaps:
+		knownBy = "too few starts of tasks to see the heartbeats"
+	case g.slow > 2*g.beside && g.slow > g.quick:
+		return cmp.Or(older, "0.20.2"), "tasks of a machine start 3 s apart, as heartbeats do"
+	case g.quick > 3*g.slow:
+		return defaultRelease, "tasks of a machine start 0.3 s apart, as heartbeats do"
+	default:
+		knownBy = "starts of tasks show no clear heartbeat"
+	}
+	if older == "0.20.2" {
+		return older, "tasks have no counter of CPU time, which later releases have"
+	}
+	return "", knownBy
+}
+
+// reported is the time from the assignment of a task to the heartbeat that reports
+// its end, and how much of it the attempt ran.
+type reported struct{ after, ran time.Duration }
+
+// inferHeartbeat sets the heartbeat interval that a trace shows, if it cannot be
+// that of the release: the trace may name only a part of the machines. A task is
+// assigned at a heartbeat, and its end is reported at the next one or later.
+func (t clusterTable) inferHeartbeat(c *model.Cluster, h *workload.History) {
+	const fewest, waits, near = 20, 0.2, 1.02
+	release, err := model.FindRelease(c.Hadoop)
+	if err != nil {
+		return
+	}
+	formula, err := release.HeartbeatInterval(len(c.Nodes), c.Conf)
+	if outOfBand, confErr := c.Conf.Truth("mapreduce.tasktracker.outofband.heartbeat"); err != nil || confErr != nil || outOfBand {
+		return
+	}
+	var all []reported
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			x := &h.Jobs[i].Tasks[k]
+			if w := x.Winner(); w != nil && len(x.Attempts) == 1 && workload.Known(x.Start) && workload.Known(x.Finish) && x.Finish > w.Finish {
+				all = append(all, reported{x.Finish - x.Start, w.Duration()})
+			}
+		}
+	}
+	if len(all) < fewest {
+		return
+	}
+	slices.SortFunc(all, func(a, b reported) int { return cmp.Compare(a.after, b.after) })
+	least := all[len(all)/50].after
+	alike, waited := 0, 0
+	for _, r := range all {
+		if r.after >= least && r.after.Seconds() <= near*least.Seconds() {
+			alike++
+			if (r.after - r.ran).Seconds() >= waits*r.after.Seconds() {
+				waited++
+			}
+		}
+	}
+	// The shortest tasks all waited for the same interval, or did not wait as
+	// long as the release would make them.
+	longer := alike >= max(fewest/4, len(all)/20) && 2*waited > alike && least.Seconds() > near*formula.Seconds()
+	if longer || least.Seconds()*near < formula.Seconds() {
+		c.Heartbeat = least.Truncate(10 * time.Millisecond)
+		t.assume("cluster.heartbeat = %v (the ends of the shortest tasks are reported so long after their assignment; the release has %v)", c.Heartbeat, formula)
+	}
+}
+
+// generation returns the release with heartbeats of 3 s or more to which the
+// counters of a history belong: those of 0.20.203 and later have the CPU time and
+// the stored map output. It is empty if there are no counters.
+func generation(h *workload.History) string {
+	counters := false
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for n := range h.Jobs[i].Tasks[k].Attempts {
+				a := &h.Jobs[i].Tasks[k].Attempts[n]
+				if max(a.More.CPUMillis, a.More.MaterializedBytes) > 0 {
+					return "1.0.4"
+				}
+				counters = counters || max(a.InRecords, a.OutRecords, a.HDFSReadBytes) > 0
+			}
+		}
+	}
+	if !counters {
+		return ""
+	}
+	return "0.20.2"
+}
+
+// fewestGaps is the number of gaps of about a heartbeat from which a release is
+// inferred.
+const fewestGaps = 20
+
+// gaps counts the gaps between starts of tasks on one machine. slow counts gaps of
+// about 3 s, the least heartbeat interval up to 1.0.4. beside counts those in an
+// equally wide range next to it, for comparison. quick counts gaps of about 0.3 s,
+// the least interval of 1.2.1. Starts at one heartbeat are closer together, because
+// only the JVMs start at different speeds.
+type gaps struct{ slow, beside, quick int }
+
+func startGaps(h *workload.History) (g gaps) {
+	starts := map[string][]time.Duration{}
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			t := &h.Jobs[i].Tasks[k]
+			for n := range t.Attempts {
+				a := &t.Attempts[n]
+				if a.Node != "" && workload.Known(a.Start) && (t.Kind == workload.Map || t.Kind == workload.Reduce) {
+					starts[a.Node] = append(starts[a.Node], a.Start)
+				}
+			}
+		}
+	}
+	beside := 0
+	for _, node := range slices.Sorted(maps.Keys(starts)) {
+		times := starts[node]
+		slices.Sort(times)
+		for i := range times[1:] {
+			switch ms := (times[i+1] - times[i]).Milliseconds(); {
+			case ms >= 2800 && ms < 3200:
+				g.slow++
+			case ms >= 2200 && ms < 2600, ms >= 3400 && ms < 3800:
+				beside++
+			case ms >= 200 && ms < 400:
+				g.quick++
+			}
+		}
+	}
+	g.beside = beside / 2
+	return g
+}
