@@ -11,13 +11,13 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// freeSlots tells since when a slot of a kind has been free somewhere.
+// freeSlots knows since when a slot of a kind has been free on some node.
 type freeSlots struct {
 	at    []time.Duration // beginning of each step
 	since []freeSlot      // of the slot that has been free the longest in it
 }
 
-// freeSlot is a node with a free slot, and the time of which on it has one.
+// freeSlot is a node with a free slot, and the time since when it has one.
 type freeSlot struct {
 	node  int32 // -1: no slot is free
 	since time.Duration

@@ -39,7 +39,7 @@ const (
 	cleanUp
 	givenTime
 	lostAttempts
-	readTime // of phases of which no span says more
+	readTime // of phases without spans of threads
 	workTime
 	shuffleTime
 	writeTime

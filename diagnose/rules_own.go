@@ -63,7 +63,7 @@ func (s *scene) launchMore(reason Reason) *Change {
 
 var ruleR16 = rule{
 	id: "R16", basis: "O", weight: 3, cause: "slow device",
-	evidence: "own seconds a busy second, or times of tasks, against the peers", change: "nominal speed",
+	evidence: "own work per busy second, or times of tasks, compared with the peers", change: "nominal speed",
 	find: func(s *scene, _ *rule) []hit {
 		hits := s.slowDevices()
 		if !s.measured() {
@@ -110,7 +110,7 @@ func (s *scene) slowDevices() []hit {
 			continue
 		}
 		h.change = repair(h.node, h.device)
-		h.evidence = fmt.Sprintf("serves %+.0f %% against its peers", 100*(h.value-1))
+		h.evidence = fmt.Sprintf("rate differs by %+.0f %% from its peers", 100*(h.value-1))
 		merged = append(merged, h)
 	}
 	return merged

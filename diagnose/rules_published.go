@@ -51,7 +51,7 @@ var ruleR01 = rule{
 		return s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				device: "cpu", value: f.CPUNode, peers: f.CPUCluster, account: slowDevice, saves: st.gains(), change: repair(*st.facts.Node, "cpu"),
-				evidence: fmt.Sprintf("%d critical %ss on one node: CPU %s, disks at %.2f of the others", f.Critical, f.Kind, percent(f.CPUNode), f.IONodeRatio),
+				evidence: fmt.Sprintf("%d critical %ss on one node: CPU %s, disk rate %.2f times that of the others", f.Critical, f.Kind, percent(f.CPUNode), f.IONodeRatio),
 			}
 		})
 	},
@@ -67,7 +67,7 @@ var ruleR02 = rule{
 		return s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				device: "disk", value: f.DiskNodeRatio, peers: 1, account: foreignLoad, saves: st.gains(), change: unload(*st.facts.Node, "disk", false),
-				evidence: fmt.Sprintf("disks at %.2f of the others, %s of it Hadoop's", f.DiskNodeRatio, percent(f.DiskJobShare)),
+				evidence: fmt.Sprintf("disk rate %.2f times that of the others, %s of it Hadoop's", f.DiskNodeRatio, percent(f.DiskJobShare)),
 			}
 		})
 	},
@@ -374,7 +374,7 @@ var ruleR09 = rule{
 		return s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
 				value: float64(f.Critical), account: slowDevice, saves: st.gains(), change: repair(*st.facts.Node, "cpu"),
-				evidence: fmt.Sprintf("%d critical %ss on one node, CPU %s, disks at %.2f of the others", f.Critical, f.Kind, percent(f.CPUNode), f.DiskNodeRatio),
+				evidence: fmt.Sprintf("%d critical %ss on one node, CPU %s, disk rate %.2f times that of the others", f.Critical, f.Kind, percent(f.CPUNode), f.DiskNodeRatio),
 			}
 		})
 	},

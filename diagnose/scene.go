@@ -420,7 +420,7 @@ func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
 	return o
 }
 
-// freeShare is the share of the slots that are free while so many attempts run.
+// freeShare is the share of the slots that are free while a number of attempts runs.
 func (o *occupancy) freeShare(running int) float64 {
 	if running >= o.slots {
 		return 0

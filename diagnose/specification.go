@@ -119,9 +119,9 @@ func verticesOf(locations map[string][]string) ([]vertex, error) {
 	return list, c.Err()
 }
 
-// check reports a specification unless every vertex is in exactly one pool,
-// every edge joins known ends, every group has one vertex, and no program
-// location is in two vertices.
+// check returns an error if a vertex is not in exactly one pool, an edge has an
+// unknown end, a group does not have one vertex, or a program location is in two
+// vertices.
 func (s *Specification) check() error {
 	var errs []error
 	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -165,7 +165,7 @@ func (s *Specification) check() error {
 			}
 		}
 		if e.endpoint == "" {
-			fail("edge %s: got no edge mapping: want a type and an endpoint", e.id)
+			fail("edge %s: not in Edge Mapping: want TYPE, ENDPOINT", e.id)
 		}
 	}
 	return errors.Join(errs...)

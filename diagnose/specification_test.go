@@ -54,7 +54,7 @@ func TestSpecificationErrors(t *testing.T) {
 		{"{ merge }", "{ merge, map }", "got a thread group with 2 vertices"},
 		{"e0: in -> map", "e0: in -> mop", `edge e0: got unknown end "mop"`},
 		{"e0: in -> map", "e0: in", `spec:16: e0: got "in": want FROM -> TO`},
-		{"  e0: HDFS, unconstrained\n", "", "edge e0: got no edge mapping"},
+		{"  e0: HDFS, unconstrained\n", "", "edge e0: not in Edge Mapping"},
 		{"e0: HDFS, unconstrained", "e0: HDFS, near", `spec:42: e0: got "HDFS, near": want TYPE, ENDPOINT`},
 		{"e0: HDFS, unconstrained", "e9: HDFS, unconstrained", `got unknown edge "e9"`},
 		{"Input {", "Inputs {", `spec:1: got "Inputs {": want a section`},

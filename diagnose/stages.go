@@ -28,7 +28,8 @@ type stage struct {
 	found  []Outlier
 }
 
-// newStage returns the stage of a kind of a job, or nil if no attempt ran.
+// newStage returns the stage of the maps or the reduces of a job, or nil if no
+// attempt ran.
 func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 	s := &stage{b: b, job: j, kind: kind, rows: j.won[kind], end: math.MinInt64, begin: math.MaxInt64}
 	if len(s.rows) == 0 {

@@ -91,7 +91,7 @@ func (t clusterTable) withoutOthersLimits(l *load, common, given workload.Conf) 
 	if exceeded == "" {
 		return common
 	}
-	t.warn("%s: the trace records %s: memory is not scheduled unless [conf] states the limits", t.file, why)
+	t.warn("%s: the trace records %s, but tasks are scheduled by memory only if [conf] states the limits", t.file, why)
 	return with(common, exceeded, "-1")
 }
 

@@ -142,7 +142,7 @@ func readPrecision(t *table, s *StudyFile) {
 func readFactor(t *table, seed uint64, samples int) Factor {
 	f := Factor{Key: t.str("key", ""), Zip: t.str("zip", ""), Where: fmt.Sprintf("%s:%d: ", t.file, t.lines[t.path])}
 	if f.Key == "" {
-		t.fail(t.lines[t.path], "%s: key: got none: want a key of the scenario", t.path)
+		t.fail(t.lines[t.path], "%s: key: missing: want a key of the scenario", t.path)
 	}
 	if v, ok := t.ask("values"); ok {
 		list, ok := v.([]any)

@@ -16,7 +16,7 @@ type speculation struct {
 	hosts   *splitHosts
 	racks   int // hosts of the cluster
 	tracked [2]bool
-	from    engine.Time // when the job is old enough
+	from    engine.Time // when the job is old enough for speculative attempts
 
 	beside   [2]besides   // recorded speculative attempts, which replace the rule
 	progress [2]float32   // progress of the job, in single precision as in Hadoop

@@ -62,7 +62,7 @@ func (n *nodeSearch) meets(nodes int) (bool, error) {
 				p, _, err := (&attemptTable{}).fill(&q, false, nil)
 				for k := range p.Jobs {
 					if j := &p.Jobs[k]; err == nil && (j.Finish < 0 || j.State != workload.Succeeded) {
-						err = fmt.Errorf("job %s does not succeed on %s: want jobs that do", j.ID, workload.Counted(nodes, "node", "nodes"))
+						err = fmt.Errorf("job %s does not succeed on %s: want a scenario in which every job succeeds", j.ID, workload.Counted(nodes, "node", "nodes"))
 					}
 				}
 				finishes[i] = p.Mean

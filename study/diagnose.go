@@ -215,7 +215,7 @@ func (k *Diagnosing) dataflow(paths []string, in *diagnose.Input, done *Diagnose
 	return rest, nil
 }
 
-// readSamples reads a file of sampling records, gzip or plain, and tells whether
+// readSamples reads a file of sampling records, gzip or plain, and reports whether
 // it is one.
 func readSamples(flow *diagnose.Reconstruction, name string) (bool, error) {
 	f, err := os.Open(name)
@@ -304,8 +304,8 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 	return nil
 }
 
-// questionOf asks again what a run of a result asked, if its inputs are as they
-// were.
+// questionOf returns the question of a run of a result, if its inputs have not
+// changed.
 func questionOf(folder string) (*model.WhatIf, error) {
 	manifest, run := folder, ""
 	if !isFile(filepath.Join(folder, results.ManifestName)) {

@@ -30,9 +30,9 @@ func (h *journalHead) agrees(file string, with journalHead) error {
 	case h.Schema != with.Schema:
 		return fmt.Errorf("%s: schema: got %q: want %q", file, h.Schema, with.Schema)
 	case h.Inputs != with.Inputs:
-		return fmt.Errorf("%s: made from inputs with SHA-256 %.16s, those of %s have %.16s: want the same inputs and flags, or another --out", file, h.Inputs, with.Study, with.Inputs)
+		return fmt.Errorf("%s: made from other inputs or flags than those of %s (SHA-256 %.16s, now %.16s): repeat with the same ones, or choose another --out", file, with.Study, h.Inputs, with.Inputs)
 	case h.Build != with.Build:
-		return fmt.Errorf("%s: made by a version of slotwave with SHA-256 %.16s, this one has %.16s: want the same version, or another --out", file, h.Build, with.Build)
+		return fmt.Errorf("%s: made by another version of slotwave (SHA-256 %.16s, this one %.16s): use the same version, or choose another --out", file, h.Build, with.Build)
 	}
 	return nil
 }
@@ -95,7 +95,7 @@ func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(
 		if n == 1 {
 			var head journalHead
 			if json.Unmarshal(line, &head) != nil || head.Schema != journalSchema {
-				return size, fmt.Errorf("%s:1: want the first line of a journal of sweep", path)
+				return size, fmt.Errorf("%s:1: not a file of finished simulations: want one that slotwave sweep wrote", path)
 			}
 			if err := head.agrees(path, s.identity(b)); err != nil {
 				return size, err
@@ -117,7 +117,7 @@ func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(
 func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
 	var row journalRow
 	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(results.MetricNames()) {
-		return task{}, results.Replication{}, errors.New("want a finished simulation")
+		return task{}, results.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
 	}
 	t := task{row.Point - 1, row.Replication - 1}
 	if t.point < 0 || t.point >= len(s.points) || t.replication < 0 || t.replication >= s.file.MaxReplications {

@@ -89,7 +89,7 @@ func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []results.Fil
 				name = j.Name
 			}
 			if j.Name != name {
-				return nil, nil, fmt.Errorf("--history: got runs of %q and of %q: want runs of one job", name, j.Name)
+				return nil, nil, fmt.Errorf("--history: got runs of different jobs, %q and %q: want runs of one job", name, j.Name)
 			}
 			one := workload.History{Jobs: h.Jobs[i : i+1]}
 			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)

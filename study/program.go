@@ -25,7 +25,7 @@ func ProgramQuestion(name string) (q model.WhatIf, inputs []scenarios.Input, err
 	}
 	q = s.Runs[0].Question
 	if q.Fidelity < model.Phase || len(q.Jobs) == 0 {
-		return q, nil, fmt.Errorf("%s: want a scenario with a job, at fidelity phase or device", name)
+		return q, nil, fmt.Errorf("%s: no job at fidelity phase or device: want a scenario that has one", name)
 	}
 	return q, s.Inputs, nil
 }

@@ -77,7 +77,7 @@ func Papers() []Paper {
 	}
 }
 
-// Reproducing selects what of a paper is reproduced, and how.
+// Reproducing selects the parts of a paper to reproduce, and how.
 type Reproducing struct {
 	Options
 	Figure   string // name of one part; empty: all
@@ -97,7 +97,7 @@ func (p *Paper) Parts() (names []string) {
 type reproducing struct {
 	Reproducing
 	work string
-	done map[string]any // what several parts need, by name
+	done map[string]any // results that several parts use, by name
 }
 
 // Reproduce runs what a paper ran, and returns its tables and figures beside the

@@ -97,7 +97,7 @@ func herodotouMerges(*reproducing) ([]results.ReproducedPart, error) {
 	merges.Outcome = agreement(good)
 	spills := results.ReproducedPart{
 		Name: "spills", Title: "Equations 12 to 16: spills of a map",
-		Text:   "A map of 64 MiB that emits its records of 100 bytes. Published: what the equations give for these settings.",
+		Text:   "A map of 64 MiB that emits its records of 100 bytes. The published numbers are those that the equations give for these settings.",
 		Header: []string{"io.sort.mb", "io.sort.record.percent", "spills", "published"},
 	}
 	good = true

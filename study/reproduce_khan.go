@@ -40,7 +40,7 @@ func khanEvaluation(r *reproducing) ([]results.ReproducedPart, error) {
 		Name: "evaluation", Title: "Evaluation: accuracy on a history of runs",
 		Text: "WordCount and Sort, as in the paper, on 20 workers of `dl145-g3` in place of its virtual machines, at fidelity `device`: a history of 5, 10, 15 and 20 GB with 8 to 40 reduces " +
 			"(`slotwave run` with [vary]), from which other sizes and numbers of reduces are predicted (`slotwave predict --history`). " +
-			"The settings of the paper's clusters are not in the text at hand, so that only the accuracy is compared.",
+			"The settings of the paper's clusters are not known, so only the accuracy is compared.",
 		Header: []string{"job", "input", "reduces", "simulated s", "ihp", "hp"},
 	}
 	series := results.ChartSeries{Name: "ihp"}

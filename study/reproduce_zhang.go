@@ -102,7 +102,7 @@ func zhangTable1(r *reproducing) ([]results.ReproducedPart, error) {
 	part := results.ReproducedPart{
 		Name: "table-1", Title: "Table 1 and figure 2: lines of the phases",
 		Text: fmt.Sprintf("Microbenchmarks on five workers of `%s` (`slotwave microbench`), lines fitted to them (`slotwave fit`). "+
-			"The paper's lines and rows are published only in figures; its parts of rows within 10, 15 and 20 %% of the lines are in its table 1.", r.zhangPlatform()),
+			"The paper's lines and rows are published only in figures; its table 1 has the percentages of rows within 10, 15 and 20 %% of the lines.", r.zhangPlatform()),
 		Header: []string{"phase", "ms", "rows within 10 / 15 / 20 %", "published"},
 	}
 	for i := range fitted.Phases {
@@ -235,8 +235,8 @@ func (r *reproducing) zhangLoop(c zhangCluster) ([]results.ReproducedPart, error
 		Name: c.name, Title: c.title,
 		Text: fmt.Sprintf("The applications of table 2 with their combiners, on %d workers of `%s` in %d racks, two map and two reduce slots each; reduces start after the last map, as in the model. "+
 			"The lines come from benchmarks on five workers, with rows of 100 bytes, as in the paper, or as wide as the application's map output (`microbench --row`). "+
-			"The costs of the functions are those of the program. The small run is half the input on five workers (`predict --small`): "+
-			"it shows what tasks take longer than the lines say, because the costs of Hadoop depend on records as well as on bytes.", c.nodes, r.zhangPlatform(), c.racks),
+			"The costs of the functions are taken from the programs. The small run is half the input on five workers (`predict --small`): "+
+			"it shows by how much tasks exceed the lines, because the costs of Hadoop depend on records as well as on bytes.", c.nodes, r.zhangPlatform(), c.racks),
 		Header: append([]string{"application", "simulated s"}, zhangWays[:]...),
 	}
 	var series [len(zhangWays)]results.ChartSeries

@@ -55,7 +55,7 @@ func Work(shard, rows string, workers int, b results.Build, progress SweepProgre
 		if err := d.Decode(&line); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil || line.Schema != planSchema {
-			return nil, fmt.Errorf("%s:%d: want a line of sweep plan", shard, n)
+			return nil, fmt.Errorf("%s:%d: not a point of a study: want a line that slotwave sweep plan printed", shard, n)
 		}
 		if s == nil {
 			line.Asked.Workers = workers
@@ -74,7 +74,7 @@ func Work(shard, rows string, workers int, b results.Build, progress SweepProgre
 		points = append(points, line.Point-1)
 	}
 	if s == nil {
-		return nil, fmt.Errorf("%s: got no point: want lines of sweep plan", shard)
+		return nil, fmt.Errorf("%s: got no point: want lines that slotwave sweep plan printed", shard)
 	}
 	slices.Sort(points)
 	j, err := s.openJournal(rows, b)
@@ -122,7 +122,7 @@ func Merge(files []string, b results.Build) (*Sweep, error) {
 func openRows(f *os.File, name string) (*Sweep, error) {
 	var head journalHead
 	if err := json.NewDecoder(f).Decode(&head); err != nil || head.Schema != journalSchema {
-		return nil, fmt.Errorf("%s:1: want rows of sweep work", name)
+		return nil, fmt.Errorf("%s:1: not a file of finished simulations: want one that slotwave sweep work wrote", name)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

@@ -152,7 +152,7 @@ type attemptTable struct {
 	csv     *results.AttemptTable
 	file    *results.File
 	parquet *attempts
-	ledger  *ledgerRecorder // nil: what limits the run is not asked for
+	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
 // attempts collects every attempt, for a format that needs all of them at once.

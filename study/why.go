@@ -23,8 +23,8 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// Why says why two scenarios differ. Differences are those of the second from
-// the first, in nanoseconds; negative ones are faster.
+// Why says why two scenarios differ. A difference is the second minus the first,
+// in nanoseconds; if it is negative, the second is faster.
 type Why struct {
 	Schema   string          `json:"schema"`
 	First    string          `json:"first"`

@@ -189,8 +189,8 @@ func overlaps(a, w *HistoryAttempt) bool {
 	return w != nil && Known(a.Start) && Known(a.Finish) && a.Start < w.Finish && a.Finish > w.Start
 }
 
-// besides returns how long after the attempt before it an attempt started, if
-// one of the attempts before it still ran, else 0.
+// besides returns the time from the start of the previous attempt to the start of
+// an attempt, if an earlier attempt still ran then, else 0.
 func besides(a *HistoryAttempt, before []*HistoryAttempt) time.Duration {
 	if len(before) == 0 || !Known(a.Start) || !slices.ContainsFunc(before, func(b *HistoryAttempt) bool { return b.Finish > a.Start }) {
 		return 0

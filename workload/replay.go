@@ -36,7 +36,7 @@ type Replay struct {
 	Jobs    []Job
 	Records []JobRecord // of the same jobs
 	Assumed []string    // values that were subtracted or filled in
-	Notes   []string    // what the replay does not repeat of the record, by job
+	Notes   []string    // facts of the record that the replay does not repeat, by job
 
 	local localised
 }

@@ -36,9 +36,9 @@ switches off one cause after another.
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a
 dot is set in every [[job]]. Values of --over replace those of [vary].
 
---why simulates two scenarios in pairs with the same seeds, five or as many as
---replications says, and prints the jobs that gain and lose, the difference of
-their ledgers, and the first task that is launched otherwise.
+--why simulates two scenarios in pairs with the same seeds: five pairs, or as
+many as --replications says. It prints the jobs that gain and lose, the
+difference of the ledgers, and the first launch in which the two differ.
 
 --fail-above 10% (or 0.1) exits with code 4 if a model differs from the
 simulation, or a scenario from the one in --baseline, by more than 10 %.`,

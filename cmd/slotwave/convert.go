@@ -58,9 +58,9 @@ func convertCommand(a *app) *cobra.Command {
 		Long: `Write traces, job histories, or the result of a simulation in another format:
 ` + about + `
 
-PATH is a directory or, for a format with one main file, the name of that file;
-a name that ends in .gz is compressed. Further files and a manifest are written
-next to it. The flags cut, scale and fold traces as the keys of [workload] do.`,
+PATH is a directory, or the main file if the format has one. Further files and a
+manifest are written next to it. A file whose name ends in .gz is compressed.
+The flags cut, scale and fold traces as the keys of [workload] do.`,
 		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert history/done --to rumen --out trace.json --anonymise\n  slotwave convert trace.json --to toml --out replay.toml --first 10 --last 20",
 		Args:    cobra.MinimumNArgs(1),
 	}
@@ -221,7 +221,7 @@ type destination struct {
 func (d *destination) flags(c *cobra.Command, about string) {
 	f := c.Flags()
 	f.StringVar(&d.out, "out", "", about)
-	f.StringVar(&d.name, "name", "", "`NAME` of the main file in the directory")
+	f.StringVar(&d.name, "name", "", "`NAME` of the main file, if --out is a directory")
 	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that already holds others")
 }
 

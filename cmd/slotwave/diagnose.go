@@ -37,21 +37,21 @@ sampling records. If the scenario has [vary], name the folder of one run.
 
 slotwave tests a change by simulation: it simulates the run with and without the
 change, in pairs with the same seeds. A change that gains nothing is withdrawn.
-The scenario of a result is known from its manifest. For a history, --on names a
-scenario with the same cluster and jobs; otherwise no change is tested. Tests
-stop after --budget, so a faster machine tests more changes. --budget 0 sets no
-limit.`,
+The scenario of a result is known from its manifest. For a history, name a
+scenario with the same cluster and jobs with --on; without --on, no change of a
+history is tested. Tests stop after --budget, so a faster machine tests more
+changes. --budget 0 sets no limit.`,
 		Example: "  slotwave run hitune-slow-disk\n  slotwave diagnose out/hitune-slow-disk\n  slotwave diagnose history/done --job job_201311192236_0001 --out out/why",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
-	f.StringVar(&k.Job, "job", "", "`ID` of the only job to diagnose")
+	f.StringVar(&k.Job, "job", "", "diagnose only the job with this `ID`")
 	f.StringVar(&k.Specification, "spec", "", "dataflow `SPEC` for sampling records: hadoop, hive or a file (default hadoop)")
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
 	f.StringVar(&k.verify, "verify", "auto", "test changes: auto (if the scenario is known) or off")
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
-	f.IntVar(&k.Pairs, "pairs", 20, "most `PAIRS` of runs that test a change")
+	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
 	f.StringVar(&k.failAbove, "fail-above", "", "`GAIN` of a confirmed change, such as 5%, above which the exit code is 4")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")

@@ -14,7 +14,7 @@ func inspectCommand(a *app) *cobra.Command {
 		Use:   "inspect PATH...",
 		Short: "Print what a history records",
 		Long: `Print what traces, job histories or results of simulations record: machines,
-slots, jobs, locality, failures, and when a machine stood still. Print also the
+slots, jobs, locality, failures, and when a machine stood still. Also print the
 Hadoop release and how it was found, and what is not recorded, with the
 questions that cannot be answered without it.
 

@@ -92,7 +92,7 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 	return cmp.Or(err, os.Rename(f.Name(), name))
 }
 
-const gridUsage = "`FILE` with benchmarks in place of the paper's, one per row: mb_per_map, selectivity, maps, reduces"
+const gridUsage = "`FILE` with benchmarks to run instead of the paper's, one per row: mb_per_map, selectivity, maps, reduces"
 
 // openTestbed opens the test cluster with the benchmarks of a file, or the paper's.
 func openTestbed(platform, fidelity, grid string, seed uint64, settings []string) (*study.Testbed, error) {

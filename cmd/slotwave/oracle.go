@@ -16,9 +16,11 @@ func oracleCommand(a *app) *cobra.Command {
 		Use:   "oracle DIR...",
 		Short: "Compare recorded runs of a real JobTracker with their simulation",
 		Long: `Simulate every recorded run of every case in the directories and compare each
-attempt with the recorded one: tracker, start and finish to the millisecond. A
-case that cannot be read is left out and reported. The exit code is then 2, or 1
-if an attempt differs in a case that Hadoop repeats exactly.`,
+attempt with the recorded one: tracker, start and finish to the millisecond.
+
+Some cases were recorded several times and had the same result each time. The
+exit code is 1 if an attempt of such a case differs. A case that cannot be read
+is left out and reported; the exit code is then 2, if it is not 1.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.oracle(args, markdown) },
 	}
@@ -56,7 +58,7 @@ func (a *app) oracle(dirs []string, markdown bool) error {
 	}
 	fmt.Fprintf(a.stdout, "\n%d of %d runs exact in every attempt, %d of %d attempts\n", runs, len(all), exact, attempts)
 	if missed > 0 {
-		return errors.Join(refused, study.Internal(fmt.Errorf("%d runs differ that Hadoop repeats exactly", missed)))
+		return errors.Join(refused, study.Internal(fmt.Errorf("%d simulated runs differ from recordings that Hadoop repeats exactly", missed)))
 	}
 	return refused
 }

@@ -25,8 +25,8 @@ func (k *knowledge) flags(c *cobra.Command) {
 	for _, f := range analytic.Files() {
 		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
 	}
-	c.Flags().StringVar(&k.small, "small", "", "`RUN` of the job on the cluster of the microbenchmarks, for zhang: costs of records that the benchmarks do not have")
-	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job on other inputs or with other reduces, for hp, ihp and cresp")
+	c.Flags().StringVar(&k.small, "small", "", "`RUN` of the job on the cluster of the microbenchmarks, for zhang: adds the costs of the job's own records and combiner")
+	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job with other input sizes or numbers of reduces, for hp, ihp and cresp")
 }
 
 // read passes the contents of the files to the models.

@@ -82,7 +82,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 		}
 	}
 	if p.Len() == 0 {
-		return fmt.Errorf("%s: no recorded job: want a trace or history with tasks", strings.Join(args, ", "))
+		return fmt.Errorf("%s: no recorded job found: want a trace or history with tasks", strings.Join(args, ", "))
 	}
 	each := func(f func(*workload.Profile) error) error {
 		return p.Each(func(x *workload.Profile) error {

@@ -23,13 +23,13 @@ func reportCommand(a *app) *cobra.Command {
 	k := &reporting{}
 	c := &cobra.Command{
 		Use:   "report PATH...",
-		Short: "Write one HTML page that shows runs and why they took as long",
+		Short: "Write one HTML page that shows runs and their diagnosis",
 		Long: `Write one HTML page that shows runs and their diagnosis: findings, execution
 chart, ledger, devices and jobs. The page needs no network. A click on an
 attempt, finding, job or part of a ledger shows it in all views.
 
 PATH is the folder of a result or a job history; several are shown side by side.
---verify tests changes by simulation, as diagnose does, without a limit of time.`,
+--verify tests changes by simulation, as diagnose does, without a time limit.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return report(a, args, k) },
@@ -38,7 +38,7 @@ PATH is the folder of a result or a job history; several are shown side by side.
 	f.StringVar(&k.out, "out", "report.html", "`FILE` to write")
 	f.BoolVar(&k.force, "force", false, "replace the file")
 	f.BoolVar(&k.test, "verify", false, "test changes by simulation")
-	f.StringVar(&k.On, "on", "", "`SCENARIO` that stands for a recorded run, to test changes")
+	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
 	return c

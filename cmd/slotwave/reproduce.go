@@ -47,7 +47,7 @@ assumed.`,
 	}
 	f := c.Flags()
 	f.BoolVar(&k.list, "list", false, "list the papers and their parts")
-	f.StringVar(&k.Figure, "figure", "", "`PART` to make, of those that --list names (default all)")
+	f.StringVar(&k.Figure, "figure", "", "`PART` to make, as named by --list (default all)")
 	f.StringVar(&k.Platform, "platform", "", "`PLATFORM` in place of the paper's, for zhang")
 	f.StringVar(&k.out, "out", "", "`DIR` for the page and its pictures")
 	f.Uint64Var(&k.Seed, "seed", 1, "master seed of all random numbers")

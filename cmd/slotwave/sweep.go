@@ -67,9 +67,9 @@ STUDY is a TOML file with a scenario and factors (docs/studies.md), or a
 scenario with [vary] or --over. Repeat the same command after a crash: finished
 simulations are not repeated.
 
-To use several machines, divide the lines of sweep plan into files, give each
-to sweep work, and join the rows with sweep merge. The result has the same bytes
-as that of one machine.`,
+To use several machines, print the points with "sweep plan", divide its lines
+into files, simulate each file with "sweep work", and join the rows with "sweep
+merge". The result has the same bytes as that of one machine.`,
 		Example: "  slotwave sweep two-jobs --over scheduler.name=fifo,fair2 --replications 10\n  slotwave sweep my-study.toml --out out/my-study",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.sweep(c, args[0], k) },
@@ -87,7 +87,7 @@ func sweepPlanCommand(a *app) *cobra.Command {
 		Use:   "plan STUDY",
 		Short: "Print the points of a study as JSON lines",
 		Long: `Print one line of JSON for each point. Divide the lines into files in any way,
-for example with split, and give each file to sweep work.`,
+for example with split, and simulate each file with "slotwave sweep work".`,
 		Example: "  slotwave sweep plan my-study.toml > my-plan.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -107,9 +107,10 @@ func sweepWorkCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "work SHARD",
 		Short: "Simulate some points of a study",
-		Long: `Simulate the points in SHARD, a file with lines of sweep plan, in a directory
-where the study has the same path. Finished simulations go into the file that
---out names. If it is killed, repeat the same command: it continues from there.`,
+		Long: `Simulate the points in SHARD, a file with lines that "slotwave sweep plan"
+printed. The study must have the same path here. Finished simulations go into
+the file that --out names. If the command is killed, repeat it: it continues
+from there.`,
 		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -135,9 +136,10 @@ func sweepMergeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "merge ROWS...",
 		Short: "Join the rows of sweep work into one result",
-		Long: `Join the rows that sweep work wrote into the result that sweep would have
-written. A missing point, a point in two files and a point that is not in the
-study are errors; the message names the point.`,
+		Long: `Join the rows that "slotwave sweep work" wrote. The result is the one that
+"slotwave sweep" writes on a single machine. A missing point, a point in two
+files and a point that is not in the study are errors; the message names the
+point.`,
 		Example: "  slotwave sweep merge my-rows-1.jsonl my-rows-2.jsonl --out out/my-study",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -261,7 +261,7 @@ func TestSweepChangedInputs(t *testing.T) {
 	writeFile(t, journal, read(t, "shard.rows"))
 	writeFile(t, "my.toml", strings.Replace(sweptScenario, "maps = 8", "maps = 9", 1))
 	code, _, stderr := call("", "sweep", "mystudy.toml", "--quiet", "--out", "out")
-	if code != exitInput || !strings.Contains(stderr, "made from inputs with SHA-256") || !strings.Contains(stderr, "mystudy.toml have") {
+	if code != exitInput || !strings.Contains(stderr, "made from other inputs or flags than those of") || !strings.Contains(stderr, "mystudy.toml (SHA-256 ") {
 		t.Errorf("exit code %d, %q: want a refusal with both sums", code, stderr)
 	}
 	if read(t, journal) != read(t, "shard.rows") {

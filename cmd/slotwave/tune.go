@@ -15,13 +15,13 @@ func tuneCommand(a *app) *cobra.Command {
 		Use:   "tune SCENARIO",
 		Short: "Search the Hadoop settings with which a job takes the least time",
 		Long: `Search the Hadoop settings with which the only job of a scenario takes the
-least time. The scenario is at fidelity phase or device.
+least time. The fidelity must be phase or device.
 
 Herodotou's equations and rules of thumb propose settings. The simulator chooses
 among them and then changes one setting after another. The gain is measured in
 pairs of runs, one for each replication. Both runs of a pair have the same seed,
-one that the search has not used. If the 95 % interval of a gain includes 0,
-slotwave reports that the setting makes no difference.
+and the search has not used that seed. If the 95 % interval of a gain includes
+0, slotwave reports that the setting makes no difference.
 
 Heap sizes, slots and the format of the output stay as they are. --out writes
 the settings as tune.csv.`,

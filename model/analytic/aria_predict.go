@@ -29,7 +29,7 @@ func (ariaPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	p := model.Prediction{Model: "aria", Warnings: g.warnings}
 	fifo := q.Scheduler.Name == "" || q.Scheduler.Name == "fifo"
 	if len(q.Jobs) > 1 && !fifo {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("the model does not know the order of jobs under %s: any job may end last", q.Scheduler.Name))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the model assumes no order of jobs under %s: any job may end last", q.Scheduler.Name))
 	}
 	var all, pool, slow AriaProfile // tasks of the workload, and of the jobs that may overlap, on the fastest and the slowest nodes
 	var began, end float64          // of the jobs that may overlap: first submission, latest end

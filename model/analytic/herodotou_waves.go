@@ -19,7 +19,7 @@ const maxSplits = 1 << 24
 
 // waves answers the what-if question of a profile on other input or another
 // configuration: the phase model for each distinct split size gives a virtual
-// profile, whose tasks Waves plays out (Starfish). SplitSize and Mappers are
+// profile, and Waves runs its tasks (Starfish). SplitSize and Mappers are
 // taken from the splits. Reduces see the average map. It holds while the data
 // distribution and the node type stay what they were when the profile was taken.
 func (h Herodotou) waves(splits []splitGroup, slowstart float64, o HerodotouOptions) (WaveJob, error) {

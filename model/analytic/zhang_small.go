@@ -99,8 +99,8 @@ func (s *SmallRun) sorted(reduces int) float64 {
 	return s.spillMS * (depth(reduces)/depth(s.reduces) - 1)
 }
 
-// correct adds to the functions of the job what the tasks of a small run took
-// longer, or less long, per record than the lines of the platform say.
+// correct adds to the cost per record of the job's functions the difference between
+// the measured tasks of a small run and the lines of the platform.
 func (z zhangPredictor) correct(job *ZhangJob, g *capacity) error {
 	s := z.small
 	if s == nil {

@@ -453,8 +453,9 @@ func fitTerms(terms []workTerm, rows []WorkRow, what Estimate) (WorkModel, error
 	return m, nil
 }
 
-// WorkTime is the time of a phase by a model of its work, ms: of a typical task,
-// and the mean with the waits for retries, of which a sum over tasks is made.
+// WorkTime is the time of a phase in ms that a model of its work predicts. Typical
+// is that of a typical task. Mean includes waits for retries; sums over tasks use
+// it.
 type WorkTime struct{ Typical, Mean float64 }
 
 // CrossWork predicts each row by a typical-row model fitted to the rows of all

@@ -48,7 +48,7 @@ func (p WorkProfile) ReadWork(r io.Reader) error {
 	group := slices.IndexFunc(header, func(s string) bool { return s == "point" || s == "app" })
 	for _, name := range append([]string{"type"}, workColumns...) {
 		if _, ok := at[name]; !ok || group < 0 {
-			return fmt.Errorf("line 1: want the columns type, point or app, and %s", name)
+			return fmt.Errorf("line 1: columns are missing: want type, point (or app), %s", name)
 		}
 	}
 	rep, repeats := at["rep"]

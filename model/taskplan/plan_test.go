@@ -527,7 +527,7 @@ func TestTaskConfErrors(t *testing.T) {
 	for _, c := range []struct{ key, value, want string }{
 		{"io.sort.mb", "many", `io.sort.mb: got "many": want a whole number`},
 		{"io.sort.mb", "2048", "io.sort.mb: got 2048: want 1 to 2047"},
-		{"io.sort.mb", "200", "io.sort.mb: 200: want less than the map's heap of 209715200 bytes"},
+		{"io.sort.mb", "200", "io.sort.mb: 200: want less than the heap of a map, 200 MiB"},
 		{"io.sort.factor", "1", "io.sort.factor: got 1: want at least 2"},
 		{"io.sort.record.percent", "0.001", "io.sort.record.percent: got 0.001: want 0.01 to 1"},
 		{"io.sort.spill.percent", "0", "io.sort.spill.percent: 0: want more than 0 and at most 1"},

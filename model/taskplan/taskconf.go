@@ -143,7 +143,7 @@ func (c *Conf) Check() error {
 	check.Count("tasktracker.http.threads", c.HTTPThreads, 1)
 	check.Count("dfs.replication", c.Replication, 1)
 	if c.MapHeap <= int64(c.SortMB)*mib {
-		check.Fail("io.sort.mb", "%d: want less than the map's heap of %d bytes", c.SortMB, c.MapHeap)
+		check.Fail("io.sort.mb", "%d: want less than the heap of a map, %.4g MiB", c.SortMB, float64(c.MapHeap)/mib)
 	}
 	if c.ReduceHeap < 1 {
 		check.Fail("mapred.child.java.opts", "a heap of %d bytes: want 1 or more", c.ReduceHeap)

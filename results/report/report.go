@@ -34,7 +34,7 @@ type Run struct {
 	Jobs     []Job
 	Attempts []workload.Attempt
 	Devices  []results.Usage // with the slots of the cluster
-	Unknown  []string        // what the record does not tell
+	Unknown  []string        // facts that the record does not have
 }
 
 // Finding is a cause that was found, and the change that was tested.

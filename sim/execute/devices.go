@@ -26,7 +26,7 @@ func newDevices(c common) (*devices, error) {
 	nodes, machines := c.cluster.Nodes, c.cluster.Machines
 	for i := range nodes {
 		if m := nodes[i].Machine; m < 0 || m >= len(machines) {
-			return nil, fmt.Errorf("fidelity %v wants a machine for node %s", c.question.Fidelity, nodes[i].Name)
+			return nil, fmt.Errorf("node %s has no platform: fidelity %v needs one", nodes[i].Name, c.question.Fidelity)
 		}
 		if err := machines[nodes[i].Machine].Check(); err != nil {
 			return nil, err

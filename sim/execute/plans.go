@@ -60,10 +60,10 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	fidelity := x.question.Fidelity
 	program := x.programs[spec.Program]
 	if program == nil {
-		return nil, fmt.Errorf("fidelity %v wants a program: the question has none named %q", fidelity, spec.Program)
+		return nil, fmt.Errorf("no program is named %q: fidelity %v needs one", spec.Program, fidelity)
 	}
 	if spec.Maps.Count > 0 && spec.Maps.InputBytes == 0 && spec.Maps.Splits == nil {
-		return nil, fmt.Errorf("fidelity %v wants the bytes of its input", fidelity)
+		return nil, fmt.Errorf("input: missing: fidelity %v needs the bytes of the input", fidelity)
 	}
 	conf, err := taskplan.ReadConf(spec.Conf)
 	if err != nil {
@@ -90,7 +90,7 @@ func (x *planned) planners(program *model.Program, conf taskplan.Conf, reduces i
 	for i := range c.Nodes {
 		m := c.Nodes[i].Machine
 		if m < 0 || m >= len(planners) {
-			return nil, fmt.Errorf("fidelity %v wants a machine for node %s", x.question.Fidelity, c.Nodes[i].Name)
+			return nil, fmt.Errorf("node %s has no platform: fidelity %v needs one", c.Nodes[i].Name, x.question.Fidelity)
 		}
 		if planners[m] != nil {
 			continue

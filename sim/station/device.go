@@ -17,7 +17,7 @@ type Device struct {
 	curve   Curve
 	arrived uint64
 	served  float64
-	busy    engine.Time // without the time of present visitors
+	busy    engine.Time // up to since, if a visitor is present
 	since   engine.Time // when the first present visitor came
 	taken   float64     // visitor seconds of the places up to the last change
 	changed engine.Time // instant of the last change
