@@ -223,7 +223,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(rule.weight, 1),
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(h.weight, rule.weight, 1),
 			})
 		}
 	}
@@ -331,7 +331,7 @@ func (d *Diagnosis) rank() {
 	class := map[Outcome]int{Confirmed: 0, Untested: 1, Withdrawn: 2}
 	slices.SortStableFunc(d.Findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(class[a.Receipt.Outcome], class[b.Receipt.Outcome]), -cmp.Compare(a.rankedBy(), b.rankedBy()),
-			-cmp.Compare(a.saves/times[a.Job], b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
+			-cmp.Compare(a.weight*a.saves/times[a.Job], b.weight*b.saves/times[b.Job]), cmp.Compare(a.Rule, b.Rule), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Device, b.Device))
 	})
 	for i := range d.Findings {
 		d.Findings[i].Rank = i + 1

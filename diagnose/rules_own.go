@@ -170,6 +170,10 @@ func (s *scene) nodeDelay(node string) float64 {
 	return most
 }
 
+// inferred is the weight of a finding on a node that follows from the times of
+// tasks alone: what is measured, such as a standstill, counts more.
+const inferred = 1
+
 // fewestTasks is the number of tasks that a node needs for a comparison of
 // their times.
 const fewestTasks = 4
@@ -207,7 +211,8 @@ func (s *scene) slowNodes() []hit {
 				device = "disk"
 			}
 			hits = append(hits, hit{
-				node: node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
+				weight: inferred,
+				node:   node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
 				evidence: fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", st.kind, r.ratio()/usual, device),
 			})
 		}
@@ -649,8 +654,12 @@ var ruleR26 = rule{
 			}
 			const aim, most = 0.8, 8 // busy share to reach, and factor
 			factor := int(min(most, max(2, aim/busy)))
+			weight := 0.0
+			if factor == 2 { // shared slots may do as well, and need no more memory
+				weight = 0.18
+			}
 			hits = append(hits, hit{
-				value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind), factor),
+				weight: weight, value: busy, peers: s.t.SlotsIdle, account: slotHeld, saves: st.length() * (1 - busy) / 2, change: moreSlots(workload.Kind(kind), factor),
 				evidence: fmt.Sprintf("%s wait for %d slots while no device is more busy than %s with %s", workload.Counted(len(st.rows), st.kind.String(), st.kind.String()+"s"), s.slots[kind], device, percent(busy)),
 			})
 		}

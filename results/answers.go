@@ -24,6 +24,8 @@ type Answer struct {
 	Prediction model.Prediction // Model is always set
 	Err        error            // why the model cannot answer; nil if it can
 	Gap        []GapPart        // causes of the difference to the reference's makespan; they add up
+
+	Replications int // of a simulation whose means these are; 0: one run, or a model
 }
 
 // GapPart is a part of the difference between a prediction and the reference.
@@ -296,6 +298,16 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 		fmt.Fprintln(t)
 	}
 	t.Flush()
+	for i := range list {
+		if p := &list[i].Prediction; p.Model != a.Reference {
+			for _, w := range p.Warnings {
+				fmt.Fprintf(t, "%s: %s\n", Escape(p.Model), Escape(w))
+			}
+		}
+		if n := list[i].Replications; n > 1 {
+			fmt.Fprintf(t, "%s: mean of %s replications; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
+		}
+	}
 	for _, line := range not {
 		fmt.Fprint(t, line)
 	}

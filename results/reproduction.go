@@ -41,7 +41,7 @@ type Picture struct {
 // Chart draws points or lines over two numeric axes.
 type Chart struct {
 	Name, Title, X, Y string
-	Diagonal          bool // y = x, and 10 % off it
+	Diagonal          bool // logarithmic axes, with y = x and 10 % off it
 	Series            []ChartSeries
 }
 
@@ -110,12 +110,7 @@ func (r *Reproduction) WriteText(w io.Writer, colour bool) error {
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		t.section(p.Title)
-		if len(p.Rows) > 0 {
-			fmt.Fprintln(t, strings.Join(p.Header, "\t"))
-			for _, row := range p.Rows {
-				fmt.Fprintln(t, strings.ReplaceAll(strings.Join(row, "\t"), "**", ""))
-			}
-		}
+		p.table(t)
 		t.Flush()
 		if p.Outcome != "" {
 			fmt.Fprintln(t, p.Outcome)
@@ -123,6 +118,37 @@ func (r *Reproduction) WriteText(w io.Writer, colour bool) error {
 		t.Flush()
 	}
 	return t.done()
+}
+
+// widestRow is the length of a row from which on its cells are written one below the
+// other.
+const widestRow = 80
+
+// table writes the rows of a part.
+func (p *ReproducedPart) table(t *textWriter) {
+	widest := 0
+	for _, row := range p.Rows {
+		widest = max(widest, len(strings.Join(row, "  ")))
+	}
+	if widest <= widestRow && len(p.Rows) > 0 {
+		fmt.Fprintln(t, strings.Join(p.Header, "\t"))
+	}
+	for i, row := range p.Rows {
+		if widest <= widestRow {
+			fmt.Fprintln(t, strings.Join(row, "\t"))
+			continue
+		}
+		if i > 0 {
+			fmt.Fprintln(t)
+		}
+		for k, cell := range row {
+			name := p.Header[k]
+			if name == "" {
+				name = "result"
+			}
+			fmt.Fprintf(t, "%s\t%s\n", name, strings.ReplaceAll(cell, "**", ""))
+		}
+	}
 }
 
 // WriteJSON writes the parts as one JSON object.
@@ -149,14 +175,14 @@ func (r *Reproduction) WriteJSON(w io.Writer) error {
 
 // figure draws the chart.
 func (c *Chart) figure() *figure {
-	endX, endY := 0.0, 0.0
+	endX, endY, least := 0.0, 0.0, math.Inf(1)
 	for _, s := range c.Series {
 		for i := range s.X {
-			endX, endY = math.Max(endX, s.X[i]), math.Max(endY, s.Y[i])
+			endX, endY, least = math.Max(endX, s.X[i]), math.Max(endY, s.Y[i]), min(least, s.X[i], s.Y[i])
 		}
 	}
 	if c.Diagonal {
-		endX = math.Max(endX, endY)
+		endX = 1.15 * math.Max(endX, endY)
 		endY = endX
 	}
 	endX, endY = 1.05*math.Max(endX, 1e-9), 1.05*math.Max(endY, 1e-9)
@@ -164,9 +190,10 @@ func (c *Chart) figure() *figure {
 	p := newPanel(420, c.Y)
 	p.Y.Min, p.Y.Max = 0, endY
 	p.Y.Tick.Marker = plot.ConstantTicks(ticks(endY, 10, nil))
-	plotter := &chartPlotter{chart: c, end: endX}
+	plotter := &chartPlotter{chart: c, from: least / 1.25, end: endX}
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
 	for i := range c.Series {
-		style := draw.GlyphStyle{Color: jobColours[i%len(jobColours)], Radius: 3.2, Shape: draw.CircleGlyph{}}
+		style := draw.GlyphStyle{Color: jobColours[i%len(jobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
 		if c.Series[i].Published {
 			style.Color, style.Shape = colourText, draw.CrossGlyph{}
 		}
@@ -185,14 +212,21 @@ func (c *Chart) figure() *figure {
 	}
 	p.Add(plotter)
 	f.panels = []*panel{p}
-	f.setX(endX, Escape(c.X), ticks(endX, 12, nil))
+	if !c.Diagonal {
+		f.setX(endX, Escape(c.X), ticks(endX, 12, nil))
+		return f
+	}
+	marks := logTicks(plotter.from, endX)
+	p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = plotter.from, plot.LogScale{}, plot.ConstantTicks(marks)
+	f.setX(endX, Escape(c.X), marks)
+	p.X.Min, p.X.Scale = plotter.from, plot.LogScale{}
 	return f
 }
 
 type chartPlotter struct {
-	chart  *Chart
-	end    float64
-	styles []draw.GlyphStyle
+	chart     *Chart
+	from, end float64 // of logarithmic axes
+	styles    []draw.GlyphStyle
 }
 
 // Plot implements plot.Plotter.
@@ -204,8 +238,8 @@ func (s *chartPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			if by != 1 {
 				style.Dashes = []vg.Length{4, 3}
 			}
-			end := math.Min(s.end, s.end/by)
-			c.StrokeLine2(style, x(0), y(0), x(end), y(float64(end*by)))
+			from, end := math.Max(s.from, s.from/by), math.Min(s.end, s.end/by)
+			c.StrokeLine2(style, x(from), y(float64(from*by)), x(end), y(float64(end*by)))
 		}
 	}
 	for i, series := range s.chart.Series {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -54,6 +56,47 @@ func (r *Run) Write(d Target) error {
 	}
 	drawn.write(&w)
 	return w.err
+}
+
+// Mean returns the mean over the replications, with its 95 % interval as Low and
+// High: of the makespan, and of the time of each job that finishes in all of them.
+// Phases are means too. All else is that of the first replication.
+func (r *Run) Mean() model.Prediction {
+	p := r.Predictions[0]
+	if len(r.Predictions) == 1 {
+		return p
+	}
+	over := func(of func(*model.Prediction) time.Duration) (low, mean, high time.Duration) {
+		values := make([]float64, len(r.Predictions))
+		for i := range values {
+			values[i] = of(&r.Predictions[i]).Seconds()
+		}
+		m, half := studentInterval(values)
+		return workload.Seconds(math.Max(0, m-half)), workload.Seconds(m), workload.Seconds(m + half)
+	}
+	p.Low, p.Mean, p.High = over(func(p *model.Prediction) time.Duration { return p.Mean })
+	p.Jobs = slices.Clone(p.Jobs)
+	for k := range p.Jobs {
+		j := &p.Jobs[k]
+		if slices.ContainsFunc(r.Predictions, func(p model.Prediction) bool { return !finished(&p.Jobs[k]) }) {
+			continue
+		}
+		var mean time.Duration
+		j.Low, mean, j.High = over(func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
+		j.Finish = j.Submit + mean
+	}
+	p.Phases = slices.Clone(p.Phases)
+	for k := range p.Phases {
+		_, p.Phases[k].Time, _ = over(func(q *model.Prediction) time.Duration {
+			for _, ph := range q.Phases {
+				if ph.Kind == p.Phases[k].Kind && ph.Phase == p.Phases[k].Phase {
+					return ph.Time
+				}
+			}
+			return 0
+		})
+	}
+	return p
 }
 
 // answers returns the predictions of the simulator and of the other models.

@@ -240,7 +240,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		if l.failed || t.has("nodes") { // reported
 			return
 		}
-		t.fail(t.line(""), "%s: want nodes or [[cluster.group]]: neither the scenario nor a trace names machines", join(t.path, "nodes"))
+		t.fail(t.line(""), "%s: want nodes or [[cluster.group]], or --set cluster.nodes=N: neither the scenario nor a trace names machines", join(t.path, "nodes"))
 		nodes = 1
 	}
 	if len(groups) == 0 {

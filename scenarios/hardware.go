@@ -1,9 +1,13 @@
 package scenarios
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -159,6 +163,53 @@ func (m *hardware) program(t *table) *model.Program {
 	return &m.programs[len(m.programs)-1]
 }
 
+// programsIn reads the profiles of a folder, by the names of jobs, which are
+// their titles. It returns nil without a folder.
+func (m *hardware) programsIn(t *table) map[string]model.Program {
+	folder := t.str("profiles", "")
+	if folder == "" {
+		return nil
+	}
+	path := folder
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.file.folder, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.failf("profiles", "%v", plain(err))
+		return nil
+	}
+	programs := make(map[string]model.Program)
+	for _, entry := range entries {
+		if filepath.Ext(entry.Name()) != ".toml" {
+			continue
+		}
+		file := filepath.Join(path, entry.Name())
+		data, err := os.ReadFile(file)
+		var p model.Program
+		if err == nil {
+			m.scenario.note(Input{Name: file})
+			p, err = readProfile(data, file)
+		}
+		if _, twice := programs[p.Title]; err == nil && twice {
+			err = fmt.Errorf("%s: a second profile with the title %.80q: want one", file, p.Title)
+		}
+		if err != nil {
+			t.failf("profiles", "%v", err)
+			continue
+		}
+		p.Name = strings.TrimSuffix(filepath.Base(file), ".toml")
+		for _, a := range p.Assumed {
+			t.assume("profile %s: %s", p.Name, a)
+		}
+		programs[p.Title] = p
+	}
+	if len(programs) == 0 && len(t.problems) == 0 {
+		t.failf("profiles", "%s: holds no profiles (.toml)", path)
+	}
+	return programs
+}
+
 // shaped returns the program of a job of a trace, with the volumes of the
 // trace. Records are as wide as those of the given program, and each map reads
 // at least one.
@@ -201,10 +252,15 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 // bytes that enter the reduces.
 func combined(p *model.Program, out *workload.MapOutput, fetched float64) float64 {
 	bytes := float64(out.RawBytes)
-	p.Combiner = out.CombineIn > 0
+	// Without a codec only a combiner makes less of the output.
+	unrecorded := out.CombineIn == 0 && out.Codec == "" && fetched < 0.95*bytes
+	p.Combiner = out.CombineIn > 0 || unrecorded
 	p.Data.CombineSizeSel, p.Data.CombineRecsSel = 1, 1
 	if p.Combiner {
-		left := min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		left := fetched / bytes
+		if !unrecorded {
+			left = min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		}
 		p.Data.CombineSizeSel, p.Data.CombineRecsSel = left, left
 		if out.Codec == "" { // then bytes show it better than records
 			p.Data.CombineSizeSel = min(1, fetched/bytes)

@@ -11,9 +11,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// CheckProfile checks a file that has the tables of a profile. It returns an
-// empty description for other files.
-func CheckProfile(path string) (about string, err error) {
+// CheckDescription checks a file that has the keys of a platform or of a profile.
+// It returns an empty description for other files.
+func CheckDescription(path string) (about string, err error) {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxFile {
 		return "", nil
@@ -23,8 +23,12 @@ func CheckProfile(path string) (about string, err error) {
 		return "", err
 	}
 	at, err := lines(string(data))
-	if err != nil || at["cluster"] > 0 || at["recorded"]+at["cpu"] == 0 {
+	switch {
+	case err != nil || at["cluster"] > 0 || at["recorded"]+at["cpu"]+at["cores"] == 0:
 		return "", nil
+	case at["cores"] > 0:
+		m, err := readPlatform(data, path)
+		return fmt.Sprintf("platform, %s, %s", workload.Counted(m.Cores, "core", "cores"), workload.Counted(len(m.Disks), "disk", "disks")), err
 	}
 	about = "job profile"
 	if at["recorded"] > 0 {

@@ -33,7 +33,10 @@ type load struct {
 	rates    workload.SwimRates
 	replay   workload.ReplayOptions
 	hardware *hardware
-	program  *model.Program // work of the tasks of a trace apart from their volumes; nil: their times are known
+	// What the tasks of a trace do apart from their volumes, at fidelity phase or
+	// device: those of each job by its name, and of other jobs.
+	programs map[string]model.Program
+	program  *model.Program
 }
 
 // readWorkload reads [workload].
@@ -64,13 +67,21 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	given := t.has("rates")
 	l.rates = t.inner("rates").readRates(conf)
+	t.asked = append(t.asked, "profile", "profiles")
 	if len(paths) > 0 && m.planned() {
-		if p := m.program(t); p != nil {
-			like := *p
-			l.program = &like
+		l.programs = m.programsIn(t)
+		if l.programs == nil || t.has("profile") {
+			if p := m.program(t); p != nil {
+				like := *p
+				l.program = &like
+			}
 		}
-	} else if t.ask("profile"); t.has("profile") {
-		t.warnAt(t.line("profile"), "%s has no effect at fidelity %v", join(t.path, "profile"), m.fidelity)
+	} else {
+		for _, key := range []string{"profile", "profiles"} {
+			if t.has(key) {
+				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
+			}
+		}
 	}
 	t.done()
 	if len(paths) == 0 {
@@ -321,8 +332,20 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		} else {
 			j.Conf = c.Conf.Over(j.Conf).Over(conf)
 		}
-		if l.program != nil {
+		if raw := j.Maps.Output; l.hardware.planned() && raw.RawBytes > 0 && raw.CombineIn == 0 && raw.Codec == "" {
+			l.table.assume("%s: a combiner leaves %.3g %% of the map output, since no more was fetched and no codec is recorded", j.ID, 100*float64(j.Reduces.ShuffleData)/float64(raw.RawBytes))
+		}
+		own, ok := l.programs[j.Name]
+		if !ok {
+			own, ok = l.programs[j.ID]
+		}
+		if ok {
+			l.hardware.shaped(&own, j)
+		} else if l.program != nil {
 			l.hardware.shaped(l.program, j)
+		} else if l.programs != nil && len(l.table.problems) == 0 {
+			l.table.failf("profiles", "none of the profiles has the title %.80q, the name of job %.80s: want one, or profile for such jobs", j.Name, j.ID)
+			return nil
 		}
 		if allUnknown(j.Maps.Splits, known) {
 			j.Maps.Splits = nil

@@ -25,7 +25,9 @@ type cluster struct {
 
 	view     scheduler.ClusterStatus // as the policy sees it
 	demand   demand
+	services serviceQueues
 	moment   moment
+	nextRank uint32 // of a tracker whose heartbeats come after all others of an instant
 	warnings []string
 
 	entries      []entry // memory for lists of tasks while they are made

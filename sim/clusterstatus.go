@@ -1,6 +1,9 @@
 package sim
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
@@ -12,6 +15,10 @@ type clusterStatus struct {
 	trackers []taskTracker
 	expected []expectedStatus // by due
 	head     int
+	present  []expectedStatus // those due now that do not count yet, by rank
+	arrived  []expectedStatus // the memory of present
+	at       engine.Time      // when present was made
+	ranks    uint32           // cluster.nextRank then
 }
 
 // expectedStatus is what a tracker's next heartbeat will report.
@@ -65,20 +72,47 @@ func (s *clusterStatus) expect(t *taskTracker) {
 
 // update counts the reports due before the present moment.
 func (s *clusterStatus) update() {
-	now, q := s.cluster.now(), s.expected
-	for s.head < len(q) && q[s.head].due < now {
+	now := s.cluster.now()
+	if s.at < now {
+		s.arrive(now)
+	}
+	if s.ranks != s.cluster.nextRank {
+		s.ranks = s.cluster.nextRank
+		s.sort()
+	}
+	for len(s.present) > 0 && s.rank(s.present[0]) < s.cluster.moment {
+		s.take(s.present[0])
+		s.present = s.present[1:]
+	}
+}
+
+// arrive counts the reports due before an instant, and collects those due at it.
+func (s *clusterStatus) arrive(now engine.Time) {
+	for _, x := range s.present {
+		s.take(x)
+	}
+	q := s.expected
+	for ; s.head < len(q) && q[s.head].due < now; s.head++ {
 		s.take(q[s.head])
+	}
+	first := s.head
+	for s.head < len(q) && q[s.head].due == now {
 		s.head++
 	}
-	for i := s.head; i < len(q) && q[i].due == now; i++ {
-		if x := q[i]; moment(s.trackers[x.tracker].rank) < s.cluster.moment {
-			s.take(x)
-		}
-	}
+	s.present, s.at = append(s.arrived[:0], q[first:s.head]...), now
+	s.arrived = s.present
+	s.sort()
 	if s.head > 1024 && s.head > len(q)/2 {
 		s.expected = q[:copy(q, q[s.head:])]
 		s.head = 0
 	}
+}
+
+func (s *clusterStatus) rank(x expectedStatus) moment { return moment(s.trackers[x.tracker].rank) }
+
+// sort orders the reports due now as the heartbeats will come.
+func (s *clusterStatus) sort() {
+	slices.SortFunc(s.present, func(a, b expectedStatus) int { return cmp.Compare(s.rank(a), s.rank(b)) })
 }
 
 // take counts the expected report of a tracker, unless the tracker has reported

@@ -1,5 +1,7 @@
 package sim
 
+import "slices"
+
 // A need is something that a job waits for and that a heartbeat can give it.
 type need uint8
 
@@ -28,6 +30,25 @@ func (d *demand) change(from, to needSet) {
 			d[n]++
 		case from.has(n) && !to.has(n):
 			d[n]--
+		}
+	}
+}
+
+// serviceQueues lists the jobs that need a set-up or clean-up task, by need and in
+// the order of their submission.
+type serviceQueues [needMap][]*jobInProgress
+
+// change moves a job whose needs change.
+func (q *serviceQueues) change(j *jobInProgress, to needSet) {
+	for n := range needMap {
+		if to.has(n) == j.needs.has(n) {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(q[n], j.ID, func(x *jobInProgress, id int) int { return x.ID - id })
+		if to.has(n) {
+			q[n] = slices.Insert(q[n], at, j)
+		} else {
+			q[n] = slices.Delete(q[n], at, at+1)
 		}
 	}
 }

@@ -20,20 +20,26 @@ type heartbeats struct {
 	over      func(tracker int32) bool // its heartbeat of this instant is over
 	outOfBand outOfBand
 	every     bool // simulate each heartbeat
-	nextRank  uint32
 }
 
 func newHeartbeats(c *cluster, trackers []taskTracker, o outOfBand) *heartbeats {
-	h := &heartbeats{cluster: c, trackers: trackers, outOfBand: o, every: c.question.Cluster.EveryHeartbeat, nextRank: uint32(len(trackers))}
+	h := &heartbeats{cluster: c, trackers: trackers, outOfBand: o, every: c.question.Cluster.EveryHeartbeat}
+	c.nextRank = uint32(len(trackers))
 	h.over = func(id int32) bool { return h.trackers[id].heartbeatOver() }
 	return h
 }
 
-// reset empties the rings, because trackers use another interval from now on.
+// reset empties the rings, because trackers use another interval from now on. It
+// is called when the next heartbeat of each is known.
 func (h *heartbeats) reset(interval engine.Time) {
 	h.cluster.view.Heartbeat = interval.Duration()
+	places := make([]ringPlace, max(1, len(h.trackers)))
+	for i := range h.trackers {
+		places[i] = ringPlace{h.trackers[i].next % interval, h.trackers[i].rank}
+	}
+	slices.SortFunc(places, ringPlace.compare)
 	for k := range h.rings {
-		h.rings[k] = newRing(len(h.trackers), interval)
+		h.rings[k] = newRing(places, interval)
 	}
 }
 
@@ -49,7 +55,7 @@ func (h *heartbeats) place(t *taskTracker) {
 	for k := range h.rings {
 		r := &h.rings[k]
 		if t.regular && !t.lost && !t.faults.listed && t.view.Used[k]+int(given[k]) < t.view.Slots[k] {
-			r.add(t.id, t.next%r.interval, t.rank)
+			r.add(t.id, ringPlace{t.next % r.interval, t.rank})
 		} else {
 			r.remove(t.id)
 		}
@@ -80,7 +86,7 @@ func (h *heartbeats) offer() {
 // simulateNext makes sure that the next heartbeat with a free slot of a type is
 // simulated.
 func (h *heartbeats) simulateNext(k workload.Kind) {
-	if id, at := h.rings[k].after(h.cluster.now(), h.over); id >= 0 {
+	if id, at := h.rings[k].after(h.cluster.now(), h.cluster.moment, h.over); id >= 0 {
 		bringForward(&h.trackers[id], at)
 	}
 }
@@ -128,7 +134,6 @@ func (h *heartbeats) updateInterval() {
 	if interval == c.heartbeatInterval() {
 		return
 	}
-	h.reset(interval)
 	now := c.now()
 	var known []*taskTracker
 	for i := range h.trackers {
@@ -155,6 +160,9 @@ func (h *heartbeats) updateInterval() {
 	})
 	for _, t := range known {
 		h.newRank(t)
+	}
+	h.reset(interval)
+	for _, t := range known {
 		h.changed(t)
 	}
 }
@@ -185,8 +193,8 @@ func (h *heartbeats) putLast(t *taskTracker) {
 
 // newRank orders a tracker behind all others within one instant.
 func (h *heartbeats) newRank(t *taskTracker) {
-	t.rank = h.nextRank
-	h.nextRank++
+	t.rank = h.cluster.nextRank
+	h.cluster.nextRank++
 	at, set := t.timer.Set()
 	t.timer = t.timer.Ranked(t.rank)
 	if set {

@@ -186,6 +186,7 @@ func (j *jobInProgress) settleNeeds() {
 	}
 	if now := j.needsNow(); now != j.needs {
 		c.demand.change(j.needs, now)
+		c.services.change(j, now)
 		j.needs = now
 		c.view.Waiting = c.demand.waiting()
 		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}

@@ -140,15 +140,7 @@ func (jt *jobTracker) giveSetupOrCleanup(t *taskTracker) bool {
 // firstWith goes through the jobs that have a need until one of them launches a
 // task.
 func (jt *jobTracker) firstWith(n need, launch func(*jobInProgress) bool) bool {
-	if jt.demand[n] == 0 {
-		return false
-	}
-	for _, j := range jt.active {
-		if j.needs.has(n) && launch(j) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(jt.services[n], launch)
 }
 
 // giveKills implements JobTracker.getTasksToKill: it kills attempts whose task

@@ -154,20 +154,25 @@ func (jt *jobTracker) startUp(t *taskTracker) {
 func (jt *jobTracker) startHeartbeats() {
 	phases := jt.phases()
 	if jt.question.Cluster.FromStart {
+		for i := range jt.trackers {
+			jt.trackers[i].next = phases[i]
+		}
 		jt.heartbeats.reset(jt.interval(0))
 		for i := range jt.trackers {
 			t := &jt.trackers[i]
-			t.next = phases[i]
 			if t.next < t.dies {
 				jt.eng.NewTimer(engine.Arrival, t.id, jt.heartbeat).Reset(t.next)
 			}
 		}
 	} else {
 		interval := jt.interval(len(jt.trackers))
+		for i := range jt.trackers {
+			jt.trackers[i].next = phases[i]
+		}
 		jt.heartbeats.reset(interval)
 		for i := range jt.trackers {
 			t := &jt.trackers[i]
-			t.next, t.interval = phases[i], interval
+			t.interval = interval
 			t.last = t.next - interval
 			jt.startUp(t)
 			if jt.nodesDie {

@@ -1,41 +1,65 @@
 package sim
 
 import (
+	"cmp"
+	"math"
 	"math/bits"
 
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// ring holds trackers in the order of their heartbeats within one interval.
+// ring holds trackers in the order of their heartbeats within one interval. It has
+// a bucket for each tracker, which begins at the place that the tracker had when
+// the ring was made. So trackers find their bucket at once, whether their
+// heartbeats are spread over the interval or come together.
 type ring struct {
 	interval engine.Time
-	heads    []int32     // by bucket of phases: first tracker, or -1
+	begins   []ringPlace // by bucket; the first has also what comes before it
+	parts    []int32     // by part of the interval: the bucket in which it begins
+	heads    []int32     // by bucket: first tracker, or -1
 	used     []uint64    // buckets that are not empty
 	entries  []ringEntry // by tracker
 }
 
+// ringPlace is a place in a ring: trackers at one phase are ordered by rank.
+type ringPlace struct {
+	phase engine.Time
+	rank  uint32
+}
+
+func (p ringPlace) compare(o ringPlace) int {
+	return cmp.Or(cmp.Compare(p.phase, o.phase), cmp.Compare(p.rank, o.rank))
+}
+
+func (p ringPlace) before(o ringPlace) bool {
+	return p.phase < o.phase || p.phase == o.phase && p.rank < o.rank
+}
+
 // ringEntry is one tracker's place in a ring.
 type ringEntry struct {
-	phase engine.Time
-	rank  uint32 // trackers at one phase are ordered by number
-	next  int32  // the following one in its bucket, or -1
-	in    bool
+	ringPlace
+	in   bool
+	next int32 // the following one in its bucket, or -1
 }
 
-func (b *ringEntry) before(phase engine.Time, rank uint32) bool {
-	return b.phase < phase || b.phase == phase && b.rank < rank
-}
-
-func newRing(trackers int, interval engine.Time) ring {
-	buckets := 64
-	for buckets < trackers {
-		buckets *= 2
-	}
+// newRing makes an empty ring for trackers that are expected at some places, in
+// their order.
+func newRing(expected []ringPlace, interval engine.Time) ring {
+	n := len(expected)
 	r := ring{
 		interval: interval,
-		heads:    make([]int32, buckets),
-		used:     make([]uint64, buckets/64),
-		entries:  make([]ringEntry, trackers),
+		begins:   expected,
+		parts:    make([]int32, n+1),
+		heads:    make([]int32, n),
+		used:     make([]uint64, (n+63)/64),
+		entries:  make([]ringEntry, n),
+	}
+	b := 0
+	for part := range r.parts {
+		for b+1 < n && r.part(expected[b+1].phase) < part {
+			b++
+		}
+		r.parts[part] = int32(b)
 	}
 	for i := range r.heads {
 		r.heads[i] = -1
@@ -43,26 +67,42 @@ func newRing(trackers int, interval engine.Time) ring {
 	return r
 }
 
-func (r *ring) bucket(phase engine.Time) int {
-	hi, lo := bits.Mul64(uint64(phase), uint64(len(r.heads)))
+// part returns the part of the interval in which a phase lies. There are as many
+// as trackers.
+func (r *ring) part(phase engine.Time) int {
+	hi, lo := bits.Mul64(uint64(phase), uint64(len(r.entries)))
 	q, _ := bits.Div64(hi, lo, uint64(r.interval))
 	return int(q)
 }
 
-func (r *ring) add(id int32, phase engine.Time, rank uint32) {
+// bucket returns the last bucket that does not begin after a place.
+func (r *ring) bucket(p ringPlace) int {
+	part := r.part(p.phase)
+	low, high := int(r.parts[part]), int(r.parts[part+1])
+	for low < high {
+		if mid := (low + high + 1) / 2; p.before(r.begins[mid]) {
+			high = mid - 1
+		} else {
+			low = mid
+		}
+	}
+	return low
+}
+
+func (r *ring) add(id int32, p ringPlace) {
 	own := &r.entries[id]
 	if own.in {
-		if own.phase == phase && own.rank == rank {
+		if own.ringPlace == p {
 			return
 		}
 		r.remove(id)
 	}
-	b := r.bucket(phase)
+	b := r.bucket(p)
 	at := &r.heads[b]
-	for *at >= 0 && r.entries[*at].before(phase, rank) {
+	for *at >= 0 && r.entries[*at].before(p) {
 		at = &r.entries[*at].next
 	}
-	*own = ringEntry{phase, rank, *at, true}
+	*own = ringEntry{p, true, *at}
 	*at = id
 	r.used[b/64] |= 1 << (b % 64)
 }
@@ -73,7 +113,7 @@ func (r *ring) remove(id int32) {
 		return
 	}
 	own.in = false
-	b := r.bucket(own.phase)
+	b := r.bucket(own.ringPlace)
 	at := &r.heads[b]
 	for *at != id {
 		at = &r.entries[*at].next
@@ -85,40 +125,35 @@ func (r *ring) remove(id int32) {
 }
 
 // after returns the tracker whose heartbeat comes next, and how long after now.
-// Heartbeats at this very instant that are over do not count.
-func (r *ring) after(now engine.Time, over func(id int32) bool) (int32, engine.Time) {
-	phase := now % r.interval
-	b := r.bucket(phase)
-	for i := r.heads[b]; i >= 0; i = r.entries[i].next {
-		if at := r.entries[i].phase; at > phase || at == phase && !over(i) {
-			return i, now + at - phase
+// Heartbeats at this very instant that are over do not count: these are all up to
+// the present moment, and maybe others.
+func (r *ring) after(now engine.Time, m moment, over func(id int32) bool) (int32, engine.Time) {
+	from := ringPlace{now % r.interval, uint32(max(0, min(m, math.MaxUint32-1)+1))}
+	for b := r.bucket(from); b >= 0; b = r.usedFrom(b + 1) {
+		for i := r.heads[b]; i >= 0; i = r.entries[i].next {
+			if at := r.entries[i].phase; at > from.phase || at == from.phase && !over(i) {
+				return i, now + at - from.phase
+			}
 		}
 	}
-	i := r.nextUsed(b)
-	if i < 0 {
+	b := r.usedFrom(0)
+	if b < 0 {
 		return -1, engine.Never
 	}
-	ahead := r.entries[i].phase - phase
-	if ahead <= 0 {
-		ahead += r.interval
-	}
-	return i, now + ahead
+	i := r.heads[b]
+	return i, now + r.entries[i].phase - from.phase + r.interval
 }
 
-// nextUsed returns the first tracker of the next bucket in use after b, around
-// the ring and back to b itself.
-func (r *ring) nextUsed(b int) int32 {
-	w := b / 64
-	word := r.used[w] &^ (1<<(b%64+1) - 1)
-	if b%64 == 63 {
-		word = 0
-	}
-	for range len(r.used) + 1 {
-		if word != 0 {
-			return r.heads[w*64+bits.TrailingZeros64(word)]
+// usedFrom returns the first bucket in use from a number on, or -1.
+func (r *ring) usedFrom(b int) int {
+	for w := b / 64; w < len(r.used); w++ {
+		word := r.used[w]
+		if w == b/64 {
+			word &^= 1<<(b%64) - 1
 		}
-		w = (w + 1) % len(r.used)
-		word = r.used[w]
+		if word != 0 {
+			return w*64 + bits.TrailingZeros64(word)
+		}
 	}
 	return -1
 }

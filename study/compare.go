@@ -227,8 +227,11 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 	for i := range q.Jobs {
 		tasks += q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count
 	}
-	list := []results.Answer{{Scenario: q.Name, Prediction: run.Predictions[0], At: c.at}}
-	worlds := map[uint]time.Duration{0: run.Predictions[0].Mean}
+	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.at, Replications: len(run.Predictions)}}
+	worlds, err := c.worlds(run)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range k.Models {
 		x, err := askOne(q, m)
 		if err != nil {
@@ -236,7 +239,7 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 		}
 		x.At = c.at
 		if x.Err == nil && k.Causes && reference == simulation && tasks <= maxAttributedTasks {
-			if x.Gap, err = attribute(q, worlds, &m.Model, x.Prediction.Mean); err != nil {
+			if x.Gap, err = attribute(worlds, &m.Model, list[0].Prediction.Mean, x.Prediction.Mean); err != nil {
 				return nil, fmt.Errorf("%s: %w", q.Name, err)
 			}
 		}
@@ -245,41 +248,71 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 	return list, nil
 }
 
-// attribute splits the gap between a model's answer and the simulation's. It
-// switches off in the simulation one cause after another that the model leaves
-// out. The rest is the model's own error. Worlds caches makespans by the set of
-// causes that are off.
-func attribute(q *model.WhatIf, worlds map[uint]time.Duration, by *analytic.Model, predicted time.Duration) ([]results.GapPart, error) {
-	var parts []results.GapPart
-	off, now, world := uint(0), worlds[0], *q
-	for c := range analytic.NumCauses {
-		if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
-			continue
+// replicatedWorld is the question of one replication, with its makespans by the set
+// of causes that are off.
+type replicatedWorld struct {
+	question  *model.WhatIf
+	makespans map[uint]time.Duration
+}
+
+// worlds returns the replications of a run with nothing switched off.
+func (c *comparedRun) worlds(run *results.Run) ([]replicatedWorld, error) {
+	var all []replicatedWorld
+	for i := range run.Predictions {
+		s, err := c.study.replication(i)
+		if err != nil {
+			return nil, err
 		}
-		off |= 1 << c
-		world = analytic.Without(world, c)
-		next, known := worlds[off]
-		if !known {
-			p, err := sim.Simulator{}.Predict(world)
-			if err != nil {
-				return nil, fmt.Errorf("without %s: %w", c, err)
-			}
-			next = p.Mean
-			worlds[off] = next
-		}
-		parts = append(parts, results.GapPart{Cause: c.String(), Time: now - next})
-		now = next
+		all = append(all, replicatedWorld{&s.Runs[c.run].Question, map[uint]time.Duration{0: run.Predictions[i].Mean}})
 	}
-	return append(parts, results.GapPart{Cause: "unexplained (model error)", Time: now - predicted}), nil
+	return all, nil
+}
+
+// attribute splits the gap between a model's answer and the simulation's mean. It
+// switches off in each replication one cause after another that the model leaves
+// out. The rest is the model's own error.
+func attribute(worlds []replicatedWorld, by *analytic.Model, simulated, predicted time.Duration) ([]results.GapPart, error) {
+	var parts []results.GapPart
+	for i := range worlds {
+		q := worlds[i].question
+		off, now, world, n := uint(0), worlds[i].makespans[0], *q, 0
+		for c := range analytic.NumCauses {
+			if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
+				continue
+			}
+			off |= 1 << c
+			world = analytic.Without(world, c)
+			next, known := worlds[i].makespans[off]
+			if !known {
+				p, err := sim.Simulator{}.Predict(world)
+				if err != nil {
+					return nil, fmt.Errorf("without %s: %w", c, err)
+				}
+				next = p.Mean
+				worlds[i].makespans[off] = next
+			}
+			if i == 0 {
+				parts = append(parts, results.GapPart{Cause: c.String()})
+			}
+			parts[n].Time += now - next
+			now, n = next, n+1
+		}
+	}
+	rest := simulated - predicted
+	for i := range parts {
+		parts[i].Time /= time.Duration(len(worlds))
+		rest -= parts[i].Time
+	}
+	return append(parts, results.GapPart{Cause: "unexplained (model error)", Time: rest}), nil
 }
 
 // aboveFirst lists the runs whose makespan differs from the first run's by more
 // than the limit.
 func aboveFirst(runs []*results.Run, limit float64) []string {
 	var list []string
-	first := runs[0].Predictions[0].Mean.Seconds()
+	first := runs[0].Mean().Mean.Seconds()
 	for _, r := range runs[1:] {
-		if d := r.Predictions[0].Mean.Seconds()/first - 1; math.Abs(d) > limit {
+		if d := r.Mean().Mean.Seconds()/first - 1; math.Abs(d) > limit {
 			list = append(list, fmt.Sprintf("%s: %+.1f %%", r.Question.Name, 100*d))
 		}
 	}

@@ -45,17 +45,20 @@ func TestAttributeSharesSimulations(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &s.Runs[0].Question
-	parts := func(worlds map[uint]time.Duration, name string) []results.GapPart {
+	alone := func() []replicatedWorld {
+		return []replicatedWorld{{q, map[uint]time.Duration{0: time.Minute}}}
+	}
+	parts := func(worlds []replicatedWorld, name string) []results.GapPart {
 		i := slices.IndexFunc(analytic.Models, func(m analytic.Model) bool { return m.Name == name })
-		list, err := attribute(q, worlds, &analytic.Models[i], 0)
+		list, err := attribute(worlds, &analytic.Models[i], time.Minute, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return list
 	}
-	shared := map[uint]time.Duration{0: time.Minute}
+	shared := alone()
 	parts(shared, "aria")
-	if got, want := parts(shared, "zhang"), parts(map[uint]time.Duration{0: time.Minute}, "zhang"); !slices.Equal(got, want) {
+	if got, want := parts(shared, "zhang"), parts(alone(), "zhang"); !slices.Equal(got, want) {
 		t.Errorf("after aria %v, alone %v", got, want)
 	}
 }

@@ -23,6 +23,34 @@ func (s *Study) Predict(models []analytic.Predictor) (*results.Answers, error) {
 	return answers, nil
 }
 
+// PredictOver asks every analytic model about a scenario with each value of the
+// varied key.
+func PredictOver(name string, k Comparing) (*results.Answers, *Study, error) {
+	over, err := parseOver(k.Over)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := k.openAll([]string{name}, over)
+	if err != nil {
+		return nil, nil, err
+	}
+	answers := &results.Answers{}
+	if over.numeric {
+		answers.Over = over.key
+	}
+	for i := range all {
+		list, err := Ask(all[i].question(), k.Models)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, x := range list {
+			x.At = all[i].at
+			answers.List = append(answers.List, x)
+		}
+	}
+	return answers, joined(all), nil
+}
+
 // Ask puts one question to every analytic model. A model without an answer is
 // not an error. Invalid input for a model is one.
 func Ask(q *model.WhatIf, models []analytic.Predictor) ([]results.Answer, error) {

@@ -69,7 +69,7 @@ func Papers() []Paper {
 			Source: "Zhang, Cherkasova and Loo, ICPE 2013",
 			parts: []paperPart{
 				{"table-1", zhangTable1},
-				caseOf("3", "Figure 3: the shuffle breaks", "zhang-shuffle-break"),
+				{"3", zhangBreak},
 				caseOf("table-2", "Table 2: waves of the applications", "zhang-waves"),
 				{"4", zhangFive}, {"5", zhangMany},
 			},
@@ -194,7 +194,7 @@ func caseOf(name, title, scenario string) paperPart {
 		}
 		part.Outcome = fmt.Sprintf("%d of %d facts are as wanted.", len(shown.Facts)-missed, len(shown.Facts))
 		if missed > 0 {
-			part.Outcome += fmt.Sprintf(" The page [%s](https://github.com/slotwave/slotwave/blob/main/docs/cases/%s.md) has the causes of the others.", scenario, scenario)
+			part.Outcome += fmt.Sprintf(" docs/cases/%s.md has the causes of the others.", scenario)
 		}
 		part.Pictures, err = picturesOf(name, scenario, s, dir)
 		return []results.ReproducedPart{part}, err

@@ -113,9 +113,9 @@ func TestPropertyDefaults(t *testing.T) {
 		"mapred.job.queue.name":                                               "default",
 		"mapred.job.priority":                                                 "NORMAL",
 	}
-	for _, p := range properties {
-		if p.Default != want[p.Key] {
-			t.Errorf("%s: default %q, want %q", p.Key, p.Default, want[p.Key])
+	for key, value := range want {
+		if p, _ := FindProperty(key); p.Default != value {
+			t.Errorf("%s: default %q, want %q", key, p.Default, value)
 		}
 	}
 	for _, x := range []struct {

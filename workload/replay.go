@@ -205,7 +205,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		j.Reduces.ShuffleData = h.mapOutput()
 	}
 	if j.Reduces.Count > 0 {
-		j.Maps.Output = h.rawOutput(j.Conf)
+		j.Maps.Output = h.rawOutput(j.Conf, j.Reduces.ShuffleData)
 	}
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
@@ -242,8 +242,8 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 }
 
 // rawOutput returns the job's map output before combiner and codec, if one of
-// them changed it.
-func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
+// them changed it: they are recorded, or fewer bytes were fetched.
+func (h *HistoryJob) rawOutput(conf Conf, fetched int64) MapOutput {
 	var out MapOutput
 	for i := range h.Tasks {
 		w := h.Tasks[i].Winner()
@@ -260,7 +260,7 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	if compressed, err := conf.Truth("mapred.compress.map.output"); err == nil && compressed {
 		out.Codec = conf.Text("mapred.map.output.compression.codec")
 	}
-	if out.Codec == "" && out.CombineIn == 0 {
+	if out.Codec == "" && out.CombineIn == 0 && float64(fetched) >= 0.95*float64(out.RawBytes) {
 		return MapOutput{}
 	}
 	return out

@@ -144,7 +144,10 @@ func TestReplayMapOutput(t *testing.T) {
 		}
 		return replay(t, &History{Jobs: []HistoryJob{j}}, ReplayOptions{}).Jobs[0]
 	}
-	plain := record(func(*HistoryJob, *HistoryAttempt) {})
+	if less := record(func(*HistoryJob, *HistoryAttempt) {}); less.Maps.Output != (MapOutput{RawBytes: 2000}) {
+		t.Errorf("combined, but not recorded: %+v", less.Maps.Output)
+	}
+	plain := record(func(_ *HistoryJob, a *HistoryAttempt) { a.OutBytes = 120 })
 	if plain.Maps.Output != (MapOutput{}) || plain.Reduces.ShuffleData != 240 {
 		t.Errorf("plain: %+v, %d fetched", plain.Maps.Output, plain.Reduces.ShuffleData)
 	}

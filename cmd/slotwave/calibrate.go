@@ -10,8 +10,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 // calibrating holds the flags of calibrate.
@@ -27,23 +29,35 @@ type calibrating struct {
 func calibrateCommand(a *app) *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
-		Use:   "calibrate PROFILE.csv",
-		Short: "Fit device rates and CPU costs to a measured platform profile",
+		Use:   "calibrate PROFILE.csv | HISTORY...",
+		Short: "Find rates and costs from a platform profile or recorded jobs",
 		Long: `Find the rates of disks and network and the CPU costs of Hadoop with which
 simulated microbenchmarks reproduce a measured platform profile. At fidelity
 device, also find how the rate of a disk falls with the number of its streams.
 Values that the profile does not determine stay close to those of --platform.
 
 A profile cannot separate CPU costs from the speed of a core. The costs that are
-found hold for the core speed of --platform.`,
-		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml",
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.calibrate(args[0], k) },
+found hold for the core speed of --platform.
+
+From recorded jobs (a history, a trace or a result), find the rates and the speed
+with which their simulated tasks take as long as recorded, and the costs of each
+job's own code. --out is then a folder for the platform, a profile of each job
+and the scenario that runs the recorded jobs with them. The error of each job is
+stated also for the machine that the other jobs alone determine. The fidelity is
+device unless --fidelity says phase.`,
+		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml\n  slotwave calibrate history/done --out calibrated",
+		Args:    cobra.MinimumNArgs(1),
+	}
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if file, err := trace.Detect(args[0]); len(args) > 1 || err == nil && file != "" || isDir(args[0]) {
+			return a.calibrateRuns(c, args, k)
+		}
+		return a.calibrate(args[0], k)
 	}
 	f := c.Flags()
 	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: a shipped one or a file")
 	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
-	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml)")
+	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml); from recorded jobs a folder")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.Float64Var(&k.row, "row", platform.BenchmarkRow, "bytes per row of the measured benchmarks")
 	f.StringVar(&k.grid, "grid", "", gridUsage)
@@ -51,6 +65,51 @@ found hold for the core speed of --platform.`,
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
+}
+
+func isDir(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// calibrateRuns calibrates from recorded jobs.
+func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) error {
+	for _, flag := range []string{"row", "grid", "set"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("--%s: is for a platform profile: want a profile, or none", flag)
+		}
+	}
+	fidelity := k.fidelity
+	if !c.Flags().Changed("fidelity") {
+		fidelity = "device"
+	}
+	found, err := study.CalibrateRuns(args, k.platform, fidelity, k.seed)
+	if err != nil {
+		return err
+	}
+	if k.out != "" {
+		to := destination{out: k.out, force: k.force}
+		if to.file() {
+			return fmt.Errorf("--out %s: want a folder: a calibration by recorded jobs has several files", k.out)
+		}
+		var parts []part
+		for _, f := range found.Files(k.out) {
+			parts = append(parts, part{f.Name, f.Write})
+		}
+		if err := a.deliver(c, args, &to, parts, results.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
+			return err
+		}
+	}
+	if k.quiet {
+		return nil
+	}
+	var text strings.Builder
+	found.WriteText(&text)
+	_, err = io.WriteString(a.stdout, printable(text.String()))
+	if err == nil && k.out != "" {
+		_, err = fmt.Fprintf(a.stdout, "\nplatform, profiles and scenario in %s\n", printable(k.out))
+	}
+	return study.Internal(err)
 }
 
 func (a *app) calibrate(name string, k *calibrating) error {

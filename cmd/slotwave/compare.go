@@ -63,7 +63,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		return err
 	}
 	if k.why {
-		return a.compareWhy(names, k)
+		return compareWhy(a, names, k)
 	}
 	models, sums, err := k.read()
 	if err != nil {
@@ -95,7 +95,7 @@ func (a *app) compare(names []string, k *comparing) error {
 }
 
 // compareWhy explains the difference between two scenarios.
-func (a *app) compareWhy(names []string, k *comparing) error {
+func compareWhy(a *app, names []string, k *comparing) error {
 	if len(names) != 2 || len(k.over) > 0 || k.baseline != "" || k.out != "" {
 		return fmt.Errorf("--why: got %d scenarios: want two, without --over, --baseline and --out", len(names))
 	}

@@ -43,6 +43,38 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
+// The simulation's row is the mean of its replications with its interval, and the
+// parts of each gap add up to the gap of the mean.
+func TestCompareReplications(t *testing.T) {
+	path := write(t, "one.toml", oneJob)
+	var low, simulated, high float64
+	parts := map[string]float64{}
+	for _, r := range predictions(t, "compare", path, "--json", "--replications", "4") {
+		name, _ := r["model"].(string)
+		mean, _ := r["mean_ns"].(float64)
+		switch {
+		case r["part"] == "makespan" && name == "simulation":
+			simulated = mean
+			low, _ = r["low_ns"].(float64)
+			high, _ = r["high_ns"].(float64)
+		case r["part"] == "makespan" && r["mean_ns"] != nil, r["part"] == "gap":
+			parts[name] += mean
+		}
+	}
+	if !(low < simulated && simulated < high) {
+		t.Errorf("%v, interval %v to %v: want the mean within", simulated, low, high)
+	}
+	for name, sum := range parts {
+		if sum != simulated {
+			t.Errorf("%s: its makespan and the parts of the gap make %v, want %v", name, sum, simulated)
+		}
+	}
+	code, text, errs := call("", "compare", path, "--replications", "4")
+	if code != exitDone || !strings.Contains(text, "mean of 4 replications") {
+		t.Errorf("exit %d, %s: %s", code, errs, text)
+	}
+}
+
 // predictions are the rows that a verb prints as JSON.
 func predictions(t *testing.T, args ...string) []map[string]any {
 	t.Helper()

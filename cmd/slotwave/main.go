@@ -151,8 +151,31 @@ of your choice, for recorded or synthetic workloads.
 		SilenceErrors: true,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(runCommand(a), rerunCommand(a), listCommand(a), showCommand(a), validateCommand(a), versionCommand(a), oracleCommand(a), evalCommand(a), predictCommand(a), compareCommand(a), sweepCommand(a), reproduceCommand(a), tuneCommand(a), fitCommand(a), microbenchCommand(a), calibrateCommand(a))
-	root.AddCommand(inspectCommand(a), profileCommand(a), convertCommand(a), diagnoseCommand(a), explainCommand(a), reportCommand(a))
+	root.AddCommand(
+		runCommand(a),
+		rerunCommand(a),
+		listCommand(a),
+		showCommand(a),
+		validateCommand(a),
+		versionCommand(a),
+		oracleCommand(a),
+		evalCommand(a),
+		predictCommand(a),
+		compareCommand(a),
+		sweepCommand(a),
+		reproduceCommand(a),
+		tuneCommand(a),
+		fitCommand(a),
+		microbenchCommand(a),
+		calibrateCommand(a),
+		inspectCommand(a),
+		profileCommand(a),
+		convertCommand(a),
+		diagnoseCommand(a),
+		explainCommand(a),
+		reportCommand(a),
+		benchCommand(a),
+	)
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {

@@ -57,6 +57,7 @@ func (k *knowledge) arguments() []string {
 func predictCommand(a *app) *cobra.Command {
 	k, known := &asked{}, &knowledge{}
 	var deadline time.Duration
+	var over []string
 	c := &cobra.Command{
 		Use:   "predict SCENARIO",
 		Short: "Ask every analytic model about a scenario",
@@ -66,11 +67,19 @@ answer says why. --out writes the answers as a table and a plot.
 --deadline prints the fewest nodes with which the jobs finish in time instead.
 The nodes are of the scenario's type. The simulator decides: in each replication
 (5 unless --replications says otherwise) the last job must end by the deadline.
-The answers of the models are printed below.`,
-		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
+The answers of the models are printed below.
+
+--over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE..., as in compare.
+
+An interval holds the simulated time of 90 of 100 jobs of programs on platforms.
+--small gives zhang what records cost in a run of the job with less input.`,
+		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --over reduces=8:240:8\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("deadline") {
+				if len(over) > 0 {
+					return errors.New("--deadline searches the number of nodes: got --over too: want one of the two")
+				}
 				if !c.Flags().Changed("replications") {
 					k.replications = severalRuns
 				}
@@ -79,11 +88,12 @@ The answers of the models are printed below.`,
 			if k.replications != 1 || c.Flags().Changed("workers") {
 				return errors.New("--replications and --workers: got them with models, which use no random numbers: want run, compare or --deadline")
 			}
-			return a.predict(args[0], k, known)
+			return a.predict(args[0], k, known, over)
 		},
 	}
 	k.flags(c, "none: nothing is written")
 	known.flags(c)
+	c.Flags().StringArrayVar(&over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
 	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the jobs must finish: print nodes instead of times")
 	return c
 }
@@ -114,18 +124,27 @@ func (a *app) provision(name string, k *asked, known *knowledge, deadline time.D
 	return a.show(k, p.WriteText, p.WriteJSON)
 }
 
-func (a *app) predict(name string, k *asked, known *knowledge) error {
+func (a *app) predict(name string, k *asked, known *knowledge, over []string) error {
 	s, models, sums, err := a.openWithFiles(name, k, known)
 	if err != nil {
 		return err
 	}
-	answers, err := s.Predict(models)
+	arguments := append(k.arguments("predict", name), known.arguments()...)
+	var answers *results.Answers
+	if len(over) == 0 {
+		answers, err = s.Predict(models)
+	} else {
+		for _, o := range over {
+			arguments = append(arguments, "--over="+o)
+		}
+		answers, s, err = study.PredictOver(name, study.Comparing{Options: k.options(), Models: models, Over: over})
+	}
 	if err != nil {
 		return err
 	}
 	if k.out != "" {
 		write := func(d *results.Dir) error { return answers.Write(d, s.Scenario.Title) }
-		if err := a.keep(s, k, write, append(k.arguments("predict", name), known.arguments()...), sums); err != nil {
+		if err := a.keep(s, k, write, arguments, sums); err != nil {
 			return err
 		}
 	}

@@ -110,3 +110,23 @@ func TestHelpTellsWhereResultsGo(t *testing.T) {
 		}
 	}
 }
+
+// With --over the models answer for each value, and nothing is simulated.
+func TestPredictOver(t *testing.T) {
+	path := write(t, "one.toml", oneJob)
+	makespans := map[string][]float64{}
+	for _, r := range predictions(t, "predict", path, "--json", "--over", "cluster.nodes=1,2,4") {
+		if r["part"] == "makespan" && r["mean_ns"] != nil {
+			name, _ := r["model"].(string)
+			mean, _ := r["mean_ns"].(float64)
+			makespans[name] = append(makespans[name], mean)
+		}
+	}
+	list := makespans["aria"]
+	if len(list) != 3 || list[0] <= list[1] || list[1] <= list[2] || makespans["simulation"] != nil {
+		t.Errorf("%v: want three falling makespans of aria, and no simulation", makespans)
+	}
+	if code, _, errs := call("", "predict", path, "--over", "cluster.nodes=1,2", "--deadline", "1m"); code != exitInput || !strings.Contains(errs, "one of the two") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}

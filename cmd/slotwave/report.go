@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -33,7 +32,7 @@ PATH is the folder of a result or a job history; several are shown side by side.
 --verify tests changes by simulation, as diagnose does, without a limit of time.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.report(args, k) },
+		RunE:    func(_ *cobra.Command, args []string) error { return report(a, args, k) },
 	}
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "report.html", "`FILE` to write")
@@ -45,17 +44,13 @@ PATH is the folder of a result or a job history; several are shown side by side.
 	return c
 }
 
-func (a *app) report(paths []string, k *reporting) error {
+// report writes the page under a temporary name first, so that none is left
+// half-written.
+func report(a *app, paths []string, k *reporting) error {
 	if k.Workers < 0 {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}
-	k.Verify, k.Budget = k.test, time.Duration(0)
-	return a.writeReport(paths, k)
-}
-
-// writeReport writes the page under a temporary name first, so that none is left
-// half-written.
-func (a *app) writeReport(paths []string, k *reporting) error {
+	k.Verify = k.test
 	if _, err := os.Lstat(k.out); err == nil && !k.force {
 		return fmt.Errorf("--out %s: the file exists: name another, or replace it with --force", k.out)
 	}

@@ -33,7 +33,7 @@ beside the published numbers. PAPER is herodotou, hitune, khan, sonata or zhang.
 --out writes one page in Markdown with its pictures. Numbers in columns named
 published are those of the paper. What the paper does not state is listed as
 assumed.`,
-		Example: "  slotwave reproduce --list\n  slotwave reproduce zhang --figure 4\n  slotwave reproduce hitune --out out/hitune",
+		Example: "  slotwave reproduce --list\n  slotwave reproduce zhang --figure table-1\n  slotwave reproduce herodotou --out out/herodotou",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {

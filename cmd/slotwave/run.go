@@ -99,7 +99,7 @@ func readingArguments(r *scenarios.Reading) (args []string) {
 }
 
 func runCommand(a *app) *cobra.Command {
-	k, failAbove := &asked{}, ""
+	k, failAbove, page := &asked{}, "", ""
 	c := &cobra.Command{
 		Use:   "run SCENARIO",
 		Short: "Simulate a scenario and write its results",
@@ -118,9 +118,15 @@ Without --out, results go to out/<name>; with --set or --fidelity, to a folder
 of their own that is named after the settings.`,
 		Example: "  slotwave run fb2009\n  slotwave run history/done/ --job 'sort*'\n  slotwave run trace.json.gz --set cluster.nodes=40\n  slotwave run two-jobs --set scheduler.name=fifo --out out/fifo\n  slotwave run my.toml --replications 10 --seed 7",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.simulate(args[0], k, failAbove) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {
+				return err
+			}
+			return report(a, runFolders(k.out), &reporting{out: page, force: k.force, quiet: k.quiet})
+		},
 	}
 	k.flags(c, "out/<name>")
+	c.Flags().StringVar(&page, "report", "", "HTML `FILE` for a report of the run, as the verb report writes it")
 	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from a recorded time, such as 5%, above which the exit code is 4")
 	return c
 }
@@ -183,6 +189,18 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 		return coded{exitAbove, fmt.Errorf("difference from the record above %s: %s", failAbove, strings.Join(above, "; "))}
 	}
 	return nil
+}
+
+// runFolders returns the folders of the runs of a result: the result itself, or
+// one folder for each of several runs.
+func runFolders(out string) []string {
+	if found, _ := filepath.Glob(filepath.Join(out, "*", results.JobsName)); len(found) > 0 {
+		for i := range found {
+			found[i] = filepath.Dir(found[i])
+		}
+		return found
+	}
+	return []string{out}
 }
 
 // settingsSuffix makes a folder of its own of what is set over a scenario.

@@ -11,10 +11,11 @@ import (
 
 // isChapter knows the pages whose commands are run one after the other.
 func isChapter(page string) bool {
-	return filepath.Base(filepath.Dir(page)) == "tutorial" && filepath.Base(page) != "README.md" || filepath.Base(page) == "studies.md"
+	name := filepath.Base(page)
+	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || name == "studies.md" || name == "decisions.md"
 }
 
-// Every chapter of the tutorial, and the page on studies, works as a reader follows it: the files are
+// Every chapter of the tutorial, the page on studies and that on decisions work as a reader follows it: the files are
 // saved, the commands run in order, what they print is what the page shows
 // (-update writes it), and the pictures and tables that the page names exist.
 func TestTutorial(t *testing.T) {
@@ -40,8 +41,8 @@ func TestTutorial(t *testing.T) {
 			}
 		})
 	}
-	if chapters != 7 {
-		t.Errorf("%d chapters, want 6 and the page on studies", chapters)
+	if chapters != 8 {
+		t.Errorf("%d chapters, want 6, the page on studies and that on decisions", chapters)
 	}
 }
 

@@ -24,7 +24,7 @@ func validateCommand(a *app) *cobra.Command {
 		Use:   "validate FILE...",
 		Short: "Check files and report all errors at once",
 		Long: `Check any file that slotwave reads: scenarios, recorded cases, traces, job
-histories, configurations, job and platform profiles, manifests. A damaged file
+histories, configurations, job and platform profiles, fitted platforms, manifests. A damaged file
 that can still be read gives warnings; with --strict it is an error.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -42,12 +42,19 @@ that can still be read gives warnings; with --strict it is an error.`,
 
 func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
 	if strings.EqualFold(filepath.Ext(name), ".toml") {
-		if about, err := scenarios.CheckProfile(name); about != "" {
+		if about, err := scenarios.CheckDescription(name); about != "" {
 			if err == nil {
 				_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(name), about)
 			}
 			return err
 		}
+	}
+	if text, ok := platformModel(name); ok {
+		if _, err := platform.ReadModel(text); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		_, err := fmt.Fprintf(a.stdout, "%s: fitted platform, %s\n", printable(name), workload.Counted(len(platform.Phases), "phase", "phases"))
+		return err
 	}
 	if r.Format == "" && isScenario(name) {
 		f, err := scenarios.Open(name)
@@ -207,4 +214,23 @@ func isProfile(name string) bool {
 	head := make([]byte, len(header))
 	n, _ := f.Read(head)
 	return string(head[:n]) == header
+}
+
+// platformModel returns the content of a JSON file that is a fitted platform: an
+// object with a list for the shuffle.
+func platformModel(name string) ([]byte, bool) {
+	const most = 1 << 16 // bytes; it has six short lists
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > most || !strings.EqualFold(filepath.Ext(name), ".json") {
+		return nil, false
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, false
+	}
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(text, &keys) != nil {
+		return nil, false
+	}
+	return text, len(keys["shuffle"]) > 0 && keys["shuffle"][0] == '['
 }

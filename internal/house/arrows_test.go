@@ -16,7 +16,8 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"bench":                   {"model", "model/taskplan", "scenarios", "sim", "sim/engine", "sim/station", "study", "workload", "workload/trace"},
+	"cmd/slotwave":            {"bench", "diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "workload"},
 	"internal/approx":         {},
 	"internal/house":          {},

@@ -60,6 +60,9 @@ func TestHadoopReads(t *testing.T) {
 					if r.reader == "ReadHistory" && (r.release == "0.20.2") != (runs[name].release == "0.20.2") {
 						continue // written in the form of another release
 					}
+					if r.reader == "ReadRumen" && format == "history" && runs[name].failed() {
+						continue // TraceBuilder reads no such history of a job with a failed task
+					}
 					folders = append(folders, filepath.Join(dir, format, name))
 				}
 			}
@@ -68,6 +71,9 @@ func TestHadoopReads(t *testing.T) {
 				if filepath.Base(filepath.Dir(folder)) == "sls" {
 					run.compareSLS(t, folder, rows)
 				} else {
+					if r.reader == "ReadRumen" && filepath.Base(filepath.Dir(folder)) == "history" {
+						unescapeNames(rows)
+					}
 					run.compare(t, folder, rows)
 				}
 			}
@@ -80,6 +86,11 @@ type hadoopRun struct {
 	release        string
 	jobs, attempts []map[string]string
 	ids            map[string]string // id in Hadoop's form, by job
+}
+
+// failed reports whether a job failed.
+func (r *hadoopRun) failed() bool {
+	return slices.ContainsFunc(r.jobs, func(j map[string]string) bool { return j["state"] == "FAILED" })
 }
 
 // runForHadoop simulates and writes the result in all formats of Hadoop.
@@ -272,6 +283,20 @@ func (r *hadoopRun) jobOf(id string) string {
 	return ""
 }
 
+// unescapeNames takes off the backslashes of job histories, which Rumen keeps in
+// the names of users and machines.
+func unescapeNames(rows [][]string) {
+	for _, row := range rows {
+		at := map[string]int{"job": 3, "attempt": 8}[row[0]]
+		if at == 0 {
+			continue
+		}
+		cell := &row[at]
+		name, _ := url.QueryUnescape(*cell)
+		*cell = url.QueryEscape(regexp.MustCompile(`\\(.)`).ReplaceAllString(name, "$1"))
+	}
+}
+
 // apartID returns the id of a set-up or clean-up attempt, without its number.
 // A job has one of each that succeeds.
 func apartID(id, kind string) string {
@@ -290,6 +315,7 @@ func (r *hadoopRun) compare(t *testing.T, folder string, rows [][]string) {
 		}
 		if row[0] == "attempt" && (row[2] == "SETUP" || row[2] == "CLEANUP") {
 			row[1] = apartID(row[1], row[2])
+			row[6], row[7] = "-1", "-1" // in a reduce slot they have the marks of one
 		}
 		got, expected := row[1:], want[row[1]]
 		delete(want, row[1])

@@ -95,6 +95,9 @@ func TestStatedErrors(t *testing.T) {
 // Every model of single jobs against the simulation of random ones, which differ
 // from those that the intervals come from.
 func TestPredictionsOfOneJob(t *testing.T) {
+	if testing.Short() {
+		t.Skip("40 simulations and 40 runs of the microbenchmarks")
+	}
 	n := 40
 	if *update {
 		n = 200

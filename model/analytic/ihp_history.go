@@ -31,6 +31,10 @@ type ihpHistory struct {
 	// prediction from the other runs. Only runs within the range of the others
 	// count. They are NaN with fewer than leastTried runs.
 	excess05, excess95 float64
+
+	// edge05 and edge95 are the same of runs at the edge of the history, predicted
+	// from runs that do not surround them.
+	edge05, edge95 float64
 }
 
 // leastTried is the least number of runs that determines a 0.95 quantile.
@@ -76,23 +80,32 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 			return nil, err
 		}
 	}
-	var late []float64
+	var inside, edge []float64
 	for i := range kept {
 		rest := h.without(i, kept)
-		if !rest.firstAvg.surrounds(h.firstAvg.x[i]) {
+		t, err := rest.time(&kept[i])
+		if err != nil || t <= 0 {
 			continue
 		}
-		if t, err := rest.time(&kept[i]); err == nil && t > 0 {
-			late = append(late, kept[i].Time/t-1)
+		if late := kept[i].Time/t - 1; rest.firstAvg.surrounds(h.firstAvg.x[i]) {
+			inside = append(inside, late)
+		} else {
+			edge = append(edge, late)
 		}
 	}
-	h.excess05, h.excess95 = math.NaN(), math.NaN()
-	if len(late) >= leastTried {
-		slices.Sort(late)
-		h.excess05 = math.Min(0, stat.Quantile(0.05, stat.LinInterp, late, nil))
-		h.excess95 = math.Max(0, stat.Quantile(0.95, stat.LinInterp, late, nil))
-	}
+	h.excess05, h.excess95 = ninety(inside)
+	h.edge05, h.edge95 = ninety(edge)
 	return h, nil
+}
+
+// ninety returns the 0.05 and 0.95 quantiles of relative errors, at most and at least
+// 0; NaN with fewer than leastTried.
+func ninety(errors []float64) (low, high float64) {
+	if len(errors) < leastTried {
+		return math.NaN(), math.NaN()
+	}
+	slices.Sort(errors)
+	return math.Min(0, stat.Quantile(0.05, stat.LinInterp, errors, nil)), math.Max(0, stat.Quantile(0.95, stat.LinInterp, errors, nil))
 }
 
 // average sets the means over the runs.
@@ -243,9 +256,21 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 		return model.Prediction{}, err
 	}
 	outside := protocolTimes{end: h.history.outside}
+	slots := float64(g.maps)
+	beyond := i.Reduces > 0 && !h.history.firstAvg.covers([]float64{data / slots, float64(i.Reduces) / slots})
+	if beyond {
+		g.warnings = append(g.warnings, "the data or the reduces per map slot are outside the range of the recorded runs")
+	}
 	p, err := ihpAnswer(j, g, i, outside)
-	if err != nil || math.IsNaN(h.history.excess95) {
+	if err != nil {
 		return p, err
+	}
+	if beyond && !math.IsNaN(h.history.edge95) {
+		p.Least = time.Duration(float64(p.Mean) * (1 + h.history.edge05))
+		p.Most = time.Duration(float64(p.Mean) * (1 + h.history.edge95))
+	}
+	if math.IsNaN(h.history.excess95) {
+		return p, nil
 	}
 	// The bounds count fractions of waves, but a wave takes as long with few
 	// reduces as with many.
@@ -257,8 +282,10 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 		}
 	}
 	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.excess95))
-	p.Least = time.Duration(float64(p.Mean) * (1 + h.history.excess05))
-	p.Most = time.Duration(float64(p.Mean) * (1 + h.history.excess95))
+	if !beyond {
+		p.Least = time.Duration(float64(p.Mean) * (1 + h.history.excess05))
+		p.Most = time.Duration(float64(p.Mean) * (1 + h.history.excess95))
+	}
 	return p, nil
 }
 

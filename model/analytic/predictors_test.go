@@ -250,6 +250,35 @@ func TestIHPWithHistory(t *testing.T) {
 			t.Errorf("%d nodes: safe %v below the mean %v", c.nodes, p.Safe, p.Mean)
 		}
 	}
+	// Ten times the data of the largest run is an extrapolation. Its interval is that of
+	// the runs at the edge, which here take 10 % longer or less long than the rest says.
+	off := runsOf([]float64{20 << 26, 40 << 26, 60 << 26, 80 << 26, 100 << 26, 120 << 26, 140 << 26}, []float64{16, 32, 48, 64, 80, 96})
+	for i := range off {
+		if d := off[i].Data; d == 20<<26 || d == 140<<26 {
+			off[i].Time *= 1.1 - 0.2*float64(i%2)
+		}
+	}
+	if h, err = newIHPHistory(off); err != nil {
+		t.Fatal(err)
+	}
+	ihp = ihpPredictor{history: h}
+	q := exampleJob()
+	inside, err := ihp.Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Jobs[0].Reduces.ShuffleData = 1400 << 26
+	outside, err := ihp.Predict(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(inside.Warnings) != 0 || len(outside.Warnings) != 1 || !strings.Contains(outside.Warnings[0], "outside the range") {
+		t.Errorf("warnings %q within the history, %q outside", inside.Warnings, outside.Warnings)
+	}
+	width := func(p model.Prediction) float64 { return (p.Most - p.Least).Seconds() / p.Mean.Seconds() }
+	if !(width(inside) < 0.01 && width(outside) > 0.15) {
+		t.Errorf("intervals %v to %v and %v to %v: want the second wider", inside.Least, inside.Most, outside.Least, outside.Most)
+	}
 	if _, err := Predictors(Knowledge{Runs: runsOf([]float64{1 << 30}, []float64{16})}); err == nil {
 		t.Error("one run teaches")
 	}

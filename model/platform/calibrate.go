@@ -22,11 +22,16 @@ type parameter struct {
 	of   func(*model.Machine) *float64
 }
 
+// devices are the parameters that every kind of record shows.
+var devices = []parameter{
+	{"disk.read_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Read }},
+	{"disk.write_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Write }},
+	{"nic_mb", func(m *model.Machine) *float64 { return &m.NIC }},
+}
+
+// parametersOf lists the parameters that phase times of microbenchmarks show.
 func parametersOf(m *model.Machine, contended bool) []parameter {
-	list := []parameter{
-		{"disk.read_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Read }},
-		{"disk.write_mb", func(m *model.Machine) *float64 { return &m.Disks[0].Write }},
-		{"nic_mb", func(m *model.Machine) *float64 { return &m.NIC }},
+	list := append(slices.Clone(devices), []parameter{
 		{"cpu.hdfs_read_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSRead }},
 		{"cpu.hdfs_write_byte", func(m *model.Machine) *float64 { return &m.CPU.HDFSWrite }},
 		{"cpu.serde_record", func(m *model.Machine) *float64 { return &m.CPU.SerdeRecord }},
@@ -37,25 +42,49 @@ func parametersOf(m *model.Machine, contended bool) []parameter {
 		{"cpu.fetch_byte", func(m *model.Machine) *float64 { return &m.CPU.Fetch }},
 		{"cpu.open_file", func(m *model.Machine) *float64 { return &m.CPU.Open }},
 		{"cpu.cold_records", func(m *model.Machine) *float64 { return &m.CPU.Cold }},
-	}
+	}...)
 	if contended {
-		switch m.Disks[0].Curve.Kind {
-		case model.LinearCurve, model.FloorCurve:
-			list = append(list, parameter{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }})
-		case model.SeekCurve: // seek time and chunk have one effect: vary the chunk
-			list = append(list, parameter{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }})
-		}
+		list = append(list, curveOf(m)...)
 	}
 	return slices.DeleteFunc(list, func(k parameter) bool { return *k.of(m) == 0 }) // a logarithm has no step from 0
 }
 
-// Calibration is a machine whose microbenchmarks reproduce a measured profile.
+// curveOf returns the parameter of the disk curve, if it has one.
+func curveOf(m *model.Machine) []parameter {
+	switch m.Disks[0].Curve.Kind {
+	case model.LinearCurve, model.FloorCurve:
+		return []parameter{{"disk.curve.alpha", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Alpha }}}
+	case model.SeekCurve: // seek time and chunk have one effect: vary the chunk
+		return []parameter{{"disk.curve.chunk", func(m *model.Machine) *float64 { return &m.Disks[0].Curve.Chunk }}}
+	}
+	return nil
+}
+
+// parametersOfRuns lists the parameters that the times of whole tasks show. The
+// costs of Hadoop itself all follow from the speed of a core.
+func parametersOfRuns(m *model.Machine) []parameter {
+	list := append(slices.Clone(devices), parameter{"speed", func(m *model.Machine) *float64 { return &m.Speed }})
+	list = append(list, curveOf(m)...)
+	return slices.DeleteFunc(list, func(k parameter) bool { return *k.of(m) == 0 })
+}
+
+// Calibration is a machine whose microbenchmarks reproduce a measured profile, or
+// on which recorded jobs take as long as recorded.
 type Calibration struct {
 	Machine    model.Machine
 	Parameters []CalibratedParameter
 	Joint      [][]string // parameters that the profile determines only jointly
 	Phases     []CalibratedPhase
-	Runs       int // simulations of the benchmarks
+	Runs       int // simulations
+	LeftOut    []LeftOut
+}
+
+// LeftOut is the error of a phase when the machine is found without its group:
+// found or measured, relative to measured. It follows from the slopes at the
+// found values.
+type LeftOut struct {
+	Phase string
+	Error float64
 }
 
 // CalibratedParameter is one parameter before and after calibration.
@@ -82,6 +111,7 @@ const (
 	leastError   = 0.01 // relative error of the best measurement
 	leastMS      = 100  // least denominator of a relative residual, about the time of a task start
 	determinedTo = 0.1  // relative standard error up to which a parameter is determined
+	outlier      = 0.3  // largest residual of a row of recorded tasks
 	mostPowers   = 5    // largest change of a parameter, as a power of e
 )
 
@@ -109,21 +139,137 @@ func Calibrate(measured Profile, start model.Machine, contended bool, bench Benc
 	if i := slices.IndexFunc(measured, func(r PhaseRows) bool { return r.Phase == SortPhase }); i >= 0 {
 		s.measured = append(s.measured, PhaseRows{SortPhase, trimmedMeans(measured[i].Rows)})
 	}
+	result, _, err := s.calibrate(func() ([]float64, error) { return s.search(contended) })
+	return result, err
+}
+
+// CalibrateRuns searches for the rates and the speed of a machine on which
+// simulated tasks take as long as recorded ones. Each phase has one row. Groups name the rows that are left out together for LeftOut.
+func CalibrateRuns(measured Profile, groups []string, start model.Machine, simulate Bench) (Calibration, error) {
+	if err := start.Check(); err != nil {
+		return Calibration{}, err
+	}
+	s := &calibrator{start: start, parameters: parametersOfRuns(&start), measured: measured, bench: simulate, logarithmic: true}
+	result, x, err := s.calibrate(s.simplex)
+	if err == nil {
+		s.leaveOut(&result, x, groups)
+	}
+	return result, err
+}
+
+func (s *calibrator) calibrate(search func() ([]float64, error)) (Calibration, []float64, error) {
 	from := make([]float64, len(s.parameters))
 	before := s.residuals(from)
 	if s.err != nil {
-		return Calibration{}, s.err
+		return Calibration{}, nil, s.err
 	}
-	x, err := s.search(contended)
+	x, err := search()
 	if err != nil {
-		return Calibration{}, err
+		return Calibration{}, nil, err
 	}
-	result := Calibration{Machine: s.machine(x), Runs: s.runs}
+	result := Calibration{Machine: s.machine(x)}
 	after := s.residuals(x)
 	result.Phases = s.phases(before, after)
 	s.standardErrors(&result, x)
 	result.Runs = s.runs
-	return result, s.err
+	return result, x, s.err
+}
+
+// leaveOut predicts the rows of each group from the other groups.
+func (s *calibrator) leaveOut(c *Calibration, x []float64, groups []string) {
+	j, rest := s.jacobian(x), s.residuals(x)
+	for _, row := range s.measured {
+		c.LeftOut = append(c.LeftOut, LeftOut{Phase: row.Phase})
+	}
+	done := map[string]bool{}
+	for _, group := range groups {
+		if done[group] {
+			continue
+		}
+		done[group] = true
+		var others []int
+		for i := range rest {
+			if groups[i] != group {
+				others = append(others, i)
+			}
+		}
+		free, moved := s.refit(j, x, rest, others)
+		for i := range rest {
+			if groups[i] != group {
+				continue
+			}
+			c.LeftOut[i].Error = rest[i]
+			for a, k := range free {
+				c.LeftOut[i].Error += float64(j.At(i, k) * moved[a])
+			}
+			c.LeftOut[i].Error = math.Expm1(c.LeftOut[i].Error)
+		}
+	}
+}
+
+// simplex minimises the residuals of whole tasks, which jump when a task starts
+// with another heartbeat, without slopes (Nelder and Mead). It starts from the
+// best of some speeds of cores and devices, because there are local minima.
+func (s *calibrator) simplex() ([]float64, error) {
+	s.step = 0.2
+	best, least := make([]float64, len(s.parameters)), math.Inf(1)
+	for _, core := range []float64{0, -0.7, 0.7} {
+		for _, device := range []float64{0, -0.7, 0.7} {
+			x := make([]float64, len(s.parameters))
+			for k := range x {
+				switch name := s.parameters[k].name; {
+				case name == "speed":
+					x[k] = core
+				case !strings.HasPrefix(name, "disk.curve."):
+					x[k] = device
+				}
+			}
+			if cost := s.cost(x); cost < least {
+				best, least = x, cost
+			}
+		}
+	}
+	n := len(best)
+	found, err := optimize.Minimize(optimize.Problem{Func: s.cost}, best,
+		&optimize.Settings{FuncEvaluations: 25 * n, Converger: &optimize.FunctionConverge{Absolute: 1e-4, Relative: 1e-3, Iterations: 8 * n}},
+		&optimize.NelderMead{SimplexSize: 0.4})
+	if s.err != nil || found == nil {
+		return nil, errors.Join(s.err, err)
+	}
+	return found.X, nil
+}
+
+// refit returns the parameters that some rows show, and by how much they move
+// when only these rows count.
+func (s *calibrator) refit(j *mat.Dense, x, rest []float64, rows []int) (free []int, moved []float64) {
+	for k := range s.parameters {
+		if slices.ContainsFunc(rows, func(i int) bool { return math.Abs(j.At(i, k)) > 1e-3 }) {
+			free = append(free, k)
+		}
+	}
+	moved = make([]float64, len(free))
+	if len(free) == 0 {
+		return free, moved
+	}
+	h, g := mat.NewSymDense(len(free), nil), mat.NewVecDense(len(free), nil)
+	for a, k := range free {
+		h.SetSym(a, a, priorError*priorError)
+		g.SetVec(a, -float64(priorError*priorError*x[k]))
+		for _, i := range rows {
+			g.SetVec(a, g.AtVec(a)-float64(j.At(i, k)*rest[i]))
+			for b, l := range free[:a+1] {
+				h.SetSym(a, b, h.At(a, b)+float64(j.At(i, k)*j.At(i, l)))
+			}
+		}
+	}
+	var step mat.VecDense
+	var chol mat.Cholesky
+	if chol.Factorize(h) && chol.SolveVecTo(&step, g) == nil {
+		for a := range free {
+			moved[a] = step.AtVec(a)
+		}
+	}
+	return free, moved
 }
 
 // search minimises the residuals. With contention, times jump and there are local
@@ -187,7 +333,12 @@ type calibrator struct {
 	bench      Bench
 	step       float64
 	runs       int
-	err        error
+
+	// Residuals are the logarithms of the ratios of times, none above outlier: a
+	// row that no machine explains shall not bend the rest. Otherwise they are
+	// relative differences.
+	logarithmic bool
+	err         error
 
 	residualsAt   []float64 // point of lastResiduals
 	lastResiduals []float64 // relative
@@ -228,7 +379,12 @@ func (s *calibrator) residuals(x []float64) []float64 {
 		}
 		points := trimmedMeans(shown[i].Rows)
 		for _, r := range phase.Rows {
-			rest = append(rest, (interpolate(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
+			if s.logarithmic {
+				off := math.Log((interpolate(points, r.MB) + leastMS) / (r.MS + leastMS))
+				rest = append(rest, off/math.Sqrt(1+off*off/(outlier*outlier)))
+			} else {
+				rest = append(rest, (interpolate(points, r.MB)-r.MS)/math.Max(r.MS, leastMS))
+			}
 		}
 	}
 	s.residualsAt, s.lastResiduals = slices.Clone(x), rest

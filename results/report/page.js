@@ -424,5 +424,6 @@
   window.addEventListener('hashchange', readHash);
   window.addEventListener('resize', redraw);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
+  draw();
   document.documentElement.dataset.ready = 'true';
 })();

@@ -136,6 +136,23 @@ func (e *Engine) NewTimer(c Class, owner int32, fire func(owner int32)) Timer {
 	return Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers)-1)}
 }
 
+// Timers are the timers of a number of owners, with one handle for all.
+type Timers struct {
+	first Timer
+}
+
+// NewTimers makes a timer for each of the owners 0 to n-1, none of them set.
+func (e *Engine) NewTimers(c Class, n int, fire func(owner int32)) Timers {
+	first := Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers))}
+	for i := range n {
+		e.NewTimer(c, int32(i), fire)
+	}
+	return Timers{first}
+}
+
+// Of returns the timer of an owner.
+func (t Timers) Of(owner int32) Timer { return Timer{t.first.e, t.first.key + uint64(owner)} }
+
 // Reset sets the timer, whether or not it is set already. An instant in the
 // past causes a panic.
 func (t Timer) Reset(at Time) {
@@ -330,9 +347,11 @@ func (e *Engine) sortIntoRun(slot []entry) {
 	}
 }
 
+// findInRun returns the position of a timer in the run. It looks first at those
+// that fire next, because a heartbeat mostly asks for the next one.
 func (e *Engine) findInRun(id uint32) int {
-	for i, x := range e.run {
-		if x.timer() == id {
+	for i := len(e.run) - 1; i >= 0; i-- {
+		if e.run[i].timer() == id {
 			return i
 		}
 	}

@@ -188,14 +188,13 @@ func hold(pending int, increment func(*rand.Rand, int) Time) (*Engine, func(n in
 	}
 	e := New()
 	var k int
-	timers := make([]Timer, pending)
-	again := func(i int32) {
+	var timers Timers
+	timers = e.NewTimers(Completion, pending, func(i int32) {
 		k++
-		timers[i].Reset(e.now + next[k&(table-1)])
-	}
-	for i := range timers {
-		timers[i] = e.NewTimer(Completion, int32(i), again)
-		timers[i].Reset(increment(rng, i))
+		timers.Of(i).Reset(e.now + next[k&(table-1)])
+	})
+	for i := range pending {
+		timers.Of(int32(i)).Reset(increment(rng, i))
 	}
 	return e, func(n int) {
 		for range n {

@@ -86,12 +86,14 @@ func (e *polledEvents) expect(a *Attempt) {
 		e.fetchers[a.Node] = f
 	}
 	f.waiters = append(f.waiters, waiter{a: a})
+	f.due = 0
 }
 
 func (e *polledEvents) join(a *Attempt) {
 	f := e.fetchers[a.Node]
 	f.advance(e.interval(a), a.Start)
 	f.caches = slices.DeleteFunc(f.caches, func(c eventCache) bool { return c.job.ended })
+	f.due = 0
 	if f.idle {
 		f.push(request{at: a.Start})
 	}
@@ -205,8 +207,10 @@ type fetcher struct {
 	woken   bool  // a child has triggered a round that has not started yet
 	idle    bool  // in the last round no reduce was in its shuffle
 	caches  []eventCache
-	waiters []waiter   // reduces that do not know all maps, with or without a slot
-	copying []*Attempt // reduces that know all maps and still copy
+	waiters []waiter    // reduces that do not know all maps, with or without a slot
+	copying []*Attempt  // reduces that know all maps and still copy
+	due     engine.Time // a round before it fetches nothing; 0: not known
+	every   engine.Time // the interval with which due was computed
 }
 
 // request is the request of a child (a is set) or a round of the thread.
@@ -307,20 +311,55 @@ func (f *fetcher) take(interval engine.Time, x request) *Attempt {
 		return x.a
 	}
 	if !news && !f.woken {
+		f.clearTimer()
+		if f.alone(x.at) {
+			f.seq++ // of the request for a round, which is answered at once
+			f.push(request{at: x.at + Poll, a: x.a})
+			if x.at < f.due && f.every == interval {
+				f.idle, f.timer = false, f.push(request{at: x.at + interval})
+			} else {
+				f.doRound(interval, x.at)
+			}
+			return nil
+		}
 		f.woken = true
-		f.queue = slices.DeleteFunc(f.queue, func(x request) bool { return x.seq == f.timer })
-		f.timer = 0
 		f.push(request{at: x.at, wake: true})
 	}
 	f.push(request{at: x.at + Poll, a: x.a})
 	return nil
 }
 
+// clearTimer removes the timer for the next round.
+func (f *fetcher) clearTimer() {
+	for i, x := range f.queue {
+		if x.seq == f.timer {
+			last := len(f.queue) - 1
+			f.queue[i] = f.queue[last]
+			f.queue = f.queue[:last]
+			break
+		}
+	}
+	f.timer = 0
+}
+
+// alone reports whether no request is left at an instant.
+func (f *fetcher) alone(at engine.Time) bool {
+	for _, x := range f.queue {
+		if x.at == at {
+			return false
+		}
+	}
+	return true
+}
+
 func (f *fetcher) doRound(interval engine.Time, now engine.Time) {
 	f.idle = true
+	f.due, f.every = engine.Never, interval
 	for i := range f.waiters {
 		if a := f.waiters[i].a; a.Assigned <= now && now < a.Finish {
 			f.fetch(a.Job, interval, now)
+		} else {
+			f.due = 0
 		}
 	}
 	for _, a := range f.copying {
@@ -346,6 +385,7 @@ func (f *fetcher) fetch(j *Job, interval, now engine.Time) {
 		c.last = now
 		c.have, c.complete = j.Events.upTo(now), j.Events.completeAt(now)
 	}
+	f.due = min(f.due, c.last+interval)
 }
 
 func (f *fetcher) cacheOf(j *Job) *eventCache {
@@ -369,6 +409,7 @@ func (f *fetcher) advance(interval engine.Time, to engine.Time) {
 		if a := f.take(interval, x); a != nil {
 			f.dismiss(a)
 			f.copying = append(f.copying, a)
+			f.due = 0
 		}
 	}
 }

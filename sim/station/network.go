@@ -34,6 +34,7 @@ type Network struct {
 	started   uint64
 
 	routes   map[trunks]*route
+	crowd    int      // flows on a trunk from which on new ones get a route
 	unsolved queue    // links by level, because low levels limit high ones
 	moved    []*Link  // links whose level has changed
 	rerated  []*route // routes whose level has changed
@@ -72,12 +73,8 @@ type crossing struct {
 	load  float64
 	limit float64
 	flow  *Flow
-	route *route // of the flow, or nil
 	hop   int32
-
-	// For a flow with a route the limit is the lower of these.
-	others float64 // limit by cap and links that are not trunks
-	told   float64 // level of the route when the link last heard of it
+	alone bool // the flow has no other link and no cap, and its clock
 }
 
 // Hop is a link on the path of a flow.
@@ -87,6 +84,7 @@ type Hop struct {
 
 	level float64 // the link's; +Inf for the trunks of a route
 	limit float64 // lowest level of the others, and cap
+	told  float64 // level of the flow's route when the link last heard of it
 	slot  int32   // index among the link's crossings, or none
 }
 
@@ -131,7 +129,7 @@ const (
 
 // NewNetwork makes a network without links.
 func NewNetwork(e *engine.Engine) *Network {
-	n := &Network{eng: e, unlimited: clock{eng: e, rate: 1}, routes: make(map[trunks]*route)}
+	n := &Network{eng: e, unlimited: clock{eng: e, rate: 1}, routes: make(map[trunks]*route), crowd: manyFlows}
 	n.unlimited.timer = e.NewTimer(engine.Completion, 0, n.unlimited.fire)
 	n.timer = e.NewTimer(engine.Completion, 0, func(int32) { n.settle() }).Ranked(math.MaxUint32)
 	return n
@@ -148,8 +146,8 @@ func (n *Network) NewLink(capacity float64, c Curve) *Link {
 	return l
 }
 
-// NewTrunk adds a link that very many flows pass, such as the uplink of a rack.
-// The flows that pass the same trunks are served together.
+// NewTrunk adds a link that very many flows may pass, such as the uplink of a
+// rack. While they do, those that pass the same trunks are served together.
 func (n *Network) NewTrunk(capacity float64) *Link {
 	l := n.NewLink(capacity, nil)
 	l.trunk = true
@@ -286,20 +284,22 @@ func (l *Link) Set(speed, background float64) {
 	l.net.unsettle()
 }
 
-// join puts a flow onto its links. Up to mostTrunks trunks become its route.
+// join puts a flow onto its links. Up to mostTrunks trunks become its route if
+// one of them is crowded.
 func (n *Network) join(f *Flow) {
 	var key trunks
-	count := 0
+	count, crowded := 0, false
 	for i := range f.Hops {
 		if l := f.Hops[i].Link; l.trunk {
 			if count < mostTrunks {
 				key[count] = l
 			}
 			count++
+			crowded = crowded || l.flows >= n.crowd
 		}
 	}
 	f.route = nil
-	if count > 0 && count <= mostTrunks {
+	if crowded && count <= mostTrunks {
 		f.route = n.routeOver(key, count)
 		f.route.join(f)
 	}
@@ -324,7 +324,7 @@ func (l *Link) join(f *Flow, hop int32) {
 	h.level, h.limit, h.slot = l.level, 0, int32(len(l.crossings))
 	x := crossing{load: h.Cost * f.weight, flow: f, hop: hop}
 	if f.route != nil {
-		x.route, x.told = f.route, f.route.level
+		h.told = f.route.level
 		l.routed++
 		l.least += float64(x.load * l.width)
 		l.most -= float64(x.load * l.width)
@@ -351,7 +351,7 @@ func (l *Link) quit(h *Hop, f *Flow, left float64) {
 	moved.flow.Hops[moved.hop].slot = h.slot
 	l.crossings[last] = crossing{}
 	l.crossings = l.crossings[:last]
-	if x.route != nil {
+	if f.route != nil {
 		l.routed--
 	}
 	l.touch(f)
@@ -524,7 +524,7 @@ func (l *Link) settleAt(excess, free, load float64) {
 // due computes the level of a link and applies it to the flows on it.
 func (l *Link) due() {
 	l.net.unsolved.remove(&l.unsolved)
-	if l.holds() && (math.IsInf(l.level, 1) || l.trunk || l.routed > 0) {
+	if l.holds() && (math.IsInf(l.level, 1) || len(l.legs) > 0 || l.routed > 0) {
 		return // the link is not full, or one flow has taken the place of another
 	}
 	if l.routed > 0 {
@@ -553,9 +553,11 @@ func (l *Link) due() {
 		return
 	}
 	for i := range l.crossings {
-		x := &l.crossings[i]
-		x.flow.Hops[x.hop].level = l.level
-		x.flow.propagate(x.hop)
+		if x := &l.crossings[i]; !x.alone {
+			x.flow.Hops[x.hop].level = l.level
+			x.flow.propagate(x.hop)
+			x.alone = x.flow.isAlone()
+		}
 	}
 	for i := range l.legs {
 		l.legs[i].route.update()
@@ -566,9 +568,11 @@ func (l *Link) due() {
 // hearRoutes reads the levels of the routes whose flows pass the link.
 func (l *Link) hearRoutes() {
 	for i := range l.crossings {
-		if x := &l.crossings[i]; x.route != nil {
-			x.told = x.route.level
-			x.limit = min(x.others, x.told)
+		x := &l.crossings[i]
+		if r := x.flow.route; r != nil {
+			h := &x.flow.Hops[x.hop]
+			h.told = r.level
+			x.limit = min(h.limit, h.told)
 		}
 	}
 }
@@ -579,8 +583,9 @@ func (l *Link) narrowRoutes() {
 		return
 	}
 	for i := range l.crossings {
-		if x := &l.crossings[i]; x.route != nil {
-			x.route.narrow(l, x)
+		x := &l.crossings[i]
+		if r := x.flow.route; r != nil {
+			r.narrow(l, &x.flow.Hops[x.hop])
 		}
 	}
 }
@@ -645,7 +650,7 @@ func (f *Flow) propagate(hop int32) {
 		}
 		if limit != h.limit {
 			h.limit = limit
-			h.Link.restrict(h.slot, limit)
+			h.Link.restrict(f, h)
 		}
 	}
 	if r := f.route; r != nil {
@@ -660,23 +665,30 @@ func (f *Flow) propagate(hop int32) {
 	}
 }
 
-// restrict changes the limit of a flow on the link. A flow whose limit stays
-// above the link's level does not affect that level.
-func (l *Link) restrict(slot int32, limit float64) {
-	x := &l.crossings[slot]
-	if x.route != nil {
-		x.others, x.told = limit, x.route.level
-		limit = min(limit, x.told)
+// restrict applies a new limit of a flow. A flow whose limit stays above the
+// link's level does not affect that level.
+func (l *Link) restrict(f *Flow, h *Hop) {
+	limit := h.limit
+	if f.route != nil {
+		h.told = f.route.level
+		limit = min(limit, h.told)
 	}
+	x := &l.crossings[h.slot]
 	was := x.limit
 	x.limit = limit
 	if min(was, limit) < l.level {
 		l.shift(float64(x.load * (min(limit, l.level) - min(was, l.level))))
 		if limit > was || l.level < math.Inf(1) {
-			l.touch(x.flow)
+			l.touch(f)
 		}
 	}
-	if x.route != nil {
-		x.route.narrow(l, x)
+	if f.route != nil {
+		f.route.narrow(l, h)
 	}
+}
+
+// isAlone reports whether a flow has one link and no cap, and the link's clock.
+// A change of the level then changes nothing but the rate of the clock.
+func (f *Flow) isAlone() bool {
+	return len(f.Hops) == 1 && f.lowest == 0 && math.IsInf(f.cap, 1)
 }

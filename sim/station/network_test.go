@@ -108,6 +108,7 @@ func (s *system) number() float64 {
 func newSystem(e *engine.Engine, seed uint64) *system {
 	rng := rand.New(rand.NewPCG(seed, 8))
 	s := &system{rng: rng, whole: rng.IntN(2) == 0, net: NewNetwork(e)}
+	s.net.crowd = rng.IntN(4) // with and without routes
 	for range 1 + rng.IntN(12) {
 		var c Curve
 		if rng.IntN(4) == 0 {

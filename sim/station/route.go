@@ -10,6 +10,10 @@ import (
 // them, as a block written to many racks, passes each like any other link.
 const mostTrunks = 4
 
+// manyFlows is the usual number of flows from which on routes save time: with fewer
+// it is quicker to tell each flow.
+const manyFlows = 100
+
 type trunks [mostTrunks]*Link
 
 // A route holds the flows that pass the same trunks. To a trunk they are one
@@ -22,7 +26,7 @@ type route struct {
 	clock   // of the flows that a trunk limits
 	net     *Network
 	trunks  []*Link
-	legs    []int32   // index among the legs of each trunk
+	legs    []int32   // index among the legs of each trunk, while there are flows
 	members []member  // those that other links limit come first
 	loads   []float64 // by member and trunk
 	bound   int       // members that other links limit
@@ -60,21 +64,41 @@ func (n *Network) routeOver(key trunks, count int) *route {
 	}
 	r = &route{clock: clock{eng: n.eng}, net: n, trunks: append([]*Link(nil), key[:count]...), legs: make([]int32, count)}
 	r.timer = n.eng.NewTimer(engine.Completion, 0, r.fire)
+	n.routes[key] = r
+	return r
+}
+
+// attach makes the trunks know the route, before its first flow.
+func (r *route) attach() {
 	for k, t := range r.trunks {
 		r.legs[k] = int32(len(t.legs))
-		t.legs = append(t.legs, leg{route: r, at: int32(k)})
+		t.legs = append(t.legs, leg{route: r, at: int32(k), limit: math.NaN()})
 	}
 	r.level = math.NaN()
 	r.low, r.high = math.Inf(-1), math.Inf(1)
 	r.update()
-	n.routes[key] = r
-	return r
+}
+
+// detach makes the trunks forget the route, after its last flow.
+func (r *route) detach() {
+	for k, t := range r.trunks {
+		last := len(t.legs) - 1
+		moved := t.legs[last]
+		t.legs[r.legs[k]] = moved
+		moved.route.legs[moved.at] = r.legs[k]
+		t.legs[last] = leg{}
+		t.legs = t.legs[:last]
+	}
+	r.bound, r.changes = 0, 0
 }
 
 func (r *route) leg(k int) *leg { return &r.trunks[k].legs[r.legs[k]] }
 
 // join adds a flow, which is counted when its limit is known.
 func (r *route) join(f *Flow) {
+	if len(r.members) == 0 {
+		r.attach()
+	}
 	f.member = int32(len(r.members))
 	r.members = append(r.members, member{flow: f})
 	for _, t := range r.trunks {
@@ -101,6 +125,10 @@ func (r *route) leave(f *Flow) {
 	r.members = r.members[:last]
 	r.loads = r.loads[:last*len(r.trunks)]
 	f.route = nil
+	if last == 0 {
+		r.detach()
+		return
+	}
 	r.tally()
 }
 
@@ -292,7 +320,7 @@ func (r *route) tell() {
 		}
 		for k := range f.Hops {
 			if h := &f.Hops[k]; h.slot != none {
-				h.Link.hear(h.slot)
+				h.Link.hear(f, h)
 			}
 		}
 		if i < len(r.members) && r.members[i].flow == f {
@@ -302,28 +330,28 @@ func (r *route) tell() {
 }
 
 // hear reads the level of the route of a flow.
-func (l *Link) hear(slot int32) {
-	x := &l.crossings[slot]
-	x.told = x.route.level
+func (l *Link) hear(f *Flow, h *Hop) {
+	x := &l.crossings[h.slot]
+	h.told = f.route.level
 	was := x.limit
-	x.limit = min(x.others, x.told)
+	x.limit = min(h.limit, h.told)
 	if min(was, x.limit) < l.level {
 		l.shift(float64(x.load * (min(x.limit, l.level) - min(was, l.level))))
 	}
-	x.route.narrow(l, x)
+	f.route.narrow(l, h)
 }
 
 // narrow keeps between low and high only levels that a link need not hear of.
-func (r *route) narrow(l *Link, x *crossing) {
+func (r *route) narrow(l *Link, h *Hop) {
 	switch {
-	case x.others < x.told:
-		r.low = max(r.low, x.others)
-	case x.told >= l.level:
+	case h.limit < h.told:
+		r.low = max(r.low, h.limit)
+	case h.told >= l.level:
 		r.low = max(r.low, l.level)
 	default:
-		r.high = min(r.high, x.told+l.width)
+		r.high = min(r.high, h.told+l.width)
 		if !math.IsInf(l.level, 1) {
-			r.low = max(r.low, x.told-l.width)
+			r.low = max(r.low, h.told-l.width)
 		}
 	}
 }

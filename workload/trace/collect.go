@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -170,6 +171,7 @@ func (c *collector) finishTables() error {
 			return err
 		}
 	}
+	c.slotsApart()
 	for _, b := range c.order {
 		if err := b.finish(); err != nil {
 			return err
@@ -179,6 +181,42 @@ func (c *collector) finishTables() error {
 		return fmt.Errorf("some files have Unix times and others relative times: read them separately")
 	}
 	return nil
+}
+
+// slotsApart finds the type of the slots that set-up and clean-up ran in, of which
+// slotwave's table states only the index. A machine's reduce slots have higher
+// ones than its map slots.
+func (c *collector) slotsApart() {
+	each := func(f func(t *workload.HistoryTask, a *workload.HistoryAttempt)) {
+		for _, b := range c.order {
+			for i := range b.job.Tasks {
+				t := &b.job.Tasks[i]
+				for k := range t.Attempts {
+					f(t, &t.Attempts[k])
+				}
+			}
+		}
+	}
+	last := workload.Unknown
+	each(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
+		if t.Kind == workload.Map {
+			last = max(last, a.Slot)
+		}
+	})
+	first := math.MaxInt
+	each(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
+		if t.Kind == workload.Reduce && a.Slot != workload.Unknown {
+			first = min(first, a.Slot)
+		}
+	})
+	if first <= last {
+		return // slots are shared, or machines differ
+	}
+	each(func(t *workload.HistoryTask, a *workload.HistoryAttempt) {
+		if t.Kind > workload.Reduce && a.Slot > last && last != workload.Unknown {
+			t.ReduceSlot = true
+		}
+	})
 }
 
 // close makes the instants relative to the earliest submission and orders the

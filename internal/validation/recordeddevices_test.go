@@ -1,0 +1,115 @@
+package validation
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// deviceChanges are the questions asked of every world, as settings of a
+// scenario.
+var deviceChanges = []struct {
+	name     string
+	settings []string
+}{
+	{"as recorded", nil},
+	{"disks of a quarter of the time", []string{"cluster.disk_slowdown=0.25"}},
+	{"network of 1250 MB/s", []string{"network.nic_mb=1250"}},
+	{"one more map slot", []string{"cluster.map_slots=3"}},
+	{"twice the nodes", []string{"cluster.nodes=8"}},
+	{"map output compressed", []string{"conf.'mapred.compress.map.output'=true", "conf.'mapred.map.output.compression.codec'=lz4"}},
+}
+
+// TestDevicesFromHistory takes simulated worlds as the truth: random machines and
+// jobs. It writes their histories, calibrates from them, changes the devices of
+// both and compares the times of the jobs. It prints the table of
+// docs/validation.md. The bounds are those that were measured, with some room:
+// the record shows only in part what a task waited for.
+func TestDevicesFromHistory(t *testing.T) {
+	if os.Getenv("SLOTWAVE_LARGE") == "" {
+		t.Skip("SLOTWAVE_LARGE is not set: 30 calibrations take many minutes")
+	}
+	worlds := 30
+	if n, err := strconv.Atoi(os.Getenv("SLOTWAVE_WORLDS")); err == nil {
+		worlds = n
+	}
+	errors := make([][]float64, len(deviceChanges))
+	for world := range worlds {
+		dir := t.TempDir()
+		at := func(name string) string { return filepath.Join(dir, name) }
+		scenario := writeWorld(t, dir, uint64(world))
+		verb(t, "run", scenario, "--out", at("run"), "--quiet", "--set", "plots=none")
+		verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
+		verb(t, "calibrate", at("history"), "--out", at("found"), "--quiet")
+		for i, change := range deviceChanges {
+			times := func(scenario, out string) map[string]float64 {
+				args := []string{"run", scenario, "--out", at(out), "--quiet", "--set", "plots=none"}
+				for _, s := range change.settings {
+					args = append(args, "--set", s)
+				}
+				verb(t, args...)
+				all := map[string]float64{}
+				for _, j := range rowsOf(t, filepath.Join(at(out), "jobs.csv")) {
+					submit, _ := strconv.ParseFloat(j["submit_ns"], 64)
+					finish, _ := strconv.ParseFloat(j["finish_ns"], 64)
+					all[j["name"]] = finish - submit
+				}
+				return all
+			}
+			truth := times(scenario, fmt.Sprintf("truth-%d", i))
+			for job, found := range times(at("found/scenario.toml"), fmt.Sprintf("found-%d", i)) {
+				errors[i] = append(errors[i], math.Abs(found/truth[job]-1))
+			}
+		}
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "| change | jobs | median error | 90 %% within | worst |\n|---|---|---|---|---|\n")
+	var all []float64
+	for i, change := range deviceChanges {
+		e := errors[i]
+		slices.Sort(e)
+		fmt.Fprintf(&table, "| %s | %d | %.1f %% | %.1f %% | %.1f %% |\n", change.name, len(e), 100*e[len(e)/2], 100*e[len(e)*9/10], 100*e[len(e)-1])
+		if i > 0 {
+			all = append(all, e...)
+		}
+	}
+	slices.Sort(all)
+	fmt.Fprintf(&table, "| all changes | %d | %.1f %% | %.1f %% | %.1f %% |\n", len(all), 100*all[len(all)/2], 100*all[len(all)*9/10], 100*all[len(all)-1])
+	t.Logf("%d worlds\n%s", worlds, table.String())
+	if median, most := all[len(all)/2], all[len(all)*9/10]; median > 0.10 || most > 0.35 {
+		t.Errorf("median error %.1f %%, 90 %% within %.1f %%: want 10 %% and 35 %% at most", 100*median, 100*most)
+	}
+}
+
+// writeWorld writes a scenario with a random machine and two to four jobs.
+func writeWorld(t *testing.T, dir string, seed uint64) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 14))
+	between := func(low, high float64) string {
+		return strconv.FormatFloat(low*math.Pow(high/low, r.Float64()), 'f', 3, 64)
+	}
+	machine := strings.NewReplacer(
+		"read_mb = 60", "read_mb = "+between(40, 160), "write_mb = 55", "write_mb = "+between(40, 140),
+		"speed = 0.4", "speed = "+between(0.25, 1), "nic_mb = 125", "nic_mb = "+between(40, 250),
+	).Replace(verb(t, "show", "dl145-g3"))
+	var b strings.Builder
+	b.WriteString("fidelity = \"device\"\n[cluster]\nplatform = \"truth.toml\"\nnodes = 4\nmap_slots = 2\nreduce_slots = 2\n" +
+		"[conf]\n\"mapred.map.tasks.speculative.execution\" = false\n\"mapred.reduce.tasks.speculative.execution\" = false\n")
+	profiles := []string{"terasort", "sort", "wordcount", "grep", "inverted-index", "join", "kmeans", "self-join"}
+	r.Shuffle(len(profiles), func(i, k int) { profiles[i], profiles[k] = profiles[k], profiles[i] })
+	for i, profile := range profiles[:2+r.IntN(3)] {
+		fmt.Fprintf(&b, "[[job]]\nname = %q\nsubmit = \"%ds\"\nprofile = %q\ninput = \"%d MB\"\nreduces = %d\n", profile, 40*i, profile, 512+128*r.IntN(8), 1+r.IntN(6))
+	}
+	for name, text := range map[string]string{"truth.toml": machine, "world.toml": b.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "world.toml")
+}

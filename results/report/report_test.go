@@ -1,0 +1,131 @@
+package report
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/workload"
+)
+
+const s = time.Second
+
+// page returns a page with names of the given form.
+func page(name func(string) string) *Page {
+	r := Run{Name: name("run"), Verdict: "Main cause: " + name("cause")}
+	r.Findings = []Finding{{Rule: "R16", Cause: name("cause"), Node: name("n1"), Evidence: name("evidence"), Change: name("change"), Outcome: "confirmed", Gain: 0.2, Low: 0.1, High: 0.3, Tested: true}}
+	r.Jobs = []Job{{ID: name("j"), Finish: 60 * s, Ledger: []Step{{0, 60 * s, name("account"), name("j") + "/m/0", name("n1"), name("by")}}}}
+	for i := range 20 {
+		a := workload.Attempt{Job: name("j"), Task: i, Node: name(fmt.Sprint("n", i%3)), Slot: i % 2, Start: time.Duration(i) * s, Finish: time.Duration(i+3) * s}
+		a.Phases[workload.PhaseMap] = 3 * s
+		r.Attempts = append(r.Attempts, a)
+	}
+	r.Devices = []results.Usage{{Node: name("n1"), Device: name("cpu")}, {Time: s, Node: name("n1"), Device: name("cpu")}}
+	r.Unknown = []string{name("what")}
+	return &Page{Title: name("title"), Runs: []Run{r}}
+}
+
+func written(t testing.TB, p *Page) string {
+	t.Helper()
+	var b strings.Builder
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+var tag = regexp.MustCompile(`<[a-zA-Z/!][^>]*>`)
+
+// Names with markup, quotes and ends of scripts leave the page with the same
+// elements and attributes, in the same order, as plain names do.
+func TestHostileNames(t *testing.T) {
+	plain := tag.FindAllString(written(t, page(func(n string) string { return n })), -1)
+	for _, hostile := range []string{
+		`<script>alert(1)</script>`, `</script><script>x`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</pre><b>`, `--><b>`, `</title><b>`,
+		`</style><b>`, `javascript:alert(1)`, `{{.}}`, `&lt;b&gt;`, "\u2028\u2029", "a\x00b", `<!--<script>`, `]]>`, `\u003cb\u003e`,
+	} {
+		got := written(t, page(func(n string) string { return n + hostile }))
+		tags := tag.FindAllString(got, -1)
+		if len(tags) != len(plain) {
+			t.Errorf("%q: %d elements, want %d", hostile, len(tags), len(plain))
+			continue
+		}
+		for i := range tags {
+			if tags[i] != plain[i] {
+				t.Errorf("%q: %s, want %s", hostile, tags[i], plain[i])
+			}
+		}
+	}
+}
+
+// A page names nothing outside itself, and its policy forbids the rest.
+func TestOffline(t *testing.T) {
+	text := written(t, page(func(n string) string { return n }))
+	for _, outside := range []string{"http:", "https:", "src=", "href=", "@import", "url(", "fetch(", "XMLHttpRequest", "innerHTML", "eval("} {
+		if strings.Contains(text, outside) {
+			t.Errorf("the page has %s", outside)
+		}
+	}
+	if !strings.Contains(text, "default-src &#39;none&#39;; style-src &#39;sha256-") {
+		t.Error("the page has no policy")
+	}
+	if text != written(t, page(func(n string) string { return n })) {
+		t.Error("the same run gives two pages")
+	}
+}
+
+// The columns hold every attempt, in the order of lines and starts.
+func TestColumns(t *testing.T) {
+	p := page(func(n string) string { return n })
+	p.Runs[0].Attempts[4].Slot = -1 // not known
+	packed, err := p.Runs[0].pack()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := base64.StdEncoding.DecodeString(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, columns, _ := bytes.Cut(text, []byte{0})
+	var about aboutRun
+	if err := json.Unmarshal(head, &about); err != nil {
+		t.Fatal(err)
+	}
+	if about.Rows != 20 || len(about.Lanes) != 6 || len(about.Nodes) != 3 {
+		t.Errorf("%d rows on %v of %v", about.Rows, about.Lanes, about.Nodes)
+	}
+	var values []int64
+	for len(columns) > 0 {
+		v, n := binary.Varint(columns)
+		values, columns = append(values, v), columns[n:]
+	}
+	if want := 20 * (8 + int(workload.NumPhases)); len(values) != want {
+		t.Fatalf("%d numbers, want %d", len(values), want)
+	}
+	lane, start := int64(0), int64(0)
+	for i := range 20 {
+		before, at := lane, start
+		lane += values[i]
+		start += values[6*20+i]
+		if lane < before || lane == before && start < at || values[7*20+i] != 3e6 {
+			t.Errorf("row %d: line %d at %d for %d µs after line %d at %d", i, lane, start, values[7*20+i], before, at)
+		}
+	}
+}

@@ -1,0 +1,575 @@
+package study
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+// RunCalibration is a machine and the programs of recorded jobs, with which
+// simulated tasks take as long as recorded ones.
+type RunCalibration struct {
+	platform.Calibration
+	Programs []model.Program
+	Unused   []string // jobs that the calibration does not use, with the reason
+
+	start     string // platform
+	fidelity  string
+	traces    []string
+	release   string
+	launch    bool // the record has no start of the JVM
+	recorded  platform.Profile
+	simulated platform.Profile
+	groups    []string // job of each recorded row
+	files     []string // names of the programs' files
+	costs     []programCosts
+	records   [][2]float64 // of one map and of one reduce, by program
+	jobs      [][]string   // ids of the recorded jobs, by program
+	combined  []bool       // a combiner or a codec made less of the map output, by program
+}
+
+// programCosts are the costs of a program's own code, ns per record, and the part
+// of the recorded time of maps and of the reduce phase that they explain.
+type programCosts struct {
+	cost, part [2]float64 // of maps, of reduces
+}
+
+// mostPrograms limits the names of jobs, each of which has two costs to find.
+const mostPrograms = 100
+
+// CalibrateRuns finds the machine and the costs of the jobs' own code from
+// recorded runs. It simulates the recorded workload with one machine after the
+// other, from a shipped platform or a file on.
+func CalibrateRuns(paths []string, start, fidelity string, seed uint64) (*RunCalibration, error) {
+	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
+		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
+	}
+	h, err := trace.Open(paths...)
+	if err != nil {
+		return nil, err
+	}
+	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release}
+	for _, path := range paths {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		c.traces = append(c.traces, path)
+	}
+	if isFile(start) {
+		if c.start, err = filepath.Abs(start); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.readPrograms(h); err != nil {
+		return nil, err
+	}
+	c.measure(h)
+	if len(c.recorded) == 0 {
+		return nil, fmt.Errorf("%s: no job has all it takes: want jobs that succeeded, with counters and times of tasks: %s", strings.Join(paths, ", "), strings.Join(c.Unused, "; "))
+	}
+	q, err := c.question(seed)
+	if err != nil {
+		return nil, err
+	}
+	c.Calibration, err = platform.CalibrateRuns(c.recorded, c.groups, q.Cluster.Machines[0], func(m model.Machine) (platform.Profile, error) {
+		_, rows, err := c.fitted(q, m)
+		return rows, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.costs, c.simulated, err = c.fitted(q, c.Machine); err != nil {
+		return nil, err
+	}
+	c.take()
+	return c, nil
+}
+
+// readPrograms makes a program of each name of a job, with costs to start from.
+func (c *RunCalibration) readPrograms(h *workload.History) error {
+	var p workload.Profiler
+	defer p.Close()
+	for i := range h.Jobs {
+		p.Add(&h.Jobs[i])
+	}
+	taken := map[string]bool{}
+	return p.Each(func(r *workload.Profile) error {
+		program, err := platform.ProgramOf(r)
+		switch {
+		case err != nil:
+			c.Unused = append(c.Unused, fmt.Sprintf("%s: %v", r.Name, err))
+			return nil
+		case r.MapTime.N == 0 || r.MapInRecords.N == 0 || r.MapInRecords.Mean <= 0:
+			c.Unused = append(c.Unused, r.Name+": no times or input records of maps")
+			return nil
+		case len(c.Programs) == mostPrograms:
+			return fmt.Errorf("jobs of more than %d names: want fewer at a time", mostPrograms)
+		}
+		const half = 0.5e9 // ns: half of the recorded time, for want of better
+		program.MapCPU = half * r.MapTime.Mean / r.MapInRecords.Mean
+		if r.ReduceInRecords.N > 0 && r.ReduceInRecords.Mean > 0 && r.ReduceTime.N > 0 {
+			program.ReduceCPU = half * r.ReduceTime.Mean / r.ReduceInRecords.Mean
+		}
+		name := results.Slug(r.Name)
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s-%d", results.Slug(r.Name), n)
+		}
+		taken[name] = true
+		program.Source = []string{"slotwave calibrate: the costs with which simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
+		c.files = append(c.files, name)
+		records := [2]float64{r.MapInRecords.Mean, 0}
+		if r.ReduceInRecords.N > 0 {
+			records[workload.Reduce] = r.ReduceInRecords.Mean
+		}
+		c.records, c.jobs = append(c.records, records), append(c.jobs, nil)
+		out := r.MapInBytes.Mean * float64(r.Maps) * program.Data.MapSizeSel
+		c.combined = append(c.combined, program.Combiner || r.ReduceInBytes.N > 0 && r.ReduceInBytes.Mean*float64(r.Reduces) < 0.95*out)
+		c.Programs = append(c.Programs, program)
+		return nil
+	})
+}
+
+// measure takes the rows of the recorded jobs.
+func (c *RunCalibration) measure(h *workload.History) {
+	c.launch = true
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		program := slices.IndexFunc(c.Programs, func(p model.Program) bool { return p.Title == j.Name || p.Title == j.ID })
+		if program < 0 {
+			continue
+		}
+		if j.Outcome != workload.Succeeded || !workload.Known(j.Submit) {
+			c.Unused = append(c.Unused, fmt.Sprintf("%s: %v", j.ID, j.Outcome))
+			continue
+		}
+		times := jobTimes{submit: j.Submit}
+		for k := range j.Tasks {
+			for n := range j.Tasks[k].Attempts {
+				a := &j.Tasks[k].Attempts[n].Attempt
+				c.launch = c.launch && !workload.Known(a.Phases[workload.PhaseStartup])
+				times.add(a)
+			}
+		}
+		before := len(c.recorded)
+		id := cmp.Or(j.Conf.String(workload.OriginalID, ""), j.ID)
+		var rows platform.Profile
+		times.rows(&rows, id)
+		for _, row := range rows {
+			if c.shows(rows, row, program, id) {
+				c.recorded = append(c.recorded, row)
+			}
+		}
+		c.jobs[program] = append(c.jobs[program], id)
+		for range len(c.recorded) - before {
+			c.groups = append(c.groups, j.ID)
+		}
+	}
+}
+
+// shows reports whether a row of a job tells of the machine: it is a considerable
+// part of its task, and no combiner of unknown effect took part in it.
+func (c *RunCalibration) shows(rows platform.Profile, row platform.PhaseRows, program int, job string) bool {
+	const least = 0.05
+	name, _, _ := strings.Cut(row.Phase, " ")
+	switch name {
+	case mergeRow:
+		return !c.combined[program] && row.Rows[0].MS > least*rowOf(rows, mapRow+" "+job)
+	case shuffleRow, sortRow:
+		whole := 0.0
+		for _, part := range []string{shuffleRow, sortRow, reduceRow} {
+			whole += rowOf(rows, part+" "+job)
+		}
+		return row.Rows[0].MS > least*whole
+	}
+	return true
+}
+
+// jobTimes collects the times of a job's tasks that succeeded.
+type jobTimes struct {
+	submit, lastMap, last time.Duration
+	maps, merges          []time.Duration
+	reduces               []workload.Attempt
+}
+
+func (t *jobTimes) add(a *workload.Attempt) {
+	if a.State != workload.Succeeded || !workload.Known(a.Start) || !workload.Known(a.Finish) {
+		return
+	}
+	t.last = max(t.last, a.Finish)
+	switch a.Kind {
+	case workload.Map:
+		t.lastMap = max(t.lastMap, a.Finish)
+		t.maps = append(t.maps, a.Finish-a.Start)
+		if merge := a.Phases[workload.PhaseMerge]; workload.Known(merge) {
+			t.merges = append(t.merges, merge)
+		}
+	case workload.Reduce:
+		t.reduces = append(t.reduces, *a)
+	}
+}
+
+// The rows of a job: mean times of its maps, of their merge, of the shuffle after the last map, of
+// the sort and of the rest of reduces, and its own time until its last task ends.
+const (
+	mapRow     = "map"
+	mergeRow   = "merge"
+	shuffleRow = "shuffle"
+	sortRow    = "sort"
+	reduceRow  = "reduce"
+	jobRow     = "job"
+)
+
+var runRows = []string{mapRow, mergeRow, shuffleRow, sortRow, reduceRow, jobRow}
+
+func (t *jobTimes) rows(to *platform.Profile, job string) {
+	add := func(row string, times []time.Duration) {
+		if len(times) == 0 {
+			return
+		}
+		ms := 0.0
+		for _, d := range times {
+			ms += 1000 * d.Seconds() / float64(len(times))
+		}
+		to.Add(row+" "+job, platform.PhaseRow{MS: ms})
+	}
+	add(mapRow, t.maps)
+	add(mergeRow, t.merges)
+	var shuffles, sorts, rests []time.Duration
+	for i := range t.reduces {
+		a := &t.reduces[i]
+		startup := max(0, a.Phases[workload.PhaseStartup])
+		shuffle, merge := a.Phases[workload.PhaseShuffle], a.Phases[workload.PhaseMerge]
+		if !workload.Known(shuffle) || !workload.Known(merge) {
+			continue
+		}
+		end := a.Start + startup + shuffle
+		shuffles = append(shuffles, max(0, end-max(a.Start, t.lastMap)))
+		sorts = append(sorts, merge)
+		rests = append(rests, a.Finish-end-merge)
+	}
+	add(shuffleRow, shuffles)
+	add(sortRow, sorts)
+	add(reduceRow, rests)
+	add(jobRow, []time.Duration{t.last - t.submit})
+}
+
+// runTimes records the jobs of a simulation.
+type runTimes map[string]*jobTimes
+
+func (r runTimes) Attempt(a *workload.Attempt) {
+	if t := r[a.Job]; t != nil {
+		t.add(a)
+	}
+}
+
+// fitted returns the costs of the programs with which maps and reduces take as
+// long as recorded on a machine, or 0 where they take longer without any, and
+// the rows of the simulation.
+func (c *RunCalibration) fitted(q model.WhatIf, m model.Machine) ([]programCosts, platform.Profile, error) {
+	const rounds, near = 7, 0.01
+	costs := make([]programCosts, len(c.Programs))
+	for i := range costs {
+		costs[i].cost = [2]float64{c.Programs[i].MapCPU, c.Programs[i].ReduceCPU}
+	}
+	for round := 1; ; round++ {
+		rows, err := c.simulate(q, m, costs)
+		if err != nil || round == rounds {
+			return costs, rows, err
+		}
+		done := true
+		for i := range costs {
+			for kind, row := range []string{mapRow, reduceRow} {
+				want, got, jobs := c.meansOf(i, row, rows)
+				records := c.records[i][kind]
+				if jobs == 0 || records == 0 {
+					continue
+				}
+				at := &costs[i].cost[kind]
+				// The cost that closes the gap if the tasks have a core each.
+				next := math.Max(0, *at+(want-got)*1e6*m.Speed/records)
+				done = done && (math.Abs(want-got) <= near*want || next == 0 && *at == 0)
+				*at = next
+				costs[i].part[kind] = math.Min(1, next*records/(1e6*m.Speed*want))
+			}
+		}
+		if done {
+			return costs, rows, nil
+		}
+	}
+}
+
+// meansOf returns the mean recorded and simulated times of a row over the jobs of a
+// program, ms.
+func (c *RunCalibration) meansOf(program int, row string, simulated platform.Profile) (want, got float64, jobs int) {
+	for _, job := range c.jobs[program] {
+		w, g := rowOf(c.recorded, row+" "+job), rowOf(simulated, row+" "+job)
+		if w >= 0 && g >= 0 {
+			want, got, jobs = want+w, got+g, jobs+1
+		}
+	}
+	return want / float64(max(1, jobs)), got / float64(max(1, jobs)), jobs
+}
+
+// rowOf returns the time of a row, or -1 if there is none.
+func rowOf(p platform.Profile, row string) float64 {
+	i := slices.IndexFunc(p, func(r platform.PhaseRows) bool { return r.Phase == row })
+	if i < 0 {
+		return -1
+	}
+	return p[i].Rows[0].MS
+}
+
+func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []programCosts) (platform.Profile, error) {
+	q.Cluster.Machines = []model.Machine{m}
+	q.Programs = slices.Clone(q.Programs)
+	for i := range q.Programs {
+		file, _, _ := strings.Cut(q.Programs[i].Name, " as ")
+		if k := slices.Index(c.files, file); k >= 0 {
+			q.Programs[i].MapCPU, q.Programs[i].ReduceCPU = costs[k].cost[workload.Map], costs[k].cost[workload.Reduce]
+		}
+	}
+	times := runTimes{}
+	for i := range q.Jobs {
+		times[q.Jobs[i].ID] = &jobTimes{submit: q.Jobs[i].Submit}
+	}
+	if _, err := (sim.Simulator{Recorder: times}).Predict(q); err != nil {
+		return nil, err
+	}
+	var rows platform.Profile
+	for i := range q.Jobs {
+		times[q.Jobs[i].ID].rows(&rows, q.Jobs[i].ID)
+	}
+	return rows, nil
+}
+
+// question opens the scenario of the calibration as a user does later.
+func (c *RunCalibration) question(seed uint64) (q model.WhatIf, err error) {
+	dir, err := os.MkdirTemp("", "slotwave-")
+	if err != nil {
+		return q, err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Mkdir(filepath.Join(dir, profilesFolder), 0o777); err != nil {
+		return q, err
+	}
+	for _, f := range c.Files("") {
+		if f.Name == platformName {
+			continue
+		}
+		var text bytes.Buffer
+		if err := f.Write(&text); err != nil {
+			return q, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Name), text.Bytes(), 0o666); err != nil {
+			return q, err
+		}
+	}
+	f, err := scenarios.Open(filepath.Join(dir, scenarioName), "cluster.platform="+workload.TOMLText(c.start))
+	if err != nil {
+		return q, err
+	}
+	s, err := f.Scenario(seed)
+	if err != nil {
+		return q, err
+	}
+	return s.Runs[0].Question, nil
+}
+
+// take enters what was found into the machine and the programs.
+func (c *RunCalibration) take() {
+	m := &c.Machine
+	m.Title = "Machine of recorded jobs"
+	m.Source = []string{"slotwave calibrate: on this platform simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
+	m.Assumed = nil
+	for _, key := range []string{"cores", "memory", "disk.count", "uplink_mb", "jvm.start", "jvm.heap_part", "cpu"} {
+		m.Assumed = append(m.Assumed, key+": as in "+filepath.Base(c.start)+"; a history does not tell it")
+	}
+	undetermined := func(name string) (why string) {
+		i := slices.IndexFunc(c.Parameters, func(k platform.CalibratedParameter) bool { return k.Name == name })
+		if i < 0 || c.Parameters[i].Determined() {
+			return ""
+		}
+		return fmt.Sprintf("the record determines it only to %.0f %%", 100*math.Min(9.99, c.Parameters[i].Error))
+	}
+	for i := range c.Parameters {
+		name := c.Parameters[i].Name
+		if why := undetermined(name); why != "" && !strings.Contains(name, ": ") {
+			m.Assumed = append(m.Assumed, name+": "+why)
+		}
+	}
+	for i := range c.Programs {
+		p, found := &c.Programs[i], &c.costs[i]
+		p.MapCPU, p.ReduceCPU = found.cost[workload.Map], found.cost[workload.Reduce]
+		for kind, key := range []string{"cpu.map_record", "cpu.reduce_record"} {
+			if why := found.known(kind); why != "" {
+				p.Assumed = append(p.Assumed, key+": "+why)
+			}
+		}
+	}
+}
+
+// known tells why a cost is not known well; empty: it is. An error of one percent
+// in the time of the rest of a task is one of 1 % (1 - part)/part in the cost.
+func (p *programCosts) known(kind int) string {
+	switch part := p.part[kind]; {
+	case part == 0:
+		return "none is left: the rest of the task takes the recorded time"
+	case part < 0.1:
+		return fmt.Sprintf("%.0f %% of the recorded time, less than the rest of the task is known to", 100*part)
+	}
+	return ""
+}
+
+func baseNames(paths []string) (names []string) {
+	for _, p := range paths {
+		names = append(names, filepath.Base(p))
+	}
+	return names
+}
+
+// Names of what a calibration by recorded jobs writes.
+const (
+	platformName   = "platform.toml"
+	scenarioName   = "scenario.toml"
+	profilesFolder = "profiles"
+)
+
+// Files returns the platform, the profiles and a scenario that runs the recorded
+// workload with them, for a folder. The scenario names the traces relative to
+// the folder; without a folder their names are absolute.
+func (c *RunCalibration) Files(folder string) []trace.File {
+	files := []trace.File{
+		{Name: scenarioName, Write: func(w io.Writer) error { return c.writeScenario(w, folder) }},
+		{Name: platformName, Write: func(w io.Writer) error { return scenarios.WritePlatform(w, &c.Machine) }},
+	}
+	for i, name := range c.files {
+		files = append(files, trace.File{Name: profilesFolder + "/" + name + ".toml", Write: func(w io.Writer) error {
+			return scenarios.WriteProgram(w, &c.Programs[i])
+		}})
+	}
+	return files
+}
+
+func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "title = %s\n", workload.TOMLText("Jobs of "+strings.Join(baseNames(c.traces), ", ")+" on the platform found from them"))
+	fmt.Fprintf(&b, "fidelity = %s\n\n[cluster]\nplatform = %s\n", workload.TOMLText(c.fidelity), workload.TOMLText(platformName))
+	if c.release != "" {
+		fmt.Fprintf(&b, "hadoop = %s\n", workload.TOMLText(c.release))
+	}
+	if c.launch {
+		fmt.Fprintf(&b, "[cluster.costs]\nlaunch = \"1s\"   # not recorded\n")
+	}
+	var names []string
+	for _, path := range c.traces {
+		if folder != "" {
+			to, err := filepath.Abs(folder)
+			if err != nil {
+				return err
+			}
+			if relative, err := filepath.Rel(to, path); err == nil {
+				path = relative
+			}
+		}
+		names = append(names, workload.TOMLText(path))
+	}
+	fmt.Fprintf(&b, "\n[workload]\ntrace = [%s]\nprofiles = %s\n", strings.Join(names, ", "), workload.TOMLText(profilesFolder))
+	if len(c.Unused) > 0 {
+		fmt.Fprintf(&b, "profile = %s   # of jobs that record too little\n", workload.TOMLText(profilesFolder+"/"+c.files[0]+".toml"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// WriteText writes the errors by job, what was found with how well the record
+// determines it, and what the record cannot tell.
+func (c *RunCalibration) WriteText(w io.Writer) error {
+	var text bytes.Buffer
+	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "simulated - recorded\t"+strings.Join(runRows, "\t")+"\tjob, left out")
+	var apart []float64
+	for _, row := range c.recorded {
+		phase, job, _ := strings.Cut(row.Phase, " ")
+		if phase != mapRow {
+			continue
+		}
+		fmt.Fprint(t, job)
+		for _, name := range runRows {
+			off, left := c.rowError(name+" "+job, &c.simulated)
+			fmt.Fprintf(t, "\t%s", off)
+			if name == jobRow {
+				fmt.Fprintf(t, "\t%s", signedPercent(left))
+				apart = append(apart, math.Abs(left))
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintln(t, "\nvalue\tbefore\tafter\tstandard error")
+	for i := range c.Parameters {
+		k := &c.Parameters[i]
+		known := fmt.Sprintf("%.1f %%", 100*k.Error)
+		if !k.Determined() {
+			known = "not determined by the record alone"
+		}
+		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
+	}
+	fmt.Fprintln(t, "\nprogram\tns per map record\tof map time\tns per reduce record\tof reduce time")
+	for i := range c.Programs {
+		f := &c.costs[i]
+		fmt.Fprintf(t, "%s\t%.4g\t%.0f %%\t%.4g\t%.0f %%\n", c.Programs[i].Title, f.cost[0], 100*f.part[0], f.cost[1], 100*f.part[1])
+	}
+	t.Flush()
+	slices.Sort(apart)
+	fmt.Fprintf(&text, "\nTime of a job that is left out: median error %.1f %%, worst %.1f %%, of %s\n",
+		100*apart[len(apart)/2], 100*apart[len(apart)-1], workload.Counted(len(apart), "job", "jobs"))
+	for _, names := range c.Joint {
+		fmt.Fprintf(&text, "Determined only jointly: %s\n", strings.Join(names, ", "))
+	}
+	for _, a := range c.Machine.Assumed {
+		if !strings.Contains(a, "determines it only") {
+			fmt.Fprintf(&text, "Not recorded: %s\n", a)
+		}
+	}
+	for _, u := range c.Unused {
+		fmt.Fprintf(&text, "Not used: %s\n", u)
+	}
+	fmt.Fprintf(&text, "\n%d simulations\n", c.Runs)
+	_, err := text.WriteTo(w)
+	return err
+}
+
+// rowError returns the error of a row as text, and its error when its job is left
+// out.
+func (c *RunCalibration) rowError(row string, simulated *platform.Profile) (off string, left float64) {
+	at := func(p platform.Profile) int {
+		return slices.IndexFunc(p, func(r platform.PhaseRows) bool { return r.Phase == row })
+	}
+	i, k := at(c.recorded), at(*simulated)
+	if i < 0 || k < 0 {
+		return "", 0
+	}
+	want, got := c.recorded[i].Rows[0].MS, (*simulated)[k].Rows[0].MS
+	if want < 1 {
+		return fmt.Sprintf("%+.0f ms", got-want), c.LeftOut[i].Error
+	}
+	return signedPercent((got - want) / want), c.LeftOut[i].Error
+}
+
+func signedPercent(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
