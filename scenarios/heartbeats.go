@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -62,11 +63,8 @@ func (t clusterTable) inferHeartbeat(c *model.Cluster, h *workload.History) {
 const sameBeat = 5 * time.Millisecond
 
 // recordedBeats sets the first heartbeats of the machines of a trace, if its tasks
-// were assigned whole intervals apart: then each machine kept its own beat. The
-// heartbeats of a real tracker drift by the time of a call, and show no such beat
-// in a longer record.
+// were assigned whole intervals apart: then each machine kept its own beat.
 func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) {
-	const fewest, each = 0.9, 3 // share of assignments that keep the beat; assignments of a machine
 	interval := c.Heartbeat
 	if interval == 0 {
 		release, err := model.FindRelease(c.Hadoop)
@@ -77,42 +75,55 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) {
 			return
 		}
 	}
-	place := make(map[string]int, len(c.Nodes))
-	for i := range c.Nodes {
-		place[c.Nodes[i].Name] = i
+	beats := beatsOf(h, interval)
+	if beats == nil {
+		return
 	}
-	offsets := make([][]time.Duration, len(c.Nodes))
-	total := 0
+	c.Phases = make([]time.Duration, len(c.Nodes))
+	for i := range c.Nodes {
+		beat, known := beats[c.Nodes[i].Name]
+		if c.Phases[i] = beat; !known {
+			c.Phases[i] = interval * time.Duration(i) / time.Duration(len(c.Nodes))
+		}
+	}
+	t.assume("heartbeats come when the trace's tasks were assigned: on each machine whole intervals of %v apart", interval)
+}
+
+// beatsOf returns the first heartbeat of each machine of a history, if half of
+// the assignments are whole intervals after it; an attempt may wait for its slot, and
+// then starts between heartbeats. The heartbeats of a real tracker drift
+// by the time of a call, and show no such beat in a longer record.
+func beatsOf(h *workload.History, interval time.Duration) map[string]time.Duration {
+	const kept, fewest = 0.5, 5 // share, and number, of the assignments after the first of a machine
+	offsets := map[string][]time.Duration{}
+	total, agree := 0, 0
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
 			for n := range h.Jobs[i].Tasks[k].Attempts {
 				a := &h.Jobs[i].Tasks[k].Attempts[n]
-				at, on := place[a.Node]
-				if !on || !workload.Known(a.Start) || a.Start < 0 {
+				if a.Node == "" || !workload.Known(a.Start) || a.Start < 0 {
 					continue
 				}
 				given := a.Start
-				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) {
+				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) && from >= 0 {
 					given = min(given, from)
 				}
-				offsets[at] = append(offsets[at], given%interval)
+				offsets[a.Node] = append(offsets[a.Node], given%interval)
 				total++
 			}
 		}
 	}
-	phases, agree := make([]time.Duration, len(c.Nodes)), 0
-	for i, list := range offsets {
-		beat, n := beatOf(list, interval)
-		if phases[i] = beat; len(list) == 0 {
-			phases[i] = interval * time.Duration(i) / time.Duration(len(offsets))
-		}
-		agree += n
+	beats := make(map[string]time.Duration, len(offsets))
+	for _, node := range slices.Sorted(maps.Keys(offsets)) {
+		beat, n := beatOf(offsets[node], interval)
+		beats[node] = beat
+		agree += n - 1
+		total--
 	}
-	if total < each*len(c.Nodes) || float64(agree) < fewest*float64(total) {
-		return
+	if total < fewest || float64(agree) < kept*float64(total) {
+		return nil
 	}
-	c.Phases = phases
-	t.assume("heartbeats come when the trace's tasks were assigned: on each machine whole intervals of %v apart", interval)
+	return beats
 }
 
 // beatOf returns the offset that most of a list share, and how many do. Offsets are

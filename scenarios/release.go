@@ -48,6 +48,12 @@ func InferRelease(h *workload.History) (release, knownBy string) {
 			older = "1.0.4"
 		}
 	}
+	switch {
+	case beatsOf(h, 3*time.Second) != nil:
+		return cmp.Or(older, "0.20.2"), "tasks of a machine start whole intervals of 3 s apart, as heartbeats do"
+	case beatsOf(h, 300*time.Millisecond) != nil:
+		return defaultRelease, "tasks of a machine start whole intervals of 0.3 s apart, as heartbeats do"
+	}
 	g := startGaps(h)
 	switch {
 	case g.slow+g.quick < fewestGaps:

@@ -48,7 +48,10 @@ func (h *History) localisation() localised {
 			}
 		}
 	}
-	most := [...]int{h.MostOnMachine(Map), h.MostOnMachine(Reduce)}
+	var most [2]int // slots of a machine, of which set-up and clean-up tasks use some
+	for _, kind := range [...]Kind{Map, Reduce} {
+		most[kind] = h.mostAtOnce(func(t *HistoryTask) bool { return t.SlotKind() == kind })
+	}
 	times := localised{}
 	var all []time.Duration
 	for _, node := range slices.Sorted(maps.Keys(placed)) {

@@ -13,15 +13,22 @@ type timed struct {
 	seconds       float64
 }
 
-// MostOnMachine returns the largest number of concurrent attempts in slots of a
-// kind on one machine, at least 1.
+// MostOnMachine returns the largest number of concurrent maps or reduces on one
+// machine, at least 1. Set-up and clean-up tasks do not count: not every format
+// says in which kind of slot they ran.
 func (h *History) MostOnMachine(k Kind) int {
+	return h.mostAtOnce(func(t *HistoryTask) bool { return t.Kind == k })
+}
+
+// mostAtOnce returns the largest number of concurrent attempts on one machine, at
+// least 1, of the tasks that count.
+func (h *History) mostAtOnce(counts func(*HistoryTask) bool) int {
 	byNode := map[string][]timed{}
 	for i := range h.Jobs {
 		for t := range h.Jobs[i].Tasks {
 			task := &h.Jobs[i].Tasks[t]
 			for n := range task.Attempts {
-				if a := &task.Attempts[n]; task.SlotKind() == k && a.Node != "" && Known(a.Start) && Known(a.Finish) {
+				if a := &task.Attempts[n]; counts(task) && a.Node != "" && Known(a.Start) && Known(a.Finish) {
 					byNode[a.Node] = append(byNode[a.Node], timed{start: a.Start, finish: a.Finish})
 				}
 			}
