@@ -515,7 +515,7 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 			off, left := c.rowError(name+" "+job, &c.simulated)
 			fmt.Fprintf(t, "\t%s", off)
 			if name == jobRow {
-				fmt.Fprintf(t, "\t%s", percent(left))
+				fmt.Fprintf(t, "\t%s", signedPercent(left))
 				apart = append(apart, math.Abs(left))
 			}
 		}
@@ -569,7 +569,7 @@ func (c *RunCalibration) rowError(row string, simulated *platform.Profile) (off 
 	if want < 1 {
 		return fmt.Sprintf("%+.0f ms", got-want), c.LeftOut[i].Error
 	}
-	return percent((got - want) / want), c.LeftOut[i].Error
+	return signedPercent((got - want) / want), c.LeftOut[i].Error
 }
 
-func percent(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
+func signedPercent(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
