@@ -370,18 +370,21 @@ func (c *RunCalibration) question(seed uint64) (q model.WhatIf, err error) {
 		return q, err
 	}
 	for _, f := range c.Files("") {
-		if f.Name == platformName {
-			continue
-		}
 		var text bytes.Buffer
-		if err := f.Write(&text); err != nil {
+		err := error(nil)
+		if f.Name == platformName {
+			err = c.writeStart(&text)
+		} else {
+			err = f.Write(&text)
+		}
+		if err != nil {
 			return q, err
 		}
 		if err := os.WriteFile(filepath.Join(dir, f.Name), text.Bytes(), 0o666); err != nil {
 			return q, err
 		}
 	}
-	f, err := scenarios.Open(filepath.Join(dir, scenarioName), "cluster.platform="+workload.TOMLText(c.start))
+	f, err := scenarios.Open(filepath.Join(dir, scenarioName))
 	if err != nil {
 		return q, err
 	}
@@ -390,6 +393,22 @@ func (c *RunCalibration) question(seed uint64) (q model.WhatIf, err error) {
 		return q, err
 	}
 	return s.Runs[0].Question, nil
+}
+
+// writeStart writes the platform to start from.
+func (c *RunCalibration) writeStart(w io.Writer) error {
+	if isFile(c.start) {
+		data, err := os.ReadFile(c.start)
+		if err == nil {
+			_, err = w.Write(data)
+		}
+		return err
+	}
+	m, err := scenarios.Platform(c.start)
+	if err != nil {
+		return err
+	}
+	return scenarios.WritePlatform(w, &m)
 }
 
 // take enters what was found into the machine and the programs.

@@ -249,7 +249,7 @@ func (r *hadoopRun) wanted() map[string][]string {
 	}
 	for _, a := range r.attempts {
 		letter, shuffled, sorted, counters := "m", "-1", "-1", ""
-		if a["kind"] == "taskcleanup" {
+		if strings.HasSuffix(a["kind"], "taskcleanup") {
 			continue // Hadoop does not record it
 		}
 		if a["kind"] == "reduce" {

@@ -201,9 +201,9 @@ func (f *jobFile) mrv1ConfName() string {
 const firstRelease = "0.20.2"
 
 // conf returns the configuration of a job with what Hadoop states nowhere else:
-// its pool, and the id it had if that is not Hadoop's.
+// its pool, the release, and the id it had if that is not Hadoop's.
 func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
-	c := withProperties(j.Conf, [][2]string{{"mapred.fairscheduler.pool", j.Pool}})
+	c := withProperties(j.Conf, [][2]string{{"mapred.fairscheduler.pool", j.Pool}, {"hadoop.common.configuration.version", e.h.Release}})
 	if id == j.ID {
 		return c
 	}
