@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/bench"
+	"github.com/slotwave/slotwave/internal/bench"
 	"github.com/slotwave/slotwave/study"
 )
 

@@ -16,10 +16,10 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"bench":                   {"model", "model/taskplan", "scenarios", "sim", "sim/engine", "sim/station", "study", "workload", "workload/trace"},
-	"cmd/slotwave":            {"bench", "diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"cmd/slotwave":            {"diagnose", "internal/bench", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "workload"},
 	"internal/approx":         {},
+	"internal/bench":          {"model", "model/taskplan", "scenarios", "sim", "sim/engine", "sim/station", "study", "workload", "workload/trace"},
 	"internal/house":          {},
 	"internal/measured":       {"internal/shareddata"},
 	"internal/shareddata":     {},
