@@ -452,8 +452,8 @@ func TestReadWorkErrors(t *testing.T) {
 		"red_in_recs,red_out_recs,inmem_merges,hdfs_bytes_written,read_ms,collect_ms,spill_ms,combine_ms,merge_ms,shuffle_ms,write_ms\n"
 	for text, want := range map[string]string{
 		"":             "line 1",
-		"type,point\n": "and task",
-		strings.Replace(head, "point", "pint", 1): "point or app",
+		"type,point\n": "columns are missing: want type, point (or app), task",
+		strings.Replace(head, "point", "pint", 1): "columns are missing: want type, point (or app), type",
 		head + "maps,a,0,,,,,,,,,,,,,,,,,,,\n":    `line 2: type "maps"`,
 		head + "map,a,0,-1,,,,,,,,,,,,,,,,,,\n":   `line 2: map_in_bytes "-1"`,
 		head + "map,a\n":                          "line 2",
