@@ -45,7 +45,7 @@ model with a table and plots of the fit.`,
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 	o := &k.Platform
-	f.StringVar(&o.Robust.Weight, "weight", "", "weight `FUNCTION`: "+strings.Join(fit.Weights(), ", ")+" (default bisquare; where that predicts the total time of all rows more than 10 % wrong, huber with --equal-spread)")
+	f.StringVar(&o.Robust.Weight, "weight", "", "weight `FUNCTION`: "+strings.Join(fit.Weights(), ", ")+" (default bisquare; where that loses more than 10 % of the time of all rows, huber with --equal-spread)")
 	f.BoolVar(&o.Robust.NonNegative, "non-negative", false, "allow no negative slope or intercept")
 	f.BoolVar(&o.Robust.Leverage, "leverage", false, "scale residuals by the leverage of their rows")
 	f.BoolVar(&o.EqualSpread, "equal-spread", false, "assume equal variance for all rows of a phase, as the paper does")

@@ -71,6 +71,21 @@ func nearNeighbours(x, y []float64) (keptX, keptY []float64) {
 	return keptX, keptY
 }
 
+// mostOutliers is the largest part of the rows that counts as gross outliers.
+const mostOutliers = 0.1
+
+// WithoutOutliers returns the rows in the order of x, without those far from their
+// neighbours. If more than a tenth of the rows are far, the rows scatter that
+// much, and it returns all of them.
+func WithoutOutliers(x, y []float64) (keptX, keptY []float64) {
+	x, y = byX(x, y)
+	keptX, keptY = nearNeighbours(x, y)
+	if float64(len(x)-len(keptX)) > mostOutliers*float64(len(x)) {
+		return x, y
+	}
+	return keptX, keptY
+}
+
 // Proportional reports whether rows scatter in proportion to their size:
 // whether, from bin to bin, the scale grows with more than the square root of
 // the level. It returns false if there are too few rows.

@@ -287,40 +287,56 @@ func Fit(p Profile, o FitOptions) (Model, []PhaseFit, error) {
 	return all, fits, nil
 }
 
-// mostLost is the part of the time of all rows by which a fit may be off.
+// mostLost is the part of the time of all rows that a fit may lose.
 const mostLost = 0.1
 
-// fitRequested fits a phase with the requested weight function. If none is requested it
-// is bisquare, which leaves out rows far from the line. Where many are, as on disks
-// with contention, the line does not give the time of all rows; it is then huber,
-// with equal spread.
+// fitRequested fits a phase with the requested weight function. If none is
+// requested it is bisquare, which leaves out rows far from the line. Where many
+// are slow, as on disks with contention, the line loses time; it is then huber,
+// with equal spread. A line that gives too much time stays: equal spread would
+// follow the largest rows only.
 func fitRequested(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
 	if o.Robust.Weight != "" {
 		return fitPhase(rows, o, mayBreak)
 	}
 	o.Robust.Weight = "bisquare"
 	f, err := fitPhase(rows, o, mayBreak)
-	if err != nil || f.offTotal(rows) <= mostLost {
+	if err != nil {
 		return f, err
+	}
+	x, y := fit.WithoutOutliers(columns(rows))
+	lost := f.Model.lostTime(x, y)
+	if lost <= mostLost {
+		return f, nil
 	}
 	o.Robust.Weight, o.EqualSpread = "huber", true
 	other, err := fitPhase(rows, o, mayBreak)
-	if err != nil || other.offTotal(rows) >= f.offTotal(rows) {
+	if err != nil || math.Abs(other.Model.lostTime(x, y)) >= lost {
 		return f, nil
 	}
 	return other, nil
 }
 
-// offTotal returns by which part the lines miss the time of all rows together.
-func (f *PhaseFit) offTotal(rows []PhaseRow) float64 {
+// lostTime returns the part of the time of all rows together that the lines do not
+// give; it is negative if they give too much.
+func (m PhaseModel) lostTime(mb, ms []float64) float64 {
 	var measured, predicted float64
-	for _, r := range rows {
-		measured, predicted = measured+r.MS, predicted+f.Model.At(r.MB)
+	for i, v := range mb {
+		measured, predicted = measured+ms[i], predicted+m.At(v)
 	}
 	if measured == 0 {
 		return 0
 	}
-	return math.Abs(predicted/measured - 1)
+	return 1 - predicted/measured
+}
+
+// columns returns the data and the times of rows.
+func columns(rows []PhaseRow) (mb, ms []float64) {
+	mb, ms = make([]float64, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		mb[i], ms[i] = r.MB, r.MS
+	}
+	return mb, ms
 }
 
 // few is the part of the rows below which Doubt warns.
@@ -337,10 +353,7 @@ func (f *PhaseFit) Doubt() string {
 
 func fitPhase(rows []PhaseRow, o FitOptions, mayBreak bool) (PhaseFit, error) {
 	var f PhaseFit
-	x, y := make([]float64, len(rows)), make([]float64, len(rows))
-	for i, r := range rows {
-		x[i], y[i] = r.MB, r.MS
-	}
+	x, y := columns(rows)
 	f.Proportional = !o.EqualSpread && fit.Proportional(x, y)
 	o.Robust.Proportional = f.Proportional
 	f.Model = PhaseModel{Tau: math.Inf(1)}
