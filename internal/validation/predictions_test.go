@@ -93,12 +93,14 @@ func TestStatedErrors(t *testing.T) {
 }
 
 // Every model of single jobs against the simulation of random ones, which differ
-// from those that the intervals come from.
+// from those that the intervals come from. The median errors of 100 jobs have
+// standard errors of 0.9 to 1.8 %; those of the first 40 jobs, 1.7 to 2.5 %, are
+// too wide for the limits.
 func TestPredictionsOfOneJob(t *testing.T) {
 	if testing.Short() {
-		t.Skip("40 simulations and 40 runs of the microbenchmarks")
+		t.Skip("100 simulations and 100 runs of the microbenchmarks")
 	}
-	n := 40
+	n := 100
 	if *update {
 		n = 200
 	}
@@ -131,8 +133,8 @@ func TestPredictionsOfOneJob(t *testing.T) {
 		if middle(all) > m.limit {
 			t.Errorf("%s: median error %.1f %%, want at most %.0f %%", m.name, 100*middle(all), 100*m.limit)
 		}
-		// The coverage of 40 jobs has a standard error of 5 %.
-		if cover < 0.75 {
+		// The coverage of 100 jobs has a standard error of 3 %.
+		if cover < 0.79 {
 			t.Errorf("%s: %.0f %% of the simulated times lie in the interval, want 85 to 95 %%", m.name, 100*cover)
 		}
 	}
