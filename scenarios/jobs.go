@@ -53,6 +53,12 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 		t.failf("initialised", "is before submit: want the same time or a later one")
 	}
 	j.SetupTime, j.CleanupTime = t.duration("setup", 0), t.duration("cleanup", 0)
+	j.NoSetupCleanup = !t.boolean("setup_cleanup", true)
+	for _, key := range []string{"setup", "cleanup"} {
+		if j.NoSetupCleanup && t.has(key) {
+			t.failf(key, "cannot be combined with setup_cleanup = false: want one of them")
+		}
+	}
 	if t.has("ends") {
 		var end workload.AttemptEnd
 		err := end.UnmarshalText([]byte(t.str("ends", "")))

@@ -187,6 +187,9 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	if j.Init > 0 {
 		w.pair("initialised", j.Init.String())
 	}
+	if j.NoSetupCleanup {
+		w.pair("setup_cleanup", false)
+	}
 	if j.SetupTime > 0 {
 		w.pair("setup", j.SetupTime.String())
 	}
