@@ -147,6 +147,10 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 		}
 		// If the launch is the trace's own mean, nothing may remain.
 		some := func(d time.Duration) bool { return d > 0 || d == 0 && startup > 0 && l.replay.Startup == 0 }
+		if l.history.WithoutSetupCleanup() {
+			const none = "not for the jobs of the trace, which run no such tasks"
+			source["setup"], source["cleanup"] = none, none
+		}
 		if some(setup) {
 			c.Setup, source["setup"] = setup, "mean of the trace, after the launch"
 		}

@@ -52,6 +52,13 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 	if j.Init > 0 && j.Init < j.Submit {
 		t.failf("initialised", "is before submit: want the same time or a later one")
 	}
+	j.SetupTime, j.CleanupTime = t.duration("setup", 0), t.duration("cleanup", 0)
+	j.NoSetupCleanup = !t.boolean("setup_cleanup", true)
+	for _, key := range []string{"setup", "cleanup"} {
+		if j.NoSetupCleanup && t.has(key) {
+			t.failf(key, "cannot be combined with setup_cleanup = false: want one of them")
+		}
+	}
 	if t.has("ends") {
 		var end workload.AttemptEnd
 		err := end.UnmarshalText([]byte(t.str("ends", "")))
@@ -138,6 +145,7 @@ func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 	t.asked = append(t.asked, "maps")
 	m.Fresh = t.boolean("fresh_input", false)
 	m.Time = t.oneTime(m.Count, "map_ms", "duration")
+	m.Localise = t.localised("map_localise_ms", m.Count)
 	m.RackFactor = t.number("rack_factor", 0, 0, mostFactor)
 	m.OffFactor = t.number("off_factor", 0, 0, mostFactor)
 	m.Ends = t.attemptEnds("map_ends", m.Count, t.failures("map_fail_ms", m.Count))
@@ -184,6 +192,7 @@ func (t jobTable) readReduces(j *workload.Job) {
 	r.Copy = t.oneTime(r.Count, "copy_ms", "copy_duration")
 	r.Sort = t.oneTime(r.Count, "reduce_sort_ms", "sort_duration")
 	r.Time = t.oneTime(r.Count, "reduce_ms", "reduce_duration")
+	r.Localise = t.localised("reduce_localise_ms", r.Count)
 	r.ShuffleData, r.OutputBytes = t.size("shuffle_bytes", 0), t.size("output_bytes", 0)
 	r.Ends = t.attemptEnds("reduce_ends", r.Count, t.failures("reduce_fail_ms", r.Count))
 	r.Shares = t.shares(r.Count)
@@ -264,6 +273,16 @@ func (t *table) oneDuration(key string, v any) time.Duration {
 	d, ok := asDuration(v)
 	if !ok {
 		t.want(key, v, `milliseconds, a duration such as "90s", or a distribution such as { dist = "exponential", mean = "10s" }`)
+	}
+	return d
+}
+
+// localised reads the time from the assignment of each task to the launch of its
+// first attempt: a list by task, or one number for all.
+func (t *table) localised(key string, n int) workload.Durations {
+	d := t.durations(key, n)
+	if d.Dist != nil {
+		t.failf(key, "got a distribution: want milliseconds, or a list of them by task")
 	}
 	return d
 }

@@ -256,7 +256,7 @@ func (j *jobInProgress) fail(how workload.State) {
 	for t := range j.tasks.all {
 		j.giveUp(t)
 	}
-	if !j.cluster.protocol.serviceTasks {
+	if !j.serviceTasks {
 		j.finish(how)
 	}
 }

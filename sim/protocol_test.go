@@ -100,6 +100,30 @@ func TestOneAttemptOnAnIdleNode(t *testing.T) {
 	}
 }
 
+// TestNoSetupCleanup: a job without such tasks gets its map at the first heartbeat
+// and ends at the heartbeat that reports its reduce. Heartbeats are at 1 + 3 k s:
+//
+//	map       1 + 1.5 + 5.2 = 7.7, known at 10
+//	reduce   10 + 1.5 + 2.1 + 0.4 + 3.3 = 17.3, told at 19, asks at 19.3, ends
+//	         at 19.8, known at 22
+func TestNoSetupCleanup(t *testing.T) {
+	const ok = workload.Succeeded
+	p, rows := mustRun(t, model.WhatIf{
+		Cluster: model.Cluster{
+			Hadoop: "0.20.2", Nodes: alike(1, 1, 1), Racks: []string{"r"}, Costs: eraCosts, Phases: []time.Duration{sec(1)},
+		},
+		Scheduler: model.Scheduler{Name: "fifo"},
+		Jobs: []workload.Job{{
+			ID: "j", NoSetupCleanup: true, Maps: workload.MapTasks{Count: 1, Time: all(sec(5.2))},
+			Reduces: workload.ReduceTasks{Count: 1, Shuffle: all(sec(2.1)), Sort: all(sec(0.4)), Time: all(sec(3.3))},
+		}},
+	})
+	wantInstants(t, rows, []instants{{workload.Map, ok, 1, 7.7}, {workload.Reduce, ok, 10, 19.8}})
+	if p.Mean != sec(22) {
+		t.Errorf("the job ended at %v, want 22 s", p.Mean)
+	}
+}
+
 // The tracker's thread that fetches completion events counts a reduce until its
 // shuffle ends, even if the reduce knows all maps. The reduce of a therefore keeps
 // the thread from fetching at once for the reduce of b, which comes to the same

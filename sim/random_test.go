@@ -313,6 +313,7 @@ func (w *world) drawJob(s source, i int) workload.Job {
 	case 2:
 		j.Reduces.Copy = s.durations("copy", reduces, 40*time.Second)
 	}
+	j.NoSetupCleanup = w.Cluster.Hadoop != "ideal" && s.rarely("no set-up and clean-up", 4)
 	if w.failing {
 		j.Maps.Ends, j.Reduces.Ends = w.drawFailures(s, maps), w.drawFailures(s, reduces)
 	}

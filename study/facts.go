@@ -453,17 +453,6 @@ type ShownFacts struct {
 	Assumed []string // in all its runs
 }
 
-// FactScenarios lists the scenarios that show facts of a source, in the order of
-// the facts.
-func FactScenarios() (names []string) {
-	for i := range facts {
-		if !slices.Contains(names, facts[i].scenario) {
-			names = append(names, facts[i].scenario)
-		}
-	}
-	return names
-}
-
 // Facts compares the facts that a scenario is shipped for with its result in a
 // directory.
 func Facts(scenario, dir string) (s *ShownFacts, err error) {

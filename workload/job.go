@@ -54,6 +54,7 @@ type Job struct {
 	Reduces ReduceTasks
 
 	SetupTime, CleanupTime time.Duration // of its own such tasks, if recorded; 0: those of the cluster
+	NoSetupCleanup         bool          // it has no such tasks, as in Hadoop 0.18
 
 	// Ends is set for a recorded job that was killed, or that failed although
 	// its tasks did not fail often enough: the order to end it, after its

@@ -84,6 +84,24 @@ func (h *History) localisation() localised {
 	return times
 }
 
+// WithoutSetupCleanup reports whether a history has times of maps or reduces but no
+// set-up and clean-up tasks, as those of Hadoop 0.18 do.
+func (h *History) WithoutSetupCleanup() bool {
+	timed := false
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			t := &h.Jobs[i].Tasks[k]
+			if t.Kind == Setup || t.Kind == Cleanup {
+				return false
+			}
+			timed = timed || slices.ContainsFunc(t.Attempts, func(a HistoryAttempt) bool {
+				return Known(a.Start) && Known(a.Finish)
+			})
+		}
+	}
+	return timed
+}
+
 // serviceTime returns how long the set-up or clean-up of a job was on its machine,
 // without the start of the JVM; 0 if that is not recorded.
 func (o ReplayOptions) serviceTime(h *HistoryJob, kind Kind, local localised) time.Duration {

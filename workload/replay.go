@@ -73,6 +73,10 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	if r.local = h.localisation(); r.local != nil {
 		r.Assumed = append(r.Assumed, "attempts start on their machine as long after their assignment as recorded")
 	}
+	without := h.WithoutSetupCleanup()
+	if without {
+		r.Assumed = append(r.Assumed, "jobs run no set-up and clean-up tasks, since no attempt of any is recorded")
+	}
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		if o.OnlySucceeded && j.Outcome != Succeeded {
@@ -80,6 +84,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
+		again.NoSetupCleanup = without
 		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, r.local), o.serviceTime(j, Cleanup, r.local)
 		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {
 			if err := again.tasksFromCounters(j); err != nil {

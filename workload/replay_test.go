@@ -53,6 +53,7 @@ func TestReplayExample(t *testing.T) {
 	again := replay(t, &h, ReplayOptions{Speculated: true}).Jobs[0]
 	check("the twin of map 1", again.Maps.Ends.Of(1, 1), AttemptEnd{State: Killed, After: sec(3), Beside: sec(5)})
 	check("its rule", again.Conf.String("mapred.map.tasks.speculative.execution", ""), "false")
+	check("no set-up and clean-up", got.NoSetupCleanup, false)
 	check("reduces", got.Reduces.Count, 1)
 	check("shuffle", got.Reduces.Shuffle.Each[0], sec(3))
 	check("sort", got.Reduces.Sort.Each[0], sec(1))
@@ -85,6 +86,9 @@ func TestReplayExample(t *testing.T) {
 	reduce.ShuffleBytes, reduce.HDFSWriteBytes = 340, 800
 	check("shuffled", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(340))
 	check("written", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(800))
+
+	h.Jobs[0].Tasks = h.Jobs[0].Tasks[:3] // without the set-up
+	check("no set-up and clean-up", replay(t, &h, ReplayOptions{}).Jobs[0].NoSetupCleanup, true)
 
 	notes := replay(t, &h, ReplayOptions{}).Notes
 	check("notes", len(notes), 1) // one map of unknown input

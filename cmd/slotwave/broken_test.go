@@ -85,6 +85,9 @@ var broken = []struct {
 	{"an empty file", "s.toml", "", []string{"s.toml"}},
 	{"groups beside nodes", "s.toml", head + "[[cluster.group]]\ncount = 2", []string{"cluster.nodes: cannot be combined with [[cluster.group]]"}},
 	{"hosts for another number of maps", "s.toml", head + "split_hosts = [[\"node1\"]]", []string{"s.toml:8: job[0].split_hosts: a list: want a list of nodes for each of 4 maps"}},
+	{"drawn times until launch", "s.toml", head + "map_localise_ms = { dist = \"constant\", mean = \"1s\" }", []string{"s.toml:8: job[0].map_localise_ms: got a distribution: want milliseconds"}},
+	{"times until launch of other maps", "s.toml", head + "map_localise_ms = [1, 2]", []string{"s.toml:8: job[0].map_localise_ms: lists 2 times: want one for each of 4 tasks"}},
+	{"the time of a set-up there is not", "s.toml", head + "setup_cleanup = false\nsetup = \"2s\"", []string{"s.toml:9: job[0].setup: cannot be combined with setup_cleanup = false"}},
 	{"failures of a task there is not", "s.toml", head + "map_fail_ms = { \"9\" = [100] }", []string{"s.toml:8: ", "want a task from 0 to 3"}},
 
 	{"a case that is not JSON", "c.json", strings.Replace(soundCase, `"runs": [[0, 100]],`, `"runs": [[0, 100]`, 1), []string{"c.json:6: "}},

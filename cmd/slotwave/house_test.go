@@ -208,6 +208,8 @@ func TestDocumentedCommands(t *testing.T) {
 				if i := slices.Index(args, "--out"); i >= 0 {
 					written[args[i+1]] = out
 					args[i+1] = out
+				} else if args[0] == "report" {
+					args = append(args, "--out", out+".html")
 				} else if args[0] == "run" || args[0] == "compare" {
 					written["out/"+args[1]] = out
 					args = append(args, "--out", out)

@@ -64,7 +64,7 @@ reduces = 6
 		want string
 		args []string
 	}{
-		{`runs of "sort" and of "another"`, []string{"--history", out, "--history", filepath.Join(dir, "other")}},
+		{`runs of different jobs, "sort" and "another"`, []string{"--history", out, "--history", filepath.Join(dir, "other")}},
 		{"want two or more", []string{"--history", filepath.Join(dir, "other")}},
 		{"deadline: -1s", []string{"--deadline", "-1s"}},
 		{"no such file", []string{"--history", filepath.Join(dir, "none")}},

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -36,12 +39,24 @@ PATH is the folder of a result or a job history; several are shown side by side.
 	}
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "report.html", "`FILE` to write")
-	f.BoolVar(&k.force, "force", false, "replace the file")
+	f.BoolVar(&k.force, "force", false, "replace a file that is no report")
 	f.BoolVar(&k.test, "verify", false, "test changes by simulation")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
 	return c
+}
+
+// replaceable reports whether a file does not exist, or is a report.
+func replaceable(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer f.Close()
+	head := make([]byte, 256)
+	n, _ := io.ReadFull(f, head)
+	return bytes.Contains(head[:n], []byte(`content="slotwave report"`))
 }
 
 // report writes the page under a temporary name first, so that none is left
@@ -51,8 +66,8 @@ func report(a *app, paths []string, k *reporting) error {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}
 	k.Verify = k.test
-	if _, err := os.Lstat(k.out); err == nil && !k.force {
-		return fmt.Errorf("--out %s: the file exists: name another, or replace it with --force", k.out)
+	if !k.force && !replaceable(k.out) {
+		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
 	}
 	var page bytes.Buffer
 	warnings, err := study.Report(&page, paths, k.Diagnosing)

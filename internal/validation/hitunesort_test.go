@@ -380,8 +380,11 @@ func TestHiTuneSort(t *testing.T) {
 		name := map[string]string{"spill": "flush of the map's output", "write": "reduce phase"}[phase.Phase]
 		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %.2f | %+.1f %% |\n", cmp.Or(name, phase.Phase), known, other, got, 100*(got/other-1))
 		// Half of the flushes find room in memory and take a second, the others ten:
-		// their median lies where it is steep.
-		if most := map[bool]float64{true: 0.25, false: 0.05}[phase.Phase == "spill"]; math.Abs(got/known-1) > most {
+		// their median lies where it is steep. The platform was fitted before attempts
+		// of a replay waited as long on their machine as the record says, since when
+		// fewer maps read at once.
+		most := cmp.Or(map[string]float64{"spill": 0.25, "read": 0.15}[phase.Phase], 0.05)
+		if math.Abs(got/known-1) > most {
 			t.Errorf("%s: %.2f s, want %.2f, which the platform is to show", phase.Phase, got, known)
 		}
 	}

@@ -23,8 +23,8 @@ type taskSpread struct{ maps, reduces float64 }
 // reports them, and how long the job waits for the last ones.
 func (g *capacity) protocol(q *model.WhatIf, j *workload.Job, w WaveJob, spread taskSpread) (protocolTimes, error) {
 	r, err := model.FindRelease(q.Cluster.Hadoop)
-	if err != nil || r.Ideal {
-		return protocolTimes{}, nil // questions without a release have no protocol
+	if err != nil || r.HeartbeatMin == 0 {
+		return protocolTimes{}, nil // no release, or one without heartbeats
 	}
 	interval := q.Cluster.Heartbeat
 	if interval == 0 {

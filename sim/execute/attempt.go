@@ -102,8 +102,12 @@ func (a *Attempt) failBy(end engine.Time) {
 // localise adds the recorded time in which the tracker fetches the files of the
 // job, before it launches the first attempt of a task.
 func (a *Attempt) localise(d *workload.Durations) {
-	if a.Number == 0 && len(d.Each) > 0 {
+	switch {
+	case a.Number > 0:
+	case len(d.Each) > 0:
 		a.Begin += engine.At(d.Each[a.Task])
+	default:
+		a.Begin += engine.At(d.All)
 	}
 }
 

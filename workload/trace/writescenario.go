@@ -187,10 +187,20 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 	if j.Init > 0 {
 		w.pair("initialised", j.Init.String())
 	}
+	if j.NoSetupCleanup {
+		w.pair("setup_cleanup", false)
+	}
+	if j.SetupTime > 0 {
+		w.pair("setup", j.SetupTime.String())
+	}
+	if j.CleanupTime > 0 {
+		w.pair("cleanup", j.CleanupTime.String())
+	}
 	m, r := &j.Maps, &j.Reduces
 	w.pair("maps", m.Count)
 	w.pair("input", m.InputBytes)
 	w.times("map_ms", &m.Time)
+	w.localised("map_localise_ms", &m.Localise)
 	var hosts [][]string
 	some := false
 	for _, s := range m.Splits {
@@ -205,6 +215,7 @@ func (w tomlWriter) job(j *workload.Job, common workload.Conf) {
 		w.times("reduce_shuffle_ms", &r.Shuffle)
 		w.times("reduce_sort_ms", &r.Sort)
 		w.times("reduce_ms", &r.Time)
+		w.localised("reduce_localise_ms", &r.Localise)
 		w.pair("shuffle_bytes", r.ShuffleData)
 		w.pair("output_bytes", r.OutputBytes)
 	}
@@ -246,6 +257,13 @@ func (w tomlWriter) times(key string, d *workload.Durations) {
 		return
 	}
 	w.pair(key, ms)
+}
+
+// localised writes the times from assignment to start, if some are recorded.
+func (w tomlWriter) localised(key string, d *workload.Durations) {
+	if slices.ContainsFunc(d.Each, func(t time.Duration) bool { return t > 0 }) {
+		w.times(key, d)
+	}
 }
 
 func (w tomlWriter) ends(path string, ends map[int][]workload.AttemptEnd, tasks int) {
