@@ -316,8 +316,8 @@ func (p *Points) best(m int) []float64 {
 	return shares
 }
 
-// studentInterval is a mean and the half-width of its 95 % interval (Student's t),
-// which fewer than two values do not have.
+// studentInterval returns the mean and the half-width of its 95 % interval
+// (Student's t). With fewer than two values the half-width is NaN.
 func studentInterval(values []float64) (mean, half float64) {
 	n := len(values)
 	if n == 0 {

@@ -384,7 +384,7 @@ var keysOfJob = map[string]string{
 
 func (t *table) property(conf *workload.Conf, name string, v any) {
 	if v, twice := conf.Lookup(name); twice {
-		t.failf(name, "is set twice, to %q under its other name: want it once", v)
+		t.failf(name, "is already set, by its other name, to %q: want only one of the two", v)
 	}
 	conf.Set(name, textOf(v))
 	p, ok := workload.FindProperty(name)

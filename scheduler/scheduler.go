@@ -43,7 +43,8 @@ type Listener interface {
 // ticks.
 type Ticker interface {
 	Interval() (every time.Duration, skippable bool)
-	// Tick reports whether the next tick has work in any case.
+	// Tick reports whether the next tick must be simulated even if nothing
+	// changes before it.
 	Tick(c Cluster) (more bool)
 }
 

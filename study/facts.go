@@ -247,7 +247,7 @@ type fact struct {
 	show                     func(runs) (string, bool)
 }
 
-// heldOut are the facts that no value of a scenario was chosen by.
+// heldOut are the facts that were not used to choose any value of a scenario.
 var heldOut = []string{"E03", "E06", "E08"}
 
 const (

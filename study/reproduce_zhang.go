@@ -341,7 +341,8 @@ func (r *reproducing) linesOnce(row float64) (string, error) {
 	return file, err
 }
 
-// simulatedOnce is simulated, for a scenario that several parts need.
+// simulatedOnce calls simulated the first time and returns the same result after
+// that, for a scenario that several parts need.
 func (r *reproducing) simulatedOnce(file string) (*Study, string, error) {
 	type result struct {
 		s   *Study

@@ -143,7 +143,7 @@ func (h *History) StillHosts() []stillHost {
 		}
 	}
 	still = slices.DeleteFunc(still, func(s stillHost) bool { return !h.stuck(&s) })
-	// Where many hosts are as quiet at once, the workload is the cause.
+	// Where many hosts stand still at the same time, the workload is the cause.
 	alike := slices.Clone(still)
 	still = slices.DeleteFunc(still, func(s stillHost) bool {
 		n := 0
@@ -158,10 +158,10 @@ func (h *History) StillHosts() []stillHost {
 	return still
 }
 
-// stuck reports whether at least half of the attempts that a host held while it
-// stood still, of jobs with some tasks to compare, took many times as long as the
-// others of their job. A host that was only full of long tasks did not stand
-// still.
+// stuck looks at the attempts that a host held while it stood still, if their job
+// has enough tasks to compare with. It reports whether at least half of them took
+// many times as long as the others of their job. A host that was only full of
+// long tasks did not stand still.
 func (h *History) stuck(s *stillHost) bool {
 	const few, factor = 3, 3
 	held, compared, long := 0, 0, 0

@@ -10,9 +10,9 @@ import (
 // map is first converted to that of a node-local one: it is divided by the
 // slowdown of the job's maps at its distance from the input. At its new
 // distance it is multiplied by the slowdown there. A reduce copies its recorded
-// bytes at the speed of those that had no maps to wait for. If bytes are not
-// recorded, its shuffle is drawn from the job's first and typical ones. Reduce
-// phases are drawn from those of the job. All times grow with the data.
+// bytes at the speed of the reduces that had no maps to wait for. If bytes are
+// not recorded, its shuffle is drawn from the job's first and typical ones.
+// Reduce phases are drawn from those of the job. All times grow with the data.
 func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps

@@ -213,8 +213,8 @@ func scaleJobs[T any, P arrivalOf[T]](jobs []T, factor float64, seed Seed) []T {
 
 // fold makes a short trace from a long one, as Rumen's Folder does. It shortens
 // each cycle of the trace (a day, say) to the given length and overlays the
-// cycles. It keeps each job with the probability that leaves the density of the
-// original times the concentration.
+// cycles. It keeps each job with the same probability, chosen so that the density
+// of jobs is that of the original multiplied by the concentration.
 func fold[T any, P arrivalOf[T]](jobs []T, cycle, length time.Duration, concentration float64, seed Seed) ([]T, error) {
 	if len(jobs) == 0 {
 		return nil, nil

@@ -33,8 +33,8 @@ a unit of work, and the memory allocated. The last column has the time of a
 unit in operations of a bare priority queue (a binary heap), which is measured
 first. It depends less on the machine than the times do.
 
-Without --all, days and shuffles are cut short; the command then takes about
-half a minute.`,
+Without --all, the simulated days have fewer jobs and the shuffles fewer nodes;
+the command then takes about half a minute.`,
 		Example: "  slotwave bench\n  slotwave bench --all --out speed",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return k.run(a) },

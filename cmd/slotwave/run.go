@@ -106,8 +106,9 @@ func runCommand(a *app) *cobra.Command {
 		Long: `Simulate a scenario and write tables, pictures and a summary.
 
 SCENARIO is a TOML file, the name of a shipped scenario (slotwave list), a
-history (slotwave help formats: a file, a folder of files, or the folder of an
-earlier result), or the case.json of a recorded case of a real JobTracker.
+history, or the case.json of a recorded case of a real JobTracker. A history is
+a file, a folder of files, or the folder of an earlier result; slotwave help
+formats lists the formats.
 
 A history is replayed on the cluster that it records, and the simulated time of
 each job is compared with the recorded one. --set changes the cluster or the
@@ -231,7 +232,7 @@ func inputWithin(s *study.Study, out string) error {
 		}
 		rel, err := filepath.Rel(out, in.Name)
 		if err == nil && filepath.IsLocal(rel) {
-			return fmt.Errorf("--out %s: holds %s, which is read: want another folder", out, in.Name)
+			return fmt.Errorf("--out %s: holds the input %s: want another folder", out, in.Name)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func newIHPHistory(runs []RecordedRun) (*ihpHistory, error) {
 			for _, r := range rows {
 				data[r.Data], reduces[r.Reduces] = true, true
 			}
-			return nil, fmt.Errorf("needs runs that differ in data and reduces: got %d runs, with %d amounts of data and %d numbers of reduces per map slot", len(rows), len(data), len(reduces))
+			return nil, fmt.Errorf("needs runs that differ in data and reduces: got %d runs (different amounts of data: %d, different numbers of reduces per map slot: %d)", len(rows), len(data), len(reduces))
 		}
 		if err != nil {
 			return nil, err

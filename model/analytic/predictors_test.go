@@ -302,9 +302,9 @@ func TestLearnInPart(t *testing.T) {
 		hp, ihp, cresp string // what each wants; empty: it answers
 	}{
 		{"on one line of data and reduces", []RecordedRun{runsOf(sizes[1:2], []float64{16})[0], runsOf(sizes[3:], []float64{32})[0]},
-			"1 recorded runs with 16 reduces", "needs runs that differ in data and reduces: got 2 runs, with 2 amounts of data and 2 numbers of reduces", "needs runs on clusters of different sizes: all 2 runs"},
+			"1 recorded runs with 16 reduces", "needs runs that differ in data and reduces: got 2 runs (different amounts of data: 2, different numbers of reduces per map slot: 2)", "needs runs on clusters of different sizes: all 2 runs"},
 		{"one amount of data", append(runsOf(sizes[:1], []float64{16}), runsOf(sizes[:1], []float64{16})...),
-			"needs runs that differ in data: got 2 runs", "needs runs that differ in data and reduces: got 2 runs, with 1 amounts of data and 1 numbers of reduces", "needs runs on clusters of different sizes"},
+			"needs runs that differ in data: got 2 runs", "needs runs that differ in data and reduces: got 2 runs (different amounts of data: 1, different numbers of reduces per map slot: 1)", "needs runs on clusters of different sizes"},
 		{"one number of reduces", runsOf(sizes, []float64{16}), "", "", "needs runs on clusters of different sizes: all 4 runs"},
 		{"too few on two clusters", append(runsOf(sizes[:2], []float64{16}), larger[:2]...), "", "", "needs 8 or more runs with all reduces in one wave: got 4 of 4"},
 		{"one wave of maps", append(runsOf(sizes, []float64{16}), hasty...), "", "", "needs runs of two map waves or more"},

@@ -99,7 +99,7 @@ func recursiveRandomSearch(space []SearchParam, seed workload.Seed, f func(at []
 		s.run()
 	}
 	if s.best.At == nil {
-		return searchResult{}, fmt.Errorf("no point of %d tried is allowed", s.best.Evaluations)
+		return searchResult{}, fmt.Errorf("none of the %d points tried is valid", s.best.Evaluations)
 	}
 	return s.best, nil
 }

@@ -432,8 +432,8 @@ func jsonCause(err error) string {
 	return err.Error()
 }
 
-// eachMember calls f for each member of the object that comes next, after its
-// name; null counts as empty.
+// eachMember reads the next object. It calls f with the name of each member; f
+// reads the value. null counts as an empty object.
 func eachMember(dec *jsontext.Decoder, f func(key string) error) error {
 	tok, err := dec.ReadToken()
 	if err != nil || tok.Kind() == 'n' {

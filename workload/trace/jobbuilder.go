@@ -123,7 +123,8 @@ func (b *jobBuilder) task(kind workload.Kind, reduceSlot bool, number int) *work
 	return b.taskOf(taskKey{reduceSlot: reduceSlot, number: number}, kind, reduceSlot, number)
 }
 
-// taskApart is like task, for numbers that each kind has of its own.
+// taskApart is like task, for a source that numbers the tasks of each kind
+// separately.
 func (b *jobBuilder) taskApart(kind workload.Kind, reduceSlot bool, number int) *workload.HistoryTask {
 	return b.taskOf(taskKey{reduceSlot, number, kind}, kind, reduceSlot, number)
 }
