@@ -187,7 +187,7 @@ func (j *jobInProgress) settleNeeds() {
 	if l := c.policy.listener; l != nil {
 		l.JobUpdated(j.View())
 	}
-	if now := j.needsNow(); now != j.needs {
+	if now := needsOf(j); now != j.needs {
 		c.demand.change(j.needs, now)
 		c.services.change(j, now)
 		j.needs = now
@@ -197,7 +197,8 @@ func (j *jobInProgress) settleNeeds() {
 	j.countOpen()
 }
 
-func (j *jobInProgress) needsNow() (now needSet) {
+// needsOf returns what a job needs now.
+func needsOf(j *jobInProgress) (now needSet) {
 	if !j.Initialised || j.State == scheduler.Done {
 		return 0
 	}
