@@ -70,7 +70,7 @@ var broken = []struct {
 	{"the same name twice", "s.toml", head + "[[job]]\nname = \"a\"\nmaps = 1\nmap_ms = 1", []string{"two jobs are named \"a\""}},
 	{"a Hadoop property that is no number", "s.toml", head + "[conf]\n\"mapred.map.max.attempts\" = \"four\"", []string{`s.toml:9: mapred.map.max.attempts: got "four": want a whole number`}},
 	{"a Hadoop property beyond its range", "s.toml", head + "[conf]\n\"mapred.reduce.slowstart.completed.maps\" = 1.5", []string{"s.toml:9: mapred.reduce.slowstart.completed.maps: got 1.5: want a number from 0 to 1"}},
-	{"a Hadoop property twice", "s.toml", head + "[conf]\n\"mapred.map.max.attempts\" = 4\n\"mapreduce.map.maxattempts\" = 5", []string{"is set twice"}},
+	{"a Hadoop property twice", "s.toml", head + "[conf]\n\"mapred.map.max.attempts\" = 4\n\"mapreduce.map.maxattempts\" = 5", []string{"is already set, by its other name"}},
 	{"queues above the whole", "s.toml", head + "[scheduler]\nname = \"capacity\"\n[[scheduler.queue]]\nname = \"a\"\ncapacity = 70\n[[scheduler.queue]]\nname = \"b\"\ncapacity = 60", []string{"s.toml:9: scheduler: the queues' capacities add up to 130 %: want 100"}},
 	{"a pool without a name", "s.toml", head + "[scheduler]\nname = \"fair2\"\n[[scheduler.pool]]\nweight = 2", []string{"s.toml:10: scheduler.pool[0].name: want a name"}},
 	{"a pool's mode", "s.toml", head + "[scheduler]\nname = \"fair2\"\n[[scheduler.pool]]\nname = \"p\"\nmode = \"lifo\"", []string{`s.toml:12: scheduler.pool[0].mode: "lifo": want one of fair, fifo`}},
