@@ -389,6 +389,9 @@ func (r *hadoopRun) compareSLS(t *testing.T, folder string, rows [][]string) {
 			url.QueryEscape(location(a)), [2]int{20, 10}[kind]))
 	}
 	for _, j := range r.jobs {
+		if *tasks[j["job"]] == [2]int{} {
+			continue // SLSRunner leaves out jobs without containers
+		}
 		want = append(want, fmt.Sprintf("job %s  %s %s SUCCESS %d %d %d %d", r.ids[j["job"]], url.QueryEscape(cmp.Or(j["user"], "default")),
 			url.QueryEscape(cmp.Or(j["queue"], "default")), ms(j, "submit_ns"), ms(j, "finish_ns"), tasks[j["job"]][0], tasks[j["job"]][1]))
 	}
