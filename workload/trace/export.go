@@ -237,7 +237,7 @@ func recorded(j *workload.HistoryJob) []*workload.HistoryTask {
 func unrecorded(h *workload.History) (left Left) {
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
-			if t := &h.Jobs[i].Tasks[k]; t.Kind == workload.TaskCleanup {
+			if t := &h.Jobs[i].Tasks[k]; t.Kind >= workload.TaskCleanup {
 				left.Tasks++
 				left.Attempts += len(t.Attempts)
 			}
