@@ -26,8 +26,6 @@ type jobInProgress struct {
 	failures    trackerFailures
 	cleanups    [2][]*attempt // attempts that need a clean-up
 
-	serviceTasks bool // it is set up and cleaned up by tasks
-
 	failing    bool // given up: only its clean-up is left
 	failsAs    workload.State
 	reliable   bool // no attempt can fail, and attempts are killed only because another was faster
@@ -61,7 +59,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 		return nil, err
 	}
 	j := &jobInProgress{cluster: c, host: host, spec: spec, conf: conf, work: work}
-	j.serviceTasks = c.protocol.serviceTasks && !spec.NoSetupCleanup
+	j.tasks.service = c.protocol.serviceTasks && !spec.NoSetupCleanup
 	j.JobInProgress = scheduler.JobInProgress{
 		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
 		Submit: spec.Submit, Deadline: spec.Deadline,
@@ -72,7 +70,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	}
 	// In a reliable job a running task never becomes pending again, so lists and
 	// queues need not be pruned at every heartbeat to stay equal to Hadoop's.
-	j.reliable = j.serviceTasks && !c.nodesDie && !c.attemptsFail && !c.policy.preempts &&
+	j.reliable = j.tasks.service && !c.nodesDie && !c.attemptsFail && !c.policy.preempts &&
 		len(spec.Maps.Ends) == 0 && len(spec.Reduces.Ends) == 0
 	for k, ends := range [...]map[int][]workload.AttemptEnd{spec.Maps.Ends, spec.Reduces.Ends} {
 		if !conf.speculates[k] && c.question.Fidelity == model.Replay {
@@ -104,7 +102,7 @@ func (j *jobInProgress) Init() {
 	j.updateSlowstart()
 	j.settleNeeds()
 	j.host.initialised(j)
-	if !j.serviceTasks {
+	if !j.tasks.service {
 		j.start()
 	}
 }
@@ -164,7 +162,7 @@ func (j *jobInProgress) over() bool {
 
 // finishIfOver ends a job that has no clean-up task.
 func (j *jobInProgress) finishIfOver() {
-	if !j.serviceTasks && j.over() {
+	if !j.tasks.service && j.over() {
 		j.finish(workload.Succeeded)
 	}
 }
@@ -202,7 +200,7 @@ func needsOf(j *jobInProgress) (now needSet) {
 	if !j.Initialised || j.State == scheduler.Done {
 		return 0
 	}
-	if j.serviceTasks {
+	if j.tasks.service {
 		if j.State == scheduler.Prep && !j.tasks.launchedSetup && !j.failing {
 			now |= 1 << needSetup
 		}

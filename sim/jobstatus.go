@@ -256,7 +256,7 @@ func (j *jobInProgress) fail(how workload.State) {
 	for t := range j.tasks.all {
 		j.giveUp(t)
 	}
-	if !j.serviceTasks {
+	if !j.tasks.service {
 		j.finish(how)
 	}
 }

@@ -309,6 +309,7 @@ type taskTable struct {
 	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
+	service                        bool // the job has set-up and clean-up tasks
 }
 
 // References of tasks without a record.
