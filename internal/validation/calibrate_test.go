@@ -75,6 +75,9 @@ func TestCalibrateContended(t *testing.T) {
 
 // Six rows do not tell eight values, however well they are met.
 func TestCalibrateFewRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calibrates by many simulations")
+	}
 	profile := "phase,row,data_mb,duration_ms\n"
 	for _, phase := range platform.Phases {
 		profile += phase + ",1,64,3000\n"
