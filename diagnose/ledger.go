@@ -154,7 +154,7 @@ func heartbeatOf(q *model.WhatIf) time.Duration {
 	if err != nil {
 		return -1
 	}
-	if r.Ideal {
+	if r.HeartbeatMin == 0 { // no heartbeats
 		return 0
 	}
 	beat, err := r.HeartbeatInterval(len(q.Cluster.Nodes), q.Cluster.Conf)
