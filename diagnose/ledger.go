@@ -157,7 +157,7 @@ func heartbeatOf(q *model.WhatIf) time.Duration {
 	if r.HeartbeatMin == 0 { // no heartbeats
 		return 0
 	}
-	beat, err := r.HeartbeatInterval(len(q.Cluster.Nodes), q.Cluster.Conf)
+	beat, err := r.HeartbeatOf(&q.Cluster, len(q.Cluster.Nodes))
 	if err != nil {
 		return -1
 	}

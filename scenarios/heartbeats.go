@@ -65,15 +65,13 @@ const sameBeat = 5 * time.Millisecond
 // recordedBeats sets the first heartbeats of the machines of a trace, if its tasks
 // were assigned whole intervals apart: then each machine kept its own beat.
 func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) {
-	interval := c.Heartbeat
-	if interval == 0 {
-		release, err := model.FindRelease(c.Hadoop)
-		if err != nil {
-			return
-		}
-		if interval, err = release.HeartbeatInterval(len(c.Nodes), c.Conf); err != nil {
-			return
-		}
+	release, err := model.FindRelease(c.Hadoop)
+	if err != nil {
+		return
+	}
+	interval, err := release.HeartbeatOf(c, len(c.Nodes))
+	if err != nil {
+		return
 	}
 	beats := beatsOf(h, interval)
 	if beats == nil {

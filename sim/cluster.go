@@ -52,10 +52,7 @@ func (c *cluster) heartbeatInterval() engine.Time { return engine.At(c.view.Hear
 
 // interval returns the heartbeat interval for n known trackers.
 func (c *cluster) interval(n int) engine.Time {
-	if h := c.question.Cluster.Heartbeat; h > 0 {
-		return engine.At(h)
-	}
-	h, _ := c.release.HeartbeatInterval(n, c.question.Cluster.Conf) // readConf has checked the value
+	h, _ := c.release.HeartbeatOf(&c.question.Cluster, n) // readConf has checked the value
 	return engine.At(h)
 }
 

@@ -74,7 +74,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 func (jt *jobTracker) readConf() (outOfBand, error) {
 	var band outOfBand
 	conf := jt.question.Cluster.Conf
-	beat, err := jt.release.HeartbeatInterval(len(jt.trackers), conf)
+	beat, err := jt.release.HeartbeatOf(&jt.question.Cluster, len(jt.trackers))
 	if err != nil {
 		return band, err
 	}

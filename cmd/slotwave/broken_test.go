@@ -55,6 +55,7 @@ var broken = []struct {
 	{"a processor that stands still", "s.toml", "fidelity = \"device\"\n[cluster]\nnodes = 2\nplatform = \"dl145-g3\"\ncpu_slowdown = 1000\n[[job]]\nname = \"x\"\nprofile = \"sort\"\ninput = \"4000 TB\"\nmaps = 1", []string{"s.toml:6: job x: a task takes"}},
 	{"unknown release", "s.toml", strings.Replace(head, "nodes = 2", "nodes = 2\nhadoop = \"1.2\"", 1), []string{`s.toml:3: cluster.hadoop: "1.2": want one of`, "did you mean 1.2.1?"}},
 	{"trackers that expire between heartbeats", "s.toml", "[cluster]\n[[cluster.group]]\ncount = 2\nmap_slots = 1\ndies = \"20s\"\n[[job]]\nmaps = 1\nmap_ms = 1\n[conf]\n\"mapred.tasktracker.expiry.interval\" = 300", []string{"mapred.tasktracker.expiry.interval: got 300: want more than 300, the heartbeat interval in ms"}},
+	{"trackers that expire between stated heartbeats", "s.toml", "[cluster]\nheartbeat = \"30s\"\n[[cluster.group]]\ncount = 2\nmap_slots = 1\ndies = \"20s\"\n[[job]]\nmaps = 1\nmap_ms = 1\n[conf]\n\"mapred.tasktracker.expiry.interval\" = 20000", []string{"got 20000: want more than 30000, the heartbeat interval in ms"}},
 	{"trackers that expire at once", "s.toml", head + "[conf]\n\"mapred.tasktracker.expiry.interval\" = -9", []string{"got -9: want 3 to 315360000000"}},
 	{"unknown scheduler", "s.toml", head + "[scheduler]\nname = \"fair\"", []string{`s.toml:9: scheduler.name: "fair": want one of`, "did you mean fair1?"}},
 	{"unknown fidelity", "s.toml", "fidelity = \"exact\"\n" + head, []string{`s.toml:1: fidelity: "exact": want one of`}},

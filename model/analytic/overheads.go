@@ -26,11 +26,9 @@ func (g *capacity) protocol(q *model.WhatIf, j *workload.Job, w WaveJob, spread 
 	if err != nil || r.HeartbeatMin == 0 {
 		return protocolTimes{}, nil // no release, or one without heartbeats
 	}
-	interval := q.Cluster.Heartbeat
-	if interval == 0 {
-		if interval, err = r.HeartbeatInterval(len(q.Cluster.Nodes), q.Cluster.Conf); err != nil {
-			return protocolTimes{}, fmt.Errorf("%s: %w", j.ID, err)
-		}
+	interval, err := r.HeartbeatOf(&q.Cluster, len(q.Cluster.Nodes))
+	if err != nil {
+		return protocolTimes{}, fmt.Errorf("%s: %w", j.ID, err)
 	}
 	c, beat := &q.Cluster.Costs, interval.Seconds()
 	trackers := float64(len(q.Cluster.Nodes))
