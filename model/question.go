@@ -47,6 +47,15 @@ type WhatIf struct {
 	Network   Network
 }
 
+// Tasks counts the maps and reduces of all jobs.
+func (q *WhatIf) Tasks() int {
+	n := 0
+	for i := range q.Jobs {
+		n += q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count
+	}
+	return n
+}
+
 // Network says how exactly fidelity device simulates transfers.
 type Network struct {
 	Slack        float64 // fraction of its capacity that a link may miss before rates are computed again; 0: exact

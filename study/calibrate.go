@@ -540,15 +540,7 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 		}
 		fmt.Fprintln(t)
 	}
-	fmt.Fprintln(t, "\nvalue\tbefore\tafter\tstandard error")
-	for i := range c.Parameters {
-		k := &c.Parameters[i]
-		known := fmt.Sprintf("%.1f %%", 100*k.Error)
-		if !k.Determined() {
-			known = "not determined by the record alone"
-		}
-		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
-	}
+	writeParameters(t, &c.Calibration, "record")
 	fmt.Fprintln(t, "\nprogram\tns per map record\tof map time\tns per reduce record\tof reduce time")
 	for i := range c.Programs {
 		f := &c.costs[i]

@@ -223,10 +223,6 @@ const maxAttributedTasks = 100_000
 // with its gap to the simulation.
 func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) ([]results.Answer, error) {
 	q := c.question()
-	tasks := 0
-	for i := range q.Jobs {
-		tasks += q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count
-	}
 	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.at, Replications: len(run.Predictions)}}
 	worlds, err := c.worlds(run)
 	if err != nil {
@@ -238,7 +234,7 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 			return nil, err
 		}
 		x.At = c.at
-		if x.Err == nil && k.Causes && reference == simulation && tasks <= maxAttributedTasks {
+		if x.Err == nil && k.Causes && reference == simulation && q.Tasks() <= maxAttributedTasks {
 			if x.Gap, err = attribute(worlds, &m.Model, list[0].Prediction.Mean, x.Prediction.Mean); err != nil {
 				return nil, fmt.Errorf("%s: %w", q.Name, err)
 			}

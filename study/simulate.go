@@ -88,7 +88,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		return err
 	}
 	q := &scenario.Runs[r].Question
-	if replication == 0 && tasksOf(q) <= mostForLedger {
+	if replication == 0 && q.Tasks() <= mostForLedger {
 		t.ledger = new(ledgerRecorder)
 	}
 	p, stats, err := t.fill(q, replication == 0 && !run.NoPlots, progress)
@@ -225,14 +225,6 @@ func (t *attemptTable) close() error {
 // mostForLedger is the largest number of attempts that are kept to find out what
 // limited a run.
 const mostForLedger = 100_000
-
-func tasksOf(q *model.WhatIf) int {
-	n := 0
-	for i := range q.Jobs {
-		n += q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count
-	}
-	return n
-}
 
 // ledgerRecorder keeps the attempts of a run, unless there are too many.
 type ledgerRecorder struct {

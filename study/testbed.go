@@ -160,6 +160,20 @@ func CalibratedPlatform(c *platform.Calibration, profile, start string) *model.M
 	return &m
 }
 
+// writeParameters writes the values that a calibration found from a source, such
+// as a profile.
+func writeParameters(w io.Writer, c *platform.Calibration, source string) {
+	fmt.Fprintln(w, "\nvalue\tbefore\tafter\tstandard error")
+	for i := range c.Parameters {
+		k := &c.Parameters[i]
+		known := fmt.Sprintf("%.1f %%", 100*k.Error)
+		if !k.Determined() {
+			known = "not determined by the " + source + " alone"
+		}
+		fmt.Fprintf(w, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
+	}
+}
+
 // WriteCalibration writes what a calibration found, and how well the profile
 // determines it.
 func WriteCalibration(w io.Writer, c *platform.Calibration) error {
@@ -170,15 +184,7 @@ func WriteCalibration(w io.Writer, c *platform.Calibration) error {
 		fmt.Fprintf(t, "%s\t%d\t%.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\n", p.Phase, p.Points,
 			100*p.MeanBefore, 100*p.MeanAfter, 100*p.WorstBefore, 100*p.WorstAfter)
 	}
-	fmt.Fprintln(t, "\nvalue\tbefore\tafter\tstandard error")
-	for i := range c.Parameters {
-		k := &c.Parameters[i]
-		known := fmt.Sprintf("%.1f %%", 100*k.Error)
-		if !k.Determined() {
-			known = "not determined by the profile alone"
-		}
-		fmt.Fprintf(t, "%s\t%.4g\t%.4g\t%s\n", k.Name, inUnit(k.Name, k.Start), inUnit(k.Name, k.Found), known)
-	}
+	writeParameters(t, c, "profile")
 	t.Flush()
 	for _, names := range c.Joint {
 		fmt.Fprintf(&text, "\nDetermined only jointly: %s\n", strings.Join(names, ", "))

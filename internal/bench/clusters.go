@@ -54,16 +54,9 @@ func simulated(group, name string, make func() (model.WhatIf, error)) benchmark 
 		q, err := make()
 		return func() (int64, error) {
 			_, err := (sim.Simulator{}).Predict(q)
-			return tasks(&q), err
+			return int64(q.Tasks()), err
 		}, err
 	}}
-}
-
-func tasks(q *model.WhatIf) (n int64) {
-	for i := range q.Jobs {
-		n += int64(q.Jobs[i].Maps.Count + q.Jobs[i].Reduces.Count)
-	}
-	return n
 }
 
 // nodes makes a cluster of equal nodes, twenty to a rack.

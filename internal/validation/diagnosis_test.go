@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/diagnose"
-	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -14,34 +13,7 @@ import (
 // testing changes.
 func diagnosed(t *testing.T, scenario, run string) []diagnose.Finding {
 	t.Helper()
-	out := filepath.Join(t.TempDir(), "out")
-	s, err := study.Open(scenario, study.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := results.Create(out, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Abort()
-	runs, err := s.Simulate(d, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Write(d, runs); err != nil {
-		t.Fatal(err)
-	}
-	m, err := s.Manifest(results.Build{}, []string{"run", scenario, "--seed=1"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Commit(m); err != nil {
-		t.Fatal(err)
-	}
-	found, err := study.Diagnose([]string{filepath.Join(out, run)}, study.Diagnosing{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := runAndDiagnose(t, scenario, filepath.Join(t.TempDir(), "out"), study.Diagnosing{}, run)
 	return found.Findings
 }
 
