@@ -46,8 +46,8 @@ const (
 // leastGain is the gain below which times differ only by the rounding of sums.
 const leastGain = 1e-9
 
-// Verdict returns the effect of the change.
-func (g *Gain) Verdict() Effect {
+// Effect returns the effect of the change.
+func (g *Gain) Effect() Effect {
 	switch {
 	case g.Low > leastGain:
 		return Faster
@@ -86,7 +86,7 @@ func (s *TunedSetting) verdict() string {
 	if s.Gain == nil {
 		return "left as it is"
 	}
-	return string(s.Gain.Verdict())
+	return string(s.Gain.Effect())
 }
 
 // estimateOf returns the mean of times in seconds.
@@ -131,7 +131,7 @@ func (t *Tuned) WriteJSON(w io.Writer) error {
 		Simulations int        `json:"simulations"`
 		Notes       []string   `json:"notes"`
 	}{tunedSchema, Escape(t.Scenario), t.Fidelity, Escape(t.Job), estimateOf(t.Before), estimateOf(t.After),
-		t.Gain, t.Gain.Verdict(), listed(t.rows()), listed(t.Set), t.Simulations, listed(t.Notes)})
+		t.Gain, t.Gain.Effect(), listed(t.rows()), listed(t.Set), t.Simulations, listed(t.Notes)})
 }
 
 // tunedColumns are the columns of tune.csv.
@@ -151,7 +151,7 @@ func (t *Tuned) WriteCSV(w io.Writer) error {
 		}
 		out.Write(row)
 	}
-	cells(tunedRow{"all", "", "", &t.Gain, string(t.Gain.Verdict())})
+	cells(tunedRow{"all", "", "", &t.Gain, string(t.Gain.Effect())})
 	for _, r := range t.rows() {
 		cells(r)
 	}
@@ -182,7 +182,7 @@ func (t *Tuned) WriteText(w io.Writer, colour bool) error {
 		switch {
 		case s.Gain == nil:
 			left = append(left, s.Setting)
-		case s.Gain.Verdict() == NoDifference:
+		case s.Gain.Effect() == NoDifference:
 			kept := ""
 			if s.Kept {
 				kept = ": " + short(s.To) + " is kept, for several of these together make one"
@@ -212,7 +212,7 @@ func (t *Tuned) WriteText(w io.Writer, colour bool) error {
 }
 
 func (t *Tuned) gainText() string {
-	if t.Gain.Verdict() == NoDifference {
+	if t.Gain.Effect() == NoDifference {
 		return t.Gain.String() + ": makes no difference"
 	}
 	return t.Gain.String()

@@ -24,8 +24,8 @@ func TestNewGain(t *testing.T) {
 		}
 		g := NewGain(before, c.after)
 		// The quantiles above have six digits.
-		if math.Abs(g.Mean-c.mean) > 1e-12 || math.Abs(g.High-g.Low-2*c.half) > 1e-5 || g.Verdict() != c.effect || g.Pairs != len(before) {
-			t.Errorf("%v: %+v %s, want %v ± %v %s", c.after, g, g.Verdict(), c.mean, c.half, c.effect)
+		if math.Abs(g.Mean-c.mean) > 1e-12 || math.Abs(g.High-g.Low-2*c.half) > 1e-5 || g.Effect() != c.effect || g.Pairs != len(before) {
+			t.Errorf("%v: %+v %s, want %v ± %v %s", c.after, g, g.Effect(), c.mean, c.half, c.effect)
 		}
 	}
 }

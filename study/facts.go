@@ -444,7 +444,7 @@ var facts = []fact{
 
 // FactShown is a fact with what a result shows of it.
 type FactShown struct {
-	ID, Scenario, Seen, Wanted, Shown, Verdict string
+	ID, Scenario, Seen, Wanted, Shown, Outcome string
 }
 
 // ShownFacts are the facts that the result of a scenario shows.
@@ -472,17 +472,17 @@ func Facts(scenario, dir string) (s *ShownFacts, err error) {
 			continue
 		}
 		text, good := f.show(r)
-		verdict := "in band"
+		outcome := "in band"
 		switch {
 		case !good:
-			verdict = "**miss**"
+			outcome = "**miss**"
 		case f.direction:
-			verdict = "direction"
+			outcome = "direction"
 		}
 		if slices.Contains(heldOut, f.id) {
-			verdict += ", held out"
+			outcome += ", held out"
 		}
-		s.Facts = append(s.Facts, FactShown{f.id, f.scenario, f.seen, f.band, text, verdict})
+		s.Facts = append(s.Facts, FactShown{f.id, f.scenario, f.seen, f.band, text, outcome})
 	}
 	for _, title := range slices.Sorted(maps.Keys(r)) {
 		for _, a := range r[title].assumptions {

@@ -36,7 +36,7 @@ func Report(w io.Writer, paths []string, k Diagnosing) (warnings []string, err e
 
 // reported returns the diagnosis as a run of a report.
 func (d *Diagnosed) reported(name string) report.Run {
-	r := report.Run{Name: results.Escape(name), Verdict: d.Conclusion()}
+	r := report.Run{Name: results.Escape(name), Conclusion: d.Conclusion()}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		shown := report.Finding{

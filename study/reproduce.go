@@ -187,8 +187,8 @@ func caseOf(name, title, scenario string) paperPart {
 		}
 		missed := 0
 		for _, f := range shown.Facts {
-			part.Rows = append(part.Rows, []string{f.Seen, f.Wanted, f.Shown, f.Verdict})
-			if strings.Contains(f.Verdict, "miss") {
+			part.Rows = append(part.Rows, []string{f.Seen, f.Wanted, f.Shown, f.Outcome})
+			if strings.Contains(f.Outcome, "miss") {
 				missed++
 			}
 		}

@@ -500,7 +500,7 @@ func (t *tuner) putBack(best []float64, each []*results.Gain) ([]float64, error)
 	seeds := t.pairSeeds()
 	fewer := best
 	for i, g := range each {
-		if g == nil || g.Verdict() == results.Faster {
+		if g == nil || g.Effect() == results.Faster {
 			continue
 		}
 		at := slices.Clone(fewer)
@@ -509,7 +509,7 @@ func (t *tuner) putBack(best []float64, each []*results.Gain) ([]float64, error)
 		if err != nil {
 			return nil, err
 		}
-		if loss := results.NewGain(times[0], times[1]); loss.Verdict() != results.Faster && loss.Mean < worthIt {
+		if loss := results.NewGain(times[0], times[1]); loss.Effect() != results.Faster && loss.Mean < worthIt {
 			fewer = at
 		}
 	}

@@ -38,7 +38,7 @@ func writeFacts(t *testing.T, all map[string]*study.ShownFacts) {
 	for _, name := range names {
 		page := ""
 		for _, f := range all[name].Facts {
-			row := fmt.Sprintf("| %s | %s | %s | %s |", f.Seen, f.Wanted, f.Shown, f.Verdict)
+			row := fmt.Sprintf("| %s | %s | %s | %s |", f.Seen, f.Wanted, f.Shown, f.Outcome)
 			table += fmt.Sprintf("| %s | [%s](cases/%s.md) %s\n", f.ID, name, name, row)
 			page += row + "\n"
 		}

@@ -11,18 +11,18 @@ import (
 
 // aboutRun is the JSON part of the data of a run. Times are in microseconds.
 type aboutRun struct {
-	Name     string    `json:"name"`
-	Verdict  string    `json:"verdict"`
-	Rows     int       `json:"rows"`
-	Left     int       `json:"left"` // attempts that are left out, the shortest
-	Nodes    []string  `json:"nodes"`
-	Lanes    [][2]int  `json:"lanes"` // node and slot
-	Jobs     []jobRow  `json:"jobs"`
-	Phases   []string  `json:"phases"`
-	Kinds    []string  `json:"kinds"`
-	States   []string  `json:"states"`
-	Findings []Finding `json:"findings"`
-	Devices  []series  `json:"devices"`
+	Name       string    `json:"name"`
+	Conclusion string    `json:"verdict"`
+	Rows       int       `json:"rows"`
+	Left       int       `json:"left"` // attempts that are left out, the shortest
+	Nodes      []string  `json:"nodes"`
+	Lanes      [][2]int  `json:"lanes"` // node and slot
+	Jobs       []jobRow  `json:"jobs"`
+	Phases     []string  `json:"phases"`
+	Kinds      []string  `json:"kinds"`
+	States     []string  `json:"states"`
+	Findings   []Finding `json:"findings"`
+	Devices    []series  `json:"devices"`
 }
 
 type jobRow struct {
@@ -53,7 +53,7 @@ func (c *column) add(v int64) { *c = binary.AppendVarint(*c, v) }
 func (r *Run) columns() (aboutRun, []byte) {
 	rows := r.longest()
 	about := aboutRun{
-		Name: r.Name, Verdict: r.Verdict, Rows: len(rows), Left: len(r.Attempts) - len(rows), Findings: r.Findings, Devices: r.series(),
+		Name: r.Name, Conclusion: r.Conclusion, Rows: len(rows), Left: len(r.Attempts) - len(rows), Findings: r.Findings, Devices: r.series(),
 	}
 	if about.Findings == nil {
 		about.Findings = []Finding{}

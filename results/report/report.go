@@ -28,13 +28,13 @@ type Page struct {
 
 // Run is one run and its diagnosis.
 type Run struct {
-	Name     string
-	Verdict  string // a sentence
-	Findings []Finding
-	Jobs     []Job
-	Attempts []workload.Attempt
-	Devices  []results.Usage // with the slots of the cluster
-	Unknown  []string        // facts that the record does not have
+	Name       string
+	Conclusion string // a sentence
+	Findings   []Finding
+	Jobs       []Job
+	Attempts   []workload.Attempt
+	Devices    []results.Usage // with the slots of the cluster
+	Unknown    []string        // facts that the record does not have
 }
 
 // Finding is a cause that was found, and the change that was tested.

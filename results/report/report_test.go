@@ -21,7 +21,7 @@ const s = time.Second
 
 // page returns a page with names of the given form.
 func page(name func(string) string) *Page {
-	r := Run{Name: name("run"), Verdict: "Main cause: " + name("cause")}
+	r := Run{Name: name("run"), Conclusion: "Main cause: " + name("cause")}
 	r.Findings = []Finding{{Rule: "R16", Cause: name("cause"), Node: name("n1"), Evidence: name("evidence"), Change: name("change"), Outcome: "confirmed", Gain: 0.2, Low: 0.1, High: 0.3, Tested: true}}
 	r.Jobs = []Job{{ID: name("j"), Finish: 60 * s, Ledger: []Step{{0, 60 * s, name("account"), name("j") + "/m/0", name("n1"), name("by")}}}}
 	for i := range 20 {
