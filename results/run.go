@@ -110,12 +110,14 @@ func (r *Run) answers() *Answers {
 // usage returns the use of the slots, then that of the devices.
 func (r *Run) usage() iter.Seq[Usage] {
 	return func(yield func(Usage) bool) {
-		for u := range r.Stats.SlotUsage() {
-			if !yield(u) {
-				return
-			}
+		going := true
+		r.Stats.SlotUsage()(func(u Usage) bool {
+			going = yield(u)
+			return going
+		})
+		if going {
+			deviceUsage(r.Predictions[0].Devices, yield)
 		}
-		deviceUsage(r.Predictions[0].Devices, yield)
 	}
 }
 

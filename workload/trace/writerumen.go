@@ -221,7 +221,7 @@ func (w *rumenWriter) task(t *workload.HistoryTask, job string, number int) {
 func (w *rumenWriter) layers(rack, host string) {
 	w.key("layers")
 	w.list(func() {
-		for layer := range strings.SplitSeq(rack, "/") {
+		for _, layer := range strings.Split(rack, "/") {
 			w.token(jsontext.String(layer))
 		}
 		w.token(jsontext.String(host))
