@@ -48,7 +48,10 @@ func TestEscape(t *testing.T) {
 		{`back\x41`, `back\x5cx41`},      // would read as one
 		{"a\nb\x1b[1m", `a\x0ab\x1b[1m`}, // control characters
 		{"\xff", `\xff`},                 // invalid UTF-8
-		{"a\u202eb", `a\xe2\x80\xaeb`},   // turns the text round
+		{"=1+2", `\x3d1+2`},              // a formula of a spreadsheet
+		{"@home", `\x40home`},
+		{"-", "-"},
+		{"a\u202eb", `a\xe2\x80\xaeb`}, // turns the text round
 	} {
 		if got := Escape(c.in); got != c.want {
 			t.Errorf("Escape(%q) = %q: want %q", c.in, got, c.want)
