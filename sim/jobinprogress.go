@@ -28,9 +28,10 @@ type jobInProgress struct {
 
 	failing    bool // given up: only its clean-up is left
 	failsAs    workload.State
-	reliable   bool // no attempt can fail, and attempts are killed only because another was faster
-	skipsLooks bool // it needs no heartbeats while no task lags
-	slowstart  int  // maps that must end before reduces may start
+	reliable   bool    // no attempt can fail, and attempts are killed only because another was faster
+	skipsLooks bool    // it needs no heartbeats while no task lags
+	runsOnce   [2]bool // each task has one attempt, which succeeds, so it needs no record
+	slowstart  int     // maps that must end before reduces may start
 	reducesAt  engine.Time
 	needs      needSet
 	counted    openCounts
@@ -81,6 +82,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	j.skipsLooks = j.reliable && !c.policy.remembers
 	for k := range j.speculation.tracked {
 		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
+		j.runsOnce[k] = j.reliable && !j.speculation.tracked[k] && spec.Ends.After == 0
 	}
 	j.failures.most = conf.maxTrackerFailures
 	return j, nil

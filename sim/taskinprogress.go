@@ -30,8 +30,8 @@ type attempt struct {
 	// With the first fields of execute.Attempt, these are what every heartbeat of
 	// the tracker reads: 64 bytes.
 	job    *jobInProgress
-	task   *taskInProgress
-	cleans *attempt // attempt that a task clean-up belongs to
+	task   *taskInProgress // nil: the task runs once
+	cleans *attempt        // attempt that a task clean-up belongs to
 	slot   int32
 	width  int32         // slots held
 	onSlot workload.Kind // type of slot: map or reduce
@@ -55,7 +55,8 @@ type attempt struct {
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). A task without
-// a record has not been launched, or has succeeded at the first attempt.
+// a record has not been launched, has succeeded at the first attempt, or runs once
+// (jobInProgress.runsOnce).
 type taskInProgress struct {
 	// The first 64 bytes are what reports of its attempts read.
 	job       *jobInProgress
@@ -124,6 +125,11 @@ func (a *attempt) own() *attempt {
 		return a.cleans
 	}
 	return a
+}
+
+// mayCommit reports whether the JobTracker permits an attempt to commit that asks.
+func (a *attempt) mayCommit() bool {
+	return a.task == nil || !a.task.complete() && a.task.committer == a
 }
 
 func (t *taskInProgress) deactivate(a *attempt) {
@@ -285,10 +291,11 @@ func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.K
 	return t
 }
 
-func (r *records) newAttempt(t *taskInProgress, work *execute.Job) *attempt {
+// newAttempt makes an attempt of a task. t is nil if the task runs once.
+func (r *records) newAttempt(j *jobInProgress, t *taskInProgress, index int32) *attempt {
 	ref, a := r.attempts.get()
-	*a = attempt{ref: ref, job: t.job, task: t}
-	a.Job, a.Task, a.Locality = work, t.index, workload.NoLocality
+	*a = attempt{ref: ref, job: j, task: t}
+	a.Job, a.Task, a.Locality = j.work, index, workload.NoLocality
 	a.Finish, a.Pending, a.Known = engine.Never, engine.Never, engine.Never
 	return a
 }
@@ -301,8 +308,8 @@ func (r *records) recycle(t *taskInProgress) {
 	r.tasks.put(t.ref)
 }
 
-// taskTable holds the tasks of a job. Each is neverLaunched, finished, or has a
-// record. Only pages with some tasks of different states take memory.
+// taskTable holds the tasks of a job. Each is neverLaunched, finished, runsOnce, or
+// has a record. Only pages with some tasks of different states take memory.
 type taskTable struct {
 	*records
 	pages                          [2][]taskPage
@@ -316,6 +323,7 @@ type taskTable struct {
 const (
 	neverLaunched uint32 = iota
 	finished             // at the first attempt
+	runsOnce             // its only attempt runs
 	firstRef
 )
 
@@ -393,22 +401,28 @@ func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *task
 	t := x.at(k, index)
 	if t == nil {
 		t = x.newTask(j, index, k, k)
-		p := &x.pages[k][index/pageTasks]
-		if p.refs == nil {
-			p.refs = make([]uint32, p.left)
-		}
-		p.refs[index%pageTasks] = t.ref + firstRef
+		x.setRef(k, index, t.ref+firstRef)
 	}
 	return t
 }
 
+// setRef changes the reference of a task.
+func (x *taskTable) setRef(k workload.Kind, index int32, ref uint32) {
+	p := &x.pages[k][index/pageTasks]
+	if p.refs == nil {
+		p.refs = make([]uint32, p.left)
+	}
+	p.refs[index%pageTasks] = ref
+	if ref == finished {
+		if p.left--; p.left == 0 {
+			p.refs = nil
+		}
+	}
+}
+
 // finish frees the record of a task that has succeeded.
 func (x *taskTable) finish(t *taskInProgress) {
-	p := &x.pages[t.kind][t.index/pageTasks]
-	p.refs[t.index%pageTasks] = finished
-	if p.left--; p.left == 0 {
-		p.refs = nil
-	}
+	x.setRef(t.kind, t.index, finished)
 	x.recycle(t)
 }
 

@@ -245,6 +245,9 @@ func (a *attempt) occupies(t *taskTracker, now engine.Time) bool {
 // shouldClose implements TaskInProgress.shouldClose.
 func (a *attempt) shouldClose() bool {
 	own, t := a.own(), a.task
+	if t == nil {
+		return false
+	}
 	if a.job.State == scheduler.Done {
 		return true // KillJobAction
 	}
