@@ -31,11 +31,13 @@ type jobInProgress struct {
 	reliable   bool    // no attempt can fail, and attempts are killed only because another was faster
 	skipsLooks bool    // it needs no heartbeats while no task lags
 	runsOnce   [2]bool // each task has one attempt, which succeeds, so it needs no record
-	slowstart  int     // maps that must end before reduces may start
-	reducesAt  engine.Time
-	needs      needSet
-	counted    openCounts
-	onTrackers int // attempts that trackers hold
+
+	ordinaryMaps bool // attempts of maps need no details
+	slowstart    int  // maps that must end before reduces may start
+	reducesAt    engine.Time
+	needs        needSet
+	counted      openCounts
+	onTrackers   int // attempts that trackers hold
 }
 
 // openCounts are what a job adds to the counts of the whole cluster.
@@ -84,6 +86,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
 		j.runsOnce[k] = j.reliable && !j.speculation.tracked[k] && spec.Ends.After == 0
 	}
+	j.ordinaryMaps = c.question.Fidelity != model.Device && !spec.Commits && conf.slotsPerTask[workload.Map] == 1
 	j.failures.most = conf.maxTrackerFailures
 	return j, nil
 }

@@ -250,7 +250,7 @@ func (jt *jobTracker) forget(a *attempt) {
 	jt.recorder.write(a)
 	j, t := a.job, a.task
 	if t == nil || a.cleans != nil {
-		jt.records.attempts.put(a.ref)
+		jt.records.freeAttempt(a)
 	}
 	j.onTrackers--
 	if t == nil {

@@ -116,7 +116,9 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 		}
 	}
 	a.Locality = local
-	a.width = int32(j.SlotsPerTask[k])
+	if w := j.SlotsPerTask[k]; w > 1 {
+		a.width = int32(w)
+	}
 	a.runnable = max(engine.At(j.outcome.Running), lastEnd)
 	if k == workload.Reduce {
 		a.runnable = max(a.runnable, j.reducesAt)
@@ -129,8 +131,12 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 // addOnlyAttempt makes the attempt of a task that needs no record.
 func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *attempt {
 	j.tasks.setRef(k, index, runsOnce)
-	a := j.tasks.newAttempt(j, nil, index)
-	a.Node, a.place, a.Assigned, a.Kind, a.onSlot = tracker, tracker, j.cluster.now(), k, k
+	a := j.tasks.newAttempt(j, index)
+	a.Node, a.Kind, a.onSlot = tracker, k, k
+	if k != workload.Map || !j.ordinaryMaps {
+		j.tasks.detail(a, nil)
+		a.Assigned = j.cluster.now()
+	}
 	j.onTrackers++
 	j.Active[k]++
 	j.ActiveTasks[k]++
@@ -140,9 +146,10 @@ func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *a
 // addAttempt makes an attempt and adds it to its task.
 func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
 	now := j.cluster.now()
-	a := j.tasks.newAttempt(j, t, t.index)
+	a := j.tasks.newAttempt(j, t.index)
+	j.tasks.detail(a, t)
 	a.Node, a.place, a.Number, a.Assigned, a.runnable = tracker, tracker, t.next, now, now
-	a.Kind, a.onSlot, a.width = t.kind, t.onSlot, 1
+	a.Kind, a.onSlot = t.kind, t.onSlot
 	t.next++
 	t.onTrackers++
 	j.onTrackers++
@@ -183,9 +190,10 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 	own := j.cleanups[k][0]
 	j.cleanups[k] = j.cleanups[k][1:]
 	t := own.task
-	a := j.tasks.newAttempt(j, t, t.index)
+	a := j.tasks.newAttempt(j, t.index)
+	j.tasks.detail(a, t)
 	a.cleans, a.Node, own.place, a.Number = own, tracker, tracker, own.Number
-	a.Kind, a.onSlot, a.width = workload.TaskCleanup, k, 1
+	a.Kind, a.onSlot = workload.TaskCleanup, k
 	if k == workload.Reduce {
 		a.Kind = workload.ReduceTaskCleanup
 	}
