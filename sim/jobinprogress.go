@@ -200,6 +200,16 @@ func (j *jobInProgress) settleNeeds() {
 	j.countOpen()
 }
 
+// launched does what settleNeeds would after a launch. The job needs the same as
+// before if it has more tasks of the type to launch, and no tasks that may lag.
+func (j *jobInProgress) launched(k workload.Kind) {
+	if j.runsOnce != [2]bool{true, true} || unlaunched(&j.JobInProgress, k) == 0 {
+		j.settleNeeds()
+	} else if l := j.cluster.policy.listener; l != nil {
+		l.JobUpdated(j.View())
+	}
+}
+
 // needsOf returns what a job needs now.
 func needsOf(j *jobInProgress) (now needSet) {
 	if !j.Initialised || j.State == scheduler.Done {

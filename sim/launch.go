@@ -124,7 +124,7 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 		a.runnable = max(a.runnable, j.reducesAt)
 	}
 	j.RunningTasks[k]++
-	j.settleNeeds()
+	j.launched(k)
 	j.host.assign(a)
 }
 
