@@ -30,7 +30,6 @@ type Stats struct {
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
 	idle     [2]idleTime          // by section
-	nodes    []nodeStats
 	over     *timeline
 	chart    *execution // nil if it is not drawn
 	rows     int64
@@ -56,7 +55,6 @@ func NewStats(q *model.WhatIf, drawn bool) *Stats {
 	for i, n := range s.slots.count {
 		s.idle[i] = newIdleTime(n)
 	}
-	s.nodes = make([]nodeStats, len(s.slots.nodes))
 	if drawn {
 		s.chart = newExecution(&s.slots, q.Jobs)
 	}
@@ -75,7 +73,7 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	}
 	k.addData(a)
 	s.over.reach(int64(a.Finish))
-	section, lane, ok := s.slots.find(a)
+	node, section, lane := s.slots.find(a)
 	switch a.Kind {
 	case workload.Map:
 		s.locality[a.Locality]++
@@ -91,9 +89,9 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 		}
 	}
 	switch {
-	case ok:
+	case node != nil:
 		s.slots.used[section][lane]++
-		s.nodes[s.slots.last].add(a)
+		node.add(a)
 		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
 		if s.chart != nil {
 			s.chart.add(a, section, lane)
@@ -230,13 +228,14 @@ type slots struct {
 	used     [2][]int32 // attempts each slot has run
 	nodes    []nodeSlots
 	index    map[string]int32
-	last     int32 // node of the last attempt found
 }
 
+// nodeSlots are a node's slots, and the attempts that they have run.
 type nodeSlots struct {
 	name  string
 	first [2]int32 // lane of the node's first slot in a section
 	count [2]int32
+	nodeStats
 }
 
 func newSlots(c *model.Cluster) slots {
@@ -262,28 +261,28 @@ func newSlots(c *model.Cluster) slots {
 	return s
 }
 
-// find returns the section and lane of an attempt. A node numbers its map slots
-// first, then its reduce slots. Maps and reduces use their own section, while
-// set-up and clean-up tasks use either.
-func (s *slots) find(a *workload.Attempt) (section, lane int, ok bool) {
-	if len(s.nodes) == 0 {
-		return 0, 0, false
-	}
-	if s.nodes[s.last].name != a.Node {
-		i, ok := s.index[a.Node]
+// find returns the node of an attempt, nil if the cluster does not have its slot,
+// and the slot's section and lane. A node numbers its map slots first, then its
+// reduce slots. Maps and reduces use their own section, while set-up and clean-up
+// tasks use either.
+func (s *slots) find(a *workload.Attempt) (n *nodeSlots, section, lane int) {
+	i := a.NodeIndex
+	if i >= len(s.nodes) || s.nodes[i].name != a.Node {
+		known, ok := s.index[a.Node]
 		if !ok {
-			return 0, 0, false
+			return nil, 0, 0
 		}
-		s.last = i
+		i = int(known)
 	}
-	n := &s.nodes[s.last]
+	n = &s.nodes[i]
 	slot := a.Slot
 	if s.sections == 2 && slot >= int(n.count[0]) {
 		section, slot = 1, slot-int(n.count[0])
 	}
-	ok = slot >= 0 && slot < int(n.count[section])
-	if s.sections == 2 && (a.Kind == workload.Map && section == 1 || a.Kind == workload.Reduce && section == 0) {
-		ok = false
+	lane = int(n.first[section]) + slot
+	if slot < 0 || slot >= int(n.count[section]) ||
+		s.sections == 2 && (a.Kind == workload.Map && section == 1 || a.Kind == workload.Reduce && section == 0) {
+		return nil, section, lane
 	}
-	return section, int(n.first[section]) + slot, ok
+	return n, section, lane
 }

@@ -65,7 +65,7 @@ func (r *recorder) rowOf(a *attempt) *workload.Attempt {
 	*row = workload.Attempt{
 		Job: a.job.Name, Task: int(a.Task), Kind: a.Kind, Number: int(a.Number), State: a.ended(),
 		Node: host.node, Rack: host.rack, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.Locality,
-		Runnable: a.runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
+		NodeIndex: int(a.Node), Runnable: a.runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
 	}
 	return row
 }

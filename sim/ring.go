@@ -38,8 +38,9 @@ func (p ringPlace) before(o ringPlace) bool {
 // ringEntry is one tracker's place in a ring.
 type ringEntry struct {
 	ringPlace
-	in   bool
-	next int32 // the following one in its bucket, or -1
+	bucket int32 // of this place
+	next   int32 // the following one in its bucket, or -1
+	in     bool
 }
 
 // newRing makes an empty ring for trackers that are expected at some places, in
@@ -63,6 +64,7 @@ func newRing(expected []ringPlace, interval engine.Time) ring {
 	}
 	for i := range r.heads {
 		r.heads[i] = -1
+		r.entries[i].phase = -1
 	}
 	return r
 }
@@ -76,7 +78,7 @@ func (r *ring) part(phase engine.Time) int {
 }
 
 // bucket returns the last bucket that does not begin after a place.
-func (r *ring) bucket(p ringPlace) int {
+func (r *ring) bucket(p ringPlace) int32 {
 	part := r.part(p.phase)
 	low, high := int(r.parts[part]), int(r.parts[part+1])
 	for low < high {
@@ -86,7 +88,7 @@ func (r *ring) bucket(p ringPlace) int {
 			low = mid
 		}
 	}
-	return low
+	return int32(low)
 }
 
 func (r *ring) add(id int32, p ringPlace) {
@@ -97,12 +99,15 @@ func (r *ring) add(id int32, p ringPlace) {
 		}
 		r.remove(id)
 	}
-	b := r.bucket(p)
+	b := own.bucket
+	if own.ringPlace != p {
+		b = r.bucket(p)
+	}
 	at := &r.heads[b]
 	for *at >= 0 && r.entries[*at].before(p) {
 		at = &r.entries[*at].next
 	}
-	*own = ringEntry{p, true, *at}
+	*own = ringEntry{p, b, *at, true}
 	*at = id
 	r.used[b/64] |= 1 << (b % 64)
 }
@@ -113,7 +118,7 @@ func (r *ring) remove(id int32) {
 		return
 	}
 	own.in = false
-	b := r.bucket(own.ringPlace)
+	b := own.bucket
 	at := &r.heads[b]
 	for *at != id {
 		at = &r.entries[*at].next
@@ -126,18 +131,23 @@ func (r *ring) remove(id int32) {
 
 // after returns the tracker whose heartbeat comes next, and how long after now.
 // Heartbeats at this very instant that are over do not count: these are all up to
-// the present moment, and maybe others.
-func (r *ring) after(now engine.Time, m moment, over func(id int32) bool) (int32, engine.Time) {
+// the present moment, and maybe others. The search is faster if the last tracker
+// is the one whose heartbeat is now.
+func (r *ring) after(now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
 	from := ringPlace{now % r.interval, uint32(max(0, min(m, math.MaxUint32-1)+1))}
-	for b := r.bucket(from); b >= 0; b = r.usedFrom(b + 1) {
+	own := &r.entries[last]
+	b := own.bucket
+	if own.phase != from.phase || own.rank >= from.rank {
+		b = r.bucket(from)
+	}
+	for ; b >= 0; b = r.usedFrom(b + 1) {
 		for i := r.heads[b]; i >= 0; i = r.entries[i].next {
 			if at := r.entries[i].phase; at > from.phase || at == from.phase && !over(i) {
 				return i, now + at - from.phase
 			}
 		}
 	}
-	b := r.usedFrom(0)
-	if b < 0 {
+	if b = r.usedFrom(0); b < 0 {
 		return -1, engine.Never
 	}
 	i := r.heads[b]
@@ -145,14 +155,14 @@ func (r *ring) after(now engine.Time, m moment, over func(id int32) bool) (int32
 }
 
 // usedFrom returns the first bucket in use from a number on, or -1.
-func (r *ring) usedFrom(b int) int {
-	for w := b / 64; w < len(r.used); w++ {
+func (r *ring) usedFrom(b int32) int32 {
+	for w := int(b / 64); w < len(r.used); w++ {
 		word := r.used[w]
-		if w == b/64 {
+		if w == int(b/64) {
 			word &^= 1<<(b%64) - 1
 		}
 		if word != 0 {
-			return w*64 + bits.TrailingZeros64(word)
+			return int32(w*64 + bits.TrailingZeros64(word))
 		}
 	}
 	return -1

@@ -111,7 +111,7 @@ func (jt *jobTracker) close(end engine.Time, how execute.End) {
 				a.own().status = killed
 			} else if !a.reported && a.cleans == nil {
 				a.status = a.state(t, now)
-				if a.status == succeeded && a.task.complete() {
+				if a.status == succeeded && a.task != nil && a.task.complete() {
 					a.status = killed // another attempt finished first
 				}
 			}

@@ -121,6 +121,8 @@ type Attempt struct {
 
 	WaitFetch  time.Duration // wait of copiers for map outputs, within shuffle
 	WaitMemory time.Duration // wait of copiers for buffer space, within shuffle
+
+	NodeIndex int // of a simulated attempt: position of Node in the cluster
 }
 
 // Duration returns the time the attempt held its slot.

@@ -53,8 +53,7 @@ func (c *common) Usage() *Usage { return nil }
 func (c *common) begin(a *Attempt) bool {
 	costs := &c.cluster.Costs
 	a.Begin = a.Start + engine.At(costs.Launch)
-	a.Pending, a.Finish, a.Known = engine.Never, engine.Never, engine.Never
-	a.failAt, a.KillAt = engine.Never, engine.Never
+	a.Pending, a.Finish = engine.Never, engine.Never
 	if after := c.cluster.Nodes[a.Node].FailAfter; after > 0 {
 		a.failAt = a.Begin + engine.At(after)
 	}

@@ -206,7 +206,7 @@ func (g *given) worked(a *Attempt, at engine.Time) {
 	}
 	a.endAt(at + a.commit)
 	if a.commit > 0 && a.End == Success {
-		a.Pending, a.PendingSet, a.Permitted = at, a.settled(), true
+		a.Pending, a.Permitted = at, true
 	}
 }
 
