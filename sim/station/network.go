@@ -478,11 +478,15 @@ const ample = 1e-6
 
 // shift records that the flows ask for more of the link at its present level.
 func (l *Link) shift(more float64) {
-	if more == 0 {
-		return
-	}
 	l.excess += more
 	if !l.holds() {
+		l.exceed(more)
+	}
+}
+
+// exceed has the level computed if a change has made it unfit for the flows.
+func (l *Link) exceed(more float64) {
+	if more != 0 {
 		l.enqueue()
 		l.net.unsettle()
 	}
@@ -631,28 +635,25 @@ func (l *Link) fill() (level, rest, free, load float64) {
 // propagate updates the other links on a flow's path, and its route, after the
 // level of the link at hop has changed.
 func (f *Flow) propagate(hop int32) {
-	low, second, lowest := f.cap, math.Inf(1), none
-	for i := range f.Hops {
-		switch level := f.Hops[i].level; {
-		case level < low:
-			low, second, lowest = level, low, int32(i)
-		case level < second:
-			second = level
+	low, second, lowest, hops := f.cap, math.Inf(1), none, f.Hops
+	for i := range hops {
+		level := hops[i].level
+		second = min(second, max(low, level))
+		if level < low {
+			lowest = int32(i)
 		}
+		low = min(low, level)
 	}
-	for i := range f.Hops {
-		h := &f.Hops[i]
-		if int32(i) == hop || h.slot == none {
-			continue
-		}
-		limit := low
+	for i := range hops {
+		h, limit := &hops[i], low
 		if int32(i) == lowest {
 			limit = second
 		}
-		if limit != h.limit {
-			h.limit = limit
-			h.Link.restrict(f, h)
+		if limit == h.limit || int32(i) == hop || h.slot == none {
+			continue
 		}
+		h.limit = limit
+		h.Link.restrict(f, h)
 	}
 	if r := f.route; r != nil {
 		r.restrict(f, low)
@@ -677,9 +678,9 @@ func (l *Link) restrict(f *Flow, h *Hop) {
 	x := &l.crossings[h.slot]
 	was := x.limit
 	x.limit = limit
-	if was < l.level || limit < l.level {
-		l.shift(float64(x.load * (min(limit, l.level) - min(was, l.level))))
-		if limit > was || l.level < math.Inf(1) {
+	if level := l.level; was < level || limit < level {
+		l.shift(float64(x.load * (min(limit, level) - min(was, level))))
+		if limit > was || level < math.Inf(1) {
 			l.touch(f)
 		}
 	}
