@@ -99,8 +99,14 @@ type Receiver interface {
 // Flow is a transfer. Its user owns it. It goes through all its hops at one
 // rate. The sums include all its starts.
 type Flow struct {
+	Hops   []Hop    // made with Through; must not change while the flow is active
+	cap    float64  // rate for weight 1
+	route  *route   // nil: passes no trunk, or too many
+	net    *Network // nil: not active
+	lowest int32    // hop that limits it, or none, or byRoute
+	was    int32    // what has limited it until now
+
 	Receiver Receiver
-	Hops     []Hop   // made with Through; must not change while the flow is active
 	Weight   float64 // transfers in parallel that this one stands for; 0: 1
 	Cap      float64 // highest rate; 0: no cap
 
@@ -108,19 +114,13 @@ type Flow struct {
 	Time  engine.Time // time active, up to the last end
 
 	place
-	net    *Network // nil: not active
-	on     *clock   // clock of what limits it; nil: not settled yet
+	on     *clock // clock of what limits it; nil: not settled yet
 	order  uint64
 	bytes  float64
 	weight float64
-	cap    float64 // rate for weight 1
-	lowest int32   // hop that limits it, or none, or byRoute
-	was    int32   // what has limited it until now
 	speed  float64 // bytes per unit of the clock
 	begin  engine.Time
-
-	route  *route // nil: passes no trunk, or too many
-	member int32  // index in the route
+	member int32 // index in the route
 }
 
 const (
@@ -557,9 +557,15 @@ func (l *Link) solve() {
 		l.narrowRoutes()
 		return
 	}
+	// All flows are read before the first change spreads, so that the processor
+	// waits for their memory once and not for each of them.
 	for i := range l.crossings {
 		if x := &l.crossings[i]; !x.alone {
 			x.flow.Hops[x.hop].level = l.level
+		}
+	}
+	for i := range l.crossings {
+		if x := &l.crossings[i]; !x.alone {
 			x.flow.propagate(x.hop)
 			x.alone = x.flow.isAlone()
 		}
