@@ -9,7 +9,7 @@ import (
 )
 
 // colours of the lines of a picture.
-var colours = []string{"#888888", "#0072b2", "#d55e00", "#009e73"}
+var colours = []string{"#888888", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
 
 // Growth lists the groups whose benchmarks have sizes.
 func Growth(all []Result) (groups []string) {

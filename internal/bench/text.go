@@ -24,6 +24,9 @@ func WriteRow(w io.Writer, r *Result, head bool) error {
 		name = fmt.Sprintf("%s, %s", r.Name, count(r.Size))
 	}
 	_, err := fmt.Fprintf(w, "  %-39s %8s %9s %8s %9s\n", name, seconds(r.CPU), perUnit(r), memory(r.Bytes), operations(r.Ratio))
+	if err == nil && r.Exponent != 0 {
+		_, err = fmt.Fprintf(w, "    %-37s %8.2f\n", "grows with the size to the power of", r.Exponent)
+	}
 	return err
 }
 
@@ -86,5 +89,16 @@ func WriteMarkdown(w io.Writer, all []Result) error {
 			return err
 		}
 	}
-	return nil
+	return writeExponents(w, all)
+}
+
+// writeExponents writes how the processor time grows with the size.
+func writeExponents(w io.Writer, all []Result) error {
+	_, err := fmt.Fprint(w, "\n| benchmark | largest size | exponent | per unit |\n|---|---|---|---|\n")
+	for i := range all {
+		if r := &all[i]; err == nil && r.Exponent != 0 {
+			_, err = fmt.Fprintf(w, "| %s: %s | %s | %.2f | %s/%s |\n", r.Group, r.Name, count(r.Size), r.Exponent, perUnit(r), r.Unit)
+		}
+	}
+	return err
 }
