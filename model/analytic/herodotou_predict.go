@@ -116,6 +116,9 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (
 	}
 	s := h.statistics
 	if s == nil {
+		if _, machine, err := programOf(q, j); err == nil && machine.Fitted != nil {
+			return Herodotou{}, model.NotApplicable("a fitted platform states no costs of devices")
+		}
 		p, err := plannerOf(q, j, c)
 		if err != nil {
 			return Herodotou{}, err
