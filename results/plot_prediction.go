@@ -106,6 +106,7 @@ func (a *Answers) few() bool {
 // and colour in all pictures.
 var modelStyles = map[string]draw.GlyphStyle{
 	"simulation": {Color: colourText, Radius: 3.4, Shape: draw.CircleGlyph{}},
+	"measured":   {Color: tinted(0xb3005e, 0xff7ab8), Radius: 3.8, Shape: draw.CrossGlyph{}},
 	"aria":       {Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 3.2, Shape: draw.CircleGlyph{}},
 	"cresp":      {Color: tinted(0x6a3d7c, 0xc49ae0), Radius: 3.2, Shape: draw.RingGlyph{}},
 	"herodotou":  {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3, Shape: draw.BoxGlyph{}},
