@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -347,12 +349,14 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 		return 0, err
 	}
 	p, _, err := (&attemptTable{}).fill(&s.Runs[0].Question, false, nil)
-	if err != nil {
+	// With some settings a reduce waits for memory without end, as in Hadoop.
+	hangs := errors.As(err, new(*sim.Stalled))
+	if err != nil && !hangs {
 		return 0, err
 	}
 	seconds := math.Inf(1)
-	if j := &p.Jobs[0]; j.Finish >= 0 && j.State == workload.Succeeded {
-		seconds = (j.Finish - j.Submit).Seconds()
+	if !hangs && p.Jobs[0].Finish >= 0 && p.Jobs[0].State == workload.Succeeded {
+		seconds = (p.Jobs[0].Finish - p.Jobs[0].Submit).Seconds()
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
