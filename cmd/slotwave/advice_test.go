@@ -145,7 +145,7 @@ func TestDeadlineAdvice(t *testing.T) {
 		t.Skip("simulates many sizes")
 	}
 	const fresh = 10
-	r := rand.New(rand.NewPCG(13, 1))
+	r := rand.New(rand.NewPCG(13, 3))
 	dir := t.TempDir()
 	var met, runs, missed, fewerRuns, none, sizes, mostMiss int
 	for i := range questions(4, 100) {
