@@ -305,7 +305,7 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 			}
 		}
 		if n := list[i].Replications; n > 1 {
-			fmt.Fprintf(t, "%s: mean of %s replications; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
+			fmt.Fprintf(t, "%s: mean of %s runs; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
 		}
 	}
 	for _, line := range not {

@@ -62,7 +62,7 @@ func keys(of reflect.Type, prefix string) []string {
 func TestDocumentedColumns(t *testing.T) {
 	for heading, want := range map[string][]string{
 		AttemptsName:    AttemptColumns,
-		JobsName:        JobColumns,
+		JobsName:        slices.Concat(JobColumns, DeadlineColumns),
 		ResourcesName:   ResourceColumns,
 		PredictionsName: PredictionColumns,
 		tunedName:       tunedColumns,

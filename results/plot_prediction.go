@@ -105,14 +105,16 @@ func (a *Answers) few() bool {
 // modelStyles are the marks of the models of slotwave: each has its own shape
 // and colour in all pictures.
 var modelStyles = map[string]draw.GlyphStyle{
-	"simulation": {Color: colourText, Radius: 3.4, Shape: draw.CircleGlyph{}},
-	"aria":       {Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 3.2, Shape: draw.CircleGlyph{}},
-	"cresp":      {Color: tinted(0x6a3d7c, 0xc49ae0), Radius: 3.2, Shape: draw.RingGlyph{}},
-	"herodotou":  {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3, Shape: draw.BoxGlyph{}},
-	"hp":         {Color: tinted(0x177e89, 0x52c5d0), Radius: 3.2, Shape: draw.SquareGlyph{}},
-	"ihp":        {Color: tinted(0x8a6d00, 0xd9b93b), Radius: 3.8, Shape: draw.TriangleGlyph{}},
-	"waves":      {Color: tinted(0x17663c, 0x5fd08a), Radius: 3.8, Shape: draw.PyramidGlyph{}},
-	"zhang":      {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.2, Shape: draw.CircleGlyph{}},
+	"simulation":        {Color: colourText, Radius: 3.4, Shape: draw.CircleGlyph{}},
+	"measured":          {Color: tinted(0xb3005e, 0xff7ab8), Radius: 3.8, Shape: draw.CrossGlyph{}},
+	"aria":              {Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 3.2, Shape: draw.CircleGlyph{}},
+	"cresp":             {Color: tinted(0x6a3d7c, 0xc49ae0), Radius: 3.2, Shape: draw.RingGlyph{}},
+	"herodotou":         {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3, Shape: draw.BoxGlyph{}},
+	"herodotou-literal": {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3.4, Shape: draw.SquareGlyph{}},
+	"hp":                {Color: tinted(0x177e89, 0x52c5d0), Radius: 3.2, Shape: draw.SquareGlyph{}},
+	"ihp":               {Color: tinted(0x8a6d00, 0xd9b93b), Radius: 3.8, Shape: draw.TriangleGlyph{}},
+	"waves":             {Color: tinted(0x17663c, 0x5fd08a), Radius: 3.8, Shape: draw.PyramidGlyph{}},
+	"zhang":             {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.2, Shape: draw.CircleGlyph{}},
 }
 
 // otherStyles are the marks of other models.

@@ -27,17 +27,17 @@ func (a *Answers) sweepLines() []sweepLine {
 	var lines []sweepLine
 	for i := range a.List {
 		x := &a.List[i]
-		if x.Err != nil {
-			continue
-		}
 		p := &x.Prediction
 		n := slices.IndexFunc(lines, func(l sweepLine) bool { return l.model == p.Model })
 		if n < 0 {
 			n = len(lines)
 			lines = append(lines, sweepLine{model: p.Model, style: modelStyle(p.Model)})
 		}
-		lines[n].points = append(lines[n].points, sweepPoint{x.At, p.Low, p.Mean, p.High})
+		if x.Err == nil {
+			lines[n].points = append(lines[n].points, sweepPoint{x.At, p.Low, p.Mean, p.High})
+		}
 	}
+	lines = slices.DeleteFunc(lines, func(l sweepLine) bool { return len(l.points) == 0 })
 	for _, l := range lines {
 		slices.SortStableFunc(l.points, func(a, b sweepPoint) int {
 			switch {
@@ -112,7 +112,7 @@ func (s *sweepPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		slices.Reverse(down)
 		c.FillPolygon(l.style.Color.(tint).faint(), append(up, down...))
 	}
-	for _, l := range s.lines {
+	for _, l := range slices.Backward(s.lines) { // the first are on top
 		var mean []vg.Point
 		for _, p := range l.points {
 			mean = append(mean, at(p.at, p.mean))

@@ -49,16 +49,10 @@ func MetricNames() []string {
 }
 
 // Measure returns the metrics of one simulation; NaN where there is none.
-func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
+func Measure(p *model.Prediction, s *Stats) []float64 {
 	var responses, slowdowns []float64
 	var locality [numLocalities]float64
 	var failed, killed, deadlines, met, succeeded float64
-	due := map[string]int64{}
-	for i := range q.Jobs {
-		if d := q.Jobs[i].Deadline; d > 0 {
-			due[q.Jobs[i].ID] = int64(d)
-		}
-	}
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
 		failed += float64(j.Failed)
@@ -75,9 +69,9 @@ func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
 		if j.State == workload.Succeeded {
 			succeeded++
 		}
-		if d, ok := due[j.ID]; ok {
+		if j.Deadline > 0 {
 			deadlines++
-			if j.State == workload.Succeeded && int64(j.Finish) <= d {
+			if inTime(j) {
 				met++
 			}
 		}

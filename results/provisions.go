@@ -22,8 +22,8 @@ type Provisions struct {
 	simulated []simulatedProvision
 }
 
-// SimulatedNodes is the fewest nodes with which every replication of a simulation
-// meets the deadline.
+// SimulatedNodes is the fewest nodes with which 90 % of the replications of a
+// simulation meet the deadline.
 type SimulatedNodes struct {
 	Nodes        int // 0: no number of nodes does
 	Replications int

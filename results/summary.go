@@ -36,6 +36,7 @@ type Summary struct {
 	LimitedBy    string          `json:"limited_by,omitempty"`
 	Limits       []Limit         `json:"limits,omitempty"`
 	Jobs         JobSummary      `json:"jobs"`
+	Deadlines    *Deadlines      `json:"deadlines,omitempty"`
 	Kinds        []KindSummary   `json:"kinds"`
 	Locality     LocalitySummary `json:"locality"`
 	Slots        []SlotSummary   `json:"slots"`
@@ -168,6 +169,7 @@ func (r *Run) Summary() *Summary {
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
 		Replay:       r.replaySummary(),
 		Jobs:         r.jobSummary(),
+		Deadlines:    r.deadlines(),
 		Kinds:        listed(r.Stats.kindSummaries()),
 		Slots:        listed(r.Stats.slotSummaries(r.end())),
 		Slowest:      listed(r.slowest()),
@@ -291,19 +293,24 @@ func (r *Run) slowest() []JobTime {
 	var all []JobTime
 	for k := range r.Predictions[0].Jobs {
 		j := &r.Predictions[0].Jobs[k]
-		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name)}
-		t.Estimate = r.estimate(func(p *model.Prediction) float64 {
-			if j := &p.Jobs[k]; finished(j) {
-				return float64(j.Finish - j.Submit)
-			}
-			return math.NaN()
-		})
+		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name), Estimate: r.jobTime(k)}
 		if t.N > 0 {
 			all = append(all, t)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b JobTime) int { return int(min(1, max(-1, b.Mean-a.Mean))) })
 	return all[:min(len(all), slowestJobs)]
+}
+
+// jobTime returns the time of a job from submission to finish, over the
+// replications in which it ends.
+func (r *Run) jobTime(k int) Estimate {
+	return r.estimate(func(p *model.Prediction) float64 {
+		if j := &p.Jobs[k]; finished(j) {
+			return float64(j.Finish - j.Submit)
+		}
+		return math.NaN()
+	})
 }
 
 func (s *Stats) kindSummaries() []KindSummary {

@@ -37,6 +37,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintf(t, "job time\tmean %s, median %s, 95th percentile %s, longest %s\n",
 			s.Jobs.Mean.text(), s.Jobs.Median.short(), s.Jobs.P95.short(), s.Jobs.Max.short())
 	}
+	if s.Deadlines != nil {
+		fmt.Fprintf(t, "deadlines\t%s\n", s.Deadlines.text(s.Replications))
+	}
 	if s.LimitedBy != "" {
 		fmt.Fprintf(t, "limited by\t%s\n", s.LimitedBy)
 	}
@@ -86,6 +89,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", shorten(j.ID, 32), j.text(), shorten(name, 48))
 		}
 		t.Flush()
+	}
+	if s.Deadlines != nil {
+		s.Deadlines.table(t, s.Replications)
 	}
 	for i := range s.Groups {
 		s.Groups[i].table(t)

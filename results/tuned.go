@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,10 @@ type Gain struct {
 func NewGain(before, after []float64) Gain {
 	gains := make([]float64, len(before))
 	for i := range gains {
-		gains[i] = 1 - after[i]/before[i]
+		gains[i] = 1
+		if !math.IsInf(before[i], 1) { // the job does not succeed
+			gains[i] -= after[i] / before[i]
+		}
 	}
 	mean, half := studentInterval(gains)
 	return Gain{mean, mean - half, mean + half, len(gains)}

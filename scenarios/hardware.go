@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -117,12 +118,20 @@ func (t *table) slowDisks(disks []model.Disk) {
 func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	data, file, err := m.file.described(m.scenario, "platforms", name, Platforms())
 	var machine model.Machine
-	if err == nil {
+	switch {
+	case err != nil:
+	case strings.EqualFold(filepath.Ext(file), ".json"):
+		machine, err = m.fitted(t, name, file, data)
+	default:
 		machine, err = readPlatform(data, file)
 	}
 	if err != nil {
 		t.failf("platform", "%v", err)
 		return machine, false
+	}
+	if machine.Fitted != nil {
+		m.assume(t, name, &machine)
+		return machine, true
 	}
 	if m.nic > 0 {
 		machine.NIC = m.nic
@@ -130,10 +139,32 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	if m.uplink > 0 {
 		machine.Uplink = m.uplink
 	}
+	m.assume(t, name, &machine)
+	return machine, true
+}
+
+func (m *hardware) assume(t *table, name string, machine *model.Machine) {
 	for _, a := range machine.Assumed {
 		t.assume("platform %s: %s", name, a)
 	}
-	return machine, true
+}
+
+// fitted reads a platform model that fit wrote. It has no devices, so tasks cannot
+// compete for them.
+func (m *hardware) fitted(t *table, name, file string, data []byte) (model.Machine, error) {
+	p, err := platform.ReadModel(data)
+	if err != nil {
+		return model.Machine{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if m.fidelity != model.Phase {
+		t.failf("platform", "%q: a fitted platform has no devices: want fidelity = \"phase\", got %v", name, m.fidelity)
+	}
+	for _, key := range []string{"disks", "disk_slowdown"} {
+		if t.has(key) {
+			t.failf(key, "a fitted platform has no disks: want %s for a platform of devices only", key)
+		}
+	}
+	return model.FittedMachine(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), &p), nil
 }
 
 // program reads the profile with the work of tasks.

@@ -15,13 +15,14 @@ import (
 type KnowledgeFiles struct {
 	Files   map[string]string // by the names of analytic.Files; empty: not given
 	Small   string            // one run of the job on the cluster of the microbenchmarks, for zhang; empty: none
+	Literal bool              // ask Herodotou's equations as printed too
 	History []string          // runs of the job on other input or with other reduces, for hp, ihp and cresp
 }
 
 // Read passes the contents of the files to the models, and returns the
 // checksums.
 func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error) {
-	known := analytic.Knowledge{Files: map[string]analytic.File{}}
+	known := analytic.Knowledge{Files: map[string]analytic.File{}, Literal: k.Literal}
 	var sums []results.FileSum
 	for _, f := range analytic.Files() {
 		name := k.Files[f.Name]

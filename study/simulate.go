@@ -101,7 +101,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		}
 	}
 	run.Predictions[replication] = p
-	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}
+	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(&p, stats)}
 	if replication == 0 {
 		run.Stats = stats
 	}

@@ -231,7 +231,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		}
 		s.lock.Unlock()
 	}
-	return results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}, nil
+	return results.Replication{Seed: q.Seed, Values: results.Measure(&p, stats)}, nil
 }
 
 // task is one simulation.

@@ -1,6 +1,7 @@
 package study
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -131,6 +133,9 @@ func newTuner(s *Study) (*tuner, error) {
 	q := &s.Scenario.Runs[0].Question
 	if q.Fidelity < model.Phase {
 		return nil, fmt.Errorf("%s: fidelity: got %s: want phase or device, where settings change the times of tasks", s.Scenario.Name, q.Fidelity)
+	}
+	if slices.ContainsFunc(q.Cluster.Machines, func(m model.Machine) bool { return m.Fitted != nil }) {
+		return nil, fmt.Errorf("%s: a fitted platform holds the settings of its benchmarks: want a platform with devices, such as dl145-g3", s.Scenario.Name)
 	}
 	if q.Jobs[0].Reduces.Count == 0 {
 		return nil, fmt.Errorf("%s: the job has no reduces: want some, because tune changes how map output is sorted and fetched", s.Scenario.Name)
@@ -344,12 +349,14 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 		return 0, err
 	}
 	p, _, err := (&attemptTable{}).fill(&s.Runs[0].Question, false, nil)
-	if err != nil {
+	// With some settings a reduce waits for memory without end, as in Hadoop.
+	hangs := errors.As(err, new(*sim.Stalled))
+	if err != nil && !hangs {
 		return 0, err
 	}
 	seconds := math.Inf(1)
-	if j := &p.Jobs[0]; j.Finish >= 0 && j.State == workload.Succeeded {
-		seconds = (j.Finish - j.Submit).Seconds()
+	if !hangs && p.Jobs[0].Finish >= 0 && p.Jobs[0].State == workload.Succeeded {
+		seconds = (p.Jobs[0].Finish - p.Jobs[0].Submit).Seconds()
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"model/vectortest":        {"internal/shareddata", "model"},
 	"results":                 {"model", "model/analytic", "model/platform", "workload"},
 	"results/report":          {"results", "workload"},
-	"scenarios":               {"model", "model/taskplan", "scheduler", "workload", "workload/trace"},
+	"scenarios":               {"model", "model/platform", "model/taskplan", "scheduler", "workload", "workload/trace"},
 	"scheduler":               {"model", "model/analytic", "workload"},
 	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},
 	"sim":                     {"model", "model/analytic", "model/input", "model/taskplan", "scheduler", "sim/engine", "sim/execute", "sim/station", "workload"},

@@ -128,7 +128,7 @@ func (r *ReduceTask) Finish() ReducePlan {
 	r.tally.readBack(onDisk, Segment{})
 	last := slices.Concat(sort.Last, sort.Retained)
 	in := total(last)
-	inBytes := p.contents(in, float64(len(last)))
+	inBytes := p.Contents(in, float64(len(last)))
 	outBytes, outRecords := float64(inBytes*p.Data.ReduceSizeSel), float64(in.Records*p.Data.ReduceRecsSel)
 	first := len(plan.Steps)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
