@@ -142,6 +142,17 @@ func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []stri
 	return done.Warnings, nil
 }
 
+// Sample writes the sampling records of a result or a history.
+func Sample(w io.Writer, path string, every diagnose.Sampling) (warnings []string, err error) {
+	done, in := &Diagnosed{}, diagnose.Input{}
+	h, err := done.open([]string{path}, &in)
+	if err != nil {
+		return nil, err
+	}
+	in.Jobs = jobsOf(h)
+	return done.Warnings, diagnose.WriteSamples(w, in, every)
+}
+
 func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
 	o := diagnose.DefaultOptions()
 	o.Job = k.Job
