@@ -64,6 +64,7 @@ func TestDocumentedColumns(t *testing.T) {
 		AttemptsName:    AttemptColumns,
 		JobsName:        slices.Concat(JobColumns, DeadlineColumns),
 		ResourcesName:   ResourceColumns,
+		OffersName:      OfferColumns,
 		PredictionsName: PredictionColumns,
 		tunedName:       tunedColumns,
 		ReplayName:      ReplayColumns,
@@ -148,7 +149,7 @@ func TestDocumentedFiles(t *testing.T) {
 	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), d.Commit(Manifest{})); err != nil {
 		t.Fatal(err)
 	}
-	got = append(append(got, names(t, sweep)...), LogName)
+	got = append(append(got, names(t, sweep)...), LogName, OffersName)
 	replay := filepath.Join(t.TempDir(), "replay")
 	if d, err = Create(replay, false); err != nil {
 		t.Fatal(err)

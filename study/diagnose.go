@@ -127,17 +127,30 @@ func (d *Diagnosed) Above(part float64) []string {
 	return above
 }
 
-// Explain writes why a task of a result or a history ran when and where it did.
-func Explain(w io.Writer, path, task string) (warnings []string, err error) {
+// Explain writes why a task of a result or a history ran when and where it did, or
+// what a node got at a time.
+func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []string, err error) {
 	done, in := &Diagnosed{}, diagnose.Input{}
 	h, err := done.open([]string{path}, &in)
 	if err != nil {
 		return nil, err
 	}
-	if err := diagnose.Explain(w, jobsOf(h), in.Question, task); err != nil {
+	in.Jobs = jobsOf(h)
+	if err := diagnose.Explain(w, in, what); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return done.Warnings, nil
+}
+
+// Sample writes the sampling records of a result or a history.
+func Sample(w io.Writer, path string, every diagnose.Sampling) (warnings []string, err error) {
+	done, in := &Diagnosed{}, diagnose.Input{}
+	h, err := done.open([]string{path}, &in)
+	if err != nil {
+		return nil, err
+	}
+	in.Jobs = jobsOf(h)
+	return done.Warnings, diagnose.WriteSamples(w, in, every)
 }
 
 func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
@@ -279,9 +292,11 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 // result reads what a result has beside its attempts: the use of devices, and
 // the question from its manifest.
 func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) error {
-	resources := filepath.Join(folder, results.ResourcesName)
-	if isFile(resources) {
-		tables = append(tables, resources)
+	resources, offers := filepath.Join(folder, results.ResourcesName), filepath.Join(folder, results.OffersName)
+	for _, name := range []string{resources, offers} {
+		if isFile(name) {
+			tables = append(tables, name)
+		}
 	}
 	for _, name := range tables {
 		sum, err := results.SumFile(name)
@@ -296,12 +311,33 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 			return err
 		}
 	}
+	if isFile(offers) {
+		if in.Offers, err = readOffers(offers); err != nil {
+			return err
+		}
+	}
 	in.Question, err = questionOf(folder)
 	if err != nil {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil
 	}
 	return nil
+}
+
+// readOffers reads offers.csv.
+func readOffers(name string) ([]model.Offer, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var offers []model.Offer
+	err = results.ReadOffers(bufio.NewReaderSize(f, 1<<18), name, func(o *model.Offer) {
+		own := *o
+		own.Asked = slices.Clone(o.Asked)
+		offers = append(offers, own)
+	})
+	return offers, err
 }
 
 // questionOf returns the question of a run of a result, if its inputs have not

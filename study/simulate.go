@@ -152,6 +152,8 @@ type attemptTable struct {
 	csv     *results.AttemptTable
 	file    *results.File
 	parquet *attempts
+	offers  *results.OfferTable
+	decided *results.File   // of offers
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
@@ -170,7 +172,8 @@ func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, er
 		name = fmt.Sprintf("attempts-%02d", replication+1)
 	}
 	var err error
-	switch to := s.target(d, run); s.Scenario.Attempts {
+	to := s.target(d, run)
+	switch s.Scenario.Attempts {
 	case "csv":
 		if t.file, err = to.File(name + ".csv"); err == nil {
 			t.csv = results.NewAttemptTable(t.file)
@@ -178,6 +181,11 @@ func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, er
 	case "parquet":
 		t.file, err = to.File(name + ".parquet")
 		t.parquet = new(attempts)
+	}
+	if err == nil && s.options.Trace && replication == 0 {
+		if t.decided, err = to.File(results.OffersName); err == nil {
+			t.offers = results.NewOfferTable(t.decided)
+		}
 	}
 	return t, err
 }
@@ -202,6 +210,9 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 		recorders = append(recorders, t.parquet)
 	}
 	simulator := sim.Simulator{Recorder: recorders, Progress: progress.ofRun(len(q.Jobs))}
+	if t.offers != nil {
+		simulator.Tracer = t.offers
+	}
 	if p, err = simulator.Predict(*q); err != nil {
 		return p, stats, err
 	}
@@ -218,6 +229,9 @@ func (t *attemptTable) close() error {
 	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
+	}
+	if t.offers != nil {
+		err = errors.Join(err, t.offers.Close(), t.decided.Close())
 	}
 	return err
 }

@@ -27,6 +27,7 @@ type Options struct {
 	Workers      int      // concurrent runs; 0 is one per core
 	Set          []string // KEY=VALUE settings that replace values of the scenario
 	Fidelity     string   // replay, profile, phase or device; empty: the scenario's
+	Trace        bool     // write the offers of the first replication
 	Reading      scenarios.Reading
 }
 

@@ -173,6 +173,7 @@ of your choice, for recorded or synthetic workloads.
 		convertCommand(a),
 		diagnoseCommand(a),
 		explainCommand(a),
+		sampleCommand(a),
 		reportCommand(a),
 		benchCommand(a),
 	)
