@@ -43,6 +43,8 @@ type journalRow struct {
 	Replication int      `json:"replication"`
 	Seed        uint64   `json:"seed"`
 	Values      []number `json:"values"`
+	Goals       []number `json:"goals,omitempty"`
+	Full        float64  `json:"full,omitempty"`
 }
 
 // Journal keeps finished simulations in a file, one line each.
@@ -116,31 +118,36 @@ func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(
 // readRow reads a row, which has to be one of the study.
 func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
 	var row journalRow
-	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(results.MetricNames()) {
+	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(results.MetricNames()) || len(row.Goals) != len(s.goals) {
 		return task{}, results.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
 	}
 	t := task{row.Point - 1, row.Replication - 1}
 	if t.point < 0 || t.point >= len(s.points) || t.replication < 0 || t.replication >= s.file.MaxReplications {
 		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, len(s.points))
 	}
-	if want := s.base.options.seedOf(t.replication); row.Seed != want {
+	if want := s.seed(t); row.Seed != want {
 		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)
 	}
-	one := results.Replication{Seed: row.Seed}
-	for _, v := range row.Values {
-		one.Values = append(one.Values, float64(v))
-	}
-	return t, one, nil
+	return t, results.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Full: row.Full}, nil
 }
 
 // add writes a finished simulation.
 func (j *Journal) add(t task, r results.Replication) error {
-	row := journalRow{Point: t.point + 1, Replication: t.replication + 1, Seed: r.Seed}
-	for _, v := range r.Values {
-		row.Values = append(row.Values, number(v))
-	}
+	row := journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
 	j.rows++
 	return j.line(row)
+}
+
+// figures converts the figures of a row from or to JSON.
+func figures[To, From ~float64](values []From) []To {
+	if len(values) == 0 {
+		return nil
+	}
+	list := make([]To, len(values))
+	for i, v := range values {
+		list[i] = To(v)
+	}
+	return list
 }
 
 // line writes a line in one piece, so that a kill leaves at most its last cut off.

@@ -45,13 +45,21 @@ func (k *sweeping) write(c *cobra.Command) {
 
 // open opens the study as the flags ask for it.
 func (k *sweeping) open(c *cobra.Command, name string) (*study.Sweep, error) {
+	if err := k.given(c); err != nil {
+		return nil, err
+	}
+	return study.OpenSweep(name, k.SweepOptions)
+}
+
+// given takes over the flags whose defaults are the study's.
+func (k *sweeping) given(c *cobra.Command) error {
 	if c.Flags().Changed("seed") {
 		k.Seed = &k.seed
 	}
 	if c.Flags().Changed("replications") && k.Replications < 1 {
-		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.Replications)
+		return fmt.Errorf("--replications: got %d: want 1 or more", k.Replications)
 	}
-	return study.OpenSweep(name, k.SweepOptions)
+	return nil
 }
 
 func sweepCommand(a *app) *cobra.Command {
