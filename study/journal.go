@@ -64,6 +64,10 @@ func (s *Sweep) openJournal(path string, b results.Build) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := results.Lock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
 	j := &Journal{f: f}
 	size, err := s.readJournal(f, path, b, func(t task, r results.Replication) error {
 		s.record(t, r)
