@@ -47,9 +47,10 @@ type journalRow struct {
 	Full        float64  `json:"full,omitempty"`
 }
 
-// Journal keeps finished simulations in a file, one line each.
+// Journal keeps finished simulations, one line each.
 type Journal struct {
 	f    *os.File
+	to   io.Writer
 	rows int
 }
 
@@ -68,7 +69,7 @@ func (s *Sweep) openJournal(path string, b results.Build) (*Journal, error) {
 		f.Close()
 		return nil, err
 	}
-	j := &Journal{f: f}
+	j := &Journal{f: f, to: f}
 	size, err := s.readJournal(f, path, b, func(t task, r results.Replication) error {
 		s.record(t, r)
 		j.rows++
@@ -98,16 +99,17 @@ func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(
 		if err != nil {
 			return size, err
 		}
-		if n == 1 {
+		text := unkeyed(line)
+		if n == 1 || bytes.HasPrefix(text, []byte(`{"schema"`)) { // each mapper writes one
 			var head journalHead
-			if json.Unmarshal(line, &head) != nil || head.Schema != journalSchema {
+			if json.Unmarshal(text, &head) != nil || head.Schema != journalSchema {
 				return size, fmt.Errorf("%s:1: not a file of finished simulations: want one that slotwave sweep wrote", path)
 			}
 			if err := head.agrees(path, s.identity(b)); err != nil {
 				return size, err
 			}
 		} else {
-			t, one, err := s.readRow(line)
+			t, one, err := s.readRow(text)
 			if err == nil {
 				err = row(t, one)
 			}
@@ -162,7 +164,7 @@ func (j *Journal) line(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := j.f.Write(b.Bytes())
+	_, err := j.to.Write(b.Bytes())
 	return err
 }
 
