@@ -317,12 +317,12 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 // sweepTable writes a line per value of the swept key and a column per model
 // with an answer.
 func (a *Answers) sweepTable(t *textWriter) {
-	lines := a.sweepLines()
+	lines := a.sweepLines(timeUnits[0])
 	t.heading("Makespan over " + Escape(a.Over))
 	fmt.Fprint(t, Escape(a.Over))
 	for _, l := range lines {
-		fmt.Fprintf(t, "\t%s", Escape(l.model))
-		if a.Reference != "" && l.model != a.Reference {
+		fmt.Fprintf(t, "\t%s", Escape(l.name))
+		if a.Reference != "" && l.name != a.Reference {
 			fmt.Fprint(t, "\t")
 		}
 	}
@@ -333,12 +333,12 @@ func (a *Answers) sweepTable(t *textWriter) {
 		fmt.Fprint(t, share(first.At).String())
 		for _, l := range lines {
 			cell := "\t"
-			if a.Reference != "" && l.model != a.Reference {
+			if a.Reference != "" && l.name != a.Reference {
 				cell = "\t\t"
 			}
 			for i := from; i < len(a.List) && a.List[i].Scenario == first.Scenario; i++ {
 				x := &a.List[i]
-				if x.Prediction.Model != l.model || x.Err != nil {
+				if x.Prediction.Model != l.name || x.Err != nil {
 					continue
 				}
 				cell = "\t" + formatDuration(int64(x.Prediction.Mean))

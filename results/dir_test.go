@@ -103,13 +103,13 @@ func TestForeignDirectory(t *testing.T) {
 	if err := os.WriteFile(notes, []byte("mine"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(path, false); !errors.Is(err, ErrForeign) {
+	if _, err := Create(path, false); !errors.Is(err, errForeign) {
 		t.Fatalf("got %v: want a refusal", err)
 	}
 	if err := os.WriteFile(filepath.Join(path, ManifestName), []byte(`{"schema":"something/else"}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Create(path, false); !errors.Is(err, ErrForeign) {
+	if _, err := Create(path, false); !errors.Is(err, errForeign) {
 		t.Fatalf("got %v: want a refusal of another program's manifest", err)
 	}
 	d := create(t, path, true)

@@ -115,6 +115,8 @@ func Measure(p *model.Prediction, s *Stats) []float64 {
 type Replication struct {
 	Seed   uint64
 	Values []float64 // one per metric; NaN: none
+	Goals  []float64 // what each goal limits; NaN: a job did not succeed
+	Full   float64   // with goals: the fraction of the time in which all slots of a type were in use
 }
 
 // Point is one combination of the factors' values.
@@ -131,6 +133,7 @@ type Points struct {
 	List     []Point
 	Metrics  []string // of the summary; empty: all
 	Baseline int      // point with which the others are compared
+	Goals    []model.Goal
 }
 
 // replicated reports whether a point was simulated with several seeds.
@@ -168,12 +171,19 @@ func (p *Points) cells(i int) []string {
 // writePoints writes one row per point and replication.
 func (p *Points) writePoints(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(p.header(append([]string{"replication", "seed"}, MetricNames()...)...))
+	head := append([]string{"replication", "seed"}, MetricNames()...)
+	for i := range p.Goals {
+		head = append(head, goalColumn(&p.Goals[i], i, ""))
+	}
+	out.Write(p.header(head...))
 	for i := range p.List {
 		for r, one := range p.List[i].Replications {
 			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
 			for m, v := range one.Values {
 				row = append(row, cell(metrics[m].name, v))
+			}
+			for g, v := range one.Goals {
+				row = append(row, cell(goalColumn(&p.Goals[g], g, ""), v))
 			}
 			out.Write(row)
 		}

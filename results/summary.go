@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -411,6 +412,16 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 		all = append(all, sum)
 	}
 	return all
+}
+
+// Full returns the fraction of the makespan in which all slots of a type were in
+// use, for the type with the largest fraction.
+func (s *Stats) Full(makespan time.Duration) float64 {
+	most := share(0)
+	for _, sl := range s.slotSummaries(int64(makespan)) {
+		most = max(most, sl.Saturated)
+	}
+	return float64(most)
 }
 
 // doubts returns the warnings that follow from the figures alone.

@@ -509,7 +509,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	q.Until = t.duration("until", 0)
 	conf := t.conf("conf")
 
-	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated"}
+	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated", seed: workload.Seed(seed)}
 	own := f.history || !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots")
 	if own && !t.gives("scheduler", "name") {
 		m.initialised = "recorded" // the trace's own cluster, or a change to it

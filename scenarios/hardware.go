@@ -26,6 +26,8 @@ type hardware struct {
 	uplink   float64
 
 	initialised string // default for who initialises jobs
+	seed        workload.Seed
+	volumes     float64 // factor on the bytes of every job
 }
 
 func (m *hardware) planned() bool { return m.fidelity >= model.Phase }

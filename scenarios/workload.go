@@ -59,7 +59,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.replay.Initialised = t.oneOf("initialised", m.initialised, "simulated", "recorded") == "recorded"
 	l.replay.Speculated = m.fidelity == model.Replay
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
-	l.replay.Bytes = shape.ScaleBytes
+	l.replay.Bytes, m.volumes = shape.ScaleBytes, shape.ScaleBytes
 	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold"} {
 		if t.has(key) && t.line(key) >= 0 {
 			l.changed = append(l.changed, join(t.path, key))
@@ -85,7 +85,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "scale_bytes", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "replay"} {
+		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "replay"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
 			}

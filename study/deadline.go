@@ -103,8 +103,7 @@ func (n *nodeSearch) finish(nodes, replication int) (time.Duration, error) {
 }
 
 // fewest begins with the nodes that the models find in the mean, or with those of
-// the scenario. It doubles or halves them until the deadline lies between, and then
-// bisects. It takes for granted that more nodes are not slower.
+// the scenario.
 func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNodes, error) {
 	q := &n.study.Scenario.Runs[n.run].Question
 	none := results.SimulatedNodes{Replications: n.study.options.replications()}
@@ -119,39 +118,63 @@ func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNod
 	case err != nil:
 		return none, err
 	}
+	at := min(most, guessNodes(models, len(q.Cluster.Nodes)))
+	high, err := fewestNodes(at, most, n.meets)
+	if err != nil {
+		return none, err
+	}
+	if high == 0 {
+		none.FewerFinish = n.finishes[most]
+		none.Fewer = most
+		return none, nil
+	}
+	found := results.SimulatedNodes{Nodes: high, Replications: none.Replications, Finish: n.finishes[high]}
+	if high > 1 {
+		found.Fewer, found.FewerFinish = high-1, n.finishes[high-1]
+	}
+	return found, nil
+}
+
+// guessNodes returns the median of what the models find in the mean.
+func guessNodes(models []analytic.Provisioned, without int) int {
 	var means []int
 	for _, m := range models {
 		if m.Err == nil && m.Mean > 0 {
 			means = append(means, m.Mean)
 		}
 	}
-	at := min(most, len(q.Cluster.Nodes))
-	if len(means) > 0 {
-		slices.Sort(means)
-		at = min(most, means[len(means)/2])
+	if len(means) == 0 {
+		return without
 	}
-	ok, err := n.meets(at)
+	slices.Sort(means)
+	return means[len(means)/2]
+}
+
+// fewestNodes returns the fewest nodes from 1 to most that meet a demand, or 0 if
+// most nodes do not. It doubles or halves the first guess until the answer lies
+// between, and then bisects. It takes for granted that more nodes are not worse.
+func fewestNodes(guess, most int, meets func(nodes int) (bool, error)) (int, error) {
+	at := guess
+	ok, err := meets(at)
 	if err != nil {
-		return none, err
+		return 0, err
 	}
-	low, high := 0, at // the deadline is missed with low, and met with high
+	low, high := 0, at // low misses, high meets
 	for !ok {
 		if at == most {
-			none.FewerFinish = n.finishes[most]
-			none.Fewer = most
-			return none, nil
+			return 0, nil
 		}
 		low, at = at, min(most, 2*at)
-		if ok, err = n.meets(at); err != nil {
-			return none, err
+		if ok, err = meets(at); err != nil {
+			return 0, err
 		}
 		high = at
 	}
 	for step := 1; low == 0 && high > 1; step *= 2 {
 		at := max(1, high-step)
-		ok, err := n.meets(at)
+		ok, err := meets(at)
 		if err != nil {
-			return none, err
+			return 0, err
 		}
 		if !ok {
 			low = at
@@ -161,9 +184,9 @@ func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNod
 	}
 	for high-low > 1 {
 		mid := (low + high) / 2
-		ok, err := n.meets(mid)
+		ok, err := meets(mid)
 		if err != nil {
-			return none, err
+			return 0, err
 		}
 		if ok {
 			high = mid
@@ -171,9 +194,5 @@ func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNod
 			low = mid
 		}
 	}
-	found := results.SimulatedNodes{Nodes: high, Replications: none.Replications, Finish: n.finishes[high]}
-	if high > 1 {
-		found.Fewer, found.FewerFinish = high-1, n.finishes[high-1]
-	}
-	return found, nil
+	return high, nil
 }

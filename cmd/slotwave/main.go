@@ -163,6 +163,7 @@ of your choice, for recorded or synthetic workloads.
 		predictCommand(a),
 		compareCommand(a),
 		sweepCommand(a),
+		sizeCommand(a),
 		reproduceCommand(a),
 		tuneCommand(a),
 		fitCommand(a),

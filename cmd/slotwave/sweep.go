@@ -13,6 +13,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // sweeping are the flags of sweep and its verbs.
@@ -45,13 +46,21 @@ func (k *sweeping) write(c *cobra.Command) {
 
 // open opens the study as the flags ask for it.
 func (k *sweeping) open(c *cobra.Command, name string) (*study.Sweep, error) {
+	if err := k.given(c); err != nil {
+		return nil, err
+	}
+	return study.OpenSweep(name, k.SweepOptions)
+}
+
+// given takes over the flags whose defaults are the study's.
+func (k *sweeping) given(c *cobra.Command) error {
 	if c.Flags().Changed("seed") {
 		k.Seed = &k.seed
 	}
 	if c.Flags().Changed("replications") && k.Replications < 1 {
-		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.Replications)
+		return fmt.Errorf("--replications: got %d: want 1 or more", k.Replications)
 	}
-	return study.OpenSweep(name, k.SweepOptions)
+	return nil
 }
 
 func sweepCommand(a *app) *cobra.Command {
@@ -77,7 +86,7 @@ merge". The result has the same bytes as that of one machine.`,
 	k.write(c)
 	k.ask(c)
 	k.work(c)
-	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a))
+	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a), sweepSubmitCommand(a))
 	return c
 }
 
@@ -103,17 +112,29 @@ for example with split, and simulate each file with "slotwave sweep work".`,
 }
 
 func sweepWorkCommand(a *app) *cobra.Command {
-	k := &sweeping{}
+	k, stdin := &sweeping{}, false
 	c := &cobra.Command{
 		Use:   "work SHARD",
 		Short: "Simulate some points of a study",
 		Long: `Simulate the points in SHARD, a file with lines that "slotwave sweep plan"
 printed. The study must have the same path here. Finished simulations go into
 the file that --out names. If the command is killed, repeat it: it continues
-from there.`,
+from there.
+
+--stdin reads the points from standard input and prints the rows, each after a
+key and a tab, as a mapper of Hadoop Streaming does.`,
 		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if stdin {
+				if len(args) > 0 || k.out != "" {
+					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
+				}
+				return study.Stream(a.stdin, a.stdout, k.Workers, results.ReadBuild(version, ""), a.stderr)
+			}
+			if len(args) == 0 {
+				return errors.New("want SHARD, or --stdin")
+			}
 			if k.out == "" {
 				k.out = args[0] + ".rows"
 			}
@@ -127,6 +148,7 @@ from there.`,
 		},
 	}
 	c.Flags().StringVar(&k.out, "out", "", "`FILE` for the finished simulations (default SHARD.rows)")
+	c.Flags().BoolVar(&stdin, "stdin", false, "read points from standard input, for Hadoop Streaming")
 	k.work(c)
 	return c
 }
@@ -158,6 +180,56 @@ point.`,
 	}
 	k.write(c)
 	c.Flags().BoolVar(&k.quiet, "quiet", false, "print no summary")
+	return c
+}
+
+func sweepSubmitCommand(a *app) *cobra.Command {
+	k, shards, dry := &sweeping{}, 0, false
+	c := &cobra.Command{
+		Use:   "submit slurm|hadoop STUDY",
+		Short: "Have Slurm or Hadoop Streaming simulate the points of a study",
+		Long: `Divide the points of a study into shards, write them with a script into a
+folder, and submit the script: a job array of Slurm, or a job of Hadoop
+Streaming. When all tasks have ended, join the rows with "slotwave sweep merge".
+
+Repeat the same command if tasks were lost: it submits the same shards again,
+and finished simulations are not repeated. docs/scale-out.md has examples.`,
+		Example: "  slotwave sweep submit slurm my-study.toml --out my-shards --dry-run\n  slotwave sweep merge my-shards/*.rows --out out/my-study",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] != "slurm" && args[0] != "hadoop" {
+				return fmt.Errorf("got %q: want slurm or hadoop", args[0])
+			}
+			if shards < 0 {
+				return fmt.Errorf("--shards: got %d: want 0 or more", shards)
+			}
+			s, err := k.open(c, args[1])
+			if err != nil {
+				return err
+			}
+			if k.out == "" {
+				k.out = filepath.Join("out", s.Name()+"-shards")
+			}
+			m := s.Submission(k.out, shards, results.ReadBuild(version, ""))
+			submit := m.Slurm
+			if args[0] == "hadoop" {
+				submit = m.Hadoop
+			}
+			printed, err := submit(dry)
+			if err == nil && !k.quiet {
+				_, err = fmt.Fprintf(a.stdout, "%s in %s\n", workload.Counted(m.Shards, "shard", "shards"), printable(k.out))
+				if printed != "" {
+					_, err = fmt.Fprintln(a.stdout, printable(printed))
+				}
+			}
+			return err
+		},
+	}
+	k.ask(c)
+	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the shards and rows (default out/<name>-shards)")
+	c.Flags().IntVar(&shards, "shards", 0, "number of shards (0: of 30 s or more each, by the time that some points take)")
+	c.Flags().BoolVar(&dry, "dry-run", false, "write the shards and the script, but do not submit them")
+	c.Flags().BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
 }
 

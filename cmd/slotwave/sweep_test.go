@@ -326,3 +326,35 @@ func TestStudyMistakes(t *testing.T) {
 		t.Error("a refused study left a folder")
 	}
 }
+
+// A folder and a file of rows have one writer at a time.
+func TestSweepTwice(t *testing.T) {
+	sweepFolder(t)
+	d, err := results.Create("out", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range []string{"sweep", "run"} {
+		code, _, stderr := call("", verb, "my.toml", "--out", "out")
+		if code != exitInput || !strings.Contains(stderr, "out: another slotwave is writing here") {
+			t.Errorf("%s: exit code %d, %q: want a refusal", verb, code, stderr)
+		}
+	}
+	d.Abort()
+	verb(t, "sweep", "my.toml", "--quiet", "--out", "out")
+
+	lines := strings.SplitAfter(verb(t, "sweep", "plan", "mystudy.toml"), "\n")
+	writeFile(t, "shard", lines[0])
+	f, err := os.Create("shard.rows")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := results.Lock(f); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call("", "sweep", "work", "shard"); code != exitInput || !strings.Contains(stderr, "another slotwave") {
+		t.Errorf("exit code %d, %q: want a refusal", code, stderr)
+	}
+	f.Close()
+	verb(t, "sweep", "work", "shard", "--quiet")
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+const sizedScenario = `
+[cluster]
+nodes = 2
+map_slots = 2
+reduce_slots = 1
+[[job]]
+name = "a"
+pool = "p"
+maps = 24
+duration = { dist = "lognormal", mean = "20s", sd = "4s" }
+deadline = "3m"
+`
+
+// sized is the part of the answer in JSON that the tests read.
+type sized struct {
+	Answer *struct {
+		Type  string `json:"node"`
+		Nodes int    `json:"nodes"`
+		Fresh bool   `json:"fresh_seeds"`
+	} `json:"answer"`
+	Sizes []struct {
+		Nodes, N, Met int
+		Fresh         bool `json:"fresh_seeds"`
+	}
+	Notes []string
+}
+
+func size(t *testing.T, study string, args ...string) (s sized) {
+	t.Helper()
+	writeFile(t, "my.toml", sizedScenario)
+	writeFile(t, "mysize.toml", "scenario = \"my.toml\"\n"+study)
+	out := verb(t, append([]string{"size", "mysize.toml", "--json", "--out", t.TempDir()}, args...)...)
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The answer is the smallest of all sizes whose runs meet the goals, which a sweep
+// over all sizes with the same seeds shows too.
+func TestSizeAgainstSweep(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := size(t, "confidence = \"80 %\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n", "--replications", "40")
+	verb(t, "sweep", "my.toml", "--over", "cluster.nodes=1:12:1", "--replications", "40", "--quiet", "--out", "swept")
+	rows, err := csv.NewReader(strings.NewReader(read(t, "swept/points.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	met, want := map[string]int{}, ""
+	for _, row := range rows[1:] {
+		if len(row[5]) < 12 && row[5] <= "99999999999" || row[5] == "100000000000" {
+			if met[row[2]]++; met[row[2]] == 32 && want == "" {
+				want = row[2]
+			}
+		}
+	}
+	if s.Answer == nil || want == "" || want != jsonText(s.Answer.Nodes) {
+		t.Errorf("answer %+v: a sweep finds %q", s.Answer, want)
+	}
+	for _, one := range s.Sizes {
+		if !one.Fresh && one.Met != met[jsonText(one.Nodes)] {
+			t.Errorf("%d nodes: %d runs meet the goal: %d in a sweep with the same seeds", one.Nodes, one.Met, met[jsonText(one.Nodes)])
+		}
+	}
+}
+
+func jsonText(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// Of types of nodes the one is chosen that has least of what is asked for.
+func TestSizeLowest(t *testing.T) {
+	const types = `max_replications = 20
+[[goal]]
+finish = "100s"
+[[node]]
+name = "small"
+price_per_hour = 1.0
+[[node]]
+name = "large"
+price_per_hour = 2.5
+map_slots = 4
+`
+	t.Chdir(t.TempDir())
+	for lowest, want := range map[string]string{"nodes": "large", "price_per_hour": "small", "slots": "large"} {
+		if s := size(t, "lowest = \""+lowest+"\"\n"+types); s.Answer == nil || s.Answer.Type != want {
+			t.Errorf("lowest %s: got %+v: want %s nodes", lowest, s.Answer, want)
+		}
+	}
+}
+
+// Limits that no size meets, slots that are never full and nodes that all die are
+// answers too.
+func TestSizeWithoutAnswer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := size(t, "[[goal]]\nresponse = \"15s\"\npool = \"p\"\n")
+	if notes := strings.Join(s.Notes, "\n"); s.Answer != nil || !strings.Contains(notes, "longest response: ") {
+		t.Errorf("got %+v, %q: want no answer, and which goal fails", s.Answer, notes)
+	}
+	s = size(t, "most_nodes = 40\n[[goal]]\ndeadlines = \"100 %\"\n", "--set", "job.0.maps=1")
+	if notes := strings.Join(s.Notes, "\n"); s.Answer == nil || s.Answer.Nodes != 1 || !strings.Contains(notes, "never fills") {
+		t.Errorf("got %+v, %q: want one node, which the workload never fills", s.Answer, notes)
+	}
+	s = size(t, "most_nodes = 4\n[[goal]]\nfinish = \"1h\"\n", "--set", "cluster.dies={ dist = \"constant\", mean = \"10s\" }")
+	if s.Answer != nil {
+		t.Errorf("got %+v: want no answer, since all nodes die", s.Answer)
+	}
+}
+
+// A search that was stopped goes on, and gives the same bytes.
+func TestSizeResumed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", sizedScenario)
+	writeFile(t, "mysize.toml", "scenario = \"my.toml\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n")
+	verb(t, "size", "mysize.toml", "--quiet", "--out", "one", "--workers", "1")
+	verb(t, "size", "mysize.toml", "--quiet", "--out", "more", "--workers", "8")
+	want, got := tree(t, "one"), tree(t, "more")
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("8 workers: %s differs", name)
+		}
+	}
+	if len(want) != 6 || len(got) != 6 {
+		t.Errorf("%d and %d files: want a manifest, three tables and the picture in two formats", len(want), len(got))
+	}
+	verb(t, "rerun", "one/manifest.json", "--out", "again")
+}
+
+// Mistakes in a study with goals name the file, the line and the key.
+func TestSizeMistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", sizedScenario)
+	const goal = "[[goal]]\nfinish = \"100s\"\n"
+	for text, want := range map[string]string{
+		"confidence = \"120 %\"\n" + goal:                            "mysize.toml:2: confidence: \"120 %\": want a fraction",
+		"confidence = 1.0\n" + goal:                                  "mysize.toml:2: confidence: got 1: want at most",
+		"[[goal]]\n":                                                 "mysize.toml:2: goal[0]: want one of finish",
+		"[[goal]]\nfinish = \"1m\"\nresponse = \"1m\"\n":             "goal[0]: want one of finish",
+		"[[goal]]\nfinish = \"1m\"\npercentile = 90\n":               "mysize.toml:4: goal[0].percentile: has no effect without response",
+		"[[goal]]\nfinish = \"1m\"\npool = \"q\"\n":                  "goal[0]: got a goal about no job",
+		"lowest = \"price_per_job\"\n" + goal:                        "mysize.toml:2: lowest: got \"price_per_job\" without a price",
+		goal + "[[node]]\nname = \"n\"\nslots = 3\n":                 "slots",
+		goal + "[[factor]]\nkey = \"cluster.racks\"\nvalues = [1]\n": "got factors",
+		"": "got no [[goal]]",
+	} {
+		writeFile(t, "mysize.toml", "scenario = \"my.toml\"\n"+text)
+		code, _, stderr := call("", "size", "mysize.toml", "--out", "refused")
+		if code != exitInput || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d, %q: want %q", text, code, stderr, want)
+		}
+	}
+	if _, err := os.Stat("refused"); err == nil {
+		t.Error("a refused study left a folder")
+	}
+}
