@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -137,7 +138,7 @@ func BenchmarkDay(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		d, err := Create(b.TempDir()+"/out", false)
+		d, err := resultdir.Create(b.TempDir()+"/out", false)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -166,7 +167,6 @@ func BenchmarkDay(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.ReportMetric(time.Since(start).Seconds(), "s-sync")
-		b.ReportMetric(float64(f.size)/(batches*batch), "B/row")
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/1e6, "MB-held")

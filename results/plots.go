@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -122,7 +123,7 @@ func (p *pictures) draw(names []string, figures []*figure) {
 
 // write waits for the pictures and writes them.
 func (p *pictures) write(w *fileWriter) {
-	w.err = firstErr(w.err, p.group.Wait())
+	w.err = cmp.Or(w.err, p.group.Wait())
 	for _, f := range p.files {
 		w.write(f.name, func(to io.Writer) error { _, err := f.content.WriteTo(to); return err })
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -142,7 +143,7 @@ func (p *Points) replicated() bool {
 }
 
 // Write writes points.csv and summary.csv. One simulation alone has neither.
-func (p *Points) Write(d Target) error {
+func (p *Points) Write(d resultdir.Target) error {
 	if p == nil || len(p.List) < 2 && !p.replicated() {
 		return nil
 	}

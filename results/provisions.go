@@ -9,6 +9,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // provisionsSchema is the first field of provisions in JSON.
@@ -139,7 +140,7 @@ func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 
 // WriteJSON writes the provisions as one JSON object.
 func (p *Provisions) WriteJSON(w io.Writer) error {
-	return writeJSON(w, struct {
+	return resultdir.WriteJSON(w, struct {
 		Schema    string               `json:"schema"`
 		Deadline  int64                `json:"deadline_ns"`
 		Simulated []simulatedProvision `json:"simulation"`

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -40,7 +41,7 @@ type Run struct {
 }
 
 // Write writes all files of a run except the table of attempts.
-func (r *Run) Write(d Target) error {
+func (r *Run) Write(d resultdir.Target) error {
 	w := fileWriter{dir: d}
 	s := subject{title: r.title(), runs: []*Run{r}, answers: r.answers()}
 	var drawn pictures
@@ -130,14 +131,14 @@ type Comparison struct {
 }
 
 // Write writes the files of a comparison.
-func (c *Comparison) Write(d Target) error {
+func (c *Comparison) Write(d resultdir.Target) error {
 	w := fileWriter{dir: d}
 	s := subject{title: Escape(c.Title), runs: c.Runs, answers: c.answers()}
 	var drawn pictures
 	if !slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.NoPlots }) {
 		drawn.begin(&s)
 	}
-	w.write(ComparisonName, func(to io.Writer) error { return writeJSON(to, c.summaries()) })
+	w.write(ComparisonName, func(to io.Writer) error { return resultdir.WriteJSON(to, c.summaries()) })
 	w.write(PredictionsName, s.answers.WriteCSV)
 	if w.err == nil {
 		w.err = c.Points.Write(d)
@@ -147,7 +148,7 @@ func (c *Comparison) Write(d Target) error {
 }
 
 // WriteJSON writes comparison.json.
-func (c *Comparison) WriteJSON(w io.Writer) error { return writeJSON(w, c.summaries()) }
+func (c *Comparison) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, c.summaries()) }
 
 // WriteText writes the runs, and the predictions of models for them, for
 // people.
@@ -196,7 +197,7 @@ func (c *Comparison) answers() *Answers {
 
 // fileWriter writes files one after another until the first error.
 type fileWriter struct {
-	dir Target
+	dir resultdir.Target
 	err error
 }
 

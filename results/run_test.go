@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -48,7 +49,7 @@ func golden(t *testing.T, name string, got []byte) {
 // goldenSum compares a PNG by its sum; -artifacts saves it for a look.
 func goldenSum(t *testing.T, name string, got []byte) {
 	t.Helper()
-	golden(t, name+".sha256", []byte(Sum(name, got).SHA256+"\n"))
+	golden(t, name+".sha256", []byte(resultdir.Sum(name, got).SHA256+"\n"))
 	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), filepath.Base(name)), got, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +135,10 @@ func writeSample(t *testing.T, dir string) *Run {
 	if err := r.Write(d); err != nil {
 		t.Fatal(err)
 	}
-	m := Manifest{
-		Build:     Build{Version: "v0.0.0", Go: "go1.26", Modules: []Module{{"gonum.org/v1/plot", "v0.17.0"}}},
+	m := resultdir.Manifest{
+		Build:     resultdir.Build{Version: "v0.0.0", Go: "go1.26", Modules: []resultdir.Module{{Path: "gonum.org/v1/plot", Version: "v0.17.0"}}},
 		Arguments: []string{"run", "three-jobs"}, Scenario: "three-jobs", Seed: 1, Replications: 1,
-		Inputs: []FileSum{Sum("three-jobs.toml", []byte("name"))}, Assumptions: r.Predictions[0].Assumed,
+		Inputs: []resultdir.FileSum{resultdir.Sum("three-jobs.toml", []byte("name"))}, Assumptions: r.Predictions[0].Assumed,
 	}
 	if err := d.Commit(m); err != nil {
 		t.Fatal(err)
@@ -152,7 +153,7 @@ func TestRunFiles(t *testing.T) {
 	if err := r.Stats.Check(&r.Predictions[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := ReadManifest(dir); err != nil {
+	if _, err := resultdir.ReadManifest(dir); err != nil {
 		t.Error(err)
 	}
 	var text bytes.Buffer
@@ -210,7 +211,7 @@ func TestComparisonFiles(t *testing.T) {
 	if err := c.Write(d); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Commit(Manifest{Scenario: "small-files"}); err != nil {
+	if err := d.Commit(resultdir.Manifest{Scenario: "small-files"}); err != nil {
 		t.Fatal(err)
 	}
 	goldenDir(t, dir, "compare")

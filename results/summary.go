@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -189,7 +190,7 @@ func (r *Run) Summary() *Summary {
 }
 
 // WriteJSON writes summary.json.
-func (s *Summary) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+func (s *Summary) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, s) }
 
 // addNew appends the elements that are not in the list yet.
 func addNew(to, from []string) []string {

@@ -344,3 +344,11 @@ func percent(part, of int64) string {
 }
 
 func percentOf(s share) string { return strconv.FormatFloat(100*float64(s), 'f', 1, 64) + " %" }
+
+// listed returns an empty list for nil, so that readers always find an array.
+func listed[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

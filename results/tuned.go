@@ -7,6 +7,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // tunedSchema is the first field of tuned settings in JSON.
@@ -121,7 +123,7 @@ func (t *Tuned) rows() []tunedRow {
 
 // WriteJSON writes the settings as one JSON object.
 func (t *Tuned) WriteJSON(w io.Writer) error {
-	return writeJSON(w, struct {
+	return resultdir.WriteJSON(w, struct {
 		Schema      string     `json:"schema"`
 		Scenario    string     `json:"scenario"`
 		Fidelity    string     `json:"fidelity"`
@@ -164,7 +166,7 @@ func (t *Tuned) WriteCSV(w io.Writer) error {
 }
 
 // Write writes tune.csv.
-func (t *Tuned) Write(d Target) error { return d.Write(tunedName, t.WriteCSV) }
+func (t *Tuned) Write(d resultdir.Target) error { return d.Write(tunedName, t.WriteCSV) }
 
 // WriteText writes the gain, the settings that matter, those that do not, and how
 // to run the job with them.

@@ -21,6 +21,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -41,7 +42,7 @@ type Diagnosing struct {
 // Diagnosed is a diagnosis, with what it was made from.
 type Diagnosed struct {
 	*diagnose.Diagnosis
-	Inputs   []results.FileSum
+	Inputs   []resultdir.FileSum
 	Warnings []string
 
 	history *workload.History // nil: only sampling records
@@ -163,7 +164,7 @@ func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	done.Inputs = append(done.Inputs, results.Sum(k.Thresholds, data))
+	done.Inputs = append(done.Inputs, resultdir.Sum(k.Thresholds, data))
 	o.Thresholds, err = diagnose.ReadThresholds(k.Thresholds, string(data))
 	return o, err
 }
@@ -181,7 +182,7 @@ func (k *Diagnosing) specification(done *Diagnosed) (*diagnose.Specification, er
 	if err != nil {
 		return nil, err
 	}
-	done.Inputs = append(done.Inputs, results.Sum(name, data))
+	done.Inputs = append(done.Inputs, resultdir.Sum(name, data))
 	return diagnose.ParseSpecification(name, string(data))
 }
 
@@ -210,7 +211,7 @@ func (k *Diagnosing) dataflow(paths []string, in *diagnose.Input, done *Diagnose
 				continue
 			}
 			found = true
-			sum, err := results.SumFile(file)
+			sum, err := resultdir.SumFile(file)
 			if err != nil {
 				return nil, err
 			}
@@ -274,7 +275,7 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		return nil, err
 	}
 	for _, p := range h.Problems {
-		if !slices.ContainsFunc(d.Inputs, func(s results.FileSum) bool { return s.Name == p.File }) { // sampling records
+		if !slices.ContainsFunc(d.Inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
 			d.Warnings = append(d.Warnings, p.String())
 		}
 	}
@@ -299,7 +300,7 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 		}
 	}
 	for _, name := range tables {
-		sum, err := results.SumFile(name)
+		sum, err := resultdir.SumFile(name)
 		if err != nil {
 			return err
 		}
@@ -344,10 +345,10 @@ func readOffers(name string) ([]model.Offer, error) {
 // changed.
 func questionOf(folder string) (*model.WhatIf, error) {
 	manifest, run := folder, ""
-	if !isFile(filepath.Join(folder, results.ManifestName)) {
+	if !isFile(filepath.Join(folder, resultdir.ManifestName)) {
 		manifest, run = filepath.Dir(folder), filepath.Base(folder)
 	}
-	m, err := results.ReadManifest(manifest)
+	m, err := resultdir.ReadManifest(manifest)
 	if err != nil {
 		return nil, err
 	}

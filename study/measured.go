@@ -11,6 +11,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
@@ -21,7 +22,7 @@ const measured = "measured"
 // Measured are recorded runs that are compared with predictions.
 type Measured struct {
 	histories []*workload.History
-	sums      []results.FileSum
+	sums      []resultdir.FileSum
 }
 
 // ReadMeasured reads traces and results of earlier runs.
@@ -48,7 +49,7 @@ func ReadMeasured(paths []string) (*Measured, error) {
 }
 
 // Files returns the checksums of the files.
-func (m *Measured) Files() []results.FileSum {
+func (m *Measured) Files() []resultdir.FileSum {
 	if m == nil {
 		return nil
 	}

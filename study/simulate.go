@@ -9,6 +9,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -33,7 +34,7 @@ func (p Progress) ofRun(jobs int) func(ended, left int) {
 // written into the folder as tables in the scenario's format. A nil folder
 // writes none. The runs hold the predictions of all replications and the
 // statistics of the first.
-func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, error) {
+func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, error) {
 	n := s.options.replications()
 	runs := make([]*results.Run, len(s.Scenario.Runs))
 	tables := make([][]attemptTable, len(runs))
@@ -109,7 +110,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 }
 
 // Write writes the tables, pictures and summary of the runs.
-func (s *Study) Write(d *results.Dir, runs []*results.Run) error {
+func (s *Study) Write(d *resultdir.Dir, runs []*results.Run) error {
 	for r, run := range runs {
 		if err := run.Write(s.target(d, r)); err != nil {
 			return err
@@ -132,7 +133,7 @@ func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
 }
 
 // target returns the place for the files of one run.
-func (s *Study) target(d *results.Dir, run int) results.Target {
+func (s *Study) target(d *resultdir.Dir, run int) resultdir.Target {
 	if len(s.Scenario.Runs) == 1 {
 		return d
 	}
@@ -150,10 +151,10 @@ func (s *Study) title(run int) string {
 // chooses. The zero value writes nothing.
 type attemptTable struct {
 	csv     *results.AttemptTable
-	file    *results.File
+	file    *resultdir.File
 	parquet *attempts
 	offers  *results.OfferTable
-	decided *results.File   // of offers
+	decided *resultdir.File // of offers
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
@@ -162,7 +163,7 @@ type attempts []workload.Attempt
 
 func (a *attempts) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
 
-func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, error) {
+func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, error) {
 	var t attemptTable
 	if d == nil {
 		return t, nil

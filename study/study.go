@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -123,8 +123,8 @@ func (s *Study) Replays() error {
 
 // Manifest describes a result of the study: what made it, with which arguments,
 // and the checksums of its inputs.
-func (s *Study) Manifest(b results.Build, arguments []string) (results.Manifest, error) {
-	m := results.Manifest{
+func (s *Study) Manifest(b resultdir.Build, arguments []string) (resultdir.Manifest, error) {
+	m := resultdir.Manifest{
 		Build: b, Arguments: arguments, Scenario: s.Scenario.Name,
 		Seed: s.options.Seed, Replications: s.options.replications(), Assumptions: s.Scenario.Assumed,
 	}
@@ -134,11 +134,11 @@ func (s *Study) Manifest(b results.Build, arguments []string) (results.Manifest,
 }
 
 // Sums returns the checksums of a scenario's inputs.
-func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
+func Sums(inputs []scenarios.Input) (sums []resultdir.FileSum, err error) {
 	for _, in := range inputs {
-		sum := results.Sum(in.Name, in.Data)
+		sum := resultdir.Sum(in.Name, in.Data)
 		if in.Data == nil {
-			if sum, err = results.SumFile(in.Name); err != nil {
+			if sum, err = resultdir.SumFile(in.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -148,16 +148,16 @@ func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
 }
 
 // InputsUnchanged compares embedded and other inputs with their checksums.
-func InputsUnchanged(inputs []results.FileSum) error {
+func InputsUnchanged(inputs []resultdir.FileSum) error {
 	var errs []error
 	for _, in := range inputs {
 		name, shipped := strings.CutPrefix(in.Name, scenarios.ShippedPrefix)
 		if !shipped {
-			errs = append(errs, results.Verify("", []results.FileSum{in}))
+			errs = append(errs, resultdir.Verify("", []resultdir.FileSum{in}))
 			continue
 		}
 		data, ok := scenarios.Data(name)
-		if !ok || results.Sum(in.Name, data).SHA256 != in.SHA256 {
+		if !ok || resultdir.Sum(in.Name, data).SHA256 != in.SHA256 {
 			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships a different file", in.Name))
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 const smallJobs = `
@@ -74,7 +74,7 @@ func TestExplainOffers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := results.Create(filepath.Join(dir, "out"), false)
+	d, err := resultdir.Create(filepath.Join(dir, "out"), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestExplainOffers(t *testing.T) {
 	if err := s.Write(d, runs); err != nil {
 		t.Fatal(err)
 	}
-	m, err := s.Manifest(results.Build{}, []string{"run", name, "--seed=1", "--trace"})
+	m, err := s.Manifest(resultdir.Build{}, []string{"run", name, "--seed=1", "--trace"})
 	if err != nil {
 		t.Fatal(err)
 	}

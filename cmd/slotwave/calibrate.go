@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -96,7 +96,7 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 		for _, f := range found.Files(k.out) {
 			parts = append(parts, part{f.Name, f.Write})
 		}
-		if err := a.deliver(c, args, &to, parts, results.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
+		if err := a.deliver(c, args, &to, parts, resultdir.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
 			return err
 		}
 	}

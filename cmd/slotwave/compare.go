@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -94,7 +94,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return c.Write(d) }
+		write := func(d *resultdir.Dir) error { return c.Write(d) }
 		if err := a.keep(c.Study, &k.asked, write, k.repeat(names), sums); err != nil {
 			return err
 		}

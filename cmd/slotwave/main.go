@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 )
@@ -47,7 +47,7 @@ func main() {
 type app struct {
 	stdout, stderr io.Writer
 	stdin          io.Reader
-	writing        atomic.Pointer[results.Dir] // removed if the program is interrupted
+	writing        atomic.Pointer[resultdir.Dir] // removed if the program is interrupted
 	stopped        atomic.Bool
 }
 
@@ -205,7 +205,7 @@ func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			b := results.ReadBuild(version, "")
+			b := resultdir.ReadBuild(version, "")
 			line := "slotwave " + b.Version
 			if b.Revision != "" {
 				line += " (" + b.Revision[:min(12, len(b.Revision))] + ")"

@@ -10,6 +10,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -32,7 +33,7 @@ func (k *knowledge) flags(c *cobra.Command) {
 }
 
 // read passes the contents of the files to the models.
-func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
+func (k *knowledge) read() ([]analytic.Predictor, []resultdir.FileSum, error) {
 	files := study.KnowledgeFiles{Files: map[string]string{}, Small: k.small, Literal: k.literal, History: k.history}
 	for name, file := range k.files {
 		files.Files[name] = *file
@@ -105,7 +106,7 @@ An interval holds the simulated time of 90 of 100 jobs of programs on platforms.
 }
 
 // openWithFiles opens a scenario and reads the additional files for models.
-func (a *app) openWithFiles(name string, k *asked, known *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
+func (a *app) openWithFiles(name string, k *asked, known *knowledge) (*study.Study, []analytic.Predictor, []resultdir.FileSum, error) {
 	models, sums, err := known.read()
 	if err != nil {
 		return nil, nil, nil, err
@@ -149,7 +150,7 @@ func (a *app) predict(name string, k *asked, known *knowledge, over []string) er
 		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return answers.Write(d, s.Scenario.Title) }
+		write := func(d *resultdir.Dir) error { return answers.Write(d, s.Scenario.Title) }
 		if err := a.keep(s, k, write, arguments, sums); err != nil {
 			return err
 		}
@@ -158,8 +159,8 @@ func (a *app) predict(name string, k *asked, known *knowledge, over []string) er
 }
 
 // keep writes results into the chosen directory.
-func (a *app) keep(s *study.Study, k *asked, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
-	d, err := results.Create(k.out, k.force)
+func (a *app) keep(s *study.Study, k *asked, write func(*resultdir.Dir) error, arguments []string, read []resultdir.FileSum) error {
+	d, err := resultdir.Create(k.out, k.force)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -99,7 +100,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 			return err
 		}
 		defer stop()
-		if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "profile", Seed: 1}); err != nil {
+		if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "profile", Seed: 1}); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
@@ -161,7 +162,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err := inputWithin(s, k.out); err != nil {
 		return err
 	}
-	d, err := results.Create(k.out, k.force)
+	d, err := resultdir.Create(k.out, k.force)
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err := s.Write(d, runs); err != nil {
 		return study.Internal(err)
 	}
-	if err := d.Write(results.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
+	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
 		return study.Internal(err)
 	}
 	if err := a.commit(d, s, k.arguments("run", name), nil); err != nil {
@@ -248,8 +249,8 @@ func inputWithin(s *study.Study, out string) error {
 
 // commit completes a folder of results with its manifest. The read files are
 // inputs in addition to those of the scenario.
-func (a *app) commit(d *results.Dir, s *study.Study, arguments []string, read []results.FileSum) error {
-	m, err := s.Manifest(results.ReadBuild(version, ""), arguments)
+func (a *app) commit(d *resultdir.Dir, s *study.Study, arguments []string, read []resultdir.FileSum) error {
+	m, err := s.Manifest(resultdir.ReadBuild(version, ""), arguments)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/spf13/cobra"
-
-	"github.com/slotwave/slotwave/results"
 )
 
 // severalRuns is the default number of replications where an interval is needed.
@@ -45,7 +44,7 @@ func (a *app) tune(name string, k *asked) error {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return t.Write(d) }
+		write := func(d *resultdir.Dir) error { return t.Write(d) }
 		if err := a.keep(s, k, write, k.arguments("tune", name), nil); err != nil {
 			return err
 		}
