@@ -2,7 +2,9 @@ package results
 
 import (
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -22,6 +24,10 @@ var AttemptColumns = func() []string {
 		"wait_fetch_ns", "wait_memory_ns")
 }()
 
+// counterColumns names the columns that follow where tasks have a plan and the
+// release counts these values.
+var counterColumns = []string{"combine_input_records", "combine_output_records", "map_output_materialized_bytes", "cpu_milliseconds"}
+
 // attemptBuffer is so large that passing a buffer on costs little per row.
 const attemptBuffer = 256 << 10
 
@@ -35,24 +41,25 @@ type AttemptTable struct {
 	free chan []byte // back from it
 	end  chan error
 	rows int64
+	more bool  // counterColumns
 	err  error // checksum of the whole table, once closed
 }
 
 // NewAttemptTable starts a table. It must be closed, also when the run fails.
-func NewAttemptTable(w io.Writer) *AttemptTable {
+// Counters adds counterColumns.
+func NewAttemptTable(w io.Writer, counters bool) *AttemptTable {
 	const buffers = 3
-	t := &AttemptTable{full: make(chan []byte, buffers), free: make(chan []byte, buffers), end: make(chan error)}
+	t := &AttemptTable{more: counters, full: make(chan []byte, buffers), free: make(chan []byte, buffers), end: make(chan error)}
 	for range buffers {
 		t.free <- make([]byte, 0, attemptBuffer+4<<10)
 	}
 	t.buf = <-t.free
 	go t.write(w)
-	for i, name := range AttemptColumns {
-		if i > 0 {
-			t.buf = append(t.buf, ',')
-		}
-		t.buf = append(t.buf, name...)
+	columns := AttemptColumns
+	if counters {
+		columns = slices.Concat(columns, counterColumns)
 	}
+	t.buf = append(t.buf, strings.Join(columns, ",")...)
 	t.buf = append(t.buf, '\n')
 	return t
 }
@@ -102,6 +109,12 @@ func (t *AttemptTable) Attempt(a *workload.Attempt) {
 	b = appendInt(b, a.LocalWriteBytes)
 	b = appendInt(b, int64(a.WaitFetch))
 	b = appendInt(b, int64(a.WaitMemory))
+	if t.more {
+		b = appendInt(b, a.CombineInRecords)
+		b = appendInt(b, a.CombineOutRecords)
+		b = appendInt(b, a.MaterializedBytes)
+		b = appendInt(b, a.CPUMillis)
+	}
 	t.buf = append(b, '\n')
 	t.rows++
 	if len(t.buf) >= attemptBuffer {

@@ -294,7 +294,7 @@ func TestWriteErrorIsKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := NewAttemptTable(f)
+	table := NewAttemptTable(f, false)
 	f.f.Close() // as if the disk went away
 	var rows keep
 	flood(floodQuestion(2, 2, 2, 3), 5000, &rows)

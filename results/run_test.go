@@ -123,7 +123,7 @@ func writeSample(t *testing.T, dir string) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := NewAttemptTable(f)
+	table := NewAttemptTable(f, false)
 	r := withModels(smallSample(t, table))
 	if err := errors.Join(table.Close(), f.Close()); err != nil {
 		t.Fatal(err)
@@ -470,7 +470,7 @@ func TestBoundedMemory(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		table, stats := NewAttemptTable(io.Discard), NewStats(q, true)
+		table, stats := NewAttemptTable(io.Discard, false), NewStats(q, true)
 		for i := range times {
 			for k := range rows.rows {
 				a := rows.rows[k]
@@ -492,7 +492,7 @@ func TestBoundedMemory(t *testing.T) {
 	if long > short+1<<20 || long > 24<<20 {
 		t.Errorf("100,000 attempts hold %d bytes, 600,000 hold %d: want the same, and below 24 MiB", short, long)
 	}
-	table := NewAttemptTable(io.Discard)
+	table := NewAttemptTable(io.Discard, false)
 	defer table.Close()
 	if n := testing.AllocsPerRun(5000, func() { table.Attempt(&rows.rows[7]) }); n != 0 {
 		t.Errorf("%g allocations per row", n)

@@ -332,7 +332,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		} else {
 			j.Conf = c.Conf.Over(j.Conf).Over(conf)
 		}
-		if raw := j.Maps.Output; l.hardware.planned() && raw.RawBytes > 0 && raw.CombineIn == 0 && raw.Codec == "" {
+		if raw := j.Maps.Output; l.hardware.planned() && raw.RawBytes > 0 && lessFetched(&raw, float64(j.Reduces.ShuffleData)) {
 			l.table.assume("%s: a combiner leaves %.3g %% of the map output, since no more was fetched and no codec is recorded", j.ID, 100*float64(j.Reduces.ShuffleData)/float64(raw.RawBytes))
 		}
 		own, ok := l.programs[j.Name]

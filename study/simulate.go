@@ -173,13 +173,20 @@ func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, er
 	switch to := s.target(d, run); s.Scenario.Attempts {
 	case "csv":
 		if t.file, err = to.File(name + ".csv"); err == nil {
-			t.csv = results.NewAttemptTable(t.file)
+			t.csv = results.NewAttemptTable(t.file, counts(&s.Scenario.Runs[run].Question))
 		}
 	case "parquet":
 		t.file, err = to.File(name + ".parquet")
 		t.parquet = new(attempts)
 	}
 	return t, err
+}
+
+// counts reports whether the tasks of a question count what they compute and
+// combine.
+func counts(q *model.WhatIf) bool {
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	return err == nil && release.CPUCounter && q.Fidelity >= model.Phase
 }
 
 // fill simulates a question and writes the table. Only statistics that will be

@@ -70,6 +70,10 @@ var attemptColumns = func() []attemptColumn {
 		count("local_write_bytes", func(a *workload.Attempt) int64 { return a.LocalWriteBytes }),
 		span("wait_fetch_ns", func(a *workload.Attempt) time.Duration { return a.WaitFetch }),
 		span("wait_memory_ns", func(a *workload.Attempt) time.Duration { return a.WaitMemory }),
+		count("combine_input_records", func(a *workload.Attempt) int64 { return a.CombineInRecords }),
+		count("combine_output_records", func(a *workload.Attempt) int64 { return a.CombineOutRecords }),
+		count("map_output_materialized_bytes", func(a *workload.Attempt) int64 { return a.MaterializedBytes }),
+		count("cpu_milliseconds", func(a *workload.Attempt) int64 { return a.CPUMillis }),
 	)
 }()
 
@@ -173,6 +177,10 @@ type attemptRow struct {
 	LocalWrite     *int64 `parquet:"local_write_bytes,optional"`
 	WaitFetch      *int64 `parquet:"wait_fetch_ns,optional"`
 	WaitMemory     *int64 `parquet:"wait_memory_ns,optional"`
+	CombineIn      *int64 `parquet:"combine_input_records,optional"`
+	CombineOut     *int64 `parquet:"combine_output_records,optional"`
+	Materialized   *int64 `parquet:"map_output_materialized_bytes,optional"`
+	CPUMillis      *int64 `parquet:"cpu_milliseconds,optional"`
 }
 
 type jobRow struct {
@@ -214,6 +222,7 @@ func newAttemptRow(a *workload.Attempt) attemptRow {
 		Spills: orNull(a.Spills), MergePasses: orNull(a.MergePasses), SpilledRecords: orNull(a.SpilledRecords), ShuffleBytes: orNull(a.ShuffleBytes),
 		HDFSRead: orNull(a.HDFSReadBytes), HDFSWrite: orNull(a.HDFSWriteBytes), LocalRead: orNull(a.LocalReadBytes), LocalWrite: orNull(a.LocalWriteBytes),
 		WaitFetch: timeOrNull(a.WaitFetch), WaitMemory: timeOrNull(a.WaitMemory),
+		CombineIn: orNull(a.CombineInRecords), CombineOut: orNull(a.CombineOutRecords), Materialized: orNull(a.MaterializedBytes), CPUMillis: orNull(a.CPUMillis),
 	}
 	if a.Slot != workload.Unknown {
 		slot := int32(a.Slot)
