@@ -35,6 +35,8 @@ type Run struct {
 	Limits      []Limit            // what limited the first replication, the largest part first; empty: not known
 	NoPlots     bool               // write no pictures
 
+	Calibrations []model.Prediction // by calibrations that explain the record about as well; empty: none are known
+
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
 	Changed  []string             // settings that differ from the recorded ones
 }
@@ -56,6 +58,28 @@ func (r *Run) Write(d Target) error {
 	}
 	drawn.write(&w)
 	return w.err
+}
+
+// Spread enters the spread of the answers over the calibrations: into the first
+// prediction as its interval, and into its jobs as their bounds. The first answer
+// and n-1 others have a range that a further one misses with a probability of
+// 2/(n+1), which is 10 % of 19.
+func (r *Run) Spread() {
+	if len(r.Calibrations) == 0 {
+		return
+	}
+	p := &r.Predictions[0]
+	p.Least, p.Most = p.Mean, p.Mean
+	p.Jobs = slices.Clone(p.Jobs)
+	for i := range r.Calibrations {
+		other := &r.Calibrations[i]
+		p.Least, p.Most = min(p.Least, other.Mean), max(p.Most, other.Mean)
+		for k := range p.Jobs {
+			if j, o := &p.Jobs[k], &other.Jobs[k]; finished(j) && finished(o) {
+				j.Low, j.High = min(j.Low, o.Finish-o.Submit), max(j.High, o.Finish-o.Submit)
+			}
+		}
+	}
 }
 
 // Mean returns the mean over the replications, with its 95 % interval as Low and

@@ -32,6 +32,7 @@ type Summary struct {
 	Replications int             `json:"replications"`
 	Nodes        int             `json:"nodes"`
 	Makespan     Estimate        `json:"makespan"`
+	Calibrations *Calibrations   `json:"calibrations,omitempty"`
 	Replay       *ReplaySummary  `json:"replay,omitempty"`
 	LimitedBy    string          `json:"limited_by,omitempty"`
 	Limits       []Limit         `json:"limits,omitempty"`
@@ -52,6 +53,23 @@ type Estimate struct {
 	Mean int64  `json:"mean_ns"`
 	Low  *int64 `json:"low_ns,omitempty"`
 	High *int64 `json:"high_ns,omitempty"`
+}
+
+// Calibrations is the range of the makespan over calibrations that explain a record
+// about equally well.
+type Calibrations struct {
+	N    int   `json:"n"`
+	Low  int64 `json:"low_ns"`
+	High int64 `json:"high_ns"`
+}
+
+// calibrations returns nil if only one calibration is known.
+func (r *Run) calibrations() *Calibrations {
+	if len(r.Calibrations) == 0 {
+		return nil
+	}
+	p := &r.Predictions[0]
+	return &Calibrations{len(r.Calibrations) + 1, int64(p.Least), int64(p.Most)}
 }
 
 // JobSummary counts jobs and summarises the time from submission to finish of
@@ -166,6 +184,7 @@ func (r *Run) Summary() *Summary {
 		Replications: len(r.Predictions),
 		Nodes:        len(r.Question.Cluster.Nodes),
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
+		Calibrations: r.calibrations(),
 		Replay:       r.replaySummary(),
 		Jobs:         r.jobSummary(),
 		Kinds:        listed(r.Stats.kindSummaries()),

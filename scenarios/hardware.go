@@ -211,6 +211,37 @@ func (m *hardware) programsIn(t *table) map[string]model.Program {
 	return programs
 }
 
+// alternatives lists the calibrations of the folder that the workload names. The
+// platform NAME.toml in it belongs to the profiles in the folder profiles-NAME.
+// They do not count if another platform or other profiles are set.
+func (m *hardware) alternatives(t *table) {
+	folder := t.str("alternatives", "")
+	if folder == "" || m.file.sets("cluster.platform") || m.file.sets("workload.profiles") {
+		return
+	}
+	path := folder
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.file.folder, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.failf("alternatives", "%v", plain(err))
+		return
+	}
+	for _, entry := range entries {
+		if name, platform := strings.CutSuffix(entry.Name(), ".toml"); platform {
+			m.scenario.note(Input{Name: filepath.Join(path, entry.Name())})
+			m.scenario.Alternatives = append(m.scenario.Alternatives, []string{
+				"cluster.platform=" + workload.TOMLText(filepath.Join(folder, entry.Name())),
+				"workload.profiles=" + workload.TOMLText(t.str("profiles", "")+"-"+name),
+			})
+		}
+	}
+	if len(m.scenario.Alternatives) == 0 {
+		t.failf("alternatives", "%s: holds no platforms (.toml)", path)
+	}
+}
+
 // shaped returns the program of a job of a trace, with the volumes of the
 // trace. Records are as wide as those of the given program, and each map reads
 // at least one.

@@ -67,9 +67,10 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	given := t.has("rates")
 	l.rates = t.inner("rates").readRates(conf)
-	t.asked = append(t.asked, "profile", "profiles")
+	t.asked = append(t.asked, "profile", "profiles", "alternatives")
 	if len(paths) > 0 && m.planned() {
 		l.programs = m.programsIn(t)
+		m.alternatives(t)
 		if l.programs == nil || t.has("profile") {
 			if p := m.program(t); p != nil {
 				like := *p
@@ -77,7 +78,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			}
 		}
 	} else {
-		for _, key := range []string{"profile", "profiles"} {
+		for _, key := range []string{"profile", "profiles", "alternatives"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 			}

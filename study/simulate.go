@@ -54,6 +54,10 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 		for i := range n {
 			group.Go(func() error { return s.simulateOne(run, r, i, &tables[r][i], progress) })
 		}
+		run.Calibrations = make([]model.Prediction, len(s.alternatives))
+		for i := range run.Calibrations {
+			group.Go(func() error { return s.simulateAlternative(run, r, i) })
+		}
 	}
 	err := group.Wait()
 	for r := range tables {
@@ -65,6 +69,7 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 		return nil, err
 	}
 	for _, run := range runs {
+		run.Spread()
 		p := &run.Predictions[0]
 		p.Assumed = append(s.Scenario.Assumed[:len(s.Scenario.Assumed):len(s.Scenario.Assumed)], p.Assumed...)
 		p.Warnings = append(s.Scenario.Warnings[:len(s.Scenario.Warnings):len(s.Scenario.Warnings)], p.Warnings...)
@@ -105,6 +110,17 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 	if replication == 0 {
 		run.Stats = stats
 	}
+	return nil
+}
+
+// simulateAlternative simulates a run by another calibration.
+func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error {
+	q := &s.alternatives[alternative].Runs[r].Question
+	p, err := (sim.Simulator{}).Predict(*q)
+	if err != nil {
+		return fmt.Errorf("%s: %w", q.Name, err)
+	}
+	run.Calibrations[alternative] = p
 	return nil
 }
 
