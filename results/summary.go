@@ -27,6 +27,7 @@ type Summary struct {
 	Model        string          `json:"model"`
 	Fidelity     string          `json:"fidelity"`
 	Hadoop       string          `json:"hadoop"`
+	Conf         properties      `json:"conf,omitempty"`
 	Scheduler    string          `json:"scheduler"`
 	Seed         uint64          `json:"seed"`
 	Replications int             `json:"replications"`
@@ -53,6 +54,27 @@ type Estimate struct {
 	Mean int64  `json:"mean_ns"`
 	Low  *int64 `json:"low_ns,omitempty"`
 	High *int64 `json:"high_ns,omitempty"`
+}
+
+// properties are Hadoop properties with their values.
+type properties map[string]string
+
+// commonConf returns the properties that all jobs share.
+func commonConf(jobs []workload.Job) properties {
+	common := properties{}
+	for i := range jobs {
+		if i == 0 {
+			for _, key := range jobs[0].Conf.Keys() {
+				common[key], _ = jobs[0].Conf.Lookup(key)
+			}
+		}
+		for key, value := range common {
+			if v, stated := jobs[i].Conf.Lookup(key); !stated || v != value {
+				delete(common, key)
+			}
+		}
+	}
+	return common
 }
 
 // Calibrations is the range of the makespan over calibrations that explain a record
@@ -179,6 +201,7 @@ func (r *Run) Summary() *Summary {
 		Model:        first.Model,
 		Fidelity:     r.Question.Fidelity.String(),
 		Hadoop:       r.Question.Cluster.Hadoop,
+		Conf:         commonConf(r.Question.Jobs),
 		Scheduler:    r.Question.Scheduler.Name,
 		Seed:         r.Question.Seed,
 		Replications: len(r.Predictions),

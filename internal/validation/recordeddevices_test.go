@@ -154,6 +154,10 @@ func TestRecordedVolumes(t *testing.T) {
 	}
 	verb(t, "run", at("world.toml"), "--out", at("world"), "--quiet", "--set", "plots=none")
 	verb(t, "convert", at("world"), "--to", "jhist", "--out", at("history"), "--quiet")
+	// As in Hadoop, the configuration of a job holds what the cluster set for it.
+	if conf := read(t, at("history/job_201001010000_0002_conf.xml")); !strings.Contains(conf, "<name>mapred.map.tasks.speculative.execution</name><value>false</value>") {
+		t.Errorf("the configuration in the history is %s", conf)
+	}
 	verb(t, "run", at("again.toml"), "--out", at("again"), "--quiet", "--set", "plots=none")
 	columns := map[string]float64{ // and how far their sums may differ
 		"out_records": 0.0001, "out_bytes": 0.001, "shuffle_bytes": 0.003, "hdfs_write_bytes": 0.003, "local_write_bytes": 0.003,

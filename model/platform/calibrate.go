@@ -171,13 +171,15 @@ const alternatives = 18
 // that the record does not show varies by a factor of about two. A machine that
 // simulates worse than its distribution allows is moved towards the one found.
 func (s *calibrator) alternatives(x []float64) (machines []model.Machine) {
-	const unknown, most, halvings = 0.7, 11.1, 5 // 11.1: 95 % of chi-square with 5 degrees of freedom
+	// A task that waits for another heartbeat or reads another replica takes some
+	// percent more or less; 11.1 is 95 % of chi-square with 5 degrees of freedom.
+	const unknown, least, most, halvings = 0.7, 0.04, 11.1, 5
 	j, rest := s.jacobian(x), slices.Clone(s.residuals(x))
 	if s.err != nil {
 		return nil
 	}
 	sum := squares(rest)
-	noise := math.Max(leastError, math.Sqrt(sum/math.Max(1, float64(len(rest)-len(x)))))
+	noise := math.Max(least, math.Sqrt(sum/math.Max(1, float64(len(rest)-len(x)))))
 	var precision mat.SymDense
 	precision.SymOuterK(1/(noise*noise), j.T())
 	for k := range x {
