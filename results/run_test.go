@@ -589,3 +589,27 @@ func TestSummaryIsJSON(t *testing.T) {
 		t.Errorf("read back as %+v", got)
 	}
 }
+
+// TestSpread: the interval is the range over the calibrations, 1 % wider at each
+// end, of the makespan and of each job.
+func TestSpread(t *testing.T) {
+	answer := func(makespan, job time.Duration) model.Prediction {
+		return model.Prediction{Mean: makespan, Jobs: []model.JobOutcome{{Submit: time.Second, Finish: time.Second + job, Low: job, High: job}}}
+	}
+	r := Run{Predictions: []model.Prediction{answer(200*time.Second, 100*time.Second)}}
+	if r.Spread(); r.Predictions[0].Most != 0 || r.calibrations() != nil {
+		t.Errorf("an interval without calibrations: %+v", r.Predictions[0])
+	}
+	r.Calibrations = []model.Prediction{answer(210*time.Second, 90*time.Second), answer(190*time.Second, 95*time.Second)}
+	r.Spread()
+	p := &r.Predictions[0]
+	if p.Least != 188100*time.Millisecond || p.Most != 212100*time.Millisecond {
+		t.Errorf("makespan: %v to %v", p.Least, p.Most)
+	}
+	if j := &p.Jobs[0]; j.Low != 89100*time.Millisecond || j.High != 101*time.Second {
+		t.Errorf("job: %v to %v", j.Low, j.High)
+	}
+	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) {
+		t.Errorf("summary: %+v", c)
+	}
+}
