@@ -2,6 +2,7 @@ package results
 
 import (
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,10 @@ var AttemptColumns = func() []string {
 		"shuffle_bytes", "hdfs_read_bytes", "hdfs_write_bytes", "local_read_bytes", "local_write_bytes",
 		"wait_fetch_ns", "wait_memory_ns")
 }()
+
+// counterColumns names the columns that follow where tasks have a plan and the
+// release counts these values.
+var counterColumns = []string{"combine_input_records", "combine_output_records", "map_output_materialized_bytes", "cpu_milliseconds"}
 
 // rowBuffer is so large that passing a buffer on costs little per row.
 const rowBuffer = 256 << 10
@@ -87,12 +92,18 @@ func (t *rowWriter) Close() error {
 type AttemptTable struct {
 	rowWriter
 	rows int64
+	more bool // counterColumns
 }
 
 // NewAttemptTable starts a table. It must be closed, also when the run fails.
-func NewAttemptTable(w io.Writer) *AttemptTable {
-	t := &AttemptTable{}
-	t.start(w, AttemptColumns)
+// Counters adds counterColumns.
+func NewAttemptTable(w io.Writer, counters bool) *AttemptTable {
+	t := &AttemptTable{more: counters}
+	columns := AttemptColumns
+	if counters {
+		columns = slices.Concat(columns, counterColumns)
+	}
+	t.start(w, columns)
 	return t
 }
 
@@ -128,6 +139,12 @@ func (t *AttemptTable) Attempt(a *workload.Attempt) {
 	b = appendInt(b, a.LocalWriteBytes)
 	b = appendInt(b, int64(a.WaitFetch))
 	b = appendInt(b, int64(a.WaitMemory))
+	if t.more {
+		b = appendInt(b, a.CombineInRecords)
+		b = appendInt(b, a.CombineOutRecords)
+		b = appendInt(b, a.MaterializedBytes)
+		b = appendInt(b, a.CPUMillis)
+	}
 	t.rows++
 	t.endRow(b)
 }

@@ -116,7 +116,7 @@ func BenchmarkAttemptTable(b *testing.B) {
 	q := floodQuestion(3000, 6, 4, 24442)
 	var rows keep
 	flood(q, 100000, &rows)
-	benchmarkRecorder(b, NewAttemptTable(io.Discard), rows.rows)
+	benchmarkRecorder(b, NewAttemptTable(io.Discard, false), rows.rows)
 }
 
 func BenchmarkStats(b *testing.B) {
@@ -146,7 +146,7 @@ func BenchmarkDay(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		table, stats := NewAttemptTable(f), NewStats(q, true)
+		table, stats := NewAttemptTable(f, false), NewStats(q, true)
 		to := Recorders{table, stats}
 		start := time.Now()
 		for i := range time.Duration(batches) {

@@ -62,7 +62,7 @@ func keys(of reflect.Type, prefix string) []string {
 
 func TestDocumentedColumns(t *testing.T) {
 	for heading, want := range map[string][]string{
-		AttemptsName:           AttemptColumns,
+		AttemptsName:           slices.Concat(AttemptColumns, counterColumns),
 		JobsName:               slices.Concat(JobColumns, DeadlineColumns),
 		ResourcesName:          ResourceColumns,
 		OffersName:             OfferColumns,

@@ -124,7 +124,7 @@ func writeSample(t *testing.T, dir string) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := NewAttemptTable(f)
+	table := NewAttemptTable(f, false)
 	r := withModels(smallSample(t, table))
 	if err := errors.Join(table.Close(), f.Close()); err != nil {
 		t.Fatal(err)
@@ -471,7 +471,7 @@ func TestBoundedMemory(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		table, stats := NewAttemptTable(io.Discard), NewStats(q, true)
+		table, stats := NewAttemptTable(io.Discard, false), NewStats(q, true)
 		for i := range times {
 			for k := range rows.rows {
 				a := rows.rows[k]
@@ -493,7 +493,7 @@ func TestBoundedMemory(t *testing.T) {
 	if long > short+1<<20 || long > 24<<20 {
 		t.Errorf("100,000 attempts hold %d bytes, 600,000 hold %d: want the same, and below 24 MiB", short, long)
 	}
-	table := NewAttemptTable(io.Discard)
+	table := NewAttemptTable(io.Discard, false)
 	defer table.Close()
 	if n := testing.AllocsPerRun(5000, func() { table.Attempt(&rows.rows[7]) }); n != 0 {
 		t.Errorf("%g allocations per row", n)
@@ -588,5 +588,29 @@ func TestSummaryIsJSON(t *testing.T) {
 	}
 	if got.Makespan.Mean != want.Makespan.Mean || len(got.Kinds) != len(want.Kinds) {
 		t.Errorf("read back as %+v", got)
+	}
+}
+
+// TestSpread: the interval is the range over the calibrations, 1 % wider at each
+// end, of the makespan and of each job.
+func TestSpread(t *testing.T) {
+	answer := func(makespan, job time.Duration) model.Prediction {
+		return model.Prediction{Mean: makespan, Jobs: []model.JobOutcome{{Submit: time.Second, Finish: time.Second + job, Low: job, High: job}}}
+	}
+	r := Run{Predictions: []model.Prediction{answer(200*time.Second, 100*time.Second)}}
+	if r.Spread(); r.Predictions[0].Most != 0 || r.calibrations() != nil {
+		t.Errorf("an interval without calibrations: %+v", r.Predictions[0])
+	}
+	r.Calibrations = []model.Prediction{answer(210*time.Second, 90*time.Second), answer(190*time.Second, 95*time.Second)}
+	r.Spread()
+	p := &r.Predictions[0]
+	if p.Least != 188100*time.Millisecond || p.Most != 212100*time.Millisecond {
+		t.Errorf("makespan: %v to %v", p.Least, p.Most)
+	}
+	if j := &p.Jobs[0]; j.Low != 89100*time.Millisecond || j.High != 101*time.Second {
+		t.Errorf("job: %v to %v", j.Low, j.High)
+	}
+	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) {
+		t.Errorf("summary: %+v", c)
 	}
 }

@@ -29,11 +29,13 @@ type Summary struct {
 	Model        string          `json:"model"`
 	Fidelity     string          `json:"fidelity"`
 	Hadoop       string          `json:"hadoop"`
+	Conf         properties      `json:"conf,omitempty"`
 	Scheduler    string          `json:"scheduler"`
 	Seed         uint64          `json:"seed"`
 	Replications int             `json:"replications"`
 	Nodes        int             `json:"nodes"`
 	Makespan     Estimate        `json:"makespan"`
+	Calibrations *Calibrations   `json:"calibrations,omitempty"`
 	Replay       *ReplaySummary  `json:"replay,omitempty"`
 	LimitedBy    string          `json:"limited_by,omitempty"`
 	Limits       []Limit         `json:"limits,omitempty"`
@@ -55,6 +57,44 @@ type Estimate struct {
 	Mean int64  `json:"mean_ns"`
 	Low  *int64 `json:"low_ns,omitempty"`
 	High *int64 `json:"high_ns,omitempty"`
+}
+
+// properties are Hadoop properties with their values.
+type properties map[string]string
+
+// commonConf returns the properties that all jobs share.
+func commonConf(jobs []workload.Job) properties {
+	common := properties{}
+	for i := range jobs {
+		if i == 0 {
+			for _, key := range jobs[0].Conf.Keys() {
+				common[key], _ = jobs[0].Conf.Lookup(key)
+			}
+		}
+		for key, value := range common {
+			if v, stated := jobs[i].Conf.Lookup(key); !stated || v != value {
+				delete(common, key)
+			}
+		}
+	}
+	return common
+}
+
+// Calibrations is the range of the makespan over calibrations that explain a record
+// about equally well.
+type Calibrations struct {
+	N    int   `json:"n"`
+	Low  int64 `json:"low_ns"`
+	High int64 `json:"high_ns"`
+}
+
+// calibrations returns nil if only one calibration is known.
+func (r *Run) calibrations() *Calibrations {
+	if len(r.Calibrations) == 0 {
+		return nil
+	}
+	p := &r.Predictions[0]
+	return &Calibrations{len(r.Calibrations) + 1, int64(p.Least), int64(p.Most)}
 }
 
 // JobSummary counts jobs and summarises the time from submission to finish of
@@ -164,11 +204,13 @@ func (r *Run) Summary() *Summary {
 		Model:        first.Model,
 		Fidelity:     r.Question.Fidelity.String(),
 		Hadoop:       r.Question.Cluster.Hadoop,
+		Conf:         commonConf(r.Question.Jobs),
 		Scheduler:    r.Question.Scheduler.Name,
 		Seed:         r.Question.Seed,
 		Replications: len(r.Predictions),
 		Nodes:        len(r.Question.Cluster.Nodes),
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
+		Calibrations: r.calibrations(),
 		Replay:       r.replaySummary(),
 		Jobs:         r.jobSummary(),
 		Deadlines:    r.deadlines(),

@@ -29,6 +29,10 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintf(t, "\n\n")
 
 	fmt.Fprintf(t, "makespan\t%s\n", s.Makespan.text())
+	if c := s.Calibrations; c != nil {
+		fmt.Fprintf(t, "interval\t%s to %s: 90 %% interval, from %d calibrations that explain the record;\n\tof jobs: low_ns and high_ns in %s\n",
+			formatDuration(c.Low), formatDuration(c.High), c.N, JobsName)
+	}
 	if s.Replay != nil {
 		fmt.Fprintf(t, "replay\t%s\n", s.Replay.text())
 	}

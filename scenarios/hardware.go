@@ -11,6 +11,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -243,6 +244,37 @@ func (m *hardware) programsIn(t *table) map[string]model.Program {
 	return programs
 }
 
+// alternatives lists the calibrations of the folder that the workload names. The
+// platform NAME.toml in it belongs to the profiles in the folder profiles-NAME.
+// They do not count if another platform or other profiles are set.
+func (m *hardware) alternatives(t *table) {
+	folder := t.str("alternatives", "")
+	if folder == "" || m.file.sets("cluster.platform") || m.file.sets("workload.profiles") {
+		return
+	}
+	path := folder
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.file.folder, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.failf("alternatives", "%v", plain(err))
+		return
+	}
+	for _, entry := range entries {
+		if name, platform := strings.CutSuffix(entry.Name(), ".toml"); platform {
+			m.scenario.note(Input{Name: filepath.Join(path, entry.Name())})
+			m.scenario.Alternatives = append(m.scenario.Alternatives, []string{
+				"cluster.platform=" + workload.TOMLText(filepath.Join(folder, entry.Name())),
+				"workload.profiles=" + workload.TOMLText(t.str("profiles", "")+"-"+name),
+			})
+		}
+	}
+	if len(m.scenario.Alternatives) == 0 {
+		t.failf("alternatives", "%s: holds no platforms (.toml)", path)
+	}
+}
+
 // shaped returns the program of a job of a trace, with the volumes of the
 // trace. Records are as wide as those of the given program, and each map reads
 // at least one.
@@ -262,8 +294,8 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 	if d.MapRecsSel > 0 {
 		width *= d.MapSizeSel / d.MapRecsSel
 	}
-	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 {
-		between = combined(&p, &raw, between)
+	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 && j.Reduces.Count > 0 {
+		between = combined(&p, &raw, between, float64(j.Maps.Count)*float64(j.Reduces.Count))
 		d.MapSizeSel = float64(raw.RawBytes) / in
 	} else {
 		d.MapSizeSel = between / in
@@ -281,33 +313,54 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 }
 
 // combined derives the combiner and the codec of a recorded job from its map
-// output and the bytes fetched, so that neither is applied twice. It returns the
-// bytes that enter the reduces.
-func combined(p *model.Program, out *workload.MapOutput, fetched float64) float64 {
-	bytes := float64(out.RawBytes)
-	// Without a codec only a combiner makes less of the output.
-	unrecorded := out.CombineIn == 0 && out.Codec == "" && fetched < 0.95*bytes
-	p.Combiner = out.CombineIn > 0 || unrecorded
+// output and the bytes fetched, so that neither is applied twice. The fetched
+// bytes are in the given number of partitions. It returns the bytes that enter
+// the reduces.
+func combined(p *model.Program, out *workload.MapOutput, fetched, partitions float64) float64 {
+	bytes, records := float64(out.RawBytes), float64(out.Records)
+	p.Combiner = out.CombineIn > 0 || lessFetched(out, fetched)
 	p.Data.CombineSizeSel, p.Data.CombineRecsSel = 1, 1
+	fetched -= float64(partitions * taskplan.IFile.Checksum)
+	framed := func() float64 { // bytes in the files beside keys and values
+		return float64(partitions*taskplan.IFile.Partition) + float64(records*taskplan.IFile.Record)
+	}
 	if p.Combiner {
-		left := fetched / bytes
-		if !unrecorded {
-			left = min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		spills, merges := min(1, fetched/bytes), 1.0 // what combining leaves in spills, and in merges of maps
+		if out.CombineIn > 0 {
+			spills = min(1, float64(out.CombineOut)/float64(out.CombineIn))
 		}
-		p.Data.CombineSizeSel, p.Data.CombineRecsSel = left, left
-		if out.Codec == "" { // then bytes show it better than records
-			p.Data.CombineSizeSel = min(1, fetched/bytes)
+		if again := float64(out.CombineIn) - records; records > 0 && out.CombineIn > 0 && again > 0 {
+			spills = min(1, again/records)
+			merges = min(1, max(0, float64(out.CombineOut)-again)/again)
+			p.Again = &taskplan.Selectivity{Size: merges, Records: merges}
+		} else if out.MergedIn > 0 {
+			left := min(1, float64(out.MergedOut)/float64(out.MergedIn))
+			p.Again = &taskplan.Selectivity{Size: left, Records: left}
 		}
-		bytes *= p.Data.CombineSizeSel
+		records *= spills * merges
+		p.Data.CombineSizeSel, p.Data.CombineRecsSel = spills, spills
+		if out.Codec == "" && merges > 0 { // then bytes show it better than records
+			p.Data.CombineSizeSel = min(1, max(0, fetched-framed())/(bytes*merges))
+		}
+		bytes *= p.Data.CombineSizeSel * merges
 	}
 	if codec, err := model.FindCodec(out.Codec); err == nil && out.Codec != "" && bytes > 0 {
 		p.Ratios = maps.Clone(p.Ratios)
 		if p.Ratios == nil {
 			p.Ratios = make(map[string]float64)
 		}
-		p.Ratios[codec.Name] = min(1, fetched/bytes)
+		p.Ratios[codec.Name] = min(1, max(0, fetched)/(bytes+framed()))
+	}
+	if out.MergedIn > 0 && records > 0 {
+		bytes *= max(0, 1-float64(out.MergedIn-out.MergedOut)/records)
 	}
 	return bytes
+}
+
+// lessFetched reports whether something that is not recorded made less of the map
+// output before it was fetched: without a codec only a combiner does.
+func lessFetched(out *workload.MapOutput, fetched float64) bool {
+	return out.CombineIn == 0 && out.Codec == "" && fetched < 0.95*float64(out.RawBytes)
 }
 
 // readLoads reads the foreign loads on devices.

@@ -193,6 +193,13 @@ func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
 			return nil, err
 		}
 	}
+	run.Calibrations = make([]model.Prediction, len(c.study.alternatives))
+	for i := range run.Calibrations {
+		if err := c.study.simulateAlternative(run, c.run, i); err != nil {
+			return nil, err
+		}
+	}
+	run.Spread()
 	return run, nil
 }
 

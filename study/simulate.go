@@ -55,6 +55,10 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 		for i := range n {
 			group.Go(func() error { return s.simulateOne(run, r, i, &tables[r][i], progress) })
 		}
+		run.Calibrations = make([]model.Prediction, len(s.alternatives))
+		for i := range run.Calibrations {
+			group.Go(func() error { return s.simulateAlternative(run, r, i) })
+		}
 	}
 	err := group.Wait()
 	for r := range tables {
@@ -66,6 +70,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 		return nil, err
 	}
 	for _, run := range runs {
+		run.Spread()
 		p := &run.Predictions[0]
 		p.Assumed = append(s.Scenario.Assumed[:len(s.Scenario.Assumed):len(s.Scenario.Assumed)], p.Assumed...)
 		p.Warnings = append(s.Scenario.Warnings[:len(s.Scenario.Warnings):len(s.Scenario.Warnings)], p.Warnings...)
@@ -106,6 +111,17 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 	if replication == 0 {
 		run.Stats = stats
 	}
+	return nil
+}
+
+// simulateAlternative simulates a run by another calibration.
+func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error {
+	q := &s.alternatives[alternative].Runs[r].Question
+	p, err := (sim.Simulator{}).Predict(*q)
+	if err != nil {
+		return fmt.Errorf("%s: %w", q.Name, err)
+	}
+	run.Calibrations[alternative] = p
 	return nil
 }
 
@@ -177,7 +193,7 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 	switch s.Scenario.Attempts {
 	case "csv":
 		if t.file, err = to.File(name + ".csv"); err == nil {
-			t.csv = results.NewAttemptTable(t.file)
+			t.csv = results.NewAttemptTable(t.file, counts(&s.Scenario.Runs[run].Question))
 		}
 	case "parquet":
 		t.file, err = to.File(name + ".parquet")
@@ -189,6 +205,13 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 		}
 	}
 	return t, err
+}
+
+// counts reports whether the tasks of a question count what they compute and
+// combine.
+func counts(q *model.WhatIf) bool {
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	return err == nil && release.CPUCounter && q.Fidelity >= model.Phase
 }
 
 // fill simulates a question and writes the table. Only statistics that will be

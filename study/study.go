@@ -73,6 +73,8 @@ type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
 	file     *scenarios.File
 	options  Options
+
+	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own
 }
 
 // Open opens a scenario file, a shipped scenario, a history or a recorded case.
@@ -88,7 +90,19 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Study{first, f, o}, nil
+	s := &Study{Scenario: first, file: f, options: o}
+	for i, settings := range first.Alternatives {
+		other, err := scenarios.OpenReading(name, o.Reading, append(settings, o.settings()...)...)
+		if err != nil {
+			return nil, err
+		}
+		again, err := other.Scenario(o.seedOf(i + 1))
+		if err != nil {
+			return nil, err
+		}
+		s.alternatives = append(s.alternatives, again)
+	}
+	return s, nil
 }
 
 // replication returns the scenario with the seed of a replication.

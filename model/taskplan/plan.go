@@ -53,6 +53,16 @@ func (s *Steps) add(phase workload.Phase, r Resource, work float64) {
 	}
 }
 
+// computed returns the time of cores of the steps, ns.
+func (s Steps) computed() (ns float64) {
+	for i := range s {
+		if s[i].Resource == CPU {
+			ns += s[i].Work
+		}
+	}
+	return ns
+}
+
 // Together returns step i and the steps joined to it.
 func (s Steps) Together(i int) Steps {
 	end := i + 1
