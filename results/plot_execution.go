@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"image"
 	"slices"
 	"time"
 
@@ -408,5 +409,5 @@ func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, kept []placed) {
 			}
 		}
 	}
-	r.draw(img.Image(), to, l.section, l.end, l.by == byStage)
+	r.draw(img.Image().(*image.RGBA), to, l.section, l.end, l.by == byStage)
 }
