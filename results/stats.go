@@ -30,7 +30,6 @@ type Stats struct {
 	slots    slots
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
-	idle     [2]idleTime          // by section
 	over     *timeline
 	chart    *execution // nil if it is not drawn
 	rows     int64
@@ -53,9 +52,6 @@ type kindStats struct {
 // only if that is asked for.
 func NewStats(q *model.WhatIf, drawn bool) *Stats {
 	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
-	for i, n := range s.slots.count {
-		s.idle[i] = newIdleTime(n)
-	}
 	if drawn {
 		s.chart = newExecution(&s.slots, q.Jobs)
 	}
@@ -91,9 +87,8 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	}
 	switch {
 	case node != nil:
-		s.slots.used[section][lane]++
 		node.add(a)
-		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
+		s.slots.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
 		if s.chart != nil {
 			s.chart.add(a, section, lane)
 		}
@@ -242,8 +237,8 @@ func (r Recorders) Attempt(a *workload.Attempt) {
 // lane in the execution chart.
 type slots struct {
 	sections int
-	count    [2]int     // slots in a section
-	used     [2][]int32 // attempts each slot has run
+	count    [2]int      // slots in a section
+	idle     [2]idleTime // and what each slot has run
 	nodes    []nodeSlots
 	index    map[string]int32
 }
@@ -274,7 +269,7 @@ func newSlots(c *model.Cluster) slots {
 		s.index[n.Name] = int32(i)
 	}
 	for j, n := range s.count {
-		s.used[j] = make([]int32, n)
+		s.idle[j] = newIdleTime(n)
 	}
 	return s
 }

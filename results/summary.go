@@ -435,7 +435,7 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 				full += to - from
 			}
 		}
-		if exact, known := s.idle[i].busy(makespan); known {
+		if exact, known := s.slots.idle[i].busy(makespan); known {
 			full = exact
 		}
 		if makespan > 0 {
@@ -444,10 +444,10 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 		}
 		sum.Peak = share(most)
 		attempts := 0
-		for _, ran := range s.slots.used[i] {
-			attempts += int(ran)
-			sum.MostPer = max(sum.MostPer, int(ran))
-			if ran > 0 {
+		for _, slot := range s.slots.idle[i].slots {
+			attempts += int(slot.ran)
+			sum.MostPer = max(sum.MostPer, int(slot.ran))
+			if slot.ran > 0 {
 				sum.Used++
 			}
 		}

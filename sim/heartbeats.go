@@ -50,6 +50,7 @@ func (h *heartbeats) place(t *taskTracker) {
 		return
 	}
 	h.last = t.id
+	at := ringPlace{t.next % h.rings[0].interval, t.rank}
 	given := t.givenSlots
 	if h.cluster.sharedSlots {
 		given = [2]int32{} // used has them already
@@ -57,7 +58,7 @@ func (h *heartbeats) place(t *taskTracker) {
 	for k := range h.rings {
 		r := &h.rings[k]
 		if t.regular && !t.lost && !t.faults.listed && t.view.Used[k]+int(given[k]) < t.view.Slots[k] {
-			r.add(t.id, ringPlace{t.next % r.interval, t.rank})
+			r.add(t.id, at)
 		} else {
 			r.remove(t.id)
 		}
