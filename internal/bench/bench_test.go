@@ -98,6 +98,21 @@ func TestExponent(t *testing.T) {
 	}
 }
 
+// A question is answered as often as asked, and a job that fails is an error.
+func TestRepeated(t *testing.T) {
+	q, err := manyJobs("capacity", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := repeated(q, 10, 3); err != nil || n < 30 {
+		t.Errorf("%d jobs, %v: want 30 at least", n, err)
+	}
+	q.Scheduler.Conf.Set("mapred.capacity-scheduler.default-maximum-active-tasks-per-user", "5")
+	if n, err := repeated(q, 10, 3); err == nil {
+		t.Errorf("%d jobs of ten maps where five are allowed: want an error", n)
+	}
+}
+
 func TestTable(t *testing.T) {
 	all := []Result{
 		{Group: "event list", Name: bareQueue, Size: 1000, Work: 1e6, Unit: "event", CPU: 50 * time.Millisecond, Ratio: 1},
