@@ -98,6 +98,30 @@ func TestExponent(t *testing.T) {
 	}
 }
 
+// A question is answered as often as asked, and a job that fails is an error.
+func TestRepeated(t *testing.T) {
+	q, err := manyJobs("capacity", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := repeated(q, 10, 3); err != nil || n < 30 {
+		t.Errorf("%d jobs, %v: want 30 at least", n, err)
+	}
+	q.Scheduler.Conf.Set("mapred.capacity-scheduler.default-maximum-active-tasks-per-user", "5")
+	if n, err := repeated(q, 10, 3); err == nil {
+		t.Errorf("%d jobs of ten maps where five are allowed: want an error", n)
+	}
+}
+
+// Labels keep their order and do not cover each other.
+func TestSpread(t *testing.T) {
+	heights := []float64{100, 50, 52, 51, 120}
+	spread(heights, 14)
+	if want := []float64{100, 50, 78, 64, 120}; !slices.Equal(heights, want) {
+		t.Errorf("heights %v, want %v", heights, want)
+	}
+}
+
 func TestTable(t *testing.T) {
 	all := []Result{
 		{Group: "event list", Name: bareQueue, Size: 1000, Work: 1e6, Unit: "event", CPU: 50 * time.Millisecond, Ratio: 1},
@@ -130,7 +154,7 @@ func TestTable(t *testing.T) {
 	if err := WriteGrowth(&picture, all, "event list"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<title>event list: processor time of one event</title>", "10,000</text>", "75 ns</title>", "</svg>"} {
+	for _, want := range []string{"<title>event list: processor time of one event</title>", "10,000</text>", "100 ns</text>", "75 ns</title>", "</svg>"} {
 		if !strings.Contains(picture.String(), want) {
 			t.Errorf("%s: want %q in it", picture.String(), want)
 		}

@@ -41,9 +41,14 @@ func count(n int) string {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
 func perUnit(r *Result) string {
-	switch ns := r.PerUnit(); {
-	case r.Unit == "byte":
-		return fmt.Sprintf("%.0f MB/s", 1e3/ns)
+	if r.Unit == "byte" {
+		return fmt.Sprintf("%.0f MB/s", 1e3/r.PerUnit())
+	}
+	return duration(r.PerUnit())
+}
+
+func duration(ns float64) string {
+	switch {
 	case ns < 1e3:
 		return fmt.Sprintf("%.3g ns", ns)
 	case ns < 1e6:
