@@ -69,3 +69,54 @@ input = "1536 MB"
 		t.Errorf("compare: %d %s\n%s", code, stderr, out)
 	}
 }
+
+// TestProfileStatistics feeds the statistics of a simulated run to predict. Its reduces
+// merge nothing to disk. The costs are sums that the equations take apart again, so the
+// times agree but for the waits for heartbeats: 10 %.
+func TestProfileStatistics(t *testing.T) {
+	dir := t.TempDir()
+	asked, out := filepath.Join(dir, "asked.toml"), filepath.Join(dir, "run")
+	if err := os.WriteFile(asked, []byte(`fidelity = "phase"
+[cluster]
+nodes = 4
+platform = "dl145-g3"
+map_slots = 1
+reduce_slots = 1
+[conf]
+"mapred.reduce.slowstart.completed.maps" = 1.0
+[[job]]
+name = "sort"
+profile = "terasort"
+input = "256 MB"
+reduces = 4
+`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call("", "run", asked, "--quiet", "--out", out); code != exitDone {
+		t.Fatal(stderr)
+	}
+	code, text, assumed := call("", "profile", out, "--statistics")
+	if code != exitDone || !strings.Contains(assumed, "assumed: csSortCPUCost") {
+		t.Fatalf("exit %d: %s", code, assumed)
+	}
+	statistics := filepath.Join(dir, "statistics.json")
+	if err := os.WriteFile(statistics, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var simulated, predicted float64
+	for _, row := range predictions(t, "compare", asked, "--statistics", statistics, "--causes=false", "--json") {
+		if mean, _ := row["mean_ns"].(float64); row["part"] == "makespan" && row["model"] == "simulation" {
+			simulated = mean
+		} else if row["part"] == "makespan" && row["model"] == "herodotou" {
+			predicted = mean
+		}
+	}
+	if off := predicted/simulated - 1; !(math.Abs(off) < 0.1) {
+		t.Errorf("%.1f s predicted, %.1f s simulated", predicted/1e9, simulated/1e9)
+	} else {
+		t.Logf("%+.1f %%", 100*off)
+	}
+	if code, _, stderr := call("", "profile", "two-jobs-none", "--statistics"); code != exitInput {
+		t.Errorf("exit %d, %s: want 2", code, stderr)
+	}
+}
