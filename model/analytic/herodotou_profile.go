@@ -64,10 +64,10 @@ func StatisticsOf(w io.Writer, p *workload.Profile) (assumed []string, err error
 		values["csLocalIOReadCost"], values["csLocalIOWriteCost"], values["csSortCPUCost"] = local, local, sort
 		if network := cost.ShufflePerByte; known(network) {
 			values["csNetworkCost"] = network
-			assume("csNetworkCost: the whole shuffle of later reduces per byte, with merges to disk, which the equations add again")
+			assume("csNetworkCost: the whole shuffle of later reduces per byte, with its waits and merges to disk, which the model adds again")
 		} else {
 			need("csNetworkCost", 1e9*p.TypicalShuffle.Mean/p.ReduceInBytes.Mean, "the shuffle of reduces")
-			assume("csNetworkCost: the shuffle after the last map per byte, with merges to disk, which the equations add again")
+			assume("csNetworkCost: the shuffle after the last map per byte, with its waits and merges to disk, which the model adds again")
 		}
 		if known(d.RecsPerRedGroup) {
 			values["dsRecsPerRedGroup"] = d.RecsPerRedGroup
