@@ -265,11 +265,15 @@ func (s *predictionSet) drawn(p predicted) bool {
 	return p.ref > 0 && p.mean > 0 && !(s.jobs && p.row == 0)
 }
 
-// logTicks are labelled at 1, 2 and 5 times the powers of ten.
+// logTicks are labelled at 1, 2 and 5 times the powers of ten, at fewer or more of
+// them for a long or a short axis.
 func logTicks(lo, hi float64) []plot.Tick {
 	steps := []float64{1, 2, 5}
-	if hi/lo > 1e4 {
+	switch {
+	case hi/lo > 1e4:
 		steps = steps[:1]
+	case hi/lo < 10:
+		steps = []float64{1, 2, 3, 4, 5, 7}
 	}
 	var marks []plot.Tick
 	for e := int(math.Floor(math.Log10(lo))) - 1; tenTo(1, e) <= hi; e++ {

@@ -69,3 +69,55 @@ input = "1536 MB"
 		t.Errorf("compare: %d %s\n%s", code, stderr, out)
 	}
 }
+
+// TestProfileStatistics predicts a job with the statistics of its own run. The
+// prediction is that with the costs of its program and machine, but for the wait for
+// completion events in the recorded shuffle: 3 %.
+func TestProfileStatistics(t *testing.T) {
+	dir := t.TempDir()
+	asked, out := filepath.Join(dir, "asked.toml"), filepath.Join(dir, "run")
+	if err := os.WriteFile(asked, []byte(`fidelity = "phase"
+[cluster]
+nodes = 4
+platform = "dl145-g3"
+map_slots = 1
+reduce_slots = 1
+[conf]
+"mapred.reduce.slowstart.completed.maps" = 1.0
+"mapred.child.java.opts" = "-Xmx1000m"
+[[job]]
+name = "sort"
+profile = "terasort"
+input = "1 GB"
+reduces = 4
+`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := call("", "run", asked, "--quiet", "--out", out); code != exitDone {
+		t.Fatal(stderr)
+	}
+	code, text, assumed := call("", "profile", out, "--statistics")
+	if code != exitDone || !strings.Contains(assumed, "assumed: csSortCPUCost") {
+		t.Fatalf("exit %d: %s", code, assumed)
+	}
+	statistics := filepath.Join(dir, "statistics.json")
+	if err := os.WriteFile(statistics, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	makespan := func(args ...string) float64 {
+		for _, row := range predictions(t, append([]string{"predict", asked, "--json"}, args...)...) {
+			if row["part"] == "makespan" && row["model"] == "herodotou" {
+				ns, _ := row["mean_ns"].(float64)
+				return ns
+			}
+		}
+		return math.NaN()
+	}
+	fromRun, fromProgram := makespan("--statistics", statistics), makespan()
+	if off := fromRun/fromProgram - 1; !(math.Abs(off) < 0.03) {
+		t.Errorf("%.1f s from the statistics of a run, %.1f s from the program and its machine", fromRun/1e9, fromProgram/1e9)
+	}
+	if code, _, stderr := call("", "profile", "two-jobs-none", "--statistics"); code != exitInput {
+		t.Errorf("exit %d, %s: want 2", code, stderr)
+	}
+}

@@ -16,8 +16,9 @@ func tuneCommand(a *app) *cobra.Command {
 		Long: `Search the Hadoop settings with which the only job of a scenario takes the
 least time. The fidelity must be phase or device.
 
-Herodotou's equations and rules of thumb propose settings. The simulator chooses
-among them and then changes one setting after another. The gain is measured in
+Herodotou's equations, rules of thumb and random draws propose settings. The
+simulator chooses among them. It then changes one setting after another, and
+several at a time. The gain is measured in
 pairs of runs, one for each replication. Both runs of a pair have the same seed,
 and the search has not used that seed. If the 95 % interval of a gain includes
 0, slotwave reports that the setting makes no difference.
