@@ -512,6 +512,9 @@ func (c *RunCalibration) take() {
 	m.Source = []string{"slotwave calibrate: on this platform simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
 	m.Assumed = nil
 	for _, key := range []string{"cores", "memory", "disk.count", "uplink_mb", "jvm.start", "jvm.heap_part", "cpu"} {
+		if key == "uplink_mb" && math.IsInf(m.Uplink, 1) {
+			continue // the platform file does not have it
+		}
 		m.Assumed = append(m.Assumed, key+": as in "+filepath.Base(c.start)+"; a history does not tell it")
 	}
 	undetermined := func(name string) (why string) {
