@@ -90,8 +90,8 @@ func sameTree(t *testing.T, got, want map[string]string, what string) {
 			t.Errorf("%s: %s differs", what, name)
 		}
 	}
-	if len(got) != len(want) || len(want) != 3 {
-		t.Errorf("%s: got %d files: want %d, the manifest and two tables", what, len(got), len(want))
+	if len(got) != len(want) || len(want) < 5 {
+		t.Errorf("%s: got %d files: want %d, the manifest, two tables and pictures", what, len(got), len(want))
 	}
 }
 
@@ -357,4 +357,26 @@ func TestSweepTwice(t *testing.T) {
 	}
 	f.Close()
 	verb(t, "sweep", "work", "shard", "--quiet")
+}
+
+// The pictures of a sweep follow from what varies.
+func TestSweepPictures(t *testing.T) {
+	sweepFolder(t)
+	for want, over := range map[string][]string{
+		"line":     {"--over", "cluster.nodes=3:5:1"},
+		"heat-map": {"--set", "scheduler.name=fifo", "--over", "cluster.nodes=3:5:1", "--over", "cluster.map_slots=1,2,3"},
+		"tornado":  {"--over", "cluster.nodes=3,4", "--over", "cluster.map_slots=1,2"},
+	} {
+		verb(t, append([]string{"sweep", "my.toml", "--replications", "2", "--quiet", "--out", want}, over...)...)
+		files := tree(t, want)
+		if len(files) != 5 || !strings.Contains(files[want+".svg"], ">cluster.nodes<") {
+			t.Errorf("%v: got %d files: want %s.svg with the name of the factor", over, len(files), want)
+		}
+	}
+	// A point that beats all others in both metrics is the frontier by itself.
+	writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\nmetrics = [\"mean_response_ns\", \"makespan_ns\"]\n[set]\n\"scheduler.name\" = \"fifo\"\n[[factor]]\nkey = \"cluster.slowdown\"\nvalues = [1, 2, 4]\n")
+	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "pareto")
+	if svg := tree(t, "pareto")["pareto.svg"]; !strings.Contains(svg, ">1</") || strings.Contains(svg, ">4</") {
+		t.Error("the frontier of the Pareto plot is not the fastest point alone")
+	}
 }
