@@ -135,6 +135,7 @@ type Points struct {
 	Metrics  []string // of the summary; empty: all
 	Baseline int      // point with which the others are compared
 	Goals    []model.Goal
+	Sampled  bool // factors are samples of ranges: those that advance together differ
 }
 
 // replicated reports whether a point was simulated with several seeds.

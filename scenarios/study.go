@@ -38,6 +38,8 @@ type Factor struct {
 	Zip    string // empty: all combinations with other factors
 	Levels []Level
 	Where  string // file:line: of the factor
+
+	Sampled bool // the levels are samples of a range
 }
 
 // latinHypercube is the zip name of the factors that are sampled.
@@ -178,7 +180,7 @@ func readFactor(t *table, seed uint64, samples int) Factor {
 		if f.Zip != "" {
 			t.failf("zip", "got %q: a sampled factor has no zip", f.Zip)
 		}
-		f.Zip = latinHypercube
+		f.Zip, f.Sampled = latinHypercube, true
 		source := workload.Seed(seed).Named(latinHypercube).Named(f.Key).Stream(0, 0).Generator()
 		random := rand.New(&source)
 		for _, stratum := range random.Perm(samples) {

@@ -423,6 +423,7 @@ func (s *Sweep) Points() (*results.Points, error) {
 		return nil, err
 	}
 	p := &results.Points{Metrics: s.file.Metrics, Baseline: baseline}
+	p.Sampled = slices.ContainsFunc(s.file.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.factors {
 		p.Factors = append(p.Factors, f.key)
 	}
@@ -463,6 +464,9 @@ func (s *Sweep) baseline() (int, error) {
 
 // Name names the folder of the results.
 func (s *Sweep) Name() string { return s.base.Scenario.Name }
+
+// Title is the title of the scenario.
+func (s *Sweep) Title() string { return results.Escape(s.base.Scenario.Title) }
 
 // Manifest describes the result of the sweep.
 func (s *Sweep) Manifest(b resultdir.Build) resultdir.Manifest {

@@ -3,7 +3,11 @@ package main
 import (
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -162,5 +166,94 @@ func TestSizeMistakes(t *testing.T) {
 	}
 	if _, err := os.Stat("refused"); err == nil {
 		t.Error("a refused study left a folder")
+	}
+}
+
+// randomWorkload is a scenario with one to three kinds of jobs.
+func randomWorkload(r *rand.Rand) string {
+	text := "[cluster]\nnodes = 5\nmap_slots = 2\nreduce_slots = 1\n[scheduler]\nname = \"" + []string{"fifo", "fair1", "fair2"}[r.IntN(3)] + "\"\n"
+	for kind := range 1 + r.IntN(3) {
+		laws := []string{"{ dist = \"exponential\", mean = \"%ds\" }", "{ dist = \"lognormal\", mean = \"%ds\", sd = \"6s\" }"}
+		text += fmt.Sprintf("[[job]]\nname = \"kind%d\"\nmaps = %d\nduration = "+laws[r.IntN(2)]+"\n", kind, 10+r.IntN(60), 8+r.IntN(20))
+		if jobs := 1 + r.IntN(4); jobs > 1 {
+			text += fmt.Sprintf("jobs = %d\ninterarrival = { dist = \"exponential\", mean = \"%ds\" }\n", jobs, 5+r.IntN(40))
+		}
+		if reduces := r.IntN(6); reduces > 0 {
+			text += fmt.Sprintf("reduces = %d\nreduce_ms = %d\n", reduces, 4000+r.IntN(9000))
+		}
+	}
+	return text
+}
+
+// On random workloads the size that is found keeps its promise with seeds that the
+// search has not seen, and costs little more than the smallest size that a sweep
+// over sizes finds with those seeds.
+func TestSizeTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sizes several clusters")
+	}
+	workloads, runs := 3, 100
+	if large {
+		workloads, runs = 50, 100
+	}
+	const confidence = 0.9
+	t.Chdir(t.TempDir())
+	r := rand.New(rand.NewPCG(15, 1))
+	kept, answered, none, ratio, worst := 0, 0, 0, 0.0, 0.0
+	for i := range workloads {
+		writeFile(t, "my.toml", randomWorkload(r))
+		var one struct {
+			Makespan struct {
+				Mean int64 `json:"mean_ns"`
+			} `json:"makespan"`
+		}
+		nodes := 3 + r.IntN(12)
+		if err := json.Unmarshal([]byte(verb(t, "run", "my.toml", "--json", "--set", fmt.Sprint("cluster.nodes=", nodes), "--set", "plots=none", "--replications", "5", "--out", "run")), &one); err != nil {
+			t.Fatal(err)
+		}
+		limit := one.Makespan.Mean * 115 / 100
+		writeFile(t, "mysize.toml", fmt.Sprintf("scenario = \"my.toml\"\nconfidence = %g\nmax_replications = 100\nmost_nodes = 60\n[[goal]]\nfinish = \"%dns\"\n", confidence, limit))
+		var s sized
+		if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", "size")), &s); err != nil {
+			t.Fatal(err)
+		}
+		from, until := 55, 60
+		if s.Answer != nil {
+			from, until = max(1, s.Answer.Nodes-3), s.Answer.Nodes+1
+		}
+		verb(t, "sweep", "my.toml", "--over", fmt.Sprintf("cluster.nodes=%d:%d:1", from, until), "--seed", "987654321", "--replications", strconv.Itoa(runs), "--quiet", "--out", "sweep")
+		rows, err := csv.NewReader(strings.NewReader(read(t, "sweep/points.csv"))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := make([]int, until+1)
+		makespan := slices.Index(rows[0], "makespan_ns")
+		for _, row := range rows[1:] {
+			n, _ := strconv.Atoi(row[2])
+			if v, err := strconv.ParseInt(row[makespan], 10, 64); err == nil && v <= limit {
+				met[n]++
+			}
+		}
+		least := slices.IndexFunc(met, func(m int) bool { return float64(m) >= confidence*float64(runs) })
+		if s.Answer == nil {
+			if none++; least >= 0 {
+				t.Errorf("workload %d: no answer, but %d nodes meet the goal in %d of %d runs", i, least, met[least], runs)
+			}
+			continue
+		}
+		answered++
+		if float64(met[s.Answer.Nodes]) >= confidence*float64(runs) {
+			kept++
+		}
+		cost := float64(s.Answer.Nodes) / float64(s.Answer.Nodes+1)
+		if least >= 0 {
+			cost = float64(s.Answer.Nodes) / float64(least)
+		}
+		ratio, worst = ratio+cost, max(worst, cost)
+		t.Logf("workload %d: %d nodes, %d of %d fresh runs in time; smallest by a sweep %d", i, s.Answer.Nodes, met[s.Answer.Nodes], runs, least)
+	}
+	t.Logf("%d of %d answers keep their promise; cost %.3f of the smallest on average, at most %.2f; %d workloads have no answer", kept, answered, ratio/float64(answered), worst, none)
+	if large && (float64(kept) < 0.9*float64(answered) || ratio/float64(answered) > 1.05) {
+		t.Errorf("want 90 %% of the answers to keep their promise, and a cost of at most 1.05")
 	}
 }
