@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/results/resultdir"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -43,7 +44,7 @@ type axis struct {
 // WritePictures draws the study by what varies: a line with a band over a number,
 // a heat map of two numbers, a tornado of more factors, and the Pareto frontier of
 // two metrics.
-func (p *Points) WritePictures(d Target, title string) error {
+func (p *Points) WritePictures(d resultdir.Target, title string) error {
 	s := &plotted{Points: p, title: title, axes: p.axes()}
 	asked := p.askedMetrics()
 	var names []string
