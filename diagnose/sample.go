@@ -116,7 +116,7 @@ type part struct {
 
 // attempt writes the records of the threads of an attempt.
 func (s *sampler) attempt(b *books, a *attempt, copiers int) {
-	id := fmt.Sprintf("%s/%d", b.name(a), a.number)
+	thread := escapeSample(fmt.Sprintf("%s/%d", b.name(a), a.number))
 	var main []part
 	shuffle := part{}
 	before := time.Duration(0) // until the shuffle
@@ -145,12 +145,12 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 		}
 		main = append(main, stretch)
 	}
-	s.thread(b, a, id, 0, 0, main)
+	s.thread(b, a, thread+"#0", 0, main)
 	if a.kind == workload.Map {
 		// One spill is written by the main thread, in flush. More are not
 		// separated from the phases of the main thread.
 		idle := "WAITING|SpillThread|java.lang.Object.wait;" + mapRed + "MapTask$MapOutputBuffer$SpillThread.run"
-		s.thread(b, a, id, 1, max(0, a.phases[workload.PhaseStartup]), []part{{length: a.finish - a.start - max(0, a.phases[workload.PhaseStartup]), values: []string{idle}, weights: []float64{1}}})
+		s.thread(b, a, thread+"#1", max(0, a.phases[workload.PhaseStartup]), []part{{length: a.finish - a.start - max(0, a.phases[workload.PhaseStartup]), values: []string{idle}, weights: []float64{1}}})
 		return
 	}
 	if shuffle.length == 0 {
@@ -160,8 +160,8 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 	works := max(0, shuffle.length.Seconds()-waits-blocked)
 	for n := range copiers {
 		run := mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.run"
-		name := fmt.Sprintf("|MapOutputCopier %s.%d|", escapeSample(id), n)
-		s.thread(b, a, id, 1+n, before, []part{{
+		name := fmt.Sprintf("|MapOutputCopier %s.%d|", thread, n)
+		s.thread(b, a, thread+"#"+strconv.Itoa(1+n), before, []part{{
 			length: shuffle.length,
 			values: []string{
 				"RUNNABLE" + name + "java.net.SocketInputStream.read;" + mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.copyOutput;" + run,
@@ -175,8 +175,8 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 
 // thread writes the records of one thread, whose parts begin some time after the
 // attempt.
-func (s *sampler) thread(b *books, a *attempt, id string, thread int, after time.Duration, parts []part) {
-	node, target := escapeSample(b.node(a)), escapeSample(id)
+func (s *sampler) thread(b *books, a *attempt, target string, after time.Duration, parts []part) {
+	node := escapeSample(b.node(a))
 	begin := a.start + after
 	at := (begin + s.every.Tasks - 1) / s.every.Tasks * s.every.Tasks
 	for _, p := range parts {
@@ -197,7 +197,7 @@ func (s *sampler) thread(b *books, a *attempt, id string, thread int, after time
 				}
 			}
 			given[best]++
-			s.record(at, node, taskSample, target+"#"+strconv.Itoa(thread), p.values[best])
+			s.record(at, node, taskSample, target, p.values[best])
 			at += s.every.Tasks
 		}
 		begin = end

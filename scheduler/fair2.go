@@ -16,13 +16,13 @@ import (
 type fair2 struct {
 	updates
 	fair2Conf
+	fair2Tasks
+	fair2Looks
 
-	pools   []*poolSchedulable // by name
-	byName  map[string]*poolSchedulable
-	users   map[string]*quota
-	demand  [2]int                      // of all pools
-	running [2]int                      // tasks of all pools
-	asking  [2]sorted[*poolSchedulable] // pools that have candidates, in fair order
+	pools  []*poolSchedulable // by name
+	byName map[string]*poolSchedulable
+	users  map[string]*quota
+	asking [2]sorted[*poolSchedulable] // pools that have candidates, in fair order
 
 	changed  []*jobSchedulable       // since the last update
 	active   []*jobSchedulable       // with running attempts
@@ -31,13 +31,20 @@ type fair2 struct {
 	unlisted bool                    // a job has come, started or ended since the last round
 
 	preemptedAt time.Duration
-	lastAssign  time.Duration     // 0: none yet
-	visited     []*jobSchedulable // asked for a map at this heartbeat
-	skipped     []*jobSchedulable // asked for a map at the last heartbeat, but gave none
 
 	// The following are buffers for a single call.
 	order   []*poolSchedulable
 	sharers []sharer
+}
+
+// fair2Tasks counts the tasks of all pools.
+type fair2Tasks struct{ demand, running [2]int }
+
+// fair2Looks are the jobs that were asked for maps.
+type fair2Looks struct {
+	lastAssign time.Duration     // 0: none yet
+	visited    []*jobSchedulable // at this heartbeat
+	skipped    []*jobSchedulable // at the last heartbeat, but gave none
 }
 
 const (

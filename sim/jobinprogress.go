@@ -26,18 +26,37 @@ type jobInProgress struct {
 	failures    trackerFailures
 	cleanups    [2][]*attempt // attempts that need a clean-up
 
-	failing    bool // given up: only its clean-up is left
-	failsAs    workload.State
-	reliable   bool    // no attempt can fail, and attempts are killed only because another was faster
-	skipsLooks bool    // it needs no heartbeats while no task lags
-	runsOnce   [2]bool // each task has one attempt, which succeeds, so it needs no record
+	ending
+	shortcuts
+	reduceStart
+	standing
+}
 
-	ordinaryMaps bool // attempts of maps need no details
-	slowstart    int  // maps that must end before reduces may start
-	reducesAt    engine.Time
-	needs        needSet
-	counted      openCounts
-	onTrackers   int // attempts that trackers hold
+// ending says how a job ends that was given up.
+type ending struct {
+	failing bool // given up: only its clean-up is left
+	failsAs workload.State
+}
+
+// shortcuts are what a job can leave out, because nothing in it can go wrong.
+type shortcuts struct {
+	reliable     bool    // no attempt can fail, and attempts are killed only because another was faster
+	skipsLooks   bool    // it needs no heartbeats while no task lags
+	runsOnce     [2]bool // each task has one attempt, which succeeds, so it needs no record
+	ordinaryMaps bool    // attempts of maps need no details
+}
+
+// reduceStart says when the reduces of a job may start.
+type reduceStart struct {
+	slowstart int // maps that must end before
+	reducesAt engine.Time
+}
+
+// standing is what the cluster knows of a job.
+type standing struct {
+	needs      needSet
+	counted    openCounts
+	onTrackers int // attempts that trackers hold
 }
 
 // openCounts are what a job adds to the counts of the whole cluster.

@@ -27,11 +27,16 @@ type jobTracker struct {
 	memory      memory
 	records     records
 
-	jobs      []*jobInProgress // by ID; nil once nothing refers to them
-	active    []*jobInProgress // submitted and not ended, by ID
-	ended     int
-	onJobEnd  func(ended, left int) // may be nil
-	beatsOver engine.Time           // last instant with an event after its heartbeats
+	jobList
+	beatsOver engine.Time // last instant with an event after its heartbeats
+}
+
+// jobList holds the jobs of the run.
+type jobList struct {
+	jobs     []*jobInProgress // by ID; nil once nothing refers to them
+	active   []*jobInProgress // submitted and not ended, by ID
+	ended    int
+	onJobEnd func(ended, left int) // may be nil
 }
 
 // at starts an event at a moment of the present instant.

@@ -30,7 +30,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 			sharedSlots: q.Cluster.SharedSlots,
 		},
 		trackers:  make([]taskTracker, len(q.Cluster.Nodes)),
-		jobs:      make([]*jobInProgress, len(q.Jobs)),
+		jobList:   jobList{jobs: make([]*jobInProgress, len(q.Jobs))},
 		beatsOver: -1,
 		records:   newRecords(),
 	}
