@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -233,7 +234,7 @@ func (a *Answers) WriteJSON(w io.Writer) error {
 		doc.Assumptions = addNew(doc.Assumptions, p.Assumed)
 	}
 	doc.Warnings, doc.Assumptions = listed(doc.Warnings), listed(doc.Assumptions)
-	return writeJSON(w, doc)
+	return resultdir.WriteJSON(w, doc)
 }
 
 // WriteText writes the predictions as a table with one line per model, then the
@@ -305,7 +306,7 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 			}
 		}
 		if n := list[i].Replications; n > 1 {
-			fmt.Fprintf(t, "%s: mean of %s replications; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
+			fmt.Fprintf(t, "%s: mean of %s runs; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
 		}
 	}
 	for _, line := range not {
@@ -317,12 +318,12 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 // sweepTable writes a line per value of the swept key and a column per model
 // with an answer.
 func (a *Answers) sweepTable(t *textWriter) {
-	lines := a.sweepLines()
+	lines := a.sweepLines(timeUnits[0])
 	t.heading("Makespan over " + Escape(a.Over))
 	fmt.Fprint(t, Escape(a.Over))
 	for _, l := range lines {
-		fmt.Fprintf(t, "\t%s", Escape(l.model))
-		if a.Reference != "" && l.model != a.Reference {
+		fmt.Fprintf(t, "\t%s", Escape(l.name))
+		if a.Reference != "" && l.name != a.Reference {
 			fmt.Fprint(t, "\t")
 		}
 	}
@@ -333,12 +334,12 @@ func (a *Answers) sweepTable(t *textWriter) {
 		fmt.Fprint(t, share(first.At).String())
 		for _, l := range lines {
 			cell := "\t"
-			if a.Reference != "" && l.model != a.Reference {
+			if a.Reference != "" && l.name != a.Reference {
 				cell = "\t\t"
 			}
 			for i := from; i < len(a.List) && a.List[i].Scenario == first.Scenario; i++ {
 				x := &a.List[i]
-				if x.Prediction.Model != l.model || x.Err != nil {
+				if x.Prediction.Model != l.name || x.Err != nil {
 					continue
 				}
 				cell = "\t" + formatDuration(int64(x.Prediction.Mean))
@@ -479,7 +480,7 @@ func (a *Answers) Above(part float64) []string {
 }
 
 // Write writes predictions.csv and its picture.
-func (a *Answers) Write(d Target, title string) error {
+func (a *Answers) Write(d resultdir.Target, title string) error {
 	w := fileWriter{dir: d}
 	var drawn pictures
 	drawn.begin(&subject{title: Escape(title), answers: a})

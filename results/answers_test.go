@@ -61,7 +61,7 @@ func TestSweepFigure(t *testing.T) {
 			}
 		}
 	}
-	lines := swept("simulation").sweepLines()
+	lines := swept("simulation").sweepLines(timeUnits[0])
 	if len(lines) != 3 || len(lines[2].points) != 3 || lines[0].points[0].at != 8 {
 		t.Errorf("lines %+v", lines)
 	}

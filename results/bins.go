@@ -26,42 +26,41 @@ type timeline struct {
 // track holds one quantity. An interval adds its partial bins at both ends to
 // part. Its whole bins are counted in step at the first and after the last, so
 // that the cost does not depend on its length. Both have one more entry for
-// intervals that end with the last bin.
+// intervals that end with the last bin, and are nil before the first interval.
 type track struct {
 	part []int64 // busy ns within a bin
 	step []int32 // change of the number of units busy for whole bins
 }
 
 func newTimeline(tracks int) *timeline {
-	t := &timeline{width: int64(firstBin), tracks: make([]track, tracks)}
-	for i := range t.tracks {
-		t.tracks[i] = track{make([]int64, maxBins+1), make([]int32, maxBins+1)}
-	}
-	return t
+	return &timeline{width: int64(firstBin), tracks: make([]track, tracks)}
 }
 
 // reach widens the bins until they cover the instant end (ns).
 func (t *timeline) reach(end int64) {
-	t.end = max(t.end, end)
-	for t.end > t.width*maxBins {
+	for end > t.width*maxBins {
 		for i := range t.tracks {
-			t.tracks[i].halve(t.width)
+			t.tracks[i].halve(t.width, t.bins())
 		}
 		t.width *= 2
 		t.doubled++
 	}
+	t.end = max(t.end, end)
 }
 
-// halve merges neighbouring bins.
-func (k *track) halve(width int64) {
+// halve merges neighbouring bins, of which the first are in use.
+func (k *track) halve(width int64, used int) {
+	if k.part == nil {
+		return
+	}
 	whole := int64(0)
-	for i := range maxBins {
+	for i := range used {
 		whole += int64(k.step[i])
 		sum := k.part[i] + whole*width
 		k.part[i], k.step[i] = 0, 0
 		k.part[i/2] += sum
 	}
-	k.step[maxBins] = 0 // intervals that ended with the last bin are complete now
+	k.step[used] = 0 // intervals that ended with the last bin are complete now
 }
 
 // bin returns the bin of an instant. The width is a power of 2 times firstBin, and
@@ -71,6 +70,9 @@ func (t *timeline) bin(at int64) int64 { return at / int64(firstBin) >> t.double
 // add counts one unit as busy in [from, to). Call reach(to) first.
 func (t *timeline) add(n int, from, to int64) {
 	k := &t.tracks[n]
+	if k.part == nil {
+		*k = track{make([]int64, maxBins+1), make([]int32, maxBins+1)}
+	}
 	i, j := t.bin(from), t.bin(to)
 	if i == j {
 		k.part[i] += to - from
@@ -90,6 +92,9 @@ func (t *timeline) busy(tracks ...int) []int64 {
 	sum := make([]int64, t.bins())
 	for _, n := range tracks {
 		k := &t.tracks[n]
+		if k.part == nil {
+			continue
+		}
 		whole := int64(0)
 		for i := range sum {
 			whole += int64(k.step[i])

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -49,16 +50,10 @@ func MetricNames() []string {
 }
 
 // Measure returns the metrics of one simulation; NaN where there is none.
-func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
+func Measure(p *model.Prediction, s *Stats) []float64 {
 	var responses, slowdowns []float64
 	var locality [numLocalities]float64
 	var failed, killed, deadlines, met, succeeded float64
-	due := map[string]int64{}
-	for i := range q.Jobs {
-		if d := q.Jobs[i].Deadline; d > 0 {
-			due[q.Jobs[i].ID] = int64(d)
-		}
-	}
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
 		failed += float64(j.Failed)
@@ -75,9 +70,9 @@ func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
 		if j.State == workload.Succeeded {
 			succeeded++
 		}
-		if d, ok := due[j.ID]; ok {
+		if j.Deadline > 0 {
 			deadlines++
-			if j.State == workload.Succeeded && int64(j.Finish) <= d {
+			if inTime(j) {
 				met++
 			}
 		}
@@ -121,6 +116,8 @@ func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
 type Replication struct {
 	Seed   uint64
 	Values []float64 // one per metric; NaN: none
+	Goals  []float64 // what each goal limits; NaN: a job did not succeed
+	Full   float64   // with goals: the fraction of the time in which all slots of a type were in use
 }
 
 // Point is one combination of the factors' values.
@@ -137,6 +134,8 @@ type Points struct {
 	List     []Point
 	Metrics  []string // of the summary; empty: all
 	Baseline int      // point with which the others are compared
+	Goals    []model.Goal
+	Sampled  bool // factors are samples of ranges: those that advance together differ
 }
 
 // replicated reports whether a point was simulated with several seeds.
@@ -145,7 +144,7 @@ func (p *Points) replicated() bool {
 }
 
 // Write writes points.csv and summary.csv. One simulation alone has neither.
-func (p *Points) Write(d Target) error {
+func (p *Points) Write(d resultdir.Target) error {
 	if p == nil || len(p.List) < 2 && !p.replicated() {
 		return nil
 	}
@@ -174,12 +173,19 @@ func (p *Points) cells(i int) []string {
 // writePoints writes one row per point and replication.
 func (p *Points) writePoints(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(p.header(append([]string{"replication", "seed"}, MetricNames()...)...))
+	head := append([]string{"replication", "seed"}, MetricNames()...)
+	for i := range p.Goals {
+		head = append(head, goalColumn(&p.Goals[i], i, ""))
+	}
+	out.Write(p.header(head...))
 	for i := range p.List {
 		for r, one := range p.List[i].Replications {
 			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
 			for m, v := range one.Values {
 				row = append(row, cell(metrics[m].name, v))
+			}
+			for g, v := range one.Goals {
+				row = append(row, cell(goalColumn(&p.Goals[g], g, ""), v))
 			}
 			out.Write(row)
 		}

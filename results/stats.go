@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -145,6 +146,23 @@ func (k *kindStats) addData(a *workload.Attempt) {
 	k.data.LocalWriteBytes += a.LocalWriteBytes
 	k.fetch += int64(a.WaitFetch)
 	k.memory += int64(a.WaitMemory)
+}
+
+// MeanPhases returns the mean times of the phases of maps and of reduces, over all
+// attempts.
+func (s *Stats) MeanPhases() (list []model.PhaseTime) {
+	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		k, n := &s.kinds[kind], int64(0)
+		for _, attempts := range k.attempts {
+			n += attempts
+		}
+		for ph, total := range k.phases {
+			if total > 0 {
+				list = append(list, model.PhaseTime{Kind: kind, Phase: workload.Phase(ph), Time: time.Duration(total / n)})
+			}
+		}
+	}
+	return list
 }
 
 // slotTime returns the ns for which all attempts of a kind held their slots.

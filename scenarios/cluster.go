@@ -31,6 +31,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
+	t.readDies(&c, m.seed.Named("dies"))
 	if c.Heartbeat == 0 && !ideal && l.recorded() {
 		t.inferHeartbeat(&c, l.history)
 	}
@@ -128,7 +129,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 		Commit: 200 * time.Millisecond, TaskCleanup: 500 * time.Millisecond,
 	}
 	source := map[string]string{}
-	if len(m.machines) > 0 {
+	if len(m.machines) > 0 && m.machines[0].Fitted == nil {
 		c.Launch, source["launch"] = m.machines[0].JVMStart, "of the platform"
 	}
 	if l.recorded() {
@@ -284,6 +285,19 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	}
 	t.someSlots(c)
 	t.somePlatform(c, m)
+}
+
+// readDies reads when nodes die, except those of a group with a time of its own.
+func (t clusterTable) readDies(c *model.Cluster, seed workload.Seed) {
+	dies := t.durations("dies", 0)
+	if !dies.Set() {
+		return
+	}
+	for i := range c.Nodes {
+		if c.Nodes[i].Dies == 0 {
+			c.Nodes[i].Dies = min(mostTime, max(1, dies.At(i, seed.Stream(i, 0))))
+		}
+	}
 }
 
 func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {

@@ -141,6 +141,14 @@ func parseSetting(text string) (setting, error) {
 	return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
 }
 
+// sets reports whether a setting replaces the value of a key.
+func (f *File) sets(key string) bool {
+	return slices.ContainsFunc(f.set, func(s setting) bool {
+		k, _, _ := cutSetting(s.text)
+		return strings.TrimSpace(k) == key
+	})
+}
+
 // cutSetting splits at the first = outside quotes.
 func cutSetting(text string) (key, value string, ok bool) {
 	quote := rune(0)
@@ -509,7 +517,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	q.Until = t.duration("until", 0)
 	conf := t.conf("conf")
 
-	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated"}
+	m := &hardware{file: f, scenario: s, fidelity: q.Fidelity, initialised: "simulated", seed: workload.Seed(seed)}
 	own := f.history || !t.gives("cluster", "nodes", "group", "map_slots", "reduce_slots")
 	if own && !t.gives("scheduler", "name") {
 		m.initialised = "recorded" // the trace's own cluster, or a change to it

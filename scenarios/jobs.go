@@ -27,7 +27,7 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 		if in.has("fresh_input") && (m.fidelity != model.Device || !slices.ContainsFunc(m.machines, func(m model.Machine) bool { return m.PageCache })) {
 			in.warnAt(in.line("fresh_input"), "%s has no effect: want fidelity device and a platform with page_cache", join(in.path, "fresh_input"))
 		}
-		jobs = append(jobs, jobTable{in}.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
+		jobs = append(jobs, jobTable{in, m.volumes}.readJob(i, profile, program, &q.Cluster, workload.Seed(q.Seed).Named("interarrival").For(i))...)
 		if tasks(jobs) > mostTasks {
 			break
 		}
@@ -36,7 +36,18 @@ func (f *File) readJobs(t *table, s *Scenario, q *model.WhatIf, m *hardware) []w
 }
 
 // jobTable reads a [[job]].
-type jobTable struct{ *table }
+type jobTable struct {
+	*table
+	volumes float64 // workload.scale_bytes
+}
+
+// scaled multiplies bytes, or a number of maps, by the factor on the volumes.
+func (t jobTable) scaled(n int64) int64 {
+	if t.volumes == 1 {
+		return n
+	}
+	return int64(math.Ceil(min(1<<62, float64(n)*t.volumes)))
+}
 
 func (t jobTable) readJob(number int, profile *workload.Profile, program string, c *model.Cluster, seed workload.Seed) []workload.Job {
 	id := fmt.Sprintf("job%d", number+1)
@@ -119,10 +130,14 @@ func (t jobTable) readJob(number int, profile *workload.Profile, program string,
 
 func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 	m := &j.Maps
-	m.InputBytes = t.size("input", 0)
+	m.InputBytes = t.scaled(t.size("input", 0))
 	switch {
 	case t.has("maps"):
-		m.Count = t.integer("maps", 0, 0, mostTasks)
+		m.Count = int(t.scaled(int64(t.integer("maps", 0, 0, mostTasks))))
+		if m.Count > mostTasks {
+			t.failf("maps", "workload.scale_bytes makes %d maps of it: want at most %d", m.Count, mostTasks)
+			m.Count = 0
+		}
 	case m.InputBytes > 0:
 		block, err := j.Conf.Size("dfs.block.size")
 		if err == nil {
@@ -135,7 +150,7 @@ func (t jobTable) readMaps(j *workload.Job, c *model.Cluster) {
 			t.failf("input", "%v", err)
 		}
 	case j.Profile != nil:
-		m.Count = j.Profile.Maps
+		m.Count = int(t.scaled(int64(j.Profile.Maps)))
 		if in := j.Profile.MapInBytes; in.N > 0 {
 			m.InputBytes = int64(math.Round(in.Mean * float64(m.Count)))
 		}
@@ -193,7 +208,7 @@ func (t jobTable) readReduces(j *workload.Job) {
 	r.Sort = t.oneTime(r.Count, "reduce_sort_ms", "sort_duration")
 	r.Time = t.oneTime(r.Count, "reduce_ms", "reduce_duration")
 	r.Localise = t.localised("reduce_localise_ms", r.Count)
-	r.ShuffleData, r.OutputBytes = t.size("shuffle_bytes", 0), t.size("output_bytes", 0)
+	r.ShuffleData, r.OutputBytes = t.scaled(t.size("shuffle_bytes", 0)), t.scaled(t.size("output_bytes", 0))
 	r.Ends = t.attemptEnds("reduce_ends", r.Count, t.failures("reduce_fail_ms", r.Count))
 	r.Shares = t.shares(r.Count)
 	if r.Copy.Set() && (r.Shuffle.Set() || r.FirstWave.Set()) {

@@ -27,7 +27,8 @@ type StudyFile struct {
 	Precision       float64 // half-width of an interval as a fraction of the mean; 0: none
 	Metrics         []string
 	Factors         []Factor
-	Baseline        []Level // the first point that has these values; empty: the first
+	Baseline        []Level   // the first point that has these values; empty: the first
+	Size            *SizeFile // nil: not a question about the size of a cluster
 }
 
 // Factor is a key with the values it takes. Factors with the same zip name take
@@ -37,6 +38,8 @@ type Factor struct {
 	Zip    string // empty: all combinations with other factors
 	Levels []Level
 	Where  string // file:line: of the factor
+
+	Sampled bool // the levels are samples of a range
 }
 
 // latinHypercube is the zip name of the factors that are sampled.
@@ -63,16 +66,21 @@ func ReadStudy(name string, metrics []string) (*StudyFile, error) {
 		return nil, nil
 	}
 	s := &StudyFile{
-		Scenario:     t.str("scenario", ""),
-		Input:        Input{name, data},
-		Seed:         uint64(t.integer("seed", 1, 0, math.MaxInt)),
-		Replications: t.integer("replications", 1, 1, 100_000),
-		Metrics:      t.texts("metrics"),
+		Scenario: t.str("scenario", ""),
+		Input:    Input{name, data},
+		Seed:     uint64(t.integer("seed", 1, 0, math.MaxInt)),
+		Size:     readSize(t),
+		Metrics:  t.texts("metrics"),
 	}
 	if !slices.Contains(List(), s.Scenario) && !filepath.IsAbs(s.Scenario) {
 		s.Scenario = filepath.Join(filepath.Dir(name), s.Scenario)
 	}
-	s.MaxReplications = t.integer("max_replications", max(1000, s.Replications), s.Replications, 100_000)
+	least, most := 1, 1000
+	if s.Size != nil {
+		least, most = 20, 400
+	}
+	s.Replications = t.integer("replications", least, 1, 100_000)
+	s.MaxReplications = t.integer("max_replications", max(most, s.Replications), s.Replications, 100_000)
 	readPrecision(t, s)
 	for _, m := range s.Metrics {
 		if !slices.Contains(metrics, m) {
@@ -117,19 +125,12 @@ func inOrder(t *table) func(func(string, any) bool) {
 func readPrecision(t *table, s *StudyFile) {
 	v, ok := t.ask("precision")
 	if !ok {
-		if t.has("max_replications") {
+		if t.has("max_replications") && s.Size == nil {
 			t.failf("max_replications", "has no effect without precision: want both keys or neither")
 		}
 		return
 	}
-	if text, percent := v.(string); percent {
-		number, isPercent := strings.CutSuffix(text, "%")
-		f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-		if err == nil && isPercent {
-			v = f / 100
-		}
-	}
-	f, ok := asNumber(v)
+	f, ok := asPercent(v)
 	if !ok || !(f > 0 && f < 1) {
 		t.want("precision", v, `a fraction of the mean such as "2 %" or 0.02`)
 		return
@@ -179,7 +180,7 @@ func readFactor(t *table, seed uint64, samples int) Factor {
 		if f.Zip != "" {
 			t.failf("zip", "got %q: a sampled factor has no zip", f.Zip)
 		}
-		f.Zip = latinHypercube
+		f.Zip, f.Sampled = latinHypercube, true
 		source := workload.Seed(seed).Named(latinHypercube).Named(f.Key).Stream(0, 0).Generator()
 		random := rand.New(&source)
 		for _, stratum := range random.Perm(samples) {

@@ -23,6 +23,7 @@ type jobTracker struct {
 	ticks       ticks
 	submissions submissions
 	recorder    recorder
+	offers      offerTrace
 	memory      memory
 	records     records
 
@@ -70,8 +71,8 @@ func (jt *jobTracker) heartbeat(id int32) {
 	t.settle(now)
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t)
-	if t.asks() && !t.faults.listed && !jt.giveSetupOrCleanup(t) {
-		jt.policy.Assign(jt.view.View(), t.view.View())
+	if t.asks() && !t.faults.listed {
+		jt.assignTasks(t)
 	}
 	t.orderRecordedKills()
 	jt.giveKills(t)

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -48,7 +49,11 @@ func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool
 		return false
 	}
 	j.failures.clusterSize = c.view.Trackers
-	return !j.failures.refuses(int32(v.Index()))
+	if j.failures.refuses(int32(v.Index())) {
+		c.traceRefusal(model.AvoidedTracker)
+		return false
+	}
+	return true
 }
 
 // idle reports whether a search for a task would find none and change nothing.
@@ -125,6 +130,7 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 	}
 	j.RunningTasks[k]++
 	j.launched(k)
+	j.traceLaunch(a)
 	j.host.assign(a)
 }
 

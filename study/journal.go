@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 const journalSchema = "slotwave/journal/1"
@@ -43,26 +44,33 @@ type journalRow struct {
 	Replication int      `json:"replication"`
 	Seed        uint64   `json:"seed"`
 	Values      []number `json:"values"`
+	Goals       []number `json:"goals,omitempty"`
+	Full        float64  `json:"full,omitempty"`
 }
 
-// Journal keeps finished simulations in a file, one line each.
+// Journal keeps finished simulations, one line each.
 type Journal struct {
 	f    *os.File
+	to   io.Writer
 	rows int
 }
 
 // OpenJournal opens the journal in the folder of a result, and takes over what
 // is finished there. The caller closes it.
-func (s *Sweep) OpenJournal(folder string, b results.Build) (*Journal, error) {
-	return s.openJournal(filepath.Join(folder, results.JournalName), b)
+func (s *Sweep) OpenJournal(folder string, b resultdir.Build) (*Journal, error) {
+	return s.openJournal(filepath.Join(folder, resultdir.JournalName), b)
 }
 
-func (s *Sweep) openJournal(path string, b results.Build) (*Journal, error) {
+func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{f: f}
+	if err := resultdir.Lock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	j := &Journal{f: f, to: f}
 	size, err := s.readJournal(f, path, b, func(t task, r results.Replication) error {
 		s.record(t, r)
 		j.rows++
@@ -82,7 +90,7 @@ func (s *Sweep) openJournal(path string, b results.Build) (*Journal, error) {
 }
 
 // readJournal passes on every row, and returns the size of the whole lines.
-func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(task, results.Replication) error) (size int64, err error) {
+func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row func(task, results.Replication) error) (size int64, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
@@ -92,16 +100,17 @@ func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(
 		if err != nil {
 			return size, err
 		}
-		if n == 1 {
+		text := unkeyed(line)
+		if n == 1 || bytes.HasPrefix(text, []byte(`{"schema"`)) { // each mapper writes one
 			var head journalHead
-			if json.Unmarshal(line, &head) != nil || head.Schema != journalSchema {
+			if json.Unmarshal(text, &head) != nil || head.Schema != journalSchema {
 				return size, fmt.Errorf("%s:1: not a file of finished simulations: want one that slotwave sweep wrote", path)
 			}
 			if err := head.agrees(path, s.identity(b)); err != nil {
 				return size, err
 			}
 		} else {
-			t, one, err := s.readRow(line)
+			t, one, err := s.readRow(text)
 			if err == nil {
 				err = row(t, one)
 			}
@@ -116,31 +125,36 @@ func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(
 // readRow reads a row, which has to be one of the study.
 func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
 	var row journalRow
-	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(results.MetricNames()) {
+	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(results.MetricNames()) || len(row.Goals) != len(s.goals) {
 		return task{}, results.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
 	}
 	t := task{row.Point - 1, row.Replication - 1}
 	if t.point < 0 || t.point >= len(s.points) || t.replication < 0 || t.replication >= s.file.MaxReplications {
 		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, len(s.points))
 	}
-	if want := s.base.options.seedOf(t.replication); row.Seed != want {
+	if want := s.seed(t); row.Seed != want {
 		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)
 	}
-	one := results.Replication{Seed: row.Seed}
-	for _, v := range row.Values {
-		one.Values = append(one.Values, float64(v))
-	}
-	return t, one, nil
+	return t, results.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Full: row.Full}, nil
 }
 
 // add writes a finished simulation.
 func (j *Journal) add(t task, r results.Replication) error {
-	row := journalRow{Point: t.point + 1, Replication: t.replication + 1, Seed: r.Seed}
-	for _, v := range r.Values {
-		row.Values = append(row.Values, number(v))
-	}
+	row := journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
 	j.rows++
 	return j.line(row)
+}
+
+// figures converts the figures of a row from or to JSON.
+func figures[To, From ~float64](values []From) []To {
+	if len(values) == 0 {
+		return nil
+	}
+	list := make([]To, len(values))
+	for i, v := range values {
+		list[i] = To(v)
+	}
+	return list
 }
 
 // line writes a line in one piece, so that a kill leaves at most its last cut off.
@@ -151,7 +165,7 @@ func (j *Journal) line(v any) error {
 	if err := e.Encode(v); err != nil {
 		return err
 	}
-	_, err := j.f.Write(b.Bytes())
+	_, err := j.to.Write(b.Bytes())
 	return err
 }
 

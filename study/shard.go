@@ -2,6 +2,7 @@ package study
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 const planSchema = "slotwave/plan/1"
@@ -22,7 +24,7 @@ type planned struct {
 }
 
 // Plan writes one line of JSON per point.
-func (s *Sweep) Plan(w io.Writer, b results.Build) error {
+func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
@@ -37,56 +39,133 @@ func (s *Sweep) Plan(w io.Writer, b results.Build) error {
 	return out.Flush()
 }
 
+// shard reads the points of a part of a plan. The first one opens the study.
+type shard struct {
+	name     string
+	workers  int
+	build    resultdir.Build
+	sweep    *Sweep
+	identity journalHead
+}
+
+// point returns the index of a planned point, which has to be one of the study as
+// it is here.
+func (h *shard) point(line planned, n int) (int, error) {
+	if line.Schema != planSchema {
+		return 0, fmt.Errorf("%s:%d: not a point of a study: want a line that slotwave sweep plan printed", h.name, n)
+	}
+	if h.sweep == nil {
+		line.Asked.Workers = h.workers
+		s, err := OpenSweep(line.Study, line.Asked)
+		if err != nil {
+			return 0, err
+		}
+		h.sweep, h.identity = s, s.identity(h.build)
+	}
+	line.Schema = journalSchema
+	if err := line.agrees(fmt.Sprintf("%s:%d", h.name, n), h.identity); err != nil {
+		return 0, err
+	}
+	if line.Point < 1 || line.Point > len(h.sweep.points) || !slices.Equal(line.Set, h.sweep.settings(line.Point-1)) {
+		return 0, fmt.Errorf("%s:%d: point %d: not one of the study's %d points", h.name, n, line.Point, len(h.sweep.points))
+	}
+	return line.Point - 1, nil
+}
+
 // Work simulates the points of a part of a plan. The finished simulations go
 // into a file of rows, which is a journal: a call continues where an earlier
 // one was killed.
-func Work(shard, rows string, workers int, b results.Build, progress SweepProgress) (*Sweep, error) {
-	f, err := os.Open(shard)
+func Work(name, rows string, workers int, b resultdir.Build, progress SweepProgress) (*Sweep, error) {
+	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	var s *Sweep
+	h := shard{name: name, workers: workers, build: b}
 	var points []int
-	var identity journalHead
 	d := json.NewDecoder(f)
 	for n := 1; ; n++ {
 		var line planned
 		if err := d.Decode(&line); errors.Is(err, io.EOF) {
 			break
-		} else if err != nil || line.Schema != planSchema {
-			return nil, fmt.Errorf("%s:%d: not a point of a study: want a line that slotwave sweep plan printed", shard, n)
+		} else if err != nil {
+			line.Schema = ""
 		}
-		if s == nil {
-			line.Asked.Workers = workers
-			if s, err = OpenSweep(line.Study, line.Asked); err != nil {
-				return nil, err
-			}
-			identity = s.identity(b)
-		}
-		line.Schema = journalSchema
-		if err := line.agrees(fmt.Sprintf("%s:%d", shard, n), identity); err != nil {
+		point, err := h.point(line, n)
+		if err != nil {
 			return nil, err
 		}
-		if line.Point < 1 || line.Point > len(s.points) || !slices.Equal(line.Set, s.settings(line.Point-1)) {
-			return nil, fmt.Errorf("%s:%d: point %d: not one of the study's %d points", shard, n, line.Point, len(s.points))
-		}
-		points = append(points, line.Point-1)
+		points = append(points, point)
 	}
-	if s == nil {
-		return nil, fmt.Errorf("%s: got no point: want lines that slotwave sweep plan printed", shard)
+	if h.sweep == nil {
+		return nil, fmt.Errorf("%s: got no point: want lines that slotwave sweep plan printed", name)
 	}
 	slices.Sort(points)
-	j, err := s.openJournal(rows, b)
+	j, err := h.sweep.openJournal(rows, b)
 	if err != nil {
 		return nil, err
 	}
-	return s, errors.Join(s.run(j, slices.Compact(points), progress), j.Close())
+	return h.sweep, errors.Join(h.sweep.run(j, slices.Compact(points), progress), j.Close())
+}
+
+// Stream simulates the points of a plan as they arrive, as a mapper of Hadoop
+// Streaming does. Each line may have a key and a tab before the point. Each line
+// written is a key, a tab and a line of a file of rows. status reports the points
+// that are finished.
+func Stream(in io.Reader, out io.Writer, workers int, b resultdir.Build, status io.Writer) error {
+	h := shard{name: "stdin", workers: workers, build: b}
+	lines := bufio.NewReader(in)
+	var j *Journal
+	for n := 1; ; n++ {
+		text, err := lines.ReadBytes('\n')
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		var line planned
+		if json.Unmarshal(unkeyed(text), &line) != nil {
+			line.Schema = ""
+		}
+		point, err := h.point(line, n)
+		if err != nil {
+			return err
+		}
+		keyed := &keyedLines{out, line.Point}
+		if j == nil {
+			j = &Journal{to: keyed}
+			if err := j.line(h.identity); err != nil {
+				return err
+			}
+		}
+		j.to = keyed
+		if err := h.sweep.run(j, []int{point}, nil); err != nil {
+			return err
+		}
+		fmt.Fprintf(status, "reporter:counter:slotwave,points,1\nreporter:status:point %d\n", line.Point)
+	}
+}
+
+// keyedLines puts the number of a point and a tab before each line.
+type keyedLines struct {
+	to    io.Writer
+	point int
+}
+
+func (k *keyedLines) Write(line []byte) (int, error) {
+	if _, err := fmt.Fprintf(k.to, "%07d\t", k.point); err != nil {
+		return 0, err
+	}
+	return k.to.Write(line)
 }
 
 // Merge joins the rows of all parts of a plan. The error names points that
 // are missing, that are in two files, or that are not in the study.
-func Merge(files []string, b results.Build) (*Sweep, error) {
+func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 	var s *Sweep
 	from := map[task]string{}
 	for _, name := range files {
@@ -120,12 +199,21 @@ func Merge(files []string, b results.Build) (*Sweep, error) {
 
 // openRows opens the study that a file of rows names.
 func openRows(f *os.File, name string) (*Sweep, error) {
+	line, err := bufio.NewReader(f).ReadBytes('\n')
 	var head journalHead
-	if err := json.NewDecoder(f).Decode(&head); err != nil || head.Schema != journalSchema {
+	if err != nil || json.Unmarshal(unkeyed(line), &head) != nil || head.Schema != journalSchema {
 		return nil, fmt.Errorf("%s:1: not a file of finished simulations: want one that slotwave sweep work wrote", name)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
 	return OpenSweep(head.Study, head.Asked)
+}
+
+// unkeyed returns a line without the key and the tab that Stream writes.
+func unkeyed(line []byte) []byte {
+	if key, rest, found := bytes.Cut(line, []byte("\t")); found && !bytes.HasPrefix(key, []byte("{")) {
+		return rest
+	}
+	return line
 }

@@ -15,8 +15,11 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
 )
 
 // SweepOptions select how a study is simulated. A field that is nil, 0 or empty
@@ -58,9 +61,12 @@ type Sweep struct {
 	asked   SweepOptions
 	base    *Study
 	file    *scenarios.StudyFile
-	inputs  []results.FileSum
+	inputs  []resultdir.FileSum
 	factors []factor
 	points  [][]int // the level of each factor
+	goals   []model.Goal
+	fresh   bool                      // the last factor is the seeds: those of the search, or fresh ones
+	enough  func(*results.Point) bool // whether a point needs no more replications; nil: always
 
 	lock     sync.Mutex
 	done     [][]results.Replication // by point; Values is nil until it is finished
@@ -70,6 +76,24 @@ type Sweep struct {
 // OpenSweep opens a study file, or a scenario whose factors are its [vary] and
 // those of o.Over. Each value of each factor is tried once.
 func OpenSweep(name string, o SweepOptions) (*Sweep, error) {
+	s, err := openStudy(name, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.file.Size != nil {
+		return nil, fmt.Errorf("%s: asks for the size of a cluster: want slotwave size %s, or a study without [[goal]]", name, name)
+	}
+	if s.factors, err = s.readFactors(); err != nil {
+		return nil, err
+	}
+	if s.file.Precision > 0 {
+		s.enough = func(p *results.Point) bool { return p.Half(s.metric()) <= s.file.Precision }
+	}
+	return s, s.makePoints()
+}
+
+// openStudy reads a study and opens its scenario.
+func openStudy(name string, o SweepOptions) (*Sweep, error) {
 	file, err := scenarios.ReadStudy(name, results.MetricNames())
 	if err != nil {
 		return nil, err
@@ -89,17 +113,25 @@ func OpenSweep(name string, o SweepOptions) (*Sweep, error) {
 		Seed: file.Seed, Replications: file.Replications, Workers: o.Workers,
 		Set: append(slices.Clone(file.Set), o.Set...), Fidelity: o.Fidelity,
 	})
-	if err != nil {
-		return nil, err
-	}
-	if s.factors, err = s.readFactors(); err != nil {
-		return nil, err
-	}
+	return s, err
+}
+
+// makePoints combines the factors.
+func (s *Sweep) makePoints() (err error) {
 	if s.points, err = combine(s.factors); err != nil {
-		return nil, err
+		return err
 	}
 	s.done = make([][]results.Replication, len(s.points))
-	return s, s.tryLevels()
+	return s.tryLevels()
+}
+
+// seed returns the seed of a simulation.
+func (s *Sweep) seed(t task) uint64 {
+	replication := t.replication
+	if levels := s.points[t.point]; s.fresh && levels[len(levels)-1] > 0 {
+		replication += s.file.MaxReplications
+	}
+	return s.base.options.seedOf(replication)
 }
 
 // readFactors are those of the file and the command line, and the keys that the
@@ -162,7 +194,7 @@ func (s *Sweep) tryLevels() error {
 		fresh := false
 		where := ""
 		for f, level := range levels {
-			if !seen[f][level] {
+			if !seen[f][level] && !(s.factors[f].alike && level > 0) {
 				seen[f][level], fresh, where = true, true, s.factors[f].where
 			}
 		}
@@ -206,7 +238,7 @@ func (s *Sweep) scenario(point, replication int) (*scenarios.Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	scenario, err := f.Scenario(s.base.options.seedOf(replication))
+	scenario, err := f.Scenario(s.seed(task{point, replication}))
 	if err == nil && len(scenario.Runs) != 1 {
 		err = fmt.Errorf("%s: got %d runs: want the keys of [vary] as factors", s.pointName(point), len(scenario.Runs))
 	}
@@ -221,6 +253,9 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 	}
 	q := &scenario.Runs[0].Question
 	p, stats, err := (&attemptTable{}).fill(q, false, nil)
+	if limit := (*sim.LimitReached)(nil); errors.As(err, &limit) && len(s.goals) > 0 {
+		return s.endless(q), nil
+	}
 	if err != nil {
 		return results.Replication{}, fmt.Errorf("point %d (%s), seed %d: %w", point+1, s.pointName(point), q.Seed, err)
 	}
@@ -231,7 +266,27 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		}
 		s.lock.Unlock()
 	}
-	return results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}, nil
+	r := results.Replication{Seed: q.Seed, Values: results.Measure(&p, stats)}
+	if len(s.goals) > 0 {
+		r.Full = stats.Full(p.Mean)
+		for i := range s.goals {
+			r.Goals = append(r.Goals, s.goals[i].Measure(q, &p))
+		}
+	}
+	return r, nil
+}
+
+// endless is a simulation whose jobs never end, such as one whose nodes all die.
+// It meets no goal.
+func (s *Sweep) endless(q *model.WhatIf) results.Replication {
+	r := results.Replication{Seed: q.Seed}
+	for range results.MetricNames() {
+		r.Values = append(r.Values, math.NaN())
+	}
+	for range s.goals {
+		r.Goals = append(r.Goals, math.NaN())
+	}
+	return r
 }
 
 // task is one simulation.
@@ -262,11 +317,7 @@ func (s *Sweep) missing(points []int) (tasks []task, total int) {
 					tasks, open = append(tasks, t), true
 				}
 			}
-			if open || s.file.Precision == 0 || n >= s.file.MaxReplications {
-				break
-			}
-			one := results.Point{Replications: s.done[i][:n]}
-			if one.Half(s.metric()) <= s.file.Precision {
+			if open || s.enough == nil || n >= s.file.MaxReplications || s.enough(&results.Point{Replications: s.done[i][:n]}) {
 				break
 			}
 			n = min(s.file.MaxReplications, n+max(1, n/2))
@@ -372,10 +423,14 @@ func (s *Sweep) Points() (*results.Points, error) {
 		return nil, err
 	}
 	p := &results.Points{Metrics: s.file.Metrics, Baseline: baseline}
+	p.Sampled = slices.ContainsFunc(s.file.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.factors {
 		p.Factors = append(p.Factors, f.key)
 	}
 	for i, levels := range s.points {
+		if len(s.done[i]) == 0 {
+			continue // a size that the search left out
+		}
 		point := results.Point{Scenario: s.base.Scenario.Name, Replications: s.done[i]}
 		for f, level := range levels {
 			point.Levels = append(point.Levels, s.factors[f].levels[level].text)
@@ -410,9 +465,12 @@ func (s *Sweep) baseline() (int, error) {
 // Name names the folder of the results.
 func (s *Sweep) Name() string { return s.base.Scenario.Name }
 
+// Title is the title of the scenario.
+func (s *Sweep) Title() string { return results.Escape(s.base.Scenario.Title) }
+
 // Manifest describes the result of the sweep.
-func (s *Sweep) Manifest(b results.Build) results.Manifest {
-	return results.Manifest{
+func (s *Sweep) Manifest(b resultdir.Build) resultdir.Manifest {
+	return resultdir.Manifest{
 		Build: b, Arguments: s.asked.arguments(s.name), Scenario: s.base.Scenario.Name, Seed: s.file.Seed,
 		Replications: s.file.Replications, Inputs: s.inputs, Assumptions: s.base.Scenario.Assumed,
 	}
@@ -420,12 +478,15 @@ func (s *Sweep) Manifest(b results.Build) results.Manifest {
 
 // identity identifies what finished simulations depend on: the inputs, the points
 // with their settings and seeds, and the program.
-func (s *Sweep) identity(b results.Build) journalHead {
+func (s *Sweep) identity(b resultdir.Build) journalHead {
 	sum := sha256.New()
 	e := json.NewEncoder(sum)
 	e.Encode(s.inputs)
 	e.Encode([]float64{float64(s.file.Replications), float64(s.file.MaxReplications), s.file.Precision})
 	e.Encode([]any{s.file.Seed, s.metric(), s.base.options.Set, s.base.options.Fidelity})
+	if s.file.Size != nil {
+		e.Encode(s.file.Size)
+	}
 	for i := range s.points {
 		e.Encode(s.settings(i))
 	}
@@ -440,6 +501,7 @@ func (s *Sweep) identity(b results.Build) journalHead {
 type factor struct {
 	key, zip string
 	where    string // file:line: or flag
+	alike    bool   // its values are numbers of one kind: only the first is tried
 	levels   []factorLevel
 }
 

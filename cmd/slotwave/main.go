@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
 )
@@ -54,7 +54,7 @@ const garbagePercent = 50
 type app struct {
 	stdout, stderr io.Writer
 	stdin          io.Reader
-	writing        atomic.Pointer[results.Dir] // removed if the program is interrupted
+	writing        atomic.Pointer[resultdir.Dir] // removed if the program is interrupted
 	stopped        atomic.Bool
 }
 
@@ -170,6 +170,7 @@ of your choice, for recorded or synthetic workloads.
 		predictCommand(a),
 		compareCommand(a),
 		sweepCommand(a),
+		sizeCommand(a),
 		reproduceCommand(a),
 		tuneCommand(a),
 		fitCommand(a),
@@ -180,6 +181,7 @@ of your choice, for recorded or synthetic workloads.
 		convertCommand(a),
 		diagnoseCommand(a),
 		explainCommand(a),
+		sampleCommand(a),
 		reportCommand(a),
 		benchCommand(a),
 	)
@@ -210,7 +212,7 @@ func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			b := results.ReadBuild(version, "")
+			b := resultdir.ReadBuild(version, "")
 			line := "slotwave " + b.Version
 			if b.Revision != "" {
 				line += " (" + b.Revision[:min(12, len(b.Revision))] + ")"

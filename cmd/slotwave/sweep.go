@@ -11,8 +11,9 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // sweeping are the flags of sweep and its verbs.
@@ -45,13 +46,21 @@ func (k *sweeping) write(c *cobra.Command) {
 
 // open opens the study as the flags ask for it.
 func (k *sweeping) open(c *cobra.Command, name string) (*study.Sweep, error) {
+	if err := k.given(c); err != nil {
+		return nil, err
+	}
+	return study.OpenSweep(name, k.SweepOptions)
+}
+
+// given takes over the flags whose defaults are the study's.
+func (k *sweeping) given(c *cobra.Command) error {
 	if c.Flags().Changed("seed") {
 		k.Seed = &k.seed
 	}
 	if c.Flags().Changed("replications") && k.Replications < 1 {
-		return nil, fmt.Errorf("--replications: got %d: want 1 or more", k.Replications)
+		return fmt.Errorf("--replications: got %d: want 1 or more", k.Replications)
 	}
-	return study.OpenSweep(name, k.SweepOptions)
+	return nil
 }
 
 func sweepCommand(a *app) *cobra.Command {
@@ -77,7 +86,7 @@ merge". The result has the same bytes as that of one machine.`,
 	k.write(c)
 	k.ask(c)
 	k.work(c)
-	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a))
+	c.AddCommand(sweepPlanCommand(a), sweepWorkCommand(a), sweepMergeCommand(a), sweepSubmitCommand(a))
 	return c
 }
 
@@ -95,7 +104,7 @@ for example with split, and simulate each file with "slotwave sweep work".`,
 			if err != nil {
 				return err
 			}
-			return s.Plan(a.stdout, results.ReadBuild(version, ""))
+			return s.Plan(a.stdout, resultdir.ReadBuild(version, ""))
 		},
 	}
 	k.ask(c)
@@ -103,22 +112,34 @@ for example with split, and simulate each file with "slotwave sweep work".`,
 }
 
 func sweepWorkCommand(a *app) *cobra.Command {
-	k := &sweeping{}
+	k, stdin := &sweeping{}, false
 	c := &cobra.Command{
 		Use:   "work SHARD",
 		Short: "Simulate some points of a study",
 		Long: `Simulate the points in SHARD, a file with lines that "slotwave sweep plan"
 printed. The study must have the same path here. Finished simulations go into
 the file that --out names. If the command is killed, repeat it: it continues
-from there.`,
+from there.
+
+--stdin reads the points from standard input and prints the rows, each after a
+key and a tab, as a mapper of Hadoop Streaming does.`,
 		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if stdin {
+				if len(args) > 0 || k.out != "" {
+					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
+				}
+				return study.Stream(a.stdin, a.stdout, k.Workers, resultdir.ReadBuild(version, ""), a.stderr)
+			}
+			if len(args) == 0 {
+				return errors.New("want SHARD, or --stdin")
+			}
 			if k.out == "" {
 				k.out = args[0] + ".rows"
 			}
 			bar := a.sweepBar(k.quiet)
-			s, err := study.Work(args[0], k.out, k.Workers, results.ReadBuild(version, ""), bar.report())
+			s, err := study.Work(args[0], k.out, k.Workers, resultdir.ReadBuild(version, ""), bar.report())
 			bar.end()
 			if err == nil && !k.quiet {
 				a.warn(s.Warnings())
@@ -127,6 +148,7 @@ from there.`,
 		},
 	}
 	c.Flags().StringVar(&k.out, "out", "", "`FILE` for the finished simulations (default SHARD.rows)")
+	c.Flags().BoolVar(&stdin, "stdin", false, "read points from standard input, for Hadoop Streaming")
 	k.work(c)
 	return c
 }
@@ -144,7 +166,7 @@ point.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			began := time.Now()
-			s, err := study.Merge(args, results.ReadBuild(version, ""))
+			s, err := study.Merge(args, resultdir.ReadBuild(version, ""))
 			if err != nil {
 				return err
 			}
@@ -161,6 +183,56 @@ point.`,
 	return c
 }
 
+func sweepSubmitCommand(a *app) *cobra.Command {
+	k, shards, dry := &sweeping{}, 0, false
+	c := &cobra.Command{
+		Use:   "submit slurm|hadoop STUDY",
+		Short: "Have Slurm or Hadoop Streaming simulate the points of a study",
+		Long: `Divide the points of a study into shards, write them with a script into a
+folder, and submit the script: a job array of Slurm, or a job of Hadoop
+Streaming. When all tasks have ended, join the rows with "slotwave sweep merge".
+
+Repeat the same command if tasks were lost: it submits the same shards again,
+and finished simulations are not repeated. docs/scale-out.md has examples.`,
+		Example: "  slotwave sweep submit slurm my-study.toml --out my-shards --dry-run\n  slotwave sweep merge my-shards/*.rows --out out/my-study",
+		Args:    cobra.ExactArgs(2),
+		RunE: func(c *cobra.Command, args []string) error {
+			if args[0] != "slurm" && args[0] != "hadoop" {
+				return fmt.Errorf("got %q: want slurm or hadoop", args[0])
+			}
+			if shards < 0 {
+				return fmt.Errorf("--shards: got %d: want 0 or more", shards)
+			}
+			s, err := k.open(c, args[1])
+			if err != nil {
+				return err
+			}
+			if k.out == "" {
+				k.out = filepath.Join("out", s.Name()+"-shards")
+			}
+			m := s.Submission(k.out, shards, resultdir.ReadBuild(version, ""))
+			submit := m.Slurm
+			if args[0] == "hadoop" {
+				submit = m.Hadoop
+			}
+			printed, err := submit(dry)
+			if err == nil && !k.quiet {
+				_, err = fmt.Fprintf(a.stdout, "%s in %s\n", workload.Counted(m.Shards, "shard", "shards"), printable(k.out))
+				if printed != "" {
+					_, err = fmt.Fprintln(a.stdout, printable(printed))
+				}
+			}
+			return err
+		},
+	}
+	k.ask(c)
+	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the shards and rows (default out/<name>-shards)")
+	c.Flags().IntVar(&shards, "shards", 0, "number of shards (0: of 30 s or more each, by the time that some points take)")
+	c.Flags().BoolVar(&dry, "dry-run", false, "write the shards and the script, but do not submit them")
+	c.Flags().BoolVar(&k.quiet, "quiet", false, "print nothing")
+	return c
+}
+
 func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	began := time.Now()
 	s, err := k.open(c, name)
@@ -172,7 +244,7 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 		return err
 	}
 	defer d.Abort()
-	j, err := s.OpenJournal(k.out, results.ReadBuild(version, ""))
+	j, err := s.OpenJournal(k.out, resultdir.ReadBuild(version, ""))
 	if err != nil {
 		return err
 	}
@@ -189,11 +261,11 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 }
 
 // createSweep makes the folder of the result.
-func (a *app) createSweep(s *study.Sweep, k *sweeping) (*results.Dir, error) {
+func (a *app) createSweep(s *study.Sweep, k *sweeping) (*resultdir.Dir, error) {
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Name())
 	}
-	d, err := results.Create(k.out, k.force)
+	d, err := resultdir.Create(k.out, k.force)
 	if err == nil {
 		a.writing.Store(d)
 	}
@@ -201,19 +273,19 @@ func (a *app) createSweep(s *study.Sweep, k *sweeping) (*results.Dir, error) {
 }
 
 // finishSweep writes the tables of the points and prints them.
-func (a *app) finishSweep(s *study.Sweep, d *results.Dir, k *sweeping, began time.Time) error {
+func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began time.Time) error {
 	p, err := s.Points()
 	if err != nil {
 		return err
 	}
-	if err := p.Write(d); err != nil {
+	if err := errors.Join(p.Write(d), p.WritePictures(d, s.Title())); err != nil {
 		return study.Internal(err)
 	}
-	if err := d.Write(results.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
+	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
 		return study.Internal(err)
 	}
 	a.writing.Store(nil)
-	if err := d.Commit(s.Manifest(results.ReadBuild(version, ""))); err != nil {
+	if err := d.Commit(s.Manifest(resultdir.ReadBuild(version, ""))); err != nil {
 		return study.Internal(err)
 	}
 	return a.show(&asked{out: k.out, quiet: k.quiet}, p.WriteText, nil)

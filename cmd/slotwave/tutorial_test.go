@@ -12,12 +12,13 @@ import (
 // isChapter knows the pages whose commands are run one after the other.
 func isChapter(page string) bool {
 	name := filepath.Base(page)
-	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || name == "studies.md" || name == "decisions.md"
+	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || slices.Contains([]string{"studies.md", "decisions.md", "size-a-cluster.md"}, name)
 }
 
-// Every chapter of the tutorial, the page on studies and that on decisions work as a reader follows it: the files are
-// saved, the commands run in order, what they print is what the page shows
-// (-update writes it), and the pictures and tables that the page names exist.
+// Every chapter of the tutorial and the other pages with commands that depend on
+// one another work as a reader follows them: the files are saved, the commands run
+// in order, what they print is what the page shows (-update writes it), and the
+// pictures and tables that the page names exist.
 func TestTutorial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command of the tutorial")
@@ -41,8 +42,8 @@ func TestTutorial(t *testing.T) {
 			}
 		})
 	}
-	if chapters != 8 {
-		t.Errorf("%d chapters, want 6, the page on studies and that on decisions", chapters)
+	if chapters != 9 {
+		t.Errorf("%d chapters, want 6 and the pages on studies, sizes and decisions", chapters)
 	}
 }
 

@@ -1,4 +1,7 @@
-package results
+// Package resultdir writes the folder of a result so that it is whole or not there:
+// files under temporary names, one writer at a time, and a manifest with the
+// checksums of all files, renamed last.
+package resultdir
 
 import (
 	"crypto/sha256"
@@ -25,9 +28,9 @@ const LogName = "run.log"
 // result is complete. Create leaves it in place; Commit removes it.
 const JournalName = ".points.journal.partial"
 
-// ErrForeign is wrapped by Create's refusal of a directory that holds
+// errForeign is wrapped by Create's refusal of a directory that holds
 // something else than a result.
-var ErrForeign = errors.New("holds other files")
+var errForeign = errors.New("holds other files")
 
 // Dir is a result directory that is being written. Its files have temporary
 // names in the same directory. Commit gives them their final names, the
@@ -40,6 +43,7 @@ type Dir struct {
 	lock  sync.Mutex // guards files and done: a signal may abort while files are written
 	done  bool
 
+	locked  *os.File // the directory; nil if the system cannot lock it
 	cleared []string // folders without leftovers
 }
 
@@ -48,17 +52,32 @@ type Dir struct {
 var partialName = regexp.MustCompile(`^\.(.+)\.[0-9a-f]{16}\.partial$`)
 
 // Create makes the directory, or uses one that is empty or holds an earlier
-// result. It removes the remains of an aborted run. It rejects any other
-// directory (ErrForeign) unless force is set. It then keeps the other files,
+// result. It removes the remains of an aborted run. It rejects a directory in
+// which another process writes a result, and any other
+// directory (errForeign) unless force is set. It then keeps the other files,
 // except those with names of the result.
-func Create(path string, force bool) (*Dir, error) {
-	d := &Dir{path: path}
+func Create(path string, force bool) (d *Dir, err error) {
+	d = &Dir{path: path}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		if err := d.make(); err != nil {
+			return nil, err
+		}
+	}
+	if d.locked, err = os.Open(path); err == nil {
+		err = Lock(d.locked)
+	}
+	defer func() {
+		if err != nil {
+			d.locked.Close()
+			d = nil
+		}
+	}()
+	if err != nil {
+		return d, err
+	}
 	entries, err := os.ReadDir(path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return d, d.make()
-	case err != nil:
-		return nil, err
+	if err != nil {
+		return d, err
 	}
 	var partials []string
 	foreign := false
@@ -74,11 +93,11 @@ func Create(path string, force bool) (*Dir, error) {
 	}
 	d.adopt(ManifestName)
 	if foreign && d.old == nil && !force {
-		return nil, fmt.Errorf("%s: %w and no result of slotwave: want an empty directory, or --force", path, ErrForeign)
+		return d, fmt.Errorf("%s: %w and no result of slotwave: want an empty directory, or --force", path, errForeign)
 	}
 	for _, name := range partials {
 		if err := os.Remove(filepath.Join(path, name)); err != nil {
-			return nil, err
+			return d, err
 		}
 	}
 	return d, nil
@@ -173,7 +192,7 @@ type Target interface {
 // It must be closed before Commit.
 func (d *Dir) File(name string) (*File, error) {
 	if slices.ContainsFunc(d.files, func(f *File) bool { return f.name == name }) {
-		return nil, fmt.Errorf("results: %s is written twice", name)
+		return nil, fmt.Errorf("%s is written twice", name)
 	}
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -210,7 +229,7 @@ func (d *Dir) Commit(m Manifest) error {
 	m.Outputs = nil
 	for _, f := range d.files {
 		if !f.closed {
-			return fmt.Errorf("results: %s was not closed", f.name)
+			return fmt.Errorf("%s was not closed", f.name)
 		}
 		if f.err != nil {
 			return f.err
@@ -254,7 +273,7 @@ func (d *Dir) Commit(m Manifest) error {
 	if err := os.Remove(filepath.Join(d.path, JournalName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return nil
+	return d.locked.Close()
 }
 
 // sync makes the renames durable if the system can. A directory on Windows
@@ -282,6 +301,7 @@ func (d *Dir) Abort() {
 	for _, p := range d.made {
 		os.Remove(p) // fails if the directory has other files
 	}
+	d.locked.Close()
 }
 
 // File is one file of a result, hashed while it is written.

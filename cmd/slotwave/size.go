@@ -1,0 +1,93 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/study"
+)
+
+func sizeCommand(a *app) *cobra.Command {
+	k, known := &sweeping{}, &knowledge{}
+	json := false
+	c := &cobra.Command{
+		Use:   "size STUDY",
+		Short: "Find the smallest or cheapest cluster that meets all goals",
+		Long: `Find the cluster with the fewest nodes, the fewest slots or the lowest price that
+meets all goals of a study, with a stated confidence.
+
+STUDY is a TOML file with a scenario and [[goal]] tables
+(docs/size-a-cluster.md). The answers of the analytic models say where the
+search begins. The simulator decides: on the cluster that is found, at least the
+stated fraction of the runs meets all goals, with the seeds of the search and
+with fresh ones. Sizes around the answer show how the probability changes.
+
+Repeat the same command after a crash: finished simulations are not repeated.`,
+		Example: "  slotwave size my-study.toml\n  slotwave size my-study.toml --set workload.scale_bytes=1.5 --out out/next-year",
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return a.size(c, args[0], k, known, json) },
+	}
+	k.write(c)
+	f := c.Flags()
+	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
+	f.IntVar(&k.Replications, "replications", 0, "least number of runs of each size (0: as the study says, or 20)")
+	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as workload.scale_bytes=1.5")
+	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
+	f.BoolVar(&json, "json", false, "print JSON instead of text")
+	known.flags(c)
+	k.work(c)
+	return c
+}
+
+func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge, json bool) error {
+	began := time.Now()
+	models, sums, err := known.read()
+	if err != nil {
+		return err
+	}
+	if err := k.given(c); err != nil {
+		return err
+	}
+	s, err := study.OpenSize(name, k.SweepOptions)
+	if err != nil {
+		return err
+	}
+	if err := s.Ask(models); err != nil {
+		return err
+	}
+	d, err := a.createSweep(s.Sweep, k)
+	if err != nil {
+		return err
+	}
+	defer d.Abort()
+	j, err := s.OpenJournal(k.out, resultdir.ReadBuild(version, ""))
+	if err != nil {
+		return err
+	}
+	bar := a.sweepBar(k.quiet)
+	found, err := s.Search(j, bar.report())
+	bar.end()
+	if err = errors.Join(err, j.Close()); err != nil {
+		return err
+	}
+	if !k.quiet {
+		a.warn(s.Warnings())
+	}
+	if err := found.Write(d); err != nil {
+		return study.Internal(err)
+	}
+	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
+		return study.Internal(err)
+	}
+	a.writing.Store(nil)
+	m := s.Manifest(resultdir.ReadBuild(version, ""))
+	m.Arguments, m.Inputs = append(m.Arguments, known.arguments()...), append(m.Inputs, sums...)
+	if err := d.Commit(m); err != nil {
+		return study.Internal(err)
+	}
+	return a.show(&asked{out: k.out, quiet: k.quiet, json: json}, found.WriteText, found.WriteJSON)
+}

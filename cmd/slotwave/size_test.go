@@ -1,0 +1,259 @@
+package main
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const sizedScenario = `
+[cluster]
+nodes = 2
+map_slots = 2
+reduce_slots = 1
+[[job]]
+name = "a"
+pool = "p"
+maps = 24
+duration = { dist = "lognormal", mean = "20s", sd = "4s" }
+deadline = "3m"
+`
+
+// sized is the part of the answer in JSON that the tests read.
+type sized struct {
+	Answer *struct {
+		Type  string `json:"node"`
+		Nodes int    `json:"nodes"`
+		Fresh bool   `json:"fresh_seeds"`
+	} `json:"answer"`
+	Sizes []struct {
+		Nodes, N, Met int
+		Fresh         bool `json:"fresh_seeds"`
+	}
+	Notes []string
+}
+
+func size(t *testing.T, study string, args ...string) (s sized) {
+	t.Helper()
+	writeFile(t, "my.toml", sizedScenario)
+	writeFile(t, "mysize.toml", "scenario = \"my.toml\"\n"+study)
+	out := verb(t, append([]string{"size", "mysize.toml", "--json", "--out", t.TempDir()}, args...)...)
+	if err := json.Unmarshal([]byte(out), &s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// The answer is the smallest of all sizes whose runs meet the goals, which a sweep
+// over all sizes with the same seeds shows too.
+func TestSizeAgainstSweep(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := size(t, "confidence = \"80 %\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n", "--replications", "40")
+	verb(t, "sweep", "my.toml", "--over", "cluster.nodes=1:12:1", "--replications", "40", "--quiet", "--out", "swept")
+	rows, err := csv.NewReader(strings.NewReader(read(t, "swept/points.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	met, want := map[string]int{}, ""
+	for _, row := range rows[1:] {
+		if len(row[5]) < 12 && row[5] <= "99999999999" || row[5] == "100000000000" {
+			if met[row[2]]++; met[row[2]] == 32 && want == "" {
+				want = row[2]
+			}
+		}
+	}
+	if s.Answer == nil || want == "" || want != jsonText(s.Answer.Nodes) {
+		t.Errorf("answer %+v: a sweep finds %q", s.Answer, want)
+	}
+	for _, one := range s.Sizes {
+		if !one.Fresh && one.Met != met[jsonText(one.Nodes)] {
+			t.Errorf("%d nodes: %d runs meet the goal: %d in a sweep with the same seeds", one.Nodes, one.Met, met[jsonText(one.Nodes)])
+		}
+	}
+}
+
+func jsonText(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+// Of types of nodes the one is chosen that has least of what is asked for.
+func TestSizeLowest(t *testing.T) {
+	const types = `max_replications = 20
+[[goal]]
+finish = "100s"
+[[node]]
+name = "small"
+price_per_hour = 1.0
+[[node]]
+name = "large"
+price_per_hour = 2.5
+map_slots = 4
+`
+	t.Chdir(t.TempDir())
+	for lowest, want := range map[string]string{"nodes": "large", "price_per_hour": "small", "slots": "large"} {
+		if s := size(t, "lowest = \""+lowest+"\"\n"+types); s.Answer == nil || s.Answer.Type != want {
+			t.Errorf("lowest %s: got %+v: want %s nodes", lowest, s.Answer, want)
+		}
+	}
+}
+
+// Limits that no size meets, slots that are never full and nodes that all die are
+// answers too.
+func TestSizeWithoutAnswer(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := size(t, "[[goal]]\nresponse = \"15s\"\npool = \"p\"\n")
+	if notes := strings.Join(s.Notes, "\n"); s.Answer != nil || !strings.Contains(notes, "longest response: ") {
+		t.Errorf("got %+v, %q: want no answer, and which goal fails", s.Answer, notes)
+	}
+	s = size(t, "most_nodes = 40\n[[goal]]\ndeadlines = \"100 %\"\n", "--set", "job.0.maps=1")
+	if notes := strings.Join(s.Notes, "\n"); s.Answer == nil || s.Answer.Nodes != 1 || !strings.Contains(notes, "never fills") {
+		t.Errorf("got %+v, %q: want one node, which the workload never fills", s.Answer, notes)
+	}
+	s = size(t, "most_nodes = 4\n[[goal]]\nfinish = \"1h\"\n", "--set", "cluster.dies={ dist = \"constant\", mean = \"10s\" }")
+	if s.Answer != nil {
+		t.Errorf("got %+v: want no answer, since all nodes die", s.Answer)
+	}
+}
+
+// A search that was stopped goes on, and gives the same bytes.
+func TestSizeResumed(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", sizedScenario)
+	writeFile(t, "mysize.toml", "scenario = \"my.toml\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n")
+	verb(t, "size", "mysize.toml", "--quiet", "--out", "one", "--workers", "1")
+	verb(t, "size", "mysize.toml", "--quiet", "--out", "more", "--workers", "8")
+	want, got := tree(t, "one"), tree(t, "more")
+	for name := range want {
+		if got[name] != want[name] {
+			t.Errorf("8 workers: %s differs", name)
+		}
+	}
+	if len(want) != 6 || len(got) != 6 {
+		t.Errorf("%d and %d files: want a manifest, three tables and the picture in two formats", len(want), len(got))
+	}
+	verb(t, "rerun", "one/manifest.json", "--out", "again")
+}
+
+// Mistakes in a study with goals name the file, the line and the key.
+func TestSizeMistakes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", sizedScenario)
+	const goal = "[[goal]]\nfinish = \"100s\"\n"
+	for text, want := range map[string]string{
+		"confidence = \"120 %\"\n" + goal:                            "mysize.toml:2: confidence: \"120 %\": want a fraction",
+		"confidence = 1.0\n" + goal:                                  "mysize.toml:2: confidence: got 1: want at most",
+		"[[goal]]\n":                                                 "mysize.toml:2: goal[0]: want one of finish",
+		"[[goal]]\nfinish = \"1m\"\nresponse = \"1m\"\n":             "goal[0]: want one of finish",
+		"[[goal]]\nfinish = \"1m\"\npercentile = 90\n":               "mysize.toml:4: goal[0].percentile: has no effect without response",
+		"[[goal]]\nfinish = \"1m\"\npool = \"q\"\n":                  "goal[0]: got a goal about no job",
+		"lowest = \"price_per_job\"\n" + goal:                        "mysize.toml:2: lowest: got \"price_per_job\" without a price",
+		goal + "[[node]]\nname = \"n\"\nslots = 3\n":                 "slots",
+		goal + "[[factor]]\nkey = \"cluster.racks\"\nvalues = [1]\n": "got factors",
+		"": "got no [[goal]]",
+	} {
+		writeFile(t, "mysize.toml", "scenario = \"my.toml\"\n"+text)
+		code, _, stderr := call("", "size", "mysize.toml", "--out", "refused")
+		if code != exitInput || !strings.Contains(stderr, want) {
+			t.Errorf("%q: exit code %d, %q: want %q", text, code, stderr, want)
+		}
+	}
+	if _, err := os.Stat("refused"); err == nil {
+		t.Error("a refused study left a folder")
+	}
+}
+
+// randomWorkload is a scenario with one to three kinds of jobs.
+func randomWorkload(r *rand.Rand) string {
+	text := "[cluster]\nnodes = 5\nmap_slots = 2\nreduce_slots = 1\n[scheduler]\nname = \"" + []string{"fifo", "fair1", "fair2"}[r.IntN(3)] + "\"\n"
+	for kind := range 1 + r.IntN(3) {
+		laws := []string{"{ dist = \"exponential\", mean = \"%ds\" }", "{ dist = \"lognormal\", mean = \"%ds\", sd = \"6s\" }"}
+		text += fmt.Sprintf("[[job]]\nname = \"kind%d\"\nmaps = %d\nduration = "+laws[r.IntN(2)]+"\n", kind, 10+r.IntN(60), 8+r.IntN(20))
+		if jobs := 1 + r.IntN(4); jobs > 1 {
+			text += fmt.Sprintf("jobs = %d\ninterarrival = { dist = \"exponential\", mean = \"%ds\" }\n", jobs, 5+r.IntN(40))
+		}
+		if reduces := r.IntN(6); reduces > 0 {
+			text += fmt.Sprintf("reduces = %d\nreduce_ms = %d\n", reduces, 4000+r.IntN(9000))
+		}
+	}
+	return text
+}
+
+// On random workloads the size that is found keeps its promise with seeds that the
+// search has not seen, and costs little more than the smallest size that a sweep
+// over sizes finds with those seeds.
+func TestSizeTruth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("sizes several clusters")
+	}
+	workloads, runs := 3, 100
+	if large {
+		workloads, runs = 50, 100
+	}
+	const confidence = 0.9
+	t.Chdir(t.TempDir())
+	r := rand.New(rand.NewPCG(15, 1))
+	kept, answered, none, ratio, worst := 0, 0, 0, 0.0, 0.0
+	for i := range workloads {
+		writeFile(t, "my.toml", randomWorkload(r))
+		var one struct {
+			Makespan struct {
+				Mean int64 `json:"mean_ns"`
+			} `json:"makespan"`
+		}
+		nodes := 3 + r.IntN(12)
+		if err := json.Unmarshal([]byte(verb(t, "run", "my.toml", "--json", "--set", fmt.Sprint("cluster.nodes=", nodes), "--set", "plots=none", "--replications", "5", "--out", "run")), &one); err != nil {
+			t.Fatal(err)
+		}
+		limit := one.Makespan.Mean * 115 / 100
+		writeFile(t, "mysize.toml", fmt.Sprintf("scenario = \"my.toml\"\nconfidence = %g\nmax_replications = 100\nmost_nodes = 60\n[[goal]]\nfinish = \"%dns\"\n", confidence, limit))
+		var s sized
+		if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", "size")), &s); err != nil {
+			t.Fatal(err)
+		}
+		from, until := 55, 60
+		if s.Answer != nil {
+			from, until = max(1, s.Answer.Nodes-3), s.Answer.Nodes+1
+		}
+		verb(t, "sweep", "my.toml", "--over", fmt.Sprintf("cluster.nodes=%d:%d:1", from, until), "--seed", "987654321", "--replications", strconv.Itoa(runs), "--quiet", "--out", "sweep")
+		rows, err := csv.NewReader(strings.NewReader(read(t, "sweep/points.csv"))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		met := make([]int, until+1)
+		makespan := slices.Index(rows[0], "makespan_ns")
+		for _, row := range rows[1:] {
+			n, _ := strconv.Atoi(row[2])
+			if v, err := strconv.ParseInt(row[makespan], 10, 64); err == nil && v <= limit {
+				met[n]++
+			}
+		}
+		least := slices.IndexFunc(met, func(m int) bool { return float64(m) >= confidence*float64(runs) })
+		if s.Answer == nil {
+			if none++; least >= 0 {
+				t.Errorf("workload %d: no answer, but %d nodes meet the goal in %d of %d runs", i, least, met[least], runs)
+			}
+			continue
+		}
+		answered++
+		if float64(met[s.Answer.Nodes]) >= confidence*float64(runs) {
+			kept++
+		}
+		cost := float64(s.Answer.Nodes) / float64(s.Answer.Nodes+1)
+		if least >= 0 {
+			cost = float64(s.Answer.Nodes) / float64(least)
+		}
+		ratio, worst = ratio+cost, max(worst, cost)
+		t.Logf("workload %d: %d nodes, %d of %d fresh runs in time; smallest by a sweep %d", i, s.Answer.Nodes, met[s.Answer.Nodes], runs, least)
+	}
+	t.Logf("%d of %d answers keep their promise; cost %.3f of the smallest on average, at most %.2f; %d workloads have no answer", kept, answered, ratio/float64(answered), worst, none)
+	if large && (float64(kept) < 0.9*float64(answered) || ratio/float64(answered) > 1.05) {
+		t.Errorf("want 90 %% of the answers to keep their promise, and a cost of at most 1.05")
+	}
+}

@@ -1,0 +1,511 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/results/resultdir"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// These limit what is legible in the pictures of a study.
+const (
+	mostLines  = 8
+	mostLevels = 60   // of a factor of a heat map
+	mostInLine = 2000 // points of all lines
+	mostPareto = 5000
+)
+
+// plotted is a study with the metric that a picture shows.
+type plotted struct {
+	*Points
+	title  string
+	metric int
+	axes   []axis // factors that vary by themselves
+	unit   float64
+	label  string
+}
+
+// axis is a factor with its levels, in the order of the points.
+type axis struct {
+	factor  int
+	levels  []string
+	at      []float64 // nil if the levels are not numbers
+	ofPoint []int
+}
+
+// WritePictures draws the study by what varies: a line with a band over a number,
+// a heat map of two numbers, a tornado of more factors, and the Pareto frontier of
+// two metrics.
+func (p *Points) WritePictures(d resultdir.Target, title string) error {
+	s := &plotted{Points: p, title: title, axes: p.axes()}
+	asked := p.askedMetrics()
+	var names []string
+	var figures []*figure
+	add := func(name string, f *figure) {
+		if f != nil {
+			names, figures = append(names, name), append(figures, f)
+		}
+	}
+	if len(s.axes) > 0 {
+		s.choose(asked[0])
+		numbers := 0
+		for _, a := range s.axes {
+			if a.at != nil {
+				numbers++
+			}
+		}
+		switch {
+		case len(s.axes) == 2 && numbers == 2 && s.full() && len(s.axes[0].levels) > 2 && len(s.axes[1].levels) > 2:
+			add("heat-map", s.heatMap())
+		case len(s.axes) <= 2 && numbers > 0 && s.full():
+			add("line", s.lines())
+		case len(s.axes) > 1:
+			add("tornado", s.tornado())
+		}
+		add("pareto", s.pareto(asked))
+	}
+	w := fileWriter{dir: d}
+	var drawn pictures
+	drawn.draw(names, figures)
+	drawn.write(&w)
+	return w.err
+}
+
+// askedMetrics are those that the summary shows in text.
+func (p *Points) askedMetrics() []int {
+	var list []int
+	for m := range metrics {
+		if slices.Contains(p.Metrics, metrics[m].name) {
+			list = append(list, m)
+		}
+	}
+	if len(list) == 0 {
+		return []int{0, 1}
+	}
+	slices.SortStableFunc(list, func(a, b int) int {
+		return cmp.Compare(slices.Index(p.Metrics, metrics[a].name), slices.Index(p.Metrics, metrics[b].name))
+	})
+	return list
+}
+
+// axes returns the factors that vary. A factor that advances with an earlier one is
+// left out.
+func (p *Points) axes() []axis {
+	var all []axis
+	for f := range p.Factors {
+		a := axis{factor: f, at: []float64{}}
+		seen := map[string]int{}
+		for i := range p.List {
+			text := p.List[i].Levels[f]
+			k, ok := seen[text]
+			if !ok {
+				k = len(a.levels)
+				seen[text] = k
+				a.levels = append(a.levels, text)
+				v, err := strconv.ParseFloat(text, 64)
+				if a.at = append(a.at, v); err != nil {
+					a.at = nil
+				}
+			}
+			a.ofPoint = append(a.ofPoint, k)
+		}
+		if len(a.at) != len(a.levels) {
+			a.at = nil
+		}
+		follows := func(b axis) bool { return !p.Sampled && slices.Equal(b.ofPoint, a.ofPoint) }
+		if len(a.levels) > 1 && !slices.ContainsFunc(all, follows) {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// full reports whether the points are all combinations of the levels.
+func (s *plotted) full() bool {
+	n := 1
+	for _, a := range s.axes {
+		n *= len(a.levels)
+	}
+	return n == len(s.List)
+}
+
+// choose sets the metric of a picture, and its unit.
+func (s *plotted) choose(m int) {
+	s.metric, s.unit = m, 1
+	name := strings.ReplaceAll(metrics[m].name, "_", " ")
+	s.label = name
+	if text, ns := strings.CutSuffix(name, " ns"); ns {
+		most := 0.0
+		for i := range s.List {
+			if mean, _ := studentInterval(s.values(i, m)); !math.IsNaN(mean) {
+				most = max(most, mean)
+			}
+		}
+		u := unitFor(time.Duration(most))
+		s.unit, s.label = u.ns, text+" ("+u.name+")"
+	}
+}
+
+// interval returns the mean of a point in the unit of the picture, and the 95 %
+// interval of its difference to the baseline; without pairs, that of the mean.
+func (s *plotted) interval(i int) (low, mean, high float64) {
+	mean, half := studentInterval(s.values(i, s.metric))
+	if differences, _ := s.pairs(i, s.metric); len(differences) > 0 {
+		_, half = studentInterval(differences)
+	}
+	if math.IsNaN(half) {
+		half = 0
+	}
+	return (mean - half) / s.unit, mean / s.unit, (mean + half) / s.unit
+}
+
+// lines draws the metric over the factor that is a number, with a line for each
+// level of the other factor.
+func (s *plotted) lines() *figure {
+	over, by := s.axes[0], -1
+	if len(s.axes) == 2 {
+		by = 1
+		if first := &s.axes[0]; first.at == nil || s.axes[1].at != nil && len(first.levels) < len(s.axes[1].levels) {
+			over, by = s.axes[1], 0
+		}
+	}
+	if by >= 0 && len(s.axes[by].levels) > mostLines || len(s.List) > mostInLine {
+		return nil
+	}
+	lines := plotLines{{name: s.label, style: lineStyle(0)}}
+	if by >= 0 {
+		lines = nil
+		for k, level := range s.axes[by].levels {
+			lines = append(lines, plotLine{name: level, style: lineStyle(k)})
+		}
+	}
+	top := 0.0
+	for i := range s.List {
+		k := 0
+		if by >= 0 {
+			k = s.axes[by].ofPoint[i]
+		}
+		low, mean, high := s.interval(i)
+		if !math.IsNaN(mean) {
+			lines[k].points = append(lines[k].points, linePoint{over.at[over.ofPoint[i]], low, mean, high})
+			top = max(top, high)
+		}
+	}
+	f := &figure{title: s.title, subtitle: "lines: means; bands: 95 % intervals of the difference to the baseline, from pairs with the same seed"}
+	for i := range lines {
+		slices.SortFunc(lines[i].points, func(a, b linePoint) int { return cmp.Compare(a.at, b.at) })
+		if by >= 0 {
+			f.legend = append(f.legend, lines[i].entry())
+		}
+	}
+	p := newPanel(380, s.label)
+	p.Y.Min, p.Y.Max = 0, max(top*1.05, math.SmallestNonzeroFloat32)
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 10, nil))
+	p.Add(lines)
+	f.panels = []*panel{p}
+	from, until := lines.span()
+	s.setNumbers(f, over, from, until)
+	return f
+}
+
+// setNumbers gives a figure the axis of a factor that is a number.
+func (s *plotted) setNumbers(f *figure, a axis, from, until float64) {
+	margin := (until - from) / 50
+	label := Escape(s.Factors[a.factor])
+	if from < 0 {
+		f.setX(until+margin, label, []plot.Tick{{Value: from, Label: share(from).String()}, {Value: 0, Label: "0"}, {Value: until, Label: share(until).String()}})
+		f.panels[0].X.Min = from - margin
+		return
+	}
+	f.setX(until+margin, label, ticks(until+margin, 12, nil))
+	if from > until/2 {
+		f.panels[0].X.Min = from - margin
+	}
+}
+
+// heatColours run from low to high values, evenly in lightness.
+var heatColours = [...]tint{
+	tinted(0xfff3d6, 0xfff3d6), tinted(0xfbd9a0, 0xfbd9a0), tinted(0xf2b46e, 0xf2b46e), tinted(0xe28a4f, 0xe28a4f),
+	tinted(0xc8603f, 0xc8603f), tinted(0xa23a3b, 0xa23a3b), tinted(0x742238, 0x742238), tinted(0x451631, 0x451631),
+}
+
+// heatMap draws the mean over two numbers.
+func (s *plotted) heatMap() *figure {
+	x, y := s.axes[1], s.axes[0]
+	if len(x.levels) > mostLevels || len(y.levels) > mostLevels {
+		return nil
+	}
+	h := &heatPlotter{s: s, x: x, y: y, low: math.Inf(1), high: math.Inf(-1)}
+	for i := range s.List {
+		if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
+			h.low, h.high = min(h.low, mean), max(h.high, mean)
+		}
+	}
+	f := &figure{title: s.title, subtitle: "colour: mean " + s.label}
+	for k, c := range heatColours {
+		from := h.low + float64(k)*(h.high-h.low)/float64(len(heatColours))
+		f.legend = append(f.legend, legendEntry{"from " + strconv.FormatFloat(from, 'g', 3, 64), filled(c)})
+	}
+	p := newPanel(max(240, min(620, vg.Length(34*len(y.levels)))), Escape(s.Factors[y.factor]))
+	named := func(a axis, most int) (marks []plot.Tick) {
+		every := (len(a.levels) + most - 1) / most
+		for k, level := range a.levels {
+			if k%every == 0 {
+				marks = append(marks, plot.Tick{Value: float64(k) + 0.5, Label: shorten(Escape(level), 12)})
+			}
+		}
+		return marks
+	}
+	p.Y.Min, p.Y.Max = 0, float64(len(y.levels))
+	p.Y.Tick.Marker = plot.ConstantTicks(named(y, 24))
+	p.Add(h)
+	f.panels = []*panel{p}
+	f.setX(float64(len(x.levels)), Escape(s.Factors[x.factor]), named(x, 16))
+	return f
+}
+
+type heatPlotter struct {
+	s         *plotted
+	x, y      axis
+	low, high float64
+}
+
+// Plot implements plot.Plotter.
+func (h *heatPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	for i := range h.s.List {
+		_, mean, _ := h.s.interval(i)
+		if math.IsNaN(mean) {
+			continue
+		}
+		k := int(float64(len(heatColours)) * (mean - h.low) / (h.high - h.low))
+		k = min(max(k, 0), len(heatColours)-1)
+		at := vg.Point{X: x(float64(h.x.ofPoint[i])), Y: y(float64(h.y.ofPoint[i]))}
+		cell := vg.Rectangle{Min: at, Max: vg.Point{X: x(float64(h.x.ofPoint[i] + 1)), Y: y(float64(h.y.ofPoint[i] + 1))}}
+		c.SetColor(heatColours[k])
+		c.Fill(cell.Path())
+		if len(h.s.List) <= 200 {
+			style := newStyle(textSize-2, tinted(0x222222, 0x222222), false)
+			if k >= len(heatColours)/2 {
+				style.Color = tinted(0xffffff, 0xffffff)
+			}
+			style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
+			c.FillText(style, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, strconv.FormatFloat(mean, 'g', 3, 64))
+		}
+	}
+}
+
+// effectOf is what a factor does to a metric by itself.
+type effectOf struct {
+	name, from, to string  // levels with the lowest and the highest mean
+	low, high      float64 // means over all other factors
+}
+
+// tornado draws, for each factor, how far the mean moves with its levels. The
+// levels of a number with many are divided into thirds.
+func (s *plotted) tornado() *figure {
+	var bars []effectOf
+	total, n := 0.0, 0
+	for i := range s.List {
+		if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
+			total, n = total+mean, n+1
+		}
+	}
+	for _, a := range s.axes {
+		groups, names := a.groups()
+		sum, count := make([]float64, len(names)), make([]float64, len(names))
+		for i := range s.List {
+			if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
+				sum[groups[a.ofPoint[i]]] += mean
+				count[groups[a.ofPoint[i]]]++
+			}
+		}
+		b := effectOf{name: Escape(s.Factors[a.factor]), low: math.Inf(1), high: math.Inf(-1)}
+		for k, name := range names {
+			if mean := sum[k] / count[k]; mean < b.low {
+				b.low, b.from = mean, name
+			}
+			if mean := sum[k] / count[k]; mean > b.high {
+				b.high, b.to = mean, name
+			}
+		}
+		bars = append(bars, b)
+	}
+	if n == 0 {
+		return nil
+	}
+	slices.SortStableFunc(bars, func(a, b effectOf) int { return cmp.Compare(b.high-b.low, a.high-a.low) })
+	f := &figure{title: s.title, subtitle: "bars: from the lowest to the highest mean of the levels of one factor, over all levels of the others; dashed: mean of all points"}
+	p := newPanel(vg.Length(len(bars))*44, "")
+	p.Y.Min, p.Y.Max = 0, float64(len(bars))
+	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
+	var marks []plot.Tick
+	from, until := math.Inf(1), math.Inf(-1)
+	for i, b := range bars {
+		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(b.name, 28)})
+		from, until = min(from, b.low), max(until, b.high)
+	}
+	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
+	p.Add(&tornadoPlotter{bars, total / float64(n)})
+	f.panels = []*panel{p}
+	margin := max((until-from)*0.35, until*0.02) // for the names of the levels
+	f.setX(until+margin, s.label, ticks(until+margin, 12, nil))
+	if least := from - margin; least > until/4 {
+		p.X.Min = least
+		step := roundStep((until + margin - least) / 10)
+		var marks []plot.Tick
+		for v := math.Ceil(least/step) * step; v <= until+margin; v += step {
+			marks = append(marks, plot.Tick{Value: v, Label: group(strconv.FormatFloat(v, 'f', max(0, -int(math.Floor(math.Log10(step)+1e-9))), 64))})
+		}
+		p.X.Tick.Marker = plot.ConstantTicks(marks)
+	}
+	return f
+}
+
+// groups divides the levels: each by itself, or the thirds of many numbers.
+func (a *axis) groups() (ofLevel []int, names []string) {
+	const many = 12
+	if a.at == nil || len(a.levels) <= many {
+		for k := range a.levels {
+			ofLevel = append(ofLevel, k)
+		}
+		return ofLevel, a.levels
+	}
+	order := make([]int, len(a.levels))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(a.at[x], a.at[y]) })
+	ofLevel = make([]int, len(order))
+	for rank, k := range order {
+		third := 3 * rank / len(order)
+		if third == len(names) {
+			names = append(names, "")
+		}
+		ofLevel[k] = third
+	}
+	for third := range names {
+		first, last := order[(third*len(order)+2)/3], order[((third+1)*len(order)+2)/3-1]
+		names[third] = fmt.Sprintf("%.4g to %.4g", a.at[first], a.at[last])
+	}
+	return ofLevel, names
+}
+
+type tornadoPlotter struct {
+	bars []effectOf
+	mean float64
+}
+
+// Plot implements plot.Plotter.
+func (t *tornadoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := newStyle(textSize-1, colourText, false)
+	style.YAlign = draw.YCenter
+	for i, b := range t.bars {
+		bar := vg.Rectangle{Min: vg.Point{X: x(b.low), Y: y(float64(i) + 0.78)}, Max: vg.Point{X: x(b.high), Y: y(float64(i) + 0.22)}}
+		c.SetColor(stageColours[stageMap])
+		c.Fill(bar.Path())
+		mid := y(float64(i) + 0.5)
+		style.XAlign = draw.XRight
+		c.FillText(style, vg.Point{X: bar.Min.X - 4, Y: mid}, shorten(Escape(b.from), 20))
+		style.XAlign = draw.XLeft
+		c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: mid}, shorten(Escape(b.to), 20))
+	}
+	c.StrokeLine2(limitStyle, x(t.mean), c.Min.Y, x(t.mean), c.Max.Y)
+}
+
+// pareto draws the first two metrics that the study asks for, if each has a better
+// direction, with the points that no other point beats in both.
+func (s *plotted) pareto(asked []int) *figure {
+	if len(s.Metrics) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || len(s.List) < 3 || len(s.List) > mostPareto {
+		return nil
+	}
+	d := &paretoPlotter{}
+	var labels [2]string
+	for k := range labels {
+		s.choose(asked[k])
+		labels[k] = s.label
+		for i := range s.List {
+			_, mean, _ := s.interval(i)
+			if k == 0 {
+				d.points = append(d.points, paretoPoint{name: s.Points.label(i)})
+			}
+			d.points[i].at[k] = mean
+			d.points[i].worse[k] = -float64(metrics[asked[k]].better) * mean
+		}
+	}
+	d.points = slices.DeleteFunc(d.points, func(p paretoPoint) bool { return math.IsNaN(p.at[0]) || math.IsNaN(p.at[1]) })
+	if len(d.points) == 0 {
+		return nil
+	}
+	slices.SortFunc(d.points, func(a, b paretoPoint) int {
+		return cmp.Or(cmp.Compare(a.worse[0], b.worse[0]), cmp.Compare(a.worse[1], b.worse[1]))
+	})
+	least, top := math.Inf(1), [2]float64{}
+	for i := range d.points {
+		p := &d.points[i]
+		p.front = p.worse[1] < least
+		least = min(least, p.worse[1])
+		top[0], top[1] = max(top[0], p.at[0]), max(top[1], p.at[1])
+	}
+	mark := lineStyle(1)
+	f := &figure{title: s.title, subtitle: "points: means; line: the points that no other point beats in both"}
+	f.legend = []legendEntry{{"not beaten", func(to draw.Canvas) { to.DrawGlyph(mark, to.Center()) }}, {"beaten", func(to draw.Canvas) { to.DrawGlyph(beatenStyle, to.Center()) }}}
+	p := newPanel(400, labels[1])
+	p.Y.Min, p.Y.Max = 0, top[1]*1.06
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 10, nil))
+	p.Add(d)
+	f.panels = []*panel{p}
+	f.setX(top[0]*1.12, labels[0], ticks(top[0]*1.12, 12, nil))
+	return f
+}
+
+var beatenStyle = draw.GlyphStyle{Color: colourFaint, Radius: 2.4, Shape: draw.RingGlyph{}}
+
+type paretoPoint struct {
+	name  string
+	at    [2]float64
+	worse [2]float64 // larger is worse
+	front bool
+}
+
+type paretoPlotter struct{ points []paretoPoint }
+
+// Plot implements plot.Plotter.
+func (d *paretoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := newStyle(textSize-1.5, colourText, false)
+	style.YAlign = draw.YBottom
+	var front []vg.Point
+	for _, one := range d.points {
+		at := vg.Point{X: x(one.at[0]), Y: y(one.at[1])}
+		if one.front {
+			front = append(front, at)
+		} else {
+			c.DrawGlyph(beatenStyle, at)
+		}
+	}
+	c.StrokeLines(draw.LineStyle{Color: lineStyle(1).Color, Width: 1.2}, front)
+	for i, at := range front {
+		c.DrawGlyph(lineStyle(1), at)
+		if len(front) <= 12 {
+			k := 0
+			for n, one := range d.points {
+				if one.front {
+					if k == i {
+						c.FillText(style, at.Add(vg.Point{X: 5, Y: 3}), shorten(d.points[n].name, 40))
+					}
+					k++
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,456 @@
+package results
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
+)
+
+// sizesName is the table with one row per size of a cluster.
+const sizesName = "sizes.csv"
+
+const sizingSchema = "slotwave/sizing/1"
+
+// Sizing is the answer to the question how large a cluster has to be.
+type Sizing struct {
+	Title      string
+	Goals      []model.Goal
+	Confidence float64 // least fraction of runs that meet all goals
+	Lowest     string  // what is as low as possible: nodes, slots, price_per_hour or price_per_job
+	Sizes      []Size  // those that were simulated, by type and number of nodes, searched before fresh
+	Answer     int     // its index, -1 without one
+	Points     Points
+	guesses    []guess
+}
+
+// guess is how many nodes of a type a model finds for one goal.
+type guess struct {
+	goal        int
+	kind, model string
+	nodes       int
+}
+
+// AddGuess adds how many nodes of a type a model finds for one goal.
+func (z *Sizing) AddGuess(goal int, kind, model string, nodes int) {
+	z.guesses = append(z.guesses, guess{goal, kind, model, nodes})
+}
+
+// Size is a cluster with the runs on it.
+type Size struct {
+	Type                  string
+	Nodes                 int
+	MapSlots, ReduceSlots int     // of a node
+	Price                 float64 // of a node, per hour; 0: none
+	Jobs                  int
+	Fresh                 bool // seeds that the search has not seen
+	Runs                  []Replication
+}
+
+// Hourly is the price of the cluster per hour.
+func (s *Size) Hourly() float64 { return s.Price * float64(s.Nodes) }
+
+// PerJob is the mean price of a job: that of the cluster until the last one ends,
+// divided by their number.
+func (s *Size) PerJob() float64 {
+	sum, n := 0.0, 0
+	for _, r := range s.Runs {
+		if makespan := r.Values[0]; !math.IsNaN(makespan) {
+			sum, n = sum+makespan, n+1
+		}
+	}
+	const hour = 3600e9
+	return s.Hourly() * sum / float64(n) / hour / float64(s.Jobs)
+}
+
+// full is the mean fraction of the time in which all slots of a type were in use.
+func (s *Size) full() float64 {
+	sum := 0.0
+	for _, r := range s.Runs {
+		sum += r.Full
+	}
+	return sum / float64(len(s.Runs))
+}
+
+// goal returns the mean of what a goal limits, its half-width, and the runs that
+// meet it. Runs in which a job does not succeed are not in the mean.
+func (s *Size) goal(goals []model.Goal, g int) (mean, half float64, met int) {
+	var values []float64
+	for _, r := range s.Runs {
+		if v := r.Goals[g]; !math.IsNaN(v) {
+			values = append(values, v)
+			if goals[g].Met(v) {
+				met++
+			}
+		}
+	}
+	mean, half = studentInterval(values)
+	return mean, half, met
+}
+
+// Met returns the number of runs that meet all goals.
+func (s *Size) Met(goals []model.Goal) (met int) {
+	for _, r := range s.Runs {
+		all := true
+		for g, v := range r.Goals {
+			all = all && goals[g].Met(v)
+		}
+		if all {
+			met++
+		}
+	}
+	return met
+}
+
+// Probability returns the fraction of runs that meet all goals, with its exact 95 %
+// interval (Clopper and Pearson).
+func (s *Size) Probability(goals []model.Goal) (p, low, high float64) {
+	met, n := s.Met(goals), len(s.Runs)
+	low, high = 0, 1
+	if met > 0 {
+		low = distuv.Beta{Alpha: float64(met), Beta: float64(n - met + 1)}.Quantile(0.025)
+	}
+	if met < n {
+		high = distuv.Beta{Alpha: float64(met + 1), Beta: float64(n - met)}.Quantile(0.975)
+	}
+	return float64(met) / float64(n), low, high
+}
+
+// goalColumn names the column of a goal.
+func goalColumn(g *model.Goal, i int, of string) string {
+	unit := "_ns"
+	if g.Deadlines > 0 {
+		unit = "_missed"
+	}
+	return fmt.Sprintf("goal_%d%s%s", i+1, of, unit)
+}
+
+// Write writes the tables and the picture.
+func (z *Sizing) Write(d resultdir.Target) error {
+	w := fileWriter{dir: d}
+	var drawn pictures
+	drawn.draw([]string{"sizes"}, []*figure{sizesFigure(z)})
+	w.write(sizesName, z.writeSizes)
+	w.write(PointsName, z.Points.writePoints)
+	w.write(PointSummaryName, z.Points.writeSummary)
+	drawn.write(&w)
+	return w.err
+}
+
+// writeSizes writes one row per size, and one more for its fresh seeds.
+func (z *Sizing) writeSizes(w io.Writer) error {
+	out := csv.NewWriter(w)
+	head := []string{"node", "nodes", "map_slots", "reduce_slots", "price_per_hour", "price_per_job", "seeds", "answer", "n", "met", "probability", "low", "high", "slots_full"}
+	for g := range z.Goals {
+		head = append(head, goalColumn(&z.Goals[g], g, "_mean"), fmt.Sprintf("goal_%d_met", g+1))
+	}
+	out.Write(head)
+	for i := range z.Sizes {
+		s := &z.Sizes[i]
+		seeds := "search"
+		if s.Fresh {
+			seeds = "fresh"
+		}
+		n, met := len(s.Runs), s.Met(z.Goals)
+		p, low, high := s.Probability(z.Goals)
+		row := []string{
+			Escape(s.Type), strconv.Itoa(s.Nodes), strconv.Itoa(s.Nodes * s.MapSlots), strconv.Itoa(s.Nodes * s.ReduceSlots),
+			money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(z.answers(i)),
+			strconv.Itoa(n), strconv.Itoa(met), cell("", p), cell("", low), cell("", high), cell("", s.full()),
+		}
+		for g := range z.Goals {
+			mean, _, met := s.goal(z.Goals, g)
+			row = append(row, cell(goalColumn(&z.Goals[g], g, "_mean"), mean), strconv.Itoa(met))
+		}
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// answers reports whether a size is the answer, with either seeds.
+func (z *Sizing) answers(i int) bool {
+	return z.Answer >= 0 && z.Sizes[i].Type == z.Sizes[z.Answer].Type && z.Sizes[i].Nodes == z.Sizes[z.Answer].Nodes
+}
+
+// money writes a price into a table; empty without one.
+func money(v float64) string {
+	if !(v > 0) {
+		return ""
+	}
+	return cell("", v)
+}
+
+// price formats money for people; empty without a price.
+func price(v float64) string {
+	if !(v > 0) {
+		return ""
+	}
+	if v < 0.1 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// find returns a size that was simulated; nil if it was not.
+func (z *Sizing) find(kind string, nodes int, fresh bool) *Size {
+	for i := range z.Sizes {
+		if s := &z.Sizes[i]; s.Type == kind && s.Nodes == nodes && s.Fresh == fresh {
+			return s
+		}
+	}
+	return nil
+}
+
+// WriteText writes the answer, what each goal takes, and the safety curve.
+func (z *Sizing) WriteText(w io.Writer, colour bool) error {
+	t := newTextWriter(w, colour)
+	t.heading(Escape(z.Title))
+	lowest := map[string]string{"nodes": "fewest nodes", "slots": "fewest slots", "price_per_hour": "lowest price per hour", "price_per_job": "lowest price per job"}[z.Lowest]
+	fmt.Fprintf(t, "%s, all goals met in at least %s of the runs\n\n", lowest, percentOf(share(z.Confidence)))
+	shown := z.largest()
+	if z.Answer < 0 {
+		fmt.Fprintf(t, "answer\tnone: not even %s meet the goals\n", shown.name())
+	} else {
+		shown = &z.Sizes[z.Answer]
+		fmt.Fprintf(t, "answer\t%s\n", shown.name())
+		fmt.Fprintf(t, "slots\t%s and %s\n", count(shown.Nodes*shown.MapSlots, "map slot"), count(shown.Nodes*shown.ReduceSlots, "reduce slot"))
+		if shown.Price > 0 {
+			fmt.Fprintf(t, "price\t%s per hour, %s per job\n", price(shown.Hourly()), price(shown.PerJob()))
+		}
+		if fresh := z.find(shown.Type, shown.Nodes, true); fresh != nil {
+			fmt.Fprintf(t, "confirmed\t%s\n", z.metText(fresh)+" with fresh seeds")
+		}
+	}
+	z.guessText(t, shown.Type)
+	t.Flush()
+	z.goalText(t, shown)
+	z.curveText(t)
+	t.list("Notes", z.notes(shown))
+	return t.done()
+}
+
+// name describes a size.
+func (s *Size) name() string {
+	text := count(s.Nodes, "node")
+	if s.Type != "" {
+		text += " of type " + Escape(s.Type)
+	}
+	return text
+}
+
+// metText is the fraction of runs that meet all goals.
+func (z *Sizing) metText(s *Size) string {
+	n, met := len(s.Runs), s.Met(z.Goals)
+	p, low, high := s.Probability(z.Goals)
+	return fmt.Sprintf("%d of %s meet all goals (%s, 95 %% interval %s to %s)", met, count(n, "run"), percentOf(share(p)), percentOf(share(low)), percentOf(share(high)))
+}
+
+// guessText lists what the models find for nodes of a type.
+func (z *Sizing) guessText(t io.Writer, kind string) {
+	text := ""
+	for _, g := range z.guesses {
+		if g.kind == kind {
+			if text != "" {
+				text += ", "
+			}
+			text += fmt.Sprintf("%s %d", Escape(g.model), g.nodes)
+			if len(z.Goals) > 1 {
+				text += fmt.Sprintf(" (goal %d)", g.goal+1)
+			}
+		}
+	}
+	if text != "" {
+		fmt.Fprintf(t, "models\t%s nodes\n", text)
+	}
+}
+
+// goalText writes each goal at a size, and at one node less.
+func (z *Sizing) goalText(t *textWriter, s *Size) {
+	t.section("Goals")
+	less := z.find(s.Type, s.Nodes-1, false)
+	fmt.Fprintf(t, "goal\tlimit\t%s\tmet", count(s.Nodes, "node"))
+	if less != nil {
+		fmt.Fprintf(t, "\t%s\tmet", count(less.Nodes, "node"))
+	}
+	fmt.Fprintln(t)
+	for g := range z.Goals {
+		goal := &z.Goals[g]
+		fmt.Fprintf(t, "%s\t%s", Escape(goal.String()), goalValue(goal, goal.Limit()))
+		for _, at := range []*Size{s, less} {
+			if at != nil {
+				mean, half, met := at.goal(z.Goals, g)
+				fmt.Fprintf(t, "\t%s\t%s", goalMean(goal, mean, half), percentOf(share(float64(met)/float64(len(at.Runs)))))
+			}
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func goalValue(g *model.Goal, v float64) string {
+	if g.Deadlines > 0 {
+		return percentOf(share(v))
+	}
+	return formatDuration(int64(math.Round(v)))
+}
+
+func goalMean(g *model.Goal, mean, half float64) string {
+	switch {
+	case math.IsNaN(mean):
+		return "jobs fail"
+	case math.IsNaN(half):
+		return goalValue(g, mean)
+	}
+	return goalValue(g, mean) + " ± " + goalValue(g, half)
+}
+
+// curveText writes the probability to meet all goals against the size.
+func (z *Sizing) curveText(t *textWriter) {
+	t.section("Sizes")
+	priced, typed := false, false
+	for i := range z.Sizes {
+		priced = priced || z.Sizes[i].Price > 0
+		typed = typed || z.Sizes[i].Type != ""
+	}
+	head := "nodes"
+	if typed {
+		head += "\ttype"
+	}
+	if priced {
+		head += "\tper hour\tper job"
+	}
+	fmt.Fprintln(t, head+"\tprobability\t95 % interval\tn\tslots full\t")
+	for i := range z.Sizes {
+		s := &z.Sizes[i]
+		if s.Fresh {
+			continue
+		}
+		n := len(s.Runs)
+		p, low, high := s.Probability(z.Goals)
+		row := strconv.Itoa(s.Nodes)
+		if typed {
+			row += "\t" + shorten(Escape(s.Type), 24)
+		}
+		if priced {
+			row += "\t" + price(s.Hourly()) + "\t" + price(s.PerJob())
+		}
+		mark := ""
+		if z.answers(i) {
+			mark = "answer"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s to %s\t%d\t%s\t%s\n", row, percentOf(share(p)), percentOf(share(low)), percentOf(share(high)), n, percentOf(share(s.full())), mark)
+	}
+	t.Flush()
+}
+
+// largest is the size with most nodes, or of those the first.
+func (z *Sizing) largest() *Size {
+	most := &z.Sizes[0]
+	for i := range z.Sizes {
+		if z.Sizes[i].Nodes > most.Nodes {
+			most = &z.Sizes[i]
+		}
+	}
+	return most
+}
+
+// notes say when the number of nodes is not what limits the jobs.
+func (z *Sizing) notes(s *Size) []string {
+	var notes []string
+	if full := s.full(); full == 0 {
+		notes = append(notes, fmt.Sprintf("the workload never fills %s: not once are all map slots or all reduce slots in use", s.name()))
+	} else if z.Answer < 0 && full < 0.01 {
+		notes = append(notes, fmt.Sprintf("the cluster is not the bottleneck: all slots of a type are in use in %s of the time", percentOf(share(full))))
+	}
+	if z.Answer < 0 {
+		for g := range z.Goals {
+			if mean, half, met := s.goal(z.Goals, g); float64(met) < z.Confidence*float64(len(s.Runs)) {
+				notes = append(notes, fmt.Sprintf("%s: %s on %s, limit %s", Escape(z.Goals[g].String()), goalMean(&z.Goals[g], mean, half), s.name(), goalValue(&z.Goals[g], z.Goals[g].Limit())))
+			}
+		}
+		return notes
+	}
+	if s.Nodes == 1 {
+		notes = append(notes, "one node is enough")
+	}
+	if less := z.find(s.Type, s.Nodes-1, false); less != nil {
+		for g := range z.Goals {
+			if _, _, met := less.goal(z.Goals, g); float64(met) < z.Confidence*float64(len(less.Runs)) {
+				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", less.name(), Escape(z.Goals[g].String()), percentOf(share(float64(met)/float64(len(less.Runs))))))
+			}
+		}
+	}
+	for i := range z.Sizes {
+		if o := &z.Sizes[i]; o.Type == s.Type && o.Nodes < s.Nodes && !o.Fresh {
+			if p, _, _ := o.Probability(z.Goals); p >= z.Confidence {
+				notes = append(notes, fmt.Sprintf("%s: %s with the seeds of the search, but fewer than %s do with others or with sizes between", o.name(), z.metText(o), percentOf(share(z.Confidence))))
+			}
+		}
+	}
+	return notes
+}
+
+// sizeRow is a size as JSON.
+type sizeRow struct {
+	Type        string  `json:"node,omitempty"`
+	Nodes       int     `json:"nodes"`
+	MapSlots    int     `json:"map_slots"`
+	ReduceSlots int     `json:"reduce_slots"`
+	Hourly      *share  `json:"price_per_hour,omitempty"`
+	PerJob      *share  `json:"price_per_job,omitempty"`
+	Fresh       bool    `json:"fresh_seeds"`
+	N           int     `json:"n"`
+	Met         int     `json:"met"`
+	Probability share   `json:"probability"`
+	Low         share   `json:"low"`
+	High        share   `json:"high"`
+	Full        share   `json:"slots_full"`
+	Goals       []share `json:"goals_met"` // fraction of runs that meet each goal
+}
+
+func (z *Sizing) row(s *Size) *sizeRow {
+	n := len(s.Runs)
+	p, low, high := s.Probability(z.Goals)
+	r := &sizeRow{
+		Type: Escape(s.Type), Nodes: s.Nodes, MapSlots: s.Nodes * s.MapSlots, ReduceSlots: s.Nodes * s.ReduceSlots, Fresh: s.Fresh,
+		N: n, Met: s.Met(z.Goals), Probability: share(p), Low: share(low), High: share(high), Full: share(s.full()),
+	}
+	if s.Price > 0 {
+		hourly, job := share(s.Hourly()), share(s.PerJob())
+		r.Hourly, r.PerJob = &hourly, &job
+	}
+	for g := range z.Goals {
+		_, _, met := s.goal(z.Goals, g)
+		r.Goals = append(r.Goals, share(float64(met)/float64(n)))
+	}
+	return r
+}
+
+// WriteJSON writes the answer and all sizes as one JSON object.
+func (z *Sizing) WriteJSON(w io.Writer) error {
+	var answer *sizeRow
+	shown := z.largest()
+	if z.Answer >= 0 {
+		shown = &z.Sizes[z.Answer]
+		answer = z.row(shown)
+	}
+	var rows []*sizeRow
+	for i := range z.Sizes {
+		rows = append(rows, z.row(&z.Sizes[i]))
+	}
+	return resultdir.WriteJSON(w, struct {
+		Schema     string     `json:"schema"`
+		Lowest     string     `json:"lowest"`
+		Confidence share      `json:"confidence"`
+		Answer     *sizeRow   `json:"answer"`
+		Sizes      []*sizeRow `json:"sizes"`
+		Notes      []string   `json:"notes"`
+	}{sizingSchema, z.Lowest, share(z.Confidence), answer, rows, listed(z.notes(shown))})
+}

@@ -1,0 +1,137 @@
+package scenarios
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// SizeFile is what a study says about the size of a cluster.
+type SizeFile struct {
+	Lowest     string  // what shall be as low as possible: one of Lowests
+	Confidence float64 // least fraction of runs that meet all goals
+	MostNodes  int     // 0: as many as the tasks can use
+	Goals      []model.Goal
+	Types      []NodeType // at least one
+}
+
+// NodeType is a type of node that the cluster may consist of.
+type NodeType struct {
+	Name  string
+	Price float64 // of a node, per hour; 0: none
+	Set   []string
+}
+
+// Quantities of a cluster that a study can ask to be low.
+const (
+	FewestNodes  = "nodes"
+	FewestSlots  = "slots"
+	LowestHourly = "price_per_hour"
+	LowestPerJob = "price_per_job"
+)
+
+// readSize reads the keys of a study that are about sizing. It returns nil
+// if the study has no goal.
+func readSize(t *table) *SizeFile {
+	if !t.has("goal") {
+		for _, key := range []string{"confidence", "lowest", "most_nodes", "node"} {
+			if t.ask(key); t.has(key) {
+				t.failf(key, "has no effect without a [[goal]]: want one")
+			}
+		}
+		t.ask("goal")
+		return nil
+	}
+	s := &SizeFile{
+		Lowest:     t.oneOf("lowest", FewestNodes, FewestNodes, FewestSlots, LowestHourly, LowestPerJob),
+		Confidence: t.fraction("confidence", 0.95, `"95 %" or 0.95`),
+		MostNodes:  t.integer("most_nodes", 0, 1, mostNodes),
+	}
+	if s.Confidence > 0.999 {
+		t.failf("confidence", "got %v: want at most \"99.9 %%\", since no number of runs shows more", s.Confidence)
+	}
+	for _, in := range t.tables("goal") {
+		s.Goals = append(s.Goals, readGoal(in))
+		in.done()
+	}
+	for _, in := range t.tables("node") {
+		n := NodeType{Name: in.str("name", ""), Price: in.number("price_per_hour", 0, 0, anyNumber)}
+		if n.Name == "" {
+			in.fail(in.line(""), "%s: name: missing: want a name for this type of node", in.path)
+		}
+		for key, v := range inOrder(in) {
+			if key != "name" && key != "price_per_hour" {
+				n.Set = append(n.Set, "cluster."+key+"="+tomlOf(v))
+			}
+		}
+		if slices.ContainsFunc(s.Types, func(other NodeType) bool { return other.Name == n.Name }) {
+			in.failf("name", "got %q twice: want a different name for each type", n.Name)
+		}
+		if n.Price == 0 && (s.Lowest == LowestHourly || s.Lowest == LowestPerJob) {
+			in.fail(in.line(""), "%s: price_per_hour: missing: lowest = %q needs the price of each type", in.path, s.Lowest)
+		}
+		s.Types = append(s.Types, n)
+	}
+	if len(s.Types) == 0 {
+		if s.Lowest == LowestHourly || s.Lowest == LowestPerJob {
+			t.failf("lowest", "got %q without a price: want [[node]] tables with price_per_hour", s.Lowest)
+		}
+		s.Types = []NodeType{{}}
+	}
+	return s
+}
+
+// readGoal reads one [[goal]].
+func readGoal(t *table) model.Goal {
+	g := model.Goal{
+		Job: t.str("job", ""), User: t.str("user", ""), Pool: t.str("pool", ""), Queue: t.str("queue", ""),
+		Finish: t.duration("finish", 0), Response: t.duration("response", 0),
+		Percentile: t.number("percentile", 100, math.SmallestNonzeroFloat64, 100),
+	}
+	if t.has("deadlines") {
+		g.Deadlines = t.fraction("deadlines", 1, `"99 %", "100 %" or 0.99`)
+	} else {
+		t.ask("deadlines")
+	}
+	kinds := 0
+	for _, set := range []bool{g.Finish > 0, g.Response > 0, g.Deadlines > 0} {
+		if set {
+			kinds++
+		}
+	}
+	if kinds != 1 {
+		t.fail(t.line(""), `%s: want one of finish = "30m", response = "5m" and deadlines = "99 %%"`, t.path)
+	}
+	if t.has("percentile") && g.Response == 0 {
+		t.failf("percentile", "has no effect without response: want both")
+	}
+	return g
+}
+
+// asPercent reads "2 %" or 0.02.
+func asPercent(v any) (float64, bool) {
+	text, ok := v.(string)
+	if !ok {
+		return asNumber(v)
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	f, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	return f / 100, err == nil && percent
+}
+
+// fraction reads a fraction above 0 and at most 1.
+func (t *table) fraction(key string, def float64, form string) float64 {
+	v, ok := t.ask(key)
+	if !ok {
+		return def
+	}
+	f, ok := asPercent(v)
+	if !ok || !(f > 0 && f <= 1) {
+		t.want(key, v, "a fraction above 0 and at most 1, such as "+form)
+		return def
+	}
+	return f
+}

@@ -1,0 +1,359 @@
+package study
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
+)
+
+// mostTried is the largest number of nodes that a search tries, unless the study
+// says otherwise.
+const mostTried = 10_000
+
+// SizeSearch looks for the cluster that meets all goals of a study with the fewest
+// nodes, the fewest slots or the lowest price. It is a sweep over types and
+// numbers of nodes that simulates only those points that the search asks for. A
+// size is accepted if at least the stated fraction of its runs meets all goals, and
+// again with fresh seeds.
+type SizeSearch struct {
+	*Sweep
+	types    []sizedType
+	progress SweepProgress
+	journal  *Journal
+	most     int // nodes
+}
+
+// sizedType is a type of node in a search.
+type sizedType struct {
+	scenarios.NodeType
+	question model.WhatIf // with one node of this type
+	most     int          // nodes
+	guess    int          // nodes that the models find
+	guesses  []func(*results.Sizing)
+}
+
+// OpenSize opens a study with goals.
+func OpenSize(name string, o SweepOptions) (*SizeSearch, error) {
+	s, err := openStudy(name, o)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case s.file.Size == nil:
+		return nil, fmt.Errorf("%s: got no [[goal]]: want a study with goals (docs/size-a-cluster.md)", name)
+	case len(s.file.Factors) > 0 || len(o.Over) > 0 || len(s.base.Scenario.Runs) > 1:
+		return nil, fmt.Errorf("%s: got factors: want [[node]] tables with the types of nodes to choose from, and nothing else that varies", name)
+	}
+	s.goals, s.fresh, s.enough = s.file.Size.Goals, true, s.decided
+	z := &SizeSearch{Sweep: s}
+	for _, t := range s.file.Size.Types {
+		one := sizedType{NodeType: t}
+		if err := z.openType(&one); err != nil {
+			return nil, err
+		}
+		z.types = append(z.types, one)
+		z.most = max(z.most, one.most)
+	}
+	types, nodes := factor{key: "node"}, factor{key: "cluster.nodes", alike: true}
+	for _, t := range z.types {
+		types.levels = append(types.levels, factorLevel{t.Name, t.Set})
+	}
+	for n := range z.most {
+		text := strconv.Itoa(n + 1)
+		nodes.levels = append(nodes.levels, factorLevel{text, []string{"cluster.nodes=" + text}})
+	}
+	s.factors = []factor{types, nodes, {key: "seeds", levels: []factorLevel{{text: "search"}, {text: "fresh"}}}}
+	return z, s.makePoints()
+}
+
+// openType reads the question for one node of a type, and asks the models.
+func (z *SizeSearch) openType(t *sizedType) error {
+	f, err := z.base.file.With(append(slices.Clone(t.Set), "cluster.nodes=1")...)
+	if err != nil {
+		return err
+	}
+	scenario, err := f.Scenario(z.file.Seed)
+	if err != nil {
+		return fmt.Errorf("node %s: %w", t.Name, err)
+	}
+	q := &scenario.Runs[0].Question
+	for i := range z.goals {
+		if err := answerable(&z.goals[i], q); err != nil {
+			return fmt.Errorf("%s: goal[%d]: %w", z.name, i, err)
+		}
+	}
+	q.Cluster.Nodes[0].Dies = 0 // the models know no failures
+	t.question = *q
+	most, err := analytic.MostNodes(q)
+	if err != nil {
+		return fmt.Errorf("%s: %w", z.name, err)
+	}
+	t.most = min(most, mostTried)
+	if z.file.Size.MostNodes > 0 {
+		t.most = z.file.Size.MostNodes
+	}
+	t.guess = min(t.most, len(z.base.Scenario.Runs[0].Question.Cluster.Nodes))
+	return nil
+}
+
+// answerable refuses a goal about jobs or deadlines that the question does not have.
+func answerable(g *model.Goal, q *model.WhatIf) error {
+	jobs, deadlines := 0, 0
+	for i := range q.Jobs {
+		j := &q.Jobs[i]
+		if g.About(j.Name, j.User, j.Pool, j.Queue) {
+			jobs++
+			if j.Deadline > 0 {
+				deadlines++
+			}
+		}
+	}
+	switch {
+	case jobs == 0:
+		return errors.New("got a goal about no job: want the name, user, pool or queue of jobs of the scenario")
+	case g.Deadlines > 0 && deadlines == 0:
+		return errors.New("deadlines: none of its jobs has a deadline: want the key deadline in [[job]]")
+	}
+	return nil
+}
+
+// Ask lets the models guess where the search of each type begins. They can answer
+// for goals about the end of all jobs, or of a job that is alone.
+func (z *SizeSearch) Ask(models []analytic.Predictor) error {
+	for i := range z.types {
+		t, guess := &z.types[i], 0
+		for k := range z.goals {
+			g := &z.goals[k]
+			q := t.question
+			q.Jobs = nil
+			for _, j := range t.question.Jobs {
+				if g.About(j.Name, j.User, j.Pool, j.Queue) {
+					q.Jobs = append(q.Jobs, j)
+				}
+			}
+			limit := g.Finish
+			if len(q.Jobs) == 1 {
+				limit += g.Response
+				q.Jobs[0].Submit = 0
+			}
+			if limit == 0 {
+				continue
+			}
+			found, err := analytic.Provision(q, models, limit)
+			if err != nil {
+				return err
+			}
+			for _, x := range found {
+				if x.Err == nil && x.Mean > 0 {
+					t.guesses = append(t.guesses, func(r *results.Sizing) { r.AddGuess(k, t.Name, x.Model, x.Mean) })
+				}
+			}
+			guess = max(guess, guessNodes(found, 0))
+		}
+		if guess > 0 {
+			t.guess = min(t.most, guess)
+		}
+	}
+	return nil
+}
+
+// decided reports whether the interval of the fraction of runs that meet all goals
+// leaves no doubt.
+func (s *Sweep) decided(p *results.Point) bool {
+	_, low, high := (&results.Size{Runs: p.Replications}).Probability(s.goals)
+	return low > s.file.Size.Confidence || high < s.file.Size.Confidence
+}
+
+// point returns the index of a size.
+func (z *SizeSearch) point(kind, nodes int, fresh bool) int {
+	i := 2 * (kind*z.most + nodes - 1)
+	if fresh {
+		i++
+	}
+	return i
+}
+
+// meets simulates a size and reports whether enough of its runs meet all goals.
+func (z *SizeSearch) meets(kind, nodes int, fresh bool) (bool, error) {
+	i := z.point(kind, nodes, fresh)
+	if err := z.run(z.journal, []int{i}, z.progress); err != nil {
+		return false, err
+	}
+	met := (&results.Size{Runs: z.done[i]}).Met(z.goals)
+	return float64(met) >= z.file.Size.Confidence*float64(len(z.done[i])), nil
+}
+
+// candidate is a size that the search accepted.
+type candidate struct {
+	kind, nodes int
+	cost        float64
+}
+
+// Search finds the size. progress may be nil.
+func (z *SizeSearch) Search(j *Journal, progress SweepProgress) (*results.Sizing, error) {
+	z.journal, z.progress = j, progress
+	var open []candidate
+	for kind := range z.types {
+		t := &z.types[kind]
+		nodes, err := fewestNodes(max(1, t.guess), t.most, func(n int) (bool, error) { return z.meets(kind, n, false) })
+		if err != nil {
+			return nil, err
+		}
+		if nodes > 0 {
+			if err := z.accept(&open, kind, nodes); err != nil {
+				return nil, err
+			}
+		}
+	}
+	answer, err := z.confirm(open)
+	if err != nil {
+		return nil, err
+	}
+	if err := z.curve(answer); err != nil {
+		return nil, err
+	}
+	return z.sizing(answer)
+}
+
+// accept enters a size as a candidate. Where the price per job decides, up to four
+// larger clusters are candidates too: they can cost less if they end sooner.
+func (z *SizeSearch) accept(open *[]candidate, kind, nodes int) error {
+	more := 0
+	if z.file.Size.Lowest == scenarios.LowestPerJob {
+		more = 4
+	}
+	for n := nodes; n <= min(nodes+more, z.types[kind].most); n++ {
+		ok, err := z.meets(kind, n, false)
+		if err != nil {
+			return err
+		}
+		c := candidate{kind, n, z.cost(kind, n)}
+		if ok && !slices.Contains(*open, c) {
+			*open = append(*open, c)
+		}
+	}
+	return nil
+}
+
+// cost is what shall be as low as possible.
+func (z *SizeSearch) cost(kind, nodes int) float64 {
+	size := z.size(kind, nodes, false)
+	switch z.file.Size.Lowest {
+	case scenarios.FewestSlots:
+		return float64(nodes * (size.MapSlots + size.ReduceSlots))
+	case scenarios.LowestHourly:
+		return size.Hourly()
+	case scenarios.LowestPerJob:
+		return size.PerJob()
+	}
+	return float64(nodes)
+}
+
+// confirm returns the candidate of least cost whose runs with fresh seeds meet the
+// goals too. One that fails is replaced by the next larger size. It returns nil if
+// no candidate is left.
+func (z *SizeSearch) confirm(open []candidate) (*candidate, error) {
+	for len(open) > 0 {
+		best := 0
+		for i, c := range open {
+			if c.cost < open[best].cost {
+				best = i
+			}
+		}
+		c := open[best]
+		ok, err := z.meets(c.kind, c.nodes, true)
+		if err != nil || ok {
+			return &c, err
+		}
+		open = slices.Delete(open, best, best+1)
+		for n := c.nodes + 1; n <= z.types[c.kind].most; n++ {
+			if ok, err = z.meets(c.kind, n, false); err != nil {
+				return nil, err
+			}
+			if ok {
+				if err := z.accept(&open, c.kind, n); err != nil {
+					return nil, err
+				}
+				break
+			}
+		}
+	}
+	return nil, nil
+}
+
+// curve simulates sizes around the answer: one and two nodes less, and about every
+// tenth up to half as many and half as many again.
+func (z *SizeSearch) curve(answer *candidate) error {
+	if answer == nil {
+		return nil
+	}
+	most := z.types[answer.kind].most
+	sizes := []int{answer.nodes - 1, answer.nodes - 2}
+	for tenths := -5; tenths <= 5; tenths++ {
+		sizes = append(sizes, answer.nodes+int(math.Round(float64(tenths*answer.nodes)/10)))
+	}
+	var points []int
+	for _, n := range sizes {
+		if n >= 1 && n <= most {
+			points = append(points, z.point(answer.kind, n, false))
+		}
+	}
+	slices.Sort(points)
+	return z.run(z.journal, slices.Compact(points), z.progress)
+}
+
+// size collects the runs of one size.
+func (z *SizeSearch) size(kind, nodes int, fresh bool) results.Size {
+	t := &z.types[kind]
+	node := &t.question.Cluster.Nodes[0]
+	return results.Size{
+		Type: t.Name, Nodes: nodes, MapSlots: node.MapSlots, ReduceSlots: node.ReduceSlots, Price: t.Price,
+		Jobs: len(t.question.Jobs), Fresh: fresh, Runs: z.done[z.point(kind, nodes, fresh)],
+	}
+}
+
+// sizing collects the answer.
+func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
+	r := &results.Sizing{
+		Title: z.base.Scenario.Title, Goals: z.goals, Confidence: z.file.Size.Confidence, Lowest: z.file.Size.Lowest, Answer: -1,
+	}
+	r.Points = results.Points{Goals: z.goals, Factors: []string{"node", "cluster.nodes", "seeds"}, Metrics: z.file.Metrics}
+	for kind, t := range z.types {
+		for _, add := range t.guesses {
+			add(r)
+		}
+		for n := 1; n <= t.most; n++ {
+			for _, fresh := range []bool{false, true} {
+				size := z.size(kind, n, fresh)
+				if len(size.Runs) == 0 {
+					continue
+				}
+				if answer != nil && answer.kind == kind && answer.nodes == n && !fresh {
+					r.Answer, r.Points.Baseline = len(r.Sizes), len(r.Sizes)
+				}
+				r.Sizes = append(r.Sizes, size)
+				levels := []string{t.Name, strconv.Itoa(n), z.factors[2].levels[0].text}
+				if fresh {
+					levels[2] = z.factors[2].levels[1].text
+				}
+				r.Points.List = append(r.Points.List, results.Point{Scenario: z.base.Scenario.Name, Levels: levels, Replications: size.Runs})
+			}
+		}
+	}
+	return r, nil
+}
+
+// Manifest describes the result of the search.
+func (z *SizeSearch) Manifest(b resultdir.Build) resultdir.Manifest {
+	m := z.Sweep.Manifest(b)
+	m.Arguments[0] = "size"
+	return m
+}
