@@ -77,6 +77,7 @@ func (c *common) begin(a *Attempt) bool {
 		a.read(spec.Maps.Ends.Of(int(a.Task), int(a.Number)))
 		return true
 	case workload.Reduce:
+		a.Known = engine.Never
 		a.localise(&spec.Reduces.Localise)
 		a.read(spec.Reduces.Ends.Of(int(a.Task), int(a.Number)))
 		return true
