@@ -64,17 +64,18 @@ type properties map[string]string
 
 // commonConf returns the properties that all jobs share.
 func commonConf(jobs []workload.Job) properties {
+	if len(jobs) == 0 {
+		return nil
+	}
 	common := properties{}
-	for i := range jobs {
-		if i == 0 {
-			for _, key := range jobs[0].Conf.Keys() {
-				common[key], _ = jobs[0].Conf.Lookup(key)
-			}
+	for _, key := range jobs[0].Conf.Keys() {
+		value, _ := jobs[0].Conf.Lookup(key)
+		differs := func(j workload.Job) bool {
+			v, stated := j.Conf.Lookup(key)
+			return !stated || v != value
 		}
-		for key, value := range common {
-			if v, stated := jobs[i].Conf.Lookup(key); !stated || v != value {
-				delete(common, key)
-			}
+		if !slices.ContainsFunc(jobs, differs) {
+			common[key] = value
 		}
 	}
 	return common

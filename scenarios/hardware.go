@@ -326,12 +326,16 @@ func combined(p *model.Program, out *workload.MapOutput, fetched, partitions flo
 	}
 	if p.Combiner {
 		spills, merges := min(1, fetched/bytes), 1.0 // what combining leaves in spills, and in merges of maps
-		if out.CombineIn > 0 {
+		left := spills
+		if out.CombineOut > 0 { // Rumen has only the records into the combiner
 			spills = min(1, float64(out.CombineOut)/float64(out.CombineIn))
 		}
 		if again := float64(out.CombineIn) - records; records > 0 && out.CombineIn > 0 && again > 0 {
 			spills = min(1, again/records)
-			merges = min(1, max(0, float64(out.CombineOut)-again)/again)
+			merges = min(1, left/spills)
+			if out.CombineOut > 0 {
+				merges = min(1, max(0, float64(out.CombineOut)-again)/again)
+			}
 			p.Again = &taskplan.Selectivity{Size: merges, Records: merges}
 		} else if out.MergedIn > 0 {
 			left := min(1, float64(out.MergedOut)/float64(out.MergedIn))

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -185,8 +186,8 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 	// Another program may have files of these names.
 	if o.json(folder, summaryName, &summary) && strings.HasPrefix(summary.Schema, "slotwave/summary/") {
 		result.release, is = summary.Hadoop, true
-		for key, value := range summary.Conf {
-			result.conf.Set(key, value)
+		for _, key := range slices.Sorted(maps.Keys(summary.Conf)) {
+			result.conf.Set(key, summary.Conf[key])
 		}
 	}
 	if !o.json(folder, manifestName, &m) || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
