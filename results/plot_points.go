@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // These limit what is legible in the pictures of a study.
@@ -43,7 +45,7 @@ type axis struct {
 // WritePictures draws the study by what varies: a line with a band over a number,
 // a heat map of two numbers, a tornado of more factors, and the Pareto frontier of
 // two metrics.
-func (p *Points) WritePictures(d Target, title string) error {
+func (p *Points) WritePictures(d resultdir.Target, title string) error {
 	s := &plotted{Points: p, title: title, axes: p.axes()}
 	asked := p.askedMetrics()
 	var names []string
