@@ -13,6 +13,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // These limit what is legible in the pictures of a study.
