@@ -103,17 +103,17 @@ func (s *useSeries) mean(sums []float64, from, until time.Duration) (float64, bo
 }
 
 // deviceRate is the speed of a device relative to its peers with as many
-// visitors: 1 is equal.
+// requests: 1 is equal.
 type deviceRate struct {
 	node, device string
 	rate         float64 // bytes per busy second relative to the peers
 	z            float64
-	counted      bool    // with its visitors
+	counted      bool    // with its requests
 	foreign      float64 // foreign busy share of the time
 	peerForeign  float64 // median of the peers
 }
 
-// slow reports whether a device is slower than its peers. Where visitors are not
+// slow reports whether a device is slower than its peers. Where requests are not
 // counted, sharing alone moves the rate, so it has to be twice as far off.
 func (d *deviceRate) slow(t *Thresholds) bool {
 	limit := t.SlowDevice
@@ -138,13 +138,13 @@ func nearest(classes map[int][]float64, c int) int {
 	return best
 }
 
-// visitorClass puts numbers of visitors together that a device serves about as
+// requestClass puts numbers of requests together that a device serves about as
 // fast.
-func visitorClass(visitors float64) int {
-	if visitors <= 1 {
+func requestClass(requests float64) int {
+	if requests <= 1 {
 		return 0
 	}
-	return int(math.Round(2 * math.Log2(visitors)))
+	return int(math.Round(2 * math.Log2(requests)))
 }
 
 // isIODevice reports whether bytes per busy second measure the device itself,
@@ -173,7 +173,7 @@ func deviceKind(device string) string { return strings.TrimRight(device, "012345
 
 // rates compares the devices of a kind with each other. If the own seconds of
 // the work are recorded, the rate is own seconds per busy second, else bytes
-// per busy second. Both are compared within classes of visitors.
+// per busy second. Both are compared within classes of requests.
 func (r *resources) rates() []deviceRate {
 	kinds := map[string][]*useSeries{}
 	var names []string
@@ -198,7 +198,7 @@ const leastAlone = 10
 
 func compareRates(peers []*useSeries) []deviceRate {
 	type sums struct{ served, busy float64 }
-	classes := map[int][]float64{} // rates of all peers by class of visitors
+	classes := map[int][]float64{} // rates of all peers by class of requests
 	own := make([]map[int]sums, len(peers))
 	counted := make([]bool, len(peers))
 	for i, s := range peers {
@@ -209,7 +209,7 @@ func compareRates(peers []*useSeries) []deviceRate {
 			if u.ForeignBusy > 0.05 || u.Busy == 0 {
 				continue // not caused by the device
 			}
-			counted[i] = counted[i] || u.Visitors > 0
+			counted[i] = counted[i] || u.InService > 0
 			served := u.Rate * busy
 			if served == 0 {
 				if !isIODevice(s.device) || u.Busy < 0.05 {
@@ -217,12 +217,12 @@ func compareRates(peers []*useSeries) []deviceRate {
 				}
 				served = float64(u.Bytes)
 			}
-			c := visitorClass(u.Visitors)
+			c := requestClass(u.InService)
 			switch {
 			case isNetwork(s.device):
 				c = 0 // a link loses nothing to further streams
 			case isIODevice(s.device):
-				c = visitorClass(u.Visitors / u.Busy)
+				c = requestClass(u.InService / u.Busy)
 			}
 			o := own[i][c]
 			own[i][c] = sums{o.served + served, o.busy + busy}
@@ -250,7 +250,7 @@ func compareRates(peers []*useSeries) []deviceRate {
 		for _, c := range order {
 			o := own[i][c]
 			peer := c
-			if len(classes[c]) < 2 { // no peer had as many visitors: it is compared with those that come next
+			if len(classes[c]) < 2 { // no peer had as many requests: it is compared with those that come next
 				peer = nearest(classes, c)
 				alone += o.busy
 			}

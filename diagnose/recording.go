@@ -87,7 +87,7 @@ type Usage struct {
 	Device      string // cpu, disk0, nic-in, nic-out, rack0-up, ...
 	Busy        float64
 	Bytes       int64
-	Visitors    float64 // mean number of requests; 0: unknown
+	InService   float64 // mean number of requests in service; 0: unknown
 	Rate        float64 // while it had requests, relative to a nominal device with one; 0: unknown
 	ForeignBusy float64
 }

@@ -278,11 +278,11 @@ type DeviceUse struct {
 // Use is the use of a device in a step of time. Shares are of its time, cores or
 // bandwidth.
 type Use struct {
-	Busy     float64 // share in use
-	Bytes    int64   // moved
-	Visitors float64 // mean number of requests
-	Rate     float64 // at which it served while it had requests, relative to a device of most nodes with one request; 0: it had none
-	Foreign  float64 // share that others than Hadoop had
+	Busy      float64 // share in use
+	Bytes     int64   // moved
+	InService float64 // mean number of requests in service
+	Rate      float64 // at which it served while it had requests, relative to a device of most nodes with one request; 0: it had none
+	Foreign   float64 // share that others than Hadoop had
 }
 
 // PhaseTime is the mean time of one phase over the tasks of a kind.

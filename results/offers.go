@@ -144,7 +144,8 @@ func ReadOffers(r io.Reader, name string, each func(*model.Offer)) error {
 	in.ReuseRecord = true
 	header, err := in.Read()
 	if err != nil || !slices.Equal(header, OfferColumns) {
-		return fmt.Errorf("%s:1: got columns %q: want %s", name, header, strings.Join(OfferColumns, ","))
+		return fmt.Errorf("%s:1: got columns %s: want %s; another version of slotwave wrote it: run the scenario again",
+			name, Escape(strings.Join(header, ",")), strings.Join(OfferColumns, ","))
 	}
 	var o model.Offer
 	names := map[string]string{}

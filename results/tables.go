@@ -73,7 +73,7 @@ func instant(t time.Duration) string {
 }
 
 // ResourceColumns names the columns of resources.csv, in order.
-var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "queue", "visitors", "rate", "foreign"}
+var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "queue", "in_service", "rate", "foreign"}
 
 // allNodes stands for the whole cluster in the node column of resources.csv.
 const allNodes = "*"
@@ -94,7 +94,7 @@ func writeResources(w io.Writer, rows iter.Seq[Usage]) error {
 	for u := range rows {
 		out.Write([]string{
 			ns(u.Time), Escape(u.Node), Escape(u.Device), share(u.Busy).String(), whole(u.Bytes), share(u.Queue).String(),
-			share(u.Visitors).String(), share(u.Rate).String(), share(u.Foreign).String(),
+			share(u.InService).String(), share(u.Rate).String(), share(u.Foreign).String(),
 		})
 	}
 	out.Flush()

@@ -410,7 +410,8 @@ func readResources(name string) ([]diagnose.Usage, error) {
 	in.ReuseRecord = true
 	header, err := in.Read()
 	if err != nil || !slices.Equal(header, results.ResourceColumns) {
-		return nil, fmt.Errorf("%s:1: got columns %q: want %s", name, header, strings.Join(results.ResourceColumns, ","))
+		return nil, fmt.Errorf("%s:1: got columns %s: want %s; this is the result of another version of slotwave: run the scenario again",
+			name, results.Escape(strings.Join(header, ",")), strings.Join(results.ResourceColumns, ","))
 	}
 	var rows []diagnose.Usage
 	names := map[string]string{}
@@ -455,6 +456,6 @@ func readUsage(cells []string) (u diagnose.Usage, err error) {
 		v[i] = x
 	}
 	return diagnose.Usage{
-		Time: time.Duration(at), Busy: v[0], Bytes: bytes, Visitors: v[2], Rate: v[3], ForeignBusy: v[4],
+		Time: time.Duration(at), Busy: v[0], Bytes: bytes, InService: v[2], Rate: v[3], ForeignBusy: v[4],
 	}, err
 }

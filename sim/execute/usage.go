@@ -134,7 +134,7 @@ func (u *Usage) Shares() []model.DeviceUse {
 			var use model.Use
 			if seconds := (u.times[k+1] - u.times[k]).Seconds() * g.size; seconds > 0 {
 				use.Busy = (to.busy - from.busy) / seconds
-				use.Visitors = (to.visits - from.visits) / seconds
+				use.InService = (to.visits - from.visits) / seconds
 				use.Foreign = (to.foreign - from.foreign) / seconds
 			}
 			if seconds := to.inUse - from.inUse; seconds > 0 {
