@@ -278,7 +278,7 @@ func (a *app) finishSweep(s *study.Sweep, d *results.Dir, k *sweeping, began tim
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.Write(d), p.WritePictures(d, s.Title())); err != nil {
+	if err := p.WriteStudy(d, s.Title()); err != nil {
 		return study.Internal(err)
 	}
 	if err := d.Write(results.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
