@@ -220,7 +220,7 @@ func (b *books) keepAttempt(j *job, h *workload.HistoryAttempt, lost map[string]
 		lack("bytes of an attempt", a.InBytes < 0 && a.HDFSReadBytes < 0 && a.ShuffleBytes < 0)
 		lack("records of an attempt", a.InRecords < 0)
 		lack("waits of a reduce", a.kind == workload.Reduce && !workload.Known(a.waitFetch))
-		if m := h.More.MaterializedBytes; a.kind == workload.Map && m >= 0 && a.OutBytes > 0 {
+		if m := h.MaterializedBytes; a.kind == workload.Map && m >= 0 && a.OutBytes > 0 {
 			j.extra[0], j.extra[1] = j.extra[0]+m, j.extra[1]+a.OutBytes
 		}
 	}

@@ -25,7 +25,7 @@ type Input struct {
 	Resources []Usage
 	Dataflow  *Dataflow       // from sampling records
 	Spans     iter.Seq[*Span] // read a few times; only those on the critical path are kept
-	Offers    []Offer
+	Offers    []model.Offer
 	Causes    []Cause
 	Question  *model.WhatIf // cluster, scheduler and settings
 }

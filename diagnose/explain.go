@@ -4,50 +4,81 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Explain describes why the attempts of a task, such as job/m/12, started when and
-// where they did and what they spent their time on. It uses only the attempts of
-// the run. The question gives the number of slots. If it is nil, the number is the
-// largest number of concurrent attempts.
-func Explain(w io.Writer, jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf, task string) error {
-	b := keep(jobs)
+// Explained is what Explain explains: a task, such as job/m/12, or what a node got
+// at a time.
+type Explained struct {
+	Task string
+	Node string // if there is no task
+	At   time.Duration
+}
+
+// Explain describes why the attempts of a task started when and where they did and
+// what they spent their time on, or what a scheduler gave a node. It uses the
+// attempts of the run and its offers, if it was traced. The question gives the
+// scheduler and the number of slots. If it is nil, the number is the largest number
+// of concurrent attempts.
+func Explain(w io.Writer, in Input, what Explained) error {
+	b := keep(in.Jobs)
 	b.assignSlots()
 	o := DefaultOptions()
-	x := explainer{&evidence{books: b, question: q, options: &o, resources: newResources(nil)}}
+	x := explainer{&evidence{books: b, question: in.Question, options: &o, resources: newResources(nil)}}
+	if len(in.Offers) > 0 {
+		x.offers = newOfferBook(in.Offers)
+	}
 	x.countSlots()
-	var rows []int32
-	for i := range int32(b.rows) {
-		if a := b.at(i); a.timed() && b.name(a) == task {
-			rows = append(rows, i)
-		}
-	}
-	if len(rows) == 0 {
-		example := ""
-		if b.rows > 0 {
-			example = ", such as " + b.name(b.at(0))
-		}
-		return fmt.Errorf("task: got %q: want a task of the run%s", task, example)
-	}
-	slices.SortFunc(rows, func(i, j int32) int { return cmp.Compare(b.at(i).start, b.at(j).start) })
 	var text strings.Builder
-	for n, row := range rows {
-		if n > 0 {
+	write := func(paragraphs []string) {
+		if text.Len() > 0 {
 			text.WriteByte('\n')
 		}
-		for _, paragraph := range x.attempt(b.at(row)) {
-			line(&text, 0, paragraph)
+		for _, p := range paragraphs {
+			indent := 0
+			if strings.HasPrefix(p, "- ") {
+				indent = 2
+			}
+			line(&text, indent, p)
+		}
+	}
+	if what.Task == "" {
+		paragraphs, err := x.atNode(what.At, what.Node)
+		if err != nil {
+			return err
+		}
+		write(paragraphs)
+	} else {
+		rows := x.attemptsOf(what.Task)
+		if len(rows) == 0 {
+			example := ""
+			if b.rows > 0 {
+				example = ", such as " + b.name(b.at(0))
+			}
+			return fmt.Errorf("--task: got %q: want a task of the run%s", what.Task, example)
+		}
+		for _, row := range rows {
+			write(x.attempt(b.at(row)))
 		}
 	}
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// attemptsOf lists the attempts of a task, in order of their starts.
+func (x *explainer) attemptsOf(task string) []int32 {
+	var rows []int32
+	for i := range int32(x.books.rows) {
+		if a := x.books.at(i); a.timed() && x.books.name(a) == task {
+			rows = append(rows, i)
+		}
+	}
+	slices.SortFunc(rows, func(i, j int32) int { return cmp.Compare(x.books.at(i).start, x.books.at(j).start) })
+	return rows
 }
 
 // explainer describes attempts in sentences.
@@ -62,7 +93,11 @@ func (x *explainer) attempt(a *attempt) []string {
 	text := []string{fmt.Sprintf("Attempt %d of %s ran%s from %s to %s: %s.", a.number, b.name(a), where, seconds(a.start), seconds(a.finish), strings.ToLower(a.state.String()))}
 	if a.kind <= workload.Reduce {
 		text = append(text, x.enabled(a), x.waited(a))
-		text = append(text, x.overtakers(a)...)
+		if offered := x.offered(a); len(offered) > 0 {
+			text = append(text, offered...)
+		} else {
+			text = append(text, x.overtakers(a)...)
+		}
 	}
 	switch a.locality {
 	case workload.NodeLocal:

@@ -74,7 +74,7 @@ type Step struct {
 // ledger explains the time of jobs, from their end back to their submission.
 type ledger struct {
 	b       *books
-	offers  [2][]Offer // those with a free slot, by kind
+	offers  [2][]model.Offer // those with a free slot, by kind
 	causes  map[AttemptID]*Cause
 	spans   map[AttemptID][]Span
 	rows    map[AttemptID]int32
@@ -102,11 +102,10 @@ func (e *evidence) newLedger(causes []Cause) *ledger {
 	}
 	if e.offers != nil {
 		for _, o := range e.offers.offers {
-			if o.FreeMaps > 0 {
-				l.offers[workload.Map] = append(l.offers[workload.Map], o)
-			}
-			if o.FreeReduces > 0 {
-				l.offers[workload.Reduce] = append(l.offers[workload.Reduce], o)
+			for kind, free := range o.Free {
+				if free > 0 {
+					l.offers[kind] = append(l.offers[kind], o)
+				}
 			}
 		}
 	}
@@ -565,18 +564,15 @@ func (w *walk) declined(a *attempt, ready time.Duration) bool {
 		return false
 	}
 	offers := w.offers[a.kind]
-	i, _ := slices.BinarySearchFunc(offers, w.at, func(o Offer, t time.Duration) int { return cmp.Compare(o.Time, t) })
+	i, _ := slices.BinarySearchFunc(offers, w.at, func(o model.Offer, t time.Duration) int { return cmp.Compare(o.Time, t) })
 	for i--; i >= 0 && offers[i].Time >= ready; i-- {
 		o := &offers[i]
-		reason := o.DeclinedMap
-		if a.kind == workload.Reduce {
-			reason = o.DeclinedReduce
-		}
-		if reason == NotDeclined || reason == NothingWaiting {
+		reason := o.Reason[a.kind]
+		if reason == model.NotDeclined || reason == model.NothingWaiting {
 			break // the slot was used: from here on slots were busy
 		}
 		account := schedulerLimit
-		if reason == LocalityWait {
+		if reason == model.LocalityWait {
 			account = localityTime
 		}
 		w.emit(o.Time, Step{Account: account, Attempt: w.b.name(a), Node: o.Node, By: reason.String()})
@@ -619,7 +615,7 @@ func (w *walk) enabledBy(a *attempt) *attempt {
 			return nil
 		}
 		by := w.b.at(row)
-		w.emit(by.finish, Step{Account: slowstartLimit, Attempt: w.b.name(a), Node: w.b.node(a), By: Slowstart.String()})
+		w.emit(by.finish, Step{Account: slowstartLimit, Attempt: w.b.name(a), Node: w.b.node(a), By: model.Slowstart.String()})
 		return by
 	}
 	if a.kind != workload.Reduce {

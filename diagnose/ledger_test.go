@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -21,7 +22,7 @@ type world struct {
 	jobs   []workload.HistoryJob
 	causes []Cause
 	spans  []Span
-	offers []Offer
+	offers []model.Offer
 }
 
 // job adds a job; its tasks follow.
@@ -225,9 +226,9 @@ func smallFiles(maps int) *world {
 			c.FreedBy = w.id(workload.Map, i-2)
 		}
 		w.cause(workload.Map, i, c)
-		w.offers = append(w.offers, Offer{
-			Time: at, Node: []string{"n1", "n2"}[i%2], FreeMaps: 2, WaitingMaps: maps - i,
-			Launched: []AttemptID{w.id(workload.Map, i)}, DeclinedMap: OneTaskPerHeartbeat,
+		w.offers = append(w.offers, model.Offer{
+			Time: at, Node: []string{"n1", "n2"}[i%2], Free: [2]int{2}, Waiting: [2]int{maps - i},
+			Reason: [2]model.Reason{model.OneTaskPerHeartbeat},
 		})
 	}
 	return w
@@ -293,9 +294,9 @@ func TestLedgerBalances(t *testing.T) {
 			}
 		}
 		for range r.IntN(20) {
-			w.offers = append(w.offers, Offer{
-				Time: at(1000), FreeMaps: r.IntN(2), FreeReduces: r.IntN(2), WaitingMaps: r.IntN(2),
-				DeclinedMap: Reason(r.IntN(int(numReasons))), DeclinedReduce: Reason(r.IntN(int(numReasons))),
+			w.offers = append(w.offers, model.Offer{
+				Time: at(1000), Free: [2]int{r.IntN(2), r.IntN(2)}, Waiting: [2]int{r.IntN(2)},
+				Reason: [2]model.Reason{model.Reason(r.IntN(int(model.NumReasons))), model.Reason(r.IntN(int(model.NumReasons)))},
 			})
 		}
 		in := w.input()

@@ -131,6 +131,17 @@ func (p *testRun) diagnose(t testing.TB) *Diagnosis {
 	return d
 }
 
+// halfUsed lets all maps wait from the beginning, on a cluster with twice as many
+// map slots as are ever used.
+func (p *testRun) halfUsed() {
+	p.question = &model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 8, ReduceSlots: 4}}, 10)}}
+	p.each(func(a *workload.HistoryAttempt) {
+		if a.Kind == workload.Map {
+			a.Runnable = 3 * s
+		}
+	})
+}
+
 func on(node string, kind workload.Kind) func(*workload.HistoryAttempt) bool {
 	return func(a *workload.HistoryAttempt) bool { return a.Node == node && a.Kind == kind }
 }
@@ -157,15 +168,12 @@ func TestPlantedRules(t *testing.T) {
 		testRun                    func(p *testRun)
 	}{
 		{"R15", "", "", "scheduler fair2", func(p *testRun) {
-			p.each(func(a *workload.HistoryAttempt) {
-				if a.Kind == workload.Map {
-					a.Runnable = 3 * s
-				}
-			})
-			p.offers = slices.Repeat([]Offer{{Time: 5 * s, FreeMaps: 3, WaitingMaps: 9, DeclinedMap: OneTaskPerHeartbeat}}, 9)
+			p.halfUsed()
+			p.offers = slices.Repeat([]model.Offer{{Time: 5 * s, Free: [2]int{3}, Waiting: [2]int{9}, Reason: [2]model.Reason{model.OneTaskPerHeartbeat}}}, 9)
 		}},
 		{"R15", "", "", "mapred.fairscheduler.locality.delay = 0", func(p *testRun) {
-			p.offers = slices.Repeat([]Offer{{Time: 5 * s, FreeMaps: 3, WaitingMaps: 9, DeclinedMap: LocalityWait}}, 9)
+			p.halfUsed()
+			p.offers = slices.Repeat([]model.Offer{{Time: 5 * s, Free: [2]int{3}, Waiting: [2]int{9}, Reason: [2]model.Reason{model.LocalityWait}}}, 9)
 		}},
 		{"R16", "n3", "disk0", "disk0 of n3 at the nominal speed", func(p *testRun) {
 			p.use("n3", "disk0", func(u *Usage) { u.Rate *= 0.56 })

@@ -6,14 +6,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// A Tracer receives what a simulated run records in addition to its attempts.
-// Arguments are only valid during the call.
-type Tracer interface {
-	Span(*Span)
-	Offer(*Offer)
-	Cause(*Cause)
-}
-
 // AttemptID identifies an attempt of a run.
 type AttemptID struct {
 	Job    string
@@ -75,44 +67,6 @@ const (
 	WaitMemory      // a copier for room in the shuffle buffer
 	WaitCommit      // for the permission to commit
 )
-
-// Offer is a heartbeat at which a slot was free.
-type Offer struct {
-	Time                        time.Duration
-	Node                        string
-	FreeMaps, FreeReduces       int // before anything was launched
-	WaitingMaps                 int // tasks that could have run
-	WaitingReduces              int
-	Launched                    []AttemptID
-	DeclinedMap, DeclinedReduce Reason // why slots that are still free got nothing
-}
-
-// Reason is why a scheduler launched nothing in a free slot.
-type Reason uint8
-
-// The reasons, in the words of the offers table.
-const (
-	NotDeclined Reason = iota
-	NothingWaiting
-	OneTaskPerHeartbeat
-	LocalityWait
-	PoolLimit
-	UserLimit
-	QueueLimit
-	MinShareReserved
-	Slowstart
-	MemoryLimit
-	AvoidedTracker
-	LoadFactor
-	numReasons
-)
-
-var reasonNames = [numReasons]string{
-	"", "nothing waiting", "one task per heartbeat", "locality wait", "pool limit", "user limit", "queue limit",
-	"minimum share reserved", "slowstart", "memory", "avoided tracker", "load factor",
-}
-
-func (r Reason) String() string { return reasonNames[r] }
 
 // Cause links an attempt to the event that allowed its start.
 type Cause struct {

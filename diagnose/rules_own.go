@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -22,18 +23,19 @@ var ruleR15 = rule{
 			if st == nil {
 				continue
 			}
-			value, reason, from := 0.0, NotDeclined, "offers"
+			value, reason, from := s.freeWhileWaiting(st), model.NotDeclined, "the slot time"
 			if s.offers != nil {
-				value, reason = s.offers.declined(workload.Kind(kind))
-			} else {
-				value, from = s.freeWhileWaiting(st), "the slot time"
+				var declined float64
+				if declined, reason = s.offers.declined(workload.Kind(kind)); math.IsNaN(value) {
+					value, from = declined, "offers"
+				}
 			}
-			if !(value > s.t.FreeWaiting) || workload.Kind(kind) == workload.Reduce && reason == Slowstart && s.offers == nil {
+			if !(value > s.t.FreeWaiting) || workload.Kind(kind) == workload.Reduce && reason == model.Slowstart && s.offers == nil {
 				continue
 			}
 			h := hit{value: value, peers: s.t.FreeWaiting, account: schedulerLimit, saves: value * st.length(), change: s.launchMore(reason)}
 			h.evidence = fmt.Sprintf("%s slots free while %ss wait in %s of %s", st.kind, st.kind, percent(value), from)
-			if reason != NotDeclined {
+			if reason != model.NotDeclined {
 				h.evidence += ", because of: " + reason.String()
 			}
 			hits = append(hits, h)
@@ -44,15 +46,15 @@ var ruleR15 = rule{
 
 // launchMore returns the change that makes the scheduler launch where it
 // declined for a reason.
-func (s *scene) launchMore(reason Reason) *Change {
+func (s *scene) launchMore(reason model.Reason) *Change {
 	switch reason {
-	case LocalityWait:
+	case model.LocalityWait:
 		return setScheduler("", "mapred.fairscheduler.locality.delay", "0")
-	case PoolLimit, UserLimit:
+	case model.AtPoolLimit, model.AtUserLimit:
 		return noLimits()
-	case Slowstart:
+	case model.Slowstart:
 		return s.setConf("mapred.reduce.slowstart.completed.maps", "0.05")
-	case LoadFactor, OneTaskPerHeartbeat, NotDeclined:
+	case model.LoadFactor, model.OneTaskPerHeartbeat, model.NotDeclined:
 		if s.q == nil || s.q.Scheduler.Name != "fair2" {
 			return setScheduler("fair2")
 		}

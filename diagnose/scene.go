@@ -310,19 +310,19 @@ func (s *scene) idleSlots(st *stage) int {
 
 // offerBook sums the offers of a run.
 type offerBook struct {
-	offers []Offer // in order of time
-	counts [2][numReasons]int
+	offers []model.Offer // in order of time
+	counts [2][model.NumReasons]int
 	free   [2]int // offers of a slot of the kind while tasks waited
 }
 
-func newOfferBook(offers []Offer) *offerBook {
+func newOfferBook(offers []model.Offer) *offerBook {
 	b := &offerBook{offers: slices.Clone(offers)}
-	slices.SortStableFunc(b.offers, func(a, c Offer) int { return cmp.Compare(a.Time, c.Time) })
+	slices.SortStableFunc(b.offers, func(a, c model.Offer) int { return cmp.Compare(a.Time, c.Time) })
 	for _, o := range b.offers {
-		for kind, free := range []int{o.FreeMaps, o.FreeReduces} {
-			if waiting := []int{o.WaitingMaps, o.WaitingReduces}[kind]; free > 0 && waiting > 0 {
-				b.free[kind]++
-				b.counts[kind][[]Reason{o.DeclinedMap, o.DeclinedReduce}[kind]]++
+		for kind, free := range o.Free {
+			if free > 0 && o.Waiting[kind] > 0 {
+				b.free[kind] += 1 + o.Repeats
+				b.counts[kind][o.Reason[kind]] += 1 + o.Repeats
 			}
 		}
 	}
@@ -331,14 +331,17 @@ func newOfferBook(offers []Offer) *offerBook {
 
 // declined returns the share of the offers of a kind, with tasks waiting, that
 // left a slot free. It also returns the most frequent reason.
-func (b *offerBook) declined(kind workload.Kind) (float64, Reason) {
+func (b *offerBook) declined(kind workload.Kind) (float64, model.Reason) {
 	if b.free[kind] == 0 {
-		return 0, NotDeclined
+		return 0, model.NotDeclined
 	}
-	n, best := 0, NotDeclined
-	for r := NothingWaiting + 1; r < numReasons; r++ {
+	n, best := 0, model.NotDeclined
+	for r := model.NothingWaiting + 1; r < model.NumReasons; r++ {
+		if r == model.SetupOrCleanupFirst {
+			continue
+		}
 		n += b.counts[kind][r]
-		if best == NotDeclined || b.counts[kind][r] > b.counts[kind][best] {
+		if best == model.NotDeclined || b.counts[kind][r] > b.counts[kind][best] {
 			best = r
 		}
 	}

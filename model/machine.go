@@ -37,6 +37,7 @@ type Machine struct {
 	PageCache bool
 
 	CPU    FrameworkCost
+	Fitted Fitted  // times of phases in place of devices and of CPU; nil: none
 	Codecs []Codec // replace those of the same names in Codecs
 }
 
@@ -171,7 +172,7 @@ func (m *Machine) Planner(program *Program, conf taskplan.Conf, reduces int) (*t
 	in, err0 := m.codec(program.InCodec != "", program.InCodec)
 	interm, err1 := m.codec(conf.IntermCompressed, conf.IntermCodec)
 	out, err2 := m.codec(conf.OutCompressed, conf.OutCodec)
-	if err := errors.Join(err0, err1, err2, m.Check()); err != nil {
+	if err := errors.Join(err0, err1, err2, m.fits(program, &conf), m.Check()); err != nil {
 		return nil, err
 	}
 	ratio := func(c Codec) float64 {

@@ -243,6 +243,7 @@ type JobOutcome struct {
 	State                       workload.State
 
 	Submit     time.Duration
+	Deadline   time.Duration // 0: none
 	Launch     time.Duration // tasks initialised
 	Running    time.Duration // set-up reported
 	FirstMap   time.Duration // start of the first map attempt

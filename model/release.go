@@ -31,6 +31,7 @@ type Release struct {
 	Capacity1      bool          // the capacity scheduler of 1.x
 	CapacityFits   bool          // that scheduler accepts a request that exactly fills a queue
 	FetchSleep     time.Duration // sleep of ReduceCopier.fetchOutputs when it finds nothing to fetch; 0: it is woken (0.21)
+	CPUCounter     bool          // tasks count CPU_MILLISECONDS and MAP_OUTPUT_MATERIALIZED_BYTES
 	Ideal          bool          // no protocol and no fixed costs
 }
 
@@ -47,15 +48,15 @@ var Releases = []Release{
 	{
 		Name: "1.0.4", HeartbeatMin: 3 * time.Second, HeartbeatCeil: true, HeartbeatConf: true,
 		OutOfBand: true, FailedMapsList: true, PerAttempt: true,
-		WideTasks: true, Capacity1: true, FetchSleep: 5 * time.Second,
+		WideTasks: true, Capacity1: true, FetchSleep: 5 * time.Second, CPUCounter: true,
 	},
 	{
 		Name: "1.2.1", HeartbeatMin: 300 * time.Millisecond, HeartbeatConf: true,
 		OutOfBand: true, FailedMapsList: true, PerAttempt: true, FailedAreDone: true,
 		MeteredDemand: true, CountAssigned: true,
-		WideTasks: true, Capacity1: true, CapacityFits: true, FetchSleep: 5 * time.Second,
+		WideTasks: true, Capacity1: true, CapacityFits: true, FetchSleep: 5 * time.Second, CPUCounter: true,
 	},
-	{Name: "ideal", Ideal: true},
+	{Name: "ideal", Ideal: true, CPUCounter: true},
 }
 
 // FindRelease looks a release up by name.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -233,7 +234,7 @@ func (a *Answers) WriteJSON(w io.Writer) error {
 		doc.Assumptions = addNew(doc.Assumptions, p.Assumed)
 	}
 	doc.Warnings, doc.Assumptions = listed(doc.Warnings), listed(doc.Assumptions)
-	return writeJSON(w, doc)
+	return resultdir.WriteJSON(w, doc)
 }
 
 // WriteText writes the predictions as a table with one line per model, then the
@@ -305,7 +306,7 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 			}
 		}
 		if n := list[i].Replications; n > 1 {
-			fmt.Fprintf(t, "%s: mean of %s replications; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
+			fmt.Fprintf(t, "%s: mean of %s runs; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
 		}
 	}
 	for _, line := range not {
@@ -479,7 +480,7 @@ func (a *Answers) Above(part float64) []string {
 }
 
 // Write writes predictions.csv and its picture.
-func (a *Answers) Write(d Target, title string) error {
+func (a *Answers) Write(d resultdir.Target, title string) error {
 	w := fileWriter{dir: d}
 	var drawn pictures
 	drawn.begin(&subject{title: Escape(title), answers: a})

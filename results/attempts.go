@@ -2,7 +2,9 @@ package results
 
 import (
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -22,44 +24,39 @@ var AttemptColumns = func() []string {
 		"wait_fetch_ns", "wait_memory_ns")
 }()
 
-// attemptBuffer is so large that passing a buffer on costs little per row.
-const attemptBuffer = 256 << 10
+// counterColumns names the columns that follow where tasks have a plan and the
+// release counts these values.
+var counterColumns = []string{"combine_input_records", "combine_output_records", "map_output_materialized_bytes", "cpu_milliseconds"}
 
-// AttemptTable writes attempts.csv: one row per attempt, in the order of their
-// ends. It is a model.Recorder that keeps and allocates nothing per row. The
-// caller formats rows. Another goroutine writes and hashes them at the same
-// time, because this takes as long again for long tables.
-type AttemptTable struct {
+// rowBuffer is so large that passing a buffer on costs little per row.
+const rowBuffer = 256 << 10
+
+// rowWriter writes the rows of a long CSV table. The caller formats rows. Another
+// goroutine writes and hashes them at the same time, because this takes as long
+// again.
+type rowWriter struct {
 	buf  []byte
 	full chan []byte // to the writing goroutine
 	free chan []byte // back from it
 	end  chan error
-	rows int64
-	err  error // checksum of the whole table, once closed
+	err  error // of the writer, once closed
 }
 
-// NewAttemptTable starts a table. It must be closed, also when the run fails.
-func NewAttemptTable(w io.Writer) *AttemptTable {
+// start begins a table with its columns.
+func (t *rowWriter) start(w io.Writer, columns []string) {
 	const buffers = 3
-	t := &AttemptTable{full: make(chan []byte, buffers), free: make(chan []byte, buffers), end: make(chan error)}
+	t.full, t.free, t.end = make(chan []byte, buffers), make(chan []byte, buffers), make(chan error)
 	for range buffers {
-		t.free <- make([]byte, 0, attemptBuffer+4<<10)
+		t.free <- make([]byte, 0, rowBuffer+4<<10)
 	}
 	t.buf = <-t.free
-	go t.write(w)
-	for i, name := range AttemptColumns {
-		if i > 0 {
-			t.buf = append(t.buf, ',')
-		}
-		t.buf = append(t.buf, name...)
-	}
-	t.buf = append(t.buf, '\n')
-	return t
+	go t.drain(w)
+	t.buf = append(append(t.buf, strings.Join(columns, ",")...), '\n')
 }
 
-// write writes full buffers until the channel is closed. After an error it only
+// drain writes full buffers until the channel is closed. After an error it only
 // returns them.
-func (t *AttemptTable) write(w io.Writer) {
+func (t *rowWriter) drain(w io.Writer) {
 	var err error
 	for b := range t.full {
 		if err == nil {
@@ -68,6 +65,46 @@ func (t *AttemptTable) write(w io.Writer) {
 		t.free <- b[:0]
 	}
 	t.end <- err
+}
+
+// endRow ends the row that was appended to b.
+func (t *rowWriter) endRow(b []byte) {
+	t.buf = append(b, '\n')
+	if len(t.buf) >= rowBuffer {
+		t.full <- t.buf
+		t.buf = <-t.free
+	}
+}
+
+// Close writes the rest and returns the first error. It does not close the
+// underlying writer. A second call does nothing, so Close can also be deferred.
+func (t *rowWriter) Close() error {
+	if t.buf != nil {
+		t.full <- t.buf
+		close(t.full)
+		t.buf, t.err = nil, <-t.end
+	}
+	return t.err
+}
+
+// AttemptTable writes attempts.csv: one row per attempt, in the order of their
+// ends. It is a model.Recorder that keeps and allocates nothing per row.
+type AttemptTable struct {
+	rowWriter
+	rows int64
+	more bool // counterColumns
+}
+
+// NewAttemptTable starts a table. It must be closed, also when the run fails.
+// Counters adds counterColumns.
+func NewAttemptTable(w io.Writer, counters bool) *AttemptTable {
+	t := &AttemptTable{more: counters}
+	columns := AttemptColumns
+	if counters {
+		columns = slices.Concat(columns, counterColumns)
+	}
+	t.start(w, columns)
+	return t
 }
 
 // Attempt appends one row. An error of the writer is kept for Close.
@@ -102,26 +139,17 @@ func (t *AttemptTable) Attempt(a *workload.Attempt) {
 	b = appendInt(b, a.LocalWriteBytes)
 	b = appendInt(b, int64(a.WaitFetch))
 	b = appendInt(b, int64(a.WaitMemory))
-	t.buf = append(b, '\n')
-	t.rows++
-	if len(t.buf) >= attemptBuffer {
-		t.full <- t.buf
-		t.buf = <-t.free
+	if t.more {
+		b = appendInt(b, a.CombineInRecords)
+		b = appendInt(b, a.CombineOutRecords)
+		b = appendInt(b, a.MaterializedBytes)
+		b = appendInt(b, a.CPUMillis)
 	}
+	t.rows++
+	t.endRow(b)
 }
 
 func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(append(b, ','), n, 10) }
 
 // Rows returns the number of attempts so far.
 func (t *AttemptTable) Rows() int64 { return t.rows }
-
-// Close writes the rest and returns the first error. It does not close the
-// underlying writer. A second call does nothing, so Close can also be deferred.
-func (t *AttemptTable) Close() error {
-	if t.buf != nil {
-		t.full <- t.buf
-		close(t.full)
-		t.buf, t.err = nil, <-t.end
-	}
-	return t.err
-}

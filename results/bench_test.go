@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -115,7 +116,7 @@ func BenchmarkAttemptTable(b *testing.B) {
 	q := floodQuestion(3000, 6, 4, 24442)
 	var rows keep
 	flood(q, 100000, &rows)
-	benchmarkRecorder(b, NewAttemptTable(io.Discard), rows.rows)
+	benchmarkRecorder(b, NewAttemptTable(io.Discard, false), rows.rows)
 }
 
 func BenchmarkStats(b *testing.B) {
@@ -137,7 +138,7 @@ func BenchmarkDay(b *testing.B) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		d, err := Create(b.TempDir()+"/out", false)
+		d, err := resultdir.Create(b.TempDir()+"/out", false)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -145,7 +146,7 @@ func BenchmarkDay(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		table, stats := NewAttemptTable(f), NewStats(q, true)
+		table, stats := NewAttemptTable(f, false), NewStats(q, true)
 		to := Recorders{table, stats}
 		start := time.Now()
 		for i := range time.Duration(batches) {
@@ -166,7 +167,6 @@ func BenchmarkDay(b *testing.B) {
 			b.Fatal(err)
 		}
 		b.ReportMetric(time.Since(start).Seconds(), "s-sync")
-		b.ReportMetric(float64(f.size)/(batches*batch), "B/row")
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/1e6, "MB-held")

@@ -17,9 +17,10 @@ const maxBins = 2048
 // time, in bins whose width depends on the length of the run. Sums are integers
 // of nanoseconds, so that they are exact in any order of intervals.
 type timeline struct {
-	width  int64 // ns per bin
-	end    int64 // latest instant
-	tracks []track
+	width   int64 // ns per bin
+	doubled uint  // how often the width was doubled
+	end     int64 // latest instant
+	tracks  []track
 }
 
 // track holds one quantity. An interval adds its partial bins at both ends to
@@ -42,6 +43,7 @@ func (t *timeline) reach(end int64) {
 			t.tracks[i].halve(t.width, t.bins())
 		}
 		t.width *= 2
+		t.doubled++
 	}
 	t.end = max(t.end, end)
 }
@@ -61,13 +63,17 @@ func (k *track) halve(width int64, used int) {
 	k.step[used] = 0 // intervals that ended with the last bin are complete now
 }
 
+// bin returns the bin of an instant. The width is a power of 2 times firstBin, and
+// to divide by a constant is fast.
+func (t *timeline) bin(at int64) int64 { return at / int64(firstBin) >> t.doubled }
+
 // add counts one unit as busy in [from, to). Call reach(to) first.
 func (t *timeline) add(n int, from, to int64) {
 	k := &t.tracks[n]
 	if k.part == nil {
 		*k = track{make([]int64, maxBins+1), make([]int32, maxBins+1)}
 	}
-	i, j := from/t.width, to/t.width
+	i, j := t.bin(from), t.bin(to)
 	if i == j {
 		k.part[i] += to - from
 		return

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -61,15 +62,16 @@ func keys(of reflect.Type, prefix string) []string {
 
 func TestDocumentedColumns(t *testing.T) {
 	for heading, want := range map[string][]string{
-		AttemptsName:    AttemptColumns,
-		JobsName:        JobColumns,
-		ResourcesName:   ResourceColumns,
-		PredictionsName: PredictionColumns,
-		tunedName:       tunedColumns,
-		ReplayName:      ReplayColumns,
-		FitName:         fitColumns,
-		SummaryName:     keys(reflect.TypeFor[Summary](), ""),
-		ManifestName:    keys(reflect.TypeFor[Manifest](), ""),
+		AttemptsName:           slices.Concat(AttemptColumns, counterColumns),
+		JobsName:               slices.Concat(JobColumns, DeadlineColumns),
+		ResourcesName:          ResourceColumns,
+		OffersName:             OfferColumns,
+		PredictionsName:        PredictionColumns,
+		tunedName:              tunedColumns,
+		ReplayName:             ReplayColumns,
+		FitName:                fitColumns,
+		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
+		resultdir.ManifestName: keys(reflect.TypeFor[resultdir.Manifest](), ""),
 	} {
 		if got := documented(t, heading); !slices.Equal(got, want) {
 			t.Errorf("%s: documented are\n%v: want\n%v", heading, got, want)
@@ -141,21 +143,21 @@ func TestDocumentedFiles(t *testing.T) {
 	}
 	got := append(goldenNames(t, "run"), goldenNames(t, "compare")...)
 	sweep := filepath.Join(t.TempDir(), "sweep")
-	d, err := Create(sweep, false)
+	d, err := resultdir.Create(sweep, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), d.Commit(Manifest{})); err != nil {
+	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
-	got = append(append(got, names(t, sweep)...), LogName)
+	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName)
 	replay := filepath.Join(t.TempDir(), "replay")
-	if d, err = Create(replay, false); err != nil {
+	if d, err = resultdir.Create(replay, false); err != nil {
 		t.Fatal(err)
 	}
 	run := smallSample(t)
 	run.Recorded = []workload.JobRecord{{ID: run.Predictions[0].Jobs[0].ID, Finish: time.Minute}}
-	if err := errors.Join(run.Write(d), d.Commit(Manifest{})); err != nil {
+	if err := errors.Join(run.Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
 	got = append(got, names(t, replay)...)

@@ -10,9 +10,10 @@ import (
 
 // Escape makes a name safe to show in a table, a picture or a terminal. Each
 // byte of a character that cannot be printed (control, bidirectional and other
-// format characters, line separators, invalid UTF-8) becomes \xHH. A backslash
-// that would look like such an escape becomes \x5c, so that the original can be
-// restored. All other names stay unchanged.
+// format characters, line separators, invalid UTF-8) becomes \xHH, and so does a
+// first character for which a spreadsheet would take the name as a formula. A
+// backslash that would look like such an escape becomes \x5c, so that the
+// original can be restored. All other names stay unchanged.
 func Escape(name string) string {
 	if plain(name) {
 		return name
@@ -28,6 +29,9 @@ func message(err error) string {
 // plain reports whether a name is printable ASCII without a backslash, as
 // nearly all names are.
 func plain(name string) bool {
+	if beginsFormula(name) {
+		return false
+	}
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' || c == '\\' {
 			return false
@@ -40,7 +44,8 @@ func appendEscaped(dst []byte, name string) []byte {
 	const digits = "0123456789abcdef"
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
-		if printable := unicode.IsPrint(r) && (r != utf8.RuneError || n > 1); printable && !looksEscaped(name[i:]) {
+		printable := unicode.IsPrint(r) && (r != utf8.RuneError || n > 1)
+		if printable && !looksEscaped(name[i:]) && (i > 0 || !beginsFormula(name)) {
 			dst = append(dst, name[i:i+n]...)
 		} else {
 			for _, c := range []byte(name[i : i+n]) {
@@ -50,6 +55,11 @@ func appendEscaped(dst []byte, name string) []byte {
 		i += n
 	}
 	return dst
+}
+
+// beginsFormula reports whether a spreadsheet would compute the name.
+func beginsFormula(name string) bool {
+	return len(name) > 1 && strings.IndexByte("=+-@", name[0]) >= 0
 }
 
 func looksEscaped(s string) bool {
@@ -76,6 +86,9 @@ func appendField(dst []byte, name string) []byte {
 
 // bare reports whether a name needs neither quotes nor escapes in CSV.
 func bare(name string) bool {
+	if beginsFormula(name) {
+		return false
+	}
 	for i := range len(name) {
 		if !bareByte[name[i]] {
 			return false

@@ -3,6 +3,7 @@ package results
 import (
 	"bytes"
 	"encoding/csv"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -48,7 +49,10 @@ func TestEscape(t *testing.T) {
 		{`back\x41`, `back\x5cx41`},      // would read as one
 		{"a\nb\x1b[1m", `a\x0ab\x1b[1m`}, // control characters
 		{"\xff", `\xff`},                 // invalid UTF-8
-		{"a\u202eb", `a\xe2\x80\xaeb`},   // turns the text round
+		{"=1+2", `\x3d1+2`},              // a formula of a spreadsheet
+		{"@home", `\x40home`},
+		{"-", "-"},
+		{"a\u202eb", `a\xe2\x80\xaeb`}, // turns the text round
 	} {
 		if got := Escape(c.in); got != c.want {
 			t.Errorf("Escape(%q) = %q: want %q", c.in, got, c.want)
@@ -120,7 +124,7 @@ func FuzzSlug(f *testing.F) {
 // and extreme numbers included.
 func TestAttemptsRoundTrip(t *testing.T) {
 	var out bytes.Buffer
-	table := NewAttemptTable(&out)
+	table := NewAttemptTable(&out, true)
 	var want []workload.Attempt
 	for i, name := range nastyNames {
 		a := workload.Attempt{
@@ -135,6 +139,7 @@ func TestAttemptsRoundTrip(t *testing.T) {
 		a.Counters = workload.Counters{
 			InRecords: 11, InBytes: 12, OutRecords: 13, OutBytes: 14, Spills: 15, MergePasses: 16, SpilledRecords: 17,
 			ShuffleBytes: 18, HDFSReadBytes: 19, HDFSWriteBytes: 20, LocalReadBytes: 21, LocalWriteBytes: -22,
+			CombineInRecords: 23, CombineOutRecords: 24, MaterializedBytes: 25, CPUMillis: 26,
 		}
 		table.Attempt(&a)
 		want = append(want, a)
@@ -158,10 +163,13 @@ func TestAttemptsRoundTrip(t *testing.T) {
 		for _, d := range a.Phases {
 			cells = append(cells, ns(d))
 		}
-		cells = append(cells, "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "-22", "7", "8")
+		cells = append(cells, "11", "12", "13", "14", "15", "16", "17", "18", "19", "20", "21", "-22", "7", "8", "23", "24", "25", "26")
+		if columns := slices.Concat(AttemptColumns, counterColumns); !slices.Equal(rows[0], columns) || len(cells) != len(columns) {
+			t.Fatalf("the columns are %v", rows[0])
+		}
 		for c, cell := range cells {
 			if got := unescape(rows[i+1][c]); got != cell {
-				t.Errorf("row %d, %s: %q: want %q", i, AttemptColumns[c], got, cell)
+				t.Errorf("row %d, %s: %q: want %q", i, rows[0][c], got, cell)
 			}
 		}
 	}

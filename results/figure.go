@@ -268,8 +268,9 @@ func drawPanels(c draw.Canvas, panels []*panel) {
 		}
 	}
 	for i, p := range panels {
-		at := vg.Point{X: p.DataCanvas(canvases[i]).Min.X, Y: canvases[i].Max.Y + 5 + captionStyle.Height("Ag")}
+		at := vg.Point{X: p.DataCanvas(canvases[i]).Min.X, Y: canvases[i].Max.Y}
 		if p.caption != "" {
+			at.Y += 5 + captionStyle.Height("Ag")
 			c.FillText(captionStyle, at, p.caption)
 		}
 		if p.heading != "" {

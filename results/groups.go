@@ -146,10 +146,11 @@ func (n *nodeStats) add(a *workload.Attempt) {
 
 func (s *Stats) nodeRows() []GroupRow {
 	var rows []GroupRow
-	for i, n := range s.nodes {
+	for i := range s.slots.nodes {
+		n := &s.slots.nodes[i]
 		if n.attempts > 0 {
 			rows = append(rows, GroupRow{
-				Name: Escape(s.slots.nodes[i].name), Mean: n.mapTime / max(1, n.maps), Attempts: n.attempts, SlotTime: n.time, Lost: n.lost,
+				Name: Escape(n.name), Mean: n.mapTime / max(1, n.maps), Attempts: n.attempts, SlotTime: n.time, Lost: n.lost,
 			})
 		}
 	}

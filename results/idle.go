@@ -9,9 +9,15 @@ import (
 // Attempts on a slot arrive in the order of their ends, those of all slots
 // nearly so. The time between two attempts on a slot is idle.
 type idleTime struct {
-	until []int64 // end of the last attempt by slot, ns
-	spans []span  // disjoint, in order of time
-	lost  bool    // too many spans to keep
+	slots []slotUse
+	spans []span // disjoint, in order of time
+	lost  bool   // too many spans to keep
+}
+
+// slotUse is what the attempts on one slot add up to.
+type slotUse struct {
+	until int64 // end of the last attempt, ns
+	ran   int32 // attempts
 }
 
 type span struct{ from, to int64 } // ns
@@ -19,14 +25,16 @@ type span struct{ from, to int64 } // ns
 // mostSpans limits the memory for one type of slot.
 const mostSpans = 1 << 20
 
-func newIdleTime(slots int) idleTime { return idleTime{until: make([]int64, slots)} }
+func newIdleTime(slots int) idleTime { return idleTime{slots: make([]slotUse, slots)} }
 
 // ran adds an attempt on a slot.
 func (i *idleTime) ran(slot int, from, to int64) {
-	if before := i.until[slot]; from > before {
+	s := &i.slots[slot]
+	s.ran++
+	if before := s.until; from > before {
 		i.spans = insert(i.spans, span{before, from})
 	}
-	i.until[slot] = max(i.until[slot], to)
+	s.until = max(s.until, to)
 	if len(i.spans) > mostSpans {
 		i.lost, i.spans = true, nil
 	}
@@ -39,8 +47,8 @@ func (i *idleTime) busy(end int64) (ns int64, known bool) {
 		return 0, false
 	}
 	last := end
-	for _, until := range i.until {
-		last = min(last, until)
+	for _, s := range i.slots {
+		last = min(last, s.until)
 	}
 	ns = end
 	for _, s := range insert(slices.Clone(i.spans), span{last, end}) {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // InspectionSchema is the first field of every inspection of this shape.
@@ -95,7 +97,7 @@ type MissingFact struct {
 }
 
 // WriteJSON writes the inspection.
-func (s *Inspection) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+func (s *Inspection) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, s) }
 
 // shownNames is how many names of jobs, and machines that stood still, the text
 // lists; the JSON has all.

@@ -3,6 +3,7 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"image"
 	"slices"
 	"time"
 
@@ -186,12 +187,13 @@ func (e *execution) strikes(state workload.State) bool {
 // lanes counts the lines of a chart by section. A section in which nothing ran
 // has none.
 func (e *execution) lanes(kind chartKind) (n [2]int) {
-	for i, used := range e.slots.used {
-		for _, attempts := range used {
+	for i := range e.slots.idle {
+		slots := e.slots.idle[i].slots
+		for _, s := range slots {
 			if kind == byAttempt {
-				n[i] += int(attempts)
-			} else if attempts > 0 {
-				n[i] = len(used)
+				n[i] += int(s.ran)
+			} else if s.ran > 0 {
+				n[i] = len(slots)
 			}
 		}
 	}
@@ -408,5 +410,5 @@ func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, kept []placed) {
 			}
 		}
 	}
-	r.draw(img.Image(), to, l.section, l.end, l.by == byStage)
+	r.draw(img.Image().(*image.RGBA), to, l.section, l.end, l.by == byStage)
 }

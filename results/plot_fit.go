@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -54,7 +55,7 @@ const (
 )
 
 // Write writes the platform, the table of its fit, and a picture of each phase.
-func (f *Fitting) Write(d Target) error {
+func (f *Fitting) Write(d resultdir.Target) error {
 	w := fileWriter{dir: d}
 	var names []string
 	var figures []*figure

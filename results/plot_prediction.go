@@ -105,14 +105,16 @@ func (a *Answers) few() bool {
 // modelStyles are the marks of the models of slotwave: each has its own shape
 // and colour in all pictures.
 var modelStyles = map[string]draw.GlyphStyle{
-	"simulation": {Color: colourText, Radius: 3.4, Shape: draw.CircleGlyph{}},
-	"aria":       {Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 3.2, Shape: draw.CircleGlyph{}},
-	"cresp":      {Color: tinted(0x6a3d7c, 0xc49ae0), Radius: 3.2, Shape: draw.RingGlyph{}},
-	"herodotou":  {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3, Shape: draw.BoxGlyph{}},
-	"hp":         {Color: tinted(0x177e89, 0x52c5d0), Radius: 3.2, Shape: draw.SquareGlyph{}},
-	"ihp":        {Color: tinted(0x8a6d00, 0xd9b93b), Radius: 3.8, Shape: draw.TriangleGlyph{}},
-	"waves":      {Color: tinted(0x17663c, 0x5fd08a), Radius: 3.8, Shape: draw.PyramidGlyph{}},
-	"zhang":      {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.2, Shape: draw.CircleGlyph{}},
+	"simulation":        {Color: colourText, Radius: 3.4, Shape: draw.CircleGlyph{}},
+	"measured":          {Color: tinted(0xb3005e, 0xff7ab8), Radius: 3.8, Shape: draw.CrossGlyph{}},
+	"aria":              {Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 3.2, Shape: draw.CircleGlyph{}},
+	"cresp":             {Color: tinted(0x6a3d7c, 0xc49ae0), Radius: 3.2, Shape: draw.RingGlyph{}},
+	"herodotou":         {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3, Shape: draw.BoxGlyph{}},
+	"herodotou-literal": {Color: tinted(0xb8501a, 0xf08a4b), Radius: 3.4, Shape: draw.SquareGlyph{}},
+	"hp":                {Color: tinted(0x177e89, 0x52c5d0), Radius: 3.2, Shape: draw.SquareGlyph{}},
+	"ihp":               {Color: tinted(0x8a6d00, 0xd9b93b), Radius: 3.8, Shape: draw.TriangleGlyph{}},
+	"waves":             {Color: tinted(0x17663c, 0x5fd08a), Radius: 3.8, Shape: draw.PyramidGlyph{}},
+	"zhang":             {Color: tinted(0x9c3b2e, 0xff8878), Radius: 3.2, Shape: draw.CircleGlyph{}},
 }
 
 // otherStyles are the marks of other models.
@@ -263,11 +265,15 @@ func (s *predictionSet) drawn(p predicted) bool {
 	return p.ref > 0 && p.mean > 0 && !(s.jobs && p.row == 0)
 }
 
-// logTicks are labelled at 1, 2 and 5 times the powers of ten.
+// logTicks are labelled at 1, 2 and 5 times the powers of ten, at fewer or more of
+// them for a long or a short axis.
 func logTicks(lo, hi float64) []plot.Tick {
 	steps := []float64{1, 2, 5}
-	if hi/lo > 1e4 {
+	switch {
+	case hi/lo > 1e4:
 		steps = steps[:1]
+	case hi/lo < 10:
+		steps = []float64{1, 2, 3, 4, 5, 7}
 	}
 	var marks []plot.Tick
 	for e := int(math.Floor(math.Log10(lo))) - 1; tenTo(1, e) <= hi; e++ {

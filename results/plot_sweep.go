@@ -15,18 +15,18 @@ func (a *Answers) sweepLines(unit timeUnit) plotLines {
 	var lines plotLines
 	for i := range a.List {
 		x := &a.List[i]
-		if x.Err != nil {
-			continue
-		}
 		p := &x.Prediction
 		n := slices.IndexFunc(lines, func(l plotLine) bool { return l.name == p.Model })
 		if n < 0 {
 			n = len(lines)
 			lines = append(lines, plotLine{name: p.Model, style: modelStyle(p.Model)})
 		}
-		in := func(t time.Duration) float64 { return unit.of(int64(t)) }
-		lines[n].points = append(lines[n].points, linePoint{x.At, in(p.Low), in(p.Mean), in(p.High)})
+		if x.Err == nil {
+			in := func(t time.Duration) float64 { return unit.of(int64(t)) }
+			lines[n].points = append(lines[n].points, linePoint{x.At, in(p.Low), in(p.Mean), in(p.High)})
+		}
 	}
+	lines = slices.DeleteFunc(lines, func(l plotLine) bool { return len(l.points) == 0 })
 	for _, l := range lines {
 		slices.SortStableFunc(l.points, func(a, b linePoint) int { return cmp.Compare(a.at, b.at) })
 	}

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +57,9 @@ var plots = []plotEntry{
 	{"prediction", "models compared with the simulation, with their bounds",
 		func(s *subject) bool { return !s.answers.swept() && s.answers.shown() },
 		func(s *subject) *figure { return predictionFigure(s.title, s.answers) }},
+	{"phases", "of one scenario: mean time of a task's phases in the simulation, in measured runs and in each model, as stacked bars",
+		func(s *subject) bool { return len(s.answers.phased()) > 0 },
+		func(s *subject) *figure { return phasesFigure(s.title, s.answers.phased()) }},
 }
 
 // ran reports whether there are at most the given number of runs, and anything
@@ -119,7 +123,7 @@ func (p *pictures) draw(names []string, figures []*figure) {
 
 // write waits for the pictures and writes them.
 func (p *pictures) write(w *fileWriter) {
-	w.err = firstErr(w.err, p.group.Wait())
+	w.err = cmp.Or(w.err, p.group.Wait())
 	for _, f := range p.files {
 		w.write(f.name, func(to io.Writer) error { _, err := f.content.WriteTo(to); return err })
 	}

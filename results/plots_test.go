@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -172,13 +173,13 @@ func TestComparisonHeight(t *testing.T) {
 func TestNoPlots(t *testing.T) {
 	r := smallSample(t)
 	r.NoPlots = true
-	for _, write := range []func(Target) error{r.Write, (&Comparison{Runs: []*Run{r, r}}).Write} {
+	for _, write := range []func(resultdir.Target) error{r.Write, (&Comparison{Runs: []*Run{r, r}}).Write} {
 		dir := t.TempDir()
 		d := create(t, dir, false)
 		if err := write(d); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.Commit(Manifest{}); err != nil {
+		if err := d.Commit(resultdir.Manifest{}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range names(t, dir) {

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -49,16 +50,10 @@ func MetricNames() []string {
 }
 
 // Measure returns the metrics of one simulation; NaN where there is none.
-func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
+func Measure(p *model.Prediction, s *Stats) []float64 {
 	var responses, slowdowns []float64
 	var locality [numLocalities]float64
 	var failed, killed, deadlines, met, succeeded float64
-	due := map[string]int64{}
-	for i := range q.Jobs {
-		if d := q.Jobs[i].Deadline; d > 0 {
-			due[q.Jobs[i].ID] = int64(d)
-		}
-	}
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
 		failed += float64(j.Failed)
@@ -75,9 +70,9 @@ func Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
 		if j.State == workload.Succeeded {
 			succeeded++
 		}
-		if d, ok := due[j.ID]; ok {
+		if j.Deadline > 0 {
 			deadlines++
-			if j.State == workload.Succeeded && int64(j.Finish) <= d {
+			if inTime(j) {
 				met++
 			}
 		}
@@ -149,7 +144,7 @@ func (p *Points) replicated() bool {
 }
 
 // Write writes points.csv and summary.csv. One simulation alone has neither.
-func (p *Points) Write(d Target) error {
+func (p *Points) Write(d resultdir.Target) error {
 	if p == nil || len(p.List) < 2 && !p.replicated() {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // provisionsSchema is the first field of provisions in JSON.
@@ -22,8 +23,8 @@ type Provisions struct {
 	simulated []simulatedProvision
 }
 
-// SimulatedNodes is the fewest nodes with which every replication of a simulation
-// meets the deadline.
+// SimulatedNodes is the fewest nodes with which 90 % of the replications of a
+// simulation meet the deadline.
 type SimulatedNodes struct {
 	Nodes        int // 0: no number of nodes does
 	Replications int
@@ -139,7 +140,7 @@ func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 
 // WriteJSON writes the provisions as one JSON object.
 func (p *Provisions) WriteJSON(w io.Writer) error {
-	return writeJSON(w, struct {
+	return resultdir.WriteJSON(w, struct {
 		Schema    string               `json:"schema"`
 		Deadline  int64                `json:"deadline_ns"`
 		Simulated []simulatedProvision `json:"simulation"`

@@ -3,7 +3,6 @@ package results
 import (
 	"image"
 	"image/color"
-	"image/draw"
 	"math"
 
 	"gonum.org/v1/plot/vg"
@@ -80,9 +79,9 @@ func pixels(img *pngCanvas, rect vg.Rectangle) image.Rectangle {
 // draw paints a section into a rectangle of an image. Its width is the time
 // from 0 to end. With lift, the depth of colours grows with the square root of
 // the busy time, so that sparse use is visible.
-func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64, lift bool) {
+func (r *raster) draw(img *image.RGBA, to image.Rectangle, section int, end int64, lift bool) {
 	rows, lanes := r.rows(section), r.lanes[section]
-	line := make([][4]float64, to.Dx())
+	line, paint := make([][4]float64, to.Dx()), make([]color.RGBA, to.Dx())
 	if 2*rows <= to.Dy() { // each row has its own pixels
 		for row := range rows {
 			first, last := row*r.group, min((row+1)*r.group, lanes)
@@ -94,8 +93,9 @@ func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64
 			}
 			clear(line)
 			r.line(line, section, row, end, 1/float64(last-first))
+			colours(paint, line, lift)
 			for y := top; y < bottom; y++ {
-				paintLine(img, to, to.Min.Y+y, line, lift)
+				paintLine(img, to.Min.X, to.Min.Y+y, paint)
 			}
 		}
 		return
@@ -111,7 +111,8 @@ func (r *raster) draw(img draw.Image, to image.Rectangle, section int, end int64
 			count := min((row+1)*r.group, lanes) - row*r.group
 			r.line(line, section, row, end, part/perPixel/float64(count))
 		}
-		paintLine(img, to, to.Min.Y+y, line, lift)
+		colours(paint, line, lift)
+		paintLine(img, to.Min.X, to.Min.Y+y, paint)
 	}
 }
 
@@ -132,9 +133,11 @@ func (r *raster) line(line [][4]float64, section, row int, end int64, weight flo
 	}
 }
 
-// paintLine converts ink to colour on one line of an image.
-func paintLine(img draw.Image, to image.Rectangle, y int, line [][4]float64, lift bool) {
+// colours converts a line of ink to the colours of its pixels. A pixel without
+// ink has alpha 0.
+func colours(to []color.RGBA, line [][4]float64, lift bool) {
 	for x, sum := range line {
+		to[x] = color.RGBA{}
 		busy := sum[3]
 		if busy <= 0 {
 			continue
@@ -147,6 +150,15 @@ func paintLine(img draw.Image, to image.Rectangle, y int, line [][4]float64, lif
 		for i := range c {
 			c[i] = 255 - uint8(math.Min(255, float64(depth*sum[i])+0.5))
 		}
-		img.Set(to.Min.X+x, y, color.RGBA{R: c[0], G: c[1], B: c[2], A: 255})
+		to[x] = color.RGBA{R: c[0], G: c[1], B: c[2], A: 255}
+	}
+}
+
+// paintLine paints the pixels that have ink on one line of an image.
+func paintLine(img *image.RGBA, x, y int, line []color.RGBA) {
+	for i, c := range line {
+		if c.A > 0 {
+			img.SetRGBA(x+i, y, c)
+		}
 	}
 }

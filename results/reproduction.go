@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/slotwave/slotwave/results/resultdir"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -54,7 +55,7 @@ type ChartSeries struct {
 }
 
 // Write writes the page and its pictures.
-func (r *Reproduction) Write(d Target) error {
+func (r *Reproduction) Write(d resultdir.Target) error {
 	w := fileWriter{dir: d}
 	var names []string
 	var figures []*figure
@@ -170,7 +171,7 @@ func (r *Reproduction) WriteJSON(w io.Writer) error {
 		doc.Parts = append(doc.Parts, part{p.Name, p.Title, listed(p.Header), listed(p.Rows), p.Outcome})
 	}
 	doc.Parts = listed(doc.Parts)
-	return writeJSON(w, doc)
+	return resultdir.WriteJSON(w, doc)
 }
 
 // figure draws the chart.

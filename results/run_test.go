@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -48,7 +49,7 @@ func golden(t *testing.T, name string, got []byte) {
 // goldenSum compares a PNG by its sum; -artifacts saves it for a look.
 func goldenSum(t *testing.T, name string, got []byte) {
 	t.Helper()
-	golden(t, name+".sha256", []byte(Sum(name, got).SHA256+"\n"))
+	golden(t, name+".sha256", []byte(resultdir.Sum(name, got).SHA256+"\n"))
 	if err := os.WriteFile(filepath.Join(t.ArtifactDir(), filepath.Base(name)), got, 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +124,7 @@ func writeSample(t *testing.T, dir string) *Run {
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := NewAttemptTable(f)
+	table := NewAttemptTable(f, false)
 	r := withModels(smallSample(t, table))
 	if err := errors.Join(table.Close(), f.Close()); err != nil {
 		t.Fatal(err)
@@ -134,10 +135,10 @@ func writeSample(t *testing.T, dir string) *Run {
 	if err := r.Write(d); err != nil {
 		t.Fatal(err)
 	}
-	m := Manifest{
-		Build:     Build{Version: "v0.0.0", Go: "go1.26", Modules: []Module{{"gonum.org/v1/plot", "v0.17.0"}}},
+	m := resultdir.Manifest{
+		Build:     resultdir.Build{Version: "v0.0.0", Go: "go1.26", Modules: []resultdir.Module{{Path: "gonum.org/v1/plot", Version: "v0.17.0"}}},
 		Arguments: []string{"run", "three-jobs"}, Scenario: "three-jobs", Seed: 1, Replications: 1,
-		Inputs: []FileSum{Sum("three-jobs.toml", []byte("name"))}, Assumptions: r.Predictions[0].Assumed,
+		Inputs: []resultdir.FileSum{resultdir.Sum("three-jobs.toml", []byte("name"))}, Assumptions: r.Predictions[0].Assumed,
 	}
 	if err := d.Commit(m); err != nil {
 		t.Fatal(err)
@@ -152,7 +153,7 @@ func TestRunFiles(t *testing.T) {
 	if err := r.Stats.Check(&r.Predictions[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := ReadManifest(dir); err != nil {
+	if _, err := resultdir.ReadManifest(dir); err != nil {
 		t.Error(err)
 	}
 	var text bytes.Buffer
@@ -210,7 +211,7 @@ func TestComparisonFiles(t *testing.T) {
 	if err := c.Write(d); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Commit(Manifest{Scenario: "small-files"}); err != nil {
+	if err := d.Commit(resultdir.Manifest{Scenario: "small-files"}); err != nil {
 		t.Fatal(err)
 	}
 	goldenDir(t, dir, "compare")
@@ -470,7 +471,7 @@ func TestBoundedMemory(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		table, stats := NewAttemptTable(io.Discard), NewStats(q, true)
+		table, stats := NewAttemptTable(io.Discard, false), NewStats(q, true)
 		for i := range times {
 			for k := range rows.rows {
 				a := rows.rows[k]
@@ -492,7 +493,7 @@ func TestBoundedMemory(t *testing.T) {
 	if long > short+1<<20 || long > 24<<20 {
 		t.Errorf("100,000 attempts hold %d bytes, 600,000 hold %d: want the same, and below 24 MiB", short, long)
 	}
-	table := NewAttemptTable(io.Discard)
+	table := NewAttemptTable(io.Discard, false)
 	defer table.Close()
 	if n := testing.AllocsPerRun(5000, func() { table.Attempt(&rows.rows[7]) }); n != 0 {
 		t.Errorf("%g allocations per row", n)
@@ -517,8 +518,8 @@ func TestColumns(t *testing.T) {
 		}
 		fields++
 	}
-	if fields != len(JobColumns) {
-		t.Errorf("an outcome has %d figures, jobs.csv %d columns", fields, len(JobColumns))
+	if columns := len(JobColumns) + len(DeadlineColumns) - 1; fields != columns {
+		t.Errorf("an outcome has %d figures, jobs.csv %d columns for them", fields, columns)
 	}
 	design := "job,task,kind,attempt,state,node,rack,slot,pool,locality,runnable_ns,start_ns,finish_ns," +
 		"p_startup_ns,p_read_ns,p_map_ns,p_collect_ns,p_spill_ns,p_shuffle_ns,p_merge_ns,p_reduce_ns,p_write_ns,p_commit_ns," +
@@ -587,5 +588,29 @@ func TestSummaryIsJSON(t *testing.T) {
 	}
 	if got.Makespan.Mean != want.Makespan.Mean || len(got.Kinds) != len(want.Kinds) {
 		t.Errorf("read back as %+v", got)
+	}
+}
+
+// TestSpread: the interval is the range over the calibrations, 1 % wider at each
+// end, of the makespan and of each job.
+func TestSpread(t *testing.T) {
+	answer := func(makespan, job time.Duration) model.Prediction {
+		return model.Prediction{Mean: makespan, Jobs: []model.JobOutcome{{Submit: time.Second, Finish: time.Second + job, Low: job, High: job}}}
+	}
+	r := Run{Predictions: []model.Prediction{answer(200*time.Second, 100*time.Second)}}
+	if r.Spread(); r.Predictions[0].Most != 0 || r.calibrations() != nil {
+		t.Errorf("an interval without calibrations: %+v", r.Predictions[0])
+	}
+	r.Calibrations = []model.Prediction{answer(210*time.Second, 90*time.Second), answer(190*time.Second, 95*time.Second)}
+	r.Spread()
+	p := &r.Predictions[0]
+	if p.Least != 188100*time.Millisecond || p.Most != 212100*time.Millisecond {
+		t.Errorf("makespan: %v to %v", p.Least, p.Most)
+	}
+	if j := &p.Jobs[0]; j.Low != 89100*time.Millisecond || j.High != 101*time.Second {
+		t.Errorf("job: %v to %v", j.Low, j.High)
+	}
+	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) {
+		t.Errorf("summary: %+v", c)
 	}
 }

@@ -3,11 +3,13 @@ package results
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -178,4 +180,27 @@ func smallSample(t testing.TB, to ...model.Recorder) *Run {
 		{"job_2", "grep", "adhoc", 20 * time.Second, 25, 0, 6 * time.Second},
 		{"job_3", `say "hi", <b>you</b>`, "etl", 40 * time.Second, 30, 10, 9 * time.Second},
 	}, to...)
+}
+
+// names lists a directory.
+func names(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func create(t testing.TB, path string, force bool) *resultdir.Dir {
+	t.Helper()
+	d, err := resultdir.Create(path, force)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // sizesName is the table with one row per size of a cluster.
@@ -131,7 +132,7 @@ func goalColumn(g *model.Goal, i int, of string) string {
 }
 
 // Write writes the tables and the picture.
-func (z *Sizing) Write(d Target) error {
+func (z *Sizing) Write(d resultdir.Target) error {
 	w := fileWriter{dir: d}
 	var drawn pictures
 	drawn.draw([]string{"sizes"}, []*figure{sizesFigure(z)})
@@ -445,7 +446,7 @@ func (z *Sizing) WriteJSON(w io.Writer) error {
 	for i := range z.Sizes {
 		rows = append(rows, z.row(&z.Sizes[i]))
 	}
-	return writeJSON(w, struct {
+	return resultdir.WriteJSON(w, struct {
 		Schema     string     `json:"schema"`
 		Lowest     string     `json:"lowest"`
 		Confidence share      `json:"confidence"`

@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -29,8 +30,6 @@ type Stats struct {
 	slots    slots
 	kinds    [numKinds]kindStats
 	locality [numLocalities]int64 // map attempts
-	idle     [2]idleTime          // by section
-	nodes    []nodeStats
 	over     *timeline
 	chart    *execution // nil if it is not drawn
 	rows     int64
@@ -53,10 +52,6 @@ type kindStats struct {
 // only if that is asked for.
 func NewStats(q *model.WhatIf, drawn bool) *Stats {
 	s := &Stats{slots: newSlots(&q.Cluster), over: newTimeline(numTracks)}
-	for i, n := range s.slots.count {
-		s.idle[i] = newIdleTime(n)
-	}
-	s.nodes = make([]nodeStats, len(s.slots.nodes))
 	if drawn {
 		s.chart = newExecution(&s.slots, q.Jobs)
 	}
@@ -75,7 +70,7 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 	}
 	k.addData(a)
 	s.over.reach(int64(a.Finish))
-	section, lane, ok := s.slots.find(a)
+	node, section, lane := s.slots.find(a)
 	switch a.Kind {
 	case workload.Map:
 		s.locality[a.Locality]++
@@ -91,10 +86,9 @@ func (s *Stats) Attempt(a *workload.Attempt) {
 		}
 	}
 	switch {
-	case ok:
-		s.slots.used[section][lane]++
-		s.nodes[s.slots.last].add(a)
-		s.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
+	case node != nil:
+		node.add(a)
+		s.slots.idle[section].ran(int(lane), int64(a.Start), int64(a.Finish))
 		if s.chart != nil {
 			s.chart.add(a, section, lane)
 		}
@@ -152,6 +146,23 @@ func (k *kindStats) addData(a *workload.Attempt) {
 	k.data.LocalWriteBytes += a.LocalWriteBytes
 	k.fetch += int64(a.WaitFetch)
 	k.memory += int64(a.WaitMemory)
+}
+
+// MeanPhases returns the mean times of the phases of maps and of reduces, over all
+// attempts.
+func (s *Stats) MeanPhases() (list []model.PhaseTime) {
+	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		k, n := &s.kinds[kind], int64(0)
+		for _, attempts := range k.attempts {
+			n += attempts
+		}
+		for ph, total := range k.phases {
+			if total > 0 {
+				list = append(list, model.PhaseTime{Kind: kind, Phase: workload.Phase(ph), Time: time.Duration(total / n)})
+			}
+		}
+	}
+	return list
 }
 
 // slotTime returns the ns for which all attempts of a kind held their slots.
@@ -226,17 +237,18 @@ func (r Recorders) Attempt(a *workload.Attempt) {
 // lane in the execution chart.
 type slots struct {
 	sections int
-	count    [2]int     // slots in a section
-	used     [2][]int32 // attempts each slot has run
+	count    [2]int      // slots in a section
+	idle     [2]idleTime // and what each slot has run
 	nodes    []nodeSlots
 	index    map[string]int32
-	last     int32 // node of the last attempt found
 }
 
+// nodeSlots are a node's slots, and the attempts that they have run.
 type nodeSlots struct {
 	name  string
 	first [2]int32 // lane of the node's first slot in a section
 	count [2]int32
+	nodeStats
 }
 
 func newSlots(c *model.Cluster) slots {
@@ -257,33 +269,33 @@ func newSlots(c *model.Cluster) slots {
 		s.index[n.Name] = int32(i)
 	}
 	for j, n := range s.count {
-		s.used[j] = make([]int32, n)
+		s.idle[j] = newIdleTime(n)
 	}
 	return s
 }
 
-// find returns the section and lane of an attempt. A node numbers its map slots
-// first, then its reduce slots. Maps and reduces use their own section, while
-// set-up and clean-up tasks use either.
-func (s *slots) find(a *workload.Attempt) (section, lane int, ok bool) {
-	if len(s.nodes) == 0 {
-		return 0, 0, false
-	}
-	if s.nodes[s.last].name != a.Node {
-		i, ok := s.index[a.Node]
+// find returns the node of an attempt, nil if the cluster does not have its slot,
+// and the slot's section and lane. A node numbers its map slots first, then its
+// reduce slots. Maps and reduces use their own section, while set-up and clean-up
+// tasks use either.
+func (s *slots) find(a *workload.Attempt) (n *nodeSlots, section, lane int) {
+	i := a.NodeIndex
+	if i >= len(s.nodes) || s.nodes[i].name != a.Node {
+		known, ok := s.index[a.Node]
 		if !ok {
-			return 0, 0, false
+			return nil, 0, 0
 		}
-		s.last = i
+		i = int(known)
 	}
-	n := &s.nodes[s.last]
+	n = &s.nodes[i]
 	slot := a.Slot
 	if s.sections == 2 && slot >= int(n.count[0]) {
 		section, slot = 1, slot-int(n.count[0])
 	}
-	ok = slot >= 0 && slot < int(n.count[section])
-	if s.sections == 2 && (a.Kind == workload.Map && section == 1 || a.Kind == workload.Reduce && section == 0) {
-		ok = false
+	lane = int(n.first[section]) + slot
+	if slot < 0 || slot >= int(n.count[section]) ||
+		s.sections == 2 && (a.Kind == workload.Map && section == 1 || a.Kind == workload.Reduce && section == 0) {
+		return nil, section, lane
 	}
-	return section, int(n.first[section]) + slot, ok
+	return n, section, lane
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -28,15 +29,18 @@ type Summary struct {
 	Model        string          `json:"model"`
 	Fidelity     string          `json:"fidelity"`
 	Hadoop       string          `json:"hadoop"`
+	Conf         properties      `json:"conf,omitempty"`
 	Scheduler    string          `json:"scheduler"`
 	Seed         uint64          `json:"seed"`
 	Replications int             `json:"replications"`
 	Nodes        int             `json:"nodes"`
 	Makespan     Estimate        `json:"makespan"`
+	Calibrations *Calibrations   `json:"calibrations,omitempty"`
 	Replay       *ReplaySummary  `json:"replay,omitempty"`
 	LimitedBy    string          `json:"limited_by,omitempty"`
 	Limits       []Limit         `json:"limits,omitempty"`
 	Jobs         JobSummary      `json:"jobs"`
+	Deadlines    *Deadlines      `json:"deadlines,omitempty"`
 	Kinds        []KindSummary   `json:"kinds"`
 	Locality     LocalitySummary `json:"locality"`
 	Slots        []SlotSummary   `json:"slots"`
@@ -53,6 +57,44 @@ type Estimate struct {
 	Mean int64  `json:"mean_ns"`
 	Low  *int64 `json:"low_ns,omitempty"`
 	High *int64 `json:"high_ns,omitempty"`
+}
+
+// properties are Hadoop properties with their values.
+type properties map[string]string
+
+// commonConf returns the properties that all jobs share.
+func commonConf(jobs []workload.Job) properties {
+	common := properties{}
+	for i := range jobs {
+		if i == 0 {
+			for _, key := range jobs[0].Conf.Keys() {
+				common[key], _ = jobs[0].Conf.Lookup(key)
+			}
+		}
+		for key, value := range common {
+			if v, stated := jobs[i].Conf.Lookup(key); !stated || v != value {
+				delete(common, key)
+			}
+		}
+	}
+	return common
+}
+
+// Calibrations is the range of the makespan over calibrations that explain a record
+// about equally well.
+type Calibrations struct {
+	N    int   `json:"n"`
+	Low  int64 `json:"low_ns"`
+	High int64 `json:"high_ns"`
+}
+
+// calibrations returns nil if only one calibration is known.
+func (r *Run) calibrations() *Calibrations {
+	if len(r.Calibrations) == 0 {
+		return nil
+	}
+	p := &r.Predictions[0]
+	return &Calibrations{len(r.Calibrations) + 1, int64(p.Least), int64(p.Most)}
 }
 
 // JobSummary counts jobs and summarises the time from submission to finish of
@@ -162,13 +204,16 @@ func (r *Run) Summary() *Summary {
 		Model:        first.Model,
 		Fidelity:     r.Question.Fidelity.String(),
 		Hadoop:       r.Question.Cluster.Hadoop,
+		Conf:         commonConf(r.Question.Jobs),
 		Scheduler:    r.Question.Scheduler.Name,
 		Seed:         r.Question.Seed,
 		Replications: len(r.Predictions),
 		Nodes:        len(r.Question.Cluster.Nodes),
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
+		Calibrations: r.calibrations(),
 		Replay:       r.replaySummary(),
 		Jobs:         r.jobSummary(),
+		Deadlines:    r.deadlines(),
 		Kinds:        listed(r.Stats.kindSummaries()),
 		Slots:        listed(r.Stats.slotSummaries(r.end())),
 		Slowest:      listed(r.slowest()),
@@ -187,7 +232,7 @@ func (r *Run) Summary() *Summary {
 }
 
 // WriteJSON writes summary.json.
-func (s *Summary) WriteJSON(w io.Writer) error { return writeJSON(w, s) }
+func (s *Summary) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, s) }
 
 // addNew appends the elements that are not in the list yet.
 func addNew(to, from []string) []string {
@@ -292,19 +337,24 @@ func (r *Run) slowest() []JobTime {
 	var all []JobTime
 	for k := range r.Predictions[0].Jobs {
 		j := &r.Predictions[0].Jobs[k]
-		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name)}
-		t.Estimate = r.estimate(func(p *model.Prediction) float64 {
-			if j := &p.Jobs[k]; finished(j) {
-				return float64(j.Finish - j.Submit)
-			}
-			return math.NaN()
-		})
+		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name), Estimate: r.jobTime(k)}
 		if t.N > 0 {
 			all = append(all, t)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b JobTime) int { return int(min(1, max(-1, b.Mean-a.Mean))) })
 	return all[:min(len(all), slowestJobs)]
+}
+
+// jobTime returns the time of a job from submission to finish, over the
+// replications in which it ends.
+func (r *Run) jobTime(k int) Estimate {
+	return r.estimate(func(p *model.Prediction) float64 {
+		if j := &p.Jobs[k]; finished(j) {
+			return float64(j.Finish - j.Submit)
+		}
+		return math.NaN()
+	})
 }
 
 func (s *Stats) kindSummaries() []KindSummary {
@@ -385,7 +435,7 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 				full += to - from
 			}
 		}
-		if exact, known := s.idle[i].busy(makespan); known {
+		if exact, known := s.slots.idle[i].busy(makespan); known {
 			full = exact
 		}
 		if makespan > 0 {
@@ -394,10 +444,10 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 		}
 		sum.Peak = share(most)
 		attempts := 0
-		for _, ran := range s.slots.used[i] {
-			attempts += int(ran)
-			sum.MostPer = max(sum.MostPer, int(ran))
-			if ran > 0 {
+		for _, slot := range s.slots.idle[i].slots {
+			attempts += int(slot.ran)
+			sum.MostPer = max(sum.MostPer, int(slot.ran))
+			if slot.ran > 0 {
 				sum.Used++
 			}
 		}

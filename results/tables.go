@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,17 +20,25 @@ var JobColumns = []string{
 	"map_waves", "reduce_waves", "in_bytes", "shuffle_bytes", "out_bytes", "map_time_ns", "reduce_time_ns",
 }
 
+// DeadlineColumns follow the JobColumns if any job has a deadline.
+var DeadlineColumns = []string{"deadline_ns", "deadline_met"}
+
 // writeJobs writes jobs.csv.
 func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	out := csv.NewWriter(w)
-	out.Write(JobColumns)
+	due := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return j.Deadline > 0 })
+	head := JobColumns
+	if due {
+		head = slices.Concat(JobColumns, DeadlineColumns)
+	}
+	out.Write(head)
 	for i := range jobs {
 		j := &jobs[i]
 		low, high := ns(j.Low), ns(j.High)
 		if !finished(j) {
 			low, high = "", ""
 		}
-		out.Write([]string{
+		row := []string{
 			Escape(j.ID), Escape(j.Name), Escape(j.User), Escape(j.Pool), Escape(j.Queue), j.State.String(),
 			instant(j.Submit), instant(j.Launch), instant(j.Running), instant(j.FirstMap),
 			instant(j.LastMap), instant(j.ShuffleEnd), instant(j.Finish), low, high,
@@ -38,7 +47,14 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 			whole(j.Locality[workload.OffRack]), whole(j.Locality[workload.NoLocality]),
 			whole(j.MapWaves), whole(j.ReduceWaves),
 			whole(j.InBytes), whole(j.ShuffleBytes), whole(j.OutBytes), ns(j.MapTime), ns(j.ReduceTime),
-		})
+		}
+		switch {
+		case due && j.Deadline > 0:
+			row = append(row, ns(j.Deadline), strconv.FormatBool(inTime(j)))
+		case due:
+			row = append(row, "", "")
+		}
+		out.Write(row)
 	}
 	out.Flush()
 	return out.Error()

@@ -29,6 +29,10 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintf(t, "\n\n")
 
 	fmt.Fprintf(t, "makespan\t%s\n", s.Makespan.text())
+	if c := s.Calibrations; c != nil {
+		fmt.Fprintf(t, "interval\t%s to %s: 90 %% interval, from %d calibrations that explain the record;\n\tof jobs: low_ns and high_ns in %s\n",
+			formatDuration(c.Low), formatDuration(c.High), c.N, JobsName)
+	}
 	if s.Replay != nil {
 		fmt.Fprintf(t, "replay\t%s\n", s.Replay.text())
 	}
@@ -36,6 +40,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	if s.Jobs.Mean.N > 0 {
 		fmt.Fprintf(t, "job time\tmean %s, median %s, 95th percentile %s, longest %s\n",
 			s.Jobs.Mean.text(), s.Jobs.Median.short(), s.Jobs.P95.short(), s.Jobs.Max.short())
+	}
+	if s.Deadlines != nil {
+		fmt.Fprintf(t, "deadlines\t%s\n", s.Deadlines.text(s.Replications))
 	}
 	if s.LimitedBy != "" {
 		fmt.Fprintf(t, "limited by\t%s\n", s.LimitedBy)
@@ -86,6 +93,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "%s\t%s\t%s\n", shorten(j.ID, 32), j.text(), shorten(name, 48))
 		}
 		t.Flush()
+	}
+	if s.Deadlines != nil {
+		s.Deadlines.table(t, s.Replications)
 	}
 	for i := range s.Groups {
 		s.Groups[i].table(t)
@@ -338,3 +348,11 @@ func percent(part, of int64) string {
 }
 
 func percentOf(s share) string { return strconv.FormatFloat(100*float64(s), 'f', 1, 64) + " %" }
+
+// listed returns an empty list for nil, so that readers always find an array.
+func listed[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}

@@ -4,8 +4,11 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"math"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // tunedSchema is the first field of tuned settings in JSON.
@@ -27,7 +30,10 @@ type Gain struct {
 func NewGain(before, after []float64) Gain {
 	gains := make([]float64, len(before))
 	for i := range gains {
-		gains[i] = 1 - after[i]/before[i]
+		gains[i] = 1
+		if !math.IsInf(before[i], 1) { // the job does not succeed
+			gains[i] -= after[i] / before[i]
+		}
 	}
 	mean, half := studentInterval(gains)
 	return Gain{mean, mean - half, mean + half, len(gains)}
@@ -117,7 +123,7 @@ func (t *Tuned) rows() []tunedRow {
 
 // WriteJSON writes the settings as one JSON object.
 func (t *Tuned) WriteJSON(w io.Writer) error {
-	return writeJSON(w, struct {
+	return resultdir.WriteJSON(w, struct {
 		Schema      string     `json:"schema"`
 		Scenario    string     `json:"scenario"`
 		Fidelity    string     `json:"fidelity"`
@@ -160,7 +166,7 @@ func (t *Tuned) WriteCSV(w io.Writer) error {
 }
 
 // Write writes tune.csv.
-func (t *Tuned) Write(d Target) error { return d.Write(tunedName, t.WriteCSV) }
+func (t *Tuned) Write(d resultdir.Target) error { return d.Write(tunedName, t.WriteCSV) }
 
 // WriteText writes the gain, the settings that matter, those that do not, and how
 // to run the job with them.

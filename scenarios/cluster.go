@@ -129,7 +129,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 		Commit: 200 * time.Millisecond, TaskCleanup: 500 * time.Millisecond,
 	}
 	source := map[string]string{}
-	if len(m.machines) > 0 {
+	if len(m.machines) > 0 && m.machines[0].Fitted == nil {
 		c.Launch, source["launch"] = m.machines[0].JVMStart, "of the platform"
 	}
 	if l.recorded() {

@@ -141,6 +141,14 @@ func parseSetting(text string) (setting, error) {
 	return s, fmt.Errorf("--set %s: want KEY=VALUE, with a key of the scenario such as cluster.nodes", text)
 }
 
+// sets reports whether a setting replaces the value of a key.
+func (f *File) sets(key string) bool {
+	return slices.ContainsFunc(f.set, func(s setting) bool {
+		k, _, _ := cutSetting(s.text)
+		return strings.TrimSpace(k) == key
+	})
+}
+
 // cutSetting splits at the first = outside quotes.
 func cutSetting(text string) (key, value string, ok bool) {
 	quote := rune(0)

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -119,12 +121,20 @@ func (t *table) slowDisks(disks []model.Disk) {
 func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	data, file, err := m.file.described(m.scenario, "platforms", name, Platforms())
 	var machine model.Machine
-	if err == nil {
+	switch {
+	case err != nil:
+	case strings.EqualFold(filepath.Ext(file), ".json"):
+		machine, err = m.fitted(t, name, file, data)
+	default:
 		machine, err = readPlatform(data, file)
 	}
 	if err != nil {
 		t.failf("platform", "%v", err)
 		return machine, false
+	}
+	if machine.Fitted != nil {
+		m.assume(t, name, &machine)
+		return machine, true
 	}
 	if m.nic > 0 {
 		machine.NIC = m.nic
@@ -132,10 +142,32 @@ func (m *hardware) platform(t *table, name string) (model.Machine, bool) {
 	if m.uplink > 0 {
 		machine.Uplink = m.uplink
 	}
+	m.assume(t, name, &machine)
+	return machine, true
+}
+
+func (m *hardware) assume(t *table, name string, machine *model.Machine) {
 	for _, a := range machine.Assumed {
 		t.assume("platform %s: %s", name, a)
 	}
-	return machine, true
+}
+
+// fitted reads a platform model that fit wrote. It has no devices, so tasks cannot
+// compete for them.
+func (m *hardware) fitted(t *table, name, file string, data []byte) (model.Machine, error) {
+	p, err := platform.ReadModel(data)
+	if err != nil {
+		return model.Machine{}, fmt.Errorf("%s: %w", file, err)
+	}
+	if m.fidelity != model.Phase {
+		t.failf("platform", "%q: a fitted platform has no devices: want fidelity = \"phase\", got %v", name, m.fidelity)
+	}
+	for _, key := range []string{"disks", "disk_slowdown"} {
+		if t.has(key) {
+			t.failf(key, "a fitted platform has no disks: want %s for a platform of devices only", key)
+		}
+	}
+	return model.FittedMachine(strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)), &p), nil
 }
 
 // program reads the profile with the work of tasks.
@@ -212,6 +244,37 @@ func (m *hardware) programsIn(t *table) map[string]model.Program {
 	return programs
 }
 
+// alternatives lists the calibrations of the folder that the workload names. The
+// platform NAME.toml in it belongs to the profiles in the folder profiles-NAME.
+// They do not count if another platform or other profiles are set.
+func (m *hardware) alternatives(t *table) {
+	folder := t.str("alternatives", "")
+	if folder == "" || m.file.sets("cluster.platform") || m.file.sets("workload.profiles") {
+		return
+	}
+	path := folder
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(m.file.folder, path)
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.failf("alternatives", "%v", plain(err))
+		return
+	}
+	for _, entry := range entries {
+		if name, platform := strings.CutSuffix(entry.Name(), ".toml"); platform {
+			m.scenario.note(Input{Name: filepath.Join(path, entry.Name())})
+			m.scenario.Alternatives = append(m.scenario.Alternatives, []string{
+				"cluster.platform=" + workload.TOMLText(filepath.Join(folder, entry.Name())),
+				"workload.profiles=" + workload.TOMLText(t.str("profiles", "")+"-"+name),
+			})
+		}
+	}
+	if len(m.scenario.Alternatives) == 0 {
+		t.failf("alternatives", "%s: holds no platforms (.toml)", path)
+	}
+}
+
 // shaped returns the program of a job of a trace, with the volumes of the
 // trace. Records are as wide as those of the given program, and each map reads
 // at least one.
@@ -231,8 +294,8 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 	if d.MapRecsSel > 0 {
 		width *= d.MapSizeSel / d.MapRecsSel
 	}
-	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 {
-		between = combined(&p, &raw, between)
+	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 && j.Reduces.Count > 0 {
+		between = combined(&p, &raw, between, float64(j.Maps.Count)*float64(j.Reduces.Count))
 		d.MapSizeSel = float64(raw.RawBytes) / in
 	} else {
 		d.MapSizeSel = between / in
@@ -250,33 +313,54 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 }
 
 // combined derives the combiner and the codec of a recorded job from its map
-// output and the bytes fetched, so that neither is applied twice. It returns the
-// bytes that enter the reduces.
-func combined(p *model.Program, out *workload.MapOutput, fetched float64) float64 {
-	bytes := float64(out.RawBytes)
-	// Without a codec only a combiner makes less of the output.
-	unrecorded := out.CombineIn == 0 && out.Codec == "" && fetched < 0.95*bytes
-	p.Combiner = out.CombineIn > 0 || unrecorded
+// output and the bytes fetched, so that neither is applied twice. The fetched
+// bytes are in the given number of partitions. It returns the bytes that enter
+// the reduces.
+func combined(p *model.Program, out *workload.MapOutput, fetched, partitions float64) float64 {
+	bytes, records := float64(out.RawBytes), float64(out.Records)
+	p.Combiner = out.CombineIn > 0 || lessFetched(out, fetched)
 	p.Data.CombineSizeSel, p.Data.CombineRecsSel = 1, 1
+	fetched -= float64(partitions * taskplan.IFile.Checksum)
+	framed := func() float64 { // bytes in the files beside keys and values
+		return float64(partitions*taskplan.IFile.Partition) + float64(records*taskplan.IFile.Record)
+	}
 	if p.Combiner {
-		left := fetched / bytes
-		if !unrecorded {
-			left = min(1, float64(out.CombineOut)/float64(out.CombineIn))
+		spills, merges := min(1, fetched/bytes), 1.0 // what combining leaves in spills, and in merges of maps
+		if out.CombineIn > 0 {
+			spills = min(1, float64(out.CombineOut)/float64(out.CombineIn))
 		}
-		p.Data.CombineSizeSel, p.Data.CombineRecsSel = left, left
-		if out.Codec == "" { // then bytes show it better than records
-			p.Data.CombineSizeSel = min(1, fetched/bytes)
+		if again := float64(out.CombineIn) - records; records > 0 && out.CombineIn > 0 && again > 0 {
+			spills = min(1, again/records)
+			merges = min(1, max(0, float64(out.CombineOut)-again)/again)
+			p.Again = &taskplan.Selectivity{Size: merges, Records: merges}
+		} else if out.MergedIn > 0 {
+			left := min(1, float64(out.MergedOut)/float64(out.MergedIn))
+			p.Again = &taskplan.Selectivity{Size: left, Records: left}
 		}
-		bytes *= p.Data.CombineSizeSel
+		records *= spills * merges
+		p.Data.CombineSizeSel, p.Data.CombineRecsSel = spills, spills
+		if out.Codec == "" && merges > 0 { // then bytes show it better than records
+			p.Data.CombineSizeSel = min(1, max(0, fetched-framed())/(bytes*merges))
+		}
+		bytes *= p.Data.CombineSizeSel * merges
 	}
 	if codec, err := model.FindCodec(out.Codec); err == nil && out.Codec != "" && bytes > 0 {
 		p.Ratios = maps.Clone(p.Ratios)
 		if p.Ratios == nil {
 			p.Ratios = make(map[string]float64)
 		}
-		p.Ratios[codec.Name] = min(1, fetched/bytes)
+		p.Ratios[codec.Name] = min(1, max(0, fetched)/(bytes+framed()))
+	}
+	if out.MergedIn > 0 && records > 0 {
+		bytes *= max(0, 1-float64(out.MergedIn-out.MergedOut)/records)
 	}
 	return bytes
+}
+
+// lessFetched reports whether something that is not recorded made less of the map
+// output before it was fetched: without a codec only a combiner does.
+func lessFetched(out *workload.MapOutput, fetched float64) bool {
+	return out.CombineIn == 0 && out.Codec == "" && fetched < 0.95*float64(out.RawBytes)
 }
 
 // readLoads reads the foreign loads on devices.

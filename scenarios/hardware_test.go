@@ -117,12 +117,12 @@ func TestCombinedOutput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := combined(&p, &out, 240); got != 800 || !p.Combiner || p.Data.CombineSizeSel != 0.4 || p.Ratios[codec.Name] != 0.3 {
+	if got := combined(&p, &out, 240, 0); got != 800 || !p.Combiner || p.Data.CombineSizeSel != 0.4 || p.Ratios[codec.Name] != 0.3 {
 		t.Errorf("%v bytes into reduces, %+v", got, p)
 	}
 	p = model.Program{Combiner: true}
 	out.CombineIn, out.CombineOut = 0, 0
-	if got := combined(&p, &out, 240); got != 2000 || p.Combiner || p.Ratios[codec.Name] != 0.12 {
+	if got := combined(&p, &out, 240, 0); got != 2000 || p.Combiner || p.Ratios[codec.Name] != 0.12 {
 		t.Errorf("%v bytes into reduces, %+v", got, p)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -123,7 +124,13 @@ func longestPlan(q *model.WhatIf, j *workload.Job, p *model.Program) float64 {
 		for _, disk := range m.Disks {
 			rate = math.Min(rate, math.Min(disk.Read, disk.Write))
 		}
-		worst = math.Max(worst, (float64(bytes*perByte)+float64(records*perRecord)+c.Open)/1e9/m.Speed+bytes/rate)
+		fitted := 0.0 // ms
+		if m.Fitted != nil {
+			for _, phase := range platform.Phases {
+				fitted += m.Fitted.Phase(phase, bytes/(1<<20))
+			}
+		}
+		worst = math.Max(worst, fitted/1000+(float64(bytes*perByte)+float64(records*perRecord)+c.Open)/1e9/m.Speed+bytes/rate)
 	}
 	return worst
 }

@@ -80,7 +80,7 @@ func generation(h *workload.History) string {
 		for k := range h.Jobs[i].Tasks {
 			for n := range h.Jobs[i].Tasks[k].Attempts {
 				a := &h.Jobs[i].Tasks[k].Attempts[n]
-				if max(a.More.CPUMillis, a.More.MaterializedBytes) > 0 {
+				if max(a.CPUMillis, a.MaterializedBytes) > 0 {
 					return "1.0.4"
 				}
 				counters = counters || max(a.InRecords, a.OutRecords, a.HDFSReadBytes) > 0

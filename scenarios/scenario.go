@@ -21,6 +21,8 @@ type Scenario struct {
 	Runs     []Run    // one, or one for each variation
 	Assumed  []string // values without a source
 	Warnings []string // inputs without effect, and omissions from a trace
+
+	Alternatives [][]string // settings of calibrations that explain the record about as well
 }
 
 // note adds a file to the inputs of the questions.

@@ -67,9 +67,10 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	given := t.has("rates")
 	l.rates = t.inner("rates").readRates(conf)
-	t.asked = append(t.asked, "profile", "profiles")
+	t.asked = append(t.asked, "profile", "profiles", "alternatives")
 	if len(paths) > 0 && m.planned() {
 		l.programs = m.programsIn(t)
+		m.alternatives(t)
 		if l.programs == nil || t.has("profile") {
 			if p := m.program(t); p != nil {
 				like := *p
@@ -77,7 +78,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			}
 		}
 	} else {
-		for _, key := range []string{"profile", "profiles"} {
+		for _, key := range []string{"profile", "profiles", "alternatives"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 			}
@@ -332,7 +333,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		} else {
 			j.Conf = c.Conf.Over(j.Conf).Over(conf)
 		}
-		if raw := j.Maps.Output; l.hardware.planned() && raw.RawBytes > 0 && raw.CombineIn == 0 && raw.Codec == "" {
+		if raw := j.Maps.Output; l.hardware.planned() && raw.RawBytes > 0 && lessFetched(&raw, float64(j.Reduces.ShuffleData)) {
 			l.table.assume("%s: a combiner leaves %.3g %% of the map output, since no more was fetched and no codec is recorded", j.ID, 100*float64(j.Reduces.ShuffleData)/float64(raw.RawBytes))
 		}
 		own, ok := l.programs[j.Name]

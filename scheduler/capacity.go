@@ -266,6 +266,19 @@ func (cj *capacityJob) initialise() {
 	}
 }
 
+// figures returns the values of a job and its queue that decide when it is asked.
+func (cj *capacityJob) figures(k int) model.Figures {
+	q := cj.queue
+	f := model.Figures{Pool: q.name, Running: q.occupied[k], Demand: cj.job.Pending(workload.Kind(k)), Share: float64(q.capacity[k])}
+	if workload.Kind(k) == workload.Map {
+		f.Skipped = cj.missed
+	}
+	if q.maxCapacity[k] > 0 {
+		f.Limit = q.maxCapacity[k]
+	}
+	return f
+}
+
 // unlist removes a job from those that wait.
 func (cj *capacityJob) unlist() { cj.listed = cj.queue.waiting.set(cj, cj.listed, false) }
 

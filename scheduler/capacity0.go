@@ -122,8 +122,8 @@ func (s *capacity0) Assign(c Cluster, t TaskTracker) {
 	s.count(c)
 	if s.pair {
 		for _, k := range [...]workload.Kind{workload.Reduce, workload.Map} {
-			if t.Free(k) > 0 {
-				s.assignOne(t, int(k))
+			if t.Free(k) > 0 && s.assignOne(c, t, int(k)) {
+				c.declined(int(k), model.OneTaskPerHeartbeat)
 			}
 		}
 		return
@@ -132,17 +132,19 @@ func (s *capacity0) Assign(c Cluster, t TaskTracker) {
 	if t.Free(workload.Reduce) > t.Free(workload.Map) {
 		first, second = second, first
 	}
-	if !s.assignOne(t, int(first)) && t.Free(second) > 0 {
-		s.assignOne(t, int(second))
+	if s.assignOne(c, t, int(first)) || t.Free(second) > 0 && s.assignOne(c, t, int(second)) {
+		c.declined(int(first), model.OneTaskPerHeartbeat)
+		c.declined(int(second), model.OneTaskPerHeartbeat)
 	}
 }
 
-func (s *capacity0) assignOne(t TaskTracker, k int) bool {
+func (s *capacity0) assignOne(c Cluster, t TaskTracker, k int) bool {
 	for _, q := range s.sorted(k) {
 		if q.capacity[k] == 0 || s.pair && !q.room(k, 1) {
+			c.declined(k, model.AtQueueLimit)
 			continue
 		}
-		launched, blocked := s.fromQueue(t, q, k)
+		launched, blocked := s.fromQueue(c, t, q, k)
 		if launched || blocked {
 			return launched
 		}
@@ -153,18 +155,31 @@ func (s *capacity0) assignOne(t TaskTracker, k int) bool {
 // fromQueue looks for a task first in the jobs of users below their limit, and
 // then in all jobs. A job whose tasks are too wide for the tracker blocks the
 // queue.
-func (s *capacity0) fromQueue(t TaskTracker, q *capacityQueue, k int) (launched, blocked bool) {
+func (s *capacity0) fromQueue(c Cluster, t TaskTracker, q *capacityQueue, k int) (launched, blocked bool) {
 	for _, limited := range [...]bool{true, false} {
 		for cj := range q.candidates[k].all() {
 			j := cj.job
 			if !j.Wants()[k] && j.SlotsPerTask()[k] == 1 {
 				continue // nothing to launch, and too narrow to block the queue
 			}
-			if j.State() != Running || limited && q.userOver(cj, k) || s.pair && !q.room(k, j.SlotsPerTask()[k]) {
+			if j.State() != Running {
+				continue
+			}
+			if c.traced() {
+				c.asks(j, k, cj.figures(k))
+			}
+			if limited && q.userOver(cj, k) {
+				c.refused(model.AtUserLimit)
+				continue
+			}
+			if s.pair && !q.room(k, j.SlotsPerTask()[k]) {
+				c.refused(model.AtQueueLimit)
 				continue
 			}
 			if t.Free(workload.Kind(k)) < j.SlotsPerTask()[k] && j.SlotsPerTask()[k] > 1 {
 				if j.Pending(workload.Kind(k)) != 0 {
+					c.refused(model.MemoryLimit)
+					c.declined(k, model.MemoryLimit)
 					return false, true
 				}
 				continue

@@ -120,7 +120,9 @@ func (s *capacity1) Assign(c Cluster, t TaskTracker) {
 	s.count(c)
 	s.assignMaps(c, t)
 	if free := t.Free(workload.Reduce); free > 0 {
-		s.assignOne(c, t, int(workload.Reduce), free, true)
+		if cj, _ := s.assignOne(c, t, int(workload.Reduce), free, true); cj != nil {
+			c.declined(int(workload.Reduce), model.OneTaskPerHeartbeat)
+		}
 	}
 }
 
@@ -134,11 +136,13 @@ func (s *capacity1) assignMaps(c Cluster, t TaskTracker) {
 			return
 		}
 		if given++; given >= s.maxTasks {
+			c.declined(int(workload.Map), model.OneTaskPerHeartbeat)
 			return
 		}
 		offRack = offRack && !far
 		if !offRack {
 			if after == 0 {
+				c.declined(int(workload.Map), model.OneOffRackMap)
 				return
 			}
 			after--
@@ -163,17 +167,28 @@ func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack boo
 	}
 	for _, q := range s.sorted(k) {
 		if !q.room(k, 1) {
+			c.declined(k, model.AtQueueLimit)
 			continue
 		}
 		for cj := range q.candidates[k].all() {
 			if !s.asks(cj.job, k) {
 				continue
 			}
-			if cj.job.State() != Running || !s.allows(q, cj, k) {
+			if cj.job.State() != Running {
+				continue
+			}
+			if c.traced() {
+				c.asks(cj.job, k, cj.figures(k))
+			}
+			if !s.allows(q, cj, k) {
+				c.refused(model.AtUserLimit)
+				c.declined(k, model.AtUserLimit)
 				continue
 			}
 			if width := cj.job.SlotsPerTask()[k]; width > 1 && free < width {
+				c.refused(model.MemoryLimit)
 				if s.reserve(t, cj, k) {
+					c.declined(k, model.MemoryLimit)
 					return nil, false
 				}
 				continue
@@ -239,6 +254,9 @@ func (s *capacity1) obtain(c Cluster, t TaskTracker, cj *capacityJob, k int, off
 		if _, ok := j.LaunchMap(t, BeyondRack); ok {
 			return cj, true
 		}
+	} else if j.Wants()[k] {
+		c.refused(model.LocalityWait)
+		c.declined(k, model.LocalityWait)
 	}
 	return nil, false
 }

@@ -34,12 +34,22 @@ func newEDF(frugal bool) *edf {
 	return e
 }
 
-func (e *edf) Assign(_ Cluster, t TaskTracker) {
+func (e *edf) Assign(c Cluster, t TaskTracker) {
 	for _, k := range [...]workload.Kind{workload.Map, workload.Reduce} {
 		e.follow()
 		free := t.Free(k)
 		for j := range e.launching[k].all() {
-			for free >= j.SlotsPerTask()[k] && e.grants(j, k) && launch(j, t, k) {
+			for free >= j.SlotsPerTask()[k] {
+				if c.traced() {
+					c.asks(j, int(k), model.Figures{Running: j.RunningTasks()[k], Demand: j.Remaining(k)})
+				}
+				if !e.grants(j, k) {
+					c.refused(model.DeadlineMet)
+					break
+				}
+				if !launch(j, t, k) {
+					break
+				}
 				free -= j.SlotsPerTask()[k]
 			}
 			if free <= 0 {

@@ -229,10 +229,15 @@ func (f *fair1) Assign(c Cluster, t TaskTracker) {
 		// CapBasedLoadManager
 		load := float64(f.rows[k].tasks) / float64(c.Slots()[k])
 		if t.Running()[k] >= int(math.Ceil(float64(t.Slots()[k])*math.Min(1, load))) {
+			c.declined(k, model.LoadFactor)
 			continue
 		}
-		if f.assignOne(t, k) && !f.assignMultiple {
-			return
+		if f.assignOne(c, t, k) {
+			c.declined(k, model.OneTaskPerHeartbeat)
+			if !f.assignMultiple {
+				c.declined(int(workload.Reduce), model.OneTaskPerHeartbeat)
+				return
+			}
 		}
 	}
 }
@@ -240,7 +245,7 @@ func (f *fair1) Assign(c Cluster, t TaskTracker) {
 // assignOne launches one task. Jobs below their guaranteed slots go first, then
 // those with larger deficits (DeficitComparator). Ties are in order of
 // submission; in Hadoop they are in the order of a hash map.
-func (f *fair1) assignOne(t TaskTracker, k int) bool {
+func (f *fair1) assignOne(c Cluster, t TaskTracker, k int) bool {
 	r := &f.rows[k]
 	f.needy = f.needy[:0]
 	for _, row := range r.guaranteed {
@@ -250,17 +255,42 @@ func (f *fair1) assignOne(t TaskTracker, k int) bool {
 	}
 	slices.SortStableFunc(f.needy, r.byDeficit)
 	for _, row := range f.needy {
-		if f.launchRow(t, row, k) {
+		if f.launchRow(c, t, row, k) {
+			f.nextBest(c, 0, k)
 			return true
 		}
 	}
 	for n := 0; n < len(r.best) || f.findBest(r, k); n++ {
 		row := r.best[n]
-		if f.launchable(row, k) && !f.isNeedy(row, k) && f.launchRow(t, row, k) {
+		if f.launchable(row, k) && !f.isNeedy(row, k) && f.launchRow(c, t, row, k) {
+			f.nextBest(c, n+1, k)
 			return true
 		}
 	}
 	return false
+}
+
+// nextBest records the jobs that would have been asked next.
+func (f *fair1) nextBest(c Cluster, from, k int) {
+	if !c.notesNext(k) {
+		return
+	}
+	r := &f.rows[k]
+	for n := from; n < min(from+mostNext, len(r.best)); n++ {
+		if row := r.best[n]; f.launchable(row, k) && !f.isNeedy(row, k) {
+			c.asks(f.infos[row].job, k, f.figures(row, k))
+			c.refused(model.BehindOthers)
+		}
+	}
+}
+
+// figures returns the values of a job that decide when it is asked.
+func (f *fair1) figures(row int32, k int) model.Figures {
+	r := &f.rows[k]
+	return model.Figures{
+		Pool: PoolOf(f.infos[row].job.Pool(), f.infos[row].job.User()), Running: int(r.running[row]), Demand: int(r.running[row] + r.needed[row]),
+		MinShare: int(r.min[row]), Share: r.share[row], Deficit: time.Duration(r.deficit[row]) * time.Millisecond,
+	}
 }
 
 func (f *fair1) launchable(row int32, k int) bool {
@@ -281,7 +311,10 @@ func (f *fair1) findBest(r *shareRows, k int) bool {
 	return len(r.best) > found
 }
 
-func (f *fair1) launchRow(t TaskTracker, row int32, k int) bool {
+func (f *fair1) launchRow(c Cluster, t TaskTracker, row int32, k int) bool {
+	if c.traced() {
+		c.asks(f.infos[row].job, k, f.figures(row, k))
+	}
 	if !launch(f.infos[row].job, t, workload.Kind(k)) {
 		return false
 	}

@@ -148,8 +148,10 @@ func (f *fair2) Assign(c Cluster, t TaskTracker) {
 	for {
 		for k := range refused {
 			if !refused[k] {
-				refused[k] = given[k] == f.capacity(t, k) || running[k] == demand[k] ||
-					f.loaded(c, t, k, demand[k], given[k])
+				why := f.refuses(c, t, k, load{demand[k], running[k], given[k]})
+				if refused[k] = why != model.NotDeclined; refused[k] {
+					c.declined(k, why)
+				}
 			}
 		}
 		if refused[0] && refused[1] || !f.assignMultiple && given[0]+given[1] > 0 {
@@ -164,6 +166,23 @@ func (f *fair2) Assign(c Cluster, t TaskTracker) {
 		}
 	}
 	f.markSkipped()
+}
+
+// load counts tasks of a type: those that pools demand and run, and those that
+// the tracker got at this heartbeat.
+type load struct{ demand, running, given int }
+
+// refuses returns why a tracker gets no more tasks of a type.
+func (f *fair2) refuses(c Cluster, t TaskTracker, k int, l load) model.Reason {
+	switch {
+	case l.given == f.capacity(t, k):
+		return model.OneTaskPerHeartbeat
+	case l.running == l.demand:
+		return model.NothingWaiting
+	case f.loaded(c, t, k, l.demand, l.given):
+		return model.LoadFactor
+	}
+	return model.NotDeclined
 }
 
 // capacity returns how many tasks of a type the tracker may get at a heartbeat.
@@ -217,24 +236,40 @@ func (f *fair2) assignOne(c Cluster, t TaskTracker, k int) bool {
 	if f.resorts || f.weightless {
 		return f.assignSorting(c, t, k)
 	}
-	launched := false
+	launched, next := false, 0
 	f.order = f.order[:0]
 	for p := range f.asking[k].all() {
+		if launched {
+			if next == mostNext || next == 0 && !c.notesNext(k) {
+				break
+			}
+			next++
+			f.noteNext(c, p, k)
+			continue
+		}
 		if p.running[k] >= p.max[k] {
+			c.declined(k, model.AtPoolLimit)
 			continue
 		}
 		if len(p.unsorted[k]) > 0 {
 			p.noteOrder(k)
 			f.order = append(f.order, p)
 		}
-		if launched = f.fromPool(c, t, p, k); launched {
-			break
-		}
+		launched = f.fromPool(c, t, p, k)
 	}
 	for _, p := range f.order {
 		f.place(p, k)
 	}
 	return launched
+}
+
+// noteNext records a pool that would have been asked next, by its first job.
+func (f *fair2) noteNext(c Cluster, p *poolSchedulable, k int) {
+	for i := range p.candidates[k].all() {
+		c.asks(i.job, k, f.figures(i, k))
+		c.refused(model.BehindOthers)
+		return
+	}
 }
 
 // assignSorting is assignOne for an order that changes with time, or is
@@ -274,6 +309,9 @@ func (f *fair2) fromPool(c Cluster, t TaskTracker, p *poolSchedulable, k int) bo
 }
 
 func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool {
+	if c.traced() {
+		c.asks(i.job, k, f.figures(i, k))
+	}
 	if workload.Kind(k) == workload.Reduce {
 		return i.job.LaunchReduce(t)
 	}
@@ -281,13 +319,39 @@ func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool 
 		i.visited = true
 		f.visited = append(f.visited, i)
 	}
-	local, ok := i.job.LaunchMap(t, f.reach(c, i))
+	reach := f.reach(c, i)
+	local, ok := i.job.LaunchMap(t, reach)
 	if !ok {
+		if reach <= InRack && i.job.Wants()[k] {
+			c.refused(model.LocalityWait)
+			c.declined(k, model.LocalityWait)
+		}
 		return false
 	}
 	i.launched = true
 	i.lastLevel, i.waited = local, 0
 	return true
+}
+
+// figures returns the values of a job and its pool that decide when it is asked.
+func (f *fair2) figures(i *jobSchedulable, k int) model.Figures {
+	p := i.pool
+	figures := model.Figures{
+		Pool: p.name, Running: p.running[k], Demand: p.demand[k], MinShare: p.min[k], Share: p.share[k],
+	}
+	if workload.Kind(k) == workload.Map {
+		figures.Waited = i.waited
+		switch i.lastLevel {
+		case workload.NodeLocal:
+			figures.Delay = f.nodeDelay
+			if i.waited >= f.nodeDelay {
+				figures.Delay += f.rackDelay
+			}
+		case workload.RackLocal:
+			figures.Delay = f.rackDelay
+		}
+	}
+	return figures
 }
 
 // reach returns how far a job's next map may be from its data. The distance
@@ -353,8 +417,10 @@ func (f *fair2) update(c Cluster) {
 	f.updateRunnability()
 	f.follow()
 	f.updateDemands()
-	if f.preempts {
+	if f.preempts || c.keepsShares() {
 		f.updateShares(c)
+	}
+	if f.preempts {
 		f.updateClocks(c)
 	}
 }

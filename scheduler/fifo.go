@@ -88,19 +88,25 @@ func (f *fifo) assignMaps(c Cluster, t TaskTracker) {
 	}
 	room := room(c, t, workload.Map)
 	if room <= 0 {
+		c.declined(int(workload.Map), model.LoadFactor)
 		return
 	}
 	padded := f.padExceeded(c, t, workload.Map)
 slots:
 	for range room {
 		for j := range f.launching[workload.Map].all() {
+			if c.traced() {
+				c.asks(j, int(workload.Map), model.Figures{})
+			}
 			if _, ok := j.LaunchMap(t, InRack); ok {
 				if padded {
+					c.declined(int(workload.Map), model.PaddedSlots)
 					return
 				}
 				continue slots
 			}
 			if _, ok := j.LaunchMap(t, BeyondRack); ok {
+				c.declined(int(workload.Map), model.OneOffRackMap)
 				return // at most one off-rack map
 			}
 		}
@@ -109,17 +115,30 @@ slots:
 }
 
 func (f *fifo) assignReduce(c Cluster, t TaskTracker) {
-	if c.Waiting()[workload.Reduce] == 0 || room(c, t, workload.Reduce) <= 0 {
+	const k = int(workload.Reduce)
+	if c.Waiting()[k] == 0 {
+		return
+	}
+	if room(c, t, workload.Reduce) <= 0 {
+		c.declined(k, model.LoadFactor)
 		return
 	}
 	if f.padExceeded(c, t, workload.Reduce) {
 		for first := range f.withReduces.all() {
+			if c.traced() {
+				c.asks(first, k, model.Figures{})
+			}
 			first.LaunchReduce(t)
+			c.declined(k, model.PaddedSlots)
 			return
 		}
 	}
 	for j := range f.launching[workload.Reduce].all() {
+		if c.traced() {
+			c.asks(j, k, model.Figures{})
+		}
 		if j.LaunchReduce(t) {
+			c.declined(k, model.OneTaskPerHeartbeat)
 			return
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -27,6 +28,8 @@ type ClusterStatus struct {
 	Waiting   [2]int        // running jobs that want a task of the type launched
 	Unspent   [2]int        // running jobs that may still launch a task of the type
 	Remaining [2]int        // tasks of running jobs that have not succeeded; reduces only after slowstart
+	Traced    bool          // decisions are recorded
+	Offer     *model.Offer  // receives the decisions of this heartbeat; nil: they are not recorded
 }
 
 // View returns the policy's view of the cluster.
@@ -130,6 +133,50 @@ func (c Cluster) Remaining() [2]int { return c.record.Remaining }
 
 // Jobs lists the jobs that have not ended, in order of submission.
 func (c Cluster) Jobs() iter.Seq[Job] { return slices.Values(c.record.Jobs) }
+
+// mostAsked limits the jobs that an offer records before those that launch a task,
+// and mostNext those that would have been asked next.
+const (
+	mostAsked = 6
+	mostNext  = 2
+)
+
+// notesNext reports whether jobs are recorded that would have been asked next: at
+// the first launch of a type.
+func (c Cluster) notesNext(k int) bool {
+	o := c.record.Offer
+	return o != nil && !slices.ContainsFunc(o.Asked, func(a model.Asked) bool { return int(a.Kind) == k && a.Reason == model.BehindOthers })
+}
+
+// traced reports whether the present heartbeat is recorded.
+func (c Cluster) traced() bool { return c.record.Offer != nil }
+
+// asks records that a job is asked for a task. Whatever is launched then counts as
+// its answer.
+func (c Cluster) asks(j Job, k int, f model.Figures) {
+	if o := c.record.Offer; o != nil && len(o.Asked) < mostAsked {
+		o.Asked = append(o.Asked, model.Asked{Job: j.record.Name, Kind: workload.Kind(k), Task: -1, Reason: model.NothingWaiting, Figures: f})
+	}
+}
+
+// refused records why the job that was asked last launched nothing.
+func (c Cluster) refused(why model.Reason) {
+	if o := c.record.Offer; o != nil && len(o.Asked) > 0 {
+		if last := &o.Asked[len(o.Asked)-1]; last.Task < 0 && last.Reason == model.NothingWaiting {
+			last.Reason = why
+		}
+	}
+}
+
+// declined records why free slots of a type got nothing more.
+func (c Cluster) declined(k int, why model.Reason) {
+	if o := c.record.Offer; o != nil && o.Reason[k] == model.NotDeclined {
+		o.Reason[k] = why
+	}
+}
+
+// keepsShares reports whether fair shares are wanted although they decide nothing.
+func (c Cluster) keepsShares() bool { return c.record.Traced }
 
 // TaskTracker is a policy's view of a tracker.
 type TaskTracker struct{ record *TaskTrackerStatus }

@@ -17,6 +17,7 @@ type heartbeats struct {
 	cluster   *cluster
 	trackers  []taskTracker
 	rings     [2]ring                  // by type of slot
+	last      int32                    // tracker that was placed last
 	over      func(tracker int32) bool // its heartbeat of this instant is over
 	outOfBand outOfBand
 	every     bool // simulate each heartbeat
@@ -48,6 +49,8 @@ func (h *heartbeats) place(t *taskTracker) {
 	if h.every || t.everyBeat {
 		return
 	}
+	h.last = t.id
+	at := ringPlace{t.next % h.rings[0].interval, t.rank}
 	given := t.givenSlots
 	if h.cluster.sharedSlots {
 		given = [2]int32{} // used has them already
@@ -55,7 +58,7 @@ func (h *heartbeats) place(t *taskTracker) {
 	for k := range h.rings {
 		r := &h.rings[k]
 		if t.regular && !t.lost && !t.faults.listed && t.view.Used[k]+int(given[k]) < t.view.Slots[k] {
-			r.add(t.id, ringPlace{t.next % r.interval, t.rank})
+			r.add(t.id, at)
 		} else {
 			r.remove(t.id)
 		}
@@ -86,7 +89,7 @@ func (h *heartbeats) offer() {
 // simulateNext makes sure that the next heartbeat with a free slot of a type is
 // simulated.
 func (h *heartbeats) simulateNext(k workload.Kind) {
-	if id, at := h.rings[k].after(h.cluster.now(), h.cluster.moment, h.over); id >= 0 {
+	if id, at := h.rings[k].after(h.cluster.now(), h.cluster.moment, h.last, h.over); id >= 0 {
 		bringForward(&h.trackers[id], at)
 	}
 }

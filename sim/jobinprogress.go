@@ -28,13 +28,16 @@ type jobInProgress struct {
 
 	failing    bool // given up: only its clean-up is left
 	failsAs    workload.State
-	reliable   bool // no attempt can fail, and attempts are killed only because another was faster
-	skipsLooks bool // it needs no heartbeats while no task lags
-	slowstart  int  // maps that must end before reduces may start
-	reducesAt  engine.Time
-	needs      needSet
-	counted    openCounts
-	onTrackers int // attempts that trackers hold
+	reliable   bool    // no attempt can fail, and attempts are killed only because another was faster
+	skipsLooks bool    // it needs no heartbeats while no task lags
+	runsOnce   [2]bool // each task has one attempt, which succeeds, so it needs no record
+
+	ordinaryMaps bool // attempts of maps need no details
+	slowstart    int  // maps that must end before reduces may start
+	reducesAt    engine.Time
+	needs        needSet
+	counted      openCounts
+	onTrackers   int // attempts that trackers hold
 }
 
 // openCounts are what a job adds to the counts of the whole cluster.
@@ -81,7 +84,9 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	j.skipsLooks = j.reliable && !c.policy.remembers
 	for k := range j.speculation.tracked {
 		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
+		j.runsOnce[k] = j.reliable && !j.speculation.tracked[k] && spec.Ends.After == 0
 	}
+	j.ordinaryMaps = c.question.Fidelity != model.Device && !spec.Commits && conf.slotsPerTask[workload.Map] == 1
 	j.failures.most = conf.maxTrackerFailures
 	return j, nil
 }
@@ -193,6 +198,16 @@ func (j *jobInProgress) settleNeeds() {
 		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
 	}
 	j.countOpen()
+}
+
+// launched does what settleNeeds would after a launch. The job needs the same as
+// before if it has more tasks of the type to launch, and no tasks that may lag.
+func (j *jobInProgress) launched(k workload.Kind) {
+	if j.runsOnce != [2]bool{true, true} || unlaunched(&j.JobInProgress, k) == 0 {
+		j.settleNeeds()
+	} else if l := j.cluster.policy.listener; l != nil {
+		l.JobUpdated(j.View())
+	}
 }
 
 // needsOf returns what a job needs now.

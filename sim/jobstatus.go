@@ -10,6 +10,10 @@ import (
 
 // updateStatus handles one attempt's status (JobInProgress.updateTaskStatus).
 func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
+	if a.task == nil {
+		j.updateOnlyAttempt(a, state)
+		return
+	}
 	own, t := a.own(), a.task
 	if own.status == state && !j.speculation.tracked[a.onSlot] {
 		return
@@ -43,6 +47,20 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 		j.settleNeeds()
 	}
 	j.addProgress(t, before)
+}
+
+// updateOnlyAttempt handles the status of the attempt of a task that runs once.
+func (j *jobInProgress) updateOnlyAttempt(a *attempt, state taskState) {
+	if a.status == state {
+		return
+	}
+	a.status = state
+	if state == succeeded {
+		j.Active[a.Kind]--
+		j.ActiveTasks[a.Kind]--
+		j.taskSucceeded(a)
+		j.settleNeeds()
+	}
 }
 
 // taskWas is the state of a task before the status of an attempt arrived.
@@ -133,27 +151,33 @@ func (j *jobInProgress) completed(t *taskInProgress, own *attempt) {
 		}
 		return
 	}
-	j.RunningTasks[t.kind]--
 	if before > 1 {
 		j.Speculative[t.kind] -= before - len(t.active)
 	}
-	j.Finished[t.kind]++
 	t.launches++
-	if j.Finished[t.kind]+j.FailedTasks[t.kind] == j.Tasks[t.kind] {
-		j.speculation.progress[t.kind] = 1
+	j.taskSucceeded(own)
+	j.finishIfOver()
+}
+
+// taskSucceeded counts a map or a reduce that an attempt has done.
+func (j *jobInProgress) taskSucceeded(a *attempt) {
+	k := a.Kind
+	j.RunningTasks[k]--
+	j.Finished[k]++
+	if j.Finished[k]+j.FailedTasks[k] == j.Tasks[k] {
+		j.speculation.progress[k] = 1
 	}
-	if t.kind == workload.Map {
-		j.work.LastMap = max(j.work.LastMap, own.Finish)
-		j.publish(t, 1, own.Node)
+	if k == workload.Map {
+		j.work.LastMap = max(j.work.LastMap, a.Finish)
+		j.publish(a.Task, 1, a.Node)
 		j.mapsChanged()
 	}
-	j.finishIfOver()
 }
 
 // publish adds a completion event of a map, which changes the number of known
 // maps.
-func (j *jobInProgress) publish(t *taskInProgress, maps, node int32) {
-	j.work.Publish(j.cluster.now(), maps, execute.Output{Task: t.index, Node: node})
+func (j *jobInProgress) publish(task, maps, node int32) {
+	j.work.Publish(j.cluster.now(), maps, execute.Output{Task: task, Node: node})
 }
 
 // mapsChanged handles a change in the number of finished maps.
@@ -190,11 +214,11 @@ func (j *jobInProgress) failed(t *taskInProgress, own *attempt, was taskWas) {
 		outputLost := was.complete && !t.complete()
 		switch {
 		case outputLost:
-			j.publish(t, -1, execute.Lost)
+			j.publish(t.index, -1, execute.Lost)
 		case t.failed && !wasFailed:
-			j.publish(t, 1, execute.NoOutput)
+			j.publish(t.index, 1, execute.NoOutput)
 		default:
-			j.publish(t, 0, execute.Lost)
+			j.publish(t.index, 0, execute.Lost)
 		}
 		if outputLost {
 			j.pending.putBack(t, r.FailedMapsList)

@@ -23,6 +23,7 @@ type jobTracker struct {
 	ticks       ticks
 	submissions submissions
 	recorder    recorder
+	offers      offerTrace
 	memory      memory
 	records     records
 
@@ -70,8 +71,8 @@ func (jt *jobTracker) heartbeat(id int32) {
 	t.settle(now)
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t)
-	if t.asks() && !t.faults.listed && !jt.giveSetupOrCleanup(t) {
-		jt.policy.Assign(jt.view.View(), t.view.View())
+	if t.asks() && !t.faults.listed {
+		jt.assignTasks(t)
 	}
 	t.orderRecordedKills()
 	jt.giveKills(t)
@@ -166,7 +167,7 @@ func (jt *jobTracker) giveKills(t *taskTracker) {
 // asks.
 func (jt *jobTracker) permitCommits(t *taskTracker) {
 	for _, a := range t.attempts {
-		if a.status != commitPending || a.Permitted || a.reported || a.released || a.task.complete() || a.task.committer != a {
+		if a.status != commitPending || a.Permitted || a.reported || a.released || !a.mayCommit() {
 			continue
 		}
 		asks := (t.last - a.Pending) / execute.Poll
@@ -249,17 +250,21 @@ func (jt *jobTracker) forgetJob(j *jobInProgress) {
 func (jt *jobTracker) forget(a *attempt) {
 	jt.recorder.write(a)
 	j, t := a.job, a.task
-	if a.cleans != nil {
-		jt.records.attempts.put(a.ref)
+	if t == nil || a.cleans != nil {
+		jt.records.freeAttempt(a)
 	}
-	t.onTrackers--
 	j.onTrackers--
+	if t == nil {
+		j.tasks.setRef(a.Kind, a.Task, finished)
+	} else {
+		t.onTrackers--
+	}
 	switch {
 	case j.State == scheduler.Done:
 		if j.onTrackers == 0 {
 			jt.forgetJob(j)
 		}
-	case t.onTrackers == 0 && t.isMapOrReduce() && !jt.nodesDie && t.settled():
+	case t != nil && t.onTrackers == 0 && t.isMapOrReduce() && !jt.nodesDie && t.settled():
 		j.tasks.finish(t)
 	}
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"slices"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -48,7 +49,11 @@ func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool
 		return false
 	}
 	j.failures.clusterSize = c.view.Trackers
-	return !j.failures.refuses(int32(v.Index()))
+	if j.failures.refuses(int32(v.Index())) {
+		c.traceRefusal(model.AvoidedTracker)
+		return false
+	}
+	return true
 }
 
 // idle reports whether a search for a task would find none and change nothing.
@@ -97,34 +102,60 @@ func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 // launch starts the next attempt of a task on a tracker
 // (TaskInProgress.getTaskToRun, JobInProgress.addRunningTaskToTIP).
 func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local workload.Locality) {
-	t := j.tasks.launch(j, k, index)
-	if !t.running() {
-		t.launches++
-		j.speculation.add(t)
+	var a *attempt
+	var lastEnd engine.Time
+	if j.runsOnce[k] {
+		a = j.addOnlyAttempt(k, index, tracker)
+	} else {
+		t := j.tasks.launch(j, k, index)
+		if !t.running() {
+			t.launches++
+			j.speculation.add(t)
+		}
+		a = j.addAttempt(t, tracker)
+		a.watched = j.speculation.tracked[k]
+		lastEnd = t.lastEnd(j.cluster.now())
+		if len(t.active) > 1 {
+			j.Speculative[k]++
+			j.outcome.SpeculativeRuns++
+		}
 	}
-	a := j.addAttempt(t, tracker)
 	a.Locality = local
-	a.width = int32(j.SlotsPerTask[k])
-	a.watched = j.speculation.tracked[k]
-	a.runnable = max(engine.At(j.outcome.Running), t.lastEnd(j.cluster.now()))
+	if w := j.SlotsPerTask[k]; w > 1 {
+		a.width = int32(w)
+	}
+	a.runnable = max(engine.At(j.outcome.Running), lastEnd)
 	if k == workload.Reduce {
 		a.runnable = max(a.runnable, j.reducesAt)
 	}
 	j.RunningTasks[k]++
-	if len(t.active) > 1 {
-		j.Speculative[k]++
-		j.outcome.SpeculativeRuns++
-	}
-	j.settleNeeds()
+	j.launched(k)
+	j.traceLaunch(a)
 	j.host.assign(a)
+}
+
+// addOnlyAttempt makes the attempt of a task that needs no record.
+func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *attempt {
+	j.tasks.setRef(k, index, runsOnce)
+	a := j.tasks.newAttempt(j, index)
+	a.Node, a.Kind, a.onSlot = tracker, k, k
+	if k != workload.Map || !j.ordinaryMaps {
+		j.tasks.detail(a, nil)
+		a.Assigned = j.cluster.now()
+	}
+	j.onTrackers++
+	j.Active[k]++
+	j.ActiveTasks[k]++
+	return a
 }
 
 // addAttempt makes an attempt and adds it to its task.
 func (j *jobInProgress) addAttempt(t *taskInProgress, tracker int32) *attempt {
 	now := j.cluster.now()
-	a := j.tasks.newAttempt(t, j.work)
+	a := j.tasks.newAttempt(j, t.index)
+	j.tasks.detail(a, t)
 	a.Node, a.place, a.Number, a.Assigned, a.runnable = tracker, tracker, t.next, now, now
-	a.Kind, a.onSlot, a.width = t.kind, t.onSlot, 1
+	a.Kind, a.onSlot = t.kind, t.onSlot
 	t.next++
 	t.onTrackers++
 	j.onTrackers++
@@ -165,9 +196,10 @@ func (j *jobInProgress) launchTaskCleanup(tracker int32, k workload.Kind) bool {
 	own := j.cleanups[k][0]
 	j.cleanups[k] = j.cleanups[k][1:]
 	t := own.task
-	a := j.tasks.newAttempt(t, j.work)
+	a := j.tasks.newAttempt(j, t.index)
+	j.tasks.detail(a, t)
 	a.cleans, a.Node, own.place, a.Number = own, tracker, tracker, own.Number
-	a.Kind, a.onSlot, a.width = workload.TaskCleanup, k, 1
+	a.Kind, a.onSlot = workload.TaskCleanup, k
 	if k == workload.Reduce {
 		a.Kind = workload.ReduceTaskCleanup
 	}

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -49,8 +51,9 @@ func (m *mapCache) open(maps int, tasks *taskTable, entries *[]entry) {
 
 // listNodes lists more maps by node.
 func (m *mapCache) listNodes() {
-	entries := m.nodes.rest((*m.entries)[:0])
+	entries := m.unlaunched(&m.nodes)
 	from, to := m.listMore(&m.nodes, len(entries))
+	entries = slices.Grow(entries, int(to-from)*m.hosts.replicas)
 	for i := from; i < to; i++ {
 		if m.tasks.ref(workload.Map, i) == finished {
 			continue
@@ -73,8 +76,9 @@ func (m *mapCache) listNodes() {
 
 // listRacks lists more maps by rack.
 func (m *mapCache) listRacks() {
-	entries := m.inRack.rest((*m.entries)[:0])
+	entries := m.unlaunched(&m.inRack)
 	from, to := m.listMore(&m.inRack, len(entries))
+	entries = slices.Grow(entries, int(to-from)*m.hosts.replicas)
 	for i := from; i < to; i++ {
 		if m.tasks.ref(workload.Map, i) == finished {
 			continue
@@ -88,6 +92,16 @@ func (m *mapCache) listRacks() {
 	}
 	m.inRack.sort(m.racks+1, entries)
 	m.keep(entries)
+}
+
+// unlaunched returns the entries of lists that no walk has reached, without the
+// maps that a walk would drop for good.
+func (m *mapCache) unlaunched(l *taskLists) []entry {
+	gone := func(e entry) bool {
+		ref := m.tasks.ref(workload.Map, e.task)
+		return ref == finished || ref == runsOnce
+	}
+	return slices.DeleteFunc(l.rest((*m.entries)[:0]), gone)
 }
 
 // listMore returns the range of the next maps to list. The more entries are left

@@ -32,6 +32,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		trackers:  make([]taskTracker, len(q.Cluster.Nodes)),
 		jobs:      make([]*jobInProgress, len(q.Jobs)),
 		beatsOver: -1,
+		records:   newRecords(),
 	}
 	c := &jt.cluster
 	jt.status = clusterStatus{cluster: c, trackers: jt.trackers}

@@ -35,7 +35,7 @@ func (s *search) decide(index int32) decision {
 			return drop
 		}
 		return take
-	case finished:
+	case finished, runsOnce:
 		return drop
 	}
 	t := s.tasks.at(s.kind, index)

@@ -40,7 +40,7 @@ func hostNames(c *model.Cluster) []hostName {
 func notStarted(spec *workload.Job) model.JobOutcome {
 	return model.JobOutcome{
 		ID: spec.ID, Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
-		Submit: spec.Submit, Launch: never, Running: never, FirstMap: never, LastMap: never,
+		Submit: spec.Submit, Deadline: spec.Deadline, Launch: never, Running: never, FirstMap: never, LastMap: never,
 		ShuffleEnd: never, Finish: never,
 		Maps: spec.Maps.Count, Reduces: spec.Reduces.Count,
 		InBytes: spec.Maps.InputBytes, ShuffleBytes: spec.Reduces.ShuffleData, OutBytes: spec.Reduces.OutputBytes,
@@ -65,7 +65,7 @@ func (r *recorder) rowOf(a *attempt) *workload.Attempt {
 	*row = workload.Attempt{
 		Job: a.job.Name, Task: int(a.Task), Kind: a.Kind, Number: int(a.Number), State: a.ended(),
 		Node: host.node, Rack: host.rack, Slot: int(a.slot), Pool: a.job.Pool, Locality: a.Locality,
-		Runnable: a.runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
+		NodeIndex: int(a.Node), Runnable: a.runnable.Duration(), Start: a.Start.Duration(), Finish: a.Finish.Duration(),
 	}
 	return row
 }

@@ -17,7 +17,7 @@ type ring struct {
 	begins   []ringPlace // by bucket; the first has also what comes before it
 	parts    []int32     // by part of the interval: the bucket in which it begins
 	heads    []int32     // by bucket: first tracker, or -1
-	used     []uint64    // buckets that are not empty
+	used     bitset      // buckets that are not empty
 	entries  []ringEntry // by tracker
 }
 
@@ -38,8 +38,9 @@ func (p ringPlace) before(o ringPlace) bool {
 // ringEntry is one tracker's place in a ring.
 type ringEntry struct {
 	ringPlace
-	in   bool
-	next int32 // the following one in its bucket, or -1
+	bucket int32 // of this place
+	next   int32 // the following one in its bucket, or -1
+	in     bool
 }
 
 // newRing makes an empty ring for trackers that are expected at some places, in
@@ -51,7 +52,7 @@ func newRing(expected []ringPlace, interval engine.Time) ring {
 		begins:   expected,
 		parts:    make([]int32, n+1),
 		heads:    make([]int32, n),
-		used:     make([]uint64, (n+63)/64),
+		used:     newBitset(n),
 		entries:  make([]ringEntry, n),
 	}
 	b := 0
@@ -63,6 +64,7 @@ func newRing(expected []ringPlace, interval engine.Time) ring {
 	}
 	for i := range r.heads {
 		r.heads[i] = -1
+		r.entries[i].phase = -1
 	}
 	return r
 }
@@ -76,7 +78,7 @@ func (r *ring) part(phase engine.Time) int {
 }
 
 // bucket returns the last bucket that does not begin after a place.
-func (r *ring) bucket(p ringPlace) int {
+func (r *ring) bucket(p ringPlace) int32 {
 	part := r.part(p.phase)
 	low, high := int(r.parts[part]), int(r.parts[part+1])
 	for low < high {
@@ -86,7 +88,7 @@ func (r *ring) bucket(p ringPlace) int {
 			low = mid
 		}
 	}
-	return low
+	return int32(low)
 }
 
 func (r *ring) add(id int32, p ringPlace) {
@@ -97,14 +99,17 @@ func (r *ring) add(id int32, p ringPlace) {
 		}
 		r.remove(id)
 	}
-	b := r.bucket(p)
+	b := own.bucket
+	if own.ringPlace != p {
+		b = r.bucket(p)
+	}
 	at := &r.heads[b]
 	for *at >= 0 && r.entries[*at].before(p) {
 		at = &r.entries[*at].next
 	}
-	*own = ringEntry{p, true, *at}
+	*own = ringEntry{p, b, *at, true}
 	*at = id
-	r.used[b/64] |= 1 << (b % 64)
+	r.used.set(b)
 }
 
 func (r *ring) remove(id int32) {
@@ -113,47 +118,78 @@ func (r *ring) remove(id int32) {
 		return
 	}
 	own.in = false
-	b := r.bucket(own.ringPlace)
+	b := own.bucket
 	at := &r.heads[b]
 	for *at != id {
 		at = &r.entries[*at].next
 	}
 	*at = own.next
 	if r.heads[b] < 0 {
-		r.used[b/64] &^= 1 << (b % 64)
+		r.used.clear(b)
 	}
 }
 
 // after returns the tracker whose heartbeat comes next, and how long after now.
 // Heartbeats at this very instant that are over do not count: these are all up to
-// the present moment, and maybe others.
-func (r *ring) after(now engine.Time, m moment, over func(id int32) bool) (int32, engine.Time) {
+// the present moment, and maybe others. The search is faster if the last tracker
+// is the one whose heartbeat is now.
+func (r *ring) after(now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
 	from := ringPlace{now % r.interval, uint32(max(0, min(m, math.MaxUint32-1)+1))}
-	for b := r.bucket(from); b >= 0; b = r.usedFrom(b + 1) {
+	own := &r.entries[last]
+	b := own.bucket
+	if own.phase != from.phase || own.rank >= from.rank {
+		b = r.bucket(from)
+	}
+	for ; b >= 0; b = r.used.from(b + 1) {
 		for i := r.heads[b]; i >= 0; i = r.entries[i].next {
 			if at := r.entries[i].phase; at > from.phase || at == from.phase && !over(i) {
 				return i, now + at - from.phase
 			}
 		}
 	}
-	b := r.usedFrom(0)
-	if b < 0 {
+	if b = r.used.from(0); b < 0 {
 		return -1, engine.Never
 	}
 	i := r.heads[b]
 	return i, now + r.entries[i].phase - from.phase + r.interval
 }
 
-// usedFrom returns the first bucket in use from a number on, or -1.
-func (r *ring) usedFrom(b int) int {
-	for w := b / 64; w < len(r.used); w++ {
-		word := r.used[w]
-		if w == b/64 {
-			word &^= 1<<(b%64) - 1
+// bitset is a set of small numbers, with a second level that has a bit for each
+// word of the first.
+type bitset struct{ words, some []uint64 }
+
+func newBitset(n int) bitset {
+	words := (n + 63) / 64
+	return bitset{make([]uint64, words), make([]uint64, (words+63)/64)}
+}
+
+func (s *bitset) set(n int32) {
+	s.words[n/64] |= 1 << (n % 64)
+	s.some[n/4096] |= 1 << (n / 64 % 64)
+}
+
+func (s *bitset) clear(n int32) {
+	if s.words[n/64] &^= 1 << (n % 64); s.words[n/64] == 0 {
+		s.some[n/4096] &^= 1 << (n / 64 % 64)
+	}
+}
+
+// from returns the first number of the set from n on, or -1.
+func (s *bitset) from(n int32) int32 {
+	w := n / 64
+	if int(w) >= len(s.words) {
+		return -1
+	}
+	if word := s.words[w] >> (n % 64) << (n % 64); word != 0 {
+		return w*64 + int32(bits.TrailingZeros64(word))
+	}
+	above := ^uint64(0) << (w % 64) << 1
+	for f := w / 64; int(f) < len(s.some); f++ {
+		if word := s.some[f] & above; word != 0 {
+			w = f*64 + int32(bits.TrailingZeros64(word))
+			return w*64 + int32(bits.TrailingZeros64(s.words[w]))
 		}
-		if word != 0 {
-			return w*64 + bits.TrailingZeros64(word)
-		}
+		above = ^uint64(0)
 	}
 	return -1
 }

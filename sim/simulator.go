@@ -17,6 +17,7 @@ import (
 // Simulator answers a question by running it. It is a model.Predictor.
 type Simulator struct {
 	Recorder model.Recorder       // receives every attempt; may be nil
+	Tracer   model.Tracer         // receives the offers; may be nil
 	Progress func(jobs, left int) // called as jobs end; may be nil
 	Limit    time.Duration        // of simulated time; 0: a thousand days
 }
@@ -66,6 +67,7 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 		return model.Prediction{}, err
 	}
 	jt.recorder.to, jt.onJobEnd = s.Recorder, s.Progress
+	jt.offers.to, jt.view.Traced = s.Tracer, s.Tracer != nil
 	limit, until := engine.At(cmp.Or(s.Limit, defaultLimit)), engine.Never
 	if q.Until > 0 {
 		until = engine.At(q.Until)
@@ -111,7 +113,7 @@ func (jt *jobTracker) close(end engine.Time, how execute.End) {
 				a.own().status = killed
 			} else if !a.reported && a.cleans == nil {
 				a.status = a.state(t, now)
-				if a.status == succeeded && a.task.complete() {
+				if a.status == succeeded && a.task != nil && a.task.complete() {
 					a.status = killed // another attempt finished first
 				}
 			}

@@ -25,37 +25,43 @@ const (
 )
 
 // attempt is one execution on a tracker. A task clean-up is a separate
-// execution that carries the identity of the attempt it cleans up after.
+// execution that carries the identity of the attempt it cleans up after. It is
+// laid out for the cache, and fills two lines of it.
 type attempt struct {
-	// With the first fields of execute.Attempt, these are what every heartbeat of
-	// the tracker reads: 64 bytes.
-	job    *jobInProgress
-	task   *taskInProgress
-	cleans *attempt // attempt that a task clean-up belongs to
-	slot   int32
-	width  int32         // slots held
-	onSlot workload.Kind // type of slot: map or reduce
-	status taskState     // of the identity; not used in a clean-up
-
-	released  bool // its slot is free again
-	reported  bool // its end has been reported
-	killOrder bool // preemption will kill it, until the tracker reports the kill
-	closed    bool // to be killed because its task has ended
-	watched   bool // its progress matters
 	execute.Attempt
+	job *jobInProgress
+	*attemptDetails
 
-	ref         uint32
-	place       int32       // tracker that runs it now, or its clean-up
+	runnable engine.Time // when the task could first have been launched
+	ref      uint32
+	wave     int32 // how many attempts of the job in a row its slot has run
+	slot     int32
+	onSlot   workload.Kind // type of slot: map or reduce
+	status   taskState     // of the identity; not used in a clean-up
+	released bool          // its slot is free again
+	reported bool          // its end has been reported
+}
+
+// attemptDetails are the part of an attempt that ordinary maps share
+// (execute.Details).
+type attemptDetails struct {
+	ref     uint32
+	width   int32           // slots held
+	task    *taskInProgress // nil: the task runs once
+	cleans  *attempt        // attempt that a task clean-up belongs to
+	details execute.Details
+
+	killOrder   bool        // preemption will kill it, until the tracker reports the kill
+	closed      bool        // to be killed because its task has ended
+	watched     bool        // its progress matters
 	progress    float32     // as last reported
-	wave        int32       // how many attempts of the job in a row its slot has run
-	runnable    engine.Time // when the task could first have been launched
+	place       int32       // tracker that runs it now, or its clean-up
 	firstReport engine.Time // the heartbeat after assignment
-
-	_ [32]byte // fills four lines of a cache
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). A task without
-// a record has not been launched, or has succeeded at the first attempt.
+// a record has not been launched, has succeeded at the first attempt, or runs once
+// (jobInProgress.runsOnce).
 type taskInProgress struct {
 	// The first 64 bytes are what reports of its attempts read.
 	job       *jobInProgress
@@ -124,6 +130,11 @@ func (a *attempt) own() *attempt {
 		return a.cleans
 	}
 	return a
+}
+
+// mayCommit reports whether the JobTracker permits an attempt to commit that asks.
+func (a *attempt) mayCommit() bool {
+	return a.task == nil || !a.task.complete() && a.task.committer == a
 }
 
 func (t *taskInProgress) deactivate(a *attempt) {
@@ -273,6 +284,12 @@ func (t *taskInProgress) refuses(tracker int32, hosts int) bool {
 type records struct {
 	tasks    pool[taskInProgress]
 	attempts pool[attempt]
+	details  pool[attemptDetails]
+	ordinary attemptDetails // shared by all ordinary maps
+}
+
+func newRecords() records {
+	return records{ordinary: attemptDetails{width: 1, details: execute.NewDetails()}}
 }
 
 func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.Kind) *taskInProgress {
@@ -285,24 +302,40 @@ func (r *records) newTask(j *jobInProgress, index int32, kind, onSlot workload.K
 	return t
 }
 
-func (r *records) newAttempt(t *taskInProgress, work *execute.Job) *attempt {
+// newAttempt makes an attempt with ordinary details.
+func (r *records) newAttempt(j *jobInProgress, index int32) *attempt {
 	ref, a := r.attempts.get()
-	*a = attempt{ref: ref, job: t.job, task: t}
-	a.Job, a.Task, a.Locality = work, t.index, workload.NoLocality
-	a.Finish, a.Pending, a.Known = engine.Never, engine.Never, engine.Never
+	*a = attempt{ref: ref, job: j, attemptDetails: &r.ordinary}
+	a.Job, a.Details, a.Task, a.Locality = j.work, &r.ordinary.details, index, workload.NoLocality
+	a.Finish, a.Pending = engine.Never, engine.Never
 	return a
+}
+
+// detail gives an attempt details of its own. The task is nil if it runs once.
+func (r *records) detail(a *attempt, t *taskInProgress) {
+	ref, d := r.details.get()
+	*d = r.ordinary
+	d.ref, d.task = ref, t
+	a.attemptDetails, a.Details = d, &d.details
+}
+
+func (r *records) freeAttempt(a *attempt) {
+	if d := a.attemptDetails; d != &r.ordinary {
+		r.details.put(d.ref)
+	}
+	r.attempts.put(a.ref)
 }
 
 // recycle frees the records of a task and its attempts.
 func (r *records) recycle(t *taskInProgress) {
 	for _, a := range t.attempts {
-		r.attempts.put(a.ref)
+		r.freeAttempt(a)
 	}
 	r.tasks.put(t.ref)
 }
 
-// taskTable holds the tasks of a job. Each is neverLaunched, finished, or has a
-// record. Only pages with some tasks of different states take memory.
+// taskTable holds the tasks of a job. Each is neverLaunched, finished, runsOnce, or
+// has a record. Only pages with some tasks of different states take memory.
 type taskTable struct {
 	*records
 	pages                          [2][]taskPage
@@ -316,6 +349,7 @@ type taskTable struct {
 const (
 	neverLaunched uint32 = iota
 	finished             // at the first attempt
+	runsOnce             // its only attempt runs
 	firstRef
 )
 
@@ -393,22 +427,28 @@ func (x *taskTable) launch(j *jobInProgress, k workload.Kind, index int32) *task
 	t := x.at(k, index)
 	if t == nil {
 		t = x.newTask(j, index, k, k)
-		p := &x.pages[k][index/pageTasks]
-		if p.refs == nil {
-			p.refs = make([]uint32, p.left)
-		}
-		p.refs[index%pageTasks] = t.ref + firstRef
+		x.setRef(k, index, t.ref+firstRef)
 	}
 	return t
 }
 
+// setRef changes the reference of a task.
+func (x *taskTable) setRef(k workload.Kind, index int32, ref uint32) {
+	p := &x.pages[k][index/pageTasks]
+	if p.refs == nil {
+		p.refs = make([]uint32, p.left)
+	}
+	p.refs[index%pageTasks] = ref
+	if ref == finished {
+		if p.left--; p.left == 0 {
+			p.refs = nil
+		}
+	}
+}
+
 // finish frees the record of a task that has succeeded.
 func (x *taskTable) finish(t *taskInProgress) {
-	p := &x.pages[t.kind][t.index/pageTasks]
-	p.refs[t.index%pageTasks] = finished
-	if p.left--; p.left == 0 {
-		p.refs = nil
-	}
+	x.setRef(t.kind, t.index, finished)
 	x.recycle(t)
 }
 

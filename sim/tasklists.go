@@ -7,15 +7,18 @@ import "slices"
 // is pruned only when it is walked: a task that is taken from one list stays in
 // the others until a walk reaches it (JobInProgress.nonRunningMapCache).
 type taskLists struct {
-	keys   []int32 // sorted; nil: every key 0..len(next)-1 has a list
-	next   []int32 // by list: first position in tasks that no walk has reached
-	end    []int32 // by list: one past its last position
+	keys   []int32 // sorted; nil: every key 0..len(lists)-1 has a list
+	lists  []taskList
 	tasks  []int32 // nil: position i holds task i
 	fronts map[int32][]int32
 	from   int32  // lists of lower keys are empty
 	listed int32  // tasks from here on have not been listed
 	more   func() // lists more of them; nil: none are left
 }
+
+// taskList is the part of a list that no walk has reached: positions in
+// taskLists.tasks.
+type taskList struct{ next, end int32 }
 
 // entry places a task at a key.
 type entry struct{ key, task int32 }
@@ -27,41 +30,41 @@ func (l *taskLists) sort(n int, entries []entry) {
 	l.keys, l.tasks = nil, make([]int32, len(entries))
 	if len(entries)*sparse < n {
 		slices.SortStableFunc(entries, func(a, b entry) int { return int(a.key - b.key) })
-		l.next, l.end = nil, nil
+		l.lists = nil
 		for i, e := range entries {
 			if len(l.keys) == 0 || l.keys[len(l.keys)-1] != e.key {
 				l.keys = append(l.keys, e.key)
-				l.next = append(l.next, int32(i))
-				l.end = append(l.end, 0)
+				l.lists = append(l.lists, taskList{next: int32(i)})
 			}
 			l.tasks[i] = e.task
-			l.end[len(l.end)-1] = int32(i + 1)
+			l.lists[len(l.lists)-1].end = int32(i + 1)
 		}
 		return
 	}
-	l.next, l.end = make([]int32, n), make([]int32, n)
+	l.lists = make([]taskList, n)
 	for _, e := range entries {
-		l.end[e.key]++
+		l.lists[e.key].end++
 	}
 	sum := int32(0)
-	for k, count := range l.end {
-		l.next[k], l.end[k] = sum, sum
-		sum += count
+	for k, list := range l.lists {
+		l.lists[k] = taskList{sum, sum}
+		sum += list.end
 	}
 	for _, e := range entries {
-		l.tasks[l.end[e.key]] = e.task
-		l.end[e.key]++
+		list := &l.lists[e.key]
+		l.tasks[list.end] = e.task
+		list.end++
 	}
 }
 
 // rest adds the entries that no walk has reached to a slice.
 func (l *taskLists) rest(to []entry) []entry {
-	for i := range l.next {
+	for i, list := range l.lists {
 		key := int32(i)
 		if l.keys != nil {
 			key = l.keys[i]
 		}
-		for at := l.next[i]; at < l.end[i]; at++ {
+		for at := list.next; at < list.end; at++ {
 			to = append(to, entry{key, l.tasks[at]})
 		}
 	}
@@ -70,12 +73,12 @@ func (l *taskLists) rest(to []entry) []entry {
 
 // oneList returns the lists for a single key that has every task.
 func oneList(tasks int) taskLists {
-	return taskLists{next: []int32{0}, end: []int32{int32(tasks)}}
+	return taskLists{lists: []taskList{{0, int32(tasks)}}}
 }
 
 func (l *taskLists) find(key int32) (int, bool) {
 	if l.keys == nil {
-		return int(key), int(key) < len(l.next)
+		return int(key), int(key) < len(l.lists)
 	}
 	return slices.BinarySearch(l.keys, key)
 }
@@ -115,7 +118,7 @@ func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
 func (l *taskLists) size(key int32) int {
 	n := len(l.fronts[key])
 	if i, ok := l.find(key); ok {
-		n += int(l.end[i] - l.next[i])
+		n += int(l.lists[i].end - l.lists[i].next)
 	}
 	return n
 }
@@ -154,9 +157,10 @@ func (l *taskLists) walk(key int32, by taskFilter) (int32, bool) {
 
 // walkList goes down the i-th list, which is that of a key.
 func (l *taskLists) walkList(key int32, i int, by taskFilter) (int32, bool) {
-	for l.next[i] < l.end[i] {
-		task := l.at(l.next[i])
-		l.next[i]++
+	list := &l.lists[i]
+	for list.next < list.end {
+		task := l.at(list.next)
+		list.next++
 		switch by.decide(task) {
 		case take:
 			return task, true

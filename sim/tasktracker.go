@@ -80,7 +80,9 @@ func (t *taskTracker) slotType(a *attempt) workload.Kind {
 // launch adds a new attempt. It starts at once if enough slots are free.
 // Otherwise it waits behind earlier attempts.
 func (t *taskTracker) launch(a *attempt) {
-	a.firstReport = t.last + t.cluster.heartbeatInterval()
+	if a.task != nil {
+		a.firstReport = t.last + t.cluster.heartbeatInterval()
+	}
 	t.attempts = append(t.attempts, a)
 	t.given[a.onSlot]++
 	t.givenSlots[a.onSlot] += a.width
@@ -198,7 +200,7 @@ func (a *attempt) over(t *taskTracker, now engine.Time) bool {
 
 // asking does the same for the request for permission to commit.
 func (a *attempt) asking(t *taskTracker, now engine.Time) bool {
-	return a.Pending < now || a.Pending == now && a.PendingSet <= t.prev
+	return a.Pending < now || a.Pending == now && a.Settled() <= t.prev
 }
 
 // state returns the state of an attempt that the tracker reports at its
@@ -245,6 +247,9 @@ func (a *attempt) occupies(t *taskTracker, now engine.Time) bool {
 // shouldClose implements TaskInProgress.shouldClose.
 func (a *attempt) shouldClose() bool {
 	own, t := a.own(), a.task
+	if t == nil {
+		return false
+	}
 	if a.job.State == scheduler.Done {
 		return true // KillJobAction
 	}

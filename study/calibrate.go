@@ -41,14 +41,31 @@ type RunCalibration struct {
 	costs     []programCosts
 	records   [][2]float64 // of one map and of one reduce, by program
 	jobs      [][]string   // ids of the recorded jobs, by program
-	combined  []bool       // a combiner or a codec made less of the map output, by program
+	combined  []bool       // a codec or a combiner that is not recorded made less of the map output, by program
+	combining []combining  // by program
+
+	alternatives []alternative
+}
+
+// alternative is another calibration that explains the record about as well.
+type alternative struct {
+	machine model.Machine
+	costs   []programCosts
 }
 
 // programCosts are the costs of a program's own code, ns per record, and the part
 // of the recorded time of maps and of the reduce phase that they explain.
 type programCosts struct {
 	cost, part [2]float64 // of maps, of reduces
+	combine    float64    // of the combiner
+
+	share       float64 // of the combiner in the code of maps
+	before, gap float64 // the share in the round before, and the part of the time of maps that was missing
 }
+
+// combining counts the records that the combiner of one map gets, and those of
+// them that it gets in merges.
+type combining struct{ records, merged float64 }
 
 // mostPrograms limits the names of jobs, each of which has two costs to find.
 const mostPrograms = 100
@@ -98,6 +115,13 @@ func CalibrateRuns(paths []string, start, fidelity string, seed uint64) (*RunCal
 	if c.costs, c.simulated, err = c.fitted(q, c.Machine); err != nil {
 		return nil, err
 	}
+	for _, m := range c.Alternatives {
+		costs, _, err := c.fitted(q, m)
+		if err != nil {
+			return nil, err
+		}
+		c.alternatives = append(c.alternatives, alternative{m, costs})
+	}
 	c.take()
 	return c, nil
 }
@@ -140,7 +164,8 @@ func (c *RunCalibration) readPrograms(h *workload.History) error {
 		}
 		c.records, c.jobs = append(c.records, records), append(c.jobs, nil)
 		out := r.MapInBytes.Mean * float64(r.Maps) * program.Data.MapSizeSel
-		c.combined = append(c.combined, program.Combiner || r.ReduceInBytes.N > 0 && r.ReduceInBytes.Mean*float64(r.Reduces) < 0.95*out)
+		c.combined = append(c.combined, !program.Combiner && r.ReduceInBytes.N > 0 && r.ReduceInBytes.Mean*float64(r.Reduces) < 0.95*out)
+		c.combining = append(c.combining, combining{})
 		c.Programs = append(c.Programs, program)
 		return nil
 	})
@@ -159,14 +184,20 @@ func (c *RunCalibration) measure(h *workload.History) {
 			c.Unused = append(c.Unused, fmt.Sprintf("%s: %v", j.ID, j.Outcome))
 			continue
 		}
-		times := jobTimes{submit: j.Submit}
+		times, of, won := jobTimes{submit: j.Submit}, combining{}, 0.0
 		for k := range j.Tasks {
 			for n := range j.Tasks[k].Attempts {
 				a := &j.Tasks[k].Attempts[n].Attempt
 				c.launch = c.launch && !workload.Known(a.Phases[workload.PhaseStartup])
 				times.add(a)
+				if a.Kind == workload.Map && a.State == workload.Succeeded && a.OutRecords >= 0 {
+					of.records += float64(max(0, a.CombineInRecords))
+					of.merged += float64(max(0, a.CombineInRecords-a.OutRecords))
+					won++
+				}
 			}
 		}
+		c.combining[program] = combining{of.records / max(1, won), of.merged / max(1, won)}
 		before := len(c.recorded)
 		id := cmp.Or(j.Conf.String(workload.OriginalID, ""), j.ID)
 		var rows platform.Profile
@@ -197,6 +228,8 @@ func (c *RunCalibration) shows(rows platform.Profile, row platform.PhaseRows, pr
 			whole += rowOf(rows, part+" "+job)
 		}
 		return row.Rows[0].MS > least*whole
+	case mapCPURow, reduceCPURow:
+		return row.Rows[0].MS > 0
 	}
 	return true
 }
@@ -206,6 +239,7 @@ type jobTimes struct {
 	submit, lastMap, last time.Duration
 	maps, merges          []time.Duration
 	reduces               []workload.Attempt
+	cpu                   [2][]time.Duration // of maps, of reduces
 }
 
 func (t *jobTimes) add(a *workload.Attempt) {
@@ -213,6 +247,9 @@ func (t *jobTimes) add(a *workload.Attempt) {
 		return
 	}
 	t.last = max(t.last, a.Finish)
+	if a.Kind <= workload.Reduce && a.CPUMillis != workload.Unknown {
+		t.cpu[a.Kind] = append(t.cpu[a.Kind], time.Duration(a.CPUMillis)*time.Millisecond)
+	}
 	switch a.Kind {
 	case workload.Map:
 		t.lastMap = max(t.lastMap, a.Finish)
@@ -225,18 +262,21 @@ func (t *jobTimes) add(a *workload.Attempt) {
 	}
 }
 
-// The rows of a job: mean times of its maps, of their merge, of the shuffle after the last map, of
-// the sort and of the rest of reduces, and its own time until its last task ends.
+// The rows of a job: mean times of its maps, of their merge, of the shuffle after
+// the last map, of the sort and of the rest of reduces, its own time until its
+// last task ends, and mean times that maps and reduces computed.
 const (
-	mapRow     = "map"
-	mergeRow   = "merge"
-	shuffleRow = "shuffle"
-	sortRow    = "sort"
-	reduceRow  = "reduce"
-	jobRow     = "job"
+	mapRow       = "map"
+	mergeRow     = "merge"
+	shuffleRow   = "shuffle"
+	sortRow      = "sort"
+	reduceRow    = "reduce"
+	jobRow       = "job"
+	mapCPURow    = "map-cpu"
+	reduceCPURow = "reduce-cpu"
 )
 
-var runRows = []string{mapRow, mergeRow, shuffleRow, sortRow, reduceRow, jobRow}
+var runRows = []string{mapRow, mergeRow, shuffleRow, sortRow, reduceRow, mapCPURow, reduceCPURow, jobRow}
 
 func (t *jobTimes) rows(to *platform.Profile, job string) {
 	add := func(row string, times []time.Duration) {
@@ -250,6 +290,8 @@ func (t *jobTimes) rows(to *platform.Profile, job string) {
 		to.Add(row+" "+job, platform.PhaseRow{MS: ms})
 	}
 	add(mapRow, t.maps)
+	add(mapCPURow, t.cpu[workload.Map])
+	add(reduceCPURow, t.cpu[workload.Reduce])
 	add(mergeRow, t.merges)
 	var shuffles, sorts, rests []time.Duration
 	for i := range t.reduces {
@@ -279,11 +321,11 @@ func (r runTimes) Attempt(a *workload.Attempt) {
 	}
 }
 
-// fitted returns the costs of the programs with which maps and reduces take as
-// long as recorded on a machine, or 0 where they take longer without any, and
-// the rows of the simulation.
+// fitted returns the costs of the programs with which maps and reduces compute, or
+// else take, as long as recorded on a machine, or 0 where they take longer without
+// any, and the rows of the simulation.
 func (c *RunCalibration) fitted(q model.WhatIf, m model.Machine) ([]programCosts, platform.Profile, error) {
-	const rounds, near = 7, 0.01
+	const rounds = 9
 	costs := make([]programCosts, len(c.Programs))
 	for i := range costs {
 		costs[i].cost = [2]float64{c.Programs[i].MapCPU, c.Programs[i].ReduceCPU}
@@ -295,24 +337,75 @@ func (c *RunCalibration) fitted(q model.WhatIf, m model.Machine) ([]programCosts
 		}
 		done := true
 		for i := range costs {
-			for kind, row := range []string{mapRow, reduceRow} {
-				want, got, jobs := c.meansOf(i, row, rows)
-				records := c.records[i][kind]
-				if jobs == 0 || records == 0 {
-					continue
-				}
-				at := &costs[i].cost[kind]
-				// The cost that closes the gap if the tasks have a core each.
-				next := math.Max(0, *at+(want-got)*1e6*m.Speed/records)
-				done = done && (math.Abs(want-got) <= near*want || next == 0 && *at == 0)
-				*at = next
-				costs[i].part[kind] = math.Min(1, next*records/(1e6*m.Speed*want))
-			}
+			done = c.fit(i, &costs[i], m.Speed, rows) && done
 		}
 		if done {
 			return costs, rows, nil
 		}
 	}
+}
+
+// nearEnough is the part of a recorded time to which costs are found.
+const nearEnough = 0.01
+
+// fit changes the costs of a program by what its tasks lack in a simulation. It
+// reports whether they were right.
+func (c *RunCalibration) fit(program int, at *programCosts, speed float64, rows platform.Profile) bool {
+	done := true
+	for kind, row := range []string{mapRow, reduceRow} {
+		whole, got, jobs := c.meansOf(program, row, rows)
+		records := c.records[program][kind]
+		if jobs == 0 || records == 0 {
+			continue
+		}
+		want := whole
+		if w, g, counted := c.meansOf(program, row+"-cpu", rows); counted == jobs {
+			want, got = w, g
+		}
+		combined := c.combining[program].records / records // per record of the map
+		was := at.cost[kind]
+		if kind == int(workload.Map) {
+			was += float64(at.combine * combined)
+		}
+		// The cost that closes the gap if the tasks have a core each.
+		next := math.Max(0, was+(want-got)*1e6*speed/records)
+		done = done && (math.Abs(want-got) <= nearEnough*want || next == 0 && was == 0)
+		at.cost[kind], at.part[kind] = next, math.Min(1, next*records/(1e6*speed*whole))
+		if kind == int(workload.Map) && combined > 0 && next > 0 {
+			done = c.combiner(program, at, next/combined, speed, rows) && done
+			at.cost[kind], at.combine = (1-at.share)*next, at.share*next/combined
+		}
+	}
+	return done
+}
+
+// combiner finds the share of the combiner in the code of maps, of which most is the
+// cost per record that it gets. Merges of maps that combine take as long as
+// recorded, or else whole maps: the thread that spills combines while the map
+// function runs. It reports whether the share was right.
+func (c *RunCalibration) combiner(program int, at *programCosts, most, speed float64, rows platform.Profile) bool {
+	const first, considerable = 0.5, 0.05
+	of := c.combining[program]
+	if _, _, counted := c.meansOf(program, mapCPURow, rows); counted == 0 {
+		return true
+	}
+	if want, got, jobs := c.meansOf(program, mergeRow, rows); jobs > 0 && of.merged > considerable*of.records {
+		at.share = math.Max(0, math.Min(1, (at.combine+(want-got)*1e6*speed/of.merged)/most))
+		return math.Abs(want-got) <= nearEnough*want
+	}
+	want, got, _ := c.meansOf(program, mapRow, rows)
+	gap, share := (want-got)/want, at.share
+	if math.Abs(gap) <= nearEnough {
+		return true
+	}
+	switch moved := gap - at.gap; {
+	case share == at.before:
+		at.share = first
+	case math.Abs(moved) > nearEnough/2:
+		at.share = math.Max(0, math.Min(1, share-gap*(share-at.before)/moved))
+	}
+	at.before, at.gap = share, gap
+	return at.share == share
 }
 
 // meansOf returns the mean recorded and simulated times of a row over the jobs of a
@@ -343,6 +436,7 @@ func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []progr
 		file, _, _ := strings.Cut(q.Programs[i].Name, " as ")
 		if k := slices.Index(c.files, file); k >= 0 {
 			q.Programs[i].MapCPU, q.Programs[i].ReduceCPU = costs[k].cost[workload.Map], costs[k].cost[workload.Reduce]
+			q.Programs[i].CombineCPU = costs[k].combine
 		}
 	}
 	times := runTimes{}
@@ -418,6 +512,9 @@ func (c *RunCalibration) take() {
 	m.Source = []string{"slotwave calibrate: on this platform simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
 	m.Assumed = nil
 	for _, key := range []string{"cores", "memory", "disk.count", "uplink_mb", "jvm.start", "jvm.heap_part", "cpu"} {
+		if key == "uplink_mb" && math.IsInf(m.Uplink, 1) {
+			continue // the platform file does not have it
+		}
 		m.Assumed = append(m.Assumed, key+": as in "+filepath.Base(c.start)+"; a history does not tell it")
 	}
 	undetermined := func(name string) (why string) {
@@ -435,7 +532,7 @@ func (c *RunCalibration) take() {
 	}
 	for i := range c.Programs {
 		p, found := &c.Programs[i], &c.costs[i]
-		p.MapCPU, p.ReduceCPU = found.cost[workload.Map], found.cost[workload.Reduce]
+		p.MapCPU, p.ReduceCPU, p.CombineCPU = found.cost[workload.Map], found.cost[workload.Reduce], found.combine
 		for kind, key := range []string{"cpu.map_record", "cpu.reduce_record"} {
 			if why := found.known(kind); why != "" {
 				p.Assumed = append(p.Assumed, key+": "+why)
@@ -468,6 +565,8 @@ const (
 	platformName   = "platform.toml"
 	scenarioName   = "scenario.toml"
 	profilesFolder = "profiles"
+
+	alternativesFolder = "alternatives"
 )
 
 // Files returns the platform, the profiles and a scenario that runs the recorded
@@ -482,6 +581,16 @@ func (c *RunCalibration) Files(folder string) []trace.File {
 		files = append(files, trace.File{Name: profilesFolder + "/" + name + ".toml", Write: func(w io.Writer) error {
 			return scenarios.WriteProgram(w, &c.Programs[i])
 		}})
+	}
+	for n, a := range c.alternatives {
+		number := fmt.Sprintf("%02d", n+1)
+		a.machine.Title, a.machine.Source, a.machine.Assumed = c.Machine.Title, c.Machine.Source, nil
+		files = append(files, trace.File{Name: alternativesFolder + "/" + number + ".toml", Write: func(w io.Writer) error { return scenarios.WritePlatform(w, &a.machine) }})
+		for i, name := range c.files {
+			p := c.Programs[i]
+			p.MapCPU, p.ReduceCPU, p.CombineCPU, p.Assumed = a.costs[i].cost[workload.Map], a.costs[i].cost[workload.Reduce], a.costs[i].combine, nil
+			files = append(files, trace.File{Name: profilesFolder + "-" + number + "/" + name + ".toml", Write: func(w io.Writer) error { return scenarios.WriteProgram(w, &p) }})
+		}
 	}
 	return files
 }
@@ -512,6 +621,9 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 	fmt.Fprintf(&b, "\n[workload]\ntrace = [%s]\nprofiles = %s\n", strings.Join(names, ", "), workload.TOMLText(profilesFolder))
 	if len(c.Unused) > 0 {
 		fmt.Fprintf(&b, "profile = %s   # of jobs that record too little\n", workload.TOMLText(profilesFolder+"/"+c.files[0]+".toml"))
+	}
+	if len(c.alternatives) > 0 {
+		fmt.Fprintf(&b, "alternatives = %s   # calibrations that explain the record about as well\n", workload.TOMLText(alternativesFolder))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -24,6 +24,7 @@ const simulation = "simulation"
 type Comparing struct {
 	Options
 	Models    []analytic.Predictor // the models with their inputs
+	Measured  *Measured            // recorded runs; nil: none
 	Over      []string             // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
 	Baseline  string               // scenario or model with which the others are compared; empty: the simulation
 	Causes    bool                 // attribute the gap between simulation and models to causes
@@ -134,7 +135,14 @@ func (k *Comparing) chooseBaseline(all []comparedRun, answers *results.Answers) 
 	if k.Baseline == "" || k.Baseline == simulation {
 		return false, nil
 	}
+	if k.Measured != nil && k.Baseline == measured {
+		answers.Reference = measured
+		return false, nil
+	}
 	known := []string{simulation}
+	if k.Measured != nil {
+		known = append(known, measured)
+	}
 	for _, m := range analytic.Models {
 		if known = append(known, m.Name); m.Name == k.Baseline {
 			answers.Reference = m.Name
@@ -185,6 +193,13 @@ func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
 			return nil, err
 		}
 	}
+	run.Calibrations = make([]model.Prediction, len(c.study.alternatives))
+	for i := range run.Calibrations {
+		if err := c.study.simulateAlternative(run, c.run, i); err != nil {
+			return nil, err
+		}
+	}
+	run.Spread()
 	return run, nil
 }
 
@@ -224,6 +239,14 @@ const maxAttributedTasks = 100_000
 func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) ([]results.Answer, error) {
 	q := c.question()
 	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.at, Replications: len(run.Predictions)}}
+	if simulated := &list[0].Prediction; len(simulated.Phases) == 0 {
+		simulated.Phases = run.Stats.MeanPhases()
+	}
+	if k.Measured != nil {
+		x := k.Measured.answer(q)
+		x.At = c.at
+		list = append(list, x)
+	}
 	worlds, err := c.worlds(run)
 	if err != nil {
 		return nil, err

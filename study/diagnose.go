@@ -21,6 +21,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -41,7 +42,7 @@ type Diagnosing struct {
 // Diagnosed is a diagnosis, with what it was made from.
 type Diagnosed struct {
 	*diagnose.Diagnosis
-	Inputs   []results.FileSum
+	Inputs   []resultdir.FileSum
 	Warnings []string
 
 	history *workload.History // nil: only sampling records
@@ -127,17 +128,30 @@ func (d *Diagnosed) Above(part float64) []string {
 	return above
 }
 
-// Explain writes why a task of a result or a history ran when and where it did.
-func Explain(w io.Writer, path, task string) (warnings []string, err error) {
+// Explain writes why a task of a result or a history ran when and where it did, or
+// what a node got at a time.
+func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []string, err error) {
 	done, in := &Diagnosed{}, diagnose.Input{}
 	h, err := done.open([]string{path}, &in)
 	if err != nil {
 		return nil, err
 	}
-	if err := diagnose.Explain(w, jobsOf(h), in.Question, task); err != nil {
+	in.Jobs = jobsOf(h)
+	if err := diagnose.Explain(w, in, what); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return done.Warnings, nil
+}
+
+// Sample writes the sampling records of a result or a history.
+func Sample(w io.Writer, path string, every diagnose.Sampling) (warnings []string, err error) {
+	done, in := &Diagnosed{}, diagnose.Input{}
+	h, err := done.open([]string{path}, &in)
+	if err != nil {
+		return nil, err
+	}
+	in.Jobs = jobsOf(h)
+	return done.Warnings, diagnose.WriteSamples(w, in, every)
 }
 
 func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
@@ -150,7 +164,7 @@ func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	done.Inputs = append(done.Inputs, results.Sum(k.Thresholds, data))
+	done.Inputs = append(done.Inputs, resultdir.Sum(k.Thresholds, data))
 	o.Thresholds, err = diagnose.ReadThresholds(k.Thresholds, string(data))
 	return o, err
 }
@@ -168,7 +182,7 @@ func (k *Diagnosing) specification(done *Diagnosed) (*diagnose.Specification, er
 	if err != nil {
 		return nil, err
 	}
-	done.Inputs = append(done.Inputs, results.Sum(name, data))
+	done.Inputs = append(done.Inputs, resultdir.Sum(name, data))
 	return diagnose.ParseSpecification(name, string(data))
 }
 
@@ -197,7 +211,7 @@ func (k *Diagnosing) dataflow(paths []string, in *diagnose.Input, done *Diagnose
 				continue
 			}
 			found = true
-			sum, err := results.SumFile(file)
+			sum, err := resultdir.SumFile(file)
 			if err != nil {
 				return nil, err
 			}
@@ -261,7 +275,7 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		return nil, err
 	}
 	for _, p := range h.Problems {
-		if !slices.ContainsFunc(d.Inputs, func(s results.FileSum) bool { return s.Name == p.File }) { // sampling records
+		if !slices.ContainsFunc(d.Inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
 			d.Warnings = append(d.Warnings, p.String())
 		}
 	}
@@ -279,12 +293,14 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 // result reads what a result has beside its attempts: the use of devices, and
 // the question from its manifest.
 func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) error {
-	resources := filepath.Join(folder, results.ResourcesName)
-	if isFile(resources) {
-		tables = append(tables, resources)
+	resources, offers := filepath.Join(folder, results.ResourcesName), filepath.Join(folder, results.OffersName)
+	for _, name := range []string{resources, offers} {
+		if isFile(name) {
+			tables = append(tables, name)
+		}
 	}
 	for _, name := range tables {
-		sum, err := results.SumFile(name)
+		sum, err := resultdir.SumFile(name)
 		if err != nil {
 			return err
 		}
@@ -296,6 +312,11 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 			return err
 		}
 	}
+	if isFile(offers) {
+		if in.Offers, err = readOffers(offers); err != nil {
+			return err
+		}
+	}
 	in.Question, err = questionOf(folder)
 	if err != nil {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
@@ -304,14 +325,30 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 	return nil
 }
 
+// readOffers reads offers.csv.
+func readOffers(name string) ([]model.Offer, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var offers []model.Offer
+	err = results.ReadOffers(bufio.NewReaderSize(f, 1<<18), name, func(o *model.Offer) {
+		own := *o
+		own.Asked = slices.Clone(o.Asked)
+		offers = append(offers, own)
+	})
+	return offers, err
+}
+
 // questionOf returns the question of a run of a result, if its inputs have not
 // changed.
 func questionOf(folder string) (*model.WhatIf, error) {
 	manifest, run := folder, ""
-	if !isFile(filepath.Join(folder, results.ManifestName)) {
+	if !isFile(filepath.Join(folder, resultdir.ManifestName)) {
 		manifest, run = filepath.Dir(folder), filepath.Base(folder)
 	}
-	m, err := results.ReadManifest(manifest)
+	m, err := resultdir.ReadManifest(manifest)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 const journalSchema = "slotwave/journal/1"
@@ -56,16 +57,16 @@ type Journal struct {
 
 // OpenJournal opens the journal in the folder of a result, and takes over what
 // is finished there. The caller closes it.
-func (s *Sweep) OpenJournal(folder string, b results.Build) (*Journal, error) {
-	return s.openJournal(filepath.Join(folder, results.JournalName), b)
+func (s *Sweep) OpenJournal(folder string, b resultdir.Build) (*Journal, error) {
+	return s.openJournal(filepath.Join(folder, resultdir.JournalName), b)
 }
 
-func (s *Sweep) openJournal(path string, b results.Build) (*Journal, error) {
+func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	if err := results.Lock(f); err != nil {
+	if err := resultdir.Lock(f); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -89,7 +90,7 @@ func (s *Sweep) openJournal(path string, b results.Build) (*Journal, error) {
 }
 
 // readJournal passes on every row, and returns the size of the whole lines.
-func (s *Sweep) readJournal(r io.Reader, path string, b results.Build, row func(task, results.Replication) error) (size int64, err error) {
+func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row func(task, results.Replication) error) (size int64, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')

@@ -7,6 +7,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
@@ -15,14 +16,15 @@ import (
 type KnowledgeFiles struct {
 	Files   map[string]string // by the names of analytic.Files; empty: not given
 	Small   string            // one run of the job on the cluster of the microbenchmarks, for zhang; empty: none
+	Literal bool              // ask Herodotou's equations as printed too
 	History []string          // runs of the job on other input or with other reduces, for hp, ihp and cresp
 }
 
 // Read passes the contents of the files to the models, and returns the
 // checksums.
-func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error) {
-	known := analytic.Knowledge{Files: map[string]analytic.File{}}
-	var sums []results.FileSum
+func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []resultdir.FileSum, error) {
+	known := analytic.Knowledge{Files: map[string]analytic.File{}, Literal: k.Literal}
+	var sums []resultdir.FileSum
 	for _, f := range analytic.Files() {
 		name := k.Files[f.Name]
 		if name == "" {
@@ -32,7 +34,7 @@ func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error)
 		if err != nil {
 			return nil, nil, err
 		}
-		sums = append(sums, results.Sum(name, data))
+		sums = append(sums, resultdir.Sum(name, data))
 		known.Files[f.Name] = analytic.File{Name: name, Data: data}
 	}
 	runs, read, err := k.runs()
@@ -52,7 +54,7 @@ func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []results.FileSum, error)
 }
 
 // smallRun reads the run of one job.
-func smallRun(path string) (analytic.SmallRun, []results.FileSum, error) {
+func smallRun(path string) (analytic.SmallRun, []resultdir.FileSum, error) {
 	all := Histories([]string{path})
 	h, err := trace.Open(all[0]...)
 	if err == nil {
@@ -73,7 +75,7 @@ func smallRun(path string) (analytic.SmallRun, []results.FileSum, error) {
 }
 
 // runs reads the recorded runs of a job.
-func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []results.FileSum, err error) {
+func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []resultdir.FileSum, err error) {
 	name := ""
 	for _, paths := range Histories(k.History) {
 		h, err := trace.Open(paths...)
@@ -119,7 +121,7 @@ func Histories(paths []string) (all [][]string) {
 		for _, file := range files {
 			folder := filepath.Dir(file)
 			tables := []string{filepath.Join(folder, results.JobsName), filepath.Join(folder, results.AttemptsName)}
-			result := isFile(filepath.Join(folder, results.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), results.ManifestName))
+			result := isFile(filepath.Join(folder, resultdir.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), resultdir.ManifestName))
 			switch {
 			case !result || !isFile(tables[0]) || !isFile(tables[1]) || file == path:
 				if _, err := trace.Detect(file); err == nil {
@@ -143,13 +145,13 @@ func Histories(paths []string) (all [][]string) {
 
 // FileSums returns the checksums of files, including those read from
 // directories.
-func FileSums(paths []string) (sums []results.FileSum, err error) {
+func FileSums(paths []string) (sums []resultdir.FileSum, err error) {
 	files, err := trace.ReadOptions{}.Files(paths...)
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range files {
-		sum, err := results.SumFile(file)
+		sum, err := resultdir.SumFile(file)
 		if err != nil {
 			return nil, err
 		}

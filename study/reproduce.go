@@ -10,6 +10,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // Paper is a paper whose tables and figures Reproduce makes.
@@ -149,7 +150,7 @@ func (r *reproducing) simulated(scenario string) (*Study, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	d, err := results.Create(dir, false)
+	d, err := resultdir.Create(dir, false)
 	if err != nil {
 		return nil, "", err
 	}
@@ -158,9 +159,9 @@ func (r *reproducing) simulated(scenario string) (*Study, string, error) {
 	if err == nil {
 		err = Internal(s.Write(d, runs))
 	}
-	var m results.Manifest
+	var m resultdir.Manifest
 	if err == nil {
-		m, err = s.Manifest(results.Build{}, nil)
+		m, err = s.Manifest(resultdir.Build{}, nil)
 	}
 	if err != nil {
 		return nil, "", err

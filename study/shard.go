@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 const planSchema = "slotwave/plan/1"
@@ -23,7 +24,7 @@ type planned struct {
 }
 
 // Plan writes one line of JSON per point.
-func (s *Sweep) Plan(w io.Writer, b results.Build) error {
+func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
@@ -42,7 +43,7 @@ func (s *Sweep) Plan(w io.Writer, b results.Build) error {
 type shard struct {
 	name     string
 	workers  int
-	build    results.Build
+	build    resultdir.Build
 	sweep    *Sweep
 	identity journalHead
 }
@@ -74,7 +75,7 @@ func (h *shard) point(line planned, n int) (int, error) {
 // Work simulates the points of a part of a plan. The finished simulations go
 // into a file of rows, which is a journal: a call continues where an earlier
 // one was killed.
-func Work(name, rows string, workers int, b results.Build, progress SweepProgress) (*Sweep, error) {
+func Work(name, rows string, workers int, b resultdir.Build, progress SweepProgress) (*Sweep, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func Work(name, rows string, workers int, b results.Build, progress SweepProgres
 // Streaming does. Each line may have a key and a tab before the point. Each line
 // written is a key, a tab and a line of a file of rows. status reports the points
 // that are finished.
-func Stream(in io.Reader, out io.Writer, workers int, b results.Build, status io.Writer) error {
+func Stream(in io.Reader, out io.Writer, workers int, b resultdir.Build, status io.Writer) error {
 	h := shard{name: "stdin", workers: workers, build: b}
 	lines := bufio.NewReader(in)
 	var j *Journal
@@ -164,7 +165,7 @@ func (k *keyedLines) Write(line []byte) (int, error) {
 
 // Merge joins the rows of all parts of a plan. The error names points that
 // are missing, that are in two files, or that are not in the study.
-func Merge(files []string, b results.Build) (*Sweep, error) {
+func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 	var s *Sweep
 	from := map[task]string{}
 	for _, name := range files {

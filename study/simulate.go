@@ -9,6 +9,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -33,7 +34,7 @@ func (p Progress) ofRun(jobs int) func(ended, left int) {
 // written into the folder as tables in the scenario's format. A nil folder
 // writes none. The runs hold the predictions of all replications and the
 // statistics of the first.
-func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, error) {
+func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, error) {
 	n := s.options.replications()
 	runs := make([]*results.Run, len(s.Scenario.Runs))
 	tables := make([][]attemptTable, len(runs))
@@ -54,6 +55,10 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 		for i := range n {
 			group.Go(func() error { return s.simulateOne(run, r, i, &tables[r][i], progress) })
 		}
+		run.Calibrations = make([]model.Prediction, len(s.alternatives))
+		for i := range run.Calibrations {
+			group.Go(func() error { return s.simulateAlternative(run, r, i) })
+		}
 	}
 	err := group.Wait()
 	for r := range tables {
@@ -65,6 +70,7 @@ func (s *Study) Simulate(to *results.Dir, progress Progress) ([]*results.Run, er
 		return nil, err
 	}
 	for _, run := range runs {
+		run.Spread()
 		p := &run.Predictions[0]
 		p.Assumed = append(s.Scenario.Assumed[:len(s.Scenario.Assumed):len(s.Scenario.Assumed)], p.Assumed...)
 		p.Warnings = append(s.Scenario.Warnings[:len(s.Scenario.Warnings):len(s.Scenario.Warnings)], p.Warnings...)
@@ -101,15 +107,26 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		}
 	}
 	run.Predictions[replication] = p
-	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}
+	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(&p, stats)}
 	if replication == 0 {
 		run.Stats = stats
 	}
 	return nil
 }
 
+// simulateAlternative simulates a run by another calibration.
+func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error {
+	q := &s.alternatives[alternative].Runs[r].Question
+	p, err := (sim.Simulator{}).Predict(*q)
+	if err != nil {
+		return fmt.Errorf("%s: %w", q.Name, err)
+	}
+	run.Calibrations[alternative] = p
+	return nil
+}
+
 // Write writes the tables, pictures and summary of the runs.
-func (s *Study) Write(d *results.Dir, runs []*results.Run) error {
+func (s *Study) Write(d *resultdir.Dir, runs []*results.Run) error {
 	for r, run := range runs {
 		if err := run.Write(s.target(d, r)); err != nil {
 			return err
@@ -132,7 +149,7 @@ func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
 }
 
 // target returns the place for the files of one run.
-func (s *Study) target(d *results.Dir, run int) results.Target {
+func (s *Study) target(d *resultdir.Dir, run int) resultdir.Target {
 	if len(s.Scenario.Runs) == 1 {
 		return d
 	}
@@ -150,8 +167,10 @@ func (s *Study) title(run int) string {
 // chooses. The zero value writes nothing.
 type attemptTable struct {
 	csv     *results.AttemptTable
-	file    *results.File
+	file    *resultdir.File
 	parquet *attempts
+	offers  *results.OfferTable
+	decided *resultdir.File // of offers
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
@@ -160,7 +179,7 @@ type attempts []workload.Attempt
 
 func (a *attempts) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
 
-func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, error) {
+func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, error) {
 	var t attemptTable
 	if d == nil {
 		return t, nil
@@ -170,16 +189,29 @@ func (s *Study) newTable(d *results.Dir, run, replication int) (attemptTable, er
 		name = fmt.Sprintf("attempts-%02d", replication+1)
 	}
 	var err error
-	switch to := s.target(d, run); s.Scenario.Attempts {
+	to := s.target(d, run)
+	switch s.Scenario.Attempts {
 	case "csv":
 		if t.file, err = to.File(name + ".csv"); err == nil {
-			t.csv = results.NewAttemptTable(t.file)
+			t.csv = results.NewAttemptTable(t.file, counts(&s.Scenario.Runs[run].Question))
 		}
 	case "parquet":
 		t.file, err = to.File(name + ".parquet")
 		t.parquet = new(attempts)
 	}
+	if err == nil && s.options.Trace && replication == 0 {
+		if t.decided, err = to.File(results.OffersName); err == nil {
+			t.offers = results.NewOfferTable(t.decided)
+		}
+	}
 	return t, err
+}
+
+// counts reports whether the tasks of a question count what they compute and
+// combine.
+func counts(q *model.WhatIf) bool {
+	release, err := model.FindRelease(q.Cluster.Hadoop)
+	return err == nil && release.CPUCounter && q.Fidelity >= model.Phase
 }
 
 // fill simulates a question and writes the table. Only statistics that will be
@@ -202,6 +234,9 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 		recorders = append(recorders, t.parquet)
 	}
 	simulator := sim.Simulator{Recorder: recorders, Progress: progress.ofRun(len(q.Jobs))}
+	if t.offers != nil {
+		simulator.Tracer = t.offers
+	}
 	if p, err = simulator.Predict(*q); err != nil {
 		return p, stats, err
 	}
@@ -218,6 +253,9 @@ func (t *attemptTable) close() error {
 	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
+	}
+	if t.offers != nil {
+		err = errors.Join(err, t.offers.Close(), t.decided.Close())
 	}
 	return err
 }

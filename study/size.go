@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -351,7 +352,7 @@ func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 }
 
 // Manifest describes the result of the search.
-func (z *SizeSearch) Manifest(b results.Build) results.Manifest {
+func (z *SizeSearch) Manifest(b resultdir.Build) resultdir.Manifest {
 	m := z.Sweep.Manifest(b)
 	m.Arguments[0] = "size"
 	return m

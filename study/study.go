@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -27,6 +27,7 @@ type Options struct {
 	Workers      int      // concurrent runs; 0 is one per core
 	Set          []string // KEY=VALUE settings that replace values of the scenario
 	Fidelity     string   // replay, profile, phase or device; empty: the scenario's
+	Trace        bool     // write the offers of the first replication
 	Reading      scenarios.Reading
 }
 
@@ -72,6 +73,8 @@ type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
 	file     *scenarios.File
 	options  Options
+
+	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own
 }
 
 // Open opens a scenario file, a shipped scenario, a history or a recorded case.
@@ -87,7 +90,19 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Study{first, f, o}, nil
+	s := &Study{Scenario: first, file: f, options: o}
+	for i, settings := range first.Alternatives {
+		other, err := scenarios.OpenReading(name, o.Reading, append(settings, o.settings()...)...)
+		if err != nil {
+			return nil, err
+		}
+		again, err := other.Scenario(o.seedOf(i + 1))
+		if err != nil {
+			return nil, err
+		}
+		s.alternatives = append(s.alternatives, again)
+	}
+	return s, nil
 }
 
 // replication returns the scenario with the seed of a replication.
@@ -122,8 +137,8 @@ func (s *Study) Replays() error {
 
 // Manifest describes a result of the study: what made it, with which arguments,
 // and the checksums of its inputs.
-func (s *Study) Manifest(b results.Build, arguments []string) (results.Manifest, error) {
-	m := results.Manifest{
+func (s *Study) Manifest(b resultdir.Build, arguments []string) (resultdir.Manifest, error) {
+	m := resultdir.Manifest{
 		Build: b, Arguments: arguments, Scenario: s.Scenario.Name,
 		Seed: s.options.Seed, Replications: s.options.replications(), Assumptions: s.Scenario.Assumed,
 	}
@@ -133,11 +148,11 @@ func (s *Study) Manifest(b results.Build, arguments []string) (results.Manifest,
 }
 
 // Sums returns the checksums of a scenario's inputs.
-func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
+func Sums(inputs []scenarios.Input) (sums []resultdir.FileSum, err error) {
 	for _, in := range inputs {
-		sum := results.Sum(in.Name, in.Data)
+		sum := resultdir.Sum(in.Name, in.Data)
 		if in.Data == nil {
-			if sum, err = results.SumFile(in.Name); err != nil {
+			if sum, err = resultdir.SumFile(in.Name); err != nil {
 				return nil, err
 			}
 		}
@@ -147,16 +162,16 @@ func Sums(inputs []scenarios.Input) (sums []results.FileSum, err error) {
 }
 
 // InputsUnchanged compares embedded and other inputs with their checksums.
-func InputsUnchanged(inputs []results.FileSum) error {
+func InputsUnchanged(inputs []resultdir.FileSum) error {
 	var errs []error
 	for _, in := range inputs {
 		name, shipped := strings.CutPrefix(in.Name, scenarios.ShippedPrefix)
 		if !shipped {
-			errs = append(errs, results.Verify("", []results.FileSum{in}))
+			errs = append(errs, resultdir.Verify("", []resultdir.FileSum{in}))
 			continue
 		}
 		data, ok := scenarios.Data(name)
-		if !ok || results.Sum(in.Name, data).SHA256 != in.SHA256 {
+		if !ok || resultdir.Sum(in.Name, data).SHA256 != in.SHA256 {
 			errs = append(errs, fmt.Errorf("%s: this version of slotwave ships a different file", in.Name))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -32,12 +32,12 @@ const (
 type Submission struct {
 	Folder string
 	Shards int // 0: of at least 30 s each, by the measured time of some points
-	build  results.Build
+	build  resultdir.Build
 	sweep  *Sweep
 }
 
 // Submission prepares the sweep for another engine.
-func (s *Sweep) Submission(folder string, shards int, b results.Build) *Submission {
+func (s *Sweep) Submission(folder string, shards int, b resultdir.Build) *Submission {
 	return &Submission{Folder: folder, Shards: shards, build: b, sweep: s}
 }
 

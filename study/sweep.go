@@ -17,6 +17,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 )
@@ -60,7 +61,7 @@ type Sweep struct {
 	asked   SweepOptions
 	base    *Study
 	file    *scenarios.StudyFile
-	inputs  []results.FileSum
+	inputs  []resultdir.FileSum
 	factors []factor
 	points  [][]int // the level of each factor
 	goals   []model.Goal
@@ -265,7 +266,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		}
 		s.lock.Unlock()
 	}
-	r := results.Replication{Seed: q.Seed, Values: results.Measure(q, &p, stats)}
+	r := results.Replication{Seed: q.Seed, Values: results.Measure(&p, stats)}
 	if len(s.goals) > 0 {
 		r.Full = stats.Full(p.Mean)
 		for i := range s.goals {
@@ -468,8 +469,8 @@ func (s *Sweep) Name() string { return s.base.Scenario.Name }
 func (s *Sweep) Title() string { return results.Escape(s.base.Scenario.Title) }
 
 // Manifest describes the result of the sweep.
-func (s *Sweep) Manifest(b results.Build) results.Manifest {
-	return results.Manifest{
+func (s *Sweep) Manifest(b resultdir.Build) resultdir.Manifest {
+	return resultdir.Manifest{
 		Build: b, Arguments: s.asked.arguments(s.name), Scenario: s.base.Scenario.Name, Seed: s.file.Seed,
 		Replications: s.file.Replications, Inputs: s.inputs, Assumptions: s.base.Scenario.Assumed,
 	}
@@ -477,7 +478,7 @@ func (s *Sweep) Manifest(b results.Build) results.Manifest {
 
 // identity identifies what finished simulations depend on: the inputs, the points
 // with their settings and seeds, and the program.
-func (s *Sweep) identity(b results.Build) journalHead {
+func (s *Sweep) identity(b resultdir.Build) journalHead {
 	sum := sha256.New()
 	e := json.NewEncoder(sum)
 	e.Encode(s.inputs)

@@ -1,8 +1,11 @@
 package study
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +17,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -24,11 +28,19 @@ const LeastPairs = 2
 // Limits of the search.
 const (
 	searches    = 3    // with the equations, each with a seed of its own
+	explored    = 120  // random points, each with one run
+	promising   = 3    // of them that become candidates
+	batches     = 4    // of points near the best one
+	batch       = 40   // points, each with one run
+	mostAtOnce  = 4    // settings in which such a point differs from the best one
 	screening   = 2    // runs by which candidates are compared
 	rounds      = 2    // of changing one setting after another
 	worthIt     = 0.01 // least gain for which a setting is changed in the search
 	heapForSort = 0.6  // largest share of a map's heap for io.sort.mb
 )
+
+// keptBytes is the space for a record in the second area of the sort buffer.
+const keptBytes = 16
 
 const codecKey = "mapred.map.output.compression.codec"
 
@@ -87,9 +99,10 @@ type tuner struct {
 }
 
 // Tune searches the Hadoop settings with which the only job of the scenario takes
-// the least time. Herodotou's equations and rules of thumb propose candidates. The
-// simulator chooses among them, changes one setting after another, and measures the
-// gain in pairs of runs with common seeds, one for each replication.
+// the least time. Herodotou's equations, rules of thumb and random draws propose
+// candidates. The simulator chooses among them, changes one setting after another,
+// then several at a time, and measures the gain in pairs of runs with common seeds,
+// one for each replication.
 func (s *Study) Tune() (*results.Tuned, error) {
 	if n := s.options.replications(); n < LeastPairs {
 		return nil, fmt.Errorf("--replications: got %d: want %d or more, for an interval", n, LeastPairs)
@@ -106,12 +119,18 @@ func (s *Study) Tune() (*results.Tuned, error) {
 	if err != nil {
 		return nil, err
 	}
-	best, err := t.choose(start, candidates)
+	random, err := t.explore()
 	if err != nil {
 		return nil, err
 	}
-	if best, err = t.refine(best); err != nil {
+	best, err := t.choose(start, append(candidates, random...))
+	if err != nil {
 		return nil, err
+	}
+	for _, step := range []func([]float64) ([]float64, error){t.refine, t.changeSeveral, t.refine} {
+		if best, err = step(best); err != nil {
+			return nil, err
+		}
 	}
 	tuned, err := t.measure(start, best)
 	if err != nil {
@@ -131,6 +150,9 @@ func newTuner(s *Study) (*tuner, error) {
 	q := &s.Scenario.Runs[0].Question
 	if q.Fidelity < model.Phase {
 		return nil, fmt.Errorf("%s: fidelity: got %s: want phase or device, where settings change the times of tasks", s.Scenario.Name, q.Fidelity)
+	}
+	if slices.ContainsFunc(q.Cluster.Machines, func(m model.Machine) bool { return m.Fitted != nil }) {
+		return nil, fmt.Errorf("%s: a fitted platform holds the settings of its benchmarks: want a platform with devices, such as dl145-g3", s.Scenario.Name)
 	}
 	if q.Jobs[0].Reduces.Count == 0 {
 		return nil, fmt.Errorf("%s: the job has no reduces: want some, because tune changes how map output is sorted and fetched", s.Scenario.Name)
@@ -301,7 +323,6 @@ func (t *tuner) byRules(start []float64, compress float64) []float64 {
 // recordPart is the part of the sort buffer with which its two areas fill at the
 // same time: 16 bytes are kept for each record.
 func (t *tuner) recordPart() float64 {
-	const kept = 16
 	i := slices.IndexFunc(t.question.Programs, func(p model.Program) bool { return p.Name == t.question.Jobs[0].Program })
 	if i < 0 {
 		return 0.05
@@ -310,7 +331,7 @@ func (t *tuner) recordPart() float64 {
 	if d.MapRecsSel == 0 {
 		return 0.05
 	}
-	return kept / (kept + d.InputPairWidth*d.MapSizeSel/d.MapRecsSel)
+	return keptBytes / (keptBytes + d.InputPairWidth*d.MapSizeSel/d.MapRecsSel)
 }
 
 // changes returns the values that differ from the scenario's, as --set takes them.
@@ -344,12 +365,14 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 		return 0, err
 	}
 	p, _, err := (&attemptTable{}).fill(&s.Runs[0].Question, false, nil)
-	if err != nil {
+	// With some settings a reduce waits for memory without end, as in Hadoop.
+	hangs := errors.As(err, new(*sim.Stalled))
+	if err != nil && !hangs {
 		return 0, err
 	}
 	seconds := math.Inf(1)
-	if j := &p.Jobs[0]; j.Finish >= 0 && j.State == workload.Succeeded {
-		seconds = (j.Finish - j.Submit).Seconds()
+	if !hangs && p.Jobs[0].Finish >= 0 && p.Jobs[0].State == workload.Succeeded {
+		seconds = (p.Jobs[0].Finish - p.Jobs[0].Submit).Seconds()
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -377,14 +400,82 @@ func (t *tuner) simulateAll(points [][]float64, seeds []uint64) ([][]float64, er
 	return all, group.Wait()
 }
 
-// screen returns the mean times of points in the runs of the search. Their seeds
-// are not those of the pairs, so that the choice does not flatter the gain.
-func (t *tuner) screen(points [][]float64) ([]float64, error) {
+// draw returns a random value of a setting.
+func (d *tunedSetting) draw(r *rand.Rand) float64 {
+	if d.Whole {
+		return d.Min + float64(r.IntN(int(d.Max-d.Min)+1))
+	}
+	return d.round(d.Min + float64(r.Float64()*(d.Max-d.Min)))
+}
+
+// explore returns the fastest of random points.
+func (t *tuner) explore() ([][]float64, error) {
+	stream := workload.Seed(t.study.options.Seed).Named("exploration").Stream(0, 0).Generator()
+	r := rand.New(&stream)
+	points := make([][]float64, explored)
+	for i := range points {
+		for k := range t.settings {
+			points[i] = append(points[i], t.settings[k].draw(r))
+		}
+	}
+	times, err := t.simulateAll(points, t.screeningSeeds()[:1])
+	if err != nil {
+		return nil, err
+	}
+	return fastest(points, times)[:promising], nil
+}
+
+// fastest sorts points by the time of their first run.
+func fastest(points [][]float64, times [][]float64) [][]float64 {
+	order := make([]int, len(points))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(times[a][0], times[b][0]) })
+	sorted := make([][]float64, len(points))
+	for i, k := range order {
+		sorted[i] = points[k]
+	}
+	return sorted
+}
+
+// changeSeveral draws new values for several settings at a time. Where a change of
+// one setting gains less than a heartbeat takes, only several together show a gain.
+func (t *tuner) changeSeveral(best []float64) ([]float64, error) {
+	stream := workload.Seed(t.study.options.Seed).Named("neighbours").Stream(0, 0).Generator()
+	r := rand.New(&stream)
+	for range batches {
+		points := make([][]float64, batch)
+		for i := range points {
+			points[i] = slices.Clone(best)
+			for range 2 + r.IntN(mostAtOnce-1) {
+				k := r.IntN(len(t.settings))
+				points[i][k] = t.settings[k].draw(r)
+			}
+		}
+		times, err := t.simulateAll(points, t.screeningSeeds()[:1])
+		if err != nil {
+			return nil, err
+		}
+		if best, err = t.choose(best, fastest(points, times)[:promising]); err != nil {
+			return nil, err
+		}
+	}
+	return best, nil
+}
+
+func (t *tuner) screeningSeeds() []uint64 {
 	seeds := make([]uint64, screening)
 	for i := range seeds {
 		seeds[i] = uint64(workload.Seed(t.study.options.Seed).Named("screening").For(i))
 	}
-	times, err := t.simulateAll(points, seeds)
+	return seeds
+}
+
+// screen returns the mean times of points in the runs of the search. Their seeds
+// are not those of the pairs, so that the choice does not flatter the gain.
+func (t *tuner) screen(points [][]float64) ([]float64, error) {
+	times, err := t.simulateAll(points, t.screeningSeeds())
 	means := make([]float64, len(points))
 	for i := range times {
 		for _, seconds := range times[i] {
@@ -410,12 +501,13 @@ func (t *tuner) choose(start []float64, others [][]float64) ([]float64, error) {
 	return points[best], nil
 }
 
-// refine changes one setting after another where that is worth it.
+// refine changes one setting after another where that is worth it, and the settings
+// of the sort buffer together.
 func (t *tuner) refine(best []float64) ([]float64, error) {
 	for range rounds {
 		before := best
 		for i := range t.settings {
-			points := [][]float64{best}
+			var points [][]float64
 			for _, v := range append(t.settings[i].tries, t.settings[i].Start) {
 				if v != best[i] {
 					at := slices.Clone(best)
@@ -423,25 +515,72 @@ func (t *tuner) refine(best []float64) ([]float64, error) {
 					points = append(points, at)
 				}
 			}
-			means, err := t.screen(points)
-			if err != nil {
+			var err error
+			if best, err = t.better(best, points); err != nil {
 				return nil, err
 			}
-			least := 0
-			for k := range means {
-				if means[k] < means[least] {
-					least = k
-				}
-			}
-			if means[least] < (1-worthIt)*means[0] {
-				best = points[least]
-			}
+		}
+		var err error
+		if best, err = t.better(best, t.bySpills(best)); err != nil {
+			return nil, err
 		}
 		if slices.Equal(before, best) {
 			break
 		}
 	}
 	return best, nil
+}
+
+// better returns the fastest of some points if it is worth the change.
+func (t *tuner) better(best []float64, points [][]float64) ([]float64, error) {
+	means, err := t.screen(append([][]float64{best}, points...))
+	if err != nil {
+		return nil, err
+	}
+	least := 0
+	for k := range means {
+		if means[k] < means[least] {
+			least = k
+		}
+	}
+	if means[least] < (1-worthIt)*means[0] {
+		best = points[least-1]
+	}
+	return best, nil
+}
+
+// bySpills returns points with two or more spills of equal size for each map. All but
+// the last are sorted and written while the map function runs.
+func (t *tuner) bySpills(best []float64) (points [][]float64) {
+	const filled = 0.5
+	j, kept := &t.question.Jobs[0], t.recordPart()
+	i := slices.IndexFunc(t.question.Programs, func(p model.Program) bool { return p.Name == j.Program })
+	if i < 0 || j.Maps.Count == 0 {
+		return nil
+	}
+	data := &t.question.Programs[i].Data
+	input := float64(j.Maps.InputBytes) / float64(j.Maps.Count)
+	output, records := input*data.MapSizeSel/(1<<20), input/data.InputPairWidth*data.MapRecsSel
+	for _, spills := range []float64{2, 3, 4, 6, 8} {
+		at, size := slices.Clone(best), 0.0
+		for i := range t.settings { // io.sort.mb comes first
+			d := &t.settings[i]
+			within := func(v float64) float64 { return math.Min(d.Max, math.Max(d.Min, v)) }
+			switch d.Name {
+			case "io.sort.mb":
+				size = within(math.Ceil(output / (spills * filled * (1 - kept))))
+				at[i] = size
+			case "io.sort.record.percent":
+				// If the least buffer is too large, the records fill it.
+				part := keptBytes * records / (spills * filled * size * (1 << 20))
+				at[i] = within(math.Ceil(100*math.Min(kept, part)) / 100)
+			case "io.sort.spill.percent":
+				at[i] = filled
+			}
+		}
+		points = append(points, at)
+	}
+	return points
 }
 
 // pairSeeds are the seeds of the replications.

@@ -34,6 +34,7 @@ type Why struct {
 	Jobs     []Difference    `json:"jobs"` // by the size of their difference
 	Accounts []AccountChange `json:"accounts"`
 	Launch   *OtherLaunch    `json:"launch,omitempty"` // left out: all launches are the same
+	Offer    *OtherOffer     `json:"offer,omitempty"`  // left out: all offers with launches are the same
 }
 
 // Difference is the time of a job in both scenarios, over pairs of runs with the
@@ -57,6 +58,15 @@ type AccountChange struct {
 // OtherLaunch is the first launch in which the two runs differ.
 type OtherLaunch struct {
 	Time   int64  `json:"time_ns"`
+	First  string `json:"first"`
+	Second string `json:"second"`
+}
+
+// OtherOffer is the first heartbeat at which the schedulers launched different
+// tasks, and what each decided, in words.
+type OtherOffer struct {
+	Time   int64  `json:"time_ns"`
+	Node   string `json:"node"`
 	First  string `json:"first"`
 	Second string `json:"second"`
 }
@@ -85,6 +95,7 @@ func CompareWhy(first, second string, o Options) (*Why, error) {
 	times := map[string]*[2][]float64{"": {}}
 	var names []string
 	var rows [2]attempts
+	var offers [2]offers
 	var predictions [2]model.Prediction
 	for pair := range w.Pairs {
 		for i, q := range questions {
@@ -92,7 +103,7 @@ func CompareWhy(first, second string, o Options) (*Why, error) {
 			own.Seed = o.seedOf(pair)
 			simulator := sim.Simulator{}
 			if pair == 0 {
-				simulator.Recorder = &rows[i]
+				simulator.Recorder, simulator.Tracer = &rows[i], &offers[i]
 			}
 			p, err := simulator.Predict(own)
 			if err != nil {
@@ -122,6 +133,7 @@ func CompareWhy(first, second string, o Options) (*Why, error) {
 	}
 	slices.SortStableFunc(w.Jobs, func(a, b Difference) int { return -cmp.Compare(max(a.Mean, -a.Mean), max(b.Mean, -b.Mean)) })
 	w.Launch = otherLaunch(rows[0], rows[1])
+	w.Offer = otherOffer(offers, questions)
 	return w, w.compareLedgers(questions, predictions, rows)
 }
 
@@ -208,6 +220,68 @@ func otherLaunch(first, second attempts) *OtherLaunch {
 	return nil
 }
 
+// offers collects the offers of a run.
+type offers []model.Offer
+
+func (list *offers) Offer(o *model.Offer) {
+	own := *o
+	own.Asked = slices.Clone(o.Asked)
+	*list = append(*list, own)
+}
+
+// launchesOf lists what an offer launched.
+func launchesOf(o *model.Offer) []string {
+	var list []string
+	for i := range o.Asked {
+		if a := &o.Asked[i]; a.Task >= 0 {
+			list = append(list, fmt.Sprintf("%v %d %d %s", a.Kind, a.Task, a.Attempt, a.Job))
+		}
+	}
+	return list
+}
+
+// otherOffer finds the first heartbeat with different launches. An offer that one
+// of the runs lacks counts as launching nothing there.
+func otherOffer(runs [2]offers, questions [2]*model.WhatIf) *OtherOffer {
+	type heartbeat struct {
+		at   time.Duration
+		node string
+	}
+	found := map[heartbeat]*[2]*model.Offer{}
+	var order []heartbeat
+	for i, run := range runs {
+		for k := range run {
+			h := heartbeat{run[k].Time, run[k].Node}
+			if found[h] == nil {
+				found[h] = &[2]*model.Offer{}
+				order = append(order, h)
+			}
+			found[h][i] = &run[k]
+		}
+	}
+	slices.SortStableFunc(order, func(a, b heartbeat) int { return cmp.Compare(a.at, b.at) })
+	for _, h := range order {
+		var launched [2][]string
+		texts := [2]string{}
+		for i, o := range found[h] {
+			if o != nil {
+				launched[i] = launchesOf(o)
+			}
+		}
+		if slices.Equal(launched[0], launched[1]) {
+			continue
+		}
+		for i, o := range found[h] {
+			texts[i] = "  nothing: no slot was free there for which a job waited\n"
+			if o != nil {
+				texts[i] = diagnose.DecisionText(o, questions[i])
+			}
+		}
+		return &OtherOffer{int64(h.at), results.Escape(h.node), texts[0], texts[1]}
+	}
+	return nil
+}
+
 // WriteJSON writes the comparison.
 func (w *Why) WriteJSON(to io.Writer) error {
 	out := json.NewEncoder(to)
@@ -253,5 +327,9 @@ func (w *Why) WriteText(to io.Writer, _ bool) error {
 	} else {
 		fmt.Fprintf(t, "\nall launches are the same\n")
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil || w.Offer == nil {
+		return err
+	}
+	_, err := fmt.Fprintf(to, "\nfirst offer that was decided differently: %.3f s, %s\n%s:\n%s%s:\n%s", float64(w.Offer.Time)/1e9, w.Offer.Node, w.First, w.Offer.First, w.Second, w.Offer.Second)
+	return err
 }

@@ -5,6 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 const smallJobs = `
@@ -39,8 +43,12 @@ func TestCompareWhy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w.Pairs != 5 || len(w.Jobs) != 2 || w.Launch == nil || len(w.Accounts) == 0 {
+	if w.Pairs != 5 || len(w.Jobs) != 2 || w.Launch == nil || w.Offer == nil || len(w.Accounts) == 0 {
 		t.Fatalf("%+v", w)
+	}
+	// At the first heartbeat fair2 has not yet counted the tasks of a.
+	if o := w.Offer; o.Node != "node4" || !strings.Contains(o.First, "- a: launched map 3") || !strings.Contains(o.Second, "A slot stayed free: nothing waiting") {
+		t.Errorf("%+v: want maps of a under fifo, nothing under fair2", o)
 	}
 	for _, j := range w.Jobs {
 		if j.Job == "b" && j.High >= 0 || j.Low > j.Mean || j.High < j.Mean {
@@ -48,7 +56,59 @@ func TestCompareWhy(t *testing.T) {
 		}
 	}
 	same, err := CompareWhy(names[0], names[0], Options{Seed: 1})
-	if err != nil || same.Launch != nil || same.Makespan.Mean != 0 {
+	if err != nil || same.Launch != nil || same.Offer != nil || same.Makespan.Mean != 0 {
 		t.Errorf("a scenario against itself: %+v, %v", same, err)
+	}
+}
+
+// The explanation of a traced run names the heartbeat, the jobs that the scheduler
+// asked, and their figures.
+func TestExplainOffers(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "fair1.toml")
+	text := strings.Replace(smallJobs, "SCHEDULER", "fair1", 1) + "\n[conf]\n\"mapred.fairscheduler.assignmultiple\" = false\n"
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(name, Options{Seed: 1, Trace: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := resultdir.Create(filepath.Join(dir, "out"), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Abort()
+	runs, err := s.Simulate(d, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(d, runs); err != nil {
+		t.Fatal(err)
+	}
+	m, err := s.Manifest(resultdir.Build{}, []string{"run", name, "--seed=1", "--trace"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Commit(m); err != nil {
+		t.Fatal(err)
+	}
+	for what, want := range map[diagnose.Explained][]string{
+		{Task: "b/m/0"}: {
+			"While it waited,", "heartbeats offered map slots", "maps of other jobs",
+			"fair1 first asks jobs that run fewer tasks than their minimum share.", "- b: launched this attempt", "its fair share was", "its deficit",
+		},
+		{Node: "node2", At: 10 * time.Second}: {"At 7.139 s the TaskTracker of node2 sent a heartbeat with 1 free map slot", "- b: launched map 1", "- a: not asked: it came later in the order"},
+	} {
+		var b strings.Builder
+		if _, err := Explain(&b, filepath.Join(dir, "out"), what); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(strings.Fields(b.String()), " ")
+		for _, w := range want {
+			if !strings.Contains(got, w) {
+				t.Errorf("%+v: no %q in %s", what, w, b.String())
+			}
+		}
 	}
 }

@@ -121,6 +121,8 @@ type Attempt struct {
 
 	WaitFetch  time.Duration // wait of copiers for map outputs, within shuffle
 	WaitMemory time.Duration // wait of copiers for buffer space, within shuffle
+
+	NodeIndex int // of a simulated attempt: position of Node in the cluster
 }
 
 // Duration returns the time the attempt held its slot.
@@ -138,4 +140,10 @@ type Counters struct {
 	HDFSWriteBytes       int64
 	LocalReadBytes       int64
 	LocalWriteBytes      int64
+
+	// Simulated only where tasks have a plan. Until 0.20.2 Hadoop counts neither
+	// the time of cores nor the stored output.
+	CombineInRecords, CombineOutRecords int64
+	MaterializedBytes                   int64 // map output as stored: combined, compressed, with checksums
+	CPUMillis                           int64 // time of cores
 }

@@ -108,13 +108,11 @@ type HistoryAttempt struct {
 
 // MoreCounters are recorded counters that simulated attempts lack.
 type moreCounters struct {
-	CombineInRecords, CombineOutRecords int64
-	InGroups                            int64 // reduce input groups
-	MaterializedBytes                   int64 // map output as stored: combined, compressed, with checksums
-	SpillRawBytes, SpillStoredBytes     int64 // all spills of a map: combined, before and after compression
-	CPUMillis, GCMillis                 int64
-	PhysicalBytes, VirtualBytes         int64
-	HeapBytes                           int64
+	InGroups                        int64 // reduce input groups
+	SpillRawBytes, SpillStoredBytes int64 // all spills of a map: combined, before and after compression
+	GCMillis                        int64
+	PhysicalBytes, VirtualBytes     int64
+	HeapBytes                       int64
 }
 
 // TaskCounters are all counters of a task, or their sums over many tasks.

@@ -81,11 +81,13 @@ type MapTasks struct {
 }
 
 // MapOutput describes the output of the maps of a recorded job before combiner
-// and codec. The bytes fetched are in ReduceTasks.ShuffleData. It is zero if the
-// record shows no difference.
+// and codec. The bytes fetched are in ReduceTasks.ShuffleData. It is zero if it is
+// not recorded.
 type MapOutput struct {
 	RawBytes              int64
-	CombineIn, CombineOut int64  // records into and out of the combiner; 0: it did not run
+	Records               int64  // 0: not recorded
+	CombineIn, CombineOut int64  // records into and out of the combiner of maps; 0: it did not run
+	MergedIn, MergedOut   int64  // likewise of reduces, which combine when they merge in memory
 	Codec                 string // class of the codec; empty: none
 }
 

@@ -237,10 +237,10 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *runValues) 
 	s.data.mapSize.add(w.OutBytes, in)
 	run.size.add(w.OutBytes, in)
 	s.data.mapRecs.add(w.OutRecords, w.InRecords)
-	s.combineStated = s.combineStated || w.More.CombineInRecords != Unknown
-	if w.More.CombineInRecords > 0 {
+	s.combineStated = s.combineStated || w.CombineInRecords != Unknown
+	if w.CombineInRecords > 0 {
 		s.combined = true
-		s.data.combineRecs.add(w.More.CombineOutRecords, w.More.CombineInRecords)
+		s.data.combineRecs.add(w.CombineOutRecords, w.CombineInRecords)
 	}
 	s.data.intermCompress.add(w.More.SpillStoredBytes, w.More.SpillRawBytes)
 	if in >= 0 {
@@ -260,8 +260,8 @@ func (s *profileSums) addMap(t *HistoryTask, w *HistoryAttempt, run *runValues) 
 		return
 	}
 	s.mapTask.add(w.Duration(), w.InRecords)
-	if w.More.CPUMillis > 0 {
-		s.mapCPU.add(time.Duration(w.More.CPUMillis)*time.Millisecond, w.InRecords)
+	if w.CPUMillis > 0 {
+		s.mapCPU.add(time.Duration(w.CPUMillis)*time.Millisecond, w.InRecords)
 	}
 	if Known(w.Phases[PhaseStartup]) {
 		s.mapNoJVM.add(s.keeper, (w.Duration() - w.Phases[PhaseStartup]).Seconds())
@@ -305,8 +305,8 @@ func (s *profileSums) addReduce(w *HistoryAttempt, lastMap time.Duration, run *r
 		s.reduce.add(w.Phases[PhaseReduce], w.InRecords)
 		s.write.add(w.Phases[PhaseWrite], w.reduceOut())
 	}
-	if w.More.CPUMillis > 0 {
-		s.reduceCPU.add(time.Duration(w.More.CPUMillis)*time.Millisecond, w.InRecords)
+	if w.CPUMillis > 0 {
+		s.reduceCPU.add(time.Duration(w.CPUMillis)*time.Millisecond, w.InRecords)
 	}
 }
 
@@ -338,7 +338,7 @@ func (s *profileSums) addTotals(t *JobTotals, run *runValues) {
 	s.data.reduceOutWidth.add(out, t.Reduce.OutRecords)
 	s.data.reduceRecs.add(t.Reduce.OutRecords, t.Reduce.InRecords)
 	s.data.perGroup.add(t.Reduce.InRecords, t.Reduce.More.InGroups)
-	combineIn, combineOut := known(t.Map.More.CombineInRecords, t.All.More.CombineInRecords), known(t.Map.More.CombineOutRecords, t.All.More.CombineOutRecords)
+	combineIn, combineOut := known(t.Map.CombineInRecords, t.All.CombineInRecords), known(t.Map.CombineOutRecords, t.All.CombineOutRecords)
 	if combineIn > 0 {
 		s.combined = true
 		s.data.combineRecs.add(combineOut, combineIn)

@@ -210,7 +210,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		j.Reduces.ShuffleData = h.mapOutput()
 	}
 	if j.Reduces.Count > 0 {
-		j.Maps.Output = h.rawOutput(j.Conf, j.Reduces.ShuffleData)
+		j.Maps.Output = h.rawOutput(j.Conf)
 	}
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
@@ -236,7 +236,7 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
 		if w := t.Winner(); t.Kind == Map && w != nil {
-			out := w.More.MaterializedBytes
+			out := w.MaterializedBytes
 			if out == Unknown {
 				out = w.OutBytes
 			}
@@ -246,27 +246,30 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 	return sum
 }
 
-// rawOutput returns the job's map output before combiner and codec, if one of
-// them changed it: they are recorded, or fewer bytes were fetched.
-func (h *HistoryJob) rawOutput(conf Conf, fetched int64) MapOutput {
+// rawOutput returns the job's map output before combiner and codec, if it is
+// recorded.
+func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	var out MapOutput
 	for i := range h.Tasks {
 		w := h.Tasks[i].Winner()
-		if h.Tasks[i].Kind != Map || w == nil {
+		if w == nil || h.Tasks[i].Kind > Reduce {
+			continue
+		}
+		if h.Tasks[i].Kind == Reduce {
+			out.MergedIn += max(0, w.CombineInRecords)
+			out.MergedOut += max(0, w.CombineOutRecords)
 			continue
 		}
 		if w.OutBytes == Unknown {
 			return MapOutput{}
 		}
 		out.RawBytes += w.OutBytes
-		out.CombineIn += max(0, w.More.CombineInRecords)
-		out.CombineOut += max(0, w.More.CombineOutRecords)
+		out.Records += max(0, w.OutRecords)
+		out.CombineIn += max(0, w.CombineInRecords)
+		out.CombineOut += max(0, w.CombineOutRecords)
 	}
 	if compressed, err := conf.Truth("mapred.compress.map.output"); err == nil && compressed {
 		out.Codec = conf.Text("mapred.map.output.compression.codec")
-	}
-	if out.Codec == "" && out.CombineIn == 0 && float64(fetched) >= 0.95*float64(out.RawBytes) {
-		return MapOutput{}
 	}
 	return out
 }

@@ -78,7 +78,7 @@ func TestReplayExample(t *testing.T) {
 	// the job's sum was written.
 	check("shuffled, not known", got.Reduces.ShuffleData, int64(0))
 	h.Jobs[0].Tasks[0].Attempts[1].OutBytes, h.Jobs[0].Tasks[1].Attempts[0].OutBytes = 300, 500
-	h.Jobs[0].Tasks[1].Attempts[0].More.MaterializedBytes = 50
+	h.Jobs[0].Tasks[1].Attempts[0].MaterializedBytes = 50
 	h.Jobs[0].Totals.All.HDFSWriteBytes = 900
 	check("shuffled, by the maps", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(350))
 	check("written, by the job", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(900))
@@ -137,7 +137,7 @@ func TestReplayMapOutput(t *testing.T) {
 				a := NewHistoryAttempt(j.ID, "", Kind(kind), i, 0)
 				a.State, a.Start, a.Finish = Succeeded, 0, time.Second
 				if Kind(kind) == Map {
-					a.OutBytes, a.More.MaterializedBytes = 1000, 120
+					a.OutBytes, a.MaterializedBytes = 1000, 120
 					set(&j, &a)
 				} else {
 					a.ShuffleBytes = 240
@@ -152,12 +152,12 @@ func TestReplayMapOutput(t *testing.T) {
 		t.Errorf("combined, but not recorded: %+v", less.Maps.Output)
 	}
 	plain := record(func(_ *HistoryJob, a *HistoryAttempt) { a.OutBytes = 120 })
-	if plain.Maps.Output != (MapOutput{}) || plain.Reduces.ShuffleData != 240 {
+	if plain.Maps.Output != (MapOutput{RawBytes: 240}) || plain.Reduces.ShuffleData != 240 {
 		t.Errorf("plain: %+v, %d fetched", plain.Maps.Output, plain.Reduces.ShuffleData)
 	}
 	both := record(func(j *HistoryJob, a *HistoryAttempt) {
 		j.Conf.Set("mapred.compress.map.output", "true")
-		a.More.CombineInRecords, a.More.CombineOutRecords = 50, 20
+		a.CombineInRecords, a.CombineOutRecords = 50, 20
 	})
 	want := MapOutput{RawBytes: 2000, CombineIn: 100, CombineOut: 40, Codec: "org.apache.hadoop.io.compress.DefaultCodec"}
 	if both.Maps.Output != want || both.Reduces.ShuffleData != 240 {

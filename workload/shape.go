@@ -110,7 +110,7 @@ func (c *TaskCounters) scale(by float64) {
 	for _, v := range []*int64{
 		&c.InRecords, &c.InBytes, &c.OutRecords, &c.OutBytes, &c.SpilledRecords, &c.ShuffleBytes,
 		&c.HDFSReadBytes, &c.HDFSWriteBytes, &c.LocalReadBytes, &c.LocalWriteBytes,
-		&c.More.CombineInRecords, &c.More.CombineOutRecords, &c.More.InGroups, &c.More.MaterializedBytes,
+		&c.CombineInRecords, &c.CombineOutRecords, &c.More.InGroups, &c.MaterializedBytes,
 		&c.More.SpillRawBytes, &c.More.SpillStoredBytes,
 	} {
 		*v = scale(*v, by)

@@ -7,11 +7,11 @@ func UnknownCounters() TaskCounters {
 			InRecords: Unknown, InBytes: Unknown, OutRecords: Unknown, OutBytes: Unknown,
 			Spills: Unknown, MergePasses: Unknown, SpilledRecords: Unknown, ShuffleBytes: Unknown,
 			HDFSReadBytes: Unknown, HDFSWriteBytes: Unknown, LocalReadBytes: Unknown, LocalWriteBytes: Unknown,
+			CombineInRecords: Unknown, CombineOutRecords: Unknown, MaterializedBytes: Unknown, CPUMillis: Unknown,
 		},
 		More: moreCounters{
-			CombineInRecords: Unknown, CombineOutRecords: Unknown, InGroups: Unknown, MaterializedBytes: Unknown,
-			SpillRawBytes: Unknown, SpillStoredBytes: Unknown,
-			CPUMillis: Unknown, GCMillis: Unknown, PhysicalBytes: Unknown, VirtualBytes: Unknown, HeapBytes: Unknown,
+			InGroups: Unknown, SpillRawBytes: Unknown, SpillStoredBytes: Unknown,
+			GCMillis: Unknown, PhysicalBytes: Unknown, VirtualBytes: Unknown, HeapBytes: Unknown,
 		},
 	}
 }

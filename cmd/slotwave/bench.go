@@ -34,13 +34,16 @@ unit in operations of a bare priority queue (a binary heap), which is measured
 first. It depends less on the machine than the times do.
 
 Without --all, the simulated days have fewer jobs and the shuffles fewer nodes;
-the command then takes about half a minute.`,
-		Example: "  slotwave bench\n  slotwave bench --all --out speed",
+the command then takes about half a minute. --growth also simulates 10 to 10,000
+jobs, 10,000 to 1,000,000 maps and 100 to 100,000 nodes, and prints the power of
+the size with which the processor time grows: 1 is proportional.`,
+		Example: "  slotwave bench\n  slotwave bench --growth\n  slotwave bench --all --growth --out speed",
 		Args:    cobra.NoArgs,
 		RunE:    func(*cobra.Command, []string) error { return k.run(a) },
 	}
 	f := c.Flags()
 	f.BoolVar(&k.All, "all", false, "simulate whole days and shuffles; takes minutes")
+	f.BoolVar(&k.Growth, "growth", false, "also measure how the cost grows, by scheduler; takes minutes")
 	f.StringVar(&k.out, "out", "", "`DIR` for bench.json, the table bench.md and pictures of the growth")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.force, "force", false, "replace existing files")

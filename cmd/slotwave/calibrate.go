@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -43,7 +43,9 @@ From recorded jobs (a history, a trace or a result), find the rates and the
 speed with which their simulated tasks take as long as recorded, and the costs
 of each job's own code. --out is then a folder for the platform, a profile of
 each job and the scenario that runs the recorded jobs with them. The error of
-each job is stated also for the machine that the other jobs alone determine.
+each job is stated also for the machine that the other jobs alone determine. The
+folder also has 18 other platforms that explain the record about as well; run
+simulates each and states the range of its answers as a 90 % interval.
 The fidelity is device unless --fidelity says phase.`,
 		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml\n  slotwave calibrate history/done --out calibrated",
 		Args:    cobra.MinimumNArgs(1),
@@ -96,7 +98,7 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 		for _, f := range found.Files(k.out) {
 			parts = append(parts, part{f.Name, f.Write})
 		}
-		if err := a.deliver(c, args, &to, parts, results.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
+		if err := a.deliver(c, args, &to, parts, resultdir.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
 			return err
 		}
 	}

@@ -54,6 +54,9 @@ func TestCalibrateRuns(t *testing.T) {
 		verb(t, "validate", at("calibrated/"+file))
 	}
 	verb(t, "run", at("calibrated/scenario.toml"), "--out", at("again"), "--quiet", "--fail-above", "8%")
+	// A platform without a limit between racks has no uplink_mb to be assumed.
+	verb(t, "calibrate", at("history"), "--platform", "ec2-large", "--out", at("ec2"), "--quiet")
+	verb(t, "validate", at("ec2/scenario.toml"))
 	verb(t, "run", at("calibrated/scenario.toml"), "--set", "cluster.disk_slowdown=0.25", "--set", "network.nic_mb=1250", "--out", at("ssd"), "--quiet")
 }
 

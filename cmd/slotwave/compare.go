@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -16,6 +16,7 @@ import (
 type comparing struct {
 	asked
 	knowledge
+	measured  []string
 	over      []string
 	baseline  string
 	failAbove string
@@ -36,6 +37,11 @@ switches off one cause after another.
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a
 dot is set in every [[job]]. Values of --over replace those of [vary].
 
+--measured adds runs of a real cluster, or of an earlier simulation. A recorded
+job belongs to a scenario if the name and the numbers of maps, reduces and nodes
+agree. Several runs give a mean with its 95 % interval. --baseline measured
+compares all answers with the measured runs.
+
 --why simulates two scenarios in pairs with the same seeds: five pairs, or as
 many as --replications says. It prints the jobs that gain and lose, the
 difference of the ledgers, and the first launch in which the two differ.
@@ -49,6 +55,7 @@ simulation, or a scenario from the one in --baseline, by more than 10 %.`,
 	k.asked.flags(c, "none: nothing is written")
 	k.knowledge.flags(c)
 	f := c.Flags()
+	f.StringArrayVar(&k.measured, "measured", nil, "`TRACE` or result with measured runs of the scenarios, shown beside the predictions; can be repeated")
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
 	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario or model to compare with (default simulation)")
 	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE`, such as 10%, above which the exit code is 4")
@@ -69,18 +76,25 @@ func (a *app) compare(names []string, k *comparing) error {
 	if err != nil {
 		return err
 	}
+	var runs *study.Measured
+	if len(k.measured) > 0 {
+		if runs, err = study.ReadMeasured(k.measured); err != nil {
+			return err
+		}
+		sums = append(sums, runs.Files()...)
+	}
 	warn := a.warn
 	if k.quiet {
 		warn = nil
 	}
 	c, err := study.Compare(names, study.Comparing{
-		Options: k.options(), Models: models, Over: k.over, Baseline: k.baseline, Causes: k.causes, FailAbove: limit,
+		Options: k.options(), Models: models, Measured: runs, Over: k.over, Baseline: k.baseline, Causes: k.causes, FailAbove: limit,
 	}, warn)
 	if err != nil {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return c.Write(d) }
+		write := func(d *resultdir.Dir) error { return c.Write(d) }
 		if err := a.keep(c.Study, &k.asked, write, k.repeat(names), sums); err != nil {
 			return err
 		}
@@ -96,8 +110,8 @@ func (a *app) compare(names []string, k *comparing) error {
 
 // compareWhy explains the difference between two scenarios.
 func compareWhy(a *app, names []string, k *comparing) error {
-	if len(names) != 2 || len(k.over) > 0 || k.baseline != "" || k.out != "" {
-		return fmt.Errorf("--why: got %d scenarios: want two, without --over, --baseline and --out", len(names))
+	if len(names) != 2 || len(k.over) > 0 || len(k.measured) > 0 || k.baseline != "" || k.out != "" {
+		return fmt.Errorf("--why: got %d scenarios: want two, without --over, --measured, --baseline and --out", len(names))
 	}
 	w, err := study.CompareWhy(names[0], names[1], k.options())
 	if err != nil {
@@ -109,6 +123,9 @@ func compareWhy(a *app, names []string, k *comparing) error {
 // repeat returns the command line arguments that repeat the comparison.
 func (k *comparing) repeat(names []string) []string {
 	args := append(k.asked.arguments("compare", names...), k.knowledge.arguments()...)
+	for _, m := range k.measured {
+		args = append(args, "--measured="+m)
+	}
 	for _, over := range k.over {
 		args = append(args, "--over="+over)
 	}

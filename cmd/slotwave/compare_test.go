@@ -70,7 +70,7 @@ func TestCompareReplications(t *testing.T) {
 		}
 	}
 	code, text, errs := call("", "compare", path, "--replications", "4")
-	if code != exitDone || !strings.Contains(text, "mean of 4 replications") {
+	if code != exitDone || !strings.Contains(text, "mean of 4 runs") {
 		t.Errorf("exit %d, %s: %s", code, errs, text)
 	}
 }

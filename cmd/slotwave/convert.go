@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -174,7 +174,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	for _, file := range out.Files {
 		parts = append(parts, part{file.Name, file.Write})
 	}
-	if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
+	if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "convert", Seed: k.seed}); err != nil || k.quiet {
 		return err
 	}
 	written := holdings(h)
@@ -253,7 +253,7 @@ type part struct {
 // named renames the first file to the main name, and the others accordingly.
 func (d *destination) named(parts []part) error {
 	main := d.main()
-	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == results.ManifestName) {
+	if main != "" && (filepath.Base(main) != main || strings.HasPrefix(main, ".") || main == resultdir.ManifestName) {
 		return fmt.Errorf("--name %s: want a plain file name (no folder, no leading dot, not manifest.json)", main)
 	}
 	stem, _, _ := strings.Cut(main, ".")
@@ -274,7 +274,7 @@ func (d *destination) named(parts []part) error {
 }
 
 // deliver writes the files, and a manifest to make them again.
-func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []part, m results.Manifest) error {
+func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []part, m resultdir.Manifest) error {
 	if err := to.named(parts); err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	if err := to.complete(&m, c, args); err != nil {
 		return err
 	}
-	d, err := results.Create(folder, to.force)
+	d, err := resultdir.Create(folder, to.force)
 	if err != nil {
 		return err
 	}
@@ -308,9 +308,9 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 		return nil
 	}
 	stem, _, _ := strings.Cut(filepath.Base(to.out), ".")
-	for _, p := range append(parts, part{name: results.ManifestName}) {
+	for _, p := range append(parts, part{name: resultdir.ManifestName}) {
 		name := p.name
-		if name == results.ManifestName {
+		if name == resultdir.ManifestName {
 			name = stem + "-" + name
 		}
 		err = errors.Join(err, os.Rename(filepath.Join(folder, p.name), filepath.Join(filepath.Dir(to.out), name)))
@@ -330,8 +330,8 @@ func repeating(c *cobra.Command, args []string) []string {
 }
 
 // complete says what the output is made from, and how.
-func (d *destination) complete(m *results.Manifest, c *cobra.Command, args []string) error {
-	m.Build, m.Replications = results.ReadBuild(version, ""), 1
+func (d *destination) complete(m *resultdir.Manifest, c *cobra.Command, args []string) error {
+	m.Build, m.Replications = resultdir.ReadBuild(version, ""), 1
 	m.Arguments = repeating(c, args)
 	if main := d.main(); main != "" {
 		m.Arguments = append(m.Arguments, "--name="+main)

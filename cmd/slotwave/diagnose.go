@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -83,10 +83,10 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		}
 	}
 	k.Verify = k.verify == "auto"
-	var dir *results.Dir
+	var dir *resultdir.Dir
 	if k.to.out != "" {
 		var err error
-		if dir, err = results.Create(k.to.out, k.to.force); err != nil {
+		if dir, err = resultdir.Create(k.to.out, k.to.force); err != nil {
 			return err
 		}
 		defer dir.Abort()
@@ -115,12 +115,12 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 }
 
 // keepDiagnosis writes the tables of a diagnosis.
-func (a *app) keepDiagnosis(dir *results.Dir, d *study.Diagnosed, arguments []string) error {
+func (a *app) keepDiagnosis(dir *resultdir.Dir, d *study.Diagnosed, arguments []string) error {
 	if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
 		return study.Internal(err)
 	}
 	a.writing.Store(nil)
-	return study.Internal(dir.Commit(results.Manifest{
-		Build: results.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: d.Inputs,
+	return study.Internal(dir.Commit(resultdir.Manifest{
+		Build: resultdir.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: d.Inputs,
 	}))
 }

@@ -2,35 +2,54 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/study"
 )
 
 func explainCommand(a *app) *cobra.Command {
-	task := ""
+	what, at := diagnose.Explained{}, time.Duration(-1)
 	c := &cobra.Command{
-		Use:   "explain PATH --task TASK",
+		Use:   "explain PATH (--task TASK | --at TIME --node NODE)",
 		Short: "Explain why a task ran when and where it did",
 		Long: `Explain why the attempts of a task started when and where they did, and what
-they spent their time on. The explanation uses only the recorded attempts.
+they spent their time on: how long they waited, which heartbeats offered slots in
+that time, which jobs the scheduler asked, in which order, and what they
+launched. --at and --node explain what a node got at its last heartbeat until
+then.
 
 PATH is the folder of a result, a job history or a trace. TASK is the ID of the
-job, m or r, and the index of the task: job/m/12.`,
-		Example: "  slotwave run two-jobs\n  slotwave explain out/two-jobs --task short/m/0",
+job, m or r, and the index of the task: job/m/12. The decisions of the scheduler
+are known only for a result of slotwave run --trace. Without them the
+explanation uses the attempts alone.`,
+		Example: "  slotwave run two-jobs --trace\n  slotwave explain out/two-jobs --task short/m/0\n  slotwave explain out/two-jobs --at 30s --node node1",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if task == "" {
-				return errors.New("--task: want a task, such as job/m/12")
+		RunE: func(c *cobra.Command, args []string) error {
+			byTime := c.Flags().Changed("at") || what.Node != ""
+			switch {
+			case what.Task == "" && !byTime:
+				return errors.New("--task: want a task, such as job/m/12, or --at and --node")
+			case what.Task != "" && byTime:
+				return errors.New("--task: got --at or --node also: want a task, or a time and a node")
+			case byTime && (at < 0 || what.Node == ""):
+				return fmt.Errorf("--at %v --node %q: want a time from 0 and the name of a node", at, what.Node)
 			}
-			warnings, err := study.Explain(a.stdout, args[0], task)
+			what.At = at
+			warnings, err := study.Explain(a.stdout, args[0], what)
 			if err == nil {
 				a.warn(warnings)
 			}
 			return err
 		},
 	}
-	c.Flags().StringVar(&task, "task", "", "`TASK` to explain, such as job/m/12")
+	f := c.Flags()
+	f.StringVar(&what.Task, "task", "", "`TASK` to explain, such as job/m/12")
+	f.DurationVar(&at, "at", at, "`TIME` of the run to explain, such as 83s")
+	f.StringVar(&what.Node, "node", "", "`NODE` to explain at that time")
+	f.Lookup("at").DefValue = ""
 	return c
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -78,7 +79,7 @@ func (a *app) fit(name string, k *fitting) error {
 }
 
 func (a *app) keepFit(name string, k *fitting, f *results.Fitting) error {
-	d, err := results.Create(k.out, k.force)
+	d, err := resultdir.Create(k.out, k.force)
 	if err != nil {
 		return err
 	}
@@ -87,15 +88,15 @@ func (a *app) keepFit(name string, k *fitting, f *results.Fitting) error {
 	if err := f.Write(d); err != nil {
 		return study.Internal(err)
 	}
-	var sums []results.FileSum
+	var sums []resultdir.FileSum
 	for _, name := range append([]string{name}, k.Tasks...) {
-		sum, err := results.SumFile(name)
+		sum, err := resultdir.SumFile(name)
 		if err != nil {
 			return err
 		}
 		sums = append(sums, sum)
 	}
-	m := results.Manifest{Build: results.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: results.Slug(f.Title), Inputs: sums}
+	m := resultdir.Manifest{Build: resultdir.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: results.Slug(f.Title), Inputs: sums}
 	a.writing.Store(nil)
 	return study.Internal(d.Commit(m))
 }

@@ -5,14 +5,14 @@ import (
 	"flag"
 	"testing"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the tutorial")
 
-func decodeManifest(t *testing.T, data []byte) results.Manifest {
+func decodeManifest(t *testing.T, data []byte) resultdir.Manifest {
 	t.Helper()
-	var m results.Manifest
+	var m resultdir.Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		t.Fatal(err)
 	}

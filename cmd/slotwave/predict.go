@@ -10,6 +10,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -18,6 +19,7 @@ type knowledge struct {
 	files   map[string]*string // by the name of the flag
 	small   string
 	history []string
+	literal bool
 }
 
 func (k *knowledge) flags(c *cobra.Command) {
@@ -26,12 +28,13 @@ func (k *knowledge) flags(c *cobra.Command) {
 		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
 	}
 	c.Flags().StringVar(&k.small, "small", "", "`RUN` of the job on the cluster of the microbenchmarks, for zhang: adds the costs of the job's own records and combiner")
+	c.Flags().BoolVar(&k.literal, "literal", false, "add Herodotou's equations as they are printed, errors included")
 	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job with other input sizes or numbers of reduces, for hp, ihp and cresp")
 }
 
 // read passes the contents of the files to the models.
-func (k *knowledge) read() ([]analytic.Predictor, []results.FileSum, error) {
-	files := study.KnowledgeFiles{Files: map[string]string{}, Small: k.small, History: k.history}
+func (k *knowledge) read() ([]analytic.Predictor, []resultdir.FileSum, error) {
+	files := study.KnowledgeFiles{Files: map[string]string{}, Small: k.small, Literal: k.literal, History: k.history}
 	for name, file := range k.files {
 		files.Files[name] = *file
 	}
@@ -47,6 +50,9 @@ func (k *knowledge) arguments() []string {
 	}
 	if k.small != "" {
 		args = append(args, "--small="+k.small)
+	}
+	if k.literal {
+		args = append(args, "--literal")
 	}
 	for _, h := range k.history {
 		args = append(args, "--history="+h)
@@ -65,9 +71,10 @@ func predictCommand(a *app) *cobra.Command {
 answer says why. --out writes the answers as a table and a plot.
 
 --deadline prints the fewest nodes with which the jobs finish in time instead.
-The nodes are of the scenario's type. The simulator decides: in each replication
-(5 unless --replications says otherwise) the last job must end by the deadline.
-The answers of the models are printed below.
+The nodes are of the scenario's type. The simulator decides: the last job must
+end by the deadline in 90 % of the replications (5 unless --replications says
+otherwise; four times as many if one in five or fewer is late). The answers of
+the models are printed below.
 
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE..., as in compare.
 
@@ -99,7 +106,7 @@ An interval holds the simulated time of 90 of 100 jobs of programs on platforms.
 }
 
 // openWithFiles opens a scenario and reads the additional files for models.
-func (a *app) openWithFiles(name string, k *asked, known *knowledge) (*study.Study, []analytic.Predictor, []results.FileSum, error) {
+func (a *app) openWithFiles(name string, k *asked, known *knowledge) (*study.Study, []analytic.Predictor, []resultdir.FileSum, error) {
 	models, sums, err := known.read()
 	if err != nil {
 		return nil, nil, nil, err
@@ -143,7 +150,7 @@ func (a *app) predict(name string, k *asked, known *knowledge, over []string) er
 		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return answers.Write(d, s.Scenario.Title) }
+		write := func(d *resultdir.Dir) error { return answers.Write(d, s.Scenario.Title) }
 		if err := a.keep(s, k, write, arguments, sums); err != nil {
 			return err
 		}
@@ -152,8 +159,8 @@ func (a *app) predict(name string, k *asked, known *knowledge, over []string) er
 }
 
 // keep writes results into the chosen directory.
-func (a *app) keep(s *study.Study, k *asked, write func(*results.Dir) error, arguments []string, read []results.FileSum) error {
-	d, err := results.Create(k.out, k.force)
+func (a *app) keep(s *study.Study, k *asked, write func(*resultdir.Dir) error, arguments []string, read []resultdir.FileSum) error {
+	d, err := resultdir.Create(k.out, k.force)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -22,6 +24,7 @@ import (
 type profiling struct {
 	by, on              string
 	json, strict, quiet bool
+	statistics          bool
 	reading             scenarios.Reading
 	to                  destination
 }
@@ -43,14 +46,18 @@ into a directory. The key profile of a [[job]] names such a file.
 A history does not record the CPU time of the map function. --on estimates it:
 slotwave simulates the job on the cluster of SCENARIO, with the settings of its
 first job, and finds the cost per record with which the maps take as long as the
-recorded maps. The fidelity of SCENARIO must be phase or device.`,
-		Example: "  slotwave profile history/done --out profiles\n  slotwave profile trace.json.gz --by job\n  slotwave profile out/two-jobs --json",
+recorded maps. The fidelity of SCENARIO must be phase or device.
+
+--statistics prints what predict --statistics reads, and says on the standard
+error how costs follow that a record does not separate.`,
+		Example: "  slotwave profile history/done --out profiles\n  slotwave profile trace.json.gz --by job\n  slotwave profile out/two-jobs --json\n  slotwave profile out/my-run --statistics > statistics.json",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
 	f.StringVar(&k.by, "by", "name", "one profile per job name, or per single job: name or job")
 	f.StringVar(&k.on, "on", "", "`SCENARIO` with the cluster of the runs: estimate the cost of the job's own code")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
+	f.BoolVar(&k.statistics, "statistics", false, "print the statistics of the one job as JSON for predict --statistics")
 	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
 	f.BoolVar(&k.quiet, "quiet", false, "print errors only")
 	readingFlags(c, &k.reading)
@@ -93,13 +100,16 @@ func (a *app) profile(c *cobra.Command, args []string, k *profiling) error {
 	if k.on != "" {
 		return a.programs(c, args, each, k)
 	}
+	if k.statistics {
+		return a.statistics(each, p.Len(), k)
+	}
 	if k.to.out != "" {
 		parts, stop, err := profileFiles(each, p.Len(), &k.to)
 		if err != nil {
 			return err
 		}
 		defer stop()
-		if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "profile", Seed: 1}); err != nil {
+		if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "profile", Seed: 1}); err != nil {
 			return err
 		}
 	}
@@ -169,3 +179,24 @@ func (taken fileNames) next(job string) string {
 
 // errStopped ends the iteration over profiles early.
 var errStopped = errors.New("no more profiles are wanted")
+
+// statistics prints the statistics of Herodotou's report for the only profile.
+func (a *app) statistics(each func(func(*workload.Profile) error) error, profiles int, k *profiling) error {
+	if profiles != 1 || k.to.out != "" {
+		return fmt.Errorf("--statistics: got %s: want one (--job chooses), without --out", workload.Counted(profiles, "profile", "profiles"))
+	}
+	return each(func(p *workload.Profile) error {
+		var out bytes.Buffer
+		assumed, err := analytic.StatisticsOf(&out, p)
+		if err != nil {
+			return fmt.Errorf("%s: %w", p.Name, err)
+		}
+		if !k.quiet {
+			for _, text := range assumed {
+				fmt.Fprintf(a.stderr, "assumed: %s\n", printable(text))
+			}
+		}
+		_, err = out.WriteTo(a.stdout)
+		return study.Internal(err)
+	})
+}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -48,7 +48,7 @@ func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload
 		if err != nil {
 			return err
 		}
-		if err := a.deliver(c, args, &k.to, parts, results.Manifest{Scenario: "profile", Seed: 1, Inputs: sums}); err != nil {
+		if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "profile", Seed: 1, Inputs: sums}); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -72,7 +72,7 @@ func (a *app) reproduce(name string, k *reproducing) error {
 		return err
 	}
 	if k.out != "" {
-		d, err := results.Create(k.out, k.force)
+		d, err := resultdir.Create(k.out, k.force)
 		if err != nil {
 			return err
 		}
@@ -81,7 +81,7 @@ func (a *app) reproduce(name string, k *reproducing) error {
 		if err := page.Write(d); err != nil {
 			return study.Internal(err)
 		}
-		m := results.Manifest{Build: results.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: name, Seed: k.Seed}
+		m := resultdir.Manifest{Build: resultdir.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: name, Seed: k.Seed}
 		a.writing.Store(nil)
 		if err := d.Commit(m); err != nil {
 			return study.Internal(err)

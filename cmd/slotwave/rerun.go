@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -32,7 +32,7 @@ are resolved from the current directory.`,
 }
 
 func (a *app) rerun(path, out string, force bool) error {
-	m, err := results.ReadManifest(path)
+	m, err := resultdir.ReadManifest(path)
 	if m.Schema == "" {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	if code := inner.run(args); code != exitDone {
 		return coded{code, errors.New("the repeated run failed")}
 	}
-	again, err := results.ReadManifest(out)
+	again, err := resultdir.ReadManifest(out)
 	if err != nil {
 		return study.Internal(err)
 	}
@@ -68,7 +68,7 @@ func (a *app) rerun(path, out string, force bool) error {
 	return err
 }
 
-func sameOutputs(old, again results.Manifest) error {
+func sameOutputs(old, again resultdir.Manifest) error {
 	sums := map[string]string{}
 	for _, f := range again.Outputs {
 		sums[f.Name] = f.SHA256

@@ -16,6 +16,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
@@ -31,6 +32,7 @@ type asked struct {
 	reading      scenarios.Reading
 	json, quiet  bool
 	force        bool
+	trace        bool
 }
 
 func (k *asked) flags(c *cobra.Command, noOut string) {
@@ -57,7 +59,7 @@ func readingFlags(c *cobra.Command, r *scenarios.Reading) {
 
 // options are how the scenario is asked.
 func (k *asked) options() study.Options {
-	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Set: k.set, Fidelity: k.fidelity, Reading: k.reading}
+	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Fidelity: k.fidelity, Reading: k.reading}
 }
 
 // open opens a scenario and prints its warnings.
@@ -81,6 +83,9 @@ func (k *asked) arguments(verb string, names ...string) []string {
 	}
 	for _, s := range k.set {
 		args = append(args, "--set="+s)
+	}
+	if k.trace {
+		args = append(args, "--trace")
 	}
 	return append(args, readingArguments(&k.reading)...)
 }
@@ -115,6 +120,9 @@ each job is compared with the recorded one. --set changes the cluster or the
 workload; the times are then not compared. --fail-above 5% (or 0.05) exits with
 code 4 if a simulated time differs from the recorded one by more than 5 %.
 
+--trace also writes the decisions of the scheduler, from which slotwave explain
+says why a task started when and where it did.
+
 Without --out, results go to out/<name>; with --set or --fidelity, to a folder
 of their own that is named after the settings.`,
 		Example: "  slotwave run fb2009\n  slotwave run history/done/ --job 'sort*'\n  slotwave run trace.json.gz --set cluster.nodes=40\n  slotwave run two-jobs --set scheduler.name=fifo --out out/fifo\n  slotwave run my.toml --replications 10 --seed 7",
@@ -127,6 +135,7 @@ of their own that is named after the settings.`,
 		},
 	}
 	k.flags(c, "out/<name>")
+	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv: each heartbeat with a free slot, and what the scheduler decided")
 	c.Flags().StringVar(&page, "report", "", "HTML `FILE` for a report of the run, as the verb report writes it")
 	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from a recorded time, such as 5%, above which the exit code is 4")
 	return c
@@ -153,7 +162,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err := inputWithin(s, k.out); err != nil {
 		return err
 	}
-	d, err := results.Create(k.out, k.force)
+	d, err := resultdir.Create(k.out, k.force)
 	if err != nil {
 		return err
 	}
@@ -168,7 +177,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err := s.Write(d, runs); err != nil {
 		return study.Internal(err)
 	}
-	if err := d.Write(results.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
+	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
 		return study.Internal(err)
 	}
 	if err := a.commit(d, s, k.arguments("run", name), nil); err != nil {
@@ -240,8 +249,8 @@ func inputWithin(s *study.Study, out string) error {
 
 // commit completes a folder of results with its manifest. The read files are
 // inputs in addition to those of the scenario.
-func (a *app) commit(d *results.Dir, s *study.Study, arguments []string, read []results.FileSum) error {
-	m, err := s.Manifest(results.ReadBuild(version, ""), arguments)
+func (a *app) commit(d *resultdir.Dir, s *study.Study, arguments []string, read []resultdir.FileSum) error {
+	m, err := s.Manifest(resultdir.ReadBuild(version, ""), arguments)
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -64,7 +64,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge,
 		return err
 	}
 	defer d.Abort()
-	j, err := s.OpenJournal(k.out, results.ReadBuild(version, ""))
+	j, err := s.OpenJournal(k.out, resultdir.ReadBuild(version, ""))
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge,
 	if err := found.Write(d); err != nil {
 		return study.Internal(err)
 	}
-	if err := d.Write(results.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
+	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
 		return study.Internal(err)
 	}
 	a.writing.Store(nil)
-	m := s.Manifest(results.ReadBuild(version, ""))
+	m := s.Manifest(resultdir.ReadBuild(version, ""))
 	m.Arguments, m.Inputs = append(m.Arguments, known.arguments()...), append(m.Inputs, sums...)
 	if err := d.Commit(m); err != nil {
 		return study.Internal(err)

@@ -11,7 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -104,7 +104,7 @@ for example with split, and simulate each file with "slotwave sweep work".`,
 			if err != nil {
 				return err
 			}
-			return s.Plan(a.stdout, results.ReadBuild(version, ""))
+			return s.Plan(a.stdout, resultdir.ReadBuild(version, ""))
 		},
 	}
 	k.ask(c)
@@ -130,7 +130,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 				if len(args) > 0 || k.out != "" {
 					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
 				}
-				return study.Stream(a.stdin, a.stdout, k.Workers, results.ReadBuild(version, ""), a.stderr)
+				return study.Stream(a.stdin, a.stdout, k.Workers, resultdir.ReadBuild(version, ""), a.stderr)
 			}
 			if len(args) == 0 {
 				return errors.New("want SHARD, or --stdin")
@@ -139,7 +139,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 				k.out = args[0] + ".rows"
 			}
 			bar := a.sweepBar(k.quiet)
-			s, err := study.Work(args[0], k.out, k.Workers, results.ReadBuild(version, ""), bar.report())
+			s, err := study.Work(args[0], k.out, k.Workers, resultdir.ReadBuild(version, ""), bar.report())
 			bar.end()
 			if err == nil && !k.quiet {
 				a.warn(s.Warnings())
@@ -166,7 +166,7 @@ point.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			began := time.Now()
-			s, err := study.Merge(args, results.ReadBuild(version, ""))
+			s, err := study.Merge(args, resultdir.ReadBuild(version, ""))
 			if err != nil {
 				return err
 			}
@@ -210,7 +210,7 @@ and finished simulations are not repeated. docs/scale-out.md has examples.`,
 			if k.out == "" {
 				k.out = filepath.Join("out", s.Name()+"-shards")
 			}
-			m := s.Submission(k.out, shards, results.ReadBuild(version, ""))
+			m := s.Submission(k.out, shards, resultdir.ReadBuild(version, ""))
 			submit := m.Slurm
 			if args[0] == "hadoop" {
 				submit = m.Hadoop
@@ -244,7 +244,7 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 		return err
 	}
 	defer d.Abort()
-	j, err := s.OpenJournal(k.out, results.ReadBuild(version, ""))
+	j, err := s.OpenJournal(k.out, resultdir.ReadBuild(version, ""))
 	if err != nil {
 		return err
 	}
@@ -261,11 +261,11 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 }
 
 // createSweep makes the folder of the result.
-func (a *app) createSweep(s *study.Sweep, k *sweeping) (*results.Dir, error) {
+func (a *app) createSweep(s *study.Sweep, k *sweeping) (*resultdir.Dir, error) {
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Name())
 	}
-	d, err := results.Create(k.out, k.force)
+	d, err := resultdir.Create(k.out, k.force)
 	if err == nil {
 		a.writing.Store(d)
 	}
@@ -273,7 +273,7 @@ func (a *app) createSweep(s *study.Sweep, k *sweeping) (*results.Dir, error) {
 }
 
 // finishSweep writes the tables of the points and prints them.
-func (a *app) finishSweep(s *study.Sweep, d *results.Dir, k *sweeping, began time.Time) error {
+func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began time.Time) error {
 	p, err := s.Points()
 	if err != nil {
 		return err
@@ -281,11 +281,11 @@ func (a *app) finishSweep(s *study.Sweep, d *results.Dir, k *sweeping, began tim
 	if err := p.WriteStudy(d, s.Title()); err != nil {
 		return study.Internal(err)
 	}
-	if err := d.Write(results.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
+	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {
 		return study.Internal(err)
 	}
 	a.writing.Store(nil)
-	if err := d.Commit(s.Manifest(results.ReadBuild(version, ""))); err != nil {
+	if err := d.Commit(s.Manifest(resultdir.ReadBuild(version, ""))); err != nil {
 		return study.Internal(err)
 	}
 	return a.show(&asked{out: k.out, quiet: k.quiet}, p.WriteText, nil)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 const sweptScenario = `
@@ -76,7 +77,7 @@ func tree(t *testing.T, folder string) map[string]string {
 	}
 	files := map[string]string{}
 	for _, e := range entries {
-		if e.Name() != results.LogName {
+		if e.Name() != resultdir.LogName {
 			files[e.Name()] = read(t, filepath.Join(folder, e.Name()))
 		}
 	}
@@ -204,7 +205,7 @@ func TestSweepKilled(t *testing.T) {
 	}
 	took := time.Since(began)
 	want := tree(t, "whole")
-	journal := filepath.Join("killed", results.JournalName)
+	journal := filepath.Join("killed", resultdir.JournalName)
 	random := rand.New(rand.NewPCG(1, 1))
 	kills, finished, most := 0, 0, 0
 	for trial := 0; trial < trials && kills < wanted; trial++ {
@@ -263,7 +264,7 @@ func TestSweepChangedInputs(t *testing.T) {
 	if err := os.Mkdir("out", 0o777); err != nil {
 		t.Fatal(err)
 	}
-	journal := filepath.Join("out", results.JournalName)
+	journal := filepath.Join("out", resultdir.JournalName)
 	writeFile(t, journal, read(t, "shard.rows"))
 	writeFile(t, "my.toml", strings.Replace(sweptScenario, "maps = 8", "maps = 9", 1))
 	code, _, stderr := call("", "sweep", "mystudy.toml", "--quiet", "--out", "out")
@@ -336,7 +337,7 @@ func TestStudyMistakes(t *testing.T) {
 // A folder and a file of rows have one writer at a time.
 func TestSweepTwice(t *testing.T) {
 	sweepFolder(t)
-	d, err := results.Create("out", false)
+	d, err := resultdir.Create("out", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,7 +356,7 @@ func TestSweepTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := results.Lock(f); err != nil {
+	if err := resultdir.Lock(f); err != nil {
 		t.Fatal(err)
 	}
 	if code, _, stderr := call("", "sweep", "work", "shard"); code != exitInput || !strings.Contains(stderr, "another slotwave") {

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/spf13/cobra"
-
-	"github.com/slotwave/slotwave/results"
 )
 
 // severalRuns is the default number of replications where an interval is needed.
@@ -17,8 +16,9 @@ func tuneCommand(a *app) *cobra.Command {
 		Long: `Search the Hadoop settings with which the only job of a scenario takes the
 least time. The fidelity must be phase or device.
 
-Herodotou's equations and rules of thumb propose settings. The simulator chooses
-among them and then changes one setting after another. The gain is measured in
+Herodotou's equations, rules of thumb and random draws propose settings. The
+simulator chooses among them. It then changes one setting after another, and
+several at a time. The gain is measured in
 pairs of runs, one for each replication. Both runs of a pair have the same seed,
 and the search has not used that seed. If the 95 % interval of a gain includes
 0, slotwave reports that the setting makes no difference.
@@ -45,7 +45,7 @@ func (a *app) tune(name string, k *asked) error {
 		return err
 	}
 	if k.out != "" {
-		write := func(d *results.Dir) error { return t.Write(d) }
+		write := func(d *resultdir.Dir) error { return t.Write(d) }
 		if err := a.keep(s, k, write, k.arguments("tune", name), nil); err != nil {
 			return err
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -77,8 +77,8 @@ func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
 		_, err = fmt.Fprintf(a.stdout, "%s: scenario, %s, %s\n", printable(name), workload.Counted(len(s.Runs), "run", "runs"), workload.Counted(jobs, "job", "jobs"))
 		return err
 	}
-	if filepath.Base(name) == results.ManifestName {
-		m, err := results.ReadManifest(name)
+	if filepath.Base(name) == resultdir.ManifestName {
+		m, err := resultdir.ReadManifest(name)
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "%s: result of %s, %s\n", printable(name), printable(m.Scenario), workload.Counted(len(m.Outputs), "file", "files"))
 		}

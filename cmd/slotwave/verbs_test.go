@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/scheduler"
 )
@@ -88,7 +89,7 @@ func TestRerun(t *testing.T) {
 	if code, out, stderr := call("", "rerun", dir); code != exitDone || !strings.Contains(out, "the same bytes") {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
-	file := filepath.Join(dir, results.ManifestName)
+	file := filepath.Join(dir, resultdir.ManifestName)
 	text := strings.Replace(read(t, file), "--seed=7", "--set=cluster.map_slots=1", 1)
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ duration = { dist = "lognormal", mean = "10s", sd = "4s" }
 		if code, _, stderr := call("", "run", file, "--out", out, "--replications", "3", "--workers", workers); code != exitDone {
 			t.Fatal(stderr)
 		}
-		m, err := results.ReadManifest(out)
+		m, err := resultdir.ReadManifest(out)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,12 +7,14 @@ package bench
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 )
 
 // Options select the benchmarks.
 type Options struct {
-	All bool // whole days and shuffles in place of parts of them
+	All    bool // whole days and shuffles in place of parts of them
+	Growth bool // also questions in ever larger sizes, by scheduler
 }
 
 // Result is what one benchmark took.
@@ -27,8 +29,11 @@ type Result struct {
 	Bytes  uint64        `json:"allocated_bytes"`
 	Allocs uint64        `json:"allocations"`
 	// Ratio is the time of a unit of work in operations of the bare queue: with as
-	// many entries, or with 10,000 where the benchmark has no size.
+	// many entries for the engine, else with 10,000.
 	Ratio float64 `json:"queue_operations"`
+	// Exponent is that of the size in a fit of the processor time, over all sizes.
+	// The result of the largest size has it.
+	Exponent float64 `json:"exponent,omitempty"`
 }
 
 // PerUnit returns the processor time of a unit of work in ns.
@@ -51,24 +56,43 @@ func Run(o Options, each func(Result)) ([]Result, error) {
 	list = append(list, transfers()...)
 	list = append(list, whatIfs(o)...)
 	list = append(list, readers(o)...)
+	if o.Growth {
+		list = append(list, growth()...)
+	}
 	for i := range list {
 		b := &list[i]
 		r, err := b.measure()
 		if err != nil {
 			return nil, fmt.Errorf("benchmark %s, %s: %w", b.group, b.name, err)
 		}
-		size := b.size
 		if b.name == bareQueue {
-			queue[size] = r.PerUnit()
+			queue[b.size] = r.PerUnit()
 		}
-		if queue[size] == 0 {
-			size = usualSize
+		entries := usualSize
+		if b.group == eventList {
+			entries = b.size
 		}
-		r.Ratio = r.PerUnit() / queue[size]
+		r.Ratio = r.PerUnit() / queue[entries]
 		all = append(all, r)
-		each(r)
+		if sizes := sizesOf(all, b); len(sizes) > 1 && !slices.ContainsFunc(list[i+1:], b.isAlike) {
+			all[len(all)-1].Exponent = exponentOf(sizes)
+		}
+		each(all[len(all)-1])
 	}
 	return all, nil
+}
+
+// isAlike reports whether two benchmarks differ only in their size.
+func (b *benchmark) isAlike(c benchmark) bool { return b.group == c.group && b.name == c.name }
+
+// sizesOf returns the results of all sizes of a benchmark.
+func sizesOf(all []Result, b *benchmark) (sizes []Result) {
+	for i := range all {
+		if all[i].Size > 0 && all[i].Group == b.group && all[i].Name == b.name {
+			sizes = append(sizes, all[i])
+		}
+	}
+	return sizes
 }
 
 // measure runs a benchmark once.

@@ -7,6 +7,7 @@ import (
 )
 
 const (
+	eventList = "event list"
 	bareQueue = "bare priority queue"
 	usualSize = 10_000    // entries of the queue that benchmarks without a size are compared with
 	holdCount = 2_000_000 // operations; the largest queue is gone through twice
@@ -18,8 +19,8 @@ const (
 func holds() (list []benchmark) {
 	for _, n := range []int{1e3, 1e4, 1e5, 1e6} {
 		list = append(list,
-			benchmark{group: "event list", name: bareQueue, unit: "event", size: n, prepare: func() (func() (int64, error), error) { return holdQueue(n), nil }},
-			benchmark{group: "event list", name: "engine", unit: "event", size: n, prepare: func() (func() (int64, error), error) { return holdEngine(n), nil }})
+			benchmark{group: eventList, name: bareQueue, unit: "event", size: n, prepare: func() (func() (int64, error), error) { return holdQueue(n), nil }},
+			benchmark{group: eventList, name: "engine", unit: "event", size: n, prepare: func() (func() (int64, error), error) { return holdEngine(n), nil }})
 	}
 	return list
 }

@@ -1,15 +1,17 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"io"
 	"math"
+	"slices"
 	"strings"
 )
 
 // colours of the lines of a picture.
-var colours = []string{"#888888", "#0072b2", "#d55e00", "#009e73"}
+var colours = []string{"#888888", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"}
 
 // Growth lists the groups whose benchmarks have sizes.
 func Growth(all []Result) (groups []string) {
@@ -56,21 +58,38 @@ func WriteGrowth(w io.Writer, all []Result, group string) error {
 	}
 	for ns := least; ns <= most*1.001; ns *= 10 {
 		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#dddddd"/>`+"\n", left, left+plotWidth, y(ns), y(ns))
-		fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end">%s ns</text>`+"\n", left-6, y(ns)+4, count(int(ns)))
+		fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n", left-6, y(ns)+4, duration(ns))
 	}
+	labels := make([]float64, len(names)) // heights
+	for i, name := range names {
+		last := lines[name][len(lines[name])-1]
+		labels[i] = y(last.PerUnit()) + 4
+	}
+	spread(labels, 14)
 	for i, name := range names {
 		colour := colours[i%len(colours)]
 		var points []string
 		for _, r := range lines[name] {
 			px, py := x(float64(r.Size)), y(r.PerUnit())
 			points = append(points, fmt.Sprintf("%.1f,%.1f", px, py))
-			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s, %s: %.3g ns</title></circle>`+"\n", px, py, colour, html.EscapeString(name), count(r.Size), r.PerUnit())
+			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s, %s: %s</title></circle>`+"\n", px, py, colour, html.EscapeString(name), count(r.Size), perUnit(&r))
 		}
 		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), colour)
-		last := lines[name][len(lines[name])-1]
-		fmt.Fprintf(&b, `<text x="%d" y="%.1f" fill="%s">%s</text>`+"\n", left+plotWidth+8, y(last.PerUnit())+4, colour, html.EscapeString(name))
+		fmt.Fprintf(&b, `<text x="%d" y="%.1f" fill="%s">%s</text>`+"\n", left+plotWidth+8, labels[i], colour, html.EscapeString(name))
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// spread moves labels down that are closer than gap to the one above.
+func spread(heights []float64, gap float64) {
+	order := make([]int, len(heights))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(heights[a], heights[b]) })
+	for i := 1; i < len(order); i++ {
+		heights[order[i]] = max(heights[order[i]], heights[order[i-1]]+gap)
+	}
 }

@@ -24,6 +24,9 @@ func WriteRow(w io.Writer, r *Result, head bool) error {
 		name = fmt.Sprintf("%s, %s", r.Name, count(r.Size))
 	}
 	_, err := fmt.Fprintf(w, "  %-39s %8s %9s %8s %9s\n", name, seconds(r.CPU), perUnit(r), memory(r.Bytes), operations(r.Ratio))
+	if err == nil && r.Exponent != 0 {
+		_, err = fmt.Fprintf(w, "    %-37s %8.2f\n", "grows with the size to the power of", r.Exponent)
+	}
 	return err
 }
 
@@ -38,9 +41,14 @@ func count(n int) string {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
 func perUnit(r *Result) string {
-	switch ns := r.PerUnit(); {
-	case r.Unit == "byte":
-		return fmt.Sprintf("%.0f MB/s", 1e3/ns)
+	if r.Unit == "byte" {
+		return fmt.Sprintf("%.0f MB/s", 1e3/r.PerUnit())
+	}
+	return duration(r.PerUnit())
+}
+
+func duration(ns float64) string {
+	switch {
 	case ns < 1e3:
 		return fmt.Sprintf("%.3g ns", ns)
 	case ns < 1e6:
@@ -86,5 +94,16 @@ func WriteMarkdown(w io.Writer, all []Result) error {
 			return err
 		}
 	}
-	return nil
+	return writeExponents(w, all)
+}
+
+// writeExponents writes how the processor time grows with the size.
+func writeExponents(w io.Writer, all []Result) error {
+	_, err := fmt.Fprint(w, "\n| benchmark | largest size | exponent | per unit |\n|---|---|---|---|\n")
+	for i := range all {
+		if r := &all[i]; err == nil && r.Exponent != 0 {
+			_, err = fmt.Fprintf(w, "| %s: %s | %s | %.2f | %s/%s |\n", r.Group, r.Name, count(r.Size), r.Exponent, perUnit(r), r.Unit)
+		}
+	}
+	return err
 }

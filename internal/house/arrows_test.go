@@ -16,10 +16,10 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "internal/bench", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"cmd/slotwave":            {"diagnose", "internal/bench", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/resultdir", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "workload"},
 	"internal/approx":         {},
-	"internal/bench":          {"model", "model/taskplan", "scenarios", "sim", "sim/engine", "sim/station", "study", "workload", "workload/trace"},
+	"internal/bench":          {"model", "model/taskplan", "scenarios", "scheduler", "sim", "sim/engine", "sim/station", "study", "workload", "workload/trace"},
 	"internal/house":          {},
 	"internal/measured":       {"internal/shareddata"},
 	"internal/shareddata":     {},
@@ -31,16 +31,17 @@ var arrows = map[string][]string{
 	"model/platform":          {"model", "model/fit", "model/input", "model/taskplan", "workload"},
 	"model/taskplan":          {"model/fit", "model/input", "workload"},
 	"model/vectortest":        {"internal/shareddata", "model"},
-	"results":                 {"model", "model/analytic", "model/platform", "workload"},
+	"results":                 {"model", "model/analytic", "model/platform", "results/resultdir", "workload"},
+	"results/resultdir":       {},
 	"results/report":          {"results", "workload"},
-	"scenarios":               {"model", "model/taskplan", "scheduler", "workload", "workload/trace"},
+	"scenarios":               {"model", "model/platform", "model/taskplan", "scheduler", "workload", "workload/trace"},
 	"scheduler":               {"model", "model/analytic", "workload"},
 	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},
 	"sim":                     {"model", "model/analytic", "model/input", "model/taskplan", "scheduler", "sim/engine", "sim/execute", "sim/station", "workload"},
 	"sim/engine":              {},
 	"sim/execute":             {"model", "model/analytic", "model/taskplan", "sim/engine", "sim/station", "workload"},
 	"sim/station":             {"sim/engine"},
-	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/report", "scenarios", "sim", "workload", "workload/trace"},
+	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/report", "results/resultdir", "scenarios", "sim", "workload", "workload/trace"},
 	"workload":                {},
 	"workload/trace":          {"workload"},
 }

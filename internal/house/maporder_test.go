@@ -71,6 +71,9 @@ func TestMapOrderReachesNoResult(t *testing.T) {
 			for _, at := range mapOrders(&info, f) {
 				t.Errorf("%v: the order of a map may reach a result", files.Position(at))
 			}
+			for _, at := range iteratedInLiterals(&info, f) {
+				t.Errorf("%v: a function is ranged over inside a function literal", files.Position(at))
+			}
 		}
 	}
 }
@@ -132,6 +135,30 @@ func mapOrders(info *types.Info, f *ast.File) []token.Pos {
 			}
 		}
 		return true
+	})
+	return places
+}
+
+// iteratedInLiterals lists the loops over a function (iter.Seq) that stand in a
+// function literal. Go 1.26.8 compiles some of them wrongly: when the stack
+// grows within the loop, its body goes on with the old copy of a struct on the
+// stack, and what it writes there is lost.
+func iteratedInLiterals(info *types.Info, f *ast.File) []token.Pos {
+	var places []token.Pos
+	ast.Inspect(f, func(n ast.Node) bool {
+		literal, ok := n.(*ast.FuncLit)
+		if !ok {
+			return true
+		}
+		ast.Inspect(literal.Body, func(n ast.Node) bool {
+			if loop, ok := n.(*ast.RangeStmt); ok {
+				if _, ok := info.TypeOf(loop.X).Underlying().(*types.Signature); ok {
+					places = append(places, loop.Pos())
+				}
+			}
+			return true
+		})
+		return false
 	})
 	return places
 }

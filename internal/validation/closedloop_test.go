@@ -14,6 +14,7 @@ import (
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
@@ -151,14 +152,14 @@ func sectionOf(t *testing.T, page, name, want string) {
 func picture(t *testing.T, name string, page *results.Reproduction, drawnAs string) {
 	t.Helper()
 	dir := t.TempDir()
-	d, err := results.Create(dir, false)
+	d, err := resultdir.Create(dir, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := page.Write(d); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.Commit(results.Manifest{}); err != nil {
+	if err := d.Commit(resultdir.Manifest{}); err != nil {
 		t.Fatal(err)
 	}
 	drawn := []byte(read(t, filepath.Join(dir, drawnAs+".svg")))

@@ -181,10 +181,11 @@ func command(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	var errs strings.Builder
 	c := exec.Command(name, args...)
+	c.Env = append(os.Environ(), "LC_ALL=C.UTF-8") // Java reads files and names in the encoding of the locale
 	c.Stderr = &errs
 	out, err := c.Output()
 	if err != nil {
-		t.Fatalf("%s: %v\n%s%s", name, err, out, errs.String())
+		t.Fatalf("%s: %v\n%s\nlast rows:\n%s", name, err, errs.String(), out[max(0, len(out)-2000):])
 	}
 	return string(out)
 }

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/diagnose"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
@@ -256,7 +256,7 @@ func runAndDiagnose(t *testing.T, name, out string, k study.Diagnosing, run stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := results.Create(out, false)
+	d, err := resultdir.Create(out, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func runAndDiagnose(t *testing.T, name, out string, k study.Diagnosing, run stri
 	if err := s.Write(d, runs); err != nil {
 		t.Fatal(err)
 	}
-	m, err := s.Manifest(results.Build{}, []string{"run", name, "--seed=1"})
+	m, err := s.Manifest(resultdir.Build{}, []string{"run", name, "--seed=1"})
 	if err != nil {
 		t.Fatal(err)
 	}

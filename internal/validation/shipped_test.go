@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
@@ -16,7 +17,7 @@ const committed = "../../results/shipped"
 
 // kept are the files of a result that are shipped; the manifest has the sums of
 // all.
-func kept(f results.FileSum) bool {
+func kept(f resultdir.FileSum) bool {
 	switch filepath.Base(f.Name) {
 	case results.SummaryName, results.ComparisonName, results.PointsName, results.PointSummaryName:
 		return true
@@ -65,7 +66,7 @@ func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 			t.Parallel()
 			dir := t.TempDir()
 			verb(t, "run", name, "--quiet", "--out", dir)
-			got, err := results.ReadManifest(dir)
+			got, err := resultdir.ReadManifest(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +79,7 @@ func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 					t.Fatal(err)
 				}
 			}
-			data, err := os.ReadFile(filepath.Join(home, results.ManifestName))
+			data, err := os.ReadFile(filepath.Join(home, resultdir.ManifestName))
 			if err != nil {
 				t.Fatalf("%v: make it with -update", err)
 			}
@@ -91,7 +92,7 @@ func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 			}
 			for _, f := range want.Outputs {
 				if kept(f) {
-					if err := results.Verify(home, []results.FileSum{f}); err != nil {
+					if err := resultdir.Verify(home, []resultdir.FileSum{f}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -101,11 +102,11 @@ func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 }
 
 // keep replaces the committed files of a scenario.
-func keep(t *testing.T, dir, home string, m results.Manifest) {
+func keep(t *testing.T, dir, home string, m resultdir.Manifest) {
 	if err := os.RemoveAll(home); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{results.ManifestName}
+	names := []string{resultdir.ManifestName}
 	for _, f := range m.Outputs {
 		if kept(f) {
 			names = append(names, f.Name)
@@ -120,7 +121,7 @@ func keep(t *testing.T, dir, home string, m results.Manifest) {
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if name == results.ManifestName {
+		if name == resultdir.ManifestName {
 			data = withoutBuild(t, m)
 		}
 		if err := os.WriteFile(to, data, 0o666); err != nil {
@@ -129,9 +130,9 @@ func keep(t *testing.T, dir, home string, m results.Manifest) {
 	}
 }
 
-func decodeManifest(t *testing.T, data []byte) results.Manifest {
+func decodeManifest(t *testing.T, data []byte) resultdir.Manifest {
 	t.Helper()
-	var m results.Manifest
+	var m resultdir.Manifest
 	if err := json.Unmarshal(data, &m); err != nil {
 		t.Fatal(err)
 	}
@@ -139,9 +140,9 @@ func decodeManifest(t *testing.T, data []byte) results.Manifest {
 }
 
 // withoutBuild is a manifest that does not change with the program that made it.
-func withoutBuild(t *testing.T, m results.Manifest) []byte {
+func withoutBuild(t *testing.T, m resultdir.Manifest) []byte {
 	t.Helper()
-	m.Build = results.Build{Modules: []results.Module{}}
+	m.Build = resultdir.Build{Modules: []resultdir.Module{}}
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		t.Fatal(err)

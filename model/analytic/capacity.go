@@ -79,7 +79,7 @@ func (g *capacity) outcome(j *workload.Job, p *AriaProfile, t jobTimes) model.Jo
 	const never = -1
 	o := model.JobOutcome{
 		ID: j.ID, Name: j.Name, User: j.User, Pool: j.Pool, Queue: j.Queue,
-		Submit: j.Submit, Launch: never, Running: never, FirstMap: never, LastMap: never, ShuffleEnd: never,
+		Submit: j.Submit, Deadline: j.Deadline, Launch: never, Running: never, FirstMap: never, LastMap: never, ShuffleEnd: never,
 		Finish: j.Submit + workload.Seconds(t.mean), Low: workload.Seconds(t.low), High: workload.Seconds(t.high),
 		Maps: j.Maps.Count, Reduces: j.Reduces.Count,
 		InBytes: j.Maps.InputBytes, ShuffleBytes: j.Reduces.ShuffleData, OutBytes: j.Reduces.OutputBytes,

@@ -2,10 +2,10 @@ package analytic
 
 import (
 	"fmt"
-	"github.com/slotwave/slotwave/model/input"
 	"math"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -18,17 +18,65 @@ var herodotouModel = Model{
 	Error:    [2]float64{0.88, 1.42},
 	File:     herodotouFile,
 	New: func(k Knowledge) (model.Predictor, error) {
-		var h herodotouPredictor
-		err := k.read(herodotouFile, func(data []byte) error {
-			s := struct {
-				herodotouStatistics `input:"partial"`
-			}{unknownStatistics()}
-			err := input.Decode(data, &s)
-			h.statistics = &s.herodotouStatistics
-			return err
-		})
-		return h, err
+		s, err := readStatistics(k)
+		return herodotouPredictor{s}, err
 	},
+}
+
+var literalModel = Model{
+	Name: "herodotou-literal", About: "Herodotou's equations as printed, errors included; answers with --literal",
+	File: herodotouFile,
+	New: func(k Knowledge) (model.Predictor, error) {
+		if !k.Literal {
+			return nil, nil
+		}
+		s, err := readStatistics(k)
+		return literalPredictor{herodotouPredictor{s}}, err
+	},
+}
+
+// readStatistics returns nil if no file is given.
+func readStatistics(k Knowledge) (*herodotouStatistics, error) {
+	var statistics *herodotouStatistics
+	err := k.read(herodotouFile, func(data []byte) error {
+		s := struct {
+			herodotouStatistics `input:"partial"`
+		}{unknownStatistics()}
+		err := input.Decode(data, &s)
+		statistics = &s.herodotouStatistics
+		return err
+	})
+	return statistics, err
+}
+
+// literalPredictor evaluates the report as printed: eq. 94, in fractions of waves,
+// without what the protocol adds. The upper bound counts whole waves.
+type literalPredictor struct{ herodotouPredictor }
+
+func (l literalPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
+	j, g, err := oneJob(&q)
+	switch {
+	case err != nil:
+		return model.Prediction{}, err
+	case g.fastest < g.slowest || g.slowest != 1:
+		return model.Prediction{}, model.NotApplicable("the report has no nodes of other speeds")
+	}
+	job, err := l.job(&q, j, &g)
+	if err != nil {
+		return model.Prediction{}, err
+	}
+	mean, whole, phases, err := job.summary(HerodotouOptions{Mode: Literal})
+	if err != nil {
+		return model.Prediction{}, fmt.Errorf("%s: %w", j.ID, err)
+	}
+	p := AriaProfile{}
+	for _, ph := range phases {
+		if ph.Kind == workload.Map {
+			p.MapAvg += ph.Time.Seconds()
+		}
+	}
+	mapEnd := float64(p.MapAvg * float64(j.Maps.Count) / float64(g.maps))
+	return g.prediction(literalModel.Name, g.outcome(j, &p, jobTimes{mapEnd, mean, mean, math.Max(mean, whole)}), phases), nil
 }
 
 // herodotouStatistics are the data and cost statistics of one job. The question
@@ -116,6 +164,9 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (
 	}
 	s := h.statistics
 	if s == nil {
+		if _, machine, err := programOf(q, j); err == nil && machine.Fitted != nil {
+			return Herodotou{}, model.NotApplicable("a fitted platform states no costs of devices")
+		}
 		p, err := plannerOf(q, j, c)
 		if err != nil {
 			return Herodotou{}, err
@@ -126,7 +177,11 @@ func (h herodotouPredictor) job(q *model.WhatIf, j *workload.Job, g *capacity) (
 	if j.Maps.InputBytes == 0 {
 		return Herodotou{}, model.NotApplicable("%s: the bytes of its input are not given", j.ID)
 	}
-	return s.job(j, g, c), nil
+	job := s.job(j, g, c)
+	if math.IsNaN(job.RecsPerGroup) {
+		job.RecsPerGroup = 1 // no time depends on the number of groups
+	}
+	return job, nil
 }
 
 // visibleCosts returns the costs of a planner as a profile of its tasks would state

@@ -21,8 +21,9 @@ type Model struct {
 	Error       [2]float64 // 0.05 and 0.95 quantiles of simulated over predicted makespans; 0: not known
 	File        Flag       // names the file that the model reads; zero: it reads none
 
-	// New makes a predictor with the given knowledge. Missing knowledge is not an
-	// error here: the predictor later says what it needs.
+	// New makes a predictor with the given knowledge, or nil if the model is not
+	// asked. Missing knowledge is not an error here: the predictor later says what it
+	// needs.
 	New func(Knowledge) (model.Predictor, error)
 }
 
@@ -31,6 +32,7 @@ var Models = []Model{
 	ariaModel,
 	crespModel,
 	herodotouModel,
+	literalModel,
 	hpModel,
 	ihpModel,
 	wavesModel,
@@ -65,6 +67,8 @@ type Knowledge struct {
 	Files map[string]File // by the name of the flag
 	Runs  []RecordedRun   // of the job, on other input or other clusters
 	Small *SmallRun       // of the job, on the cluster of the benchmarks; nil: none
+
+	Literal bool // Herodotou's equations as printed are asked too
 }
 
 // File is the content of a file.
@@ -123,7 +127,9 @@ func Predictors(k Knowledge) ([]Predictor, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Predictor{m, p})
+		if p != nil {
+			all = append(all, Predictor{m, p})
+		}
 	}
 	return all, nil
 }

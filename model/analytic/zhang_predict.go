@@ -43,7 +43,9 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 	case err != nil:
 		return model.Prediction{}, err
 	case z.platform == nil:
-		return model.Prediction{}, model.NotApplicable("needs a platform fitted from microbenchmarks")
+		if z.platform = fittedOn(&q, j); z.platform == nil {
+			return model.Prediction{}, model.NotApplicable("needs a platform fitted from microbenchmarks")
+		}
 	}
 	job, err := zhangJobOfQuestion(&q, j)
 	if err != nil {
@@ -78,6 +80,16 @@ func (z zhangPredictor) Predict(q model.WhatIf) (model.Prediction, error) {
 		math.Min(mean, float64(t.Low/1000)+extra.end), mean, math.Max(mean, float64(t.Up/1000)+extra.end),
 	})
 	return g.prediction("zhang", o, z.phases(job, t)), nil
+}
+
+// fittedOn returns the fitted platform of the nodes, or nil.
+func fittedOn(q *model.WhatIf, j *workload.Job) *platform.Model {
+	if _, machine, err := programOf(q, j); err == nil {
+		if p, ok := machine.Fitted.(*platform.Model); ok {
+			return p
+		}
+	}
+	return nil
 }
 
 // phases returns the phases of a task of average size.

@@ -239,7 +239,11 @@ func fields(v reflect.Value) []field {
 		f := v.Type().Field(i)
 		tag := f.Tag.Get("json")
 		if f.Anonymous && tag == "" {
-			all = append(all, fields(v.Field(i))...)
+			embedded := fields(v.Field(i))
+			for k := range embedded {
+				embedded[k].missing = embedded[k].missing || f.Tag.Get("input") == "partial"
+			}
+			all = append(all, embedded...)
 			continue
 		}
 		name, options, _ := strings.Cut(tag, ",")

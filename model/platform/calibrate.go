@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -77,6 +78,8 @@ type Calibration struct {
 	Phases     []CalibratedPhase
 	Runs       int // simulations
 	LeftOut    []LeftOut
+
+	Alternatives []model.Machine // that explain the record about equally well
 }
 
 // LeftOut is the error of a phase when the machine is found without its group:
@@ -153,8 +156,71 @@ func CalibrateRuns(measured Profile, groups []string, start model.Machine, simul
 	result, x, err := s.calibrate(s.simplex)
 	if err == nil {
 		s.leaveOut(&result, x, groups)
+		result.Alternatives = s.alternatives(x)
+		result.Runs, err = s.runs, s.err
 	}
 	return result, err
+}
+
+// Of a calibration and 18 alternatives the range is a 90 % interval, if the truth is
+// as likely as each of them.
+const alternatives = 18
+
+// alternatives draws machines that explain the record about as well as the one that
+// was found: from the normal distribution that the slopes give, where a parameter
+// that the record does not show varies by a factor of about two. A machine that
+// simulates worse than its distribution allows is moved towards the one found.
+func (s *calibrator) alternatives(x []float64) (machines []model.Machine) {
+	// A task that waits for another heartbeat or reads another replica takes some
+	// percent more or less; 11.1 is 95 % of chi-square with 5 degrees of freedom.
+	const unknown, least, most, halvings = 0.7, 0.04, 11.1, 5
+	j, rest := s.jacobian(x), slices.Clone(s.residuals(x))
+	if s.err != nil {
+		return nil
+	}
+	sum := squares(rest)
+	noise := math.Max(least, math.Sqrt(sum/math.Max(1, float64(len(rest)-len(x)))))
+	var precision mat.SymDense
+	precision.SymOuterK(1/(noise*noise), j.T())
+	for k := range x {
+		precision.SetSym(k, k, precision.At(k, k)+1/(unknown*unknown))
+	}
+	var axes mat.EigenSym
+	if !axes.Factorize(&precision, true) {
+		s.err = errors.New("the slopes of the search have no decomposition")
+		return nil
+	}
+	var v mat.Dense
+	axes.VectorsTo(&v)
+	draw := rand.New(rand.NewPCG(1, alternatives))
+	for range alternatives {
+		step := make([]float64, len(x))
+		for d, value := range axes.Values(nil) {
+			along := draw.NormFloat64() / math.Sqrt(value)
+			for k := range step {
+				step[k] += float64(v.At(k, d) * along)
+			}
+		}
+		to := slices.Clone(x)
+		for halving := 0; ; halving++ {
+			for k := range to {
+				to[k] = x[k] + step[k]
+				step[k] /= 2
+			}
+			if halving == halvings || squares(s.residuals(to)) <= sum+float64(noise*noise*most) || s.err != nil {
+				break
+			}
+		}
+		machines = append(machines, s.machine(to))
+	}
+	return machines
+}
+
+func squares(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += float64(v * v)
+	}
+	return sum
 }
 
 func (s *calibrator) calibrate(search func() ([]float64, error)) (Calibration, []float64, error) {
@@ -193,7 +259,7 @@ func (s *calibrator) leaveOut(c *Calibration, x []float64, groups []string) {
 				others = append(others, i)
 			}
 		}
-		free, moved := s.refit(j, x, rest, others)
+		free, moved := s.refit(j, x, rest, others, 0)
 		for i := range rest {
 			if groups[i] != group {
 				continue
@@ -209,39 +275,99 @@ func (s *calibrator) leaveOut(c *Calibration, x []float64, groups []string) {
 
 // simplex minimises the residuals of whole tasks, which jump when a task starts
 // with another heartbeat, without slopes (Nelder and Mead). It starts from the
-// best of some speeds of cores and devices, because there are local minima.
+// best of many machines, because there are local minima.
 func (s *calibrator) simplex() ([]float64, error) {
-	s.step = 0.2
-	best, least := make([]float64, len(s.parameters)), math.Inf(1)
-	for _, core := range []float64{0, -0.7, 0.7} {
-		for _, device := range []float64{0, -0.7, 0.7} {
-			x := make([]float64, len(s.parameters))
-			for k := range x {
-				switch name := s.parameters[k].name; {
-				case name == "speed":
-					x[k] = core
-				case !strings.HasPrefix(name, "disk.curve."):
-					x[k] = device
-				}
-			}
-			if cost := s.cost(x); cost < least {
-				best, least = x, cost
+	const starts, far, ends = 32, 1.0, 2
+	type point struct {
+		x    []float64
+		cost float64
+	}
+	var points []point
+	for i := range starts {
+		x := make([]float64, len(s.parameters))
+		for k := range x {
+			if i > 0 && !strings.HasPrefix(s.parameters[k].name, "disk.curve.") {
+				x[k] = far * (2*radicalInverse(i, k) - 1)
 			}
 		}
+		points = append(points, point{x, s.cost(x)})
 	}
-	n := len(best)
-	found, err := optimize.Minimize(optimize.Problem{Func: s.cost}, best,
-		&optimize.Settings{FuncEvaluations: 25 * n, Converger: &optimize.FunctionConverge{Absolute: 1e-4, Relative: 1e-3, Iterations: 8 * n}},
-		&optimize.NelderMead{SimplexSize: 0.4})
-	if s.err != nil || found == nil {
-		return nil, errors.Join(s.err, err)
+	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.cost, b.cost) })
+	n := len(s.parameters)
+	best := points[0]
+	for _, from := range points[:ends] {
+		found, err := optimize.Minimize(optimize.Problem{Func: s.cost}, from.x,
+			&optimize.Settings{FuncEvaluations: 20 * n, Converger: &optimize.FunctionConverge{Absolute: 1e-4, Relative: 1e-3, Iterations: 8 * n}},
+			&optimize.NelderMead{SimplexSize: 0.4})
+		if s.err != nil || found == nil {
+			return nil, errors.Join(s.err, err)
+		}
+		x := s.descend(found.X)
+		if cost := s.cost(x); cost < best.cost {
+			best = point{x, cost}
+		}
 	}
-	return found.X, nil
+	return best.x, s.err
+}
+
+// radicalInverse returns the i-th number of Halton's sequence of a dimension, which
+// fills the range from 0 to 1 evenly.
+func radicalInverse(i, dimension int) (x float64) {
+	base := [...]int{2, 3, 5, 7, 11, 13, 17, 19}[dimension]
+	part := 1.0
+	for ; i > 0; i /= base {
+		part /= float64(base)
+		x += float64(part * float64(i%base))
+	}
+	return x
+}
+
+// descend takes damped Gauss-Newton steps (Levenberg and Marquardt) as long as they
+// find less. The simplex often ends in a narrow valley, where rates have nearly
+// one effect.
+func (s *calibrator) descend(x []float64) []float64 {
+	const rounds, better = 12, 0.99
+	s.step = 0.1
+	least, damping := s.cost(x), 1e-3
+	for range rounds {
+		var all []int
+		for i := range s.residuals(x) {
+			all = append(all, i)
+		}
+		j, rest := s.jacobian(x), slices.Clone(s.residuals(x))
+		if s.err != nil {
+			return x
+		}
+		before, next := least, x
+		for _, d := range []float64{damping / 10, damping * 3, damping * 100} {
+			free, moved := s.refit(j, x, rest, all, d)
+			to := slices.Clone(x)
+			for a, k := range free {
+				to[k] += math.Max(-1, math.Min(1, moved[a]))
+			}
+			if cost := s.cost(to); cost < least {
+				least, next, damping = cost, to, d
+				break
+			}
+		}
+		if slices.Equal(next, x) {
+			if s.step == 0.03 {
+				break
+			}
+			s.step, s.jacobianAt = 0.03, nil // shorter slopes near the end
+			continue
+		}
+		x = next
+		if least > better*before {
+			break
+		}
+	}
+	return x
 }
 
 // refit returns the parameters that some rows show, and by how much they move
-// when only these rows count.
-func (s *calibrator) refit(j *mat.Dense, x, rest []float64, rows []int) (free []int, moved []float64) {
+// when only these rows count. Damping shortens the step.
+func (s *calibrator) refit(j *mat.Dense, x, rest []float64, rows []int, damping float64) (free []int, moved []float64) {
 	for k := range s.parameters {
 		if slices.ContainsFunc(rows, func(i int) bool { return math.Abs(j.At(i, k)) > 1e-3 }) {
 			free = append(free, k)
@@ -253,7 +379,7 @@ func (s *calibrator) refit(j *mat.Dense, x, rest []float64, rows []int) (free []
 	}
 	h, g := mat.NewSymDense(len(free), nil), mat.NewVecDense(len(free), nil)
 	for a, k := range free {
-		h.SetSym(a, a, priorError*priorError)
+		h.SetSym(a, a, priorError*priorError+damping)
 		g.SetVec(a, -float64(priorError*priorError*x[k]))
 		for _, i := range rows {
 			g.SetVec(a, g.AtVec(a)-float64(j.At(i, k)*rest[i]))

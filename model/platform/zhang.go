@@ -216,6 +216,11 @@ func (m PhaseModel) At(mb float64) float64 {
 // Model is the fitted platform model, in the order of Phases.
 type Model struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
 
+// Phase implements model.Fitted.
+func (m *Model) Phase(phase string, mb float64) float64 {
+	return [...]*PhaseModel{&m.Read, &m.Collect, &m.Spill, &m.Merge, &m.Shuffle, &m.Write}[slices.Index(Phases[:], phase)].At(mb)
+}
+
 // PhaseFit is the fit of one phase.
 type PhaseFit struct {
 	Phase        string

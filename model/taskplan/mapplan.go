@@ -65,6 +65,9 @@ func (p *Planner) mapOf(f MapFlow, spills []Spill) MapPlan {
 		m.tally.into(&m.Counters)
 	}
 	m.add(workload.PhaseCommit, CPU, p.Cost.Cleanup)
+	m.CombineInRecords, m.CombineOutRecords = count(m.CombineIn), count(m.CombineOut)
+	m.MaterializedBytes = count(m.Output.Stored)
+	m.CPUMillis = count(m.Steps.computed() / 1e6)
 	return m
 }
 

@@ -273,7 +273,7 @@ func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.Conf) {
 			continue
 		}
 		p := planner(t, conf, job.Reduces, func(p *taskplan.Planner) {
-			p.Combiner = w.More.CombineOutRecords > 0
+			p.Combiner = w.CombineOutRecords > 0
 			p.Data.CombineRecsSel, p.Data.CombineSizeSel = 1, 1
 			p.Keys = keys
 		})

@@ -53,6 +53,16 @@ func (s *Steps) add(phase workload.Phase, r Resource, work float64) {
 	}
 }
 
+// computed returns the time of cores of the steps, ns.
+func (s Steps) computed() (ns float64) {
+	for i := range s {
+		if s[i].Resource == CPU {
+			ns += s[i].Work
+		}
+	}
+	return ns
+}
+
 // Together returns step i and the steps joined to it.
 func (s Steps) Together(i int) Steps {
 	end := i + 1
@@ -276,12 +286,12 @@ func (p *Planner) combine(bytes, records, partitions float64, again bool) Segmen
 
 // combineAgain combines a stored segment again.
 func (p *Planner) combineAgain(s Segment, partitions float64) Segment {
-	return p.combine(p.contents(s, partitions), s.Records, partitions, true)
+	return p.combine(p.Contents(s, partitions), s.Records, partitions, true)
 }
 
-// contents returns the bytes of keys and values in a segment of the given
+// Contents returns the bytes of keys and values in a segment of the given
 // partitions.
-func (p *Planner) contents(s Segment, partitions float64) float64 {
+func (p *Planner) Contents(s Segment, partitions float64) float64 {
 	return s.Raw - float64(partitions*p.Framing.Partition) - float64(s.Records*p.Framing.Record)
 }
 

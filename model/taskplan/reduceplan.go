@@ -14,6 +14,8 @@ type ReduceTask struct {
 	shuffled float64 // bytes
 	merged   float64 // records
 	tally    tally
+	computed float64    // ns of one core
+	combined [2]float64 // records into the combiner, and out of it
 }
 
 // NewReduce returns a reduce before its first fetch; the job has the given number
@@ -26,6 +28,7 @@ func (p *Planner) NewReduce(maps int) *ReduceTask {
 // decompressed, or to disk as it is.
 func (r *ReduceTask) Fetch(s Steps, out Segment) Steps {
 	r.shuffled += out.Stored
+	first := len(s)
 	s.add(workload.PhaseShuffle, Network, out.Stored)
 	s.add(workload.PhaseShuffle, CPU, out.Stored*r.plan.FetchCPU)
 	if r.InMemory(out) {
@@ -34,6 +37,7 @@ func (r *ReduceTask) Fetch(s Steps, out Segment) Steps {
 		s.add(workload.PhaseShuffle, LocalWrite, out.Stored)
 		r.tally.written += out.Stored
 	}
+	r.computed += s[first:].computed()
 	return s
 }
 
@@ -59,8 +63,13 @@ func (r *ReduceTask) mergeInMemory(inputs []Segment) *BackgroundMerge {
 		m.File = p.combineAgain(m.File, 1)
 	}
 	records := total(inputs).Records
+	if p.Combiner {
+		r.combined[0] += records
+		r.combined[1] += m.File.Records
+	}
 	p.mergeFromMemory(&m.Steps, workload.PhaseShuffle, records, float64(p.Cost.MergeCPU*r.coldFactor(records))+p.Cost.CombineCPU, m.File)
 	r.tally.written += m.File.Stored
+	r.computed += m.Steps.computed()
 	return m
 }
 
@@ -74,6 +83,7 @@ func (r *ReduceTask) MergeOnDisk() *BackgroundMerge {
 	in := total(inputs)
 	r.plan.merge(&m.Steps, workload.PhaseShuffle, in, m.File, r.coldFactor(in.Records))
 	r.tally.readBack(in, m.File)
+	r.computed += m.Steps.computed()
 	return m
 }
 
@@ -128,7 +138,7 @@ func (r *ReduceTask) Finish() ReducePlan {
 	r.tally.readBack(onDisk, Segment{})
 	last := slices.Concat(sort.Last, sort.Retained)
 	in := total(last)
-	inBytes := p.contents(in, float64(len(last)))
+	inBytes := p.Contents(in, float64(len(last)))
 	outBytes, outRecords := float64(inBytes*p.Data.ReduceSizeSel), float64(in.Records*p.Data.ReduceRecsSel)
 	first := len(plan.Steps)
 	plan.add(workload.PhaseReduce, LocalRead, onDisk.Stored)
@@ -141,6 +151,8 @@ func (r *ReduceTask) Finish() ReducePlan {
 	plan.OutRecords, plan.OutBytes = count(outRecords), count(outBytes)
 	plan.ShuffleBytes = count(r.shuffled)
 	r.tally.into(&plan.Counters)
+	plan.CombineInRecords, plan.CombineOutRecords = count(r.combined[0]), count(r.combined[1])
+	plan.CPUMillis = count((p.Cost.Setup + r.computed + plan.Steps.computed()) / 1e6)
 	return plan
 }
 

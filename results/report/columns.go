@@ -30,6 +30,42 @@ type jobRow struct {
 	Submit int64   `json:"submit"`
 	Finish int64   `json:"finish"`
 	Steps  [][]any `json:"steps"` // from, to, account, attempt, node, by
+	Usual  []usual `json:"usual"` // of the kinds of attempts that it has
+}
+
+// usual is the median time of each phase over the successful attempts of a kind.
+type usual struct {
+	Kind   int     `json:"kind"`
+	Count  int     `json:"count"`
+	Phases []int64 `json:"phases"`
+}
+
+// medians returns the usual times of the attempts of each job, by job and kind.
+func medians(rows []workload.Attempt, jobs map[string]int) map[[2]int]usual {
+	times := map[[2]int]*[workload.NumPhases][]int64{}
+	for i := range rows {
+		a := &rows[i]
+		if a.State != workload.Succeeded {
+			continue
+		}
+		k := [2]int{jobs[a.Job], int(a.Kind)}
+		if times[k] == nil {
+			times[k] = &[workload.NumPhases][]int64{}
+		}
+		for p, d := range a.Phases {
+			times[k][p] = append(times[k][p], micros(max(0, d)))
+		}
+	}
+	all := make(map[[2]int]usual, len(times))
+	for k, phases := range times {
+		u := usual{Kind: k[1], Count: len(phases[0])}
+		for _, list := range phases {
+			slices.Sort(list)
+			u.Phases = append(u.Phases, list[len(list)/2])
+		}
+		all[k] = u
+	}
+	return all
 }
 
 // series is the use of a device in percent, from each of its times on.
@@ -76,6 +112,15 @@ func (r *Run) columns() (aboutRun, []byte) {
 		}
 		jobs[j.ID] = i
 		about.Jobs = append(about.Jobs, row)
+	}
+	all := medians(rows, jobs)
+	for i := range about.Jobs {
+		about.Jobs[i].Usual = []usual{}
+		for k := workload.Map; k <= workload.TaskCleanup; k++ {
+			if u, ok := all[[2]int{i, int(k)}]; ok {
+				about.Jobs[i].Usual = append(about.Jobs[i].Usual, u)
+			}
+		}
 	}
 	lanes := about.assignLanes(rows)
 	order := make([]int, len(rows))

@@ -11,7 +11,8 @@
 
   // unpack reads the data of a run: JSON, a zero byte, columns of varints.
   async function unpack(base64) {
-    const packed = Uint8Array.from(atob(base64), c => c.charCodeAt(0));
+    const text = atob(base64), packed = new Uint8Array(text.length);
+    for (let i = 0; i < packed.length; i++) packed[i] = text.charCodeAt(i);
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
     const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
     const zero = bytes.indexOf(0);
@@ -21,12 +22,12 @@
       const list = new type(run.rows);
       let last = 0;
       for (let i = 0; i < run.rows; i++) {
-        let value = 0, factor = 1, byte;
-        do {
+        let byte = bytes[at++], value = byte & 127, factor = 128;
+        while (byte & 128) {
           byte = bytes[at++];
           value += (byte & 127) * factor;
           factor *= 128;
-        } while (byte & 128);
+        }
         value = value % 2 ? -(value + 1) / 2 : value / 2;
         last = difference ? last + value : value;
         list[i] = last;
@@ -42,6 +43,7 @@
     run.start = column(Float64Array, true);
     run.length = column(Float64Array);
     run.phase = run.phases.map(() => column(Float64Array));
+    run.used = run.phase.map(p => p.some(t => t > 0));
     run.end = 1;
     for (let i = 0; i < run.rows; i++) run.end = Math.max(run.end, run.start[i] + run.length[i]);
     for (const j of run.jobs) run.end = Math.max(run.end, j.finish);
@@ -73,52 +75,76 @@
   }
   const x = (us, width) => (us - state.from) / (state.to - state.from) * width;
 
-  // Each lane has its own line; a gap of a pixel keeps attempts apart. What is
-  // shorter than a pixel is drawn once a pixel.
+  // pixel returns the bytes of a colour, over the ground as far as it is faint.
+  const pixels = new Map(), dot = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+  function pixel(colour, faint) {
+    const key = colour + css('ground') + faint;
+    if (!pixels.has(key)) {
+      dot.globalAlpha = 1;
+      dot.fillStyle = css('ground');
+      dot.fillRect(0, 0, 1, 1);
+      dot.globalAlpha = faint ? 0.15 : 1;
+      dot.fillStyle = colour;
+      dot.fillRect(0, 0, 1, 1);
+      pixels.set(key, new Uint32Array(dot.getImageData(0, 0, 1, 1).data.buffer)[0]);
+    }
+    return pixels.get(key);
+  }
+
+  // Each lane has its own line; a gap of a pixel keeps attempts apart. An attempt
+  // shorter than a pixel has the colour of its longest phase. Pixels are set one
+  // by one, which a million attempts take less time for than rectangles.
   function drawChart(v) {
-    const [c, width, height] = size(v.chart), run = v.run, colours = run.phases.map(css), other = css('other');
+    const [c, width, height] = size(v.chart), run = v.run, wide = v.chart.width, high = v.chart.height;
     const rowHeight = height / Math.max(1, run.lanes.length), chosenJob = state.run === v.index ? state.job : -1;
     const finding = state.run === v.index && state.finding >= 0 ? run.findings[state.finding] : null;
+    const image = c.createImageData(wide, high), points = new Uint32Array(image.data.buffer), scale = wide / (state.to - state.from);
+    const colours = [false, true].map(faint => [...run.phases.map(p => pixel(css(p), faint)), pixel(css('other'), faint)]);
+    const marks = [], step = high / Math.max(1, run.lanes.length), all = run.phases.length, used = [];
+    run.phases.forEach((_, p) => { if (run.used[p]) used.push(p); });
     for (let lane = 0; lane < run.lanes.length; lane++) {
-      const y = lane * rowHeight, h = Math.max(rowHeight > 3 ? rowHeight - 1 : rowHeight, 0.5);
+      const top = Math.floor(lane * step), bottom = Math.max(top + 1, Math.floor((lane + 1) * step) - (step > 3 ? 1 : 0));
+      const fill = (a, b, colour) => { for (let y = top; y < bottom; y++) points.fill(colour, y * wide + a, y * wide + b); };
       let drawn = -1;
       for (let i = run.first[lane]; i < run.first[lane + 1]; i++) {
         const from = run.start[i], to = from + run.length[i];
         if (to < state.from) continue;
         if (from > state.to) break;
-        const left = x(from, width), right = x(to, width);
-        if (right < drawn + 0.7) continue;
+        const left = Math.max(0, Math.floor((from - state.from) * scale)), right = Math.min(wide, Math.max(left + 1, Math.floor((to - state.from) * scale)));
+        if (right <= drawn) continue;
         drawn = right;
-        c.globalAlpha = chosenJob >= 0 && run.job[i] !== chosenJob ? 0.15 : 1;
-        const gap = right - left > 3 ? 1 : 0;
+        const paint = colours[chosenJob >= 0 && run.job[i] !== chosenJob ? 1 : 0], gap = right - left > 3 ? 1 : 0;
         if (right - left < 2) {
-          let most = 0, colour = other;
-          for (let p = 0; p < colours.length; p++) if (run.phase[p][i] > most) [most, colour] = [run.phase[p][i], colours[p]];
-          c.fillStyle = colour;
-          c.fillRect(left, y, Math.max(right - left, 0.7), h);
+          let most = 0, longest = all;
+          for (const p of used) if (run.phase[p][i] > most) [most, longest] = [run.phase[p][i], p];
+          fill(left, right, paint[longest]);
         } else {
-          let at = from;
-          c.fillStyle = other;
-          c.fillRect(left, y, right - left - gap, h);
-          for (let p = 0; p < colours.length; p++) {
+          let at = from, painted = left;
+          for (const p of used) {
             if (!run.phase[p][i]) continue;
-            const a = x(at, width), b = Math.min(x(at += run.phase[p][i], width), right - gap);
-            c.fillStyle = colours[p];
-            if (b > a) c.fillRect(a, y, b - a, h);
+            at += run.phase[p][i];
+            const b = Math.min(Math.floor((at - state.from) * scale), right - gap);
+            if (b > painted) {
+              fill(painted, b, paint[p]);
+              painted = b;
+            }
           }
+          if (right - gap > painted) fill(painted, right - gap, paint[all]);
         }
-        if (run.state[i] !== 0) { // failed: a red line; killed: a dashed one
-          c.strokeStyle = run.states[run.state[i]] === 'KILLED' ? css('text') : css('mark');
-          c.setLineDash(run.states[run.state[i]] === 'KILLED' ? [3, 3] : []);
-          c.beginPath();
-          c.moveTo(left, y + h / 2);
-          c.lineTo(right, y + h / 2);
-          c.stroke();
-          c.setLineDash([]);
-        }
+        if (run.state[i] !== 0) marks.push(i, lane);
       }
     }
-    c.globalAlpha = 1;
+    c.putImageData(image, 0, 0);
+    for (let k = 0; k < marks.length; k += 2) { // failed: a red line; killed: a dashed one
+      const i = marks[k], killed = run.states[run.state[i]] === 'KILLED', y = (marks[k + 1] + 0.5) * rowHeight;
+      c.strokeStyle = css(killed ? 'text' : 'mark');
+      c.setLineDash(killed ? [3, 3] : []);
+      c.beginPath();
+      c.moveTo(x(run.start[i], width), y);
+      c.lineTo(x(run.start[i] + run.length[i], width), y);
+      c.stroke();
+    }
+    c.setLineDash([]);
     c.strokeStyle = css('mark');
     c.lineWidth = 2;
     if (finding && finding.node) {
@@ -138,11 +164,12 @@
     c.strokeRect(left, run.lane[i] * rowHeight, Math.max(2, x(run.start[i] + run.length[i], width) - left), Math.max(2, rowHeight));
   }
 
+  const labels = 18; // pixels above the lines of a chart, for its labels
   function steps(c, width, height, times, values, most, colour) {
     c.strokeStyle = colour;
     c.beginPath();
     for (let i = 0; i < times.length; i++) {
-      const y = height - 1 - values[i] / most * (height - 4), left = x(times[i], width);
+      const y = height - 1 - values[i] / most * (height - labels - 2), left = x(times[i], width);
       const right = x(i + 1 < times.length ? times[i + 1] : state.to, width);
       if (right < 0 || left > width) continue;
       c.lineTo(left, y);
@@ -220,16 +247,14 @@
     };
     put('p', `${name(run, i)} attempt ${run.number[i]}, ${run.states[run.state[i]]}, on ${nodeOf(run, i)} slot ${run.lanes[run.lane[i]][1]}: ` +
       `${seconds(run.start[i])} to ${seconds(run.start[i] + run.length[i])}, ${seconds(run.length[i])}`);
-    const peers = [];
-    for (let k = 0; k < run.rows; k++) if (run.job[k] === run.job[i] && run.kind[k] === run.kind[i] && run.state[k] === 0) peers.push(k);
-    const median = list => list.length ? list.sort((a, b) => a - b)[list.length >> 1] : 0;
+    const usual = (run.jobs[run.job[i]] ? run.jobs[run.job[i]].usual : []).find(u => u.kind === run.kind[i]) || {count: 0, phases: []};
     const table = put('table', ''), head = put('tr', '', table);
-    ['phase', 'this attempt', 'median of ' + peers.length].forEach(t => put('th', t, head));
+    ['phase', 'this attempt', 'median of ' + usual.count].forEach(t => put('th', t, head));
     run.phases.forEach((p, k) => {
-      const usual = median(peers.map(q => run.phase[k][q]));
-      if (!run.phase[k][i] && !usual) return;
+      const median = usual.phases[k] || 0;
+      if (!run.phase[k][i] && !median) return;
       const row = put('tr', '', table);
-      [p, seconds(run.phase[k][i]), seconds(usual)].forEach(t => put('td', t, row));
+      [p, seconds(run.phase[k][i]), seconds(median)].forEach(t => put('td', t, row));
     });
   }
 
@@ -372,7 +397,7 @@
       n: () => pickFinding(v, (state.finding + 1) % Math.max(1, run.findings.length)),
       N: () => pickFinding(v, (state.finding + run.findings.length - 1) % Math.max(1, run.findings.length)),
       o: () => { const i = outlier(run); if (i >= 0) choose({attempt: i, job: run.job[i], finding: -1}); },
-      ArrowRight: () => { if (state.attempt >= 0 && state.attempt + 1 < run.rows) choose({attempt: state.attempt + 1, job: run.job[state.attempt + 1]}); },
+      ArrowRight: () => { if (state.attempt + 1 < run.rows) choose({attempt: state.attempt + 1, job: run.job[state.attempt + 1]}); },
       ArrowLeft: () => { if (state.attempt > 0) choose({attempt: state.attempt - 1, job: run.job[state.attempt - 1]}); },
       j: () => $('.jobs tbody tr', v.section)?.focus(), l: () => v.ledger.scrollIntoView(),
       '/': () => $('#search').focus(), '?': () => $('#help').showModal(),
@@ -408,7 +433,7 @@
     v.chart.style.height = Math.min(600, Math.max(120, run.lanes.length * 6)) + 'px';
     for (const c of [v.waves, v.ledger, v.devices]) c.style.height = c.getAttribute('height') + 'px';
     run.phases.forEach((p, k) => {
-      if (!run.phase[k].some(t => t > 0)) return;
+      if (!run.used[k]) return;
       const swatch = document.createElement('span'), label = document.createElement('span');
       swatch.className = 'swatch';
       swatch.style.background = `var(--${p})`;
@@ -423,6 +448,8 @@
   readHash();
   window.addEventListener('hashchange', readHash);
   window.addEventListener('resize', redraw);
+  window.addEventListener('beforeprint', draw); // in the colours of paper
+  window.addEventListener('afterprint', redraw);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redraw);
   draw();
   document.documentElement.dataset.ready = 'true';

@@ -125,7 +125,7 @@ func colours() string {
 		fmt.Fprintf(&light, "--%v:%s;", p, l)
 		fmt.Fprintf(&dark, "--%v:%s;", p, d)
 	}
-	return fmt.Sprintf(":root{%s}\n@media (prefers-color-scheme:dark){:root:not(.light){%s}}\n:root.dark{%s}\n", light.String(), dark.String(), dark.String())
+	return fmt.Sprintf(":root{%s}\n@media screen and (prefers-color-scheme:dark){:root:not(.light){%s}}\n:root.dark{%s}\n@media print{:root.dark{%s}}\n", light.String(), dark.String(), dark.String(), light.String())
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }

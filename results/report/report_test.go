@@ -45,14 +45,20 @@ func written(t testing.TB, p *Page) string {
 
 var tag = regexp.MustCompile(`<[a-zA-Z/!][^>]*>`)
 
+// hostileNames are ends of names that a page must show as text.
+var hostileNames = []string{
+	`<script>alert(1)</script>`, `</script><script>x`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</pre><b>`, `--><b>`, `</title><b>`,
+	`</style><b>`, `javascript:alert(1)`, `{{.}}`, `&lt;b&gt;`, "\u2028\u2029", "a\x00b", `<!--<script>`, `]]>`, `\u003cb\u003e`,
+	`<iframe src=//x>`, `<a href="javascript:x">`, `<math><mi//xlink:href="data:x">`, `<style>*{display:none}</style>`, `<base href=//x>`,
+	`<meta http-equiv=refresh content=0>`, `<object data=x>`, `<embed src=x>`, `<form><button>`, `<input autofocus onfocus=x>`, `<details open ontoggle=x>`,
+	`<template>`, `<noscript>`, `<textarea>`, `<plaintext>`, `<xmp>`, `\`, `'`, `"`, "\x1b[31m", "\u202e", "\r\n<b>", `%3Cb%3E`, `${x}`, "`",
+}
+
 // Names with markup, quotes and ends of scripts leave the page with the same
 // elements and attributes, in the same order, as plain names do.
 func TestHostileNames(t *testing.T) {
 	plain := tag.FindAllString(written(t, page(func(n string) string { return n })), -1)
-	for _, hostile := range []string{
-		`<script>alert(1)</script>`, `</script><script>x`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</pre><b>`, `--><b>`, `</title><b>`,
-		`</style><b>`, `javascript:alert(1)`, `{{.}}`, `&lt;b&gt;`, "\u2028\u2029", "a\x00b", `<!--<script>`, `]]>`, `\u003cb\u003e`,
-	} {
+	for _, hostile := range hostileNames {
 		got := written(t, page(func(n string) string { return n + hostile }))
 		tags := tag.FindAllString(got, -1)
 		if len(tags) != len(plain) {

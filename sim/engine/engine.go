@@ -57,6 +57,7 @@ type Engine struct {
 	now    Time
 	fired  uint64
 	timers []timer
+	fires  []func(owner int32) // what timers call
 
 	run    []entry // latest first
 	runEnd uint64  // timers before this instant belong in the run
@@ -72,11 +73,12 @@ type entry struct {
 	key uint64 // class, rank and timer
 }
 
+// timer has no pointer and does not cross a line of the cache.
 type timer struct {
 	slot  int32 // of the wheel, or inRun, or unset
 	index int32 // within the slot
 	owner int32
-	fire  func(owner int32)
+	fire  int32 // index among fires
 }
 
 const (
@@ -132,7 +134,13 @@ func (t Timer) Ranked(rank uint32) Timer {
 // NewTimer makes a timer that is not set; fire(owner) is called each time it
 // goes off.
 func (e *Engine) NewTimer(c Class, owner int32, fire func(owner int32)) Timer {
-	e.timers = append(e.timers, timer{slot: unset, owner: owner, fire: fire})
+	e.fires = append(e.fires, fire)
+	return e.newTimer(c, owner)
+}
+
+// newTimer makes a timer that calls the last of fires.
+func (e *Engine) newTimer(c Class, owner int32) Timer {
+	e.timers = append(e.timers, timer{slot: unset, owner: owner, fire: int32(len(e.fires) - 1)})
 	return Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers)-1)}
 }
 
@@ -144,8 +152,9 @@ type Timers struct {
 // NewTimers makes a timer for each of the owners 0 to n-1, none of them set.
 func (e *Engine) NewTimers(c Class, n int, fire func(owner int32)) Timers {
 	first := Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers))}
+	e.fires = append(e.fires, fire)
 	for i := range n {
-		e.NewTimer(c, int32(i), fire)
+		e.newTimer(c, int32(i))
 	}
 	return Timers{first}
 }
@@ -210,7 +219,7 @@ func (e *Engine) Step() bool {
 	e.fired++
 	own := &e.timers[x.timer()]
 	own.slot = unset
-	own.fire(own.owner)
+	e.fires[own.fire](own.owner)
 	return true
 }
 

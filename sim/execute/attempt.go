@@ -6,39 +6,49 @@ import (
 )
 
 // Attempt is one attempt of a task on a node. Instants that are not known yet
-// are engine.Never.
+// are engine.Never. It is laid out for the cache: a cluster holds many attempts,
+// and visits each when it starts and when it ends.
 type Attempt struct {
-	// Fields that every heartbeat reads come first.
+	Finish    engine.Time // leaves its slot
+	Pending   engine.Time // when it asks for permission to commit
+	FinishSet engine.Time // when end was settled
+	Start     engine.Time // gets its slot
+	Begin     engine.Time // when the child process begins
+	work      engine.Time // of a map everything, of a reduce the phases after the sort
+	Job       *Job
+	*Details
+
+	Task      int32 // index among those of its kind
+	Number    int32
+	Node      int32
 	Kind      workload.Kind
 	Locality  workload.Locality
 	End       End
 	Started   bool
 	Permitted bool // to commit
+}
 
-	Finish     engine.Time // leaves its slot
-	Pending    engine.Time // when it asks for permission to commit
-	FinishSet  engine.Time // when end was settled
-	PendingSet engine.Time // when ask was settled
-	Start      engine.Time // gets its slot
-	Begin      engine.Time // when the child process begins
-	Job        *Job
-
-	Task      int32 // index among those of its kind
-	Number    int32
-	Node      int32
-	waitIndex int32       // index in Job.waiting
-	work      engine.Time // of a map everything, of a reduce the phases after the sort
-
+// Details are the part of an attempt that an ordinary map does not need: one that
+// succeeds, asks nothing of devices, and whose recorded time has no part for the
+// commit. Ordinary maps share details, which must not change.
+type Details struct {
 	Known    engine.Time // when the child of a reduce knows every map output
-	failAt   engine.Time
-	commit   engine.Time // part of a recorded time that is the commit and the wait for it
 	shuffle  engine.Time // after Known
+	sort     engine.Time
+	commit   engine.Time // part of a recorded time that is the commit and the wait for it
 	Assigned engine.Time
 
+	failAt  engine.Time
 	certain bool        // it does not succeed before failAt
 	KillAt  engine.Time // when it is ordered to be killed, if that is recorded
-	sort    engine.Time
-	running running // nil unless it works on devices
+
+	waitIndex int32   // index in Job.waiting
+	running   running // nil unless it works on devices
+}
+
+// NewDetails returns the details of an ordinary map.
+func NewDetails() Details {
+	return Details{Known: engine.Never, failAt: engine.Never, KillAt: engine.Never}
 }
 
 // running is an attempt that runs on devices.
@@ -79,13 +89,13 @@ func (a *Attempt) Permit(at, done engine.Time) bool {
 // endAt sets the end of an attempt that needs no permission.
 func (a *Attempt) endAt(at engine.Time) {
 	a.Pending = engine.Never
-	a.Finish, a.End, a.FinishSet = at, Success, a.settled()
+	a.Finish, a.End, a.FinishSet = at, Success, a.Settled()
 	a.failBy(at)
 }
 
 // commitAt sets when an attempt asks for permission to commit.
 func (a *Attempt) commitAt(at engine.Time) {
-	a.Pending, a.PendingSet = at, a.settled()
+	a.Pending = at
 	a.Finish, a.End = engine.Never, Success
 	if a.failAt <= at || a.certain {
 		a.Pending = engine.Never
@@ -122,9 +132,9 @@ func (a *Attempt) read(e workload.AttemptEnd) {
 	}
 }
 
-// settled returns when the end of an attempt's work became certain: at its
+// Settled returns when the end of an attempt's work became certain: at its
 // start, or for a reduce when its child knew all maps.
-func (a *Attempt) settled() engine.Time {
+func (a *Attempt) Settled() engine.Time {
 	if a.Kind == workload.Reduce && a.Known < engine.Never {
 		return a.Known + 1
 	}

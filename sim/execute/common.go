@@ -15,7 +15,19 @@ type common struct {
 	protocol Protocol
 	question *model.WhatIf
 	cluster  *model.Cluster
+	slowness []float64 // by node, packed because every attempt reads it
+	fail     bool      // attempts fail on some node
 	events   mapEvents
+}
+
+func newCommon(q *model.WhatIf, eng *engine.Engine, host Host, p Protocol) common {
+	c := common{eng: eng, host: host, protocol: p, question: q, cluster: &q.Cluster}
+	for i := range q.Cluster.Nodes {
+		n := &q.Cluster.Nodes[i]
+		c.slowness = append(c.slowness, n.Slowness)
+		c.fail = c.fail || n.FailAfter > 0
+	}
+	return c
 }
 
 // Assign implements Execution.
@@ -53,10 +65,11 @@ func (c *common) Usage() *Usage { return nil }
 func (c *common) begin(a *Attempt) bool {
 	costs := &c.cluster.Costs
 	a.Begin = a.Start + engine.At(costs.Launch)
-	a.Pending, a.Finish, a.Known = engine.Never, engine.Never, engine.Never
-	a.failAt, a.KillAt = engine.Never, engine.Never
-	if after := c.cluster.Nodes[a.Node].FailAfter; after > 0 {
-		a.failAt = a.Begin + engine.At(after)
+	a.Pending, a.Finish = engine.Never, engine.Never
+	if c.fail {
+		if after := c.cluster.Nodes[a.Node].FailAfter; after > 0 {
+			a.failAt = a.Begin + engine.At(after)
+		}
 	}
 	switch spec := a.Job.Spec; a.Kind {
 	case workload.Map:

@@ -52,7 +52,7 @@ type Execution interface {
 
 // New returns the execution for the fidelity of a question.
 func New(q *model.WhatIf, eng *engine.Engine, host Host, p Protocol) (Execution, error) {
-	c := common{eng: eng, host: host, protocol: p, question: q, cluster: &q.Cluster}
+	c := newCommon(q, eng, host, p)
 	switch q.Fidelity {
 	case model.Device:
 		return newDevices(c)

@@ -26,9 +26,9 @@ type times interface {
 	worked(a *Attempt, at engine.Time)
 }
 
-// slowness returns the factor on the time of an attempt.
-func (x *alone) slowness(a *Attempt) float64 {
-	factor := x.cluster.Nodes[a.Node].Slowness
+// factor returns the factor on the time of an attempt.
+func (x *alone) factor(a *Attempt) float64 {
+	factor := x.slowness[a.Node]
 	if a.Kind == workload.Map {
 		switch maps := &a.Job.Spec.Maps; a.Locality {
 		case workload.RackLocal:
@@ -167,7 +167,7 @@ func (g *given) Start(a *Attempt) {
 	if !g.begin(a) {
 		return
 	}
-	factor, spec := g.slowness(a), a.Job.Spec
+	factor, spec := g.factor(a), a.Job.Spec
 	if a.Kind == workload.Map {
 		a.work = g.stretched(g.draw(&spec.Maps.Time, g.maps, a), factor)
 	} else {
@@ -206,7 +206,7 @@ func (g *given) worked(a *Attempt, at engine.Time) {
 	}
 	a.endAt(at + a.commit)
 	if a.commit > 0 && a.End == Success {
-		a.Pending, a.PendingSet, a.Permitted = at, a.settled(), true
+		a.Pending, a.Permitted = at, true
 	}
 }
 
@@ -221,7 +221,7 @@ func (g *given) shuffleTime(a *Attempt) engine.Time {
 	default:
 		shuffle = g.draw(&r.Shuffle, g.shuffles, a)
 	}
-	shuffle = g.stretched(shuffle, g.cluster.Nodes[a.Node].Slowness)
+	shuffle = g.stretched(shuffle, g.slowness[a.Node])
 	if r.FromLastMap && !r.Copy.Set() {
 		shuffle = max(0, max(a.Begin, a.Job.LastMap)+shuffle-a.Known)
 	}

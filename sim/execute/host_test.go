@@ -88,7 +88,9 @@ func (h *fakeHost) held(node int32, k workload.Kind) (n int) {
 }
 
 func (h *fakeHost) start(node int32, k workload.Kind) {
-	a := &Attempt{Job: h.job, Kind: k, Task: int32(h.next[k]), Node: node, Locality: workload.NoLocality, Assigned: h.eng.Now()}
+	d := NewDetails()
+	d.Assigned = h.eng.Now()
+	a := &Attempt{Job: h.job, Details: &d, Kind: k, Task: int32(h.next[k]), Node: node, Locality: workload.NoLocality}
 	h.next[k]++
 	h.attempts[node] = append(h.attempts[node], a)
 	h.devices.Assign(a)

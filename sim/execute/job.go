@@ -24,6 +24,9 @@ func (j *Job) maps() int { return j.Spec.Maps.Count }
 // Publish adds a completion event: of a map whose output lies on a node, or of
 // an attempt without output. maps is the change in the number of known maps.
 func (j *Job) Publish(now engine.Time, maps int32, o Output) {
+	if j.Spec.Reduces.Count == 0 {
+		return // nobody asks for events
+	}
 	j.Events.add(now, maps)
 	if j.outputs != nil {
 		j.outputs.publish(o)

@@ -22,9 +22,9 @@ type mapOutputs struct {
 	draw     rand.PCG
 
 	// If exact: outputs by host; only one copier at a time uses a host.
-	head, tail []int32 // by node: first map + 1
-	next       []int32 // by map: next map + 1
-	ready      []int32 // hosts with outputs and no copier
+	hosts []hostOutputs // by node
+	next  []int32       // by map: next map + 1
+	ready []int32       // hosts with outputs and no copier
 
 	// Otherwise: outputs in the order of the events.
 	listed []int32 // maps
@@ -33,16 +33,20 @@ type mapOutputs struct {
 	seen []uint64 // maps that were listed; empty if no output can be lost
 }
 
+// hostOutputs are the outputs of a host: first and last map + 1. Without a first
+// and with a last one, a copier fetches the last.
+type hostOutputs struct{ head, tail int32 }
+
 // open begins the shuffle of a reduce.
 func (q *mapOutputs) open(h *hardware, a *Attempt, shuffle *taskplan.ReduceTask, share float64) {
 	maps, hosts := a.Job.maps(), len(h.nodes)
 	*q = mapOutputs{
 		exact: q.exact, hardware: h, plans: a.Job.plans, shuffle: shuffle, share: share,
-		draw: h.draws.For(a.Job.ID).For(int(workload.NoLocality)).Stream(int(a.Task), int(a.Number)).Generator(),
-		head: q.head, tail: q.tail, next: q.next, ready: q.ready[:0], listed: q.listed[:0], seen: q.seen[:0],
+		draw:  h.draws.For(a.Job.ID).For(int(workload.NoLocality)).Stream(int(a.Task), int(a.Number)).Generator(),
+		hosts: q.hosts, next: q.next, ready: q.ready[:0], listed: q.listed[:0], seen: q.seen[:0],
 	}
 	if q.exact {
-		q.head, q.tail, q.next = zeros(q.head, hosts), zeros(q.tail, hosts), zeros(q.next, maps)
+		q.hosts, q.next = zeros(q.hosts, hosts), zeros(q.next, maps)
 	}
 	if h.nodesDie {
 		q.seen = zeros(q.seen, (maps+63)/64)
@@ -50,7 +54,7 @@ func (q *mapOutputs) open(h *hardware, a *Attempt, shuffle *taskplan.ReduceTask,
 }
 
 // zeros returns a list of n zeros, in the memory of another list if it fits.
-func zeros[T int32 | uint64](list []T, n int) []T {
+func zeros[T int32 | uint64 | hostOutputs](list []T, n int) []T {
 	if cap(list) < n {
 		return make([]T, n)
 	}
@@ -79,16 +83,16 @@ func (q *mapOutputs) add(o Output) {
 		q.listed = append(q.listed, o.Task)
 		return
 	}
-	if m := o.Task + 1; q.tail[o.Node] == 0 {
-		q.head[o.Node], q.tail[o.Node] = m, m
+	if h, m := &q.hosts[o.Node], o.Task+1; h.tail == 0 {
+		*h = hostOutputs{m, m}
 		q.ready = append(q.ready, o.Node)
 	} else {
-		if q.head[o.Node] == 0 { // its copier fetches the last one
-			q.head[o.Node] = m
+		if h.head == 0 {
+			h.head = m
 		} else {
-			q.next[q.tail[o.Node]-1] = m
+			q.next[h.tail-1] = m
 		}
-		q.tail[o.Node] = m
+		h.tail = m
 	}
 }
 
@@ -106,8 +110,9 @@ func (q *mapOutputs) take(c *copier) bool {
 			q.forget(c.host)
 			return false
 		}
-		m := q.head[c.host] - 1
-		q.head[c.host] = q.next[m]
+		h := &q.hosts[c.host]
+		m := h.head - 1
+		h.head = q.next[m]
 		c.maps = append(c.maps, m)
 		c.fetched = q.plans.segment(m, q.share)
 		return true
@@ -132,10 +137,10 @@ func (q *mapOutputs) take(c *copier) bool {
 
 // forget removes the outputs of a lost host, whose maps will run again.
 func (q *mapOutputs) forget(host int32) {
-	for m := q.head[host]; m != 0; m = q.next[m-1] {
+	for m := q.hosts[host].head; m != 0; m = q.next[m-1] {
 		q.unlist(m - 1)
 	}
-	q.head[host], q.tail[host] = 0, 0
+	q.hosts[host] = hostOutputs{}
 }
 
 func (q *mapOutputs) unlist(m int32) { q.seen[m/64] &^= 1 << (m % 64) }
@@ -145,9 +150,9 @@ func (q *mapOutputs) done(c *copier) {
 	if c.host < 0 {
 		return
 	}
-	if q.head[c.host] != 0 {
+	if h := &q.hosts[c.host]; h.head != 0 {
 		q.ready = append(q.ready, c.host)
 	} else {
-		q.tail[c.host] = 0
+		h.tail = 0
 	}
 }

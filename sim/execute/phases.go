@@ -37,7 +37,7 @@ func (x *phased) Start(a *Attempt) {
 	if !x.begin(a) {
 		return
 	}
-	factor := x.slowness(a)
+	factor := x.factor(a)
 	if a.Kind == workload.Map {
 		a.work = x.stretched(engine.At(total(x.mapPlan(a).alone[:]...)), factor)
 	} else {
@@ -64,7 +64,7 @@ func (x *phased) shuffleTime(a *Attempt) engine.Time {
 	local := taskplan.Step{Resource: taskplan.Network, Work: a.Job.stored.bytes[a.Node] * p.share(a.Task)}
 	whole := engine.At(x.reducePlan(a).alone[workload.PhaseShuffle])
 	whole = max(0, whole-engine.Time(math.Round(p.planners[x.machine(a)].Cost.Time(local))))
-	return x.stretched(x.leftToCopy(a, whole), x.cluster.Nodes[a.Node].Slowness)
+	return x.stretched(x.leftToCopy(a, whole), x.slowness[a.Node])
 }
 
 // Close implements Execution.

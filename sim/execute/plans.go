@@ -16,7 +16,8 @@ import (
 type plans struct {
 	spec     *workload.Job
 	conf     taskplan.Conf
-	block    float64             // bytes read from HDFS
+	block    float64 // bytes read from HDFS
+	machines []model.Machine
 	planners []*taskplan.Planner // by machine; nil for a machine that no node has
 	sizes    []float64           // split sizes, bytes
 	classes  []int32             // size index by map; nil: the last map has the last size, all others the first
@@ -69,7 +70,7 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plans{spec: spec, conf: conf}
+	p := &plans{spec: spec, conf: conf, machines: x.question.Cluster.Machines}
 	if p.planners, err = x.planners(program, conf, spec.Reduces.Count); err != nil {
 		return nil, err
 	}
@@ -158,7 +159,7 @@ func (p *plans) planMaps() (err error) {
 			continue
 		}
 		for c, size := range p.sizes {
-			if p.maps[m][c], err = newMapPlan(planner, size); err != nil {
+			if p.maps[m][c], err = newMapPlan(&p.machines[m], planner, size); err != nil {
 				return err
 			}
 			p.outputs[c] = p.maps[m][c].Output
@@ -167,9 +168,10 @@ func (p *plans) planMaps() (err error) {
 	return nil
 }
 
-func newMapPlan(p *taskplan.Planner, split float64) (*mapPlan, error) {
-	plan, err := p.Map(p.MapFlow(split))
-	m := &mapPlan{plan, p.Cost, plan.Alone(p.Cost), make([]float64, len(plan.Steps)+1)}
+func newMapPlan(on *model.Machine, p *taskplan.Planner, split float64) (*mapPlan, error) {
+	flow := p.MapFlow(split)
+	plan, err := p.Map(flow)
+	m := &mapPlan{plan, p.Cost, on.MapTimes(p, flow, &plan), make([]float64, len(plan.Steps)+1)}
 	for i := len(plan.Steps) - 1; i >= 0; i-- {
 		if plan.Steps[i].Joined {
 			continue
@@ -213,7 +215,7 @@ func (p *plans) reduceOn(machine int, index int32) *reducePlan {
 		}
 		planner := p.planners[machine]
 		plan := planner.Reduce(segments)
-		p.reduces[at] = &reducePlan{plan, plan.PhaseTimes(planner.Cost)}
+		p.reduces[at] = &reducePlan{plan, p.machines[machine].ReduceTimes(planner, &plan)}
 	}
 	return p.reduces[at]
 }

@@ -34,38 +34,40 @@ type Network struct {
 	started   uint64
 
 	routes   map[trunks]*route
-	crowd    int      // flows on a trunk from which on new ones get a route
-	unsolved queue    // links by level, because low levels limit high ones
+	crowd    int // flows on a trunk from which on new ones get a route
+	unsolved unsolved
 	moved    []*Link  // links whose level has changed
 	rerated  []*route // routes whose level has changed
 	unbound  []*Flow  // flows with a new limit
 	stale    []*clock // links that must set their timers
 }
 
-// Link is one direction of a wire, or a disk that flows use.
+// Link is one direction of a wire, or a disk that flows use. What restrict uses
+// comes first, so that it shares a line of the processor's cache.
 type Link struct {
-	clock // clock of the flows it limits, in work for weight 1
-	conditions
-	tally     Tally
-	net       *Network
-	capacity  float64
-	curve     Curve
-	trunk     bool
-	crossings []crossing
-	legs      []leg   // of routes, if it is a trunk
-	flows     int     // on the link
-	routed    int     // crossings of flows with a route
-	streams   float64 // sum of weights
 	level     float64 // +Inf: the link is not full
 	excess    float64 // what the flows ask for at this level, less the capacity
 	least     float64 // the level holds while the excess is between these
 	most      float64
-	width     float64 // change of a route's level that need not be told for each flow
-	unsolved  place
-	moved     bool
-	served    float64
-	busy      engine.Time // without the time of present flows
-	since     engine.Time // when the first present flow came
+	crossings []crossing
+	isQueued  bool // among the unsolved links
+	isMoved   bool // the level has changed
+	trunk     bool
+
+	net    *Network
+	curve  Curve
+	legs   []leg // of routes, if it is a trunk
+	routed int   // crossings of flows with a route
+	clock        // clock of the flows it limits, in work for weight 1
+	conditions
+	capacity float64
+	streams  float64 // sum of weights
+	width    float64 // change of a route's level that need not be told for each flow
+	flows    int     // on the link
+	tally    Tally
+	served   float64
+	busy     engine.Time // without the time of present flows
+	since    engine.Time // when the first present flow came
 }
 
 // crossing is the use of a link by a flow.
@@ -97,8 +99,14 @@ type Receiver interface {
 // Flow is a transfer. Its user owns it. It goes through all its hops at one
 // rate. The sums include all its starts.
 type Flow struct {
+	Hops   []Hop    // made with Through; must not change while the flow is active
+	cap    float64  // rate for weight 1
+	route  *route   // nil: passes no trunk, or too many
+	net    *Network // nil: not active
+	lowest int32    // hop that limits it, or none, or byRoute
+	was    int32    // what has limited it until now
+
 	Receiver Receiver
-	Hops     []Hop   // made with Through; must not change while the flow is active
 	Weight   float64 // transfers in parallel that this one stands for; 0: 1
 	Cap      float64 // highest rate; 0: no cap
 
@@ -106,19 +114,13 @@ type Flow struct {
 	Time  engine.Time // time active, up to the last end
 
 	place
-	net    *Network // nil: not active
-	on     *clock   // clock of what limits it; nil: not settled yet
+	on     *clock // clock of what limits it; nil: not settled yet
 	order  uint64
 	bytes  float64
 	weight float64
-	cap    float64 // rate for weight 1
-	lowest int32   // hop that limits it, or none, or byRoute
-	was    int32   // what has limited it until now
 	speed  float64 // bytes per unit of the clock
 	begin  engine.Time
-
-	route  *route // nil: passes no trunk, or too many
-	member int32  // index in the route
+	member int32 // index in the route
 }
 
 const (
@@ -140,7 +142,6 @@ func NewNetwork(e *engine.Engine) *Network {
 // by its weight.
 func (n *Network) NewLink(capacity float64, c Curve) *Link {
 	l := &Link{clock: clock{eng: n.eng}, conditions: normal, net: n, capacity: capacity, curve: c, level: math.Inf(1)}
-	l.unsolved.of = l
 	l.timer = n.eng.NewTimer(engine.Completion, 0, l.fire)
 	l.settleAt(-capacity, 0, 0)
 	return l
@@ -396,8 +397,9 @@ func (l *Link) unsolve() {
 }
 
 func (l *Link) enqueue() {
-	if l.unsolved.index == 0 {
-		l.net.unsolved.add(entry{key: l.level, place: &l.unsolved})
+	if !l.isQueued {
+		l.isQueued = true
+		l.net.unsolved.add(l)
 	}
 }
 
@@ -415,10 +417,10 @@ func (n *Network) settle() {
 		return
 	}
 	for len(n.unsolved) > 0 {
-		n.unsolved[0].of.due()
+		n.unsolved.next().solve()
 	}
 	for _, l := range n.moved {
-		l.moved = false
+		l.isMoved = false
 		rate := l.level
 		if math.IsInf(rate, 1) {
 			rate = 0 // it limits no flow
@@ -476,11 +478,15 @@ const ample = 1e-6
 
 // shift records that the flows ask for more of the link at its present level.
 func (l *Link) shift(more float64) {
-	if more == 0 {
-		return
-	}
 	l.excess += more
 	if !l.holds() {
+		l.exceed(more)
+	}
+}
+
+// exceed has the level computed if a change has made it unfit for the flows.
+func (l *Link) exceed(more float64) {
+	if more != 0 {
 		l.enqueue()
 		l.net.unsettle()
 	}
@@ -521,9 +527,8 @@ func (l *Link) settleAt(excess, free, load float64) {
 	}
 }
 
-// due computes the level of a link and applies it to the flows on it.
-func (l *Link) due() {
-	l.net.unsolved.remove(&l.unsolved)
+// solve computes the level of a link and applies it to the flows on it.
+func (l *Link) solve() {
 	if l.holds() && (math.IsInf(l.level, 1) || len(l.legs) > 0 || l.routed > 0) {
 		return // the link is not full, or one flow has taken the place of another
 	}
@@ -534,8 +539,8 @@ func (l *Link) due() {
 	level, rest, free, load := l.fill()
 	if level != old && math.Abs(level-old) > rounding*min(level, old) {
 		l.level = level
-		if !l.moved {
-			l.moved = true
+		if !l.isMoved {
+			l.isMoved = true
 			l.net.moved = append(l.net.moved, l)
 		}
 	}
@@ -552,9 +557,15 @@ func (l *Link) due() {
 		l.narrowRoutes()
 		return
 	}
+	// All flows are read before the first change spreads, so that the processor
+	// waits for their memory once and not for each of them.
 	for i := range l.crossings {
 		if x := &l.crossings[i]; !x.alone {
 			x.flow.Hops[x.hop].level = l.level
+		}
+	}
+	for i := range l.crossings {
+		if x := &l.crossings[i]; !x.alone {
 			x.flow.propagate(x.hop)
 			x.alone = x.flow.isAlone()
 		}
@@ -630,28 +641,25 @@ func (l *Link) fill() (level, rest, free, load float64) {
 // propagate updates the other links on a flow's path, and its route, after the
 // level of the link at hop has changed.
 func (f *Flow) propagate(hop int32) {
-	low, second, lowest := f.cap, math.Inf(1), none
-	for i := range f.Hops {
-		switch level := f.Hops[i].level; {
-		case level < low:
-			low, second, lowest = level, low, int32(i)
-		case level < second:
-			second = level
+	low, second, lowest, hops := f.cap, math.Inf(1), none, f.Hops
+	for i := range hops {
+		level := hops[i].level
+		second = min(second, max(low, level))
+		if level < low {
+			lowest = int32(i)
 		}
+		low = min(low, level)
 	}
-	for i := range f.Hops {
-		h := &f.Hops[i]
-		if int32(i) == hop || h.slot == none {
-			continue
-		}
-		limit := low
+	for i := range hops {
+		h, limit := &hops[i], low
 		if int32(i) == lowest {
 			limit = second
 		}
-		if limit != h.limit {
-			h.limit = limit
-			h.Link.restrict(f, h)
+		if limit == h.limit || int32(i) == hop || h.slot == none {
+			continue
 		}
+		h.limit = limit
+		h.Link.restrict(f, h)
 	}
 	if r := f.route; r != nil {
 		r.restrict(f, low)
@@ -676,9 +684,9 @@ func (l *Link) restrict(f *Flow, h *Hop) {
 	x := &l.crossings[h.slot]
 	was := x.limit
 	x.limit = limit
-	if min(was, limit) < l.level {
-		l.shift(float64(x.load * (min(limit, l.level) - min(was, l.level))))
-		if limit > was || l.level < math.Inf(1) {
+	if level := l.level; was < level || limit < level {
+		l.shift(float64(x.load * (min(limit, level) - min(was, level))))
+		if limit > was || level < math.Inf(1) {
 			l.touch(f)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 type collector struct {
 	limits   Limits
 	file     string
+	conf     workload.Conf // of jobs that do not state theirs
 	h        *workload.History
 	each     func(*workload.HistoryJob) error // receives each finished job
 	where    func() int                       // line of the present record, if the reader counts it

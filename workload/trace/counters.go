@@ -41,15 +41,15 @@ func counterField(c *workload.TaskCounters, k workload.Kind, name string) *int64
 	case "REDUCE_SHUFFLE_BYTES":
 		return &c.ShuffleBytes
 	case "COMBINE_INPUT_RECORDS":
-		return &c.More.CombineInRecords
+		return &c.CombineInRecords
 	case "COMBINE_OUTPUT_RECORDS":
-		return &c.More.CombineOutRecords
+		return &c.CombineOutRecords
 	case "REDUCE_INPUT_GROUPS":
 		return &c.More.InGroups
 	case "MAP_OUTPUT_MATERIALIZED_BYTES":
-		return &c.More.MaterializedBytes
+		return &c.MaterializedBytes
 	case "CPU_MILLISECONDS":
-		return &c.More.CPUMillis
+		return &c.CPUMillis
 	case "GC_TIME_MILLIS":
 		return &c.More.GCMillis
 	case "PHYSICAL_MEMORY_BYTES":

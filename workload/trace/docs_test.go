@@ -172,7 +172,7 @@ func TestFormatsDocumented(t *testing.T) {
 	h := NewHistory(jobs, attempts)
 	h.Jobs[0].Error = "x"
 	h.Jobs[0].Tasks[0].Attempts[0].Progress = &workload.ProgressSplits{}
-	h.Jobs[0].Tasks[0].Attempts[0].More.CPUMillis = 1
+	h.Jobs[0].Tasks[0].Attempts[0].CPUMillis = 1
 	h.Jobs[0].Tasks[0].Attempts[0].Speculative = true
 
 	text, err := os.ReadFile("../../docs/formats.md")

@@ -49,6 +49,9 @@ func NewHistory(jobs []workload.Job, attempts []workload.Attempt) *workload.Hist
 		}
 		h := b.attempt(t, a.Number)
 		h.Attempt = *a
+		if a.CPUMillis == 0 { // not counted
+			h.CombineInRecords, h.CombineOutRecords, h.MaterializedBytes, h.CPUMillis = workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown
+		}
 		h.Rack, h.Node = c.place(0, a.Rack, a.Node)
 		if !workload.Known(t.Start) || a.Start < t.Start {
 			t.Start = a.Start
@@ -368,16 +371,16 @@ var taskCounters = []counterName{
 	{"MAP_INPUT_BYTES", "Map input bytes", true, false, func(c *workload.TaskCounters) *int64 { return &c.InBytes }, maponly},
 	{"MAP_OUTPUT_RECORDS", "Map output records", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutRecords }, maponly},
 	{"MAP_OUTPUT_BYTES", "Map output bytes", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutBytes }, maponly},
-	{"MAP_OUTPUT_MATERIALIZED_BYTES", "Map output materialized bytes", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.MaterializedBytes }, maponly},
-	{"COMBINE_INPUT_RECORDS", "Combine input records", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.CombineInRecords }, both},
-	{"COMBINE_OUTPUT_RECORDS", "Combine output records", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.CombineOutRecords }, both},
+	{"MAP_OUTPUT_MATERIALIZED_BYTES", "Map output materialized bytes", true, true, func(c *workload.TaskCounters) *int64 { return &c.MaterializedBytes }, maponly},
+	{"COMBINE_INPUT_RECORDS", "Combine input records", true, true, func(c *workload.TaskCounters) *int64 { return &c.CombineInRecords }, both},
+	{"COMBINE_OUTPUT_RECORDS", "Combine output records", true, true, func(c *workload.TaskCounters) *int64 { return &c.CombineOutRecords }, both},
 	{"REDUCE_INPUT_GROUPS", "Reduce input groups", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.InGroups }, redonly},
 	{"REDUCE_SHUFFLE_BYTES", "Reduce shuffle bytes", true, true, func(c *workload.TaskCounters) *int64 { return &c.ShuffleBytes }, redonly},
 	{"REDUCE_INPUT_RECORDS", "Reduce input records", true, true, func(c *workload.TaskCounters) *int64 { return &c.InRecords }, redonly},
 	{"REDUCE_OUTPUT_RECORDS", "Reduce output records", true, true, func(c *workload.TaskCounters) *int64 { return &c.OutRecords }, redonly},
 	{"SPILLED_RECORDS", "Spilled Records", true, true, func(c *workload.TaskCounters) *int64 { return &c.SpilledRecords }, both},
 	{"GC_TIME_MILLIS", "GC time elapsed (ms)", false, true, func(c *workload.TaskCounters) *int64 { return &c.More.GCMillis }, both},
-	{"CPU_MILLISECONDS", "CPU time spent (ms)", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.CPUMillis }, both},
+	{"CPU_MILLISECONDS", "CPU time spent (ms)", true, true, func(c *workload.TaskCounters) *int64 { return &c.CPUMillis }, both},
 	{"PHYSICAL_MEMORY_BYTES", "Physical memory (bytes) snapshot", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.PhysicalBytes }, both},
 	{"VIRTUAL_MEMORY_BYTES", "Virtual memory (bytes) snapshot", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.VirtualBytes }, both},
 	{"COMMITTED_HEAP_BYTES", "Total committed heap usage (bytes)", true, true, func(c *workload.TaskCounters) *int64 { return &c.More.HeapBytes }, both},

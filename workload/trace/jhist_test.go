@@ -31,7 +31,7 @@ func TestJhistWithConf(t *testing.T) {
 			{"sort buffer", j.Conf.String("io.sort.mb", ""), "100"}, // set as mapreduce.task.io.sort.mb
 			{"node", m.Node, "172.23.244.182"}, {"rack", m.Rack, "default-rack"}, {"locality", m.Locality, workload.NodeLocal},
 			{"map phase", m.Phases[workload.PhaseMap], 2031 * time.Millisecond}, {"merge", m.Phases[workload.PhaseMerge], 66 * time.Millisecond},
-			{"split read", m.InBytes, int64(118)}, {"map output", m.OutBytes, int64(18)}, {"stored", m.More.MaterializedBytes, int64(28)},
+			{"split read", m.InBytes, int64(118)}, {"map output", m.OutBytes, int64(18)}, {"stored", m.MaterializedBytes, int64(28)},
 			{"sort", r.Phases[workload.PhaseMerge], 17 * time.Millisecond}, {"reduce", r.Phases[workload.PhaseReduce], 212 * time.Millisecond},
 			{"shuffled", r.ShuffleBytes, int64(28)}, {"groups", r.More.InGroups, int64(2)}, {"first twelfth", r.Progress.Clock[0], int64(2017)},
 		} {

@@ -45,7 +45,12 @@ type attemptMarks struct {
 }
 
 func (c *collector) newJob(id string, line int) *jobBuilder {
-	return &jobBuilder{c: c, job: workload.NewHistoryJob(id), tasks: make(map[taskKey]int), line: line}
+	job := workload.NewHistoryJob(id)
+	for _, key := range c.conf.Keys() {
+		value, _ := c.conf.Lookup(key)
+		job.Conf.Set(key, value)
+	}
+	return &jobBuilder{c: c, job: job, tasks: make(map[taskKey]int), line: line}
 }
 
 // mark records the line of an attempt's event.

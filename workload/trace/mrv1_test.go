@@ -34,7 +34,7 @@ func TestLogAgainstRumen(t *testing.T) {
 		for k := range x.Tasks {
 			for n := range x.Tasks[k].Attempts {
 				a, b := &x.Tasks[k].Attempts[n], &y.Tasks[k].Attempts[n]
-				a.Tracker, a.HTTPPort, a.Error, a.More.CombineOutRecords = "", workload.Unknown, "", workload.Unknown
+				a.Tracker, a.HTTPPort, a.Error, a.CombineOutRecords = "", workload.Unknown, "", workload.Unknown
 				if b.Node == "" && b.State != workload.Succeeded {
 					a.Node, a.Rack, a.Locality = "", "", workload.NoLocality
 					hidden++

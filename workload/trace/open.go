@@ -13,6 +13,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 		return found.several
 	}
 	files := found.files
-	c.h.Release = found.release
+	c.h.Release, c.conf = found.release, found.conf
 	if len(files) == 0 {
 		return fmt.Errorf("no file to read")
 	}
@@ -94,8 +95,9 @@ func (o ReadOptions) Files(paths ...string) ([]string, error) {
 // expanded is what paths stand for.
 type expanded struct {
 	files   []string
-	release string // of Hadoop, that was simulated in all results; empty: not known
-	several error  // results that hold several runs, whose jobs have the same ids
+	release string        // of Hadoop, that was simulated in all results; empty: not known
+	conf    workload.Conf // of the jobs, if all results have the same
+	several error         // results that hold several runs, whose jobs have the same ids
 }
 
 // expand lists the files of directories. It leaves out hidden ones (checksums)
@@ -120,6 +122,11 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 				run, is, err := o.simulated(p)
 				if is {
 					simulated = append(simulated, p+"/")
+					if len(releases) == 0 {
+						found.conf = run.conf
+					} else if !reflect.DeepEqual(found.conf, run.conf) {
+						found.conf = workload.Conf{}
+					}
 					releases[run.release] = true
 					found.several = errors.Join(found.several, run.several)
 				}
@@ -171,12 +178,16 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 		} `json:"outputs"`
 	}
 	var summary struct {
-		Schema string `json:"schema"`
-		Hadoop string `json:"hadoop"`
+		Schema string            `json:"schema"`
+		Hadoop string            `json:"hadoop"`
+		Conf   map[string]string `json:"conf"`
 	}
 	// Another program may have files of these names.
 	if o.json(folder, summaryName, &summary) && strings.HasPrefix(summary.Schema, "slotwave/summary/") {
 		result.release, is = summary.Hadoop, true
+		for key, value := range summary.Conf {
+			result.conf.Set(key, value)
+		}
 	}
 	if !o.json(folder, manifestName, &m) || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
 		return result, is, nil

@@ -601,7 +601,7 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 	a.LocalWriteBytes = c.count(line, "fileBytesWritten", f.fileWritten)
 	a.SpilledRecords = c.count(line, "spilledRecords", f.spilled)
 	a.ShuffleBytes = c.count(line, "reduceShuffleBytes", f.shuffleBytes)
-	a.More.CombineInRecords = c.count(line, "combineInputRecords", f.combineIn)
+	a.CombineInRecords = c.count(line, "combineInputRecords", f.combineIn)
 	a.More.InGroups = c.count(line, "reduceInputGroups", f.groups)
 	if t.ReduceSlot {
 		a.InRecords = c.count(line, "reduceInputRecords", f.reduceInRecords)
@@ -612,7 +612,7 @@ func (rr *rumenReader) oneAttempt(t *workload.HistoryTask, job []byte, la *logge
 		a.OutRecords = c.count(line, "mapOutputRecords", f.mapOutRecords)
 		a.OutBytes = c.count(line, "mapOutputBytes", f.mapOutBytes)
 	}
-	a.More.CPUMillis = c.count(line, "cumulativeCpuUsage", f.cpu)
+	a.CPUMillis = c.count(line, "cumulativeCpuUsage", f.cpu)
 	a.More.VirtualBytes = c.count(line, "virtualMemoryUsage", f.virtual)
 	a.More.PhysicalBytes = c.count(line, "physicalMemoryUsage", f.physical)
 	a.More.HeapBytes = c.count(line, "heapUsage", f.heap)

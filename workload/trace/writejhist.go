@@ -175,7 +175,7 @@ func (w *schemaWriter) events() {
 	w.list(func() {
 		for _, r := range eventRecords {
 			w.record(r.name, func() {
-				for f := range strings.SplitSeq(r.fields, ",") {
+				for _, f := range strings.Split(r.fields, ",") {
 					w.eventField(f)
 				}
 			})

@@ -221,7 +221,7 @@ func (w *rumenWriter) task(t *workload.HistoryTask, job string, number int) {
 func (w *rumenWriter) layers(rack, host string) {
 	w.key("layers")
 	w.list(func() {
-		for layer := range strings.SplitSeq(rack, "/") {
+		for _, layer := range strings.Split(rack, "/") {
 			w.token(jsontext.String(layer))
 		}
 		w.token(jsontext.String(host))
@@ -268,17 +268,17 @@ func (w *rumenWriter) attempt(a *workload.HistoryAttempt, t *workload.HistoryTas
 		w.num("mapInputRecords", of(workload.Map, a.InRecords))
 		w.num("mapOutputBytes", of(workload.Map, a.OutBytes))
 		w.num("mapOutputRecords", of(workload.Map, a.OutRecords))
-		w.num("combineInputRecords", a.More.CombineInRecords)
+		w.num("combineInputRecords", a.CombineInRecords)
 		w.num("reduceInputGroups", a.More.InGroups)
 		w.num("reduceInputRecords", of(workload.Reduce, a.InRecords))
 		w.num("reduceShuffleBytes", a.ShuffleBytes)
 		w.num("reduceOutputRecords", of(workload.Reduce, a.OutRecords))
 		w.num("spilledRecords", a.SpilledRecords)
 		w.num("mapInputBytes", of(workload.Map, a.InBytes))
-		if m := &a.More; m.CPUMillis != workload.Unknown || m.VirtualBytes != workload.Unknown || m.PhysicalBytes != workload.Unknown || m.HeapBytes != workload.Unknown {
+		if m := &a.More; a.CPUMillis != workload.Unknown || m.VirtualBytes != workload.Unknown || m.PhysicalBytes != workload.Unknown || m.HeapBytes != workload.Unknown {
 			w.key("resourceUsageMetrics")
 			w.object(func() {
-				w.num("cumulativeCpuUsage", m.CPUMillis)
+				w.num("cumulativeCpuUsage", a.CPUMillis)
 				w.num("virtualMemoryUsage", m.VirtualBytes)
 				w.num("physicalMemoryUsage", m.PhysicalBytes)
 				w.num("heapUsage", m.HeapBytes)

@@ -54,7 +54,7 @@ func TestRumenRoundTrip(t *testing.T) {
 				for n := range j.Tasks[k].Attempts {
 					a := &j.Tasks[k].Attempts[n]
 					a.Tracker, a.HTTPPort, a.Error, a.Speculative = "", workload.Unknown, "", false
-					a.More.CombineOutRecords, a.More.MaterializedBytes, a.More.GCMillis = workload.Unknown, workload.Unknown, workload.Unknown
+					a.CombineOutRecords, a.MaterializedBytes, a.More.GCMillis = workload.Unknown, workload.Unknown, workload.Unknown
 					if !j.Tasks[k].ReduceSlot { // no mark of the end of the map phase
 						a.Phases[workload.PhaseMap], a.Phases[workload.PhaseMerge] = workload.UnknownTime, workload.UnknownTime
 					} else {

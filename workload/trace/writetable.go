@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -70,6 +71,10 @@ var attemptColumns = func() []attemptColumn {
 		count("local_write_bytes", func(a *workload.Attempt) int64 { return a.LocalWriteBytes }),
 		span("wait_fetch_ns", func(a *workload.Attempt) time.Duration { return a.WaitFetch }),
 		span("wait_memory_ns", func(a *workload.Attempt) time.Duration { return a.WaitMemory }),
+		count("combine_input_records", func(a *workload.Attempt) int64 { return a.CombineInRecords }),
+		count("combine_output_records", func(a *workload.Attempt) int64 { return a.CombineOutRecords }),
+		count("map_output_materialized_bytes", func(a *workload.Attempt) int64 { return a.MaterializedBytes }),
+		count("cpu_milliseconds", func(a *workload.Attempt) int64 { return a.CPUMillis }),
 	)
 }()
 
@@ -106,10 +111,38 @@ var jobColumns = []string{
 	"job", "name", "user", "pool", "queue", "priority", "state", "submit_ns", "launch_ns", "finish_ns", "maps", "reduces",
 }
 
+// total is a column of a table of jobs for one of their counters.
+type total struct {
+	name string
+	of   func(*workload.JobTotals) int64
+}
+
+// totalsOf lists the counters that jobs without tasks state. Nothing else tells
+// how long such jobs took and what they moved.
+func totalsOf(h *workload.History) (list []total) {
+	var all []total
+	for _, n := range slices.Concat(fileSystemCounters, taskCounters) {
+		all = append(all, total{strings.ToLower(n.name), func(t *workload.JobTotals) int64 { return ofJob(t)(n) }})
+	}
+	for _, n := range jobCounters {
+		all = append(all, total{strings.ToLower(n.name), func(t *workload.JobTotals) int64 { return *n.field(t) }})
+	}
+	for _, c := range all {
+		if slices.ContainsFunc(h.Jobs, func(j workload.HistoryJob) bool { return len(j.Tasks) == 0 && c.of(&j.Totals) != workload.Unknown }) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // writeJobs writes the jobs of a history as CSV, next to its attempts.
 func writeJobs(w io.Writer, h *workload.History) error {
 	out := csv.NewWriter(w)
-	out.Write(jobColumns)
+	totals, header := totalsOf(h), slices.Clone(jobColumns)
+	for _, c := range totals {
+		header = append(header, c.name)
+	}
+	out.Write(header)
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		instant := func(d time.Duration) string {
@@ -124,10 +157,18 @@ func writeJobs(w io.Writer, h *workload.History) error {
 			}
 			return strconv.Itoa(n)
 		}
-		out.Write([]string{
+		row := []string{
 			escapeCell(j.ID), escapeCell(j.Name), escapeCell(j.User), escapeCell(j.Pool), escapeCell(j.Queue), j.Priority.String(), j.Outcome.String(),
 			instant(j.Submit), instant(j.Launch), instant(j.Finish), count(j.Maps), count(j.Reduces),
-		})
+		}
+		for _, c := range totals {
+			cell := ""
+			if v := c.of(&j.Totals); v != workload.Unknown && len(j.Tasks) == 0 {
+				cell = strconv.FormatInt(v, 10)
+			}
+			row = append(row, cell)
+		}
+		out.Write(row)
 	}
 	out.Flush()
 	return out.Error()
@@ -173,6 +214,10 @@ type attemptRow struct {
 	LocalWrite     *int64 `parquet:"local_write_bytes,optional"`
 	WaitFetch      *int64 `parquet:"wait_fetch_ns,optional"`
 	WaitMemory     *int64 `parquet:"wait_memory_ns,optional"`
+	CombineIn      *int64 `parquet:"combine_input_records,optional"`
+	CombineOut     *int64 `parquet:"combine_output_records,optional"`
+	Materialized   *int64 `parquet:"map_output_materialized_bytes,optional"`
+	CPUMillis      *int64 `parquet:"cpu_milliseconds,optional"`
 }
 
 type jobRow struct {
@@ -214,6 +259,7 @@ func newAttemptRow(a *workload.Attempt) attemptRow {
 		Spills: orNull(a.Spills), MergePasses: orNull(a.MergePasses), SpilledRecords: orNull(a.SpilledRecords), ShuffleBytes: orNull(a.ShuffleBytes),
 		HDFSRead: orNull(a.HDFSReadBytes), HDFSWrite: orNull(a.HDFSWriteBytes), LocalRead: orNull(a.LocalReadBytes), LocalWrite: orNull(a.LocalWriteBytes),
 		WaitFetch: timeOrNull(a.WaitFetch), WaitMemory: timeOrNull(a.WaitMemory),
+		CombineIn: orNull(a.CombineInRecords), CombineOut: orNull(a.CombineOutRecords), Materialized: orNull(a.MaterializedBytes), CPUMillis: orNull(a.CPUMillis),
 	}
 	if a.Slot != workload.Unknown {
 		slot := int32(a.Slot)

@@ -232,3 +232,20 @@ func TestDealSlots(t *testing.T) {
 		}
 	}
 }
+
+// TestJobTotalsWritten: a table of jobs without tasks comes back with the counters
+// from which the tasks of a replay are made.
+func TestJobTotalsWritten(t *testing.T) {
+	h := readString(t, "t.csv", "job,maps,reduces,submit_s,finish_s,slots_millis_maps,slots_millis_reduces,hdfs_bytes_read,map_output_bytes,reduce_shuffle_bytes,failed_maps\n"+
+		"a,3,1,0,9,7000,2000,64,32,30,1\nb,2,0,1,5,4000,,16,,,\n")
+	var table bytes.Buffer
+	if err := writeJobs(&table, h); err != nil {
+		t.Fatal(err)
+	}
+	again := readString(t, "t.csv", table.String())
+	for i := range h.Jobs {
+		if want, got := h.Jobs[i].Totals, again.Jobs[i].Totals; got != want || want.SlotMillisMaps == workload.Unknown {
+			t.Errorf("%s: %+v: want %+v", h.Jobs[i].ID, got, want)
+		}
+	}
+}

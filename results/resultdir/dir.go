@@ -1,4 +1,7 @@
-package results
+// Package resultdir writes the folder of a result so that it is whole or not there:
+// files under temporary names, one writer at a time, and a manifest with the
+// checksums of all files, renamed last.
+package resultdir
 
 import (
 	"crypto/sha256"
@@ -189,7 +192,7 @@ type Target interface {
 // It must be closed before Commit.
 func (d *Dir) File(name string) (*File, error) {
 	if slices.ContainsFunc(d.files, func(f *File) bool { return f.name == name }) {
-		return nil, fmt.Errorf("results: %s is written twice", name)
+		return nil, fmt.Errorf("%s is written twice", name)
 	}
 	d.lock.Lock()
 	defer d.lock.Unlock()
@@ -226,7 +229,7 @@ func (d *Dir) Commit(m Manifest) error {
 	m.Outputs = nil
 	for _, f := range d.files {
 		if !f.closed {
-			return fmt.Errorf("results: %s was not closed", f.name)
+			return fmt.Errorf("%s was not closed", f.name)
 		}
 		if f.err != nil {
 			return f.err

@@ -1,4 +1,4 @@
-package results
+package resultdir
 
 import (
 	"crypto/sha256"
@@ -101,24 +101,18 @@ func SumFile(path string) (FileSum, error) {
 
 func (m Manifest) encode(w io.Writer) error {
 	m.Schema = manifestSchema
-	m.Arguments = listed(m.Arguments)
-	m.Inputs, m.Outputs = listed(m.Inputs), listed(m.Outputs)
-	m.Assumptions = listed(m.Assumptions)
-	m.Build.Modules = listed(m.Build.Modules)
-	return writeJSON(w, m)
+	// Appended to an empty list, so that readers always find an array.
+	m.Arguments = append([]string{}, m.Arguments...)
+	m.Inputs = append([]FileSum{}, m.Inputs...)
+	m.Outputs = append([]FileSum{}, m.Outputs...)
+	m.Assumptions = append([]string{}, m.Assumptions...)
+	m.Build.Modules = append([]Module{}, m.Build.Modules...)
+	return WriteJSON(w, m)
 }
 
-// listed returns an empty list for nil, so that readers always find an array.
-func listed[T any](s []T) []T {
-	if s == nil {
-		return []T{}
-	}
-	return s
-}
-
-// writeJSON writes a document for people and programs: indented, with <
+// WriteJSON writes a document for people and programs: indented, with <
 // unescaped.
-func writeJSON(w io.Writer, v any) error {
+func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package results
+package resultdir
 
 import (
 	"errors"

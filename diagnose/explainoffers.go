@@ -1,0 +1,275 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// orders says in which order each scheduler asks jobs.
+var orders = map[string]string{
+	"fifo":     "fifo asks the jobs in order of priority, then of submission.",
+	"fair1":    "fair1 first asks jobs that run fewer tasks than their minimum share. Then it asks the job with the largest deficit: the task time by which it has fallen behind its fair share.",
+	"fair2":    "fair2 first asks the pools that run fewer tasks than their minimum share. Then it asks the pool with the fewest running tasks for its weight, and within the pool the job with the fewest.",
+	"capacity": "capacity first asks the queue that uses the smallest part of its capacity, and within the queue the jobs in order of submission.",
+	"maxedf":   "maxedf asks the job with the earliest deadline first.",
+	"minedf":   "minedf asks the job with the earliest deadline first, and gives it as few slots as meet the deadline.",
+}
+
+// meanings say what a reason means, for those who meet it for the first time.
+var meanings = map[model.Reason]string{
+	model.NothingWaiting:      "by the scheduler's count no job had another task to run there; the fair schedulers count every half second",
+	model.OneTaskPerHeartbeat: "the scheduler hands out a limited number of tasks at a heartbeat; other free slots wait for the next one",
+	model.LocalityWait:        "a job lets slots pass for a while if the node does not hold its data, because a node that does may come soon (delay scheduling)",
+	model.AtPoolLimit:         "a pool already runs as many tasks as its maximum",
+	model.AtUserLimit:         "the user already has as many slots of the queue as the user limit allows",
+	model.AtQueueLimit:        "the queue already has as many slots as its capacity or its limit allows",
+	model.MemoryLimit:         "a task that asks for much memory needs several slots of the node at once",
+	model.AvoidedTracker:      "too many tasks of the job have failed on that TaskTracker, or most TaskTrackers are excluded",
+	model.LoadFactor:          "the scheduler spreads tasks evenly: while few tasks wait, a TaskTracker may fill only a part of its slots",
+	model.PaddedSlots:         "the cluster was almost full, and the last slots are kept for the first job",
+	model.OneOffRackMap:       "the scheduler launches only one map per heartbeat that reads from another rack",
+	model.SetupOrCleanupFirst: "the JobTracker gave the TaskTracker a set-up or clean-up task, and then asks the scheduler for nothing more",
+	model.DeadlineMet:         "the job already runs as many tasks as it needs to meet its deadline",
+	model.BehindOthers:        "it came later in the order",
+}
+
+// offered explains an attempt by the offers of the run.
+func (x *explainer) offered(a *attempt) []string {
+	if x.offers == nil || a.kind > workload.Reduce {
+		return nil
+	}
+	id := x.books.jobs[a.job].id
+	isOwn := func(k *model.Asked) bool {
+		return k.Task == int(a.task) && k.Attempt == int(a.number) && k.Kind == a.kind && k.Job == id
+	}
+	at := slices.IndexFunc(x.offers.offers, func(o model.Offer) bool {
+		return slices.ContainsFunc(o.Asked, func(k model.Asked) bool { return isOwn(&k) })
+	})
+	if at < 0 {
+		return nil
+	}
+	offer := &x.offers.offers[at]
+	text := x.passed(a, at)
+	text = append(text, x.describe(offer, a.kind, isOwn)...)
+	if wait := a.start - offer.Time; wait > 0 {
+		text = append(text, fmt.Sprintf("It started %.1f s after this heartbeat.", wait.Seconds()))
+	}
+	return text
+}
+
+// passed sums the offers between the time at which a task could run and its
+// launch.
+func (x *explainer) passed(a *attempt, at int) []string {
+	if !workload.Known(a.runnable) {
+		return nil
+	}
+	id := x.books.jobs[a.job].id
+	n, own, others := 0, 0, 0
+	left, refused := map[model.Reason]int{}, map[model.Reason]int{}
+	var lost *model.Offer // the first that went to another job although this one was asked or next
+	for i := at - 1; i >= 0 && x.offers.offers[i].Time >= a.runnable; i-- {
+		o := &x.offers.offers[i]
+		if o.Free[a.kind] == 0 {
+			continue
+		}
+		n += 1 + o.Repeats
+		if why := o.Reason[a.kind]; why != model.NotDeclined {
+			left[why] += 1 + o.Repeats
+		}
+		listed, other := false, false
+		for k := range o.Asked {
+			switch asked := &o.Asked[k]; {
+			case asked.Kind != a.kind:
+			case asked.Task >= 0 && asked.Job == id:
+				own++
+			case asked.Task >= 0:
+				others++
+				other = true
+			case asked.Job == id:
+				refused[asked.Reason] += 1 + o.Repeats
+				listed = true
+			}
+		}
+		if listed && other {
+			lost = o
+		}
+	}
+	if n == 0 {
+		return []string{fmt.Sprintf("No heartbeat offered a %s slot between the time at which it could be launched and its launch.", a.kind)}
+	}
+	text := fmt.Sprintf("While it waited, %s offered %s slots. They launched %s of its job and %s of other jobs.",
+		workload.Counted(n, "heartbeat", "heartbeats"), a.kind, workload.Counted(own, a.kind.String(), a.kind.String()+"s"), workload.Counted(others, a.kind.String(), a.kind.String()+"s"))
+	list := []string{text}
+	delete(refused, model.BehindOthers)
+	list = append(list, reasonSentences(left, "%s left a slot free: %s (%s).")...)
+	list = append(list, reasonSentences(refused, "Its job was asked in vain at %s: %s (%s).")...)
+	if lost != nil {
+		for k := range lost.Asked {
+			if asked := &lost.Asked[k]; asked.Kind == a.kind && asked.Job == id {
+				list = append(list, fmt.Sprintf("The first time that another job went before, at %s on %s:", seconds(lost.Time), lost.Node))
+				return append(list, x.order(lost, a.kind, nil)...)
+			}
+		}
+	}
+	return list
+}
+
+// reasonSentences makes a sentence for each reason, the most frequent first.
+func reasonSentences(by map[model.Reason]int, format string) []string {
+	var reasons []model.Reason
+	for r := range model.NumReasons {
+		if by[r] > 0 {
+			reasons = append(reasons, r)
+		}
+	}
+	slices.SortStableFunc(reasons, func(a, b model.Reason) int { return cmp.Compare(by[b], by[a]) })
+	var list []string
+	for _, r := range reasons {
+		list = append(list, fmt.Sprintf(format, workload.Counted(by[r], "heartbeat", "heartbeats"), r, meanings[r]))
+	}
+	return list
+}
+
+// describe says what a scheduler did with the free slots of a kind at a heartbeat.
+func (x *explainer) describe(o *model.Offer, kind workload.Kind, own func(*model.Asked) bool) []string {
+	text := fmt.Sprintf("At %.3f s the TaskTracker of %s sent a heartbeat with %s, while %s waited for one.", o.Time.Seconds(), o.Node,
+		workload.Counted(o.Free[kind], "free "+kind.String()+" slot", "free "+kind.String()+" slots"), workload.Counted(o.Waiting[kind], "job", "jobs"))
+	if x.question != nil && orders[x.question.Scheduler.Name] != "" {
+		text += " " + orders[x.question.Scheduler.Name]
+	}
+	list := append([]string{text}, x.order(o, kind, own)...)
+	if why := o.Reason[kind]; why != model.NotDeclined {
+		list = append(list, fmt.Sprintf("A slot stayed free: %s (%s).", why, meanings[why]))
+	}
+	return list
+}
+
+// DecisionText says in words what the scheduler of a question did at a heartbeat.
+func DecisionText(o *model.Offer, q *model.WhatIf) string {
+	x := explainer{&evidence{question: q}}
+	var text strings.Builder
+	for kind, free := range o.Free {
+		if free > 0 {
+			for _, p := range x.describe(o, workload.Kind(kind), nil) {
+				line(&text, 2, p)
+			}
+		}
+	}
+	return text.String()
+}
+
+// order lists the jobs that were asked, each with its figures. Lines of a list
+// begin with a bullet.
+func (x *explainer) order(o *model.Offer, kind workload.Kind, own func(*model.Asked) bool) []string {
+	var list []string
+	var behind []model.Asked
+	for i := range o.Asked {
+		a := &o.Asked[i]
+		if a.Kind != kind || slices.Contains(behind, *a) {
+			continue
+		}
+		if a.Reason == model.BehindOthers {
+			behind = append(behind, *a)
+		}
+		outcome := fmt.Sprintf("not asked: %s", meanings[a.Reason])
+		switch {
+		case a.Task >= 0 && own != nil && own(a):
+			outcome = "launched this attempt"
+		case a.Task >= 0:
+			outcome = fmt.Sprintf("launched %s %d", a.Kind, a.Task)
+		case a.Reason != model.BehindOthers:
+			outcome = fmt.Sprintf("launched nothing: %s", a.Reason)
+		}
+		if a.Task >= 0 && a.Locality != workload.NoLocality {
+			outcome += fmt.Sprintf(" (%s-local)", a.Locality)
+			if a.Locality == workload.OffRack {
+				outcome = strings.TrimSuffix(outcome, fmt.Sprintf(" (%s-local)", a.Locality)) + " (data in another rack)"
+			}
+		}
+		list = append(list, fmt.Sprintf("- %s: %s%s", a.Job, outcome, x.figures(a)))
+	}
+	return list
+}
+
+// figures says the values of a job at an offer that its scheduler uses.
+func (x *explainer) figures(a *model.Asked) string {
+	name, f := "", &a.Figures
+	if x.question != nil {
+		name = x.question.Scheduler.Name
+	}
+	var parts []string
+	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	switch name {
+	case "fair1":
+		add("it ran %d of the %d tasks that it could, its fair share was %.1f slots", f.Running, f.Demand, f.Share)
+		add("its deficit %.1f task seconds", f.Deficit.Seconds())
+	case "fair2":
+		add("pool %s ran %d of the %d tasks that it could, its fair share was %.1f slots", f.Pool, f.Running, f.Demand, f.Share)
+	case "capacity":
+		add("queue %s used %d of its %.0f slots", f.Pool, f.Running, f.Share)
+		if f.Skipped > 0 {
+			add("the job had let %s pass for a local map", workload.Counted(f.Skipped, "heartbeat", "heartbeats"))
+		}
+	case "maxedf", "minedf":
+		add("it ran %d tasks, and %d were left", f.Running, f.Demand)
+	}
+	if f.MinShare > 0 {
+		add("its minimum share %d", f.MinShare)
+	}
+	if f.Delay > 0 && a.Kind == workload.Map && (f.Waited > 0 || a.Reason == model.LocalityWait) {
+		add("it had waited %.1f s of %.1f s for a local map", f.Waited.Seconds(), f.Delay.Seconds())
+	}
+	if len(parts) == 0 {
+		return "."
+	}
+	return ". There " + strings.Join(parts, ", ") + "."
+}
+
+// atNode explains the last heartbeat of a node, at or before a time, that offered
+// a slot for which jobs waited. Without offers it is the last start of an attempt
+// there.
+func (x *explainer) atNode(at time.Duration, node string) ([]string, error) {
+	known := slices.Contains(x.books.nodes.list, node)
+	if x.offers != nil {
+		var last *model.Offer
+		for i := range x.offers.offers {
+			o := &x.offers.offers[i]
+			known = known || o.Node == node
+			if o.Node == node && o.Time <= at {
+				last = o
+			}
+		}
+		if last != nil {
+			var text []string
+			for kind, free := range last.Free {
+				if free > 0 {
+					text = append(text, x.describe(last, workload.Kind(kind), nil)...)
+				}
+			}
+			return text, nil
+		}
+	}
+	if !known {
+		example := ""
+		if len(x.books.nodes.list) > 0 {
+			example = ", such as " + slices.Max(x.books.nodes.list)
+		}
+		return nil, fmt.Errorf("--node: got %q: want a node of the run%s", node, example)
+	}
+	var last *attempt
+	for i := range int32(x.books.rows) {
+		if a := x.books.at(i); a.timed() && x.books.node(a) == node && a.start <= at && (last == nil || a.start > last.start) {
+			last = a
+		}
+	}
+	if last == nil {
+		return []string{fmt.Sprintf("Until %s nothing was offered to %s and no attempt had started there.", seconds(at), node)}, nil
+	}
+	return x.attempt(last), nil
+}

@@ -1,0 +1,82 @@
+package validation
+
+import (
+	"encoding/csv"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/study"
+)
+
+// The records sampled from the simulation of HiTune's Sort, beside those that
+// HiTune's agents collected. docs/validation.md has the table, with the causes of
+// the figures that miss by more than 10 points.
+func TestSampledSort(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a whole run")
+	}
+	shared(t, "data/hitune-sort")
+	out := filepath.Join(t.TempDir(), "out")
+	runAndDiagnose(t, "hitune-sort", out, study.Diagnosing{}, "")
+	name := filepath.Join(t.TempDir(), "samples.csv")
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := study.Sample(f, out, diagnose.Sampling{Tasks: 500 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d, err := study.Diagnose([]string{name}, study.Diagnosing{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := map[string]float64{}
+	table := t.TempDir()
+	if err := d.Write(func(name string) (io.WriteCloser, error) { return os.Create(filepath.Join(table, name)) }); err != nil {
+		t.Fatal(err)
+	}
+	breakdown, err := os.Open(filepath.Join(table, "breakdown.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer breakdown.Close()
+	rows, err := csv.NewReader(breakdown).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range rows[1:] {
+		share, err := strconv.ParseFloat(row[5], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares[row[0]+" "+row[3]] = 100 * share
+	}
+	for _, c := range []struct {
+		name     string
+		recorded float64
+		missed   bool // by more than 10 points
+	}{
+		{"map org.apache.hadoop.mapred.MapTask$TrackedRecordReader.next", 61, true},
+		{"map org.apache.hadoop.mapred.MapTask$MapOutputBuffer.flush", 32, true},
+		{"spill WAITING", 99.99, false},
+		{"copier RUNNABLE", 61.3, true},
+		{"copier BLOCKED", 14.8, true},
+		{"copier WAITING", 23.9, false},
+		{"reduce BLOCKED", 52.2, true},
+	} {
+		got, ok := shares[c.name]
+		t.Logf("| %s | %.1f | %.1f | %+.1f", c.name, c.recorded, got, got-c.recorded)
+		if missed := math.Abs(got-c.recorded) > 10; !ok || missed != c.missed {
+			t.Errorf("%s: %.1f %%, recorded %.1f: missed %v, want %v", c.name, got, c.recorded, missed, c.missed)
+		}
+	}
+}
