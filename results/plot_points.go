@@ -12,6 +12,8 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // These limit what is legible in the pictures of a study.
@@ -43,7 +45,7 @@ type axis struct {
 // WriteStudy writes the tables, and draws the study by what varies: a line with a
 // band over a number, a heat map of two numbers, a tornado of more factors, and the
 // Pareto frontier of two metrics.
-func (p *Points) WriteStudy(d Target, title string) error {
+func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 	if err := p.Write(d); err != nil || len(p.List) < 2 && !p.replicated() {
 		return err
 	}
