@@ -13,8 +13,6 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
-
-	"github.com/slotwave/slotwave/results/resultdir"
 )
 
 // These limit what is legible in the pictures of a study.
@@ -43,10 +41,13 @@ type axis struct {
 	ofPoint []int
 }
 
-// WritePictures draws the study by what varies: a line with a band over a number,
-// a heat map of two numbers, a tornado of more factors, and the Pareto frontier of
-// two metrics.
-func (p *Points) WritePictures(d resultdir.Target, title string) error {
+// WriteStudy writes the tables, and draws the study by what varies: a line with a
+// band over a number, a heat map of two numbers, a tornado of more factors, and the
+// Pareto frontier of two metrics.
+func (p *Points) WriteStudy(d resultdir.Target, title string) error {
+	if err := p.Write(d); err != nil || len(p.List) < 2 && !p.replicated() {
+		return err
+	}
 	s := &plotted{Points: p, title: title, axes: p.axes()}
 	asked := p.askedMetrics()
 	var names []string
@@ -75,6 +76,7 @@ func (p *Points) WritePictures(d resultdir.Target, title string) error {
 		add("pareto", s.pareto(asked))
 	}
 	w := fileWriter{dir: d}
+	w.write(pointsParquet, p.writeParquet)
 	var drawn pictures
 	drawn.draw(names, figures)
 	drawn.write(&w)

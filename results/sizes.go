@@ -138,6 +138,7 @@ func (z *Sizing) Write(d resultdir.Target) error {
 	drawn.draw([]string{"sizes"}, []*figure{sizesFigure(z)})
 	w.write(sizesName, z.writeSizes)
 	w.write(PointsName, z.Points.writePoints)
+	w.write(pointsParquet, z.Points.writeParquet)
 	w.write(PointSummaryName, z.Points.writeSummary)
 	drawn.write(&w)
 	return w.err

@@ -37,6 +37,12 @@ func TestSweepStreaming(t *testing.T) {
 	}
 	uneven(t, 1)
 	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "local")
+	if large {
+		for _, workers := range []string{"1", "2", "8"} {
+			verb(t, "sweep", "mystudy.toml", "--quiet", "--workers", workers, "--out", "workers"+workers)
+			sameTree(t, tree(t, "workers"+workers), tree(t, "local"), workers+" workers")
+		}
+	}
 	lines := strings.SplitAfter(strings.TrimSuffix(verb(t, "sweep", "plan", "mystudy.toml"), "\n"), "\n")
 	rows := ""
 	for i, half := range [][]string{lines[:100], lines[100:]} {

@@ -278,7 +278,7 @@ func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began t
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(p.Write(d), p.WritePictures(d, s.Title())); err != nil {
+	if err := p.WriteStudy(d, s.Title()); err != nil {
 		return study.Internal(err)
 	}
 	if err := d.Write(resultdir.LogName, func(w io.Writer) error { return study.WriteLog(w, began) }); err != nil {

@@ -91,8 +91,8 @@ func sameTree(t *testing.T, got, want map[string]string, what string) {
 			t.Errorf("%s: %s differs", what, name)
 		}
 	}
-	if len(got) != len(want) || len(want) < 5 {
-		t.Errorf("%s: got %d files: want %d, the manifest, two tables and pictures", what, len(got), len(want))
+	if len(got) != len(want) || len(want) < 4 {
+		t.Errorf("%s: got %d files: want %d, the manifest, three tables and pictures", what, len(got), len(want))
 	}
 }
 
@@ -376,7 +376,7 @@ func TestSweepPictures(t *testing.T) {
 	} {
 		verb(t, append([]string{"sweep", "my.toml", "--replications", "2", "--quiet", "--out", want}, over...)...)
 		files := tree(t, want)
-		if len(files) != 5 || !strings.Contains(files[want+".svg"], ">cluster.nodes<") {
+		if len(files) != 6 || !strings.Contains(files[want+".svg"], ">cluster.nodes<") {
 			t.Errorf("%v: got %d files: want %s.svg with the name of the factor", over, len(files), want)
 		}
 	}
