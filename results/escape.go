@@ -8,30 +8,36 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes a name safe to show in a table, a picture or a terminal. Each
-// byte of a character that cannot be printed (control, bidirectional and other
-// format characters, line separators, invalid UTF-8) becomes \xHH, and so does a
-// first character for which a spreadsheet would take the name as a formula. A
-// backslash that would look like such an escape becomes \x5c, so that the
-// original can be restored. All other names stay unchanged.
+// Escape makes a name safe to show in a table, a picture or a terminal: it is
+// Printable, and a first character for which a spreadsheet would take it as a
+// formula becomes \xHH.
 func Escape(name string) string {
-	if plain(name) {
+	if plain(name) && !beginsFormula(name) {
 		return name
 	}
-	return string(appendEscaped(make([]byte, 0, len(name)+8), name))
+	return string(appendEscaped(make([]byte, 0, len(name)+8), name, beginsFormula(name)))
+}
+
+// Printable makes a text safe to show on a terminal. Each byte of a character
+// that cannot be printed (control, bidirectional and other format characters,
+// line separators, invalid UTF-8) becomes \xHH. A backslash that would look like
+// such an escape becomes \x5c, so that the original can be restored. All other
+// text stays unchanged.
+func Printable(text string) string {
+	if plain(text) {
+		return text
+	}
+	return string(appendEscaped(make([]byte, 0, len(text)+8), text, false))
 }
 
 // message returns the text of an error on one line.
 func message(err error) string {
-	return Escape(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
+	return Printable(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
 }
 
 // plain reports whether a name is printable ASCII without a backslash, as
 // nearly all names are.
 func plain(name string) bool {
-	if beginsFormula(name) {
-		return false
-	}
 	for i := range len(name) {
 		if c := name[i]; c < ' ' || c > '~' || c == '\\' {
 			return false
@@ -40,12 +46,14 @@ func plain(name string) bool {
 	return true
 }
 
-func appendEscaped(dst []byte, name string) []byte {
+// appendEscaped appends a name with escapes, its first character among them
+// where formula is set.
+func appendEscaped(dst []byte, name string, formula bool) []byte {
 	const digits = "0123456789abcdef"
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
 		printable := unicode.IsPrint(r) && (r != utf8.RuneError || n > 1)
-		if printable && !looksEscaped(name[i:]) && (i > 0 || !beginsFormula(name)) {
+		if printable && !looksEscaped(name[i:]) && (i > 0 || !formula) {
 			dst = append(dst, name[i:i+n]...)
 		} else {
 			for _, c := range []byte(name[i : i+n]) {

@@ -17,8 +17,8 @@ func explainCommand(a *app) *cobra.Command {
 		Use:   "explain PATH (--task TASK | --at TIME --node NODE)",
 		Short: "Explain why a task ran when and where it did",
 		Long: `Explain why the attempts of a task started when and where they did, and what
-they spent their time on: how long they waited, which heartbeats offered slots in
-that time, which jobs the scheduler asked, in which order, and what they
+they spent their time on: how long they waited, which heartbeats offered slots
+in that time, which jobs the scheduler asked, in which order, and what they
 launched. --at and --node explain what a node got at its last heartbeat until
 then.
 

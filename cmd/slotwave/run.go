@@ -269,7 +269,7 @@ func (a *app) warn(warnings []string) {
 func printable(text string) string {
 	lines := strings.Split(text, "\n")
 	for i := range lines {
-		lines[i] = results.Escape(strings.ReplaceAll(lines[i], "\t", "  "))
+		lines[i] = results.Printable(strings.ReplaceAll(lines[i], "\t", "  "))
 	}
 	return strings.Join(lines, "\n")
 }

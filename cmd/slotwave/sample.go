@@ -26,11 +26,11 @@ the Java stack of each thread of an attempt at fixed intervals, and the use of
 each device. slotwave diagnose reads them, also together with records of a real
 cluster.
 
-RESULT is the folder of a result, or a history with the phases of its attempts. A
-result has the phases of an attempt, not their steps: where reading, the map
-function and collecting alternate, samples are spread evenly over them. 20 ms, as
-HiTune uses, makes about 50 records for each second of a thread; a FILE that ends
-in .gz is compressed.`,
+RESULT is the folder of a result, or a history with the phases of its attempts.
+A result has the phases of an attempt, not their steps: where reading, the map
+function and collecting alternate, samples are spread evenly over them. 20 ms,
+as HiTune uses, makes about 50 records for each second of a thread; a FILE that
+ends in .gz is compressed.`,
 		Example: "  slotwave run two-jobs\n  slotwave sample out/two-jobs --every 100ms --out samples.csv.gz\n  slotwave diagnose samples.csv.gz",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -17,8 +17,8 @@ func sizeCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "size STUDY",
 		Short: "Find the smallest or cheapest cluster that meets all goals",
-		Long: `Find the cluster with the fewest nodes, the fewest slots or the lowest price that
-meets all goals of a study, with a stated confidence.
+		Long: `Find the cluster with the fewest nodes, the fewest slots or the lowest price
+that meets all goals of a study, with a stated confidence.
 
 STUDY is a TOML file with a scenario and [[goal]] tables
 (docs/size-a-cluster.md). The answers of the analytic models say where the
