@@ -255,8 +255,8 @@ type JobOutcome struct {
 
 	Maps, Reduces   int
 	Failed, Killed  int    // attempts
-	Locality        [4]int // largest number of this job's maps in a row on one slot
-	MapWaves        int    // longest chain of this job's maps on one slot
+	Locality        [4]int // map attempts by workload.Locality
+	MapWaves        int    // largest number of this job's maps in a row on one slot
 	ReduceWaves     int
 	InBytes         int64
 	ShuffleBytes    int64

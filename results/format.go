@@ -49,37 +49,93 @@ func headings(runs []*Run) []string {
 	for i, r := range runs {
 		names[i] = r.title()
 	}
-	for i, name := range withoutPrefix(names) {
+	_, short := withoutPrefix(names)
+	for i, name := range short {
 		names[i] = fmt.Sprintf("%s: %s", name, formatDuration(runs[i].end()))
 	}
 	return names
 }
 
-// withoutPrefix removes the words with which all names begin. If names then differ
-// only in the value of one key, it removes the key too: "fifo maps=4" and "fifo
-// maps=8" become "4" and "8".
-func withoutPrefix(names []string) []string {
+// withoutPrefix removes the words with which all names begin. If all that is left
+// are values of the same keys, it removes and returns the keys too: "fifo maps=4"
+// and "fifo maps=8" become "maps", "4" and "8".
+func withoutPrefix(names []string) (keys string, short []string) {
 	if len(names) < 2 {
-		return names
+		return "", names
 	}
-	common := names[0]
-	for _, name := range names[1:] {
-		for !strings.HasPrefix(name, common) {
-			common = common[:len(common)-1]
-		}
-	}
-	words := common[:strings.LastIndexByte(common, ' ')+1]
-	key := common[:strings.LastIndexByte(common, '=')+1]
-	if len(key) > len(words) && !slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name[len(key):], " =") }) {
-		words = key
-	}
-	short := make([]string, len(names))
+	fields := make([][]string, len(names))
 	for i, name := range names {
-		if short[i] = name[len(words):]; short[i] == "" {
-			return names
+		fields[i] = strings.Fields(name)
+	}
+	first := 0
+	same := func(at int) bool {
+		return !slices.ContainsFunc(fields, func(f []string) bool { return len(f) <= at+1 || f[at] != fields[0][at] })
+	}
+	for same(first) {
+		first++
+	}
+	short = make([]string, len(names))
+	for i := range fields {
+		fields[i] = fields[i][first:]
+		if short[i] = strings.Join(fields[i], " "); short[i] == "" {
+			return "", names
 		}
 	}
-	return short
+	if varying := sharedKeys(fields); len(varying) > 0 {
+		keys = strings.Join(varying, ", ")
+		for i := range fields {
+			short[i] = ""
+			for _, field := range fields[i] {
+				if key, value, _ := strings.Cut(field, "="); slices.Contains(varying, key) {
+					short[i] += ", " + shortClass(value)
+				}
+			}
+			short[i] = short[i][len(", "):]
+		}
+	}
+	return keys, short
+}
+
+// sharedKeys returns the keys whose values differ, if all fields of all names are
+// values of the same keys.
+func sharedKeys(fields [][]string) (varying []string) {
+	for at, field := range fields[0] {
+		key, value, found := strings.Cut(field, "=")
+		differs := false
+		for _, other := range fields {
+			if len(other) != len(fields[0]) || !strings.HasPrefix(other[at], key+"=") {
+				return nil
+			}
+			differs = differs || other[at] != field
+		}
+		if !found || strings.Contains(value, "=") {
+			return nil
+		}
+		if differs {
+			varying = append(varying, key)
+		}
+	}
+	return varying
+}
+
+// shortClass returns the name of a Java class without its package.
+func shortClass(value string) string {
+	if strings.HasPrefix(value, "org.") {
+		return value[strings.LastIndexByte(value, '.')+1:]
+	}
+	return value
+}
+
+// varied says which key tells several runs apart, if it is one.
+func varied(runs []*Run) string {
+	names := make([]string, len(runs))
+	for i, r := range runs {
+		names[i] = r.title()
+	}
+	if key, _ := withoutPrefix(names); key != "" {
+		return "by " + key
+	}
+	return ""
 }
 
 // end returns the makespan (ns) of the shown run, or the end of its last

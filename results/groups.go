@@ -52,7 +52,8 @@ type Group struct {
 type GroupRow struct {
 	Name     string `json:"name"`
 	Jobs     int    `json:"jobs,omitempty"`
-	Mean     int64  `json:"mean_ns"` // time of its jobs, or of the maps of a node
+	Mean     int64  `json:"mean_ns"`                    // time of its jobs, or of the maps of a node
+	Local    *share `json:"node_local_share,omitempty"` // of the maps of its jobs
 	Attempts int64  `json:"attempts,omitempty"`
 	SlotTime int64  `json:"slot_time_ns"`
 	Share    share  `json:"share"`
@@ -99,7 +100,8 @@ func (r *Run) groups() []Group {
 
 // jobRows sums the jobs by a name.
 func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []GroupRow {
-	sums, finishes := map[string]*GroupRow{}, map[string]int64{}
+	type placing struct{ local, all int }
+	sums, finishes, placed := map[string]*GroupRow{}, map[string]int64{}, map[string]placing{}
 	for i := range jobs {
 		j := &jobs[i]
 		name := of(j)
@@ -111,6 +113,10 @@ func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []Group
 		row.Jobs++
 		row.SlotTime += int64(j.MapTime + j.ReduceTime)
 		row.Lost += int64(j.Failed + j.Killed)
+		p, l := placed[name], &j.Locality
+		p.local += l[workload.NodeLocal]
+		p.all += l[workload.NodeLocal] + l[workload.RackLocal] + l[workload.OffRack]
+		placed[name] = p
 		if finished(j) {
 			row.Mean += int64(j.Finish - j.Submit)
 			finishes[name]++
@@ -120,6 +126,10 @@ func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []Group
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		row := sums[name]
 		row.Mean /= max(1, finishes[name])
+		if p := placed[name]; p.all > 0 {
+			local := share(float64(p.local) / float64(p.all))
+			row.Local = &local
+		}
 		rows = append(rows, *row)
 	}
 	return rows

@@ -190,7 +190,8 @@ func (s *predictionSet) drawRows(f *figure, reference string) {
 	p.Y.Min, p.Y.Max = 0, float64(len(s.rows))
 	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 	var marks []plot.Tick
-	for i, label := range withoutPrefix(s.rows) {
+	_, labels := withoutPrefix(s.rows)
+	for i, label := range labels {
 		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(label, 28)})
 	}
 	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0

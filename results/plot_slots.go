@@ -44,12 +44,14 @@ func slotsFigure(title string, runs []*Run) *figure {
 	f := &figure{title: title}
 	end := int64(0)
 	var most [2]int // slots in a section
+	var used [2]bool
 	var waiting [2]float64
 	for _, r := range runs {
 		s := r.Stats
 		end = max(end, r.end())
 		for i, n := range s.slots.count {
 			most[i] = max(most[i], n)
+			used[i] = used[i] || i == 0 || s.kinds[workload.Reduce].slotTime() > 0
 		}
 		waiting[0] = max(waiting[0], s.peak(trackMapsWaiting))
 		waiting[1] = max(waiting[1], s.peak(trackReducesWaiting))
@@ -69,7 +71,7 @@ func slotsFigure(title string, runs []*Run) *figure {
 	for k, r := range runs {
 		s, heading, column := r.Stats, headings[k], columnOf(k, len(runs), max(1, f.columns))
 		for i, layers := range slotLayers(r.Question.Cluster.SharedSlots) {
-			if s.slots.count[i] == 0 {
+			if s.slots.count[i] == 0 || len(runs) > 1 && !used[i] {
 				continue
 			}
 			names := [2]string{"map slots in use", "reduce slots in use"}
@@ -106,6 +108,7 @@ func slotsFigure(title string, runs []*Run) *figure {
 	if waiting[1] > 0 {
 		add("waiting reduces", stroked(reducesWaitingStyle))
 	}
+	f.subtitle = varied(runs)
 	if len(runs) == 1 {
 		f.subtitle = runs[0].clusterText()
 	}

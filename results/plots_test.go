@@ -139,12 +139,14 @@ func TestWithoutPrefix(t *testing.T) {
 	for _, x := range [][2][]string{
 		{{"maps=4", "maps=8"}, {"4", "8"}},
 		{{"fifo maps=4", "fifo maps=8"}, {"4", "8"}},
-		{{"fifo maps=4 reduces=2", "fifo maps=8 reduces=2"}, {"maps=4 reduces=2", "maps=8 reduces=2"}},
+		{{"fifo maps=4 reduces=2", "fifo maps=8 reduces=2"}, {"4", "8"}},
+		{{"compress=false codec=org.apache.A", "compress=true codec=org.apache.B"}, {"false, A", "true, B"}},
+		{{"maps=4", "reduces=4"}, {"maps=4", "reduces=4"}},
 		{{"input=1g", "input=1m"}, {"1g", "1m"}},
 		{{"before", "before and after"}, {"before", "before and after"}},
 		{{"one"}, {"one"}},
 	} {
-		if got := withoutPrefix(x[0]); !slices.Equal(got, x[1]) {
+		if _, got := withoutPrefix(x[0]); !slices.Equal(got, x[1]) {
 			t.Errorf("%q: got %q: want %q", x[0], got, x[1])
 		}
 	}

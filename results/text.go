@@ -6,7 +6,6 @@ import (
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -108,25 +107,27 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 // table writes the rows of a group. Of nodes it writes those with the longest
 // maps.
 func (g *Group) table(t *textWriter) {
-	rows, mean := g.Rows, "job time"
+	rows, head := g.Rows, g.By+"\tjobs\tmean job time\tnode-local maps"
 	if g.By == "node" {
 		const most = 3
-		rows, mean = rows[:min(most, len(rows))], "map time"
+		rows, head = rows[:min(most, len(rows))], "node\tattempts\tmean map time"
 		t.section("Nodes with the longest maps")
 	} else {
 		t.section("By " + g.By)
 	}
-	fmt.Fprintf(t, "%s\tjobs\tmean %s\tslot time\tshare\tattempts lost\n", g.By, mean)
+	fmt.Fprintln(t, head+"\tslot time\tshare\tattempts lost")
 	for _, r := range rows {
-		jobs := "-"
-		if r.Jobs > 0 {
-			jobs = number(int64(r.Jobs))
-		}
-		name := r.Name
+		name, of, local := r.Name, number(r.Attempts), ""
 		if name == "" {
 			name = "(none)"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", shorten(name, 32), jobs, formatDuration(r.Mean), formatDuration(r.SlotTime), percentOf(r.Share), number(r.Lost))
+		if g.By != "node" {
+			of, local = number(int64(r.Jobs)), "\t"
+			if r.Local != nil {
+				local += percentOf(*r.Local)
+			}
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s%s\t%s\t%s\t%s\n", shorten(name, 32), of, formatDuration(r.Mean), local, formatDuration(r.SlotTime), percentOf(r.Share), number(r.Lost))
 	}
 	t.Flush()
 }
@@ -207,88 +208,6 @@ func (e *Estimate) text() string {
 }
 
 func (e *Estimate) short() string { return formatDuration(e.Mean) }
-
-// compareText writes the main figures of several runs side by side, each with
-// its ratio to the first run.
-func compareText(w io.Writer, runs []*Summary, colour bool) error {
-	t := newTextWriter(w, colour)
-	columns := []comparedColumn{
-		{"makespan", true, func(s *Summary) float64 { return float64(s.Makespan.Mean) }, textDuration},
-		{"mean job time", true, func(s *Summary) float64 { return float64(s.Jobs.Mean.Mean) }, textDuration},
-		{"longest job", false, func(s *Summary) float64 { return float64(s.Jobs.Max.Mean) }, textDuration},
-	}
-	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
-		columns = append(columns, comparedColumn{"mean " + kind.String(), false, func(s *Summary) float64 {
-			for _, k := range s.Kinds {
-				if k.Kind == kind.String() {
-					return float64(k.Mean)
-				}
-			}
-			return math.NaN()
-		}, textDuration})
-	}
-	for _, kind := range slotTypes(runs) {
-		columns = append(columns, comparedColumn{kind + " slots busy", false, func(s *Summary) float64 {
-			for _, x := range s.Slots {
-				if x.Type == kind {
-					return float64(x.Busy)
-				}
-			}
-			return math.NaN()
-		}, func(v float64) string { return percentOf(share(v)) }})
-	}
-	head := "run"
-	for _, c := range columns {
-		head += "\t" + c.label
-		if c.ratio {
-			head += "\tratio"
-		}
-	}
-	fmt.Fprintln(t, head)
-	for _, s := range runs {
-		fmt.Fprint(t, shorten(s.Title, 60))
-		for _, c := range columns {
-			v, first := c.of(s), c.of(runs[0])
-			fmt.Fprint(t, "\t")
-			if !math.IsNaN(v) {
-				fmt.Fprint(t, c.show(v))
-			}
-			switch {
-			case c.ratio && first > 0:
-				fmt.Fprintf(t, "\t%.3f", v/first)
-			case c.ratio:
-				fmt.Fprint(t, "\t")
-			}
-		}
-		fmt.Fprintln(t)
-	}
-	t.Flush()
-	return t.done()
-}
-
-// slotTypes returns the types of slots that any of the runs has.
-func slotTypes(runs []*Summary) []string {
-	var types []string
-	for _, s := range runs {
-		for _, sl := range s.Slots {
-			if !slices.Contains(types, sl.Type) {
-				types = append(types, sl.Type)
-			}
-		}
-	}
-	return types
-}
-
-// comparedColumn is one figure of several runs, NaN for a run without it.
-// Ratios are to the first run.
-type comparedColumn struct {
-	label string
-	ratio bool
-	of    func(*Summary) float64
-	show  func(float64) string
-}
-
-func textDuration(v float64) string { return formatDuration(int64(v)) }
 
 // textWriter aligns tables and keeps the first error.
 type textWriter struct {

@@ -51,13 +51,15 @@ func WriteGrowth(w io.Writer, all []Result, group string) error {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %d" role="img" font-family="sans-serif" font-size="12">`+"\n", width, height, height)
 	title := html.EscapeString(fmt.Sprintf("%s: processor time of one %s", group, unit))
 	fmt.Fprintf(&b, "<title>%s</title>\n<desc>Both axes are logarithmic.</desc>\n", title)
-	fmt.Fprintf(&b, `<rect width="100%%" height="100%%" fill="white"/><text x="%d" y="26" font-size="15">%s</text>`+"\n", left, title)
+	b.WriteString("<style>rect{fill:#ffffff}text{fill:#222222}line{stroke:#dddddd}\n" +
+		"@media(prefers-color-scheme:dark){rect{fill:#0d1117}text{fill:#e6e6e6}line{stroke:#30363d}}</style>\n")
+	fmt.Fprintf(&b, `<rect width="100%%" height="100%%"/><text x="%d" y="26" font-size="15">%s</text>`+"\n", left, title)
 	for size := low; size <= high*1.001; size *= 10 {
-		fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" stroke="#dddddd"/>`+"\n", x(size), x(size), top, top+plotHeight)
+		fmt.Fprintf(&b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d"/>`+"\n", x(size), x(size), top, top+plotHeight)
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n", x(size), top+plotHeight+18, count(int(size)))
 	}
 	for ns := least; ns <= most*1.001; ns *= 10 {
-		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#dddddd"/>`+"\n", left, left+plotWidth, y(ns), y(ns))
+		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f"/>`+"\n", left, left+plotWidth, y(ns), y(ns))
 		fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n", left-6, y(ns)+4, duration(ns))
 	}
 	labels := make([]float64, len(names)) // heights
@@ -75,7 +77,7 @@ func WriteGrowth(w io.Writer, all []Result, group string) error {
 			fmt.Fprintf(&b, `<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"><title>%s, %s: %s</title></circle>`+"\n", px, py, colour, html.EscapeString(name), count(r.Size), perUnit(&r))
 		}
 		fmt.Fprintf(&b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), colour)
-		fmt.Fprintf(&b, `<text x="%d" y="%.1f" fill="%s">%s</text>`+"\n", left+plotWidth+8, labels[i], colour, html.EscapeString(name))
+		fmt.Fprintf(&b, `<text x="%d" y="%.1f" style="fill:%s">%s</text>`+"\n", left+plotWidth+8, labels[i], colour, html.EscapeString(name))
 	}
 	b.WriteString("</svg>\n")
 	_, err := io.WriteString(w, b.String())

@@ -22,7 +22,7 @@ func kept(f resultdir.FileSum) bool {
 	case results.SummaryName, results.ComparisonName, results.PointsName, results.PointSummaryName:
 		return true
 	}
-	return f.Name == "slots.svg" || f.Name == "execution.svg" && f.Size < 300_000
+	return f.Name == "slots.svg" || f.Name == "differences.svg" || f.Name == "execution.svg" && f.Size < 300_000
 }
 
 // Every shipped scenario gives the committed bytes, and shows what the page on

@@ -1,0 +1,223 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// widestComparison is the number of characters that fit beside each other.
+const widestComparison = 100
+
+// compareText writes the figures that differ between several runs side by side,
+// as many as fit, with the ratios of the makespan and of the mean job time to the
+// first run.
+func compareText(w io.Writer, runs []*Summary, colour bool) error {
+	t := newTextWriter(w, colour)
+	key, names := runNames(runs)
+	head := "run"
+	if key != "" {
+		t.heading("Runs by " + key)
+		head = "value"
+	}
+	rows := append([]string{head}, names...)
+	width, all := widest(rows), true
+	for _, c := range differing(comparedColumns(runs), runs) {
+		cells := c.cells(runs)
+		if width += widest(cells); width > widestComparison {
+			all = false
+			continue
+		}
+		for i := range rows {
+			rows[i] += "\t" + cells[i]
+		}
+	}
+	for _, row := range rows {
+		fmt.Fprintln(t, row)
+	}
+	t.Flush()
+	if !all {
+		fmt.Fprintln(t, "More figures differ: see summary.csv.")
+	}
+	return t.done()
+}
+
+// runNames returns what tells the runs apart. If they differ in the value of one
+// key only, it returns the key and the values.
+func runNames(runs []*Summary) (key string, names []string) {
+	for _, s := range runs {
+		names = append(names, s.Title)
+	}
+	key, names = withoutPrefix(names)
+	for i, name := range names {
+		names[i] = shorten(name, 60)
+	}
+	return key, names
+}
+
+// widest is the width of a column of a table, with the space after it.
+func widest(cells []string) int {
+	const space = 2
+	n := 0
+	for _, c := range cells {
+		n = max(n, utf8.RuneCountInString(c)+space)
+	}
+	return n
+}
+
+// comparedColumn is one figure of several runs, NaN for a run without it.
+// Ratios are to the first run.
+type comparedColumn struct {
+	label string
+	ratio bool
+	of    func(*Summary) float64
+	show  func(float64) string
+}
+
+func (c *comparedColumn) cell(s *Summary) string {
+	if v := c.of(s); !math.IsNaN(v) {
+		return c.show(v)
+	}
+	return ""
+}
+
+// cells returns the label and a cell for each run, with ratios where the column
+// has them.
+func (c *comparedColumn) cells(runs []*Summary) []string {
+	cells := []string{c.label}
+	if c.ratio {
+		cells[0] += "\tratio"
+	}
+	for _, s := range runs {
+		cell := c.cell(s)
+		if v, first := c.of(s), c.of(runs[0]); c.ratio && first > 0 {
+			cell += fmt.Sprintf("\t%.3f", v/first)
+		} else if c.ratio {
+			cell += "\t"
+		}
+		cells = append(cells, cell)
+	}
+	return cells
+}
+
+// comparedColumns are the figures that can differ between runs.
+func comparedColumns(runs []*Summary) []comparedColumn {
+	columns := []comparedColumn{
+		{"makespan", true, func(s *Summary) float64 { return float64(s.Makespan.Mean) }, textDuration},
+		{"mean job time", true, func(s *Summary) float64 { return float64(s.Jobs.Mean.Mean) }, textDuration},
+	}
+	by, names := comparedGroup(runs)
+	for _, name := range names {
+		columns = append(columns, comparedColumn{"mean, " + by + " " + name, false, func(s *Summary) float64 {
+			if row := s.groupRow(by, name); row != nil {
+				return float64(row.Mean)
+			}
+			return math.NaN()
+		}, textDuration}, comparedColumn{"node-local, " + by + " " + name, false, func(s *Summary) float64 {
+			if row := s.groupRow(by, name); row != nil && row.Local != nil {
+				return float64(*row.Local)
+			}
+			return math.NaN()
+		}, textShare})
+	}
+	columns = append(columns,
+		comparedColumn{"95th percentile", false, func(s *Summary) float64 { return float64(s.Jobs.P95.Mean) }, textDuration},
+		comparedColumn{"longest job", false, func(s *Summary) float64 { return float64(s.Jobs.Max.Mean) }, textDuration},
+		comparedColumn{"node-local maps", false, func(s *Summary) float64 {
+			l := s.Locality
+			return float64(l.Node) / float64(l.Node+l.Rack+l.Off)
+		}, textShare})
+	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		columns = append(columns, comparedColumn{"mean " + kind.String(), false, func(s *Summary) float64 {
+			for _, k := range s.Kinds {
+				if k.Kind == kind.String() {
+					return float64(k.Mean)
+				}
+			}
+			return math.NaN()
+		}, textDuration})
+	}
+	for _, kind := range slotTypes(runs) {
+		columns = append(columns, comparedColumn{kind + " slots busy", false, func(s *Summary) float64 {
+			for _, x := range s.Slots {
+				if x.Type == kind {
+					return float64(x.Busy)
+				}
+			}
+			return math.NaN()
+		}, textShare})
+	}
+	return columns
+}
+
+// differing returns the makespan and those other columns that neither are about
+// the same for all runs nor repeat a column before them.
+func differing(columns []comparedColumn, runs []*Summary) []comparedColumn {
+	const little = 0.005 // of the largest value
+	var kept []comparedColumn
+	var shown [][]string
+	for _, c := range columns {
+		var cells []string
+		least, most := math.Inf(1), math.Inf(-1)
+		for _, s := range runs {
+			cells = append(cells, c.cell(s))
+			if v := c.of(s); !math.IsNaN(v) {
+				least, most = min(least, v), max(most, v)
+			}
+		}
+		repeats := slices.ContainsFunc(shown, func(other []string) bool { return slices.Equal(cells, other) })
+		if len(kept) == 0 || most-least > little*math.Abs(most) && !repeats {
+			kept, shown = append(kept, c), append(shown, cells)
+		}
+	}
+	return kept
+}
+
+// comparedGroup returns the names of two or three pools, queues or users, those
+// with the most jobs first.
+func comparedGroup(runs []*Summary) (by string, names []string) {
+	for _, g := range runs[0].Groups {
+		if g.By != "node" && len(g.Rows) <= 3 {
+			rows := slices.Clone(g.Rows)
+			slices.SortStableFunc(rows, func(a, b GroupRow) int { return cmp.Compare(b.Jobs, a.Jobs) })
+			for _, row := range rows {
+				names = append(names, row.Name)
+			}
+			return g.By, names
+		}
+	}
+	return "", nil
+}
+
+func (s *Summary) groupRow(by, name string) *GroupRow {
+	for _, g := range s.Groups {
+		if g.By == by {
+			if i := slices.IndexFunc(g.Rows, func(r GroupRow) bool { return r.Name == name }); i >= 0 {
+				return &g.Rows[i]
+			}
+		}
+	}
+	return nil
+}
+
+// slotTypes returns the types of slots that any of the runs has.
+func slotTypes(runs []*Summary) []string {
+	var types []string
+	for _, s := range runs {
+		for _, sl := range s.Slots {
+			if !slices.Contains(types, sl.Type) {
+				types = append(types, sl.Type)
+			}
+		}
+	}
+	return types
+}
+
+func textDuration(v float64) string { return formatDuration(int64(v)) }
+
+func textShare(v float64) string { return percentOf(share(v)) }
