@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"time"
@@ -197,16 +198,18 @@ func (f *File) recorded() (*Scenario, error) {
 	if err := r.check(f, run); err != nil {
 		return nil, err
 	}
+	if r.Name == "" {
+		r.Name = f.slug
+	}
 	q, err := r.question(run)
+	if err == nil {
+		err = servable(q)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.name, err)
 	}
-	name := r.Name
-	if name == "" {
-		name = f.slug
-	}
 	return &Scenario{
-		Name: slugOf(name), Title: r.About, Source: "decisions of a real JobTracker, " + r.Hadoop, Attempts: "csv",
+		Name: slugOf(r.Name), Title: r.About, Source: "decisions of a real JobTracker, " + r.Hadoop, Attempts: "csv",
 		Inputs: []Input{{f.name, f.data}},
 		Runs:   []Run{{Question: *q}},
 	}, nil
@@ -433,7 +436,7 @@ func jsonError(file string, data []byte, err error) error {
 		offset = e.Offset
 	case *json.UnmarshalTypeError:
 		offset = e.Offset
-		err = fmt.Errorf("%s: want %s, not %s", e.Field, e.Type, e.Value)
+		err = fmt.Errorf("%s: want %s, not %s", e.Field, jsonKind(e.Type), e.Value)
 	}
 	if offset < 0 {
 		return fmt.Errorf("%s: %w", file, err)
@@ -445,4 +448,21 @@ func jsonError(file string, data []byte, err error) error {
 		}
 	}
 	return fmt.Errorf("%s:%d: %w", file, line, err)
+}
+
+// jsonKind names what a value of JSON must be to be read into a type.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number"
 }

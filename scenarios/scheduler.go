@@ -72,9 +72,19 @@ func (t schedulerTable) valid(s *model.Scheduler, release string) {
 
 // servesAll reports jobs that the scheduler would never serve.
 func servesAll(t *table, q *model.WhatIf) {
-	r, err := model.FindRelease(q.Cluster.Hadoop)
-	if err != nil || len(t.problems) > 0 {
+	if _, err := model.FindRelease(q.Cluster.Hadoop); err != nil || len(t.problems) > 0 {
 		return
+	}
+	if err := servable(q); err != nil {
+		t.fail(t.line("name"), "%s: %v", t.path, err)
+	}
+}
+
+// servable returns why the scheduler cannot serve all jobs, or nil.
+func servable(q *model.WhatIf) error {
+	r, err := model.FindRelease(q.Cluster.Hadoop)
+	if err != nil {
+		return err
 	}
 	var slots [2]int
 	for _, n := range q.Cluster.Nodes {
@@ -85,9 +95,7 @@ func servesAll(t *table, q *model.WhatIf) {
 		all := slots[workload.Map] + slots[workload.Reduce]
 		slots = [2]int{all, all}
 	}
-	if err := scheduler.Check(q.Scheduler, r, slots, q.Jobs); err != nil {
-		t.fail(t.line("name"), "%s: %v", t.path, err)
-	}
+	return scheduler.Check(q.Scheduler, r, slots, q.Jobs)
 }
 
 // policyOf returns the scheduler whose class the configuration names.

@@ -476,3 +476,11 @@ func TestCapacity1ManyJobs(t *testing.T) {
 		}
 	}
 }
+
+// A maximum of 1 % is a maximum.
+func TestCapacity1MaximumOfOnePercent(t *testing.T) {
+	c := schedulertest.New(t, capacity("q capacity 1 maximum-capacity 1 user-limit-factor 9", "r capacity 99"), "1.0.4", slots(200, 0))
+	c.Submit(schedulertest.Job{Name: "a", Maps: 99, Queue: "q"})
+	ready(c)
+	beats(t, c, "a map, a map", "")
+}

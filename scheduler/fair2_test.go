@@ -383,3 +383,44 @@ func TestFair2UnplacedMaps(t *testing.T) {
 	c.Pass(time.Second)
 	c.Beat(0, "a map, a map")
 }
+
+// The delay is automatic unless both delays are set, and at most 15 s.
+func TestFair2AutomaticDelayLimits(t *testing.T) {
+	c := rackAndNode(t, "mapred.fairscheduler.locality.delay.rack", "9000")
+	c.Beat(3, "")
+	c.Pass(4500*time.Millisecond - 1)
+	c.Beat(3, "")
+	c.Pass(1)
+	c.Beat(3, "a map, a map, a map, a map")
+
+	c = schedulertest.New(t, fair2(model.Scheduler{}), "1.2.1", schedulertest.Trackers{Count: 2, Maps: 4, Heartbeat: 11 * time.Second})
+	c.Submit(schedulertest.Job{Name: "a", Maps: 99, On: []int{1}})
+	c.Pass(time.Second)
+	c.Beat(0, "")
+	c.Pass(15*time.Second - 1)
+	c.Beat(0, "")
+	c.Pass(1)
+	c.Beat(0, "a map, a map, a map, a map")
+}
+
+// All heartbeats matter while a pool runs less than it demanded at the last
+// update, if the order of jobs changes with time or tasks may be killed. Without
+// that only those matter for which a task is left.
+func TestFair2OffersWithoutTasks(t *testing.T) {
+	for key, want := range map[string]bool{
+		"": false, "mapred.fairscheduler.sizebasedweight": true, "mapred.fairscheduler.preemption": true,
+	} {
+		spec := fair2(model.Scheduler{})
+		if key != "" {
+			spec = fair2(model.Scheduler{}, key, "true")
+		}
+		c := schedulertest.New(t, spec, "1.0.4", slots(2, 0))
+		c.Submit(schedulertest.Job{Name: "a", Maps: 2})
+		c.Pass(half)
+		c.Beat(0, "a map, a map")
+		c.End("a map", 1)
+		if got := c.Offers(); got.Map != want {
+			t.Errorf("%q: wants the heartbeats %+v, want of maps: %v", key, got, want)
+		}
+	}
+}

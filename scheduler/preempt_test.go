@@ -131,3 +131,27 @@ func TestStarvedPoolIgnoresLocality(t *testing.T) {
 	c.Pass(half)
 	c.Beat(0, "b map")
 }
+
+// What a pool runs counts against its share. Of twelve slots a, b and c may each
+// have four: b runs one, less than half, and gets three killed of the five that
+// a has too many; c runs two, which is half.
+func TestPreemptionCountsWhatRuns(t *testing.T) {
+	c := schedulertest.New(t, fair2(model.Scheduler{}, "mapred.fairscheduler.preemption", "true", "fairSharePreemptionTimeout", "10"), "1.2.1", slots(12, 0))
+	for _, x := range []struct {
+		job  schedulertest.Job
+		want string
+	}{
+		{schedulertest.Job{Name: "a", Maps: 10, Pool: "a"}, "a map, a map, a map, a map, a map, a map, a map, a map, a map, a map"},
+		{schedulertest.Job{Name: "c", Maps: 9, Pool: "c"}, "c map, c map"},
+	} {
+		c.Submit(x.job)
+		c.Pass(half)
+		c.Beat(0, x.want)
+	}
+	c.End("a map", 1)
+	c.Submit(schedulertest.Job{Name: "b", Maps: 9, Pool: "b"})
+	c.Pass(half)
+	c.Beat(0, "b map")
+	c.Pass(14 * time.Second)
+	killed(t, c, "a map, a map, a map")
+}

@@ -399,6 +399,25 @@ func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed
 	return q, err
 }
 
+// Devices returns how busy the devices of a result were; none if path is not a
+// result or its run had no devices.
+func Devices(path string) (uses []workload.DeviceReading, err error) {
+	name := filepath.Join(path, results.ResourcesName)
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, nil
+	}
+	rows, err := readResources(name)
+	for i := range rows {
+		if r := &rows[i]; r.Node != wholeCluster {
+			uses = append(uses, workload.DeviceReading{At: r.Time, Node: r.Node, Device: r.Device, Busy: r.Busy})
+		}
+	}
+	return uses, err
+}
+
+// wholeCluster stands for all nodes in resources.csv.
+const wholeCluster = "*"
+
 // readResources reads resources.csv.
 func readResources(name string) ([]diagnose.Usage, error) {
 	f, err := os.Open(name)

@@ -33,7 +33,16 @@ type History struct {
 	Site     Conf   // cluster configuration from *-site.xml files
 	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
-	Dropped  int // number of problems beyond the limit on Problems
+	Dropped  int             // number of problems beyond the limit on Problems
+	Devices  []DeviceReading // of a simulated run, for viewers of traces
+}
+
+// DeviceReading is how busy a device of a node was from an instant to its next one.
+type DeviceReading struct {
+	At     time.Duration
+	Node   string
+	Device string
+	Busy   float64 // part of the time
 }
 
 // HistoryJob is one recorded job.

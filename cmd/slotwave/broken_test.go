@@ -92,7 +92,7 @@ var broken = []struct {
 	{"failures of a task there is not", "s.toml", head + "map_fail_ms = { \"9\" = [100] }", []string{"s.toml:8: ", "want a task from 0 to 3"}},
 
 	{"a case that is not JSON", "c.json", strings.Replace(soundCase, `"runs": [[0, 100]],`, `"runs": [[0, 100]`, 1), []string{"c.json:6: "}},
-	{"a case with a text for a number", "c.json", strings.Replace(soundCase, `"trackers": 2`, `"trackers": "2"`, 1), []string{"c.json:2: cluster.trackers: want int, not string"}},
+	{"a case with a text for a number", "c.json", strings.Replace(soundCase, `"trackers": 2`, `"trackers": "2"`, 1), []string{"c.json:2: cluster.trackers: want a whole number, not string"}},
 	{"a case with too few phases", "c.json", strings.Replace(soundCase, "[0, 100]", "[0]", 1), []string{"c.json:5: runs[0]: 1 heartbeat phases: want one for each of 2 trackers"}},
 	{"a case of an unknown release", "c.json", strings.Replace(soundCase, "1.2.1", "3.0", 1), []string{`c.json: unknown Hadoop release "3.0"`}},
 	{"a case without trackers", "c.json", strings.Replace(soundCase, `"trackers": 2`, `"trackers": 0`, 1), []string{"c.json:2: cluster.trackers: 0: want 1 to"}},
@@ -106,7 +106,8 @@ var broken = []struct {
 	{"a case with slots of too few trackers", "c.json", strings.Replace(soundCase, `"trackers": 2, "racks": 1, "map_slots": 2`, `"trackers": 3, "racks": 1, "map_slots": [1, 2]`, 1), []string{"c.json:2: cluster.map_slots: 2 numbers: want one number, or one for each of 3 trackers"}},
 	{"a case with negative slots in a list", "c.json", strings.Replace(soundCase, `"map_slots": 2`, `"map_slots": [1,
  -2]`, 1), []string{"c.json:3: cluster.map_slots[1]: -2: want 0 to"}},
-	{"a case of an unknown scheduler", "c.json", strings.Replace(soundCase, `"fifo"`, `"best"`, 1), []string{`unknown scheduler "best"`}},
+	{"a case of an unknown scheduler", "c.json", strings.Replace(soundCase, `"fifo"`, `"best"`, 1), []string{`c.json: unknown scheduler "best"`}},
+	{"a case with a text for an object", "c.json", `{"scheduler": "fifo"}`, []string{"c.json:1: scheduler: want an object, not string"}},
 }
 
 func TestBrokenInputs(t *testing.T) {

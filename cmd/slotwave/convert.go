@@ -152,6 +152,11 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
 		return err
 	}
+	if k.format == "chrome" && len(args) == 1 && k.keepsTimes() {
+		if h.Devices, err = study.Devices(args[0]); err != nil {
+			return err
+		}
+	}
 	seed := workload.Seed(k.seed)
 	k.shape.Seed = seed.Named("shape")
 	if err := h.Shape(&k.shape); err != nil {
@@ -182,6 +187,12 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	written.attempts -= out.Left.Attempts
 	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), written)
 	return study.Internal(err)
+}
+
+// keepsTimes reports whether all jobs are kept, at their times.
+func (k *conversion) keepsTimes() bool {
+	s := &k.shape
+	return k.first == "" && k.last == "" && s.Fold == nil && s.Jobs == 0 && s.ScaleJobs == 1 && s.ScaleTime == 1
 }
 
 // prepare makes the files of a history in the chosen format.

@@ -12,6 +12,7 @@
 package schedulertest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,8 @@ type Trackers struct {
 	Maps    int // map slots of each tracker
 	Reduces int // reduce slots of each tracker
 	PerRack int // 0: all are in one rack
+
+	Heartbeat time.Duration // interval; 0: 3 s
 }
 
 // Job is a job to submit.
@@ -99,7 +102,7 @@ func New(tb testing.TB, spec model.Scheduler, release string, trackers Trackers)
 		tb.Fatal(err)
 	}
 	c := &Cluster{tb: tb, policy: policy, perRack: max(trackers.PerRack, 0), jobs: make(map[string]*job)}
-	c.view.Heartbeat = 3 * time.Second
+	c.view.Heartbeat = cmp.Or(trackers.Heartbeat, 3*time.Second)
 	for i := range trackers.Count {
 		t := &tracker{}
 		t.view.Index, t.view.Slots = i, [2]int{trackers.Maps, trackers.Reduces}

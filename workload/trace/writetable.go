@@ -1,16 +1,13 @@
 package trace
 
 import (
-	"cmp"
 	"encoding/csv"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/klauspost/compress/gzip"
 	"github.com/parquet-go/parquet-go"
 
@@ -322,179 +319,6 @@ func writeJobsParquet(w io.Writer, h *workload.History) error {
 		return err
 	}
 	return out.Close()
-}
-
-var chromeFormat = Format{
-	Name: "chrome", About: "trace for Perfetto and chrome://tracing",
-	Files: "trace.json.gz",
-	write: func(h *workload.History) (Output, error) {
-		return Output{Files: []File{{"trace.json.gz", func(w io.Writer) error { return writeChromeTrace(w, h) }}}}, nil
-	},
-}
-
-// writeChromeTrace writes the attempts in the JSON trace format that Perfetto
-// and chrome://tracing open: a process for each node, a thread for each slot,
-// and on it a slice for each attempt with its phases inside. Attempts without a
-// recorded slot are placed on as few tracks as possible. Times are
-// microseconds.
-func writeChromeTrace(w io.Writer, h *workload.History) error {
-	rows := chromeRows(h)
-	j := newJSONWriter(w)
-	j.object(func() {
-		j.str("displayTimeUnit", "ms")
-		j.key("traceEvents")
-		j.list(func() { rows.write(j) })
-	})
-	return j.err
-}
-
-// chromeRow is an attempt on its track.
-type chromeRow struct {
-	*workload.HistoryAttempt
-	node, track int
-}
-
-type chromeTrace struct {
-	nodes  []string
-	tracks [][]string // names of each node's slots
-	rows   []chromeRow
-}
-
-func chromeRows(h *workload.History) *chromeTrace {
-	type slotType struct {
-		node   string
-		reduce bool
-	}
-	var list []chromeRow
-	types := make(map[slotType][]*chromeRow)
-	var c chromeTrace
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			t := &h.Jobs[i].Tasks[k]
-			for n := range t.Attempts {
-				if a := &t.Attempts[n]; a.Node != "" && workload.Known(a.Start) && workload.Known(a.Finish) && a.Finish >= a.Start {
-					list = append(list, chromeRow{HistoryAttempt: a, track: map[bool]int{false: 0, true: 1}[t.ReduceSlot]})
-				}
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b chromeRow) int { return cmp.Compare(a.Start, b.Start) })
-	for i := range list {
-		key := slotType{list[i].Node, list[i].track == 1}
-		if types[key] == nil && types[slotType{key.node, !key.reduce}] == nil {
-			c.nodes = append(c.nodes, key.node)
-		}
-		types[key] = append(types[key], &list[i])
-	}
-	slices.Sort(c.nodes)
-	c.tracks = make([][]string, len(c.nodes))
-	for n, node := range c.nodes {
-		for _, reduce := range []bool{false, true} {
-			rows := types[slotType{node, reduce}]
-			width := dealSlots(rows)
-			first := len(c.tracks[n])
-			for slot := range width {
-				c.tracks[n] = append(c.tracks[n], fmt.Sprintf("%s slot %d", map[bool]string{false: "map", true: "reduce"}[reduce], slot))
-			}
-			for _, r := range rows {
-				r.node, r.track = n, first+r.track
-			}
-		}
-	}
-	c.rows = list
-	return &c
-}
-
-// dealSlots assigns each attempt of one node and slot type to a track: its
-// recorded slot if that track is free, else the first free one. Rows are in
-// order of their start. It returns the number of tracks.
-func dealSlots(rows []*chromeRow) int {
-	var until []time.Duration // when each track is free
-	for _, r := range rows {
-		free := func(track int) bool { return track >= len(until) || until[track] <= r.Start }
-		r.track = r.Slot
-		const mostSlots = 10_000 // larger numbers are not slots
-		if r.Slot < 0 || r.Slot >= mostSlots || !free(r.Slot) {
-			for r.track = 0; !free(r.track); r.track++ {
-			}
-		}
-		for len(until) <= r.track {
-			until = append(until, 0)
-		}
-		until[r.track] = r.Finish
-	}
-	return len(until)
-}
-
-func (c *chromeTrace) write(j *jsonWriter) {
-	meta := func(kind string, node, track int, value string) {
-		j.object(func() {
-			j.str("ph", "M")
-			j.str("name", kind)
-			j.num("pid", int64(node+1))
-			j.num("tid", int64(track+1))
-			j.key("args")
-			j.object(func() { j.str("name", value) })
-		})
-	}
-	for n, node := range c.nodes {
-		meta("process_name", n, 0, node)
-		for t, name := range c.tracks[n] {
-			meta("thread_name", n, t, name)
-		}
-	}
-	slice := func(r *chromeRow, name, category string, start, length time.Duration, args func()) {
-		j.object(func() {
-			j.str("ph", "X")
-			j.str("name", name)
-			j.str("cat", category)
-			j.key("ts")
-			j.micros(start)
-			j.key("dur")
-			j.micros(length)
-			j.num("pid", int64(r.node+1))
-			j.num("tid", int64(r.track+1))
-			if args != nil {
-				j.key("args")
-				j.object(args)
-			}
-		})
-	}
-	for i := range c.rows {
-		r := &c.rows[i]
-		slice(r, fmt.Sprintf("%s %s %d", r.Job, r.Kind, r.Task), r.Kind.String(), r.Start, r.Duration(), func() {
-			j.str("job", r.Job)
-			j.num("task", int64(r.Task))
-			j.num("attempt", int64(r.Number))
-			j.str("state", r.State.String())
-			j.str("locality", r.Locality.String())
-			if r.Pool != "" {
-				j.str("pool", r.Pool)
-			}
-		})
-		at := r.Start
-		for p, d := range r.Phases {
-			if !workload.Known(d) || d <= 0 {
-				continue
-			}
-			if d = min(d, r.Finish-at); d > 0 { // a slice must lie within its outer one
-				slice(r, workload.Phase(p).String(), "phase", at, d, nil)
-				at += d
-			}
-		}
-	}
-}
-
-// micros writes a time in microseconds, with exact nanoseconds after the point,
-// so that slices nest.
-func (w *jsonWriter) micros(d time.Duration) {
-	sign := ""
-	if d < 0 {
-		sign, d = "-", -d
-	}
-	if w.err == nil {
-		w.err = w.enc.WriteValue(jsontext.Value(fmt.Sprintf("%s%d.%03d", sign, d/1000, d%1000)))
-	}
 }
 
 // Gzip compresses what write writes.
