@@ -87,6 +87,13 @@ func (f *fair2) Interval() (time.Duration, bool) { return f.updateEvery, !f.pree
 // Preempts reports whether attempts may be killed.
 func (f *fair2) Preempts() bool { return f.preempts }
 
+// TakeOver starts the clocks of the pools, as the start of a JobTracker does.
+func (f *fair2) TakeOver(c Cluster) {
+	for _, p := range f.pools {
+		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now(), c.Now()}, [2]time.Duration{c.Now(), c.Now()}
+	}
+}
+
 // Submitted implements FairScheduler.JobListener.jobAdded.
 func (f *fair2) Submitted(c Cluster, j Job) {
 	name := PoolOf(j.Pool(), j.User())

@@ -18,13 +18,13 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, err := newPolicy(q, release)
+	policies, err := newPolicies(q, release)
 	if err != nil {
 		return nil, err
 	}
 	jt := &jobTracker{
 		cluster: cluster{
-			eng: engine.New(), question: q, release: release, policy: policy,
+			eng: engine.New(), question: q, release: release, policy: policies[0],
 			protocol: newProtocol(release, &q.Cluster), topology: execute.NewTopology(&q.Cluster),
 			hosts: make(map[string]int32, len(q.Cluster.Nodes)), moment: beforeHeartbeats,
 			sharedSlots: q.Cluster.SharedSlots,
@@ -33,6 +33,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		jobList:   jobList{jobs: make([]*jobInProgress, len(q.Jobs))},
 		beatsOver: -1,
 		records:   newRecords(),
+		later:     policies[1:],
 	}
 	c := &jt.cluster
 	jt.status = clusterStatus{cluster: c, trackers: jt.trackers}
@@ -94,8 +95,7 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 	if err := jt.blacklist.read(conf); err != nil {
 		return band, err
 	}
-	jt.memory.scheduled = jt.release.WideTasks && jt.question.Scheduler.Name == "capacity"
-	if err := jt.memory.read(conf); err != nil {
+	if err := jt.readMemory(jt.question.Scheduler); err != nil {
 		return band, err
 	}
 	return band, band.read(conf, jt.release)
@@ -212,6 +212,9 @@ func (jt *jobTracker) checkJobs() (err error) {
 		if _, err := jt.exec.NewJob(i, spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
+	}
+	if err := jt.openChanges(); err != nil {
+		return err
 	}
 	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.repeatRecorded)
 	return err
