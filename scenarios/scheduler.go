@@ -85,8 +85,10 @@ func servesAll(t *table, q *model.WhatIf) {
 		all := slots[workload.Map] + slots[workload.Reduce]
 		slots = [2]int{all, all}
 	}
-	if err := scheduler.Check(q.Scheduler, r, slots, q.Jobs); err != nil {
-		t.fail(t.line("name"), "%s: %v", t.path, err)
+	for _, s := range q.Schedulers() {
+		if err := scheduler.Check(s, r, slots, q.Jobs); err != nil {
+			t.fail(t.line("name"), "%s: %v", t.path, err)
+		}
 	}
 }
 

@@ -200,7 +200,7 @@ func (f *fair2) refuses(c Cluster, t TaskTracker, k int, l load) model.Reason {
 }
 
 // capacity returns how many tasks of a type the tracker may get at a heartbeat.
-func (f *fair2) capacity(t TaskTracker, k int) int {
+func (f *fair2Conf) capacity(t TaskTracker, k int) int {
 	free := t.Free(workload.Kind(k))
 	switch {
 	case !f.assignMultiple:
@@ -214,7 +214,7 @@ func (f *fair2) capacity(t TaskTracker, k int) int {
 }
 
 // loaded applies CapBasedLoadManager, which spreads tasks evenly.
-func (f *fair2) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
+func (f *fair2Conf) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
 	load := f.maxDiff + float64(demand)/float64(c.Slots()[k])
 	bound := int(math.Ceil(float64(t.Slots()[k]) * math.Min(1, load)))
 	running := t.Running()[k]

@@ -34,22 +34,28 @@ func newPolicies(q *model.WhatIf, r *model.Release) (all []policy, err error) {
 	return all, nil
 }
 
-// readMemory reads the memory limits that a scheduler heeds.
-func (jt *jobTracker) readMemory(s model.Scheduler) error {
-	jt.memory = memory{scheduled: jt.release.WideTasks && s.Name == "capacity"}
-	return jt.memory.read(jt.question.Cluster.Conf)
+// changes are the schedulers that replace the first one.
+type changes struct {
+	jt    *jobTracker
+	later []successor // in order of time
 }
 
-// openChanges checks that all jobs can be run by each scheduler, and sets the
-// changes.
-func (jt *jobTracker) openChanges() error {
-	changes := jt.question.Changes
-	first := jt.memory
-	for i := range changes {
-		if i > 0 && changes[i].At < changes[i-1].At {
-			return fmt.Errorf("the change at %v is listed after the one at %v", changes[i].At, changes[i-1].At)
+// successor is a scheduler that replaces another, with the memory limits that it
+// heeds.
+type successor struct {
+	policy policy
+	memory memory
+}
+
+// open checks that all jobs can be run by each scheduler, and sets the times.
+func (c *changes) open(later []policy) (err error) {
+	jt := c.jt
+	asked, first := jt.question.Changes, jt.memory
+	for i := range asked {
+		if i > 0 && asked[i].At < asked[i-1].At {
+			return fmt.Errorf("the change at %v is listed after the one at %v", asked[i].At, asked[i-1].At)
 		}
-		if err := jt.readMemory(changes[i].Scheduler); err != nil {
+		if jt.memory, err = memoryUnder(asked[i].Scheduler, jt.release, jt.question.Cluster.Conf); err != nil {
 			return err
 		}
 		for k := range jt.question.Jobs {
@@ -58,19 +64,18 @@ func (jt *jobTracker) openChanges() error {
 				return fmt.Errorf("job %s: %w", spec.ID, err)
 			}
 		}
-		jt.eng.NewTimer(engine.Submission, int32(i), jt.changeScheduler).Reset(engine.At(changes[i].At))
+		c.later = append(c.later, successor{later[i], jt.memory})
+		jt.eng.NewTimer(engine.Submission, int32(i), c.change).Reset(engine.At(asked[i].At))
 	}
 	jt.memory = first
 	return nil
 }
 
-// changeScheduler replaces the scheduler, before jobs are submitted at this instant.
-func (jt *jobTracker) changeScheduler(i int32) {
+// change replaces the scheduler, before jobs are submitted at this instant.
+func (c *changes) change(i int32) {
+	jt := c.jt
 	jt.at(beforeHeartbeats)
-	jt.policy = jt.later[i]
-	if err := jt.readMemory(jt.question.Changes[i].Scheduler); err != nil {
-		panic(err) // openChanges has read it
-	}
+	jt.policy, jt.memory = c.later[i].policy, c.later[i].memory
 	for _, j := range jt.jobs[:jt.submissions.submitted] {
 		if j != nil {
 			j.Discharge()

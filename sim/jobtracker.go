@@ -26,7 +26,7 @@ type jobTracker struct {
 	offers      offerTrace
 	memory      memory
 	records     records
-	later       []policy // that replace the present one, in order of time
+	changes     changes
 
 	jobList
 	beatsOver engine.Time // last instant with an event after its heartbeats

@@ -33,8 +33,8 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		jobList:   jobList{jobs: make([]*jobInProgress, len(q.Jobs))},
 		beatsOver: -1,
 		records:   newRecords(),
-		later:     policies[1:],
 	}
+	jt.changes.jt = jt
 	c := &jt.cluster
 	jt.status = clusterStatus{cluster: c, trackers: jt.trackers}
 	jt.recorder = recorder{cluster: c, outcomes: make([]model.JobOutcome, len(q.Jobs)), hosts: hostNames(&q.Cluster)}
@@ -65,7 +65,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 			jt.startUp(&jt.trackers[i])
 		}
 	}
-	if err := jt.checkJobs(); err != nil {
+	if err := jt.checkJobs(policies[1:]); err != nil {
 		return nil, err
 	}
 	jt.ticks.open(c, jt.tick)
@@ -95,7 +95,7 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 	if err := jt.blacklist.read(conf); err != nil {
 		return band, err
 	}
-	if err := jt.readMemory(jt.question.Scheduler); err != nil {
+	if jt.memory, err = memoryUnder(jt.question.Scheduler, jt.release, conf); err != nil {
 		return band, err
 	}
 	return band, band.read(conf, jt.release)
@@ -202,8 +202,9 @@ func (jt *jobTracker) phases() []engine.Time {
 	return phases
 }
 
-// checkJobs checks that all jobs can be run, and sets their submissions.
-func (jt *jobTracker) checkJobs() (err error) {
+// checkJobs checks that all jobs can be run, also by later schedulers, and sets
+// their submissions.
+func (jt *jobTracker) checkJobs(later []policy) (err error) {
 	for i := range jt.question.Jobs {
 		spec := &jt.question.Jobs[i]
 		if _, err := jt.checkedConf(spec); err != nil {
@@ -213,7 +214,7 @@ func (jt *jobTracker) checkJobs() (err error) {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
 	}
-	if err := jt.openChanges(); err != nil {
+	if err := jt.changes.open(later); err != nil {
 		return err
 	}
 	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.repeatRecorded)
