@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
@@ -34,10 +35,27 @@ type File struct {
 	set    []setting
 	fork   *fork // nil: one run of each variation
 	traces map[string]*openedTrace
+	parsed *parsed // data, shared by copies with more settings
 
 	reading Reading
 	history bool              // the file is a history, which the scenario replays
 	stated  map[string]string // by key, what the summary of a simulated history says
+}
+
+// parsed is the text of a scenario, parsed once. Readers do not change its values.
+type parsed struct {
+	once  sync.Once
+	whole *table
+	err   error
+}
+
+// table returns the values with lines and problems of its own.
+func (p *parsed) table(data []byte, name string) (*table, error) {
+	p.once.Do(func() { p.whole, p.err = parse(data, name) })
+	if p.err != nil {
+		return nil, p.err
+	}
+	return &table{report: &report{file: name, lines: maps.Clone(p.whole.lines)}, values: p.whole.values}, nil
 }
 
 // Reading says how the histories of a scenario are read. The zero value detects
@@ -65,7 +83,7 @@ func Open(name string, settings ...string) (*File, error) {
 
 // OpenReading is Open with a way to read histories.
 func OpenReading(name string, r Reading, settings ...string) (*File, error) {
-	f := &File{name: name, traces: make(map[string]*openedTrace), reading: r}
+	f := &File{name: name, traces: make(map[string]*openedTrace), reading: r, parsed: new(parsed)}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -177,7 +195,7 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if !utf8.Valid(f.data) {
 		return nil, fmt.Errorf("%s: want a scenario in TOML, or a history in a known format", f.name)
 	}
-	t, err := parse(f.data, f.name)
+	t, err := f.parsed.table(f.data, f.name)
 	if err != nil {
 		return nil, err
 	}
