@@ -43,8 +43,24 @@ type WhatIf struct {
 	Jobs      []workload.Job // in order of submission
 	Programs  []Program      // that the jobs name; fidelities phase and device
 	Seed      uint64
+	Changes   []Change      // of the scheduler, in order of time
 	Until     time.Duration // the run ends here, even with unfinished jobs; 0: it ends with the last job
 	Network   Network
+}
+
+// Change replaces the scheduler in the course of a run.
+type Change struct {
+	At        time.Duration
+	Scheduler Scheduler
+}
+
+// Schedulers lists the schedulers of the run, in order of time.
+func (q *WhatIf) Schedulers() []Scheduler {
+	all := []Scheduler{q.Scheduler}
+	for _, c := range q.Changes {
+		all = append(all, c.Scheduler)
+	}
+	return all
 }
 
 // Tasks counts the maps and reduces of all jobs.

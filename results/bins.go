@@ -25,8 +25,8 @@ type timeline struct {
 
 // track holds one quantity. An interval adds its partial bins at both ends to
 // part. Its whole bins are counted in step at the first and after the last, so
-// that the cost does not depend on its length. Both have one more entry for
-// intervals that end with the last bin, and are nil before the first interval.
+// that the cost does not depend on its length. Both grow with the bins that are in
+// use, and have one more entry for intervals that end with the last bin.
 type track struct {
 	part []int64 // busy ns within a bin
 	step []int32 // change of the number of units busy for whole bins
@@ -53,6 +53,7 @@ func (k *track) halve(width int64, used int) {
 	if k.part == nil {
 		return
 	}
+	used = min(used, len(k.part)-1) // no interval is open after that
 	whole := int64(0)
 	for i := range used {
 		whole += int64(k.step[i])
@@ -70,10 +71,10 @@ func (t *timeline) bin(at int64) int64 { return at / int64(firstBin) >> t.double
 // add counts one unit as busy in [from, to). Call reach(to) first.
 func (t *timeline) add(n int, from, to int64) {
 	k := &t.tracks[n]
-	if k.part == nil {
-		*k = track{make([]int64, maxBins+1), make([]int32, maxBins+1)}
-	}
 	i, j := t.bin(from), t.bin(to)
+	if int(j)+1 >= len(k.part) {
+		k.grow(int(j) + 2)
+	}
 	if i == j {
 		k.part[i] += to - from
 		return
@@ -84,6 +85,15 @@ func (t *timeline) add(n int, from, to int64) {
 	k.step[j]--
 }
 
+// grow makes room for a number of bins.
+func (k *track) grow(bins int) {
+	size := min(max(bins, 2*len(k.part)), maxBins+1)
+	part, step := make([]int64, size), make([]int32, size)
+	copy(part, k.part)
+	copy(step, k.step)
+	k.part, k.step = part, step
+}
+
 // bins returns the number of bins in use.
 func (t *timeline) bins() int { return int((t.end + t.width - 1) / t.width) }
 
@@ -92,11 +102,8 @@ func (t *timeline) busy(tracks ...int) []int64 {
 	sum := make([]int64, t.bins())
 	for _, n := range tracks {
 		k := &t.tracks[n]
-		if k.part == nil {
-			continue
-		}
 		whole := int64(0)
-		for i := range sum {
+		for i := range min(len(sum), len(k.part)) { // no interval is open after that
 			whole += int64(k.step[i])
 			sum[i] += k.part[i] + whole*t.width
 		}
@@ -106,9 +113,9 @@ func (t *timeline) busy(tracks ...int) []int64 {
 
 // sketch is a histogram of durations with bins in proportion to the value: 64
 // per doubling, so a quantile is within 1/128 of its value. Counts are
-// integers, so the order of the values does not matter, and its size is fixed.
+// integers, so the order of the values does not matter, and its size is bounded.
 type sketch struct {
-	count    [64 * (64 - sketchBits)]int64
+	count    [64 - sketchBits]*[64]int64 // by doubling; nil: no value
 	n        int64
 	sum      int64
 	min, max int64
@@ -123,7 +130,12 @@ func (s *sketch) add(v int64) {
 	s.max = max(s.max, v)
 	s.n++
 	s.sum += v
-	s.count[sketchBin(v)]++
+	bin := sketchBin(v)
+	row := &s.count[bin>>sketchBits]
+	if *row == nil {
+		*row = new([64]int64)
+	}
+	(*row)[bin&(1<<sketchBits-1)]++
 }
 
 func sketchBin(v int64) int {
@@ -148,9 +160,14 @@ func sketchValue(bin int) int64 {
 // of all values lies (nearest rank).
 func (s *sketch) quantile(p float64) int64 {
 	rank := int64(math.Ceil(p*float64(s.n))) - 1 // number of values up to the quantile
-	for i, n := range s.count {
-		if rank -= n; rank < 0 {
-			return min(max(sketchValue(i), s.min), s.max)
+	for i, row := range s.count {
+		if row == nil {
+			continue
+		}
+		for k, n := range row {
+			if rank -= n; rank < 0 {
+				return min(max(sketchValue(i<<sketchBits|k), s.min), s.max)
+			}
 		}
 	}
 	return s.max

@@ -92,7 +92,7 @@ func TestSketchBins(t *testing.T) {
 			t.Errorf("%d is shown as %d", v, mid)
 		}
 	}
-	if last := sketchBin(math.MaxInt64); last != len(sketch{}.count)-1 {
-		t.Errorf("the largest duration falls into bin %d of %d", last, len(sketch{}.count))
+	if last, bins := sketchBin(math.MaxInt64), len(sketch{}.count)<<sketchBits; last != bins-1 {
+		t.Errorf("the largest duration falls into bin %d of %d", last, bins)
 	}
 }

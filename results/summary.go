@@ -31,6 +31,7 @@ type Summary struct {
 	Hadoop       string          `json:"hadoop"`
 	Conf         properties      `json:"conf,omitempty"`
 	Scheduler    string          `json:"scheduler"`
+	Changes      []ChangeSummary `json:"changes,omitempty"`
 	Seed         uint64          `json:"seed"`
 	Replications int             `json:"replications"`
 	Nodes        int             `json:"nodes"`
@@ -207,6 +208,7 @@ func (r *Run) Summary() *Summary {
 		Hadoop:       r.Question.Cluster.Hadoop,
 		Conf:         commonConf(r.Question.Jobs),
 		Scheduler:    r.Question.Scheduler.Name,
+		Changes:      changesOf(r.Question),
 		Seed:         r.Question.Seed,
 		Replications: len(r.Predictions),
 		Nodes:        len(r.Question.Cluster.Nodes),
@@ -230,6 +232,28 @@ func (r *Run) Summary() *Summary {
 	s.Warnings = listed(append(s.Warnings, s.doubts()...))
 	s.Assumptions = listed(s.Assumptions)
 	return s
+}
+
+// ChangeSummary says which scheduler took over when.
+type ChangeSummary struct {
+	At        int64  `json:"at_ns"`
+	Scheduler string `json:"scheduler"`
+}
+
+func changesOf(q *model.WhatIf) (all []ChangeSummary) {
+	for _, c := range q.Changes {
+		all = append(all, ChangeSummary{int64(c.At), c.Scheduler.Name})
+	}
+	return all
+}
+
+// schedulerText names the schedulers of the run.
+func (s *Summary) schedulerText() string {
+	text := s.Scheduler + " scheduler"
+	for _, c := range s.Changes {
+		text += ", " + c.Scheduler + " from " + formatDuration(c.At)
+	}
+	return text
 }
 
 // WriteJSON writes summary.json.

@@ -21,7 +21,7 @@ func UseColour(terminal bool) bool { return terminal && os.Getenv("NO_COLOR") ==
 func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	t := newTextWriter(w, colour)
 	t.heading(s.Title)
-	fmt.Fprintf(t, "%s, %s, %s scheduler, %s, fidelity %s, seed %d", count(s.Nodes, "node"), s.slotsText(), s.Scheduler, s.releaseText(), s.Fidelity, s.Seed)
+	fmt.Fprintf(t, "%s, %s, %s, %s, fidelity %s, seed %d", count(s.Nodes, "node"), s.slotsText(), s.schedulerText(), s.releaseText(), s.Fidelity, s.Seed)
 	if s.Replications > 1 {
 		fmt.Fprintf(t, ", %s replications", number(int64(s.Replications)))
 	}

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
@@ -32,11 +33,29 @@ type File struct {
 	files  fs.FS  // file system of a shipped scenario; nil: the machine's
 	folder string // base of the scenario's paths
 	set    []setting
+	fork   *fork // nil: one run of each variation
 	traces map[string]*openedTrace
+	parsed *parsed // data, shared by copies with more settings
 
 	reading Reading
 	history bool              // the file is a history, which the scenario replays
 	stated  map[string]string // by key, what the summary of a simulated history says
+}
+
+// parsed is the text of a scenario, parsed once. Readers do not change its values.
+type parsed struct {
+	once  sync.Once
+	whole *table
+	err   error
+}
+
+// table returns the values with lines and problems of its own.
+func (p *parsed) table(data []byte, name string) (*table, error) {
+	p.once.Do(func() { p.whole, p.err = parse(data, name) })
+	if p.err != nil {
+		return nil, p.err
+	}
+	return &table{report: &report{file: name, lines: maps.Clone(p.whole.lines)}, values: p.whole.values}, nil
 }
 
 // Reading says how the histories of a scenario are read. The zero value detects
@@ -64,7 +83,7 @@ func Open(name string, settings ...string) (*File, error) {
 
 // OpenReading is Open with a way to read histories.
 func OpenReading(name string, r Reading, settings ...string) (*File, error) {
-	f := &File{name: name, traces: make(map[string]*openedTrace), reading: r}
+	f := &File{name: name, traces: make(map[string]*openedTrace), reading: r, parsed: new(parsed)}
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -176,7 +195,7 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if !utf8.Valid(f.data) {
 		return nil, fmt.Errorf("%s: want a scenario in TOML, or a history in a known format", f.name)
 	}
-	t, err := parse(f.data, f.name)
+	t, err := f.parsed.table(f.data, f.name)
 	if err != nil {
 		return nil, err
 	}
@@ -236,6 +255,9 @@ func overlay(under, over any, path string) (any, error) {
 		out := maps.Clone(u)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			below := u[k]
+			if k == "change" && below == nil {
+				below = []map[string]any{{}} // a change that the file does not have
+			}
 			if k == "conf" || k == "scheduler" {
 				below = withoutProperties(below, "", propertiesOf(m[k], ""))
 			}
@@ -361,12 +383,24 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 
 	names, choices := t.variations()
 	labels := shortKeys(names)
+	if f.fork != nil {
+		names, choices, labels = append(names, "change"), append(choices, []any{"none", f.fork.name}), append(labels, "change")
+	}
 	size := 0
 	for i := range combinations(choices) {
 		run := Run{}
 		values := any(t.values)
 		for k, name := range names {
 			v := choices[k][pick(choices, i, k)]
+			if f.fork != nil && k == len(names)-1 {
+				if run.Levels = append(run.Levels, Level{name, textOf(v), tomlOf(v)}); v == "none" {
+					run.Name = strings.TrimSpace(run.Name + " unchanged")
+					continue
+				}
+				run.Name = strings.TrimSpace(run.Name + " " + f.fork.name)
+				values = f.fork.over(t, values)
+				continue
+			}
 			over, err := overlay(values, pathTree(name, v), "")
 			if err != nil && i == 0 {
 				t.fail(t.line("vary"), "vary.%s: %v", name, err)
@@ -528,6 +562,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
 	policy := t.inner("scheduler")
 	q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)
+	q.Changes = t.readChanges(&q.Cluster)
 	q.Jobs = append(load.jobs(&q.Cluster, conf), f.readJobs(t, s, q, m)...)
 	run.Recorded, run.Changed = load.records, load.changed
 	q.Programs = m.programs
@@ -572,7 +607,7 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 		j := &q.Jobs[i]
 		used["pool "+scheduler.PoolOf(j.Pool, j.User)], used["user "+j.User], used["queue "+cmp.Or(j.Queue, "default")] = true, true, true
 	}
-	fair := strings.HasPrefix(q.Scheduler.Name, "fair")
+	fair := isAny(q, "fair")
 	at := func(key string, i int) int { return t.lines[index("scheduler."+key, i)] }
 	for i, p := range q.Scheduler.Pools {
 		if !fair {
@@ -589,7 +624,7 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 		}
 	}
 	for i, u := range q.Scheduler.Queues {
-		if q.Scheduler.Name != "capacity" {
+		if !isAny(q, "capacity") {
 			t.warnAt(at("queue", i), "queue %s has no effect: the scheduler is %s", u.Name, q.Scheduler.Name)
 		} else if !used["queue "+u.Name] {
 			t.warnAt(at("queue", i), "queue %s gets no job: other queues use its guaranteed capacity", u.Name)
@@ -598,7 +633,7 @@ func (t *table) withoutEffect(q *model.WhatIf) {
 	for _, key := range q.Scheduler.Conf.Keys() {
 		family := map[string]string{"mapred.fairscheduler.": "fair", "mapred.capacity-scheduler.": "capacity", "mapred.newjobweightbooster.": "fair"}
 		for _, prefix := range slices.Sorted(maps.Keys(family)) {
-			if strings.HasPrefix(key, prefix) && !strings.HasPrefix(q.Scheduler.Name, family[prefix]) && t.lines["scheduler."+key] > 0 {
+			if strings.HasPrefix(key, prefix) && !isAny(q, family[prefix]) && t.lines["scheduler."+key] > 0 {
 				t.warnAt(t.lines["scheduler."+key], "%s has no effect: the scheduler is %s", key, q.Scheduler.Name)
 			}
 		}

@@ -22,7 +22,7 @@ func FuzzScenario(f *testing.F) {
 		if len(data) > 1<<14 {
 			return
 		}
-		file := &File{name: "fuzz.toml", slug: "fuzz", data: data, folder: t.TempDir(), traces: map[string]*openedTrace{}}
+		file := &File{name: "fuzz.toml", slug: "fuzz", data: data, folder: t.TempDir(), traces: map[string]*openedTrace{}, parsed: new(parsed)}
 		if s, err := file.Scenario(1); err == nil && s.Name == "" {
 			t.Error("a scenario without a name")
 		}

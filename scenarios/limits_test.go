@@ -10,7 +10,7 @@ import (
 // scenarioOf reads a scenario that is not in a file.
 func scenarioOf(t *testing.T, text string) *Scenario {
 	t.Helper()
-	file := &File{name: "s.toml", slug: "s", data: []byte(text), folder: t.TempDir(), traces: map[string]*openedTrace{}}
+	file := &File{name: "s.toml", slug: "s", data: []byte(text), folder: t.TempDir(), traces: map[string]*openedTrace{}, parsed: new(parsed)}
 	s, err := file.Scenario(1)
 	if err != nil {
 		t.Fatal(err)

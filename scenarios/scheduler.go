@@ -95,7 +95,12 @@ func servable(q *model.WhatIf) error {
 		all := slots[workload.Map] + slots[workload.Reduce]
 		slots = [2]int{all, all}
 	}
-	return scheduler.Check(q.Scheduler, r, slots, q.Jobs)
+	for _, x := range q.Schedulers() {
+		if err := scheduler.Check(x, r, slots, q.Jobs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // policyOf returns the scheduler whose class the configuration names.

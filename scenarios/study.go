@@ -39,7 +39,8 @@ type Factor struct {
 	Levels []Level
 	Where  string // file:line: of the factor
 
-	Sampled bool // the levels are samples of a range
+	Range   bool // the levels are numbers of a range
+	Sampled bool // and samples of it
 }
 
 // latinHypercube is the zip name of the factors that are sampled.
@@ -156,6 +157,7 @@ func readFactor(t *table, seed uint64, samples int) Factor {
 		return f
 	}
 	r := readSpan(t)
+	f.Range = true
 	switch {
 	case r.bad:
 	case t.has("step"):

@@ -190,6 +190,9 @@ func (f *fair1) ReadsProgress() bool { return true }
 // Interval returns the interval of FairScheduler.UpdateThread.
 func (f *fair1) Interval() (time.Duration, bool) { return fairUpdate, f.boost == nil }
 
+// TakeOver lets deficits grow from now on.
+func (f *fair1) TakeOver(c Cluster) { f.updated = c.Now() }
+
 // Submitted implements FairScheduler.jobAdded.
 func (f *fair1) Submitted(c Cluster, j Job) {
 	name := PoolOf(j.Pool(), j.User())

@@ -87,6 +87,13 @@ func (f *fair2) Interval() (time.Duration, bool) { return f.updateEvery, !f.pree
 // Preempts reports whether attempts may be killed.
 func (f *fair2) Preempts() bool { return f.preempts }
 
+// TakeOver starts the clocks of the pools, as the start of a JobTracker does.
+func (f *fair2) TakeOver(c Cluster) {
+	for _, p := range f.pools {
+		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now(), c.Now()}, [2]time.Duration{c.Now(), c.Now()}
+	}
+}
+
 // Submitted implements FairScheduler.JobListener.jobAdded.
 func (f *fair2) Submitted(c Cluster, j Job) {
 	name := PoolOf(j.Pool(), j.User())
@@ -193,7 +200,7 @@ func (f *fair2) refuses(c Cluster, t TaskTracker, k int, l load) model.Reason {
 }
 
 // capacity returns how many tasks of a type the tracker may get at a heartbeat.
-func (f *fair2) capacity(t TaskTracker, k int) int {
+func (f *fair2Conf) capacity(t TaskTracker, k int) int {
 	free := t.Free(workload.Kind(k))
 	switch {
 	case !f.assignMultiple:
@@ -207,7 +214,7 @@ func (f *fair2) capacity(t TaskTracker, k int) int {
 }
 
 // loaded applies CapBasedLoadManager, which spreads tasks evenly.
-func (f *fair2) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
+func (f *fair2Conf) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
 	load := f.maxDiff + float64(demand)/float64(c.Slots()[k])
 	bound := int(math.Ceil(float64(t.Slots()[k]) * math.Min(1, load)))
 	running := t.Running()[k]

@@ -72,6 +72,12 @@ type Rememberer interface {
 	Remembers() bool
 }
 
+// A Successor can take over from another scheduler in the course of a run. TakeOver
+// is called before it is told of the jobs that have not ended.
+type Successor interface {
+	TakeOver(c Cluster)
+}
+
 // A ProgressReader reads the progress of running tasks even of jobs without
 // speculation, so every report of progress must be simulated.
 type ProgressReader interface {

@@ -94,6 +94,9 @@ type JobInProgress struct {
 	updated bool // it is among the updates of a policy
 }
 
+// Discharge removes what a policy has stored for the job, before another takes over.
+func (j *JobInProgress) Discharge() { j.note, j.updated = nil, false }
+
 // View returns the policy's view of the job.
 func (j *JobInProgress) View() Job { return Job{j} }
 

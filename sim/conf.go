@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -70,23 +71,23 @@ func readJobConf(conf workload.Conf, release string) (jobConf, error) {
 // the capacity scheduler with all four memory limits of the cluster set
 // (JobConf.computeNumSlotsPerMap, JobTracker.checkMemoryRequirements).
 type memory struct {
-	scheduled  bool
 	slot, most [2]int // MB; a slot of 0 MB: memory is not scheduled
 }
 
-func (m *memory) read(conf workload.Conf) error {
+// memoryUnder returns the limits that a scheduler heeds.
+func memoryUnder(s model.Scheduler, release *model.Release, conf workload.Conf) (m memory, err error) {
 	r := reader{conf: conf}
-	if !m.scheduled {
-		return nil
+	if !release.WideTasks || s.Name != "capacity" {
+		return m, nil
 	}
 	for k, name := range [...]string{"map", "reduce"} {
 		m.slot[k] = r.whole("mapred.cluster." + name + ".memory.mb")
 		m.most[k] = r.whole("mapred.cluster.max." + name + ".memory.mb")
 	}
 	if min(m.slot[0], m.slot[1], m.most[0], m.most[1]) < 0 {
-		*m = memory{scheduled: true}
+		m = memory{}
 	}
-	return r.err
+	return m, r.err
 }
 
 func (m *memory) slotsPerTask(c *jobConf) ([2]int, error) {

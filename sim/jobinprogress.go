@@ -56,7 +56,8 @@ type reduceStart struct {
 type standing struct {
 	needs      needSet
 	counted    openCounts
-	onTrackers int // attempts that trackers hold
+	onTrackers int  // attempts that trackers hold
+	bygone     bool // it ended under an earlier scheduler
 }
 
 // openCounts are what a job adds to the counts of the whole cluster.
@@ -154,10 +155,10 @@ func (j *jobInProgress) placeSplits() {
 	}
 }
 
-// Reject fails the job before it is initialised.
+// Reject fails the job.
 func (j *jobInProgress) Reject(why string) {
 	j.cluster.warn("job %s was rejected: %s", j.Name, why)
-	j.finish(workload.Failed)
+	killJob(j, workload.Failed)
 }
 
 // Profile returns how long the job's tasks are expected to take.
@@ -206,7 +207,7 @@ func (j *jobInProgress) updateSlowstart() {
 // settleNeeds recomputes what the job waits for, after any change.
 func (j *jobInProgress) settleNeeds() {
 	c := j.cluster
-	if l := c.policy.listener; l != nil {
+	if l := c.policy.listener; l != nil && !j.bygone {
 		l.JobUpdated(j.View())
 	}
 	if now := needsOf(j); now != j.needs {

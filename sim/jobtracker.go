@@ -26,6 +26,7 @@ type jobTracker struct {
 	offers      offerTrace
 	memory      memory
 	records     records
+	changes     changes
 
 	jobList
 	beatsOver engine.Time // last instant with an event after its heartbeats

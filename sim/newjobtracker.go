@@ -18,13 +18,13 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	policy, err := newPolicy(q, release)
+	policies, err := newPolicies(q, release)
 	if err != nil {
 		return nil, err
 	}
 	jt := &jobTracker{
 		cluster: cluster{
-			eng: engine.New(), question: q, release: release, policy: policy,
+			eng: engine.New(), question: q, release: release, policy: policies[0],
 			protocol: newProtocol(release, &q.Cluster), topology: execute.NewTopology(&q.Cluster),
 			hosts: make(map[string]int32, len(q.Cluster.Nodes)), moment: beforeHeartbeats,
 			sharedSlots: q.Cluster.SharedSlots,
@@ -34,6 +34,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		beatsOver: -1,
 		records:   newRecords(),
 	}
+	jt.changes.jt = jt
 	c := &jt.cluster
 	jt.status = clusterStatus{cluster: c, trackers: jt.trackers}
 	jt.recorder = recorder{cluster: c, outcomes: make([]model.JobOutcome, len(q.Jobs)), hosts: hostNames(&q.Cluster)}
@@ -64,7 +65,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 			jt.startUp(&jt.trackers[i])
 		}
 	}
-	if err := jt.checkJobs(); err != nil {
+	if err := jt.checkJobs(policies[1:]); err != nil {
 		return nil, err
 	}
 	jt.ticks.open(c, jt.tick)
@@ -94,8 +95,7 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 	if err := jt.blacklist.read(conf); err != nil {
 		return band, err
 	}
-	jt.memory.scheduled = jt.release.WideTasks && jt.question.Scheduler.Name == "capacity"
-	if err := jt.memory.read(conf); err != nil {
+	if jt.memory, err = memoryUnder(jt.question.Scheduler, jt.release, conf); err != nil {
 		return band, err
 	}
 	return band, band.read(conf, jt.release)
@@ -202,8 +202,9 @@ func (jt *jobTracker) phases() []engine.Time {
 	return phases
 }
 
-// checkJobs checks that all jobs can be run, and sets their submissions.
-func (jt *jobTracker) checkJobs() (err error) {
+// checkJobs checks that all jobs can be run, also by later schedulers, and sets
+// their submissions.
+func (jt *jobTracker) checkJobs(later []policy) (err error) {
 	for i := range jt.question.Jobs {
 		spec := &jt.question.Jobs[i]
 		if _, err := jt.checkedConf(spec); err != nil {
@@ -212,6 +213,9 @@ func (jt *jobTracker) checkJobs() (err error) {
 		if _, err := jt.exec.NewJob(i, spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
+	}
+	if err := jt.changes.open(later); err != nil {
+		return err
 	}
 	jt.submissions, err = newSubmissions(jt.eng, jt.question.Jobs, jt.submit, jt.repeatRecorded)
 	return err

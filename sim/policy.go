@@ -12,13 +12,14 @@ type policy struct {
 	listener      scheduler.Listener  // or nil
 	ticker        scheduler.Ticker    // or nil
 	chooser       scheduler.Chooser   // or nil
+	successor     scheduler.Successor // or nil
 	readsProgress bool                // is called for all tasks
 	remembers     bool                // its state changes at heartbeats at which it launches nothing
 	preempts      bool
 }
 
-func newPolicy(q *model.WhatIf, r *model.Release) (policy, error) {
-	s, err := scheduler.New(q.Scheduler, r)
+func newPolicy(spec model.Scheduler, r *model.Release) (policy, error) {
+	s, err := scheduler.New(spec, r)
 	if err != nil {
 		return policy{}, err
 	}
@@ -27,6 +28,7 @@ func newPolicy(q *model.WhatIf, r *model.Release) (policy, error) {
 	p.listener, _ = s.(scheduler.Listener)
 	p.ticker, _ = s.(scheduler.Ticker)
 	p.chooser, _ = s.(scheduler.Chooser)
+	p.successor, _ = s.(scheduler.Successor)
 	if r, ok := s.(scheduler.ProgressReader); ok {
 		p.readsProgress = r.ReadsProgress()
 	}

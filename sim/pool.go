@@ -8,7 +8,8 @@ type pool[T any] struct {
 	free   []uint32
 }
 
-const poolChunk = 1024
+// poolChunk is small, since most runs of a sweep have few tasks.
+const poolChunk = 64
 
 func (p *pool[T]) get() (uint32, *T) {
 	if len(p.free) == 0 {

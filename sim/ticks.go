@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
@@ -63,6 +65,23 @@ func (k *ticks) open(c *cluster, fire func(int32)) {
 		k.timer = newPeriodic(c, engine.At(every), fire)
 		k.set()
 	}
+}
+
+// restart sets the first tick of another scheduler, which replaces the one before.
+func (k *ticks) restart(c *cluster, active []*jobInProgress, fire func(int32)) {
+	if k.timer.every > 0 {
+		k.timer.early.Stop()
+		k.timer.late.Stop()
+	}
+	*k = ticks{}
+	for _, j := range active {
+		if s := &j.speculation; j.Initialised && s.tracked != [2]bool{} && s.from > c.now() {
+			k.needed = append(k.needed, s.from)
+		}
+	}
+	slices.Sort(k.needed)
+	k.open(c, fire)
+	k.change()
 }
 
 // change makes sure that the next tick is simulated.

@@ -62,7 +62,7 @@ func OpenSize(name string, o SweepOptions) (*SizeSearch, error) {
 		z.types = append(z.types, one)
 		z.most = max(z.most, one.most)
 	}
-	types, nodes := factor{key: "node"}, factor{key: "cluster.nodes", alike: true}
+	types, nodes := factor{key: "node"}, factor{key: "cluster.nodes", tried: 1}
 	for _, t := range z.types {
 		types.levels = append(types.levels, factorLevel{t.Name, t.Set})
 	}

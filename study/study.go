@@ -27,6 +27,7 @@ type Options struct {
 	Workers      int      // concurrent runs; 0 is one per core
 	Set          []string // KEY=VALUE settings that replace values of the scenario
 	Fidelity     string   // replay, profile, phase or device; empty: the scenario's
+	ForkAt       string   // time from which Set takes effect, in a second run; empty: from the start
 	Trace        bool     // write the offers of the first replication
 	Reading      scenarios.Reading
 }
@@ -82,7 +83,7 @@ func Open(name string, o Options) (*Study, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	f, err := scenarios.OpenReading(name, o.Reading, o.settings()...)
+	f, err := o.open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +104,19 @@ func Open(name string, o Options) (*Study, error) {
 		s.alternatives = append(s.alternatives, again)
 	}
 	return s, nil
+}
+
+// open opens the scenario with its settings.
+func (o *Options) open(name string) (*scenarios.File, error) {
+	if o.ForkAt == "" {
+		return scenarios.OpenReading(name, o.Reading, o.settings()...)
+	}
+	fixed := Options{Fidelity: o.Fidelity}
+	f, err := scenarios.OpenReading(name, o.Reading, fixed.settings()...)
+	if err != nil {
+		return nil, err
+	}
+	return f.ForkAt(o.ForkAt, o.Set)
 }
 
 // replication returns the scenario with the seed of a replication.

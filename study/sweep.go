@@ -156,6 +156,9 @@ func (s *Sweep) readFactors() ([]factor, error) {
 	tables := s.base.Scenario.Tables
 	for _, given := range s.file.Factors {
 		f := factor{key: given.Key, zip: given.Zip, where: given.Where}
+		if given.Range {
+			f.tried = 2
+		}
 		for _, level := range given.Levels {
 			f.levels = append(f.levels, factorLevel{level.Text, settings(level.Key, level.TOML, tables)})
 		}
@@ -178,8 +181,8 @@ func (s *Sweep) readFactors() ([]factor, error) {
 	return all, nil
 }
 
-// tryLevels makes a question with each value of each factor, the others at their
-// first, and collects the files that the questions depend on.
+// tryLevels makes a question with each value of each factor, or with the ends of a
+// range, the others at their first, and collects the files that the questions depend on.
 func (s *Sweep) tryLevels() error {
 	var all scenarios.Scenario
 	if s.file.Input.Data != nil {
@@ -194,7 +197,7 @@ func (s *Sweep) tryLevels() error {
 		fresh := false
 		where := ""
 		for f, level := range levels {
-			if !seen[f][level] && !(s.factors[f].alike && level > 0) {
+			if !seen[f][level] && s.factors[f].tries(level) {
 				seen[f][level], fresh, where = true, true, s.factors[f].where
 			}
 		}
@@ -501,8 +504,12 @@ func (s *Sweep) identity(b resultdir.Build) journalHead {
 type factor struct {
 	key, zip string
 	where    string // file:line: or flag
-	alike    bool   // its values are numbers of one kind: only the first is tried
+	tried    int    // values of which a question is made before the sweep begins: 0, all; 1, the first; 2, the first and the last
 	levels   []factorLevel
+}
+
+func (f *factor) tries(level int) bool {
+	return f.tried == 0 || level == 0 || f.tried == 2 && level == len(f.levels)-1
 }
 
 type factorLevel struct {

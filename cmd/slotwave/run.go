@@ -33,6 +33,7 @@ type asked struct {
 	json, quiet  bool
 	force        bool
 	trace        bool
+	forkAt       string
 }
 
 func (k *asked) flags(c *cobra.Command, noOut string) {
@@ -59,7 +60,7 @@ func readingFlags(c *cobra.Command, r *scenarios.Reading) {
 
 // options are how the scenario is asked.
 func (k *asked) options() study.Options {
-	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, Fidelity: k.fidelity, Reading: k.reading}
+	return study.Options{Seed: k.seed, Replications: k.replications, Workers: k.workers, Trace: k.trace, Set: k.set, ForkAt: k.forkAt, Fidelity: k.fidelity, Reading: k.reading}
 }
 
 // open opens a scenario and prints its warnings.
@@ -86,6 +87,9 @@ func (k *asked) arguments(verb string, names ...string) []string {
 	}
 	if k.trace {
 		args = append(args, "--trace")
+	}
+	if k.forkAt != "" {
+		args = append(args, "--fork-at="+k.forkAt)
 	}
 	return append(args, readingArguments(&k.reading)...)
 }
@@ -120,6 +124,10 @@ each job is compared with the recorded one. --set changes the cluster or the
 workload; the times are then not compared. --fail-above 5% (or 0.05) exits with
 code 4 if a simulated time differs from the recorded one by more than 5 %.
 
+--fork-at 3h runs the scenario as it is, and again with the --set of [scheduler]
+taking effect after 3 hours: until then both runs are the same. The next
+scheduler is told of the jobs and of the tasks that they run.
+
 --trace also writes the decisions of the scheduler, from which slotwave explain
 says why a task started when and where it did.
 
@@ -136,6 +144,7 @@ of their own that is named after the settings.`,
 	}
 	k.flags(c, "out/<name>")
 	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv: each heartbeat with a free slot, and what the scheduler decided")
+	c.Flags().StringVar(&k.forkAt, "fork-at", "", "`TIME` from which --set takes effect, such as 3h, in a second run beside the unchanged one")
 	c.Flags().StringVar(&page, "report", "", "HTML `FILE` for a report of the run, as the verb report writes it")
 	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from a recorded time, such as 5%, above which the exit code is 4")
 	return c
@@ -221,6 +230,9 @@ func (k *asked) settingsSuffix() string {
 		settings = append(slices.Clone(settings), "fidelity="+k.fidelity)
 	}
 	suffix := ""
+	if k.forkAt != "" {
+		settings = append([]string{"fork-at=" + k.forkAt}, settings...)
+	}
 	for _, s := range settings {
 		suffix += "," + strings.Trim(notInFolder.ReplaceAllString(s, "-"), "-")
 	}
