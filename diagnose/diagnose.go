@@ -72,6 +72,7 @@ type Diagnosis struct {
 	Correlations []Correlation // of the cluster, over all jobs
 	Findings     []Finding     // best first
 	Together     *Receipt      // all confirmed changes together; nil: fewer than two
+	Without      []Without
 	Unknown      []Unknown
 	Dataflow     *Dataflow // as it was given
 }
@@ -385,6 +386,9 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 	if len(changes) > 1 {
 		r := v.test(join(changes), "", false)
 		d.Together = &r
+	}
+	if v.Without {
+		d.Without = v.without(d.Jobs)
 	}
 	return nil
 }

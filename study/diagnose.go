@@ -37,6 +37,7 @@ type Diagnosing struct {
 	Budget        time.Duration // for these tests; 0: no limit
 	Workers       int           // simulations at a time; 0: one per core
 	Pairs         int           // largest number of pairs of a test; 0: 20
+	Without       bool          // also simulate the run without each part of the cluster
 }
 
 // Diagnosed is a diagnosis, with what it was made from.
@@ -85,7 +86,7 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 	if k.Verify && in.Question != nil {
 		measured := options.Verify.Measured
 		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
-		options.Verify.Measured, options.Verify.Workers = measured, k.Workers
+		options.Verify.Measured, options.Verify.Workers, options.Verify.Without = measured, k.Workers, k.Without
 		if k.Pairs > 0 {
 			options.Verify.Pairs, options.Verify.MostPairs = min(k.Pairs, options.Verify.Pairs), k.Pairs
 		}
