@@ -97,6 +97,7 @@ type evidence struct {
 	offers    *offerBook
 	flow      *Dataflow
 	question  *model.WhatIf
+	asked     map[string]int // jobs of the question
 	options   *Options
 	slots     [2]int
 	running   [2]occupancy
@@ -113,6 +114,12 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	}
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
+	if in.Question != nil {
+		e.asked = map[string]int{}
+		for i := range in.Question.Jobs {
+			e.asked[in.Question.Jobs[i].ID] = i
+		}
+	}
 	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
 	e.still = slices.DeleteFunc(e.still, e.resources.worked)
 	if stopped := b.stopped(e.resources); len(stopped) > 0 {
