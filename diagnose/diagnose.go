@@ -72,6 +72,7 @@ type Diagnosis struct {
 	Correlations []Correlation // of the cluster, over all jobs
 	Findings     []Finding     // best first
 	Together     *Receipt      // all confirmed changes together; nil: fewer than two
+	Without      []Without
 	Unknown      []Unknown
 	Dataflow     *Dataflow // as it was given
 }
@@ -96,6 +97,7 @@ type evidence struct {
 	offers    *offerBook
 	flow      *Dataflow
 	question  *model.WhatIf
+	asked     map[string]int // jobs of the question
 	options   *Options
 	slots     [2]int
 	running   [2]occupancy
@@ -112,6 +114,12 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	}
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(in.Resources), flow: in.Dataflow, question: in.Question, options: &o}
+	if in.Question != nil {
+		e.asked = map[string]int{}
+		for i := range in.Question.Jobs {
+			e.asked[in.Question.Jobs[i].ID] = i
+		}
+	}
 	e.rates, e.still = e.resources.rates(), b.still(&o.Thresholds)
 	e.still = slices.DeleteFunc(e.still, e.resources.worked)
 	if stopped := b.stopped(e.resources); len(stopped) > 0 {
@@ -385,6 +393,9 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 	if len(changes) > 1 {
 		r := v.test(join(changes), "", false)
 		d.Together = &r
+	}
+	if v.Without {
+		d.Without = v.without(d.Jobs)
 	}
 	return nil
 }

@@ -27,6 +27,7 @@ var tables = []table{
 	{"correlations.csv", []string{"job", "stage", "kind", "scope", "task", "node", "subject", "value", "peers", "class"}, (*Diagnosis).correlationRows},
 	{"ledger.csv", []string{"job", "step", "from_ns", "to_ns", "account", "attempt", "node", "device", "by"}, (*Diagnosis).ledgerRows},
 	{"ledger-sums.csv", []string{"job", "account", "ns", "share"}, (*Diagnosis).ledgerSumRows},
+	{"without.csv", []string{"job", "part", "ledger_ns", "factor", "gain", "gain_low", "gain_high", "pairs"}, (*Diagnosis).withoutRows},
 	{"findings.csv", []string{
 		"rank", "job", "rule", "cause", "node", "device", "tasks", "evidence", "value", "peers", "z", "ledger_ns", "change",
 		"gain", "gain_low", "gain_high", "pairs", "verdict", "note",
@@ -182,6 +183,12 @@ func (d *Diagnosis) ledgerSumRows(row func(...string)) {
 				row(j.ID, Account(account).String(), ns(sum), number(sum.Seconds()/(j.Finish-j.Submit).Seconds()))
 			}
 		}
+	}
+}
+
+func (d *Diagnosis) withoutRows(row func(...string)) {
+	for _, w := range d.Without {
+		row(w.Job, w.Part, ns(w.Ledger), number(w.Factor), number(w.Gain), number(w.Low), number(w.High), whole(w.Pairs))
 	}
 }
 

@@ -85,6 +85,7 @@ type ledger struct {
 	traced  bool
 	free    [2]freeSlots  // by kind, where the question is known
 	beat    time.Duration // interval of heartbeats; negative: unknown
+	shared  bool          // a slot serves both kinds
 }
 
 // place is a sequence of consecutive attempts: a slot or a node.
@@ -112,13 +113,14 @@ func (e *evidence) newLedger(causes []Cause) *ledger {
 	for i := range causes {
 		l.causes[causes[i].Attempt] = &causes[i]
 	}
+	l.shared = e.question != nil && e.question.Cluster.SharedSlots
 	for i := range int32(l.b.rows) {
 		a := l.b.at(i)
 		if l.traced {
 			l.rows[l.id(a)] = i
 		}
 		if a.timed() && a.kind <= workload.Reduce {
-			p := place{a.node, a.kind}
+			p := l.place(a.node, a.kind)
 			l.byPlace[p] = append(l.byPlace[p], i)
 		}
 	}
@@ -142,6 +144,14 @@ func (e *evidence) newLedger(causes []Cause) *ledger {
 		l.use[s.node+"/"+s.device] = s
 	}
 	return l
+}
+
+// place returns the place of attempts of a kind on a node.
+func (l *ledger) place(node int32, kind workload.Kind) place {
+	if l.shared {
+		kind = workload.Map
+	}
+	return place{node, kind}
 }
 
 // heartbeatOf returns the interval of heartbeats, negative if it is unknown.
@@ -509,7 +519,7 @@ func (w *walk) launch(a *attempt) *attempt {
 			before = by
 		}
 		if w.declined(a, ready) {
-			before = w.lastOn(a, w.at, place{a.node, a.kind})
+			before = w.lastOn(a, w.at, w.place(a.node, a.kind))
 		}
 		if before == nil || before.finish <= ready || before.finish > w.at {
 			break
@@ -552,7 +562,7 @@ func (w *walk) unused(a *attempt, ready time.Duration) *attempt {
 	}
 	w.emit(from+w.beat, Step{Account: schedulerLimit, Attempt: w.b.name(a), Node: w.b.nodes.list[slot.node]})
 	w.emit(from, Step{Account: heartbeatTime, Attempt: w.b.name(a), Node: w.b.nodes.list[slot.node]})
-	return w.lastOn(&attempt{slot: -1}, from, place{slot.node, a.kind})
+	return w.lastOn(&attempt{slot: -1}, from, w.place(slot.node, a.kind))
 }
 
 // declined explains the time since the first offer that left a slot of the kind
@@ -591,7 +601,7 @@ func (w *walk) freedBy(a *attempt) *attempt {
 			return w.b.at(row)
 		}
 	}
-	return w.lastOn(a, a.start, place{a.node, a.kind})
+	return w.lastOn(a, a.start, w.place(a.node, a.kind))
 }
 
 // lastOn returns the attempt that ended last on a's node, at or before t. If

@@ -41,6 +41,7 @@ type Verification struct {
 	HalfWidth float64         // half width of the interval at which no more pairs are run, 0.01
 	Most      int             // number of findings that are tested, 10
 	Workers   int             // 0: all cores
+	Without   bool            // also run the question without each part of the cluster
 
 	// Measured holds the times of recorded jobs by id. If the question's own
 	// answer is off by more than BaseError, changes of devices are withdrawn.
@@ -118,35 +119,51 @@ func (v *verifier) test(change *Change, job string, device bool) Receipt {
 		return Receipt{Outcome: Untested, Note: err.Error()}
 	}
 	var r Receipt
-	var gains []float64
-	for n := v.Pairs; len(gains) < v.MostPairs; n = min(v.MostPairs, len(gains)+max(1, v.Pairs/2)) {
-		if len(v.bases) < n {
-			more, err := v.runs(v.base, len(v.bases), n)
-			if err != nil {
-				return v.failed(err)
-			}
-			v.bases = append(v.bases, more...)
-		}
-		runs, err := v.runs(changed, len(gains), n)
+	var runs []map[string]time.Duration
+	for n := v.Pairs; len(runs) < v.MostPairs; n = min(v.MostPairs, len(runs)+max(1, v.Pairs/2)) {
+		more, err := v.pairsOf(changed, len(runs), n)
 		if err != nil {
 			return v.failed(err)
 		}
-		for i, times := range runs {
-			seed := len(gains)
-			before, known := v.bases[seed][job]
-			after, still := times[job]
-			if !known || !still || before <= 0 {
-				return Receipt{Outcome: Untested, Note: fmt.Sprintf("job %s does not end in run %d", job, i+1)}
-			}
-			gains = append(gains, 1-after.Seconds()/before.Seconds())
+		runs = append(runs, more...)
+		var ended bool
+		if r, ended = v.gain(runs, job); !ended {
+			return Receipt{Outcome: Untested, Note: fmt.Sprintf("job %s does not end in each run", job)}
 		}
-		r = interval(gains)
 		if r.High-r.Low <= 2*v.HalfWidth {
 			break
 		}
 	}
 	v.judge(&r, job, device)
 	return r
+}
+
+// pairsOf runs a changed question with the seeds from first up to n, and the base
+// where it has not been run with them.
+func (v *verifier) pairsOf(changed model.WhatIf, first, n int) ([]map[string]time.Duration, error) {
+	if len(v.bases) < n {
+		more, err := v.runs(v.base, len(v.bases), n)
+		if err != nil {
+			return nil, err
+		}
+		v.bases = append(v.bases, more...)
+	}
+	return v.runs(changed, first, n)
+}
+
+// gain returns the gain of a job in runs of a changed question, with the interval
+// of the mean. It reports whether the job ends in all of them.
+func (v *verifier) gain(runs []map[string]time.Duration, job string) (Receipt, bool) {
+	var gains []float64
+	for seed, times := range runs {
+		before, known := v.bases[seed][job]
+		after, still := times[job]
+		if !known || !still || before <= 0 {
+			return Receipt{}, false
+		}
+		gains = append(gains, 1-after.Seconds()/before.Seconds())
+	}
+	return interval(gains), true
 }
 
 func (v *verifier) failed(err error) Receipt {

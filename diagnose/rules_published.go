@@ -186,6 +186,12 @@ func (s *scene) heldByWaiting() []hit {
 	}
 	held, sum := []string{}, time.Duration(0)
 	for _, j := range s.b.jobs {
+		if j.submit >= until {
+			break
+		}
+		if j.finish <= from {
+			continue
+		}
 		mine := time.Duration(0)
 		for _, row := range j.won[workload.Reduce] {
 			if a := s.b.at(row); j != s.job && workload.Known(a.waitFetch) {

@@ -40,7 +40,7 @@ func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 	}
 	if s.q != nil {
 		s.conf, s.hasConf = s.q.Cluster.Conf, true
-		if i := s.questionJob(s.q); i >= 0 {
+		if i, ok := e.asked[j.id]; ok {
 			s.conf = s.conf.Over(s.q.Jobs[i].Conf)
 		}
 	}
@@ -52,11 +52,6 @@ func (e *evidence) newScene(j *job, stages [2]*stage) *scene {
 		}
 	}
 	return s
-}
-
-// questionJob returns the index of the job in a question, or -1.
-func (s *scene) questionJob(q *model.WhatIf) int {
-	return slices.IndexFunc(q.Jobs, func(j workload.Job) bool { return j.ID == s.job.id })
 }
 
 func (s *scene) stageFacts(st *stage) facts {

@@ -51,6 +51,7 @@ func (d *Diagnosis) Text(w io.Writer) error {
 			break
 		}
 		j.text(&b)
+		d.withoutText(&b, &d.Jobs[i])
 	}
 	if d.Dataflow != nil {
 		d.Dataflow.text(&b)
@@ -73,8 +74,11 @@ func (d *Diagnosis) Text(w io.Writer) error {
 
 // conclusion returns the first sentence.
 func (d *Diagnosis) Conclusion() string {
-	confirmed, untested := 0, 0
+	confirmed, untested, tested := 0, 0, 0
 	for _, f := range d.Findings {
+		if f.Receipt.Pairs > 0 {
+			tested++
+		}
 		switch f.Receipt.Outcome {
 		case Confirmed:
 			confirmed++
@@ -90,6 +94,8 @@ func (d *Diagnosis) Conclusion() string {
 	case confirmed > 0:
 		f := d.Findings[0]
 		return fmt.Sprintf("Main cause: %s. The change %q saves %.1f %% ± %.1f.", f.headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
+	case untested > 0 && tested == 0:
+		return fmt.Sprintf("Most likely cause: %s. No change was tested.", d.Findings[0].headline())
 	case untested > 0:
 		return fmt.Sprintf("Most likely cause: %s. No change was confirmed.", d.Findings[0].headline())
 	}
@@ -137,6 +143,21 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	}
 	if len(j.Outliers) > 0 {
 		fmt.Fprintf(b, "  %d outliers among tasks and phases, %d of them critical\n", len(j.Outliers), critical)
+	}
+}
+
+// withoutText writes what a job gains without each part of the cluster.
+func (d *Diagnosis) withoutText(b *strings.Builder, j *JobDiagnosis) {
+	first := true
+	for _, w := range d.Without {
+		if w.Job != j.ID || w.Factor != 0 {
+			continue
+		}
+		if first {
+			fmt.Fprintf(b, "  if a part took no time %10s %18s\n", "ledger", "simulated gain")
+			first = false
+		}
+		fmt.Fprintf(b, "  %-28s %5.1f %% %11.1f %% ± %.1f\n", w.Part, 100*w.Ledger.Seconds()/(j.Finish-j.Submit).Seconds(), 100*w.Gain, 50*(w.High-w.Low))
 	}
 }
 

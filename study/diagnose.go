@@ -37,6 +37,9 @@ type Diagnosing struct {
 	Budget        time.Duration // for these tests; 0: no limit
 	Workers       int           // simulations at a time; 0: one per core
 	Pairs         int           // largest number of pairs of a test; 0: 20
+	Without       bool          // also simulate the run without each part of the cluster
+
+	attempts bool // keep them
 }
 
 // Diagnosed is a diagnosis, with what it was made from.
@@ -45,7 +48,7 @@ type Diagnosed struct {
 	Inputs   []resultdir.FileSum
 	Warnings []string
 
-	history *workload.History // nil: only sampling records
+	history *workload.History // nil: only sampling records, or not kept
 	usage   []diagnose.Usage
 }
 
@@ -73,7 +76,10 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 				recorded[j.ID] = j.Finish - j.Submit
 			}
 		}
-		in.Jobs, done.history, done.usage = jobsOf(h), h, in.Resources
+		in.Jobs = handedOver(h)
+		if k.attempts {
+			in.Jobs, done.history, done.usage = jobsOf(h), h, in.Resources
+		}
 	}
 	if k.On != "" {
 		if in.Question, err = k.question(recorded, done); err != nil {
@@ -85,7 +91,7 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 	if k.Verify && in.Question != nil {
 		measured := options.Verify.Measured
 		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
-		options.Verify.Measured, options.Verify.Workers = measured, k.Workers
+		options.Verify.Measured, options.Verify.Workers, options.Verify.Without = measured, k.Workers, k.Without
 		if k.Pairs > 0 {
 			options.Verify.Pairs, options.Verify.MostPairs = min(k.Pairs, options.Verify.Pairs), k.Pairs
 		}
@@ -111,6 +117,18 @@ func jobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
 			if !yield(&h.Jobs[i]) {
 				return
 			}
+		}
+	}
+}
+
+// handedOver lists the jobs of a history, and drops each after its use.
+func handedOver(h *workload.History) iter.Seq[*workload.HistoryJob] {
+	return func(yield func(*workload.HistoryJob) bool) {
+		for i := range h.Jobs {
+			if !yield(&h.Jobs[i]) {
+				return
+			}
+			h.Jobs[i] = workload.HistoryJob{}
 		}
 	}
 }

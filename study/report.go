@@ -17,6 +17,7 @@ import (
 func Report(w io.Writer, paths []string, k Diagnosing) (warnings []string, err error) {
 	page := report.Page{Title: "slotwave report"}
 	var names []string
+	k.attempts = true
 	for _, path := range paths {
 		d, err := Diagnose([]string{path}, k)
 		if err != nil {

@@ -55,6 +55,7 @@ changes. --budget 0 sets no limit.`,
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
 	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
 	f.StringVar(&k.failAbove, "fail-above", "", "`GAIN` of a confirmed change, such as 5%, above which the exit code is 4")
+	f.BoolVar(&k.Without, "without", false, "also simulate each job without start-up, heartbeats, disks, ...")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")

@@ -3,11 +3,14 @@ package validation
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
@@ -91,6 +94,68 @@ func TestLedgersOfRandomRuns(t *testing.T) {
 		}
 	}
 	t.Logf("%d jobs in %d runs", jobs, n)
+}
+
+// Without a part of the cluster a job gains at most the time of the accounts of this
+// part, and 1 % of its own time, in 99 of 100 cases.
+func TestWithoutParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of small runs")
+	}
+	n := 4
+	if os.Getenv("SLOTWAVE_LARGE") != "" {
+		n = 100
+	}
+	name := filepath.Join(t.TempDir(), "random.toml")
+	type count struct{ cases, above int }
+	counts, all := map[string]*count{}, count{}
+	for seed := range n {
+		text := randomScenario(rand.New(rand.NewPCG(uint64(seed), 5)))
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		s, err := study.Open(name, study.Options{Seed: uint64(seed)})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		q := s.Scenario.Runs[0].Question
+		var rows attemptRows
+		p, err := sim.Simulator{Recorder: &rows}.Predict(q)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		o := diagnose.DefaultOptions()
+		o.Verify = diagnose.Verification{Predictor: sim.Simulator{}, Pairs: 5, MostPairs: 5, Without: true}
+		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: asHistory(&q, &p, rows), Question: &q}, o)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		times := map[string]time.Duration{}
+		for _, j := range d.Jobs {
+			times[j.ID] = j.Finish - j.Submit
+		}
+		for _, w := range d.Without {
+			c := counts[w.Part]
+			if c == nil {
+				c = &count{}
+				counts[w.Part] = c
+			}
+			c.cases++
+			all.cases++
+			if part := w.Ledger.Seconds() / times[w.Job].Seconds(); w.Gain > part+0.01 {
+				c.above++
+				all.above++
+				t.Logf("seed %d: %s of %s to %v of its time gains %.1f %% ± %.1f, the ledger has %.1f %%", seed, w.Part, w.Job, w.Factor, 100*w.Gain, 50*(w.High-w.Low), 100*part)
+			}
+		}
+	}
+	for _, part := range slices.Sorted(maps.Keys(counts)) {
+		t.Logf("| %s | %d | %d |", part, counts[part].cases, counts[part].above)
+	}
+	t.Logf("%d of %d cases gain more than their accounts", all.above, all.cases)
+	if all.above > 1+all.cases/100 {
+		t.Errorf("%d of %d cases gain more than their accounts: want 1 %%", all.above, all.cases)
+	}
 }
 
 // asHistory returns the jobs of a simulated run with their attempts.
