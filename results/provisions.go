@@ -209,10 +209,10 @@ func (s *simulatedProvision) writeText(t *textWriter) {
 			if f.Finish.High != nil {
 				time += " ± " + formatDuration((*f.Finish.High-*f.Finish.Low)/2)
 			}
-			fmt.Fprintf(t, "%d\t%s\t%s\t%d of %d\n", f.Nodes, time, formatDuration(f.Last), f.Met, s.Replications)
+			fmt.Fprintf(t, "%d\t%s\t%s\t%d of %d\n", f.Nodes, time, formatDuration(f.Last), f.Met, f.Finish.N)
 		}
 		t.Flush()
-		fmt.Fprintf(t, "n = %d replications, all in time on the nodes found; ± is the 95 %% interval.\n", s.Replications)
+		fmt.Fprintln(t, "A number of nodes is enough if 90 % of the replications are in time; ± is the 95 % interval of the mean.")
 	}
 	fmt.Fprintln(t)
 	t.Flush()

@@ -14,9 +14,9 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// doubtful is how many times the replications asked for decide on a size of which
-// few are late.
-const doubtful = 4
+// deciding is how many times the replications asked for decide on the size that is
+// recommended, and on a size of which few are late.
+const deciding = 4
 
 // Provision finds the fewest nodes, like those of the scenario, with which its jobs
 // finish by the deadline in 90 % of the replications of the simulation. The answers
@@ -56,8 +56,15 @@ func (n *nodeSearch) meets(nodes int) (bool, error) {
 	asked := n.study.options.replications()
 	late, err := n.late(nodes, asked)
 	if err == nil && late > 0 && 5*late <= asked {
-		late, err = n.late(nodes, doubtful*asked)
+		return n.decided(nodes)
 	}
+	return 10*late <= len(n.finishes[nodes]), err
+}
+
+// decided is meets with more replications: of a size that is late half of the time,
+// one in 32 has five replications in time.
+func (n *nodeSearch) decided(nodes int) (bool, error) {
+	late, err := n.late(nodes, deciding*n.study.options.replications())
 	return 10*late <= len(n.finishes[nodes]), err
 }
 
@@ -120,6 +127,14 @@ func (n *nodeSearch) fewest(models []analytic.Provisioned) (results.SimulatedNod
 	}
 	at := min(most, guessNodes(models, len(q.Cluster.Nodes)))
 	high, err := fewestNodes(at, most, n.meets)
+	if err == nil && high > 0 {
+		high, err = fewestNodes(high, most, func(nodes int) (bool, error) {
+			if nodes < high {
+				return false, nil // was late
+			}
+			return n.decided(nodes)
+		})
+	}
 	if err != nil {
 		return none, err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // The nodes found are the fewest of all numbers of nodes with which the last of two
-// jobs ends in time in every replication, wherever the models begin the search.
+// jobs ends in time, wherever the models begin the search.
 func TestProvisionAgainstAllNodes(t *testing.T) {
 	const text = `[cluster]
 nodes = 3
@@ -53,7 +53,7 @@ map_ms = 6000
 		want := 0
 		for nodes := 40; nodes > 0; nodes-- {
 			var finishes []time.Duration
-			for seed := range replications {
+			for seed := range deciding * replications {
 				one, err := Open(file, Options{Seed: s.options.seedOf(seed)})
 				if err != nil {
 					t.Fatal(err)
@@ -64,7 +64,8 @@ map_ms = 6000
 				}
 				finishes = append(finishes, p.Mean)
 			}
-			if slices.Max(finishes) > deadline {
+			slices.Sort(finishes)
+			if finishes[len(finishes)-1-len(finishes)/10] > deadline {
 				break
 			}
 			want = nodes
@@ -92,9 +93,9 @@ map_ms = 6000
 			switch {
 			case want == 0 && (x.Nodes != "none" || x.Found != nil):
 				t.Errorf("%v: %v nodes, want none", deadline, x.Nodes)
-			case want > 0 && (x.Nodes != float64(want) || x.Found.Met != replications):
+			case want > 0 && (x.Nodes != float64(want) || 10*x.Found.Met < 9*deciding*replications):
 				t.Errorf("%v: %v nodes, want %d", deadline, x.Nodes, want)
-			case want > 1 && (x.Fewer.Nodes != want-1 || x.Fewer.Met == replications):
+			case want > 1 && (x.Fewer.Nodes != want-1 || 10*x.Fewer.Met >= 9*deciding*replications):
 				t.Errorf("%v: %+v, want one node less to miss", deadline, x.Fewer)
 			}
 		}

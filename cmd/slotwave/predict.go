@@ -73,8 +73,8 @@ answer says why. --out writes the answers as a table and a plot.
 --deadline prints the fewest nodes with which the jobs finish in time instead.
 The nodes are of the scenario's type. The simulator decides: the last job must
 end by the deadline in 90 % of the replications (5 unless --replications says
-otherwise; four times as many if one in five or fewer is late). The answers of
-the models are printed below.
+otherwise; four times as many decide on the number that is printed). The answers
+of the models are printed below.
 
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE..., as in compare.
 
