@@ -50,7 +50,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 		}
 	}
 	if len(c.Phases) == 0 && !ideal && l.recorded() {
-		t.recordedBeats(&c, l.history)
+		l.replay.Assigned = t.recordedBeats(&c, l.history)
 	}
 	if len(c.Phases) > 0 && len(c.Phases) != len(c.Nodes) {
 		t.failf("phases", "want one for each of %d nodes", len(c.Nodes))
@@ -137,6 +137,7 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 			l.replay.Startup = in.duration("launch", 0)
 			t.assume("workload.startup = %v (cluster.costs.launch)", l.replay.Startup)
 		}
+		jvm := c.Launch
 		c.Launch = l.replay.Startup
 		source["launch"], source["commit"] = "recorded times contain the rest", "recorded times contain it"
 		if l.replay.Commit > 0 {
@@ -145,6 +146,10 @@ func (t clusterTable) readCosts(l *load, ideal bool, m *hardware) model.Costs {
 		setup, cleanup, startup := l.fixed(l.replay.Startup)
 		if startup > 0 {
 			c.Launch, source["launch"] = startup, "mean of the trace"
+		}
+		if c.Launch == 0 {
+			// No history records the clean-up of an attempt, which starts a JVM too.
+			c.TaskCleanup, source["task_cleanup"] = c.TaskCleanup+jvm, "with the start of its JVM"
 		}
 		// If the launch is the trace's own mean, nothing may remain.
 		some := func(d time.Duration) bool { return d > 0 || d == 0 && startup > 0 && l.replay.Startup == 0 }

@@ -63,19 +63,20 @@ func (t clusterTable) inferHeartbeat(c *model.Cluster, h *workload.History) {
 const sameBeat = 5 * time.Millisecond
 
 // recordedBeats sets the first heartbeats of the machines of a trace, if its tasks
-// were assigned whole intervals apart: then each machine kept its own beat.
-func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) {
+// were assigned whole intervals apart: then each machine kept its own beat. It
+// returns the last heartbeat of a machine up to an instant.
+func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(string, time.Duration) time.Duration {
 	release, err := model.FindRelease(c.Hadoop)
 	if err != nil {
-		return
+		return nil
 	}
 	interval, err := release.HeartbeatOf(c, len(c.Nodes))
 	if err != nil {
-		return
+		return nil
 	}
 	beats := beatsOf(h, interval)
 	if beats == nil {
-		return
+		return nil
 	}
 	c.Phases = make([]time.Duration, len(c.Nodes))
 	for i := range c.Nodes {
@@ -85,15 +86,24 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) {
 		}
 	}
 	t.assume("heartbeats come when the trace's tasks were assigned: on each machine whole intervals of %v apart", interval)
+	return func(node string, at time.Duration) time.Duration {
+		const commit, rounded = time.Second, 2 * time.Millisecond // a child asks each second whether it may commit
+		after := (at-beats[node]+sameBeat)%interval - sameBeat
+		if after <= sameBeat {
+			return at - rounded
+		}
+		return at - after - max(0, commit-after)/interval*interval - rounded // it waited for a slot from the first free heartbeat on
+	}
 }
 
-// beatsOf returns the first heartbeat of each machine of a history, if half of
-// the assignments are whole intervals after it; an attempt may wait for its slot, and
-// then starts between heartbeats. The heartbeats of a real tracker drift
-// by the time of a call, and show no such beat in a longer record.
+// beatsOf returns the first heartbeat of each machine of a history, if many of the
+// intervals with an assignment have one at that beat. Others have none: an attempt
+// may wait for its slot, and then starts between heartbeats. The heartbeats of a
+// real tracker drift by the time of a call, and show no such beat in a longer
+// record.
 func beatsOf(h *workload.History, interval time.Duration) map[string]time.Duration {
-	const kept, fewest = 0.5, 5 // share, and number, of the assignments after the first of a machine
-	offsets := map[string][]time.Duration{}
+	const kept = 0.3 // share of the intervals after the first of a machine
+	offsets, seen := map[string][]time.Duration{}, map[string]map[time.Duration]bool{}
 	total, agree := 0, 0
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
@@ -106,8 +116,14 @@ func beatsOf(h *workload.History, interval time.Duration) map[string]time.Durati
 				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) && from >= 0 {
 					given = min(given, from)
 				}
-				offsets[a.Node] = append(offsets[a.Node], given%interval)
-				total++
+				if seen[a.Node] == nil {
+					seen[a.Node] = map[time.Duration]bool{}
+				}
+				if slot := given / sameBeat; !seen[a.Node][slot] { // several tasks may come with one heartbeat
+					seen[a.Node][slot] = true
+					offsets[a.Node] = append(offsets[a.Node], given%interval)
+					total++
+				}
 			}
 		}
 	}
@@ -118,7 +134,7 @@ func beatsOf(h *workload.History, interval time.Duration) map[string]time.Durati
 		agree += n - 1
 		total--
 	}
-	if total < fewest || float64(agree) < kept*float64(total) {
+	if float64(agree) < kept*float64(total) {
 		return nil
 	}
 	return beats

@@ -168,7 +168,7 @@ func (o ReplayOptions) recordedEnds(h *HistoryJob, t *HistoryTask) (ends []Attem
 			end = AttemptEnd{State: Killed, After: h.length()}
 		}
 		if o.Speculated {
-			end.Beside = besides(a, listed)
+			end.Beside = o.besides(a, listed)
 		} else if end.State == Killed && overlaps(a, w) {
 			continue // the rule of the JobTracker decides
 		}
@@ -189,14 +189,18 @@ func overlaps(a, w *HistoryAttempt) bool {
 	return w != nil && Known(a.Start) && Known(a.Finish) && a.Start < w.Finish && a.Finish > w.Start
 }
 
-// besides returns the time from the start of the previous attempt to the start of
-// an attempt, if an earlier attempt still ran then, else 0.
-func besides(a *HistoryAttempt, before []*HistoryAttempt) time.Duration {
+// besides returns the time from the start of the previous attempt to the assignment
+// of an attempt, if an earlier attempt still ran then, else 0.
+func (o ReplayOptions) besides(a *HistoryAttempt, before []*HistoryAttempt) time.Duration {
 	if len(before) == 0 || !Known(a.Start) || !slices.ContainsFunc(before, func(b *HistoryAttempt) bool { return b.Finish > a.Start }) {
 		return 0
 	}
 	if last := before[len(before)-1]; Known(last.Start) {
-		return max(1, a.Start-last.Start)
+		assigned := a.Start
+		if o.Assigned != nil {
+			assigned = o.Assigned(a.Node, a.Start)
+		}
+		return max(1, assigned-last.Start)
 	}
 	return 0
 }
@@ -249,7 +253,7 @@ func (j *HistoryJob) mostFailures(kind Kind) (most int) {
 }
 
 // endOrder returns when the job was ordered to end: at the first heartbeat that
-// obeyed, which killed an attempt of an unfinished task or launched the clean-up.
+// obeyed, which killed the attempts of the job on its machine or launched the clean-up.
 // Without either it is the recorded end.
 func (j *HistoryJob) endOrder() time.Duration {
 	const obeyed = 30 * time.Second // more than a heartbeat interval
@@ -267,9 +271,23 @@ func (j *HistoryJob) endOrder() time.Duration {
 		if len(t.Attempts) == 0 || t.Winner() != nil || t.Kind > Reduce {
 			continue
 		}
-		if a := &t.Attempts[len(t.Attempts)-1]; a.State == Killed && Known(a.Finish) && a.Finish >= from {
-			order = min(order, a.Finish)
+		if a := &t.Attempts[len(t.Attempts)-1]; a.State == Killed && Known(a.Finish) && a.Finish >= from && a.Finish < order && !j.wentOn(&a.Attempt) {
+			order = a.Finish
 		}
 	}
 	return order
+}
+
+// wentOn reports whether the job went on when an attempt was killed: another one
+// started later, or ran on beside it on its machine.
+func (j *HistoryJob) wentOn(killed *Attempt) bool {
+	for i := range j.Tasks {
+		for k := range j.Tasks[i].Attempts {
+			a := &j.Tasks[i].Attempts[k]
+			if a.Kind <= Reduce && (a.Start > killed.Finish || a.Node == killed.Node && a.Start < killed.Finish && a.Finish > killed.Finish) {
+				return true
+			}
+		}
+	}
+	return false
 }

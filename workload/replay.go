@@ -25,6 +25,10 @@ type ReplayOptions struct {
 	// others; otherwise the rule of the JobTracker decides.
 	Speculated bool
 
+	// Assigned returns the last heartbeat of a machine up to an instant: an attempt
+	// that waits for its slot starts later than it is assigned. Nil: not known.
+	Assigned func(node string, start time.Duration) time.Duration
+
 	// Rescaled converts the times to another cluster of the same machines,
 	// and to Bytes times as much data (0: 1): see Job.rescale.
 	Rescaled bool

@@ -198,6 +198,22 @@ func TestReplayEndsOfJobs(t *testing.T) {
 	if killed.Maps.Count != 4 || killed.Reduces.Count != 1 || killed.Maps.Ends.Of(0, 0) != open || killed.Maps.Ends.Of(3, 0) != open || killed.Reduces.Ends.Of(0, 0) != open {
 		t.Errorf("%d maps, %d reduces, ends %v and %v; want 4 and 1 that run until the end", killed.Maps.Count, killed.Reduces.Count, killed.Maps.Ends, killed.Reduces.Ends)
 	}
+	// An attempt that was killed while another one of the job ran on beside it on its
+	// machine was not killed by the order.
+	alone := NewHistoryAttempt("job_1_0001", "", Map, 2, 0)
+	alone.Node, alone.State, alone.Start, alone.Finish = "n1", Killed, sec(20), sec(52)
+	beside := alone
+	beside.Start, beside.Finish = sec(50), sec(54)
+	h := NewHistoryJob("job_1_0001")
+	h.Submit, h.Finish, h.Outcome = sec(10), sec(60), Killed
+	for i, a := range []HistoryAttempt{alone, beside} {
+		task := NewHistoryTask(Map, false, i)
+		task.Attempts = []HistoryAttempt{a}
+		h.Tasks = append(h.Tasks, task)
+	}
+	if order := h.endOrder(); order != sec(54) {
+		t.Errorf("ordered to end at %v, want 54 s", order)
+	}
 	if failed := record(Failed, Failed, Failed, Failed, Failed); failed.Ends.After != 0 {
 		t.Errorf("failed by itself: ordered to end %v", failed.Ends)
 	}

@@ -1,0 +1,37 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Two machines beat every three seconds. Half of their attempts wait for a slot and
+// start in between, and several tasks come with one heartbeat.
+func TestBeatsOf(t *testing.T) {
+	const interval = 3 * time.Second
+	job := workload.NewHistoryJob("job_1_0001")
+	add := func(node string, starts ...float64) {
+		for _, s := range starts {
+			task := workload.NewHistoryTask(workload.Map, false, len(job.Tasks))
+			a := workload.NewHistoryAttempt(job.ID, "", workload.Map, len(job.Tasks), 0)
+			a.Node, a.Start, a.Finish = node, workload.Seconds(s), workload.Seconds(s+10)
+			task.Attempts = append(task.Attempts, a)
+			job.Tasks = append(job.Tasks, task)
+		}
+	}
+	add("a", 1, 4, 4.001, 7, 8.2, 10.6)
+	add("b", 2.5, 5.5, 6.4, 8.501)
+	h := &workload.History{Jobs: []workload.HistoryJob{job}}
+	beats := beatsOf(h, interval)
+	if a, b := beats["a"], beats["b"]; a != time.Second || b != 2500*time.Millisecond {
+		t.Errorf("first heartbeats at %v and %v, want 1s and 2.5s", a, b)
+	}
+	// A tracker whose heartbeats drift has no beat, though tasks come in pairs.
+	job.Tasks = nil
+	add("a", 1, 1.001, 4.3, 4.301, 7.6, 7.601, 10.9, 10.901, 14.2, 14.201)
+	if beats := beatsOf(&workload.History{Jobs: []workload.HistoryJob{job}}, interval); beats != nil {
+		t.Errorf("a drifting tracker beats at %v", beats)
+	}
+}
