@@ -363,24 +363,7 @@ func (e *evidence) verify(ctx context.Context, d *Diagnosis) error {
 	if v.Pairs < 2 || v.MostPairs < v.Pairs {
 		return fmt.Errorf("pairs: got %d to %d: want 2 or more", v.Pairs, v.MostPairs)
 	}
-	tested := map[string]Receipt{}
-	for i := range d.Findings {
-		f := &d.Findings[i]
-		key := f.Job
-		if f.Change != nil {
-			key += "\x00" + f.Change.Text
-		}
-		r, done := tested[key]
-		switch {
-		case done && f.Change != nil:
-		case len(tested) >= v.Most:
-			r = Receipt{Outcome: Untested, Note: "only the first " + counted(v.Most) + " tested"}
-		default:
-			r = v.test(f.Change, f.Job, f.Device != "")
-			tested[key] = r
-		}
-		f.Receipt = r
-	}
+	v.testAll(d.Findings)
 	d.rank()
 	var changes []*Change
 	seen := map[string]bool{}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -55,11 +56,7 @@ func Explain(w io.Writer, in Input, what Explained) error {
 	} else {
 		rows := x.attemptsOf(what.Task)
 		if len(rows) == 0 {
-			example := ""
-			if b.rows > 0 {
-				example = ", such as " + b.name(b.at(0))
-			}
-			return fmt.Errorf("--task: got %q: want a task of the run%s", what.Task, example)
+			return fmt.Errorf("--task: got %q: want %s", what.Task, x.tasksLike(what.Task))
 		}
 		for _, row := range rows {
 			write(x.attempt(b.at(row)))
@@ -69,11 +66,36 @@ func Explain(w io.Writer, in Input, what Explained) error {
 	return err
 }
 
-// attemptsOf lists the attempts of a task, in order of their starts.
+// tasksLike says which tasks the job of a name has.
+func (x *explainer) tasksLike(task string) string {
+	b := x.books
+	for _, part := range []string{"/m/", "/r/", "/setup", "/cleanup"} {
+		id, _, _ := strings.Cut(task, part)
+		if j := b.jobAt[id]; j != nil {
+			list := []string{fmt.Sprintf("a task of the job: %s/m/0 to %d", id, j.maps-1)}
+			if j.reduces > 0 {
+				list = append(list, fmt.Sprintf("%s/r/0 to %d", id, j.reduces-1))
+			}
+			return strings.Join(append(list, id+"/setup or "+id+"/cleanup"), ", ")
+		}
+	}
+	if b.rows > 0 {
+		return "a task of the run, such as " + b.name(b.at(0))
+	}
+	return "a task of the run"
+}
+
+// attemptsOf lists the attempts of a task, in order of their starts. The index of
+// a set-up or clean-up may be left out.
 func (x *explainer) attemptsOf(task string) []int32 {
 	var rows []int32
 	for i := range int32(x.books.rows) {
-		if a := x.books.at(i); a.timed() && x.books.name(a) == task {
+		a := x.books.at(i)
+		if !a.timed() {
+			continue
+		}
+		name := x.books.name(a)
+		if name == task || a.kind > workload.Reduce && path.Dir(name) == task {
 			rows = append(rows, i)
 		}
 	}
@@ -118,7 +140,14 @@ func (x *explainer) enabled(a *attempt) string {
 	j := x.books.jobs[a.job]
 	text := fmt.Sprintf("It could have been launched from %s on", seconds(a.runnable))
 	if a.kind == workload.Map {
-		return text + fmt.Sprintf("; the job was submitted at %s.", seconds(j.submit))
+		text += fmt.Sprintf(". The job was submitted at %s", seconds(j.submit))
+		if workload.Known(j.launch) && j.launch > j.submit {
+			text += fmt.Sprintf(" and initialised until %s", seconds(j.launch))
+		}
+		if setup := x.setupOf(j); setup != nil {
+			text += fmt.Sprintf("; its set-up ran from %s to %s, and maps come after it", seconds(setup.start), seconds(setup.finish))
+		}
+		return text + "."
 	}
 	done := 0
 	for _, row := range j.won[workload.Map] {
@@ -127,6 +156,16 @@ func (x *explainer) enabled(a *attempt) string {
 		}
 	}
 	return text + fmt.Sprintf(", when %d of the %d maps of the job had ended (mapred.reduce.slowstart.completed.maps).", done, j.maps)
+}
+
+// setupOf returns the set-up of a job that succeeded, or nil.
+func (x *explainer) setupOf(j *job) *attempt {
+	for _, row := range j.attempts {
+		if a := x.books.at(row); a.kind == workload.Setup && a.timed() && a.state == workload.Succeeded {
+			return a
+		}
+	}
+	return nil
 }
 
 // waited says whether slots were free while the task waited, and which attempt

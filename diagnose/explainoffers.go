@@ -66,7 +66,7 @@ func (x *explainer) offered(a *attempt) []string {
 // passed sums the offers between the time at which a task could run and its
 // launch.
 func (x *explainer) passed(a *attempt, at int) []string {
-	if !workload.Known(a.runnable) {
+	if !workload.Known(a.runnable) || a.start <= a.runnable {
 		return nil
 	}
 	id := x.books.jobs[a.job].id
@@ -101,9 +101,9 @@ func (x *explainer) passed(a *attempt, at int) []string {
 		}
 	}
 	if n == 0 {
-		return []string{fmt.Sprintf("No heartbeat offered a %s slot between the time at which it could be launched and its launch.", a.kind)}
+		return []string{fmt.Sprintf("No heartbeat offered a %s slot before the one that launched it.", a.kind)}
 	}
-	text := fmt.Sprintf("While it waited, %s offered %s slots. They launched %s of its job and %s of other jobs.",
+	text := fmt.Sprintf("While it waited, %s offered %s slots. At these heartbeats %s of its job and %s of other jobs were launched.",
 		workload.Counted(n, "heartbeat", "heartbeats"), a.kind, workload.Counted(own, a.kind.String(), a.kind.String()+"s"), workload.Counted(others, a.kind.String(), a.kind.String()+"s"))
 	list := []string{text}
 	delete(refused, model.BehindOthers)
@@ -210,7 +210,11 @@ func (x *explainer) figures(a *model.Asked) string {
 		add("it ran %d of the %d tasks that it could, its fair share was %.1f slots", f.Running, f.Demand, f.Share)
 		add("its deficit %.1f task seconds", f.Deficit.Seconds())
 	case "fair2":
-		add("pool %s ran %d of the %d tasks that it could, its fair share was %.1f slots", f.Pool, f.Running, f.Demand, f.Share)
+		pool := "its pool"
+		if f.Pool != "" {
+			pool = "pool " + f.Pool
+		}
+		add("%s ran %d of the %d tasks that it could, its fair share was %.1f slots", pool, f.Running, f.Demand, f.Share)
 	case "capacity":
 		add("queue %s used %d of its %.0f slots", f.Pool, f.Running, f.Share)
 		if f.Skipped > 0 {
@@ -228,7 +232,7 @@ func (x *explainer) figures(a *model.Asked) string {
 	if len(parts) == 0 {
 		return "."
 	}
-	return ". There " + strings.Join(parts, ", ") + "."
+	return ". Until then " + strings.Join(parts, ", ") + "."
 }
 
 // atNode explains the last heartbeat of a node, at or before a time, that offered

@@ -57,6 +57,9 @@ func DefaultVerification(p model.Predictor) Verification {
 	return Verification{Predictor: p, Pairs: 5, MostPairs: 20, HalfWidth: 0.01, Most: 10}
 }
 
+// noTimeLeft is the note of a change that the budget did not reach.
+const noTimeLeft = "no time left in the budget"
+
 // verifier runs a question with several seeds and keeps the runs of the base.
 type verifier struct {
 	Verification
@@ -105,37 +108,100 @@ func (v *verifier) runs(q model.WhatIf, first, n int) ([]map[string]time.Duratio
 	return list, group.Wait()
 }
 
-// test re-simulates a change in pairs of runs with common seeds, until the
-// interval is narrow enough.
+// trial is the test of one change, in pairs of runs with common seeds.
+type trial struct {
+	receipt Receipt
+	changed model.WhatIf
+	job     string
+	device  bool
+	runs    []map[string]time.Duration
+	wide    bool // the interval needs more pairs
+}
+
+// test re-simulates a change until the interval is narrow enough.
 func (v *verifier) test(change *Change, job string, device bool) Receipt {
+	t := v.begin(change, job, device)
+	v.narrow(t)
+	return t.receipt
+}
+
+// begin tests a change with the least number of pairs.
+func (v *verifier) begin(change *Change, job string, device bool) *trial {
+	t := &trial{job: job, device: device}
 	if change == nil {
-		return Receipt{Outcome: Untested, Note: "no change to the scenario can test it"}
+		t.receipt = Receipt{Outcome: Untested, Note: "no change to the scenario can test it"}
+		return t
 	}
 	changed, err := change.Edit(v.base)
-	if same := asItIs(""); v.Measured == nil && errors.As(err, &same) {
-		return Receipt{Outcome: Withdrawn, Note: err.Error()}
+	same := asItIs("")
+	switch {
+	case v.Measured == nil && errors.As(err, &same):
+		t.receipt = Receipt{Outcome: Withdrawn, Note: err.Error()}
+	case err != nil:
+		t.receipt = Receipt{Outcome: Untested, Note: err.Error()}
+	default:
+		t.changed = changed
+		if err := v.extend(t, v.Pairs); err != nil {
+			t.receipt = v.failed(err)
+		}
 	}
+	return t
+}
+
+// narrow adds pairs until the interval is narrow enough. If that fails, the
+// receipt of the pairs so far stays.
+func (v *verifier) narrow(t *trial) {
+	for t.wide && len(t.runs) < v.MostPairs {
+		if v.extend(t, min(v.MostPairs, len(t.runs)+max(1, v.Pairs/2))) != nil {
+			return
+		}
+	}
+}
+
+// extend brings a trial to n pairs and judges it.
+func (v *verifier) extend(t *trial, n int) error {
+	more, err := v.pairsOf(t.changed, len(t.runs), n)
 	if err != nil {
-		return Receipt{Outcome: Untested, Note: err.Error()}
+		return err
 	}
-	var r Receipt
-	var runs []map[string]time.Duration
-	for n := v.Pairs; len(runs) < v.MostPairs; n = min(v.MostPairs, len(runs)+max(1, v.Pairs/2)) {
-		more, err := v.pairsOf(changed, len(runs), n)
-		if err != nil {
-			return v.failed(err)
+	t.runs = append(t.runs, more...)
+	r, ended := v.gain(t.runs, t.job)
+	if !ended {
+		t.wide = false
+		t.receipt = Receipt{Outcome: Untested, Note: fmt.Sprintf("job %s does not end in each run", t.job)}
+		return nil
+	}
+	t.wide = r.High-r.Low > 2*v.HalfWidth
+	v.judge(&r, t.job, t.device)
+	t.receipt = r
+	return nil
+}
+
+// testAll tests the findings in their order: first each with the least number of
+// pairs, so that a short budget reaches many, then those with wide intervals.
+func (v *verifier) testAll(findings []Finding) {
+	trials := map[string]*trial{}
+	of := make([]*trial, len(findings))
+	for i := range findings {
+		f := &findings[i]
+		key := f.Job
+		if f.Change != nil {
+			key += "\x00" + f.Change.Text
 		}
-		runs = append(runs, more...)
-		var ended bool
-		if r, ended = v.gain(runs, job); !ended {
-			return Receipt{Outcome: Untested, Note: fmt.Sprintf("job %s does not end in each run", job)}
-		}
-		if r.High-r.Low <= 2*v.HalfWidth {
-			break
+		switch t := trials[key]; {
+		case t != nil && f.Change != nil:
+			of[i] = t
+		case len(trials) >= v.Most:
+			of[i] = &trial{receipt: Receipt{Outcome: Untested, Note: "only the first " + counted(v.Most) + " tested"}}
+		default:
+			of[i] = v.begin(f.Change, f.Job, f.Device != "")
+			trials[key] = of[i]
 		}
 	}
-	v.judge(&r, job, device)
-	return r
+	for i, t := range of {
+		v.narrow(t)
+		findings[i].Receipt = t.receipt
+	}
 }
 
 // pairsOf runs a changed question with the seeds from first up to n, and the base
@@ -168,7 +234,7 @@ func (v *verifier) gain(runs []map[string]time.Duration, job string) (Receipt, b
 
 func (v *verifier) failed(err error) Receipt {
 	if v.ctx.Err() != nil {
-		return Receipt{Outcome: Untested, Note: "no time left in the budget"}
+		return Receipt{Outcome: Untested, Note: noTimeLeft}
 	}
 	return Receipt{Outcome: Untested, Note: err.Error()}
 }

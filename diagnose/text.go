@@ -74,10 +74,13 @@ func (d *Diagnosis) Text(w io.Writer) error {
 
 // conclusion returns the first sentence.
 func (d *Diagnosis) Conclusion() string {
-	confirmed, untested, tested := 0, 0, 0
+	confirmed, untested, tested, late := 0, 0, 0, 0
 	for _, f := range d.Findings {
 		if f.Receipt.Pairs > 0 {
 			tested++
+		}
+		if f.Receipt.Note == noTimeLeft {
+			late++
 		}
 		switch f.Receipt.Outcome {
 		case Confirmed:
@@ -93,7 +96,11 @@ func (d *Diagnosis) Conclusion() string {
 		return "No cause found."
 	case confirmed > 0:
 		f := d.Findings[0]
-		return fmt.Sprintf("Main cause: %s. The change %q saves %.1f %% ± %.1f.", f.headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
+		among := ""
+		if late > 0 {
+			among = fmt.Sprintf(" of those tested (the budget left %d of %d findings untested)", late, len(d.Findings))
+		}
+		return fmt.Sprintf("Main cause%s: %s. The change %q saves %.1f %% ± %.1f.", among, f.headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
 	case untested > 0 && tested == 0:
 		return fmt.Sprintf("Most likely cause: %s. No change was tested.", d.Findings[0].headline())
 	case untested > 0:

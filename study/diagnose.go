@@ -305,6 +305,9 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		d.Inputs = append(d.Inputs, sums...)
 		return h, err
 	}
+	for i := range h.Jobs { // the other tables of a result count from the start of the run
+		h.Jobs[i].Shift(h.Moved)
+	}
 	return h, d.result(folder, paths, in)
 }
 

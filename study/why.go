@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"path/filepath"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -71,6 +72,21 @@ type OtherOffer struct {
 	Second string `json:"second"`
 }
 
+// compared opens one of two scenarios. A result is simulated as its manifest says.
+func (o Options) compared(name string) (*model.WhatIf, error) {
+	if isFile(filepath.Join(name, results.AttemptsName)) && len(o.Set) == 0 && o.Fidelity == "" {
+		return questionOf(name)
+	}
+	s, err := Open(name, o)
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.Scenario.Runs); n != 1 {
+		return nil, fmt.Errorf("--why: %s: got %d runs: want a scenario with one", name, n)
+	}
+	return &s.Scenario.Runs[0].Question, nil
+}
+
 // whyPairs is the number of pairs if no number of replications is given.
 const whyPairs = 5
 
@@ -79,14 +95,11 @@ const whyPairs = 5
 func CompareWhy(first, second string, o Options) (*Why, error) {
 	var questions [2]*model.WhatIf
 	for i, name := range []string{first, second} {
-		s, err := Open(name, o)
+		q, err := o.compared(name)
 		if err != nil {
 			return nil, err
 		}
-		if n := len(s.Scenario.Runs); n != 1 {
-			return nil, fmt.Errorf("--why: %s: got %d runs: want a scenario with one", name, n)
-		}
-		questions[i] = &s.Scenario.Runs[0].Question
+		questions[i] = q
 	}
 	w := &Why{Schema: "slotwave/why/1", First: first, Second: second, Pairs: whyPairs}
 	if o.Replications > 1 {

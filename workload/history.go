@@ -26,7 +26,8 @@ func Known(d time.Duration) bool { return d != UnknownTime }
 // History holds recorded runs from one or more files of one set. Instants are
 // measured from the earliest submission of the set.
 type History struct {
-	Epoch    int64 // instant 0 as Unix time in milliseconds; Unknown if the source gives only differences
+	Epoch    int64         // instant 0 as Unix time in milliseconds; Unknown if the source gives only differences
+	Moved    time.Duration // submission of the first job in a source that gives only differences; now it is 0
 	Jobs     []HistoryJob
 	Swim     []SwimJob // from traces that give only volumes
 	Topology Topology

@@ -224,7 +224,7 @@ func (c *collector) slotsApart() {
 // jobs by submission, then by id.
 func (c *collector) close() *workload.History {
 	h := c.h
-	rebase(h.Jobs, &h.Epoch)
+	h.Moved = rebase(h.Jobs, &h.Epoch)
 	for i := range h.Jobs { // configurations read after their jobs
 		c.configureJob(&h.Jobs[i])
 	}
@@ -237,8 +237,9 @@ func (c *collector) close() *workload.History {
 
 // rebase moves the earliest submission to zero. If no submission is recorded,
 // Unix times move by the first instant and differences stay. epoch, if set, is
-// the Unix time of instant 0 in milliseconds and moves too.
-func rebase(jobs []workload.HistoryJob, epoch *int64) {
+// the Unix time of instant 0 in milliseconds and moves too. It returns how far
+// differences moved.
+func rebase(jobs []workload.HistoryJob, epoch *int64) time.Duration {
 	zero := workload.UnknownTime
 	see := func(d time.Duration) {
 		if workload.Known(d) && (!workload.Known(zero) || d < zero) {
@@ -254,14 +255,16 @@ func rebase(jobs []workload.HistoryJob, epoch *int64) {
 		}
 	}
 	if !workload.Known(zero) {
-		return
+		return 0
 	}
 	for i := range jobs {
 		jobs[i].Shift(-zero)
 	}
-	if *epoch != workload.Unknown {
-		*epoch += zero.Milliseconds()
+	if *epoch == workload.Unknown {
+		return zero
 	}
+	*epoch += zero.Milliseconds()
+	return 0
 }
 
 // topology lists the recorded hosts by rack.
