@@ -462,8 +462,8 @@ func signed(d time.Duration) string {
 	return formatDuration(int64(d))
 }
 
-// Above lists the answers whose makespan differs from the reference's by more
-// than a fraction of it.
+// Above lists the answers whose makespan or job differs from the reference's by
+// more than a fraction of it: of the jobs, how many and the one that differs most.
 func (a *Answers) Above(part float64) []string {
 	var list []string
 	for i := range a.List {
@@ -475,8 +475,41 @@ func (a *Answers) Above(part float64) []string {
 		if d := difference(x.Prediction.Mean, ref.Mean); math.Abs(d) > part {
 			list = append(list, fmt.Sprintf("%s, %s: %+.1f %%", Escape(x.Scenario), Escape(x.Prediction.Model), 100*d))
 		}
+		if jobs := jobsAbove(x.Prediction.Jobs, ref.Jobs, part); jobs != "" {
+			list = append(list, fmt.Sprintf("%s, %s: %s", Escape(x.Scenario), Escape(x.Prediction.Model), jobs))
+		}
 	}
 	return list
+}
+
+// jobsAbove says how many jobs differ from those of a reference by more than a
+// fraction, and which differs most.
+func jobsAbove(jobs, reference []model.JobOutcome, part float64) string {
+	times := map[string]time.Duration{}
+	for i := range reference {
+		if j := &reference[i]; finished(j) {
+			times[j.ID] = j.Finish - j.Submit
+		}
+	}
+	above, compared, most, worst := 0, 0, 0.0, ""
+	for i := range jobs {
+		j := &jobs[i]
+		before := times[j.ID]
+		if !finished(j) || before <= 0 {
+			continue
+		}
+		compared++
+		if d := difference(j.Finish-j.Submit, before); math.Abs(d) > part {
+			above++
+			if math.Abs(d) > math.Abs(most) {
+				most, worst = d, j.ID
+			}
+		}
+	}
+	if above == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s, most %s: %+.1f %%", above, workload.Counted(compared, "job", "jobs"), Escape(worst), 100*most)
 }
 
 // Write writes predictions.csv and its picture.

@@ -22,7 +22,7 @@ var limitText = map[string]string{
 	"slots": "other jobs held the slots", "scheduler": "the scheduler left slots free although tasks could run, or held the job back",
 	"heartbeats": "tasks and trackers waited for heartbeats", "processors": "maps and reduces computed",
 	"disks": "tasks read, wrote, spilled or merged", "network": "reduces fetched map outputs",
-	"start-up and end of tasks and jobs": "tasks and jobs started or ended", "given times of tasks": "tasks ran for the times that are given",
+	"start-up and end of tasks and jobs": "tasks and jobs started or ended", "given times of tasks": "tasks ran, for as long as the scenario or trace says",
 }
 
 // limits returns the shares of the limits, and the largest in a sentence.

@@ -458,5 +458,9 @@ func (p *Points) ratioText(i, m int) string {
 	case math.IsNaN(half):
 		return fmt.Sprintf("%.2f times %s", mean, word)
 	}
-	return fmt.Sprintf("%.2f ± %.2f times %s", mean, half, word)
+	digits := 2
+	for half > 0 && half < 0.5*math.Pow10(-digits) && digits < 4 { // an interval has a width
+		digits++
+	}
+	return fmt.Sprintf("%.*f ± %.*f times %s", digits, mean, digits, half, word)
 }

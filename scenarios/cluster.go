@@ -33,7 +33,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	t.readNodes(&c, l, common, m, machine)
 	t.readDies(&c, m.seed.Named("dies"))
 	if c.Heartbeat == 0 && !ideal && l.recorded() {
-		t.inferHeartbeat(&c, l.history)
+		t.inferHeartbeat(&c, l.whole)
 	}
 	c.Machines = m.machines
 	if len(t.problems) == 0 {
@@ -197,10 +197,10 @@ type group struct {
 
 // readNodes makes the nodes: from groups, from a number, or from the trace.
 func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
-	own := l.recorded() && (m.file.history || !t.has("nodes")) && !t.has("group") && l.history.Topology.Hosts() > 0
+	own := l.recorded() && (m.file.history || !t.has("nodes")) && !t.has("group") && l.whole.Topology.Hosts() > 0
 	slots := func(key, property string, kind workload.Kind) int {
 		if own {
-			return t.slotsOfTrace(key, property, conf, l.history.MostOnMachine(kind), kind)
+			return t.slotsOfTrace(key, property, conf, l.whole.MostOnMachine(kind), kind)
 		}
 		return t.slots(key, property, conf)
 	}
@@ -213,7 +213,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	alike.FailAfter = t.duration("fail_after", 0)
 	nodes, ofTrace := t.integer("nodes", 0, 1, mostNodes), 1
 	if own {
-		workers := l.history.Workers()
+		workers := l.whole.Workers()
 		if ofTrace = len(workers.Racks); nodes == workers.Hosts() && !t.has("racks") {
 			nodes = 0 // as many as the trace names
 		}
@@ -242,8 +242,8 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		t.fail(t.line("group"), "%d nodes: want at most %d", total, mostNodes)
 		return
 	case len(groups) == 0 && nodes == 0:
-		if l.history != nil && l.history.Topology.Hosts() > 0 {
-			t.nodesOfTrace(c, l.history, alike)
+		if l.whole != nil && l.whole.Topology.Hosts() > 0 {
+			t.nodesOfTrace(c, l.whole, alike)
 			t.somePlatform(c, m)
 			return
 		}

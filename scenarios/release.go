@@ -29,7 +29,7 @@ func (t clusterTable) releaseOf(l *load) string {
 		t.assume("hadoop = %s, as the trace's configuration says", release)
 		return release
 	}
-	release, knownBy := InferRelease(l.history)
+	release, knownBy := InferRelease(l.whole)
 	release = cmp.Or(release, defaultRelease)
 	t.assume("hadoop = %s (%s)", release, knownBy)
 	return release

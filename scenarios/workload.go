@@ -26,7 +26,8 @@ type openedTrace struct {
 // load is the part of a workload that comes from traces.
 type load struct {
 	table    *table
-	history  *workload.History // nil without a trace
+	history  *workload.History // the chosen jobs; nil without a trace
+	whole    *workload.History // all jobs, from which the cluster is known
 	records  []workload.JobRecord
 	changed  []string // keys that make the workload another than the recorded one
 	failed   bool     // there is one that cannot be read
@@ -107,13 +108,16 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		s.note(in)
 	}
 	h := *read.history
-	l.history = &h
+	l.history, l.whole = &h, read.history
 	if err := f.reading.choose(&h); err != nil {
 		t.fail(0, "%v", err)
 		l.failed = true
 		return l
 	}
 	t.some(problemTexts(&h), h.Dropped)
+	if out := len(l.whole.Jobs) - len(h.Jobs); out > 0 {
+		t.assume("%s of the trace left out (--job): the others run without them", workload.Counted(out, "job", "jobs"))
+	}
 	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
 		if f.history {
 			t.fail(0, "no jobs found: want a history or a trace of a workload")

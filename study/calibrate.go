@@ -99,7 +99,11 @@ func CalibrateRuns(paths []string, start, fidelity string, seed uint64) (*RunCal
 	}
 	c.measure(h)
 	if len(c.recorded) == 0 {
-		return nil, fmt.Errorf("%s: no job has all it takes: want jobs that succeeded, with counters and times of tasks: %s", strings.Join(paths, ", "), strings.Join(c.Unused, "; "))
+		err := fmt.Errorf("%s: no job has what calibrating needs: want jobs that succeeded, with bytes, records and times of tasks (slotwave inspect lists what a record lacks)", strings.Join(paths, ", "))
+		if len(c.Unused) > 0 {
+			err = fmt.Errorf("%w; the first of %s: %s", err, workload.Counted(len(c.Unused), "job", "jobs"), c.Unused[0])
+		}
+		return nil, err
 	}
 	q, err := c.question(seed)
 	if err != nil {

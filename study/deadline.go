@@ -93,7 +93,8 @@ func (n *nodeSearch) late(nodes, replications int) (late int, err error) {
 	return late, nil
 }
 
-// finish returns when the last job of a replication ends.
+// finish returns the time from the first submission to the end of the last job in a
+// replication.
 func (n *nodeSearch) finish(nodes, replication int) (time.Duration, error) {
 	s, err := n.study.replication(replication)
 	if err != nil {
@@ -101,12 +102,14 @@ func (n *nodeSearch) finish(nodes, replication int) (time.Duration, error) {
 	}
 	q := s.Runs[n.run].Question.Resized(nodes)
 	p, _, err := (&attemptTable{}).fill(&q, false, nil)
+	begin := p.Mean
 	for k := range p.Jobs {
+		begin = min(begin, p.Jobs[k].Submit)
 		if j := &p.Jobs[k]; err == nil && (j.Finish < 0 || j.State != workload.Succeeded) {
 			err = fmt.Errorf("job %s does not succeed on %s: want a scenario in which every job succeeds", j.ID, workload.Counted(nodes, "node", "nodes"))
 		}
 	}
-	return p.Mean, err
+	return p.Mean - begin, err
 }
 
 // fewest begins with the nodes that the models find in the mean, or with those of

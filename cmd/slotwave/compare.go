@@ -46,8 +46,9 @@ compares all answers with the measured runs.
 many as --replications says. It prints the jobs that gain and lose, the
 difference of the ledgers, and the first launch in which the two differ.
 
---fail-above 10% (or 0.1) exits with code 4 if a model differs from the
-simulation, or a scenario from the one in --baseline, by more than 10 %.`,
+--fail-above 10% (or 0.1) exits with code 4 if the makespan or the time of a job
+of a model differs from the simulation, or that of a scenario from the one in
+--baseline, by more than 10 %.`,
 		Example: "  slotwave compare two-jobs\n  slotwave compare one.toml two.toml --baseline one --fail-above 10%\n  slotwave compare my.toml --over reduces=8:240:8 --out out/reduces",
 		Args:    cobra.MinimumNArgs(1),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },
