@@ -153,7 +153,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return err
 	}
 	if k.format == "chrome" && len(args) == 1 && k.keepsTimes() {
-		if h.Devices, err = study.Devices(args[0]); err != nil {
+		if err := study.AddDevices(h, args[0]); err != nil {
 			return err
 		}
 	}
