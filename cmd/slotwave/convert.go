@@ -300,6 +300,9 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	if err := to.complete(&m, c, args); err != nil {
 		return err
 	}
+	if file {
+		m.Directory = resultdir.DirectoryFrom(filepath.Dir(to.out), m.Inputs)
+	}
 	d, err := resultdir.Create(folder, to.force)
 	if err != nil {
 		return err
