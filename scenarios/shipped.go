@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"embed"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -55,4 +56,11 @@ func Title(name string) string {
 func Data(name string) ([]byte, bool) {
 	data, err := shipped.ReadFile(name)
 	return data, err == nil
+}
+
+// isShipped reports whether a name, with or without the prefix, is that of an
+// embedded file.
+func isShipped(name string) bool {
+	info, err := fs.Stat(shipped, strings.TrimPrefix(name, ShippedPrefix))
+	return err == nil && info.Mode().IsRegular()
 }

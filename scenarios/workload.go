@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -183,7 +184,8 @@ func problemTexts(h *workload.History) []string {
 }
 
 // trace reads the files of a workload. Names are relative to the scenario's
-// directory.
+// directory. A name that is shipped stands for the shipped file, unless there is
+// a file of this name: a copy of a shipped scenario then runs anywhere.
 func (f *File) trace(names []string, format string) *openedTrace {
 	key := format + ":" + strings.Join(names, "\n")
 	if t := f.traces[key]; t != nil {
@@ -203,6 +205,9 @@ func (f *File) trace(names []string, format string) *openedTrace {
 		paths[i] = name
 		if !filepath.IsAbs(name) && f.files == nil {
 			paths[i] = filepath.Join(f.folder, name)
+			if _, err := os.Stat(paths[i]); errors.Is(err, fs.ErrNotExist) && isShipped(name) {
+				options.FS, paths[i] = shipped, strings.TrimPrefix(name, ShippedPrefix)
+			}
 		}
 	}
 	listed := f.reading.Topology != "" && options.FS != nil // the traces are shipped, the topology is the user's

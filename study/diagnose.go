@@ -420,20 +420,20 @@ func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed
 	return q, err
 }
 
-// Devices returns how busy the devices of a result were; none if path is not a
-// result or its run had no devices.
-func Devices(path string) (uses []workload.DeviceReading, err error) {
+// AddDevices adds to a history how busy the devices were in the result from
+// which it was read. A path that is no result, or without devices, adds nothing.
+func AddDevices(h *workload.History, path string) error {
 	name := filepath.Join(path, results.ResourcesName)
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, nil
+		return nil
 	}
 	rows, err := readResources(name)
 	for i := range rows {
 		if r := &rows[i]; r.Node != wholeCluster {
-			uses = append(uses, workload.DeviceReading{At: r.Time, Node: r.Node, Device: r.Device, Busy: r.Busy})
+			h.AddDevice(r.Time, r.Node, r.Device, r.Busy)
 		}
 	}
-	return uses, err
+	return err
 }
 
 // wholeCluster stands for all nodes in resources.csv.

@@ -35,15 +35,20 @@ type History struct {
 	Release  string // of Hadoop, as scenarios name it; empty: not known
 	Problems []Problem
 	Dropped  int             // number of problems beyond the limit on Problems
-	Devices  []DeviceReading // of a simulated run, for viewers of traces
+	Devices  []deviceReading // of a simulated run, for viewers of traces
 }
 
-// DeviceReading is how busy a device of a node was from an instant to its next one.
-type DeviceReading struct {
+// deviceReading is how busy a device of a node was from an instant to its next one.
+type deviceReading struct {
 	At     time.Duration
 	Node   string
 	Device string
 	Busy   float64 // part of the time
+}
+
+// AddDevice says how busy a device of a node was from an instant on.
+func (h *History) AddDevice(at time.Duration, node, device string, busy float64) {
+	h.Devices = append(h.Devices, deviceReading{at, node, device, busy})
 }
 
 // HistoryJob is one recorded job.

@@ -354,10 +354,8 @@ func (h *History) Anonymise(names *Names) *History {
 		Epoch: h.Epoch, Jobs: anonymise(h.Jobs, names), Swim: anonymise(h.Swim, names), Site: harmless(h.Site), Release: h.Release,
 	}
 	out.Topology.Listed = h.Topology.Listed
-	if h.Devices != nil {
-		out.Devices = each(h.Devices, func(_ int, d *DeviceReading) DeviceReading {
-			return DeviceReading{d.At, names.of("host", d.Node), d.Device, d.Busy}
-		})
+	for _, d := range h.Devices {
+		out.AddDevice(d.At, names.of("host", d.Node), d.Device, d.Busy)
 	}
 	if out.Epoch != Unknown {
 		out.Epoch = defaultEpoch

@@ -153,7 +153,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return err
 	}
 	if k.format == "chrome" && len(args) == 1 && k.keepsTimes() {
-		if h.Devices, err = study.Devices(args[0]); err != nil {
+		if err := study.AddDevices(h, args[0]); err != nil {
 			return err
 		}
 	}
@@ -299,6 +299,9 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 	}
 	if err := to.complete(&m, c, args); err != nil {
 		return err
+	}
+	if file {
+		m.Directory = resultdir.DirectoryFrom(filepath.Dir(to.out), m.Inputs)
 	}
 	d, err := resultdir.Create(folder, to.force)
 	if err != nil {

@@ -21,8 +21,9 @@ func rerunCommand(a *app) *cobra.Command {
 		Use:   "rerun MANIFEST",
 		Short: "Repeat a run from its manifest and compare the bytes",
 		Long: `Repeat the run that wrote a manifest, from the same inputs, and report whether
-its files have the same bytes. If an input has changed, name it. Relative paths
-are resolved from the current directory.`,
+its files have the same bytes. If an input has changed, name it. Inputs are
+looked for from the directory of the first run, which the manifest names, else
+from the current one.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error { return a.rerun(args[0], out, force) },
 	}
@@ -36,12 +37,19 @@ func (a *app) rerun(path, out string, force bool) error {
 	if m.Schema == "" {
 		return err
 	}
+	if out != "" {
+		if out, err = filepath.Abs(out); err != nil {
+			return err
+		}
+	}
 	if len(m.Arguments) == 0 {
 		return fmt.Errorf("%s: arguments: got an empty list: want the verb that made the result", path)
 	}
-	if err := study.InputsUnchanged(m.Inputs); err != nil {
+	back, err := enterDirectory(path, m)
+	if err != nil {
 		return err
 	}
+	defer back()
 	if out == "" {
 		if out, err = os.MkdirTemp("", "slotwave-rerun-"); err != nil {
 			return study.Internal(err)
@@ -66,6 +74,27 @@ func (a *app) rerun(path, out string, force bool) error {
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s, the same bytes\n", printable(path), workload.Counted(len(again.Outputs), "file", "files"))
 	return err
+}
+
+// enterDirectory changes to the directory in which the inputs of a manifest are
+// found unchanged: that of the first run, else the current one.
+func enterDirectory(path string, m resultdir.Manifest) (back func(), err error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	back = func() { _ = os.Chdir(here) }
+	folder := path
+	if info, err := os.Stat(path); err == nil && !info.IsDir() {
+		folder = filepath.Dir(path)
+	}
+	if m.Directory != "" && os.Chdir(filepath.Join(folder, filepath.FromSlash(m.Directory))) == nil {
+		if study.InputsUnchanged(m.Inputs) == nil {
+			return back, nil
+		}
+		back()
+	}
+	return back, study.InputsUnchanged(m.Inputs)
 }
 
 func sameOutputs(old, again resultdir.Manifest) error {

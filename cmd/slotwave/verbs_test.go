@@ -197,3 +197,36 @@ func TestHostileNames(t *testing.T) {
 		t.Errorf("%q (%v)", rows, err)
 	}
 }
+
+// The inputs are found from any folder, and so is what is shipped by a copy of a
+// shipped scenario.
+func TestRerunFromAnotherFolder(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"work", "results", "elsewhere"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, text, _ := call("", "show", "two-jobs")
+	writeFile(t, filepath.Join(dir, "work", "my.toml"), text)
+	t.Chdir(filepath.Join(dir, "work"))
+	if code, _, stderr := call("", "run", "my.toml", "--out", "../results/one", "--quiet"); code != exitDone {
+		t.Fatal(stderr)
+	}
+	t.Chdir(filepath.Join(dir, "elsewhere"))
+	if code, out, stderr := call("", "rerun", "../results/one", "--out", "again"); code != exitDone || !strings.Contains(out, "the same bytes") {
+		t.Errorf("exit code %d: %s%s", code, out, stderr)
+	}
+	if _, err := os.Stat("again/jobs.csv"); err != nil {
+		t.Error(err)
+	}
+}
+
+// A copy of a shipped scenario runs anywhere: it reads the shipped trace.
+func TestCopyOfShippedScenario(t *testing.T) {
+	_, text, _ := call("", "show", "fb2009")
+	file := writeFile(t, filepath.Join(t.TempDir(), "my.toml"), text)
+	if code, _, stderr := call("", "validate", file); code != exitDone {
+		t.Error(stderr)
+	}
+}

@@ -227,6 +227,9 @@ func (d *Dir) Write(name string, content func(io.Writer) error) error {
 // the new one does not have are removed.
 func (d *Dir) Commit(m Manifest) error {
 	m.Outputs = nil
+	if m.Directory == "" {
+		m.Directory = DirectoryFrom(d.path, m.Inputs)
+	}
 	for _, f := range d.files {
 		if !f.closed {
 			return fmt.Errorf("%s was not closed", f.name)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 )
 
 // ManifestName is the file whose presence completes a result.
@@ -29,7 +30,8 @@ type Manifest struct {
 	Seed         uint64    `json:"seed"`
 	Replications int       `json:"replications"`
 	Inputs       []FileSum `json:"inputs"`
-	Outputs      []FileSum `json:"outputs"` // by name; filled in by Commit
+	Directory    string    `json:"directory,omitempty"` // to which names are relative, from the folder of the manifest; empty: none is
+	Outputs      []FileSum `json:"outputs"`             // by name; filled in by Commit
 	Assumptions  []string  `json:"assumptions"`
 }
 
@@ -146,6 +148,25 @@ func ReadManifest(path string) (Manifest, error) {
 		return m, err
 	}
 	return m, Verify(filepath.Dir(path), m.Outputs)
+}
+
+// DirectoryFrom returns the way from a folder to the current directory, if an
+// input has a name that is relative to it.
+func DirectoryFrom(folder string, inputs []FileSum) string {
+	relative := slices.ContainsFunc(inputs, func(in FileSum) bool {
+		_, err := os.Stat(in.Name)
+		return err == nil && !filepath.IsAbs(in.Name)
+	})
+	from, err := filepath.Abs(folder)
+	here, err2 := os.Getwd()
+	if !relative || err != nil || err2 != nil {
+		return ""
+	}
+	way, err := filepath.Rel(from, here)
+	if err != nil {
+		return ""
+	}
+	return filepath.ToSlash(way)
 }
 
 // Verify checks files against their checksums. Names are taken relative to dir;

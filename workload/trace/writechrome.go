@@ -36,7 +36,7 @@ func writeChromeTrace(w io.Writer, h *workload.History) error {
 			rows.write(j)
 			rows.writeFlows(j)
 			rows.writeLoad(j)
-			rows.writeDevices(j, h.Devices)
+			rows.writeDevices(j, h)
 		})
 	})
 	return j.err
@@ -308,11 +308,11 @@ func (c *chromeTrace) writeLoad(j *jsonWriter) {
 
 // writeDevices writes the part of the time for which devices were busy, where it
 // changes.
-func (c *chromeTrace) writeDevices(j *jsonWriter, uses []workload.DeviceReading) {
+func (c *chromeTrace) writeDevices(j *jsonWriter, h *workload.History) {
 	type device struct{ node, name string }
 	last := make(map[device]string)
-	for i := range uses {
-		u := &uses[i]
+	for i := range h.Devices {
+		u := &h.Devices[i]
 		key := device{u.Node, u.Device}
 		busy := fmt.Sprintf("%.1f", 100*u.Busy)
 		if last[key] == busy {

@@ -100,10 +100,10 @@ func TestChromeArrowsOfLargeJobs(t *testing.T) {
 // Counters change when attempts start and end, and end at 0.
 func TestChromeCounters(t *testing.T) {
 	h := twoMaps()
-	h.Devices = []workload.DeviceReading{
-		{At: 0, Node: "n", Device: "disk", Busy: 0.25}, {At: 1, Node: "n", Device: "disk", Busy: 0.25},
-		{At: 2 * time.Second, Node: "n", Device: "disk", Busy: 1}, {At: 0, Node: "other", Device: "disk", Busy: 0},
-	}
+	h.AddDevice(0, "n", "disk", 0.25)
+	h.AddDevice(1, "n", "disk", 0.25)
+	h.AddDevice(2*time.Second, "n", "disk", 1)
+	h.AddDevice(0, "other", "disk", 0)
 	got := map[string][]string{}
 	names := map[int]string{}
 	for _, e := range chromeEvents(t, h) {
