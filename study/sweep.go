@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -339,9 +340,15 @@ func (s *Sweep) metric() string {
 	return results.MetricNames()[0]
 }
 
-// SweepProgress is called with the number of finished simulations and the number
-// of all.
-type SweepProgress func(done, total int)
+// SweepProgress is called as simulations end.
+type SweepProgress func(SweepStatus)
+
+// SweepStatus says how far a sweep is.
+type SweepStatus struct {
+	Done, Total int           // simulations
+	Slowest     string        // the point whose simulation took longest
+	Took        time.Duration // how long it took
+}
 
 // Run simulates what is not in the journal, several at a time. progress may
 // be nil.
@@ -358,10 +365,12 @@ func (s *Sweep) all() []int {
 }
 
 func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
+	var status SweepStatus
 	for {
 		tasks, total := s.missing(points)
 		if progress != nil {
-			progress(total-len(tasks), total)
+			status.Done, status.Total = total-len(tasks), total
+			progress(status)
 		}
 		if len(tasks) == 0 {
 			return nil
@@ -378,7 +387,9 @@ func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
 				if stop {
 					return nil
 				}
+				began := time.Now()
 				r, err := s.simulate(t.point, t.replication)
+				took := time.Since(began)
 				s.lock.Lock()
 				defer s.lock.Unlock()
 				if err == nil {
@@ -391,7 +402,11 @@ func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
 				s.record(t, r)
 				left--
 				if progress != nil {
-					progress(total-left, total)
+					if took > status.Took {
+						status.Slowest, status.Took = s.pointName(t.point), took
+					}
+					status.Done, status.Total = total-left, total
+					progress(status)
 				}
 				return nil
 			})

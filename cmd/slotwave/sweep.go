@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -295,6 +296,7 @@ func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began t
 type sweepBar struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
+	slowest   atomic.Pointer[string]
 }
 
 func (a *app) sweepBar(quiet bool) *sweepBar {
@@ -313,7 +315,11 @@ func (a *app) sweepBar(quiet bool) *sweepBar {
 			return ""
 		}
 		left := time.Duration(float64(s.Total-s.Current) / done * took * float64(time.Second))
-		return fmt.Sprintf(" %.1f/s, %s left", done/took, left.Round(time.Second))
+		text := fmt.Sprintf(" %.1f/s, %s left", done/took, left.Round(time.Second))
+		if slowest := b.slowest.Load(); slowest != nil {
+			text += ", slowest " + *slowest
+		}
+		return text
 	}
 	b.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(40))
 	b.bar = b.container.AddBar(0, mpb.BarRemoveOnComplete(),
@@ -326,9 +332,13 @@ func (b *sweepBar) report() study.SweepProgress {
 	if b.bar == nil {
 		return nil
 	}
-	return func(done, total int) {
-		b.bar.SetTotal(int64(total), false)
-		b.bar.SetCurrent(int64(done))
+	return func(s study.SweepStatus) {
+		if s.Took > 0 {
+			text := printable(fmt.Sprintf("%s (%.2g s)", s.Slowest, s.Took.Seconds()))
+			b.slowest.Store(&text)
+		}
+		b.bar.SetTotal(int64(s.Total), false)
+		b.bar.SetCurrent(int64(s.Done))
 	}
 }
 
