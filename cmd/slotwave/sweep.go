@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +45,15 @@ func (k *sweeping) work(c *cobra.Command) {
 func (k *sweeping) write(c *cobra.Command) {
 	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the results (default out/<name>)")
 	c.Flags().BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+}
+
+// collectLate makes Go collect garbage more rarely than in one run, unless GOGC is
+// set. Small points leave so little that collections would come every few of them,
+// and each holds up all cores.
+func collectLate() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // open opens the study as the flags ask for it.
@@ -127,6 +138,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			collectLate()
 			if stdin {
 				if len(args) > 0 || k.out != "" {
 					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
@@ -236,6 +248,7 @@ and finished simulations are not repeated. docs/scale-out.md has examples.`,
 
 func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	began := time.Now()
+	collectLate()
 	s, err := k.open(c, name)
 	if err != nil {
 		return err
