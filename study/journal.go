@@ -80,7 +80,7 @@ func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 		err = f.Truncate(size) // a line that was cut off
 	}
 	if err == nil && size == 0 {
-		err = j.line(s.identity(b))
+		err = j.begin(s.identity(b))
 	}
 	if err != nil {
 		f.Close()
@@ -138,11 +138,16 @@ func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
 	return t, results.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Full: row.Full}, nil
 }
 
+// finishedRow makes the row of a finished simulation.
+func finishedRow(t task, r results.Replication) journalRow {
+	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
+}
+
 // add writes a finished simulation.
-func (j *Journal) add(t task, r results.Replication) error {
-	row := journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
+func (j *Journal) add(line []byte) error {
 	j.rows++
-	return j.line(row)
+	_, err := j.to.Write(line)
+	return err
 }
 
 // figures converts the figures of a row from or to JSON.
@@ -157,15 +162,22 @@ func figures[To, From ~float64](values []From) []To {
 	return list
 }
 
-// line writes a line in one piece, so that a kill leaves at most its last cut off.
-func (j *Journal) line(v any) error {
+// encode makes a line of a journal. It is written in one piece, so that a kill leaves
+// at most the last line cut off.
+func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return err
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// begin writes the first line.
+func (j *Journal) begin(head journalHead) error {
+	line, err := encode(head)
+	if err == nil {
+		_, err = j.to.Write(line)
 	}
-	_, err := j.to.Write(b.Bytes())
 	return err
 }
 

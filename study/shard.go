@@ -138,7 +138,7 @@ func Stream(in io.Reader, out io.Writer, workers int, b resultdir.Build, status 
 		keyed := &keyedLines{out, line.Point}
 		if j == nil {
 			j = &Journal{to: keyed}
-			if err := j.line(h.identity); err != nil {
+			if err := j.begin(h.identity); err != nil {
 				return err
 			}
 		}

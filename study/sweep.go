@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -339,9 +340,15 @@ func (s *Sweep) metric() string {
 	return results.MetricNames()[0]
 }
 
-// SweepProgress is called with the number of finished simulations and the number
-// of all.
-type SweepProgress func(done, total int)
+// SweepProgress is called as simulations end.
+type SweepProgress func(SweepStatus)
+
+// SweepStatus says how far a sweep is.
+type SweepStatus struct {
+	Done, Total int           // simulations
+	Slowest     string        // the point whose simulation took longest
+	Took        time.Duration // how long it took
+}
 
 // Run simulates what is not in the journal, several at a time. progress may
 // be nil.
@@ -358,48 +365,83 @@ func (s *Sweep) all() []int {
 }
 
 func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
+	x := sweepRun{sweep: s, journal: j, progress: progress}
 	for {
-		tasks, total := s.missing(points)
+		x.tasks, x.status.Total = s.missing(points)
+		x.next, x.status.Done = 0, x.status.Total-len(x.tasks)
 		if progress != nil {
-			progress(total-len(tasks), total)
+			progress(x.status)
 		}
-		if len(tasks) == 0 {
+		if len(x.tasks) == 0 {
 			return nil
 		}
-		group := errgroup.Group{}
-		group.SetLimit(s.base.options.workers())
-		failed := false
-		left := len(tasks)
-		for _, t := range tasks {
-			group.Go(func() error {
-				s.lock.Lock()
-				stop := failed
-				s.lock.Unlock()
-				if stop {
-					return nil
-				}
-				r, err := s.simulate(t.point, t.replication)
-				s.lock.Lock()
-				defer s.lock.Unlock()
-				if err == nil {
-					err = j.add(t, r)
-				}
-				if err != nil {
-					failed = true
-					return err
-				}
-				s.record(t, r)
-				left--
-				if progress != nil {
-					progress(total-left, total)
-				}
-				return nil
-			})
+		var group errgroup.Group
+		for range min(s.base.options.workers(), len(x.tasks)) {
+			group.Go(x.work)
 		}
 		if err := group.Wait(); err != nil {
 			return err
 		}
 	}
+}
+
+// sweepRun is the work on some simulations of a sweep. Its fields are guarded by the
+// lock of the sweep.
+type sweepRun struct {
+	sweep    *Sweep
+	journal  *Journal
+	tasks    []task
+	next     int // of tasks
+	status   SweepStatus
+	progress SweepProgress // may be nil
+}
+
+// work simulates one task after the other until none is left or one fails.
+func (x *sweepRun) work() error {
+	for t, ok := x.take(); ok; t, ok = x.take() {
+		began := time.Now()
+		r, err := x.sweep.simulate(t.point, t.replication)
+		var line []byte
+		if err == nil {
+			line, err = encode(finishedRow(t, r))
+		}
+		if err := x.end(t, r, line, time.Since(began), err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *sweepRun) take() (t task, ok bool) {
+	x.sweep.lock.Lock()
+	defer x.sweep.lock.Unlock()
+	if x.next == len(x.tasks) {
+		return t, false
+	}
+	x.next++
+	return x.tasks[x.next-1], true
+}
+
+// end records a simulation. An error ends the work of all.
+func (x *sweepRun) end(t task, r results.Replication, line []byte, took time.Duration, err error) error {
+	x.sweep.lock.Lock()
+	defer x.sweep.lock.Unlock()
+	if err == nil {
+		err = x.journal.add(line)
+	}
+	if err != nil {
+		x.next = len(x.tasks)
+		return err
+	}
+	x.sweep.record(t, r)
+	x.status.Done++
+	if x.progress != nil {
+		if took > x.status.Took {
+			x.status.Slowest, x.status.Took = x.sweep.pointName(t.point), took
+		}
+		x.progress(x.status)
+	}
+	return nil
 }
 
 // Warnings are those of the points that were simulated, each with its number of

@@ -12,7 +12,7 @@ import (
 )
 
 // smallPoints is a study of small points: three jobs of eight maps each.
-func smallPoints(b *testing.B, points int) string {
+func smallPoints(b testing.TB, points int) string {
 	b.Helper()
 	folder := b.TempDir()
 	for name, text := range map[string]string{

@@ -24,7 +24,7 @@ func TestForkAt(t *testing.T) {
 	for i := range workloads {
 		text := strings.Replace(randomWorkload(r), "[cluster]", "plots = \"none\"\n[cluster]", 1)
 		next := []string{"fifo", "fair1", "fair2", "capacity", "maxedf"}[r.IntN(5)]
-		at := strconv.Itoa(5+r.IntN(60)) + "s"
+		at := strconv.Itoa(5+r.IntN(50)) + "s"
 		writeFile(t, "my.toml", text)
 		writeFile(t, "changed.toml", text+fmt.Sprintf("[[change]]\nat = %q\nscheduler.name = %q\n", at, next))
 		fork := "fork" + strconv.Itoa(i)

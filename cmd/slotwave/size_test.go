@@ -185,75 +185,92 @@ func randomWorkload(r *rand.Rand) string {
 	return text
 }
 
+// sizeTruth counts what sizes of random workloads turned out to be.
+type sizeTruth struct {
+	kept, answered, none int
+	cost, worst          float64 // of the answer over that of the smallest size by a sweep
+}
+
+const (
+	truthConfidence = 0.9
+	truthRuns       = 100
+)
+
+// try sizes a random workload, and sweeps over the sizes around the answer with
+// seeds that the search has not seen.
+func (x *sizeTruth) try(t *testing.T, workload int) {
+	t.Chdir(t.TempDir())
+	r := rand.New(rand.NewPCG(15, uint64(workload)))
+	writeFile(t, "my.toml", randomWorkload(r))
+	var one struct {
+		Makespan struct {
+			Mean int64 `json:"mean_ns"`
+		} `json:"makespan"`
+	}
+	nodes := 3 + r.IntN(12)
+	if err := json.Unmarshal([]byte(verb(t, "run", "my.toml", "--json", "--set", fmt.Sprint("cluster.nodes=", nodes), "--set", "plots=none", "--replications", "5", "--out", "run")), &one); err != nil {
+		t.Fatal(err)
+	}
+	limit := one.Makespan.Mean * 115 / 100
+	writeFile(t, "mysize.toml", fmt.Sprintf("scenario = \"my.toml\"\nconfidence = %g\nmax_replications = 100\nmost_nodes = 60\n[[goal]]\nfinish = \"%dns\"\n", truthConfidence, limit))
+	var s sized
+	if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", "size")), &s); err != nil {
+		t.Fatal(err)
+	}
+	from, until := 55, 60
+	if s.Answer != nil {
+		from, until = max(1, s.Answer.Nodes-3), s.Answer.Nodes+1
+	}
+	verb(t, "sweep", "my.toml", "--over", fmt.Sprintf("cluster.nodes=%d:%d:1", from, until), "--seed", "987654321", "--replications", strconv.Itoa(truthRuns), "--quiet", "--out", "sweep")
+	rows, err := csv.NewReader(strings.NewReader(read(t, "sweep/points.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	met := make([]int, until+1)
+	makespan := slices.Index(rows[0], "makespan_ns")
+	for _, row := range rows[1:] {
+		n, _ := strconv.Atoi(row[2])
+		if v, err := strconv.ParseInt(row[makespan], 10, 64); err == nil && v <= limit {
+			met[n]++
+		}
+	}
+	least := slices.IndexFunc(met, func(m int) bool { return float64(m) >= truthConfidence*truthRuns })
+	if s.Answer == nil {
+		if x.none++; least >= 0 {
+			t.Errorf("no answer, but %d nodes meet the goal in %d of %d runs", least, met[least], truthRuns)
+		}
+		return
+	}
+	x.answered++
+	if float64(met[s.Answer.Nodes]) >= truthConfidence*truthRuns {
+		x.kept++
+	}
+	cost := float64(s.Answer.Nodes) / float64(s.Answer.Nodes+1)
+	if least >= 0 {
+		cost = float64(s.Answer.Nodes) / float64(least)
+	}
+	x.cost, x.worst = x.cost+cost, max(x.worst, cost)
+	t.Logf("truth: %d: %d nodes, %d of %d fresh runs in time; smallest by a sweep %d", workload, s.Answer.Nodes, met[s.Answer.Nodes], truthRuns, least)
+}
+
 // On random workloads the size that is found keeps its promise with seeds that the
 // search has not seen, and costs little more than the smallest size that a sweep
-// over sizes finds with those seeds.
+// over sizes finds with those seeds. TestSizeTruth/0 is the first workload.
 func TestSizeTruth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("sizes several clusters")
 	}
-	workloads, runs := 3, 100
+	workloads := 3
 	if large {
-		workloads, runs = 50, 100
+		workloads = 50
 	}
-	const confidence = 0.9
-	t.Chdir(t.TempDir())
-	r := rand.New(rand.NewPCG(15, 1))
-	kept, answered, none, ratio, worst := 0, 0, 0, 0.0, 0.0
+	var x sizeTruth
 	for i := range workloads {
-		writeFile(t, "my.toml", randomWorkload(r))
-		var one struct {
-			Makespan struct {
-				Mean int64 `json:"mean_ns"`
-			} `json:"makespan"`
-		}
-		nodes := 3 + r.IntN(12)
-		if err := json.Unmarshal([]byte(verb(t, "run", "my.toml", "--json", "--set", fmt.Sprint("cluster.nodes=", nodes), "--set", "plots=none", "--replications", "5", "--out", "run")), &one); err != nil {
-			t.Fatal(err)
-		}
-		limit := one.Makespan.Mean * 115 / 100
-		writeFile(t, "mysize.toml", fmt.Sprintf("scenario = \"my.toml\"\nconfidence = %g\nmax_replications = 100\nmost_nodes = 60\n[[goal]]\nfinish = \"%dns\"\n", confidence, limit))
-		var s sized
-		if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", "size")), &s); err != nil {
-			t.Fatal(err)
-		}
-		from, until := 55, 60
-		if s.Answer != nil {
-			from, until = max(1, s.Answer.Nodes-3), s.Answer.Nodes+1
-		}
-		verb(t, "sweep", "my.toml", "--over", fmt.Sprintf("cluster.nodes=%d:%d:1", from, until), "--seed", "987654321", "--replications", strconv.Itoa(runs), "--quiet", "--out", "sweep")
-		rows, err := csv.NewReader(strings.NewReader(read(t, "sweep/points.csv"))).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
-		met := make([]int, until+1)
-		makespan := slices.Index(rows[0], "makespan_ns")
-		for _, row := range rows[1:] {
-			n, _ := strconv.Atoi(row[2])
-			if v, err := strconv.ParseInt(row[makespan], 10, 64); err == nil && v <= limit {
-				met[n]++
-			}
-		}
-		least := slices.IndexFunc(met, func(m int) bool { return float64(m) >= confidence*float64(runs) })
-		if s.Answer == nil {
-			if none++; least >= 0 {
-				t.Errorf("workload %d: no answer, but %d nodes meet the goal in %d of %d runs", i, least, met[least], runs)
-			}
-			continue
-		}
-		answered++
-		if float64(met[s.Answer.Nodes]) >= confidence*float64(runs) {
-			kept++
-		}
-		cost := float64(s.Answer.Nodes) / float64(s.Answer.Nodes+1)
-		if least >= 0 {
-			cost = float64(s.Answer.Nodes) / float64(least)
-		}
-		ratio, worst = ratio+cost, max(worst, cost)
-		t.Logf("workload %d: %d nodes, %d of %d fresh runs in time; smallest by a sweep %d", i, s.Answer.Nodes, met[s.Answer.Nodes], runs, least)
+		t.Run(strconv.Itoa(i), func(t *testing.T) { x.try(t, i) })
 	}
-	t.Logf("%d of %d answers keep their promise; cost %.3f of the smallest on average, at most %.2f; %d workloads have no answer", kept, answered, ratio/float64(answered), worst, none)
-	if large && (float64(kept) < 0.9*float64(answered) || ratio/float64(answered) > 1.05) {
+	ratio := x.cost / float64(x.answered)
+	t.Logf("%d of %d answers keep their promise; cost %.3f of the smallest on average, at most %.2f; %d workloads have no answer", x.kept, x.answered, ratio, x.worst, x.none)
+	if large && (float64(x.kept) < truthConfidence*float64(x.answered) || ratio > 1.05) {
 		t.Errorf("want 90 %% of the answers to keep their promise, and a cost of at most 1.05")
 	}
 }

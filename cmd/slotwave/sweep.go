@@ -4,7 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
+	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,6 +45,15 @@ func (k *sweeping) work(c *cobra.Command) {
 func (k *sweeping) write(c *cobra.Command) {
 	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the results (default out/<name>)")
 	c.Flags().BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+}
+
+// collectLate makes Go collect garbage more rarely than in one run, unless GOGC is
+// set. Small points leave so little that collections would come every few of them,
+// and each holds up all cores.
+func collectLate() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 }
 
 // open opens the study as the flags ask for it.
@@ -126,6 +138,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			collectLate()
 			if stdin {
 				if len(args) > 0 || k.out != "" {
 					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
@@ -235,6 +248,7 @@ and finished simulations are not repeated. docs/scale-out.md has examples.`,
 
 func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	began := time.Now()
+	collectLate()
 	s, err := k.open(c, name)
 	if err != nil {
 		return err
@@ -295,6 +309,7 @@ func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began t
 type sweepBar struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
+	slowest   atomic.Pointer[string]
 }
 
 func (a *app) sweepBar(quiet bool) *sweepBar {
@@ -313,7 +328,11 @@ func (a *app) sweepBar(quiet bool) *sweepBar {
 			return ""
 		}
 		left := time.Duration(float64(s.Total-s.Current) / done * took * float64(time.Second))
-		return fmt.Sprintf(" %.1f/s, %s left", done/took, left.Round(time.Second))
+		text := fmt.Sprintf(" %.1f/s, %s left", done/took, left.Round(time.Second))
+		if slowest := b.slowest.Load(); slowest != nil {
+			text += ", slowest " + *slowest
+		}
+		return text
 	}
 	b.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(40))
 	b.bar = b.container.AddBar(0, mpb.BarRemoveOnComplete(),
@@ -326,9 +345,13 @@ func (b *sweepBar) report() study.SweepProgress {
 	if b.bar == nil {
 		return nil
 	}
-	return func(done, total int) {
-		b.bar.SetTotal(int64(total), false)
-		b.bar.SetCurrent(int64(done))
+	return func(s study.SweepStatus) {
+		if s.Took > 0 {
+			text := printable(fmt.Sprintf("%s (%.2g s)", s.Slowest, s.Took.Seconds()))
+			b.slowest.Store(&text)
+		}
+		b.bar.SetTotal(int64(s.Total), false)
+		b.bar.SetCurrent(int64(s.Done))
 	}
 }
 

@@ -186,9 +186,9 @@ func TestSweepKilled(t *testing.T) {
 	}
 	sweepFolder(t)
 	trials, wanted := 30, 12
-	if large { // 300 points
+	if large { // 300 points, killed at 100 times
 		trials, wanted = 1000, 100
-		writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\nreplications = 4\n[[factor]]\nkey = \"cluster.slowdown\"\nfrom = 0.5\nto = 2.0\ncount = 150\n")
+		writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.slowdown\"\nfrom = 0.5\nto = 2.0\ncount = 150\n")
 	}
 	program := filepath.Join(t.TempDir(), "slotwave")
 	build := exec.Command("go", "build", "-o", program, "github.com/slotwave/slotwave/cmd/slotwave")
