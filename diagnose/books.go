@@ -53,8 +53,20 @@ type attempt struct {
 
 	runnable, start, finish time.Duration
 	phases                  [workload.NumPhases]time.Duration
-	workload.Counters
+	counters
 	waitFetch, waitMemory time.Duration
+}
+
+// counters are those that the diagnosis uses, of workload.Counters.
+type counters struct {
+	InRecords, InBytes, OutRecords, OutBytes    int64
+	ShuffleBytes, HDFSReadBytes, HDFSWriteBytes int64
+	LocalReadBytes                              int64
+	Spills                                      int64
+}
+
+func countersOf(c *workload.Counters) counters {
+	return counters{c.InRecords, c.InBytes, c.OutRecords, c.OutBytes, c.ShuffleBytes, c.HDFSReadBytes, c.HDFSWriteBytes, c.LocalReadBytes, c.Spills}
 }
 
 // timed reports whether start and end of the attempt are known.
@@ -71,8 +83,9 @@ type job struct {
 	conf           workload.Conf
 	maps, reduces  int // as announced, or as found
 	attempts       []int32
-	won            [2][]int32 // attempts whose work was used, maps and reduces, by task
-	extra          [2]int64   // stored over raw map output bytes, from maps that know both
+	won            [2][]int32     // attempts whose work was used, maps and reduces, by task
+	extra          [2]int64       // stored over raw map output bytes, from maps that know both
+	lost           map[string]int // values that attempts lack, while they are read
 }
 
 func (j *job) time() time.Duration { return j.finish - j.submit }
@@ -118,11 +131,18 @@ func kindLetter(k workload.Kind) string {
 	return k.String()
 }
 
-// keep reads the jobs into the books.
-func keep(jobs iter.Seq[*workload.HistoryJob]) *books {
+// keep reads the jobs into the books, and the rows of attempts that the jobs do
+// not list.
+func keep(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*workload.Attempt]) *books {
 	b := &books{jobAt: map[string]*job{}}
-	for h := range jobs {
-		b.keepJob(h)
+	if rows == nil {
+		for h := range jobs {
+			j := newJob(h)
+			b.keepTasks(j, h)
+			b.settle(j, h)
+		}
+	} else {
+		b.keepRows(jobs, rows)
 	}
 	slices.SortStableFunc(b.jobs, func(a, b *job) int { return cmp.Compare(a.submit, b.submit) })
 	for i, j := range b.jobs {
@@ -134,19 +154,65 @@ func keep(jobs iter.Seq[*workload.HistoryJob]) *books {
 	return b
 }
 
-func (b *books) keepJob(h *workload.HistoryJob) {
-	j := &job{id: h.ID, submit: h.Submit, launch: h.Launch, finish: h.Finish, conf: h.Conf}
-	lost := map[string]int{}
+func newJob(h *workload.HistoryJob) *job {
+	return &job{id: h.ID, submit: h.Submit, launch: h.Launch, finish: h.Finish, conf: h.Conf, lost: map[string]int{}}
+}
+
+func (b *books) keepTasks(j *job, h *workload.HistoryJob) {
 	for t := range h.Tasks {
 		task := &h.Tasks[t]
 		winner := task.Winner()
 		for n := range task.Attempts {
-			row := b.keepAttempt(j, &task.Attempts[n], lost)
+			row := b.keepAttempt(j, &task.Attempts[n].Attempt)
 			if &task.Attempts[n] == winner && task.Kind <= workload.Reduce && b.at(row).timed() {
 				j.won[task.Kind] = append(j.won[task.Kind], row)
 			}
 		}
 	}
+}
+
+// keepRows reads attempts in the order in which they ended. The last one of a task
+// that succeeded has won.
+func (b *books) keepRows(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*workload.Attempt]) {
+	var known []*job
+	var heads []workload.HistoryJob
+	at := map[string]*job{}
+	for h := range jobs {
+		j := newJob(h)
+		known, heads, at[j.id] = append(known, j), append(heads, *h), j
+	}
+	for a := range rows {
+		j := at[a.Job]
+		if j == nil {
+			h := workload.NewHistoryJob(a.Job)
+			j = newJob(&h)
+			known, heads, at[j.id] = append(known, j), append(heads, h), j
+		}
+		row := b.keepAttempt(j, a)
+		if a.Kind <= workload.Reduce && a.State == workload.Succeeded && b.at(row).timed() {
+			j.won[a.Kind] = append(j.won[a.Kind], row)
+		}
+	}
+	for i, j := range known {
+		for kind := range j.won {
+			won := j.won[kind]
+			slices.SortStableFunc(won, func(x, y int32) int { return cmp.Compare(b.at(x).task, b.at(y).task) })
+			last := won[:0]
+			for k, row := range won {
+				if k+1 == len(won) || b.at(won[k+1]).task != b.at(row).task {
+					last = append(last, row)
+				}
+			}
+			j.won[kind] = last
+		}
+		b.settle(j, &heads[i])
+	}
+}
+
+// settle completes a job whose attempts are kept.
+func (b *books) settle(j *job, h *workload.HistoryJob) {
+	lost := j.lost
+	j.lost = nil
 	total := len(j.attempts)
 	for _, what := range []string{"start or finish of an attempt", "node of an attempt", "slot of an attempt", "phases of an attempt", "bytes of an attempt", "records of an attempt", "when a task became runnable", "waits of a reduce"} {
 		b.add(what, lost[what], total, effects[what])
@@ -189,7 +255,7 @@ var effects = map[string]string{
 }
 
 // keepAttempt copies an attempt into a row and counts its missing values.
-func (b *books) keepAttempt(j *job, h *workload.HistoryAttempt, lost map[string]int) int32 {
+func (b *books) keepAttempt(j *job, h *workload.Attempt) int32 {
 	if b.rows%chunkRows == 0 {
 		b.chunks = append(b.chunks, make([]attempt, 0, chunkRows))
 	}
@@ -197,12 +263,12 @@ func (b *books) keepAttempt(j *job, h *workload.HistoryAttempt, lost map[string]
 	a := attempt{
 		node: b.nodes.id(h.Node), task: int32(h.Task), slot: int32(h.Slot), number: int16(h.Number),
 		kind: h.Kind, state: h.State, locality: h.Locality,
-		runnable: h.Runnable, start: h.Start, finish: h.Finish, phases: h.Phases, Counters: h.Counters,
+		runnable: h.Runnable, start: h.Start, finish: h.Finish, phases: h.Phases, counters: countersOf(&h.Counters),
 		waitFetch: h.WaitFetch, waitMemory: h.WaitMemory,
 	}
 	lack := func(what string, missing bool) {
 		if missing {
-			lost[what]++
+			j.lost[what]++
 		}
 	}
 	lack("start or finish of an attempt", !a.timed())

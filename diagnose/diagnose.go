@@ -21,7 +21,8 @@ import (
 
 // Input is the record of a run. Only Jobs is needed.
 type Input struct {
-	Jobs      iter.Seq[*workload.HistoryJob] // with their attempts; read once
+	Jobs      iter.Seq[*workload.HistoryJob] // with their attempts unless there are Rows; read once
+	Rows      iter.Seq[*workload.Attempt]    // all attempts, in the order of their ends; read once
 	Resources []Usage
 	Dataflow  *Dataflow       // from sampling records
 	Spans     iter.Seq[*Span] // read a few times; only those on the critical path are kept
@@ -108,7 +109,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 	if in.Jobs == nil {
 		in.Jobs = func(func(*workload.HistoryJob) bool) {}
 	}
-	b := keep(in.Jobs)
+	b := keep(in.Jobs, in.Rows)
 	if len(b.jobs) == 0 && in.Dataflow == nil {
 		return nil, fmt.Errorf("got no job: want a run with attempts, or sampling records")
 	}

@@ -127,7 +127,7 @@ func TestStandstill(t *testing.T) {
 		t.Fatal(err)
 	}
 	limits := DefaultThresholds()
-	b := keep(jobsOf(h))
+	b := keep(jobsOf(h), nil)
 	b.assignSlots()
 	still := b.still(&limits)
 	if len(still) != 1 || still[0].node != "sr216" || math.Abs(still[0].from.Seconds()-99.3) > 5 || math.Abs(still[0].until.Seconds()-167.7) > 5 {

@@ -26,7 +26,7 @@ type Explained struct {
 // scheduler and the number of slots. If it is nil, the number is the largest number
 // of concurrent attempts.
 func Explain(w io.Writer, in Input, what Explained) error {
-	b := keep(in.Jobs)
+	b := keep(in.Jobs, in.Rows)
 	b.assignSlots()
 	o := DefaultOptions()
 	x := explainer{&evidence{books: b, question: in.Question, options: &o, resources: newResources(nil)}}

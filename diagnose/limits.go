@@ -40,7 +40,7 @@ var limitOf = map[Account]string{
 // first. It uses the ledger of each job.
 func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf) ([]Limit, error) {
 	o := DefaultOptions()
-	b := keep(jobs)
+	b := keep(jobs, nil)
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(nil), question: q, options: &o}
 	l := e.newLedger(nil)

@@ -56,7 +56,7 @@ var sequence = [2][]workload.Phase{
 func WriteSamples(w io.Writer, in Input, every Sampling) error {
 	out := &sampler{w: bufio.NewWriterSize(w, 1<<18), every: every}
 	out.w.WriteString(strings.Join(sampleColumns, ",") + "\n")
-	b := keep(in.Jobs)
+	b := keep(in.Jobs, in.Rows)
 	conf := workload.Conf{}
 	if in.Question != nil {
 		conf = in.Question.Cluster.Conf

@@ -11,6 +11,7 @@ import (
 	"io"
 	"iter"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,12 +51,14 @@ type Diagnosed struct {
 
 	history *workload.History // nil: only sampling records, or not kept
 	usage   []diagnose.Usage
+	streams bool  // the attempts of a result need not be kept
+	err     error // of reading them
 }
 
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
 // folder of a result, the files of a history, or sampling records.
 func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
-	done := &Diagnosed{}
+	done := &Diagnosed{streams: !k.attempts}
 	in := diagnose.Input{}
 	options, err := k.options(done)
 	if err != nil {
@@ -102,6 +105,9 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 		}
 	}
 	done.Diagnosis, err = diagnose.Run(ctx, in, options)
+	if done.err != nil {
+		return nil, done.err
+	}
 	if errors.Is(err, diagnose.ErrUnbalanced) {
 		return nil, Internal(err)
 	}
@@ -285,10 +291,15 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		}
 		return nil, fmt.Errorf("got %s: want the folder of one run: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
 	}
+	read := paths
 	if folder != "" {
 		paths = runs[0]
+		read = paths
+		if d.streams && d.stream(paths[1], in) {
+			read = paths[:1]
+		}
 	}
-	h, err := trace.Open(paths...)
+	h, err := trace.Open(read...)
 	if err != nil {
 		return nil, err
 	}
@@ -300,6 +311,15 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 	if h.Dropped > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
 	}
+	if folder != "" { // the tables beside the attempts have the times of the run
+		first, err := firstSubmit(paths[0])
+		if err != nil {
+			return nil, err
+		}
+		for i := range h.Jobs {
+			h.Jobs[i].Shift(first)
+		}
+	}
 	if folder == "" {
 		sums, err := FileSums(paths)
 		d.Inputs = append(d.Inputs, sums...)
@@ -309,6 +329,58 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		h.Jobs[i].Shift(h.Moved)
 	}
 	return h, d.result(folder, paths, in)
+}
+
+// firstSubmit returns when the first job of jobs.csv was submitted. A history counts
+// from there.
+func firstSubmit(name string) (time.Duration, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	in := csv.NewReader(bufio.NewReader(f))
+	in.ReuseRecord = true
+	header, err := in.Read()
+	column := slices.Index(header, "submit_ns")
+	first := int64(math.MaxInt64)
+	for column >= 0 && err == nil {
+		var row []string
+		if row, err = in.Read(); err == nil {
+			if at, bad := strconv.ParseInt(row[column], 10, 64); bad == nil {
+				first = min(first, at)
+			}
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	if first == math.MaxInt64 {
+		return 0, nil
+	}
+	return time.Duration(first), nil
+}
+
+// stream reads the attempts of a result during the diagnosis, so that they are not
+// held twice. It reports false for a table that only trace.Open can read.
+func (d *Diagnosed) stream(name string, in *diagnose.Input) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if plain, err := results.PlainAttempts(f); !plain || err != nil {
+		return false
+	}
+	in.Rows = func(yield func(*workload.Attempt) bool) {
+		f, err := os.Open(name)
+		if err == nil {
+			defer f.Close()
+			err = results.ReadAttempts(f, name, yield)
+		}
+		d.err = err
+	}
+	return true
 }
 
 // result reads what a result has beside its attempts: the use of devices, and
