@@ -56,7 +56,7 @@ func (m *hardware) readNetwork(t *table, n *model.Network) {
 }
 
 // machineKeys are the keys that change a platform for some nodes.
-var machineKeys = []string{"platform", "disks", "disk_slowdown", "cpu_slowdown"}
+var machineKeys = []string{"platform", "disks", "disk_slowdown", "cpu_slowdown", "nic_slowdown"}
 
 // readMachine reads the machine type of the cluster or of a group and returns
 // its index. A group without one has the cluster's.
@@ -91,6 +91,7 @@ func (m *hardware) readMachine(t *table, common int) int {
 	machine.Disks = slices.Clone(machine.Disks)
 	t.slowDisks(machine.Disks)
 	machine.Speed /= t.number("cpu_slowdown", 1, 1e-3, 1e3)
+	machine.NIC /= t.number("nic_slowdown", 1, 1e-3, 1e3)
 	m.machines = append(m.machines, machine)
 	return len(m.machines) - 1
 }

@@ -38,7 +38,7 @@ platform = "hitune-xeon"
 }
 
 func TestWorkOnMachines(t *testing.T) {
-	s, err := written(t, `disks = 2`, `cpu_slowdown = 2`, `disk_slowdown = [1, 4]`,
+	s, err := written(t, `disks = 2`, `cpu_slowdown = 2`, `nic_slowdown = 4`, `disk_slowdown = [1, 4]`,
 		`[[cluster.load]]`, `node = "node3"`, `streams = 2`, `until = "1m"`,
 		`[network]`, `nic_mb = 10`, `uplink_mb = 20`, `slack = 0.01`, `exact_fetches = 50`,
 		`[[job]]`, `profile = "wordcount"`, `input = "1 GB"`, `reduces = 3`, `skew = { zipf = 1 }`, `fresh_input = true`)
@@ -50,7 +50,7 @@ func TestWorkOnMachines(t *testing.T) {
 	if len(m.Disks) != 2 || m.Disks[0] != stock.Disks[0] || m.Disks[1].Read != stock.Disks[0].Read/4 {
 		t.Errorf("disks %+v", m.Disks)
 	}
-	if m.Speed != stock.Speed/2 || m.NIC != 10e6 || m.Uplink != 20e6 {
+	if m.Speed != stock.Speed/2 || m.NIC != 10e6/4 || m.Uplink != 20e6 {
 		t.Errorf("speed %v, interface %v, uplink %v", m.Speed, m.NIC, m.Uplink)
 	}
 	if q.Network.Slack != 0.01 || q.Network.Exact() != 50 {

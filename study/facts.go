@@ -256,6 +256,9 @@ const (
 	lz4  = "compression.codec=org.apache.hadoop.io.compress.Lz4Codec"
 )
 
+// outlierRatio is how many times the median an outlier takes at least, as in diagnose.
+const outlierRatio = 1.2
+
 // facts are those of the literature that scenarios are shipped for.
 var facts = []fact{
 	{"E01", "hitune-small-files-slots", "the job about six times as fast with Fair 2.0 as with Fair 1.0; the slots are not stated", "ratio of jobs 4 to 8 with 8 slots; ratio of map phases at most the slots", false, func(r runs) (string, bool) {
@@ -374,6 +377,13 @@ var facts = []fact{
 		others := func(a record) bool { return a["node"] != "node01" }
 		a, b := most(r.only().kind("reduce", loaded), finish), most(r.only().kind("reduce", others), finish)
 		return fmt.Sprintf("its last reduce ends at %.0f s, that of others at %.0f s", a, b), a > 1.05*b
+	}},
+	{"R13", "sonata-slow-adapter", "a node whose network is slower than that of the others, and no critical task: check its network adapter", "its shuffles last longer; none of its reduces is an outlier", true, func(r runs) (string, bool) {
+		slow, even := r.only().kind("reduce", on("slow")), r.only().kind("reduce", on("even"))
+		shuffle, others := mean(slow, phases("shuffle")), mean(even, phases("shuffle"))
+		longest := most(slow, record.duration) / mean(even, record.duration)
+		return fmt.Sprintf("its shuffles take %.1f s, those of others %.1f s; its longest reduce takes %.2f times the mean of the others", shuffle, others, longest),
+			shuffle > 1.05*others && longest < outlierRatio
 	}},
 	{"E15", "zhang-shuffle-break", "the line of the shuffle breaks at 3.2 GB a reduce, and is steeper beyond", "2.9 to 3.6 GB, steeper", false, func(r runs) (string, bool) {
 		var x, y []float64

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/slotwave/slotwave/model/input"
@@ -20,10 +21,17 @@ type Paper struct {
 }
 
 // paperPart makes one or several parts of a page. Its name is that of a figure or
-// table, which selects it.
+// table, which selects it, as do other names: of further figures, or of a section.
 type paperPart struct {
 	name string
 	make func(*reproducing) ([]results.ReproducedPart, error)
+	also []string
+}
+
+// named gives a part further names.
+func (p paperPart) named(also ...string) paperPart {
+	p.also = also
+	return p
 }
 
 // Papers lists the papers, sorted by name.
@@ -32,7 +40,7 @@ func Papers() []Paper {
 		{
 			Name: "herodotou", Title: "Hadoop Performance Models",
 			Source: "Herodotou, technical report CS-2011-05, Duke University, 2011",
-			parts:  []paperPart{{"example", herodotouExample}, {"merge", herodotouMerges}},
+			parts:  []paperPart{{"example", herodotouExample, nil}, {"merge", herodotouMerges, []string{"spills"}}},
 		},
 		{
 			Name: "hitune", Title: "HiTune: Dataflow-Based Performance Analysis for Big Data Cloud",
@@ -49,30 +57,31 @@ func Papers() []Paper {
 			Name: "khan", Title: "Hadoop Performance Modeling for Job Estimation and Resource Provisioning",
 			Source: "Khan and others, IEEE TPDS 2015",
 			parts: []paperPart{
-				caseOf("2", "Figures 2 and 3: the shuffle in one wave and in two", "khan-waves"),
-				{"evaluation", khanEvaluation},
+				caseOf("2", "Figures 2 and 3: the shuffle in one wave and in two", "khan-waves").named("3"),
+				{"evaluation", khanEvaluation, nil},
 			},
 		},
 		{
 			Name: "sonata", Title: "Correlation-based Performance Analysis of MapReduce (SONATA)",
 			Source: "Guo and others, IEEE BigData 2013",
 			parts: []paperPart{
-				caseOf("smt", "Section IV-E: a node with slower processors", "sonata-slow-cpu"),
-				caseOf("foreign", "Section VI-A: foreign load on one node", "sonata-foreign-load"),
-				caseOf("spills", "Section VI-B: two spills in a map", "sonata-two-spills"),
-				caseOf("slowstart", "Section VI-B: the start of the reduces", "sonata-slowstart"),
-				caseOf("codecs", "Section VI-B: codecs", "sonata-codecs"),
-				caseOf("slots", "Section VI-C: shared slots", "sonata-shared-slots"),
+				caseOf("smt", "Section IV-E: a node with slower processors", "sonata-slow-cpu").named("IV-E"),
+				caseOf("foreign", "Section VI-A: foreign load on one node", "sonata-foreign-load").named("VI-A"),
+				caseOf("adapter", "Rules for resources: a slow network adapter", "sonata-slow-adapter"),
+				caseOf("spills", "Section VI-B: two spills in a map", "sonata-two-spills").named("VI-B"),
+				caseOf("slowstart", "Section VI-B: the start of the reduces", "sonata-slowstart").named("VI-B"),
+				caseOf("codecs", "Section VI-B: codecs", "sonata-codecs").named("VI-B"),
+				caseOf("slots", "Section VI-C: shared slots", "sonata-shared-slots").named("VI-C"),
 			},
 		},
 		{
 			Name: "zhang", Title: "Benchmarking Approach for Designing a MapReduce Performance Model",
 			Source: "Zhang, Cherkasova and Loo, ICPE 2013",
 			parts: []paperPart{
-				{"table-1", zhangTable1},
-				{"3", zhangBreak},
+				{"table-1", zhangTable1, []string{"2"}},
+				{"3", zhangBreak, nil},
 				caseOf("table-2", "Table 2: waves of the applications", "zhang-waves"),
-				{"4", zhangFive}, {"5", zhangMany},
+				{"4", zhangFive, nil}, {"5", zhangMany, nil},
 			},
 		},
 	}
@@ -85,10 +94,14 @@ type Reproducing struct {
 	Platform string // of the clusters of zhang, in place of the paper's; empty: the paper's
 }
 
-// Parts lists the names of a paper's parts.
+// Parts lists the names of a paper's parts, with their further names.
 func (p *Paper) Parts() (names []string) {
 	for _, part := range p.parts {
-		names = append(names, part.name)
+		name := part.name
+		if len(part.also) > 0 {
+			name += " (or " + strings.Join(part.also, ", ") + ")"
+		}
+		names = append(names, name)
 	}
 	return names
 }
@@ -123,7 +136,7 @@ func (p *Paper) reproduce(r Reproducing) (*results.Reproduction, error) {
 	run := &reproducing{r, work, map[string]any{}}
 	page := &results.Reproduction{Paper: p.Name, Title: p.Title, Source: p.Source}
 	for _, part := range p.parts {
-		if r.Figure != "" && r.Figure != part.name {
+		if r.Figure != "" && r.Figure != part.name && !slices.Contains(part.also, r.Figure) {
 			continue
 		}
 		made, err := part.make(run)
@@ -171,7 +184,7 @@ func (r *reproducing) simulated(scenario string) (*Study, string, error) {
 
 // caseOf is a part that a shipped scenario shows.
 func caseOf(name, title, scenario string) paperPart {
-	return paperPart{name, func(r *reproducing) ([]results.ReproducedPart, error) {
+	return paperPart{name: name, make: func(r *reproducing) ([]results.ReproducedPart, error) {
 		s, dir, err := r.simulated(scenario)
 		if err != nil {
 			return nil, err

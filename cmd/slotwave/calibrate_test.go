@@ -1,11 +1,13 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -27,6 +29,34 @@ func TestCalibrateErrors(t *testing.T) {
 		code, _, errs := call("", append([]string{"calibrate"}, test.args...)...)
 		if code != exitInput || !strings.Contains(errs, test.want) {
 			t.Errorf("%q: exit %d, %s; want %q", test.args[1:], code, errs, test.want)
+		}
+	}
+}
+
+// The documented steps on slotwave's own output: the profile of a platform with other
+// disks, from which calibrate finds a platform that gives the same profile.
+func TestCalibrateOwnOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the microbenchmarks 45 times")
+	}
+	dir := t.TempDir()
+	profile, found := filepath.Join(dir, "my-profile.csv"), filepath.Join(dir, "my-platform.toml")
+	slower := write(t, "slower.toml", strings.NewReplacer("read_mb = 60", "read_mb = 48", "write_mb = 55", "write_mb = 40").Replace(verb(t, "show", "dl145-g3")))
+	verb(t, "microbench", slower, "--fidelity", "phase", "--out", profile)
+	text := verb(t, "calibrate", profile, "--platform", "dl145-g3", "--out", found)
+	again, err := platform.ReadProfile(strings.NewReader(verb(t, "microbench", found, "--fidelity", "phase")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked, err := platform.ReadProfile(strings.NewReader(read(t, profile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range asked {
+		for k, row := range asked[i].Rows {
+			if got := again[i].Rows[k].MS; row.MS > 1 && math.Abs(got/row.MS-1) > 0.005 {
+				t.Fatalf("%s of %g MB takes %g ms, measured %g ms\n%s", asked[i].Phase, row.MB, got, row.MS, text)
+			}
 		}
 	}
 }

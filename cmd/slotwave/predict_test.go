@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -98,6 +99,11 @@ func TestDocumentedHistory(t *testing.T) {
 			if strings.Contains(out, "\n"+model+"  n/a") || i > 0 && !strings.Contains(out, "\n"+model+" ") {
 				t.Errorf("%s: %s does not answer:\n%s", commands[i][1], model, out)
 			}
+		}
+	}
+	for _, r := range predictions(t, "compare", "my.toml", "--history", "my-runs", "--causes=false", "--json") {
+		if off, known := r["difference"].(float64); r["model"] == "ihp" && r["part"] == "makespan" && (!known || math.Abs(off) > 0.1) {
+			t.Errorf("ihp is %+.3f off the simulation: want 0.1 at most", off)
 		}
 	}
 }

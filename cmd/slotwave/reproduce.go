@@ -28,12 +28,13 @@ func reproduceCommand(a *app) *cobra.Command {
 		Short: "Simulate what a paper ran, beside its published figures",
 		Long: `Simulate what a paper ran on its cluster, and print its tables and figures
 beside the published numbers. PAPER is herodotou, hitune, khan, sonata or zhang.
---list names the parts of each paper; --figure makes one of them.
+--list names the parts of each paper; --figure makes one of them, or those of
+a section.
 
 --out writes one page in Markdown with its pictures. Numbers in columns named
 published are those of the paper. What the paper does not state is listed as
 assumed.`,
-		Example: "  slotwave reproduce --list\n  slotwave reproduce zhang --figure table-1\n  slotwave reproduce herodotou --out out/herodotou",
+		Example: "  slotwave reproduce --list\n  slotwave reproduce zhang --figure 2\n  slotwave reproduce herodotou --out out/herodotou",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {

@@ -140,8 +140,17 @@ func (h *ihpHistory) time(r *RecordedRun) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	b, err := j.Bounds()
+	b, err := j.inWaves().Bounds()
 	return b.Avg + h.outside, err
+}
+
+// inWaves returns the job with whole waves of reduces: a wave takes as long with few
+// reduces as with many.
+func (j ihpJob) inWaves() ihpJob {
+	if j.ReduceSlots > 0 {
+		j.Reduces = (j.Reduces + j.ReduceSlots - 1) / j.ReduceSlots * j.ReduceSlots
+	}
+	return j
 }
 
 // job returns a job with the given tasks and slots and the durations of the
@@ -261,10 +270,15 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	if beyond {
 		g.warnings = append(g.warnings, "the data or the reduces per map slot are outside the range of the recorded runs")
 	}
-	p, err := ihpAnswer(j, g, i, outside)
+	bounds, err := ihpAnswer(j, g, i, outside)
+	if err != nil {
+		return bounds, err
+	}
+	p, err := ihpAnswer(j, g, i.inWaves(), outside)
 	if err != nil {
 		return p, err
 	}
+	p.Low, p.High = bounds.Low, max(bounds.High, p.Mean)
 	if beyond && !math.IsNaN(h.history.edge95) {
 		p.Least = time.Duration(float64(p.Mean) * (1 + h.history.edge05))
 		p.Most = time.Duration(float64(p.Mean) * (1 + h.history.edge95))
@@ -272,16 +286,7 @@ func (h ihpPredictor) predictFromRuns(q *model.WhatIf, j *workload.Job, g *capac
 	if math.IsNaN(h.history.excess95) {
 		return p, nil
 	}
-	// The bounds count fractions of waves, but a wave takes as long with few
-	// reduces as with many.
-	whole := p
-	if i.Reduces > i.ReduceSlots {
-		i.Reduces = (i.Reduces + i.ReduceSlots - 1) / i.ReduceSlots * i.ReduceSlots
-		if whole, err = ihpAnswer(j, g, i, outside); err != nil {
-			return p, err
-		}
-	}
-	p.Safe = time.Duration(float64(whole.Mean) * (1 + h.history.excess95))
+	p.Safe = time.Duration(float64(p.Mean) * (1 + h.history.excess95))
 	if !beyond {
 		p.Least = time.Duration(float64(p.Mean) * (1 + h.history.excess05))
 		p.Most = time.Duration(float64(p.Mean) * (1 + h.history.excess95))

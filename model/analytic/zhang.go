@@ -39,6 +39,8 @@ type ZhangJob struct {
 	Skew           float64 `json:"skew,omitzero"`            // largest reduce over the average one, 1
 	OverheadMS     float64 `json:"overhead_ms,omitzero"`     // set-up and clean-up of each task, 0
 	ReduceWaitMS   float64 `json:"red_wait_ms,omitzero"`     // further wait of each reduce: for outputs and permission, 0
+
+	combineMSPerRec float64 // part of MapMSPerRec that the combiner takes
 }
 
 // unknownZhangJob returns a profile without statistics, with equal reduces and

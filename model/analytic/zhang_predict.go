@@ -176,6 +176,7 @@ func (j *ZhangJob) combine(q *model.WhatIf, of *workload.Job) error {
 	}
 	j.CombineRecSel = m.Output.Records / flow.OutRecords
 	j.CombineSel = float64(j.CombineRecSel * p.Data.CombineSizeSel / p.Data.CombineRecsSel)
-	j.MapMSPerRec += inMS(m.CombineIn * p.Cost.CombineCPU / flow.InRecords)
+	j.combineMSPerRec = inMS(m.CombineIn * p.Cost.CombineCPU / flow.InRecords)
+	j.MapMSPerRec += j.combineMSPerRec
 	return nil
 }

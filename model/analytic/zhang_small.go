@@ -88,15 +88,16 @@ func (z zhangPredictor) spread() taskSpread {
 }
 
 // sorted returns how much longer a map waits for its spills with another number of
-// reduces, ms: a spill sorts the records of each reduce (Herodotou, eq. 20).
-func (s *SmallRun) sorted(reduces int) float64 {
+// reduces, ms: a spill sorts the records of each reduce (Herodotou, eq. 20). The
+// combiner, which takes combineMS of a spill's time, runs once per record.
+func (s *SmallRun) sorted(reduces int, combineMS float64) float64 {
 	depth := func(reduces int) float64 {
 		return math.Max(1, math.Log2(math.Max(2, s.spillRecs/float64(reduces))))
 	}
 	if s.reduces == 0 || reduces == 0 || s.spillRecs == 0 {
 		return 0
 	}
-	return s.spillMS * (depth(reduces)/depth(s.reduces) - 1)
+	return math.Max(0, s.spillMS-combineMS) * (depth(reduces)/depth(s.reduces) - 1)
 }
 
 // correct adds to the cost per record of the job's functions the difference between
@@ -115,7 +116,7 @@ func (z zhangPredictor) correct(job *ZhangJob, g *capacity) error {
 	if err != nil {
 		return err
 	}
-	job.MapMSPerRec = math.Max(0, job.MapMSPerRec+(s.mapMS+s.sorted(job.Reduces)-t.MapAvg)/s.blockRecs)
+	job.MapMSPerRec = math.Max(0, job.MapMSPerRec+(s.mapMS+s.sorted(job.Reduces, float64(job.combineMSPerRec*s.blockRecs))-t.MapAvg)/s.blockRecs)
 	recSel := job.MapRecSel
 	if math.IsNaN(recSel) {
 		recSel = job.MapSel
