@@ -204,9 +204,14 @@ func (f *jobFile) mrv1ConfName() string {
 const firstRelease = "0.20.2"
 
 // conf returns the configuration of a job with what Hadoop states nowhere else:
-// its pool, the release, and the id it had if that is not Hadoop's.
+// its pool, the release, the slots of a node, and the id it had if that is not
+// Hadoop's.
 func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
-	c := withProperties(j.Conf, [][2]string{{"mapred.fairscheduler.pool", j.Pool}, {"hadoop.common.configuration.version", e.h.Release}})
+	more := [][2]string{{"mapred.fairscheduler.pool", j.Pool}, {"hadoop.common.configuration.version", e.h.Release}}
+	for _, slots := range []string{"mapred.tasktracker.map.tasks.maximum", "mapred.tasktracker.reduce.tasks.maximum"} {
+		more = append(more, [2]string{slots, e.h.Site.String(slots, "")})
+	}
+	c := withProperties(j.Conf, more)
 	if id == j.ID {
 		return c
 	}

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/slotwave/slotwave/workload"
@@ -81,7 +82,36 @@ func (o ReadOptions) read(c *collector, paths []string) error {
 			return err
 		}
 	}
-	return c.finishTables()
+	if err := c.finishTables(); err != nil {
+		return err
+	}
+	if found.slots != [2]int{} && ranIn(c.h, found.slots) {
+		for k, n := range found.slots { // as the configuration of a real cluster states them
+			c.h.Site.Set("mapred.tasktracker."+workload.Kind(k).String()+".tasks.maximum", strconv.Itoa(n))
+		}
+	}
+	return nil
+}
+
+// ranIn reports whether the attempts of a result ran in the slots that a node has
+// if all have as many: first its map slots, then its reduce slots.
+func ranIn(h *workload.History, slots [2]int) bool {
+	most := slots[workload.Map] + slots[workload.Reduce]
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for n := range h.Jobs[i].Tasks[k].Attempts {
+				a := &h.Jobs[i].Tasks[k].Attempts[n]
+				switch {
+				case a.Start == a.Finish: // killed before it had a slot
+				case a.Slot >= most,
+					a.Kind == workload.Map && a.Slot >= slots[workload.Map],
+					a.Kind == workload.Reduce && a.Slot < slots[workload.Map]:
+					return false
+				}
+			}
+		}
+	}
+	return len(h.Jobs) > 0
 }
 
 // strayFile is a file of no known format, which a directory may contain.
@@ -98,6 +128,7 @@ type expanded struct {
 	files   []string
 	release string        // of Hadoop, that was simulated in all results; empty: not known
 	conf    workload.Conf // of the jobs, if all results have the same
+	slots   [2]int        // of each node, if all have as many; zero: not known
 	several error         // results that hold several runs, whose jobs have the same ids
 }
 
@@ -124,9 +155,14 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 				if is {
 					simulated = append(simulated, p+"/")
 					if len(releases) == 0 {
-						found.conf = run.conf
-					} else if !reflect.DeepEqual(found.conf, run.conf) {
-						found.conf = workload.Conf{}
+						found.conf, found.slots = run.conf, run.slots
+					} else {
+						if !reflect.DeepEqual(found.conf, run.conf) {
+							found.conf = workload.Conf{}
+						}
+						if found.slots != run.slots {
+							found.slots = [2]int{}
+						}
 					}
 					releases[run.release] = true
 					found.several = errors.Join(found.several, run.several)
@@ -182,12 +218,25 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 		Schema string            `json:"schema"`
 		Hadoop string            `json:"hadoop"`
 		Conf   map[string]string `json:"conf"`
+		Nodes  int               `json:"nodes"`
+		Slots  []struct {
+			Type  string `json:"type"`
+			Slots int    `json:"slots"`
+		} `json:"slots"`
 	}
 	// Another program may have files of these names.
 	if o.json(folder, summaryName, &summary) && strings.HasPrefix(summary.Schema, "slotwave/summary/") {
 		result.release, is = summary.Hadoop, true
 		for _, key := range slices.Sorted(maps.Keys(summary.Conf)) {
 			result.conf.Set(key, summary.Conf[key])
+		}
+		for _, s := range summary.Slots {
+			kind := slices.Index([]string{workload.Map.String(), workload.Reduce.String()}, s.Type)
+			if kind < 0 || summary.Nodes <= 0 || s.Slots%summary.Nodes != 0 {
+				result.slots = [2]int{}
+				break
+			}
+			result.slots[kind] = s.Slots / summary.Nodes
 		}
 	}
 	if !o.json(folder, manifestName, &m) || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
