@@ -11,7 +11,6 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -311,15 +310,6 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 	if h.Dropped > 0 {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
 	}
-	if folder != "" { // the tables beside the attempts have the times of the run
-		first, err := firstSubmit(paths[0])
-		if err != nil {
-			return nil, err
-		}
-		for i := range h.Jobs {
-			h.Jobs[i].Shift(first)
-		}
-	}
 	if folder == "" {
 		sums, err := FileSums(paths)
 		d.Inputs = append(d.Inputs, sums...)
@@ -329,36 +319,6 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		h.Jobs[i].Shift(h.Moved)
 	}
 	return h, d.result(folder, paths, in)
-}
-
-// firstSubmit returns when the first job of jobs.csv was submitted. A history counts
-// from there.
-func firstSubmit(name string) (time.Duration, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return 0, err
-	}
-	defer f.Close()
-	in := csv.NewReader(bufio.NewReader(f))
-	in.ReuseRecord = true
-	header, err := in.Read()
-	column := slices.Index(header, "submit_ns")
-	first := int64(math.MaxInt64)
-	for column >= 0 && err == nil {
-		var row []string
-		if row, err = in.Read(); err == nil {
-			if at, bad := strconv.ParseInt(row[column], 10, 64); bad == nil {
-				first = min(first, at)
-			}
-		}
-	}
-	if err != nil && !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	if first == math.MaxInt64 {
-		return 0, nil
-	}
-	return time.Duration(first), nil
 }
 
 // stream reads the attempts of a result during the diagnosis, so that they are not
