@@ -93,6 +93,9 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
 			}
 		}
+		if len(f.reading.Jobs) > 0 {
+			t.warn("--job %s has no effect on this scenario: it has no trace from which to choose jobs", strings.Join(f.reading.Jobs, ", "))
+		}
 		return l
 	}
 	read := f.trace(paths, cmp.Or(f.reading.Format, format))
