@@ -436,7 +436,8 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	return s
 }
 
-// shortKeys returns the last parts of keys, with enough parts to be unique.
+// shortKeys returns the last parts of keys, and all of Hadoop properties but their
+// prefix.
 func shortKeys(keys []string) []string {
 	labels := make([]string, len(keys))
 	for i, key := range keys {
@@ -447,6 +448,9 @@ func shortKeys(keys []string) []string {
 		last := parts[len(parts)-1]
 		if last == "name" && len(parts) > 1 {
 			last = parts[len(parts)-2]
+		}
+		if parts[0] == "conf" && len(parts) > 2 { // a property without quotes
+			last = strings.Join(parts[1:], ".")
 		}
 		if first, rest, ok := strings.Cut(last, "."); ok && strings.HasPrefix(first, "map") {
 			last = rest // the prefixes mapred. and mapreduce. carry no information
