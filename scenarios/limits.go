@@ -2,7 +2,9 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -61,9 +63,25 @@ func beyond(q *model.WhatIf) string {
 			return fmt.Sprintf("job %s is submitted after %s: want at most 10 years", j.ID, years(j.Submit.Seconds()))
 		case !(longest <= mostTime.Seconds()):
 			return fmt.Sprintf("job %s: a task takes %s alone on its node: want at most 10 years", j.ID, years(longest))
+		case latestEnd(j) > mostTime:
+			return fmt.Sprintf("job %s: an attempt or the job itself is ended after %s: want at most 10 years", j.ID, years(latestEnd(j).Seconds()))
 		}
 	}
 	return ""
+}
+
+// latestEnd returns when the last attempt of a job that is killed or fails does
+// so, from its start.
+func latestEnd(j *workload.Job) time.Duration {
+	latest := j.Ends.After
+	for _, list := range [...]map[int][]workload.AttemptEnd{j.Maps.Ends, j.Reduces.Ends} {
+		for _, task := range slices.Sorted(maps.Keys(list)) {
+			for _, end := range list[task] {
+				latest = max(latest, end.After)
+			}
+		}
+	}
+	return latest
 }
 
 func years(seconds float64) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -433,6 +434,32 @@ func (t *table) done() {
 		}
 	}
 }
+
+// Keys lists the keys that a scenario may have, as --set takes them; none if it
+// cannot be opened.
+func Keys(name string) []string {
+	f, err := Open(name)
+	if err != nil {
+		return nil
+	}
+	t, err := parse(f.data, f.name)
+	if err != nil {
+		return nil
+	}
+	f.read(t, 1)
+	var keys []string
+	for _, path := range t.known {
+		keys = append(keys, inList.ReplaceAllString(path, ".$1"))
+	}
+	slices.Sort(keys)
+	keys = slices.Compact(keys)
+	return slices.DeleteFunc(slices.Clone(keys), func(key string) bool { // tables are not values
+		return slices.ContainsFunc(keys, func(other string) bool { return strings.HasPrefix(other, key+".") })
+	})
+}
+
+// inList is the place of an entry in a list.
+var inList = regexp.MustCompile(`\[(\d+)\]`)
 
 // suggest returns a key of the table with a similar spelling or, at the top
 // level, the same key of another table.

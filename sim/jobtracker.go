@@ -34,10 +34,9 @@ type jobTracker struct {
 
 // jobList holds the jobs of the run.
 type jobList struct {
-	jobs     []*jobInProgress // by ID; nil once nothing refers to them
-	active   []*jobInProgress // submitted and not ended, by ID
-	ended    int
-	onJobEnd func(ended, left int) // may be nil
+	jobs   []*jobInProgress // by ID; nil once nothing refers to them
+	active []*jobInProgress // submitted and not ended, by ID
+	ended  int
 }
 
 // at starts an event at a moment of the present instant.
@@ -237,9 +236,6 @@ func (jt *jobTracker) jobEnded(j *jobInProgress, how workload.State) {
 	j.work.Close()
 	if j.onTrackers == 0 {
 		jt.forgetJob(j)
-	}
-	if jt.onJobEnd != nil {
-		jt.onJobEnd(jt.ended, len(jt.jobs)-jt.ended)
 	}
 }
 

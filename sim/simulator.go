@@ -16,10 +16,9 @@ import (
 
 // Simulator answers a question by running it. It is a model.Predictor.
 type Simulator struct {
-	Recorder model.Recorder       // receives every attempt; may be nil
-	Tracer   model.Tracer         // receives the offers; may be nil
-	Progress func(jobs, left int) // called as jobs end; may be nil
-	Limit    time.Duration        // of simulated time; 0: a thousand days
+	Recorder model.Recorder // receives every attempt; may be nil
+	Tracer   model.Tracer   // receives the offers; may be nil
+	Limit    time.Duration  // of simulated time; 0: a thousand days
 }
 
 var _ model.Predictor = Simulator{}
@@ -66,7 +65,7 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	jt.recorder.to, jt.onJobEnd = s.Recorder, s.Progress
+	jt.recorder.to = s.Recorder
 	jt.offers.to, jt.view.Traced = s.Tracer, s.Tracer != nil
 	limit, until := engine.At(cmp.Or(s.Limit, defaultLimit)), engine.Never
 	if q.Until > 0 {

@@ -15,18 +15,24 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// Progress is called with the number of jobs that have ended since the last
+// Progress is called with the number of tasks that have ended since the last
 // call.
 type Progress func(ended int)
 
-// ofRun reports the progress of one run.
-func (p Progress) ofRun(jobs int) func(ended, left int) {
-	if p == nil {
-		return nil
+// taskCounter reports tasks that ended, several at a time.
+type taskCounter struct {
+	progress Progress
+	ended    int
+}
+
+func (c *taskCounter) Attempt(a *workload.Attempt) {
+	const several = 16
+	if a.Kind > workload.Reduce || a.State != workload.Succeeded {
+		return
 	}
-	return func(_, left int) {
-		p(jobs - left)
-		jobs = left
+	if c.ended++; c.ended == several {
+		c.progress(several)
+		c.ended = 0
 	}
 }
 
@@ -233,7 +239,10 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if t.parquet != nil {
 		recorders = append(recorders, t.parquet)
 	}
-	simulator := sim.Simulator{Recorder: recorders, Progress: progress.ofRun(len(q.Jobs))}
+	if progress != nil {
+		recorders = append(recorders, &taskCounter{progress: progress})
+	}
+	simulator := sim.Simulator{Recorder: recorders}
 	if t.offers != nil {
 		simulator.Tracer = t.offers
 	}

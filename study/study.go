@@ -127,12 +127,12 @@ func (s *Study) replication(i int) (*scenarios.Scenario, error) {
 	return s.file.Scenario(s.options.seedOf(i))
 }
 
-// Jobs returns the number of jobs over all runs and replications.
-func (s *Study) Jobs() (jobs int) {
+// Tasks returns the number of maps and reduces over all runs and replications.
+func (s *Study) Tasks() (tasks int) {
 	for i := range s.Scenario.Runs {
-		jobs += len(s.Scenario.Runs[i].Question.Jobs) * s.options.replications()
+		tasks += s.Scenario.Runs[i].Question.Tasks() * s.options.replications()
 	}
-	return jobs
+	return tasks
 }
 
 // Replays returns nil if the study repeats a record, and otherwise the reason why

@@ -156,7 +156,9 @@ of your choice, for recorded or synthetic workloads.
   slotwave show two-jobs       print a scenario to start from`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       versionLine(),
 	}
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.CompletionOptions.HiddenDefaultCmd = false
 	root.AddCommand(
 		runCommand(a),
@@ -184,7 +186,9 @@ of your choice, for recorded or synthetic workloads.
 		sampleCommand(a),
 		reportCommand(a),
 		benchCommand(a),
+		manCommand(a),
 	)
+	completions(root)
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
 	for _, c := range root.Commands() {
@@ -212,16 +216,20 @@ func versionCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			b := resultdir.ReadBuild(version, "")
-			line := "slotwave " + b.Version
-			if b.Revision != "" {
-				line += " (" + b.Revision[:min(12, len(b.Revision))] + ")"
-			}
-			if info, ok := debug.ReadBuildInfo(); ok {
-				line += " " + info.GoVersion
-			}
-			_, err := fmt.Fprintln(a.stdout, line)
+			_, err := fmt.Fprintln(a.stdout, versionLine())
 			return err
 		},
 	}
+}
+
+func versionLine() string {
+	b := resultdir.ReadBuild(version, "")
+	line := "slotwave " + b.Version
+	if b.Revision != "" {
+		line += " (" + b.Revision[:min(12, len(b.Revision))] + ")"
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		line += " " + info.GoVersion
+	}
+	return line
 }

@@ -8,12 +8,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -177,7 +174,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	}
 	defer d.Abort()
 	a.writing.Store(d)
-	bar := a.progress(s.Jobs(), k.quiet)
+	bar := a.progress("tasks", s.Tasks(), k.quiet)
 	runs, err := s.Simulate(d, bar.report())
 	bar.end()
 	if err != nil {
@@ -284,37 +281,4 @@ func printable(text string) string {
 		lines[i] = results.Printable(strings.ReplaceAll(lines[i], "\t", "  "))
 	}
 	return strings.Join(lines, "\n")
-}
-
-// progress is a bar over the jobs of all runs, on a terminal only.
-type progress struct {
-	container *mpb.Progress
-	bar       *mpb.Bar
-	ended     atomic.Int64
-}
-
-func (a *app) progress(jobs int, quiet bool) *progress {
-	p := &progress{}
-	if quiet || !terminal(a.stderr) {
-		return p
-	}
-	p.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(60))
-	p.bar = p.container.AddBar(int64(jobs), mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d/%d jobs")), mpb.AppendDecorators(decor.Percentage()))
-	return p
-}
-
-// report advances the bar by the jobs that ended; it is nil without a bar.
-func (p *progress) report() study.Progress {
-	if p.bar == nil {
-		return nil
-	}
-	return func(ended int) { p.bar.SetCurrent(p.ended.Add(int64(ended))) }
-}
-
-func (p *progress) end() {
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.container.Wait()
-	}
 }

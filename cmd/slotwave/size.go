@@ -69,8 +69,8 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge,
 	if err != nil {
 		return err
 	}
-	bar := a.sweepBar(k.quiet)
-	found, err := s.Search(j, bar.report())
+	bar := a.progress("simulations", 0, k.quiet)
+	found, err := s.Search(j, bar.reportOf())
 	bar.end()
 	if err = errors.Join(err, j.Close()); err != nil {
 		return err

@@ -7,12 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
@@ -151,8 +148,8 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 			if k.out == "" {
 				k.out = args[0] + ".rows"
 			}
-			bar := a.sweepBar(k.quiet)
-			s, err := study.Work(args[0], k.out, k.Workers, resultdir.ReadBuild(version, ""), bar.report())
+			bar := a.progress("simulations", 0, k.quiet)
+			s, err := study.Work(args[0], k.out, k.Workers, resultdir.ReadBuild(version, ""), bar.reportOf())
 			bar.end()
 			if err == nil && !k.quiet {
 				a.warn(s.Warnings())
@@ -262,8 +259,8 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	if err != nil {
 		return err
 	}
-	bar := a.sweepBar(k.quiet)
-	err = s.Run(j, bar.report())
+	bar := a.progress("simulations", 0, k.quiet)
+	err = s.Run(j, bar.reportOf())
 	bar.end()
 	if err = errors.Join(err, j.Close()); err != nil {
 		return err
@@ -303,61 +300,4 @@ func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began t
 		return study.Internal(err)
 	}
 	return a.show(&asked{out: k.out, quiet: k.quiet}, p.WriteText, nil)
-}
-
-// sweepBar is a bar over the simulations of a study, on a terminal only.
-type sweepBar struct {
-	container *mpb.Progress
-	bar       *mpb.Bar
-	slowest   atomic.Pointer[string]
-}
-
-func (a *app) sweepBar(quiet bool) *sweepBar {
-	b := &sweepBar{}
-	if quiet || !terminal(a.stderr) {
-		return b
-	}
-	began, first := time.Now(), int64(-1)
-	rate := func(s decor.Statistics) string {
-		if first < 0 {
-			first = s.Current
-		}
-		took := time.Since(began).Seconds()
-		done := float64(s.Current - first)
-		if done == 0 || took == 0 {
-			return ""
-		}
-		left := time.Duration(float64(s.Total-s.Current) / done * took * float64(time.Second))
-		text := fmt.Sprintf(" %.1f/s, %s left", done/took, left.Round(time.Second))
-		if slowest := b.slowest.Load(); slowest != nil {
-			text += ", slowest " + *slowest
-		}
-		return text
-	}
-	b.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(40))
-	b.bar = b.container.AddBar(0, mpb.BarRemoveOnComplete(),
-		mpb.PrependDecorators(decor.CountersNoUnit("%d/%d simulations")), mpb.AppendDecorators(decor.Any(rate)))
-	return b
-}
-
-// report moves the bar; nil without one.
-func (b *sweepBar) report() study.SweepProgress {
-	if b.bar == nil {
-		return nil
-	}
-	return func(s study.SweepStatus) {
-		if s.Took > 0 {
-			text := printable(fmt.Sprintf("%s (%.2g s)", s.Slowest, s.Took.Seconds()))
-			b.slowest.Store(&text)
-		}
-		b.bar.SetTotal(int64(s.Total), false)
-		b.bar.SetCurrent(int64(s.Done))
-	}
-}
-
-func (b *sweepBar) end() {
-	if b.bar != nil {
-		b.bar.Abort(true)
-		b.container.Wait()
-	}
 }
