@@ -2,16 +2,19 @@ package main
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/slotwave/slotwave/results"
 )
 
 // large reports whether tests take minutes.
@@ -55,21 +58,20 @@ func TestIntervalCoverage(t *testing.T) {
 	var all []interval
 	grand := 0.0
 	for seed := range seeds {
-		out := verb(t, "run", "my.toml", "--json", "--seed", strconv.Itoa(seed+1), "--replications", strconv.Itoa(replications), "--out", "out")
-		var s struct {
-			Jobs struct {
-				Mean struct {
-					Mean float64 `json:"mean_ns"`
-					Low  float64 `json:"low_ns"`
-					High float64 `json:"high_ns"`
-				} `json:"mean"`
-			} `json:"jobs"`
-		}
-		if err := json.Unmarshal([]byte(out), &s); err != nil {
+		verb(t, "sweep", "my.toml", "--quiet", "--seed", strconv.Itoa(seed+1), "--replications", strconv.Itoa(replications), "--force", "--out", "out")
+		rows, err := csv.NewReader(strings.NewReader(read(t, filepath.Join("out", results.PointSummaryName)))).ReadAll()
+		if err != nil {
 			t.Fatal(err)
 		}
-		m := s.Jobs.Mean
-		all = append(all, interval{m.Mean, m.Low, m.High})
+		row := slices.IndexFunc(rows, func(row []string) bool { return row[2] == "mean_response_ns" })
+		var figures [3]float64
+		for i := range figures {
+			if figures[i], err = strconv.ParseFloat(rows[row][4+i], 64); err != nil {
+				t.Fatal(err)
+			}
+		}
+		m := interval{figures[0], figures[1], figures[2]}
+		all = append(all, m)
 		grand += m.Mean / float64(seeds)
 	}
 	covered, half := 0, 0.0
