@@ -50,6 +50,7 @@ type Diagnosed struct {
 
 	history *workload.History // nil: only sampling records, or not kept
 	usage   []diagnose.Usage
+	offers  []model.Offer
 	streams bool  // the attempts of a result need not be kept
 	err     error // of reading them
 }
@@ -80,7 +81,7 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 		}
 		in.Jobs = handedOver(h)
 		if k.attempts {
-			in.Jobs, done.history, done.usage = jobsOf(h), h, in.Resources
+			in.Jobs, done.history, done.usage, done.offers = jobsOf(h), h, in.Resources, in.Offers
 		}
 	}
 	if k.On != "" {

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/report"
@@ -52,6 +54,13 @@ func (d *Diagnosed) reported(name string) report.Run {
 		}
 		r.Findings = append(r.Findings, shown)
 	}
+	if len(r.Findings) > 0 && !slices.ContainsFunc(r.Findings, func(f report.Finding) bool { return f.Tested }) {
+		hint := " The flag --verify tests them."
+		if slices.ContainsFunc(d.Unknown, func(u diagnose.Unknown) bool { return u.What == "cluster and settings" }) {
+			hint = " To test them, name a scenario of this cluster with --on."
+		}
+		r.Conclusion += hint
+	}
 	for i := range d.Jobs {
 		j := &d.Jobs[i]
 		job := report.Job{ID: j.ID, Submit: j.Submit, Finish: j.Finish}
@@ -71,10 +80,47 @@ func (d *Diagnosed) reported(name string) report.Run {
 		}
 	}
 	for _, u := range d.usage {
-		r.Devices = append(r.Devices, results.Usage{Time: u.Time, Node: u.Node, Device: u.Device, Use: model.Use{Busy: u.Busy, Bytes: u.Bytes}})
+		r.Devices = append(r.Devices, results.Usage{Time: u.Time, Node: u.Node, Device: u.Device, Use: model.Use{Busy: u.Busy, Bytes: u.Bytes, Foreign: u.ForeignBusy}})
+	}
+	for i := range d.offers[:min(report.MostOffers, len(d.offers))] {
+		r.Offers = append(r.Offers, offered(&d.offers[i]))
 	}
 	for _, u := range d.Unknown {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("%s (%s): %s", u.What, workload.Counted(u.Count, "row", "rows"), u.Effect))
 	}
+	return r
+}
+
+// offered puts an offer into words.
+func offered(o *model.Offer) report.Offer {
+	r := report.Offer{Time: o.Time, Node: o.Node}
+	var free, asked, declined []string
+	for kind, n := range o.Free {
+		if n > 0 {
+			free = append(free, workload.Counted(n, workload.Kind(kind).String(), workload.Kind(kind).String()+"s"))
+		}
+		if why := o.Reason[kind]; why != model.NotDeclined {
+			declined = append(declined, workload.Kind(kind).String()+": "+why.String())
+		}
+	}
+	for i := range o.Asked {
+		a := &o.Asked[i]
+		answer := a.Reason.String()
+		if a.Task >= 0 {
+			answer = fmt.Sprintf("launches %s %d", a.Kind, a.Task)
+		}
+		if f := &a.Figures; f.Share > 0 || f.Deficit != 0 {
+			answer += fmt.Sprintf(" (running %d, share %.1f", f.Running, f.Share)
+			if f.Deficit != 0 {
+				answer += fmt.Sprintf(", deficit %.0f s", f.Deficit.Seconds())
+			}
+			answer += ")"
+		}
+		asked = append(asked, a.Job+": "+answer)
+	}
+	if o.Repeats > 0 {
+		declined = append(declined, fmt.Sprintf("%d more offers alike", o.Repeats))
+	}
+	r.Free, r.Asked, r.Declined = strings.Join(free, ", "), strings.Join(asked, "; "), strings.Join(declined, "; ")
 	return r
 }

@@ -337,7 +337,7 @@ func (s *score) add(o score) {
 // diagnosis, which the error of this mean widens.
 func (s *score) again(t *testing.T, name string, d *study.Diagnosed) {
 	const seeds, first = 20, 90_000
-	if len(d.Findings) == 0 || d.Findings[0].Receipt.Outcome != diagnose.Confirmed {
+	if *evaluates == 0 || len(d.Findings) == 0 || d.Findings[0].Receipt.Outcome != diagnose.Confirmed {
 		return
 	}
 	f := &d.Findings[0]

@@ -23,6 +23,7 @@ type aboutRun struct {
 	States     []string  `json:"states"`
 	Findings   []Finding `json:"findings"`
 	Devices    []series  `json:"devices"`
+	Offers     [][5]any  `json:"offers"` // time, node, free slots, asked, declined
 }
 
 type jobRow struct {
@@ -74,6 +75,7 @@ type series struct {
 	Device string  `json:"device"`
 	Times  []int64 `json:"times"`
 	Busy   []int   `json:"busy"`
+	Others []int   `json:"others,omitempty"` // share that others than Hadoop had; none: all 0
 }
 
 func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }
@@ -93,6 +95,9 @@ func (r *Run) columns() (aboutRun, []byte) {
 	}
 	if about.Findings == nil {
 		about.Findings = []Finding{}
+	}
+	for _, o := range r.Offers[:min(MostOffers, len(r.Offers))] {
+		about.Offers = append(about.Offers, [5]any{micros(o.Time), o.Node, o.Free, o.Asked, o.Declined})
 	}
 	for p := range workload.NumPhases {
 		about.Phases = append(about.Phases, p.String())
@@ -240,15 +245,20 @@ func (r *Run) series() []series {
 	}
 	for k, i := range at {
 		s, of := &list[i], rows[k]
-		step := (len(of) + mostPoints - 1) / mostPoints
+		step, any := (len(of)+mostPoints-1)/mostPoints, false
 		for from := 0; from < len(of); from += step {
 			part := of[from:min(from+step, len(of))]
-			sum := 0.0
+			sum, others := 0.0, 0.0
 			for _, row := range part {
-				sum += r.Devices[row].Busy
+				sum, others = sum+r.Devices[row].Busy, others+r.Devices[row].Foreign
 			}
+			any = any || others > 0
+			s.Others = append(s.Others, int(100*others/float64(len(part))+0.5))
 			s.Times = append(s.Times, micros(r.Devices[part[0]].Time))
 			s.Busy = append(s.Busy, int(100*sum/float64(len(part))+0.5))
+		}
+		if !any {
+			s.Others = nil
 		}
 	}
 	return list

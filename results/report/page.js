@@ -148,9 +148,15 @@
     c.strokeStyle = css('mark');
     c.lineWidth = 2;
     if (finding && finding.node) {
-      run.lanes.forEach((lane, l) => {
-        if (run.nodes[lane[0]] === finding.node) c.strokeRect(1, l * rowHeight, width - 2, rowHeight);
-      });
+      let first = -1; // one frame around the lanes of the node
+      for (let l = 0; l <= run.lanes.length; l++) {
+        const own = l < run.lanes.length && run.nodes[run.lanes[l][0]] === finding.node;
+        if (own && first < 0) first = l;
+        if (!own && first >= 0) {
+          c.strokeRect(1, first * rowHeight, width - 2, (l - first) * rowHeight);
+          first = -1;
+        }
+      }
     }
     if (finding && finding.tasks) {
       const wanted = new Set(finding.tasks);
@@ -208,22 +214,25 @@
       const kind = Object.keys(styles).find(k => s.device.startsWith(k));
       c.setLineDash(kind === 'network' ? [3, 2] : []);
       steps(c, width, height, s.times, s.busy, 100, css(styles[kind] || 'other'));
+      if (s.others) {
+        c.setLineDash([1, 3]);
+        steps(c, width, height, s.times, s.others, 100, css('mark'));
+      }
+      const text = s.device + (s.others ? ' (dotted: others)' : '');
       c.fillStyle = css(styles[kind] || 'other');
-      c.fillText(s.device, label, 12);
-      label += c.measureText(s.device).width + 10;
+      c.fillText(text, label, 12);
+      label += c.measureText(text).width + 10;
     }
     c.setLineDash([]);
   }
   function drawLedger(v) {
     const [c, width, height] = size(v.ledger), job = v.run.jobs[state.run === v.index && state.job >= 0 ? state.job : v.slowest];
     if (!job) return;
-    const accounts = [...new Set(job.steps.map(s => s[2]))];
-    const mostly = accounts.map(a => job.steps.reduce((sum, s) => s[2] === a ? sum + s[1] - s[0] : sum, 0));
     c.font = '12px sans-serif';
     let right = -1;
     job.steps.forEach((s, k) => {
       const a = x(s[0], width), b = x(s[1], width);
-      c.fillStyle = `hsl(${Math.round(accounts.indexOf(s[2]) * 137.5) % 360} 55% 55%)`;
+      c.fillStyle = v.accounts.get(s[2]);
       c.fillRect(a, 18, Math.max(0.7, b - a - (b - a > 3 ? 1 : 0)), height - 20);
       if (b - a > 60 && a > right) {
         c.fillStyle = css('text');
@@ -231,7 +240,74 @@
         right = Math.max(2, a) + c.measureText(s[2]).width + 6;
       }
     });
-    v.ledger.title = accounts.map((a, i) => `${a} ${seconds(mostly[i])}`).join(', ');
+    tellAccounts(v, job);
+  }
+  // tellAccounts lists the accounts of a job, the longest first.
+  function tellAccounts(v, job) {
+    if (v.told === job) return;
+    v.told = job;
+    const sums = new Map(), body = $('.accounts tbody', v.section), whole = Math.max(1, job.finish - job.submit);
+    for (const s of job.steps) sums.set(s[2], (sums.get(s[2]) || 0) + s[1] - s[0]);
+    body.replaceChildren();
+    $('.ledgerof', v.section).textContent = `of job ${job.id}, ${seconds(whole)}`;
+    for (const [account, time] of [...sums].sort((a, b) => b[1] - a[1])) {
+      const row = body.insertRow(), swatch = document.createElement('span'), bar = document.createElement('meter');
+      swatch.className = 'swatch';
+      swatch.style.background = v.accounts.get(account);
+      row.insertCell().append(swatch, account);
+      row.insertCell().textContent = seconds(time);
+      bar.max = whole;
+      bar.value = time;
+      row.insertCell().append(bar, ` ${(100 * time / whole).toFixed(1)} %`);
+    }
+  }
+
+  // tellNodes lists the work of each node.
+  function tellNodes(v) {
+    const run = v.run, nodes = run.nodes.map(() => ({n: [0, 0], time: [0, 0], lost: 0})), body = $('.nodes tbody', v.section);
+    for (let i = 0; i < run.rows; i++) {
+      const n = nodes[run.lanes[run.lane[i]][0]], kind = run.kind[i];
+      if (kind > 1) continue;
+      if (run.state[i] !== 0) {
+        n.lost++;
+        continue;
+      }
+      n.n[kind]++;
+      n.time[kind] += run.length[i];
+    }
+    const mean = (n, k) => n.n[k] ? seconds(n.time[k] / n.n[k]) : '';
+    nodes.map((n, i) => [n, i]).sort((a, b) => b[0].time[0] / (b[0].n[0] || 1) - a[0].time[0] / (a[0].n[0] || 1)).slice(0, 200).forEach(([n, i]) => {
+      const row = body.insertRow();
+      [run.nodes[i], n.n[0], mean(n, 0), n.n[1], mean(n, 1), n.lost].forEach(t => { row.insertCell().textContent = t; });
+      row.tabIndex = 0;
+      row.addEventListener('click', () => {
+        if (run.devices.some(d => d.node === run.nodes[i])) v.choice.value = run.nodes[i];
+        redraw();
+      });
+    });
+  }
+
+  // tellOffers lists the decisions of the scheduler up to the start of the chosen
+  // attempt, or else from the begin of the range of time.
+  function tellOffers(v) {
+    const run = v.run, body = $('.offers tbody', v.section), shown = 12;
+    if (!body) return;
+    const chosen = state.run === v.index ? state.attempt : -1, at = chosen >= 0 ? run.start[chosen] : state.from;
+    if (v.offersAt === at) return;
+    v.offersAt = at;
+    let low = 0, high = run.offers.length;
+    while (low < high) {
+      const middle = low + high >> 1;
+      if (run.offers[middle][0] <= at) low = middle + 1;
+      else high = middle;
+    }
+    const first = chosen >= 0 ? Math.max(0, low - shown) : low;
+    body.replaceChildren();
+    for (const o of run.offers.slice(first, first + shown)) {
+      const row = body.insertRow();
+      row.classList.toggle('on', chosen >= 0 && o[0] === at && o[1] === nodeOf(run, chosen));
+      [seconds(o[0]), o[1], o[2], o[3], o[4]].forEach(t => { row.insertCell().textContent = t; });
+    }
   }
 
   // tell writes about the chosen attempt: its phases beside those of the median
@@ -266,6 +342,7 @@
       drawLedger(v);
       drawDevices(v);
       tell(v);
+      tellOffers(v);
       $$('tr[data-job]', v.section).forEach(r => r.classList.toggle('on', state.run === v.index && +r.dataset.job === state.job));
       $$('tr[data-finding]', v.section).forEach(r => r.classList.toggle('on', state.run === v.index && +r.dataset.finding === state.finding));
     }
@@ -423,7 +500,8 @@
       slowest: run.jobs.reduce((best, j, i) => j.finish - j.submit > run.jobs[best].finish - run.jobs[best].submit ? i : best, 0),
     };
     $('.data', section).remove();
-    if (run.left) $('.verdict', section).append(` The chart leaves out the ${run.left} shortest attempts.`);
+    if (run.left) $('.verdict', section).append(` The chart leaves out ${run.left === 1 ? 'one attempt' : run.left + ' attempts, the shortest or without times'}.`);
+    if (!run.devices.length) v.devices.hidden = v.choice.parentElement.hidden = true;
     for (const node of [...new Set(run.devices.map(d => d.node))]) {
       const o = document.createElement('option');
       o.value = node;
@@ -440,6 +518,11 @@
       label.textContent = p;
       $('.legend', section).append(swatch, label);
     });
+    v.accounts = new Map();
+    for (const j of run.jobs) {
+      for (const s of j.steps) if (!v.accounts.has(s[2])) v.accounts.set(s[2], `hsl(${Math.round(v.accounts.size * 137.5) % 360} 55% 55%)`);
+    }
+    tellNodes(v);
     longest = Math.max(longest, run.end);
     views.push(v);
     listen(v);

@@ -5,6 +5,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
@@ -13,6 +14,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,6 +36,7 @@ type Run struct {
 	Jobs       []Job
 	Attempts   []workload.Attempt
 	Devices    []results.Usage // with the slots of the cluster
+	Offers     []Offer         // in order of time; a page shows the first MostOffers
 	Unknown    []string        // facts that the record does not have
 }
 
@@ -70,6 +73,16 @@ type Step struct {
 	Node     string
 	By       string
 }
+
+// Offer is a heartbeat of a node with a free slot, and what the scheduler did.
+type Offer struct {
+	Time            time.Duration
+	Node, Free      string
+	Asked, Declined string
+}
+
+// MostOffers bounds the decisions that a page shows.
+const MostOffers = 20_000
 
 // MostAttempts is the largest number of attempts of a run that a page shows.
 const MostAttempts = 1_000_000
@@ -146,7 +159,7 @@ type accountSum struct {
 	Share   float64
 }
 
-// sums returns the accounts of a job in the order in which they first occur.
+// sums returns the accounts of a job, the longest first.
 func sums(j Job) []accountSum {
 	var list []accountSum
 	at := map[string]int{}
@@ -162,6 +175,7 @@ func sums(j Job) []accountSum {
 	for i := range list {
 		list[i].Share = list[i].Time.Seconds() / max(1e-9, jobTime(j).Seconds())
 	}
+	slices.SortStableFunc(list, func(a, b accountSum) int { return cmp.Compare(b.Time, a.Time) })
 	return list
 }
 
