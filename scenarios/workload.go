@@ -53,6 +53,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		}
 		format = t.oneOf("format", known[0], known...)
 	}
+	leaveOut := t.oneOf("still_hosts", "recorded", "recorded", "left out") == "left out"
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
@@ -86,7 +87,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "replay"} {
+		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
 			}
@@ -114,6 +115,9 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		return l
 	}
 	t.some(problemTexts(&h), h.Dropped)
+	if leaveOut {
+		t.leaveOutStill(&h)
+	}
 	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
 		if f.history {
 			t.fail(0, "no jobs found: want a history or a trace of a workload")
@@ -134,6 +138,15 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		l.failed = true
 	}
 	return l
+}
+
+// leaveOutStill leaves out the hosts of a trace that stood still.
+func (t *table) leaveOutStill(h *workload.History) {
+	without, names := h.WithoutStill()
+	*h = without
+	if len(names) > 0 {
+		t.assume("without %s, which stood still: attempts that they held meanwhile take the median time of their job", strings.Join(names, ", "))
+	}
 }
 
 // lastSubmit returns the submission of the last job of a trace.
