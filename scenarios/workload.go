@@ -55,6 +55,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		}
 		format = t.oneOf("format", known[0], known...)
 	}
+	leaveOut := t.oneOf("still_hosts", "recorded", "recorded", "left out") == "left out"
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
@@ -88,7 +89,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "replay"} {
+		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
 			}
@@ -111,8 +112,12 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	for _, in := range read.inputs {
 		s.note(in)
 	}
-	h := *read.history
-	l.history, l.whole = &h, read.history
+	whole := *read.history
+	if leaveOut {
+		t.leaveOutStill(&whole)
+	}
+	h := whole
+	l.history, l.whole = &h, &whole
 	if err := f.reading.choose(&h); err != nil {
 		t.fail(0, "%v", err)
 		l.failed = true
@@ -142,6 +147,15 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		l.failed = true
 	}
 	return l
+}
+
+// leaveOutStill leaves out the hosts of a trace that stood still.
+func (t *table) leaveOutStill(h *workload.History) {
+	without, names := h.WithoutStill()
+	*h = without
+	if len(names) > 0 {
+		t.assume("without %s, which stood still: attempts that they held meanwhile take the median time of their job", strings.Join(names, ", "))
+	}
 }
 
 // lastSubmit returns the submission of the last job of a trace.

@@ -85,3 +85,29 @@ func TestStraggles(t *testing.T) {
 		}
 	}
 }
+
+// TestWithoutStill leaves out the host that stood still: the two maps that it held take
+// the 4 s of the others, and the history itself does not change.
+func TestWithoutStill(t *testing.T) {
+	h := recordedHosts(true)
+	h.Topology = Topology{Racks: []Rack{{Name: "/r1", Hosts: []string{"a", "b"}}, {Name: "/r2", Hosts: []string{"c"}}}}
+	got, names := h.WithoutStill()
+	hosts, before := got.Workers(), h.Workers()
+	if len(names) != 1 || names[0] != "c" || len(got.Topology.Racks) != 1 || hosts.Hosts() != 2 || before.Hosts() != 3 {
+		t.Errorf("without %v: %v", names, got.Topology)
+	}
+	long := func(h *History) (n int) {
+		for i := range h.Jobs[0].Tasks {
+			if h.Jobs[0].Tasks[i].Winner().Duration() != 4*time.Second {
+				n++
+			}
+		}
+		return n
+	}
+	if long(&got) != 0 || long(h) != 2 {
+		t.Errorf("%d maps do not take 4 s, %d in the history: want 0 and 2", long(&got), long(h))
+	}
+	if again, names := recordedHosts(false).WithoutStill(); len(names) != 0 || long(&again) != 0 {
+		t.Errorf("nothing stood still: without %v", names)
+	}
+}

@@ -67,16 +67,17 @@ func gridmixTable(t *testing.T, data string) string {
 		t.Fatalf("no traces (%v)", err)
 	}
 	var b strings.Builder
-	b.WriteString("| trace | recorded s | simulated s | difference | with the scheduler's own initialisation | most maps at once, of slots | most reduces, of slots |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| trace | recorded s | simulated s | difference | with the scheduler's own initialisation | jobs: number, median, worst difference | most maps at once, of slots | most reduces, of slots |\n|---|---|---|---|---|---|---|---|\n")
 	var off, alone, jobs []float64
 	for _, file := range files {
 		name, r := replayGridmix(t, file, "")
 		_, own := replayGridmix(t, file, `initialised = "simulated"`)
 		percent, ownPercent := r.miss(), own.miss()
+		slices.Sort(r.jobs)
 		jobs = append(jobs, r.jobs...)
 		off, alone = append(off, math.Abs(percent)), append(alone, math.Abs(ownPercent))
-		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %+.1f %% | %+.1f %% | %d of %d | %d of %d |\n",
-			name, r.recorded.Seconds(), r.simulated.Seconds(), percent, ownPercent, r.peak[0], r.slots[0], r.peak[1], r.slots[1])
+		fmt.Fprintf(&b, "| %s | %.1f | %.1f | %+.1f %% | %+.1f %% | %d, %.1f %%, %.1f %% | %d of %d | %d of %d |\n",
+			name, r.recorded.Seconds(), r.simulated.Seconds(), percent, ownPercent, len(r.jobs), 100*r.jobs[len(r.jobs)/2], 100*r.jobs[len(r.jobs)-1], r.peak[0], r.slots[0], r.peak[1], r.slots[1])
 	}
 	slices.Sort(off)
 	slices.Sort(alone)

@@ -167,51 +167,40 @@ func CalibrateRuns(measured Profile, groups []string, start model.Machine, simul
 const alternatives = 18
 
 // alternatives draws machines that explain the record about as well as the one that
-// was found: from the normal distribution that the slopes give, where a parameter
-// that the record does not show varies by a factor of about two. A machine that
-// simulates worse than its distribution allows is moved towards the one found.
+// was found, with a random walk (Metropolis): the times of tasks jump when a task
+// takes another heartbeat, so slopes at one machine do not show the others. A
+// parameter that the record does not show varies by a factor of about two.
 func (s *calibrator) alternatives(x []float64) (machines []model.Machine) {
 	// A task that waits for another heartbeat or reads another replica takes some
-	// percent more or less; 11.1 is 95 % of chi-square with 5 degrees of freedom.
-	const unknown, least, most, halvings = 0.7, 0.04, 11.1, 5
-	j, rest := s.jacobian(x), slices.Clone(s.residuals(x))
-	if s.err != nil {
-		return nil
+	// percent more or less.
+	const unknown, least, between = 0.7, 0.04, 10
+	const shortest, longest = 0.015, 0.6 // steps
+	rows := len(s.residuals(x))
+	noise := math.Max(least, math.Sqrt(squares(s.residuals(x))/math.Max(1, float64(rows-len(x)))))
+	misfit := func(to []float64) float64 {
+		sum := squares(s.residuals(to)) / (noise * noise)
+		for k := range to {
+			sum += float64((to[k] - x[k]) * (to[k] - x[k]) / (unknown * unknown))
+		}
+		return sum
 	}
-	sum := squares(rest)
-	noise := math.Max(least, math.Sqrt(sum/math.Max(1, float64(len(rest)-len(x)))))
-	var precision mat.SymDense
-	precision.SymOuterK(1/(noise*noise), j.T())
-	for k := range x {
-		precision.SetSym(k, k, precision.At(k, k)+1/(unknown*unknown))
-	}
-	var axes mat.EigenSym
-	if !axes.Factorize(&precision, true) {
-		s.err = errors.New("the slopes of the search have no decomposition")
-		return nil
-	}
-	var v mat.Dense
-	axes.VectorsTo(&v)
 	draw := rand.New(rand.NewPCG(1, alternatives))
+	at, cost := slices.Clone(x), misfit(x)
 	for range alternatives {
-		step := make([]float64, len(x))
-		for d, value := range axes.Values(nil) {
-			along := draw.NormFloat64() / math.Sqrt(value)
-			for k := range step {
-				step[k] += float64(v.At(k, d) * along)
-			}
-		}
-		to := slices.Clone(x)
-		for halving := 0; ; halving++ {
+		for range between {
+			step := shortest * math.Pow(longest/shortest, draw.Float64())
+			to := slices.Clone(at)
 			for k := range to {
-				to[k] = x[k] + step[k]
-				step[k] /= 2
+				to[k] += float64(step * draw.NormFloat64())
 			}
-			if halving == halvings || squares(s.residuals(to)) <= sum+float64(noise*noise*most) || s.err != nil {
-				break
+			if c := misfit(to); draw.Float64() < math.Exp((cost-c)/2) {
+				at, cost = to, c
+			}
+			if s.err != nil {
+				return nil
 			}
 		}
-		machines = append(machines, s.machine(to))
+		machines = append(machines, s.machine(at))
 	}
 	return machines
 }
