@@ -112,21 +112,13 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	for _, in := range read.inputs {
 		s.note(in)
 	}
-	whole := *read.history
-	if leaveOut {
-		t.leaveOutStill(&whole)
-	}
-	h := whole
-	l.history, l.whole = &h, &whole
-	if err := f.reading.choose(&h); err != nil {
+	h, err := l.choose(read.history, &f.reading, leaveOut)
+	if err != nil {
 		t.fail(0, "%v", err)
 		l.failed = true
 		return l
 	}
-	t.some(problemTexts(&h), h.Dropped)
-	if out := len(l.whole.Jobs) - len(h.Jobs); out > 0 {
-		t.assume("%s of the trace left out (--job): the others run without them", workload.Counted(out, "job", "jobs"))
-	}
+	t.some(problemTexts(h), h.Dropped)
 	if len(h.Jobs) == 0 && len(h.Swim) == 0 {
 		if f.history {
 			t.fail(0, "no jobs found: want a history or a trace of a workload")
@@ -139,7 +131,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	if given && len(h.Swim) == 0 {
 		t.warnAt(t.line("rates"), "%s has no effect: the trace records times", join(t.path, "rates"))
 	}
-	last := lastSubmit(&h)
+	last := lastSubmit(h)
 	if err := h.Shape(&shape); err != nil {
 		t.fail(t.line(""), "%s: %v", t.path, err)
 	} else if len(h.Jobs) == 0 && len(h.Swim) == 0 && len(t.problems) == 0 {
@@ -147,6 +139,22 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		l.failed = true
 	}
 	return l
+}
+
+// choose leaves the jobs that were asked for, and the machines that did not stand
+// still if those are to be left out.
+func (l *load) choose(read *workload.History, r *Reading, leaveOut bool) (*workload.History, error) {
+	whole := *read
+	if leaveOut {
+		l.table.leaveOutStill(&whole)
+	}
+	h := whole
+	l.history, l.whole = &h, &whole
+	err := r.choose(&h)
+	if out := len(whole.Jobs) - len(h.Jobs); err == nil && out > 0 {
+		l.table.assume("%s of the trace left out (--job): the others run without them", workload.Counted(out, "job", "jobs"))
+	}
+	return &h, err
 }
 
 // leaveOutStill leaves out the hosts of a trace that stood still.
