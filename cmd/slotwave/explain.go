@@ -50,6 +50,6 @@ explanation uses the attempts alone.`,
 	f.StringVar(&what.Task, "task", "", "`TASK` to explain, such as job/m/12")
 	f.DurationVar(&at, "at", at, "`TIME` from the start of the run to explain, such as 83s")
 	f.StringVar(&what.Node, "node", "", "`NODE` to explain at that time")
-	f.Lookup("at").DefValue = "0s" // shows none
+	f.Lookup("at").DefValue = "0s" // not printed
 	return c
 }
