@@ -2,6 +2,7 @@ package results
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,6 +40,12 @@ func shorten(s string, n int) string {
 	return s
 }
 
+// javaPackage matches the package of a value that is a Java class. Two codecs differ
+// behind it, where a heading may be cut off.
+var javaPackage = regexp.MustCompile(`=(?:[a-z]\w*\.){2,}`)
+
+func withoutPackages(name string) string { return javaPackage.ReplaceAllString(name, "=") }
+
 // headings returns the name of each of several runs, with its makespan. A
 // single run needs no name.
 func headings(runs []*Run) []string {
@@ -47,7 +54,7 @@ func headings(runs []*Run) []string {
 		return names
 	}
 	for i, r := range runs {
-		names[i] = r.title()
+		names[i] = withoutPackages(r.title())
 	}
 	_, short := withoutPrefix(names)
 	for i, name := range short {

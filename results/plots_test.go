@@ -152,6 +152,18 @@ func TestWithoutPrefix(t *testing.T) {
 	}
 }
 
+func TestWithoutPackages(t *testing.T) {
+	for name, want := range map[string]string{
+		"codec=org.apache.hadoop.io.compress.Lz4Codec copies=5": "codec=Lz4Codec copies=5",
+		"codec=com.hadoop.compression.lzo.LzoCodec":             "codec=LzoCodec",
+		"slowstart=0.05 io.sort.mb=100 file=a.toml":             "slowstart=0.05 io.sort.mb=100 file=a.toml",
+	} {
+		if got := withoutPackages(name); got != want {
+			t.Errorf("%q: got %q: want %q", name, got, want)
+		}
+	}
+}
+
 // TestComparisonHeight keeps comparisons within two screens of 1080 pixels,
 // of which a point takes 4/3.
 func TestComparisonHeight(t *testing.T) {
