@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -273,12 +274,16 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 		fmt.Fprint(t, "\t90 % interval")
 	}
 	fmt.Fprintln(t, against)
-	var not []string
+	not, reasons := map[string][]string{}, []string(nil) // models without an answer, by reason
 	for i := range list {
 		x := &list[i]
 		p := &x.Prediction
 		if x.Err != nil {
-			not = append(not, fmt.Sprintf("%s\tn/a: %s\n", Escape(p.Model), message(x.Err)))
+			why := message(x.Err)
+			if not[why] == nil {
+				reasons = append(reasons, why)
+			}
+			not[why] = append(not[why], Escape(p.Model))
 			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s", Escape(p.Model), formatDuration(int64(p.Mean)), formatDuration(int64(p.Low)), formatDuration(int64(p.High)))
@@ -309,8 +314,8 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 			fmt.Fprintf(t, "%s: mean of %s runs; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
 		}
 	}
-	for _, line := range not {
-		fmt.Fprint(t, line)
+	for _, why := range reasons {
+		fmt.Fprintf(t, "%s\tn/a: %s\n", strings.Join(not[why], ", "), why)
 	}
 	t.Flush()
 }

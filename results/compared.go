@@ -41,8 +41,8 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 		fmt.Fprintln(t, row)
 	}
 	t.Flush()
-	if !all {
-		fmt.Fprintln(t, "More figures differ: see summary.csv.")
+	if !all && len(runs) > 1 {
+		fmt.Fprintln(t, "More figures differ: summary.csv of the result has all.")
 	}
 	return t.done()
 }
@@ -156,7 +156,7 @@ func comparedColumns(runs []*Summary) []comparedColumn {
 }
 
 // differing returns the makespan and those other columns that neither are about
-// the same for all runs nor repeat a column before them.
+// the same for all of several runs nor repeat a column before them.
 func differing(columns []comparedColumn, runs []*Summary) []comparedColumn {
 	const little = 0.005 // of the largest value
 	var kept []comparedColumn
@@ -171,7 +171,8 @@ func differing(columns []comparedColumn, runs []*Summary) []comparedColumn {
 			}
 		}
 		repeats := slices.ContainsFunc(shown, func(other []string) bool { return slices.Equal(cells, other) })
-		if len(kept) == 0 || most-least > little*math.Abs(most) && !repeats {
+		alone := len(runs) == 1 && cells[0] != ""
+		if len(kept) == 0 || (alone || most-least > little*math.Abs(most)) && !repeats {
 			kept, shown = append(kept, c), append(shown, cells)
 		}
 	}
