@@ -501,6 +501,15 @@ func (i *jobInfo) lags() (changed bool) {
 	return changed
 }
 
+// check refuses a job with reduces and no maps, which FairScheduler of 0.20 never
+// serves: reduces are needed once a map has ended.
+func (f *fair1) check(j *workload.Job, _ [2]int) error {
+	if j.Maps.Count == 0 && j.Reduces.Count > 0 {
+		return fmt.Errorf("job %s has reduces and no maps: fair1 launches reduces only after a map has ended", j.ID)
+	}
+	return nil
+}
+
 // count computes the running and needed tasks of a job. Reduces are not needed
 // before 5 % of the maps have ended.
 func (f *fair1) count(i *jobInfo) {

@@ -131,3 +131,21 @@ func TestCheckQueueWithoutSlot(t *testing.T) {
 		}
 	}
 }
+
+// FairScheduler of 0.20 waits for a map before it launches reduces.
+func TestCheckJobWithoutMaps(t *testing.T) {
+	r, err := model.FindRelease("0.20.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job := workload.Job{ID: "x", Reduces: workload.ReduceTasks{Count: 3}}
+	for name, want := range map[string]string{"fair2": "", "fifo": "", "fair1": "job x has reduces and no maps: fair1 launches reduces only after a map has ended"} {
+		got := ""
+		if err := scheduler.Check(model.Scheduler{Name: name}, r, [2]int{4, 4}, []workload.Job{job}); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
