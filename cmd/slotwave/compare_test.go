@@ -210,7 +210,7 @@ func TestCompareOver(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
-	for _, want := range []string{"Makespan over reduces", "\n8 ", "\n16 ", "\n24 ", "\n32 ", "one reduces=24"} {
+	for _, want := range []string{"Makespan over reduces", "\n8 ", "\n16 ", "\n24 ", "\n32 ", "Runs by reduces"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

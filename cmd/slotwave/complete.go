@@ -23,27 +23,29 @@ func completions(root *cobra.Command) {
 		}
 		for _, words := range [...]struct {
 			usage string
-			names []cobra.Completion
+			names func() []string
 			only  bool // no files
 		}{
-			{"SCENARIO", titled(scenarios.List()), false},
-			{"STUDY", titled(scenarios.List()), false},
-			{"PLATFORM", titled(scenarios.Platforms()), false},
-			{"NAME", titled(slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles())), true},
-			{"PAPER", paperNames(), true},
+			{"SCENARIO", scenarios.List, false},
+			{"STUDY", scenarios.List, false},
+			{"PLATFORM", scenarios.Platforms, false},
+			{"NAME", shippedNames, true},
+			{"PAPER", paperNames, true},
 		} {
 			_, usage, _ := strings.Cut(c.Use, " ")
 			if strings.HasPrefix(usage, words.usage) {
-				c.ValidArgsFunction = cobra.FixedCompletions(words.names, directive(words.only))
+				c.ValidArgsFunction = titled(words.names, words.only)
 				break
 			}
 		}
-		for name, list := range map[string][]cobra.Completion{
-			"format": formatNames(trace.Format.Reads), "to": formatNames(trace.Format.Writes),
-			"fidelity": fidelityNames, "on": titled(scenarios.List()), "platform": titled(scenarios.Platforms()),
+		for name, completion := range map[string]cobra.CompletionFunc{
+			"format":   cobra.FixedCompletions(formatNames(trace.Format.Reads), directive(true)),
+			"to":       cobra.FixedCompletions(formatNames(trace.Format.Writes), directive(true)),
+			"fidelity": cobra.FixedCompletions(fidelityNames, directive(true)),
+			"on":       titled(scenarios.List, false), "platform": titled(scenarios.Platforms, false),
 		} {
 			if c.Flags().Lookup(name) != nil {
-				_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(list, directive(name != "on" && name != "platform")))
+				_ = c.RegisterFlagCompletionFunc(name, completion)
 			}
 		}
 		for _, name := range []string{"set", "over"} {
@@ -63,11 +65,23 @@ func directive(only bool) cobra.ShellCompDirective {
 	return cobra.ShellCompDirectiveDefault
 }
 
-func titled(names []string) (all []cobra.Completion) {
-	for _, name := range names {
-		all = append(all, cobra.CompletionWithDesc(name, scenarios.Title(name)))
+// titled completes names with the titles of their files, which are read when a
+// shell asks.
+func titled(names func() []string, only bool) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		var all []cobra.Completion
+		for _, name := range names() {
+			if title := scenarios.Title(name); title != "" {
+				name = cobra.CompletionWithDesc(name, title)
+			}
+			all = append(all, name)
+		}
+		return all, directive(only)
 	}
-	return all
+}
+
+func shippedNames() []string {
+	return slices.Concat(scenarios.List(), scenarios.Platforms(), scenarios.Profiles())
 }
 
 func paperNames() (names []string) {

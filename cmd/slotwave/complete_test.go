@@ -9,7 +9,7 @@ import (
 
 func TestCompletion(t *testing.T) {
 	for _, c := range []struct{ line, want, never string }{
-		{"run ", "two-jobs\ta long", "dl145-g3"},
+		{"run ", "two-jobs\ta short", "dl145-g3"},
 		{"show ", "dl145-g3\tHP", "nothing"},
 		{"microbench ", "dl145-g3\tHP", "two-jobs"},
 		{"reproduce ", "zhang", "two-jobs"},

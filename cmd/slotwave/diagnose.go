@@ -3,9 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -67,14 +65,10 @@ changes. --budget 0 sets no limit.`,
 
 // collectEarly bounds the garbage beside the tables of attempts, unless GOGC is
 // set. It takes no measurable time, because these tables hold few pointers.
-func collectEarly() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(40)
-	}
-}
+func collectEarly() (restore func()) { return collectAt(40) }
 
 func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
-	collectEarly()
+	defer collectEarly()()
 	switch {
 	case k.verify != "auto" && k.verify != "off":
 		return fmt.Errorf("--verify: got %q: want auto or off", k.verify)

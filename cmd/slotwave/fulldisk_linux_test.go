@@ -22,9 +22,9 @@ func TestSweepFullDisk(t *testing.T) {
 	}
 	sweepFolder(t)
 	writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\nreplications = 4\n[[factor]]\nkey = \"cluster.slowdown\"\nfrom = 0.5\nto = 2.0\ncount = 40\n")
-	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "whole")
-	want := tree(t, "whole")
-	disk := filepath.Join(t.TempDir(), "disk")
+	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "on/whole")
+	want := tree(t, "on/whole")
+	disk := "disk" // beside, for a manifest tells where its inputs are
 	if err := os.Mkdir(disk, 0o777); err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func replaceable(name string) bool {
 // report writes the page under a temporary name first, so that none is left
 // half-written.
 func report(a *app, paths []string, k *reporting) error {
-	collectEarly()
+	defer collectEarly()()
 	if k.Workers < 0 {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}

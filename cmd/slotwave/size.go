@@ -45,7 +45,7 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 
 func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge, json bool) error {
 	began := time.Now()
-	collectLate()
+	defer collectLate()()
 	models, sums, err := known.read()
 	if err != nil {
 		return err

@@ -47,10 +47,16 @@ func (k *sweeping) write(c *cobra.Command) {
 // collectLate makes Go collect garbage more rarely than in one run, unless GOGC is
 // set. Small points leave so little that collections would come every few of them,
 // and each holds up all cores.
-func collectLate() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+func collectLate() (restore func()) { return collectAt(400) }
+
+// collectAt sets the garbage that Go collects, unless GOGC is set, until restore is
+// called.
+func collectAt(percent int) (restore func()) {
+	if os.Getenv("GOGC") != "" {
+		return func() {}
 	}
+	before := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // open opens the study as the flags ask for it.
@@ -135,7 +141,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 		Example: "  slotwave sweep work my-shard-1 --out my-rows-1.jsonl",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			collectLate()
+			defer collectLate()()
 			if stdin {
 				if len(args) > 0 || k.out != "" {
 					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
@@ -245,7 +251,7 @@ and finished simulations are not repeated. docs/scale-out.md has examples.`,
 
 func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	began := time.Now()
-	collectLate()
+	defer collectLate()()
 	s, err := k.open(c, name)
 	if err != nil {
 		return err
