@@ -65,3 +65,14 @@ func TestManualPages(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// The commands are made at each call: what completion lists is read when a shell
+// asks for it. Parsing the shipped files would allocate a hundred times as much.
+func TestCommandsReadNoFiles(t *testing.T) {
+	const most = 20_000
+	if n := testing.AllocsPerRun(2, func() { (&app{}).root() }); n > most {
+		t.Errorf("%.0f allocations for the tree of commands, want at most %d", n, most)
+	} else {
+		t.Logf("%.0f allocations", n)
+	}
+}
