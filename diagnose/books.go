@@ -99,6 +99,16 @@ func (b *books) lastMap(j *job) time.Duration {
 	return last
 }
 
+// setupBefore returns the set-up of a job that had succeeded by a time, or nil.
+func (b *books) setupBefore(j *job, at time.Duration) (setup *attempt) {
+	for _, row := range j.attempts {
+		if a := b.at(row); a.kind == workload.Setup && a.timed() && a.finish <= at && a.state == workload.Succeeded {
+			setup = a
+		}
+	}
+	return setup
+}
+
 const chunkRows = 1 << 14
 
 // books holds all attempts of a run and its jobs.

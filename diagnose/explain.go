@@ -144,7 +144,7 @@ func (x *explainer) enabled(a *attempt) string {
 		if workload.Known(j.launch) && j.launch > j.submit {
 			text += fmt.Sprintf(" and initialised until %s", seconds(j.launch))
 		}
-		if setup := x.setupOf(j); setup != nil {
+		if setup := x.books.setupBefore(j, a.runnable); setup != nil {
 			text += fmt.Sprintf("; its set-up ran from %s to %s, and maps come after it", seconds(setup.start), seconds(setup.finish))
 		}
 		return text + "."
@@ -156,16 +156,6 @@ func (x *explainer) enabled(a *attempt) string {
 		}
 	}
 	return text + fmt.Sprintf(", when %d of the %d maps of the job had ended (mapred.reduce.slowstart.completed.maps).", done, j.maps)
-}
-
-// setupOf returns the set-up of a job that succeeded, or nil.
-func (x *explainer) setupOf(j *job) *attempt {
-	for _, row := range j.attempts {
-		if a := x.books.at(row); a.kind == workload.Setup && a.timed() && a.state == workload.Succeeded {
-			return a
-		}
-	}
-	return nil
 }
 
 // waited says whether slots were free while the task waited, and which attempt

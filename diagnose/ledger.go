@@ -284,13 +284,7 @@ func (w *walk) end() *attempt {
 
 // begin explains the remaining time: set-up, initialisation, and the queue.
 func (w *walk) begin() {
-	var setup *attempt
-	for _, row := range w.job.attempts {
-		if a := w.b.at(row); a.kind == workload.Setup && a.timed() && a.finish <= w.at && a.state == workload.Succeeded {
-			setup = a
-		}
-	}
-	if setup != nil {
+	if setup := w.b.setupBefore(w.job, w.at); setup != nil {
 		w.between(setup.finish, setup)
 		w.emit(setup.start, Step{Account: setUp, Attempt: w.b.name(setup), Node: w.b.node(setup)})
 		w.between(w.job.launch, setup)
