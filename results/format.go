@@ -54,7 +54,7 @@ func headings(runs []*Run) []string {
 		return names
 	}
 	for i, r := range runs {
-		names[i] = withoutPackages(r.title())
+		names[i] = r.title()
 	}
 	_, short := withoutPrefix(names)
 	for i, name := range short {
@@ -65,14 +65,14 @@ func headings(runs []*Run) []string {
 
 // withoutPrefix removes the words with which all names begin. If all that is left
 // are values of the same keys, it removes and returns the keys too: "fifo maps=4"
-// and "fifo maps=8" become "maps", "4" and "8".
+// and "fifo maps=8" become "maps", "4" and "8". Java classes lose their packages.
 func withoutPrefix(names []string) (keys string, short []string) {
 	if len(names) < 2 {
 		return "", names
 	}
 	fields := make([][]string, len(names))
 	for i, name := range names {
-		fields[i] = strings.Fields(name)
+		fields[i] = strings.Fields(withoutPackages(name))
 	}
 	first := 0
 	same := func(at int) bool {
@@ -94,7 +94,7 @@ func withoutPrefix(names []string) (keys string, short []string) {
 			short[i] = ""
 			for _, field := range fields[i] {
 				if key, value, _ := strings.Cut(field, "="); slices.Contains(varying, key) {
-					short[i] += ", " + shortClass(value)
+					short[i] += ", " + value
 				}
 			}
 			short[i] = short[i][len(", "):]
@@ -123,14 +123,6 @@ func sharedKeys(fields [][]string) (varying []string) {
 		}
 	}
 	return varying
-}
-
-// shortClass returns the name of a Java class without its package.
-func shortClass(value string) string {
-	if strings.HasPrefix(value, "org.") {
-		return value[strings.LastIndexByte(value, '.')+1:]
-	}
-	return value
 }
 
 // varied says which key tells several runs apart, if it is one.
