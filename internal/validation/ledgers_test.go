@@ -58,23 +58,10 @@ func TestLedgersOfRandomRuns(t *testing.T) {
 	if os.Getenv("SLOTWAVE_LARGE") != "" {
 		n = 1000
 	}
-	name := filepath.Join(t.TempDir(), "random.toml")
 	jobs := 0
 	for seed := range n {
 		text := randomScenario(rand.New(rand.NewPCG(uint64(seed), 4)))
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		s, err := study.Open(name, study.Options{Seed: uint64(seed)})
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		q := s.Scenario.Runs[0].Question
-		var rows attemptRows
-		p, err := sim.Simulator{Recorder: &rows}.Predict(q)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		q, p, rows := runText(t, text, uint64(seed))
 		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: asHistory(&q, &p, rows), Question: &q}, diagnose.DefaultOptions())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
@@ -106,24 +93,11 @@ func TestWithoutParts(t *testing.T) {
 	if os.Getenv("SLOTWAVE_LARGE") != "" {
 		n = 100
 	}
-	name := filepath.Join(t.TempDir(), "random.toml")
 	type count struct{ cases, above int }
 	counts, all := map[string]*count{}, count{}
 	for seed := range n {
 		text := randomScenario(rand.New(rand.NewPCG(uint64(seed), 5)))
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		s, err := study.Open(name, study.Options{Seed: uint64(seed)})
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		q := s.Scenario.Runs[0].Question
-		var rows attemptRows
-		p, err := sim.Simulator{Recorder: &rows}.Predict(q)
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
+		q, p, rows := runText(t, text, uint64(seed))
 		o := diagnose.DefaultOptions()
 		o.Verify = diagnose.Verification{Predictor: sim.Simulator{}, Pairs: 5, MostPairs: 5, Without: true}
 		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: asHistory(&q, &p, rows), Question: &q}, o)
@@ -174,4 +148,24 @@ func asHistory(q *model.WhatIf, p *model.Prediction, rows []workload.Attempt) fu
 			}
 		}
 	}
+}
+
+// runText simulates a scenario given as text.
+func runText(t *testing.T, text string, seed uint64) (model.WhatIf, model.Prediction, attemptRows) {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "random.toml")
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Open(name, study.Options{Seed: seed})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	q := s.Scenario.Runs[0].Question
+	var rows attemptRows
+	p, err := sim.Simulator{Recorder: &rows}.Predict(q)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return q, p, rows
 }
