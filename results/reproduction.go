@@ -18,6 +18,7 @@ const reproductionName = "README.md"
 // Reproduction is a paper's experiments, simulated, beside its published figures.
 type Reproduction struct {
 	Paper, Title, Source string
+	Assumed              []string // in all parts that assume something
 	Parts                []ReproducedPart
 }
 
@@ -25,9 +26,11 @@ type Reproduction struct {
 type ReproducedPart struct {
 	Name     string // of its picture: table-1, figure-4
 	Title    string
-	Text     string // what was run, and how it differs from the paper
+	Text     string   // what was run, and how it differs from the paper
+	Assumed  []string // in this part only
 	Header   []string
 	Rows     [][]string
+	Causes   []string // of the differences of each row from the paper; empty: unknown or none
 	Charts   []Chart
 	Pictures []Picture // of the runs themselves
 	Outcome  string    // in how far the result agrees with the paper
@@ -80,16 +83,24 @@ func (r *Reproduction) Write(d resultdir.Target) error {
 // WriteMarkdown writes the page.
 func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
+	list := func(heading string, items []string) {
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "\n%s:\n\n- %s\n", heading, strings.Join(items, "\n- "))
+		}
+	}
 	fmt.Fprintf(&b, "# %s\n\n%s\n", r.Title, r.Source)
+	list("Assumed in all simulated cases", r.Assumed)
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", p.Title, p.Text)
+		list("Assumed", p.Assumed)
 		if len(p.Rows) > 0 {
 			fmt.Fprintf(&b, "\n| %s |\n|%s\n", strings.Join(p.Header, " | "), strings.Repeat("---|", len(p.Header)))
 			for _, row := range p.Rows {
 				fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 			}
 		}
+		list("Causes of differences", p.causes())
 		for k := range p.Charts {
 			fmt.Fprintf(&b, "\n![%s](%s.svg)\n", p.Charts[k].Title, p.Charts[k].Name)
 		}
@@ -114,11 +125,21 @@ func (r *Reproduction) WriteText(w io.Writer, colour bool) error {
 		p.table(t)
 		t.Flush()
 		if p.Outcome != "" {
-			fmt.Fprintln(t, p.Outcome)
+			fmt.Fprintf(t, "\n%s\n", p.Outcome)
 		}
 		t.Flush()
 	}
 	return t.done()
+}
+
+// causes names the rows that have a cause, and it.
+func (p *ReproducedPart) causes() (all []string) {
+	for i, cause := range p.Causes {
+		if cause != "" {
+			all = append(all, fmt.Sprintf("*%s*: %s", p.Rows[i][0], cause))
+		}
+	}
+	return all
 }
 
 // widestRow is the length of a row from which on its cells are written one below the
@@ -143,11 +164,12 @@ func (p *ReproducedPart) table(t *textWriter) {
 			fmt.Fprintln(t)
 		}
 		for k, cell := range row {
-			name := p.Header[k]
-			if name == "" {
-				name = "result"
+			if cell != "" {
+				fmt.Fprintf(t, "%s\t%s\n", p.Header[k], strings.ReplaceAll(cell, "**", ""))
 			}
-			fmt.Fprintf(t, "%s\t%s\n", name, strings.ReplaceAll(cell, "**", ""))
+		}
+		if i < len(p.Causes) && p.Causes[i] != "" {
+			fmt.Fprintf(t, "cause\t%s\n", p.Causes[i])
 		}
 	}
 }
@@ -159,16 +181,19 @@ func (r *Reproduction) WriteJSON(w io.Writer) error {
 		Title   string     `json:"title"`
 		Header  []string   `json:"header"`
 		Rows    [][]string `json:"rows"`
+		Causes  []string   `json:"causes"`
+		Assumed []string   `json:"assumed"`
 		Outcome string     `json:"outcome"`
 	}
 	doc := struct {
-		Schema string `json:"schema"`
-		Paper  string `json:"paper"`
-		Parts  []part `json:"parts"`
-	}{Schema: "slotwave/reproduction/1", Paper: r.Paper}
+		Schema  string   `json:"schema"`
+		Paper   string   `json:"paper"`
+		Assumed []string `json:"assumed"`
+		Parts   []part   `json:"parts"`
+	}{Schema: "slotwave/reproduction/1", Paper: r.Paper, Assumed: listed(r.Assumed)}
 	for i := range r.Parts {
 		p := &r.Parts[i]
-		doc.Parts = append(doc.Parts, part{p.Name, p.Title, listed(p.Header), listed(p.Rows), p.Outcome})
+		doc.Parts = append(doc.Parts, part{p.Name, p.Title, listed(p.Header), listed(p.Rows), listed(p.Causes), listed(p.Assumed), p.Outcome})
 	}
 	doc.Parts = listed(doc.Parts)
 	return resultdir.WriteJSON(w, doc)

@@ -148,7 +148,30 @@ func (p *Paper) reproduce(r Reproducing) (*results.Reproduction, error) {
 	if len(page.Parts) == 0 {
 		return nil, fmt.Errorf("--figure %s: %s has no such part: want one of %s", r.Figure, p.Name, strings.Join(p.Parts(), ", "))
 	}
+	shareAssumptions(page)
 	return page, nil
+}
+
+// shareAssumptions moves to the page what all simulated cases assume.
+func shareAssumptions(page *results.Reproduction) {
+	var lists [][]string
+	for _, p := range page.Parts {
+		if len(p.Assumed) > 0 {
+			lists = append(lists, p.Assumed)
+		}
+	}
+	if len(lists) < 2 {
+		return
+	}
+	for _, a := range lists[0] {
+		if !slices.ContainsFunc(lists, func(list []string) bool { return !slices.Contains(list, a) }) {
+			page.Assumed = append(page.Assumed, a)
+		}
+	}
+	for i := range page.Parts {
+		p := &page.Parts[i]
+		p.Assumed = slices.DeleteFunc(p.Assumed, func(a string) bool { return slices.Contains(page.Assumed, a) })
+	}
 }
 
 // resultOf is the directory of the result of a scenario.
@@ -195,20 +218,21 @@ func caseOf(name, title, scenario string) paperPart {
 		}
 		part := results.ReproducedPart{
 			Name: name, Title: title,
-			Text: fmt.Sprintf("%s. Repeat with `slotwave run %s`.\n\nAssumed:\n\n- %s",
-				s.Scenario.Title, scenario, strings.Join(shown.Assumed, "\n- ")),
-			Header: []string{"the paper saw", "wanted", "simulated", ""},
+			Text:    fmt.Sprintf("%s. Repeat with `slotwave run %s`.", s.Scenario.Title, scenario),
+			Assumed: shown.Assumed,
+			Header:  []string{"the paper saw", "wanted", "simulated", "from published numbers", "result"},
 		}
 		missed := 0
 		for _, f := range shown.Facts {
-			part.Rows = append(part.Rows, []string{f.Seen, f.Wanted, f.Shown, f.Outcome})
+			part.Rows = append(part.Rows, []string{f.Seen, f.Wanted, f.Shown, f.Difference, f.Outcome})
+			part.Causes = append(part.Causes, f.Cause)
 			if strings.Contains(f.Outcome, "miss") {
 				missed++
 			}
 		}
 		part.Outcome = fmt.Sprintf("%d of %d facts are as wanted.", len(shown.Facts)-missed, len(shown.Facts))
 		if missed > 0 {
-			part.Outcome += fmt.Sprintf(" docs/cases/%s.md has the causes of the others.", scenario)
+			part.Outcome += fmt.Sprintf(" docs/cases/%s.md has more about the others.", scenario)
 		}
 		part.Pictures, err = picturesOf(name, scenario, s, dir)
 		return []results.ReproducedPart{part}, err

@@ -27,7 +27,7 @@ func caseNames(t *testing.T) []string {
 // writeFacts compares the table of all facts, and the page of each scenario that
 // is shipped for some, with what the runs gave, or writes them anew.
 func writeFacts(t *testing.T, all map[string]*study.ShownFacts) {
-	table := "| fact | scenario | the source saw | wanted | simulated | |\n|---|---|---|---|---|---|\n"
+	table := "| fact | scenario | the source saw | wanted | simulated | from published numbers | result |\n|---|---|---|---|---|---|---|\n"
 	names := caseNames(t)
 	for _, name := range names {
 		if all[name] == nil {
@@ -38,12 +38,12 @@ func writeFacts(t *testing.T, all map[string]*study.ShownFacts) {
 	for _, name := range names {
 		page := ""
 		for _, f := range all[name].Facts {
-			row := fmt.Sprintf("| %s | %s | %s | %s |", f.Seen, f.Wanted, f.Shown, f.Outcome)
+			row := fmt.Sprintf("| %s | %s | %s | %s | %s |", f.Seen, f.Wanted, f.Shown, f.Difference, f.Outcome)
 			table += fmt.Sprintf("| %s | [%s](cases/%s.md) %s\n", f.ID, name, name, row)
 			page += row + "\n"
 		}
 		file := "../../docs/cases/" + name + ".md"
-		sectionOf(t, file, "facts", "| the source saw | wanted | simulated | |\n|---|---|---|---|\n"+page)
+		sectionOf(t, file, "facts", "| the source saw | wanted | simulated | from published numbers | result |\n|---|---|---|---|---|\n"+page)
 		sectionOf(t, file, "assumed", "- "+strings.Join(all[name].Assumed, "\n- ")+"\n")
 	}
 	sectionOf(t, "../../docs/validation.md", "facts", table)
