@@ -68,6 +68,7 @@ func TestDocumentedColumns(t *testing.T) {
 		OffersName:             OfferColumns,
 		PredictionsName:        PredictionColumns,
 		tunedName:              tunedColumns,
+		sensitivityName:        sensitivityColumns,
 		ReplayName:             ReplayColumns,
 		FitName:                fitColumns,
 		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
@@ -147,7 +148,7 @@ func TestDocumentedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), d.Commit(resultdir.Manifest{})); err != nil {
+	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), new(Sensitivity).Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
 	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName)

@@ -348,17 +348,7 @@ func (s *plotted) tornado() *figure {
 	}
 	slices.SortStableFunc(bars, func(a, b effectOf) int { return cmp.Compare(b.high-b.low, a.high-a.low) })
 	f := &figure{title: s.title, subtitle: "bars: from the lowest to the highest mean of the levels of one factor, over all levels of the others; dashed: mean of all points"}
-	p := newPanel(vg.Length(len(bars))*44, "")
-	p.Y.Min, p.Y.Max = 0, float64(len(bars))
-	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
-	var marks []plot.Tick
-	from, until := math.Inf(1), math.Inf(-1)
-	for i, b := range bars {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(b.name, 28)})
-		from, until = min(from, b.low), max(until, b.high)
-	}
-	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
-	p.Add(&tornadoPlotter{bars, total / float64(n)})
+	p, from, until := tornadoPanel(bars, total/float64(n))
 	f.panels = []*panel{p}
 	margin := max((until-from)*0.35, until*0.02) // for the names of the levels
 	f.setX(until+margin, s.label, ticks(until+margin, 12, nil))

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -364,15 +365,9 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	p, _, err := (&attemptTable{}).fill(&s.Runs[0].Question, false, nil)
-	// With some settings a reduce waits for memory without end, as in Hadoop.
-	hangs := errors.As(err, new(*sim.Stalled))
-	if err != nil && !hangs {
+	seconds, err := timeTaken(&s.Runs[0].Question)
+	if err != nil {
 		return 0, err
-	}
-	seconds := math.Inf(1)
-	if !hangs && p.Jobs[0].Finish >= 0 && p.Jobs[0].State == workload.Succeeded {
-		seconds = (p.Jobs[0].Finish - p.Jobs[0].Submit).Seconds()
 	}
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -381,6 +376,28 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 		t.simulations++
 	}
 	return seconds, nil
+}
+
+// timeTaken simulates a question and returns the seconds from the first submission
+// to the end of the last job, +Inf if a job does not succeed.
+func timeTaken(q *model.WhatIf) (float64, error) {
+	p, _, err := (&attemptTable{}).fill(q, false, nil)
+	// With some settings a reduce waits for memory without end, as in Hadoop.
+	if errors.As(err, new(*sim.Stalled)) {
+		return math.Inf(1), nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	first, last := p.Jobs[0].Submit, time.Duration(0)
+	for i := range p.Jobs {
+		j := &p.Jobs[i]
+		if j.Finish < 0 || j.State != workload.Succeeded {
+			return math.Inf(1), nil
+		}
+		first, last = min(first, j.Submit), max(last, j.Finish)
+	}
+	return (last - first).Seconds(), nil
 }
 
 // simulateAll returns the times of points with seeds, several runs at a time.

@@ -66,7 +66,7 @@ of a model differs from the simulation, or that of a scenario from the one in
 }
 
 func (a *app) compare(names []string, k *comparing) error {
-	limit, err := parsePart(k.failAbove)
+	limit, err := parsePart("--fail-above", k.failAbove)
 	if err != nil {
 		return err
 	}
@@ -137,20 +137,20 @@ func (k *comparing) repeat(names []string) []string {
 }
 
 // parsePart reads 10% or 0.1. An empty text means no limit.
-func parsePart(text string) (float64, error) {
+func parsePart(flag, text string) (float64, error) {
 	if text == "" {
 		return math.Inf(1), nil
 	}
 	number, percent := strings.CutSuffix(text, "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	if err != nil || !(v >= 0) {
-		return 0, fmt.Errorf("--fail-above %s: want a fraction such as 10%% or 0.1", text)
+		return 0, fmt.Errorf("%s %s: want a fraction such as 10%% or 0.1", flag, text)
 	}
 	if percent {
 		return v / 100, nil
 	}
 	if v > 1 {
-		return 0, fmt.Errorf("--fail-above %s: got a fraction above 1: want %s%% or %g", text, text, v/100)
+		return 0, fmt.Errorf("%s %s: got a fraction above 1: want %s%% or %g", flag, text, text, v/100)
 	}
 	return v, nil
 }

@@ -79,7 +79,7 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	case k.Workers < 0:
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}
-	limit, err := parsePart(k.failAbove)
+	limit, err := parsePart("--fail-above", k.failAbove)
 	if err != nil {
 		return err
 	}

@@ -175,6 +175,7 @@ of your choice, for recorded or synthetic workloads.
 		sizeCommand(a),
 		reproduceCommand(a),
 		tuneCommand(a),
+		sensitivityCommand(a),
 		fitCommand(a),
 		microbenchCommand(a),
 		calibrateCommand(a),

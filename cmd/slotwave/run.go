@@ -149,7 +149,7 @@ of their own that is named after the settings.`,
 
 func (a *app) simulate(name string, k *asked, failAbove string) error {
 	began := time.Now()
-	limit, err := parsePart(failAbove)
+	limit, err := parsePart("--fail-above", failAbove)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/study"
+	"github.com/spf13/cobra"
+)
+
+func sensitivityCommand(a *app) *cobra.Command {
+	k := &asked{}
+	by := ""
+	c := &cobra.Command{
+		Use:   "sensitivity SCENARIO",
+		Short: "Change each cost and setting alone, and measure the effect",
+		Long: `Change each cost and each setting of a scenario alone, and measure what that does
+to the makespan. The fidelity must be phase or device.
+
+Rates of the machines, costs of Hadoop and of the job's own code, and the number
+of reduces become less and more by --by. Every node gets a slot more, and one
+less. A Hadoop property that tune searches takes both ends of its range.
+
+Each change is simulated in pairs of runs, one for each replication. Both runs of
+a pair have the same seed. If the 95 % interval of a change includes 0, slotwave
+reports that the input makes no difference. The analytic models that need no
+further files predict the same changes.
+
+--out writes the changes as sensitivity.csv and as a tornado plot.`,
+		Example: "  slotwave sensitivity my.toml\n  slotwave sensitivity my.toml --by 10% --out out/sensitivity",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			part, err := parsePart("--by", by)
+			if err != nil {
+				return err
+			}
+			return a.sensitivity(args[0], k, part, by)
+		},
+	}
+	k.flags(c, "none: nothing is written")
+	c.Flags().StringVar(&by, "by", fmt.Sprintf("%.0f%%", 100*study.DefaultChange), "`PART` by which costs change")
+	f := c.Flags().Lookup("replications")
+	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
+	return c
+}
+
+func (a *app) sensitivity(name string, k *asked, by float64, text string) error {
+	s, err := a.open(name, k)
+	if err != nil {
+		return err
+	}
+	r, err := s.Sensitivity(by)
+	if err != nil {
+		return err
+	}
+	if k.out != "" {
+		write := func(d *resultdir.Dir) error { return r.Write(d) }
+		if err := a.keep(s, k, write, append(k.arguments("sensitivity", name), "--by", text), nil); err != nil {
+			return err
+		}
+	}
+	return a.show(k, r.WriteText, r.WriteJSON)
+}

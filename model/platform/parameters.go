@@ -1,0 +1,44 @@
+package platform
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// Parameter is a rate or cost of a machine.
+type Parameter struct {
+	Name string // its key in a platform file
+	of   func(*model.Machine) *float64
+}
+
+// Parameters lists the rates and costs of a machine. Those that are 0 or without a
+// limit are left out, because a factor does not change them.
+func Parameters(m *model.Machine) []Parameter {
+	list := []Parameter{
+		{"speed", func(m *model.Machine) *float64 { return &m.Speed }},
+		{"uplink_mb", func(m *model.Machine) *float64 { return &m.Uplink }},
+		{"cpu.partition_record", func(m *model.Machine) *float64 { return &m.CPU.Partition }},
+		{"cpu.serde_byte", func(m *model.Machine) *float64 { return &m.CPU.SerdeByte }},
+	}
+	for _, k := range parametersOf(m, true) {
+		list = append(list, Parameter{k.name, k.of})
+	}
+	return slices.DeleteFunc(list, func(k Parameter) bool { return *k.of(m) == 0 || math.IsInf(*k.of(m), 1) })
+}
+
+// Value returns the parameter of a machine; of several disks, that of the first one.
+func (k Parameter) Value(m *model.Machine) float64 { return *k.of(m) }
+
+// Scale multiplies the parameter by a factor, on all disks.
+func (k Parameter) Scale(m *model.Machine, factor float64) {
+	if !strings.HasPrefix(k.Name, "disk.") {
+		*k.of(m) *= factor
+		return
+	}
+	for i := range m.Disks {
+		*k.of(&model.Machine{Disks: m.Disks[i:]}) *= factor
+	}
+}
