@@ -81,6 +81,20 @@ func Open(name string, settings ...string) (*File, error) {
 	return OpenReading(name, Reading{}, settings...)
 }
 
+// siblings lists the scenarios and folders beside a file that does not exist.
+func siblings(name string) (paths []string) {
+	entries, err := os.ReadDir(filepath.Dir(name))
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if e.IsDir() || filepath.Ext(e.Name()) == ".toml" {
+			paths = append(paths, filepath.Join(filepath.Dir(name), e.Name()))
+		}
+	}
+	return paths
+}
+
 // OpenReading is Open with a way to read histories.
 func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	f := &File{name: name, traces: make(map[string]*openedTrace), reading: r, parsed: new(parsed)}
@@ -101,7 +115,7 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, didYouMean(name, List()))
+		return nil, fmt.Errorf("%s: no such file or shipped scenario%s; slotwave list prints the shipped ones", name, didYouMean(name, append(List(), siblings(name)...)))
 	case err != nil:
 		return nil, err
 	case !info.IsDir() && !info.Mode().IsRegular():

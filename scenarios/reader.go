@@ -461,32 +461,43 @@ func Keys(name string) []string {
 // inList is the place of an entry in a list.
 var inList = regexp.MustCompile(`\[(\d+)\]`)
 
-// suggest returns a key of the table with a similar spelling or, at the top
-// level, the same key of another table.
+// suggest returns the key with the most similar spelling: of this table or, at the
+// top level, of any table that is not in a list.
 func (t *table) suggest(key string) string {
-	if hint := didYouMean(key, t.asked); hint != "" || t.path != "" {
-		return hint
+	var words, paths []string
+	for _, k := range t.asked {
+		words, paths = append(words, k), append(paths, join(t.path, k))
 	}
-	for _, path := range t.known {
-		if strings.HasSuffix(path, "."+key) && !strings.Contains(path, "[") {
-			return fmt.Sprintf(" (did you mean %s?)", path)
+	if t.path == "" {
+		for _, path := range t.known {
+			if !strings.Contains(path, "[") {
+				words, paths = append(words, path[strings.LastIndexByte(path, '.')+1:]), append(paths, path)
+			}
 		}
+	}
+	if i := nearest(key, words); i >= 0 {
+		return fmt.Sprintf(" (did you mean %s?)", paths[i])
 	}
 	return ""
 }
 
 // didYouMean suggests the nearest word, if one is near.
 func didYouMean(word string, words []string) string {
-	best, distance := "", 0
-	for _, w := range words {
-		if d := editDistance(word, w); best == "" || d < distance {
-			best, distance = w, d
+	if i := nearest(word, words); i >= 0 {
+		return fmt.Sprintf(" (did you mean %s?)", words[i])
+	}
+	return ""
+}
+
+// nearest returns the index of the most similar word, -1 if none is similar.
+func nearest(word string, words []string) int {
+	best, distance := -1, max(2, len(word)/3)+1
+	for i, w := range words {
+		if d := editDistance(word, w); d < distance {
+			best, distance = i, d
 		}
 	}
-	if best == "" || distance > max(2, len(word)/3) {
-		return ""
-	}
-	return fmt.Sprintf(" (did you mean %s?)", best)
+	return best
 }
 
 // editDistance returns the number of letters to insert, delete, change or swap.
