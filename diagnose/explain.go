@@ -113,9 +113,13 @@ func (x *explainer) attempt(a *attempt) []string {
 		where = fmt.Sprintf(" on %s, slot %d,", node, a.slot)
 	}
 	text := []string{fmt.Sprintf("Attempt %d of %s ran%s from %s to %s: %s.", a.number, b.name(a), where, seconds(a.start), seconds(a.finish), strings.ToLower(a.state.String()))}
-	if a.kind <= workload.Reduce {
+	switch twin := x.twin(a); {
+	case twin != nil:
+		text = append(text, fmt.Sprintf("It was a speculative attempt: attempt %d of the task had run on %s since %s, and its progress was behind that of the other tasks of the job.", twin.number, b.node(twin), seconds(twin.start)))
+		text = append(text, x.offered(a, false)...)
+	case a.kind <= workload.Reduce:
 		text = append(text, x.enabled(a), x.waited(a))
-		if offered := x.offered(a); len(offered) > 0 {
+		if offered := x.offered(a, true); len(offered) > 0 {
 			text = append(text, offered...)
 		} else {
 			text = append(text, x.overtakers(a)...)
@@ -130,6 +134,18 @@ func (x *explainer) attempt(a *attempt) []string {
 		text = append(text, "Its split was in another rack.")
 	}
 	return append(text, x.spent(a)...)
+}
+
+// twin is the attempt of the same task that ran when this one began; nil if there
+// is none.
+func (x *explainer) twin(a *attempt) *attempt {
+	for i := range int32(x.books.rows) {
+		b := x.books.at(i)
+		if b.job == a.job && b.kind == a.kind && b.task == a.task && b.number < a.number && b.timed() && b.start < a.start && b.finish > a.start {
+			return b
+		}
+	}
+	return nil
 }
 
 // enabled says when the task could have been launched.
@@ -155,7 +171,9 @@ func (x *explainer) enabled(a *attempt) string {
 			done++
 		}
 	}
-	return text + fmt.Sprintf(", when %d of the %d maps of the job had ended (mapred.reduce.slowstart.completed.maps).", done, j.maps)
+	const slowstart = "mapred.reduce.slowstart.completed.maps"
+	p, _ := workload.FindProperty(slowstart)
+	return text + fmt.Sprintf(", when the JobTracker knew that %d of the %d maps of the job had ended (%s = %s).", done, j.maps, slowstart, j.conf.String(slowstart, p.Default))
 }
 
 // waited says whether slots were free while the task waited, and which attempt
@@ -174,7 +192,7 @@ func (x *explainer) waited(a *attempt) string {
 	before := x.freed(a)
 	switch {
 	case free < 0.05:
-		text += fmt.Sprintf(" All %d %s slots of the cluster were in use in that time.", slots, a.kind)
+		text += fmt.Sprintf(" On average all %d %s slots of the cluster were in use in that time.", slots, a.kind)
 	default:
 		text += fmt.Sprintf(" On average %.1f of the %d %s slots of the cluster were free in that time: a free slot gets a task only when its TaskTracker sends a heartbeat and the scheduler then chooses the task.", free, slots, a.kind)
 	}
@@ -182,7 +200,11 @@ func (x *explainer) waited(a *attempt) string {
 	case before == nil:
 		text += " No attempt had used its slot before."
 	case before.finish > a.runnable:
-		text += fmt.Sprintf(" Its slot was held by %s until %s; %.1f s later, with a heartbeat, it went to this task.", x.books.name(before), seconds(before.finish), (a.start - before.finish).Seconds())
+		text += fmt.Sprintf(" Its slot was held by %s until %s", x.books.name(before), seconds(before.finish))
+		if gap := a.start - before.finish; gap >= 50*time.Millisecond {
+			text += fmt.Sprintf("; %.1f s later, with a heartbeat, it went to this task", gap.Seconds())
+		}
+		text += "."
 	default:
 		text += fmt.Sprintf(" Its slot had been free since %s ended at %s.", x.books.name(before), seconds(before.finish))
 	}
@@ -261,7 +283,12 @@ func (x *explainer) spent(a *attempt) []string {
 	}
 	list := []string{text}
 	if workload.Known(a.waitFetch) && a.waitFetch > 0 {
-		list = append(list, fmt.Sprintf("In its shuffle it waited %s for map outputs; the last map of the job ended at %s.", seconds(a.waitFetch), seconds(x.books.lastMap(x.books.jobs[a.job]))))
+		last := x.books.lastMap(x.books.jobs[a.job])
+		ended := "ended"
+		if last <= a.start {
+			ended = "had ended before, "
+		}
+		list = append(list, fmt.Sprintf("In its shuffle it waited %s for map outputs, or until it learned of them; the last map of the job %s at %s.", seconds(a.waitFetch), ended, seconds(last)))
 	}
 	if workload.Known(a.waitMemory) && a.waitMemory > 0 {
 		list = append(list, fmt.Sprintf("In total, its copiers waited %s for room in the shuffle buffer.", time.Duration(a.waitMemory).Round(100*time.Millisecond)))

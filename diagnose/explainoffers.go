@@ -23,7 +23,7 @@ var orders = map[string]string{
 
 // meanings say what a reason means, for those who meet it for the first time.
 var meanings = map[model.Reason]string{
-	model.NothingWaiting:      "by the scheduler's count no job had another task to run there; the fair schedulers count every half second",
+	model.NothingWaiting:      "the scheduler knew of no task to run there; the fair schedulers count waiting tasks only every half second",
 	model.OneTaskPerHeartbeat: "the scheduler hands out a limited number of tasks at a heartbeat; other free slots wait for the next one",
 	model.LocalityWait:        "a job lets slots pass for a while if the node does not hold its data, because a node that does may come soon (delay scheduling)",
 	model.AtPoolLimit:         "a pool already runs as many tasks as its maximum",
@@ -39,8 +39,9 @@ var meanings = map[model.Reason]string{
 	model.BehindOthers:        "it came later in the order",
 }
 
-// offered explains an attempt by the offers of the run.
-func (x *explainer) offered(a *attempt) []string {
+// offered explains an attempt by the offers of the run: those while it waited, and
+// the one that launched it.
+func (x *explainer) offered(a *attempt, waited bool) []string {
 	if x.offers == nil || a.kind > workload.Reduce {
 		return nil
 	}
@@ -55,10 +56,17 @@ func (x *explainer) offered(a *attempt) []string {
 		return nil
 	}
 	offer := &x.offers.offers[at]
-	text := x.passed(a, at)
+	var text []string
+	if waited {
+		text = x.passed(a, at)
+	}
 	text = append(text, x.describe(offer, a.kind, isOwn)...)
 	if wait := a.start - offer.Time; wait > 0 {
-		text = append(text, fmt.Sprintf("It started %.1f s after this heartbeat.", wait.Seconds()))
+		started := fmt.Sprintf("It started %.1f s after this heartbeat", wait.Seconds())
+		if before := x.freed(a); before != nil && before.finish > offer.Time {
+			started += fmt.Sprintf(", when %s had left the slot. A task that waits for permission to commit no longer counts as running, so the JobTracker can hand out its slot before it is free", x.books.name(before))
+		}
+		text = append(text, started+".")
 	}
 	return text
 }
@@ -72,7 +80,7 @@ func (x *explainer) passed(a *attempt, at int) []string {
 	id := x.books.jobs[a.job].id
 	n, own, others := 0, 0, 0
 	left, refused := map[model.Reason]int{}, map[model.Reason]int{}
-	var lost *model.Offer // the first that went to another job although this one was asked or next
+	var lost, first *model.Offer // the first that went to another job: although this one was asked or next, and any
 	for i := at - 1; i >= 0 && x.offers.offers[i].Time >= a.runnable; i-- {
 		o := &x.offers.offers[i]
 		if o.Free[a.kind] == 0 {
@@ -99,6 +107,9 @@ func (x *explainer) passed(a *attempt, at int) []string {
 		if listed && other {
 			lost = o
 		}
+		if other {
+			first = o
+		}
 	}
 	if n == 0 {
 		return []string{fmt.Sprintf("No heartbeat offered a %s slot before the one that launched it.", a.kind)}
@@ -117,7 +128,19 @@ func (x *explainer) passed(a *attempt, at int) []string {
 			}
 		}
 	}
+	if first != nil {
+		list = append(list, fmt.Sprintf("The first slot went to another job at %s on %s, and the scheduler did not ask this one%s:", seconds(first.Time), first.Node, x.notCounted()))
+		list = append(list, x.order(first, a.kind, nil)...)
+	}
 	return list
+}
+
+// notCounted says why a scheduler may not ask a job that waits.
+func (x *explainer) notCounted() string {
+	if x.question != nil && strings.HasPrefix(x.question.Scheduler.Name, "fair") {
+		return " (the fair schedulers count jobs and their tasks every half second)"
+	}
+	return ""
 }
 
 // reasonSentences makes a sentence for each reason, the most frequent first.

@@ -108,7 +108,7 @@ func TestJobProfileErrors(t *testing.T) {
 		{head, "a.toml: no [recorded]: want a profile"},
 		{"[recorded]\nmaps = -1\n", "a.toml:2: recorded.maps: -1: want a whole number of at least 0"},
 		{"[recorded]\n", "source: missing"},
-		{head + "[recorded]\nmap_tme = 3\n", "a.toml:3: unknown key recorded.map_tme (did you mean map_time?)"},
+		{head + "[recorded]\nmap_tme = 3\n", "a.toml:3: unknown key recorded.map_tme (did you mean recorded.map_time?)"},
 		{head + "[recorded.map_time]\nn = 2\n", "recorded.map_time.quantiles: want quantiles if n is above 0"},
 		{head + "[recorded.map_time]\nn = 2\nquantiles = [3.0]\n", "a.toml:4: recorded.map_time.quantiles: want a list of two numbers or more"},
 		{head + "[recorded.time_by_locality.far]\nn = 2\n", "unknown key recorded.time_by_locality.far"},

@@ -22,6 +22,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -62,6 +63,9 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 	in := diagnose.Input{}
 	options, err := k.options(done)
 	if err != nil {
+		return nil, err
+	}
+	if err := notScenarios(paths...); err != nil {
 		return nil, err
 	}
 	histories, err := k.dataflow(paths, &in, done)
@@ -155,6 +159,9 @@ func (d *Diagnosed) Above(part float64) []string {
 // Explain writes why a task of a result or a history ran when and where it did, or
 // what a node got at a time.
 func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []string, err error) {
+	if err := notScenarios(path); err != nil {
+		return nil, err
+	}
 	done, in := &Diagnosed{}, diagnose.Input{}
 	h, err := done.open([]string{path}, &in)
 	if err != nil {
@@ -165,6 +172,16 @@ func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []stri
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return done.Warnings, nil
+}
+
+// notScenarios refuses the names of shipped scenarios where results are wanted.
+func notScenarios(paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil && slices.Contains(scenarios.List(), path) {
+			return fmt.Errorf("%s: got a scenario: want a result; slotwave run %s writes one into out/%s", path, path, path)
+		}
+	}
+	return nil
 }
 
 // Sample writes the sampling records of a result or a history.

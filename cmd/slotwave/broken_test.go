@@ -31,9 +31,9 @@ var broken = []struct {
 	name, file, text string
 	want             []string
 }{
-	{"unknown key of a table", "s.toml", head + "[scheduler]\nnmae = \"fifo\"", []string{"s.toml:9: unknown key scheduler.nmae (did you mean name?)"}},
+	{"unknown key of a table", "s.toml", head + "[scheduler]\nnmae = \"fifo\"", []string{"s.toml:9: unknown key scheduler.nmae (did you mean scheduler.name?)"}},
 	{"unknown key at the top", "s.toml", "titel = \"x\"\n" + head, []string{"s.toml:1: unknown key titel (did you mean title?)"}},
-	{"unknown key of a job", "s.toml", head + "reduce = 3", []string{"s.toml:8: unknown key job[0].reduce (did you mean reduces?)"}},
+	{"unknown key of a job", "s.toml", head + "reduce = 3", []string{"s.toml:8: unknown key job[0].reduce (did you mean job[0].reduces?)"}},
 	{"unknown table", "s.toml", head + "[claster]\nnodes = 3", []string{"s.toml:8: unknown key claster (did you mean cluster?)"}},
 	{"three faults at once", "s.toml", head + "reduces = -1\npriority = \"URGENT\"\n[scheduler]\nname = \"fare\"", []string{"s.toml:8: ", "s.toml:9: ", "s.toml:11: "}},
 	{"not TOML", "s.toml", head + "reduces == 3", []string{"s.toml:8: ", "want a TOML file"}},

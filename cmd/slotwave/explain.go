@@ -19,8 +19,8 @@ func explainCommand(a *app) *cobra.Command {
 		Long: `Explain why the attempts of a task started when and where they did, and what
 they spent their time on: how long they waited, which heartbeats offered slots
 in that time, which jobs the scheduler asked, in which order, and what they
-launched. --at and --node explain what a node got at its last heartbeat until
-then.
+launched. --at and --node explain the last heartbeat of a node until then at
+which it had a free slot and a job waited for one.
 
 PATH is the folder of a result, a job history or a trace. TASK is the ID of the
 job, m or r, and the index of the task: job/m/12. The decisions of the scheduler
