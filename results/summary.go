@@ -262,7 +262,7 @@ func (s *Summary) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, s
 // addNew appends the elements that are not in the list yet.
 func addNew(to, from []string) []string {
 	for _, text := range from {
-		if text = Escape(text); !slices.Contains(to, text) {
+		if text = Printable(text); !slices.Contains(to, text) {
 			to = append(to, text)
 		}
 	}

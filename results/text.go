@@ -62,6 +62,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	if s.Replay != nil {
 		s.Replay.table(t)
 	}
+	t.list("Warnings", s.Warnings)
 	t.section("Slots")
 	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tmost in use\tnever used\tattempts per slot\n")
 	for _, sl := range s.Slots {
@@ -99,7 +100,6 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	for i := range s.Groups {
 		s.Groups[i].table(t)
 	}
-	t.list("Warnings", s.Warnings)
 	t.list("Assumed", s.Assumptions)
 	return t.done()
 }

@@ -592,6 +592,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	t.unique(q.Jobs)
 	servesAll(policy, q)
 	t.withoutEffect(q)
+	oneUser(t, q)
 }
 
 // gives reports whether a table within this one has one of the keys.
@@ -616,6 +617,18 @@ func (t *table) unique(jobs []workload.Job) {
 		}
 		seen[jobs[i].ID] = true
 	}
+}
+
+// oneUser warns where a limit for each user holds back all jobs, because none names
+// its user.
+func oneUser(t *table, q *model.WhatIf) {
+	const limit = "mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user"
+	const many = 10
+	named := slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return j.User != "" })
+	if !isAny(q, "capacity") || !strings.HasPrefix(q.Cluster.Hadoop, "0.") || named || len(q.Jobs) < many || slices.Contains(q.Scheduler.Conf.Keys(), limit) {
+		return
+	}
+	t.warn("no job names its user: the capacity scheduler of %s takes all for jobs of one user, and initialises 2 of them at a time unless %s states more", q.Cluster.Hadoop, limit)
 }
 
 // withoutEffect warns about inputs that change nothing.

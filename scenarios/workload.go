@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,14 +132,23 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	if given && len(h.Swim) == 0 {
 		t.warnAt(t.line("rates"), "%s has no effect: the trace records times", join(t.path, "rates"))
 	}
+	l.shape(h, &shape)
+	return l
+}
+
+// shape changes the jobs of the trace.
+func (l *load) shape(h *workload.History, shape *workload.Shaping) {
+	t := l.table
+	if shape.ScaleBytes != 1 && len(h.Jobs) > 0 && l.hardware.fidelity == model.Replay && !l.replay.Rescaled {
+		t.failf("scale_bytes", "has no effect on recorded times: want workload.replay = \"rescaled\", or fidelity phase or device")
+	}
 	last := lastSubmit(h)
-	if err := h.Shape(&shape); err != nil {
+	if err := h.Shape(shape); err != nil {
 		t.fail(t.line(""), "%s: %v", t.path, err)
 	} else if len(h.Jobs) == 0 && len(h.Swim) == 0 && len(t.problems) == 0 {
 		t.failf("first", "no job is submitted in the window: the last one of the trace is submitted after %.1f h", last.Hours())
 		l.failed = true
 	}
-	return l
 }
 
 // choose leaves the jobs that were asked for, and the machines that did not stand
@@ -185,9 +195,11 @@ func plain(err error) error {
 	return err
 }
 
-// some warns about the first losses of a list and counts the others.
+// some warns about the first losses of a list and counts the others. Those that
+// differ only in where they were found, which comes first, are one warning.
 func (t *table) some(list []string, more int) {
 	const most = 10
+	list = alike(list)
 	for i, text := range list {
 		if i == most {
 			more += len(list) - most
@@ -198,6 +210,29 @@ func (t *table) some(list []string, more int) {
 	if more > 0 {
 		t.warn("and %d more like these", more)
 	}
+}
+
+// alike joins texts that are equal but for what comes before their first colon.
+func alike(list []string) (joined []string) {
+	where := map[string][]string{}
+	for _, text := range list {
+		place, what, _ := strings.Cut(text, ": ")
+		where[what] = append(where[what], place)
+	}
+	for _, text := range list {
+		_, what, _ := strings.Cut(text, ": ")
+		switch places := where[what]; {
+		case len(places) < 3:
+			joined = append(joined, text)
+		case !slices.Contains(joined, whereAll(places, what)):
+			joined = append(joined, whereAll(places, what))
+		}
+	}
+	return joined
+}
+
+func whereAll(places []string, what string) string {
+	return fmt.Sprintf("%s and %d others: %s", places[0], len(places)-1, what)
 }
 
 func problemTexts(h *workload.History) []string {

@@ -100,7 +100,7 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 	var all []comparedRun
 	labels := map[string]bool{}
 	for _, name := range names {
-		base, err := Open(name, k.Options)
+		base, err := k.openOne(name, over)
 		if err != nil {
 			return nil, err
 		}
@@ -127,6 +127,24 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 		}
 	}
 	return all, nil
+}
+
+// openOne opens a scenario, a history or a result. A result is simulated as it was
+// made, if that can be done again; otherwise its attempts are replayed.
+func (k *Comparing) openOne(name string, over variedKey) (*Study, error) {
+	if !k.asMade(name) || over.key != "" {
+		return Open(name, k.Options)
+	}
+	s, _, err := studyOf(name, k.Options)
+	if err == nil && len(s.Scenario.Runs) == 1 {
+		s.Scenario.Runs[0].Question.Name = name
+		return s, nil
+	}
+	replayed, openErr := Open(name, k.Options)
+	if openErr == nil && err != nil {
+		replayed.Scenario.Warnings = append(replayed.Scenario.Warnings, fmt.Sprintf("%s: %v: its attempts are replayed, which can differ from the result", name, err))
+	}
+	return replayed, openErr
 }
 
 // chooseBaseline finds the baseline: a model, or a scenario, which then becomes
@@ -303,7 +321,7 @@ func attribute(worlds []replicatedWorld, by *analytic.Model, simulated, predicte
 			world = analytic.Without(world, c)
 			next, known := worlds[i].makespans[off]
 			if !known {
-				p, err := sim.Simulator{}.Predict(world)
+				p, err := predict(sim.Simulator{}, &world)
 				if err != nil {
 					return nil, fmt.Errorf("without %s: %w", c, err)
 				}

@@ -415,30 +415,7 @@ func readOffers(name string) ([]model.Offer, error) {
 // questionOf returns the question of a run of a result, if its inputs have not
 // changed.
 func questionOf(folder string) (*model.WhatIf, error) {
-	manifest, run := folder, ""
-	if !isFile(filepath.Join(folder, resultdir.ManifestName)) {
-		manifest, run = filepath.Dir(folder), filepath.Base(folder)
-	}
-	m, err := resultdir.ReadManifest(manifest)
-	if err != nil {
-		return nil, err
-	}
-	if err := InputsUnchanged(m.Inputs); err != nil {
-		return nil, err
-	}
-	if len(m.Arguments) < 2 || m.Arguments[0] != "run" {
-		return nil, fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
-	}
-	o := Options{Seed: m.Seed, Replications: m.Replications}
-	for _, a := range m.Arguments[2:] {
-		if set, ok := strings.CutPrefix(a, "--set="); ok {
-			o.Set = append(o.Set, set)
-		}
-		if fidelity, ok := strings.CutPrefix(a, "--fidelity="); ok {
-			o.Fidelity = fidelity
-		}
-	}
-	s, err := Open(m.Arguments[1], o)
+	s, run, err := studyOf(folder, Options{})
 	if err != nil {
 		return nil, err
 	}
@@ -447,7 +424,38 @@ func questionOf(folder string) (*model.WhatIf, error) {
 			return &r.Question, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: got no run of that name in %s", run, m.Arguments[1])
+	return nil, fmt.Errorf("%s: got no run of that name in %s", run, s.Scenario.Name)
+}
+
+// studyOf opens the scenario of a result with the settings and the seed of its
+// manifest, if its inputs have not changed. The run is the folder of one of its
+// runs; empty: all.
+func studyOf(folder string, o Options) (s *Study, run string, err error) {
+	manifest := folder
+	if !isFile(filepath.Join(folder, resultdir.ManifestName)) {
+		manifest, run = filepath.Dir(folder), filepath.Base(folder)
+	}
+	m, err := resultdir.ReadManifest(manifest)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := InputsUnchanged(m.Inputs); err != nil {
+		return nil, "", err
+	}
+	if len(m.Arguments) < 2 || m.Arguments[0] != "run" {
+		return nil, "", fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
+	}
+	o.Seed, o.Replications = m.Seed, max(o.Replications, m.Replications)
+	for _, a := range m.Arguments[2:] {
+		if set, ok := strings.CutPrefix(a, "--set="); ok {
+			o.Set = append(o.Set, set)
+		}
+		if fidelity, ok := strings.CutPrefix(a, "--fidelity="); ok {
+			o.Fidelity = fidelity
+		}
+	}
+	s, err = Open(m.Arguments[1], o)
+	return s, run, err
 }
 
 // question opens the scenario that describes a recorded run. If both have a single

@@ -39,9 +39,9 @@ type lever struct {
 // measures what that does to the makespan. Costs, rates and numbers of reduces
 // change by the given part, down and up; a Hadoop property takes both ends of the
 // range that Tune searches. Each value is simulated with the seeds of the scenario
-// itself, one for each replication. The models that know the scenario without
-// further files predict the same changes.
-func (s *Study) Sensitivity(by float64) (*results.Sensitivity, error) {
+// itself, one for each replication. The models predict the same changes, except
+// those that do not answer.
+func (s *Study) Sensitivity(by float64, models []analytic.Predictor) (*results.Sensitivity, error) {
 	if n := s.options.replications(); n < LeastPairs {
 		return nil, fmt.Errorf("--replications: got %d: want %d or more, for an interval", n, LeastPairs)
 	}
@@ -63,11 +63,11 @@ func (s *Study) Sensitivity(by float64) (*results.Sensitivity, error) {
 	if err != nil {
 		return nil, err
 	}
-	predicted, models, err := predictLevers(q, levers)
+	predicted, names, err := predictLevers(q, levers, models)
 	if err != nil {
 		return nil, err
 	}
-	out := &results.Sensitivity{Scenario: s.Scenario.Name, Fidelity: q.Fidelity.String(), By: by, Base: base, Models: models}
+	out := &results.Sensitivity{Scenario: s.Scenario.Name, Fidelity: q.Fidelity.String(), By: by, Base: base, Models: names}
 	k := 0
 	for _, l := range levers {
 		for _, e := range l.ends {
@@ -270,7 +270,7 @@ func (t *tuner) levers(scaled scaling) (list []lever) {
 			list = append(list, scaled("setting", d.Name, d.text(d.Start), func(q *model.WhatIf, f float64) {
 				for i := range q.Jobs {
 					if r := &q.Jobs[i].Reduces; r.Count > 0 && r.Shares == nil {
-						r.Count = max(1, int(math.Round(float64(r.Count)*f)))
+						r.Resize(max(1, int(math.Round(float64(r.Count)*f))))
 					}
 				}
 			}))
@@ -299,11 +299,7 @@ func (t *tuner) levers(scaled scaling) (list []lever) {
 
 // predictLevers returns, for each end, the change that each model predicts. Models
 // that do not answer are left out.
-func predictLevers(q *model.WhatIf, levers []lever) (changes []map[string]float64, names []string, err error) {
-	models, err := analytic.Predictors(analytic.Knowledge{})
-	if err != nil {
-		return nil, nil, err
-	}
+func predictLevers(q *model.WhatIf, levers []lever, models []analytic.Predictor) (changes []map[string]float64, names []string, err error) {
 	ask := func(q *model.WhatIf) (map[string]float64, error) {
 		answers, err := Ask(q, models)
 		means := map[string]float64{}

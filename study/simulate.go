@@ -123,7 +123,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 // simulateAlternative simulates a run by another calibration.
 func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error {
 	q := &s.alternatives[alternative].Runs[r].Question
-	p, err := (sim.Simulator{}).Predict(*q)
+	p, err := predict(sim.Simulator{}, q)
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.Name, err)
 	}
@@ -220,14 +220,20 @@ func counts(q *model.WhatIf) bool {
 	return err == nil && release.CPUCounter && q.Fidelity >= model.Phase
 }
 
-// fill simulates a question and writes the table. Only statistics that will be
-// drawn keep what pictures need.
-func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
+// predict simulates a question. A defect of the simulator is an internal error, in
+// every goroutine.
+func predict(simulator sim.Simulator, q *model.WhatIf) (p model.Prediction, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = Internal(fmt.Errorf("internal error: %v", v))
 		}
 	}()
+	return simulator.Predict(*q)
+}
+
+// fill simulates a question and writes the table. Only statistics that will be
+// drawn keep what pictures need.
+func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p model.Prediction, stats *results.Stats, err error) {
 	stats = results.NewStats(q, drawn)
 	recorders := results.Recorders{stats}
 	if t.ledger != nil {
@@ -246,7 +252,7 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if t.offers != nil {
 		simulator.Tracer = t.offers
 	}
-	if p, err = simulator.Predict(*q); err != nil {
+	if p, err = predict(simulator, q); err != nil {
 		return p, stats, err
 	}
 	if t.parquet != nil {

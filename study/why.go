@@ -72,9 +72,15 @@ type OtherOffer struct {
 	Second string `json:"second"`
 }
 
+// asMade reports whether a name is that of a result which is simulated as its
+// manifest says.
+func (o *Options) asMade(name string) bool {
+	return isFile(filepath.Join(name, results.AttemptsName)) && len(o.Set) == 0 && o.Fidelity == ""
+}
+
 // compared opens one of two scenarios. A result is simulated as its manifest says.
 func (o Options) compared(name string) (*model.WhatIf, error) {
-	if isFile(filepath.Join(name, results.AttemptsName)) && len(o.Set) == 0 && o.Fidelity == "" {
+	if o.asMade(name) {
 		return questionOf(name)
 	}
 	s, err := Open(name, o)
@@ -118,7 +124,7 @@ func CompareWhy(first, second string, o Options) (*Why, error) {
 			if pair == 0 {
 				simulator.Recorder, simulator.Tracer = &rows[i], &offers[i]
 			}
-			p, err := simulator.Predict(own)
+			p, err := predict(simulator, &own)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", q.Name, err)
 			}

@@ -107,6 +107,18 @@ type ReduceTasks struct {
 	Ends        attemptEnds
 }
 
+// Resize changes the number of reduces. What is known of single reduces is replaced
+// by the mean of all, and recorded ends of attempts are dropped.
+func (r *ReduceTasks) Resize(n int) {
+	for _, d := range []*Durations{&r.Localise, &r.Shuffle, &r.Copy, &r.Sort, &r.Time, &r.FirstWave} {
+		if len(d.Each) > 0 {
+			mean, _ := d.Expect(r.Count)
+			*d = Durations{All: Seconds(mean)}
+		}
+	}
+	r.Count, r.Shares, r.Ends = n, nil, nil
+}
+
 // Split is the part of the input that one map reads.
 type Split struct {
 	Bytes int64

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
@@ -9,7 +10,7 @@ import (
 )
 
 func sensitivityCommand(a *app) *cobra.Command {
-	k := &asked{}
+	k, known := &asked{}, &knowledge{}
 	by := ""
 	c := &cobra.Command{
 		Use:   "sensitivity SCENARIO",
@@ -23,8 +24,8 @@ less. A Hadoop property that tune searches takes both ends of its range.
 
 Each change is simulated in pairs of runs, one for each replication. Both runs of
 a pair have the same seed. If the 95 % interval of a change includes 0, slotwave
-reports that the input makes no difference. The analytic models that need no
-further files predict the same changes.
+reports that the input makes no difference. The analytic models predict the same
+changes; zhang needs --platform-model.
 
 --out writes the changes as sensitivity.csv and as a tornado plot.`,
 		Example: "  slotwave sensitivity my.toml\n  slotwave sensitivity my.toml --by 10% --out out/sensitivity",
@@ -34,28 +35,29 @@ further files predict the same changes.
 			if err != nil {
 				return err
 			}
-			return a.sensitivity(args[0], k, part, by)
+			return a.sensitivity(args[0], k, known, part)
 		},
 	}
 	k.flags(c, "none: nothing is written")
+	known.flags(c)
 	c.Flags().StringVar(&by, "by", fmt.Sprintf("%.0f%%", 100*study.DefaultChange), "`PART` by which costs change")
 	f := c.Flags().Lookup("replications")
 	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
 	return c
 }
 
-func (a *app) sensitivity(name string, k *asked, by float64, text string) error {
-	s, err := a.open(name, k)
+func (a *app) sensitivity(name string, k *asked, known *knowledge, by float64) error {
+	s, models, sums, err := a.openWithFiles(name, k, known)
 	if err != nil {
 		return err
 	}
-	r, err := s.Sensitivity(by)
+	r, err := s.Sensitivity(by, models)
 	if err != nil {
 		return err
 	}
 	if k.out != "" {
 		write := func(d *resultdir.Dir) error { return r.Write(d) }
-		if err := a.keep(s, k, write, append(k.arguments("sensitivity", name), "--by", text), nil); err != nil {
+		if err := a.keep(s, k, write, slices.Concat(k.arguments("sensitivity", name), known.arguments(), []string{fmt.Sprintf("--by=%v", by)}), sums); err != nil {
 			return err
 		}
 	}

@@ -98,6 +98,9 @@ func flagError(c *cobra.Command, err error) error {
 		if unknown.GetSpecifiedShortnames() == "" {
 			name = "-" + name
 		}
+		if others := verbsWith(c.Root(), unknown.GetSpecifiedName()); len(others) > 0 {
+			return fmt.Errorf("unknown flag %q; it is a flag of %s", name, strings.Join(others, ", "))
+		}
 		return fmt.Errorf("unknown flag %q%s", name, input.Suggest(name, names))
 	case errors.As(err, &empty):
 		return fmt.Errorf("--%s: want a value", empty.GetSpecifiedName())
@@ -137,4 +140,14 @@ func visit(err error, f func(error)) {
 			visit(inner, f)
 		}
 	}
+}
+
+// verbsWith lists the verbs that have a flag.
+func verbsWith(root *cobra.Command, flag string) (verbs []string) {
+	for _, c := range root.Commands() {
+		if c.Flags().Lookup(flag) != nil {
+			verbs = append(verbs, "slotwave "+c.Name())
+		}
+	}
+	return verbs
 }

@@ -162,11 +162,12 @@ func fillWaves(q *model.WhatIf) {
 	for i := range q.Jobs {
 		m, r := &q.Jobs[i].Maps, &q.Jobs[i].Reduces
 		k := piecesToFill(m.Count, mapSlots)
-		m.Count, m.Splits = m.Count*k, nil
+		m.Count, m.Splits, m.Ends = m.Count*k, nil, nil
 		splitTasks(&m.Time, k)
+		splitTasks(&m.Localise, k)
 		k = piecesToFill(r.Count, reduceSlots)
-		r.Count *= k
-		for _, d := range reduceTimes(r) {
+		r.Count, r.Ends = r.Count*k, nil
+		for _, d := range append(reduceTimes(r), &r.Localise) {
 			splitTasks(d, k)
 		}
 	}
