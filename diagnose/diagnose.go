@@ -24,8 +24,8 @@ type Input struct {
 	Jobs      iter.Seq[*workload.HistoryJob] // with their attempts unless there are Rows; read once
 	Rows      iter.Seq[*workload.Attempt]    // all attempts, in the order of their ends; read once
 	Resources []Usage
-	Dataflow  *Dataflow       // from sampling records
-	Spans     iter.Seq[*Span] // read a few times; only those on the critical path are kept
+	Dataflow  *Dataflow             // from sampling records
+	Spans     iter.Seq[*model.Span] // read a few times; only those on the critical path are kept
 	Offers    []model.Offer
 	Causes    []Cause
 	Question  *model.WhatIf // cluster, scheduler and settings
@@ -311,8 +311,8 @@ func (e *evidence) ledgers(in *Input, d *Diagnosis) error {
 		known = len(l.visited)
 		clear(l.spans)
 		for s := range in.Spans {
-			if l.visited[s.Attempt] {
-				l.spans[s.Attempt] = append(l.spans[s.Attempt], *s)
+			if id := attemptOf(s); l.visited[id] {
+				l.spans[id] = append(l.spans[id], *s)
 			}
 		}
 		if err := walk(); err != nil {

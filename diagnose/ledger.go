@@ -76,7 +76,7 @@ type ledger struct {
 	b       *books
 	offers  [2][]model.Offer // those with a free slot, by kind
 	causes  map[AttemptID]*Cause
-	spans   map[AttemptID][]Span
+	spans   map[AttemptID][]model.Span
 	rows    map[AttemptID]int32
 	byPlace map[place][]int32 // by finish
 	rates   map[string]float64
@@ -98,7 +98,7 @@ type place struct {
 // attempts that need spans.
 func (e *evidence) newLedger(causes []Cause) *ledger {
 	l := &ledger{
-		b: e.books, causes: map[AttemptID]*Cause{}, spans: map[AttemptID][]Span{}, rows: map[AttemptID]int32{},
+		b: e.books, causes: map[AttemptID]*Cause{}, spans: map[AttemptID][]model.Span{}, rows: map[AttemptID]int32{},
 		byPlace: map[place][]int32{}, rates: map[string]float64{}, use: map[string]*useSeries{}, visited: map[AttemptID]bool{}, traced: len(causes) > 0,
 	}
 	if e.offers != nil {
@@ -173,8 +173,10 @@ func heartbeatOf(q *model.WhatIf) time.Duration {
 	return beat
 }
 
-func (l *ledger) id(a *attempt) AttemptID {
-	return AttemptID{l.b.jobs[a.job].id, a.kind, int(a.task), int(a.number)}
+func (l *ledger) id(a *attempt) AttemptID { return l.b.attemptID(a) }
+
+func (b *books) attemptID(a *attempt) AttemptID {
+	return AttemptID{b.jobs[a.job].id, a.kind, int(a.task), int(a.number)}
 }
 
 // walk goes back from the end of one job.
@@ -321,12 +323,12 @@ func (w *walk) body(a *attempt) *attempt {
 	}
 	start := max(a.start, w.job.submit)
 	for w.at > start {
-		s := latest(spans, w.at, func(s *Span) bool { return s.Thread == MainThread })
+		s := latest(spans, w.at, func(s *model.Span) bool { return s.Thread == model.MainThread })
 		if s == nil || min(s.End, w.at) <= start {
 			break
 		}
 		w.emit(s.End, w.step(a, unknownTime, "")) // no thread has a span for this time
-		if s.Wait != WaitFetch {
+		if s.Wait != model.WaitFetch {
 			w.span(a, s, max(s.Begin, start))
 			continue
 		}
@@ -343,8 +345,8 @@ func (w *walk) step(a *attempt, account Account, device string) Step {
 }
 
 // latest returns, of the spans that match, the one that lasts longest before t.
-func latest(spans []Span, t time.Duration, want func(*Span) bool) *Span {
-	var best *Span
+func latest(spans []model.Span, t time.Duration, want func(*model.Span) bool) *model.Span {
+	var best *model.Span
 	for i := range spans {
 		if s := &spans[i]; s.Begin < t && s.End > s.Begin && want(s) && (best == nil || min(s.End, t) > min(best.End, t) ||
 			min(s.End, t) == min(best.End, t) && s.Begin > best.Begin) {
@@ -375,13 +377,15 @@ func (w *walk) openedBy(a *attempt) *attempt {
 
 // shuffle explains the time in which the main thread of a reduce waited, by its
 // copiers and merging threads, back to the end of the map that kept it open.
-func (w *walk) shuffle(a *attempt, spans []Span, begin time.Duration, lastMap *attempt) *attempt {
+func (w *walk) shuffle(a *attempt, spans []model.Span, begin time.Duration, lastMap *attempt) *attempt {
 	until := begin
 	if lastMap != nil {
 		until = max(begin, lastMap.finish)
 	}
 	for w.at > until {
-		s := latest(spans, w.at, func(s *Span) bool { return s.Thread != MainThread && s.Wait != WaitFetch && s.End > until })
+		s := latest(spans, w.at, func(s *model.Span) bool {
+			return s.Thread != model.MainThread && s.Wait != model.WaitFetch && s.End > until
+		})
 		if s == nil {
 			break
 		}
@@ -395,18 +399,18 @@ func (w *walk) shuffle(a *attempt, spans []Span, begin time.Duration, lastMap *a
 	return nil
 }
 
-var waitAccounts = [...]Account{WaitSpill: waitsForSpill, WaitFetch: waitsForFetch, WaitMemory: waitsForMemory, WaitCommit: commitTime}
+var waitAccounts = [...]Account{model.WaitSpill: waitsForSpill, model.WaitFetch: waitsForFetch, model.WaitMemory: waitsForMemory, model.WaitCommit: commitTime}
 
 // span divides the time of a thread since from: its own time, then the delays
 // by a slow device, foreign load and sharing.
-func (w *walk) span(a *attempt, s *Span, from time.Duration) {
+func (w *walk) span(a *attempt, s *model.Span, from time.Duration) {
 	length := w.at - from
-	if s.Wait != NoWait {
+	if s.Wait != model.NoWait {
 		w.emit(from, w.step(a, waitAccounts[s.Wait], s.Device))
 		return
 	}
 	account := w.ownAccount(s)
-	if s.Resource == NoResource || s.Resource == Given {
+	if s.Device == "" {
 		w.emit(from, w.step(a, account, s.Device))
 		return
 	}
@@ -434,7 +438,7 @@ func (w *walk) span(a *attempt, s *Span, from time.Duration) {
 }
 
 // ownAccount returns the account of a span's own time.
-func (w *walk) ownAccount(s *Span) Account {
+func (w *walk) ownAccount(s *model.Span) Account {
 	switch {
 	case s.Phase == workload.PhaseStartup:
 		return startUp
@@ -442,20 +446,18 @@ func (w *walk) ownAccount(s *Span) Account {
 		return commitTime
 	case s.Phase == workload.PhaseSpill:
 		return sortSpill
-	case s.Phase == workload.PhaseMerge || s.Thread == MemoryMergeThread || s.Thread == DiskMergeThread:
+	case s.Phase == workload.PhaseMerge || s.Thread == model.MemoryMergeThread || s.Thread == model.DiskMergeThread:
 		return mergeTime
 	case s.Phase == workload.PhaseRead && s.FromNode != "":
 		return localityTime
 	}
-	switch s.Resource {
-	case CPU:
+	switch deviceKind(s.Device) {
+	case "cpu":
 		return cpuOwn
-	case Disk:
+	case "disk":
 		return diskOwn
-	case Network:
+	case "network-in":
 		return networkOwn
-	case Given:
-		return givenTime
 	}
 	return unknownTime
 }

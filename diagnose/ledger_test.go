@@ -21,7 +21,7 @@ const s = time.Second
 type world struct {
 	jobs   []workload.HistoryJob
 	causes []Cause
-	spans  []Span
+	spans  []model.Span
 	offers []model.Offer
 }
 
@@ -51,8 +51,8 @@ func (w *world) id(kind workload.Kind, task int) AttemptID {
 }
 
 // span adds what a thread of a task of the last job did.
-func (w *world) span(kind workload.Kind, task int, sp Span) {
-	sp.Attempt = w.id(kind, task)
+func (w *world) span(kind workload.Kind, task int, sp model.Span) {
+	sp.Job, sp.Kind, sp.Task = w.jobs[len(w.jobs)-1].ID, kind, task
 	w.spans = append(w.spans, sp)
 }
 
@@ -64,7 +64,7 @@ func (w *world) cause(kind workload.Kind, task int, c Cause) {
 func (w *world) input() Input {
 	in := Input{Jobs: jobsOf(&workload.History{Jobs: w.jobs}), Offers: w.offers, Causes: w.causes}
 	if len(w.spans) > 0 {
-		in.Spans = func(yield func(*Span) bool) {
+		in.Spans = func(yield func(*model.Span) bool) {
 			for i := range w.spans {
 				if !yield(&w.spans[i]) {
 					return
@@ -109,27 +109,27 @@ func oneMapOneReduce() *world {
 	w.cause(workload.Setup, 0, Cause{Fresh: true, LastMap: -1})
 	w.cause(workload.Map, 0, Cause{Fresh: true, LastMap: -1, Enabled: w.id(workload.Setup, 0)})
 	w.cause(workload.Reduce, 0, Cause{Fresh: true, LastMap: 0, Enabled: w.id(workload.Setup, 0)})
-	m := func(begin, end, own time.Duration, sp Span) {
+	m := func(begin, end, own time.Duration, sp model.Span) {
 		sp.Begin, sp.End, sp.Own = begin*s, end*s, own*s
 		w.span(workload.Map, 0, sp)
 	}
-	m(6, 8, 2, Span{Phase: workload.PhaseStartup, Resource: CPU, Device: "cpu"})
-	m(8, 14, 3, Span{Phase: workload.PhaseRead, Resource: Disk, Device: "disk0"}) // half of it shared
-	m(14, 20, 6, Span{Phase: workload.PhaseMap, Resource: CPU, Device: "cpu"})
-	m(20, 22, 0, Span{Phase: workload.PhaseCollect, Wait: WaitSpill})
-	m(22, 25, 3, Span{Phase: workload.PhaseSpill, Resource: Disk, Device: "disk0"})
-	m(25, 26, 1, Span{Phase: workload.PhaseCommit, Resource: NoResource})
-	r := func(begin, end, own time.Duration, sp Span) {
+	m(6, 8, 2, model.Span{Phase: workload.PhaseStartup, Device: "cpu"})
+	m(8, 14, 3, model.Span{Phase: workload.PhaseRead, Device: "disk0"}) // half of it shared
+	m(14, 20, 6, model.Span{Phase: workload.PhaseMap, Device: "cpu"})
+	m(20, 22, 0, model.Span{Phase: workload.PhaseCollect, Wait: model.WaitSpill})
+	m(22, 25, 3, model.Span{Phase: workload.PhaseSpill, Device: "disk0"})
+	m(25, 26, 1, model.Span{Phase: workload.PhaseCommit})
+	r := func(begin, end, own time.Duration, sp model.Span) {
 		sp.Begin, sp.End, sp.Own = begin*s, end*s, own*s
 		w.span(workload.Reduce, 0, sp)
 	}
-	r(10, 11, 1, Span{Phase: workload.PhaseStartup, Resource: CPU, Device: "cpu"})
-	r(11, 40, 0, Span{Phase: workload.PhaseShuffle, Wait: WaitFetch})
-	r(30, 36, 6, Span{Thread: CopierThread, Phase: workload.PhaseShuffle, Resource: Network, Device: "network-in", FromNode: "n1"})
-	r(36, 39, 0, Span{Thread: CopierThread, Phase: workload.PhaseShuffle, Wait: WaitMemory})
-	r(39, 40, 1, Span{Thread: MemoryMergeThread, Phase: workload.PhaseShuffle, Resource: CPU, Device: "cpu"})
-	r(40, 50, 10, Span{Phase: workload.PhaseReduce, Resource: CPU, Device: "cpu"})
-	r(50, 55, 5, Span{Phase: workload.PhaseWrite, Resource: Disk, Device: "disk0"})
+	r(10, 11, 1, model.Span{Phase: workload.PhaseStartup, Device: "cpu"})
+	r(11, 40, 0, model.Span{Phase: workload.PhaseShuffle, Wait: model.WaitFetch})
+	r(30, 36, 6, model.Span{Thread: model.CopierThread, Phase: workload.PhaseShuffle, Device: "network-in", FromNode: "n1"})
+	r(36, 39, 0, model.Span{Thread: model.CopierThread, Phase: workload.PhaseShuffle, Wait: model.WaitMemory})
+	r(39, 40, 1, model.Span{Thread: model.MemoryMergeThread, Phase: workload.PhaseShuffle, Device: "cpu"})
+	r(40, 50, 10, model.Span{Phase: workload.PhaseReduce, Device: "cpu"})
+	r(50, 55, 5, model.Span{Phase: workload.PhaseWrite, Device: "disk0"})
 	return w
 }
 
@@ -285,8 +285,8 @@ func TestLedgerBalances(t *testing.T) {
 				}
 				for range r.IntN(6) {
 					begin := start + at(300) - 50
-					w.span(kind, a.Task, Span{
-						Thread: Thread(r.IntN(5)), Phase: workload.Phase(r.IntN(int(workload.NumPhases))), Resource: Resource(r.IntN(5)), Wait: Wait(r.IntN(5)),
+					w.span(kind, a.Task, model.Span{
+						Thread: model.Thread(r.IntN(5)), Phase: workload.Phase(r.IntN(int(workload.NumPhases))), Wait: model.Wait(r.IntN(5)),
 						Device: "disk0", Begin: begin, End: begin + at(200), Own: at(200),
 					})
 				}

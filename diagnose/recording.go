@@ -3,6 +3,7 @@ package diagnose
 import (
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -14,59 +15,8 @@ type AttemptID struct {
 	Number int
 }
 
-// Span is an activity or a wait of one thread of an attempt, from Begin to End.
-type Span struct {
-	Attempt  AttemptID
-	Thread   Thread
-	Copier   int    // index, of Thread Copier
-	Vertex   string // vertex of the dataflow
-	Phase    workload.Phase
-	Resource Resource
-	Wait     Wait
-	Device   string // index, of Resource: disk0, nic, cores
-	FromNode string // source of a fetch or a read; empty: the attempt's node
-	Begin    time.Duration
-	End      time.Duration
-	Own      time.Duration // time of the same work alone on a nominal device
-	Bytes    int64
-}
-
-// Thread is a thread of an attempt.
-type Thread uint8
-
-// The threads of an attempt.
-const (
-	MainThread Thread = iota
-	SpillThread
-	CopierThread
-	MemoryMergeThread
-	DiskMergeThread
-)
-
-// Resource is what a span uses. Given is time that is given and not computed:
-// at fidelities replay and profile.
-type Resource uint8
-
-// The resources of a span.
-const (
-	NoResource Resource = iota
-	CPU
-	Disk
-	Network
-	Given
-)
-
-// Wait is the reason for which a thread waits.
-type Wait uint8
-
-// The waits of a thread.
-const (
-	NoWait     Wait = iota
-	WaitSpill       // a map for room in the sort buffer, or for the last spill
-	WaitFetch       // a reduce for map outputs
-	WaitMemory      // a copier for room in the shuffle buffer
-	WaitCommit      // for the permission to commit
-)
+// attemptOf returns the attempt of a span.
+func attemptOf(s *model.Span) AttemptID { return AttemptID{s.Job, s.Kind, s.Task, s.Attempt} }
 
 // Cause links an attempt to the event that allowed its start.
 type Cause struct {

@@ -66,6 +66,7 @@ func TestDocumentedColumns(t *testing.T) {
 		JobsName:               slices.Concat(JobColumns, DeadlineColumns),
 		ResourcesName:          ResourceColumns,
 		OffersName:             OfferColumns,
+		SpansName:              SpanColumns,
 		PredictionsName:        PredictionColumns,
 		tunedName:              tunedColumns,
 		sensitivityName:        sensitivityColumns,
@@ -151,7 +152,7 @@ func TestDocumentedFiles(t *testing.T) {
 	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), new(Sensitivity).Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
-	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName)
+	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName, SpansName)
 	replay := filepath.Join(t.TempDir(), "replay")
 	if d, err = resultdir.Create(replay, false); err != nil {
 		t.Fatal(err)

@@ -16,9 +16,10 @@ import (
 
 // Simulator answers a question by running it. It is a model.Predictor.
 type Simulator struct {
-	Recorder model.Recorder // receives every attempt; may be nil
-	Tracer   model.Tracer   // receives the offers; may be nil
-	Limit    time.Duration  // of simulated time; 0: a thousand days
+	Recorder model.Recorder     // receives every attempt; may be nil
+	Tracer   model.Tracer       // receives the offers; may be nil
+	Spans    model.SpanRecorder // receives what threads of attempts do, at fidelity device; may be nil
+	Limit    time.Duration      // of simulated time; 0: a thousand days
 }
 
 var _ model.Predictor = Simulator{}
@@ -67,6 +68,9 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	jt.recorder.to = s.Recorder
 	jt.offers.to, jt.view.Traced = s.Tracer, s.Tracer != nil
+	if s.Spans != nil {
+		jt.exec.Trace(s.Spans)
+	}
 	limit, until := engine.At(cmp.Or(s.Limit, defaultLimit)), engine.Never
 	if q.Until > 0 {
 		until = engine.At(q.Until)

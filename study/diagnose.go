@@ -365,7 +365,8 @@ func (d *Diagnosed) stream(name string, in *diagnose.Input) bool {
 // the question from its manifest.
 func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) error {
 	resources, offers := filepath.Join(folder, results.ResourcesName), filepath.Join(folder, results.OffersName)
-	for _, name := range []string{resources, offers} {
+	spans := filepath.Join(folder, results.SpansName)
+	for _, name := range []string{resources, offers, spans} {
 		if isFile(name) {
 			tables = append(tables, name)
 		}
@@ -388,12 +389,29 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 			return err
 		}
 	}
+	if isFile(spans) {
+		in.Spans = d.spans(spans)
+	}
 	in.Question, err = questionOf(folder)
 	if err != nil {
 		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
 		return nil
 	}
 	return nil
+}
+
+// spans reads spans.csv, each time that the spans are asked for.
+func (d *Diagnosed) spans(name string) iter.Seq[*model.Span] {
+	return func(yield func(*model.Span) bool) {
+		f, err := os.Open(name)
+		if err == nil {
+			defer f.Close()
+			err = results.ReadSpans(f, name, yield)
+		}
+		if err != nil {
+			d.err = err
+		}
+	}
 }
 
 // readOffers reads offers.csv.

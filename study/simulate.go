@@ -177,6 +177,8 @@ type attemptTable struct {
 	parquet *attempts
 	offers  *results.OfferTable
 	decided *resultdir.File // of offers
+	spans   *results.SpanTable
+	worked  *resultdir.File // of spans
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
@@ -208,6 +210,11 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 	if err == nil && s.options.Trace && replication == 0 {
 		if t.decided, err = to.File(results.OffersName); err == nil {
 			t.offers = results.NewOfferTable(t.decided)
+		}
+		if err == nil && s.Scenario.Runs[run].Question.Fidelity == model.Device {
+			if t.worked, err = to.File(results.SpansName); err == nil {
+				t.spans = results.NewSpanTable(t.worked)
+			}
 		}
 	}
 	return t, err
@@ -252,6 +259,9 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if t.offers != nil {
 		simulator.Tracer = t.offers
 	}
+	if t.spans != nil {
+		simulator.Spans = t.spans
+	}
 	if p, err = predict(simulator, q); err != nil {
 		return p, stats, err
 	}
@@ -271,6 +281,9 @@ func (t *attemptTable) close() error {
 	}
 	if t.offers != nil {
 		err = errors.Join(err, t.offers.Close(), t.decided.Close())
+	}
+	if t.spans != nil {
+		err = errors.Join(err, t.spans.Close(), t.worked.Close())
 	}
 	return err
 }

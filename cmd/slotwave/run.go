@@ -126,7 +126,9 @@ taking effect after 3 hours: until then both runs are the same. The next
 scheduler is told of the jobs and of the tasks that they run.
 
 --trace also writes the decisions of the scheduler, from which slotwave explain
-says why a task started when and where it did.
+says why a task started when and where it did, and at fidelity device what the
+threads of each attempt did, from which slotwave diagnose says which devices a
+job waited for.
 
 Without --out, results go to out/<name>; with --set or --fidelity, to a folder
 of their own that is named after the settings.`,
@@ -140,7 +142,7 @@ of their own that is named after the settings.`,
 		},
 	}
 	k.flags(c, "out/<name>")
-	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv: each heartbeat with a free slot, and what the scheduler decided")
+	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv, the decisions of the scheduler, and spans.csv, what threads of attempts did")
 	c.Flags().StringVar(&k.forkAt, "fork-at", "", "`TIME` from which --set takes effect, such as 3h, in a second run beside the unchanged one")
 	c.Flags().StringVar(&page, "report", "", "HTML `FILE` for a report of the run, as the verb report writes it")
 	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from a recorded time, such as 5%, above which the exit code is 4")

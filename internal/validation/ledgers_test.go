@@ -22,6 +22,18 @@ import (
 
 type attemptRows []workload.Attempt
 
+type spanRows []model.Span
+
+func (k *spanRows) Span(s *model.Span) { *k = append(*k, *s) }
+
+func (k spanRows) all(yield func(*model.Span) bool) {
+	for i := range k {
+		if !yield(&k[i]) {
+			return
+		}
+	}
+}
+
 func (k *attemptRows) Attempt(a *workload.Attempt) { *k = append(*k, *a) }
 
 // randomScenario writes a small random scenario of any fidelity and scheduler.
@@ -61,8 +73,12 @@ func TestLedgersOfRandomRuns(t *testing.T) {
 	jobs := 0
 	for seed := range n {
 		text := randomScenario(rand.New(rand.NewPCG(uint64(seed), 4)))
-		q, p, rows := runText(t, text, uint64(seed))
-		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: asHistory(&q, &p, rows), Question: &q}, diagnose.DefaultOptions())
+		q, p, rows, spans := traceText(t, text, uint64(seed))
+		in := diagnose.Input{Jobs: asHistory(&q, &p, rows), Question: &q}
+		if q.Fidelity == model.Device {
+			in.Spans = spans.all
+		}
+		d, err := diagnose.Run(context.Background(), in, diagnose.DefaultOptions())
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
@@ -70,6 +86,14 @@ func TestLedgersOfRandomRuns(t *testing.T) {
 			jobs++
 			at := j.Submit
 			for _, step := range j.Ledger {
+				switch step.Account.String() {
+				case "unknown":
+					t.Errorf("%s: nothing is known from %v to %v, of %s\n%s", j.ID, step.From, step.To, step.Attempt, text)
+				case "read", "write", "shuffle", "map and reduce":
+					if in.Spans != nil {
+						t.Errorf("%s: %v from %v to %v, of %s: want the devices\n%s", j.ID, step.Account, step.From, step.To, step.Attempt, text)
+					}
+				}
 				if step.From != at || step.To <= step.From {
 					t.Fatalf("%s: step from %v to %v: want it from %v\n%s", j.ID, step.From, step.To, at, text)
 				}
@@ -153,6 +177,13 @@ func asHistory(q *model.WhatIf, p *model.Prediction, rows []workload.Attempt) fu
 // runText simulates a scenario given as text.
 func runText(t *testing.T, text string, seed uint64) (model.WhatIf, model.Prediction, attemptRows) {
 	t.Helper()
+	q, p, rows, _ := traceText(t, text, seed)
+	return q, p, rows
+}
+
+// traceText simulates a scenario given as text, and keeps the spans too.
+func traceText(t *testing.T, text string, seed uint64) (model.WhatIf, model.Prediction, attemptRows, spanRows) {
+	t.Helper()
 	name := filepath.Join(t.TempDir(), "random.toml")
 	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -163,9 +194,10 @@ func runText(t *testing.T, text string, seed uint64) (model.WhatIf, model.Predic
 	}
 	q := s.Scenario.Runs[0].Question
 	var rows attemptRows
-	p, err := sim.Simulator{Recorder: &rows}.Predict(q)
+	var spans spanRows
+	p, err := sim.Simulator{Recorder: &rows, Spans: &spans}.Predict(q)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
-	return q, p, rows
+	return q, p, rows, spans
 }

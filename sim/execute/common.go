@@ -57,6 +57,9 @@ func (c *common) MapsChanged(j *Job) { c.events.resolve(j) }
 // Foresees implements Execution.
 func (c *common) Foresees() bool { return true }
 
+// Trace implements Execution.
+func (c *common) Trace(model.SpanRecorder) {}
+
 // Usage implements Execution.
 func (c *common) Usage() *Usage { return nil }
 

@@ -1,7 +1,11 @@
 package execute
 
 import (
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/station"
 )
 
@@ -16,6 +20,19 @@ type copier struct {
 	fetched taskplan.Segment
 	steps   taskplan.Steps
 	step    int
+
+	a      *Attempt
+	number int         // among the copiers of the reduce, in a traced run
+	taken  engine.Time // when it took the outputs, likewise
+}
+
+// freeNumber returns the lowest number that no copier has.
+func freeNumber(copiers []*copier) int {
+	n := 0
+	for slices.ContainsFunc(copiers, func(c *copier) bool { return c.number == n }) {
+		n++
+	}
+	return n
 }
 
 // copierOwner is called when its copiers have fetched something.
@@ -36,7 +53,7 @@ func (p *copierPool) get(owner copierOwner, a *Attempt, shuffle *taskplan.Reduce
 		c = &copier{}
 		c.init(c, p.hardware)
 	}
-	c.owner, c.shuffle, c.outputs, c.node, c.files = owner, shuffle, a.Job.outputs, a.Node, f
+	c.a, c.owner, c.shuffle, c.outputs, c.node, c.files = a, owner, shuffle, a.Job.outputs, a.Node, f
 	c.maps, c.fetched, c.steps, c.step = c.maps[:0], taskplan.Segment{}, c.steps[:0], 0
 	return c
 }
@@ -46,6 +63,9 @@ func (p *copierPool) put(c *copier) { p.idle = append(p.idle, c) }
 
 // begin starts to fetch the outputs that the copier has taken.
 func (c *copier) begin() {
+	if trace := c.hardware.trace; trace != nil {
+		trace.waited(c.a, model.WaitMemory, c.number, c.taken)
+	}
 	c.steps = c.shuffle.Fetch(c.steps, c.fetched)
 	c.done(&c.thread)
 }
@@ -63,12 +83,18 @@ func (c *copier) done(*thread) {
 // phaseChanged implements stepper.
 func (c *copier) phaseChanged(*thread) {}
 
+// traced implements stepper.
+func (c *copier) traced(*thread) (*Attempt, model.Thread, int) {
+	return c.a, model.CopierThread, c.number
+}
+
 // move implements stepper.
 func (c *copier) move(t *thread, s *taskplan.Step) {
 	if s.Resource != taskplan.Network {
 		t.local(s)
 		return
 	}
+	t.from = c.host
 	nic := c.hardware.nodes[c.node].nic
 	c.flow.Hops = c.path(c.flow.Hops[:0], nic)
 	c.hardware.net.Start(&c.flow, s.Work/nic)

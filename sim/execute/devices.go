@@ -115,6 +115,9 @@ func (d *devices) Close(a *Attempt, row *workload.Attempt) {
 		p := startup(a, row)
 		if a.running != nil {
 			a.running.fill(a, &p)
+			if t := d.hardware.trace; t != nil {
+				t.bounds(a, p.at)
+			}
 		}
 		p.until(workload.PhaseCommit, a.Finish)
 	}

@@ -46,6 +46,8 @@ type Execution interface {
 	// Foresees reports whether the end of an attempt is known as soon as it is
 	// settled, and not only when it happens.
 	Foresees() bool
+	// Trace passes the spans of threads to a recorder, if tasks have threads.
+	Trace(to model.SpanRecorder)
 	// Usage returns how busy the devices are, or nil if there are none.
 	Usage() *Usage
 }

@@ -22,6 +22,7 @@ type hardware struct {
 	racks    []rackLinks   // nil where racks have no limits
 	draws    workload.Seed // nodes that hold replicas, and hosts to fetch from
 	nodesDie bool
+	trace    *spanTrace // nil: nothing is recorded
 }
 
 // node is the devices of one node.

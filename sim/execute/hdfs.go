@@ -10,6 +10,7 @@ import (
 // readBlock reads a block from a disk of a node, except the fraction warm,
 // which is in memory.
 func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
+	t.from, t.disk = from, d
 	t.flow.Hops = t.flow.Hops[:0]
 	if warm < 1 {
 		t.hardware.nodes[from].moves(d, bytes*(1-warm))
@@ -34,7 +35,7 @@ func (t *thread) writeBlock() {
 	bytes := min(t.left, t.block)
 	t.left -= bytes
 	at, first := t.node, t.hardware.nodes[t.node].volumes.Next()
-	t.rate = first.write
+	t.rate, t.disk = first.write, first
 	t.hardware.nodes[at].moves(first, bytes)
 	path := t.onto(t.flow.Hops[:0], first, 1)
 	var chosen [16]int32

@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -24,6 +25,7 @@ type mapTask struct {
 	ended    bool
 	busy     bool // the map's thread is doing its step
 	spilling bool
+	waits    engine.Time // since when the map's thread waits for a spill; 0: it does not
 
 	phase workload.Phase // phase of the map's thread
 	since engine.Time
@@ -96,6 +98,14 @@ func (r *mapTask) phaseChanged(t *thread) {
 	}
 }
 
+// traced implements stepper.
+func (r *mapTask) traced(t *thread) (*Attempt, model.Thread, int) {
+	if t == &r.spiller {
+		return r.a, model.SpillThread, 0
+	}
+	return r.a, model.MainThread, 0
+}
+
 // next starts the next steps of both threads if they can start.
 func (r *mapTask) next() {
 	steps := r.plan.Steps
@@ -107,9 +117,15 @@ func (r *mapTask) next() {
 		}
 		if r.spill < r.step && steps[r.spill].Spills < s.Spills {
 			r.enter(workload.PhaseSpill)
+			if r.waits == 0 {
+				r.waits = r.now()
+			}
 			break
 		}
-		r.busy = true
+		if trace := r.hardware.trace; trace != nil && r.waits > 0 {
+			trace.waited(r.a, model.WaitSpill, 0, r.waits)
+		}
+		r.busy, r.waits = true, 0
 		r.own.serve(steps.Together(r.step))
 	}
 	if !r.spilling && r.spill < r.step {

@@ -3,6 +3,7 @@ package execute
 import (
 	"slices"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
@@ -181,6 +182,9 @@ func (r *reduceTask) schedule() {
 			r.pool.put(c)
 			continue
 		}
+		if r.hardware.trace != nil {
+			c.number, c.taken = freeNumber(r.copiers), r.now()
+		}
 		r.copiers = append(r.copiers, c)
 		if r.shuffle.InMemory(c.fetched) && !r.shuffle.Reserve(c.fetched) {
 			r.stalled = append(r.stalled, c)
@@ -337,6 +341,9 @@ func (r *reduceTask) merged() {
 	r.count()
 	r.a.shuffle = r.now() - r.a.Known
 	r.common.events.copied(r.a)
+	if trace := r.hardware.trace; trace != nil {
+		trace.waited(r.a, model.WaitFetch, 0, r.asks)
+	}
 	r.plan = r.shuffle.Finish()
 	r.state = reducing
 	r.next()
@@ -381,6 +388,17 @@ func (r *reduceTask) done(t *thread) {
 	default:
 		r.serveMerge(&r.onDisk)
 	}
+}
+
+// traced implements stepper.
+func (r *reduceTask) traced(t *thread) (*Attempt, model.Thread, int) {
+	switch t {
+	case &r.own:
+		return r.a, model.MainThread, 0
+	case &r.inMem.thread:
+		return r.a, model.MemoryMergeThread, 0
+	}
+	return r.a, model.DiskMergeThread, 0
 }
 
 // enter adds the time since the last change to the present phase and enters

@@ -3,7 +3,9 @@ package execute
 import (
 	"math/rand/v2"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/station"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -30,13 +32,18 @@ type thread struct {
 	replicas int
 	draw     rand.PCG
 	writing  writing
+
+	began [2]engine.Time // step that is computed and step that moves, in a traced run
+	from  int32          // node of the file that is read, or that is fetched; -1: several
+	disk  *disk          // of the file that is read or written
 }
 
 // stepper is the owner of a thread.
 type stepper interface {
 	move(*thread, *taskplan.Step) // begins a step that reads or writes
 	phaseChanged(*thread)         // the thread may be in another phase
-	done(*thread)                 // all overlapping steps are done
+	traced(*thread) (a *Attempt, kind model.Thread, copier int)
+	done(*thread) // all overlapping steps are done
 }
 
 func (t *thread) init(of stepper, h *hardware) {
@@ -56,6 +63,7 @@ func (t *thread) serve(steps taskplan.Steps) {
 func (t *thread) compute() {
 	for t.computing++; t.computing < len(t.steps); t.computing++ {
 		if s := &t.steps[t.computing]; s.Resource == taskplan.CPU {
+			t.began[0] = t.hardware.eng.Now()
 			t.hardware.nodes[t.node].cpu.Start(&t.visit, s.Work/1e9)
 			return
 		}
@@ -66,6 +74,7 @@ func (t *thread) compute() {
 func (t *thread) move() {
 	for t.moving++; t.moving < len(t.steps); t.moving++ {
 		if s := &t.steps[t.moving]; s.Resource != taskplan.CPU {
+			t.began[1], t.from = t.hardware.eng.Now(), t.node
 			t.of.move(t, s)
 			return
 		}
@@ -83,6 +92,9 @@ func (t *thread) phase() workload.Phase {
 
 // Served implements station.Visitor.
 func (t *thread) Served(*station.Visit) {
+	if trace := t.hardware.trace; trace != nil {
+		trace.step(t, &t.steps[t.computing], t.began[0])
+	}
 	t.compute()
 	t.next()
 }
@@ -95,6 +107,9 @@ func (t *thread) Received(*station.Flow) {
 	if t.left > 0 {
 		t.writeBlock()
 		return
+	}
+	if trace := t.hardware.trace; trace != nil {
+		trace.step(t, &t.steps[t.moving], t.began[1])
 	}
 	t.move()
 	t.next()
@@ -119,6 +134,7 @@ type files struct {
 func (t *thread) local(s *taskplan.Step) {
 	n := &t.hardware.nodes[t.node]
 	d := n.locals.Next()
+	t.disk = d
 	rate, bytes := d.read, s.Work
 	if s.Resource == taskplan.LocalWrite {
 		rate = d.write
@@ -169,6 +185,14 @@ func (t *thread) remaining(c taskplan.Cost) float64 {
 }
 
 func (t *thread) cancel() {
+	if trace := t.hardware.trace; trace != nil {
+		for i, at := range [...]int{t.computing, t.moving} {
+			if at < len(t.steps) {
+				trace.step(t, &t.steps[at], t.began[i])
+			}
+		}
+		t.steps = nil
+	}
 	t.visit.Cancel()
 	t.flow.Cancel()
 	t.stopWriting()
