@@ -52,11 +52,12 @@ var sequence = [2][]workload.Phase{
 
 // WriteSamples writes the sampling records that HiTune's agents would have
 // collected in a run: the stack of each thread of an attempt, and the use of
-// devices. Threads are known by the phases of their attempts.
+// devices. Where the spans of an attempt are known, each thread is sampled; else
+// threads are known by the phases of their attempts.
 func WriteSamples(w io.Writer, in Input, every Sampling) error {
 	out := &sampler{w: bufio.NewWriterSize(w, 1<<18), every: every}
 	out.w.WriteString(strings.Join(sampleColumns, ",") + "\n")
-	b := keep(in.Jobs, in.Rows)
+	b, spans := keep(in.Jobs, in.Rows), spansByAttempt(in.Spans)
 	conf := workload.Conf{}
 	if in.Question != nil {
 		conf = in.Question.Cluster.Conf
@@ -77,6 +78,10 @@ func WriteSamples(w io.Writer, in Input, every Sampling) error {
 		copiers, err := own.Int("mapred.reduce.parallel.copies", 5)
 		if err != nil {
 			return err
+		}
+		if of := spans[b.attemptID(a)]; len(of) > 0 {
+			out.traced(b, a, of, max(1, copiers))
+			continue
 		}
 		out.attempt(b, a, max(1, copiers))
 	}
@@ -149,7 +154,7 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 	if a.kind == workload.Map {
 		// One spill is written by the main thread, in flush. More are not
 		// separated from the phases of the main thread.
-		idle := "WAITING|SpillThread|java.lang.Object.wait;" + mapRed + "MapTask$MapOutputBuffer$SpillThread.run"
+		idle := "WAITING|SpillThread|" + spillIdle
 		s.thread(b, a, thread+"#1", max(0, a.phases[workload.PhaseStartup]), []part{{length: a.finish - a.start - max(0, a.phases[workload.PhaseStartup]), values: []string{idle}, weights: []float64{1}}})
 		return
 	}
@@ -159,14 +164,13 @@ func (s *sampler) attempt(b *books, a *attempt, copiers int) {
 	waits, blocked := max(0, a.waitFetch).Seconds(), max(0, a.waitMemory).Seconds()
 	works := max(0, shuffle.length.Seconds()-waits-blocked)
 	for n := range copiers {
-		run := mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.run"
 		name := fmt.Sprintf("|MapOutputCopier %s.%d|", thread, n)
 		s.thread(b, a, thread+"#"+strconv.Itoa(1+n), before, []part{{
 			length: shuffle.length,
 			values: []string{
-				"RUNNABLE" + name + "java.net.SocketInputStream.read;" + mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.copyOutput;" + run,
-				"WAITING" + name + "java.lang.Object.wait;" + run,
-				"BLOCKED" + name + mapRed + "ReduceTask$ReduceCopier$ShuffleRamManager.reserve;" + run,
+				"RUNNABLE" + name + fetchStack,
+				"WAITING" + name + copierIdle,
+				"WAITING" + name + reserveStack,
 			},
 			weights: []float64{works, waits, blocked},
 		}})

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -41,8 +42,8 @@ func TestWriteSamples(t *testing.T) {
 		{"map", "main", "Mapper.map", 100 * (1.0 / 10) / (1.0/20 + 1.0/10 + 1.0/40)},
 		{"map", "main", mapRed + "MapTask$MapOutputBuffer.flush", 100 * (1.0 / 40) / (1.0/20 + 1.0/10 + 1.0/40)},
 		{"spill", "SpillThread", "WAITING", 100},
-		{"copier", "MapOutputCopier", "WAITING", 50},
-		{"copier", "MapOutputCopier", "BLOCKED", 20},
+		{"copier", "MapOutputCopier", "WAITING", 70},
+		{"copier", "MapOutputCopier", mapRed + "ReduceTask$ReduceCopier$MapOutputCopier.copyOutput", 0},
 		{"reduce", "main", "BLOCKED", 50},
 	} {
 		if got := 100 * d.share(c.vertex, c.class, c.name); math.Abs(got-c.percent) > 1 {
@@ -51,5 +52,61 @@ func TestWriteSamples(t *testing.T) {
 	}
 	if s := d.system[seriesKey{"n3", "disk", "disk0"}]; s == nil || len(*s) < 30 || math.Abs((*s)[3][1]-0.6) > 1e-3 {
 		t.Errorf("readings of a disk: %v, want 0.6 each 5 s", s)
+	}
+}
+
+// The records of a thread follow its spans: a thread that computes while its files
+// are written behind runs, and one whose stream is full is blocked; a copier waits
+// for memory or for work with Object.wait.
+func TestWriteSamplesOfSpans(t *testing.T) {
+	w := &world{}
+	w.job("j", 0, 60*s)
+	w.attempt(workload.Map, "n1", 0, 5*s, 6*s, 26*s)
+	w.attempt(workload.Reduce, "n2", 0, 5*s, 10*s, 60*s)
+	for _, sp := range []model.Span{
+		{Phase: workload.PhaseRead, Device: "disk0", Begin: 6 * s, End: 16 * s},
+		{Phase: workload.PhaseSpill, Wait: model.WaitSpill, Begin: 16 * s, End: 21 * s},
+		{Phase: workload.PhaseSpill, Device: "cpu", Begin: 21 * s, End: 26 * s},
+		{Thread: model.SpillThread, Phase: workload.PhaseSpill, Device: "disk0", Begin: 11 * s, End: 21 * s},
+	} {
+		w.span(workload.Map, 0, sp)
+	}
+	for _, sp := range []model.Span{
+		{Phase: workload.PhaseShuffle, Wait: model.WaitFetch, Begin: 10 * s, End: 30 * s},
+		{Thread: model.CopierThread, Phase: workload.PhaseShuffle, Wait: model.WaitMemory, Begin: 12 * s, End: 16 * s},
+		{Thread: model.CopierThread, Phase: workload.PhaseShuffle, Device: "network-in", Begin: 16 * s, End: 26 * s},
+		{Thread: model.MemoryMergeThread, Phase: workload.PhaseShuffle, Device: "cpu", Begin: 20 * s, End: 25 * s},
+		{Phase: workload.PhaseReduce, Device: "cpu", Begin: 30 * s, End: 40 * s},
+		{Phase: workload.PhaseWrite, Device: "disk0", Begin: 30 * s, End: 60 * s},
+	} {
+		w.span(workload.Reduce, 0, sp)
+	}
+	var b bytes.Buffer
+	if err := WriteSamples(&b, w.input(), Sampling{Tasks: 100 * time.Millisecond}); err != nil {
+		t.Fatal(err)
+	}
+	r := NewReconstruction(loadSpec(t, "hadoop"))
+	if err := r.Read(&b, "samples.csv"); err != nil {
+		t.Fatal(err)
+	}
+	d := r.Dataflow()
+	for _, c := range []struct {
+		vertex, class, name string
+		percent             float64
+	}{
+		{"map", "main", mapRed + "MapTask$TrackedRecordReader.next", 50},
+		{"map", "main", "WAITING", 25},
+		{"map", "main", "sun.misc.Unsafe.park", 25},
+		{"spill", "SpillThread", "RUNNABLE", 50},
+		{"copier", "MapOutputCopier", "java.net.SocketInputStream.read", 10}, // one of five copiers, half of the time
+		{"copier", "MapOutputCopier", "WAITING", 90},
+		{"merge", "Thread for merging in memory files", "WAITING", 75},
+		{"merge", "Thread for merging on-disk files", "WAITING", 100},
+		{"reduce", "main", "RUNNABLE", 100.0 / 3},
+		{"reduce", "main", "BLOCKED", 200.0 / 3},
+	} {
+		if got := 100 * d.share(c.vertex, c.class, c.name); math.Abs(got-c.percent) > 0.5 {
+			t.Errorf("%s of %s: %.2f %% %s, want %.2f", c.class, c.vertex, got, c.name, c.percent)
+		}
 	}
 }

@@ -27,11 +27,12 @@ each device. slotwave diagnose reads them, also together with records of a real
 cluster.
 
 RESULT is the folder of a result, or a history with the phases of its attempts.
-A result has the phases of an attempt, not their steps: where reading, the map
+A result of run --trace at fidelity device has the steps and waits of each
+thread. Another result has the phases of an attempt: where reading, the map
 function and collecting alternate, samples are spread evenly over them. 20 ms,
 as HiTune uses, makes about 50 records for each second of a thread; a FILE that
 ends in .gz is compressed.`,
-		Example: "  slotwave run two-jobs\n  slotwave sample out/two-jobs --every 100ms --out samples.csv.gz\n  slotwave diagnose samples.csv.gz",
+		Example: "  slotwave run hitune-sort --trace\n  slotwave sample out/hitune-sort\n  slotwave run two-jobs\n  slotwave sample out/two-jobs --every 100ms --out samples.csv.gz\n  slotwave diagnose samples.csv.gz",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
