@@ -40,11 +40,7 @@ type period struct {
 
 // newFreeSlots finds the free slots of a kind. Nodes that die or fail have none.
 func (b *books) newFreeSlots(c *model.Cluster, kind workload.Kind) freeSlots {
-	type event struct {
-		at time.Duration
-		by int
-	}
-	events := make([][]event, len(c.Nodes))
+	events := make([]startsAndEnds, len(c.Nodes))
 	index := map[string]int{}
 	for i := range c.Nodes {
 		index[c.Nodes[i].Name] = i
@@ -61,7 +57,7 @@ func (b *books) newFreeSlots(c *model.Cluster, kind workload.Kind) freeSlots {
 		}
 		names[n] = a.node
 		if c.SharedSlots || (a.kind == workload.Reduce) == (kind == workload.Reduce) {
-			events[n] = append(events[n], event{a.start, 1}, event{a.finish, -1})
+			events[n].add(a)
 		}
 	}
 	var free []period
@@ -74,18 +70,17 @@ func (b *books) newFreeSlots(c *model.Cluster, kind workload.Kind) freeSlots {
 		if slots == 0 || node.Dies > 0 || node.FailAfter > 0 || names[n] < 0 {
 			continue
 		}
-		slices.SortFunc(events[n], func(a, b event) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.by, b.by)) })
 		running, from := 0, b.begin
-		for _, e := range events[n] {
+		events[n].inOrder(func(at time.Duration, by int) {
 			was := running
-			running += e.by
+			running += by
 			switch {
-			case was < slots && running >= slots && e.at > from:
-				free = append(free, period{names[n], from, e.at})
+			case was < slots && running >= slots && at > from:
+				free = append(free, period{names[n], from, at})
 			case was >= slots && running < slots:
-				from = e.at
+				from = at
 			}
-		}
+		})
 		if running < slots {
 			free = append(free, period{names[n], from, b.end + 1})
 		}

@@ -61,11 +61,12 @@ func findOutliers(tasks []stageSlot, o outlierOptions) (outliers, error) {
 	if err := checkTasks(tasks, o); err != nil {
 		return outliers{}, err
 	}
-	return compareTasks(tasks, o), nil
+	return compareTasks(tasks, bySlot(tasks), o), nil
 }
 
-// compareTasks is findOutliers for valid tasks and options.
-func compareTasks(tasks []stageSlot, o outlierOptions) outliers {
+// compareTasks is findOutliers for valid tasks and options, with the order of
+// bySlot.
+func compareTasks(tasks []stageSlot, order []int, o outlierOptions) outliers {
 	durations := make([]float64, len(tasks))
 	start := math.Inf(1)
 	r := outliers{
@@ -83,7 +84,7 @@ func compareTasks(tasks []stageSlot, o outlierOptions) outliers {
 			r.Outlier[i], saved[i] = true, d-r.Median
 		}
 	}
-	r.Gain, r.StageClipped = clip(tasks, saved)
+	r.Gain, r.StageClipped = clip(tasks, order, saved)
 	for i, gain := range r.Gain {
 		r.Critical[i] = gain > o.Gamma*(r.StageEnd-start)
 	}
@@ -129,17 +130,30 @@ func threshold(durations []float64, med float64, o outlierOptions) float64 {
 	return math.Max(med+float64(k*normalMAD*deviation(durations, med)), o.MinRatio*med)
 }
 
+// bySlot returns the order of tasks by slot, and on a slot by start.
+func bySlot(tasks []stageSlot) []int {
+	number := map[string]int{}
+	var slots [][]int
+	for i := range tasks {
+		n, ok := number[tasks[i].Slot]
+		if !ok {
+			n = len(slots)
+			number[tasks[i].Slot], slots = n, append(slots, nil)
+		}
+		slots[n] = append(slots[n], i)
+	}
+	order := make([]int, 0, len(tasks))
+	for _, slot := range slots {
+		slices.SortStableFunc(slot, func(a, b int) int { return cmp.Compare(tasks[a].Start, tasks[b].Start) })
+		order = append(order, slot...)
+	}
+	return order
+}
+
 // clip replays the stage with every task shortened by the time saved and later
 // tasks of its slot moved up. It returns the delay that restoring each task
-// causes, and the end.
-func clip(tasks []stageSlot, saved []float64) (gains []float64, end float64) {
-	order := make([]int, len(tasks)) // by slot, then by start
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(tasks[a].Slot, tasks[b].Slot), cmp.Compare(tasks[a].Start, tasks[b].Start))
-	})
+// causes, and the end. The order is that of bySlot.
+func clip(tasks []stageSlot, order []int, saved []float64) (gains []float64, end float64) {
 	ends := make([]float64, len(tasks)) // in the clipped schedule
 	end = math.Inf(-1)
 	slotSaved := 0.0
@@ -172,14 +186,45 @@ func median(v []float64) float64 { return quantile(v, 0.5) }
 
 // quantile interpolates linearly at position (n-1)*p of the sorted values.
 func quantile(v []float64, p float64) float64 {
-	sorted := slices.Clone(v)
-	slices.Sort(sorted)
+	own := slices.Clone(v)
 	at := p * float64(len(v)-1)
 	i := int(at)
+	divide(own, i)
 	if i == len(v)-1 {
-		return sorted[i]
+		return own[i]
 	}
-	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
+	return own[i] + float64((at-float64(i))*(slices.Min(own[i+1:])-own[i]))
+}
+
+// divide reorders v so that v[k] is what it would be if v were sorted, and no value
+// behind it is smaller (Hoare's selection).
+func divide(v []float64, k int) {
+	for low, high := 0, len(v)-1; low < high; {
+		a, b, c := v[low], v[(low+high)/2], v[high]
+		pivot := max(min(a, b), min(max(a, b), c))
+		i, j := low, high
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for pivot < v[j] {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			high = j
+		case k >= i:
+			low = i
+		default:
+			return
+		}
+	}
 }
 
 // deviation returns the median absolute deviation from med.

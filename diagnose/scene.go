@@ -380,42 +380,62 @@ type occupancy struct {
 
 // newOccupancy counts the attempts of a kind; with 0 slots none is ever free.
 func (b *books) newOccupancy(kind workload.Kind, slots int) occupancy {
-	type event struct {
-		at time.Duration
-		n  int
-	}
 	n := 0
 	for i := range int32(b.rows) {
 		if b.at(i).kind == kind {
 			n++
 		}
 	}
-	events := make([]event, 0, 2*n)
-	for i := range int32(b.rows) {
-		if a := b.at(i); a.kind == kind && a.timed() {
-			events = append(events, event{a.start, 1}, event{a.finish, -1})
-		}
-	}
-	if n > 0 {
-		events = append(events, event{b.begin, 0}) // until the first one all slots are free
-	}
-	slices.SortFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
 	o := occupancy{slots: slots}
 	running := 0
-	for i, e := range events {
-		if i == 0 || e.at > o.times[len(o.times)-1] {
+	passes := func(at time.Duration, by int) {
+		if last := len(o.times) - 1; last < 0 || at > o.times[last] {
 			slot, free := 0.0, 0.0
-			if last := len(o.times) - 1; last >= 0 {
-				length := (e.at - o.times[last]).Seconds()
+			if last >= 0 {
+				length := (at - o.times[last]).Seconds()
 				slot = o.slot[last] + float64(length*float64(running))
 				free = o.free[last] + float64(length*o.freeShare(running))
 			}
-			o.times, o.count, o.slot, o.free = append(o.times, e.at), append(o.count, 0), append(o.slot, slot), append(o.free, free)
+			o.times, o.count, o.slot, o.free = append(o.times, at), append(o.count, 0), append(o.slot, slot), append(o.free, free)
 		}
-		running += e.n
+		running += by
 		o.count[len(o.count)-1] = running
 	}
+	e := startsAndEnds{make([]time.Duration, 0, n), make([]time.Duration, 0, n+1)}
+	for i := range int32(b.rows) {
+		if a := b.at(i); a.kind == kind && a.timed() {
+			e.add(a)
+		}
+	}
+	if n > 0 { // until the first one all slots are free
+		e.starts, e.ends = append(e.starts, b.begin), append(e.ends, b.begin)
+	}
+	e.inOrder(passes)
 	return o
+}
+
+// startsAndEnds are the times of attempts. Two lists are sorted faster than one of
+// both: tables have attempts in the order of their ends.
+type startsAndEnds struct{ starts, ends []time.Duration }
+
+func (e *startsAndEnds) add(a *attempt) {
+	e.starts, e.ends = append(e.starts, a.start), append(e.ends, a.finish)
+}
+
+// inOrder passes the times in order: 1 for a start, -1 for an end, ends first.
+func (e *startsAndEnds) inOrder(each func(at time.Duration, by int)) {
+	slices.Sort(e.starts)
+	slices.Sort(e.ends)
+	next := 0
+	for _, end := range e.ends {
+		for ; next < len(e.starts) && e.starts[next] < end; next++ {
+			each(e.starts[next], 1)
+		}
+		each(end, -1)
+	}
+	for ; next < len(e.starts); next++ {
+		each(e.starts[next], 1)
+	}
 }
 
 // freeShare is the share of the slots that are free while a number of attempts runs.

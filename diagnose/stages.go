@@ -17,6 +17,7 @@ type stage struct {
 	kind  workload.Kind
 	rows  []int32 // the attempts whose work was used
 	slots []stageSlot
+	order []int // of the slots, by slot and start
 	begin time.Duration
 	end   time.Duration
 
@@ -54,7 +55,8 @@ func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 	s.excess = make([]float64, len(s.rows))
 	options := defaultOutlierOptions()
 	options.MinRatio, options.Gamma, options.K = o.Thresholds.TaskRatio, o.Thresholds.Critical, &o.Thresholds.TaskK
-	s.out = compareTasks(s.slots, options)
+	s.order = bySlot(s.slots)
+	s.out = compareTasks(s.slots, s.order, options)
 	s.median = s.out.Median
 	s.taskOutliers()
 	s.phaseOutliers(o)
@@ -90,7 +92,7 @@ func (s *stage) delays(o *Options) {
 		saved[i] = min(s.excess[i], s.slots[i].End-s.slots[i].Start)
 		at[row] = i
 	}
-	gains, _ := clip(s.slots, saved)
+	gains, _ := clip(s.slots, s.order, saved)
 	for k := range s.found {
 		f := &s.found[k]
 		if f.Phase == "" {

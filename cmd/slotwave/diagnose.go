@@ -65,7 +65,7 @@ changes. --budget 0 sets no limit.`,
 
 // collectEarly bounds the garbage beside the tables of attempts, unless GOGC is
 // set. It takes no measurable time, because these tables hold few pointers.
-func collectEarly() (restore func()) { return collectAt(40) }
+func collectEarly() (restore func()) { return collectAt(15) }
 
 func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 	defer collectEarly()()
