@@ -30,7 +30,7 @@ var tables = []table{
 	{"without.csv", []string{"job", "part", "ledger_ns", "factor", "gain", "gain_low", "gain_high", "pairs"}, (*Diagnosis).withoutRows},
 	{"findings.csv", []string{
 		"rank", "job", "rule", "cause", "node", "device", "tasks", "evidence", "value", "peers", "z", "ledger_ns", "change",
-		"gain", "gain_low", "gain_high", "pairs", "verdict", "note",
+		"gain", "gain_low", "gain_high", "pairs", "verdict", "note", "recorded_low", "recorded_high",
 	}, (*Diagnosis).findingRows},
 }
 
@@ -198,12 +198,15 @@ func (d *Diagnosis) findingRows(row func(...string)) {
 		if f.Change != nil {
 			change = f.Change.Text
 		}
-		gain, low, high, pairs := "", "", "", ""
+		gain, low, high, pairs, realLow, realHigh := "", "", "", "", "", ""
 		if r := f.Receipt; r.Pairs > 0 {
 			gain, low, high, pairs = number(r.Gain), number(r.Low), number(r.High), whole(r.Pairs)
+			if r.RealLow != r.RealHigh {
+				realLow, realHigh = number(r.RealLow), number(r.RealHigh)
+			}
 		}
 		row(whole(f.Rank), f.Job, f.Rule, f.Cause, f.Node, f.Device, strings.Join(f.Tasks, " "), f.Evidence, number(f.Value), number(f.Peers), number(f.Z),
-			ns(f.Ledger), change, gain, low, high, pairs, string(f.Receipt.Outcome), f.Receipt.Note)
+			ns(f.Ledger), change, gain, low, high, pairs, string(f.Receipt.Outcome), f.Receipt.Note, realLow, realHigh)
 	}
 }
 

@@ -31,6 +31,10 @@ type Receipt struct {
 	Pairs           int
 	Outcome         Outcome
 	Note            string
+
+	// RealLow and RealHigh hold the gain on the cluster of a recorded run in 8 of
+	// 10 cases. Both are 0 if nothing is recorded.
+	RealLow, RealHigh float64
 }
 
 // Verification chooses how changes are tested.
@@ -51,6 +55,18 @@ type Verification struct {
 // maxBaseError is the largest error of the base at which advice on devices is
 // given.
 const maxBaseError = 0.1
+
+// worldError is the error of the simulated ratio of two times that was not exceeded
+// by 8 of 10 pairs of real runs that differ in one setting or component, as a
+// natural logarithm (n = 17, conformal quantile; docs/validation.md).
+const worldError = 0.22
+
+// onRecorded sets the gain that a change has on the recorded cluster, from the
+// error of simulated changes, or that of the base if it is larger.
+func (r *Receipt) onRecorded(off float64) {
+	e := math.Exp(max(worldError, off))
+	r.RealLow, r.RealHigh = 1-float64((1-r.Low)*e), 1-(1-r.High)/e
+}
 
 // DefaultVerification returns the defaults for tests with a predictor.
 func DefaultVerification(p model.Predictor) Verification {
@@ -264,6 +280,7 @@ func (v *verifier) judge(r *Receipt, job string, device bool) {
 			sum += times[job].Seconds()
 		}
 		off := math.Abs(sum/float64(len(v.bases))/measured.Seconds() - 1)
+		r.onRecorded(off)
 		r.Low, r.High = r.Low-float64(off*math.Abs(r.Gain)), r.High+float64(off*math.Abs(r.Gain))
 		if device && off > maxBaseError {
 			r.Note = fmt.Sprintf("the simulation is off by %.0f %% from what was recorded", 100*off)

@@ -136,6 +136,14 @@ func TestReceiptsMeasured(t *testing.T) {
 		if r.Outcome != c.want || !(r.High-r.Low > 0.001) {
 			t.Errorf("recorded %v s, device %v: %+v, want %s with a wider interval", c.measured, c.device, r, c.want)
 		}
+		base := 0.0
+		for _, times := range v.bases {
+			base += times["j"].Seconds() / float64(len(v.bases))
+		}
+		e := max(0.22, math.Abs(base/c.measured-1)) // a base off by less does not narrow it
+		if low, high := 1-0.9*math.Exp(e), 1-0.9*math.Exp(-e); math.Abs(r.RealLow-low) > 0.01 || math.Abs(r.RealHigh-high) > 0.01 {
+			t.Errorf("recorded %v s: %.3f to %.3f on the recorded cluster, want %.3f to %.3f", c.measured, r.RealLow, r.RealHigh, low, high)
+		}
 	}
 }
 

@@ -41,6 +41,9 @@ func (d *Diagnosis) Text(w io.Writer) error {
 		if f.Receipt.Note != "" {
 			line(&b, 5, f.Receipt.Note)
 		}
+		if r := f.Receipt; r.Outcome == Confirmed && r.RealLow != r.RealHigh {
+			line(&b, 5, fmt.Sprintf("on the recorded cluster: %.0f to %.0f %% in 8 of 10 cases", 100*r.RealLow, 100*r.RealHigh))
+		}
 	}
 	if t := d.Together; t != nil && t.Pairs > 0 {
 		fmt.Fprintf(&b, "all confirmed changes together: %.1f %% ± %.1f\n", 100*t.Gain, 50*(t.High-t.Low))
