@@ -58,6 +58,14 @@
 
   const letters = ['m', 'r'];
   const name = (run, i) => `${run.jobs[run.job[i]] ? run.jobs[run.job[i]].id : '?'}/${letters[run.kind[i]] || run.kinds[run.kind[i]]}/${run.task[i]}`;
+  // key numbers the tasks of a run, and number is the key of the task with a name.
+  const key = (job, kind, task) => (job * 16 + kind) * 2 ** 26 + task;
+  function number(run, name) {
+    const task = name.lastIndexOf('/'), kind = name.lastIndexOf('/', task - 1), job = name.slice(0, kind);
+    if (!run.numbers) run.numbers = new Map(run.jobs.map((j, i) => [j.id, i]));
+    const word = name.slice(kind + 1, task), k = letters.includes(word) ? letters.indexOf(word) : run.kinds.indexOf(word);
+    return run.numbers.has(job) && k >= 0 ? key(run.numbers.get(job), k, +name.slice(task + 1)) : -1;
+  }
   const seconds = us => (us / 1e6).toFixed(us < 1e7 ? 2 : 1) + ' s';
   const nodeOf = (run, i) => run.nodes[run.lanes[run.lane[i]][0]];
 
@@ -75,31 +83,25 @@
   }
   const x = (us, width) => (us - state.from) / (state.to - state.from) * width;
 
-  // pixel returns the bytes of a colour, over the ground as far as it is faint.
+  // pixel returns the bytes of a colour.
   const pixels = new Map(), dot = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
-  function pixel(colour, faint) {
-    const key = colour + css('ground') + faint;
-    if (!pixels.has(key)) {
-      dot.globalAlpha = 1;
-      dot.fillStyle = css('ground');
-      dot.fillRect(0, 0, 1, 1);
-      dot.globalAlpha = faint ? 0.15 : 1;
+  function pixel(colour) {
+    if (!pixels.has(colour)) {
       dot.fillStyle = colour;
       dot.fillRect(0, 0, 1, 1);
-      pixels.set(key, new Uint32Array(dot.getImageData(0, 0, 1, 1).data.buffer)[0]);
+      pixels.set(colour, new Uint32Array(dot.getImageData(0, 0, 1, 1).data.buffer)[0]);
     }
-    return pixels.get(key);
+    return pixels.get(colour);
   }
 
-  // Each lane has its own line; a gap of a pixel keeps attempts apart. An attempt
+  // paint draws the attempts of all jobs, or of one job, and returns those that
+  // did not succeed. Each lane has its own line; a gap of a pixel keeps attempts apart. An attempt
   // shorter than a pixel has the colour of its longest phase. Pixels are set one
   // by one, which a million attempts take less time for than rectangles.
-  function drawChart(v) {
-    const [c, width, height] = size(v.chart), run = v.run, wide = v.chart.width, high = v.chart.height;
-    const rowHeight = height / Math.max(1, run.lanes.length), chosenJob = state.run === v.index ? state.job : -1;
-    const finding = state.run === v.index && state.finding >= 0 ? run.findings[state.finding] : null;
-    const image = c.createImageData(wide, high), points = new Uint32Array(image.data.buffer), scale = wide / (state.to - state.from);
-    const colours = [false, true].map(faint => [...run.phases.map(p => pixel(css(p), faint)), pixel(css('other'), faint)]);
+  function paint(v, canvas, job) {
+    const run = v.run, wide = canvas.width = v.chart.width, high = canvas.height = v.chart.height, c = canvas.getContext('2d');
+    const image = c.createImageData(Math.max(1, wide), Math.max(1, high)), points = new Uint32Array(image.data.buffer), scale = wide / (state.to - state.from);
+    const colours = [...run.phases.map(p => pixel(css(p))), pixel(css('other'))];
     const marks = [], step = high / Math.max(1, run.lanes.length), all = run.phases.length, used = [];
     run.phases.forEach((_, p) => { if (run.used[p]) used.push(p); });
     for (let lane = 0; lane < run.lanes.length; lane++) {
@@ -107,17 +109,18 @@
       const fill = (a, b, colour) => { for (let y = top; y < bottom; y++) points.fill(colour, y * wide + a, y * wide + b); };
       let drawn = -1;
       for (let i = run.first[lane]; i < run.first[lane + 1]; i++) {
+        if (job >= 0 && run.job[i] !== job) continue;
         const from = run.start[i], to = from + run.length[i];
         if (to < state.from) continue;
         if (from > state.to) break;
         const left = Math.max(0, Math.floor((from - state.from) * scale)), right = Math.min(wide, Math.max(left + 1, Math.floor((to - state.from) * scale)));
         if (right <= drawn) continue;
         drawn = right;
-        const paint = colours[chosenJob >= 0 && run.job[i] !== chosenJob ? 1 : 0], gap = right - left > 3 ? 1 : 0;
+        const gap = right - left > 3 ? 1 : 0;
         if (right - left < 2) {
           let most = 0, longest = all;
           for (const p of used) if (run.phase[p][i] > most) [most, longest] = [run.phase[p][i], p];
-          fill(left, right, paint[longest]);
+          fill(left, right, colours[longest]);
         } else {
           let at = from, painted = left;
           for (const p of used) {
@@ -125,16 +128,38 @@
             at += run.phase[p][i];
             const b = Math.min(Math.floor((at - state.from) * scale), right - gap);
             if (b > painted) {
-              fill(painted, b, paint[p]);
+              fill(painted, b, colours[p]);
               painted = b;
             }
           }
-          if (right - gap > painted) fill(painted, right - gap, paint[all]);
+          if (right - gap > painted) fill(painted, right - gap, colours[all]);
         }
         if (run.state[i] !== 0) marks.push(i, lane);
       }
     }
     c.putImageData(image, 0, 0);
+    return marks;
+  }
+  // drawChart paints all attempts again only if the range of time, the size or the
+  // colours have changed. Those of other jobs are faint if a job is chosen.
+  function drawChart(v) {
+    const [c, width, height] = size(v.chart), run = v.run, rowHeight = height / Math.max(1, run.lanes.length);
+    const chosenJob = state.run === v.index && run.jobs.length > 1 ? state.job : -1;
+    const finding = state.run === v.index && state.finding >= 0 ? run.findings[state.finding] : null;
+    const painted = [state.from, state.to, v.chart.width, v.chart.height, css('ground')].join();
+    if (v.painted !== painted) {
+      v.marks = paint(v, v.all, -1);
+      v.painted = painted;
+    }
+    c.globalAlpha = chosenJob >= 0 ? 0.15 : 1;
+    c.drawImage(v.all, 0, 0, width, height);
+    c.globalAlpha = 1;
+    if (chosenJob >= 0) {
+      if (v.paintedOwn !== painted + chosenJob) paint(v, v.own, chosenJob);
+      v.paintedOwn = painted + chosenJob;
+      c.drawImage(v.own, 0, 0, width, height);
+    }
+    const marks = v.marks;
     for (let k = 0; k < marks.length; k += 2) { // failed: a red line; killed: a dashed one
       const i = marks[k], killed = run.states[run.state[i]] === 'KILLED', y = (marks[k + 1] + 0.5) * rowHeight;
       c.strokeStyle = css(killed ? 'text' : 'mark');
@@ -159,8 +184,8 @@
       }
     }
     if (finding && finding.tasks) {
-      const wanted = new Set(finding.tasks);
-      for (let i = 0; i < run.rows && wanted.size < 2000; i++) if (wanted.has(name(run, i))) outline(c, run, i, width, rowHeight);
+      const wanted = new Set(finding.tasks.slice(0, 2000).map(t => number(run, t)));
+      for (let i = 0; i < run.rows; i++) if (wanted.has(key(run.job[i], run.kind[i], run.task[i]))) outline(c, run, i, width, rowHeight);
     }
     if (state.run === v.index && state.attempt >= 0) outline(c, run, state.attempt, width, rowHeight);
     c.lineWidth = 1;
@@ -343,8 +368,11 @@
       drawDevices(v);
       tell(v);
       tellOffers(v);
-      $$('tr[data-job]', v.section).forEach(r => r.classList.toggle('on', state.run === v.index && +r.dataset.job === state.job));
-      $$('tr[data-finding]', v.section).forEach(r => r.classList.toggle('on', state.run === v.index && +r.dataset.finding === state.finding));
+      const here = state.run === v.index;
+      for (const on of [v.jobOn, v.findingOn]) if (on) on.classList.remove('on');
+      v.jobOn = here && v.jobRows.get(state.job);
+      v.findingOn = here && v.findingRows.get(state.finding);
+      for (const on of [v.jobOn, v.findingOn]) if (on) on.classList.add('on');
     }
     const h = `#run=${state.run}&attempt=${state.attempt}&job=${state.job}&finding=${state.finding}&from=${Math.round(state.from)}&to=${Math.round(state.to)}`;
     if (location.hash !== h) history.replaceState(null, '', h);
@@ -383,7 +411,8 @@
     return -1;
   }
   function find2(run, attempt) { // by its name in a ledger
-    for (let i = 0; i < run.rows; i++) if (name(run, i) === attempt && run.state[i] === 0) return i;
+    const wanted = number(run, attempt);
+    for (let i = 0; i < run.rows; i++) if (key(run.job[i], run.kind[i], run.task[i]) === wanted && run.state[i] === 0) return i;
     return -1;
   }
   function outlier(run) { // the attempt that takes the most times as long as the mean of its job and kind
@@ -450,6 +479,8 @@
   function pickFinding(v, k) {
     const f = v.run.findings[k];
     if (!f) return;
+    const folded = v.findingRows.get(k) && v.findingRows.get(k).closest('details');
+    if (folded) folded.open = true;
     if (f.node && v.run.devices.some(d => d.node === f.node)) v.choice.value = f.node;
     choose({run: v.index, finding: k, attempt: f.tasks && f.tasks.length ? find2(v.run, f.tasks[0]) : -1, job: v.run.jobs.findIndex(j => j.id === f.job)});
   }
@@ -495,11 +526,13 @@
   for (const section of $$('.run')) {
     const run = await unpack($('.data', section).textContent), index = views.length;
     const v = {
-      section, run, index, counts: running(run), chart: $('.chart', section), waves: $('.waves', section),
+      section, run, index, all: document.createElement('canvas'), own: document.createElement('canvas'), counts: running(run), chart: $('.chart', section), waves: $('.waves', section),
       ledger: $('.ledger', section), devices: $('.devices', section), choice: $('.device', section),
       slowest: run.jobs.reduce((best, j, i) => j.finish - j.submit > run.jobs[best].finish - run.jobs[best].submit ? i : best, 0),
     };
     $('.data', section).remove();
+    v.jobRows = new Map($$('tr[data-job]', section).map(r => [+r.dataset.job, r]));
+    v.findingRows = new Map($$('tr[data-finding]', section).map(r => [+r.dataset.finding, r]));
     if (run.left) $('.verdict', section).append(` The chart leaves out ${run.left === 1 ? 'one attempt' : run.left + ' attempts, the shortest or without times'}.`);
     if (!run.devices.length) v.devices.hidden = v.choice.parentElement.hidden = true;
     for (const node of [...new Set(run.devices.map(d => d.node))]) {

@@ -105,7 +105,7 @@ func hash(text string) string {
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "total": jobTime,
+		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "rest": restFindings, "beyond": beyondFindings, "list": newFindingTable, "total": jobTime,
 	}).Parse(pageText)
 	if err != nil {
 		return err
@@ -149,8 +149,37 @@ func place(f Finding) string { return strings.TrimSpace(f.Node + " " + f.Device)
 
 func jobTime(j Job) time.Duration { return j.Finish - j.Submit }
 
-// firstFindings returns the five highest findings.
-func firstFindings(list []Finding) []Finding { return list[:min(5, len(list))] }
+// A page shows a few findings, and folds more of them.
+const (
+	shownFindings  = 5
+	foldedFindings = 200
+)
+
+// firstFindings returns the highest findings.
+func firstFindings(list []Finding) []Finding { return list[:min(shownFindings, len(list))] }
+
+// restFindings returns those that are folded.
+func restFindings(list []Finding) []Finding {
+	return list[min(shownFindings, len(list)):min(shownFindings+foldedFindings, len(list))]
+}
+
+// beyondFindings counts those that the page leaves out.
+func beyondFindings(list []Finding) int { return max(0, len(list)-shownFindings-foldedFindings) }
+
+// findingTable is a table of findings on a page.
+type findingTable struct {
+	Caption  string
+	Jobs     bool // names them
+	Findings []Finding
+	from     int
+}
+
+// Number returns the number of a row among the findings of its run.
+func (t findingTable) Number(row int) int { return t.from + row }
+
+func newFindingTable(r Run, caption string, from int, list []Finding) findingTable {
+	return findingTable{caption, len(r.Jobs) > 1, list, from}
+}
 
 // accountSum is the time of a job in one account.
 type accountSum struct {
