@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -133,15 +134,24 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%s\n", cut(fmt.Sprintf("job %s: %s", plain(j.ID), seconds(j.Finish-j.Submit)), width))
 	type account struct {
 		name string
+		of   Account
 		time time.Duration
 	}
 	var list []account
-	for a, sum := range accountSums(j.Ledger) {
-		if sum > 0 {
-			list = append(list, account{Account(a).String(), sum})
+	at := map[string]int{}
+	for i := range j.Ledger {
+		s := &j.Ledger[i]
+		name := s.name()
+		n, known := at[name]
+		if !known {
+			n = len(list)
+			at[name], list = n, append(list, account{name: name, of: s.Account})
 		}
+		list[n].time += s.To - s.From
 	}
-	slices.SortStableFunc(list, func(x, y account) int { return int(min(1, max(-1, y.time-x.time))) })
+	slices.SortFunc(list, func(x, y account) int {
+		return cmp.Or(cmp.Compare(y.time, x.time), cmp.Compare(x.of, y.of), cmp.Compare(x.name, y.name))
+	})
 	for _, a := range list {
 		fmt.Fprintf(b, "  %-16s %10s %5.1f %%\n", a.name, seconds(a.time), 100*a.time.Seconds()/(j.Finish-j.Submit).Seconds())
 	}
@@ -154,6 +164,25 @@ func (j *JobDiagnosis) text(b *strings.Builder) {
 	if len(j.Outliers) > 0 {
 		fmt.Fprintf(b, "  %d outliers among tasks and phases, %d of them critical\n", len(j.Outliers), critical)
 	}
+}
+
+// name is the account of a step; of time that others cost at a device, with the
+// kind of device.
+func (s *Step) name() string {
+	kind, _, _ := strings.Cut(deviceKind(s.Device), "-")
+	if kind == "cpu" {
+		kind = "CPU"
+	}
+	switch {
+	case kind == "":
+	case s.Account == deviceSharing:
+		return "sharing: " + kind
+	case s.Account == slowDevice:
+		return "slow " + kind
+	case s.Account == foreignLoad:
+		return "foreign " + kind
+	}
+	return s.Account.String()
 }
 
 // withoutText writes what a job gains without each part of the cluster.
