@@ -66,7 +66,7 @@ func TestDocumentedColumns(t *testing.T) {
 		JobsName:               slices.Concat(JobColumns, DeadlineColumns),
 		ResourcesName:          ResourceColumns,
 		OffersName:             OfferColumns,
-		SpansName:              SpanColumns,
+		SpansName:              spanColumns,
 		PredictionsName:        PredictionColumns,
 		tunedName:              tunedColumns,
 		sensitivityName:        sensitivityColumns,

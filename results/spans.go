@@ -16,8 +16,8 @@ import (
 // SpansName is the table of spans of a traced run.
 const SpansName = "spans.csv"
 
-// SpanColumns names the columns of spans.csv, in order.
-var SpanColumns = []string{
+// spanColumns names the columns of spans.csv, in order.
+var spanColumns = []string{
 	"job", "kind", "task", "attempt", "thread", "copier", "phase", "wait", "device", "from_node", "begin_ns", "end_ns", "own_ns", "bytes",
 }
 
@@ -29,7 +29,7 @@ type SpanTable struct{ rowWriter }
 // NewSpanTable starts a table. It must be closed, also when the run fails.
 func NewSpanTable(w io.Writer) *SpanTable {
 	t := &SpanTable{}
-	t.start(w, SpanColumns)
+	t.start(w, spanColumns)
 	return t
 }
 
@@ -59,9 +59,9 @@ func ReadSpans(r io.Reader, name string, each func(*model.Span) bool) error {
 		}
 		text = bytes.TrimRight(text, "\r\n")
 		if line == 1 {
-			if string(text) != strings.Join(SpanColumns, ",") {
+			if string(text) != strings.Join(spanColumns, ",") {
 				return fmt.Errorf("%s:1: got columns %s: want %s; another version of slotwave wrote it: run the scenario again",
-					name, Escape(string(text)), strings.Join(SpanColumns, ","))
+					name, Escape(string(text)), strings.Join(spanColumns, ","))
 			}
 			continue
 		}
@@ -94,8 +94,8 @@ func (r *spanReader) kept(name []byte) string {
 
 // row reads a row.
 func (r *spanReader) row(text []byte) error {
-	if r.cells = splitRow(r.cells[:0], text); len(r.cells) != len(SpanColumns) {
-		return fmt.Errorf("got %s: want %d", workload.Counted(len(r.cells), "column", "columns"), len(SpanColumns))
+	if r.cells = splitRow(r.cells[:0], text); len(r.cells) != len(spanColumns) {
+		return fmt.Errorf("got %s: want %d", workload.Counted(len(r.cells), "column", "columns"), len(spanColumns))
 	}
 	s, c := &r.span, r.cells
 	*s = model.Span{Job: r.kept(c[0]), Device: r.kept(c[8]), FromNode: r.kept(c[9])}
@@ -106,7 +106,7 @@ func (r *spanReader) row(text []byte) error {
 	s.Wait, found[3] = named(c[7], model.NumWaits)
 	for i, column := range [...]int{1, 4, 6, 7} {
 		if !found[i] {
-			return fmt.Errorf("%s: got %s: want a name that slotwave writes", SpanColumns[column], strconv.Quote(string(c[column])))
+			return fmt.Errorf("%s: got %s: want a name that slotwave writes", spanColumns[column], strconv.Quote(string(c[column])))
 		}
 	}
 	var n [7]int64
@@ -116,7 +116,7 @@ func (r *spanReader) row(text []byte) error {
 		}
 		v, err := strconv.ParseInt(string(c[column]), 10, 64)
 		if err != nil || v < 0 {
-			return fmt.Errorf("%s: got %s: want a whole number from 0", SpanColumns[column], strconv.Quote(string(c[column])))
+			return fmt.Errorf("%s: got %s: want a whole number from 0", spanColumns[column], strconv.Quote(string(c[column])))
 		}
 		n[i] = v
 	}
