@@ -219,7 +219,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
-	if unplaced(h) {
+	if h.unplaced() {
 		note("the locality of its maps is recorded, but the replicas of its input are not: they are placed again")
 		j.Maps.Splits = nil
 	}
@@ -254,6 +254,7 @@ func (h *HistoryJob) mapOutput() (sum int64) {
 // recorded.
 func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 	var out MapOutput
+	var spilled, reduced int64 // records of maps, records into reduces
 	for i := range h.Tasks {
 		w := h.Tasks[i].Winner()
 		if w == nil || h.Tasks[i].Kind > Reduce {
@@ -262,8 +263,10 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 		if h.Tasks[i].Kind == Reduce {
 			out.MergedIn += max(0, w.CombineInRecords)
 			out.MergedOut += max(0, w.CombineOutRecords)
+			reduced += max(0, w.InRecords)
 			continue
 		}
+		spilled += max(0, w.SpilledRecords)
 		if w.OutBytes == Unknown {
 			return MapOutput{}
 		}
@@ -272,16 +275,45 @@ func (h *HistoryJob) rawOutput(conf Conf) MapOutput {
 		out.CombineIn += max(0, w.CombineInRecords)
 		out.CombineOut += max(0, w.CombineOutRecords)
 	}
+	if out.CombineIn > 0 && out.CombineOut == 0 && reduced > 0 {
+		out.combined(spilled, reduced)
+	}
 	if compressed, err := conf.Truth("mapred.compress.map.output"); err == nil && compressed {
 		out.Codec = conf.Text("mapred.map.output.compression.codec")
 	}
 	return out
 }
 
-// unplaced reports whether the input of a job had replicas that are not
-// recorded: its maps ran near them.
-func unplaced(h *HistoryJob) bool {
-	near := false
+// combined derives the records out of combiners, which Rumen does not have. What
+// maps combine beyond their output, they combined in spills before; they write it
+// and the fetched records to disk. Reduces read what they fetch, or less if they
+// combine.
+func (o *MapOutput) combined(spilled, reduced int64) {
+	again := max(0, o.CombineIn-o.Records)
+	fetched := reduced
+	if o.MergedIn > 0 {
+		fetched = max(reduced, o.MergedIn, min(spilled-again, reduced+o.MergedIn))
+		o.MergedOut = o.MergedIn - (fetched - reduced)
+	}
+	o.CombineOut = again + fetched
+}
+
+// Placed returns a property that says whether the input of a job had replicas that
+// are not recorded, for formats without the locality of maps. Its value is empty
+// if it had none.
+func (h *HistoryJob) Placed() (key, value string) {
+	if h.unplaced() {
+		value = "true"
+	}
+	return placedInput, value
+}
+
+const placedInput = "slotwave.input.placed"
+
+// unplaced reports whether the input of a job had replicas that are not recorded:
+// its maps ran near them.
+func (h *HistoryJob) unplaced() bool {
+	near := h.Conf.String(placedInput, "") == "true"
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
 		if len(t.Split.Hosts) > 0 {

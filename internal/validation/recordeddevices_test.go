@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/model"
 )
 
 // deviceChanges are the questions asked of every world, as settings of a
@@ -184,5 +186,79 @@ func TestRecordedVolumes(t *testing.T) {
 	}
 	if len(want) != len(got) || want["combine_input_records of the reduces of job_201001010000_0002"] == 0 {
 		t.Errorf("%d sums of the world, %d of its replay: %v", len(want), len(got), want)
+	}
+}
+
+// TestRumenRoundTrips runs jobs with every codec, writes their history as Rumen's
+// trace and runs that at every fidelity: it takes as long as the jobs themselves,
+// and moves the same bytes. Rumen has neither the locality of maps nor the records
+// out of combiners. Its milliseconds move an instant by half of one, and records of
+// a task are whole; combiners in the trace keep the mean part of their records.
+func TestRumenRoundTrips(t *testing.T) {
+	const makespan, bytes = 0.0001, 0.0001
+	for _, codec := range model.Codecs {
+		if testing.Short() && codec.Name != "gzip" {
+			continue
+		}
+		t.Run(codec.Name, func(t *testing.T) {
+			dir := t.TempDir()
+			at := func(name string) string { return filepath.Join(dir, name) }
+			if err := os.Mkdir(at("profiles"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			world := "[cluster]\nplatform = \"dl145-g3\"\nnodes = 4\nracks = 2\nmap_slots = 2\nreduce_slots = 2\n" +
+				"[conf]\n\"mapred.map.tasks.speculative.execution\" = false\n\"mapred.reduce.tasks.speculative.execution\" = false\n"
+			if codec.Name != "none" {
+				world += fmt.Sprintf("\"mapred.compress.map.output\" = true\n\"mapred.map.output.compression.codec\" = %q\n", codec.Name)
+			}
+			files := map[string]string{}
+			for i, profile := range []string{"terasort", "self-join"} {
+				_, text, _ := strings.Cut(verb(t, "show", profile), "\n")
+				name := fmt.Sprintf("job_201001010000_%04d", i+1)
+				files["profiles/"+profile+".toml"] = "title = \"" + name + "\"\n" + text
+				world += fmt.Sprintf("[[job]]\nname = %q\nsubmit = \"%ds\"\nprofile = %q\ninput = \"768 MB\"\nreduces = 3\n", name, 20*i, profile)
+			}
+			files["world.toml"] = world
+			files["again.toml"] = "[cluster]\nplatform = \"dl145-g3\"\n[cluster.costs]\nlaunch = \"1s\"\n[workload]\ntrace = \"trace.json\"\nprofiles = \"profiles\"\n"
+			for name, text := range files {
+				if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			run := func(scenario, fidelity, out string) (ns float64, moved map[string]float64) {
+				verb(t, "run", at(scenario), "--fidelity", fidelity, "--out", at(out), "--quiet", "--set", "plots=none")
+				for _, j := range rowsOf(t, filepath.Join(at(out), "jobs.csv")) {
+					v, _ := strconv.ParseFloat(j["finish_ns"], 64)
+					ns = math.Max(ns, v)
+				}
+				moved = map[string]float64{}
+				for _, row := range rowsOf(t, filepath.Join(at(out), "attempts.csv")) {
+					for column, text := range row {
+						if v, err := strconv.ParseFloat(text, 64); err == nil && (strings.HasSuffix(column, "_bytes") || strings.HasSuffix(column, "_records")) {
+							moved[row["job"]+" "+row["kind"]+" "+column] += v
+						}
+					}
+				}
+				return ns, moved
+			}
+			phase, inPhase := run("world.toml", "phase", "phase")
+			device, inDevice := run("world.toml", "device", "device")
+			verb(t, "convert", at("device"), "--to", "rumen", "--out", at("trace.json"), "--quiet")
+			for _, x := range []struct {
+				fidelity string
+				ns       float64
+				moved    map[string]float64
+			}{{"replay", device, nil}, {"profile", device, nil}, {"phase", phase, inPhase}, {"device", device, inDevice}} {
+				ns, moved := run("again.toml", x.fidelity, "again-"+x.fidelity)
+				if math.Abs(ns/x.ns-1) > makespan {
+					t.Errorf("%s: %.3f s, recorded %.3f s", x.fidelity, ns/1e9, x.ns/1e9)
+				}
+				for key, want := range x.moved {
+					if got := moved[key]; math.Abs(got-want) > bytes*want+10 {
+						t.Errorf("%s: %s: %v, recorded %v", x.fidelity, key, got, want)
+					}
+				}
+			}
+		})
 	}
 }

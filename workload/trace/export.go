@@ -211,6 +211,8 @@ func (e *exporter) conf(j *workload.HistoryJob, id string) workload.Conf {
 	for _, slots := range []string{"mapred.tasktracker.map.tasks.maximum", "mapred.tasktracker.reduce.tasks.maximum"} {
 		more = append(more, [2]string{slots, e.h.Site.String(slots, "")})
 	}
+	placed, replicas := j.Placed()
+	more = append(more, [2]string{placed, replicas})
 	c := withProperties(j.Conf, more)
 	if id == j.ID {
 		return c
