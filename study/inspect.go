@@ -14,14 +14,14 @@ import (
 )
 
 // Inspect sums up what histories record: the cluster, the jobs, and what is
-// missing for which question.
-func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, error) {
+// missing for which question. It returns the histories too.
+func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, *workload.History, error) {
 	h, err := r.Open(paths...)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(h.Jobs)+len(h.Swim) == 0 {
-		return nil, fmt.Errorf("%s: no jobs found", paths[0])
+		return nil, nil, fmt.Errorf("%s: no jobs found", paths[0])
 	}
 	workers := h.Workers()
 	s := &results.Inspection{
@@ -42,7 +42,7 @@ func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, error) {
 		s.Still = append(s.Still, results.StoodStill{Machine: results.Escape(x.Host), From: int64(x.From), To: int64(x.To), Usual: int64(x.Usual)})
 	}
 	in.missing()
-	return s, nil
+	return s, h, nil
 }
 
 // formatsOf names the formats of the files, each once.

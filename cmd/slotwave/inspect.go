@@ -1,15 +1,19 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
 )
 
 func inspectCommand(a *app) *cobra.Command {
-	r, asJSON := scenarios.Reading{}, false
+	r, asJSON, to := scenarios.Reading{}, false, destination{}
 	c := &cobra.Command{
 		Use:   "inspect PATH...",
 		Short: "Print what a history records",
@@ -18,13 +22,20 @@ slots, jobs, locality, failures, and when a machine stood still. Also print the
 Hadoop release and how it was found, and what is not recorded, with the
 questions that cannot be answered without it.
 
-All paths together are read as one history.`,
-		Example: "  slotwave inspect history/done/\n  slotwave inspect trace.json.gz --topology topology.json\n  slotwave inspect history/done/ --job 'sort*' --json",
+All paths together are read as one history. --out writes all that is printed
+(inspection.json), the recorded attempts and jobs as tables, and pictures of the
+attempts and of the slots in use, as run does.`,
+		Example: "  slotwave inspect history/done/\n  slotwave inspect history/done/ --out seen\n  slotwave inspect trace.json.gz --topology topology.json\n  slotwave inspect history/done/ --job 'sort*' --json",
 		Args:    cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			found, err := study.Inspect(args, r)
+		RunE: func(c *cobra.Command, args []string) error {
+			found, h, err := study.Inspect(args, r)
 			if err != nil {
 				return err
+			}
+			if to.out != "" {
+				if err := a.inspected(c, args, &to, found, h); err != nil {
+					return err
+				}
 			}
 			if asJSON {
 				return study.Internal(found.WriteJSON(a.stdout))
@@ -34,5 +45,23 @@ All paths together are read as one history.`,
 	}
 	readingFlags(c, &r)
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON instead of text")
+	c.Flags().StringVar(&to.out, "out", "", "`DIR` for tables and pictures")
+	c.Flags().BoolVar(&to.force, "force", false, "write into a directory that already holds others")
 	return c
+}
+
+// inspected writes an inspection into a folder.
+func (a *app) inspected(c *cobra.Command, args []string, to *destination, found *results.Inspection, h *workload.History) error {
+	if to.file() {
+		return fmt.Errorf("--out %s: want a folder: an inspection has several files", to.out)
+	}
+	files, err := study.InspectionFiles(found, h)
+	if err != nil {
+		return err
+	}
+	var parts []part
+	for _, f := range files {
+		parts = append(parts, part{f.Name, f.Write})
+	}
+	return a.deliver(c, args, to, parts, resultdir.Manifest{Scenario: "inspect", Seed: 1})
 }

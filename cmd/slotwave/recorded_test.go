@@ -563,3 +563,29 @@ func TestReadingFlags(t *testing.T) {
 		t.Errorf("run: %.200s, want 547 nodes", out)
 	}
 }
+
+// TestInspectionFiles: the folder of an inspection has tables and pictures of the
+// record. No two attempts share a slot; what a run used is enough for them.
+func TestInspectionFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	verb(t, "run", "two-jobs", "--set", "scheduler.name=fifo", "--set", "plots=none", "--out", "ran", "--quiet")
+	verb(t, "convert", "ran", "--to", "rumen", "--out", "trace.json", "--quiet")
+	printed := verb(t, "inspect", "trace.json", "--out", "seen", "--json")
+	if got := read(t, "seen/inspection.json"); got != printed {
+		t.Errorf("inspection.json is %s\nprinted: %s", got, printed)
+	}
+	verb(t, "convert", "trace.json", "--to", "csv", "--out", "tables", "--quiet")
+	for _, name := range []string{"attempts.csv", "jobs.csv"} {
+		if read(t, "seen/"+name) != read(t, "tables/"+name) {
+			t.Errorf("%s is not that of convert", name)
+		}
+	}
+	for _, name := range []string{"execution.svg", "slots.svg"} {
+		if svg := read(t, "seen/"+name); !strings.Contains(svg, "3 nodes, 6 map and 3 reduce slots") {
+			t.Errorf("%s: not on the machines and slots of the run: %.800s", name, svg)
+		}
+	}
+	if code, _, errs := call("", "inspect", "trace.json", "--out", "seen.json"); code != 2 || !strings.Contains(errs, "want a folder") {
+		t.Errorf("into a file: exit %d: %s", code, errs)
+	}
+}

@@ -1,0 +1,25 @@
+package results
+
+import (
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// DrawRecorded draws recorded attempts as those of a run are drawn: its execution and
+// the slots in use, by file name. The question holds the machines with their slots.
+func DrawRecorded(q *model.WhatIf, attempts []workload.Attempt) (map[string][]byte, error) {
+	stats := NewStats(q, true)
+	for i := range attempts {
+		stats.Attempt(&attempts[i])
+	}
+	var p pictures
+	p.begin(&subject{title: Escape(q.Name), runs: []*Run{{Question: q, Stats: stats}}, answers: &Answers{}})
+	if err := p.group.Wait(); err != nil {
+		return nil, err
+	}
+	drawn := make(map[string][]byte, len(p.files))
+	for _, f := range p.files {
+		drawn[f.name] = f.content.Bytes()
+	}
+	return drawn, nil
+}
