@@ -64,15 +64,8 @@ func (r *Run) Write(d resultdir.Target) error {
 // Spread enters the spread of the answers over the calibrations: into the first
 // prediction as its interval, and into its jobs as their bounds. The first answer
 // and n-1 others have a range that a further one misses with a probability of
-// 2/(n+1), which is 10 % of 19. The range is 1 % wider at each end, because no
-// calibration makes the simulator exact; on 12 simulated worlds 70 % of the true
-// times were inside without it, and 90 % with it.
+// 2/(n+1), which is 10 % of 19.
 func (r *Run) Spread() {
-	const inexact = 0.01
-	widen := func(low, high *time.Duration) {
-		*low -= workload.Seconds(inexact * low.Seconds())
-		*high += workload.Seconds(inexact * high.Seconds())
-	}
 	if len(r.Calibrations) == 0 {
 		return
 	}
@@ -86,12 +79,6 @@ func (r *Run) Spread() {
 			if j, o := &p.Jobs[k], &other.Jobs[k]; finished(j) && finished(o) {
 				j.Low, j.High = min(j.Low, o.Finish-o.Submit), max(j.High, o.Finish-o.Submit)
 			}
-		}
-	}
-	widen(&p.Least, &p.Most)
-	for k := range p.Jobs {
-		if j := &p.Jobs[k]; finished(j) {
-			widen(&j.Low, &j.High)
 		}
 	}
 }

@@ -604,10 +604,10 @@ func TestSpread(t *testing.T) {
 	r.Calibrations = []model.Prediction{answer(210*time.Second, 90*time.Second), answer(190*time.Second, 95*time.Second)}
 	r.Spread()
 	p := &r.Predictions[0]
-	if p.Least != 188100*time.Millisecond || p.Most != 212100*time.Millisecond {
+	if p.Least != 190*time.Second || p.Most != 210*time.Second {
 		t.Errorf("makespan: %v to %v", p.Least, p.Most)
 	}
-	if j := &p.Jobs[0]; j.Low != 89100*time.Millisecond || j.High != 101*time.Second {
+	if j := &p.Jobs[0]; j.Low != 90*time.Second || j.High != 100*time.Second {
 		t.Errorf("job: %v to %v", j.Low, j.High)
 	}
 	if c := r.calibrations(); c == nil || c.N != 3 || c.Low != int64(p.Least) || c.High != int64(p.Most) {

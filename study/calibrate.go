@@ -339,10 +339,16 @@ func (c *RunCalibration) fitted(q model.WhatIf, m model.Machine) ([]programCosts
 	for i := range costs {
 		costs[i].cost = [2]float64{c.Programs[i].MapCPU, c.Programs[i].ReduceCPU}
 	}
-	for round := 1; ; round++ {
+	var best []programCosts
+	var bestRows platform.Profile
+	least := math.Inf(1)
+	for range rounds {
 		rows, err := c.simulate(q, m, costs)
-		if err != nil || round == rounds {
-			return costs, rows, err
+		if err != nil {
+			return nil, nil, err
+		}
+		if off := c.off(rows); off < least {
+			least, best, bestRows = off, slices.Clone(costs), rows
 		}
 		done := true
 		for i := range costs {
@@ -352,6 +358,16 @@ func (c *RunCalibration) fitted(q model.WhatIf, m model.Machine) ([]programCosts
 			return costs, rows, nil
 		}
 	}
+	return best, bestRows, nil
+}
+
+// off sums the squared differences of the recorded rows.
+func (c *RunCalibration) off(rows platform.Profile) (sum float64) {
+	for _, row := range c.recorded {
+		off := math.Log((rowOf(rows, row.Phase) + 1) / (row.Rows[0].MS + 1))
+		sum += float64(off * off)
+	}
+	return sum
 }
 
 // nearEnough is the part of a recorded time to which costs are found.

@@ -153,7 +153,7 @@ func CalibrateRuns(measured Profile, groups []string, start model.Machine, simul
 		return Calibration{}, err
 	}
 	s := &calibrator{start: start, parameters: parametersOfRuns(&start), measured: measured, bench: simulate, logarithmic: true}
-	result, x, err := s.calibrate(s.simplex)
+	result, x, err := s.calibrate(s.evolve)
 	if err == nil {
 		s.leaveOut(&result, x, groups)
 		result.Alternatives = s.alternatives(x)
@@ -167,16 +167,18 @@ func CalibrateRuns(measured Profile, groups []string, start model.Machine, simul
 const alternatives = 18
 
 // alternatives draws machines that explain the record about as well as the one that
-// was found, with a random walk (Metropolis): the times of tasks jump when a task
-// takes another heartbeat, so slopes at one machine do not show the others. A
-// parameter that the record does not show varies by a factor of about two.
+// was found. Each is the end of a random walk (Metropolis) of its own. The walks
+// start apart, where the search ended, and step by differences between each other
+// (ter Braak's differential evolution): parameters with nearly one effect change
+// together, and no walk is caught in the local minimum of another. A parameter that
+// the record does not show varies by a factor of about two.
 func (s *calibrator) alternatives(x []float64) (machines []model.Machine) {
 	// A task that waits for another heartbeat or reads another replica takes some
 	// percent more or less.
-	const unknown, least, between = 0.7, 0.04, 10
-	const shortest, longest = 0.015, 0.6 // steps
-	rows := len(s.residuals(x))
-	noise := math.Max(least, math.Sqrt(squares(s.residuals(x))/math.Max(1, float64(rows-len(x)))))
+	const unknown, least, steps, blur = 0.7, 0.04, 10, 0.01
+	const long, everywhere = 2.38, 0.1 // steps: ter Braak's factor, and how often 1, from one minimum to another
+	rest := s.residuals(x)
+	noise := math.Max(least, math.Sqrt(squares(rest)/math.Max(1, float64(len(rest)-len(x)))))
 	misfit := func(to []float64) float64 {
 		sum := squares(s.residuals(to)) / (noise * noise)
 		for k := range to {
@@ -185,22 +187,31 @@ func (s *calibrator) alternatives(x []float64) (machines []model.Machine) {
 		return sum
 	}
 	draw := rand.New(rand.NewPCG(1, alternatives))
-	at, cost := slices.Clone(x), misfit(x)
-	for range alternatives {
-		for range between {
-			step := shortest * math.Pow(longest/shortest, draw.Float64())
-			to := slices.Clone(at)
-			for k := range to {
-				to[k] += float64(step * draw.NormFloat64())
+	walks := make([]point, alternatives)
+	for i := range walks {
+		at := s.population[i].x
+		walks[i] = point{at, misfit(at)}
+	}
+	for range steps {
+		for i := range walks {
+			factor := long / math.Sqrt(float64(2*len(x)))
+			if draw.Float64() < everywhere {
+				factor = 1
 			}
-			if c := misfit(to); draw.Float64() < math.Exp((cost-c)/2) {
-				at, cost = to, c
+			to, a, b := slices.Clone(walks[i].x), walks[draw.IntN(len(walks))].x, walks[draw.IntN(len(walks))].x
+			for k := range to {
+				to[k] += float64(factor*(a[k]-b[k])) + float64(blur*draw.NormFloat64())
+			}
+			if cost := misfit(to); draw.Float64() < math.Exp((walks[i].cost-cost)/2) {
+				walks[i] = point{to, cost}
 			}
 			if s.err != nil {
 				return nil
 			}
 		}
-		machines = append(machines, s.machine(at))
+	}
+	for i := range walks {
+		machines = append(machines, s.machine(walks[i].x))
 	}
 	return machines
 }
@@ -262,41 +273,69 @@ func (s *calibrator) leaveOut(c *Calibration, x []float64, groups []string) {
 	}
 }
 
-// simplex minimises the residuals of whole tasks, which jump when a task starts
-// with another heartbeat, without slopes (Nelder and Mead). It starts from the
-// best of many machines, because there are local minima.
-func (s *calibrator) simplex() ([]float64, error) {
-	const starts, far, ends = 32, 1.0, 2
-	type point struct {
-		x    []float64
-		cost float64
-	}
-	var points []point
+// evolve minimises the residuals of whole tasks without slopes: they jump when a
+// task starts with another heartbeat, and there are local minima, where one rate
+// stands for another. It is differential evolution (Storn and Price), which starts
+// from the best of many machines, and then descends.
+func (s *calibrator) evolve() ([]float64, error) {
+	const starts, size, generations = 48, alternatives, 16 // each walk of the alternatives starts at a machine of its own
+	const far, farCurve = 1.0, 0.3
+	const factor, greedy, crossed = 0.6, 0.3, 0.9
+	var all []point
 	for i := range starts {
 		x := make([]float64, len(s.parameters))
 		for k := range x {
-			if i > 0 && !strings.HasPrefix(s.parameters[k].name, "disk.curve.") {
-				x[k] = far * (2*radicalInverse(i, k) - 1)
+			width := far
+			if strings.HasPrefix(s.parameters[k].name, "disk.curve.") {
+				width = farCurve
+			}
+			if i > 0 {
+				x[k] = width * (2*radicalInverse(i, k) - 1)
 			}
 		}
-		points = append(points, point{x, s.cost(x)})
+		all = append(all, point{x, s.cost(x)})
 	}
-	slices.SortStableFunc(points, func(a, b point) int { return cmp.Compare(a.cost, b.cost) })
-	n := len(s.parameters)
-	best := points[0]
-	for _, from := range points[:ends] {
-		found, err := optimize.Minimize(optimize.Problem{Func: s.cost}, from.x,
-			&optimize.Settings{FuncEvaluations: 20 * n, Converger: &optimize.FunctionConverge{Absolute: 1e-4, Relative: 1e-3, Iterations: 8 * n}},
-			&optimize.NelderMead{SimplexSize: 0.4})
-		if s.err != nil || found == nil {
-			return nil, errors.Join(s.err, err)
+	best := func() int {
+		least := 0
+		for i := range s.population {
+			if s.population[i].cost < s.population[least].cost {
+				least = i
+			}
 		}
-		x := s.descend(found.X)
-		if cost := s.cost(x); cost < best.cost {
-			best = point{x, cost}
+		return least
+	}
+	slices.SortStableFunc(all, func(a, b point) int { return cmp.Compare(a.cost, b.cost) })
+	s.population = all[:size]
+	draw := rand.New(rand.NewPCG(1, generations))
+	for range generations {
+		for i := range s.population {
+			own, to := s.population[i].x, s.population[best()].x
+			a, b := s.population[draw.IntN(size)].x, s.population[draw.IntN(size)].x
+			trial, kept := slices.Clone(own), draw.IntN(len(own))
+			for k := range trial {
+				if k == kept || draw.Float64() < crossed {
+					trial[k] += float64(greedy*(to[k]-own[k])) + float64(factor*(a[k]-b[k]))
+				}
+			}
+			if cost := s.cost(trial); cost < s.population[i].cost {
+				s.population[i] = point{trial, cost}
+			}
+			if s.err != nil {
+				return nil, s.err
+			}
 		}
 	}
-	return best.x, s.err
+	at := best()
+	x := s.descend(s.population[at].x)
+	s.population[at] = point{x, s.cost(x)}
+	return x, s.err
+}
+
+// point is a machine, by the logarithms of the factors on its parameters, and what
+// its times are off.
+type point struct {
+	x    []float64
+	cost float64
 }
 
 // radicalInverse returns the i-th number of Halton's sequence of a dimension, which
@@ -454,6 +493,8 @@ type calibrator struct {
 	// relative differences.
 	logarithmic bool
 	err         error
+
+	population []point // of the search without slopes
 
 	residualsAt   []float64 // point of lastResiduals
 	lastResiduals []float64 // relative
