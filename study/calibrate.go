@@ -33,6 +33,7 @@ type RunCalibration struct {
 	start     string // platform
 	fidelity  string
 	traces    []string
+	format    string // of the traces; empty: detected
 	release   string
 	launch    bool // the record has no start of the JVM
 	recorded  platform.Profile
@@ -75,15 +76,18 @@ const mostPrograms = 100
 // CalibrateRuns finds the machine and the costs of the jobs' own code from
 // recorded runs. It simulates the recorded workload with one machine after the
 // other, from a shipped platform or a file on.
-func CalibrateRuns(paths []string, start, fidelity string, seed uint64) (*RunCalibration, error) {
+func CalibrateRuns(paths []string, r scenarios.Reading, start, fidelity string, seed uint64) (*RunCalibration, error) {
 	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
 		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
 	}
-	h, err := trace.Open(paths...)
+	h, err := r.Open(paths...)
 	if err != nil {
 		return nil, err
 	}
-	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release}
+	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format}
+	if r.Topology != "" {
+		paths = append(slices.Clone(paths), r.Topology)
+	}
 	for _, path := range paths {
 		path, err := filepath.Abs(path)
 		if err != nil {
@@ -662,6 +666,9 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 		names = append(names, workload.TOMLText(path))
 	}
 	fmt.Fprintf(&b, "\n[workload]\ntrace = [%s]\nprofiles = %s\n", strings.Join(names, ", "), workload.TOMLText(profilesFolder))
+	if c.format != "" {
+		fmt.Fprintf(&b, "format = %s\n", workload.TOMLText(c.format))
+	}
 	if len(c.Unused) > 0 {
 		fmt.Fprintf(&b, "profile = %s   # of jobs that record too little\n", workload.TOMLText(profilesFolder+"/"+c.files[0]+".toml"))
 	}
@@ -696,11 +703,8 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 		fmt.Fprintln(t)
 	}
 	writeParameters(t, &c.Calibration, "record")
-	fmt.Fprintln(t, "\nprogram\tns per map record\tof map time\tns per reduce record\tof reduce time")
-	for i := range c.Programs {
-		f := &c.costs[i]
-		fmt.Fprintf(t, "%s\t%.4g\t%.0f %%\t%.4g\t%.0f %%\n", c.Programs[i].Title, f.cost[0], 100*f.part[0], f.cost[1], 100*f.part[1])
-	}
+	fmt.Fprintln(t)
+	c.writeCosts(t)
 	t.Flush()
 	slices.Sort(apart)
 	fmt.Fprintf(&text, "\nTime of a job that is left out: median error %.1f %%, worst %.1f %%, of %s\n",
@@ -719,6 +723,44 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 	fmt.Fprintf(&text, "\n%d simulations\n", c.Runs)
 	_, err := text.WriteTo(w)
 	return err
+}
+
+// writeCosts writes the costs of each program with their 90 % intervals, the ranges
+// over the alternatives.
+func (c *RunCalibration) writeCosts(w io.Writer) {
+	fmt.Fprintln(w, "program\tns per map record\t90 % interval\tof map time\tns per reduce record\t90 % interval\tof reduce time")
+	for i := range c.Programs {
+		fmt.Fprint(w, c.Programs[i].Title)
+		for kind := range c.costs[i].cost {
+			cost := c.costs[i].cost[kind]
+			low, high := cost, cost
+			for _, a := range c.alternatives {
+				low, high = min(low, a.costs[i].cost[kind]), max(high, a.costs[i].cost[kind])
+			}
+			fmt.Fprintf(w, "\t%.4g\t%.4g to %.4g\t%.0f %%", cost, low, high, 100*c.costs[i].part[kind])
+		}
+		fmt.Fprintln(w)
+	}
+}
+
+// Profiles returns the profiles of the jobs, without the machine.
+func (c *RunCalibration) Profiles() (files []trace.File) {
+	for _, f := range c.Files("") {
+		if folder, name := filepath.Split(f.Name); folder == profilesFolder+"/" {
+			files = append(files, trace.File{Name: name, Write: f.Write})
+		}
+	}
+	return files
+}
+
+// WriteCosts writes the costs of each job's code and how well they are known.
+func (c *RunCalibration) WriteCosts(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	c.writeCosts(t)
+	for _, u := range c.Unused {
+		fmt.Fprintf(t, "Not used: %s\n", u)
+	}
+	return t.Flush()
 }
 
 // rowError returns the error of a row as text, and its error when its job is left

@@ -24,6 +24,7 @@ type calibrating struct {
 	grid                    string
 	set                     []string
 	force, quiet            bool
+	reading                 scenarios.Reading
 }
 
 func calibrateCommand(a *app) *cobra.Command {
@@ -51,12 +52,17 @@ The fidelity is device unless --fidelity says phase.`,
 		Args:    cobra.MinimumNArgs(1),
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if k.reading.Format != "" || k.reading.Topology != "" {
+			return a.calibrateRuns(c, args, k)
+		}
 		if file, err := trace.Detect(args[0]); len(args) > 1 || err == nil && file != "" || isDir(args[0]) {
 			return a.calibrateRuns(c, args, k)
 		}
 		return a.calibrate(args[0], k)
 	}
 	f := c.Flags()
+	f.StringVar(&k.reading.Format, "format", "", "`FORMAT` of the history (default: detected)")
+	f.StringVar(&k.reading.Topology, "topology", "", "`FILE` with the racks and machines of the history")
 	f.StringVar(&k.platform, "platform", "dl145-g3", "platform to start from: a shipped one or a file")
 	f.StringVar(&k.fidelity, "fidelity", "phase", "source of task times: phase, or device if the profile has contention")
 	f.StringVar(&k.out, "out", "", "`FILE` for the platform (.toml); from recorded jobs a folder")
@@ -85,7 +91,7 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 	if !c.Flags().Changed("fidelity") {
 		fidelity = "device"
 	}
-	found, err := study.CalibrateRuns(args, k.platform, fidelity, k.seed)
+	found, err := study.CalibrateRuns(args, k.reading, k.platform, fidelity, k.seed)
 	if err != nil {
 		return err
 	}
