@@ -40,6 +40,8 @@ type load struct {
 	// device: those of each job by its name, and of other jobs.
 	programs map[string]model.Program
 	program  *model.Program
+	reduces  int   // of each job that has reduces; 0: as recorded
+	block    int64 // bytes of input of a map; 0: as recorded
 }
 
 // readWorkload reads [workload].
@@ -57,6 +59,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 		format = t.oneOf("format", known[0], known...)
 	}
 	leaveOut := t.oneOf("still_hosts", "recorded", "recorded", "left out") == "left out"
+	l.reduces, l.block = t.integer("reduces", 0, 1, mostReduces), t.size("block_size", 0)
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
@@ -64,7 +67,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	l.replay.Speculated = m.fidelity == model.Replay
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
 	l.replay.Bytes, m.volumes = shape.ScaleBytes, shape.ScaleBytes
-	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold"} {
+	for _, key := range []string{"scale_bytes", "scale_time", "scale_jobs", "fold", "reduces", "block_size"} {
 		if t.has(key) && t.line(key) >= 0 {
 			l.changed = append(l.changed, join(t.path, key))
 		}
@@ -82,7 +85,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 			}
 		}
 	} else {
-		for _, key := range []string{"profile", "profiles", "alternatives"} {
+		for _, key := range []string{"profile", "profiles", "alternatives", "reduces", "block_size"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 			}
@@ -417,6 +420,9 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 			l.table.failf("profiles", "none of the profiles has the title %.80q, the name of job %.80s: want one, or profile for such jobs", j.Name, j.ID)
 			return nil
 		}
+		if l.hardware.planned() {
+			l.divide(j)
+		}
 		if allUnknown(j.Maps.Splits, known) {
 			j.Maps.Splits = nil
 			moved++
@@ -426,6 +432,33 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		l.table.assume("the input of %d jobs lies on machines the cluster does not have: their splits are placed anew", moved)
 	}
 	return jobs
+}
+
+// mostReduces limits the reduces that a recorded job may be given.
+const mostReduces = 1_000_000
+
+// divide gives a recorded job other numbers of tasks for the same data.
+func (l *load) divide(j *workload.Job) {
+	maps := int64(j.Maps.Count)
+	if l.block > 0 && j.Maps.InputBytes > 0 {
+		maps = (j.Maps.InputBytes + l.block - 1) / l.block
+	}
+	if maps > mostReduces {
+		l.table.failf("block_size", "gives job %.80s %d maps: want at most %d", j.ID, maps, mostReduces)
+		return
+	}
+	if maps != int64(j.Maps.Count) {
+		l.table.assume("%s: its input is divided into %d equal splits in place of %d, which are placed anew", j.ID, maps, j.Maps.Count)
+		wait, _ := j.Maps.Localise.Expect(j.Maps.Count)
+		j.Maps = workload.MapTasks{Count: int(maps), InputBytes: j.Maps.InputBytes, Fresh: j.Maps.Fresh, Output: j.Maps.Output,
+			Localise: workload.Durations{All: workload.Seconds(wait)}}
+	}
+	if l.reduces > 0 && j.Reduces.Count > 0 && l.reduces != j.Reduces.Count {
+		l.table.assume("%s: its map output is divided into %d equal parts, one for each reduce, in place of %d", j.ID, l.reduces, j.Reduces.Count)
+		wait, _ := j.Reduces.Localise.Expect(j.Reduces.Count)
+		j.Reduces = workload.ReduceTasks{Count: l.reduces, ShuffleData: j.Reduces.ShuffleData, OutputBytes: j.Reduces.OutputBytes,
+			Localise: workload.Durations{All: workload.Seconds(wait)}}
+	}
 }
 
 // allUnknown reports whether the splits have hosts but none of them is in the

@@ -262,3 +262,44 @@ func TestRumenRoundTrips(t *testing.T) {
 		})
 	}
 }
+
+// TestDividedJobs gives recorded jobs other numbers of reduces and other blocks. They
+// take as long as jobs that were run so, but for the heartbeats of the record and the
+// places of replicas.
+func TestDividedJobs(t *testing.T) {
+	const near = 0.02
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	_, profile, _ := strings.Cut(verb(t, "show", "terasort"), "\n")
+	world := "fidelity = \"phase\"\n[cluster]\nplatform = \"dl145-g3\"\nnodes = 4\nmap_slots = 2\nreduce_slots = 2\n" +
+		"[conf]\n\"mapred.map.tasks.speculative.execution\" = false\n\"mapred.reduce.tasks.speculative.execution\" = false\n" +
+		"[[job]]\nname = \"job_201001010000_0001\"\nprofile = \"terasort\"\ninput = \"1536 MB\"\nreduces = 4\n"
+	again := "fidelity = \"phase\"\n[cluster]\nplatform = \"dl145-g3\"\n[cluster.costs]\nlaunch = \"1s\"\n[workload]\ntrace = \"trace.json\"\nprofile = \"profile.toml\"\n"
+	for name, text := range map[string]string{"profile.toml": "title = \"terasort\"\n" + profile, "world.toml": world, "again.toml": again} {
+		if err := os.WriteFile(at(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := func(scenario string, settings ...string) float64 {
+		args := []string{"run", at(scenario), "--out", at("out"), "--force", "--quiet", "--set", "plots=none"}
+		for _, s := range settings {
+			args = append(args, "--set", s)
+		}
+		verb(t, args...)
+		ns, _ := strconv.ParseFloat(rowsOf(t, at("out/jobs.csv"))[0]["finish_ns"], 64)
+		return ns
+	}
+	recorded := run("world.toml")
+	verb(t, "convert", at("out"), "--to", "rumen", "--out", at("trace.json"), "--quiet")
+	for _, x := range []struct{ truth, change string }{
+		{"job.0.reduces=1", "workload.reduces=1"},
+		{"job.0.reduces=2", "workload.reduces=2"},
+		{"conf.'dfs.block.size'=16777216", "workload.block_size=16m"},
+		{"conf.'dfs.block.size'=268435456", "workload.block_size=256m"},
+	} {
+		want, got := run("world.toml", x.truth), run("again.toml", x.change)
+		if math.Abs(got/want-1) > near || math.Abs(want/recorded-1) < 2*near {
+			t.Errorf("%s: %.1f s, want %.1f s; as recorded %.1f s", x.change, got/1e9, want/1e9, recorded/1e9)
+		}
+	}
+}
