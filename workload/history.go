@@ -36,6 +36,13 @@ type History struct {
 	Problems []Problem
 	Dropped  int             // number of problems beyond the limit on Problems
 	Devices  []deviceReading // of a simulated run, for viewers of traces
+	Inferred inferred
+}
+
+// inferred is what a history shows of its cluster and does not state.
+type inferred struct {
+	Release string                   // how the release is known; empty: it is stated
+	Beats   map[string]time.Duration // first heartbeats by machine; nil: not known
 }
 
 // deviceReading is how busy a device of a node was from an instant to its next one.

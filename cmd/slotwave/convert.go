@@ -168,6 +168,9 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if release, known := model.ReleaseOf(h.Common()); known {
 		h.Release = release
 	}
+	if k.format == "toml" {
+		scenarios.Infer(h)
+	}
 	out, err := k.prepare(h)
 	if err != nil {
 		return fmt.Errorf("%s: %w", strings.Join(args, ", "), err)

@@ -589,3 +589,17 @@ func TestInspectionFiles(t *testing.T) {
 		t.Errorf("into a file: exit %d: %s", code, errs)
 	}
 }
+
+// TestScenarioKeepsInferences: a scenario made of a history replays it as the history
+// itself, with the release and the heartbeats that it only shows.
+func TestScenarioKeepsInferences(t *testing.T) {
+	dir := t.TempDir()
+	for _, file := range []string{"chukwa-sorter-JobHistory.log.gz", "job_201002080801_40864.hist.gz"} {
+		at := func(name string) string { return filepath.Join(dir, file+name) }
+		history := shared(t, "data/mrv1-history/"+file)
+		verb(t, "convert", history, "--to", "toml", "--out", at(".toml"), "--quiet")
+		verb(t, "run", at(".toml"), "--out", at("-scenario"), "--quiet", "--set", "plots=none")
+		verb(t, "run", history, "--out", at("-replay"), "--quiet", "--set", "plots=none")
+		sameRows(t, file, rows(t, at("-scenario/attempts.csv"), "locality"), rows(t, at("-replay/attempts.csv"), "locality"))
+	}
+}

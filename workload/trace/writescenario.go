@@ -53,7 +53,15 @@ func writeScenario(w io.Writer, h *workload.History) error {
 		assumed = append(assumed, "hadoop: the default, since the release of the trace's configuration, "+version+", is not known here")
 	}
 
+	if h.Inferred.Release != "" && h.Release != "" {
+		assumed = append(assumed, "hadoop: "+h.Inferred.Release)
+	}
+
 	workers := h.Workers()
+	beats := beatsOf(h, &workers)
+	if beats != nil {
+		assumed = append(assumed, "phases: heartbeats come when tasks were assigned")
+	}
 	if idle := h.Topology.Hosts() - workers.Hosts(); idle > 0 {
 		assumed = append(assumed, fmt.Sprintf("nodes: without %s that only hold input", workload.Counted(idle, "machine", "machines")))
 	}
@@ -75,6 +83,9 @@ func writeScenario(w io.Writer, h *workload.History) error {
 	t.table("cluster")
 	if h.Release != "" {
 		t.pair("hadoop", h.Release)
+	}
+	if beats != nil {
+		t.pair("phases", beats)
 	}
 	t.pair("racks", len(workers.Racks))
 	if n, ok := slots[workload.Map]; ok {
@@ -110,6 +121,20 @@ func writeScenario(w io.Writer, h *workload.History) error {
 		t.job(&r.Jobs[i], common)
 	}
 	return t.Flush()
+}
+
+// beatsOf lists the first heartbeats of all workers, or none.
+func beatsOf(h *workload.History, workers *workload.Topology) (beats []string) {
+	for _, rack := range workers.Racks {
+		for _, host := range rack.Hosts {
+			beat, known := h.Inferred.Beats[host]
+			if !known {
+				return nil
+			}
+			beats = append(beats, beat.String())
+		}
+	}
+	return beats
 }
 
 // dropHosts removes the hosts that are no workers from the splits.
