@@ -24,7 +24,7 @@ func sizesFigure(z *Sizing) *figure {
 			k = len(lines)
 			lines = append(lines, plotLine{name: s.Type, style: lineStyle(k)})
 		}
-		p, low, high := s.Probability(z.Goals)
+		p, low, high := s.Probability(z)
 		lines[k].points = append(lines[k].points, linePoint{float64(s.Nodes), 100 * low, 100 * p, 100 * high})
 	}
 	f := &figure{title: z.Title, subtitle: fmt.Sprintf("probability that all goals are met; bands: 95 %% intervals; dashed: the %s asked for", percentOf(share(z.Confidence)))}
@@ -48,7 +48,7 @@ func sizesFigure(z *Sizing) *figure {
 	if z.Answer >= 0 {
 		s := &z.Sizes[z.Answer]
 		mark := draw.GlyphStyle{Color: colourText, Radius: 7, Shape: draw.RingGlyph{}}
-		met, _, _ := s.Probability(z.Goals)
+		met, _, _ := s.Probability(z)
 		met *= 100
 		p.Add(plotLines{{style: mark, points: []linePoint{{float64(s.Nodes), met, met, met}}}})
 		f.legend = append(f.legend, legendEntry{"answer: " + s.name(), func(to draw.Canvas) {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mathext"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -78,6 +80,13 @@ func (s *Size) full() float64 {
 	return sum / float64(len(s.Runs))
 }
 
+// same reports whether the runs differ by their seeds only.
+func (s *Size) same() bool {
+	return len(s.Runs) > 1 && !slices.ContainsFunc(s.Runs, func(r Replication) bool {
+		return !slices.Equal(r.Goals, s.Runs[0].Goals) || !slices.Equal(r.Values, s.Runs[0].Values)
+	})
+}
+
 // goal returns the mean of what a goal limits, its half-width, and the runs that
 // meet it. Runs in which a job does not succeed are not in the mean.
 func (s *Size) goal(goals []model.Goal, g int) (mean, half float64, met int) {
@@ -108,18 +117,76 @@ func (s *Size) Met(goals []model.Goal) (met int) {
 	return met
 }
 
-// Probability returns the fraction of runs that meet all goals, with its exact 95 %
-// interval (Clopper and Pearson).
-func (s *Size) Probability(goals []model.Goal) (p, low, high float64) {
-	met, n := s.Met(goals), len(s.Runs)
-	low, high = 0, 1
+// Probability returns the fraction of runs that meet all goals, with its 95 %
+// interval, which holds however many runs the search has made.
+func (s *Size) Probability(z *Sizing) (p, low, high float64) {
+	met, n := s.Met(z.Goals), len(s.Runs)
+	p = float64(met) / float64(n)
+	outside := func(at float64) bool { return evidence(met, n, at, z.Confidence) >= math.Log(1/sizingError) }
+	return p, edge(0, p, outside), edge(1, p, outside)
+}
+
+// edge returns the end of an interval between a probability outside and p inside.
+func edge(from, p float64, outside func(float64) bool) float64 {
+	if !outside(from) {
+		return from
+	}
+	for range 50 {
+		if mid := (from + p) / 2; outside(mid) {
+			from = mid
+		} else {
+			p = mid
+		}
+	}
+	return p
+}
+
+// sizingError is the probability with which an interval misses the true one.
+const sizingError = 0.05
+
+// Shown reports whether the runs show that at least, or that less than, the stated
+// fraction of all runs meets the goals. Each of these errs with a probability of at
+// most 5 % in the first attempt, half of it in the second, and so on: 5 % in all if
+// attempts begin with 1. Attempt 0 errs with 5 % by itself.
+func (z *Sizing) Shown(s *Size, attempt int) (enough, tooFew bool) {
+	met, n := s.Met(z.Goals), len(s.Runs)
+	if evidence(met, n, z.Confidence, z.Confidence) < math.Log(1/sizingError)+float64(attempt)*math.Ln2 {
+		return false, false
+	}
+	enough = float64(met) > z.Confidence*float64(n)
+	return enough, !enough
+}
+
+// LeastRuns is the number of runs that show a confidence in the first attempt if all
+// of them meet the goals.
+func LeastRuns(confidence float64) (n int) {
+	for evidence(n, n, confidence, confidence) < math.Log(1/sizingError)+math.Ln2 {
+		n++
+	}
+	return n
+}
+
+// evidence is the logarithm of the likelihood of the runs, averaged over what the
+// probability to meet the goals may be, relative to their likelihood at the given
+// probability. If that is the true one, the ratio ever reaches 1/a with a probability
+// of at most a, so that one may look after each run (Robbins, Statistical methods
+// related to the law of the iterated logarithm, 1970). Half of the average is over a
+// beta distribution about the confidence asked for, which decides soon there; half is
+// over the uniform distribution.
+func evidence(met, n int, at, confidence float64) float64 {
+	m, missed := float64(met), float64(n-met)
+	a := confidence / (1 - confidence)
+	log := floats.LogSumExp([]float64{
+		mathext.Lbeta(a+m, 1+missed) - mathext.Lbeta(a, 1),
+		mathext.Lbeta(1+m, 1+missed),
+	}) - math.Ln2
 	if met > 0 {
-		low = distuv.Beta{Alpha: float64(met), Beta: float64(n - met + 1)}.Quantile(0.025)
+		log -= m * math.Log(at)
 	}
-	if met < n {
-		high = distuv.Beta{Alpha: float64(met + 1), Beta: float64(n - met)}.Quantile(0.975)
+	if missed > 0 {
+		log -= missed * math.Log1p(-at)
 	}
-	return float64(met) / float64(n), low, high
+	return log
 }
 
 // goalColumn names the column of a goal.
@@ -159,7 +226,7 @@ func (z *Sizing) writeSizes(w io.Writer) error {
 			seeds = "fresh"
 		}
 		n, met := len(s.Runs), s.Met(z.Goals)
-		p, low, high := s.Probability(z.Goals)
+		p, low, high := s.Probability(z)
 		row := []string{
 			Escape(s.Type), strconv.Itoa(s.Nodes), strconv.Itoa(s.Nodes * s.MapSlots), strconv.Itoa(s.Nodes * s.ReduceSlots),
 			money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(z.answers(i)),
@@ -217,7 +284,7 @@ func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintf(t, "%s, all goals met in at least %s of the runs\n\n", lowest, percentOf(share(z.Confidence)))
 	shown := z.largest()
 	if z.Answer < 0 {
-		fmt.Fprintf(t, "answer\tnone: not even %s meet the goals\n", shown.name())
+		fmt.Fprintf(t, "answer\tnone: no size up to %s is shown to meet the goals\n", shown.name())
 	} else {
 		shown = &z.Sizes[z.Answer]
 		fmt.Fprintf(t, "answer\t%s\n", shown.name())
@@ -249,7 +316,7 @@ func (s *Size) name() string {
 // metText is the fraction of runs that meet all goals.
 func (z *Sizing) metText(s *Size) string {
 	n, met := len(s.Runs), s.Met(z.Goals)
-	p, low, high := s.Probability(z.Goals)
+	p, low, high := s.Probability(z)
 	return fmt.Sprintf("%d of %s meet all goals (%s, 95 %% interval %s to %s)", met, count(n, "run"), percentOf(share(p)), percentOf(share(low)), percentOf(share(high)))
 }
 
@@ -334,7 +401,7 @@ func (z *Sizing) curveText(t *textWriter) {
 			continue
 		}
 		n := len(s.Runs)
-		p, low, high := s.Probability(z.Goals)
+		p, low, high := s.Probability(z)
 		row := strconv.Itoa(s.Nodes)
 		if typed {
 			row += "\t" + shorten(Escape(s.Type), 24)
@@ -365,6 +432,9 @@ func (z *Sizing) largest() *Size {
 // notes say when the number of nodes is not what limits the jobs.
 func (z *Sizing) notes(s *Size) []string {
 	var notes []string
+	if s.same() {
+		notes = append(notes, "the runs do not differ: the scenario draws nothing at random, so that seeds change nothing and the probability is 0 or 1")
+	}
 	if full := s.full(); full == 0 {
 		notes = append(notes, fmt.Sprintf("the workload never fills %s: not once are all map slots or all reduce slots in use", s.name()))
 	} else if z.Answer < 0 && full < 0.01 {
@@ -389,10 +459,14 @@ func (z *Sizing) notes(s *Size) []string {
 		}
 	}
 	for i := range z.Sizes {
-		if o := &z.Sizes[i]; o.Type == s.Type && o.Nodes < s.Nodes && !o.Fresh {
-			if p, _, _ := o.Probability(z.Goals); p >= z.Confidence {
-				notes = append(notes, fmt.Sprintf("%s: %s with the seeds of the search, but fewer than %s do with others or with sizes between", o.name(), z.metText(o), percentOf(share(z.Confidence))))
-			}
+		o := &z.Sizes[i]
+		if o.Type != s.Type || o.Nodes >= s.Nodes || o.Fresh {
+			continue
+		}
+		if fresh := z.find(o.Type, o.Nodes, true); fresh != nil {
+			notes = append(notes, fmt.Sprintf("%s: %s with fresh seeds, which does not show %s; with a larger max_replications more runs decide", o.name(), z.metText(fresh), percentOf(share(z.Confidence))))
+		} else if p, _, _ := o.Probability(z); p >= z.Confidence {
+			notes = append(notes, fmt.Sprintf("%s: %s with the seeds of the search, but a size between does not", o.name(), z.metText(o)))
 		}
 	}
 	return notes
@@ -418,7 +492,7 @@ type sizeRow struct {
 
 func (z *Sizing) row(s *Size) *sizeRow {
 	n := len(s.Runs)
-	p, low, high := s.Probability(z.Goals)
+	p, low, high := s.Probability(z)
 	r := &sizeRow{
 		Type: Escape(s.Type), Nodes: s.Nodes, MapSlots: s.Nodes * s.MapSlots, ReduceSlots: s.Nodes * s.ReduceSlots, Fresh: s.Fresh,
 		N: n, Met: s.Met(z.Goals), Probability: share(p), Low: share(low), High: share(high), Full: share(s.full()),

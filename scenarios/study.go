@@ -46,6 +46,9 @@ type Factor struct {
 // latinHypercube is the zip name of the factors that are sampled.
 const latinHypercube = "latin hypercube"
 
+// mostReplications is how often a point may be simulated.
+const mostReplications = 100_000
+
 // maxLevels is how many values a factor may take.
 const maxLevels = 1_000_000
 
@@ -78,10 +81,10 @@ func ReadStudy(name string, metrics []string) (*StudyFile, error) {
 	}
 	least, most := 1, 1000
 	if s.Size != nil {
-		least, most = 20, 400
+		least, most = 20, min(mostReplications, int(math.Ceil(200/(1-s.Size.Confidence))))
 	}
-	s.Replications = t.integer("replications", least, 1, 100_000)
-	s.MaxReplications = t.integer("max_replications", max(most, s.Replications), s.Replications, 100_000)
+	s.Replications = t.integer("replications", least, 1, mostReplications)
+	s.MaxReplications = t.integer("max_replications", max(most, s.Replications), s.Replications, mostReplications)
 	readPrecision(t, s)
 	for _, m := range s.Metrics {
 		if !slices.Contains(metrics, m) {

@@ -21,14 +21,15 @@ const mostTried = 10_000
 // SizeSearch looks for the cluster that meets all goals of a study with the fewest
 // nodes, the fewest slots or the lowest price. It is a sweep over types and
 // numbers of nodes that simulates only those points that the search asks for. A
-// size is accepted if at least the stated fraction of its runs meets all goals, and
-// again with fresh seeds.
+// size becomes a candidate if at least the stated fraction of its runs meets all
+// goals. Candidates are tried with fresh seeds until these show it of one.
 type SizeSearch struct {
 	*Sweep
 	types    []sizedType
 	progress SweepProgress
 	journal  *Journal
 	most     int // nodes
+	attempts int // to show with fresh seeds that a candidate is enough
 }
 
 // sizedType is a type of node in a search.
@@ -52,8 +53,11 @@ func OpenSize(name string, o SweepOptions) (*SizeSearch, error) {
 	case len(s.file.Factors) > 0 || len(o.Over) > 0 || len(s.base.Scenario.Runs) > 1:
 		return nil, fmt.Errorf("%s: got factors: want [[node]] tables with the types of nodes to choose from, and nothing else that varies", name)
 	}
-	s.goals, s.fresh, s.enough = s.file.Size.Goals, true, s.decided
+	if least := results.LeastRuns(s.file.Size.Confidence); s.file.MaxReplications < least {
+		return nil, fmt.Errorf("%s: max_replications: got %d: want %d or more, since fewer runs cannot show a confidence of %g %%", name, s.file.MaxReplications, least, 100*s.file.Size.Confidence)
+	}
 	z := &SizeSearch{Sweep: s}
+	s.goals, s.fresh, s.enough = s.file.Size.Goals, true, z.decided(0)
 	for _, t := range s.file.Size.Types {
 		one := sizedType{NodeType: t}
 		if err := z.openType(&one); err != nil {
@@ -165,11 +169,18 @@ func (z *SizeSearch) Ask(models []analytic.Predictor) error {
 	return nil
 }
 
-// decided reports whether the interval of the fraction of runs that meet all goals
-// leaves no doubt.
-func (s *Sweep) decided(p *results.Point) bool {
-	_, low, high := (&results.Size{Runs: p.Replications}).Probability(s.goals)
-	return low > s.file.Size.Confidence || high < s.file.Size.Confidence
+// decided reports whether a size needs no more runs in an attempt. The search, attempt
+// 0, makes a quarter of the runs at most: it only chooses the candidates.
+func (z *SizeSearch) decided(attempt int) func(*results.Point) bool {
+	return func(p *results.Point) bool {
+		enough, tooFew := z.shown(p.Replications, attempt)
+		return enough || tooFew || attempt == 0 && len(p.Replications) >= z.file.MaxReplications/4
+	}
+}
+
+func (z *SizeSearch) shown(runs []results.Replication, attempt int) (enough, tooFew bool) {
+	question := results.Sizing{Goals: z.goals, Confidence: z.file.Size.Confidence}
+	return question.Shown(&results.Size{Runs: runs}, attempt)
 }
 
 // point returns the index of a size.
@@ -182,13 +193,26 @@ func (z *SizeSearch) point(kind, nodes int, fresh bool) int {
 }
 
 // meets simulates a size and reports whether enough of its runs meet all goals.
-func (z *SizeSearch) meets(kind, nodes int, fresh bool) (bool, error) {
-	i := z.point(kind, nodes, fresh)
+func (z *SizeSearch) meets(kind, nodes int) (bool, error) {
+	i := z.point(kind, nodes, false)
 	if err := z.run(z.journal, []int{i}, z.progress); err != nil {
 		return false, err
 	}
 	met := (&results.Size{Runs: z.done[i]}).Met(z.goals)
 	return float64(met) >= z.file.Size.Confidence*float64(len(z.done[i])), nil
+}
+
+// holds simulates a size with fresh seeds and reports whether these show that enough
+// of all runs meet the goals. Of the sizes that a search tries one is the luckiest, so
+// that the seeds of the search show less.
+func (z *SizeSearch) holds(kind, nodes int) (bool, error) {
+	z.attempts++
+	z.enough = z.decided(z.attempts)
+	defer func() { z.enough = z.decided(0) }()
+	i := z.point(kind, nodes, true)
+	err := z.run(z.journal, []int{i}, z.progress)
+	enough, _ := z.shown(z.done[i], z.attempts)
+	return enough, err
 }
 
 // candidate is a size that the search accepted.
@@ -203,7 +227,7 @@ func (z *SizeSearch) Search(j *Journal, progress SweepProgress) (*results.Sizing
 	var open []candidate
 	for kind := range z.types {
 		t := &z.types[kind]
-		nodes, err := fewestNodes(max(1, t.guess), t.most, func(n int) (bool, error) { return z.meets(kind, n, false) })
+		nodes, err := fewestNodes(max(1, t.guess), t.most, func(n int) (bool, error) { return z.meets(kind, n) })
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +255,7 @@ func (z *SizeSearch) accept(open *[]candidate, kind, nodes int) error {
 		more = 4
 	}
 	for n := nodes; n <= min(nodes+more, z.types[kind].most); n++ {
-		ok, err := z.meets(kind, n, false)
+		ok, err := z.meets(kind, n)
 		if err != nil {
 			return err
 		}
@@ -269,13 +293,13 @@ func (z *SizeSearch) confirm(open []candidate) (*candidate, error) {
 			}
 		}
 		c := open[best]
-		ok, err := z.meets(c.kind, c.nodes, true)
+		ok, err := z.holds(c.kind, c.nodes)
 		if err != nil || ok {
 			return &c, err
 		}
 		open = slices.Delete(open, best, best+1)
 		for n := c.nodes + 1; n <= z.types[c.kind].most; n++ {
-			if ok, err = z.meets(c.kind, n, false); err != nil {
+			if ok, err = z.meets(c.kind, n); err != nil {
 				return nil, err
 			}
 			if ok {

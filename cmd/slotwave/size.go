@@ -22,9 +22,10 @@ that meets all goals of a study, with a stated confidence.
 
 STUDY is a TOML file with a scenario and [[goal]] tables
 (docs/size-a-cluster.md). The answers of the analytic models say where the
-search begins. The simulator decides: on the cluster that is found, at least the
-stated fraction of the runs meets all goals, with the seeds of the search and
-with fresh ones. Sizes around the answer show how the probability changes.
+search begins. The simulator decides: fresh seeds, which the search has not
+seen, must show that at least the stated fraction of all runs meets all goals.
+This errs in at most 5 % of the searches. Sizes around the answer show how the
+probability changes.
 
 Repeat the same command after a crash: finished simulations are not repeated.`,
 		Example: "  slotwave size my-study.toml\n  slotwave size my-study.toml --set workload.scale_bytes=1.5 --out out/next-year",

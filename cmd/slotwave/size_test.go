@@ -85,7 +85,8 @@ func jsonText(v any) string {
 
 // Of types of nodes the one is chosen that has least of what is asked for.
 func TestSizeLowest(t *testing.T) {
-	const types = `max_replications = 20
+	const types = `confidence = "80 %"
+max_replications = 40
 [[goal]]
 finish = "100s"
 [[node]]
@@ -126,7 +127,7 @@ func TestSizeWithoutAnswer(t *testing.T) {
 func TestSizeResumed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFile(t, "my.toml", sizedScenario)
-	writeFile(t, "mysize.toml", "scenario = \"my.toml\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n")
+	writeFile(t, "mysize.toml", "scenario = \"my.toml\"\nconfidence = \"80 %\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n")
 	verb(t, "size", "mysize.toml", "--quiet", "--out", "one", "--workers", "1")
 	verb(t, "size", "mysize.toml", "--quiet", "--out", "more", "--workers", "8")
 	want, got := tree(t, "one"), tree(t, "more")
@@ -147,9 +148,10 @@ func TestSizeMistakes(t *testing.T) {
 	writeFile(t, "my.toml", sizedScenario)
 	const goal = "[[goal]]\nfinish = \"100s\"\n"
 	for text, want := range map[string]string{
-		"confidence = \"120 %\"\n" + goal:                            "mysize.toml:2: confidence: \"120 %\": want a fraction",
-		"confidence = 1.0\n" + goal:                                  "mysize.toml:2: confidence: got 1: want at most",
-		"[[goal]]\n":                                                 "mysize.toml:2: goal[0]: want one of finish",
+		"confidence = \"120 %\"\n" + goal:                  "mysize.toml:2: confidence: \"120 %\": want a fraction",
+		"confidence = 1.0\n" + goal:                        "mysize.toml:2: confidence: got 1: want at most",
+		"confidence = 0.9\nmax_replications = 40\n" + goal: "max_replications: got 40: want 60 or more",
+		"[[goal]]\n": "mysize.toml:2: goal[0]: want one of finish",
 		"[[goal]]\nfinish = \"1m\"\nresponse = \"1m\"\n":             "goal[0]: want one of finish",
 		"[[goal]]\nfinish = \"1m\"\npercentile = 90\n":               "mysize.toml:4: goal[0].percentile: has no effect without response",
 		"[[goal]]\nfinish = \"1m\"\npool = \"q\"\n":                  "goal[0]: got a goal about no job",
@@ -193,7 +195,7 @@ type sizeTruth struct {
 
 const (
 	truthConfidence = 0.9
-	truthRuns       = 100
+	truthRuns       = 1000
 )
 
 // try sizes a random workload, and sweeps over the sizes around the answer with
@@ -212,14 +214,14 @@ func (x *sizeTruth) try(t *testing.T, workload int) {
 		t.Fatal(err)
 	}
 	limit := one.Makespan.Mean * 115 / 100
-	writeFile(t, "mysize.toml", fmt.Sprintf("scenario = \"my.toml\"\nconfidence = %g\nmax_replications = 100\nmost_nodes = 60\n[[goal]]\nfinish = \"%dns\"\n", truthConfidence, limit))
+	writeFile(t, "mysize.toml", fmt.Sprintf("scenario = \"my.toml\"\nconfidence = %g\nmost_nodes = 60\n[[goal]]\nfinish = \"%dns\"\n", truthConfidence, limit))
 	var s sized
 	if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", "size")), &s); err != nil {
 		t.Fatal(err)
 	}
-	from, until := 55, 60
+	from, until := 59, 60
 	if s.Answer != nil {
-		from, until = max(1, s.Answer.Nodes-3), s.Answer.Nodes+1
+		from, until = max(1, s.Answer.Nodes-2), s.Answer.Nodes
 	}
 	verb(t, "sweep", "my.toml", "--over", fmt.Sprintf("cluster.nodes=%d:%d:1", from, until), "--seed", "987654321", "--replications", strconv.Itoa(truthRuns), "--quiet", "--out", "sweep")
 	rows, err := csv.NewReader(strings.NewReader(read(t, "sweep/points.csv"))).ReadAll()
@@ -250,7 +252,7 @@ func (x *sizeTruth) try(t *testing.T, workload int) {
 		cost = float64(s.Answer.Nodes) / float64(least)
 	}
 	x.cost, x.worst = x.cost+cost, max(x.worst, cost)
-	t.Logf("truth: %d: %d nodes, %d of %d fresh runs in time; smallest by a sweep %d", workload, s.Answer.Nodes, met[s.Answer.Nodes], truthRuns, least)
+	t.Logf("truth: %d: %d nodes, %d of %d fresh runs in time; smallest by a sweep %d, %d runs", workload, s.Answer.Nodes, met[s.Answer.Nodes], truthRuns, least, met[max(0, least)])
 }
 
 // On random workloads the size that is found keeps its promise with seeds that the
