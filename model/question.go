@@ -163,6 +163,7 @@ type Node struct {
 	MapSlots    int
 	ReduceSlots int
 	Slowness    float64       // factor on every task time; 1 is normal
+	Price       float64       // per hour; 0: none
 	Dies        time.Duration // no heartbeat at or after; 0: never
 	FailAfter   time.Duration // every attempt fails this long after the start of its child; 0: none
 }

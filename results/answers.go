@@ -221,14 +221,18 @@ func optional(n *int64) string {
 
 // WriteJSON writes the rows of predictions.csv as one JSON object, with the
 // notes of the models.
-func (a *Answers) WriteJSON(w io.Writer) error {
+func (a *Answers) WriteJSON(w io.Writer) error { return a.writeJSON(w, nil) }
+
+// writeJSON adds how the metrics of scenarios differ.
+func (a *Answers) writeJSON(w io.Writer, metrics []map[string]any) error {
 	doc := struct {
-		Schema      string          `json:"schema"`
-		Reference   string          `json:"reference"`
-		Rows        []predictionRow `json:"rows"`
-		Warnings    []string        `json:"warnings"`
-		Assumptions []string        `json:"assumptions"`
-	}{Schema: PredictionsSchema, Reference: Escape(a.Reference), Rows: listed(a.rows())}
+		Schema      string           `json:"schema"`
+		Reference   string           `json:"reference"`
+		Rows        []predictionRow  `json:"rows"`
+		Metrics     []map[string]any `json:"metrics,omitempty"`
+		Warnings    []string         `json:"warnings"`
+		Assumptions []string         `json:"assumptions"`
+	}{Schema: PredictionsSchema, Reference: Escape(a.Reference), Rows: listed(a.rows()), Metrics: metrics}
 	for i := range a.List {
 		p := &a.List[i].Prediction
 		doc.Warnings = addNew(doc.Warnings, p.Warnings)

@@ -79,7 +79,8 @@ func TestDocumentedColumns(t *testing.T) {
 			t.Errorf("%s: documented are\n%v: want\n%v", heading, got, want)
 		}
 	}
-	columns := append([]string{"point", "scenario", "FACTOR", "replication", "seed"}, MetricNames()...)
+	columns := append([]string{"point", "scenario", "FACTOR", "replication", "seed"}, (&Metrics{}).Names()...)
+	columns = append(columns, "METRIC")
 	if got := documented(t, PointsName); !slices.Equal(got, columns) {
 		t.Errorf("%s: documented are\n%v: want\n%v", PointsName, got, columns)
 	}

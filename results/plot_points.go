@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -49,7 +48,7 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 		return err
 	}
 	s := &plotted{Points: p, title: title, axes: p.axes()}
-	asked := p.askedMetrics()
+	asked := p.Metrics.shown()
 	var names []string
 	var figures []*figure
 	add := func(name string, f *figure) {
@@ -81,23 +80,6 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 	drawn.draw(names, figures)
 	drawn.write(&w)
 	return w.err
-}
-
-// askedMetrics are those that the summary shows in text.
-func (p *Points) askedMetrics() []int {
-	var list []int
-	for m := range metrics {
-		if slices.Contains(p.Metrics, metrics[m].name) {
-			list = append(list, m)
-		}
-	}
-	if len(list) == 0 {
-		return []int{0, 1}
-	}
-	slices.SortStableFunc(list, func(a, b int) int {
-		return cmp.Compare(slices.Index(p.Metrics, metrics[a].name), slices.Index(p.Metrics, metrics[b].name))
-	})
-	return list
 }
 
 // axes returns the factors that vary. A factor that advances with an earlier one is
@@ -144,9 +126,9 @@ func (s *plotted) full() bool {
 // choose sets the metric of a picture, and its unit.
 func (s *plotted) choose(m int) {
 	s.metric, s.unit = m, 1
-	name := strings.ReplaceAll(metrics[m].name, "_", " ")
-	s.label = name
-	if text, ns := strings.CutSuffix(name, " ns"); ns {
+	name := s.Metrics.Names()[m]
+	s.label = metricTitle(name)
+	if isTime(name) {
 		most := 0.0
 		for i := range s.List {
 			if mean, _ := studentInterval(s.values(i, m)); !math.IsNaN(mean) {
@@ -154,7 +136,7 @@ func (s *plotted) choose(m int) {
 			}
 		}
 		u := unitFor(time.Duration(most))
-		s.unit, s.label = u.ns, text+" ("+u.name+")"
+		s.unit, s.label = u.ns, s.label+" ("+u.name+")"
 	}
 }
 
@@ -419,7 +401,8 @@ func (t *tornadoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 // pareto draws the first two metrics that the study asks for, if each has a better
 // direction, with the points that no other point beats in both.
 func (s *plotted) pareto(asked []int) *figure {
-	if len(s.Metrics) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || len(s.List) < 3 || len(s.List) > mostPareto {
+	metrics := s.Metrics.list()
+	if len(s.Metrics.asked) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || len(s.List) < 3 || len(s.List) > mostPareto {
 		return nil
 	}
 	d := &paretoPlotter{}

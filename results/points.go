@@ -2,6 +2,7 @@ package results
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -23,34 +24,8 @@ const (
 	PointSummaryName = "summary.csv"
 )
 
-// metric is a figure of one simulation.
-type metric struct {
-	name   string
-	better int // 1: more is better, -1: less is, 0: neither
-}
-
-// metrics are the figures of points.csv, in order.
-var metrics = []metric{
-	{"makespan_ns", -1},
-	{"mean_response_ns", -1}, {"p95_response_ns", -1}, {"p99_response_ns", -1}, {"mean_slowdown", -1},
-	{"map_slots_busy", 0}, {"reduce_slots_busy", 0},
-	{"node_local", 1}, {"rack_local", 0}, {"off_rack", -1},
-	{"deadlines", 0}, {"deadlines_met", 1},
-	{"jobs_succeeded", 1},
-	{"attempts_failed", -1}, {"attempts_killed", -1},
-}
-
-// MetricNames are the names of the figures that Measure returns, in order.
-func MetricNames() []string {
-	var names []string
-	for _, m := range metrics {
-		names = append(names, m.name)
-	}
-	return names
-}
-
-// Measure returns the metrics of one simulation; NaN where there is none.
-func Measure(p *model.Prediction, s *Stats) []float64 {
+// measure returns the metrics of every points.csv; NaN where there is none.
+func measure(p *model.Prediction, s *Stats) []float64 {
 	var responses, slowdowns []float64
 	var locality [numLocalities]float64
 	var failed, killed, deadlines, met, succeeded float64
@@ -61,11 +36,11 @@ func Measure(p *model.Prediction, s *Stats) []float64 {
 		for at, n := range j.Locality {
 			locality[at] += float64(n)
 		}
-		if finished(j) {
-			responses = append(responses, float64(j.Finish-j.Submit))
-			if j.FirstMap >= 0 && j.Finish > j.FirstMap {
-				slowdowns = append(slowdowns, float64(j.Finish-j.Submit)/float64(j.Finish-j.FirstMap))
-			}
+		if v := response(j); !math.IsNaN(v) {
+			responses = append(responses, v)
+		}
+		if v := slowdown(j); !math.IsNaN(v) {
+			slowdowns = append(slowdowns, v)
 		}
 		if j.State == workload.Succeeded {
 			succeeded++
@@ -132,8 +107,8 @@ type Point struct {
 type Points struct {
 	Factors  []string // keys that vary
 	List     []Point
-	Metrics  []string // of the summary; empty: all
-	Baseline int      // point with which the others are compared
+	Metrics  Metrics
+	Baseline int // point with which the others are compared
 	Goals    []model.Goal
 	Sampled  bool // factors are samples of ranges: those that advance together differ
 }
@@ -173,16 +148,17 @@ func (p *Points) cells(i int) []string {
 // writePoints writes one row per point and replication.
 func (p *Points) writePoints(w io.Writer) error {
 	out := csv.NewWriter(w)
-	head := append([]string{"replication", "seed"}, MetricNames()...)
+	head := append([]string{"replication", "seed"}, p.Metrics.Names()...)
 	for i := range p.Goals {
 		head = append(head, goalColumn(&p.Goals[i], i, ""))
 	}
 	out.Write(p.header(head...))
+	names := p.Metrics.Names()
 	for i := range p.List {
 		for r, one := range p.List[i].Replications {
 			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
 			for m, v := range one.Values {
-				row = append(row, cell(metrics[m].name, v))
+				row = append(row, cell(names[m], v))
 			}
 			for g, v := range one.Goals {
 				row = append(row, cell(goalColumn(&p.Goals[g], g, ""), v))
@@ -201,41 +177,78 @@ var pointSummaryColumns = []string{
 	"pairs", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "best",
 }
 
-// writeSummary writes one row per point and metric.
-func (p *Points) writeSummary(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write(p.header(pointSummaryColumns...))
+// pointFigure is a metric of a point, as in a row of summary.csv. Its figures are cells
+// in the order of pointSummaryColumns.
+type pointFigure struct {
+	point int
+	cells []string
+}
+
+// summary lists the figures of the metrics that are asked for, point by point.
+func (p *Points) summary() (rows []pointFigure) {
+	metrics := p.Metrics.list()
 	best := make([][]float64, len(metrics))
 	for m := range metrics {
-		if p.asked(m) {
+		if p.Metrics.summed(metrics[m].name) {
 			best[m] = p.best(m)
 		}
 	}
 	for i := range p.List {
 		for m := range metrics {
 			of := p.values(i, m)
-			if !p.asked(m) || len(of) == 0 {
+			if !p.Metrics.summed(metrics[m].name) || len(of) == 0 {
 				continue
 			}
 			name := metrics[m].name
 			mean, half := studentInterval(of)
-			row := append(p.cells(i), name, strconv.Itoa(len(of)), cell(name, mean), cell(name, mean-half), cell(name, mean+half))
+			row := []string{Escape(name), strconv.Itoa(len(of)), cell(name, mean), cell(name, mean-half), cell(name, mean+half)}
 			differences, ratios := p.pairs(i, m)
 			row = append(row, strconv.Itoa(len(differences)))
 			mean, half = studentInterval(differences)
 			row = append(row, cell(name, mean), cell(name, mean-half), cell(name, mean+half))
 			mean, half = studentInterval(ratios)
-			row = append(row, cell("", mean), cell("", mean-half), cell("", mean+half), cell("", best[m][i]))
-			out.Write(row)
+			rows = append(rows, pointFigure{i, append(row, cell("", mean), cell("", mean-half), cell("", mean+half), cell("", best[m][i]))})
 		}
+	}
+	return rows
+}
+
+// writeSummary writes one row per point and metric.
+func (p *Points) writeSummary(w io.Writer) error {
+	out := csv.NewWriter(w)
+	out.Write(p.header(pointSummaryColumns...))
+	for _, row := range p.summary() {
+		out.Write(append(p.cells(row.point), row.cells...))
 	}
 	out.Flush()
 	return out.Error()
 }
 
-// asked reports whether a metric is in the summary.
-func (p *Points) asked(m int) bool {
-	return len(p.Metrics) == 0 || slices.Contains(p.Metrics, metrics[m].name)
+// objects are the rows of summary.csv as objects for JSON. Figures that do not exist
+// are left out.
+func (p *Points) objects() (rows []map[string]any) {
+	for _, row := range p.summary() {
+		object := map[string]any{}
+		for i, name := range p.header() {
+			object[name] = p.cells(row.point)[i]
+		}
+		object["point"] = row.point + 1
+		for i, text := range row.cells {
+			if name := pointSummaryColumns[i]; name == "metric" {
+				object[name] = text
+			} else if text != "" {
+				object[name] = json.Number(text)
+			}
+		}
+		rows = append(rows, object)
+	}
+	return rows
+}
+
+// isTime reports whether a metric is a time in nanoseconds.
+func isTime(name string) bool {
+	name, _, _ = strings.Cut(name, "[")
+	return strings.HasSuffix(name, "_ns")
 }
 
 // cell writes a figure: whole nanoseconds, or six decimals; empty without one.
@@ -243,7 +256,7 @@ func cell(name string, v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return ""
-	case strings.HasSuffix(name, "_ns"):
+	case isTime(name):
 		return strconv.FormatInt(int64(math.Round(v)), 10)
 	}
 	return share(v).String()
@@ -289,7 +302,8 @@ func (p *Points) best(m int) []float64 {
 		shares[i] = math.NaN()
 		n = min(n, len(p.List[i].Replications))
 	}
-	if metrics[m].better == 0 || len(p.List) < 2 {
+	better := float64(p.Metrics.list()[m].better)
+	if better == 0 || len(p.List) < 2 {
 		return shares
 	}
 	seeds := 0.0
@@ -297,7 +311,7 @@ func (p *Points) best(m int) []float64 {
 	for r := range n {
 		most, ties := math.Inf(-1), 0.0
 		for i := range p.List {
-			switch v := float64(metrics[m].better) * p.List[i].Replications[r].Values[m]; {
+			switch v := better * p.List[i].Replications[r].Values[m]; {
 			case v > most:
 				most, ties = v, 1
 			case v == most:
@@ -309,7 +323,7 @@ func (p *Points) best(m int) []float64 {
 		}
 		seeds++
 		for i := range p.List {
-			if float64(metrics[m].better)*p.List[i].Replications[r].Values[m] == most {
+			if better*p.List[i].Replications[r].Values[m] == most {
 				won[i] += 1 / ties
 			}
 		}
@@ -337,10 +351,9 @@ func studentInterval(values []float64) (mean, half float64) {
 	return mean, t * sd / math.Sqrt(float64(n))
 }
 
-// Half returns the half-width of the 95 % interval of a point's metric as a
-// fraction of its mean; infinite below two replications.
-func (p *Point) Half(metric string) float64 {
-	m := slices.Index(MetricNames(), metric)
+// Half returns the half-width of the 95 % interval of a point's metric, one of its
+// values, as a fraction of its mean; infinite below two replications.
+func (p *Point) Half(m int) float64 {
 	var values []float64
 	for _, r := range p.Replications {
 		if !math.IsNaN(r.Values[m]) {
@@ -365,16 +378,18 @@ const maxPointRows = 40
 // is shown only where there are no pairs.
 func (p *Points) WriteText(w io.Writer, colour bool) error {
 	t := newTextWriter(w, colour)
-	asked := p.Metrics
-	if len(asked) == 0 {
-		asked = []string{metrics[0].name, metrics[1].name}
-	}
-	for k, name := range asked {
-		m := slices.Index(MetricNames(), name)
+	names := p.Metrics.Names()
+	for k, m := range p.Metrics.shown() {
 		if k > 0 {
 			fmt.Fprintln(t)
 		}
-		t.heading(strings.ReplaceAll(strings.TrimSuffix(name, "_ns"), "_", " "))
+		t.heading(metricTitle(names[m]))
+		if !slices.ContainsFunc(p.List, func(one Point) bool {
+			return slices.ContainsFunc(one.Replications, func(r Replication) bool { return !math.IsNaN(r.Values[m]) })
+		}) {
+			fmt.Fprintln(t, "No simulation has this figure: no job that it is about has ended, or no node has a price.")
+			continue
+		}
 		fmt.Fprint(t, "point\tmean\tn\tbest\tcompared with the baseline\n")
 		best := p.best(m)
 		for i := range p.List[:min(len(p.List), maxPointRows)] {
@@ -388,14 +403,24 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 	return t.done()
 }
 
+// metricTitle is the name of a metric without its unit.
+func metricTitle(name string) string {
+	name, jobs, some := strings.Cut(name, "[")
+	name = strings.ReplaceAll(strings.TrimSuffix(name, "_ns"), "_", " ")
+	if some {
+		name += " [" + jobs
+	}
+	return Escape(name)
+}
+
 func (p *Points) textRow(t io.Writer, i, m int, best float64) {
-	values := p.values(i, m)
+	values, name := p.values(i, m), p.Metrics.list()[m].name
 	mean, half := studentInterval(values)
 	show := func(v float64) string {
 		switch {
 		case math.IsNaN(v):
 			return "-"
-		case strings.HasSuffix(metrics[m].name, "_ns"):
+		case isTime(name):
 			return formatDuration(int64(math.Round(v)))
 		}
 		return share(v).String()
@@ -439,7 +464,7 @@ func (p *Points) ratioText(i, m int) string {
 		return "-"
 	}
 	less, more := "less", "more"
-	if strings.HasSuffix(metrics[m].name, "_ns") {
+	if isTime(p.Metrics.list()[m].name) {
 		less, more = "faster", "slower"
 	}
 	word := more

@@ -54,14 +54,14 @@ func (p *Points) parquetColumns() []parquetColumn {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil
 			}
-			if strings.HasSuffix(name, "_ns") {
+			if isTime(name) {
 				v = math.Round(v)
 			}
 			return &v
 		}}
 	}
-	for m := range metrics {
-		columns = append(columns, figure(metrics[m].name, func(r *Replication) float64 { return r.Values[m] }))
+	for m, name := range p.Metrics.Names() {
+		columns = append(columns, figure(Escape(name), func(r *Replication) float64 { return r.Values[m] }))
 	}
 	for g := range p.Goals {
 		columns = append(columns, figure(goalColumn(&p.Goals[g], g, ""), func(r *Replication) float64 { return r.Goals[g] }))

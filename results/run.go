@@ -174,13 +174,23 @@ func (c *Comparison) Write(d resultdir.Target) error {
 // WriteJSON writes comparison.json.
 func (c *Comparison) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, c.summaries()) }
 
+// WriteAnswers writes the answers of simulation and models as one JSON object, and the
+// rows of summary.csv if there are several runs or replications.
+func (c *Comparison) WriteAnswers(w io.Writer) error {
+	var metrics []map[string]any
+	if c.Points.replicated() || c.Points != nil && len(c.Points.List) > 1 {
+		metrics = c.Points.objects()
+	}
+	return c.answers().writeJSON(w, metrics)
+}
+
 // WriteText writes the runs, and the predictions of models for them, for
 // people.
 func (c *Comparison) WriteText(w io.Writer, colour bool) error {
 	if err := compareText(w, c.summaries(), colour); err != nil {
 		return err
 	}
-	if c.Points.replicated() {
+	if c.Points.replicated() || c.Points != nil && c.Points.Metrics.asked != nil {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}

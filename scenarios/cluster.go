@@ -208,6 +208,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		MapSlots:    slots("map_slots", "mapred.tasktracker.map.tasks.maximum", workload.Map),
 		ReduceSlots: slots("reduce_slots", "mapred.tasktracker.reduce.tasks.maximum", workload.Reduce),
 		Slowness:    t.number("slowdown", 1, leastSlowdown, mostSlowdown),
+		Price:       t.number("price_per_hour", 0, 0, anyNumber),
 		Machine:     machine,
 	}
 	alike.FailAfter = t.duration("fail_after", 0)
@@ -228,6 +229,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 		g.node.MapSlots = in.integer("map_slots", alike.MapSlots, 0, mostSlots)
 		g.node.ReduceSlots = in.integer("reduce_slots", alike.ReduceSlots, 0, mostSlots)
 		g.node.Slowness = in.number("slowdown", alike.Slowness, leastSlowdown, mostSlowdown)
+		g.node.Price = in.number("price_per_hour", alike.Price, 0, anyNumber)
 		g.node.Machine = m.readMachine(in, machine)
 		g.node.Dies = in.duration("dies", 0)
 		g.node.FailAfter = in.duration("fail_after", alike.FailAfter)

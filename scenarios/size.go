@@ -63,7 +63,7 @@ func readSize(t *table) *SizeFile {
 			in.fail(in.line(""), "%s: name: missing: want a name for this type of node", in.path)
 		}
 		for key, v := range inOrder(in) {
-			if key != "name" && key != "price_per_hour" {
+			if key != "name" {
 				n.Set = append(n.Set, "cluster."+key+"="+tomlOf(v))
 			}
 		}

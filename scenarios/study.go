@@ -53,8 +53,8 @@ const mostReplications = 100_000
 const maxLevels = 1_000_000
 
 // ReadStudy reads a study file. It returns nil without an error if
-// the name is that of a scenario.
-func ReadStudy(name string, metrics []string) (*StudyFile, error) {
+// the name is that of a scenario. metrics refuses names of metrics.
+func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	data, err := os.ReadFile(name)
 	if slices.Contains(List(), name) || errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // Open says what is wrong with the name
@@ -86,10 +86,8 @@ func ReadStudy(name string, metrics []string) (*StudyFile, error) {
 	s.Replications = t.integer("replications", least, 1, mostReplications)
 	s.MaxReplications = t.integer("max_replications", max(most, s.Replications), s.Replications, mostReplications)
 	readPrecision(t, s)
-	for _, m := range s.Metrics {
-		if !slices.Contains(metrics, m) {
-			t.failf("metrics", "%q: want a metric of points.csv%s", m, didYouMean(m, metrics))
-		}
+	if err := metrics(s.Metrics); err != nil {
+		t.failf("metrics", "%v", err)
 	}
 	set := t.inner("set")
 	for key, v := range inOrder(set) {

@@ -88,6 +88,7 @@ func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error
 		return nil, err
 	}
 	c.Points = pointsOf(all, over.key, c.Runs)
+	c.Points.Metrics = k.Metrics
 	done := &Compared{Comparison: c, Study: joined(all), Above: c.Answers.Above(k.FailAbove)}
 	if toScenario {
 		done.Above = aboveFirst(c.Runs, k.FailAbove)

@@ -125,7 +125,7 @@ func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row fun
 // readRow reads a row, which has to be one of the study.
 func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
 	var row journalRow
-	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(results.MetricNames()) || len(row.Goals) != len(s.goals) {
+	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(s.metrics.Names()) || len(row.Goals) != len(s.goals) {
 		return task{}, results.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
 	}
 	t := task{row.Point - 1, row.Replication - 1}

@@ -113,7 +113,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		}
 	}
 	run.Predictions[replication] = p
-	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: results.Measure(&p, stats)}
+	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: s.options.Metrics.Measure(q, &p, stats)}
 	if replication == 0 {
 		run.Stats = stats
 	}

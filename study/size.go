@@ -349,7 +349,7 @@ func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 	r := &results.Sizing{
 		Title: z.base.Scenario.Title, Goals: z.goals, Confidence: z.file.Size.Confidence, Lowest: z.file.Size.Lowest, Answer: -1,
 	}
-	r.Points = results.Points{Goals: z.goals, Factors: []string{"node", "cluster.nodes", "seeds"}, Metrics: z.file.Metrics}
+	r.Points = results.Points{Goals: z.goals, Factors: []string{"node", "cluster.nodes", "seeds"}, Metrics: z.metrics}
 	for kind, t := range z.types {
 		for _, add := range t.guesses {
 			add(r)

@@ -165,12 +165,14 @@ func (m *Submission) Hadoop(dry bool) (string, error) {
 				files = append(files, in.Name)
 			}
 		}
-		input, output := "slotwave-"+m.sweep.Name(), "slotwave-"+m.sweep.Name()+"-rows"
+		input := "slotwave-" + m.sweep.Name() + "-" + m.sweep.identity(m.build).Inputs[:8]
+		output := input + "-rows"
 		return strings.Join([]string{
 			"#!/bin/sh",
 			"# HADOOP_STREAMING is the path of hadoop-streaming.jar.",
 			"set -e",
 			"cd " + quoted(here),
+			"hadoop fs -rm -r -f -skipTrash " + quoted(input) + " " + quoted(output), // of an earlier submission
 			"hadoop fs -mkdir -p " + quoted(input),
 			"hadoop fs -put -f " + quoted(folder) + "/shard-* " + quoted(input),
 			`hadoop jar "$HADOOP_STREAMING" \`,

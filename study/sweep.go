@@ -29,7 +29,8 @@ type SweepOptions struct {
 	Seed         *uint64  `json:"seed,omitempty"`
 	Replications int      `json:"replications,omitempty"`
 	Set          []string `json:"set,omitempty"`
-	Over         []string `json:"over,omitempty"` // KEY=FROM:TO:STEP or KEY=VALUE,VALUE
+	Over         []string `json:"over,omitempty"`    // KEY=FROM:TO:STEP or KEY=VALUE,VALUE
+	Metrics      []string `json:"metrics,omitempty"` // of the summary, in place of those of the study
 	Fidelity     string   `json:"fidelity,omitempty"`
 	Workers      int      `json:"-"`
 }
@@ -52,6 +53,9 @@ func (o *SweepOptions) arguments(name string) []string {
 	for _, s := range o.Over {
 		args = append(args, "--over="+s)
 	}
+	for _, m := range o.Metrics {
+		args = append(args, "--metric="+m)
+	}
 	return args
 }
 
@@ -65,6 +69,7 @@ type Sweep struct {
 	inputs  []resultdir.FileSum
 	factors []factor
 	points  [][]int // the level of each factor
+	metrics results.Metrics
 	goals   []model.Goal
 	fresh   bool                      // the last factor is the seeds: those of the search, or fresh ones
 	enough  func(*results.Point) bool // whether a point needs no more replications; nil: always
@@ -88,14 +93,18 @@ func OpenSweep(name string, o SweepOptions) (*Sweep, error) {
 		return nil, err
 	}
 	if s.file.Precision > 0 {
-		s.enough = func(p *results.Point) bool { return p.Half(s.metric()) <= s.file.Precision }
+		first := slices.Index(s.metrics.Names(), s.metrics.First())
+		s.enough = func(p *results.Point) bool { return p.Half(first) <= s.file.Precision }
 	}
 	return s, s.makePoints()
 }
 
 // openStudy reads a study and opens its scenario.
 func openStudy(name string, o SweepOptions) (*Sweep, error) {
-	file, err := scenarios.ReadStudy(name, results.MetricNames())
+	file, err := scenarios.ReadStudy(name, func(metrics []string) error {
+		_, err := results.ReadMetrics(metrics)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +118,13 @@ func openStudy(name string, o SweepOptions) (*Sweep, error) {
 		file.Replications = o.Replications
 		file.MaxReplications = max(file.MaxReplications, o.Replications)
 	}
+	if len(o.Metrics) > 0 {
+		file.Metrics = o.Metrics
+	}
 	s := &Sweep{name: name, asked: o, file: file, warnings: map[string]int{}}
+	if s.metrics, err = results.ReadMetrics(file.Metrics); err != nil {
+		return nil, fmt.Errorf("--metric %w", err)
+	}
 	s.base, err = Open(file.Scenario, Options{
 		Seed: file.Seed, Replications: file.Replications, Workers: o.Workers,
 		Set: append(slices.Clone(file.Set), o.Set...), Fidelity: o.Fidelity,
@@ -270,7 +285,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		}
 		s.lock.Unlock()
 	}
-	r := results.Replication{Seed: q.Seed, Values: results.Measure(&p, stats)}
+	r := results.Replication{Seed: q.Seed, Values: s.metrics.Measure(q, &p, stats)}
 	if len(s.goals) > 0 {
 		r.Full = stats.Full(p.Mean)
 		for i := range s.goals {
@@ -284,7 +299,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 // It meets no goal.
 func (s *Sweep) endless(q *model.WhatIf) results.Replication {
 	r := results.Replication{Seed: q.Seed}
-	for range results.MetricNames() {
+	for range s.metrics.Names() {
 		r.Values = append(r.Values, math.NaN())
 	}
 	for range s.goals {
@@ -330,14 +345,6 @@ func (s *Sweep) missing(points []int) (tasks []task, total int) {
 		total += n
 	}
 	return tasks, total
-}
-
-// metric is the one whose interval decides on the number of replications.
-func (s *Sweep) metric() string {
-	if len(s.file.Metrics) > 0 {
-		return s.file.Metrics[0]
-	}
-	return results.MetricNames()[0]
 }
 
 // SweepProgress is called as simulations end.
@@ -467,7 +474,7 @@ func (s *Sweep) Points() (*results.Points, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &results.Points{Metrics: s.file.Metrics, Baseline: baseline}
+	p := &results.Points{Metrics: s.metrics, Baseline: baseline}
 	p.Sampled = slices.ContainsFunc(s.file.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.factors {
 		p.Factors = append(p.Factors, f.key)
@@ -528,7 +535,7 @@ func (s *Sweep) identity(b resultdir.Build) journalHead {
 	e := json.NewEncoder(sum)
 	e.Encode(s.inputs)
 	e.Encode([]float64{float64(s.file.Replications), float64(s.file.MaxReplications), s.file.Precision})
-	e.Encode([]any{s.file.Seed, s.metric(), s.base.options.Set, s.base.options.Fidelity})
+	e.Encode([]any{s.file.Seed, s.metrics.First(), s.metrics.Names(), s.base.options.Set, s.base.options.Fidelity})
 	if s.file.Size != nil {
 		e.Encode(s.file.Size)
 	}

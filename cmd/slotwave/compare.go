@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
@@ -18,6 +19,7 @@ type comparing struct {
 	knowledge
 	measured  []string
 	over      []string
+	metrics   []string
 	baseline  string
 	failAbove string
 	causes    bool
@@ -58,6 +60,7 @@ of a model differs from the simulation, or that of a scenario from the one in
 	f := c.Flags()
 	f.StringArrayVar(&k.measured, "measured", nil, "`TRACE` or result with measured runs of the scenarios, shown beside the predictions; can be repeated")
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
+	f.StringArrayVar(&k.metrics, "metric", nil, "`METRIC` to compare, such as 'p95_response_ns[pool=etl]' (docs/studies.md)")
 	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario or model to compare with (default simulation)")
 	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE`, such as 10%, above which the exit code is 4")
 	f.BoolVar(&k.why, "why", false, "explain the difference between two scenarios")
@@ -84,12 +87,16 @@ func (a *app) compare(names []string, k *comparing) error {
 		}
 		sums = append(sums, runs.Files()...)
 	}
+	options := k.options()
+	if options.Metrics, err = results.ReadMetrics(k.metrics); err != nil {
+		return fmt.Errorf("--metric %w", err)
+	}
 	warn := a.warn
 	if k.quiet {
 		warn = nil
 	}
 	c, err := study.Compare(names, study.Comparing{
-		Options: k.options(), Models: models, Measured: runs, Over: k.over, Baseline: k.baseline, Causes: k.causes, FailAbove: limit,
+		Options: options, Models: models, Measured: runs, Over: k.over, Baseline: k.baseline, Causes: k.causes, FailAbove: limit,
 	}, warn)
 	if err != nil {
 		return err
@@ -100,7 +107,7 @@ func (a *app) compare(names []string, k *comparing) error {
 			return err
 		}
 	}
-	if err := a.show(&k.asked, c.WriteText, c.Answers.WriteJSON); err != nil {
+	if err := a.show(&k.asked, c.WriteText, c.WriteAnswers); err != nil {
 		return err
 	}
 	if len(c.Above) > 0 {
@@ -129,6 +136,9 @@ func (k *comparing) repeat(names []string) []string {
 	}
 	for _, over := range k.over {
 		args = append(args, "--over="+over)
+	}
+	for _, m := range k.metrics {
+		args = append(args, "--metric="+m)
 	}
 	if k.baseline != "" {
 		args = append(args, "--baseline="+k.baseline)

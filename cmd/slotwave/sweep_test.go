@@ -1,10 +1,15 @@
 package main
 
 import (
+	"encoding/csv"
+	"encoding/json"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -385,5 +390,66 @@ func TestSweepPictures(t *testing.T) {
 	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "pareto")
 	if svg := tree(t, "pareto")["pareto.svg"]; !strings.Contains(svg, ">1</") || strings.Contains(svg, ">4</") {
 		t.Error("the frontier of the Pareto plot is not the fastest point alone")
+	}
+}
+
+// A metric of some jobs is the statistic of these rows of jobs.csv.
+func TestSweepMetrics(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFile(t, "my.toml", strings.Split(sweptScenario, "[vary]")[0]+"[[job]]\nname = \"b\"\njobs = 20\npool = \"p\"\nmaps = 3\ninterarrival = { dist = \"exponential\", mean = \"9s\" }\nduration = { dist = \"exponential\", mean = \"10s\" }\n")
+	asked := []string{"--metric", "p95_response_ns[pool=p]", "--metric", "mean_response_ns[maps=:3]", "--metric", "price"}
+	verb(t, append([]string{"sweep", "my.toml", "--set", "cluster.price_per_hour=2", "--over", "scheduler.name=fair2,fifo", "--quiet", "--out", "swept"}, asked...)...)
+	verb(t, "run", "my.toml", "--set", "scheduler.name=fair2", "--quiet", "--out", "run")
+	column := func(text, name string, keep func(map[string]string) bool) (values []float64) {
+		rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range rows[1:] {
+			cells := map[string]string{}
+			for i, head := range rows[0] {
+				cells[head] = row[i]
+			}
+			v, err := strconv.ParseFloat(cells[name], 64)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if name == "finish_ns" {
+				submit, _ := strconv.ParseFloat(cells["submit_ns"], 64)
+				v -= submit
+			}
+			if keep(cells) {
+				values = append(values, v)
+			}
+		}
+		return values
+	}
+	every := func(map[string]string) bool { return true }
+	responses := column(read(t, "run/jobs.csv"), "finish_ns", func(c map[string]string) bool { return c["pool"] == "p" && c["maps"] == "3" })
+	slices.Sort(responses)
+	sum := 0.0
+	for _, r := range responses {
+		sum += r
+	}
+	points := read(t, "swept/points.csv")
+	for name, want := range map[string]float64{
+		"p95_response_ns[pool=p]": responses[18], "mean_response_ns[maps=:3]": math.Round(sum / 20),
+		"price": 3 * 2 * column(points, "makespan_ns", every)[0] / 3600e9,
+	} {
+		if got := column(points, name, every)[0]; math.Abs(got-want) > 1e-6*want {
+			t.Errorf("%s: got %v: want %v", name, got, want)
+		}
+	}
+	if n := strings.Count(read(t, "swept/summary.csv"), "\n"); n != 1+2*3 {
+		t.Errorf("summary.csv: got %d lines: want a header and three metrics of two points", n)
+	}
+	verb(t, "rerun", "swept/manifest.json", "--out", "again")
+	var compared struct{ Metrics []map[string]any }
+	out := verb(t, "compare", "my.toml", "--over", "scheduler.name=fifo,fair2", "--causes=false", "--json", "--metric", "p95_response_ns[pool=p]")
+	if err := json.Unmarshal([]byte(out), &compared); err != nil || len(compared.Metrics) != 2 || compared.Metrics[1]["mean"] != responses[18] {
+		t.Errorf("compare: got %v, %v: want %v for fair2", compared.Metrics, err, responses[18])
+	}
+	if code, _, stderr := call("", "sweep", "my.toml", "--metric", "p95_response", "--out", "refused"); code != exitInput || !strings.Contains(stderr, "--metric") {
+		t.Errorf("exit code %d, %q: want a refusal", code, stderr)
 	}
 }
