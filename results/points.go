@@ -105,12 +105,12 @@ type Point struct {
 // Points are the points of a study. Replications with the same seed form pairs
 // across points.
 type Points struct {
-	Factors  []string // keys that vary
-	List     []Point
-	Metrics  Metrics
-	Baseline int // point with which the others are compared
-	Goals    []model.Goal
-	Sampled  bool // factors are samples of ranges: those that advance together differ
+	Factors   []string // keys that vary
+	List      []Point
+	Metrics   Metrics
+	Baselines []int // the point with which each is compared; nil: the first
+	Goals     []model.Goal
+	Sampled   bool // factors are samples of ranges: those that advance together differ
 }
 
 // replicated reports whether a point was simulated with several seeds.
@@ -273,10 +273,18 @@ func (p *Points) values(i, m int) []float64 {
 	return values
 }
 
+// baseline is the point with which a point is compared.
+func (p *Points) baseline(i int) int {
+	if p.Baselines == nil {
+		return 0
+	}
+	return p.Baselines[i]
+}
+
 // pairs are the differences and ratios of a point to the baseline, one for each
 // seed that both have.
 func (p *Points) pairs(i, m int) (differences, ratios []float64) {
-	base := p.List[p.Baseline].Replications
+	base := p.List[p.baseline(i)].Replications
 	for r, one := range p.List[i].Replications {
 		if r >= len(base) || base[r].Seed != one.Seed {
 			break
@@ -294,23 +302,44 @@ func (p *Points) pairs(i, m int) (differences, ratios []float64) {
 }
 
 // best is, for each point, the share of the common seeds with which it has the
-// best value of all. Points that tie share a seed.
+// best value of all points that are compared with the same baseline. Points that tie
+// share a seed.
 func (p *Points) best(m int) []float64 {
 	shares := make([]float64, len(p.List))
-	n := len(p.List[0].Replications)
+	groups := map[int][]int{}
+	var baselines []int
 	for i := range p.List {
 		shares[i] = math.NaN()
-		n = min(n, len(p.List[i].Replications))
+		base := p.baseline(i)
+		if groups[base] == nil {
+			baselines = append(baselines, base)
+		}
+		groups[base] = append(groups[base], i)
 	}
 	better := float64(p.Metrics.list()[m].better)
-	if better == 0 || len(p.List) < 2 {
+	if better == 0 {
 		return shares
 	}
+	for _, base := range baselines {
+		p.bestOf(groups[base], m, better, shares)
+	}
+	return shares
+}
+
+// bestOf sets the shares of a group of points.
+func (p *Points) bestOf(group []int, m int, better float64, shares []float64) {
+	if len(group) < 2 {
+		return
+	}
+	n := len(p.List[group[0]].Replications)
+	for _, i := range group {
+		n = min(n, len(p.List[i].Replications))
+	}
 	seeds := 0.0
-	won := make([]float64, len(p.List))
+	won := make([]float64, len(group))
 	for r := range n {
 		most, ties := math.Inf(-1), 0.0
-		for i := range p.List {
+		for _, i := range group {
 			switch v := better * p.List[i].Replications[r].Values[m]; {
 			case v > most:
 				most, ties = v, 1
@@ -322,18 +351,17 @@ func (p *Points) best(m int) []float64 {
 			continue
 		}
 		seeds++
-		for i := range p.List {
+		for k, i := range group {
 			if better*p.List[i].Replications[r].Values[m] == most {
-				won[i] += 1 / ties
+				won[k] += 1 / ties
 			}
 		}
 	}
-	if seeds > 0 {
-		for i := range won {
-			shares[i] = won[i] / seeds
+	for k, i := range group {
+		if seeds > 0 {
+			shares[i] = won[k] / seeds
 		}
 	}
-	return shares
 }
 
 // studentInterval returns the mean and the half-width of its 95 % interval
@@ -456,7 +484,7 @@ func (p *Points) label(i int) string {
 
 // ratioText compares a point with the baseline: 1.27 ± 0.03 times faster.
 func (p *Points) ratioText(i, m int) string {
-	if i == p.Baseline {
+	if i == p.baseline(i) {
 		return "baseline"
 	}
 	_, ratios := p.pairs(i, m)

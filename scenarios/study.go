@@ -27,7 +27,7 @@ type StudyFile struct {
 	Precision       float64 // half-width of an interval as a fraction of the mean; 0: none
 	Metrics         []string
 	Factors         []Factor
-	Baseline        []Level   // the first point that has these values; empty: the first
+	Baseline        []Level   // values of the points with which the others are compared; empty: those of the first
 	Size            *SizeFile // nil: not a question about the size of a cluster
 }
 
@@ -43,8 +43,34 @@ type Factor struct {
 	Sampled bool // and samples of it
 }
 
-// latinHypercube is the zip name of the factors that are sampled.
-const latinHypercube = "latin hypercube"
+// Ways of sampling ranges. They are the zip names of the factors that are sampled.
+const (
+	latinHypercube = "latin hypercube"
+	sobolSequence  = "sobol"
+)
+
+// sampling says how the ranges without steps are sampled.
+type sampling struct {
+	way     string
+	seed    uint64
+	samples int // 0: none
+	factors int // that are sampled so far
+}
+
+// parts returns where in its range the samples of the next factor are, from 0 to 1.
+func (s *sampling) parts(key string) []float64 {
+	source := workload.Seed(s.seed).Named(s.way).Named(key).Stream(0, 0).Generator()
+	random := rand.New(&source)
+	s.factors++
+	if s.way == sobolSequence {
+		return sobol(s.factors-1, s.samples, random.Uint32())
+	}
+	parts := make([]float64, s.samples)
+	for i, stratum := range random.Perm(s.samples) {
+		parts[i] = (float64(stratum) + random.Float64()) / float64(s.samples)
+	}
+	return parts
+}
 
 // mostReplications is how often a point may be simulated.
 const mostReplications = 100_000
@@ -93,9 +119,12 @@ func ReadStudy(name string, metrics func([]string) error) (*StudyFile, error) {
 	for key, v := range inOrder(set) {
 		s.Set = append(s.Set, key+"="+tomlOf(v))
 	}
-	samples := t.integer("samples", 0, 1, maxLevels)
+	how := sampling{way: t.oneOf("sampling", latinHypercube, latinHypercube, sobolSequence), seed: s.Seed, samples: t.integer("samples", 0, 1, maxLevels)}
+	if t.has("sampling") && how.samples == 0 {
+		t.failf("sampling", "has no effect without samples: want both keys or neither")
+	}
 	for _, f := range t.tables("factor") {
-		s.Factors = append(s.Factors, readFactor(f, s.Seed, samples))
+		s.Factors = append(s.Factors, readFactor(f, &how))
 		f.done()
 	}
 	baseline := t.inner("baseline")
@@ -142,7 +171,7 @@ func readPrecision(t *table, s *StudyFile) {
 }
 
 // readFactor reads one [[factor]].
-func readFactor(t *table, seed uint64, samples int) Factor {
+func readFactor(t *table, how *sampling) Factor {
 	f := Factor{Key: t.str("key", ""), Zip: t.str("zip", ""), Where: fmt.Sprintf("%s:%d: ", t.file, t.lines[t.path])}
 	if f.Key == "" {
 		t.fail(t.lines[t.path], "%s: key: missing: want a key of the scenario", t.path)
@@ -179,15 +208,17 @@ func readFactor(t *table, seed uint64, samples int) Factor {
 		for i := range n {
 			f.Levels = append(f.Levels, r.level(f.Key, r.at(float64(i)/float64(n-1))))
 		}
-	case samples > 0:
+	case how.samples > 0:
 		if f.Zip != "" {
 			t.failf("zip", "got %q: a sampled factor has no zip", f.Zip)
 		}
-		f.Zip, f.Sampled = latinHypercube, true
-		source := workload.Seed(seed).Named(latinHypercube).Named(f.Key).Stream(0, 0).Generator()
-		random := rand.New(&source)
-		for _, stratum := range random.Perm(samples) {
-			f.Levels = append(f.Levels, r.level(f.Key, r.at((float64(stratum)+random.Float64())/float64(samples))))
+		if how.way == sobolSequence && how.factors == mostSobol {
+			t.fail(t.lines[t.path], "%s: got more than %d sampled factors: want sampling = %q", t.path, mostSobol, latinHypercube)
+			break
+		}
+		f.Zip, f.Sampled = how.way, true
+		for _, part := range how.parts(f.Key) {
+			f.Levels = append(f.Levels, r.level(f.Key, r.at(part)))
 		}
 	default:
 		t.fail(t.lines[t.path], "%s: want values, or from and to with step or count, or samples at the top of the file", t.path)

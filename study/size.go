@@ -361,7 +361,7 @@ func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 					continue
 				}
 				if answer != nil && answer.kind == kind && answer.nodes == n && !fresh {
-					r.Answer, r.Points.Baseline = len(r.Sizes), len(r.Sizes)
+					r.Answer = len(r.Sizes)
 				}
 				r.Sizes = append(r.Sizes, size)
 				levels := []string{t.Name, strconv.Itoa(n), z.factors[2].levels[0].text}
@@ -371,6 +371,9 @@ func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 				r.Points.List = append(r.Points.List, results.Point{Scenario: z.base.Scenario.Name, Levels: levels, Replications: size.Runs})
 			}
 		}
+	}
+	for range r.Points.List {
+		r.Points.Baselines = append(r.Points.Baselines, max(0, r.Answer))
 	}
 	return r, nil
 }

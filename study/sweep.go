@@ -29,8 +29,9 @@ type SweepOptions struct {
 	Seed         *uint64  `json:"seed,omitempty"`
 	Replications int      `json:"replications,omitempty"`
 	Set          []string `json:"set,omitempty"`
-	Over         []string `json:"over,omitempty"`    // KEY=FROM:TO:STEP or KEY=VALUE,VALUE
-	Metrics      []string `json:"metrics,omitempty"` // of the summary, in place of those of the study
+	Over         []string `json:"over,omitempty"`     // KEY=FROM:TO:STEP or KEY=VALUE,VALUE
+	Metrics      []string `json:"metrics,omitempty"`  // of the summary, in place of those of the study
+	Baseline     []string `json:"baseline,omitempty"` // KEY=VALUE, in place of that of the study
 	Fidelity     string   `json:"fidelity,omitempty"`
 	Workers      int      `json:"-"`
 }
@@ -55,6 +56,9 @@ func (o *SweepOptions) arguments(name string) []string {
 	}
 	for _, m := range o.Metrics {
 		args = append(args, "--metric="+m)
+	}
+	for _, b := range o.Baseline {
+		args = append(args, "--baseline="+b)
 	}
 	return args
 }
@@ -120,6 +124,16 @@ func openStudy(name string, o SweepOptions) (*Sweep, error) {
 	}
 	if len(o.Metrics) > 0 {
 		file.Metrics = o.Metrics
+	}
+	if len(o.Baseline) > 0 {
+		file.Baseline = nil
+	}
+	for _, text := range o.Baseline {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, fmt.Errorf("--baseline %s: want KEY=VALUE", text)
+		}
+		file.Baseline = append(file.Baseline, scenarios.Level{Key: key, Text: value})
 	}
 	s := &Sweep{name: name, asked: o, file: file, warnings: map[string]int{}}
 	if s.metrics, err = results.ReadMetrics(file.Metrics); err != nil {
@@ -230,7 +244,7 @@ func (s *Sweep) tryLevels() error {
 	if s.inputs, err = Sums(all.Inputs); err != nil {
 		return err
 	}
-	_, err = s.baseline()
+	_, err = s.baselines()
 	return err
 }
 
@@ -470,11 +484,11 @@ func counted(warnings map[string]int, thing string) []string {
 
 // Points are the finished simulations.
 func (s *Sweep) Points() (*results.Points, error) {
-	baseline, err := s.baseline()
+	baselines, err := s.baselines()
 	if err != nil {
 		return nil, err
 	}
-	p := &results.Points{Metrics: s.metrics, Baseline: baseline}
+	p := &results.Points{Metrics: s.metrics, Baselines: baselines}
 	p.Sampled = slices.ContainsFunc(s.file.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.factors {
 		p.Factors = append(p.Factors, f.key)
@@ -492,26 +506,67 @@ func (s *Sweep) Points() (*results.Points, error) {
 	return p, nil
 }
 
-// baseline is the first point that has the values of the file's baseline.
-func (s *Sweep) baseline() (int, error) {
-	for i, levels := range s.points {
-		matches := 0
-		for _, want := range s.file.Baseline {
-			for f, level := range levels {
-				if s.factors[f].key == want.Key && s.factors[f].levels[level].text == want.Text {
-					matches++
-				}
+// baselines returns the point with which each point is compared: the one that has the
+// values of the file's baseline, and the point's own values of all other factors but
+// those that advance with one in the baseline.
+func (s *Sweep) baselines() ([]int, error) {
+	if len(s.file.Baseline) == 0 {
+		return nil, nil
+	}
+	set := make([]bool, len(s.factors))
+	for _, want := range s.file.Baseline {
+		for f := range s.factors {
+			if s.factors[f].key == want.Key {
+				set[f] = true
 			}
 		}
-		if matches == len(s.file.Baseline) {
-			return i, nil
+	}
+	free := slices.Clone(set)
+	for f := range s.factors {
+		for g := range s.factors {
+			free[f] = free[f] || set[g] && s.factors[f].zip != "" && s.factors[f].zip == s.factors[g].zip
 		}
 	}
-	var wanted []string
-	for _, level := range s.file.Baseline {
-		wanted = append(wanted, level.Key+"="+level.Text)
+	kept := func(levels []int) string {
+		var own []int
+		for f, level := range levels {
+			if !free[f] {
+				own = append(own, level)
+			}
+		}
+		return fmt.Sprint(own)
 	}
-	return 0, fmt.Errorf("%s: baseline: got %s: want values of the factors", s.name, strings.Join(wanted, " "))
+	first := map[string]int{}
+	for i, levels := range s.points {
+		if _, known := first[kept(levels)]; !known && s.hasBaseline(levels) {
+			first[kept(levels)] = i
+		}
+	}
+	if len(first) == 0 {
+		var wanted []string
+		for _, level := range s.file.Baseline {
+			wanted = append(wanted, level.Key+"="+level.Text)
+		}
+		return nil, fmt.Errorf("%s: baseline: got %s: want values of the factors", s.name, strings.Join(wanted, " "))
+	}
+	all := make([]int, len(s.points))
+	for i, levels := range s.points {
+		all[i] = first[kept(levels)]
+	}
+	return all, nil
+}
+
+// hasBaseline reports whether a point has the values of the file's baseline.
+func (s *Sweep) hasBaseline(levels []int) bool {
+	matches := 0
+	for _, want := range s.file.Baseline {
+		for f, level := range levels {
+			if s.factors[f].key == want.Key && s.factors[f].levels[level].text == want.Text {
+				matches++
+			}
+		}
+	}
+	return matches == len(s.file.Baseline)
 }
 
 // Name names the folder of the results.

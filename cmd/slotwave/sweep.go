@@ -31,6 +31,7 @@ func (k *sweeping) ask(c *cobra.Command) {
 	f.IntVar(&k.Replications, "replications", 0, "runs of each point (0: as the study says, or 1)")
 	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
 	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` to vary, such as cluster.nodes=10:100:10")
+	f.StringArrayVar(&k.Baseline, "baseline", nil, "`KEY=VALUE` of the points with which the others are compared")
 	f.StringArrayVar(&k.Metrics, "metric", nil, "`METRIC` of the summary, such as 'p95_response_ns[pool=etl]' (docs/studies.md)")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 }

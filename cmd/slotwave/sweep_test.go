@@ -453,3 +453,46 @@ func TestSweepMetrics(t *testing.T) {
 		t.Errorf("exit code %d, %q: want a refusal", code, stderr)
 	}
 }
+
+// A baseline of one factor is a point for each level of the others, and ranks are those
+// among the points of the same level. Sobol samples put one point into each part.
+func TestSweepBaselines(t *testing.T) {
+	sweepFolder(t)
+	base := []string{"sweep", "my.toml", "--replications", "3", "--quiet"}
+	verb(t, append(base, "--over", "cluster.nodes=2,4", "--baseline", "scheduler.name=fair2", "--out", "both")...)
+	rows, err := csv.NewReader(strings.NewReader(read(t, "both/summary.csv"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, nodes := range []string{"2", "4"} {
+		verb(t, append(base, "--set", "cluster.nodes="+nodes, "--baseline", "scheduler.name=fair2", "--out", "only"+nodes)...)
+		alone, err := csv.NewReader(strings.NewReader(read(t, "only"+nodes+"/summary.csv"))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var some [][]string
+		for _, row := range rows[1:] {
+			if row[3] == nodes {
+				some = append(some, row)
+			}
+		}
+		for i, row := range alone[1:] {
+			if i >= len(some) || !slices.Equal(row[3:], some[i][4:]) {
+				t.Fatalf("%s nodes: got %v: want %v", nodes, some, row)
+			}
+		}
+	}
+	writeFile(t, "mystudy.toml", strings.Replace(strings.Replace(sweptStudy, "samples = 3", "samples = 8\nsampling = \"sobol\"", 1), "replications = 4", "replications = 1", 1))
+	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "sobol")
+	seen := map[int]bool{}
+	for _, line := range strings.Split(strings.TrimSpace(read(t, "sobol/points.csv")), "\n")[1:9] {
+		v, err := strconv.ParseFloat(strings.Split(line, ",")[6], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[int(8*math.Log(v/0.5)/math.Log(4))] = true
+	}
+	if len(seen) != 8 {
+		t.Errorf("got points in %d of 8 parts of a log scale", len(seen))
+	}
+}
