@@ -16,6 +16,9 @@ type fork struct {
 	settings []setting
 }
 
+// outputKeys say what is written. They hold for both runs of a fork.
+var outputKeys = []string{"attempts", "plots"}
+
 // ForkAt returns the file with a second run, in which the settings of [scheduler]
 // take effect at the given time.
 func (f *File) ForkAt(at string, settings []string) (*File, error) {
@@ -25,10 +28,19 @@ func (f *File) ForkAt(at string, settings []string) (*File, error) {
 	}
 	with := *f
 	with.fork = &fork{}
+	var changes []string
 	for _, text := range append([]string{"at=" + at}, settings...) {
 		key, _, _ := cutSetting(text)
+		if slices.Contains(outputKeys, key) {
+			s, err := parseSetting(text)
+			if err != nil {
+				return nil, err
+			}
+			with.set = append(slices.Clip(with.set), s)
+			continue
+		}
 		if top, _, _ := strings.Cut(key, "."); top != "scheduler" && key != "at" {
-			return nil, fmt.Errorf("--set %s: cannot change during a run: with --fork-at want keys of [scheduler], such as scheduler.name=fair2", text)
+			return nil, fmt.Errorf("--set %s: cannot change during a run: with --fork-at want keys of [scheduler], such as scheduler.name=fair2, or attempts or plots for both runs", text)
 		}
 		s, err := parseSetting("change.0." + text)
 		if err != nil {
@@ -36,11 +48,14 @@ func (f *File) ForkAt(at string, settings []string) (*File, error) {
 		}
 		s.text = text
 		with.fork.settings = append(with.fork.settings, s)
+		if key != "at" {
+			changes = append(changes, text)
+		}
 	}
-	if len(settings) == 0 {
+	if len(changes) == 0 {
 		return nil, fmt.Errorf("--fork-at %s: nothing changes: want --set with a key of [scheduler], such as scheduler.name=fair2", at)
 	}
-	with.fork.name = strings.Join(settings, " ") + " from " + shortTime(d)
+	with.fork.name = strings.Join(changes, " ") + " from " + shortTime(d)
 	return &with, nil
 }
 

@@ -44,6 +44,12 @@ func TestForkAt(t *testing.T) {
 			parted++
 		}
 		if i == 0 {
+			verb(t, "run", "my.toml", "--quiet", "--fork-at", at, "--set", "scheduler.name="+next, "--set", "attempts=none", "--out", "none")
+			for folder := range map[string]bool{"unchanged": true, filepath.Base(branch): true} {
+				if files := tree(t, filepath.Join("none", folder)); files["attempts.csv"] != "" || files[results.JobsName] == "" {
+					t.Errorf("%s: attempts = none: got attempts.csv or no jobs.csv", folder)
+				}
+			}
 			verb(t, "rerun", filepath.Join(fork, "manifest.json"), "--out", "again")
 		}
 	}
