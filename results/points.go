@@ -428,7 +428,24 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "and %s in %s\n", count(left, "point"), PointSummaryName)
 		}
 	}
+	if p.replicated() && !p.spread() {
+		t.list("Notes", []string{"all seeds give the same figures: the scenario draws nothing at random, so that replications add nothing"})
+	}
 	return t.done()
+}
+
+// spread reports whether the figures of a point depend on the seed.
+func (p *Points) spread() bool {
+	return slices.ContainsFunc(p.List, func(one Point) bool {
+		return slices.ContainsFunc(one.Replications, func(r Replication) bool {
+			return !sameFigures(r.Values, one.Replications[0].Values)
+		})
+	})
+}
+
+// sameFigures compares figures; one that does not exist equals another.
+func sameFigures(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }
 
 // metricTitle is the name of a metric without its unit.

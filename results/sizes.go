@@ -80,10 +80,10 @@ func (s *Size) full() float64 {
 	return sum / float64(len(s.Runs))
 }
 
-// same reports whether the runs differ by their seeds only.
+// same reports whether all runs have the same figures.
 func (s *Size) same() bool {
 	return len(s.Runs) > 1 && !slices.ContainsFunc(s.Runs, func(r Replication) bool {
-		return !slices.Equal(r.Goals, s.Runs[0].Goals) || !slices.Equal(r.Values, s.Runs[0].Values)
+		return !sameFigures(r.Goals, s.Runs[0].Goals) || !sameFigures(r.Values, s.Runs[0].Values)
 	})
 }
 

@@ -119,6 +119,10 @@ func TestSizeWithoutAnswer(t *testing.T) {
 	if notes := strings.Join(s.Notes, "\n"); s.Answer == nil || s.Answer.Nodes != 1 || !strings.Contains(notes, "never fills") {
 		t.Errorf("got %+v, %q: want one node, which the workload never fills", s.Answer, notes)
 	}
+	s = size(t, "[[goal]]\nfinish = \"100s\"\n", "--set", "job.0.duration={ dist = \"constant\", mean = \"20s\" }", "--set", "cluster.hadoop=ideal")
+	if notes := strings.Join(s.Notes, "\n"); s.Answer == nil || !strings.Contains(notes, "seeds change nothing") {
+		t.Errorf("got %+v, %q: want an answer and a note that nothing is random", s.Answer, notes)
+	}
 	s = size(t, "most_nodes = 4\n[[goal]]\nfinish = \"1h\"\n", "--set", "cluster.dies={ dist = \"constant\", mean = \"10s\" }")
 	if s.Answer != nil {
 		t.Errorf("got %+v: want no answer, since all nodes die", s.Answer)

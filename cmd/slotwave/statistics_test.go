@@ -45,7 +45,7 @@ duration = { dist = "exponential", mean = "10s" }
 // asymptotic variance of waits in M/M/1, rho (2 + 5 rho - 4 rho^2 + rho^3) /
 // (1 - rho)^4 service times squared per customer (Daley 1968).
 func TestIntervalCoverage(t *testing.T) {
-	seeds, customers := 1000, 2000
+	seeds, customers := 1000, 5000
 	if !large {
 		seeds, customers = 60, 500
 	}
