@@ -30,7 +30,9 @@ type cluster struct {
 	nextRank uint32 // of a tracker whose heartbeats come after all others of an instant
 	warnings []string
 
-	entries      []entry // memory for lists of tasks while they are made
+	attempts     []*attempt    // memory for those of a tracker that a heartbeat reads
+	slotFree     engine.Timers // by tracker: set while attempts wait for a slot that will become free
+	entries      []entry       // memory for lists of tasks while they are made
 	sharedSlots  bool
 	nodesDie     bool // trackers may be lost, so finished maps are recorded
 	attemptsFail bool // some nodes have one

@@ -29,15 +29,13 @@ type expectedStatus struct {
 	tasks   [2]int32
 }
 
-// report counts the attempts of a tracker as it reports them.
-func (s *clusterStatus) report(t *taskTracker) {
-	var tasks, used [2]int32
-	for _, a := range t.attempts {
-		if a.occupies(t, t.last) {
-			tasks[a.onSlot]++
-			used[a.onSlot] += a.width
-		}
+// report counts the attempts of a tracker as it reports them. Those that are not
+// listed have not changed.
+func (s *clusterStatus) report(t *taskTracker, attempts []*attempt) {
+	for _, a := range attempts {
+		t.occupy(a, a.holdsSlot(t, t.last))
 	}
+	tasks, used := t.occupied, t.inUse
 	s.set(t, tasks)
 	if s.cluster.sharedSlots {
 		both := used[0] + used[1]
@@ -112,6 +110,9 @@ func (s *clusterStatus) rank(x expectedStatus) moment { return moment(s.trackers
 
 // sort orders the reports due now as the heartbeats will come.
 func (s *clusterStatus) sort() {
+	if len(s.present) < 2 {
+		return
+	}
 	slices.SortFunc(s.present, func(a, b expectedStatus) int { return cmp.Compare(s.rank(a), s.rank(b)) })
 }
 

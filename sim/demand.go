@@ -53,5 +53,10 @@ func (q *serviceQueues) change(j *jobInProgress, to needSet) {
 	}
 }
 
+// anyService reports whether some job needs a set-up or clean-up task.
+func (d *demand) anyService() bool {
+	return d[needSetup]+d[needCleanup]+d[needMapTaskCleanup]+d[needReduceTaskCleanup] > 0
+}
+
 // waiting returns how many jobs want a map launched, and how many a reduce.
 func (d *demand) waiting() [2]int { return [2]int{d[needMap], d[needReduce]} }

@@ -106,7 +106,7 @@ func (h *heartbeats) changed(t *taskTracker) {
 		from++
 	}
 	at := engine.Never
-	if t.everyBeat || t.killsPending || !t.regular || h.every || t.watched() {
+	if t.everyBeat || t.killsPending || !t.regular || h.every || t.watched > 0 {
 		at = t.beatFrom(from)
 	} else if t.news < engine.Never {
 		at = t.beatFrom(max(t.news, from))
@@ -198,9 +198,8 @@ func (h *heartbeats) putLast(t *taskTracker) {
 func (h *heartbeats) newRank(t *taskTracker) {
 	t.rank = h.cluster.nextRank
 	h.cluster.nextRank++
-	at, set := t.timer.Set()
 	t.timer = t.timer.Ranked(t.rank)
-	if set {
-		t.timer.Reset(at)
+	if t.set < engine.Never {
+		t.timer.Reset(t.set)
 	}
 }

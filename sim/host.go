@@ -24,7 +24,7 @@ func (jt *jobTracker) SplitNode(a *execute.Attempt) int32 {
 // Attempts implements execute.Host.
 func (jt *jobTracker) Attempts(node int32) iter.Seq[*execute.Attempt] {
 	return func(yield func(*execute.Attempt) bool) {
-		for _, a := range jt.trackers[node].attempts {
+		for _, a := range jt.trackers[node].held {
 			if !yield(&a.Attempt) {
 				return
 			}
@@ -35,6 +35,7 @@ func (jt *jobTracker) Attempts(node int32) iter.Seq[*execute.Attempt] {
 // Report implements execute.Host.
 func (jt *jobTracker) Report(node int32, at engine.Time) {
 	t := &jt.trackers[node]
+	t.reads = true
 	t.reportable(at)
 	jt.reports.changed(t)
 }
@@ -60,7 +61,7 @@ func (jt *jobTracker) betweenHeartbeats() moment {
 func (jt *jobTracker) giveSlots(id int32) {
 	if t, now := &jt.trackers[id], jt.now(); now < t.dies {
 		jt.moment = jt.betweenHeartbeats()
-		t.settle(now)
+		t.settle(now, t.attempts())
 		jt.reports.changed(t)
 	}
 }

@@ -8,14 +8,15 @@ func (jt *jobTracker) report(id int32) {
 	t, now := &jt.trackers[id], jt.now()
 	jt.at(beforeHeartbeats)
 	t.prev, t.last, t.given, t.givenSlots = engine.Never, now, [2]int32{}, [2]int32{}
-	t.beating = true
-	t.settle(now)
-	jt.takeReport(t)
+	t.beating, t.set = true, engine.Never
+	all := t.attempts()
+	t.settle(now, all)
+	jt.takeReport(t, all)
 	jt.giveKills(t)
-	t.settle(now)
+	t.settle(now, all)
 	t.next = now
 	t.beating = false
-	t.sweep(jt.forget)
+	t.sweep(true, jt.forget)
 	jt.reports.place(t)
 	jt.reports.changed(t)
 	jt.reports.offer()
@@ -41,7 +42,7 @@ func (jt *jobTracker) offerAll(int32) {
 			t.beating = false
 			if t.given != [2]int32{} {
 				given = true
-				jt.status.report(t)
+				jt.status.report(t, t.attempts())
 				jt.reports.place(t)
 				jt.reports.changed(t)
 			}

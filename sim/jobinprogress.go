@@ -207,9 +207,6 @@ func (j *jobInProgress) updateSlowstart() {
 // settleNeeds recomputes what the job waits for, after any change.
 func (j *jobInProgress) settleNeeds() {
 	c := j.cluster
-	if l := c.policy.listener; l != nil && !j.bygone {
-		l.JobUpdated(j.View())
-	}
 	if now := needsOf(j); now != j.needs {
 		c.demand.change(j.needs, now)
 		c.services.change(j, now)
@@ -218,6 +215,9 @@ func (j *jobInProgress) settleNeeds() {
 		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
 	}
 	j.countOpen()
+	if l := c.policy.listener; l != nil && !j.bygone {
+		l.JobUpdated(j.View())
+	}
 }
 
 // launched does what settleNeeds would after a launch. The job needs the same as
@@ -227,6 +227,23 @@ func (j *jobInProgress) launched(k workload.Kind) {
 		j.settleNeeds()
 	} else if l := j.cluster.policy.listener; l != nil {
 		l.JobUpdated(j.View())
+	}
+}
+
+// succeeded does what settleNeeds would after the success of a task that ran once.
+// The job needs the same as before if it has more such tasks to do, none that may
+// lag, and its reduces do not start now.
+func (j *jobInProgress) succeeded(k workload.Kind, wereReady bool) {
+	if j.runsOnce != [2]bool{true, true} || j.Finished[k]+j.FailedTasks[k] == j.Tasks[k] || j.ReducesReady != wereReady {
+		j.settleNeeds()
+		return
+	}
+	if l := j.cluster.policy.listener; l != nil {
+		l.JobUpdated(j.View())
+	}
+	if j.counted.remaining[k] > 0 {
+		j.counted.remaining[k]--
+		j.cluster.view.Remaining[k]--
 	}
 }
 

@@ -58,8 +58,9 @@ func (j *jobInProgress) updateOnlyAttempt(a *attempt, state taskState) {
 	if state == succeeded {
 		j.Active[a.Kind]--
 		j.ActiveTasks[a.Kind]--
+		ready := j.ReducesReady
 		j.taskSucceeded(a)
-		j.settleNeeds()
+		j.succeeded(a.Kind, ready)
 	}
 }
 

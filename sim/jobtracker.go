@@ -61,7 +61,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	if !t.registered {
 		jt.moment = beforeHeartbeats
 	}
-	t.beating = true
+	t.beating, t.set = true, engine.Never
 	jt.status.update()
 	jt.at(jt.moment)
 	if !t.registered {
@@ -73,15 +73,16 @@ func (jt *jobTracker) heartbeat(id int32) {
 	}
 	t.last, t.given, t.givenSlots = now, [2]int32{}, [2]int32{}
 
-	t.settle(now)
+	changed := t.mayHaveChanged(now)
+	t.settle(now, changed)
 	jt.blacklist.discardFault(t)
-	jt.takeReport(t)
+	jt.takeReport(t, changed)
 	if t.asks() && !t.faults.listed {
 		jt.assignTasks(t)
 	}
-	t.orderRecordedKills()
+	t.orderRecordedKills(changed)
 	jt.giveKills(t)
-	jt.permitCommits(t)
+	jt.permitCommits(t, changed)
 	if !t.regular || (now-t.next)%t.interval != 0 {
 		jt.heartbeats.putLast(t)
 	}
@@ -89,7 +90,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	t.next = now + t.interval
 	t.beating = false
 	t.regular = true
-	t.sweep(jt.forget)
+	t.sweep(len(changed) > 0, jt.forget)
 	jt.status.expect(t)
 
 	jt.reports.changed(t)
@@ -107,10 +108,10 @@ func (jt *jobTracker) register(t *taskTracker) {
 	t.interval = jt.cluster.heartbeatInterval()
 }
 
-// takeReport handles the status of every attempt on a tracker.
-func (jt *jobTracker) takeReport(t *taskTracker) {
-	jt.status.report(t)
-	for _, a := range t.attempts {
+// takeReport handles the status of the attempts on a tracker that may have changed.
+func (jt *jobTracker) takeReport(t *taskTracker, attempts []*attempt) {
+	jt.status.report(t, attempts)
+	for _, a := range attempts {
 		a.reported = a.over(t, t.last)
 		if a.watched {
 			a.progress = 0
@@ -126,6 +127,9 @@ func (jt *jobTracker) takeReport(t *taskTracker) {
 // through jobs in order of submission, and launches at most one task per
 // heartbeat.
 func (jt *jobTracker) giveSetupOrCleanup(t *taskTracker) bool {
+	if !jt.demand.anyService() {
+		return false
+	}
 	for _, k := range [...]workload.Kind{workload.Map, workload.Reduce} {
 		if t.view.Used[k] >= t.view.Slots[k] {
 			continue
@@ -156,8 +160,8 @@ func (jt *jobTracker) giveKills(t *taskTracker) {
 		return
 	}
 	t.killsPending = false
-	for i := 0; i < len(t.attempts); i++ {
-		a := t.attempts[i]
+	for i := 0; i < len(t.held); i++ {
+		a := t.held[i].attempt
 		if !a.reported && a.shouldClose() {
 			t.kill(a)
 		}
@@ -170,8 +174,8 @@ func (jt *jobTracker) giveKills(t *taskTracker) {
 // permitCommits answers the attempts that reported commit-pending
 // (JobTracker.getTasksToSave). The child learns of the permission when it next
 // asks.
-func (jt *jobTracker) permitCommits(t *taskTracker) {
-	for _, a := range t.attempts {
+func (jt *jobTracker) permitCommits(t *taskTracker, attempts []*attempt) {
+	for _, a := range attempts {
 		if a.status != commitPending || a.Permitted || a.reported || a.released || !a.mayCommit() {
 			continue
 		}

@@ -138,10 +138,10 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *attempt {
 	j.tasks.setRef(k, index, runsOnce)
 	a := j.tasks.newAttempt(j, index)
-	a.Node, a.Kind, a.onSlot = tracker, k, k
+	a.Node, a.Kind = tracker, k
 	if k != workload.Map || !j.ordinaryMaps {
 		j.tasks.detail(a, nil)
-		a.Assigned = j.cluster.now()
+		a.onSlot, a.Assigned = k, j.cluster.now()
 	}
 	j.onTrackers++
 	j.Active[k]++

@@ -32,11 +32,11 @@ func (jt *jobTracker) lose(t *taskTracker) {
 	t.lost = true
 	t.timer.Stop()
 	jt.heartbeats.remove(t)
-	t.settle(t.dies)
+	t.settle(t.dies, t.attempts())
 
 	for _, j := range slices.Clone(jt.active) {
 		hit := false
-		for _, a := range t.held(j) {
+		for _, a := range t.heldOf(j) {
 			task := a.task
 			if task.complete() && !(task.kind == workload.Map && j.Tasks[workload.Reduce] != 0) {
 				continue
@@ -55,7 +55,8 @@ func (jt *jobTracker) lose(t *taskTracker) {
 			j.failures.add(t.id)
 		}
 	}
-	for _, a := range t.attempts {
+	for _, h := range t.held {
+		a := h.attempt
 		jt.exec.Lose(&a.Attempt)
 		if !a.Started {
 			a.Start = t.dies
@@ -63,18 +64,19 @@ func (jt *jobTracker) lose(t *taskTracker) {
 		a.End, a.Finish, a.released = execute.Kill, min(a.Finish, t.dies), true
 		jt.forget(a)
 	}
-	t.attempts = nil
+	t.held, t.occupied, t.inUse = nil, [2]int32{}, [2]int32{}
 	jt.status.set(t, [2]int32{})
 	if !t.faults.listed {
 		jt.heartbeats.register(t, -1)
 	}
 }
 
-// held lists a job's attempts that a tracker runs or whose output it holds, in
+// heldOf lists a job's attempts that a tracker runs or whose output it holds, in
 // the order of their identities: maps before reduces, then by task and number.
-func (t *taskTracker) held(j *jobInProgress) []*attempt {
+func (t *taskTracker) heldOf(j *jobInProgress) []*attempt {
 	var held []*attempt
-	for _, a := range t.attempts {
+	for _, h := range t.held {
+		a := h.attempt
 		if a.job == j && a.own().status != failed && a.own().status != killed {
 			held = append(held, a)
 		}

@@ -47,9 +47,7 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 		return nil, err
 	}
 	if !jt.exec.Foresees() {
-		for i := range jt.trackers {
-			jt.trackers[i].slotFree = c.eng.NewTimer(engine.Completion, int32(i), jt.giveSlots)
-		}
+		c.slotFree = c.eng.NewTimers(engine.Completion, len(jt.trackers), jt.giveSlots)
 	}
 	if c.protocol.heartbeats {
 		jt.heartbeats = newHeartbeats(c, jt.trackers, band)
@@ -110,7 +108,7 @@ func (jt *jobTracker) buildTrackers() {
 	}
 	waves := make([]wave, slots)
 	for i := range waves {
-		waves[i].job = -1
+		waves[i].tasks = -1
 	}
 	for i := range nodes {
 		n, t := &nodes[i], &jt.trackers[i]
@@ -118,7 +116,7 @@ func (jt *jobTracker) buildTrackers() {
 		jt.nodesDie = jt.nodesDie || n.Dies > 0
 		jt.attemptsFail = jt.attemptsFail || n.FailAfter > 0
 		t.cluster, t.id, t.rank = &jt.cluster, int32(i), uint32(i)
-		t.dies, t.news = engine.Never, engine.Never
+		t.dies, t.news, t.set = engine.Never, engine.Never, engine.Never
 		if n.Dies > 0 {
 			t.dies, t.everyBeat = engine.At(n.Dies), true
 		}
@@ -130,7 +128,8 @@ func (jt *jobTracker) buildTrackers() {
 		}
 		for k := range t.slots {
 			if words := (t.view.Slots[k] + 63) / 64; words > 1 {
-				t.slots[k].more = make([]uint64, words-1)
+				more := make([]uint64, words-1)
+				t.slots[k].more = &more
 			}
 		}
 		t.waves, waves = waves[:all:all], waves[all:]

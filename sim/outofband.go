@@ -54,7 +54,7 @@ func (t *taskTracker) changes() []change {
 			list[i] = change{at: at}
 		}
 	}
-	for _, a := range t.attempts {
+	for _, a := range t.held {
 		if !a.asking(t, t.last) {
 			note(a.Pending)
 		}

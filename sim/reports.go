@@ -17,7 +17,8 @@ type reports interface {
 
 // bringForward makes a tracker report at an instant, unless it reports earlier.
 func bringForward(t *taskTracker, at engine.Time) {
-	if set, ok := t.timer.Set(); !ok || set > at {
+	if t.set > at {
+		t.set = at
 		t.timer.Reset(at)
 	}
 }

@@ -109,8 +109,8 @@ func (jt *jobTracker) close(end engine.Time, how execute.End) {
 	for i := range jt.trackers {
 		t := &jt.trackers[i]
 		now := min(end, t.dies)
-		t.settle(now)
-		for _, a := range t.attempts {
+		t.settle(now, t.attempts())
+		for _, a := range t.attempts() {
 			if a.Finish > now {
 				a.End, a.Finish = how, now
 				a.own().status = killed
@@ -125,7 +125,7 @@ func (jt *jobTracker) close(end engine.Time, how execute.End) {
 			}
 			jt.forget(a)
 		}
-		t.attempts = nil
+		t.held = nil
 	}
 }
 

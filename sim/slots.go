@@ -8,9 +8,9 @@ import (
 
 // slotPool is the slots of one type on a tracker.
 type slotPool struct {
-	first uint64   // bits of the slots taken
-	more  []uint64 // those of slots from 64 on
-	busy  int      // slots held; an attempt may hold several
+	first uint64    // bits of the slots taken
+	more  *[]uint64 // those of slots from 64 on; nil: there are none
+	busy  int       // slots held; an attempt may hold several
 }
 
 // take assigns the lowest free slots to an attempt and returns the first.
@@ -18,7 +18,7 @@ func (p *slotPool) take(width int) int32 {
 	p.busy += width
 	word, at := &p.first, int32(0)
 	for *word == ^uint64(0) {
-		word = &p.more[at/64] // it has as many words as there are slots for
+		word = &(*p.more)[at/64] // it has as many words as there are slots for
 		at += 64
 	}
 	bit := bits.TrailingZeros64(^*word)
@@ -32,21 +32,18 @@ func (p *slotPool) give(slot int32, width int) {
 	if slot < 64 {
 		p.first &^= 1 << slot
 	} else {
-		p.more[slot/64-1] &^= 1 << (slot % 64)
+		(*p.more)[slot/64-1] &^= 1 << (slot % 64)
 	}
 }
 
 // wave counts the maps, or the reduces, of one job that a slot has run without
 // another task between them.
-type wave struct {
-	job, number int32
-	kind        workload.Kind
-}
+type wave struct{ tasks, number int32 }
 
 // next is the number of one more task of a job.
 func (w *wave) next(job int32, kind workload.Kind) int32 {
-	if w.job != job || w.kind != kind {
-		*w = wave{job: job, kind: kind}
+	if tasks := job<<1 | int32(kind); w.tasks != tasks {
+		*w = wave{tasks: tasks}
 	}
 	w.number++
 	return w.number

@@ -36,10 +36,10 @@ type attempt struct {
 	ref      uint32
 	wave     int32 // how many attempts of the job in a row its slot has run
 	slot     int32
-	onSlot   workload.Kind // type of slot: map or reduce
-	status   taskState     // of the identity; not used in a clean-up
-	released bool          // its slot is free again
-	reported bool          // its end has been reported
+	status   taskState // of the identity; not used in a clean-up
+	released bool      // its slot is free again
+	reported bool      // its end has been reported
+	occupies bool      // the JobTracker counts it as holding a slot
 }
 
 // attemptDetails are the part of an attempt that ordinary maps share
@@ -47,6 +47,7 @@ type attempt struct {
 type attemptDetails struct {
 	ref     uint32
 	width   int32           // slots held
+	onSlot  workload.Kind   // type of slot: map or reduce
 	task    *taskInProgress // nil: the task runs once
 	cleans  *attempt        // attempt that a task clean-up belongs to
 	details execute.Details

@@ -11,23 +11,22 @@ import (
 
 // taskTracker is one worker. It starts the attempts that it is given, holds
 // those that wait for a slot, and reports at its heartbeats
-// (org.apache.hadoop.mapred.TaskTracker).
+// (org.apache.hadoop.mapred.TaskTracker). It is laid out for the cache: fields that
+// every heartbeat uses come first, and all of it fills five lines.
 type taskTracker struct {
-	// Fields that every heartbeat uses come first.
 	cluster *cluster
 	timer   engine.Timer // its next simulated heartbeat
 	id      int32
 	rank    uint32      // order among the heartbeats of one instant
 	last    engine.Time // its last simulated heartbeat
 	next    engine.Time // the one after it
-	prev    engine.Time // the heartbeat before the present one, simulated or not
 	news    engine.Time // earliest unreported change
+	set     engine.Time // when the timer fires; Never if it is not set
 
-	attempts []*attempt  // running, waiting, or ended and not reported; in order of launch
 	interval engine.Time // from the last response
+	prev     engine.Time // the heartbeat before the present one, simulated or not
+	held     []heldAttempt
 	dies     engine.Time // no heartbeat from here on
-	stamp    uint32      // of the last status
-	faults   faults
 
 	registered   bool
 	beating      bool // its heartbeat is being answered
@@ -35,15 +34,27 @@ type taskTracker struct {
 	regular      bool // it uses the cluster's present interval, so offers can find it
 	everyBeat    bool // simulate each of its heartbeats
 	killsPending bool // some attempt may have to be killed
+	reads        bool // some attempt must be read at the next heartbeat
 
-	waiting    [2]int32 // attempts that wait for a slot, by type
+	stamp      uint32   // of the last status
+	watched    int32    // attempts whose progress matters
 	given      [2]int32 // attempts launched at this heartbeat
 	givenSlots [2]int32 // slots of those attempts
 	status     [2]int32 // attempts by type as last counted by the JobTracker
+	occupied   [2]int32 // attempts that hold a slot, as last reported, by type
+	inUse      [2]int32 // slots of those attempts
+	waiting    [2]int32 // attempts that wait for a slot, by type
 	view       scheduler.TaskTrackerStatus
 	slots      [2]slotPool
-	waves      []wave       // by slot
-	slotFree   engine.Timer // set while attempts wait for a slot that will become free
+	waves      []wave // by slot
+	faults     faults
+}
+
+// heldAttempt is an attempt of a tracker: running, waiting, or ended and not
+// reported. They are held in order of launch.
+type heldAttempt struct {
+	*attempt
+	changes engine.Time // no earlier heartbeat need read it; 0: each must
 }
 
 // faults counts the jobs that have avoided a tracker lately.
@@ -83,9 +94,16 @@ func (t *taskTracker) launch(a *attempt) {
 	if a.task != nil {
 		a.firstReport = t.last + t.cluster.heartbeatInterval()
 	}
-	t.attempts = append(t.attempts, a)
+	if t.held == nil {
+		t.held = make([]heldAttempt, 0, len(t.waves))
+	}
+	t.held = append(t.held, heldAttempt{attempt: a})
 	t.given[a.onSlot]++
 	t.givenSlots[a.onSlot] += a.width
+	t.occupy(a, true)
+	if a.watched {
+		t.watched++
+	}
 	t.cluster.exec.Assign(&a.Attempt)
 	if t.cluster.sharedSlots {
 		t.view.Used[workload.Map] += int(a.width)
@@ -117,12 +135,55 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 	t.reportable(min(a.Pending, a.Finish, a.KillAt))
 }
 
+// mayHaveChanged returns the attempts whose state may have changed by a heartbeat.
+// The list is valid until the next call of it or of attempts.
+func (t *taskTracker) mayHaveChanged(now engine.Time) []*attempt {
+	switch {
+	case t.reads:
+		return t.attempts()
+	case t.news > now:
+		return nil
+	}
+	list := t.cluster.attempts[:0]
+	for i := range t.held {
+		if h := &t.held[i]; h.changes <= now {
+			list = append(list, h.attempt)
+		}
+	}
+	t.cluster.attempts = list
+	return list
+}
+
+// attempts lists all attempts.
+func (t *taskTracker) attempts() []*attempt {
+	list := t.cluster.attempts[:0]
+	for i := range t.held {
+		list = append(list, t.held[i].attempt)
+	}
+	t.cluster.attempts = list
+	return list
+}
+
+// occupy counts an attempt among those that hold a slot, or no longer.
+func (t *taskTracker) occupy(a *attempt, holds bool) {
+	if a.occupies == holds {
+		return
+	}
+	a.occupies = holds
+	by := int32(1)
+	if !holds {
+		by = -1
+	}
+	t.occupied[a.onSlot] += by
+	t.inUse[a.onSlot] += by * a.width
+}
+
 // settle updates the tracker's slots: it frees those of ended attempts and
 // starts waiting attempts in order.
-func (t *taskTracker) settle(now engine.Time) {
+func (t *taskTracker) settle(now engine.Time, attempts []*attempt) {
 	for {
 		var first *attempt
-		for _, a := range t.attempts {
+		for _, a := range attempts {
 			if !a.Started || a.released || !a.over(t, now) {
 				continue
 			}
@@ -150,10 +211,10 @@ func (t *taskTracker) release(a *attempt) {
 	t.slots[k].give(slot, int(a.width))
 	t.cluster.exec.Release(&a.Attempt)
 	for t.waiting[k] > 0 {
-		i := slices.IndexFunc(t.attempts, func(w *attempt) bool {
-			return !w.Started && !w.released && t.slotType(w) == k
+		i := slices.IndexFunc(t.held, func(w heldAttempt) bool {
+			return !w.Started && !w.released && t.slotType(w.attempt) == k
 		})
-		w := t.attempts[i]
+		w := t.held[i].attempt
 		if t.slots[k].busy+int(w.width) > t.view.Slots[k] {
 			return
 		}
@@ -179,12 +240,24 @@ func (t *taskTracker) kill(a *attempt) {
 
 // orderRecordedKills orders the kills of attempts that are recorded as killed by
 // now.
-func (t *taskTracker) orderRecordedKills() {
-	for _, a := range t.attempts {
-		if a.Started && !a.reported && a.KillAt <= t.last {
-			a.killOrder, t.killsPending = true, true
-		}
+func (t *taskTracker) orderRecordedKills(changed []*attempt) {
+	for _, a := range changed {
+		t.orderRecordedKill(a)
 	}
+	for _, h := range t.launched() {
+		t.orderRecordedKill(h.attempt)
+	}
+}
+
+func (t *taskTracker) orderRecordedKill(a *attempt) {
+	if a.Started && !a.reported && a.KillAt <= t.last {
+		a.killOrder, t.killsPending = true, true
+	}
+}
+
+// launched returns the attempts launched at this heartbeat.
+func (t *taskTracker) launched() []heldAttempt {
+	return t.held[len(t.held)-int(t.given[0]+t.given[1]):]
 }
 
 // reportable records that there is something to report at an instant.
@@ -238,9 +311,9 @@ func (a *attempt) state(t *taskTracker, now engine.Time) taskState {
 	return running
 }
 
-// occupies reports whether the JobTracker counts an attempt as holding a slot.
+// holdsSlot reports whether the JobTracker counts an attempt as holding a slot.
 // It does not if the attempt has ended or only waits to commit.
-func (a *attempt) occupies(t *taskTracker, now engine.Time) bool {
+func (a *attempt) holdsSlot(t *taskTracker, now engine.Time) bool {
 	return !a.over(t, now) && (!a.Started || !a.asking(t, now))
 }
 
@@ -265,26 +338,59 @@ func (a *attempt) shouldClose() bool {
 }
 
 // sweep removes the attempts whose end has been reported, and finds the next
-// instant with something to report.
-func (t *taskTracker) sweep(ended func(*attempt)) {
-	t.news = engine.Never
-	kept := t.attempts[:0]
-	for _, a := range t.attempts {
-		if a.reported {
-			ended(a)
-			continue
+// instant with something to report. If no attempt had changed, only those launched
+// at this heartbeat can come earlier.
+func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
+	if !changed && !t.reads {
+		launched := t.launched()
+		for i := range launched {
+			t.expect(&launched[i])
 		}
-		kept = append(kept, a)
-		if !a.asking(t, t.last) {
-			t.news = min(t.news, a.Pending)
-		}
-		t.news = min(t.news, a.Finish)
-		if a.Started {
-			t.news = min(t.news, max(a.KillAt, t.last+1))
-		}
+		return
 	}
-	clear(t.attempts[len(kept):])
-	t.attempts = kept
+	all := t.reads
+	t.news, t.reads = engine.Never, false
+	kept := t.held[:0]
+	for _, h := range t.held {
+		switch {
+		case h.changes > t.last && !all:
+			t.news = min(t.news, h.changes)
+		case h.reported:
+			if h.watched {
+				t.watched--
+			}
+			ended(h.attempt)
+			continue
+		default:
+			t.expect(&h)
+		}
+		kept = append(kept, h)
+	}
+	clear(t.held[len(kept):])
+	t.held = kept
+}
+
+// expect finds the next change of an attempt. The state of one that waits for a
+// slot, or whose task has a record, depends on others too.
+func (t *taskTracker) expect(h *heldAttempt) {
+	h.changes = h.nextChange(t)
+	t.news = min(t.news, h.changes)
+	if h.task != nil || !h.Started {
+		h.changes, t.reads = 0, true
+	}
+}
+
+// nextChange returns when a tracker has something to report of an attempt, after
+// its last heartbeat.
+func (a *attempt) nextChange(t *taskTracker) engine.Time {
+	at := a.Finish
+	if !a.asking(t, t.last) {
+		at = min(at, a.Pending)
+	}
+	if a.Started {
+		at = min(at, max(a.KillAt, t.last+1))
+	}
+	return at
 }
 
 // awaitSlots sets a timer for the instant at which waiting attempts get a slot,
@@ -294,13 +400,13 @@ func (t *taskTracker) awaitSlots() {
 		return
 	}
 	at := engine.Never
-	for _, a := range t.attempts {
+	for _, a := range t.held {
 		if a.Started && !a.released {
 			at = min(at, a.Finish)
 		}
 	}
 	if at < engine.Never {
-		t.slotFree.Reset(max(at+1, t.cluster.now()))
+		t.cluster.slotFree.Of(t.id).Reset(max(at+1, t.cluster.now()))
 	}
 }
 
@@ -308,16 +414,6 @@ func (t *taskTracker) awaitSlots() {
 // has one, is over.
 func (t *taskTracker) heartbeatOver() bool {
 	return moment(t.rank) <= t.cluster.moment || t.last == t.cluster.now()
-}
-
-// watched reports whether the progress of an attempt on the tracker matters.
-func (t *taskTracker) watched() bool {
-	for _, a := range t.attempts {
-		if a.watched {
-			return true
-		}
-	}
-	return false
 }
 
 // beatFrom returns the first heartbeat at or after an instant.
