@@ -40,6 +40,22 @@ func byPriority(a, b Job) int {
 	return cmp.Or(cmp.Compare(a.Priority(), b.Priority()), cmp.Compare(a.Submit(), b.Submit()), cmp.Compare(a.ID(), b.ID()))
 }
 
+// listsOf returns the lists that a job belongs in.
+func listsOf(j Job) queued {
+	runs, wants := j.State() == Running, j.Wants()
+	return queued{
+		launching:   [2]bool{runs && wants[workload.Map], runs && wants[workload.Reduce]},
+		withReduces: runs && j.Tasks()[workload.Reduce] > 0,
+	}
+}
+
+// JobUpdated implements Listener. Most changes leave a job in its lists.
+func (f *fifo) JobUpdated(j Job) {
+	if in, known := j.Note().(*queued); !known || *in != listsOf(j) {
+		f.updates.JobUpdated(j)
+	}
+}
+
 // follow moves the jobs that have changed between the lists.
 func (f *fifo) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
@@ -48,20 +64,20 @@ func (f *fifo) follow() {
 			in = &queued{}
 			j.SetNote(in)
 		}
-		runs := j.State() == Running
+		want := listsOf(j)
 		for k := range f.launching {
-			in.launching[k] = f.launching[k].set(j, in.launching[k], runs && j.Wants()[k])
+			f.launching[k].set(j, in.launching[k], want.launching[k])
 		}
-		if counted := runs && j.Tasks()[workload.Reduce] > 0; counted != in.withReduces {
-			in.withReduces = f.withReduces.set(j, in.withReduces, counted)
-			for k := range f.needed {
-				if counted {
-					f.needed[k] += j.Tasks()[k]
-				} else {
-					f.needed[k] -= j.Tasks()[k]
-				}
+		f.withReduces.set(j, in.withReduces, want.withReduces)
+		for k := range f.needed {
+			switch {
+			case want.withReduces && !in.withReduces:
+				f.needed[k] += j.Tasks()[k]
+			case in.withReduces && !want.withReduces:
+				f.needed[k] -= j.Tasks()[k]
 			}
 		}
+		*in = want
 	}
 }
 
