@@ -122,7 +122,7 @@ func (j *jobInProgress) Init() {
 	j.tasks.open(j, j.Tasks)
 	j.placeSplits()
 	j.pending.tasks, j.pending.reduces = &j.tasks, oneList(j.Tasks[workload.Reduce])
-	j.speculation.open(c, &j.tasks, &j.pending.maps.hosts)
+	j.speculation.open(c, &j.tasks, &j.pending.maps.hosts, j.reliable)
 	j.slowstart = c.protocol.slowstart(j.conf.slowstart, j.Tasks[workload.Map])
 	j.updateSlowstart()
 	j.settleNeeds()

@@ -37,6 +37,7 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 			} else {
 				j.host.orderKills(a.place)
 			}
+			j.speculation.follow(t)
 			return // as in Hadoop, without the progress
 		case failedUnclean, killedUnclean:
 			j.incomplete(t, own)
@@ -76,6 +77,7 @@ func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 	if !t.isMapOrReduce() || !j.speculation.tracked[k] {
 		return
 	}
+	j.speculation.follow(t)
 	j.speculation.advance(t, before, j.Tasks[k])
 	if j.skipsLooks && !j.needs.has(needMap+need(k)) && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.anyLags(k) {
 		j.settleNeeds()

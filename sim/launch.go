@@ -113,6 +113,7 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 			j.speculation.add(t)
 		}
 		a = j.addAttempt(t, tracker)
+		j.speculation.follow(t)
 		a.watched = j.speculation.tracked[k]
 		lastEnd = t.lastEnd(j.cluster.now())
 		if len(t.active) > 1 {
@@ -223,7 +224,7 @@ func (j *jobInProgress) Speculatable(k workload.Kind) int {
 	case !s.isOldEnough() || s.average(k) < speculativeGap || j.ActiveTasks[k] == 0:
 		return 0
 	case j.reliable:
-		return s.count(k)
+		return s.running[k].count(s.average(k))
 	}
 	return s.countAll(k)
 }

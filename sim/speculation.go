@@ -28,11 +28,11 @@ type speculation struct {
 }
 
 // open starts to watch a job that has just been initialised.
-func (s *speculation) open(c *cluster, tasks *taskTable, hosts *splitHosts) {
+func (s *speculation) open(c *cluster, tasks *taskTable, hosts *splitHosts, reliable bool) {
 	s.eng, s.racks, s.from = c.eng, len(c.question.Cluster.Racks), c.now()+speculativeLag
 	s.tasks, s.hosts = tasks, hosts
 	for k := range s.running {
-		s.running[k] = taskQueue{tasks: tasks, kind: workload.Kind(k)}
+		s.running[k] = taskQueue{tasks: tasks, kind: workload.Kind(k), exact: reliable}
 	}
 	s.byHost.unplaced.tasks = tasks
 }
@@ -51,8 +51,16 @@ func (s *speculation) add(t *taskInProgress) {
 		return
 	}
 	s.running[t.kind].add(t)
+	t.member = int32(len(s.running[t.kind].members) - 1)
 	if t.kind == workload.Map && s.byHost.sorted {
 		s.byHost.sort(s, t)
+	}
+}
+
+// follow takes note of a change in a running task.
+func (s *speculation) follow(t *taskInProgress) {
+	if q := &s.running[t.onSlot]; q.exact && s.tracked[t.onSlot] && t.isMapOrReduce() {
+		q.follow(t)
 	}
 }
 
@@ -84,16 +92,6 @@ func (s *speculation) setTimer(id int32, call func(int32)) {
 	s.timerSet = true
 	s.timer = s.eng.NewTimer(engine.Submission, id, call)
 	s.timer.Reset(s.from)
-}
-
-// count counts the lagging tasks of a reliable job (DefaultTaskSelector,
-// neededSpeculativeMaps and -Reduces).
-func (s *speculation) count(k workload.Kind) (n int) {
-	q, p := &s.running[k], s.pace(k)
-	for i, t := q.lagging(p, 0); t != nil; i, t = q.lagging(p, i+1) {
-		n++
-	}
-	return n
 }
 
 // countAll counts the lagging tasks of any job.

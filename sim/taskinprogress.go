@@ -87,9 +87,10 @@ type taskInProgress struct {
 
 	failures int32
 	place    int32 // in taskTable.active
+	member   int32 // in speculation.running
 	failedOn []int32
 
-	_ [32]byte // fills three lines of a cache
+	_ [24]byte // fills three lines of a cache
 }
 
 // isMapOrReduce reports whether the task is not a set-up or clean-up of the

@@ -13,10 +13,12 @@ import (
 // A tournament of lower bounds finds the first lagging task. A task's progress
 // only grows, so a task that was too far ahead at the last look is skipped
 // until the average has caught up with it. When progress is lost (pace.losses)
-// the bounds are reset.
+// the bounds are reset. In an exact queue each bound follows its task, so that
+// lagging tasks are counted without a look at them.
 type taskQueue struct {
 	tasks   *taskTable
 	kind    workload.Kind
+	exact   bool
 	members []launched
 	low     []float32 // low[1] is the minimum of all, low[len(low)/2+i] the bound of member i
 	losses  int32
@@ -56,7 +58,10 @@ func (q *taskQueue) grow() {
 	const least = 4
 	kept := q.members[:0]
 	for _, m := range q.members {
-		if m.of(q.tasks, q.kind) != nil {
+		if t := m.of(q.tasks, q.kind); t != nil {
+			if q.exact {
+				t.member = int32(len(kept))
+			}
 			kept = append(kept, m)
 		}
 	}
@@ -71,6 +76,11 @@ func (q *taskQueue) grow() {
 func (q *taskQueue) restart() {
 	n := len(q.low) / 2
 	clear(q.low[n : n+len(q.members)])
+	for i, m := range q.members {
+		if q.exact {
+			q.low[n+i] = m.of(q.tasks, q.kind).bound()
+		}
+	}
 	for i := n + len(q.members); i < 2*n; i++ {
 		q.low[i] = ended
 	}
@@ -90,6 +100,37 @@ func (q *taskQueue) bound(i int, low float32) {
 		}
 		q.low[i] = least
 	}
+}
+
+// follow sets the bound of a task of an exact queue.
+func (q *taskQueue) follow(t *taskInProgress) {
+	i := int(t.member)
+	if i >= len(q.members) || q.members[i].task != t.index {
+		return // it ended before the queue grew
+	}
+	low := ended
+	if q.members[i].times == t.launches && t.running() && t.runnable() {
+		low = t.bound()
+	}
+	if low != q.low[len(q.low)/2+i] {
+		q.bound(i, low)
+	}
+}
+
+// count counts the lagging members of an exact queue.
+func (q *taskQueue) count(average float64) (n int) {
+	for i := q.next(0, average); i >= 0; i = q.next(i+1, average) {
+		n++
+	}
+	return n
+}
+
+// bound returns the bound of a running task.
+func (t *taskInProgress) bound() float32 {
+	if t.isAlone() {
+		return float32(t.progress)
+	}
+	return ended
 }
 
 // next returns the first member from i on whose bound is that of a task that
@@ -131,13 +172,15 @@ func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
 func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 	if q.losses != p.losses {
 		q.losses = p.losses
-		q.restart()
+		if !q.exact {
+			q.restart()
+		}
 	}
 	for i = q.next(i, p.average); i >= 0; i = q.next(i+1, p.average) {
 		low := ended
 		t := q.members[i].of(q.tasks, q.kind)
-		if t != nil && t.isAlone() {
-			low = float32(t.progress)
+		if t != nil {
+			low = t.bound()
 		}
 		q.bound(i, low)
 		if p.average-float64(low) >= speculativeGap {
