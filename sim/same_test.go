@@ -63,6 +63,25 @@ func TestTasksThatRunOnce(t *testing.T) {
 	})
 }
 
+// Where nothing can fail, bounds of their progress tell how many tasks lag. The same
+// attempts end in the same order if each task is looked at, because the success of a
+// task is on record, and with it that attempts may fail.
+func TestBoundsOfProgress(t *testing.T) {
+	check(t, 1000, 10_000, func(t *rapid.T) {
+		w := drawWorld(t)
+		bounds := w.run(t)
+		for i := range w.Jobs {
+			if j := &w.Jobs[i]; j.Maps.Count > 0 && j.Maps.Ends == nil {
+				j.Maps.Ends = map[int][]workload.AttemptEnd{0: {{State: workload.Succeeded}}}
+			}
+		}
+		looks := w.run(t)
+		if err := different(bounds.Prediction, looks.Prediction, bounds.rows, looks.rows); err != nil {
+			t.Fatalf("%s, %s, with bounds and with looks: %v", w.Cluster.Hadoop, w.Scheduler.Name, err)
+		}
+	})
+}
+
 // The same question has the same answer, on one processor and on two.
 func TestDeterministic(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
