@@ -16,8 +16,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// PredictionsSchema is the first field of predictions in JSON.
-const PredictionsSchema = "slotwave/predictions/1"
+// predictionsSchema is the first field of predictions in JSON.
+const predictionsSchema = "slotwave/predictions/1"
 
 // Answer is the answer of one predictor to one question.
 type Answer struct {
@@ -232,7 +232,7 @@ func (a *Answers) writeJSON(w io.Writer, metrics []map[string]any) error {
 		Metrics     []map[string]any `json:"metrics,omitempty"`
 		Warnings    []string         `json:"warnings"`
 		Assumptions []string         `json:"assumptions"`
-	}{Schema: PredictionsSchema, Reference: Escape(a.Reference), Rows: listed(a.rows()), Metrics: metrics}
+	}{Schema: predictionsSchema, Reference: Escape(a.Reference), Rows: listed(a.rows()), Metrics: metrics}
 	for i := range a.List {
 		p := &a.List[i].Prediction
 		doc.Warnings = addNew(doc.Warnings, p.Warnings)

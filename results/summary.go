@@ -16,8 +16,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// SummarySchema is the first field of every summary of this format.
-const SummarySchema = "slotwave/summary/1"
+// summarySchema is the first field of every summary of this format.
+const summarySchema = "slotwave/summary/1"
 
 // Summary is the content of summary.json: a run in figures. Counts over
 // attempts (Kinds, Locality, Slots) are those of the first replication.
@@ -200,7 +200,7 @@ const slowestJobs = 10
 func (r *Run) Summary() *Summary {
 	first := &r.Predictions[0]
 	s := &Summary{
-		Schema:       SummarySchema,
+		Schema:       summarySchema,
 		Scenario:     Escape(r.Question.Name),
 		Title:        r.title(),
 		Model:        first.Model,
