@@ -54,10 +54,11 @@ type reduceStart struct {
 
 // standing is what the cluster knows of a job.
 type standing struct {
-	needs      needSet
-	counted    openCounts
-	onTrackers int  // attempts that trackers hold
-	bygone     bool // it ended under an earlier scheduler
+	needs       needSet
+	counted     openCounts
+	onTrackers  int    // attempts that trackers hold
+	mostRunning [2]int // most tasks that ran at once, by type
+	bygone      bool   // it ended under an earlier scheduler
 }
 
 // openCounts are what a job adds to the counts of the whole cluster.

@@ -130,6 +130,15 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 		a.runnable = max(a.runnable, j.reducesAt)
 	}
 	j.RunningTasks[k]++
+	if n := j.RunningTasks[k] - j.Speculative[k]; n > j.mostRunning[k] {
+		j.mostRunning[k] = n
+		waves := (j.Tasks[k] + n - 1) / n
+		if k == workload.Map {
+			j.outcome.MapWaves = waves
+		} else {
+			j.outcome.ReduceWaves = waves
+		}
+	}
 	j.launched(k)
 	j.traceLaunch(a)
 	j.host.assign(a)

@@ -102,14 +102,6 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 // buildTrackers makes all trackers, with no slot taken.
 func (jt *jobTracker) buildTrackers() {
 	nodes := jt.question.Cluster.Nodes
-	slots := 0
-	for i := range nodes {
-		slots += nodes[i].MapSlots + nodes[i].ReduceSlots
-	}
-	waves := make([]wave, slots)
-	for i := range waves {
-		waves[i].tasks = -1
-	}
 	for i := range nodes {
 		n, t := &nodes[i], &jt.trackers[i]
 		jt.hosts[n.Name] = int32(i)
@@ -132,7 +124,6 @@ func (jt *jobTracker) buildTrackers() {
 				t.slots[k].more = &more
 			}
 		}
-		t.waves, waves = waves[:all:all], waves[all:]
 		if jt.protocol.heartbeats {
 			t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.heartbeat).Ranked(t.rank)
 		} else {

@@ -84,7 +84,6 @@ func (r *recorder) account(a *attempt) {
 	case workload.Map:
 		o.Locality[a.Locality]++
 		o.MapTime += finish - start
-		o.MapWaves = max(o.MapWaves, int(a.wave))
 		if o.FirstMap < 0 || start < o.FirstMap {
 			o.FirstMap = start
 		}
@@ -93,7 +92,6 @@ func (r *recorder) account(a *attempt) {
 		}
 	case workload.Reduce:
 		o.ReduceTime += finish - start
-		o.ReduceWaves = max(o.ReduceWaves, int(a.wave))
 		if state == workload.Succeeded {
 			o.ShuffleEnd = max(o.ShuffleEnd, a.ShuffleEnd().Duration())
 		}

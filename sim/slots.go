@@ -2,8 +2,6 @@ package sim
 
 import (
 	"math/bits"
-
-	"github.com/slotwave/slotwave/workload"
 )
 
 // slotPool is the slots of one type on a tracker.
@@ -34,17 +32,4 @@ func (p *slotPool) give(slot int32, width int) {
 	} else {
 		(*p.more)[slot/64-1] &^= 1 << (slot % 64)
 	}
-}
-
-// wave counts the maps, or the reduces, of one job that a slot has run without
-// another task between them.
-type wave struct{ tasks, number int32 }
-
-// next is the number of one more task of a job.
-func (w *wave) next(job int32, kind workload.Kind) int32 {
-	if tasks := job<<1 | int32(kind); w.tasks != tasks {
-		*w = wave{tasks: tasks}
-	}
-	w.number++
-	return w.number
 }

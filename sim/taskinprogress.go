@@ -34,7 +34,6 @@ type attempt struct {
 
 	runnable engine.Time // when the task could first have been launched
 	ref      uint32
-	wave     int32 // how many attempts of the job in a row its slot has run
 	slot     int32
 	status   taskState // of the identity; not used in a clean-up
 	released bool      // its slot is free again

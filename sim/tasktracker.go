@@ -46,7 +46,6 @@ type taskTracker struct {
 	waiting    [2]int32 // attempts that wait for a slot, by type
 	view       scheduler.TaskTrackerStatus
 	slots      [2]slotPool
-	waves      []wave // by slot
 	faults     faults
 }
 
@@ -95,7 +94,7 @@ func (t *taskTracker) launch(a *attempt) {
 		a.firstReport = t.last + t.cluster.heartbeatInterval()
 	}
 	if t.held == nil {
-		t.held = make([]heldAttempt, 0, len(t.waves))
+		t.held = make([]heldAttempt, 0, t.view.Slots[0]+t.view.Slots[1])
 	}
 	t.held = append(t.held, heldAttempt{attempt: a})
 	t.given[a.onSlot]++
@@ -128,9 +127,6 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 	}
 	a.Started = true
 	a.Start = at
-	if a.Kind <= workload.Reduce {
-		a.wave = t.waves[a.slot].next(int32(a.job.ID), a.Kind)
-	}
 	t.cluster.exec.Start(&a.Attempt)
 	t.reportable(min(a.Pending, a.Finish, a.KillAt))
 }
