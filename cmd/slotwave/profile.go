@@ -50,8 +50,8 @@ recorded maps. The fidelity of SCENARIO must be phase or device.
 
 --costs finds the costs of the maps, the reduces and the combiner without a
 scenario: on the machine that calibrate finds from the same jobs, with a 90 %
-interval of each. It takes some ten seconds for a few jobs; calibrate also writes
-the machine.
+interval of each. It takes some ten seconds for a few jobs; calibrate also
+writes the machine.
 
 --statistics prints what predict --statistics reads, and says on the standard
 error how costs follow that a record does not separate.`,

@@ -591,7 +591,7 @@ func TestInspectionFiles(t *testing.T) {
 }
 
 // TestScenarioKeepsInferences: a scenario made of a history replays it as the history
-// itself, with the release and the heartbeats that it only shows.
+// itself, with the release and the heartbeats that it only shows. Its racks are numbered.
 func TestScenarioKeepsInferences(t *testing.T) {
 	dir := t.TempDir()
 	for _, file := range []string{"chukwa-sorter-JobHistory.log.gz", "job_201002080801_40864.hist.gz"} {
@@ -600,6 +600,6 @@ func TestScenarioKeepsInferences(t *testing.T) {
 		verb(t, "convert", history, "--to", "toml", "--out", at(".toml"), "--quiet")
 		verb(t, "run", at(".toml"), "--out", at("-scenario"), "--quiet", "--set", "plots=none")
 		verb(t, "run", history, "--out", at("-replay"), "--quiet", "--set", "plots=none")
-		sameRows(t, file, rows(t, at("-scenario/attempts.csv"), "locality"), rows(t, at("-replay/attempts.csv"), "locality"))
+		sameRows(t, file, rows(t, at("-scenario/attempts.csv"), "rack", "locality"), rows(t, at("-replay/attempts.csv"), "rack", "locality"))
 	}
 }

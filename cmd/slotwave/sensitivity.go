@@ -15,17 +15,17 @@ func sensitivityCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sensitivity SCENARIO",
 		Short: "Change each cost and setting alone, and measure the effect",
-		Long: `Change each cost and each setting of a scenario alone, and measure what that does
-to the makespan. The fidelity must be phase or device.
+		Long: `Change each cost and each setting of a scenario alone, and measure what that
+does to the makespan. The fidelity must be phase or device.
 
 Rates of the machines, costs of Hadoop and of the job's own code, and the number
 of reduces become less and more by --by. Every node gets a slot more, and one
 less. A Hadoop property that tune searches takes both ends of its range.
 
-Each change is simulated in pairs of runs, one for each replication. Both runs of
-a pair have the same seed. If the 95 % interval of a change includes 0, slotwave
-reports that the input makes no difference. The analytic models predict the same
-changes; zhang needs --platform-model.
+Each change is simulated in pairs of runs, one for each replication. Both runs
+of a pair have the same seed. If the 95 % interval of a change includes 0,
+slotwave reports that the input makes no difference. The analytic models
+predict the same changes; zhang needs --platform-model.
 
 --out writes the changes as sensitivity.csv and as a tornado plot.`,
 		Example: "  slotwave sensitivity my.toml\n  slotwave sensitivity my.toml --by 10% --out out/sensitivity",

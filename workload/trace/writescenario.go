@@ -25,6 +25,10 @@ var scenarioFormat = Format{
 	},
 }
 
+// cleanupWithJVM is the time of the clean-up of an attempt, with the start of its JVM,
+// that a replay without a launch of its own assumes.
+const cleanupWithJVM = 1500 * time.Millisecond
+
 // writeScenario writes a history as a complete scenario of slotwave that
 // replays its jobs on the machines it names. A scenario needs machines. The
 // release may be unknown.
@@ -96,6 +100,9 @@ func writeScenario(w io.Writer, h *workload.History) error {
 	}
 	t.table("cluster.costs")
 	t.pair("launch", startup.String())
+	if startup == 0 { // the clean-up of an attempt, which no history records, starts a JVM too
+		t.pair("task_cleanup", cleanupWithJVM.String())
+	}
 	if commit > 0 { // otherwise the times include it and its cost
 		t.pair("commit", commit.String())
 	}
