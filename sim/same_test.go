@@ -63,9 +63,9 @@ func TestTasksThatRunOnce(t *testing.T) {
 	})
 }
 
-// Where nothing can fail, bounds of their progress tell how many tasks lag. The same
-// attempts end in the same order if each task is looked at, because the success of a
-// task is on record, and with it that attempts may fail.
+// Where no attempt can fail, bounds of progress tell how many tasks lag. If an end is
+// recorded, here a success, attempts may fail, and each task is looked at: the attempts
+// are the same.
 func TestBoundsOfProgress(t *testing.T) {
 	check(t, 1000, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
