@@ -208,8 +208,8 @@ func TestDocumentedCommands(t *testing.T) {
 				if i := slices.Index(args, "--out"); i >= 0 {
 					written[args[i+1]] = out
 					args[i+1] = out
-				} else if args[0] == "report" {
-					args = append(args, "--out", out+".html")
+				} else if kind := map[string]string{"report": ".html", "sample": ".csv"}[args[0]]; kind != "" {
+					args = append(args, "--out", out+kind)
 				} else if args[0] == "run" || args[0] == "compare" {
 					written["out/"+args[1]] = out
 					args = append(args, "--out", out)
