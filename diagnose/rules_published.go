@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -233,6 +234,9 @@ var ruleR05 = rule{
 			s.b.add("configuration of a job", 1, 1, "no rules on settings")
 			return nil
 		}
+		if s.movesNothing() {
+			return nil
+		}
 		compress := s.setConf("mapred.compress.map.output", "true", "mapred.map.output.compression.codec", fastCodec)
 		hits := s.stageHits(r, func(st *stage, f *facts) hit {
 			return hit{
@@ -248,6 +252,13 @@ var ruleR05 = rule{
 		}
 		return hits
 	},
+}
+
+// movesNothing reports whether all reduces fetched no byte, as where their times are
+// given.
+func (s *scene) movesNothing() bool {
+	st := s.stages[workload.Reduce]
+	return st != nil && !slices.ContainsFunc(st.rows, func(row int32) bool { return s.b.at(row).ShuffleBytes != 0 })
 }
 
 // movesOutput returns the share of the job's slot time in which map output is
