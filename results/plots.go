@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/slotwave/slotwave/workload"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -39,8 +40,8 @@ var plots = []plotEntry{
 	{"execution", "one line per slot, coloured by phase",
 		func(s *subject) bool { return s.ran(mostCharts) },
 		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlot) }},
-	{"execution-jobs", "the same coloured by job, for 2 to 12 jobs",
-		func(s *subject) bool { return s.ran(1) && s.runs[0].Stats.chart.coloursJobs() },
+	{"execution-jobs", "the same coloured by job, for 2 to 12 jobs that all runs have",
+		func(s *subject) bool { return s.ran(mostCharts) && s.sameJobs() },
 		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlotJob) }},
 	{"execution-attempts", "one line per attempt in order of start; left out above 24,000 bars",
 		func(s *subject) bool { return s.ran(mostCharts) && vector(s.runs) },
@@ -69,6 +70,14 @@ var plots = []plotEntry{
 // ran.
 func (s *subject) ran(most int) bool {
 	return len(s.runs) <= most && slices.ContainsFunc(s.runs, func(r *Run) bool { return r.Stats.rows > 0 })
+}
+
+// sameJobs reports whether all runs have the same jobs, and colours for them.
+func (s *subject) sameJobs() bool {
+	first := s.runs[0].Question.Jobs
+	return !slices.ContainsFunc(s.runs, func(r *Run) bool {
+		return !r.Stats.chart.coloursJobs() || !slices.EqualFunc(r.Question.Jobs, first, func(a, b workload.Job) bool { return a.ID == b.ID })
+	})
 }
 
 // pictures are drawn while the tables are written.
