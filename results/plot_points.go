@@ -41,8 +41,8 @@ type axis struct {
 }
 
 // WriteStudy writes the tables, and draws the study by what varies: a line with a
-// band over a number, a heat map of two numbers, a tornado of more factors, and the
-// Pareto frontier of two metrics.
+// band over a number, means of names, a heat map of two numbers, a tornado of more
+// factors, and the Pareto frontier of two metrics.
 func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 	if err := p.Write(d); err != nil || len(p.List) < 2 && !p.replicated() {
 		return err
@@ -69,6 +69,8 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 			add("heat-map", s.heatMap())
 		case len(s.axes) <= 2 && numbers > 0 && s.full():
 			add("line", s.lines())
+		case len(s.axes) == 1 && s.full():
+			add("means", s.means())
 		case len(s.axes) > 1:
 			add("tornado", s.tornado())
 		}
@@ -151,6 +153,55 @@ func (s *plotted) interval(i int) (low, mean, high float64) {
 		half = 0
 	}
 	return (mean - half) / s.unit, mean / s.unit, (mean + half) / s.unit
+}
+
+// mostMeans is the largest number of levels whose means are drawn.
+const mostMeans = 40
+
+// means draws the metric for each level of the only factor, which is not a number.
+func (s *plotted) means() *figure {
+	a := &s.axes[0]
+	if len(a.levels) > mostMeans {
+		return nil
+	}
+	d := &meansPlotter{}
+	from, until := math.Inf(1), math.Inf(-1)
+	for i := range s.List {
+		low, mean, high := s.interval(i)
+		d.rows = append(d.rows, [3]float64{low, mean, high})
+		if !math.IsNaN(mean) {
+			from, until = min(from, low), max(until, high)
+		}
+	}
+	if !(from <= until) {
+		return nil
+	}
+	if from == until {
+		from, until = 0.9*from, 1.1*until+math.SmallestNonzeroFloat32
+	}
+	f := &figure{title: s.title, subtitle: "points: means; lines: 95 % intervals of the difference to the baseline, from pairs with the same seed"}
+	p := rowsPanel(a.levels, Escape(s.Factors[a.factor]))
+	p.Add(d)
+	f.panels = []*panel{p}
+	f.setRange(from, until, s.label)
+	return f
+}
+
+// meansPlotter draws a point and its interval in each row.
+type meansPlotter struct{ rows [][3]float64 } // low, mean, high
+
+// Plot implements plot.Plotter.
+func (m *meansPlotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	style := lineStyle(0)
+	for i, row := range m.rows {
+		if math.IsNaN(row[1]) {
+			continue
+		}
+		at := y(float64(i) + 0.5)
+		c.StrokeLine2(draw.LineStyle{Color: style.Color, Width: 2}, x(row[0]), at, x(row[2]), at)
+		c.DrawGlyph(style, vg.Point{X: x(row[1]), Y: at})
+	}
 }
 
 // lines draws the metric over the factor that is a number, with a line for each

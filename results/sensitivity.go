@@ -252,31 +252,47 @@ func (s *Sensitivity) tornado() *figure {
 	}
 	p, low, high := tornadoPanel(bars, 0)
 	f.panels = []*panel{p}
-	margin := (high - low) * 0.2 // for the values
-	f.setX(high+margin, "change of the makespan (%)", nil)
-	p.X.Min = low - margin
+	f.setRange(low, high, "change of the makespan (%)")
+	return f
+}
+
+// setRange makes an axis from low to high, with room for labels at both ends.
+func (f *figure) setRange(low, high float64, label string) {
+	margin := (high - low) * 0.2
+	f.setX(high+margin, label, nil)
 	step := roundStep((high - low + 2*margin) / 10)
 	var marks []plot.Tick
 	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-	for k := int(math.Ceil(p.X.Min / step)); float64(k)*step <= high+margin; k++ {
-		marks = append(marks, plot.Tick{Value: float64(k) * step, Label: strconv.FormatFloat(float64(k)*step, 'f', digits, 64)})
+	for k := int(math.Ceil((low - margin) / step)); float64(k)*step <= high+margin; k++ {
+		marks = append(marks, plot.Tick{Value: float64(k) * step, Label: group(strconv.FormatFloat(float64(k)*step, 'f', digits, 64))})
 	}
-	p.X.Tick.Marker = plot.ConstantTicks(marks)
-	return f
+	for _, p := range f.panels {
+		p.X.Min, p.X.Tick.Marker = low-margin, plot.ConstantTicks(marks)
+	}
 }
 
 // tornadoPanel is a bar for each input around a middle value, and the ends of all.
 func tornadoPanel(bars []effectOf, middle float64) (p *panel, low, high float64) {
-	p = newPanel(vg.Length(len(bars))*44, "")
-	p.Y.Min, p.Y.Max = 0, float64(len(bars))
-	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
-	var marks []plot.Tick
 	low, high = math.Inf(1), math.Inf(-1)
-	for i, b := range bars {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(b.name, 28)})
+	var names []string
+	for _, b := range bars {
+		names = append(names, b.name)
 		low, high = min(low, b.low), max(high, b.high)
 	}
-	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
+	p = rowsPanel(names, "")
 	p.Add(&tornadoPlotter{bars, middle})
 	return p, low, high
+}
+
+// rowsPanel has a row for each name, the first one on top.
+func rowsPanel(names []string, label string) *panel {
+	p := newPanel(vg.Length(len(names))*44, label)
+	p.Y.Min, p.Y.Max = 0, float64(len(names))
+	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
+	var marks []plot.Tick
+	for i, name := range names {
+		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(name, 28)})
+	}
+	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
+	return p
 }

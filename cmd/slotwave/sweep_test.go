@@ -376,12 +376,13 @@ func TestSweepPictures(t *testing.T) {
 	sweepFolder(t)
 	for want, over := range map[string][]string{
 		"line":     {"--over", "cluster.nodes=3:5:1"},
+		"means":    {"--over", "scheduler.name=fifo,fair2"},
 		"heat-map": {"--set", "scheduler.name=fifo", "--over", "cluster.nodes=3:5:1", "--over", "cluster.map_slots=1,2,3"},
 		"tornado":  {"--over", "cluster.nodes=3,4", "--over", "cluster.map_slots=1,2"},
 	} {
 		verb(t, append([]string{"sweep", "my.toml", "--replications", "2", "--quiet", "--out", want}, over...)...)
 		files := tree(t, want)
-		if len(files) != 6 || !strings.Contains(files[want+".svg"], ">cluster.nodes<") {
+		if len(files) != 6 || !strings.Contains(files[want+".svg"], ">"+strings.SplitN(over[len(over)-1], "=", 2)[0]+"<") {
 			t.Errorf("%v: got %d files: want %s.svg with the name of the factor", over, len(files), want)
 		}
 	}
