@@ -256,6 +256,9 @@ func (r *report) relocate(values, set any, path string, line int) {
 	}
 }
 
+// extensible are the lists that a setting may add the next table to.
+var extensible = []string{"change", "pool", "user", "queue"}
+
 // overlay sets the values of one tree over another. Numbers index lists. The
 // error names an index outside its list.
 func overlay(under, over any, path string) (any, error) {
@@ -263,14 +266,17 @@ func overlay(under, over any, path string) (any, error) {
 	if !ok {
 		return over, nil
 	}
+	if under == nil {
+		under = map[string]any{}
+	}
 	var wrong error
 	switch u := under.(type) {
 	case map[string]any:
 		out := maps.Clone(u)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			below := u[k]
-			if k == "change" && below == nil {
-				below = []map[string]any{{}} // a change that the file does not have
+			if below == nil && slices.Contains(extensible, k) {
+				below = []map[string]any{}
 			}
 			if k == "conf" || k == "scheduler" {
 				below = withoutProperties(below, "", propertiesOf(m[k], ""))
@@ -283,6 +289,9 @@ func overlay(under, over any, path string) (any, error) {
 		out := slices.Clone(u)
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			i, err := strconv.Atoi(k)
+			if err == nil && i == len(out) && slices.Contains(extensible, path[strings.LastIndexByte(path, '.')+1:]) {
+				out = append(out, map[string]any{})
+			}
 			if err != nil || i < 0 || i >= len(out) {
 				wrong = cmp.Or(wrong, noEntry(path, k, len(u)))
 				continue
@@ -300,7 +309,10 @@ func overlay(under, over any, path string) (any, error) {
 
 // noEntry lists the tables of a list in an error.
 func noEntry(path, key string, n int) error {
-	if n == 1 {
+	switch n {
+	case 0:
+		return fmt.Errorf("%s.%s: there are no [[%s]] tables: want %s.0", path, key, path, path)
+	case 1:
 		return fmt.Errorf("%s.%s: there is only 1 [[%s]] table: want %s.0", path, key, path, path)
 	}
 	return fmt.Errorf("%s.%s: there are only %d [[%s]] tables: want %s.0 to %s.%d", path, key, n, path, path, path, n-1)
