@@ -210,6 +210,7 @@ func TestDocumentedCommands(t *testing.T) {
 					args[i+1] = out
 				} else if kind := map[string]string{"report": ".html", "sample": ".csv"}[args[0]]; kind != "" {
 					args = append(args, "--out", out+kind)
+					written[args[0]+"s"+kind] = out + kind // samples.csv
 				} else if args[0] == "run" || args[0] == "compare" {
 					written["out/"+args[1]] = out
 					args = append(args, "--out", out)

@@ -15,6 +15,9 @@ func isChapter(page string) bool {
 	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || slices.Contains([]string{"studies.md", "decisions.md", "size-a-cluster.md", "compare-schedulers.md"}, name)
 }
 
+// longPages take half a minute each, and are followed with SLOTWAVE_LARGE only.
+var longPages = []string{"decisions.md", "size-a-cluster.md"}
+
 // Every chapter of the tutorial and the other pages with commands that depend on
 // one another work as a reader follows them: the files are saved, the commands run
 // in order, what they print is what the page shows (-update writes it), and the
@@ -30,6 +33,9 @@ func TestTutorial(t *testing.T) {
 		}
 		chapters++
 		t.Run(filepath.Base(page), func(t *testing.T) {
+			if os.Getenv("SLOTWAVE_LARGE") == "" && !*update && slices.Contains(longPages, filepath.Base(page)) {
+				t.Skip("takes half a minute: SLOTWAVE_LARGE=1 follows it")
+			}
 			path, err := filepath.Abs(page)
 			if err != nil {
 				t.Fatal(err)
