@@ -55,11 +55,19 @@ func ticks(end float64, n int, steps []float64) []plot.Tick {
 	if step == 0 {
 		step = roundStep(end / float64(n))
 	}
+	return multiples(step, 0, end*(1+1e-9))
+}
+
+// marksBetween returns about ten marks at round values.
+func marksBetween(low, high float64) []plot.Tick {
+	return multiples(roundStep((high-low)/10), low, high)
+}
+
+// multiples are marks at the multiples of a step.
+func multiples(step, low, high float64) (marks []plot.Tick) {
 	prec := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-	var marks []plot.Tick
-	for i := 0; float64(i)*step <= end*(1+1e-9); i++ {
-		v := float64(i) * step
-		marks = append(marks, plot.Tick{Value: v, Label: group(strconv.FormatFloat(v, 'f', prec, 64))})
+	for k := math.Ceil(low / step); k*step <= high; k++ {
+		marks = append(marks, plot.Tick{Value: k * step, Label: group(strconv.FormatFloat(k*step, 'f', prec, 64))})
 	}
 	return marks
 }

@@ -386,13 +386,7 @@ func (s *plotted) tornado() *figure {
 	margin := max((until-from)*0.35, until*0.02) // for the names of the levels
 	f.setX(until+margin, s.label, ticks(until+margin, 12, nil))
 	if least := from - margin; least > until/4 {
-		p.X.Min = least
-		step := roundStep((until + margin - least) / 10)
-		var marks []plot.Tick
-		for v := math.Ceil(least/step) * step; v <= until+margin; v += step {
-			marks = append(marks, plot.Tick{Value: v, Label: group(strconv.FormatFloat(v, 'f', max(0, -int(math.Floor(math.Log10(step)+1e-9))), 64))})
-		}
-		p.X.Tick.Marker = plot.ConstantTicks(marks)
+		p.X.Min, p.X.Tick.Marker = least, plot.ConstantTicks(marksBetween(least, until+margin))
 	}
 	return f
 }

@@ -260,12 +260,7 @@ func (s *Sensitivity) tornado() *figure {
 func (f *figure) setRange(low, high float64, label string) {
 	margin := (high - low) * 0.2
 	f.setX(high+margin, label, nil)
-	step := roundStep((high - low + 2*margin) / 10)
-	var marks []plot.Tick
-	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
-	for k := int(math.Ceil((low - margin) / step)); float64(k)*step <= high+margin; k++ {
-		marks = append(marks, plot.Tick{Value: float64(k) * step, Label: group(strconv.FormatFloat(float64(k)*step, 'f', digits, 64))})
-	}
+	marks := marksBetween(low-margin, high+margin)
 	for _, p := range f.panels {
 		p.X.Min, p.X.Tick.Marker = low-margin, plot.ConstantTicks(marks)
 	}

@@ -640,7 +640,8 @@ func oneUser(t *table, q *model.WhatIf) {
 	if !isAny(q, "capacity") || !strings.HasPrefix(q.Cluster.Hadoop, "0.") || named || len(q.Jobs) < many || slices.Contains(q.Scheduler.Conf.Keys(), limit) {
 		return
 	}
-	t.warn("no job names its user: the capacity scheduler of %s takes all for jobs of one user, and initialises 2 of them at a time unless %s states more", q.Cluster.Hadoop, limit)
+	p, _ := workload.FindProperty(limit)
+	t.warn("no job names its user: the capacity scheduler of %s takes all for jobs of one user, and initialises %s of them at a time unless %s states more", q.Cluster.Hadoop, p.Default, limit)
 }
 
 // withoutEffect warns about inputs that change nothing.

@@ -455,9 +455,7 @@ func (l *load) divide(j *workload.Job) {
 	}
 	if l.reduces > 0 && j.Reduces.Count > 0 && l.reduces != j.Reduces.Count {
 		l.table.assume("%s: its map output is divided into %d equal parts, one for each reduce, in place of %d", j.ID, l.reduces, j.Reduces.Count)
-		wait, _ := j.Reduces.Localise.Expect(j.Reduces.Count)
-		j.Reduces = workload.ReduceTasks{Count: l.reduces, ShuffleData: j.Reduces.ShuffleData, OutputBytes: j.Reduces.OutputBytes,
-			Localise: workload.Durations{All: workload.Seconds(wait)}}
+		j.Reduces.Resize(l.reduces)
 	}
 }
 

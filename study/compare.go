@@ -96,14 +96,29 @@ func Compare(names []string, k Comparing, warn func([]string)) (*Compared, error
 	return done, nil
 }
 
-// openAll opens every scenario with every value of the varied key.
+// openAll opens every scenario with every value of the varied key. A result is
+// simulated as it was made, if that can be done again; otherwise its attempts are
+// replayed.
 func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, error) {
 	var all []comparedRun
 	labels := map[string]bool{}
 	for _, name := range names {
-		base, err := k.openOne(name, over)
+		var notMade error
+		if k.asMade(name) && over.key == "" {
+			var made *Study
+			var run int
+			if made, run, notMade = studyOf(name, k.Options); notMade == nil {
+				made.Scenario.Runs[run].Question.Name = name
+				all = append(all, comparedRun{study: made, run: run})
+				continue
+			}
+		}
+		base, err := Open(name, k.Options)
 		if err != nil {
 			return nil, err
+		}
+		if notMade != nil {
+			base.Scenario.Warnings = append(base.Scenario.Warnings, fmt.Sprintf("%s: %v: its attempts are replayed, which can differ from the result", name, notMade))
 		}
 		for _, v := range over.values {
 			s := base
@@ -128,24 +143,6 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 		}
 	}
 	return all, nil
-}
-
-// openOne opens a scenario, a history or a result. A result is simulated as it was
-// made, if that can be done again; otherwise its attempts are replayed.
-func (k *Comparing) openOne(name string, over variedKey) (*Study, error) {
-	if !k.asMade(name) || over.key != "" {
-		return Open(name, k.Options)
-	}
-	s, _, err := studyOf(name, k.Options)
-	if err == nil && len(s.Scenario.Runs) == 1 {
-		s.Scenario.Runs[0].Question.Name = name
-		return s, nil
-	}
-	replayed, openErr := Open(name, k.Options)
-	if openErr == nil && err != nil {
-		replayed.Scenario.Warnings = append(replayed.Scenario.Warnings, fmt.Sprintf("%s: %v: its attempts are replayed, which can differ from the result", name, err))
-	}
-	return replayed, openErr
 }
 
 // chooseBaseline finds the baseline: a model, or a scenario, which then becomes

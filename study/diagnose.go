@@ -437,31 +437,26 @@ func questionOf(folder string) (*model.WhatIf, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i := range s.Scenario.Runs {
-		if r := &s.Scenario.Runs[i]; len(s.Scenario.Runs) == 1 || r.Folder == run {
-			return &r.Question, nil
-		}
-	}
-	return nil, fmt.Errorf("%s: got no run of that name in %s", run, s.Scenario.Name)
+	return &s.Scenario.Runs[run].Question, nil
 }
 
 // studyOf opens the scenario of a result with the settings and the seed of its
-// manifest, if its inputs have not changed. The run is the folder of one of its
-// runs; empty: all.
-func studyOf(folder string, o Options) (s *Study, run string, err error) {
-	manifest := folder
+// manifest, if its inputs have not changed. The index is that of the run whose
+// folder it is.
+func studyOf(folder string, o Options) (s *Study, run int, err error) {
+	manifest, name := filepath.Clean(folder), ""
 	if !isFile(filepath.Join(folder, resultdir.ManifestName)) {
-		manifest, run = filepath.Dir(folder), filepath.Base(folder)
+		manifest, name = filepath.Dir(manifest), filepath.Base(manifest)
 	}
 	m, err := resultdir.ReadManifest(manifest)
 	if err != nil {
-		return nil, "", err
+		return nil, 0, err
 	}
 	if err := InputsUnchanged(m.Inputs); err != nil {
-		return nil, "", err
+		return nil, 0, err
 	}
 	if len(m.Arguments) < 2 || m.Arguments[0] != "run" {
-		return nil, "", fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
+		return nil, 0, fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
 	}
 	o.Seed, o.Replications = m.Seed, max(o.Replications, m.Replications)
 	for _, a := range m.Arguments[2:] {
@@ -472,8 +467,16 @@ func studyOf(folder string, o Options) (s *Study, run string, err error) {
 			o.Fidelity = fidelity
 		}
 	}
-	s, err = Open(m.Arguments[1], o)
-	return s, run, err
+	if s, err = Open(m.Arguments[1], o); err != nil {
+		return nil, 0, err
+	}
+	if len(s.Scenario.Runs) > 1 {
+		run = slices.IndexFunc(s.Scenario.Runs, func(r scenarios.Run) bool { return r.Folder == name })
+	}
+	if run < 0 {
+		return nil, 0, fmt.Errorf("%s: got no run of that name in %s", name, m.Arguments[1])
+	}
+	return s, run, nil
 }
 
 // question opens the scenario that describes a recorded run. If both have a single

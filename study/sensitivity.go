@@ -90,13 +90,23 @@ func (s *Study) pull(levers []lever) (base []float64, times [][]float64, err err
 		}
 	}
 	all := make([][]float64, len(applied))
+	for i := range all {
+		all[i] = make([]float64, s.options.replications())
+	}
 	var group errgroup.Group
 	group.SetLimit(s.options.workers())
-	for i, apply := range applied {
-		all[i] = make([]float64, s.options.replications())
-		for k := range all[i] {
+	for k := range s.options.replications() {
+		seeded, err := s.replication(k)
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, apply := range applied {
 			group.Go(func() (err error) {
-				all[i][k], err = s.makespanWith(s.options.seedOf(k), apply)
+				q := copyOf(&seeded.Runs[0].Question)
+				if apply != nil {
+					apply(&q)
+				}
+				all[i][k], err = timeTaken(&q)
 				return err
 			})
 		}
@@ -108,24 +118,6 @@ func (s *Study) pull(levers []lever) (base []float64, times [][]float64, err err
 		return nil, nil, fmt.Errorf("%s: the jobs do not succeed in every run: want a scenario in which they do", s.Scenario.Name)
 	}
 	return all[0], all[1:], nil
-}
-
-// makespanWith returns the seconds from the first submission to the end of the last
-// job, +Inf if a job does not succeed.
-func (s *Study) makespanWith(seed uint64, apply func(*model.WhatIf)) (float64, error) {
-	f, err := s.file.With()
-	if err != nil {
-		return 0, err
-	}
-	made, err := f.Scenario(seed)
-	if err != nil {
-		return 0, err
-	}
-	q := made.Runs[0].Question
-	if apply != nil {
-		apply(&q)
-	}
-	return timeTaken(&q)
 }
 
 // leversOf lists the costs and settings of a scenario.
