@@ -297,7 +297,7 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 	runs := Histories(paths)
 	folder := ""
 	for _, files := range runs {
-		if len(files) == 2 && filepath.Base(files[1]) == results.AttemptsName && files[0] != paths[0] {
+		if len(files) == 2 && files[1] == attemptsOf(filepath.Dir(files[1])) && files[0] != paths[0] {
 			folder = filepath.Dir(files[1])
 		}
 	}

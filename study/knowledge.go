@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
@@ -120,7 +121,7 @@ func Histories(paths []string) (all [][]string) {
 		var rest []string
 		for _, file := range files {
 			folder := filepath.Dir(file)
-			tables := []string{filepath.Join(folder, results.JobsName), filepath.Join(folder, results.AttemptsName)}
+			tables := []string{filepath.Join(folder, results.JobsName), attemptsOf(folder)}
 			result := isFile(filepath.Join(folder, resultdir.ManifestName)) || isFile(filepath.Join(filepath.Dir(folder), resultdir.ManifestName))
 			switch {
 			case !result || !isFile(tables[0]) || !isFile(tables[1]) || file == path:
@@ -158,6 +159,17 @@ func FileSums(paths []string) (sums []resultdir.FileSum, err error) {
 		sums = append(sums, sum)
 	}
 	return sums, nil
+}
+
+// attemptsOf returns the table of attempts of a result; empty: it has none.
+func attemptsOf(folder string) string {
+	csv := filepath.Join(folder, results.AttemptsName)
+	for _, name := range []string{csv, strings.TrimSuffix(csv, ".csv") + ".parquet"} {
+		if isFile(name) {
+			return name
+		}
+	}
+	return ""
 }
 
 func isFile(name string) bool {

@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"math"
-	"path/filepath"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -75,7 +74,7 @@ type OtherOffer struct {
 // asMade reports whether a name is that of a result which is simulated as its
 // manifest says.
 func (o *Options) asMade(name string) bool {
-	return isFile(filepath.Join(name, results.AttemptsName)) && len(o.Set) == 0 && o.Fidelity == ""
+	return attemptsOf(name) != "" && len(o.Set) == 0 && o.Fidelity == ""
 }
 
 // compared opens one of two scenarios. A result is simulated as its manifest says.

@@ -50,19 +50,27 @@ func TestRunsApart(t *testing.T) {
 	}
 }
 
-// TestParquetIsOnlyWritten: tables that cannot be read are no silence.
-func TestParquetIsOnlyWritten(t *testing.T) {
+// TestParquetComesBack: a result with its attempts in Parquet is read like one
+// with CSV.
+func TestParquetComesBack(t *testing.T) {
 	dir := t.TempDir()
-	out := filepath.Join(dir, "out")
-	once := writeFile(t, filepath.Join(dir, "once.toml"), "attempts = \"parquet\"\n"+onceAndVaried)
-	verb(t, "run", once, "--out", out, "--quiet")
-	replay := writeFile(t, filepath.Join(dir, "replay.toml"), "[cluster]\n[workload]\ntrace = \"out\"\n")
-	for _, args := range [][]string{
-		{"profile", out}, {"validate", out}, {"validate", replay}, {"predict", once, "--history", out},
-		{"convert", out, "--to", "csv", "--out", filepath.Join(dir, "csv")}, {"profile", filepath.Join(out, "attempts.parquet")},
-	} {
-		if code, _, errs := call("", args...); code != exitInput || !strings.Contains(errs, `a Parquet table, which is only written: want CSV (attempts = "csv"`) {
-			t.Errorf("%v: exit %d: %s", args, code, errs)
+	in := func(name string) string { return filepath.Join(dir, name) }
+	for _, kind := range []string{"csv", "parquet"} {
+		verb(t, "run", writeFile(t, in(kind+".toml"), "attempts = \""+kind+"\"\n"+onceAndVaried), "--out", in(kind), "--quiet")
+		verb(t, "convert", in(kind), "--to", "csv", "--out", in("from-"+kind))
+	}
+	verb(t, "convert", in("csv"), "--to", "parquet", "--out", in("tables"))
+	verb(t, "convert", in("tables"), "--to", "csv", "--out", in("from-tables"))
+	for _, name := range []string{"attempts.csv", "jobs.csv"} {
+		want := read(t, filepath.Join(in("from-csv"), name))
+		for _, from := range []string{"from-parquet", "from-tables"} {
+			if got := read(t, filepath.Join(in(from), name)); got != want {
+				t.Errorf("%s/%s differs from that of the result with CSV", from, name)
+			}
 		}
+	}
+	csv, parquet := verb(t, "diagnose", in("csv"), "--json"), verb(t, "diagnose", in("parquet"), "--json")
+	if strings.ReplaceAll(parquet, in("parquet"), in("csv")) != csv {
+		t.Errorf("diagnosed from Parquet:\n%s\nwant\n%s", parquet, csv)
 	}
 }

@@ -170,7 +170,7 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 				return err
 			case p != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == manifestName):
 				return nil
-			case d.Name() != jobsName && d.Name() != attemptsName && slices.ContainsFunc(simulated, func(folder string) bool {
+			case d.Name() != jobsName && d.Name() != attemptsName && d.Name() != attemptsParquet && slices.ContainsFunc(simulated, func(folder string) bool {
 				return strings.HasPrefix(filepath.ToSlash(p), filepath.ToSlash(folder))
 			}):
 				return nil
@@ -199,14 +199,13 @@ const (
 	summaryName  = "summary.json"
 	jobsName     = "jobs.csv"
 	attemptsName = "attempts.csv"
-)
 
-var errParquet = errors.New("a Parquet table, which is only written: want CSV (attempts = \"csv\" in a scenario, --to csv of convert)")
+	attemptsParquet = "attempts.parquet"
+)
 
 // simulated reports whether a folder holds the result of a simulation, and what
 // the result states. The manifest of a result lists a table of jobs; a run of
-// several has only a summary beside it. It is an error if the attempts are only
-// in Parquet.
+// several has only a summary beside it.
 func (o ReadOptions) simulated(folder string) (result expanded, is bool, err error) {
 	var m struct {
 		Schema  string `json:"schema"`
@@ -242,21 +241,18 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 	if !o.json(folder, manifestName, &m) || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
 		return result, is, nil
 	}
-	has := map[string]bool{}
+	hasJobs := false
 	var runs []string
 	for _, f := range m.Outputs {
-		has[path.Base(f.Name)] = true
 		if path.Base(f.Name) == jobsName {
+			hasJobs = true
 			runs = append(runs, path.Join(filepath.ToSlash(folder), path.Dir(f.Name)))
 		}
-	}
-	if has["attempts.parquet"] && !has[attemptsName] {
-		return result, false, fmt.Errorf("%s: %w", folder, errParquet)
 	}
 	if len(runs) > 1 {
 		result.several = fmt.Errorf("%s: got %d runs: want one of them: %s", folder, len(runs), strings.Join(runs, ", "))
 	}
-	return result, has[jobsName], nil
+	return result, hasJobs, nil
 }
 
 // json decodes a file of a folder, and reports whether it could.
@@ -343,8 +339,8 @@ func detect(r *bufio.Reader) (string, error) {
 	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
 		return "", errBinaryHistory
 	}
-	if bytes.HasPrefix(head, []byte("PAR1")) {
-		return "", errParquet
+	if bytes.HasPrefix(head, []byte(parquetMagic)) {
+		return parquetFormat.Name, nil
 	}
 	if name := detectFormat(head); name != "" {
 		return name, nil

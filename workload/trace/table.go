@@ -26,18 +26,23 @@ import (
 // table reads the rows of a file with a header.
 type table struct {
 	c       *collector
-	csv     *csv.Reader
+	rows    rowReader
 	header  []string
 	columns map[string]int
-	skipped int
+	skipped int // lines before the header
 	row     []string
 	line    int
+}
+
+// rowReader reads the rows below a header. The error is io.EOF after the last one.
+// A row is valid until the next call.
+type rowReader interface {
+	read() (row []string, line int, err error)
 }
 
 // newTable reads the header. Tables with tabs, and those of HiTune, do not
 // quote.
 func (c *collector) newTable(s *source, quoted bool) (*table, error) {
-	t := &table{c: c, skipped: s.skipped, columns: make(map[string]int)}
 	head, _ := s.Peek(1 << 12)
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
 	in := capLines(s, c.limits.LineBytes)
@@ -45,42 +50,58 @@ func (c *collector) newTable(s *source, quoted bool) (*table, error) {
 	if tabs || !quoted {
 		in = withoutQuotes(in)
 	}
-	t.csv = csv.NewReader(in)
-	t.csv.ReuseRecord = true
+	r := textRows{c, csv.NewReader(in), s.skipped}
+	r.csv.ReuseRecord = true
 	if tabs {
-		t.csv.Comma = '\t'
+		r.csv.Comma = '\t'
 	}
-	row, err := t.csv.Read()
+	header, err := r.csv.Read()
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	t.header = slices.Clone(row)
-	for i, name := range t.header {
-		t.columns[name] = i
-	}
+	t := c.tableOf(r, header)
+	t.skipped = s.skipped
 	return t, nil
 }
 
-// next goes to the next row. Rows that do not fit the header are dropped.
-func (t *table) next() (bool, error) {
+func (c *collector) tableOf(rows rowReader, header []string) *table {
+	t := &table{c: c, rows: rows, header: slices.Clone(header), columns: make(map[string]int)}
+	for i, name := range t.header {
+		t.columns[name] = i
+	}
+	return t
+}
+
+// textRows reads rows of text. Those that do not fit the header are dropped.
+type textRows struct {
+	c       *collector
+	csv     *csv.Reader
+	skipped int
+}
+
+func (r textRows) read() (row []string, line int, err error) {
 	for {
-		var err error
-		t.row, err = t.csv.Read()
-		if err == io.EOF {
-			return false, nil
-		}
+		row, err = r.csv.Read()
 		var damaged *csv.ParseError
 		if errors.As(err, &damaged) {
-			t.c.problem(damaged.StartLine+t.skipped, "line is lost: %v", damaged.Err)
+			r.c.problem(damaged.StartLine+r.skipped, "line is lost: %v", damaged.Err)
 			continue
 		}
 		if err != nil {
-			return false, err
+			return nil, 0, err
 		}
-		t.line, _ = t.csv.FieldPos(0)
-		t.line += t.skipped
-		return true, nil
+		line, _ = r.csv.FieldPos(0)
+		return row, line + r.skipped, nil
 	}
+}
+
+// next goes to the next row.
+func (t *table) next() (more bool, err error) {
+	t.row, t.line, err = t.rows.read()
+	if err == io.EOF {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // cell returns the cell of the first of the named columns that the table has.
@@ -116,6 +137,11 @@ func (c *collector) readTable(s *source) error {
 	if err != nil {
 		return err
 	}
+	return c.readRows(t)
+}
+
+// readRows reads a table whose header says what it holds.
+func (c *collector) readRows(t *table) error {
 	var row func(t *table)
 	switch {
 	case isSettings(t.header):

@@ -270,10 +270,11 @@ func newAttemptRow(a *workload.Attempt) attemptRow {
 
 var parquetFormat = Format{
 	Name: "parquet", About: "tables of attempts and jobs as Parquet",
-	Files: "attempts.parquet, jobs.parquet",
+	Files: attemptsParquet + ", jobs.parquet",
+	read:  (*collector).readParquet,
 	write: func(h *workload.History) (Output, error) {
 		return Output{Files: []File{
-			{"attempts.parquet", func(w io.Writer) error { return WriteAttemptsParquet(w, h) }},
+			{attemptsParquet, func(w io.Writer) error { return WriteAttemptsParquet(w, h) }},
 			{"jobs.parquet", func(w io.Writer) error { return writeJobsParquet(w, h) }},
 		}}, nil
 	},
