@@ -325,3 +325,11 @@ func TestExtractAria(t *testing.T) {
 		t.Error("no attempts: no error")
 	}
 }
+
+// Jobs may end within a second.
+func TestAriaInvertShort(t *testing.T) {
+	p := AriaProfile{Maps: 10, MapAvg: 0.05, MapMax: 0.05}
+	if s, err := p.Invert(0.5, "up"); err != nil || !s.Solution.Feasible {
+		t.Errorf("10 maps of 0.05 s within 0.5 s: %+v, %v", s, err)
+	}
+}

@@ -480,3 +480,22 @@ func BenchmarkThousandPredictions(b *testing.B) {
 		}
 	}
 }
+
+// The report knows one speed of nodes; its equations as printed answer for no other.
+func TestLiteralSpeeds(t *testing.T) {
+	statistics := DefaultPhases()
+	p := literalPredictor{herodotouPredictor{&herodotouStatistics{Data: statistics.Data, Cost: statistics.Cost}}}
+	for _, c := range []struct {
+		first, others float64
+		answers       bool
+	}{{1, 1, true}, {1, 2, false}, {2, 2, false}, {0.5, 1, false}} {
+		q := exampleJob()
+		for i := range q.Cluster.Nodes {
+			q.Cluster.Nodes[i].Slowness = c.others
+		}
+		q.Cluster.Nodes[0].Slowness = c.first
+		if _, err := p.Predict(q); (err == nil) != c.answers {
+			t.Errorf("a node of slowness %v, others of %v: %v", c.first, c.others, err)
+		}
+	}
+}

@@ -96,3 +96,18 @@ func TestSearchErrors(t *testing.T) {
 		}
 	}
 }
+
+// A search of n parameters ends after 80 n^1.2 points without improvement, and at
+// the latest after 150 n^1.2.
+func TestSearchEnds(t *testing.T) {
+	space := []SearchParam{{Name: "x", Min: 0, Max: 1}, {Name: "y", Min: 0, Max: 1}}
+	flat, err := recursiveRandomSearch(space, 3, func([]float64) float64 { return 1 })
+	if want := 1 + 183; err != nil || flat.Evaluations != want { // 80 * 2^1.2 = 183.8
+		t.Errorf("a flat function: %d points, %v: want %d", flat.Evaluations, err, want)
+	}
+	fall := 0.0
+	falling, err := recursiveRandomSearch(space, 3, func([]float64) float64 { fall--; return fall })
+	if want := 344; err != nil || falling.Evaluations != want { // 150 * 2^1.2 = 344.6
+		t.Errorf("a function that falls with each call: %d points, %v: want %d", falling.Evaluations, err, want)
+	}
+}

@@ -64,6 +64,15 @@ func TestSpillsWrap(t *testing.T) {
 	}
 }
 
+// A record that fills the buffer leaves no room during its spill.
+func TestSpillWithoutRoom(t *testing.T) {
+	spills, err := taskplan.SortBuffer{Bytes: 100, SoftBytes: 80, Records: 8, SoftRecords: 6}.Spills(3, 270)
+	want := []taskplan.Spill{{Records: 1, Bytes: 90}, {Records: 1, Bytes: 90}, {Records: 1, Bytes: 90}}
+	if err != nil || !slices.Equal(spills, want) {
+		t.Errorf("%+v, %v: want %+v", spills, err, want)
+	}
+}
+
 func TestSpillsOfLargeRecords(t *testing.T) {
 	b := taskplan.SortBuffer{Bytes: 1000, SoftBytes: 800, Records: 100, SoftRecords: 80}
 	for _, c := range []struct {
@@ -248,6 +257,9 @@ func TestMapOnlyPlanIsTheEquations(t *testing.T) {
 		sameTime(t, "read", times[workload.PhaseRead], want.ReadTime)
 		sameTime(t, "map", times[workload.PhaseMap], want.MapTime)
 		sameTime(t, "write", times[workload.PhaseWrite], want.WriteTime)
+		if slices.ContainsFunc(m.Steps, func(s taskplan.Step) bool { return s.Phase == workload.PhaseCollect }) {
+			t.Fatal("a map without reduces collects its output")
+		}
 		if m.HDFSWriteBytes != int64(math.Round(want.HDFSBytesWritten)) || m.LocalWriteBytes != 0 {
 			t.Fatalf("%d bytes to HDFS, %d to the local disk; want %v and 0", m.HDFSWriteBytes, m.LocalWriteBytes, want.HDFSBytesWritten)
 		}

@@ -11,7 +11,8 @@ const mib = 1 << 20
 // sort buffer (MapTask.MapOutputBuffer.RECSIZE).
 const AccountingBytes = 16
 
-// SortBuffer returns the buffer of the configuration.
+// SortBuffer is the memory in which a map collects its output, in bytes and in
+// records. A spill begins when the soft part is full (io.sort.spill.percent).
 type SortBuffer struct {
 	Bytes, SoftBytes     int64
 	Records, SoftRecords int64
