@@ -22,7 +22,7 @@ func TestAnalysisPage(t *testing.T) {
 		language, interpreter, asks, runs string
 		writes, prints                    string
 	}{
-		{"python", "python3", "import pandas, matplotlib", "", "maps.png", "long"},
+		{"python", "python3", "import pandas, matplotlib, pyarrow", "", "maps.png", "long"},
 		{"r", "Rscript", "q()", "", "maps-r.png", "long"},
 		{"sql", "python3", "import duckdb, pandas", "import duckdb, sys; print(duckdb.sql(open(sys.argv[1]).read()).fetchall())", "", "('long', 40, 520.0)"},
 	} {
@@ -45,6 +45,12 @@ func TestAnalysisPage(t *testing.T) {
 			out, err := command.CombinedOutput()
 			if err != nil || !strings.Contains(string(out), c.prints) {
 				t.Errorf("%v, printed %q: want %q\n%s", err, out, c.prints, blocks[c.language])
+			}
+			if changed := filepath.Join(dir, "changed"); c.language == "python" {
+				if got := verb(t, "inspect", changed); !strings.Contains(got, "map      46        46") {
+					t.Errorf("the changed tables hold:\n%s", got)
+				}
+				verb(t, "run", changed, "--out", filepath.Join(dir, "replayed"), "--quiet")
 			}
 			if info, err := os.Stat(filepath.Join(dir, c.writes)); c.writes != "" && (err != nil || info.Size() == 0) {
 				t.Errorf("%s is not written: %v", c.writes, err)

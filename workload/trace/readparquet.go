@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
@@ -35,7 +39,11 @@ func (c *collector) readParquet(s *source) error {
 // names of its columns.
 func (c *collector) openParquet(data []byte) (r *parquetRows, header []string, err error) {
 	defer recoverParquet(&err)
-	// Indexes and Bloom filters only serve searches.
+	// The last 8 bytes are the length of the index before them, and PAR1.
+	if n := len(data) - 8; n < len(parquetMagic) || int64(binary.LittleEndian.Uint32(data[n:])) > int64(n) {
+		return nil, nil, errors.New("the end of the file is missing or damaged")
+	}
+	// Page indexes and Bloom filters only serve searches.
 	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, nil, err
@@ -52,51 +60,128 @@ func (c *collector) openParquet(data []byte) (r *parquetRows, header []string, e
 	if rows := f.NumRows(); rows < 0 || rows > int64(c.limits.Attempts) {
 		return nil, nil, errAttempts
 	}
-	if err := c.checkPages(data, f.Metadata()); err != nil {
+	pages := pageCheck{data: data, most: max(ratioFrom, int64(c.limits.Ratio)*int64(len(data)))}
+	if err := pages.check(f.Metadata()); err != nil {
 		return nil, nil, err
 	}
 	return &parquetRows{groups: f.RowGroups(), row: make([]string, len(header)), line: 1}, header, nil
 }
 
-// checkPages follows the headers of all pages. A page states the room that it needs
-// when it is decoded, which must fit the size of the file.
-func (c *collector) checkPages(data []byte, m *format.FileMetaData) error {
-	var size, values int64
-	rows := int64(0)
+// pageCheck follows the headers of all pages of a file, before one is decoded. The
+// decoder trusts what a file states; here the size of a page and the number of its
+// values must fit the file.
+type pageCheck struct {
+	data []byte
+	rows int64 // most in a group
+	most int64 // bytes of all pages
+	size int64 // bytes of the pages so far
+	zstd *zstd.Decoder
+}
+
+func (k *pageCheck) check(m *format.FileMetaData) error {
+	defer func() {
+		if k.zstd != nil {
+			k.zstd.Close()
+		}
+	}()
 	for g := range m.RowGroups {
-		rows = max(rows, m.RowGroups[g].NumRows)
-		for k := range m.RowGroups[g].Columns {
-			column := &m.RowGroups[g].Columns[k].MetaData
-			at := column.DataPageOffset
-			if d := column.DictionaryPageOffset; d > 0 {
-				at = min(at, d)
-			}
-			if at < 0 || column.TotalCompressedSize < 0 || at > int64(len(data)) || column.TotalCompressedSize > int64(len(data))-at {
-				return fmt.Errorf("column %d lies outside of the file", k)
-			}
-			for rest := data[at : at+column.TotalCompressedSize]; len(rest) > 0; {
-				in := bytes.NewReader(rest)
-				var page format.PageHeader
-				if err := thrift.NewDecoder(new(thrift.CompactProtocol).NewReader(in)).Decode(&page); err != nil {
-					return fmt.Errorf("column %d: header of a page: %w", k, err)
-				}
-				size += int64(page.UncompressedPageSize)
-				of := max(page.DataPageHeader.V.NumValues, page.DictionaryPageHeader.V.NumValues, page.DataPageHeaderV2.V.NumValues)
-				values = max(values, int64(of))
-				if page.UncompressedPageSize < 0 || page.CompressedPageSize < 0 || int(page.CompressedPageSize) > in.Len() {
-					return fmt.Errorf("column %d: a page lies outside of the file", k)
-				}
-				if size > ratioFrom && size > int64(c.limits.Ratio)*int64(len(data)) {
-					return errRatio
-				}
-				rest = rest[len(rest)-in.Len()+int(page.CompressedPageSize):]
+		k.rows = max(k.rows, m.RowGroups[g].NumRows)
+	}
+	for g := range m.RowGroups {
+		for c := range m.RowGroups[g].Columns {
+			if err := k.column(&m.RowGroups[g].Columns[c].MetaData); err != nil {
+				return fmt.Errorf("column %d of group %d: %w", c+1, g+1, err)
 			}
 		}
 	}
-	if values > rows {
-		return fmt.Errorf("a page has %d values: want at most the %d of the rows", values, rows)
+	return nil
+}
+
+var errPage = errors.New("a page is damaged")
+
+func (k *pageCheck) column(m *format.ColumnMetaData) error {
+	at := m.DataPageOffset
+	if m.DictionaryPageOffset != 0 {
+		at = m.DictionaryPageOffset
+	}
+	if at < 0 || m.TotalCompressedSize < 0 || at > int64(len(k.data)) || m.TotalCompressedSize > int64(len(k.data))-at {
+		return errors.New("it lies outside of the file")
+	}
+	end, isPage := at+m.TotalCompressedSize, false
+	for rest := k.data[at:end]; len(rest) > 0; {
+		isPage = isPage || end-int64(len(rest)) == m.DataPageOffset
+		header := new(thrift.CompactProtocol).NewReaderFromBytes(rest)
+		var page format.PageHeader
+		if err := thrift.NewDecoder(header).Decode(&page); err != nil {
+			return fmt.Errorf("header of a page: %w", err)
+		}
+		rest = rest[header.BytesRead():]
+		if page.CompressedPageSize < 0 || int(page.CompressedPageSize) > len(rest) {
+			return errPage
+		}
+		if err := k.page(&page, m.Codec, rest[:page.CompressedPageSize]); err != nil {
+			return err
+		}
+		rest = rest[page.CompressedPageSize:]
+	}
+	if !isPage && end > at {
+		return errPage
 	}
 	return nil
+}
+
+func (k *pageCheck) page(page *format.PageHeader, codec format.CompressionCodec, content []byte) error {
+	values := max(page.DataPageHeader.V.NumValues, page.DictionaryPageHeader.V.NumValues, page.DataPageHeaderV2.V.NumValues)
+	if int64(values) > k.rows || page.UncompressedPageSize < 0 {
+		return errPage
+	}
+	if k.size += int64(page.UncompressedPageSize); k.size > k.most {
+		return errRatio
+	}
+	if page.Type == format.DataPageV2 {
+		h := &page.DataPageHeaderV2.V
+		levels := int64(h.RepetitionLevelsByteLength) + int64(h.DefinitionLevelsByteLength)
+		if h.RepetitionLevelsByteLength < 0 || h.DefinitionLevelsByteLength < 0 || levels > int64(len(content)) {
+			return errPage
+		}
+		if content = content[levels:]; h.IsCompressed.Valid && !h.IsCompressed.V {
+			codec = format.Uncompressed
+		}
+	}
+	size, err := k.unpacked(codec, content, int64(page.UncompressedPageSize))
+	if err == nil && size > int64(page.UncompressedPageSize) {
+		err = errPage
+	}
+	return err
+}
+
+// unpacked returns the size of decompressed content, or a size above most.
+func (k *pageCheck) unpacked(codec format.CompressionCodec, content []byte, most int64) (int64, error) {
+	var r io.Reader
+	switch codec {
+	case format.Uncompressed:
+		return int64(len(content)), nil
+	case format.Snappy:
+		n, err := snappy.DecodedLen(content)
+		return int64(n), err
+	case format.Gzip:
+		z, err := gzip.NewReader(bytes.NewReader(content))
+		if err != nil {
+			return 0, err
+		}
+		r = z
+	case format.Zstd:
+		if k.zstd == nil {
+			k.zstd, _ = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
+		}
+		if err := k.zstd.Reset(bytes.NewReader(content)); err != nil {
+			return 0, err
+		}
+		r = k.zstd
+	default:
+		return 0, fmt.Errorf("compressed with %s: want none, snappy, gzip or zstd", codec)
+	}
+	return io.Copy(io.Discard, io.LimitReader(r, most+1))
 }
 
 // recoverParquet makes an error of a panic: the decoder panics at some damaged

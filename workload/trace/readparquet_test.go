@@ -72,6 +72,10 @@ func TestParquetLimits(t *testing.T) {
 	for i := range blanks {
 		blanks[i].Job = strings.Repeat(" ", 16<<10)
 	}
+	var lz4 bytes.Buffer
+	if err := parquet.Write(&lz4, []row{{"a", 1}}, parquet.Compression(&parquet.Lz4Raw)); err != nil {
+		t.Fatal(err)
+	}
 	short := written([]row{{"a", 1}, {"b", 2}})
 	footer := bytes.Clone(short)
 	binary.LittleEndian.PutUint32(footer[len(footer)-8:], math.MaxUint32)
@@ -82,6 +86,7 @@ func TestParquetLimits(t *testing.T) {
 		{"more rows than attempts are allowed", "more tasks or attempts than the limit", written(make([]row, 5001))},
 		{"80 MB of blanks in cells", "implausibly large", written(blanks)},
 		{"a list in a cell", "is nested", written([]struct{ Job []string }{{[]string{"a", "b"}}})},
+		{"a compression whose decoder trusts the file", "want none, snappy, gzip or zstd", lz4.Bytes()},
 		{"its first half", "", short[:len(short)/2]},
 		{"a wrong length of its index", "", footer},
 		{"no columns of jobs or attempts", "want a table of attempts", func() []byte {

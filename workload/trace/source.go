@@ -23,7 +23,10 @@ type Limits struct {
 	Problems  int // problems kept in detail: 1,000
 }
 
-const ratioFrom = 16 << 20 // content up to this size may have any ratio
+const (
+	ratioFrom  = 16 << 20  // content up to this size may have any ratio
+	zstdWindow = 128 << 20 // zstd's own limit without --long
+)
 
 func (l Limits) withDefaults() Limits {
 	set := func(field *int, value int) {
@@ -131,8 +134,7 @@ func (s *source) unpack(r io.Reader, limits Limits) error {
 		}
 		out = z
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		const window = 128 << 20 // zstd's own limit without --long
-		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
+		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
 		if err != nil {
 			return fmt.Errorf("zstd: %w", err)
 		}
