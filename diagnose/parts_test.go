@@ -1,0 +1,150 @@
+package diagnose
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// A class of requests is compared with the nearest one that several devices have;
+// of two equally near ones with the lower.
+func TestNearestClass(t *testing.T) {
+	two := []float64{1, 2}
+	classes := map[int][]float64{0: {1}, 2: two, 6: two, 9: two}
+	for c, want := range map[int]int{0: 2, 3: 2, 4: 2, 5: 6, 8: 9, 20: 9} {
+		for range 20 { // the order of a map differs each time
+			if got := nearest(classes, c); got != want {
+				t.Errorf("%d is nearest to %d: want %d", c, got, want)
+			}
+		}
+	}
+	if got := nearest(map[int][]float64{0: {1}}, 7); got != 7 {
+		t.Errorf("no other class: got %d: want 7", got)
+	}
+}
+
+// The rate of a device counts however short it was busy.
+func TestRatesOfShortUse(t *testing.T) {
+	var rows []Usage
+	for i, rate := range []float64{100, 100, 100, 50} {
+		for _, at := range []time.Duration{0, 2 * s} {
+			rows = append(rows, Usage{Time: at, Node: fmt.Sprint("n", i), Device: "disk0", Busy: 0.2, Rate: rate, InService: 0.2})
+		}
+	}
+	list := compareRates(newResources(rows).devices["disk0"])
+	if got := list[3].rate / list[0].rate; math.Abs(got-0.5) > 1e-9 { // rounding
+		t.Errorf("a disk of half the rate has %v of that of its peers: want 0.5", got)
+	}
+}
+
+// One disk of a node is repaired, the others stay as they are.
+func TestRepairOneDisk(t *testing.T) {
+	disks := func(rates ...float64) (m model.Machine) {
+		for _, r := range rates {
+			m.Disks = append(m.Disks, model.Disk{Read: r, Write: r})
+		}
+		return m
+	}
+	c := model.Cluster{
+		Machines: []model.Machine{disks(100, 100, 100), disks(100, 50, 60)},
+		Nodes:    []model.Node{{Name: "a"}, {Name: "b"}, {Name: "c", Machine: 1}},
+	}
+	for device, want := range map[string][]float64{"disk1": {100, 100, 60}, "disk2": {100, 50, 100}, "disk": {100, 100, 100}} {
+		q, err := repair("c", device).Edit(model.WhatIf{Cluster: c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, d := range q.Cluster.Machines[q.Cluster.Nodes[2].Machine].Disks {
+			got = append(got, d.Read)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s repaired: rates %v, want %v", device, got, want)
+		}
+	}
+}
+
+// A gap begins at the last event before it and ends at the first one after it, also
+// at the beginning.
+func TestGaps(t *testing.T) {
+	w := &world{}
+	w.job("j", 0, 300*s)
+	w.attempt(workload.Map, "n1", 0, 0, 0, 100*s)
+	for i := range 20 {
+		at := 100*s + time.Duration(i)*2*s
+		w.attempt(workload.Map, "n1", 0, at, at, at+2*s)
+	}
+	b := keep(w.input().Jobs, nil)
+	var rows []int32
+	for i := range int32(b.rows) {
+		rows = append(rows, i)
+	}
+	thresholds := DefaultThresholds()
+	if got := b.gaps(rows, &thresholds); len(got) != 1 || got[0].from != 0 || got[0].until != 100*s || got[0].usual != 2*s {
+		t.Errorf("%+v: want one gap from 0 to 100 s, usually 2 s", got)
+	}
+}
+
+// Nodes whose slots serve both kinds of tasks have one slot free, as with two map
+// slots.
+func TestSharedSlotsFree(t *testing.T) {
+	w := &world{}
+	w.job("j", 0, 50*s)
+	w.attempt(workload.Map, "n1", 0, 5*s, 6*s, 28*s)
+	w.attempt(workload.Map, "n1", 0, 5*s, 30*s, 48*s)
+	in := w.input()
+	in.Question = &model.WhatIf{Cluster: model.Cluster{
+		Hadoop: "1.0.4", Heartbeat: 3 * s, SharedSlots: true, Nodes: []model.Node{{Name: "n1", MapSlots: 1, ReduceSlots: 1}},
+	}}
+	d, err := Run(context.Background(), in, DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sums := accountSums(d.Jobs[0].Ledger); sums[schedulerLimit] != 22*s {
+		t.Errorf("%v of the scheduler: want 22 s", sums[schedulerLimit])
+	}
+}
+
+// Phases that all tasks state are not called unknown.
+func TestKnownPhases(t *testing.T) {
+	for _, u := range newTestRun().diagnose(t).Unknown {
+		if strings.HasPrefix(u.What, "read of") || strings.HasPrefix(u.What, "map of") {
+			t.Errorf("%+v", u)
+		}
+	}
+}
+
+func TestTasksLike(t *testing.T) {
+	x := explainer{&evidence{books: keep(newTestRun().input().Jobs, nil)}}
+	for task, want := range map[string]string{
+		"j/m/999": "a task of the job: j/m/0 to 199, j/r/0 to 39, j/setup or j/cleanup",
+		"k/m/1":   "a task of the run, such as j/m/0",
+	} {
+		if got := x.tasksLike(task); got != want {
+			t.Errorf("%s: %q, want %q", task, got, want)
+		}
+	}
+}
+
+// What was not simulated has no figure.
+func TestTogetherUntested(t *testing.T) {
+	d := newTestRun().diagnose(t)
+	for pairs, want := range map[int]bool{0: false, 3: true} {
+		d.Together = &Receipt{Pairs: pairs, Gain: 12, Low: 0.11, High: 0.13}
+		var b bytes.Buffer
+		if err := d.Text(&b); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(b.String(), "all confirmed changes together") != want {
+			t.Errorf("%d pairs: %s", pairs, b.String())
+		}
+	}
+}
