@@ -148,3 +148,13 @@ func TestTogetherUntested(t *testing.T) {
 		}
 	}
 }
+
+// Records of samples are in milliseconds, tables in nanoseconds.
+func TestTimelineCells(t *testing.T) {
+	if got := msText(1.5); got != "1500000" {
+		t.Errorf("1.5 ms is %s ns: want 1500000", got)
+	}
+	if got := (&Dataflow{}).share("map", "", "RUNNABLE"); got != 0 {
+		t.Errorf("without samples the share is %v: want 0", got)
+	}
+}
