@@ -46,7 +46,7 @@ func TestAnalysisPage(t *testing.T) {
 			if err != nil || !strings.Contains(string(out), c.prints) {
 				t.Errorf("%v, printed %q: want %q\n%s", err, out, c.prints, blocks[c.language])
 			}
-			if changed := filepath.Join(dir, "changed"); c.language == "python" {
+			if changed := filepath.Join(dir, "my-changed"); c.language == "python" {
 				if got := verb(t, "inspect", changed); !strings.Contains(got, "map      46        46") {
 					t.Errorf("the changed tables hold:\n%s", got)
 				}

@@ -54,7 +54,7 @@ func (c *collector) readHiTune(s *source) error {
 	if c.hitune == nil {
 		c.hitune = &mrv1Reader{c: c, jobs: make(map[string]*jobBuilder), escaped: true}
 	}
-	t, err := c.newTable(s, false)
+	t, err := c.textTable(s, false)
 	if err != nil {
 		return err
 	}

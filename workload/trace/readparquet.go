@@ -23,21 +23,21 @@ const parquetMagic = "PAR1"
 
 // readParquet reads a table of attempts, jobs or settings. The whole file is kept in
 // memory, since its index comes last; of its rows only some are.
-func (c *collector) readParquet(s *source) error {
+func readParquet(c *collector, s *source) error {
 	data, err := io.ReadAll(s)
 	if err != nil {
 		return err
 	}
-	r, header, err := c.openParquet(data)
+	r, header, err := openParquet(data, c.limits)
 	if err != nil {
 		return err
 	}
-	return c.readRows(c.tableOf(r, header))
+	return newTable(c, r, header).read()
 }
 
 // openParquet checks that the file keeps the limits and returns its rows and the
 // names of its columns.
-func (c *collector) openParquet(data []byte) (r *parquetRows, header []string, err error) {
+func openParquet(data []byte, limits Limits) (r *parquetRows, header []string, err error) {
 	defer recoverParquet(&err)
 	// The last 8 bytes are the length of the index before them, and PAR1.
 	if n := len(data) - 8; n < len(parquetMagic) || int64(binary.LittleEndian.Uint32(data[n:])) > int64(n) {
@@ -57,10 +57,10 @@ func (c *collector) openParquet(data []byte) (r *parquetRows, header []string, e
 	if len(header) == 0 {
 		return nil, nil, errors.New("a table without columns")
 	}
-	if rows := f.NumRows(); rows < 0 || rows > int64(c.limits.Attempts) {
+	if rows := f.NumRows(); rows < 0 || rows > int64(limits.Attempts) {
 		return nil, nil, errAttempts
 	}
-	pages := pageCheck{data: data, most: max(ratioFrom, int64(c.limits.Ratio)*int64(len(data)))}
+	pages := pageCheck{data: data, most: max(ratioFrom, int64(limits.Ratio)*int64(len(data)))}
 	if err := pages.check(f.Metadata()); err != nil {
 		return nil, nil, err
 	}

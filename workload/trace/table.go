@@ -40,9 +40,9 @@ type rowReader interface {
 	read() (row []string, line int, err error)
 }
 
-// newTable reads the header. Tables with tabs, and those of HiTune, do not
+// textTable reads the header. Tables with tabs, and those of HiTune, do not
 // quote.
-func (c *collector) newTable(s *source, quoted bool) (*table, error) {
+func (c *collector) textTable(s *source, quoted bool) (*table, error) {
 	head, _ := s.Peek(1 << 12)
 	first, _, _ := bytes.Cut(head, []byte{'\n'})
 	in := capLines(s, c.limits.LineBytes)
@@ -59,12 +59,12 @@ func (c *collector) newTable(s *source, quoted bool) (*table, error) {
 	if err != nil {
 		return nil, fmt.Errorf("header: %w", err)
 	}
-	t := c.tableOf(r, header)
+	t := newTable(c, r, header)
 	t.skipped = s.skipped
 	return t, nil
 }
 
-func (c *collector) tableOf(rows rowReader, header []string) *table {
+func newTable(c *collector, rows rowReader, header []string) *table {
 	t := &table{c: c, rows: rows, header: slices.Clone(header), columns: make(map[string]int)}
 	for i, name := range t.header {
 		t.columns[name] = i
@@ -133,15 +133,16 @@ var tableFormat = Format{
 
 // readTable reads a table of attempts, jobs or settings.
 func (c *collector) readTable(s *source) error {
-	t, err := c.newTable(s, true)
+	t, err := c.textTable(s, true)
 	if err != nil {
 		return err
 	}
-	return c.readRows(t)
+	return t.read()
 }
 
-// readRows reads a table whose header says what it holds.
-func (c *collector) readRows(t *table) error {
+// read reads all rows. The header says what they hold.
+func (t *table) read() error {
+	c := t.c
 	var row func(t *table)
 	switch {
 	case isSettings(t.header):

@@ -271,7 +271,7 @@ func newAttemptRow(a *workload.Attempt) attemptRow {
 var parquetFormat = Format{
 	Name: "parquet", About: "tables of attempts and jobs as Parquet",
 	Files: attemptsParquet + ", jobs.parquet",
-	read:  (*collector).readParquet,
+	read:  readParquet,
 	write: func(h *workload.History) (Output, error) {
 		return Output{Files: []File{
 			{attemptsParquet, func(w io.Writer) error { return WriteAttemptsParquet(w, h) }},
