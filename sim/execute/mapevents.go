@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/slotwave/slotwave/sim/engine"
@@ -175,7 +176,7 @@ func (e *polledEvents) settle(node int32) {
 		if !ok {
 			break
 		}
-		if a := trial.take(interval, x); a != nil {
+		if a := trial.take(interval, x, engine.Never); a != nil {
 			i := trial.waiter(a)
 			trial.waiters = slices.Delete(trial.waiters, i, i+1)
 			e.reducer.known(a, x.at)
@@ -211,6 +212,7 @@ type fetcher struct {
 	copying []*Attempt  // reduces that know all maps and still copy
 	due     engine.Time // a round before it fetches nothing; 0: not known
 	every   engine.Time // the interval with which due was computed
+	asked   []*request  // memory for pass
 }
 
 // request is the request of a child (a is set) or a round of the thread.
@@ -286,12 +288,14 @@ func (f *fetcher) pop(before engine.Time) (request, bool) {
 }
 
 // take answers one request and returns the reduce that now knows all maps, if any.
-func (f *fetcher) take(interval engine.Time, x request) *Attempt {
+// Requests that change nothing, before an instant, may be answered with it.
+func (f *fetcher) take(interval engine.Time, x request, to engine.Time) *Attempt {
 	if x.a == nil {
 		if x.wake {
 			f.woken = false
 		}
 		f.doRound(interval, x.at)
+		f.pass(interval, x.at, to)
 		return nil
 	}
 	i := f.waiter(x.a)
@@ -317,6 +321,7 @@ func (f *fetcher) take(interval engine.Time, x request) *Attempt {
 			f.push(request{at: x.at + Poll, a: x.a})
 			if x.at < f.due && f.every == interval {
 				f.idle, f.timer = false, f.push(request{at: x.at + interval})
+				f.pass(interval, x.at, to)
 			} else {
 				f.doRound(interval, x.at)
 			}
@@ -327,6 +332,54 @@ func (f *fetcher) take(interval engine.Time, x request) *Attempt {
 	}
 	f.push(request{at: x.at + Poll, a: x.a})
 	return nil
+}
+
+// pass jumps over the requests before an instant if they repeat: children that find
+// nothing new ask every second, and each of them resets the timer for the next
+// round, which fetches nothing yet.
+func (f *fetcher) pass(interval, now, to engine.Time) {
+	to = min(to, f.due)
+	if interval <= Poll || interval != f.every || f.woken || to <= now+Poll || to == engine.Never {
+		return
+	}
+	for _, x := range f.queue {
+		if x.seq != f.timer && (x.at <= now || x.at > now+Poll || !f.asksInVain(x.a, to)) {
+			return
+		}
+	}
+	asked := f.asked[:0]
+	timer := 0
+	for i := range f.queue {
+		x := &f.queue[i]
+		if x.seq == f.timer {
+			timer = i
+			continue
+		}
+		if next := firstAsk(x.at, to); next > x.at {
+			x.at = next
+			asked = append(asked, x)
+		}
+	}
+	slices.SortFunc(asked, func(a, b *request) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.seq, b.seq)) })
+	for _, x := range asked {
+		f.seq++
+		x.seq = f.seq
+	}
+	if n := len(asked); n > 0 {
+		f.seq++
+		f.queue[timer], f.timer = request{at: asked[n-1].at - Poll + interval, seq: f.seq}, f.seq
+	}
+	f.asked = asked
+}
+
+// asksInVain reports whether the child of a waiting reduce lives until an instant and
+// would find nothing new.
+func (f *fetcher) asksInVain(a *Attempt, to engine.Time) bool {
+	if a == nil || a.Finish < to {
+		return false
+	}
+	i, c := f.waiter(a), f.cacheOf(a.Job)
+	return i >= 0 && c != nil && !c.complete && f.waiters[i].seen == c.have
 }
 
 // clearTimer removes the timer for the next round.
@@ -400,75 +453,15 @@ func (f *fetcher) cacheOf(j *Job) *eventCache {
 // advance replays the requests before an instant. The reduces that know all maps
 // by then wait no more.
 func (f *fetcher) advance(interval engine.Time, to engine.Time) {
-	f.skip(interval, to)
 	for {
 		x, ok := f.pop(to)
 		if !ok {
 			return
 		}
-		if a := f.take(interval, x); a != nil {
+		if a := f.take(interval, x, to); a != nil {
 			f.dismiss(a)
 			f.copying = append(f.copying, a)
 			f.due = 0
-		}
-	}
-}
-
-// skip jumps over a time in which the same requests repeat: the reduces of one
-// job wait, the thread has one timer that the children keep resetting, and it
-// fetches at the first request that comes an interval after the last fetch.
-func (f *fetcher) skip(interval engine.Time, to engine.Time) {
-	if len(f.caches) != 1 || len(f.waiters) == 0 || len(f.copying) > 0 || interval < 3*Poll || f.woken || len(f.queue) != len(f.waiters)+1 {
-		return
-	}
-	c := &f.caches[0]
-	if c.complete || c.job.Events.completeAt(to-1) || to-c.last < 2*interval {
-		return
-	}
-	for _, x := range f.queue {
-		if x.a == nil && x.seq != f.timer || x.a != nil && (x.a.Finish < engine.Never || x.a.Job != c.job) {
-			return
-		}
-	}
-	for {
-		// This is the request at which the thread fetches next.
-		due, next := c.last+interval, engine.Never
-		for _, x := range f.queue {
-			if x.a != nil {
-				next = min(next, firstAsk(x.at, due))
-			}
-		}
-		if next+interval >= to {
-			break
-		}
-		c.last = next
-	}
-	c.have = c.job.Events.upTo(c.last)
-	for i := range f.waiters {
-		f.waiters[i].seen = c.have
-	}
-	// Every child has asked since then, so only the next fetch is open.
-	at := c.last + Poll
-	for i := range f.queue {
-		x := &f.queue[i]
-		if x.a != nil {
-			x.at = firstAsk(x.at, at+1)
-		} else {
-			x.at = at + interval
-		}
-	}
-	slices.SortFunc(f.queue, func(a, b request) int {
-		if a.at != b.at {
-			return int(max(-1, min(1, a.at-b.at)))
-		}
-		return int(a.seq - b.seq)
-	})
-	for i := range f.queue {
-		timer := f.queue[i].a == nil
-		f.seq++
-		f.queue[i].seq = f.seq
-		if timer {
-			f.timer = f.seq
 		}
 	}
 }
@@ -501,8 +494,9 @@ func (f *fetcher) hopeful() bool {
 }
 
 func (f *fetcher) copy(from *fetcher) {
-	queue, caches, waiters, copying := f.queue[:0], f.caches[:0], f.waiters[:0], f.copying[:0]
+	queue, caches, waiters, copying, asked := f.queue[:0], f.caches[:0], f.waiters[:0], f.copying[:0], f.asked
 	*f = *from
+	f.asked = asked
 	f.queue = append(queue, from.queue...)
 	f.caches = append(caches, from.caches...)
 	f.waiters = append(waiters, from.waiters...)
