@@ -23,6 +23,7 @@ type cluster struct {
 	topology *execute.Topology
 	hosts    map[string]int32 // nodes by name
 
+	records  records
 	view     scheduler.ClusterStatus // as the policy sees it
 	demand   demand
 	services serviceQueues

@@ -25,7 +25,6 @@ type jobTracker struct {
 	recorder    recorder
 	offers      offerTrace
 	memory      memory
-	records     records
 	changes     changes
 
 	jobList
@@ -162,6 +161,9 @@ func (jt *jobTracker) giveKills(t *taskTracker) {
 	t.killsPending = false
 	for i := 0; i < len(t.held); i++ {
 		a := t.held[i].attempt
+		if a == nil {
+			continue // calm maps are not killed
+		}
 		if !a.reported && a.shouldClose() {
 			t.kill(a)
 		}

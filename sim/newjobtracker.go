@@ -27,12 +27,11 @@ func newJobTracker(q *model.WhatIf) (*jobTracker, error) {
 			eng: engine.New(), question: q, release: release, policy: policies[0],
 			protocol: newProtocol(release, &q.Cluster), topology: execute.NewTopology(&q.Cluster),
 			hosts: make(map[string]int32, len(q.Cluster.Nodes)), moment: beforeHeartbeats,
-			sharedSlots: q.Cluster.SharedSlots,
+			sharedSlots: q.Cluster.SharedSlots, records: newRecords(),
 		},
 		trackers:  make([]taskTracker, len(q.Cluster.Nodes)),
 		jobList:   jobList{jobs: make([]*jobInProgress, len(q.Jobs))},
 		beatsOver: -1,
-		records:   newRecords(),
 	}
 	jt.changes.jt = jt
 	c := &jt.cluster

@@ -54,7 +54,8 @@ func (t *taskTracker) changes() []change {
 			list[i] = change{at: at}
 		}
 	}
-	for _, a := range t.held {
+	for i := range t.held {
+		a := t.wake(&t.held[i])
 		if !a.asking(t, t.last) {
 			note(a.Pending)
 		}

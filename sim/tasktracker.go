@@ -26,6 +26,7 @@ type taskTracker struct {
 	interval engine.Time // from the last response
 	prev     engine.Time // the heartbeat before the present one, simulated or not
 	held     []heldAttempt
+	calm     []calmMap   // by slot
 	dies     engine.Time // no heartbeat from here on
 
 	registered   bool
@@ -52,8 +53,9 @@ type taskTracker struct {
 // heldAttempt is an attempt of a tracker: running, waiting, or ended and not
 // reported. They are held in order of launch.
 type heldAttempt struct {
-	*attempt
-	changes engine.Time // no earlier heartbeat need read it; 0: each must
+	*attempt             // nil: a calm map
+	changes  engine.Time // no earlier heartbeat need read it; 0: each must
+	calmSlot int32       // of a calm map
 }
 
 // faults counts the jobs that have avoided a tracker lately.
@@ -134,16 +136,13 @@ func (t *taskTracker) begin(a *attempt, at engine.Time) {
 // mayHaveChanged returns the attempts whose state may have changed by a heartbeat.
 // The list is valid until the next call of it or of attempts.
 func (t *taskTracker) mayHaveChanged(now engine.Time) []*attempt {
-	switch {
-	case t.reads:
-		return t.attempts()
-	case t.news > now:
+	if t.news > now && !t.reads {
 		return nil
 	}
 	list := t.cluster.attempts[:0]
 	for i := range t.held {
-		if h := &t.held[i]; h.changes <= now {
-			list = append(list, h.attempt)
+		if h := &t.held[i]; h.changes <= now || t.reads && h.attempt != nil {
+			list = append(list, t.wake(h))
 		}
 	}
 	t.cluster.attempts = list
@@ -154,7 +153,7 @@ func (t *taskTracker) mayHaveChanged(now engine.Time) []*attempt {
 func (t *taskTracker) attempts() []*attempt {
 	list := t.cluster.attempts[:0]
 	for i := range t.held {
-		list = append(list, t.held[i].attempt)
+		list = append(list, t.wake(&t.held[i]))
 	}
 	t.cluster.attempts = list
 	return list
@@ -208,7 +207,7 @@ func (t *taskTracker) release(a *attempt) {
 	t.cluster.exec.Release(&a.Attempt)
 	for t.waiting[k] > 0 {
 		i := slices.IndexFunc(t.held, func(w heldAttempt) bool {
-			return !w.Started && !w.released && t.slotType(w.attempt) == k
+			return w.attempt != nil && !w.Started && !w.released && t.slotType(w.attempt) == k
 		})
 		w := t.held[i].attempt
 		if t.slots[k].busy+int(w.width) > t.view.Slots[k] {
@@ -349,7 +348,7 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 	kept := t.held[:0]
 	for _, h := range t.held {
 		switch {
-		case h.changes > t.last && !all:
+		case h.attempt == nil || h.changes > t.last && !all:
 			t.news = min(t.news, h.changes)
 		case h.reported:
 			if h.watched {
@@ -366,13 +365,17 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 	t.held = kept
 }
 
-// expect finds the next change of an attempt. The state of one that waits for a
+// expect finds the next change of an attempt. It puts away the record of an ordinary
+// map until then. The state of one that waits for a
 // slot, or whose task has a record, depends on others too.
 func (t *taskTracker) expect(h *heldAttempt) {
 	h.changes = h.nextChange(t)
 	t.news = min(t.news, h.changes)
-	if h.task != nil || !h.Started {
+	switch {
+	case h.task != nil || !h.Started:
 		h.changes, t.reads = 0, true
+	case h.ordinary():
+		t.calmDown(h)
 	}
 }
 

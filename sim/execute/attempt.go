@@ -9,13 +9,8 @@ import (
 // are engine.Never. It is laid out for the cache: a cluster holds many attempts,
 // and visits each when it starts and when it ends.
 type Attempt struct {
-	Finish    engine.Time // leaves its slot
-	Pending   engine.Time // when it asks for permission to commit
-	FinishSet engine.Time // when end was settled
-	Start     engine.Time // gets its slot
-	Begin     engine.Time // when the child process begins
-	work      engine.Time // of a map everything, of a reduce the phases after the sort
-	Job       *Job
+	Times
+	Job *Job
 	*Details
 
 	Task      int32 // index among those of its kind
@@ -26,6 +21,16 @@ type Attempt struct {
 	End       End
 	Started   bool
 	Permitted bool // to commit
+}
+
+// Times are what is known of the time of an attempt.
+type Times struct {
+	Finish    engine.Time // leaves its slot
+	Pending   engine.Time // when it asks for permission to commit
+	FinishSet engine.Time // when end was settled
+	Start     engine.Time // gets its slot
+	Begin     engine.Time // when the child process begins
+	work      engine.Time // of a map everything, of a reduce the phases after the sort
 }
 
 // Details are the part of an attempt that an ordinary map does not need: one that

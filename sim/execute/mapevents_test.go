@@ -44,8 +44,8 @@ func (s *shuffling) draw(t *rapid.T) {
 		now += seconds("between reduces", 0, 30)
 		d := NewDetails()
 		d.Assigned, d.shuffle = now, seconds("shuffle", 0, 10)
-		a := &Attempt{Job: rapid.SampledFrom(jobs).Draw(t, "job"), Details: &d, Kind: workload.Reduce, Task: int32(i), Start: now, Started: true}
-		a.Begin, a.Finish = now+seconds("launch", 0, 3), engine.Never
+		a := &Attempt{Job: rapid.SampledFrom(jobs).Draw(t, "job"), Details: &d, Kind: workload.Reduce, Task: int32(i), Started: true}
+		a.Start, a.Begin, a.Finish = now, now+seconds("launch", 0, 3), engine.Never
 		if rapid.IntRange(0, 3).Draw(t, "is killed") == 0 {
 			a.Finish = a.Begin + seconds("killed after", 0, 90)
 		}
