@@ -97,6 +97,9 @@ type Launcher interface {
 	Reject(why string)
 	// Profile returns how long the job's tasks are expected to take.
 	Profile() analytic.AriaProfile
+	// WaitFactor returns the share of the hosts that hold the job's input, or
+	// mapreduce.job.locality.wait.factor.
+	WaitFactor() float32
 	// Speculatable counts the running tasks that lag.
 	Speculatable(k workload.Kind) int
 	// Attempts lists the attempts of unfinished tasks that their tracker

@@ -85,8 +85,7 @@ type JobInProgress struct {
 	Spent        [2]bool // will never launch a task of the type again
 	ReducesReady bool    // enough maps have ended (slowstart)
 	Speculates   [2]bool
-	UnplacedMaps int     // maps without hosts that have not been launched
-	WaitFactor   float32 // share of the hosts that hold the job's input, or mapreduce.job.locality.wait.factor
+	UnplacedMaps int // maps without hosts that have not been launched
 
 	Launcher
 
@@ -263,7 +262,7 @@ func (j Job) UnplacedMaps() int { return j.record.UnplacedMaps }
 
 // WaitFactor is the share of the hosts that hold the job's input, or
 // mapreduce.job.locality.wait.factor.
-func (j Job) WaitFactor() float32 { return j.record.WaitFactor }
+func (j Job) WaitFactor() float32 { return j.record.WaitFactor() }
 
 // Pending counts the tasks of a type that could still be launched, including second
 // attempts of running tasks (JobInProgress.pendingMaps, pendingReduces).

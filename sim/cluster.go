@@ -37,6 +37,7 @@ type cluster struct {
 	sharedSlots  bool
 	nodesDie     bool // trackers may be lost, so finished maps are recorded
 	attemptsFail bool // some nodes have one
+	endsRecorded bool // of attempts: they may be recorded as killed
 }
 
 // moment is a position within one instant: the rank of the tracker whose

@@ -90,6 +90,10 @@ func (s *clusterStatus) arrive(now engine.Time) {
 		s.take(x)
 	}
 	q := s.expected
+	if s.at = now; s.head == len(q) || q[s.head].due > now {
+		s.present = nil
+		return
+	}
 	for ; s.head < len(q) && q[s.head].due < now; s.head++ {
 		s.take(q[s.head])
 	}
@@ -97,7 +101,7 @@ func (s *clusterStatus) arrive(now engine.Time) {
 	for s.head < len(q) && q[s.head].due == now {
 		s.head++
 	}
-	s.present, s.at = append(s.arrived[:0], q[first:s.head]...), now
+	s.present = append(s.arrived[:0], q[first:s.head]...)
 	s.arrived = s.present
 	s.sort()
 	if s.head > 1024 && s.head > len(q)/2 {

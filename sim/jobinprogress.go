@@ -149,12 +149,11 @@ func (j *jobInProgress) placeSplits() {
 	}
 	m.open(maps, &j.tasks, &c.entries)
 	j.UnplacedMaps = m.left
-	j.WaitFactor = float32(j.conf.waitFactor)
-	if j.conf.waitFactor == 1 && c.view.Hosts > 0 && maps > 0 {
-		// If few hosts hold the input, the job waits less for them (1.x).
-		j.WaitFactor = min(float32(m.hostsWithInput())/float32(c.view.Hosts), 1)
-	}
+	m.wait.hosts = c.view.Hosts
 }
+
+// WaitFactor returns how long the job waits for hosts with its input.
+func (j *jobInProgress) WaitFactor() float32 { return j.pending.maps.waitFactor(j.conf.waitFactor) }
 
 // Reject fails the job.
 func (j *jobInProgress) Reject(why string) {
@@ -177,7 +176,8 @@ func (j *jobInProgress) start() {
 	j.settleNeeds()
 }
 
-func (j *jobInProgress) over() bool {
+// isOver reports whether no task of a job is left to run.
+func isOver(j *jobInProgress) bool {
 	for k := range j.Tasks {
 		if j.Finished[k]+j.FailedTasks[k] != j.Tasks[k] {
 			return false
@@ -188,7 +188,7 @@ func (j *jobInProgress) over() bool {
 
 // finishIfOver ends a job that has no clean-up task.
 func (j *jobInProgress) finishIfOver() {
-	if !j.tasks.service && j.over() {
+	if !j.tasks.service && isOver(j) {
 		j.finish(workload.Succeeded)
 	}
 }
@@ -257,7 +257,7 @@ func needsOf(j *jobInProgress) (now needSet) {
 		if j.State == scheduler.Prep && !j.tasks.launchedSetup && !j.failing {
 			now |= 1 << needSetup
 		}
-		if !j.tasks.launchedCleanup && j.tasks.setUp() && (j.failing || j.over()) {
+		if !j.tasks.launchedCleanup && j.tasks.setUp() && (j.failing || isOver(j)) {
 			now |= 1 << needCleanup
 		}
 	}

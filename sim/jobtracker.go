@@ -79,7 +79,9 @@ func (jt *jobTracker) heartbeat(id int32) {
 	if t.asks() && !t.faults.listed {
 		jt.assignTasks(t)
 	}
-	t.orderRecordedKills(changed)
+	if jt.endsRecorded {
+		t.orderRecordedKills(changed)
+	}
 	jt.giveKills(t)
 	jt.permitCommits(t, changed)
 	if !t.regular || (now-t.next)%t.interval != 0 {

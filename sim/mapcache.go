@@ -20,6 +20,14 @@ type mapCache struct {
 	inRack   taskLists
 	unplaced taskLists // maps without hosts
 	left     int       // number of them at the last look
+	wait     localityWait
+}
+
+// localityWait is the factor on the wait for local maps, once it has been asked for.
+type localityWait struct {
+	hosts  int // of the cluster when the job was initialised
+	known  bool
+	factor float32
 }
 
 // open prepares the lists of maps whose hosts are known
@@ -84,10 +92,14 @@ func (m *mapCache) listRacks() {
 			continue
 		}
 		first := len(entries)
-		for _, h := range m.hosts.of(i) {
-			if !hasKey(entries[first:], h.rack) {
-				entries = append(entries, entry{h.rack, i})
+		if m.hosts.given == nil {
+			for _, node := range m.hosts.nodesOf(i) {
+				entries = addOnce(entries, first, entry{m.hosts.topology.RackOf[node], i})
 			}
+			continue
+		}
+		for _, h := range m.hosts.given[i] {
+			entries = addOnce(entries, first, entry{h.rack, i})
 		}
 	}
 	m.inRack.sort(m.racks+1, entries)
@@ -140,13 +152,27 @@ func others(maps int, some []entry) []entry {
 	return rest
 }
 
-func hasKey(entries []entry, key int32) bool {
-	for _, e := range entries {
-		if e.key == key {
-			return true
+// addOnce adds an entry unless one from a position on has its key.
+func addOnce(entries []entry, from int, x entry) []entry {
+	for _, e := range entries[from:] {
+		if e.key == x.key {
+			return entries
 		}
 	}
-	return false
+	return append(entries, x)
+}
+
+// waitFactor returns the factor that is configured. If few hosts hold the input, the
+// job waits less for them (1.x).
+func (m *mapCache) waitFactor(configured float64) float32 {
+	w := &m.wait
+	if !w.known {
+		w.known, w.factor = true, float32(configured)
+		if configured == 1 && w.hosts > 0 && m.maps > 0 {
+			w.factor = min(float32(m.hostsWithInput())/float32(w.hosts), 1)
+		}
+	}
+	return w.factor
 }
 
 // hostsWithInput returns the number of hosts that hold a split.

@@ -199,6 +199,7 @@ func (jt *jobTracker) checkJobs(later []policy) (err error) {
 		if _, err := jt.checkedConf(spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}
+		jt.endsRecorded = jt.endsRecorded || len(spec.Maps.Ends)+len(spec.Reduces.Ends) > 0
 		if _, err := jt.exec.NewJob(i, spec); err != nil {
 			return fmt.Errorf("job %s: %w", spec.ID, err)
 		}

@@ -59,9 +59,9 @@ func (h *splitHosts) draw(seed workload.Seed, splits, replicas int) {
 	if splits > listedAtOnce {
 		return
 	}
-	h.drawn = make([]int32, 0, splits*replicas)
+	h.drawn = make([]int32, splits*replicas)
 	for i := range splits {
-		h.drawn = append(h.drawn, h.drawOne(int32(i), h.drawn[len(h.drawn):])...)
+		h.drawOne(int32(i), h.drawn[i*replicas:i*replicas:(i+1)*replicas])
 	}
 }
 
@@ -109,20 +109,30 @@ func (h *splitHosts) resolve(splits []workload.Split, trackers map[string]int32,
 
 // locality returns the distance of a map's split from a tracker.
 func (h *splitHosts) locality(index, tracker int32) workload.Locality {
-	hosts := h.of(index)
-	if len(hosts) == 0 {
-		return workload.NoLocality
+	rack := h.topology.RackOf[tracker]
+	if h.given == nil {
+		local := workload.NoLocality
+		for _, node := range h.nodesOf(index) {
+			local = min(local, place{node, h.topology.RackOf[node]}.locality(tracker, rack))
+		}
+		return local
 	}
-	local := workload.OffRack
-	for _, p := range hosts {
-		if p.node == tracker {
-			return workload.NodeLocal
-		}
-		if p.rack == h.topology.RackOf[tracker] {
-			local = workload.RackLocal
-		}
+	local := workload.NoLocality
+	for _, p := range h.given[index] {
+		local = min(local, p.locality(tracker, rack))
 	}
 	return local
+}
+
+// locality returns the distance of a host from a tracker.
+func (p place) locality(tracker, rack int32) workload.Locality {
+	switch {
+	case p.node == tracker:
+		return workload.NodeLocal
+	case p.rack == rack:
+		return workload.RackLocal
+	}
+	return workload.OffRack
 }
 
 // source returns the node from which a tracker reads a split: one of its own

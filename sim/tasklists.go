@@ -29,16 +29,7 @@ func (l *taskLists) sort(n int, entries []entry) {
 	const sparse = 4 // keys that cost as much memory as a list
 	l.keys, l.tasks = nil, make([]int32, len(entries))
 	if len(entries)*sparse < n {
-		slices.SortStableFunc(entries, func(a, b entry) int { return int(a.key - b.key) })
-		l.lists = nil
-		for i, e := range entries {
-			if len(l.keys) == 0 || l.keys[len(l.keys)-1] != e.key {
-				l.keys = append(l.keys, e.key)
-				l.lists = append(l.lists, taskList{next: int32(i)})
-			}
-			l.tasks[i] = e.task
-			l.lists[len(l.lists)-1].end = int32(i + 1)
-		}
+		l.sortSparse(entries)
 		return
 	}
 	l.lists = make([]taskList, n)
@@ -54,6 +45,26 @@ func (l *taskLists) sort(n int, entries []entry) {
 		list := &l.lists[e.key]
 		l.tasks[list.end] = e.task
 		list.end++
+	}
+}
+
+// sortSparse makes lists only for the keys of entries. Their tasks follow each other
+// under each key, so key and task can be sorted as one number.
+func (l *taskLists) sortSparse(entries []entry) {
+	order := make([]uint64, len(entries))
+	for i, e := range entries {
+		order[i] = uint64(e.key)<<32 | uint64(e.task)
+	}
+	slices.Sort(order)
+	l.lists = nil
+	for i, x := range order {
+		key := int32(x >> 32)
+		if len(l.keys) == 0 || l.keys[len(l.keys)-1] != key {
+			l.keys = append(l.keys, key)
+			l.lists = append(l.lists, taskList{next: int32(i)})
+		}
+		l.tasks[i] = int32(x)
+		l.lists[len(l.lists)-1].end = int32(i + 1)
 	}
 }
 

@@ -345,8 +345,9 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 	}
 	all := t.reads
 	t.news, t.reads = engine.Never, false
-	kept := t.held[:0]
-	for _, h := range t.held {
+	kept := 0
+	for i := range t.held {
+		h := &t.held[i]
 		switch {
 		case h.attempt == nil || h.changes > t.last && !all:
 			t.news = min(t.news, h.changes)
@@ -357,12 +358,15 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 			ended(h.attempt)
 			continue
 		default:
-			t.expect(&h)
+			t.expect(h)
 		}
-		kept = append(kept, h)
+		if kept < i {
+			t.held[kept] = *h
+		}
+		kept++
 	}
-	clear(t.held[len(kept):])
-	t.held = kept
+	clear(t.held[kept:])
+	t.held = t.held[:kept]
 }
 
 // expect finds the next change of an attempt. It puts away the record of an ordinary

@@ -137,7 +137,7 @@ func (c *Cluster) Submit(spec Job) {
 		ID: len(c.jobs), Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
 		Priority: spec.Priority, Submit: c.view.Now, Deadline: deadline,
 		Tasks: [2]int{spec.Maps, spec.Reduces}, SlotsPerTask: width,
-		Speculates: [2]bool{spec.Speculates, spec.Speculates}, WaitFactor: spec.WaitFactor, Launcher: j,
+		Speculates: [2]bool{spec.Speculates, spec.Speculates}, Launcher: j,
 	}
 	if spec.Unplaced {
 		j.UnplacedMaps = spec.Maps
@@ -425,6 +425,8 @@ func (j *job) Reject(why string) {
 
 // Profile implements scheduler.Launcher.
 func (j *job) Profile() analytic.AriaProfile { return j.spec.Profile }
+
+func (j *job) WaitFactor() float32 { return j.spec.WaitFactor }
 
 // Speculatable implements scheduler.Launcher.
 func (j *job) Speculatable(k workload.Kind) int {
