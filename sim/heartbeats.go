@@ -16,7 +16,7 @@ import (
 type heartbeats struct {
 	cluster   *cluster
 	trackers  []taskTracker
-	rings     [2]ring                  // by type of slot
+	rings     rings
 	last      int32                    // tracker that was placed last
 	over      func(tracker int32) bool // its heartbeat of this instant is over
 	outOfBand outOfBand
@@ -39,9 +39,7 @@ func (h *heartbeats) reset(interval engine.Time) {
 		places[i] = ringPlace{h.trackers[i].next % interval, h.trackers[i].rank}
 	}
 	slices.SortFunc(places, ringPlace.compare)
-	for k := range h.rings {
-		h.rings[k] = newRing(places, interval)
-	}
+	h.rings = newRings(places, interval)
 }
 
 // place implements reports.
@@ -50,26 +48,22 @@ func (h *heartbeats) place(t *taskTracker) {
 		return
 	}
 	h.last = t.id
-	at := ringPlace{t.next % h.rings[0].interval, t.rank}
 	given := t.givenSlots
 	if h.cluster.sharedSlots {
 		given = [2]int32{} // used has them already
 	}
-	for k := range h.rings {
-		r := &h.rings[k]
-		if t.regular && !t.lost && !t.faults.listed && t.view.Used[k]+int(given[k]) < t.view.Slots[k] {
-			r.add(t.id, at)
-		} else {
-			r.remove(t.id)
+	var free [2]bool
+	if t.regular && !t.lost && !t.faults.listed {
+		for k := range free {
+			free[k] = t.view.Used[k]+int(given[k]) < t.view.Slots[k]
 		}
 	}
+	h.rings.place(t.id, ringPlace{t.next % h.rings.interval, t.rank}, free)
 }
 
 // remove takes a lost tracker off the rings.
 func (h *heartbeats) remove(t *taskTracker) {
-	for k := range h.rings {
-		h.rings[k].remove(t.id)
-	}
+	h.rings.remove(t.id)
 }
 
 // offer implements reports.
@@ -89,7 +83,7 @@ func (h *heartbeats) offer() {
 // simulateNext makes sure that the next heartbeat with a free slot of a type is
 // simulated.
 func (h *heartbeats) simulateNext(k workload.Kind) {
-	if id, at := h.rings[k].after(h.cluster.now(), h.cluster.moment, h.last, h.over); id >= 0 {
+	if id, at := h.rings.after(k, h.cluster.now(), h.cluster.moment, h.last, h.over); id >= 0 {
 		bringForward(&h.trackers[id], at)
 	}
 }

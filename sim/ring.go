@@ -6,18 +6,20 @@ import (
 	"math/bits"
 
 	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/workload"
 )
 
-// ring holds trackers in the order of their heartbeats within one interval. It has
-// a bucket for each tracker, which begins at the place that the tracker had when
-// the ring was made. So trackers find their bucket at once, whether their
-// heartbeats are spread over the interval or come together.
-type ring struct {
+// rings hold trackers in the order of their heartbeats within one interval: for
+// each type of slot those that have one free. A ring has a bucket for each tracker,
+// which begins at the place that the tracker had when the rings were made. So
+// trackers find their bucket at once, whether their heartbeats are spread over the
+// interval or come together. A tracker has the same place in both.
+type rings struct {
 	interval engine.Time
 	begins   []ringPlace // by bucket; the first has also what comes before it
 	parts    []int32     // by part of the interval: the bucket in which it begins
-	heads    []int32     // by bucket: first tracker, or -1
-	used     bitset      // buckets that are not empty
+	heads    [2][]int32  // by bucket: first tracker, or -1
+	used     [2]bitset   // buckets that are not empty
 	entries  []ringEntry // by tracker
 }
 
@@ -35,24 +37,22 @@ func (p ringPlace) before(o ringPlace) bool {
 	return p.phase < o.phase || p.phase == o.phase && p.rank < o.rank
 }
 
-// ringEntry is one tracker's place in a ring.
+// ringEntry is one tracker's place in the rings.
 type ringEntry struct {
 	ringPlace
-	bucket int32 // of this place
-	next   int32 // the following one in its bucket, or -1
-	in     bool
+	bucket int32    // of this place
+	next   [2]int32 // the following one in its bucket, or -1
+	in     [2]bool
 }
 
-// newRing makes an empty ring for trackers that are expected at some places, in
+// newRings makes empty rings for trackers that are expected at some places, in
 // their order.
-func newRing(expected []ringPlace, interval engine.Time) ring {
+func newRings(expected []ringPlace, interval engine.Time) rings {
 	n := len(expected)
-	r := ring{
+	r := rings{
 		interval: interval,
 		begins:   expected,
 		parts:    make([]int32, n+1),
-		heads:    make([]int32, n),
-		used:     newBitset(n),
 		entries:  make([]ringEntry, n),
 	}
 	b := 0
@@ -62,8 +62,13 @@ func newRing(expected []ringPlace, interval engine.Time) ring {
 		}
 		r.parts[part] = int32(b)
 	}
-	for i := range r.heads {
-		r.heads[i] = -1
+	for k := range r.heads {
+		r.heads[k], r.used[k] = make([]int32, n), newBitset(n)
+		for i := range r.heads[k] {
+			r.heads[k][i] = -1
+		}
+	}
+	for i := range r.entries {
 		r.entries[i].phase = -1
 	}
 	return r
@@ -71,14 +76,14 @@ func newRing(expected []ringPlace, interval engine.Time) ring {
 
 // part returns the part of the interval in which a phase lies. There are as many
 // as trackers.
-func (r *ring) part(phase engine.Time) int {
+func (r *rings) part(phase engine.Time) int {
 	hi, lo := bits.Mul64(uint64(phase), uint64(len(r.entries)))
 	q, _ := bits.Div64(hi, lo, uint64(r.interval))
 	return int(q)
 }
 
 // bucket returns the last bucket that does not begin after a place.
-func (r *ring) bucket(p ringPlace) int32 {
+func (r *rings) bucket(p ringPlace) int32 {
 	part := r.part(p.phase)
 	low, high := int(r.parts[part]), int(r.parts[part+1])
 	for low < high {
@@ -91,66 +96,80 @@ func (r *ring) bucket(p ringPlace) int32 {
 	return int32(low)
 }
 
-func (r *ring) add(id int32, p ringPlace) {
+// place makes a tracker a member of some of the rings, and of no others.
+func (r *rings) place(id int32, p ringPlace, member [2]bool) {
 	own := &r.entries[id]
-	if own.in {
-		if own.ringPlace == p {
-			return
-		}
+	if own.ringPlace != p && member != [2]bool{} {
 		r.remove(id)
+		own.ringPlace, own.bucket = p, r.bucket(p)
 	}
-	b := own.bucket
-	if own.ringPlace != p {
-		b = r.bucket(p)
+	for k := range member {
+		switch {
+		case member[k] && !own.in[k]:
+			r.add(k, id)
+		case own.in[k] && !member[k]:
+			r.take(k, id)
+		}
 	}
-	at := &r.heads[b]
-	for *at >= 0 && r.entries[*at].before(p) {
-		at = &r.entries[*at].next
-	}
-	*own = ringEntry{p, b, *at, true}
-	*at = id
-	r.used.set(b)
 }
 
-func (r *ring) remove(id int32) {
+// remove takes a tracker off both rings.
+func (r *rings) remove(id int32) {
+	for k, in := range r.entries[id].in {
+		if in {
+			r.take(k, id)
+		}
+	}
+}
+
+// add adds a tracker to a ring at its place.
+func (r *rings) add(k int, id int32) {
 	own := &r.entries[id]
-	if !own.in {
-		return
+	at := &r.heads[k][own.bucket]
+	for *at >= 0 && r.entries[*at].before(own.ringPlace) {
+		at = &r.entries[*at].next[k]
 	}
-	own.in = false
-	b := own.bucket
-	at := &r.heads[b]
+	own.next[k], own.in[k] = *at, true
+	*at = id
+	r.used[k].set(own.bucket)
+}
+
+// take takes a tracker off a ring.
+func (r *rings) take(k int, id int32) {
+	own := &r.entries[id]
+	at := &r.heads[k][own.bucket]
 	for *at != id {
-		at = &r.entries[*at].next
+		at = &r.entries[*at].next[k]
 	}
-	*at = own.next
-	if r.heads[b] < 0 {
-		r.used.clear(b)
+	*at, own.in[k] = own.next[k], false
+	if r.heads[k][own.bucket] < 0 {
+		r.used[k].clear(own.bucket)
 	}
 }
 
-// after returns the tracker whose heartbeat comes next, and how long after now.
+// after returns the tracker of a ring whose heartbeat comes next, and when.
 // Heartbeats at this very instant that are over do not count: these are all up to
 // the present moment, and maybe others. The search is faster if the last tracker
 // is the one whose heartbeat is now.
-func (r *ring) after(now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
+func (r *rings) after(k workload.Kind, now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
 	from := ringPlace{now % r.interval, uint32(max(0, min(m, math.MaxUint32-1)+1))}
 	own := &r.entries[last]
 	b := own.bucket
 	if own.phase != from.phase || own.rank >= from.rank {
 		b = r.bucket(from)
 	}
-	for ; b >= 0; b = r.used.from(b + 1) {
-		for i := r.heads[b]; i >= 0; i = r.entries[i].next {
+	heads, used := r.heads[k], &r.used[k]
+	for ; b >= 0; b = used.from(b + 1) {
+		for i := heads[b]; i >= 0; i = r.entries[i].next[k] {
 			if at := r.entries[i].phase; at > from.phase || at == from.phase && !over(i) {
 				return i, now + at - from.phase
 			}
 		}
 	}
-	if b = r.used.from(0); b < 0 {
+	if b = used.from(0); b < 0 {
 		return -1, engine.Never
 	}
-	i := r.heads[b]
+	i := heads[b]
 	return i, now + r.entries[i].phase - from.phase + r.interval
 }
 

@@ -336,14 +336,19 @@ func (f *fetcher) take(interval engine.Time, x request, to engine.Time) *Attempt
 
 // pass jumps over the requests before an instant if they repeat: children that find
 // nothing new ask every second, and each of them resets the timer for the next
-// round, which fetches nothing yet.
+// round, which fetches nothing yet. Rounds of earlier timers are not jumped over.
 func (f *fetcher) pass(interval, now, to engine.Time) {
 	to = min(to, f.due)
-	if interval <= Poll || interval != f.every || f.woken || to <= now+Poll || to == engine.Never {
+	for _, x := range f.queue {
+		if x.a == nil && x.seq != f.timer {
+			to = min(to, x.at)
+		}
+	}
+	if interval <= Poll || interval != f.every || to <= now+Poll || to == engine.Never {
 		return
 	}
 	for _, x := range f.queue {
-		if x.seq != f.timer && (x.at <= now || x.at > now+Poll || !f.asksInVain(x.a, to)) {
+		if x.a != nil && (x.at <= now || x.at > now+Poll || !f.asksInVain(x.a, to)) {
 			return
 		}
 	}
@@ -351,8 +356,10 @@ func (f *fetcher) pass(interval, now, to engine.Time) {
 	timer := 0
 	for i := range f.queue {
 		x := &f.queue[i]
-		if x.seq == f.timer {
-			timer = i
+		if x.a == nil {
+			if x.seq == f.timer {
+				timer = i
+			}
 			continue
 		}
 		if next := firstAsk(x.at, to); next > x.at {
@@ -375,7 +382,7 @@ func (f *fetcher) pass(interval, now, to engine.Time) {
 // asksInVain reports whether the child of a waiting reduce lives until an instant and
 // would find nothing new.
 func (f *fetcher) asksInVain(a *Attempt, to engine.Time) bool {
-	if a == nil || a.Finish < to {
+	if a.Finish < to {
 		return false
 	}
 	i, c := f.waiter(a), f.cacheOf(a.Job)
