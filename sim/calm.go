@@ -15,7 +15,6 @@ type calmMap struct {
 	job      *jobInProgress
 	task     int32
 	locality workload.Locality
-	status   taskState
 	occupies bool
 }
 
@@ -30,7 +29,7 @@ func (t *taskTracker) calmDown(h *heldAttempt) {
 	}
 	a := h.attempt
 	h.attempt, h.calmSlot = nil, a.slot
-	t.calm[h.calmSlot] = calmMap{a.Times, a.job, a.Task, a.Locality, a.status, a.occupies}
+	t.calm[h.calmSlot] = calmMap{a.Times, a.job, a.Task, a.Locality, a.occupies}
 	t.cluster.records.freeAttempt(a)
 }
 
@@ -41,7 +40,7 @@ func (t *taskTracker) wake(h *heldAttempt) *attempt {
 	}
 	m := &t.calm[h.calmSlot]
 	a := t.cluster.records.newAttempt(m.job, m.task)
-	a.Times, a.Locality, a.status, a.occupies = m.Times, m.locality, m.status, m.occupies
+	a.Times, a.Locality, a.occupies = m.Times, m.locality, m.occupies
 	a.Node, a.Kind, a.Started, a.slot = t.id, workload.Map, true, h.calmSlot
 	a.Permitted = a.Pending < engine.Never && a.Finish < engine.Never
 	a.runnable = engine.At(m.job.outcome.Running)

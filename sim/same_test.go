@@ -47,8 +47,9 @@ func TestLazyHeartbeats(t *testing.T) {
 	})
 }
 
-// A task that runs once has no record of its own. The same attempts end in the same
-// order if each task has one, because every job is to be killed after years.
+// A task that runs once has no record of its own, and no attempt while its map is
+// calm. The same attempts end in the same order if each task has one, because every
+// job is to be killed after years.
 func TestTasksThatRunOnce(t *testing.T) {
 	check(t, 1000, 10_000, func(t *rapid.T) {
 		w := drawWorld(t)
