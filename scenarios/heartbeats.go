@@ -85,9 +85,11 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 			c.Phases[i] = interval * time.Duration(i) / time.Duration(len(c.Nodes))
 		}
 	}
+	const poll = time.Second
+	commit := poll + c.Costs.Commit // a child asks this long before its end, or earlier, whether it may commit
 	t.assume("heartbeats come when the trace's tasks were assigned: on each machine whole intervals of %v apart", interval)
 	return func(node string, at time.Duration) time.Duration {
-		const commit, rounded = time.Second, 2 * time.Millisecond // a child asks each second whether it may commit
+		const rounded = 2 * time.Millisecond
 		after := (at-beats[node]+sameBeat)%interval - sameBeat
 		if after <= sameBeat {
 			return at - rounded
@@ -98,31 +100,23 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 
 // beatsOf returns the first heartbeat of each machine of a history, if many of the
 // intervals with an assignment have one at that beat. Others have none: an attempt
-// may wait for its slot, and then starts between heartbeats. The heartbeats of a
-// real tracker drift by the time of a call, and show no such beat in a longer
-// record.
+// may wait for its slot, and then starts between heartbeats, when another one ends.
+// The heartbeats of a real tracker drift by the time of a call, and show no such
+// beat in a longer record.
 func beatsOf(h *workload.History, interval time.Duration) map[string]time.Duration {
 	const kept = 0.3 // share of the intervals after the first of a machine
-	offsets, seen := map[string][]time.Duration{}, map[string]map[time.Duration]bool{}
-	total, agree := 0, 0
-	for i := range h.Jobs {
-		for k := range h.Jobs[i].Tasks {
-			for n := range h.Jobs[i].Tasks[k].Attempts {
-				a := &h.Jobs[i].Tasks[k].Attempts[n]
-				if a.Node == "" || !workload.Known(a.Start) || a.Start < 0 {
-					continue
-				}
-				given := a.Start
-				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) && from >= 0 {
-					given = min(given, from)
-				}
-				if seen[a.Node] == nil {
-					seen[a.Node] = map[time.Duration]bool{}
-				}
-				if slot := given / sameBeat; !seen[a.Node][slot] { // several tasks may come with one heartbeat
-					seen[a.Node][slot] = true
-					offsets[a.Node] = append(offsets[a.Node], given%interval)
-					total++
+	given, freed := givenAt(h)
+	offsets, total, agree := map[string][]time.Duration{}, 0, 0
+	for _, node := range slices.Sorted(maps.Keys(given)) {
+		seen := map[time.Duration]bool{}
+		for _, own := range []bool{false, true} {
+			if own && len(offsets[node]) > 0 {
+				break // every attempt may have waited for its slot
+			}
+			for _, at := range given[node] {
+				if slot := at / sameBeat; !seen[slot] && (own || !freed[nodeInstant{node, slot}]) { // several tasks may come with one heartbeat
+					seen[slot] = true
+					offsets[node] = append(offsets[node], at%interval)
 				}
 			}
 		}
@@ -132,12 +126,43 @@ func beatsOf(h *workload.History, interval time.Duration) map[string]time.Durati
 		beat, n := beatOf(offsets[node], interval)
 		beats[node] = beat
 		agree += n - 1
-		total--
+		total += len(offsets[node]) - 1
 	}
 	if float64(agree) < kept*float64(total) {
 		return nil
 	}
 	return beats
+}
+
+// nodeInstant is a time on a machine, in units of sameBeat.
+type nodeInstant struct {
+	node string
+	at   time.Duration
+}
+
+// givenAt returns when attempts were assigned to the machines of a history, or
+// started if that is not recorded, and when attempts ended there.
+func givenAt(h *workload.History) (given map[string][]time.Duration, freed map[nodeInstant]bool) {
+	given, freed = map[string][]time.Duration{}, map[nodeInstant]bool{}
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			for n := range h.Jobs[i].Tasks[k].Attempts {
+				a := &h.Jobs[i].Tasks[k].Attempts[n]
+				if a.Node == "" || !workload.Known(a.Start) || a.Start < 0 {
+					continue
+				}
+				at := a.Start
+				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) && from >= 0 {
+					at = min(at, from)
+				}
+				given[a.Node] = append(given[a.Node], at)
+				if a.State == workload.Succeeded && workload.Known(a.Finish) {
+					freed[nodeInstant{a.Node, a.Finish / sameBeat}] = true
+				}
+			}
+		}
+	}
+	return given, freed
 }
 
 // beatOf returns the offset that most of a list share, and how many do. Offsets are

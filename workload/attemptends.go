@@ -189,17 +189,26 @@ func overlaps(a, w *HistoryAttempt) bool {
 	return w != nil && Known(a.Start) && Known(a.Finish) && a.Start < w.Finish && a.Finish > w.Start
 }
 
+// unlike is more than the instants of one heartbeat differ by in a record.
+const unlike = 10 * time.Millisecond
+
 // besides returns the time from the start of the previous attempt to the assignment
 // of an attempt, if an earlier attempt still ran then, else 0.
 func (o ReplayOptions) besides(a *HistoryAttempt, before []*HistoryAttempt) time.Duration {
-	if len(before) == 0 || !Known(a.Start) || !slices.ContainsFunc(before, func(b *HistoryAttempt) bool { return b.Finish > a.Start }) {
+	if len(before) == 0 || !Known(a.Start) {
 		return 0
 	}
-	if last := before[len(before)-1]; Known(last.Start) {
-		assigned := a.Start
-		if o.Assigned != nil {
-			assigned = o.Assigned(a.Node, a.Start)
+	assigned := a.Start
+	if o.Assigned != nil {
+		at := a.Start
+		if a.State == Killed && a.Finish <= a.Start {
+			at -= unlike // it waited for a slot until the heartbeat that killed it
 		}
+		assigned = o.Assigned(a.Node, at)
+	}
+	// The JobTracker learns at a heartbeat that an attempt has succeeded.
+	ran := func(b *HistoryAttempt) bool { return b.State == Succeeded || b.Finish > assigned }
+	if last := before[len(before)-1]; Known(last.Start) && slices.ContainsFunc(before, ran) {
 		return max(1, assigned-last.Start)
 	}
 	return 0

@@ -75,7 +75,7 @@ func (x *alone) start(a *Attempt) {
 // commit.
 func (x *alone) untilKilled(a *Attempt, done engine.Time) engine.Time {
 	asked := a.KillAt
-	if x.protocol.Commit && (a.Kind == workload.Reduce || a.Job.Spec.Reduces.Count == 0) {
+	if x.protocol.Commit && !a.Job.Spec.Commits && (a.Kind == workload.Reduce || a.Job.Spec.Reduces.Count == 0) {
 		asked -= x.host.HeartbeatInterval(a.Node)
 	}
 	if a.KillAt == engine.Never || done >= asked {
