@@ -578,6 +578,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	q.Seed = seed
 	q.Fidelity = t.fidelity()
 	t.phases = q.Fidelity == model.Phase || q.Fidelity == model.Device
+	t.traced = t.gives("workload", "trace") && !t.has("job")
 	q.Until = t.duration("until", 0)
 	conf := t.conf("conf")
 
@@ -589,6 +590,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	f.adopt(t)
 	m.readNetwork(t.inner("network"), &q.Network)
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
+	t.blocksOf(load, conf)
 	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
 	policy := t.inner("scheduler")
 	q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)

@@ -74,7 +74,8 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 	if err != nil {
 		return nil
 	}
-	beats := beatsOf(h, interval)
+	as := assignedIn(h)
+	beats, _ := as.beats(interval)
 	if beats == nil {
 		return nil
 	}
@@ -91,59 +92,59 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 	return func(node string, at time.Duration) time.Duration {
 		const rounded = 2 * time.Millisecond
 		after := (at-beats[node]+sameBeat)%interval - sameBeat
-		if after <= sameBeat {
+		if after <= sameBeat && !as.freed[nodeInstant{node, at}] {
 			return at - rounded
 		}
 		return at - after - max(0, commit-after)/interval*interval - rounded // it waited for a slot from the first free heartbeat on
 	}
 }
 
-// beatsOf returns the first heartbeat of each machine of a history, if many of the
+// beats returns the first heartbeat of each machine of a history, if many of the
 // intervals with an assignment have one at that beat. Others have none: an attempt
-// may wait for its slot, and then starts between heartbeats, when another one ends.
-// The heartbeats of a real tracker drift by the time of a call, and show no such
-// beat in a longer record.
-func beatsOf(h *workload.History, interval time.Duration) map[string]time.Duration {
+// may wait for its slot, and then starts between heartbeats. The heartbeats of a
+// real tracker drift by the time of a call, and show no such beat in a longer
+// record. agree is how many intervals after the first of a machine show its beat.
+func (as *assignments) beats(interval time.Duration) (beats map[string]time.Duration, agree int) {
 	const kept = 0.3 // share of the intervals after the first of a machine
-	given, freed := givenAt(h)
-	offsets, total, agree := map[string][]time.Duration{}, 0, 0
-	for _, node := range slices.Sorted(maps.Keys(given)) {
+	beats = make(map[string]time.Duration, len(as.given))
+	total := 0
+	for _, node := range slices.Sorted(maps.Keys(as.given)) {
+		var offsets []time.Duration
 		seen := map[time.Duration]bool{}
-		for _, own := range []bool{false, true} {
-			if own && len(offsets[node]) > 0 {
-				break // every attempt may have waited for its slot
-			}
-			for _, at := range given[node] {
-				if slot := at / sameBeat; !seen[slot] && (own || !freed[nodeInstant{node, slot}]) { // several tasks may come with one heartbeat
-					seen[slot] = true
-					offsets[node] = append(offsets[node], at%interval)
-				}
+		for _, at := range as.given[node] {
+			if slot := at / sameBeat; !seen[slot] && !as.freed[nodeInstant{node, at}] { // several tasks may come with one heartbeat
+				seen[slot] = true
+				offsets = append(offsets, at%interval)
 			}
 		}
-	}
-	beats := make(map[string]time.Duration, len(offsets))
-	for _, node := range slices.Sorted(maps.Keys(offsets)) {
-		beat, n := beatOf(offsets[node], interval)
+		if len(offsets) == 0 {
+			continue
+		}
+		beat, n := beatOf(offsets, interval)
 		beats[node] = beat
 		agree += n - 1
-		total += len(offsets[node]) - 1
+		total += len(offsets) - 1
 	}
 	if float64(agree) < kept*float64(total) {
-		return nil
+		return nil, 0
 	}
-	return beats
+	return beats, agree
 }
 
-// nodeInstant is a time on a machine, in units of sameBeat.
+// nodeInstant is a time on a machine.
 type nodeInstant struct {
 	node string
 	at   time.Duration
 }
 
-// givenAt returns when attempts were assigned to the machines of a history, or
-// started if that is not recorded, and when attempts ended there.
-func givenAt(h *workload.History) (given map[string][]time.Duration, freed map[nodeInstant]bool) {
-	given, freed = map[string][]time.Duration{}, map[nodeInstant]bool{}
+// assignments are what a history shows of the heartbeats of its machines.
+type assignments struct {
+	given map[string][]time.Duration // when attempts were assigned, or started if that is not recorded
+	freed map[nodeInstant]bool       // when attempts succeeded, for which others may have waited
+}
+
+func assignedIn(h *workload.History) assignments {
+	as := assignments{map[string][]time.Duration{}, map[nodeInstant]bool{}}
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
 			for n := range h.Jobs[i].Tasks[k].Attempts {
@@ -155,14 +156,14 @@ func givenAt(h *workload.History) (given map[string][]time.Duration, freed map[n
 				if from := h.Jobs[i].Tasks[k].Start; n == 0 && workload.Known(from) && from >= 0 {
 					at = min(at, from)
 				}
-				given[a.Node] = append(given[a.Node], at)
-				if a.State == workload.Succeeded && workload.Known(a.Finish) {
-					freed[nodeInstant{a.Node, a.Finish / sameBeat}] = true
+				as.given[a.Node] = append(as.given[a.Node], at)
+				if a.State == workload.Succeeded && workload.Known(a.Finish) && a.Finish > a.Start {
+					as.freed[nodeInstant{a.Node, a.Finish}] = true
 				}
 			}
 		}
 	}
-	return given, freed
+	return as
 }
 
 // beatOf returns the offset that most of a list share, and how many do. Offsets are

@@ -9,7 +9,7 @@ import (
 
 // Two machines beat every three seconds. Half of their attempts wait for a slot and
 // start in between, and several tasks come with one heartbeat.
-func TestBeatsOf(t *testing.T) {
+func TestBeats(t *testing.T) {
 	const interval = 3 * time.Second
 	job := workload.NewHistoryJob("job_1_0001")
 	add := func(node string, starts ...float64) {
@@ -24,14 +24,40 @@ func TestBeatsOf(t *testing.T) {
 	add("a", 1, 4, 4.001, 7, 8.2, 10.6)
 	add("b", 2.5, 5.5, 6.4, 8.501)
 	h := &workload.History{Jobs: []workload.HistoryJob{job}}
-	beats := beatsOf(h, interval)
+	as := assignedIn(h)
+	beats, _ := as.beats(interval)
 	if a, b := beats["a"], beats["b"]; a != time.Second || b != 2500*time.Millisecond {
 		t.Errorf("first heartbeats at %v and %v, want 1s and 2.5s", a, b)
 	}
 	// A tracker whose heartbeats drift has no beat, though tasks come in pairs.
 	job.Tasks = nil
 	add("a", 1, 1.001, 4.3, 4.301, 7.6, 7.601, 10.9, 10.901, 14.2, 14.201)
-	if beats := beatsOf(&workload.History{Jobs: []workload.HistoryJob{job}}, interval); beats != nil {
+	as = assignedIn(&workload.History{Jobs: []workload.HistoryJob{job}})
+	if beats, _ := as.beats(interval); beats != nil {
 		t.Errorf("a drifting tracker beats at %v", beats)
+	}
+}
+
+// An attempt that starts when another one on its machine succeeds has waited for the
+// slot, and shows no heartbeat, though most attempts may start so.
+func TestBeatsBesidesWaits(t *testing.T) {
+	const interval = 300 * time.Millisecond
+	job := workload.NewHistoryJob("job_1_0001")
+	at := 1904 * time.Millisecond
+	for n, length := range []time.Duration{10_867, 11_996, 9_237, 13_037, 12_700, 0} {
+		task := workload.NewHistoryTask(workload.Map, false, n)
+		a := workload.NewHistoryAttempt(job.ID, "", workload.Map, n, 0)
+		a.Node, a.Start, a.State = "a", at, workload.Succeeded
+		at += length * time.Millisecond
+		if a.Finish = at; n == 3 {
+			a.Start += interval // the slot was free before
+		}
+		task.Attempts = append(task.Attempts, a)
+		job.Tasks = append(job.Tasks, task)
+	}
+	as := assignedIn(&workload.History{Jobs: []workload.HistoryJob{job}})
+	beats, _ := as.beats(interval)
+	if want := 1904 * time.Millisecond % interval; beats["a"] != want {
+		t.Errorf("first heartbeat at %v, want %v", beats["a"], want)
 	}
 }

@@ -65,6 +65,7 @@ type report struct {
 	warnings []string
 	assumed  []string
 	phases   bool // times come from phases, so properties within a task matter
+	traced   bool // all jobs come from traces
 }
 
 func (r *report) err() error {
@@ -383,6 +384,12 @@ var keysOfJob = map[string]string{
 	"mapred.reduce.tasks": "reduces",
 }
 
+// keysOfTrace says how the number of tasks of traced jobs is set, by the key of a job.
+var keysOfTrace = map[string]string{
+	"maps":    "want workload.block_size, at fidelity phase or device",
+	"reduces": "want workload.reduces, at fidelity phase or device",
+}
+
 func (t *table) property(conf *workload.Conf, name string, v any) {
 	if v, twice := conf.Lookup(name); twice {
 		t.failf(name, "is already set, by its other name, to %q: want only one of the two", v)
@@ -395,7 +402,9 @@ func (t *table) property(conf *workload.Conf, name string, v any) {
 	if !ok {
 		hint := didYouMean(workload.Canonical(name), workload.Properties())
 		if key, own := keysOfJob[workload.Canonical(name)]; own {
-			hint = ": want " + key + " of the [[job]]"
+			if hint = ": want " + key + " of the [[job]]"; t.traced {
+				hint = ": " + keysOfTrace[key]
+			}
 		}
 		t.warnAt(t.line(name), "%s has no effect: slotwave does not read it%s", name, hint)
 	}

@@ -47,7 +47,8 @@ func Infer(h *workload.History) {
 	}
 	workers := h.Workers()
 	if interval, err := release.HeartbeatInterval(workers.Hosts(), h.Common()); err == nil {
-		h.Inferred.Beats = beatsOf(h, interval)
+		as := assignedIn(h)
+		h.Inferred.Beats, _ = as.beats(interval)
 	}
 }
 
@@ -64,10 +65,12 @@ func InferRelease(h *workload.History) (release, knownBy string) {
 			older = "1.0.4"
 		}
 	}
+	as := assignedIn(h)
+	shows := func(interval time.Duration) bool { _, agree := as.beats(interval); return agree > 0 }
 	switch {
-	case beatsOf(h, 3*time.Second) != nil:
+	case shows(3 * time.Second):
 		return cmp.Or(older, "0.20.2"), "tasks of a machine start whole intervals of 3 s apart, as heartbeats do"
-	case beatsOf(h, 300*time.Millisecond) != nil:
+	case shows(300 * time.Millisecond):
 		return defaultRelease, "tasks of a machine start whole intervals of 0.3 s apart, as heartbeats do"
 	}
 	g := startGaps(h)

@@ -139,6 +139,20 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	return l
 }
 
+// blocksOf warns about a block size that changes no job, because all splits are
+// recorded.
+func (t *table) blocksOf(l *load, conf workload.Conf) {
+	const key = "dfs.block.size"
+	if _, given := conf.Lookup(key); !given || !t.traced || !l.recorded() || len(l.history.Swim) > 0 {
+		return
+	}
+	line := t.line("conf")
+	for _, name := range []string{key, "dfs.blocksize"} {
+		line = cmp.Or(t.lines[join("conf", name)], line)
+	}
+	t.warnAt(line, "%s has no effect: the splits are recorded; want workload.block_size, at fidelity phase or device", key)
+}
+
 // shape changes the jobs of the trace.
 func (l *load) shape(h *workload.History, shape *workload.Shaping) {
 	t := l.table

@@ -176,3 +176,24 @@ func TestInputsWithoutEffectWarn(t *testing.T) {
 		})
 	}
 }
+
+// Properties with numbers of tasks change no recorded job: the warning names the key
+// that does.
+func TestTracedTasksWarn(t *testing.T) {
+	dir := t.TempDir()
+	history := filepath.Join(dir, "history")
+	if code, _, stderr := call("", "run", "two-jobs", "--set", "scheduler.name=fifo", "--set", "plots=none", "--out", history); code != exitDone {
+		t.Fatal(stderr)
+	}
+	for setting, want := range map[string]string{
+		"conf.mapred.reduce.tasks=4":       "mapred.reduce.tasks has no effect: slotwave does not read it: want workload.reduces",
+		"conf.mapreduce.job.maps=4":        "mapreduce.job.maps has no effect: slotwave does not read it: want workload.block_size",
+		`conf."dfs.block.size"="33554432"`: "dfs.block.size has no effect: the splits are recorded; want workload.block_size",
+		"conf.dfs.blocksize=33554432":      "dfs.block.size has no effect: the splits are recorded; want workload.block_size",
+	} {
+		code, _, stderr := call("", "run", history, "--set", setting, "--set", "plots=none", "--out", filepath.Join(dir, "out"))
+		if code != exitDone || !strings.Contains(stderr, "--set "+setting+": "+want) {
+			t.Errorf("%s: exit code %d, want %q in\n%s", setting, code, want, stderr)
+		}
+	}
+}

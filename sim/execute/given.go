@@ -70,9 +70,10 @@ func (x *alone) start(a *Attempt) {
 	}
 }
 
-// untilKilled returns when the work of an attempt is done. One that is recorded as
-// killed has more work than its task, unless it was killed when it asked to
-// commit.
+// untilKilled returns when the work of an attempt is done. One that is to be killed
+// has more work than its task, to the heartbeat after its kill, unless it is killed
+// when it asks to commit. A record of an attempt that did not ask is no different
+// from one of an attempt that did: its time says that no permission came.
 func (x *alone) untilKilled(a *Attempt, done engine.Time) engine.Time {
 	asked := a.KillAt
 	if x.protocol.Commit && !a.Job.Spec.Commits && (a.Kind == workload.Reduce || a.Job.Spec.Reduces.Count == 0) {
@@ -81,7 +82,7 @@ func (x *alone) untilKilled(a *Attempt, done engine.Time) engine.Time {
 	if a.KillAt == engine.Never || done >= asked {
 		return done
 	}
-	return a.KillAt + Poll
+	return a.KillAt + x.host.HeartbeatInterval(a.Node) + Poll
 }
 
 // known implements reducer.
