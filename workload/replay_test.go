@@ -6,6 +6,33 @@ import (
 	"time"
 )
 
+// Attempts that began beside another one, though the times alone do not show it: one
+// that was killed without a slot, after its sibling had succeeded, and one that began
+// before the JobTracker knew of the success.
+func TestBesideAnEndedAttempt(t *testing.T) {
+	sec := func(s int) time.Duration { return time.Duration(s) * time.Second }
+	j := NewHistoryJob("job_1_0001")
+	j.Submit, j.Finish, j.Outcome = 0, sec(60), Succeeded
+	for task, twin := range [][2]int{{21, 21}, {21, 24}, {23, 23}} {
+		m := NewHistoryTask(Map, false, task)
+		for n, times := range [][2]int{{10, 20}, twin} {
+			a := NewHistoryAttempt(j.ID, "", Map, task, n)
+			a.State, a.Node, a.Start, a.Finish = State(2*n), "a", sec(times[0]), sec(times[1])
+			m.Attempts = append(m.Attempts, a)
+		}
+		j.Tasks = append(j.Tasks, m)
+	}
+	h := History{Jobs: []HistoryJob{j}}
+	// Heartbeats at whole multiples of 3 s; one that waits is assigned at the last.
+	assigned := func(_ string, at time.Duration) time.Duration { return at / sec(3) * sec(3) }
+	maps := replay(t, &h, ReplayOptions{Speculated: true, Assigned: assigned}).Jobs[0].Maps
+	for task, want := range []time.Duration{sec(8), sec(11), sec(11)} {
+		if got := maps.Ends.Of(task, 1); got.State != Killed || got.Beside != want {
+			t.Errorf("map %d: second attempt %v, want one beside the first after %v", task, got, want)
+		}
+	}
+}
+
 // TestReplayExample: two maps and a reduce of one job, in seconds from its
 // submission. Map 0 fails after 4 s and then runs 10-22; map 1 runs 6-14, its
 // speculative twin is killed. The reduce starts at 12, ends its shuffle at 25,

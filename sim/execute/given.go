@@ -71,9 +71,9 @@ func (x *alone) start(a *Attempt) {
 }
 
 // untilKilled returns when the work of an attempt is done. One that is to be killed
-// has more work than its task, to the heartbeat after its kill, unless it is killed
-// when it asks to commit. A record of an attempt that did not ask is no different
-// from one of an attempt that did: its time says that no permission came.
+// has more work than its task, up to the heartbeat that kills it, unless it is
+// killed when it asks to commit. A record does not show whether it asked; one that
+// was killed had no permission.
 func (x *alone) untilKilled(a *Attempt, done engine.Time) engine.Time {
 	asked := a.KillAt
 	if x.protocol.Commit && !a.Job.Spec.Commits && (a.Kind == workload.Reduce || a.Job.Spec.Reduces.Count == 0) {
