@@ -17,6 +17,22 @@ type Fitted interface {
 	Phase(phase string, mb float64) float64
 }
 
+// TaskCounts is the work of a task on which its fitted phases may depend.
+type TaskCounts struct {
+	*workload.Counters
+	Reduce     bool
+	Partitions int // of a map's output
+	Fetches    int // of a reduce
+	Merges     int // of a reduce, from memory
+}
+
+// FittedWork is a Fitted that may know the time of a phase from the work of the task.
+type FittedWork interface {
+	Fitted
+	// Work returns the time of a phase, ms, or false if it knows the bytes only.
+	Work(phase string, n *TaskCounts) (ms float64, fitted bool)
+}
+
 // FittedMachine returns a machine on which Hadoop's own phases take the fitted
 // times. Its devices take no time.
 func FittedMachine(name string, f Fitted) Machine {
@@ -49,8 +65,9 @@ func (m *Machine) MapTimes(p *taskplan.Planner, f taskplan.MapFlow, plan *taskpl
 		return plan.Alone(p.Cost)
 	}
 	times := plan.PhaseTimes(p.Cost)
+	counts := TaskCounts{Counters: &plan.Counters, Partitions: p.Reduces}
 	add := func(to workload.Phase, phase string, bytes float64) {
-		times[to] += m.fittedTime(phase, bytes)
+		times[to] += m.fittedTime(phase, bytes, &counts)
 	}
 	add(workload.PhaseRead, "read", f.InStored)
 	if p.Reduces == 0 {
@@ -68,12 +85,18 @@ func (m *Machine) MapTimes(p *taskplan.Planner, f taskplan.MapFlow, plan *taskpl
 func (m *Machine) ReduceTimes(p *taskplan.Planner, plan *taskplan.ReducePlan) [workload.NumPhases]time.Duration {
 	times := plan.PhaseTimes(p.Cost)
 	if m.Fitted != nil {
-		times[workload.PhaseShuffle] += m.fittedTime("shuffle", float64(plan.InBytes))
-		times[workload.PhaseWrite] += m.fittedTime("write", float64(plan.OutBytes))
+		counts := TaskCounts{Counters: &plan.Counters, Reduce: true, Fetches: plan.InMemFetches + plan.OnDiskFetches, Merges: plan.InMemMerges}
+		times[workload.PhaseShuffle] += m.fittedTime("shuffle", float64(plan.InBytes), &counts)
+		times[workload.PhaseWrite] += m.fittedTime("write", float64(plan.OutBytes), &counts)
 	}
 	return times
 }
 
-func (m *Machine) fittedTime(phase string, bytes float64) time.Duration {
+func (m *Machine) fittedTime(phase string, bytes float64, n *TaskCounts) time.Duration {
+	if f, ok := m.Fitted.(FittedWork); ok {
+		if ms, known := f.Work(phase, n); known {
+			return workload.Seconds(ms / 1000)
+		}
+	}
 	return workload.Seconds(m.Fitted.Phase(phase, bytes/mib) / 1000)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/workload"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -46,6 +47,8 @@ type PhaseTerms struct {
 	// Copies is the part of the time that copies map outputs; 1 where the terms do
 	// not separate copies from merges.
 	Copies float64
+	// Unpredicted are rows of runs without which nothing can be fitted.
+	Unpredicted int
 }
 
 // platformName and FitName are files of a fitted platform.
@@ -208,6 +211,9 @@ func (f *Fitting) termsTable(t *textWriter) {
 	t.Flush()
 	fmt.Fprintln(t, "whole runs: mean error of the terms on the sum of a run's tasks")
 	for _, p := range f.Terms {
+		if p.Unpredicted > 0 {
+			fmt.Fprintf(t, "%s: %s left out, since the others do not determine its fit\n", Escape(p.Phase), workload.Counted(p.Unpredicted, "row of a run", "rows of runs"))
+		}
 		if p.Copies < 1 {
 			fmt.Fprintf(t, "%s: %s of the time copies map outputs, the rest merges them\n", Escape(p.Phase), percentOf(share(p.Copies)))
 		}

@@ -19,6 +19,8 @@ type Fitting struct {
 	Heap     string              // -Xmx of a reduce, such as 700m: test the break expected in the shuffle; empty: do not
 	Break    platform.BreakSetup // other properties that determine that break
 	Tasks    []string            // tables of measured tasks with their counters
+
+	terms map[string]platform.WorkModel // by phase
 }
 
 // FitPlatform fits the platform model to a platform profile, and the phases of
@@ -49,7 +51,9 @@ func FitPlatform(name string, k Fitting) (*results.Fitting, error) {
 		}
 		result.Phases = append(result.Phases, p)
 	}
-	return result, k.fitTerms(result)
+	err = k.fitTerms(result)
+	result.Platform.Terms = k.terms
+	return result, err
 }
 
 // fitTerms fits the phases of measured tasks.
@@ -85,6 +89,10 @@ func (k *Fitting) fitPhaseTerms(phase string, rows []platform.WorkRow) (results.
 		return fitted, err
 	}
 	fitted.Terms = m.String()
+	if k.terms == nil {
+		k.terms = map[string]platform.WorkModel{}
+	}
+	k.terms[phase] = m
 	left, err := platform.CrossWork(phase, rows)
 	if err != nil {
 		return fitted, err
@@ -93,13 +101,19 @@ func (k *Fitting) fitPhaseTerms(phase string, rows []platform.WorkRow) (results.
 	if err != nil {
 		return fitted, err
 	}
-	measured, terms := make([]float64, len(rows)), make([]float64, len(rows))
+	var measured, terms, byLine []float64
 	at := map[string]int{} // of a run in measuredRuns and predictedRuns
 	var measuredRuns, predictedRuns []float64
 	copies, all := 0.0, 0.0
 	for i := range rows {
 		r := &rows[i]
-		measured[i], terms[i] = r.MS, left[i].Typical
+		copies += m.Copies(&r.Work)
+		all += m.At(&r.Work)
+		if math.IsNaN(left[i].Typical) || math.IsNaN(lines[i]) {
+			fitted.Unpredicted++
+			continue
+		}
+		measured, terms, byLine = append(measured, r.MS), append(terms, left[i].Typical), append(byLine, lines[i])
 		run, known := at[r.Group]
 		if !known {
 			run = len(measuredRuns)
@@ -108,8 +122,6 @@ func (k *Fitting) fitPhaseTerms(phase string, rows []platform.WorkRow) (results.
 		}
 		measuredRuns[run] += r.MS
 		predictedRuns[run] += left[i].Mean
-		copies += m.Copies(&r.Work)
-		all += m.At(&r.Work)
 	}
 	if all > 0 {
 		fitted.Copies = copies / all
@@ -119,7 +131,7 @@ func (k *Fitting) fitPhaseTerms(phase string, rows []platform.WorkRow) (results.
 		return fitted, err
 	}
 	fitted.Runs = byRuns.Mean
-	byLines, err := fit.Errors(measured, lines, fit.ErrorThresholds)
+	byLines, err := fit.Errors(measured, byLine, fit.ErrorThresholds)
 	if err != nil {
 		return fitted, err
 	}

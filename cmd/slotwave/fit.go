@@ -32,7 +32,8 @@ it.
 
 --tasks names tables of measured tasks with their counters. Each phase is then
 also fitted with terms for records and spills, and both fits are tested on runs
-that were left out.
+that were left out. The model has the terms beside the lines, and run, predict
+and compare use them.
 
 --json prints the platform model for predict --platform-model. --out writes the
 model with a table and plots of the fit.`,

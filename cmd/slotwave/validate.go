@@ -51,10 +51,15 @@ func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
 		}
 	}
 	if text, ok := platformModel(name); ok {
-		if _, err := platform.ReadModel(text); err != nil {
+		p, err := platform.ReadModel(text)
+		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		_, err := fmt.Fprintf(a.stdout, "%s: fitted platform, %s\n", printable(name), workload.Counted(len(platform.Phases), "phase", "phases"))
+		about := workload.Counted(len(platform.Phases), "phase", "phases")
+		if n := len(p.Terms); n > 0 {
+			about += fmt.Sprintf(", %d with terms of records and spills", n)
+		}
+		_, err = fmt.Fprintf(a.stdout, "%s: fitted platform, %s\n", printable(name), about)
 		return err
 	}
 	if r.Format == "" && isScenario(name) {

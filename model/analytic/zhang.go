@@ -157,18 +157,25 @@ func (j ZhangJob) Times(p *platform.Model, mapSlots, reduceSlots int) (ZhangTime
 	var t ZhangTimes
 	t.MapAvg = j.mapTime(p, j.BlockMBAvg, j.BlockRecsAvg)
 	t.MapMax = j.mapTime(p, j.BlockMBMax, j.BlockRecsMax)
-	t.Low, t.Up = stageBounds(float64(j.Maps), float64(min(mapSlots, j.Maps)), t.MapAvg, t.MapMax)
 	if j.Reduces > 0 {
 		perReduce := float64(j.Maps) / float64(j.Reduces)
 		t.ShuffleMB = j.BlockMBAvg * j.MapSel * j.CombineSel * float64(j.Maps) / float64(j.Reduces) // (2)
 		recs := j.BlockRecsAvg * recSel * j.CombineRecSel * perReduce
 		t.ReduceAvg = j.reduceTime(p, t.ShuffleMB, recs)
 		t.ReduceMax = j.reduceTime(p, t.ShuffleMB*j.Skew, recs*j.Skew)
+	}
+	j.bound(&t, mapSlots, reduceSlots)
+	return t, nil
+}
+
+// bound sets the bounds of the job from the times of its tasks.
+func (j *ZhangJob) bound(t *ZhangTimes, mapSlots, reduceSlots int) {
+	t.Low, t.Up = stageBounds(float64(j.Maps), float64(min(mapSlots, j.Maps)), t.MapAvg, t.MapMax)
+	if j.Reduces > 0 {
 		low, up := stageBounds(float64(j.Reduces), float64(min(reduceSlots, j.Reduces)), t.ReduceAvg, t.ReduceMax)
 		t.Low, t.Up = t.Low+low, t.Up+up
 	}
 	t.Avg = (t.Low + t.Up) / 2
-	return t, nil
 }
 
 func (j *ZhangJob) mapTime(p *platform.Model, mb, recs float64) float64 {

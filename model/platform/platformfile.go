@@ -3,7 +3,9 @@ package platform
 import (
 	"encoding/json"
 	"io"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/input"
@@ -33,24 +35,42 @@ func (l *Lines) Model(c *input.Check) Model {
 		return PhaseModel{}
 	}
 	return Model{
-		phase("read", l.Read), phase("collect", l.Collect), phase("spill", l.Spill),
-		phase("merge", l.Merge), phase("shuffle", l.Shuffle), phase("write", l.Write),
+		Read: phase("read", l.Read), Collect: phase("collect", l.Collect), Spill: phase("spill", l.Spill),
+		Merge: phase("merge", l.Merge), Shuffle: phase("shuffle", l.Shuffle), Write: phase("write", l.Write),
 	}
+}
+
+// modelFile is a fitted platform as JSON, with the terms of phases if they are fitted.
+type modelFile struct {
+	Lines
+	Terms map[string]termsFile `json:"terms,omitzero"`
 }
 
 // ReadModel reads a fitted platform as WriteModel writes it.
 func ReadModel(text []byte) (Model, error) {
-	var l Lines
-	if err := input.Decode(text, &l); err != nil {
+	var f modelFile
+	if err := input.Decode(text, &f); err != nil {
 		return Model{}, err
 	}
 	var c input.Check
-	p := l.Model(&c)
+	p := f.Model(&c)
+	for _, phase := range slices.Sorted(maps.Keys(f.Terms)) {
+		if !slices.Contains(Phases[:], phase) {
+			c.Fail("terms", "unknown phase %q%s", phase, input.Suggest(phase, Phases[:]))
+			continue
+		}
+		if p.Terms == nil {
+			p.Terms = map[string]WorkModel{}
+		}
+		terms := f.Terms[phase]
+		p.Terms[phase] = terms.model(&c, phase)
+	}
 	return p, c.Err()
 }
 
 // WriteModel writes a platform as JSON: each phase as [A, B] in ms and ms/MB,
-// or [A, B, tau, A2, B2].
+// or [A, B, tau, A2, B2], and the terms of phases in ms for a MB or a million
+// records.
 func WriteModel(w io.Writer, p Model) error {
 	lines := func(m PhaseModel) []float64 {
 		if math.IsInf(m.Tau, 1) {
@@ -60,7 +80,16 @@ func WriteModel(w io.Writer, p Model) error {
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
-	return out.Encode(Lines{
+	f := modelFile{Lines: Lines{
 		lines(p.Read), lines(p.Collect), lines(p.Spill), lines(p.Merge), lines(p.Shuffle), lines(p.Write),
-	})
+	}}
+	for _, phase := range Phases {
+		if m, ok := p.Terms[phase]; ok {
+			if f.Terms == nil {
+				f.Terms = map[string]termsFile{}
+			}
+			f.Terms[phase] = m.file()
+		}
+	}
+	return out.Encode(f)
 }

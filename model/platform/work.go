@@ -459,19 +459,19 @@ func fitTerms(terms []workTerm, rows []WorkRow, what Estimate) (WorkModel, error
 type WorkTime struct{ Typical, Mean float64 }
 
 // CrossWork predicts each row by a typical-row model fitted to the rows of all
-// other groups.
+// other groups. Rows of a group without which nothing can be fitted are NaN.
 func CrossWork(phase string, rows []WorkRow) ([]WorkTime, error) {
-	return cross(rows, func(others []WorkRow) (func(*Work) WorkTime, error) {
+	return cross(rows, WorkTime{math.NaN(), math.NaN()}, func(others []WorkRow) (func(*Work) WorkTime, error) {
 		m, err := FitWork(phase, others, Typical)
 		return func(w *Work) WorkTime { return WorkTime{m.At(w), m.Mean(w)} }, err
 	})
 }
 
 // CrossLines predicts each row by lines of the platform model fitted to the rows
-// of all other groups.
+// of all other groups, or by NaN as CrossWork does.
 func CrossLines(phase string, rows []WorkRow, o FitOptions) ([]float64, error) {
 	o = o.withDefaults()
-	return cross(rows, func(others []WorkRow) (func(*Work) float64, error) {
+	return cross(rows, math.NaN(), func(others []WorkRow) (func(*Work) float64, error) {
 		lines := make([]PhaseRow, len(others))
 		for i := range others {
 			lines[i] = PhaseRow{others[i].MB(phase), others[i].MS}
@@ -481,9 +481,12 @@ func CrossLines(phase string, rows []WorkRow, o FitOptions) ([]float64, error) {
 	})
 }
 
-// cross leaves each group out of a fit and predicts its rows.
-func cross[T any](rows []WorkRow, fit func([]WorkRow) (func(*Work) T, error)) ([]T, error) {
+// cross leaves each group out of a fit and predicts its rows. Rows that no fit
+// predicts are none; it is an error if all are.
+func cross[T any](rows []WorkRow, none T, fit func([]WorkRow) (func(*Work) T, error)) ([]T, error) {
 	predicted := make([]T, len(rows))
+	var failed error
+	fitted := false
 	done := map[string]bool{}
 	for _, r := range rows {
 		if done[r.Group] {
@@ -492,13 +495,18 @@ func cross[T any](rows []WorkRow, fit func([]WorkRow) (func(*Work) T, error)) ([
 		done[r.Group] = true
 		at, err := fit(slices.DeleteFunc(slices.Clone(rows), func(x WorkRow) bool { return x.Group == r.Group }))
 		if err != nil {
-			return nil, fmt.Errorf("without %s: %w", r.Group, err)
+			failed = fmt.Errorf("without %s: %w", r.Group, err)
+			at = func(*Work) T { return none }
 		}
+		fitted = fitted || err == nil
 		for i := range rows {
 			if rows[i].Group == r.Group {
 				predicted[i] = at(&rows[i].Work)
 			}
 		}
+	}
+	if !fitted {
+		return nil, failed
 	}
 	return predicted, nil
 }

@@ -8,8 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-
-	"github.com/slotwave/slotwave/model/fit"
 )
 
 const mib = 1 << 20
@@ -224,18 +222,7 @@ func (p WorkProfile) add(phase string, w Work, ms float64, group string) {
 }
 
 func (p WorkProfile) addMap(v map[string]float64, group string, partitions float64) {
-	w := Work{
-		InMB: v["map_in_bytes"] / mib, InRecords: v["map_in_recs"] / 1e6,
-		OutMB: v["map_out_bytes"] / mib, OutRecords: v["map_out_recs"] / 1e6, Spills: v["spills"],
-		SpillMB: v["file_bytes_written"] / mib, SpillRecords: v["spilled_recs"] / 1e6,
-	}
-	if w.Spills > 1 { // the merge wrote the other half
-		w.SpillMB, w.SpillRecords = w.SpillMB/2, w.SpillRecords/2
-	}
-	w.Compares = w.OutRecords
-	if w.Spills > 0 {
-		w.Compares *= fit.Log2(math.Max(2, v["map_out_recs"]/w.Spills/math.Max(1, partitions)))
-	}
+	w := mapWork(v, partitions)
 	p.add("read", w, v["read_ms"], group)
 	p.add("collect", w, v["collect_ms"], group)
 	p.add("spill", w, v["spill_ms"]-v["combine_ms"], group)
@@ -244,13 +231,8 @@ func (p WorkProfile) addMap(v map[string]float64, group string, partitions float
 
 func (p WorkProfile) addReduce(t *measuredTask, r *taskRun) {
 	v := t.value
-	w := Work{
-		ShuffleMB: v["shuffle_bytes"] / mib, ShuffleRecords: v["red_in_recs"] / 1e6, Fetches: v["fetches"],
-		WriteMB: v["hdfs_bytes_written"] / mib, WriteRecords: v["red_out_recs"] / 1e6,
-	}
-	// On average the outputs left in memory are half of one merge.
+	w := reduceWork(v["shuffle_bytes"], v["red_in_recs"], v["fetches"], v["hdfs_bytes_written"], v["red_out_recs"], v["inmem_merges"])
 	merged := v["inmem_merges"] / (v["inmem_merges"] + 0.5)
-	w.MergedMB, w.MergedRecords = merged*w.ShuffleMB, merged*w.ShuffleRecords
 	copied, sorted, rest := t.contendedParts(r)
 	w.CopiesContended, w.MergesContended, w.WriteContended = copied, merged*copied+(1-merged)*sorted, rest
 	p.add("shuffle", w, v["shuffle_ms"], t.group)

@@ -214,7 +214,13 @@ func (m PhaseModel) At(mb float64) float64 {
 }
 
 // Model is the fitted platform model, in the order of Phases.
-type Model struct{ Read, Collect, Spill, Merge, Shuffle, Write PhaseModel }
+type Model struct {
+	Read, Collect, Spill, Merge, Shuffle, Write PhaseModel
+
+	// Terms are the times of phases by the work of tasks, where they are fitted. They
+	// replace the lines where the work is known.
+	Terms map[string]WorkModel
+}
 
 // Phase implements model.Fitted.
 func (m *Model) Phase(phase string, mb float64) float64 {
