@@ -343,11 +343,11 @@ func digits(n int) int { return len(fmt.Sprint(n)) }
 
 // slotsOfTrace returns the slots of the machines of a trace. They come from the
 // scenario, else the configuration, else the largest recorded number of concurrent
-// attempts on one machine.
+// attempts on one machine. YARN has containers, and does not read these properties.
 func (t clusterTable) slotsOfTrace(key, property string, conf workload.Conf, most int, kind workload.Kind) int {
 	_, told := conf.Lookup(property)
 	n, err := conf.Whole(property)
-	if told && err == nil {
+	if told && err == nil && conf.String("mapreduce.framework.name", "") != "yarn" {
 		if n < most && !t.has(key) {
 			t.warn("%s: the history has %d %ss at once on one machine, but a node has %s (%s)", t.file, most, kind, workload.Counted(n, "slot", "slots"), property)
 		}

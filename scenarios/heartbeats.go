@@ -75,7 +75,7 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 		return nil
 	}
 	as := assignedIn(h)
-	beats, _ := as.beats(interval)
+	beats := as.beats(interval)
 	if beats == nil {
 		return nil
 	}
@@ -103,11 +103,11 @@ func (t clusterTable) recordedBeats(c *model.Cluster, h *workload.History) func(
 // intervals with an assignment have one at that beat. Others have none: an attempt
 // may wait for its slot, and then starts between heartbeats. The heartbeats of a
 // real tracker drift by the time of a call, and show no such beat in a longer
-// record. agree is how many intervals after the first of a machine show its beat.
-func (as *assignments) beats(interval time.Duration) (beats map[string]time.Duration, agree int) {
+// record.
+func (as *assignments) beats(interval time.Duration) map[string]time.Duration {
 	const kept = 0.3 // share of the intervals after the first of a machine
-	beats = make(map[string]time.Duration, len(as.given))
-	total := 0
+	beats := make(map[string]time.Duration, len(as.given))
+	total, agree := 0, 0
 	for _, node := range slices.Sorted(maps.Keys(as.given)) {
 		var offsets []time.Duration
 		seen := map[time.Duration]bool{}
@@ -125,10 +125,10 @@ func (as *assignments) beats(interval time.Duration) (beats map[string]time.Dura
 		agree += n - 1
 		total += len(offsets) - 1
 	}
-	if float64(agree) < kept*float64(total) {
-		return nil, 0
+	if agree == 0 || float64(agree) < kept*float64(total) {
+		return nil
 	}
-	return beats, agree
+	return beats
 }
 
 // nodeInstant is a time on a machine.

@@ -25,7 +25,7 @@ func TestBeats(t *testing.T) {
 	add("b", 2.5, 5.5, 6.4, 8.501)
 	h := &workload.History{Jobs: []workload.HistoryJob{job}}
 	as := assignedIn(h)
-	beats, _ := as.beats(interval)
+	beats := as.beats(interval)
 	if a, b := beats["a"], beats["b"]; a != time.Second || b != 2500*time.Millisecond {
 		t.Errorf("first heartbeats at %v and %v, want 1s and 2.5s", a, b)
 	}
@@ -33,7 +33,7 @@ func TestBeats(t *testing.T) {
 	job.Tasks = nil
 	add("a", 1, 1.001, 4.3, 4.301, 7.6, 7.601, 10.9, 10.901, 14.2, 14.201)
 	as = assignedIn(&workload.History{Jobs: []workload.HistoryJob{job}})
-	if beats, _ := as.beats(interval); beats != nil {
+	if beats := as.beats(interval); beats != nil {
 		t.Errorf("a drifting tracker beats at %v", beats)
 	}
 }
@@ -56,7 +56,7 @@ func TestBeatsBesidesWaits(t *testing.T) {
 		job.Tasks = append(job.Tasks, task)
 	}
 	as := assignedIn(&workload.History{Jobs: []workload.HistoryJob{job}})
-	beats, _ := as.beats(interval)
+	beats := as.beats(interval)
 	if want := 1904 * time.Millisecond % interval; beats["a"] != want {
 		t.Errorf("first heartbeat at %v, want %v", beats["a"], want)
 	}

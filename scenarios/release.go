@@ -48,7 +48,7 @@ func Infer(h *workload.History) {
 	workers := h.Workers()
 	if interval, err := release.HeartbeatInterval(workers.Hosts(), h.Common()); err == nil {
 		as := assignedIn(h)
-		h.Inferred.Beats, _ = as.beats(interval)
+		h.Inferred.Beats = as.beats(interval)
 	}
 }
 
@@ -66,11 +66,10 @@ func InferRelease(h *workload.History) (release, knownBy string) {
 		}
 	}
 	as := assignedIn(h)
-	shows := func(interval time.Duration) bool { _, agree := as.beats(interval); return agree > 0 }
 	switch {
-	case shows(3 * time.Second):
+	case as.beats(3*time.Second) != nil:
 		return cmp.Or(older, "0.20.2"), "tasks of a machine start whole intervals of 3 s apart, as heartbeats do"
-	case shows(300 * time.Millisecond):
+	case as.beats(300*time.Millisecond) != nil:
 		return defaultRelease, "tasks of a machine start whole intervals of 0.3 s apart, as heartbeats do"
 	}
 	g := startGaps(h)

@@ -349,7 +349,8 @@ func TestScenarioOfTrace(t *testing.T) {
 }
 
 // TestSlotsOfTrace: machines of a trace have the slots its configuration says,
-// else as many as were in use at once, on both ways to a scenario.
+// else as many as were in use at once, on both ways to a scenario. YARN does not
+// read that configuration.
 func TestSlotsOfTrace(t *testing.T) {
 	dir := t.TempDir()
 	var b strings.Builder
@@ -360,6 +361,7 @@ func TestSlotsOfTrace(t *testing.T) {
 	trace := writeFile(t, filepath.Join(dir, "attempts.csv"), b.String())
 	named := writeFile(t, filepath.Join(dir, "named.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n", trace))
 	fewer := writeFile(t, filepath.Join(dir, "fewer.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n[conf]\n\"mapred.tasktracker.map.tasks.maximum\" = 2\n", trace))
+	yarn := writeFile(t, filepath.Join(dir, "yarn.toml"), fmt.Sprintf("[cluster]\n[workload]\ntrace = %q\n[conf]\n\"mapred.tasktracker.map.tasks.maximum\" = 2\n\"mapreduce.framework.name\" = \"yarn\"\n", trace))
 	elsewhere := writeFile(t, filepath.Join(dir, "elsewhere.toml"), fmt.Sprintf("[cluster]\nnodes = 3\n[workload]\ntrace = %q\n", trace))
 	made := filepath.Join(dir, "made.toml")
 	verb(t, "convert", trace, "--to", "toml", "--out", made)
@@ -372,6 +374,7 @@ func TestSlotsOfTrace(t *testing.T) {
 		{made, 15, 1, false, ""},
 		{named, 15, 1, false, "cluster.map_slots = 15 (the most attempts at once on a machine of the trace)"},
 		{fewer, 2, 1, true, ""},
+		{yarn, 15, 1, false, "cluster.map_slots = 15 (the most attempts at once on a machine of the trace)"},
 		{elsewhere, 2, 2, false, ""},
 	} {
 		f, err := scenarios.Open(x.file)
