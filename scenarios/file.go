@@ -590,7 +590,7 @@ func (f *File) question(t *table, s *Scenario, run *Run, seed uint64) {
 	f.adopt(t)
 	m.readNetwork(t.inner("network"), &q.Network)
 	load := f.readWorkload(t.inner("workload"), conf, s, seed, m)
-	t.blocksOf(load, conf)
+	load.checkBlocks(t, conf)
 	q.Cluster = clusterTable{t.inner("cluster")}.readCluster(load, conf, m)
 	policy := t.inner("scheduler")
 	q.Scheduler = schedulerTable{policy}.readScheduler(&q.Cluster)

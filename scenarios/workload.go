@@ -139,9 +139,9 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	return l
 }
 
-// blocksOf warns about a block size that changes no job, because all splits are
+// checkBlocks warns about a block size that changes no job, because all splits are
 // recorded.
-func (t *table) blocksOf(l *load, conf workload.Conf) {
+func (l *load) checkBlocks(t *table, conf workload.Conf) {
 	const key = "dfs.block.size"
 	if _, given := conf.Lookup(key); !given || !t.traced || !l.recorded() || len(l.history.Swim) > 0 {
 		return

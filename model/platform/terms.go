@@ -76,7 +76,10 @@ func (m *Model) Work(phase string, n *model.TaskCounts) (ms float64, fitted bool
 	}
 	var w Work
 	if n.Reduce {
-		w = reduceWork(float64(n.ShuffleBytes), float64(n.InRecords), float64(n.Fetches), float64(n.HDFSWriteBytes), float64(n.OutRecords), float64(n.Merges))
+		w = reduceWork(map[string]float64{
+			"shuffle_bytes": float64(n.ShuffleBytes), "red_in_recs": float64(n.InRecords), "fetches": float64(n.Fetches),
+			"hdfs_bytes_written": float64(n.HDFSWriteBytes), "red_out_recs": float64(n.OutRecords), "inmem_merges": float64(n.Merges),
+		})
 	} else {
 		w = mapWork(map[string]float64{
 			"map_in_bytes": float64(n.InBytes), "map_in_recs": float64(n.InRecords),
@@ -106,10 +109,16 @@ func mapWork(v map[string]float64, partitions float64) Work {
 }
 
 // reduceWork returns the work of a reduce from its counters.
-func reduceWork(shuffled, in, fetches, written, out, inMemMerges float64) Work {
-	w := Work{ShuffleMB: shuffled / mib, ShuffleRecords: in / 1e6, Fetches: fetches, WriteMB: written / mib, WriteRecords: out / 1e6}
-	// On average the outputs left in memory are half of one merge.
-	merged := inMemMerges / (inMemMerges + 0.5)
+func reduceWork(v map[string]float64) Work {
+	w := Work{
+		ShuffleMB: v["shuffle_bytes"] / mib, ShuffleRecords: v["red_in_recs"] / 1e6, Fetches: v["fetches"],
+		WriteMB: v["hdfs_bytes_written"] / mib, WriteRecords: v["red_out_recs"] / 1e6,
+	}
+	merged := inBackground(v)
 	w.MergedMB, w.MergedRecords = merged*w.ShuffleMB, merged*w.ShuffleRecords
 	return w
 }
+
+// inBackground returns the part of a reduce's data that is merged to disk in the
+// background. On average the outputs left in memory are half of one merge.
+func inBackground(v map[string]float64) float64 { return v["inmem_merges"] / (v["inmem_merges"] + 0.5) }

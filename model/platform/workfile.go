@@ -231,8 +231,7 @@ func (p WorkProfile) addMap(v map[string]float64, group string, partitions float
 
 func (p WorkProfile) addReduce(t *measuredTask, r *taskRun) {
 	v := t.value
-	w := reduceWork(v["shuffle_bytes"], v["red_in_recs"], v["fetches"], v["hdfs_bytes_written"], v["red_out_recs"], v["inmem_merges"])
-	merged := v["inmem_merges"] / (v["inmem_merges"] + 0.5)
+	w, merged := reduceWork(v), inBackground(v)
 	copied, sorted, rest := t.contendedParts(r)
 	w.CopiesContended, w.MergesContended, w.WriteContended = copied, merged*copied+(1-merged)*sorted, rest
 	p.add("shuffle", w, v["shuffle_ms"], t.group)
