@@ -526,7 +526,7 @@ func (a *Answers) Write(d resultdir.Target, title string) error {
 	w := fileWriter{dir: d}
 	var drawn pictures
 	drawn.begin(&subject{title: Escape(title), answers: a})
-	w.write(PredictionsName, a.WriteCSV)
+	w.write(predictionsName, a.WriteCSV)
 	drawn.write(&w)
 	return w.err
 }

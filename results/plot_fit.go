@@ -51,10 +51,10 @@ type PhaseTerms struct {
 	Unpredicted int
 }
 
-// platformName and FitName are files of a fitted platform.
+// platformName and fitName are files of a fitted platform.
 const (
 	platformName = "platform.json"
-	FitName      = "fit.csv"
+	fitName      = "fit.csv"
 )
 
 // Write writes the platform, the table of its fit, and a picture of each phase.
@@ -69,7 +69,7 @@ func (f *Fitting) Write(d resultdir.Target) error {
 	var drawn pictures
 	drawn.draw(names, figures)
 	w.write(platformName, f.WritePlatform)
-	w.write(FitName, f.WriteCSV)
+	w.write(fitName, f.WriteCSV)
 	drawn.write(&w)
 	return w.err
 }

@@ -32,19 +32,20 @@ type plotted struct {
 	label  string
 }
 
-// axis is a factor with its levels, in the order of the points.
+// axis is a factor that varies, with its distinct values in the order of the points.
 type axis struct {
-	factor  int
-	levels  []string
-	at      []float64 // nil if the levels are not numbers
-	ofPoint []int
+	Factor
+	factor   int
+	level    func(k int) int // number of the distinct value of a value of the factor
+	isNumber bool
+	ascends  bool // numbers from low to high
 }
 
 // WriteStudy writes the tables, and draws the study by what varies: a line with a
 // band over a number, means of names, a heat map of two numbers, a tornado of more
 // factors, and the Pareto frontier of two metrics.
 func (p *Points) WriteStudy(d resultdir.Target, title string) error {
-	if err := p.Write(d); err != nil || len(p.List) < 2 && !p.replicated() {
+	if err := p.Write(d); err != nil || p.single() {
 		return err
 	}
 	s := &plotted{Points: p, title: title, axes: p.axes()}
@@ -60,12 +61,12 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 		s.choose(asked[0])
 		numbers := 0
 		for _, a := range s.axes {
-			if a.at != nil {
+			if a.isNumber {
 				numbers++
 			}
 		}
 		switch {
-		case len(s.axes) == 2 && numbers == 2 && s.full() && len(s.axes[0].levels) > 2 && len(s.axes[1].levels) > 2:
+		case len(s.axes) == 2 && numbers == 2 && s.full() && s.axes[0].Count > 2 && s.axes[1].Count > 2:
 			add("heat-map", s.heatMap())
 		case len(s.axes) <= 2 && numbers > 0 && s.full():
 			add("line", s.lines())
@@ -81,7 +82,7 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 	var drawn pictures
 	drawn.draw(names, figures)
 	drawn.write(&w)
-	return w.err
+	return cmp.Or(p.err, w.err)
 }
 
 // axes returns the factors that vary. A factor that advances with an earlier one is
@@ -89,40 +90,73 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 func (p *Points) axes() []axis {
 	var all []axis
 	for f := range p.Factors {
-		a := axis{factor: f, at: []float64{}}
-		seen := map[string]int{}
-		for i := range p.List {
-			text := p.List[i].Levels[f]
-			k, ok := seen[text]
-			if !ok {
-				k = len(a.levels)
-				seen[text] = k
-				a.levels = append(a.levels, text)
-				v, err := strconv.ParseFloat(text, 64)
-				if a.at = append(a.at, v); err != nil {
-					a.at = nil
-				}
-			}
-			a.ofPoint = append(a.ofPoint, k)
-		}
-		if len(a.at) != len(a.levels) {
-			a.at = nil
-		}
-		follows := func(b axis) bool { return !p.Sampled && slices.Equal(b.ofPoint, a.ofPoint) }
-		if len(a.levels) > 1 && !slices.ContainsFunc(all, follows) {
+		a := newAxis(f, p.Factors[f])
+		if a.Count > 1 && !slices.ContainsFunc(all, func(b axis) bool { return !p.Sampled && p.together(&a, &b) }) {
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
+// newAxis finds the distinct values of a factor. Of numbers that ascend, as those of a
+// range do, nothing is kept.
+func newAxis(f int, of Factor) axis {
+	a := axis{Factor: of, factor: f, level: func(k int) int { return k }}
+	a.isNumber = of.numbers()
+	a.ascends = a.isNumber
+	for k, last := 0, math.Inf(-1); a.ascends && k < of.Count; k++ {
+		v := of.number(k)
+		a.ascends, last = v > last, v
+	}
+	if a.ascends {
+		return a
+	}
+	seen := map[string]int{}
+	var distinct []int
+	levels := make([]int, of.Count)
+	for k := range levels {
+		text := of.Value(k)
+		level, ok := seen[text]
+		if !ok {
+			level = len(distinct)
+			seen[text] = level
+			distinct = append(distinct, k)
+		}
+		levels[k] = level
+	}
+	a.level = func(k int) int { return levels[k] }
+	a.Count, a.Value = len(distinct), func(level int) string { return of.Value(distinct[level]) }
+	return a
+}
+
+// values are the texts of all levels.
+func (a *axis) values() (list []string) {
+	for level := range a.Count {
+		list = append(list, a.Value(level))
+	}
+	return list
+}
+
+// of is the level of a point.
+func (a *axis) of(p *Point) int { return a.level(p.Levels[a.factor]) }
+
+// together reports whether two factors have the same level at every point.
+func (p *Points) together(a, b *axis) bool {
+	for i := range p.List.Len() {
+		if point := p.List.Point(i); a.of(&point) != b.of(&point) {
+			return false
+		}
+	}
+	return true
+}
+
 // full reports whether the points are all combinations of the levels.
 func (s *plotted) full() bool {
 	n := 1
 	for _, a := range s.axes {
-		n *= len(a.levels)
+		n *= a.Count
 	}
-	return n == len(s.List)
+	return n == s.List.Len()
 }
 
 // choose sets the metric of a picture, and its unit.
@@ -132,7 +166,7 @@ func (s *plotted) choose(m int) {
 	s.label = metricTitle(name)
 	if isTime(name) {
 		most := 0.0
-		for i := range s.List {
+		for i := range s.List.Len() {
 			if mean, _ := studentInterval(s.values(i, m)); !math.IsNaN(mean) {
 				most = max(most, mean)
 			}
@@ -161,12 +195,12 @@ const mostMeans = 40
 // means draws the metric for each level of the only factor, which is not a number.
 func (s *plotted) means() *figure {
 	a := &s.axes[0]
-	if len(a.levels) > mostMeans {
+	if a.Count > mostMeans {
 		return nil
 	}
 	d := &meansPlotter{}
 	from, until := math.Inf(1), math.Inf(-1)
-	for i := range s.List {
+	for i := range s.List.Len() {
 		low, mean, high := s.interval(i)
 		d.rows = append(d.rows, [3]float64{low, mean, high})
 		if !math.IsNaN(mean) {
@@ -180,7 +214,7 @@ func (s *plotted) means() *figure {
 		from, until = 0.9*from, 1.1*until+math.SmallestNonzeroFloat32
 	}
 	f := &figure{title: s.title, subtitle: "points: means; lines: 95 % intervals of the difference to the baseline, from pairs with the same seed"}
-	p := rowsPanel(a.levels, Escape(s.Factors[a.factor]))
+	p := rowsPanel(a.values(), Escape(a.Key))
 	p.Add(d)
 	f.panels = []*panel{p}
 	f.setRange(from, until, s.label)
@@ -210,29 +244,29 @@ func (s *plotted) lines() *figure {
 	over, by := s.axes[0], -1
 	if len(s.axes) == 2 {
 		by = 1
-		if first := &s.axes[0]; first.at == nil || s.axes[1].at != nil && len(first.levels) < len(s.axes[1].levels) {
+		if first := &s.axes[0]; !first.isNumber || s.axes[1].isNumber && first.Count < s.axes[1].Count {
 			over, by = s.axes[1], 0
 		}
 	}
-	if by >= 0 && len(s.axes[by].levels) > mostLines || len(s.List) > mostInLine {
+	if by >= 0 && s.axes[by].Count > mostLines || s.List.Len() > mostInLine {
 		return nil
 	}
 	lines := plotLines{{name: s.label, style: lineStyle(0)}}
 	if by >= 0 {
 		lines = nil
-		for k, level := range s.axes[by].levels {
+		for k, level := range s.axes[by].values() {
 			lines = append(lines, plotLine{name: level, style: lineStyle(k)})
 		}
 	}
 	top := 0.0
-	for i := range s.List {
-		k := 0
+	for i := range s.List.Len() {
+		k, point := 0, s.List.Point(i)
 		if by >= 0 {
-			k = s.axes[by].ofPoint[i]
+			k = s.axes[by].of(&point)
 		}
 		low, mean, high := s.interval(i)
 		if !math.IsNaN(mean) {
-			lines[k].points = append(lines[k].points, linePoint{over.at[over.ofPoint[i]], low, mean, high})
+			lines[k].points = append(lines[k].points, linePoint{over.number(over.of(&point)), low, mean, high})
 			top = max(top, high)
 		}
 	}
@@ -249,14 +283,14 @@ func (s *plotted) lines() *figure {
 	p.Add(lines)
 	f.panels = []*panel{p}
 	from, until := lines.span()
-	s.setNumbers(f, over, from, until)
+	setNumbers(f, &over, from, until)
 	return f
 }
 
 // setNumbers gives a figure the axis of a factor that is a number.
-func (s *plotted) setNumbers(f *figure, a axis, from, until float64) {
+func setNumbers(f *figure, a *axis, from, until float64) {
 	margin := (until - from) / 50
-	label := Escape(s.Factors[a.factor])
+	label := Escape(a.Key)
 	if from < 0 {
 		f.setX(until+margin, label, []plot.Tick{{Value: from, Label: share(from).String()}, {Value: 0, Label: "0"}, {Value: until, Label: share(until).String()}})
 		f.panels[0].X.Min = from - margin
@@ -277,13 +311,15 @@ var heatColours = [...]tint{
 // heatMap draws the mean over two numbers.
 func (s *plotted) heatMap() *figure {
 	x, y := s.axes[1], s.axes[0]
-	if len(x.levels) > mostLevels || len(y.levels) > mostLevels {
+	if x.Count > mostLevels || y.Count > mostLevels {
 		return nil
 	}
-	h := &heatPlotter{s: s, x: x, y: y, low: math.Inf(1), high: math.Inf(-1)}
-	for i := range s.List {
+	h := &heatPlotter{low: math.Inf(1), high: math.Inf(-1)}
+	for i := range s.List.Len() {
 		if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
 			h.low, h.high = min(h.low, mean), max(h.high, mean)
+			point := s.List.Point(i)
+			h.cells = append(h.cells, heatCell{x.of(&point), y.of(&point), mean})
 		}
 	}
 	f := &figure{title: s.title, subtitle: "colour: mean " + s.label}
@@ -291,51 +327,52 @@ func (s *plotted) heatMap() *figure {
 		from := h.low + float64(k)*(h.high-h.low)/float64(len(heatColours))
 		f.legend = append(f.legend, legendEntry{"from " + strconv.FormatFloat(from, 'g', 3, 64), filled(c)})
 	}
-	p := newPanel(max(240, min(620, vg.Length(34*len(y.levels)))), Escape(s.Factors[y.factor]))
+	p := newPanel(max(240, min(620, vg.Length(34*y.Count))), Escape(y.Key))
 	named := func(a axis, most int) (marks []plot.Tick) {
-		every := (len(a.levels) + most - 1) / most
-		for k, level := range a.levels {
+		every := (a.Count + most - 1) / most
+		for k, level := range a.values() {
 			if k%every == 0 {
 				marks = append(marks, plot.Tick{Value: float64(k) + 0.5, Label: shorten(Escape(level), 12)})
 			}
 		}
 		return marks
 	}
-	p.Y.Min, p.Y.Max = 0, float64(len(y.levels))
+	p.Y.Min, p.Y.Max = 0, float64(y.Count)
 	p.Y.Tick.Marker = plot.ConstantTicks(named(y, 24))
 	p.Add(h)
 	f.panels = []*panel{p}
-	f.setX(float64(len(x.levels)), Escape(s.Factors[x.factor]), named(x, 16))
+	f.setX(float64(x.Count), Escape(x.Key), named(x, 16))
 	return f
 }
 
 type heatPlotter struct {
-	s         *plotted
-	x, y      axis
+	cells     []heatCell
 	low, high float64
+}
+
+// heatCell is the mean of a point.
+type heatCell struct {
+	x, y int
+	mean float64
 }
 
 // Plot implements plot.Plotter.
 func (h *heatPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	for i := range h.s.List {
-		_, mean, _ := h.s.interval(i)
-		if math.IsNaN(mean) {
-			continue
-		}
-		k := int(float64(len(heatColours)) * (mean - h.low) / (h.high - h.low))
+	for _, one := range h.cells {
+		k := int(float64(len(heatColours)) * (one.mean - h.low) / (h.high - h.low))
 		k = min(max(k, 0), len(heatColours)-1)
-		at := vg.Point{X: x(float64(h.x.ofPoint[i])), Y: y(float64(h.y.ofPoint[i]))}
-		cell := vg.Rectangle{Min: at, Max: vg.Point{X: x(float64(h.x.ofPoint[i] + 1)), Y: y(float64(h.y.ofPoint[i] + 1))}}
+		at := vg.Point{X: x(float64(one.x)), Y: y(float64(one.y))}
+		cell := vg.Rectangle{Min: at, Max: vg.Point{X: x(float64(one.x + 1)), Y: y(float64(one.y + 1))}}
 		c.SetColor(heatColours[k])
 		c.Fill(cell.Path())
-		if len(h.s.List) <= 200 {
+		if len(h.cells) <= 200 {
 			style := newStyle(textSize-2, tinted(0x222222, 0x222222), false)
 			if k >= len(heatColours)/2 {
 				style.Color = tinted(0xffffff, 0xffffff)
 			}
 			style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
-			c.FillText(style, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, strconv.FormatFloat(mean, 'g', 3, 64))
+			c.FillText(style, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, strconv.FormatFloat(one.mean, 'g', 3, 64))
 		}
 	}
 }
@@ -351,21 +388,23 @@ type effectOf struct {
 func (s *plotted) tornado() *figure {
 	var bars []effectOf
 	total, n := 0.0, 0
-	for i := range s.List {
+	for i := range s.List.Len() {
 		if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
 			total, n = total+mean, n+1
 		}
 	}
 	for _, a := range s.axes {
-		groups, names := a.groups()
+		group, names := a.groups()
 		sum, count := make([]float64, len(names)), make([]float64, len(names))
-		for i := range s.List {
+		for i := range s.List.Len() {
 			if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
-				sum[groups[a.ofPoint[i]]] += mean
-				count[groups[a.ofPoint[i]]]++
+				point := s.List.Point(i)
+				g := group(a.of(&point))
+				sum[g] += mean
+				count[g]++
 			}
 		}
-		b := effectOf{name: Escape(s.Factors[a.factor]), low: math.Inf(1), high: math.Inf(-1)}
+		b := effectOf{name: Escape(a.Key), low: math.Inf(1), high: math.Inf(-1)}
 		for k, name := range names {
 			if mean := sum[k] / count[k]; mean < b.low {
 				b.low, b.from = mean, name
@@ -392,32 +431,35 @@ func (s *plotted) tornado() *figure {
 }
 
 // groups divides the levels: each by itself, or the thirds of many numbers.
-func (a *axis) groups() (ofLevel []int, names []string) {
+func (a *axis) groups() (ofLevel func(level int) int, names []string) {
 	const many = 12
-	if a.at == nil || len(a.levels) <= many {
-		for k := range a.levels {
-			ofLevel = append(ofLevel, k)
-		}
-		return ofLevel, a.levels
+	if !a.isNumber || a.Count <= many {
+		return func(level int) int { return level }, a.values()
 	}
-	order := make([]int, len(a.levels))
+	rank, inOrder := a.sorted()
+	third := func(level int) int { return 3 * rank(level) / a.Count }
+	for g := range 3 {
+		first, last := inOrder((g*a.Count+2)/3), inOrder(((g+1)*a.Count+2)/3-1)
+		names = append(names, fmt.Sprintf("%.4g to %.4g", a.number(first), a.number(last)))
+	}
+	return third, names
+}
+
+// sorted returns the rank of each level by its number, and the level of each rank.
+func (a *axis) sorted() (rank, level func(int) int) {
+	same := func(k int) int { return k }
+	if a.ascends {
+		return same, same
+	}
+	order, ranks := make([]int, a.Count), make([]int, a.Count)
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(a.at[x], a.at[y]) })
-	ofLevel = make([]int, len(order))
-	for rank, k := range order {
-		third := 3 * rank / len(order)
-		if third == len(names) {
-			names = append(names, "")
-		}
-		ofLevel[k] = third
+	slices.SortStableFunc(order, func(x, y int) int { return cmp.Compare(a.number(x), a.number(y)) })
+	for k, level := range order {
+		ranks[level] = k
 	}
-	for third := range names {
-		first, last := order[(third*len(order)+2)/3], order[((third+1)*len(order)+2)/3-1]
-		names[third] = fmt.Sprintf("%.4g to %.4g", a.at[first], a.at[last])
-	}
-	return ofLevel, names
+	return func(level int) int { return ranks[level] }, func(rank int) int { return order[rank] }
 }
 
 type tornadoPlotter struct {
@@ -447,7 +489,7 @@ func (t *tornadoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 // direction, with the points that no other point beats in both.
 func (s *plotted) pareto(asked []int) *figure {
 	metrics := s.Metrics.list()
-	if len(s.Metrics.asked) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || len(s.List) < 3 || len(s.List) > mostPareto {
+	if len(s.Metrics.asked) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || s.List.Len() < 3 || s.List.Len() > mostPareto {
 		return nil
 	}
 	d := &paretoPlotter{}
@@ -455,7 +497,7 @@ func (s *plotted) pareto(asked []int) *figure {
 	for k := range labels {
 		s.choose(asked[k])
 		labels[k] = s.label
-		for i := range s.List {
+		for i := range s.List.Len() {
 			_, mean, _ := s.interval(i)
 			if k == 0 {
 				d.points = append(d.points, paretoPoint{name: s.Points.label(i)})

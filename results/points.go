@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -87,40 +88,53 @@ func measure(p *model.Prediction, s *Stats) []float64 {
 	}
 }
 
-// Replication is one simulation of a point.
-type Replication struct {
-	Seed   uint64
-	Values []float64 // one per metric; NaN: none
-	Goals  []float64 // what each goal limits; NaN: a job did not succeed
-	Full   float64   // with goals: the fraction of the time in which all slots of a type were in use
-}
-
-// Point is one combination of the factors' values.
-type Point struct {
-	Scenario     string
-	Levels       []string // one per factor
-	Replications []Replication
-}
-
 // Points are the points of a study. Replications with the same seed form pairs
-// across points.
+// across points. They are for one goroutine at a time.
 type Points struct {
-	Factors   []string // keys that vary
-	List      []Point
-	Metrics   Metrics
-	Baselines []int // the point with which each is compared; nil: the first
-	Goals     []model.Goal
-	Sampled   bool // factors are samples of ranges: those that advance together differ
+	Factors []Factor
+	List    PointList
+	Metrics Metrics
+	Goals   []model.Goal
+	Sampled bool // factors are samples of ranges: those that advance together differ
+
+	listed [][]string // values of the factors of NewPoints
+	read   [2]readPoint
+	ranked *ranking
+	err    error // of reading points
+}
+
+// Close removes what was kept while the points were compared.
+func (p *Points) Close() error {
+	if p.ranked == nil || p.ranked.groups == nil {
+		return nil
+	}
+	return p.ranked.groups.Close()
 }
 
 // replicated reports whether a point was simulated with several seeds.
 func (p *Points) replicated() bool {
-	return p != nil && slices.ContainsFunc(p.List, func(one Point) bool { return len(one.Replications) > 1 })
+	return p.some(func(runs []Replication) bool { return len(runs) > 1 })
 }
+
+// some reports whether a condition holds for the simulations of a point.
+func (p *Points) some(condition func([]Replication) bool) bool {
+	if p == nil {
+		return false
+	}
+	for i := range p.List.Len() {
+		if condition(p.runs(i)) {
+			return true
+		}
+	}
+	return false
+}
+
+// single reports whether there is one simulation only, or none.
+func (p *Points) single() bool { return p == nil || p.List.Len() < 2 && !p.replicated() }
 
 // Write writes points.csv and summary.csv. One simulation alone has neither.
 func (p *Points) Write(d resultdir.Target) error {
-	if p == nil || len(p.List) < 2 && !p.replicated() {
+	if p.single() {
 		return nil
 	}
 	w := fileWriter{dir: d}
@@ -132,15 +146,16 @@ func (p *Points) Write(d resultdir.Target) error {
 func (p *Points) header(then ...string) []string {
 	head := []string{"point", "scenario"}
 	for _, f := range p.Factors {
-		head = append(head, Escape(f))
+		head = append(head, Escape(f.Key))
 	}
 	return append(head, then...)
 }
 
 func (p *Points) cells(i int) []string {
-	cells := []string{strconv.Itoa(i + 1), Escape(p.List[i].Scenario)}
-	for _, level := range p.List[i].Levels {
-		cells = append(cells, Escape(level))
+	point := p.List.Point(i)
+	cells := []string{strconv.Itoa(i + 1), Escape(point.Scenario)}
+	for f, k := range point.Levels {
+		cells = append(cells, Escape(p.Factors[f].Value(k)))
 	}
 	return cells
 }
@@ -154,8 +169,8 @@ func (p *Points) writePoints(w io.Writer) error {
 	}
 	out.Write(p.header(head...))
 	names := p.Metrics.Names()
-	for i := range p.List {
-		for r, one := range p.List[i].Replications {
+	for i := range p.List.Len() {
+		for r, one := range p.runs(i) {
 			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
 			for m, v := range one.Values {
 				row = append(row, cell(names[m], v))
@@ -167,7 +182,7 @@ func (p *Points) writePoints(w io.Writer) error {
 		}
 	}
 	out.Flush()
-	return out.Error()
+	return cmp.Or(p.err, out.Error())
 }
 
 // pointSummaryColumns names the columns of summary.csv after those of the
@@ -184,22 +199,19 @@ type pointFigure struct {
 	cells []string
 }
 
-// summary lists the figures of the metrics that are asked for, point by point.
-func (p *Points) summary() (rows []pointFigure) {
+// summary gives the figures of the metrics that are asked for, point by point.
+func (p *Points) summary(yield func(pointFigure) bool) {
 	metrics := p.Metrics.list()
-	best := make([][]float64, len(metrics))
-	for m := range metrics {
-		if p.Metrics.summed(metrics[m].name) {
-			best[m] = p.best(m)
-		}
-	}
-	for i := range p.List {
+	for i := range p.List.Len() {
 		for m := range metrics {
-			of := p.values(i, m)
-			if !p.Metrics.summed(metrics[m].name) || len(of) == 0 {
+			name := metrics[m].name
+			if !p.Metrics.summed(name) {
 				continue
 			}
-			name := metrics[m].name
+			of := p.values(i, m)
+			if len(of) == 0 {
+				continue
+			}
 			mean, half := studentInterval(of)
 			row := []string{Escape(name), strconv.Itoa(len(of)), cell(name, mean), cell(name, mean-half), cell(name, mean+half)}
 			differences, ratios := p.pairs(i, m)
@@ -207,27 +219,28 @@ func (p *Points) summary() (rows []pointFigure) {
 			mean, half = studentInterval(differences)
 			row = append(row, cell(name, mean), cell(name, mean-half), cell(name, mean+half))
 			mean, half = studentInterval(ratios)
-			rows = append(rows, pointFigure{i, append(row, cell("", mean), cell("", mean-half), cell("", mean+half), cell("", best[m][i]))})
+			if !yield(pointFigure{i, append(row, cell("", mean), cell("", mean-half), cell("", mean+half), cell("", p.best(i, m)))}) {
+				return
+			}
 		}
 	}
-	return rows
 }
 
 // writeSummary writes one row per point and metric.
 func (p *Points) writeSummary(w io.Writer) error {
 	out := csv.NewWriter(w)
 	out.Write(p.header(pointSummaryColumns...))
-	for _, row := range p.summary() {
+	for row := range p.summary {
 		out.Write(append(p.cells(row.point), row.cells...))
 	}
 	out.Flush()
-	return out.Error()
+	return cmp.Or(p.err, out.Error())
 }
 
 // objects are the rows of summary.csv as objects for JSON. Figures that do not exist
 // are left out.
 func (p *Points) objects() (rows []map[string]any) {
-	for _, row := range p.summary() {
+	for row := range p.summary {
 		object := map[string]any{}
 		for i, name := range p.header() {
 			object[name] = p.cells(row.point)[i]
@@ -265,7 +278,7 @@ func cell(name string, v float64) string {
 // values are the figures of a point, without those that do not exist.
 func (p *Points) values(i, m int) []float64 {
 	var values []float64
-	for _, r := range p.List[i].Replications {
+	for _, r := range p.runs(i) {
 		if v := r.Values[m]; !math.IsNaN(v) {
 			values = append(values, v)
 		}
@@ -273,19 +286,11 @@ func (p *Points) values(i, m int) []float64 {
 	return values
 }
 
-// baseline is the point with which a point is compared.
-func (p *Points) baseline(i int) int {
-	if p.Baselines == nil {
-		return 0
-	}
-	return p.Baselines[i]
-}
-
 // pairs are the differences and ratios of a point to the baseline, one for each
 // seed that both have.
 func (p *Points) pairs(i, m int) (differences, ratios []float64) {
-	base := p.List[p.baseline(i)].Replications
-	for r, one := range p.List[i].Replications {
+	base := p.runs(p.List.Point(i).Baseline)
+	for r, one := range p.runs(i) {
 		if r >= len(base) || base[r].Seed != one.Seed {
 			break
 		}
@@ -299,69 +304,6 @@ func (p *Points) pairs(i, m int) (differences, ratios []float64) {
 		}
 	}
 	return differences, ratios
-}
-
-// best is, for each point, the share of the common seeds with which it has the
-// best value of all points that are compared with the same baseline. Points that tie
-// share a seed.
-func (p *Points) best(m int) []float64 {
-	shares := make([]float64, len(p.List))
-	groups := map[int][]int{}
-	var baselines []int
-	for i := range p.List {
-		shares[i] = math.NaN()
-		base := p.baseline(i)
-		if groups[base] == nil {
-			baselines = append(baselines, base)
-		}
-		groups[base] = append(groups[base], i)
-	}
-	better := float64(p.Metrics.list()[m].better)
-	if better == 0 {
-		return shares
-	}
-	for _, base := range baselines {
-		p.bestOf(groups[base], m, better, shares)
-	}
-	return shares
-}
-
-// bestOf sets the shares of a group of points.
-func (p *Points) bestOf(group []int, m int, better float64, shares []float64) {
-	if len(group) < 2 {
-		return
-	}
-	n := len(p.List[group[0]].Replications)
-	for _, i := range group {
-		n = min(n, len(p.List[i].Replications))
-	}
-	seeds := 0.0
-	won := make([]float64, len(group))
-	for r := range n {
-		most, ties := math.Inf(-1), 0.0
-		for _, i := range group {
-			switch v := better * p.List[i].Replications[r].Values[m]; {
-			case v > most:
-				most, ties = v, 1
-			case v == most:
-				ties++
-			}
-		}
-		if ties == 0 {
-			continue
-		}
-		seeds++
-		for k, i := range group {
-			if better*p.List[i].Replications[r].Values[m] == most {
-				won[k] += 1 / ties
-			}
-		}
-	}
-	for k, i := range group {
-		if seeds > 0 {
-			shares[i] = won[k] / seeds
-		}
-	}
 }
 
 // studentInterval returns the mean and the half-width of its 95 % interval
@@ -379,13 +321,14 @@ func studentInterval(values []float64) (mean, half float64) {
 	return mean, t * sd / math.Sqrt(float64(n))
 }
 
-// Half returns the half-width of the 95 % interval of a point's metric, one of its
-// values, as a fraction of its mean; infinite below two replications.
-func (p *Point) Half(m int) float64 {
+// RelativeHalf returns the half-width of the 95 % interval of the metric that the study
+// asks for first, as a fraction of its mean; infinite below two simulations.
+func (m *Metrics) RelativeHalf(runs []Replication) float64 {
+	first := m.shown()[0]
 	var values []float64
-	for _, r := range p.Replications {
-		if !math.IsNaN(r.Values[m]) {
-			values = append(values, r.Values[m])
+	for _, r := range runs {
+		if !math.IsNaN(r.Values[first]) {
+			values = append(values, r.Values[first])
 		}
 	}
 	mean, half := studentInterval(values)
@@ -412,34 +355,31 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintln(t)
 		}
 		t.heading(metricTitle(names[m]))
-		if !slices.ContainsFunc(p.List, func(one Point) bool {
-			return slices.ContainsFunc(one.Replications, func(r Replication) bool { return !math.IsNaN(r.Values[m]) })
+		if !p.some(func(runs []Replication) bool {
+			return slices.ContainsFunc(runs, func(r Replication) bool { return !math.IsNaN(r.Values[m]) })
 		}) {
 			fmt.Fprintln(t, "No simulation has this figure: no job that it is about has ended, or no node has a price.")
 			continue
 		}
 		fmt.Fprint(t, "point\tmean\tn\tbest\tcompared with the baseline\n")
-		best := p.best(m)
-		for i := range p.List[:min(len(p.List), maxPointRows)] {
-			p.textRow(t, i, m, best[i])
+		for i := range min(p.List.Len(), maxPointRows) {
+			p.textRow(t, i, m)
 		}
 		t.Flush()
-		if left := len(p.List) - maxPointRows; left > 0 {
+		if left := p.List.Len() - maxPointRows; left > 0 {
 			fmt.Fprintf(t, "and %s in %s\n", count(left, "point"), PointSummaryName)
 		}
 	}
 	if p.replicated() && !p.spread() {
 		t.list("Notes", []string{"all seeds give the same figures: the scenario draws nothing at random, so that replications add nothing"})
 	}
-	return t.done()
+	return cmp.Or(p.err, t.done())
 }
 
 // spread reports whether the figures of a point depend on the seed.
 func (p *Points) spread() bool {
-	return slices.ContainsFunc(p.List, func(one Point) bool {
-		return slices.ContainsFunc(one.Replications, func(r Replication) bool {
-			return !sameFigures(r.Values, one.Replications[0].Values)
-		})
+	return p.some(func(runs []Replication) bool {
+		return slices.ContainsFunc(runs, func(r Replication) bool { return !sameFigures(r.Values, runs[0].Values) })
 	})
 }
 
@@ -458,7 +398,7 @@ func metricTitle(name string) string {
 	return Escape(name)
 }
 
-func (p *Points) textRow(t io.Writer, i, m int, best float64) {
+func (p *Points) textRow(t io.Writer, i, m int) {
 	values, name := p.values(i, m), p.Metrics.list()[m].name
 	mean, half := studentInterval(values)
 	show := func(v float64) string {
@@ -471,11 +411,11 @@ func (p *Points) textRow(t io.Writer, i, m int, best float64) {
 		return share(v).String()
 	}
 	text := show(mean)
-	if len(p.List) == 1 && !math.IsNaN(half) {
+	if p.List.Len() == 1 && !math.IsNaN(half) {
 		text += " ± " + show(half)
 	}
 	chance := "-"
-	if !math.IsNaN(best) {
+	if best := p.best(i, m); !math.IsNaN(best) {
 		chance = percentOf(share(best))
 	}
 	fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", shorten(p.label(i), 40), text, len(values), chance, p.ratioText(i, m))
@@ -483,25 +423,26 @@ func (p *Points) textRow(t io.Writer, i, m int, best float64) {
 
 // label names a point by the values of its factors.
 func (p *Points) label(i int) string {
+	point := p.List.Point(i)
 	if len(p.Factors) == 0 {
-		return Escape(p.List[i].Scenario)
+		return Escape(point.Scenario)
 	}
 	var parts []string
-	for f, level := range p.List[i].Levels {
-		key := p.Factors[f]
+	for f, k := range point.Levels {
+		key := p.Factors[f].Key
 		if len(p.Factors) == 1 {
 			key = ""
 		} else if key = strings.Trim(key[strings.LastIndexByte(key, '.')+1:], `'"`) + "="; key == "name=" {
 			key = ""
 		}
-		parts = append(parts, Escape(key+level))
+		parts = append(parts, Escape(key+p.Factors[f].Value(k)))
 	}
 	return strings.Join(parts, " ")
 }
 
 // ratioText compares a point with the baseline: 1.27 ± 0.03 times faster.
 func (p *Points) ratioText(i, m int) string {
-	if i == p.baseline(i) {
+	if i == p.List.Point(i).Baseline {
 		return "baseline"
 	}
 	_, ratios := p.pairs(i, m)

@@ -1,6 +1,7 @@
 package results
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -18,39 +19,46 @@ const pointsParquet = "points.parquet"
 type parquetColumn struct {
 	name string
 	kind reflect.Type
-	cell func(point, replication int) any
+	cell func(parquetRow) any
 }
+
+// parquetRow is one simulation of a point.
+type parquetRow struct {
+	Point
+	*Replication
+	point, replication int
+}
+
+// rowsInGroup is how many rows a group of the file has. The writer keeps one group in
+// memory.
+const rowsInGroup = 1 << 14
 
 // parquetColumns are the columns of points.csv. A factor is a number if all its
 // values are.
 func (p *Points) parquetColumns() []parquetColumn {
 	whole, text, number := reflect.TypeFor[int64](), reflect.TypeFor[string](), reflect.TypeFor[*float64]()
 	columns := []parquetColumn{
-		{"point", whole, func(i, _ int) any { return int64(i + 1) }},
-		{"scenario", text, func(i, _ int) any { return Escape(p.List[i].Scenario) }},
+		{"point", whole, func(at parquetRow) any { return int64(at.point + 1) }},
+		{"scenario", text, func(at parquetRow) any { return Escape(at.Scenario) }},
 	}
-	for f, name := range p.Factors {
-		numbers := true
-		for i := range p.List {
-			_, err := strconv.ParseFloat(p.List[i].Levels[f], 64)
-			numbers = numbers && err == nil
-		}
-		if numbers {
-			columns = append(columns, parquetColumn{Escape(name), number, func(i, _ int) any {
-				v, _ := strconv.ParseFloat(p.List[i].Levels[f], 64)
+	for f, factor := range p.Factors {
+		name := Escape(factor.Key)
+		if factor.numbers() {
+			columns = append(columns, parquetColumn{name, number, func(at parquetRow) any {
+				v := factor.number(at.Levels[f])
 				return &v
 			}})
 			continue
 		}
-		columns = append(columns, parquetColumn{Escape(name), text, func(i, _ int) any { return Escape(p.List[i].Levels[f]) }})
+		columns = append(columns, parquetColumn{name, text, func(at parquetRow) any { return Escape(factor.Value(at.Levels[f])) }})
 	}
 	columns = append(columns,
-		parquetColumn{"replication", whole, func(_, r int) any { return int64(r + 1) }},
-		parquetColumn{"seed", reflect.TypeFor[uint64](), func(i, r int) any { return p.List[i].Replications[r].Seed }},
+		parquetColumn{"replication", whole, func(at parquetRow) any { return int64(at.replication + 1) }},
+		parquetColumn{"seed", reflect.TypeFor[uint64](), func(at parquetRow) any { return at.Seed }},
 	)
 	figure := func(name string, of func(*Replication) float64) parquetColumn {
-		return parquetColumn{name, number, func(i, r int) any {
-			v := of(&p.List[i].Replications[r])
+		return parquetColumn{name, number, func(at parquetRow) any {
+			v := of(at.Replication)
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil
 			}
@@ -82,12 +90,13 @@ func (p *Points) writeParquet(w io.Writer) error {
 		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("C%d", i), Type: c.kind, Tag: reflect.StructTag("parquet:" + strconv.Quote(tag))})
 	}
 	row := reflect.New(reflect.StructOf(fields))
-	out := parquet.NewWriter(w, parquet.SchemaOf(row.Interface()), parquet.Compression(&parquet.Zstd), parquet.CreatedBy("slotwave", "", ""))
-	for i := range p.List {
-		for r := range p.List[i].Replications {
+	out := parquet.NewWriter(w, parquet.SchemaOf(row.Interface()), parquet.Compression(&parquet.Zstd), parquet.MaxRowsPerRowGroup(rowsInGroup), parquet.CreatedBy("slotwave", "", ""))
+	for i := range p.List.Len() {
+		point, runs := p.List.Point(i), p.runs(i)
+		for r := range runs {
 			row.Elem().SetZero()
 			for k, c := range columns {
-				if v := c.cell(i, r); v != nil {
+				if v := c.cell(parquetRow{point, &runs[r], i, r}); v != nil {
 					row.Elem().Field(k).Set(reflect.ValueOf(v))
 				}
 			}
@@ -96,5 +105,5 @@ func (p *Points) writeParquet(w io.Writer) error {
 			}
 		}
 	}
-	return out.Close()
+	return cmp.Or(p.err, out.Close())
 }

@@ -15,15 +15,20 @@ import (
 // twoPoints are two points with pairs: the second takes 10 s less with each seed,
 // while seeds differ by much more.
 func twoPoints(n int) *Points {
-	p := &Points{Factors: []string{"scheduler.name"}, List: []Point{{Scenario: "s", Levels: []string{"fifo"}}, {Scenario: "s", Levels: []string{"fair2"}}}}
-	for i := range p.List {
-		for r := range n {
-			v := make([]float64, len(metrics))
-			v[0] = 1e9 * float64(100+50*r-10*i)
-			p.List[i].Replications = append(p.List[i].Replications, Replication{Seed: uint64(r), Values: v})
-		}
+	p := NewPoints([]string{"scheduler.name"})
+	for i, name := range []string{"fifo", "fair2"} {
+		p.Add("s", []string{name}, 0, twoRuns(n, i))
 	}
 	return p
+}
+
+func twoRuns(n, point int) (runs []Replication) {
+	for r := range n {
+		v := make([]float64, len(metrics))
+		v[0] = 1e9 * float64(100+50*r-10*point)
+		runs = append(runs, Replication{Seed: uint64(r), Values: v})
+	}
+	return runs
 }
 
 // summaryRow reads the row of a point's makespan from summary.csv.
@@ -74,8 +79,8 @@ func TestPairedDifference(t *testing.T) {
 // Without a common seed there are no pairs, and nothing is compared.
 func TestNoPairs(t *testing.T) {
 	p := twoPoints(3)
-	for r := range p.List[1].Replications {
-		p.List[1].Replications[r].Seed += 100
+	for r := range 3 {
+		p.runs(1)[r].Seed += 100
 	}
 	if row := summaryRow(t, p, "2"); row["pairs"] != "0" || row["difference"] != "" || row["ratio_low"] != "" {
 		t.Errorf("got %v: want no difference", row)
@@ -84,8 +89,9 @@ func TestNoPairs(t *testing.T) {
 
 // The same point twice differs by exactly nothing.
 func TestPointAgainstItself(t *testing.T) {
-	p := twoPoints(4)
-	p.List[1] = p.List[0]
+	p := NewPoints(nil)
+	p.Add("s", nil, 0, twoRuns(4, 0))
+	p.Add("s", nil, 0, twoRuns(4, 0))
 	row := summaryRow(t, p, "2")
 	for column, want := range map[string]string{"difference": "0", "difference_low": "0", "difference_high": "0", "ratio": "1", "ratio_low": "1", "ratio_high": "1", "best": "0.5"} {
 		if row[column] != want {
@@ -118,13 +124,13 @@ func TestIntervalCoverage(t *testing.T) {
 // points.parquet has the columns and figures of points.csv: factors that are
 // numbers as numbers, figures that do not exist as null.
 func TestPointsParquet(t *testing.T) {
-	p := twoPoints(3)
-	p.Factors = append(p.Factors, "conf.\"io.sort.mb\"")
-	for i := range p.List {
-		p.List[i].Levels = append(p.List[i].Levels, []string{"100", "200.5"}[i])
-		for r := range p.List[i].Replications {
-			p.List[i].Replications[r].Values[1] = math.NaN()
+	p := NewPoints([]string{"scheduler.name", "conf.\"io.sort.mb\""})
+	for i, name := range []string{"fifo", "fair2"} {
+		runs := twoRuns(3, i)
+		for r := range runs {
+			runs[r].Values[1] = math.NaN()
 		}
+		p.Add("s", []string{name, []string{"100", "200.5"}[i]}, 0, runs)
 	}
 	var b, again bytes.Buffer
 	if err := errors.Join(p.writeParquet(&b), p.writeParquet(&again)); err != nil {

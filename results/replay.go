@@ -179,6 +179,6 @@ func (s *ReplaySummary) table(t *textWriter) {
 	}
 	t.Flush()
 	if more := s.Jobs - len(s.List); more > 0 {
-		fmt.Fprintf(t, "%s with smaller differences: see %s\n", count(more, "more job"), ReplayName)
+		fmt.Fprintf(t, "%s with smaller differences: see %s\n", count(more, "more job"), replayName)
 	}
 }

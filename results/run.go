@@ -20,8 +20,8 @@ const (
 	JobsName        = "jobs.csv"
 	ResourcesName   = "resources.csv"
 	SummaryName     = "summary.json"
-	PredictionsName = "predictions.csv"
-	ReplayName      = "replay.csv"
+	predictionsName = "predictions.csv"
+	replayName      = "replay.csv"
 	ComparisonName  = "comparison.json"
 )
 
@@ -53,9 +53,9 @@ func (r *Run) Write(d resultdir.Target) error {
 	w.write(JobsName, func(to io.Writer) error { return writeJobs(to, r.Predictions[0].Jobs) })
 	w.write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
 	w.write(SummaryName, r.Summary().WriteJSON)
-	w.write(PredictionsName, s.answers.WriteCSV)
+	w.write(predictionsName, s.answers.WriteCSV)
 	if rows := r.replayed(); len(rows) > 0 {
-		w.write(ReplayName, func(to io.Writer) error { return writeReplay(to, rows) })
+		w.write(replayName, func(to io.Writer) error { return writeReplay(to, rows) })
 	}
 	drawn.write(&w)
 	return w.err
@@ -163,7 +163,7 @@ func (c *Comparison) Write(d resultdir.Target) error {
 		drawn.begin(&s)
 	}
 	w.write(ComparisonName, func(to io.Writer) error { return resultdir.WriteJSON(to, c.summaries()) })
-	w.write(PredictionsName, s.answers.WriteCSV)
+	w.write(predictionsName, s.answers.WriteCSV)
 	if w.err == nil {
 		w.err = c.Points.Write(d)
 	}
@@ -178,7 +178,7 @@ func (c *Comparison) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w
 // rows of summary.csv if there are several runs or replications.
 func (c *Comparison) WriteAnswers(w io.Writer) error {
 	var metrics []map[string]any
-	if c.Points.replicated() || c.Points != nil && len(c.Points.List) > 1 {
+	if !c.Points.single() {
 		metrics = c.Points.objects()
 	}
 	return c.answers().writeJSON(w, metrics)

@@ -28,7 +28,7 @@ type Sizing struct {
 	Lowest     string  // what is as low as possible: nodes, slots, price_per_hour or price_per_job
 	Sizes      []Size  // those that were simulated, by type and number of nodes, searched before fresh
 	Answer     int     // its index, -1 without one
-	Points     Points
+	Points     *Points
 	guesses    []guess
 }
 

@@ -31,13 +31,15 @@ type StudyFile struct {
 	Size            *SizeFile // nil: not a question about the size of a cluster
 }
 
-// Factor is a key with the values it takes. Factors with the same zip name take
+// Factor is a key with the values it takes; those of a range are made when they are
+// asked for. Factors with the same zip name take
 // their first values together, then their second, and so on.
 type Factor struct {
-	Key    string
-	Zip    string // empty: all combinations with other factors
-	Levels []Level
-	Where  string // file:line: of the factor
+	Key   string
+	Zip   string // empty: all combinations with other factors
+	Where string // file:line: of the factor
+	Count int    // of its values
+	Level func(i int) Level
 
 	Range   bool // the levels are numbers of a range
 	Sampled bool // and samples of it
@@ -181,9 +183,7 @@ func readFactor(t *table, how *sampling) Factor {
 		if !ok || len(list) == 0 {
 			t.want("values", v, "a list of values")
 		}
-		for _, v := range list {
-			f.Levels = append(f.Levels, Level{f.Key, textOf(v), tomlOf(v)})
-		}
+		f.Count, f.Level = len(list), func(i int) Level { return Level{f.Key, textOf(list[i]), tomlOf(list[i])} }
 		return f
 	}
 	r := readSpan(t)
@@ -200,14 +200,10 @@ func readFactor(t *table, how *sampling) Factor {
 		if _, whole := t.values["step"].(int64); !whole {
 			r.whole = false
 		}
-		for i := range int(n) + 1 {
-			f.Levels = append(f.Levels, r.level(f.Key, r.from+float64(float64(i)*step)))
-		}
+		f.Count, f.Level = int(n)+1, func(i int) Level { return r.level(f.Key, r.from+float64(float64(i)*step)) }
 	case t.has("count"):
 		n := t.integer("count", 2, 2, maxLevels)
-		for i := range n {
-			f.Levels = append(f.Levels, r.level(f.Key, r.at(float64(i)/float64(n-1))))
-		}
+		f.Count, f.Level = n, func(i int) Level { return r.level(f.Key, r.at(float64(i)/float64(n-1))) }
 	case how.samples > 0:
 		if f.Zip != "" {
 			t.failf("zip", "got %q: a sampled factor has no zip", f.Zip)
@@ -217,9 +213,8 @@ func readFactor(t *table, how *sampling) Factor {
 			break
 		}
 		f.Zip, f.Sampled = how.way, true
-		for _, part := range how.parts(f.Key) {
-			f.Levels = append(f.Levels, r.level(f.Key, r.at(part)))
-		}
+		parts := how.parts(f.Key)
+		f.Count, f.Level = len(parts), func(i int) Level { return r.level(f.Key, r.at(parts[i])) }
 	default:
 		t.fail(t.lines[t.path], "%s: want values, or from and to with step or count, or samples at the top of the file", t.path)
 	}

@@ -222,26 +222,27 @@ func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
 // pointsOf are the runs as points of a study whose factors are the varied key
 // and the keys that the scenarios vary.
 func pointsOf(all []comparedRun, over string, runs []*results.Run) *results.Points {
-	p := &results.Points{}
+	var keys []string
 	if over != "" {
-		p.Factors = append(p.Factors, over)
+		keys = append(keys, over)
 	}
 	for i := range all {
 		for _, level := range all[i].levels() {
-			if !slices.Contains(p.Factors, level.Key) {
-				p.Factors = append(p.Factors, level.Key)
+			if !slices.Contains(keys, level.Key) {
+				keys = append(keys, level.Key)
 			}
 		}
 	}
+	p := results.NewPoints(keys)
 	for i := range all {
-		point := results.Point{Scenario: all[i].study.Scenario.Name, Levels: make([]string, len(p.Factors)), Replications: runs[i].Replicated}
+		values := make([]string, len(keys))
 		if over != "" {
-			point.Levels[0] = all[i].over
+			values[0] = all[i].over
 		}
 		for _, level := range all[i].levels() {
-			point.Levels[slices.Index(p.Factors, level.Key)] = level.Text
+			values[slices.Index(keys, level.Key)] = level.Text
 		}
-		p.List = append(p.List, point)
+		p.Add(all[i].study.Scenario.Name, values, 0, runs[i].Replicated)
 	}
 	return p
 }

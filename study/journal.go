@@ -72,9 +72,8 @@ func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 	}
 	j := &Journal{f: f, to: f}
 	size, err := s.readJournal(f, path, b, func(t task, r results.Replication) error {
-		s.record(t, r)
 		j.rows++
-		return nil
+		return s.record(t, r, 0)
 	})
 	if err == nil {
 		err = f.Truncate(size) // a line that was cut off
@@ -129,8 +128,8 @@ func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
 		return task{}, results.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
 	}
 	t := task{row.Point - 1, row.Replication - 1}
-	if t.point < 0 || t.point >= len(s.points) || t.replication < 0 || t.replication >= s.file.MaxReplications {
-		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, len(s.points))
+	if t.point < 0 || t.point >= s.points || t.replication < 0 || t.replication >= s.file.MaxReplications {
+		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, s.points)
 	}
 	if want := s.seed(t); row.Seed != want {
 		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 
@@ -24,13 +25,16 @@ type planned struct {
 }
 
 // Plan writes one line of JSON per point.
-func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error {
+func (s *Sweep) Plan(w io.Writer, b resultdir.Build) error { return s.plan(w, b, s.all()) }
+
+// plan writes the lines of some points.
+func (s *Sweep) plan(w io.Writer, b resultdir.Build, points iter.Seq[int]) error {
 	out := bufio.NewWriter(w)
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	line := planned{journalHead: s.identity(b)}
 	line.Schema = planSchema
-	for i := range s.points {
+	for i := range points {
 		line.Point, line.Set = i+1, s.settings(i)
 		if err := e.Encode(line); err != nil {
 			return err
@@ -66,8 +70,8 @@ func (h *shard) point(line planned, n int) (int, error) {
 	if err := line.agrees(fmt.Sprintf("%s:%d", h.name, n), h.identity); err != nil {
 		return 0, err
 	}
-	if line.Point < 1 || line.Point > len(h.sweep.points) || !slices.Equal(line.Set, h.sweep.settings(line.Point-1)) {
-		return 0, fmt.Errorf("%s:%d: point %d: not one of the study's %d points", h.name, n, line.Point, len(h.sweep.points))
+	if line.Point < 1 || line.Point > h.sweep.points || !slices.Equal(line.Set, h.sweep.settings(line.Point-1)) {
+		return 0, fmt.Errorf("%s:%d: point %d: not one of the study's %d points", h.name, n, line.Point, h.sweep.points)
 	}
 	return line.Point - 1, nil
 }
@@ -82,7 +86,7 @@ func Work(name, rows string, workers int, b resultdir.Build, progress SweepProgr
 	}
 	defer f.Close()
 	h := shard{name: name, workers: workers, build: b}
-	var points []int
+	var points []bool
 	d := json.NewDecoder(f)
 	for n := 1; ; n++ {
 		var line planned
@@ -95,17 +99,30 @@ func Work(name, rows string, workers int, b resultdir.Build, progress SweepProgr
 		if err != nil {
 			return nil, err
 		}
-		points = append(points, point)
+		if points == nil {
+			points = make([]bool, h.sweep.points)
+		}
+		points[point] = true
 	}
 	if h.sweep == nil {
 		return nil, fmt.Errorf("%s: got no point: want lines that slotwave sweep plan printed", name)
 	}
-	slices.Sort(points)
 	j, err := h.sweep.openJournal(rows, b)
 	if err != nil {
 		return nil, err
 	}
-	return h.sweep, errors.Join(h.sweep.run(j, slices.Compact(points), progress), j.Close())
+	return h.sweep, errors.Join(h.sweep.run(j, marked(points), progress), j.Close(), h.sweep.Close())
+}
+
+// marked are the points of a shard.
+func marked(points []bool) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i, in := range points {
+			if in && !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // Stream simulates the points of a plan as they arrive, as a mapper of Hadoop
@@ -143,7 +160,7 @@ func Stream(in io.Reader, out io.Writer, workers int, b resultdir.Build, status 
 			}
 		}
 		j.to = keyed
-		if err := h.sweep.run(j, []int{point}, nil); err != nil {
+		if err := h.sweep.run(j, slices.Values([]int{point}), nil); err != nil {
 			return err
 		}
 		fmt.Fprintf(status, "reporter:counter:slotwave,points,1\nreporter:status:point %d\n", line.Point)
@@ -167,8 +184,7 @@ func (k *keyedLines) Write(line []byte) (int, error) {
 // are missing, that are in two files, or that are not in the study.
 func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 	var s *Sweep
-	from := map[task]string{}
-	for _, name := range files {
+	for i, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
 			return nil, err
@@ -178,12 +194,15 @@ func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 		}
 		if err == nil {
 			_, err = s.readJournal(f, name, b, func(t task, r results.Replication) error {
-				if first, twice := from[t]; twice {
+				kept, err := s.done.Row(t.point)
+				if err != nil {
+					return err
+				}
+				if t.replication < len(kept) && kept[t.replication] != nil {
+					first := files[int(kept[t.replication][0])]
 					return fmt.Errorf("point %d (%s), replication %d: is in %s too", t.point+1, s.pointName(t.point), t.replication+1, first)
 				}
-				from[t] = name
-				s.record(t, r)
-				return nil
+				return s.record(t, r, i)
 			})
 		}
 		f.Close()
@@ -191,10 +210,7 @@ func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 			return nil, err
 		}
 	}
-	if tasks, _ := s.missing(s.all()); len(tasks) > 0 {
-		return nil, s.errIncomplete(tasks)
-	}
-	return s, nil
+	return s, s.errIncomplete()
 }
 
 // openRows opens the study that a file of rows names.

@@ -66,15 +66,15 @@ func OpenSize(name string, o SweepOptions) (*SizeSearch, error) {
 		z.types = append(z.types, one)
 		z.most = max(z.most, one.most)
 	}
-	types, nodes := factor{key: "node"}, factor{key: "cluster.nodes", tried: 1}
+	var types []factorLevel
 	for _, t := range z.types {
-		types.levels = append(types.levels, factorLevel{t.Name, t.Set})
+		types = append(types, factorLevel{t.Name, t.Set})
 	}
-	for n := range z.most {
-		text := strconv.Itoa(n + 1)
-		nodes.levels = append(nodes.levels, factorLevel{text, []string{"cluster.nodes=" + text}})
-	}
-	s.factors = []factor{types, nodes, {key: "seeds", levels: []factorLevel{{text: "search"}, {text: "fresh"}}}}
+	nodes := factor{key: "cluster.nodes", tried: 1, count: z.most, level: func(k int) factorLevel {
+		text := strconv.Itoa(k + 1)
+		return factorLevel{text, []string{"cluster.nodes=" + text}}
+	}}
+	s.factors = []factor{listed("node", "", types), nodes, listed("seeds", "", []factorLevel{{text: "search"}, {text: "fresh"}})}
 	return z, s.makePoints()
 }
 
@@ -171,10 +171,10 @@ func (z *SizeSearch) Ask(models []analytic.Predictor) error {
 
 // decided reports whether a size needs no more runs in an attempt. The search, attempt
 // 0, makes a quarter of the runs at most: it only chooses the candidates.
-func (z *SizeSearch) decided(attempt int) func(*results.Point) bool {
-	return func(p *results.Point) bool {
-		enough, tooFew := z.shown(p.Replications, attempt)
-		return enough || tooFew || attempt == 0 && len(p.Replications) >= z.file.MaxReplications/4
+func (z *SizeSearch) decided(attempt int) func([]results.Replication) bool {
+	return func(runs []results.Replication) bool {
+		enough, tooFew := z.shown(runs, attempt)
+		return enough || tooFew || attempt == 0 && len(runs) >= z.file.MaxReplications/4
 	}
 }
 
@@ -195,11 +195,17 @@ func (z *SizeSearch) point(kind, nodes int, fresh bool) int {
 // meets simulates a size and reports whether enough of its runs meet all goals.
 func (z *SizeSearch) meets(kind, nodes int) (bool, error) {
 	i := z.point(kind, nodes, false)
-	if err := z.run(z.journal, []int{i}, z.progress); err != nil {
-		return false, err
+	runs, err := z.simulated(i)
+	met := (&results.Size{Runs: runs}).Met(z.goals)
+	return float64(met) >= z.file.Size.Confidence*float64(len(runs)), err
+}
+
+// simulated simulates a size and returns its runs.
+func (z *SizeSearch) simulated(point int) ([]results.Replication, error) {
+	if err := z.run(z.journal, slices.Values([]int{point}), z.progress); err != nil {
+		return nil, err
 	}
-	met := (&results.Size{Runs: z.done[i]}).Met(z.goals)
-	return float64(met) >= z.file.Size.Confidence*float64(len(z.done[i])), nil
+	return z.runs(point)
 }
 
 // holds simulates a size with fresh seeds and reports whether these show that enough
@@ -209,9 +215,8 @@ func (z *SizeSearch) holds(kind, nodes int) (bool, error) {
 	z.attempts++
 	z.enough = z.decided(z.attempts)
 	defer func() { z.enough = z.decided(0) }()
-	i := z.point(kind, nodes, true)
-	err := z.run(z.journal, []int{i}, z.progress)
-	enough, _ := z.shown(z.done[i], z.attempts)
+	runs, err := z.simulated(z.point(kind, nodes, true))
+	enough, _ := z.shown(runs, z.attempts)
 	return enough, err
 }
 
@@ -259,7 +264,11 @@ func (z *SizeSearch) accept(open *[]candidate, kind, nodes int) error {
 		if err != nil {
 			return err
 		}
-		c := candidate{kind, n, z.cost(kind, n)}
+		cost, err := z.cost(kind, n)
+		if err != nil {
+			return err
+		}
+		c := candidate{kind, n, cost}
 		if ok && !slices.Contains(*open, c) {
 			*open = append(*open, c)
 		}
@@ -268,17 +277,17 @@ func (z *SizeSearch) accept(open *[]candidate, kind, nodes int) error {
 }
 
 // cost is what shall be as low as possible.
-func (z *SizeSearch) cost(kind, nodes int) float64 {
-	size := z.size(kind, nodes, false)
+func (z *SizeSearch) cost(kind, nodes int) (float64, error) {
+	size, err := z.size(kind, nodes, false)
 	switch z.file.Size.Lowest {
 	case scenarios.FewestSlots:
-		return float64(nodes * (size.MapSlots + size.ReduceSlots))
+		return float64(nodes * (size.MapSlots + size.ReduceSlots)), err
 	case scenarios.LowestHourly:
-		return size.Hourly()
+		return size.Hourly(), err
 	case scenarios.LowestPerJob:
-		return size.PerJob()
+		return size.PerJob(), err
 	}
-	return float64(nodes)
+	return float64(nodes), err
 }
 
 // confirm returns the candidate of least cost whose runs with fresh seeds meet the
@@ -331,17 +340,18 @@ func (z *SizeSearch) curve(answer *candidate) error {
 		}
 	}
 	slices.Sort(points)
-	return z.run(z.journal, slices.Compact(points), z.progress)
+	return z.run(z.journal, slices.Values(slices.Compact(points)), z.progress)
 }
 
 // size collects the runs of one size.
-func (z *SizeSearch) size(kind, nodes int, fresh bool) results.Size {
+func (z *SizeSearch) size(kind, nodes int, fresh bool) (results.Size, error) {
 	t := &z.types[kind]
 	node := &t.question.Cluster.Nodes[0]
+	runs, err := z.runs(z.point(kind, nodes, fresh))
 	return results.Size{
 		Type: t.Name, Nodes: nodes, MapSlots: node.MapSlots, ReduceSlots: node.ReduceSlots, Price: t.Price,
-		Jobs: len(t.question.Jobs), Fresh: fresh, Runs: z.done[z.point(kind, nodes, fresh)],
-	}
+		Jobs: len(t.question.Jobs), Fresh: fresh, Runs: runs,
+	}, err
 }
 
 // sizing collects the answer.
@@ -349,14 +359,16 @@ func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 	r := &results.Sizing{
 		Title: z.base.Scenario.Title, Goals: z.goals, Confidence: z.file.Size.Confidence, Lowest: z.file.Size.Lowest, Answer: -1,
 	}
-	r.Points = results.Points{Goals: z.goals, Factors: []string{"node", "cluster.nodes", "seeds"}, Metrics: z.metrics}
 	for kind, t := range z.types {
 		for _, add := range t.guesses {
 			add(r)
 		}
 		for n := 1; n <= t.most; n++ {
 			for _, fresh := range []bool{false, true} {
-				size := z.size(kind, n, fresh)
+				size, err := z.size(kind, n, fresh)
+				if err != nil {
+					return nil, err
+				}
 				if len(size.Runs) == 0 {
 					continue
 				}
@@ -364,16 +376,22 @@ func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 					r.Answer = len(r.Sizes)
 				}
 				r.Sizes = append(r.Sizes, size)
-				levels := []string{t.Name, strconv.Itoa(n), z.factors[2].levels[0].text}
-				if fresh {
-					levels[2] = z.factors[2].levels[1].text
-				}
-				r.Points.List = append(r.Points.List, results.Point{Scenario: z.base.Scenario.Name, Levels: levels, Replications: size.Runs})
 			}
 		}
 	}
-	for range r.Points.List {
-		r.Points.Baselines = append(r.Points.Baselines, max(0, r.Answer))
+	var keys []string
+	for _, f := range z.factors {
+		keys = append(keys, f.key)
+	}
+	r.Points = results.NewPoints(keys)
+	r.Points.Goals, r.Points.Metrics = z.goals, z.metrics
+	for _, size := range r.Sizes {
+		seeds := 0
+		if size.Fresh {
+			seeds = 1
+		}
+		values := []string{size.Type, strconv.Itoa(size.Nodes), z.factors[2].level(seeds).text}
+		r.Points.Add(z.base.Scenario.Name, values, max(0, r.Answer), size.Runs)
 	}
 	return r, nil
 }

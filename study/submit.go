@@ -44,7 +44,7 @@ func (s *Sweep) Submission(folder string, shards int, b resultdir.Build) *Submis
 // measure simulates the first, the middle and the last point, and returns the
 // number of shards of at least 30 s each.
 func (s *Sweep) measure() (int, error) {
-	points := []int{0, len(s.points) / 2, len(s.points) - 1}
+	points := []int{0, s.points / 2, s.points - 1}
 	began := time.Now()
 	for _, p := range points {
 		if _, err := s.simulate(p, 0); err != nil {
@@ -52,8 +52,8 @@ func (s *Sweep) measure() (int, error) {
 		}
 	}
 	each := time.Since(began).Seconds() / float64(len(points)) * float64(s.file.Replications)
-	n := math.Floor(each * float64(len(s.points)) / shardTime.Seconds())
-	return int(max(1, min(n, mostShards, float64(len(s.points))))), nil
+	n := math.Floor(each * float64(s.points) / shardTime.Seconds())
+	return int(max(1, min(n, mostShards, float64(s.points)))), nil
 }
 
 // shardName names the file of a shard.
@@ -80,23 +80,27 @@ func (m *Submission) write(script string, text func() string) error {
 		}
 		m.Shards = n
 	}
-	var plan bytes.Buffer
-	if err := m.sweep.Plan(&plan, m.build); err != nil {
-		return err
-	}
-	lines := bytes.SplitAfter(plan.Bytes(), []byte("\n"))
-	lines = lines[:len(lines)-1]
-	m.Shards = min(m.Shards, len(lines))
+	m.Shards = min(m.Shards, m.sweep.points)
 	for i := range m.Shards {
-		var shard bytes.Buffer
-		for k := i; k < len(lines); k += m.Shards {
-			shard.Write(lines[k])
-		}
-		if err := os.WriteFile(m.shardName(i+1), shard.Bytes(), 0o666); err != nil {
+		if err := m.writeShard(i); err != nil {
 			return err
 		}
 	}
 	return os.WriteFile(path, []byte(text()), 0o777)
+}
+
+// writeShard writes every so manyth point, so that costs that grow with a factor are
+// divided evenly.
+func (m *Submission) writeShard(i int) (err error) {
+	f, err := os.Create(m.shardName(i + 1))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return m.sweep.plan(f, m.build, func(yield func(int) bool) {
+		for k := i; k < m.sweep.points && yield(k); k += m.Shards {
+		}
+	})
 }
 
 // sameShards counts the shards in the folder, which have to be of this sweep.
@@ -158,7 +162,7 @@ func (m *Submission) Hadoop(dry bool) (string, error) {
 	}
 	const script = "hadoop.sh"
 	err = m.write(script, func() string {
-		lines := (len(m.sweep.points) + m.Shards - 1) / m.Shards
+		lines := (m.sweep.points + m.Shards - 1) / m.Shards
 		files := []string{program}
 		for _, in := range m.sweep.inputs {
 			if !strings.HasPrefix(in.Name, scenarios.ShippedPrefix) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"math"
 	"runtime"
@@ -19,6 +20,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/spool"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 )
@@ -72,15 +74,18 @@ type Sweep struct {
 	file    *scenarios.StudyFile
 	inputs  []resultdir.FileSum
 	factors []factor
-	points  [][]int // the level of each factor
+	wheels  []wheel
+	points  int // combinations of the factors
 	metrics results.Metrics
 	goals   []model.Goal
-	fresh   bool                      // the last factor is the seeds: those of the search, or fresh ones
-	enough  func(*results.Point) bool // whether a point needs no more replications; nil: always
+	fresh   bool                             // the last factor is the seeds: those of the search, or fresh ones
+	enough  func([]results.Replication) bool // whether a point needs no more replications; nil: always
+
+	known *journalHead // its identity; nil until asked for
 
 	lock     sync.Mutex
-	done     [][]results.Replication // by point; Values is nil until it is finished
-	warnings map[string]int          // points by warning
+	done     *spool.File    // finished simulations by point and replication
+	warnings map[string]int // points by warning
 }
 
 // OpenSweep opens a study file, or a scenario whose factors are its [vary] and
@@ -97,8 +102,7 @@ func OpenSweep(name string, o SweepOptions) (*Sweep, error) {
 		return nil, err
 	}
 	if s.file.Precision > 0 {
-		first := slices.Index(s.metrics.Names(), s.metrics.First())
-		s.enough = func(p *results.Point) bool { return p.Half(first) <= s.file.Precision }
+		s.enough = func(runs []results.Replication) bool { return s.metrics.RelativeHalf(runs) <= s.file.Precision }
 	}
 	return s, s.makePoints()
 }
@@ -148,17 +152,17 @@ func openStudy(name string, o SweepOptions) (*Sweep, error) {
 
 // makePoints combines the factors.
 func (s *Sweep) makePoints() (err error) {
-	if s.points, err = combine(s.factors); err != nil {
+	if s.wheels, s.points, err = combine(s.factors); err != nil {
 		return err
 	}
-	s.done = make([][]results.Replication, len(s.points))
+	s.done = spool.New(s.points, s.file.Replications, keptFigures+len(s.metrics.Names())+len(s.goals))
 	return s.tryLevels()
 }
 
 // seed returns the seed of a simulation.
 func (s *Sweep) seed(t task) uint64 {
 	replication := t.replication
-	if levels := s.points[t.point]; s.fresh && levels[len(levels)-1] > 0 {
+	if levels := s.levels(t.point); s.fresh && levels[len(levels)-1] > 0 {
 		replication += s.file.MaxReplications
 	}
 	return s.base.options.seedOf(replication)
@@ -167,7 +171,7 @@ func (s *Sweep) seed(t task) uint64 {
 // readFactors are those of the file and the command line, and the keys that the
 // scenario varies.
 func (s *Sweep) readFactors() ([]factor, error) {
-	var all []factor
+	all := varied(s.base.Scenario.Runs)
 	add := func(f factor) { // replaces one of the same key
 		if i := slices.IndexFunc(all, func(g factor) bool { return g.key == f.key }); i >= 0 {
 			all[i] = f
@@ -175,22 +179,15 @@ func (s *Sweep) readFactors() ([]factor, error) {
 		}
 		all = append(all, f)
 	}
-	for i := range s.base.Scenario.Runs {
-		for k, level := range s.base.Scenario.Runs[i].Levels {
-			if k == len(all) {
-				all = append(all, factor{key: level.Key})
-			}
-			all[k].add(level.Text, []string{level.Key + "=" + level.TOML})
-		}
-	}
 	tables := s.base.Scenario.Tables
 	for _, given := range s.file.Factors {
-		f := factor{key: given.Key, zip: given.Zip, where: given.Where}
+		f := factor{key: given.Key, zip: given.Zip, where: given.Where, count: given.Count}
 		if given.Range {
 			f.tried = 2
 		}
-		for _, level := range given.Levels {
-			f.levels = append(f.levels, factorLevel{level.Text, settings(level.Key, level.TOML, tables)})
+		f.level = func(k int) factorLevel {
+			level := given.Level(k)
+			return factorLevel{level.Text, settings(level.Key, level.TOML, tables)}
 		}
 		if slices.ContainsFunc(all, func(g factor) bool { return g.key == f.key && g.where != "" }) {
 			return nil, fmt.Errorf("%sfactor: key: got %s twice: want one factor", f.where, f.key)
@@ -202,11 +199,11 @@ func (s *Sweep) readFactors() ([]factor, error) {
 		if err != nil {
 			return nil, err
 		}
-		f := factor{key: o.key, where: "--over " + o.key + ": "}
+		var levels []factorLevel
 		for _, v := range o.values {
-			f.levels = append(f.levels, factorLevel{v.text, settings(o.key, v.text, tables)})
+			levels = append(levels, factorLevel{v.text, settings(o.key, v.text, tables)})
 		}
-		add(f)
+		add(listed(o.key, "--over "+o.key+": ", levels))
 	}
 	return all, nil
 }
@@ -223,9 +220,8 @@ func (s *Sweep) tryLevels() error {
 	for f := range seen {
 		seen[f] = map[int]bool{}
 	}
-	for i, levels := range s.points {
-		fresh := false
-		where := ""
+	for i := range s.points {
+		levels, fresh, where := s.levels(i), false, ""
 		for f, level := range levels {
 			if !seen[f][level] && s.factors[f].tries(level) {
 				seen[f][level], fresh, where = true, true, s.factors[f].where
@@ -244,14 +240,13 @@ func (s *Sweep) tryLevels() error {
 	if s.inputs, err = Sums(all.Inputs); err != nil {
 		return err
 	}
-	_, err = s.baselines()
-	return err
+	return s.readBaseline()
 }
 
 // settings are what a point lays over the scenario.
 func (s *Sweep) settings(point int) (all []string) {
-	for f, level := range s.points[point] {
-		all = append(all, s.factors[f].levels[level].set...)
+	for f, level := range s.levels(point) {
+		all = append(all, s.factors[f].level(level).set...)
 	}
 	return all
 }
@@ -259,8 +254,8 @@ func (s *Sweep) settings(point int) (all []string) {
 // pointName names a point for people.
 func (s *Sweep) pointName(point int) string {
 	var parts []string
-	for f, level := range s.points[point] {
-		parts = append(parts, s.factors[f].key+"="+s.factors[f].levels[level].text)
+	for f, level := range s.levels(point) {
+		parts = append(parts, s.factors[f].key+"="+s.factors[f].level(level).text)
 	}
 	return strings.Join(parts, " ")
 }
@@ -322,45 +317,6 @@ func (s *Sweep) endless(q *model.WhatIf) results.Replication {
 	return r
 }
 
-// task is one simulation.
-type task struct{ point, replication int }
-
-func (s *Sweep) finished(t task) bool {
-	done := s.done[t.point]
-	return t.replication < len(done) && done[t.replication].Values != nil
-}
-
-// record keeps a finished simulation.
-func (s *Sweep) record(t task, r results.Replication) {
-	for len(s.done[t.point]) <= t.replication {
-		s.done[t.point] = append(s.done[t.point], results.Replication{})
-	}
-	s.done[t.point][t.replication] = r
-}
-
-// missing are the simulations that the given points need next. How many
-// replications a point needs depends on its own figures alone.
-func (s *Sweep) missing(points []int) (tasks []task, total int) {
-	for _, i := range points {
-		n := s.file.Replications
-		for {
-			open := false
-			for r := range n {
-				if t := (task{i, r}); !s.finished(t) {
-					tasks, open = append(tasks, t), true
-				}
-			}
-			if open || s.enough == nil || n >= s.file.MaxReplications || s.enough(&results.Point{Replications: s.done[i][:n]}) {
-				break
-			}
-			n = min(s.file.MaxReplications, n+max(1, n/2))
-		}
-		s.done[i] = s.done[i][:min(n, len(s.done[i]))]
-		total += n
-	}
-	return tasks, total
-}
-
 // SweepProgress is called as simulations end.
 type SweepProgress func(SweepStatus)
 
@@ -373,34 +329,25 @@ type SweepStatus struct {
 
 // Run simulates what is not in the journal, several at a time. progress may
 // be nil.
-func (s *Sweep) Run(j *Journal, progress SweepProgress) error {
-	return s.run(j, s.all(), progress)
-}
+func (s *Sweep) Run(j *Journal, progress SweepProgress) error { return s.run(j, s.all(), progress) }
 
-func (s *Sweep) all() []int {
-	all := make([]int, len(s.points))
-	for i := range all {
-		all[i] = i
-	}
-	return all
-}
-
-func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
+// run simulates what is missing of the given points, in rounds: how many replications a
+// point needs is known after those before.
+func (s *Sweep) run(j *Journal, points iter.Seq[int], progress SweepProgress) error {
 	x := sweepRun{sweep: s, journal: j, progress: progress}
 	for {
-		x.tasks, x.status.Total = s.missing(points)
-		x.next, x.status.Done = 0, x.status.Total-len(x.tasks)
+		left, total, err := s.left(points)
+		if err != nil {
+			return err
+		}
+		x.status.Done, x.status.Total = total-left, total
 		if progress != nil {
 			progress(x.status)
 		}
-		if len(x.tasks) == 0 {
+		if left == 0 {
 			return nil
 		}
-		var group errgroup.Group
-		for range min(s.base.options.workers(), len(x.tasks)) {
-			group.Go(x.work)
-		}
-		if err := group.Wait(); err != nil {
+		if err := x.round(points, min(s.base.options.workers(), left)); err != nil {
 			return err
 		}
 	}
@@ -411,15 +358,31 @@ func (s *Sweep) run(j *Journal, points []int, progress SweepProgress) error {
 type sweepRun struct {
 	sweep    *Sweep
 	journal  *Journal
-	tasks    []task
-	next     int // of tasks
+	next     func() (task, error, bool) // of the tasks of a round
+	failed   bool
 	status   SweepStatus
 	progress SweepProgress // may be nil
 }
 
+// round simulates what is missing at its start.
+func (x *sweepRun) round(points iter.Seq[int], workers int) error {
+	next, stop := iter.Pull2(x.sweep.missing(points))
+	defer stop()
+	x.next = next
+	var group errgroup.Group
+	for range workers {
+		group.Go(x.work)
+	}
+	return group.Wait()
+}
+
 // work simulates one task after the other until none is left or one fails.
 func (x *sweepRun) work() error {
-	for t, ok := x.take(); ok; t, ok = x.take() {
+	for {
+		t, ok, err := x.take()
+		if !ok {
+			return err
+		}
 		began := time.Now()
 		r, err := x.sweep.simulate(t.point, t.replication)
 		var line []byte
@@ -430,17 +393,16 @@ func (x *sweepRun) work() error {
 			return err
 		}
 	}
-	return nil
 }
 
-func (x *sweepRun) take() (t task, ok bool) {
+func (x *sweepRun) take() (t task, ok bool, err error) {
 	x.sweep.lock.Lock()
 	defer x.sweep.lock.Unlock()
-	if x.next == len(x.tasks) {
-		return t, false
+	if x.failed {
+		return t, false, nil
 	}
-	x.next++
-	return x.tasks[x.next-1], true
+	t, err, ok = x.next()
+	return t, ok && err == nil, err
 }
 
 // end records a simulation. An error ends the work of all.
@@ -450,11 +412,13 @@ func (x *sweepRun) end(t task, r results.Replication, line []byte, took time.Dur
 	if err == nil {
 		err = x.journal.add(line)
 	}
+	if err == nil {
+		err = x.sweep.record(t, r, 0)
+	}
 	if err != nil {
-		x.next = len(x.tasks)
+		x.failed = true
 		return err
 	}
-	x.sweep.record(t, r)
 	x.status.Done++
 	if x.progress != nil {
 		if took > x.status.Took {
@@ -482,93 +446,6 @@ func counted(warnings map[string]int, thing string) []string {
 	return list
 }
 
-// Points are the finished simulations.
-func (s *Sweep) Points() (*results.Points, error) {
-	baselines, err := s.baselines()
-	if err != nil {
-		return nil, err
-	}
-	p := &results.Points{Metrics: s.metrics, Baselines: baselines}
-	p.Sampled = slices.ContainsFunc(s.file.Factors, func(f scenarios.Factor) bool { return f.Sampled })
-	for _, f := range s.factors {
-		p.Factors = append(p.Factors, f.key)
-	}
-	for i, levels := range s.points {
-		if len(s.done[i]) == 0 {
-			continue // a size that the search left out
-		}
-		point := results.Point{Scenario: s.base.Scenario.Name, Replications: s.done[i]}
-		for f, level := range levels {
-			point.Levels = append(point.Levels, s.factors[f].levels[level].text)
-		}
-		p.List = append(p.List, point)
-	}
-	return p, nil
-}
-
-// baselines returns the point with which each point is compared: the one that has the
-// values of the file's baseline, and the point's own values of all other factors but
-// those that advance with one in the baseline.
-func (s *Sweep) baselines() ([]int, error) {
-	if len(s.file.Baseline) == 0 {
-		return nil, nil
-	}
-	set := make([]bool, len(s.factors))
-	for _, want := range s.file.Baseline {
-		for f := range s.factors {
-			if s.factors[f].key == want.Key {
-				set[f] = true
-			}
-		}
-	}
-	free := slices.Clone(set)
-	for f := range s.factors {
-		for g := range s.factors {
-			free[f] = free[f] || set[g] && s.factors[f].zip != "" && s.factors[f].zip == s.factors[g].zip
-		}
-	}
-	kept := func(levels []int) string {
-		var own []int
-		for f, level := range levels {
-			if !free[f] {
-				own = append(own, level)
-			}
-		}
-		return fmt.Sprint(own)
-	}
-	first := map[string]int{}
-	for i, levels := range s.points {
-		if _, known := first[kept(levels)]; !known && s.hasBaseline(levels) {
-			first[kept(levels)] = i
-		}
-	}
-	if len(first) == 0 {
-		var wanted []string
-		for _, level := range s.file.Baseline {
-			wanted = append(wanted, level.Key+"="+level.Text)
-		}
-		return nil, fmt.Errorf("%s: baseline: got %s: want values of the factors", s.name, strings.Join(wanted, " "))
-	}
-	all := make([]int, len(s.points))
-	for i, levels := range s.points {
-		all[i] = first[kept(levels)]
-	}
-	return all, nil
-}
-
-// hasBaseline reports whether a point has the values of the file's baseline.
-func (s *Sweep) hasBaseline(levels []int) bool {
-	matches := 0
-	for _, want := range s.file.Baseline {
-		for f, level := range levels {
-			if s.factors[f].key == want.Key && s.factors[f].levels[level].text == want.Text {
-				matches++
-			}
-		}
-	}
-	return matches == len(s.file.Baseline)
-}
-
 // Name names the folder of the results.
 func (s *Sweep) Name() string { return s.base.Scenario.Name }
 
@@ -586,6 +463,9 @@ func (s *Sweep) Manifest(b resultdir.Build) resultdir.Manifest {
 // identity identifies what finished simulations depend on: the inputs, the points
 // with their settings and seeds, and the program.
 func (s *Sweep) identity(b resultdir.Build) journalHead {
+	if s.known != nil {
+		return *s.known
+	}
 	sum := sha256.New()
 	e := json.NewEncoder(sum)
 	e.Encode(s.inputs)
@@ -598,87 +478,11 @@ func (s *Sweep) identity(b resultdir.Build) journalHead {
 		e.Encode(s.settings(i))
 	}
 	build := sha256.Sum256([]byte(strings.Join([]string{b.Version, b.Revision, b.Go, runtime.GOARCH}, "\n")))
-	return journalHead{
+	s.known = &journalHead{
 		Schema: journalSchema, Study: s.name, Asked: s.asked,
 		Inputs: hex.EncodeToString(sum.Sum(nil)), Build: hex.EncodeToString(build[:]),
 	}
-}
-
-// factor is a key that varies.
-type factor struct {
-	key, zip string
-	where    string // file:line: or flag
-	tried    int    // values of which a question is made before the sweep begins: 0, all; 1, the first; 2, the first and the last
-	levels   []factorLevel
-}
-
-func (f *factor) tries(level int) bool {
-	return f.tried == 0 || level == 0 || f.tried == 2 && level == len(f.levels)-1
-}
-
-type factorLevel struct {
-	text string
-	set  []string
-}
-
-// add adds a value once.
-func (f *factor) add(text string, set []string) {
-	if !slices.ContainsFunc(f.levels, func(l factorLevel) bool { return slices.Equal(l.set, set) }) {
-		f.levels = append(f.levels, factorLevel{text, set})
-	}
-}
-
-// maxPoints is how many points a study may have.
-const maxPoints = 1_000_000
-
-// combine lists the levels of every point. Factors with a zip name advance
-// together; among the others the last changes fastest.
-func combine(factors []factor) ([][]int, error) {
-	var wheels [][]int // factors that advance together
-	for i, f := range factors {
-		w := slices.IndexFunc(wheels, func(w []int) bool { return f.zip != "" && factors[w[0]].zip == f.zip })
-		if w < 0 {
-			wheels = append(wheels, []int{i})
-			continue
-		}
-		if first := factors[wheels[w][0]]; len(first.levels) != len(f.levels) {
-			return nil, fmt.Errorf("%szip %s: %s has %d values and %s has %d: want the same number", f.where, f.zip, first.key, len(first.levels), f.key, len(f.levels))
-		}
-		wheels[w] = append(wheels[w], i)
-	}
-	total := 1
-	for _, w := range wheels {
-		if total *= len(factors[w[0]].levels); total > maxPoints {
-			return nil, fmt.Errorf("the factors make more than %d points: want fewer", maxPoints)
-		}
-	}
-	points := make([][]int, total)
-	for i := range points {
-		points[i] = make([]int, len(factors))
-		at := i
-		for _, w := range slices.Backward(wheels) {
-			n := len(factors[w[0]].levels)
-			for _, f := range w {
-				points[i][f] = at % n
-			}
-			at /= n
-		}
-	}
-	return points, nil
-}
-
-// errIncomplete lists points that are not finished.
-func (s *Sweep) errIncomplete(tasks []task) error {
-	const most = 10
-	var errs []error
-	for i, t := range tasks {
-		if i == most {
-			errs = append(errs, fmt.Errorf("and %d more", len(tasks)-most))
-			break
-		}
-		errs = append(errs, fmt.Errorf("point %d (%s), replication %d: missing", t.point+1, s.pointName(t.point), t.replication+1))
-	}
-	return errors.Join(errs...)
+	return *s.known
 }
 
 // number is a figure in JSON; null is NaN.

@@ -58,6 +58,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge,
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	if err := s.Ask(models); err != nil {
 		return err
 	}

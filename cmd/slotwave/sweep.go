@@ -188,6 +188,7 @@ point.`,
 			if err != nil {
 				return err
 			}
+			defer s.Close()
 			d, err := a.createSweep(s, k)
 			if err != nil {
 				return err
@@ -258,6 +259,7 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 	if err != nil {
 		return err
 	}
+	defer s.Close()
 	d, err := a.createSweep(s, k)
 	if err != nil {
 		return err
@@ -293,10 +295,8 @@ func (a *app) createSweep(s *study.Sweep, k *sweeping) (*resultdir.Dir, error) {
 
 // finishSweep writes the tables of the points and prints them.
 func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began time.Time) error {
-	p, err := s.Points()
-	if err != nil {
-		return err
-	}
+	p := s.Points()
+	defer p.Close()
 	if err := p.WriteStudy(d, s.Title()); err != nil {
 		return study.Internal(err)
 	}

@@ -1,0 +1,161 @@
+package study
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/scenarios"
+)
+
+// factor is a key that varies.
+type factor struct {
+	key, zip string
+	where    string // file:line: or flag
+	tried    int    // values of which a question is made before the sweep begins: 0, all; 1, the first; 2, the first and the last
+	count    int    // of values
+	level    func(k int) factorLevel
+}
+
+type factorLevel struct {
+	text string
+	set  []string
+}
+
+// listed is a factor with a list of values.
+func listed(key, where string, levels []factorLevel) factor {
+	return factor{key: key, where: where, count: len(levels), level: func(k int) factorLevel { return levels[k] }}
+}
+
+// varied are the keys that a scenario varies.
+func varied(runs []scenarios.Run) (all []factor) {
+	var keys []string
+	var lists [][]factorLevel
+	for i := range runs {
+		for k, level := range runs[i].Levels {
+			if k == len(keys) {
+				keys, lists = append(keys, level.Key), append(lists, nil)
+			}
+			one := factorLevel{level.Text, []string{level.Key + "=" + level.TOML}}
+			if !slices.ContainsFunc(lists[k], func(l factorLevel) bool { return slices.Equal(l.set, one.set) }) {
+				lists[k] = append(lists[k], one)
+			}
+		}
+	}
+	for k, key := range keys {
+		all = append(all, listed(key, "", lists[k]))
+	}
+	return all
+}
+
+func (f *factor) tries(level int) bool {
+	return f.tried == 0 || level == 0 || f.tried == 2 && level == f.count-1
+}
+
+// wheel is a set of factors that advance together: those with the same zip name, or one
+// by itself. Points are all combinations of the wheels' levels; the last wheel changes
+// fastest.
+type wheel struct {
+	factors  []int
+	count    int // of levels
+	compared int // the level of the point with which a point is compared; -1: its own
+}
+
+// maxPoints is how many points a study may have.
+const maxPoints = 1_000_000
+
+// combine puts the factors on wheels, and counts the points.
+func combine(factors []factor) (wheels []wheel, points int, err error) {
+	for i, f := range factors {
+		w := slices.IndexFunc(wheels, func(w wheel) bool { return f.zip != "" && factors[w.factors[0]].zip == f.zip })
+		if w < 0 {
+			wheels = append(wheels, wheel{factors: []int{i}, count: f.count})
+			continue
+		}
+		if wheels[w].count != f.count {
+			first := factors[wheels[w].factors[0]]
+			return nil, 0, fmt.Errorf("%szip %s: %s has %d values and %s has %d: want the same number", f.where, f.zip, first.key, first.count, f.key, f.count)
+		}
+		wheels[w].factors = append(wheels[w].factors, i)
+	}
+	points = 1
+	for _, w := range wheels {
+		if points *= w.count; points > maxPoints {
+			return nil, 0, fmt.Errorf("the factors make more than %d points: want fewer", maxPoints)
+		}
+	}
+	return wheels, points, nil
+}
+
+// levels are those of the factors of a point.
+func (s *Sweep) levels(point int) []int {
+	levels := make([]int, len(s.factors))
+	for _, w := range slices.Backward(s.wheels) {
+		for _, f := range w.factors {
+			levels[f] = point % w.count
+		}
+		point /= w.count
+	}
+	return levels
+}
+
+// baseline is the point with which a point is compared: the one that has the values of
+// the file's baseline, and the point's own values of all other factors but those that
+// advance with one in the baseline. Without a baseline it is the first point.
+func (s *Sweep) baseline(point int) int {
+	base, size := 0, 1
+	for _, w := range slices.Backward(s.wheels) {
+		level := point % w.count
+		if w.compared >= 0 {
+			level = w.compared
+		}
+		base += level * size
+		point /= w.count
+		size *= w.count
+	}
+	return base
+}
+
+// readBaseline finds the levels that have the values of the file's baseline.
+func (s *Sweep) readBaseline() error {
+	if len(s.file.Baseline) == 0 {
+		return nil
+	}
+	found := 0
+	for i := range s.wheels {
+		w := &s.wheels[i]
+		var wanted []scenarios.Level
+		for _, level := range s.file.Baseline {
+			if slices.ContainsFunc(w.factors, func(f int) bool { return s.factors[f].key == level.Key }) {
+				wanted = append(wanted, level)
+			}
+		}
+		if w.compared = -1; len(wanted) == 0 {
+			continue
+		}
+		for k := range w.count {
+			if s.matches(w, k, wanted) {
+				w.compared = k
+				found += len(wanted)
+				break
+			}
+		}
+	}
+	if found < len(s.file.Baseline) {
+		var wanted []string
+		for _, level := range s.file.Baseline {
+			wanted = append(wanted, level.Key+"="+level.Text)
+		}
+		return fmt.Errorf("%s: baseline: got %s: want values of the factors", s.name, strings.Join(wanted, " "))
+	}
+	return nil
+}
+
+// matches reports whether a level of a wheel has values.
+func (s *Sweep) matches(w *wheel, level int, wanted []scenarios.Level) bool {
+	return !slices.ContainsFunc(wanted, func(want scenarios.Level) bool {
+		return !slices.ContainsFunc(w.factors, func(f int) bool {
+			return s.factors[f].key == want.Key && s.factors[f].level(level).text == want.Text
+		})
+	})
+}
