@@ -95,7 +95,8 @@ type Points struct {
 	List    PointList
 	Metrics Metrics
 	Goals   []model.Goal
-	Sampled bool // factors are samples of ranges: those that advance together differ
+	Assumed []string // values without a source, for the terminal
+	Sampled bool     // factors are samples of ranges: those that advance together differ
 
 	listed [][]string // values of the factors of NewPoints
 	read   [2]readPoint
@@ -373,6 +374,7 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 	if p.replicated() && !p.spread() {
 		t.list("Notes", []string{"all seeds give the same figures: the scenario draws nothing at random, so that replications add nothing"})
 	}
+	t.list("Assumed", p.Assumed)
 	return cmp.Or(p.err, t.done())
 }
 

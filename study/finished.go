@@ -130,7 +130,7 @@ func (s *Sweep) Close() error { return s.done.Close() }
 
 // Points are the finished simulations, until the sweep is closed.
 func (s *Sweep) Points() *results.Points {
-	p := &results.Points{List: finishedPoints{s}, Metrics: s.metrics}
+	p := &results.Points{List: finishedPoints{s}, Metrics: s.metrics, Assumed: s.assumptions()}
 	p.Sampled = slices.ContainsFunc(s.file.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.factors {
 		p.Factors = append(p.Factors, results.Factor{Key: f.key, Count: f.count, Value: func(k int) string { return f.level(k).text }})

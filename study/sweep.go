@@ -81,7 +81,10 @@ type Sweep struct {
 	fresh   bool                             // the last factor is the seeds: those of the search, or fresh ones
 	enough  func([]results.Replication) bool // whether a point needs no more replications; nil: always
 
-	known *journalHead // its identity; nil until asked for
+	known   *journalHead   // its identity; nil until asked for
+	tried   int            // questions that were made before the sweep
+	assumed map[string]int // those of them that assume something
+	assumes []string       // in order
 
 	lock     sync.Mutex
 	done     *spool.File    // finished simulations by point and replication
@@ -139,7 +142,7 @@ func openStudy(name string, o SweepOptions) (*Sweep, error) {
 		}
 		file.Baseline = append(file.Baseline, scenarios.Level{Key: key, Text: value})
 	}
-	s := &Sweep{name: name, asked: o, file: file, warnings: map[string]int{}}
+	s := &Sweep{name: name, asked: o, file: file, assumed: map[string]int{}, warnings: map[string]int{}}
 	if s.metrics, err = results.ReadMetrics(file.Metrics); err != nil {
 		return nil, fmt.Errorf("--metric %w", err)
 	}
@@ -235,6 +238,15 @@ func (s *Sweep) tryLevels() error {
 			return fmt.Errorf("%s%w", where, err)
 		}
 		all.AddInputs(scenario.Inputs)
+		s.tried++
+		for _, text := range scenario.Assumed {
+			if s.assumed[text]++; s.assumed[text] == 1 {
+				s.assumes = append(s.assumes, text)
+			}
+		}
+		for _, text := range scenario.Warnings {
+			s.warnings[text] = 0
+		}
 	}
 	var err error
 	if s.inputs, err = Sums(all.Inputs); err != nil {
@@ -429,9 +441,20 @@ func (x *sweepRun) end(t task, r results.Replication, line []byte, took time.Dur
 	return nil
 }
 
-// Warnings are those of the points that were simulated, each with its number of
-// points.
+// Warnings are those of the values that were tried and of the points that were
+// simulated, each with its number of simulated points.
 func (s *Sweep) Warnings() []string { return counted(s.warnings, "point") }
+
+// assumptions are those of the questions that were tried, each once.
+func (s *Sweep) assumptions() (list []string) {
+	for _, text := range s.assumes {
+		if s.assumed[text] < s.tried {
+			text += " (some points)"
+		}
+		list = append(list, text)
+	}
+	return list
+}
 
 // counted lists warnings once, with how many things have each.
 func counted(warnings map[string]int, thing string) []string {

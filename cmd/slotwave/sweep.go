@@ -189,6 +189,9 @@ point.`,
 				return err
 			}
 			defer s.Close()
+			if !k.quiet {
+				a.warn(s.Warnings())
+			}
 			d, err := a.createSweep(s, k)
 			if err != nil {
 				return err

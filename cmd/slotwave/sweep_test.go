@@ -290,13 +290,26 @@ func TestOverJobKey(t *testing.T) {
 	}
 }
 
-// A warning is printed once, with the number of points that have it.
+// A warning is printed once, with the number of points that have it; an assumption too,
+// marked if not all points make it.
 func TestSweepWarnings(t *testing.T) {
 	sweepFolder(t)
 	writeFile(t, "my.toml", sweptScenario+"[conf]\n\"my.own.property\" = 1\n")
-	code, _, stderr := call("", "sweep", "mystudy.toml", "--out", "out")
+	code, stdout, stderr := call("", "sweep", "mystudy.toml", "--out", "out")
 	if code != exitDone || strings.Count(stderr, "my.own.property") != 1 || !strings.Contains(stderr, "(36 points)") {
 		t.Errorf("exit code %d, %q: want one warning of 36 points", code, stderr)
+	}
+	if strings.Count(stdout, "cluster.costs.setup") != 1 || strings.Contains(stdout, "(some points)") {
+		t.Errorf("%s: want the assumption on cluster.costs.setup once, of all points", stdout)
+	}
+	_, stdout, _ = call("", "sweep", "my.toml", "--over", "cluster.hadoop=ideal,0.20.2", "--out", "ideal")
+	if strings.Count(stdout, "cluster.costs.setup") != 1 || !strings.Contains(stdout, "(some points)") {
+		t.Errorf("%s: want the assumption on cluster.costs.setup once, of some points", stdout)
+	}
+	writeFile(t, "plan", verb(t, "sweep", "plan", "mystudy.toml"))
+	verb(t, "sweep", "work", "plan", "--quiet")
+	if _, _, stderr = call("", "sweep", "merge", "plan.rows", "--out", "merged"); strings.Count(stderr, "my.own.property") != 1 {
+		t.Errorf("merge: %q: want one warning", stderr)
 	}
 	code, _, stderr = call("", "compare", "my.toml", "--over", "cluster.nodes=3,4,5", "--causes=false")
 	if code != exitDone || strings.Count(stderr, "my.own.property") != 1 || !strings.Contains(stderr, "(3 scenarios)") {
