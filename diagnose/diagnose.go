@@ -27,7 +27,6 @@ type Input struct {
 	Dataflow  *Dataflow             // from sampling records
 	Spans     iter.Seq[*model.Span] // read a few times; only those on the critical path are kept
 	Offers    []model.Offer
-	Causes    []Cause
 	Question  *model.WhatIf // cluster, scheduler and settings
 }
 
@@ -62,6 +61,7 @@ type Finding struct {
 
 	saves  float64
 	weight float64
+	others []*Change
 }
 
 // rankedBy is the gain by which a finding is ranked.
@@ -232,7 +232,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 			d.Findings = append(d.Findings, Finding{
 				Job: j.id, Rule: rule.id, Basis: rule.basis, Cause: rule.cause, Node: h.node, Device: h.device, Tasks: h.tasks,
 				Evidence: h.evidence, Value: h.value, Peers: h.peers, Z: h.z, Account: h.account, Change: h.change,
-				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(h.weight, rule.weight, 1),
+				Receipt: Receipt{Outcome: Untested}, saves: h.saves, weight: cmp.Or(h.weight, rule.weight, 1), others: h.others,
 			})
 		}
 	}
@@ -293,7 +293,7 @@ func (b *books) gap(j *job) time.Duration {
 // ledgers computes all ledgers: first to find which attempts need spans, then
 // with the spans, until no new attempt is needed.
 func (e *evidence) ledgers(in *Input, d *Diagnosis) error {
-	l := e.newLedger(in.Causes)
+	l := e.newLedger()
 	walk := func() error {
 		for i := range d.Jobs {
 			steps, err := l.walk(e.books.jobAt[d.Jobs[i].ID])

@@ -75,14 +75,11 @@ type Step struct {
 type ledger struct {
 	b       *books
 	offers  [2][]model.Offer // those with a free slot, by kind
-	causes  map[AttemptID]*Cause
-	spans   map[AttemptID][]model.Span
-	rows    map[AttemptID]int32
+	spans   map[attemptKey][]model.Span
 	byPlace map[place][]int32 // by finish
 	rates   map[string]float64
 	use     map[string]*useSeries
-	visited map[AttemptID]bool
-	traced  bool
+	visited map[attemptKey]bool
 	free    [2]freeSlots  // by kind, where the question is known
 	beat    time.Duration // interval of heartbeats; negative: unknown
 	shared  bool          // a slot serves both kinds
@@ -96,10 +93,9 @@ type place struct {
 
 // newLedger prepares the ledger. spans may be empty: visited then lists the
 // attempts that need spans.
-func (e *evidence) newLedger(causes []Cause) *ledger {
+func (e *evidence) newLedger() *ledger {
 	l := &ledger{
-		b: e.books, causes: map[AttemptID]*Cause{}, spans: map[AttemptID][]model.Span{}, rows: map[AttemptID]int32{},
-		byPlace: map[place][]int32{}, rates: map[string]float64{}, use: map[string]*useSeries{}, visited: map[AttemptID]bool{}, traced: len(causes) > 0,
+		b: e.books, spans: map[attemptKey][]model.Span{}, byPlace: map[place][]int32{}, rates: map[string]float64{}, use: map[string]*useSeries{}, visited: map[attemptKey]bool{},
 	}
 	if e.offers != nil {
 		for _, o := range e.offers.offers {
@@ -110,15 +106,9 @@ func (e *evidence) newLedger(causes []Cause) *ledger {
 			}
 		}
 	}
-	for i := range causes {
-		l.causes[causes[i].Attempt] = &causes[i]
-	}
 	l.shared = e.question != nil && e.question.Cluster.SharedSlots
 	for i := range int32(l.b.rows) {
 		a := l.b.at(i)
-		if l.traced {
-			l.rows[l.id(a)] = i
-		}
 		if a.timed() && a.kind <= workload.Reduce {
 			p := l.place(a.node, a.kind)
 			l.byPlace[p] = append(l.byPlace[p], i)
@@ -130,7 +120,7 @@ func (e *evidence) newLedger(causes []Cause) *ledger {
 		})
 	}
 	l.beat = -1
-	if q := e.question; q != nil && !l.traced {
+	if q := e.question; q != nil {
 		if l.beat = heartbeatOf(q); l.beat >= 0 {
 			for kind := range workload.Kind(2) {
 				l.free[kind] = l.b.newFreeSlots(&q.Cluster, kind)
@@ -173,10 +163,10 @@ func heartbeatOf(q *model.WhatIf) time.Duration {
 	return beat
 }
 
-func (l *ledger) id(a *attempt) AttemptID { return l.b.attemptID(a) }
+func (l *ledger) id(a *attempt) attemptKey { return l.b.attemptID(a) }
 
-func (b *books) attemptID(a *attempt) AttemptID {
-	return AttemptID{b.jobs[a.job].id, a.kind, int(a.task), int(a.number)}
+func (b *books) attemptID(a *attempt) attemptKey {
+	return attemptKey{b.jobs[a.job].id, a.kind, int(a.task), int(a.number)}
 }
 
 // walk goes back from the end of one job.
@@ -185,12 +175,12 @@ type walk struct {
 	job   *job
 	at    time.Duration // explained from here to the end
 	steps []Step        // last first
-	seen  map[AttemptID]bool
+	seen  map[attemptKey]bool
 }
 
 // walk explains a job's time.
 func (l *ledger) walk(j *job) ([]Step, error) {
-	w := &walk{ledger: l, job: j, at: j.finish, seen: map[AttemptID]bool{}}
+	w := &walk{ledger: l, job: j, at: j.finish, seen: map[attemptKey]bool{}}
 	a := w.end()
 	for a != nil && w.at > j.submit {
 		id := l.id(a)
@@ -249,7 +239,7 @@ func (w *walk) emit(from time.Duration, s Step) {
 // of a launch.
 func (w *walk) between(from time.Duration, a *attempt) {
 	account := betweenAttempts
-	if w.traced || w.beat >= 0 {
+	if w.beat >= 0 {
 		account = heartbeatTime
 	}
 	w.emit(from, Step{Account: account, Attempt: w.b.name(a), Node: w.b.node(a)})
@@ -301,7 +291,7 @@ func (w *walk) begin() {
 // otherwise returns an account for simulated runs, and unknown for recorded
 // ones.
 func (w *walk) otherwise(a Account) Account {
-	if w.traced || w.beat >= 0 {
+	if w.beat >= 0 {
 		return a
 	}
 	return unknownTime
@@ -319,7 +309,7 @@ func (w *walk) body(a *attempt) *attempt {
 	}
 	var lastMap *attempt
 	if a.kind == workload.Reduce {
-		lastMap = w.openedBy(a)
+		lastMap = w.openedBy()
 	}
 	start := max(a.start, w.job.submit)
 	for w.at > start {
@@ -356,19 +346,11 @@ func latest(spans []model.Span, t time.Duration, want func(*model.Span) bool) *m
 	return best
 }
 
-// openedBy returns the map whose output kept the shuffle of a reduce open.
-func (w *walk) openedBy(a *attempt) *attempt {
-	task := int32(-1)
-	if c := w.causes[w.id(a)]; c != nil {
-		if c.LastMap < 0 {
-			return nil
-		}
-		task = int32(c.LastMap)
-	}
+// openedBy returns the map whose output kept the shuffles of the job's reduces open.
+func (w *walk) openedBy() *attempt {
 	var found *attempt
 	for _, row := range w.job.won[workload.Map] {
-		m := w.b.at(row)
-		if m.task == task || task < 0 && (found == nil || m.finish > found.finish) {
+		if m := w.b.at(row); found == nil || m.finish > found.finish {
 			found = m
 		}
 	}
@@ -490,7 +472,7 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 		}
 		from -= d
 		if workload.Phase(p) == workload.PhaseShuffle {
-			if m := w.openedBy(a); m != nil && m.finish > from && m.finish <= w.at {
+			if m := w.openedBy(); m != nil && m.finish > from && m.finish <= w.at {
 				w.emit(m.finish, w.step(a, shuffleTime, ""))
 				return m
 			}
@@ -534,7 +516,7 @@ func (w *walk) launch(a *attempt) *attempt {
 	}
 	account := betweenAttempts
 	switch {
-	case w.traced, w.beat >= 0:
+	case w.beat >= 0:
 		account = heartbeatTime
 	case !workload.Known(a.runnable):
 		account = unknownTime
@@ -589,14 +571,6 @@ func (w *walk) declined(a *attempt, ready time.Duration) bool {
 
 // freedBy returns the attempt whose slot this one took.
 func (w *walk) freedBy(a *attempt) *attempt {
-	if c := w.causes[w.id(a)]; c != nil {
-		if c.Fresh {
-			return nil
-		}
-		if row, ok := w.rows[c.FreedBy]; ok {
-			return w.b.at(row)
-		}
-	}
 	return w.lastOn(a, a.start, w.place(a.node, a.kind))
 }
 
@@ -615,15 +589,6 @@ func (w *walk) lastOn(a *attempt, t time.Duration, p place) *attempt {
 
 // enabledBy returns the map whose end let a reduce start; nil for maps.
 func (w *walk) enabledBy(a *attempt) *attempt {
-	if c := w.causes[w.id(a)]; c != nil {
-		row, ok := w.rows[c.Enabled]
-		if !ok || w.b.at(row).kind > workload.Reduce {
-			return nil
-		}
-		by := w.b.at(row)
-		w.emit(by.finish, Step{Account: slowstartLimit, Attempt: w.b.name(a), Node: w.b.node(a), By: model.Slowstart.String()})
-		return by
-	}
 	if a.kind != workload.Reduce {
 		return nil
 	}

@@ -19,10 +19,10 @@ const s = time.Second
 
 // world is a hand-made run.
 type world struct {
-	jobs   []workload.HistoryJob
-	causes []Cause
-	spans  []model.Span
-	offers []model.Offer
+	jobs     []workload.HistoryJob
+	question *model.WhatIf
+	spans    []model.Span
+	offers   []model.Offer
 }
 
 // job adds a job; its tasks follow.
@@ -46,8 +46,8 @@ func (w *world) attempt(kind workload.Kind, node string, slot int, times ...time
 	return &j.Tasks[len(j.Tasks)-1].Attempts[0]
 }
 
-func (w *world) id(kind workload.Kind, task int) AttemptID {
-	return AttemptID{w.jobs[len(w.jobs)-1].ID, kind, task, 0}
+func (w *world) id(kind workload.Kind, task int) attemptKey {
+	return attemptKey{w.jobs[len(w.jobs)-1].ID, kind, task, 0}
 }
 
 // span adds what a thread of a task of the last job did.
@@ -56,13 +56,8 @@ func (w *world) span(kind workload.Kind, task int, sp model.Span) {
 	w.spans = append(w.spans, sp)
 }
 
-func (w *world) cause(kind workload.Kind, task int, c Cause) {
-	c.Attempt = w.id(kind, task)
-	w.causes = append(w.causes, c)
-}
-
 func (w *world) input() Input {
-	in := Input{Jobs: jobsOf(&workload.History{Jobs: w.jobs}), Offers: w.offers, Causes: w.causes}
+	in := Input{Jobs: jobsOf(&workload.History{Jobs: w.jobs}), Offers: w.offers, Question: w.question}
 	if len(w.spans) > 0 {
 		in.Spans = func(yield func(*model.Span) bool) {
 			for i := range w.spans {
@@ -73,6 +68,15 @@ func (w *world) input() Input {
 		}
 	}
 	return in
+}
+
+// slotsOf is a question of nodes with as many slots of each kind, and a heartbeat of 3 s.
+func slotsOf(slots int, nodes ...string) *model.WhatIf {
+	q := &model.WhatIf{Cluster: model.Cluster{Hadoop: "0.20.2", Heartbeat: 3 * s}}
+	for _, name := range nodes {
+		q.Cluster.Nodes = append(q.Cluster.Nodes, model.Node{Name: name, MapSlots: slots, ReduceSlots: slots})
+	}
+	return q
 }
 
 func (w *world) run(t testing.TB) *Diagnosis {
@@ -100,15 +104,12 @@ func wantLedger(t *testing.T, d *Diagnosis, job int, want string) {
 // One map and one reduce that starts while the map runs. The reduce ends last; its
 // shuffle waited for the map; the map waited for the set-up.
 func oneMapOneReduce() *world {
-	w := &world{}
+	w := &world{question: slotsOf(1, "n1", "n2")}
 	w.job("j", 0, 60*s)
 	w.attempt(workload.Setup, "n1", 0, 1*s, 2*s, 4*s)
 	w.attempt(workload.Map, "n1", 0, 5*s, 6*s, 26*s)
 	w.attempt(workload.Reduce, "n2", 0, 5*s, 10*s, 55*s)
 	w.attempt(workload.Cleanup, "n1", 0, 55*s, 57*s, 59*s)
-	w.cause(workload.Setup, 0, Cause{Fresh: true, LastMap: -1})
-	w.cause(workload.Map, 0, Cause{Fresh: true, LastMap: -1, Enabled: w.id(workload.Setup, 0)})
-	w.cause(workload.Reduce, 0, Cause{Fresh: true, LastMap: 0, Enabled: w.id(workload.Setup, 0)})
 	m := func(begin, end, own time.Duration, sp model.Span) {
 		sp.Begin, sp.End, sp.Own = begin*s, end*s, own*s
 		w.span(workload.Map, 0, sp)
@@ -158,10 +159,10 @@ func TestLedgerOneJob(t *testing.T) {
 59-60 heartbeat`)
 }
 
-// Without spans, offers and causes phases say what passed, and no one what passed between attempts.
+// Of a recorded run phases say what passed, and no one what passed between attempts.
 func TestLedgerRecorded(t *testing.T) {
 	w := oneMapOneReduce()
-	w.causes, w.spans = nil, nil
+	w.question, w.spans = nil, nil
 	m, r := &w.jobs[0].Tasks[1].Attempts[0], &w.jobs[0].Tasks[2].Attempts[0]
 	m.Phases[workload.PhaseStartup], m.Phases[workload.PhaseMap], m.Phases[workload.PhaseSpill] = 2*s, 15*s, 3*s
 	r.Phases[workload.PhaseShuffle], r.Phases[workload.PhaseMerge], r.Phases[workload.PhaseReduce] = 30*s, 5*s, 10*s
@@ -185,20 +186,14 @@ func TestLedgerRecorded(t *testing.T) {
 // Three jobs on one slot: the last one waits for the others, then for a heartbeat.
 // Its second map takes the slot of its first.
 func TestLedgerSlotHeld(t *testing.T) {
-	w := &world{}
+	w := &world{question: slotsOf(1, "n1")}
 	w.job("a", 0, 50*s)
 	w.attempt(workload.Map, "n1", 0, 1*s, 1*s, 50*s)
-	w.cause(workload.Map, 0, Cause{Fresh: true, LastMap: -1})
-	first := w.id(workload.Map, 0)
 	w.job("c", 2*s, 52*s)
 	w.attempt(workload.Map, "n1", 0, 3*s, 50*s, 52*s)
-	w.cause(workload.Map, 0, Cause{FreedBy: first, LastMap: -1})
-	second := w.id(workload.Map, 0)
 	w.job("b", 10*s, 80*s)
 	w.attempt(workload.Map, "n1", 0, 12*s, 53*s, 60*s)
 	w.attempt(workload.Map, "n1", 0, 12*s, 63*s, 80*s)
-	w.cause(workload.Map, 0, Cause{FreedBy: second, LastMap: -1})
-	w.cause(workload.Map, 1, Cause{FreedBy: w.id(workload.Map, 0), LastMap: -1})
 	d := w.run(t)
 	wantLedger(t, d, 2, `
 10-11 initialisation
@@ -221,11 +216,6 @@ func smallFiles(maps int) *world {
 	for i := range maps {
 		at := time.Duration(3*i+3) * s
 		w.attempt(workload.Map, []string{"n1", "n2"}[i%2], 0, 2*s, at, at+2500*time.Millisecond)
-		c := Cause{Fresh: i < 2, LastMap: -1}
-		if i >= 2 {
-			c.FreedBy = w.id(workload.Map, i-2)
-		}
-		w.cause(workload.Map, i, c)
 		w.offers = append(w.offers, model.Offer{
 			Time: at, Node: []string{"n1", "n2"}[i%2], Free: [2]int{2}, Waiting: [2]int{maps - i},
 			Reason: [2]model.Reason{model.OneTaskPerHeartbeat},
@@ -258,7 +248,7 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// Whatever attempts, spans, offers and causes say, the ledger balances to the
+// Whatever attempts, spans and offers say, the ledger balances to the
 // nanosecond and the walk ends.
 func TestLedgerBalances(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -269,19 +259,13 @@ func TestLedgerBalances(t *testing.T) {
 			submit := at(100)
 			w.job(fmt.Sprint("j", j), submit, submit+at(1000))
 			w.jobs[j].Launch = submit + at(50)
-			for n := range r.IntN(12) {
+			for range r.IntN(12) {
 				kind := workload.Kind(r.IntN(4))
 				start := at(1000)
 				a := w.attempt(kind, fmt.Sprint("n", r.IntN(2)), r.IntN(3)-1, at(1000), start, start+at(300))
 				a.Phases[r.IntN(int(workload.NumPhases))] = at(300)
 				if r.IntN(4) == 0 {
 					a.Runnable = workload.UnknownTime
-				}
-				if r.IntN(2) == 0 {
-					w.cause(kind, a.Task, Cause{
-						FreedBy: AttemptID{fmt.Sprint("j", r.IntN(j+1)), workload.Kind(r.IntN(4)), r.IntN(3), 0}, LastMap: r.IntN(4) - 1,
-						Enabled: w.id(workload.Kind(r.IntN(4)), r.IntN(3)), Fresh: r.IntN(3) == 0,
-					})
 				}
 				for range r.IntN(6) {
 					begin := start + at(300) - 50
@@ -290,7 +274,6 @@ func TestLedgerBalances(t *testing.T) {
 						Device: "disk0", Begin: begin, End: begin + at(200), Own: at(200),
 					})
 				}
-				_ = n
 			}
 		}
 		for range r.IntN(20) {
@@ -298,6 +281,11 @@ func TestLedgerBalances(t *testing.T) {
 				Time: at(1000), Free: [2]int{r.IntN(2), r.IntN(2)}, Waiting: [2]int{r.IntN(2)},
 				Reason: [2]model.Reason{model.Reason(r.IntN(int(model.NumReasons))), model.Reason(r.IntN(int(model.NumReasons)))},
 			})
+		}
+		if r.IntN(2) == 0 {
+			w.question = slotsOf(1+r.IntN(2), "n0", "n1")
+			w.question.Cluster.Heartbeat = at(50)
+			w.question.Cluster.SharedSlots = r.IntN(3) == 0
 		}
 		in := w.input()
 		in.Resources = []Usage{{Node: "n0", Device: "disk0", Busy: 1, ForeignBusy: 0.3, Rate: 0.2}, {Time: 500, Node: "n0", Device: "disk0"}}

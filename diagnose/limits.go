@@ -43,7 +43,7 @@ func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf) ([]Limit, erro
 	b := keep(jobs, nil)
 	b.assignSlots()
 	e := &evidence{books: b, resources: newResources(nil), question: q, options: &o}
-	l := e.newLedger(nil)
+	l := e.newLedger()
 	sums := map[string]time.Duration{}
 	for _, j := range b.jobs {
 		steps, err := l.walk(j)

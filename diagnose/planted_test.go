@@ -22,7 +22,6 @@ type testRun struct {
 	world
 	nodes     int
 	resources []Usage
-	question  *model.WhatIf
 }
 
 const mb = 1 << 20
@@ -124,7 +123,7 @@ func (p *testRun) use(node, device string, f func(u *Usage)) {
 func (p *testRun) diagnose(t testing.TB) *Diagnosis {
 	t.Helper()
 	in := p.input()
-	in.Resources, in.Question = p.resources, p.question
+	in.Resources = p.resources
 	d, err := Run(context.Background(), in, DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
@@ -247,6 +246,47 @@ func TestPlantedRules(t *testing.T) {
 			if (f.Rule == "R16" || f.Rule == "R17" || f.Rule == "R18") && (f.Rule != c.rule || f.Node != c.node) {
 				t.Errorf("%s planted, but %s names %s %s: %s", c.rule, f.Rule, f.Node, f.Device, f.Evidence)
 			}
+		}
+	}
+}
+
+// Where few maps read from another rack and take most of the time that is lost, the
+// links of racks are the change; where many read from their own rack, replicas.
+func TestRemoteReads(t *testing.T) {
+	for _, c := range []struct {
+		slow workload.Locality // of the maps that take longer
+		want string
+	}{{workload.OffRack, "rack links without a limit"}, {workload.RackLocal, "another replica of each block"}} {
+		p := newTestRun()
+		p.question = &model.WhatIf{Cluster: model.Cluster{Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Racks: []string{"r1", "r2"}}}
+		p.each(func(a *workload.HistoryAttempt) {
+			switch {
+			case a.Task%20 == 0:
+				a.Locality = workload.OffRack
+			case a.Task%4 == 0:
+				a.Locality = workload.RackLocal
+			}
+		})
+		p.slow(9, func(a *workload.HistoryAttempt) bool { return a.Kind == workload.Map && a.Locality == c.slow }, workload.PhaseRead)
+		d := p.diagnose(t)
+		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == "R22" })
+		if i < 0 || d.Findings[i].Change.Text != c.want {
+			t.Errorf("%v maps are slow: finding %d of %+v, want %s", c.slow, i, d.Findings, c.want)
+		}
+	}
+}
+
+// Added slots rank below shared slots only where the slots are as many as the cores.
+func TestSlotsAndCores(t *testing.T) {
+	for cores, want := range map[int]float64{8: 0.3, 4: 0.18, 2: 0.18} {
+		p := newTestRun()
+		p.question = &model.WhatIf{Cluster: model.Cluster{
+			Nodes: slices.Repeat([]model.Node{{MapSlots: 4, ReduceSlots: 4}}, 10), Machines: []model.Machine{{Cores: cores}},
+		}}
+		d := p.diagnose(t)
+		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == "R26" })
+		if i < 0 || d.Findings[i].weight != want {
+			t.Errorf("%d cores for 4 slots: finding %d of %+v, want weight %v", cores, i, d.Findings, want)
 		}
 	}
 }

@@ -194,7 +194,8 @@ func (v *verifier) extend(t *trial, n int) error {
 }
 
 // testAll tests the findings in their order: first each with the least number of
-// pairs, so that a short budget reaches many, then those with wide intervals.
+// pairs, so that a short budget reaches many, then those with wide intervals, and
+// other changes where the first gains nothing.
 func (v *verifier) testAll(findings []Finding) {
 	trials := map[string]*trial{}
 	of := make([]*trial, len(findings))
@@ -216,7 +217,16 @@ func (v *verifier) testAll(findings []Finding) {
 	}
 	for i, t := range of {
 		v.narrow(t)
-		findings[i].Receipt = t.receipt
+		f := &findings[i]
+		f.Receipt = t.receipt
+		for _, other := range f.others {
+			if f.Receipt.Outcome != Withdrawn {
+				break
+			}
+			if r := v.test(other, f.Job, f.Device != ""); r.Outcome == Confirmed {
+				f.Change, f.Receipt = other, r
+			}
+		}
 	}
 }
 

@@ -96,6 +96,32 @@ func TestReceiptsCover(t *testing.T) {
 	}
 }
 
+// A finding whose change gains nothing gets the next one that does, and keeps its
+// own if none does.
+func TestOtherChanges(t *testing.T) {
+	s := &scene{job: &job{id: "j"}}
+	const useful = "io.sort.factor"
+	first, second, third := s.setConf("io.sort.mb", "200"), s.setConf("io.sort.record.percent", "0.2"), s.setConf(useful, "100")
+	for _, c := range []struct {
+		change *Change
+		others []*Change
+		want   *Change
+		result Outcome
+		runs   int32
+	}{
+		{first, []*Change{second, third}, third, Confirmed, 20},
+		{third, []*Change{first}, third, Confirmed, 10},
+		{first, []*Change{second}, first, Withdrawn, 15},
+	} {
+		p := &fakePredictor{gains: map[string]float64{useful: 0.1}}
+		f := []Finding{{Job: "j", Change: c.change, others: c.others}}
+		newVerifier(p).testAll(f)
+		if f[0].Change != c.want || f[0].Receipt.Outcome != c.result || p.runs.Load() != c.runs {
+			t.Errorf("%s %+v in %d runs, want %s %s in %d", f[0].Change.Text, f[0].Receipt, p.runs.Load(), c.want.Text, c.result, c.runs)
+		}
+	}
+}
+
 func TestReceiptsUntested(t *testing.T) {
 	s := &scene{job: &job{id: "j"}}
 	change := s.setConf("io.sort.mb", "200")

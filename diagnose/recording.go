@@ -7,8 +7,8 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// AttemptID identifies an attempt of a run.
-type AttemptID struct {
+// attemptKey identifies an attempt of a run.
+type attemptKey struct {
 	Job    string
 	Kind   workload.Kind
 	Task   int
@@ -16,19 +16,7 @@ type AttemptID struct {
 }
 
 // attemptOf returns the attempt of a span.
-func attemptOf(s *model.Span) AttemptID { return AttemptID{s.Job, s.Kind, s.Task, s.Attempt} }
-
-// Cause links an attempt to the event that allowed its start.
-type Cause struct {
-	Attempt       AttemptID
-	Offer         time.Duration // heartbeat that launched it
-	FreedBy       AttemptID     // attempt whose slot it took
-	Fresh         bool          // the slot had not been used before
-	LastMap       int           // task whose output kept the shuffle open; -1: none
-	LastFetchFrom string        // node
-	Enabled       AttemptID     // attempt whose end made it runnable: the set-up, or the map that reached slowstart
-	Speculative   bool
-}
+func attemptOf(s *model.Span) attemptKey { return attemptKey{s.Job, s.Kind, s.Task, s.Attempt} }
 
 // Usage is the use of one device from Time until its next row.
 type Usage struct {

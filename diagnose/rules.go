@@ -70,7 +70,8 @@ type hit struct {
 	account      Account
 	saves        float64 // estimate in seconds of the job, used only to order the findings
 	change       *Change
-	weight       float64 // of the gain in the ranking; 0: that of the rule
+	others       []*Change // tested in this order while the change before gains nothing
+	weight       float64   // of the gain in the ranking; 0: that of the rule
 }
 
 // The two rules that pull mapred.reduce.slowstart.completed.maps in opposite

@@ -30,10 +30,18 @@ var ruleR15 = rule{
 					value, from = declined, "offers"
 				}
 			}
-			if !(value > s.t.FreeWaiting) || workload.Kind(kind) == workload.Reduce && reason == model.Slowstart && s.offers == nil {
+			least := s.t.FreeWaiting
+			if s.q != nil && s.q.Scheduler.Name != "fair2" { // another scheduler is tried, so that little evidence is enough
+				least /= 6
+			}
+			if !(value > least) || workload.Kind(kind) == workload.Reduce && reason == model.Slowstart && s.offers == nil {
 				continue
 			}
-			h := hit{value: value, peers: s.t.FreeWaiting, account: schedulerLimit, saves: value * st.length(), change: s.launchMore(reason)}
+			changes := s.launchMore(reason)
+			h := hit{value: value, peers: least, account: schedulerLimit, saves: value * st.length()}
+			if len(changes) > 0 {
+				h.change, h.others = changes[0], changes[1:]
+			}
 			h.evidence = fmt.Sprintf("%s slots free while %ss wait in %s of %s", st.kind, st.kind, percent(value), from)
 			if reason != model.NotDeclined {
 				h.evidence += ", because of: " + reason.String()
@@ -44,21 +52,24 @@ var ruleR15 = rule{
 	},
 }
 
-// launchMore returns the change that makes the scheduler launch where it
-// declined for a reason.
-func (s *scene) launchMore(reason model.Reason) *Change {
+// launchMore returns the changes that make the scheduler launch where it declined
+// for a reason: one of them, in this order.
+func (s *scene) launchMore(reason model.Reason) []*Change {
 	switch reason {
 	case model.LocalityWait:
-		return setScheduler("", "mapred.fairscheduler.locality.delay", "0")
+		return []*Change{setScheduler("", "mapred.fairscheduler.locality.delay", "0")}
 	case model.AtPoolLimit, model.AtUserLimit:
-		return noLimits()
+		return []*Change{noLimits()}
 	case model.Slowstart:
-		return s.setConf("mapred.reduce.slowstart.completed.maps", "0.05")
+		return []*Change{s.setConf("mapred.reduce.slowstart.completed.maps", "0.05")}
 	case model.LoadFactor, model.OneTaskPerHeartbeat, model.NotDeclined:
-		if s.q == nil || s.q.Scheduler.Name != "fair2" {
-			return setScheduler("fair2")
+		switch {
+		case s.q == nil || s.q.Scheduler.Name == "capacity":
+			return []*Change{setScheduler("fair2")}
+		case s.q.Scheduler.Name == "fair2":
+			return []*Change{shortHeartbeat()}
 		}
-		return shortHeartbeat()
+		return []*Change{setScheduler("fair2"), setScheduler("capacity")} // both fill all slots of a tracker
 	}
 	return nil
 }
@@ -495,13 +506,22 @@ var ruleR22 = rule{
 			value: share, peers: s.t.RemoteReads, account: localityTime, saves: st.length() * share * max(0, 1-1/ratio), change: moreReplicas(),
 			evidence: fmt.Sprintf("%s of the maps read from other nodes and take %.2f times as long", percent(share), ratio),
 		}
-		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*len(off) >= len(far) {
+		if s.q != nil && len(s.q.Cluster.Racks) > 1 && 2*longer(off, near) >= longer(far, near) {
 			uplink := h
 			uplink.change = fasterNetwork(true)
 			return []hit{uplink, h}
 		}
 		return []hit{h}
 	},
+}
+
+// longer sums the time by which tasks are longer than the median of their peers.
+func longer(tasks, peers []float64) float64 {
+	usual, sum := median(peers), 0.0
+	for _, d := range tasks {
+		sum += max(0, d-usual)
+	}
+	return sum
 }
 
 var ruleR23 = rule{
@@ -657,7 +677,7 @@ var ruleR26 = rule{
 			const aim, most = 0.8, 8 // busy share to reach, and factor
 			factor := int(min(most, max(2, aim/busy)))
 			weight := 0.0
-			if factor == 2 { // shared slots may do as well, and need no more memory
+			if s.slots[kind] >= s.cores() { // shared slots may do as well, and need no more memory
 				weight = 0.18
 			}
 			hits = append(hits, hit{
@@ -667,4 +687,15 @@ var ruleR26 = rule{
 		}
 		return hits
 	},
+}
+
+// cores returns the number of processor cores of the cluster, 0 if it is unknown.
+func (s *scene) cores() int {
+	n := 0
+	for _, node := range s.q.Cluster.Nodes {
+		if node.Machine < len(s.q.Cluster.Machines) {
+			n += s.q.Cluster.Machines[node.Machine].Cores
+		}
+	}
+	return n
 }

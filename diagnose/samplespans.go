@@ -13,8 +13,8 @@ import (
 
 // spansByAttempt collects spans. It keeps them all, because a thread ends its spans
 // while others begin theirs.
-func spansByAttempt(spans iter.Seq[*model.Span]) map[AttemptID][]model.Span {
-	all := map[AttemptID][]model.Span{}
+func spansByAttempt(spans iter.Seq[*model.Span]) map[attemptKey][]model.Span {
+	all := map[attemptKey][]model.Span{}
 	if spans != nil {
 		for s := range spans {
 			all[attemptOf(s)] = append(all[attemptOf(s)], *s)

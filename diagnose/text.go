@@ -46,6 +46,9 @@ func (d *Diagnosis) Text(w io.Writer) error {
 			line(&b, 5, fmt.Sprintf("on the recorded cluster: %.0f to %.0f %% in 8 of 10 cases", 100*r.RealLow, 100*r.RealHigh))
 		}
 	}
+	if len(d.Findings) > 1 {
+		line(&b, 0, "Order: confirmed findings by gain, where repairs of hardware and failures count three times, and slots a fifth to a third; then untested ones by the time that they may save; then withdrawn ones.")
+	}
 	if t := d.Together; t != nil && t.Pairs > 0 {
 		fmt.Fprintf(&b, "all confirmed changes together: %.1f %% ± %.1f\n", 100*t.Gain, 50*(t.High-t.Low))
 	}
