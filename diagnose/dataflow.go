@@ -20,7 +20,8 @@ type Dataflow struct {
 	shares   []threadShare
 	system   map[seriesKey]*Series
 	problems problems
-	complete int // stages that the tasks with a stage would have if none were missing
+	spec     *Specification // nil: vertices without edges
+	complete int            // stages that the tasks with a stage would have if none were missing
 }
 
 // Stage is one task's execution of one vertex: all of its threads together.
@@ -44,6 +45,40 @@ type threadShare struct {
 	name          string
 	samples       int
 	share         float64
+}
+
+// FlowVertex is a vertex of the dataflow with the time of its stages, ms.
+type FlowVertex struct {
+	Name       string
+	Stages     int
+	Busy, Idle float64
+}
+
+// FlowEdge is a flow of data between two vertices, inputs or outputs.
+type FlowEdge struct{ From, To, Kind string }
+
+// Graph returns the vertices in the order of the specification, and its edges.
+func (d *Dataflow) Graph() ([]FlowVertex, []FlowEdge) {
+	if d.spec == nil {
+		return nil, nil
+	}
+	var vertices []FlowVertex
+	for _, v := range d.spec.vertices {
+		own := FlowVertex{Name: v.id}
+		for i := range d.Stages {
+			if s := &d.Stages[i]; s.Vertex == v.id {
+				own.Stages++
+				own.Idle += float64((s.End - s.Start) * s.IdlePart)
+				own.Busy += float64((s.End - s.Start) * (1 - s.IdlePart))
+			}
+		}
+		vertices = append(vertices, own)
+	}
+	var edges []FlowEdge
+	for _, e := range d.spec.edges {
+		edges = append(edges, FlowEdge{e.from, e.to, e.kind})
+	}
+	return vertices, edges
 }
 
 // joinStages joins the instances of each task and vertex.

@@ -83,6 +83,7 @@ type JobDiagnosis struct {
 	ID             string
 	Submit, Finish time.Duration
 	Stages         []Summary
+	Lines          []Line
 	Gap            time.Duration // from the end of the last map to that of the last shuffle
 	Outliers       []Outlier
 	Correlations   []Correlation
@@ -207,6 +208,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 		own[kind] = st
 		times.add(st)
 		r.Stages = append(r.Stages, st.summary())
+		r.Lines = append(r.Lines, st.equations()...)
 		r.Outliers = append(r.Outliers, st.found...)
 		r.Correlations = append(r.Correlations, st.correlate(e.resources)...)
 	}

@@ -52,34 +52,111 @@ func robustLine(x, y []float64) robust {
 
 func (l *robust) at(x float64) float64 { return max(0, l.base+float64(l.slope*x)) }
 
-// phaseWork returns the bytes or records that a phase of an attempt processes,
-// and whether they are known. Start-up and commit have none.
-func phaseWork(a *attempt, p workload.Phase) (float64, bool) {
-	first := func(counts ...int64) (float64, bool) {
-		for _, n := range counts {
-			if n >= 0 {
-				return float64(n), true
-			}
+// Work is what a phase processes: one of the counts of an attempt.
+type Work uint8
+
+// The counts that measure the work of phases.
+const (
+	noWork Work = iota
+	workHDFSRead
+	workInput
+	workInputRecords
+	workOutput
+	workOutputRecords
+	workShuffled
+	workLocalRead
+	workHDFSWritten
+	numWork
+)
+
+var workNames = [numWork]string{
+	"", "bytes read from HDFS", "bytes of input", "records of input", "bytes of output", "records of output", "bytes shuffled", "bytes read from local disks",
+	"bytes written to HDFS",
+}
+
+func (w Work) String() string { return workNames[w] }
+
+// Of returns the count of an attempt; a negative one is unknown.
+func (w Work) Of(a *workload.Attempt) int64 {
+	c := countersOf(&a.Counters)
+	return w.of(&c)
+}
+
+func (w Work) of(c *counters) int64 {
+	switch w {
+	case workHDFSRead:
+		return c.HDFSReadBytes
+	case workInput:
+		return c.InBytes
+	case workInputRecords:
+		return c.InRecords
+	case workOutput:
+		return c.OutBytes
+	case workOutputRecords:
+		return c.OutRecords
+	case workShuffled:
+		return c.ShuffleBytes
+	case workLocalRead:
+		return c.LocalReadBytes
+	case workHDFSWritten:
+		return c.HDFSWriteBytes
+	}
+	return 0
+}
+
+// works lists the counts that measure each phase; the first that is known counts.
+// Start-up and commit have none.
+var works = [workload.NumPhases][]Work{
+	workload.PhaseRead: {workHDFSRead, workInput}, workload.PhaseMap: {workInputRecords, workInput}, workload.PhaseCollect: {workOutput, workOutputRecords},
+	workload.PhaseSpill: {workOutput, workOutputRecords}, workload.PhaseShuffle: {workShuffled, workInput}, workload.PhaseMerge: {workLocalRead, workShuffled, workOutput},
+	workload.PhaseReduce: {workInputRecords, workInput, workShuffled}, workload.PhaseWrite: {workHDFSWritten, workOutput},
+}
+
+// workOf returns the count that measures a phase of an attempt, and whether one is known.
+func workOf(a *attempt, p workload.Phase) (Work, bool) {
+	for _, w := range works[p] {
+		if w.of(&a.counters) >= 0 {
+			return w, true
 		}
-		return 0, false
 	}
-	switch p {
-	case workload.PhaseRead:
-		return first(a.HDFSReadBytes, a.InBytes)
-	case workload.PhaseMap:
-		return first(a.InRecords, a.InBytes)
-	case workload.PhaseCollect, workload.PhaseSpill:
-		return first(a.OutBytes, a.OutRecords)
-	case workload.PhaseShuffle:
-		return first(a.ShuffleBytes, a.InBytes)
-	case workload.PhaseMerge:
-		return first(a.LocalReadBytes, a.ShuffleBytes, a.OutBytes)
-	case workload.PhaseReduce:
-		return first(a.InRecords, a.InBytes, a.ShuffleBytes)
-	case workload.PhaseWrite:
-		return first(a.HDFSWriteBytes, a.OutBytes)
+	return noWork, len(works[p]) == 0
+}
+
+// phaseWork returns the bytes or records that a phase of an attempt processes,
+// and whether they are known.
+func phaseWork(a *attempt, p workload.Phase) (float64, bool) {
+	w, known := workOf(a, p)
+	return float64(w.of(&a.counters)), known
+}
+
+// Line is the equation that predicts the time of a phase from the work of a task:
+// Base and PerUnit were fitted to the tasks of the stage, robust to outliers.
+type Line struct {
+	Kind    workload.Kind
+	Phase   workload.Phase
+	Work    Work
+	Base    time.Duration
+	PerUnit float64 // seconds for each byte or record
+}
+
+// equations lists the lines of a stage whose tasks all count their work alike.
+func (s *stage) equations() []Line {
+	var list []Line
+	for p, l := range s.lines {
+		p := workload.Phase(p)
+		if l.median == 0 {
+			continue
+		}
+		work, alike := workOf(s.b.at(s.rows[0]), p)
+		for _, row := range s.rows {
+			w, known := workOf(s.b.at(row), p)
+			alike = alike && known && w == work
+		}
+		if alike {
+			list = append(list, Line{s.kind, p, work, workload.Seconds(l.base), l.slope})
+		}
 	}
-	return 0, true
+	return list
 }
 
 // phaseTime returns the time of a phase without its waits, if they are known.

@@ -41,7 +41,7 @@ type Reconstruction struct {
 	systemKey seriesKey
 	problems  problems
 
-	stagesOfTask map[string]int // of a complete task, by each of its vertices; nil: not known
+	spec *Specification // nil: vertices alone
 }
 
 // match is one location of one vertex.
@@ -121,7 +121,7 @@ type taskSpan struct {
 // NewReconstruction starts a reconstruction with a specification.
 func NewReconstruction(s *Specification) *Reconstruction {
 	r := newReconstruction(s.vertices)
-	r.stagesOfTask = s.stagesOfTask()
+	r.spec = s
 	return r
 }
 
@@ -265,7 +265,7 @@ func addCount(list []stackCount, c stackCount) []stackCount {
 
 // Dataflow returns the reconstructed dataflow.
 func (r *Reconstruction) Dataflow() *Dataflow {
-	d := &Dataflow{Instances: append([]Instance{}, r.instances...), Stages: []Stage{}, problems: r.problems, system: r.system}
+	d := &Dataflow{Instances: append([]Instance{}, r.instances...), Stages: []Stage{}, problems: r.problems, system: r.system, spec: r.spec}
 	counts := map[countKey]int{}
 	for k, n := range r.counts {
 		counts[k] = n
@@ -303,7 +303,9 @@ func (r *Reconstruction) Dataflow() *Dataflow {
 	}
 	slices.SortFunc(d.tasks, func(a, b taskSpan) int { return cmp.Compare(a.task, b.task) })
 	d.joinStages()
-	d.countStages(r.stagesOfTask)
+	if r.spec != nil {
+		d.countStages(r.spec.stagesOfTask())
+	}
 	d.breakdown(counts, r.names.list)
 	return d
 }

@@ -49,11 +49,13 @@ type Diagnosed struct {
 	Inputs   []resultdir.FileSum
 	Warnings []string
 
-	history *workload.History // nil: only sampling records, or not kept
-	usage   []diagnose.Usage
-	offers  []model.Offer
-	streams bool  // the attempts of a result need not be kept
-	err     error // of reading them
+	history  *workload.History // nil: only sampling records, or not kept
+	usage    []diagnose.Usage
+	offers   []model.Offer
+	question *model.WhatIf // nil: unknown
+	on       bool          // the question is that of Diagnosing.On
+	streams  bool          // the attempts of a result need not be kept
+	err      error         // of reading them
 }
 
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
@@ -94,6 +96,7 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 		}
 		options.Verify.Measured = recorded
 	}
+	done.question, done.on = in.Question, k.On != ""
 	ctx := context.Background()
 	if k.Verify && in.Question != nil {
 		measured := options.Verify.Measured

@@ -3,14 +3,18 @@ package study
 import (
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/report"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -67,8 +71,15 @@ func (d *Diagnosed) reported(name string) report.Run {
 		for _, s := range j.Ledger {
 			job.Ledger = append(job.Ledger, report.Step{From: s.From, To: s.To, Account: s.Account.String(), Attempt: s.Attempt, Node: s.Node, By: s.By})
 		}
+		for _, l := range j.Lines {
+			job.Lines = append(job.Lines, report.Line{Kind: l.Kind, Phase: l.Phase, Base: l.Base, PerUnit: l.PerUnit, Work: l.Work.String(), Of: l.Work.Of})
+		}
 		r.Jobs = append(r.Jobs, job)
 	}
+	if d.Dataflow != nil {
+		r.Sampled = sampledFlow(d.Dataflow)
+	}
+	r.Answers = d.answers()
 	for i := range d.history.Jobs {
 		j := &d.history.Jobs[i]
 		for t := range j.Tasks {
@@ -89,6 +100,82 @@ func (d *Diagnosed) reported(name string) report.Run {
 		r.Unknown = append(r.Unknown, fmt.Sprintf("%s (%s): %s", u.What, workload.Counted(u.Count, "row", "rows"), u.Effect))
 	}
 	return r
+}
+
+// sampledFlow returns the dataflow of sampling records, with its inputs and outputs
+// as vertices without time.
+func sampledFlow(d *diagnose.Dataflow) *report.Flow {
+	vertices, edges := d.Graph()
+	f, at := &report.Flow{}, map[string]int{}
+	add := func(v report.Vertex) {
+		at[v.Name] = len(f.Vertices)
+		f.Vertices = append(f.Vertices, v)
+	}
+	for _, v := range vertices {
+		add(report.Vertex{Name: v.Name, Busy: int64(1000 * v.Busy), Idle: int64(1000 * v.Idle), Runs: v.Stages})
+	}
+	for _, e := range edges {
+		for _, end := range []string{e.From, e.To} {
+			if _, known := at[end]; !known {
+				add(report.Vertex{Name: end})
+			}
+		}
+		f.Edges = append(f.Edges, report.Edge{From: at[e.From], To: at[e.To], Text: e.Kind})
+	}
+	return f
+}
+
+// answers asks the models what the run should have taken. A question that is too
+// large for their comparison has none.
+func (d *Diagnosed) answers() []report.Answer {
+	if d.question == nil || d.question.Tasks() > maxAttributedTasks {
+		return nil
+	}
+	first, last := time.Duration(math.MaxInt64), time.Duration(0)
+	for i := range d.Jobs {
+		first, last = min(first, d.Jobs[i].Submit), max(last, d.Jobs[i].Finish)
+	}
+	submit := time.Duration(math.MaxInt64)
+	for i := range d.question.Jobs {
+		submit = min(submit, d.question.Jobs[i].Submit)
+	}
+	models := []analytic.Predictor{}
+	if d.on { // else the run is the simulation
+		models = append(models, analytic.Predictor{Model: analytic.Model{Name: simulation}, Predictor: sim.Simulator{}})
+	}
+	known, err := analytic.Predictors(analytic.Knowledge{})
+	if err != nil {
+		return nil
+	}
+	var list []report.Answer
+	for _, m := range append(models, known...) {
+		x, err := askOne(d.question, m)
+		if err != nil {
+			x.Err = err
+		}
+		a := report.Answer{Model: m.Name}
+		if x.Err != nil {
+			a.None = x.Err.Error()
+			list = append(list, a)
+			continue
+		}
+		p := &x.Prediction
+		a.Mean, a.Low, a.High = p.Mean-submit, p.Least, p.Most
+		a.Ratio = a.Mean.Seconds() / (last - first).Seconds()
+		maps := 0 // phases; a model with one has the whole map under its name
+		for _, ph := range p.Phases {
+			if ph.Kind == workload.Map {
+				maps++
+			}
+		}
+		if maps > 1 && len(d.question.Jobs) == 1 {
+			for _, ph := range p.Phases {
+				a.Phases = append(a.Phases, report.PhaseTime{Kind: ph.Kind, Phase: ph.Phase, Time: ph.Time})
+			}
+		}
+		list = append(list, a)
+	}
+	return list
 }
 
 // offered puts an offer into words.

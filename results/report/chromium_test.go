@@ -187,6 +187,23 @@ func TestNamesInChromium(t *testing.T) {
 	}
 }
 
+// The dataflow is drawn, and the chosen attempt has its equation beside the
+// prediction of the model.
+func TestEquationInChromium(t *testing.T) {
+	b := newChromium(t)
+	b.open(page(func(n string) string { return n }), "#run=0&attempt=1&job=0&finding=-1&from=0&to=60000000")
+	for what, want := range map[string]any{
+		"document.querySelectorAll('.flow g').length":                                                  2.0,
+		"document.querySelector('.flow svg').getAttribute('aria-label')":                               "in to map: HDFS; map: busy 6.00 s, idle 2.00 s in 20 tasks",
+		"[...document.querySelectorAll('.chosen tr:last-child td')].map(c => c.textContent).join('|')": "map|3.00 s|2.00 s|3.00 s|2.00 s|1.00 s + 1,000,000 × 1.00 ms/1,000 (records of input)",
+		"document.querySelector('.answers tbody').textContent.trim()":                                  "aria50.0 s40.0 s to 60.0 s-16.7 %",
+	} {
+		if got := b.eval(what); got != want {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+}
+
 // Each key does what the help says.
 func TestKeysInChromium(t *testing.T) {
 	b := newChromium(t)

@@ -24,6 +24,9 @@ type aboutRun struct {
 	Findings   []Finding `json:"findings"`
 	Devices    []series  `json:"devices"`
 	Offers     [][5]any  `json:"offers"` // time, node, free slots, asked, declined
+	Works      []string  `json:"works"`  // what the equations count, one column each
+	Sampled    *Flow     `json:"sampled,omitempty"`
+	Models     []byModel `json:"models"` // with times of phases
 }
 
 type jobRow struct {
@@ -32,6 +35,38 @@ type jobRow struct {
 	Finish int64   `json:"finish"`
 	Steps  [][]any `json:"steps"` // from, to, account, attempt, node, by
 	Usual  []usual `json:"usual"` // of the kinds of attempts that it has
+	Lines  []line  `json:"lines"`
+	Flow   *Flow   `json:"flow"`
+}
+
+// line is an equation: seconds before the first unit, seconds for each, and the
+// column of the counts, -1 for none.
+type line struct {
+	Kind    int     `json:"kind"`
+	Phase   int     `json:"phase"`
+	Base    float64 `json:"base"`
+	PerUnit float64 `json:"unit"`
+	Work    int     `json:"work"`
+}
+
+// byModel is the time of each phase that a model predicts, by kind and phase, in
+// microseconds; -1 where it predicts none.
+type byModel struct {
+	Name   string     `json:"name"`
+	Phases [2][]int64 `json:"phases"`
+}
+
+func newByModel(a *Answer) byModel {
+	m := byModel{Name: a.Model}
+	for kind := range m.Phases {
+		m.Phases[kind] = slices.Repeat([]int64{-1}, int(workload.NumPhases))
+	}
+	for _, p := range a.Phases {
+		if p.Kind <= workload.Reduce {
+			m.Phases[p.Kind][p.Phase] = micros(p.Time)
+		}
+	}
+	return m
 }
 
 // usual is the median time of each phase over the successful attempts of a kind.
@@ -86,8 +121,9 @@ type column []byte
 func (c *column) add(v int64) { *c = binary.AppendVarint(*c, v) }
 
 // columns returns what the script needs to know, and the attempts as columns:
-// lane, job, kind, task, number, state, start, length, and each phase. Lane, job,
-// task and start are differences from the row before.
+// lane, job, kind, task, number, state, start, length, each phase, the waits of
+// copiers, and the counts of the equations. Lane, job, task and start are differences
+// from the row before.
 func (r *Run) columns() (aboutRun, []byte) {
 	rows := r.longest()
 	about := aboutRun{
@@ -108,10 +144,26 @@ func (r *Run) columns() (aboutRun, []byte) {
 	for s := workload.Succeeded; s <= workload.Running; s++ {
 		about.States = append(about.States, s.String())
 	}
+	about.Models, about.Works, about.Sampled = []byModel{}, []string{}, r.Sampled
+	for i := range r.Answers {
+		if a := &r.Answers[i]; len(a.Phases) > 0 {
+			about.Models = append(about.Models, newByModel(a))
+		}
+	}
+	var counts []func(*workload.Attempt) int64 // by column
 	jobs := map[string]int{}
+	flows := flowsOf(rows)
 	for i := range r.Jobs {
 		j := &r.Jobs[i]
-		row := jobRow{ID: j.ID, Submit: micros(j.Submit), Finish: micros(j.Finish), Steps: [][]any{}}
+		row := jobRow{ID: j.ID, Submit: micros(j.Submit), Finish: micros(j.Finish), Steps: [][]any{}, Lines: []line{}, Flow: flows[j.ID]}
+		for _, l := range j.Lines {
+			own := line{int(l.Kind), int(l.Phase), l.Base.Seconds(), l.PerUnit, slices.Index(about.Works, l.Work)}
+			if own.Work < 0 && l.Work != "" {
+				own.Work = len(counts)
+				about.Works, counts = append(about.Works, l.Work), append(counts, l.Of)
+			}
+			row.Lines = append(row.Lines, own)
+		}
 		for _, s := range j.Ledger {
 			row.Steps = append(row.Steps, []any{micros(s.From), micros(s.To), s.Account, s.Attempt, s.Node, s.By})
 		}
@@ -135,7 +187,7 @@ func (r *Run) columns() (aboutRun, []byte) {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(lanes[a], lanes[b]), cmp.Compare(rows[a].Start, rows[b].Start))
 	})
-	var cols [8 + workload.NumPhases]column
+	cols := make([]column, 9+int(workload.NumPhases)+len(counts))
 	var lane, job, task, start int64
 	for _, i := range order {
 		a := &rows[i]
@@ -147,8 +199,13 @@ func (r *Run) columns() (aboutRun, []byte) {
 		for p, d := range a.Phases {
 			cols[8+p].add(micros(max(0, d)))
 		}
+		waits := 8 + int(workload.NumPhases)
+		cols[waits].add(micros(max(0, a.WaitFetch) + max(0, a.WaitMemory)))
+		for k, count := range counts {
+			cols[waits+1+k].add(count(a))
+		}
 	}
-	return about, slices.Concat(sliced(cols[:])...)
+	return about, slices.Concat(sliced(cols)...)
 }
 
 func sliced(cols []column) [][]byte {

@@ -43,6 +43,8 @@
     run.start = column(Float64Array, true);
     run.length = column(Float64Array);
     run.phase = run.phases.map(() => column(Float64Array));
+    run.waits = column(Float64Array);
+    run.work = run.works.map(() => column(Float64Array));
     run.used = run.phase.map(p => p.some(t => t > 0));
     run.end = 1;
     for (let i = 0; i < run.rows; i++) run.end = Math.max(run.end, run.start[i] + run.length[i]);
@@ -67,6 +69,13 @@
     return run.numbers.has(job) && k >= 0 ? key(run.numbers.get(job), k, +name.slice(task + 1)) : -1;
   }
   const seconds = us => (us / 1e6).toFixed(us < 1e7 ? 2 : 1) + ' s';
+  // amount writes a count; those of bytes with a unit.
+  function amount(n, bytes) {
+    if (!bytes) return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ',');
+    let unit = 0;
+    for (; n >= 1024 && unit < 5; unit++) n /= 1024;
+    return (unit && n < 100 ? n.toFixed(1) : Math.round(n)) + ' ' + ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'][unit];
+  }
   const nodeOf = (run, i) => run.nodes[run.lanes[run.lane[i]][0]];
 
   // size fits a canvas to its place and clears it.
@@ -287,6 +296,62 @@
     }
   }
 
+  // tellFlow draws the dataflow of the job that the ledger shows: vertices in columns
+  // behind what they get their data from, each with its busy and idle time.
+  function tellFlow(v) {
+    const job = state.run === v.index && state.job >= 0 ? state.job : v.slowest, svg = $('.flow svg', v.section);
+    const own = v.run.jobs[job], flow = v.run.sampled || own && own.flow;
+    const wide = 122, high = 80, step = 212, down = 104, fit = svg.parentElement.clientWidth;
+    if (v.flowOf === flow && v.flowFit === fit) return;
+    [v.flowOf, v.flowFit] = [flow, fit];
+    svg.replaceChildren();
+    $('.flowof', v.section).textContent = !flow ? 'not known' : v.run.sampled ? 'from sampling records: busy solid, idle grey' : `of job ${own.id}: busy solid, waits of copiers grey`;
+    svg.parentElement.hidden = !flow;
+    if (!flow) return;
+    const column = flow.vertices.map(() => 0), rows = [], row = [];
+    for (let round = 0; round < flow.vertices.length; round++) { // as many rounds as the longest path
+      for (const e of flow.edges) if (e.from !== e.to) column[e.to] = Math.min(flow.vertices.length, Math.max(column[e.to], column[e.from] + 1));
+    }
+    flow.vertices.forEach((_, i) => { row[i] = rows[column[i]] = rows[column[i]] === undefined ? 0 : rows[column[i]] + 1; });
+    const put = (tag, to, attributes, text) => {
+      const e = document.createElementNS(svg.namespaceURI, tag);
+      for (const [k, value] of Object.entries(attributes)) e.setAttribute(k, value);
+      if (text !== undefined) e.textContent = text;
+      return to.appendChild(e);
+    };
+    const columns = Math.max(...column) + 1, lanes = Math.max(...row) + 1; // of a line: a graph that is too wide goes on below
+    const each = Math.max(1, Math.min(columns, Math.floor((fit - wide - 4) / step) + 1)), lines = Math.ceil(columns / each);
+    const left = i => column[i] % each * step + 2, top = i => (Math.floor(column[i] / each) * lanes + row[i]) * down + 1;
+    const width = (each - 1) * step + wide + 4, height = lines * lanes * down;
+    for (const [k, value] of Object.entries({viewBox: `0 0 ${width} ${height}`, width, height})) svg.setAttribute(k, value);
+    const most = Math.max(1, ...flow.vertices.map(x => x.busy + x.idle)), words = [];
+    for (const e of flow.edges) {
+      const a = left(e.from) + wide, b = left(e.to), y = top(e.from) + high / 2, z = top(e.to) + high / 2;
+      const text = e.text || (e.bytes ? amount(e.bytes, true) : '');
+      if (b > a) {
+        put('path', svg, {d: `M${a} ${y}L${b - 6} ${z}`});
+        put('path', svg, {class: 'tip', d: `M${b} ${z}l-8 -4v8z`});
+      } else { // on the next line
+        put('path', svg, {d: `M${a - wide / 2} ${y + high / 2}V${top(e.to) - 12}H${b + wide / 2}v6`});
+        put('path', svg, {class: 'tip', d: `M${b + wide / 2} ${top(e.to)}l-4 -8h8z`});
+      }
+      put('text', svg, b > a ? {class: 'small', x: (a + b) / 2, y: (y + z) / 2 - 5, 'text-anchor': 'middle'} : {class: 'small', x: b + wide / 2 + 8, y: top(e.to) - 1}, text);
+      words.push(`${flow.vertices[e.from].name} to ${flow.vertices[e.to].name}${text ? ': ' + text : ''}`);
+    }
+    flow.vertices.forEach((x, i) => {
+      const g = put('g', svg, {transform: `translate(${left(i)} ${top(i)})`}), bar = (wide - 16) / most;
+      put('rect', g, {x: 0.5, y: 0.5, width: wide - 1, height: high - 1, rx: 4});
+      put('text', g, {x: 8, y: 18}, x.name);
+      if (!x.runs) return;
+      put('rect', g, {class: 'busy', x: 8, y: 26, width: x.busy * bar, height: 9});
+      put('rect', g, {class: 'idle', x: 8 + x.busy * bar, y: 26, width: x.idle * bar, height: 9});
+      put('text', g, {class: 'small', x: 8, y: 50}, `busy ${seconds(x.busy)}`);
+      put('text', g, {class: 'small', x: 8, y: 66}, (x.idle ? `idle ${(100 * x.idle / (x.busy + x.idle)).toFixed(0)} %, ` : '') + `${amount(x.runs)} ${x.runs === 1 ? 'task' : 'tasks'}`);
+      words.push(`${x.name}: busy ${seconds(x.busy)}, idle ${seconds(x.idle)} in ${x.runs} tasks`);
+    });
+    svg.setAttribute('aria-label', words.join('; '));
+  }
+
   // tellNodes lists the work of each node.
   function tellNodes(v) {
     const run = v.run, nodes = run.nodes.map(() => ({n: [0, 0], time: [0, 0], lost: 0})), body = $('.nodes tbody', v.section);
@@ -349,13 +414,23 @@
     put('p', `${name(run, i)} attempt ${run.number[i]}, ${run.states[run.state[i]]}, on ${nodeOf(run, i)} slot ${run.lanes[run.lane[i]][1]}: ` +
       `${seconds(run.start[i])} to ${seconds(run.start[i] + run.length[i])}, ${seconds(run.length[i])}`);
     const usual = (run.jobs[run.job[i]] ? run.jobs[run.job[i]].usual : []).find(u => u.kind === run.kind[i]) || {count: 0, phases: []};
-    const table = put('table', ''), head = put('tr', '', table);
-    ['phase', 'this attempt', 'median of ' + usual.count].forEach(t => put('th', t, head));
+    const table = put('table', ''), head = put('tr', '', table), job = run.jobs[run.job[i]] || {lines: []};
+    ['phase', 'this attempt', 'expected of its data', 'median of ' + usual.count, ...run.models.map(m => m.name), 'equation of the peers'].forEach(t => put('th', t, head));
     run.phases.forEach((p, k) => {
-      const median = usual.phases[k] || 0;
+      const median = usual.phases[k] || 0, line = job.lines.find(l => l.kind === run.kind[i] && l.phase === k);
       if (!run.phase[k][i] && !median) return;
-      const row = put('tr', '', table);
-      [p, seconds(run.phase[k][i]), seconds(median)].forEach(t => put('td', t, row));
+      const row = put('tr', '', table), cells = [p, seconds(run.phase[k][i]), '', seconds(median)];
+      for (const m of run.models) cells.push(run.kind[i] < 2 && m.phases[run.kind[i]][k] >= 0 ? seconds(m.phases[run.kind[i]][k]) : '');
+      const waits = p === 'shuffle' ? run.waits[i] : 0; // the equation of a shuffle is that of its work
+      if (waits) cells[1] += `, ${seconds(run.phase[k][i] - waits)} without waits`;
+      if (line) {
+        const what = line.work < 0 ? '' : run.works[line.work], bytes = what.startsWith('bytes'), unit = bytes ? 2 ** 20 : 1000;
+        const n = line.work < 0 ? 0 : run.work[line.work][i];
+        cells[2] = seconds(Math.max(0, line.base + line.unit * n) * 1e6);
+        cells.push(`${line.base.toFixed(2)} s` + (line.unit ? ` + ${amount(n, bytes)} × ${(line.unit * unit * 1000).toPrecision(3)} ms/${bytes ? 'MiB' : '1,000'} (${what})` : line.work < 0 ? '' : ' for any data'));
+        if (run.phase[k][i] - waits > 1.2 * 1e6 * (line.base + line.unit * n) + 1e4) row.className = 'slow';
+      }
+      cells.forEach(t => put('td', t, row));
     });
   }
 
@@ -365,6 +440,7 @@
       drawWaves(v);
       drawChart(v);
       drawLedger(v);
+      tellFlow(v);
       drawDevices(v);
       tell(v);
       tellOffers(v);

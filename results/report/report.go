@@ -38,6 +38,8 @@ type Run struct {
 	Devices    []results.Usage // with the slots of the cluster
 	Offers     []Offer         // in order of time; a page shows the first MostOffers
 	Unknown    []string        // facts that the record does not have
+	Sampled    *Flow           // the dataflow from sampling records; nil: none
+	Answers    []Answer        // of the models to the question of the run
 }
 
 // Finding is a cause that was found, and the change that was tested.
@@ -63,6 +65,34 @@ type Job struct {
 	ID             string
 	Submit, Finish time.Duration
 	Ledger         []Step
+	Lines          []Line
+}
+
+// Line is the equation that predicts the time of a phase from a count of an attempt.
+type Line struct {
+	Kind    workload.Kind
+	Phase   workload.Phase
+	Base    time.Duration
+	PerUnit float64 // seconds
+	Work    string  // what is counted; empty: nothing
+	Of      func(*workload.Attempt) int64
+}
+
+// Answer is what a model predicts for the run.
+type Answer struct {
+	Model     string
+	Mean      time.Duration // makespan
+	Low, High time.Duration // of the model's interval; both 0: it has none
+	Ratio     float64       // of the mean to the time of the run
+	None      string        // why there is no answer; empty: there is one
+	Phases    []PhaseTime   // of a task; empty: the model has none, or the run several jobs
+}
+
+// PhaseTime is the time of a phase of a task.
+type PhaseTime struct {
+	Kind  workload.Kind
+	Phase workload.Phase
+	Time  time.Duration
 }
 
 // Step is a part of the time of a job.
@@ -105,7 +135,7 @@ func hash(text string) string {
 // Write writes the page.
 func (p *Page) Write(w io.Writer) error {
 	page, err := template.New("page").Funcs(template.FuncMap{
-		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "rest": restFindings, "beyond": beyondFindings, "list": newFindingTable, "total": jobTime,
+		"seconds": seconds, "percent": percent, "place": place, "sums": sums, "first": firstFindings, "rest": restFindings, "beyond": beyondFindings, "list": newFindingTable, "total": jobTime, "answered": answered, "silent": silent, "ratio": ratio,
 	}).Parse(pageText)
 	if err != nil {
 		return err
@@ -144,6 +174,19 @@ func colours() string {
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
 
 func percent(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
+
+// ratio writes a ratio as a difference.
+func ratio(x float64) string { return fmt.Sprintf("%+.1f %%", 100*(x-1)) }
+
+// answered lists the models that predict the run.
+func answered(list []Answer) []Answer {
+	return slices.DeleteFunc(slices.Clone(list), func(a Answer) bool { return a.None != "" })
+}
+
+// silent lists the models that do not, with their reasons.
+func silent(list []Answer) []Answer {
+	return slices.DeleteFunc(slices.Clone(list), func(a Answer) bool { return a.None == "" })
+}
 
 func place(f Finding) string { return strings.TrimSpace(f.Node + " " + f.Device) }
 

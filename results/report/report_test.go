@@ -24,9 +24,14 @@ func page(name func(string) string) *Page {
 	r := Run{Name: name("run"), Conclusion: "Main cause: " + name("cause")}
 	r.Findings = []Finding{{Rule: "R16", Cause: name("cause"), Node: name("n1"), Evidence: name("evidence"), Change: name("change"), Outcome: "confirmed", Gain: 0.2, Low: 0.1, High: 0.3, Tested: true}}
 	r.Jobs = []Job{{ID: name("j"), Finish: 60 * s, Ledger: []Step{{0, 60 * s, name("account"), name("j") + "/m/0", name("n1"), name("by")}}}}
+	r.Jobs[0].Lines = []Line{{workload.Map, workload.PhaseMap, s, 1e-6, name("records of input"), func(a *workload.Attempt) int64 { return a.InRecords }}}
+	r.Answers = []Answer{
+		{Model: name("aria"), Mean: 50 * s, Low: 40 * s, High: 60 * s, Ratio: 50.0 / 60, Phases: []PhaseTime{{workload.Map, workload.PhaseMap, 2 * s}}}, {Model: name("hp"), None: name("n/a")},
+	}
+	r.Sampled = &Flow{[]Vertex{{Name: name("in")}, {Name: name("map"), Busy: 6e6, Idle: 2e6, Runs: 20}}, []Edge{{0, 1, 1 << 30, name("HDFS")}}}
 	for i := range 20 {
 		a := workload.Attempt{Job: name("j"), Task: i, Node: name(fmt.Sprint("n", i%3)), Slot: i % 2, Start: time.Duration(i) * s, Finish: time.Duration(i+3) * s}
-		a.Phases[workload.PhaseMap] = 3 * s
+		a.Phases[workload.PhaseMap], a.InRecords = 3*s, int64(1e6*(1+i%2))
 		r.Attempts = append(r.Attempts, a)
 	}
 	r.Devices = []results.Usage{{Node: name("n1"), Device: name("cpu")}, {Time: s, Node: name("n1"), Device: name("cpu")}}
@@ -122,7 +127,7 @@ func TestColumns(t *testing.T) {
 		v, n := binary.Varint(columns)
 		values, columns = append(values, v), columns[n:]
 	}
-	if want := 20 * (8 + int(workload.NumPhases)); len(values) != want {
+	if want := 20 * (10 + int(workload.NumPhases)); len(values) != want {
 		t.Fatalf("%d numbers, want %d", len(values), want)
 	}
 	lane, start := int64(0), int64(0)
@@ -133,5 +138,24 @@ func TestColumns(t *testing.T) {
 		if lane < before || lane == before && start < at || values[7*20+i] != 3e6 {
 			t.Errorf("row %d: line %d at %d for %d µs after line %d at %d", i, lane, start, values[7*20+i], before, at)
 		}
+	}
+}
+
+// The dataflow of a job has its phases in the order of the data, their waits, and
+// the bytes between them.
+func TestFlow(t *testing.T) {
+	m := workload.Attempt{Job: "j", Kind: workload.Map}
+	m.Phases[workload.PhaseRead], m.Phases[workload.PhaseMap], m.Phases[workload.PhaseSpill] = s, 2*s, 3*s
+	m.HDFSReadBytes, m.OutBytes = 100, 40
+	r := workload.Attempt{Job: "j", Kind: workload.Reduce, WaitFetch: 4 * s, WaitMemory: s}
+	r.Phases[workload.PhaseShuffle], r.Phases[workload.PhaseReduce] = 7*s, s
+	r.ShuffleBytes, r.HDFSWriteBytes = 80, 9
+	lost := m
+	lost.State = workload.Failed
+	got := fmt.Sprint(*flowsOf([]workload.Attempt{m, m, lost, r})["j"])
+	want := "{[{HDFS 0 0 0} {map: read 2000000 0 2} {map: map 4000000 0 2} {map: spill 6000000 0 2} {reduce: shuffle 2000000 5000000 1} {reduce: reduce 1000000 0 1} {output 0 0 0}]" +
+		" [{0 1 200 } {1 2 0 } {2 3 80 } {3 4 80 } {4 5 0 } {5 6 9 }]}"
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
