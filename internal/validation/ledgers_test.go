@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -113,15 +114,15 @@ func TestWithoutParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of small runs")
 	}
-	n := 4
+	n := cmp.Or(*evaluates, 4)
 	if os.Getenv("SLOTWAVE_LARGE") != "" {
 		n = 100
 	}
 	type count struct{ cases, above int }
 	counts, all := map[string]*count{}, count{}
-	for seed := range n {
-		text := randomScenario(rand.New(rand.NewPCG(uint64(seed), 5)))
-		q, p, rows := runText(t, text, uint64(seed))
+	for seed := *evaluated; seed < *evaluated+n; seed++ {
+		text := randomScenario(rand.New(rand.NewPCG(seed, 5)))
+		q, p, rows := runText(t, text, seed)
 		o := diagnose.DefaultOptions()
 		o.Verify = diagnose.Verification{Predictor: sim.Simulator{}, Pairs: 5, MostPairs: 5, Without: true}
 		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: asHistory(&q, &p, rows), Question: &q}, o)

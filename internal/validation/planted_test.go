@@ -433,8 +433,8 @@ func diagnosePlanted(t *testing.T, kind string, seed uint64) (s score) {
 // evaluated are the seeds of the table in docs/validation.md. The thresholds were
 // chosen on seeds 1 to 11 and 1001 to 1003.
 var (
-	evaluated = flag.Uint64("first-seed", 0, "first seed of planted faults (0: 7001) or healthy clusters (0: 2001)")
-	evaluates = flag.Uint64("seeds", 0, "number of seeds of planted faults or healthy clusters (0: a few)")
+	evaluated = flag.Uint64("first-seed", 0, "first seed of planted faults (0: 7001), healthy clusters (0: 2001) or runs without a part of the cluster")
+	evaluates = flag.Uint64("seeds", 0, "number of seeds of planted faults, healthy clusters or runs without a part of the cluster (0: a few)")
 	fresh     = flag.Bool("fresh", false, "also test the first confirmed change of each planted fault on 20 fresh seeds")
 )
 

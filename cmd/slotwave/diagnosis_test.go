@@ -1,0 +1,414 @@
+package main
+
+import (
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// diagnosed is what diagnose --json prints.
+type diagnosed struct {
+	Jobs []struct {
+		Job    string
+		Submit int64            `json:"submit_ns"`
+		Finish int64            `json:"finish_ns"`
+		Ledger map[string]int64 `json:"ledger_ns"`
+	}
+	Findings []finding
+	Unknown  []struct{ What string }
+}
+
+type finding struct {
+	Rule, Cause, Node, Device, Change, Verdict string
+
+	Value    float64
+	Gain     float64
+	Low      float64 `json:"gain_low"`
+	High     float64 `json:"gain_high"`
+	RealLow  float64 `json:"recorded_low"`
+	RealHigh float64 `json:"recorded_high"`
+}
+
+// diagnoseByVerb diagnoses a path and checks that the ledger of each job adds up.
+func diagnoseByVerb(t *testing.T, path string, flags ...string) (d diagnosed) {
+	t.Helper()
+	text := verb(t, append([]string{"diagnose", path, "--json"}, flags...)...)
+	if err := json.Unmarshal([]byte(text), &d); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	for _, j := range d.Jobs {
+		sum := int64(0)
+		for _, ns := range j.Ledger {
+			sum += ns
+		}
+		if sum != j.Finish-j.Submit {
+			t.Errorf("%s: accounts of %s add up to %d ns of %d", path, j.Job, sum, j.Finish-j.Submit)
+		}
+	}
+	return d
+}
+
+// sameTable compares a table with that between two comments of a page; -update
+// writes it there.
+func sameTable(t *testing.T, page, name, table string) {
+	t.Helper()
+	text := read(t, page)
+	from, until := "<!-- "+name+" -->\n", "<!-- end -->"
+	i := strings.Index(text, from)
+	if i < 0 {
+		t.Fatalf("%s has no %s", page, from)
+	}
+	i += len(from)
+	end := i + strings.Index(text[i:], until)
+	switch {
+	case text[i:end] == table:
+	case *update:
+		writeFile(t, page, text[:i]+table+text[end:])
+	default:
+		t.Errorf("%s: got\n%swant\n%s(-update writes it)", name, table, text[i:end])
+	}
+}
+
+func validationPage(t *testing.T) string { return absolute(t, root+"/docs/validation.md") }
+
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// paperCase is a run whose cause a paper names.
+type paperCase struct {
+	scenario, run string   // run: folder of one value of [vary]
+	want          []string // rule, node and device of the first findings; empty: none is confirmed
+	slower        []float64
+}
+
+var paperCases = []paperCase{
+	{"hitune-small-files", "scheduler-fair1", []string{"R15"}, nil},
+	{"hitune-codec", "map-output-compression-codec-org-apache-hadoop-io-compress-defau", []string{"R19"}, nil},
+	{"hitune-slow-disk", "", []string{"R16 slow30 disk0", "R16 slow44 disk0"}, []float64{0.30, 0.44}},
+	{"hitune-hive", "", []string{"R05"}, nil},
+	{"sonata-two-spills", "io-sort-mb-250", []string{"R03"}, nil},
+	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-0-05", nil, nil},
+	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-0-9", []string{"R07"}, nil},
+	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-1", []string{"R11"}, nil},
+	{"sonata-codecs", "compress-map-output-false-map-output-compression-codec-org-apache-hadoop-io-compress-lz4codec", []string{"R05"}, nil},
+	{"sonata-shared-slots", "shared-slots-false", []string{"R07"}, nil},
+	{"sonata-foreign-load", "", []string{"R17 node01 disk"}, nil},
+	{"sonata-slow-cpu", "", []string{"R16 slow cpu"}, nil},
+}
+
+// TestPapersCauses: run and diagnose alone name the causes of the papers first, on
+// their nodes and devices, and confirm them.
+func TestPapersCauses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("whole jobs at fidelity device, with and without each change")
+	}
+	dir := t.TempDir()
+	var b strings.Builder
+	b.WriteString("| `slotwave run` | folder to diagnose | first finding | where | change | gain |\n|---|---|---|---|---|---|\n")
+	done := map[string]bool{}
+	for _, c := range paperCases {
+		out := filepath.Join(dir, c.scenario)
+		if !done[c.scenario] {
+			verb(t, "run", c.scenario, "--quiet", "--out", out)
+			done[c.scenario] = true
+		}
+		d := diagnoseByVerb(t, filepath.Join(out, c.run), "--budget", "0", "--pairs", "5")
+		for i, want := range c.want {
+			if i >= len(d.Findings) {
+				t.Errorf("%s %s: %d findings, want %s", c.scenario, c.run, len(d.Findings), want)
+				break
+			}
+			f := &d.Findings[i]
+			if got := strings.TrimSpace(f.Rule + " " + strings.TrimSpace(f.Node+" "+f.Device)); got != want || f.Verdict != "confirmed" {
+				t.Errorf("%s %s: finding %d is %s, %s: want %s, confirmed", c.scenario, c.run, i+1, got, f.Verdict, want)
+			}
+			// Sharing moves the rate of a sound disk by as much as 3 points.
+			if len(c.slower) > 0 && math.Abs(1-f.Value-c.slower[i]) > 0.03 {
+				t.Errorf("%s: %s of %s is %.1f %% slower, want %.0f", c.scenario, f.Device, f.Node, 100*(1-f.Value), 100*c.slower[i])
+			}
+		}
+		if len(c.want) == 0 {
+			if i := slices.IndexFunc(d.Findings, func(f finding) bool {
+				return f.Verdict == "confirmed"
+			}); i >= 0 {
+				t.Errorf("%s %s: %s is confirmed, want none", c.scenario, c.run, d.Findings[i].Rule)
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` |", c.scenario, c.run)
+		if f := d.Findings; len(f) > 0 {
+			fmt.Fprintf(&b, " %s, %s: %s | %s | %s | %.1f ± %.1f %% |\n", f[0].Rule, f[0].Cause, f[0].Verdict, strings.TrimSpace(f[0].Node+" "+f[0].Device), f[0].Change, 100*f[0].Gain, 50*(f[0].High-f[0].Low))
+		} else {
+			b.WriteString(" none | | | |\n")
+		}
+	}
+	sameTable(t, validationPage(t), "papers", b.String())
+}
+
+// records are the recorded histories and traces, by the name of their set.
+var records = [][2]string{
+	{"HiTune's Sort", "hitune-sort"}, {"EC2", "ec2-starfish"}, {"ALOJA", "aloja/terasort_100g_tasks.tsv"},
+	{"GridMix", "gridmix-traces/*.json.gz"}, {"0.20.2, one machine, benchmarks", "platform-0.20.2/histories"}, {"0.20.2, one machine, jobs", "pseudo-0.20.2"},
+	{"0.18 to 1.x", "mrv1-history/*"}, {"2.x", "mrv2-jhist"}, {"Rumen", "rumen"},
+}
+
+// TestDiagnoseEveryRecord: diagnose ends without an error on each recorded history
+// and trace, names what is not known, and its ledgers add up.
+func TestDiagnoseEveryRecord(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads every record")
+	}
+	var b strings.Builder
+	b.WriteString("| record | files | jobs | with a finding | rules | not known, in most files |\n|---|---|---|---|---|---|\n")
+	for _, set := range records {
+		paths, err := filepath.Glob(shared(t, "data/"+set[1]))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("%s: %v, %v", set[1], paths, err)
+		}
+		jobs, found := 0, map[string]bool{}
+		unknown, rules := map[string]int{}, map[string]int{}
+		for _, path := range paths {
+			d := diagnoseByVerb(t, path, "--quiet")
+			if len(d.Jobs) == 0 || len(d.Unknown) == 0 {
+				t.Errorf("%s: %d jobs, %d things not known", path, len(d.Jobs), len(d.Unknown))
+			}
+			jobs += len(d.Jobs)
+			for _, f := range d.Findings {
+				rules[f.Rule]++
+				found[path] = true
+			}
+			for _, u := range d.Unknown {
+				unknown[u.What]++
+			}
+		}
+		most := sorted(unknown)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s |\n", set[0], len(paths), jobs, len(found), strings.Join(sorted(rules), ", "), strings.Join(most[:min(6, len(most))], "; "))
+	}
+	sameTable(t, validationPage(t), "records", b.String())
+}
+
+// sorted lists the keys of counts, the largest first.
+func sorted(counts map[string]int) []string {
+	var keys []string
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b string) int {
+		if counts[a] != counts[b] {
+			return counts[b] - counts[a]
+		}
+		return strings.Compare(a, b)
+	})
+	return keys
+}
+
+// TestRealPairs follows docs/real-pairs.md: it saves the files, runs the commands and
+// compares what they give with the measured pairs.
+func TestRealPairs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("large jobs at fidelity device")
+	}
+	page := absolute(t, root+"/docs/real-pairs.md")
+	yarn, aloja := shared(t, "data/yarn-slowstart/runs.tsv"), shared(t, "data/aloja/runs.tsv.gz")
+	t.Chdir(t.TempDir())
+	saveFiles(t, read(t, page))
+	verb(t, "run", "my-yarn.toml", "--quiet", "--out", "out/yarn")
+	verb(t, "run", "my-yarn.toml", "--quiet", "--set", "conf.mapred.reduce.slowstart.completed.maps=0.05", "--out", "out/yarn-early")
+	sameTable(t, page, "yarn-pair", yarnPair(t, yarn, diagnoseByVerb(t, "out/yarn", "--budget", "0", "--pairs", "5")))
+	sameTable(t, page, "aloja-pairs", alojaPairs(t, aloja))
+}
+
+// saveFiles saves the files of a page under the names before them.
+func saveFiles(t *testing.T, text string) {
+	t.Helper()
+	name := ""
+	lines := strings.Split(text, "\n")
+	for i := 0; i < len(lines); i++ {
+		if m := saved.FindStringSubmatch(lines[i]); m != nil {
+			name = m[1]
+		}
+		if lines[i] == "```toml" {
+			end := i + 1 + slices.Index(lines[i+1:], "```")
+			writeFile(t, name, strings.Join(lines[i+1:end], "\n")+"\n")
+			i = end
+		}
+	}
+}
+
+// measuredRows reads a table of measurements, gzip or plain.
+func measuredRows(t *testing.T, name string) []map[string]string {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(name, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := csv.NewReader(r)
+	in.Comma = '\t'
+	table, err := in.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []map[string]string
+	for _, cells := range table[1:] {
+		row := map[string]string{}
+		for i, name := range table[0] {
+			row[name] = cells[i]
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func numberOf(t *testing.T, text string) float64 {
+	t.Helper()
+	x, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// yarnPair compares the advice on the run with slowstart 1.0 with the recorded runs
+// of both settings.
+func yarnPair(t *testing.T, file string, d diagnosed) string {
+	t.Helper()
+	times := map[string][]float64{}
+	for _, r := range measuredRows(t, file) {
+		if r["workload"] == "TeraSort" {
+			times[r["slowstart"]] = append(times[r["slowstart"]], numberOf(t, r["elapsed_s"]))
+		}
+	}
+	measured := 1 - average(times["0.05"])/average(times["1.0"])
+	f := &d.Findings[0]
+	early, late := secondsOf(t, "out/yarn-early/points.csv")[0], secondsOf(t, "out/yarn/points.csv")[0]
+	if f.Rule != "R11" || f.Verdict != "confirmed" || measured < 0 {
+		t.Errorf("%s %s first, %.1f %% measured: want R11, confirmed", f.Rule, f.Verdict, 100*measured)
+	}
+	return fmt.Sprintf("| first finding | change | gain of `diagnose` | of one pair of runs | measured, %d and %d runs | sign |\n|---|---|---|---|---|---|\n| %s, %s: %s | %s | %.1f ± %.1f %% | %.1f %% | %.1f %% | right |\n",
+		len(times["1.0"]), len(times["0.05"]), f.Rule, f.Cause, f.Verdict, f.Change, 100*f.Gain, 50*(f.High-f.Low), 100*(1-early/late), 100*measured)
+}
+
+// component is what the runs of a pair differ in: a column of the measured table and
+// one of points.csv, with both values in each.
+type component struct {
+	name, measured, simulated string
+	values                    [2][2]string
+	oneDisk                   bool // only runs on disks are pairs
+}
+
+var components = []component{
+	{"one disk to one SSD", "disk", "cluster.platform", [2][2]string{{"HDD", "SSD"}, {"aloja-hdd", "aloja-ssd"}}, false},
+	{"Ethernet to InfiniBand", "net", "network.nic_mb", [2][2]string{{"ETH", "IB"}, {"118", "2000"}}, false},
+	{"12 to 24 slots, one disk", "map_slots_per_node", "cluster.map_slots", [2][2]string{{"12", "24"}, {"12", "24"}}, true},
+	{"1 to 3 replicas", "replication", "conf.'dfs.replication'", [2][2]string{{"1", "3"}, {"1", "3"}}, false},
+}
+
+// ratios returns the ratios of the times of all pairs that differ in a component
+// alone. rows have the columns of the components and a column time.
+func (c *component) ratios(t *testing.T, rows []map[string]string, column func(*component) string, values [2]string, hdd string) []float64 {
+	t.Helper()
+	others := func(r map[string]string) string {
+		key := ""
+		for i := range components {
+			if components[i].name != c.name {
+				key += r[column(&components[i])] + "\n"
+			}
+		}
+		return key
+	}
+	times := map[[2]string][]float64{}
+	for _, r := range rows {
+		if !c.oneDisk || r[column(&components[0])] == hdd {
+			k := [2]string{others(r), r[column(c)]}
+			times[k] = append(times[k], numberOf(t, r["time"]))
+		}
+	}
+	var all []float64
+	for k, to := range times {
+		if from := times[[2]string{k[0], values[0]}]; k[1] == values[1] && from != nil {
+			all = append(all, middle(to)/middle(from))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func middle(v []float64) float64 { return quantileOf(v, 0.5) }
+
+// quantileOf interpolates between the sorted values.
+func quantileOf(v []float64, p float64) float64 {
+	v = slices.Sorted(slices.Values(v))
+	at := p * float64(len(v)-1)
+	i := int(at)
+	return v[i] + (at-float64(i))*(v[min(i+1, len(v)-1)]-v[i])
+}
+
+// alojaPairs compares the points of the three studies with the measured runs.
+func alojaPairs(t *testing.T, file string) string {
+	t.Helper()
+	const repeats = 0.02 // as far as repeated runs of WordCount agree
+	measured := map[string][]map[string]string{}
+	for _, r := range measuredRows(t, file) {
+		if r["cluster"] == "minerva100-10-18-21" && (r["disk"] == "HDD" || r["disk"] == "SSD") && slices.Contains([]string{"12", "16", "24"}, r["map_slots_per_node"]) &&
+			(r["replication"] == "1" || r["replication"] == "3") && r["io_sort_factor"] == "10" && r["io_file_buffer"] == "65536" && r["comp"] == "0" && r["block_mb"] == "64" {
+			r["time"] = r["exe_time_s"]
+			measured[r["benchmark"]] = append(measured[r["benchmark"]], r)
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| benchmark | pair | ratio measured, quartiles | simulated | |\n|---|---|---|---|---|\n")
+	right, inside := 0, 0
+	for _, benchmark := range []string{"terasort", "wordcount", "sort"} {
+		verb(t, "sweep", "my-"+benchmark+".toml", "--quiet", "--out", "out/my-"+benchmark)
+		points := rowsOf(t, "out/my-"+benchmark+"/points.csv")
+		for _, r := range points {
+			r["time"] = r["makespan_ns"]
+		}
+		for i := range components {
+			c := &components[i]
+			was := c.ratios(t, measured[benchmark], func(c *component) string { return c.measured }, c.values[0], "HDD")
+			is := c.ratios(t, points, func(c *component) string { return c.simulated }, c.values[1], "aloja-hdd")
+			if len(was) < 4 || len(is) < 4 {
+				t.Fatalf("%s, %s: %d pairs measured, %d simulated", benchmark, c.name, len(was), len(is))
+			}
+			got, want, low, high := middle(is), middle(was), quantileOf(was, 0.25), quantileOf(was, 0.75)
+			result := "outside"
+			if got >= low-repeats && got <= high+repeats {
+				result = "inside"
+				inside++
+			}
+			if (got-1)*(want-1) < 0 && math.Abs(got-1) > repeats && math.Abs(want-1) > repeats {
+				result += ", wrong sign"
+			} else {
+				right++
+			}
+			fmt.Fprintf(&b, "| %s | %s | %.2f, %.2f to %.2f | %.2f | %s |\n", benchmark, c.name, want, low, high, got, result)
+		}
+	}
+	fmt.Fprintf(&b, "\nThe sign is right in %d of 12, %d are inside.\n", right, inside)
+	if right < 12 || inside < 7 {
+		t.Errorf("%d signs right, %d inside: want 12 and 7", right, inside)
+	}
+	return b.String()
+}
