@@ -142,6 +142,9 @@ func (s *stage) phaseShares() (phaseShares, bool) {
 		return r, false
 	}
 	for p := range workload.NumPhases {
+		if sums[p] == 0 {
+			continue
+		}
 		all := make([]float64, len(s.rows))
 		for i := range r.of {
 			all[i] = r.of[i][p]

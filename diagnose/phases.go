@@ -148,9 +148,9 @@ func (s *stage) equations() []Line {
 			continue
 		}
 		work, alike := workOf(s.b.at(s.rows[0]), p)
-		for _, row := range s.rows {
-			w, known := workOf(s.b.at(row), p)
-			alike = alike && known && w == work
+		for i := 1; i < len(s.rows) && alike; i++ {
+			w, known := workOf(s.b.at(s.rows[i]), p)
+			alike = known && w == work
 		}
 		if alike {
 			list = append(list, Line{s.kind, p, work, workload.Seconds(l.base), l.slope})
@@ -198,6 +198,9 @@ type Outlier struct {
 func (s *stage) phaseOutliers(o *Options) {
 	t := &o.Thresholds
 	for p := range workload.NumPhases {
+		if !s.has[p] {
+			continue
+		}
 		var rows []int
 		var x, y []float64
 		unknown := 0

@@ -280,9 +280,12 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 		sum, expected := 0.0, 0.0
 		for p, l := range st.lines {
 			p := workload.Phase(p)
+			if l.median == 0 || p == workload.PhaseShuffle || p == workload.PhaseStartup || p == workload.PhaseCommit {
+				continue
+			}
 			took, timed := phaseTime(a, p)
 			work, known := phaseWork(a, p)
-			if l.median == 0 || !timed || !known || p == workload.PhaseShuffle || p == workload.PhaseStartup || p == workload.PhaseCommit {
+			if !timed || !known {
 				continue
 			}
 			k := 0

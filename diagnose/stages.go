@@ -24,6 +24,7 @@ type stage struct {
 	median float64 // seconds of a task
 	out    outliers
 	facts  taskFacts
+	has    [workload.NumPhases]bool // some task has a time in the phase, or an unknown one
 	lines  [workload.NumPhases]robust
 	excess []float64 // seconds of a task's phases beyond the prediction
 	found  []Outlier
@@ -42,6 +43,9 @@ func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 	for _, row := range s.rows {
 		a := b.at(row)
 		s.begin, s.end = min(s.begin, a.start), max(s.end, a.finish)
+		for p, d := range a.phases {
+			s.has[p] = s.has[p] || d != 0
+		}
 		k := slot{a.node, a.slot}
 		if names[k] == "" {
 			names[k] = fmt.Sprintf("%s/%d", b.node(a), a.slot)
@@ -140,6 +144,9 @@ func (s *stage) summary() Summary {
 	}
 	r.add("", times, s)
 	for p := range workload.NumPhases {
+		if !s.has[p] {
+			continue
+		}
 		var times []float64
 		for _, row := range s.rows {
 			if d := s.b.at(row).phases[p]; workload.Known(d) {

@@ -75,8 +75,14 @@ type attemptRow struct {
 }
 
 func (r *attemptRow) cell() []byte {
-	cell, rest, _ := bytes.Cut(r.rest, []byte(","))
-	r.rest = rest
+	i := bytes.IndexByte(r.rest, ',')
+	if i < 0 {
+		cell := r.rest
+		r.rest = nil
+		return cell
+	}
+	cell := r.rest[:i]
+	r.rest = r.rest[i+1:]
 	return cell
 }
 
