@@ -105,7 +105,7 @@ var paperCases = []paperCase{
 	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-0-05", nil, nil},
 	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-0-9", []string{"R07"}, nil},
 	{"sonata-slowstart", "shared-slots-false-reduce-slowstart-completed-maps-1", []string{"R11"}, nil},
-	{"sonata-codecs", "compress-map-output-false-map-output-compression-codec-org-apache-hadoop-io-compress-lz4codec", []string{"R05"}, nil},
+	{"sonata-codecs", "compress-map-output-false-map-output-compression-codec-org-apach", []string{"R05"}, nil},
 	{"sonata-shared-slots", "shared-slots-false", []string{"R07"}, nil},
 	{"sonata-foreign-load", "", []string{"R17 node01 disk"}, nil},
 	{"sonata-slow-cpu", "", []string{"R16 slow cpu"}, nil},
