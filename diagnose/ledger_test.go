@@ -46,10 +46,6 @@ func (w *world) attempt(kind workload.Kind, node string, slot int, times ...time
 	return &j.Tasks[len(j.Tasks)-1].Attempts[0]
 }
 
-func (w *world) id(kind workload.Kind, task int) attemptKey {
-	return attemptKey{w.jobs[len(w.jobs)-1].ID, kind, task, 0}
-}
-
 // span adds what a thread of a task of the last job did.
 func (w *world) span(kind workload.Kind, task int, sp model.Span) {
 	sp.Job, sp.Kind, sp.Task = w.jobs[len(w.jobs)-1].ID, kind, task
