@@ -273,7 +273,7 @@ type JobOutcome struct {
 	Maps, Reduces   int
 	Failed, Killed  int    // attempts
 	Locality        [4]int // map attempts by workload.Locality
-	MapWaves        int    // maps of the job over the most of them at once, rounded up
+	MapWaves        int    // maps of the job over the most of them that had slots at once, rounded up
 	ReduceWaves     int
 	InBytes         int64
 	ShuffleBytes    int64

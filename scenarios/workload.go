@@ -139,11 +139,15 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	return l
 }
 
-// checkBlocks warns about a block size that changes no job, because all splits are
-// recorded.
+// checkBlocks says what a block size does where all splits are recorded: at most the
+// output is written in blocks of this size.
 func (l *load) checkBlocks(t *table, conf workload.Conf) {
 	const key = "dfs.block.size"
 	if _, given := conf.Lookup(key); !given || !t.traced || !l.recorded() || len(l.history.Swim) > 0 {
+		return
+	}
+	if l.hardware.planned() {
+		t.assume("%s is the block size of the output only: the splits are recorded (workload.block_size divides the input anew)", key)
 		return
 	}
 	line := t.line("conf")

@@ -57,7 +57,8 @@ type standing struct {
 	needs       needSet
 	counted     openCounts
 	onTrackers  int    // attempts that trackers hold
-	mostRunning [2]int // most tasks that ran at once, by type
+	waiting     [2]int // attempts of maps and reduces that wait on a tracker for a slot
+	mostRunning [2]int // most tasks that had slots at once, by type
 	bygone      bool   // it ended under an earlier scheduler
 }
 

@@ -130,18 +130,26 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 		a.runnable = max(a.runnable, j.reducesAt)
 	}
 	j.RunningTasks[k]++
-	if n := j.RunningTasks[k] - j.Speculative[k]; n > j.mostRunning[k] {
-		j.mostRunning[k] = n
-		waves := (j.Tasks[k] + n - 1) / n
-		if k == workload.Map {
-			j.outcome.MapWaves = waves
-		} else {
-			j.outcome.ReduceWaves = waves
-		}
-	}
 	j.launched(k)
 	j.traceLaunch(a)
 	j.host.assign(a)
+	j.countWaves(k)
+}
+
+// countWaves divides the tasks of a kind by the most of them that had slots at once.
+// Up to 1.0 a slot is offered while its task asks to commit; the next one then waits.
+func (j *jobInProgress) countWaves(k workload.Kind) {
+	n := j.RunningTasks[k] - j.Speculative[k] - j.waiting[k]
+	if n <= j.mostRunning[k] {
+		return
+	}
+	j.mostRunning[k] = n
+	waves := (j.Tasks[k] + n - 1) / n
+	if k == workload.Map {
+		j.outcome.MapWaves = waves
+	} else {
+		j.outcome.ReduceWaves = waves
+	}
 }
 
 // addOnlyAttempt makes the attempt of a task that needs no record.

@@ -60,6 +60,7 @@ func (jt *jobTracker) lose(t *taskTracker) {
 		jt.exec.Lose(&a.Attempt)
 		if !a.Started {
 			a.Start = t.dies
+			t.wait(a, -1)
 		}
 		a.End, a.Finish, a.released = execute.Kill, min(a.Finish, t.dies), true
 		jt.forget(a)

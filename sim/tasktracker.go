@@ -116,7 +116,15 @@ func (t *taskTracker) launch(a *attempt) {
 		return
 	}
 	a.Finish, a.Pending = engine.Never, engine.Never
-	t.waiting[k]++
+	t.wait(a, 1)
+}
+
+// wait counts an attempt that waits for a slot, or with -1 one that no longer does.
+func (t *taskTracker) wait(a *attempt, by int) {
+	t.waiting[t.slotType(a)] += int32(by)
+	if a.Kind <= workload.Reduce && a.cleans == nil {
+		a.job.waiting[a.Kind] += by
+	}
 }
 
 // begin assigns an attempt its slots and computes its future where that is
@@ -213,7 +221,10 @@ func (t *taskTracker) release(a *attempt) {
 		if t.slots[k].busy+int(w.width) > t.view.Slots[k] {
 			return
 		}
-		t.waiting[k]--
+		t.wait(w, -1)
+		if w.Kind <= workload.Reduce && (w.job != a.job || w.Kind != a.Kind) {
+			w.job.countWaves(w.Kind)
+		}
 		t.begin(w, a.Finish)
 	}
 }
@@ -225,7 +236,7 @@ func (t *taskTracker) kill(a *attempt) {
 	if !a.Started {
 		a.Start = t.last
 		a.released = true
-		t.waiting[t.slotType(a)]--
+		t.wait(a, -1)
 		t.cluster.exec.Release(&a.Attempt)
 	} else {
 		t.release(a)
