@@ -174,7 +174,8 @@ func (s *Study) title(run int) string {
 type attemptTable struct {
 	csv     *results.AttemptTable
 	file    *resultdir.File
-	parquet *attempts
+	parquet *trace.AttemptsParquet
+	counts  bool // the table has counters of what tasks compute and combine
 	offers  *results.OfferTable
 	decided *resultdir.File // of offers
 	spans   *results.SpanTable
@@ -182,7 +183,24 @@ type attemptTable struct {
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
-// attempts collects every attempt, for a format that needs all of them at once.
+// parquetRows are the attempts of a run. Counters that the release does not have are
+// unknown.
+type parquetRows struct {
+	*trace.AttemptsParquet
+	counts bool
+	row    workload.Attempt
+}
+
+func (p *parquetRows) Attempt(a *workload.Attempt) {
+	if !p.counts {
+		p.row = *a
+		a = &p.row
+		a.CombineInRecords, a.CombineOutRecords, a.MaterializedBytes, a.CPUMillis = workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown
+	}
+	p.AttemptsParquet.Attempt(a)
+}
+
+// attempts collects attempts.
 type attempts []workload.Attempt
 
 func (a *attempts) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
@@ -192,6 +210,7 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 	if d == nil {
 		return t, nil
 	}
+	t.counts = counts(&s.Scenario.Runs[run].Question)
 	name := "attempts"
 	if replication > 0 {
 		name = fmt.Sprintf("attempts-%02d", replication+1)
@@ -201,11 +220,12 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 	switch s.Scenario.Attempts {
 	case "csv":
 		if t.file, err = to.File(name + ".csv"); err == nil {
-			t.csv = results.NewAttemptTable(t.file, counts(&s.Scenario.Runs[run].Question))
+			t.csv = results.NewAttemptTable(t.file, t.counts)
 		}
 	case "parquet":
-		t.file, err = to.File(name + ".parquet")
-		t.parquet = new(attempts)
+		if t.file, err = to.File(name + ".parquet"); err == nil {
+			t.parquet = trace.NewAttemptsParquet(t.file)
+		}
 	}
 	if err == nil && s.options.Trace && replication == 0 {
 		if t.decided, err = to.File(results.OffersName); err == nil {
@@ -250,7 +270,7 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 		recorders = append(recorders, t.csv)
 	}
 	if t.parquet != nil {
-		recorders = append(recorders, t.parquet)
+		recorders = append(recorders, &parquetRows{AttemptsParquet: t.parquet, counts: t.counts})
 	}
 	if progress != nil {
 		recorders = append(recorders, &taskCounter{progress: progress})
@@ -265,16 +285,16 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if p, err = predict(simulator, q); err != nil {
 		return p, stats, err
 	}
-	if t.parquet != nil {
-		err = trace.WriteAttemptsParquet(t.file, trace.NewHistory(q.Jobs, *t.parquet))
-	}
-	return p, stats, Internal(errors.Join(err, stats.Check(&p)))
+	return p, stats, Internal(stats.Check(&p))
 }
 
 func (t *attemptTable) close() error {
 	var err error
 	if t.csv != nil {
 		err = t.csv.Close()
+	}
+	if t.parquet != nil {
+		err = errors.Join(err, t.parquet.Close())
 	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())

@@ -168,7 +168,7 @@ func FuzzParquet(f *testing.F) {
 		f.Fatal(err)
 	}
 	var attempts, jobs bytes.Buffer
-	if err := errors.Join(WriteAttemptsParquet(&attempts, h), writeJobsParquet(&jobs, h)); err != nil {
+	if err := errors.Join(writeAttemptsParquet(&attempts, h), writeJobsParquet(&jobs, h)); err != nil {
 		f.Fatal(err)
 	}
 	fuzz(f, "parquet", attempts.String(), jobs.String())

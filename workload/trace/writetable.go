@@ -2,6 +2,7 @@ package trace
 
 import (
 	"encoding/csv"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -15,25 +16,17 @@ import (
 )
 
 // attemptColumns are the columns of a table of attempts, in order, with the
-// cell of each. They are the same as in the table of a simulated run. A cell is
+// value of each. They are the same as in the table of a simulated run. A cell is
 // empty if the value is unknown.
 var attemptColumns = func() []attemptColumn {
-	text := func(name string, f func(a *workload.Attempt) string) attemptColumn { return attemptColumn{name, f} }
+	text := func(name string, f func(a *workload.Attempt) string) attemptColumn {
+		return attemptColumn{name: name, text: f}
+	}
 	span := func(name string, f func(a *workload.Attempt) time.Duration) attemptColumn {
-		return attemptColumn{name, func(a *workload.Attempt) string {
-			if d := f(a); workload.Known(d) {
-				return strconv.FormatInt(int64(d), 10)
-			}
-			return ""
-		}}
+		return attemptColumn{name: name, number: func(a *workload.Attempt) (int64, bool) { d := f(a); return int64(d), workload.Known(d) }}
 	}
 	count := func(name string, f func(a *workload.Attempt) int64) attemptColumn {
-		return attemptColumn{name, func(a *workload.Attempt) string {
-			if v := f(a); v != workload.Unknown {
-				return strconv.FormatInt(v, 10)
-			}
-			return ""
-		}}
+		return attemptColumn{name: name, number: func(a *workload.Attempt) (int64, bool) { v := f(a); return v, v != workload.Unknown }}
 	}
 	list := []attemptColumn{
 		text("job", func(a *workload.Attempt) string { return a.Job }),
@@ -75,9 +68,21 @@ var attemptColumns = func() []attemptColumn {
 	)
 }()
 
+// attemptColumn is a column of texts or of whole numbers.
 type attemptColumn struct {
-	name string
-	cell func(*workload.Attempt) string
+	name   string
+	text   func(*workload.Attempt) string
+	number func(*workload.Attempt) (v int64, known bool)
+}
+
+func (c *attemptColumn) cell(a *workload.Attempt) string {
+	if c.text != nil {
+		return c.text(a)
+	}
+	if v, known := c.number(a); known {
+		return strconv.FormatInt(v, 10)
+	}
+	return ""
 }
 
 // writeAttempts writes the attempts of a history as CSV. Times are nanoseconds
@@ -247,34 +252,13 @@ func timeOrNull(d time.Duration) *int64 {
 	return &ns
 }
 
-func newAttemptRow(a *workload.Attempt) attemptRow {
-	r := attemptRow{
-		Job: a.Job, Task: int32(a.Task), Kind: a.Kind.String(), Attempt: int32(a.Number), State: a.State.String(),
-		Node: a.Node, Rack: a.Rack, Pool: a.Pool, Locality: a.Locality.String(),
-		Runnable: timeOrNull(a.Runnable), Start: timeOrNull(a.Start), Finish: timeOrNull(a.Finish),
-		InRecords: orNull(a.InRecords), InBytes: orNull(a.InBytes), OutRecords: orNull(a.OutRecords), OutBytes: orNull(a.OutBytes),
-		Spills: orNull(a.Spills), MergePasses: orNull(a.MergePasses), SpilledRecords: orNull(a.SpilledRecords), ShuffleBytes: orNull(a.ShuffleBytes),
-		HDFSRead: orNull(a.HDFSReadBytes), HDFSWrite: orNull(a.HDFSWriteBytes), LocalRead: orNull(a.LocalReadBytes), LocalWrite: orNull(a.LocalWriteBytes),
-		WaitFetch: timeOrNull(a.WaitFetch), WaitMemory: timeOrNull(a.WaitMemory),
-		CombineIn: orNull(a.CombineInRecords), CombineOut: orNull(a.CombineOutRecords), Materialized: orNull(a.MaterializedBytes), CPUMillis: orNull(a.CPUMillis),
-	}
-	if a.Slot != workload.Unknown {
-		slot := int32(a.Slot)
-		r.Slot = &slot
-	}
-	for p, to := range []**int64{&r.Startup, &r.Read, &r.Map, &r.Collect, &r.Spill, &r.Shuffle, &r.Merge, &r.Reduce, &r.Write, &r.Commit} {
-		*to = timeOrNull(a.Phases[p])
-	}
-	return r
-}
-
 var parquetFormat = Format{
 	Name: "parquet", About: "tables of attempts and jobs as Parquet",
 	Files: attemptsParquet + ", jobs.parquet",
 	read:  readParquet,
 	write: func(h *workload.History) (Output, error) {
 		return Output{Files: []File{
-			{attemptsParquet, func(w io.Writer) error { return WriteAttemptsParquet(w, h) }},
+			{attemptsParquet, func(w io.Writer) error { return writeAttemptsParquet(w, h) }},
 			{"jobs.parquet", func(w io.Writer) error { return writeJobsParquet(w, h) }},
 		}}, nil
 	},
@@ -285,24 +269,91 @@ func parquetOptions() []parquet.WriterOption {
 	return []parquet.WriterOption{parquet.Compression(&parquet.Zstd), parquet.CreatedBy("slotwave", "", "")}
 }
 
-// WriteAttemptsParquet writes the attempts of a history as Parquet, compressed
-// with zstd.
-func WriteAttemptsParquet(w io.Writer, h *workload.History) error {
-	out := parquet.NewGenericWriter[attemptRow](w, parquetOptions()...)
-	var rows []attemptRow
+// AttemptsParquet writes attempts as Parquet, compressed with zstd: one row for each,
+// in the order in which they come. It is a model.Recorder, and must be closed.
+type AttemptsParquet struct {
+	out  *parquet.GenericWriter[attemptRow]
+	rows []parquet.Row
+	used int
+	text map[string]parquet.Value
+	err  error
+}
+
+// NewAttemptsParquet starts a table.
+func NewAttemptsParquet(w io.Writer) *AttemptsParquet {
+	const together, inGroup = 1 << 10, 1 << 17 // rows
+	options := append(parquetOptions(), parquet.MaxRowsPerRowGroup(inGroup))
+	return &AttemptsParquet{
+		out: parquet.NewGenericWriter[attemptRow](w, options...), rows: make([]parquet.Row, together), text: map[string]parquet.Value{},
+	}
+}
+
+// Attempt adds a row. An error of the writer is kept for Close.
+func (p *AttemptsParquet) Attempt(a *workload.Attempt) {
+	row := p.rows[p.used][:0]
+	for i := range attemptColumns {
+		c := &attemptColumns[i]
+		if c.text != nil {
+			row = append(row, p.value(c.text(a)).Level(0, 0, i))
+			continue
+		}
+		v, known := c.number(a)
+		value, defined := parquet.Value{}, 0
+		switch {
+		case c.name == "task" || c.name == "attempt":
+			value = parquet.Int32Value(int32(v))
+		case known && c.name == "slot":
+			value, defined = parquet.Int32Value(int32(v)), 1
+		case known:
+			value, defined = parquet.Int64Value(v), 1
+		}
+		row = append(row, value.Level(0, defined, i))
+	}
+	p.rows[p.used] = row
+	if p.used++; p.used == len(p.rows) {
+		p.flush()
+	}
+}
+
+// value returns a text, of which there are few different ones beside the jobs' ids.
+func (p *AttemptsParquet) value(s string) parquet.Value {
+	v, ok := p.text[s]
+	if !ok {
+		const most = 1 << 16
+		if len(p.text) == most {
+			clear(p.text)
+		}
+		v = parquet.ByteArrayValue([]byte(s))
+		p.text[s] = v
+	}
+	return v
+}
+
+func (p *AttemptsParquet) flush() {
+	if p.err == nil {
+		_, p.err = p.out.WriteRows(p.rows[:p.used])
+	}
+	p.used = 0
+}
+
+// Close writes what is left, without closing the underlying writer.
+func (p *AttemptsParquet) Close() error {
+	p.flush()
+	return errors.Join(p.err, p.out.Close())
+}
+
+// writeAttemptsParquet writes the attempts of a history.
+func writeAttemptsParquet(w io.Writer, h *workload.History) error {
+	p := NewAttemptsParquet(w)
 	for i := range h.Jobs {
-		rows = rows[:0]
 		for k := range h.Jobs[i].Tasks {
 			t := &h.Jobs[i].Tasks[k]
 			for n := range t.Attempts {
-				rows = append(rows, newAttemptRow(&t.Attempts[n].Attempt))
+				p.Attempt(&t.Attempts[n].Attempt)
 			}
 		}
-		if _, err := out.Write(rows); err != nil {
-			return err
-		}
 	}
-	return out.Close()
+	return p.Close()
 }
 
 // writeJobsParquet writes the jobs of a history as Parquet.
