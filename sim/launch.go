@@ -133,12 +133,12 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 	j.launched(k)
 	j.traceLaunch(a)
 	j.host.assign(a)
-	j.countWaves(k)
+	countWaves(j, k)
 }
 
 // countWaves divides the tasks of a kind by the most of them that had slots at once.
 // Up to 1.0 a slot is offered while its task asks to commit; the next one then waits.
-func (j *jobInProgress) countWaves(k workload.Kind) {
+func countWaves(j *jobInProgress, k workload.Kind) {
 	n := j.RunningTasks[k] - j.Speculative[k] - j.waiting[k]
 	if n <= j.mostRunning[k] {
 		return

@@ -223,7 +223,7 @@ func (t *taskTracker) release(a *attempt) {
 		}
 		t.wait(w, -1)
 		if w.Kind <= workload.Reduce && (w.job != a.job || w.Kind != a.Kind) {
-			w.job.countWaves(w.Kind)
+			countWaves(w.job, w.Kind)
 		}
 		t.begin(w, a.Finish)
 	}
