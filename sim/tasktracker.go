@@ -258,6 +258,9 @@ func (t *taskTracker) orderRecordedKills(changed []*attempt) {
 func (t *taskTracker) orderRecordedKill(a *attempt) {
 	if a.Started && !a.reported && a.KillAt <= t.last {
 		a.killOrder, t.killsPending = true, true
+		// Beside another attempt it was killed because that one had succeeded or had the
+		// permission to commit.
+		a.closed = a.closed || len(a.task.active) > 1 || a.task.complete()
 	}
 }
 

@@ -113,10 +113,10 @@ var paperCases = []paperCase{
 }
 
 // TestPapersCauses: run and diagnose alone name the causes of the papers, on their
-// nodes and devices, and confirm them: first, but for two.
+// nodes and devices, and confirm them at the place in the table.
 func TestPapersCauses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("whole jobs at fidelity device, with and without each change")
+	if !large {
+		t.Skip("whole jobs at fidelity device, with and without each change, take minutes: set SLOTWAVE_LARGE=1")
 	}
 	dir := t.TempDir()
 	rows := []string{"| `slotwave run` | folder to diagnose | place | cause | where | change | gain |", "|---|---|---|---|---|---|---|"}
@@ -235,9 +235,9 @@ func TestRealPairs(t *testing.T) {
 	t.Chdir(t.TempDir())
 	saveFiles(t, read(t, page))
 	t.Run("yarn", func(t *testing.T) {
-		verb(t, "run", "my-yarn.toml", "--quiet", "--out", "out/yarn")
-		verb(t, "run", "my-yarn.toml", "--quiet", "--set", "conf.mapred.reduce.slowstart.completed.maps=0.05", "--out", "out/yarn-early")
-		sameTable(t, page, "yarn-pair", yarnPair(t, yarn, diagnoseByVerb(t, "out/yarn", "--budget", "0", "--pairs", "5"), diagnoseByVerb(t, "out/yarn-early", "--verify", "off")))
+		verb(t, "run", "my-yarn.toml", "--quiet", "--out", "my-yarn")
+		verb(t, "run", "my-yarn.toml", "--quiet", "--set", "conf.mapred.reduce.slowstart.completed.maps=0.05", "--out", "my-early")
+		sameTable(t, page, "yarn-pair", yarnPair(t, yarn, diagnoseByVerb(t, "my-yarn", "--budget", "0", "--pairs", "5"), diagnoseByVerb(t, "my-early", "--verify", "off")))
 	})
 	measured := alojaRuns(t, aloja)
 	var p alojaPairs
