@@ -16,22 +16,27 @@ func TestSchedulerLimit(t *testing.T) {
 	w.job("j", 0, 50*s)
 	w.attempt(workload.Map, "n1", 0, 5*s, 6*s, 28*s)
 	w.attempt(workload.Map, "n1", 0, 5*s, 30*s, 48*s)
-	in := w.input()
-	in.Question = &model.WhatIf{Cluster: model.Cluster{Hadoop: "1.0.4", Heartbeat: 3 * s, Nodes: []model.Node{{Name: "n1", MapSlots: 2}}}}
-	d, err := Run(context.Background(), in, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
+	ledger := func(shared bool, node model.Node) []Step {
+		in := w.input()
+		in.Question = &model.WhatIf{Cluster: model.Cluster{Hadoop: "1.0.4", Heartbeat: 3 * s, SharedSlots: shared, Nodes: []model.Node{node}}}
+		d, err := Run(context.Background(), in, DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Jobs[0].Ledger
 	}
-	sums := accountSums(d.Jobs[0].Ledger)
-	if sums[schedulerLimit] != 22*s || sums[betweenAttempts] != 0 {
-		t.Errorf("%v of the scheduler, %v between attempts: want 22 s and 0: %+v", sums[schedulerLimit], sums[betweenAttempts], d.Jobs[0].Ledger)
+	list := ledger(false, model.Node{Name: "n1", MapSlots: 2})
+	if sums := accountSums(list); sums[schedulerLimit] != 22*s || sums[betweenAttempts] != 0 {
+		t.Errorf("%v of the scheduler, %v between attempts: want 22 s and 0: %+v", sums[schedulerLimit], sums[betweenAttempts], list)
 	}
-	in.Jobs, in.Question.Cluster.Nodes[0].MapSlots = w.input().Jobs, 1
-	if d, err = Run(context.Background(), in, DefaultOptions()); err != nil {
-		t.Fatal(err)
+	list = ledger(false, model.Node{Name: "n1", MapSlots: 1})
+	if sums := accountSums(list); sums[schedulerLimit] != 0 || sums[heartbeatTime] < 2*s {
+		t.Errorf("with one slot: %+v", list)
 	}
-	if sums := accountSums(d.Jobs[0].Ledger); sums[schedulerLimit] != 0 || sums[heartbeatTime] < 2*s {
-		t.Errorf("with one slot: %+v", d.Jobs[0].Ledger)
+	// Slots that serve both kinds of tasks are as good as two map slots.
+	list = ledger(true, model.Node{Name: "n1", MapSlots: 1, ReduceSlots: 1})
+	if sums := accountSums(list); sums[schedulerLimit] != 22*s {
+		t.Errorf("shared slots: %v of the scheduler: want 22 s: %+v", sums[schedulerLimit], list)
 	}
 }
 

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -90,26 +89,6 @@ func TestGaps(t *testing.T) {
 	thresholds := DefaultThresholds()
 	if got := b.gaps(rows, &thresholds); len(got) != 1 || got[0].from != 0 || got[0].until != 100*s || got[0].usual != 2*s {
 		t.Errorf("%+v: want one gap from 0 to 100 s, usually 2 s", got)
-	}
-}
-
-// Nodes whose slots serve both kinds of tasks have one slot free, as with two map
-// slots.
-func TestSharedSlotsFree(t *testing.T) {
-	w := &world{}
-	w.job("j", 0, 50*s)
-	w.attempt(workload.Map, "n1", 0, 5*s, 6*s, 28*s)
-	w.attempt(workload.Map, "n1", 0, 5*s, 30*s, 48*s)
-	in := w.input()
-	in.Question = &model.WhatIf{Cluster: model.Cluster{
-		Hadoop: "1.0.4", Heartbeat: 3 * s, SharedSlots: true, Nodes: []model.Node{{Name: "n1", MapSlots: 1, ReduceSlots: 1}},
-	}}
-	d, err := Run(context.Background(), in, DefaultOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if sums := accountSums(d.Jobs[0].Ledger); sums[schedulerLimit] != 22*s {
-		t.Errorf("%v of the scheduler: want 22 s", sums[schedulerLimit])
 	}
 }
 

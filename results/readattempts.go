@@ -162,7 +162,7 @@ func (r *attemptRow) read(text []byte, more bool) {
 		*n = r.number("data")
 	}
 	a.WaitFetch, a.WaitMemory = r.time("wait_fetch_ns"), r.time("wait_memory_ns")
-	a.CombineInRecords, a.CombineOutRecords, a.MaterializedBytes, a.CPUMillis = workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown
+	a.SetUncounted()
 	if more {
 		a.CombineInRecords, a.CombineOutRecords = r.number("combine_input_records"), r.number("combine_output_records")
 		a.MaterializedBytes, a.CPUMillis = r.number("map_output_materialized_bytes"), r.number("cpu_milliseconds")

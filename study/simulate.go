@@ -175,29 +175,11 @@ type attemptTable struct {
 	csv     *results.AttemptTable
 	file    *resultdir.File
 	parquet *trace.AttemptsParquet
-	counts  bool // the table has counters of what tasks compute and combine
 	offers  *results.OfferTable
 	decided *resultdir.File // of offers
 	spans   *results.SpanTable
 	worked  *resultdir.File // of spans
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
-}
-
-// parquetRows are the attempts of a run. Counters that the release does not have are
-// unknown.
-type parquetRows struct {
-	*trace.AttemptsParquet
-	counts bool
-	row    workload.Attempt
-}
-
-func (p *parquetRows) Attempt(a *workload.Attempt) {
-	if !p.counts {
-		p.row = *a
-		a = &p.row
-		a.CombineInRecords, a.CombineOutRecords, a.MaterializedBytes, a.CPUMillis = workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown
-	}
-	p.AttemptsParquet.Attempt(a)
 }
 
 // attempts collects attempts.
@@ -210,7 +192,6 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 	if d == nil {
 		return t, nil
 	}
-	t.counts = counts(&s.Scenario.Runs[run].Question)
 	name := "attempts"
 	if replication > 0 {
 		name = fmt.Sprintf("attempts-%02d", replication+1)
@@ -220,11 +201,11 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 	switch s.Scenario.Attempts {
 	case "csv":
 		if t.file, err = to.File(name + ".csv"); err == nil {
-			t.csv = results.NewAttemptTable(t.file, t.counts)
+			t.csv = results.NewAttemptTable(t.file, counts(&s.Scenario.Runs[run].Question))
 		}
 	case "parquet":
 		if t.file, err = to.File(name + ".parquet"); err == nil {
-			t.parquet = trace.NewAttemptsParquet(t.file)
+			t.parquet = trace.NewAttemptsParquet(t.file, counts(&s.Scenario.Runs[run].Question))
 		}
 	}
 	if err == nil && s.options.Trace && replication == 0 {
@@ -270,7 +251,7 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 		recorders = append(recorders, t.csv)
 	}
 	if t.parquet != nil {
-		recorders = append(recorders, &parquetRows{AttemptsParquet: t.parquet, counts: t.counts})
+		recorders = append(recorders, t.parquet)
 	}
 	if progress != nil {
 		recorders = append(recorders, &taskCounter{progress: progress})

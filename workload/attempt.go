@@ -147,3 +147,9 @@ type Counters struct {
 	MaterializedBytes                   int64 // map output as stored: combined, compressed, with checksums
 	CPUMillis                           int64 // time of cores
 }
+
+// SetUncounted makes those counters Unknown that runs without a plan, and releases
+// until 0.20.2, do not have.
+func (c *Counters) SetUncounted() {
+	c.CombineInRecords, c.CombineOutRecords, c.MaterializedBytes, c.CPUMillis = Unknown, Unknown, Unknown, Unknown
+}

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -102,13 +104,25 @@ func secondsOf(t *testing.T, file string) (seconds []float64) {
 	return seconds
 }
 
+// rowsOf reads a table of results (.csv) or of measurements, whose cells tabs divide.
 func rowsOf(t *testing.T, file string) (rows []map[string]string) {
 	t.Helper()
-	data, err := os.ReadFile(file)
+	f, err := os.Open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table, err := csv.NewReader(strings.NewReader(string(data))).ReadAll()
+	defer f.Close()
+	var r io.Reader = f
+	if strings.HasSuffix(file, ".gz") {
+		if r, err = gzip.NewReader(f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := csv.NewReader(r)
+	if !strings.HasSuffix(file, ".csv") {
+		in.Comma = '\t'
+	}
+	table, err := in.ReadAll()
 	if err != nil || len(table) < 2 {
 		t.Fatalf("%s: %d rows, %v", file, len(table), err)
 	}

@@ -1,13 +1,9 @@
 package main
 
 import (
-	"compress/gzip"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -271,37 +267,6 @@ func saveFiles(t *testing.T, text string) {
 	}
 }
 
-// measuredRows reads a table of measurements, gzip or plain.
-func measuredRows(t *testing.T, name string) []map[string]string {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	var r io.Reader = f
-	if strings.HasSuffix(name, ".gz") {
-		if r, err = gzip.NewReader(f); err != nil {
-			t.Fatal(err)
-		}
-	}
-	in := csv.NewReader(r)
-	in.Comma = '\t'
-	table, err := in.ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows []map[string]string
-	for _, cells := range table[1:] {
-		row := map[string]string{}
-		for i, name := range table[0] {
-			row[name] = cells[i]
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
 func numberOf(t *testing.T, text string) float64 {
 	t.Helper()
 	x, err := strconv.ParseFloat(text, 64)
@@ -316,7 +281,7 @@ func numberOf(t *testing.T, text string) float64 {
 func yarnPair(t *testing.T, file string, d, early diagnosed) string {
 	t.Helper()
 	times := map[string][]float64{}
-	for _, r := range measuredRows(t, file) {
+	for _, r := range rowsOf(t, file) {
 		if r["workload"] == "TeraSort" {
 			times[r["slowstart"]] = append(times[r["slowstart"]], numberOf(t, r["elapsed_s"]))
 		}
@@ -390,7 +355,7 @@ func quantileOf(v []float64, p float64) float64 {
 func alojaRuns(t *testing.T, file string) map[string][]map[string]string {
 	t.Helper()
 	measured := map[string][]map[string]string{}
-	for _, r := range measuredRows(t, file) {
+	for _, r := range rowsOf(t, file) {
 		if r["cluster"] == "minerva100-10-18-21" && (r["disk"] == "HDD" || r["disk"] == "SSD") && slices.Contains([]string{"12", "16", "24"}, r["map_slots_per_node"]) &&
 			(r["replication"] == "1" || r["replication"] == "3") && r["io_sort_factor"] == "10" && r["io_file_buffer"] == "65536" && r["comp"] == "0" && r["block_mb"] == "64" {
 			r["time"] = r["exe_time_s"]

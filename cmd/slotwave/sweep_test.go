@@ -179,31 +179,35 @@ func TestSweepAgainstItself(t *testing.T) {
 	}
 }
 
-// A sweep that is killed at any time goes on with the same command: finished
-// simulations are kept, and the result is the same.
-func TestSweepKilled(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills many sweeps")
-	}
-	source, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sweepFolder(t)
-	trials, wanted := 30, 12
-	if large { // 300 points, killed at 100 times
-		trials, wanted = 1000, 100
-		writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.slowdown\"\nfrom = 0.5\nto = 2.0\ncount = 150\n")
-	}
+// sweepProgram builds the program from the sources in a folder, and returns the command
+// that sweeps mystudy.toml, as a process that can be killed.
+func sweepProgram(t *testing.T, source string) func(out string) *exec.Cmd {
+	t.Helper()
 	program := filepath.Join(t.TempDir(), "slotwave")
 	build := exec.Command("go", "build", "-o", program, "github.com/slotwave/slotwave/cmd/slotwave")
 	build.Dir = source
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	sweep := func(out string) *exec.Cmd {
+	return func(out string) *exec.Cmd {
 		return exec.Command(program, "sweep", "mystudy.toml", "--quiet", "--workers", "2", "--out", out)
 	}
+}
+
+// A sweep that is killed at any time goes on with the same command: finished
+// simulations are kept, and the result is the same.
+func TestSweepKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills many sweeps")
+	}
+	source := absolute(t, root)
+	sweepFolder(t)
+	trials, wanted := 30, 12
+	if large { // 300 points, killed at 100 times
+		trials, wanted = 1000, 100
+		writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.slowdown\"\nfrom = 0.5\nto = 2.0\ncount = 150\n")
+	}
+	sweep := sweepProgram(t, source)
 	began := time.Now()
 	if out, err := sweep("whole").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

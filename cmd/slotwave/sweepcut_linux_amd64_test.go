@@ -109,24 +109,13 @@ func TestSweepCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills many sweeps")
 	}
-	source, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := absolute(t, root)
 	sweepFolder(t)
 	wanted := 4
 	if large {
 		wanted = 24
 	}
-	program := filepath.Join(t.TempDir(), "slotwave")
-	build := exec.Command("go", "build", "-o", program, "github.com/slotwave/slotwave/cmd/slotwave")
-	build.Dir = source
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	sweep := func(out string) *exec.Cmd {
-		return exec.Command(program, "sweep", "mystudy.toml", "--quiet", "--workers", "2", "--out", out)
-	}
+	sweep := sweepProgram(t, source)
 	if out, err := sweep("whole").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

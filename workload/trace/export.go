@@ -50,7 +50,7 @@ func NewHistory(jobs []workload.Job, attempts []workload.Attempt) *workload.Hist
 		h := b.attempt(t, a.Number)
 		h.Attempt = *a
 		if a.CPUMillis == 0 { // not counted
-			h.CombineInRecords, h.CombineOutRecords, h.MaterializedBytes, h.CPUMillis = workload.Unknown, workload.Unknown, workload.Unknown, workload.Unknown
+			h.SetUncounted()
 		}
 		h.Rack, h.Node = c.place(0, a.Rack, a.Node)
 		if !workload.Known(t.Start) || a.Start < t.Start {

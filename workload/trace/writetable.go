@@ -272,47 +272,68 @@ func parquetOptions() []parquet.WriterOption {
 // AttemptsParquet writes attempts as Parquet, compressed with zstd: one row for each,
 // in the order in which they come. It is a model.Recorder, and must be closed.
 type AttemptsParquet struct {
-	out  *parquet.GenericWriter[attemptRow]
-	rows []parquet.Row
-	used int
-	text map[string]parquet.Value
-	err  error
+	out     *parquet.GenericWriter[attemptRow]
+	columns []parquetColumn // as attemptColumns
+	rows    []parquet.Row
+	used    int
+	text    map[string]parquet.Value
+	counts  bool
+	partial workload.Attempt // the attempt of a row, without what is not counted
+	err     error
 }
 
-// NewAttemptsParquet starts a table.
-func NewAttemptsParquet(w io.Writer) *AttemptsParquet {
+// parquetColumn is how a column is stored.
+type parquetColumn struct {
+	defined int  // level of a value that is not null; 0: none is
+	small   bool // 32 bits
+}
+
+// NewAttemptsParquet starts a table. Without counters, what tasks compute and combine is
+// null.
+func NewAttemptsParquet(w io.Writer, counters bool) *AttemptsParquet {
 	const together, inGroup = 1 << 10, 1 << 17 // rows
 	options := append(parquetOptions(), parquet.MaxRowsPerRowGroup(inGroup))
-	return &AttemptsParquet{
-		out: parquet.NewGenericWriter[attemptRow](w, options...), rows: make([]parquet.Row, together), text: map[string]parquet.Value{},
+	p := &AttemptsParquet{
+		out: parquet.NewGenericWriter[attemptRow](w, options...), rows: make([]parquet.Row, together), text: map[string]parquet.Value{}, counts: counters,
 	}
+	for _, path := range p.out.Schema().Columns() {
+		leaf, _ := p.out.Schema().Lookup(path...)
+		p.columns = append(p.columns, parquetColumn{leaf.MaxDefinitionLevel, leaf.Node.Type().Kind() == parquet.Int32})
+	}
+	return p
 }
 
 // Attempt adds a row. An error of the writer is kept for Close.
 func (p *AttemptsParquet) Attempt(a *workload.Attempt) {
+	if !p.counts {
+		p.partial = *a
+		a = &p.partial
+		a.SetUncounted()
+	}
 	row := p.rows[p.used][:0]
 	for i := range attemptColumns {
-		c := &attemptColumns[i]
-		if c.text != nil {
-			row = append(row, p.value(c.text(a)).Level(0, 0, i))
-			continue
-		}
-		v, known := c.number(a)
-		value, defined := parquet.Value{}, 0
-		switch {
-		case c.name == "task" || c.name == "attempt":
-			value = parquet.Int32Value(int32(v))
-		case known && c.name == "slot":
-			value, defined = parquet.Int32Value(int32(v)), 1
-		case known:
-			value, defined = parquet.Int64Value(v), 1
-		}
-		row = append(row, value.Level(0, defined, i))
+		row = append(row, p.cell(a, i))
 	}
 	p.rows[p.used] = row
 	if p.used++; p.used == len(p.rows) {
 		p.flush()
 	}
+}
+
+// cell returns the value of a column.
+func (p *AttemptsParquet) cell(a *workload.Attempt, i int) parquet.Value {
+	c, column := &attemptColumns[i], p.columns[i]
+	if c.text != nil {
+		return p.value(c.text(a)).Level(0, column.defined, i)
+	}
+	v, known := c.number(a)
+	switch {
+	case !known && column.defined > 0:
+		return parquet.NullValue().Level(0, 0, i)
+	case column.small:
+		return parquet.Int32Value(int32(v)).Level(0, column.defined, i)
+	}
+	return parquet.Int64Value(v).Level(0, column.defined, i)
 }
 
 // value returns a text, of which there are few different ones beside the jobs' ids.
@@ -344,7 +365,7 @@ func (p *AttemptsParquet) Close() error {
 
 // writeAttemptsParquet writes the attempts of a history.
 func writeAttemptsParquet(w io.Writer, h *workload.History) error {
-	p := NewAttemptsParquet(w)
+	p := NewAttemptsParquet(w, true)
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
 			t := &h.Jobs[i].Tasks[k]
