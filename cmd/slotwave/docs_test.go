@@ -1,16 +1,22 @@
 package main
 
 import (
+	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/results"
 )
 
 const root = "../.."
@@ -215,17 +221,49 @@ func followLink(t *testing.T, page, link string) {
 	t.Errorf("%s: no heading for %s", page, link)
 }
 
-// The README claims what the page on validation shows.
+// The README claims what the page on validation and the committed results show.
 func TestReadmeClaims(t *testing.T) {
-	m := regexp.MustCompile(`(\d+) of (\d+) runs are exact in every attempt; (\d+) of (\d+) attempts are`).
-		FindStringSubmatch(read(t, root+"/docs/validation.md"))
-	if m == nil {
-		t.Fatal("validation.md has no sum of exact attempts")
-	}
-	text := strings.ReplaceAll(read(t, root+"/README.md"), ",", "")
-	for _, figure := range m[2:] {
-		if !strings.Contains(text, " "+figure+" ") {
-			t.Errorf("README.md does not have the figure %s of validation.md", figure)
+	readme, page := read(t, root+"/README.md"), read(t, root+"/docs/validation.md")
+	text := strings.ReplaceAll(strings.Join(strings.Fields(readme), " "), ",", "")
+	claims := func(about, phrase string) {
+		if !strings.Contains(text, phrase) {
+			t.Errorf("README.md does not say %q, %s", phrase, about)
 		}
+	}
+	found := func(pattern string) []string {
+		m := regexp.MustCompile(pattern).FindStringSubmatch(page)
+		if m == nil {
+			t.Fatalf("validation.md has no %s", pattern)
+		}
+		return m
+	}
+	exact := found(`(\d+) of (\d+) runs are exact in every attempt; (\d+) of (\d+) attempts are`)
+	claims("the runs that are recorded", exact[2]+" runs of a real JobTracker")
+	claims("their attempts", "have "+exact[4]+" attempts")
+	claims("attempts that are exact", "For "+exact[3]+" of them")
+
+	disks := found("\\| `hitune-slow-disk` .* (\\d+\\.\\d) ± [\\d.]+ % \\|")
+	gain, err := strconv.ParseFloat(disks[1], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims("as TestPapersCauses measures", fmt.Sprintf("saves %.0f %% of the job's time", math.Round(gain)))
+
+	var day results.Summary
+	if err := json.Unmarshal([]byte(read(t, root+"/results/shipped/fb2009/summary.json")), &day); err != nil {
+		t.Fatal(err)
+	}
+	tasks := int64(0)
+	for i := range day.Kinds {
+		if k := &day.Kinds[i]; k.Kind == "map" || k.Kind == "reduce" {
+			tasks += k.Attempts
+		}
+	}
+	claims("the day of fb2009", fmt.Sprintf("%d jobs with %.0f000 tasks", day.Jobs.Jobs, float64(tasks)/1000))
+	claims("its nodes", fmt.Sprintf("on %d nodes at Facebook", day.Nodes))
+
+	chapters, err := filepath.Glob(root + "/docs/tutorial/[1-9]*.md")
+	if err != nil || len(chapters) != 6 {
+		t.Errorf("%d chapters, %v: the README says six", len(chapters), err)
 	}
 }
