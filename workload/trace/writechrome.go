@@ -50,7 +50,7 @@ type chromeRow struct {
 
 type chromeTrace struct {
 	nodes  []string
-	tracks [][]string // names of each node's slots
+	tracks [][]string // names of each node's slots, empty where no attempt ran
 	rows   []chromeRow
 }
 
@@ -93,10 +93,12 @@ func chromeRows(h *workload.History) *chromeTrace {
 			rows := types[slotType{node, reduce}]
 			width := dealSlots(rows)
 			first := len(c.tracks[n])
-			for slot := range width {
-				c.tracks[n] = append(c.tracks[n], fmt.Sprintf("%s slot %d", map[bool]string{false: "map", true: "reduce"}[reduce], slot))
-			}
+			c.tracks[n] = append(c.tracks[n], make([]string, width)...)
 			for _, r := range rows {
+				name := &c.tracks[n][first+r.track]
+				if *name == "" {
+					*name = fmt.Sprintf("%s slot %d", map[bool]string{false: "map", true: "reduce"}[reduce], r.track)
+				}
 				r.node, r.track = n, first+r.track
 			}
 		}
@@ -141,7 +143,9 @@ func (c *chromeTrace) write(j *jsonWriter) {
 	for n, node := range c.nodes {
 		meta("process_name", n, 0, node)
 		for t, name := range c.tracks[n] {
-			meta("thread_name", n, t, name)
+			if name != "" {
+				meta("thread_name", n, t, name)
+			}
 		}
 	}
 	slice := func(r *chromeRow, name, category string, start, length time.Duration, args func()) {

@@ -51,9 +51,22 @@ func twoMaps() *workload.History {
 	return NewHistory(jobs, []workload.Attempt{
 		attempt(workload.Map, 0, 0, 0, 0, 4, map[workload.Phase]time.Duration{workload.PhaseMap: 4}),
 		attempt(workload.Map, 1, 1, 0, 2, 8, map[workload.Phase]time.Duration{workload.PhaseMap: 6}),
-		attempt(workload.Reduce, 0, 0, 3, 3, 12, map[workload.Phase]time.Duration{workload.PhaseStartup: 1, workload.PhaseShuffle: 5, workload.PhaseReduce: 3}),
-		attempt(workload.Reduce, 1, 1, 3, 9, 14, map[workload.Phase]time.Duration{workload.PhaseStartup: 1, workload.PhaseShuffle: 2, workload.PhaseReduce: 2}),
+		attempt(workload.Reduce, 0, 2, 3, 3, 12, map[workload.Phase]time.Duration{workload.PhaseStartup: 1, workload.PhaseShuffle: 5, workload.PhaseReduce: 3}),
+		attempt(workload.Reduce, 1, 3, 3, 9, 14, map[workload.Phase]time.Duration{workload.PhaseStartup: 1, workload.PhaseShuffle: 2, workload.PhaseReduce: 2}),
 	})
+}
+
+// A slot has the number of the attempts table. Slots without attempts are left out.
+func TestChromeSlots(t *testing.T) {
+	var names []any
+	for _, e := range chromeEvents(t, twoMaps()) {
+		if e.Ph == "M" && e.Name == "thread_name" {
+			names = append(names, e.Args["name"])
+		}
+	}
+	if got, want := fmt.Sprint(names), "[map slot 0 map slot 1 reduce slot 2 reduce slot 3]"; got != want {
+		t.Errorf("slots %s, want %s", got, want)
+	}
 }
 
 // An arrow leads from the end of each map to each reduce: not before its shuffle
