@@ -37,7 +37,8 @@ func inTime(j *model.JobOutcome) bool {
 // come first.
 func (r *Run) deadlines() *Deadlines {
 	d := &Deadlines{Missed: []MissedDeadline{}}
-	met := 0
+	met := 0.0
+	outcomes := r.outcomes()
 	for k := range r.Predictions[0].Jobs {
 		first := &r.Predictions[0].Jobs[k]
 		if first.Deadline == 0 {
@@ -45,23 +46,23 @@ func (r *Run) deadlines() *Deadlines {
 		}
 		d.Jobs++
 		m := MissedDeadline{ID: Escape(first.ID), Name: Escape(first.Name), Deadline: int64(first.Deadline - first.Submit)}
-		for i := range r.Predictions {
-			if inTime(&r.Predictions[i].Jobs[k]) {
-				met++
-			} else {
+		drawn := outcomes(k)
+		for _, j := range drawn {
+			if !inTime(j) {
 				m.Missed++
 			}
 		}
+		met += 1 - float64(m.Missed)/float64(len(drawn))
 		if m.Missed == 0 {
 			continue
 		}
-		m.Time = r.jobTime(k)
+		m.Time = newEstimate(jobTimes(drawn))
 		d.Missed = append(d.Missed, m)
 	}
 	if d.Jobs == 0 {
 		return nil
 	}
-	d.Met = share(float64(met) / float64(len(r.Predictions)))
+	d.Met = share(met)
 	slices.SortStableFunc(d.Missed, func(a, b MissedDeadline) int { return cmp.Compare(b.late(), a.late()) })
 	return d
 }

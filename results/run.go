@@ -101,14 +101,12 @@ func (r *Run) Mean() model.Prediction {
 	}
 	p.Low, p.Mean, p.High = over(func(p *model.Prediction) time.Duration { return p.Mean })
 	p.Jobs = slices.Clone(p.Jobs)
+	outcomes := r.outcomes()
 	for k := range p.Jobs {
-		j := &p.Jobs[k]
-		if slices.ContainsFunc(r.Predictions, func(p model.Prediction) bool { return !finished(&p.Jobs[k]) }) {
-			continue
+		if e := newEstimate(jobTimes(outcomes(k))); e.N == len(r.Predictions) {
+			j := &p.Jobs[k]
+			j.Low, j.High, j.Finish = time.Duration(max(0, *e.Low)), time.Duration(*e.High), j.Submit+time.Duration(e.Mean)
 		}
-		var mean time.Duration
-		j.Low, mean, j.High = over(func(p *model.Prediction) time.Duration { return p.Jobs[k].Finish - p.Jobs[k].Submit })
-		j.Finish = j.Submit + mean
 	}
 	p.Phases = slices.Clone(p.Phases)
 	for k := range p.Phases {
@@ -122,6 +120,45 @@ func (r *Run) Mean() model.Prediction {
 		})
 	}
 	return p
+}
+
+// outcomes returns what finds a job of the first replication in all of them. With
+// scale_jobs each replication draws other jobs, so that some may lack it.
+func (r *Run) outcomes() func(k int) []*model.JobOutcome {
+	first := r.Predictions[0].Jobs
+	places := make([]map[string]int, len(r.Predictions)) // nil: the same jobs in the same order
+	for i := range r.Predictions {
+		jobs := r.Predictions[i].Jobs
+		if slices.EqualFunc(jobs, first, func(a, b model.JobOutcome) bool { return a.ID == b.ID }) {
+			continue
+		}
+		places[i] = make(map[string]int, len(jobs))
+		for k := range jobs {
+			places[i][jobs[k].ID] = k
+		}
+	}
+	return func(k int) (all []*model.JobOutcome) {
+		for i := range r.Predictions {
+			place, drawn := k, true
+			if places[i] != nil {
+				place, drawn = places[i][first[k].ID]
+			}
+			if drawn {
+				all = append(all, &r.Predictions[i].Jobs[place])
+			}
+		}
+		return all
+	}
+}
+
+// jobTimes returns the times from submission to finish of those that end, in ns.
+func jobTimes(outcomes []*model.JobOutcome) (times []float64) {
+	for _, j := range outcomes {
+		if finished(j) {
+			times = append(times, float64(j.Finish-j.Submit))
+		}
+	}
+	return times
 }
 
 // answers returns the predictions of the simulator and of the other models.

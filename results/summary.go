@@ -360,26 +360,16 @@ func waves(jobs []model.JobOutcome, of func(*model.JobOutcome) (tasks, waves int
 // replications.
 func (r *Run) slowest() []JobTime {
 	var all []JobTime
+	outcomes := r.outcomes()
 	for k := range r.Predictions[0].Jobs {
 		j := &r.Predictions[0].Jobs[k]
-		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name), Estimate: r.jobTime(k)}
+		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name), Estimate: newEstimate(jobTimes(outcomes(k)))}
 		if t.N > 0 {
 			all = append(all, t)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b JobTime) int { return int(min(1, max(-1, b.Mean-a.Mean))) })
 	return all[:min(len(all), slowestJobs)]
-}
-
-// jobTime returns the time of a job from submission to finish, over the
-// replications in which it ends.
-func (r *Run) jobTime(k int) Estimate {
-	return r.estimate(func(p *model.Prediction) float64 {
-		if j := &p.Jobs[k]; finished(j) {
-			return float64(j.Finish - j.Submit)
-		}
-		return math.NaN()
-	})
 }
 
 func (s *Stats) kindSummaries() []KindSummary {

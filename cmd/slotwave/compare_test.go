@@ -11,6 +11,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -334,4 +335,24 @@ func TestPredict(t *testing.T) {
 	if rows := predictions(t, "predict", "two-jobs", "--json"); len(rows) == 0 || rows[0]["model"] != "aria" {
 		t.Errorf("two-jobs: %v", rows)
 	}
+}
+
+// With scale_jobs each replication draws other jobs of the trace. A job is a mean
+// over replications only if all of them drew it.
+func TestDrawnJobs(t *testing.T) {
+	few := []string{"fb2009", "--set=workload.jobs=30", "--set=workload.scale_jobs=0.5", "--set=cluster.nodes=40", "--replications=3", "--quiet"}
+	out := filepath.Join(t.TempDir(), "out")
+	verb(t, append([]string{"run", "--out", out}, few...)...)
+	var s results.Summary
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "summary.json"))), &s); err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[int]bool{}
+	for _, j := range s.Slowest {
+		drawn[j.N] = true
+	}
+	if s.Replications != 3 || !drawn[1] && !drawn[2] || !drawn[3] {
+		t.Errorf("%d replications, jobs drawn in %v of them: want 3, and jobs in all and in some", s.Replications, drawn)
+	}
+	verb(t, append([]string{"compare"}, few...)...)
 }
