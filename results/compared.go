@@ -44,6 +44,11 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	if !all && len(runs) > 1 {
 		fmt.Fprintln(t, "More figures differ: summary.csv of the result has all.")
 	}
+	var assumed []string
+	for _, s := range runs {
+		assumed = addNew(assumed, s.Assumptions)
+	}
+	t.list("Assumed", assumed)
 	return t.done()
 }
 

@@ -128,7 +128,9 @@ func (r *Reproduction) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "\n%s\n", p.Outcome)
 		}
 		t.Flush()
+		t.list("Assumed", p.Assumed)
 	}
+	t.list("Assumed in all simulated cases", r.Assumed)
 	return t.done()
 }
 

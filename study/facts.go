@@ -526,11 +526,7 @@ func Facts(scenario, dir string) (s *ShownFacts, err error) {
 		})
 	}
 	for _, title := range slices.Sorted(maps.Keys(r)) {
-		for _, a := range r[title].assumptions {
-			if !slices.Contains(s.Assumed, a) {
-				s.Assumed = append(s.Assumed, a)
-			}
-		}
+		s.Assumed = withNew(s.Assumed, r[title].assumptions)
 	}
 	return s, nil
 }

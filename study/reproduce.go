@@ -174,6 +174,16 @@ func shareAssumptions(page *results.Reproduction) {
 	}
 }
 
+// withNew appends the texts that the list does not have.
+func withNew(list, texts []string) []string {
+	for _, text := range texts {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
 // resultOf is the directory of the result of a scenario.
 func (r *reproducing) resultOf(scenario string) string {
 	return filepath.Join(r.work, "result-"+results.Slug(filepath.Base(scenario)))

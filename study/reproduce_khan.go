@@ -50,10 +50,11 @@ func khanEvaluation(r *reproducing) ([]results.ReproducedPart, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, dir, err := r.simulated(history)
+		s, dir, err := r.simulated(history)
 		if err != nil {
 			return nil, err
 		}
+		part.Assumed = withNew(part.Assumed, s.Scenario.Assumed)
 		known := KnowledgeFiles{History: []string{dir}}
 		models, _, err := known.Read()
 		if err != nil {

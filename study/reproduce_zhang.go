@@ -66,10 +66,14 @@ func (r *reproducing) zhangPlatform() string {
 	return zhangPlatform
 }
 
+func (r *reproducing) testbed() (*Testbed, error) {
+	return OpenTestbed(r.zhangPlatform(), model.Device.String(), r.Seed)
+}
+
 // lines runs the microbenchmarks with rows of the given bytes, and fits the platform
 // model as fit does. It returns the file of the fitted platform.
 func (r *reproducing) lines(row float64) (*results.Fitting, string, error) {
-	bed, err := OpenTestbed(r.zhangPlatform(), model.Device.String(), r.Seed)
+	bed, err := r.testbed()
 	if err != nil {
 		return nil, "", err
 	}
@@ -97,12 +101,17 @@ func (r *reproducing) lines(row float64) (*results.Fitting, string, error) {
 }
 
 func zhangTable1(r *reproducing) ([]results.ReproducedPart, error) {
+	bed, err := r.testbed()
+	if err != nil {
+		return nil, err
+	}
 	fitted, _, err := r.lines(platform.BenchmarkRow)
 	if err != nil {
 		return nil, err
 	}
 	part := results.ReproducedPart{
-		Name: "table-1", Title: "Table 1 and figure 2: lines of the phases",
+		Assumed: bed.Cluster.Machines[0].Assumed,
+		Name:    "table-1", Title: "Table 1 and figure 2: lines of the phases",
 		Text: fmt.Sprintf("Microbenchmarks on five workers of `%s` (`slotwave microbench`), lines fitted to them (`slotwave fit`). "+
 			"The paper's lines and rows are published only in figures; its table 1 has the percentages of rows within 10, 15 and 20 %% of the lines.", r.zhangPlatform()),
 		Header: []string{"phase", "ms", "rows within 10 / 15 / 20 %", "published"},
@@ -227,6 +236,7 @@ reduces = %d
 type zhangAnswers struct {
 	simulated time.Duration
 	predicted [3]time.Duration
+	assumed   []string // in the simulation
 }
 
 // zhangWays are what zhang learns from.
@@ -250,6 +260,7 @@ func (r *reproducing) zhangLoop(c zhangCluster) ([]results.ReproducedPart, error
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", a.name, err)
 		}
+		part.Assumed = withNew(part.Assumed, x.assumed)
 		row := []string{a.name, fmt.Sprintf("%.1f", x.simulated.Seconds())}
 		for k, p := range x.predicted {
 			off := p.Seconds()/x.simulated.Seconds() - 1
@@ -296,7 +307,7 @@ func (r *reproducing) zhangAnswers(a *zhangApplication, c *zhangCluster) (x zhan
 	if err != nil {
 		return x, err
 	}
-	x.simulated = compared.Runs[0].Predictions[0].Mean
+	x.simulated, x.assumed = compared.Runs[0].Predictions[0].Mean, compared.Study.Scenario.Assumed
 	for i, k := range []struct {
 		row   float64
 		small string
