@@ -31,8 +31,11 @@ type Why struct {
 	Second   string          `json:"second"`
 	Pairs    int             `json:"pairs"`
 	Makespan Difference      `json:"makespan"`
-	Jobs     []Difference    `json:"jobs"` // by the size of their difference
-	Accounts []AccountChange `json:"accounts"`
+	Response Difference      `json:"mean_response"` // mean time of the jobs of a run
+	Jobs     []Difference    `json:"jobs"`          // of at least two pairs, by the size of their difference
+	Job      string          `json:"job,omitempty"` // whose time the accounts are; empty: of all jobs
+	Accounts []AccountChange `json:"accounts"`      // of the first pair
+	Held     []AccountChange `json:"held"`          // slot held, by the job that held it
 	Launch   *OtherLaunch    `json:"launch,omitempty"` // left out: all launches are the same
 	Offer    *OtherOffer     `json:"offer,omitempty"`  // left out: all offers with launches are the same
 }
@@ -46,9 +49,10 @@ type Difference struct {
 	Mean   int64  `json:"difference_ns"`
 	Low    int64  `json:"low_ns"`
 	High   int64  `json:"high_ns"`
+	Pairs  int    `json:"pairs"`
 }
 
-// AccountChange is the time of all jobs in one account of the ledger.
+// AccountChange is the time in one account of the ledger, or of slots held by one job.
 type AccountChange struct {
 	Account string `json:"account"`
 	First   int64  `json:"first_ns"`
@@ -77,10 +81,16 @@ func (o *Options) asMade(name string) bool {
 	return attemptsOf(name) != "" && len(o.Set) == 0 && o.Fidelity == ""
 }
 
-// compared opens one of two scenarios. A result is simulated as its manifest says.
-func (o Options) compared(name string) (*model.WhatIf, error) {
+// compared opens one of two scenarios. It returns the question of each pair. A
+// result is simulated as its manifest says.
+func (o Options) compared(name string) (func(pair int) (*model.WhatIf, error), error) {
 	if o.asMade(name) {
-		return questionOf(name)
+		q, err := questionOf(name)
+		return func(pair int) (*model.WhatIf, error) {
+			own := *q
+			own.Seed = o.seedOf(pair)
+			return &own, nil
+		}, err
 	}
 	s, err := Open(name, o)
 	if err != nil {
@@ -89,70 +99,99 @@ func (o Options) compared(name string) (*model.WhatIf, error) {
 	if n := len(s.Scenario.Runs); n != 1 {
 		return nil, fmt.Errorf("--why: %s: got %d runs: want a scenario with one", name, n)
 	}
-	return &s.Scenario.Runs[0].Question, nil
+	return func(pair int) (*model.WhatIf, error) {
+		r, err := s.replication(pair)
+		if err != nil {
+			return nil, err
+		}
+		return &r.Runs[0].Question, nil
+	}, nil
 }
 
 // whyPairs is the number of pairs if no number of replications is given.
 const whyPairs = 5
 
+// whyRun is a run of one of two scenarios.
+type whyRun struct {
+	question   *model.WhatIf
+	prediction model.Prediction
+	rows       attempts
+	offers     offers
+}
+
 // CompareWhy simulates two scenarios in pairs with the same seeds and compares
-// the times of jobs, the ledgers, and the launches.
-func CompareWhy(first, second string, o Options) (*Why, error) {
-	var questions [2]*model.WhatIf
-	for i, name := range []string{first, second} {
-		q, err := o.compared(name)
-		if err != nil {
-			return nil, err
-		}
-		questions[i] = q
-	}
-	w := &Why{Schema: "slotwave/why/1", First: first, Second: second, Pairs: whyPairs}
+// the times of jobs, the ledgers, and the launches. If a job is named, the ledger
+// is that of this job.
+func CompareWhy(first, second, job string, o Options) (*Why, error) {
+	w := &Why{Schema: "slotwave/why/1", First: first, Second: second, Pairs: whyPairs, Job: results.Escape(job)}
 	if o.Replications > 1 {
 		w.Pairs = o.Replications
 	}
-	times := map[string]*[2][]float64{"": {}}
-	var names []string
-	var rows [2]attempts
-	var offers [2]offers
-	var predictions [2]model.Prediction
-	for pair := range w.Pairs {
-		for i, q := range questions {
-			own := *q
-			own.Seed = o.seedOf(pair)
-			simulator := sim.Simulator{}
-			if pair == 0 {
-				simulator.Recorder, simulator.Tracer = &rows[i], &offers[i]
-			}
-			p, err := predict(simulator, &own)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", q.Name, err)
-			}
-			if pair == 0 {
-				predictions[i] = p
-			}
-			times[""][i] = append(times[""][i], float64(p.Mean))
-			for k := range p.Jobs {
-				j := &p.Jobs[k]
-				if times[j.ID] == nil {
-					times[j.ID] = &[2][]float64{}
-					names = append(names, j.ID)
-				}
-				if j.Finish >= 0 {
-					times[j.ID][i] = append(times[j.ID][i], float64(j.Finish-j.Submit))
-				}
-			}
+	var questions [2]func(int) (*model.WhatIf, error)
+	for i, name := range []string{first, second} {
+		var err error
+		if questions[i], err = o.compared(name); err != nil {
+			return nil, err
 		}
 	}
-	w.Makespan = differenceOf("", times[""])
-	for _, name := range names {
-		if t := times[name]; len(t[0]) == w.Pairs && len(t[1]) == w.Pairs {
-			w.Jobs = append(w.Jobs, differenceOf(name, t))
+	var shown [2]whyRun // the first pair
+	var makespans, responses [2][]float64
+	times := map[string]*[2][]float64{}
+	for pair := range w.Pairs {
+		var own [2]map[string]float64
+		for i, of := range questions {
+			r, err := simulateWhy(of, pair)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", []string{first, second}[i], err)
+			}
+			if pair == 0 {
+				shown[i] = r
+			}
+			own[i] = map[string]float64{}
+			sum := 0.0
+			for k := range r.prediction.Jobs {
+				j := &r.prediction.Jobs[k]
+				if j.Finish < 0 {
+					continue
+				}
+				t := float64(j.Finish - j.Submit)
+				own[i][j.ID] = t
+				sum += t
+				if other, both := own[0][j.ID]; i == 1 && both {
+					if times[j.ID] == nil {
+						times[j.ID] = &[2][]float64{}
+					}
+					pairs := times[j.ID]
+					pairs[0], pairs[1] = append(pairs[0], other), append(pairs[1], t)
+				}
+			}
+			makespans[i] = append(makespans[i], float64(r.prediction.Mean))
+			responses[i] = append(responses[i], sum/math.Max(1, float64(len(own[i]))))
+		}
+	}
+	w.Makespan, w.Response = differenceOf("", &makespans), differenceOf("", &responses)
+	for _, id := range slices.Sorted(maps.Keys(times)) {
+		if t := times[id]; len(t[0]) > 1 {
+			w.Jobs = append(w.Jobs, differenceOf(id, t))
 		}
 	}
 	slices.SortStableFunc(w.Jobs, func(a, b Difference) int { return -cmp.Compare(max(a.Mean, -a.Mean), max(b.Mean, -b.Mean)) })
-	w.Launch = otherLaunch(rows[0], rows[1])
-	w.Offer = otherOffer(offers, questions)
-	return w, w.compareLedgers(questions, predictions, rows)
+	w.Launch, w.Offer = otherLaunch(&shown, job), otherOffer(&shown, job)
+	return w, w.compareLedgers(&shown, job)
+}
+
+// simulateWhy simulates one scenario of a pair. Attempts and offers are kept of the
+// first pair only.
+func simulateWhy(of func(int) (*model.WhatIf, error), pair int) (r whyRun, err error) {
+	if r.question, err = of(pair); err != nil {
+		return r, err
+	}
+	simulator := sim.Simulator{}
+	if pair == 0 {
+		simulator.Recorder, simulator.Tracer = &r.rows, &r.offers
+	}
+	r.prediction, err = predict(simulator, r.question)
+	return r, err
 }
 
 func differenceOf(job string, times *[2][]float64) Difference {
@@ -166,36 +205,56 @@ func differenceOf(job string, times *[2][]float64) Difference {
 	}
 	return Difference{
 		Job: results.Escape(job), First: int64(stat.Mean(times[0], nil)), Second: int64(stat.Mean(times[1], nil)),
-		Mean: int64(mean), Low: int64(mean - half), High: int64(mean + half),
+		Mean: int64(mean), Low: int64(mean - half), High: int64(mean + half), Pairs: len(differences),
 	}
 }
 
-// compareLedgers sums the ledgers of the first pair by account.
-func (w *Why) compareLedgers(questions [2]*model.WhatIf, predictions [2]model.Prediction, rows [2]attempts) error {
-	var sums [2]map[string]int64
-	all := map[string]bool{}
-	for i, q := range questions {
-		h := historyOf(q, &predictions[i], rows[i])
-		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: jobsOf(h), Question: q}, diagnose.DefaultOptions())
+// slotHeld is the account of the ledger for slots that other attempts held.
+const slotHeld = "slot held"
+
+// compareLedgers sums the ledgers of the first pair by account, of one job or of
+// all, and the time for which slots were held by the job that held them.
+func (w *Why) compareLedgers(pair *[2]whyRun, job string) error {
+	accounts, held := map[string]*AccountChange{}, map[string]*AccountChange{}
+	add := func(to map[string]*AccountChange, name string, i int, d time.Duration) {
+		if to[name] == nil {
+			to[name] = &AccountChange{Account: results.Escape(name)}
+		}
+		*[]*int64{&to[name].First, &to[name].Second}[i] += int64(d)
+	}
+	for i := range pair {
+		r := &pair[i]
+		h := historyOf(r.question, &r.prediction, r.rows)
+		options := diagnose.DefaultOptions()
+		options.Job = job
+		d, err := diagnose.Run(context.Background(), diagnose.Input{Jobs: jobsOf(h), Question: r.question}, options)
 		if err != nil {
 			return Internal(err)
 		}
-		sums[i] = map[string]int64{}
 		for _, j := range d.Jobs {
 			for _, step := range j.Ledger {
-				sums[i][step.Account.String()] += int64(step.To - step.From)
-				all[step.Account.String()] = true
+				add(accounts, step.Account.String(), i, step.To-step.From)
+				if step.Account.String() == slotHeld {
+					add(held, step.By, i, step.To-step.From)
+				}
 			}
 		}
 	}
-	for _, account := range slices.Sorted(maps.Keys(all)) {
-		w.Accounts = append(w.Accounts, AccountChange{account, sums[0][account], sums[1][account]})
-	}
-	slices.SortFunc(w.Accounts, func(a, b AccountChange) int {
-		x, y := a.Second-a.First, b.Second-b.First
-		return cmp.Or(-cmp.Compare(max(x, -x), max(y, -y)), cmp.Compare(a.Account, b.Account))
-	})
+	w.Accounts, w.Held = changesOf(accounts), changesOf(held)
 	return nil
+}
+
+// changesOf lists what changes most first.
+func changesOf(sums map[string]*AccountChange) []AccountChange {
+	list := []AccountChange{}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		list = append(list, *sums[name])
+	}
+	slices.SortStableFunc(list, func(a, b AccountChange) int {
+		x, y := a.Second-a.First, b.Second-b.First
+		return -cmp.Compare(max(x, -x), max(y, -y))
+	})
+	return list
 }
 
 // historyOf returns the jobs of a simulated run with their attempts and times.
@@ -214,13 +273,21 @@ func historyOf(q *model.WhatIf, p *model.Prediction, rows attempts) *workload.Hi
 	return h
 }
 
-// otherLaunch finds the first launch that differs in job, task, node or time.
-func otherLaunch(first, second attempts) *OtherLaunch {
-	for _, list := range []attempts{first, second} {
-		slices.SortStableFunc(list, func(a, b workload.Attempt) int {
+// otherLaunch finds the first launch, of one job or of all, that differs in job,
+// task, node or time.
+func otherLaunch(pair *[2]whyRun, job string) *OtherLaunch {
+	var lists [2]attempts
+	for i := range pair {
+		for k := range pair[i].rows {
+			if a := &pair[i].rows[k]; job == "" || a.Job == job {
+				lists[i] = append(lists[i], *a)
+			}
+		}
+		slices.SortStableFunc(lists[i], func(a, b workload.Attempt) int {
 			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Job, b.Job), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Task, b.Task))
 		})
 	}
+	first, second := lists[0], lists[1]
 	say := func(list attempts, i int) (string, time.Duration) {
 		if i >= len(list) {
 			return "nothing more", math.MaxInt64
@@ -247,34 +314,35 @@ func (list *offers) Offer(o *model.Offer) {
 	*list = append(*list, own)
 }
 
-// launchesOf lists what an offer launched.
-func launchesOf(o *model.Offer) []string {
+// launchesOf lists what an offer launched, of one job or of all.
+func launchesOf(o *model.Offer, job string) []string {
 	var list []string
 	for i := range o.Asked {
-		if a := &o.Asked[i]; a.Task >= 0 {
+		if a := &o.Asked[i]; a.Task >= 0 && (job == "" || a.Job == job) {
 			list = append(list, fmt.Sprintf("%v %d %d %s", a.Kind, a.Task, a.Attempt, a.Job))
 		}
 	}
 	return list
 }
 
-// otherOffer finds the first heartbeat with different launches. An offer that one
-// of the runs lacks counts as launching nothing there.
-func otherOffer(runs [2]offers, questions [2]*model.WhatIf) *OtherOffer {
+// otherOffer finds the first heartbeat with different launches, of one job or of
+// all. An offer that one of the runs lacks counts as launching nothing there.
+func otherOffer(pair *[2]whyRun, job string) *OtherOffer {
 	type heartbeat struct {
 		at   time.Duration
 		node string
 	}
 	found := map[heartbeat]*[2]*model.Offer{}
 	var order []heartbeat
-	for i, run := range runs {
-		for k := range run {
-			h := heartbeat{run[k].Time, run[k].Node}
+	for i := range pair {
+		for k := range pair[i].offers {
+			o := &pair[i].offers[k]
+			h := heartbeat{o.Time, o.Node}
 			if found[h] == nil {
 				found[h] = &[2]*model.Offer{}
 				order = append(order, h)
 			}
-			found[h][i] = &run[k]
+			found[h][i] = o
 		}
 	}
 	slices.SortStableFunc(order, func(a, b heartbeat) int { return cmp.Compare(a.at, b.at) })
@@ -283,7 +351,7 @@ func otherOffer(runs [2]offers, questions [2]*model.WhatIf) *OtherOffer {
 		texts := [2]string{}
 		for i, o := range found[h] {
 			if o != nil {
-				launched[i] = launchesOf(o)
+				launched[i] = launchesOf(o, job)
 			}
 		}
 		if slices.Equal(launched[0], launched[1]) {
@@ -292,7 +360,7 @@ func otherOffer(runs [2]offers, questions [2]*model.WhatIf) *OtherOffer {
 		for i, o := range found[h] {
 			texts[i] = "  nothing: no slot was free there for which a job waited\n"
 			if o != nil {
-				texts[i] = diagnose.DecisionText(o, questions[i])
+				texts[i] = diagnose.DecisionText(o, pair[i].question)
 			}
 		}
 		return &OtherOffer{int64(h.at), results.Escape(h.node), texts[0], texts[1]}
@@ -307,37 +375,32 @@ func (w *Why) WriteJSON(to io.Writer) error {
 	return out.Encode(w)
 }
 
+// mostShown is how many jobs that gain, jobs that lose, and jobs that hold slots the
+// text shows.
+const mostShown = 5
+
 // WriteText writes the comparison for people.
 func (w *Why) WriteText(to io.Writer, _ bool) error {
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	s := func(ns int64) string { return fmt.Sprintf("%.1f s", float64(ns)/1e9) }
-	change := func(d *Difference) string {
-		text := fmt.Sprintf("%+.1f s ± %.1f", float64(d.Mean)/1e9, float64(d.High-d.Low)/2e9)
-		if d.Low <= 0 && d.High >= 0 {
-			text += " (may be chance)"
-		}
-		return text
-	}
 	fmt.Fprintf(t, "%s against %s, %d pairs of runs with the same seeds\n\n", w.Second, w.First, w.Pairs)
-	fmt.Fprintf(t, "makespan\t%s\t%s\t%s\n", s(w.Makespan.First), s(w.Makespan.Second), change(&w.Makespan))
-	won, lost := 0, 0
-	for _, j := range w.Jobs {
-		if j.High < 0 {
-			won++
-		}
-		if j.Low > 0 {
-			lost++
-		}
+	fmt.Fprintf(t, "\tfirst\tsecond\tdifference, with its 95 %% interval\n")
+	fmt.Fprintf(t, "makespan\t%s\nmean job time\t%s\n", w.Makespan.text(), w.Response.text())
+	w.jobsText(t)
+	of := "all jobs"
+	if w.Job != "" {
+		of = w.Job
 	}
-	fmt.Fprintf(t, "\n%d of %d jobs gain, %d lose\n", won, len(w.Jobs), lost)
-	for i := range w.Jobs[:min(10, len(w.Jobs))] {
-		j := &w.Jobs[i]
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", j.Job, s(j.First), s(j.Second), change(j))
-	}
-	fmt.Fprintf(t, "\nledger of all jobs\tfirst\tsecond\tdifference\n")
+	fmt.Fprintf(t, "\nledger of %s, first pair\tfirst\tsecond\tdifference\n", of)
+	sum := AccountChange{Account: "together"}
 	for _, a := range w.Accounts {
-		if a.First != a.Second {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%+.1f s\n", a.Account, s(a.First), s(a.Second), float64(a.Second-a.First)/1e9)
+		fmt.Fprintln(t, a.text())
+		sum.First, sum.Second = sum.First+a.First, sum.Second+a.Second
+	}
+	fmt.Fprintln(t, sum.text())
+	if w.Job != "" && len(w.Held) > 0 {
+		fmt.Fprintf(t, "\nits slots were held by\tfirst\tsecond\tdifference\n")
+		for i := range w.Held[:min(mostShown, len(w.Held))] {
+			fmt.Fprintln(t, w.Held[i].text())
 		}
 	}
 	if w.Launch != nil {
@@ -350,4 +413,52 @@ func (w *Why) WriteText(to io.Writer, _ bool) error {
 	}
 	_, err := fmt.Fprintf(to, "\nfirst offer that was decided differently: %.3f s, %s\n%s:\n%s%s:\n%s", float64(w.Offer.Time)/1e9, w.Offer.Node, w.First, w.Offer.First, w.Second, w.Offer.Second)
 	return err
+}
+
+// jobsText writes how many jobs gain and lose, and those that do so most.
+func (w *Why) jobsText(t io.Writer) {
+	var won, lost []Difference
+	var gain, loss float64
+	for _, j := range w.Jobs {
+		switch {
+		case j.High < 0:
+			won, gain = append(won, j), gain-float64(j.Mean)
+		case j.Low > 0:
+			lost, loss = append(lost, j), loss+float64(j.Mean)
+		}
+	}
+	mean := func(sum float64, list []Difference) float64 { return sum / math.Max(1, float64(len(list))) / 1e9 }
+	fmt.Fprintf(t, "\nOf %d jobs %d gain, %.1f s in the mean, and %d lose, %.1f s in the mean. The others may differ by chance.\n",
+		len(w.Jobs), len(won), mean(gain, won), len(lost), mean(loss, lost))
+	for _, some := range []struct {
+		what string
+		list []Difference
+	}{{"jobs that gain most", won}, {"jobs that lose most", lost}} {
+		if len(some.list) == 0 {
+			continue
+		}
+		fmt.Fprintf(t, "\n%s\tfirst\tsecond\tdifference\n", some.what)
+		for i := range some.list[:min(mostShown, len(some.list))] {
+			fmt.Fprintf(t, "%s\t%s\n", some.list[i].Job, some.list[i].text())
+		}
+	}
+	for i := range w.Jobs {
+		if j := &w.Jobs[i]; j.Job == w.Job {
+			fmt.Fprintf(t, "\njob\tfirst\tsecond\tdifference\n%s\t%s\n", j.Job, j.text())
+		}
+	}
+}
+
+func seconds(ns int64) string { return fmt.Sprintf("%.1f s", float64(ns)/1e9) }
+
+func (a *AccountChange) text() string {
+	return fmt.Sprintf("%s\t%s\t%s\t%+.1f s", a.Account, seconds(a.First), seconds(a.Second), float64(a.Second-a.First)/1e9)
+}
+
+func (d *Difference) text() string {
+	text := fmt.Sprintf("%s\t%s\t%+.1f s ± %.1f", seconds(d.First), seconds(d.Second), float64(d.Mean)/1e9, float64(d.High-d.Low)/2e9)
+	if d.Low <= 0 && d.High >= 0 {
+		text += " (may be chance)"
+	}
+	return text
 }

@@ -39,7 +39,7 @@ func TestCompareWhy(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w, err := CompareWhy(names[0], names[1], Options{Seed: 1})
+	w, err := CompareWhy(names[0], names[1], "", Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,29 @@ func TestCompareWhy(t *testing.T) {
 			t.Errorf("%+v: want b to gain", j)
 		}
 	}
-	same, err := CompareWhy(names[0], names[0], Options{Seed: 1})
+	// The ledgers of the two jobs add up to that of all, and fair2 lets a wait for b.
+	together := func(job string) (sum [2]int64) {
+		w, err := CompareWhy(names[0], names[1], job, Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range w.Accounts {
+			sum[0], sum[1] = sum[0]+a.First, sum[1]+a.Second
+		}
+		if job == "a" && (len(w.Held) == 0 || w.Held[0].Account != "b" || w.Held[0].First != 0) {
+			t.Errorf("slots of a are held by %+v: want b, in the second run only", w.Held)
+		}
+		return sum
+	}
+	for i, all := range together("") {
+		if a, b := together("a")[i], together("b")[i]; a+b != all || a == 0 || b == 0 {
+			t.Errorf("accounts of a are %d ns and of b %d, of both %d", a, b, all)
+		}
+	}
+	if _, err := CompareWhy(names[0], names[1], "c", Options{Seed: 1}); err == nil || !strings.Contains(err.Error(), "want the ID of a job") {
+		t.Errorf("a job that does not run: %v", err)
+	}
+	same, err := CompareWhy(names[0], names[0], "", Options{Seed: 1})
 	if err != nil || same.Launch != nil || same.Offer != nil || same.Makespan.Mean != 0 {
 		t.Errorf("a scenario against itself: %+v, %v", same, err)
 	}

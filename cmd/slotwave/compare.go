@@ -46,7 +46,8 @@ compares all answers with the measured runs.
 
 --why simulates two scenarios in pairs with the same seeds: five pairs, or as
 many as --replications says. It prints the jobs that gain and lose, the
-difference of the ledgers, and the first launch in which the two differ.
+difference of the ledgers, and the first launch in which the two differ. With
+--job ID all jobs run, and the ledger is that of this job.
 
 --fail-above 10% (or 0.1) exits with code 4 if the makespan or the time of a job
 of a model differs from the simulation, or that of a scenario from the one in
@@ -118,10 +119,24 @@ func (a *app) compare(names []string, k *comparing) error {
 
 // compareWhy explains the difference between two scenarios.
 func compareWhy(a *app, names []string, k *comparing) error {
-	if len(names) != 2 || len(k.over) > 0 || len(k.measured) > 0 || k.baseline != "" || k.out != "" {
-		return fmt.Errorf("--why: got %d scenarios: want two, without --over, --measured, --baseline and --out", len(names))
+	if len(names) != 2 {
+		return fmt.Errorf("--why: got %d scenarios: want two", len(names))
 	}
-	w, err := study.CompareWhy(names[0], names[1], k.options())
+	for _, other := range []struct {
+		flag string
+		set  bool
+	}{{"--over", len(k.over) > 0}, {"--measured", len(k.measured) > 0}, {"--baseline", k.baseline != ""}, {"--out", k.out != ""}} {
+		if other.set {
+			return fmt.Errorf("--why: got %s too: want only one of them", other.flag)
+		}
+	}
+	o, job := k.options(), ""
+	if list := o.Reading.Jobs; len(list) > 1 {
+		return fmt.Errorf("--job: got %d: want one with --why", len(list))
+	} else if len(list) == 1 {
+		job, o.Reading.Jobs = list[0], nil
+	}
+	w, err := study.CompareWhy(names[0], names[1], job, o)
 	if err != nil {
 		return err
 	}
