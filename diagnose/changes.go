@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -96,9 +97,14 @@ func findNode(c *model.Cluster, name string) (int, error) {
 	return i, nil
 }
 
-// repair sets a device of a node to the speed of its peers.
+// repair sets a device of a node, or without a device the whole node, to the speed
+// of its peers.
 func repair(node, device string) *Change {
-	return editCluster(fmt.Sprintf("%s of %s at the nominal speed", device, node), func(c *model.Cluster) error {
+	text := fmt.Sprintf("%s of %s", device, node)
+	if device == "" {
+		text = node
+	}
+	return editCluster(text+" at the nominal speed", func(c *model.Cluster) error {
 		i, err := findNode(c, node)
 		if err != nil {
 			return err
@@ -114,6 +120,9 @@ func repair(node, device string) *Change {
 		own, peer := c.Machines[c.Nodes[i].Machine], c.Machines[c.UsualMachine()]
 		fixed := own
 		switch {
+		case device == "":
+			changed = changed || c.Nodes[i].Machine != c.UsualMachine()
+			fixed = peer
 		case strings.HasPrefix(device, "disk"):
 			fixed.Disks = slices.Clone(own.Disks)
 			for k := range fixed.Disks {
@@ -130,7 +139,7 @@ func repair(node, device string) *Change {
 			fixed.Speed, fixed.Cores, fixed.SMT = peer.Speed, peer.Cores, peer.SMT
 		}
 		if !changed {
-			return inQuestion("%s of %s has the nominal speed", device, node)
+			return inQuestion("%s has the nominal speed", text)
 		}
 		c.Machines = append(c.Machines, fixed)
 		c.Nodes[i].Machine = len(c.Machines) - 1
@@ -364,11 +373,21 @@ func join(changes []*Change) *Change {
 		text = append(text, c.Text)
 	}
 	return &Change{strings.Join(text, "; "), func(q model.WhatIf) (model.WhatIf, error) {
-		var err error
+		made := false
+		var same error
 		for _, c := range changes {
-			if q, err = c.Edit(q); err != nil {
+			changed, err := c.Edit(q)
+			if errors.As(err, new(asItIs)) { // one of the others may have made it
+				same = err
+				continue
+			}
+			if err != nil {
 				return q, err
 			}
+			q, made = changed, true
+		}
+		if !made {
+			return q, same
 		}
 		return q, nil
 	}}

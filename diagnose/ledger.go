@@ -279,6 +279,9 @@ func (w *walk) begin() {
 	if setup := w.b.setupBefore(w.job, w.at); setup != nil {
 		w.between(setup.finish, setup)
 		w.emit(setup.start, Step{Account: setUp, Attempt: w.b.name(setup), Node: w.b.node(setup)})
+		if before := w.launch(setup); before != nil {
+			w.between(before.finish, before)
+		}
 		w.between(w.job.launch, setup)
 	}
 	if w.job.launch > w.job.submit {
@@ -301,6 +304,10 @@ func (w *walk) otherwise(a Account) Account {
 // shuffle open, if the walk continues there.
 func (w *walk) body(a *attempt) *attempt {
 	if w.at <= a.start {
+		return nil
+	}
+	if a.state != workload.Succeeded { // what follows it is explained by its end
+		w.emit(a.start, w.step(a, lostAttempts, ""))
 		return nil
 	}
 	spans := w.spans[w.id(a)]
@@ -483,12 +490,39 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 	return nil
 }
 
+// previous returns the attempt of the same task that began last before a.
+func (w *walk) previous(a *attempt) *attempt {
+	var last *attempt
+	if a.number == 0 {
+		return nil
+	}
+	for _, row := range w.job.attempts {
+		b := w.b.at(row)
+		if b.kind == a.kind && b.task == a.task && b.timed() && b.start < a.start && (last == nil || b.start > last.start) {
+			last = b
+		}
+	}
+	return last
+}
+
 // launch explains why an attempt did not start earlier. It returns the attempt on
-// which that depends, or nil if only the beginning of the job is left.
+// which that depends, or nil if only the beginning of the job is left. An attempt
+// that takes over from one that still runs depends on that one.
 func (w *walk) launch(a *attempt) *attempt {
 	ready := w.job.submit
-	if workload.Known(a.runnable) {
+	switch {
+	case a.kind == workload.Setup:
+		ready = max(ready, w.job.launch)
+	case workload.Known(a.runnable):
 		ready = max(ready, a.runnable)
+	}
+	previous := w.previous(a)
+	if previous != nil {
+		if previous.finish > a.start {
+			w.emit(previous.start, w.step(previous, lostAttempts, ""))
+			return previous
+		}
+		ready = max(ready, previous.finish)
 	}
 	before := w.freedBy(a)
 	for w.at > ready {
@@ -522,6 +556,10 @@ func (w *walk) launch(a *attempt) *attempt {
 		account = unknownTime
 	}
 	w.emit(ready, w.step(a, account, ""))
+	if previous != nil {
+		w.emit(previous.start, w.step(previous, lostAttempts, "")) // and until its loss was known
+		return previous
+	}
 	return w.enabledBy(a)
 }
 
@@ -569,9 +607,17 @@ func (w *walk) declined(a *attempt, ready time.Duration) bool {
 	return any
 }
 
-// freedBy returns the attempt whose slot this one took.
+// freedBy returns the attempt whose slot this one took. A set-up takes one of
+// either kind.
 func (w *walk) freedBy(a *attempt) *attempt {
-	return w.lastOn(a, a.start, w.place(a.node, a.kind))
+	before := w.lastOn(a, a.start, w.place(a.node, min(a.kind, workload.Reduce)))
+	if a.kind <= workload.Reduce {
+		return before
+	}
+	if other := w.lastOn(a, a.start, w.place(a.node, workload.Map)); before == nil || other != nil && other.finish > before.finish {
+		before = other
+	}
+	return before
 }
 
 // lastOn returns the attempt that ended last on a's node, at or before t. If

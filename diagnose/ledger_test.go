@@ -303,3 +303,41 @@ func TestLedgerBalances(t *testing.T) {
 		}
 	})
 }
+
+// again adds an attempt to the last task.
+func (w *world) again(state workload.State, node string, times ...time.Duration) {
+	j := &w.jobs[len(w.jobs)-1]
+	t := &j.Tasks[len(j.Tasks)-1]
+	a := t.Attempts[len(t.Attempts)-1]
+	t.Attempts[len(t.Attempts)-1].State = state
+	a.Number, a.State, a.Node, a.Runnable, a.Start, a.Finish = a.Number+1, workload.Succeeded, node, times[0], times[1], times[2]
+	t.Attempts = append(t.Attempts, a)
+}
+
+// The node of the first attempt dies at 50 s, which the JobTracker learns at 118 s.
+// All of the time from the start of the attempt until then is lost. So is the time
+// of an attempt until a speculative one takes over.
+func TestLedgerLostAttempts(t *testing.T) {
+	w := &world{question: slotsOf(1, "n1", "n2")}
+	w.job("j", 0, 160*s)
+	w.attempt(workload.Map, "n2", 0, 1*s, 4*s, 50*s)
+	w.again(workload.Killed, "n1", 118*s, 120*s, 159*s)
+	wantLedger(t, w.run(t), 0, "0-1 initialisation\n1-4 heartbeat\n4-118 lost attempts\n118-120 heartbeat\n120-159 unknown\n159-160 heartbeat")
+
+	w = &world{question: slotsOf(1, "n1", "n2")}
+	w.job("j", 0, 100*s)
+	w.attempt(workload.Map, "n2", 0, 1*s, 4*s, 98*s)
+	w.again(workload.Killed, "n1", 1*s, 65*s, 98*s)
+	wantLedger(t, w.run(t), 0, "0-1 initialisation\n1-4 heartbeat\n4-65 lost attempts\n65-98 unknown\n98-100 heartbeat")
+}
+
+// A set-up waits for the slot that a map of another job holds.
+func TestLedgerSetUpWaits(t *testing.T) {
+	w := &world{question: slotsOf(1, "n1")}
+	w.job("a", 0, 30*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 2*s, 28*s)
+	w.job("b", 10*s, 60*s)
+	w.attempt(workload.Setup, "n1", 0, 29*s, 29*s, 31*s)
+	w.attempt(workload.Map, "n1", 0, 32*s, 33*s, 58*s)
+	wantLedger(t, w.run(t), 1, "10-11 initialisation\n11-28 slot held a\n28-29 heartbeat\n29-31 set-up\n31-32 heartbeat\n32-33 heartbeat\n33-58 unknown\n58-60 heartbeat")
+}

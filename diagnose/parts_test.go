@@ -137,3 +137,33 @@ func TestTimelineCells(t *testing.T) {
 		t.Errorf("without samples the share is %v: want 0", got)
 	}
 }
+
+// One of four nodes takes four times as long for maps whose data are not counted:
+// too few nodes for a spread of nodes, but not for one of tasks.
+func TestSlowNodeByTimes(t *testing.T) {
+	w := &world{question: slotsOf(2, "n1", "n2", "n3", "n4")}
+	w.job("j", 0, 90*s)
+	for i := range 24 {
+		node, length := fmt.Sprintf("n%d", 1+i%3), time.Duration(18+i%5)*s
+		if i%6 == 5 {
+			node, length = "n4", 4*length
+		}
+		a := w.attempt(workload.Map, node, i%2, 1*s, 2*s, 2*s+length)
+		a.Phases[workload.PhaseMap] = length
+	}
+	found := func(d *Diagnosis) bool {
+		return slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Rule == "R16" && f.Node == "n4" && f.Device == "" })
+	}
+	if d := w.run(t); !found(d) {
+		t.Errorf("%+v: want R16 on n4", d.Findings)
+	}
+	for i := range w.jobs[0].Tasks {
+		if a := &w.jobs[0].Tasks[i].Attempts[0]; a.Node == "n4" { // as long as the others
+			a.Finish = 2*s + (a.Finish-2*s)/4
+			a.Phases[workload.PhaseMap] = a.Finish - 2*s
+		}
+	}
+	if d := w.run(t); found(d) {
+		t.Errorf("%+v: want nothing on n4", d.Findings)
+	}
+}

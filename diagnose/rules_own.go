@@ -126,7 +126,34 @@ func (s *scene) slowDevices() []hit {
 		h.evidence = fmt.Sprintf("rate differs by %+.0f %% from its peers", 100*(h.value-1))
 		merged = append(merged, h)
 	}
-	return merged
+	return wholeNodes(merged)
+}
+
+// alike is the factor within which the rates of the devices of a slow node agree.
+const alike = 1.1
+
+// wholeNodes makes one finding of a node whose processors, disks and network are
+// all slow, and equally so.
+func wholeNodes(hits []hit) (list []hit) {
+	own := map[string][]hit{}
+	for _, h := range hits {
+		own[h.node] = append(own[h.node], h)
+	}
+	for _, h := range hits {
+		same := own[h.node]
+		rate := func(a, b hit) int { return cmp.Compare(a.value, b.value) }
+		least, most := slices.MinFunc(same, rate), slices.MaxFunc(same, rate)
+		if len(same) < len([]string{"cpu", "disk", "network"}) || most.value > alike*least.value {
+			list = append(list, h)
+			continue
+		}
+		if h.device == same[0].device {
+			h.device, h.change = "", repair(h.node, "")
+			h.evidence = fmt.Sprintf("rates of its processors, disks and network differ by %+.0f %% from its peers", 100*(h.value-1))
+			list = append(list, h)
+		}
+	}
+	return list
 }
 
 // addSlowNodes adds what the times of tasks say about nodes. It replaces findings
@@ -191,6 +218,9 @@ const inferred = 1
 // their times.
 const fewestTasks = 4
 
+// chanceNode is the chance with which one of a few sound nodes is called slow.
+const chanceNode = 0.005
+
 // slowNodes finds the nodes on which the phases of tasks take longer than their
 // bytes and records predict, while no device explains it.
 func (s *scene) slowNodes() []hit {
@@ -208,7 +238,7 @@ func (s *scene) slowNodes() []hit {
 			}
 			all = append(all, ratios[node].ratio())
 		}
-		if len(all) < fewestPeers {
+		if len(all) < 2 {
 			continue
 		}
 		usual := median(all)
@@ -216,18 +246,33 @@ func (s *scene) slowNodes() []hit {
 		for _, node := range sortedKeys(ratios) {
 			r := ratios[node]
 			z := (r.ratio() - usual) / spread
-			if len(r.tasks) < fewestTasks || r.ratio() < s.t.SlowNode*usual || z < 3 || s.loaded(node) || s.stood(node) {
+			unlike := z >= 3 && len(r.tasks) >= fewestTasks
+			if len(all) < fewestPeers { // too few nodes for a spread: compare the tasks
+				var others []float64
+				for _, other := range sortedKeys(ratios) {
+					if other != node {
+						others = append(others, ratios[other].tasks...)
+					}
+				}
+				unlike, usual = chanceLonger(r.tasks, others) < chanceNode/float64(len(all)), median(others)
+			}
+			if !unlike || r.ratio() < s.t.SlowNode*usual || s.loaded(node) || s.stood(node) {
 				continue
 			}
-			device := "cpu"
-			if r.io() > r.cpu() {
-				device = "disk"
+			h := hit{weight: inferred, node: node, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node)}
+			switch {
+			case !r.counted:
+				h.evidence = fmt.Sprintf("its %ss take %.2f times as long as those of other nodes", st.kind, h.value)
+			case r.io() > r.cpu():
+				h.device = "disk"
+			default:
+				h.device = "cpu"
 			}
-			hits = append(hits, hit{
-				weight: inferred,
-				node:   node, device: device, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node), change: repair(node, device),
-				evidence: fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", st.kind, r.ratio()/usual, device),
-			})
+			if r.counted {
+				h.evidence = fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", st.kind, h.value, h.device)
+			}
+			h.change = repair(node, h.device)
+			hits = append(hits, h)
 		}
 	}
 	return hits
@@ -247,6 +292,7 @@ func (s *scene) stood(node string) bool {
 type nodeRatio struct {
 	took, expected [2]float64
 	tasks          []float64 // ratio of each task
+	counted        bool      // bytes or records of some phase are counted
 }
 
 func (r *nodeRatio) of(k int) float64 {
@@ -292,6 +338,7 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 			if p == workload.PhaseRead || p == workload.PhaseWrite || p == workload.PhaseMerge {
 				k = 1
 			}
+			n.counted = n.counted || work > 0
 			n.took[k] += took.Seconds()
 			n.expected[k] += l.at(work)
 			sum, expected = sum+took.Seconds(), expected+l.at(work)

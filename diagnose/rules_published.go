@@ -425,8 +425,8 @@ var ruleR11 = rule{
 	},
 }
 
-// lateShuffle returns the seconds from the last map to the end of the last
-// shuffle, and whether nine tenths of the maps had ended before any reduce began.
+// lateShuffle returns for how many seconds at most a reduce shuffles after the last
+// map, and whether nine tenths of the maps had ended before any reduce began.
 func (s *scene) lateShuffle() (after float64, late bool) {
 	maps, reduces := s.stages[workload.Map], s.stages[workload.Reduce]
 	if maps == nil || reduces == nil {
@@ -438,7 +438,15 @@ func (s *scene) lateShuffle() (after float64, late bool) {
 			ended++
 		}
 	}
-	return s.b.gap(s.job).Seconds(), 10*ended >= 9*len(maps.rows)
+	last := s.b.lastMap(s.job)
+	for _, row := range reduces.rows {
+		a := s.b.at(row)
+		if d := a.phases[workload.PhaseShuffle]; workload.Known(d) {
+			startup := max(0, a.phases[workload.PhaseStartup])
+			after = max(after, (a.start + startup + d - max(last, a.start+startup)).Seconds())
+		}
+	}
+	return after, 10*ended >= 9*len(maps.rows)
 }
 
 var ruleR12 = rule{

@@ -29,6 +29,7 @@ func (jt *jobTracker) expireTrackers(int32) {
 // lose declares a tracker lost (JobTracker.lostTaskTracker). Its attempts are
 // killed, and its finished maps run again if their output may still be needed.
 func (jt *jobTracker) lose(t *taskTracker) {
+	now := jt.now()
 	t.lost = true
 	t.timer.Stop()
 	jt.heartbeats.remove(t)
@@ -48,6 +49,7 @@ func (jt *jobTracker) lose(t *taskTracker) {
 			if a.own().status == running && task.isMapOrReduce() {
 				state = killedUnclean
 			}
+			task.lostAt = now
 			j.updateStatus(a, state)
 			hit = true
 		}

@@ -89,7 +89,9 @@ type taskInProgress struct {
 	member   int32 // in speculation.running
 	failedOn []int32
 
-	_ [24]byte // fills three lines of a cache
+	lostAt engine.Time // when the last tracker with an attempt or output of it was declared lost
+
+	_ [16]byte // fills three lines of a cache
 }
 
 // isMapOrReduce reports whether the task is not a set-up or clean-up of the
@@ -169,8 +171,10 @@ func (t *taskInProgress) ranOn(tracker int32) bool {
 	return slices.Contains(t.failedOn, tracker)
 }
 
-// lastEnd returns the last end of a past attempt.
-func (t *taskInProgress) lastEnd(now engine.Time) (last engine.Time) {
+// lastEnd returns when the JobTracker last learned of the loss of an attempt, or
+// the last end of a past attempt.
+func (t *taskInProgress) lastEnd(now engine.Time) engine.Time {
+	last := t.lostAt
 	for _, a := range t.attempts {
 		if a.Finish < engine.Never && a.Finish <= now {
 			last = max(last, a.Finish)
