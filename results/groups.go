@@ -146,6 +146,7 @@ func (n *nodeStats) add(a *workload.Attempt) {
 	n.attempts++
 	n.time += d
 	switch {
+	case a.Kind >= workload.TaskCleanup: // its attempt has been counted
 	case a.State != workload.Succeeded:
 		n.lost++
 	case a.Kind == workload.Map:

@@ -330,6 +330,7 @@ func (o *outcome) booksBalance() error {
 				continue
 			}
 			switch {
+			case a.Kind >= workload.TaskCleanup:
 			case a.State == workload.Failed:
 				want.Failed++
 			case a.State == workload.Killed:

@@ -74,10 +74,11 @@ func (r *recorder) rowOf(a *attempt) *workload.Attempt {
 func (r *recorder) account(a *attempt) {
 	o, state := a.job.outcome, a.ended()
 	start, finish := a.Start.Duration(), a.Finish.Duration()
-	switch state {
-	case workload.Failed:
+	switch {
+	case a.Kind >= workload.TaskCleanup: // its attempt has been counted
+	case state == workload.Failed:
 		o.Failed++
-	case workload.Killed:
+	case state == workload.Killed:
 		o.Killed++
 	}
 	switch a.Kind {
