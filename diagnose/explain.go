@@ -117,7 +117,10 @@ func (x *explainer) attempt(a *attempt) []string {
 	case twin != nil:
 		text = append(text, fmt.Sprintf("It was a speculative attempt: attempt %d of the task had run on %s since %s, and its progress was behind that of the other tasks of the job.", twin.number, b.node(twin), seconds(twin.start)))
 		text = append(text, x.offered(a, false)...)
+	case a.kind == workload.Setup:
+		text = append(text, x.setUp(a)...)
 	case a.kind <= workload.Reduce:
+		text = append(text, x.repeats(a)...)
 		text = append(text, x.enabled(a), x.waited(a))
 		if offered := x.offered(a, true); len(offered) > 0 {
 			text = append(text, offered...)
@@ -146,6 +149,50 @@ func (x *explainer) twin(a *attempt) *attempt {
 		}
 	}
 	return nil
+}
+
+// setUp says how long a set-up waited.
+func (x *explainer) setUp(a *attempt) []string {
+	j := x.books.jobs[a.job]
+	if !workload.Known(j.launch) {
+		return nil
+	}
+	text := fmt.Sprintf("The job was submitted at %s", seconds(j.submit))
+	if j.launch > j.submit {
+		text += fmt.Sprintf(" and initialised until %s", seconds(j.launch))
+	}
+	text += ". Its set-up takes the first slot that a heartbeat offers; all other tasks come after it."
+	wait := (a.start - j.launch).Seconds()
+	if wait < 0.05 {
+		return []string{text}
+	}
+	text += fmt.Sprintf(" It waited %.1f s.", wait)
+	if before := x.freed(a); before != nil && before.finish > j.launch {
+		text += fmt.Sprintf(" Its slot was held by %s until %s.", x.books.name(before), seconds(before.finish))
+	}
+	return []string{text}
+}
+
+// repeats says why a task runs again.
+func (x *explainer) repeats(a *attempt) []string {
+	var last *attempt
+	for _, row := range x.books.jobs[a.job].attempts {
+		b := x.books.at(row)
+		if b.kind == a.kind && b.task == a.task && b.number < a.number && b.timed() && b.finish <= a.start && (last == nil || b.number > last.number) {
+			last = b
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	text := fmt.Sprintf("It repeats attempt %d, which %s on %s at %s", last.number, map[workload.State]string{
+		workload.Succeeded: "had succeeded, but whose output was lost,", workload.Failed: "failed", workload.Killed: "was killed",
+	}[last.state], x.books.node(last), seconds(last.finish))
+	const long = time.Second
+	if workload.Known(a.runnable) && a.runnable > last.finish+long {
+		text += fmt.Sprintf(". The JobTracker knew that at %s: it takes a TaskTracker as lost after a time without heartbeats (mapred.tasktracker.expiry.interval)", seconds(a.runnable))
+	}
+	return []string{text + "."}
 }
 
 // enabled says when the task could have been launched.
@@ -211,12 +258,12 @@ func (x *explainer) waited(a *attempt) string {
 	return text
 }
 
-// freed is the attempt that used the slot before.
+// freed is the attempt that used the slot before. A set-up takes one of either kind.
 func (x *explainer) freed(a *attempt) *attempt {
 	var last *attempt
 	for i := range int32(x.books.rows) {
 		b := x.books.at(i)
-		if b != a && b.kind == a.kind && b.node == a.node && b.slot == a.slot && b.timed() && b.finish <= a.start && (last == nil || b.finish > last.finish) {
+		if b != a && (b.kind == a.kind || a.kind == workload.Setup) && b.node == a.node && b.slot == a.slot && b.timed() && b.finish <= a.start && (last == nil || b.finish > last.finish) {
 			last = b
 		}
 	}

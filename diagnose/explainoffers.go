@@ -33,7 +33,7 @@ var meanings = map[model.Reason]string{
 	model.AvoidedTracker:      "too many tasks of the job have failed on that TaskTracker, or most TaskTrackers are excluded",
 	model.LoadFactor:          "the scheduler spreads tasks evenly: while few tasks wait, a TaskTracker may fill only a part of its slots",
 	model.PaddedSlots:         "the cluster was almost full, and the last slots are kept for the first job",
-	model.OneOffRackMap:       "the scheduler launches only one map per heartbeat that reads from another rack",
+	model.OneOffRackMap:       "the scheduler launches only one map per heartbeat that is speculative or has no data in this rack",
 	model.SetupOrCleanupFirst: "the JobTracker gave the TaskTracker a set-up or clean-up task, and then asks the scheduler for nothing more",
 	model.DeadlineMet:         "the job already runs as many tasks as it needs to meet its deadline",
 	model.BehindOthers:        "it came later in the order",

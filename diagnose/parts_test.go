@@ -167,3 +167,26 @@ func TestSlowNodeByTimes(t *testing.T) {
 		t.Errorf("%+v: want nothing on n4", d.Findings)
 	}
 }
+
+// A set-up says what held its slot; a repeated attempt says when the loss was known.
+func TestExplainWaits(t *testing.T) {
+	w := &world{question: slotsOf(1, "n1", "n2")}
+	w.job("a", 0, 30*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 2*s, 28*s)
+	w.job("b", 10*s, 260*s)
+	w.attempt(workload.Setup, "n1", 0, 29*s, 29*s, 31*s)
+	w.attempt(workload.Map, "n2", 0, 32*s, 33*s, 58*s)
+	w.again(workload.Killed, "n1", 200*s, 201*s, 255*s)
+	for task, want := range map[string]string{
+		"b/setup": "submitted at 10.0 s and initialised until 11.0 s. Its set-up takes the first slot that a heartbeat offers; all other tasks come after it. It waited 18.0 s. Its slot was held by a/m/0 until 28.0 s.",
+		"b/m/0":   "It repeats attempt 0, which was killed on n2 at 58.0 s. The JobTracker knew that at 200.0 s:",
+	} {
+		var b strings.Builder
+		if err := Explain(&b, w.input(), Explained{Task: task}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in %s", task, want, got)
+		}
+	}
+}

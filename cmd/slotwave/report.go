@@ -7,9 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -38,7 +41,7 @@ PATH is the folder of a result or a job history; several are shown side by side.
 		RunE:    func(_ *cobra.Command, args []string) error { return report(a, args, k) },
 	}
 	f := c.Flags()
-	f.StringVar(&k.out, "out", "report.html", "`FILE` to write")
+	f.StringVar(&k.out, "out", "", "`FILE` to write (default report-NAME.html, by the name of PATH)")
 	f.BoolVar(&k.force, "force", false, "replace a file that is no report")
 	f.BoolVar(&k.test, "verify", false, "test changes by simulation")
 	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
@@ -59,6 +62,18 @@ func replaceable(name string) bool {
 	return bytes.Contains(head[:n], []byte(`content="slotwave report"`))
 }
 
+// reportName names the page of some results or histories.
+func reportName(paths []string) string {
+	names := []string{"report"}
+	for _, path := range paths {
+		if full, err := filepath.Abs(path); err == nil {
+			path = full
+		}
+		names = append(names, filepath.Base(path))
+	}
+	return results.Slug(strings.Join(names, "-")) + ".html"
+}
+
 // report writes the page under a temporary name first, so that none is left
 // half-written.
 func report(a *app, paths []string, k *reporting) error {
@@ -67,6 +82,9 @@ func report(a *app, paths []string, k *reporting) error {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
 	}
 	k.Verify = k.test
+	if k.out == "" {
+		k.out = reportName(paths)
+	}
 	if !k.force && !replaceable(k.out) {
 		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
 	}
