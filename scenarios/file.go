@@ -136,6 +136,13 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	}
 	f.slug = slugOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	f.folder = filepath.Dir(name)
+	if at, err := lines(string(f.data)); err == nil && at["scenario"] > 0 {
+		verb := "sweep"
+		if at["goal"] > 0 {
+			verb = "size"
+		}
+		return nil, fmt.Errorf("%s:%d: scenario: a study has this key: want a scenario, or slotwave %s %s", name, at["scenario"], verb, name)
+	}
 	return f, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"maps"
 	"math"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ import (
 	"github.com/slotwave/slotwave/results/spool"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // SweepOptions select how a study is simulated. A field that is nil, 0 or empty
@@ -108,6 +110,30 @@ func OpenSweep(name string, o SweepOptions) (*Sweep, error) {
 		s.enough = func(runs []results.Replication) bool { return s.metrics.RelativeHalf(runs) <= s.file.Precision }
 	}
 	return s, s.makePoints()
+}
+
+// Check describes a study file: the points of a sweep, or the goals of a question
+// about the size of a cluster. It returns an empty text for another file.
+func Check(name string) (about string, err error) {
+	if !strings.EqualFold(filepath.Ext(name), ".toml") {
+		return "", nil
+	}
+	file, err := scenarios.ReadStudy(name, func([]string) error { return nil })
+	switch {
+	case err != nil || file == nil:
+		return "", err
+	case file.Size != nil:
+		s, err := OpenSize(name, SweepOptions{})
+		if err != nil {
+			return "", err
+		}
+		return fmt.Sprintf("%s, %s of nodes", workload.Counted(len(file.Size.Goals), "goal", "goals"), workload.Counted(len(s.types), "type", "types")), nil
+	}
+	s, err := OpenSweep(name, SweepOptions{})
+	if err != nil {
+		return "", err
+	}
+	return workload.Counted(s.points, "point", "points"), nil
 }
 
 // openStudy reads a study and opens its scenario.

@@ -514,3 +514,22 @@ func TestSweepBaselines(t *testing.T) {
 		t.Errorf("got points in %d of 8 parts of a log scale", len(seen))
 	}
 }
+
+// validate describes a study, and run names the verb for it.
+func TestValidateStudy(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "my.toml"), oneJob)
+	for text, want := range map[string][2]string{
+		"scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.nodes\"\nvalues = [2, 4, 6]\n": {"study, 3 points", "sweep"},
+		"scenario = \"my.toml\"\n[[goal]]\nfinish = \"20m\"\n":                              {"study, 1 goal, 1 type of nodes", "size"},
+	} {
+		name := filepath.Join(dir, "study.toml")
+		writeFile(t, name, text)
+		if got := verb(t, "validate", name); !strings.Contains(got, want[0]) {
+			t.Errorf("%s: want %s", got, want[0])
+		}
+		if code, _, errs := call("", "run", name); code != exitInput || !strings.Contains(errs, ":1: scenario: a study has this key: want a scenario, or slotwave "+want[1]) {
+			t.Errorf("exit %d, %s: want the verb %s", code, errs, want[1])
+		}
+	}
+}

@@ -23,7 +23,7 @@ func validateCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check files and report all errors at once",
-		Long: `Check any file that slotwave reads: scenarios, recorded cases, traces, job
+		Long: `Check any file that slotwave reads: scenarios, studies, recorded cases, traces, job
 histories, configurations, job and platform profiles, fitted platforms,
 manifests. A damaged file that can still be read gives warnings; with --strict
 it is an error.`,
@@ -49,6 +49,12 @@ func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
 			}
 			return err
 		}
+	}
+	if about, err := study.Check(name); err != nil || about != "" {
+		if err == nil {
+			_, err = fmt.Fprintf(a.stdout, "%s: study, %s\n", printable(name), about)
+		}
+		return err
 	}
 	if text, ok := platformModel(name); ok {
 		p, err := platform.ReadModel(text)
