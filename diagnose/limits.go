@@ -21,19 +21,21 @@ const (
 	limitScheduler  = "scheduler"
 	limitHeartbeats = "heartbeats"
 	limitProcessors = "processors"
-	limitDisks      = "disks"
+	limitData       = "reads, spills, merges and writes"
 	limitNetwork    = "network"
 	limitStartUp    = "start-up and end of tasks and jobs"
 	limitTasks      = "given times of tasks"
+	limitLost       = "lost attempts"
 	limitOther      = "other"
 )
 
 // limitOf names the limit of each account; others are limitOther.
 var limitOf = map[Account]string{
 	slotHeld: limitSlots, schedulerLimit: limitScheduler, localityTime: limitScheduler, queueTime: limitScheduler, heartbeatTime: limitHeartbeats,
-	cpuOwn: limitProcessors, workTime: limitProcessors, diskOwn: limitDisks, readTime: limitDisks, writeTime: limitDisks, sortSpill: limitDisks,
-	mergeTime: limitDisks, waitsForSpill: limitDisks, networkOwn: limitNetwork, shuffleTime: limitNetwork, waitsForFetch: limitNetwork,
+	cpuOwn: limitProcessors, workTime: limitProcessors, diskOwn: limitData, readTime: limitData, writeTime: limitData, sortSpill: limitData,
+	mergeTime: limitData, waitsForSpill: limitData, networkOwn: limitNetwork, shuffleTime: limitNetwork, waitsForFetch: limitNetwork,
 	startUp: limitStartUp, setUp: limitStartUp, cleanUp: limitStartUp, commitTime: limitStartUp, initialisation: limitStartUp, givenTime: limitTasks,
+	lostAttempts: limitLost,
 }
 
 // Limits divides the time of all jobs of a simulated run, the largest part
@@ -52,7 +54,7 @@ func Limits(jobs iter.Seq[*workload.HistoryJob], q *model.WhatIf) ([]Limit, erro
 		}
 		for account, d := range accountSums(steps) {
 			what := cmp.Or(limitOf[Account(account)], limitOther)
-			if given := q.Fidelity <= model.Profile; given && (what == limitProcessors || what == limitDisks || what == limitNetwork) {
+			if given := q.Fidelity <= model.Profile; given && (what == limitProcessors || what == limitData || what == limitNetwork) {
 				what = limitTasks
 			}
 			sums[what] += d

@@ -21,7 +21,8 @@ type Limit struct {
 var limitText = map[string]string{
 	"slots": "other jobs held the slots", "scheduler": "the scheduler left slots free although tasks could run, or held the job back",
 	"heartbeats": "tasks and trackers waited for heartbeats", "processors": "maps and reduces computed",
-	"disks": "tasks read, wrote, spilled or merged", "network": "reduces fetched map outputs",
+	"reads, spills, merges and writes": "tasks moved data, with disks and processors", "network": "reduces fetched map outputs",
+	"lost attempts":                      "attempts ran that failed, were killed or were lost with their node",
 	"start-up and end of tasks and jobs": "tasks and jobs started or ended", "given times of tasks": "tasks ran, for as long as the scenario or trace says",
 }
 

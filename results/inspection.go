@@ -126,7 +126,11 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintf(t, "jobs\t%s\n", s.Jobs.text())
 	if l := s.Locality; l.Node+l.Rack+l.Off > 0 {
 		n := int64(l.Node + l.Rack + l.Off)
-		fmt.Fprintf(t, "locality\t%s of maps node-local, %s rack-local, %s off-rack\n", percent(int64(l.Node), n), percent(int64(l.Rack), n), percent(int64(l.Off), n))
+		fmt.Fprintf(t, "locality\t%s of maps node-local, %s rack-local, %s off-rack", percent(int64(l.Node), n), percent(int64(l.Rack), n), percent(int64(l.Off), n))
+		if l.Unknown > 0 {
+			fmt.Fprintf(t, "; not known of %s of the %s", number(int64(l.Unknown)), number(n+int64(l.Unknown)))
+		}
+		fmt.Fprintln(t)
 	}
 	t.Flush()
 	if len(s.Slots) > 0 {

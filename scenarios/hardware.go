@@ -48,7 +48,7 @@ func (m *hardware) readNetwork(t *table, n *model.Network) {
 	n.Slack = t.number("slack", 0, 0, 0.1)
 	n.ExactFetches = t.integer("exact_fetches", model.DefaultExactFetches, 1, math.MaxInt32)
 	for _, key := range []string{"nic_mb", "uplink_mb", "slack", "exact_fetches"} {
-		if t.has(key) && m.fidelity != model.Device {
+		if without := m.fidelity != model.Device && (key != "nic_mb" || !m.planned()); t.has(key) && without {
 			t.warnAt(t.line(key), "%s has no effect at fidelity %v", join(t.path, key), m.fidelity)
 		}
 	}

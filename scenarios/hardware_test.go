@@ -126,3 +126,16 @@ func TestCombinedOutput(t *testing.T) {
 		t.Errorf("%v bytes into reduces, %+v", got, p)
 	}
 }
+
+// The rate of the network counts in the equations of phases too; links between
+// racks do not.
+func TestNetworkOfPhases(t *testing.T) {
+	s := scenarioOf(t, "fidelity = \"phase\"\n[cluster]\nnodes = 4\nplatform = \"hitune-xeon\"\n[network]\nnic_mb = 10\nuplink_mb = 20\n"+
+		"[[job]]\nprofile = \"terasort\"\ninput = \"1 GB\"\nreduces = 4\n")
+	warned := func(key string) bool {
+		return slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, key+" has no effect at fidelity phase") })
+	}
+	if warned("network.nic_mb") || !warned("network.uplink_mb") {
+		t.Errorf("%q: want a warning of uplink_mb alone", s.Warnings)
+	}
+}

@@ -31,11 +31,11 @@ type Why struct {
 	Second   string          `json:"second"`
 	Pairs    int             `json:"pairs"`
 	Makespan Difference      `json:"makespan"`
-	Response Difference      `json:"mean_response"` // mean time of the jobs of a run
-	Jobs     []Difference    `json:"jobs"`          // of at least two pairs, by the size of their difference
-	Job      string          `json:"job,omitempty"` // whose time the accounts are; empty: of all jobs
-	Accounts []AccountChange `json:"accounts"`      // of the first pair
-	Held     []AccountChange `json:"held"`          // slot held, by the job that held it
+	Response Difference      `json:"mean_response"`    // mean time of the jobs of a run
+	Jobs     []Difference    `json:"jobs"`             // of at least two pairs, by the size of their difference
+	Job      string          `json:"job,omitempty"`    // whose time the accounts are; empty: of all jobs
+	Accounts []AccountChange `json:"accounts"`         // of the first pair
+	Held     []AccountChange `json:"held"`             // slot held, by the job that held it
 	Launch   *OtherLaunch    `json:"launch,omitempty"` // left out: all launches are the same
 	Offer    *OtherOffer     `json:"offer,omitempty"`  // left out: all offers with launches are the same
 }

@@ -50,8 +50,17 @@ func (c *collector) property(conf *workload.Conf, key, value string) error {
 	if conf.Len() >= most {
 		return fmt.Errorf("more than %d properties: refused", most)
 	}
-	conf.Set(key, value)
+	setRecorded(conf, key, value)
 	return nil
+}
+
+// setRecorded sets a property that a job had. Where Hadoop reads a number, an empty
+// text means the default (Configuration.getInt, 0.20 and 1.x).
+func setRecorded(conf *workload.Conf, key, value string) {
+	if p, known := workload.FindProperty(key); value == "" && known && p.Check(value) != nil {
+		return
+	}
+	conf.Set(key, value)
 }
 
 // readConfXML reads properties up to the end of the configuration and counts

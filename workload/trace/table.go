@@ -207,7 +207,7 @@ func (t *table) jobOf() string {
 
 func (c tableRows) settingRow(t *table) {
 	b := c.tableJob(t.jobOf(), t.line)
-	b.job.Conf.Set(c.intern(t.cell("key")), c.intern(t.cell("value")))
+	setRecorded(&b.job.Conf, c.intern(t.cell("key")), c.intern(t.cell("value")))
 }
 
 // rowTask returns the task of a row.
