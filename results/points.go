@@ -219,8 +219,8 @@ func (p *Points) summary(yield func(pointFigure) bool) {
 			row = append(row, strconv.Itoa(len(differences)))
 			mean, half = studentInterval(differences)
 			row = append(row, cell(name, mean), cell(name, mean-half), cell(name, mean+half))
-			mean, half = studentInterval(ratios)
-			if !yield(pointFigure{i, append(row, cell("", mean), cell("", mean-half), cell("", mean+half), cell("", p.best(i, m)))}) {
+			mean, low, high := ratioInterval(ratios)
+			if !yield(pointFigure{i, append(row, cell("", mean), cell("", low), cell("", high), cell("", p.best(i, m)))}) {
 				return
 			}
 		}
@@ -288,7 +288,7 @@ func (p *Points) values(i, m int) []float64 {
 }
 
 // pairs are the differences and ratios of a point to the baseline, one for each
-// seed that both have.
+// seed that both have. There are no ratios if a value is not above zero.
 func (p *Points) pairs(i, m int) (differences, ratios []float64) {
 	base := p.runs(p.List.Point(i).Baseline)
 	for r, one := range p.runs(i) {
@@ -300,11 +300,25 @@ func (p *Points) pairs(i, m int) (differences, ratios []float64) {
 			continue
 		}
 		differences = append(differences, v-b)
-		if b != 0 {
+		if v > 0 && b > 0 {
 			ratios = append(ratios, v/b)
 		}
 	}
+	if len(ratios) < len(differences) {
+		ratios = nil
+	}
 	return differences, ratios
+}
+
+// ratioInterval returns the geometric mean of ratios and its 95 % interval, so that
+// a point is as many times faster than another as that one is slower.
+func ratioInterval(ratios []float64) (mean, low, high float64) {
+	logs := make([]float64, len(ratios))
+	for i, r := range ratios {
+		logs[i] = math.Log(r)
+	}
+	log, half := studentInterval(logs)
+	return math.Exp(log), math.Exp(log - half), math.Exp(log + half)
 }
 
 // studentInterval returns the mean and the half-width of its 95 % interval
@@ -442,12 +456,15 @@ func (p *Points) label(i int) string {
 	return strings.Join(parts, " ")
 }
 
-// ratioText compares a point with the baseline: 1.27 ± 0.03 times faster.
+// ratioText compares a point with the baseline: 1.27 times faster (1.18 to 1.37).
 func (p *Points) ratioText(i, m int) string {
 	if i == p.List.Point(i).Baseline {
 		return "baseline"
 	}
-	_, ratios := p.pairs(i, m)
+	differences, ratios := p.pairs(i, m)
+	if len(differences) > 0 && !slices.ContainsFunc(differences, func(d float64) bool { return d != 0 }) {
+		return "the same"
+	}
 	if len(ratios) == 0 {
 		return "-"
 	}
@@ -456,24 +473,16 @@ func (p *Points) ratioText(i, m int) string {
 		less, more = "faster", "slower"
 	}
 	word := more
-	if mean, _ := studentInterval(ratios); mean < 1 {
-		word = less
-		for k := range ratios {
-			ratios[k] = 1 / ratios[k]
-		}
+	mean, low, high := ratioInterval(ratios)
+	if mean < 1 {
+		word, mean, low, high = less, 1/mean, 1/high, 1/low
 	}
-	mean, half := studentInterval(ratios)
-	switch {
-	case mean == 1 && !(half > 0):
-		return "the same"
-	case math.IsInf(mean, 0):
-		return "none"
-	case math.IsNaN(half):
+	if math.IsNaN(low) {
 		return fmt.Sprintf("%.2f times %s", mean, word)
 	}
 	digits := 2
-	for half > 0 && half < 0.5*math.Pow10(-digits) && digits < 4 { // an interval has a width
+	for high > low && high-low < math.Pow10(-digits) && digits < 4 { // an interval has a width
 		digits++
 	}
-	return fmt.Sprintf("%.*f ± %.*f times %s", digits, mean, digits, half, word)
+	return fmt.Sprintf("%.*f times %s (%.*f to %.*f)", digits, mean, word, digits, low, digits, high)
 }
