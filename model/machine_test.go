@@ -196,3 +196,24 @@ func defaultConf() taskplan.Conf {
 	}
 	return c
 }
+
+// gzip and Hadoop's default codec are both zlib at level 6.
+func TestZlibCodecs(t *testing.T) {
+	byName := func(name string) model.Codec {
+		c := model.Codecs[slices.IndexFunc(model.Codecs, func(c model.Codec) bool { return c.Name == name })]
+		c.Name, c.Classes = "", nil
+		return c
+	}
+	if gzip, other := byName("gzip"), byName("default"); gzip.Ratio != other.Ratio || gzip.Compress != other.Compress || gzip.Decompress != other.Decompress {
+		t.Errorf("gzip %+v, default %+v", gzip, other)
+	}
+}
+
+// A fitted machine adds nothing to the costs of a profile: one core at the speed
+// of the costs, and all of the heap.
+func TestFittedMachineIsNeutral(t *testing.T) {
+	m := model.FittedMachine("x", nil)
+	if m.Cores != 1 || m.Speed != 1 || m.HeapPart != 1 {
+		t.Errorf("%d cores, speed %v, heap part %v: want 1 of each", m.Cores, m.Speed, m.HeapPart)
+	}
+}

@@ -43,7 +43,7 @@ func notStarted(spec *workload.Job) model.JobOutcome {
 		Submit: spec.Submit, Deadline: spec.Deadline, Launch: never, Running: never, FirstMap: never, LastMap: never,
 		ShuffleEnd: never, Finish: never,
 		Maps: spec.Maps.Count, Reduces: spec.Reduces.Count,
-		InBytes: spec.Maps.InputBytes, ShuffleBytes: spec.Reduces.ShuffleData, OutBytes: spec.Reduces.OutputBytes,
+		InBytes: spec.Maps.InputBytes, ShuffleBytes: spec.Reduces.ShuffleData, OutBytes: spec.Maps.OutputBytes + spec.Reduces.OutputBytes,
 	}
 }
 

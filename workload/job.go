@@ -68,16 +68,17 @@ type Job struct {
 // MapTasks describes the maps of a job. Per-task lists are indexed by task, in
 // the order of the splits (largest first, as the job client sorts them).
 type MapTasks struct {
-	Count      int
-	InputBytes int64     // of all splits
-	Fresh      bool      // the input is written just before the run begins
-	Time       Durations // user work, without JVM start and commit
-	Localise   Durations // from the slot to the launch of a first attempt, if recorded
-	Splits     []Split   // nil: the simulator places them
-	RackFactor float64   // factor on Time if the split is on another node of the rack; 0: 1
-	OffFactor  float64   // factor on Time if the split is in another rack; 0: 1
-	Ends       attemptEnds
-	Output     MapOutput
+	Count       int
+	InputBytes  int64     // of all splits
+	OutputBytes int64     // of a job without reduces, if it is known
+	Fresh       bool      // the input is written just before the run begins
+	Time        Durations // user work, without JVM start and commit
+	Localise    Durations // from the slot to the launch of a first attempt, if recorded
+	Splits      []Split   // nil: the simulator places them
+	RackFactor  float64   // factor on Time if the split is on another node of the rack; 0: 1
+	OffFactor   float64   // factor on Time if the split is in another rack; 0: 1
+	Ends        attemptEnds
+	Output      MapOutput
 }
 
 // MapOutput describes the output of the maps of a recorded job before combiner

@@ -102,6 +102,7 @@ func SwimJobs(trace []SwimJob, r SwimRates) ([]Job, error) {
 		mapSeconds := r.MapFixed.Seconds() + float64(s.InputBytes)/float64(maps)/r.MapBytesPS
 		j.Maps = MapTasks{Count: int(maps), InputBytes: s.InputBytes}
 		if reduces == 0 {
+			j.Maps.OutputBytes = s.OutputBytes
 			mapSeconds += float64(s.OutputBytes) / float64(maps) / r.WriteBytesPS
 		} else {
 			in, out := float64(s.ShuffleBytes)/float64(reduces), float64(s.OutputBytes)/float64(reduces)

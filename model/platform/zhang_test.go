@@ -264,3 +264,18 @@ func FuzzReadPlatformProfile(f *testing.F) {
 		_, _ = platform.ReadProfile(strings.NewReader(in))
 	})
 }
+
+// The rows of a phase are numbered from 1.
+func TestWriteProfile(t *testing.T) {
+	var p platform.Profile
+	p.Add("read", platform.PhaseRow{MB: 1, MS: 5})
+	p.Add("read", platform.PhaseRow{MB: 2, MS: 9})
+	p.Add("write", platform.PhaseRow{MB: 3, MS: 7})
+	var b strings.Builder
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), "phase,row,data_mb,duration_ms\nread,1,1,5\nread,2,2,9\nwrite,1,3,7\n"; got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
