@@ -67,3 +67,25 @@ func TestJSONLines(t *testing.T) {
 		t.Error("the text is not JSON")
 	}
 }
+
+// Jobs of a trace that names no users are dealt to some in turn.
+func TestUsers(t *testing.T) {
+	f, err := Open("fb2009", "workload.jobs=5", "workload.users=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := f.Scenario(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var users []string
+	for _, j := range s.Runs[0].Question.Jobs {
+		users = append(users, j.User)
+	}
+	if got, want := strings.Join(users, " "), "user1 user2 user1 user2 user1"; got != want {
+		t.Errorf("users %s, want %s", got, want)
+	}
+	if !slices.ContainsFunc(s.Assumed, func(a string) bool { return strings.HasPrefix(a, "users: the 5 jobs without one") }) {
+		t.Errorf("%q: want the users among what is assumed", s.Assumed)
+	}
+}

@@ -42,6 +42,7 @@ type load struct {
 	program  *model.Program
 	reduces  int   // of each job that has reduces; 0: as recorded
 	block    int64 // bytes of input of a map; 0: as recorded
+	users    int   // among whom jobs without a user are dealt; 0: none
 }
 
 // readWorkload reads [workload].
@@ -63,6 +64,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	shape := t.readShape(workload.Seed(seed).Named("shape"))
 	l.replay.Startup, l.replay.Commit = t.duration("startup", 0), t.duration("commit", 0)
 	l.replay.OnlySucceeded = t.boolean("only_succeeded", false)
+	l.users = t.integer("users", 0, 1, unlimited)
 	l.replay.Initialised = t.oneOf("initialised", m.initialised, "simulated", "recorded") == "recorded"
 	l.replay.Speculated = m.fidelity == model.Replay
 	l.replay.Rescaled = t.oneOf("replay", "recorded", "recorded", "rescaled") == "rescaled"
@@ -93,7 +95,7 @@ func (f *File) readWorkload(t *table, conf workload.Conf, s *Scenario, seed uint
 	}
 	t.done()
 	if len(paths) == 0 {
-		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay"} {
+		for _, key := range []string{"format", "scale_time", "scale_jobs", "first", "last", "jobs", "fold", "rates", "startup", "commit", "only_succeeded", "initialised", "still_hosts", "replay", "users"} {
 			if t.has(key) {
 				t.warnAt(t.line(key), "%s has no effect: there is no trace", join(t.path, key))
 			}
@@ -411,6 +413,7 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		l.records = r.Records
 		jobs = append(jobs, r.Jobs...)
 	}
+	l.dealUsers(jobs)
 	known := make(map[string]bool, len(c.Nodes))
 	for i := range c.Nodes {
 		known[c.Nodes[i].Name] = true
@@ -450,6 +453,20 @@ func (l *load) jobs(c *model.Cluster, conf workload.Conf) []workload.Job {
 		l.table.assume("the input of %d jobs lies on machines the cluster does not have: their splits are placed anew", moved)
 	}
 	return jobs
+}
+
+// dealUsers gives the jobs that name no user to as many users in turn.
+func (l *load) dealUsers(jobs []workload.Job) {
+	dealt := 0
+	for i := range jobs {
+		if j := &jobs[i]; l.users > 0 && j.User == "" {
+			j.User = fmt.Sprintf("user%d", 1+dealt%l.users)
+			dealt++
+		}
+	}
+	if dealt > 0 {
+		l.table.assume("users: the %s without one belong to %s in turn", workload.Counted(dealt, "job", "jobs"), workload.Counted(min(dealt, l.users), "user", "users"))
+	}
 }
 
 // mostReduces limits the reduces that a recorded job may be given.
