@@ -23,10 +23,10 @@ func validateCommand(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "validate FILE...",
 		Short: "Check files and report all errors at once",
-		Long: `Check any file that slotwave reads: scenarios, studies, recorded cases, traces, job
-histories, configurations, job and platform profiles, fitted platforms,
-manifests. A damaged file that can still be read gives warnings; with --strict
-it is an error.`,
+		Long: `Check any file that slotwave reads: scenarios, studies, recorded cases,
+traces, job histories, configurations, job and platform profiles, fitted
+platforms, manifests. A damaged file that can still be read gives warnings;
+with --strict it is an error.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
