@@ -219,7 +219,7 @@ func (s *scene) combineSplits(factor int) *Change {
 		if m.Time.All > 0 {
 			m.Time.All = workload.Seconds(m.Time.All.Seconds() * float64(m.Count) / float64(n))
 		}
-		m.Count, m.Splits, m.Ends = n, splits, nil
+		m.Count, m.Splits, m.Shares, m.Ends = n, splits, nil, nil
 		return nil
 	})
 }

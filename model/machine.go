@@ -163,6 +163,10 @@ type Program struct {
 	Ratios   map[string]float64    // compressed/uncompressed by codec; nil: the ratios of the codecs
 
 	MapCPU, ReduceCPU, CombineCPU float64 // ns of a core of Speed 1 per record into each
+
+	// CV is the coefficient of variation of the time that maps, and reduces, of equal
+	// work take on a core.
+	CV [2]float64
 }
 
 // Planner returns the planner of a program's tasks alone on a machine: one stream

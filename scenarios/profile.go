@@ -8,6 +8,12 @@ import (
 	"github.com/slotwave/slotwave/model/taskplan"
 )
 
+// Keys of the coefficients of variation, and their limit: half of the tasks then
+// take less than a tenth of the mean.
+var cvKeys = [...]string{"map_cv", "reduce_cv"}
+
+const mostCV = 10
+
 // readProfile reads a file that describes a job's own code. One error lists all
 // mistakes in it.
 func readProfile(data []byte, file string) (model.Program, error) {
@@ -35,6 +41,9 @@ func readProfile(data []byte, file string) (model.Program, error) {
 	cpu := t.inner("cpu")
 	program.MapCPU = cpu.quantity("map_record", 0, math.Inf(1))
 	program.ReduceCPU = cpu.quantity("reduce_record", 0, math.Inf(1))
+	for kind, key := range cvKeys {
+		program.CV[kind] = cpu.number(key, 0, 0, mostCV)
+	}
 	cpu.done()
 
 	d.CombineSizeSel, d.CombineRecsSel = 1, 1
@@ -98,6 +107,11 @@ func WriteProgram(w io.Writer, p *model.Program) error {
 	b.line("\n[cpu]   # ns of a core of speed 1")
 	b.number("map_record", p.MapCPU)
 	b.number("reduce_record", p.ReduceCPU)
+	for kind, key := range cvKeys {
+		if p.CV[kind] > 0 {
+			b.number(key, p.CV[kind])
+		}
+	}
 	if p.Combiner {
 		b.line("\n[combiner]")
 		b.number("size_sel", d.CombineSizeSel)

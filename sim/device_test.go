@@ -191,6 +191,31 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 	}
 }
 
+// Alone a task takes as long at fidelity phase as on devices if equal tasks differ,
+// and another time than without.
+func TestPacesAloneOnDevices(t *testing.T) {
+	program := sortProgram()
+	_, plain := mustRun(t, onlyTask(confOf(), program, server(), 64<<20, 1))
+	program.CV = [2]float64{0.4, 0.2}
+	q := onlyTask(confOf(), program, server(), 64<<20, 1)
+	q.Fidelity = model.Phase
+	_, phased := mustRun(t, q)
+	q.Fidelity = model.Device
+	_, devices := mustRun(t, q)
+	for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
+		a, b, without := phased.find(t, "j", kind, 0, 0), devices.find(t, "j", kind, 0, 0), plain.find(t, "j", kind, 0, 0)
+		const steps = 100 // at most, each rounded to a nanosecond
+		for p := range a.Phases {
+			if d := (a.Phases[p] - b.Phases[p]).Abs(); d > steps {
+				t.Errorf("%v of %v: %v at phase, %v on devices", workload.Phase(p), kind, a.Phases[p], b.Phases[p])
+			}
+		}
+		if a.Duration() == without.Duration() {
+			t.Errorf("%v: %v with and without", kind, a.Duration())
+		}
+	}
+}
+
 // agree wants the phases of an attempt to be those of its plan, but for the
 // rounding of each step, and, in a reduce, for the wait for its map.
 func agree(t *testing.T, f model.Fidelity, a workload.Attempt, want [workload.NumPhases]time.Duration, c workload.Counters, steps taskplan.Steps) {

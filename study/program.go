@@ -71,8 +71,8 @@ func FindProgram(q model.WhatIf, r *workload.Profile) (FoundProgram, error) {
 	}
 	j := q.Jobs[0]
 	j.ID, j.Program, j.Profile = "recorded", f.Name, nil
-	j.Maps.Count, j.Maps.InputBytes, j.Maps.Splits = r.Maps, int64(math.Round(r.MapInBytes.Mean*float64(r.Maps))), nil
-	j.Reduces.Count = r.Reduces
+	j.Maps.Count, j.Maps.InputBytes, j.Maps.Splits, j.Maps.Shares = r.Maps, int64(math.Round(r.MapInBytes.Mean*float64(r.Maps))), nil, nil
+	j.Reduces.Count, j.Reduces.Shares = r.Reduces, nil
 	q.Jobs = []workload.Job{j}
 	below, above := [2]float64{}, [2]float64{math.Inf(1)} // costs, and the remaining error of map times
 	for round := 1; ; round++ {

@@ -28,7 +28,7 @@ func TestProfileExample(t *testing.T) {
 	r.Phases[PhaseShuffle], r.Phases[PhaseMerge], r.ShuffleBytes = sec(9), sec(1), 300
 	r = add(Reduce, 1, 20, 30, Unknown, Unknown)
 	r.Phases[PhaseShuffle], r.Phases[PhaseMerge], r.ShuffleBytes = sec(5), sec(1), 100
-	p := ExtractProfile(&j)
+	p := extractProfile(&j)
 	for _, x := range []struct {
 		what      string
 		got, want float64

@@ -79,7 +79,13 @@ type MapTasks struct {
 	OffFactor   float64   // factor on Time if the split is in another rack; 0: 1
 	Ends        attemptEnds
 	Output      MapOutput
+	Shares      []MapShare // of recorded maps; nil: in proportion to the splits
 }
+
+// MapShare is the part of a job's data that one map has: of the input and its
+// records, and of the bytes and records that maps emit. The shares of all maps add
+// up to 1.
+type MapShare struct{ Input, InRecords, OutBytes, OutRecords float64 }
 
 // MapOutput describes the output of the maps of a recorded job before combiner
 // and codec. The bytes fetched are in ReduceTasks.ShuffleData. It is zero if it is

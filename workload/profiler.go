@@ -91,8 +91,8 @@ func (p *Profiler) Len() int { return len(p.order) + p.done.n }
 // Close removes the temporary file.
 func (p *Profiler) Close() error { return p.done.close() }
 
-// ExtractProfile makes the profile of one or more runs of one job.
-func ExtractProfile(runs ...*HistoryJob) *Profile {
+// extractProfile makes the profile of one or more runs of one job.
+func extractProfile(runs ...*HistoryJob) *Profile {
 	p := Profiler{Key: func(*HistoryJob) string { return cmp.Or(runs[0].Name, runs[0].ID) }}
 	for _, j := range runs {
 		p.Add(j)

@@ -162,6 +162,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	lastMap := h.LastMap()
 	unsized, never, repeated := 0, 0, 0
 	shuffled, wrote := false, false // times known of a reduce
+	var winners [2][]*HistoryAttempt
 	for i := range h.Tasks {
 		t := &h.Tasks[i]
 		if t.Kind != Map && t.Kind != Reduce {
@@ -174,6 +175,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		}
 		ends, again := o.recordedEnds(h, t)
 		repeated += again
+		winners[t.Kind] = append(winners[t.Kind], w)
 		if t.Kind == Map {
 			m := &j.Maps
 			m.Ends = m.Ends.with(m.Count, ends)
@@ -216,6 +218,7 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 	if j.Reduces.Count > 0 {
 		j.Maps.Output = h.rawOutput(j.Conf)
 	}
+	j.share(winners)
 	if j.Reduces.Count > 0 && !wrote {
 		j.Reduces.OutputBytes = max(0, h.Totals.Reduce.HDFSWriteBytes, h.Totals.All.HDFSWriteBytes)
 	}
@@ -233,6 +236,47 @@ func (o ReplayOptions) job(h *HistoryJob, site Conf, r *Replay) Job {
 		note("the input of %s is not recorded: taken as zero bytes", Counted(unsized, "map", "maps"))
 	}
 	return j
+}
+
+// share divides the data of a job among its tasks as recorded, if the record has
+// the data of every task.
+func (j *Job) share(winners [2][]*HistoryAttempt) {
+	in := shares(winners[Map], j.Maps.Count, func(c *Counters) int64 { return c.InRecords })
+	bytes := shares(winners[Map], j.Maps.Count, func(c *Counters) int64 { return c.OutBytes })
+	records := shares(winners[Map], j.Maps.Count, func(c *Counters) int64 { return c.OutRecords })
+	if in != nil && bytes != nil && records != nil {
+		for i := range in {
+			input := 1 / float64(len(in))
+			if j.Maps.InputBytes > 0 {
+				input = float64(j.Maps.Splits[i].Bytes) / float64(j.Maps.InputBytes)
+			}
+			j.Maps.Shares = append(j.Maps.Shares, MapShare{input, in[i], bytes[i], records[i]})
+		}
+	}
+	j.Reduces.Shares = shares(winners[Reduce], j.Reduces.Count, func(c *Counters) int64 { return c.ShuffleBytes })
+}
+
+// shares returns the part of a counter that each task has, or nil if it is not
+// known of all.
+func shares(winners []*HistoryAttempt, tasks int, of func(*Counters) int64) []float64 {
+	if len(winners) < tasks {
+		return nil
+	}
+	sum, parts := 0.0, make([]float64, tasks)
+	for i, w := range winners {
+		if w == nil || of(&w.Counters) == Unknown {
+			return nil
+		}
+		parts[i] = float64(of(&w.Counters))
+		sum += parts[i]
+	}
+	if sum == 0 {
+		return nil
+	}
+	for i := range parts {
+		parts[i] /= sum
+	}
+	return parts
 }
 
 // mapOutput returns what is known of the map output of a job.

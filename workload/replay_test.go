@@ -114,6 +114,15 @@ func TestReplayExample(t *testing.T) {
 	check("shuffled", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.ShuffleData, int64(340))
 	check("written", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.OutputBytes, int64(800))
 
+	// The shares of the maps need all counters of all maps.
+	a, b := &h.Jobs[0].Tasks[0].Attempts[1], &h.Jobs[0].Tasks[1].Attempts[0]
+	a.InRecords, a.OutRecords, b.InRecords = 30, 6, 10
+	check("shares of maps, one unknown", len(replay(t, &h, ReplayOptions{}).Jobs[0].Maps.Shares), 0)
+	b.OutRecords = 2
+	check("share of map 0", replay(t, &h, ReplayOptions{}).Jobs[0].Maps.Shares[0], MapShare{0, 0.75, 0.375, 0.75})
+	check("share of map 1", replay(t, &h, ReplayOptions{}).Jobs[0].Maps.Shares[1], MapShare{1, 0.25, 0.625, 0.25})
+	check("share of the reduce", replay(t, &h, ReplayOptions{}).Jobs[0].Reduces.Shares[0], 1.0)
+
 	h.Jobs[0].Tasks = h.Jobs[0].Tasks[:3] // without the set-up
 	check("no set-up and clean-up", replay(t, &h, ReplayOptions{}).Jobs[0].NoSetupCleanup, true)
 

@@ -32,7 +32,7 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	if r.Count == 0 {
 		return
 	}
-	p := ExtractProfile(h)
+	p := extractProfile(h)
 	if p.ReduceTime.N > 0 {
 		r.Time = p.ReduceTime.Durations(o.Commit, grow)
 	}

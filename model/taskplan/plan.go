@@ -237,6 +237,20 @@ func NewPlanner(p Planner) (*Planner, error) {
 	return &p, nil
 }
 
+// Paced returns a planner of tasks whose work on a core takes a factor as long.
+func (p *Planner) Paced(factor float64) *Planner {
+	q := *p
+	c := &q.Cost
+	for _, cost := range []*float64{
+		&q.ReadCPU, &q.WriteCPU, &q.LocalReadCPU, &q.LocalWriteCPU, &q.FetchCPU, &q.OpenCPU, &q.RecordCPU,
+		&c.MapCPU, &c.ReduceCPU, &c.CombineCPU, &c.PartitionCPU, &c.SerdeCPU, &c.SortCPU, &c.MergeCPU,
+		&c.InUncompr, &c.IntermUncompr, &c.IntermCompr, &c.OutCompr, &c.Setup, &c.Cleanup,
+	} {
+		*cost *= factor
+	}
+	return &q
+}
+
 // MapFlow returns the flow of a map over a split of the given stored bytes.
 func (p *Planner) MapFlow(split float64) MapFlow { return p.Data.MapFlow(split) }
 

@@ -59,12 +59,12 @@ func (d *devices) Start(a *Attempt) {
 	if a.Kind == workload.Map {
 		r := d.takeMap()
 		a.running = r
-		r.start(a, a.Job.plans.mapOn(d.machine(a.Node), a.Task))
+		r.start(a, a.Job.plans.mapFor(d.machine(a.Node), a))
 		return
 	}
 	r := d.takeReduce()
 	a.running = r
-	r.start(a, a.Job.plans.planners[d.machine(a.Node)], d.exactFetches)
+	r.start(a, a.Job.plans.plannerFor(d.machine(a.Node), a), d.exactFetches)
 	d.events.join(a)
 }
 

@@ -26,10 +26,10 @@ func newPhased(c common) *phased {
 
 func (x *phased) machine(a *Attempt) int { return x.cluster.Nodes[a.Node].Machine }
 
-func (x *phased) mapPlan(a *Attempt) *mapPlan { return a.Job.plans.mapOn(x.machine(a), a.Task) }
+func (x *phased) mapPlan(a *Attempt) *mapPlan { return a.Job.plans.mapFor(x.machine(a), a) }
 
 func (x *phased) reducePlan(a *Attempt) *reducePlan {
-	return a.Job.plans.reduceOn(x.machine(a), a.Task)
+	return a.Job.plans.reduceFor(x.machine(a), a)
 }
 
 // Start implements Execution.

@@ -11,19 +11,27 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
+// mapInput is what the data of a map follow from.
+type mapInput struct {
+	bytes float64           // of the split
+	share workload.MapShare // zero: in proportion to the bytes
+}
+
 // plans are the plans of a job's tasks. Each is made once for a machine type
-// and a split size.
+// and an input.
 type plans struct {
 	spec     *workload.Job
 	conf     taskplan.Conf
 	block    float64 // bytes read from HDFS
 	machines []model.Machine
 	planners []*taskplan.Planner // by machine; nil for a machine that no node has
-	sizes    []float64           // split sizes, bytes
-	classes  []int32             // size index by map; nil: the last map has the last size, all others the first
-	maps     [][]*mapPlan        // by machine and size
-	outputs  []taskplan.Segment  // by size: output of a map for all reduces together
+	inputs   []mapInput          // distinct inputs of maps
+	classes  []int32             // index in inputs by map; nil: the last map has the last input, all others the first
+	maps     [][]*mapPlan        // by machine and input
+	outputs  []taskplan.Segment  // by input: output of a map for all reduces together
 	reduces  []*reducePlan       // by machine and reduce; equal shares use the first
+	paces    [2]*workload.Dist   // of maps and of reduces: factor on the time of cores; nil: 1
+	seed     workload.Seed       // of the paces
 }
 
 // mapPlan is the plan of a map on a type of machine.
@@ -70,7 +78,10 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &plans{spec: spec, conf: conf, machines: x.question.Cluster.Machines}
+	p := &plans{spec: spec, conf: conf, machines: x.question.Cluster.Machines, seed: workload.Seed(x.question.Seed).Named("pace").For(id)}
+	if err := p.vary(program); err != nil {
+		return nil, err
+	}
 	if p.planners, err = x.planners(program, conf, spec.Reduces.Count); err != nil {
 		return nil, err
 	}
@@ -82,6 +93,25 @@ func (x *planned) NewJob(id int, spec *workload.Job) (*Job, error) {
 	}
 	p.reduces = make([]*reducePlan, len(p.planners)*max(1, len(spec.Reduces.Shares)))
 	return &Job{ID: id, Spec: spec, plans: p}, nil
+}
+
+// vary makes the distributions of the paces.
+func (p *plans) vary(program *model.Program) (err error) {
+	for kind, cv := range program.CV {
+		if cv > 0 && err == nil {
+			p.paces[kind], err = workload.NewDist("lognormal", workload.DistParams{Mean: 1, SD: cv})
+		}
+	}
+	return err
+}
+
+// plannerFor returns the planner of an attempt.
+func (p *plans) plannerFor(machine int, a *Attempt) *taskplan.Planner {
+	paces := p.paces[a.Kind]
+	if paces == nil {
+		return p.planners[machine]
+	}
+	return p.planners[machine].Paced(paces.Draw(p.seed.For(int(a.Kind)).Stream(int(a.Task), int(a.Number))))
 }
 
 // planners makes a planner for each machine type that some node has.
@@ -108,7 +138,7 @@ func (x *planned) planners(program *model.Program, conf taskplan.Conf, reduces i
 // Profile implements Execution.
 func (x *planned) Profile(j *Job) analytic.AriaProfile { return j.plans.profile() }
 
-// split computes the split sizes. If the input is in one piece, all splits but
+// split finds the inputs of the maps. If the input is in one piece, all splits but
 // the last are a block. If blocks do not fit the number of splits, all are
 // equal.
 func (p *plans) split() error {
@@ -118,48 +148,69 @@ func (p *plans) split() error {
 		return err
 	}
 	p.block = float64(block)
-	if m.Splits != nil {
+	if m.Splits != nil || m.Shares != nil {
 		p.classes = make([]int32, m.Count)
-		for i, s := range m.Splits {
-			c := slices.Index(p.sizes, float64(s.Bytes))
-			if c < 0 {
-				c = len(p.sizes)
-				p.sizes = append(p.sizes, float64(s.Bytes))
+		known := map[mapInput]int32{}
+		for i := range m.Count {
+			var in mapInput
+			if m.Shares != nil {
+				in.share = m.Shares[i]
 			}
-			p.classes[i] = int32(c)
+			if in.bytes = in.share.Input * float64(m.InputBytes); m.Splits != nil {
+				in.bytes = float64(m.Splits[i].Bytes)
+			}
+			c, ok := known[in]
+			if !ok {
+				c = int32(len(p.inputs))
+				known[in] = c
+				p.inputs = append(p.inputs, in)
+			}
+			p.classes[i] = c
 		}
 		return nil
 	}
 	if n := int64(m.Count); n == 0 || m.InputBytes > n*block || m.InputBytes <= (n-1)*block {
-		p.sizes = []float64{float64(m.InputBytes) / float64(max(1, n))}
+		p.inputs = []mapInput{{bytes: float64(m.InputBytes) / float64(max(1, n))}}
 	} else {
-		p.sizes = []float64{float64(block), float64(m.InputBytes - (n-1)*block)}
+		p.inputs = []mapInput{{bytes: float64(block)}, {bytes: float64(m.InputBytes - (n-1)*block)}}
 	}
 	return nil
 }
 
-// class returns the index in sizes of the size of a map's split.
+// flow returns the input and output of a map.
+func (p *plans) flow(planner *taskplan.Planner, in *mapInput) taskplan.MapFlow {
+	f := planner.MapFlow(in.bytes)
+	if in.share == (workload.MapShare{}) {
+		return f
+	}
+	all := planner.MapFlow(float64(p.spec.Maps.InputBytes))
+	f.InRecords = all.InRecords * in.share.InRecords
+	f.OutBytes, f.OutRecords = all.OutBytes*in.share.OutBytes, all.OutRecords*in.share.OutRecords
+	return f
+}
+
+// class returns the index in inputs of the input of a map.
 func (p *plans) class(index int32) int {
 	switch {
 	case p.classes != nil:
 		return int(p.classes[index])
 	case int(index) == p.spec.Maps.Count-1:
-		return len(p.sizes) - 1
+		return len(p.inputs) - 1
 	}
 	return 0
 }
 
-// planMaps plans a map for each machine type and split size.
+// planMaps plans a map for each machine type and input.
 func (p *plans) planMaps() (err error) {
 	p.maps = make([][]*mapPlan, len(p.planners))
-	p.outputs = make([]taskplan.Segment, len(p.sizes))
+	p.outputs = make([]taskplan.Segment, len(p.inputs))
 	for m, planner := range p.planners {
-		p.maps[m] = make([]*mapPlan, len(p.sizes))
+		p.maps[m] = make([]*mapPlan, len(p.inputs))
 		if planner == nil {
 			continue
 		}
-		for c, size := range p.sizes {
-			if p.maps[m][c], err = newMapPlan(&p.machines[m], planner, size); err != nil {
+		for c := range p.inputs {
+			if p.maps[m][c], err = newMapPlan(&p.machines[m], planner, p.flow(planner, &p.inputs[c])); err != nil {
 				return err
 			}
 			p.outputs[c] = p.maps[m][c].Output
@@ -168,8 +219,7 @@ func (p *plans) planMaps() (err error) {
 	return nil
 }
 
-func newMapPlan(on *model.Machine, p *taskplan.Planner, split float64) (*mapPlan, error) {
-	flow := p.MapFlow(split)
+func newMapPlan(on *model.Machine, p *taskplan.Planner, flow taskplan.MapFlow) (*mapPlan, error) {
 	plan, err := p.Map(flow)
 	m := &mapPlan{plan, p.Cost, on.MapTimes(p, flow, &plan), make([]float64, len(plan.Steps)+1)}
 	for i := len(plan.Steps) - 1; i >= 0; i-- {
@@ -201,6 +251,27 @@ func (p *plans) segment(index int32, share float64) taskplan.Segment {
 // mapOn returns the plan of a map on a type of machine.
 func (p *plans) mapOn(machine int, index int32) *mapPlan { return p.maps[machine][p.class(index)] }
 
+// mapFor returns the plan of an attempt of a map.
+func (p *plans) mapFor(machine int, a *Attempt) *mapPlan {
+	if p.paces[workload.Map] == nil {
+		return p.mapOn(machine, a.Task)
+	}
+	planner := p.plannerFor(machine, a)
+	plan, err := newMapPlan(&p.machines[machine], planner, p.flow(planner, &p.inputs[p.class(a.Task)]))
+	if err != nil {
+		panic(err) // the plan for mapOn follows from the same data
+	}
+	return plan
+}
+
+// reduceFor returns the plan of an attempt of a reduce without contention.
+func (p *plans) reduceFor(machine int, a *Attempt) *reducePlan {
+	if p.paces[workload.Reduce] == nil {
+		return p.reduceOn(machine, a.Task)
+	}
+	return p.planReduce(machine, p.plannerFor(machine, a), p.share(a.Task))
+}
+
 // reduceOn returns the plan of a reduce on a type of machine without
 // contention.
 func (p *plans) reduceOn(machine int, index int32) *reducePlan {
@@ -209,15 +280,18 @@ func (p *plans) reduceOn(machine int, index int32) *reducePlan {
 		at = machine*len(shares) + slices.Index(shares, share)
 	}
 	if p.reduces[at] == nil {
-		segments := make([]taskplan.Segment, p.spec.Maps.Count)
-		for i := range segments {
-			segments[i] = p.segment(int32(i), share)
-		}
-		planner := p.planners[machine]
-		plan := planner.Reduce(segments)
-		p.reduces[at] = &reducePlan{plan, p.machines[machine].ReduceTimes(planner, &plan)}
+		p.reduces[at] = p.planReduce(machine, p.planners[machine], share)
 	}
 	return p.reduces[at]
+}
+
+func (p *plans) planReduce(machine int, planner *taskplan.Planner, share float64) *reducePlan {
+	segments := make([]taskplan.Segment, p.spec.Maps.Count)
+	for i := range segments {
+		segments[i] = p.segment(int32(i), share)
+	}
+	plan := planner.Reduce(segments)
+	return &reducePlan{plan, p.machines[machine].ReduceTimes(planner, &plan)}
 }
 
 // profile returns the job's profile from the plans for the first machine type,

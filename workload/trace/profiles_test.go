@@ -49,7 +49,7 @@ func TestProfileStarfish(t *testing.T) {
 	compared := 0
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
-		p := workload.ExtractProfile(j)
+		p := profileOf(j)
 		for _, x := range []struct {
 			side, name string
 			got        float64
@@ -87,7 +87,7 @@ func TestProfileStarfish(t *testing.T) {
 // TestProfileHiTune adds up the columns of the tables apart from the readers.
 func TestProfileHiTune(t *testing.T) {
 	h := mustOpen(t, filepath.Dir(shared(t, "hitune-sort/job.csv.gz")))
-	p := workload.ExtractProfile(&h.Jobs[0])
+	p := profileOf(&h.Jobs[0])
 	sums := map[string]float64{}
 	for _, file := range []string{"MapTask", "ReduceTask"} {
 		lines := strings.Split(strings.TrimSpace(gunzip(t, shared(t, "hitune-sort/"+file+".csv.gz"))), "\n")
@@ -164,4 +164,11 @@ func TestProfileTables(t *testing.T) {
 	if runs != 90 {
 		t.Errorf("%d runs, want 90", runs)
 	}
+}
+
+// profileOf makes the profile of a job.
+func profileOf(j *workload.HistoryJob) *workload.Profile {
+	var p workload.Profiler
+	p.Add(j)
+	return p.Profiles()[0]
 }
