@@ -20,6 +20,7 @@ type Inspection struct {
 	Machines  int              `json:"machines"` // that ran tasks
 	Racks     int              `json:"racks"`
 	OnlyInput int              `json:"machines_with_input_only"`
+	Clusters  []RecordedPart   `json:"clusters"` // if the jobs are of several
 	Slots     []RecordedSlots  `json:"slots"`
 	Release   string           `json:"hadoop"` // empty: unknown
 	KnownBy   string           `json:"hadoop_known_by"`
@@ -41,6 +42,14 @@ type RecordedSlots struct {
 	PerMachine int    `json:"most_on_a_machine"`
 	Busy       share  `json:"busy_share"` // slot time over the most in use and the time span
 	Waves      Waves  `json:"waves"`      // tasks of a job over the most in use, rounded up
+}
+
+// RecordedPart is the part of a history that one cluster wrote.
+type RecordedPart struct {
+	Pattern  string `json:"job_pattern"` // for --job
+	Jobs     int    `json:"jobs"`
+	Machines int    `json:"machines"`
+	Epoch    int64  `json:"first_submission_unix_ms"` // -1: not stated
 }
 
 // RecordedJobs counts jobs by their end.
@@ -133,6 +142,7 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintln(t)
 	}
 	t.Flush()
+	s.clusters(t)
 	if len(s.Slots) > 0 {
 		t.section("Slots")
 		fmt.Fprintf(t, "type\tmost in use\ton a machine\tbusy\twaves, median job\tmost\n")
@@ -161,6 +171,25 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintf(t, "\n%s could not be read: slotwave validate lists them\n", count(s.Problems, "place"))
 	}
 	return t.done()
+}
+
+func (s *Inspection) clusters(t *textWriter) {
+	if len(s.Clusters) == 0 {
+		return
+	}
+	t.section("Clusters without a JobTracker or machine in common")
+	fmt.Fprintf(t, "flag\tjobs\tmachines\tfirst submission, UTC\n")
+	for _, c := range s.Clusters[:min(len(s.Clusters), shownNames)] {
+		first := ""
+		if c.Epoch >= 0 {
+			first = time.UnixMilli(c.Epoch).UTC().Format("2006-01-02 15:04:05")
+		}
+		fmt.Fprintf(t, "--job '%s'\t%s\t%s\t%s\n", c.Pattern, number(int64(c.Jobs)), number(int64(c.Machines)), first)
+	}
+	t.Flush()
+	if more := len(s.Clusters) - shownNames; more > 0 {
+		fmt.Fprintf(t, "and %s\n", count(more, "more cluster"))
+	}
 }
 
 func (s *Inspection) names(t *textWriter) {

@@ -181,13 +181,72 @@ func (l *load) choose(read *workload.History, r *Reading, leaveOut bool) (*workl
 	if leaveOut {
 		l.table.leaveOutStill(&whole)
 	}
+	all := len(whole.Jobs)
+	err := l.table.oneCluster(&whole, r)
 	h := whole
 	l.history, l.whole = &h, &whole
-	err := r.choose(&h)
-	if out := len(whole.Jobs) - len(h.Jobs); err == nil && out > 0 {
+	if err == nil {
+		err = r.choose(&h)
+	}
+	if out := all - len(h.Jobs); err == nil && out > 0 {
 		l.table.assume("%s of the trace left out (--job): the others run without them", workload.Counted(out, "job", "jobs"))
 	}
 	return &h, err
+}
+
+// oneCluster leaves the clusters with jobs that were asked for. It warns if they
+// are several.
+func (t *table) oneCluster(h *workload.History, r *Reading) error {
+	clusters := h.Clusters()
+	if len(clusters) == 1 {
+		return nil
+	}
+	var asked []workload.History
+	for _, c := range clusters {
+		if slices.ContainsFunc(c.Jobs, func(j workload.HistoryJob) bool { return r.takes(j.ID, j.Name) }) {
+			asked = append(asked, c)
+		}
+	}
+	switch len(asked) {
+	case 0:
+		return r.noMatch(len(h.Jobs))
+	case 1:
+		*h = asked[0]
+		t.assume("machines: those of the cluster with the chosen jobs, one of %d recorded", len(clusters))
+		return nil
+	}
+	var texts []string
+	for i := range asked {
+		texts = append(texts, describeCluster(&asked[i]))
+	}
+	t.warn("the jobs are of %d clusters, without a JobTracker or machine in common, and are simulated on one with all their machines: --job chooses the jobs of one:", len(asked))
+	t.some(texts, 0)
+	return nil
+}
+
+// describeCluster returns the jobs and machines of a cluster, with a pattern for
+// --job.
+func describeCluster(h *workload.History) string {
+	workers := h.Workers()
+	return fmt.Sprintf("%s on %s: --job '%s'", workload.Counted(len(h.Jobs), "job", "jobs"), workload.Counted(workers.Hosts(), "machine", "machines"), ClusterPattern(h))
+}
+
+// ClusterPattern returns a pattern for --job that matches the ids of all jobs of a
+// cluster: what they begin with.
+func ClusterPattern(h *workload.History) string {
+	prefix := h.Jobs[0].ID
+	for i := range h.Jobs {
+		for !strings.HasPrefix(h.Jobs[i].ID, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	if prefix == h.Jobs[0].ID {
+		return prefix
+	}
+	if strings.Count(prefix, "_") == strings.Count(h.Jobs[0].ID, "_") { // all but the number of the job
+		prefix = prefix[:strings.LastIndexByte(prefix, '_')+1]
+	}
+	return prefix + "*"
 }
 
 // leaveOutStill leaves out the hosts of a trace that stood still.

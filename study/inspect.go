@@ -28,11 +28,12 @@ func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, *workloa
 		Schema: results.InspectionSchema, Paths: paths, Formats: formatsOf(paths, r),
 		Machines: workers.Hosts(), Racks: len(workers.Racks), OnlyInput: h.Topology.Hosts() - workers.Hosts(),
 		Epoch: h.Epoch, Problems: len(h.Problems) + h.Dropped,
-		Slots: []results.RecordedSlots{}, Names: []results.RecordedName{}, Attempts: []results.RecordedKind{},
+		Clusters: []results.RecordedPart{}, Slots: []results.RecordedSlots{}, Names: []results.RecordedName{}, Attempts: []results.RecordedKind{},
 		Still: []results.StoodStill{}, Missing: []results.MissingFact{},
 	}
 	s.Release, s.KnownBy = releaseOf(h, s.Formats)
 	in := inspected{h, s}
+	in.clusters()
 	in.jobs()
 	in.names()
 	in.slots(workload.Map)
@@ -80,6 +81,21 @@ func (in *inspected) eachAttempt(f func(*workload.HistoryTask, *workload.History
 
 func hasSpan(a *workload.HistoryAttempt) bool {
 	return workload.Known(a.Start) && workload.Known(a.Finish) && a.Finish >= a.Start
+}
+
+// clusters lists the clusters that wrote the history, if they are several.
+func (in *inspected) clusters() {
+	clusters := in.Clusters()
+	if len(clusters) == 1 {
+		return
+	}
+	for i := range clusters {
+		c := &clusters[i]
+		workers := c.Workers()
+		in.found.Clusters = append(in.found.Clusters, results.RecordedPart{
+			Pattern: results.Escape(scenarios.ClusterPattern(c)), Jobs: len(c.Jobs), Machines: workers.Hosts(), Epoch: c.Epoch,
+		})
+	}
 }
 
 // jobs counts the jobs by their end and finds the time from the first submission

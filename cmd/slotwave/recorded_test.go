@@ -606,3 +606,44 @@ func TestScenarioKeepsInferences(t *testing.T) {
 		sameRows(t, file, rows(t, at("-scenario/attempts.csv"), "rack", "locality"), rows(t, at("-replay/attempts.csv"), "rack", "locality"))
 	}
 }
+
+// TestSeveralClusters: histories of two clusters in one folder are said to be of two,
+// and with --job the jobs of one run on its machines alone, as if the other were not
+// there.
+func TestSeveralClusters(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	verb(t, "run", "two-jobs", "--set", "scheduler.name=fifo", "--out", at("run"), "--quiet", "--set", "plots=none")
+	verb(t, "convert", at("run"), "--to", "rumen", "--out", at("rumen"), "--quiet")
+	text, err := os.ReadFile(at("rumen/trace.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"alone", "both"} {
+		if err := os.Mkdir(at(name), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(at(name), "a.json"), string(text))
+	}
+	// Another JobTracker and other machines, a day later.
+	writeFile(t, at("both/b.json"), strings.NewReplacer("201001010000", "201001020000", "node", "other", ": 12623", ": 12624").Replace(string(text)))
+
+	flags := []string{"--job 'job_201001010000_*'", "--job 'job_201001020000_*'"}
+	seen := verb(t, "inspect", at("both"))
+	_, _, warned := call("", "run", at("both"), "--out", at("two"), "--set", "plots=none")
+	for _, flag := range flags {
+		if !strings.Contains(seen, flag+"  2     3 ") || !strings.Contains(warned, "2 jobs on 3 machines: "+flag) {
+			t.Errorf("want two clusters of two jobs on three machines each, one for %s: inspect shows\n%s\nrun warns\n%s", flag, seen, warned)
+		}
+	}
+	if one := verb(t, "inspect", at("alone")); strings.Contains(one, "--job") {
+		t.Errorf("clusters of one:\n%s", one)
+	}
+	verb(t, "run", at("alone"), "--out", at("one"), "--quiet", "--set", "plots=none")
+	verb(t, "run", at("both"), "--job", "job_201001020000_*", "--out", at("chosen"), "--quiet", "--set", "plots=none")
+	table := func(name string) []string { return rows(t, filepath.Join(at(name), "attempts.csv"), "job", "node") }
+	sameRows(t, "attempts of the chosen cluster", table("one"), table("chosen"))
+	if code, _, errs := call("", "run", at("both"), "--job", "nothing*", "--out", at("none")); code == exitDone || !strings.Contains(errs, "matches none of 4 jobs") {
+		t.Errorf("a pattern that matches no job: exit %d: %s", code, errs)
+	}
+}

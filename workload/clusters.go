@@ -1,0 +1,124 @@
+package workload
+
+import (
+	"slices"
+	"strings"
+)
+
+// Clusters returns the histories of single clusters, in the order of their first
+// jobs, each with the machines that its jobs name. Jobs belong to one cluster if one
+// JobTracker gave them their ids or if they name a machine in common; all do if the
+// machines are listed. Jobs without machines belong to the first cluster.
+func (h *History) Clusters() []History {
+	joined := map[member]member{} // another one of its cluster
+	var root func(member) member
+	root = func(of member) member {
+		if up, ok := joined[of]; ok {
+			top := root(up)
+			joined[of] = top
+			return top
+		}
+		return of
+	}
+	named := make([]bool, len(h.Jobs))
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		j.eachHost(func(host string) {
+			named[i] = true
+			if host == anyHost {
+				return
+			}
+			if a, b := root(j.tracker()), root(member{machine: host}); a != b {
+				joined[b] = a
+			}
+		})
+	}
+	var clusters []History
+	var roots []member
+	for i := range h.Jobs {
+		of, at := root(h.Jobs[i].tracker()), 0
+		if named[i] && !h.Topology.Listed {
+			if len(roots) == 0 {
+				roots = []member{of}
+			}
+			if at = slices.Index(roots, of); at < 0 {
+				at, roots = len(roots), append(roots, of)
+			}
+		}
+		if at == len(clusters) {
+			clusters = append(clusters, *h)
+			clusters[at].Jobs = nil
+		}
+		clusters[at].Jobs = append(clusters[at].Jobs, h.Jobs[i])
+	}
+	if len(clusters) < 2 {
+		return []History{*h}
+	}
+	for i := range clusters {
+		c := &clusters[i]
+		c.Topology.Racks = nil
+		hosts := map[string]bool{}
+		for k := range c.Jobs {
+			c.Jobs[k].eachHost(func(host string) { hosts[host] = true })
+		}
+		for _, r := range h.Topology.Racks {
+			r.Hosts = slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return !hosts[host] })
+			if len(r.Hosts) > 0 {
+				c.Topology.Racks = append(c.Topology.Racks, r)
+			}
+		}
+		c.fromFirst()
+	}
+	return clusters
+}
+
+// anyHost is how every machine may call itself.
+const anyHost = "localhost"
+
+// member is a JobTracker or a machine of a cluster.
+type member struct{ tracker, machine string }
+
+// fromFirst measures the instants of a copied history from its first submission.
+func (h *History) fromFirst() {
+	first := UnknownTime
+	for i := range h.Jobs {
+		if at := h.Jobs[i].Earliest(); Known(at) && (!Known(first) || at < first) {
+			first = at
+		}
+	}
+	if !Known(first) {
+		return
+	}
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		j.Tasks = slices.Clone(j.Tasks)
+		for k := range j.Tasks {
+			j.Tasks[k].Attempts = slices.Clone(j.Tasks[k].Attempts)
+		}
+		j.Shift(-first)
+	}
+	if h.Epoch != Unknown {
+		h.Epoch += first.Milliseconds()
+	}
+}
+
+// tracker returns the part of the job's id that its JobTracker chose when it
+// started: 201102040848 of job_201102040848_0119.
+func (j *HistoryJob) tracker() member {
+	return member{tracker: j.ID[:max(0, strings.LastIndexByte(j.ID, '_'))]}
+}
+
+// eachHost calls f with the machines that attempts ran on and that hold splits.
+func (j *HistoryJob) eachHost(f func(string)) {
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		for _, host := range t.Split.Hosts {
+			f(host)
+		}
+		for k := range t.Attempts {
+			if host := t.Attempts[k].Node; host != "" {
+				f(host)
+			}
+		}
+	}
+}
