@@ -323,8 +323,22 @@ func (j *ec2Job) reduceCPU() float64 {
 	return j.r["REDUCE_CPU_COST"] + max(0, 1e6*over/j.r["REDUCE_INPUT_RECORDS"])
 }
 
+// cv is the coefficient of variation of the times of tasks for a byte, on nodes as
+// fast as each other.
+func cv(tasks []row, slow map[string]float64, time func(row) float64) float64 {
+	each := func(r row) float64 { return time(r) / cmp.Or(slow[r["node"]], 1) }
+	mean := meanOf(tasks, each)
+	return math.Sqrt(meanOf(tasks, func(r row) float64 { return (each(r) - mean) * (each(r) - mean) })) / mean
+}
+
+// combined is the part of the map output that the combiner leaves. The profiler
+// compares keys and values with the spills, which frame each record.
+func (j *ec2Job) combined() float64 {
+	return j.m["COMBINE_SIZE_SEL"] - taskplan.IFile.Record*j.m["COMBINE_PAIRS_SEL"]*j.m["MAP_OUTPUT_RECORDS"]/j.m["MAP_OUTPUT_BYTES"]
+}
+
 // file is the profile as a file.
-func (j *ec2Job) file(t *testing.T) string {
+func (j *ec2Job) file(t *testing.T, slow map[string]float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "title = %q\nsource = [\"profile of %s\"]\nassumed = []\n", j.program, j.id)
 	if in := j.m["INPUT_COMPRESS_RATIO"]; in > 0 {
@@ -333,9 +347,12 @@ func (j *ec2Job) file(t *testing.T) string {
 	fmt.Fprintf(&b, "[data]\ninput_pair_width = %v\nmap_size_sel = %v\nmap_records_sel = %v\nrecords_per_group = %v\nreduce_size_sel = %v\nreduce_records_sel = %v\n",
 		j.m["INPUT_PAIR_WIDTH"], j.m["MAP_SIZE_SEL"], j.m["MAP_PAIRS_SEL"], max(1, j.r["REDUCE_PAIRS_PER_GROUP"]), j.r["REDUCE_SIZE_SEL"], j.r["REDUCE_PAIRS_SEL"])
 	fmt.Fprintf(&b, "[cpu]\nmap_record = %v\nreduce_record = %v\n", j.mapCPU(), j.reduceCPU())
+	fmt.Fprintf(&b, "map_cv = %v\nreduce_cv = %v\n",
+		cv(j.maps, slow, func(r row) float64 { return (r.number("finish_s") - r.number("start_s")) / r.number("map_output_bytes") }),
+		cv(j.reduces, slow, func(r row) float64 { return (r.number("finish_s") - r.number("sort_end_s")) / r.number("reduce_shuffle_bytes") }))
 	if j.m["COMBINE_PAIRS_SEL"] > 0 {
 		fmt.Fprintf(&b, "[combiner]\nsize_sel = %v\nrecords_sel = %v\nrecord = %v\nagain_size_sel = %v\nagain_records_sel = %v\n",
-			j.m["COMBINE_SIZE_SEL"], j.m["COMBINE_PAIRS_SEL"], j.m["COMBINE_CPU_COST"], j.r["COMBINE_SIZE_SEL"], j.r["COMBINE_PAIRS_SEL"])
+			j.combined(), j.m["COMBINE_PAIRS_SEL"], j.m["COMBINE_CPU_COST"], j.r["COMBINE_SIZE_SEL"], j.r["COMBINE_PAIRS_SEL"])
 	}
 	fmt.Fprintf(&b, "[ratio]\ndefault = %v\n", j.ratio(t))
 	if in := j.m["INPUT_COMPRESS_RATIO"]; in > 0 {
@@ -380,11 +397,11 @@ func (j *ec2Job) simulate(t *testing.T, jobs []*ec2Job, compressed bool, codec f
 		t.Fatal(err)
 	}
 	write("ec2.toml", platform.String())
-	write("job.toml", j.file(t))
+	slow := slowness(jobs, j)
+	write("job.toml", j.file(t, slow))
 
 	var b strings.Builder
 	fmt.Fprintf(&b, "fidelity = \"device\"\n[cluster]\nhadoop = \"0.20.2\"\nplatform = \"./ec2.toml\"\n")
-	slow := slowness(jobs, j)
 	var nodes []string
 	for _, r := range slices.Concat(j.maps, j.reduces) {
 		if !slices.Contains(nodes, r["node"]) {
@@ -393,11 +410,7 @@ func (j *ec2Job) simulate(t *testing.T, jobs []*ec2Job, compressed bool, codec f
 	}
 	slices.Sort(nodes)
 	for _, n := range nodes {
-		f := slow[n]
-		if f == 0 {
-			f = 1
-		}
-		fmt.Fprintf(&b, "[[cluster.group]]\ncount = 1\nname = %q\nmap_slots = 2\nreduce_slots = 2\nslowdown = %.3f\n", n, f)
+		fmt.Fprintf(&b, "[[cluster.group]]\ncount = 1\nname = %q\nmap_slots = 2\nreduce_slots = 2\nslowdown = %.3f\n", n, cmp.Or(slow[n], 1))
 	}
 	b.WriteString("[conf]\n")
 	for _, key := range append([]string{
@@ -431,12 +444,12 @@ func (j *ec2Job) simulate(t *testing.T, jobs []*ec2Job, compressed bool, codec f
 	for _, r := range j.reduces {
 		q.Jobs[0].Reduces.Shares = append(q.Jobs[0].Reduces.Shares, r.number("reduce_shuffle_bytes")/shuffled)
 	}
-	q.Jobs[0].Maps.Splits = splits
+	q.Jobs[0].Maps.Splits, q.Jobs[0].Maps.Shares = splits, j.mapShares()
 	run := &ec2Run{}
-	const runs = 10 // with other first heartbeats: a late wave moves a job by some percent
+	const runs = 10 // with other first heartbeats and times of tasks: a late wave moves a job by some percent
 	for seed := range runs {
 		draw := rand.New(rand.NewPCG(uint64(seed), 0))
-		q.Cluster.Phases = nil
+		q.Cluster.Phases, q.Seed = nil, uint64(seed)+1
 		for range q.Cluster.Nodes {
 			q.Cluster.Phases = append(q.Cluster.Phases, time.Duration(draw.Int64N(int64(3*time.Second))))
 		}
@@ -447,6 +460,21 @@ func (j *ec2Job) simulate(t *testing.T, jobs []*ec2Job, compressed bool, codec f
 		run.seconds += p.Mean.Seconds() / runs
 	}
 	return run
+}
+
+// mapShares is the recorded division of the data among the maps.
+func (j *ec2Job) mapShares() []workload.MapShare {
+	of := func(key string) func(row) float64 {
+		all := meanOf(j.maps, func(r row) float64 { return r.number(key) }) * float64(len(j.maps))
+		return func(r row) float64 { return r.number(key) / all }
+	}
+	input, in := of("hdfs_bytes_read"), of("map_input_records")
+	bytes, records := of("map_output_bytes"), of("map_output_records")
+	var shares []workload.MapShare
+	for _, r := range j.maps {
+		shares = append(shares, workload.MapShare{Input: input(r), InRecords: in(r), OutBytes: bytes(r), OutRecords: records(r)})
+	}
+	return shares
 }
 
 // ec2Phases are the columns of the table: times of a task, measured and
