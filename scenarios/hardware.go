@@ -298,6 +298,7 @@ func (m *hardware) shaped(like *model.Program, j *workload.Job) {
 	if raw := j.Maps.Output; raw.RawBytes > 0 && between > 0 && j.Reduces.Count > 0 {
 		between = combined(&p, &raw, between, float64(j.Maps.Count)*float64(j.Reduces.Count))
 		d.MapSizeSel = float64(raw.RawBytes) / in
+		beyondKeys(&p, j)
 	} else {
 		d.MapSizeSel = between / in
 	}

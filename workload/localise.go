@@ -11,8 +11,8 @@ import (
 // where the start of a task is its assignment by the JobTracker.
 type localised map[*HistoryTask]time.Duration
 
-// mostUsual is the longest median of these times that is taken for localisation.
-// In MRv2 a task starts when it is requested, and waits for a container.
+// mostUsual is the longest median of these times that is taken for localisation, or,
+// in MRv2, for the wait for a container.
 const mostUsual = 4 * time.Second
 
 // placedAttempt is the first attempt of a task with the task's assignment.
@@ -32,6 +32,7 @@ func (h *History) localisation() localised {
 	placed := map[string][]placedAttempt{}
 	assigned, finished := map[slotsOf][]time.Duration{}, map[slotsOf][]time.Duration{}
 	for i := range h.Jobs {
+		reduces := h.Jobs[i].reducesReady()
 		for k := range h.Jobs[i].Tasks {
 			t := &h.Jobs[i].Tasks[k]
 			for n := range t.Attempts {
@@ -41,8 +42,12 @@ func (h *History) localisation() localised {
 				}
 				from, at := a.Start, slotsOf{a.Node, t.SlotKind()}
 				if n == 0 && Known(t.Start) {
-					placed[a.Node] = append(placed[a.Node], placedAttempt{t, t.Start, a.Start})
-					from = min(from, t.Start)
+					given := t.Start
+					if t.Kind == Reduce && Known(reduces) {
+						given = min(max(given, reduces), a.Start)
+					}
+					placed[a.Node] = append(placed[a.Node], placedAttempt{t, given, a.Start})
+					from = min(from, given)
 				}
 				assigned[at], finished[at] = append(assigned[at], from), append(finished[at], a.Finish)
 			}

@@ -88,6 +88,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
+		h.showSlowstart(j, &again, &r)
 		again.NoSetupCleanup = without
 		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, r.local), o.serviceTime(j, Cleanup, r.local)
 		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {

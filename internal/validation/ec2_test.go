@@ -348,8 +348,12 @@ func (j *ec2Job) file(t *testing.T, slow map[string]float64) string {
 		j.m["INPUT_PAIR_WIDTH"], j.m["MAP_SIZE_SEL"], j.m["MAP_PAIRS_SEL"], max(1, j.r["REDUCE_PAIRS_PER_GROUP"]), j.r["REDUCE_SIZE_SEL"], j.r["REDUCE_PAIRS_SEL"])
 	fmt.Fprintf(&b, "[cpu]\nmap_record = %v\nreduce_record = %v\n", j.mapCPU(), j.reduceCPU())
 	fmt.Fprintf(&b, "map_cv = %v\nreduce_cv = %v\n",
-		cv(j.maps, slow, func(r row) float64 { return (r.number("finish_s") - r.number("start_s")) / r.number("map_output_bytes") }),
-		cv(j.reduces, slow, func(r row) float64 { return (r.number("finish_s") - r.number("sort_end_s")) / r.number("reduce_shuffle_bytes") }))
+		cv(j.maps, slow, func(r row) float64 {
+			return (r.number("finish_s") - r.number("start_s")) / r.number("map_output_bytes")
+		}),
+		cv(j.reduces, slow, func(r row) float64 {
+			return (r.number("finish_s") - r.number("sort_end_s")) / r.number("reduce_shuffle_bytes")
+		}))
 	if j.m["COMBINE_PAIRS_SEL"] > 0 {
 		fmt.Fprintf(&b, "[combiner]\nsize_sel = %v\nrecords_sel = %v\nrecord = %v\nagain_size_sel = %v\nagain_records_sel = %v\n",
 			j.combined(), j.m["COMBINE_PAIRS_SEL"], j.m["COMBINE_CPU_COST"], j.r["COMBINE_SIZE_SEL"], j.r["COMBINE_PAIRS_SEL"])

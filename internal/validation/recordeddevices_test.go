@@ -129,8 +129,7 @@ func writeWorld(t *testing.T, dir string, seed uint64) string {
 // TestRecordedVolumes writes the history of jobs with and without a combiner that
 // works in spills, merges and reduces. A replay with the true machine and the true
 // costs moves the same bytes and records: neither the combiner nor the framing of
-// map outputs is applied twice. The tolerances allow for a combiner that keeps the
-// distinct keys, of which the record has only the share in all records.
+// map outputs is applied twice. Records and bytes of a task are whole.
 func TestRecordedVolumes(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -161,8 +160,8 @@ func TestRecordedVolumes(t *testing.T) {
 	}
 	verb(t, "run", at("again.toml"), "--out", at("again"), "--quiet", "--set", "plots=none")
 	columns := map[string]float64{ // and how far their sums may differ
-		"out_records": 0.0001, "out_bytes": 0.001, "shuffle_bytes": 0.003, "hdfs_write_bytes": 0.003, "local_write_bytes": 0.003,
-		"combine_input_records": 0.003, "combine_output_records": 0.003, "map_output_materialized_bytes": 0.003, "cpu_milliseconds": 0.01,
+		"out_records": 0.0001, "out_bytes": 0.001, "shuffle_bytes": 0.0005, "hdfs_write_bytes": 0.0005, "local_write_bytes": 0.0005,
+		"combine_input_records": 0.0005, "combine_output_records": 0.0005, "map_output_materialized_bytes": 0.0005, "cpu_milliseconds": 0.01,
 	}
 	sums := func(name string) map[string]float64 {
 		all := map[string]float64{}
@@ -192,10 +191,11 @@ func TestRecordedVolumes(t *testing.T) {
 // TestRumenRoundTrips runs jobs with every codec, writes their history as Rumen's
 // trace and runs that at every fidelity: it takes as long as the jobs themselves,
 // and moves the same bytes. Rumen has neither the locality of maps nor the records
-// out of combiners. Its milliseconds move an instant by half of one, and records of
-// a task are whole; combiners in the trace keep the mean part of their records.
+// out of combiners. Its milliseconds move an instant by half of one. Records and
+// bytes of a task are whole, so that each of the twelve maps of a job, whose output
+// for a reduce may be 176 bytes, may be off by one, and the ratio of its codec.
 func TestRumenRoundTrips(t *testing.T) {
-	const makespan, bytes = 0.0001, 0.0001
+	const makespan, bytes, maps = 0.0001, 0.0002, 12
 	for _, codec := range model.Codecs {
 		if testing.Short() && codec.Name != "gzip" {
 			continue
@@ -212,7 +212,7 @@ func TestRumenRoundTrips(t *testing.T) {
 				world += fmt.Sprintf("\"mapred.compress.map.output\" = true\n\"mapred.map.output.compression.codec\" = %q\n", codec.Name)
 			}
 			files := map[string]string{}
-			for i, profile := range []string{"terasort", "self-join"} {
+			for i, profile := range []string{"terasort", "self-join", "wordcount"} {
 				_, text, _ := strings.Cut(verb(t, "show", profile), "\n")
 				name := fmt.Sprintf("job_201001010000_%04d", i+1)
 				files["profiles/"+profile+".toml"] = "title = \"" + name + "\"\n" + text
@@ -254,7 +254,7 @@ func TestRumenRoundTrips(t *testing.T) {
 					t.Errorf("%s: %.3f s, recorded %.3f s", x.fidelity, ns/1e9, x.ns/1e9)
 				}
 				for key, want := range x.moved {
-					if got := moved[key]; math.Abs(got-want) > bytes*want+10 {
+					if got := moved[key]; math.Abs(got-want) > bytes*want+maps {
 						t.Errorf("%s: %s: %v, recorded %v", x.fidelity, key, got, want)
 					}
 				}

@@ -1,0 +1,99 @@
+package workload
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+const slowstartKey = "mapred.reduce.slowstart.completed.maps"
+
+// mapEnds lists when the maps of a job ended, in order of time.
+func (j *HistoryJob) mapEnds() (ends []time.Duration) {
+	for i := range j.Tasks {
+		if w := j.Tasks[i].Winner(); w != nil && j.Tasks[i].Kind == Map && Known(w.Finish) {
+			ends = append(ends, w.Finish)
+		}
+	}
+	slices.Sort(ends)
+	return ends
+}
+
+// reducesReady returns when so many maps had ended that reduces may start
+// (mapred.reduce.slowstart.completed.maps). A reduce of MRv2 is requested before.
+func (j *HistoryJob) reducesReady() time.Duration {
+	slowstart, err := j.Conf.Number(slowstartKey)
+	ends := j.mapEnds()
+	n := int(math.Ceil(slowstart * float64(max(j.Maps, len(ends)))))
+	if err != nil || n == 0 || n > len(ends) {
+		return UnknownTime
+	}
+	return ends[n-1]
+}
+
+// firstReduce returns when the first reduce of a job started.
+func (j *HistoryJob) firstReduce() time.Duration {
+	first := UnknownTime
+	for i := range j.Tasks {
+		t := &j.Tasks[i]
+		if t.Kind != Reduce || len(t.Attempts) == 0 {
+			continue
+		}
+		if at := t.Attempts[0].Start; Known(at) && (!Known(first) || at < first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// slowstart returns the part of the maps after which the reduces of a job started, if
+// its configuration does not state it and the record shows another one than the
+// default: a reduce started before, or all started after the last map although no
+// other job had reduces meanwhile. Hadoop 0.18 has no such limit.
+func (h *History) slowstart(j *HistoryJob) (part float64, shown bool) {
+	// The longest time from heartbeat to heartbeat of a small cluster, with one to spare.
+	const beats = 2 * 5 * time.Second
+	_, stated := h.Site.Over(j.Conf).Lookup(slowstartKey)
+	ends, first, ready := j.mapEnds(), j.firstReduce(), j.reducesReady()
+	if stated || len(ends) == 0 || len(ends) < j.Maps || !Known(first) || !Known(ready) {
+		return 0, false
+	}
+	if first < ready {
+		n, _ := slices.BinarySearch(ends, first)
+		return float64(n) / float64(len(ends)), true
+	}
+	last := ends[len(ends)-1]
+	return 1, first >= last && last-ready > beats && !h.reducesOfOthers(j, ready, first)
+}
+
+// reducesOfOthers reports whether a reduce of another job ran in a span of time.
+func (h *History) reducesOfOthers(but *HistoryJob, from, to time.Duration) bool {
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		for k := range j.Tasks {
+			if j == but || j.Tasks[k].Kind != Reduce {
+				continue
+			}
+			for n := range j.Tasks[k].Attempts {
+				if a := &j.Tasks[k].Attempts[n]; Known(a.Start) && Known(a.Finish) && a.Start < to && a.Finish > from {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// showSlowstart gives a job the slowstart that its record shows.
+func (h *History) showSlowstart(recorded *HistoryJob, j *Job, r *Replay) {
+	part, shown := h.slowstart(recorded)
+	if !shown {
+		return
+	}
+	var conf Conf
+	value := strconv.FormatFloat(part, 'g', 4, 64)
+	conf.Set(slowstartKey, value)
+	j.Conf = j.Conf.Over(conf)
+	r.Assumed = append(r.Assumed, j.ID+": "+slowstartKey+" = "+value+", as its first reduce shows")
+}
