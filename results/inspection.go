@@ -20,7 +20,7 @@ type Inspection struct {
 	Machines  int              `json:"machines"` // that ran tasks
 	Racks     int              `json:"racks"`
 	OnlyInput int              `json:"machines_with_input_only"`
-	Clusters  []RecordedPart   `json:"clusters"` // if the jobs are of several
+	Clusters  []recordedPart   `json:"clusters,omitempty"` // if the jobs are of several
 	Slots     []RecordedSlots  `json:"slots"`
 	Release   string           `json:"hadoop"` // empty: unknown
 	KnownBy   string           `json:"hadoop_known_by"`
@@ -44,12 +44,17 @@ type RecordedSlots struct {
 	Waves      Waves  `json:"waves"`      // tasks of a job over the most in use, rounded up
 }
 
-// RecordedPart is the part of a history that one cluster wrote.
-type RecordedPart struct {
+// recordedPart is the part of a history that one cluster wrote.
+type recordedPart struct {
 	Pattern  string `json:"job_pattern"` // for --job
 	Jobs     int    `json:"jobs"`
 	Machines int    `json:"machines"`
 	Epoch    int64  `json:"first_submission_unix_ms"` // -1: not stated
+}
+
+// AddCluster adds one of several clusters that wrote the history.
+func (s *Inspection) AddCluster(pattern string, jobs, machines int, epoch int64) {
+	s.Clusters = append(s.Clusters, recordedPart{pattern, jobs, machines, epoch})
 }
 
 // RecordedJobs counts jobs by their end.

@@ -182,7 +182,7 @@ func (l *load) choose(read *workload.History, r *Reading, leaveOut bool) (*workl
 		l.table.leaveOutStill(&whole)
 	}
 	all := len(whole.Jobs)
-	err := l.table.oneCluster(&whole, r)
+	err := l.oneCluster(&whole, r)
 	h := whole
 	l.history, l.whole = &h, &whole
 	if err == nil {
@@ -196,8 +196,8 @@ func (l *load) choose(read *workload.History, r *Reading, leaveOut bool) (*workl
 
 // oneCluster leaves the clusters with jobs that were asked for. It warns if they
 // are several.
-func (t *table) oneCluster(h *workload.History, r *Reading) error {
-	clusters := h.Clusters()
+func (l *load) oneCluster(h *workload.History, r *Reading) error {
+	t, clusters := l.table, h.Clusters()
 	if len(clusters) == 1 {
 		return nil
 	}

@@ -28,7 +28,7 @@ func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, *workloa
 		Schema: results.InspectionSchema, Paths: paths, Formats: formatsOf(paths, r),
 		Machines: workers.Hosts(), Racks: len(workers.Racks), OnlyInput: h.Topology.Hosts() - workers.Hosts(),
 		Epoch: h.Epoch, Problems: len(h.Problems) + h.Dropped,
-		Clusters: []results.RecordedPart{}, Slots: []results.RecordedSlots{}, Names: []results.RecordedName{}, Attempts: []results.RecordedKind{},
+		Slots: []results.RecordedSlots{}, Names: []results.RecordedName{}, Attempts: []results.RecordedKind{},
 		Still: []results.StoodStill{}, Missing: []results.MissingFact{},
 	}
 	s.Release, s.KnownBy = releaseOf(h, s.Formats)
@@ -92,9 +92,7 @@ func (in *inspected) clusters() {
 	for i := range clusters {
 		c := &clusters[i]
 		workers := c.Workers()
-		in.found.Clusters = append(in.found.Clusters, results.RecordedPart{
-			Pattern: results.Escape(scenarios.ClusterPattern(c)), Jobs: len(c.Jobs), Machines: workers.Hosts(), Epoch: c.Epoch,
-		})
+		in.found.AddCluster(results.Escape(scenarios.ClusterPattern(c)), len(c.Jobs), workers.Hosts(), c.Epoch)
 	}
 }
 

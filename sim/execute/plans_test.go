@@ -19,7 +19,10 @@ func TestMapsWithRecordedShares(t *testing.T) {
 			records, bytes = records+a.OutRecords, bytes+a.OutBytes
 		}
 	}
-	q.Jobs[0].Maps.Shares = []workload.MapShare{{0.25, 0.1, 0.3, 0.1}, {0.25, 0.5, 0.1, 0.7}, {0.25, 0.2, 0.3, 0.1}, {0.25, 0.2, 0.3, 0.1}}
+	for _, x := range [][3]float64{{0.1, 0.3, 0.1}, {0.5, 0.1, 0.7}, {0.2, 0.3, 0.1}, {0.2, 0.3, 0.1}} {
+		share := workload.MapShare{Input: 0.25, InRecords: x[0], OutBytes: x[1], OutRecords: x[2]}
+		q.Jobs[0].Maps.Shares = append(q.Jobs[0].Maps.Shares, share)
+	}
 	for _, a := range playBatches(t, q, 100) {
 		if a.Kind != workload.Map {
 			continue
