@@ -191,8 +191,11 @@ func (b *books) keepRows(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*wor
 		j := newJob(h)
 		known, heads, at[j.id] = append(known, j), append(heads, *h), j
 	}
+	var j *job // of the row before, mostly that of the next
 	for a := range rows {
-		j := at[a.Job]
+		if j == nil || j.id != a.Job {
+			j = at[a.Job]
+		}
 		if j == nil {
 			h := workload.NewHistoryJob(a.Job)
 			j = newJob(&h)
@@ -206,7 +209,7 @@ func (b *books) keepRows(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*wor
 	for i, j := range known {
 		for kind := range j.won {
 			won := j.won[kind]
-			slices.SortStableFunc(won, func(x, y int32) int { return cmp.Compare(b.at(x).task, b.at(y).task) })
+			b.sortRows(won, func(a *attempt) int64 { return int64(a.task) })
 			last := won[:0]
 			for k, row := range won {
 				if k+1 == len(won) || b.at(won[k+1]).task != b.at(row).task {
@@ -216,6 +219,24 @@ func (b *books) keepRows(jobs iter.Seq[*workload.HistoryJob], rows iter.Seq[*wor
 			j.won[kind] = last
 		}
 		b.settle(j, &heads[i])
+	}
+}
+
+// sortRows sorts rows by a key, and those with the same key by row. It reads each
+// attempt once, because a comparison of two that are not in the cache costs more
+// than the rest of the sort.
+func (b *books) sortRows(rows []int32, key func(*attempt) int64) {
+	type keyed struct {
+		key int64
+		row int32
+	}
+	list := make([]keyed, len(rows))
+	for i, row := range rows {
+		list[i] = keyed{key(b.at(row)), row}
+	}
+	slices.SortFunc(list, func(x, y keyed) int { return cmp.Or(cmp.Compare(x.key, y.key), cmp.Compare(x.row, y.row)) })
+	for i := range list {
+		rows[i] = list[i].row
 	}
 }
 
@@ -325,7 +346,7 @@ func (b *books) assignSlots() {
 		}
 	}
 	for _, rows := range byPool {
-		slices.SortFunc(rows, func(x, y int32) int { return cmp.Or(cmp.Compare(b.at(x).start, b.at(y).start), cmp.Compare(x, y)) })
+		b.sortRows(rows, func(a *attempt) int64 { return int64(a.start) })
 		var free []time.Duration
 		for _, i := range rows {
 			a := b.at(i)

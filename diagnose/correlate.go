@@ -194,7 +194,8 @@ func (r *resources) unusual(from, until time.Duration, node string) []Correlatio
 // clusterTimes sums, by node and over all jobs, the times of tasks relative to
 // the median of their stage.
 type clusterTimes struct {
-	nodes map[string]*nodeTimes
+	b     *books
+	nodes []nodeTimes // by number
 }
 
 type nodeTimes struct{ ratio, n float64 }
@@ -204,25 +205,21 @@ func (c *clusterTimes) add(s *stage) {
 		return
 	}
 	for i, row := range s.rows {
-		node := s.b.node(s.b.at(row))
-		if node == "" {
-			continue
-		}
-		if c.nodes[node] == nil {
-			c.nodes[node] = &nodeTimes{}
-		}
-		c.nodes[node].ratio += (s.slots[i].End - s.slots[i].Start) / s.median
-		c.nodes[node].n++
+		n := &c.nodes[s.b.at(row).node]
+		n.ratio += (s.slots[i].End - s.slots[i].Start) / s.median
+		n.n++
 	}
 }
 
 // correlations compares the nodes. A node that is slow in most jobs is itself
 // the cause, and not a job.
 func (c *clusterTimes) correlations(t *Thresholds) []Correlation {
-	names := sortedKeys(c.nodes)
-	means := make([]float64, len(names))
-	for i, n := range names {
-		means[i] = c.nodes[n].ratio / c.nodes[n].n
+	var names []string
+	var means []float64
+	for _, i := range c.b.nodes.sorted() {
+		if n := c.nodes[i]; n.n > 0 && c.b.nodes.list[i] != "" {
+			names, means = append(names, c.b.nodes.list[i]), append(means, n.ratio/n.n)
+		}
 	}
 	o := defaultResourceOptions()
 	o.Over = t.SlowNode

@@ -135,7 +135,7 @@ func Run(ctx context.Context, in Input, o Options) (*Diagnosis, error) {
 		e.missing(&in)
 	}
 	d := &Diagnosis{Dataflow: in.Dataflow}
-	times := &clusterTimes{nodes: map[string]*nodeTimes{}}
+	times := &clusterTimes{b, make([]nodeTimes, len(b.nodes.list))}
 	found := false
 	for _, j := range b.jobs {
 		if o.Job != "" && o.Job != j.id {

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"cmp"
-	"container/heap"
 	"slices"
 	"sort"
 	"time"
@@ -40,34 +39,28 @@ type period struct {
 
 // newFreeSlots finds the free slots of a kind. Nodes that die or fail have none.
 func (b *books) newFreeSlots(c *model.Cluster, kind workload.Kind) freeSlots {
-	events := make([]startsAndEnds, len(c.Nodes))
-	index := map[string]int{}
-	for i := range c.Nodes {
-		index[c.Nodes[i].Name] = i
-	}
-	names := make([]int32, len(c.Nodes)) // in the books; -1: nothing ran there
-	for i := range names {
-		names[i] = -1
-	}
+	events := make([]startsAndEnds, len(b.nodes.list))
+	ran := make([]bool, len(b.nodes.list)) // some attempt
 	for i := range int32(b.rows) {
 		a := b.at(i)
-		n, ok := index[b.node(a)]
-		if !ok || !a.timed() || a.finish == a.start {
+		if !a.timed() || a.finish == a.start {
 			continue
 		}
-		names[n] = a.node
+		n := a.node
+		ran[n] = true
 		if c.SharedSlots || (a.kind == workload.Reduce) == (kind == workload.Reduce) {
 			events[n].add(a)
 		}
 	}
 	var free []period
-	for n := range c.Nodes {
-		node := &c.Nodes[n]
+	for i := range c.Nodes {
+		node := &c.Nodes[i]
+		n, known := b.nodes.index[node.Name]
 		slots := []int{node.MapSlots, node.ReduceSlots}[kind]
 		if c.SharedSlots {
 			slots = node.MapSlots + node.ReduceSlots
 		}
-		if slots == 0 || node.Dies > 0 || node.FailAfter > 0 || names[n] < 0 {
+		if slots == 0 || node.Dies > 0 || node.FailAfter > 0 || !known || !ran[n] {
 			continue
 		}
 		running, from := 0, b.begin
@@ -76,32 +69,16 @@ func (b *books) newFreeSlots(c *model.Cluster, kind workload.Kind) freeSlots {
 			running += by
 			switch {
 			case was < slots && running >= slots && at > from:
-				free = append(free, period{names[n], from, at})
+				free = append(free, period{n, from, at})
 			case was >= slots && running < slots:
 				from = at
 			}
 		})
 		if running < slots {
-			free = append(free, period{names[n], from, b.end + 1})
+			free = append(free, period{n, from, b.end + 1})
 		}
 	}
 	return longestFree(free)
-}
-
-// byBegin is a heap of periods by their beginning.
-type byBegin []period
-
-func (h byBegin) Len() int { return len(h) }
-func (h byBegin) Less(i, j int) bool {
-	return cmp.Or(cmp.Compare(h[i].from, h[j].from), cmp.Compare(h[i].node, h[j].node)) < 0
-}
-func (h byBegin) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *byBegin) Push(p any)   { *h = append(*h, p.(period)) }
-func (h *byBegin) Pop() any {
-	last := len(*h) - 1
-	p := (*h)[last]
-	*h = (*h)[:last]
-	return p
 }
 
 // longestFree makes steps of the periods: in each, the one that began first.
@@ -114,18 +91,14 @@ func longestFree(free []period) freeSlots {
 	slices.Sort(times)
 	times = slices.Compact(times)
 	var f freeSlots
-	open := &byBegin{}
-	next := 0
+	next := 0 // the first period that has not ended
 	for _, t := range times {
-		for ; next < len(free) && free[next].from <= t; next++ {
-			heap.Push(open, free[next])
-		}
-		for open.Len() > 0 && (*open)[0].until <= t {
-			heap.Pop(open)
+		for next < len(free) && free[next].until <= t {
+			next++
 		}
 		first := freeSlot{node: -1}
-		if open.Len() > 0 {
-			first = freeSlot{(*open)[0].node, (*open)[0].from}
+		if next < len(free) && free[next].from <= t {
+			first = freeSlot{free[next].node, free[next].from}
 		}
 		if n := len(f.since); n == 0 || f.since[n-1] != first {
 			f.at, f.since = append(f.at, t), append(f.since, first)

@@ -115,9 +115,7 @@ func (e *evidence) newLedger() *ledger {
 		}
 	}
 	for _, rows := range l.byPlace {
-		slices.SortFunc(rows, func(x, y int32) int {
-			return cmp.Or(cmp.Compare(l.b.at(x).finish, l.b.at(y).finish), cmp.Compare(x, y))
-		})
+		l.b.sortRows(rows, func(a *attempt) int64 { return int64(a.finish) })
 	}
 	l.beat = -1
 	if q := e.question; q != nil {

@@ -313,7 +313,9 @@ func criticalFacts(tasks []taskInput, share float64) (taskFacts, error) {
 	f := taskFacts{InputRatio: 1}
 	var best string
 	for i, t := range tasks {
-		c.AtLeast(fmt.Sprintf("tasks[%d].input", i), t.Input, 0)
+		if !(t.Input >= 0) {
+			c.AtLeast(fmt.Sprintf("tasks[%d].input", i), t.Input, 0)
+		}
 		if !t.Critical {
 			others = append(others, t.Input)
 			continue

@@ -252,20 +252,19 @@ var usual = [2][workload.NumPhases]bool{
 // share returns the share of a phase in the time of all tasks; unknown phases
 // count as zero.
 func (s *stage) share(phases ...workload.Phase) float64 {
-	part, whole := 0.0, 0.0
+	part := 0.0
 	for _, row := range s.rows {
 		a := s.b.at(row)
-		whole += (a.finish - a.start).Seconds()
 		for _, p := range phases {
 			if workload.Known(a.phases[p]) {
 				part += a.phases[p].Seconds()
 			}
 		}
 	}
-	if whole == 0 {
+	if s.whole == 0 {
 		return 0
 	}
-	return part / whole
+	return part / s.whole
 }
 
 // knows reports whether a phase is known for most tasks.

@@ -82,6 +82,16 @@ func (n *interner) id(name string) int32 {
 	return i
 }
 
+// sorted lists the numbers in the order of the names.
+func (n *interner) sorted() []int32 {
+	order := make([]int32, len(n.list))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int { return cmp.Compare(n.list[a], n.list[b]) })
+	return order
+}
+
 // threadTrace is one thread of one task.
 type threadTrace struct {
 	node, task  string

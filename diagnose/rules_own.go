@@ -23,7 +23,8 @@ var ruleR15 = rule{
 			if st == nil {
 				continue
 			}
-			value, reason, from := s.freeWhileWaiting(st), model.NotDeclined, "the slot time"
+			value, length := s.freeWhileWaiting(st)
+			reason, from := model.NotDeclined, "the slot time"
 			if s.offers != nil {
 				var declined float64
 				if declined, reason = s.offers.declined(workload.Kind(kind)); math.IsNaN(value) {
@@ -38,7 +39,7 @@ var ruleR15 = rule{
 				continue
 			}
 			changes := s.launchMore(reason)
-			h := hit{value: value, peers: least, account: schedulerLimit, saves: value * st.length()}
+			h := hit{value: value, peers: least, account: schedulerLimit, saves: value * length}
 			if len(changes) > 0 {
 				h.change, h.others = changes[0], changes[1:]
 			}
@@ -232,10 +233,6 @@ func (s *scene) slowNodes() []hit {
 		ratios := st.nodeRatios()
 		var all []float64
 		for _, node := range sortedKeys(ratios) {
-			if len(ratios[node].tasks) == 0 {
-				delete(ratios, node)
-				continue
-			}
 			all = append(all, ratios[node].ratio())
 		}
 		if len(all) < 2 {
@@ -310,19 +307,12 @@ func (r *nodeRatio) io() float64  { return r.of(1) }
 func (r *nodeRatio) ratio() float64 { return median(r.tasks) }
 
 // nodeRatios compares the phases on each node with the fitted lines of the
-// stage.
+// stage. It leaves out nodes without a phase that can be compared.
 func (st *stage) nodeRatios() map[string]*nodeRatio {
-	nodes := map[string]*nodeRatio{}
+	nodes := make([]nodeRatio, len(st.b.nodes.list))
 	for _, row := range st.rows {
 		a := st.b.at(row)
-		node := st.b.node(a)
-		if node == "" {
-			continue
-		}
-		if nodes[node] == nil {
-			nodes[node] = &nodeRatio{}
-		}
-		n := nodes[node]
+		n := &nodes[a.node]
 		sum, expected := 0.0, 0.0
 		for p, l := range st.lines {
 			p := workload.Phase(p)
@@ -347,7 +337,13 @@ func (st *stage) nodeRatios() map[string]*nodeRatio {
 			n.tasks = append(n.tasks, sum/expected)
 		}
 	}
-	return nodes
+	named := map[string]*nodeRatio{}
+	for i, name := range st.b.nodes.list {
+		if name != "" && len(nodes[i].tasks) > 0 {
+			named[name] = &nodes[i]
+		}
+	}
+	return named
 }
 
 var ruleR17 = rule{

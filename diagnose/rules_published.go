@@ -336,7 +336,7 @@ func (s *scene) codecShare() (string, float64) {
 		whole += (a.finish - a.start).Seconds()
 	}
 	if r := s.stages[workload.Reduce]; r != nil {
-		whole += r.taskSeconds()
+		whole += r.whole
 	}
 	speed := s.q.Cluster.Machines[s.q.Cluster.UsualMachine()].Speed
 	more := codec.Compress + codec.Decompress - fast.Compress - fast.Decompress

@@ -343,17 +343,18 @@ func (b *offerBook) declined(kind workload.Kind) (float64, model.Reason) {
 	return float64(n) / float64(b.free[kind]), best
 }
 
-// freeWhileWaiting computes from the attempts alone the share of a stage's time
-// in which slots were free although runnable tasks waited.
-func (s *scene) freeWhileWaiting(st *stage) float64 {
+// freeWhileWaiting computes from the attempts alone the share of the slots that
+// were free while runnable tasks waited, over the seconds from the first runnable
+// task of a stage to its end.
+func (s *scene) freeWhileWaiting(st *stage) (share, length float64) {
 	if s.slots[st.kind] == 0 || st.length() <= 0 || s.facts[st.kind].SharedSlots {
-		return notNumber()
+		return notNumber(), st.length()
 	}
 	spans := make([][2]time.Duration, 0, len(st.rows))
 	for _, row := range st.rows {
 		a := s.b.at(row)
 		if !workload.Known(a.runnable) {
-			return notNumber()
+			return notNumber(), st.length()
 		}
 		spans = append(spans, [2]time.Duration{a.runnable, max(a.start, a.runnable)})
 	}
@@ -365,7 +366,8 @@ func (s *scene) freeWhileWaiting(st *stage) float64 {
 			until = span[1]
 		}
 	}
-	return free / st.length()
+	length = (st.end - min(st.begin, spans[0][0])).Seconds()
+	return free / length, length
 }
 
 // occupancy is the number of running attempts of a kind over time, on the whole

@@ -22,6 +22,7 @@ type stage struct {
 	end   time.Duration
 
 	median float64 // seconds of a task
+	whole  float64 // seconds of all tasks
 	out    outliers
 	facts  taskFacts
 	has    [workload.NumPhases]bool // some task has a time in the phase, or an unknown one
@@ -43,6 +44,7 @@ func (b *books) newStage(j *job, kind workload.Kind, o *Options) *stage {
 	for _, row := range s.rows {
 		a := b.at(row)
 		s.begin, s.end = min(s.begin, a.start), max(s.end, a.finish)
+		s.whole += (a.finish - a.start).Seconds()
 		for p, d := range a.phases {
 			s.has[p] = s.has[p] || d != 0
 		}
@@ -186,8 +188,8 @@ func (r *Summary) add(phase string, times []float64, s *stage) {
 		Phase: phase, Tasks: len(times), Mean: workload.Seconds(total / float64(len(times))),
 		Median: workload.Seconds(median(times)), Max: workload.Seconds(slices.Max(times)), Share: 1,
 	}
-	if whole := s.taskSeconds(); phase != "" && whole > 0 {
-		p.Share = total / whole
+	if phase != "" && s.whole > 0 {
+		p.Share = total / s.whole
 	}
 	for _, f := range s.found {
 		if f.Phase == phase {
@@ -198,15 +200,6 @@ func (r *Summary) add(phase string, times []float64, s *stage) {
 		}
 	}
 	r.Phases = append(r.Phases, p)
-}
-
-func (s *stage) taskSeconds() float64 {
-	sum := 0.0
-	for _, row := range s.rows {
-		a := s.b.at(row)
-		sum += (a.finish - a.start).Seconds()
-	}
-	return sum
 }
 
 // still finds the times at which a node stood still. In such a time no attempt

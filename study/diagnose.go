@@ -46,16 +46,31 @@ type Diagnosing struct {
 // Diagnosed is a diagnosis, with what it was made from.
 type Diagnosed struct {
 	*diagnose.Diagnosis
-	Inputs   []resultdir.FileSum
 	Warnings []string
 
-	history  *workload.History // nil: only sampling records, or not kept
+	inputs   []resultdir.FileSum // of files without their sums
+	history  *workload.History   // nil: only sampling records, or not kept
 	usage    []diagnose.Usage
 	offers   []model.Offer
 	question *model.WhatIf // nil: unknown
 	on       bool          // the question is that of Diagnosing.On
 	streams  bool          // the attempts of a result need not be kept
 	err      error         // of reading them
+}
+
+// Inputs lists what the diagnosis was made from. The sums of large files are
+// computed here, because only a manifest needs them.
+func (d *Diagnosed) Inputs() ([]resultdir.FileSum, error) {
+	for i := range d.inputs {
+		if in := &d.inputs[i]; in.SHA256 == "" {
+			sum, err := resultdir.SumFile(in.Name)
+			if err != nil {
+				return nil, err
+			}
+			*in = sum
+		}
+	}
+	return d.inputs, nil
 }
 
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
@@ -208,7 +223,7 @@ func (k *Diagnosing) options(done *Diagnosed) (diagnose.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	done.Inputs = append(done.Inputs, resultdir.Sum(k.Thresholds, data))
+	done.inputs = append(done.inputs, resultdir.Sum(k.Thresholds, data))
 	o.Thresholds, err = diagnose.ReadThresholds(k.Thresholds, string(data))
 	return o, err
 }
@@ -226,7 +241,7 @@ func (k *Diagnosing) specification(done *Diagnosed) (*diagnose.Specification, er
 	if err != nil {
 		return nil, err
 	}
-	done.Inputs = append(done.Inputs, resultdir.Sum(name, data))
+	done.inputs = append(done.inputs, resultdir.Sum(name, data))
 	return diagnose.ParseSpecification(name, string(data))
 }
 
@@ -255,11 +270,7 @@ func (k *Diagnosing) dataflow(paths []string, in *diagnose.Input, done *Diagnose
 				continue
 			}
 			found = true
-			sum, err := resultdir.SumFile(file)
-			if err != nil {
-				return nil, err
-			}
-			done.Inputs = append(done.Inputs, sum)
+			done.inputs = append(done.inputs, resultdir.FileSum{Name: file})
 		}
 		if others > 0 || len(files) == 0 {
 			rest = append(rest, path)
@@ -324,7 +335,7 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		return nil, err
 	}
 	for _, p := range h.Problems {
-		if !slices.ContainsFunc(d.Inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
+		if !slices.ContainsFunc(d.inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
 			d.Warnings = append(d.Warnings, p.String())
 		}
 	}
@@ -332,8 +343,10 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
 	}
 	if folder == "" {
-		sums, err := FileSums(paths)
-		d.Inputs = append(d.Inputs, sums...)
+		files, err := trace.ReadOptions{}.Files(paths...)
+		for _, file := range files {
+			d.inputs = append(d.inputs, resultdir.FileSum{Name: file})
+		}
 		return h, err
 	}
 	for i := range h.Jobs { // the other tables of a result count from the start of the run
@@ -375,11 +388,7 @@ func (d *Diagnosed) result(folder string, tables []string, in *diagnose.Input) e
 		}
 	}
 	for _, name := range tables {
-		sum, err := resultdir.SumFile(name)
-		if err != nil {
-			return err
-		}
-		d.Inputs = append(d.Inputs, sum)
+		d.inputs = append(d.inputs, resultdir.FileSum{Name: name})
 	}
 	var err error
 	if isFile(resources) {
@@ -497,7 +506,7 @@ func (k *Diagnosing) question(recorded map[string]time.Duration, done *Diagnosed
 		q.Jobs[0].ID = slices.Sorted(maps.Keys(recorded))[0]
 	}
 	sums, err := Sums(s.Scenario.Inputs)
-	done.Inputs = append(done.Inputs, sums...)
+	done.inputs = append(done.inputs, sums...)
 	done.Warnings = append(done.Warnings, s.Scenario.Warnings...)
 	return q, err
 }

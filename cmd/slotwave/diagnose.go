@@ -125,8 +125,12 @@ func (a *app) keepDiagnosis(dir *resultdir.Dir, d *study.Diagnosed, arguments []
 	if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
 		return study.Internal(err)
 	}
+	inputs, err := d.Inputs()
+	if err != nil {
+		return err
+	}
 	a.writing.Store(nil)
 	return study.Internal(dir.Commit(resultdir.Manifest{
-		Build: resultdir.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: d.Inputs,
+		Build: resultdir.ReadBuild(version, ""), Arguments: arguments, Scenario: "diagnose", Seed: 1, Replications: 1, Inputs: inputs,
 	}))
 }
