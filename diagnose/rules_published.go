@@ -294,7 +294,7 @@ const fastCodec = "com.hadoop.compression.lzo.LzoCodec"
 
 var ruleR06 = rule{
 	id: "R06", basis: "P", cause: "expensive codec", advice: "cheaper-codec",
-	evidence: "the shuffle takes most of the reduces' time, most of it in the codec", change: "a cheaper codec",
+	evidence: "the shuffle takes most of the reduces' time, most of it in the codec", change: "a cheaper codec, or none",
 	fires: func(f *facts, t *Thresholds) bool {
 		return f.ShareShuffle > t.Shuffle && f.Compressed && f.CodecCPUShare > t.Codec
 	},
@@ -311,6 +311,13 @@ var ruleR06 = rule{
 				value: share, peers: s.t.CodecTime, account: cpuOwn, saves: share * s.job.time().Seconds(), change: cheaper,
 				evidence: fmt.Sprintf("%s takes about %s of the slot time for the map output", name, percent(share)),
 			})
+		}
+		if s.q != nil { // the test decides between another codec and none
+			for _, h := range hits {
+				h.saves /= 2
+				h.change = s.setConf("mapred.compress.map.output", "false")
+				hits = append(hits, h)
+			}
 		}
 		return hits
 	},
