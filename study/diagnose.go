@@ -40,7 +40,7 @@ type Diagnosing struct {
 	Pairs         int           // largest number of pairs of a test; 0: 20
 	Without       bool          // also simulate the run without each part of the cluster
 
-	attempts bool // keep them
+	attempts bool // keep what a report shows beside the diagnosis
 }
 
 // Diagnosed is a diagnosis, with what it was made from.
@@ -48,13 +48,12 @@ type Diagnosed struct {
 	*diagnose.Diagnosis
 	Warnings []string
 
-	inputs   []resultdir.FileSum // of files without their sums
-	history  *workload.History   // nil: only sampling records, or not kept
+	inputs   []resultdir.FileSum         // of files without their sums
+	attempts iter.Seq[*workload.Attempt] // nil: only sampling records, or not asked for
 	usage    []diagnose.Usage
 	offers   []model.Offer
 	question *model.WhatIf // nil: unknown
 	on       bool          // the question is that of Diagnosing.On
-	streams  bool          // the attempts of a result need not be kept
 	err      error         // of reading them
 }
 
@@ -76,7 +75,7 @@ func (d *Diagnosed) Inputs() ([]resultdir.FileSum, error) {
 // Diagnose says why the jobs of a run took as long as they did. Paths are the
 // folder of a result, the files of a history, or sampling records.
 func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
-	done := &Diagnosed{streams: !k.attempts}
+	done := &Diagnosed{}
 	in := diagnose.Input{}
 	options, err := k.options(done)
 	if err != nil {
@@ -102,7 +101,10 @@ func Diagnose(paths []string, k Diagnosing) (*Diagnosed, error) {
 		}
 		in.Jobs = handedOver(h)
 		if k.attempts {
-			in.Jobs, done.history, done.usage, done.offers = jobsOf(h), h, in.Resources, in.Offers
+			in.Jobs, done.attempts, done.usage, done.offers = jobsOf(h), in.Rows, in.Resources, in.Offers
+			if in.Rows == nil {
+				done.attempts = attemptsIn(h)
+			}
 		}
 	}
 	if k.On != "" {
@@ -144,6 +146,23 @@ func jobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
 		for i := range h.Jobs {
 			if !yield(&h.Jobs[i]) {
 				return
+			}
+		}
+	}
+}
+
+// attemptsIn lists the attempts of a history.
+func attemptsIn(h *workload.History) iter.Seq[*workload.Attempt] {
+	return func(yield func(*workload.Attempt) bool) {
+		for i := range h.Jobs {
+			j := &h.Jobs[i]
+			for t := range j.Tasks {
+				for n := range j.Tasks[t].Attempts {
+					a := &j.Tasks[t].Attempts[n].Attempt
+					if a.Job = j.ID; !yield(a) {
+						return
+					}
+				}
 			}
 		}
 	}
@@ -326,7 +345,7 @@ func (d *Diagnosed) open(paths []string, in *diagnose.Input) (*workload.History,
 	if folder != "" {
 		paths = runs[0]
 		read = paths
-		if d.streams && d.stream(paths[1], in) {
+		if d.stream(paths[1], in) {
 			read = paths[:1]
 		}
 	}

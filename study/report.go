@@ -1,6 +1,7 @@
 package study
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -23,27 +24,32 @@ import (
 func Report(w io.Writer, paths []string, k Diagnosing) (warnings []string, err error) {
 	page := report.Page{Title: "slotwave report"}
 	var names []string
+	var all []*Diagnosed
 	k.attempts = true
 	for _, path := range paths {
 		d, err := Diagnose([]string{path}, k)
 		if err != nil {
 			return nil, err
 		}
-		if d.history == nil {
+		if d.attempts == nil {
 			return nil, fmt.Errorf("%s: got no jobs: want the folder of a result, or a history", path)
 		}
 		run := d.reported(filepath.Base(filepath.Clean(path)))
 		names = append(names, run.Name)
 		page.Runs = append(page.Runs, run)
-		warnings = append(warnings, d.Warnings...)
+		warnings, all = append(warnings, d.Warnings...), append(all, d)
 	}
 	page.Title += ": " + strings.Join(names, ", ")
-	return warnings, page.Write(w)
+	err = page.Write(w)
+	for _, d := range all {
+		err = cmp.Or(d.err, err)
+	}
+	return warnings, err
 }
 
 // reported returns the diagnosis as a run of a report.
 func (d *Diagnosed) reported(name string) report.Run {
-	r := report.Run{Name: results.Escape(name), Conclusion: d.Conclusion()}
+	r := report.Run{Name: results.Escape(name), Conclusion: d.Conclusion(), Attempts: d.attempts}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		shown := report.Finding{
@@ -80,16 +86,6 @@ func (d *Diagnosed) reported(name string) report.Run {
 		r.Sampled = sampledFlow(d.Dataflow)
 	}
 	r.Answers = d.answers()
-	for i := range d.history.Jobs {
-		j := &d.history.Jobs[i]
-		for t := range j.Tasks {
-			for n := range j.Tasks[t].Attempts {
-				a := j.Tasks[t].Attempts[n].Attempt
-				a.Job = j.ID
-				r.Attempts = append(r.Attempts, a)
-			}
-		}
-	}
 	for _, u := range d.usage {
 		r.Devices = append(r.Devices, results.Usage{Time: u.Time, Node: u.Node, Device: u.Device, Use: model.Use{Busy: u.Busy, Bytes: u.Bytes, Foreign: u.ForeignBusy}})
 	}

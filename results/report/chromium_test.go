@@ -262,15 +262,15 @@ func TestMillionInChromium(t *testing.T) {
 	b := newChromium(t)
 	p := page(func(n string) string { return n })
 	r := &p.Runs[0]
-	r.Attempts = nil
+	var attempts []workload.Attempt
 	for i := range MostAttempts {
 		start := time.Duration(i/2000) * 10 * s
 		a := workload.Attempt{Job: "j", Task: i, Node: "n" + string(rune('a'+i%20)), Slot: i / 20 % 100, Start: start + time.Duration(i*7919%1000)*time.Millisecond}
 		a.Phases[workload.PhaseRead], a.Phases[workload.PhaseMap] = time.Duration(i*31%2000)*time.Millisecond, time.Duration(i*17%5000)*time.Millisecond
 		a.Finish = a.Start + a.Phases[workload.PhaseRead] + a.Phases[workload.PhaseMap] + s
-		r.Attempts = append(r.Attempts, a)
+		attempts = append(attempts, a)
 	}
-	r.Jobs[0].Finish = 6000 * s
+	r.Attempts, r.Jobs[0].Finish = each(attempts), 6000*s
 	if size := len(written(t, p)); size > 12<<20 {
 		t.Errorf("the page has %d bytes: want 12 MB or less", size)
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -77,27 +76,25 @@ type usual struct {
 }
 
 // medians returns the usual times of the attempts of each job, by job and kind.
-func medians(rows []workload.Attempt, jobs map[string]int) map[[2]int]usual {
-	times := map[[2]int]*[workload.NumPhases][]int64{}
-	for i := range rows {
-		a := &rows[i]
-		if a.State != workload.Succeeded {
-			continue
-		}
-		k := [2]int{jobs[a.Job], int(a.Kind)}
-		if times[k] == nil {
-			times[k] = &[workload.NumPhases][]int64{}
-		}
-		for p, d := range a.Phases {
-			times[k][p] = append(times[k][p], micros(max(0, d)))
+func (g *gathered) medians() map[[2]int]usual {
+	groups := map[[2]int][]int32{}
+	for i := range g.rows {
+		if a := &g.rows[i]; a.state == workload.Succeeded {
+			k := [2]int{int(a.job), int(a.kind)}
+			groups[k] = append(groups[k], int32(i))
 		}
 	}
-	all := make(map[[2]int]usual, len(times))
-	for k, phases := range times {
-		u := usual{Kind: k[1], Count: len(phases[0])}
-		for _, list := range phases {
-			slices.Sort(list)
-			u.Phases = append(u.Phases, list[len(list)/2])
+	all := make(map[[2]int]usual, len(groups))
+	var times []int64
+	for k, rows := range groups {
+		u := usual{Kind: k[1], Count: len(rows)}
+		for p := range workload.NumPhases {
+			times = times[:0]
+			for _, i := range rows {
+				times = append(times, g.rows[i].phases[p])
+			}
+			slices.Sort(times)
+			u.Phases = append(u.Phases, times[len(times)/2])
 		}
 		all[k] = u
 	}
@@ -121,14 +118,11 @@ type column []byte
 func (c *column) add(v int64) { *c = binary.AppendVarint(*c, v) }
 
 // columns returns what the script needs to know, and the attempts as columns:
-// lane, job, kind, task, number, state, start, length, each phase, the waits of
-// copiers, and the counts of the equations. Lane, job, task and start are differences
-// from the row before.
-func (r *Run) columns() (aboutRun, []byte) {
-	rows := r.longest()
-	about := aboutRun{
-		Name: r.Name, Conclusion: r.Conclusion, Rows: len(rows), Left: len(r.Attempts) - len(rows), Findings: r.Findings, Devices: r.series(),
-	}
+// lane, job, kind, task, number, state, start, each phase, the rest of the length that
+// no phase has, the waits of copiers, and the counts of the equations. Lane, job, task
+// and start are differences from the row before.
+func (r *Run) columns() (aboutRun, []column) {
+	about := aboutRun{Name: r.Name, Conclusion: r.Conclusion, Findings: r.Findings, Devices: r.series(), Models: []byModel{}, Works: []string{}, Sampled: r.Sampled}
 	if about.Findings == nil {
 		about.Findings = []Finding{}
 	}
@@ -144,142 +138,50 @@ func (r *Run) columns() (aboutRun, []byte) {
 	for s := workload.Succeeded; s <= workload.Running; s++ {
 		about.States = append(about.States, s.String())
 	}
-	about.Models, about.Works, about.Sampled = []byModel{}, []string{}, r.Sampled
 	for i := range r.Answers {
 		if a := &r.Answers[i]; len(a.Phases) > 0 {
 			about.Models = append(about.Models, newByModel(a))
 		}
 	}
-	var counts []func(*workload.Attempt) int64 // by column
-	jobs := map[string]int{}
-	flows := flowsOf(rows)
+	g := &gathered{jobs: map[string]int32{}, numbers: map[string]int32{}, flows: flows{}}
 	for i := range r.Jobs {
-		j := &r.Jobs[i]
-		row := jobRow{ID: j.ID, Submit: micros(j.Submit), Finish: micros(j.Finish), Steps: [][]any{}, Lines: []line{}, Flow: flows[j.ID]}
-		for _, l := range j.Lines {
-			own := line{int(l.Kind), int(l.Phase), l.Base.Seconds(), l.PerUnit, slices.Index(about.Works, l.Work)}
-			if own.Work < 0 && l.Work != "" {
-				own.Work = len(counts)
-				about.Works, counts = append(about.Works, l.Work), append(counts, l.Of)
-			}
-			row.Lines = append(row.Lines, own)
-		}
-		for _, s := range j.Ledger {
-			row.Steps = append(row.Steps, []any{micros(s.From), micros(s.To), s.Account, s.Attempt, s.Node, s.By})
-		}
-		jobs[j.ID] = i
-		about.Jobs = append(about.Jobs, row)
+		about.Jobs = append(about.Jobs, r.Jobs[i].row(&about, g))
+		g.jobs[r.Jobs[i].ID] = int32(i)
 	}
-	all := medians(rows, jobs)
+	for a := range r.Attempts {
+		g.add(a)
+	}
+	about.Left = g.keepLongest(MostAttempts)
+	about.Rows = len(g.rows)
+	all := g.medians()
 	for i := range about.Jobs {
-		about.Jobs[i].Usual = []usual{}
+		j := &about.Jobs[i]
+		j.Usual, j.Flow = []usual{}, g.flows.of(j.ID)
 		for k := workload.Map; k <= workload.TaskCleanup; k++ {
 			if u, ok := all[[2]int{i, int(k)}]; ok {
-				about.Jobs[i].Usual = append(about.Jobs[i].Usual, u)
+				j.Usual = append(j.Usual, u)
 			}
 		}
 	}
-	lanes := about.assignLanes(rows)
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(lanes[a], lanes[b]), cmp.Compare(rows[a].Start, rows[b].Start))
-	})
-	cols := make([]column, 9+int(workload.NumPhases)+len(counts))
-	var lane, job, task, start int64
-	for _, i := range order {
-		a := &rows[i]
-		l, j, t, s := int64(lanes[i]), int64(jobs[a.Job]), int64(a.Task), micros(a.Start)
-		for c, v := range []int64{l - lane, j - job, int64(a.Kind), t - task, int64(a.Number), int64(a.State), s - start, micros(a.Finish) - s} {
-			cols[c].add(v)
-		}
-		lane, job, task, start = l, j, t, s
-		for p, d := range a.Phases {
-			cols[8+p].add(micros(max(0, d)))
-		}
-		waits := 8 + int(workload.NumPhases)
-		cols[waits].add(micros(max(0, a.WaitFetch) + max(0, a.WaitMemory)))
-		for k, count := range counts {
-			cols[waits+1+k].add(count(a))
-		}
-	}
-	return about, slices.Concat(sliced(cols)...)
+	return about, g.encode(about.assignLanes(g))
 }
 
-func sliced(cols []column) [][]byte {
-	all := make([][]byte, len(cols))
-	for i, c := range cols {
-		all[i] = c
-	}
-	return all
-}
-
-// longest returns the attempts with known times, and of too many the longest.
-func (r *Run) longest() []workload.Attempt {
-	var rows []workload.Attempt
-	for i := range r.Attempts {
-		if a := &r.Attempts[i]; workload.Known(a.Start) && a.Finish > a.Start {
-			rows = append(rows, *a)
+// row returns what the script needs to know of a job. It adds the counts of its
+// equations to those that are gathered.
+func (j *Job) row(about *aboutRun, g *gathered) jobRow {
+	row := jobRow{ID: j.ID, Submit: micros(j.Submit), Finish: micros(j.Finish), Steps: [][]any{}, Lines: []line{}}
+	for _, l := range j.Lines {
+		own := line{int(l.Kind), int(l.Phase), l.Base.Seconds(), l.PerUnit, slices.Index(about.Works, l.Work)}
+		if own.Work < 0 && l.Work != "" {
+			own.Work = len(g.counts)
+			about.Works, g.counts = append(about.Works, l.Work), append(g.counts, l.Of)
 		}
+		row.Lines = append(row.Lines, own)
 	}
-	if len(rows) > MostAttempts {
-		slices.SortStableFunc(rows, func(a, b workload.Attempt) int { return cmp.Compare(b.Finish-b.Start, a.Finish-a.Start) })
-		rows = rows[:MostAttempts]
+	for _, s := range j.Ledger {
+		row.Steps = append(row.Steps, []any{micros(s.From), micros(s.To), s.Account, s.Attempt, s.Node, s.By})
 	}
-	return rows
-}
-
-// assignLanes gives each attempt a line of the chart: its slot, or, where that is
-// unknown, the first line of its node that is free.
-func (about *aboutRun) assignLanes(rows []workload.Attempt) []int {
-	order := make([]int, len(rows))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rows[a].Start, rows[b].Start) })
-	type key struct {
-		node string
-		slot int
-	}
-	free := map[string][]time.Duration{} // ends on the lines of nodes without slots
-	slots := make([]int, len(rows))
-	used := map[key]bool{}
-	for _, i := range order {
-		a := &rows[i]
-		slots[i] = a.Slot
-		if a.Slot < 0 {
-			ends := free[a.Node]
-			n := slices.IndexFunc(ends, func(end time.Duration) bool { return end <= a.Start })
-			if n < 0 {
-				n = len(ends)
-				ends = append(ends, 0)
-			}
-			ends[n] = a.Finish
-			free[a.Node] = ends
-			slots[i] = n
-		}
-		used[key{a.Node, slots[i]}] = true
-	}
-	var keys []key
-	for k := range used {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.node, b.node), cmp.Compare(a.slot, b.slot)) })
-	at := map[key]int{}
-	for i, k := range keys {
-		if n := len(about.Nodes); n == 0 || about.Nodes[n-1] != k.node {
-			about.Nodes = append(about.Nodes, k.node)
-		}
-		about.Lanes = append(about.Lanes, [2]int{len(about.Nodes) - 1, k.slot})
-		at[k] = i
-	}
-	lanes := make([]int, len(rows))
-	for i := range rows {
-		lanes[i] = at[key{rows[i].Node, slots[i]}]
-	}
-	return lanes
+	return row
 }
 
 // mostPoints is the largest number of times of a series; more are averaged.

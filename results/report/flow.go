@@ -29,27 +29,28 @@ type Edge struct {
 	Text  string `json:"text"`  // how it flows
 }
 
-// flowsOf returns the dataflow of each job, from its successful maps and reduces:
-// each phase is a vertex, and counters are the bytes that pass from one to the next.
-func flowsOf(rows []workload.Attempt) map[string]*Flow {
-	sums := map[string]*flowSums{}
-	for i := range rows {
-		a := &rows[i]
-		if a.State != workload.Succeeded || a.Kind > workload.Reduce {
-			continue
-		}
-		s := sums[a.Job]
-		if s == nil {
-			s = &flowSums{}
-			sums[a.Job] = s
-		}
-		s.add(a)
+// flows sums the successful maps and reduces of each job: each phase is a vertex, and
+// counters are the bytes that pass from one to the next.
+type flows map[string]*flowSums
+
+func (f flows) add(a *workload.Attempt) {
+	if a.State != workload.Succeeded || a.Kind > workload.Reduce {
+		return
 	}
-	flows := make(map[string]*Flow, len(sums))
-	for job, s := range sums {
-		flows[job] = s.flow()
+	s := f[a.Job]
+	if s == nil {
+		s = &flowSums{}
+		f[a.Job] = s
 	}
-	return flows
+	s.add(a)
+}
+
+// of returns the dataflow of a job; nil: nothing of it succeeded.
+func (f flows) of(job string) *Flow {
+	if f[job] == nil {
+		return nil
+	}
+	return f[job].flow()
 }
 
 // flowSums are the sums over the attempts of a job, by kind and phase.

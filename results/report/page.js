@@ -41,11 +41,14 @@
     run.number = column(Uint16Array);
     run.state = column(Uint8Array);
     run.start = column(Float64Array, true);
-    run.length = column(Float64Array);
     run.phase = run.phases.map(() => column(Float64Array));
+    run.length = column(Float64Array); // the rest that no phase has
     run.waits = column(Float64Array);
     run.work = run.works.map(() => column(Float64Array));
     run.used = run.phase.map(p => p.some(t => t > 0));
+    run.phase.forEach((times, p) => {
+      if (run.used[p]) for (let i = 0; i < run.rows; i++) run.length[i] += times[i];
+    });
     run.end = 1;
     for (let i = 0; i < run.rows; i++) run.end = Math.max(run.end, run.start[i] + run.length[i]);
     for (const j of run.jobs) run.end = Math.max(run.end, j.finish);

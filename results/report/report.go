@@ -4,16 +4,17 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -34,12 +35,12 @@ type Run struct {
 	Conclusion string // a sentence
 	Findings   []Finding
 	Jobs       []Job
-	Attempts   []workload.Attempt
-	Devices    []results.Usage // with the slots of the cluster
-	Offers     []Offer         // in order of time; a page shows the first MostOffers
-	Unknown    []string        // facts that the record does not have
-	Sampled    *Flow           // the dataflow from sampling records; nil: none
-	Answers    []Answer        // of the models to the question of the run
+	Attempts   iter.Seq[*workload.Attempt] // read once; an attempt is used only until the next
+	Devices    []results.Usage             // with the slots of the cluster
+	Offers     []Offer                     // in order of time; a page shows the first MostOffers
+	Unknown    []string                    // facts that the record does not have
+	Sampled    *Flow                       // the dataflow from sampling records; nil: none
+	Answers    []Answer                    // of the models to the question of the run
 }
 
 // Finding is a cause that was found, and the change that was tested.
@@ -259,18 +260,17 @@ func (r *Run) pack() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
+	var b strings.Builder
+	letters := base64.NewEncoder(base64.StdEncoding, &b)
+	z := gzip.NewWriter(letters) // the best compression takes eight times as long and saves 1.3 %
+	if _, err := z.Write(append(text, 0)); err != nil {
 		return "", err
 	}
-	for _, part := range [][]byte{text, {0}, columns} {
-		if _, err := z.Write(part); err != nil {
+	for _, c := range columns {
+		if _, err := z.Write(c); err != nil {
 			return "", err
 		}
 	}
-	if err := z.Close(); err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
+	err = errors.Join(z.Close(), letters.Close())
+	return b.String(), err
 }

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +21,22 @@ import (
 
 const s = time.Second
 
+// each passes the attempts of a list.
+func each(list []workload.Attempt) iter.Seq[*workload.Attempt] {
+	return func(yield func(*workload.Attempt) bool) {
+		for i := range list {
+			if !yield(&list[i]) {
+				return
+			}
+		}
+	}
+}
+
 // page returns a page with names of the given form.
-func page(name func(string) string) *Page {
+func page(name func(string) string) *Page { return pageWithSlot(name, 0) }
+
+// pageWithSlot is a page on which the fifth attempt ran in a slot; negative: unknown.
+func pageWithSlot(name func(string) string, slot int) *Page {
 	r := Run{Name: name("run"), Conclusion: "Main cause: " + name("cause")}
 	r.Findings = []Finding{{Rule: "R16", Cause: name("cause"), Node: name("n1"), Evidence: name("evidence"), Change: name("change"), Outcome: "confirmed", Gain: 0.2, Low: 0.1, High: 0.3, Tested: true}}
 	r.Jobs = []Job{{ID: name("j"), Finish: 60 * s, Ledger: []Step{{0, 60 * s, name("account"), name("j") + "/m/0", name("n1"), name("by")}}}}
@@ -29,11 +45,14 @@ func page(name func(string) string) *Page {
 		{Model: name("aria"), Mean: 50 * s, Low: 40 * s, High: 60 * s, Ratio: 50.0 / 60, Phases: []PhaseTime{{workload.Map, workload.PhaseMap, 2 * s}}}, {Model: name("hp"), None: name("n/a")},
 	}
 	r.Sampled = &Flow{[]Vertex{{Name: name("in")}, {Name: name("map"), Busy: 6e6, Idle: 2e6, Runs: 20}}, []Edge{{0, 1, 1 << 30, name("HDFS")}}}
+	var attempts []workload.Attempt
 	for i := range 20 {
 		a := workload.Attempt{Job: name("j"), Task: i, Node: name(fmt.Sprint("n", i%3)), Slot: i % 2, Start: time.Duration(i) * s, Finish: time.Duration(i+3) * s}
 		a.Phases[workload.PhaseMap], a.InRecords = 3*s, int64(1e6*(1+i%2))
-		r.Attempts = append(r.Attempts, a)
+		attempts = append(attempts, a)
 	}
+	attempts[4].Slot = slot
+	r.Attempts = each(attempts)
 	r.Devices = []results.Usage{{Node: name("n1"), Device: name("cpu")}, {Time: s, Node: name("n1"), Device: name("cpu")}}
 	r.Unknown = []string{name("what")}
 	return &Page{Title: name("title"), Runs: []Run{r}}
@@ -96,8 +115,7 @@ func TestOffline(t *testing.T) {
 
 // The columns hold every attempt, in the order of lines and starts.
 func TestColumns(t *testing.T) {
-	p := page(func(n string) string { return n })
-	p.Runs[0].Attempts[4].Slot = -1 // not known
+	p := pageWithSlot(func(n string) string { return n }, -1)
 	packed, err := p.Runs[0].pack()
 	if err != nil {
 		t.Fatal(err)
@@ -135,9 +153,32 @@ func TestColumns(t *testing.T) {
 		before, at := lane, start
 		lane += values[i]
 		start += values[6*20+i]
-		if lane < before || lane == before && start < at || values[7*20+i] != 3e6 {
-			t.Errorf("row %d: line %d at %d for %d µs after line %d at %d", i, lane, start, values[7*20+i], before, at)
+		work, rest := values[(7+int(workload.PhaseMap))*20+i], values[(7+int(workload.NumPhases))*20+i]
+		if lane < before || lane == before && start < at || work != 3e6 || rest != 0 {
+			t.Errorf("row %d: line %d at %d, %d and %d µs after line %d at %d", i, lane, start, work, rest, before, at)
 		}
+	}
+}
+
+// Of too many attempts the longest stay, and of those as long as the shortest of them
+// the first.
+func TestLongestStay(t *testing.T) {
+	g := &gathered{}
+	for i, length := range []time.Duration{3, 1, 2, 2, 5, 2, 1} {
+		g.rows = append(g.rows, row{start: s, finish: s + length, at: int32(i)})
+	}
+	if left := g.keepLongest(4); left != 3 {
+		t.Errorf("%d are left out, want 3", left)
+	}
+	var kept []int32
+	for _, a := range g.rows {
+		kept = append(kept, a.at)
+	}
+	if want := []int32{0, 2, 3, 4}; !slices.Equal(kept, want) {
+		t.Errorf("rows %d stay, want %d", kept, want)
+	}
+	if left := g.keepLongest(4); left != 0 || len(g.rows) != 4 {
+		t.Errorf("of 4 rows %d are left out", left)
 	}
 }
 
@@ -152,7 +193,11 @@ func TestFlow(t *testing.T) {
 	r.ShuffleBytes, r.HDFSWriteBytes = 80, 9
 	lost := m
 	lost.State = workload.Failed
-	got := fmt.Sprint(*flowsOf([]workload.Attempt{m, m, lost, r})["j"])
+	sums := flows{}
+	for _, a := range []workload.Attempt{m, m, lost, r} {
+		sums.add(&a)
+	}
+	got := fmt.Sprint(*sums.of("j"))
 	want := "{[{HDFS 0 0 0} {map: read 2000000 0 2} {map: map 4000000 0 2} {map: spill 6000000 0 2} {reduce: shuffle 2000000 5000000 1} {reduce: reduce 1000000 0 1} {output 0 0 0}]" +
 		" [{0 1 200 } {1 2 0 } {2 3 80 } {3 4 80 } {4 5 0 } {5 6 9 }]}"
 	if got != want {
