@@ -243,7 +243,7 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 
 // leaveExplained drops findings where another rule says more: R09, which names a
 // node if no other cause is found; R13, if R16 names the interface; R08 and R10,
-// if R25 names the reduce. Of hits of a rule with one change it keeps the first.
+// if R25 names the reduce or evens all reduces as they would. Of hits of a rule with one change it keeps the first.
 func leaveExplained(hits [][]hit) {
 	named := map[string]bool{}
 	at := map[string]int{}
@@ -260,7 +260,9 @@ func leaveExplained(hits [][]hit) {
 	}
 	for _, skewed := range hits[at["R25"]] {
 		for _, id := range []string{"R08", "R10"} {
-			hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool { return slices.Contains(h.tasks, skewed.tasks[0]) })
+			hits[at[id]] = slices.DeleteFunc(hits[at[id]], func(h hit) bool {
+				return slices.Contains(h.tasks, skewed.tasks[0]) || h.change != nil && skewed.change != nil && h.change.Text == skewed.change.Text
+			})
 		}
 	}
 	for i := range hits {

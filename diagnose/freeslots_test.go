@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"context"
+	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -73,5 +75,19 @@ func TestStopped(t *testing.T) {
 	}
 	if got := b.stopped(newResources(p.resources)); len(got) != 1 || got[0].node != "n4" || got[0].from != 20*s || got[0].until != 80*s || len(got[0].tasks) == 0 {
 		t.Errorf("%+v: want n4 from 20 to 80 s", got)
+	}
+}
+
+// Two slots are free for 35 s, and one for a second, while maps wait; from the first
+// runnable map to the last end it is 43 s. The maps themselves take only 8 s.
+func TestFreeWhileWaiting(t *testing.T) {
+	w := &world{question: slotsOf(2, "n1")}
+	w.job("j", 0, 50*s)
+	w.attempt(workload.Map, "n1", 0, 5*s, 40*s, 48*s)
+	w.attempt(workload.Map, "n1", 1, 5*s, 41*s, 48*s)
+	d := w.run(t)
+	i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == "R15" })
+	if want := 35.5 / 43; i < 0 || math.Abs(d.Findings[i].Value-want) > 1e-9 {
+		t.Errorf("%+v: want R15 with %.3f of the slots", d.Findings, want)
 	}
 }

@@ -130,3 +130,25 @@ func TestSettleSlowstart(t *testing.T) {
 		}
 	}
 }
+
+// R25 says more than R08 and R10 where it names a reduce of theirs, or where one
+// change evens the reduces of both.
+func TestLeaveExplained(t *testing.T) {
+	even, other := &Change{Text: "even partitions"}, &Change{Text: "another"}
+	for _, c := range []struct {
+		own  hit
+		left int
+	}{
+		{hit{tasks: []string{"j/r/1"}, change: other}, 0}, {hit{tasks: []string{"j/r/2"}, change: even}, 0},
+		{hit{tasks: []string{"j/r/2"}, change: other}, 1}, {hit{tasks: []string{"j/r/2"}}, 1},
+	} {
+		hits := make([][]hit, len(rules))
+		at := func(id string) int { return slices.IndexFunc(rules, func(r rule) bool { return r.id == id }) }
+		hits[at("R25")] = []hit{{tasks: []string{"j/r/1"}, change: even}}
+		hits[at("R08")], hits[at("R10")] = []hit{c.own}, []hit{c.own}
+		leaveExplained(hits)
+		if got := [2]int{len(hits[at("R08")]), len(hits[at("R10")])}; got != [2]int{c.left, c.left} || len(hits[at("R25")]) != 1 {
+			t.Errorf("%+v: %d findings of R08 and R10 are left: want %d", c.own, got, c.left)
+		}
+	}
+}

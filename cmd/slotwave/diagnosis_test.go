@@ -235,6 +235,13 @@ func TestRealPairs(t *testing.T) {
 		verb(t, "run", "my-yarn.toml", "--quiet", "--set", "conf.mapred.reduce.slowstart.completed.maps=0.05", "--out", "my-early")
 		sameTable(t, page, "yarn-pair", yarnPair(t, yarn, diagnoseByVerb(t, "my-yarn", "--budget", "0", "--pairs", "5"), diagnoseByVerb(t, "my-early", "--verify", "off")))
 	})
+	t.Run("errors", func(t *testing.T) { sameTable(t, validationPage(t), "pair-errors", pairErrors(t, read(t, page))) })
+	t.Run("ec2", func(t *testing.T) {
+		if !large {
+			t.Skip("four calibrations take five minutes: set SLOTWAVE_LARGE=1")
+		}
+		sameTable(t, page, "ec2-pairs", ec2Pairs(t, shared(t, "data/ec2-starfish")))
+	})
 	measured := alojaRuns(t, aloja)
 	var p alojaPairs
 	p.rows.WriteString("| benchmark | pair | ratio measured, quartiles | simulated | |\n|---|---|---|---|---|\n")
@@ -294,6 +301,144 @@ func yarnPair(t *testing.T, file string, d, early diagnosed) string {
 	}
 	return fmt.Sprintf("| first finding | change | gain of `diagnose` | of one pair of runs | measured, %d and %d runs | sign |\n|---|---|---|---|---|---|\n| %s, %s: %s | %s | %.1f ± %.1f %% | %.1f %% | %.1f %% | right |\n",
 		len(times["1.0"]), len(times["0.05"]), f.Rule, f.Cause, f.Verdict, f.Change, 100*f.Gain, 50*(f.High-f.Low), 100*(1-took(&early)/took(&d)), 100*measured)
+}
+
+// ec2Run is a recorded run of a pair that differs in the compression of the map output.
+type ec2Run struct {
+	id, kind string
+	advice   diagnosed
+	seconds  float64    // recorded
+	means    [2]float64 // simulated: with compression, and without
+}
+
+// ec2Pairs compares the advice on each run of the two pairs, and the simulated change
+// of the setting, with the other run of the pair.
+func ec2Pairs(t *testing.T, folder string) string {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString("| known run | first advice on the map output | gain of `diagnose` | simulated gain without compression | 1.25 times more or less | measured | sign | |\n|---|---|---|---|---|---|---|---|\n")
+	for _, pair := range [][2]string{{"0148", "0149"}, {"0076", "0077"}} {
+		runs := [2]*ec2Run{newEC2Run(t, folder, pair[0], "compressed"), newEC2Run(t, folder, pair[1], "plain")}
+		measured := 1 - runs[1].seconds/runs[0].seconds
+		for plain, r := range runs {
+			ratio := r.means[1] / r.means[0]
+			low, high, result := 1-ratio*worldFactor, 1-ratio/worldFactor, "outside"
+			if low <= measured && measured <= high {
+				result = "inside"
+			}
+			f := r.codecAdvice(t)
+			if sign := (1 - ratio) * measured; sign <= 0 || plain == 0 && f.Verdict != "confirmed" || plain == 1 && f.Verdict != "withdrawn" {
+				t.Errorf("%s: %s %s, gain %.3f, measured %.3f: want the same sign, and compression confirmed in neither", r.id, f.Change, f.Verdict, 1-ratio, measured)
+			}
+			if plain == 0 && (f.Change != "mapred.compress.map.output = false" || measured < f.RealLow || measured > f.RealHigh) {
+				t.Errorf("%s: %s gains %.3f to %.3f on the recorded cluster: want no compression, and %.3f", r.id, f.Change, f.RealLow, f.RealHigh, measured)
+			}
+			fmt.Fprintf(&b, "| 1322_%s, %s | %s, %s: %s | %.1f ± %.1f %% | %.1f %% | %.0f to %.0f %% | %.1f %% | right | %s |\n",
+				r.id, r.kind, f.Rule, f.Change, f.Verdict, 100*f.Gain, 50*(f.High-f.Low), 100*(1-ratio), 100*low, 100*high, 100*measured, result)
+		}
+	}
+	return b.String()
+}
+
+// newEC2Run saves the rows of one job, calibrates a scenario of it, diagnoses it there,
+// and simulates both settings.
+func newEC2Run(t *testing.T, folder, id, kind string) *ec2Run {
+	t.Helper()
+	record, calibrated := "my-"+id, "calibrated-"+id
+	if err := os.Mkdir(record, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"jobs.tsv", "tasks.tsv", "conf.tsv"} {
+		lines := strings.SplitAfter(read(t, filepath.Join(folder, table)), "\n")
+		own := slices.DeleteFunc(lines[1:], func(line string) bool { return !strings.HasPrefix(line, "201102151322_"+id+"\t") })
+		writeFile(t, filepath.Join(record, table), lines[0]+strings.Join(own, ""))
+	}
+	verb(t, "calibrate", record, "--quiet", "--platform", "ec2-large", "--out", calibrated)
+	scenario := filepath.Join(calibrated, "scenario.toml")
+	r := &ec2Run{id: id, kind: kind, advice: diagnoseByVerb(t, record, "--on", scenario, "--budget", "0", "--pairs", "5")}
+	r.seconds = float64(r.advice.Jobs[0].Finish-r.advice.Jobs[0].Submit) / 1e9
+	for i, compressed := range []string{"true", "false"} {
+		out := fmt.Sprint("runs-", id, "-", compressed)
+		verb(t, "run", scenario, "--quiet", "--set", "conf.mapred.compress.map.output="+compressed, "--replications", "5", "--out", out)
+		for _, row := range rowsOf(t, filepath.Join(out, "summary.csv")) {
+			if row["metric"] == "mean_response_ns" {
+				r.means[i] = numberOf(t, row["mean"])
+			}
+		}
+	}
+	return r
+}
+
+// codecAdvice returns the first finding on the compression of the map output.
+func (r *ec2Run) codecAdvice(t *testing.T) *finding {
+	t.Helper()
+	for i := range r.advice.Findings {
+		if f := &r.advice.Findings[i]; f.Rule == "R05" || f.Rule == "R06" {
+			return f
+		}
+	}
+	t.Fatalf("%s: no finding on the map output", r.id)
+	return nil
+}
+
+// worldFactor is the factor of the interval for the recorded cluster, e^0.22.
+const worldFactor = 1.25
+
+// pairErrors judges that factor on the pairs of the page: those of one source are held
+// back, and the factor is the conformal 80 % quantile of the errors of the others.
+func pairErrors(t *testing.T, page string) string {
+	t.Helper()
+	sources := []struct {
+		name, table string
+		simulated   int // columns
+		measured    int
+		gains       bool // in percent; else ratios
+	}{{"EC2", "ec2-pairs", 4, 6, true}, {"YARN", "yarn-pair", 3, 5, true}, {"ALOJA", "aloja-pairs", 4, 3, false}}
+	errors := make([][]float64, len(sources))
+	for i, s := range sources {
+		_, table, _ := strings.Cut(page, "<!-- "+s.table+" -->\n")
+		table, _, _ = strings.Cut(table, "<!-- end -->")
+		for _, line := range strings.Split(table, "\n") {
+			cells := strings.Split(line, "|")
+			if len(cells) <= max(s.simulated, s.measured) {
+				continue
+			}
+			var ratio [2]float64
+			for k, column := range []int{s.simulated, s.measured} {
+				if _, err := fmt.Sscan(strings.TrimRight(strings.Fields(cells[column])[0], ","), &ratio[k]); err != nil {
+					ratio[k] = math.NaN() // a heading
+				}
+				if s.gains {
+					ratio[k] = 1 - ratio[k]/100
+				}
+			}
+			if e := math.Abs(math.Log(ratio[0] / ratio[1])); !math.IsNaN(e) {
+				errors[i] = append(errors[i], e)
+			}
+		}
+	}
+	quantile := func(v []float64) float64 {
+		v = slices.Sorted(slices.Values(v))
+		return v[min(len(v), int(math.Ceil(0.8*float64(len(v)+1))))-1]
+	}
+	var b strings.Builder
+	b.WriteString("| pairs held back | factor from the others | measured gain inside |\n|---|---|---|\n")
+	inside, n := 0, 0
+	for i, s := range sources {
+		factor, in := quantile(slices.Concat(slices.Delete(slices.Clone(errors), i, i+1)...)), 0
+		for _, e := range errors[i] {
+			if e <= factor {
+				in++
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %.2f | %d of %d |\n", s.name, math.Exp(factor), in, len(errors[i]))
+		inside, n = inside+in, n+len(errors[i])
+	}
+	fmt.Fprintf(&b, "| all | %.2f of all pairs | %d of %d |\n", math.Exp(quantile(slices.Concat(errors...))), inside, n)
+	if n != 17 || 5*inside < 4*n || math.Abs(math.Exp(quantile(slices.Concat(errors...)))-worldFactor) > 0.01 {
+		t.Errorf("%d of %d inside, factor %.3f: want 80 %% of 17 and %.2f", inside, n, math.Exp(quantile(slices.Concat(errors...))), worldFactor)
+	}
+	return b.String()
 }
 
 // component is what the runs of a pair differ in: a column of the measured table and

@@ -260,7 +260,7 @@ func cost(planted, well []float64) float64 {
 // does.
 func runAndDiagnose(t *testing.T, name, out string, k study.Diagnosing, run string) *study.Diagnosed {
 	t.Helper()
-	runInto(t, name, out, false)
+	runInto(t, name, out, study.Options{Seed: 1})
 	found, err := study.Diagnose([]string{filepath.Join(out, run)}, k)
 	if err != nil {
 		t.Fatal(err)
@@ -269,9 +269,9 @@ func runAndDiagnose(t *testing.T, name, out string, k study.Diagnosing, run stri
 }
 
 // runInto simulates a scenario into a folder.
-func runInto(t *testing.T, name, out string, trace bool) {
+func runInto(t *testing.T, name, out string, o study.Options) {
 	t.Helper()
-	s, err := study.Open(name, study.Options{Seed: 1, Trace: trace})
+	s, err := study.Open(name, o)
 	if err != nil {
 		t.Fatal(err)
 	}
