@@ -109,7 +109,7 @@ func TestLedgersOfRandomRuns(t *testing.T) {
 }
 
 // Without a part of the cluster a job gains at most the time of the accounts of this
-// part, and 1 % of its own time, in 99 of 100 cases.
+// part and 1 % of its own time, or the waits behind it are shorter too.
 func TestWithoutParts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of small runs")
@@ -118,7 +118,7 @@ func TestWithoutParts(t *testing.T) {
 	if os.Getenv("SLOTWAVE_LARGE") != "" {
 		n = 100
 	}
-	type count struct{ cases, above int }
+	type count struct{ cases, above, withWaits, withOthers int }
 	counts, all := map[string]*count{}, count{}
 	for seed := *evaluated; seed < *evaluated+n; seed++ {
 		text := randomScenario(rand.New(rand.NewPCG(seed, 5)))
@@ -129,9 +129,18 @@ func TestWithoutParts(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		times := map[string]time.Duration{}
+		times, waits, others := map[string]time.Duration{}, map[string]float64{}, map[string]float64{}
 		for _, j := range d.Jobs {
 			times[j.ID] = j.Finish - j.Submit
+			for _, s := range j.Ledger {
+				part := (s.To - s.From).Seconds() / times[j.ID].Seconds()
+				switch s.Account.String() {
+				case "heartbeat", "commit":
+					waits[j.ID] += part
+				case "scheduler limit":
+					others[j.ID] += part
+				}
+			}
 		}
 		for _, w := range d.Without {
 			c := counts[w.Part]
@@ -139,21 +148,29 @@ func TestWithoutParts(t *testing.T) {
 				c = &count{}
 				counts[w.Part] = c
 			}
-			c.cases++
-			all.cases++
+			for _, c := range []*count{c, &all} {
+				c.cases++
+				for i, n := range []*int{&c.above, &c.withWaits, &c.withOthers} {
+					more := []float64{0, waits[w.Job], waits[w.Job] + others[w.Job]}[i]
+					if w.Gain > w.Ledger.Seconds()/times[w.Job].Seconds()+more+0.01 {
+						*n++
+					}
+				}
+			}
 			if part := w.Ledger.Seconds() / times[w.Job].Seconds(); w.Gain > part+0.01 {
-				c.above++
-				all.above++
 				t.Logf("seed %d: %s of %s to %v of its time gains %.1f %% ± %.1f, the ledger has %.1f %%", seed, w.Part, w.Job, w.Factor, 100*w.Gain, 50*(w.High-w.Low), 100*part)
 			}
 		}
 	}
 	for _, part := range slices.Sorted(maps.Keys(counts)) {
-		t.Logf("| %s | %d | %d |", part, counts[part].cases, counts[part].above)
+		t.Logf("| %s | %+v |", part, *counts[part])
 	}
-	t.Logf("%d of %d cases gain more than their accounts", all.above, all.cases)
-	if all.above > 1+all.cases/100 {
-		t.Errorf("%d of %d cases gain more than their accounts: want 1 %%", all.above, all.cases)
+	t.Logf("| all | %+v |", all)
+	// On 100 seeds 3.5 % gain more than their accounts, because a task that ends earlier
+	// waits less for the next heartbeat or commit, or because the scheduler is done with
+	// other jobs earlier. With these waits no case may be left.
+	if all.above > 1+all.cases/20 || all.withOthers > 0 {
+		t.Errorf("%d of %d cases gain more than their accounts, %d with waits: want at most 5 %% and none", all.above, all.cases, all.withOthers)
 	}
 }
 
