@@ -166,11 +166,10 @@ func TestWithoutParts(t *testing.T) {
 		t.Logf("| %s | %+v |", part, *counts[part])
 	}
 	t.Logf("| all | %+v |", all)
-	// On 100 seeds 3.5 % gain more than their accounts, because a task that ends earlier
-	// waits less for the next heartbeat or commit, or because the scheduler is done with
-	// other jobs earlier. With these waits no case may be left.
-	if all.above > 1+all.cases/20 || all.withOthers > 0 {
-		t.Errorf("%d of %d cases gain more than their accounts, %d with waits: want at most 5 %% and none", all.above, all.cases, all.withOthers)
+	// On 100 seeds 2.2 % gain more than their accounts, because a task that ends earlier
+	// may also reach an earlier heartbeat or commit.
+	if all.above > 1+all.cases/20 || all.withWaits > 1+all.cases/100 {
+		t.Errorf("%d of %d cases gain more than their accounts, %d more than with waits: want at most 5 and 1 %%", all.above, all.cases, all.withWaits)
 	}
 }
 
