@@ -101,6 +101,12 @@ func (jt *jobTracker) readConf() (outOfBand, error) {
 // buildTrackers makes all trackers, with no slot taken.
 func (jt *jobTracker) buildTrackers() {
 	nodes := jt.question.Cluster.Nodes
+	var timers engine.Timers
+	if jt.protocol.heartbeats {
+		timers = jt.eng.NewTimers(engine.Heartbeat, len(nodes), jt.heartbeat)
+	} else {
+		timers = jt.eng.NewTimers(engine.Completion, len(nodes), jt.report)
+	}
 	for i := range nodes {
 		n, t := &nodes[i], &jt.trackers[i]
 		jt.hosts[n.Name] = int32(i)
@@ -123,10 +129,9 @@ func (jt *jobTracker) buildTrackers() {
 				t.slots[k].more = &more
 			}
 		}
+		t.timer = timers.Of(t.id)
 		if jt.protocol.heartbeats {
-			t.timer = jt.eng.NewTimer(engine.Heartbeat, t.id, jt.heartbeat).Ranked(t.rank)
-		} else {
-			t.timer = jt.eng.NewTimer(engine.Completion, t.id, jt.report)
+			t.timer = t.timer.Ranked(t.rank)
 		}
 	}
 }

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -40,28 +41,33 @@ const (
 
 // Engine holds the clock and all set timers.
 //
-// The timers that fire next lie in a short sorted run. The others lie unsorted
+// The entries that fire next lie in a short sorted run. The others lie unsorted
 // in the slots of a hierarchical timing wheel: level l has 64 slots of 64^l ns,
-// and a timer lies on the level of the highest bit in which its instant differs
+// and an entry lies on the level of the highest bit in which its instant differs
 // from the wheel's position. When the run is empty, the next occupied slot is
-// sorted into it. A slot with many timers is dealt to the levels below instead.
-// Every timer knows its position, so it is moved or stopped without a search.
+// sorted into it. A slot with many entries is dealt to the levels below instead.
+//
+// A timer does not know where its entry lies. When it is stopped or set again, the
+// entry stays behind as a stale one, which is dropped when its turn comes, or before
+// its slot would grow. So entries move without a look at their timers, which do not
+// fit into the caches of the processor.
 //
 //	operation   cost
-//	fire        constant: a timer is moved once for each level it passes
+//	fire        constant: an entry is moved once for each level it passes
 //	Reset       constant; within the run, one step for each timer before it
-//	Stop        constant; within the run, a scan of it
+//	Stop        constant
 //
 // Nothing is allocated once the slots have reached their final size.
 type Engine struct {
 	now    Time
 	fired  uint64
 	timers []timer
-	fires  []func(owner int32) // what timers call
+	calls  []call
 
 	run    []entry // latest first
 	runEnd uint64  // timers before this instant belong in the run
 	cursor uint64  // the wheel's position: no timer on it is earlier
+	stale  int     // entries whose timers have been stopped or set again
 	used   [levels]uint64
 	slots  [levels * 64][]entry
 	spare  [32][][]entry // buffers of emptied slots, by the logarithm of their size
@@ -75,29 +81,30 @@ type entry struct {
 
 // timer has no pointer and does not cross a line of the cache.
 type timer struct {
-	slot  int32 // of the wheel, or inRun, or unset
-	index int32 // within the slot
-	owner int32
-	fire  int32 // index among fires
+	at   uint64 // or unset
+	rank uint32
+	call int32 // index among calls
+}
+
+// call is what the timers from a number on call, up to the next call.
+type call struct {
+	fire  func(owner int32)
+	first int32 // timer
+	owner int32 // of the first
 }
 
 const (
-	levels  = 11 // 11 x 6 bits cover 64
-	longRun = 32 // a slot with more is dealt to the levels below
-	fullRun = 64 // a longer run goes back to the wheel
+	levels   = 11  // 11 x 6 bits cover 64
+	shortRun = 12  // entries that are inserted one by one
+	longRun  = 256 // a slot with more is dealt to the levels below
+	fullRun  = 512 // a longer run goes back to the wheel
 )
 
-const (
-	unset int32 = -1
-	inRun int32 = -2
-)
+// unset is later than Never, so no entry of a timer that is not set is valid.
+const unset = math.MaxUint64
 
-// before returns 1 if a fires before b, else 0, without a branch.
-func (a entry) before(b entry) uint64 {
-	_, borrow := bits.Sub64(a.key, b.key, 0)
-	_, borrow = bits.Sub64(a.at, b.at, borrow)
-	return borrow
-}
+// before reports whether a fires before b.
+func (a entry) before(b entry) bool { return a.at < b.at || a.at == b.at && a.key < b.key }
 
 // A key has 4 bits of class, 32 of rank and 28 of timer.
 const (
@@ -106,6 +113,7 @@ const (
 )
 
 func (a entry) timer() uint32 { return uint32(a.key) & (1<<timerBits - 1) }
+func (a entry) rank() uint32  { return uint32(a.key >> timerBits) }
 
 // New makes an engine whose clock stands at zero.
 func New() *Engine { return &Engine{} }
@@ -134,14 +142,10 @@ func (t Timer) Ranked(rank uint32) Timer {
 // NewTimer makes a timer that is not set; fire(owner) is called each time it
 // goes off.
 func (e *Engine) NewTimer(c Class, owner int32, fire func(owner int32)) Timer {
-	e.fires = append(e.fires, fire)
-	return e.newTimer(c, owner)
-}
-
-// newTimer makes a timer that calls the last of fires.
-func (e *Engine) newTimer(c Class, owner int32) Timer {
-	e.timers = append(e.timers, timer{slot: unset, owner: owner, fire: int32(len(e.fires) - 1)})
-	return Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers)-1)}
+	first := int32(len(e.timers))
+	e.calls = append(e.calls, call{fire, first, owner})
+	e.timers = append(e.timers, timer{at: unset, call: int32(len(e.calls) - 1)})
+	return Timer{e, uint64(c)<<(64-classBits) | uint64(first)}
 }
 
 // Timers are the timers of a number of owners, with one handle for all.
@@ -152,9 +156,9 @@ type Timers struct {
 // NewTimers makes a timer for each of the owners 0 to n-1, none of them set.
 func (e *Engine) NewTimers(c Class, n int, fire func(owner int32)) Timers {
 	first := Timer{e, uint64(c)<<(64-classBits) | uint64(len(e.timers))}
-	e.fires = append(e.fires, fire)
-	for i := range n {
-		e.newTimer(c, int32(i))
+	e.calls = append(e.calls, call{fire: fire, first: int32(len(e.timers))})
+	for range n {
+		e.timers = append(e.timers, timer{at: unset, call: int32(len(e.calls) - 1)})
 	}
 	return Timers{first}
 }
@@ -169,10 +173,12 @@ func (t Timer) Reset(at Time) {
 	if at < e.now {
 		panic(fmt.Sprintf("engine: timer set to %v, before now, %v", at, e.now))
 	}
-	if e.timers[t.id()].slot != unset {
-		e.remove(t.id())
-	}
 	x := entry{uint64(at), t.key}
+	own := &e.timers[t.id()]
+	if own.at != unset {
+		e.stale++
+	}
+	own.at, own.rank = x.at, x.rank()
 	if x.at < e.runEnd {
 		e.intoRun(x)
 		return
@@ -182,45 +188,57 @@ func (t Timer) Reset(at Time) {
 
 // Stop stops the timer. It does nothing if the timer is not set.
 func (t Timer) Stop() {
-	if t.e.timers[t.id()].slot != unset {
-		t.e.remove(t.id())
+	if own := &t.e.timers[t.id()]; own.at != unset {
+		own.at = unset
+		t.e.stale++
 	}
 }
 
 // Set returns when the timer will fire, and whether it is set.
 func (t Timer) Set() (Time, bool) {
-	e, own := t.e, t.e.timers[t.id()]
-	switch own.slot {
-	case unset:
+	at := t.e.timers[t.id()].at
+	if at == unset {
 		return Never, false
-	case inRun:
-		return Time(e.run[e.findInRun(t.id())].at), true
 	}
-	return Time(e.slots[own.slot][own.index].at), true
+	return Time(at), true
 }
+
+// fires reports whether the timer of an entry is still set as the entry says. If
+// the timer was set to the same instant again, either entry serves.
+func (t *timer) fires(x entry) bool { return t.at == x.at && t.rank == x.rank() }
 
 // Next returns the instant of the next timer, or Never.
 func (e *Engine) Next() Time {
-	if len(e.run) == 0 && !e.fill() {
-		return Never
+	for len(e.run) > 0 || e.fill() {
+		last := len(e.run) - 1
+		if x := e.run[last]; e.timers[x.timer()].fires(x) {
+			return Time(x.at)
+		}
+		e.run = e.run[:last]
+		e.stale--
 	}
-	return Time(e.run[len(e.run)-1].at)
+	return Never
 }
 
 // Step fires the next timer and reports whether there was one.
 func (e *Engine) Step() bool {
-	if len(e.run) == 0 && !e.fill() {
-		return false
+	for len(e.run) > 0 || e.fill() {
+		last := len(e.run) - 1
+		x := e.run[last]
+		e.run = e.run[:last]
+		own := &e.timers[x.timer()]
+		if !own.fires(x) {
+			e.stale--
+			continue
+		}
+		own.at = unset
+		e.now = Time(x.at)
+		e.fired++
+		c := &e.calls[own.call]
+		c.fire(c.owner + int32(x.timer()) - c.first)
+		return true
 	}
-	last := len(e.run) - 1
-	x := e.run[last]
-	e.run = e.run[:last]
-	e.now = Time(x.at)
-	e.fired++
-	own := &e.timers[x.timer()]
-	own.slot = unset
-	e.fires[own.fire](own.owner)
-	return true
+	return false
 }
 
 // Wait moves the clock to an instant at or before the next event, so that the
@@ -234,6 +252,9 @@ func (e *Engine) Wait(to Time) {
 
 // intoRun keeps the run sorted.
 func (e *Engine) intoRun(x entry) {
+	if n := len(e.run); n >= fullRun && e.stale >= n/2 {
+		e.run = e.live(e.run)
+	}
 	if len(e.run) >= fullRun && e.runEnd-uint64(e.now) > 1 {
 		// The run has become too long to insert timers one by one.
 		run := e.run
@@ -245,10 +266,9 @@ func (e *Engine) intoRun(x entry) {
 		e.ontoWheel(x)
 		return
 	}
-	e.timers[x.timer()].slot = inRun
 	e.run = append(e.run, x)
 	i := len(e.run) - 1
-	for i > 0 && e.run[i-1].before(x) != 0 {
+	for i > 0 && e.run[i-1].before(x) {
 		e.run[i] = e.run[i-1]
 		i--
 	}
@@ -259,22 +279,34 @@ func (e *Engine) ontoWheel(x entry) {
 	level := (bits.Len64((x.at^e.cursor)|1) - 1) / 6
 	index := x.at >> (6 * level) & 63
 	e.used[level] |= 1 << index
-	at := int32(level*64) + int32(index)
-	slot := e.slots[at]
-	n := len(slot)
-	if n == cap(slot) {
-		slot = e.grow(slot)
+	slot := &e.slots[uint64(level*64)+index]
+	if len(*slot) == cap(*slot) {
+		*slot = e.grow(*slot)
 	}
-	slot = slot[:n+1]
-	slot[n] = x
-	e.slots[at] = slot
-	own := &e.timers[x.timer()]
-	own.slot, own.index = at, int32(n)
+	*slot = append(*slot, x)
 }
 
-// grow moves a slot to a buffer of twice the size. Buffers of emptied slots are
-// used again.
+// live drops the stale entries of a list.
+func (e *Engine) live(list []entry) []entry {
+	kept := 0
+	for _, x := range list {
+		list[kept] = x
+		if e.timers[x.timer()].fires(x) {
+			kept++
+		}
+	}
+	e.stale -= len(list) - kept
+	return list[:kept]
+}
+
+// grow makes room in a slot: it drops stale entries if there may be many, or moves
+// the slot to a buffer of twice the size. Buffers of emptied slots are used again.
 func (e *Engine) grow(slot []entry) []entry {
+	if n := len(slot) / 2; n > 0 && e.stale >= n {
+		if slot = e.live(slot); len(slot) <= n {
+			return slot
+		}
+	}
 	class := max(3, bits.Len(uint(cap(slot))))
 	var bigger []entry
 	if n := len(e.spare[class]); n > 0 {
@@ -319,69 +351,54 @@ func (e *Engine) fill() bool {
 		}
 		e.runEnd = start + 1<<shift
 		e.cursor = e.runEnd - 1
-		e.sortIntoRun(slot)
+		// All timers of the run are looked up here, where the processor can wait for
+		// several of them at once.
+		e.sortIntoRun(e.live(slot), start, shift)
 		e.recycle(slot)
-		return true
+		if len(e.run) > 0 {
+			return true
+		}
+		level = 0
 	}
 	return false
 }
 
-// sortIntoRun moves a slot into the run, sorted. It sorts small slots by
-// counting for each timer how many come after it, which needs no branch.
-func (e *Engine) sortIntoRun(slot []entry) {
+// sortIntoRun moves a slot into the run, sorted. The slot begins at start and is
+// 1<<shift long. Entries are dealt to equal parts of the slot, so that few of them
+// are out of order, and inserted one by one.
+func (e *Engine) sortIntoRun(slot []entry, start uint64, shift int) {
 	n := len(slot)
 	if cap(e.run) < n {
 		e.run = make([]entry, 2*n)
 	}
 	e.run = e.run[:n]
-	if n > longRun {
+	switch {
+	case n > longRun || n > shortRun && shift == 0:
 		copy(e.run, slot)
-		slices.SortFunc(e.run, func(a, b entry) int { return int(a.before(b)) - int(b.before(a)) })
-	} else {
-		var rank [longRun]uint8
-		for i := 1; i < n; i++ {
-			x := slot[i]
-			for j, y := range slot[:i] {
-				first := uint8(y.before(x))
-				rank[j] += first
-				rank[i] += 1 - first
-			}
+		slices.SortFunc(e.run, func(a, b entry) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.key, a.key)) })
+		return
+	case n > shortRun:
+		var ends [64]uint16 // of each part, the latest first
+		for i := range slot {
+			ends[63-(slot[i].at-start)>>(shift-6)&63]++
 		}
-		for i, x := range slot {
-			e.run[rank[i]] = x
+		sum := uint16(0)
+		for i, n := range ends {
+			ends[i], sum = sum, sum+n
 		}
-	}
-	for _, x := range e.run {
-		e.timers[x.timer()].slot = inRun
-	}
-}
-
-// findInRun returns the position of a timer in the run. It looks first at those
-// that fire next, because a heartbeat mostly asks for the next one.
-func (e *Engine) findInRun(id uint32) int {
-	for i := len(e.run) - 1; i >= 0; i-- {
-		if e.run[i].timer() == id {
-			return i
+		for _, x := range slot {
+			end := &ends[63-(x.at-start)>>(shift-6)&63]
+			e.run[*end] = x
+			*end++
 		}
+	default:
+		copy(e.run, slot)
 	}
-	panic("engine: a timer of the run is not in it")
-}
-
-func (e *Engine) remove(id uint32) {
-	own := &e.timers[id]
-	if own.slot == inRun {
-		i := e.findInRun(id)
-		e.run = append(e.run[:i], e.run[i+1:]...)
-	} else {
-		slot := e.slots[own.slot]
-		last := len(slot) - 1
-		moved := slot[last]
-		slot[own.index] = moved
-		e.timers[moved.timer()].index = own.index
-		e.slots[own.slot] = slot[:last]
-		if last == 0 {
-			e.used[own.slot/64] &^= 1 << (own.slot % 64)
+	for i := 1; i < n; i++ {
+		x, j := e.run[i], i
+		for ; j > 0 && e.run[j-1].before(x); j-- {
+			e.run[j] = e.run[j-1]
 		}
+		e.run[j] = x
 	}
-	own.slot = unset
 }
