@@ -58,7 +58,7 @@ func (h *heartbeats) place(t *taskTracker) {
 			free[k] = t.view.Used[k]+int(given[k]) < t.view.Slots[k]
 		}
 	}
-	h.rings.place(t.id, ringPlace{t.next % h.rings.interval, t.rank}, free)
+	h.rings.place(t.id, ringPlace{h.rings.phaseOf(t.next), t.rank}, free)
 }
 
 // remove takes a lost tracker off the rings.

@@ -66,8 +66,9 @@ func (jt *jobTracker) heartbeat(id int32) {
 	if !t.registered {
 		jt.register(t)
 	}
+	inStep := now == t.next || t.interval == 0 || (now-t.next)%t.interval == 0
 	t.prev = now - t.interval
-	if t.last == now || t.interval > 0 && (now-t.next)%t.interval != 0 {
+	if t.last == now || !inStep {
 		t.prev = engine.Never // out of band: the change that triggered it has happened
 	}
 	t.last, t.given, t.givenSlots = now, [2]int32{}, [2]int32{}
@@ -84,7 +85,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 	}
 	jt.giveKills(t)
 	jt.permitCommits(t, changed)
-	if !t.regular || (now-t.next)%t.interval != 0 {
+	if !t.regular || !inStep {
 		jt.heartbeats.putLast(t)
 	}
 	t.interval = jt.cluster.heartbeatInterval()

@@ -16,6 +16,8 @@ import (
 // interval or come together. A tracker has the same place in both.
 type rings struct {
 	interval engine.Time
+	at       engine.Time // an instant, and its phase
+	phase    engine.Time
 	begins   []ringPlace // by bucket; the first has also what comes before it
 	parts    []int32     // by part of the interval: the bucket in which it begins
 	heads    [2][]int32  // by bucket: first tracker, or -1
@@ -80,6 +82,15 @@ func (r *rings) part(phase engine.Time) int {
 	hi, lo := bits.Mul64(uint64(phase), uint64(len(r.entries)))
 	q, _ := bits.Div64(hi, lo, uint64(r.interval))
 	return int(q)
+}
+
+// phaseOf returns the phase of an instant. At one heartbeat it is asked for that
+// instant and for the next heartbeat, which have the same phase.
+func (r *rings) phaseOf(at engine.Time) engine.Time {
+	if d := at - r.at; d != 0 && d != r.interval && d != -r.interval {
+		r.at, r.phase = at, at%r.interval
+	}
+	return r.phase
 }
 
 // bucket returns the last bucket that does not begin after a place.
@@ -152,7 +163,7 @@ func (r *rings) take(k int, id int32) {
 // the present moment, and maybe others. The search is faster if the last tracker
 // is the one whose heartbeat is now.
 func (r *rings) after(k workload.Kind, now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
-	from := ringPlace{now % r.interval, uint32(max(0, min(m, math.MaxUint32-1)+1))}
+	from := ringPlace{r.phaseOf(now), uint32(max(0, min(m, math.MaxUint32-1)+1))}
 	own := &r.entries[last]
 	b := own.bucket
 	if own.phase != from.phase || own.rank >= from.rank {
