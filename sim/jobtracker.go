@@ -265,9 +265,7 @@ func (jt *jobTracker) forget(a *attempt) {
 		jt.records.freeAttempt(a)
 	}
 	j.onTrackers--
-	if t == nil {
-		j.tasks.setRef(a.Kind, a.Task, finished)
-	} else {
+	if t != nil {
 		t.onTrackers--
 	}
 	switch {

@@ -154,7 +154,7 @@ func countWaves(j *jobInProgress, k workload.Kind) {
 
 // addOnlyAttempt makes the attempt of a task that needs no record.
 func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *attempt {
-	j.tasks.setRef(k, index, runsOnce)
+	j.tasks.once[k][index/64] |= 1 << (index % 64)
 	a := j.tasks.newAttempt(j, index)
 	a.Node, a.Kind = tracker, k
 	if k != workload.Map || !j.ordinaryMaps {

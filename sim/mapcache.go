@@ -63,7 +63,7 @@ func (m *mapCache) listNodes() {
 	from, to := m.listMore(&m.nodes, len(entries))
 	entries = slices.Grow(entries, int(to-from)*m.hosts.replicas)
 	for i := from; i < to; i++ {
-		if m.tasks.ref(workload.Map, i) == finished {
+		if m.tasks.gone(workload.Map, i) {
 			continue
 		}
 		if m.hosts.given == nil {
@@ -88,7 +88,7 @@ func (m *mapCache) listRacks() {
 	from, to := m.listMore(&m.inRack, len(entries))
 	entries = slices.Grow(entries, int(to-from)*m.hosts.replicas)
 	for i := from; i < to; i++ {
-		if m.tasks.ref(workload.Map, i) == finished {
+		if m.tasks.gone(workload.Map, i) {
 			continue
 		}
 		first := len(entries)
@@ -109,10 +109,7 @@ func (m *mapCache) listRacks() {
 // unlaunched returns the entries of lists that no walk has reached, without the
 // maps that a walk would drop for good.
 func (m *mapCache) unlaunched(l *taskLists) []entry {
-	gone := func(e entry) bool {
-		ref := m.tasks.ref(workload.Map, e.task)
-		return ref == finished || ref == runsOnce
-	}
+	gone := func(e entry) bool { return m.tasks.gone(workload.Map, e.task) }
 	return slices.DeleteFunc(l.rest((*m.entries)[:0]), gone)
 }
 

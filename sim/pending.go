@@ -29,17 +29,15 @@ type search struct {
 
 // decide returns the test inside JobInProgress.findTaskFromList.
 func (s *search) decide(index int32) decision {
-	switch s.tasks.ref(s.kind, index) {
-	case neverLaunched:
-		if s.failing {
-			return drop
-		}
-		return take
-	case finished, runsOnce:
+	if s.tasks.gone(s.kind, index) {
 		return drop
 	}
 	t := s.tasks.at(s.kind, index)
 	switch {
+	case t == nil && s.failing:
+		return drop
+	case t == nil:
+		return take
 	case !t.runnable() || t.running():
 		return drop
 	case !t.refuses(s.tracker, s.hosts):

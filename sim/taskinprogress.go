@@ -339,11 +339,13 @@ func (r *records) recycle(t *taskInProgress) {
 	r.tasks.put(t.ref)
 }
 
-// taskTable holds the tasks of a job. Each is neverLaunched, finished, runsOnce, or
-// has a record. Only pages with some tasks of different states take memory.
+// taskTable holds the tasks of a job. Each is neverLaunched, finished, or has a
+// record. Only pages with some tasks of different states take memory. Of tasks that
+// run once it holds only which of them have been launched.
 type taskTable struct {
 	*records
 	pages                          [2][]taskPage
+	once                           [2][]uint64        // tasks that run once: bits of those launched
 	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
@@ -354,7 +356,6 @@ type taskTable struct {
 const (
 	neverLaunched uint32 = iota
 	finished             // at the first attempt
-	runsOnce             // its only attempt runs
 	firstRef
 )
 
@@ -378,8 +379,20 @@ func (x *taskTable) ref(k workload.Kind, index int32) uint32 {
 	return neverLaunched
 }
 
+// gone reports whether a task need not be looked at again when tasks to launch are
+// sought.
+func (x *taskTable) gone(k workload.Kind, index int32) bool {
+	if once := x.once[k]; once != nil {
+		return once[index/64]>>(index%64)&1 != 0
+	}
+	return x.ref(k, index) == finished
+}
+
 // at returns the record of a task, or nil.
 func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
+	if x.once[k] != nil {
+		return nil
+	}
 	if ref := x.ref(k, index); ref >= firstRef {
 		return x.tasks.at(ref - firstRef)
 	}
@@ -418,7 +431,11 @@ func (x *taskTable) setActive(t *taskInProgress, active bool) {
 func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	for k, n := range tasks {
 		kind := workload.Kind(k)
-		x.pages[k] = make([]taskPage, (n+pageTasks-1)/pageTasks)
+		if j.runsOnce[k] {
+			x.once[k] = make([]uint64, (n+63)/64)
+		} else {
+			x.pages[k] = make([]taskPage, (n+pageTasks-1)/pageTasks)
+		}
 		for i := range x.pages[k] {
 			x.pages[k][i].left = int32(min(pageTasks, n-i*pageTasks))
 		}

@@ -112,6 +112,9 @@ func (l *taskLists) putFront(key, task int32) {
 
 // walkOthers walks the lists of all keys below n except one, in order.
 func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
+	if l.keys != nil && l.more == nil && len(l.fronts) == 0 {
+		return l.walkOtherLists(but, by)
+	}
 	for key := l.from; key < n; key++ {
 		if key != but {
 			if task, ok := l.walk(key, by); ok {
@@ -125,9 +128,24 @@ func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
 	return 0, false
 }
 
+// walkOtherLists walks the lists of all keys that have one, except one key.
+func (l *taskLists) walkOtherLists(but int32, by taskFilter) (int32, bool) {
+	for i, key := range l.keys {
+		if key != but {
+			if task, ok := l.walkList(key, i, by); ok {
+				return task, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // size returns the length of a list, including tasks that a walk would drop.
 func (l *taskLists) size(key int32) int {
-	n := len(l.fronts[key])
+	n := 0
+	if len(l.fronts) > 0 {
+		n = len(l.fronts[key])
+	}
 	if i, ok := l.find(key); ok {
 		n += int(l.lists[i].end - l.lists[i].next)
 	}
