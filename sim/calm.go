@@ -35,15 +35,72 @@ func (t *taskTracker) calmDown(h *heldAttempt) {
 
 // wake returns the record of an attempt, and makes it if the attempt is calm.
 func (t *taskTracker) wake(h *heldAttempt) *attempt {
-	if h.attempt != nil {
-		return h.attempt
+	if h.attempt == nil {
+		h.attempt = t.calmRecord(h.calmSlot)
 	}
-	m := &t.calm[h.calmSlot]
+	return h.attempt
+}
+
+// calmRecord makes the whole record of a calm map.
+func (t *taskTracker) calmRecord(slot int32) *attempt {
+	m := &t.calm[slot]
 	a := t.cluster.records.newAttempt(m.job, m.task)
 	a.Times, a.Locality, a.occupies = m.Times, m.locality, m.occupies
-	a.Node, a.Kind, a.Started, a.slot = t.id, workload.Map, true, h.calmSlot
+	a.Node, a.Kind, a.Started, a.slot = t.id, workload.Map, true, slot
 	a.Permitted = a.Pending < engine.Never && a.Finish < engine.Never
 	a.runnable = engine.At(m.job.outcome.Running)
-	h.attempt = a
 	return a
+}
+
+// endCalm removes the calm maps that have ended by a heartbeat from a tracker, and
+// returns their slots, in order of launch. It does so only if nothing else may have
+// changed. Their records stay valid until a map is launched.
+func (t *taskTracker) endCalm(now engine.Time) []int32 {
+	if t.news > now || t.reads || t.waiting != [2]int32{} {
+		return nil
+	}
+	ends, news, first := t.cluster.calmEnds[:0], engine.Never, len(t.held)
+	for i := range t.held {
+		h := &t.held[i]
+		switch {
+		case h.changes > now:
+			news = min(news, h.changes)
+		case h.attempt != nil || !over(&t.calm[h.calmSlot].Times, t, now):
+			return nil
+		default:
+			ends, first = append(ends, h.calmSlot), min(first, i)
+		}
+	}
+	kept := first
+	for i := first; i < len(t.held); i++ {
+		if t.held[i].changes > now {
+			t.held[kept] = t.held[i]
+			kept++
+		}
+	}
+	clear(t.held[kept:])
+	t.held, t.news, t.cluster.calmEnds = t.held[:kept], news, ends
+	for _, slot := range ends {
+		t.slots[workload.Map].give(slot, 1)
+		if t.calm[slot].occupies {
+			t.occupied[workload.Map]--
+			t.inUse[workload.Map]--
+		}
+	}
+	return ends
+}
+
+// endCalm handles the report of a calm map that has ended.
+func (jt *jobTracker) endCalm(t *taskTracker, slot int32) {
+	m := &t.calm[slot]
+	m.job.onlyAttemptSucceeded(workload.Map, execute.Output{Task: m.task, Node: t.id}, m.Finish)
+	m.job.onTrackers--
+	if jt.recorder.to == nil {
+		accountMap(m.job.outcome, &m.Times, m.locality, workload.Succeeded)
+		return
+	}
+	a := t.calmRecord(slot)
+	a.status = succeeded
+	jt.recorder.write(a)
+	jt.records.freeAttempt(a)
 }

@@ -31,6 +31,7 @@ type cluster struct {
 	nextRank uint32 // of a tracker whose heartbeats come after all others of an instant
 	warnings []string
 
+	calmEnds     []int32       // memory for the slots of calm maps that end at a heartbeat
 	attempts     []*attempt    // memory for those of a tracker that a heartbeat reads
 	slotFree     engine.Timers // by tracker: set while attempts wait for a slot that will become free
 	entries      []entry       // memory for lists of tasks while they are made

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -57,12 +58,17 @@ func (j *jobInProgress) updateOnlyAttempt(a *attempt, state taskState) {
 	}
 	a.status = state
 	if state == succeeded {
-		j.Active[a.Kind]--
-		j.ActiveTasks[a.Kind]--
-		ready := j.ReducesReady
-		j.taskSucceeded(a)
-		j.succeeded(a.Kind, ready)
+		j.onlyAttemptSucceeded(a.Kind, execute.Output{Task: a.Task, Node: a.Node}, a.Finish)
 	}
+}
+
+// onlyAttemptSucceeded counts a task that runs once and has been done.
+func (j *jobInProgress) onlyAttemptSucceeded(k workload.Kind, o execute.Output, finish engine.Time) {
+	j.Active[k]--
+	j.ActiveTasks[k]--
+	ready := j.ReducesReady
+	j.taskSucceeded(k, o, finish)
+	j.succeeded(k, ready)
 }
 
 // taskWas is the state of a task before the status of an attempt arrived.
@@ -158,21 +164,20 @@ func (j *jobInProgress) completed(t *taskInProgress, own *attempt) {
 		j.Speculative[t.kind] -= before - len(t.active)
 	}
 	t.launches++
-	j.taskSucceeded(own)
+	j.taskSucceeded(own.Kind, execute.Output{Task: own.Task, Node: own.Node}, own.Finish)
 	j.finishIfOver()
 }
 
 // taskSucceeded counts a map or a reduce that an attempt has done.
-func (j *jobInProgress) taskSucceeded(a *attempt) {
-	k := a.Kind
+func (j *jobInProgress) taskSucceeded(k workload.Kind, o execute.Output, finish engine.Time) {
 	j.RunningTasks[k]--
 	j.Finished[k]++
 	if j.Finished[k]+j.FailedTasks[k] == j.Tasks[k] {
 		j.speculation.progress[k] = 1
 	}
 	if k == workload.Map {
-		j.work.LastMap = max(j.work.LastMap, a.Finish)
-		j.publish(a.Task, 1, a.Node)
+		j.work.LastMap = max(j.work.LastMap, finish)
+		j.publish(o.Task, 1, o.Node)
 		j.mapsChanged()
 	}
 }

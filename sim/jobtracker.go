@@ -73,10 +73,14 @@ func (jt *jobTracker) heartbeat(id int32) {
 	}
 	t.last, t.given, t.givenSlots = now, [2]int32{}, [2]int32{}
 
+	ends := t.endCalm(now)
 	changed := t.mayHaveChanged(now)
 	t.settle(now, changed)
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t, changed)
+	for _, slot := range ends {
+		jt.endCalm(t, slot)
+	}
 	if t.asks() && !t.faults.listed {
 		jt.assignTasks(t)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -83,19 +84,25 @@ func (r *recorder) account(a *attempt) {
 	}
 	switch a.Kind {
 	case workload.Map:
-		o.Locality[a.Locality]++
-		o.MapTime += finish - start
-		if o.FirstMap < 0 || start < o.FirstMap {
-			o.FirstMap = start
-		}
-		if state == workload.Succeeded {
-			o.LastMap = max(o.LastMap, finish)
-		}
+		accountMap(o, &a.Times, a.Locality, state)
 	case workload.Reduce:
 		o.ReduceTime += finish - start
 		if state == workload.Succeeded {
 			o.ShuffleEnd = max(o.ShuffleEnd, a.ShuffleEnd().Duration())
 		}
+	}
+}
+
+// accountMap adds an attempt of a map.
+func accountMap(o *model.JobOutcome, t *execute.Times, l workload.Locality, state workload.State) {
+	start, finish := t.Start.Duration(), t.Finish.Duration()
+	o.Locality[l]++
+	o.MapTime += finish - start
+	if o.FirstMap < 0 || start < o.FirstMap {
+		o.FirstMap = start
+	}
+	if state == workload.Succeeded {
+		o.LastMap = max(o.LastMap, finish)
 	}
 }
 

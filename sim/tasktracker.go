@@ -276,7 +276,9 @@ func (t *taskTracker) reportable(at engine.Time) { t.news = min(t.news, at) }
 // that ends at the very instant of the heartbeat has ended if its end was
 // settled by the heartbeat before. Events of one instant happen in the order in
 // which they were decided.
-func (a *attempt) over(t *taskTracker, now engine.Time) bool {
+func (a *attempt) over(t *taskTracker, now engine.Time) bool { return over(&a.Times, t, now) }
+
+func over(a *execute.Times, t *taskTracker, now engine.Time) bool {
 	return a.Finish < now || a.Finish == now && a.FinishSet <= t.prev
 }
 
