@@ -48,10 +48,12 @@ func (s *clusterStatus) report(t *taskTracker, attempts []*attempt) {
 
 // set records the counts that a tracker reports.
 func (s *clusterStatus) set(t *taskTracker, tasks [2]int32) {
-	for k := range tasks {
-		s.cluster.view.Running[k] += int(tasks[k] - t.status[k])
+	if tasks != t.status {
+		for k := range tasks {
+			s.cluster.view.Running[k] += int(tasks[k] - t.status[k])
+		}
+		t.status = tasks
 	}
-	t.status = tasks
 	t.stamp++
 }
 

@@ -114,6 +114,9 @@ func (r *rings) place(id int32, p ringPlace, member [2]bool) {
 		r.remove(id)
 		own.ringPlace, own.bucket = p, r.bucket(p)
 	}
+	if own.in == member {
+		return
+	}
 	for k := range member {
 		switch {
 		case member[k] && !own.in[k]:

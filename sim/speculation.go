@@ -140,14 +140,12 @@ func (s *speculation) findMap(tracker int32) (int32, bool) {
 		return 0, false
 	}
 	p, own := s.pace(workload.Map), s.hosts.topology.RackOf[tracker]
-	if q := b.racks[own]; q != nil {
-		if index, ok := q.first(p, tracker); ok {
-			return index, true
-		}
+	if index, ok := b.racks[own].first(p, tracker); ok {
+		return index, true
 	}
-	for rack := range int32(s.racks) + 1 {
-		if q := b.racks[rack]; q != nil && rack != own {
-			if index, ok := q.first(p, tracker); ok {
+	for rack := range b.racks {
+		if int32(rack) != own {
+			if index, ok := b.racks[rack].first(p, tracker); ok {
 				return index, true
 			}
 		}
@@ -161,7 +159,7 @@ func (s *speculation) findMap(tracker int32) (int32, bool) {
 type mapsByHost struct {
 	sorted   bool
 	nodes    map[int32][]launched
-	racks    map[int32]*taskQueue
+	racks    []taskQueue // the last is that of hosts without a tracker
 	unplaced taskQueue
 }
 
@@ -176,18 +174,16 @@ func (b *mapsByHost) sort(s *speculation, t *taskInProgress) {
 		if list := b.nodes[h.node]; len(list) == 0 || list[len(list)-1] != l {
 			b.nodes[h.node] = append(list, l)
 		}
-		q := b.racks[h.rack]
-		if q == nil {
-			q = &taskQueue{tasks: s.tasks}
-			b.racks[h.rack] = q
-		}
-		q.add(t)
+		b.racks[h.rack].add(t)
 	}
 }
 
 func (b *mapsByHost) sortAll(s *speculation) {
 	b.sorted = true
-	b.nodes, b.racks = make(map[int32][]launched), make(map[int32]*taskQueue)
+	b.nodes, b.racks = make(map[int32][]launched), make([]taskQueue, s.racks+1)
+	for i := range b.racks {
+		b.racks[i].tasks = s.tasks
+	}
 	for _, l := range s.running[workload.Map].members {
 		if t := l.of(s.tasks, workload.Map); t != nil {
 			b.sort(s, t)

@@ -137,10 +137,10 @@ func (t *taskInProgress) bound() float32 {
 // lags, or -1.
 func (q *taskQueue) next(i int, average float64) int {
 	n := len(q.low) / 2
-	if i >= n {
+	ahead := func(p int) bool { return average-float64(q.low[p]) < speculativeGap }
+	if i >= n || i == 0 && ahead(1) {
 		return -1
 	}
-	ahead := func(p int) bool { return average-float64(q.low[p]) < speculativeGap }
 	p := n + i
 	for ahead(p) {
 		for p&1 == 1 {

@@ -164,14 +164,17 @@ func (e *polledEvents) interval(a *Attempt) engine.Time { return e.c.host.Heartb
 // that is already decided.
 func (e *polledEvents) settle(node int32) {
 	f, trial, first := e.fetchers[node], &e.trial, engine.Never
-	trial.copy(f)
 	for _, w := range f.waiters {
 		if w.a.Started {
 			e.reducer.known(w.a, engine.Never)
 		}
 	}
+	hopeful := f.hopeful()
+	if hopeful {
+		trial.copy(f)
+	}
 	interval := e.c.host.HeartbeatInterval(node)
-	for trial.hopeful() {
+	for ; hopeful; hopeful = trial.hopeful() {
 		x, ok := trial.pop(engine.Never)
 		if !ok {
 			break
@@ -272,9 +275,9 @@ func (f *fetcher) push(next request) int32 {
 // pop removes the next request before an instant.
 func (f *fetcher) pop(before engine.Time) (request, bool) {
 	best := -1
-	for i, x := range f.queue {
-		if x.at < before && (best < 0 || x.at < f.queue[best].at || x.at == f.queue[best].at && x.seq < f.queue[best].seq) {
-			best = i
+	for i := range f.queue {
+		if x := &f.queue[i]; x.at < before || best >= 0 && x.at == before && x.seq < f.queue[best].seq {
+			best, before = i, x.at
 		}
 	}
 	if best < 0 {
