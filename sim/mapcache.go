@@ -59,9 +59,7 @@ func (m *mapCache) open(maps int, tasks *taskTable, entries *[]entry) {
 
 // listNodes lists more maps by node.
 func (m *mapCache) listNodes() {
-	entries := m.unlaunched(&m.nodes)
-	from, to := m.listMore(&m.nodes, len(entries))
-	entries = slices.Grow(entries, int(to-from)*m.hosts.replicas)
+	entries, from, to := m.listMore(&m.nodes)
 	for i := from; i < to; i++ {
 		if m.tasks.gone(workload.Map, i) {
 			continue
@@ -84,9 +82,7 @@ func (m *mapCache) listNodes() {
 
 // listRacks lists more maps by rack.
 func (m *mapCache) listRacks() {
-	entries := m.unlaunched(&m.inRack)
-	from, to := m.listMore(&m.inRack, len(entries))
-	entries = slices.Grow(entries, int(to-from)*m.hosts.replicas)
+	entries, from, to := m.listMore(&m.inRack)
 	for i := from; i < to; i++ {
 		if m.tasks.gone(workload.Map, i) {
 			continue
@@ -106,22 +102,28 @@ func (m *mapCache) listRacks() {
 	m.keep(entries)
 }
 
-// unlaunched returns the entries of lists that no walk has reached, without the
-// maps that a walk would drop for good.
-func (m *mapCache) unlaunched(l *taskLists) []entry {
-	gone := func(e entry) bool { return m.tasks.gone(workload.Map, e.task) }
-	return slices.DeleteFunc(l.rest((*m.entries)[:0]), gone)
-}
-
-// listMore returns the range of the next maps to list. The more entries are left
-// to be copied, the more maps it takes.
-func (m *mapCache) listMore(l *taskLists, left int) (from, to int32) {
+// listMore returns the entries of lists that no walk has reached, without the maps
+// that a walk would drop for good, and the range of the next maps to list. The more
+// entries are left to be copied, the more maps it takes.
+func (m *mapCache) listMore(l *taskLists) (entries []entry, from, to int32) {
+	left := 0
+	for e := range l.rest {
+		if !m.tasks.gone(workload.Map, e.task) {
+			left++
+		}
+	}
 	from = l.listed
 	to = int32(min(m.maps, int(from)+max(listedAtOnce, left)))
 	if l.listed = to; int(to) == m.maps {
 		l.more = nil
 	}
-	return from, to
+	entries = slices.Grow((*m.entries)[:0], left+int(to-from)*m.hosts.replicas)
+	for e := range l.rest {
+		if !m.tasks.gone(workload.Map, e.task) {
+			entries = append(entries, e)
+		}
+	}
+	return entries, from, to
 }
 
 // listedAtOnce is the number of maps that are listed first. The hosts of the

@@ -68,18 +68,19 @@ func (l *taskLists) sortSparse(entries []entry) {
 	}
 }
 
-// rest adds the entries that no walk has reached to a slice.
-func (l *taskLists) rest(to []entry) []entry {
+// rest lists the entries that no walk has reached.
+func (l *taskLists) rest(yield func(entry) bool) {
 	for i, list := range l.lists {
 		key := int32(i)
 		if l.keys != nil {
 			key = l.keys[i]
 		}
 		for at := list.next; at < list.end; at++ {
-			to = append(to, entry{key, l.tasks[at]})
+			if !yield(entry{key, l.tasks[at]}) {
+				return
+			}
 		}
 	}
-	return to
 }
 
 // oneList returns the lists for a single key that has every task.
