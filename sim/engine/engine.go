@@ -96,8 +96,8 @@ type call struct {
 const (
 	levels   = 11  // 11 x 6 bits cover 64
 	shortRun = 12  // entries that are inserted one by one
-	longRun  = 256 // a slot with more is dealt to the levels below
-	fullRun  = 512 // a longer run goes back to the wheel
+	longRun  = 128 // a slot with more is dealt to the levels below
+	fullRun  = 128 // a longer run goes back to the wheel
 )
 
 // unset is later than Never, so no entry of a timer that is not set is valid.
