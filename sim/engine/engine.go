@@ -175,7 +175,10 @@ func (t Timer) Reset(at Time) {
 	}
 	x := entry{uint64(at), t.key}
 	own := &e.timers[t.id()]
-	if own.at != unset {
+	switch {
+	case own.fires(x):
+		return // it is set as asked
+	case own.at != unset:
 		e.stale++
 	}
 	own.at, own.rank = x.at, x.rank()

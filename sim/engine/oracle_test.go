@@ -112,3 +112,40 @@ func TestRanksAtOneInstant(t *testing.T) {
 		t.Fatalf("fired %v, want %v", got, want)
 	}
 }
+
+// A timer that is set again and again leaves few stale entries behind: a slot is
+// cleared before it grows, and here every entry but the last is stale.
+func TestStaleEntriesAreDropped(t *testing.T) {
+	e := New()
+	timer := e.NewTimer(Heartbeat, 0, func(int32) {})
+	for i := range Time(10_000) {
+		timer.Reset(1<<40 + i%3<<20)
+		timer.Reset(1<<50 + i%3<<30)
+	}
+	left := len(e.run)
+	for _, slot := range e.slots {
+		left += len(slot)
+	}
+	const slots, first = 6, 8 // that the instants fall into, and the size of a new one
+	if left > slots*first {
+		t.Errorf("%d entries of one timer, want at most %d in each of %d slots", left, first, slots)
+	}
+	if e.stale != left-1 {
+		t.Errorf("%d stale entries counted, want %d", e.stale, left-1)
+	}
+
+	// Of a timer that is set to one instant again and again there is one entry.
+	e = New()
+	timer = e.NewTimer(Completion, 0, func(int32) {})
+	e.NewTimer(Completion, 0, func(int32) {
+		for range 10_000 {
+			timer.Reset(e.Now())
+		}
+	}).Reset(5)
+	timer.Reset(5)
+	e.Step()
+	e.Step()
+	if len(e.run) != 1 || e.stale != 0 {
+		t.Errorf("%d entries, %d of them stale, want 1 and 0", len(e.run), e.stale)
+	}
+}
