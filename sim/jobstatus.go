@@ -11,8 +11,11 @@ import (
 
 // updateStatus handles one attempt's status (JobInProgress.updateTaskStatus).
 func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
-	if a.task == nil {
-		j.updateOnlyAttempt(a, state)
+	if a.task == nil { // its only attempt
+		if a.status != state && state == succeeded {
+			j.onlyAttemptSucceeded(a.Kind, execute.Output{Task: a.Task, Node: a.Node}, a.Finish)
+		}
+		a.status = state
 		return
 	}
 	own, t := a.own(), a.task
@@ -49,17 +52,6 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 		j.settleNeeds()
 	}
 	j.addProgress(t, before)
-}
-
-// updateOnlyAttempt handles the status of the attempt of a task that runs once.
-func (j *jobInProgress) updateOnlyAttempt(a *attempt, state taskState) {
-	if a.status == state {
-		return
-	}
-	a.status = state
-	if state == succeeded {
-		j.onlyAttemptSucceeded(a.Kind, execute.Output{Task: a.Task, Node: a.Node}, a.Finish)
-	}
 }
 
 // onlyAttemptSucceeded counts a task that runs once and has been done.
