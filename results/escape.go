@@ -67,7 +67,11 @@ func appendEscaped(dst []byte, name string, formula bool) []byte {
 
 // beginsFormula reports whether a spreadsheet would compute the name.
 func beginsFormula(name string) bool {
-	return len(name) > 1 && strings.IndexByte("=+-@", name[0]) >= 0
+	if len(name) < 2 {
+		return false
+	}
+	c := name[0]
+	return c == '=' || c == '+' || c == '-' || c == '@'
 }
 
 func looksEscaped(s string) bool {
