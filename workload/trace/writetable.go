@@ -270,97 +270,176 @@ func parquetOptions() []parquet.WriterOption {
 }
 
 // AttemptsParquet writes attempts as Parquet, compressed with zstd: one row for each,
-// in the order in which they come. It is a model.Recorder, and must be closed.
+// in the order in which they come. It is a model.Recorder, and must be closed. Another
+// goroutine encodes the rows, because this takes as long as to simulate them.
 type AttemptsParquet struct {
-	out     *parquet.GenericWriter[attemptRow]
-	columns []parquetColumn // as attemptColumns
-	rows    []parquet.Row
-	used    int
-	text    map[string]parquet.Value
-	counts  bool
-	partial workload.Attempt // the attempt of a row, without what is not counted
-	err     error
-}
-
-// parquetColumn is how a column is stored.
-type parquetColumn struct {
-	defined int  // level of a value that is not null; 0: none is
-	small   bool // 32 bits
+	rows   []workload.Attempt
+	counts bool
+	full   chan []workload.Attempt // to the encoding goroutine
+	free   chan []workload.Attempt // back from it
+	end    chan error
 }
 
 // NewAttemptsParquet starts a table. Without counters, what tasks compute and combine is
 // null.
 func NewAttemptsParquet(w io.Writer, counters bool) *AttemptsParquet {
-	const together, inGroup = 1 << 10, 1 << 17 // rows
-	options := append(parquetOptions(), parquet.MaxRowsPerRowGroup(inGroup))
+	const together, buffers = 1 << 7, 8 // the rows of a buffer fit into the cache of a core
 	p := &AttemptsParquet{
-		out: parquet.NewGenericWriter[attemptRow](w, options...), rows: make([]parquet.Row, together), text: map[string]parquet.Value{}, counts: counters,
+		counts: counters, full: make(chan []workload.Attempt, buffers), free: make(chan []workload.Attempt, buffers), end: make(chan error),
 	}
-	for _, path := range p.out.Schema().Columns() {
-		leaf, _ := p.out.Schema().Lookup(path...)
-		p.columns = append(p.columns, parquetColumn{leaf.MaxDefinitionLevel, leaf.Node.Type().Kind() == parquet.Int32})
+	for range buffers {
+		p.free <- make([]workload.Attempt, 0, together)
 	}
+	p.rows = <-p.free
+	go p.drain(newParquetEncoder(w))
 	return p
 }
 
 // Attempt adds a row. An error of the writer is kept for Close.
 func (p *AttemptsParquet) Attempt(a *workload.Attempt) {
+	n := len(p.rows)
+	p.rows = append(p.rows, *a)
 	if !p.counts {
-		p.partial = *a
-		a = &p.partial
-		a.SetUncounted()
+		p.rows[n].SetUncounted()
 	}
-	row := p.rows[p.used][:0]
-	for i := range attemptColumns {
-		row = append(row, p.cell(a, i))
-	}
-	p.rows[p.used] = row
-	if p.used++; p.used == len(p.rows) {
-		p.flush()
+	if len(p.rows) == cap(p.rows) {
+		p.full <- p.rows
+		p.rows = <-p.free
 	}
 }
 
-// cell returns the value of a column.
-func (p *AttemptsParquet) cell(a *workload.Attempt, i int) parquet.Value {
-	c, column := &attemptColumns[i], p.columns[i]
-	if c.text != nil {
-		return p.value(c.text(a)).Level(0, column.defined, i)
-	}
-	v, known := c.number(a)
-	switch {
-	case !known && column.defined > 0:
-		return parquet.NullValue().Level(0, 0, i)
-	case column.small:
-		return parquet.Int32Value(int32(v)).Level(0, column.defined, i)
-	}
-	return parquet.Int64Value(v).Level(0, column.defined, i)
-}
-
-// value returns a text, of which there are few different ones beside the jobs' ids.
-func (p *AttemptsParquet) value(s string) parquet.Value {
-	v, ok := p.text[s]
-	if !ok {
-		const most = 1 << 16
-		if len(p.text) == most {
-			clear(p.text)
+// drain encodes full buffers until the channel is closed. After an error it only
+// returns them.
+func (p *AttemptsParquet) drain(e *parquetEncoder) {
+	var err error
+	for rows := range p.full {
+		if err == nil {
+			err = e.write(rows)
 		}
-		v = parquet.ByteArrayValue([]byte(s))
-		p.text[s] = v
+		p.free <- rows[:0]
 	}
-	return v
-}
-
-func (p *AttemptsParquet) flush() {
-	if p.err == nil {
-		_, p.err = p.out.WriteRows(p.rows[:p.used])
-	}
-	p.used = 0
+	p.end <- errors.Join(err, e.out.Close())
 }
 
 // Close writes what is left, without closing the underlying writer.
 func (p *AttemptsParquet) Close() error {
-	p.flush()
-	return errors.Join(p.err, p.out.Close())
+	p.full <- p.rows
+	close(p.full)
+	return <-p.end
+}
+
+// parquetEncoder writes rows column by column.
+type parquetEncoder struct {
+	out     *parquet.GenericWriter[attemptRow]
+	columns []parquetColumn // as attemptColumns
+	group   int             // rows in the group that is written
+}
+
+// parquetColumn is how a column is stored, and the values of the last rows. Most columns
+// of a simulated run hold few different values, so they are kept for the next rows.
+type parquetColumn struct {
+	to      *parquet.ColumnWriter
+	defined int  // level of a value that is not null; 0: none is
+	small   bool // 32 bits
+	texts   map[string]parquet.Value
+	last    []parquetCell
+	values  []parquet.Value
+}
+
+// parquetCell is what a value was made of.
+type parquetCell struct {
+	number int64
+	text   string
+	known  bool
+}
+
+// newParquetEncoder starts a table. The least and largest values of pages are in the
+// index of the file, so the pages do not repeat them.
+func newParquetEncoder(w io.Writer) *parquetEncoder {
+	e := &parquetEncoder{out: parquet.NewGenericWriter[attemptRow](w, append(parquetOptions(), parquet.DataPageStatistics(false))...)}
+	for i, path := range e.out.Schema().Columns() {
+		leaf, _ := e.out.Schema().Lookup(path...)
+		e.columns = append(e.columns, parquetColumn{
+			to: e.out.ColumnWriters()[i], defined: leaf.MaxDefinitionLevel, small: leaf.Node.Type().Kind() == parquet.Int32, texts: map[string]parquet.Value{},
+		})
+	}
+	return e
+}
+
+// write writes some rows, and ends their group if it is full.
+func (e *parquetEncoder) write(rows []workload.Attempt) error {
+	const inGroup = 1 << 17
+	for i := range e.columns {
+		c := &e.columns[i]
+		if attemptColumns[i].text != nil {
+			c.setTexts(rows, i)
+		} else {
+			c.setNumbers(rows, i)
+		}
+		if _, err := c.to.WriteRowValues(c.values[:len(rows)]); err != nil {
+			return err
+		}
+	}
+	if e.group += len(rows); e.group < inGroup {
+		return nil
+	}
+	e.group = 0
+	return e.out.Flush()
+}
+
+// room makes room for the values of rows.
+func (c *parquetColumn) room(rows int) {
+	if more := rows - len(c.values); more > 0 {
+		c.values = append(c.values, make([]parquet.Value, more)...)
+		c.last = append(c.last, make([]parquetCell, more)...)
+	}
+}
+
+func (c *parquetColumn) setTexts(rows []workload.Attempt, i int) {
+	c.room(len(rows))
+	text := attemptColumns[i].text
+	for r := range rows {
+		if s := text(&rows[r]); !c.last[r].known || c.last[r].text != s {
+			c.last[r] = parquetCell{text: s, known: true}
+			c.values[r] = c.value(s).Level(0, c.defined, i)
+		}
+	}
+}
+
+func (c *parquetColumn) setNumbers(rows []workload.Attempt, i int) {
+	first := len(c.values)
+	c.room(len(rows))
+	number := attemptColumns[i].number
+	for r := range rows {
+		v, known := number(&rows[r])
+		known = known || c.defined == 0
+		if is := &c.last[r]; r < first && is.number == v && is.known == known {
+			continue
+		}
+		c.last[r] = parquetCell{number: v, known: known}
+		switch {
+		case !known:
+			c.values[r] = parquet.NullValue().Level(0, 0, i)
+		case c.small:
+			c.values[r] = parquet.Int32Value(int32(v)).Level(0, c.defined, i)
+		default:
+			c.values[r] = parquet.Int64Value(v).Level(0, c.defined, i)
+		}
+	}
+}
+
+// value returns a text, of which there are few different ones beside the jobs' ids.
+func (c *parquetColumn) value(s string) parquet.Value {
+	v, ok := c.texts[s]
+	if !ok {
+		const most = 1 << 16
+		if len(c.texts) == most {
+			clear(c.texts)
+		}
+		v = parquet.ByteArrayValue([]byte(s))
+		c.texts[s] = v
+	}
+	return v
 }
 
 // writeAttemptsParquet writes the attempts of a history.
