@@ -2,7 +2,7 @@ package results
 
 import (
 	"fmt"
-	"image/png"
+	"image"
 	"io"
 	"math"
 
@@ -28,8 +28,7 @@ type pngCanvas struct {
 func (f *figure) WritePNG(w io.Writer) error {
 	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, f.height()), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(colourGround))}
 	f.draw(draw.New(c))
-	e := png.Encoder{CompressionLevel: png.BestSpeed} // a twentieth larger than with the best compression, in half the time
-	return e.Encode(w, c.Image())
+	return encodePNG(w, c.Image().(*image.RGBA))
 }
 
 // snap rounds to 1/64 of a point.
