@@ -311,8 +311,12 @@ func (f *fair2) place(p *poolSchedulable, k int) {
 	p.asks[k] = f.asking[k].set(p, p.asks[k], !p.candidates[k].empty() || len(p.unsorted[k]) > 0)
 }
 
-// unplace removes a pool before its position changes.
-func (f *fair2) unplace(p *poolSchedulable, k int) { p.asks[k] = f.asking[k].set(p, p.asks[k], false) }
+// unplace removes a pool before its position changes. A pool that is alone keeps its.
+func (f *fair2) unplace(p *poolSchedulable, k int) {
+	if !p.asks[k] || !f.asking[k].single() {
+		p.asks[k] = f.asking[k].set(p, p.asks[k], false)
+	}
+}
 
 // unsort marks a job whose position must be recorded again when its pool is
 // next asked for tasks.

@@ -79,6 +79,8 @@ func (s *sorted[T]) set(x T, is, want bool) bool {
 
 func (s *sorted[T]) empty() bool { return len(s.blocks) == 0 }
 
+func (s *sorted[T]) single() bool { return len(s.blocks) == 1 && len(s.blocks[0]) == 1 }
+
 // all walks the items in order. The list must not change meanwhile.
 func (s *sorted[T]) all() iter.Seq[T] {
 	return func(yield func(T) bool) {
