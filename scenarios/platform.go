@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -145,7 +146,7 @@ func (t *table) quantity(key string, least, most float64) float64 {
 const above = math.SmallestNonzeroFloat64
 
 // rate reads MB/s (a MB is a million bytes) and returns bytes/s.
-func (t *table) rate(key string) float64 { return 1e6 * t.quantity(key, 1e-6, 1e9) }
+func (t *table) rate(key string) float64 { return 1e6 * t.quantity(key, 0.01, 1e9) }
 
 // readPlatform reads a platform file. One error lists all mistakes in it.
 func readPlatform(data []byte, file string) (model.Machine, error) {
@@ -274,15 +275,22 @@ func (t *table) curve() model.DiskCurve {
 		kinds = append(kinds, string(k))
 	}
 	curve := model.DiskCurve{Kind: model.CurveKind(c.oneOf("kind", string(model.NoCurve), kinds...))}
+	const sector, steepest, longestSeek = 512, 100, time.Second // beyond them a job takes years
 	switch curve.Kind {
 	case model.FloorCurve:
-		curve.Least = c.quantity("least", 0, 1)
-		curve.Alpha = c.quantity("alpha", 0, math.Inf(1))
+		curve.Least = c.quantity("least", 0.001, 1)
+		curve.Alpha = c.quantity("alpha", 0, steepest)
 	case model.LinearCurve:
-		curve.Alpha = c.quantity("alpha", 0, math.Inf(1))
+		curve.Alpha = c.quantity("alpha", 0, steepest)
 	case model.SeekCurve:
-		curve.Chunk = float64(c.size("chunk", 128<<10))
-		curve.Seek = c.duration("seek", 0)
+		chunk := c.size("chunk", 128<<10)
+		if chunk < sector {
+			c.want("chunk", chunk, "at least a sector of 512 bytes")
+		}
+		curve.Chunk = float64(chunk)
+		if curve.Seek = c.duration("seek", 0); curve.Seek > longestSeek {
+			c.want("seek", curve.Seek, "at most 1s")
+		}
 	}
 	c.done()
 	return curve

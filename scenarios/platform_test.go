@@ -203,3 +203,23 @@ func TestSettingIsText(t *testing.T) {
 		t.Errorf("%q, %v; want %q", s.Title, err, hostile)
 	}
 }
+
+// Disks on which a job would take years are refused.
+func TestSlowestDisks(t *testing.T) {
+	text, ok := Text("dl145-g3")
+	if !ok {
+		t.Fatal("dl145-g3 is not shipped")
+	}
+	for was, is := range map[string][2]string{
+		"chunk = 2_000_000": {"chunk = 7", "chunk: 7: want at least a sector of 512 bytes"},
+		"seek = \"10ms\"":   {"seek = \"1h\"", "seek: 1h0m0s: want at most 1s"},
+		"read_mb = 60":      {"read_mb = 0.001", "read_mb: 0.001: want a number from 0.01"},
+	} {
+		if !strings.Contains(text, was) {
+			t.Fatalf("dl145-g3 has no %s", was)
+		}
+		if _, err := readPlatform([]byte(strings.Replace(text, was, is[0], 1)), "p.toml"); err == nil || !strings.Contains(err.Error(), is[1]) {
+			t.Errorf("%s: got %v, want %s", is[0], err, is[1])
+		}
+	}
+}
