@@ -25,8 +25,8 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	c.Costs = t.readCosts(l, ideal, m)
 	c.SharedSlots = t.boolean("shared_slots", false)
 	c.EveryHeartbeat = t.oneOf("heartbeats", "lazy", "lazy", "every") == "every"
-	if c.Heartbeat = t.duration("heartbeat", 0); c.Heartbeat == 0 && t.has("heartbeat") {
-		t.want("heartbeat", "0s", "a longer one; hadoop = \"ideal\" does without")
+	if c.Heartbeat = t.duration("heartbeat", 0); c.Heartbeat < time.Millisecond && t.has("heartbeat") {
+		t.want("heartbeat", c.Heartbeat, "at least 1ms; hadoop = \"ideal\" does without")
 	}
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)

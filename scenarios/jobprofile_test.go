@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -148,4 +149,27 @@ func FuzzJobProfile(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// Programs that spill for years are refused, and so is a cluster that does nothing
+// but send heartbeats.
+func TestMostWork(t *testing.T) {
+	text, ok := Text("terasort")
+	if !ok {
+		t.Fatal("terasort is not shipped")
+	}
+	for is, want := range map[string]string{"map_size_sel = 100000": "map_size_sel: 100000: want a number from 0 to 1000", "map_records_sel = 1000000": "map_records_sel: 1e+06 leaves records of 0.0001 bytes: want 0.01 or more"} {
+		key, _, _ := strings.Cut(is, " ")
+		changed := regexp.MustCompile("(?m)^"+key+" = .*$").ReplaceAllString(text, is)
+		if _, err := readProfile([]byte(changed), "p.toml"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", is, err, want)
+		}
+	}
+	f, err := Open("two-jobs", "cluster.heartbeat=1ns")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Scenario(1); err == nil || !strings.Contains(err.Error(), "cluster.heartbeat: 1ns: want at least 1ms") {
+		t.Errorf("a heartbeat each nanosecond: %v", err)
+	}
 }

@@ -26,14 +26,19 @@ func readProfile(data []byte, file string) (model.Program, error) {
 
 	flow := t.inner("data")
 	d := &program.Data
+	const mostGrowth = 1000 // of data, in one function: beyond it a map spills for years
 	d.InputPairWidth = flow.quantity("input_pair_width", above, math.Inf(1))
-	d.MapSizeSel = flow.quantity("map_size_sel", 0, math.Inf(1))
+	d.MapSizeSel = flow.quantity("map_size_sel", 0, mostGrowth)
 	d.MapRecsSel = flow.quantity("map_records_sel", 0, math.Inf(1))
 	if (d.MapSizeSel == 0) != (d.MapRecsSel == 0) {
 		flow.failf("map_size_sel", "%v with map_records_sel %v: want both 0 or neither", d.MapSizeSel, d.MapRecsSel)
 	}
+	const leastWidth = 0.01 // bytes: a history may count records before its combiner and bytes after it
+	if width := d.InputPairWidth * d.MapSizeSel / d.MapRecsSel; d.MapSizeSel > 0 && width < leastWidth {
+		flow.failf("map_records_sel", "%v leaves records of %.3g bytes: want %v or more", d.MapRecsSel, width, leastWidth)
+	}
 	d.RecsPerGroup = flow.number("records_per_group", 1, 1, math.Inf(1))
-	d.ReduceSizeSel = flow.quantity("reduce_size_sel", 0, math.Inf(1))
+	d.ReduceSizeSel = flow.quantity("reduce_size_sel", 0, mostGrowth)
 	d.ReduceRecsSel = flow.quantity("reduce_records_sel", 0, math.Inf(1))
 	program.Keys = flow.number("keys", 0, 1, math.Inf(1))
 	flow.done()
