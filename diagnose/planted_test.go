@@ -1,10 +1,14 @@
 package diagnose
 
 import (
+	"bytes"
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -163,6 +167,7 @@ func TestHealthy(t *testing.T) {
 // the change.
 func TestPlantedRules(t *testing.T) {
 	maps := func(a *workload.HistoryAttempt) bool { return a.Kind == workload.Map }
+	var text bytes.Buffer
 	for _, c := range []struct {
 		rule, node, device, change string
 		testRun                    func(p *testRun)
@@ -230,6 +235,10 @@ func TestPlantedRules(t *testing.T) {
 		p := newTestRun()
 		c.testRun(p)
 		d := p.diagnose(t)
+		fmt.Fprintf(&text, "# %s %s %s: %s\n", c.rule, c.node, c.device, c.change)
+		if err := d.Text(&text); err != nil {
+			t.Fatal(err)
+		}
 		i := slices.IndexFunc(d.Findings, func(f Finding) bool { return f.Rule == c.rule })
 		if i < 0 {
 			t.Errorf("%s does not hold: %d findings", c.rule, len(d.Findings))
@@ -248,6 +257,7 @@ func TestPlantedRules(t *testing.T) {
 			}
 		}
 	}
+	golden(t, "planted.txt", text.Bytes())
 }
 
 // Where few maps read from another rack and take most of the time that is lost, the
@@ -438,4 +448,73 @@ func TestMillionAttempts(t *testing.T) {
 	if m.HeapSys > 500<<20 {
 		t.Errorf("%d MB, want less than 500 with the garbage", m.HeapSys>>20)
 	}
+}
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares what people read with a file.
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (-update writes it anew after a look at the difference): got\n%s", name, got)
+	}
+}
+
+// Explanations of maps and reduces, with and without the offers of the run.
+func TestExplainTexts(t *testing.T) {
+	var text bytes.Buffer
+	w := offeredWorld()
+	for _, in := range []Input{w.input(), {Jobs: w.input().Jobs, Question: w.question}} {
+		for _, what := range []Explained{{Task: "a/m/0"}, {Task: "b/m/0"}, {Task: "b/r/0"}, {Task: "b/setup"}, {Node: "n1", At: 30 * s}, {Node: "n2", At: 6 * s}} {
+			if what.Task == "" && len(in.Offers) == 0 {
+				continue
+			}
+			fmt.Fprintf(&text, "# %+v\n", what)
+			if err := Explain(&text, in, what); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	golden(t, "explain.txt", text.Bytes())
+}
+
+// offeredWorld is a job that waits for another one, and the offers meanwhile.
+func offeredWorld() *world {
+	w := &world{question: slotsOf(2, "n1", "n2")}
+	w.question.Scheduler.Name = "fair2"
+	w.job("a", 0, 60*s)
+	w.attempt(workload.Map, "n1", 0, 1*s, 2*s, 28*s)
+	w.attempt(workload.Map, "n1", 1, 1*s, 2*s, 29*s)
+	w.attempt(workload.Map, "n2", 0, 1*s, 5*s, 31*s)
+	w.attempt(workload.Map, "n2", 1, 1*s, 30*s, 58*s)
+	w.job("b", 10*s, 95*s)
+	w.attempt(workload.Setup, "n1", 0, 29*s, 29*s, 31*s).Locality = workload.NoLocality
+	a := w.attempt(workload.Map, "n2", 0, 32*s, 33*s, 58*s)
+	a.Phases[workload.PhaseStartup], a.Phases[workload.PhaseMap] = 1*s, 24*s
+	a = w.attempt(workload.Reduce, "n1", 2, 58*s, 60*s, 90*s)
+	a.Locality = workload.NoLocality
+	a.Phases[workload.PhaseStartup], a.Phases[workload.PhaseShuffle], a.Phases[workload.PhaseReduce] = 1*s, 9*s, 20*s
+	asked := func(job string, task int, reason model.Reason, delay, waited time.Duration) model.Asked {
+		return model.Asked{Job: job, Kind: workload.Map, Task: task, Reason: reason, Figures: model.Figures{Pool: job, Share: 1.5, Running: 2, Demand: 4, Delay: delay, Waited: waited}}
+	}
+	w.offers = []model.Offer{
+		{Time: 5 * s, Node: "n2", Free: [2]int{2, 2}, Waiting: [2]int{1}, Reason: [2]model.Reason{model.LocalityWait, model.NothingWaiting}, Asked: []model.Asked{
+			asked("a", 2, model.NotDeclined, 3*s, 2*s), asked("a", -1, model.LocalityWait, 3*s, 1*s),
+		}},
+		{Time: 30 * s, Node: "n1", Free: [2]int{1, 2}, Waiting: [2]int{2}, Reason: [2]model.Reason{model.AtUserLimit, model.NothingWaiting}, Asked: []model.Asked{
+			asked("b", -1, model.AtUserLimit, 0, 0), asked("a", -1, model.BehindOthers, 0, 0),
+		}},
+		{Time: 33 * s, Node: "n2", Free: [2]int{1, 2}, Waiting: [2]int{1}, Asked: []model.Asked{asked("b", 0, model.NotDeclined, 5*s, 2*s)}},
+	}
+	return w
 }
