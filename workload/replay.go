@@ -2,6 +2,7 @@ package workload
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -105,6 +106,9 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		}
 		r.Jobs = append(r.Jobs, again)
 		r.Records = append(r.Records, j.record(again.ID, still))
+	}
+	if n := len(r.Jobs); n > 1 && !slices.ContainsFunc(r.Jobs, func(j Job) bool { return j.Submit != r.Jobs[0].Submit }) {
+		r.Notes = slices.Insert(r.Notes, 0, fmt.Sprintf("all %d jobs are submitted at once: if the record lacks times of submission, take them one by one (--job)", n))
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@ package workload
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -296,5 +297,25 @@ func TestReplayLocalises(t *testing.T) {
 	}
 	if late := record(true).Jobs[0]; late.Maps.Localise.Set() {
 		t.Errorf("tasks that start when requested: %v", late.Maps.Localise.Each)
+	}
+}
+
+// Jobs that are all submitted at once may come from a record without submissions.
+func TestReplayAtOnce(t *testing.T) {
+	h := History{Jobs: []HistoryJob{NewHistoryJob("a"), NewHistoryJob("b")}}
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		j.Submit, j.Finish, j.Outcome = 0, 9*time.Second, Succeeded
+		j.Tasks = []HistoryTask{{Kind: Map, Attempts: []HistoryAttempt{{Attempt: Attempt{Job: j.ID, Node: "n", Start: time.Second, Finish: 8 * time.Second}}}}}
+	}
+	for submit, want := range map[time.Duration]bool{0: true, time.Second: false} {
+		h.Jobs[1].Submit = submit
+		r, err := h.Replay(ReplayOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(r.Notes) > 0 && strings.HasPrefix(r.Notes[0], "all 2 jobs are submitted at once"); got != want {
+			t.Errorf("second submission at %v: %q", submit, r.Notes)
+		}
 	}
 }
