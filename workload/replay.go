@@ -74,7 +74,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	for i := range h.Jobs {
 		taken[h.Jobs[i].ID] = true
 	}
-	still := h.StillHosts()
+	still, reduces := h.StillHosts(), h.reduceTimes()
 	if r.local = h.localisation(); r.local != nil {
 		r.Assumed = append(r.Assumed, "attempts start on their machine as long after their assignment as recorded")
 	}
@@ -89,7 +89,7 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 			continue
 		}
 		again := o.job(j, h.Site, &r)
-		h.showSlowstart(j, &again, &r)
+		h.showSlowstart(j, reduces, &again, &r)
 		again.NoSetupCleanup = without
 		again.SetupTime, again.CleanupTime = o.serviceTime(j, Setup, r.local), o.serviceTime(j, Cleanup, r.local)
 		if announced, recorded := max(0, j.Maps)+max(0, j.Reduces), again.Maps.Count+again.Reduces.Count; announced > 0 && recorded == 0 && j.Outcome == Succeeded {

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -51,7 +52,7 @@ func (j *HistoryJob) firstReduce() time.Duration {
 // its configuration does not state it and the record shows another one than the
 // default: a reduce started before, or all started after the last map although no
 // other job had reduces meanwhile. Hadoop 0.18 has no such limit.
-func (h *History) slowstart(j *HistoryJob) (part float64, shown bool) {
+func (h *History) slowstart(j *HistoryJob, reduces *reduceTimes) (part float64, shown bool) {
 	// The longest time from heartbeat to heartbeat of a small cluster, with one to spare.
 	const beats = 2 * 5 * time.Second
 	_, stated := h.Site.Over(j.Conf).Lookup(slowstartKey)
@@ -64,30 +65,69 @@ func (h *History) slowstart(j *HistoryJob) (part float64, shown bool) {
 		return float64(n) / float64(len(ends)), true
 	}
 	last := ends[len(ends)-1]
-	return 1, first >= last && last-ready > beats && !h.reducesOfOthers(j, ready, first)
+	return 1, first >= last && last-ready > beats && !reduces.ofOthers(j, ready, first)
 }
 
-// reducesOfOthers reports whether a reduce of another job ran in a span of time.
-func (h *History) reducesOfOthers(but *HistoryJob, from, to time.Duration) bool {
+// reduceTimes are the times of all reduce attempts of a history, in order of their
+// start.
+type reduceTimes struct {
+	starts []time.Duration
+	latest [][2]reduceEnd // up to each: the latest end, and the latest of another job
+}
+
+type reduceEnd struct {
+	job *HistoryJob
+	at  time.Duration
+}
+
+func (h *History) reduceTimes() *reduceTimes {
+	type attempt struct {
+		start time.Duration
+		end   reduceEnd
+	}
+	var all []attempt
 	for i := range h.Jobs {
 		j := &h.Jobs[i]
 		for k := range j.Tasks {
-			if j == but || j.Tasks[k].Kind != Reduce {
+			if j.Tasks[k].Kind != Reduce {
 				continue
 			}
 			for n := range j.Tasks[k].Attempts {
-				if a := &j.Tasks[k].Attempts[n]; Known(a.Start) && Known(a.Finish) && a.Start < to && a.Finish > from {
-					return true
+				if a := &j.Tasks[k].Attempts[n]; Known(a.Start) && Known(a.Finish) {
+					all = append(all, attempt{a.Start, reduceEnd{j, a.Finish}})
 				}
 			}
 		}
 	}
-	return false
+	slices.SortFunc(all, func(a, b attempt) int { return cmp.Compare(a.start, b.start) })
+	var t reduceTimes
+	var latest [2]reduceEnd
+	for _, a := range all {
+		switch first := &latest[0]; {
+		case first.job == a.end.job:
+			first.at = max(first.at, a.end.at)
+		case first.job == nil || a.end.at > first.at:
+			latest[1], latest[0] = latest[0], a.end
+		case latest[1].job == nil || a.end.at > latest[1].at:
+			latest[1] = a.end
+		}
+		t.starts, t.latest = append(t.starts, a.start), append(t.latest, latest)
+	}
+	return &t
+}
+
+// ofOthers reports whether a reduce of another job ran in a span of time.
+func (t *reduceTimes) ofOthers(but *HistoryJob, from, to time.Duration) bool {
+	n, _ := slices.BinarySearch(t.starts, to)
+	if n == 0 {
+		return false
+	}
+	return slices.ContainsFunc(t.latest[n-1][:], func(e reduceEnd) bool { return e.job != nil && e.job != but && e.at > from })
 }
 
 // showSlowstart gives a job the slowstart that its record shows.
-func (h *History) showSlowstart(recorded *HistoryJob, j *Job, r *Replay) {
-	part, shown := h.slowstart(recorded)
+func (h *History) showSlowstart(recorded *HistoryJob, reduces *reduceTimes, j *Job, r *Replay) {
+	part, shown := h.slowstart(recorded, reduces)
 	if !shown {
 		return
 	}

@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -67,5 +68,32 @@ func TestReplayWaitsForContainers(t *testing.T) {
 	got := replay(t, h, ReplayOptions{}).Jobs[0]
 	if m, r := got.Maps.Localise.Each, got.Reduces.Localise.Each; len(m) != 1 || m[0] != sec(2) || len(r) != 1 || r[0] != sec(3) {
 		t.Errorf("waits of %v and %v, want 2 s and 3 s", m, r)
+	}
+}
+
+// The index of reduces answers as a walk over all of them does.
+func TestReducesOfOthers(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		h := &History{Jobs: make([]HistoryJob, 4)}
+		for i := range h.Jobs {
+			for range random.IntN(5) {
+				start := time.Duration(random.IntN(30))
+				a := HistoryAttempt{Attempt: Attempt{Start: start, Finish: start + time.Duration(random.IntN(9))}}
+				h.Jobs[i].Tasks = append(h.Jobs[i].Tasks, HistoryTask{Kind: Reduce, Attempts: []HistoryAttempt{a}})
+			}
+		}
+		from := time.Duration(random.IntN(35))
+		to, but := from+time.Duration(random.IntN(9)), &h.Jobs[random.IntN(4)]
+		want := false
+		for i := range h.Jobs {
+			for _, task := range h.Jobs[i].Tasks {
+				a := &task.Attempts[0]
+				want = want || &h.Jobs[i] != but && a.Start < to && a.Finish > from
+			}
+		}
+		if got := h.reduceTimes().ofOthers(but, from, to); got != want {
+			t.Errorf("from %d to %d: %v, want %v", from, to, got, want)
+		}
 	}
 }
