@@ -10,6 +10,9 @@ import (
 // JobTracker gave them their ids or if they name a machine in common; all do if the
 // machines are listed. Jobs without machines belong to the first cluster.
 func (h *History) Clusters() []History {
+	if !slices.ContainsFunc(h.Jobs, func(j HistoryJob) bool { return j.tracker() != h.Jobs[0].tracker() }) {
+		return []History{*h}
+	}
 	joined := map[member]member{} // another one of its cluster
 	var root func(member) member
 	root = func(of member) member {

@@ -142,50 +142,83 @@ func (h *History) StillHosts() []stillHost {
 			}
 		}
 	}
-	still = slices.DeleteFunc(still, func(s stillHost) bool { return !h.stuck(&s) })
+	still = h.stuck(still)
 	// Where many hosts stand still at the same time, the workload is the cause.
-	alike := slices.Clone(still)
+	var from, to []time.Duration
+	for i := range still {
+		from, to = append(from, still[i].From), append(to, still[i].To)
+	}
+	slices.Sort(from)
+	slices.Sort(to)
 	still = slices.DeleteFunc(still, func(s stillHost) bool {
-		n := 0
-		for i := range alike {
-			if alike[i].From < s.To && s.From < alike[i].To {
-				n++
-			}
-		}
-		return n > max(1, len(at)/4)
+		begun, _ := slices.BinarySearch(from, s.To)
+		ended, _ := slices.BinarySearch(to, s.From+1)
+		return begun-ended > max(1, len(at)/4)
 	})
 	slices.SortFunc(still, func(a, b stillHost) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Host, b.Host)) })
 	return still
 }
 
-// stuck looks at the attempts that a host held while it stood still, if their job
-// has enough tasks to compare with. It reports whether at least half of them took
-// many times as long as the others of their job. A host that was only full of
-// long tasks did not stand still.
-func (h *History) stuck(s *stillHost) bool {
-	const few, factor = 3, 3
-	held, compared, long := 0, 0, 0
+// heldAttempts are those that a host held while it stood still.
+type heldAttempts struct {
+	stillHost
+	all, compared, long int
+}
+
+// stuck returns the hosts whose attempts confirm that they stood still, given in
+// order of host and time: at least half of those with which a host stood still
+// took many times as long as the others of their job. A host that was only full
+// of long tasks did not stand still.
+func (h *History) stuck(still []stillHost) []stillHost {
+	holds := make([]heldAttempts, len(still))
+	of := map[string][]heldAttempts{} // of each host
+	for i, first := 0, 0; i < len(still); i++ {
+		holds[i].stillHost = still[i]
+		if still[i].Host != still[first].Host {
+			first = i
+		}
+		of[still[i].Host] = holds[first : i+1]
+	}
 	for i := range h.Jobs {
-		j := &h.Jobs[i]
-		for k := range j.Tasks {
-			for n := range j.Tasks[k].Attempts {
-				a := &j.Tasks[k].Attempts[n].Attempt
-				if !s.held(a) {
-					continue
+		h.Jobs[i].compareHeld(of)
+	}
+	holds = slices.DeleteFunc(holds, func(s heldAttempts) bool { return s.all > 0 && (s.long == 0 || 2*s.long < s.compared) })
+	still = still[:0]
+	for i := range holds {
+		still = append(still, holds[i].stillHost)
+	}
+	return still
+}
+
+// compareHeld compares the attempts that hosts held while they stood still with
+// the other tasks of the job, if there are enough.
+func (j *HistoryJob) compareHeld(of map[string][]heldAttempts) {
+	const few, factor = 3, 3
+	lastMap, times := j.LastMap(), map[Kind][]time.Duration{}
+	for k := range j.Tasks {
+		kind := j.Tasks[k].Kind
+		for n := range j.Tasks[k].Attempts {
+			a := &j.Tasks[k].Attempts[n].Attempt
+			still := of[a.Node]
+			first, _ := slices.BinarySearchFunc(still, a.Start, func(s heldAttempts, at time.Duration) int { return cmp.Compare(s.From, at) })
+			for i := first; i < len(still) && still[i].held(a); i++ {
+				s := &still[i]
+				s.all++
+				usual, known := times[kind]
+				if !known {
+					usual = j.times(kind)
+					times[kind] = usual
 				}
-				held++
-				of := j.times(j.Tasks[k].Kind)
-				if len(of) < few || a.Kind == Reduce && j.LastMap() > s.From {
+				if len(usual) < few || kind == Reduce && lastMap > s.From {
 					continue // a reduce waits for maps, wherever it runs
 				}
-				compared++
-				if a.Finish-a.Start > factor*of[len(of)/2] {
-					long++
+				s.compared++
+				if a.Finish-a.Start > factor*usual[len(usual)/2] {
+					s.long++
 				}
 			}
 		}
 	}
-	return held == 0 || long > 0 && 2*long >= compared
 }
 
 // times are the sorted times of the tasks of a kind.

@@ -2,6 +2,8 @@ package workload
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 )
@@ -110,4 +112,62 @@ func TestWithoutStill(t *testing.T) {
 	if again, names := recordedHosts(false).WithoutStill(); len(names) != 0 || long(&again) != 0 {
 		t.Errorf("nothing stood still: without %v", names)
 	}
+}
+
+// Comparing what hosts held in one pass finds what a look at each host finds.
+func TestStuck(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	found := 0
+	for range 300 {
+		h := &History{Jobs: make([]HistoryJob, 3)}
+		for i := range h.Jobs {
+			for range random.IntN(20) {
+				start, host := time.Duration(random.IntN(40)), string(rune('a'+random.IntN(3)))
+				a := HistoryAttempt{Attempt: Attempt{Kind: Map, State: Succeeded, Node: host, Start: start, Finish: start + 1 + time.Duration(random.IntN(9)*random.IntN(5))}}
+				h.Jobs[i].Tasks = append(h.Jobs[i].Tasks, HistoryTask{Kind: Map, Attempts: []HistoryAttempt{a}})
+			}
+		}
+		var still []stillHost
+		for _, host := range []string{"a", "b", "c"} {
+			for from := time.Duration(random.IntN(10)); from < 40; from += time.Duration(1 + random.IntN(20)) {
+				s := stillHost{Host: host, From: from, To: from + time.Duration(random.IntN(8))}
+				still = append(still, s)
+				from = s.To
+			}
+		}
+		var want []stillHost
+		for _, s := range still {
+			if h.stuckAlone(&s) {
+				want = append(want, s)
+			}
+		}
+		found += len(want)
+		if got := h.stuck(slices.Clone(still)); !slices.Equal(got, want) {
+			t.Fatalf("%v, want %v", got, want)
+		}
+	}
+	if found < 500 {
+		t.Errorf("only %d hosts stood still", found)
+	}
+}
+
+// stuckAlone looks at all attempts for a single host.
+func (h *History) stuckAlone(s *stillHost) bool {
+	held, compared, long := 0, 0, 0
+	for i := range h.Jobs {
+		for k := range h.Jobs[i].Tasks {
+			a := &h.Jobs[i].Tasks[k].Attempts[0].Attempt
+			if !s.held(a) {
+				continue
+			}
+			held++
+			if times := h.Jobs[i].times(Map); len(times) >= 3 {
+				compared++
+				if a.Finish-a.Start > 3*times[len(times)/2] {
+					long++
+				}
+			}
+		}
+	}
+	return held == 0 || long > 0 && 2*long >= compared
 }
