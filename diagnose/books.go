@@ -109,6 +109,28 @@ func (b *books) setupBefore(j *job, at time.Duration) (setup *attempt) {
 	return setup
 }
 
+// previous returns the attempt of the same task on which a followed: one that still
+// ran when a began, or else the one that began last; nil if there is none.
+func (b *books) previous(a *attempt) *attempt {
+	if a.number == 0 {
+		return nil
+	}
+	var last *attempt
+	for _, row := range b.jobs[a.job].attempts {
+		of := b.at(row)
+		if of.kind != a.kind || of.task != a.task || !of.timed() || of.start >= a.start {
+			continue
+		}
+		if of.finish > a.start {
+			return of
+		}
+		if last == nil || of.start > last.start {
+			last = of
+		}
+	}
+	return last
+}
+
 const chunkRows = 1 << 14
 
 // books holds all attempts of a run and its jobs.

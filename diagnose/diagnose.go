@@ -243,7 +243,8 @@ func (e *evidence) job(j *job, times *clusterTimes, d *Diagnosis) JobDiagnosis {
 
 // leaveExplained drops findings where another rule says more: R09, which names a
 // node if no other cause is found; R13, if R16 names the interface; R08 and R10,
-// if R25 names the reduce or evens all reduces as they would. Of hits of a rule with one change it keeps the first.
+// if R25 names the reduce or evens all reduces as they would. Of hits of a rule with
+// one change it keeps the first.
 func leaveExplained(hits [][]hit) {
 	named := map[string]bool{}
 	at := map[string]int{}
@@ -286,12 +287,18 @@ func (b *books) gap(j *job) time.Duration {
 	last := b.lastMap(j)
 	end := last
 	for _, row := range j.won[workload.Reduce] {
-		a := b.at(row)
-		if d := a.phases[workload.PhaseShuffle]; workload.Known(d) {
-			end = max(end, a.start+max(0, a.phases[workload.PhaseStartup])+d)
+		if _, to, known := b.at(row).shuffle(); known {
+			end = max(end, to)
 		}
 	}
 	return end - last
+}
+
+// shuffle is the time in which a reduce fetched its map outputs.
+func (a *attempt) shuffle() (from, to time.Duration, known bool) {
+	took := a.phases[workload.PhaseShuffle]
+	from = a.start + max(0, a.phases[workload.PhaseStartup])
+	return from, from + took, workload.Known(took)
 }
 
 // ledgers computes all ledgers: first to find which attempts need spans, then

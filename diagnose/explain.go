@@ -113,14 +113,16 @@ func (x *explainer) attempt(a *attempt) []string {
 		where = fmt.Sprintf(" on %s, slot %d,", node, a.slot)
 	}
 	text := []string{fmt.Sprintf("Attempt %d of %s ran%s from %s to %s: %s.", a.number, b.name(a), where, seconds(a.start), seconds(a.finish), strings.ToLower(a.state.String()))}
-	switch twin := x.twin(a); {
-	case twin != nil:
-		text = append(text, fmt.Sprintf("It was a speculative attempt: attempt %d of the task had run on %s since %s, and its progress was behind that of the other tasks of the job.", twin.number, b.node(twin), seconds(twin.start)))
+	switch previous := b.previous(a); {
+	case previous != nil && previous.finish > a.start:
+		text = append(text, fmt.Sprintf("It was a speculative attempt: attempt %d of the task had run on %s since %s, and its progress was behind that of the other tasks of the job.", previous.number, b.node(previous), seconds(previous.start)))
 		text = append(text, x.offered(a, false)...)
 	case a.kind == workload.Setup:
 		text = append(text, x.setUp(a)...)
 	case a.kind <= workload.Reduce:
-		text = append(text, x.repeats(a)...)
+		if previous != nil {
+			text = append(text, x.repeats(a, previous))
+		}
 		text = append(text, x.enabled(a), x.waited(a))
 		if offered := x.offered(a, true); len(offered) > 0 {
 			text = append(text, offered...)
@@ -139,29 +141,13 @@ func (x *explainer) attempt(a *attempt) []string {
 	return append(text, x.spent(a)...)
 }
 
-// twin is the attempt of the same task that ran when this one began; nil if there
-// is none.
-func (x *explainer) twin(a *attempt) *attempt {
-	for i := range int32(x.books.rows) {
-		b := x.books.at(i)
-		if b.job == a.job && b.kind == a.kind && b.task == a.task && b.number < a.number && b.timed() && b.start < a.start && b.finish > a.start {
-			return b
-		}
-	}
-	return nil
-}
-
 // setUp says how long a set-up waited.
 func (x *explainer) setUp(a *attempt) []string {
 	j := x.books.jobs[a.job]
 	if !workload.Known(j.launch) {
 		return nil
 	}
-	text := fmt.Sprintf("The job was submitted at %s", seconds(j.submit))
-	if j.launch > j.submit {
-		text += fmt.Sprintf(" and initialised until %s", seconds(j.launch))
-	}
-	text += ". Its set-up takes the first slot that a heartbeat offers; all other tasks come after it."
+	text := j.submitted() + ". Its set-up takes the first slot that a heartbeat offers; all other tasks come after it."
 	wait := (a.start - j.launch).Seconds()
 	if wait < 0.05 {
 		return []string{text}
@@ -173,18 +159,8 @@ func (x *explainer) setUp(a *attempt) []string {
 	return []string{text}
 }
 
-// repeats says why a task runs again.
-func (x *explainer) repeats(a *attempt) []string {
-	var last *attempt
-	for _, row := range x.books.jobs[a.job].attempts {
-		b := x.books.at(row)
-		if b.kind == a.kind && b.task == a.task && b.number < a.number && b.timed() && b.finish <= a.start && (last == nil || b.number > last.number) {
-			last = b
-		}
-	}
-	if last == nil {
-		return nil
-	}
+// repeats says why a task runs again after its last attempt.
+func (x *explainer) repeats(a, last *attempt) string {
 	text := fmt.Sprintf("It repeats attempt %d, which %s on %s at %s", last.number, map[workload.State]string{
 		workload.Succeeded: "had succeeded, but whose output was lost,", workload.Failed: "failed", workload.Killed: "was killed",
 	}[last.state], x.books.node(last), seconds(last.finish))
@@ -192,7 +168,7 @@ func (x *explainer) repeats(a *attempt) []string {
 	if workload.Known(a.runnable) && a.runnable > last.finish+long {
 		text += fmt.Sprintf(". The JobTracker knew that at %s: it takes a TaskTracker as lost after a time without heartbeats (mapred.tasktracker.expiry.interval)", seconds(a.runnable))
 	}
-	return []string{text + "."}
+	return text + "."
 }
 
 // enabled says when the task could have been launched.
@@ -203,10 +179,7 @@ func (x *explainer) enabled(a *attempt) string {
 	j := x.books.jobs[a.job]
 	text := fmt.Sprintf("It could have been launched from %s on", seconds(a.runnable))
 	if a.kind == workload.Map {
-		text += fmt.Sprintf(". The job was submitted at %s", seconds(j.submit))
-		if workload.Known(j.launch) && j.launch > j.submit {
-			text += fmt.Sprintf(" and initialised until %s", seconds(j.launch))
-		}
+		text += ". " + j.submitted()
 		if setup := x.books.setupBefore(j, a.runnable); setup != nil {
 			text += fmt.Sprintf("; its set-up ran from %s to %s, and maps come after it", seconds(setup.start), seconds(setup.finish))
 		}
@@ -221,6 +194,15 @@ func (x *explainer) enabled(a *attempt) string {
 	const slowstart = "mapred.reduce.slowstart.completed.maps"
 	p, _ := workload.FindProperty(slowstart)
 	return text + fmt.Sprintf(", when the JobTracker knew that %d of the %d maps of the job had ended (%s = %s).", done, j.maps, slowstart, j.conf.String(slowstart, p.Default))
+}
+
+// submitted says when the job was submitted and initialised.
+func (j *job) submitted() string {
+	text := fmt.Sprintf("The job was submitted at %s", seconds(j.submit))
+	if workload.Known(j.launch) && j.launch > j.submit {
+		text += fmt.Sprintf(" and initialised until %s", seconds(j.launch))
+	}
+	return text
 }
 
 // waited says whether slots were free while the task waited, and which attempt

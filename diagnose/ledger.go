@@ -488,21 +488,6 @@ func (w *walk) bodyByPhases(a *attempt) *attempt {
 	return nil
 }
 
-// previous returns the attempt of the same task that began last before a.
-func (w *walk) previous(a *attempt) *attempt {
-	var last *attempt
-	if a.number == 0 {
-		return nil
-	}
-	for _, row := range w.job.attempts {
-		b := w.b.at(row)
-		if b.kind == a.kind && b.task == a.task && b.timed() && b.start < a.start && (last == nil || b.start > last.start) {
-			last = b
-		}
-	}
-	return last
-}
-
 // launch explains why an attempt did not start earlier. It returns the attempt on
 // which that depends, or nil if only the beginning of the job is left. An attempt
 // that takes over from one that still runs depends on that one.
@@ -514,7 +499,7 @@ func (w *walk) launch(a *attempt) *attempt {
 	case workload.Known(a.runnable):
 		ready = max(ready, a.runnable)
 	}
-	previous := w.previous(a)
+	previous := w.b.previous(a)
 	if previous != nil {
 		if previous.finish > a.start {
 			w.emit(previous.start, w.step(previous, lostAttempts, ""))

@@ -182,7 +182,6 @@ func clip(tasks []stageSlot, order []int, saved []float64) (gains []float64, end
 	return gains, end
 }
 
-// median returns the median of v without reordering v.
 // chanceLonger is the chance that, in a random order of all values, as many pairs
 // have the value of a above that of b as in this one (Mann and Whitney's test).
 // Equal values count as not above.
@@ -231,6 +230,7 @@ func chanceLonger(a, b []float64) float64 {
 	return sum / whole
 }
 
+// median returns the median of v without reordering v.
 func median(v []float64) float64 { return quantile(v, 0.5) }
 
 // quantile interpolates linearly at position (n-1)*p of the sorted values.
@@ -313,7 +313,7 @@ func criticalFacts(tasks []taskInput, share float64) (taskFacts, error) {
 	f := taskFacts{InputRatio: 1}
 	var best string
 	for i, t := range tasks {
-		if !(t.Input >= 0) {
+		if !(t.Input >= 0) { // names it only then: stages have many tasks
 			c.AtLeast(fmt.Sprintf("tasks[%d].input", i), t.Input, 0)
 		}
 		if !t.Critical {

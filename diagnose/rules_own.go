@@ -133,6 +133,9 @@ func (s *scene) slowDevices() []hit {
 // alike is the factor within which the rates of the devices of a slow node agree.
 const alike = 1.1
 
+// deviceKinds is the number of kinds of devices of a node: processors, disks and network.
+const deviceKinds = 3
+
 // wholeNodes makes one finding of a node whose processors, disks and network are
 // all slow, and equally so.
 func wholeNodes(hits []hit) (list []hit) {
@@ -144,7 +147,7 @@ func wholeNodes(hits []hit) (list []hit) {
 		same := own[h.node]
 		rate := func(a, b hit) int { return cmp.Compare(a.value, b.value) }
 		least, most := slices.MinFunc(same, rate), slices.MaxFunc(same, rate)
-		if len(same) < len([]string{"cpu", "disk", "network"}) || most.value > alike*least.value {
+		if len(same) < deviceKinds || most.value > alike*least.value {
 			list = append(list, h)
 			continue
 		}
@@ -231,48 +234,59 @@ func (s *scene) slowNodes() []hit {
 			continue
 		}
 		ratios := st.nodeRatios()
-		var all []float64
-		for _, node := range sortedKeys(ratios) {
-			all = append(all, ratios[node].ratio())
-		}
-		if len(all) < 2 {
+		if len(ratios) < 2 {
 			continue
 		}
-		usual := median(all)
-		spread := max(normalMAD*deviation(all, usual), 0.02)
-		for _, node := range sortedKeys(ratios) {
-			r := ratios[node]
-			z := (r.ratio() - usual) / spread
-			unlike := z >= 3 && len(r.tasks) >= fewestTasks
-			if len(all) < fewestPeers { // too few nodes for a spread: compare the tasks
-				var others []float64
-				for _, other := range sortedKeys(ratios) {
-					if other != node {
-						others = append(others, ratios[other].tasks...)
-					}
-				}
-				unlike, usual = chanceLonger(r.tasks, others) < chanceNode/float64(len(all)), median(others)
-			}
+		nodes := rateNodes(ratios)
+		for _, node := range nodes.names {
+			r := nodes.of[node]
+			usual, z, unlike := nodes.compare(node)
 			if !unlike || r.ratio() < s.t.SlowNode*usual || s.loaded(node) || s.stood(node) {
 				continue
 			}
 			h := hit{weight: inferred, node: node, value: r.ratio() / usual, peers: 1, z: z, account: slowDevice, saves: s.nodeDelay(node)}
-			switch {
-			case !r.counted:
-				h.evidence = fmt.Sprintf("its %ss take %.2f times as long as those of other nodes", st.kind, h.value)
-			case r.io() > r.cpu():
-				h.device = "disk"
-			default:
-				h.device = "cpu"
-			}
-			if r.counted {
-				h.evidence = fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", st.kind, h.value, h.device)
-			}
+			h.device, h.evidence = r.explain(st.kind, h.value)
 			h.change = repair(node, h.device)
 			hits = append(hits, h)
 		}
 	}
 	return hits
+}
+
+// nodeRatios compares nodes by the ratios of their tasks.
+type nodeRatios struct {
+	of            map[string]*nodeRatio
+	names         []string
+	usual, spread float64 // of the ratios of all nodes
+}
+
+func rateNodes(of map[string]*nodeRatio) *nodeRatios {
+	n := &nodeRatios{of: of, names: sortedKeys(of)}
+	var all []float64
+	for _, node := range n.names {
+		all = append(all, of[node].ratio())
+	}
+	n.usual = median(all)
+	n.spread = max(normalMAD*deviation(all, n.usual), 0.02)
+	return n
+}
+
+// compare returns the usual ratio, by how many spreads the node's exceeds it, and
+// whether that is unlikely for a sound node.
+func (n *nodeRatios) compare(node string) (usual, z float64, unlike bool) {
+	r := n.of[node]
+	z = (r.ratio() - n.usual) / n.spread
+	if len(n.names) >= fewestPeers {
+		return n.usual, z, z >= 3 && len(r.tasks) >= fewestTasks
+	}
+	// So few nodes have no spread: compare their tasks.
+	var others []float64
+	for _, other := range n.names {
+		if other != node {
+			others = append(others, n.of[other].tasks...)
+		}
+	}
+	return median(others), z, chanceLonger(r.tasks, others) < chanceNode/float64(len(n.names))
 }
 
 // loaded reports whether the node carries a foreign load.
@@ -301,6 +315,18 @@ func (r *nodeRatio) of(k int) float64 {
 
 func (r *nodeRatio) cpu() float64 { return r.of(0) }
 func (r *nodeRatio) io() float64  { return r.of(1) }
+
+// explain names the slow device, if bytes or records tell it, and says what is slow.
+func (r *nodeRatio) explain(k workload.Kind, factor float64) (device, evidence string) {
+	if !r.counted {
+		return "", fmt.Sprintf("its %ss take %.2f times as long as those of other nodes", k, factor)
+	}
+	device = "cpu"
+	if r.io() > r.cpu() {
+		device = "disk"
+	}
+	return device, fmt.Sprintf("phases of its %ss take %.2f times the time predicted from their data, on %s", k, factor, device)
+}
 
 // ratio returns the ratio of the median task, which is robust to a single
 // uneven task.

@@ -447,10 +447,8 @@ func (s *scene) lateShuffle() (after float64, late bool) {
 	}
 	last := s.b.lastMap(s.job)
 	for _, row := range reduces.rows {
-		a := s.b.at(row)
-		if d := a.phases[workload.PhaseShuffle]; workload.Known(d) {
-			startup := max(0, a.phases[workload.PhaseStartup])
-			after = max(after, (a.start + startup + d - max(last, a.start+startup)).Seconds())
+		if from, to, known := s.b.at(row).shuffle(); known {
+			after = max(after, (to - max(last, from)).Seconds())
 		}
 	}
 	return after, 10*ended >= 9*len(maps.rows)
