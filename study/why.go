@@ -136,9 +136,9 @@ func CompareWhy(first, second, job string, o Options) (*Why, error) {
 	}
 	var shown [2]whyRun // the first pair
 	var makespans, responses [2][]float64
-	times := map[string]*[2][]float64{}
+	times := map[string]*[2][]float64{} // of each job, of the pairs in which both runs end it
 	for pair := range w.Pairs {
-		var own [2]map[string]float64
+		var own [2]endedJobs
 		for i, of := range questions {
 			r, err := simulateWhy(of, pair)
 			if err != nil {
@@ -147,26 +147,19 @@ func CompareWhy(first, second, job string, o Options) (*Why, error) {
 			if pair == 0 {
 				shown[i] = r
 			}
-			own[i] = map[string]float64{}
-			sum := 0.0
-			for k := range r.prediction.Jobs {
-				j := &r.prediction.Jobs[k]
-				if j.Finish < 0 {
-					continue
-				}
-				t := float64(j.Finish - j.Submit)
-				own[i][j.ID] = t
-				sum += t
-				if other, both := own[0][j.ID]; i == 1 && both {
-					if times[j.ID] == nil {
-						times[j.ID] = &[2][]float64{}
-					}
-					pairs := times[j.ID]
-					pairs[0], pairs[1] = append(pairs[0], other), append(pairs[1], t)
-				}
-			}
+			own[i] = endedOf(&r.prediction)
 			makespans[i] = append(makespans[i], float64(r.prediction.Mean))
-			responses[i] = append(responses[i], sum/math.Max(1, float64(len(own[i]))))
+			responses[i] = append(responses[i], own[i].mean)
+		}
+		for _, id := range own[1].ids {
+			t, both := own[0].times[id]
+			if !both {
+				continue
+			}
+			if times[id] == nil {
+				times[id] = &[2][]float64{}
+			}
+			times[id][0], times[id][1] = append(times[id][0], t), append(times[id][1], own[1].times[id])
 		}
 	}
 	w.Makespan, w.Response = differenceOf("", &makespans), differenceOf("", &responses)
@@ -178,6 +171,26 @@ func CompareWhy(first, second, job string, o Options) (*Why, error) {
 	slices.SortStableFunc(w.Jobs, func(a, b Difference) int { return -cmp.Compare(max(a.Mean, -a.Mean), max(b.Mean, -b.Mean)) })
 	w.Launch, w.Offer = otherLaunch(&shown, job), otherOffer(&shown, job)
 	return w, w.compareLedgers(&shown, job)
+}
+
+// endedJobs are the times of the jobs that a run ends, in nanoseconds.
+type endedJobs struct {
+	ids   []string
+	times map[string]float64
+	mean  float64
+}
+
+func endedOf(p *model.Prediction) endedJobs {
+	t := endedJobs{times: map[string]float64{}}
+	sum := 0.0
+	for i := range p.Jobs {
+		if j := &p.Jobs[i]; j.Finish >= 0 {
+			t.ids, t.times[j.ID] = append(t.ids, j.ID), float64(j.Finish-j.Submit)
+			sum += t.times[j.ID]
+		}
+	}
+	t.mean = sum / math.Max(1, float64(len(t.ids)))
+	return t
 }
 
 // simulateWhy simulates one scenario of a pair. Attempts and offers are kept of the
