@@ -136,13 +136,6 @@ func OpenReading(name string, r Reading, settings ...string) (*File, error) {
 	}
 	f.slug = slugOf(strings.TrimSuffix(filepath.Base(name), filepath.Ext(name)))
 	f.folder = filepath.Dir(name)
-	if at, err := lines(string(f.data)); err == nil && at["scenario"] > 0 {
-		verb := "sweep"
-		if at["goal"] > 0 {
-			verb = "size"
-		}
-		return nil, fmt.Errorf("%s:%d: scenario: a study has this key: want a scenario, or slotwave %s %s", name, at["scenario"], verb, name)
-	}
 	return f, nil
 }
 
@@ -220,8 +213,15 @@ func (f *File) Scenario(seed uint64) (*Scenario, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.history {
+	switch {
+	case f.history:
 		clear(t.lines) // nobody wrote them
+	case t.has("scenario"):
+		verb := "sweep"
+		if t.has("goal") {
+			verb = "size"
+		}
+		return nil, fmt.Errorf("%s:%d: scenario: a study has this key: want a scenario, or slotwave %s %s", f.name, t.lines["scenario"], verb, f.name)
 	}
 	for i, s := range f.set {
 		t.set = append(t.set, s.text)
