@@ -295,11 +295,13 @@ type DeviceUse struct {
 // Use is the use of a device in a step of time. Shares are of its time, cores or
 // bandwidth.
 type Use struct {
-	Busy      float64 // share in use
-	Bytes     int64   // moved
-	InService float64 // mean number of requests in service
-	Rate      float64 // at which it served while it had requests, relative to a device of most nodes with one request; 0: it had none
-	Foreign   float64 // share that others than Hadoop had
+	Busy       float64 // share in use
+	Bytes      int64   // moved
+	ReadBytes  int64   // by a disk, as rkB/s of iostat
+	WriteBytes int64   // by a disk, as wkB/s of iostat
+	InService  float64 // mean number of requests in service
+	Rate       float64 // at which it served while it had requests, relative to a device of most nodes with one request; 0: it had none
+	Foreign    float64 // share that others than Hadoop had
 }
 
 // PhaseTime is the mean time of one phase over the tasks of a kind.

@@ -130,7 +130,7 @@ func writeSample(t *testing.T, dir string) *Run {
 		t.Fatal(err)
 	}
 	r.Predictions[0].Devices = []model.DeviceUse{
-		{Node: "node00", Device: "disk0", Times: []time.Duration{time.Second, 2 * time.Second}, Uses: []model.Use{{Busy: 0.25, Bytes: 1 << 20}}},
+		{Node: "node00", Device: "disk0", Times: []time.Duration{time.Second, 2 * time.Second}, Uses: []model.Use{{Busy: 0.25, Bytes: 3 << 20, ReadBytes: 1 << 20, WriteBytes: 2 << 20}}},
 	}
 	if err := r.Write(d); err != nil {
 		t.Fatal(err)

@@ -73,7 +73,7 @@ func instant(t time.Duration) string {
 }
 
 // ResourceColumns names the columns of resources.csv, in order.
-var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "queue", "in_service", "rate", "foreign"}
+var ResourceColumns = []string{"time_ns", "node", "device", "busy", "bytes", "read_bytes", "write_bytes", "queue", "in_service", "rate", "foreign"}
 
 // allNodes stands for the whole cluster in the node column of resources.csv.
 const allNodes = "*"
@@ -93,8 +93,8 @@ func writeResources(w io.Writer, rows iter.Seq[Usage]) error {
 	out.Write(ResourceColumns)
 	for u := range rows {
 		out.Write([]string{
-			ns(u.Time), Escape(u.Node), Escape(u.Device), share(u.Busy).String(), whole(u.Bytes), share(u.Queue).String(),
-			share(u.InService).String(), share(u.Rate).String(), share(u.Foreign).String(),
+			ns(u.Time), Escape(u.Node), Escape(u.Device), share(u.Busy).String(),
+			whole(u.Bytes), whole(u.ReadBytes), whole(u.WriteBytes), share(u.Queue).String(), share(u.InService).String(), share(u.Rate).String(), share(u.Foreign).String(),
 		})
 	}
 	out.Flush()

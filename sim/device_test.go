@@ -3,6 +3,7 @@ package sim_test
 import (
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -188,6 +189,30 @@ func TestAloneOnDevicesIsThePhaseModel(t *testing.T) {
 				t.Fatalf("%s, %+v", c.name, kind)
 			}
 		}
+	}
+}
+
+// A disk reads and writes what its tasks do, in no step more than its rates allow.
+func TestDiskUse(t *testing.T) {
+	machine := server()
+	machine.Disks = []model.Disk{{Read: 4e6, Write: 2e6, Curve: model.DiskCurve{Kind: model.NoCurve}}}
+	const bytes = 40 << 20
+	q := onlyTask(confOf("dfs.replication", "1"), model.Program{Name: "copy", Data: sortProgram().Data}, machine, bytes, 0)
+	q.Fidelity = model.Device
+	p, rows := mustRun(t, q)
+	a := rows.find(t, "j", workload.Map, 0, 0)
+	i := slices.IndexFunc(p.Devices, func(d model.DeviceUse) bool { return d.Node == a.Node && d.Device == "disk0" })
+	d := &p.Devices[i]
+	var all, read, written int64
+	for k, u := range d.Uses {
+		all, read, written = all+u.Bytes, read+u.ReadBytes, written+u.WriteBytes
+		seconds := (d.Times[k+1] - d.Times[k]).Seconds()
+		if float64(u.ReadBytes) > 4e6*seconds+1 || float64(u.WriteBytes) > 2e6*seconds+1 {
+			t.Errorf("step %d of %.3f s: %d bytes read and %d written, more than the disk can", k, seconds, u.ReadBytes, u.WriteBytes)
+		}
+	}
+	if read != a.HDFSReadBytes || written != a.HDFSWriteBytes || all != read+written || written == 0 {
+		t.Errorf("%d bytes moved, %d read and %d written; want %d and %d", all, read, written, a.HDFSReadBytes, a.HDFSWriteBytes)
 	}
 }
 

@@ -575,7 +575,7 @@ func readResources(name string) ([]diagnose.Usage, error) {
 		}
 		u, err := readUsage(cells)
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and six numbers from 0", name, line, cells)
+			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and eight numbers from 0", name, line, cells)
 		}
 		for _, cell := range cells[1:3] {
 			if names[cell] == "" {
@@ -597,8 +597,13 @@ func readUsage(cells []string) (u diagnose.Usage, err error) {
 	if at < 0 || bytes < 0 {
 		err = errNegative
 	}
+	for _, cell := range cells[5:7] {
+		if n, err3 := strconv.ParseInt(cell, 10, 64); err3 != nil || n < 0 {
+			err = cmp.Or(err3, errNegative)
+		}
+	}
 	var v [5]float64
-	for i, column := range []int{3, 5, 6, 7, 8} {
+	for i, column := range []int{3, 7, 8, 9, 10} {
 		x, err3 := strconv.ParseFloat(cells[column], 64)
 		if err3 != nil || !(x >= 0) {
 			err = cmp.Or(err3, errNegative)

@@ -10,8 +10,13 @@ import (
 type disk struct {
 	*station.Link
 	read, write float64    // bytes in a second of service
-	moved       float64    // bytes requested
 	back        *writeBack // nil: no cache
+}
+
+// moved returns the bytes that the disk has read and written.
+func (d *disk) moved() (read, written float64) {
+	writing := d.Written()
+	return (d.Work() - writing) * d.read, writing * d.write
 }
 
 // pageCache is the memory of a node in which written data waits for the disks.
@@ -100,7 +105,7 @@ func (b *writeBack) next() {
 	}
 	b.going = min(b.waiting, writeBackChunk)
 	b.waiting -= b.going
-	b.flow.Hops = station.Through(b.flow.Hops[:0], b.onto.Link, 1)
+	b.flow.Hops = station.Onto(b.flow.Hops[:0], b.onto.Link, 1)
 	b.net.Start(&b.flow, b.going/b.onto.write)
 }
 

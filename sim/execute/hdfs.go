@@ -13,7 +13,7 @@ func (t *thread) readBlock(from int32, d *disk, bytes, warm float64) {
 	t.from, t.disk = from, d
 	t.flow.Hops = t.flow.Hops[:0]
 	if warm < 1 {
-		t.hardware.nodes[from].moves(d, bytes*(1-warm))
+		t.hardware.nodes[from].traffic += float64(bytes * (1 - warm))
 		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1-warm)
 	}
 	t.flow.Hops = t.hardware.transfer(t.flow.Hops, from, t.node, d.read)
@@ -36,7 +36,7 @@ func (t *thread) writeBlock() {
 	t.left -= bytes
 	at, first := t.node, t.hardware.nodes[t.node].volumes.Next()
 	t.rate, t.disk = first.write, first
-	t.hardware.nodes[at].moves(first, bytes)
+	t.hardware.nodes[at].traffic += bytes
 	path := t.onto(t.flow.Hops[:0], first, 1)
 	var chosen [16]int32
 	chosen[0] = at
@@ -44,7 +44,7 @@ func (t *thread) writeBlock() {
 		next := t.hardware.target(&t.draw, chosen[:n])
 		path = t.hardware.transfer(path, at, next, first.write)
 		d := t.hardware.nodes[next].volumes.Next()
-		t.hardware.nodes[next].moves(d, bytes)
+		t.hardware.nodes[next].traffic += bytes
 		path = t.onto(path, d, first.write/d.write)
 		chosen[n], at = next, next
 	}
@@ -63,7 +63,7 @@ func (t *thread) onto(path []station.Hop, d *disk, cost float64) []station.Hop {
 		t.writing.onto = append(t.writing.onto, d)
 		return path
 	}
-	return station.Through(path, d.Link, cost)
+	return station.Onto(path, d.Link, cost)
 }
 
 // target returns the node for the next replica of a block.

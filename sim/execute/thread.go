@@ -145,24 +145,20 @@ func (t *thread) local(s *taskplan.Step) {
 		bytes *= 1 - t.hardware.remembered(t.node, t.files.since)
 	}
 	t.flow.Hops = t.flow.Hops[:0]
-	if bytes > 0 {
-		n.moves(d, bytes)
-	}
+	n.traffic += bytes
 	if s.Resource == taskplan.LocalWrite && d.back != nil {
 		t.writing.onto = append(t.writing.onto, d)
 		t.writeThrough(bytes, rate)
 		return
 	}
-	if bytes > 0 {
+	switch {
+	case bytes == 0:
+	case s.Resource == taskplan.LocalWrite:
+		t.flow.Hops = station.Onto(t.flow.Hops, d.Link, 1)
+	default:
 		t.flow.Hops = station.Through(t.flow.Hops, d.Link, 1)
 	}
 	t.hardware.net.Start(&t.flow, bytes/rate)
-}
-
-// moves counts the bytes that a disk reads or writes.
-func (n *node) moves(d *disk, bytes float64) {
-	d.moved += bytes
-	n.traffic += bytes
 }
 
 // remaining returns the seconds that the present steps would still take without

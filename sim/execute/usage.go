@@ -2,6 +2,7 @@ package execute
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -29,16 +30,21 @@ type gauge struct {
 
 // reading is the count of a gauge at one time.
 type reading struct {
-	busy, bytes float64 // seconds of service, and bytes
-	visits      float64 // visitor seconds
-	inUse       float64 // seconds with a visitor
-	offered     float64 // work that visitors could have received, in seconds of a device of most nodes
-	foreign     float64 // seconds that others than Hadoop had
+	busy    float64 // seconds of service
+	sent    float64 // bytes, over a link
+	reads   float64 // bytes, from a disk
+	writes  float64
+	visits  float64 // visitor seconds
+	inUse   float64 // seconds with a visitor
+	offered float64 // work that visitors could have received, in seconds of a device of most nodes
+	foreign float64 // seconds that others than Hadoop had
 }
 
 func (r *reading) add(o reading) {
 	r.busy += o.busy
-	r.bytes += o.bytes
+	r.sent += o.sent
+	r.reads += o.reads
+	r.writes += o.writes
 	r.visits += o.visits
 	r.inUse += o.inUse
 	r.offered += o.offered
@@ -73,7 +79,7 @@ func (u *Usage) watch(h *hardware) {
 		foreignCPU := h.reserved(i, model.LoadCPU, 0)
 		add(0, name, "cpu", threads, func() reading {
 			taken, use := n.cpu.Taken(), n.cpu.Tally()
-			return reading{taken, 0, use.Visits, taken, n.cpu.Work() * speed, threads * foreignCPU(use.Foreign)}
+			return reading{taken, 0, 0, 0, use.Visits, taken, n.cpu.Work() * speed, threads * foreignCPU(use.Foreign)}
 		})
 		for k, disk := range n.disks {
 			speed := 1.0
@@ -83,7 +89,8 @@ func (u *Usage) watch(h *hardware) {
 			foreign := h.reserved(i, model.LoadDisk, k)
 			add(1, name, fmt.Sprintf("disk%d", k), 1, func() reading {
 				use := disk.Tally()
-				return reading{disk.Busy().Duration().Seconds(), disk.moved, use.Visits, use.Present, use.Offered * speed, foreign(use.Foreign)}
+				read, written := disk.moved()
+				return reading{disk.Busy().Duration().Seconds(), 0, read, written, use.Visits, use.Present, use.Offered * speed, foreign(use.Foreign)}
 			})
 		}
 		foreign := h.reserved(i, model.LoadNetwork, 0)
@@ -93,7 +100,7 @@ func (u *Usage) watch(h *hardware) {
 		}{{"network-out", n.up}, {"network-in", n.down}} {
 			add(2, name, link.name, 1, func() reading {
 				work, use := link.Work(), link.Tally()
-				return reading{work / n.nic, work, use.Visits, use.Present, use.Offered / usual.NIC, foreign(use.Foreign)}
+				return reading{work / n.nic, work, 0, 0, use.Visits, use.Present, use.Offered / usual.NIC, foreign(use.Foreign)}
 			})
 		}
 	}
@@ -140,9 +147,15 @@ func (u *Usage) Shares() []model.DeviceUse {
 			if seconds := to.inUse - from.inUse; seconds > 0 {
 				use.Rate = (to.offered - from.offered) / seconds
 			}
-			use.Bytes = int64(to.bytes - from.bytes)
+			use.ReadBytes = between(from.reads, to.reads)
+			use.WriteBytes = between(from.writes, to.writes)
+			use.Bytes = between(from.sent, to.sent) + use.ReadBytes + use.WriteBytes
 			uses[i].Uses = append(uses[i].Uses, use)
 		}
 	}
 	return uses
 }
+
+// between returns the whole bytes between two counts, so that steps add up. The
+// work of present flows is rounded, and may seem to shrink.
+func between(from, to float64) int64 { return max(0, int64(math.Round(to))-int64(math.Round(from))) }

@@ -66,6 +66,7 @@ type Link struct {
 	flows    int     // on the link
 	tally    Tally
 	served   float64
+	written  float64     // part of served by hops that write
 	busy     engine.Time // without the time of present flows
 	since    engine.Time // when the first present flow came
 }
@@ -88,6 +89,7 @@ type Hop struct {
 	limit float64 // lowest level of the others, and cap
 	told  float64 // level of the flow's route when the link last heard of it
 	slot  int32   // index among the link's crossings, or none
+	write bool    // onto a disk
 }
 
 // Receiver is called when all bytes of a flow have arrived. It may start flows,
@@ -170,6 +172,18 @@ func Through(path []Hop, l *Link, cost float64) []Hop {
 	return append(path, Hop{Link: l, Cost: cost})
 }
 
+// Onto adds a link to a path, such as a disk that the flow writes to. Written
+// counts its work.
+func Onto(path []Hop, l *Link, cost float64) []Hop {
+	path = Through(path, l, cost)
+	for i := range path {
+		if path[i].Link == l {
+			path[i].write = true
+		}
+	}
+	return path
+}
+
 // Start begins a flow of the given bytes. Starting a flow that has not ended
 // causes a panic.
 func (n *Network) Start(f *Flow, bytes float64) {
@@ -241,16 +255,24 @@ func (l *Link) Busy() engine.Time {
 
 // Work returns the work that has passed the link at its costs, including parts
 // of present flows.
-func (l *Link) Work() float64 {
-	sum := l.served
+func (l *Link) Work() float64 { return l.served + l.underway(false) }
+
+// Written returns the part of the work by flows that write.
+func (l *Link) Written() float64 { return l.written + l.underway(true) }
+
+// underway returns the work that present flows had so far, of all or of those that
+// write.
+func (l *Link) underway(writes bool) (sum float64) {
 	for _, x := range l.crossings {
-		sum += float64(x.flow.Hops[x.hop].Cost * (x.flow.bytes - x.flow.Left()))
+		if h := &x.flow.Hops[x.hop]; h.write || !writes {
+			sum += float64(h.Cost * (x.flow.bytes - x.flow.Left()))
+		}
 	}
 	for i := range l.legs {
 		for k := range l.legs[i].route.members {
 			f := l.legs[i].route.members[k].flow
 			for h := range f.Hops {
-				if f.Hops[h].Link == l {
+				if f.Hops[h].Link == l && (f.Hops[h].write || !writes) {
 					sum += float64(f.Hops[h].Cost * (f.bytes - f.Left()))
 				}
 			}
@@ -338,7 +360,11 @@ func (l *Link) quit(h *Hop, f *Flow, left float64) {
 	l.count()
 	l.flows--
 	l.streams -= f.weight
-	l.served += float64(h.Cost * (f.bytes - left))
+	work := float64(h.Cost * (f.bytes - left))
+	l.served += work
+	if h.write {
+		l.written += work
+	}
 	if l.flows == 0 {
 		l.streams = 0
 		l.busy += l.eng.Now() - l.since

@@ -195,6 +195,9 @@ func TestNetworkBooks(t *testing.T) {
 		bytes := make([]float64, len(s.flows))
 		for i, f := range s.flows {
 			f.Receiver = ends{e, map[*Flow]engine.Time{}}
+			for k := range f.Hops {
+				f.Hops[k].write = (i+k)%3 == 0
+			}
 			bytes[i] = s.number()
 			start := engine.Time(s.rng.IntN(4e9))
 			at(e, start, func() { s.net.Start(f, bytes[i]) })
@@ -209,16 +212,22 @@ func TestNetworkBooks(t *testing.T) {
 			}
 		}
 		for k, l := range s.links {
-			var want float64
+			var want, written float64
 			for _, f := range s.flows {
 				for _, h := range f.Hops {
 					if h.Link == l {
 						want += h.Cost * f.Bytes
 					}
+					if h.Link == l && h.write {
+						written += h.Cost * f.Bytes
+					}
 				}
 			}
 			if got := l.Work(); math.Abs(got-want) > 1e-9*max(1, want) {
 				t.Fatalf("system %d: %v has passed link %d, want %v", seed, got, k, want)
+			}
+			if got := l.Written(); math.Abs(got-written) > 1e-9*max(1, want) {
+				t.Fatalf("system %d: %v was written over link %d, want %v", seed, got, k, written)
 			}
 			if l.Flows() != 0 || len(l.visitors) != 0 || l.streams != 0 || math.IsInf(l.level, 1) != (l.background == 0) {
 				t.Fatalf("system %d: link %d is not idle in the end", seed, k)
