@@ -17,8 +17,9 @@ type Inspection struct {
 	Schema    string           `json:"schema"`
 	Paths     []string         `json:"paths"`
 	Formats   []string         `json:"formats"`
-	Machines  int              `json:"machines"` // that ran tasks
+	Machines  int              `json:"machines"` // workers: that ran tasks, or all that a topology lists
 	Racks     int              `json:"racks"`
+	Idle      int              `json:"machines_without_tasks"` // of Machines
 	OnlyInput int              `json:"machines_with_input_only"`
 	Clusters  []recordedPart   `json:"clusters,omitempty"` // if the jobs are of several
 	Slots     []RecordedSlots  `json:"slots"`
@@ -32,6 +33,7 @@ type Inspection struct {
 	Locality  RecordedLocality `json:"locality"`
 	Still     []StoodStill     `json:"stood_still"`
 	Missing   []MissingFact    `json:"missing"`
+	Warnings  []string         `json:"warnings"`
 	Problems  int              `json:"problems"` // lines or files that could not be read
 }
 
@@ -123,10 +125,13 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 	t.heading(shorten(strings.Join(s.Paths, ", "), 80))
 	fmt.Fprintf(t, "format\t%s\n", strings.Join(s.Formats, ", "))
 	machines := fmt.Sprintf("%s in %s", count(s.Machines, "machine"), count(s.Racks, "rack"))
-	if s.OnlyInput > 0 {
-		machines += fmt.Sprintf("; %s more hold input only", number(int64(s.OnlyInput)))
-	}
 	fmt.Fprintf(t, "machines\t%s\n", machines)
+	if s.Idle > 0 {
+		fmt.Fprintf(t, "\twithout a task: %s, which count as workers\n", number(int64(s.Idle)))
+	}
+	if s.OnlyInput > 0 {
+		fmt.Fprintf(t, "\twith input only: %s, which do not count as workers\n", number(int64(s.OnlyInput)))
+	}
 	release := s.Release
 	if release == "" {
 		release = "unknown"
@@ -171,6 +176,9 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 		for _, m := range s.Missing {
 			fmt.Fprintf(t, "- %s\n  needed for: %s\n", m.What, m.Question)
 		}
+	}
+	for _, warning := range s.Warnings {
+		fmt.Fprintf(t, "\nwarning: %s\n", warning)
 	}
 	if s.Problems > 0 {
 		fmt.Fprintf(t, "\n%s could not be read: slotwave validate lists them\n", count(s.Problems, "place"))

@@ -334,6 +334,9 @@ func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike 
 	}
 	t.someSlots(c)
 	t.assume("the cluster is the %d machines in %s that the trace names", len(c.Nodes), workload.Counted(len(c.Racks), "rack", "racks"))
+	if idle := h.IdleWorkers(); idle > 0 {
+		t.assume("%s without a task are workers: the topology lists them", workload.Counted(idle, "machine", "machines"))
+	}
 	if idle := h.Topology.Hosts() - workers.Hosts(); idle > 0 {
 		t.assume("%s that only hold input are no workers: the trace names no task on them", workload.Counted(idle, "machine", "machines"))
 	}

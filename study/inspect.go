@@ -26,10 +26,10 @@ func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, *workloa
 	workers := h.Workers()
 	s := &results.Inspection{
 		Schema: results.InspectionSchema, Paths: paths, Formats: formatsOf(paths, r),
-		Machines: workers.Hosts(), Racks: len(workers.Racks), OnlyInput: h.Topology.Hosts() - workers.Hosts(),
+		Machines: workers.Hosts(), Racks: len(workers.Racks), Idle: h.IdleWorkers(), OnlyInput: h.Topology.Hosts() - workers.Hosts(),
 		Epoch: h.Epoch, Problems: len(h.Problems) + h.Dropped,
 		Slots: []results.RecordedSlots{}, Names: []results.RecordedName{}, Attempts: []results.RecordedKind{},
-		Still: []results.StoodStill{}, Missing: []results.MissingFact{},
+		Still: []results.StoodStill{}, Missing: []results.MissingFact{}, Warnings: []string{},
 	}
 	s.Release, s.KnownBy = releaseOf(h, s.Formats)
 	in := inspected{h, s}
@@ -43,6 +43,9 @@ func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, *workloa
 		s.Still = append(s.Still, results.StoodStill{Machine: results.Escape(x.Host), From: int64(x.From), To: int64(x.To), Usual: int64(x.Usual)})
 	}
 	in.missing()
+	if note := h.AtOnce(); note != "" {
+		s.Warnings = append(s.Warnings, note)
+	}
 	return s, h, nil
 }
 

@@ -351,10 +351,8 @@ func (t *Topology) RackOf(host string) string {
 	return ""
 }
 
-// Workers returns the machines that ran tasks. It returns all machines if the
-// record lists the cluster's machines, or names none that ran a task. A machine
-// that only holds input may run no TaskTracker.
-func (h *History) Workers() Topology {
+// ran returns the machines on which a task ran.
+func (h *History) ran() map[string]bool {
 	ran := make(map[string]bool)
 	for i := range h.Jobs {
 		for k := range h.Jobs[i].Tasks {
@@ -364,6 +362,32 @@ func (h *History) Workers() Topology {
 		}
 	}
 	delete(ran, "")
+	return ran
+}
+
+// IdleWorkers returns how many workers ran no task; 0 if the record names the
+// machine of none.
+func (h *History) IdleWorkers() int {
+	ran, workers := h.ran(), h.Workers()
+	if len(ran) == 0 {
+		return 0
+	}
+	idle := 0
+	for _, r := range workers.Racks {
+		for _, host := range r.Hosts {
+			if !ran[host] {
+				idle++
+			}
+		}
+	}
+	return idle
+}
+
+// Workers returns the machines that ran tasks. It returns all machines if the
+// record lists the cluster's machines, or names none that ran a task. A machine
+// that only holds input may run no TaskTracker.
+func (h *History) Workers() Topology {
+	ran := h.ran()
 	if h.Topology.Listed || len(ran) == 0 {
 		return h.Topology
 	}

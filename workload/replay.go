@@ -107,10 +107,31 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		r.Jobs = append(r.Jobs, again)
 		r.Records = append(r.Records, j.record(again.ID, still))
 	}
-	if n := len(r.Jobs); n > 1 && !slices.ContainsFunc(r.Jobs, func(j Job) bool { return j.Submit != r.Jobs[0].Submit }) {
-		r.Notes = slices.Insert(r.Notes, 0, fmt.Sprintf("all %d jobs are submitted at once: if the record lacks times of submission, take them one by one (--job)", n))
+	var submitted []time.Duration
+	for i := range r.Jobs {
+		submitted = append(submitted, r.Jobs[i].Submit)
+	}
+	if note := atOnce(submitted); note != "" {
+		r.Notes = slices.Insert(r.Notes, 0, note)
 	}
 	return r, nil
+}
+
+// AtOnce returns a note that a replay submits all jobs at once; empty: it does not.
+func (h *History) AtOnce() string {
+	var submitted []time.Duration
+	for i := range h.Jobs {
+		submitted = append(submitted, max(0, h.Jobs[i].Earliest()))
+	}
+	return atOnce(submitted)
+}
+
+func atOnce(submitted []time.Duration) string {
+	n := len(submitted)
+	if n < 2 || slices.ContainsFunc(submitted, func(at time.Duration) bool { return at != submitted[0] }) {
+		return ""
+	}
+	return fmt.Sprintf("all %d jobs are submitted at once: if the record lacks times of submission, take them one by one (--job)", n)
 }
 
 // tasksFromCounters makes the tasks of a job without recorded tasks: the

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -590,6 +591,35 @@ func TestInspectionFiles(t *testing.T) {
 	}
 	if code, _, errs := call("", "inspect", "trace.json", "--out", "seen.json"); code != 2 || !strings.Contains(errs, "want a folder") {
 		t.Errorf("into a file: exit %d: %s", code, errs)
+	}
+}
+
+// TestInspectWarns: inspect states which machines are no workers, or are although they
+// ran nothing, and warns of jobs that are all submitted at once, as run does.
+func TestInspectWarns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	verb(t, "run", "two-jobs", "--set", "scheduler.name=fifo", "--set", "plots=none", "--out", "ran", "--quiet")
+	verb(t, "convert", "ran", "--to", "rumen", "--out", "rumen", "--quiet")
+	if seen := verb(t, "inspect", "rumen/trace.json"); strings.Contains(seen, "workers") || strings.Contains(seen, "warning") {
+		t.Errorf("nothing is wrong, but inspect prints\n%s", seen)
+	}
+	trace := strings.Replace(read(t, "rumen/trace.json"), `"preferredLocations": []`, `"preferredLocations": [{"layers": ["default-rack", "holder"]}]`, 1)
+	at := regexp.MustCompile(`"submitTime": \d+`)
+	writeFile(t, "trace.json", at.ReplaceAllString(trace, at.FindString(trace)))
+	writeFile(t, "topology.json", strings.Replace(read(t, "rumen/topology.json"), `"node1"`, `"ghost"`, 1))
+	const atOnce = "all 2 jobs are submitted at once"
+	for topology, want := range map[string][2]string{
+		"":              {"with input only: 1, which do not count as workers", "1 machine that only hold input are no workers"},
+		"topology.json": {"without a task: 2, which count as workers", "2 machines without a task are workers"},
+	} {
+		seen := verb(t, "inspect", "trace.json", "--topology", topology)
+		out, errs := "", ""
+		if _, out, errs = call("", "run", "trace.json", "--topology", topology, "--out", "out"+topology, "--set", "plots=none"); !strings.Contains(errs, atOnce) || !strings.Contains(out, want[1]) {
+			t.Errorf("topology %q: run prints %s\n%s\nwant %q and %q", topology, out, errs, want[1], atOnce)
+		}
+		if !strings.Contains(seen, want[0]) || !strings.Contains(seen, "warning: "+atOnce) {
+			t.Errorf("topology %q: inspect prints\n%s\nwant %q and %q", topology, seen, want[0], atOnce)
+		}
 	}
 }
 
