@@ -48,6 +48,17 @@ type RunCalibration struct {
 	packed    []bool       // compressed output whose ratio the recorded bytes contain, by program
 
 	alternatives []alternative
+
+	progress SweepProgress // may be nil
+	ended    int           // simulations
+}
+
+// Calibrating says where a calibration starts and who is told how far it is.
+type Calibrating struct {
+	Start    string // platform
+	Fidelity string
+	Seed     uint64
+	Progress SweepProgress // may be nil
 }
 
 // alternative is another calibration that explains the record about as well.
@@ -76,7 +87,8 @@ const mostPrograms = 100
 // CalibrateRuns finds the machine and the costs of the jobs' own code from
 // recorded runs. It simulates the recorded workload with one machine after the
 // other, from a shipped platform or a file on.
-func CalibrateRuns(paths []string, r scenarios.Reading, start, fidelity string, seed uint64) (*RunCalibration, error) {
+func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCalibration, error) {
+	start, fidelity := k.Start, k.Fidelity
 	if fidelity != model.Phase.String() && fidelity != model.Device.String() {
 		return nil, fmt.Errorf("--fidelity %s: want phase or device", fidelity)
 	}
@@ -84,7 +96,7 @@ func CalibrateRuns(paths []string, r scenarios.Reading, start, fidelity string, 
 	if err != nil {
 		return nil, err
 	}
-	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format}
+	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format, progress: k.Progress}
 	if r.Topology != "" {
 		paths = append(slices.Clone(paths), r.Topology)
 	}
@@ -111,7 +123,7 @@ func CalibrateRuns(paths []string, r scenarios.Reading, start, fidelity string, 
 		}
 		return nil, err
 	}
-	q, err := c.question(seed)
+	q, err := c.question(k.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -474,6 +486,10 @@ func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []progr
 	}
 	if _, err := (sim.Simulator{Recorder: times}).Predict(q); err != nil {
 		return nil, err
+	}
+	c.ended++
+	if c.progress != nil {
+		c.progress(SweepStatus{Done: c.ended, Ended: c.ended})
 	}
 	var rows platform.Profile
 	for i := range q.Jobs {

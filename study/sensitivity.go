@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -40,8 +41,8 @@ type lever struct {
 // change by the given part, down and up; a Hadoop property takes both ends of the
 // range that Tune searches. Each value is simulated with the seeds of the scenario
 // itself, one for each replication. The models predict the same changes, except
-// those that do not answer.
-func (s *Study) Sensitivity(by float64, models []analytic.Predictor) (*results.Sensitivity, error) {
+// those that do not answer. progress may be nil.
+func (s *Study) Sensitivity(by float64, models []analytic.Predictor, progress SweepProgress) (*results.Sensitivity, error) {
 	if n := s.options.replications(); n < LeastPairs {
 		return nil, fmt.Errorf("--replications: got %d: want %d or more, for an interval", n, LeastPairs)
 	}
@@ -59,7 +60,7 @@ func (s *Study) Sensitivity(by float64, models []analytic.Predictor) (*results.S
 	if err != nil {
 		return nil, err
 	}
-	base, times, err := s.pull(levers)
+	base, times, err := s.pull(levers, progress)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (s *Study) Sensitivity(by float64, models []analytic.Predictor) (*results.S
 }
 
 // pull simulates the scenario, and each end of each lever, with every seed.
-func (s *Study) pull(levers []lever) (base []float64, times [][]float64, err error) {
+func (s *Study) pull(levers []lever, progress SweepProgress) (base []float64, times [][]float64, err error) {
 	applied := []func(*model.WhatIf){nil}
 	for _, l := range levers {
 		for _, e := range l.ends {
@@ -92,6 +93,17 @@ func (s *Study) pull(levers []lever) (base []float64, times [][]float64, err err
 	all := make([][]float64, len(applied))
 	for i := range all {
 		all[i] = make([]float64, s.options.replications())
+	}
+	var mutex sync.Mutex
+	status := SweepStatus{Total: len(applied) * s.options.replications()}
+	ended := func() {
+		mutex.Lock()
+		defer mutex.Unlock()
+		status.Done++
+		status.Ended++
+		if progress != nil {
+			progress(status)
+		}
 	}
 	var group errgroup.Group
 	group.SetLimit(s.options.workers())
@@ -107,6 +119,7 @@ func (s *Study) pull(levers []lever) (base []float64, times [][]float64, err err
 					apply(&q)
 				}
 				all[i][k], err = timeTaken(&q)
+				ended()
 				return err
 			})
 		}

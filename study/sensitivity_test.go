@@ -34,7 +34,7 @@ func TestLeversAreSettings(t *testing.T) {
 			t.Errorf("%s is not set to %s: %+v", c.lever, c.to, levers[k])
 			continue
 		}
-		base, times, err := s.pull([]lever{{ends: levers[k].ends[e : e+1]}})
+		base, times, err := s.pull([]lever{{ends: levers[k].ends[e : e+1]}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // mostTried is the largest number of nodes that a search tries, unless the study
@@ -194,10 +195,20 @@ func (z *SizeSearch) point(kind, nodes int, fresh bool) int {
 
 // meets simulates a size and reports whether enough of its runs meet all goals.
 func (z *SizeSearch) meets(kind, nodes int) (bool, error) {
+	z.step = z.nameOf(kind, nodes)
 	i := z.point(kind, nodes, false)
 	runs, err := z.simulated(i)
 	met := (&results.Size{Runs: runs}).Met(z.goals)
 	return float64(met) >= z.file.Size.Confidence*float64(len(runs)), err
+}
+
+// nameOf names a size for people.
+func (z *SizeSearch) nameOf(kind, nodes int) string {
+	name := workload.Counted(nodes, "node", "nodes")
+	if len(z.types) > 1 {
+		name += " of type " + z.types[kind].Name
+	}
+	return name
 }
 
 // simulated simulates a size and returns its runs.
@@ -213,6 +224,7 @@ func (z *SizeSearch) simulated(point int) ([]results.Replication, error) {
 // that the seeds of the search show less.
 func (z *SizeSearch) holds(kind, nodes int) (bool, error) {
 	z.attempts++
+	z.step = z.nameOf(kind, nodes) + " with fresh seeds"
 	z.enough = z.decided(z.attempts)
 	defer func() { z.enough = z.decided(0) }()
 	runs, err := z.simulated(z.point(kind, nodes, true))
@@ -340,6 +352,7 @@ func (z *SizeSearch) curve(answer *candidate) error {
 		}
 	}
 	slices.Sort(points)
+	z.step = "sizes around " + z.nameOf(answer.kind, answer.nodes)
 	return z.run(z.journal, slices.Values(slices.Compact(points)), z.progress)
 }
 

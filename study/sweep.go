@@ -77,7 +77,9 @@ type Sweep struct {
 	inputs  []resultdir.FileSum
 	factors []factor
 	wheels  []wheel
-	points  int // combinations of the factors
+	step    string // of a search
+	ended   int    // simulations
+	points  int    // combinations of the factors
 	metrics results.Metrics
 	goals   []model.Goal
 	fresh   bool                             // the last factor is the seeds: those of the search, or fresh ones
@@ -358,9 +360,11 @@ func (s *Sweep) endless(q *model.WhatIf) results.Replication {
 // SweepProgress is called as simulations end.
 type SweepProgress func(SweepStatus)
 
-// SweepStatus says how far a sweep is.
+// SweepStatus says how far a sweep or a search is.
 type SweepStatus struct {
-	Done, Total int           // simulations
+	Done, Total int           // simulations, of the step if there are steps; Total 0: not known
+	Ended       int           // simulations that ended since the start
+	Step        string        // of a search, such as "8 nodes"
 	Slowest     string        // the point whose simulation took longest
 	Took        time.Duration // how long it took
 }
@@ -378,7 +382,7 @@ func (s *Sweep) run(j *Journal, points iter.Seq[int], progress SweepProgress) er
 		if err != nil {
 			return err
 		}
-		x.status.Done, x.status.Total = total-left, total
+		x.status.Done, x.status.Total, x.status.Ended, x.status.Step = total-left, total, s.ended, s.step
 		if progress != nil {
 			progress(x.status)
 		}
@@ -458,6 +462,8 @@ func (x *sweepRun) end(t task, r results.Replication, line []byte, took time.Dur
 		return err
 	}
 	x.status.Done++
+	x.sweep.ended++
+	x.status.Ended = x.sweep.ended
 	if x.progress != nil {
 		if took > x.status.Took {
 			x.status.Slowest, x.status.Took = x.sweep.pointName(t.point), took

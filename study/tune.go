@@ -94,7 +94,9 @@ type tuner struct {
 	study       *Study
 	question    *model.WhatIf
 	settings    []tunedSetting
+	progress    SweepProgress // may be nil
 	mutex       sync.Mutex
+	step        SweepStatus
 	times       map[string]float64 // of the job, by settings and seed; s
 	simulations int
 }
@@ -103,8 +105,8 @@ type tuner struct {
 // the least time. Herodotou's equations, rules of thumb and random draws propose
 // candidates. The simulator chooses among them, changes one setting after another,
 // then several at a time, and measures the gain in pairs of runs with common seeds,
-// one for each replication.
-func (s *Study) Tune() (*results.Tuned, error) {
+// one for each replication. progress may be nil.
+func (s *Study) Tune(progress SweepProgress) (*results.Tuned, error) {
 	if n := s.options.replications(); n < LeastPairs {
 		return nil, fmt.Errorf("--replications: got %d: want %d or more, for an interval", n, LeastPairs)
 	}
@@ -112,6 +114,7 @@ func (s *Study) Tune() (*results.Tuned, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.progress = progress
 	start := make([]float64, len(t.settings))
 	for i := range t.settings {
 		start[i] = t.settings[i].Start
@@ -120,19 +123,26 @@ func (s *Study) Tune() (*results.Tuned, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.step.Step, t.step.Total = "random settings", explored
 	random, err := t.explore()
 	if err != nil {
 		return nil, err
 	}
+	t.step.Step, t.step.Total = "candidates", 0
 	best, err := t.choose(start, append(candidates, random...))
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func([]float64) ([]float64, error){t.refine, t.changeSeveral, t.refine} {
-		if best, err = step(best); err != nil {
+	for _, step := range []struct {
+		name string
+		do   func([]float64) ([]float64, error)
+	}{{"one setting at a time", t.refine}, {"several at a time", t.changeSeveral}, {"one at a time again", t.refine}} {
+		t.step.Step = step.name
+		if best, err = step.do(best); err != nil {
 			return nil, err
 		}
 	}
+	t.step.Step = "gains"
 	tuned, err := t.measure(start, best)
 	if err != nil {
 		return nil, err
@@ -374,6 +384,10 @@ func (t *tuner) simulate(at []float64, seed uint64) (float64, error) {
 	if _, ok := t.times[key]; !ok {
 		t.times[key] = seconds
 		t.simulations++
+		t.step.Ended, t.step.Done = t.simulations, t.simulations
+		if t.progress != nil {
+			t.progress(t.step)
+		}
 	}
 	return seconds, nil
 }

@@ -91,7 +91,9 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 	if !c.Flags().Changed("fidelity") {
 		fidelity = "device"
 	}
-	found, err := study.CalibrateRuns(args, k.reading, k.platform, fidelity, k.seed)
+	bar := a.progress("simulations", 0, k.quiet)
+	found, err := study.CalibrateRuns(args, k.reading, study.Calibrating{Start: k.platform, Fidelity: fidelity, Seed: k.seed, Progress: bar.reportOf()})
+	bar.end()
 	if err != nil {
 		return err
 	}

@@ -144,7 +144,9 @@ func (a *app) costs(c *cobra.Command, args []string, k *profiling) error {
 	if k.on != "" || k.json || k.statistics || k.by != "name" || len(k.reading.Jobs) > 0 || k.to.out != "" && k.to.file() {
 		return errors.New("--costs: want no --on, --json, --statistics, --by or --job, since all jobs share the machine, and a directory for --out")
 	}
-	found, err := study.CalibrateRuns(args, k.reading, "dl145-g3", "device", 1)
+	bar := a.progress("simulations", 0, k.quiet)
+	found, err := study.CalibrateRuns(args, k.reading, study.Calibrating{Start: "dl145-g3", Fidelity: "device", Seed: 1, Progress: bar.reportOf()})
+	bar.end()
 	if err != nil {
 		return err
 	}

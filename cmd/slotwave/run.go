@@ -176,7 +176,7 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	}
 	defer d.Abort()
 	a.writing.Store(d)
-	bar := a.progress("tasks", s.Tasks(), k.quiet)
+	bar := a.progress("tasks", s.Tasks(), k.quiet || k.json)
 	runs, err := s.Simulate(d, bar.report())
 	bar.end()
 	if err != nil {

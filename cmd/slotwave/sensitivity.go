@@ -51,7 +51,9 @@ func (a *app) sensitivity(name string, k *asked, known *knowledge, by float64) e
 	if err != nil {
 		return err
 	}
-	r, err := s.Sensitivity(by, models)
+	bar := a.progress("simulations", 0, k.quiet || k.json)
+	r, err := s.Sensitivity(by, models, bar.reportOf())
+	bar.end()
 	if err != nil {
 		return err
 	}

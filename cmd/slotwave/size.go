@@ -71,7 +71,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge,
 	if err != nil {
 		return err
 	}
-	bar := a.progress("simulations", 0, k.quiet)
+	bar := a.progress("simulations", 0, k.quiet || json)
 	found, err := s.Search(j, bar.reportOf())
 	bar.end()
 	if err = errors.Join(err, j.Close()); err != nil {

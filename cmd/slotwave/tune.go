@@ -40,7 +40,9 @@ func (a *app) tune(name string, k *asked) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.Tune()
+	bar := a.progress("simulations", 0, k.quiet || k.json)
+	t, err := s.Tune(bar.reportOf())
+	bar.end()
 	if err != nil {
 		return err
 	}
