@@ -63,14 +63,14 @@ func keys(of reflect.Type, prefix string) []string {
 func TestDocumentedColumns(t *testing.T) {
 	for heading, want := range map[string][]string{
 		AttemptsName:           slices.Concat(AttemptColumns, counterColumns),
-		JobsName:               slices.Concat(JobColumns, DeadlineColumns),
+		JobsName:               slices.Concat(JobColumns, deadlineColumns),
 		ResourcesName:          ResourceColumns,
-		OffersName:             OfferColumns,
+		OffersName:             offerColumns,
 		SpansName:              spanColumns,
 		predictionsName:        PredictionColumns,
 		tunedName:              tunedColumns,
 		sensitivityName:        sensitivityColumns,
-		replayName:             ReplayColumns,
+		replayName:             replayColumns,
 		fitName:                fitColumns,
 		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
 		resultdir.ManifestName: keys(reflect.TypeFor[resultdir.Manifest](), ""),

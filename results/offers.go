@@ -17,8 +17,8 @@ import (
 // OffersName is the table of offers of a traced run.
 const OffersName = "offers.csv"
 
-// OfferColumns names the columns of offers.csv, in order.
-var OfferColumns = []string{
+// offerColumns names the columns of offers.csv, in order.
+var offerColumns = []string{
 	"time_ns", "node", "kind", "free", "waiting", "stayed_free", "job", "outcome", "task", "attempt", "locality",
 	"repeats", "pool", "running", "demand", "min_share", "share", "deficit_ns", "waited_ns", "delay_ns", "skipped", "limit",
 }
@@ -38,7 +38,7 @@ type OfferTable struct {
 // NewOfferTable starts a table. It must be closed, also when the run fails.
 func NewOfferTable(w io.Writer) *OfferTable {
 	t := &OfferTable{}
-	t.start(w, OfferColumns)
+	t.start(w, offerColumns)
 	return t
 }
 
@@ -143,9 +143,9 @@ func ReadOffers(r io.Reader, name string, each func(*model.Offer)) error {
 	in := csv.NewReader(r)
 	in.ReuseRecord = true
 	header, err := in.Read()
-	if err != nil || !slices.Equal(header, OfferColumns) {
+	if err != nil || !slices.Equal(header, offerColumns) {
 		return fmt.Errorf("%s:1: got columns %s: want %s; another version of slotwave wrote it: run the scenario again",
-			name, Escape(strings.Join(header, ",")), strings.Join(OfferColumns, ","))
+			name, Escape(strings.Join(header, ",")), strings.Join(offerColumns, ","))
 	}
 	var o model.Offer
 	names := map[string]string{}
@@ -253,6 +253,6 @@ func (n *numbers) figure(i int) int {
 
 func (n *numbers) fail(i int) {
 	if n.err == nil {
-		n.err = fmt.Errorf("%s: got %q: want a number", OfferColumns[i], n.cells[i])
+		n.err = fmt.Errorf("%s: got %q: want a number", offerColumns[i], n.cells[i])
 	}
 }

@@ -48,12 +48,12 @@ const (
 // listedReplays is how many jobs a summary lists; replay.csv has all.
 const listedReplays = 20
 
-// ReplayColumns names the columns of replay.csv, in order.
-var ReplayColumns = []string{"job", "name", "recorded_ns", "simulated_ns", "difference", "cause"}
+// replayColumns names the columns of replay.csv, in order.
+var replayColumns = []string{"job", "name", "recorded_ns", "simulated_ns", "difference", "cause"}
 
 func writeReplay(w io.Writer, rows []ReplayedJob) error {
 	out := csv.NewWriter(w)
-	out.Write(ReplayColumns)
+	out.Write(replayColumns)
 	for _, r := range rows {
 		out.Write([]string{r.ID, r.Name, whole(r.Recorded), whole(r.Simulated), r.Difference.String(), r.Cause})
 	}

@@ -518,7 +518,7 @@ func TestColumns(t *testing.T) {
 		}
 		fields++
 	}
-	if columns := len(JobColumns) + len(DeadlineColumns) - 1; fields != columns {
+	if columns := len(JobColumns) + len(deadlineColumns) - 1; fields != columns {
 		t.Errorf("an outcome has %d figures, jobs.csv %d columns for them", fields, columns)
 	}
 	design := "job,task,kind,attempt,state,node,rack,slot,pool,locality,runnable_ns,start_ns,finish_ns," +

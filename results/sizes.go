@@ -29,6 +29,7 @@ type Sizing struct {
 	Sizes      []Size  // those that were simulated, by type and number of nodes, searched before fresh
 	Answer     int     // its index, -1 without one
 	Points     *Points
+	Error      SizingError
 	guesses    []guess
 }
 
@@ -296,11 +297,12 @@ func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintf(t, "confirmed\t%s\n", z.metText(fresh)+" with fresh seeds")
 		}
 	}
+	z.errorText(t)
 	z.guessText(t, shown.Type)
 	t.Flush()
 	z.goalText(t, shown)
 	z.curveText(t)
-	t.list("Notes", z.notes(shown))
+	t.list("Notes", append(z.notes(shown), z.errorNotes()...))
 	return t.done()
 }
 
@@ -521,11 +523,12 @@ func (z *Sizing) WriteJSON(w io.Writer) error {
 		rows = append(rows, z.row(&z.Sizes[i]))
 	}
 	return resultdir.WriteJSON(w, struct {
-		Schema     string     `json:"schema"`
-		Lowest     string     `json:"lowest"`
-		Confidence share      `json:"confidence"`
-		Answer     *sizeRow   `json:"answer"`
-		Sizes      []*sizeRow `json:"sizes"`
-		Notes      []string   `json:"notes"`
-	}{sizingSchema, z.Lowest, share(z.Confidence), answer, rows, listed(z.notes(shown))})
+		Schema     string         `json:"schema"`
+		Lowest     string         `json:"lowest"`
+		Confidence share          `json:"confidence"`
+		Answer     *sizeRow       `json:"answer"`
+		Error      sizingErrorRow `json:"error"`
+		Sizes      []*sizeRow     `json:"sizes"`
+		Notes      []string       `json:"notes"`
+	}{sizingSchema, z.Lowest, share(z.Confidence), answer, z.errorRow(), rows, listed(append(z.notes(shown), z.errorNotes()...))})
 }

@@ -20,8 +20,8 @@ var JobColumns = []string{
 	"map_waves", "reduce_waves", "in_bytes", "shuffle_bytes", "out_bytes", "map_time_ns", "reduce_time_ns",
 }
 
-// DeadlineColumns follow the JobColumns if any job has a deadline.
-var DeadlineColumns = []string{"deadline_ns", "deadline_met"}
+// deadlineColumns follow the JobColumns if any job has a deadline.
+var deadlineColumns = []string{"deadline_ns", "deadline_met"}
 
 // writeJobs writes jobs.csv.
 func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
@@ -29,7 +29,7 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	due := slices.ContainsFunc(jobs, func(j model.JobOutcome) bool { return j.Deadline > 0 })
 	head := JobColumns
 	if due {
-		head = slices.Concat(JobColumns, DeadlineColumns)
+		head = slices.Concat(JobColumns, deadlineColumns)
 	}
 	out.Write(head)
 	for i := range jobs {

@@ -29,6 +29,7 @@ type SizeSearch struct {
 	types    []sizedType
 	progress SweepProgress
 	journal  *Journal
+	errors   results.SizingError
 	most     int // nodes
 	attempts int // to show with fresh seeds that a candidate is enough
 }
@@ -194,11 +195,12 @@ func (z *SizeSearch) point(kind, nodes int, fresh bool) int {
 }
 
 // meets simulates a size and reports whether enough of its runs meet all goals.
-func (z *SizeSearch) meets(kind, nodes int) (bool, error) {
+func (z *SizeSearch) meets(kind, nodes int) (bool, error) { return z.meetsGoals(kind, nodes, z.goals) }
+
+func (z *SizeSearch) meetsGoals(kind, nodes int, goals []model.Goal) (bool, error) {
 	z.step = z.nameOf(kind, nodes)
-	i := z.point(kind, nodes, false)
-	runs, err := z.simulated(i)
-	met := (&results.Size{Runs: runs}).Met(z.goals)
+	runs, err := z.simulated(z.point(kind, nodes, false))
+	met := (&results.Size{Runs: runs}).Met(goals)
 	return float64(met) >= z.file.Size.Confidence*float64(len(runs)), err
 }
 
@@ -241,6 +243,9 @@ type candidate struct {
 // Search finds the size. progress may be nil.
 func (z *SizeSearch) Search(j *Journal, progress SweepProgress) (*results.Sizing, error) {
 	z.journal, z.progress = j, progress
+	if err := z.replayRecord(); err != nil {
+		return nil, err
+	}
 	var open []candidate
 	for kind := range z.types {
 		t := &z.types[kind]
@@ -258,8 +263,10 @@ func (z *SizeSearch) Search(j *Journal, progress SweepProgress) (*results.Sizing
 	if err != nil {
 		return nil, err
 	}
-	if err := z.curve(answer); err != nil {
-		return nil, err
+	for _, step := range []func(*candidate) error{z.withError, z.byCalibrations, z.curve} {
+		if err := step(answer); err != nil {
+			return nil, err
+		}
 	}
 	return z.sizing(answer)
 }
@@ -370,7 +377,7 @@ func (z *SizeSearch) size(kind, nodes int, fresh bool) (results.Size, error) {
 // sizing collects the answer.
 func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 	r := &results.Sizing{
-		Title: z.base.Scenario.Title, Goals: z.goals, Confidence: z.file.Size.Confidence, Lowest: z.file.Size.Lowest, Answer: -1,
+		Title: z.base.Scenario.Title, Goals: z.goals, Confidence: z.file.Size.Confidence, Lowest: z.file.Size.Lowest, Answer: -1, Error: z.errors,
 	}
 	for kind, t := range z.types {
 		for _, add := range t.guesses {

@@ -21,11 +21,14 @@ func sizeCommand(a *app) *cobra.Command {
 that meets all goals of a study, with a stated confidence.
 
 STUDY is a TOML file with a scenario and [[goal]] tables
-(docs/size-a-cluster.md). The answers of the analytic models say where the
-search begins. The simulator decides: fresh seeds, which the search has not
+(docs/size-a-cluster.md). The search begins at the recorded size if the scenario
+is a history, and otherwise where the analytic models say. The simulator decides: fresh seeds, which the search has not
 seen, must show that at least the stated fraction of all runs meets all goals.
 This errs in at most 5 % of the searches. Sizes around the answer show how the
 probability changes.
+
+A history is first replayed at its own size. The error of the replay is printed
+with the sizes that are enough if jobs take that much longer.
 
 Repeat the same command after a crash: finished simulations are not repeated.`,
 		Example: "  slotwave size my-study.toml\n  slotwave size my-study.toml --set workload.scale_bytes=1.5 --out out/next-year",

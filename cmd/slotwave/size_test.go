@@ -39,6 +39,20 @@ type sized struct {
 		Fresh         bool `json:"fresh_seeds"`
 	}
 	Notes []string
+	Error struct {
+		Unknown string
+		Replay  *struct {
+			Jobs   int
+			Median float64 `json:"median_error"`
+		}
+		Median *sizedMargin `json:"by_median_error"`
+		Worst  *sizedMargin `json:"by_worst_error"`
+	}
+}
+
+type sizedMargin struct {
+	Longer float64
+	Nodes  int
 }
 
 func size(t *testing.T, study string, args ...string) (s sized) {
@@ -126,6 +140,41 @@ func TestSizeWithoutAnswer(t *testing.T) {
 	s = size(t, "most_nodes = 4\n[[goal]]\nfinish = \"1h\"\n", "--set", "cluster.dies={ dist = \"constant\", mean = \"10s\" }")
 	if s.Answer != nil {
 		t.Errorf("got %+v: want no answer, since all nodes die", s.Answer)
+	}
+}
+
+// A search over a record states the error of the replay, and the sizes that are enough
+// with it. Without a record it says that the error is
+// not known.
+func TestSizeOfRecord(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := size(t, "most_nodes = 12\n[[goal]]\nfinish = \"100s\"\n")
+	if s.Error.Replay != nil || !strings.Contains(s.Error.Unknown, "no recorded times") {
+		t.Errorf("got %+v: want an error that is not known", s.Error)
+	}
+	if err := os.Mkdir("history", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	// Job b took 10 s longer than its tasks, which a replay cannot know.
+	writeFile(t, "history/jobs.csv", "job,name,state,submit_ns,finish_ns,maps,reduces\n"+
+		"a,a,SUCCEEDED,0,44000000000,8,0\nb,b,SUCCEEDED,50000000000,104000000000,8,0\n")
+	attempts := "job,task,kind,attempt,state,node,start_ns,finish_ns\n"
+	for i := range 16 {
+		from := 2 + i/2%4*10 + i/8*50
+		attempts += fmt.Sprintf("%c,%d,map,0,SUCCEEDED,n%d,%d000000000,%d000000000\n", 'a'+rune(i/8), i%8, i%2, from, from+10)
+	}
+	writeFile(t, "history/attempts.csv", attempts)
+	writeFile(t, "mysize.toml", "scenario = \"history\"\nconfidence = \"80 %\"\nmax_replications = 40\n[[goal]]\nresponse = \"46s\"\n")
+	var r sized
+	if err := json.Unmarshal([]byte(verb(t, "size", "mysize.toml", "--json", "--out", "sized")), &r); err != nil {
+		t.Fatal(err)
+	}
+	e := r.Error
+	if r.Answer == nil || r.Answer.Nodes != 2 || e.Replay == nil || e.Replay.Jobs != 2 {
+		t.Fatalf("got %+v: want an answer of 2 nodes and a replay of 2 jobs", r)
+	}
+	if e.Worst.Longer < 0.15 || e.Worst.Longer > 0.35 || e.Worst.Nodes <= r.Answer.Nodes || e.Median.Longer >= e.Worst.Longer {
+		t.Errorf("got %+v and %+v: want a job that takes a quarter longer, and more nodes for it", e.Median, e.Worst)
 	}
 }
 
