@@ -43,7 +43,7 @@ func DefaultOptions() Options { return Options{Thresholds: DefaultThresholds()} 
 // Finding is a cause, its evidence, and a change that may help.
 type Finding struct {
 	Rank     int
-	Job      string // "*": the cluster
+	Job      string
 	Rule     string
 	Basis    string
 	Cause    string

@@ -107,13 +107,34 @@ func (d *Diagnosis) Conclusion() string {
 		if late > 0 {
 			among = fmt.Sprintf(" of those tested (the budget left %d of %d findings untested)", late, len(d.Findings))
 		}
-		return fmt.Sprintf("Main cause%s: %s. The change %q saves %.1f %% ± %.1f.", among, f.headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
+		return fmt.Sprintf("Main cause%s in %s: %s. The change %q saves %.1f %% ± %.1f.", among, d.of(&f), f.headline(), f.Change.Text, 100*f.Receipt.Gain, 50*(f.Receipt.High-f.Receipt.Low))
 	case untested > 0 && tested == 0:
-		return fmt.Sprintf("Most likely cause: %s. No change was tested.", d.Findings[0].headline())
+		return fmt.Sprintf("Most likely cause in %s: %s. No change was tested.", d.of(&d.Findings[0]), d.Findings[0].headline())
 	case untested > 0:
-		return fmt.Sprintf("Most likely cause: %s. No change was confirmed.", d.Findings[0].headline())
+		return fmt.Sprintf("Most likely cause in %s: %s. No change was confirmed.", d.of(&d.Findings[0]), d.Findings[0].headline())
 	}
 	return "No change gains anything: all findings are withdrawn."
+}
+
+// of names the jobs in which the cause of a finding was found with the same outcome.
+func (d *Diagnosis) of(f *Finding) string {
+	const named = 2
+	jobs := []string{plain(f.Job)}
+	for i := range d.Findings {
+		g := &d.Findings[i]
+		same := g.Rule == f.Rule && g.Node == f.Node && g.Device == f.Device && g.Receipt.Outcome == f.Receipt.Outcome
+		if job := plain(g.Job); same && !slices.Contains(jobs, job) {
+			jobs = append(jobs, job)
+		}
+	}
+	switch n := len(jobs); {
+	case n == 1:
+		return "job " + jobs[0]
+	case n == named:
+		return "jobs " + jobs[0] + " and " + jobs[1]
+	default:
+		return fmt.Sprintf("jobs %s and %d more", strings.Join(jobs[:named], ", "), n-named)
+	}
 }
 
 func (f *Finding) headline() string {

@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 		together      bool
 		sentence      string
 	}{
-		{0.3, Confirmed, Withdrawn, false, `Main cause: copiers wait for memory. The change "mapred.job.shuffle.input.buffer.percent = 0.9" saves 30.0 % ± 0.0.`},
+		{0.3, Confirmed, Withdrawn, false, `Main cause in job j: copiers wait for memory. The change "mapred.job.shuffle.input.buffer.percent = 0.9" saves 30.0 % ± 0.0.`},
 		{0.001, Withdrawn, Withdrawn, false, "No change gains anything: all findings are withdrawn."},
 	} {
 		p := twoFaults()
