@@ -221,18 +221,19 @@ func optional(n *int64) string {
 
 // WriteJSON writes the rows of predictions.csv as one JSON object, with the
 // notes of the models.
-func (a *Answers) WriteJSON(w io.Writer) error { return a.writeJSON(w, nil) }
+func (a *Answers) WriteJSON(w io.Writer) error { return a.writeJSON(w, nil, nil) }
 
 // writeJSON adds how the metrics of scenarios differ.
-func (a *Answers) writeJSON(w io.Writer, metrics []map[string]any) error {
+func (a *Answers) writeJSON(w io.Writer, metrics []map[string]any, jobs []comparedJob) error {
 	doc := struct {
 		Schema      string           `json:"schema"`
 		Reference   string           `json:"reference"`
 		Rows        []predictionRow  `json:"rows"`
 		Metrics     []map[string]any `json:"metrics,omitempty"`
+		Jobs        []comparedJob    `json:"jobs,omitempty"` // of two runs
 		Warnings    []string         `json:"warnings"`
 		Assumptions []string         `json:"assumptions"`
-	}{Schema: predictionsSchema, Reference: Escape(a.Reference), Rows: listed(a.rows()), Metrics: metrics}
+	}{Schema: predictionsSchema, Reference: Escape(a.Reference), Rows: listed(a.rows()), Metrics: metrics, Jobs: jobs}
 	for i := range a.List {
 		p := &a.List[i].Prediction
 		doc.Warnings = addNew(doc.Warnings, p.Warnings)

@@ -71,6 +71,7 @@ func TestDocumentedColumns(t *testing.T) {
 		tunedName:              tunedColumns,
 		sensitivityName:        sensitivityColumns,
 		replayName:             replayColumns,
+		comparedJobsName:       comparedJobsColumns,
 		fitName:                fitColumns,
 		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
 		resultdir.ManifestName: keys(reflect.TypeFor[resultdir.Manifest](), ""),
@@ -163,7 +164,7 @@ func TestDocumentedFiles(t *testing.T) {
 	if err := errors.Join(run.Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
-	got = append(got, names(t, replay)...)
+	got = append(append(got, names(t, replay)...), comparedJobsName)
 	slices.Sort(want)
 	slices.Sort(got)
 	if got = slices.Compact(got); !slices.Equal(got, want) {

@@ -201,6 +201,9 @@ func (c *Comparison) Write(d resultdir.Target) error {
 	}
 	w.write(ComparisonName, func(to io.Writer) error { return resultdir.WriteJSON(to, c.summaries()) })
 	w.write(predictionsName, s.answers.WriteCSV)
+	if jobs := c.jobs(); len(jobs) > 0 {
+		w.write(comparedJobsName, func(to io.Writer) error { return writeComparedJobs(to, jobs) })
+	}
 	if w.err == nil {
 		w.err = c.Points.Write(d)
 	}
@@ -212,19 +215,23 @@ func (c *Comparison) Write(d resultdir.Target) error {
 func (c *Comparison) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, c.summaries()) }
 
 // WriteAnswers writes the answers of simulation and models as one JSON object, and the
-// rows of summary.csv if there are several runs or replications.
+// rows of summary.csv if there are several runs or replications; of two runs also the
+// times of their jobs.
 func (c *Comparison) WriteAnswers(w io.Writer) error {
 	var metrics []map[string]any
 	if !c.Points.single() {
 		metrics = c.Points.objects()
 	}
-	return c.answers().writeJSON(w, metrics)
+	return c.answers().writeJSON(w, metrics, c.jobs())
 }
 
 // WriteText writes the runs, and the predictions of models for them, for
 // people.
 func (c *Comparison) WriteText(w io.Writer, colour bool) error {
 	if err := compareText(w, c.summaries(), colour); err != nil {
+		return err
+	}
+	if err := c.jobsText(w, colour); err != nil {
 		return err
 	}
 	if c.Points.replicated() || c.Points != nil && c.Points.Metrics.asked != nil {

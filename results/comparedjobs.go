@@ -1,0 +1,143 @@
+package results
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+)
+
+// comparedJobsName is the table of the jobs of two runs.
+const comparedJobsName = "compare.csv"
+
+// comparedJobsColumns names the columns of compare.csv, in order.
+var comparedJobsColumns = []string{"job", "name", "first_ns", "second_ns", "ratio"}
+
+// comparedJob is the time of a job from submission to finish in two runs.
+type comparedJob struct {
+	ID     string `json:"job"`
+	Name   string `json:"name"`
+	First  *int64 `json:"first_ns"` // nil: the run does not have it, or it does not end
+	Second *int64 `json:"second_ns"`
+	Ratio  *share `json:"ratio"` // second over first
+}
+
+// jobs pairs the jobs of two runs by their ids: means over the replications, the
+// largest change first, then the jobs that only one run ends. It is empty unless two
+// runs are compared.
+func (c *Comparison) jobs() []comparedJob {
+	if len(c.Runs) != 2 || c.Answers == nil {
+		return nil
+	}
+	first, second := c.Runs[0].Mean().Jobs, c.Runs[1].Mean().Jobs
+	took := func(j *model.JobOutcome) *int64 {
+		if !finished(j) {
+			return nil
+		}
+		time := int64(j.Finish - j.Submit)
+		return &time
+	}
+	place := make(map[string]int, len(first))
+	var rows []comparedJob
+	for i := range first {
+		place[first[i].ID] = i
+		rows = append(rows, comparedJob{ID: Escape(first[i].ID), Name: Escape(first[i].Name), First: took(&first[i])})
+	}
+	for i := range second {
+		if k, ok := place[second[i].ID]; ok {
+			rows[k].Second = took(&second[i])
+		} else {
+			rows = append(rows, comparedJob{ID: Escape(second[i].ID), Name: Escape(second[i].Name), Second: took(&second[i])})
+		}
+	}
+	for i := range rows {
+		if r := &rows[i]; r.both() && *r.First > 0 {
+			ratio := share(float64(*r.Second) / float64(*r.First))
+			r.Ratio = &ratio
+		}
+	}
+	slices.SortStableFunc(rows, func(a, b comparedJob) int { return cmp.Compare(b.change(), a.change()) })
+	return rows
+}
+
+func (j *comparedJob) both() bool { return j.First != nil && j.Second != nil }
+
+// change is the size of the change, -1 without one.
+func (j *comparedJob) change() int64 {
+	if !j.both() {
+		return -1
+	}
+	return max(*j.First-*j.Second, *j.Second-*j.First)
+}
+
+func writeComparedJobs(w io.Writer, rows []comparedJob) error {
+	out := csv.NewWriter(w)
+	out.Write(comparedJobsColumns)
+	for _, r := range rows {
+		row := []string{r.ID, r.Name, "", "", ""}
+		for k, ns := range []*int64{r.First, r.Second} {
+			if ns != nil {
+				row[2+k] = whole(*ns)
+			}
+		}
+		if r.Ratio != nil {
+			row[4] = r.Ratio.String()
+		}
+		out.Write(row)
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// jobsText writes the jobs of two runs that changed most, as many as fit on a screen.
+func (c *Comparison) jobsText(w io.Writer, colour bool) error {
+	rows := c.jobs()
+	if len(rows) == 0 {
+		return nil
+	}
+	if _, err := fmt.Fprintln(w); err != nil {
+		return err
+	}
+	const shown = 15
+	t := newTextWriter(w, colour)
+	_, names := runNames(c.summaries())
+	fmt.Fprintf(t, "job\t%s\t%s\tratio\n", shorten(names[0], 24), shorten(names[1], 24))
+	changed := 0
+	for _, r := range rows[:min(shown, len(rows))] {
+		if r.change() == 0 {
+			continue
+		}
+		changed++
+		ratio := ""
+		if r.Ratio != nil {
+			ratio = fmt.Sprintf("%.3f", float64(*r.Ratio))
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", r.label(), endedAfter(r.First), endedAfter(r.Second), ratio)
+	}
+	t.Flush()
+	switch more := len(rows) - changed; {
+	case changed == 0:
+		fmt.Fprintf(t, "no job changes (%s)\n", count(len(rows), "job"))
+	case more > 0:
+		fmt.Fprintf(t, "and %s more, with smaller changes or none (%s)\n", number(int64(more)), comparedJobsName)
+	}
+	return t.done()
+}
+
+// label is the id, and the name if it says more.
+func (j *comparedJob) label() string {
+	if j.Name == "" || j.Name == j.ID {
+		return shorten(j.ID, 32)
+	}
+	return shorten(j.ID, 24) + " " + shorten(j.Name, 20)
+}
+
+func endedAfter(ns *int64) string {
+	if ns == nil {
+		return "did not end"
+	}
+	return formatDuration(*ns)
+}
