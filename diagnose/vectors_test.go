@@ -24,3 +24,7 @@ func TestEvaluatorsSorted(t *testing.T) {
 }
 
 func TestEvaluatorsTortured(t *testing.T) { vectortest.Torture(t, vectors, Evaluators) }
+
+func TestAnswersStay(t *testing.T) {
+	vectortest.Answers(t, vectors, "testdata/answers.txt", Evaluators, *update)
+}

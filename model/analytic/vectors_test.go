@@ -2,6 +2,7 @@ package analytic
 
 import (
 	"cmp"
+	"flag"
 	"reflect"
 	"slices"
 	"testing"
@@ -11,6 +12,8 @@ import (
 )
 
 const vectors = "testdata/vectors.json"
+
+var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestVectors(t *testing.T) {
 	vectortest.Run(t, Evaluators, vectors, "testdata/sort-buffer.json")
@@ -33,4 +36,8 @@ func TestPhasesDefaults(t *testing.T) {
 			t.Error(d)
 		}
 	}
+}
+
+func TestAnswersStay(t *testing.T) {
+	vectortest.Answers(t, vectors, "testdata/answers.txt", Evaluators, *update)
 }

@@ -1,0 +1,107 @@
+package sim_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/vectortest"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// written writes all that a run reports.
+type written struct {
+	bytes.Buffer
+	attempts int
+}
+
+func (w *written) Attempt(a *workload.Attempt) {
+	w.attempts++
+	fmt.Fprintf(w, "%+v\n", *a)
+}
+
+func (w *written) Offer(o *model.Offer) { fmt.Fprintf(w, "%+v\n", *o) }
+
+func (w *written) Span(s *model.Span) { fmt.Fprintf(w, "%+v\n", *s) }
+
+// drawVariedWorld draws a world at any fidelity, whose jobs may come over days, whose
+// tasks may be many, and whose transfers may be inexact.
+func drawVariedWorld(t *rapid.T) *world {
+	s := source{t}
+	w := drawWorld(t)
+	switch s.n("fidelity", 0, 3) {
+	case 1:
+		onDevices(t, w)
+	case 2:
+		onDevices(t, w)
+		w.Fidelity = model.Phase
+	}
+	if s.rarely("days", 4) { // failures are forgotten and trackers come back
+		for i := range w.Jobs {
+			w.Jobs[i].Submit *= time.Duration(s.n("spread", 500, 2000))
+		}
+		w.Cluster.Conf.Set("mapred.max.tracker.blacklists", "1")
+	}
+	if s.rarely("network", 3) {
+		w.Network = model.Network{Slack: []float64{0, 0.01, 0.2}[s.n("slack", 0, 2)], ExactFetches: s.n("exact fetches", 0, 20)}
+	}
+	if s.rarely("cut", 8) {
+		w.Until = s.time("until", time.Second, 200*time.Second)
+	}
+	if s.rarely("other scheduler", 6) {
+		w.Changes = []model.Change{{At: s.time("change", time.Second, 100*time.Second), Scheduler: model.Scheduler{Name: "fifo"}}}
+	}
+	return w
+}
+
+// What random runs report stays: attempts, offers, spans and the prediction. A line of the
+// golden file says which run differs; -v writes what it reports. A change in them
+// is a change in results.
+func TestRunsStay(t *testing.T) {
+	const path = "testdata/runs.txt"
+	var got bytes.Buffer
+	worlds := rapid.Custom(drawVariedWorld)
+	for i := range 1600 {
+		w := worlds.Example(i)
+		var out written
+		run := sim.Simulator{Recorder: &out, Limit: longRun}
+		if i%2 == 0 {
+			run.Tracer, run.Spans = &out, &out
+		}
+		p, err := run.Predict(w.WhatIf)
+		fmt.Fprintf(&out, "%+v %v\n", p, err)
+		if testing.Verbose() {
+			t.Logf("%d:\n%s", i, out.String())
+		}
+		fmt.Fprintf(&got, "%d %s %s %s: %d attempts, %.3f s, %.6x\n", i, w.Cluster.Hadoop, w.Scheduler.Name, w.Fidelity, out.attempts, p.Mean.Seconds(), sha256.Sum256(out.Bytes()))
+	}
+	if *update {
+		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Split(got.Bytes(), []byte("\n"))
+	for i, line := range bytes.Split(want, []byte("\n")) {
+		if i >= len(lines) || !bytes.Equal(line, lines[i]) {
+			t.Fatalf("%s:%d: got %q: want %q", path, i+1, lines[min(i, len(lines)-1)], line)
+		}
+	}
+}
+
+func TestAnswersStay(t *testing.T) {
+	vectortest.Answers(t, vectors, "testdata/answers.txt", sim.Evaluators, *update)
+}
