@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -68,7 +67,6 @@ func drawVariedWorld(t *rapid.T) *world {
 // golden file says which run differs; -v writes what it reports. A change in them
 // is a change in results.
 func TestRunsStay(t *testing.T) {
-	const path = "testdata/runs.txt"
 	var got bytes.Buffer
 	worlds := rapid.Custom(drawVariedWorld)
 	for i := range 1600 {
@@ -85,21 +83,7 @@ func TestRunsStay(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%d %s %s %s: %d attempts, %.3f s, %.6x\n", i, w.Cluster.Hadoop, w.Scheduler.Name, w.Fidelity, out.attempts, p.Mean.Seconds(), sha256.Sum256(out.Bytes()))
 	}
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := bytes.Split(got.Bytes(), []byte("\n"))
-	for i, line := range bytes.Split(want, []byte("\n")) {
-		if i >= len(lines) || !bytes.Equal(line, lines[i]) {
-			t.Fatalf("%s:%d: got %q: want %q", path, i+1, lines[min(i, len(lines)-1)], line)
-		}
-	}
+	vectortest.Lines(t, "testdata/runs.txt", got.String(), *update)
 }
 
 func TestAnswersStay(t *testing.T) {

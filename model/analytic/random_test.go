@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/model/taskplan"
+	"github.com/slotwave/slotwave/model/vectortest"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -293,7 +293,6 @@ func parts(q *model.WhatIf) string {
 // What all models answer to random questions, in all worlds without a cause, stays. A
 // line of the golden file says which question differs; -v shows the answers.
 func TestPredictionsStay(t *testing.T) {
-	const path = "testdata/predictions.txt"
 	var got bytes.Buffer
 	for seed := range uint64(400) {
 		r := draws{rand.New(rand.NewPCG(seed, 11))}
@@ -329,19 +328,5 @@ func TestPredictionsStay(t *testing.T) {
 		}
 		fmt.Fprintf(&got, "%d: %d answers, %.6x\n", seed, answers, sha256.Sum256(out.Bytes()))
 	}
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines := strings.Split(got.String(), "\n")
-	for i, line := range strings.Split(string(want), "\n") {
-		if i >= len(lines) || lines[i] != line {
-			t.Fatalf("%s:%d: got %q: want %q", path, i+1, lines[min(i, len(lines)-1)], line)
-		}
-	}
+	vectortest.Lines(t, "testdata/predictions.txt", got.String(), *update)
 }

@@ -49,8 +49,15 @@ func Answers(t *testing.T, path, golden string, evaluators []model.Evaluator, up
 		})
 		fmt.Fprintf(&got, "%s: %d answers, %.6x\n", v.ID, asked, h.Sum(nil))
 	}
+	Lines(t, golden, got.String(), update)
+}
+
+// Lines compares a text with a golden file and reports the first line that differs. It
+// writes the file anew if update is set.
+func Lines(t *testing.T, golden, got string, update bool) {
+	t.Helper()
 	if update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,10 +65,10 @@ func Answers(t *testing.T, path, golden string, evaluators []model.Evaluator, up
 	if err != nil {
 		t.Fatal(err)
 	}
-	old, lines := strings.Split(string(want), "\n"), strings.Split(got.String(), "\n")
+	old, lines := strings.Split(string(want), "\n"), strings.Split(got, "\n")
 	for i := range max(len(old), len(lines)) {
 		if i >= len(old) || i >= len(lines) || old[i] != lines[i] {
-			t.Fatalf("%s:%d: got %q: want %q", golden, i+1, lines[min(i, len(lines)-1)], old[min(i, len(old)-1)])
+			t.Fatalf("%s:%d: got %q: want %q (-update writes the file anew after a look at the difference)", golden, i+1, lines[min(i, len(lines)-1)], old[min(i, len(old)-1)])
 		}
 	}
 }
