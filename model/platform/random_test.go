@@ -1,0 +1,284 @@
+package platform_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/model/vectortest"
+	"github.com/slotwave/slotwave/workload"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// machine is one on which each parameter of a calibration has an effect of its own.
+func machine(curve model.DiskCurve) model.Machine {
+	disk := model.Disk{Read: 80e6, Write: 60e6, Curve: curve}
+	return model.Machine{
+		Name: "m", Cores: 2, Speed: 1, Memory: 4 << 30, NIC: 100e6, Uplink: math.Inf(1), HeapPart: 1, Disks: []model.Disk{disk, disk},
+		CPU: model.FrameworkCost{
+			HDFSRead: 4, HDFSWrite: 3, LocalRead: 2, LocalWrite: 5, Partition: 100, SerdeRecord: 200, SerdeByte: 1,
+			Compare: 110, Merge: 500, Fetch: 2, Open: 1e6,
+		},
+	}
+}
+
+// bench takes the times of phases from sums over the parameters.
+func bench(m model.Machine) (platform.Profile, error) {
+	if m.NIC > 1e9 {
+		return nil, fmt.Errorf("a network of %.3g MB/s", m.NIC/1e6)
+	}
+	var p platform.Profile
+	d, c := &m.Disks[0], &m.CPU
+	slow := 1 + d.Curve.Alpha + 1e6/max(1e6, d.Curve.Chunk)
+	for _, mb := range []float64{2, 8, 32, 128} {
+		for k := range 12 {
+			bytes, records := mb*(1<<20), mb*1e4
+			add := func(phase string, seconds, ns float64) {
+				p.Add(phase, platform.PhaseRow{MB: mb, MS: 1000*(bytes*seconds*slow+ns/1e9/m.Speed) + float64(k)})
+			}
+			some := bytes * math.Pow(mb, -0.4) // of another shape than the bytes, so that costs of devices and of cores differ
+			add("read", 1/d.Read, some*c.HDFSRead+c.Open)
+			add("collect", 0, records*c.SerdeRecord+math.Sqrt(c.Cold*records))
+			add("spill", 1/d.Write, some*c.LocalWrite+100*records*math.Pow(mb, -0.8)*c.Compare)
+			add("merge", 1/d.Read+1/d.Write, records*c.Merge+some*c.LocalRead)
+			add("shuffle", 1/m.NIC, bytes*c.Fetch) // which nothing separates
+			add("write", 1/d.Write, some*c.HDFSWrite+c.Open)
+			if mb > 5 {
+				add(platform.SortPhase, 1/d.Read, records*c.Merge)
+			}
+		}
+	}
+	return p, nil
+}
+
+// tasks takes the times of whole tasks.
+func tasks(m model.Machine) (platform.Profile, error) {
+	all, err := bench(m)
+	var p platform.Profile
+	for _, phase := range all {
+		for i, r := range phase.Rows[:3] {
+			p.Add(fmt.Sprint(phase.Phase, i), platform.PhaseRow{MB: 1, MS: r.MS * float64(1+10*i)})
+		}
+	}
+	return p, err
+}
+
+func calibrated(c *platform.Calibration, err error) string {
+	var b strings.Builder
+	m := &c.Machine
+	if len(m.Disks) > 0 {
+		fmt.Fprintf(&b, "%.5g %.5g %.5g %.5g %.5g %.5g %.5g\n", m.Speed, m.NIC, m.Disks[1].Read, m.Disks[1].Write, m.Disks[1].Curve.Alpha, m.Disks[1].Curve.Chunk, m.CPU)
+	}
+	for _, k := range c.Parameters {
+		fmt.Fprintf(&b, "%s %.5g %.5g %.3g %v\n", k.Name, k.Start, k.Found, min(1, k.Error), k.Determined())
+	}
+	for _, p := range c.Phases {
+		fmt.Fprintf(&b, "%s %d %.4f %.4f %.4f %.4f\n", p.Phase, p.Points, p.MeanBefore, p.MeanAfter, p.WorstBefore, p.WorstAfter)
+	}
+	for _, l := range c.LeftOut {
+		fmt.Fprintf(&b, "left out %s %.4g\n", l.Phase, l.Error)
+	}
+	for _, a := range c.Alternatives {
+		fmt.Fprintf(&b, "or %.4g %.4g %.4g %.4g\n", a.Speed, a.NIC, a.Disks[1].Read, a.Disks[1].Write)
+	}
+	fmt.Fprintf(&b, "%v, %d runs, %v\n", c.Joint, c.Runs, err)
+	return b.String()
+}
+
+// Calibrations from several starts stay as they are: what is found, how surely, the errors of
+// phases, the alternatives.
+func TestCalibrationsStay(t *testing.T) {
+	var got strings.Builder
+	for _, curve := range []model.DiskCurve{
+		{Kind: model.NoCurve}, {Kind: model.LinearCurve, Alpha: 0.3}, {Kind: model.FloorCurve, Alpha: 0.2, Least: 0.2}, {Kind: model.SeekCurve, Chunk: 2e6, Seek: 1e7},
+	} {
+		measured, err := bench(machine(curve))
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole, err := tasks(machine(curve))
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := machine(curve)
+		for k := range start.Disks {
+			start.Disks[k].Read, start.Disks[k].Curve.Alpha = 50e6, 2*start.Disks[k].Curve.Alpha
+		}
+		start.NIC, start.CPU.Compare, start.CPU.Cold = 60e6, 300, 1000
+		for _, contended := range []bool{false, true} {
+			c, err := platform.Calibrate(measured, start, contended, bench)
+			fmt.Fprintf(&got, "# %s %v\n%s", curve.Kind, contended, calibrated(&c, err))
+		}
+		start.Speed = 0.7
+		groups := make([]string, len(whole))
+		for i := range groups {
+			groups[i] = whole[i].Phase[:2]
+			whole[i].Rows[0].MS *= 1 + 0.04*float64(i%3)
+		}
+		whole[2].Rows[0].MS *= 4 // an outlier
+		c, err := platform.CalibrateRuns(whole, groups, start, tasks)
+		fmt.Fprintf(&got, "# tasks %s\n%s", curve.Kind, calibrated(&c, err))
+	}
+	measured, _ := bench(machine(model.DiskCurve{Kind: model.NoCurve}))
+	fast := machine(model.DiskCurve{Kind: model.NoCurve})
+	fast.NIC = 2e9
+	c, err := platform.Calibrate(measured, fast, false, bench)
+	fmt.Fprintf(&got, "# a bench that fails\n%s", calibrated(&c, err))
+	c, err = platform.Calibrate(measured[:2], start(), false, bench)
+	fmt.Fprintf(&got, "# phases without rows\n%s", calibrated(&c, err))
+	c, err = platform.Calibrate(measured, model.Machine{}, false, bench)
+	fmt.Fprintf(&got, "# no machine\n%s", calibrated(&c, err))
+	for _, curve := range []model.DiskCurve{{Kind: model.NoCurve}, {Kind: model.SeekCurve, Chunk: 2e6, Seek: 1e7}} {
+		m := machine(curve)
+		for _, k := range platform.Parameters(&m) {
+			before := k.Value(&m)
+			k.Scale(&m, 2)
+			fmt.Fprintf(&got, "%s %.5g %.5g %.5g %.5g\n", k.Name, before, k.Value(&m), m.Disks[1].Read, m.Disks[1].Curve.Chunk)
+		}
+	}
+	vectortest.Lines(t, "testdata/calibrations.txt", got.String(), *update)
+}
+
+func start() model.Machine { return machine(model.DiskCurve{Kind: model.NoCurve}) }
+
+// Platforms that are fitted to random profiles stay, and so do the terms of random work, what
+// they predict when a group is left out, and how both are written.
+func TestPlatformsStay(t *testing.T) {
+	var got strings.Builder
+	first, shuffle := platform.Grids()
+	fmt.Fprintf(&got, "grids %x\n", sha256.Sum256(fmt.Append(nil, first, shuffle)))
+	for _, g := range first[:3] {
+		j, p, err := g.Benchmark(platform.BenchmarkRow)
+		fmt.Fprintf(&got, "%v %v %v %+v %v\n", j.Maps.Count, j.Maps.InputBytes, j.Reduces.Count, p.Data, err)
+	}
+	for _, text := range []string{
+		"mb_per_map,selectivity,maps,reduces\n2,0.5,4,2\n4,1,8,3\n", "mb_per_map,maps\n", "", "mb_per_map,selectivity,maps,reduces\n",
+		"reduces,maps,x,selectivity,mb_per_map\n1,2,z,0.5,8\n1,a,z,1,1\n", "mb_per_map,selectivity,maps,reduces\n2,0.5,0,2\n", "mb_per_map,selectivity,maps,reduces\n-2,0.5,1,2\n",
+	} {
+		grid, err := platform.ReadGrid(strings.NewReader(text))
+		fmt.Fprintf(&got, "%v %v\n", grid, err)
+	}
+	for seed := range uint64(10) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		p := fittedPlatform()
+		p.Merge.B, p.Read.A = float64(r.IntN(60)), float64(r.IntN(400))
+		profile := profiled(t, p, []float64{0, 0.03, 0.2}[r.IntN(3)], []float64{0, 0.05}[r.IntN(2)], seed)
+		for i := range profile {
+			var some []platform.PhaseRow
+			for k := r.IntN(5); k < len(profile[i].Rows); k += 5 {
+				some = append(some, profile[i].Rows[k])
+			}
+			profile[i].Rows = some
+		}
+		o := platform.FitOptions{EqualSpread: r.IntN(2) == 0, Robust: fit.RobustOptions{Weight: append(fit.Weights(), "")[r.IntN(1+len(fit.Weights()))], NonNegative: r.IntN(2) == 0}}
+		o.Segment.Continuous = r.IntN(2) == 0
+		if r.IntN(3) == 0 {
+			o.TwoLines = []string{"read", "shuffle"}
+		}
+		var out bytes.Buffer
+		m, fits, err := platform.Fit(profile, o)
+		fmt.Fprintln(&out, err)
+		for i := range fits {
+			fmt.Fprintf(&out, "%s\n", fits[i].Doubt())
+		}
+		for _, f := range phasesOf(m) {
+			fmt.Fprintf(&out, "%.6g %.6g %.6g %.6g %.6g; %.6g\n", f.A, f.B, f.Tau, f.Beyond.A, f.Beyond.B, f.At(100))
+		}
+		for _, phase := range platform.Phases {
+			cross, err := platform.CrossLines(phase, workRows(r, phase, 40), o)
+			fmt.Fprintf(&out, "%s %.6g %v; %.6g\n", phase, cross, err, m.Phase(phase, 50))
+		}
+		m.Terms = map[string]platform.WorkModel{}
+		for _, phase := range platform.Phases {
+			rows := workRows(r, phase, 40+r.IntN(40))
+			for _, what := range []platform.Estimate{platform.Mean, platform.Typical} {
+				w, err := platform.FitWork(phase, rows, what)
+				fmt.Fprintf(&out, "%s %s %.5g %.5g %.5g %v\n", phase, w.String(), w.BIC, w.Retried, w.B, err)
+				for i := range rows[:5] {
+					fmt.Fprintf(&out, "%.6g %.6g %.6g\n", w.At(&rows[i].Work), w.Mean(&rows[i].Work), w.Copies(&rows[i].Work))
+				}
+				if err == nil {
+					m.Terms[phase] = w
+				}
+			}
+			times, err := platform.CrossWork(phase, rows)
+			fmt.Fprintf(&out, "%.6g %v\n", times, err)
+		}
+		for k := range 6 {
+			n := model.TaskCounts{
+				Counters: &workload.Counters{
+					InBytes: r.Int64N(1e9), OutBytes: r.Int64N(1e9), InRecords: r.Int64N(1e7), OutRecords: r.Int64N(1e7), Spills: r.Int64N(4), SpilledRecords: r.Int64N(2e7),
+					LocalWriteBytes: r.Int64N(1e9), ShuffleBytes: r.Int64N(1e9), MaterializedBytes: r.Int64N(1e9), HDFSWriteBytes: r.Int64N(1e9),
+				},
+				Reduce: k%2 == 0, Partitions: 1 + r.IntN(9), Fetches: r.IntN(50), Merges: r.IntN(3),
+			}
+			for _, phase := range platform.Phases {
+				ms, ok := m.Work(phase, &n)
+				fmt.Fprintf(&out, "%s %.6g %v\n", phase, ms, ok)
+			}
+		}
+		var text bytes.Buffer
+		err = platform.WriteModel(&text, m)
+		again, err2 := platform.ReadModel(text.Bytes())
+		var second bytes.Buffer
+		err3 := platform.WriteModel(&second, again)
+		fmt.Fprintf(&out, "written again alike: %v %v %v %v\n", bytes.Equal(text.Bytes(), second.Bytes()), err, err2, err3)
+		b, err := platform.ExpectedBreak(platform.BreakSetup{SortFactor: r.IntN(12), HeapMB: float64(100 * r.IntN(9)), InBuffer: float64(r.IntN(11)) / 10, MergeAt: float64(r.IntN(11)) / 10})
+		fmt.Fprintf(&out, "%.6g %v\n", b, err)
+		program, err := platform.ProgramOf(randomProfile(r))
+		fmt.Fprintf(&out, "%+v %v\n", program, err)
+		if testing.Verbose() {
+			t.Logf("%d:\n%s", seed, out.String())
+		}
+		fmt.Fprintf(&got, "%d: %.6x\n", seed, sha256.Sum256(out.Bytes()))
+	}
+	vectortest.Lines(t, "testdata/platforms.txt", got.String(), *update)
+}
+
+// workRows are rows of a phase whose time follows some of the terms, some of which wait as
+// for a retried write, beside other tasks or alone.
+func workRows(r *rand.Rand, phase string, n int) []platform.WorkRow {
+	var rows []platform.WorkRow
+	noise, parts := []float64{0, 0.05, 0.2}[r.IntN(3)], r.IntN(2) == 0
+	for i := range n {
+		v := func() float64 { return float64(1 + r.IntN(50)) }
+		w := platform.Work{
+			InMB: v(), InRecords: v() / 30, OutMB: v(), OutRecords: v() / 20, Spills: float64(1 + i%3), SpillMB: v(), SpillRecords: v() / 20, Compares: v(),
+			ShuffleMB: v(), ShuffleRecords: v() / 20, Fetches: v(), MergedMB: v(), MergedRecords: v() / 30, WriteMB: v(), WriteRecords: v() / 20,
+			CopiesContended: float64(r.IntN(3)) / 2, MergesContended: float64(r.IntN(3)) / 2, WriteContended: float64(r.IntN(3)) / 2,
+		}
+		ms := (30 + 2*w.MB(phase) + 200*math.Sqrt(w.OutRecords) + 50*w.Spills) * (1 + noise*r.NormFloat64()) * (1 + 0.5*w.WriteContended)
+		if r.IntN(12) == 0 {
+			ms += 400
+		}
+		row := platform.WorkRow{Work: w, MS: max(0, ms), Group: fmt.Sprint(i % 6)}
+		if parts && phase == "shuffle" {
+			row.Copies, row.Merges = ms*0.8*(1+0.3*w.CopiesContended), ms*0.4*(1+0.2*w.MergesContended)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// randomProfile is a recorded job that lacks some of its statistics.
+func randomProfile(r *rand.Rand) *workload.Profile {
+	p := &workload.Profile{Name: "p", Source: []string{"s"}}
+	d := &p.Data
+	for _, v := range []*float64{
+		&d.InputPairWidth, &d.MapSizeSel, &d.MapRecsSel, &d.RecsPerRedGroup, &d.ReduceSizeSel, &d.ReduceRecsSel, &d.CombineRecsSel, &d.CombineSizeSel, &d.ReduceOutPairWidth, &d.MapOutPairWidth,
+	} {
+		if *v = float64(r.IntN(8)) / 4; r.IntN(6) == 0 {
+			*v = math.NaN()
+		}
+	}
+	return p
+}
