@@ -465,9 +465,16 @@ func golden(t *testing.T, name string, got []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (-update writes it anew after a look at the difference): got\n%s", name, got)
+	if bytes.Equal(got, want) {
+		return
 	}
+	old, lines := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for i, line := range lines {
+		if i >= len(old) || line != old[i] {
+			t.Fatalf("%s has %d lines of %d and differs in line %d (-update writes it anew after a look at the difference): got\n%s", name, len(lines), len(old), i+1, line)
+		}
+	}
+	t.Fatalf("%s has only %d lines of %d", name, len(lines), len(old))
 }
 
 // Explanations of maps and reduces, with and without the offers of the run.
