@@ -205,6 +205,33 @@ func (j *job) submitted() string {
 	return text
 }
 
+// silent returns the slot seconds of lost trackers while an attempt waited, and the
+// trackers in words: their slots are free, but no heartbeat offers them.
+func (x *explainer) silent(a *attempt) (slotSeconds float64, text string) {
+	if x.question == nil {
+		return 0, ""
+	}
+	trackers, first := 0, ""
+	for i := range x.question.Cluster.Nodes {
+		n := &x.question.Cluster.Nodes[i]
+		if n.Dies == 0 || n.Dies >= a.start {
+			continue
+		}
+		slots := n.MapSlots
+		if a.kind == workload.Reduce {
+			slots = n.ReduceSlots
+		}
+		slotSeconds += float64(slots) * (a.start - max(n.Dies, a.runnable)).Seconds()
+		if trackers++; trackers == 1 {
+			first = fmt.Sprintf(" The TaskTracker of %s sent no heartbeats from %s on, so its slots took no task.", n.Name, seconds(n.Dies))
+		}
+	}
+	if trackers > 1 {
+		return slotSeconds, fmt.Sprintf(" %d TaskTrackers sent no heartbeats any more, so their slots took no task.", trackers)
+	}
+	return slotSeconds, first
+}
+
 // waited says whether slots were free while the task waited, and which attempt
 // held the slot before.
 func (x *explainer) waited(a *attempt) string {
@@ -218,6 +245,9 @@ func (x *explainer) waited(a *attempt) string {
 		return text
 	}
 	free := (running.freeTime(a.start) - running.freeTime(a.runnable)) / wait * float64(slots)
+	lost, silent := x.silent(a)
+	free -= lost / wait
+	text += silent
 	before := x.freed(a)
 	switch {
 	case free < 0.05:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
@@ -139,7 +140,9 @@ func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []Group
 // nodeStats are the attempts of one node.
 type nodeStats struct {
 	attempts, lost, time int64
-	maps, mapTime        int64 // that succeeded
+	maps, mapTime        int64         // that succeeded
+	killed               time.Duration // when the last attempts were killed
+	killedThen           int64
 }
 
 func (n *nodeStats) add(a *workload.Attempt) {
@@ -150,6 +153,12 @@ func (n *nodeStats) add(a *workload.Attempt) {
 	case a.Kind >= workload.TaskCleanup: // its attempt has been counted
 	case a.State != workload.Succeeded:
 		n.lost++
+		if a.State == workload.Killed && a.Finish >= n.killed {
+			if a.Finish > n.killed {
+				n.killed, n.killedThen = a.Finish, 0
+			}
+			n.killedThen++
+		}
 	case a.Kind == workload.Map:
 		n.maps++
 		n.mapTime += d

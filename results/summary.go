@@ -38,6 +38,7 @@ type Summary struct {
 	Makespan     Estimate        `json:"makespan"`
 	Calibrations *Calibrations   `json:"calibrations,omitempty"`
 	Replay       *ReplaySummary  `json:"replay,omitempty"`
+	Lost         []lostTracker   `json:"lost_trackers,omitempty"`
 	LimitedBy    string          `json:"limited_by,omitempty"`
 	Limits       []Limit         `json:"limits,omitempty"`
 	Jobs         JobSummary      `json:"jobs"`
@@ -215,6 +216,7 @@ func (r *Run) Summary() *Summary {
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
 		Calibrations: r.calibrations(),
 		Replay:       r.replaySummary(),
+		Lost:         r.lostTrackers(),
 		Jobs:         r.jobSummary(),
 		Deadlines:    r.deadlines(),
 		Kinds:        listed(r.Stats.kindSummaries()),

@@ -43,6 +43,9 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	if s.Deadlines != nil {
 		fmt.Fprintf(t, "deadlines\t%s\n", s.Deadlines.text(s.Replications))
 	}
+	if len(s.Lost) > 0 {
+		fmt.Fprintf(t, "trackers\t%s\n", lostText(s.Lost))
+	}
 	if s.LimitedBy != "" {
 		fmt.Fprintf(t, "limited by\t%s\n", s.LimitedBy)
 	}

@@ -1,0 +1,53 @@
+package results
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// lostTracker is a TaskTracker that sent its last heartbeat before the run ended.
+type lostTracker struct {
+	Node     string `json:"node"`
+	At       int64  `json:"at_ns"`         // no heartbeat from then on
+	Attempts int64  `json:"attempts_lost"` // that ran on it then
+}
+
+// lostTrackers lists those of the first replication, the earliest first.
+func (r *Run) lostTrackers() (list []lostTracker) {
+	attempts := map[string]int64{}
+	for i := range r.Stats.slots.nodes {
+		n := &r.Stats.slots.nodes[i]
+		attempts[fmt.Sprint(n.name, n.killed)] = n.killedThen
+	}
+	for i := range r.Question.Cluster.Nodes {
+		if n := &r.Question.Cluster.Nodes[i]; n.Dies > 0 && int64(n.Dies) < r.end() {
+			list = append(list, lostTracker{Escape(n.Name), int64(n.Dies), attempts[fmt.Sprint(n.Name, n.Dies)]})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b lostTracker) int { return cmp.Compare(a.At, b.At) })
+	return list
+}
+
+// lostText says which trackers were lost, and what with them.
+func lostText(list []lostTracker) string {
+	const named = 3
+	var trackers []string
+	attempts := int64(0)
+	for i, l := range list {
+		if i < named {
+			trackers = append(trackers, fmt.Sprintf("%s at %s", shorten(l.Node, 24), formatDuration(l.At)))
+		}
+		attempts += l.Attempts
+	}
+	text := strings.Join(trackers, ", ")
+	if more := len(list) - named; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	with := "it"
+	if len(list) > 1 {
+		with = "them"
+	}
+	return fmt.Sprintf("%s lost, %s with %s; last heartbeat of %s", count(len(list), "tracker"), count(int(attempts), "running attempt"), with, text)
+}
