@@ -215,11 +215,11 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	nodes, ofTrace := t.integer("nodes", 0, 1, mostNodes), 1
 	if own {
 		workers := l.whole.Workers()
-		if ofTrace = len(workers.Racks); nodes == workers.Hosts() && !t.has("racks") {
+		if ofTrace = len(workers.Racks); nodes == workers.Hosts() && !t.has("racks") && !t.has("nodes_per_rack") {
 			nodes = 0 // as many as the trace names
 		}
 	}
-	racks := t.integer("racks", ofTrace, 1, mostNodes)
+	racks, perRack := t.integer("racks", ofTrace, 1, mostNodes), t.integer("nodes_per_rack", 0, 1, mostNodes)
 	var groups []group
 	total := 0
 	for _, in := range t.tables("group") {
@@ -257,6 +257,13 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	}
 	if len(groups) == 0 {
 		groups, total = []group{{count: nodes, node: alike}}, nodes
+	}
+	switch {
+	case perRack == 0:
+	case t.has("racks"):
+		t.warnAt(t.line("nodes_per_rack"), "cluster.nodes_per_rack has no effect: cluster.racks is given")
+	default:
+		racks = (total + perRack - 1) / perRack
 	}
 	if racks > total {
 		t.warnAt(t.line("racks"), "of %d racks only %d have nodes", racks, total)
@@ -316,8 +323,10 @@ func (t clusterTable) somePlatform(c *model.Cluster, m *hardware) {
 // nodesOfTrace returns the machines that a trace names, in the order of their
 // names.
 func (t clusterTable) nodesOfTrace(c *model.Cluster, h *workload.History, alike model.Node) {
-	if t.has("racks") {
-		t.warnAt(t.line("racks"), "cluster.racks has no effect: the trace names the racks")
+	for _, key := range []string{"racks", "nodes_per_rack"} {
+		if t.has(key) {
+			t.warnAt(t.line(key), "cluster.%s has no effect: the trace names the racks", key)
+		}
 	}
 	workers := h.Workers()
 	for r, rack := range workers.Racks {

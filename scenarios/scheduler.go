@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"math"
 	"strings"
 
@@ -55,6 +56,9 @@ func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	}
 	s.Conf = s.Conf.Over(t.hadoopKeys())
 	t.done()
+	if of := fairOf(c.Hadoop); of != "" && of != s.Name && (s.Name == "fair1" || s.Name == "fair2") {
+		t.warnAt(t.line("name"), "scheduler.name: %s is not the FairScheduler of Hadoop %s, which is %s: no release had this pair", s.Name, c.Hadoop, of)
+	}
 	t.valid(&s, c.Hadoop)
 	return s
 }
@@ -108,16 +112,25 @@ func (t schedulerTable) policyOf(c *model.Cluster) string {
 	class := c.Conf.Text("mapred.jobtracker.taskScheduler")
 	switch name := class[strings.LastIndexByte(class, '.')+1:]; {
 	case t.has("name") || name == "" || name == "JobQueueTaskScheduler":
-	case name == "FairScheduler" && c.Hadoop == "0.20.2":
-		return "fair1"
 	case name == "FairScheduler":
-		return "fair2"
+		return cmp.Or(fairOf(c.Hadoop), "fair2")
 	case name == "CapacityTaskScheduler":
 		return "capacity"
 	default:
 		t.warn("%s: %s is not simulated: the scheduler is fifo", t.file, class)
 	}
 	return "fifo"
+}
+
+// fairOf names the FairScheduler of a release; empty for ideal, which has any.
+func fairOf(release string) string {
+	switch release {
+	case "ideal":
+		return ""
+	case "0.20.2":
+		return "fair1"
+	}
+	return "fair2"
 }
 
 func with(c workload.Conf, key, value string) workload.Conf {
