@@ -16,6 +16,7 @@ import (
 // The sizes of a figure are in points. A PNG has two pixels per point.
 const (
 	figureWidth = 960
+	columnWidth = 360 // of a figure whose texts are 7 points high in a column of 85 mm
 	margin      = 16
 	titleSize   = 15
 	textSize    = 11
@@ -30,6 +31,7 @@ type figure struct {
 	title, subtitle string
 	legend          []legendEntry
 	panels          []*panel
+	narrow          bool // fits a column of a paper
 	columns         int  // 0 is 1
 	raster          bool // too many shapes for SVG
 }
@@ -129,11 +131,41 @@ var (
 	legendStyle   = newStyle(textSize-0.5, colourText, false)
 )
 
+func (f *figure) width() vg.Length {
+	if f.narrow {
+		return columnWidth
+	}
+	return figureWidth
+}
+
+// headLines are the lines of title and subtitle.
+func (f *figure) headLines(sty text.Style, s string) []string {
+	const most = 4
+	return wrapped(sty, s, f.width()-2*margin, most)
+}
+
+// wrapped divides a text into lines of a width; what is left after most lines is cut.
+func wrapped(sty text.Style, s string, width vg.Length, most int) (lines []string) {
+	words := strings.Fields(s)
+	for len(words) > 0 {
+		n := 1
+		for n < len(words) && sty.Width(strings.Join(words[:n+1], " ")) <= width {
+			n++
+		}
+		if len(lines) == most-1 {
+			n = len(words)
+		}
+		lines = append(lines, fit(sty, strings.Join(words[:n], " "), width))
+		words = words[n:]
+	}
+	return lines
+}
+
 // rows returns the rows of the legend, each entry with its offset from the
 // left.
 func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
-	const width = figureWidth - 2*margin
-	x := vg.Length(width)
+	width := f.width() - 2*margin
+	x := width
 	for _, e := range f.legend {
 		w := swatchWidth + 5 + legendStyle.Width(e.label)*1.1 + 16 // SVG viewers may use a wider font
 		if x+w > width || len(rows) == 0 {
@@ -148,10 +180,8 @@ func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
 
 // header returns the height of title, subtitle and legend.
 func (f *figure) header() vg.Length {
-	h := titleStyle.Height("Ag") + 4
-	if f.subtitle != "" {
-		h += subtitleStyle.Height("Ag") + 4
-	}
+	h := vg.Length(max(1, len(f.headLines(titleStyle, f.title)))) * (titleStyle.Height("Ag") + 4)
+	h += vg.Length(len(f.headLines(subtitleStyle, f.subtitle))) * (subtitleStyle.Height("Ag") + 4)
 	rows, entry := f.legendRows()
 	return h + vg.Length(len(rows))*entry + 8
 }
@@ -162,7 +192,7 @@ func (f *figure) height() vg.Length {
 	for k := range max(1, f.columns) {
 		h := vg.Length(0)
 		for i, p := range f.column(k) {
-			h += p.above(i) + p.height + p.below()
+			h += p.above(i) + p.height + p.below(f.width())
 		}
 		highest = max(highest, h)
 	}
@@ -200,8 +230,8 @@ func (p *panel) above(i int) vg.Length {
 }
 
 // below returns the height of the horizontal axis under the data.
-func (p *panel) below() vg.Length {
-	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: figureWidth, Y: 1000}}}
+func (p *panel) below(width vg.Length) vg.Length {
+	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: 1000}}}
 	return p.DataCanvas(c).Min.Y
 }
 
@@ -209,8 +239,8 @@ func (f *figure) draw(c draw.Canvas) {
 	c = draw.Crop(c, margin, -margin, margin, -margin)
 	top := c.Max.Y
 	line := func(sty text.Style, s string) {
-		if s != "" {
-			c.FillText(sty, vg.Point{X: c.Min.X, Y: top}, fit(sty, s, c.Max.X-c.Min.X))
+		for _, one := range f.headLines(sty, s) {
+			c.FillText(sty, vg.Point{X: c.Min.X, Y: top}, one)
 			top -= sty.Height("Ag") + 4
 		}
 	}
@@ -239,12 +269,13 @@ func (f *figure) draw(c draw.Canvas) {
 		column := c
 		column.Min.X += vg.Length(k) * (width + gutter)
 		column.Max.X = column.Min.X + width
-		drawPanels(column, f.column(k))
+		drawPanels(column, f.column(k), f.width())
 	}
 }
 
-// drawPanels draws panels below each other, from the top of a canvas.
-func drawPanels(c draw.Canvas, panels []*panel) {
+// drawPanels draws panels below each other, from the top of a canvas, of a figure of
+// some width.
+func drawPanels(c draw.Canvas, panels []*panel, whole vg.Length) {
 	// The widest vertical axis sets the left edge of all data.
 	canvases := make([]draw.Canvas, len(panels))
 	top := c.Max.Y
@@ -252,7 +283,7 @@ func drawPanels(c draw.Canvas, panels []*panel) {
 		top -= p.above(i)
 		canvases[i] = c
 		canvases[i].Max.Y = top
-		top -= p.height + p.below()
+		top -= p.height + p.below(whole)
 		canvases[i].Min.Y = top
 	}
 	for range 2 { // the space for the last tick label depends slightly on the width

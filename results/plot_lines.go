@@ -38,6 +38,50 @@ func (l *plotLine) entry() legendEntry {
 	}}
 }
 
+// barEntry is the place in a legend of a line with error bars.
+func (l *plotLine) barEntry() legendEntry {
+	return legendEntry{shorten(Escape(l.name), 32), func(to draw.Canvas) {
+		mid := to.Center()
+		to.StrokeLine2(draw.LineStyle{Color: l.style.Color, Width: 1.2}, to.Min.X, mid.Y, to.Max.X, mid.Y)
+		l.errorBar(to, mid, to.Min.Y, to.Max.Y)
+		to.DrawGlyph(l.style, mid)
+	}}
+}
+
+func (l *plotLine) errorBar(c draw.Canvas, at vg.Point, low, high vg.Length) {
+	const half = 2.5 // of a cap
+	style := draw.LineStyle{Color: l.style.Color, Width: 0.8}
+	c.StrokeLine2(style, at.X, low, at.X, high)
+	c.StrokeLine2(style, at.X-half, low, at.X+half, low)
+	c.StrokeLine2(style, at.X-half, high, at.X+half, high)
+}
+
+// barLines draws lines with error bars. The lines are moved a little apart, so that
+// their bars do not hide each other.
+type barLines []plotLine
+
+// Plot implements plot.Plotter.
+func (lines barLines) Plot(c draw.Canvas, p *plot.Plot) {
+	const apart = 4
+	x, y := p.Transforms(&c)
+	for i := range lines {
+		l := &lines[i]
+		moved := apart * (vg.Length(i) - vg.Length(len(lines)-1)/2)
+		var mean []vg.Point
+		for _, p := range l.points {
+			at := vg.Point{X: x(p.at) + moved, Y: y(p.mean)}
+			if p.low < p.high {
+				l.errorBar(c, at, y(p.low), y(p.high))
+			}
+			mean = append(mean, at)
+		}
+		c.StrokeLines(draw.LineStyle{Color: l.style.Color, Width: 1.2}, mean)
+		for _, m := range mean {
+			c.DrawGlyph(l.style, m)
+		}
+	}
+}
+
 // plotLines draws lines over their bands.
 type plotLines []plotLine
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -20,6 +21,9 @@ const (
 	mostLevels = 60   // of a factor of a heat map
 	mostInLine = 2000 // points of all lines
 	mostPareto = 5000
+	mostBarred = 20 // error bars of a line; more are a band
+
+	narrowHeight = 210 // of the data in a column of a paper
 )
 
 // plotted is a study with the metric that a picture shows.
@@ -213,7 +217,7 @@ func (s *plotted) means() *figure {
 	if from == until {
 		from, until = 0.9*from, 1.1*until+math.SmallestNonzeroFloat32
 	}
-	f := &figure{title: s.title, subtitle: "points: means; lines: 95 % intervals of the difference to the baseline, from pairs with the same seed"}
+	f := &figure{title: s.title, subtitle: s.meaning("points", "lines"), narrow: true}
 	p := rowsPanel(a.values(), Escape(a.Key))
 	p.Add(d)
 	f.panels = []*panel{p}
@@ -270,36 +274,81 @@ func (s *plotted) lines() *figure {
 			top = max(top, high)
 		}
 	}
-	f := &figure{title: s.title, subtitle: "lines: means; bands: 95 % intervals of the difference to the baseline, from pairs with the same seed"}
+	barred := s.List.Len() <= mostBarred*len(lines)
+	f := &figure{title: s.title, subtitle: s.meaning("lines", "bands"), narrow: true}
+	if barred {
+		f.subtitle = s.meaning("points", "error bars")
+	}
 	for i := range lines {
 		slices.SortFunc(lines[i].points, func(a, b linePoint) int { return cmp.Compare(a.at, b.at) })
-		if by >= 0 {
+		switch {
+		case by < 0:
+		case barred:
+			f.legend = append(f.legend, lines[i].barEntry())
+		default:
 			f.legend = append(f.legend, lines[i].entry())
 		}
 	}
-	p := newPanel(380, s.label)
+	p := newPanel(narrowHeight, s.label)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, math.SmallestNonzeroFloat32)
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 10, nil))
-	p.Add(lines)
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 8, nil))
+	if barred {
+		p.Add(barLines(lines))
+	} else {
+		p.Add(lines)
+	}
 	f.panels = []*panel{p}
 	from, until := lines.span()
 	setNumbers(f, &over, from, until)
 	return f
 }
 
-// setNumbers gives a figure the axis of a factor that is a number.
+// meaning says what a picture shows of each point, and what its intervals are.
+func (s *plotted) meaning(means, intervals string) string {
+	if !s.replicated() {
+		return means + ": one run each, without an interval"
+	}
+	base := s.List.Point(0).Baseline
+	for i := range s.List.Len() {
+		if p := s.List.Point(i); p.Baseline != base {
+			return means + ": means; " + intervals + ": 95 % intervals of the difference to the baseline of each point, from pairs of runs with the same seed"
+		}
+	}
+	return fmt.Sprintf("%s: means; %s: 95 %% intervals of the difference to the baseline (%s), from pairs of runs with the same seed", means, intervals, s.Points.label(base))
+}
+
+// setNumbers gives a figure the axis of a factor that is a number: marks at its values
+// if they are few.
 func setNumbers(f *figure, a *axis, from, until float64) {
-	margin := (until - from) / 50
-	label := Escape(a.Key)
-	if from < 0 {
-		f.setX(until+margin, label, []plot.Tick{{Value: from, Label: share(from).String()}, {Value: 0, Label: "0"}, {Value: until, Label: share(until).String()}})
-		f.panels[0].X.Min = from - margin
-		return
+	const few = 7
+	margin := (until - from) / 25
+	f.setX(until+margin, axisTitle(a.Key), nil)
+	p := f.panels[0]
+	if from < 0 || from > until/20 {
+		p.X.Min = from - margin
 	}
-	f.setX(until+margin, label, ticks(until+margin, 12, nil))
-	if from > until/2 {
-		f.panels[0].X.Min = from - margin
+	var marks []plot.Tick
+	if a.Count <= few {
+		for level := range a.Count {
+			marks = append(marks, plot.Tick{Value: a.number(level), Label: shorten(Escape(a.Value(level)), 8)})
+		}
+	} else if from < 0 {
+		marks = []plot.Tick{{Value: from, Label: share(from).String()}, {Value: 0, Label: "0"}, {Value: until, Label: share(until).String()}}
+	} else {
+		marks = ticks(until+margin, few, nil)
 	}
+	p.X.Tick.Marker = plot.ConstantTicks(marks)
+}
+
+// axisTitle is a key with its unit, if its name ends with one.
+func axisTitle(key string) string {
+	title := Escape(key)
+	for _, unit := range [][2]string{{"_ms", "ms"}, {"_mb", "MB"}, {".mb", "MB"}} {
+		if strings.HasSuffix(key, unit[0]) {
+			return title + " (" + unit[1] + ")"
+		}
+	}
+	return title
 }
 
 // heatColours run from low to high values, evenly in lightness.
@@ -322,12 +371,12 @@ func (s *plotted) heatMap() *figure {
 			h.cells = append(h.cells, heatCell{x.of(&point), y.of(&point), mean})
 		}
 	}
-	f := &figure{title: s.title, subtitle: "colour: mean " + s.label}
+	f := &figure{title: s.title, subtitle: "colour: mean " + s.label, narrow: true}
 	for k, c := range heatColours {
 		from := h.low + float64(k)*(h.high-h.low)/float64(len(heatColours))
 		f.legend = append(f.legend, legendEntry{"from " + strconv.FormatFloat(from, 'g', 3, 64), filled(c)})
 	}
-	p := newPanel(max(240, min(620, vg.Length(34*y.Count))), Escape(y.Key))
+	p := newPanel(max(120, min(420, vg.Length(26*y.Count))), axisTitle(y.Key))
 	named := func(a axis, most int) (marks []plot.Tick) {
 		every := (a.Count + most - 1) / most
 		for k, level := range a.values() {
@@ -338,10 +387,10 @@ func (s *plotted) heatMap() *figure {
 		return marks
 	}
 	p.Y.Min, p.Y.Max = 0, float64(y.Count)
-	p.Y.Tick.Marker = plot.ConstantTicks(named(y, 24))
+	p.Y.Tick.Marker = plot.ConstantTicks(named(y, 20))
 	p.Add(h)
 	f.panels = []*panel{p}
-	f.setX(float64(x.Count), Escape(x.Key), named(x, 16))
+	f.setX(float64(x.Count), axisTitle(x.Key), named(x, 7))
 	return f
 }
 
@@ -366,7 +415,7 @@ func (h *heatPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		cell := vg.Rectangle{Min: at, Max: vg.Point{X: x(float64(one.x + 1)), Y: y(float64(one.y + 1))}}
 		c.SetColor(heatColours[k])
 		c.Fill(cell.Path())
-		if len(h.cells) <= 200 {
+		if len(h.cells) <= 48 {
 			style := newStyle(textSize-2, tinted(0x222222, 0x222222), false)
 			if k >= len(heatColours)/2 {
 				style.Color = tinted(0xffffff, 0xffffff)
@@ -419,11 +468,11 @@ func (s *plotted) tornado() *figure {
 		return nil
 	}
 	slices.SortStableFunc(bars, func(a, b effectOf) int { return cmp.Compare(b.high-b.low, a.high-a.low) })
-	f := &figure{title: s.title, subtitle: "bars: from the lowest to the highest mean of the levels of one factor, over all levels of the others; dashed: mean of all points"}
+	f := &figure{title: s.title, subtitle: "bars: from the lowest to the highest mean of the levels of one factor, over all levels of the others; dashed: mean of all points", narrow: true}
 	p, from, until := tornadoPanel(bars, total/float64(n))
 	f.panels = []*panel{p}
 	margin := max((until-from)*0.35, until*0.02) // for the names of the levels
-	f.setX(until+margin, s.label, ticks(until+margin, 12, nil))
+	f.setX(until+margin, s.label, ticks(until+margin, 6, nil))
 	if least := from - margin; least > until/4 {
 		p.X.Min, p.X.Tick.Marker = least, plot.ConstantTicks(marksBetween(least, until+margin))
 	}
@@ -521,14 +570,14 @@ func (s *plotted) pareto(asked []int) *figure {
 		top[0], top[1] = max(top[0], p.at[0]), max(top[1], p.at[1])
 	}
 	mark := lineStyle(1)
-	f := &figure{title: s.title, subtitle: "points: means; line: the points that no other point beats in both"}
+	f := &figure{title: s.title, subtitle: "points: means; line: the points that no other point beats in both", narrow: true}
 	f.legend = []legendEntry{{"not beaten", func(to draw.Canvas) { to.DrawGlyph(mark, to.Center()) }}, {"beaten", func(to draw.Canvas) { to.DrawGlyph(beatenStyle, to.Center()) }}}
-	p := newPanel(400, labels[1])
+	p := newPanel(narrowHeight, labels[1])
 	p.Y.Min, p.Y.Max = 0, top[1]*1.06
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 10, nil))
+	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 8, nil))
 	p.Add(d)
 	f.panels = []*panel{p}
-	f.setX(top[0]*1.12, labels[0], ticks(top[0]*1.12, 12, nil))
+	f.setX(top[0]*1.12, labels[0], ticks(top[0]*1.12, 7, nil))
 	return f
 }
 
@@ -565,7 +614,13 @@ func (d *paretoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			for n, one := range d.points {
 				if one.front {
 					if k == i {
-						c.FillText(style, at.Add(vg.Point{X: 5, Y: 3}), shorten(d.points[n].name, 40))
+						text, from := shorten(d.points[n].name, 32), at.Add(vg.Point{X: 5, Y: 3})
+						if from.X+style.Width(text) > c.Max.X { // it would be cut
+							from.X = max(c.Min.X, at.X-5-style.Width(text))
+						}
+						c.SetColor(colourGround)
+						c.Fill(vg.Rectangle{Min: from, Max: from.Add(vg.Point{X: style.Width(text), Y: style.Height(text)})}.Path())
+						c.FillText(style, from, text)
 					}
 					k++
 				}

@@ -26,7 +26,7 @@ type pngCanvas struct {
 
 // WritePNG writes the figure as PNG.
 func (f *figure) WritePNG(w io.Writer) error {
-	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(figureWidth, f.height()), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(colourGround))}
+	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width(), f.height()), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(colourGround))}
 	f.draw(draw.New(c))
 	return encodePNG(w, c.Image().(*image.RGBA))
 }

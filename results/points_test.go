@@ -163,3 +163,30 @@ func TestPointsParquet(t *testing.T) {
 		t.Errorf("got %+v: want point 2 with fair2, 200.5, 140 s and no response", r)
 	}
 }
+
+// Pictures of a study fit a column of a paper: their head is not cut, and names the
+// baseline or says that there are no intervals.
+func TestNarrowPictures(t *testing.T) {
+	for _, replications := range []int{1, 3} {
+		p := twoPoints(replications)
+		s := &plotted{Points: p, title: "a study", axes: p.axes()}
+		s.choose(p.Metrics.shown()[0])
+		f := s.lines()
+		if f == nil {
+			f = s.means()
+		}
+		want := "one run each, without an interval"
+		if replications > 1 {
+			want = "95 % intervals of the difference to the baseline (" + p.label(0) + ")"
+		}
+		lines := f.headLines(subtitleStyle, f.subtitle)
+		if !f.narrow || f.width() != columnWidth || !strings.Contains(f.subtitle, want) || strings.Join(lines, " ") != f.subtitle {
+			t.Errorf("%d runs: got %q of %q: want all of it, with %q", replications, lines, f.subtitle, want)
+		}
+		for _, line := range lines {
+			if subtitleStyle.Width(line) > columnWidth-2*margin {
+				t.Errorf("%q is wider than the picture", line)
+			}
+		}
+	}
+}

@@ -18,7 +18,7 @@ import (
 // WriteSVG writes the figure as SVG. Text stays text, and viewers in dark mode
 // use the dark variant of each tint.
 func (f *figure) WriteSVG(w io.Writer) error {
-	c := &svgCanvas{width: figureWidth, height: f.height(), classes: map[svgClass]string{}}
+	c := &svgCanvas{width: f.width(), height: f.height(), classes: map[svgClass]string{}}
 	canvas := draw.New(c)
 	canvas.SetColor(colourGround)
 	canvas.Fill(canvas.Rectangle.Path())
