@@ -32,6 +32,7 @@ type Inspection struct {
 	Attempts  []RecordedKind   `json:"attempts"`
 	Locality  RecordedLocality `json:"locality"`
 	Still     []StoodStill     `json:"stood_still"`
+	Speeds    []recordedSpeed  `json:"speeds,omitempty"`
 	Missing   []MissingFact    `json:"missing"`
 	Warnings  []string         `json:"warnings"`
 	Problems  int              `json:"problems"` // lines or files that could not be read
@@ -106,6 +107,23 @@ type StoodStill struct {
 	Usual   int64  `json:"usual_gap_ns"`
 }
 
+// recordedSpeed is how long equal tasks take on a machine, relative to the median
+// machine, with a 95 % interval that holds for all machines together.
+type recordedSpeed struct {
+	Machine string  `json:"machine"`
+	Time    float64 `json:"time_factor"`
+	Low     float64 `json:"low"`
+	High    float64 `json:"high"`
+	Tasks   int     `json:"tasks"`
+	Differs bool    `json:"differs"`
+}
+
+// AddSpeed adds how long equal tasks take on a machine, relative to the median one:
+// the factor and its interval.
+func (s *Inspection) AddSpeed(machine string, tasks int, factor [3]float64, differs bool) {
+	s.Speeds = append(s.Speeds, recordedSpeed{machine, factor[0], factor[1], factor[2], tasks, differs})
+}
+
 // MissingFact is what a history does not record, and the questions that need it.
 type MissingFact struct {
 	What     string `json:"what"`
@@ -171,6 +189,7 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 	}
 	s.names(t)
 	s.still(t)
+	s.speeds(t)
 	if len(s.Missing) > 0 {
 		t.section("Not recorded")
 		for _, m := range s.Missing {
@@ -241,6 +260,21 @@ func (s *Inspection) still(t *textWriter) {
 	if more := len(s.Still) - shownNames; more > 0 {
 		fmt.Fprintf(t, "and %s more times\n", number(int64(more)))
 	}
+}
+
+func (s *Inspection) speeds(t *textWriter) {
+	shown := 0
+	for _, m := range s.Speeds {
+		if !m.Differs || shown == shownNames {
+			continue
+		}
+		if shown++; shown == 1 {
+			t.section("Machines whose tasks take longer or shorter than equal ones elsewhere")
+			fmt.Fprintf(t, "machine\ttime\t95 %% interval\ttasks\n")
+		}
+		fmt.Fprintf(t, "%s\t%.2f\t%.2f to %.2f\t%d\n", shorten(m.Machine, 40), m.Time, m.Low, m.High, m.Tasks)
+	}
+	t.Flush()
 }
 
 func (j *RecordedJobs) text() string {

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ func (t clusterTable) readCluster(l *load, conf workload.Conf, m *hardware) mode
 	c.FromStart = t.boolean("from_start", false)
 	c.Replication = t.replication(common)
 	t.readNodes(&c, l, common, m, machine)
+	t.readSlowdowns(&c, l, m)
 	t.readDies(&c, m.seed.Named("dies"))
 	if c.Heartbeat == 0 && !ideal && l.recorded() {
 		t.inferHeartbeat(&c, l.whole)
@@ -299,6 +301,29 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	}
 	t.someSlots(c)
 	t.somePlatform(c, m)
+}
+
+// readSlowdowns reads the factors of single nodes. Recorded times contain those of
+// their own machines.
+func (t clusterTable) readSlowdowns(c *model.Cluster, l *load, m *hardware) {
+	in := t.inner("slowdowns")
+	missing := 0
+	for _, name := range slices.Sorted(maps.Keys(in.values)) {
+		factor := in.number(name, 1, leastSlowdown, mostSlowdown)
+		i := slices.IndexFunc(c.Nodes, func(n model.Node) bool { return n.Name == name })
+		if i < 0 {
+			missing++
+		} else if m.planned() || !l.recorded() {
+			c.Nodes[i].Slowness *= factor
+		}
+	}
+	if n := len(in.values); n > 0 && missing < n && l.recorded() && !m.planned() {
+		t.warnAt(t.line("slowdowns"), "cluster.slowdowns has no effect: the recorded times of the machines contain it")
+	}
+	if missing > 0 {
+		t.warnAt(t.line("slowdowns"), "cluster.slowdowns: %d of %d names are not of a node of this cluster, and have no effect", missing, len(in.values))
+	}
+	in.done()
 }
 
 // readDies reads when nodes die, except those of a group with a time of its own.

@@ -47,6 +47,10 @@ type RunCalibration struct {
 	combining []combining  // by program
 	packed    []bool       // compressed output whose ratio the recorded bytes contain, by program
 
+	hosts    []hostFactor
+	scatters [][2]taskScatter // by program, of maps and of reduces
+	tasks    []jobAttempts    // recorded
+
 	alternatives []alternative
 
 	progress SweepProgress // may be nil
@@ -123,6 +127,7 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 		}
 		return nil, err
 	}
+	c.hosts = factorsOf(h)
 	q, err := c.question(k.Seed)
 	if err != nil {
 		return nil, err
@@ -136,6 +141,14 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	}
 	if c.costs, c.simulated, err = c.fitted(q, c.Machine); err != nil {
 		return nil, err
+	}
+	if err := c.findScatter(q, h.AtOnce() != ""); err != nil {
+		return nil, err
+	}
+	if c.varied() {
+		if c.costs, c.simulated, err = c.fitted(q, c.Machine); err != nil {
+			return nil, err
+		}
 	}
 	for _, m := range c.Alternatives {
 		costs, _, err := c.fitted(q, m)
@@ -209,10 +222,13 @@ func (c *RunCalibration) measure(h *workload.History) {
 		if compressed, err := j.Conf.Truth("mapred.output.compress"); err != nil || compressed {
 			c.packed[program] = true
 		}
+		c.tasks = append(c.tasks, jobAttempts{job: cmp.Or(j.Conf.String(workload.OriginalID, ""), j.ID)})
+		at := &c.tasks[len(c.tasks)-1]
 		times, of, won := jobTimes{submit: j.Submit}, combining{}, 0.0
 		for k := range j.Tasks {
 			for n := range j.Tasks[k].Attempts {
 				a := &j.Tasks[k].Attempts[n].Attempt
+				at.attempts = append(at.attempts, *a)
 				c.launch = c.launch && !workload.Known(a.Phases[workload.PhaseStartup])
 				times.add(a)
 				if a.Kind == workload.Map && a.State == workload.Succeeded && a.OutRecords >= 0 {
@@ -237,6 +253,15 @@ func (c *RunCalibration) measure(h *workload.History) {
 			c.groups = append(c.groups, j.ID)
 		}
 	}
+}
+
+// startup is the start of a JVM where the record does not have it apart, as the
+// scenario states it.
+func (c *RunCalibration) startup() time.Duration {
+	if c.launch {
+		return time.Second
+	}
+	return 0
 }
 
 // shows reports whether a row of a job tells of the machine: it is a considerable
@@ -470,7 +495,8 @@ func rowOf(p platform.Profile, row string) float64 {
 	return p[i].Rows[0].MS
 }
 
-func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []programCosts) (platform.Profile, error) {
+// withCosts returns a question about a machine and programs with costs.
+func (c *RunCalibration) withCosts(q model.WhatIf, m model.Machine, costs []programCosts) model.WhatIf {
 	q.Cluster.Machines = []model.Machine{m}
 	q.Programs = slices.Clone(q.Programs)
 	for i := range q.Programs {
@@ -478,8 +504,14 @@ func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []progr
 		if k := slices.Index(c.files, file); k >= 0 {
 			q.Programs[i].MapCPU, q.Programs[i].ReduceCPU = costs[k].cost[workload.Map], costs[k].cost[workload.Reduce]
 			q.Programs[i].CombineCPU = costs[k].combine
+			q.Programs[i].CV = c.Programs[k].CV
 		}
 	}
+	return q
+}
+
+func (c *RunCalibration) simulate(q model.WhatIf, m model.Machine, costs []programCosts) (platform.Profile, error) {
+	q = c.withCosts(q, m, costs)
 	times := runTimes{}
 	for i := range q.Jobs {
 		times[q.Jobs[i].ID] = &jobTimes{submit: q.Jobs[i].Submit}
@@ -668,6 +700,14 @@ func (c *RunCalibration) writeScenario(w io.Writer, folder string) error {
 	if c.launch {
 		fmt.Fprintf(&b, "[cluster.costs]\nlaunch = \"1s\"   # not recorded\n")
 	}
+	if slices.ContainsFunc(c.hosts, func(f hostFactor) bool { return f.Differs }) {
+		fmt.Fprintf(&b, "[cluster.slowdowns]   # 95 %% intervals\n")
+		for i := range c.hosts {
+			if f := &c.hosts[i]; f.Differs {
+				fmt.Fprintf(&b, "%s = %.3f   # %.2f to %.2f\n", workload.TOMLText(f.Host), f.Factor, f.Low, f.High)
+			}
+		}
+	}
 	var names []string
 	for _, path := range c.traces {
 		if folder != "" {
@@ -721,6 +761,10 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 	writeParameters(t, &c.Calibration, "record")
 	fmt.Fprintln(t)
 	c.writeCosts(t)
+	fmt.Fprintln(t)
+	c.writeScatter(t)
+	fmt.Fprintln(t)
+	writeHosts(t, c.hosts)
 	t.Flush()
 	slices.Sort(apart)
 	fmt.Fprintf(&text, "\nTime of a job that is left out: median error %.1f %%, worst %.1f %%, of %s\n",

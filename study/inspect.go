@@ -42,6 +42,11 @@ func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, *workloa
 	for _, x := range h.StillHosts() {
 		s.Still = append(s.Still, results.StoodStill{Machine: results.Escape(x.Host), From: int64(x.From), To: int64(x.To), Usual: int64(x.Usual)})
 	}
+	for _, f := range factorsOf(h) {
+		if f.Tasks > 0 {
+			s.AddSpeed(results.Escape(f.Host), f.Tasks, [3]float64{f.Factor, f.Low, f.High}, f.Differs)
+		}
+	}
 	in.missing()
 	if note := h.AtOnce(); note != "" {
 		s.Warnings = append(s.Warnings, note)

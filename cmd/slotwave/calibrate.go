@@ -47,6 +47,11 @@ each job and the scenario that runs the recorded jobs with them. The error of
 each job is stated also for the machine that the other jobs alone determine. The
 folder also has 18 other platforms that explain the record about as well; run
 simulates each and states the range of its answers as a 90 % interval.
+
+Equal tasks of a job, of as much data, take unequal times. calibrate finds how
+much the CPU times of maps and of reduces vary (map_cv, reduce_cv in a profile),
+and which machines take longer than the others (cluster.slowdowns in the
+scenario), with intervals, and lists where the record has too few tasks to tell.
 The fidelity is device unless --fidelity says phase.`,
 		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml\n  slotwave calibrate history/done --out calibrated",
 		Args:    cobra.MinimumNArgs(1),

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -71,6 +74,74 @@ func TestCalibrateRuns(t *testing.T) {
 	verb(t, "calibrate", at("history"), "--platform", "ec2-large", "--out", at("ec2"), "--quiet")
 	verb(t, "validate", at("ec2/scenario.toml"))
 	verb(t, "run", at("calibrated/scenario.toml"), "--set", "cluster.disk_slowdown=0.25", "--set", "network.nic_mb=1250", "--out", at("ssd"), "--quiet")
+}
+
+// TestCalibrateUnequalTasks: a slow machine and the scatter of equal maps come back
+// from a history, and run reads both. Recorded times contain the slow machine.
+func TestCalibrateUnequalTasks(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	writeFile(t, at("varied.toml"), strings.Replace(verb(t, "show", "terasort"), "map_record =", "map_cv = 0.3\nmap_record =", 1))
+	writeFile(t, at("world.toml"), `fidelity = "phase"
+[cluster]
+platform = "dl145-g3"
+nodes = 8
+map_slots = 2
+reduce_slots = 2
+[cluster.slowdowns]
+node3 = 1.4
+[conf]
+"mapred.map.tasks.speculative.execution" = false
+"mapred.reduce.tasks.speculative.execution" = false
+[[job]]
+name = "varied"
+profile = "varied.toml"
+input = "8 GB"
+reduces = 8
+[[job]]
+name = "equal"
+submit = "60s"
+profile = "wordcount"
+input = "4 GB"
+reduces = 8
+`)
+	verb(t, "run", at("world.toml"), "--out", at("run"), "--quiet", "--set", "plots=none")
+	verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
+	text := verb(t, "calibrate", at("history"), "--fidelity", "phase", "--out", at("found"))
+	for _, want := range []string{"node3 ", "7 other machines: no difference shown", "reduces of equal (n="} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	number := func(file, key string) float64 {
+		_, rest, _ := strings.Cut(read(t, at(file)), key+" = ")
+		value, _ := strconv.ParseFloat(strings.Fields(rest + " 0")[0], 64)
+		return value
+	}
+	// 64 maps on 8 machines: the standard error of the coefficient is a tenth of it.
+	if cv := number("found/profiles/varied.toml", "map_cv"); math.Abs(cv-0.3) > 0.09 {
+		t.Errorf("map_cv %v, want 0.3", cv)
+	}
+	if equal := read(t, at("found/profiles/equal.toml")); strings.Contains(equal, "_cv") {
+		t.Errorf("equal maps have a coefficient:\n%s", equal)
+	}
+	if factor := number("found/scenario.toml", `"node3"`); math.Abs(factor-1.4) > 0.14 {
+		t.Errorf("node3 takes %v as long, want 1.4", factor)
+	}
+	verb(t, "run", at("found/scenario.toml"), "--out", at("again"), "--set", "plots=none", "--quiet")
+	_, _, warned := call("", "run", at("found/scenario.toml"), "--fidelity", "replay", "--out", at("replay"), "--set", "plots=none")
+	if !strings.Contains(warned, "cluster.slowdowns has no effect") {
+		t.Errorf("a replay does not say that recorded times contain the slow machine: %s", warned)
+	}
+	for _, result := range []string{"history", "again", "replay"} {
+		if seen := verb(t, "inspect", at(result)); !regexp.MustCompile(`\nnode3 +1\.[34]\d  `).MatchString(seen) {
+			t.Errorf("%s: node3 does not take 1.4 times as long:\n%s", result, seen)
+		}
+	}
+	_, _, warned = call("", "run", at("found/scenario.toml"), "--set", "cluster.nodes=2", "--out", at("fewer"), "--set", "plots=none")
+	if !strings.Contains(warned, "1 of 1 names are not of a node of this cluster") {
+		t.Errorf("on other machines: %s", warned)
+	}
 }
 
 // A folder of profiles has one for each name of a job.
