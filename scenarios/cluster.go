@@ -197,6 +197,23 @@ type group struct {
 	node  model.Node
 }
 
+// racks returns the number of racks of a number of nodes.
+func (t clusterTable) racks(total, ofTrace int) int {
+	racks, perRack := t.integer("racks", ofTrace, 1, mostNodes), t.integer("nodes_per_rack", 0, 1, mostNodes)
+	switch {
+	case perRack == 0:
+	case t.has("racks"):
+		t.warnAt(t.line("nodes_per_rack"), "cluster.nodes_per_rack has no effect: cluster.racks is given")
+	default:
+		racks = (total + perRack - 1) / perRack
+	}
+	if racks > total {
+		t.warnAt(t.line("racks"), "of %d racks only %d have nodes", racks, total)
+		racks = total
+	}
+	return racks
+}
+
 // readNodes makes the nodes: from groups, from a number, or from the trace.
 func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m *hardware, machine int) {
 	own := l.recorded() && (m.file.history || !t.has("nodes")) && !t.has("group") && l.whole.Topology.Hosts() > 0
@@ -221,7 +238,6 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 			nodes = 0 // as many as the trace names
 		}
 	}
-	racks, perRack := t.integer("racks", ofTrace, 1, mostNodes), t.integer("nodes_per_rack", 0, 1, mostNodes)
 	var groups []group
 	total := 0
 	for _, in := range t.tables("group") {
@@ -260,17 +276,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	if len(groups) == 0 {
 		groups, total = []group{{count: nodes, node: alike}}, nodes
 	}
-	switch {
-	case perRack == 0:
-	case t.has("racks"):
-		t.warnAt(t.line("nodes_per_rack"), "cluster.nodes_per_rack has no effect: cluster.racks is given")
-	default:
-		racks = (total + perRack - 1) / perRack
-	}
-	if racks > total {
-		t.warnAt(t.line("racks"), "of %d racks only %d have nodes", racks, total)
-		racks = total
-	}
+	racks := t.racks(total, ofTrace)
 	c.Racks = []string{"/default-rack"}
 	if racks > 1 {
 		c.Racks = nil
