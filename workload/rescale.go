@@ -10,9 +10,10 @@ import (
 // map is first converted to that of a node-local one: it is divided by the
 // slowdown of the job's maps at its distance from the input. At its new
 // distance it is multiplied by the slowdown there. A reduce copies its recorded
-// bytes at the speed of the reduces that had no maps to wait for. If bytes are
-// not recorded, its shuffle is drawn from the job's first and typical ones.
-// Reduce phases are drawn from those of the job. All times grow with the data.
+// bytes as the reduces did that had no maps to wait for. If bytes are not recorded,
+// its shuffle is drawn from the job's first and typical ones. Reduce phases are
+// drawn from those of the job. All times but the fixed part of a copy grow with the
+// data.
 func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps
@@ -41,13 +42,53 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	}
 	if bytes := shuffled(h); bytes != nil && !math.IsNaN(p.Cost.ShufflePerByte) {
 		r.Shuffle, r.Copy = Durations{}, Durations{}
+		fixed, perByte := copying(h, p.Cost.ShufflePerByte/1e9)
 		for i, b := range bytes {
-			r.Copy.Each = append(r.Copy.Each, Seconds(float64(b)*p.Cost.ShufflePerByte/1e9*grow))
+			r.Copy.Each = append(r.Copy.Each, Seconds(fixed+float64(b)*perByte*grow))
 			r.Sort.Each[i] = Seconds(r.Sort.Each[i].Seconds() * grow)
 		}
 		return
 	}
 	r.FirstWave, r.Shuffle, r.Sort = p.FirstShuffle.Durations(0, grow), p.TypicalShuffle.Durations(0, grow), Durations{}
+}
+
+// copying divides the time in which a reduce copies into a fixed part and one per
+// byte, in seconds. A few bytes take as long as none, so the mean time per byte of
+// reduces that had no maps to wait for, if they fetched little, does not hold for
+// the others: the bytes of each that fetched more took no longer than its shuffle.
+func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
+	last := h.LastMap()
+	typical := func(w *HistoryAttempt) bool { return w.Start >= last }
+	var most int64
+	of := func(f func(w *HistoryAttempt, took float64)) {
+		for i := range h.Tasks {
+			t := &h.Tasks[i]
+			if w := t.Winner(); t.Kind == Reduce && w != nil && Known(w.Phases[PhaseShuffle]) && Known(w.Start) {
+				f(w, w.Phases[PhaseShuffle].Seconds())
+			}
+		}
+	}
+	of(func(w *HistoryAttempt, _ float64) {
+		if typical(w) {
+			most = max(most, w.ShuffleBytes)
+		}
+	})
+	each = perByte
+	of(func(w *HistoryAttempt, took float64) {
+		if w.ShuffleBytes > most {
+			each = min(each, took/float64(w.ShuffleBytes))
+		}
+	})
+	if each == perByte {
+		return 0, each
+	}
+	n := 0
+	of(func(w *HistoryAttempt, took float64) {
+		if typical(w) {
+			fixed, n = fixed+max(0, took-each*float64(w.ShuffleBytes)), n+1
+		}
+	})
+	return fixed / float64(max(1, n)), each
 }
 
 // farness returns the mean slowdown of maps at each distance relative to

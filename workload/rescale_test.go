@@ -1,6 +1,7 @@
 package workload
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -69,4 +70,29 @@ func TestReplayRescaled(t *testing.T) {
 
 	plain := replay(t, record(100), ReplayOptions{}).Jobs[0]
 	check("as recorded", plain.Maps.Time.Each[3], sec(30))
+}
+
+// A reduce that fetched more than those without maps to wait for bounds the time of
+// a byte: 1 byte took 4 s, but 1,000 bytes took 5 s, so 3.995 s are for no bytes.
+func TestCopyingFewBytes(t *testing.T) {
+	h := NewHistoryJob("j")
+	for i, x := range []struct {
+		start, shuffle float64
+		bytes          int64
+	}{{0, 5, 1000}, {10, 4, 1}} {
+		task := NewHistoryTask(Reduce, true, i)
+		a := NewHistoryAttempt("j", "", Reduce, i, 0)
+		a.State, a.Start, a.Finish = Succeeded, Seconds(x.start), Seconds(x.start+x.shuffle)
+		a.Phases[PhaseShuffle], a.ShuffleBytes = Seconds(x.shuffle), x.bytes
+		task.Attempts = []HistoryAttempt{a}
+		h.Tasks = append(h.Tasks, task)
+	}
+	m := NewHistoryAttempt("j", "", Map, 0, 0)
+	m.State, m.Start, m.Finish = Succeeded, 0, Seconds(10)
+	task := NewHistoryTask(Map, false, 0)
+	task.Attempts = []HistoryAttempt{m}
+	h.Tasks = append(h.Tasks, task)
+	if fixed, each := copying(&h, 4); each != 0.005 || math.Abs(fixed-3.995) > 1e-12 {
+		t.Errorf("%v s and %v s a byte, want 3.995 and 0.005", fixed, each)
+	}
 }
