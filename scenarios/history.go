@@ -180,18 +180,28 @@ func (r *Reading) choose(h *workload.History) error {
 // replay. Any other setting asks about another cluster or workload.
 var asRecorded = []string{
 	"fidelity", "name", "title", "source", "attempts", "plots",
-	"workload.trace", "workload.format", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded",
+	"workload.trace", "workload.format", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded", "workload.replay",
+}
+
+// AsRecorded reports whether a setting KEY=VALUE leaves a record as it is: it says
+// how the record is read or replayed, or what is written.
+func AsRecorded(text string) bool {
+	s, err := parseSetting(text)
+	return err == nil && s.asRecorded()
+}
+
+func (s *setting) asRecorded() bool {
+	return !slices.ContainsFunc(keyPaths(s.value, nil), func(key []string) bool {
+		return !slices.Contains(asRecorded, strings.Join(key, "."))
+	})
 }
 
 // changed lists the settings that make the scenario differ from its record.
 func (f *File) changed() []string {
 	var list []string
-	for _, s := range f.set {
-		for _, key := range keyPaths(s.value, nil) {
-			if !slices.Contains(asRecorded, strings.Join(key, ".")) {
-				list = append(list, s.text)
-				break
-			}
+	for i := range f.set {
+		if s := &f.set[i]; !s.asRecorded() {
+			list = append(list, s.text)
 		}
 	}
 	return list

@@ -12,11 +12,17 @@ import (
 	"github.com/slotwave/slotwave/sim"
 )
 
-// replayRecord simulates the record of the scenario at its own size, without the
-// settings of the study. What the jobs took says how far the simulation is off and
-// where the search begins.
+// replayRecord simulates the record of the scenario at its own size, with those
+// settings of the study that say how it is replayed. What the jobs took says how far
+// the simulation is off and where the search begins.
 func (z *SizeSearch) replayRecord() error {
-	s, err := Open(z.file.Scenario, Options{Seed: z.file.Seed, Fidelity: z.asked.Fidelity})
+	o := Options{Seed: z.file.Seed, Fidelity: z.asked.Fidelity}
+	for _, text := range z.base.options.Set {
+		if scenarios.AsRecorded(text) {
+			o.Set = append(o.Set, text)
+		}
+	}
+	s, err := Open(z.file.Scenario, o)
 	if err != nil { // it needs the settings
 		z.errors.Unknown = "the scenario runs only with the settings of the study, not as recorded"
 		return nil
