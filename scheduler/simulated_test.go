@@ -40,6 +40,9 @@ func busyCluster(r *rand.Rand, policy string) model.WhatIf {
 	c := &q.Cluster
 	c.Hadoop = []string{"0.20.2", "0.21.0", "1.0.4", "1.2.1"}[n(0, 3)]
 	c.Heartbeat, c.Racks = seconds(1, 3), []string{"a", "b"}[:n(1, 2)]
+	if rarely(8) {
+		c.Heartbeat = seconds(9, 14)
+	}
 	c.Replication = n(1, 2)
 	c.Costs = model.Costs{Launch: seconds(0, 1), Setup: seconds(0, 1), Cleanup: seconds(0, 1), Commit: seconds(0, 1)}
 	for i := range n(1, 6) {
