@@ -35,7 +35,7 @@ func TestMessagesStay(t *testing.T) {
 	}
 	record := []string{"7000000", "n1", "task", "j/m/0#1", "RUNNABLE|main|a%2Cb;x.MapTask.run"}
 	for k, cell := range record {
-		for _, with := range []string{"", "x", "-1", "2147483648", "0", cell + "%", cell + "|", cell + "#2", cell + ",", "cpu", "log", "a|b|c;d"} {
+		for _, with := range []string{"", "x", "-1", "2147483648", "0", cell + "%", cell + "|", cell + "#2", cell + ",", "cpu", "log", "a|b|c;d", "t#2147483647", "t#2147483648", "t#-1"} {
 			r := NewReconstruction(loadSpec(t, "hadoop"))
 			changed := append([]string{}, record...)
 			changed[k] = with

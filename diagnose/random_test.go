@@ -125,34 +125,69 @@ func (p *randomRun) firedRules(t testing.TB, limits Thresholds) []Finding {
 	return d.Findings
 }
 
-// Which rules hold if a threshold equals the value of a finding.
+// limits are the thresholds with which each rule compares the value that it states.
+var limits = map[string][]string{
+	"R01": {"cpu_starved"}, "R02": {"disk_high"}, "R03": {"sort_spill", "map_output"}, "R04": {"wait_fetch", "wait_shared"},
+	"R05": {"shuffle", "map_output"}, "R06": {"codec", "codec_time"}, "R07": {"cluster_idle"}, "R08": {"input_skew"}, "R10": {"input_skew"},
+	"R11": {"cpu_drop", "late_shuffle"}, "R12": {"network_high"}, "R14": {"reduce_heavy"}, "R15": {"free_waiting"}, "R16": {"slow_device", "slow_node"},
+	"R17": {"foreign_busy"}, "R18": {"still"}, "R19": {"wait_memory"}, "R20": {"last_wave"}, "R21": {"startup"}, "R22": {"remote_reads", "task_ratio"},
+	"R23": {"lost"}, "R24": {"link_full"}, "R25": {"data_skew"}, "R26": {"slots_idle"},
+}
+
+// with is the default thresholds but for one.
+func with(name string, value float64) Thresholds {
+	t := DefaultThresholds()
+	reflect.ValueOf(&t).Elem().Field(slices.Index(thresholdNames(), name)).SetFloat(value)
+	return t
+}
+
+// Whether a rule holds if its threshold is just below, at, and just above the value
+// that it states; and likewise at a third and a sixth of the threshold, which rules use where a change can be
+// tested. For the other thresholds, all that holds if they are 0, 1 or 2.
 func TestAtThresholds(t *testing.T) {
-	var digests bytes.Buffer
-	for seed := range uint64(6) {
-		p := newRandomRun(1000 + seed)
-		var values []float64
-		limits := DefaultThresholds()
-		for _, f := range p.firedRules(t, limits) {
-			values = append(values, f.Value)
+	var text, digests bytes.Buffer
+	compared := map[string]bool{}
+	for _, names := range limits {
+		for _, name := range names {
+			compared[name] = true
 		}
-		slices.Sort(values)
-		values = append(slices.Compact(values), 0, 1)
-		var text strings.Builder
-		for i, name := range thresholdNames() {
-			for _, v := range values {
-				limits := DefaultThresholds()
-				reflect.ValueOf(&limits).Elem().Field(i).SetFloat(v)
-				fmt.Fprintf(&text, "%s = %.6g:", name, v)
-				for _, f := range p.firedRules(t, limits) {
-					fmt.Fprintf(&text, " %s%s%s", f.Rule, f.Node, f.Device)
+	}
+	for seed := range uint64(60) {
+		p := newRandomRun(1000 + seed)
+		findings := func(o Thresholds) []Finding {
+			d, err := Run(context.Background(), p.input(), Options{Thresholds: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return d.Findings
+		}
+		for _, f := range findings(DefaultThresholds()) {
+			for _, name := range limits[f.Rule] {
+				fmt.Fprintf(&text, "run %d: %s %s %s of %.6g, %s:", seed, f.Rule, f.Node, f.Device, f.Value, name)
+				for _, part := range []float64{1, 3, 6} {
+					for _, by := range []float64{1 - 1e-6, 1, 1 + 1e-6} {
+						same := func(o Finding) bool { return o.Rule == f.Rule && o.Node == f.Node && o.Device == f.Device }
+						fmt.Fprintf(&text, " %v", slices.ContainsFunc(findings(with(name, f.Value*by*part)), same))
+					}
 				}
 				text.WriteByte('\n')
 			}
 		}
-		fmt.Fprintf(&digests, "%d %x\n", seed, sha256.Sum256([]byte(text.String())))
-		if testing.Verbose() {
-			t.Log(text.String())
+		if seed >= 10 {
+			continue
+		}
+		for _, name := range thresholdNames() {
+			if compared[name] {
+				continue
+			}
+			var all strings.Builder
+			for _, v := range []float64{0, 1, 2} {
+				for _, f := range findings(with(name, v)) {
+					fmt.Fprintf(&all, "%s %s %s %.6g\n", f.Rule, f.Node, f.Device, f.Value)
+				}
+			}
+			fmt.Fprintf(&digests, "run %d, %s: %.6x\n", seed, name, sha256.Sum256([]byte(all.String())))
 		}
 	}
-	golden(t, "thresholds-digests.txt", digests.Bytes())
+	golden(t, "thresholds.txt", append(text.Bytes(), digests.Bytes()...))
 }

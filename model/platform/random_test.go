@@ -185,6 +185,11 @@ func TestPlatformsStay(t *testing.T) {
 			o.TwoLines = []string{"read", "shuffle"}
 		}
 		var out bytes.Buffer
+		if err := profile.Write(&out); err != nil {
+			t.Fatal(err)
+		}
+		again, err := platform.ReadProfile(bytes.NewReader(out.Bytes()))
+		fmt.Fprintln(&out, again, err)
 		m, fits, err := platform.Fit(profile, o)
 		fmt.Fprintln(&out, err)
 		for i := range fits {
@@ -228,9 +233,9 @@ func TestPlatformsStay(t *testing.T) {
 		}
 		var text bytes.Buffer
 		err = platform.WriteModel(&text, m)
-		again, err2 := platform.ReadModel(text.Bytes())
+		read, err2 := platform.ReadModel(text.Bytes())
 		var second bytes.Buffer
-		err3 := platform.WriteModel(&second, again)
+		err3 := platform.WriteModel(&second, read)
 		fmt.Fprintf(&out, "written again alike: %v %v %v %v\n", bytes.Equal(text.Bytes(), second.Bytes()), err, err2, err3)
 		b, err := platform.ExpectedBreak(platform.BreakSetup{SortFactor: r.IntN(12), HeapMB: float64(100 * r.IntN(9)), InBuffer: float64(r.IntN(11)) / 10, MergeAt: float64(r.IntN(11)) / 10})
 		fmt.Fprintf(&out, "%.6g %v\n", b, err)
