@@ -2,8 +2,11 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 func constant(v float64) Series { return Series{{0, v}, {50, v}, {100, v}} }
@@ -50,6 +53,41 @@ func TestComparePhasesErrors(t *testing.T) {
 	} {
 		if _, err := comparePhases(c.tasks, c.index, defaultPhaseOptions()); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("error %v, want one with %q", err, c.want)
+		}
+	}
+}
+
+// The fall of the processors during a critical map is that from its first third to its
+// last. After the end of the table of devices its last reading goes on.
+func TestFallOfProcessors(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		use  func(u *Usage, third bool) (kept bool)
+		want bool
+	}{
+		{"busy as before", func(*Usage, bool) bool { return true }, false},
+		{"idle in the last third", func(u *Usage, third bool) bool {
+			if third {
+				u.Busy = 0.1
+			}
+			return true
+		}, true},
+		{"no reading in the last third", func(_ *Usage, third bool) bool { return !third }, false},
+	} {
+		p := newTestRun()
+		p.slow(4, func(a *workload.HistoryAttempt) bool { return a.Kind == workload.Map && a.Task == 199 }, workload.PhaseMap)
+		slow := p.jobs[0].Tasks[199].Attempts[0]
+		last := slow.Finish - (slow.Finish-slow.Start)/3
+		var rows []Usage
+		for _, u := range p.resources {
+			if u.Device != "cpu" || c.use(&u, u.Time >= last) {
+				rows = append(rows, u)
+			}
+		}
+		p.resources = rows
+		found := slices.ContainsFunc(p.diagnose(t).Findings, func(f Finding) bool { return f.Rule == "R11" })
+		if found != c.want {
+			t.Errorf("%s: R11 holds: %v, want %v", c.name, found, c.want)
 		}
 	}
 }
