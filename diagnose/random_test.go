@@ -116,15 +116,6 @@ func TestRandomRuns(t *testing.T) {
 	golden(t, "random-digests.txt", digests.Bytes())
 }
 
-// firedRules lists the findings of a run under thresholds, without the order.
-func (p *randomRun) firedRules(t testing.TB, limits Thresholds) []Finding {
-	d, err := Run(context.Background(), p.input(), Options{Thresholds: limits})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d.Findings
-}
-
 // limits are the thresholds with which each rule compares the value that it states.
 var limits = map[string][]string{
 	"R01": {"cpu_starved"}, "R02": {"disk_high"}, "R03": {"sort_spill", "map_output"}, "R04": {"wait_fetch", "wait_shared"},
