@@ -101,33 +101,9 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 		return nil, err
 	}
 	c := &RunCalibration{start: start, fidelity: fidelity, release: h.Release, format: r.Format, progress: k.Progress}
-	if r.Topology != "" {
-		paths = append(slices.Clone(paths), r.Topology)
-	}
-	for _, path := range paths {
-		path, err := filepath.Abs(path)
-		if err != nil {
-			return nil, err
-		}
-		c.traces = append(c.traces, path)
-	}
-	if isFile(start) {
-		if c.start, err = filepath.Abs(start); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.readPrograms(h); err != nil {
+	if err := c.open(h, paths, r.Topology); err != nil {
 		return nil, err
 	}
-	c.measure(h)
-	if len(c.recorded) == 0 {
-		err := fmt.Errorf("%s: no job has what calibrating needs: want jobs that succeeded, with bytes, records and times of tasks (slotwave inspect lists what a record lacks)", strings.Join(paths, ", "))
-		if len(c.Unused) > 0 {
-			err = fmt.Errorf("%w; the first of %s: %s", err, workload.Counted(len(c.Unused), "job", "jobs"), c.Unused[0])
-		}
-		return nil, err
-	}
-	c.hosts = factorsOf(h)
 	q, err := c.question(k.Seed)
 	if err != nil {
 		return nil, err
@@ -159,6 +135,38 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 	}
 	c.take()
 	return c, nil
+}
+
+// open takes the programs, the times and the machines of a history.
+func (c *RunCalibration) open(h *workload.History, paths []string, topology string) (err error) {
+	if topology != "" {
+		paths = append(slices.Clone(paths), topology)
+	}
+	for _, path := range paths {
+		path, err := filepath.Abs(path)
+		if err != nil {
+			return err
+		}
+		c.traces = append(c.traces, path)
+	}
+	if isFile(c.start) {
+		if c.start, err = filepath.Abs(c.start); err != nil {
+			return err
+		}
+	}
+	if err := c.readPrograms(h); err != nil {
+		return err
+	}
+	c.measure(h)
+	if len(c.recorded) == 0 {
+		err := fmt.Errorf("%s: no job has what calibrating needs: want jobs that succeeded, with bytes, records and times of tasks (slotwave inspect lists what a record lacks)", strings.Join(paths, ", "))
+		if len(c.Unused) > 0 {
+			err = fmt.Errorf("%w; the first of %s: %s", err, workload.Counted(len(c.Unused), "job", "jobs"), c.Unused[0])
+		}
+		return err
+	}
+	c.hosts = factorsOf(h)
+	return nil
 }
 
 // readPrograms makes a program of each name of a job, with costs to start from.
@@ -749,9 +757,9 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 		}
 		fmt.Fprint(t, job)
 		for _, name := range runRows {
-			off, left := c.rowError(name+" "+job, &c.simulated)
-			fmt.Fprintf(t, "\t%s", off)
+			fmt.Fprintf(t, "\t%s", c.rowText(name+" "+job))
 			if name == jobRow {
+				left := c.leftOut(name + " " + job)
 				fmt.Fprintf(t, "\t%s", signedPercent(left))
 				apart = append(apart, math.Abs(left))
 			}
@@ -823,21 +831,25 @@ func (c *RunCalibration) WriteCosts(w io.Writer) error {
 	return t.Flush()
 }
 
-// rowError returns the error of a row as text, and its error when its job is left
-// out.
-func (c *RunCalibration) rowError(row string, simulated *platform.Profile) (off string, left float64) {
-	at := func(p platform.Profile) int {
-		return slices.IndexFunc(p, func(r platform.PhaseRows) bool { return r.Phase == row })
+// rowText returns the error of a row as text.
+func (c *RunCalibration) rowText(row string) string {
+	want, got := rowOf(c.recorded, row), rowOf(c.simulated, row)
+	switch {
+	case want < 0 || got < 0:
+		return ""
+	case want < 1:
+		return fmt.Sprintf("%+.0f ms", got-want)
 	}
-	i, k := at(c.recorded), at(*simulated)
-	if i < 0 || k < 0 {
-		return "", 0
+	return signedPercent((got - want) / want)
+}
+
+// leftOut returns the error of a row when its job is left out.
+func (c *RunCalibration) leftOut(row string) float64 {
+	i := slices.IndexFunc(c.recorded, func(r platform.PhaseRows) bool { return r.Phase == row })
+	if i < 0 || rowOf(c.simulated, row) < 0 {
+		return 0
 	}
-	want, got := c.recorded[i].Rows[0].MS, (*simulated)[k].Rows[0].MS
-	if want < 1 {
-		return fmt.Sprintf("%+.0f ms", got-want), c.LeftOut[i].Error
-	}
-	return signedPercent((got - want) / want), c.LeftOut[i].Error
+	return c.LeftOut[i].Error
 }
 
 func signedPercent(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,7 +31,7 @@ type calibrating struct {
 func calibrateCommand(a *app) *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
-		Use:   "calibrate PROFILE.csv | HISTORY...",
+		Use:   "calibrate PROFILE.csv | HISTORY... | STARFISH [HISTORY...]",
 		Short: "Find rates and costs from a platform profile or recorded jobs",
 		Long: `Find the rates of disks and network and the CPU costs of Hadoop with which
 simulated microbenchmarks reproduce a measured platform profile. At fidelity
@@ -52,11 +53,18 @@ Equal tasks of a job, of as much data, take unequal times. calibrate finds how
 much the CPU times of maps and of reduces vary (map_cv, reduce_cv in a profile),
 and which machines take longer than the others (cluster.slowdowns in the
 scenario), with intervals, and lists where the record has too few tasks to tell.
+
+A job profile of Starfish (XML, or a table of the same names) gives the costs of
+a machine without a search, and its history, if given too, the data of its tasks.
+What the profile does not hold is taken from --platform and listed as assumed.
 The fidelity is device unless --fidelity says phase.`,
-		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml\n  slotwave calibrate history/done --out calibrated",
+		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml\n  slotwave calibrate history/done --out calibrated\n  slotwave calibrate profile.xml history/done --out calibrated",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if i := slices.IndexFunc(args, study.IsStarfish); i >= 0 {
+			return a.calibrateProfile(c, args[i], slices.Delete(slices.Clone(args), i, i+1), k)
+		}
 		if k.reading.Format != "" || k.reading.Topology != "" {
 			return a.calibrateRuns(c, args, k)
 		}
@@ -78,6 +86,50 @@ The fidelity is device unless --fidelity says phase.`,
 	f.BoolVar(&k.force, "force", false, "replace an existing file")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	return c
+}
+
+// calibrateProfile makes a machine of a profile of Starfish.
+func (a *app) calibrateProfile(c *cobra.Command, file string, history []string, k *calibrating) error {
+	for _, flag := range []string{"row", "grid", "set", "fidelity"} {
+		if c.Flags().Changed(flag) {
+			return fmt.Errorf("--%s: is for a platform profile: want none with a profile of Starfish", flag)
+		}
+	}
+	found, err := study.OpenStarfish(file, history, k.reading, k.platform, k.seed)
+	if err != nil {
+		return err
+	}
+	return a.calibrated(c, append([]string{file}, history...), k, found)
+}
+
+// calibrated writes the files of a calibration and prints it.
+func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found interface {
+	Files(folder string) []trace.File
+	WriteText(w io.Writer) error
+}) error {
+	if k.out != "" {
+		to := destination{out: k.out, force: k.force}
+		if to.file() {
+			return fmt.Errorf("--out %s: want a folder: this calibration has several files", k.out)
+		}
+		var parts []part
+		for _, f := range found.Files(k.out) {
+			parts = append(parts, part{f.Name, f.Write})
+		}
+		if err := a.deliver(c, args, &to, parts, resultdir.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
+			return err
+		}
+	}
+	if k.quiet {
+		return nil
+	}
+	var text strings.Builder
+	found.WriteText(&text)
+	_, err := io.WriteString(a.stdout, printable(text.String()))
+	if err == nil && k.out != "" {
+		_, err = fmt.Fprintf(a.stdout, "\nplatform, profiles and scenario in %s\n", printable(k.out))
+	}
+	return study.Internal(err)
 }
 
 func isDir(name string) bool {
@@ -102,29 +154,7 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 	if err != nil {
 		return err
 	}
-	if k.out != "" {
-		to := destination{out: k.out, force: k.force}
-		if to.file() {
-			return fmt.Errorf("--out %s: want a folder: a calibration by recorded jobs has several files", k.out)
-		}
-		var parts []part
-		for _, f := range found.Files(k.out) {
-			parts = append(parts, part{f.Name, f.Write})
-		}
-		if err := a.deliver(c, args, &to, parts, resultdir.Manifest{Scenario: "calibrate", Seed: k.seed}); err != nil {
-			return err
-		}
-	}
-	if k.quiet {
-		return nil
-	}
-	var text strings.Builder
-	found.WriteText(&text)
-	_, err = io.WriteString(a.stdout, printable(text.String()))
-	if err == nil && k.out != "" {
-		_, err = fmt.Fprintf(a.stdout, "\nplatform, profiles and scenario in %s\n", printable(k.out))
-	}
-	return study.Internal(err)
+	return a.calibrated(c, args, k, found)
 }
 
 func (a *app) calibrate(name string, k *calibrating) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -165,4 +166,56 @@ func TestProfilesOfAFolder(t *testing.T) {
 	}
 	writeFile(t, at("profiles/other.toml"), titled("grep", "other"))
 	verb(t, "run", at("s.toml"), "--out", at("out"), "--quiet")
+}
+
+// TestCalibrateStarfish: a platform and a profile are made of a Starfish profile alone,
+// and a run on them takes the time that the costs say.
+func TestCalibrateStarfish(t *testing.T) {
+	t.Chdir(t.TempDir())
+	figures := func(kind string, all ...string) (text string) {
+		for i := 0; i < len(all); i += 2 {
+			text += fmt.Sprintf("<%s key=%q value=%q/>", kind, all[i], all[i+1])
+		}
+		return text
+	}
+	writeFile(t, "profile.xml", `<?xml version="1.0"?><job_profile id="job_201001010000_0001" num_mappers="4" num_reducers="0"><inputs/><map_profile num_tasks="4" input_index="0"><counters>`+
+		figures("counter", "MAP_INPUT_RECORDS", "1000")+"</counters><statistics>"+
+		figures("statistic", "INPUT_PAIR_WIDTH", "1000", "MAP_SIZE_SEL", "0.01", "MAP_PAIRS_SEL", "1")+"</statistics><cost_factors>"+
+		figures("cost_factor", "READ_HDFS_IO_COST", "500", "MAP_CPU_COST", "2000000")+"</cost_factors></map_profile></job_profile>")
+	text := verb(t, "calibrate", "profile.xml", "--out", "found")
+	if !strings.Contains(text, "Assumed: cpu.compare: as in dl145-g3; the profile has no SORT_CPU_COST") {
+		t.Errorf("costs that the profile does not hold are not listed:\n%s", text)
+	}
+	verb(t, "validate", "found/platform.toml")
+	writeFile(t, "job.toml", `fidelity = "phase"
+[cluster]
+platform = "found/platform.toml"
+nodes = 2
+[[job]]
+name = "j"
+profile = "found/profiles/job_201001010000_0001.toml"
+maps = 4
+input = "4000000"
+`)
+	verb(t, "run", "job.toml", "--out", "out", "--quiet", "--set", "plots=none")
+	for _, row := range rowsOf(t, "out/attempts.csv") {
+		if row["kind"] != "map" {
+			continue
+		}
+		// 1,000 records of 1,000 bytes: 0.5 s to read them at 500 ns a byte, 2 s to map them.
+		for column, want := range map[string]float64{"p_read_ns": 0.5e9, "p_map_ns": 2e9} {
+			if got, _ := strconv.ParseFloat(row[column], 64); math.Abs(got/want-1) > 0.001 {
+				t.Errorf("%s: %v, want %v", column, got, want)
+			}
+		}
+	}
+	for _, c := range []struct{ flag, want string }{{"--fidelity=phase", "--fidelity: is for a platform profile"}, {"--out=x.toml", "want a folder"}, {"--platform=none", "none"}} {
+		if code, _, errs := call("", "calibrate", "profile.xml", c.flag); code == exitDone || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: exit %d: %s", c.flag, code, errs)
+		}
+	}
+	verb(t, "run", "two-jobs", "--set", "scheduler.name=fifo", "--out", "other", "--quiet", "--set", "plots=none")
+	if code, _, errs := call("", "calibrate", "profile.xml", "other"); code != exitInput {
+		t.Errorf("with the history of other jobs: exit %d: %s", code, errs)
+	}
 }

@@ -193,20 +193,7 @@ func TestPlantedScatter(t *testing.T) {
 // TestEC2Hosts: the six jobs of a cluster show three slow machines, by names that are
 // one host in all jobs.
 func TestEC2Hosts(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"jobs.tsv", "tasks.tsv", "conf.tsv"} {
-		header, rest, _ := strings.Cut(read(t, shared(t, "data/ec2-starfish/"+name)), "\n")
-		kept := header + "\n"
-		for line := range strings.Lines(rest) {
-			if strings.HasPrefix(line, "201102151322_") {
-				kept += line
-			}
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(kept), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	seen := verb(t, "inspect", dir)
+	seen := verb(t, "inspect", ec2Folder(t, "201102151322_"))
 	_, table, _ := strings.Cut(seen, "Machines whose tasks take longer")
 	table, _, _ = strings.Cut(table, "\n\n")
 	for _, row := range []string{"n10      1.13  1.05 to 1.21   38", "n13      1.15  1.06 to 1.24   44", "n14      1.21  1.12 to 1.31   39"} {
