@@ -49,15 +49,18 @@ type RecordedSlots struct {
 
 // recordedPart is the part of a history that one cluster wrote.
 type recordedPart struct {
-	Pattern  string `json:"job_pattern"` // for --job
-	Jobs     int    `json:"jobs"`
-	Machines int    `json:"machines"`
-	Epoch    int64  `json:"first_submission_unix_ms"` // -1: not stated
+	Patterns []string `json:"job_patterns"` // for --job
+	Jobs     int      `json:"jobs"`
+	Machines int      `json:"machines"`
+	Epoch    int64    `json:"first_submission_unix_ms"` // -1: not stated
 }
 
 // AddCluster adds one of several clusters that wrote the history.
-func (s *Inspection) AddCluster(pattern string, jobs, machines int, epoch int64) {
-	s.Clusters = append(s.Clusters, recordedPart{pattern, jobs, machines, epoch})
+func (s *Inspection) AddCluster(patterns []string, jobs, machines int, epoch int64) {
+	for i := range patterns {
+		patterns[i] = Escape(patterns[i])
+	}
+	s.Clusters = append(s.Clusters, recordedPart{patterns, jobs, machines, epoch})
 }
 
 // RecordedJobs counts jobs by their end.
@@ -210,13 +213,13 @@ func (s *Inspection) clusters(t *textWriter) {
 		return
 	}
 	t.section("Clusters without a JobTracker or machine in common")
-	fmt.Fprintf(t, "flag\tjobs\tmachines\tfirst submission, UTC\n")
+	fmt.Fprintf(t, "jobs\tmachines\tfirst submission, UTC\tflags\n")
 	for _, c := range s.Clusters[:min(len(s.Clusters), shownNames)] {
 		first := ""
 		if c.Epoch >= 0 {
 			first = time.UnixMilli(c.Epoch).UTC().Format("2006-01-02 15:04:05")
 		}
-		fmt.Fprintf(t, "--job '%s'\t%s\t%s\t%s\n", c.Pattern, number(int64(c.Jobs)), number(int64(c.Machines)), first)
+		fmt.Fprintf(t, "%s\t%s\t%s\t--job '%s'\n", number(int64(c.Jobs)), number(int64(c.Machines)), first, strings.Join(c.Patterns, "' --job '"))
 	}
 	t.Flush()
 	if more := len(s.Clusters) - shownNames; more > 0 {

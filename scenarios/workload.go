@@ -217,36 +217,55 @@ func (l *load) oneCluster(h *workload.History, r *Reading) error {
 	}
 	var texts []string
 	for i := range asked {
-		texts = append(texts, describeCluster(&asked[i]))
+		texts = append(texts, describeCluster(&asked[i], h))
 	}
 	t.warn("the jobs are of %d clusters, without a JobTracker or machine in common, and are simulated on one with all their machines: --job chooses the jobs of one:", len(asked))
 	t.some(texts, 0)
 	return nil
 }
 
-// describeCluster returns the jobs and machines of a cluster, with a pattern for
-// --job.
-func describeCluster(h *workload.History) string {
-	workers := h.Workers()
-	return fmt.Sprintf("%s on %s: --job '%s'", workload.Counted(len(h.Jobs), "job", "jobs"), workload.Counted(workers.Hosts(), "machine", "machines"), ClusterPattern(h))
+// describeCluster returns the jobs and machines of one of the clusters of a
+// history, with the flags that choose its jobs.
+func describeCluster(c, h *workload.History) string {
+	workers := c.Workers()
+	return fmt.Sprintf("%s on %s: %s", workload.Counted(len(c.Jobs), "job", "jobs"), workload.Counted(workers.Hosts(), "machine", "machines"), jobFlags(ClusterPatterns(c, h)))
 }
 
-// ClusterPattern returns a pattern for --job that matches the ids of all jobs of a
-// cluster: what they begin with.
-func ClusterPattern(h *workload.History) string {
-	prefix := h.Jobs[0].ID
-	for i := range h.Jobs {
-		for !strings.HasPrefix(h.Jobs[i].ID, prefix) {
+// jobFlags returns the flags with patterns of jobs.
+func jobFlags(patterns []string) string { return "--job '" + strings.Join(patterns, "' --job '") + "'" }
+
+// ClusterPatterns returns patterns for --job that match the ids of all jobs of one
+// of the clusters of a history and of no other: what its ids begin with, or else
+// what the ids of each of its JobTrackers begin with.
+func ClusterPatterns(c, h *workload.History) []string {
+	prefix := c.Jobs[0].ID
+	for i := range c.Jobs {
+		for !strings.HasPrefix(c.Jobs[i].ID, prefix) {
 			prefix = prefix[:len(prefix)-1]
 		}
 	}
-	if prefix == h.Jobs[0].ID {
-		return prefix
+	if prefix == c.Jobs[0].ID {
+		return []string{prefix}
 	}
-	if strings.Count(prefix, "_") == strings.Count(h.Jobs[0].ID, "_") { // all but the number of the job
+	if strings.Count(prefix, "_") == strings.Count(c.Jobs[0].ID, "_") { // all but the number of the job
 		prefix = prefix[:strings.LastIndexByte(prefix, '_')+1]
 	}
-	return prefix + "*"
+	all := 0
+	for i := range h.Jobs {
+		if strings.HasPrefix(h.Jobs[i].ID, prefix) {
+			all++
+		}
+	}
+	if all == len(c.Jobs) {
+		return []string{prefix + "*"}
+	}
+	var patterns []string
+	for i := range c.Jobs {
+		id := c.Jobs[i].ID
+		patterns = append(patterns, id[:strings.LastIndexByte(id, '_')+1]+"*")
+	}
+	slices.Sort(patterns)
+	return slices.Compact(patterns)
 }
 
 // leaveOutStill leaves out the hosts of a trace that stood still.

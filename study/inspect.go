@@ -100,7 +100,7 @@ func (in *inspected) clusters() {
 	for i := range clusters {
 		c := &clusters[i]
 		workers := c.Workers()
-		in.found.AddCluster(results.Escape(scenarios.ClusterPattern(c)), len(c.Jobs), workers.Hosts(), c.Epoch)
+		in.found.AddCluster(scenarios.ClusterPatterns(c, in.History), len(c.Jobs), workers.Hosts(), c.Epoch)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -116,78 +115,6 @@ func writeHosts(t *testing.T, dir string, seed uint64) (scenario string, slow ma
 		t.Fatal(err)
 	}
 	return scenario, slow
-}
-
-// TestPlantedScatter simulates jobs whose equal tasks vary by a known coefficient, or
-// not at all, and looks what calibrate finds. It prints the figures of
-// docs/validation.md.
-func TestPlantedScatter(t *testing.T) {
-	if os.Getenv("SLOTWAVE_LARGE") == "" {
-		t.Skip("SLOTWAVE_LARGE is not set: 15 calibrations take a quarter of an hour")
-	}
-	const worlds = 15
-	var planted, inside, none, clean int
-	var off []float64
-	var misses []string
-	for seed := range uint64(worlds) {
-		r := rand.New(rand.NewPCG(seed, 78))
-		dir := t.TempDir()
-		at := func(name string) string { return filepath.Join(dir, name) }
-		world := "fidelity = \"device\"\n[cluster]\nplatform = \"dl145-g3\"\nnodes = 6\nmap_slots = 2\nreduce_slots = 2\n" +
-			"[conf]\n\"mapred.map.tasks.speculative.execution\" = false\n\"mapred.reduce.tasks.speculative.execution\" = false\n"
-		cvs := map[string][2]float64{}
-		for i, profile := range []string{"terasort", "wordcount"} {
-			var cv [2]float64
-			if (int(seed)+i)%3 > 0 {
-				cv = [2]float64{0.1 + 0.3*r.Float64(), 0.1 + 0.3*r.Float64()}
-			}
-			cvs[profile] = cv
-			text := strings.Replace(verb(t, "show", profile), "map_record =", fmt.Sprintf("map_cv = %.3f\nreduce_cv = %.3f\nmap_record =", cv[0], cv[1]), 1)
-			if err := os.WriteFile(at(profile+".toml"), []byte(text), 0o666); err != nil {
-				t.Fatal(err)
-			}
-			world += fmt.Sprintf("[[job]]\nname = %q\nsubmit = \"%ds\"\nprofile = %q\ninput = \"%d MB\"\nreduces = 24\n", profile, 60*i, profile+".toml", 6144)
-		}
-		if err := os.WriteFile(at("world.toml"), []byte(world), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		verb(t, "run", at("world.toml"), "--out", at("run"), "--quiet", "--set", "plots=none", "--seed", fmt.Sprint(seed+1))
-		verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
-		text := verb(t, "calibrate", at("history"), "--out", at("found"))
-		for _, line := range strings.Split(text, "\n") {
-			words := strings.Fields(line)
-			if len(words) < 7 || words[1] != "map" && words[1] != "reduce" || cvs[words[0]] == [2]float64{} && words[0] != "terasort" && words[0] != "wordcount" {
-				continue
-			}
-			kind := map[string]int{"map": 0, "reduce": 1}[words[1]]
-			want, found, err := cvs[words[0]][kind], 0.0, 0.0
-			if n, _ := fmt.Sscanf(words[6]+" "+words[len(words)-1], "%g %g", &found, &err); n < 2 {
-				found, err = 0, 0
-			}
-			if want == 0 {
-				none++
-				if found == 0 {
-					clean++
-				} else {
-					misses = append(misses, fmt.Sprintf("world %d: %s, want 0", seed, line))
-				}
-				continue
-			}
-			planted++
-			off = append(off, math.Abs(found-want))
-			if math.Abs(found-want) <= 2*err {
-				inside++
-			} else {
-				misses = append(misses, fmt.Sprintf("world %d: %s, want %.3f", seed, line, want))
-			}
-		}
-	}
-	slices.Sort(off)
-	t.Logf("planted coefficients within two standard errors: %s, median difference %.3f; without one: %s\n%s",
-		share(inside, planted), off[len(off)/2], share(clean, none), strings.Join(misses, "\n"))
-	if float64(inside) < 0.75*float64(planted) || float64(clean) < 0.8*float64(none) {
-		t.Errorf("inside: %d of %d; none found: %d of %d", inside, planted, clean, none)
-	}
 }
 
 // TestEC2Hosts: the six jobs of a cluster show three slow machines, by names that are
