@@ -52,42 +52,54 @@ func (t *taskTracker) calmRecord(slot int32) *attempt {
 	return a
 }
 
-// endCalm removes the calm maps that have ended by a heartbeat from a tracker, and
-// returns their slots, in order of launch. It does so only if nothing else may have
-// changed. Their records stay valid until a map is launched.
-func (t *taskTracker) endCalm(now engine.Time) []int32 {
+// calmEnds returns the slots of the calm maps that have ended by a heartbeat of their
+// tracker, in order of launch. It returns none if anything else may have changed.
+func (t *taskTracker) calmEnds(now engine.Time) []int32 {
 	if t.news > now || t.reads || t.waiting != [2]int32{} {
 		return nil
 	}
-	ends, news, first := t.cluster.calmEnds[:0], engine.Never, len(t.held)
+	ends := t.cluster.calmEnds[:0]
 	for i := range t.held {
 		h := &t.held[i]
 		switch {
 		case h.changes > now:
-			news = min(news, h.changes)
 		case h.attempt != nil || !over(&t.calm[h.calmSlot].Times, t, now):
 			return nil
 		default:
-			ends, first = append(ends, h.calmSlot), min(first, i)
+			ends = append(ends, h.calmSlot)
 		}
 	}
-	kept := first
-	for i := first; i < len(t.held); i++ {
-		if t.held[i].changes > now {
-			t.held[kept] = t.held[i]
+	t.cluster.calmEnds = ends
+	return ends
+}
+
+// endCalm removes the calm maps that have ended from their tracker. Their records stay
+// valid until a map is launched.
+func (t *taskTracker) endCalm(ends []int32) {
+	if len(ends) == 0 {
+		return
+	}
+	kept := 0
+	t.news = engine.Never
+	for i := range t.held {
+		if h := &t.held[i]; h.changes > t.last {
+			t.news = min(t.news, h.changes)
+			t.held[kept] = *h
 			kept++
 		}
 	}
 	clear(t.held[kept:])
-	t.held, t.news, t.cluster.calmEnds = t.held[:kept], news, ends
+	t.held = t.held[:kept]
 	for _, slot := range ends {
+		if t.calm[slot].job.speculation.tracked[workload.Map] {
+			t.watched--
+		}
 		t.slots[workload.Map].give(slot, 1)
 		if t.calm[slot].occupies {
 			t.occupied[workload.Map]--
 			t.inUse[workload.Map]--
 		}
 	}
-	return ends
 }
 
 // endCalm handles the report of a calm map that has ended.

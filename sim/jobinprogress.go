@@ -106,7 +106,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	j.skipsLooks = j.reliable && !c.policy.remembers
 	for k := range j.speculation.tracked {
 		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
-		j.runsOnce[k] = j.reliable && !j.speculation.tracked[k] && spec.Ends.After == 0
+		j.runsOnce[k] = j.reliable && !conf.speculates[k] && spec.Ends.After == 0
 	}
 	j.ordinaryMaps = c.question.Fidelity != model.Device && !spec.Commits && conf.slotsPerTask[workload.Map] == 1
 	j.failures.most = conf.maxTrackerFailures

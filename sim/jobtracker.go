@@ -73,9 +73,14 @@ func (jt *jobTracker) heartbeat(id int32) {
 	}
 	t.last, t.given, t.givenSlots = now, [2]int32{}, [2]int32{}
 
-	ends := t.endCalm(now)
-	changed := t.mayHaveChanged(now)
-	t.settle(now, changed)
+	var changed []*attempt
+	ends := t.calmEnds(now)
+	if len(ends) == 0 {
+		changed = t.mayHaveChanged(now)
+		t.settle(now, changed)
+	}
+	jt.reportProgress(t, now)
+	t.endCalm(ends)
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t, changed)
 	for _, slot := range ends {

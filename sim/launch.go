@@ -240,6 +240,8 @@ func (j *jobInProgress) Speculatable(k workload.Kind) int {
 		return s.countAll(k)
 	case !s.isOldEnough() || s.average(k) < speculativeGap || j.ActiveTasks[k] == 0:
 		return 0
+	case j.runsOnce[k]:
+		return s.once[k].count(s.average(k))
 	case j.reliable:
 		return s.running[k].count(s.average(k))
 	}

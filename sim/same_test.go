@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -60,6 +62,53 @@ func TestTasksThatRunOnce(t *testing.T) {
 		recorded := w.run(t)
 		if err := different(once.Prediction, recorded.Prediction, once.rows, recorded.rows); err != nil {
 			t.Fatalf("%s, %s, without and with records: %v", w.Cluster.Hadoop, w.Scheduler.Name, err)
+		}
+	})
+}
+
+// figures are those of the jobs that a scheduler asks.
+type figures []model.Asked
+
+func (f *figures) Offer(o *model.Offer) { *f = append(*f, o.Asked...) }
+
+// Fair 1.0 counts lagging tasks even if none is to be speculated. The demands and
+// deficits of jobs depend on the count, so they are the same only if tasks with and
+// without records report the same progress. Jobs last longer than the minute before
+// which no task lags.
+func TestLaggingTasksThatRunOnce(t *testing.T) {
+	check(t, 400, 5000, func(t *rapid.T) {
+		w := drawWorld(t)
+		if w.nodesDie || w.failing || w.Cluster.Hadoop == "ideal" {
+			return // attempts may fail
+		}
+		w.Scheduler = model.Scheduler{Name: "fair1"}
+		w.Scheduler.Conf.Set("mapred.fairscheduler.sizebasedweight", "true")
+		for i := range w.Jobs {
+			j := &w.Jobs[i]
+			alone(j)
+			j.NoSetupCleanup = false
+			if j.Maps.Count == 0 {
+				j.Reduces.Count = 0 // without maps it never gets reduces
+			}
+			for _, d := range []*workload.Durations{&j.Maps.Time, &j.Reduces.Time} {
+				longer := func(t *time.Duration) { *t = min(10**t, 200*time.Second) }
+				longer(&d.All)
+				for i := range d.Each {
+					longer(&d.Each[i])
+				}
+			}
+		}
+		var once, recorded figures
+		for _, asked := range []*figures{&once, &recorded} {
+			if _, err := (sim.Simulator{Tracer: asked, Limit: longRun}).Predict(w.WhatIf); err != nil {
+				t.Fatal(err)
+			}
+			for i := range w.Jobs {
+				w.Jobs[i].Ends.After = 100 * 365 * 24 * time.Hour
+			}
+		}
+		if !slices.Equal(once, recorded) {
+			t.Fatalf("%s: jobs without and with records of tasks have other figures when asked:\n%+v\n%+v", w.Cluster.Hadoop, once, recorded)
 		}
 	})
 }

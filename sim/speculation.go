@@ -18,12 +18,13 @@ type speculation struct {
 	tracked [2]bool
 	from    engine.Time // when the job is old enough for speculative attempts
 
-	beside   [2]besides   // recorded speculative attempts, which replace the rule
-	progress [2]float32   // progress of the job, in single precision as in Hadoop
-	losses   int32        // changes whenever a running task loses progress or an attempt
-	running  [2]taskQueue // the running tasks by type
-	byHost   mapsByHost   // the running maps by host
-	timer    engine.Timer // set for when the job is old enough
+	beside   [2]besides     // recorded speculative attempts, which replace the rule
+	progress [2]float32     // progress of the job, in single precision as in Hadoop
+	losses   int32          // changes whenever a running task loses progress or an attempt
+	running  [2]taskQueue   // the running tasks by type
+	once     [2]runningOnce // those that run once
+	byHost   mapsByHost     // the running maps by host
+	timer    engine.Timer   // set for when the job is old enough
 	timerSet bool
 }
 

@@ -56,6 +56,7 @@ type heldAttempt struct {
 	*attempt             // nil: a calm map
 	changes  engine.Time // no earlier heartbeat need read it; 0: each must
 	calmSlot int32       // of a calm map
+	place    int32       // in speculation.once, of a task that runs once and is watched
 }
 
 // faults counts the jobs that have avoided a tracker lately.
@@ -98,13 +99,17 @@ func (t *taskTracker) launch(a *attempt) {
 	if t.held == nil {
 		t.held = make([]heldAttempt, 0, t.view.Slots[0]+t.view.Slots[1])
 	}
-	t.held = append(t.held, heldAttempt{attempt: a})
+	h := heldAttempt{attempt: a}
 	t.given[a.onSlot]++
 	t.givenSlots[a.onSlot] += a.width
 	t.occupy(a, true)
-	if a.watched {
+	if a.watchesOnce() {
+		h.place = a.job.speculation.once[a.Kind].add()
+	}
+	if a.watched || a.watchesOnce() {
 		t.watched++
 	}
+	t.held = append(t.held, h)
 	t.cluster.exec.Assign(&a.Attempt)
 	if t.cluster.sharedSlots {
 		t.view.Used[workload.Map] += int(a.width)
@@ -284,7 +289,11 @@ func over(a *execute.Times, t *taskTracker, now engine.Time) bool {
 
 // asking does the same for the request for permission to commit.
 func (a *attempt) asking(t *taskTracker, now engine.Time) bool {
-	return a.Pending < now || a.Pending == now && a.Settled() <= t.prev
+	return asking(&a.Times, a.Settled(), t, now)
+}
+
+func asking(a *execute.Times, settled engine.Time, t *taskTracker, now engine.Time) bool {
+	return a.Pending < now || a.Pending == now && settled <= t.prev
 }
 
 // state returns the state of an attempt that the tracker reports at its
@@ -368,7 +377,7 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 		case h.attempt == nil || h.changes > t.last && !all:
 			t.news = min(t.news, h.changes)
 		case h.reported:
-			if h.watched {
+			if h.watched || h.watchesOnce() {
 				t.watched--
 			}
 			ended(h.attempt)

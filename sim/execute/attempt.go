@@ -33,6 +33,14 @@ type Times struct {
 	work      engine.Time // of a map everything, of a reduce the phases after the sort
 }
 
+// MapProgress returns the progress of a map that does not work on devices.
+func (t *Times) MapProgress(now engine.Time) float32 {
+	if now <= t.Begin {
+		return 0
+	}
+	return min(1, float32(float64(now-t.Begin)/float64(max(t.work, 1))))
+}
+
 // Details are the part of an attempt that an ordinary map does not need: one that
 // succeeds, asks nothing of devices, and whose recorded time has no part for the
 // commit. Ordinary maps share details, which must not change.

@@ -112,11 +112,11 @@ func (x *alone) leftToCopy(a *Attempt, whole engine.Time) engine.Time {
 // by thirds: the shuffle by known outputs, the sort and the reduce phase
 // linearly.
 func (x *alone) Progress(a *Attempt, now engine.Time) float32 {
+	if a.Kind == workload.Map {
+		return a.MapProgress(now)
+	}
 	if now <= a.Begin {
 		return 0
-	}
-	if a.Kind == workload.Map {
-		return min(1, float32(float64(now-a.Begin)/float64(max(a.work, 1))))
 	}
 	const third = float32(1) / 3
 	switch {
