@@ -314,9 +314,11 @@ func (f *fair2) assignSorting(c Cluster, t TaskTracker, k int) bool {
 }
 
 func (f *fair2) fromPool(c Cluster, t TaskTracker, p *poolSchedulable, k int) bool {
-	for i := range p.candidates[k].all() {
-		if f.launch(c, t, i, k) {
-			return true
+	for _, block := range p.candidates[k].blocks {
+		for _, i := range block {
+			if f.launch(c, t, i, k) {
+				return true
+			}
 		}
 	}
 	return false

@@ -40,6 +40,27 @@ func TestSorted(t *testing.T) {
 	}
 }
 
+// An item whose key changes moves to where it then belongs, and only then.
+func TestSortedReorder(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	keys := make([]int, 500)
+	byKey := func(a, b int) int { return cmp.Or(cmp.Compare(keys[a], keys[b]), cmp.Compare(a, b)) }
+	s := newSorted(byKey)
+	for x := range keys {
+		keys[x] = rng.IntN(100)
+		s.insert(x)
+	}
+	for step := range 20_000 {
+		x := rng.IntN(len(keys))
+		at := s.find(x)
+		keys[x] += rng.IntN(5) - 2
+		s.reorder(at)
+		if got := slices.Collect(s.all()); len(got) != len(keys) || !slices.IsSortedFunc(got, byKey) {
+			t.Fatalf("step %d: the list is %v", step, got)
+		}
+	}
+}
+
 // No block is longer than it may be, and each item moves few others.
 func TestSortedInShortBlocks(t *testing.T) {
 	s := newSorted(cmp.Compare[int])

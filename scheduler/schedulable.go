@@ -289,15 +289,25 @@ func (f *fair2) refresh(i *jobSchedulable) {
 			continue
 		}
 		f.unplace(p, k)
-		if moves {
+		stays := candidate && i.candidate[k]
+		var at position
+		if stays {
+			at = p.candidates[k].find(i)
+		} else {
 			i.candidate[k] = p.candidates[k].set(i, i.candidate[k], false)
+		}
+		if moves {
 			p.running[k] += launched
 			f.running[k] += launched
 			i.running[k] += launched
 			i.weight[k] = weight
 			f.unsort(i, k)
 		}
-		i.candidate[k] = p.candidates[k].set(i, i.candidate[k], candidate)
+		if stays {
+			p.candidates[k].reorder(at)
+		} else {
+			i.candidate[k] = p.candidates[k].set(i, i.candidate[k], candidate)
+		}
 		f.place(p, k)
 	}
 }

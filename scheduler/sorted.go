@@ -19,6 +19,9 @@ func newSorted[T any](compare func(a, b T) int) sorted[T] { return sorted[T]{com
 
 // block returns the block that holds x, or to which it belongs.
 func (s *sorted[T]) block(x T) int {
+	if len(s.blocks) == 1 {
+		return 0
+	}
 	b, _ := slices.BinarySearchFunc(s.blocks, x, func(block []T, x T) int { return s.compare(block[len(block)-1], x) })
 	return min(b, len(s.blocks)-1)
 }
@@ -54,15 +57,41 @@ func (s *sorted[T]) insert(x T) {
 	s.blocks[b] = slices.Insert(s.blocks[b], i, x)
 }
 
-// remove removes an item, which must compare as it did when it was inserted.
-func (s *sorted[T]) remove(x T) {
+// position is where an item is: in which block, and where there.
+type position struct{ block, index int }
+
+// find returns where an item is, which must compare as it did when it was inserted.
+func (s *sorted[T]) find(x T) position {
 	b := s.block(x)
 	i, _ := slices.BinarySearchFunc(s.blocks[b], x, s.compare)
+	return position{b, i}
+}
+
+// remove removes an item, which must compare as it did when it was inserted.
+func (s *sorted[T]) remove(x T) { s.removeAt(s.find(x)) }
+
+func (s *sorted[T]) removeAt(at position) {
+	b, i := at.block, at.index
 	s.blocks[b] = slices.Delete(s.blocks[b], i, i+1)
 	if len(s.blocks[b]) == 0 {
 		s.spare = append(s.spare, s.blocks[b])
 		s.blocks = slices.Delete(s.blocks, b, b+1)
 	}
+}
+
+// reorder moves an item that compares otherwise than when it was inserted, unless it
+// still belongs between its neighbours.
+func (s *sorted[T]) reorder(at position) {
+	block, i := s.blocks[at.block], at.index
+	x := block[i]
+	last := len(block) - 1
+	behind := i == 0 && at.block == 0 || i > 0 && s.compare(block[i-1], x) < 0
+	before := i == last && at.block == len(s.blocks)-1 || i < last && s.compare(x, block[i+1]) < 0
+	if behind && before {
+		return
+	}
+	s.removeAt(at)
+	s.insert(x)
 }
 
 // set inserts or removes an item if necessary, and returns whether it is in the

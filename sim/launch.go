@@ -12,6 +12,9 @@ import (
 // LaunchMap implements JobInProgress.obtainNewMapTask.
 func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
 	tracker := int32(v.Index())
+	if reach == scheduler.OnNode && j.reliable && j.pending.maps.nodes.empty(tracker) {
+		return 0, false // delay scheduling asks each job in vain at most heartbeats
+	}
 	if !j.mayLaunch(workload.Map, v) {
 		return 0, false
 	}

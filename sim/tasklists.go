@@ -11,9 +11,10 @@ type taskLists struct {
 	lists  []taskList
 	tasks  []int32 // nil: position i holds task i
 	fronts map[int32][]int32
-	from   int32  // lists of lower keys are empty
-	listed int32  // tasks from here on have not been listed
-	more   func() // lists more of them; nil: none are left
+	open   []uint64 // keys whose lists may hold tasks; nil: not known
+	from   int32    // lists of lower keys are empty
+	listed int32    // tasks from here on have not been listed
+	more   func()   // lists more of them; nil: none are left
 }
 
 // taskList is the part of a list that no walk has reached: positions in
@@ -27,7 +28,10 @@ type entry struct{ key, task int32 }
 // order of the tasks.
 func (l *taskLists) sort(n int, entries []entry) {
 	const sparse = 4 // keys that cost as much memory as a list
-	l.keys, l.tasks = nil, make([]int32, len(entries))
+	l.keys, l.tasks, l.open = nil, make([]int32, len(entries)), make([]uint64, (n+63)/64)
+	for _, e := range entries {
+		l.open[e.key/64] |= 1 << (e.key % 64)
+	}
 	if len(entries)*sparse < n {
 		l.sortSparse(entries)
 		return
@@ -179,10 +183,19 @@ func (l *taskLists) walk(key int32, by taskFilter) (int32, bool) {
 			}
 		}
 		if l.more == nil {
+			if l.open != nil {
+				l.open[key/64] &^= 1 << (key % 64)
+			}
 			return 0, false
 		}
 		l.more()
 	}
+}
+
+// empty reports whether a walk down a list is known to find nothing and to change
+// nothing.
+func (l *taskLists) empty(key int32) bool {
+	return l.open != nil && l.open[key/64]>>(key%64)&1 == 0 && l.more == nil && len(l.fronts) == 0
 }
 
 // walkList goes down the i-th list, which is that of a key.
