@@ -168,22 +168,30 @@ func (r *rings) take(k int, id int32) {
 func (r *rings) after(k workload.Kind, now engine.Time, m moment, last int32, over func(id int32) bool) (int32, engine.Time) {
 	from := ringPlace{r.phaseOf(now), uint32(max(0, min(m, math.MaxUint32-1)+1))}
 	own := &r.entries[last]
-	b := own.bucket
-	if own.phase != from.phase || own.rank >= from.rank {
-		b = r.bucket(from)
-	}
 	heads, used := r.heads[k], &r.used[k]
-	for ; b >= 0; b = used.from(b + 1) {
-		for i := heads[b]; i >= 0; i = r.entries[i].next[k] {
+	b, i := own.bucket, own.next[k]
+	switch {
+	case own.phase != from.phase || own.rank >= from.rank:
+		b = r.bucket(from)
+		i = heads[b]
+	case !own.in[k]:
+		i = heads[b]
+	}
+	for {
+		for ; i >= 0; i = r.entries[i].next[k] {
 			if at := r.entries[i].phase; at > from.phase || at == from.phase && !over(i) {
 				return i, now + at - from.phase
 			}
 		}
+		if b = used.from(b + 1); b < 0 {
+			break
+		}
+		i = heads[b]
 	}
 	if b = used.from(0); b < 0 {
 		return -1, engine.Never
 	}
-	i := heads[b]
+	i = heads[b]
 	return i, now + r.entries[i].phase - from.phase + r.interval
 }
 

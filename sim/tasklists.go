@@ -11,7 +11,7 @@ type taskLists struct {
 	lists  []taskList
 	tasks  []int32 // nil: position i holds task i
 	fronts map[int32][]int32
-	open   []uint64 // keys whose lists may hold tasks; nil: not known
+	open   []uint64 // with keys: bits of those whose lists may hold tasks
 	from   int32    // lists of lower keys are empty
 	listed int32    // tasks from here on have not been listed
 	more   func()   // lists more of them; nil: none are left
@@ -28,12 +28,9 @@ type entry struct{ key, task int32 }
 // order of the tasks.
 func (l *taskLists) sort(n int, entries []entry) {
 	const sparse = 4 // keys that cost as much memory as a list
-	l.keys, l.tasks, l.open = nil, make([]int32, len(entries)), make([]uint64, (n+63)/64)
-	for _, e := range entries {
-		l.open[e.key/64] |= 1 << (e.key % 64)
-	}
+	l.keys, l.tasks = nil, make([]int32, len(entries))
 	if len(entries)*sparse < n {
-		l.sortSparse(entries)
+		l.sortSparse(n, entries)
 		return
 	}
 	l.lists = make([]taskList, n)
@@ -54,17 +51,18 @@ func (l *taskLists) sort(n int, entries []entry) {
 
 // sortSparse makes lists only for the keys of entries. Their tasks follow each other
 // under each key, so key and task can be sorted as one number.
-func (l *taskLists) sortSparse(entries []entry) {
+func (l *taskLists) sortSparse(n int, entries []entry) {
 	order := make([]uint64, len(entries))
 	for i, e := range entries {
 		order[i] = uint64(e.key)<<32 | uint64(e.task)
 	}
 	slices.Sort(order)
-	l.lists = nil
+	l.lists, l.open = nil, make([]uint64, (n+63)/64)
 	for i, x := range order {
 		key := int32(x >> 32)
 		if len(l.keys) == 0 || l.keys[len(l.keys)-1] != key {
 			l.keys = append(l.keys, key)
+			l.open[key/64] |= 1 << (key % 64)
 			l.lists = append(l.lists, taskList{next: int32(i)})
 		}
 		l.tasks[i] = int32(x)
@@ -183,7 +181,7 @@ func (l *taskLists) walk(key int32, by taskFilter) (int32, bool) {
 			}
 		}
 		if l.more == nil {
-			if l.open != nil {
+			if l.keys != nil {
 				l.open[key/64] &^= 1 << (key % 64)
 			}
 			return 0, false
@@ -195,7 +193,13 @@ func (l *taskLists) walk(key int32, by taskFilter) (int32, bool) {
 // empty reports whether a walk down a list is known to find nothing and to change
 // nothing.
 func (l *taskLists) empty(key int32) bool {
-	return l.open != nil && l.open[key/64]>>(key%64)&1 == 0 && l.more == nil && len(l.fronts) == 0
+	switch {
+	case l.more != nil || len(l.fronts) > 0:
+		return false
+	case l.keys != nil:
+		return l.open[key/64]>>(key%64)&1 == 0
+	}
+	return int(key) < len(l.lists) && l.lists[key].next == l.lists[key].end
 }
 
 // walkList goes down the i-th list, which is that of a key.
