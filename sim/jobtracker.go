@@ -79,7 +79,7 @@ func (jt *jobTracker) heartbeat(id int32) {
 		changed = t.mayHaveChanged(now)
 		t.settle(now, changed)
 	}
-	jt.reportProgress(t, now)
+	t.reportProgress(now)
 	t.endCalm(ends)
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t, changed)

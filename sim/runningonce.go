@@ -87,7 +87,7 @@ func (a *attempt) watchesOnce() bool { return a.task == nil && a.job.speculation
 
 // reportProgress takes note of the progress of the tasks on a tracker that run once,
 // in the order of their launch.
-func (jt *jobTracker) reportProgress(t *taskTracker, now engine.Time) {
+func (t *taskTracker) reportProgress(now engine.Time) {
 	if t.watched == 0 {
 		return
 	}
@@ -95,7 +95,7 @@ func (jt *jobTracker) reportProgress(t *taskTracker, now engine.Time) {
 		h := &t.held[i]
 		a := h.attempt
 		if a == nil {
-			t.reportCalm(h, now)
+			h.reportCalm(t, now)
 			continue
 		}
 		if !a.watchesOnce() {
@@ -109,13 +109,13 @@ func (jt *jobTracker) reportProgress(t *taskTracker, now engine.Time) {
 		case a.asking(t, now):
 			s.reportCommit(k, h.place)
 		default:
-			s.report(k, h.place, float64(jt.exec.Progress(&a.Attempt, now)), tasks)
+			s.report(k, h.place, float64(t.cluster.exec.Progress(&a.Attempt, now)), tasks)
 		}
 	}
 }
 
 // reportCalm takes note of the progress of a calm map.
-func (t *taskTracker) reportCalm(h *heldAttempt, now engine.Time) {
+func (h *heldAttempt) reportCalm(t *taskTracker, now engine.Time) {
 	m := &t.calm[h.calmSlot]
 	s, tasks := &m.job.speculation, m.job.Tasks[workload.Map]
 	switch {
