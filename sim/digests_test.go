@@ -18,9 +18,11 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// written writes all that a run reports.
+// written writes all that a run reports: attempts, and apart from them offers and
+// spans, because an attempt may be reported before or after the offer of its heartbeat.
 type written struct {
 	bytes.Buffer
+	traced   bytes.Buffer
 	attempts int
 }
 
@@ -29,9 +31,9 @@ func (w *written) Attempt(a *workload.Attempt) {
 	fmt.Fprintf(w, "%+v\n", *a)
 }
 
-func (w *written) Offer(o *model.Offer) { fmt.Fprintf(w, "%+v\n", *o) }
+func (w *written) Offer(o *model.Offer) { fmt.Fprintf(&w.traced, "%+v\n", *o) }
 
-func (w *written) Span(s *model.Span) { fmt.Fprintf(w, "%+v\n", *s) }
+func (w *written) Span(s *model.Span) { fmt.Fprintf(&w.traced, "%+v\n", *s) }
 
 // drawVariedWorld draws a world at any fidelity, whose jobs may come over days, whose
 // tasks may be many, and whose transfers may be inexact.
@@ -104,7 +106,7 @@ func TestRunsStay(t *testing.T) {
 			run.Tracer, run.Spans = &out, &out
 		}
 		p, err := run.Predict(w.WhatIf)
-		fmt.Fprintf(&out, "%+v %v\n", p, err)
+		fmt.Fprintf(&out, "%s%+v %v\n", out.traced.String(), p, err)
 		if testing.Verbose() {
 			t.Logf("%d:\n%s", i, out.String())
 		}
