@@ -275,11 +275,22 @@ func (x *explainer) freed(a *attempt) *attempt {
 	var last *attempt
 	for i := range int32(x.books.rows) {
 		b := x.books.at(i)
-		if b != a && (b.kind == a.kind || a.kind == workload.Setup) && b.node == a.node && b.slot == a.slot && b.timed() && b.finish <= a.start && (last == nil || b.finish > last.finish) {
+		if b != a && (slotOf(b.kind) == slotOf(a.kind) || a.kind == workload.Setup) && b.node == a.node && b.slot == a.slot && b.timed() && b.finish <= a.start && (last == nil || b.finish > last.finish) {
 			last = b
 		}
 	}
 	return last
+}
+
+// slotOf returns the kind of slots that attempts of a kind hold.
+func slotOf(k workload.Kind) workload.Kind {
+	switch k {
+	case workload.TaskCleanup:
+		return workload.Map
+	case workload.ReduceTaskCleanup:
+		return workload.Reduce
+	}
+	return k
 }
 
 // overtakers says what was launched while the task waited.

@@ -258,6 +258,19 @@ func (x *explainer) figures(a *model.Asked) string {
 	return ". Until then " + strings.Join(parts, ", ") + "."
 }
 
+// silentAt says that a node no longer sent heartbeats at a time.
+func (x *explainer) silentAt(node string, at time.Duration) string {
+	if x.question == nil {
+		return ""
+	}
+	for i := range x.question.Cluster.Nodes {
+		if n := &x.question.Cluster.Nodes[i]; n.Name == node && n.Dies > 0 && n.Dies < at {
+			return fmt.Sprintf(" It sent no heartbeats from %s on.", seconds(n.Dies))
+		}
+	}
+	return ""
+}
+
 // atNode explains the last heartbeat of a node, at or before a time, that offered
 // a slot for which jobs waited. Without offers it is the last start of an attempt
 // there.
@@ -274,6 +287,9 @@ func (x *explainer) atNode(at time.Duration, node string) ([]string, error) {
 		}
 		if last != nil {
 			var text []string
+			if at > last.Time {
+				text = append(text, fmt.Sprintf("This was the last offer of %s until %s: a heartbeat with a free slot, while a job waited.%s", node, seconds(at), x.silentAt(node, at)))
+			}
 			for kind, free := range last.Free {
 				if free > 0 {
 					text = append(text, x.describe(last, workload.Kind(kind), nil)...)

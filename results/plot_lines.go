@@ -43,27 +43,31 @@ func (l *plotLine) barEntry() legendEntry {
 	return legendEntry{shorten(Escape(l.name), 32), func(to draw.Canvas) {
 		mid := to.Center()
 		to.StrokeLine2(draw.LineStyle{Color: l.style.Color, Width: 1.2}, to.Min.X, mid.Y, to.Max.X, mid.Y)
-		l.errorBar(to, mid, to.Min.Y, to.Max.Y)
+		l.errorBar(to, mid, to.Min.Y, to.Max.Y, true)
 		to.DrawGlyph(l.style, mid)
 	}}
 }
 
-func (l *plotLine) errorBar(c draw.Canvas, at vg.Point, low, high vg.Length) {
+// errorBar draws a bar, with a cap below only if it ends there.
+func (l *plotLine) errorBar(c draw.Canvas, at vg.Point, low, high vg.Length, ends bool) {
 	const half = 2.5 // of a cap
 	style := draw.LineStyle{Color: l.style.Color, Width: 0.8}
 	c.StrokeLine2(style, at.X, low, at.X, high)
-	c.StrokeLine2(style, at.X-half, low, at.X+half, low)
+	if ends {
+		c.StrokeLine2(style, at.X-half, low, at.X+half, low)
+	}
 	c.StrokeLine2(style, at.X-half, high, at.X+half, high)
 }
 
 // barLines draws lines with error bars. The lines are moved a little apart, so that
-// their bars do not hide each other.
+// their bars do not hide each other. A bar that goes on below the axis is cut there.
 type barLines []plotLine
 
 // Plot implements plot.Plotter.
 func (lines barLines) Plot(c draw.Canvas, p *plot.Plot) {
 	const apart = 4
 	x, y := p.Transforms(&c)
+	least := p.Y.Min
 	for i := range lines {
 		l := &lines[i]
 		moved := apart * (vg.Length(i) - vg.Length(len(lines)-1)/2)
@@ -71,7 +75,7 @@ func (lines barLines) Plot(c draw.Canvas, p *plot.Plot) {
 		for _, p := range l.points {
 			at := vg.Point{X: x(p.at) + moved, Y: y(p.mean)}
 			if p.low < p.high {
-				l.errorBar(c, at, y(p.low), y(p.high))
+				l.errorBar(c, at, y(max(p.low, least)), y(p.high), p.low >= least)
 			}
 			mean = append(mean, at)
 		}
@@ -99,7 +103,8 @@ func (lines plotLines) span() (from, until float64) {
 // Plot implements plot.Plotter.
 func (lines plotLines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	at := func(v, of float64) vg.Point { return vg.Point{X: x(v), Y: y(of)} }
+	least := p.Y.Min
+	at := func(v, of float64) vg.Point { return vg.Point{X: x(v), Y: y(max(of, least))} }
 	for _, l := range lines {
 		var up, down []vg.Point
 		for _, p := range l.points {

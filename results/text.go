@@ -67,7 +67,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	}
 	t.list("Warnings", s.Warnings)
 	t.section("Slots")
-	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tmost in use\tnever used\tattempts per slot\n")
+	fmt.Fprintf(t, "type\tslots\tbusy\tall in use\tbusiest step\tnever used\tattempts per slot\n")
 	for _, sl := range s.Slots {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s of the time\t%s\t%s\t%.1f (most: %s)\n", sl.Type, number(int64(sl.Slots)), percentOf(sl.Busy), percentOf(sl.Saturated),
 			number(int64(math.Round(float64(sl.Peak)))), number(int64(sl.Slots-sl.Used)), float64(sl.PerSlot), number(int64(sl.MostPer)))
@@ -78,7 +78,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintf(t, "kind\tattempts\tfailed\tkilled\tmean\tmedian\t95th pct\tlongest\tslot time lost\n")
 	for _, k := range s.Kinds {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.Kind, number(k.Attempts), number(k.Failed), number(k.Killed),
-			formatDuration(k.Mean), formatDuration(k.Median), formatDuration(k.P95), formatDuration(k.Max), percent(k.LostTime, k.SlotTime))
+			k.length(k.Mean), k.length(k.Median), k.length(k.P95), k.length(k.Max), percent(k.LostTime, k.SlotTime))
 	}
 	t.Flush()
 
@@ -105,6 +105,14 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 	}
 	t.list("Assumed", s.Assumptions)
 	return t.done()
+}
+
+// length returns a time of the successful attempts, in words.
+func (k *KindSummary) length(ns int64) string {
+	if k.Succeeded == 0 {
+		return "-"
+	}
+	return formatDuration(ns)
 }
 
 // table writes the rows of a group. Of nodes it writes those with the longest

@@ -57,7 +57,7 @@ func (t schedulerTable) readScheduler(c *model.Cluster) model.Scheduler {
 	s.Conf = s.Conf.Over(t.hadoopKeys())
 	t.done()
 	if of := fairOf(c.Hadoop); of != "" && of != s.Name && (s.Name == "fair1" || s.Name == "fair2") {
-		t.warnAt(t.line("name"), "scheduler.name: %s is not the FairScheduler of Hadoop %s, which is %s: no release had this pair", s.Name, c.Hadoop, of)
+		t.assume("%s on Hadoop %s, whose FairScheduler is %s: no release had this pair", s.Name, c.Hadoop, of)
 	}
 	t.valid(&s, c.Hadoop)
 	return s
