@@ -41,6 +41,9 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 		fmt.Fprintln(t, row)
 	}
 	t.Flush()
+	if n := runs[0].Replications; n > 1 {
+		fmt.Fprintf(t, "Makespan and mean job time are means of %d seeds; other columns are of the first.\n", n)
+	}
 	if !all && len(runs) > 1 {
 		fmt.Fprintln(t, "More figures differ: summary.csv of the result has all.")
 	}

@@ -749,17 +749,22 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 	var text bytes.Buffer
 	t := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "simulated - recorded\t"+strings.Join(runRows, "\t")+"\tjob, left out")
-	var apart []float64
+	var jobs []string
 	for _, row := range c.recorded {
-		phase, job, _ := strings.Cut(row.Phase, " ")
-		if phase != mapRow {
-			continue
+		if phase, job, _ := strings.Cut(row.Phase, " "); phase == mapRow {
+			jobs = append(jobs, job)
 		}
+	}
+	var apart []float64
+	for _, job := range jobs {
 		fmt.Fprint(t, job)
 		for _, name := range runRows {
 			fmt.Fprintf(t, "\t%s", c.rowText(name+" "+job))
-			if name == jobRow {
-				left := c.leftOut(name + " " + job)
+			switch left := c.leftOut(name + " " + job); {
+			case name != jobRow:
+			case len(jobs) == 1:
+				fmt.Fprint(t, "\t-")
+			default:
 				fmt.Fprintf(t, "\t%s", signedPercent(left))
 				apart = append(apart, math.Abs(left))
 			}
@@ -775,8 +780,12 @@ func (c *RunCalibration) WriteText(w io.Writer) error {
 	writeHosts(t, c.hosts)
 	t.Flush()
 	slices.Sort(apart)
-	fmt.Fprintf(&text, "\nTime of a job that is left out: median error %.1f %%, worst %.1f %%, of %s\n",
-		100*apart[len(apart)/2], 100*apart[len(apart)-1], workload.Counted(len(apart), "job", "jobs"))
+	if len(jobs) > 1 {
+		fmt.Fprintf(&text, "\nTime of a job that is left out: median error %.1f %%, worst %.1f %%, of %s\n",
+			100*apart[len(apart)/2], 100*apart[len(apart)-1], workload.Counted(len(apart), "job", "jobs"))
+	} else {
+		text.WriteString("\nTime of a job that is left out: not known, since no other job is recorded\n")
+	}
 	for _, names := range c.Joint {
 		fmt.Fprintf(&text, "Determined only jointly: %s\n", strings.Join(names, ", "))
 	}

@@ -129,6 +129,13 @@ reduces = 8
 	if factor := number("found/scenario.toml", `"node3"`); math.Abs(factor-1.4) > 0.14 {
 		t.Errorf("node3 takes %v as long, want 1.4", factor)
 	}
+	jobs, err := filepath.Glob(at("history/*.jhist*"))
+	if err != nil || len(jobs) != 2 {
+		t.Fatalf("histories %q, %v", jobs, err)
+	}
+	if text := verb(t, "calibrate", jobs[0], "--fidelity", "phase", "--out", at("one")); !strings.Contains(text, "Time of a job that is left out: not known, since no other job is recorded") {
+		t.Errorf("an error of one job left out:\n%s", text)
+	}
 	verb(t, "run", at("found/scenario.toml"), "--out", at("again"), "--set", "plots=none", "--quiet")
 	_, _, warned := call("", "run", at("found/scenario.toml"), "--fidelity", "replay", "--out", at("replay"), "--set", "plots=none")
 	if !strings.Contains(warned, "cluster.slowdowns has no effect") {
