@@ -197,9 +197,8 @@ type group struct {
 	node  model.Node
 }
 
-// racks returns the number of racks of a number of nodes.
-func (t clusterTable) racks(total, ofTrace int) int {
-	racks, perRack := t.integer("racks", ofTrace, 1, mostNodes), t.integer("nodes_per_rack", 0, 1, mostNodes)
+// racksOf returns the number of racks of a number of nodes.
+func (t clusterTable) racksOf(total, racks, perRack int) int {
 	switch {
 	case perRack == 0:
 	case t.has("racks"):
@@ -238,6 +237,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 			nodes = 0 // as many as the trace names
 		}
 	}
+	racks, perRack := t.integer("racks", ofTrace, 1, mostNodes), t.integer("nodes_per_rack", 0, 1, mostNodes)
 	var groups []group
 	total := 0
 	for _, in := range t.tables("group") {
@@ -276,7 +276,7 @@ func (t clusterTable) readNodes(c *model.Cluster, l *load, conf workload.Conf, m
 	if len(groups) == 0 {
 		groups, total = []group{{count: nodes, node: alike}}, nodes
 	}
-	racks := t.racks(total, ofTrace)
+	racks = t.racksOf(total, racks, perRack)
 	c.Racks = []string{"/default-rack"}
 	if racks > 1 {
 		c.Racks = nil

@@ -55,7 +55,7 @@ and which machines take longer than the others (cluster.slowdowns in the
 scenario), with intervals, and lists where the record has too few tasks to tell.
 
 A job profile of Starfish (XML, or a table of the same names) gives the costs of
-a machine without a search, and its history, if given too, the data of its tasks.
+a machine without a search. Its history, if given, has the data of its tasks.
 What the profile does not hold is taken from --platform and listed as assumed.
 `,
 		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml\n  slotwave calibrate history/done --out calibrated\n  slotwave calibrate profile.xml history/done --out calibrated",

@@ -662,7 +662,7 @@ func TestSeveralClusters(t *testing.T) {
 	seen := verb(t, "inspect", at("both"))
 	_, _, warned := call("", "run", at("both"), "--out", at("two"), "--set", "plots=none")
 	for _, flag := range flags {
-		if !strings.Contains(seen, flag+"  2     3 ") || !strings.Contains(warned, "2 jobs on 3 machines: "+flag) {
+		if !regexp.MustCompile(`(?m)^2 +3 .*`+regexp.QuoteMeta(flag)+`$`).MatchString(seen) || !strings.Contains(warned, "2 jobs on 3 machines: "+flag) {
 			t.Errorf("want two clusters of two jobs on three machines each, one for %s: inspect shows\n%s\nrun warns\n%s", flag, seen, warned)
 		}
 	}

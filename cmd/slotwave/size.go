@@ -22,10 +22,10 @@ that meets all goals of a study, with a stated confidence.
 
 STUDY is a TOML file with a scenario and [[goal]] tables
 (docs/size-a-cluster.md). The search begins at the recorded size if the scenario
-is a history, and otherwise where the analytic models say. The simulator decides: fresh seeds, which the search has not
-seen, must show that at least the stated fraction of all runs meets all goals.
-This errs in at most 5 % of the searches. Sizes around the answer show how the
-probability changes.
+is a history, and otherwise where the analytic models say. The simulator
+decides: fresh seeds, which the search has not seen, must show that at least the
+stated fraction of all runs meets all goals. This errs in at most 5 % of the
+searches. Sizes around the answer show how the probability changes.
 
 A history is first replayed at its own size. The error of the replay is printed
 with the sizes that are enough if jobs take that much longer.
