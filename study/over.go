@@ -78,13 +78,14 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	return nil
 }
 
-// settings set a key to a value; a key without a dot is one of every [[job]].
+// settings set a key to a value; a key without a dot is one of every [[job]], if the
+// scenario has any.
 func settings(key, value string, tables int) []string {
-	if strings.Contains(key, ".") {
+	if tables == 0 || strings.Contains(key, ".") {
 		return []string{key + "=" + value}
 	}
 	var all []string
-	for i := range max(1, tables) {
+	for i := range tables {
 		all = append(all, fmt.Sprintf("job.%d.%s=%s", i, key, value))
 	}
 	return all
