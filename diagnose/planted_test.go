@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/vectortest"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -455,26 +455,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 // golden compares what people read with a file.
 func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if bytes.Equal(got, want) {
-		return
-	}
-	old, lines := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
-	for i, line := range lines {
-		if i >= len(old) || line != old[i] {
-			t.Fatalf("%s has %d lines of %d and differs in line %d (-update writes it anew after a look at the difference): got\n%s", name, len(lines), len(old), i+1, line)
-		}
-	}
-	t.Fatalf("%s has only %d lines of %d", name, len(lines), len(old))
+	vectortest.Lines(t, filepath.Join("testdata", name), string(got), *update)
 }
 
 // Explanations of maps and reduces, with and without the offers of the run.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // lostTracker is a TaskTracker that sent its last heartbeat before the run ended.
@@ -16,14 +17,18 @@ type lostTracker struct {
 
 // lostTrackers lists those of the first replication, the earliest first.
 func (r *Run) lostTrackers() (list []lostTracker) {
-	attempts := map[string]int64{}
+	type loss struct {
+		node string
+		at   time.Duration
+	}
+	attempts := map[loss]int64{}
 	for i := range r.Stats.slots.nodes {
 		n := &r.Stats.slots.nodes[i]
-		attempts[fmt.Sprint(n.name, n.killed)] = n.killedThen
+		attempts[loss{n.name, n.killed}] = n.killedThen
 	}
 	for i := range r.Question.Cluster.Nodes {
 		if n := &r.Question.Cluster.Nodes[i]; n.Dies > 0 && int64(n.Dies) < r.end() {
-			list = append(list, lostTracker{Escape(n.Name), int64(n.Dies), attempts[fmt.Sprint(n.Name, n.Dies)]})
+			list = append(list, lostTracker{Escape(n.Name), int64(n.Dies), attempts[loss{n.Name, n.Dies}]})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b lostTracker) int { return cmp.Compare(a.At, b.At) })

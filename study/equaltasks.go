@@ -223,6 +223,26 @@ func hostLoad(attempts []workload.Attempt) func(*workload.Attempt) float64 {
 	}
 }
 
+// loadsBeside returns hostLoad for each job: of the attempts of all jobs, or of its
+// own if the jobs did not run beside each other.
+func loadsBeside(jobs []jobAttempts, apart bool) []func(*workload.Attempt) float64 {
+	loads := make([]func(*workload.Attempt) float64, len(jobs))
+	var all []workload.Attempt
+	for i, j := range jobs {
+		if apart {
+			loads[i] = hostLoad(j.attempts)
+		}
+		all = append(all, j.attempts...)
+	}
+	if !apart {
+		load := hostLoad(all)
+		for i := range loads {
+			loads[i] = load
+		}
+	}
+	return loads
+}
+
 // factorsOf compares the machines of a history.
 func factorsOf(h *workload.History) []hostFactor {
 	var jobs []jobAttempts
@@ -257,20 +277,13 @@ type jobAttempts struct {
 // hostFactors compares the machines that ran equal tasks. apart says that the jobs
 // did not run beside each other, although they have one time of submission.
 func hostFactors(jobs []jobAttempts, startup time.Duration, apart bool) []hostFactor {
-	var all []workload.Attempt
-	for _, j := range jobs {
-		all = append(all, j.attempts...)
-	}
-	beside := hostLoad(all)
+	loads := loadsBeside(jobs, apart)
 	var values []fit.GroupValue
 	var hosts []string
 	at := map[string]int{}
 	for i, j := range jobs {
-		if apart {
-			beside = hostLoad(j.attempts)
-		}
 		for _, kind := range []workload.Kind{workload.Map, workload.Reduce} {
-			times := equalTasks(j.attempts, kind, startup, beside)
+			times := equalTasks(j.attempts, kind, startup, loads[i])
 			if times.short() {
 				continue
 			}

@@ -149,11 +149,7 @@ func (c *RunCalibration) simulatedScatter(q model.WhatIf) ([][2]fit.Scatter, err
 
 // scatterOf returns the scatter of equal tasks by program and kind.
 func (c *RunCalibration) scatterOf(jobs []jobAttempts, apart bool) [][2]fit.Scatter {
-	var all []workload.Attempt
-	for _, j := range jobs {
-		all = append(all, j.attempts...)
-	}
-	beside := hostLoad(all)
+	loads := loadsBeside(jobs, apart)
 	found := make([][2]fit.Scatter, len(c.Programs))
 	for program := range c.Programs {
 		for kind := range found[program] {
@@ -163,10 +159,7 @@ func (c *RunCalibration) scatterOf(jobs []jobAttempts, apart bool) [][2]fit.Scat
 				if !slices.Contains(c.jobs[program], j.job) {
 					continue
 				}
-				if apart {
-					beside = hostLoad(j.attempts)
-				}
-				times, hosts := equalTasks(j.attempts, workload.Kind(kind), c.startup(), beside), map[string]int{}
+				times, hosts := equalTasks(j.attempts, workload.Kind(kind), c.startup(), loads[n]), map[string]int{}
 				for i, host := range times.host {
 					if _, known := hosts[host]; !known {
 						hosts[host] = len(hosts)

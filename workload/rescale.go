@@ -57,37 +57,38 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 // reduces that had no maps to wait for, if they fetched little, does not hold for
 // the others: the bytes of each that fetched more took no longer than its shuffle.
 func copying(h *HistoryJob, perByte float64) (fixed, each float64) {
+	type fetch struct {
+		took    float64
+		bytes   int64
+		typical bool // without maps to wait for
+	}
+	var all []fetch
+	var most int64 // bytes of typical ones
 	last := h.LastMap()
-	typical := func(w *HistoryAttempt) bool { return w.Start >= last }
-	var most int64
-	of := func(f func(w *HistoryAttempt, took float64)) {
-		for i := range h.Tasks {
-			t := &h.Tasks[i]
-			if w := t.Winner(); t.Kind == Reduce && w != nil && Known(w.Phases[PhaseShuffle]) && Known(w.Start) {
-				f(w, w.Phases[PhaseShuffle].Seconds())
+	for i := range h.Tasks {
+		t := &h.Tasks[i]
+		if w := t.Winner(); t.Kind == Reduce && w != nil && Known(w.Phases[PhaseShuffle]) && Known(w.Start) {
+			c := fetch{w.Phases[PhaseShuffle].Seconds(), w.ShuffleBytes, w.Start >= last}
+			if all = append(all, c); c.typical {
+				most = max(most, c.bytes)
 			}
 		}
 	}
-	of(func(w *HistoryAttempt, _ float64) {
-		if typical(w) {
-			most = max(most, w.ShuffleBytes)
-		}
-	})
 	each = perByte
-	of(func(w *HistoryAttempt, took float64) {
-		if w.ShuffleBytes > most {
-			each = min(each, took/float64(w.ShuffleBytes))
+	for _, c := range all {
+		if c.bytes > most {
+			each = min(each, c.took/float64(c.bytes))
 		}
-	})
+	}
 	if each == perByte {
 		return 0, each
 	}
 	n := 0
-	of(func(w *HistoryAttempt, took float64) {
-		if typical(w) {
-			fixed, n = fixed+max(0, took-each*float64(w.ShuffleBytes)), n+1
+	for _, c := range all {
+		if c.typical {
+			fixed, n = fixed+max(0, c.took-each*float64(c.bytes)), n+1
 		}
-	})
+	}
 	return fixed / float64(max(1, n)), each
 }
 

@@ -2,6 +2,7 @@ package fit
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -113,18 +114,19 @@ func conditions(values []GroupValue) (all [][]GroupValue) {
 	return all
 }
 
+func byGroup(values []GroupValue) map[int][]float64 {
+	of := map[int][]float64{}
+	for _, v := range values {
+		of[v.Group] = append(of[v.Group], v.Value)
+	}
+	return of
+}
+
 // conditionMeans returns the means of the groups under one condition, from the
 // median group on, and the degrees of freedom within the groups.
 func conditionMeans(values []GroupValue) (means []groupMean, freedom int) {
-	of := map[int][]float64{}
-	var groups []int
-	for _, v := range values {
-		if of[v.Group] == nil {
-			groups = append(groups, v.Group)
-		}
-		of[v.Group] = append(of[v.Group], v.Value)
-	}
-	slices.Sort(groups)
+	of := byGroup(values)
+	groups := slices.Sorted(maps.Keys(of))
 	const most = 2.5 // standard deviations from the median of the group that a value counts
 	var off []float64
 	for _, g := range groups {
@@ -205,19 +207,18 @@ func Within(values []GroupValue) Scatter {
 	var off []float64
 	s := Scatter{}
 	for _, condition := range conditions(values) {
-		of := map[int][]float64{}
-		for _, v := range condition {
-			of[v.Group] = append(of[v.Group], v.Value)
+		of, mean := byGroup(condition), map[int]float64{}
+		for _, g := range slices.Sorted(maps.Keys(of)) {
+			sum := 0.0
+			for _, v := range of[g] {
+				sum += v
+			}
+			mean[g] = sum / float64(len(of[g]))
 		}
 		for _, v := range condition {
-			n, sum := float64(len(of[v.Group])), 0.0
-			if n == 1 {
-				continue
+			if n := float64(len(of[v.Group])); n > 1 {
+				off = append(off, (v.Value-mean[v.Group])*math.Sqrt(n/(n-1)))
 			}
-			for _, w := range of[v.Group] {
-				sum += w
-			}
-			off = append(off, (v.Value-sum/n)*math.Sqrt(n/(n-1)))
 		}
 		s.Freedom += len(condition) - len(of)
 	}
