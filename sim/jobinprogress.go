@@ -223,20 +223,21 @@ func (j *jobInProgress) settleNeeds() {
 }
 
 // launched does what settleNeeds would after a launch. The job needs the same as
-// before if it has more tasks of the type to launch, and no tasks that may lag.
+// before if it has more tasks of the type to launch.
 func (j *jobInProgress) launched(k workload.Kind) {
-	if j.runsOnce != [2]bool{true, true} || unlaunched(&j.JobInProgress, k) == 0 {
+	if !j.reliable || unlaunched(&j.JobInProgress, k) == 0 {
 		j.settleNeeds()
 	} else if l := j.cluster.policy.listener; l != nil {
 		l.JobUpdated(j.View())
 	}
 }
 
-// succeeded does what settleNeeds would after the success of a task that ran once.
-// The job needs the same as before if it has more such tasks to do, none that may
-// lag, and its reduces do not start now.
+// succeeded does what settleNeeds would after the success of a task of a reliable job.
+// The job needs the same as before if it has more such tasks to do, none that is
+// launched because it lags, and its reduces do not start now.
 func (j *jobInProgress) succeeded(k workload.Kind, wereReady bool) {
-	if j.runsOnce != [2]bool{true, true} || j.Finished[k]+j.FailedTasks[k] == j.Tasks[k] || j.ReducesReady != wereReady {
+	if !j.reliable || j.Finished[k]+j.FailedTasks[k] == j.Tasks[k] || j.ReducesReady != wereReady ||
+		j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 {
 		j.settleNeeds()
 		return
 	}

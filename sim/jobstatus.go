@@ -22,7 +22,7 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 	if own.status == state && !j.speculation.tracked[a.onSlot] {
 		return
 	}
-	before := t.progress
+	before, wereReady := t.progress, j.ReducesReady
 	wasRunning, wasComplete := t.running(), t.complete()
 	if (wasComplete || own.killOrder) && state == succeeded {
 		state = killed
@@ -49,7 +49,14 @@ func (j *jobInProgress) updateStatus(a *attempt, state taskState) {
 		case failed, killed:
 			j.failed(t, own, taskWas{wasRunning, wasComplete, slices.Contains(t.active, own)})
 		}
-		j.settleNeeds()
+		switch {
+		case !j.reliable || !t.isMapOrReduce():
+			j.settleNeeds()
+		case state == succeeded:
+			j.succeeded(t.kind, wereReady)
+		case state != running && state != unassigned:
+			j.settleNeeds()
+		}
 	}
 	j.addProgress(t, before)
 }
@@ -69,7 +76,7 @@ type taskWas struct {
 	active            bool // the attempt was running
 }
 
-// addProgress adds to the job's progress.
+// addProgress adds to the job's progress. From now on some task may lag, or none.
 func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 	k := t.onSlot
 	if !t.isMapOrReduce() || !j.speculation.tracked[k] {
@@ -77,7 +84,7 @@ func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 	}
 	j.speculation.follow(t)
 	j.speculation.advance(t, before, j.Tasks[k])
-	if j.skipsLooks && !j.needs.has(needMap+need(k)) && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.anyLags(k) {
+	if j.skipsLooks && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.needs.has(needMap+need(k)) != j.anyLags(k) {
 		j.settleNeeds()
 	}
 }

@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"slices"
+
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -51,7 +53,7 @@ func (s *speculation) add(t *taskInProgress) {
 	if !s.tracked[t.kind] {
 		return
 	}
-	s.running[t.kind].add(t)
+	s.running[t.kind].add(launched{t.index, t.launches})
 	t.member = int32(len(s.running[t.kind].members) - 1)
 	if t.kind == workload.Map && s.byHost.sorted {
 		s.byHost.sort(s, t)
@@ -84,8 +86,7 @@ func (s *speculation) isOldEnough() bool { return s.eng.Now() >= s.from }
 
 // anyLags reports whether some task lags, whether or not the job is old enough.
 func (s *speculation) anyLags(k workload.Kind) bool {
-	_, found := s.running[k].first(s.pace(k), nowhere)
-	return found
+	return s.running[k].any(s.pace(k))
 }
 
 // setTimer sets a timer that fires when the job is old enough.
@@ -165,29 +166,54 @@ type mapsByHost struct {
 }
 
 func (b *mapsByHost) sort(s *speculation, t *taskInProgress) {
+	l := launched{t.index, t.launches}
 	hosts := s.hosts.of(t.index)
 	if len(hosts) == 0 {
-		b.unplaced.add(t)
-		return
+		b.unplaced.add(l)
 	}
-	l := launched{t.index, t.launches}
 	for _, h := range hosts {
 		if list := b.nodes[h.node]; len(list) == 0 || list[len(list)-1] != l {
 			b.nodes[h.node] = append(list, l)
 		}
-		b.racks[h.rack].add(t)
+		b.racks[h.rack].add(l)
 	}
 }
 
+// sortAll does the same for all maps that run.
 func (b *mapsByHost) sortAll(s *speculation) {
 	b.sorted = true
 	b.nodes, b.racks = make(map[int32][]launched), make([]taskQueue, s.racks+1)
 	for i := range b.racks {
 		b.racks[i].tasks = s.tasks
 	}
-	for _, l := range s.running[workload.Map].members {
-		if t := l.of(s.tasks, workload.Map); t != nil {
-			b.sort(s, t)
+	members := s.running[workload.Map].members
+	var onNodes []uint64 // node and member, to be sorted as one number
+	for i, l := range members {
+		if l.of(s.tasks, workload.Map) == nil {
+			continue
+		}
+		hosts := s.hosts.of(l.task)
+		if len(hosts) == 0 {
+			b.unplaced.add(l)
+		}
+		for _, h := range hosts {
+			onNodes = append(onNodes, uint64(uint32(h.node))<<32|uint64(i))
+			b.racks[h.rack].append(l)
+		}
+	}
+	for i := range b.racks {
+		if b.racks[i].members != nil {
+			b.racks[i].grow()
+		}
+	}
+	slices.Sort(onNodes)
+	onNodes = slices.Compact(onNodes)
+	lists, from := make([]launched, len(onNodes)), 0
+	for i, x := range onNodes {
+		lists[i] = members[uint32(x)]
+		if i+1 == len(onNodes) || onNodes[i+1]>>32 != x>>32 {
+			b.nodes[int32(x>>32)] = lists[from : i+1 : i+1]
+			from = i + 1
 		}
 	}
 }
@@ -215,6 +241,3 @@ func (b *mapsByHost) onNode(s *speculation, tracker int32) (int32, bool) {
 	}
 	return found, found >= 0
 }
-
-// nowhere is a tracker number that no tracker has.
-const nowhere = -1

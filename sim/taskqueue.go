@@ -40,17 +40,22 @@ type launched struct{ task, times int32 }
 // ended is the bound of a task that will not be speculated.
 var ended = float32(math.Inf(1))
 
-func (q *taskQueue) add(t *taskInProgress) {
-	// A split with several hosts in a rack occurs several times in a row.
-	m := launched{t.index, t.launches}
-	if n := len(q.members); n > 0 && q.members[n-1] == m {
-		return
-	}
+func (q *taskQueue) add(m launched) {
 	if len(q.members) == len(q.low)/2 {
 		q.grow()
 	}
-	q.members = append(q.members, m)
-	q.bound(len(q.members)-1, 0)
+	if n := len(q.members); q.append(m) > n {
+		q.bound(n, 0)
+	}
+}
+
+// append adds a task without a bound, and returns the number of members. A split with
+// several hosts in a rack occurs several times in a row.
+func (q *taskQueue) append(m launched) int {
+	if n := len(q.members); n == 0 || q.members[n-1] != m {
+		q.members = append(q.members, m)
+	}
+	return len(q.members)
 }
 
 // grow makes room. It first removes the tasks that have ended.
@@ -188,6 +193,15 @@ func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 		}
 	}
 	return -1, nil
+}
+
+// any reports whether some member lags.
+func (q *taskQueue) any(p pace) bool {
+	if q.exact {
+		return len(q.members) > 0 && p.average-float64(q.low[1]) >= speculativeGap
+	}
+	i, _ := q.lagging(p, 0)
+	return i >= 0
 }
 
 // first returns the first lagging task that has not run on a tracker.
