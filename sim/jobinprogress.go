@@ -42,7 +42,7 @@ type ending struct {
 type shortcuts struct {
 	reliable     bool    // no attempt can fail, and attempts are killed only because another was faster
 	skipsLooks   bool    // it needs no heartbeats while no task lags
-	runsOnce     [2]bool // each task has one attempt, which succeeds, so it needs no record
+	runsOnce     [2]bool // a task needs no record, unless it gets a speculative attempt: its first one succeeds
 	ordinaryMaps bool    // attempts of maps need no details
 }
 
@@ -106,7 +106,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	j.skipsLooks = j.reliable && !c.policy.remembers
 	for k := range j.speculation.tracked {
 		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
-		j.runsOnce[k] = j.reliable && !conf.speculates[k] && spec.Ends.After == 0
+		j.runsOnce[k] = j.reliable && spec.Ends.After == 0
 	}
 	j.ordinaryMaps = c.question.Fidelity != model.Device && !spec.Commits && conf.slotsPerTask[workload.Map] == 1
 	j.failures.most = conf.maxTrackerFailures
@@ -124,7 +124,7 @@ func (j *jobInProgress) Init() {
 	j.tasks.open(j, j.Tasks)
 	j.placeSplits()
 	j.pending.tasks, j.pending.reduces = &j.tasks, oneList(j.Tasks[workload.Reduce])
-	j.speculation.open(c, &j.tasks, &j.pending.maps.hosts, j.reliable)
+	j.speculation.open(j)
 	j.slowstart = c.protocol.slowstart(j.conf.slowstart, j.Tasks[workload.Map])
 	j.updateSlowstart()
 	j.settleNeeds()

@@ -83,10 +83,7 @@ func (j *jobInProgress) addProgress(t *taskInProgress, before float64) {
 		return
 	}
 	j.speculation.follow(t)
-	j.speculation.advance(t, before, j.Tasks[k])
-	if j.skipsLooks && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.needs.has(needMap+need(k)) != j.anyLags(k) {
-		j.settleNeeds()
-	}
+	j.speculation.advance(k, t.progress-before)
 }
 
 // incomplete removes an attempt from its task.

@@ -75,12 +75,13 @@ func (jt *jobTracker) heartbeat(id int32) {
 
 	var changed []*attempt
 	ends := t.calmEnds(now)
-	if len(ends) == 0 {
+	if len(ends) > 0 {
+		t.reportProgress(0, nil)
+		t.endCalm(ends)
+	} else {
 		changed = t.mayHaveChanged(now)
 		t.settle(now, changed)
 	}
-	t.reportProgress(now)
-	t.endCalm(ends)
 	jt.blacklist.discardFault(t)
 	jt.takeReport(t, changed)
 	for _, slot := range ends {
@@ -119,10 +120,13 @@ func (jt *jobTracker) register(t *taskTracker) {
 	t.interval = jt.cluster.heartbeatInterval()
 }
 
-// takeReport handles the status of the attempts on a tracker that may have changed.
+// takeReport handles the status of the attempts on a tracker that may have changed,
+// and the progress of the others.
 func (jt *jobTracker) takeReport(t *taskTracker, attempts []*attempt) {
 	jt.status.report(t, attempts)
+	next := 0
 	for _, a := range attempts {
+		next = t.reportProgress(next, a)
 		a.reported = a.over(t, t.last)
 		if a.watched {
 			a.progress = 0
@@ -132,6 +136,7 @@ func (jt *jobTracker) takeReport(t *taskTracker, attempts []*attempt) {
 		}
 		a.job.updateStatus(a, a.state(t, t.last))
 	}
+	t.reportProgress(next, nil)
 }
 
 // giveSetupOrCleanup implements JobTracker.getSetupAndCleanupTasks: it goes

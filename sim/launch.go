@@ -107,9 +107,13 @@ func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local workload.Locality) {
 	var a *attempt
 	var lastEnd engine.Time
-	if j.runsOnce[k] {
+	place, runs := j.tasks.place(k, index)
+	if j.runsOnce[k] && !runs {
 		a = j.addOnlyAttempt(k, index, tracker)
 	} else {
+		if runs {
+			j.speculation.record(k, index, place)
+		}
 		t := j.tasks.launch(j, k, index)
 		if !t.running() {
 			t.launches++
@@ -133,9 +137,9 @@ func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local work
 		a.runnable = max(a.runnable, j.reducesAt)
 	}
 	j.RunningTasks[k]++
-	j.launched(k)
 	j.traceLaunch(a)
 	j.host.assign(a)
+	j.launched(k)
 	countWaves(j, k)
 }
 
@@ -157,7 +161,9 @@ func countWaves(j *jobInProgress, k workload.Kind) {
 
 // addOnlyAttempt makes the attempt of a task that needs no record.
 func (j *jobInProgress) addOnlyAttempt(k workload.Kind, index, tracker int32) *attempt {
-	j.tasks.once[k][index/64] |= 1 << (index % 64)
+	if once := j.tasks.once[k]; once != nil {
+		once[index/64] |= 1 << (index % 64)
+	}
 	a := j.tasks.newAttempt(j, index)
 	a.Node, a.Kind = tracker, k
 	if k != workload.Map || !j.ordinaryMaps {
@@ -243,7 +249,7 @@ func (j *jobInProgress) Speculatable(k workload.Kind) int {
 		return s.countAll(k)
 	case !s.isOldEnough() || s.average(k) < speculativeGap || j.ActiveTasks[k] == 0:
 		return 0
-	case j.runsOnce[k]:
+	case j.runsOnce[k] && !j.Speculates[k]:
 		return s.once[k].count(s.average(k))
 	case j.reliable:
 		return s.running[k].count(s.average(k))

@@ -1,18 +1,27 @@
 package sim
 
 import (
-	"github.com/slotwave/slotwave/sim/engine"
+	"slices"
+
 	"github.com/slotwave/slotwave/workload"
 )
 
-// runningOnce holds the progress of the running tasks of a type that run once, as
-// last reported. Nothing else is kept of them to count those that lag. Each has a
-// place of its own.
+// runningOnce holds the running tasks of a type that have one attempt and no record, with
+// their progress as last reported. Each has a place of its own. A task gets a record
+// when it is launched a second time because it lags.
 type runningOnce struct {
 	progress []float64
+	at       []onceAt
 	free     []int32 // places without a task
 	lagging  int     // at the last count
 	counted  bool    // nothing has changed since the last count
+}
+
+// onceAt says where a task that runs once is found.
+type onceAt struct {
+	tracker *taskTracker
+	task    int32
+	member  int32 // in speculation.running, if it may run a second time
 }
 
 // Values above 1 never lag behind an average.
@@ -22,20 +31,20 @@ const (
 )
 
 // add adds a task that has been launched, and returns its place.
-func (r *runningOnce) add() int32 {
+func (r *runningOnce) add(task int32, tracker *taskTracker) int32 {
 	r.counted = false
 	if last := len(r.free) - 1; last >= 0 {
 		place := r.free[last]
 		r.free = r.free[:last]
-		r.progress[place] = 0
+		r.progress[place], r.at[place] = 0, onceAt{task: task, tracker: tracker}
 		return place
 	}
-	r.progress = append(r.progress, 0)
+	r.progress, r.at = append(r.progress, 0), append(r.at, onceAt{task: task, tracker: tracker})
 	return int32(len(r.progress) - 1)
 }
 
-// remove removes a task that has succeeded, and returns its progress before.
-func (r *runningOnce) remove(place int32) (before float64) {
+// drop removes a task and returns its progress.
+func (r *runningOnce) drop(place int32) (before float64) {
 	before = r.progress[place]
 	if before >= asksToCommit {
 		before -= asksToCommit
@@ -43,6 +52,14 @@ func (r *runningOnce) remove(place int32) (before float64) {
 	r.progress[place], r.counted = noTask, false
 	r.free = append(r.free, place)
 	return before
+}
+
+// bound returns the bound of a task's progress.
+func (r *runningOnce) bound(place int32) float32 {
+	if p := r.progress[place]; p < asksToCommit {
+		return float32(p)
+	}
+	return ended
 }
 
 // count counts the lagging tasks.
@@ -58,73 +75,136 @@ func (r *runningOnce) count(average float64) int {
 	return r.lagging
 }
 
+// watchesOnce reports whether the progress of an attempt counts whose task runs once.
+func (a *attempt) watchesOnce() bool { return a.task == nil && a.job.speculation.tracked[a.Kind] }
+
+// watch starts to follow the progress of a task that runs once, and returns its place.
+func (s *speculation) watch(a *attempt, tracker *taskTracker) (place int32) {
+	k := a.Kind
+	place = s.once[k].add(a.Task, tracker)
+	if s.job.Speculates[k] {
+		s.tasks.setRef(k, a.Task, inPlace|uint32(place))
+		s.once[k].at[place].member = s.queue(k, launched{a.Task, 1})
+	}
+	return place
+}
+
 // report takes note of what the tracker of a running task that runs once reports of
 // it.
-func (s *speculation) report(k workload.Kind, place int32, progress float64, tasks int) {
-	if r := &s.once[k]; r.progress[place] != progress {
-		s.progress[k] = float32(float64(s.progress[k]) + (progress-r.progress[place])/float64(tasks))
-		r.progress[place], r.counted = progress, false
+func (s *speculation) report(k workload.Kind, place int32, progress float64) {
+	r := &s.once[k]
+	before := r.progress[place]
+	if before == progress {
+		return
 	}
+	r.progress[place], r.counted = progress, false
+	s.followOnce(k, r.at[place])
+	s.advance(k, progress-before)
 }
 
 // reportCommit takes note that a task that runs once asks to commit. As in Hadoop
 // its progress stays the same.
 func (s *speculation) reportCommit(k workload.Kind, place int32) {
-	if r := &s.once[k]; r.progress[place] < asksToCommit {
+	r := &s.once[k]
+	if r.progress[place] < asksToCommit {
 		r.progress[place] += asksToCommit
 		r.counted = false
+		s.followOnce(k, r.at[place])
 	}
 }
 
 // reportEnd takes note that a task that runs once has succeeded.
-func (s *speculation) reportEnd(k workload.Kind, place int32, tasks int) {
-	before := s.once[k].remove(place)
-	s.progress[k] = float32(float64(s.progress[k]) + (1-before)/float64(tasks))
+func (s *speculation) reportEnd(k workload.Kind, place int32) {
+	at := s.once[k].at[place]
+	before := s.once[k].drop(place)
+	if s.job.Speculates[k] {
+		s.tasks.setRef(k, at.task, finished)
+	}
+	s.followOnce(k, at)
+	s.advance(k, 1-before)
 }
 
-// watchesOnce reports whether the progress of an attempt counts whose task runs once.
-func (a *attempt) watchesOnce() bool { return a.task == nil && a.job.speculation.tracked[a.Kind] }
-
-// reportProgress takes note of the progress of the tasks on a tracker that run once,
-// in the order of their launch.
-func (t *taskTracker) reportProgress(now engine.Time) {
-	if t.watched == 0 {
-		return
+// record makes the record of a running task that ran once so far.
+func (s *speculation) record(k workload.Kind, index, place int32) {
+	r := &s.once[k]
+	at := r.at[place]
+	t, a := s.tasks.newTask(s.job, index, k, k), s.onlyAttempt(at.tracker, k, index)
+	t.member, t.launches, t.progress = at.member, 1, r.drop(place)
+	t.next, t.onTrackers, t.counted = 1, 1, 1
+	t.attempts, t.active = append(t.attempts, a), append(t.active, a)
+	if a.ordinary() {
+		s.tasks.detail(a, t)
+		a.onSlot = k
 	}
-	for i := range t.held {
+	a.attemptDetails.task, a.attemptDetails.place = t, a.Node
+	a.watched, a.progress = true, float32(t.progress)
+	s.tasks.setRef(k, index, t.ref+firstRef)
+}
+
+// onlyAttempt returns the attempt that a tracker holds of a task that ran once so far.
+// From now on its state depends on others.
+func (s *speculation) onlyAttempt(t *taskTracker, k workload.Kind, task int32) *attempt {
+	i := slices.IndexFunc(t.held, func(h heldAttempt) bool {
+		if h.attempt == nil {
+			m := &t.calm[h.calmSlot]
+			return m.job == s.job && m.task == task && k == workload.Map
+		}
+		return h.job == s.job && h.Kind == k && h.Task == task && h.task == nil
+	})
+	h := &t.held[i]
+	a := t.wake(h)
+	a.status = running
+	h.changes, t.reads = 0, true
+	return a
+}
+
+// reportProgress takes note of the progress of the tasks on a tracker that run once, in
+// the order of their launch: from one that it holds on, up to an attempt or all. It
+// returns where to go on.
+func (t *taskTracker) reportProgress(from int, to *attempt) int {
+	if t.watched == 0 {
+		return 0
+	}
+	for i := from; i < len(t.held); i++ {
 		h := &t.held[i]
-		a := h.attempt
-		if a == nil {
-			h.reportCalm(t, now)
-			continue
+		switch a := h.attempt; {
+		case a == nil:
+			m := &t.calm[h.calmSlot]
+			if m.job.speculation.tracked[workload.Map] {
+				h.reportCalm(t, m)
+			}
+		case a.watchesOnce():
+			h.report(t)
 		}
-		if !a.watchesOnce() {
-			continue
+		if h.attempt == to && to != nil {
+			return i + 1
 		}
-		k, s, tasks := a.Kind, &a.job.speculation, a.job.Tasks[a.Kind]
-		switch {
-		case a.over(t, now):
-			s.reportEnd(k, h.place, tasks)
-		case !a.Started:
-		case a.asking(t, now):
-			s.reportCommit(k, h.place)
-		default:
-			s.report(k, h.place, float64(t.cluster.exec.Progress(&a.Attempt, now)), tasks)
-		}
+	}
+	return len(t.held)
+}
+
+// report takes note of the progress of an attempt.
+func (h *heldAttempt) report(t *taskTracker) {
+	a, s, now := h.attempt, &h.job.speculation, t.last
+	switch {
+	case a.over(t, now):
+		s.reportEnd(a.Kind, h.place)
+	case !a.Started:
+	case a.asking(t, now):
+		s.reportCommit(a.Kind, h.place)
+	default:
+		s.report(a.Kind, h.place, float64(t.cluster.exec.Progress(&a.Attempt, now)))
 	}
 }
 
 // reportCalm takes note of the progress of a calm map.
-func (h *heldAttempt) reportCalm(t *taskTracker, now engine.Time) {
-	m := &t.calm[h.calmSlot]
-	s, tasks := &m.job.speculation, m.job.Tasks[workload.Map]
-	switch {
-	case !s.tracked[workload.Map]:
+func (h *heldAttempt) reportCalm(t *taskTracker, m *calmMap) {
+	switch s, now := &m.job.speculation, t.last; {
 	case over(&m.Times, t, now):
-		s.reportEnd(workload.Map, h.place, tasks)
+		s.reportEnd(workload.Map, h.place)
 	case asking(&m.Times, m.Start, t, now):
 		s.reportCommit(workload.Map, h.place)
 	default:
-		s.report(workload.Map, h.place, float64(m.MapProgress(now)), tasks)
+		s.report(workload.Map, h.place, float64(m.MapProgress(now)))
 	}
 }

@@ -13,6 +13,7 @@ const speculativeLag = engine.Time(60e9)
 
 // speculation finds the lagging tasks of a job.
 type speculation struct {
+	job     *jobInProgress
 	eng     *engine.Engine
 	tasks   *taskTable
 	hosts   *splitHosts
@@ -31,13 +32,14 @@ type speculation struct {
 }
 
 // open starts to watch a job that has just been initialised.
-func (s *speculation) open(c *cluster, tasks *taskTable, hosts *splitHosts, reliable bool) {
+func (s *speculation) open(j *jobInProgress) {
+	c := j.cluster
 	s.eng, s.racks, s.from = c.eng, len(c.question.Cluster.Racks), c.now()+speculativeLag
-	s.tasks, s.hosts = tasks, hosts
+	s.job, s.tasks, s.hosts = j, &j.tasks, &j.pending.maps.hosts
 	for k := range s.running {
-		s.running[k] = taskQueue{tasks: tasks, kind: workload.Kind(k), exact: reliable}
+		s.running[k] = taskQueue{running: s, kind: workload.Kind(k), exact: j.reliable}
 	}
-	s.byHost.unplaced.tasks = tasks
+	s.byHost.unplaced.running = s
 }
 
 // close stops watching.
@@ -53,27 +55,71 @@ func (s *speculation) add(t *taskInProgress) {
 	if !s.tracked[t.kind] {
 		return
 	}
-	s.running[t.kind].add(launched{t.index, t.launches})
-	t.member = int32(len(s.running[t.kind].members) - 1)
-	if t.kind == workload.Map && s.byHost.sorted {
-		s.byHost.sort(s, t)
+	t.member = s.queue(t.kind, launched{t.index, t.launches})
+}
+
+// queue adds a task to the running ones, and returns its place among them.
+func (s *speculation) queue(k workload.Kind, l launched) (member int32) {
+	s.running[k].add(l)
+	if k == workload.Map && s.byHost.sorted {
+		s.byHost.sort(s, l)
 	}
+	return int32(len(s.running[k].members) - 1)
 }
 
 // follow takes note of a change in a running task.
 func (s *speculation) follow(t *taskInProgress) {
 	if q := &s.running[t.onSlot]; q.exact && s.tracked[t.onSlot] && t.isMapOrReduce() {
-		q.follow(t)
+		q.follow(t.index, t.member)
 	}
 }
 
+// followOnce does the same for a task that runs once.
+func (s *speculation) followOnce(k workload.Kind, at onceAt) { s.running[k].follow(at.task, at.member) }
+
+// bound returns the bound of a task's progress, and whether it has run without a
+// break since it was launched.
+func (s *speculation) bound(k workload.Kind, l launched) (low float32, runs bool) {
+	if place, ok := s.tasks.place(k, l.task); ok {
+		return s.once[k].bound(place), true
+	}
+	t := s.tasks.at(k, l.task)
+	switch {
+	case t == nil || t.launches != l.times || !t.running() || !t.runnable():
+		return ended, false
+	case t.isAlone():
+		return float32(t.progress), true
+	}
+	return ended, true
+}
+
+// ranOn reports whether a running task has run on a tracker.
+func (s *speculation) ranOn(k workload.Kind, l launched, tracker int32) bool {
+	if place, ok := s.tasks.place(k, l.task); ok {
+		return s.once[k].at[place].tracker.id == tracker
+	}
+	return s.tasks.at(k, l.task).ranOn(tracker)
+}
+
+// setMember tells a running task its place in an exact queue.
+func (s *speculation) setMember(k workload.Kind, l launched, member int) {
+	if place, ok := s.tasks.place(k, l.task); ok {
+		s.once[k].at[place].member = int32(member)
+		return
+	}
+	s.tasks.at(k, l.task).member = int32(member)
+}
+
 // advance adds the change of a task's progress to the job's, in increments as
-// in Hadoop.
-func (s *speculation) advance(t *taskInProgress, before float64, tasks int) {
-	k, delta := t.onSlot, (t.progress-before)/float64(tasks)
-	s.progress[k] = float32(float64(s.progress[k]) + delta)
-	if delta < 0 {
+// in Hadoop. Some task may lag now, or none any more.
+func (s *speculation) advance(k workload.Kind, change float64) {
+	j := s.job
+	s.progress[k] = float32(float64(s.progress[k]) + change/float64(j.Tasks[k]))
+	if change < 0 {
 		s.losses++
+	}
+	if j.skipsLooks && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.needs.has(needMap+need(k)) != j.anyLags(k) {
+		j.settleNeeds()
 	}
 }
 
@@ -165,9 +211,8 @@ type mapsByHost struct {
 	unplaced taskQueue
 }
 
-func (b *mapsByHost) sort(s *speculation, t *taskInProgress) {
-	l := launched{t.index, t.launches}
-	hosts := s.hosts.of(t.index)
+func (b *mapsByHost) sort(s *speculation, l launched) {
+	hosts := s.hosts.of(l.task)
 	if len(hosts) == 0 {
 		b.unplaced.add(l)
 	}
@@ -184,12 +229,12 @@ func (b *mapsByHost) sortAll(s *speculation) {
 	b.sorted = true
 	b.nodes, b.racks = make(map[int32][]launched), make([]taskQueue, s.racks+1)
 	for i := range b.racks {
-		b.racks[i].tasks = s.tasks
+		b.racks[i].running = s
 	}
 	members := s.running[workload.Map].members
 	var onNodes []uint64 // node and member, to be sorted as one number
 	for i, l := range members {
-		if l.of(s.tasks, workload.Map) == nil {
+		if _, runs := s.bound(workload.Map, l); !runs {
 			continue
 		}
 		hosts := s.hosts.of(l.task)
@@ -225,11 +270,11 @@ func (b *mapsByHost) onNode(s *speculation, tracker int32) (int32, bool) {
 	kept := members[:0]
 	found := int32(-1)
 	for i, l := range members {
-		t := l.of(s.tasks, workload.Map)
-		if t == nil || t.ranOn(tracker) {
+		low, runs := s.bound(workload.Map, l)
+		if !runs || s.ranOn(workload.Map, l, tracker) {
 			continue
 		}
-		if s.mayBeSpeculated(t, average) {
+		if average-float64(low) >= speculativeGap && s.isOldEnough() {
 			found = l.task
 			kept = append(kept, members[i+1:]...)
 			break

@@ -47,7 +47,7 @@ type attemptDetails struct {
 	ref     uint32
 	width   int32           // slots held
 	onSlot  workload.Kind   // type of slot: map or reduce
-	task    *taskInProgress // nil: the task runs once
+	task    *taskInProgress // nil: the task has run once so far, and needs no record
 	cleans  *attempt        // attempt that a task clean-up belongs to
 	details execute.Details
 
@@ -60,8 +60,8 @@ type attemptDetails struct {
 }
 
 // taskInProgress is one task and its attempts (TaskInProgress). A task without
-// a record has not been launched, has succeeded at the first attempt, or runs once
-// (jobInProgress.runsOnce).
+// a record has not been launched, has succeeded at the first attempt, or runs for the
+// first time and cannot fail (jobInProgress.runsOnce).
 type taskInProgress struct {
 	// The first 64 bytes are what reports of its attempts read.
 	job       *jobInProgress
@@ -340,12 +340,12 @@ func (r *records) recycle(t *taskInProgress) {
 }
 
 // taskTable holds the tasks of a job. Each is neverLaunched, finished, or has a
-// record. Only pages with some tasks of different states take memory. Of tasks that
-// run once it holds only which of them have been launched.
+// record, or is inPlace. Only pages with some tasks of different states take memory. Of
+// tasks that certainly run once it holds only which of them have been launched.
 type taskTable struct {
 	*records
 	pages                          [2][]taskPage
-	once                           [2][]uint64        // tasks that run once: bits of those launched
+	once                           [2][]uint64        // without speculation: bits of those launched
 	active                         [2][]int32         // tasks with active attempts, in no order; not of a reliable job
 	setup, cleanup                 [2]*taskInProgress // by slot type
 	launchedSetup, launchedCleanup bool
@@ -357,6 +357,7 @@ const (
 	neverLaunched uint32 = iota
 	finished             // at the first attempt
 	firstRef
+	inPlace uint32 = 1 << 31 // the rest is the place in speculation.once of a running task
 )
 
 // taskPage holds consecutive tasks of one type. Without refs, all of them are in
@@ -385,7 +386,8 @@ func (x *taskTable) gone(k workload.Kind, index int32) bool {
 	if once := x.once[k]; once != nil {
 		return once[index/64]>>(index%64)&1 != 0
 	}
-	return x.ref(k, index) == finished
+	ref := x.ref(k, index)
+	return ref == finished || ref >= inPlace
 }
 
 // at returns the record of a task, or nil.
@@ -393,10 +395,20 @@ func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
 	if x.once[k] != nil {
 		return nil
 	}
-	if ref := x.ref(k, index); ref >= firstRef {
+	if ref := x.ref(k, index); ref >= firstRef && ref < inPlace {
 		return x.tasks.at(ref - firstRef)
 	}
 	return nil
+}
+
+// place returns the place in speculation.once of a running task that may still run a
+// second time.
+func (x *taskTable) place(k workload.Kind, index int32) (int32, bool) {
+	if x.once[k] != nil {
+		return 0, false
+	}
+	ref := x.ref(k, index)
+	return int32(ref &^ inPlace), ref >= inPlace
 }
 
 // all lists the maps and reduces that have a record, in their order.
@@ -404,7 +416,7 @@ func (x *taskTable) all(yield func(*taskInProgress) bool) {
 	for k := range x.pages {
 		for i := range x.pages[k] {
 			for _, ref := range x.pages[k][i].refs {
-				if ref >= firstRef && !yield(x.tasks.at(ref-firstRef)) {
+				if ref >= firstRef && ref < inPlace && !yield(x.tasks.at(ref-firstRef)) {
 					return
 				}
 			}
@@ -431,7 +443,7 @@ func (x *taskTable) setActive(t *taskInProgress, active bool) {
 func (x *taskTable) open(j *jobInProgress, tasks [2]int) {
 	for k, n := range tasks {
 		kind := workload.Kind(k)
-		if j.runsOnce[k] {
+		if j.runsOnce[k] && !j.Speculates[k] {
 			x.once[k] = make([]uint64, (n+63)/64)
 		} else {
 			x.pages[k] = make([]taskPage, (n+pageTasks-1)/pageTasks)

@@ -16,7 +16,7 @@ import (
 // the bounds are reset. In an exact queue each bound follows its task, so that
 // lagging tasks are counted without a look at them.
 type taskQueue struct {
-	tasks   *taskTable
+	running *speculation
 	kind    workload.Kind
 	exact   bool
 	members []launched
@@ -63,9 +63,9 @@ func (q *taskQueue) grow() {
 	const least = 4
 	kept := q.members[:0]
 	for _, m := range q.members {
-		if t := m.of(q.tasks, q.kind); t != nil {
+		if _, runs := q.running.bound(q.kind, m); runs {
 			if q.exact {
-				t.member = int32(len(kept))
+				q.running.setMember(q.kind, m, len(kept))
 			}
 			kept = append(kept, m)
 		}
@@ -83,7 +83,7 @@ func (q *taskQueue) restart() {
 	clear(q.low[n : n+len(q.members)])
 	for i, m := range q.members {
 		if q.exact {
-			q.low[n+i] = m.of(q.tasks, q.kind).bound()
+			q.low[n+i], _ = q.running.bound(q.kind, m)
 		}
 	}
 	for i := n + len(q.members); i < 2*n; i++ {
@@ -108,16 +108,12 @@ func (q *taskQueue) bound(i int, low float32) {
 }
 
 // follow sets the bound of a task of an exact queue.
-func (q *taskQueue) follow(t *taskInProgress) {
-	i := int(t.member)
-	if i >= len(q.members) || q.members[i].task != t.index {
+func (q *taskQueue) follow(task, member int32) {
+	i := int(member)
+	if i >= len(q.members) || q.members[i].task != task {
 		return // it ended before the queue grew
 	}
-	low := ended
-	if q.members[i].times == t.launches && t.running() && t.runnable() {
-		low = t.bound()
-	}
-	if low != q.low[len(q.low)/2+i] {
+	if low, _ := q.running.bound(q.kind, q.members[i]); low != q.low[len(q.low)/2+i] {
 		q.bound(i, low)
 	}
 }
@@ -128,14 +124,6 @@ func (q *taskQueue) count(average float64) (n int) {
 		n++
 	}
 	return n
-}
-
-// bound returns the bound of a running task.
-func (t *taskInProgress) bound() float32 {
-	if t.isAlone() {
-		return float32(t.progress)
-	}
-	return ended
 }
 
 // next returns the first member from i on whose bound is that of a task that
@@ -164,17 +152,8 @@ func (q *taskQueue) next(i int, average float64) int {
 	return p - n
 }
 
-// of returns the task if it has run without a break since it became a member.
-func (l launched) of(x *taskTable, k workload.Kind) *taskInProgress {
-	t := x.at(k, l.task)
-	if t == nil || t.launches != l.times || !t.running() || !t.runnable() {
-		return nil
-	}
-	return t
-}
-
-// lagging returns the index of the first lagging member at i or later, and its task.
-func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
+// lagging returns the index of the first lagging member at i or later, or -1.
+func (q *taskQueue) lagging(p pace, i int) int {
 	if q.losses != p.losses {
 		q.losses = p.losses
 		if !q.exact {
@@ -182,17 +161,16 @@ func (q *taskQueue) lagging(p pace, i int) (int, *taskInProgress) {
 		}
 	}
 	for i = q.next(i, p.average); i >= 0; i = q.next(i+1, p.average) {
-		low := ended
-		t := q.members[i].of(q.tasks, q.kind)
-		if t != nil {
-			low = t.bound()
+		if q.exact {
+			return i
 		}
+		low, _ := q.running.bound(q.kind, q.members[i])
 		q.bound(i, low)
 		if p.average-float64(low) >= speculativeGap {
-			return i, t
+			return i
 		}
 	}
-	return -1, nil
+	return -1
 }
 
 // any reports whether some member lags.
@@ -200,15 +178,14 @@ func (q *taskQueue) any(p pace) bool {
 	if q.exact {
 		return len(q.members) > 0 && p.average-float64(q.low[1]) >= speculativeGap
 	}
-	i, _ := q.lagging(p, 0)
-	return i >= 0
+	return q.lagging(p, 0) >= 0
 }
 
 // first returns the first lagging task that has not run on a tracker.
 func (q *taskQueue) first(p pace, tracker int32) (int32, bool) {
-	for i, t := q.lagging(p, 0); t != nil; i, t = q.lagging(p, i+1) {
-		if !t.ranOn(tracker) {
-			return t.index, true
+	for i := q.lagging(p, 0); i >= 0; i = q.lagging(p, i+1) {
+		if m := q.members[i]; !q.running.ranOn(q.kind, m, tracker) {
+			return m.task, true
 		}
 	}
 	return 0, false

@@ -104,7 +104,7 @@ func (t *taskTracker) launch(a *attempt) {
 	t.givenSlots[a.onSlot] += a.width
 	t.occupy(a, true)
 	if a.watchesOnce() {
-		h.place = a.job.speculation.once[a.Kind].add()
+		h.place = a.job.speculation.watch(a, t)
 	}
 	if a.watched || a.watchesOnce() {
 		t.watched++
