@@ -53,12 +53,12 @@ type Link struct {
 	isQueued  bool // among the unsolved links
 	isMoved   bool // the level has changed
 	trunk     bool
+	routed    int32 // crossings of flows with a route
 
-	net    *Network
-	curve  Curve
-	legs   []leg // of routes, if it is a trunk
-	routed int   // crossings of flows with a route
-	clock        // clock of the flows it limits, in work for weight 1
+	net   *Network
+	curve Curve
+	legs  []leg // of routes, if it is a trunk
+	clock       // clock of the flows it limits, in work for weight 1
 	conditions
 	capacity float64
 	streams  float64 // sum of weights
@@ -74,7 +74,7 @@ type Link struct {
 // crossing is the use of a link by a flow.
 type crossing struct {
 	load  float64
-	limit float64
+	limit float64 // the lowest level of the flow's other links, and its cap, as far as told
 	flow  *Flow
 	hop   int32
 	alone bool // the flow has no other link and no cap, and its clock
@@ -85,8 +85,7 @@ type Hop struct {
 	Link *Link
 	Cost float64 // link capacity per unit of the flow
 
-	level float64 // the link's; +Inf for the trunks of a route
-	limit float64 // lowest level of the others, and cap
+	limit float64 // of the crossing, without the route
 	told  float64 // level of the flow's route when the link last heard of it
 	slot  int32   // index among the link's crossings, or none
 	write bool    // onto a disk
@@ -103,6 +102,7 @@ type Receiver interface {
 type Flow struct {
 	Hops   []Hop    // made with Through; must not change while the flow is active
 	cap    float64  // rate for weight 1
+	low    float64  // lowest level of its links, and cap
 	route  *route   // nil: passes no trunk, or too many
 	net    *Network // nil: not active
 	lowest int32    // hop that limits it, or none, or byRoute
@@ -203,7 +203,7 @@ func (n *Network) Start(f *Flow, bytes float64) {
 	if f.Cap > 0 {
 		f.cap = f.Cap / f.weight
 	}
-	f.was, f.lowest = nowhere, nowhere
+	f.was, f.lowest, f.low = nowhere, nowhere, 0
 	n.join(f)
 	f.propagate(none)
 	n.unsettle()
@@ -340,13 +340,16 @@ func (l *Link) join(f *Flow, hop int32) {
 	l.flows++
 	l.streams += f.weight
 	h := &f.Hops[hop]
+	h.limit, h.slot = 0, none
 	if l.trunk && f.route != nil {
-		h.level, h.limit, h.slot = math.Inf(1), 0, none
 		return
 	}
-	h.level, h.limit, h.slot = l.level, 0, int32(len(l.crossings))
+	h.slot = int32(len(l.crossings))
 	x := crossing{load: h.Cost * f.weight, flow: f, hop: hop}
 	if f.route != nil {
+		if l.lazy() {
+			l.ask()
+		}
 		h.told = f.route.level
 		l.routed++
 		l.least += float64(x.load * l.width)
@@ -530,6 +533,29 @@ func (l *Link) touch(f *Flow) {
 	}
 }
 
+// lazy reports whether the link is told only of limits above those it knows. It is
+// not full, so its level holds if it does with limits that are too high.
+func (l *Link) lazy() bool {
+	return math.IsInf(l.level, 1) && l.routed == 0 && (!l.trunk || len(l.legs) == 0)
+}
+
+// ask reads the limits that the link was not told: all if it is not full, or else
+// those of the flows it limits. It reports whether any of them is new.
+func (l *Link) ask() (changed bool) {
+	for i := range l.crossings {
+		x := &l.crossings[i]
+		if x.alone || x.limit < l.level && l.level < math.Inf(1) || x.flow.route != nil {
+			continue
+		}
+		if limit := x.flow.limit(x.hop); limit != x.limit {
+			l.excess += float64(x.load * (min(limit, l.level) - min(x.limit, l.level)))
+			x.limit, x.flow.Hops[x.hop].limit = limit, limit
+			changed = true
+		}
+	}
+	return changed
+}
+
 // holds reports whether the level still fits the flows.
 func (l *Link) holds() bool { return l.excess >= l.least && l.excess <= l.most }
 
@@ -555,6 +581,9 @@ func (l *Link) settleAt(excess, free, load float64) {
 
 // solve computes the level of a link and applies it to the flows on it.
 func (l *Link) solve() {
+	if !l.holds() && l.lazy() {
+		l.ask()
+	}
 	if l.holds() && (math.IsInf(l.level, 1) || len(l.legs) > 0 || l.routed > 0) {
 		return // the link is not full, or one flow has taken the place of another
 	}
@@ -563,6 +592,9 @@ func (l *Link) solve() {
 	}
 	old := l.level
 	level, rest, free, load := l.fill()
+	if level > old && l.ask() {
+		level, rest, free, load = l.fill()
+	}
 	if level != old && math.Abs(level-old) > rounding*min(level, old) {
 		l.level = level
 		if !l.isMoved {
@@ -583,18 +615,13 @@ func (l *Link) solve() {
 		l.narrowRoutes()
 		return
 	}
-	// All flows are read before the first change spreads, so that the processor
-	// waits for their memory once and not for each of them.
 	for i := range l.crossings {
-		if x := &l.crossings[i]; !x.alone {
-			x.flow.Hops[x.hop].level = l.level
+		x := &l.crossings[i]
+		if x.alone || l.routed == 0 && x.limit < min(old, l.level) {
+			continue // another link limits the flow, before and after
 		}
-	}
-	for i := range l.crossings {
-		if x := &l.crossings[i]; !x.alone {
-			x.flow.propagate(x.hop)
-			x.alone = x.flow.isAlone()
-		}
+		x.flow.propagate(x.hop)
+		x.alone = x.flow.isAlone()
 	}
 	for i := range l.legs {
 		l.legs[i].route.update()
@@ -664,28 +691,58 @@ func (l *Link) fill() (level, rest, free, load float64) {
 	}
 }
 
+// level returns the level of the link; the trunks of a route have a level together.
+func (h *Hop) level() float64 {
+	if h.slot == none {
+		return math.Inf(1)
+	}
+	return h.Link.level
+}
+
+// limit returns the lowest level of the links of a flow but one, and its cap.
+func (f *Flow) limit(hop int32) float64 {
+	low := f.cap
+	for i := range f.Hops {
+		if int32(i) != hop {
+			low = min(low, f.Hops[i].level())
+		}
+	}
+	return low
+}
+
 // propagate updates the other links on a flow's path, and its route, after the
 // level of the link at hop has changed.
 func (f *Flow) propagate(hop int32) {
 	low, second, lowest, hops := f.cap, math.Inf(1), none, f.Hops
 	for i := range hops {
-		level := hops[i].level
+		level := hops[i].level()
 		second = min(second, max(low, level))
 		if level < low {
 			lowest = int32(i)
 		}
 		low = min(low, level)
 	}
+	rises := low > f.low
+	f.low = low
 	for i := range hops {
-		h, limit := &hops[i], low
+		h := &hops[i]
+		if int32(i) == hop || h.slot == none {
+			continue
+		}
+		if h.Link.lazy() {
+			if rises {
+				h.Link.permit(f, h)
+			}
+			continue
+		}
+		limit := low
 		if int32(i) == lowest {
 			limit = second
 		}
-		if limit == h.limit || int32(i) == hop || h.slot == none {
-			continue
+		if limit != h.limit {
+			h.limit = limit
+			h.Link.restrict(f, h)
 		}
-		h.limit = limit
-		h.Link.restrict(f, h)
 	}
 	if r := f.route; r != nil {
 		r.restrict(f, low)
@@ -697,6 +754,16 @@ func (f *Flow) propagate(hop int32) {
 		f.lowest = lowest
 		f.net.unbound = append(f.net.unbound, f)
 	}
+}
+
+// permit applies a higher limit of a flow to a link that is not full.
+func (l *Link) permit(f *Flow, h *Hop) {
+	if f.low > h.limit {
+		x := &l.crossings[h.slot]
+		l.excess += float64(x.load * (f.low - x.limit))
+		x.limit, h.limit = f.low, f.low
+	}
+	l.touch(f)
 }
 
 // restrict applies a new limit of a flow. A flow whose limit stays above the

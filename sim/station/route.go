@@ -71,6 +71,9 @@ func (n *Network) routeOver(key trunks, count int) *route {
 // attach makes the trunks know the route, before its first flow.
 func (r *route) attach() {
 	for k, t := range r.trunks {
+		if t.lazy() {
+			t.ask()
+		}
 		r.legs[k] = int32(len(t.legs))
 		t.legs = append(t.legs, leg{route: r, at: int32(k), limit: math.NaN()})
 	}
