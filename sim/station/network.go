@@ -53,6 +53,7 @@ type Link struct {
 	isQueued  bool // among the unsolved links
 	isMoved   bool // the level has changed
 	trunk     bool
+	curved    bool  // the capacity depends on the number of streams
 	routed    int32 // crossings of flows with a route
 
 	net   *Network
@@ -143,7 +144,7 @@ func NewNetwork(e *engine.Engine) *Network {
 // depends on the number of streams, as on a disk, c gives it. Each flow counts
 // by its weight.
 func (n *Network) NewLink(capacity float64, c Curve) *Link {
-	l := &Link{clock: clock{eng: n.eng}, conditions: normal, net: n, capacity: capacity, curve: c, level: math.Inf(1)}
+	l := &Link{clock: clock{eng: n.eng}, conditions: normal, net: n, capacity: capacity, curve: c, curved: c != nil, level: math.Inf(1)}
 	l.timer = n.eng.NewTimer(engine.Completion, 0, l.fire)
 	l.settleAt(-capacity, 0, 0)
 	return l
@@ -446,7 +447,9 @@ func (n *Network) settle() {
 		return
 	}
 	for len(n.unsolved) > 0 {
-		n.unsolved.next().solve()
+		if l := n.unsolved.next(); !l.holds() || !math.IsInf(l.level, 1) {
+			l.solve()
+		}
 	}
 	for _, l := range n.moved {
 		l.isMoved = false
@@ -526,7 +529,7 @@ func (l *Link) exceed(more float64) {
 // same, because the order of links decides how levels are rounded. A flow with a
 // route only shifts the link.
 func (l *Link) touch(f *Flow) {
-	if l.curve != nil {
+	if l.curved {
 		l.unsolve()
 	} else if f.route == nil {
 		l.enqueue()
@@ -615,13 +618,18 @@ func (l *Link) solve() {
 		l.narrowRoutes()
 		return
 	}
+	lower := min(old, l.level)
 	for i := range l.crossings {
-		x := &l.crossings[i]
-		if x.alone || l.routed == 0 && x.limit < min(old, l.level) {
-			continue // another link limits the flow, before and after
+		switch x := &l.crossings[i]; {
+		case x.alone:
+		case l.routed > 0 || x.limit >= lower && x.limit <= l.level:
+			x.flow.propagate(x.hop)
+			x.alone = x.flow.isAlone()
+		case x.limit > l.level:
+			x.flow.follow(x.hop)
+			x.alone = x.flow.isAlone()
+		default: // another link limits the flow, before and after
 		}
-		x.flow.propagate(x.hop)
-		x.alone = x.flow.isAlone()
 	}
 	for i := range l.legs {
 		l.legs[i].route.update()
@@ -664,13 +672,20 @@ func (l *Link) fill() (level, rest, free, load float64) {
 	level = l.level
 	for last := -1.0; ; {
 		rest, free, load = capacity, l.background, l.background
+		below, above := 0.0, math.Inf(1) // limits next to the level
 		for i := range l.crossings {
 			x := &l.crossings[i]
 			load += x.load
 			if x.limit < level {
 				rest -= float64(x.load * x.limit)
+				if x.limit > below {
+					below = x.limit
+				}
 			} else {
 				free += x.load
+				if x.limit < above {
+					above = x.limit
+				}
 			}
 		}
 		for i := range l.legs {
@@ -684,8 +699,11 @@ func (l *Link) fill() (level, rest, free, load float64) {
 		if free > 0 {
 			level = max(level, rest/free)
 		}
-		if !(level > last) {
+		switch {
+		case !(level > last):
 			return last, rest, free, load
+		case below < level && level <= above && len(l.legs) == 0:
+			return level, rest, free, load // the next step would be the same
 		}
 		last = level
 	}
@@ -715,12 +733,12 @@ func (f *Flow) limit(hop int32) float64 {
 func (f *Flow) propagate(hop int32) {
 	low, second, lowest, hops := f.cap, math.Inf(1), none, f.Hops
 	for i := range hops {
-		level := hops[i].level()
-		second = min(second, max(low, level))
-		if level < low {
-			lowest = int32(i)
+		switch level := hops[i].level(); {
+		case level < low:
+			low, second, lowest = level, low, int32(i)
+		case level < second:
+			second = level
 		}
-		low = min(low, level)
 	}
 	rises := low > f.low
 	f.low = low
@@ -752,6 +770,30 @@ func (f *Flow) propagate(hop int32) {
 	}
 	if lowest != f.lowest {
 		f.lowest = lowest
+		f.net.unbound = append(f.net.unbound, f)
+	}
+}
+
+// follow does the same if the link at hop limits the flow now.
+func (f *Flow) follow(hop int32) {
+	low, hops := f.Hops[hop].Link.level, f.Hops
+	rises := low > f.low
+	f.low = low
+	for i := range hops {
+		h := &hops[i]
+		switch {
+		case int32(i) == hop:
+		case h.Link.lazy():
+			if rises {
+				h.Link.permit(f, h)
+			}
+		case low != h.limit:
+			h.limit = low
+			h.Link.restrict(f, h)
+		}
+	}
+	if f.lowest != hop {
+		f.lowest = hop
 		f.net.unbound = append(f.net.unbound, f)
 	}
 }
