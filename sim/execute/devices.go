@@ -44,7 +44,7 @@ func newDevices(c common) (*devices, error) {
 func (d *devices) NewJob(id int, spec *workload.Job) (*Job, error) {
 	j, err := d.planned.NewJob(id, spec)
 	if err == nil {
-		j.outputs = &outputs{topology: d.hardware.topology}
+		j.outputs = &outputs{topology: d.hardware.topology, next: make([]int32, spec.Maps.Count)}
 	}
 	return j, err
 }

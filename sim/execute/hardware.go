@@ -27,17 +27,17 @@ type hardware struct {
 
 // node is the devices of one node.
 type node struct {
+	up, down *station.Link // bytes
+	nic      float64       // bytes/s
 	cpu      *station.Device
+	traffic  float64 // bytes that its disks have read and written
+	memory   float64 // bytes of page cache kept after a task ends; 0: none
+	heaps    float64 // heaps of children that hold a slot, bytes
+	dead     bool
 	disks    []*disk
 	locals   station.Turns[*disk] // disks for files of tasks
 	volumes  station.Turns[*disk] // for blocks
-	traffic  float64              // bytes that its disks have read and written
-	memory   float64              // bytes of page cache kept after a task ends; 0: none
-	heaps    float64              // heaps of children that hold a slot, bytes
-	up, down *station.Link        // bytes
-	nic      float64              // bytes/s
 	cache    pageCache
-	dead     bool
 }
 
 type rackLinks struct{ up, down *station.Link }

@@ -23,7 +23,7 @@ type mapOutputs struct {
 
 	// If exact: outputs by host; only one copier at a time uses a host.
 	hosts []hostOutputs // by node
-	next  []int32       // by map: next map + 1
+	next  []int32       // by map: next map + 1 of the host; if no output can be lost, that of outputs
 	ready []int32       // hosts with outputs and no copier
 
 	// Otherwise: outputs in the order of the events.
@@ -43,10 +43,13 @@ func (q *mapOutputs) open(h *hardware, a *Attempt, shuffle *taskplan.ReduceTask,
 	*q = mapOutputs{
 		exact: q.exact, hardware: h, plans: a.Job.plans, shuffle: shuffle, share: share,
 		draw:  h.draws.For(a.Job.ID).For(int(workload.NoLocality)).Stream(int(a.Task), int(a.Number)).Generator(),
-		hosts: q.hosts, next: q.next, ready: q.ready[:0], listed: q.listed[:0], seen: q.seen[:0],
+		hosts: q.hosts, ready: q.ready[:0], listed: q.listed[:0], seen: q.seen[:0],
 	}
 	if q.exact {
-		q.hosts, q.next = zeros(q.hosts, hosts), zeros(q.next, maps)
+		q.hosts, q.next = zeros(q.hosts, hosts), a.Job.outputs.next
+		if h.nodesDie {
+			q.next = make([]int32, maps)
+		}
 	}
 	if h.nodesDie {
 		q.seen = zeros(q.seen, (maps+63)/64)
@@ -89,7 +92,7 @@ func (q *mapOutputs) add(o Output) {
 	} else {
 		if h.head == 0 {
 			h.head = m
-		} else {
+		} else if len(q.seen) > 0 {
 			q.next[h.tail-1] = m
 		}
 		h.tail = m
@@ -106,13 +109,17 @@ func (q *mapOutputs) take(c *copier) bool {
 		last := len(q.ready) - 1
 		q.ready[i] = q.ready[last]
 		q.ready = q.ready[:last]
-		if q.hardware.nodes[c.host].dead {
+		if q.hardware.nodesDie && q.hardware.nodes[c.host].dead {
 			q.forget(c.host)
 			return false
 		}
 		h := &q.hosts[c.host]
 		m := h.head - 1
-		h.head = q.next[m]
+		if h.head == h.tail {
+			h.head = 0
+		} else {
+			h.head = q.next[m]
+		}
 		c.maps = append(c.maps, m)
 		c.fetched = q.plans.segment(m, q.share)
 		return true

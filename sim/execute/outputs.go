@@ -9,6 +9,7 @@ type outputs struct {
 	log       []Output        // by event
 	listeners []eventListener // reduces that have read all of them
 
+	next, last           []int32 // by map: the next one on its node, +1; by node: its last one, +1
 	count                int32
 	onNode, inRack       []int32
 	fullest, fullestRack int32 // hosts with the most outputs
@@ -21,7 +22,12 @@ func (o *outputs) publish(out Output) {
 	if node := out.Node; node >= 0 {
 		if o.onNode == nil {
 			o.onNode, o.inRack = make([]int32, len(o.topology.RackOf)), make([]int32, len(o.topology.nodes))
+			o.last = make([]int32, len(o.topology.RackOf))
 		}
+		if last := o.last[node]; last > 0 {
+			o.next[last-1] = out.Task + 1
+		}
+		o.last[node] = out.Task + 1
 		o.count++
 		o.onNode[node]++
 		if o.onNode[node] > o.onNode[o.fullest] {

@@ -14,17 +14,17 @@ import (
 // Within a group of overlapping steps it computes some steps while others read
 // and write.
 type thread struct {
-	of       stepper
-	hardware *hardware
-	node     int32
-	visit    station.Visit
-	flow     station.Flow
-
-	files *files // of its task
-
+	flow      station.Flow
+	of        stepper
+	hardware  *hardware
 	steps     taskplan.Steps // steps that overlap
 	computing int            // step that is computed; past the last one: none is left
 	moving    int            // step that reads or writes, likewise
+	node      int32
+	from      int32  // node of the file that is read, or that is fetched; -1: several
+	disk      *disk  // of the file that is read or written
+	files     *files // of its task
+	visit     station.Visit
 
 	left     float64 // bytes of an output in blocks that are not yet begun
 	block    float64 // bytes
@@ -34,8 +34,6 @@ type thread struct {
 	writing  writing
 
 	began [2]engine.Time // step that is computed and step that moves, in a traced run
-	from  int32          // node of the file that is read, or that is fetched; -1: several
-	disk  *disk          // of the file that is read or written
 }
 
 // stepper is the owner of a thread.

@@ -26,6 +26,9 @@ func (c *clock) read() float64 {
 	if len(c.visitors) == 0 {
 		return 0
 	}
+	if c.at == c.eng.Now() {
+		return c.value
+	}
 	return c.value + float64(c.rate*(float64(c.eng.Now()-c.at)/1e9))
 }
 

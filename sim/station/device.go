@@ -22,6 +22,7 @@ type Device struct {
 	taken   float64     // visitor seconds of the places up to the last change
 	changed engine.Time // instant of the last change
 	present float64     // visitors with a place since then
+	ending  bool        // visits end at this instant, after which the timer is set
 }
 
 // Visitor is called when a visit has received all its work. It may start
@@ -46,7 +47,7 @@ type Visit struct {
 // NewDevice makes an idle device.
 func NewDevice(e *engine.Engine, c Curve) *Device {
 	d := &Device{clock: clock{eng: e}, conditions: normal, curve: c, Places: 1}
-	d.timer = e.NewTimer(engine.Completion, 0, d.fire)
+	d.timer = e.NewTimer(engine.Completion, 0, d.end)
 	return d
 }
 
@@ -157,6 +158,17 @@ func (d *Device) change() {
 		rate = d.speed * (d.curve.at(n) / n)
 	}
 	d.run(rate)
+	if !d.ending {
+		d.rearm()
+	}
+}
+
+// end ends the visits that are due. Those who end them may begin others, so the
+// timer is set afterwards.
+func (d *Device) end(owner int32) {
+	d.ending = true
+	d.fire(owner)
+	d.ending = false
 	d.rearm()
 }
 

@@ -56,20 +56,22 @@ type Link struct {
 	curved    bool  // the capacity depends on the number of streams
 	routed    int32 // crossings of flows with a route
 
-	net   *Network
-	curve Curve
-	legs  []leg // of routes, if it is a trunk
-	clock       // clock of the flows it limits, in work for weight 1
+	// What join and quit use.
+	flows   int     // on the link
+	streams float64 // sum of weights
+	served  float64
+	net     *Network
+	tally   Tally
 	conditions
 	capacity float64
-	streams  float64 // sum of weights
-	width    float64 // change of a route's level that need not be told for each flow
-	flows    int     // on the link
-	tally    Tally
-	served   float64
+	curve    Curve
 	written  float64     // part of served by hops that write
 	busy     engine.Time // without the time of present flows
 	since    engine.Time // when the first present flow came
+
+	clock         // clock of the flows it limits, in work for weight 1
+	legs  []leg   // of routes, if it is a trunk
+	width float64 // change of a route's level that need not be told for each flow
 }
 
 // crossing is the use of a link by a flow.
@@ -109,13 +111,6 @@ type Flow struct {
 	lowest int32    // hop that limits it, or none, or byRoute
 	was    int32    // what has limited it until now
 
-	Receiver Receiver
-	Weight   float64 // transfers in parallel that this one stands for; 0: 1
-	Cap      float64 // highest rate; 0: no cap
-
-	Bytes float64     // including those of the present transfer
-	Time  engine.Time // time active, up to the last end
-
 	place
 	on     *clock // clock of what limits it; nil: not settled yet
 	order  uint64
@@ -124,6 +119,13 @@ type Flow struct {
 	speed  float64 // bytes per unit of the clock
 	begin  engine.Time
 	member int32 // index in the route
+
+	Receiver Receiver
+	Weight   float64 // transfers in parallel that this one stands for; 0: 1
+	Cap      float64 // highest rate; 0: no cap
+
+	Bytes float64     // including those of the present transfer
+	Time  engine.Time // time active, up to the last end
 }
 
 const (
