@@ -290,6 +290,10 @@ func (l *Link) count() {
 	if now == l.tally.at {
 		return
 	}
+	if l.streams == 0 && l.background == 0 {
+		l.tally.at = now
+		return
+	}
 	rate := l.capacity * l.speed * l.curve.at(l.streams+l.background)
 	l.tally.add(now, l.streams, l.background, rate, 1)
 }
@@ -547,16 +551,21 @@ func (l *Link) lazy() bool {
 // ask reads the limits that the link was not told: all if it is not full, or else
 // those of the flows it limits. It reports whether any of them is new.
 func (l *Link) ask() (changed bool) {
+	full := !math.IsInf(l.level, 1)
 	for i := range l.crossings {
 		x := &l.crossings[i]
-		if x.alone || x.limit < l.level && l.level < math.Inf(1) || x.flow.route != nil {
+		if x.alone || full && x.limit < l.level || x.flow.route != nil {
 			continue
 		}
-		if limit := x.flow.limit(x.hop); limit != x.limit {
-			l.excess += float64(x.load * (min(limit, l.level) - min(x.limit, l.level)))
-			x.limit, x.flow.Hops[x.hop].limit = limit, limit
-			changed = true
+		limit := x.flow.limit(x.hop)
+		if limit == x.limit {
+			continue
 		}
+		if !full {
+			l.excess += float64(x.load * (limit - x.limit))
+		}
+		x.limit, x.flow.Hops[x.hop].limit = limit, limit
+		changed = true
 	}
 	return changed
 }
@@ -719,12 +728,13 @@ func (h *Hop) level() float64 {
 	return h.Link.level
 }
 
-// limit returns the lowest level of the links of a flow but one, and its cap.
+// limit returns the lowest level of the links of a flow without a route but one,
+// and its cap.
 func (f *Flow) limit(hop int32) float64 {
 	low := f.cap
 	for i := range f.Hops {
-		if int32(i) != hop {
-			low = min(low, f.Hops[i].level())
+		if level := f.Hops[i].Link.level; level < low && int32(i) != hop {
+			low = level
 		}
 	}
 	return low

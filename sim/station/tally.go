@@ -22,7 +22,11 @@ func (t *Tally) add(now engine.Time, visitors, background, rate, places float64)
 	if visitors > 0 {
 		t.Visits += float64(seconds * visitors)
 		t.Present += seconds
-		t.Offered += float64(seconds * rate * (visitors / all))
+		work := float64(seconds * rate)
+		if background > 0 {
+			work = float64(work * (visitors / all))
+		}
+		t.Offered += work
 	}
 	if background > 0 {
 		t.Foreign += float64(seconds * (background / all) * min(1, all/places))
