@@ -25,7 +25,23 @@ type Usage struct {
 type gauge struct {
 	node, device string
 	size         float64 // seconds of service per second
-	members      []func() reading
+	members      []*meter
+}
+
+// meter reads a device. It need not read again a device that was not used since.
+type meter struct {
+	last   reading
+	uses   int64 // of the device at the last reading
+	device interface{ Uses() int64 }
+	loaded bool // others than Hadoop may have the device
+	read   func() reading
+}
+
+func (m *meter) reading() *reading {
+	if uses := m.device.Uses(); m.loaded || uses < 0 || uses != m.uses {
+		m.last, m.uses = m.read(), uses
+	}
+	return &m.last
 }
 
 // reading is the count of a gauge at one time.
@@ -40,7 +56,7 @@ type reading struct {
 	foreign float64 // seconds that others than Hadoop had
 }
 
-func (r *reading) add(o reading) {
+func (r *reading) add(o *reading) {
 	r.busy += o.busy
 	r.sent += o.sent
 	r.reads += o.reads
@@ -64,11 +80,12 @@ func (u *Usage) watch(h *hardware) {
 	u.eng, u.step = h.eng, engine.Time(time.Second)
 	nodes := h.cluster.Nodes
 	all := []gauge{{node: allNodes, device: "cpu"}, {node: allNodes, device: "disk"}, {node: allNodes, device: "network"}}
-	add := func(kind int, node, device string, size float64, read func() reading) {
-		all[kind].size += size
-		all[kind].members = append(all[kind].members, read)
+	add := func(kind int, g gauge, on interface{ Uses() int64 }, read func() reading) {
+		g.members = []*meter{{uses: -1, device: on, loaded: len(h.cluster.Loads) > 0, read: read}}
+		all[kind].size += g.size
+		all[kind].members = append(all[kind].members, g.members...)
 		if len(nodes) <= fewNodes {
-			u.gauges = append(u.gauges, gauge{node, device, size, []func() reading{read}})
+			u.gauges = append(u.gauges, g)
 		}
 	}
 	usual := &h.cluster.Machines[h.cluster.UsualMachine()]
@@ -77,7 +94,7 @@ func (u *Usage) watch(h *hardware) {
 		m := &h.cluster.Machines[nodes[i].Machine]
 		threads, speed := float64(m.Threads()), m.Speed/usual.Speed
 		foreignCPU := h.reserved(i, model.LoadCPU, 0)
-		add(0, name, "cpu", threads, func() reading {
+		add(0, gauge{node: name, device: "cpu", size: threads}, n.cpu, func() reading {
 			taken, use := n.cpu.Taken(), n.cpu.Tally()
 			return reading{taken, 0, 0, 0, use.Visits, taken, n.cpu.Work() * speed, threads * foreignCPU(use.Foreign)}
 		})
@@ -87,7 +104,7 @@ func (u *Usage) watch(h *hardware) {
 				speed = disk.read / usual.Disks[k].Read
 			}
 			foreign := h.reserved(i, model.LoadDisk, k)
-			add(1, name, fmt.Sprintf("disk%d", k), 1, func() reading {
+			add(1, gauge{node: name, device: fmt.Sprintf("disk%d", k), size: 1}, disk, func() reading {
 				use := disk.Tally()
 				read, written := disk.moved()
 				return reading{disk.Busy().Duration().Seconds(), 0, read, written, use.Visits, use.Present, use.Offered * speed, foreign(use.Foreign)}
@@ -98,7 +115,7 @@ func (u *Usage) watch(h *hardware) {
 			name string
 			*station.Link
 		}{{"network-out", n.up}, {"network-in", n.down}} {
-			add(2, name, link.name, 1, func() reading {
+			add(2, gauge{node: name, device: link.name, size: 1}, link, func() reading {
 				work, use := link.Work(), link.Tally()
 				return reading{work / n.nic, work, 0, 0, use.Visits, use.Present, use.Offered / usual.NIC, foreign(use.Foreign)}
 			})
@@ -114,9 +131,8 @@ func (u *Usage) Read() {
 	u.times = append(u.times, now.Duration())
 	row := make([]reading, len(u.gauges))
 	for i := range u.gauges {
-		for _, read := range u.gauges[i].members {
-			r := read()
-			row[i].add(r)
+		for _, m := range u.gauges[i].members {
+			row[i].add(m.reading())
 		}
 	}
 	u.read = append(u.read, row)

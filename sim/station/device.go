@@ -100,6 +100,15 @@ func (v *Visit) Waited() engine.Time { return v.Time - engine.Time(math.Round(v.
 // Visitors returns the number of visitors on the device.
 func (d *Device) Visitors() int { return len(d.visitors) }
 
+// Uses returns a number that changes with each visit, or less than 0 while there is
+// one.
+func (d *Device) Uses() int64 {
+	if len(d.visitors) > 0 {
+		return -1
+	}
+	return int64(d.arrived)
+}
+
 // Busy returns the time with a visitor on the device.
 func (d *Device) Busy() engine.Time {
 	if len(d.visitors) == 0 {

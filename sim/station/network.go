@@ -57,7 +57,8 @@ type Link struct {
 	routed    int32 // crossings of flows with a route
 
 	// What join and quit use.
-	flows   int     // on the link
+	flows   int32   // on the link
+	joined  int32   // flows, since the start
 	streams float64 // sum of weights
 	served  float64
 	net     *Network
@@ -246,7 +247,16 @@ func (f *Flow) Rate() float64 {
 }
 
 // Flows returns the number of flows on the link.
-func (l *Link) Flows() int { return l.flows }
+func (l *Link) Flows() int { return int(l.flows) }
+
+// Uses returns a number that changes with each flow, or less than 0 while there is
+// one.
+func (l *Link) Uses() int64 {
+	if l.flows > 0 {
+		return -1
+	}
+	return int64(l.joined)
+}
 
 // Busy returns the time with a flow on the link.
 func (l *Link) Busy() engine.Time {
@@ -325,7 +335,7 @@ func (n *Network) join(f *Flow) {
 				key[count] = l
 			}
 			count++
-			crowded = crowded || l.flows >= n.crowd
+			crowded = crowded || int(l.flows) >= n.crowd
 		}
 	}
 	f.route = nil
@@ -345,6 +355,7 @@ func (l *Link) join(f *Flow, hop int32) {
 	}
 	l.count()
 	l.flows++
+	l.joined++
 	l.streams += f.weight
 	h := &f.Hops[hop]
 	h.limit, h.slot = 0, none
