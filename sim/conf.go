@@ -50,6 +50,24 @@ func (r *reader) note(err error) {
 	}
 }
 
+// lastConf is the configuration that was read last. Most jobs have that of the job
+// before.
+type lastConf struct {
+	conf  workload.Conf
+	read  jobConf
+	known bool
+}
+
+// of reads a job's configuration with the defaults of a release.
+func (l *lastConf) of(conf workload.Conf, release string) (jobConf, error) {
+	if l.known && l.conf.Equal(conf) {
+		return l.read, nil
+	}
+	c, err := readJobConf(conf, release)
+	*l = lastConf{conf, c, err == nil}
+	return c, err
+}
+
 // readJobConf reads a job's configuration with the defaults of a release.
 func readJobConf(conf workload.Conf, release string) (jobConf, error) {
 	r := reader{conf: conf.For(release)}

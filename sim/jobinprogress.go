@@ -98,7 +98,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	j.reliable = j.tasks.service && !c.nodesDie && !c.attemptsFail && !c.policy.preempts &&
 		len(spec.Maps.Ends) == 0 && len(spec.Reduces.Ends) == 0
 	for k, ends := range [...]map[int][]workload.AttemptEnd{spec.Maps.Ends, spec.Reduces.Ends} {
-		if !conf.speculates[k] && c.question.Fidelity == model.Replay {
+		if len(ends) > 0 && !conf.speculates[k] && c.question.Fidelity == model.Replay {
 			j.speculation.beside[k] = recordedBeside(workload.Kind(k), ends)
 			j.Speculates[k] = j.speculation.beside[k].any()
 		}
@@ -148,7 +148,7 @@ func (j *jobInProgress) placeSplits() {
 		replicas := min(c.question.Cluster.Replication, len(c.question.Cluster.Nodes))
 		m.hosts.draw(workload.Seed(c.question.Seed).Named("split placement").For(j.ID), maps, replicas)
 	}
-	m.open(maps, &j.tasks, &c.entries)
+	m.open(maps, &j.tasks, &c.lists)
 	j.UnplacedMaps = m.left
 	m.wait.hosts = c.view.Hosts
 }

@@ -25,6 +25,7 @@ type jobTracker struct {
 	recorder    recorder
 	offers      offerTrace
 	memory      memory
+	conf        lastConf
 	changes     changes
 
 	jobList

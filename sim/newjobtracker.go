@@ -219,7 +219,7 @@ func (jt *jobTracker) checkJobs(later []policy) (err error) {
 // checkedConf reads what a job's configuration says about its tasks, as the
 // cluster can run them.
 func (jt *jobTracker) checkedConf(spec *workload.Job) (jobConf, error) {
-	conf, err := readJobConf(spec.Conf, jt.release.Name)
+	conf, err := jt.conf.of(spec.Conf, jt.release.Name)
 	if err != nil {
 		return conf, err
 	}

@@ -25,6 +25,10 @@ func (c *Conf) Set(key, value string) {
 	c.values[Canonical(key)] = value
 }
 
+// Equal reports whether two configurations set the same properties to the same
+// values.
+func (c Conf) Equal(o Conf) bool { return maps.Equal(c.values, o.values) }
+
 // Grow reserves room for n properties in an empty Conf.
 func (c *Conf) Grow(n int) {
 	if c.values == nil {

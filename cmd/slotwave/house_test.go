@@ -26,7 +26,7 @@ var recipes = []struct {
 	{"a plot", "results/plot_waiting.go", [][2]string{{"results/plots.go", "}"}}},
 	{"a Hadoop property", "", [][2]string{
 		{"workload/properties.go", "}"},
-		{"sim/newjobtracker.go", "\tconf, err := readJobConf(spec.Conf, jt.release.Name)"},
+		{"sim/newjobtracker.go", "\tconf, err := jt.conf.of(spec.Conf, jt.release.Name)"},
 	}},
 	{"a diagnosis rule", "diagnose/rule_shortmaps.go", [][2]string{{"diagnose/rules.go", "}"}}},
 }
