@@ -87,7 +87,7 @@ func (e *polledEvents) expect(a *Attempt) {
 		e.fetchers[a.Node] = f
 	}
 	f.waiters = append(f.waiters, waiter{a: a})
-	f.due = 0
+	f.due = min(f.due, a.Assigned)
 }
 
 func (e *polledEvents) join(a *Attempt) {
@@ -297,6 +297,9 @@ func (f *fetcher) take(interval engine.Time, x request, to engine.Time) *Attempt
 		if x.wake {
 			f.woken = false
 		}
+		if x.seq == f.timer && len(f.queue) == 0 {
+			x.at = f.lastAlike(interval, x.at, to)
+		}
 		f.doRound(interval, x.at)
 		f.pass(interval, x.at, to)
 		return nil
@@ -382,6 +385,28 @@ func (f *fetcher) pass(interval, now, to engine.Time) {
 	f.asked = asked
 }
 
+// lastAlike returns the last of the rounds before an instant that follow each other by
+// the timer alone, from one on, and count the same reduces. Each fetches all that there
+// is, so only the last matters.
+func (f *fetcher) lastAlike(interval, now, to engine.Time) engine.Time {
+	until := func(at engine.Time) {
+		if now < at {
+			to = min(to, at)
+		}
+	}
+	for _, w := range f.waiters {
+		until(w.a.Assigned)
+		until(w.a.Finish)
+	}
+	for _, a := range f.copying {
+		until(min(a.ShuffleEnd(), a.Finish))
+	}
+	if to == engine.Never {
+		return now
+	}
+	return now + (to-1-now)/interval*interval
+}
+
 // asksInVain reports whether the child of a waiting reduce lives until an instant and
 // would find nothing new.
 func (f *fetcher) asksInVain(a *Attempt, to engine.Time) bool {
@@ -419,10 +444,11 @@ func (f *fetcher) doRound(interval engine.Time, now engine.Time) {
 	f.idle = true
 	f.due, f.every = engine.Never, interval
 	for i := range f.waiters {
-		if a := f.waiters[i].a; a.Assigned <= now && now < a.Finish {
+		switch a := f.waiters[i].a; {
+		case now < a.Assigned:
+			f.due = min(f.due, a.Assigned)
+		case now < a.Finish:
 			f.fetch(a.Job, interval, now)
-		} else {
-			f.due = 0
 		}
 	}
 	for _, a := range f.copying {
