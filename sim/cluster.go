@@ -34,7 +34,7 @@ type cluster struct {
 	calmEnds     []int32       // memory for the slots of calm maps that end at a heartbeat
 	attempts     []*attempt    // memory for those of a tracker that a heartbeat reads
 	slotFree     engine.Timers // by tracker: set while attempts wait for a slot that will become free
-	entries      []entry       // memory for lists of tasks while they are made
+	lists        listMemory    // for lists of tasks while they are made
 	sharedSlots  bool
 	nodesDie     bool // trackers may be lost, so finished maps are recorded
 	attemptsFail bool // some nodes have one

@@ -15,12 +15,18 @@ type mapCache struct {
 	maps     int
 	racks    int // racks of the cluster
 	tasks    *taskTable
-	entries  *[]entry // memory while lists are made
+	memory   *listMemory
 	nodes    taskLists
 	inRack   taskLists
 	unplaced taskLists // maps without hosts
 	left     int       // number of them at the last look
 	wait     localityWait
+}
+
+// listMemory is used while lists are made.
+type listMemory struct {
+	entries []entry
+	keys    []int32
 }
 
 // localityWait is the factor on the wait for local maps, once it has been asked for.
@@ -32,8 +38,8 @@ type localityWait struct {
 
 // open prepares the lists of maps whose hosts are known
 // (JobInProgress.createCache).
-func (m *mapCache) open(maps int, tasks *taskTable, entries *[]entry) {
-	m.maps, m.tasks, m.entries = maps, tasks, entries
+func (m *mapCache) open(maps int, tasks *taskTable, memory *listMemory) {
+	m.maps, m.tasks, m.memory = maps, tasks, memory
 	if m.hosts.none() {
 		m.unplaced, m.left = oneList(maps), maps
 		return
@@ -59,6 +65,11 @@ func (m *mapCache) open(maps int, tasks *taskTable, entries *[]entry) {
 
 // listNodes lists more maps by node.
 func (m *mapCache) listNodes() {
+	if drawn := m.hosts.drawn; drawn != nil {
+		m.nodes.more = nil
+		m.nodes.sortAll(len(m.hosts.topology.RackOf), drawn, m.hosts.replicas)
+		return
+	}
 	entries, from, to := m.listMore(&m.nodes)
 	for i := from; i < to; i++ {
 		if m.tasks.gone(workload.Map, i) {
@@ -82,6 +93,12 @@ func (m *mapCache) listNodes() {
 
 // listRacks lists more maps by rack.
 func (m *mapCache) listRacks() {
+	if m.hosts.drawn != nil {
+		m.inRack.more = nil
+		m.memory.keys = m.hosts.racks(m.memory.keys[:0])
+		m.inRack.sortAll(m.racks+1, m.memory.keys, m.hosts.replicas)
+		return
+	}
 	entries, from, to := m.listMore(&m.inRack)
 	for i := from; i < to; i++ {
 		if m.tasks.gone(workload.Map, i) {
@@ -117,7 +134,7 @@ func (m *mapCache) listMore(l *taskLists) (entries []entry, from, to int32) {
 	if l.listed = to; int(to) == m.maps {
 		l.more = nil
 	}
-	entries = slices.Grow((*m.entries)[:0], left+int(to-from)*m.hosts.replicas)
+	entries = slices.Grow(m.memory.entries[:0], left+int(to-from)*m.hosts.replicas)
 	for e := range l.rest {
 		if !m.tasks.gone(workload.Map, e.task) {
 			entries = append(entries, e)
@@ -134,7 +151,7 @@ const listedAtOnce = 1 << 16
 func (m *mapCache) keep(entries []entry) {
 	const most = 1 << 18
 	if cap(entries) <= most {
-		*m.entries = entries
+		m.memory.entries = entries
 	}
 }
 

@@ -19,6 +19,7 @@ type pendingTasks struct {
 // search is a search for a task that a tracker can run.
 type search struct {
 	tasks      *taskTable
+	once       []uint64 // tasks that run once: bits of those launched
 	kind       workload.Kind
 	tracker    int32
 	hosts      int  // hosts of the cluster
@@ -29,6 +30,17 @@ type search struct {
 
 // decide returns the test inside JobInProgress.findTaskFromList.
 func (s *search) decide(index int32) decision {
+	if s.once == nil {
+		return s.decideByRecord(index)
+	}
+	if s.failing || s.once[index/64]>>(index%64)&1 != 0 {
+		return drop
+	}
+	return take
+}
+
+// decideByRecord decides about a task that may have a record.
+func (s *search) decideByRecord(index int32) decision {
 	if s.tasks.gone(s.kind, index) {
 		return drop
 	}
@@ -50,7 +62,7 @@ func (s *search) decide(index int32) decision {
 
 // searchFor starts a search for a task.
 func (p *pendingTasks) searchFor(k workload.Kind, tracker int32, hosts int, failing bool) *search {
-	p.search = search{tasks: p.tasks, kind: k, tracker: tracker, hosts: hosts, failing: failing}
+	p.search = search{tasks: p.tasks, once: p.tasks.once[k], kind: k, tracker: tracker, hosts: hosts, failing: failing}
 	return &p.search
 }
 
@@ -61,12 +73,11 @@ func unlaunched(j *scheduler.JobInProgress, k workload.Kind) int {
 
 // retry takes the first task from those that failed.
 func (p *pendingTasks) retry(s *search) (int32, bool) {
-	list := &p.retries[s.kind]
-	if len(*list) == 0 {
+	if len(p.retries[s.kind]) == 0 {
 		return 0, false
 	}
-	rest, found := walkSlice(*list, s)
-	*list = rest
+	rest, found := walkSlice(p.retries[s.kind], s)
+	p.retries[s.kind] = rest
 	return found, found >= 0
 }
 

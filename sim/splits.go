@@ -70,19 +70,46 @@ func (h *splitHosts) draw(seed workload.Seed, splits, replicas int) {
 // a second one in that rack, then any (ReplicationTargetChooser).
 func (h *splitHosts) drawOne(split int32, found []int32) []int32 {
 	nodes, g := uint64(len(h.topology.RackOf)), h.seed.Stream(int(split), 0).Generator()
+draws:
 	for len(found) < h.replicas {
-		id := int32(g.Uint64() % nodes)
-		if n := len(found); n == 2 && len(h.topology.Mates(found[1])) > 2 {
-			mates := h.topology.Mates(found[1])
-			id = mates[g.Uint64()%uint64(len(mates))]
-		} else if n == 1 && !h.topology.MayFollow(found[0], id) {
+		x := g.Uint64()
+		if len(found) == 2 {
+			if mates := h.topology.Mates(found[1]); len(mates) > 2 {
+				x = uint64(mates[g.Uint64()%uint64(len(mates))])
+			}
+		}
+		id := int32(x % nodes)
+		if len(found) == 1 && !h.topology.MayFollow(found[0], id) {
 			continue
 		}
-		if !slices.Contains(found, id) {
-			found = append(found, id)
+		for _, other := range found {
+			if other == id {
+				continue draws
+			}
 		}
+		found = append(found, id)
 	}
 	return found
+}
+
+// racks adds the racks of the nodes drawn to a list, and -1 for a node in a rack that
+// the split has already.
+func (h *splitHosts) racks(list []int32) []int32 {
+	list = slices.Grow(list, len(h.drawn))[:len(h.drawn)]
+	for i, node := range h.drawn {
+		list[i] = h.topology.RackOf[node]
+	}
+	for first := 0; first < len(list); first += h.replicas {
+		own := list[first:][:h.replicas]
+		for i, rack := range own {
+			for _, before := range own[:i] {
+				if rack == before {
+					own[i] = -1
+				}
+			}
+		}
+	}
+	return list
 }
 
 // resolve maps the host names of given splits to trackers. With a single rack,

@@ -27,21 +27,21 @@ type entry struct{ key, task int32 }
 // sort makes lists for keys below n of entries. Those of one key are given in the
 // order of the tasks.
 func (l *taskLists) sort(n int, entries []entry) {
-	const sparse = 4 // keys that cost as much memory as a list
-	l.keys, l.tasks = nil, make([]int32, len(entries))
-	if len(entries)*sparse < n {
-		l.sortSparse(n, entries)
+	l.tasks = make([]int32, len(entries))
+	if few(n, len(entries)) {
+		var space [sortedInPlace]uint64
+		order := space[:0]
+		for _, e := range entries {
+			order = append(order, uint64(e.key)<<32|uint64(e.task))
+		}
+		l.sortFew(n, order)
 		return
 	}
-	l.lists = make([]taskList, n)
+	l.keys, l.lists = nil, make([]taskList, n)
 	for _, e := range entries {
 		l.lists[e.key].end++
 	}
-	sum := int32(0)
-	for k, list := range l.lists {
-		l.lists[k] = taskList{sum, sum}
-		sum += list.end
-	}
+	l.begin()
 	for _, e := range entries {
 		list := &l.lists[e.key]
 		l.tasks[list.end] = e.task
@@ -49,15 +49,66 @@ func (l *taskLists) sort(n int, entries []entry) {
 	}
 }
 
-// sortSparse makes lists only for the keys of entries. Their tasks follow each other
-// under each key, so key and task can be sorted as one number.
-func (l *taskLists) sortSparse(n int, entries []entry) {
-	order := make([]uint64, len(entries))
-	for i, e := range entries {
-		order[i] = uint64(e.key)<<32 | uint64(e.task)
+// sortAll does the same for all tasks from 0 on, each of which has so many keys. A
+// negative one stands for none.
+func (l *taskLists) sortAll(n int, keys []int32, each int) {
+	l.tasks = make([]int32, len(keys))
+	if few(n, len(keys)) {
+		var space [sortedInPlace]uint64
+		order := space[:0]
+		for i, key := range keys {
+			if key >= 0 {
+				order = append(order, uint64(key)<<32|uint64(i/each))
+			}
+		}
+		l.sortFew(n, order)
+		return
 	}
+	lists, tasks := make([]taskList, n), l.tasks
+	l.keys, l.lists = nil, lists
+	for _, key := range keys {
+		if key >= 0 {
+			lists[key].end++
+		}
+	}
+	l.begin()
+	task, left := int32(0), each
+	for _, key := range keys {
+		if key >= 0 {
+			end := &lists[key].end
+			tasks[*end] = task
+			*end++
+		}
+		if left--; left == 0 {
+			task, left = task+1, each
+		}
+	}
+}
+
+// few reports whether so few entries have keys below n that only the keys with
+// entries get a list. A key of its own costs as much memory as a list.
+func few(n, entries int) bool { return entries*4 < n }
+
+// sortedInPlace is the number of entries that are sorted without memory of their own.
+const sortedInPlace = 128
+
+// begin places the lists, whose lengths are known, one after the other, all empty.
+func (l *taskLists) begin() {
+	sum := int32(0)
+	for i := range l.lists {
+		list := &l.lists[i]
+		n := list.end
+		*list = taskList{sum, sum}
+		sum += n
+	}
+}
+
+// sortFew makes lists only for the keys that have entries. Their tasks follow each
+// other under each key, so key and task are sorted as one number.
+func (l *taskLists) sortFew(n int, order []uint64) {
 	slices.Sort(order)
-	l.lists, l.open = nil, make([]uint64, (n+63)/64)
+	l.keys, l.lists = make([]int32, 0, len(order)), make([]taskList, 0, len(order))
+	l.open = make([]uint64, (n+63)/64)
 	for i, x := range order {
 		key := int32(x >> 32)
 		if len(l.keys) == 0 || l.keys[len(l.keys)-1] != key {
@@ -114,7 +165,7 @@ func (l *taskLists) putFront(key, task int32) {
 }
 
 // walkOthers walks the lists of all keys below n except one, in order.
-func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
+func (l *taskLists) walkOthers(n, but int32, by *search) (int32, bool) {
 	if l.keys != nil && l.more == nil && len(l.fronts) == 0 {
 		return l.walkOtherLists(but, by)
 	}
@@ -132,7 +183,7 @@ func (l *taskLists) walkOthers(n, but int32, by taskFilter) (int32, bool) {
 }
 
 // walkOtherLists walks the lists of all keys that have one, except one key.
-func (l *taskLists) walkOtherLists(but int32, by taskFilter) (int32, bool) {
+func (l *taskLists) walkOtherLists(but int32, by *search) (int32, bool) {
 	for i, key := range l.keys {
 		if key != but {
 			if task, ok := l.walkList(key, i, by); ok {
@@ -164,11 +215,8 @@ const (
 	pass                 // leave it and go on
 )
 
-// A taskFilter decides about the tasks of a walk.
-type taskFilter interface{ decide(task int32) decision }
-
 // walk goes down a list until a task is taken (JobInProgress.findTaskFromList).
-func (l *taskLists) walk(key int32, by taskFilter) (int32, bool) {
+func (l *taskLists) walk(key int32, by *search) (int32, bool) {
 	if len(l.fronts) > 0 {
 		if task, ok := l.walkFront(key, by); ok {
 			return task, true
@@ -203,7 +251,7 @@ func (l *taskLists) empty(key int32) bool {
 }
 
 // walkList goes down the i-th list, which is that of a key.
-func (l *taskLists) walkList(key int32, i int, by taskFilter) (int32, bool) {
+func (l *taskLists) walkList(key int32, i int, by *search) (int32, bool) {
 	list := &l.lists[i]
 	for list.next < list.end {
 		task := l.at(list.next)
@@ -221,7 +269,7 @@ func (l *taskLists) walkList(key int32, i int, by taskFilter) (int32, bool) {
 	return 0, false
 }
 
-func (l *taskLists) walkFront(key int32, by taskFilter) (int32, bool) {
+func (l *taskLists) walkFront(key int32, by *search) (int32, bool) {
 	front := l.fronts[key]
 	rest, found := walkSlice(front, by)
 	if len(rest) == 0 {
@@ -237,7 +285,7 @@ func (l *taskLists) walkFront(key int32, by taskFilter) (int32, bool) {
 
 // walkSlice walks a plain list and returns the rest of it and the task taken,
 // or -1.
-func walkSlice(tasks []int32, by taskFilter) (rest []int32, found int32) {
+func walkSlice(tasks []int32, by *search) (rest []int32, found int32) {
 	for i := 0; i < len(tasks); {
 		task := tasks[i]
 		switch by.decide(task) {
