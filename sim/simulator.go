@@ -77,6 +77,13 @@ func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
 	}
 	usage := jt.exec.Usage()
 	for jt.ended < len(jt.jobs) {
+		by := min(until, limit, engine.Never-1)
+		if usage != nil {
+			by = min(by, usage.Next-1)
+		}
+		if jt.eng.StepBy(by) {
+			continue
+		}
 		next := jt.eng.Next()
 		switch {
 		case until < engine.Never && next > until:

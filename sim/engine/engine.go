@@ -95,9 +95,11 @@ type call struct {
 
 const (
 	levels   = 11  // 11 x 6 bits cover 64
-	shortRun = 12  // entries that are inserted one by one
-	longRun  = 128 // a slot with more is dealt to the levels below
-	fullRun  = 128 // a longer run goes back to the wheel
+	shortRun = 4   // entries that are inserted one by one
+	longRun  = 255 // a slot with more is dealt to the levels below; at most a byte
+	fullRun  = 256 // a longer run goes back to the wheel
+
+	leastSlot = 5 // logarithm of the entries for which a slot has room at first
 )
 
 // unset is later than Never, so no entry of a timer that is not set is valid.
@@ -224,16 +226,24 @@ func (e *Engine) Next() Time {
 }
 
 // Step fires the next timer and reports whether there was one.
-func (e *Engine) Step() bool {
+func (e *Engine) Step() bool { return e.StepBy(Never) }
+
+// StepBy fires the next timer if it is set to an instant or before, and reports
+// whether it is.
+func (e *Engine) StepBy(limit Time) bool {
 	for len(e.run) > 0 || e.fill() {
 		last := len(e.run) - 1
 		x := e.run[last]
-		e.run = e.run[:last]
 		own := &e.timers[x.timer()]
 		if !own.fires(x) {
+			e.run = e.run[:last]
 			e.stale--
 			continue
 		}
+		if Time(x.at) > limit {
+			return false
+		}
+		e.run = e.run[:last]
 		own.at = unset
 		e.now = Time(x.at)
 		e.fired++
@@ -279,14 +289,17 @@ func (e *Engine) intoRun(x entry) {
 }
 
 func (e *Engine) ontoWheel(x entry) {
-	level := (bits.Len64((x.at^e.cursor)|1) - 1) / 6
-	index := x.at >> (6 * level) & 63
+	level := uint(bits.Len64((x.at^e.cursor)|1)-1) / 6
+	index := uint(x.at>>(6*level&63)) & 63
 	e.used[level] |= 1 << index
-	slot := &e.slots[uint64(level*64)+index]
-	if len(*slot) == cap(*slot) {
+	slot := &e.slots[level*64+index]
+	n := len(*slot)
+	if n == cap(*slot) {
 		*slot = e.grow(*slot)
+		n = len(*slot)
 	}
-	*slot = append(*slot, x)
+	*slot = (*slot)[:n+1]
+	(*slot)[n] = x
 }
 
 // live drops the stale entries of a list.
@@ -302,15 +315,34 @@ func (e *Engine) live(list []entry) []entry {
 	return list[:kept]
 }
 
+// single drops the stale entries of a list, and all but the first of a timer that was
+// set to the same instant again.
+func (e *Engine) single(list []entry) []entry {
+	all := len(list)
+	list = slices.DeleteFunc(list, func(x entry) bool {
+		own := &e.timers[x.timer()]
+		if !own.fires(x) {
+			return true
+		}
+		own.at = unset
+		return false
+	})
+	for _, x := range list {
+		e.timers[x.timer()].at = x.at
+	}
+	e.stale -= all - len(list)
+	return list
+}
+
 // grow makes room in a slot: it drops stale entries if there may be many, or moves
 // the slot to a buffer of twice the size. Buffers of emptied slots are used again.
 func (e *Engine) grow(slot []entry) []entry {
 	if n := len(slot) / 2; n > 0 && e.stale >= n {
-		if slot = e.live(slot); len(slot) <= n {
+		if slot = e.single(slot); len(slot) <= n {
 			return slot
 		}
 	}
-	class := max(3, bits.Len(uint(cap(slot))))
+	class := max(leastSlot, bits.Len(uint(cap(slot))))
 	var bigger []entry
 	if n := len(e.spare[class]); n > 0 {
 		bigger = e.spare[class][n-1]
@@ -367,7 +399,7 @@ func (e *Engine) fill() bool {
 }
 
 // sortIntoRun moves a slot into the run, sorted. The slot begins at start and is
-// 1<<shift long. Entries are dealt to equal parts of the slot, so that few of them
+// 1<<shift long. Entries are dealt to 64 equal parts of the slot, so that few of them
 // are out of order, and inserted one by one.
 func (e *Engine) sortIntoRun(slot []entry, start uint64, shift int) {
 	n := len(slot)
@@ -375,33 +407,44 @@ func (e *Engine) sortIntoRun(slot []entry, start uint64, shift int) {
 		e.run = make([]entry, 2*n)
 	}
 	e.run = e.run[:n]
+	run := e.run
 	switch {
 	case n > longRun || n > shortRun && shift == 0:
-		copy(e.run, slot)
-		slices.SortFunc(e.run, func(a, b entry) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.key, a.key)) })
+		copy(run, slot)
+		slices.SortFunc(run, func(a, b entry) int { return cmp.Or(cmp.Compare(b.at, a.at), cmp.Compare(b.key, a.key)) })
 		return
 	case n > shortRun:
-		var ends [64]uint16 // of each part, the latest first
+		// Where each part ends in the run, the latest first, eight parts to a word:
+		// first how many entries they have, then how many come before.
+		var ends [8]uint64
+		part := uint(shift-6) & 63
 		for i := range slot {
-			ends[63-(slot[i].at-start)>>(shift-6)&63]++
+			at := ^((slot[i].at - start) >> part)
+			ends[at>>3&7] += 1 << (at & 7 * 8)
 		}
-		sum := uint16(0)
-		for i, n := range ends {
-			ends[i], sum = sum, sum+n
+		sum := uint64(0)
+		for i, counts := range ends {
+			const each = 0x0101010101010101
+			upTo := counts*each + sum*each
+			ends[i], sum = upTo-counts, upTo>>56
 		}
 		for _, x := range slot {
-			end := &ends[63-(x.at-start)>>(shift-6)&63]
-			e.run[*end] = x
-			*end++
+			at := ^((x.at - start) >> part)
+			word, bit := &ends[at>>3&7], at&7*8
+			run[*word>>bit&255] = x
+			*word += 1 << bit
 		}
 	default:
-		copy(e.run, slot)
+		copy(run, slot)
 	}
-	for i := 1; i < n; i++ {
-		x, j := e.run[i], i
-		for ; j > 0 && e.run[j-1].before(x); j-- {
-			e.run[j] = e.run[j-1]
+	for i := 1; i < len(run); i++ {
+		if run[i-1].at > run[i].at {
+			continue
 		}
-		e.run[j] = x
+		x, j := run[i], i
+		for ; j > 0 && run[j-1].before(x); j-- {
+			run[j] = run[j-1]
+		}
+		run[j] = x
 	}
 }
