@@ -44,6 +44,9 @@ func (e *Events) maps(read int32) int32 {
 
 // upTo returns how many events had been published at an instant.
 func (e *Events) upTo(at engine.Time) int32 {
+	if n := len(e.counts); n > 0 && e.counts[n-1].at <= at {
+		return e.counts[n-1].total
+	}
 	i := sort.Search(len(e.counts), func(i int) bool { return e.counts[i].at > at })
 	if i == 0 {
 		return 0

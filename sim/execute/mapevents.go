@@ -187,7 +187,9 @@ func (e *polledEvents) settle(node int32) {
 			first = min(first, a.Pending, a.Finish)
 		}
 	}
-	e.c.host.Report(node, first)
+	if first < engine.Never {
+		e.c.host.Report(node, first)
+	}
 }
 
 // fetcher is the tracker's thread that asks the JobTracker for completion
