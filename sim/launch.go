@@ -23,7 +23,11 @@ func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach
 		return 0, false
 	}
 	local := workload.NodeLocal
-	if !j.pending.search.onNode {
+	switch s := &j.pending.search; {
+	case s.onNode:
+	case s.inRack && j.reliable: // those on the node have all been launched
+		local = workload.RackLocal
+	default:
 		local = j.pending.maps.hosts.locality(index, tracker)
 	}
 	j.launch(workload.Map, index, tracker, local)

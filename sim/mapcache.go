@@ -235,6 +235,7 @@ func (m *mapCache) find(tracker int32, reach scheduler.Reach, accept *search) (i
 			return 0, false
 		}
 		if index, ok := m.inRack.walk(rack, accept); ok {
+			accept.inRack = true
 			return index, true
 		}
 		if reach == scheduler.InRack {

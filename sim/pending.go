@@ -19,28 +19,17 @@ type pendingTasks struct {
 // search is a search for a task that a tracker can run.
 type search struct {
 	tasks      *taskTable
-	once       []uint64 // tasks that run once: bits of those launched
 	kind       workload.Kind
 	tracker    int32
 	hosts      int  // hosts of the cluster
 	failing    bool // the job has been given up
 	dropFailed bool // remove tasks that failed on this tracker
 	onNode     bool // the map found lies on the tracker's node
+	inRack     bool // it was found among those of the tracker's rack
 }
 
 // decide returns the test inside JobInProgress.findTaskFromList.
 func (s *search) decide(index int32) decision {
-	if s.once == nil {
-		return s.decideByRecord(index)
-	}
-	if s.failing || s.once[index/64]>>(index%64)&1 != 0 {
-		return drop
-	}
-	return take
-}
-
-// decideByRecord decides about a task that may have a record.
-func (s *search) decideByRecord(index int32) decision {
 	if s.tasks.gone(s.kind, index) {
 		return drop
 	}
@@ -62,8 +51,10 @@ func (s *search) decideByRecord(index int32) decision {
 
 // searchFor starts a search for a task.
 func (p *pendingTasks) searchFor(k workload.Kind, tracker int32, hosts int, failing bool) *search {
-	p.search = search{tasks: p.tasks, once: p.tasks.once[k], kind: k, tracker: tracker, hosts: hosts, failing: failing}
-	return &p.search
+	s := &p.search
+	s.tasks, s.kind, s.tracker, s.hosts, s.failing = p.tasks, k, tracker, hosts, failing
+	s.dropFailed, s.onNode, s.inRack = false, false, false
+	return s
 }
 
 // unlaunched returns the number of tasks of a job without an attempt.

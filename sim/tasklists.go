@@ -253,6 +253,9 @@ func (l *taskLists) empty(key int32) bool {
 // walkList goes down the i-th list, which is that of a key.
 func (l *taskLists) walkList(key int32, i int, by *search) (int32, bool) {
 	list := &l.lists[i]
+	if once := by.tasks.once[by.kind]; once != nil && l.tasks != nil {
+		return list.walkOnce(l.tasks, once, by.failing)
+	}
 	for list.next < list.end {
 		task := l.at(list.next)
 		list.next++
@@ -266,6 +269,22 @@ func (l *taskLists) walkList(key int32, i int, by *search) (int32, bool) {
 			l.fronts[key] = append(l.fronts[key], task)
 		}
 	}
+	return 0, false
+}
+
+// walkOnce goes down a list of tasks that run once. A bit says of each whether it has
+// been launched.
+func (l *taskList) walkOnce(tasks []int32, launched []uint64, failing bool) (int32, bool) {
+	if failing {
+		l.next = l.end
+	}
+	for i, task := range tasks[l.next:l.end] {
+		if launched[task/64]>>(uint32(task)%64)&1 == 0 {
+			l.next += int32(i + 1)
+			return task, true
+		}
+	}
+	l.next = l.end
 	return 0, false
 }
 
