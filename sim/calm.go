@@ -76,19 +76,19 @@ func (t *taskTracker) calmEnds(now engine.Time) []int32 {
 // endCalm removes the calm maps that have ended from their tracker. Their records stay
 // valid until a map is launched.
 func (t *taskTracker) endCalm(ends []int32) {
-	if len(ends) == 0 {
-		return
-	}
 	kept := 0
 	t.news = engine.Never
 	for i := range t.held {
-		if h := &t.held[i]; h.changes > t.last {
-			t.news = min(t.news, h.changes)
-			t.held[kept] = *h
-			kept++
+		h := &t.held[i]
+		if h.changes <= t.last {
+			continue
 		}
+		t.news = min(t.news, h.changes)
+		if kept < i {
+			t.held[kept] = *h
+		}
+		kept++
 	}
-	clear(t.held[kept:])
 	t.held = t.held[:kept]
 	for _, slot := range ends {
 		if t.calm[slot].job.speculation.tracked[workload.Map] {

@@ -35,6 +35,7 @@ type cluster struct {
 	attempts     []*attempt    // memory for those of a tracker that a heartbeat reads
 	slotFree     engine.Timers // by tracker: set while attempts wait for a slot that will become free
 	lists        listMemory    // for lists of tasks while they are made
+	conf         lastConf      // of a job
 	sharedSlots  bool
 	nodesDie     bool // trackers may be lost, so finished maps are recorded
 	attemptsFail bool // some nodes have one

@@ -14,10 +14,9 @@ type clusterStatus struct {
 	cluster  *cluster
 	trackers []taskTracker
 	expected []expectedStatus // by due
-	head     int
-	present  []expectedStatus // those due now that do not count yet, by rank
-	arrived  []expectedStatus // the memory of present
-	at       engine.Time      // when present was made
+	present  int              // the first of those due now that do not count yet, by rank
+	head     int              // the first of those due later
+	at       engine.Time      // now, at the last look
 	ranks    uint32           // cluster.nextRank then
 }
 
@@ -80,35 +79,29 @@ func (s *clusterStatus) update() {
 		s.ranks = s.cluster.nextRank
 		s.sort()
 	}
-	for len(s.present) > 0 && s.rank(s.present[0]) < s.cluster.moment {
-		s.take(s.present[0])
-		s.present = s.present[1:]
+	for ; s.present < s.head && s.rank(s.expected[s.present]) < s.cluster.moment; s.present++ {
+		s.take(s.expected[s.present])
 	}
 }
 
-// arrive counts the reports due before an instant, and collects those due at it.
+// arrive counts the reports due before an instant, and finds those due at it.
 func (s *clusterStatus) arrive(now engine.Time) {
-	for _, x := range s.present {
-		s.take(x)
+	s.at = now
+	q, i := s.expected, s.present
+	for ; i < len(q) && (i < s.head || q[i].due < now); i++ {
+		s.take(q[i])
 	}
-	q := s.expected
-	if s.at = now; s.head == len(q) || q[s.head].due > now {
-		s.present = nil
-		return
+	s.present = i
+	for i < len(q) && q[i].due == now {
+		i++
 	}
-	for ; s.head < len(q) && q[s.head].due < now; s.head++ {
-		s.take(q[s.head])
+	if s.head = i; i > s.present+1 {
+		s.sort()
 	}
-	first := s.head
-	for s.head < len(q) && q[s.head].due == now {
-		s.head++
-	}
-	s.present = append(s.arrived[:0], q[first:s.head]...)
-	s.arrived = s.present
-	s.sort()
-	if s.head > 1024 && s.head > len(q)/2 {
-		s.expected = q[:copy(q, q[s.head:])]
-		s.head = 0
+	if s.present > 1024 && s.present > len(q)/2 {
+		s.expected = q[:copy(q, q[s.present:])]
+		s.head -= s.present
+		s.present = 0
 	}
 }
 
@@ -116,10 +109,7 @@ func (s *clusterStatus) rank(x expectedStatus) moment { return moment(s.trackers
 
 // sort orders the reports due now as the heartbeats will come.
 func (s *clusterStatus) sort() {
-	if len(s.present) < 2 {
-		return
-	}
-	slices.SortFunc(s.present, func(a, b expectedStatus) int { return cmp.Compare(s.rank(a), s.rank(b)) })
+	slices.SortFunc(s.expected[s.present:s.head], func(a, b expectedStatus) int { return cmp.Compare(s.rank(a), s.rank(b)) })
 }
 
 // take counts the expected report of a tracker, unless the tracker has reported

@@ -25,7 +25,6 @@ type jobTracker struct {
 	recorder    recorder
 	offers      offerTrace
 	memory      memory
-	conf        lastConf
 	changes     changes
 
 	jobList
@@ -199,15 +198,21 @@ func (jt *jobTracker) permitCommits(t *taskTracker, attempts []*attempt) {
 		if a.status != commitPending || a.Permitted || a.reported || a.released || !a.mayCommit() {
 			continue
 		}
-		asks := (t.last - a.Pending) / execute.Poll
-		if asks == 0 || (t.last-a.Pending)%execute.Poll != 0 || t.interval <= execute.Poll {
-			asks++ // a request at this very instant comes before an out-of-band heartbeat
-		}
-		ask := a.Pending + asks*execute.Poll
-		if done := ask + engine.At(jt.question.Cluster.Costs.Commit); a.Permit(ask, done) {
+		if ask, done := permission(t, a.Pending); a.Permit(ask, done) {
 			t.reportable(done)
 		}
 	}
+}
+
+// permission returns when a child that asks to commit from an instant on learns that it
+// may, and when it has done so.
+func permission(t *taskTracker, pending engine.Time) (ask, done engine.Time) {
+	asks := (t.last - pending) / execute.Poll
+	if asks == 0 || (t.last-pending)%execute.Poll != 0 || t.interval <= execute.Poll {
+		asks++ // a request at this very instant comes before an out-of-band heartbeat
+	}
+	ask = pending + asks*execute.Poll
+	return ask, ask + engine.At(t.cluster.question.Cluster.Costs.Commit)
 }
 
 // assign implements jobHost.

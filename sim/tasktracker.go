@@ -103,10 +103,11 @@ func (t *taskTracker) launch(a *attempt) {
 	t.given[a.onSlot]++
 	t.givenSlots[a.onSlot] += a.width
 	t.occupy(a, true)
-	if a.watchesOnce() {
+	switch {
+	case a.watchesOnce():
 		h.place = a.job.speculation.watch(a, t)
-	}
-	if a.watched || a.watchesOnce() {
+		t.watched++
+	case a.watched:
 		t.watched++
 	}
 	t.held = append(t.held, h)
@@ -390,8 +391,7 @@ func (t *taskTracker) sweep(changed bool, ended func(*attempt)) {
 		}
 		kept++
 	}
-	clear(t.held[kept:])
-	t.held = t.held[:kept]
+	t.held = t.held[:kept] // records are used again, so none need be let go
 }
 
 // expect finds the next change of an attempt. It puts away the record of an ordinary

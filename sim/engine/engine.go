@@ -49,7 +49,7 @@ const (
 //
 // A timer does not know where its entry lies. When it is stopped or set again, the
 // entry stays behind as a stale one, which is dropped when its turn comes, or before
-// its slot would grow. So entries move without a look at their timers, which do not
+// a long slot would grow. So entries move without a look at their timers, which do not
 // fit into the caches of the processor.
 //
 //	operation   cost
@@ -99,7 +99,8 @@ const (
 	longRun  = 255 // a slot with more is dealt to the levels below; at most a byte
 	fullRun  = 256 // a longer run goes back to the wheel
 
-	leastSlot = 5 // logarithm of the entries for which a slot has room at first
+	leastSlot = 5   // logarithm of the entries for which a slot has room at first
+	longSlot  = 128 // a slot that is full with as many is cleared of stale entries
 )
 
 // unset is later than Never, so no entry of a timer that is not set is valid.
@@ -334,10 +335,10 @@ func (e *Engine) single(list []entry) []entry {
 	return list
 }
 
-// grow makes room in a slot: it drops stale entries if there may be many, or moves
-// the slot to a buffer of twice the size. Buffers of emptied slots are used again.
+// grow makes room in a slot: it drops stale entries if it is long and may have many, or
+// moves it to a buffer of twice the size. Buffers of emptied slots are used again.
 func (e *Engine) grow(slot []entry) []entry {
-	if n := len(slot) / 2; n > 0 && e.stale >= n {
+	if n := len(slot) / 2; n >= longSlot/2 && e.stale >= n {
 		if slot = e.single(slot); len(slot) <= n {
 			return slot
 		}

@@ -113,7 +113,7 @@ func TestRanksAtOneInstant(t *testing.T) {
 	}
 }
 
-// A timer that is set again and again leaves few stale entries behind: a slot is
+// A timer that is set again and again leaves few stale entries behind: a long slot is
 // cleared before it grows, and here every entry but the last is stale.
 func TestStaleEntriesAreDropped(t *testing.T) {
 	e := New()
@@ -126,9 +126,9 @@ func TestStaleEntriesAreDropped(t *testing.T) {
 	for _, slot := range e.slots {
 		left += len(slot)
 	}
-	const slots, first = 2, 1 << leastSlot // that the instants fall into, and the size of a new one
-	if left > slots*first {
-		t.Errorf("%d entries of one timer, want at most %d in each of %d slots", left, first, slots)
+	const slots = 2 // that the instants fall into
+	if left > slots*longSlot {
+		t.Errorf("%d entries of one timer, want at most %d in each of %d slots", left, longSlot, slots)
 	}
 	if e.stale != left-1 {
 		t.Errorf("%d stale entries counted, want %d", e.stale, left-1)

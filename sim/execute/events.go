@@ -33,6 +33,16 @@ func (e *Events) add(now engine.Time, maps int32) {
 	e.counts = append(e.counts, eventCount{now, last.total + 1, last.maps + maps})
 }
 
+// grow makes room for twice as many instants, but not for more than there are maps.
+func (e *Events) grow(maps int) {
+	n := len(e.counts)
+	room := max(4, 2*n)
+	if n < maps {
+		room = min(room, maps)
+	}
+	e.counts = append(make([]eventCount, 0, room), e.counts...)
+}
+
 // maps returns how many maps a child knows after it has read n events.
 func (e *Events) maps(read int32) int32 {
 	i := sort.Search(len(e.counts), func(i int) bool { return e.counts[i].total >= read })

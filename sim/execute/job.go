@@ -27,6 +27,9 @@ func (j *Job) Publish(now engine.Time, maps int32, o Output) {
 	if j.Spec.Reduces.Count == 0 {
 		return // nobody asks for events
 	}
+	if e := &j.Events; len(e.counts) == cap(e.counts) {
+		e.grow(j.maps())
+	}
 	j.Events.add(now, maps)
 	if j.outputs != nil {
 		j.outputs.publish(o)

@@ -165,7 +165,7 @@ func (e *polledEvents) interval(a *Attempt) engine.Time { return e.c.host.Heartb
 func (e *polledEvents) settle(node int32) {
 	f, trial, first := e.fetchers[node], &e.trial, engine.Never
 	for _, w := range f.waiters {
-		if w.a.Started {
+		if w.a.Started && w.a.Known < engine.Never {
 			e.reducer.known(w.a, engine.Never)
 		}
 	}
@@ -287,7 +287,9 @@ func (f *fetcher) pop(before engine.Time) (request, bool) {
 	}
 	next := f.queue[best]
 	last := len(f.queue) - 1
-	f.queue[best] = f.queue[last]
+	if best < last {
+		f.queue[best] = f.queue[last]
+	}
 	f.queue = f.queue[:last]
 	return next, true
 }
