@@ -13,8 +13,9 @@ type runningOnce struct {
 	progress []float64
 	at       []onceAt
 	free     []int32 // places without a task
-	lagging  int     // at the last count
-	counted  bool    // nothing has changed since the last count
+	average  float64 // progress of the job at the last count
+	lagging  int     // tasks that lag behind it
+	least    float64 // no other task has made less progress
 }
 
 // onceAt says where a task that runs once is found.
@@ -31,16 +32,15 @@ const (
 )
 
 // add adds a task that has been launched, and returns its place.
-func (r *runningOnce) add(task int32, tracker *taskTracker) int32 {
-	r.counted = false
+func (r *runningOnce) add(task int32, tracker *taskTracker) (place int32) {
 	if last := len(r.free) - 1; last >= 0 {
-		place := r.free[last]
-		r.free = r.free[:last]
-		r.progress[place], r.at[place] = 0, onceAt{task: task, tracker: tracker}
-		return place
+		place, r.free = r.free[last], r.free[:last]
+	} else {
+		place, r.progress, r.at = int32(len(r.progress)), append(r.progress, noTask), append(r.at, onceAt{})
 	}
-	r.progress, r.at = append(r.progress, 0), append(r.at, onceAt{task: task, tracker: tracker})
-	return int32(len(r.progress) - 1)
+	r.at[place] = onceAt{task: task, tracker: tracker}
+	r.set(place, 0)
+	return place
 }
 
 // drop removes a task and returns its progress.
@@ -49,7 +49,7 @@ func (r *runningOnce) drop(place int32) (before float64) {
 	if before >= asksToCommit {
 		before -= asksToCommit
 	}
-	r.progress[place], r.counted = noTask, false
+	r.set(place, noTask)
 	r.free = append(r.free, place)
 	return before
 }
@@ -62,16 +62,33 @@ func (r *runningOnce) bound(place int32) float32 {
 	return ended
 }
 
-// count counts the lagging tasks.
+// set changes the progress of a task.
+func (r *runningOnce) set(place int32, progress float64) {
+	if lags(r.progress[place], r.average) {
+		r.lagging--
+	}
+	r.progress[place] = progress
+	if lags(progress, r.average) {
+		r.lagging++
+	} else {
+		r.least = min(r.least, progress)
+	}
+}
+
+// count counts the lagging tasks. It looks at them only if the job has gained so much
+// on a task that this one may lag now.
 func (r *runningOnce) count(average float64) int {
-	if !r.counted {
-		r.counted, r.lagging = true, 0
+	if average < r.average || lags(r.least, average) {
+		r.lagging, r.least = 0, noTask
 		for _, progress := range r.progress {
-			if average-progress >= speculativeGap {
+			if lags(progress, average) {
 				r.lagging++
+			} else {
+				r.least = min(r.least, progress)
 			}
 		}
 	}
+	r.average = average
 	return r.lagging
 }
 
@@ -97,7 +114,7 @@ func (s *speculation) report(k workload.Kind, place int32, progress float64) {
 	if before == progress {
 		return
 	}
-	r.progress[place], r.counted = progress, false
+	r.set(place, progress)
 	s.followOnce(k, r.at[place])
 	s.advance(k, progress-before)
 }
@@ -107,8 +124,7 @@ func (s *speculation) report(k workload.Kind, place int32, progress float64) {
 func (s *speculation) reportCommit(k workload.Kind, place int32) {
 	r := &s.once[k]
 	if r.progress[place] < asksToCommit {
-		r.progress[place] += asksToCommit
-		r.counted = false
+		r.set(place, r.progress[place]+asksToCommit)
 		s.followOnce(k, r.at[place])
 	}
 }

@@ -34,6 +34,9 @@ type pace struct {
 // be run a second time (TaskInProgress.SPECULATIVE_GAP).
 const speculativeGap = 0.2
 
+// lags reports whether a task is that far behind the average.
+func lags(progress, average float64) bool { return average-progress >= speculativeGap }
+
 // launched identifies a task since it last started to run.
 type launched struct{ task, times int32 }
 
