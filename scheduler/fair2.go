@@ -314,14 +314,33 @@ func (f *fair2) assignSorting(c Cluster, t TaskTracker, k int) bool {
 }
 
 func (f *fair2) fromPool(c Cluster, t TaskTracker, p *poolSchedulable, k int) bool {
+	asks := c.traced() || workload.Kind(k) == workload.Reduce
 	for _, block := range p.candidates[k].blocks {
 		for _, i := range block {
-			if f.launch(c, t, i, k) {
+			if (asks || !f.waits(c, t, i)) && f.launch(c, t, i, k) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// waits reports whether a job waits for a local map, and a tracker has none for it.
+// Most jobs that are asked do, so it need not be asked.
+func (f *fair2) waits(c Cluster, t TaskTracker, i *jobSchedulable) bool {
+	if !i.waits && f.reach(c, i) == OnNode && !i.job.HasLocal(t) {
+		i.waits = true
+		f.visit(i)
+	}
+	return i.waits
+}
+
+// visit records that a job is asked for a map.
+func (f *fair2) visit(i *jobSchedulable) {
+	if !i.visited {
+		i.visited = true
+		f.visited = append(f.visited, i)
+	}
 }
 
 func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool {
@@ -331,10 +350,7 @@ func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool 
 	if workload.Kind(k) == workload.Reduce {
 		return i.job.LaunchReduce(t)
 	}
-	if !i.visited {
-		i.visited = true
-		f.visited = append(f.visited, i)
-	}
+	f.visit(i)
 	reach := f.reach(c, i)
 	local, ok := i.job.LaunchMap(t, reach)
 	if !ok {
@@ -416,7 +432,7 @@ func (f *fair2) markSkipped() {
 		if !i.launched {
 			f.skipped = append(f.skipped, i)
 		}
-		i.visited, i.launched = false, false
+		i.visited, i.launched, i.waits = false, false, false
 	}
 	f.visited = f.visited[:0]
 }

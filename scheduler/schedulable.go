@@ -123,6 +123,7 @@ type jobSchedulable struct {
 	waited    time.Duration     // wait for a local map since then
 	visited   bool              // asked for a map at this heartbeat
 	launched  bool              // and launched one
+	waits     bool              // and waits for a local map that this tracker has not
 }
 
 // rank is a job's position in the last recorded order of its pool.

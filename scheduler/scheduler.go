@@ -89,6 +89,9 @@ type Launcher interface {
 	// LaunchMap starts a map on t, at most as far from its data as r allows,
 	// and returns its locality.
 	LaunchMap(t TaskTracker, r Reach) (workload.Locality, bool)
+	// HasLocal reports whether t may have a map to launch on the node that holds
+	// its split. If not, LaunchMap with OnNode would change nothing.
+	HasLocal(t TaskTracker) bool
 	// LaunchReduce starts a reduce on t.
 	LaunchReduce(t TaskTracker) bool
 	// Init initialises the tasks; the job can then be set up.

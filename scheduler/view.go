@@ -279,6 +279,9 @@ func (j Job) LaunchMap(t TaskTracker, r Reach) (workload.Locality, bool) {
 	return j.record.LaunchMap(t, r)
 }
 
+// HasLocal calls Launcher.HasLocal of the job.
+func (j Job) HasLocal(t TaskTracker) bool { return j.record.HasLocal(t) }
+
 // LaunchReduce calls Launcher.LaunchReduce of the job.
 func (j Job) LaunchReduce(t TaskTracker) bool { return j.record.LaunchReduce(t) }
 

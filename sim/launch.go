@@ -12,9 +12,6 @@ import (
 // LaunchMap implements JobInProgress.obtainNewMapTask.
 func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
 	tracker := int32(v.Index())
-	if reach == scheduler.OnNode && j.reliable && j.pending.maps.nodes.empty(tracker) {
-		return 0, false // delay scheduling asks each job in vain at most heartbeats
-	}
 	if !j.mayLaunch(workload.Map, v) {
 		return 0, false
 	}
@@ -32,6 +29,12 @@ func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach
 	}
 	j.launch(workload.Map, index, tracker, local)
 	return local, true
+}
+
+// HasLocal implements scheduler.Launcher. Delay scheduling asks each job in vain at
+// most heartbeats.
+func (j *jobInProgress) HasLocal(v scheduler.TaskTracker) bool {
+	return !j.reliable || !j.pending.maps.nodes.empty(int32(v.Index()))
 }
 
 // LaunchReduce implements JobInProgress.obtainNewReduceTask.

@@ -324,6 +324,11 @@ func (j *job) changed() {
 	}
 }
 
+// HasLocal implements scheduler.Launcher.
+func (j *job) HasLocal(v scheduler.TaskTracker) bool {
+	return j.locality(v.Index()) == workload.NodeLocal
+}
+
 // LaunchMap implements scheduler.Launcher.
 func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
 	at := j.locality(v.Index())
