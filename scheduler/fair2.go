@@ -336,10 +336,10 @@ func (f *fair2) waits(c Cluster, t TaskTracker, i *jobSchedulable) bool {
 }
 
 // visit records that a job is asked for a map.
-func (f *fair2) visit(i *jobSchedulable) {
+func (l *fair2Looks) visit(i *jobSchedulable) {
 	if !i.visited {
 		i.visited = true
-		f.visited = append(f.visited, i)
+		l.visited = append(l.visited, i)
 	}
 }
 

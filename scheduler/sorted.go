@@ -7,15 +7,18 @@ import (
 
 // sorted keeps items in order under insertions and removals. It is a list of
 // short blocks, so that a change moves few items.
-type sorted[T any] struct {
+type sorted[T comparable] struct {
 	compare func(a, b T) int // 0 for an item and itself alone
 	blocks  [][]T            // none of them empty
 	spare   [][]T            // empty blocks for reuse
 }
 
-const itemsPerBlock = 64
+const (
+	itemsPerBlock = 64
+	fewItems      = 16 // are searched faster from the first to the last
+)
 
-func newSorted[T any](compare func(a, b T) int) sorted[T] { return sorted[T]{compare: compare} }
+func newSorted[T comparable](compare func(a, b T) int) sorted[T] { return sorted[T]{compare: compare} }
 
 // block returns the block that holds x, or to which it belongs.
 func (s *sorted[T]) block(x T) int {
@@ -63,6 +66,9 @@ type position struct{ block, index int }
 // find returns where an item is, which must compare as it did when it was inserted.
 func (s *sorted[T]) find(x T) position {
 	b := s.block(x)
+	if len(s.blocks[b]) <= fewItems {
+		return position{b, slices.Index(s.blocks[b], x)}
+	}
 	i, _ := slices.BinarySearchFunc(s.blocks[b], x, s.compare)
 	return position{b, i}
 }

@@ -67,13 +67,13 @@ func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool
 }
 
 // idle reports whether a search for a task would find none and change nothing.
-func (j *jobInProgress) idle(k workload.Kind) bool {
+func idle(j *jobInProgress, k workload.Kind) bool {
 	return j.reliable && unlaunched(&j.JobInProgress, k) == 0 && !j.anyLags(k)
 }
 
 // findMap implements JobInProgress.findNewMapTask.
 func (j *jobInProgress) findMap(tracker int32, reach scheduler.Reach) (int32, bool) {
-	if j.idle(workload.Map) {
+	if idle(j, workload.Map) {
 		return 0, false
 	}
 	p := &j.pending
@@ -99,7 +99,7 @@ func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 	if index, ok := p.retry(s); ok {
 		return index, true
 	}
-	if j.idle(workload.Reduce) {
+	if idle(j, workload.Reduce) {
 		return 0, false
 	}
 	index, ok := p.reduces.walk(0, s)
