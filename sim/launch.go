@@ -114,14 +114,14 @@ func (j *jobInProgress) findReduce(tracker int32) (int32, bool) {
 func (j *jobInProgress) launch(k workload.Kind, index, tracker int32, local workload.Locality) {
 	var a *attempt
 	var lastEnd engine.Time
-	place, runs := j.tasks.place(k, index)
-	if j.runsOnce[k] && !runs {
+	t, place := j.tasks.find(k, index)
+	if j.runsOnce[k] && t == nil && place < 0 {
 		a = j.addOnlyAttempt(k, index, tracker)
 	} else {
-		if runs {
+		if place >= 0 {
 			j.speculation.record(k, index, place)
 		}
-		t := j.tasks.launch(j, k, index)
+		t = j.tasks.launch(j, k, index)
 		if !t.running() {
 			t.launches++
 			j.speculation.add(t)

@@ -80,11 +80,10 @@ func (s *speculation) followOnce(k workload.Kind, at onceAt) { s.running[k].foll
 // bound returns the bound of a task's progress, and whether it has run without a
 // break since it was launched.
 func (s *speculation) bound(k workload.Kind, l launched) (low float32, runs bool) {
-	if place, ok := s.tasks.place(k, l.task); ok {
-		return s.once[k].bound(place), true
-	}
-	t := s.tasks.at(k, l.task)
+	t, place := s.tasks.find(k, l.task)
 	switch {
+	case place >= 0:
+		return s.once[k].bound(place), true
 	case t == nil || t.launches != l.times || !t.running() || !t.runnable():
 		return ended, false
 	case t.isAlone():
@@ -95,19 +94,21 @@ func (s *speculation) bound(k workload.Kind, l launched) (low float32, runs bool
 
 // ranOn reports whether a running task has run on a tracker.
 func (s *speculation) ranOn(k workload.Kind, l launched, tracker int32) bool {
-	if place, ok := s.tasks.place(k, l.task); ok {
+	t, place := s.tasks.find(k, l.task)
+	if place >= 0 {
 		return s.once[k].at[place].tracker.id == tracker
 	}
-	return s.tasks.at(k, l.task).ranOn(tracker)
+	return t.ranOn(tracker)
 }
 
 // setMember tells a running task its place in an exact queue.
 func (s *speculation) setMember(k workload.Kind, l launched, member int) {
-	if place, ok := s.tasks.place(k, l.task); ok {
+	t, place := s.tasks.find(k, l.task)
+	if place >= 0 {
 		s.once[k].at[place].member = int32(member)
 		return
 	}
-	s.tasks.at(k, l.task).member = int32(member)
+	t.member = int32(member)
 }
 
 // advance adds the change of a task's progress to the job's, in increments as
@@ -157,7 +158,7 @@ func (s *speculation) countAll(k workload.Kind) (n int) {
 
 // mayBeSpeculated implements TaskInProgress.hasSpeculativeTask.
 func (s *speculation) mayBeSpeculated(t *taskInProgress, average float64) bool {
-	return average-t.progress >= speculativeGap && s.isOldEnough() && t.isAlone()
+	return lags(t.progress, average) && s.isOldEnough() && t.isAlone()
 }
 
 // findReduce returns a lagging reduce (JobInProgress.findSpeculativeTask).
@@ -274,7 +275,7 @@ func (b *mapsByHost) onNode(s *speculation, tracker int32) (int32, bool) {
 		if !runs || s.ranOn(workload.Map, l, tracker) {
 			continue
 		}
-		if average-float64(low) >= speculativeGap && s.isOldEnough() {
+		if lags(float64(low), average) && s.isOldEnough() {
 			found = l.task
 			kept = append(kept, members[i+1:]...)
 			break

@@ -392,23 +392,23 @@ func (x *taskTable) gone(k workload.Kind, index int32) bool {
 
 // at returns the record of a task, or nil.
 func (x *taskTable) at(k workload.Kind, index int32) *taskInProgress {
-	if x.once[k] != nil {
-		return nil
-	}
-	if ref := x.ref(k, index); ref >= firstRef && ref < inPlace {
-		return x.tasks.at(ref - firstRef)
-	}
-	return nil
+	t, _ := x.find(k, index)
+	return t
 }
 
-// place returns the place in speculation.once of a running task that may still run a
-// second time.
-func (x *taskTable) place(k workload.Kind, index int32) (int32, bool) {
+// find returns the record of a task, or the place in speculation.once of one that runs
+// and may still run a second time, or nil and -1.
+func (x *taskTable) find(k workload.Kind, index int32) (t *taskInProgress, place int32) {
 	if x.once[k] != nil {
-		return 0, false
+		return nil, -1
 	}
-	ref := x.ref(k, index)
-	return int32(ref &^ inPlace), ref >= inPlace
+	switch ref := x.ref(k, index); {
+	case ref >= inPlace:
+		return nil, int32(ref &^ inPlace)
+	case ref >= firstRef:
+		return x.tasks.at(ref - firstRef), -1
+	}
+	return nil, -1
 }
 
 // all lists the maps and reduces that have a record, in their order.

@@ -133,7 +133,7 @@ func (q *taskQueue) count(average float64) (n int) {
 // lags, or -1.
 func (q *taskQueue) next(i int, average float64) int {
 	n := len(q.low) / 2
-	ahead := func(p int) bool { return average-float64(q.low[p]) < speculativeGap }
+	ahead := func(p int) bool { return !lags(float64(q.low[p]), average) }
 	if i >= n || i == 0 && ahead(1) {
 		return -1
 	}
@@ -169,7 +169,7 @@ func (q *taskQueue) lagging(p pace, i int) int {
 		}
 		low, _ := q.running.bound(q.kind, q.members[i])
 		q.bound(i, low)
-		if p.average-float64(low) >= speculativeGap {
+		if lags(float64(low), p.average) {
 			return i
 		}
 	}
@@ -179,7 +179,7 @@ func (q *taskQueue) lagging(p pace, i int) int {
 // any reports whether some member lags.
 func (q *taskQueue) any(p pace) bool {
 	if q.exact {
-		return len(q.members) > 0 && p.average-float64(q.low[1]) >= speculativeGap
+		return len(q.members) > 0 && lags(float64(q.low[1]), p.average)
 	}
 	return q.lagging(p, 0) >= 0
 }
