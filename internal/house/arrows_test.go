@@ -42,6 +42,7 @@ var arrows = map[string][]string{
 	"sim/engine":              {},
 	"sim/execute":             {"model", "model/analytic", "model/taskplan", "sim/engine", "sim/station", "workload"},
 	"sim/station":             {"sim/engine"},
+	"sim/yarn":                {"model", "sim/engine"},
 	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/report", "results/resultdir", "results/spool", "scenarios", "sim", "workload", "workload/trace"},
 	"workload":                {},
 	"workload/trace":          {"workload"},

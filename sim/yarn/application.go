@@ -1,0 +1,168 @@
+// Package yarn simulates YARN's ResourceManager and NodeManagers: who gets which
+// container when. What a container does is decided by the Application that asked
+// for it.
+package yarn
+
+import (
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// Place names where a container is asked for: a host, a rack or any node. Numbers
+// stand for names; Master.Place gives them out, also for names that no node bears.
+type Place int32
+
+// Any is the place that every node matches ("*", ResourceRequest.ANY).
+const Any Place = 0
+
+// Priority of a request; the smaller number goes first.
+type Priority int32
+
+// Ask is one ResourceRequest. Its count is absolute: it takes the place of the count
+// that the ResourceManager holds for the same priority and place.
+type Ask struct {
+	Priority Priority
+	Place    Place
+	Size     model.Resource
+	Count    int32
+	Strict   bool // locality may not be relaxed beyond this place (relaxLocality false)
+}
+
+// Container is a grant. Its application may read it and hold it as its own key; only
+// the ResourceManager makes one.
+type Container struct {
+	Number   int32 // within the attempt of the application, in order of creation; the AM's is 1
+	Node     int32 // index of the node in the cluster
+	Size     model.Resource
+	Priority Priority
+}
+
+// Exit says how a container ended (ContainerExitStatus).
+type Exit int32
+
+// Exit states.
+const (
+	Success       Exit = 0
+	Aborted       Exit = -100 // released, lost with its node, or its application has ended
+	Preempted     Exit = -102
+	KilledByAM    Exit = -105 // KILLED_BY_APPMASTER
+	KilledByRM    Exit = -106 // KILLED_BY_RESOURCEMANAGER
+	Unreserved    Exit = -999 // a reservation that was given up: never told to the application
+	ProcessFailed Exit = 1
+)
+
+// AllocateRequest is what a heartbeat of an ApplicationMaster carries. The asks are
+// booked in the order of the list.
+type AllocateRequest struct {
+	Asks      []Ask
+	Releases  []*Container
+	Blacklist []int32 // nodes that the application refuses from now on
+	Forgive   []int32 // nodes that it takes again
+}
+
+// Ended is a container of which the ResourceManager has learnt the end.
+type Ended struct {
+	Container *Container
+	Exit      Exit
+}
+
+// NodeReport tells that a node was lost or came back.
+type NodeReport struct {
+	Node   int32
+	Usable bool
+}
+
+// AllocateResponse is the answer. Its slices hold until the next Allocate of the
+// same application.
+type AllocateResponse struct {
+	Granted  []*Container // in order of allocation
+	Ended    []Ended
+	Nodes    []NodeReport // changes since the last answer
+	Headroom model.Resource
+	Cluster  int // usable nodes
+}
+
+// Master is what an ApplicationMaster may do: its view of the ResourceManager, and of
+// the NodeManagers that run its containers. One Master serves one attempt of one
+// application. Calls take no simulated time; none of them calls the Application back
+// before it returns.
+type Master interface {
+	Now() engine.Time
+
+	// At calls do at an instant that has not passed. Of the calls for one instant,
+	// those of all applications, nodes and the ResourceManager, the one that was set
+	// first comes first. Stop withdraws it.
+	At(when engine.Time, do func()) Timer
+
+	// Place returns the number of the name of a host or rack.
+	Place(name string) Place
+
+	// HostOf and RackOf return the places of a node.
+	HostOf(node int32) Place
+	RackOf(node int32) Place
+
+	// Allocate is the heartbeat (ApplicationMasterProtocol.allocate).
+	Allocate(AllocateRequest) AllocateResponse
+
+	// Launch starts the process of a granted container (startContainers). It reports
+	// whether the node answers.
+	Launch(*Container) bool
+
+	// Ended says that the process of a container has ended by itself. The node frees
+	// its memory now and sends a heartbeat in the same instant. On a node that has
+	// died nothing happens.
+	Ended(*Container, Exit)
+
+	// Stop asks the node to kill a container (stopContainers): Application.Killed
+	// follows at once, and the process is gone after the kill delay of the cluster.
+	Stop(*Container)
+
+	// Unregister tells the final state (finishApplicationMaster). The first call
+	// always answers false, later ones true: ask again after a second.
+	Unregister(success bool) bool
+
+	// Exit ends the process of the ApplicationMaster itself.
+	Exit()
+}
+
+// Timer is a call that Master.At has set. The zero Timer is none.
+type Timer interface{ Stop() }
+
+// Application is the program of one attempt of an ApplicationMaster.
+type Application interface {
+	// Start runs when the program has started in its container. The attempt has been
+	// registered in the same instant; the first Beat follows one heartbeat later.
+	Start(Master)
+
+	// Beat runs at each heartbeat, one interval after the last. It calls
+	// Master.Allocate once.
+	Beat()
+
+	// Beating reports whether heartbeats go on. It is asked when one is due; the
+	// first false ends them.
+	Beating() bool
+
+	// Killed tells that a node kills a container that the application has launched:
+	// whatever runs in it stops now.
+	Killed(*Container)
+
+	// Lost tells that the process of the ApplicationMaster itself is gone, with its
+	// node or by the ResourceManager's order. None of its calls is of effect any more.
+	Lost()
+}
+
+// Submission is one application and how its ApplicationMaster is made.
+type Submission struct {
+	Name     string
+	Queue    string
+	User     string
+	At       engine.Time
+	Priority int32 // of the application in its queue: larger goes first
+	AM       model.Resource
+	Attempts int         // of the ApplicationMaster, at most
+	Launch   engine.Time // from the start of the AM's container to Start
+	Interval engine.Time // between heartbeats
+
+	// New makes the program of an attempt, counted from 1.
+	New func(attempt int) Application
+}
