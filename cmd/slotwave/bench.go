@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/internal/bench"
+	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -83,7 +84,7 @@ func (k *measuring) run(a *app) error {
 	if err != nil {
 		return study.Internal(err)
 	}
-	doc := measured{"slotwave/bench/1", version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, runtime.NumCPU(), all}
+	doc := measured{"slotwave/bench/1", resultdir.ReadBuild(version, "").Version, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH, runtime.NumCPU(), all}
 	if k.json {
 		failed = writeJSON(a.stdout, &doc)
 	}

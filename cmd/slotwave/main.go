@@ -141,8 +141,9 @@ func terminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// version of the program; a release sets it.
-var version = "0.1.0"
+// version is set by the script that builds a release. Any other program has
+// the version of its tag or commit.
+var version string
 
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{

@@ -45,7 +45,7 @@ func manPage(w io.Writer, c *cobra.Command) error {
 	c.InitDefaultHelpFlag()
 	p := &printer{Writer: w}
 	name := strings.ReplaceAll(c.CommandPath(), " ", "-")
-	fmt.Fprintf(p, ".TH \"%s\" 1 \"\" \"slotwave %s\" \"slotwave\"\n", strings.ToUpper(name), roff(version))
+	fmt.Fprintf(p, ".TH \"%s\" 1 \"\" \"slotwave %s\" \"slotwave\"\n", strings.ToUpper(name), roff(resultdir.ReadBuild(version, "").Version))
 	fmt.Fprintf(p, ".SH NAME\n%s \\- %s\n", roff(name), roff(c.Short))
 	if c.Runnable() {
 		fmt.Fprintf(p, ".SH SYNOPSIS\n.B %s\n", roff(c.UseLine()))

@@ -1,6 +1,7 @@
 package resultdir
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"slices"
+	"strings"
 )
 
 // ManifestName is the file whose presence completes a result.
@@ -35,6 +37,10 @@ type Manifest struct {
 	Assumptions  []string  `json:"assumptions"`
 }
 
+// unversioned is the version of a program that Go built without looking at the
+// repository, as go run and go test do.
+const unversioned = "devel"
+
 // Build is the program that made a result.
 type Build struct {
 	Version  string   `json:"version"`
@@ -56,13 +62,17 @@ type FileSum struct {
 	SHA256 string `json:"sha256"`
 }
 
-// ReadBuild describes the running program. The revision is that of the build,
-// or else the argument.
+// ReadBuild describes the running program. The version is the argument if a
+// release set one, else that of the tag or commit that Go built the program
+// from. The revision is that of the build, or else the argument.
 func ReadBuild(version, revision string) Build {
-	b := Build{Version: version, Revision: revision}
+	b := Build{Version: cmp.Or(version, unversioned), Revision: revision}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b
+	}
+	if main := info.Main.Version; version == "" && main != "" && main != "(devel)" {
+		b.Version = strings.TrimPrefix(main, "v")
 	}
 	b.Go = info.GoVersion
 	for _, s := range info.Settings {
