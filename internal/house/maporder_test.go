@@ -23,25 +23,25 @@ var passed = []string{
 	"../../results", "../../scenarios", "../../scheduler", "../../sim/...", "../../study", "../../workload/...",
 }
 
-// No order of a map reaches a result: in the rooms a prediction passes through, a
-// map is ranged over only to count, to delete or to fill another map, and its
-// keys are listed only to be sorted.
-func TestMapOrderReachesNoResult(t *testing.T) {
-	command := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, passed...)...)
+// room is a package as go list prints it.
+type room struct {
+	ImportPath, Dir, Export string
+	GoFiles                 []string
+	DepOnly                 bool
+}
+
+// compiled lists packages, and imports them and what they import.
+func compiled(t *testing.T, files *token.FileSet, packages ...string) (rooms []room, imports types.Importer) {
+	t.Helper()
+	command := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly"}, packages...)...)
 	command.Stderr = os.Stderr
 	text, err := command.Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	type listed struct {
-		ImportPath, Dir, Export string
-		GoFiles                 []string
-		DepOnly                 bool
-	}
 	exports := map[string]string{}
-	var rooms []listed
 	for d := json.NewDecoder(bytes.NewReader(text)); ; {
-		var p listed
+		var p room
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
@@ -52,8 +52,15 @@ func TestMapOrderReachesNoResult(t *testing.T) {
 			rooms = append(rooms, p)
 		}
 	}
+	return rooms, importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+}
+
+// No order of a map reaches a result: in the rooms a prediction passes through, a
+// map is ranged over only to count, to delete or to fill another map, and its
+// keys are listed only to be sorted.
+func TestMapOrderReachesNoResult(t *testing.T) {
 	files := token.NewFileSet()
-	imports := importer.ForCompiler(files, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	rooms, imports := compiled(t, files, passed...)
 	for _, p := range rooms {
 		info := types.Info{Types: map[ast.Expr]types.TypeAndValue{}, Uses: map[*ast.Ident]types.Object{}}
 		var parsed []*ast.File
@@ -81,7 +88,7 @@ func TestMapOrderReachesNoResult(t *testing.T) {
 // The rule finds what it should, and nothing else.
 func TestMapOrders(t *testing.T) {
 	files := token.NewFileSet()
-	imports := importer.ForCompiler(files, "source", nil)
+	_, imports := compiled(t, files, "maps", "slices")
 	for body, want := range map[string]int{
 		`for range m { n++ }`:                                  0,
 		`for k, v := range m { if v > 1 { delete(m, k) } }`:    0,
