@@ -1,5 +1,14 @@
-// Package sim is the simulated cluster: a JobTracker, its TaskTrackers and the
-// attempts that run on them, driven by heartbeats.
+// Package sim answers a question by running it on a simulated cluster.
+//
+//	Simulator.Predict
+//	  ├─ sim/run         the question, the clock, where splits lie, what has happened
+//	  ├─ sim/jobtracker  the master: heartbeats, tasks, slots; asks a policy of scheduler
+//	  ├─ sim/execute     how an attempt spends its time, by fidelity
+//	  │    └─ sim/station  disks, cores and links that attempts share
+//	  └─ sim/engine      timers, and the order of events
+//
+// The simulator chooses the master of the question's release, and steps the engine
+// until every job has ended.
 package sim
 
 import (
@@ -8,9 +17,10 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
+	"github.com/slotwave/slotwave/sim/jobtracker"
+	"github.com/slotwave/slotwave/sim/run"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -60,88 +70,60 @@ func (l *LimitReached) Error() string {
 // defaultLimit is the simulated time after which a run counts as endless.
 const defaultLimit = 1000 * 24 * time.Hour
 
+// master decides which task runs where: it makes the execution of a run, sets the
+// timers of the engine, and counts the jobs that have ended.
+type master interface {
+	// Close records the attempts that are still on the nodes.
+	Close(at engine.Time, how execute.End)
+}
+
+// newMaster makes the master of the release that a run imitates.
+func newMaster(r *run.Run) (master, error) { return jobtracker.New(r) }
+
 // Predict simulates the question.
 func (s Simulator) Predict(q model.WhatIf) (model.Prediction, error) {
-	jt, err := newJobTracker(&q)
+	r, err := run.New(&q, s.Recorder)
 	if err != nil {
 		return model.Prediction{}, err
 	}
-	jt.recorder.to = s.Recorder
-	jt.offers.to, jt.view.Traced = s.Tracer, s.Tracer != nil
+	r.Tracer = s.Tracer
+	m, err := newMaster(r)
+	if err != nil {
+		return model.Prediction{}, err
+	}
 	if s.Spans != nil {
-		jt.exec.Trace(s.Spans)
+		r.Exec.Trace(s.Spans)
 	}
 	limit, until := engine.At(cmp.Or(s.Limit, defaultLimit)), engine.Never
 	if q.Until > 0 {
 		until = engine.At(q.Until)
 	}
-	usage := jt.exec.Usage()
-	for jt.ended < len(jt.jobs) {
+	usage := r.Exec.Usage()
+	for r.Ended < len(q.Jobs) {
 		by := min(until, limit, engine.Never-1)
 		if usage != nil {
 			by = min(by, usage.Next-1)
 		}
-		if jt.eng.StepBy(by) {
+		if r.StepBy(by) {
 			continue
 		}
-		next := jt.eng.Next()
+		next := r.Next()
 		switch {
 		case until < engine.Never && next > until:
-			jt.cut(until)
-			return jt.recorder.prediction(), nil
+			r.Cut(until)
+			m.Close(until, execute.Open)
+			return r.Recorder.Prediction(), nil
 		case next == engine.Never:
-			return model.Prediction{}, jt.stalled()
+			return model.Prediction{}, &Stalled{r.Now().Duration(), r.Unfinished()}
 		case next > limit:
 			return model.Prediction{}, &LimitReached{limit.Duration(), lastSubmit(q.Jobs)}
 		}
 		for usage != nil && next >= usage.Next {
-			jt.eng.Wait(usage.Next)
+			r.Wait(usage.Next)
 			usage.Read()
 		}
-		jt.eng.Step()
+		r.Step()
 	}
-	jt.close(jt.now(), execute.Kill)
-	return jt.recorder.prediction(), nil
-}
-
-// cut ends a run before its jobs have ended.
-func (jt *jobTracker) cut(at engine.Time) {
-	open := jt.recorder.cut(jt.submissions.submitted)
-	jt.warn("the run was cut at %v with %d of %d jobs unfinished", at.Duration(), open, len(jt.jobs))
-	jt.close(at, execute.Open)
-}
-
-// close ends the run: it records the attempts that are still on the trackers.
-func (jt *jobTracker) close(end engine.Time, how execute.End) {
-	for i := range jt.trackers {
-		t := &jt.trackers[i]
-		now := min(end, t.dies)
-		t.settle(now, t.attempts())
-		for _, a := range t.attempts() {
-			if a.Finish > now {
-				a.End, a.Finish = how, now
-				a.own().status = killed
-			} else if !a.reported && a.cleans == nil {
-				a.status = a.state(t, now)
-				if a.status == succeeded && a.task != nil && a.task.complete() {
-					a.status = killed // another attempt finished first
-				}
-			}
-			if !a.Started {
-				a.Start = now
-			}
-			jt.forget(a)
-		}
-		t.held = nil
-	}
-}
-
-func (jt *jobTracker) stalled() error {
-	e := &Stalled{At: jt.now().Duration()}
-	for i, j := range jt.jobs {
-		if i >= jt.submissions.submitted || j != nil && j.State != scheduler.Done {
-			e.Jobs = append(e.Jobs, jt.question.Jobs[i].ID)
-		}
-	}
-	return e
+	m.Close(r.Now(), execute.Kill)
+	return r.Recorder.Prediction(), nil
 }

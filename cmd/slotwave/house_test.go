@@ -26,20 +26,20 @@ var recipes = []struct {
 	{"a plot", "results/plot_waiting.go", [][2]string{{"results/plots.go", "}"}}},
 	{"a Hadoop property", "", [][2]string{
 		{"workload/properties.go", "}"},
-		{"sim/newjobtracker.go", "\tconf, err := jt.conf.of(spec.Conf, jt.release.Name)"},
+		{"sim/jobtracker/newjobtracker.go", "\tconf, err := jt.conf.of(spec.Conf, jt.Release.Name)"},
 	}},
 	{"a diagnosis rule", "diagnose/rule_shortmaps.go", [][2]string{{"diagnose/rules.go", "}"}}},
 }
 
 // tables are what the tables begin with that recipes add a line to.
 var tables = map[string]string{
-	"scheduler/scheduler.go":   "var policies = ",
-	"workload/trace/format.go": "var formats = ",
-	"model/analytic/models.go": "var Models = ",
-	"results/plots.go":         "var plots = ",
-	"workload/properties.go":   "var properties = ",
-	"sim/newjobtracker.go":     "func (jt *jobTracker) checkedConf(",
-	"diagnose/rules.go":        "var rules = ",
+	"scheduler/scheduler.go":          "var policies = ",
+	"workload/trace/format.go":        "var formats = ",
+	"model/analytic/models.go":        "var Models = ",
+	"results/plots.go":                "var plots = ",
+	"workload/properties.go":          "var properties = ",
+	"sim/jobtracker/newjobtracker.go": "func (jt *JobTracker) checkedConf(",
+	"diagnose/rules.go":               "var rules = ",
 }
 
 // ofRecipe reports whether a recipe adds the file.

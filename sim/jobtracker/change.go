@@ -1,0 +1,99 @@
+package jobtracker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/engine"
+)
+
+// A change replaces the scheduler at a given time. The next scheduler is told of
+// the jobs that have not ended, in order of submission, and of the tasks that they
+// run. What the scheduler before kept for itself is lost: deficits, waits for
+// locality, reserved trackers.
+
+// newPolicies makes the schedulers of a run, in order of time. What a job can leave
+// out is decided at its submission, so it has to suit all of them.
+func newPolicies(q *model.WhatIf, r *model.Release) (all []policy, err error) {
+	var any policy
+	for _, spec := range q.Schedulers() {
+		p, err := newPolicy(spec, r)
+		if err != nil {
+			return nil, err
+		}
+		any.readsProgress = any.readsProgress || p.readsProgress
+		any.remembers = any.remembers || p.remembers
+		any.preempts = any.preempts || p.preempts
+		all = append(all, p)
+	}
+	for i := range all {
+		all[i].readsProgress, all[i].remembers, all[i].preempts = any.readsProgress, any.remembers, any.preempts
+	}
+	return all, nil
+}
+
+// changes are the schedulers that replace the first one.
+type changes struct {
+	jt    *JobTracker
+	later []successor // in order of time
+}
+
+// successor is a scheduler that replaces another, with the memory limits that it
+// heeds.
+type successor struct {
+	policy policy
+	memory memory
+}
+
+// open checks that all jobs can be run by each scheduler, and sets the times.
+func (c *changes) open(later []policy) (err error) {
+	jt := c.jt
+	asked, first := jt.Question.Changes, jt.memory
+	for i := range asked {
+		if i > 0 && asked[i].At < asked[i-1].At {
+			return fmt.Errorf("the change at %v is listed after the one at %v", asked[i].At, asked[i-1].At)
+		}
+		if jt.memory, err = memoryUnder(asked[i].Scheduler, jt.Release, jt.Question.Cluster.Conf); err != nil {
+			return err
+		}
+		for k := range jt.Question.Jobs {
+			spec := &jt.Question.Jobs[k]
+			if _, err := jt.checkedConf(spec); err != nil {
+				return fmt.Errorf("job %s: %w", spec.ID, err)
+			}
+		}
+		c.later = append(c.later, successor{later[i], jt.memory})
+		jt.Engine.NewTimer(engine.Submission, int32(i), c.change).Reset(engine.At(asked[i].At))
+	}
+	jt.memory = first
+	return nil
+}
+
+// change replaces the scheduler, before jobs are submitted at this instant.
+func (c *changes) change(i int32) {
+	jt := c.jt
+	jt.at(beforeHeartbeats)
+	jt.policy, jt.memory = c.later[i].policy, c.later[i].memory
+	for _, j := range jt.jobs[:jt.Jobs.Submitted] {
+		if j != nil {
+			j.Discharge()
+			j.bygone = j.State == scheduler.Done
+		}
+	}
+	jt.ticks.restart(&jt.cluster, jt.active, jt.tick)
+	jt.at(beforeHeartbeats)
+	if s := jt.policy.successor; s != nil {
+		s.TakeOver(jt.view.View())
+	}
+	for _, j := range slices.Clone(jt.active) {
+		if s := jt.policy.submitter; s != nil {
+			s.Submitted(jt.view.View(), j.View())
+		} else {
+			j.Init()
+		}
+		j.settleNeeds()
+	}
+	jt.changed()
+}

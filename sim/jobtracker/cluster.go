@@ -1,0 +1,67 @@
+package jobtracker
+
+import (
+	"math"
+
+	"github.com/slotwave/slotwave/scheduler"
+	"github.com/slotwave/slotwave/sim/engine"
+	"github.com/slotwave/slotwave/sim/run"
+)
+
+// cluster is the state that the JobTracker, its jobs and the TaskTrackers
+// share.
+type cluster struct {
+	*run.Run
+	protocol protocol
+	policy   policy
+
+	records  records
+	view     scheduler.ClusterStatus // as the policy sees it
+	demand   demand
+	services serviceQueues
+	moment   moment
+	nextRank uint32 // of a tracker whose heartbeats come after all others of an instant
+
+	calmEnds     []int32       // memory for the slots of calm maps that end at a heartbeat
+	attempts     []*attempt    // memory for those of a tracker that a heartbeat reads
+	slotFree     engine.Timers // by tracker: set while attempts wait for a slot that will become free
+	lists        listMemory    // for lists of tasks while they are made
+	conf         lastConf      // of a job
+	sharedSlots  bool
+	nodesDie     bool // trackers may be lost, so finished maps are recorded
+	attemptsFail bool // some nodes have one
+	endsRecorded bool // of attempts: they may be recorded as killed
+}
+
+// moment is a position within one instant: the rank of the tracker whose
+// heartbeat is answered, or before or after all heartbeats.
+type moment int64
+
+const (
+	beforeHeartbeats moment = -1
+	afterHeartbeats  moment = math.MaxInt64
+)
+
+// heartbeatInterval returns the interval that responses carry now.
+func (c *cluster) heartbeatInterval() engine.Time { return engine.At(c.view.Heartbeat) }
+
+// interval returns the heartbeat interval for n known trackers.
+func (c *cluster) interval(n int) engine.Time {
+	h, _ := c.Release.HeartbeatOf(&c.Question.Cluster, n) // readConf has checked the value
+	return engine.At(h)
+}
+
+// wants returns the heartbeats that would get work.
+func (c *cluster) wants() scheduler.Offers {
+	d := &c.demand
+	if d[needSetup]+d[needCleanup] > 0 {
+		return scheduler.Offers{Any: true}
+	}
+	want := scheduler.Offers{Map: d[needMap] > 0, Reduce: d[needReduce] > 0}
+	if c.policy.chooser != nil {
+		want = c.policy.chooser.Wants(c.view.View())
+	}
+	want.Map = want.Map || d[needMapTaskCleanup] > 0
+	want.Reduce = want.Reduce || d[needReduceTaskCleanup] > 0
+	return want
+}
