@@ -82,12 +82,23 @@ type AllocateResponse struct {
 	Cluster  int // usable nodes
 }
 
+// Registration is the answer to an ApplicationMaster that registers
+// (RegisterApplicationMasterResponse).
+type Registration struct {
+	Node    int32          // of the ApplicationMaster's own container
+	Largest model.Resource // container that the scheduler gives out (maximumCapability)
+	VCores  bool           // the scheduler counts virtual cores (schedulerResourceTypes)
+}
+
 // Master is what an ApplicationMaster may do: its view of the ResourceManager, and of
 // the NodeManagers that run its containers. One Master serves one attempt of one
 // application. Calls take no simulated time; none of them calls the Application back
 // before it returns.
 type Master interface {
 	Now() engine.Time
+
+	// Registered returns what the ApplicationMaster learns when it registers.
+	Registered() Registration
 
 	// At calls do at an instant that has not passed. Of the calls for one instant,
 	// those of all applications, nodes and the ResourceManager, the one that was set
@@ -146,8 +157,14 @@ type Application interface {
 	// whatever runs in it stops now.
 	Killed(*Container)
 
+	// Died tells that the node of a container that the application has launched is
+	// dead: nothing that runs in the container is heard of any more. The
+	// ApplicationMaster itself learns of it only by a NodeReport.
+	Died(*Container)
+
 	// Lost tells that the process of the ApplicationMaster itself is gone, with its
-	// node or by the ResourceManager's order. None of its calls is of effect any more.
+	// node or by the ResourceManager's order. None of its calls is of effect any more;
+	// its containers live until their nodes are told to kill them (Killed).
 	Lost()
 }
 
