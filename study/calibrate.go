@@ -199,7 +199,7 @@ func (c *RunCalibration) readPrograms(h *workload.History) error {
 			name = fmt.Sprintf("%s-%d", results.Slug(r.Name), n)
 		}
 		taken[name] = true
-		program.Source = []string{"slotwave calibrate: the costs with which simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
+		program.Source = []string{"slotwave platform calibrate: the costs with which simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
 		c.files = append(c.files, name)
 		records := [2]float64{r.MapInRecords.Mean, 0}
 		if r.ReduceInRecords.N > 0 {
@@ -594,7 +594,7 @@ func (c *RunCalibration) writeStart(w io.Writer) error {
 func (c *RunCalibration) take() {
 	m := &c.Machine
 	m.Title = "Machine of recorded jobs"
-	m.Source = []string{"slotwave calibrate: on this platform simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
+	m.Source = []string{"slotwave platform calibrate: on this platform simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}
 	m.Assumed = nil
 	for _, key := range []string{"cores", "memory", "disk.count", "uplink_mb", "jvm.start", "jvm.heap_part", "cpu"} {
 		if key == "uplink_mb" && math.IsInf(m.Uplink, 1) {

@@ -74,7 +74,9 @@ func (r *rowsOf) Attempt(a *workload.Attempt) {
 	}
 }
 
-func compareCase(file string, run int) (*Agreement, error) {
+// CompareCase simulates a run of a recorded case and compares each attempt with
+// the recorded one: tracker, start and finish.
+func CompareCase(file string, run int) (*Agreement, error) {
 	f, err := scenarios.Open(file, fmt.Sprintf("run=%d", run))
 	if err != nil {
 		return nil, err
@@ -277,68 +279,8 @@ func (s *spread) outside(p model.Prediction) string {
 	return ""
 }
 
-// CompareCases simulates every recorded run of every case under the directories
-// and compares each attempt with the recorded one. A case that cannot be read or
-// simulated is left out; the error names all of them.
-func CompareCases(dirs []string) ([]*Agreement, error) {
-	var all []*Agreement
-	var refused []error
-	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*", "case.json"))
-		if err != nil {
-			return nil, err
-		}
-		if one := filepath.Join(dir, "case.json"); exists(one) {
-			files = append(files, one)
-		}
-		for _, file := range files {
-			for run := 1; exists(filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run))); run++ {
-				a, err := compareCase(file, run)
-				if err != nil {
-					refused = append(refused, err)
-					break
-				}
-				all = append(all, a)
-			}
-		}
-	}
-	if len(all)+len(refused) == 0 {
-		return nil, fmt.Errorf("%s: no recorded case found: want directories that hold a case.json and a run1", dirs[0])
-	}
-	return all, errors.Join(refused...)
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
+// CaseRecorded reports whether a run of a case is recorded beside its case.json.
+func CaseRecorded(file string, run int) bool {
+	_, err := os.Stat(filepath.Join(filepath.Dir(file), "run"+strconv.Itoa(run)))
 	return err == nil
-}
-
-// WriteAgreements writes one row for each case: the sums over its runs, and the
-// largest difference.
-func WriteAgreements(w io.Writer, all []*Agreement) {
-	fmt.Fprintln(w, "| case | Hadoop | runs | repeats | attempts | exact | largest difference | job times and counts |")
-	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
-	for i := 0; i < len(all); {
-		sum := *all[i]
-		runs, exactRuns := 0, 0
-		sum.Attempts, sum.Same, sum.Outside = 0, 0, ""
-		for ; i < len(all) && all[i].Name == sum.Name; i++ {
-			g := all[i]
-			runs++
-			if g.Exact() {
-				exactRuns++
-			}
-			sum.Attempts, sum.Same, sum.LargestMS = sum.Attempts+g.Attempts, sum.Same+g.Same, max(sum.LargestMS, g.LargestMS)
-			if sum.Outside == "" {
-				sum.Outside = g.Outside
-			}
-		}
-		within := "within the recorded spread"
-		if exactRuns == runs {
-			within = "equal"
-		} else if sum.Outside != "" {
-			within = sum.Outside
-		}
-		fmt.Fprintf(w, "| %s | %s | %d | %v | %d | %d | %d ms | %s |\n", sum.Name, sum.Hadoop, runs, sum.Repeats, sum.Attempts, sum.Same, sum.LargestMS, within)
-	}
 }

@@ -25,7 +25,7 @@ func herodotouExample(*reproducing) ([]results.ReproducedPart, error) {
 	part := results.ReproducedPart{
 		Name: "example", Title: "A job through all phases",
 		Text: "TeraSort of 40 splits of 64 MiB with 8 reduces on 4 nodes, stock settings, and costs close to those that the report profiles " +
-			"(`slotwave eval phases`). Times are in ms, sizes in bytes. *Literal* has the equations as printed, *corrected* has the errata of docs/deviations.md.",
+			"(`slotwave platform eval phases`). Times are in ms, sizes in bytes. *Literal* has the equations as printed, *corrected* has the errata of docs/deviations.md.",
 		Header: []string{"quantity", "literal", "corrected", "difference"},
 	}
 	differ := 0
@@ -81,7 +81,7 @@ func namedFigures(h analytic.Herodotou, mode analytic.Mode) (all []namedFigure, 
 func herodotouMerges(*reproducing) ([]results.ReproducedPart, error) {
 	merges := results.ReproducedPart{
 		Name: "merge", Title: "Equations 21 to 27: merge passes",
-		Text:   "Files that intermediate passes read, files of the final merge, and passes, for io.sort.factor = 10 (`slotwave eval merge`). Published: the report's example of 28 spills, and its equations for the others.",
+		Text:   "Files that intermediate passes read, files of the final merge, and passes, for io.sort.factor = 10 (`slotwave platform eval merge`). Published: the report's example of 28 spills, and its equations for the others.",
 		Header: []string{"spills", "intermediate reads", "published", "final files", "published", "passes", "published"},
 	}
 	good := true

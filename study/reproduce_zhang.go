@@ -112,7 +112,7 @@ func zhangTable1(r *reproducing) ([]results.ReproducedPart, error) {
 	part := results.ReproducedPart{
 		Assumed: bed.Cluster.Machines[0].Assumed,
 		Name:    "table-1", Title: "Table 1 and figure 2: lines of the phases",
-		Text: fmt.Sprintf("Microbenchmarks on five workers of `%s` (`slotwave microbench`), lines fitted to them (`slotwave fit`). "+
+		Text: fmt.Sprintf("Microbenchmarks on five workers of `%s` (`slotwave platform bench`), lines fitted to them (`slotwave platform fit`). "+
 			"The paper's lines and rows are published only in figures; its table 1 has the percentages of rows within 10, 15 and 20 %% of the lines.", r.zhangPlatform()),
 		Header: []string{"phase", "ms", "rows within 10 / 15 / 20 %", "published"},
 	}

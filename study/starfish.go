@@ -74,7 +74,7 @@ func OpenStarfish(file string, history []string, r scenarios.Reading, start stri
 // take makes the machine of a profile.
 func (m *ProfiledMachine) take(p *platform.StarfishProfile, usual *model.Machine) {
 	m.profile, m.machine = *p, p.Machine(*usual)
-	m.machine.Source = []string{fmt.Sprintf("slotwave calibrate: costs of Starfish's profile of %s in %s", p.Job, filepath.Base(m.file))}
+	m.machine.Source = []string{fmt.Sprintf("slotwave platform calibrate: costs of Starfish's profile of %s in %s", p.Job, filepath.Base(m.file))}
 }
 
 // record takes the profile of the recorded job.

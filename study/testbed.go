@@ -147,7 +147,7 @@ func (b *Testbed) on(m model.Machine) *Testbed {
 func CalibratedPlatform(c *platform.Calibration, profile, start string) *model.Machine {
 	m := c.Machine
 	m.Title += ", calibrated"
-	m.Source = []string{"slotwave calibrate: simulated benchmarks on this platform reproduce the profile " + profile}
+	m.Source = []string{"slotwave platform calibrate: simulated benchmarks on this platform reproduce the profile " + profile}
 	m.Assumed = nil
 	for _, key := range []string{"cores", "speed", "memory", "jvm.start", "jvm.heap_part"} {
 		m.Assumed = append(m.Assumed, key+": as in "+start+"; the profile does not depend on it")

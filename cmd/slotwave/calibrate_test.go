@@ -26,7 +26,7 @@ func TestCalibrateErrors(t *testing.T) {
 		{[]string{write(t, "p.csv", profile), "--grid", write(t, "g.csv", "mb_per_map,selectivity,maps,reduces\n8,1,x,2\n")}, `line 2: maps "x"`},
 		{[]string{write(t, "p.csv", profile), "--grid", write(t, "g.csv", "mb_per_map,selectivity,maps,reduces\n8,1,0,2\n")}, "line 2: N_map"},
 	} {
-		code, _, errs := call("", append([]string{"calibrate"}, test.args...)...)
+		code, _, errs := call("", append([]string{"platform", "calibrate"}, test.args...)...)
 		if code != exitInput || !strings.Contains(errs, test.want) {
 			t.Errorf("%q: exit %d, %s; want %q", test.args[1:], code, errs, test.want)
 		}
@@ -42,9 +42,9 @@ func TestCalibrateOwnOutput(t *testing.T) {
 	dir := t.TempDir()
 	profile, found := filepath.Join(dir, "my-profile.csv"), filepath.Join(dir, "my-platform.toml")
 	slower := write(t, "slower.toml", strings.NewReplacer("read_mb = 60", "read_mb = 48", "write_mb = 55", "write_mb = 40").Replace(verb(t, "show", "dl145-g3")))
-	verb(t, "microbench", slower, "--fidelity", "phase", "--out", profile)
-	text := verb(t, "calibrate", profile, "--platform", "dl145-g3", "--out", found)
-	again, err := platform.ReadProfile(strings.NewReader(verb(t, "microbench", found, "--fidelity", "phase")))
+	verb(t, "platform", "bench", slower, "--fidelity", "phase", "--out", profile)
+	text := verb(t, "platform", "calibrate", profile, "--platform", "dl145-g3", "--out", found)
+	again, err := platform.ReadProfile(strings.NewReader(verb(t, "platform", "bench", found, "--fidelity", "phase")))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ func TestCalibrateRuns(t *testing.T) {
 	writeFile(t, at("mix.toml"), recordedMix)
 	verb(t, "run", at("mix.toml"), "--out", at("run"), "--quiet")
 	verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
-	text := verb(t, "calibrate", at("history"), "--out", at("calibrated"))
+	text := verb(t, "platform", "calibrate", at("history"), "--out", at("calibrated"))
 	for _, want := range []string{"sort ", "count ", "disk.read_mb", "Not recorded: memory", "Time of a job that is left out"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
@@ -72,7 +72,7 @@ func TestCalibrateRuns(t *testing.T) {
 		t.Errorf("--costs with --job: exit %d: %s", code, errs)
 	}
 	// A platform without a limit between racks has no uplink_mb to be assumed.
-	verb(t, "calibrate", at("history"), "--platform", "ec2-large", "--out", at("ec2"), "--quiet")
+	verb(t, "platform", "calibrate", at("history"), "--platform", "ec2-large", "--out", at("ec2"), "--quiet")
 	verb(t, "validate", at("ec2/scenario.toml"))
 	verb(t, "run", at("calibrated/scenario.toml"), "--set", "cluster.disk_slowdown=0.25", "--set", "network.nic_mb=1250", "--out", at("ssd"), "--quiet")
 }
@@ -108,7 +108,7 @@ reduces = 8
 `)
 	verb(t, "run", at("world.toml"), "--out", at("run"), "--quiet", "--set", "plots=none")
 	verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
-	text := verb(t, "calibrate", at("history"), "--fidelity", "phase", "--out", at("found"))
+	text := verb(t, "platform", "calibrate", at("history"), "--fidelity", "phase", "--out", at("found"))
 	for _, want := range []string{"node3 ", "7 other machines: no difference shown", "reduces of equal (n="} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in:\n%s", want, text)
@@ -133,7 +133,7 @@ reduces = 8
 	if err != nil || len(jobs) != 2 {
 		t.Fatalf("histories %q, %v", jobs, err)
 	}
-	if text := verb(t, "calibrate", jobs[0], "--fidelity", "phase", "--out", at("one")); !strings.Contains(text, "Time of a job that is left out: not known, since no other job is recorded") {
+	if text := verb(t, "platform", "calibrate", jobs[0], "--fidelity", "phase", "--out", at("one")); !strings.Contains(text, "Time of a job that is left out: not known, since no other job is recorded") {
 		t.Errorf("an error of one job left out:\n%s", text)
 	}
 	verb(t, "run", at("found/scenario.toml"), "--out", at("again"), "--set", "plots=none", "--quiet")
@@ -189,7 +189,7 @@ func TestCalibrateStarfish(t *testing.T) {
 		figures("counter", "MAP_INPUT_RECORDS", "1000")+"</counters><statistics>"+
 		figures("statistic", "INPUT_PAIR_WIDTH", "1000", "MAP_SIZE_SEL", "0.01", "MAP_PAIRS_SEL", "1")+"</statistics><cost_factors>"+
 		figures("cost_factor", "READ_HDFS_IO_COST", "500", "MAP_CPU_COST", "2000000")+"</cost_factors></map_profile></job_profile>")
-	text := verb(t, "calibrate", "profile.xml", "--out", "found")
+	text := verb(t, "platform", "calibrate", "profile.xml", "--out", "found")
 	if !strings.Contains(text, "Assumed: cpu.compare: as in dl145-g3; the profile has no SORT_CPU_COST") {
 		t.Errorf("costs that the profile does not hold are not listed:\n%s", text)
 	}
@@ -217,12 +217,12 @@ input = "4000000"
 		}
 	}
 	for _, c := range []struct{ flag, want string }{{"--fidelity=phase", "--fidelity: is for a platform profile"}, {"--out=x.toml", "want a folder"}, {"--platform=none", "none"}} {
-		if code, _, errs := call("", "calibrate", "profile.xml", c.flag); code == exitDone || !strings.Contains(errs, c.want) {
+		if code, _, errs := call("", "platform", "calibrate", "profile.xml", c.flag); code == exitDone || !strings.Contains(errs, c.want) {
 			t.Errorf("%s: exit %d: %s", c.flag, code, errs)
 		}
 	}
 	verb(t, "run", "two-jobs", "--set", "scheduler.name=fifo", "--out", "other", "--quiet", "--set", "plots=none")
-	if code, _, errs := call("", "calibrate", "profile.xml", "other"); code != exitInput {
+	if code, _, errs := call("", "platform", "calibrate", "profile.xml", "other"); code != exitInput {
 		t.Errorf("with the history of other jobs: exit %d: %s", code, errs)
 	}
 }

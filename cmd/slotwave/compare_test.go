@@ -221,7 +221,7 @@ func TestCompareOver(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if code, _, errs := call("", "rerun", filepath.Join(out, "manifest.json")); code != exitDone {
+	if code, _, errs := call("", "run", filepath.Join(out, "manifest.json")); code != exitDone {
 		t.Errorf("rerun: exit %d: %s", code, errs)
 	}
 	for value, want := range map[string]string{

@@ -337,7 +337,7 @@ func (a *app) deliver(c *cobra.Command, args []string, to *destination, parts []
 
 // repeating lists the arguments of a verb that reads traces: those that decide on what it writes.
 func repeating(c *cobra.Command, args []string) []string {
-	list := append([]string{c.Name()}, args...)
+	list := append(strings.Fields(c.CommandPath())[1:], args...)
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"out", "name", "force", "quiet", "json", "workers"}, f.Name) {
 			list = append(list, "--"+f.Name+"="+f.Value.String())

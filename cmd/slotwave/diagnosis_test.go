@@ -357,7 +357,7 @@ func newEC2Run(t *testing.T, folder, id, kind string) *ec2Run {
 		own := slices.DeleteFunc(lines[1:], func(line string) bool { return !strings.HasPrefix(line, "201102151322_"+id+"\t") })
 		writeFile(t, filepath.Join(record, table), lines[0]+strings.Join(own, ""))
 	}
-	verb(t, "calibrate", record, "--quiet", "--platform", "ec2-large", "--out", calibrated)
+	verb(t, "platform", "calibrate", record, "--quiet", "--platform", "ec2-large", "--out", calibrated)
 	scenario := filepath.Join(calibrated, "scenario.toml")
 	r := &ec2Run{id: id, kind: kind, advice: diagnoseByVerb(t, record, "--on", scenario, "--budget", "0", "--pairs", "5")}
 	r.seconds = float64(r.advice.Jobs[0].Finish-r.advice.Jobs[0].Submit) / 1e9

@@ -28,7 +28,7 @@ func call(stdin string, args ...string) (code int, stdout, stderr string) {
 func TestEvalVectors(t *testing.T) {
 	for _, v := range vectortest.Read(t, shared(t, "reference/model-vectors.json")).Vectors {
 		t.Run(v.ID, func(t *testing.T) {
-			code, out, errs := call(string(v.In), "eval", v.Model)
+			code, out, errs := call(string(v.In), "platform", "eval", v.Model)
 			if code != exitDone || errs != "" {
 				t.Fatalf("exit %d: %s", code, errs)
 			}
@@ -57,18 +57,18 @@ func TestEvalErrors(t *testing.T) {
 		{"waves", `{"M": 1, "R": 0, "S_M": 0, "S_R": 1, "map": 1}`, "S_M"},
 		{"phases", `{"mode": "literal", "set": {"dsMapSizeSel": -1}}`, "dsMapSizeSel"},
 	} {
-		code, out, errs := call(test.in, "eval", test.model)
+		code, out, errs := call(test.in, "platform", "eval", test.model)
 		if code != exitInput || out != "" || !strings.Contains(errs, test.want) {
 			t.Errorf("eval %s %s: exit %d, %q, %q; want exit %d and %q", test.model, test.in, code, out, errs, exitInput, test.want)
 		}
 	}
-	if code, _, errs := call("", "eval"); code != exitInput || !strings.Contains(errs, "--list") {
+	if code, _, errs := call("", "platform", "eval"); code != exitInput || !strings.Contains(errs, "--list") {
 		t.Errorf("eval without a model: exit %d, %q", code, errs)
 	}
 }
 
 func TestEvalList(t *testing.T) {
-	code, out, _ := call("", "eval", "--list")
+	code, out, _ := call("", "platform", "eval", "--list")
 	names := strings.Fields(out)
 	if code != exitDone || !slices.IsSorted(names) || len(slices.Compact(names)) != len(evaluators) || !slices.Contains(names, "phases") {
 		t.Errorf("exit %d:\n%s", code, out)
@@ -81,8 +81,8 @@ func TestEvalHelp(t *testing.T) {
 	used := map[fieldUnit]bool{}
 	for i := range evaluators {
 		e := &evaluators[i]
-		_, page, _ := call("", "eval", e.Name, "--help")
-		if _, again, _ := call("", "help", "eval", e.Name); again != page || page == "" {
+		_, page, _ := call("", "platform", "eval", e.Name, "--help")
+		if _, again, _ := call("", "help", "platform", "eval", e.Name); again != page || page == "" {
 			t.Errorf("help eval %s differs from eval %s --help", e.Name, e.Name)
 		}
 		for line := range strings.Lines(page) {
@@ -92,7 +92,7 @@ func TestEvalHelp(t *testing.T) {
 		}
 		_, example, _ := strings.Cut(page, "<<'END'\n")
 		example, _, found := strings.Cut(example, "END\n")
-		if code, _, stderr := call(example, "eval", e.Name); !found || code != exitDone {
+		if code, _, stderr := call(example, "platform", "eval", e.Name); !found || code != exitDone {
 			t.Errorf("%s: exit %d: %s for the example %s", e.Name, code, stderr, example)
 		}
 		for _, f := range e.Fields() {

@@ -48,7 +48,7 @@ func writeEvaluator(w io.Writer, e *model.Evaluator) {
 	fmt.Fprintln(w, "\nunknown: no value, which is an error if the model needs one.")
 	example, err := exampleOf(e.Name)
 	if err == nil {
-		fmt.Fprintf(w, "\nExample:\n  slotwave eval %s <<'END'\n%s\nEND\n", e.Name, wrapped(example, 78))
+		fmt.Fprintf(w, "\nExample:\n  slotwave platform eval %s <<'END'\n%s\nEND\n", e.Name, wrapped(example, 78))
 	}
 }
 

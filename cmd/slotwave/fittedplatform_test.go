@@ -28,7 +28,7 @@ func TestFittedPlatform(t *testing.T) {
 		}
 	}
 	profile, platform := write("profile.csv", rows.String()), filepath.Join(dir, "fitted")
-	if code, _, stderr := call("", "fit", profile, "--quiet", "--out", platform); code != exitDone {
+	if code, _, stderr := call("", "platform", "fit", profile, "--quiet", "--out", platform); code != exitDone {
 		t.Fatal(stderr)
 	}
 	const text = `fidelity = "phase"

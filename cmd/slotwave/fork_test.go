@@ -50,7 +50,7 @@ func TestForkAt(t *testing.T) {
 					t.Errorf("%s: attempts = none: got attempts.csv or no jobs.csv", folder)
 				}
 			}
-			verb(t, "rerun", filepath.Join(fork, "manifest.json"), "--out", "again")
+			verb(t, "run", filepath.Join(fork, "manifest.json"), "--out", "again")
 		}
 	}
 	t.Logf("%d of %d branches parted", parted, workloads)

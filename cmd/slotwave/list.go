@@ -42,7 +42,7 @@ func list(to io.Writer) error {
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", r.Name, about)
 	}
-	fmt.Fprintln(w, "\nModels (slotwave predict; for single equations: slotwave eval --list)")
+	fmt.Fprintln(w, "\nModels (slotwave predict; for single equations: slotwave platform eval --list)")
 	for _, m := range analytic.Models {
 		fmt.Fprintf(w, "  %s\t%s\n", m.Name, m.About)
 	}

@@ -50,7 +50,7 @@ input = "1536 MB"
 		return math.NaN()
 	}
 	question := `{"mode":"literal","set":{"pNumNodes":5,"pTaskMem":419430400,"pNumMappers":24,"pNumReducers":7,"pSplitSize":67108864,` + used + "}}"
-	code, out, stderr := call(question, "eval", "phases")
+	code, out, stderr := call(question, "platform", "eval", "phases")
 	var want struct{ TotalJobTime float64 }
 	if err := json.Unmarshal([]byte(out), &want); code != exitDone || err != nil {
 		t.Fatal(stderr, err)

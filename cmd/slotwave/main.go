@@ -160,36 +160,25 @@ of your choice, for recorded or synthetic workloads.
 		Version:       versionLine(),
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.CompletionOptions.HiddenDefaultCmd = false
-	root.AddCommand(
-		runCommand(a),
-		rerunCommand(a),
-		listCommand(a),
-		showCommand(a),
-		validateCommand(a),
-		versionCommand(a),
-		oracleCommand(a),
-		evalCommand(a),
-		predictCommand(a),
-		compareCommand(a),
-		sweepCommand(a),
-		sizeCommand(a),
-		reproduceCommand(a),
-		tuneCommand(a),
-		sensitivityCommand(a),
-		fitCommand(a),
-		microbenchCommand(a),
-		calibrateCommand(a),
-		inspectCommand(a),
-		profileCommand(a),
-		convertCommand(a),
-		diagnoseCommand(a),
-		explainCommand(a),
-		sampleCommand(a),
-		reportCommand(a),
-		benchCommand(a),
-		manCommand(a),
-	)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	for _, g := range []struct {
+		id, title string
+		verbs     []*cobra.Command
+	}{
+		{"simulate", "Simulate:", []*cobra.Command{runCommand(a), compareCommand(a), sweepCommand(a)}},
+		{"understand", "Understand:", []*cobra.Command{diagnoseCommand(a), explainCommand(a), reportCommand(a), inspectCommand(a)}},
+		{"decide", "Decide:", []*cobra.Command{sizeCommand(a), tuneCommand(a), sensitivityCommand(a)}},
+		{"models", "Models:", []*cobra.Command{predictCommand(a), platformCommand(a), reproduceCommand(a)}},
+		{"data", "Data:", []*cobra.Command{convertCommand(a), validateCommand(a), profileCommand(a), sampleCommand(a)}},
+		{"more", "More:", []*cobra.Command{listCommand(a), showCommand(a)}},
+	} {
+		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
+		for _, c := range g.verbs {
+			c.GroupID = g.id
+		}
+		root.AddCommand(g.verbs...)
+	}
+	root.SetHelpCommandGroupID("more")
 	completions(root)
 	root.AddCommand(topics()...)
 	root.InitDefaultHelpCmd()
@@ -207,21 +196,14 @@ of your choice, for recorded or synthetic workloads.
 func help(c *cobra.Command, args []string) error {
 	about, rest, err := c.Root().Find(args)
 	if err != nil {
+		if now := newName(args[0]); now != "" {
+			return renamed(args[0], now)
+		}
 		return fmt.Errorf("help %s: no such page: want a verb or a topic (slotwave help lists them)", strings.Join(args, " "))
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
 	about.HelpFunc()(about, rest)
 	return nil
-}
-
-func versionCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.stdout, versionLine())
-			return err
-		},
-	}
 }
 
 func versionLine() string {

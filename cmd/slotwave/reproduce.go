@@ -102,3 +102,10 @@ func (k *reproducing) arguments(name string) []string {
 	}
 	return args
 }
+
+func paperNames() (names []string) {
+	for _, p := range study.Papers() {
+		names = append(names, p.Name)
+	}
+	return names
+}

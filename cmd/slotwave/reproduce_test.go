@@ -70,9 +70,9 @@ reduces = ` + reduces + "\n"
 		}
 		return text
 	}
-	done("microbench", "dl145-g3", "--out", at("profile.csv"))
-	done("fit", at("profile.csv"), "--two-lines", "shuffle")
-	code, _, warned := call("", "fit", at("profile.csv"), "--heap", "700m", "--out", at("platform"))
+	done("platform", "bench", "dl145-g3", "--out", at("profile.csv"))
+	done("platform", "fit", at("profile.csv"), "--two-lines", "shuffle")
+	code, _, warned := call("", "platform", "fit", at("profile.csv"), "--heap", "700m", "--out", at("platform"))
 	if code != exitDone || !strings.Contains(warned, "read: only") {
 		t.Errorf("exit %d, %q: want a warning of the reads", code, warned)
 	}

@@ -112,14 +112,21 @@ func runCommand(a *app) *cobra.Command {
 		Long: `Simulate a scenario and write tables, pictures and a summary.
 
 SCENARIO is a TOML file, the name of a shipped scenario (slotwave list), a
-history, or the case.json of a recorded case of a real JobTracker. A history is
-a file, a folder of files, or the folder of an earlier result; slotwave help
-formats lists the formats.
+history, the case.json of a recorded case of a real JobTracker, or the manifest
+of a result. A history is a file, a folder of files, or the folder of an earlier
+result; slotwave help formats lists the formats.
 
 A history is replayed on the cluster that it records, and the simulated time of
 each job is compared with the recorded one. --set changes the cluster or the
 workload; the times are then not compared. --fail-above 5% (or 0.05) exits with
 code 4 if a simulated time differs from the recorded one by more than 5 %.
+
+A recorded case is simulated with --set run=1, its first recorded run, and each
+attempt is compared with the recorded one: tracker, start and finish to the
+millisecond.
+
+A manifest is repeated from the same inputs. slotwave reports whether the files
+have the same bytes, or which input changed.
 
 --fork-at 3h runs the scenario as it is, and again with the --set of [scheduler]
 taking effect after 3 hours: until then both runs are the same. The next
@@ -134,8 +141,14 @@ Without --out, results go to out/<name>; with --set or --fidelity, to a folder
 of their own that is named after the settings.`,
 		Example: "  slotwave run fb2009\n  slotwave run history/done/ --job 'sort*'\n  slotwave run trace.json.gz --set cluster.nodes=40\n  slotwave run two-jobs --set scheduler.name=fifo --out out/fifo\n  slotwave run my.toml --replications 10 --seed 7",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {
+		RunE: func(c *cobra.Command, args []string) error {
+			if isManifest(args[0]) {
+				return a.repeatRun(c, args[0], k)
+			}
+			if err := a.simulate(args[0], k, failAbove); err != nil {
+				return err
+			}
+			if err := a.compareCase(args[0], k); err != nil || page == "" {
 				return err
 			}
 			return report(a, runFolders(k.out), &reporting{out: page, force: k.force, quiet: k.quiet})

@@ -194,7 +194,7 @@ func TestSizeResumed(t *testing.T) {
 	if len(want) != 7 || len(got) != 7 {
 		t.Errorf("%d and %d files: want a manifest, four tables and the picture in two formats", len(want), len(got))
 	}
-	verb(t, "rerun", "one/manifest.json", "--out", "again")
+	verb(t, "run", "one/manifest.json", "--out", "again")
 }
 
 // Mistakes in a study with goals name the file, the line and the key.

@@ -461,7 +461,7 @@ func TestSweepMetrics(t *testing.T) {
 	if n := strings.Count(read(t, "swept/summary.csv"), "\n"); n != 1+2*3 {
 		t.Errorf("summary.csv: got %d lines: want a header and three metrics of two points", n)
 	}
-	verb(t, "rerun", "swept/manifest.json", "--out", "again")
+	verb(t, "run", "swept/manifest.json", "--out", "again")
 	var compared struct{ Metrics []map[string]any }
 	out := verb(t, "compare", "my.toml", "--over", "scheduler.name=fifo,fair2", "--causes=false", "--json", "--metric", "p95_response_ns[pool=p]")
 	if err := json.Unmarshal([]byte(out), &compared); err != nil || len(compared.Metrics) != 2 || compared.Metrics[1]["mean"] != responses[18] {

@@ -32,8 +32,7 @@ Rates are sizes per second: shuffle_rate = "10m" is 10 MiB/s. Keys that end in
 _mb take MB/s, where 1 MB is 1,000,000 bytes.`
 
 const exitTopic = `0    success
-1    internal error: a bug in slotwave. Also: rerun wrote other bytes, or oracle
-     found an attempt that differs
+1    internal error: a bug in slotwave. Also: a repeated run wrote other bytes
 2    bad input: the message names the file, the line, the key and what was
      expected. Also: a file could not be read or written
 3    a limit was reached: the message names it

@@ -16,7 +16,6 @@ import (
 // plainUsage wraps help pages at 80 columns, and replaces cobra's wording of
 // usage errors.
 func plainUsage(root *cobra.Command) {
-	root.InitDefaultCompletionCmd()
 	root.SetUsageTemplate(strings.NewReplacer(
 		"Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
 		"[command]", "VERB",
@@ -26,9 +25,6 @@ func plainUsage(root *cobra.Command) {
 	).Replace(root.UsageTemplate()))
 	root.SetFlagErrorFunc(flagError)
 	for _, c := range root.Commands() {
-		if c.Name() == "completion" {
-			c.Short = "Print a completion script for your shell"
-		}
 		plainArguments(c)
 		for _, inner := range c.Commands() {
 			plainArguments(inner)
@@ -69,12 +65,40 @@ func unknownVerb(root *cobra.Command, args []string) error {
 		}
 	}
 	for _, name := range args {
+		if now := newName(name); now != "" {
+			return renamed(name, now)
+		}
 		if !strings.HasPrefix(name, "-") {
 			return fmt.Errorf("unknown verb %q%s", name, input.Suggest(name, names))
 		}
 	}
 	return errors.New("want a verb; slotwave help lists them")
 }
+
+// oldNames has the verbs of version 0.1 that go by another name now.
+var oldNames = []struct{ old, now string }{
+	{"bench", ".ci/bench"},
+	{"calibrate", "slotwave platform calibrate"},
+	{"eval", "slotwave platform eval"},
+	{"fit", "slotwave platform fit"},
+	{"man", "slotwave help VERB"},
+	{"microbench", "slotwave platform bench"},
+	{"oracle", "slotwave run CASE/case.json --set run=1"},
+	{"rerun", "slotwave run RESULT/manifest.json"},
+	{"version", "slotwave --version"},
+}
+
+// newName returns what a verb of version 0.1 is called now; empty: not renamed.
+func newName(old string) string {
+	for _, n := range oldNames {
+		if n.old == old {
+			return n.now
+		}
+	}
+	return ""
+}
+
+func renamed(old, now string) error { return fmt.Errorf("%s is now: %s", old, now) }
 
 // wanted describes the values of a flag's type.
 var wanted = map[string]string{

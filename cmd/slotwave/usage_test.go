@@ -21,8 +21,10 @@ func TestUsageErrors(t *testing.T) {
 		"run two-jobs --workers many":      `--workers: got "many": want a whole number`,
 		"run two-jobs --json=7":            `--json: got "7": want true or false`,
 		"predict two-jobs --deadline 5":    `--deadline: got "5": want a time such as`,
-		"fit nowhere.csv":                  "slotwave: nowhere.csv: no such file or directory",
+		"platform fit nowhere.csv":         "slotwave: nowhere.csv: no such file or directory",
 		"convert nowhere --to csv --out x": "slotwave: nowhere: no such file or directory",
+		"fit nowhere.csv":                  "slotwave: fit is now: slotwave platform fit",
+		"rerun out":                        "slotwave: rerun is now: slotwave run RESULT/manifest.json",
 		"show fb2008":                      `did you mean "fb2009"?`,
 	} {
 		code, _, stderr := call("", strings.Fields(command)...)
@@ -37,9 +39,7 @@ func TestHelpWidth(t *testing.T) {
 	pages := 0
 	verbs := (&app{}).root().Commands()
 	for _, c := range verbs {
-		if c.Name() != "completion" { // whose pages are cobra's
-			verbs = append(verbs, c.Commands()...)
-		}
+		verbs = append(verbs, c.Commands()...)
 	}
 	for _, c := range verbs {
 		name := strings.TrimPrefix(c.CommandPath(), "slotwave ")

@@ -55,7 +55,7 @@ func TestOutputFails(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	writeFile(t, trace, sound)
 	for _, args := range [][]string{
-		{"list"}, {"version"}, {"help"}, {"help", "units"}, {"show", "two-jobs"}, {"validate", trace}, {"profile", trace}, {"profile", trace, "--json"},
+		{"list"}, {"--version"}, {"help"}, {"help", "units"}, {"show", "two-jobs"}, {"validate", trace}, {"profile", trace}, {"profile", trace, "--json"},
 		{"convert", trace, "--to", "csv", "--out", filepath.Join(t.TempDir(), "csv")}, {"predict", "two-jobs", "--out", filepath.Join(t.TempDir(), "p")},
 		{"run", "two-jobs", "--out", filepath.Join(t.TempDir(), "r")}, {"run", "two-jobs", "--json", "--out", filepath.Join(t.TempDir(), "j")},
 	} {
@@ -72,7 +72,7 @@ func TestUsage(t *testing.T) {
 		{"run"}, {"run", "a", "b"}, {"run", "none"}, {"run", "two-jobs", "--nodes=3"}, {"walk"},
 		{"run", "two-jobs", "--set", "cluster"}, {"run", "two-jobs", "--set", "cluster.nods=3"},
 		{"run", "two-jobs", "--replications", "0"}, {"run", "two-jobs", "--workers", "-1"},
-		{"run", "two-jobs", "--seed", "x"}, {"rerun", "none"}, {"validate", "none"}, {"oracle", t.TempDir()}, {"help", "walk"},
+		{"run", "two-jobs", "--seed", "x"}, {"run", "none/manifest.json"}, {"validate", "none"}, {"help", "walk"}, {"help", "fit"},
 	} {
 		if code, _, stderr := call("", args...); code != exitInput || stderr == "" {
 			t.Errorf("slotwave %s: exit code %d: %q", strings.Join(args, " "), code, stderr)
@@ -86,7 +86,7 @@ func TestRerun(t *testing.T) {
 	if code, _, stderr := call("", "run", "two-jobs", "--out", dir, "--seed", "7", "--set", "cluster.nodes=4", "--quiet"); code != exitDone {
 		t.Fatal(stderr)
 	}
-	if code, out, stderr := call("", "rerun", dir); code != exitDone || !strings.Contains(out, "the same bytes") {
+	if code, out, stderr := call("", "run", filepath.Join(dir, "manifest.json")); code != exitDone || !strings.Contains(out, "the same bytes") {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
 	file := filepath.Join(dir, resultdir.ManifestName)
@@ -94,7 +94,7 @@ func TestRerun(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call("", "rerun", dir); code != exitInternal || !strings.Contains(stderr, "attempts.csv") {
+	if code, _, stderr := call("", "run", filepath.Join(dir, "manifest.json")); code != exitInternal || !strings.Contains(stderr, "attempts.csv") {
 		t.Errorf("another question: exit code %d: %s", code, stderr)
 	}
 }
@@ -112,7 +112,7 @@ func TestRerunTellsChangedInputs(t *testing.T) {
 	if err := os.WriteFile(file, []byte(head+"priority = \"LOW\"\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if code, _, stderr := call("", "rerun", out); code != exitInput || !strings.Contains(stderr, "s.toml: changed") {
+	if code, _, stderr := call("", "run", filepath.Join(out, "manifest.json")); code != exitInput || !strings.Contains(stderr, "s.toml: changed") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -214,7 +214,7 @@ func TestRerunFromAnotherFolder(t *testing.T) {
 		t.Fatal(stderr)
 	}
 	t.Chdir(filepath.Join(dir, "elsewhere"))
-	if code, out, stderr := call("", "rerun", "../results/one", "--out", "again"); code != exitDone || !strings.Contains(out, "the same bytes") {
+	if code, out, stderr := call("", "run", "../results/one/manifest.json", "--out", "again"); code != exitDone || !strings.Contains(out, "the same bytes") {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
 	if _, err := os.Stat("again/jobs.csv"); err != nil {

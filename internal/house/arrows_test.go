@@ -16,10 +16,10 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "internal/bench", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/resultdir", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/resultdir", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "workload"},
 	"internal/approx":         {},
-	"internal/bench":          {"model", "model/taskplan", "scenarios", "scheduler", "sim", "sim/engine", "sim/station", "study", "workload", "workload/trace"},
+	"internal/bench":          {},
 	"internal/house":          {},
 	"internal/measured":       {"internal/shareddata"},
 	"internal/shareddata":     {},

@@ -41,7 +41,7 @@ func TestCalibrate(t *testing.T) {
 	var text bytes.Buffer
 	profile.Write(&text)
 	path := filepath.Join(t.TempDir(), "found.toml")
-	code, report, errs := call("", "calibrate", write(t, "profile.csv", text.String()), "--out", path)
+	code, report, errs := call("", "platform", "calibrate", write(t, "profile.csv", text.String()), "--out", path)
 	if code != 0 {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -82,7 +82,7 @@ func TestCalibrateFewRows(t *testing.T) {
 	for _, phase := range platform.Phases {
 		profile += phase + ",1,64,3000\n"
 	}
-	code, report, errs := call("", "calibrate", write(t, "profile.csv", profile))
+	code, report, errs := call("", "platform", "calibrate", write(t, "profile.csv", profile))
 	if code != 0 || strings.Count(report, "not determined") < 5 {
 		t.Errorf("exit %d: %s\n%s", code, errs, report)
 	}

@@ -141,7 +141,7 @@ func TestOneMachine(t *testing.T) {
 		}
 	}
 	found := filepath.Join(dir, "found.toml")
-	report := verb(t, "calibrate", shared(t, "data/"+set+"platform-profile.csv"), "--grid", put("grid.csv", grid),
+	report := verb(t, "platform", "calibrate", shared(t, "data/"+set+"platform-profile.csv"), "--grid", put("grid.csv", grid),
 		"--platform", put("start.toml", oneMachine), "--fidelity", "device", "--set", "cluster.nodes=1",
 		"--set", `cluster.heartbeat="300ms"`, "--set", `conf."mapred.child.java.opts"="-Xmx200m"`, "--out", found)
 	for _, line := range strings.Split(report, "\n")[1:7] {

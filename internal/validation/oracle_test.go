@@ -1,6 +1,9 @@
 package validation
 
 import (
+	"fmt"
+	"io"
+	"path/filepath"
 	"testing"
 
 	"github.com/slotwave/slotwave/study"
@@ -16,10 +19,7 @@ var hashOrder = map[string]int{"fair1-one-pool": 4, "fair1-stream": 5}
 // and finish to the millisecond wherever Hadoop repeats itself; elsewhere job
 // times and counts within what was recorded.
 func TestDecisionsOfTheRealJobTracker(t *testing.T) {
-	all, err := study.CompareCases([]string{shared(t, "data/oracle")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := compareCases(t, shared(t, "data/oracle"))
 	if len(all) < 220 {
 		t.Errorf("%d runs compared, want all 220", len(all))
 	}
@@ -31,5 +31,54 @@ func TestDecisionsOfTheRealJobTracker(t *testing.T) {
 		case a.Outside != "":
 			t.Logf("%s run %d: %s", a.Name, a.Run, a.Outside)
 		}
+	}
+}
+
+// compareCases simulates every recorded run of every case of a folder.
+func compareCases(t *testing.T, folder string) (all []*study.Agreement) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*", "case.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for run := 1; study.CaseRecorded(file, run); run++ {
+			a, err := study.CompareCase(file, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// writeAgreements writes one row for each case: the sums over its runs, and the
+// largest difference.
+func writeAgreements(w io.Writer, all []*study.Agreement) {
+	fmt.Fprintln(w, "| case | Hadoop | runs | repeats | attempts | exact | largest difference | job times and counts |")
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	for i := 0; i < len(all); {
+		sum := *all[i]
+		runs, exactRuns := 0, 0
+		sum.Attempts, sum.Same, sum.Outside = 0, 0, ""
+		for ; i < len(all) && all[i].Name == sum.Name; i++ {
+			g := all[i]
+			runs++
+			if g.Exact() {
+				exactRuns++
+			}
+			sum.Attempts, sum.Same, sum.LargestMS = sum.Attempts+g.Attempts, sum.Same+g.Same, max(sum.LargestMS, g.LargestMS)
+			if sum.Outside == "" {
+				sum.Outside = g.Outside
+			}
+		}
+		within := "within the recorded spread"
+		if exactRuns == runs {
+			within = "equal"
+		} else if sum.Outside != "" {
+			within = sum.Outside
+		}
+		fmt.Fprintf(w, "| %s | %s | %d | %v | %d | %d | %d ms | %s |\n", sum.Name, sum.Hadoop, runs, sum.Repeats, sum.Attempts, sum.Same, sum.LargestMS, within)
 	}
 }

@@ -50,7 +50,7 @@ func TestDevicesFromHistory(t *testing.T) {
 		scenario := writeWorld(t, dir, uint64(first+world))
 		verb(t, "run", scenario, "--out", at("run"), "--quiet", "--set", "plots=none")
 		verb(t, "convert", at("run"), "--to", "jhist", "--out", at("history"), "--quiet")
-		verb(t, "calibrate", at("history"), "--out", at("found"), "--quiet")
+		verb(t, "platform", "calibrate", at("history"), "--out", at("found"), "--quiet")
 		for i, change := range deviceChanges {
 			type stated struct{ time, low, high float64 }
 			times := func(scenario, out string) map[string]stated {

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/slotwave/slotwave/study"
 )
 
 // The tables of docs/validation.md are what the measurements give today.
@@ -44,12 +42,9 @@ func TestValidationPage(t *testing.T) {
 }
 
 func oracleTable(t *testing.T, data string) string {
-	all, err := study.CompareCases([]string{filepath.Join(data, "oracle")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := compareCases(t, filepath.Join(data, "oracle"))
 	var b bytes.Buffer
-	study.WriteAgreements(&b, all)
+	writeAgreements(&b, all)
 	runs, exact, attempts := 0, 0, 0
 	for _, a := range all {
 		if a.Exact() {

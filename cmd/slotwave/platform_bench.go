@@ -14,7 +14,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 )
 
-// benching holds the flags of microbench.
+// benching holds the flags of platform bench.
 type benching struct {
 	out          string
 	seed         uint64
@@ -25,10 +25,10 @@ type benching struct {
 	force, quiet bool
 }
 
-func microbenchCommand(a *app) *cobra.Command {
+func benchCommand(a *app) *cobra.Command {
 	k := &benching{}
 	c := &cobra.Command{
-		Use:   "microbench PLATFORM",
+		Use:   "bench PLATFORM",
 		Short: "Run the platform model's microbenchmarks on a simulated cluster",
 		Long: `Run the microbenchmarks of Zhang, Cherkasova and Loo on five simulated workers.
 PLATFORM is a shipped platform or a file. 30 jobs measure all phases; 15 larger
@@ -37,9 +37,9 @@ the columns phase,row,data_mb,duration_ms, which fit and calibrate read.
 
 The rows have no random noise. Tasks with the same data differ only because they
 take turns at disks, network and processors.`,
-		Example: "  slotwave microbench dl145-g3 --out my-profile.csv\n  slotwave fit my-profile.csv --heap 700m",
+		Example: "  slotwave platform bench dl145-g3 --out my-profile.csv\n  slotwave platform fit my-profile.csv --heap 700m",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.microbench(args[0], k) },
+		RunE:    func(_ *cobra.Command, args []string) error { return a.bench(args[0], k) },
 	}
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "", "`FILE` for the profile (default standard output)")
@@ -53,7 +53,7 @@ take turns at disks, network and processors.`,
 	return c
 }
 
-func (a *app) microbench(platform string, k *benching) error {
+func (a *app) bench(platform string, k *benching) error {
 	bed, err := openTestbed(platform, k.fidelity, k.grid, k.seed, k.set)
 	if err != nil {
 		return err

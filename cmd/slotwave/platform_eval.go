@@ -43,7 +43,7 @@ func evalCommand(a *app) *cobra.Command {
 		Long: `Read one JSON object from standard input, evaluate the model on it and print the
 answer as JSON. An error names the field that is missing or invalid. The help of
 a model lists its fields with their units, and gives an example.`,
-		Example:           "  slotwave eval merge --help\n  slotwave eval --list\n  echo '{\"N\": 28, \"F\": 10}' | slotwave eval merge",
+		Example:           "  slotwave platform eval merge --help\n  slotwave platform eval --list\n  echo '{\"N\": 28, \"F\": 10}' | slotwave platform eval merge",
 		Args:              cobra.RangeArgs(0, 1),
 		ValidArgsFunction: cobra.FixedCompletions(evaluatorNames(), cobra.ShellCompDirectiveNoFileComp),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -52,7 +52,7 @@ a model lists its fields with their units, and gives an example.`,
 				_, err := fmt.Fprintln(a.stdout, strings.Join(evaluatorNames(), "\n"))
 				return study.Internal(err)
 			case len(args) == 0:
-				return fmt.Errorf("eval: got no model: want the name of one (slotwave eval --list prints them)")
+				return fmt.Errorf("eval: got no model: want the name of one (slotwave platform eval --list prints them)")
 			}
 			return a.eval(args[0])
 		},
@@ -99,5 +99,5 @@ func (a *app) eval(name string) error {
 
 // noQuestion is the error of an empty input, which is never a job of defaults.
 func noQuestion(name string) error {
-	return fmt.Errorf("%s: got no fields: want a JSON object on standard input (slotwave eval %s --help lists its fields)", name, name)
+	return fmt.Errorf("%s: got no fields: want a JSON object on standard input (slotwave platform eval %s --help lists its fields)", name, name)
 }

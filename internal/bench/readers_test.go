@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"testing"
 
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -17,14 +18,14 @@ import (
 
 // readers read the history of a simulated run in the formats of Hadoop,
 // compressed by gzip. Sizes are of the content.
-func readers(o Options) (list []benchmark) {
+func readers() (list []benchmark) {
 	tasks := 20_000
-	if o.All {
+	if !testing.Short() {
 		tasks = 200_000
 	}
 	for _, format := range []string{"rumen", "history", "jhist"} {
-		list = append(list, benchmark{group: "reader", name: fmt.Sprintf("%s, gzip, %s tasks", format, count(tasks)), unit: "byte", prepare: func() (func() (int64, error), error) {
-			return reading(format, tasks)
+		list = append(list, benchmark{group: "reader", name: fmt.Sprintf("%s, gzip, %d tasks", format, tasks), unit: "byte", prepare: func(t testing.TB) (func() (int64, error), error) {
+			return reading(format, tasks, t.TempDir())
 		}})
 	}
 	return list
@@ -36,7 +37,7 @@ type attempts []workload.Attempt
 // Attempt implements model.Recorder.
 func (a *attempts) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
 
-func reading(format string, tasks int) (func() (int64, error), error) {
+func reading(format string, tasks int, dir string) (func() (int64, error), error) {
 	q, err := waves(tasks)
 	if err != nil {
 		return nil, err
@@ -50,22 +51,18 @@ func reading(format string, tasks int) (func() (int64, error), error) {
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "slotwave-bench-")
-	if err != nil {
-		return nil, err
-	}
 	size := int64(0)
 	for _, f := range out.Files {
 		if format == "rumen" {
 			f = asHadoop(f)
 		}
 		if err := write(filepath.Join(dir, filepath.Base(f.Name)), f.Write, &size); err != nil {
-			return nil, errors.Join(err, os.RemoveAll(dir))
+			return nil, err
 		}
 	}
 	return func() (int64, error) {
 		_, err := trace.ReadOptions{}.Each([]string{dir}, func(*workload.HistoryJob) error { return nil })
-		return size, errors.Join(err, os.RemoveAll(dir))
+		return size, err
 	}, nil
 }
 

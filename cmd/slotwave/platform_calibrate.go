@@ -31,7 +31,7 @@ type calibrating struct {
 func calibrateCommand(a *app) *cobra.Command {
 	k := &calibrating{}
 	c := &cobra.Command{
-		Use:   "calibrate PROFILE.csv | HISTORY... | STARFISH [HISTORY...]",
+		Use:   "calibrate PROFILE.csv | STARFISH | HISTORY...",
 		Short: "Find rates and costs from a platform profile or recorded jobs",
 		Long: `Find the rates of disks and network and the CPU costs of Hadoop with which
 simulated microbenchmarks reproduce a measured platform profile. At fidelity
@@ -58,7 +58,7 @@ A job profile of Starfish (XML, or a table of the same names) gives the costs of
 a machine without a search. Its history, if given, has the data of its tasks.
 What the profile does not hold is taken from --platform and listed as assumed.
 `,
-		Example: "  slotwave calibrate my-profile.csv --platform dl145-g3 --out my-platform.toml\n  slotwave calibrate history/done --out calibrated\n  slotwave calibrate profile.xml history/done --out calibrated",
+		Example: "  slotwave platform calibrate my-profile.csv --out my-platform.toml\n  slotwave platform calibrate history/done --out calibrated\n  slotwave platform calibrate profile.xml history/done --out calibrated",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {

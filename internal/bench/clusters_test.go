@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math/rand/v2"
+	"testing"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
@@ -12,14 +13,14 @@ import (
 )
 
 // clusters are whole clusters with given task times.
-func clusters(o Options) []benchmark {
+func clusters() []benchmark {
 	list := []benchmark{
 		simulated("cluster", "1,545 nodes, 11,829 tasks (as Mumak)", mumak),
 		simulated("cluster", "10,000 nodes, 102,000 tasks", wide),
 	}
 	part := []string{"workload.jobs=2000"}
 	name := "fb2010, 2,000 jobs, "
-	if o.All {
+	if !testing.Short() {
 		part, name = nil, "fb2010, "
 	}
 	for _, policy := range []string{"fifo", "fair1", "fair2", "capacity"} {
@@ -50,7 +51,7 @@ func shipped(name string, set ...string) (model.WhatIf, error) {
 
 // simulated is the simulation of a question, by task.
 func simulated(group, name string, make func() (model.WhatIf, error)) benchmark {
-	return benchmark{group: group, name: name, unit: "task", prepare: func() (func() (int64, error), error) {
+	return benchmark{group: group, name: name, unit: "task", prepare: func(testing.TB) (func() (int64, error), error) {
 		q, err := make()
 		return func() (int64, error) {
 			_, err := (sim.Simulator{}).Predict(q)

@@ -36,7 +36,7 @@ func brokenProfile(rows int) string {
 func TestFit(t *testing.T) {
 	path := write(t, "profile.csv", brokenProfile(600))
 	out := filepath.Join(t.TempDir(), "out")
-	code, text, errs := call("", "fit", path, "--heap", "700m", "--out", out)
+	code, text, errs := call("", "platform", "fit", path, "--heap", "700m", "--out", out)
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -50,12 +50,12 @@ func TestFit(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if code, _, errs := call("", "rerun", out); code != exitDone {
+	if code, _, errs := call("", "run", filepath.Join(out, "manifest.json")); code != exitDone {
 		t.Errorf("rerun: exit %d: %s", code, errs)
 	}
 
 	// What is printed and what is written is what predict reads.
-	code, printed, errs := call("", "fit", path, "--json")
+	code, printed, errs := call("", "platform", "fit", path, "--json")
 	written, err := os.ReadFile(filepath.Join(out, "platform.json"))
 	if code != exitDone || err != nil || printed != string(written) {
 		t.Errorf("exit %d, %v: %s\nprinted %s, written %s", code, err, errs, printed, written)
@@ -82,7 +82,7 @@ func TestFitErrors(t *testing.T) {
 		{[]string{path, "--heap", "200m", "--sort-factor", "1"}, "F: 1: want"},
 		{[]string{path, "--min-rows", "1"}, "min_pts"},
 	} {
-		code, _, errs := call("", append([]string{"fit"}, test.args...)...)
+		code, _, errs := call("", append([]string{"platform", "fit"}, test.args...)...)
 		if code != exitInput || !strings.Contains(errs, test.want) {
 			t.Errorf("%q: exit %d, %s; want %q", test.args[1:], code, errs, test.want)
 		}
@@ -96,7 +96,7 @@ func BenchmarkFit100k(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if code, _, errs := call("", "fit", path); code != exitDone {
+		if code, _, errs := call("", "platform", "fit", path); code != exitDone {
 			b.Fatal(errs)
 		}
 	}
@@ -120,7 +120,7 @@ func TestFitTasks(t *testing.T) {
 			about(60+5*mb+records/1e3), about(30+6*mb))
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	code, text, errs := call("", "fit", write(t, "profile.csv", brokenProfile(600)), "--tasks", write(t, "tasks.csv", b.String()), "--out", out)
+	code, text, errs := call("", "platform", "fit", write(t, "profile.csv", brokenProfile(600)), "--tasks", write(t, "tasks.csv", b.String()), "--out", out)
 	if code != exitDone || !strings.Contains(text, "on runs left out") {
 		t.Fatalf("exit %d: %s\n%s", code, errs, text)
 	}
@@ -129,10 +129,10 @@ func TestFitTasks(t *testing.T) {
 			t.Errorf("the terms of collect miss rows: %s", line)
 		}
 	}
-	if code, _, errs := call("", "rerun", out); code != exitDone {
+	if code, _, errs := call("", "run", filepath.Join(out, "manifest.json")); code != exitDone {
 		t.Errorf("rerun: exit %d: %s", code, errs)
 	}
-	if code, _, errs := call("", "fit", write(t, "profile.csv", brokenProfile(600)), "--tasks", write(t, "tasks.csv", "type,app\n")); code != exitInput || !strings.Contains(errs, "tasks.csv: line 1") {
+	if code, _, errs := call("", "platform", "fit", write(t, "profile.csv", brokenProfile(600)), "--tasks", write(t, "tasks.csv", "type,app\n")); code != exitInput || !strings.Contains(errs, "tasks.csv: line 1") {
 		t.Errorf("without columns: exit %d: %s", code, errs)
 	}
 }

@@ -3,6 +3,7 @@ package bench
 import (
 	"fmt"
 	"math/rand/v2"
+	"testing"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
@@ -13,9 +14,9 @@ import (
 )
 
 // shuffles are simulations of disks, cores and links.
-func shuffles(o Options) []benchmark {
+func shuffles() []benchmark {
 	n, day, set := 128, "fb2009 on dl145-g3, 500 jobs", []string{"workload.jobs=500"}
-	if o.All {
+	if !testing.Short() {
 		n, day, set = 512, "fb2009 on dl145-g3", nil
 	}
 	set = append(set, "fidelity=device", "cluster.platform=dl145-g3", "workload.profile=terasort")
@@ -28,7 +29,7 @@ func shuffles(o Options) []benchmark {
 
 // fetching is the sort of 20 blocks a node by a reduce a node, by fetch.
 func fetching(name string, n, exact int) benchmark {
-	return benchmark{group: "device", name: name, unit: "fetch", prepare: func() (func() (int64, error), error) {
+	return benchmark{group: "device", name: name, unit: "fetch", prepare: func(testing.TB) (func() (int64, error), error) {
 		q, err := sorting(n)
 		q.Network.ExactFetches = exact
 		return func() (int64, error) {
@@ -72,8 +73,8 @@ func transfers() (list []benchmark) {
 				transfers *= 5
 			}
 			list = append(list, benchmark{
-				group: "uplinks 4:1", name: fmt.Sprintf("%s hosts, slack %v", count(hosts), slack), unit: "transfer",
-				prepare: func() (func() (int64, error), error) { return fetchOverUplinks(hosts, transfers, slack), nil },
+				group: "uplinks 4:1", name: fmt.Sprintf("%d hosts, slack %v", hosts, slack), unit: "transfer",
+				prepare: func(testing.TB) (func() (int64, error), error) { return fetchOverUplinks(hosts, transfers, slack), nil },
 			})
 		}
 	}

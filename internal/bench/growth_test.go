@@ -2,10 +2,8 @@ package bench
 
 import (
 	"fmt"
-	"math"
+	"testing"
 	"time"
-
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scheduler"
@@ -30,13 +28,9 @@ func growth() (list []benchmark) {
 	} {
 		for _, policy := range c.policies {
 			for _, n := range c.sizes {
-				list = append(list, benchmark{group: c.group, name: policy, unit: c.unit, size: n, prepare: func() (func() (int64, error), error) {
+				list = append(list, benchmark{group: c.group, name: policy, unit: c.unit, size: n, prepare: func(testing.TB) (func() (int64, error), error) {
 					q, err := c.make(policy, n)
-					times := 3 // at least, of what is quick
-					if n == c.sizes[len(c.sizes)-1] {
-						times = 1
-					}
-					return func() (int64, error) { return repeated(q, n, times) }, err
+					return func() (int64, error) { return int64(n), answered(q) }, err
 				}})
 			}
 		}
@@ -44,26 +38,15 @@ func growth() (list []benchmark) {
 	return list
 }
 
-// enough is how long a small question is repeated, for a steady figure.
-const enough = 200 * time.Millisecond
-
-// repeated answers a question of n units, at least a number of times and until
-// it has taken enough time, and returns the units of all answers. All jobs must
-// succeed.
-func repeated(q model.WhatIf, n, times int) (units int64, err error) {
-	for begin := processorTime(); times > 0 || processorTime()-begin < enough; times-- {
-		p, err := (sim.Simulator{}).Predict(q)
-		if err != nil {
-			return units, err
+// answered simulates a question, all of whose jobs must succeed.
+func answered(q model.WhatIf) error {
+	p, err := (sim.Simulator{}).Predict(q)
+	for i := range p.Jobs {
+		if j := &p.Jobs[i]; err == nil && j.State != workload.Succeeded {
+			err = fmt.Errorf("job %s ended as %v: want %v", j.ID, j.State, workload.Succeeded)
 		}
-		for i := range p.Jobs {
-			if j := &p.Jobs[i]; j.State != workload.Succeeded {
-				return units, fmt.Errorf("job %s ended as %v: want %v", j.ID, j.State, workload.Succeeded)
-			}
-		}
-		units += int64(n)
 	}
-	return units, nil
+	return err
 }
 
 // scheduled is a question for a policy. The capacity scheduler would reject a job
@@ -77,18 +60,6 @@ func scheduled(c model.Cluster, policy string) model.WhatIf {
 		}
 	}
 	return q
-}
-
-// exponentOf fits the processor time of a question to a power of its size.
-func exponentOf(results []Result) float64 {
-	size, spent := make([]float64, len(results)), make([]float64, len(results))
-	for i := range results {
-		r := &results[i]
-		size[i] = math.Log(float64(r.Size))
-		spent[i] = size[i] + math.Log(r.PerUnit())
-	}
-	_, exponent := stat.LinearRegression(size, spent, nil, false)
-	return exponent
 }
 
 // mapsOnly adds a job of maps without reduces.

@@ -37,7 +37,7 @@ and compare use them.
 
 --json prints the platform model for predict --platform-model. --out writes the
 model with a table and plots of the fit.`,
-		Example: "  slotwave fit profile.csv\n  slotwave fit profile.csv --heap 700m --out out/platform",
+		Example: "  slotwave platform fit profile.csv\n  slotwave platform fit profile.csv --heap 700m --out out/platform",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.fit(args[0], k) },
 	}
@@ -106,7 +106,7 @@ func (a *app) keepFit(name string, k *fitting, f *results.Fitting) error {
 func (k *fitting) arguments(name string) []string {
 	o := &k.Platform
 	args := []string{
-		"fit", name, "--weight=" + o.Robust.Weight, "--two-lines=" + strings.Join(o.TwoLines, ","),
+		"platform", "fit", name, "--weight=" + o.Robust.Weight, "--two-lines=" + strings.Join(o.TwoLines, ","),
 		fmt.Sprintf("--non-negative=%t", o.Robust.NonNegative), fmt.Sprintf("--leverage=%t", o.Robust.Leverage),
 		fmt.Sprintf("--equal-spread=%t", o.EqualSpread), fmt.Sprintf("--continuous=%t", o.Segment.Continuous),
 		fmt.Sprintf("--margin=%v", o.Segment.Margin), fmt.Sprintf("--min-rows=%d", o.Segment.MinPoints),

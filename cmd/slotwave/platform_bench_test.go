@@ -12,19 +12,19 @@ import (
 
 func TestMicrobench(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "profile.csv")
-	code, text, errs := call("", "microbench", "dl145-g3", "--out", path)
+	code, text, errs := call("", "platform", "bench", "dl145-g3", "--out", path)
 	if code != exitDone || !strings.Contains(text, "8550 rows of 7 phases") {
 		t.Fatalf("exit %d: %s%s", code, text, errs)
 	}
-	if code, printed, errs := call("", "microbench", "dl145-g3"); code != exitDone || printed != read(t, path) {
+	if code, printed, errs := call("", "platform", "bench", "dl145-g3"); code != exitDone || printed != read(t, path) {
 		t.Errorf("exit %d: %s: what is printed is not what was written", code, errs)
 	}
-	if _, printed, _ := call("", "microbench", "dl145-g3", "--seed", "2"); printed == read(t, path) {
+	if _, printed, _ := call("", "platform", "bench", "dl145-g3", "--seed", "2"); printed == read(t, path) {
 		t.Error("another seed places the same blocks")
 	}
 	// Merges jump from 0 to a line where the second spill comes: one line through
 	// both is no size to go by.
-	code, text, errs = call("", "fit", path)
+	code, text, errs = call("", "platform", "fit", path)
 	if code != exitDone || !strings.Contains(text, "merge    two: from 25.6 MB on") {
 		t.Errorf("fit: exit %d: %s\n%s", code, errs, text)
 	}
@@ -75,7 +75,7 @@ func TestMicrobenchErrors(t *testing.T) {
 		{[]string{"dl145-g3", "--out", path}, "file exists"},
 		{[]string{write(t, "platform.toml", "cores = 4\n")}, "memory"},
 	} {
-		code, _, errs := call("", append([]string{"microbench"}, test.args...)...)
+		code, _, errs := call("", append([]string{"platform", "bench"}, test.args...)...)
 		if code != exitInput || !strings.Contains(errs, test.want) {
 			t.Errorf("%q: exit %d, %s; want %q", test.args, code, errs, test.want)
 		}

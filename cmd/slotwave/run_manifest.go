@@ -6,32 +6,41 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
 )
 
-func rerunCommand(a *app) *cobra.Command {
-	out, force := "", false
-	c := &cobra.Command{
-		Use:   "rerun MANIFEST",
-		Short: "Repeat a run from its manifest and compare the bytes",
-		Long: `Repeat the run that wrote a manifest, from the same inputs, and report whether
-its files have the same bytes. If an input has changed, name it. Inputs are
-looked for from the directory of the first run, which the manifest names, else
-from the current one.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error { return a.rerun(args[0], out, force) },
-	}
-	c.Flags().StringVar(&out, "out", "", "`DIR` in which to keep the new results")
-	c.Flags().BoolVar(&force, "force", false, "write into a directory that already holds other files")
-	return c
+// isManifest reports whether a file is the manifest of a result. convert names the
+// manifest of a single file after that file.
+func isManifest(name string) bool {
+	base := filepath.Base(name)
+	return isFile(name) && (base == resultdir.ManifestName || strings.HasSuffix(base, "-"+resultdir.ManifestName))
 }
 
+// repeatRun repeats the run that wrote a manifest. The manifest states the run, so
+// that flags only say where the new results go.
+func (a *app) repeatRun(c *cobra.Command, manifest string, k *asked) (err error) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		if !slices.Contains([]string{"out", "force", "quiet"}, f.Name) {
+			err = fmt.Errorf("--%s: got a manifest, which states the run: want only --out, --force and --quiet", f.Name)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return a.rerun(manifest, k.out, k.force)
+}
+
+// rerun repeats a run from the same inputs and reports whether its files have the
+// same bytes. Inputs are looked for from the directory of the first run, which the
+// manifest names, else from the current one.
 func (a *app) rerun(path, out string, force bool) error {
 	m, err := resultdir.ReadManifest(path)
 	if m.Schema == "" {
@@ -56,7 +65,10 @@ func (a *app) rerun(path, out string, force bool) error {
 		}
 		defer os.RemoveAll(out)
 	}
-	args := append([]string{}, m.Arguments...)
+	args := slices.Clone(m.Arguments)
+	if now, ok := strings.CutPrefix(newName(args[0]), "slotwave "); ok { // an older version wrote it
+		args = append(strings.Fields(now), args[1:]...)
+	}
 	args = append(args, "--quiet", "--out="+out)
 	if force {
 		args = append(args, "--force")

@@ -2,16 +2,12 @@ package bench
 
 import (
 	"math/rand/v2"
+	"testing"
 
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-const (
-	eventList = "event list"
-	bareQueue = "bare priority queue"
-	usualSize = 10_000    // entries of the queue that benchmarks without a size are compared with
-	holdCount = 2_000_000 // operations; the largest queue is gone through twice
-)
+const holdCount = 2_000_000 // operations; the largest queue is gone through twice
 
 // holds plays the hold model (Jones, An Empirical Comparison of Priority-Queue
 // and Event-Set Implementations, 1986): the earliest entry is taken out and put
@@ -19,8 +15,8 @@ const (
 func holds() (list []benchmark) {
 	for _, n := range []int{1e3, 1e4, 1e5, 1e6} {
 		list = append(list,
-			benchmark{group: eventList, name: bareQueue, unit: "event", size: n, prepare: func() (func() (int64, error), error) { return holdQueue(n), nil }},
-			benchmark{group: eventList, name: "engine", unit: "event", size: n, prepare: func() (func() (int64, error), error) { return holdEngine(n), nil }})
+			benchmark{group: "event list", name: "bare priority queue", unit: "event", size: n, prepare: func(testing.TB) (func() (int64, error), error) { return holdQueue(n), nil }},
+			benchmark{group: "event list", name: "engine", unit: "event", size: n, prepare: func(testing.TB) (func() (int64, error), error) { return holdEngine(n), nil }})
 	}
 	return list
 }
