@@ -69,13 +69,13 @@ func TestProfileOnAgain(t *testing.T) {
 	verb(t, "run", scenario, "--quiet", "--out", run)
 	found := filepath.Join(dir, "found")
 	verb(t, "profile", run, "--on", scenario, "--out", found)
-	if out := verb(t, "run", strings.TrimSuffix(found, ".toml")+"-manifest.json"); !strings.Contains(out, "the same bytes") {
+	if out := verb(t, "run", filepath.Join(found, "manifest.json")); !strings.Contains(out, "the same bytes") {
 		t.Error(out)
 	}
 	for _, file := range []string{scenario, platform} {
 		was := read(t, file)
 		writeFile(t, file, was+"# or so\n")
-		if code, _, errs := call("", "run", strings.TrimSuffix(found, ".toml")+"-manifest.json"); code != exitInput || !strings.Contains(errs, filepath.Base(file)+": changed") {
+		if code, _, errs := call("", "run", filepath.Join(found, "manifest.json")); code != exitInput || !strings.Contains(errs, filepath.Base(file)+": changed") {
 			t.Errorf("%s changed: exit %d, %s", file, code, errs)
 		}
 		writeFile(t, file, was)
