@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/evidence"
 )
 
 // diagnosed is what diagnose --json prints.
@@ -53,29 +55,6 @@ func diagnoseByVerb(t *testing.T, path string, flags ...string) (d diagnosed) {
 	}
 	return d
 }
-
-// sameTable compares a table with that between two comments of a page; -update
-// writes it there.
-func sameTable(t *testing.T, page, name, table string) {
-	t.Helper()
-	text := read(t, page)
-	from, until := "<!-- "+name+" -->\n", "<!-- end -->"
-	i := strings.Index(text, from)
-	if i < 0 {
-		t.Fatalf("%s has no %s", page, from)
-	}
-	i += len(from)
-	end := i + strings.Index(text[i:], until)
-	switch {
-	case text[i:end] == table:
-	case *update:
-		writeFile(t, page, text[:i]+table+text[end:])
-	default:
-		t.Errorf("%s: got\n%swant\n%s(-update writes it)", name, table, text[i:end])
-	}
-}
-
-func validationPage(t *testing.T) string { return absolute(t, root+"/docs/validation.md") }
 
 func absolute(t *testing.T, name string) string {
 	t.Helper()
@@ -141,7 +120,7 @@ func TestPapersCauses(t *testing.T) {
 		})
 	}
 	if len(rows) == 2+len(paperCases) { // -run may have left out some
-		sameTable(t, validationPage(t), "papers", strings.Join(rows, "\n")+"\n")
+		evidence.Compare(t, "diagnosed-papers", strings.Join(rows, "\n"), *update)
 	}
 }
 
@@ -206,7 +185,7 @@ func TestDiagnoseEveryRecord(t *testing.T) {
 		most := sorted(unknown)
 		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s | %s |\n", set[0], len(paths), jobs, len(found), strings.Join(sorted(rules), ", "), strings.Join(most[:min(6, len(most))], "; "))
 	}
-	sameTable(t, validationPage(t), "records", b.String())
+	evidence.Compare(t, "diagnosed-records", b.String(), *update)
 }
 
 // sorted lists the keys of counts, the largest first.
@@ -224,30 +203,32 @@ func sorted(counts map[string]int) []string {
 	return keys
 }
 
-// TestRealPairs follows docs/real-pairs.md: it saves the files, runs the commands and
+// TestRealPairs runs the studies of docs/pairs by the commands of docs/cases.md, and
 // compares what they give with the measured pairs.
 func TestRealPairs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large jobs at fidelity device")
 	}
-	page, validation := absolute(t, root+"/docs/real-pairs.md"), validationPage(t)
+	files := absolute(t, root+"/docs/pairs")
 	yarn, aloja := shared(t, "data/yarn-slowstart/runs.tsv"), shared(t, "data/aloja/runs.tsv.gz")
 	t.Chdir(t.TempDir())
-	saveFiles(t, read(t, page))
+	if err := os.CopyFS(".", os.DirFS(files)); err != nil {
+		t.Fatal(err)
+	}
 	t.Run("yarn", func(t *testing.T) {
 		verb(t, "run", "my-yarn.toml", "--quiet", "--out", "my-yarn")
 		verb(t, "run", "my-yarn.toml", "--quiet", "--set", "conf.mapred.reduce.slowstart.completed.maps=0.05", "--out", "my-early")
-		sameTable(t, page, "yarn-pair", yarnPair(t, yarn, diagnoseByVerb(t, "my-yarn", "--budget", "0", "--pairs", "5"), diagnoseByVerb(t, "my-early", "--verify", "off")))
+		evidence.Compare(t, "pairs-yarn", yarnPair(t, yarn, diagnoseByVerb(t, "my-yarn", "--budget", "0", "--pairs", "5"), diagnoseByVerb(t, "my-early", "--verify", "off")), *update)
 	})
 	t.Run("ec2", func(t *testing.T) {
 		if !large {
 			t.Skip("four calibrations take five minutes: set SLOTWAVE_LARGE=1")
 		}
-		sameTable(t, page, "ec2-pairs", ec2Pairs(t, shared(t, "data/ec2-starfish")))
+		evidence.Compare(t, "pairs-ec2", ec2Pairs(t, shared(t, "data/ec2-starfish")), *update)
 	})
 	measured := alojaRuns(t, aloja)
 	var p alojaPairs
-	p.rows.WriteString("| benchmark | pair | ratio measured, quartiles | simulated | |\n|---|---|---|---|---|\n")
+	p.rows.WriteString("| benchmark | pair | ratio measured, quartiles | simulated | result |\n|---|---|---|---|---|\n")
 	for _, benchmark := range []string{"terasort", "wordcount", "sort"} {
 		t.Run(benchmark, func(t *testing.T) { p.add(t, benchmark, measured[benchmark]) })
 	}
@@ -256,26 +237,9 @@ func TestRealPairs(t *testing.T) {
 		if p.right < 12 || p.inside < 7 {
 			t.Errorf("%d signs right, %d inside: want 12 and 7", p.right, p.inside)
 		}
-		sameTable(t, page, "aloja-pairs", p.rows.String())
+		evidence.Compare(t, "pairs-aloja", p.rows.String(), *update)
 	}
-	t.Run("errors", func(t *testing.T) { sameTable(t, validation, "pair-errors", pairErrors(t, read(t, page))) })
-}
-
-// saveFiles saves the files of a page under the names before them.
-func saveFiles(t *testing.T, text string) {
-	t.Helper()
-	name := ""
-	lines := strings.Split(text, "\n")
-	for i := 0; i < len(lines); i++ {
-		if m := saved.FindStringSubmatch(lines[i]); m != nil {
-			name = m[1]
-		}
-		if lines[i] == "```toml" {
-			end := i + 1 + slices.Index(lines[i+1:], "```")
-			writeFile(t, name, strings.Join(lines[i+1:end], "\n")+"\n")
-			i = end
-		}
-	}
+	t.Run("errors", func(t *testing.T) { evidence.Compare(t, "pairs-errors", pairErrors(t), *update) })
 }
 
 func numberOf(t *testing.T, text string) float64 {
@@ -320,7 +284,7 @@ type ec2Run struct {
 func ec2Pairs(t *testing.T, folder string) string {
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("| known run | first advice on the map output | gain of `diagnose` | simulated gain without compression | 1.28 times more or less | measured | sign | |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| known run | first advice on the map output | gain of `diagnose` | simulated gain without compression | 1.28 times more or less | measured | sign | result |\n|---|---|---|---|---|---|---|---|\n")
 	for _, pair := range [][2]string{{"0148", "0149"}, {"0076", "0077"}} {
 		runs := [2]*ec2Run{newEC2Run(t, folder, pair[0], "compressed"), newEC2Run(t, folder, pair[1], "plain")}
 		measured := 1 - runs[1].seconds/runs[0].seconds
@@ -388,37 +352,29 @@ func (r *ec2Run) codecAdvice(t *testing.T) *finding {
 // worldFactor is the factor of the interval for the recorded cluster, e^0.25.
 const worldFactor = 1.284
 
-// pairErrors judges that factor on the pairs of the page: those of one source are held
-// back, and the factor is the conformal 80 % quantile of the errors of the others.
-func pairErrors(t *testing.T, page string) string {
+// pairErrors judges that factor on the pairs of docs/evidence: those of one source are
+// held back, and the factor is the conformal 80 % quantile of the errors of the others.
+func pairErrors(t *testing.T) string {
 	t.Helper()
 	sources := []struct {
 		name, table string
 		simulated   int // columns
 		measured    int
 		gains       bool // in percent; else ratios
-	}{{"EC2", "ec2-pairs", 4, 6, true}, {"YARN", "yarn-pair", 3, 5, true}, {"ALOJA", "aloja-pairs", 4, 3, false}}
+	}{{"EC2", "pairs-ec2", 3, 5, true}, {"YARN", "pairs-yarn", 2, 4, true}, {"ALOJA", "pairs-aloja", 3, 2, false}}
 	errors := make([][]float64, len(sources))
 	for i, s := range sources {
-		_, table, _ := strings.Cut(page, "<!-- "+s.table+" -->\n")
-		table, _, _ = strings.Cut(table, "<!-- end -->")
-		for _, line := range strings.Split(table, "\n") {
-			cells := strings.Split(line, "|")
-			if len(cells) <= max(s.simulated, s.measured) {
-				continue
-			}
+		for _, cells := range evidence.Read(t, s.table).All() {
 			var ratio [2]float64
 			for k, column := range []int{s.simulated, s.measured} {
 				if _, err := fmt.Sscan(strings.TrimRight(strings.Fields(cells[column])[0], ","), &ratio[k]); err != nil {
-					ratio[k] = math.NaN() // a heading
+					t.Fatalf("%s: %v: %v", s.table, cells, err)
 				}
 				if s.gains {
 					ratio[k] = 1 - ratio[k]/100
 				}
 			}
-			if e := math.Abs(math.Log(ratio[0] / ratio[1])); !math.IsNaN(e) {
-				errors[i] = append(errors[i], e)
-			}
+			errors[i] = append(errors[i], math.Abs(math.Log(ratio[0]/ratio[1])))
 		}
 	}
 	quantile := func(v []float64) float64 {

@@ -12,11 +12,11 @@ import (
 // isChapter knows the pages whose commands are run one after the other.
 func isChapter(page string) bool {
 	name := filepath.Base(page)
-	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || slices.Contains([]string{"studies.md", "decisions.md", "size-a-cluster.md", "compare-schedulers.md"}, name)
+	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || slices.Contains([]string{"studies.md", "size-a-cluster.md", "compare-schedulers.md"}, name)
 }
 
-// longPages take half a minute each, and are followed with SLOTWAVE_LARGE only.
-var longPages = []string{"decisions.md", "size-a-cluster.md"}
+// longPage takes a minute, and is followed with SLOTWAVE_LARGE only.
+const longPage = "size-a-cluster.md"
 
 // Every chapter of the tutorial and the other pages with commands that depend on
 // one another work as a reader follows them: the files are saved, the commands run
@@ -33,8 +33,8 @@ func TestTutorial(t *testing.T) {
 		}
 		chapters++
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			if os.Getenv("SLOTWAVE_LARGE") == "" && !*update && slices.Contains(longPages, filepath.Base(page)) {
-				t.Skip("takes half a minute: SLOTWAVE_LARGE=1 follows it")
+			if os.Getenv("SLOTWAVE_LARGE") == "" && !*update && filepath.Base(page) == longPage {
+				t.Skip("takes a minute: SLOTWAVE_LARGE=1 follows it")
 			}
 			path, err := filepath.Abs(page)
 			if err != nil {
@@ -48,8 +48,8 @@ func TestTutorial(t *testing.T) {
 			}
 		})
 	}
-	if chapters != 10 {
-		t.Errorf("%d chapters, want 6 and the pages on comparisons, studies, sizes and decisions", chapters)
+	if chapters != 9 {
+		t.Errorf("%d chapters, want 6 and the pages on comparisons, studies and sizes", chapters)
 	}
 }
 

@@ -20,6 +20,7 @@ var arrows = map[string][]string{
 	"diagnose":                {"model", "model/input", "workload"},
 	"internal/approx":         {},
 	"internal/bench":          {},
+	"internal/evidence":       {},
 	"internal/house":          {},
 	"internal/measured":       {"internal/shareddata"},
 	"internal/shareddata":     {},

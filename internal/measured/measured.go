@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -99,37 +98,5 @@ func (e *Exact) Report(t testing.TB, what string, of int) {
 	t.Logf("%s: %d of %d", what, e.equal, e.of)
 	if e.of != of {
 		t.Errorf("%s: %d figures in the data, want %d", what, e.of, of)
-	}
-}
-
-// Page is docs/validation.md, which states how well models agree with
-// measurements.
-type Page string
-
-// ReadPage reads the page. A test runs in the directory of its package, some
-// levels below that of go.mod.
-func ReadPage(t *testing.T) Page {
-	t.Helper()
-	root := "."
-	for range 4 {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			break
-		}
-		root = filepath.Join(root, "..")
-	}
-	text, err := os.ReadFile(filepath.Join(root, "docs", "validation.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Page(text)
-}
-
-// Want fails the test if a row of a table is not on the page.
-func (p Page) Want(t *testing.T, cells []string) {
-	t.Helper()
-	row := "| " + strings.Join(cells, " | ") + " |"
-	t.Log(row)
-	if !strings.Contains(string(p), "\n"+row+"\n") {
-		t.Errorf("docs/validation.md does not have the row\n%s", row)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 )
@@ -132,8 +133,8 @@ func TestPairsOfALOJA(t *testing.T) {
 	}
 	const repeats = 0.02 // as far as repeated runs of WordCount agree
 	var b, times strings.Builder
-	b.WriteString("| benchmark | pair | pairs measured | ratio, quartiles | simulated | |\n|---|---|---|---|---|---|\n")
-	times.WriteString("| benchmark | one disk: measured s | simulated | SSD: measured s | simulated |\n|---|---|---|---|---|\n")
+	b.WriteString("| benchmark | pair | pairs measured | ratio, quartiles | simulated | result |\n|---|---|---|---|---|---|\n")
+	times.WriteString("| benchmark | one disk: measured s | one disk: simulated s | SSD: measured s | SSD: simulated s |\n|---|---|---|---|---|\n")
 	inside, wrong := map[string]int{}, 0
 	for i := range alojaBenchmarks {
 		bench := &alojaBenchmarks[i]
@@ -162,9 +163,9 @@ func TestPairsOfALOJA(t *testing.T) {
 			fmt.Fprintf(&b, "| %s | %s | %d | %.2f, %.2f to %.2f | %.2f | %s |\n", bench.name, f.name, len(was), middle, low, high, got, result)
 		}
 	}
-	fmt.Fprintf(&b, "\nWith 12 slots, Ethernet and one replica:\n\n%s", &times)
 	if n := inside["terasort"] + inside["wordcount"]; n < 6 || wrong > 0 {
 		t.Errorf("%d of 8 pairs of TeraSort and WordCount inside, %d of all 12 with the wrong sign: want 6 and none", n, wrong)
 	}
-	section(t, "aloja", b.String())
+	evidence.Compare(t, "aloja", b.String(), *update)
+	evidence.Compare(t, "aloja-times", times.String(), *update)
 }

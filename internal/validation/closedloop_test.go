@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
@@ -96,8 +97,9 @@ func TestZhangLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	section(t, "zhang-fit", markdownTable(page.Parts[0].Header, page.Parts[0].Rows))
-	section(t, "zhang-loop", "On 5 workers:\n\n"+tables["dl145-g34"]+"\nOn 64 workers:\n\n"+tables["dl145-g35"])
+	evidence.Compare(t, "zhang-fit", markdownTable(page.Parts[0].Header, page.Parts[0].Rows), *update)
+	evidence.Compare(t, "zhang-5-workers", tables["dl145-g34"], *update)
+	evidence.Compare(t, "zhang-64-workers", tables["dl145-g35"], *update)
 	if !*update {
 		return
 	}
@@ -111,7 +113,7 @@ func TestZhangLoop(t *testing.T) {
 			others += fmt.Sprintf("| %s | %s | %s\n", platform, map[string]string{"4": "5", "5": "64"}[figure], strings.Join(cells, " | "))
 		}
 	}
-	section(t, "zhang-others", others)
+	evidence.Compare(t, "zhang-platforms", others, *update)
 }
 
 func markdownTable(header []string, rows [][]string) string {
@@ -121,12 +123,6 @@ func markdownTable(header []string, rows [][]string) string {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(row, " | "))
 	}
 	return b.String()
-}
-
-// section compares a part of the page on validation, or writes it anew.
-func section(t *testing.T, name, want string) {
-	t.Helper()
-	sectionOf(t, "../../docs/validation.md", name, want)
 }
 
 // sectionOf compares a part of a page, or writes it anew.
@@ -204,7 +200,7 @@ func TestShuffleBreak(t *testing.T) {
 		fmt.Fprintf(&b, "| %d | %d MB | %.0f | %.0f MB | %.0f MB | %.0f MB | %.1f and %.1f |\n",
 			c.factor, c.heap, c.perFile, file*float64(c.factor), first, *two.Tau, two.Pieces[0].B, two.Pieces[1].B)
 	}
-	section(t, "zhang-break", b.String())
+	evidence.Compare(t, "zhang-break", b.String(), *update)
 }
 
 // shuffle is what a reduce of a benchmark shows that writes nothing.

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/scenarios"
@@ -522,7 +523,7 @@ func TestProfilesOnEC2(t *testing.T) {
 	for _, p := range ec2Phases {
 		fmt.Fprintf(&b, " %s |", p.name)
 	}
-	b.WriteString(" job |\n|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString(" job time |\n|---|---|---|---|---|---|---|---|---|\n")
 	phases, phasesNear, times, timesNear := 0, 0, 0, 0
 	for _, j := range jobs {
 		if len(j.phases) == 0 {
@@ -561,14 +562,14 @@ func TestProfilesOnEC2(t *testing.T) {
 		}
 		fmt.Fprintf(&b, " %.1f %+.1f %% |\n", j.seconds, 100*off)
 	}
-	fmt.Fprintf(&b, "\nWithin 15 %%: %d of %d job times, and %d of %d phases that take a twentieth of their task or more; * marks the others.\n", timesNear, times, phasesNear, phases)
+	fmt.Fprintf(&b, "\nWithin 15 %%: %d of %d job times, %d of %d phases that take at least a twentieth of their task.\n", timesNear, times, phasesNear, phases)
 	if times != 7 || timesNear < 6 {
 		t.Errorf("%d of %d jobs within 15 %%: want 6 of 7", timesNear, times)
 	}
 	if phases != 33 || phasesNear < 24 {
 		t.Errorf("%d of %d phases within 15 %%: want 24 of 33", phasesNear, phases)
 	}
-	section(t, "ec2-phases", b.String())
+	evidence.Compare(t, "ec2-phases", b.String(), *update)
 }
 
 // codecCost is what compressing a byte of the map output of a job takes, ns, as
@@ -595,7 +596,7 @@ func TestCompressionOnEC2(t *testing.T) {
 	}
 	pairs := [][2]*ec2Job{{find("0148"), find("0149")}, {find("0076"), find("0077")}}
 	var b strings.Builder
-	b.WriteString("| from | to | codec, ns a byte | measured s | change | simulated s | change | points apart |\n|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| from | to | codec, ns a byte | measured s | measured change | simulated s | simulated change | points apart |\n|---|---|---|---|---|---|---|---|\n")
 	for i, pair := range pairs {
 		other := pairs[1-i]
 		for k, from := range pair {
@@ -610,5 +611,5 @@ func TestCompressionOnEC2(t *testing.T) {
 			}
 		}
 	}
-	section(t, "ec2-compression", b.String())
+	evidence.Compare(t, "ec2-compression", b.String(), *update)
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
@@ -388,7 +389,9 @@ func TestHiTuneSort(t *testing.T) {
 			t.Errorf("%s: %.2f s, want %.2f, which the platform is to show", phase.Phase, got, known)
 		}
 	}
-	fmt.Fprintf(&b, "\n| | measured | simulated (%d seeds) | difference | %s still from %.0f to %.0f s | difference |\n|---|---|---|---|---|---|\n", seeds, s.still, s.from, s.until)
+	evidence.Compare(t, "hitune-sort-phases", b.String(), *update)
+	b.Reset()
+	fmt.Fprintf(&b, "| figure | measured | simulated (%d seeds) | difference | %s still from %.0f to %.0f s | difference, still |\n|---|---|---|---|---|---|\n", seeds, s.still, s.from, s.until)
 	off := map[string][2]float64{}
 	row := func(name, format string, of func(*sortFacts) float64) {
 		fmt.Fprintf(&b, "| %s | "+format+" |", name, of(want))
@@ -439,5 +442,5 @@ func TestHiTuneSort(t *testing.T) {
 			}
 		}
 	}
-	section(t, "hitune-sort", b.String())
+	evidence.Compare(t, "hitune-sort", b.String(), *update)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/sim"
@@ -108,7 +109,7 @@ func TestIHPLoop(t *testing.T) {
 	}
 	fmt.Fprintf(&b, "\nMean accuracy: ihp %.1f %%, hp %.1f %%; on 24 reduces, if both know only the runs with 24 reduces: %.1f and %.1f %%.\n",
 		100*accuracy[0], 100*accuracy[1], 100*(1-same[0]/constant), 100*(1-same[1]/constant))
-	section(t, "ihp-loop", b.String())
+	evidence.Compare(t, "ihp-loop", b.String(), *update)
 	provisioned(t, bed, program, known["ihp"])
 }
 
@@ -184,5 +185,5 @@ func provisioned(t *testing.T, bed testbed, program model.Program, ihp model.Pre
 		}
 	}
 	fmt.Fprintf(&b, "\n%d of %d meet their deadline, %d with at most 10 %% more slots than the fewest that do.\n", met, all, near)
-	section(t, "ihp-provision", b.String())
+	evidence.Compare(t, "ihp-provision", b.String(), *update)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -149,7 +150,7 @@ func TestOneMachine(t *testing.T) {
 			t.Errorf("%s: want benchmarks within 25 %% of the profile in the mean", line)
 		}
 	}
-	section(t, "one-machine-profile", profileTable(report))
+	evidence.Compare(t, "one-machine-profile", profileTable(report), *update)
 
 	var jobs strings.Builder
 	jobs.WriteString("| application | measured | mean | simulated, mean of 20 | least to most | difference |\n|---|---|---|---|---|---|\n")
@@ -218,10 +219,10 @@ func TestOneMachine(t *testing.T) {
 			}
 		}
 	}
-	section(t, "one-machine-jobs", jobs.String())
+	evidence.Compare(t, "one-machine-jobs", jobs.String(), *update)
 
 	waits.measured(t)
-	section(t, "one-machine-waits", waits.table(t))
+	evidence.Compare(t, "one-machine-waits", waits.table(t), *update)
 }
 
 func average(values []float64) (mean float64) {
@@ -234,7 +235,7 @@ func average(values []float64) (mean float64) {
 // profileTable is what calibrate says of the phases.
 func profileTable(report string) string {
 	var b strings.Builder
-	b.WriteString("| phase | amounts | mean off before | after | worst before | after |\n|---|---|---|---|---|---|\n")
+	b.WriteString("| phase | amounts | mean off before | mean off after | worst before | worst after |\n|---|---|---|---|---|---|\n")
 	for _, line := range strings.Split(report, "\n")[1:7] {
 		f := strings.Fields(strings.ReplaceAll(line, " %", ""))
 		fmt.Fprintf(&b, "| %s | %s | %s %% | %s %% | %s %% | %s %% |\n", f[0], f[1], f[2], f[3], f[4], f[5])
@@ -307,7 +308,7 @@ func (d *delays) measured(t *testing.T) {
 // table compares the distributions.
 func (d *delays) table(t *testing.T) string {
 	var b strings.Builder
-	b.WriteString("| wait, s | n | least | quartiles | most | simulated: least | quartiles | most | KS distance | critical at 5 % |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| wait, s | n | least | quartiles | most | simulated least | simulated quartiles | simulated most | KS distance | critical at 5 % |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, w := range []struct {
 		name                string
 		measured, simulated []float64

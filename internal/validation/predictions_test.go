@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/study"
@@ -139,7 +140,7 @@ func TestPredictionsOfOneJob(t *testing.T) {
 		}
 	}
 	if *update {
-		section(t, "predictions", b.String())
+		evidence.Compare(t, "random-jobs", b.String(), *update)
 	}
 }
 

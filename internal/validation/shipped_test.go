@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -15,14 +16,30 @@ import (
 
 const committed = "../../results/shipped"
 
-// kept are the files of a result that are shipped; the manifest has the sums of
-// all.
-func kept(f resultdir.FileSum) bool {
+// kept reports whether a file of a result is shipped: figures, and the pictures that
+// a page shows. The manifest has the sums of all files.
+func kept(scenario string, f resultdir.FileSum, shown []string) bool {
 	switch filepath.Base(f.Name) {
 	case results.SummaryName, results.ComparisonName, results.PointsName, results.PointSummaryName:
 		return true
 	}
-	return f.Name == "slots.svg" || f.Name == "differences.svg" || f.Name == "execution.svg" && f.Size < 300_000
+	return slices.Contains(shown, scenario+"/"+f.Name)
+}
+
+// shownPictures lists the pictures of shipped results that pages show.
+func shownPictures(t *testing.T) []string {
+	t.Helper()
+	pages, err := filepath.Glob("../../docs/cases/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var shown []string
+	for _, page := range append(pages, "../../README.md") {
+		for _, m := range regexp.MustCompile(`results/shipped/([^)\s]+\.svg)`).FindAllStringSubmatch(read(t, page), -1) {
+			shown = append(shown, m[1])
+		}
+	}
+	return shown
 }
 
 // Every shipped scenario gives the committed bytes, and shows what the page on
@@ -61,6 +78,7 @@ func onlyShipped(t *testing.T, names []string) {
 }
 
 func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
+	shown := shownPictures(t)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -72,7 +90,7 @@ func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 			}
 			home := filepath.Join(committed, name)
 			if *update {
-				keep(t, dir, home, got)
+				keep(t, name, dir, got, shown)
 			}
 			if slices.Contains(caseNames(t), name) {
 				if all[i], err = study.Facts(name, dir); err != nil {
@@ -91,7 +109,7 @@ func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 				t.Errorf("outputs %v\ncommitted %v", made, committed)
 			}
 			for _, f := range want.Outputs {
-				if kept(f) {
+				if kept(name, f, shown) {
 					if err := resultdir.Verify(home, []resultdir.FileSum{f}); err != nil {
 						t.Error(err)
 					}
@@ -106,14 +124,15 @@ func without(files, others []resultdir.FileSum) []resultdir.FileSum {
 	return slices.DeleteFunc(slices.Clone(files), func(f resultdir.FileSum) bool { return slices.Contains(others, f) })
 }
 
-// keep replaces the committed files of a scenario.
-func keep(t *testing.T, dir, home string, m resultdir.Manifest) {
+// keep replaces the committed files of a scenario by those of a run in dir.
+func keep(t *testing.T, scenario, dir string, m resultdir.Manifest, shown []string) {
+	home := filepath.Join(committed, scenario)
 	if err := os.RemoveAll(home); err != nil {
 		t.Fatal(err)
 	}
 	names := []string{resultdir.ManifestName}
 	for _, f := range m.Outputs {
-		if kept(f) {
+		if kept(scenario, f, shown) {
 			names = append(names, f.Name)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/evidence"
 )
 
 // ec2Folder writes the rows of one recorded job into a folder.
@@ -73,7 +75,7 @@ func TestStarfishOnEC2(t *testing.T) {
 	if near < 6 {
 		t.Errorf("%d of %d jobs within 15 %%: want 6", near, len(off))
 	}
-	section(t, "ec2-starfish", b.String())
+	evidence.Compare(t, "ec2-starfish", b.String(), *update)
 }
 
 // columnsOf returns where the words of a printed line are that two spaces divide.

@@ -4,41 +4,19 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/evidence"
 )
 
-// The tables of docs/validation.md are what the measurements give today.
+// The tables of the recorded cases and traces are what the measurements give today.
 func TestValidationPage(t *testing.T) {
 	data := shared(t, "data")
-	const page = "../../docs/validation.md"
-	text := read(t, page)
-	for _, section := range []struct {
-		name string
-		make func(*testing.T, string) string
-	}{{"oracle", oracleTable}, {"gridmix", gridmixTable}} {
-		begin, end := "<!-- "+section.name+" -->\n", "<!-- end -->"
-		i := strings.Index(text, begin)
-		j := strings.Index(text[max(0, i):], end)
-		if i < 0 || j < 0 {
-			t.Fatalf("%s: want %q and %q", page, begin, end)
-		}
-		i += len(begin)
-		j += i - len(begin)
-		want := section.make(t, data)
-		if !*update && text[i:j] != want {
-			t.Errorf("%s: the table of %s has changed (-update writes it):\n%s", page, section.name, want)
-		}
-		text = text[:i] + want + text[j:]
-	}
-	if *update {
-		if err := os.WriteFile(page, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
+	evidence.Compare(t, "oracle", oracleTable(t, data), *update)
+	evidence.Compare(t, "gridmix", gridmixTable(t, data), *update)
 }
 
 func oracleTable(t *testing.T, data string) string {

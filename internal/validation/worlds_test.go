@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/internal/evidence"
 )
 
 // recordedWorlds is how many random worlds are recorded and replayed; -short takes
@@ -59,7 +61,7 @@ func worldTable(t *testing.T, worlds int) (string, map[string]*carriedBy) {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("| format | worlds with every attempt equal | attempts equal in state | and in time | of tasks with failed, killed or speculative attempts: in state | and in time | jobs that end alike |\n|---|---|---|---|---|---|---|\n")
+	b.WriteString("| format | worlds with every attempt equal | attempts equal in state | attempts equal in time | of tasks with failed, killed or speculative attempts: in state | of these in time | jobs that end alike |\n|---|---|---|---|---|---|---|\n")
 	for i, format := range formats {
 		c := &all[i]
 		fmt.Fprintf(&b, "| %s | %d of %d | %s | %s | %s | %s | %d of %d |\n", format, c.exact, c.worlds,
@@ -215,9 +217,8 @@ func randomWorld(seed uint64) string {
 	return b.String()
 }
 
-// Random worlds come back from their histories. The page has the table of 200
-// worlds, which -update writes; otherwise a tenth of them are replayed. What does
-// not come back has its causes on the page.
+// Random worlds come back from their histories. docs/evidence has the table of 200
+// worlds, which -update writes; otherwise a tenth of them are replayed.
 func TestRecordedWorlds(t *testing.T) {
 	worlds := recordedWorlds / 10
 	switch {
@@ -233,14 +234,7 @@ func TestRecordedWorlds(t *testing.T) {
 				format, c.exact, c.worlds, c.attempts, c.states, c.times, c.jobs, c.ends, table)
 		}
 	}
-	if !*update {
-		return
-	}
-	const page, from, to = "../../docs/replay.md", "<!-- worlds -->\n", "<!-- end -->"
-	text := read(t, page)
-	begin := strings.Index(text, from) + len(from)
-	end := begin + strings.Index(text[begin:], to)
-	if err := os.WriteFile(page, []byte(text[:begin]+table+text[end:]), 0o666); err != nil {
-		t.Fatal(err)
+	if *update {
+		evidence.Compare(t, "recorded-worlds", table, true)
 	}
 }

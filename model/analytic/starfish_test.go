@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/internal/measured"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/workload"
@@ -34,7 +35,7 @@ func TestAriaBoundsOnEC2(t *testing.T) {
 	if len(stages) != 8 {
 		t.Fatalf("%d jobs, want 8", len(stages))
 	}
-	page := measured.ReadPage(t)
+	rows := evidence.Read(t, "aria-bounds")
 	for job, s := range stages {
 		sum := 0.0
 		for _, v := range s.times {
@@ -46,7 +47,7 @@ func TestAriaBoundsOnEC2(t *testing.T) {
 			t.Fatal(err)
 		}
 		took := s.until - s.from
-		page.Want(t, []string{job[8:], fmt.Sprint(p.Maps), fmt.Sprintf("%.1f", b.MapLow), fmt.Sprintf("%.1f", took), fmt.Sprintf("%.1f", b.MapUp)})
+		rows.Want(t, []string{job[8:], fmt.Sprint(p.Maps), fmt.Sprintf("%.1f", b.MapLow), fmt.Sprintf("%.1f", took), fmt.Sprintf("%.1f", b.MapUp)})
 		if took < b.MapLow || took > b.MapUp {
 			t.Errorf("%s: the map stage took %.1f s, bounds %.1f and %.1f", job, took, b.MapLow, b.MapUp)
 		}
@@ -99,7 +100,7 @@ func TestPhasesOnEC2(t *testing.T) {
 	if len(jobs) != 7 {
 		t.Fatalf("%d jobs, want 7", len(jobs))
 	}
-	page := measured.ReadPage(t)
+	mapRows, reduceRows := evidence.Read(t, "herodotou-maps"), evidence.Read(t, "herodotou-reduces")
 	for _, job := range jobs {
 		// Maps by input; reduces see the average map of all.
 		mean, total := map[string]float64{}, 0.0
@@ -120,7 +121,7 @@ func TestPhasesOnEC2(t *testing.T) {
 			row.add(p.CollectTime, m.v["COLLECT"], true)
 			row.add(p.SpillTime, m.v["SPILL"], true)
 			row.add(p.MapMergeTime, m.v["MERGE"], false) // of one spill: a rename
-			page.Want(t, row.cells)
+			mapRows.Want(t, row.cells)
 		}
 		p, r := starfishJob(t, conf[job], mean, reduces[job], total), reduces[job].v
 		row.cells = []string{job[8:] + " reduce"}
@@ -128,7 +129,7 @@ func TestPhasesOnEC2(t *testing.T) {
 		row.add(p.ReduceMergeTime, r["SORT"], false) // what the last merge in memory happened to leave
 		row.add(p.ReduceTime, r["REDUCE"], true)
 		row.add(p.WriteTime, r["WRITE"], true)
-		page.Want(t, row.cells)
+		reduceRows.Want(t, row.cells)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/approx"
+	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/internal/measured"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/fit"
@@ -170,7 +171,7 @@ func TestWorkOnPlatform(t *testing.T) {
 	}
 	fitted, large := rowsOf(t, true, "small"), rowsOf(t, false, "large")
 	onGrid, onAll := byteOnly(t, rowsOf(t, true, "")), byteOnly(t, fitted)
-	page := measured.ReadPage(t)
+	known := evidence.Read(t, "platform-terms")
 	for i, phase := range platform.Phases {
 		rows := fitted[phase]
 		m, err := platform.FitWork(phase, rows, platform.Typical)
@@ -215,7 +216,7 @@ func TestWorkOnPlatform(t *testing.T) {
 		} {
 			cells = append(cells, fmt.Sprintf("%.1f", v))
 		}
-		page.Want(t, append(cells, m.String()))
+		known.Want(t, append(cells, m.String()))
 		if slices.Contains([]string{"collect", "spill", "merge"}, phase) && termsAll < 15+linesAll {
 			t.Errorf("%s: %.1f %% of rows that were not fitted within 20 %%, byte-only %.1f %%: want 15 more", phase, termsAll, linesAll)
 		}
@@ -382,7 +383,7 @@ func fittedModels(t *testing.T) map[string]platform.WorkModel {
 // for maps are no part of it.
 func TestBodiesOnPlatform(t *testing.T) {
 	models := fittedModels(t)
-	page := measured.ReadPage(t)
+	known := evidence.Read(t, "platform-tasks")
 	for _, app := range measuredApps {
 		run := bodies(t, app, models)
 		for kind, name := range []string{"map", "reduce"} {
@@ -391,7 +392,7 @@ func TestBodiesOnPlatform(t *testing.T) {
 				alone, own = run.reduceMS, (run.reduceMS-run.retryMS)*run.reduceRest+run.retryMS
 			}
 			ms := 1000 * run.measured[kind]
-			page.Want(t, []string{app, name, fmt.Sprintf("%.0f", ms), fmt.Sprintf("%.0f", alone), fmt.Sprintf("%+.1f %%", 100*(alone/ms-1)),
+			known.Want(t, []string{app, name, fmt.Sprintf("%.0f", ms), fmt.Sprintf("%.0f", alone), fmt.Sprintf("%+.1f %%", 100*(alone/ms-1)),
 				fmt.Sprintf("%.0f", own), fmt.Sprintf("%+.1f %%", 100*(own/ms-1))})
 			if off := own/ms - 1; math.Abs(off) > 0.25 {
 				t.Errorf("%s: %s body %+.1f %% off, want at most 25 %%", app, name, 100*off)
@@ -404,7 +405,7 @@ func TestBodiesOnPlatform(t *testing.T) {
 // tasks and the protocol between them.
 func TestJobTimesOnPlatform(t *testing.T) {
 	models := fittedModels(t)
-	page := measured.ReadPage(t)
+	known := evidence.Read(t, "platform-jobs")
 	for _, app := range measuredApps {
 		run := bodies(t, app, models)
 		var took, lastMap []float64
@@ -416,7 +417,7 @@ func TestJobTimesOnPlatform(t *testing.T) {
 		mean, _ := spread(took)
 		maps, _ := spread(lastMap)
 		off := run.times.End/mean - 1
-		page.Want(t, []string{app, fmt.Sprintf("%.1f to %.1f", slices.Min(took), slices.Max(took)), fmt.Sprintf("%.1f", mean),
+		known.Want(t, []string{app, fmt.Sprintf("%.1f to %.1f", slices.Min(took), slices.Max(took)), fmt.Sprintf("%.1f", mean),
 			fmt.Sprintf("%.1f", maps), fmt.Sprintf("%.1f", run.times.LastMap), fmt.Sprintf("%.1f", run.times.End), fmt.Sprintf("%+.1f %%", 100*off)})
 		if math.Abs(off) > 0.15 {
 			t.Errorf("%s: %+.1f %% off, want at most 15 %%", app, 100*off)
@@ -435,7 +436,7 @@ func TestBytesOnPlatform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	page := measured.ReadPage(t)
+	known := evidence.Read(t, "platform-lines")
 	for i, paper := range []string{"66 / 83 / 92", "56 / 73 / 84", "61 / 76 / 83", "58 / 84 / 94", "76 / 85 / 96", "93 / 97 / 98"} {
 		f := fits[slices.IndexFunc(fits, func(f platform.PhaseFit) bool { return f.Phase == platform.Phases[i] })]
 		line := fmt.Sprintf("%.0f + %.3g/MB", f.Model.A, f.Model.B)
@@ -443,7 +444,7 @@ func TestBytesOnPlatform(t *testing.T) {
 			line += fmt.Sprintf(", from %.0f MB on %.0f + %.3g/MB", f.Model.Tau, f.Model.Beyond.A, f.Model.Beyond.B)
 		}
 		e := f.Errors.Fractions
-		page.Want(t, []string{f.Phase, line, fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2]), paper})
+		known.Want(t, []string{f.Phase, line, fmt.Sprintf("%.0f / %.0f / %.0f", 100*e[0], 100*e[1], 100*e[2]), paper})
 	}
 }
 
