@@ -16,9 +16,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// summarySchema is the first field of every summary of this format.
-const summarySchema = "slotwave/summary/1"
-
 // Summary is the content of summary.json: a run in figures. Counts over
 // attempts (Kinds, Locality, Slots) are those of the first replication.
 // Makespan and job statistics are means over all replications.
@@ -201,7 +198,7 @@ const slowestJobs = 10
 func (r *Run) Summary() *Summary {
 	first := &r.Predictions[0]
 	s := &Summary{
-		Schema:       summarySchema,
+		Schema:       workload.SummarySchema.String(),
 		Scenario:     Escape(r.Question.Name),
 		Title:        r.title(),
 		Model:        first.Model,

@@ -79,8 +79,11 @@ func (f *File) replayOf(name string) {
 func (f *File) simulatedWith(folder string) {
 	var summary struct{ Schema, Hadoop, Scheduler string }
 	data, err := os.ReadFile(filepath.Join(folder, "summary.json"))
-	if err != nil || json.Unmarshal(data, &summary) != nil || !strings.HasPrefix(summary.Schema, "slotwave/summary/") {
+	if err != nil || json.Unmarshal(data, &summary) != nil {
 		return
+	}
+	if is, err := workload.SummarySchema.Reads(summary.Schema, ""); !is || err != nil {
+		return // the reader of the tables refuses a result that is newer
 	}
 	f.stated = map[string]string{"cluster.hadoop": summary.Hadoop}
 	// The others need queues or deadlines, which a result does not hold.

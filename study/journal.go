@@ -12,9 +12,11 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/workload"
 )
 
-const journalSchema = "slotwave/journal/1"
+// journalSchema is that of the files of finished simulations.
+var journalSchema = workload.Schema{Kind: "journal", Oldest: 1, Version: 1}
 
 // journalHead is the first line of a journal.
 type journalHead struct {
@@ -28,14 +30,27 @@ type journalHead struct {
 // agrees refuses what was made from other inputs or by another version.
 func (h *journalHead) agrees(file string, with journalHead) error {
 	switch {
-	case h.Schema != with.Schema:
-		return fmt.Errorf("%s: schema: got %q: want %q", file, h.Schema, with.Schema)
 	case h.Inputs != with.Inputs:
 		return fmt.Errorf("%s: made from other inputs or flags than those of %s (SHA-256 %.16s, now %.16s): repeat with the same ones, or choose another --out", file, with.Study, h.Inputs, with.Inputs)
 	case h.Build != with.Build:
 		return fmt.Errorf("%s: made by another version of slotwave (SHA-256 %.16s, this one %.16s): use the same version, or choose another --out", file, h.Build, with.Build)
 	}
 	return nil
+}
+
+// readHead reads the first line of a journal.
+func readHead(line []byte, file string, n int) (h journalHead, err error) {
+	is := json.Unmarshal(line, &h) == nil
+	if is {
+		is, err = journalSchema.Reads(h.Schema, "")
+	}
+	switch {
+	case !is:
+		return h, fmt.Errorf("%s:%d: not a file of finished simulations: want one that slotwave sweep wrote", file, n)
+	case err != nil:
+		return h, fmt.Errorf("%s:%d: %w", file, n, err)
+	}
+	return h, nil
 }
 
 // journalRow is one finished simulation.
@@ -101,9 +116,9 @@ func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row fun
 		}
 		text := unkeyed(line)
 		if n == 1 || bytes.HasPrefix(text, []byte(`{"schema"`)) { // each mapper writes one
-			var head journalHead
-			if json.Unmarshal(text, &head) != nil || head.Schema != journalSchema {
-				return size, fmt.Errorf("%s:1: not a file of finished simulations: want one that slotwave sweep wrote", path)
+			head, err := readHead(text, path, n)
+			if err != nil {
+				return size, err
 			}
 			if err := head.agrees(path, s.identity(b)); err != nil {
 				return size, err

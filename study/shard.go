@@ -13,15 +13,29 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/workload"
 )
 
-const planSchema = "slotwave/plan/1"
+// planSchema is that of the lines of a plan.
+var planSchema = workload.Schema{Kind: "plan", Oldest: 1, Version: 1}
 
 // planned is a line of a plan: one point, with all that its simulation takes.
 type planned struct {
 	journalHead
 	Point int      `json:"point"`
 	Set   []string `json:"point_set"`
+}
+
+// known refuses a line that is not from a plan that this program reads.
+func (p *planned) known(file string, n int) error {
+	is, err := planSchema.Reads(p.Schema, "")
+	switch {
+	case !is:
+		return fmt.Errorf("%s:%d: not a point of a study: want a line that slotwave sweep plan printed", file, n)
+	case err != nil:
+		return fmt.Errorf("%s:%d: %w", file, n, err)
+	}
+	return nil
 }
 
 // Plan writes one line of JSON per point.
@@ -33,7 +47,7 @@ func (s *Sweep) plan(w io.Writer, b resultdir.Build, points iter.Seq[int]) error
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	line := planned{journalHead: s.identity(b)}
-	line.Schema = planSchema
+	line.Schema = planSchema.String()
 	for i := range points {
 		line.Point, line.Set = i+1, s.settings(i)
 		if err := e.Encode(line); err != nil {
@@ -55,8 +69,8 @@ type shard struct {
 // point returns the index of a planned point, which has to be one of the study as
 // it is here.
 func (h *shard) point(line planned, n int) (int, error) {
-	if line.Schema != planSchema {
-		return 0, fmt.Errorf("%s:%d: not a point of a study: want a line that slotwave sweep plan printed", h.name, n)
+	if err := line.known(h.name, n); err != nil {
+		return 0, err
 	}
 	if h.sweep == nil {
 		line.Asked.Workers = h.workers
@@ -66,7 +80,6 @@ func (h *shard) point(line planned, n int) (int, error) {
 		}
 		h.sweep, h.identity = s, s.identity(h.build)
 	}
-	line.Schema = journalSchema
 	if err := line.agrees(fmt.Sprintf("%s:%d", h.name, n), h.identity); err != nil {
 		return 0, err
 	}
@@ -216,9 +229,12 @@ func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 // openRows opens the study that a file of rows names.
 func openRows(f *os.File, name string) (*Sweep, error) {
 	line, err := bufio.NewReader(f).ReadBytes('\n')
-	var head journalHead
-	if err != nil || json.Unmarshal(unkeyed(line), &head) != nil || head.Schema != journalSchema {
-		return nil, fmt.Errorf("%s:1: not a file of finished simulations: want one that slotwave sweep work wrote", name)
+	if err != nil {
+		line = nil // it is empty or cut off
+	}
+	head, err := readHead(unkeyed(line), name, 1)
+	if err != nil {
+		return nil, err
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err

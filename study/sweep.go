@@ -523,6 +523,7 @@ func (s *Sweep) identity(b resultdir.Build) journalHead {
 	}
 	sum := sha256.New()
 	e := json.NewEncoder(sum)
+	e.Encode(journalSchema.String())
 	e.Encode(s.inputs)
 	e.Encode([]float64{float64(s.file.Replications), float64(s.file.MaxReplications), s.file.Precision})
 	e.Encode([]any{s.file.Seed, s.metrics.First(), s.metrics.Names(), s.base.options.Set, s.base.options.Fidelity})
@@ -534,7 +535,7 @@ func (s *Sweep) identity(b resultdir.Build) journalHead {
 	}
 	build := sha256.Sum256([]byte(strings.Join([]string{b.Version, b.Revision, b.Go, runtime.GOARCH}, "\n")))
 	s.known = &journalHead{
-		Schema: journalSchema, Study: s.name, Asked: s.asked,
+		Schema: journalSchema.String(), Study: s.name, Asked: s.asked,
 		Inputs: hex.EncodeToString(sum.Sum(nil)), Build: hex.EncodeToString(build[:]),
 	}
 	return *s.known

@@ -33,7 +33,7 @@ var arrows = map[string][]string{
 	"model/taskplan":          {"model/fit", "model/input", "workload"},
 	"model/vectortest":        {"internal/shareddata", "model"},
 	"results":                 {"model", "model/analytic", "model/platform", "results/resultdir", "results/spool", "workload"},
-	"results/resultdir":       {},
+	"results/resultdir":       {"workload"},
 	"results/spool":           {},
 	"results/report":          {"results", "workload"},
 	"scenarios":               {"model", "model/platform", "model/taskplan", "scheduler", "workload", "workload/trace"},

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // put writes a file of a result.
@@ -68,7 +70,7 @@ func TestCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []FileSum{Sum("a.csv", []byte("one")), Sum("b.csv", []byte("2"))}
-	if !slices.Equal(m.Outputs, want) || m.Schema != manifestSchema || m.Seed != 7 || m.Inputs[0].SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
+	if !slices.Equal(m.Outputs, want) || m.Schema != workload.ManifestSchema.String() || m.Seed != 7 || m.Inputs[0].SHA256 != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
 		t.Errorf("manifest %+v", m)
 	}
 }
@@ -182,7 +184,7 @@ func TestManifestCannotReachOut(t *testing.T) {
 	if err := os.Mkdir(path, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	text, err := json.Marshal(Manifest{Schema: manifestSchema, Outputs: []FileSum{{Name: "../victim"}, {Name: victim}, {Name: ".."}}})
+	text, err := json.Marshal(Manifest{Schema: workload.ManifestSchema.String(), Outputs: []FileSum{{Name: "../victim"}, {Name: victim}, {Name: ".."}}})
 	if err != nil {
 		t.Fatal(err)
 	}

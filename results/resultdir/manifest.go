@@ -13,13 +13,12 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+
+	"github.com/slotwave/slotwave/workload"
 )
 
 // ManifestName is the file whose presence completes a result.
 const ManifestName = "manifest.json"
-
-// manifestSchema is the first field of every manifest of this format.
-const manifestSchema = "slotwave/manifest/1"
 
 // Manifest lists the inputs and the outputs of a result. It holds nothing that
 // changes between two runs of the same question: no clock, no host, and paths
@@ -112,7 +111,7 @@ func SumFile(path string) (FileSum, error) {
 }
 
 func (m Manifest) encode(w io.Writer) error {
-	m.Schema = manifestSchema
+	m.Schema = workload.ManifestSchema.String()
 	// Appended to an empty list, so that readers always find an array.
 	m.Arguments = append([]string{}, m.Arguments...)
 	m.Inputs = append([]FileSum{}, m.Inputs...)
@@ -140,8 +139,12 @@ func readManifest(path string) (Manifest, error) {
 	if err := json.Unmarshal(text, &m); err != nil {
 		return m, fmt.Errorf("%s: %w", path, err)
 	}
-	if m.Schema != manifestSchema {
-		return m, fmt.Errorf("%s: schema = %q: want %q", path, m.Schema, manifestSchema)
+	is, err := workload.ManifestSchema.Reads(m.Schema, m.Build.Version)
+	if !is {
+		err = fmt.Errorf("schema: got %q: want %q", m.Schema, workload.ManifestSchema)
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("%s: %w", path, err)
 	}
 	return m, nil
 }

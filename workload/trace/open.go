@@ -208,7 +208,10 @@ const (
 // several has only a summary beside it.
 func (o ReadOptions) simulated(folder string) (result expanded, is bool, err error) {
 	var m struct {
-		Schema  string `json:"schema"`
+		Schema string `json:"schema"`
+		Build  struct {
+			Version string `json:"version"`
+		} `json:"build"`
 		Outputs []struct {
 			Name string `json:"name"`
 		} `json:"outputs"`
@@ -224,8 +227,19 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 		} `json:"slots"`
 	}
 	// Another program may have files of these names.
-	if o.json(folder, summaryName, &summary) && strings.HasPrefix(summary.Schema, "slotwave/summary/") {
-		result.release, is = summary.Hadoop, true
+	listed := false
+	if o.json(folder, manifestName, &m) {
+		if listed, err = workload.ManifestSchema.Reads(m.Schema, m.Build.Version); err != nil {
+			return result, false, fmt.Errorf("%s: %w", path.Join(filepath.ToSlash(folder), manifestName), err)
+		}
+	}
+	if o.json(folder, summaryName, &summary) {
+		if is, err = workload.SummarySchema.Reads(summary.Schema, m.Build.Version); err != nil {
+			return result, false, fmt.Errorf("%s: %w", path.Join(filepath.ToSlash(folder), summaryName), err)
+		}
+	}
+	if is {
+		result.release = summary.Hadoop
 		for _, key := range slices.Sorted(maps.Keys(summary.Conf)) {
 			result.conf.Set(key, summary.Conf[key])
 		}
@@ -238,7 +252,7 @@ func (o ReadOptions) simulated(folder string) (result expanded, is bool, err err
 			result.slots[kind] = s.Slots / summary.Nodes
 		}
 	}
-	if !o.json(folder, manifestName, &m) || !strings.HasPrefix(m.Schema, "slotwave/manifest/") {
+	if !listed {
 		return result, is, nil
 	}
 	hasJobs := false
