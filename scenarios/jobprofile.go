@@ -51,7 +51,7 @@ func readJobProfile(data []byte, file string) (*workload.Profile, error) {
 		return nil, err
 	}
 	if !t.has("recorded") {
-		return nil, fmt.Errorf("%s: no [recorded]: want a profile with the times of tasks, as slotwave profile writes it", file)
+		return nil, fmt.Errorf("%s: no [recorded]: want a profile with the times of tasks, as slotwave convert --to profile writes it", file)
 	}
 	p := t.readProvenance()
 	recorded := t.inner("recorded")

@@ -430,6 +430,29 @@ func (t *table) readShape(seed workload.Seed) workload.Shaping {
 	return s
 }
 
+// Shaping reads settings of [workload] that change a trace, such as workload.first=10.
+func Shaping(settings []string, seed workload.Seed) (workload.Shaping, error) {
+	t := &table{report: &report{file: "--set", lines: map[string]int{}}, values: map[string]any{"workload": map[string]any{}}}
+	for i, text := range settings {
+		s, err := parseSetting(text)
+		if err != nil {
+			return workload.Shaping{}, err
+		}
+		t.set = append(t.set, text)
+		over, err := overlay(t.values, s.value, "")
+		if err != nil {
+			t.fail(-i-1, "%v", err)
+		}
+		t.values = over.(map[string]any)
+		t.relocate(t.values, s.value, "", -i-1)
+	}
+	w := t.inner("workload")
+	shape := w.readShape(seed)
+	w.done()
+	t.done()
+	return shape, t.err()
+}
+
 // bound reads one end of a window: a time, or the number of a job.
 func (t *table) bound(key string) (time.Duration, int) {
 	if _, isText := t.values[key].(string); isText {

@@ -820,26 +820,6 @@ func (c *RunCalibration) writeCosts(w io.Writer) {
 	}
 }
 
-// Profiles returns the profiles of the jobs, without the machine.
-func (c *RunCalibration) Profiles() (files []trace.File) {
-	for _, f := range c.Files("") {
-		if folder, name := filepath.Split(f.Name); folder == profilesFolder+"/" {
-			files = append(files, trace.File{Name: name, Write: f.Write})
-		}
-	}
-	return files
-}
-
-// WriteCosts writes the costs of each job's code and how well they are known.
-func (c *RunCalibration) WriteCosts(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	c.writeCosts(t)
-	for _, u := range c.Unused {
-		fmt.Fprintf(t, "Not used: %s\n", u)
-	}
-	return t.Flush()
-}
-
 // rowText returns the error of a row as text.
 func (c *RunCalibration) rowText(row string) string {
 	want, got := rowOf(c.recorded, row), rowOf(c.simulated, row)

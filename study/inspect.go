@@ -300,7 +300,7 @@ func (in *inspected) missing() {
 		{node || !tasks, "machines of attempts", "the cluster: set cluster.nodes"},
 		{hosts || !tasks, "machines with the input of maps", "locality with other nodes or another scheduler"},
 		{bytes || !tasks, "bytes of tasks", "other disks, networks, codecs, block sizes"},
-		{records || !tasks, "records of tasks", "costs per record (slotwave profile)"},
+		{records || !tasks, "records of tasks", "costs per record (slotwave convert --to profile)"},
 		{shuffle || !tasks || !reduces, "end of the shuffle of reduces", "slowstart, and other numbers of maps"},
 		{start || !tasks, "start of the JVM", "start-up costs separate from the work: set workload.startup"},
 		{len(in.Common().Keys()) > 0, "configuration", "release, scheduler and sort buffer: give them with --set"},

@@ -163,7 +163,7 @@ func newTuner(s *Study) (*tuner, error) {
 		return nil, fmt.Errorf("%s: fidelity: got %s: want phase or device, where settings change the times of tasks", s.Scenario.Name, q.Fidelity)
 	}
 	if s.Scenario.Tables == 0 {
-		return nil, fmt.Errorf("%s: the job is recorded: want a [[job]] with a profile, as slotwave profile --costs finds it from a record", s.Scenario.Name)
+		return nil, fmt.Errorf("%s: the job is recorded: want a [[job]] with a profile, as slotwave platform calibrate finds it from a record", s.Scenario.Name)
 	}
 	if slices.ContainsFunc(q.Cluster.Machines, func(m model.Machine) bool { return m.Fitted != nil }) {
 		return nil, fmt.Errorf("%s: a fitted platform holds the settings of its benchmarks: want a platform with devices, such as dl145-g3", s.Scenario.Name)

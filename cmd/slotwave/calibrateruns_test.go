@@ -58,19 +58,6 @@ func TestCalibrateRuns(t *testing.T) {
 		verb(t, "validate", at("calibrated/"+file))
 	}
 	verb(t, "run", at("calibrated/scenario.toml"), "--out", at("again"), "--quiet", "--fail-above", "8%")
-	// The same costs without the machine.
-	costs := verb(t, "profile", at("history"), "--costs", "--format", "jhist", "--out", at("costs"))
-	if !strings.Contains(text, strings.TrimSpace(costs)) || !strings.Contains(costs, "90 % interval") {
-		t.Errorf("calibrate printed\n%s\nprofile --costs\n%s", text, costs)
-	}
-	for _, file := range []string{"sort.toml", "count.toml"} {
-		if got, want := read(t, at("costs/"+file)), read(t, at("calibrated/profiles/"+file)); got != want {
-			t.Errorf("%s: %s\nof calibrate: %s", file, got, want)
-		}
-	}
-	if code, _, errs := call("", "profile", at("history"), "--costs", "--job", "sort"); code != exitInput || !strings.Contains(errs, "share the machine") {
-		t.Errorf("--costs with --job: exit %d: %s", code, errs)
-	}
 	// A platform without a limit between racks has no uplink_mb to be assumed.
 	verb(t, "platform", "calibrate", at("history"), "--platform", "ec2-large", "--out", at("ec2"), "--quiet")
 	verb(t, "validate", at("ec2/scenario.toml"))

@@ -27,7 +27,6 @@ func completions(parent *cobra.Command) {
 		}
 		for name, complete := range map[string]cobra.CompletionFunc{
 			"format":   cobra.FixedCompletions(formatNames(trace.Format.Reads), only),
-			"to":       cobra.FixedCompletions(formatNames(trace.Format.Writes), only),
 			"fidelity": cobra.FixedCompletions([]string{"replay", "profile", "phase", "device"}, only),
 			"set":      completeKey,
 			"over":     completeKey,

@@ -13,7 +13,7 @@ func TestCompletion(t *testing.T) {
 		{"reproduce ", "zhang", "two-jobs"},
 		{"platform eval ", "aria.bounds", "two-jobs"},
 		{"help ", "sweep\t", "two-jobs"},
-		{"convert x --to ", "chrome\t", "topology"},
+		{"convert x --to ", "chrome", "topology"},
 		{"run --format ", "rumen\t", "chrome"},
 		{"run two-jobs --fidelity ", "device", "two-jobs"},
 		{"run two-jobs --set ", "job.1.map_ms=", "job.2.map_ms="},

@@ -7,9 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,127 +20,107 @@ import (
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// targetNames lists the formats that convert writes.
-func targetNames() (names []string) {
+// targets are the formats that convert writes.
+func targets() (all []trace.Format) {
 	for _, f := range trace.Formats() {
 		if f.Writes() {
-			names = append(names, f.Name)
+			all = append(all, f)
 		}
 	}
-	return names
+	return append(all,
+		trace.Format{Name: "profile", About: "job profiles for [[job]], TOML, or JSON in a .json"},
+		trace.Format{Name: "statistics", About: "statistics of one job for herodotou, JSON"},
+		trace.Format{Name: "samples", About: "records of HiTune's sampling agents, CSV"})
 }
 
 // conversion holds the flags of convert.
 type conversion struct {
-	format            string
-	first, last, fold string
-	shape             workload.Shaping
-	seed              uint64
-	anonymise         bool
-	strict, quiet     bool
-	reading           scenarios.Reading
-	to                destination
+	format, by, on, every string
+	set                   []string
+	seed                  uint64
+	anonymise, strict     bool
+	json, quiet           bool
+	reading               scenarios.Reading
+	to                    destination
 }
 
 func convertCommand(a *app) *cobra.Command {
 	k := &conversion{}
-	about := ""
-	for _, f := range trace.Formats() {
-		if f.Writes() {
-			about += fmt.Sprintf("\n  %-8s %s", f.Name, f.About)
-		}
+	about, names := "", []string{}
+	for _, f := range targets() {
+		about += fmt.Sprintf("\n  %-10s %s", f.Name, f.About)
+		names = append(names, f.Name)
 	}
 	c := &cobra.Command{
-		Use:   "convert TRACE... --to FORMAT --out PATH",
+		Use:   "convert PATH... --to FORMAT --out PATH",
 		Short: "Write recorded or simulated runs in another format",
 		Long: `Write traces, job histories, or the result of a simulation in another format:
 ` + about + `
 
-PATH is a directory, or the main file if the format has one. Further files and a
-manifest are written next to it. A file whose name ends in .gz is compressed.
-The flags cut, scale and fold traces as the keys of [workload] do.`,
-		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert history/done --to rumen --out trace.json --anonymise\n  slotwave convert trace.json --to toml --out replay.toml --first 10 --last 20",
+--out is a directory, or the main file if the format has one; .gz compresses it.
+Without --out, profile and statistics are printed. --set changes the workload.`,
+		Example: "  slotwave convert out/two-jobs --to chrome --out two-jobs.json.gz\n  slotwave convert trace.json --to toml --out my.toml --set workload.first=10",
 		Args:    cobra.MinimumNArgs(1),
 	}
 	f := c.Flags()
-	f.StringVar(&k.format, "to", "", "`FORMAT` to write: "+strings.Join(targetNames(), ", "))
-	k.to.flags(c, "`PATH` to write: a file or a directory")
+	f.StringVar(&k.format, "to", "", "`FORMAT` to write")
+	_ = c.RegisterFlagCompletionFunc("to", cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp))
+	f.StringVar(&k.to.out, "out", "", "`PATH` to write: a file or a directory")
+	f.StringVar(&k.to.name, "name", "", "`NAME` of the main file, if --out is a directory")
+	_ = f.MarkHidden("name") // in manifests
 	readingFlags(c, &k.reading)
-	f.StringVar(&k.first, "first", "", "first job to keep: its number, or a time of submission")
-	f.StringVar(&k.last, "last", "", "last job to keep: its number, or a time of submission")
-	f.IntVar(&k.shape.Jobs, "jobs", 0, "largest number of jobs to keep (0: all)")
-	f.Float64Var(&k.shape.ScaleJobs, "scale-jobs", 1, "factor on the number of jobs")
-	f.Float64Var(&k.shape.ScaleTime, "scale-time", 1, "factor on the time between submissions")
-	f.Float64Var(&k.shape.ScaleBytes, "scale-bytes", 1, "factor on bytes and records")
-	f.StringVar(&k.fold, "fold", "", "overlay the cycles of a trace: `CYCLE,LENGTH[,CONCENTRATION]`, such as 24h,1h")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` of [workload], such as workload.scale_bytes=2")
+	f.StringVar(&k.by, "by", "name", "profiles by `KEY`: name or job")
+	f.StringVar(&k.on, "on", "", "`SCENARIO` of the runs: estimate what maps cost a record")
+	f.StringVar(&k.every, "every", "20ms,5s", "`TIMES` between samples of a thread and of a device")
 	f.BoolVar(&k.anonymise, "anonymise", false, "replace the names of users, jobs and machines")
 	f.Uint64Var(&k.seed, "seed", 1, "master seed of all random numbers")
 	f.BoolVar(&k.strict, "strict", false, "treat every loss of data as an error")
+	f.BoolVar(&k.json, "json", false, "print profiles as JSON")
 	f.BoolVar(&k.quiet, "quiet", false, "print errors only")
-	c.RunE = func(c *cobra.Command, args []string) error { return a.convert(c, args, k) }
+	f.BoolVar(&k.to.force, "force", false, "replace a file, or write beside other files")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := k.check(c, names); err != nil {
+			return err
+		}
+		switch k.format {
+		case "profile", "statistics":
+			return a.profile(c, args, k)
+		case "samples":
+			return a.samples(c, args, k)
+		}
+		return a.convert(c, args, k)
+	}
 	return c
 }
 
-// check parses the flags that have a format of their own.
-func (k *conversion) check() error {
-	if !slices.Contains(targetNames(), k.format) {
-		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(targetNames(), ", "))
+// onlyFor names the formats that a flag is for.
+var onlyFor = map[string][]string{
+	"by": {"profile", "statistics"}, "on": {"profile"}, "json": {"profile"}, "every": {"samples"},
+}
+
+// check refuses flags that the format does not use.
+func (k *conversion) check(c *cobra.Command, names []string) (err error) {
+	if !slices.Contains(names, k.format) {
+		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(names, ", "))
 	}
-	if k.to.out == "" {
-		return errors.New("--out is missing: want a file or a directory")
-	}
-	s := &k.shape
-	for _, x := range []struct {
-		flag, text string
-		at         *time.Duration
-		number     *int
-	}{{"first", k.first, &s.From, &s.First}, {"last", k.last, &s.To, &s.Last}} {
-		if x.text == "" {
-			continue
+	traces := !slices.Contains([]string{"profile", "statistics", "samples"}, k.format)
+	c.Flags().Visit(func(f *pflag.Flag) {
+		of := onlyFor[f.Name]
+		if of != nil && !slices.Contains(of, k.format) || !traces && slices.Contains([]string{"set", "anonymise"}, f.Name) {
+			err = fmt.Errorf("--%s: has no effect on --to %s: want none", f.Name, k.format)
 		}
-		n, err := strconv.Atoi(x.text)
-		d, err2 := time.ParseDuration(x.text)
-		switch {
-		case err == nil && n >= 1:
-			*x.number = n
-		case err2 == nil && d >= 0 && err != nil:
-			*x.at = d
-		default:
-			return fmt.Errorf("--%s %s: want the number of a job, from 1, or a time such as 90s", x.flag, x.text)
-		}
+	})
+	if err == nil && traces && k.to.out == "" {
+		err = errors.New("--out is missing: want a file or a directory")
 	}
-	if s.To > 0 && s.To <= s.From || s.Last > 0 && s.Last < s.First {
-		return fmt.Errorf("--last %s is before --first %s: want a later one", k.last, k.first)
-	}
-	for _, x := range []struct {
-		flag  string
-		value float64
-	}{{"jobs", float64(s.Jobs)}, {"scale-jobs", s.ScaleJobs}, {"scale-time", s.ScaleTime}, {"scale-bytes", s.ScaleBytes}} {
-		if !(x.value >= 0 && x.value <= 1e12) {
-			return fmt.Errorf("--%s %v: want a number from 0 to 1e12", x.flag, x.value)
-		}
-	}
-	if k.fold == "" {
-		return nil
-	}
-	fields := strings.Split(k.fold, ",")
-	s.Fold = &workload.Folding{Concentration: 1}
-	var errs [3]error
-	if len(fields) >= 2 {
-		s.Fold.Cycle, errs[0] = time.ParseDuration(fields[0])
-		s.Fold.Length, errs[1] = time.ParseDuration(fields[1])
-	}
-	if len(fields) == 3 {
-		s.Fold.Concentration, errs[2] = strconv.ParseFloat(fields[2], 64)
-	}
-	if len(fields) < 2 || len(fields) > 3 || errors.Join(errs[:]...) != nil {
-		return fmt.Errorf("--fold %s: want CYCLE,LENGTH or CYCLE,LENGTH,CONCENTRATION, such as 24h,1h", k.fold)
-	}
-	return nil
+	return err
 }
 
 func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
-	if err := k.check(); err != nil {
+	seed := workload.Seed(k.seed)
+	shape, err := scenarios.Shaping(k.set, seed.Named("shape"))
+	if err != nil {
 		return err
 	}
 	h, err := k.reading.Open(args...)
@@ -152,14 +130,12 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	if err := a.losses(h.Problems, h.Dropped, k.strict, k.quiet); err != nil {
 		return err
 	}
-	if k.format == "chrome" && len(args) == 1 && k.keepsTimes() {
+	if k.format == "chrome" && len(args) == 1 && len(k.set) == 0 {
 		if err := study.AddDevices(h, args[0]); err != nil {
 			return err
 		}
 	}
-	seed := workload.Seed(k.seed)
-	k.shape.Seed = seed.Named("shape")
-	if err := h.Shape(&k.shape); err != nil {
+	if err := h.Shape(&shape); err != nil {
 		return err
 	}
 	if k.anonymise {
@@ -190,12 +166,6 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	written.attempts -= out.Left.Attempts
 	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), written)
 	return study.Internal(err)
-}
-
-// keepsTimes reports whether all jobs are kept, at their times.
-func (k *conversion) keepsTimes() bool {
-	s := &k.shape
-	return k.first == "" && k.last == "" && s.Fold == nil && s.Jobs == 0 && s.ScaleJobs == 1 && s.ScaleTime == 1
 }
 
 // prepare makes the files of a history in the chosen format.
@@ -230,13 +200,6 @@ func (a *app) losses(problems []workload.Problem, dropped int, strict, quiet boo
 type destination struct {
 	out, name string
 	force     bool
-}
-
-func (d *destination) flags(c *cobra.Command, about string) {
-	f := c.Flags()
-	f.StringVar(&d.out, "out", "", about)
-	f.StringVar(&d.name, "name", "", "`NAME` of the main file, if --out is a directory")
-	f.BoolVar(&d.force, "force", false, "replace a file, or write into a directory that already holds others")
 }
 
 // endings are the file name endings of single files.
@@ -340,7 +303,13 @@ func repeating(c *cobra.Command, args []string) []string {
 	list := append(strings.Fields(c.CommandPath())[1:], args...)
 	c.Flags().Visit(func(f *pflag.Flag) {
 		if !slices.Contains([]string{"out", "name", "force", "quiet", "json", "workers"}, f.Name) {
-			list = append(list, "--"+f.Name+"="+f.Value.String())
+			values := []string{f.Value.String()}
+			if many, ok := f.Value.(pflag.SliceValue); ok {
+				values = many.GetSlice()
+			}
+			for _, v := range values {
+				list = append(list, "--"+f.Name+"="+v)
+			}
 		}
 	})
 	return list

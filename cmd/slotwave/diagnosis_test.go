@@ -539,7 +539,7 @@ reduces = 18
 	for _, nodes := range []int{5, 10, 20} {
 		out := fmt.Sprint("on-", nodes)
 		verb(t, "run", "sort.toml", "--quiet", "--trace", "--set", fmt.Sprint("cluster.nodes=", nodes), "--set", fmt.Sprint("job.0.reduces=", 4*nodes-2), "--out", out)
-		verb(t, "sample", out, "--every", "1s", "--system", "0s", "--out", out+".csv")
+		verb(t, "convert", out, "--to", "samples", "--every", "1s", "--out", out+".csv")
 		counts = append(counts, strings.Count(read(t, out+".csv"), "\n")-1)
 	}
 	t.Logf("%d records on 5, 10 and 20 nodes", counts)

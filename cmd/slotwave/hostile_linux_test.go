@@ -56,8 +56,8 @@ func TestHostileTraces(t *testing.T) {
 		{"giant JSON value", plain("value.json", rumen+strings.Repeat("x", 64*mib))},
 		{"no format", plain("zeros", strings.Repeat("\x00", 16*mib))},
 	} {
-		for _, verb := range [][]string{{"validate"}, {"profile"}, {"convert", "--to", "csv", "--out", filepath.Join(dir, "out")}} {
-			t.Run(x.name+" "+verb[0], func(t *testing.T) {
+		for _, verb := range [][]string{{"validate"}, {"convert", "--to", "profile"}, {"convert", "--to", "csv", "--out", filepath.Join(dir, "out")}} {
+			t.Run(x.name+" "+strings.Join(verb, " "), func(t *testing.T) {
 				c := exec.Command(self)
 				c.Args = append(append([]string{"slotwave"}, verb...), x.file)
 				c.Env = append(os.Environ(), "GOCOVERDIR="+dir)

@@ -208,9 +208,9 @@ func TestDocumentedCommands(t *testing.T) {
 				if i := slices.Index(args, "--out"); i >= 0 {
 					written[args[i+1]] = out
 					args[i+1] = out
-				} else if kind := map[string]string{"report": ".html", "sample": ".csv"}[args[0]]; kind != "" {
+				} else if kind := map[string]string{"report": ".html", "convert": ".csv"}[args[0]]; kind != "" {
 					args = append(args, "--out", out+kind)
-					written[args[0]+"s"+kind] = out + kind // samples.csv
+					written["samples"+kind] = out + kind
 				} else if args[0] == "run" || args[0] == "compare" {
 					written["out/"+args[1]] = out
 					args = append(args, "--out", out)

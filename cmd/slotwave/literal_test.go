@@ -96,7 +96,7 @@ reduces = 4
 	if code, _, stderr := call("", "run", asked, "--quiet", "--out", out); code != exitDone {
 		t.Fatal(stderr)
 	}
-	code, text, assumed := call("", "profile", out, "--statistics")
+	code, text, assumed := call("", "convert", out, "--to", "statistics")
 	if code != exitDone || !strings.Contains(assumed, "assumed: csSortCPUCost") {
 		t.Fatalf("exit %d: %s", code, assumed)
 	}
@@ -117,7 +117,7 @@ reduces = 4
 	if off := fromRun/fromProgram - 1; !(math.Abs(off) < 0.03) {
 		t.Errorf("%.1f s from the statistics of a run, %.1f s from the program and its machine", fromRun/1e9, fromProgram/1e9)
 	}
-	if code, _, stderr := call("", "profile", "two-jobs-none", "--statistics"); code != exitInput {
+	if code, _, stderr := call("", "convert", "two-jobs-none", "--to", "statistics"); code != exitInput {
 		t.Errorf("exit %d, %s: want 2", code, stderr)
 	}
 }

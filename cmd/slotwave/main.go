@@ -169,7 +169,7 @@ of your choice, for recorded or synthetic workloads.
 		{"understand", "Understand:", []*cobra.Command{diagnoseCommand(a), explainCommand(a), reportCommand(a), inspectCommand(a)}},
 		{"decide", "Decide:", []*cobra.Command{sizeCommand(a), tuneCommand(a), sensitivityCommand(a)}},
 		{"models", "Models:", []*cobra.Command{predictCommand(a), platformCommand(a), reproduceCommand(a)}},
-		{"data", "Data:", []*cobra.Command{convertCommand(a), validateCommand(a), profileCommand(a), sampleCommand(a)}},
+		{"data", "Data:", []*cobra.Command{convertCommand(a), validateCommand(a)}},
 		{"more", "More:", []*cobra.Command{listCommand(a), showCommand(a)}},
 	} {
 		root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})

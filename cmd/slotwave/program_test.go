@@ -31,7 +31,7 @@ func TestProfileOn(t *testing.T) {
 	scenario := write(t, "s.toml", text)
 	verb(t, "run", scenario, "--quiet", "--out", filepath.Join(dir, "run"))
 	path := filepath.Join(dir, "program.toml")
-	report := verb(t, "profile", filepath.Join(dir, "run"), "--on", scenario, "--out", path)
+	report := verb(t, "convert", filepath.Join(dir, "run"), "--to", "profile", "--on", scenario, "--out", path)
 	t.Log(report)
 	f, err := scenarios.Open(write(t, "again.toml", strings.Replace(text, `"terasort"`, `"`+path+`"`, 1)))
 	if err != nil {
@@ -54,7 +54,7 @@ func TestProfileOn(t *testing.T) {
 		{[]string{"--on", scenario, "--json"}, "want no --json"},
 		{[]string{"--on", scenario, "--out", filepath.Join(dir, "program.json")}, "want no --json"},
 	} {
-		if code, _, errs := call("", append([]string{"profile", filepath.Join(dir, "run")}, c.args...)...); code != exitInput || !strings.Contains(errs, c.want) {
+		if code, _, errs := call("", append([]string{"convert", filepath.Join(dir, "run"), "--to", "profile"}, c.args...)...); code != exitInput || !strings.Contains(errs, c.want) {
 			t.Errorf("%q: exit %d, %s; want %q", c.args, code, errs, c.want)
 		}
 	}
@@ -68,7 +68,7 @@ func TestProfileOnAgain(t *testing.T) {
 	scenario, run := write(t, "s.toml", text), filepath.Join(dir, "run")
 	verb(t, "run", scenario, "--quiet", "--out", run)
 	found := filepath.Join(dir, "found")
-	verb(t, "profile", run, "--on", scenario, "--out", found)
+	verb(t, "convert", run, "--to", "profile", "--on", scenario, "--out", found)
 	if out := verb(t, "run", filepath.Join(found, "manifest.json")); !strings.Contains(out, "the same bytes") {
 		t.Error(out)
 	}
@@ -91,7 +91,7 @@ func TestProgramsOfOneName(t *testing.T) {
 	jobs := filepath.Join(run, results.JobsName)
 	writeFile(t, jobs, strings.NewReplacer("sorting-1,sorting,", "sorting-1,sorting-2,", "sorting-2,sorting,", "sorting-2,,").Replace(read(t, jobs)))
 	found := filepath.Join(dir, "found")
-	verb(t, "profile", run, "--on", scenario, "--out", found)
+	verb(t, "convert", run, "--to", "profile", "--on", scenario, "--out", found)
 	files, err := filepath.Glob(filepath.Join(found, "*.toml"))
 	if err != nil || len(files) != 2 {
 		t.Errorf("%v, %v; want two files", files, err)
@@ -107,7 +107,7 @@ func TestProgramNotFound(t *testing.T) {
 	verb(t, "run", write(t, "s.toml", text), "--quiet", "--out", run)
 	slow := write(t, "slow.toml", strings.Replace(verb(t, "show", "dl145-g3"), "\nspeed = ", "\nspeed = 0.1 # not ", 1))
 	on := write(t, "on.toml", strings.Replace(text, `"dl145-g3"`, `"`+slow+`"`, 1))
-	code, _, errs := call("", "profile", run, "--on", on, "--out", path)
+	code, _, errs := call("", "convert", run, "--to", "profile", "--on", on, "--out", path)
 	const want = "cpu.map_record: with it simulated maps take "
 	if code != exitDone || !strings.Contains(errs, "warning: sorting: "+want) {
 		t.Errorf("exit %d: %s; want a warning", code, errs)

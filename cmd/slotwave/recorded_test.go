@@ -157,7 +157,7 @@ profile = "profiles/job_201001010000_0002.toml"
 `)
 	verb(t, "run", "run.toml", "--out", "run")
 	verb(t, "convert", "run", "--to", "jhist", "--out", "jhist")
-	verb(t, "profile", "jhist", "--by", "job", "--out", "profiles")
+	verb(t, "convert", "jhist", "--to", "profile", "--by", "job", "--out", "profiles")
 	verb(t, "run", "replay.toml", "--out", "replay")
 	verb(t, "run", "drawn.toml", "--out", "drawn")
 	want := rows(t, "run/attempts.csv")
@@ -169,7 +169,7 @@ profile = "profiles/job_201001010000_0002.toml"
 
 	var own, exported any
 	for at, to := range map[string]*any{"run": &own, "jhist": &exported} {
-		if err := json.Unmarshal([]byte(verb(t, "profile", at, "--by", "job", "--json")), to); err != nil {
+		if err := json.Unmarshal([]byte(verb(t, "convert", at, "--to", "profile", "--by", "job", "--json")), to); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -493,7 +493,7 @@ func TestDamagedTraces(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			dir := t.TempDir()
 			file := writeFile(t, filepath.Join(dir, "trace"), x.text)
-			for _, verb := range [][]string{{"validate", file}, {"profile", file}, {"convert", file, "--to", "rumen", "--out", filepath.Join(dir, "out")}} {
+			for _, verb := range [][]string{{"validate", file}, {"convert", file, "--to", "profile"}, {"convert", file, "--to", "rumen", "--out", filepath.Join(dir, "out")}} {
 				for _, strict := range []bool{false, true} {
 					want := exitDone
 					if !x.left || strict && x.loss != "" {
@@ -555,11 +555,11 @@ func TestReadingFlags(t *testing.T) {
 		t.Errorf("convert: %d jobs, want 3", len(jobs))
 	}
 	var profiles []any
-	text := verb(t, append([]string{"profile", trace, "--json", "--by", "job"}, only...)...)
+	text := verb(t, append([]string{"convert", trace, "--to", "profile", "--json", "--by", "job"}, only...)...)
 	if err := json.Unmarshal([]byte(text), &profiles); err != nil || len(profiles) != 3 {
 		t.Errorf("profile: %d profiles, want 3 (%v)", len(profiles), err)
 	}
-	if code, _, errs := call("", "profile", trace, "--job", "none*"); code != exitInput || !strings.Contains(errs, "--job none*: matches none of 12 jobs") {
+	if code, _, errs := call("", "convert", trace, "--to", "profile", "--job", "none*"); code != exitInput || !strings.Contains(errs, "--job none*: matches none of 12 jobs") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 	topology := shared(t, "data/rumen/dispatch-topology-output.json.gz")

@@ -33,7 +33,7 @@ func TestRunsApart(t *testing.T) {
 		{"replicated", "a: 1 run, 6 maps, 0 reduces\n", ": 1 job, 8 tasks, 8 attempts, 3 machines\n"},
 	} {
 		folder := filepath.Join(dir, filepath.FromSlash(x.folder))
-		code, out, errs := call("", "profile", folder, "--out", filepath.Join(dir, "p-"+filepath.Base(x.folder)))
+		code, out, errs := call("", "convert", folder, "--to", "profile", "--out", filepath.Join(dir, "p-"+filepath.Base(x.folder)))
 		if code != exitDone || !strings.HasPrefix(out, x.profile) || errs != "" {
 			t.Errorf("profile %s: exit %d: %s%s", x.folder, code, out, errs)
 		}

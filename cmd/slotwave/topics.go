@@ -54,7 +54,7 @@ func formatsTopic() string {
 			fmt.Fprintf(&b, "%-11s %s\n", f.Name, f.Files)
 		}
 	}
-	b.WriteString("\nScenarios are TOML (slotwave show two-jobs prints one). Job profiles are TOML\n(slotwave profile writes them). A recorded case of a JobTracker is a case.json.")
+	b.WriteString("\nScenarios are TOML (slotwave show two-jobs prints one). Job profiles are TOML\n(slotwave convert --to profile writes them). A recorded case of a JobTracker is\na case.json.")
 	return b.String()
 }
 

@@ -83,6 +83,8 @@ var oldNames = []struct{ old, now string }{
 	{"fit", "slotwave platform fit"},
 	{"man", "slotwave help VERB"},
 	{"microbench", "slotwave platform bench"},
+	{"profile", "slotwave convert --to profile"},
+	{"sample", "slotwave convert --to samples"},
 	{"oracle", "slotwave run CASE/case.json --set run=1"},
 	{"rerun", "slotwave run RESULT/manifest.json"},
 	{"version", "slotwave --version"},
@@ -96,6 +98,14 @@ func newName(old string) string {
 		}
 	}
 	return ""
+}
+
+// oldFlags has the flags of version 0.1 that are gone, and what replaces them.
+var oldFlags = map[string]string{
+	"first": "--set workload.first=N", "last": "--set workload.last=N", "jobs": "--set workload.jobs=N",
+	"scale-jobs": "--set workload.scale_jobs=X", "scale-time": "--set workload.scale_time=X", "scale-bytes": "--set workload.scale_bytes=X",
+	"fold":  "--set workload.fold.cycle=24h --set workload.fold.length=1h",
+	"costs": "slotwave platform calibrate", "system": "--every 20ms,5s",
 }
 
 func renamed(old, now string) error { return fmt.Errorf("%s is now: %s", old, now) }
@@ -121,6 +131,9 @@ func flagError(c *cobra.Command, err error) error {
 		name := "-" + unknown.GetSpecifiedName()
 		if unknown.GetSpecifiedShortnames() == "" {
 			name = "-" + name
+		}
+		if now := oldFlags[unknown.GetSpecifiedName()]; now != "" {
+			return renamed(name, now)
 		}
 		if others := verbsWith(c.Root(), unknown.GetSpecifiedName()); len(others) > 0 {
 			return fmt.Errorf("unknown flag %q; it is a flag of %s", name, strings.Join(others, ", "))

@@ -55,7 +55,7 @@ func TestOutputFails(t *testing.T) {
 	trace := filepath.Join(t.TempDir(), "trace")
 	writeFile(t, trace, sound)
 	for _, args := range [][]string{
-		{"list"}, {"--version"}, {"help"}, {"help", "units"}, {"show", "two-jobs"}, {"validate", trace}, {"profile", trace}, {"profile", trace, "--json"},
+		{"list"}, {"--version"}, {"help"}, {"help", "units"}, {"show", "two-jobs"}, {"validate", trace}, {"convert", trace, "--to", "profile"}, {"convert", trace, "--to", "profile", "--json"},
 		{"convert", trace, "--to", "csv", "--out", filepath.Join(t.TempDir(), "csv")}, {"predict", "two-jobs", "--out", filepath.Join(t.TempDir(), "p")},
 		{"run", "two-jobs", "--out", filepath.Join(t.TempDir(), "r")}, {"run", "two-jobs", "--json", "--out", filepath.Join(t.TempDir(), "j")},
 	} {

@@ -185,7 +185,7 @@ func TestOneMachine(t *testing.T) {
 			t.Fatalf("no histories of %s (%v)", app, err)
 		}
 		bed := put("bed.toml", fmt.Sprintf(measuredJob, "terasort", input[app+"small"]))
-		verb(t, slices.Concat([]string{"profile"}, histories, []string{"--on", bed, "--out", filepath.Join(dir, app+".toml")})...)
+		verb(t, slices.Concat([]string{"convert"}, histories, []string{"--to", "profile", "--on", bed, "--out", filepath.Join(dir, app+".toml")})...)
 		for _, size := range []string{"small", "large"} {
 			var took []float64
 			for seed := range uint64(draws) {

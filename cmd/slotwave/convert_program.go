@@ -14,7 +14,7 @@ import (
 )
 
 // programs writes the code and the costs of recorded jobs on a cluster.
-func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload.Profile) error) error, k *profiling) error {
+func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload.Profile) error) error, k *conversion) error {
 	q, inputs, err := study.ProgramQuestion(k.on)
 	if err != nil {
 		return fmt.Errorf("--on %w", err)
