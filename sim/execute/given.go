@@ -77,12 +77,12 @@ func (x *alone) start(a *Attempt) {
 func (x *alone) untilKilled(a *Attempt, done engine.Time) engine.Time {
 	asked := a.KillAt
 	if x.protocol.Commit && !a.Job.Spec.Commits && (a.Kind == workload.Reduce || a.Job.Spec.Reduces.Count == 0) {
-		asked -= x.host.HeartbeatInterval(a.Node)
+		asked -= x.host.CommitWait(a.Node)
 	}
 	if a.KillAt == engine.Never || done >= asked {
 		return done
 	}
-	return a.KillAt + x.host.HeartbeatInterval(a.Node) + Poll
+	return a.KillAt + x.host.CommitWait(a.Node) + Poll
 }
 
 // known implements reducer.

@@ -6,12 +6,16 @@ import (
 	"github.com/slotwave/slotwave/sim/engine"
 )
 
-// Host is the part of the TaskTrackers and the JobTracker that an execution
-// calls.
+// Host is the part of a master and its nodes that an execution calls. A master
+// decides, an execution computes: how soon news reaches an attempt is asked here, so
+// that no heartbeat is known to this package.
 type Host interface {
-	// HeartbeatInterval returns the interval in the last response to the
-	// tracker of a node.
-	HeartbeatInterval(node int32) engine.Time
+	// FetchInterval returns how often a node asks the master for maps that have
+	// ended, on behalf of the reduces there. It decides when a reduce learns of a map.
+	FetchInterval(node int32) engine.Time
+	// CommitWait returns the longest time that an attempt on a node waits for the
+	// answer to its request to commit.
+	CommitWait(node int32) engine.Time
 	// SplitNode returns the node from which a map reads its split.
 	SplitNode(a *Attempt) int32
 	// Attempts lists the attempts on a node in the order of their assignment.

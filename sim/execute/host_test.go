@@ -124,10 +124,11 @@ func (h *fakeHost) beat(node int32) {
 	h.fill(node)
 }
 
-func (h *fakeHost) HeartbeatInterval(int32) engine.Time { return heartbeat }
-func (h *fakeHost) SplitNode(a *Attempt) int32          { return a.Node }
-func (h *fakeHost) Report(int32, engine.Time)           {}
-func (h *fakeHost) HeartbeatsOver()                     {}
-func (h *fakeHost) Worked(*Attempt)                     {}
+func (h *fakeHost) FetchInterval(int32) engine.Time { return heartbeat }
+func (h *fakeHost) CommitWait(int32) engine.Time    { return heartbeat }
+func (h *fakeHost) SplitNode(a *Attempt) int32      { return a.Node }
+func (h *fakeHost) Report(int32, engine.Time)       {}
+func (h *fakeHost) HeartbeatsOver()                 {}
+func (h *fakeHost) Worked(*Attempt)                 {}
 
 func (h *fakeHost) Attempts(node int32) iter.Seq[*Attempt] { return slices.Values(h.attempts[node]) }

@@ -158,7 +158,7 @@ func (e *polledEvents) resolve(j *Job) {
 	}
 }
 
-func (e *polledEvents) interval(a *Attempt) engine.Time { return e.c.host.HeartbeatInterval(a.Node) }
+func (e *polledEvents) interval(a *Attempt) engine.Time { return e.c.host.FetchInterval(a.Node) }
 
 // settle computes when the reduces that wait on a node will know all maps, if
 // that is already decided.
@@ -173,7 +173,7 @@ func (e *polledEvents) settle(node int32) {
 	if hopeful {
 		trial.copy(f)
 	}
-	interval := e.c.host.HeartbeatInterval(node)
+	interval := e.c.host.FetchInterval(node)
 	for ; hopeful; hopeful = trial.hopeful() {
 		x, ok := trial.pop(engine.Never)
 		if !ok {

@@ -10,8 +10,12 @@ import (
 
 var _ execute.Host = (*JobTracker)(nil)
 
-// HeartbeatInterval implements execute.Host.
-func (jt *JobTracker) HeartbeatInterval(node int32) engine.Time { return jt.trackers[node].interval }
+// FetchInterval implements execute.Host: a tracker asks once per heartbeat interval,
+// which it has from the last response.
+func (jt *JobTracker) FetchInterval(node int32) engine.Time { return jt.trackers[node].interval }
+
+// CommitWait implements execute.Host: the answer comes with the next heartbeat.
+func (jt *JobTracker) CommitWait(node int32) engine.Time { return jt.trackers[node].interval }
 
 // SplitNode implements execute.Host.
 func (jt *JobTracker) SplitNode(a *execute.Attempt) int32 {
