@@ -8,18 +8,9 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// orders says in which order each scheduler asks jobs.
-var orders = map[string]string{
-	"fifo":     "fifo asks the jobs in order of priority, then of submission.",
-	"fair1":    "fair1 first asks jobs that run fewer tasks than their minimum share. Then it asks the job with the largest deficit: the task time by which it has fallen behind its fair share.",
-	"fair2":    "fair2 first asks the pools that run fewer tasks than their minimum share. Then it asks the pool with the fewest running tasks for its weight, and within the pool the job with the fewest.",
-	"capacity": "capacity first asks the queue that uses the smallest part of its capacity, and within the queue the jobs in order of submission.",
-	"maxedf":   "maxedf asks the job with the earliest deadline first.",
-	"minedf":   "minedf asks the job with the earliest deadline first, and gives it as few slots as meet the deadline.",
-}
 
 // meanings say what a reason means, for those who meet it for the first time.
 var meanings = map[model.Reason]string{
@@ -163,8 +154,8 @@ func reasonSentences(by map[model.Reason]int, format string) []string {
 func (x *explainer) describe(o *model.Offer, kind workload.Kind, own func(*model.Asked) bool) []string {
 	text := fmt.Sprintf("At %.3f s the TaskTracker of %s sent a heartbeat with %s, while %s waited for one.", o.Time.Seconds(), o.Node,
 		workload.Counted(o.Free[kind], "free "+kind.String()+" slot", "free "+kind.String()+" slots"), workload.Counted(o.Waiting[kind], "job", "jobs"))
-	if x.question != nil && orders[x.question.Scheduler.Name] != "" {
-		text += " " + orders[x.question.Scheduler.Name]
+	if x.question != nil {
+		text = strings.TrimSpace(text + " " + scheduler.Order(x.question.Scheduler.Name))
 	}
 	list := append([]string{text}, x.order(o, kind, own)...)
 	if why := o.Reason[kind]; why != model.NotDeclined {

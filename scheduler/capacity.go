@@ -51,9 +51,9 @@ type capacityQueue struct {
 // count is a number of jobs and of their tasks.
 type count struct{ jobs, tasks int }
 
-func (n *count) add(j Job, by int) {
+func (n *count) add(j *Job, by int) {
 	n.jobs += by
-	n.tasks += by * (j.Tasks()[workload.Map] + j.Tasks()[workload.Reduce])
+	n.tasks += by * (j.Tasks[workload.Map] + j.Tasks[workload.Reduce])
 }
 
 // capacityUser is the state of one user in a queue.
@@ -71,7 +71,7 @@ type capacityUser struct {
 
 // capacityJob is a job in its queue.
 type capacityJob struct {
-	job         Job
+	job         *Job
 	queue       *capacityQueue
 	user        *capacityUser
 	left        bool    // it has ended and is in no list
@@ -89,10 +89,10 @@ type jobQueuesManager struct {
 	updates
 	queues []*capacityQueue
 	byName map[string]*capacityQueue
-	order  [2][]*capacityQueue     // as last sorted, by type of task
-	poll   time.Duration           // mapred.capacity-scheduler.init-poll-interval
-	slots  [2]int                  // of the cluster, at the last heartbeat
-	asks   func(j Job, k int) bool // whether a running job is asked for tasks
+	order  [2][]*capacityQueue      // as last sorted, by type of task
+	poll   time.Duration            // mapred.capacity-scheduler.init-poll-interval
+	slots  [2]int                   // of the cluster, at the last heartbeat
+	asks   func(j *Job, k int) bool // whether a running job is asked for tasks
 }
 
 const capPrefix = "mapred.capacity-scheduler."
@@ -216,34 +216,25 @@ func (q *capacityQueue) compare(a, b *capacityJob) int {
 	return bySubmission(a.job, b.job)
 }
 
-// Interval returns the interval of the poller. Its ticks do nothing unless a
-// job waits.
-func (b *jobQueuesManager) Interval() (time.Duration, bool) { return b.poll, true }
-
-// Remembers reports that heartbeats change its state: queues with equal use keep
-// the order of the heartbeat before, and jobs count the trackers that they
-// declined.
-func (b *jobQueuesManager) Remembers() bool { return true }
-
 func (b *jobQueuesManager) queueOf(name string) *capacityQueue {
 	return b.byName[cmp.Or(name, "default")]
 }
 
 // add adds a submitted job to its queue. Hadoop ignores jobs of unknown queues;
 // here they fail.
-func (b *jobQueuesManager) add(j Job) {
-	q := b.queueOf(j.Queue())
+func (b *jobQueuesManager) add(j *Job) {
+	q := b.queueOf(j.Queue)
 	if q == nil {
-		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue(), "default")))
+		j.Reject(fmt.Sprintf("no queue %q", cmp.Or(j.Queue, "default")))
 		return
 	}
-	u := q.users[j.User()]
+	u := q.users[j.User]
 	if u == nil {
 		u = &capacityUser{}
-		q.users[j.User()] = u
+		q.users[j.User] = u
 	}
 	cj := &capacityJob{job: j, queue: q, user: u, listed: true}
-	j.SetNote(cj)
+	j.note = cj
 	q.waiting.insert(cj)
 	q.jobs++
 	if u.jobs++; u.jobs == 1 {
@@ -302,21 +293,21 @@ func (cj *capacityJob) leave() {
 // follow updates the queues for the jobs that have changed.
 func (b *jobQueuesManager) follow() {
 	for j, ok := b.next(); ok; j, ok = b.next() {
-		cj, ok := j.Note().(*capacityJob)
+		cj, ok := j.note.(*capacityJob)
 		if !ok || cj.left {
 			continue // rejected, or already removed from the counts
 		}
-		runs := j.State() == Running
+		runs := j.State == Running
 		for k := range cj.candidate {
 			cj.candidate[k] = cj.queue.candidates[k].set(cj, cj.candidate[k], runs && b.asks(j, k))
 			slots := 0
 			if runs {
-				slots = (j.RunningTasks()[k] + cj.reserved[k]) * j.SlotsPerTask()[k]
+				slots = (j.RunningTasks[k] + cj.reserved[k]) * j.SlotsPerTask[k]
 			}
 			cj.occupy(k, slots-cj.occupied[k])
-			cj.setActive(k, runs && j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady()))
+			cj.setActive(k, runs && j.Pending(workload.Kind(k)) > 0 && (workload.Kind(k) == workload.Map || j.ReducesReady))
 		}
-		if j.State() == Done {
+		if j.State == Done {
 			cj.leave()
 		}
 	}
@@ -347,17 +338,17 @@ func (cj *capacityJob) setActive(k int, active bool) {
 
 // count updates the figures of the queues at a heartbeat. They stay constant
 // until the next heartbeat, whatever is launched.
-func (b *jobQueuesManager) count(c Cluster) {
+func (b *jobQueuesManager) count(c *Cluster) {
 	b.follow()
-	if b.slots == c.Slots() {
+	if b.slots == c.Slots {
 		return
 	}
-	b.slots = c.Slots()
+	b.slots = c.Slots
 	for _, q := range b.queues {
 		for k := range q.capacity {
-			q.capacity[k] = q.share(c.Slots()[k])
+			q.capacity[k] = q.share(c.Slots[k])
 			if q.maxPercent > 0 {
-				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots()[k]) / 100)
+				q.maxCapacity[k] = int(q.maxPercent * float32(c.Slots[k]) / 100)
 			}
 		}
 	}
@@ -406,13 +397,31 @@ func (q *capacityQueue) meet(cj *capacityJob) *capacityUser {
 	return u
 }
 
-func newCapacity(spec model.Scheduler, r *model.Release) (Scheduler, error) {
+var capacityPolicy = named{
+	name:  "capacity",
+	about: "CapacityTaskScheduler: queues with capacities, user limits",
+	order: "capacity first asks the queue that uses the smallest part of its capacity, and within the queue the jobs in order of submission.",
+	make:  newCapacity,
+}
+
+func newCapacity(spec model.Scheduler, r *model.Release) (Policy, error) {
 	base, err := readQueues(spec, r)
 	if err != nil {
-		return nil, err
+		return Policy{}, err
+	}
+	p := Policy{
+		Updated:  base.updated,
+		Interval: base.poll, Skips: true, // the poller does nothing unless a job waits
+		// Queues with equal use keep the order of the heartbeat before, and jobs count
+		// the trackers that they declined.
+		Remembers: true,
 	}
 	if r.Capacity1 {
-		return newCapacity1(spec, r, base)
+		s, err := newCapacity1(spec, r, base)
+		p.Assign, p.Submitted, p.Tick = s.assign, s.submitted, s.tick
+		return p, err
 	}
-	return newCapacity0(r, base), nil
+	s := newCapacity0(r, base)
+	p.Assign, p.Submitted, p.Tick, p.check = s.assign, s.submitted, s.tick, s.check
+	return p, nil
 }

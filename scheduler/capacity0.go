@@ -20,7 +20,7 @@ type capacity0 struct {
 func newCapacity0(r *model.Release, base *jobQueuesManager) *capacity0 {
 	// A job with nothing to launch is asked only if its tasks are wide enough to
 	// block the queue.
-	base.asks = func(j Job, k int) bool { return j.Wants()[k] || j.SlotsPerTask()[k] > 1 }
+	base.asks = func(j *Job, k int) bool { return j.Wants[k] || j.SlotsPerTask[k] > 1 }
 	return &capacity0{jobQueuesManager: base, pair: r.CapacityPair}
 }
 
@@ -40,17 +40,17 @@ func (s *capacity0) check(j *workload.Job, slots [2]int) error {
 	return nil
 }
 
-// Submitted implements JobQueuesManager.jobAdded.
-func (s *capacity0) Submitted(_ Cluster, j Job) { s.add(j) }
+// submitted implements JobQueuesManager.jobAdded.
+func (s *capacity0) submitted(_ *Cluster, j *Job) { s.add(j) }
 
-// Tick runs the poller once.
-func (s *capacity0) Tick(Cluster) bool { return s.poller(s.pick) }
+// tick runs the poller once.
+func (s *capacity0) tick(*Cluster) bool { return s.poller(s.pick) }
 
 // pick chooses jobs to initialise: a few per user, from a limited number of
 // users (JobInitializationPoller.getJobsToInitialize).
 func (s *capacity0) pick(q *capacityQueue) {
 	q.started = slices.DeleteFunc(q.started, func(cj *capacityJob) bool {
-		if !cj.left && cj.job.State() == Running && cj.hasLaunched() {
+		if !cj.left && cj.job.State == Running && cj.hasLaunched() {
 			cj.unlist()
 		}
 		return !cj.listed
@@ -114,11 +114,11 @@ func (u *capacityUser) chance(q *capacityQueue) chance {
 // hasLaunched reports whether a task of the job has been launched.
 func (cj *capacityJob) hasLaunched() bool {
 	j := cj.job
-	return j.Pending(workload.Map) < j.Tasks()[workload.Map] || j.Pending(workload.Reduce) < j.Tasks()[workload.Reduce]
+	return j.Pending(workload.Map) < j.Tasks[workload.Map] || j.Pending(workload.Reduce) < j.Tasks[workload.Reduce]
 }
 
-// Assign implements CapacityTaskScheduler.assignTasks.
-func (s *capacity0) Assign(c Cluster, t TaskTracker) {
+// assign implements CapacityTaskScheduler.assignTasks.
+func (s *capacity0) assign(c *Cluster, t *TaskTracker) {
 	s.count(c)
 	if s.pair {
 		for _, k := range [...]workload.Kind{workload.Reduce, workload.Map} {
@@ -138,7 +138,7 @@ func (s *capacity0) Assign(c Cluster, t TaskTracker) {
 	}
 }
 
-func (s *capacity0) assignOne(c Cluster, t TaskTracker, k int) bool {
+func (s *capacity0) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 	for _, q := range s.sorted(k) {
 		if q.capacity[k] == 0 || s.pair && !q.room(k, 1) {
 			c.declined(k, model.AtQueueLimit)
@@ -155,14 +155,14 @@ func (s *capacity0) assignOne(c Cluster, t TaskTracker, k int) bool {
 // fromQueue looks for a task first in the jobs of users below their limit, and
 // then in all jobs. A job whose tasks are too wide for the tracker blocks the
 // queue.
-func (s *capacity0) fromQueue(c Cluster, t TaskTracker, q *capacityQueue, k int) (launched, blocked bool) {
+func (s *capacity0) fromQueue(c *Cluster, t *TaskTracker, q *capacityQueue, k int) (launched, blocked bool) {
 	for _, limited := range [...]bool{true, false} {
 		for cj := range q.candidates[k].all() {
 			j := cj.job
-			if !j.Wants()[k] && j.SlotsPerTask()[k] == 1 {
+			if !j.Wants[k] && j.SlotsPerTask[k] == 1 {
 				continue // nothing to launch, and too narrow to block the queue
 			}
-			if j.State() != Running {
+			if j.State != Running {
 				continue
 			}
 			if c.traced() {
@@ -172,11 +172,11 @@ func (s *capacity0) fromQueue(c Cluster, t TaskTracker, q *capacityQueue, k int)
 				c.refused(model.AtUserLimit)
 				continue
 			}
-			if s.pair && !q.room(k, j.SlotsPerTask()[k]) {
+			if s.pair && !q.room(k, j.SlotsPerTask[k]) {
 				c.refused(model.AtQueueLimit)
 				continue
 			}
-			if t.Free(workload.Kind(k)) < j.SlotsPerTask()[k] && j.SlotsPerTask()[k] > 1 {
+			if t.Free(workload.Kind(k)) < j.SlotsPerTask[k] && j.SlotsPerTask[k] > 1 {
 				if j.Pending(workload.Kind(k)) != 0 {
 					c.refused(model.MemoryLimit)
 					c.declined(k, model.MemoryLimit)
@@ -196,7 +196,7 @@ func (s *capacity0) fromQueue(c Cluster, t TaskTracker, q *capacityQueue, k int)
 func (q *capacityQueue) userOver(cj *capacityJob, k int) bool {
 	current := q.capacity[k]
 	if q.occupied[k] >= current {
-		current = q.occupied[k] + cj.job.SlotsPerTask()[k]
+		current = q.occupied[k] + cj.job.SlotsPerTask[k]
 	}
 	limit := max(int(math.Ceil(float64(current)/float64(q.present))), int(math.Ceil(float64(q.userMin*current)/100)))
 	return cj.user.occupied[k] >= limit

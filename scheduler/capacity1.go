@@ -19,7 +19,7 @@ type capacity1 struct {
 	reservations [2][]*capacityJob // by type of task and tracker; empty until the first reservation
 }
 
-func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager) (Scheduler, error) {
+func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager) (*capacity1, error) {
 	read := settings{conf: spec.Conf}
 	s := &capacity1{
 		jobQueuesManager: base,
@@ -31,17 +31,17 @@ func newCapacity1(spec model.Scheduler, r *model.Release, base *jobQueuesManager
 	// A job is skipped if asking it changes nothing: it has no task to launch and
 	// its tasks are too narrow to reserve a tracker. The trackers it declined count
 	// as long as it may launch a map later.
-	base.asks = func(j Job, k int) bool {
-		return j.SlotsPerTask()[k] > 1 || !j.Spent()[k] && (workload.Kind(k) == workload.Map || j.Wants()[k])
+	base.asks = func(j *Job, k int) bool {
+		return j.SlotsPerTask[k] > 1 || !j.Spent[k] && (workload.Kind(k) == workload.Map || j.Wants[k])
 	}
 	return s, read.err
 }
 
-// Submitted adds a job unless its queue is full.
-func (s *capacity1) Submitted(_ Cluster, j Job) {
+// submitted adds a job unless its queue is full.
+func (s *capacity1) submitted(_ *Cluster, j *Job) {
 	s.releaseTrackers()
 	s.follow()
-	q := s.queueOf(j.Queue())
+	q := s.queueOf(j.Queue)
 	if q != nil {
 		if why := s.refusal(q, j); why != "" {
 			j.Reject(why)
@@ -52,12 +52,12 @@ func (s *capacity1) Submitted(_ Cluster, j Job) {
 }
 
 // refusal implements CapacitySchedulerQueue.checkJobSubmissionLimits.
-func (s *capacity1) refusal(q *capacityQueue, j Job) string {
-	if j.Tasks()[0]+j.Tasks()[1] > q.maxUserTasks {
+func (s *capacity1) refusal(q *capacityQueue, j *Job) string {
+	if j.Tasks[0]+j.Tasks[1] > q.maxUserTasks {
 		return "it has more tasks than its queue initialises for one user (maximum-initialized-active-tasks-per-user)"
 	}
 	mine := 0
-	if u := q.users[j.User()]; u != nil {
+	if u := q.users[j.User]; u != nil {
 		mine = u.jobs
 	}
 	if q.jobs >= s.initJobs(q)*q.acceptFactor || mine >= s.userInitJobs(q)*q.acceptFactor {
@@ -74,8 +74,8 @@ func (s *capacity1) userInitJobs(q *capacityQueue) int {
 	return int(math.Ceil(float64(float32(s.maxJobs)*q.percent) / 100 * float64(q.userMin) / 100))
 }
 
-// Tick runs the poller once.
-func (s *capacity1) Tick(Cluster) bool {
+// tick runs the poller once.
+func (s *capacity1) tick(*Cluster) bool {
 	s.releaseTrackers()
 	return s.poller(s.pick)
 }
@@ -84,7 +84,7 @@ func (s *capacity1) Tick(Cluster) bool {
 func (s *capacity1) releaseTrackers() {
 	for k := range s.reservations {
 		for tracker, cj := range s.reservations[k] {
-			if cj != nil && (cj.job.State() == Done || cj.job.Pending(workload.Kind(k)) == 0) {
+			if cj != nil && (cj.job.State == Done || cj.job.Pending(workload.Kind(k)) == 0) {
 				s.endReservation(tracker, k)
 			}
 		}
@@ -96,7 +96,7 @@ func (s *capacity1) pick(q *capacityQueue) {
 	most, mostOfUser := s.initJobs(q), s.userInitJobs(q)
 	full := 0 // users
 	for cj := range q.waiting.all() {
-		n := cj.job.Tasks()[0] + cj.job.Tasks()[1]
+		n := cj.job.Tasks[0] + cj.job.Tasks[1]
 		if q.initialised.jobs >= most || q.initialised.tasks+n > q.maxTasks || full == q.waitingUsers {
 			break
 		}
@@ -115,8 +115,8 @@ func (s *capacity1) pick(q *capacityQueue) {
 	}
 }
 
-// Assign implements CapacityTaskScheduler.assignTasks.
-func (s *capacity1) Assign(c Cluster, t TaskTracker) {
+// assign implements CapacityTaskScheduler.assignTasks.
+func (s *capacity1) assign(c *Cluster, t *TaskTracker) {
 	s.count(c)
 	s.assignMaps(c, t)
 	if free := t.Free(workload.Reduce); free > 0 {
@@ -126,7 +126,7 @@ func (s *capacity1) Assign(c Cluster, t TaskTracker) {
 	}
 }
 
-func (s *capacity1) assignMaps(c Cluster, t TaskTracker) {
+func (s *capacity1) assignMaps(c *Cluster, t *TaskTracker) {
 	free, given := t.Free(workload.Map), 0
 	offRack := true
 	after := s.afterOff
@@ -147,7 +147,7 @@ func (s *capacity1) assignMaps(c Cluster, t TaskTracker) {
 			}
 			after--
 		}
-		width := cj.job.SlotsPerTask()[workload.Map]
+		width := cj.job.SlotsPerTask[workload.Map]
 		free -= width
 		cj.occupy(int(workload.Map), width)
 	}
@@ -156,12 +156,12 @@ func (s *capacity1) assignMaps(c Cluster, t TaskTracker) {
 // assignOne launches one task of a type. It returns the job and whether the
 // task is off-rack. A tracker that is reserved for a job gets a task of that
 // job, or none.
-func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack bool) (*capacityJob, bool) {
-	if cj := s.reserver(t.Index(), k); cj != nil && cj.job.State() == Running {
-		if free < cj.job.SlotsPerTask()[k] {
+func (s *capacity1) assignOne(c *Cluster, t *TaskTracker, k, free int, offRack bool) (*capacityJob, bool) {
+	if cj := s.reserver(t.Index, k); cj != nil && cj.job.State == Running {
+		if free < cj.job.SlotsPerTask[k] {
 			return nil, false
 		}
-		s.endReservation(t.Index(), k)
+		s.endReservation(t.Index, k)
 		cj.missed = math.MaxInt32 / 2
 		return s.obtain(c, t, cj, k, true)
 	}
@@ -174,7 +174,7 @@ func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack boo
 			if !s.asks(cj.job, k) {
 				continue
 			}
-			if cj.job.State() != Running {
+			if cj.job.State != Running {
 				continue
 			}
 			if c.traced() {
@@ -185,7 +185,7 @@ func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack boo
 				c.declined(k, model.AtUserLimit)
 				continue
 			}
-			if width := cj.job.SlotsPerTask()[k]; width > 1 && free < width {
+			if width := cj.job.SlotsPerTask[k]; width > 1 && free < width {
 				c.refused(model.MemoryLimit)
 				if s.reserve(t, cj, k) {
 					c.declined(k, model.MemoryLimit)
@@ -203,21 +203,21 @@ func (s *capacity1) assignOne(c Cluster, t TaskTracker, k, free int, offRack boo
 
 // reserve reserves the tracker for a job whose tasks are too wide for its free
 // slots, unless the job already has a reserved tracker for each of its tasks.
-func (s *capacity1) reserve(t TaskTracker, cj *capacityJob, k int) bool {
+func (s *capacity1) reserve(t *TaskTracker, cj *capacityJob, k int) bool {
 	pending := cj.job.Pending(workload.Kind(k))
 	if pending == 0 || cj.reserved[k] >= pending {
 		return false
 	}
-	if s.fitsExactly && cj.job.SlotsPerTask()[k] > t.Slots()[k] {
+	if s.fitsExactly && cj.job.SlotsPerTask[k] > t.Slots[k] {
 		return false
 	}
-	s.endReservation(t.Index(), k)
-	if n := t.Index() + 1 - len(s.reservations[k]); n > 0 {
+	s.endReservation(t.Index, k)
+	if n := t.Index + 1 - len(s.reservations[k]); n > 0 {
 		s.reservations[k] = append(s.reservations[k], make([]*capacityJob, n)...)
 	}
-	s.reservations[k][t.Index()] = cj
+	s.reservations[k][t.Index] = cj
 	cj.reserved[k]++
-	s.JobUpdated(cj.job)
+	s.updated(cj.job)
 	return true
 }
 
@@ -233,11 +233,11 @@ func (s *capacity1) endReservation(tracker, k int) {
 	if cj := s.reserver(tracker, k); cj != nil {
 		s.reservations[k][tracker] = nil
 		cj.reserved[k]--
-		s.JobUpdated(cj.job)
+		s.updated(cj.job)
 	}
 }
 
-func (s *capacity1) obtain(c Cluster, t TaskTracker, cj *capacityJob, k int, offRack bool) (*capacityJob, bool) {
+func (s *capacity1) obtain(c *Cluster, t *TaskTracker, cj *capacityJob, k int, offRack bool) (*capacityJob, bool) {
 	j := cj.job
 	if workload.Kind(k) == workload.Reduce {
 		if j.LaunchReduce(t) {
@@ -250,11 +250,11 @@ func (s *capacity1) obtain(c Cluster, t TaskTracker, cj *capacityJob, k int, off
 		cj.missed = 0
 		return cj, false
 	}
-	if j.SlotsPerTask()[k] > 1 || offRack && cj.mayGoFar(c) {
+	if j.SlotsPerTask[k] > 1 || offRack && cj.mayGoFar(c) {
 		if _, ok := j.LaunchMap(t, BeyondRack); ok {
 			return cj, true
 		}
-	} else if j.Wants()[k] {
+	} else if j.Wants[k] {
 		c.refused(model.LocalityWait)
 		c.declined(k, model.LocalityWait)
 	}
@@ -263,8 +263,8 @@ func (s *capacity1) obtain(c Cluster, t TaskTracker, cj *capacityJob, k int, off
 
 // mayGoFar reports whether a job has declined enough trackers to take an
 // off-rack map (JobInProgress.scheduleOffSwitch).
-func (cj *capacityJob) mayGoFar(c Cluster) bool {
-	required := min(cj.job.Remaining(workload.Map), c.Trackers())
+func (cj *capacityJob) mayGoFar(c *Cluster) bool {
+	required := min(cj.job.Remaining(workload.Map), c.Trackers)
 	return float32(required)*cj.job.WaitFactor() < float32(cj.missed)
 }
 
@@ -275,7 +275,7 @@ func (q *capacityQueue) room(k, slots int) bool {
 
 // allows applies the limits of queue and user (assignSlotsToJob).
 func (s *capacity1) allows(q *capacityQueue, cj *capacityJob, k int) bool {
-	width := cj.job.SlotsPerTask()[k]
+	width := cj.job.SlotsPerTask[k]
 	if !q.room(k, width) {
 		return false
 	}

@@ -13,7 +13,7 @@ import (
 type edf struct {
 	updates
 	frugal    bool
-	launching [2]sorted[Job] // running jobs that want a task of a type and may run one more
+	launching [2]sorted[*Job] // running jobs that want a task of a type and may run one more
 }
 
 // allotment is the state of a job in edf.
@@ -22,26 +22,36 @@ type allotment struct {
 	slots     *[2]int // largest number of concurrent attempts, by MinEDF; nil: not computed yet
 }
 
-func newMaxEDF(model.Scheduler, *model.Release) (Scheduler, error) { return newEDF(false), nil }
+var maxEDFPolicy = named{
+	name:  "maxedf",
+	about: "earliest deadline first, as many slots as there are",
+	order: "maxedf asks the job with the earliest deadline first.",
+	make:  func(model.Scheduler, *model.Release) (Policy, error) { return newEDF(false), nil },
+}
 
-func newMinEDF(model.Scheduler, *model.Release) (Scheduler, error) { return newEDF(true), nil }
+var minEDFPolicy = named{
+	name:  "minedf",
+	about: "earliest deadline first, as few slots as ARIA's model takes to meet it",
+	order: "minedf asks the job with the earliest deadline first, and gives it as few slots as meet the deadline.",
+	make:  func(model.Scheduler, *model.Release) (Policy, error) { return newEDF(true), nil },
+}
 
-func newEDF(frugal bool) *edf {
+func newEDF(frugal bool) Policy {
 	e := &edf{frugal: frugal}
 	for k := range e.launching {
 		e.launching[k] = newSorted(byDeadline)
 	}
-	return e
+	return Policy{Assign: e.assign, Updated: e.updated}
 }
 
-func (e *edf) Assign(c Cluster, t TaskTracker) {
+func (e *edf) assign(c *Cluster, t *TaskTracker) {
 	for _, k := range [...]workload.Kind{workload.Map, workload.Reduce} {
 		e.follow()
 		free := t.Free(k)
 		for j := range e.launching[k].all() {
-			for free >= j.SlotsPerTask()[k] {
+			for free >= j.SlotsPerTask[k] {
 				if c.traced() {
-					c.asks(j, int(k), model.Figures{Running: j.RunningTasks()[k], Demand: j.Remaining(k)})
+					c.asks(j, int(k), model.Figures{Running: j.RunningTasks[k], Demand: j.Remaining(k)})
 				}
 				if !e.grants(j, k) {
 					c.refused(model.DeadlineMet)
@@ -50,7 +60,7 @@ func (e *edf) Assign(c Cluster, t TaskTracker) {
 				if !launch(j, t, k) {
 					break
 				}
-				free -= j.SlotsPerTask()[k]
+				free -= j.SlotsPerTask[k]
 			}
 			if free <= 0 {
 				break
@@ -62,31 +72,31 @@ func (e *edf) Assign(c Cluster, t TaskTracker) {
 // follow moves changed jobs in or out of the lists.
 func (e *edf) follow() {
 	for j, ok := e.next(); ok; j, ok = e.next() {
-		a, known := j.Note().(*allotment)
+		a, known := j.note.(*allotment)
 		if !known {
 			a = &allotment{}
-			j.SetNote(a)
+			j.note = a
 		}
 		for k := range e.launching {
 			kind := workload.Kind(k)
-			may := j.State() == Running && j.Wants()[k] && e.grants(j, kind)
+			may := j.State == Running && j.Wants[k] && e.grants(j, kind)
 			a.launching[k] = e.launching[k].set(j, a.launching[k], may)
 		}
 	}
 }
 
-func byDeadline(a, b Job) int {
+func byDeadline(a, b *Job) int {
 	switch {
-	case a.Deadline() == 0 && b.Deadline() != 0:
+	case a.Deadline == 0 && b.Deadline != 0:
 		return 1
-	case b.Deadline() == 0 && a.Deadline() != 0:
+	case b.Deadline == 0 && a.Deadline != 0:
 		return -1
 	}
-	return cmp.Or(cmp.Compare(a.Deadline(), b.Deadline()), byPriority(a, b))
+	return cmp.Or(cmp.Compare(a.Deadline, b.Deadline), byPriority(a, b))
 }
 
 // launch starts a task of a type, for a map at any distance.
-func launch(j Job, t TaskTracker, k workload.Kind) bool {
+func launch(j *Job, t *TaskTracker, k workload.Kind) bool {
 	if k == workload.Reduce {
 		return j.LaunchReduce(t)
 	}
@@ -95,24 +105,24 @@ func launch(j Job, t TaskTracker, k workload.Kind) bool {
 }
 
 // grants reports whether the job may run one more task of a type.
-func (e *edf) grants(j Job, k workload.Kind) bool {
-	if !e.frugal || j.Deadline() == 0 {
+func (e *edf) grants(j *Job, k workload.Kind) bool {
+	if !e.frugal || j.Deadline == 0 {
 		return true
 	}
-	a := j.Note().(*allotment)
+	a := j.note.(*allotment)
 	if a.slots == nil {
 		a.slots = fewestSlots(j)
 	}
-	return j.RunningTasks()[k] < a.slots[k]
+	return j.RunningTasks[k] < a.slots[k]
 }
 
 // fewestSlots returns the slots with which the mean of ARIA's bounds meets the
 // deadline, counted from the submission. If none meets it, it returns a slot
 // for every task.
-func fewestSlots(j Job) *[2]int {
-	s, err := j.Profile().Invert((j.Deadline() - j.Submit()).Seconds(), "avg")
+func fewestSlots(j *Job) *[2]int {
+	s, err := j.Profile().Invert((j.Deadline - j.Submit).Seconds(), "avg")
 	if err != nil || !s.Solution.Feasible {
-		tasks := j.Tasks()
+		tasks := j.Tasks
 		return &tasks
 	}
 	return &[2]int{s.Solution.MapSlots, s.Solution.ReduceSlots}

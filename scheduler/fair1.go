@@ -44,9 +44,9 @@ type fair1 struct {
 	needy   []int32
 	factors []float64 // by pool
 
-	updated time.Duration
-	slots   [2]int // at the last update
-	byTie   bool   // deficits, which grow with time, have decided on guaranteed slots
+	updatedAt time.Duration
+	slots     [2]int // at the last update
+	byTie     bool   // deficits, which grow with time, have decided on guaranteed slots
 }
 
 // unlimitedJobs is the number of running jobs that means no limit.
@@ -82,7 +82,7 @@ func (q *quota) left(round int) bool {
 // jobInfo is FairScheduler.JobInfo. Its figures by type of task are in
 // shareRows.
 type jobInfo struct {
-	job        Job
+	job        *Job
 	pool, user int32
 	row        int32 // index in shareRows and fair1.infos
 	active     int32 // index in fair1.active plus 1; 0: not there
@@ -99,8 +99,8 @@ type booster struct {
 	duration time.Duration
 }
 
-func (b *booster) adjust(c Cluster, j Job, weight float64) float64 {
-	if c.Now()-j.Submit() < b.duration {
+func (b *booster) adjust(c *Cluster, j *Job, weight float64) float64 {
+	if c.Now-j.Submit < b.duration {
 		return weight * b.factor
 	}
 	return weight
@@ -130,7 +130,14 @@ func (s *settings) weights(pools []model.Pool) {
 	}
 }
 
-func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
+var fair1Policy = named{
+	name:  "fair1",
+	about: "FairScheduler of 0.20: deficits, one task a heartbeat",
+	order: "fair1 first asks jobs that run fewer tasks than their minimum share. Then it asks the job with the largest deficit: the task time by which it has fallen behind its fair share.",
+	make:  newFair1,
+}
+
+func newFair1(spec model.Scheduler, _ *model.Release) (Policy, error) {
 	read := settings{conf: spec.Conf}
 	f := &fair1{
 		assignMultiple: read.truth("mapred.fairscheduler.assignmultiple"),
@@ -142,7 +149,7 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 	}
 	read.weights(spec.Pools)
 	if read.err != nil {
-		return nil, read.err
+		return Policy{}, read.err
 	}
 	for i := range spec.Pools {
 		p := &spec.Pools[i]
@@ -159,7 +166,12 @@ func newFair1(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
 		f.addUser(u.Name, u.MaxRunningJobs)
 	}
 	f.limited = f.limited || len(spec.Users) > 0 || f.userDefault < unlimitedJobs
-	return f, nil
+	return Policy{
+		Assign: f.assign, Submitted: f.submitted, Updated: f.updated, check: f.check,
+		TakeOver: func(c *Cluster) { f.updatedAt = c.Now }, // deficits grow from now on
+		Tick:     f.tick, Interval: fairUpdate, Skips: f.boost == nil,
+		ReadsProgress: true, // lagging tasks count as needed even if speculation is off
+	}, nil
 }
 
 func (f *fair1) addPool(name string, p fairPool) int32 {
@@ -183,32 +195,22 @@ func (f *fair1) addUser(name string, most int) int32 {
 // default.
 func PoolOf(pool, user string) string { return cmp.Or(pool, user, "default") }
 
-// ReadsProgress returns true: update counts lagging tasks as needed even if
-// speculation is off.
-func (f *fair1) ReadsProgress() bool { return true }
-
-// Interval returns the interval of FairScheduler.UpdateThread.
-func (f *fair1) Interval() (time.Duration, bool) { return fairUpdate, f.boost == nil }
-
-// TakeOver lets deficits grow from now on.
-func (f *fair1) TakeOver(c Cluster) { f.updated = c.Now() }
-
-// Submitted implements FairScheduler.jobAdded.
-func (f *fair1) Submitted(c Cluster, j Job) {
-	name := PoolOf(j.Pool(), j.User())
+// submitted implements FairScheduler.jobAdded.
+func (f *fair1) submitted(c *Cluster, j *Job) {
+	name := PoolOf(j.Pool, j.User)
 	pool, ok := f.poolIDs[name]
 	if !ok {
 		pool = f.addPool(name, fairPool{weight: 1, quota: quota{most: math.MaxInt}})
 	}
-	user, ok := f.userIDs[j.User()]
+	user, ok := f.userIDs[j.User]
 	if !ok {
-		user = f.addUser(j.User(), f.userDefault)
+		user = f.addUser(j.User, f.userDefault)
 	}
 	i := &jobInfo{job: j, pool: pool, user: user, row: int32(len(f.infos))}
-	j.SetNote(i)
+	j.note = i
 	f.infos = append(f.infos, i)
 	for k := range f.rows {
-		f.rows[k].add(pool, priorityFactor(j.Priority()))
+		f.rows[k].add(pool, priorityFactor(j.Priority))
 	}
 	if f.limited {
 		f.byRank.insert(i)
@@ -217,21 +219,21 @@ func (f *fair1) Submitted(c Cluster, j Job) {
 	j.Init()
 }
 
-// Tick runs the UpdateThread once.
-func (f *fair1) Tick(c Cluster) bool {
+// tick runs the UpdateThread once.
+func (f *fair1) tick(c *Cluster) bool {
 	f.update(c)
 	return f.byTie
 }
 
-// Assign launches a map or a reduce on the tracker, or both if assignmultiple
+// assign launches a map or a reduce on the tracker, or both if assignmultiple
 // is set.
-func (f *fair1) Assign(c Cluster, t TaskTracker) {
+func (f *fair1) assign(c *Cluster, t *TaskTracker) {
 	f.follow()
 	f.catchUp(c)
 	for k := range f.rows {
 		// CapBasedLoadManager
-		load := float64(f.rows[k].tasks) / float64(c.Slots()[k])
-		if t.Running()[k] >= int(math.Ceil(float64(t.Slots()[k])*math.Min(1, load))) {
+		load := float64(f.rows[k].tasks) / float64(c.Slots[k])
+		if t.Running[k] >= int(math.Ceil(float64(t.Slots[k])*math.Min(1, load))) {
 			c.declined(k, model.LoadFactor)
 			continue
 		}
@@ -248,7 +250,7 @@ func (f *fair1) Assign(c Cluster, t TaskTracker) {
 // assignOne launches one task. Jobs below their guaranteed slots go first, then
 // those with larger deficits (DeficitComparator). Ties are in order of
 // submission; in Hadoop they are in the order of a hash map.
-func (f *fair1) assignOne(c Cluster, t TaskTracker, k int) bool {
+func (f *fair1) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 	r := &f.rows[k]
 	f.needy = f.needy[:0]
 	for _, row := range r.guaranteed {
@@ -274,7 +276,7 @@ func (f *fair1) assignOne(c Cluster, t TaskTracker, k int) bool {
 }
 
 // nextBest records the jobs that would have been asked next.
-func (f *fair1) nextBest(c Cluster, from, k int) {
+func (f *fair1) nextBest(c *Cluster, from, k int) {
 	if !c.notesNext(k) {
 		return
 	}
@@ -291,19 +293,19 @@ func (f *fair1) nextBest(c Cluster, from, k int) {
 func (f *fair1) figures(row int32, k int) model.Figures {
 	r := &f.rows[k]
 	return model.Figures{
-		Pool: PoolOf(f.infos[row].job.Pool(), f.infos[row].job.User()), Running: int(r.running[row]), Demand: int(r.running[row] + r.needed[row]),
+		Pool: PoolOf(f.infos[row].job.Pool, f.infos[row].job.User), Running: int(r.running[row]), Demand: int(r.running[row] + r.needed[row]),
 		MinShare: int(r.min[row]), Share: r.share[row], Deficit: time.Duration(r.deficit[row]) * time.Millisecond,
 	}
 }
 
 func (f *fair1) launchable(row int32, k int) bool {
-	return f.rows[k].needed[row] > 0 && f.infos[row].job.Wants()[k]
+	return f.rows[k].needed[row] > 0 && f.infos[row].job.Wants[k]
 }
 
 // isNeedy reports whether a job runs fewer tasks than it is guaranteed.
 func (f *fair1) isNeedy(row int32, k int) bool {
 	least := f.rows[k].min[row]
-	return least > 0 && f.infos[row].job.RunningTasks()[k] < int(least)
+	return least > 0 && f.infos[row].job.RunningTasks[k] < int(least)
 }
 
 // findBest continues the list of rows by deficit, and reports whether there are
@@ -314,7 +316,7 @@ func (f *fair1) findBest(r *shareRows, k int) bool {
 	return len(r.best) > found
 }
 
-func (f *fair1) launchRow(c Cluster, t TaskTracker, row int32, k int) bool {
+func (f *fair1) launchRow(c *Cluster, t *TaskTracker, row int32, k int) bool {
 	if c.traced() {
 		c.asks(f.infos[row].job, k, f.figures(row, k))
 	}
@@ -328,14 +330,14 @@ func (f *fair1) launchRow(c Cluster, t TaskTracker, row int32, k int) bool {
 // follow records the jobs that have changed.
 func (f *fair1) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
-		i := j.Note().(*jobInfo)
+		i := j.note.(*jobInfo)
 		f.note(i)
 		for k := range i.wanted {
-			if j.Wants()[k] && !i.wanted[k] {
+			if j.Wants[k] && !i.wanted[k] {
 				f.rows[k].forgetBest()
 			}
 		}
-		i.wanted = j.Wants()
+		i.wanted = j.Wants
 	}
 }
 
@@ -349,15 +351,15 @@ func (f *fair1) note(i *jobInfo) {
 
 // update implements FairScheduler.update. It skips whatever depends on nothing
 // that has changed.
-func (f *fair1) update(c Cluster) {
+func (f *fair1) update(c *Cluster) {
 	f.follow()
 	f.catchUp(c)
-	f.updateDeficits(c.Now())
+	f.updateDeficits(c.Now)
 	f.dropEnded()
 	f.updateRunnability()
 	f.updateTaskCounts()
-	moved := f.slots != c.Slots() || f.sizeBased || f.boost != nil
-	f.slots = c.Slots()
+	moved := f.slots != c.Slots || f.sizeBased || f.boost != nil
+	f.slots = c.Slots
 	byTie := f.byTie
 	f.byTie = false
 	for k := range f.rows {
@@ -367,7 +369,7 @@ func (f *fair1) update(c Cluster) {
 		}
 		dealt := (moved || r.recounted || byTie) && f.updateMinSlots(k)
 		if moved || r.regrouped || dealt {
-			r.updateShares(float64(c.Slots()[k]))
+			r.updateShares(float64(c.Slots[k]))
 		}
 		r.regrouped, r.recounted = false, false
 	}
@@ -375,24 +377,24 @@ func (f *fair1) update(c Cluster) {
 
 // catchUp does the work of skipped ticks, in which shares and counts did not
 // change.
-func (f *fair1) catchUp(c Cluster) {
-	for tick := (f.updated/fairUpdate + 1) * fairUpdate; tick <= c.LastTick(); tick += fairUpdate {
+func (f *fair1) catchUp(c *Cluster) {
+	for tick := (f.updatedAt/fairUpdate + 1) * fairUpdate; tick <= c.LastTick; tick += fairUpdate {
 		f.updateDeficits(tick)
 	}
 }
 
 func (f *fair1) updateDeficits(now time.Duration) {
-	delta := float64(ms(now) - ms(f.updated))
+	delta := float64(ms(now) - ms(f.updatedAt))
 	for k := range f.rows {
 		f.rows[k].updateDeficits(delta)
 	}
-	f.updated = now
+	f.updatedAt = now
 }
 
 // dropEnded removes the jobs that have ended.
 func (f *fair1) dropEnded() {
 	f.changed = slices.DeleteFunc(f.changed, func(i *jobInfo) bool {
-		if i.job.State() != Done {
+		if i.job.State != Done {
 			return false
 		}
 		for k := range f.rows {
@@ -426,9 +428,9 @@ func (f *fair1) dropEnded() {
 func (f *fair1) updateRunnability() {
 	for _, i := range f.changed {
 		if !f.limited {
-			i.runnable = i.job.State() == Running
-		} else if i.state != i.job.State() {
-			i.state = i.job.State()
+			i.runnable = i.job.State == Running
+		} else if i.state != i.job.State {
+			i.state = i.job.State
 			f.unlisted = true
 		}
 	}
@@ -439,7 +441,7 @@ func (f *fair1) updateRunnability() {
 	f.round++
 	for i := range f.byRank.all() {
 		u, p := &f.users[i.user], &f.pools[i.pool].quota
-		runnable := i.job.State() == Running && u.left(f.round) && p.left(f.round)
+		runnable := i.job.State == Running && u.left(f.round) && p.left(f.round)
 		if runnable {
 			u.running++
 			p.running++
@@ -455,8 +457,8 @@ func (f *fair1) updateRunnability() {
 // number of lagging tasks.
 func (f *fair1) updateTaskCounts() {
 	for _, i := range f.changed {
-		runs := i.job.State() == Running
-		f.setActive(i, runs && i.job.ActiveTasks() != [2]int{})
+		runs := i.job.State == Running
+		f.setActive(i, runs && i.job.ActiveTasks != [2]int{})
 		if i.active > 0 {
 			continue
 		}
@@ -492,7 +494,7 @@ func (f *fair1) setActive(i *jobInfo, active bool) {
 func (i *jobInfo) lags() (changed bool) {
 	for k := range i.lagging {
 		n := 0
-		if i.job.ActiveTasks()[k] > 0 {
+		if i.job.ActiveTasks[k] > 0 {
 			n = i.job.Speculatable(workload.Kind(k))
 		}
 		changed = changed || n != i.lagging[k]
@@ -514,19 +516,19 @@ func (f *fair1) check(j *workload.Job, _ [2]int) error {
 // before 5 % of the maps have ended.
 func (f *fair1) count(i *jobInfo) {
 	j := i.job
-	maps := float64(j.Tasks()[workload.Map])
+	maps := float64(j.Tasks[workload.Map])
 	for k := range f.rows {
-		needed := j.Tasks()[k] - j.Active()[k] - j.Finished()[k] + i.lagging[k]
-		early := workload.Kind(k) == workload.Reduce && float64(j.Finished()[workload.Map]) < math.Max(1, maps*0.05)
+		needed := j.Tasks[k] - j.Active[k] - j.Finished[k] + i.lagging[k]
+		early := workload.Kind(k) == workload.Reduce && float64(j.Finished[workload.Map]) < math.Max(1, maps*0.05)
 		if early || !i.runnable {
 			needed = 0
 		}
-		f.rows[k].count(i.row, j.Active()[k], needed, i.runnable)
+		f.rows[k].count(i.row, j.Active[k], needed, i.runnable)
 	}
 }
 
 // updateWeights sets every job's share of its pool's weight.
-func (f *fair1) updateWeights(c Cluster, k int) {
+func (f *fair1) updateWeights(c *Cluster, k int) {
 	r := &f.rows[k]
 	if f.sizeBased || f.boost != nil {
 		clear(r.poolRaw)
@@ -549,13 +551,13 @@ func (f *fair1) updateWeights(c Cluster, k int) {
 }
 
 // rawWeight implements FairScheduler.calculateRawWeight.
-func (f *fair1) rawWeight(c Cluster, r *shareRows, row int) float64 {
+func (f *fair1) rawWeight(c *Cluster, r *shareRows, row int) float64 {
 	j := f.infos[row].job
 	weight := 1.0
 	if f.sizeBased {
 		weight = math.Log1p(float64(r.needed[row]+r.running[row])) / math.Ln2
 	}
-	weight *= priorityFactor(j.Priority())
+	weight *= priorityFactor(j.Priority)
 	if f.boost != nil {
 		weight = f.boost.adjust(c, j, weight)
 	}

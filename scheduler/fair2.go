@@ -52,10 +52,17 @@ const (
 	noTimeout    = time.Duration(math.MaxInt64)
 )
 
-func newFair2(spec model.Scheduler, r *model.Release) (Scheduler, error) {
+var fair2Policy = named{
+	name:  "fair2",
+	about: "FairScheduler of 0.21 and 1.x: pools, delay scheduling, preemption",
+	order: "fair2 first asks the pools that run fewer tasks than their minimum share. Then it asks the pool with the fewest running tasks for its weight, and within the pool the job with the fewest.",
+	make:  newFair2,
+}
+
+func newFair2(spec model.Scheduler, r *model.Release) (Policy, error) {
 	conf, err := readFair2Conf(spec, r)
 	if err != nil {
-		return nil, err
+		return Policy{}, err
 	}
 	f := &fair2{
 		fair2Conf: conf,
@@ -68,7 +75,7 @@ func newFair2(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	for i := range spec.Pools {
 		p, err := f.poolFrom(&spec.Pools[i])
 		if err != nil {
-			return nil, err
+			return Policy{}, err
 		}
 		f.addPool(p)
 	}
@@ -78,38 +85,35 @@ func newFair2(spec model.Scheduler, r *model.Release) (Scheduler, error) {
 	for _, u := range spec.Users {
 		f.users[u.Name] = &quota{most: u.MaxRunningJobs}
 	}
-	return f, nil
+	return Policy{
+		Assign: f.assign, Submitted: f.submitted, Updated: f.updated, TakeOver: f.takeOver, Wants: f.wants,
+		Tick: f.tick, Interval: f.updateEvery, Skips: !f.preempts, Preempts: f.preempts,
+	}, nil
 }
 
-// Interval returns the interval of FairScheduler.UpdateThread.
-func (f *fair2) Interval() (time.Duration, bool) { return f.updateEvery, !f.preempts }
-
-// Preempts reports whether attempts may be killed.
-func (f *fair2) Preempts() bool { return f.preempts }
-
-// TakeOver starts the clocks of the pools, as the start of a JobTracker does.
-func (f *fair2) TakeOver(c Cluster) {
+// takeOver starts the clocks of the pools, as the start of a JobTracker does.
+func (f *fair2) takeOver(c *Cluster) {
 	for _, p := range f.pools {
-		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now(), c.Now()}, [2]time.Duration{c.Now(), c.Now()}
+		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now, c.Now}, [2]time.Duration{c.Now, c.Now}
 	}
 }
 
-// Submitted implements FairScheduler.JobListener.jobAdded.
-func (f *fair2) Submitted(c Cluster, j Job) {
-	name := PoolOf(j.Pool(), j.User())
+// submitted implements FairScheduler.JobListener.jobAdded.
+func (f *fair2) submitted(c *Cluster, j *Job) {
+	name := PoolOf(j.Pool, j.User)
 	p := f.byName[name]
 	if p == nil {
 		p = f.newPool(name)
-		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now(), c.Now()}, [2]time.Duration{c.Now(), c.Now()}
+		p.atMinShare, p.atHalfShare = [2]time.Duration{c.Now, c.Now}, [2]time.Duration{c.Now, c.Now}
 		f.addPool(p)
 	}
-	u := f.users[j.User()]
+	u := f.users[j.User]
 	if u == nil {
 		u = &quota{most: f.userDefault}
-		f.users[j.User()] = u
+		f.users[j.User] = u
 	}
 	i := &jobSchedulable{job: j, pool: p, user: u}
-	j.SetNote(i)
+	j.note = i
 	if f.limited {
 		f.byRank.insert(i)
 		f.unlisted = true
@@ -125,24 +129,24 @@ func (f *fair2) Submitted(c Cluster, j Job) {
 	f.update(c)
 }
 
-// Tick runs the UpdateThread once.
-func (f *fair2) Tick(c Cluster) bool {
+// tick runs the UpdateThread once.
+func (f *fair2) tick(c *Cluster) bool {
 	f.update(c)
-	if f.preempts && (f.preemptedAt == 0 || c.Now()-f.preemptedAt >= f.preemptEvery) {
-		f.preemptedAt = c.Now()
+	if f.preempts && (f.preemptedAt == 0 || c.Now-f.preemptedAt >= f.preemptEvery) {
+		f.preemptedAt = c.Now
 		f.preempt(c)
 	}
 	return false
 }
 
-// Wants returns which heartbeats matter. One matters while some pool with a job
+// wants returns which heartbeats matter. One matters while some pool with a job
 // to ask runs fewer or more tasks than it demanded at the last update. The next
 // heartbeat of any tracker also matters after jobs were refused, because it ends
 // their wait.
-func (f *fair2) Wants(c Cluster) Offers {
+func (f *fair2) wants(c *Cluster) Offers {
 	want := Offers{Any: len(f.skipped) > 0}
 	all := f.resorts || f.preempts || f.meter
-	maps, reduces := all || c.Unspent()[workload.Map] > 0, all || c.Waiting()[workload.Reduce] > 0
+	maps, reduces := all || c.Unspent[workload.Map] > 0, all || c.Waiting[workload.Reduce] > 0
 	if maps || reduces {
 		f.follow()
 		want.Map = maps && f.demand[workload.Map] != f.running[workload.Map]
@@ -151,9 +155,9 @@ func (f *fair2) Wants(c Cluster) Offers {
 	return want
 }
 
-// Assign implements FairScheduler.assignTasks. It launches tasks of the type
+// assign implements FairScheduler.assignTasks. It launches tasks of the type
 // with fewer running ones on the tracker, until both types are refused.
-func (f *fair2) Assign(c Cluster, t TaskTracker) {
+func (f *fair2) assign(c *Cluster, t *TaskTracker) {
 	f.endWaits(c)
 	f.follow()
 	demand, running := f.demand, f.running
@@ -187,7 +191,7 @@ func (f *fair2) Assign(c Cluster, t TaskTracker) {
 type load struct{ demand, running, given int }
 
 // refuses returns why a tracker gets no more tasks of a type.
-func (f *fair2) refuses(c Cluster, t TaskTracker, k int, l load) model.Reason {
+func (f *fair2) refuses(c *Cluster, t *TaskTracker, k int, l load) model.Reason {
 	switch {
 	case l.given == f.capacity(t, k):
 		return model.OneTaskPerHeartbeat
@@ -200,7 +204,7 @@ func (f *fair2) refuses(c Cluster, t TaskTracker, k int, l load) model.Reason {
 }
 
 // capacity returns how many tasks of a type the tracker may get at a heartbeat.
-func (f *fair2Conf) capacity(t TaskTracker, k int) int {
+func (f *fair2Conf) capacity(t *TaskTracker, k int) int {
 	free := t.Free(workload.Kind(k))
 	switch {
 	case !f.assignMultiple:
@@ -214,10 +218,10 @@ func (f *fair2Conf) capacity(t TaskTracker, k int) int {
 }
 
 // loaded applies CapBasedLoadManager, which spreads tasks evenly.
-func (f *fair2Conf) loaded(c Cluster, t TaskTracker, k, demand, given int) bool {
-	load := f.maxDiff + float64(demand)/float64(c.Slots()[k])
-	bound := int(math.Ceil(float64(t.Slots()[k]) * math.Min(1, load)))
-	running := t.Running()[k]
+func (f *fair2Conf) loaded(c *Cluster, t *TaskTracker, k, demand, given int) bool {
+	load := f.maxDiff + float64(demand)/float64(c.Slots[k])
+	bound := int(math.Ceil(float64(t.Slots[k]) * math.Min(1, load)))
+	running := t.Running[k]
 	if f.countGiven {
 		running += given
 	}
@@ -225,14 +229,14 @@ func (f *fair2Conf) loaded(c Cluster, t TaskTracker, k, demand, given int) bool 
 }
 
 // choose picks the type with fewer running tasks on the tracker.
-func (f *fair2) choose(t TaskTracker, refused [2]bool, given [2]int) int {
+func (f *fair2) choose(t *TaskTracker, refused [2]bool, given [2]int) int {
 	switch {
 	case refused[workload.Map]:
 		return int(workload.Reduce)
 	case refused[workload.Reduce]:
 		return int(workload.Map)
 	}
-	maps, reduces := t.Running()[workload.Map], t.Running()[workload.Reduce]
+	maps, reduces := t.Running[workload.Map], t.Running[workload.Reduce]
 	if f.countGiven {
 		maps += given[workload.Map]
 		reduces += given[workload.Reduce]
@@ -245,7 +249,7 @@ func (f *fair2) choose(t TaskTracker, refused [2]bool, given [2]int) int {
 
 // assignOne launches one task: pools in fair order, and the jobs of each in
 // fair or FIFO order.
-func (f *fair2) assignOne(c Cluster, t TaskTracker, k int) bool {
+func (f *fair2) assignOne(c *Cluster, t *TaskTracker, k int) bool {
 	f.follow()
 	if f.resorts || f.weightless {
 		return f.assignSorting(c, t, k)
@@ -278,7 +282,7 @@ func (f *fair2) assignOne(c Cluster, t TaskTracker, k int) bool {
 }
 
 // noteNext records a pool that would have been asked next, by its first job.
-func (f *fair2) noteNext(c Cluster, p *poolSchedulable, k int) {
+func (f *fair2) noteNext(c *Cluster, p *poolSchedulable, k int) {
 	for i := range p.candidates[k].all() {
 		c.asks(i.job, k, f.figures(i, k))
 		c.refused(model.BehindOthers)
@@ -289,7 +293,7 @@ func (f *fair2) noteNext(c Cluster, p *poolSchedulable, k int) {
 // assignSorting is assignOne for an order that changes with time, or is
 // inconsistent because 0/0 equals everything. It sorts everything for every
 // task, as Hadoop does.
-func (f *fair2) assignSorting(c Cluster, t TaskTracker, k int) bool {
+func (f *fair2) assignSorting(c *Cluster, t *TaskTracker, k int) bool {
 	f.order = append(f.order[:0], f.pools...)
 	sortLikeJava(f.order, func(a, b *poolSchedulable) int { return a.compare(b, k) })
 	for _, p := range f.order {
@@ -313,7 +317,7 @@ func (f *fair2) assignSorting(c Cluster, t TaskTracker, k int) bool {
 	return false
 }
 
-func (f *fair2) fromPool(c Cluster, t TaskTracker, p *poolSchedulable, k int) bool {
+func (f *fair2) fromPool(c *Cluster, t *TaskTracker, p *poolSchedulable, k int) bool {
 	asks := c.traced() || workload.Kind(k) == workload.Reduce
 	for _, block := range p.candidates[k].blocks {
 		for _, i := range block {
@@ -327,7 +331,7 @@ func (f *fair2) fromPool(c Cluster, t TaskTracker, p *poolSchedulable, k int) bo
 
 // waits reports whether a job waits for a local map, and a tracker has none for it.
 // Most jobs that are asked do, so it need not be asked.
-func (f *fair2) waits(c Cluster, t TaskTracker, i *jobSchedulable) bool {
+func (f *fair2) waits(c *Cluster, t *TaskTracker, i *jobSchedulable) bool {
 	if !i.waits && f.reach(c, i) == OnNode && !i.job.HasLocal(t) {
 		i.waits = true
 		f.visit(i)
@@ -343,7 +347,7 @@ func (l *fair2Looks) visit(i *jobSchedulable) {
 	}
 }
 
-func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool {
+func (f *fair2) launch(c *Cluster, t *TaskTracker, i *jobSchedulable, k int) bool {
 	if c.traced() {
 		c.asks(i.job, k, f.figures(i, k))
 	}
@@ -354,7 +358,7 @@ func (f *fair2) launch(c Cluster, t TaskTracker, i *jobSchedulable, k int) bool 
 	reach := f.reach(c, i)
 	local, ok := i.job.LaunchMap(t, reach)
 	if !ok {
-		if reach <= InRack && i.job.Wants()[k] {
+		if reach <= InRack && i.job.Wants[k] {
 			c.refused(model.LocalityWait)
 			c.declined(k, model.LocalityWait)
 		}
@@ -388,10 +392,10 @@ func (f *fair2) figures(i *jobSchedulable, k int) model.Figures {
 
 // reach returns how far a job's next map may be from its data. The distance
 // grows with the wait since its last map (getAllowedLocalityLevel).
-func (f *fair2) reach(c Cluster, i *jobSchedulable) Reach {
+func (f *fair2) reach(c *Cluster, i *jobSchedulable) Reach {
 	p := i.pool
-	if i.job.UnplacedMaps() > 0 || c.Now()-p.atMinShare[workload.Map] > p.minTimeout ||
-		c.Now()-p.atHalfShare[workload.Map] > f.fairTimeout {
+	if i.job.UnplacedMaps > 0 || c.Now-p.atMinShare[workload.Map] > p.minTimeout ||
+		c.Now-p.atHalfShare[workload.Map] > f.fairTimeout {
 		return Anywhere
 	}
 	switch i.lastLevel {
@@ -414,12 +418,12 @@ func (f *fair2) reach(c Cluster, i *jobSchedulable) Reach {
 
 // endWaits adds the time since the last heartbeat to the waits of jobs that
 // were refused at it.
-func (f *fair2) endWaits(c Cluster) {
-	since := c.Now() - f.lastAssign
+func (f *fair2) endWaits(c *Cluster) {
+	since := c.Now - f.lastAssign
 	if f.lastAssign == 0 {
 		since = 0
 	}
-	f.lastAssign = c.Now()
+	f.lastAssign = c.Now
 	for _, i := range f.skipped {
 		i.waited += since
 	}
@@ -439,9 +443,9 @@ func (f *fair2) markSkipped() {
 
 // update implements FairScheduler.update: it starts the jobs that may run, and
 // counts the demand of every pool.
-func (f *fair2) update(c Cluster) {
+func (f *fair2) update(c *Cluster) {
 	if f.autoDelay {
-		f.nodeDelay = min(maxAutoDelay, time.Duration(int64(1.5*float64(ms(c.Heartbeat()))))*time.Millisecond)
+		f.nodeDelay = min(maxAutoDelay, time.Duration(int64(1.5*float64(ms(c.Heartbeat))))*time.Millisecond)
 		f.rackDelay = f.nodeDelay
 	}
 	f.follow()
@@ -449,7 +453,7 @@ func (f *fair2) update(c Cluster) {
 	f.updateRunnability()
 	f.follow()
 	f.updateDemands()
-	if f.preempts || c.keepsShares() {
+	if f.preempts || c.Traced {
 		f.updateShares(c)
 	}
 	if f.preempts {
@@ -459,7 +463,7 @@ func (f *fair2) update(c Cluster) {
 
 // dropEnded removes ended jobs from their pools, with their running attempts.
 func (f *fair2) dropEnded() {
-	ended := func(i *jobSchedulable) bool { return i.job.State() == Done }
+	ended := func(i *jobSchedulable) bool { return i.job.State == Done }
 	dropped := len(f.changed)
 	f.changed = slices.DeleteFunc(f.changed, func(i *jobSchedulable) bool {
 		if ended(i) {
@@ -482,8 +486,8 @@ func (f *fair2) updateRunnability() {
 		return
 	}
 	for _, i := range f.changed {
-		if i.state != i.job.State() {
-			i.state = i.job.State()
+		if i.state != i.job.State {
+			i.state = i.job.State
 			f.unlisted = true
 		}
 	}
@@ -516,7 +520,7 @@ func (f *fair2) updateDemands() {
 		if i.active == 0 {
 			f.updateDemand(i)
 		}
-		if i.changed = i.job.State() == Done; i.changed {
+		if i.changed = i.job.State == Done; i.changed {
 			ended = append(ended, i) // at once after its initialisation
 		}
 	}

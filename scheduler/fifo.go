@@ -14,9 +14,9 @@ type fifo struct {
 	updates
 	pad float32 // mapred.jobtracker.taskalloc.capacitypad
 
-	launching   [2]sorted[Job] // running jobs that want tasks of a type launched
-	withReduces sorted[Job]    // running jobs that have reduces
-	needed      [2]int         // tasks of the jobs with reduces, launched or not
+	launching   [2]sorted[*Job] // running jobs that want tasks of a type launched
+	withReduces sorted[*Job]    // running jobs that have reduces
+	needed      [2]int          // tasks of the jobs with reduces, launched or not
 }
 
 // queued says which lists of fifo a job is in.
@@ -25,44 +25,51 @@ type queued struct {
 	withReduces bool
 }
 
-func newFIFO(spec model.Scheduler, _ *model.Release) (Scheduler, error) {
+var fifoPolicy = named{
+	name:  "fifo",
+	about: "JobQueueTaskScheduler: priority, then submission; the default of Hadoop",
+	order: "fifo asks the jobs in order of priority, then of submission.",
+	make:  newFIFO,
+}
+
+func newFIFO(spec model.Scheduler, _ *model.Release) (Policy, error) {
 	read := settings{conf: spec.Conf}
 	pad := read.number("mapred.jobtracker.taskalloc.capacitypad")
 	f := &fifo{pad: float32(pad), withReduces: newSorted(byPriority)}
 	for k := range f.launching {
 		f.launching[k] = newSorted(byPriority)
 	}
-	return f, read.err
+	return Policy{Assign: f.assign, Updated: f.jobUpdated}, read.err
 }
 
 // byPriority is JobQueueJobInProgressListener.FIFO_JOB_QUEUE_COMPARATOR.
-func byPriority(a, b Job) int {
-	return cmp.Or(cmp.Compare(a.Priority(), b.Priority()), cmp.Compare(a.Submit(), b.Submit()), cmp.Compare(a.ID(), b.ID()))
+func byPriority(a, b *Job) int {
+	return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 }
 
 // listsOf returns the lists that a job belongs in.
-func listsOf(j Job) queued {
-	runs, wants := j.State() == Running, j.Wants()
+func listsOf(j *Job) queued {
+	runs, wants := j.State == Running, j.Wants
 	return queued{
 		launching:   [2]bool{runs && wants[workload.Map], runs && wants[workload.Reduce]},
-		withReduces: runs && j.Tasks()[workload.Reduce] > 0,
+		withReduces: runs && j.Tasks[workload.Reduce] > 0,
 	}
 }
 
-// JobUpdated implements Listener. Most changes leave a job in its lists.
-func (f *fifo) JobUpdated(j Job) {
-	if in, known := j.Note().(*queued); !known || *in != listsOf(j) {
-		f.updates.JobUpdated(j)
+// jobUpdated is Policy.Updated. Most changes leave a job in its lists.
+func (f *fifo) jobUpdated(j *Job) {
+	if in, known := j.note.(*queued); !known || *in != listsOf(j) {
+		f.updates.updated(j)
 	}
 }
 
 // follow moves the jobs that have changed between the lists.
 func (f *fifo) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
-		in, known := j.Note().(*queued)
+		in, known := j.note.(*queued)
 		if !known {
 			in = &queued{}
-			j.SetNote(in)
+			j.note = in
 		}
 		want := listsOf(j)
 		for k := range f.launching {
@@ -72,16 +79,16 @@ func (f *fifo) follow() {
 		for k := range f.needed {
 			switch {
 			case want.withReduces && !in.withReduces:
-				f.needed[k] += j.Tasks()[k]
+				f.needed[k] += j.Tasks[k]
 			case in.withReduces && !want.withReduces:
-				f.needed[k] -= j.Tasks()[k]
+				f.needed[k] -= j.Tasks[k]
 			}
 		}
 		*in = want
 	}
 }
 
-func (f *fifo) Assign(c Cluster, t TaskTracker) {
+func (f *fifo) assign(c *Cluster, t *TaskTracker) {
 	f.follow()
 	f.assignMaps(c, t)
 	f.assignReduce(c, t)
@@ -89,17 +96,17 @@ func (f *fifo) Assign(c Cluster, t TaskTracker) {
 
 // room returns how many tasks the tracker may take if the load is spread
 // evenly.
-func room(c Cluster, t TaskTracker, k workload.Kind) int {
+func room(c *Cluster, t *TaskTracker, k workload.Kind) int {
 	load := 0.0
-	if c.Slots()[k] > 0 {
-		load = float64(c.Remaining()[k]) / float64(c.Slots()[k])
+	if c.Slots[k] > 0 {
+		load = float64(c.Remaining[k]) / float64(c.Slots[k])
 	}
-	capacity := min(int(math.Ceil(load*float64(t.Slots()[k]))), t.Slots()[k])
-	return capacity - t.Running()[k]
+	capacity := min(int(math.Ceil(load*float64(t.Slots[k]))), t.Slots[k])
+	return capacity - t.Running[k]
 }
 
-func (f *fifo) assignMaps(c Cluster, t TaskTracker) {
-	if c.Waiting()[workload.Map] == 0 {
+func (f *fifo) assignMaps(c *Cluster, t *TaskTracker) {
+	if c.Waiting[workload.Map] == 0 {
 		return
 	}
 	room := room(c, t, workload.Map)
@@ -130,9 +137,9 @@ slots:
 	}
 }
 
-func (f *fifo) assignReduce(c Cluster, t TaskTracker) {
+func (f *fifo) assignReduce(c *Cluster, t *TaskTracker) {
 	const k = int(workload.Reduce)
-	if c.Waiting()[k] == 0 {
+	if c.Waiting[k] == 0 {
 		return
 	}
 	if room(c, t, workload.Reduce) <= 0 {
@@ -162,14 +169,14 @@ func (f *fifo) assignReduce(c Cluster, t TaskTracker) {
 
 // padExceeded reports whether the cluster is so full that only the first job
 // may launch more. Jobs without reduces do not count.
-func (f *fifo) padExceeded(c Cluster, t TaskTracker, k workload.Kind) bool {
+func (f *fifo) padExceeded(c *Cluster, t *TaskTracker, k workload.Kind) bool {
 	const smallCluster = 3
 	if f.withReduces.empty() {
 		return false
 	}
 	padding := 0
-	if c.Trackers() > smallCluster {
-		padding = min(t.Slots()[k], int(float32(f.needed[k])*f.pad))
+	if c.Trackers > smallCluster {
+		padding = min(t.Slots[k], int(float32(f.needed[k])*f.pad))
 	}
-	return c.Running()[k]+padding >= c.Slots()[k]
+	return c.Running[k]+padding >= c.Slots[k]
 }

@@ -56,8 +56,8 @@ func computeFairShares(of []sharer, slots float64) {
 
 // updateShares divides the cluster among the pools. Pools without demand get
 // nothing.
-func (f *fair2) updateShares(c Cluster) {
-	for k := range c.Slots() {
+func (f *fair2) updateShares(c *Cluster) {
+	for k := range c.Slots {
 		f.sharers = f.sharers[:0]
 		for _, p := range f.pools {
 			p.share[k] = 0
@@ -65,21 +65,21 @@ func (f *fair2) updateShares(c Cluster) {
 				f.sharers = append(f.sharers, sharer{p.weight, p.min[k], p.demand[k], &p.share[k]})
 			}
 		}
-		computeFairShares(f.sharers, float64(c.Slots()[k]))
+		computeFairShares(f.sharers, float64(c.Slots[k]))
 	}
 }
 
 // updateClocks implements FairScheduler.updatePreemptionVariables: it records
 // which pools have their minimum and half their fair share.
-func (f *fair2) updateClocks(c Cluster) {
-	for k := range c.Slots() {
+func (f *fair2) updateClocks(c *Cluster) {
+	for k := range c.Slots {
 		for _, p := range f.pools {
 			running := p.running[k]
 			if running >= min(p.min[k], p.demand[k]) {
-				p.atMinShare[k] = c.Now()
+				p.atMinShare[k] = c.Now
 			}
 			if running >= int(math.Floor(math.Min(p.share[k]/2, float64(p.demand[k])))) {
-				p.atHalfShare[k] = c.Now()
+				p.atHalfShare[k] = c.Now
 			}
 		}
 	}
@@ -87,8 +87,8 @@ func (f *fair2) updateClocks(c Cluster) {
 
 // preempt kills tasks of pools above their share for pools that have been below
 // theirs for too long (preemptTasksIfNecessary).
-func (f *fair2) preempt(c Cluster) {
-	for k := range c.Slots() {
+func (f *fair2) preempt(c *Cluster) {
+	for k := range c.Slots {
 		wanted := 0
 		for _, p := range f.pools {
 			wanted += f.tasksToPreempt(c, p, k)
@@ -100,13 +100,13 @@ func (f *fair2) preempt(c Cluster) {
 }
 
 // tasksToPreempt returns how many tasks a pool may take from others.
-func (f *fair2) tasksToPreempt(c Cluster, p *poolSchedulable, k int) int {
+func (f *fair2) tasksToPreempt(c *Cluster, p *poolSchedulable, k int) int {
 	running := p.running[k]
 	byMin, byFair := 0, 0
-	if c.Now()-p.atMinShare[k] > p.minTimeout {
+	if c.Now-p.atMinShare[k] > p.minTimeout {
 		byMin = min(p.min[k], p.demand[k]) - running
 	}
-	if c.Now()-p.atHalfShare[k] > f.fairTimeout {
+	if c.Now-p.atHalfShare[k] > f.fairTimeout {
 		byFair = int(math.Min(p.share[k], float64(p.demand[k]))) - running
 	}
 	return max(byMin, byFair, 0)

@@ -102,7 +102,7 @@ type poolSchedulable struct {
 
 // jobSchedulable is FairScheduler.JobInfo and JobSchedulable.
 type jobSchedulable struct {
-	job      Job
+	job      *Job
 	pool     *poolSchedulable
 	user     *quota
 	state    State // round of limits that allowed it
@@ -217,12 +217,12 @@ func (p *poolSchedulable) compareJobs(a, b *jobSchedulable, k int) int {
 	return bySubmission(a.job, b.job)
 }
 
-func bySubmission(a, b Job) int {
-	return cmp.Or(cmp.Compare(a.Submit(), b.Submit()), cmp.Compare(a.ID(), b.ID()))
+func bySubmission(a, b *Job) int {
+	return cmp.Or(cmp.Compare(a.Submit, b.Submit), cmp.Compare(a.ID, b.ID))
 }
 
 // sortJobs sorts all jobs of a pool by their present weights.
-func (f *fair2) sortJobs(c Cluster, p *poolSchedulable, k int) {
+func (f *fair2) sortJobs(c *Cluster, p *poolSchedulable, k int) {
 	for _, i := range p.jobs[k] {
 		i.weight[k] = f.jobWeight(c, i, k)
 	}
@@ -234,7 +234,7 @@ func (f *fair2) sortJobs(c Cluster, p *poolSchedulable, k int) {
 }
 
 // jobWeight implements FairScheduler.getJobWeight.
-func (f *fair2) jobWeight(c Cluster, i *jobSchedulable, k int) float64 {
+func (f *fair2) jobWeight(c *Cluster, i *jobSchedulable, k int) float64 {
 	if !i.runnable {
 		return 1
 	}
@@ -242,7 +242,7 @@ func (f *fair2) jobWeight(c Cluster, i *jobSchedulable, k int) float64 {
 	if f.sizeBased {
 		weight = math.Log1p(float64(i.demand[k])) / math.Ln2
 	}
-	weight *= priorityFactor(i.job.Priority())
+	weight *= priorityFactor(i.job.Priority)
 	if f.boost != nil {
 		weight = f.boost.adjust(c, i.job, weight)
 	}
@@ -253,13 +253,13 @@ func (f *fair2) jobWeight(c Cluster, i *jobSchedulable, k int) float64 {
 // cannot now is also asked for a map, and refused one.
 func (i *jobSchedulable) isCandidate(k int) bool {
 	j := i.job
-	return i.runnable && j.State() == Running && (j.Wants()[k] || workload.Kind(k) == workload.Map && !j.Spent()[k])
+	return i.runnable && j.State == Running && (j.Wants[k] || workload.Kind(k) == workload.Map && !j.Spent[k])
 }
 
 // follow updates the pools for the jobs that have changed.
 func (f *fair2) follow() {
 	for j, ok := f.next(); ok; j, ok = f.next() {
-		if i := j.Note().(*jobSchedulable); !i.left {
+		if i := j.note.(*jobSchedulable); !i.left {
 			f.note(i)
 			f.refresh(i)
 		}
@@ -280,10 +280,10 @@ func (f *fair2) refresh(i *jobSchedulable) {
 	p, j := i.pool, i.job
 	weight := 1.0
 	if i.runnable {
-		weight = priorityFactor(j.Priority())
+		weight = priorityFactor(j.Priority)
 	}
 	for k := range p.running {
-		launched := j.RunningTasks()[k] - i.running[k]
+		launched := j.RunningTasks[k] - i.running[k]
 		moves := launched != 0 || i.weight[k] != weight && !f.resorts
 		candidate := !f.resorts && i.isCandidate(k)
 		if !moves && candidate == i.candidate[k] {
@@ -395,16 +395,16 @@ func (f *fair2) drop(i *jobSchedulable) {
 
 // run lets a job run, or has it initialised first.
 func (i *jobSchedulable) run() {
-	if i.job.State() != Running && !i.asked {
+	if i.job.State != Running && !i.asked {
 		i.asked = true
 		i.job.Init()
 	}
-	i.runnable = i.job.State() == Running
+	i.runnable = i.job.State == Running
 }
 
 // setActive updates the list of jobs with running attempts.
 func (f *fair2) setActive(i *jobSchedulable) {
-	active := !i.left && i.job.ActiveTasks() != [2]int{}
+	active := !i.left && i.job.ActiveTasks != [2]int{}
 	switch last := len(f.active) - 1; {
 	case active && i.active == 0:
 		f.active = append(f.active, i)
@@ -438,11 +438,11 @@ func (f *fair2) updateDemand(i *jobSchedulable) {
 // demandNow counts the attempts of every unfinished task, at least one each.
 func (i *jobSchedulable) demandNow(k int) int {
 	j := i.job
-	if !i.runnable || j.State() != Running || workload.Kind(k) == workload.Reduce && !j.ReducesReady() {
+	if !i.runnable || j.State != Running || workload.Kind(k) == workload.Reduce && !j.ReducesReady {
 		return 0
 	}
-	n := j.Tasks()[k] - j.Finished()[k] - j.ActiveTasks()[k] + j.Active()[k]
-	if j.Speculates()[k] {
+	n := j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] + j.Active[k]
+	if j.Speculates[k] {
 		n += j.Speculatable(workload.Kind(k))
 	}
 	return n

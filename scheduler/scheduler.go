@@ -1,13 +1,17 @@
-// Package scheduler holds the schedulers that assign tasks at heartbeats, and
-// the small views of cluster, TaskTracker and job that they need.
+// Package scheduler holds the policies that assign tasks at heartbeats, and what
+// they read of cluster, TaskTracker and job.
 //
-// A policy is one file and one line in the table of names. A scheduler is
-// called when a tracker with a free slot reports, and launches tasks through
-// the job views.
+//	sim/jobtracker ── a tracker with a free slot beats ──> Policy.Assign(cluster, tracker)
+//	      ↑                                                     │ goes through the jobs
+//	      └───── launches the task <── Job.LaunchMap, LaunchReduce
+//
+// A policy is one file and one line in the table of names. It chooses the job; the
+// job chooses the task, because only the JobTracker knows where its data lie.
 package scheduler
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,84 +20,68 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// Scheduler decides which tasks a tracker runs next.
-type Scheduler interface {
-	// Assign launches the tasks on t that the scheduler assigns at this
-	// heartbeat. It is called when t has a free slot of either type and got no
-	// set-up or clean-up task.
-	Assign(c Cluster, t TaskTracker)
-}
+// Policy decides which tasks a tracker runs next. Only Assign must be set. The rest
+// says what else the policy wants to know, and which heartbeats and ticks it can do
+// without: what nobody would see is not simulated.
+type Policy struct {
+	// Assign launches the tasks on t that the policy assigns at this heartbeat. It
+	// is called when t has a free slot of either type and got no set-up or clean-up
+	// task.
+	Assign func(c *Cluster, t *TaskTracker)
+	// Submitted is called when a job is submitted, and decides when its tasks are
+	// initialised (Job.Init). Nil: at once.
+	Submitted func(c *Cluster, j *Job)
+	// Updated is called for every job that has changed: its state, a count of its
+	// tasks, or whether it has tasks to launch. The call may come during Assign
+	// (JobInProgressListener.jobUpdated).
+	Updated func(j *Job)
+	// TakeOver is called when the policy replaces another in the course of a run,
+	// before it is told of the jobs that have not ended.
+	TakeOver func(c *Cluster)
 
-// A Submitter is called when a job is submitted, and decides when its tasks are
-// initialised (Job.Init). For other schedulers they are initialised at once.
-type Submitter interface {
-	Submitted(c Cluster, j Job)
-}
+	// Tick is periodic work, at this interval from time 0 on; 0: there is none. It
+	// reports whether the next tick must be simulated even if nothing changes before
+	// it.
+	Tick     func(c *Cluster) (more bool)
+	Interval time.Duration
+	// Skips says that a tick with no change since the one before need not be
+	// simulated: the policy does its work later.
+	Skips bool
 
-// A Listener is called for every job that has changed: its state, a count of
-// its tasks, or whether it has tasks to launch. The call may come during Assign
-// (JobInProgressListener.jobUpdated).
-type Listener interface {
-	JobUpdated(j Job)
-}
+	// Wants selects the heartbeats that must be simulated. At all others Assign
+	// would launch nothing and change no state. Nil: every heartbeat of a tracker
+	// with a free slot is offered while a running job has a task of that type to
+	// launch.
+	Wants func(c *Cluster) Offers
+	// Remembers says that Assign changes its state even if it launches nothing. It
+	// is then offered every heartbeat of a tracker with a free slot while running
+	// tasks may become speculated, even if none lags yet.
+	Remembers bool
+	// ReadsProgress says that the policy reads the progress of running tasks even of
+	// jobs without speculation, so every report of progress must be simulated.
+	ReadsProgress bool
+	// Preempts says that the policy may kill running attempts.
+	Preempts bool
 
-// A Ticker has periodic work at a fixed interval, counted from time 0. If its
-// ticks are skippable, a tick with no change since the one before is not
-// simulated. The scheduler does its work later. An interval of 0 means no
-// ticks.
-type Ticker interface {
-	Interval() (every time.Duration, skippable bool)
-	// Tick reports whether the next tick must be simulated even if nothing
-	// changes before it.
-	Tick(c Cluster) (more bool)
-}
-
-// A Chooser selects the heartbeats that must be simulated. At all others Assign
-// would launch nothing and change no state. For other schedulers, every
-// heartbeat of a tracker with a free slot is offered while a running job has a
-// task of that type to launch.
-type Chooser interface {
-	Wants(c Cluster) Offers
+	// check refuses a job that could never run, on a cluster with the given slots
+	// of each type. It may be nil.
+	check func(j *workload.Job, slots [2]int) error
 }
 
 // Offers are kinds of heartbeat: of trackers with a free map slot, with a free
 // reduce slot, with any free slot.
 type Offers struct{ Map, Reduce, Any bool }
 
-// A Preemptor may kill running attempts.
-type Preemptor interface {
-	Preempts() bool
-}
-
-// A Rememberer changes its state even in an Assign that launches nothing. It is
-// offered every heartbeat of a tracker with a free slot while running tasks may
-// become speculated, even if none lags yet.
-type Rememberer interface {
-	Remembers() bool
-}
-
-// A Successor can take over from another scheduler in the course of a run. TakeOver
-// is called before it is told of the jobs that have not ended.
-type Successor interface {
-	TakeOver(c Cluster)
-}
-
-// A ProgressReader reads the progress of running tasks even of jobs without
-// speculation, so every report of progress must be simulated.
-type ProgressReader interface {
-	ReadsProgress() bool
-}
-
 // Launcher is the part of a job that acts.
 type Launcher interface {
 	// LaunchMap starts a map on t, at most as far from its data as r allows,
 	// and returns its locality.
-	LaunchMap(t TaskTracker, r Reach) (workload.Locality, bool)
+	LaunchMap(t *TaskTracker, r Reach) (workload.Locality, bool)
 	// HasLocal reports whether t may have a map to launch on the node that holds
 	// its split. If not, LaunchMap with OnNode would change nothing.
-	HasLocal(t TaskTracker) bool
+	HasLocal(t *TaskTracker) bool
 	// LaunchReduce starts a reduce on t.
-	LaunchReduce(t TaskTracker) bool
+	LaunchReduce(t *TaskTracker) bool
 	// Init initialises the tasks; the job can then be set up.
 	Init()
 	// Reject fails the job instead.
@@ -127,44 +115,52 @@ const (
 	BeyondRack              // only off-rack or speculatively
 )
 
-// policies is the table of names, sorted.
-var policies = []struct {
+// named is a policy as users know it.
+type named struct {
 	name  string
-	about string
-	make  func(model.Scheduler, *model.Release) (Scheduler, error)
-}{
-	{"capacity", "CapacityTaskScheduler: queues with capacities, user limits", newCapacity},
-	{"fair1", "FairScheduler of 0.20: deficits, one task a heartbeat", newFair1},
-	{"fair2", "FairScheduler of 0.21 and 1.x: pools, delay scheduling, preemption", newFair2},
-	{"fifo", "JobQueueTaskScheduler: priority, then submission; the default of Hadoop", newFIFO},
-	{"maxedf", "earliest deadline first, as many slots as there are", newMaxEDF},
-	{"minedf", "earliest deadline first, as few slots as ARIA's model takes to meet it", newMinEDF},
+	about string // in one line
+	order string // in which it asks jobs, a sentence for slotwave explain
+	make  func(model.Scheduler, *model.Release) (Policy, error)
 }
 
-// New makes the scheduler that spec names, as in the given release.
-func New(spec model.Scheduler, r *model.Release) (Scheduler, error) {
-	for _, p := range policies {
-		if p.name == spec.Name {
-			return p.make(spec, r)
-		}
+// policies is the table of names, sorted.
+var policies = []named{
+	capacityPolicy,
+	fair1Policy,
+	fair2Policy,
+	fifoPolicy,
+	maxEDFPolicy,
+	minEDFPolicy,
+}
+
+// find returns the policy of a name, which may be unknown.
+func find(name string) (n named, ok bool) {
+	i := slices.IndexFunc(policies, func(n named) bool { return n.name == name })
+	if i < 0 {
+		return named{}, false
 	}
-	return nil, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
+	return policies[i], true
+}
+
+// New makes the policy that spec names, as in the given release.
+func New(spec model.Scheduler, r *model.Release) (Policy, error) {
+	n, ok := find(spec.Name)
+	if !ok {
+		return Policy{}, fmt.Errorf("unknown scheduler %q: want one of %s", spec.Name, strings.Join(Names(), ", "))
+	}
+	return n.make(spec, r)
 }
 
 // Check returns an error if one of the jobs could never run under the scheduler
 // that spec names, on a cluster with the given slots of each type.
 func Check(spec model.Scheduler, r *model.Release, slots [2]int, jobs []workload.Job) error {
 	policy, err := New(spec, r)
-	if err != nil {
+	if err != nil || policy.check == nil {
 		return err
 	}
-	if c, ok := policy.(interface {
-		check(j *workload.Job, slots [2]int) error
-	}); ok {
-		for i := range jobs {
-			if err := c.check(&jobs[i], slots); err != nil {
-				return err
-			}
+	for i := range jobs {
+		if err := policy.check(&jobs[i], slots); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -181,12 +177,14 @@ func Names() []string {
 
 // About describes a scheduler in one line.
 func About(name string) string {
-	for _, p := range policies {
-		if p.name == name {
-			return p.about
-		}
-	}
-	return ""
+	n, _ := find(name)
+	return n.about
+}
+
+// Order says in which order a scheduler asks jobs.
+func Order(name string) string {
+	n, _ := find(name)
+	return n.order
 }
 
 // ms returns a duration in Hadoop's unit.

@@ -17,7 +17,7 @@ const module = "github.com/slotwave/slotwave/"
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
 	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/resultdir", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
-	"diagnose":                {"model", "model/input", "workload"},
+	"diagnose":                {"model", "model/input", "scheduler", "workload"},
 	"internal/approx":         {},
 	"internal/bench":          {},
 	"internal/evidence":       {},

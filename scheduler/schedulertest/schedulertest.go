@@ -59,19 +59,18 @@ type Job struct {
 // Cluster is a simulated cluster with one scheduler.
 type Cluster struct {
 	tb       testing.TB
-	policy   scheduler.Scheduler
-	view     scheduler.ClusterStatus
+	policy   scheduler.Policy
+	view     scheduler.Cluster
 	trackers []*tracker
 	perRack  int
 	jobs     map[string]*job
-	every    time.Duration // ticks of the scheduler
-	setUp    []*job        // initialised jobs that start before the next heartbeat or tick
-	launched []string      // at this heartbeat
+	setUp    []*job   // initialised jobs that start before the next heartbeat or tick
+	launched []string // at this heartbeat
 	killed   []string
 }
 
 type tracker struct {
-	view     scheduler.TaskTrackerStatus
+	view     scheduler.TaskTracker
 	attempts []*attempt
 }
 
@@ -83,7 +82,7 @@ type attempt struct {
 }
 
 type job struct {
-	scheduler.JobInProgress
+	scheduler.Job
 	spec     Job
 	c        *Cluster
 	attempts []*attempt
@@ -111,9 +110,6 @@ func New(tb testing.TB, spec model.Scheduler, release string, trackers Trackers)
 		c.view.Slots[workload.Reduce] += trackers.Reduces
 	}
 	c.view.Trackers, c.view.Hosts = trackers.Count, trackers.Count
-	if p, ok := policy.(scheduler.Ticker); ok {
-		c.every, _ = p.Interval()
-	}
 	return c
 }
 
@@ -133,7 +129,7 @@ func (c *Cluster) Submit(spec Job) {
 	if deadline > 0 {
 		deadline += c.view.Now
 	}
-	j.JobInProgress = scheduler.JobInProgress{
+	j.Job = scheduler.Job{
 		ID: len(c.jobs), Name: spec.Name, User: spec.User, Pool: spec.Pool, Queue: spec.Queue,
 		Priority: spec.Priority, Submit: c.view.Now, Deadline: deadline,
 		Tasks: [2]int{spec.Maps, spec.Reduces}, SlotsPerTask: width,
@@ -143,9 +139,9 @@ func (c *Cluster) Submit(spec Job) {
 		j.UnplacedMaps = spec.Maps
 	}
 	c.jobs[spec.Name] = j
-	c.view.Jobs = append(c.view.Jobs, j.View())
-	if p, ok := c.policy.(scheduler.Submitter); ok {
-		p.Submitted(c.view.View(), j.View())
+	c.view.Jobs = append(c.view.Jobs, &j.Job)
+	if c.policy.Submitted != nil {
+		c.policy.Submitted(&c.view, &j.Job)
 	} else {
 		j.Init()
 	}
@@ -196,7 +192,7 @@ func (c *Cluster) Heartbeat(number int) string {
 	}
 	c.launched = nil
 	if t.view.Free(workload.Map) > 0 || t.view.Free(workload.Reduce) > 0 {
-		c.policy.Assign(c.view.View(), t.view.View())
+		c.policy.Assign(&c.view, &t.view)
 	}
 	return strings.Join(c.launched, ", ")
 }
@@ -206,11 +202,11 @@ func (c *Cluster) Heartbeat(number int) string {
 func (c *Cluster) Pass(d time.Duration) {
 	c.begin()
 	end := c.view.Now + d
-	if p, ok := c.policy.(scheduler.Ticker); ok && c.every > 0 {
-		for at := (c.view.Now/c.every + 1) * c.every; at <= end; at += c.every {
+	if every := c.policy.Interval; every > 0 {
+		for at := (c.view.Now/every + 1) * every; at <= end; at += every {
 			c.begin()
-			c.view.Now, c.view.LastTick = at, at-c.every
-			p.Tick(c.view.View())
+			c.view.Now, c.view.LastTick = at, at-every
+			c.policy.Tick(&c.view)
 			c.view.LastTick = at
 		}
 	}
@@ -221,7 +217,7 @@ func (c *Cluster) Pass(d time.Duration) {
 func (c *Cluster) Skip(d time.Duration) {
 	c.begin()
 	c.view.Now += d
-	c.view.LastTick = c.view.Now / c.every * c.every
+	c.view.LastTick = c.view.Now / c.policy.Interval * c.policy.Interval
 }
 
 // End ends running tasks, such as "a map", with success, in order of launch. A
@@ -239,7 +235,7 @@ func (c *Cluster) End(task string, n int) {
 	}
 	if j.Finished == j.Tasks {
 		j.State = scheduler.Done
-		c.view.Jobs = slices.DeleteFunc(c.view.Jobs, func(x scheduler.Job) bool { return x == j.View() })
+		c.view.Jobs = slices.DeleteFunc(c.view.Jobs, func(x *scheduler.Job) bool { return x == &j.Job })
 	}
 	j.changed()
 }
@@ -259,7 +255,7 @@ func (c *Cluster) Killed() string {
 }
 
 // Offers returns which heartbeats the scheduler wants to see now.
-func (c *Cluster) Offers() scheduler.Offers { return c.policy.(scheduler.Chooser).Wants(c.view.View()) }
+func (c *Cluster) Offers() scheduler.Offers { return c.policy.Wants(&c.view) }
 
 // Rejected returns why the scheduler rejected a job; empty: it did not.
 func (c *Cluster) Rejected(name string) string { return c.job(name).rejected }
@@ -308,30 +304,30 @@ func (j *job) changed() {
 	c.Waiting, c.Unspent, c.Remaining = [2]int{}, [2]int{}, [2]int{}
 	for _, o := range c.Jobs {
 		for k := range c.Waiting {
-			if o.Wants()[k] {
+			if o.Wants[k] {
 				c.Waiting[k]++
 			}
-			if o.State() == scheduler.Running && !o.Spent()[k] {
+			if o.State == scheduler.Running && !o.Spent[k] {
 				c.Unspent[k]++
 			}
-			if o.State() == scheduler.Running && (workload.Kind(k) == workload.Map || o.ReducesReady()) {
+			if o.State == scheduler.Running && (workload.Kind(k) == workload.Map || o.ReducesReady) {
 				c.Remaining[k] += o.Remaining(workload.Kind(k))
 			}
 		}
 	}
-	if p, ok := j.c.policy.(scheduler.Listener); ok {
-		p.JobUpdated(j.View())
+	if updated := j.c.policy.Updated; updated != nil {
+		updated(&j.Job)
 	}
 }
 
 // HasLocal implements scheduler.Launcher.
-func (j *job) HasLocal(v scheduler.TaskTracker) bool {
-	return j.locality(v.Index()) == workload.NodeLocal
+func (j *job) HasLocal(v *scheduler.TaskTracker) bool {
+	return j.locality(v.Index) == workload.NodeLocal
 }
 
 // LaunchMap implements scheduler.Launcher.
-func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
-	at := j.locality(v.Index())
+func (j *job) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
+	at := j.locality(v.Index)
 	switch reach {
 	case scheduler.OnNode:
 		if at > workload.NodeLocal {
@@ -350,7 +346,7 @@ func (j *job) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workloa
 }
 
 // LaunchReduce implements scheduler.Launcher.
-func (j *job) LaunchReduce(v scheduler.TaskTracker) bool { return j.launch(v, workload.Reduce) }
+func (j *job) LaunchReduce(v *scheduler.TaskTracker) bool { return j.launch(v, workload.Reduce) }
 
 func (j *job) locality(tracker int) workload.Locality {
 	switch rack := func(i int) int { return i / max(j.c.perRack, 1) }; {
@@ -364,15 +360,15 @@ func (j *job) locality(tracker int) workload.Locality {
 	return workload.OffRack
 }
 
-func (j *job) launch(v scheduler.TaskTracker, k workload.Kind) bool {
-	t := j.c.trackers[v.Index()]
+func (j *job) launch(v *scheduler.TaskTracker, k workload.Kind) bool {
+	t := j.c.trackers[v.Index]
 	_, used := t.count()
 	if !j.Wants[k] {
 		return false
 	}
-	if used[k]+j.SlotsPerTask[k] > v.Slots()[k] {
+	if used[k]+j.SlotsPerTask[k] > v.Slots[k] {
 		j.c.tb.Errorf("the policy launched a %v of %s on tracker %d, which has no slot left: want it to count its launches, since Free does not change during Assign",
-			k, j.Name, v.Index())
+			k, j.Name, v.Index)
 		return false
 	}
 	if waiting := j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k]; waiting > 0 {
@@ -424,7 +420,7 @@ func (j *job) Init() {
 // Reject implements scheduler.Launcher.
 func (j *job) Reject(why string) {
 	j.rejected, j.State = why, scheduler.Done
-	j.c.view.Jobs = slices.DeleteFunc(j.c.view.Jobs, func(x scheduler.Job) bool { return x == j.View() })
+	j.c.view.Jobs = slices.DeleteFunc(j.c.view.Jobs, func(x *scheduler.Job) bool { return x == &j.Job })
 	j.changed()
 }
 

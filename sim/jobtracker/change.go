@@ -16,20 +16,20 @@ import (
 
 // newPolicies makes the schedulers of a run, in order of time. What a job can leave
 // out is decided at its submission, so it has to suit all of them.
-func newPolicies(q *model.WhatIf, r *model.Release) (all []policy, err error) {
-	var any policy
+func newPolicies(q *model.WhatIf, r *model.Release) (all []scheduler.Policy, err error) {
+	var any scheduler.Policy
 	for _, spec := range q.Schedulers() {
-		p, err := newPolicy(spec, r)
+		p, err := scheduler.New(spec, r)
 		if err != nil {
 			return nil, err
 		}
-		any.readsProgress = any.readsProgress || p.readsProgress
-		any.remembers = any.remembers || p.remembers
-		any.preempts = any.preempts || p.preempts
+		any.ReadsProgress = any.ReadsProgress || p.ReadsProgress
+		any.Remembers = any.Remembers || p.Remembers
+		any.Preempts = any.Preempts || p.Preempts
 		all = append(all, p)
 	}
 	for i := range all {
-		all[i].readsProgress, all[i].remembers, all[i].preempts = any.readsProgress, any.remembers, any.preempts
+		all[i].ReadsProgress, all[i].Remembers, all[i].Preempts = any.ReadsProgress, any.Remembers, any.Preempts
 	}
 	return all, nil
 }
@@ -43,12 +43,12 @@ type changes struct {
 // successor is a scheduler that replaces another, with the memory limits that it
 // heeds.
 type successor struct {
-	policy policy
+	policy scheduler.Policy
 	memory memory
 }
 
 // open checks that all jobs can be run by each scheduler, and sets the times.
-func (c *changes) open(later []policy) (err error) {
+func (c *changes) open(later []scheduler.Policy) (err error) {
 	jt := c.jt
 	asked, first := jt.Question.Changes, jt.memory
 	for i := range asked {
@@ -84,12 +84,12 @@ func (c *changes) change(i int32) {
 	}
 	jt.ticks.restart(&jt.cluster, jt.active, jt.tick)
 	jt.at(beforeHeartbeats)
-	if s := jt.policy.successor; s != nil {
-		s.TakeOver(jt.view.View())
+	if s := jt.policy.TakeOver; s != nil {
+		s(&jt.view)
 	}
 	for _, j := range slices.Clone(jt.active) {
-		if s := jt.policy.submitter; s != nil {
-			s.Submitted(jt.view.View(), j.View())
+		if s := jt.policy.Submitted; s != nil {
+			s(&jt.view, &j.Job)
 		} else {
 			j.Init()
 		}

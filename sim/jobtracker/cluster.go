@@ -13,10 +13,10 @@ import (
 type cluster struct {
 	*run.Run
 	protocol protocol
-	policy   policy
+	policy   scheduler.Policy
 
 	records  records
-	view     scheduler.ClusterStatus // as the policy sees it
+	view     scheduler.Cluster // as the policy sees it
 	demand   demand
 	services serviceQueues
 	moment   moment
@@ -58,8 +58,8 @@ func (c *cluster) wants() scheduler.Offers {
 		return scheduler.Offers{Any: true}
 	}
 	want := scheduler.Offers{Map: d[needMap] > 0, Reduce: d[needReduce] > 0}
-	if c.policy.chooser != nil {
-		want = c.policy.chooser.Wants(c.view.View())
+	if c.policy.Wants != nil {
+		want = c.policy.Wants(&c.view)
 	}
 	want.Map = want.Map || d[needMapTaskCleanup] > 0
 	want.Reduce = want.Reduce || d[needReduceTaskCleanup] > 0

@@ -26,11 +26,9 @@ func (jt *JobTracker) report(id int32) {
 // nothing.
 func (jt *JobTracker) offerAll(int32) {
 	jt.at(beforeHeartbeats)
-	if k := jt.policy.ticker; k != nil {
-		// The second call handles what the first one started.
-		if k.Tick(jt.view.View()) {
-			k.Tick(jt.view.View())
-		}
+	// The second tick handles what the first one started.
+	if tick := jt.policy.Tick; tick != nil && tick(&jt.view) {
+		tick(&jt.view)
 	}
 	for given := true; given; {
 		given = false
@@ -38,7 +36,7 @@ func (jt *JobTracker) offerAll(int32) {
 			t := &jt.trackers[id]
 			t.last, t.given, t.givenSlots = jt.Now(), [2]int32{}, [2]int32{}
 			t.beating = true
-			jt.policy.Assign(jt.view.View(), t.view.View())
+			jt.policy.Assign(&jt.view, &t.view)
 			t.beating = false
 			if t.given != [2]int32{} {
 				given = true

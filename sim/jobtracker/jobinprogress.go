@@ -12,7 +12,7 @@ import (
 // jobInProgress is the JobTracker's record of one job (JobInProgress). The
 // embedded view holds the counts and flags that schedulers read.
 type jobInProgress struct {
-	scheduler.JobInProgress
+	scheduler.Job
 	cluster *cluster
 	host    jobHost
 	spec    *workload.Job
@@ -85,7 +85,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	}
 	j := &jobInProgress{cluster: c, host: host, spec: spec, conf: conf, work: work}
 	j.tasks.service = c.protocol.serviceTasks && !spec.NoSetupCleanup
-	j.JobInProgress = scheduler.JobInProgress{
+	j.Job = scheduler.Job{
 		ID: id, Name: spec.ID, User: spec.User, Pool: spec.Pool, Queue: spec.Queue, Priority: spec.Priority,
 		Submit: spec.Submit, Deadline: spec.Deadline,
 		Tasks:        [2]int{spec.Maps.Count, spec.Reduces.Count},
@@ -95,7 +95,7 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 	}
 	// In a reliable job a running task never becomes pending again, so lists and
 	// queues need not be pruned at every heartbeat to stay equal to Hadoop's.
-	j.reliable = j.tasks.service && !c.nodesDie && !c.attemptsFail && !c.policy.preempts &&
+	j.reliable = j.tasks.service && !c.nodesDie && !c.attemptsFail && !c.policy.Preempts &&
 		len(spec.Maps.Ends) == 0 && len(spec.Reduces.Ends) == 0
 	for k, ends := range [...]map[int][]workload.AttemptEnd{spec.Maps.Ends, spec.Reduces.Ends} {
 		if len(ends) > 0 && !conf.speculates[k] && c.Question.Fidelity == model.Replay {
@@ -103,9 +103,9 @@ func newJob(c *cluster, host jobHost, id int, conf jobConf) (*jobInProgress, err
 			j.Speculates[k] = j.speculation.beside[k].any()
 		}
 	}
-	j.skipsLooks = j.reliable && !c.policy.remembers
+	j.skipsLooks = j.reliable && !c.policy.Remembers
 	for k := range j.speculation.tracked {
-		j.speculation.tracked[k] = c.policy.readsProgress || conf.speculates[k]
+		j.speculation.tracked[k] = c.policy.ReadsProgress || conf.speculates[k]
 		j.runsOnce[k] = j.reliable && spec.Ends.After == 0
 	}
 	j.ordinaryMaps = c.Question.Fidelity != model.Device && !spec.Commits && conf.slotsPerTask[workload.Map] == 1
@@ -211,18 +211,18 @@ func (j *jobInProgress) settleNeeds() {
 		j.Wants = [2]bool{now.has(needMap), now.has(needReduce)}
 	}
 	j.countOpen()
-	if l := c.policy.listener; l != nil && !j.bygone {
-		l.JobUpdated(j.View())
+	if l := c.policy.Updated; l != nil && !j.bygone {
+		l(&j.Job)
 	}
 }
 
 // launched does what settleNeeds would after a launch. The job needs the same as
 // before if it has more tasks of the type to launch.
 func (j *jobInProgress) launched(k workload.Kind) {
-	if !j.reliable || unlaunched(&j.JobInProgress, k) == 0 {
+	if !j.reliable || unlaunched(&j.Job, k) == 0 {
 		j.settleNeeds()
-	} else if l := j.cluster.policy.listener; l != nil {
-		l.JobUpdated(j.View())
+	} else if l := j.cluster.policy.Updated; l != nil {
+		l(&j.Job)
 	}
 }
 
@@ -231,12 +231,12 @@ func (j *jobInProgress) launched(k workload.Kind) {
 // launched because it lags, and its reduces do not start now.
 func (j *jobInProgress) succeeded(k workload.Kind, wereReady bool) {
 	if !j.reliable || j.Finished[k]+j.FailedTasks[k] == j.Tasks[k] || j.ReducesReady != wereReady ||
-		j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 {
+		j.Speculates[k] && unlaunched(&j.Job, k) == 0 {
 		j.settleNeeds()
 		return
 	}
-	if l := j.cluster.policy.listener; l != nil {
-		l.JobUpdated(j.View())
+	if l := j.cluster.policy.Updated; l != nil {
+		l(&j.Job)
 	}
 	if j.counted.remaining[k] > 0 {
 		j.counted.remaining[k]--
@@ -274,7 +274,7 @@ func needsOf(j *jobInProgress) (now needSet) {
 // wants reports whether some task could be launched, or could become
 // speculated.
 func (j *jobInProgress) wants(k workload.Kind) bool {
-	return unlaunched(&j.JobInProgress, k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.skipsLooks || j.anyLags(k))
+	return unlaunched(&j.Job, k) > 0 || j.Speculates[k] && j.ActiveTasks[k] > 0 && (!j.skipsLooks || j.anyLags(k))
 }
 
 // anyLags reports whether a tracker could get a second attempt of some task. A
@@ -298,7 +298,7 @@ func (j *jobInProgress) countOpen() {
 	view, open := &j.cluster.view, openCounts{}
 	for k := range j.Tasks {
 		kind := workload.Kind(k)
-		spent := j.reliable && unlaunched(&j.JobInProgress, kind) == 0 && (!j.Speculates[k] || j.Remaining(kind) == 0)
+		spent := j.reliable && unlaunched(&j.Job, kind) == 0 && (!j.Speculates[k] || j.Remaining(kind) == 0)
 		if spent != j.Spent[k] {
 			j.Spent[k] = spent
 		}
@@ -347,6 +347,6 @@ func (j *jobInProgress) finish(how workload.State) {
 // release removes a job that has ended once none of its attempts runs.
 func (j *jobInProgress) release() {
 	j.tasks.close()
-	*j = jobInProgress{JobInProgress: j.JobInProgress, cluster: j.cluster}
+	*j = jobInProgress{Job: j.Job, cluster: j.cluster}
 	j.Launcher = j
 }

@@ -302,9 +302,9 @@ func (jt *JobTracker) submit(int32) {
 		j := jt.newJob(id)
 		jt.jobs[id] = j
 		jt.active = append(jt.active, j)
-		jt.view.Jobs = append(jt.view.Jobs, j.View())
-		if s := jt.policy.submitter; s != nil {
-			s.Submitted(jt.view.View(), j.View())
+		jt.view.Jobs = append(jt.view.Jobs, &j.Job)
+		if s := jt.policy.Submitted; s != nil {
+			s(&jt.view, &j.Job)
 		} else {
 			j.Init()
 		}

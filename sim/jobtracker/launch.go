@@ -10,8 +10,8 @@ import (
 )
 
 // LaunchMap implements JobInProgress.obtainNewMapTask.
-func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
-	tracker := int32(v.Index())
+func (j *jobInProgress) LaunchMap(v *scheduler.TaskTracker, reach scheduler.Reach) (workload.Locality, bool) {
+	tracker := int32(v.Index)
 	if !j.mayLaunch(workload.Map, v) {
 		return 0, false
 	}
@@ -33,18 +33,18 @@ func (j *jobInProgress) LaunchMap(v scheduler.TaskTracker, reach scheduler.Reach
 
 // HasLocal implements scheduler.Launcher. Delay scheduling asks each job in vain at
 // most heartbeats.
-func (j *jobInProgress) HasLocal(v scheduler.TaskTracker) bool {
-	return !j.reliable || !j.pending.maps.nodes.empty(int32(v.Index()))
+func (j *jobInProgress) HasLocal(v *scheduler.TaskTracker) bool {
+	return !j.reliable || !j.pending.maps.nodes.empty(int32(v.Index))
 }
 
 // LaunchReduce implements JobInProgress.obtainNewReduceTask.
-func (j *jobInProgress) LaunchReduce(v scheduler.TaskTracker) bool {
+func (j *jobInProgress) LaunchReduce(v *scheduler.TaskTracker) bool {
 	if !j.mayLaunch(workload.Reduce, v) {
 		return false
 	}
-	index, ok := j.findReduce(int32(v.Index()))
+	index, ok := j.findReduce(int32(v.Index))
 	if ok {
-		j.launch(workload.Reduce, index, int32(v.Index()), workload.NoLocality)
+		j.launch(workload.Reduce, index, int32(v.Index), workload.NoLocality)
 	}
 	return ok
 }
@@ -52,14 +52,14 @@ func (j *jobInProgress) LaunchReduce(v scheduler.TaskTracker) bool {
 // mayLaunch reports whether a tracker may get a task of the job. With separate
 // slots the scheduler decides whether one is free, as in Hadoop. A shared slot is
 // assigned only once.
-func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool {
+func (j *jobInProgress) mayLaunch(k workload.Kind, v *scheduler.TaskTracker) bool {
 	c := j.cluster
 	if j.State != scheduler.Running || !j.needs.has(needMap+need(k)) ||
 		c.sharedSlots && v.Free(k) < j.SlotsPerTask[k] {
 		return false
 	}
 	j.failures.clusterSize = c.view.Trackers
-	if j.failures.refuses(int32(v.Index())) {
+	if j.failures.refuses(int32(v.Index)) {
 		c.traceRefusal(model.AvoidedTracker)
 		return false
 	}
@@ -68,7 +68,7 @@ func (j *jobInProgress) mayLaunch(k workload.Kind, v scheduler.TaskTracker) bool
 
 // idle reports whether a search for a task would find none and change nothing.
 func idle(j *jobInProgress, k workload.Kind) bool {
-	return j.reliable && unlaunched(&j.JobInProgress, k) == 0 && !j.anyLags(k)
+	return j.reliable && unlaunched(&j.Job, k) == 0 && !j.anyLags(k)
 }
 
 // findMap implements JobInProgress.findNewMapTask.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/sim/engine"
 	"github.com/slotwave/slotwave/sim/execute"
 	"github.com/slotwave/slotwave/sim/run"
@@ -193,7 +194,7 @@ func (jt *JobTracker) phases() []engine.Time {
 
 // checkJobs checks that all jobs can be run, also by later schedulers, and sets
 // their submissions.
-func (jt *JobTracker) checkJobs(later []policy) (err error) {
+func (jt *JobTracker) checkJobs(later []scheduler.Policy) (err error) {
 	for i := range jt.Question.Jobs {
 		spec := &jt.Question.Jobs[i]
 		if _, err := jt.checkedConf(spec); err != nil {

@@ -16,7 +16,7 @@ type offerTrace struct {
 func (jt *JobTracker) assignTasks(t *taskTracker) {
 	if jt.Tracer == nil {
 		if !jt.giveSetupOrCleanup(t) {
-			jt.policy.Assign(jt.view.View(), t.view.View())
+			jt.policy.Assign(&jt.view, &t.view)
 		}
 		return
 	}
@@ -29,7 +29,7 @@ func (jt *JobTracker) assignTasks(t *taskTracker) {
 	if jt.giveSetupOrCleanup(t) {
 		o.Reason = [2]model.Reason{model.SetupOrCleanupFirst, model.SetupOrCleanupFirst}
 	} else {
-		jt.policy.Assign(jt.view.View(), t.view.View())
+		jt.policy.Assign(&jt.view, &t.view)
 	}
 	jt.view.Offer = nil
 	if settleOffer(o) {

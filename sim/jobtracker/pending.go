@@ -58,7 +58,7 @@ func (p *pendingTasks) searchFor(k workload.Kind, tracker int32, hosts int, fail
 }
 
 // unlaunched returns the number of tasks of a job without an attempt.
-func unlaunched(j *scheduler.JobInProgress, k workload.Kind) int {
+func unlaunched(j *scheduler.Job, k workload.Kind) int {
 	return j.Tasks[k] - j.Finished[k] - j.ActiveTasks[k] - j.FailedTasks[k]
 }
 

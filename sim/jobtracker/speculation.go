@@ -120,7 +120,7 @@ func (s *speculation) advance(k workload.Kind, change float64) {
 	if change < 0 {
 		s.losses++
 	}
-	if j.skipsLooks && j.Speculates[k] && unlaunched(&j.JobInProgress, k) == 0 && j.needs.has(needMap+need(k)) != j.anyLags(k) {
+	if j.skipsLooks && j.Speculates[k] && unlaunched(&j.Job, k) == 0 && j.needs.has(needMap+need(k)) != j.anyLags(k) {
 		j.settleNeeds()
 	}
 }

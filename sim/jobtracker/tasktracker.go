@@ -45,7 +45,7 @@ type taskTracker struct {
 	occupied   [2]int32 // attempts that hold a slot, as last reported, by type
 	inUse      [2]int32 // slots of those attempts
 	waiting    [2]int32 // attempts that wait for a slot, by type
-	view       scheduler.TaskTrackerStatus
+	view       scheduler.TaskTracker
 	slots      [2]slotPool
 	faults     faults
 }

@@ -56,13 +56,9 @@ type ticks struct {
 
 // open sets the first tick of a scheduler. It calls fire at each.
 func (k *ticks) open(c *cluster, fire func(int32)) {
-	if c.policy.ticker == nil || !c.protocol.heartbeats {
-		return
-	}
-	every, skippable := c.policy.ticker.Interval()
-	if every > 0 {
-		k.skippable = skippable && !c.Question.Cluster.EveryHeartbeat
-		k.timer = newPeriodic(c, engine.At(every), fire)
+	if p := &c.policy; p.Interval > 0 && c.protocol.heartbeats {
+		k.skippable = p.Skips && !c.Question.Cluster.EveryHeartbeat
+		k.timer = newPeriodic(c, engine.At(p.Interval), fire)
 		k.set()
 	}
 }
@@ -132,7 +128,7 @@ func (k *ticks) fire() {
 	for len(k.needed) > 0 && k.needed[0] <= k.last {
 		k.needed = k.needed[1:]
 	}
-	if c.policy.ticker.Tick(c.view.View()) {
+	if c.policy.Tick(&c.view) {
 		k.changed = true
 	}
 	k.set()
