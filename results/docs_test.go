@@ -30,8 +30,8 @@ func documented(t *testing.T, heading string) []string {
 	}
 	part, _, _ := strings.Cut(rest, "\n## ")
 	var names []string
-	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|").FindAllStringSubmatch(part, -1) {
-		names = append(names, m[1])
+	for _, cell := range regexp.MustCompile("(?m)^\\| (`[^`]+`(?:, `[^`]+`)*) \\|").FindAllStringSubmatch(part, -1) {
+		names = append(names, strings.Split(strings.Trim(cell[1], "`"), "`, `")...)
 	}
 	return names
 }
