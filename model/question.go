@@ -283,6 +283,15 @@ type JobOutcome struct {
 	SpeculativeRuns int
 }
 
+// Finished reports whether the job ended before the run did.
+func (j *JobOutcome) Finished() bool { return j.Finish >= 0 }
+
+// InTime reports whether a job with a deadline meets it. One that does not succeed
+// does not.
+func (j *JobOutcome) InTime() bool {
+	return j.State == workload.Succeeded && j.Finished() && j.Finish <= j.Deadline
+}
+
 // DeviceUse is the utilisation of one device, or of all devices of a kind, over
 // time.
 type DeviceUse struct {

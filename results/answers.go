@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -86,19 +88,19 @@ var PredictionColumns = []string{
 // predictionRow is a row of predictions.csv: one figure of one model and the same
 // figure of the reference. Fields that do not apply are nil.
 type predictionRow struct {
-	Scenario   string `json:"scenario"`
-	Model      string `json:"model"`
-	Part       string `json:"part"` // makespan, interval, gap, job or phase
-	Job        string `json:"job,omitempty"`
-	Kind       string `json:"kind,omitempty"`
-	Phase      string `json:"phase,omitempty"`
-	Low        *int64 `json:"low_ns,omitempty"`
-	Mean       *int64 `json:"mean_ns,omitempty"`
-	High       *int64 `json:"high_ns,omitempty"`
-	Reference  *int64 `json:"reference_ns,omitempty"`
-	Difference *share `json:"difference,omitempty"`
-	Within     *bool  `json:"within,omitempty"`
-	Note       string `json:"note,omitempty"`
+	Scenario   string      `json:"scenario"`
+	Model      string      `json:"model"`
+	Part       string      `json:"part"` // makespan, interval, gap, job or phase
+	Job        string      `json:"job,omitempty"`
+	Kind       string      `json:"kind,omitempty"`
+	Phase      string      `json:"phase,omitempty"`
+	Low        *int64      `json:"low_ns,omitempty"`
+	Mean       *int64      `json:"mean_ns,omitempty"`
+	High       *int64      `json:"high_ns,omitempty"`
+	Reference  *int64      `json:"reference_ns,omitempty"`
+	Difference *text.Share `json:"difference,omitempty"`
+	Within     *bool       `json:"within,omitempty"`
+	Note       string      `json:"note,omitempty"`
 }
 
 // against sets the figures of a row.
@@ -108,7 +110,7 @@ func (r predictionRow) against(low, mean, high time.Duration, ref *time.Duration
 		within := low <= *ref && *ref <= high
 		r.Reference, r.Within = (*int64)(ref), &within
 		if *ref > 0 {
-			d := share(difference(mean, *ref))
+			d := text.Share(difference(mean, *ref))
 			r.Difference = &d
 		}
 	}
@@ -128,9 +130,9 @@ func (a *Answers) rows() []predictionRow {
 	for i := range a.List {
 		x := &a.List[i]
 		p := &x.Prediction
-		row := predictionRow{Scenario: Escape(x.Scenario), Model: Escape(p.Model), Part: "makespan"}
+		row := predictionRow{Scenario: text.Escape(x.Scenario), Model: text.Escape(p.Model), Part: "makespan"}
 		if x.Err != nil {
-			row.Note = "n/a: " + message(x.Err)
+			row.Note = "n/a: " + text.Message(x.Err)
 			rows = append(rows, row)
 			continue
 		}
@@ -153,8 +155,8 @@ func (a *Answers) rows() []predictionRow {
 		row.Part = "job"
 		for k := range p.Jobs {
 			j := &p.Jobs[k]
-			row.Job = Escape(j.ID)
-			if finished(j) {
+			row.Job = text.Escape(j.ID)
+			if j.Finished() {
 				rows = append(rows, row.against(j.Low, j.Finish-j.Submit, j.High, jobTime(ref, k, j.ID)))
 			} else {
 				unfinished := row
@@ -174,7 +176,7 @@ func (a *Answers) rows() []predictionRow {
 // jobTime returns the reference's time of a job. Predictions list their jobs in
 // the same order.
 func jobTime(ref *model.Prediction, i int, id string) *time.Duration {
-	if ref == nil || i >= len(ref.Jobs) || ref.Jobs[i].ID != id || !finished(&ref.Jobs[i]) {
+	if ref == nil || i >= len(ref.Jobs) || ref.Jobs[i].ID != id || !ref.Jobs[i].Finished() {
 		return nil
 	}
 	t := ref.Jobs[i].Finish - ref.Jobs[i].Submit
@@ -233,23 +235,23 @@ func (a *Answers) writeJSON(w io.Writer, metrics []map[string]any, jobs []compar
 		Jobs        []comparedJob    `json:"jobs,omitempty"` // of two runs
 		Warnings    []string         `json:"warnings"`
 		Assumptions []string         `json:"assumptions"`
-	}{Schema: predictionsSchema, Reference: Escape(a.Reference), Rows: listed(a.rows()), Metrics: metrics, Jobs: jobs}
+	}{Schema: predictionsSchema, Reference: text.Escape(a.Reference), Rows: text.Listed(a.rows()), Metrics: metrics, Jobs: jobs}
 	for i := range a.List {
 		p := &a.List[i].Prediction
 		doc.Warnings = addNew(doc.Warnings, p.Warnings)
 		doc.Assumptions = addNew(doc.Assumptions, p.Assumed)
 	}
-	doc.Warnings, doc.Assumptions = listed(doc.Warnings), listed(doc.Assumptions)
+	doc.Warnings, doc.Assumptions = text.Listed(doc.Warnings), text.Listed(doc.Assumptions)
 	return resultdir.WriteJSON(w, doc)
 }
 
 // WriteText writes the predictions as a table with one line per model, then the
 // phases of tasks, and the causes of the gaps.
 func (a *Answers) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
+	t := text.NewWriter(w, colour)
 	if a.Over != "" {
 		a.sweepTable(t)
-		return t.done()
+		return t.Done()
 	}
 	for from := 0; from < len(a.List); {
 		until := from + 1
@@ -259,19 +261,19 @@ func (a *Answers) WriteText(w io.Writer, colour bool) error {
 		if from > 0 {
 			fmt.Fprintln(t)
 		}
-		t.heading(Escape(a.List[from].Scenario))
+		t.Heading(text.Escape(a.List[from].Scenario))
 		a.makespanTable(t, a.List[from:until])
 		phaseTable(t, a.List[from:until])
-		gapTable(t, Escape(a.Reference), a.List[from:until])
+		gapTable(t, text.Escape(a.Reference), a.List[from:until])
 		from = until
 	}
-	return t.done()
+	return t.Done()
 }
 
-func (a *Answers) makespanTable(t *textWriter, list []Answer) {
+func (a *Answers) makespanTable(t *text.Writer, list []Answer) {
 	against := ""
 	if a.Reference != "" {
-		against = "\tagainst " + Escape(a.Reference)
+		against = "\tagainst " + text.Escape(a.Reference)
 	}
 	interval := slices.ContainsFunc(list, func(x Answer) bool { return x.Prediction.Most > 0 })
 	fmt.Fprint(t, "model\tmakespan\tlow\thigh")
@@ -284,18 +286,18 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 		x := &list[i]
 		p := &x.Prediction
 		if x.Err != nil {
-			why := message(x.Err)
+			why := text.Message(x.Err)
 			if not[why] == nil {
 				reasons = append(reasons, why)
 			}
-			not[why] = append(not[why], Escape(p.Model))
+			not[why] = append(not[why], text.Escape(p.Model))
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s", Escape(p.Model), formatDuration(int64(p.Mean)), formatDuration(int64(p.Low)), formatDuration(int64(p.High)))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s", text.Escape(p.Model), text.Duration(int64(p.Mean)), text.Duration(int64(p.Low)), text.Duration(int64(p.High)))
 		if interval {
 			fmt.Fprint(t, "\t")
 			if p.Most > 0 {
-				fmt.Fprintf(t, "%s to %s", formatDuration(int64(p.Least)), formatDuration(int64(p.Most)))
+				fmt.Fprintf(t, "%s to %s", text.Duration(int64(p.Least)), text.Duration(int64(p.Most)))
 			}
 		}
 		if ref := a.reference(x.Scenario); ref != nil && ref != p && ref.Mean > 0 {
@@ -312,11 +314,11 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 	for i := range list {
 		if p := &list[i].Prediction; p.Model != a.Reference {
 			for _, w := range p.Warnings {
-				fmt.Fprintf(t, "%s: %s\n", Escape(p.Model), Escape(w))
+				fmt.Fprintf(t, "%s: %s\n", text.Escape(p.Model), text.Escape(w))
 			}
 		}
 		if n := list[i].Replications; n > 1 {
-			fmt.Fprintf(t, "%s: mean of %s runs; low and high are its 95 %% interval\n", Escape(list[i].Prediction.Model), number(int64(n)))
+			fmt.Fprintf(t, "%s: mean of %s runs; low and high are its 95 %% interval\n", text.Escape(list[i].Prediction.Model), text.Number(int64(n)))
 		}
 	}
 	for _, why := range reasons {
@@ -327,13 +329,13 @@ func (a *Answers) makespanTable(t *textWriter, list []Answer) {
 
 // sweepTable writes a line per value of the swept key and a column per model
 // with an answer.
-func (a *Answers) sweepTable(t *textWriter) {
-	lines := a.sweepLines(timeUnits[0])
-	t.heading("Makespan over " + Escape(a.Over))
-	fmt.Fprint(t, Escape(a.Over))
+func (a *Answers) sweepTable(t *text.Writer) {
+	lines := a.sweepLines(figure.TimeUnits[0])
+	t.Heading("Makespan over " + text.Escape(a.Over))
+	fmt.Fprint(t, text.Escape(a.Over))
 	for _, l := range lines {
-		fmt.Fprintf(t, "\t%s", Escape(l.name))
-		if a.Reference != "" && l.name != a.Reference {
+		fmt.Fprintf(t, "\t%s", text.Escape(l.Name))
+		if a.Reference != "" && l.Name != a.Reference {
 			fmt.Fprint(t, "\t")
 		}
 	}
@@ -341,18 +343,18 @@ func (a *Answers) sweepTable(t *textWriter) {
 	for from := 0; from < len(a.List); {
 		first := &a.List[from]
 		ref := a.reference(first.Scenario)
-		fmt.Fprint(t, share(first.At).String())
+		fmt.Fprint(t, text.Share(first.At).String())
 		for _, l := range lines {
 			cell := "\t"
-			if a.Reference != "" && l.name != a.Reference {
+			if a.Reference != "" && l.Name != a.Reference {
 				cell = "\t\t"
 			}
 			for i := from; i < len(a.List) && a.List[i].Scenario == first.Scenario; i++ {
 				x := &a.List[i]
-				if x.Prediction.Model != l.name || x.Err != nil {
+				if x.Prediction.Model != l.Name || x.Err != nil {
 					continue
 				}
-				cell = "\t" + formatDuration(int64(x.Prediction.Mean))
+				cell = "\t" + text.Duration(int64(x.Prediction.Mean))
 				if ref != nil && ref != &x.Prediction && ref.Mean > 0 {
 					cell += fmt.Sprintf("\t%+.1f %%", 100*difference(x.Prediction.Mean, ref.Mean))
 				}
@@ -369,7 +371,7 @@ func (a *Answers) sweepTable(t *textWriter) {
 
 // phaseTable writes a line per phase and a column per model that reports
 // phases.
-func phaseTable(t *textWriter, list []Answer) {
+func phaseTable(t *text.Writer, list []Answer) {
 	type key struct {
 		kind  workload.Kind
 		phase workload.Phase
@@ -392,9 +394,9 @@ func phaseTable(t *textWriter, list []Answer) {
 		return
 	}
 	slices.SortFunc(phases, func(a, b key) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.phase, b.phase)) })
-	t.section("Mean time of a task's phases")
+	t.Section("Mean time of a task's phases")
 	for _, p := range models {
-		fmt.Fprintf(t, "\t%s", Escape(p.Model))
+		fmt.Fprintf(t, "\t%s", text.Escape(p.Model))
 	}
 	fmt.Fprintln(t)
 	for _, k := range phases {
@@ -403,7 +405,7 @@ func phaseTable(t *textWriter, list []Answer) {
 			cell := ""
 			for _, ph := range p.Phases {
 				if ph.Kind == k.kind && ph.Phase == k.phase {
-					cell = formatDuration(int64(ph.Time))
+					cell = text.Duration(int64(ph.Time))
 				}
 			}
 			fmt.Fprintf(t, "\t%s", cell)
@@ -414,7 +416,7 @@ func phaseTable(t *textWriter, list []Answer) {
 }
 
 // gapTable writes a line per cause and a column per model.
-func gapTable(t *textWriter, reference string, list []Answer) {
+func gapTable(t *text.Writer, reference string, list []Answer) {
 	var causes []string
 	var answers []*Answer
 	for i := range list {
@@ -431,9 +433,9 @@ func gapTable(t *textWriter, reference string, list []Answer) {
 	if len(answers) == 0 {
 		return
 	}
-	t.section("Why " + reference + " differs")
+	t.Section("Why " + reference + " differs")
 	for _, x := range answers {
-		fmt.Fprintf(t, "\tfrom %s", Escape(x.Prediction.Model))
+		fmt.Fprintf(t, "\tfrom %s", text.Escape(x.Prediction.Model))
 	}
 	fmt.Fprintln(t)
 	line := func(name string, of func(*Answer) (time.Duration, bool)) {
@@ -467,9 +469,9 @@ func gapTable(t *textWriter, reference string, list []Answer) {
 
 func signed(d time.Duration) string {
 	if d > 0 {
-		return "+" + formatDuration(int64(d))
+		return "+" + text.Duration(int64(d))
 	}
-	return formatDuration(int64(d))
+	return text.Duration(int64(d))
 }
 
 // Above lists the answers whose makespan or job differs from the reference's by
@@ -483,10 +485,10 @@ func (a *Answers) Above(part float64) []string {
 			continue
 		}
 		if d := difference(x.Prediction.Mean, ref.Mean); math.Abs(d) > part {
-			list = append(list, fmt.Sprintf("%s, %s: %+.1f %%", Escape(x.Scenario), Escape(x.Prediction.Model), 100*d))
+			list = append(list, fmt.Sprintf("%s, %s: %+.1f %%", text.Escape(x.Scenario), text.Escape(x.Prediction.Model), 100*d))
 		}
 		if jobs := jobsAbove(x.Prediction.Jobs, ref.Jobs, part); jobs != "" {
-			list = append(list, fmt.Sprintf("%s, %s: %s", Escape(x.Scenario), Escape(x.Prediction.Model), jobs))
+			list = append(list, fmt.Sprintf("%s, %s: %s", text.Escape(x.Scenario), text.Escape(x.Prediction.Model), jobs))
 		}
 	}
 	return list
@@ -497,7 +499,7 @@ func (a *Answers) Above(part float64) []string {
 func jobsAbove(jobs, reference []model.JobOutcome, part float64) string {
 	times := map[string]time.Duration{}
 	for i := range reference {
-		if j := &reference[i]; finished(j) {
+		if j := &reference[i]; j.Finished() {
 			times[j.ID] = j.Finish - j.Submit
 		}
 	}
@@ -505,7 +507,7 @@ func jobsAbove(jobs, reference []model.JobOutcome, part float64) string {
 	for i := range jobs {
 		j := &jobs[i]
 		before := times[j.ID]
-		if !finished(j) || before <= 0 {
+		if !j.Finished() || before <= 0 {
 			continue
 		}
 		compared++
@@ -519,15 +521,16 @@ func jobsAbove(jobs, reference []model.JobOutcome, part float64) string {
 	if above == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %s, most %s: %+.1f %%", above, workload.Counted(compared, "job", "jobs"), Escape(worst), 100*most)
+	return fmt.Sprintf("%d of %s, most %s: %+.1f %%", above, workload.Counted(compared, "job", "jobs"), text.Escape(worst), 100*most)
 }
 
 // Write writes predictions.csv and its picture.
 func (a *Answers) Write(d resultdir.Target, title string) error {
-	w := fileWriter{dir: d}
-	var drawn pictures
-	drawn.begin(&subject{title: Escape(title), answers: a})
-	w.write(predictionsName, a.WriteCSV)
-	drawn.write(&w)
-	return w.err
+	w := resultdir.Writer{Dir: d}
+	var drawn figure.Pictures
+	s := subject{title: text.Escape(title), answers: a}
+	s.begin(&drawn)
+	w.Write(predictionsName, a.WriteCSV)
+	drawn.Write(&w)
+	return w.Err
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // swept are two models beside the simulation over four values of a key.
@@ -22,7 +24,7 @@ func swept(reference string) *Answers {
 			name            string
 			low, mean, high float64
 		}{{"simulation", 1, 1, 1}, {"aria", 0.8, 0.95, 1.3}, {"waves", 0.9, 0.9, 0.9}} {
-			x := Answer{Scenario: share(at).String(), At: at, Prediction: model.Prediction{Model: m.name}}
+			x := Answer{Scenario: text.Share(at).String(), At: at, Prediction: model.Prediction{Model: m.name}}
 			p := &x.Prediction
 			p.Low, p.Mean, p.High = time.Duration(m.low*float64(t)), time.Duration(m.mean*float64(t)), time.Duration(m.high*float64(t))
 			if m.name == "waves" && i == 2 {
@@ -61,8 +63,8 @@ func TestSweepFigure(t *testing.T) {
 			}
 		}
 	}
-	lines := swept("simulation").sweepLines(timeUnits[0])
-	if len(lines) != 3 || len(lines[2].points) != 3 || lines[0].points[0].at != 8 {
+	lines := swept("simulation").sweepLines(figure.TimeUnits[0])
+	if len(lines) != 3 || len(lines[2].Points) != 3 || lines[0].Points[0].At != 8 {
 		t.Errorf("lines %+v", lines)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -110,15 +111,15 @@ func NewAttemptTable(w io.Writer, counters bool) *AttemptTable {
 
 // Attempt appends one row. An error of the writer is kept for Close.
 func (t *AttemptTable) Attempt(a *workload.Attempt) {
-	b := appendField(t.buf, a.Job)
+	b := text.AppendField(t.buf, a.Job)
 	b = appendInt(b, int64(a.Task))
 	b = append(append(b, ','), a.Kind.String()...)
 	b = appendInt(b, int64(a.Number))
 	b = append(append(b, ','), a.State.String()...)
-	b = appendField(append(b, ','), a.Node)
-	b = appendField(append(b, ','), a.Rack)
+	b = text.AppendField(append(b, ','), a.Node)
+	b = text.AppendField(append(b, ','), a.Rack)
 	b = appendInt(b, int64(a.Slot))
-	b = appendField(append(b, ','), a.Pool)
+	b = text.AppendField(append(b, ','), a.Pool)
 	b = append(append(b, ','), a.Locality.String()...)
 	b = appendInt(b, int64(a.Runnable))
 	b = appendInt(b, int64(a.Start))

@@ -7,6 +7,9 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 func checkXML(t *testing.T, text []byte) {
@@ -37,10 +40,10 @@ func TestTimeAxis(t *testing.T) {
 		{60 * 24 * time.Hour, "h", "168", 12},
 		{5 * 365 * 24 * time.Hour, "h", "5,000", 12},
 	} {
-		u := unitFor(c.end)
-		marks := u.ticks(u.of(int64(c.end)), 12)
-		if u.name != c.unit || len(marks) < 4 || len(marks) > c.most+1 || marks[1].Label != c.first {
-			t.Errorf("%v: %s, %d ticks, the second is %v: want %s, %s", c.end, u.name, len(marks), marks[1], c.unit, c.first)
+		u := figure.UnitFor(c.end)
+		marks := u.Ticks(u.Of(int64(c.end)), 12)
+		if u.Name != c.unit || len(marks) < 4 || len(marks) > c.most+1 || marks[1].Label != c.first {
+			t.Errorf("%v: %s, %d ticks, the second is %v: want %s, %s", c.end, u.Name, len(marks), marks[1], c.unit, c.first)
 		}
 	}
 }
@@ -54,16 +57,16 @@ func TestFormat(t *testing.T) {
 		{59940 * time.Millisecond, "59.9 s"}, {59960 * time.Millisecond, "1 min 00 s"}, {511 * time.Second, "8 min 31 s"},
 		{time.Hour - time.Millisecond, "1 h 00 min"}, {125 * time.Minute, "2 h 05 min"}, {-2 * time.Second, "-2.00 s"},
 	} {
-		if got := formatDuration(int64(c.d)); got != c.want {
+		if got := text.Duration(int64(c.d)); got != c.want {
 			t.Errorf("%v is written %q: want %q", c.d, got, c.want)
 		}
 	}
 	for in, want := range map[string]string{"0": "0", "999": "999", "1000": "1,000", "-1234567": "-1,234,567", "1234.5678": "1,234.5678"} {
-		if got := group(in); got != want {
+		if got := text.Group(in); got != want {
 			t.Errorf("%s is written %s: want %s", in, got, want)
 		}
 	}
-	if got := shorten("naïve", 4); got != "naï…" {
+	if got := text.Shorten("naïve", 4); got != "naï…" {
 		t.Errorf("shortened to %q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -172,7 +173,7 @@ func BenchmarkDay(b *testing.B) {
 		b.ReportMetric((float64(after.HeapAlloc)-float64(before.HeapAlloc))/1e6, "MB-held")
 		r := &Run{Title: "A day", Question: q, Stats: stats}
 		start = time.Now()
-		for _, f := range []*figure{executionFigure("A day", []*Run{r}, bySlot), slotsFigure("A day", []*Run{r})} {
+		for _, f := range []*figure.Figure{executionFigure("A day", []*Run{r}, bySlot), slotsFigure("A day", []*Run{r})} {
 			if err := f.WritePNG(io.Discard); err != nil {
 				b.Fatal(err)
 			}

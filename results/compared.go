@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -18,11 +19,11 @@ const widestComparison = 100
 // as many as fit, with the ratios of the makespan and of the mean job time to the
 // first run.
 func compareText(w io.Writer, runs []*Summary, colour bool) error {
-	t := newTextWriter(w, colour)
+	t := text.NewWriter(w, colour)
 	key, names := runNames(runs)
 	head := "run"
 	if key != "" {
-		t.heading("Runs by " + key)
+		t.Heading("Runs by " + key)
 		head = "value"
 	}
 	rows := append([]string{head}, names...)
@@ -51,8 +52,8 @@ func compareText(w io.Writer, runs []*Summary, colour bool) error {
 	for _, s := range runs {
 		assumed = addNew(assumed, s.Assumptions)
 	}
-	t.list("Assumed", assumed)
-	return t.done()
+	t.List("Assumed", assumed)
+	return t.Done()
 }
 
 // runNames returns what tells the runs apart. If they differ in the value of one
@@ -61,9 +62,9 @@ func runNames(runs []*Summary) (key string, names []string) {
 	for _, s := range runs {
 		names = append(names, s.Title)
 	}
-	key, names = withoutPrefix(names)
+	key, names = text.WithoutPrefix(names)
 	for i, name := range names {
-		names[i] = shorten(name, 60)
+		names[i] = text.Shorten(name, 60)
 	}
 	return key, names
 }
@@ -227,6 +228,6 @@ func slotTypes(runs []*Summary) []string {
 	return types
 }
 
-func textDuration(v float64) string { return formatDuration(int64(v)) }
+func textDuration(v float64) string { return text.Duration(int64(v)) }
 
-func textShare(v float64) string { return percentOf(share(v)) }
+func textShare(v float64) string { return text.Percent(text.Share(v)) }

@@ -3,11 +3,13 @@ package results
 import (
 	"slices"
 	"testing"
+
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // A table of several runs shows what differs, each figure once.
 func TestComparedFiguresDiffer(t *testing.T) {
-	run := func(makespan, mean int64, local share) *Summary {
+	run := func(makespan, mean int64, local text.Share) *Summary {
 		s := &Summary{Makespan: Estimate{Mean: makespan}, Groups: []Group{{By: "pool", Rows: []GroupRow{
 			{Name: "long", Jobs: 1, Mean: makespan}, {Name: "small", Jobs: 9, Mean: mean, Local: &local},
 		}}}}

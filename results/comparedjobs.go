@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // comparedJobsName is the table of the jobs of two runs.
@@ -18,11 +19,11 @@ var comparedJobsColumns = []string{"job", "name", "first_ns", "second_ns", "rati
 
 // comparedJob is the time of a job from submission to finish in two runs.
 type comparedJob struct {
-	ID     string `json:"job"`
-	Name   string `json:"name"`
-	First  *int64 `json:"first_ns"` // nil: the run does not have it, or it does not end
-	Second *int64 `json:"second_ns"`
-	Ratio  *share `json:"ratio"` // second over first
+	ID     string      `json:"job"`
+	Name   string      `json:"name"`
+	First  *int64      `json:"first_ns"` // nil: the run does not have it, or it does not end
+	Second *int64      `json:"second_ns"`
+	Ratio  *text.Share `json:"ratio"` // second over first
 }
 
 // jobs pairs the jobs of two runs by their ids: means over the replications, the
@@ -34,7 +35,7 @@ func (c *Comparison) jobs() []comparedJob {
 	}
 	first, second := c.Runs[0].Mean().Jobs, c.Runs[1].Mean().Jobs
 	took := func(j *model.JobOutcome) *int64 {
-		if !finished(j) {
+		if !j.Finished() {
 			return nil
 		}
 		time := int64(j.Finish - j.Submit)
@@ -44,18 +45,18 @@ func (c *Comparison) jobs() []comparedJob {
 	var rows []comparedJob
 	for i := range first {
 		place[first[i].ID] = i
-		rows = append(rows, comparedJob{ID: Escape(first[i].ID), Name: Escape(first[i].Name), First: took(&first[i])})
+		rows = append(rows, comparedJob{ID: text.Escape(first[i].ID), Name: text.Escape(first[i].Name), First: took(&first[i])})
 	}
 	for i := range second {
 		if k, ok := place[second[i].ID]; ok {
 			rows[k].Second = took(&second[i])
 		} else {
-			rows = append(rows, comparedJob{ID: Escape(second[i].ID), Name: Escape(second[i].Name), Second: took(&second[i])})
+			rows = append(rows, comparedJob{ID: text.Escape(second[i].ID), Name: text.Escape(second[i].Name), Second: took(&second[i])})
 		}
 	}
 	for i := range rows {
 		if r := &rows[i]; r.both() && *r.First > 0 {
-			ratio := share(float64(*r.Second) / float64(*r.First))
+			ratio := text.Share(float64(*r.Second) / float64(*r.First))
 			r.Ratio = &ratio
 		}
 	}
@@ -102,9 +103,9 @@ func (c *Comparison) jobsText(w io.Writer, colour bool) error {
 		return err
 	}
 	const shown = 15
-	t := newTextWriter(w, colour)
+	t := text.NewWriter(w, colour)
 	_, names := runNames(c.summaries())
-	fmt.Fprintf(t, "job\t%s\t%s\tratio\n", shorten(names[0], 24), shorten(names[1], 24))
+	fmt.Fprintf(t, "job\t%s\t%s\tratio\n", text.Shorten(names[0], 24), text.Shorten(names[1], 24))
 	changed := 0
 	for _, r := range rows[:min(shown, len(rows))] {
 		if r.change() == 0 {
@@ -120,24 +121,24 @@ func (c *Comparison) jobsText(w io.Writer, colour bool) error {
 	t.Flush()
 	switch more := len(rows) - changed; {
 	case changed == 0:
-		fmt.Fprintf(t, "no job changes (%s)\n", count(len(rows), "job"))
+		fmt.Fprintf(t, "no job changes (%s)\n", text.Count(len(rows), "job"))
 	case more > 0:
-		fmt.Fprintf(t, "and %s more, with smaller changes or none (%s)\n", number(int64(more)), comparedJobsName)
+		fmt.Fprintf(t, "and %s more, with smaller changes or none (%s)\n", text.Number(int64(more)), comparedJobsName)
 	}
-	return t.done()
+	return t.Done()
 }
 
 // label is the id, and the name if it says more.
 func (j *comparedJob) label() string {
 	if j.Name == "" || j.Name == j.ID {
-		return shorten(j.ID, 32)
+		return text.Shorten(j.ID, 32)
 	}
-	return shorten(j.ID, 24) + " " + shorten(j.Name, 20)
+	return text.Shorten(j.ID, 24) + " " + text.Shorten(j.Name, 20)
 }
 
 func endedAfter(ns *int64) string {
 	if ns == nil {
 		return "did not end"
 	}
-	return formatDuration(*ns)
+	return text.Duration(*ns)
 }

@@ -6,15 +6,14 @@ import (
 	"math"
 	"slices"
 
-	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // Deadlines counts the jobs of a run that meet their deadlines. A job that does
 // not succeed misses its deadline.
 type Deadlines struct {
 	Jobs   int              `json:"jobs"`
-	Met    share            `json:"met"` // jobs, as a mean over the replications
+	Met    text.Share       `json:"met"` // jobs, as a mean over the replications
 	Missed []MissedDeadline `json:"missed"`
 }
 
@@ -26,11 +25,6 @@ type MissedDeadline struct {
 	Deadline int64    `json:"deadline_ns"`
 	Missed   int      `json:"replications"`
 	Time     Estimate `json:"time"` // over the replications in which it ends
-}
-
-// inTime reports whether a job with a deadline meets it.
-func inTime(j *model.JobOutcome) bool {
-	return j.State == workload.Succeeded && finished(j) && j.Finish <= j.Deadline
 }
 
 // deadlines returns nil if no job has a deadline. The jobs that miss theirs by most
@@ -45,10 +39,10 @@ func (r *Run) deadlines() *Deadlines {
 			continue
 		}
 		d.Jobs++
-		m := MissedDeadline{ID: Escape(first.ID), Name: Escape(first.Name), Deadline: int64(first.Deadline - first.Submit)}
+		m := MissedDeadline{ID: text.Escape(first.ID), Name: text.Escape(first.Name), Deadline: int64(first.Deadline - first.Submit)}
 		drawn := outcomes(k)
 		for _, j := range drawn {
-			if !inTime(j) {
+			if !j.InTime() {
 				m.Missed++
 			}
 		}
@@ -62,7 +56,7 @@ func (r *Run) deadlines() *Deadlines {
 	if d.Jobs == 0 {
 		return nil
 	}
-	d.Met = share(met)
+	d.Met = text.Share(met)
 	slices.SortStableFunc(d.Missed, func(a, b MissedDeadline) int { return cmp.Compare(b.late(), a.late()) })
 	return d
 }
@@ -78,17 +72,17 @@ func (m *MissedDeadline) late() int64 {
 
 func (d *Deadlines) text(replications int) string {
 	if replications == 1 {
-		return fmt.Sprintf("%s of %s met", number(int64(d.Met)), number(int64(d.Jobs)))
+		return fmt.Sprintf("%s of %s met", text.Number(int64(d.Met)), text.Number(int64(d.Jobs)))
 	}
-	return fmt.Sprintf("%.1f of %s met, as a mean over the replications", float64(d.Met), number(int64(d.Jobs)))
+	return fmt.Sprintf("%.1f of %s met, as a mean over the replications", float64(d.Met), text.Number(int64(d.Jobs)))
 }
 
 // table writes the jobs that miss their deadlines by most.
-func (d *Deadlines) table(t *textWriter, replications int) {
+func (d *Deadlines) table(t *text.Writer, replications int) {
 	if len(d.Missed) == 0 {
 		return
 	}
-	t.section("Missed deadlines")
+	t.Section("Missed deadlines")
 	fmt.Fprint(t, "job\tdeadline\tjob time\tmissed by")
 	if replications > 1 {
 		fmt.Fprint(t, "\tin replications")
@@ -101,16 +95,16 @@ func (d *Deadlines) table(t *textWriter, replications int) {
 			took = m.Time.short()
 		}
 		if m.Time.N > 0 && m.late() > 0 {
-			by = formatDuration(m.late())
+			by = text.Duration(m.late())
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s", shorten(m.ID, 32), formatDuration(m.Deadline), took, by)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s", text.Shorten(m.ID, 32), text.Duration(m.Deadline), took, by)
 		if replications > 1 {
 			fmt.Fprintf(t, "\t%d of %d", m.Missed, replications)
 		}
 		fmt.Fprintln(t)
 	}
 	if left := len(d.Missed) - slowestJobs; left > 0 {
-		fmt.Fprintf(t, "and %s\n", count(left, "more job"))
+		fmt.Fprintf(t, "and %s\n", text.Count(left, "more job"))
 	}
 	t.Flush()
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -59,11 +60,11 @@ func TestDeadlines(t *testing.T) {
 			t.Errorf("late job %d: %+v: want %s, late in %d runs, 30 s after its submission", i, m, want.id, want.missed)
 		}
 	}
-	var text bytes.Buffer
-	w := newTextWriter(&text, false)
+	var written bytes.Buffer
+	w := text.NewWriter(&written, false)
 	d.table(w, 2)
-	if err := w.done(); err != nil || !strings.Contains(text.String(), "in-time  30.0 s") || !strings.Contains(text.String(), "1 of 2") {
-		t.Errorf("%v, text:\n%s", err, &text)
+	if err := w.Done(); err != nil || !strings.Contains(written.String(), "in-time  30.0 s") || !strings.Contains(written.String(), "1 of 2") {
+		t.Errorf("%v, text:\n%s", err, &written)
 	}
 	if r.Predictions = r.Predictions[:1]; r.deadlines().text(1) != "1 of 4 met" {
 		t.Errorf("one run: %s", r.deadlines().text(1))

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -80,13 +81,13 @@ func TestDocumentedColumns(t *testing.T) {
 			t.Errorf("%s: documented are\n%v: want\n%v", heading, got, want)
 		}
 	}
-	columns := append([]string{"point", "scenario", "FACTOR", "replication", "seed"}, (&Metrics{}).Names()...)
+	columns := append([]string{"point", "scenario", "FACTOR", "replication", "seed"}, (&points.Metrics{}).Names()...)
 	columns = append(columns, "METRIC")
-	if got := documented(t, PointsName); !slices.Equal(got, columns) {
-		t.Errorf("%s: documented are\n%v: want\n%v", PointsName, got, columns)
+	if got := documented(t, points.Name); !slices.Equal(got, columns) {
+		t.Errorf("%s: documented are\n%v: want\n%v", points.Name, got, columns)
 	}
-	if got := documented(t, PointSummaryName); !slices.Equal(got, pointSummaryColumns) {
-		t.Errorf("%s: documented are\n%v: want\n%v", PointSummaryName, got, pointSummaryColumns)
+	if got := documented(t, points.SummaryName); !slices.Equal(got, points.PointSummaryColumns) {
+		t.Errorf("%s: documented are\n%v: want\n%v", points.SummaryName, got, points.PointSummaryColumns)
 	}
 	tags := predictionTags()
 	if !slices.Equal(tags, PredictionColumns) {
@@ -145,13 +146,17 @@ func TestDocumentedFiles(t *testing.T) {
 			want = append(want, strings.TrimSuffix(m[1], ".png")+".svg")
 		}
 	}
+	two := points.NewPoints([]string{"scheduler.name"})
+	for _, name := range []string{"fifo", "fair2"} {
+		two.Add("s", []string{name}, 0, []points.Replication{{Values: make([]float64, len(two.Metrics.Names()))}})
+	}
 	got := append(goldenNames(t, "run"), goldenNames(t, "compare")...)
 	sweep := filepath.Join(t.TempDir(), "sweep")
 	d, err := resultdir.Create(sweep, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(swept("simulation").Write(d, "sweep"), twoPoints(3).Write(d), new(Tuned).Write(d), new(Sensitivity).Write(d), d.Commit(resultdir.Manifest{})); err != nil {
+	if err := errors.Join(swept("simulation").Write(d, "sweep"), two.Write(d), new(Tuned).Write(d), new(Sensitivity).Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
 	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName, SpansName)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -15,7 +16,7 @@ import (
 func unescape(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
-		if looksEscaped(s[i:]) {
+		if text.LooksEscaped(s[i:]) {
 			b.WriteByte(hexValue(s[i+2])<<4 | hexValue(s[i+3]))
 			i += 3
 		} else {
@@ -54,7 +55,7 @@ func TestEscape(t *testing.T) {
 		{"-", "-"},
 		{"a\u202eb", `a\xe2\x80\xaeb`}, // turns the text round
 	} {
-		if got := Escape(c.in); got != c.want {
+		if got := text.Escape(c.in); got != c.want {
 			t.Errorf("Escape(%q) = %q: want %q", c.in, got, c.want)
 		}
 	}
@@ -65,14 +66,14 @@ func TestEscape(t *testing.T) {
 
 func checkEscape(t *testing.T, name string) {
 	t.Helper()
-	got := Escape(name)
+	got := text.Escape(name)
 	if unescape(got) != name {
 		t.Errorf("Escape(%q) = %q, which stands for %q", name, got, unescape(got))
 	}
 	if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }) {
 		t.Errorf("Escape(%q) = %q: want printable text", name, got)
 	}
-	field := string(appendField(nil, name))
+	field := string(text.AppendField(nil, name))
 	rows, err := csv.NewReader(strings.NewReader("x," + field + ",y\n")).ReadAll()
 	if err != nil || len(rows) != 1 || len(rows[0]) != 3 || rows[0][1] != got {
 		t.Errorf("the field of %q is %s, which reads as %q, %v", name, field, rows, err)
@@ -88,27 +89,27 @@ func FuzzEscape(f *testing.F) {
 
 func TestSlug(t *testing.T) {
 	for _, name := range []string{"two-jobs", "fb2009", "a.b_c-d", "_con"} {
-		if got := Slug(name); got != name {
+		if got := text.Slug(name); got != name {
 			t.Errorf("Slug(%q) = %q: want it unchanged", name, got)
 		}
 	}
-	if got := Slug("Two Jobs!"); !strings.HasPrefix(got, "two-jobs-") {
+	if got := text.Slug("Two Jobs!"); !strings.HasPrefix(got, "two-jobs-") {
 		t.Errorf("Slug of Two Jobs! = %q: want two-jobs- and a hash", got)
 	}
 	seen := map[string]string{}
 	for _, name := range append(nastyNames, "Two Jobs", "two jobs", "two-jobs") {
 		checkSlug(t, name)
-		if other, ok := seen[Slug(name)]; ok {
-			t.Errorf("%q and %q have the same slug %q", name, other, Slug(name))
+		if other, ok := seen[text.Slug(name)]; ok {
+			t.Errorf("%q and %q have the same slug %q", name, other, text.Slug(name))
 		}
-		seen[Slug(name)] = name
+		seen[text.Slug(name)] = name
 	}
 }
 
 func checkSlug(t *testing.T, name string) {
 	t.Helper()
-	s := Slug(name)
-	if !isSlug(s) || Slug(s) != s {
+	s := text.Slug(name)
+	if !text.IsSlug(s) || text.Slug(s) != s {
 		t.Errorf("Slug(%q) = %q, which is none itself", name, s)
 	}
 }

@@ -3,6 +3,7 @@ package results
 import (
 	"time"
 
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -14,12 +15,6 @@ const maxBars = 24000
 // maxRows limits the rows of a raster; if there are more slots, neighbours
 // share a row.
 const maxRows = 480
-
-// maxJobColours is the largest number of jobs that colours can distinguish.
-const maxJobColours = 12
-
-// otherPhase is the whole of a set-up or clean-up attempt.
-const otherPhase = numPhases
 
 // execution collects the data of the execution chart. Up to maxBars bars
 // (phases of attempts) it keeps every attempt. With more it uses rasters, whose
@@ -34,7 +29,7 @@ type execution struct {
 	// The rasters are nil while attempts are kept. There is no raster by
 	// phase if slots share a row, which would blur phases. There is none by
 	// job with a single job or more jobs than colours.
-	rasters [numColourings]*raster
+	rasters [numColourings]*figure.Raster
 }
 
 // A colouring is the meaning of a bar's colour.
@@ -82,7 +77,7 @@ func newExecution(s *slots, jobs []workload.Job) *execution {
 func (e *execution) rasterised() bool { return e.rasters[byStage] != nil }
 
 // coloursJobs reports whether colours can distinguish the jobs of the run.
-func (e *execution) coloursJobs() bool { return len(e.jobs) > 1 && len(e.jobs) <= maxJobColours }
+func (e *execution) coloursJobs() bool { return len(e.jobs) > 1 && len(e.jobs) <= figure.MaxJobColours }
 
 // add takes one attempt that ran on the given slot.
 func (e *execution) add(a *workload.Attempt, section, lane int) {
@@ -117,7 +112,7 @@ func (p *placed) each(f func(phase int, from, to int64)) {
 		}
 	}
 	if at < p.to {
-		f(otherPhase, at, p.to)
+		f(figure.OtherPhase, at, p.to)
 	}
 }
 
@@ -149,10 +144,10 @@ func (e *execution) job(id string) int32 {
 // rasterise paints the kept attempts into rasters and discards them.
 func (e *execution) rasterise() {
 	start := func(by colouring) {
-		e.rasters[by] = newRaster(e.slots.count, maxRows, maxBins, int64(firstBin))
+		e.rasters[by] = figure.NewRaster(e.slots.count, maxRows, maxBins, int64(firstBin))
 	}
 	start(byStage)
-	if e.rasters[byStage].group == 1 {
+	if e.rasters[byStage].Group == 1 {
 		start(byPhase)
 	}
 	if e.coloursJobs() {
@@ -167,30 +162,30 @@ func (e *execution) rasterise() {
 func (e *execution) ink(p *placed) {
 	for by, r := range e.rasters {
 		if r != nil {
-			a := p.apart(r.width)
+			a := p.apart(r.Width)
 			a.ink(r, colouring(by))
 		}
 	}
 }
 
 // ink paints an attempt into a raster.
-func (p *placed) ink(r *raster, by colouring) {
+func (p *placed) ink(r *figure.Raster, by colouring) {
 	s, l := int(p.section), int(p.lane)
 	switch {
 	case by == byPhase:
-		p.each(func(phase int, from, to int64) { r.add(s, l, from, to, phaseInk[phase]) })
+		p.each(func(phase int, from, to int64) { r.Add(s, l, from, to, figure.PhaseInk[phase]) })
 	case by == byJob:
-		r.add(s, l, p.from, p.to, jobInk(int(p.job)))
+		r.Add(s, l, p.from, p.to, figure.JobInk(int(p.job)))
 	case p.kind == workload.Map:
-		r.add(s, l, p.from, p.to, stageInk[stageMap])
+		r.Add(s, l, p.from, p.to, stageInk[stageMap])
 	case p.kind == workload.Reduce:
 		shuffled := p.from
 		for _, d := range p.phases[:workload.PhaseShuffle+1] {
 			shuffled += int64(d)
 		}
-		r.add(s, l, p.from, shuffled, stageInk[stageShuffle])
-		r.add(s, l, shuffled, p.to, stageInk[stageReduce])
+		r.Add(s, l, p.from, shuffled, stageInk[stageShuffle])
+		r.Add(s, l, shuffled, p.to, stageInk[stageReduce])
 	default:
-		r.add(s, l, p.from, p.to, stageInk[stageOther])
+		r.Add(s, l, p.from, p.to, stageInk[stageOther])
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // Limit is the part of the time of all jobs that went by with one thing.
 type Limit struct {
-	What  string `json:"limit"`
-	Time  int64  `json:"time_ns"`
-	Share share  `json:"share"`
+	What  string     `json:"limit"`
+	Time  int64      `json:"time_ns"`
+	Share text.Share `json:"share"`
 }
 
 // limitText says what each limit means, after its share of the jobs' time.
@@ -34,11 +35,11 @@ func (r *Run) limits() (list []Limit, sentence string) {
 		total += l.Time
 	}
 	for _, l := range r.Limits {
-		l.Share = share(float64(l.Time) / float64(total))
+		l.Share = text.Share(float64(l.Time) / float64(total))
 		list = append(list, l)
 	}
 	if len(list) > 0 && limitText[list[0].What] != "" {
-		sentence = fmt.Sprintf("%s: in %s of the jobs' time %s", list[0].What, percentOf(list[0].Share), limitText[list[0].What])
+		sentence = fmt.Sprintf("%s: in %s of the jobs' time %s", list[0].What, text.Percent(list[0].Share), limitText[list[0].What])
 	}
 	return list, sentence
 }
@@ -52,14 +53,14 @@ type Group struct {
 
 // GroupRow is one pool, queue, user or node.
 type GroupRow struct {
-	Name     string `json:"name"`
-	Jobs     int    `json:"jobs,omitempty"`
-	Mean     int64  `json:"mean_ns"`                    // time of its jobs, or of the maps of a node
-	Local    *share `json:"node_local_share,omitempty"` // of the maps of its jobs
-	Attempts int64  `json:"attempts,omitempty"`
-	SlotTime int64  `json:"slot_time_ns"`
-	Share    share  `json:"share"`
-	Lost     int64  `json:"lost"` // failed and killed attempts
+	Name     string      `json:"name"`
+	Jobs     int         `json:"jobs,omitempty"`
+	Mean     int64       `json:"mean_ns"`                    // time of its jobs, or of the maps of a node
+	Local    *text.Share `json:"node_local_share,omitempty"` // of the maps of its jobs
+	Attempts int64       `json:"attempts,omitempty"`
+	SlotTime int64       `json:"slot_time_ns"`
+	Share    text.Share  `json:"share"`
+	Lost     int64       `json:"lost"` // failed and killed attempts
 }
 
 // mostRows is the largest number of rows of a group.
@@ -92,7 +93,7 @@ func (r *Run) groups() []Group {
 			total += row.SlotTime
 		}
 		for k := range g.Rows {
-			g.Rows[k].Share = share(float64(g.Rows[k].SlotTime) / float64(max(1, total)))
+			g.Rows[k].Share = text.Share(float64(g.Rows[k].SlotTime) / float64(max(1, total)))
 		}
 		g.Of = len(g.Rows)
 		g.Rows = g.Rows[:min(mostRows, len(g.Rows))]
@@ -109,7 +110,7 @@ func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []Group
 		name := of(j)
 		row := sums[name]
 		if row == nil {
-			row = &GroupRow{Name: Escape(name)}
+			row = &GroupRow{Name: text.Escape(name)}
 			sums[name] = row
 		}
 		row.Jobs++
@@ -119,7 +120,7 @@ func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []Group
 		p.local += l[workload.NodeLocal]
 		p.all += l[workload.NodeLocal] + l[workload.RackLocal] + l[workload.OffRack]
 		placed[name] = p
-		if finished(j) {
+		if j.Finished() {
 			row.Mean += int64(j.Finish - j.Submit)
 			finishes[name]++
 		}
@@ -129,7 +130,7 @@ func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []Group
 		row := sums[name]
 		row.Mean /= max(1, finishes[name])
 		if p := placed[name]; p.all > 0 {
-			local := share(float64(p.local) / float64(p.all))
+			local := text.Share(float64(p.local) / float64(p.all))
 			row.Local = &local
 		}
 		rows = append(rows, *row)
@@ -171,7 +172,7 @@ func (s *Stats) nodeRows() []GroupRow {
 		n := &s.slots.nodes[i]
 		if n.attempts > 0 {
 			rows = append(rows, GroupRow{
-				Name: Escape(n.name), Mean: n.mapTime / max(1, n.maps), Attempts: n.attempts, SlotTime: n.time, Lost: n.lost,
+				Name: text.Escape(n.name), Mean: n.mapTime / max(1, n.maps), Attempts: n.attempts, SlotTime: n.time, Lost: n.lost,
 			})
 		}
 	}

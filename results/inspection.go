@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // InspectionSchema is the first field of every inspection of this shape.
@@ -40,11 +41,11 @@ type Inspection struct {
 
 // RecordedSlots is how many slots of a type were in use.
 type RecordedSlots struct {
-	Type       string `json:"type"`
-	Most       int    `json:"most_in_use"`
-	PerMachine int    `json:"most_on_a_machine"`
-	Busy       share  `json:"busy_share"` // slot time over the most in use and the time span
-	Waves      Waves  `json:"waves"`      // tasks of a job over the most in use, rounded up
+	Type       string     `json:"type"`
+	Most       int        `json:"most_in_use"`
+	PerMachine int        `json:"most_on_a_machine"`
+	Busy       text.Share `json:"busy_share"` // slot time over the most in use and the time span
+	Waves      Waves      `json:"waves"`      // tasks of a job over the most in use, rounded up
 }
 
 // recordedPart is the part of a history that one cluster wrote.
@@ -58,7 +59,7 @@ type recordedPart struct {
 // AddCluster adds one of several clusters that wrote the history.
 func (s *Inspection) AddCluster(patterns []string, jobs, machines int, epoch int64) {
 	for i := range patterns {
-		patterns[i] = Escape(patterns[i])
+		patterns[i] = text.Escape(patterns[i])
 	}
 	s.Clusters = append(s.Clusters, recordedPart{patterns, jobs, machines, epoch})
 }
@@ -142,23 +143,23 @@ const shownNames = 12
 
 // WriteText writes the inspection for a person.
 func (s *Inspection) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
-	t.heading(shorten(strings.Join(s.Paths, ", "), 80))
+	t := text.NewWriter(w, colour)
+	t.Heading(text.Shorten(strings.Join(s.Paths, ", "), 80))
 	fmt.Fprintf(t, "format\t%s\n", strings.Join(s.Formats, ", "))
-	machines := fmt.Sprintf("%s in %s", count(s.Machines, "machine"), count(s.Racks, "rack"))
+	machines := fmt.Sprintf("%s in %s", text.Count(s.Machines, "machine"), text.Count(s.Racks, "rack"))
 	fmt.Fprintf(t, "machines\t%s\n", machines)
 	if s.Idle > 0 {
-		fmt.Fprintf(t, "\twithout a task: %s, which count as workers\n", number(int64(s.Idle)))
+		fmt.Fprintf(t, "\twithout a task: %s, which count as workers\n", text.Number(int64(s.Idle)))
 	}
 	if s.OnlyInput > 0 {
-		fmt.Fprintf(t, "\twith input only: %s, which do not count as workers\n", number(int64(s.OnlyInput)))
+		fmt.Fprintf(t, "\twith input only: %s, which do not count as workers\n", text.Number(int64(s.OnlyInput)))
 	}
 	release := s.Release
 	if release == "" {
 		release = "unknown"
 	}
 	fmt.Fprintf(t, "Hadoop\t%s (%s)\n", release, s.KnownBy)
-	span := formatDuration(s.Span)
+	span := text.Duration(s.Span)
 	if s.Epoch >= 0 {
 		span += " from " + time.UnixMilli(s.Epoch).UTC().Format("2006-01-02 15:04:05") + " UTC"
 	}
@@ -166,27 +167,27 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 	fmt.Fprintf(t, "jobs\t%s\n", s.Jobs.text())
 	if l := s.Locality; l.Node+l.Rack+l.Off > 0 {
 		n := int64(l.Node + l.Rack + l.Off)
-		fmt.Fprintf(t, "locality\t%s of maps node-local, %s rack-local, %s off-rack", percent(int64(l.Node), n), percent(int64(l.Rack), n), percent(int64(l.Off), n))
+		fmt.Fprintf(t, "locality\t%s of maps node-local, %s rack-local, %s off-rack", text.PercentOf(int64(l.Node), n), text.PercentOf(int64(l.Rack), n), text.PercentOf(int64(l.Off), n))
 		if l.Unknown > 0 {
-			fmt.Fprintf(t, "; not known of %s of the %s", number(int64(l.Unknown)), number(n+int64(l.Unknown)))
+			fmt.Fprintf(t, "; not known of %s of the %s", text.Number(int64(l.Unknown)), text.Number(n+int64(l.Unknown)))
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
 	s.clusters(t)
 	if len(s.Slots) > 0 {
-		t.section("Slots")
+		t.Section("Slots")
 		fmt.Fprintf(t, "type\tmost in use\ton a machine\tbusy\twaves, median job\tmost\n")
 		for _, sl := range s.Slots {
-			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\n", sl.Type, number(int64(sl.Most)), sl.PerMachine, percentOf(sl.Busy), sl.Waves.Median, sl.Waves.Max)
+			fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\t%d\n", sl.Type, text.Number(int64(sl.Most)), sl.PerMachine, text.Percent(sl.Busy), sl.Waves.Median, sl.Waves.Max)
 		}
 		t.Flush()
 	}
 	if len(s.Attempts) > 0 {
-		t.section("Attempts")
+		t.Section("Attempts")
 		fmt.Fprintf(t, "kind\tattempts\tsucceeded\tfailed\tkilled\tmedian\n")
 		for _, k := range s.Attempts {
-			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Kind, number(int64(k.Attempts)), number(int64(k.Succeeded)), number(int64(k.Failed)), number(int64(k.Killed)), formatDuration(k.Median))
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", k.Kind, text.Number(int64(k.Attempts)), text.Number(int64(k.Succeeded)), text.Number(int64(k.Failed)), text.Number(int64(k.Killed)), text.Duration(k.Median))
 		}
 		t.Flush()
 	}
@@ -194,7 +195,7 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 	s.still(t)
 	s.speeds(t)
 	if len(s.Missing) > 0 {
-		t.section("Not recorded")
+		t.Section("Not recorded")
 		for _, m := range s.Missing {
 			fmt.Fprintf(t, "- %s\n  needed for: %s\n", m.What, m.Question)
 		}
@@ -203,35 +204,35 @@ func (s *Inspection) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintf(t, "\nwarning: %s\n", warning)
 	}
 	if s.Problems > 0 {
-		fmt.Fprintf(t, "\n%s could not be read: slotwave validate lists them\n", count(s.Problems, "place"))
+		fmt.Fprintf(t, "\n%s could not be read: slotwave validate lists them\n", text.Count(s.Problems, "place"))
 	}
-	return t.done()
+	return t.Done()
 }
 
-func (s *Inspection) clusters(t *textWriter) {
+func (s *Inspection) clusters(t *text.Writer) {
 	if len(s.Clusters) == 0 {
 		return
 	}
-	t.section("Clusters without a JobTracker or machine in common")
+	t.Section("Clusters without a JobTracker or machine in common")
 	fmt.Fprintf(t, "jobs\tmachines\tfirst submission, UTC\tflags\n")
 	for _, c := range s.Clusters[:min(len(s.Clusters), shownNames)] {
 		first := ""
 		if c.Epoch >= 0 {
 			first = time.UnixMilli(c.Epoch).UTC().Format("2006-01-02 15:04:05")
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t--job '%s'\n", number(int64(c.Jobs)), number(int64(c.Machines)), first, strings.Join(c.Patterns, "' --job '"))
+		fmt.Fprintf(t, "%s\t%s\t%s\t--job '%s'\n", text.Number(int64(c.Jobs)), text.Number(int64(c.Machines)), first, strings.Join(c.Patterns, "' --job '"))
 	}
 	t.Flush()
 	if more := len(s.Clusters) - shownNames; more > 0 {
-		fmt.Fprintf(t, "and %s\n", count(more, "more cluster"))
+		fmt.Fprintf(t, "and %s\n", text.Count(more, "more cluster"))
 	}
 }
 
-func (s *Inspection) names(t *textWriter) {
+func (s *Inspection) names(t *text.Writer) {
 	if len(s.Names) == 0 {
 		return
 	}
-	t.section("Jobs by name")
+	t.Section("Jobs by name")
 	fmt.Fprintf(t, "name\tjobs\tmaps\treduces\tinput\tslot time\tmedian\n")
 	for _, n := range s.Names[:min(len(s.Names), shownNames)] {
 		input, median := "", ""
@@ -239,56 +240,56 @@ func (s *Inspection) names(t *textWriter) {
 			input = sizeText(n.InBytes)
 		}
 		if n.Median > 0 {
-			median = formatDuration(n.Median)
+			median = text.Duration(n.Median)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", shorten(n.Name, 20), number(int64(n.Jobs)), number(int64(n.Maps)), number(int64(n.Reduces)),
-			input, formatDuration(n.SlotTime), median)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", text.Shorten(n.Name, 20), text.Number(int64(n.Jobs)), text.Number(int64(n.Maps)), text.Number(int64(n.Reduces)),
+			input, text.Duration(n.SlotTime), median)
 	}
 	t.Flush()
 	if more := len(s.Names) - shownNames; more > 0 {
-		fmt.Fprintf(t, "and %s\n", count(more, "more name"))
+		fmt.Fprintf(t, "and %s\n", text.Count(more, "more name"))
 	}
 }
 
-func (s *Inspection) still(t *textWriter) {
+func (s *Inspection) still(t *text.Writer) {
 	if len(s.Still) == 0 {
 		return
 	}
-	t.section("Machines that stood still")
+	t.Section("Machines that stood still")
 	fmt.Fprintf(t, "machine\tfrom\tfor\tusual gap\n")
 	for _, m := range s.Still[:min(len(s.Still), shownNames)] {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", shorten(m.Machine, 40), formatDuration(m.From), formatDuration(m.To-m.From), formatDuration(m.Usual))
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", text.Shorten(m.Machine, 40), text.Duration(m.From), text.Duration(m.To-m.From), text.Duration(m.Usual))
 	}
 	t.Flush()
 	if more := len(s.Still) - shownNames; more > 0 {
-		fmt.Fprintf(t, "and %s more times\n", number(int64(more)))
+		fmt.Fprintf(t, "and %s more times\n", text.Number(int64(more)))
 	}
 }
 
-func (s *Inspection) speeds(t *textWriter) {
+func (s *Inspection) speeds(t *text.Writer) {
 	shown := 0
 	for _, m := range s.Speeds {
 		if !m.Differs || shown == shownNames {
 			continue
 		}
 		if shown++; shown == 1 {
-			t.section("Machines whose tasks take longer or shorter than equal ones elsewhere")
+			t.Section("Machines whose tasks take longer or shorter than equal ones elsewhere")
 			fmt.Fprintf(t, "machine\ttime\t95 %% interval\ttasks\n")
 		}
-		fmt.Fprintf(t, "%s\t%.2f\t%.2f to %.2f\t%d\n", shorten(m.Machine, 40), m.Time, m.Low, m.High, m.Tasks)
+		fmt.Fprintf(t, "%s\t%.2f\t%.2f to %.2f\t%d\n", text.Shorten(m.Machine, 40), m.Time, m.Low, m.High, m.Tasks)
 	}
 	t.Flush()
 }
 
 func (j *RecordedJobs) text() string {
-	text := fmt.Sprintf("%s: %s succeeded, %s failed, %s killed", number(int64(j.Jobs)), number(int64(j.Succeeded)), number(int64(j.Failed)), number(int64(j.Killed)))
+	line := fmt.Sprintf("%s: %s succeeded, %s failed, %s killed", text.Number(int64(j.Jobs)), text.Number(int64(j.Succeeded)), text.Number(int64(j.Failed)), text.Number(int64(j.Killed)))
 	if j.Unfinished > 0 {
-		text += fmt.Sprintf(", %s without an end", number(int64(j.Unfinished)))
+		line += fmt.Sprintf(", %s without an end", text.Number(int64(j.Unfinished)))
 	}
 	if j.Volumes > 0 {
-		text = fmt.Sprintf("%s with volumes only", count(j.Volumes, "job"))
+		line = fmt.Sprintf("%s with volumes only", text.Count(j.Volumes, "job"))
 	}
-	return text
+	return line
 }
 
 // sizeText writes bytes for people.
@@ -306,6 +307,6 @@ func sizeText(n int64) string {
 // SetBusy sets the share of the slots that was in use over a time span.
 func (s *RecordedSlots) SetBusy(slotTime, span int64) {
 	if s.Most > 0 && span > 0 {
-		s.Busy = share(float64(slotTime) / float64(s.Most) / float64(span))
+		s.Busy = text.Share(float64(slotTime) / float64(s.Most) / float64(span))
 	}
 }

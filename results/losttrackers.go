@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // lostTracker is a TaskTracker that sent its last heartbeat before the run ended.
@@ -28,7 +30,7 @@ func (r *Run) lostTrackers() (list []lostTracker) {
 	}
 	for i := range r.Question.Cluster.Nodes {
 		if n := &r.Question.Cluster.Nodes[i]; n.Dies > 0 && int64(n.Dies) < r.end() {
-			list = append(list, lostTracker{Escape(n.Name), int64(n.Dies), attempts[loss{n.Name, n.Dies}]})
+			list = append(list, lostTracker{text.Escape(n.Name), int64(n.Dies), attempts[loss{n.Name, n.Dies}]})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b lostTracker) int { return cmp.Compare(a.At, b.At) })
@@ -42,17 +44,17 @@ func lostText(list []lostTracker) string {
 	attempts := int64(0)
 	for i, l := range list {
 		if i < named {
-			trackers = append(trackers, fmt.Sprintf("%s at %s", shorten(l.Node, 24), formatDuration(l.At)))
+			trackers = append(trackers, fmt.Sprintf("%s at %s", text.Shorten(l.Node, 24), text.Duration(l.At)))
 		}
 		attempts += l.Attempts
 	}
-	text := strings.Join(trackers, ", ")
+	line := strings.Join(trackers, ", ")
 	if more := len(list) - named; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
+		line += fmt.Sprintf(" and %d more", more)
 	}
 	with := "it"
 	if len(list) > 1 {
 		with = "them"
 	}
-	return fmt.Sprintf("%s lost, %s with %s; last heartbeat of %s", count(len(list), "tracker"), count(int(attempts), "running attempt"), with, text)
+	return fmt.Sprintf("%s lost, %s with %s; last heartbeat of %s", text.Count(len(list), "tracker"), text.Count(int(attempts), "running attempt"), with, line)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -90,7 +91,7 @@ func (t *OfferTable) write(o *model.Offer) {
 		a := &o.Asked[i]
 		asked[a.Kind] = true
 		b := t.begin(o, a.Kind)
-		b = appendField(b, a.Job)
+		b = text.AppendField(b, a.Job)
 		if a.Task >= 0 {
 			b = append(append(b, ','), launchedOutcome...)
 			b = appendInt(appendInt(b, int64(a.Task)), int64(a.Attempt))
@@ -104,7 +105,7 @@ func (t *OfferTable) write(o *model.Offer) {
 			continue
 		}
 		f := &a.Figures
-		b = appendField(append(b, ','), f.Pool)
+		b = text.AppendField(append(b, ','), f.Pool)
 		b = appendFigure(appendFigure(appendFigure(b, int64(f.Running)), int64(f.Demand)), int64(f.MinShare))
 		if b = append(b, ','); f.Share != 0 {
 			b = strconv.AppendFloat(b, f.Share, 'f', 3, 64)
@@ -123,7 +124,7 @@ func (t *OfferTable) write(o *model.Offer) {
 // begin starts a row with what all rows of an offer have.
 func (t *OfferTable) begin(o *model.Offer, k workload.Kind) []byte {
 	b := strconv.AppendInt(t.buf, int64(o.Time), 10)
-	b = appendField(append(b, ','), o.Node)
+	b = text.AppendField(append(b, ','), o.Node)
 	b = append(append(b, ','), k.String()...)
 	b = appendInt(appendInt(b, int64(o.Free[k])), int64(o.Waiting[k]))
 	return append(append(append(b, ','), o.Reason[k].String()...), ',')
@@ -145,7 +146,7 @@ func ReadOffers(r io.Reader, name string, each func(*model.Offer)) error {
 	header, err := in.Read()
 	if err != nil || !slices.Equal(header, offerColumns) {
 		return fmt.Errorf("%s:1: got columns %s: want %s; another version of slotwave wrote it: run the scenario again",
-			name, Escape(strings.Join(header, ",")), strings.Join(offerColumns, ","))
+			name, text.Escape(strings.Join(header, ",")), strings.Join(offerColumns, ","))
 	}
 	var o model.Offer
 	names := map[string]string{}

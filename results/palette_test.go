@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -103,9 +104,9 @@ func TestCIEDE2000(t *testing.T) {
 // eyes: 12 is far above the 2 to 3 that a trained eye sees side by side, since
 // bars are small.
 func TestTouchingColours(t *testing.T) {
-	apart := func(nameA, nameB string, a, b tint) {
+	apart := func(nameA, nameB string, a, b figure.Tint) {
 		for _, s := range sights {
-			for _, pair := range [][2]color.NRGBA{{a.light, b.light}, {a.dark, b.dark}} {
+			for _, pair := range [][2]color.NRGBA{{a.Light, b.Light}, {a.Dark, b.Dark}} {
 				if d := ciede2000(seen(pair[0], s.matrix), seen(pair[1], s.matrix)); d < 12 {
 					t.Errorf("%s and %s are %.1f apart for %s sight (%v, %v): want 12", nameA, nameB, d, s.name, pair[0], pair[1])
 				}
@@ -117,15 +118,15 @@ func TestTouchingColours(t *testing.T) {
 		{workload.PhaseStartup, workload.PhaseShuffle, workload.PhaseMerge, workload.PhaseReduce, workload.PhaseWrite, workload.PhaseCommit},
 	} {
 		for i, a := range phases {
-			apart(a.String(), "the ground", phaseColours[a], colourGround)
-			apart(a.String(), "set-up", phaseColours[a], phaseColours[otherPhase])
+			apart(a.String(), "the ground", figure.PhaseColours[a], figure.ColourGround)
+			apart(a.String(), "set-up", figure.PhaseColours[a], figure.PhaseColours[figure.OtherPhase])
 			for _, b := range phases[:i] {
-				apart(a.String(), b.String(), phaseColours[a], phaseColours[b])
+				apart(a.String(), b.String(), figure.PhaseColours[a], figure.PhaseColours[b])
 			}
 		}
 	}
 	for a := range numStages {
-		apart(stageLabels[a], "the ground", stageColours[a], colourGround)
+		apart(stageLabels[a], "the ground", stageColours[a], figure.ColourGround)
 		for b := range a {
 			apart(stageLabels[a], stageLabels[b], stageColours[a], stageColours[b])
 		}

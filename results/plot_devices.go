@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
 )
 
 // deviceUsage yields the use of devices, reading by reading.
@@ -25,21 +26,21 @@ func deviceUsage(devices []model.DeviceUse, yield func(Usage) bool) {
 
 // deviceStyles are the lines of the devices of the whole cluster.
 var deviceStyles = map[string]draw.LineStyle{
-	"cpu":     {Color: colourMaps, Width: 1},
-	"disk":    {Color: tinted(0xc4651f, 0xf08a4b), Width: 1},
-	"network": {Color: colourReduces, Width: 1, Dashes: []vg.Length{3, 1.5}},
+	"cpu":     {Color: figure.ColourMaps, Width: 1},
+	"disk":    {Color: figure.Tinted(0xc4651f, 0xf08a4b), Width: 1},
+	"network": {Color: figure.ColourReduces, Width: 1, Dashes: []vg.Length{3, 1.5}},
 }
 
 // devicePanel draws the use of all processors, disks and links over time. It
 // returns nil if none were simulated.
-func (r *Run) devicePanel(unit timeUnit, height vg.Length) *panel {
+func (r *Run) devicePanel(unit figure.TimeUnit, height vg.Length) *figure.Panel {
 	devices := r.clusterDevices()
 	if len(devices) == 0 {
 		return nil
 	}
-	p := newPanel(height, "devices busy (%)")
+	p := figure.NewPanel(height, "devices busy (%)")
 	p.Y.Min, p.Y.Max = 0, 100
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(100, 4, []float64{25}))
+	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(100, 4, []float64{25}))
 	for _, d := range devices {
 		p.Add(&usePlotter{d, unit})
 	}
@@ -60,11 +61,11 @@ func (r *Run) clusterDevices() []model.DeviceUse {
 }
 
 // deviceLegend names the lines of the devices.
-func deviceLegend(runs []*Run) []legendEntry {
-	var legend []legendEntry
+func deviceLegend(runs []*Run) []figure.LegendEntry {
+	var legend []figure.LegendEntry
 	for _, r := range runs {
 		for _, d := range r.clusterDevices() {
-			legend = append(legend, legendEntry{d.Device + " in use", stroked(deviceStyles[d.Device])})
+			legend = append(legend, figure.LegendEntry{Label: d.Device + " in use", Sample: figure.Stroked(deviceStyles[d.Device])})
 		}
 		if legend != nil {
 			break
@@ -77,7 +78,7 @@ func deviceLegend(runs []*Run) []legendEntry {
 // distinguish.
 type usePlotter struct {
 	model.DeviceUse
-	unit timeUnit
+	unit figure.TimeUnit
 }
 
 // Plot implements plot.Plotter.
@@ -93,7 +94,7 @@ func (u *usePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		}
 		if to := u.Times[i]; to > from {
 			level := y(100 * sum / float64(to-from))
-			line = append(line, vg.Point{X: x(u.unit.of(int64(from))), Y: level}, vg.Point{X: x(u.unit.of(int64(to))), Y: level})
+			line = append(line, vg.Point{X: x(u.unit.Of(int64(from))), Y: level}, vg.Point{X: x(u.unit.Of(int64(to))), Y: level})
 		}
 	}
 	c.StrokeLines(deviceStyles[u.Device], line)

@@ -7,6 +7,9 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // mostBars is how many runs are legible as bars.
@@ -14,32 +17,32 @@ const mostBars = 24
 
 // differencesFigure draws the figures that differ between several runs, each in
 // a panel of its own with a bar for each run.
-func differencesFigure(title string, runs []*Run) *figure {
+func differencesFigure(title string, runs []*Run) *figure.Figure {
 	const mostPanels, rowHeight = 6, 17
 	summaries := make([]*Summary, len(runs))
 	for i, r := range runs {
 		summaries[i] = r.Summary()
 	}
 	_, names := runNames(summaries)
-	f := &figure{title: title, subtitle: varied(runs), columns: 2}
+	f := &figure.Figure{Title: title, Subtitle: varied(runs), Columns: 2}
 	var marks []plot.Tick
 	for i, name := range names {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(name, 32)})
+		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(name, 32)})
 	}
 	columns := differing(comparedColumns(summaries), summaries)
 	columns = columns[:min(mostPanels, len(columns))]
 	for k, column := range columns {
 		bars := valueBars{column: &column, runs: summaries}
-		p := newPanel(vg.Length(len(runs))*rowHeight, "")
-		p.heading, p.column = column.label, columnOf(k, len(columns), f.columns)
+		p := figure.NewPanel(vg.Length(len(runs))*rowHeight, "")
+		p.Heading, p.Column = column.label, figure.ColumnOf(k, len(columns), f.Columns)
 		p.Y.Min, p.Y.Max = 0, float64(len(runs))
 		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 		p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
 		p.Add(&bars)
-		f.panels = append(f.panels, p)
+		f.Panels = append(f.Panels, p)
 	}
-	f.setX(1, "", nil)
-	for _, p := range f.panels {
+	f.SetX(1, "", nil)
+	for _, p := range f.Panels {
 		p.X.LineStyle.Width = 0
 	}
 	return f
@@ -55,7 +58,7 @@ type valueBars struct {
 func (b *valueBars) Plot(c draw.Canvas, p *plot.Plot) {
 	const room = 0.8 // of the width, beside it the values
 	x, y := p.Transforms(&c)
-	style := newStyle(textSize-1, colourText, false)
+	style := figure.NewStyle(figure.TextSize-1, figure.ColourText, false)
 	style.YAlign = draw.YCenter
 	values := make([]float64, len(b.runs))
 	for i, s := range b.runs {

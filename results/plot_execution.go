@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -25,8 +27,8 @@ const (
 
 // executionFigure draws the execution chart of one run, or of several runs one
 // below the other on the same axes.
-func executionFigure(title string, runs []*Run, kind chartKind) *figure {
-	f := &figure{title: title, subtitle: executionSubtitle(runs, kind), raster: !vector(runs)}
+func executionFigure(title string, runs []*Run, kind chartKind) *figure.Figure {
+	f := &figure.Figure{Title: title, Subtitle: executionSubtitle(runs, kind), Raster: !vector(runs)}
 	end := int64(0)
 	var most [2]int // lanes
 	for _, r := range runs {
@@ -35,7 +37,7 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 			most[i] = max(most[i], n)
 		}
 	}
-	unit, by := unitFor(time.Duration(end)), byPhase
+	unit, by := figure.UnitFor(time.Duration(end)), byPhase
 	switch {
 	case kind == bySlotJob:
 		by = byJob
@@ -44,32 +46,32 @@ func executionFigure(title string, runs []*Run, kind chartKind) *figure {
 	}
 	room := vg.Length(500)
 	if len(runs) > 1 {
-		f.columns, room = grid(len(runs), 3)
+		f.Columns, room = figure.Grid(len(runs), 3)
 		room = min(room*0.75, max(170, 600/vg.Length(len(runs))))
 	}
 	headings := headings(runs)
 	for k, r := range runs {
 		e := r.Stats.chart
-		lanes, heading, column := e.lanes(kind), headings[k], columnOf(k, len(runs), max(1, f.columns))
+		lanes, heading, column := e.lanes(kind), headings[k], figure.ColumnOf(k, len(runs), max(1, f.Columns))
 		for i, n := range lanes {
 			if n == 0 {
 				continue
 			}
-			p := newPanel(laneHeight(i, most, room), e.laneLabel(kind, i))
-			p.heading, p.column, heading = heading, column, ""
+			p := figure.NewPanel(laneHeight(i, most, room), e.laneLabel(kind, i))
+			p.Heading, p.Column, heading = heading, column, ""
 			p.Y.Min, p.Y.Max = 0, float64(n)
 			p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 			p.Y.Tick.Marker = plot.ConstantTicks(e.laneTicks(kind, i, p))
 			p.Add(&lanePlotter{e, kind, by, i, unit, end})
-			f.panels = append(f.panels, p)
+			f.Panels = append(f.Panels, p)
 		}
 		if p := r.devicePanel(unit, min(80, room/3)); p != nil {
-			p.column = column
-			f.panels = append(f.panels, p)
+			p.Column = column
+			f.Panels = append(f.Panels, p)
 		}
 	}
-	f.setTime(end, unit)
-	f.legend = append(executionLegend(runs, by), deviceLegend(runs)...)
+	f.SetTime(end, unit)
+	f.Legend = append(executionLegend(runs, by), deviceLegend(runs)...)
 	return f
 }
 
@@ -86,7 +88,7 @@ func coarse(runs []*Run, end int64) bool {
 		if !e.rasterised() {
 			return false
 		}
-		pixels := float64(figureWidth) * pngDPI / 72 * float64(e.time) / float64(e.bars) / float64(end)
+		pixels := float64(figure.Width) * figure.PNGDPI / 72 * float64(e.time) / float64(e.bars) / float64(end)
 		return e.rasters[byPhase] == nil || pixels < 3
 	})
 }
@@ -96,7 +98,7 @@ func executionSubtitle(runs []*Run, kind chartKind) string {
 	group := 1
 	for _, r := range runs {
 		if c := r.Stats.chart; c.rasterised() {
-			group = max(group, c.rasters[byStage].group)
+			group = max(group, c.rasters[byStage].Group)
 		}
 	}
 	switch {
@@ -113,23 +115,23 @@ func executionSubtitle(runs []*Run, kind chartKind) string {
 	return runs[0].clusterText() + "; " + line
 }
 
-func executionLegend(runs []*Run, by colouring) []legendEntry {
-	var legend []legendEntry
+func executionLegend(runs []*Run, by colouring) []figure.LegendEntry {
+	var legend []figure.LegendEntry
 	switch by {
 	case byJob:
 		for i := range runs[0].Question.Jobs {
-			legend = append(legend, legendEntry{jobLabel(&runs[0].Question.Jobs[i]), filled(jobColour(i))})
+			legend = append(legend, figure.LegendEntry{Label: jobLabel(&runs[0].Question.Jobs[i]), Sample: figure.Filled(figure.JobColour(i))})
 		}
 	case byStage:
 		for st := range numStages {
-			if st != stageOther || slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.spent(otherPhase) }) {
-				legend = append(legend, legendEntry{stageLabels[st], filled(stageColours[st])})
+			if st != stageOther || slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.spent(figure.OtherPhase) }) {
+				legend = append(legend, figure.LegendEntry{Label: stageLabels[st], Sample: figure.Filled(stageColours[st])})
 			}
 		}
 	case byPhase:
 		for p := range numPhases + 1 {
 			if slices.ContainsFunc(runs, func(r *Run) bool { return r.Stats.spent(p) }) {
-				legend = append(legend, legendEntry{phaseLabel(p), filled(phaseColours[p])})
+				legend = append(legend, figure.LegendEntry{Label: phaseLabel(p), Sample: figure.Filled(figure.PhaseColours[p])})
 			}
 		}
 	}
@@ -139,9 +141,9 @@ func executionLegend(runs []*Run, by colouring) []legendEntry {
 			if state == workload.Failed {
 				label = "failed attempt"
 			}
-			legend = append(legend, legendEntry{label, func(to draw.Canvas) {
-				filled(colourGuide)(to)
-				stroked(strikeStyle(state))(to)
+			legend = append(legend, figure.LegendEntry{Label: label, Sample: func(to draw.Canvas) {
+				figure.Filled(figure.ColourGuide)(to)
+				figure.Stroked(strikeStyle(state))(to)
 			}})
 		}
 	}
@@ -154,11 +156,11 @@ func jobLabel(j *workload.Job) string {
 	if j.Name != "" && j.Name != j.ID {
 		label += " " + j.Name
 	}
-	return shorten(Escape(label), 28)
+	return text.Shorten(text.Escape(label), 28)
 }
 
 func phaseLabel(p int) string {
-	if p == otherPhase {
+	if p == figure.OtherPhase {
 		return stageLabels[stageOther]
 	}
 	return workload.Phase(p).String()
@@ -221,11 +223,11 @@ func (e *execution) laneLabel(kind chartKind, section int) string {
 }
 
 // laneTicks returns names of nodes, if they fit, or counts of attempts.
-func (e *execution) laneTicks(kind chartKind, section int, p *panel) []plot.Tick {
+func (e *execution) laneTicks(kind chartKind, section int, p *figure.Panel) []plot.Tick {
 	const room = 13 // points for one label
-	most := max(2, int(p.height/room))
+	most := max(2, int(p.Height/room))
 	if kind == byAttempt {
-		return countTicks(float64(e.lanes(kind)[section]), max(2, most/2))
+		return figure.CountTicks(float64(e.lanes(kind)[section]), max(2, most/2))
 	}
 	var nodes []*nodeSlots
 	for i := range e.slots.nodes {
@@ -243,7 +245,7 @@ func (e *execution) laneTicks(kind chartKind, section int, p *panel) []plot.Tick
 	var ticks []plot.Tick
 	for i := 0; i < len(nodes); i += each {
 		at := float64(nodes[i].first[section]) + float64(nodes[i].count[section])/2
-		ticks = append(ticks, plot.Tick{Value: at, Label: shorten(Escape(nodes[i].name), 18)})
+		ticks = append(ticks, plot.Tick{Value: at, Label: text.Shorten(text.Escape(nodes[i].name), 18)})
 	}
 	return ticks
 }
@@ -274,7 +276,7 @@ type lanePlotter struct {
 	kind    chartKind
 	by      colouring
 	section int
-	unit    timeUnit
+	unit    figure.TimeUnit
 	end     int64 // of the axis, ns
 }
 
@@ -284,23 +286,12 @@ type lanePlotter struct {
 func (l *lanePlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	l.guides(c, p)
 	kept := l.byLane()
-	if img, ok := backend(c).(*pngCanvas); ok {
+	if img, ok := figure.Backend(c).(*figure.PNGCanvas); ok {
 		l.ink(img, c.Rectangle, kept)
 	} else {
 		l.fill(c, p, kept)
 	}
 	l.strike(c, p, kept)
-}
-
-// backend returns the canvas under the clipping of a plot.
-func backend(c vg.Canvas) vg.Canvas {
-	for {
-		crop, ok := c.(draw.Canvas)
-		if !ok {
-			return c
-		}
-		c = crop.Canvas
-	}
 }
 
 // guides draws lines between the nodes if there is space, so that idle slots
@@ -310,7 +301,7 @@ func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
 		return
 	}
 	_, y := p.Transforms(&c)
-	style := draw.LineStyle{Color: colourGuide, Width: 0.5}
+	style := draw.LineStyle{Color: figure.ColourGuide, Width: 0.5}
 	for _, n := range l.slots.nodes {
 		first, count := n.first[l.section], n.count[l.section]
 		if thick := y(0) - y(float64(count)); first > 0 && count > 0 && thick >= 7 {
@@ -321,7 +312,7 @@ func (l *lanePlotter) guides(c draw.Canvas, p *plot.Plot) {
 
 // barGap is the gap between an attempt and the next one on its slot, points:
 // one pixel of a PNG.
-const barGap = 72.0 / pngDPI
+const barGap = 72.0 / figure.PNGDPI
 
 // gap returns barGap in ns. Attempts with lines of their own need no gap.
 func (l *lanePlotter) gap(c draw.Canvas) int64 {
@@ -338,13 +329,13 @@ func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, kept []placed) {
 	if thick >= 2 {
 		thick -= min(thick*0.18, 1.5)
 	}
-	colours, labels := phaseColours[:], phaseLabels()
+	colours, labels := figure.PhaseColours[:], phaseLabels()
 	if l.by == byJob {
-		colours, labels = jobColours[:], make([]string, maxJobColours)
+		colours, labels = figure.JobColours[:], make([]string, figure.MaxJobColours)
 	}
 	paths := make([]vg.Path, len(colours))
 	add := func(lane int32, from, to int64, colour int) {
-		left, right, mid := x(l.unit.of(from)), x(l.unit.of(to)), y(float64(lane)+0.5)
+		left, right, mid := x(l.unit.Of(from)), x(l.unit.Of(to)), y(float64(lane)+0.5)
 		paths[colour].Move(vg.Point{X: left, Y: mid})
 		paths[colour].Line(vg.Point{X: right, Y: mid})
 	}
@@ -354,19 +345,19 @@ func (l *lanePlotter) fill(c draw.Canvas, p *plot.Plot, kept []placed) {
 		switch {
 		case int(a.section) != l.section:
 		case l.by == byJob:
-			add(a.lane, a.from, a.to, int(a.job)%maxJobColours)
+			add(a.lane, a.from, a.to, int(a.job)%figure.MaxJobColours)
 		default:
 			a.each(func(phase int, from, to int64) { add(a.lane, from, to, phase) })
 		}
 	}
 	for i, path := range paths {
 		if len(path) > 0 {
-			labelled(c, labels[i])
+			figure.Labelled(c, labels[i])
 			c.SetLineStyle(draw.LineStyle{Color: colours[i], Width: thick})
 			c.Stroke(path)
 		}
 	}
-	labelled(c, "")
+	figure.Labelled(c, "")
 }
 
 // strike crosses out attempts that failed or were killed.
@@ -377,29 +368,29 @@ func (l *lanePlotter) strike(c draw.Canvas, p *plot.Plot, kept []placed) {
 		a := kept[i].apart(gap)
 		if (a.state == workload.Failed || a.state == workload.Killed) && int(a.section) == l.section {
 			mid := y(float64(a.lane) + 0.5)
-			c.StrokeLine2(strikeStyle(a.state), x(l.unit.of(a.from)), mid, x(l.unit.of(a.to)), mid)
+			c.StrokeLine2(strikeStyle(a.state), x(l.unit.Of(a.from)), mid, x(l.unit.Of(a.to)), mid)
 		}
 	}
 }
 
 func strikeStyle(state workload.State) draw.LineStyle {
 	if state == workload.Failed {
-		return draw.LineStyle{Color: colourFailed, Width: 1.6}
+		return draw.LineStyle{Color: figure.ColourFailed, Width: 1.6}
 	}
-	return draw.LineStyle{Color: colourKilled, Width: 1.2, Dashes: []vg.Length{3, 2}}
+	return draw.LineStyle{Color: figure.ColourKilled, Width: 1.2, Dashes: []vg.Length{3, 2}}
 }
 
 // ink paints the section's raster into the pixels of a rectangle. Attempts that
 // are kept individually get a raster of the size of the picture.
-func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, kept []placed) {
-	to := pixels(img, rect)
+func (l *lanePlotter) ink(img *figure.PNGCanvas, rect vg.Rectangle, kept []placed) {
+	to := figure.Pixels(img, rect)
 	r := l.rasters[l.by]
 	if !l.rasterised() {
 		var lanes [2]int
 		lanes[l.section] = l.lanes(l.kind)[l.section]
 		cols := int64(to.Dx())
-		r = newRaster(lanes, to.Dy(), to.Dx(), (l.end+cols-1)/cols)
-		gap := r.width
+		r = figure.NewRaster(lanes, to.Dy(), to.Dx(), (l.end+cols-1)/cols)
+		gap := r.Width
 		if l.kind == byAttempt {
 			gap = 0
 		}
@@ -410,5 +401,5 @@ func (l *lanePlotter) ink(img *pngCanvas, rect vg.Rectangle, kept []placed) {
 			}
 		}
 	}
-	r.draw(img.Image().(*image.RGBA), to, l.section, l.end, l.by == byStage)
+	r.Draw(img.Image().(*image.RGBA), to, l.section, l.end, l.by == byStage)
 }

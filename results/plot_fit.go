@@ -9,7 +9,9 @@ import (
 	"strconv"
 
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -59,19 +61,19 @@ const (
 
 // Write writes the platform, the table of its fit, and a picture of each phase.
 func (f *Fitting) Write(d resultdir.Target) error {
-	w := fileWriter{dir: d}
+	w := resultdir.Writer{Dir: d}
 	var names []string
-	var figures []*figure
+	var figures []*figure.Figure
 	for i := range f.Phases {
 		p := &f.Phases[i]
-		names, figures = append(names, "fit-"+Slug(p.Phase)), append(figures, fitFigure(f.Title, p))
+		names, figures = append(names, "fit-"+text.Slug(p.Phase)), append(figures, fitFigure(f.Title, p))
 	}
-	var drawn pictures
-	drawn.draw(names, figures)
-	w.write(platformName, f.WritePlatform)
-	w.write(fitName, f.WriteCSV)
-	drawn.write(&w)
-	return w.err
+	var drawn figure.Pictures
+	drawn.Draw(names, figures)
+	w.Write(platformName, f.WritePlatform)
+	w.Write(fitName, f.WriteCSV)
+	drawn.Write(&w)
+	return w.Err
 }
 
 // Doubts lists the fits of the platform that few rows agree with.
@@ -105,10 +107,10 @@ func (f *Fitting) WriteCSV(w io.Writer) error {
 		cells := make([]string, len(fitColumns))
 		set := func(column string, v float64) {
 			if !math.IsNaN(v) && !math.IsInf(v, 0) {
-				cells[slices.Index(fitColumns, column)] = share(v).String()
+				cells[slices.Index(fitColumns, column)] = text.Share(v).String()
 			}
 		}
-		cells[0], cells[1] = Escape(p.Phase), strconv.Itoa(len(p.Rows))
+		cells[0], cells[1] = text.Escape(p.Phase), strconv.Itoa(len(p.Rows))
 		cells[7], cells[8] = p.Weight, strconv.FormatBool(p.Proportional)
 		set("a", p.Model.A)
 		set("b", p.Model.B)
@@ -148,8 +150,8 @@ func (p *FittedPhase) broken() bool { return !math.IsInf(p.Model.Tau, 1) }
 
 // WriteText writes lines and errors of the phases for people.
 func (f *Fitting) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
-	t.heading(Escape(f.Title))
+	t := text.NewWriter(w, colour)
+	t.Heading(text.Escape(f.Title))
 	fmt.Fprintln(t, "phase\trows\tms\tfrom\tms\twithin 10 %\t15 %\t20 %\tmean error\tlargest")
 	for i := range f.Phases {
 		p := &f.Phases[i]
@@ -157,22 +159,22 @@ func (f *Fitting) WriteText(w io.Writer, colour bool) error {
 		if p.broken() {
 			from, beyond = fmt.Sprintf("%.4g MB", p.Model.Tau), lineText(p.Model.Beyond.A, p.Model.Beyond.B)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s", Escape(p.Phase), number(int64(len(p.Rows))), lineText(p.Model.A, p.Model.B), from, beyond)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s", text.Escape(p.Phase), text.Number(int64(len(p.Rows))), lineText(p.Model.A, p.Model.B), from, beyond)
 		if e := p.Errors; len(e.Fractions) == 3 {
 			for _, v := range append(slices.Clone(e.Fractions), e.Mean, e.Max) {
-				fmt.Fprintf(t, "\t%s", percentOf(share(v)))
+				fmt.Fprintf(t, "\t%s", text.Percent(text.Share(v)))
 			}
 		}
 		fmt.Fprintln(t)
 	}
 	t.Flush()
-	t.section("One line or two")
+	t.Section("One line or two")
 	for i := range f.Phases {
 		p := &f.Phases[i]
 		if p.Two == nil {
 			continue
 		}
-		fmt.Fprintf(t, "%s\t", Escape(p.Phase))
+		fmt.Fprintf(t, "%s\t", text.Escape(p.Phase))
 		switch {
 		case p.Two.BIC2 == nil:
 			fmt.Fprint(t, "one: too few rows for two")
@@ -191,31 +193,31 @@ func (f *Fitting) WriteText(w io.Writer, colour bool) error {
 	}
 	t.Flush()
 	f.termsTable(t)
-	return t.done()
+	return t.Done()
 }
 
 // termsTable writes the errors of lines and terms on runs that were left out.
-func (f *Fitting) termsTable(t *textWriter) {
+func (f *Fitting) termsTable(t *text.Writer) {
 	if len(f.Terms) == 0 {
 		return
 	}
-	t.section("Lines in bytes, and terms of bytes, records and spills, on runs left out")
+	t.Section("Lines in bytes, and terms of bytes, records and spills, on runs left out")
 	fmt.Fprintln(t, "phase\trows\tlines within 10 %\t15 %\t20 %\tterms within 10 %\t15 %\t20 %\twhole runs\tms (MB, million records)")
 	for _, p := range f.Terms {
-		fmt.Fprintf(t, "%s\t%s", Escape(p.Phase), number(int64(p.Rows)))
+		fmt.Fprintf(t, "%s\t%s", text.Escape(p.Phase), text.Number(int64(p.Rows)))
 		for _, v := range append(slices.Clone(p.Lines), p.Work...) {
-			fmt.Fprintf(t, "\t%s", percentOf(share(v)))
+			fmt.Fprintf(t, "\t%s", text.Percent(text.Share(v)))
 		}
-		fmt.Fprintf(t, "\t%s\t%s\n", percentOf(share(p.Runs)), p.Terms)
+		fmt.Fprintf(t, "\t%s\t%s\n", text.Percent(text.Share(p.Runs)), p.Terms)
 	}
 	t.Flush()
 	fmt.Fprintln(t, "whole runs: mean error of the terms on the sum of a run's tasks")
 	for _, p := range f.Terms {
 		if p.Unpredicted > 0 {
-			fmt.Fprintf(t, "%s: %s left out, since the others do not determine its fit\n", Escape(p.Phase), workload.Counted(p.Unpredicted, "row of a run", "rows of runs"))
+			fmt.Fprintf(t, "%s: %s left out, since the others do not determine its fit\n", text.Escape(p.Phase), workload.Counted(p.Unpredicted, "row of a run", "rows of runs"))
 		}
 		if p.Copies < 1 {
-			fmt.Fprintf(t, "%s: %s of the time copies map outputs, the rest merges them\n", Escape(p.Phase), percentOf(share(p.Copies)))
+			fmt.Fprintf(t, "%s: %s of the time copies map outputs, the rest merges them\n", text.Escape(p.Phase), text.Percent(text.Share(p.Copies)))
 		}
 	}
 }
@@ -227,25 +229,17 @@ func lineText(a, b float64) string {
 	return fmt.Sprintf("%.4g + %.4g/MB", a, b)
 }
 
-var (
-	fitPoint    = draw.GlyphStyle{Color: tinted(0x2f6fa8, 0x6fb4f2), Radius: 1.8, Shape: draw.RingGlyph{}}
-	fitLine     = draw.LineStyle{Color: tinted(0xb8501a, 0xf08a4b), Width: 1.4}
-	fitBreak    = draw.LineStyle{Color: tinted(0x444444, 0xb8b8b8), Width: 1, Dashes: []vg.Length{5, 3}}
-	fitExpected = draw.LineStyle{Color: tinted(0x444444, 0xb8b8b8), Width: 1, Dashes: []vg.Length{1.5, 2.5}}
-	fitBand     = tinted(0xe4e4e4, 0x2a3038)
-)
-
 // fitFigure draws the rows of a phase with its line or lines, and the residuals
 // below.
-func fitFigure(title string, p *FittedPhase) *figure {
-	f := &figure{title: title + ": " + Escape(p.Phase), subtitle: "one ring per task; the band holds times within 20 % of the line", raster: len(p.Rows) > maxBars}
-	f.legend = []legendEntry{
-		{"measured", func(to draw.Canvas) { to.DrawGlyph(fitPoint, to.Center()) }},
-		{"fitted", stroked(fitLine)},
-		{"within 20 %", filled(fitBand)},
+func fitFigure(title string, p *FittedPhase) *figure.Figure {
+	f := &figure.Figure{Title: title + ": " + text.Escape(p.Phase), Subtitle: "one ring per task; the band holds times within 20 % of the line", Raster: len(p.Rows) > maxBars}
+	f.Legend = []figure.LegendEntry{
+		{Label: "measured", Sample: func(to draw.Canvas) { to.DrawGlyph(figure.FitPoint, to.Center()) }},
+		{Label: "fitted", Sample: figure.Stroked(figure.FitLine)},
+		{Label: "within 20 %", Sample: figure.Filled(figure.FitBand)},
 	}
 	if p.broken() {
-		f.legend = append(f.legend, legendEntry{"break", stroked(fitBreak)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: "break", Sample: figure.Stroked(figure.FitBreak)})
 	}
 	s := &fitPlotter{p: p}
 	for _, r := range p.Rows {
@@ -253,20 +247,20 @@ func fitFigure(title string, p *FittedPhase) *figure {
 		s.rest = math.Max(s.rest, math.Abs(r.MS-p.Model.At(r.MB)))
 	}
 	if p.Expected != nil && p.Expected.MB <= s.end {
-		f.legend = append(f.legend, legendEntry{"break expected by the configuration", stroked(fitExpected)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: "break expected by the configuration", Sample: figure.Stroked(figure.FitExpected)})
 	}
 	s.end, s.top, s.rest = s.end*1.03, math.Max(1, s.top*1.05), math.Max(1, s.rest*1.1)
 	if s.end == 0 {
 		s.end = 1
 	}
-	lines := newPanel(340, "duration (ms)")
+	lines := figure.NewPanel(340, "duration (ms)")
 	lines.Y.Min, lines.Y.Max = 0, s.top
-	lines.Y.Tick.Marker = plot.ConstantTicks(ticks(s.top, 8, nil))
+	lines.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(s.top, 8, nil))
 	lines.Add(s)
-	rest := newPanel(160, "measured - fitted (ms)")
+	rest := figure.NewPanel(160, "measured - fitted (ms)")
 	rest.Y.Min, rest.Y.Max = -s.rest, s.rest
 	var marks []plot.Tick
-	for _, t := range ticks(s.rest, 3, nil) {
+	for _, t := range figure.Ticks(s.rest, 3, nil) {
 		marks = append(marks, t)
 		if t.Value > 0 {
 			marks = append(marks, plot.Tick{Value: -t.Value, Label: "-" + t.Label})
@@ -274,8 +268,8 @@ func fitFigure(title string, p *FittedPhase) *figure {
 	}
 	rest.Y.Tick.Marker = plot.ConstantTicks(marks)
 	rest.Add(&restPlotter{s})
-	f.panels = []*panel{lines, rest}
-	f.setX(s.end, "data of the task (MB)", ticks(s.end, 12, nil))
+	f.Panels = []*figure.Panel{lines, rest}
+	f.SetX(s.end, "data of the task (MB)", figure.Ticks(s.end, 12, nil))
 	return f
 }
 
@@ -305,11 +299,11 @@ func (s *fitPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			up, down, middle = append(up, at(mb, 1.2*ms)), append(down, at(mb, 0.8*ms)), append(middle, at(mb, ms))
 		}
 		slices.Reverse(down)
-		c.FillPolygon(fitBand, c.ClipPolygonXY(append(up, down...)))
-		c.StrokeLines(fitLine, c.ClipLinesXY(middle)...)
+		c.FillPolygon(figure.FitBand, c.ClipPolygonXY(append(up, down...)))
+		c.StrokeLines(figure.FitLine, c.ClipLinesXY(middle)...)
 	}
 	for _, r := range s.p.Rows {
-		c.DrawGlyph(fitPoint, at(r.MB, r.MS))
+		c.DrawGlyph(figure.FitPoint, at(r.MB, r.MS))
 	}
 	s.breaks(c, x)
 }
@@ -317,10 +311,10 @@ func (s *fitPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 // breaks marks where the second line begins, and where it was expected.
 func (s *fitPlotter) breaks(c draw.Canvas, x func(float64) vg.Length) {
 	if s.p.broken() {
-		c.StrokeLine2(fitBreak, x(s.p.Model.Tau), c.Min.Y, x(s.p.Model.Tau), c.Max.Y)
+		c.StrokeLine2(figure.FitBreak, x(s.p.Model.Tau), c.Min.Y, x(s.p.Model.Tau), c.Max.Y)
 	}
 	if e := s.p.Expected; e != nil && e.MB <= s.end {
-		c.StrokeLine2(fitExpected, x(e.MB), c.Min.Y, x(e.MB), c.Max.Y)
+		c.StrokeLine2(figure.FitExpected, x(e.MB), c.Min.Y, x(e.MB), c.Max.Y)
 	}
 }
 
@@ -329,9 +323,9 @@ type restPlotter struct{ *fitPlotter }
 // Plot implements plot.Plotter.
 func (r *restPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	c.StrokeLine2(fitLine, c.Min.X, y(0), c.Max.X, y(0))
+	c.StrokeLine2(figure.FitLine, c.Min.X, y(0), c.Max.X, y(0))
 	for _, row := range r.p.Rows {
-		c.DrawGlyph(fitPoint, vg.Point{X: x(row.MB), Y: y(row.MS - r.p.Model.At(row.MB))})
+		c.DrawGlyph(figure.FitPoint, vg.Point{X: x(row.MB), Y: y(row.MS - r.p.Model.At(row.MB))})
 	}
 	r.breaks(c, x)
 }

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -31,8 +33,8 @@ func (a *Answers) phased() (list []*model.Prediction) {
 }
 
 // phasesFigure draws the mean phases of a task as a stacked bar for each answer.
-func phasesFigure(title string, list []*model.Prediction) *figure {
-	f := &figure{title: title, subtitle: "mean time of a task's phases; a model may count several phases as one"}
+func phasesFigure(title string, list []*model.Prediction) *figure.Figure {
+	f := &figure.Figure{Title: title, Subtitle: "mean time of a task's phases; a model may count several phases as one"}
 	longest := time.Duration(1)
 	var used []workload.Phase
 	var bars []*phaseBars
@@ -53,34 +55,34 @@ func phasesFigure(title string, list []*model.Prediction) *figure {
 			}
 			longest = max(longest, sum)
 			if sum > 0 {
-				b.rows, b.names = append(b.rows, row), append(b.names, Escape(p.Model))
+				b.rows, b.names = append(b.rows, row), append(b.names, text.Escape(p.Model))
 			}
 		}
 		if len(b.rows) == 0 {
 			continue
 		}
 		bars = append(bars, b)
-		p := newPanel(vg.Length(24*len(b.rows)), "")
-		p.heading = kind.String()
+		p := figure.NewPanel(vg.Length(24*len(b.rows)), "")
+		p.Heading = kind.String()
 		p.Y.Min, p.Y.Max = 0, float64(len(b.rows))
 		p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
 		var marks []plot.Tick
 		for i, name := range b.names {
-			marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(name, 28)})
+			marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: text.Shorten(name, 28)})
 		}
 		p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
 		p.Add(b)
-		f.panels = append(f.panels, p)
+		f.Panels = append(f.Panels, p)
 	}
-	unit := unitFor(longest)
+	unit := figure.UnitFor(longest)
 	for _, b := range bars {
 		b.unit = unit
 	}
 	slices.Sort(used)
 	for _, ph := range used {
-		f.legend = append(f.legend, legendEntry{phaseLabel(int(ph)), filled(phaseColours[ph])})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: phaseLabel(int(ph)), Sample: figure.Filled(figure.PhaseColours[ph])})
 	}
-	f.setTime(int64(float64(longest)*1.03), unit)
+	f.SetTime(int64(float64(longest)*1.03), unit)
 	return f
 }
 
@@ -88,7 +90,7 @@ func phasesFigure(title string, list []*model.Prediction) *figure {
 type phaseBars struct {
 	names []string
 	rows  [][numPhases]time.Duration
-	unit  timeUnit
+	unit  figure.TimeUnit
 }
 
 // Plot implements plot.Plotter.
@@ -101,11 +103,11 @@ func (b *phaseBars) Plot(c draw.Canvas, p *plot.Plot) {
 				continue
 			}
 			bar := vg.Rectangle{
-				Min: vg.Point{X: x(b.unit.of(int64(end))), Y: y(float64(i) + 0.82)},
-				Max: vg.Point{X: x(b.unit.of(int64(end + t))), Y: y(float64(i) + 0.18)},
+				Min: vg.Point{X: x(b.unit.Of(int64(end))), Y: y(float64(i) + 0.82)},
+				Max: vg.Point{X: x(b.unit.Of(int64(end + t))), Y: y(float64(i) + 0.18)},
 			}
 			end += t
-			c.SetColor(phaseColours[ph])
+			c.SetColor(figure.PhaseColours[ph])
 			c.Fill(bar.Path())
 		}
 	}

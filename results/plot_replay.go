@@ -7,20 +7,23 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // replayFigure draws the simulated time of each job over the recorded one. On the
 // diagonal both are equal.
-func replayFigure(title string, r *Run) *figure {
+func replayFigure(title string, r *Run) *figure.Figure {
 	rows := r.replayed()
 	s := r.replaySummary()
-	f := &figure{
-		title: title, raster: len(rows) > maxBars,
-		subtitle: fmt.Sprintf("time from submission to finish, one ring per job; median error %s, worst %s", percentOf(s.Median), signedPercent(s.Worst)),
-		legend: []legendEntry{
-			{"job", func(to draw.Canvas) { to.DrawGlyph(fitPoint, to.Center()) }},
-			{"simulated = recorded", stroked(fitLine)},
-			{"within 10 %", filled(fitBand)},
+	f := &figure.Figure{
+		Title: title, Raster: len(rows) > maxBars,
+		Subtitle: fmt.Sprintf("time from submission to finish, one ring per job; median error %s, worst %s", text.Percent(s.Median), signedPercent(s.Worst)),
+		Legend: []figure.LegendEntry{
+			{Label: "job", Sample: func(to draw.Canvas) { to.DrawGlyph(figure.FitPoint, to.Center()) }},
+			{Label: "simulated = recorded", Sample: figure.Stroked(figure.FitLine)},
+			{Label: "within 10 %", Sample: figure.Filled(figure.FitBand)},
 		},
 	}
 	least, most := math.Inf(1), 0.0
@@ -31,13 +34,13 @@ func replayFigure(title string, r *Run) *figure {
 	}
 	most = math.Max(most, 1e-3)
 	d := &diagonal{rows: rows, from: math.Log10(least) - 0.1, to: math.Log10(most) + 0.1}
-	p := newPanel(460, "simulated (s)")
+	p := figure.NewPanel(460, "simulated (s)")
 	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = d.from, d.to, d.from, d.to
 	marks := plot.ConstantTicks(d.ticks())
 	p.X.Tick.Marker, p.Y.Tick.Marker = marks, marks
 	p.X.Label.Text = "recorded (s)"
 	p.Add(d)
-	f.panels = []*panel{p}
+	f.Panels = []*figure.Panel{p}
 	return f
 }
 
@@ -74,10 +77,10 @@ func (d *diagonal) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	up, down := math.Log10(1.1), math.Log10(0.9)
 	at := func(h, v float64) vg.Point { return vg.Point{X: x(h), Y: y(v)} }
-	c.FillPolygon(fitBand, c.ClipPolygonXY([]vg.Point{at(d.from, d.from+up), at(d.to, d.to+up), at(d.to, d.to+down), at(d.from, d.from+down)}))
-	c.StrokeLine2(fitLine, x(d.from), y(d.from), x(d.to), y(d.to))
+	c.FillPolygon(figure.FitBand, c.ClipPolygonXY([]vg.Point{at(d.from, d.from+up), at(d.to, d.to+up), at(d.to, d.to+down), at(d.from, d.from+down)}))
+	c.StrokeLine2(figure.FitLine, x(d.from), y(d.from), x(d.to), y(d.to))
 	for _, row := range d.rows {
 		seconds := func(ns int64) float64 { return math.Log10(math.Max(1e-3, float64(ns)/1e9)) }
-		c.DrawGlyph(fitPoint, at(seconds(row.Recorded), seconds(row.Simulated)))
+		c.DrawGlyph(figure.FitPoint, at(seconds(row.Recorded), seconds(row.Simulated)))
 	}
 }

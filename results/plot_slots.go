@@ -9,13 +9,14 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // layer is one area of a panel of slots in use, stacked on those before it.
 type layer struct {
 	stage
-	edge   tint
+	edge   figure.Tint
 	tracks []int
 }
 
@@ -23,25 +24,19 @@ type layer struct {
 // slots.
 func slotLayers(shared bool) [][]layer {
 	reduceTracks := phaseTracks(workload.Reduce)
-	maps := layer{stageMap, tinted(0x3f76a8, 0x3f76a8), phaseTracks(workload.Map)}
-	shuffle := layer{stageShuffle, tinted(0xc7a24f, 0x7d6524), reduceTracks[:workload.PhaseShuffle+1]}
-	rest := layer{stageReduce, tinted(0x1f5c36, 0x174d2b), reduceTracks[workload.PhaseShuffle+1:]}
+	maps := layer{stageMap, figure.Tinted(0x3f76a8, 0x3f76a8), phaseTracks(workload.Map)}
+	shuffle := layer{stageShuffle, figure.Tinted(0xc7a24f, 0x7d6524), reduceTracks[:workload.PhaseShuffle+1]}
+	rest := layer{stageReduce, figure.Tinted(0x1f5c36, 0x174d2b), reduceTracks[workload.PhaseShuffle+1:]}
 	if shared {
 		return [][]layer{{maps, rest, shuffle}}
 	}
 	return [][]layer{{maps}, {rest, shuffle}}
 }
 
-var (
-	limitStyle          = draw.LineStyle{Color: colourLimit, Width: 0.9, Dashes: []vg.Length{5, 3}}
-	mapsWaitingStyle    = draw.LineStyle{Color: colourMaps, Width: 0.9}
-	reducesWaitingStyle = draw.LineStyle{Color: colourReduces, Width: 0.9, Dashes: []vg.Length{2, 1.5}}
-)
-
 // slotsFigure draws the slots in use over time, the waves, and below them the
 // work that waits for slots. It draws one run, or several on the same axes.
-func slotsFigure(title string, runs []*Run) *figure {
-	f := &figure{title: title}
+func slotsFigure(title string, runs []*Run) *figure.Figure {
+	f := &figure.Figure{Title: title}
 	end := int64(0)
 	var most [2]int // slots in a section
 	var used [2]bool
@@ -56,20 +51,20 @@ func slotsFigure(title string, runs []*Run) *figure {
 		waiting[0] = max(waiting[0], s.peak(trackMapsWaiting))
 		waiting[1] = max(waiting[1], s.peak(trackReducesWaiting))
 	}
-	unit := unitFor(time.Duration(end))
+	unit := figure.UnitFor(time.Duration(end))
 	height := vg.Length(150)
 	if len(runs) > 1 {
-		columns, room := grid(len(runs), 3)
-		f.columns, height = columns, min(105, room/2.55)
+		columns, room := figure.Grid(len(runs), 3)
+		f.Columns, height = columns, min(105, room/2.55)
 	}
 	add := func(label string, sample func(draw.Canvas)) {
-		if !slices.ContainsFunc(f.legend, func(e legendEntry) bool { return e.label == label }) {
-			f.legend = append(f.legend, legendEntry{label, sample})
+		if !slices.ContainsFunc(f.Legend, func(e figure.LegendEntry) bool { return e.Label == label }) {
+			f.Legend = append(f.Legend, figure.LegendEntry{Label: label, Sample: sample})
 		}
 	}
 	headings := headings(runs)
 	for k, r := range runs {
-		s, heading, column := r.Stats, headings[k], columnOf(k, len(runs), max(1, f.columns))
+		s, heading, column := r.Stats, headings[k], figure.ColumnOf(k, len(runs), max(1, f.Columns))
 		for i, layers := range slotLayers(r.Question.Cluster.SharedSlots) {
 			if s.slots.count[i] == 0 || len(runs) > 1 && !used[i] {
 				continue
@@ -78,41 +73,41 @@ func slotsFigure(title string, runs []*Run) *figure {
 			if r.Question.Cluster.SharedSlots {
 				names[0] = "slots in use"
 			}
-			p := newPanel(height, names[i])
-			p.heading, p.column, heading = heading, column, ""
+			p := figure.NewPanel(height, names[i])
+			p.Heading, p.Column, heading = heading, column, ""
 			p.Y.Min, p.Y.Max = 0, float64(most[i])*1.04
 			p.Y.Tick.Marker = plot.ConstantTicks(slotTicks(most[i], int(height/22)))
-			p.Add(&areaPlotter{s, layers, unit}, &levelPlotter{float64(s.slots.count[i]), limitStyle})
-			f.panels = append(f.panels, p)
+			p.Add(&areaPlotter{s, layers, unit}, &levelPlotter{float64(s.slots.count[i]), figure.LimitStyle})
+			f.Panels = append(f.Panels, p)
 			for _, l := range layers {
-				add(stageLabels[l.stage], filled(stageColours[l.stage]))
+				add(stageLabels[l.stage], figure.Filled(stageColours[l.stage]))
 			}
 		}
 		if peak := max(waiting[0], waiting[1]); peak > 0 {
-			p := newPanel(height*0.55, "tasks waiting for a slot")
-			p.column = column
+			p := figure.NewPanel(height*0.55, "tasks waiting for a slot")
+			p.Column = column
 			p.Y.Min, p.Y.Max = 0, peak*1.06
-			p.Y.Tick.Marker = plot.ConstantTicks(countTicks(peak*1.06, int(height*0.55/14)))
-			for i, style := range []draw.LineStyle{mapsWaitingStyle, reducesWaitingStyle} {
+			p.Y.Tick.Marker = plot.ConstantTicks(figure.CountTicks(peak*1.06, int(height*0.55/14)))
+			for i, style := range []draw.LineStyle{figure.MapsWaitingStyle, figure.ReducesWaitingStyle} {
 				if waiting[i] > 0 {
 					p.Add(&stepPlotter{s, trackMapsWaiting + i, unit, style})
 				}
 			}
-			f.panels = append(f.panels, p)
+			f.Panels = append(f.Panels, p)
 		}
 	}
-	add("slots of the cluster", stroked(limitStyle))
+	add("slots of the cluster", figure.Stroked(figure.LimitStyle))
 	if waiting[0] > 0 {
-		add("waiting maps", stroked(mapsWaitingStyle))
+		add("waiting maps", figure.Stroked(figure.MapsWaitingStyle))
 	}
 	if waiting[1] > 0 {
-		add("waiting reduces", stroked(reducesWaitingStyle))
+		add("waiting reduces", figure.Stroked(figure.ReducesWaitingStyle))
 	}
-	f.subtitle = varied(runs)
+	f.Subtitle = varied(runs)
 	if len(runs) == 1 {
-		f.subtitle = runs[0].clusterText()
+		f.Subtitle = runs[0].clusterText()
 	}
-	f.setTime(end, unit)
+	f.SetTime(end, unit)
 	return f
 }
 
@@ -121,10 +116,10 @@ func slotsFigure(title string, runs []*Run) *figure {
 func slotTicks(slots, n int) []plot.Tick {
 	for _, parts := range []int{4, 2} {
 		if slots%parts == 0 && parts <= n {
-			return ticks(float64(slots), parts, []float64{float64(slots / parts)})
+			return figure.Ticks(float64(slots), parts, []float64{float64(slots / parts)})
 		}
 	}
-	return countTicks(float64(slots), n)
+	return figure.CountTicks(float64(slots), n)
 }
 
 // peak returns the largest mean of a track over a bin.
@@ -138,9 +133,9 @@ func (s *Stats) peak(track int) float64 {
 
 // outline returns the corners of a quantity's steps, from time 0 to the end of
 // the run. Bins too narrow to see are joined.
-func (t *timeline) outline(busy []int64, unit timeUnit, x, y func(float64) vg.Length) []vg.Point {
+func (t *timeline) outline(busy []int64, unit figure.TimeUnit, x, y func(float64) vg.Length) []vg.Point {
 	const narrow = 0.4 // points
-	join := max(1, int(math.Ceil(narrow/float64(x(unit.of(t.width))-x(0)))))
+	join := max(1, int(math.Ceil(narrow/float64(x(unit.Of(t.width))-x(0)))))
 	var line []vg.Point
 	for i := 0; i < len(busy); i += join {
 		last := min(i+join, len(busy)) - 1
@@ -148,10 +143,10 @@ func (t *timeline) outline(busy []int64, unit timeUnit, x, y func(float64) vg.Le
 		_, to := t.span(last)
 		level := y(float64(total(busy[i:last+1])) / float64(to-from))
 		if n := len(line); n > 0 && line[n-1].Y == level {
-			line[n-1].X = x(unit.of(to))
+			line[n-1].X = x(unit.Of(to))
 			continue
 		}
-		line = append(line, vg.Point{X: x(unit.of(from)), Y: level}, vg.Point{X: x(unit.of(to)), Y: level})
+		line = append(line, vg.Point{X: x(unit.Of(from)), Y: level}, vg.Point{X: x(unit.Of(to)), Y: level})
 	}
 	return line
 }
@@ -160,14 +155,14 @@ func (t *timeline) outline(busy []int64, unit timeUnit, x, y func(float64) vg.Le
 type areaPlotter struct {
 	*Stats
 	layers []layer
-	unit   timeUnit
+	unit   figure.TimeUnit
 }
 
 // Plot implements plot.Plotter.
 func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	sum := make([]int64, a.over.bins())
-	base := []vg.Point{{X: x(0), Y: y(0)}, {X: x(a.unit.of(a.over.end)), Y: y(0)}}
+	base := []vg.Point{{X: x(0), Y: y(0)}, {X: x(a.unit.Of(a.over.end)), Y: y(0)}}
 	for _, l := range a.layers {
 		for i, v := range a.over.busy(l.tracks...) {
 			sum[i] += v
@@ -182,20 +177,20 @@ func (a *areaPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			path.Line(base[i])
 		}
 		path.Close()
-		labelled(c, stageLabels[l.stage])
+		figure.Labelled(c, stageLabels[l.stage])
 		c.SetColor(stageColours[l.stage])
 		c.Fill(path)
 		c.StrokeLines(draw.LineStyle{Color: l.edge, Width: 0.5}, line)
 		base = line
 	}
-	labelled(c, "")
+	figure.Labelled(c, "")
 }
 
 // stepPlotter draws one track as a line of steps.
 type stepPlotter struct {
 	*Stats
 	track int
-	unit  timeUnit
+	unit  figure.TimeUnit
 	style draw.LineStyle
 }
 

@@ -1,16 +1,10 @@
 package results
 
 import (
-	"bytes"
-	"cmp"
-	"errors"
-	"fmt"
-	"io"
-	"runtime"
 	"slices"
 
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/workload"
-	"golang.org/x/sync/errgroup"
 )
 
 // subject is the content of pictures: the runs of one question or of several,
@@ -27,7 +21,7 @@ type plotEntry struct {
 	name  string
 	about string // for docs/results.md
 	when  func(*subject) bool
-	draw  func(*subject) *figure
+	draw  func(*subject) *figure.Figure
 }
 
 // These limit the number of runs that are legible side by side.
@@ -39,31 +33,31 @@ const (
 var plots = []plotEntry{
 	{"execution", "one line per slot, coloured by phase",
 		func(s *subject) bool { return s.ran(mostCharts) },
-		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlot) }},
+		func(s *subject) *figure.Figure { return executionFigure(s.title, s.runs, bySlot) }},
 	{"execution-jobs", "the same coloured by job, for 2 to 12 jobs that all runs have",
 		func(s *subject) bool { return s.ran(mostCharts) && s.sameJobs() },
-		func(s *subject) *figure { return executionFigure(s.title, s.runs, bySlotJob) }},
+		func(s *subject) *figure.Figure { return executionFigure(s.title, s.runs, bySlotJob) }},
 	{"execution-attempts", "one line per attempt in order of start; left out above 24,000 bars",
 		func(s *subject) bool { return s.ran(mostCharts) && vector(s.runs) },
-		func(s *subject) *figure { return executionFigure(s.title, s.runs, byAttempt) }},
+		func(s *subject) *figure.Figure { return executionFigure(s.title, s.runs, byAttempt) }},
 	{"slots", "slots in use and waiting tasks over time",
 		func(s *subject) bool { return s.ran(mostSlots) },
-		func(s *subject) *figure { return slotsFigure(s.title, s.runs) }},
+		func(s *subject) *figure.Figure { return slotsFigure(s.title, s.runs) }},
 	{"differences", "of several runs: the figures that differ, with a bar for each run",
 		func(s *subject) bool { return len(s.runs) > 1 && s.ran(mostBars) },
-		func(s *subject) *figure { return differencesFigure(s.title, s.runs) }},
+		func(s *subject) *figure.Figure { return differencesFigure(s.title, s.runs) }},
 	{"replay", "simulated over recorded time of each job, with the diagonal",
 		func(s *subject) bool { return len(s.runs) == 1 && len(s.runs[0].replayed()) > 0 },
-		func(s *subject) *figure { return replayFigure(s.title, s.runs[0]) }},
+		func(s *subject) *figure.Figure { return replayFigure(s.title, s.runs[0]) }},
 	{"sweep", "of `compare --over` with numbers, in place of `prediction.png`: makespan over the values of the key",
 		func(s *subject) bool { return s.answers.swept() },
-		func(s *subject) *figure { return sweepFigure(s.title, s.answers) }},
+		func(s *subject) *figure.Figure { return sweepFigure(s.title, s.answers) }},
 	{"prediction", "models compared with the simulation, with their bounds",
 		func(s *subject) bool { return !s.answers.swept() && s.answers.shown() },
-		func(s *subject) *figure { return predictionFigure(s.title, s.answers) }},
+		func(s *subject) *figure.Figure { return predictionFigure(s.title, s.answers) }},
 	{"phases", "of one scenario: mean time of a task's phases in the simulation, in measured runs and in each model, as stacked bars",
 		func(s *subject) bool { return len(s.answers.phased()) > 0 },
-		func(s *subject) *figure { return phasesFigure(s.title, s.answers.phased()) }},
+		func(s *subject) *figure.Figure { return phasesFigure(s.title, s.answers.phased()) }},
 }
 
 // ran reports whether there are at most the given number of runs, and anything
@@ -80,63 +74,14 @@ func (s *subject) sameJobs() bool {
 	})
 }
 
-// pictures are drawn while the tables are written.
-type pictures struct {
-	group errgroup.Group
-	files []*drawing
-}
-
-type drawing struct {
-	name    string
-	content bytes.Buffer
-}
-
 // begin starts to draw the pictures of a subject in the background.
-func (p *pictures) begin(s *subject) {
+func (s *subject) begin(p *figure.Pictures) {
 	var names []string
-	var figures []*figure
+	var figures []*figure.Figure
 	for _, one := range plots {
 		if one.when(s) {
 			names, figures = append(names, one.name), append(figures, one.draw(s))
 		}
 	}
-	p.draw(names, figures)
-}
-
-// draw starts to draw figures as PNG and, if they hold no raster, as SVG.
-func (p *pictures) draw(names []string, figures []*figure) {
-	work := make(chan func() error, len(figures))
-	for i, f := range figures {
-		p.files = append(p.files, &drawing{name: names[i] + ".png"})
-		png := &p.files[len(p.files)-1].content
-		if f.raster {
-			work <- func() error { return f.WritePNG(png) }
-			continue
-		}
-		p.files = append(p.files, &drawing{name: names[i] + ".svg"})
-		svg := &p.files[len(p.files)-1].content
-		work <- func() error { return errors.Join(f.WritePNG(png), f.WriteSVG(svg)) }
-	}
-	close(work)
-	for range min(len(figures), runtime.GOMAXPROCS(0)) {
-		p.group.Go(func() (err error) {
-			defer func() {
-				if v := recover(); v != nil {
-					err = fmt.Errorf("internal error: %v", v)
-				}
-			}()
-			for draw := range work {
-				err = errors.Join(err, draw())
-			}
-			return err
-		})
-	}
-}
-
-// write waits for the pictures and writes them.
-func (p *pictures) write(w *fileWriter) {
-	w.err = cmp.Or(w.err, p.group.Wait())
-	for _, f := range p.files {
-		w.write(f.name, func(to io.Writer) error { _, err := f.content.WriteTo(to); return err })
-	}
+	p.Draw(names, figures)
 }

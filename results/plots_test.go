@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -35,9 +37,9 @@ func TestBackToBack(t *testing.T) {
 	for _, x := range []struct {
 		kind   chartKind
 		raster bool
-		colour tint
+		colour figure.Tint
 	}{
-		{bySlot, false, phaseColours[workload.PhaseMap]}, {bySlotJob, false, jobColours[0]}, {bySlot, true, phaseColours[workload.PhaseMap]},
+		{bySlot, false, figure.PhaseColours[workload.PhaseMap]}, {bySlotJob, false, figure.JobColours[0]}, {bySlot, true, figure.PhaseColours[workload.PhaseMap]},
 	} {
 		r := backToBack(7)
 		if x.raster {
@@ -56,7 +58,7 @@ func TestBackToBack(t *testing.T) {
 		for y := range img.Bounds().Dy() {
 			bars, inside := 0, false
 			for px := range img.Bounds().Dx() {
-				is := color.NRGBAModel.Convert(img.At(px, y)) == x.colour.light
+				is := color.NRGBAModel.Convert(img.At(px, y)) == x.colour.Light
 				if is && !inside {
 					bars++
 				}
@@ -85,7 +87,7 @@ func TestBackToBack(t *testing.T) {
 // description, dark colours for each light one, no text of ours unescaped.
 func TestSVG(t *testing.T) {
 	r := smallSample(t)
-	for _, f := range []*figure{executionFigure(`a < "b"`, []*Run{r}, bySlot), slotsFigure("", []*Run{r}), predictionFigure("", withModels(r).answers())} {
+	for _, f := range []*figure.Figure{executionFigure(`a < "b"`, []*Run{r}, bySlot), slotsFigure("", []*Run{r}), predictionFigure("", withModels(r).answers())} {
 		var out bytes.Buffer
 		if err := f.WriteSVG(&out); err != nil {
 			t.Fatal(err)
@@ -107,14 +109,14 @@ func TestSVG(t *testing.T) {
 // TestModelColours draws a model beside different others: its mark stays.
 func TestModelColours(t *testing.T) {
 	seen := map[string]bool{}
-	for name, style := range modelStyles {
+	for name, style := range figure.ModelStyles {
 		mark := fmt.Sprintf("%v %T", style.Color, style.Shape)
 		if seen[mark] {
 			t.Errorf("%s has the mark of another model", name)
 		}
 		seen[mark] = true
 	}
-	if a, b := modelStyle("a model of mine"), modelStyle("a model of mine"); a != b {
+	if a, b := figure.ModelStyle("a model of mine"), figure.ModelStyle("a model of mine"); a != b {
 		t.Error("an unknown model changes its mark")
 	}
 	p := model.Prediction{Model: "simulation", Mean: time.Minute}
@@ -123,12 +125,12 @@ func TestModelColours(t *testing.T) {
 		for _, name := range models {
 			a.List = append(a.List, Answer{Prediction: model.Prediction{Model: name, Mean: time.Minute}})
 		}
-		for _, f := range []*figure{predictionFigure("", a), sweepFigure("", a)} {
+		for _, f := range []*figure.Figure{predictionFigure("", a), sweepFigure("", a)} {
 			var out bytes.Buffer
 			if err := f.WriteSVG(&out); err != nil {
 				t.Fatal(err)
 			}
-			if want := "fill:none;stroke:" + cssColour(modelStyles["zhang"].Color.(tint).light); !strings.Contains(out.String(), want) {
+			if want := "fill:none;stroke:" + figure.CSSColour(figure.ModelStyles["zhang"].Color.(figure.Tint).Light); !strings.Contains(out.String(), want) {
 				t.Errorf("zhang among %v is not drawn in its colour %s", models, want)
 			}
 		}
@@ -146,7 +148,7 @@ func TestWithoutPrefix(t *testing.T) {
 		{{"before", "before and after"}, {"before", "before and after"}},
 		{{"one"}, {"one"}},
 	} {
-		if _, got := withoutPrefix(x[0]); !slices.Equal(got, x[1]) {
+		if _, got := text.WithoutPrefix(x[0]); !slices.Equal(got, x[1]) {
 			t.Errorf("%q: got %q: want %q", x[0], got, x[1])
 		}
 	}
@@ -158,7 +160,7 @@ func TestWithoutPackages(t *testing.T) {
 		"codec=com.hadoop.compression.lzo.LzoCodec":             "codec=LzoCodec",
 		"slowstart=0.05 io.sort.mb=100 file=a.toml":             "slowstart=0.05 io.sort.mb=100 file=a.toml",
 	} {
-		if got := withoutPackages(name); got != want {
+		if got := text.WithoutPackages(name); got != want {
 			t.Errorf("%q: got %q: want %q", name, got, want)
 		}
 	}
@@ -171,13 +173,13 @@ func TestComparisonHeight(t *testing.T) {
 	one.Predictions[0].Devices = []model.DeviceUse{{Node: allNodes, Device: "disk", Times: []time.Duration{0, time.Second}, Uses: []model.Use{{Busy: 1, Bytes: 1}}}}
 	for n := 2; n <= mostSlots; n++ {
 		runs := slices.Repeat([]*Run{one}, n)
-		figures := []*figure{slotsFigure("", runs)}
+		figures := []*figure.Figure{slotsFigure("", runs)}
 		if n <= mostCharts {
 			figures = append(figures, executionFigure("", runs, bySlot), executionFigure("", runs, byAttempt))
 		}
 		for _, f := range figures {
-			if f.height() > 1620 {
-				t.Errorf("%d runs: %q is %.0f points high: want at most 1620", n, f.subtitle, f.height())
+			if f.Height() > 1620 {
+				t.Errorf("%d runs: %q is %.0f points high: want at most 1620", n, f.Subtitle, f.Height())
 			}
 		}
 	}
@@ -207,10 +209,10 @@ func TestNoPlots(t *testing.T) {
 // TestPictureErrors wants a plot that fails to fail the run, also though it is
 // drawn beside it.
 func TestPictureErrors(t *testing.T) {
-	var p pictures
-	p.draw([]string{"broken"}, []*figure{{panels: []*panel{nil}}})
-	w := fileWriter{dir: create(t, t.TempDir(), false)}
-	if p.write(&w); w.err == nil {
+	var p figure.Pictures
+	p.Draw([]string{"broken"}, []*figure.Figure{{Panels: []*figure.Panel{nil}}})
+	w := resultdir.Writer{Dir: create(t, t.TempDir(), false)}
+	if p.Write(&w); w.Err == nil {
 		t.Error("no error of a figure that cannot be drawn")
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // provisionsSchema is the first field of provisions in JSON.
@@ -46,11 +47,11 @@ type simulatedProvision struct {
 
 // finishTimes are the replications on some number of nodes.
 type finishTimes struct {
-	Nodes  int      `json:"nodes"`
-	Finish Estimate `json:"finish"`
-	Last   int64    `json:"last_ns"` // of all replications
-	Met    int      `json:"met"`
-	Share  share    `json:"share_met"`
+	Nodes  int        `json:"nodes"`
+	Finish Estimate   `json:"finish"`
+	Last   int64      `json:"last_ns"` // of all replications
+	Met    int        `json:"met"`
+	Share  text.Share `json:"share_met"`
 }
 
 func (p *Provisions) finishTimes(n int, finish []time.Duration) *finishTimes {
@@ -65,18 +66,18 @@ func (p *Provisions) finishTimes(n int, finish []time.Duration) *finishTimes {
 			f.Met++
 		}
 	}
-	f.Finish, f.Share = newEstimate(ns), share(float64(f.Met)/float64(len(finish)))
+	f.Finish, f.Share = newEstimate(ns), text.Share(float64(f.Met)/float64(len(finish)))
 	return &f
 }
 
 // AddSimulated adds the answer of the simulation to a question.
 func (p *Provisions) AddSimulated(q *model.WhatIf, x SimulatedNodes) {
 	row := simulatedProvision{
-		Scenario: Escape(q.Name), Nodes: nodes(x.Nodes), Replications: x.Replications,
+		Scenario: text.Escape(q.Name), Nodes: nodes(x.Nodes), Replications: x.Replications,
 		Found: p.finishTimes(x.Nodes, x.Finish), Fewer: p.finishTimes(x.Fewer, x.FewerFinish),
 	}
 	if x.Err != nil {
-		row.Nodes, row.Note = unknown, "n/a: "+message(x.Err)
+		row.Nodes, row.Note = unknown, "n/a: "+text.Message(x.Err)
 	}
 	p.simulated = append(p.simulated, row)
 }
@@ -123,7 +124,7 @@ func (n nodes) MarshalJSON() ([]byte, error) {
 
 // Add adds the answer of a model to a question.
 func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
-	row := provision{Scenario: Escape(q.Name), Model: Escape(x.Model)}
+	row := provision{Scenario: text.Escape(q.Name), Model: text.Escape(x.Model)}
 	if len(q.Cluster.Nodes) > 0 {
 		row.MapSlots, row.ReduceSlots = q.Cluster.Nodes[0].MapSlots, q.Cluster.Nodes[0].ReduceSlots
 	}
@@ -132,7 +133,7 @@ func (p *Provisions) Add(q *model.WhatIf, x analytic.Provisioned) {
 		row.Safe = unknown
 	}
 	if x.Err != nil {
-		row.Note = "n/a: " + message(x.Err)
+		row.Note = "n/a: " + text.Message(x.Err)
 		row.Low, row.Mean, row.Safe, row.High = unknown, unknown, unknown, unknown
 	}
 	p.list = append(p.list, row)
@@ -145,12 +146,12 @@ func (p *Provisions) WriteJSON(w io.Writer) error {
 		Deadline  int64                `json:"deadline_ns"`
 		Simulated []simulatedProvision `json:"simulation"`
 		Rows      []provision          `json:"rows"`
-	}{provisionsSchema, int64(p.Deadline), listed(p.simulated), listed(p.list)})
+	}{provisionsSchema, int64(p.Deadline), text.Listed(p.simulated), text.Listed(p.list)})
 }
 
 // WriteText writes a table for each scenario, then the models that cannot answer.
 func (p *Provisions) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
+	t := text.NewWriter(w, colour)
 	for from := 0; from < len(p.list); {
 		until := from + 1
 		for until < len(p.list) && p.list[until].Scenario == p.list[from].Scenario {
@@ -160,8 +161,8 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 			fmt.Fprintln(t)
 		}
 		first := &p.list[from]
-		t.heading(fmt.Sprintf("%s: number of nodes, with %s and %s each, that finishes in %s", first.Scenario,
-			count(first.MapSlots, "map slot"), count(first.ReduceSlots, "reduce slot"), formatDuration(int64(p.Deadline))))
+		t.Heading(fmt.Sprintf("%s: number of nodes, with %s and %s each, that finishes in %s", first.Scenario,
+			text.Count(first.MapSlots, "map slot"), text.Count(first.ReduceSlots, "reduce slot"), text.Duration(int64(p.Deadline))))
 		for i := range p.simulated {
 			if p.simulated[i].Scenario == first.Scenario {
 				p.simulated[i].writeText(t)
@@ -184,19 +185,19 @@ func (p *Provisions) WriteText(w io.Writer, colour bool) error {
 	}
 	fmt.Fprintln(t, "\nnone: no number of nodes is enough. -: not known.")
 	fmt.Fprintln(t, "safe: upper 95 % prediction bound, from leave-one-out errors on the history.")
-	return t.done()
+	return t.Done()
 }
 
 // writeText writes the nodes that the simulation needs, and the result with one
 // node less.
-func (s *simulatedProvision) writeText(t *textWriter) {
+func (s *simulatedProvision) writeText(t *text.Writer) {
 	switch {
 	case s.Note != "":
 		fmt.Fprintf(t, "simulation\t%s\n", s.Note)
 	case s.Nodes == 0:
 		fmt.Fprintln(t, "simulation: no number of nodes is enough")
 	default:
-		fmt.Fprintf(t, "simulation: %s\n", count(int(s.Nodes), "node"))
+		fmt.Fprintf(t, "simulation: %s\n", text.Count(int(s.Nodes), "node"))
 	}
 	t.Flush()
 	if s.Found != nil || s.Fewer != nil {
@@ -205,11 +206,11 @@ func (s *simulatedProvision) writeText(t *textWriter) {
 			if f == nil {
 				continue
 			}
-			time := formatDuration(f.Finish.Mean)
+			time := text.Duration(f.Finish.Mean)
 			if f.Finish.High != nil {
-				time += " ± " + formatDuration((*f.Finish.High-*f.Finish.Low)/2)
+				time += " ± " + text.Duration((*f.Finish.High-*f.Finish.Low)/2)
 			}
-			fmt.Fprintf(t, "%d\t%s\t%s\t%d of %d\n", f.Nodes, time, formatDuration(f.Last), f.Met, f.Finish.N)
+			fmt.Fprintf(t, "%d\t%s\t%s\t%d of %d\n", f.Nodes, time, text.Duration(f.Last), f.Met, f.Finish.N)
 		}
 		t.Flush()
 		fmt.Fprintln(t, "A number of nodes is enough if 90 % of the replications are in time; ± is the 95 % interval of the mean.")

@@ -2,6 +2,8 @@ package results
 
 import (
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -12,14 +14,8 @@ func DrawRecorded(q *model.WhatIf, attempts []workload.Attempt) (map[string][]by
 	for i := range attempts {
 		stats.Attempt(&attempts[i])
 	}
-	var p pictures
-	p.begin(&subject{title: Escape(q.Name), runs: []*Run{{Question: q, Stats: stats}}, answers: &Answers{}})
-	if err := p.group.Wait(); err != nil {
-		return nil, err
-	}
-	drawn := make(map[string][]byte, len(p.files))
-	for _, f := range p.files {
-		drawn[f.name] = f.content.Bytes()
-	}
-	return drawn, nil
+	var p figure.Pictures
+	s := subject{title: text.Escape(q.Name), runs: []*Run{{Question: q, Stats: stats}}, answers: &Answers{}}
+	s.begin(&p)
+	return p.Content()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -21,20 +22,20 @@ type ReplaySummary struct {
 	Settings []string      `json:"settings"`
 	Jobs     int           `json:"jobs"`
 	Unknown  int           `json:"jobs_without_time"`
-	Median   share         `json:"median_error"` // of the absolute differences
-	Worst    share         `json:"worst_error"`  // with its sign
+	Median   text.Share    `json:"median_error"` // of the absolute differences
+	Worst    text.Share    `json:"worst_error"`  // with its sign
 	WorstJob string        `json:"worst_job"`
 	List     []ReplayedJob `json:"list"` // the largest differences first
 }
 
 // ReplayedJob is the time of a job from submission to finish.
 type ReplayedJob struct {
-	ID         string `json:"job"`
-	Name       string `json:"name"`
-	Recorded   int64  `json:"recorded_ns"`
-	Simulated  int64  `json:"simulated_ns"`
-	Difference share  `json:"difference"` // simulated over recorded, less 1
-	Cause      string `json:"cause"`
+	ID         string     `json:"job"`
+	Name       string     `json:"name"`
+	Recorded   int64      `json:"recorded_ns"`
+	Simulated  int64      `json:"simulated_ns"`
+	Difference text.Share `json:"difference"` // simulated over recorded, less 1
+	Cause      string     `json:"cause"`
 }
 
 // Causes of a difference between the simulated and the recorded time.
@@ -76,17 +77,17 @@ func (r *Run) replayed() []ReplayedJob {
 	for i := range r.Recorded {
 		rec := &r.Recorded[i]
 		k, ran := place[rec.ID]
-		if !ran || !workload.Known(rec.Time()) || rec.Time() == 0 || !finished(&r.Predictions[0].Jobs[k]) {
+		if !ran || !workload.Known(rec.Time()) || rec.Time() == 0 || !r.Predictions[0].Jobs[k].Finished() {
 			continue
 		}
 		simulated := r.estimate(func(p *model.Prediction) float64 {
-			if !finished(&p.Jobs[k]) {
+			if !p.Jobs[k].Finished() {
 				return math.NaN()
 			}
 			return float64(p.Jobs[k].Finish - p.Jobs[k].Submit)
 		}).Mean
-		row := ReplayedJob{ID: Escape(rec.ID), Name: Escape(rec.Name), Recorded: int64(rec.Time()), Simulated: simulated}
-		row.Difference = share(float64(simulated)/float64(row.Recorded) - 1)
+		row := ReplayedJob{ID: text.Escape(rec.ID), Name: text.Escape(rec.Name), Recorded: int64(rec.Time()), Simulated: simulated}
+		row.Difference = text.Share(float64(simulated)/float64(row.Recorded) - 1)
 		row.Cause = causeOf(rec, &r.Predictions[0].Jobs[k], row.Difference)
 		rows = append(rows, row)
 	}
@@ -95,7 +96,7 @@ func (r *Run) replayed() []ReplayedJob {
 
 // causeOf names the cause of at least half of a difference, if it is known. A
 // difference below 1 % needs none.
-func causeOf(rec *workload.JobRecord, sim *model.JobOutcome, difference share) string {
+func causeOf(rec *workload.JobRecord, sim *model.JobOutcome, difference text.Share) string {
 	if math.Abs(float64(difference)) < 0.01 {
 		return ""
 	}
@@ -131,8 +132,8 @@ func (r *Run) replaySummary() *ReplaySummary {
 	}
 	s := &ReplaySummary{Settings: []string{}, List: []ReplayedJob{}}
 	if len(r.Changed) > 0 {
-		for _, text := range r.Changed {
-			s.Settings = append(s.Settings, Escape(text))
+		for _, setting := range r.Changed {
+			s.Settings = append(s.Settings, text.Escape(setting))
 		}
 		return s
 	}
@@ -145,7 +146,7 @@ func (r *Run) replaySummary() *ReplaySummary {
 	slices.SortStableFunc(rows, func(a, b ReplayedJob) int { return cmp.Compare(size(b), size(a)) })
 	s.Worst, s.WorstJob = rows[0].Difference, rows[0].ID
 	n := len(rows)
-	s.Median = share((size(rows[(n-1)/2]) + size(rows[n/2])) / 2)
+	s.Median = text.Share((size(rows[(n-1)/2]) + size(rows[n/2])) / 2)
 	s.List = rows[:min(n, listedReplays)]
 	return s
 }
@@ -154,31 +155,31 @@ func (r *Run) replaySummary() *ReplaySummary {
 func (s *ReplaySummary) text() string {
 	switch {
 	case len(s.Settings) > 0:
-		return "not compared: settings differ from the record (" + shorten(strings.Join(s.Settings, ", "), 60) + ")"
+		return "not compared: settings differ from the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + ")"
 	case s.Jobs == 0:
-		return fmt.Sprintf("not compared: no time is recorded for %s", count(s.Unknown, "job"))
+		return fmt.Sprintf("not compared: no time is recorded for %s", text.Count(s.Unknown, "job"))
 	}
-	text := fmt.Sprintf("median error %s of %s, worst %s (%s)", percentOf(s.Median), count(s.Jobs, "job"), signedPercent(s.Worst), shorten(s.WorstJob, 24))
+	line := fmt.Sprintf("median error %s of %s, worst %s (%s)", text.Percent(s.Median), text.Count(s.Jobs, "job"), signedPercent(s.Worst), text.Shorten(s.WorstJob, 24))
 	if s.Unknown > 0 {
-		text += fmt.Sprintf("; %s without a recorded time", number(int64(s.Unknown)))
+		line += fmt.Sprintf("; %s without a recorded time", text.Number(int64(s.Unknown)))
 	}
-	return text
+	return line
 }
 
-func signedPercent(s share) string { return fmt.Sprintf("%+.1f %%", 100*float64(s)) }
+func signedPercent(s text.Share) string { return fmt.Sprintf("%+.1f %%", 100*float64(s)) }
 
 // table lists the jobs with the largest differences.
-func (s *ReplaySummary) table(t *textWriter) {
+func (s *ReplaySummary) table(t *text.Writer) {
 	if s.Jobs == 0 {
 		return
 	}
-	t.section("Recorded against simulated")
+	t.Section("Recorded against simulated")
 	fmt.Fprintf(t, "job\trecorded\tsimulated\tdifference\tcause\n")
 	for _, r := range s.List {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", shorten(r.ID, 32), formatDuration(r.Recorded), formatDuration(r.Simulated), signedPercent(r.Difference), r.Cause)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", text.Shorten(r.ID, 32), text.Duration(r.Recorded), text.Duration(r.Simulated), signedPercent(r.Difference), r.Cause)
 	}
 	t.Flush()
 	if more := s.Jobs - len(s.List); more > 0 {
-		fmt.Fprintf(t, "%s with smaller differences: see %s\n", count(more, "more job"), replayName)
+		fmt.Fprintf(t, "%s with smaller differences: see %s\n", text.Count(more, "more job"), replayName)
 	}
 }

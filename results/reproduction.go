@@ -6,7 +6,9 @@ import (
 	"math"
 	"strings"
 
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -59,25 +61,25 @@ type ChartSeries struct {
 
 // Write writes the page and its pictures.
 func (r *Reproduction) Write(d resultdir.Target) error {
-	w := fileWriter{dir: d}
+	w := resultdir.Writer{Dir: d}
 	var names []string
-	var figures []*figure
+	var figures []*figure.Figure
 	for i := range r.Parts {
 		for k := range r.Parts[i].Charts {
 			c := &r.Parts[i].Charts[k]
 			names, figures = append(names, c.Name), append(figures, c.figure())
 		}
 	}
-	var drawn pictures
-	drawn.draw(names, figures)
+	var drawn figure.Pictures
+	drawn.Draw(names, figures)
 	for i := range r.Parts {
 		for _, p := range r.Parts[i].Pictures {
-			w.write(p.Name+".svg", func(to io.Writer) error { _, err := to.Write(p.SVG); return err })
+			w.Write(p.Name+".svg", func(to io.Writer) error { _, err := to.Write(p.SVG); return err })
 		}
 	}
-	w.write(reproductionName, r.WriteMarkdown)
-	drawn.write(&w)
-	return w.err
+	w.Write(reproductionName, r.WriteMarkdown)
+	drawn.Write(&w)
+	return w.Err
 }
 
 // WriteMarkdown writes the page.
@@ -117,21 +119,21 @@ func (r *Reproduction) WriteMarkdown(w io.Writer) error {
 
 // WriteText writes the tables for people.
 func (r *Reproduction) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
-	t.heading(r.Title)
+	t := text.NewWriter(w, colour)
+	t.Heading(r.Title)
 	for i := range r.Parts {
 		p := &r.Parts[i]
-		t.section(p.Title)
+		t.Section(p.Title)
 		p.table(t)
 		t.Flush()
 		if p.Outcome != "" {
 			fmt.Fprintf(t, "\n%s\n", p.Outcome)
 		}
 		t.Flush()
-		t.list("Assumed", p.Assumed)
+		t.List("Assumed", p.Assumed)
 	}
-	t.list("Assumed in all simulated cases", r.Assumed)
-	return t.done()
+	t.List("Assumed in all simulated cases", r.Assumed)
+	return t.Done()
 }
 
 // causes names the rows that have a cause, and it.
@@ -149,7 +151,7 @@ func (p *ReproducedPart) causes() (all []string) {
 const widestRow = 80
 
 // table writes the rows of a part.
-func (p *ReproducedPart) table(t *textWriter) {
+func (p *ReproducedPart) table(t *text.Writer) {
 	widest := 0
 	for _, row := range p.Rows {
 		widest = max(widest, len(strings.Join(row, "  ")))
@@ -192,17 +194,17 @@ func (r *Reproduction) WriteJSON(w io.Writer) error {
 		Paper   string   `json:"paper"`
 		Assumed []string `json:"assumed"`
 		Parts   []part   `json:"parts"`
-	}{Schema: "slotwave/reproduction/1", Paper: r.Paper, Assumed: listed(r.Assumed)}
+	}{Schema: "slotwave/reproduction/1", Paper: r.Paper, Assumed: text.Listed(r.Assumed)}
 	for i := range r.Parts {
 		p := &r.Parts[i]
-		doc.Parts = append(doc.Parts, part{p.Name, p.Title, listed(p.Header), listed(p.Rows), listed(p.Causes), listed(p.Assumed), p.Outcome})
+		doc.Parts = append(doc.Parts, part{p.Name, p.Title, text.Listed(p.Header), text.Listed(p.Rows), text.Listed(p.Causes), text.Listed(p.Assumed), p.Outcome})
 	}
-	doc.Parts = listed(doc.Parts)
+	doc.Parts = text.Listed(doc.Parts)
 	return resultdir.WriteJSON(w, doc)
 }
 
 // figure draws the chart.
-func (c *Chart) figure() *figure {
+func (c *Chart) figure() *figure.Figure {
 	endX, endY, least := 0.0, 0.0, math.Inf(1)
 	for _, s := range c.Series {
 		for i := range s.X {
@@ -214,20 +216,20 @@ func (c *Chart) figure() *figure {
 		endY = endX
 	}
 	endX, endY = 1.05*math.Max(endX, 1e-9), 1.05*math.Max(endY, 1e-9)
-	f := &figure{title: c.Title}
-	p := newPanel(420, c.Y)
+	f := &figure.Figure{Title: c.Title}
+	p := figure.NewPanel(420, c.Y)
 	p.Y.Min, p.Y.Max = 0, endY
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(endY, 10, nil))
+	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(endY, 10, nil))
 	plotter := &chartPlotter{chart: c, from: least / 1.25, end: endX}
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
 	for i := range c.Series {
-		style := draw.GlyphStyle{Color: jobColours[i%len(jobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
+		style := draw.GlyphStyle{Color: figure.JobColours[i%len(figure.JobColours)], Radius: 3.2, Shape: shapes[i%len(shapes)]}
 		if c.Series[i].Published {
-			style.Color, style.Shape = colourText, draw.CrossGlyph{}
+			style.Color, style.Shape = figure.ColourText, draw.CrossGlyph{}
 		}
 		plotter.styles = append(plotter.styles, style)
 		line := c.Series[i].Line
-		f.legend = append(f.legend, legendEntry{shorten(Escape(c.Series[i].Name), 60), func(to draw.Canvas) {
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: text.Shorten(text.Escape(c.Series[i].Name), 60), Sample: func(to draw.Canvas) {
 			if y := to.Center().Y; line {
 				to.StrokeLine2(draw.LineStyle{Color: style.Color, Width: 1.4}, to.Min.X, y, to.Max.X, y)
 			} else {
@@ -236,17 +238,17 @@ func (c *Chart) figure() *figure {
 		}})
 	}
 	if c.Diagonal {
-		f.subtitle = "solid: equal; dashed: 10 % off"
+		f.Subtitle = "solid: equal; dashed: 10 % off"
 	}
 	p.Add(plotter)
-	f.panels = []*panel{p}
+	f.Panels = []*figure.Panel{p}
 	if !c.Diagonal {
-		f.setX(endX, Escape(c.X), ticks(endX, 12, nil))
+		f.SetX(endX, text.Escape(c.X), figure.Ticks(endX, 12, nil))
 		return f
 	}
-	marks := logTicks(plotter.from, endX)
+	marks := figure.LogTicks(plotter.from, endX)
 	p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = plotter.from, plot.LogScale{}, plot.ConstantTicks(marks)
-	f.setX(endX, Escape(c.X), marks)
+	f.SetX(endX, text.Escape(c.X), marks)
 	p.X.Min, p.X.Scale = plotter.from, plot.LogScale{}
 	return f
 }
@@ -262,7 +264,7 @@ func (s *chartPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	if s.chart.Diagonal {
 		for _, by := range []float64{0.9, 1, 1.1} {
-			style := draw.LineStyle{Color: colourAxis, Width: 0.8}
+			style := draw.LineStyle{Color: figure.ColourAxis, Width: 0.8}
 			if by != 1 {
 				style.Dashes = []vg.Length{4, 3}
 			}

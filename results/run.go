@@ -9,7 +9,11 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -29,12 +33,12 @@ const (
 type Run struct {
 	Title       string // one line for people; empty: the question's name
 	Question    *model.WhatIf
-	Predictions []model.Prediction // the simulator's, one per replication; at least one
-	Replicated  []Replication      // the metrics of each
-	Stats       *Stats             // of the first replication, which the tables and pictures show
-	Models      []Answer           // answers of other models to the same question
-	Limits      []Limit            // what limited the first replication, the largest part first; empty: not known
-	NoPlots     bool               // write no pictures
+	Predictions []model.Prediction   // the simulator's, one per replication; at least one
+	Replicated  []points.Replication // the metrics of each
+	Stats       *Stats               // of the first replication, which the tables and pictures show
+	Models      []Answer             // answers of other models to the same question
+	Limits      []Limit              // what limited the first replication, the largest part first; empty: not known
+	NoPlots     bool                 // write no pictures
 
 	Calibrations []model.Prediction // by calibrations that explain the record about as well; empty: none are known
 
@@ -44,21 +48,21 @@ type Run struct {
 
 // Write writes all files of a run except the table of attempts.
 func (r *Run) Write(d resultdir.Target) error {
-	w := fileWriter{dir: d}
+	w := resultdir.Writer{Dir: d}
 	s := subject{title: r.title(), runs: []*Run{r}, answers: r.answers()}
-	var drawn pictures
+	var drawn figure.Pictures
 	if !r.NoPlots {
-		drawn.begin(&s)
+		s.begin(&drawn)
 	}
-	w.write(JobsName, func(to io.Writer) error { return writeJobs(to, r.Predictions[0].Jobs) })
-	w.write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
-	w.write(SummaryName, r.Summary().WriteJSON)
-	w.write(predictionsName, s.answers.WriteCSV)
+	w.Write(JobsName, func(to io.Writer) error { return writeJobs(to, r.Predictions[0].Jobs) })
+	w.Write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
+	w.Write(SummaryName, r.Summary().WriteJSON)
+	w.Write(predictionsName, s.answers.WriteCSV)
 	if rows := r.replayed(); len(rows) > 0 {
-		w.write(replayName, func(to io.Writer) error { return writeReplay(to, rows) })
+		w.Write(replayName, func(to io.Writer) error { return writeReplay(to, rows) })
 	}
-	drawn.write(&w)
-	return w.err
+	drawn.Write(&w)
+	return w.Err
 }
 
 // Spread enters the spread of the answers over the calibrations: into the first
@@ -76,7 +80,7 @@ func (r *Run) Spread() {
 		other := &r.Calibrations[i]
 		p.Least, p.Most = min(p.Least, other.Mean), max(p.Most, other.Mean)
 		for k := range p.Jobs {
-			if j, o := &p.Jobs[k], &other.Jobs[k]; finished(j) && finished(o) {
+			if j, o := &p.Jobs[k], &other.Jobs[k]; j.Finished() && o.Finished() {
 				j.Low, j.High = min(j.Low, o.Finish-o.Submit), max(j.High, o.Finish-o.Submit)
 			}
 		}
@@ -96,7 +100,7 @@ func (r *Run) Mean() model.Prediction {
 		for i := range values {
 			values[i] = of(&r.Predictions[i]).Seconds()
 		}
-		m, half := studentInterval(values)
+		m, half := fit.StudentInterval(values)
 		return workload.Seconds(math.Max(0, m-half)), workload.Seconds(m), workload.Seconds(m + half)
 	}
 	p.Low, p.Mean, p.High = over(func(p *model.Prediction) time.Duration { return p.Mean })
@@ -154,7 +158,7 @@ func (r *Run) outcomes() func(k int) []*model.JobOutcome {
 // jobTimes returns the times from submission to finish of those that end, in ns.
 func jobTimes(outcomes []*model.JobOutcome) (times []float64) {
 	for _, j := range outcomes {
-		if finished(j) {
+		if j.Finished() {
 			times = append(times, float64(j.Finish-j.Submit))
 		}
 	}
@@ -187,28 +191,28 @@ func (r *Run) usage() iter.Seq[Usage] {
 type Comparison struct {
 	Title   string
 	Runs    []*Run
-	Answers *Answers // nil: those of the runs
-	Points  *Points  // the same runs as points of a study; nil: not asked for
+	Answers *Answers       // nil: those of the runs
+	Points  *points.Points // the same runs as points of a study; nil: not asked for
 }
 
 // Write writes the files of a comparison.
 func (c *Comparison) Write(d resultdir.Target) error {
-	w := fileWriter{dir: d}
-	s := subject{title: Escape(c.Title), runs: c.Runs, answers: c.answers()}
-	var drawn pictures
+	w := resultdir.Writer{Dir: d}
+	s := subject{title: text.Escape(c.Title), runs: c.Runs, answers: c.answers()}
+	var drawn figure.Pictures
 	if !slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.NoPlots }) {
-		drawn.begin(&s)
+		s.begin(&drawn)
 	}
-	w.write(ComparisonName, func(to io.Writer) error { return resultdir.WriteJSON(to, c.summaries()) })
-	w.write(predictionsName, s.answers.WriteCSV)
+	w.Write(ComparisonName, func(to io.Writer) error { return resultdir.WriteJSON(to, c.summaries()) })
+	w.Write(predictionsName, s.answers.WriteCSV)
 	if jobs := c.jobs(); len(jobs) > 0 {
-		w.write(comparedJobsName, func(to io.Writer) error { return writeComparedJobs(to, jobs) })
+		w.Write(comparedJobsName, func(to io.Writer) error { return writeComparedJobs(to, jobs) })
 	}
-	if w.err == nil {
-		w.err = c.Points.Write(d)
+	if w.Err == nil {
+		w.Err = c.Points.Write(d)
 	}
-	drawn.write(&w)
-	return w.err
+	drawn.Write(&w)
+	return w.Err
 }
 
 // WriteJSON writes comparison.json.
@@ -219,8 +223,8 @@ func (c *Comparison) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w
 // times of their jobs.
 func (c *Comparison) WriteAnswers(w io.Writer) error {
 	var metrics []map[string]any
-	if !c.Points.single() {
-		metrics = c.Points.objects()
+	if !c.Points.Single() {
+		metrics = c.Points.Objects()
 	}
 	return c.answers().writeJSON(w, metrics, c.jobs())
 }
@@ -234,7 +238,7 @@ func (c *Comparison) WriteText(w io.Writer, colour bool) error {
 	if err := c.jobsText(w, colour); err != nil {
 		return err
 	}
-	if c.Points.replicated() || c.Points != nil && c.Points.Metrics.asked != nil {
+	if c.Points.Replicated() || c.Points != nil && c.Points.Metrics.Asked != nil {
 		if _, err := fmt.Fprintln(w); err != nil {
 			return err
 		}
@@ -271,16 +275,4 @@ func (c *Comparison) answers() *Answers {
 		all.List = append(all.List, a.List...)
 	}
 	return all
-}
-
-// fileWriter writes files one after another until the first error.
-type fileWriter struct {
-	dir resultdir.Target
-	err error
-}
-
-func (w *fileWriter) write(name string, content func(io.Writer) error) {
-	if w.err == nil {
-		w.err = w.dir.Write(name, content)
-	}
 }

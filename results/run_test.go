@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -222,7 +224,7 @@ func TestComparisonFiles(t *testing.T) {
 	golden(t, "compare.txt", text.Bytes())
 }
 
-func picture(t *testing.T, f *figure) []byte {
+func picture(t *testing.T, f *figure.Figure) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := f.WritePNG(&b); err != nil {
@@ -293,7 +295,7 @@ func TestNastyPictures(t *testing.T) {
 	c.Nodes[1].Name = "<&\"\x1b[31m"
 	c.Nodes[2].Name = "日本\n😀"
 	var jobs []sampleJob
-	for i, name := range nastyNames[:maxJobColours] {
+	for i, name := range nastyNames[:figure.MaxJobColours] {
 		jobs = append(jobs, sampleJob{"job_" + whole(i) + name, nastyNames[len(nastyNames)-1-i], name, 0, 4, 1, time.Second})
 	}
 	r := sample(t, "</svg>\x00"+strings.Repeat("long title ", 30), c, 1, jobs)
@@ -558,11 +560,11 @@ func TestSlotUsage(t *testing.T) {
 
 func TestUseColour(t *testing.T) {
 	t.Setenv("NO_COLOR", "")
-	if !UseColour(true) || UseColour(false) {
+	if !text.UseColour(true) || text.UseColour(false) {
 		t.Error("colour does not follow the terminal")
 	}
 	t.Setenv("NO_COLOR", "1")
-	if UseColour(true) {
+	if text.UseColour(true) {
 		t.Error("NO_COLOR is ignored")
 	}
 	var text bytes.Buffer

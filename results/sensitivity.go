@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // sensitivitySchema is the first field of a sensitivity analysis in JSON.
@@ -99,10 +98,10 @@ func (s *Sensitivity) inputs() []pulledInput {
 // WriteText writes the inputs that matter, the largest effect first, and those that
 // do not.
 func (s *Sensitivity) WriteText(w io.Writer, colour bool) error {
-	out := newTextWriter(w, colour)
-	out.heading(fmt.Sprintf("What changes the makespan of %s at fidelity %s", Escape(s.Scenario), s.Fidelity))
+	out := text.NewWriter(w, colour)
+	out.Heading(fmt.Sprintf("What changes the makespan of %s at fidelity %s", text.Escape(s.Scenario), s.Fidelity))
 	e := estimateOf(s.Base)
-	fmt.Fprintf(out, "makespan\t%s ± %s\n", formatDuration(e.Mean), formatDuration((*e.High-*e.Low)/2))
+	fmt.Fprintf(out, "makespan\t%s ± %s\n", text.Duration(e.Mean), text.Duration((*e.High-*e.Low)/2))
 	out.Flush()
 	fmt.Fprintf(out, "Each input changes alone. n = %d pairs of runs with common seeds; ± is the 95 %% interval of the simulated change.\n\n", len(s.Base))
 	fmt.Fprintf(out, "input\tfrom\tto\tchange")
@@ -117,7 +116,7 @@ func (s *Sensitivity) WriteText(w io.Writer, colour bool) error {
 			continue
 		}
 		for k, r := range in.rows {
-			name, from := r.Name, short(r.From)
+			name, from := r.Name, text.ClassName(r.From)
 			if k > 0 {
 				name, from = "", ""
 			}
@@ -125,7 +124,7 @@ func (s *Sensitivity) WriteText(w io.Writer, colour bool) error {
 			if !math.IsInf(r.change.Mean, 1) {
 				change = fmt.Sprintf("%s ± %.1f", changeText(r.change.Mean), 50*(r.change.High-r.change.Low))
 			}
-			fmt.Fprintf(out, "%s\t%s\t%s\t%s", name, from, short(r.To), change)
+			fmt.Fprintf(out, "%s\t%s\t%s\t%s", name, from, text.ClassName(r.To), change)
 			for _, m := range s.Models {
 				fmt.Fprintf(out, "\t%s", r.predicted(m))
 			}
@@ -133,8 +132,8 @@ func (s *Sensitivity) WriteText(w io.Writer, colour bool) error {
 		}
 	}
 	out.Flush()
-	out.list("Inputs that make no difference", idle)
-	return out.done()
+	out.List("Inputs that make no difference", idle)
+	return out.Done()
 }
 
 // changeText writes a change in per cent.
@@ -165,7 +164,7 @@ func (s *Sensitivity) WriteCSV(w io.Writer) error {
 	}
 	for i := range s.Rows {
 		r := s.row(i)
-		cells := []string{r.Name, r.Kind, Escape(r.From), Escape(r.To)}
+		cells := []string{r.Name, r.Kind, text.Escape(r.From), text.Escape(r.To)}
 		out.Write(append(slices.Clone(cells), "simulation", number(r.change.Mean), number(r.change.Low), number(r.change.High), strconv.Itoa(r.change.Pairs), r.verdict()))
 		for _, m := range s.Models {
 			if v, ok := r.Predicted[m]; ok {
@@ -195,50 +194,50 @@ func (s *Sensitivity) WriteJSON(w io.Writer) error {
 		Makespan Estimate `json:"makespan"`
 		By       float64  `json:"by"`
 		Inputs   []row    `json:"inputs"`
-	}{Schema: sensitivitySchema, Scenario: Escape(s.Scenario), Fidelity: s.Fidelity, Makespan: estimateOf(s.Base), By: s.By}
+	}{Schema: sensitivitySchema, Scenario: text.Escape(s.Scenario), Fidelity: s.Fidelity, Makespan: estimateOf(s.Base), By: s.By}
 	for i := range s.Rows {
 		r := s.row(i)
-		one := row{r.Name, r.Kind, Escape(r.From), Escape(r.To), &r.change, r.verdict(), r.Predicted}
+		one := row{r.Name, r.Kind, text.Escape(r.From), text.Escape(r.To), &r.change, r.verdict(), r.Predicted}
 		if math.IsInf(r.change.Mean, 1) {
 			one.Change = nil
 		}
 		doc.Inputs = append(doc.Inputs, one)
 	}
-	doc.Inputs = listed(doc.Inputs)
+	doc.Inputs = text.Listed(doc.Inputs)
 	return resultdir.WriteJSON(w, doc)
 }
 
 // Write writes sensitivity.csv and the picture.
 func (s *Sensitivity) Write(d resultdir.Target) error {
-	w := fileWriter{dir: d}
-	var drawn pictures
+	w := resultdir.Writer{Dir: d}
+	var drawn figure.Pictures
 	if f := s.tornado(); f != nil {
-		drawn.draw([]string{tornadoName}, []*figure{f})
+		drawn.Draw([]string{tornadoName}, []*figure.Figure{f})
 	}
-	w.write(sensitivityName, s.WriteCSV)
-	drawn.write(&w)
-	return w.err
+	w.Write(sensitivityName, s.WriteCSV)
+	drawn.Write(&w)
+	return w.Err
 }
 
 // mostLevers is the number of inputs in the picture.
 const mostLevers = 25
 
 // tornado draws the change of the makespan, for each input that makes a difference.
-func (s *Sensitivity) tornado() *figure {
-	var bars []effectOf
+func (s *Sensitivity) tornado() *figure.Figure {
+	var bars []figure.Bar
 	for _, in := range s.inputs() {
 		if in.most == 0 || len(bars) == mostLevers {
 			break
 		}
-		b := effectOf{name: in.rows[0].Name}
+		b := figure.Bar{Name: in.rows[0].Name}
 		for _, r := range in.rows {
 			change := 100 * r.change.Mean
 			switch {
 			case math.IsInf(change, 1):
-			case change < b.low:
-				b.low, b.from = change, short(r.To)
-			case change > b.high:
-				b.high, b.to = change, short(r.To)
+			case change < b.Low:
+				b.Low, b.From = change, text.ClassName(r.To)
+			case change > b.High:
+				b.High, b.To = change, text.ClassName(r.To)
 			}
 		}
 		bars = append(bars, b)
@@ -246,48 +245,12 @@ func (s *Sensitivity) tornado() *figure {
 	if len(bars) == 0 {
 		return nil
 	}
-	f := &figure{
-		title:    "What changes the makespan of " + Escape(s.Scenario),
-		subtitle: fmt.Sprintf("each input changed alone; mean of %d pairs of runs; inputs that make no difference are left out", len(s.Base)),
+	f := &figure.Figure{
+		Title:    "What changes the makespan of " + text.Escape(s.Scenario),
+		Subtitle: fmt.Sprintf("each input changed alone; mean of %d pairs of runs; inputs that make no difference are left out", len(s.Base)),
 	}
-	p, low, high := tornadoPanel(bars, 0)
-	f.panels = []*panel{p}
-	f.setRange(low, high, "change of the makespan (%)")
+	p, low, high := figure.TornadoPanel(bars, 0)
+	f.Panels = []*figure.Panel{p}
+	f.SetRange(low, high, "change of the makespan (%)")
 	return f
-}
-
-// setRange makes an axis from low to high, with room for labels at both ends.
-func (f *figure) setRange(low, high float64, label string) {
-	margin := (high - low) * 0.2
-	f.setX(high+margin, label, nil)
-	marks := marksBetween(low-margin, high+margin)
-	for _, p := range f.panels {
-		p.X.Min, p.X.Tick.Marker = low-margin, plot.ConstantTicks(marks)
-	}
-}
-
-// tornadoPanel is a bar for each input around a middle value, and the ends of all.
-func tornadoPanel(bars []effectOf, middle float64) (p *panel, low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	var names []string
-	for _, b := range bars {
-		names = append(names, b.name)
-		low, high = min(low, b.low), max(high, b.high)
-	}
-	p = rowsPanel(names, "")
-	p.Add(&tornadoPlotter{bars, middle})
-	return p, low, high
-}
-
-// rowsPanel has a row for each name, the first one on top.
-func rowsPanel(names []string, label string) *panel {
-	p := newPanel(vg.Length(len(names))*44, label)
-	p.Y.Min, p.Y.Max = 0, float64(len(names))
-	p.Y.Scale = plot.InvertedScale{Normalizer: plot.LinearScale{}}
-	var marks []plot.Tick
-	for i, name := range names {
-		marks = append(marks, plot.Tick{Value: float64(i) + 0.5, Label: shorten(name, 28)})
-	}
-	p.Y.Tick.Marker, p.Y.Tick.Length = plot.ConstantTicks(marks), 0
-	return p
 }

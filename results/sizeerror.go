@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/slotwave/slotwave/results/points"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // SizingError is how far the simulation may be off in the answer to a question about
@@ -11,8 +14,8 @@ import (
 type SizingError struct {
 	Unknown       string // why no record is compared; empty if one is
 	Replay        *ReplaySummary
-	Median, Worst Margin        // by the replay of the record
-	Calibrations  []Replication // of the answer, with other calibrations that explain the record about as well
+	Median, Worst Margin               // by the replay of the record
+	Calibrations  []points.Replication // of the answer, with other calibrations that explain the record about as well
 }
 
 // Margin is the size that is enough if all jobs take longer than simulated.
@@ -25,7 +28,7 @@ type Margin struct {
 // simulated the jobs took: by the median of the differences in either direction, and
 // the job that took longest over its simulated time. It returns nil if no time is
 // compared.
-func (r *Run) ReplayErrors() *SizingError {
+func ReplayErrors(r *Run) *SizingError {
 	s := r.replaySummary()
 	if s == nil || s.Jobs == 0 {
 		return nil
@@ -43,11 +46,11 @@ func (r *Run) ReplayErrors() *SizingError {
 }
 
 // errorText writes how far the simulation may be off.
-func (z *Sizing) errorText(t *textWriter) {
+func (z *Sizing) errorText(t *text.Writer) {
 	e := &z.Error
 	if e.Replay == nil {
 		if e.Unknown != "" {
-			fmt.Fprintf(t, "error\tnot known: %s; the intervals cover the seeds only\n", Escape(e.Unknown))
+			fmt.Fprintf(t, "error\tnot known: %s; the intervals cover the seeds only\n", text.Escape(e.Unknown))
 		}
 	} else {
 		fmt.Fprintf(t, "replay\tof the record at its own size: %s\n", e.Replay.text())
@@ -68,9 +71,9 @@ func (m *Margin) text() string {
 	}
 	enough := "no size is enough"
 	if m.Nodes > 0 {
-		enough = count(m.Nodes, "node")
+		enough = text.Count(m.Nodes, "node")
 	}
-	return fmt.Sprintf("%s if all jobs take %s longer than simulated", enough, percentOf(share(m.Longer)))
+	return fmt.Sprintf("%s if all jobs take %s longer than simulated", enough, text.Percent(text.Share(m.Longer)))
 }
 
 // errorNotes say what the error of the replay does not cover.
@@ -81,7 +84,7 @@ func (z *Sizing) errorNotes() (notes []string) {
 	notes = append(notes, "the error of the replay is that of the recorded cluster: how far the simulation is off on another number or type of nodes is not known")
 	for i := range z.Goals {
 		if z.Goals[i].Deadlines > 0 {
-			notes = append(notes, fmt.Sprintf("%s: counts deadlines, so the sizes by the errors of the replay do not tighten it", Escape(z.Goals[i].String())))
+			notes = append(notes, fmt.Sprintf("%s: counts deadlines, so the sizes by the errors of the replay do not tighten it", text.Escape(z.Goals[i].String())))
 		}
 	}
 	return notes
@@ -98,16 +101,16 @@ type sizingErrorRow struct {
 }
 
 type marginRow struct {
-	Longer share `json:"longer"`
-	Nodes  int   `json:"nodes"` // 0: no size is enough
+	Longer text.Share `json:"longer"`
+	Nodes  int        `json:"nodes"` // 0: no size is enough
 }
 
 func (z *Sizing) errorRow() sizingErrorRow {
 	e := &z.Error
-	r := sizingErrorRow{Unknown: Escape(e.Unknown), Replay: e.Replay, Calibrations: len(e.Calibrations), Met: (&Size{Runs: e.Calibrations}).Met(z.Goals)}
+	r := sizingErrorRow{Unknown: text.Escape(e.Unknown), Replay: e.Replay, Calibrations: len(e.Calibrations), Met: (&Size{Runs: e.Calibrations}).Met(z.Goals)}
 	if e.Replay != nil && z.Answer >= 0 {
-		r.Median = &marginRow{share(e.Median.Longer), e.Median.Nodes}
-		r.Worst = &marginRow{share(e.Worst.Longer), e.Worst.Nodes}
+		r.Median = &marginRow{text.Share(e.Median.Longer), e.Median.Nodes}
+		r.Worst = &marginRow{text.Share(e.Worst.Longer), e.Worst.Nodes}
 	}
 	return r
 }

@@ -12,7 +12,11 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/results/figure"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // sizesName is the table with one row per size of a cluster.
@@ -28,7 +32,7 @@ type Sizing struct {
 	Lowest     string  // what is as low as possible: nodes, slots, price_per_hour or price_per_job
 	Sizes      []Size  // those that were simulated, by type and number of nodes, searched before fresh
 	Answer     int     // its index, -1 without one
-	Points     *Points
+	Points     *points.Points
 	Error      SizingError
 	guesses    []guess
 }
@@ -53,7 +57,7 @@ type Size struct {
 	Price                 float64 // of a node, per hour; 0: none
 	Jobs                  int
 	Fresh                 bool // seeds that the search has not seen
-	Runs                  []Replication
+	Runs                  []points.Replication
 }
 
 // Hourly is the price of the cluster per hour.
@@ -83,8 +87,8 @@ func (s *Size) full() float64 {
 
 // same reports whether all runs have the same figures.
 func (s *Size) same() bool {
-	return len(s.Runs) > 1 && !slices.ContainsFunc(s.Runs, func(r Replication) bool {
-		return !sameFigures(r.Goals, s.Runs[0].Goals) || !sameFigures(r.Values, s.Runs[0].Values)
+	return len(s.Runs) > 1 && !slices.ContainsFunc(s.Runs, func(r points.Replication) bool {
+		return !points.SameFigures(r.Goals, s.Runs[0].Goals) || !points.SameFigures(r.Values, s.Runs[0].Values)
 	})
 }
 
@@ -100,7 +104,7 @@ func (s *Size) goal(goals []model.Goal, g int) (mean, half float64, met int) {
 			}
 		}
 	}
-	mean, half = studentInterval(values)
+	mean, half = fit.StudentInterval(values)
 	return mean, half, met
 }
 
@@ -190,26 +194,17 @@ func evidence(met, n int, at, confidence float64) float64 {
 	return log
 }
 
-// goalColumn names the column of a goal.
-func goalColumn(g *model.Goal, i int, of string) string {
-	unit := "_ns"
-	if g.Deadlines > 0 {
-		unit = "_missed"
-	}
-	return fmt.Sprintf("goal_%d%s%s", i+1, of, unit)
-}
-
 // Write writes the tables and the picture.
 func (z *Sizing) Write(d resultdir.Target) error {
-	w := fileWriter{dir: d}
-	var drawn pictures
-	drawn.draw([]string{"sizes"}, []*figure{sizesFigure(z)})
-	w.write(sizesName, z.writeSizes)
-	w.write(PointsName, z.Points.writePoints)
-	w.write(pointsParquet, z.Points.writeParquet)
-	w.write(PointSummaryName, z.Points.writeSummary)
-	drawn.write(&w)
-	return w.err
+	w := resultdir.Writer{Dir: d}
+	var drawn figure.Pictures
+	drawn.Draw([]string{"sizes"}, []*figure.Figure{sizesFigure(z)})
+	w.Write(sizesName, z.writeSizes)
+	w.Write(points.Name, z.Points.WritePoints)
+	w.Write(points.ParquetName, z.Points.WriteParquet)
+	w.Write(points.SummaryName, z.Points.WriteSummary)
+	drawn.Write(&w)
+	return w.Err
 }
 
 // writeSizes writes one row per size, and one more for its fresh seeds.
@@ -217,7 +212,7 @@ func (z *Sizing) writeSizes(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := []string{"node", "nodes", "map_slots", "reduce_slots", "price_per_hour", "price_per_job", "seeds", "answer", "n", "met", "probability", "low", "high", "slots_full"}
 	for g := range z.Goals {
-		head = append(head, goalColumn(&z.Goals[g], g, "_mean"), fmt.Sprintf("goal_%d_met", g+1))
+		head = append(head, points.GoalColumn(&z.Goals[g], g, "_mean"), fmt.Sprintf("goal_%d_met", g+1))
 	}
 	out.Write(head)
 	for i := range z.Sizes {
@@ -229,13 +224,13 @@ func (z *Sizing) writeSizes(w io.Writer) error {
 		n, met := len(s.Runs), s.Met(z.Goals)
 		p, low, high := s.Probability(z)
 		row := []string{
-			Escape(s.Type), strconv.Itoa(s.Nodes), strconv.Itoa(s.Nodes * s.MapSlots), strconv.Itoa(s.Nodes * s.ReduceSlots),
+			text.Escape(s.Type), strconv.Itoa(s.Nodes), strconv.Itoa(s.Nodes * s.MapSlots), strconv.Itoa(s.Nodes * s.ReduceSlots),
 			money(s.Hourly()), money(s.PerJob()), seeds, strconv.FormatBool(z.answers(i)),
-			strconv.Itoa(n), strconv.Itoa(met), cell("", p), cell("", low), cell("", high), cell("", s.full()),
+			strconv.Itoa(n), strconv.Itoa(met), points.Cell("", p), points.Cell("", low), points.Cell("", high), points.Cell("", s.full()),
 		}
 		for g := range z.Goals {
 			mean, _, met := s.goal(z.Goals, g)
-			row = append(row, cell(goalColumn(&z.Goals[g], g, "_mean"), mean), strconv.Itoa(met))
+			row = append(row, points.Cell(points.GoalColumn(&z.Goals[g], g, "_mean"), mean), strconv.Itoa(met))
 		}
 		out.Write(row)
 	}
@@ -253,7 +248,7 @@ func money(v float64) string {
 	if !(v > 0) {
 		return ""
 	}
-	return cell("", v)
+	return points.Cell("", v)
 }
 
 // price formats money for people; empty without a price.
@@ -279,17 +274,17 @@ func (z *Sizing) find(kind string, nodes int, fresh bool) *Size {
 
 // WriteText writes the answer, what each goal takes, and the safety curve.
 func (z *Sizing) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
-	t.heading(Escape(z.Title))
+	t := text.NewWriter(w, colour)
+	t.Heading(text.Escape(z.Title))
 	lowest := map[string]string{"nodes": "fewest nodes", "slots": "fewest slots", "price_per_hour": "lowest price per hour", "price_per_job": "lowest price per job"}[z.Lowest]
-	fmt.Fprintf(t, "%s, all goals met in at least %s of the runs\n\n", lowest, percentOf(share(z.Confidence)))
+	fmt.Fprintf(t, "%s, all goals met in at least %s of the runs\n\n", lowest, text.Percent(text.Share(z.Confidence)))
 	shown := z.largest()
 	if z.Answer < 0 {
 		fmt.Fprintf(t, "answer\tnone: no size up to %s is shown to meet the goals\n", shown.name())
 	} else {
 		shown = &z.Sizes[z.Answer]
 		fmt.Fprintf(t, "answer\t%s\n", shown.name())
-		fmt.Fprintf(t, "slots\t%s and %s\n", count(shown.Nodes*shown.MapSlots, "map slot"), count(shown.Nodes*shown.ReduceSlots, "reduce slot"))
+		fmt.Fprintf(t, "slots\t%s and %s\n", text.Count(shown.Nodes*shown.MapSlots, "map slot"), text.Count(shown.Nodes*shown.ReduceSlots, "reduce slot"))
 		if shown.Price > 0 {
 			fmt.Fprintf(t, "price\t%s per hour, %s per job\n", price(shown.Hourly()), price(shown.PerJob()))
 		}
@@ -302,61 +297,61 @@ func (z *Sizing) WriteText(w io.Writer, colour bool) error {
 	t.Flush()
 	z.goalText(t, shown)
 	z.curveText(t)
-	t.list("Notes", append(z.notes(shown), z.errorNotes()...))
-	return t.done()
+	t.List("Notes", append(z.notes(shown), z.errorNotes()...))
+	return t.Done()
 }
 
 // name describes a size.
 func (s *Size) name() string {
-	text := count(s.Nodes, "node")
+	line := text.Count(s.Nodes, "node")
 	if s.Type != "" {
-		text += " of type " + Escape(s.Type)
+		line += " of type " + text.Escape(s.Type)
 	}
-	return text
+	return line
 }
 
 // metText is the fraction of runs that meet all goals.
 func (z *Sizing) metText(s *Size) string {
 	n, met := len(s.Runs), s.Met(z.Goals)
 	p, low, high := s.Probability(z)
-	return fmt.Sprintf("%d of %s meet all goals (%s, 95 %% interval %s to %s)", met, count(n, "run"), percentOf(share(p)), percentOf(share(low)), percentOf(share(high)))
+	return fmt.Sprintf("%d of %s meet all goals (%s, 95 %% interval %s to %s)", met, text.Count(n, "run"), text.Percent(text.Share(p)), text.Percent(text.Share(low)), text.Percent(text.Share(high)))
 }
 
 // guessText lists what the models find for nodes of a type.
 func (z *Sizing) guessText(t io.Writer, kind string) {
-	text := ""
+	line := ""
 	for _, g := range z.guesses {
 		if g.kind == kind {
-			if text != "" {
-				text += ", "
+			if line != "" {
+				line += ", "
 			}
-			text += fmt.Sprintf("%s %d", Escape(g.model), g.nodes)
+			line += fmt.Sprintf("%s %d", text.Escape(g.model), g.nodes)
 			if len(z.Goals) > 1 {
-				text += fmt.Sprintf(" (goal %d)", g.goal+1)
+				line += fmt.Sprintf(" (goal %d)", g.goal+1)
 			}
 		}
 	}
-	if text != "" {
-		fmt.Fprintf(t, "models\t%s nodes\n", text)
+	if line != "" {
+		fmt.Fprintf(t, "models\t%s nodes\n", line)
 	}
 }
 
 // goalText writes each goal at a size, and at one node less.
-func (z *Sizing) goalText(t *textWriter, s *Size) {
-	t.section("Goals")
+func (z *Sizing) goalText(t *text.Writer, s *Size) {
+	t.Section("Goals")
 	less := z.find(s.Type, s.Nodes-1, false)
-	fmt.Fprintf(t, "goal\tlimit\t%s\tmet", count(s.Nodes, "node"))
+	fmt.Fprintf(t, "goal\tlimit\t%s\tmet", text.Count(s.Nodes, "node"))
 	if less != nil {
-		fmt.Fprintf(t, "\t%s\tmet", count(less.Nodes, "node"))
+		fmt.Fprintf(t, "\t%s\tmet", text.Count(less.Nodes, "node"))
 	}
 	fmt.Fprintln(t)
 	for g := range z.Goals {
 		goal := &z.Goals[g]
-		fmt.Fprintf(t, "%s\t%s", Escape(goal.String()), goalValue(goal, goal.Limit()))
+		fmt.Fprintf(t, "%s\t%s", text.Escape(goal.String()), goalValue(goal, goal.Limit()))
 		for _, at := range []*Size{s, less} {
 			if at != nil {
 				mean, half, met := at.goal(z.Goals, g)
-				fmt.Fprintf(t, "\t%s\t%s", goalMean(goal, mean, half), percentOf(share(float64(met)/float64(len(at.Runs)))))
+				fmt.Fprintf(t, "\t%s\t%s", goalMean(goal, mean, half), text.Percent(text.Share(float64(met)/float64(len(at.Runs)))))
 			}
 		}
 		fmt.Fprintln(t)
@@ -366,9 +361,9 @@ func (z *Sizing) goalText(t *textWriter, s *Size) {
 
 func goalValue(g *model.Goal, v float64) string {
 	if g.Deadlines > 0 {
-		return percentOf(share(v))
+		return text.Percent(text.Share(v))
 	}
-	return formatDuration(int64(math.Round(v)))
+	return text.Duration(int64(math.Round(v)))
 }
 
 func goalMean(g *model.Goal, mean, half float64) string {
@@ -382,8 +377,8 @@ func goalMean(g *model.Goal, mean, half float64) string {
 }
 
 // curveText writes the probability to meet all goals against the size.
-func (z *Sizing) curveText(t *textWriter) {
-	t.section("Sizes")
+func (z *Sizing) curveText(t *text.Writer) {
+	t.Section("Sizes")
 	priced, typed := false, false
 	for i := range z.Sizes {
 		priced = priced || z.Sizes[i].Price > 0
@@ -406,7 +401,7 @@ func (z *Sizing) curveText(t *textWriter) {
 		p, low, high := s.Probability(z)
 		row := strconv.Itoa(s.Nodes)
 		if typed {
-			row += "\t" + shorten(Escape(s.Type), 24)
+			row += "\t" + text.Shorten(text.Escape(s.Type), 24)
 		}
 		if priced {
 			row += "\t" + price(s.Hourly()) + "\t" + price(s.PerJob())
@@ -415,7 +410,7 @@ func (z *Sizing) curveText(t *textWriter) {
 		if z.answers(i) {
 			mark = "answer"
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s to %s\t%d\t%s\t%s\n", row, percentOf(share(p)), percentOf(share(low)), percentOf(share(high)), n, percentOf(share(s.full())), mark)
+		fmt.Fprintf(t, "%s\t%s\t%s to %s\t%d\t%s\t%s\n", row, text.Percent(text.Share(p)), text.Percent(text.Share(low)), text.Percent(text.Share(high)), n, text.Percent(text.Share(s.full())), mark)
 	}
 	t.Flush()
 }
@@ -440,12 +435,12 @@ func (z *Sizing) notes(s *Size) []string {
 	if full := s.full(); full == 0 {
 		notes = append(notes, fmt.Sprintf("the workload never fills %s: not once are all map slots or all reduce slots in use", s.name()))
 	} else if z.Answer < 0 && full < 0.01 {
-		notes = append(notes, fmt.Sprintf("the cluster is not the bottleneck: all slots of a type are in use in %s of the time", percentOf(share(full))))
+		notes = append(notes, fmt.Sprintf("the cluster is not the bottleneck: all slots of a type are in use in %s of the time", text.Percent(text.Share(full))))
 	}
 	if z.Answer < 0 {
 		for g := range z.Goals {
 			if mean, half, met := s.goal(z.Goals, g); float64(met) < z.Confidence*float64(len(s.Runs)) {
-				notes = append(notes, fmt.Sprintf("%s: %s on %s, limit %s", Escape(z.Goals[g].String()), goalMean(&z.Goals[g], mean, half), s.name(), goalValue(&z.Goals[g], z.Goals[g].Limit())))
+				notes = append(notes, fmt.Sprintf("%s: %s on %s, limit %s", text.Escape(z.Goals[g].String()), goalMean(&z.Goals[g], mean, half), s.name(), goalValue(&z.Goals[g], z.Goals[g].Limit())))
 			}
 		}
 		return notes
@@ -456,7 +451,7 @@ func (z *Sizing) notes(s *Size) []string {
 	if less := z.find(s.Type, s.Nodes-1, false); less != nil {
 		for g := range z.Goals {
 			if _, _, met := less.goal(z.Goals, g); float64(met) < z.Confidence*float64(len(less.Runs)) {
-				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", less.name(), Escape(z.Goals[g].String()), percentOf(share(float64(met)/float64(len(less.Runs))))))
+				notes = append(notes, fmt.Sprintf("%s break a goal: %s: met in %s of the runs", less.name(), text.Escape(z.Goals[g].String()), text.Percent(text.Share(float64(met)/float64(len(less.Runs))))))
 			}
 		}
 	}
@@ -466,7 +461,7 @@ func (z *Sizing) notes(s *Size) []string {
 			continue
 		}
 		if fresh := z.find(o.Type, o.Nodes, true); fresh != nil {
-			notes = append(notes, fmt.Sprintf("%s: %s with fresh seeds, which does not show %s; with a larger max_replications more runs decide", o.name(), z.metText(fresh), percentOf(share(z.Confidence))))
+			notes = append(notes, fmt.Sprintf("%s: %s with fresh seeds, which does not show %s; with a larger max_replications more runs decide", o.name(), z.metText(fresh), text.Percent(text.Share(z.Confidence))))
 		} else if p, _, _ := o.Probability(z); p >= z.Confidence {
 			notes = append(notes, fmt.Sprintf("%s: %s with the seeds of the search, but a size between does not", o.name(), z.metText(o)))
 		}
@@ -476,36 +471,36 @@ func (z *Sizing) notes(s *Size) []string {
 
 // sizeRow is a size as JSON.
 type sizeRow struct {
-	Type        string  `json:"node,omitempty"`
-	Nodes       int     `json:"nodes"`
-	MapSlots    int     `json:"map_slots"`
-	ReduceSlots int     `json:"reduce_slots"`
-	Hourly      *share  `json:"price_per_hour,omitempty"`
-	PerJob      *share  `json:"price_per_job,omitempty"`
-	Fresh       bool    `json:"fresh_seeds"`
-	N           int     `json:"n"`
-	Met         int     `json:"met"`
-	Probability share   `json:"probability"`
-	Low         share   `json:"low"`
-	High        share   `json:"high"`
-	Full        share   `json:"slots_full"`
-	Goals       []share `json:"goals_met"` // fraction of runs that meet each goal
+	Type        string       `json:"node,omitempty"`
+	Nodes       int          `json:"nodes"`
+	MapSlots    int          `json:"map_slots"`
+	ReduceSlots int          `json:"reduce_slots"`
+	Hourly      *text.Share  `json:"price_per_hour,omitempty"`
+	PerJob      *text.Share  `json:"price_per_job,omitempty"`
+	Fresh       bool         `json:"fresh_seeds"`
+	N           int          `json:"n"`
+	Met         int          `json:"met"`
+	Probability text.Share   `json:"probability"`
+	Low         text.Share   `json:"low"`
+	High        text.Share   `json:"high"`
+	Full        text.Share   `json:"slots_full"`
+	Goals       []text.Share `json:"goals_met"` // fraction of runs that meet each goal
 }
 
 func (z *Sizing) row(s *Size) *sizeRow {
 	n := len(s.Runs)
 	p, low, high := s.Probability(z)
 	r := &sizeRow{
-		Type: Escape(s.Type), Nodes: s.Nodes, MapSlots: s.Nodes * s.MapSlots, ReduceSlots: s.Nodes * s.ReduceSlots, Fresh: s.Fresh,
-		N: n, Met: s.Met(z.Goals), Probability: share(p), Low: share(low), High: share(high), Full: share(s.full()),
+		Type: text.Escape(s.Type), Nodes: s.Nodes, MapSlots: s.Nodes * s.MapSlots, ReduceSlots: s.Nodes * s.ReduceSlots, Fresh: s.Fresh,
+		N: n, Met: s.Met(z.Goals), Probability: text.Share(p), Low: text.Share(low), High: text.Share(high), Full: text.Share(s.full()),
 	}
 	if s.Price > 0 {
-		hourly, job := share(s.Hourly()), share(s.PerJob())
+		hourly, job := text.Share(s.Hourly()), text.Share(s.PerJob())
 		r.Hourly, r.PerJob = &hourly, &job
 	}
 	for g := range z.Goals {
 		_, _, met := s.goal(z.Goals, g)
-		r.Goals = append(r.Goals, share(float64(met)/float64(n)))
+		r.Goals = append(r.Goals, text.Share(float64(met)/float64(n)))
 	}
 	return r
 }
@@ -525,10 +520,10 @@ func (z *Sizing) WriteJSON(w io.Writer) error {
 	return resultdir.WriteJSON(w, struct {
 		Schema     string         `json:"schema"`
 		Lowest     string         `json:"lowest"`
-		Confidence share          `json:"confidence"`
+		Confidence text.Share     `json:"confidence"`
 		Answer     *sizeRow       `json:"answer"`
 		Error      sizingErrorRow `json:"error"`
 		Sizes      []*sizeRow     `json:"sizes"`
 		Notes      []string       `json:"notes"`
-	}{sizingSchema, z.Lowest, share(z.Confidence), answer, z.errorRow(), rows, listed(append(z.notes(shown), z.errorNotes()...))})
+	}{sizingSchema, z.Lowest, text.Share(z.Confidence), answer, z.errorRow(), rows, text.Listed(append(z.notes(shown), z.errorNotes()...))})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/points"
 )
 
 // Sizes of which exactly the stated fraction of runs meets the goals are taken for
@@ -20,7 +21,7 @@ func TestShown(t *testing.T) {
 			if r.Float64() < chance {
 				late = 1
 			}
-			s.Runs = append(s.Runs, Replication{Goals: []float64{late}})
+			s.Runs = append(s.Runs, points.Replication{Goals: []float64{late}})
 			if now, _ := z.Shown(s, 1); now && !enough {
 				enough = true
 			}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -35,12 +36,12 @@ func NewSpanTable(w io.Writer) *SpanTable {
 
 // Span appends a row.
 func (t *SpanTable) Span(s *model.Span) {
-	b := append(append(appendField(t.buf, s.Job), ','), s.Kind.String()...)
+	b := append(append(text.AppendField(t.buf, s.Job), ','), s.Kind.String()...)
 	b = appendInt(appendInt(b, int64(s.Task)), int64(s.Attempt))
 	b = append(append(b, ','), s.Thread.String()...)
 	b = append(append(appendFigure(b, int64(s.Copier)), ','), s.Phase.String()...)
 	b = append(append(append(append(b, ','), s.Wait.String()...), ','), s.Device...)
-	b = appendInt(appendField(append(b, ','), s.FromNode), int64(s.Begin))
+	b = appendInt(text.AppendField(append(b, ','), s.FromNode), int64(s.Begin))
 	t.endRow(appendFigure(appendFigure(appendInt(b, int64(s.End)), int64(s.Own)), s.Bytes))
 }
 
@@ -50,22 +51,22 @@ func ReadSpans(r io.Reader, name string, each func(*model.Span) bool) error {
 	in := bufio.NewReaderSize(r, rowBuffer)
 	reading := &spanReader{names: map[string]string{}}
 	for line := 1; ; line++ {
-		text, err := in.ReadSlice('\n')
-		if err == io.EOF && len(text) == 0 {
+		field, err := in.ReadSlice('\n')
+		if err == io.EOF && len(field) == 0 {
 			break
 		}
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("%s:%d: %w", name, line, err)
 		}
-		text = bytes.TrimRight(text, "\r\n")
+		field = bytes.TrimRight(field, "\r\n")
 		if line == 1 {
-			if string(text) != strings.Join(spanColumns, ",") {
+			if string(field) != strings.Join(spanColumns, ",") {
 				return fmt.Errorf("%s:1: got columns %s: want %s; another version of slotwave wrote it: run the scenario again",
-					name, Escape(string(text)), strings.Join(spanColumns, ","))
+					name, text.Escape(string(field)), strings.Join(spanColumns, ","))
 			}
 			continue
 		}
-		if err := reading.row(text); err != nil {
+		if err := reading.row(field); err != nil {
 			return fmt.Errorf("%s:%d: %w", name, line, err)
 		}
 		if !each(&reading.span) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -119,7 +120,7 @@ func (s *Stats) addPhases(a *workload.Attempt, base int) {
 	}
 	if at != int64(a.Finish) && s.unequal == "" {
 		s.unequal = fmt.Sprintf("%s %v %d attempt %d: its phases do not add up to %v",
-			Escape(a.Job), a.Kind, a.Task, a.Number, a.Duration())
+			text.Escape(a.Job), a.Kind, a.Task, a.Number, a.Duration())
 	}
 }
 

@@ -5,14 +5,14 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -145,9 +145,9 @@ type KindSummary struct {
 
 // PhaseShare is the time of a kind of task in one phase.
 type PhaseShare struct {
-	Phase string `json:"phase"`
-	Time  int64  `json:"time_ns"`
-	Share share  `json:"share"`
+	Phase string     `json:"phase"`
+	Time  int64      `json:"time_ns"`
+	Share text.Share `json:"share"`
 }
 
 // LocalitySummary counts map attempts by their distance from the split.
@@ -160,14 +160,14 @@ type LocalitySummary struct {
 
 // SlotSummary summarises the use of one type of slot until the makespan.
 type SlotSummary struct {
-	Type      string `json:"type"` // map, reduce or shared
-	Slots     int    `json:"slots"`
-	Busy      share  `json:"busy_share"`
-	Saturated share  `json:"saturated_share"`
-	Peak      share  `json:"peak_in_use"`
-	Used      int    `json:"slots_used"`
-	PerSlot   share  `json:"attempts_per_slot"`
-	MostPer   int    `json:"attempts_per_slot_max"`
+	Type      string     `json:"type"` // map, reduce or shared
+	Slots     int        `json:"slots"`
+	Busy      text.Share `json:"busy_share"`
+	Saturated text.Share `json:"saturated_share"`
+	Peak      text.Share `json:"peak_in_use"`
+	Used      int        `json:"slots_used"`
+	PerSlot   text.Share `json:"attempts_per_slot"`
+	MostPer   int        `json:"attempts_per_slot_max"`
 }
 
 // JobTime is one job's time from submission to finish.
@@ -175,20 +175,6 @@ type JobTime struct {
 	ID   string `json:"job"`
 	Name string `json:"name"`
 	Estimate
-}
-
-// share is written with six decimals: enough for any reader, and few enough to
-// be the same on every machine.
-type share float64
-
-// MarshalJSON implements json.Marshaler.
-func (s share) MarshalJSON() ([]byte, error) {
-	return []byte(s.String()), nil
-}
-
-func (s share) String() string {
-	text := strconv.FormatFloat(float64(s), 'f', 6, 64)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
 }
 
 // slowestJobs is the number of jobs that a summary names.
@@ -199,7 +185,7 @@ func (r *Run) Summary() *Summary {
 	first := &r.Predictions[0]
 	s := &Summary{
 		Schema:       workload.SummarySchema.String(),
-		Scenario:     Escape(r.Question.Name),
+		Scenario:     text.Escape(r.Question.Name),
 		Title:        r.title(),
 		Model:        first.Model,
 		Fidelity:     r.Question.Fidelity.String(),
@@ -216,9 +202,9 @@ func (r *Run) Summary() *Summary {
 		Lost:         r.lostTrackers(),
 		Jobs:         r.jobSummary(),
 		Deadlines:    r.deadlines(),
-		Kinds:        listed(r.Stats.kindSummaries()),
-		Slots:        listed(r.Stats.slotSummaries(r.end())),
-		Slowest:      listed(r.slowest()),
+		Kinds:        text.Listed(r.Stats.kindSummaries()),
+		Slots:        text.Listed(r.Stats.slotSummaries(r.end())),
+		Slowest:      text.Listed(r.slowest()),
 		Groups:       r.groups(),
 	}
 	s.Limits, s.LimitedBy = r.limits()
@@ -228,8 +214,8 @@ func (r *Run) Summary() *Summary {
 		s.Warnings = addNew(s.Warnings, r.Predictions[i].Warnings)
 		s.Assumptions = addNew(s.Assumptions, r.Predictions[i].Assumed)
 	}
-	s.Warnings = listed(append(s.Warnings, s.doubts()...))
-	s.Assumptions = listed(s.Assumptions)
+	s.Warnings = text.Listed(append(s.Warnings, s.doubts()...))
+	s.Assumptions = text.Listed(s.Assumptions)
 	return s
 }
 
@@ -248,11 +234,11 @@ func changesOf(q *model.WhatIf) (all []ChangeSummary) {
 
 // schedulerText names the schedulers of the run.
 func (s *Summary) schedulerText() string {
-	text := s.Scheduler + " scheduler"
+	line := s.Scheduler + " scheduler"
 	for _, c := range s.Changes {
-		text += ", " + c.Scheduler + " from " + formatDuration(c.At)
+		line += ", " + c.Scheduler + " from " + text.Duration(c.At)
 	}
-	return text
+	return line
 }
 
 // WriteJSON writes summary.json.
@@ -260,9 +246,9 @@ func (s *Summary) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, s
 
 // addNew appends the elements that are not in the list yet.
 func addNew(to, from []string) []string {
-	for _, text := range from {
-		if text = Printable(text); !slices.Contains(to, text) {
-			to = append(to, text)
+	for _, line := range from {
+		if line = text.Printable(line); !slices.Contains(to, line) {
+			to = append(to, line)
 		}
 	}
 	return to
@@ -284,7 +270,7 @@ func newEstimate(values []float64) Estimate {
 	if e.N == 0 {
 		return e
 	}
-	mean, half := studentInterval(values)
+	mean, half := fit.StudentInterval(values)
 	e.Mean = int64(math.Round(mean))
 	if e.N > 1 {
 		low, high := int64(math.Round(mean-half)), int64(math.Round(mean+half))
@@ -293,8 +279,6 @@ func newEstimate(values []float64) Estimate {
 	return e
 }
 
-func finished(j *model.JobOutcome) bool { return j.Finish >= 0 }
-
 // jobSummary returns each statistic of the job times as a mean over the
 // replications.
 func (r *Run) jobSummary() JobSummary {
@@ -302,7 +286,7 @@ func (r *Run) jobSummary() JobSummary {
 	s := JobSummary{Jobs: len(first)}
 	for i := range first {
 		switch j := &first[i]; {
-		case !finished(j):
+		case !j.Finished():
 		case j.State == workload.Succeeded:
 			s.Succeeded++
 		case j.State == workload.Failed:
@@ -316,7 +300,7 @@ func (r *Run) jobSummary() JobSummary {
 		p := &r.Predictions[i]
 		var t []float64
 		for k := range p.Jobs {
-			if j := &p.Jobs[k]; finished(j) {
+			if j := &p.Jobs[k]; j.Finished() {
 				t = append(t, float64(j.Finish-j.Submit))
 			}
 		}
@@ -362,7 +346,7 @@ func (r *Run) slowest() []JobTime {
 	outcomes := r.outcomes()
 	for k := range r.Predictions[0].Jobs {
 		j := &r.Predictions[0].Jobs[k]
-		t := JobTime{ID: Escape(j.ID), Name: Escape(j.Name), Estimate: newEstimate(jobTimes(outcomes(k)))}
+		t := JobTime{ID: text.Escape(j.ID), Name: text.Escape(j.Name), Estimate: newEstimate(jobTimes(outcomes(k)))}
 		if t.N > 0 {
 			all = append(all, t)
 		}
@@ -402,7 +386,7 @@ func (s *Stats) kindSummaries() []KindSummary {
 		}
 		for p, t := range k.phases {
 			if t > 0 {
-				sum.Phases = append(sum.Phases, PhaseShare{workload.Phase(p).String(), t, share(float64(t) / float64(sum.SlotTime))})
+				sum.Phases = append(sum.Phases, PhaseShare{workload.Phase(p).String(), t, text.Share(float64(t) / float64(sum.SlotTime))})
 			}
 		}
 		all = append(all, sum)
@@ -453,10 +437,10 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 			full = exact
 		}
 		if makespan > 0 {
-			sum.Busy = share(float64(busy) / float64(n) / float64(makespan))
-			sum.Saturated = share(float64(full) / float64(makespan))
+			sum.Busy = text.Share(float64(busy) / float64(n) / float64(makespan))
+			sum.Saturated = text.Share(float64(full) / float64(makespan))
 		}
-		sum.Peak = share(most)
+		sum.Peak = text.Share(most)
 		attempts := 0
 		for _, slot := range s.slots.idle[i].slots {
 			attempts += int(slot.ran)
@@ -465,16 +449,33 @@ func (s *Stats) slotSummaries(makespan int64) []SlotSummary {
 				sum.Used++
 			}
 		}
-		sum.PerSlot = share(float64(attempts) / float64(n))
+		sum.PerSlot = text.Share(float64(attempts) / float64(n))
 		all = append(all, sum)
 	}
 	return all
 }
 
+// Busy returns the share of the makespan in which map and reduce slots were in use; NaN
+// if there are none.
+func (s *Stats) Busy(makespan time.Duration) [2]float64 {
+	busy := [2]float64{math.NaN(), math.NaN()}
+	for _, sl := range s.slotSummaries(int64(makespan)) {
+		switch sl.Type {
+		case "map":
+			busy[0] = float64(sl.Busy)
+		case "reduce":
+			busy[1] = float64(sl.Busy)
+		default:
+			busy = [2]float64{float64(sl.Busy), float64(sl.Busy)}
+		}
+	}
+	return busy
+}
+
 // Full returns the fraction of the makespan in which all slots of a type were in
 // use, for the type with the largest fraction.
 func (s *Stats) Full(makespan time.Duration) float64 {
-	most := share(0)
+	most := text.Share(0)
 	for _, sl := range s.slotSummaries(int64(makespan)) {
 		most = max(most, sl.Saturated)
 	}
@@ -486,12 +487,12 @@ func (s *Summary) doubts() []string {
 	var doubts []string
 	for _, sl := range s.Slots {
 		if sl.Used > 0 && sl.Saturated == 0 {
-			doubts = append(doubts, fmt.Sprintf("the %s %s slots were never all in use: their number did not limit the run", number(int64(sl.Slots)), sl.Type))
+			doubts = append(doubts, fmt.Sprintf("the %s %s slots were never all in use: their number did not limit the run", text.Number(int64(sl.Slots)), sl.Type))
 		}
 	}
 	if left := s.Jobs.Jobs - s.Jobs.Succeeded; left > 0 {
 		doubts = append(doubts, fmt.Sprintf("%s of %s did not succeed; statistics leave out jobs that never finished",
-			number(int64(left)), count(s.Jobs.Jobs, "job")))
+			text.Number(int64(left)), text.Count(s.Jobs.Jobs, "job")))
 	}
 	switch {
 	case s.Replications == 1:

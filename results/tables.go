@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -35,11 +36,11 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 	for i := range jobs {
 		j := &jobs[i]
 		low, high := ns(j.Low), ns(j.High)
-		if !finished(j) {
+		if !j.Finished() {
 			low, high = "", ""
 		}
 		row := []string{
-			Escape(j.ID), Escape(j.Name), Escape(j.User), Escape(j.Pool), Escape(j.Queue), j.State.String(),
+			text.Escape(j.ID), text.Escape(j.Name), text.Escape(j.User), text.Escape(j.Pool), text.Escape(j.Queue), j.State.String(),
 			instant(j.Submit), instant(j.Launch), instant(j.Running), instant(j.FirstMap),
 			instant(j.LastMap), instant(j.ShuffleEnd), instant(j.Finish), low, high,
 			whole(j.Maps), whole(j.Reduces), whole(j.Failed), whole(j.Killed), whole(j.SpeculativeRuns),
@@ -50,7 +51,7 @@ func writeJobs(w io.Writer, jobs []model.JobOutcome) error {
 		}
 		switch {
 		case due && j.Deadline > 0:
-			row = append(row, ns(j.Deadline), strconv.FormatBool(inTime(j)))
+			row = append(row, ns(j.Deadline), strconv.FormatBool(j.InTime()))
 		case due:
 			row = append(row, "", "")
 		}
@@ -93,8 +94,8 @@ func writeResources(w io.Writer, rows iter.Seq[Usage]) error {
 	out.Write(ResourceColumns)
 	for u := range rows {
 		out.Write([]string{
-			ns(u.Time), Escape(u.Node), Escape(u.Device), share(u.Busy).String(),
-			whole(u.Bytes), whole(u.ReadBytes), whole(u.WriteBytes), share(u.Queue).String(), share(u.InService).String(), share(u.Rate).String(), share(u.Foreign).String(),
+			ns(u.Time), text.Escape(u.Node), text.Escape(u.Device), text.Share(u.Busy).String(),
+			whole(u.Bytes), whole(u.ReadBytes), whole(u.WriteBytes), text.Share(u.Queue).String(), text.Share(u.InService).String(), text.Share(u.Rate).String(), text.Share(u.Foreign).String(),
 		})
 	}
 	out.Flush()

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // tunedSchema is the first field of tuned settings in JSON.
@@ -35,7 +37,7 @@ func NewGain(before, after []float64) Gain {
 			gains[i] -= after[i] / before[i]
 		}
 	}
-	mean, half := studentInterval(gains)
+	mean, half := fit.StudentInterval(gains)
 	return Gain{mean, mean - half, mean + half, len(gains)}
 }
 
@@ -116,7 +118,7 @@ func (t *Tuned) rows() []tunedRow {
 	var rows []tunedRow
 	for i := range t.Settings {
 		s := &t.Settings[i]
-		rows = append(rows, tunedRow{s.Setting, Escape(s.From), Escape(s.To), s.Gain, s.verdict()})
+		rows = append(rows, tunedRow{s.Setting, text.Escape(s.From), text.Escape(s.To), s.Gain, s.verdict()})
 	}
 	return rows
 }
@@ -136,8 +138,8 @@ func (t *Tuned) WriteJSON(w io.Writer) error {
 		Set         []string   `json:"set"`
 		Simulations int        `json:"simulations"`
 		Notes       []string   `json:"notes"`
-	}{tunedSchema, Escape(t.Scenario), t.Fidelity, Escape(t.Job), estimateOf(t.Before), estimateOf(t.After),
-		t.Gain, t.Gain.Effect(), listed(t.rows()), listed(t.Set), t.Simulations, listed(t.Notes)})
+	}{tunedSchema, text.Escape(t.Scenario), t.Fidelity, text.Escape(t.Job), estimateOf(t.Before), estimateOf(t.After),
+		t.Gain, t.Gain.Effect(), text.Listed(t.rows()), text.Listed(t.Set), t.Simulations, text.Listed(t.Notes)})
 }
 
 // tunedColumns are the columns of tune.csv.
@@ -171,11 +173,11 @@ func (t *Tuned) Write(d resultdir.Target) error { return d.Write(tunedName, t.Wr
 // WriteText writes the gain, the settings that matter, those that do not, and how
 // to run the job with them.
 func (t *Tuned) WriteText(w io.Writer, colour bool) error {
-	out := newTextWriter(w, colour)
-	out.heading(fmt.Sprintf("Settings of job %s, %s at fidelity %s", Escape(t.Job), Escape(t.Scenario), t.Fidelity))
+	out := text.NewWriter(w, colour)
+	out.Heading(fmt.Sprintf("Settings of job %s, %s at fidelity %s", text.Escape(t.Job), text.Escape(t.Scenario), t.Fidelity))
 	time := func(seconds []float64) string {
 		e := estimateOf(seconds)
-		return fmt.Sprintf("%s ± %s", formatDuration(e.Mean), formatDuration((*e.High-*e.Low)/2))
+		return fmt.Sprintf("%s ± %s", text.Duration(e.Mean), text.Duration((*e.High-*e.Low)/2))
 	}
 	fmt.Fprintf(out, "as in the scenario\t%s\n", time(t.Before))
 	fmt.Fprintf(out, "tuned\t%s\n", time(t.After))
@@ -191,30 +193,30 @@ func (t *Tuned) WriteText(w io.Writer, colour bool) error {
 		case s.Gain.Effect() == NoDifference:
 			kept := ""
 			if s.Kept {
-				kept = ": " + short(s.To) + " is kept, for several of these together make one"
+				kept = ": " + text.ClassName(s.To) + " is kept, for several of these together make one"
 			}
 			idle = append(idle, s.Setting+kept)
 		default:
-			matter = append(matter, fmt.Sprintf("%s\t%s\t%s\t%s", s.Setting, short(s.From), short(s.To), s.Gain))
+			matter = append(matter, fmt.Sprintf("%s\t%s\t%s\t%s", s.Setting, text.ClassName(s.From), text.ClassName(s.To), s.Gain))
 		}
 	}
 	if len(matter) > 0 {
-		out.section("Settings that matter, with the gain of each while the others are set")
+		out.Section("Settings that matter, with the gain of each while the others are set")
 		fmt.Fprintln(out, "setting\tfrom\tto\tgain")
 		fmt.Fprintln(out, strings.Join(matter, "\n"))
 		out.Flush()
 	}
-	out.list("Settings whose change alone makes no difference", idle)
-	out.list("Settings for which no better value was found", left)
-	out.list("Notes", t.Notes)
+	out.List("Settings whose change alone makes no difference", idle)
+	out.List("Settings for which no better value was found", left)
+	out.List("Notes", t.Notes)
 	if len(t.Set) > 0 {
-		out.section("To run the job with these settings, add")
+		out.Section("To run the job with these settings, add")
 		for _, s := range t.Set {
 			fmt.Fprintf(out, "  --set '%s'\n", s)
 		}
 	}
-	fmt.Fprintf(out, "\n%s\n", count(t.Simulations, "simulation"))
-	return out.done()
+	fmt.Fprintf(out, "\n%s\n", text.Count(t.Simulations, "simulation"))
+	return out.Done()
 }
 
 func (t *Tuned) gainText() string {
@@ -222,12 +224,4 @@ func (t *Tuned) gainText() string {
 		return t.Gain.String() + ": makes no difference"
 	}
 	return t.Gain.String()
-}
-
-// short returns the last part of the name of a class.
-func short(value string) string {
-	if i := strings.LastIndexByte(value, '.'); strings.Count(value, ".") > 1 {
-		return value[i+1:]
-	}
-	return value
 }

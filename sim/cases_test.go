@@ -125,7 +125,7 @@ func TestMemorySlots(t *testing.T) {
 		for _, a := range rows.of(workload.Map) {
 			// Without the commit, during which the next map may be given already.
 			end := a.Finish - a.Phases[workload.PhaseCommit]
-			steps = append(steps, step{a.Start, 1}, step{end, -1})
+			steps = append(steps, step{at: a.Start, by: 1}, step{at: end, by: -1})
 		}
 		most := 0
 		if err := walk(steps, func(_, _ time.Duration, n int) error { most = max(most, n); return nil }); err != nil {
@@ -148,19 +148,19 @@ func TestFailsWhileCommitting(t *testing.T) {
 		want  []instants
 	}{
 		{6, []instants{
-			{workload.Setup, workload.Succeeded, 1, 3.2}, {workload.Map, workload.Failed, 4, 11.5},
-			{workload.TaskCleanup, workload.Failed, 13, 14.7}, {workload.Map, workload.Succeeded, 16, 26.2},
-			{workload.Cleanup, workload.Succeeded, 28, 29.9},
+			{kind: workload.Setup, state: workload.Succeeded, start: 1, finish: 3.2}, {kind: workload.Map, state: workload.Failed, start: 4, finish: 11.5},
+			{kind: workload.TaskCleanup, state: workload.Failed, start: 13, finish: 14.7}, {kind: workload.Map, state: workload.Succeeded, start: 16, finish: 26.2},
+			{kind: workload.Cleanup, state: workload.Succeeded, start: 28, finish: 29.9},
 		}},
 		{8.5, []instants{
-			{workload.Setup, workload.Succeeded, 1, 3.2}, {workload.Map, workload.Failed, 4, 14},
-			{workload.TaskCleanup, workload.Failed, 16, 17.7}, {workload.Map, workload.Succeeded, 19, 29.2},
-			{workload.Cleanup, workload.Succeeded, 31, 32.9},
+			{kind: workload.Setup, state: workload.Succeeded, start: 1, finish: 3.2}, {kind: workload.Map, state: workload.Failed, start: 4, finish: 14},
+			{kind: workload.TaskCleanup, state: workload.Failed, start: 16, finish: 17.7}, {kind: workload.Map, state: workload.Succeeded, start: 19, finish: 29.2},
+			{kind: workload.Cleanup, state: workload.Succeeded, start: 31, finish: 32.9},
 		}},
 		// It has committed by then.
 		{8.8, []instants{
-			{workload.Setup, workload.Succeeded, 1, 3.2}, {workload.Map, workload.Succeeded, 4, 14.2},
-			{workload.Cleanup, workload.Succeeded, 16, 17.9},
+			{kind: workload.Setup, state: workload.Succeeded, start: 1, finish: 3.2}, {kind: workload.Map, state: workload.Succeeded, start: 4, finish: 14.2},
+			{kind: workload.Cleanup, state: workload.Succeeded, start: 16, finish: 17.9},
 		}},
 	} {
 		job := mapsOnly("j", sec(5.2))
@@ -184,7 +184,7 @@ func TestCut(t *testing.T) {
 		Cluster: idealCluster(alike(1, 1, 0)), Scheduler: model.Scheduler{Name: "fifo"}, Until: sec(15),
 		Jobs: []workload.Job{mapsOnly("first", sec(10)), mapsOnly("second", sec(10)), third},
 	})
-	wantInstants(t, rows, []instants{{workload.Map, workload.Succeeded, 0, 10}, {workload.Map, workload.Running, 10, 15}})
+	wantInstants(t, rows, []instants{{kind: workload.Map, state: workload.Succeeded, start: 0, finish: 10}, {kind: workload.Map, state: workload.Running, start: 10, finish: 15}})
 	for i, want := range []struct {
 		state          workload.State
 		launch, finish time.Duration
@@ -236,12 +236,12 @@ func TestLostTracker(t *testing.T) {
 		want   []instants
 	}{
 		{150, []instants{
-			{workload.Map, workload.Succeeded, 3.5, 153.5}, {workload.Map, workload.Killed, 4, 30},
-			{workload.TaskCleanup, workload.Killed, 102.5, 102.7}, {workload.Map, workload.Succeeded, 105.5, 255.5},
+			{kind: workload.Map, state: workload.Succeeded, start: 3.5, finish: 153.5}, {kind: workload.Map, state: workload.Killed, start: 4, finish: 30},
+			{kind: workload.TaskCleanup, state: workload.Killed, start: 102.5, finish: 102.7}, {kind: workload.Map, state: workload.Succeeded, start: 105.5, finish: 255.5},
 		}},
 		{5, []instants{
-			{workload.Map, workload.Succeeded, 3.5, 153.5}, {workload.Map, workload.Succeeded, 4, 9},
-			{workload.Map, workload.Succeeded, 102.5, 107.5},
+			{kind: workload.Map, state: workload.Succeeded, start: 3.5, finish: 153.5}, {kind: workload.Map, state: workload.Succeeded, start: 4, finish: 9},
+			{kind: workload.Map, state: workload.Succeeded, start: 102.5, finish: 107.5},
 		}},
 	} {
 		nodes := alike(2, 2, 1)
@@ -281,7 +281,7 @@ func TestLostTracker(t *testing.T) {
 // the reduce slot.
 func TestRecordedEndsAreRepeated(t *testing.T) {
 	const ok, failed, killed = workload.Succeeded, workload.Failed, workload.Killed
-	setup := instants{workload.Setup, ok, 1, 3.2}
+	setup := instants{kind: workload.Setup, state: ok, start: 1, finish: 3.2}
 	for _, c := range []struct {
 		name  string
 		nodes int
@@ -291,19 +291,19 @@ func TestRecordedEndsAreRepeated(t *testing.T) {
 		end   workload.State
 	}{
 		{"hung", 1, "FAILED 20s", workload.AttemptEnd{}, []instants{
-			setup, {workload.Map, failed, 4, 25.5}, {workload.TaskCleanup, failed, 28, 29.7}, {workload.Map, ok, 31, 41.2}, {workload.Cleanup, ok, 43, 44.9},
+			setup, {kind: workload.Map, state: failed, start: 4, finish: 25.5}, {kind: workload.TaskCleanup, state: failed, start: 28, finish: 29.7}, {kind: workload.Map, state: ok, start: 31, finish: 41.2}, {kind: workload.Cleanup, state: ok, start: 43, finish: 44.9},
 		}, ok},
 		{"killed", 1, "KILLED 2s", workload.AttemptEnd{}, []instants{
-			setup, {workload.Map, killed, 4, 10}, {workload.TaskCleanup, killed, 13, 14.7}, {workload.Map, ok, 16, 26.2}, {workload.Cleanup, ok, 28, 29.9},
+			setup, {kind: workload.Map, state: killed, start: 4, finish: 10}, {kind: workload.TaskCleanup, state: killed, start: 13, finish: 14.7}, {kind: workload.Map, state: ok, start: 16, finish: 26.2}, {kind: workload.Cleanup, state: ok, start: 28, finish: 29.9},
 		}, ok},
 		{"slower", 2, "KILLED 100s, SUCCEEDED beside 10s", workload.AttemptEnd{}, []instants{
-			setup, {workload.Map, killed, 4, 28}, {workload.Map, ok, 14, 24.2}, {workload.Cleanup, ok, 26, 27.9},
+			setup, {kind: workload.Map, state: killed, start: 4, finish: 28}, {kind: workload.Map, state: ok, start: 14, finish: 24.2}, {kind: workload.Cleanup, state: ok, start: 26, finish: 27.9},
 		}, ok},
 		{"too slow", 2, "SUCCEEDED, KILLED 100s beside 3s", workload.AttemptEnd{}, []instants{
-			setup, {workload.Map, ok, 4, 14.2}, {workload.Map, killed, 8, 17}, {workload.Cleanup, ok, 16, 17.9},
+			setup, {kind: workload.Map, state: ok, start: 4, finish: 14.2}, {kind: workload.Map, state: killed, start: 8, finish: 17}, {kind: workload.Cleanup, state: ok, start: 16, finish: 17.9},
 		}, ok},
 		{"job killed", 1, "KILLED 100s", workload.AttemptEnd{State: killed, After: sec(30)}, []instants{
-			setup, {workload.Map, killed, 4, 31}, {workload.Cleanup, ok, 31, 32.9},
+			setup, {kind: workload.Map, state: killed, start: 4, finish: 31}, {kind: workload.Cleanup, state: ok, start: 31, finish: 32.9},
 		}, killed},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 // drawSuccessor draws a scheduler that can serve the jobs of a world. It skips
 // worlds that some scheduler would not finish.
 func (w *world) drawSuccessor(t *rapid.T) model.Scheduler {
-	s := source{t}
+	s := source{T: t}
 	next := *w
 	next.Scheduler = model.Scheduler{Name: s.oneOf("next policy", scheduler.Names()...)}
 	next.drawPolicy(s)
@@ -67,7 +67,7 @@ func TestChangeToTheSame(t *testing.T) {
 			return
 		}
 		plain := w.run(t)
-		s := source{t}
+		s := source{T: t}
 		for range s.n("changes", 1, 3) {
 			w.Changes = append(w.Changes, model.Change{At: s.time("change", 0, 5*time.Minute), Scheduler: w.Scheduler})
 		}
@@ -98,7 +98,7 @@ func TestChanges(t *testing.T) {
 		w := drawWorld(t)
 		next := w.drawSuccessor(t)
 		plain := w.run(t)
-		at := source{t}.time("change", 0, 3*time.Minute)
+		at := source{T: t}.time("change", 0, 3*time.Minute)
 		w.Changes = []model.Change{{At: at, Scheduler: next}}
 		changed := w.run(t)
 		name := fmt.Sprintf("%s, %s to %s at %v", w.Cluster.Hadoop, w.Scheduler.Name, next.Name, at)

@@ -19,7 +19,7 @@ import (
 
 // onDevices has a random world's tasks do work on machines that are not alike.
 func onDevices(t *rapid.T, w *world) *world {
-	draw := source{t}
+	draw := source{T: t}
 	w.Fidelity = model.Device
 	w.Cluster.Costs.Launch = max(w.Cluster.Costs.Launch, time.Millisecond)
 	slow := server()

@@ -38,7 +38,7 @@ func (w *written) Span(s *model.Span) { fmt.Fprintf(&w.traced, "%+v\n", *s) }
 // drawVariedWorld draws a world at any fidelity, whose jobs may come over days, whose
 // tasks may be many, and whose transfers may be inexact.
 func drawVariedWorld(t *rapid.T) *world {
-	s := source{t}
+	s := source{T: t}
 	w := drawWorld(t)
 	switch s.n("fidelity", 0, 3) {
 	case 1:

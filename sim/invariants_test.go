@@ -50,7 +50,7 @@ func (w *world) run(t *rapid.T) *outcome {
 	}
 	for _, a := range o.rows {
 		if a.Kind == workload.Map || a.Kind == workload.Reduce {
-			key := task{a.Job, a.Kind, a.Task}
+			key := task{job: a.Job, kind: a.Kind, index: a.Task}
 			o.by[key] = append(o.by[key], a)
 		}
 	}
@@ -95,7 +95,7 @@ func (o *outcome) keysAreUnique() error {
 	}
 	seen := map[key]bool{}
 	for _, a := range o.rows {
-		k := key{task{a.Job, a.Kind, a.Task}, a.Number}
+		k := key{task: task{job: a.Job, kind: a.Kind, index: a.Task}, number: a.Number}
 		if seen[k] && a.Kind != workload.Setup && a.Kind != workload.Cleanup {
 			return fmt.Errorf("%s: %v %d has two attempts %d", a.Job, a.Kind, a.Task, a.Number)
 		}
@@ -119,7 +119,7 @@ func (o *outcome) tasksEndOnce() error {
 			most := o.intConf(j, "mapred."+kind.String()+".max.attempts")
 			for index := range n {
 				lasting, lost, failures := 0, 0, 0
-				for _, a := range o.by[task{out.ID, kind, index}] {
+				for _, a := range o.by[task{job: out.ID, kind: kind, index: index}] {
 					switch {
 					case a.State == workload.Failed:
 						failures++
@@ -173,7 +173,7 @@ func (o *outcome) attemptsAreSound() error {
 				return fmt.Errorf("on a node that died at %v: %+v", n.Dies, a)
 			}
 		}
-		id := identity{task{a.Job, a.Kind, a.Task}, a.Number}
+		id := identity{task: task{job: a.Job, kind: a.Kind, index: a.Task}, number: a.Number}
 		if (a.Kind == workload.Map || a.Kind == workload.Reduce) && seen[id] {
 			return fmt.Errorf("twice: %+v", a)
 		}
@@ -191,13 +191,13 @@ func (o *outcome) slotsHoldOne() error {
 	bySlot := map[slot]table{}
 	for _, a := range o.rows {
 		if a.Finish > a.Start { // one that was killed while it waited has no slot
-			bySlot[slot{a.Node, a.Slot}] = append(bySlot[slot{a.Node, a.Slot}], a)
+			bySlot[slot{node: a.Node, slot: a.Slot}] = append(bySlot[slot{node: a.Node, slot: a.Slot}], a)
 		}
 	}
 	for _, n := range o.Cluster.Nodes {
 		for s := range n.MapSlots + n.ReduceSlots {
-			rows := bySlot[slot{n.Name, s}]
-			delete(bySlot, slot{n.Name, s})
+			rows := bySlot[slot{node: n.Name, slot: s}]
+			delete(bySlot, slot{node: n.Name, slot: s})
 			slices.SortFunc(rows, func(a, b workload.Attempt) int { return cmp.Compare(a.Start, b.Start) })
 			for i := 1; i < len(rows); i++ {
 				if rows[i].Start < rows[i-1].Finish {
@@ -242,7 +242,7 @@ func (o *outcome) slotsSuffice() error {
 				if !o.Cluster.SharedSlots && !o.mapSlot(a) {
 					k = 1
 				}
-				steps[k] = append(steps[k], step{a.Start, o.width(a)}, step{a.Finish, -o.width(a)})
+				steps[k] = append(steps[k], step{at: a.Start, by: o.width(a)}, step{at: a.Finish, by: -o.width(a)})
 			}
 		}
 		have := [2]int{n.MapSlots, n.ReduceSlots}
@@ -286,7 +286,7 @@ func (o *outcome) slowstartIsMet() error {
 		ended := 0
 		for index := range j.Maps.Count {
 			failures := 0
-			for _, m := range o.by[task{a.Job, workload.Map, index}] {
+			for _, m := range o.by[task{job: a.Job, kind: workload.Map, index: index}] {
 				if m.Finish <= a.Start && m.State == workload.Failed {
 					failures++
 				}
@@ -370,7 +370,7 @@ func (o *outcome) littlesLaw() error {
 	var spent, area time.Duration
 	for i := range o.Prediction.Jobs {
 		out := &o.Prediction.Jobs[i]
-		steps = append(steps, step{o.jobs[out.ID].Submit, 1}, step{out.Finish, -1})
+		steps = append(steps, step{at: o.jobs[out.ID].Submit, by: 1}, step{at: out.Finish, by: -1})
 		spent += out.Low
 	}
 	err := walk(steps, func(from, to time.Duration, n int) error {
@@ -402,8 +402,8 @@ func (o *outcome) nothingIdles() error {
 		j := o.jobs[out.ID]
 		var ends []time.Duration
 		for index := range j.Maps.Count {
-			m := o.by[task{out.ID, workload.Map, index}][0]
-			waiting[0] = append(waiting[0], step{j.Submit, 1}, step{m.Start, -1})
+			m := o.by[task{job: out.ID, kind: workload.Map, index: index}][0]
+			waiting[0] = append(waiting[0], step{at: j.Submit, by: 1}, step{at: m.Start, by: -1})
 			ends = append(ends, m.Finish)
 		}
 		slices.Sort(ends)
@@ -412,8 +412,8 @@ func (o *outcome) nothingIdles() error {
 			ready = ends[n-1]
 		}
 		for index := range j.Reduces.Count {
-			r := o.by[task{out.ID, workload.Reduce, index}][0]
-			waiting[1] = append(waiting[1], step{ready, 1}, step{r.Start, -1})
+			r := o.by[task{job: out.ID, kind: workload.Reduce, index: index}][0]
+			waiting[1] = append(waiting[1], step{at: ready, by: 1}, step{at: r.Start, by: -1})
 		}
 	}
 	total := [2]int{}
@@ -422,7 +422,7 @@ func (o *outcome) nothingIdles() error {
 		total[1] += n.ReduceSlots
 	}
 	for _, a := range o.rows {
-		free[a.Kind] = append(free[a.Kind], step{a.Start, -1}, step{a.Finish, 1})
+		free[a.Kind] = append(free[a.Kind], step{at: a.Start, by: -1}, step{at: a.Finish, by: 1})
 	}
 	if o.Cluster.SharedSlots {
 		total[0] += total[1]
@@ -432,10 +432,10 @@ func (o *outcome) nothingIdles() error {
 	for k := range waiting {
 		// A waiting task counts so much that it shows beside any free slots.
 		const many = 1 << 20
-		steps := []step{{0, total[k]}}
+		steps := []step{{at: 0, by: total[k]}}
 		steps = append(steps, free[k]...)
 		for _, s := range waiting[k] {
-			steps = append(steps, step{s.at, s.by * many})
+			steps = append(steps, step{at: s.at, by: s.by * many})
 		}
 		if err := walk(steps, func(from, to time.Duration, level int) error {
 			if level >= many && level%many > 0 {

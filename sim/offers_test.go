@@ -32,7 +32,7 @@ func (l *launches) Offer(o *model.Offer) {
 			continue
 		}
 		given[a.Kind]++
-		k := launchKey{a.Job, a.Kind, a.Task, a.Attempt}
+		k := launchKey{job: a.Job, kind: a.Kind, task: a.Task, attempt: a.Attempt}
 		if _, twice := l.node[k]; twice || a.Reason != model.NotDeclined {
 			l.t.Fatalf("%+v launched twice, or for a reason not: %v", k, a.Reason)
 		}
@@ -55,7 +55,7 @@ func TestTrace(t *testing.T) {
 		}
 		plain := w.run(t)
 		var rows table
-		offers := launches{t, map[launchKey]model.Offer{}}
+		offers := launches{t: t, node: map[launchKey]model.Offer{}}
 		p, err := sim.Simulator{Recorder: &rows, Tracer: &offers, Limit: longRun}.Predict(w.WhatIf)
 		if err != nil {
 			t.Fatal(err)
@@ -69,7 +69,7 @@ func TestTrace(t *testing.T) {
 				continue
 			}
 			n++
-			o, ok := offers.node[launchKey{a.Job, a.Kind, a.Task, a.Number}]
+			o, ok := offers.node[launchKey{job: a.Job, kind: a.Kind, task: a.Task, attempt: a.Number}]
 			if !ok || o.Node != a.Node || o.Time > a.Start {
 				t.Fatalf("%+v: launched by %+v", a, o)
 			}

@@ -28,7 +28,7 @@ func wantInstants(t *testing.T, rows table, want []instants) {
 	slices.SortStableFunc(rows, func(a, b workload.Attempt) int { return int(a.Start - b.Start) })
 	var got []instants
 	for _, a := range rows {
-		got = append(got, instants{a.Kind, a.State, a.Start.Seconds(), a.Finish.Seconds()})
+		got = append(got, instants{kind: a.Kind, state: a.State, start: a.Start.Seconds(), finish: a.Finish.Seconds()})
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("attempts %v,\n          want %v", got, want)
@@ -59,23 +59,23 @@ func TestOneAttemptOnAnIdleNode(t *testing.T) {
 		end     float64
 	}{
 		{"0.20.2", 1, 1, []instants{
-			{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 10.7}, {workload.Reduce, ok, 13, 22.8}, {workload.Cleanup, ok, 25, 26.9},
+			{kind: workload.Setup, state: ok, start: 1, finish: 3.2}, {kind: workload.Map, state: ok, start: 4, finish: 10.7}, {kind: workload.Reduce, state: ok, start: 13, finish: 22.8}, {kind: workload.Cleanup, state: ok, start: 25, finish: 26.9},
 		}, 28},
 		{"1.0.4", 1, 1, []instants{
-			{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 10.7}, {workload.Reduce, ok, 13, 22.8}, {workload.Cleanup, ok, 25, 26.9},
+			{kind: workload.Setup, state: ok, start: 1, finish: 3.2}, {kind: workload.Map, state: ok, start: 4, finish: 10.7}, {kind: workload.Reduce, state: ok, start: 13, finish: 22.8}, {kind: workload.Cleanup, state: ok, start: 25, finish: 26.9},
 		}, 28},
 		// Heartbeats at 0.1 + 0.3 k: 2.5, 9.4, 16.9, 18.4, 20.5. The reduce wants to
 		// commit at 9.4 + 1.5 + 5.8 = 16.7 and asks again at 17.7.
 		{"1.2.1", 0.1, 1, []instants{
-			{workload.Setup, ok, 0.1, 2.3}, {workload.Map, ok, 2.5, 9.2}, {workload.Reduce, ok, 9.4, 18.2}, {workload.Cleanup, ok, 18.4, 20.3},
+			{kind: workload.Setup, state: ok, start: 0.1, finish: 2.3}, {kind: workload.Map, state: ok, start: 2.5, finish: 9.2}, {kind: workload.Reduce, state: ok, start: 9.4, finish: 18.2}, {kind: workload.Cleanup, state: ok, start: 18.4, finish: 20.3},
 		}, 20.5},
-		{"ideal", 0, 1, []instants{{workload.Map, ok, 0, 5.2}, {workload.Reduce, ok, 5.2, 11}}, 11},
+		{"ideal", 0, 1, []instants{{kind: workload.Map, state: ok, start: 0, finish: 5.2}, {kind: workload.Reduce, state: ok, start: 5.2, finish: 11}}, 11},
 		// The map wants to commit at 10.7, says so at 13, asks at 13.7.
-		{"0.20.2", 1, 0, []instants{{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 14.2}, {workload.Cleanup, ok, 16, 17.9}}, 19},
-		{"1.0.4", 1, 0, []instants{{workload.Setup, ok, 1, 3.2}, {workload.Map, ok, 4, 14.2}, {workload.Cleanup, ok, 16, 17.9}}, 19},
+		{"0.20.2", 1, 0, []instants{{kind: workload.Setup, state: ok, start: 1, finish: 3.2}, {kind: workload.Map, state: ok, start: 4, finish: 14.2}, {kind: workload.Cleanup, state: ok, start: 16, finish: 17.9}}, 19},
+		{"1.0.4", 1, 0, []instants{{kind: workload.Setup, state: ok, start: 1, finish: 3.2}, {kind: workload.Map, state: ok, start: 4, finish: 14.2}, {kind: workload.Cleanup, state: ok, start: 16, finish: 17.9}}, 19},
 		// At 9.2, says so at 9.4, asks at 10.2, ends at 10.7.
-		{"1.2.1", 0.1, 0, []instants{{workload.Setup, ok, 0.1, 2.3}, {workload.Map, ok, 2.5, 10.7}, {workload.Cleanup, ok, 10.9, 12.8}}, 13},
-		{"ideal", 0, 0, []instants{{workload.Map, ok, 0, 5.2}}, 5.2},
+		{"1.2.1", 0.1, 0, []instants{{kind: workload.Setup, state: ok, start: 0.1, finish: 2.3}, {kind: workload.Map, state: ok, start: 2.5, finish: 10.7}, {kind: workload.Cleanup, state: ok, start: 10.9, finish: 12.8}}, 13},
+		{"ideal", 0, 0, []instants{{kind: workload.Map, state: ok, start: 0, finish: 5.2}}, 5.2},
 	} {
 		t.Run(fmt.Sprintf("%s-%d-reduces", c.release, c.reduces), func(t *testing.T) {
 			q := model.WhatIf{
@@ -118,7 +118,7 @@ func TestNoSetupCleanup(t *testing.T) {
 			Reduces: workload.ReduceTasks{Count: 1, Shuffle: all(sec(2.1)), Sort: all(sec(0.4)), Time: all(sec(3.3))},
 		}},
 	})
-	wantInstants(t, rows, []instants{{workload.Map, ok, 1, 7.7}, {workload.Reduce, ok, 10, 19.8}})
+	wantInstants(t, rows, []instants{{kind: workload.Map, state: ok, start: 1, finish: 7.7}, {kind: workload.Reduce, state: ok, start: 10, finish: 19.8}})
 	if p.Mean != sec(22) {
 		t.Errorf("the job ended at %v, want 22 s", p.Mean)
 	}
@@ -152,7 +152,7 @@ func TestReduceCountsUntilItsShuffleEnds(t *testing.T) {
 		Jobs:      []workload.Job{job("a", 0, 30), job("b", 15, 2.1)},
 	})
 	rows = slices.DeleteFunc(rows.of(workload.Reduce), func(a workload.Attempt) bool { return a.Job == "a" })
-	wantInstants(t, rows, []instants{{workload.Reduce, workload.Succeeded, 20.8, 44.6}})
+	wantInstants(t, rows, []instants{{kind: workload.Reduce, state: workload.Succeeded, start: 20.8, finish: 44.6}})
 }
 
 // With a slot each and work that waits, a node starts its next map at the first

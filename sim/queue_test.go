@@ -67,11 +67,11 @@ func TestMeanWaits(t *testing.T) {
 		queue queue
 		want  float64
 	}{
-		{queue{1, 1, 0.5}, 1},
-		{queue{1, 1, 0.8}, 4},
-		{queue{4, 1, 0.8}, erlangC(4, 3.2)},
-		{queue{16, 1, 0.9}, erlangC(16, 14.4)},
-		{queue{1, 8, 0.7}, (0.7 + 3.5) / 0.3},
+		{queue{servers: 1, batch: 1, load: 0.5}, 1},
+		{queue{servers: 1, batch: 1, load: 0.8}, 4},
+		{queue{servers: 4, batch: 1, load: 0.8}, erlangC(4, 3.2)},
+		{queue{servers: 16, batch: 1, load: 0.9}, erlangC(16, 14.4)},
+		{queue{servers: 1, batch: 8, load: 0.7}, (0.7 + 3.5) / 0.3},
 	} {
 		if got := c.queue.wait(); math.Abs(got-c.want) > 1e-9*c.want {
 			t.Errorf("%+v: wait %v, want %v", c.queue, got, c.want)
@@ -157,7 +157,7 @@ func TestQueueingTheory(t *testing.T) {
 	if large {
 		customers = 200_000
 	}
-	for _, q := range []queue{{1, 1, 0.5}, {1, 1, 0.8}, {4, 1, 0.8}, {16, 1, 0.9}, {8, 8, 0.7}} {
+	for _, q := range []queue{{servers: 1, batch: 1, load: 0.5}, {servers: 1, batch: 1, load: 0.8}, {servers: 4, batch: 1, load: 0.8}, {servers: 16, batch: 1, load: 0.9}, {servers: 8, batch: 8, load: 0.7}} {
 		t.Run(fmt.Sprintf("M%d-M-%d-%g", q.batch, q.servers, q.load), func(t *testing.T) {
 			waits := make([]float64, replications)
 			for i := range waits {

@@ -88,7 +88,7 @@ func (s source) durations(name string, n int, most time.Duration) workload.Durat
 // drawWorld draws a cluster, a policy and a few jobs that can be done on it: at
 // least one node lives, and no limit keeps a job from ever running.
 func drawWorld(t *rapid.T) *world {
-	s := source{t}
+	s := source{T: t}
 	w := &world{}
 	w.Seed = uint64(s.n("seed", 0, 1000))
 	c := &w.Cluster

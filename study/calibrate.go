@@ -16,7 +16,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -194,9 +194,9 @@ func (c *RunCalibration) readPrograms(h *workload.History) error {
 		if r.ReduceInRecords.N > 0 && r.ReduceInRecords.Mean > 0 && r.ReduceTime.N > 0 {
 			program.ReduceCPU = half * r.ReduceTime.Mean / r.ReduceInRecords.Mean
 		}
-		name := results.Slug(r.Name)
+		name := text.Slug(r.Name)
 		for n := 2; taken[name]; n++ {
-			name = fmt.Sprintf("%s-%d", results.Slug(r.Name), n)
+			name = fmt.Sprintf("%s-%d", text.Slug(r.Name), n)
 		}
 		taken[name] = true
 		program.Source = []string{"slotwave platform calibrate: the costs with which simulated tasks take as long as those recorded in " + strings.Join(baseNames(c.traces), ", ")}

@@ -13,6 +13,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 )
@@ -221,7 +222,7 @@ func (k *Comparing) replicate(c *comparedRun) (*results.Run, error) {
 
 // pointsOf are the runs as points of a study whose factors are the varied key
 // and the keys that the scenarios vary.
-func pointsOf(all []comparedRun, over string, runs []*results.Run) *results.Points {
+func pointsOf(all []comparedRun, over string, runs []*results.Run) *points.Points {
 	var keys []string
 	if over != "" {
 		keys = append(keys, over)
@@ -233,7 +234,7 @@ func pointsOf(all []comparedRun, over string, runs []*results.Run) *results.Poin
 			}
 		}
 	}
-	p := results.NewPoints(keys)
+	p := points.NewPoints(keys)
 	for i := range all {
 		values := make([]string, len(keys))
 		if over != "" {

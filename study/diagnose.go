@@ -22,6 +22,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -187,7 +188,7 @@ func (d *Diagnosed) Above(part float64) []string {
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		if f.Receipt.Outcome == diagnose.Confirmed && f.Receipt.Gain > part {
-			above = append(above, strings.TrimSpace(fmt.Sprintf("%s %s %s gains %.1f %%", f.Cause, results.Escape(f.Node), f.Device, 100*f.Receipt.Gain)))
+			above = append(above, strings.TrimSpace(fmt.Sprintf("%s %s %s gains %.1f %%", f.Cause, text.Escape(f.Node), f.Device, 100*f.Receipt.Gain)))
 		}
 	}
 	return above
@@ -561,7 +562,7 @@ func readResources(name string) ([]diagnose.Usage, error) {
 	header, err := in.Read()
 	if err != nil || !slices.Equal(header, results.ResourceColumns) {
 		return nil, fmt.Errorf("%s:1: got columns %s: want %s; this is the result of another version of slotwave: run the scenario again",
-			name, results.Escape(strings.Join(header, ",")), strings.Join(results.ResourceColumns, ","))
+			name, text.Escape(strings.Join(header, ",")), strings.Join(results.ResourceColumns, ","))
 	}
 	var rows []diagnose.Usage
 	names := map[string]string{}

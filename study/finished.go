@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
@@ -19,23 +19,23 @@ const keptFigures = 2
 
 // record keeps a finished simulation. file is the number of the file that it was read
 // from, if that matters.
-func (s *Sweep) record(t task, r results.Replication, file int) error {
+func (s *Sweep) record(t task, r points.Replication, file int) error {
 	vector := append([]float64{float64(file), r.Full}, r.Values...)
 	return s.done.Put(t.point, t.replication, append(vector, r.Goals...))
 }
 
 // runs are the finished simulations of a point, in order. Values is nil if one is not
 // finished.
-func (s *Sweep) runs(point int) ([]results.Replication, error) {
+func (s *Sweep) runs(point int) ([]points.Replication, error) {
 	vectors, err := s.done.Row(point)
 	if err != nil {
 		return nil, err
 	}
-	runs := make([]results.Replication, len(vectors))
+	runs := make([]points.Replication, len(vectors))
 	for i, v := range vectors {
 		if v != nil {
 			values, goals := v[keptFigures:len(v)-len(s.goals)], v[len(v)-len(s.goals):]
-			runs[i] = results.Replication{Seed: s.seed(task{point, i}), Values: values, Goals: goals, Full: v[1]}
+			runs[i] = points.Replication{Seed: s.seed(task{point, i}), Values: values, Goals: goals, Full: v[1]}
 		}
 	}
 	return runs, nil
@@ -129,11 +129,11 @@ func (s *Sweep) errIncomplete() error {
 func (s *Sweep) Close() error { return s.done.Close() }
 
 // Points are the finished simulations, until the sweep is closed.
-func (s *Sweep) Points() *results.Points {
-	p := &results.Points{List: finishedPoints{s}, Metrics: s.metrics, Assumed: s.assumptions()}
+func (s *Sweep) Points() *points.Points {
+	p := &points.Points{List: finishedPoints{s}, Metrics: s.metrics, Assumed: s.assumptions()}
 	p.Sampled = slices.ContainsFunc(s.file.Factors, func(f scenarios.Factor) bool { return f.Sampled })
 	for _, f := range s.factors {
-		p.Factors = append(p.Factors, results.Factor{Key: f.key, Count: f.count, Value: func(k int) string { return f.level(k).text }})
+		p.Factors = append(p.Factors, points.Factor{Key: f.key, Count: f.count, Value: func(k int) string { return f.level(k).text }})
 	}
 	return p
 }
@@ -143,8 +143,8 @@ type finishedPoints struct{ *Sweep }
 
 func (p finishedPoints) Len() int { return p.points }
 
-func (p finishedPoints) Point(i int) results.Point {
-	return results.Point{Scenario: p.base.Scenario.Name, Levels: p.levels(i), Baseline: p.baseline(i)}
+func (p finishedPoints) Point(i int) points.Point {
+	return points.Point{Scenario: p.base.Scenario.Name, Levels: p.levels(i), Baseline: p.baseline(i)}
 }
 
-func (p finishedPoints) Replications(i int) ([]results.Replication, error) { return p.runs(i) }
+func (p finishedPoints) Replications(i int) ([]points.Replication, error) { return p.runs(i) }

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 )
 
@@ -85,7 +85,7 @@ func TestSweepMemory(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 1))
 		for point := range s.points {
 			for replication := range 2 {
-				one := results.Replication{Values: make([]float64, len(s.metrics.Names()))}
+				one := points.Replication{Values: make([]float64, len(s.metrics.Names()))}
 				for i := range one.Values {
 					one.Values[i] = 1e9 * random.Float64()
 				}

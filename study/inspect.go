@@ -8,6 +8,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -40,11 +41,11 @@ func Inspect(paths []string, r scenarios.Reading) (*results.Inspection, *workloa
 	in.slots(workload.Reduce)
 	in.attempts()
 	for _, x := range h.StillHosts() {
-		s.Still = append(s.Still, results.StoodStill{Machine: results.Escape(x.Host), From: int64(x.From), To: int64(x.To), Usual: int64(x.Usual)})
+		s.Still = append(s.Still, results.StoodStill{Machine: text.Escape(x.Host), From: int64(x.From), To: int64(x.To), Usual: int64(x.Usual)})
 	}
 	for _, f := range factorsOf(h) {
 		if f.Tasks > 0 {
-			s.AddSpeed(results.Escape(f.Host), f.Tasks, [3]float64{f.Factor, f.Low, f.High}, f.Differs)
+			s.AddSpeed(text.Escape(f.Host), f.Tasks, [3]float64{f.Factor, f.Low, f.High}, f.Differs)
 		}
 	}
 	in.missing()
@@ -147,7 +148,7 @@ func (in *inspected) names() {
 		if !known {
 			k = len(in.found.Names)
 			place[name] = k
-			in.found.Names = append(in.found.Names, results.RecordedName{Name: results.Escape(name)})
+			in.found.Names = append(in.found.Names, results.RecordedName{Name: text.Escape(name)})
 			times = append(times, nil)
 		}
 		n := &in.found.Names[k]

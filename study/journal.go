@@ -10,7 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -86,7 +86,7 @@ func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{f: f, to: f}
-	size, err := s.readJournal(f, path, b, func(t task, r results.Replication) error {
+	size, err := s.readJournal(f, path, b, func(t task, r points.Replication) error {
 		j.rows++
 		return s.record(t, r, 0)
 	})
@@ -104,7 +104,7 @@ func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
 }
 
 // readJournal passes on every row, and returns the size of the whole lines.
-func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row func(task, results.Replication) error) (size int64, err error) {
+func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row func(task, points.Replication) error) (size int64, err error) {
 	in := bufio.NewReader(r)
 	for n := 1; ; n++ {
 		line, err := in.ReadBytes('\n')
@@ -137,23 +137,23 @@ func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row fun
 }
 
 // readRow reads a row, which has to be one of the study.
-func (s *Sweep) readRow(line []byte) (task, results.Replication, error) {
+func (s *Sweep) readRow(line []byte) (task, points.Replication, error) {
 	var row journalRow
 	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(s.metrics.Names()) || len(row.Goals) != len(s.goals) {
-		return task{}, results.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
+		return task{}, points.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
 	}
 	t := task{row.Point - 1, row.Replication - 1}
 	if t.point < 0 || t.point >= s.points || t.replication < 0 || t.replication >= s.file.MaxReplications {
-		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, s.points)
+		return t, points.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, s.points)
 	}
 	if want := s.seed(t); row.Seed != want {
-		return t, results.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)
+		return t, points.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)
 	}
-	return t, results.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Full: row.Full}, nil
+	return t, points.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Full: row.Full}, nil
 }
 
 // finishedRow makes the row of a finished simulation.
-func finishedRow(t task, r results.Replication) journalRow {
+func finishedRow(t task, r points.Replication) journalRow {
 	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
 }
 

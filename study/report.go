@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/report"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -49,7 +50,7 @@ func Report(w io.Writer, paths []string, k Diagnosing) (warnings []string, err e
 
 // reported returns the diagnosis as a run of a report.
 func (d *Diagnosed) reported(name string) report.Run {
-	r := report.Run{Name: results.Escape(name), Conclusion: d.Conclusion(), Attempts: d.attempts}
+	r := report.Run{Name: text.Escape(name), Conclusion: d.Conclusion(), Attempts: d.attempts}
 	for i := range d.Findings {
 		f := &d.Findings[i]
 		shown := report.Finding{

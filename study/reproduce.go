@@ -12,6 +12,7 @@ import (
 	"github.com/slotwave/slotwave/model/input"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 )
 
 // Paper is a paper whose tables and figures Reproduce makes.
@@ -186,7 +187,7 @@ func withNew(list, texts []string) []string {
 
 // resultOf is the directory of the result of a scenario.
 func (r *reproducing) resultOf(scenario string) string {
-	return filepath.Join(r.work, "result-"+results.Slug(filepath.Base(scenario)))
+	return filepath.Join(r.work, "result-"+text.Slug(filepath.Base(scenario)))
 }
 
 // simulated writes the result of a scenario below the temporary directory.
@@ -272,7 +273,7 @@ func picturesOf(name, scenario string, s *Study, dir string) (all []results.Pict
 		if title == "" {
 			title = scenario
 		}
-		all = append(all, results.Picture{Name: fmt.Sprintf("%s-%d", results.Slug(name), i+1), Title: "Slots in use, " + title, SVG: data})
+		all = append(all, results.Picture{Name: fmt.Sprintf("%s-%d", text.Slug(name), i+1), Title: "Slots in use, " + title, SVG: data})
 	}
 	return all, nil
 }

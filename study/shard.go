@@ -11,7 +11,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -206,7 +206,7 @@ func Merge(files []string, b resultdir.Build) (*Sweep, error) {
 			s, err = openRows(f, name)
 		}
 		if err == nil {
-			_, err = s.readJournal(f, name, b, func(t task, r results.Replication) error {
+			_, err = s.readJournal(f, name, b, func(t task, r points.Replication) error {
 				kept, err := s.done.Row(t.point)
 				if err != nil {
 					return err

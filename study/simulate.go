@@ -9,6 +9,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -88,7 +89,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 func (s *Study) newRun(r int) *results.Run {
 	asked, n := &s.Scenario.Runs[r], s.options.replications()
 	return &results.Run{
-		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]results.Replication, n),
+		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]points.Replication, n),
 		Recorded: asked.Recorded, Changed: asked.Changed,
 	}
 }
@@ -113,7 +114,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		}
 	}
 	run.Predictions[replication] = p
-	run.Replicated[replication] = results.Replication{Seed: q.Seed, Values: s.options.Metrics.Measure(q, &p, stats)}
+	run.Replicated[replication] = points.Replication{Seed: q.Seed, Values: s.options.Metrics.Measure(q, &p, stats.Busy(p.Mean))}
 	if replication == 0 {
 		run.Stats = stats
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
@@ -173,14 +174,14 @@ func (z *SizeSearch) Ask(models []analytic.Predictor) error {
 
 // decided reports whether a size needs no more runs in an attempt. The search, attempt
 // 0, makes a quarter of the runs at most: it only chooses the candidates.
-func (z *SizeSearch) decided(attempt int) func([]results.Replication) bool {
-	return func(runs []results.Replication) bool {
+func (z *SizeSearch) decided(attempt int) func([]points.Replication) bool {
+	return func(runs []points.Replication) bool {
 		enough, tooFew := z.shown(runs, attempt)
 		return enough || tooFew || attempt == 0 && len(runs) >= z.file.MaxReplications/4
 	}
 }
 
-func (z *SizeSearch) shown(runs []results.Replication, attempt int) (enough, tooFew bool) {
+func (z *SizeSearch) shown(runs []points.Replication, attempt int) (enough, tooFew bool) {
 	question := results.Sizing{Goals: z.goals, Confidence: z.file.Size.Confidence}
 	return question.Shown(&results.Size{Runs: runs}, attempt)
 }
@@ -214,7 +215,7 @@ func (z *SizeSearch) nameOf(kind, nodes int) string {
 }
 
 // simulated simulates a size and returns its runs.
-func (z *SizeSearch) simulated(point int) ([]results.Replication, error) {
+func (z *SizeSearch) simulated(point int) ([]points.Replication, error) {
 	if err := z.run(z.journal, slices.Values([]int{point}), z.progress); err != nil {
 		return nil, err
 	}
@@ -403,7 +404,7 @@ func (z *SizeSearch) sizing(answer *candidate) (*results.Sizing, error) {
 	for _, f := range z.factors {
 		keys = append(keys, f.key)
 	}
-	r.Points = results.NewPoints(keys)
+	r.Points = points.NewPoints(keys)
 	r.Points.Goals, r.Points.Metrics = z.goals, z.metrics
 	for _, size := range r.Sizes {
 		seeds := 0

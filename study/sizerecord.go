@@ -8,6 +8,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 )
@@ -42,7 +43,7 @@ func (z *SizeSearch) replayRecord() error {
 	if err := s.simulateOne(run, 0, 0, &attemptTable{}, nil); err != nil {
 		return err
 	}
-	if e := run.ReplayErrors(); e != nil {
+	if e := results.ReplayErrors(run); e != nil {
 		z.errors = *e
 	} else {
 		z.errors.Unknown = "the record states the time of no job"
@@ -144,7 +145,7 @@ func (z *SizeSearch) byCalibrations(answer *candidate) error {
 		if err != nil {
 			return err
 		}
-		r := results.Replication{}
+		r := points.Replication{}
 		for g := range z.goals {
 			r.Goals = append(r.Goals, z.goals[g].Measure(q, &p))
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -147,7 +147,7 @@ func (m *ProfiledMachine) Files(folder string) []trace.File {
 	}
 	return []trace.File{
 		{Name: platformName, Write: func(w io.Writer) error { return scenarios.WritePlatform(w, &m.machine) }},
-		{Name: profilesFolder + "/" + results.Slug(m.program.Name) + ".toml", Write: func(w io.Writer) error { return scenarios.WriteProgram(w, &m.program) }},
+		{Name: profilesFolder + "/" + text.Slug(m.program.Name) + ".toml", Write: func(w io.Writer) error { return scenarios.WriteProgram(w, &m.program) }},
 	}
 }
 

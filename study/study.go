@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
@@ -23,14 +23,14 @@ import (
 // Options select how a scenario is run. The zero value runs it once, without
 // changes.
 type Options struct {
-	Seed         uint64          // master seed of the first replication
-	Replications int             // number of runs, each with its own seed; 0 is 1
-	Workers      int             // concurrent runs; 0 is one per core
-	Set          []string        // KEY=VALUE settings that replace values of the scenario
-	Fidelity     string          // replay, profile, phase or device; empty: the scenario's
-	ForkAt       string          // time from which Set takes effect, in a second run; empty: from the start
-	Metrics      results.Metrics // of points.csv
-	Trace        bool            // write the offers of the first replication
+	Seed         uint64         // master seed of the first replication
+	Replications int            // number of runs, each with its own seed; 0 is 1
+	Workers      int            // concurrent runs; 0 is one per core
+	Set          []string       // KEY=VALUE settings that replace values of the scenario
+	Fidelity     string         // replay, profile, phase or device; empty: the scenario's
+	ForkAt       string         // time from which Set takes effect, in a second run; empty: from the start
+	Metrics      points.Metrics // of points.csv
+	Trace        bool           // write the offers of the first replication
 	Reading      scenarios.Reading
 }
 

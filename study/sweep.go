@@ -19,9 +19,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/spool"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
@@ -80,10 +81,10 @@ type Sweep struct {
 	step    string // of a search
 	ended   int    // simulations
 	points  int    // combinations of the factors
-	metrics results.Metrics
+	metrics points.Metrics
 	goals   []model.Goal
-	fresh   bool                             // the last factor is the seeds: those of the search, or fresh ones
-	enough  func([]results.Replication) bool // whether a point needs no more replications; nil: always
+	fresh   bool                            // the last factor is the seeds: those of the search, or fresh ones
+	enough  func([]points.Replication) bool // whether a point needs no more replications; nil: always
 
 	known   *journalHead   // its identity; nil until asked for
 	tried   int            // questions that were made before the sweep
@@ -109,7 +110,7 @@ func OpenSweep(name string, o SweepOptions) (*Sweep, error) {
 		return nil, err
 	}
 	if s.file.Precision > 0 {
-		s.enough = func(runs []results.Replication) bool { return s.metrics.RelativeHalf(runs) <= s.file.Precision }
+		s.enough = func(runs []points.Replication) bool { return s.metrics.RelativeHalf(runs) <= s.file.Precision }
 	}
 	return s, s.makePoints()
 }
@@ -141,7 +142,7 @@ func Check(name string) (about string, err error) {
 // openStudy reads a study and opens its scenario.
 func openStudy(name string, o SweepOptions) (*Sweep, error) {
 	file, err := scenarios.ReadStudy(name, func(metrics []string) error {
-		_, err := results.ReadMetrics(metrics)
+		_, err := points.ReadMetrics(metrics)
 		return err
 	})
 	if err != nil {
@@ -171,7 +172,7 @@ func openStudy(name string, o SweepOptions) (*Sweep, error) {
 		file.Baseline = append(file.Baseline, scenarios.Level{Key: key, Text: value})
 	}
 	s := &Sweep{name: name, asked: o, file: file, assumed: map[string]int{}, warnings: map[string]int{}}
-	if s.metrics, err = results.ReadMetrics(file.Metrics); err != nil {
+	if s.metrics, err = points.ReadMetrics(file.Metrics); err != nil {
 		return nil, fmt.Errorf("--metric %w", err)
 	}
 	s.base, err = Open(file.Scenario, Options{
@@ -314,10 +315,10 @@ func (s *Sweep) scenario(point, replication int) (*scenarios.Scenario, error) {
 }
 
 // simulate answers one question.
-func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
+func (s *Sweep) simulate(point, replication int) (points.Replication, error) {
 	scenario, err := s.scenario(point, replication)
 	if err != nil {
-		return results.Replication{}, err
+		return points.Replication{}, err
 	}
 	q := &scenario.Runs[0].Question
 	p, stats, err := (&attemptTable{}).fill(q, false, nil)
@@ -325,7 +326,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		return s.endless(q), nil
 	}
 	if err != nil {
-		return results.Replication{}, fmt.Errorf("point %d (%s), seed %d: %w", point+1, s.pointName(point), q.Seed, err)
+		return points.Replication{}, fmt.Errorf("point %d (%s), seed %d: %w", point+1, s.pointName(point), q.Seed, err)
 	}
 	if replication == 0 {
 		s.lock.Lock()
@@ -334,7 +335,7 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 		}
 		s.lock.Unlock()
 	}
-	r := results.Replication{Seed: q.Seed, Values: s.metrics.Measure(q, &p, stats)}
+	r := points.Replication{Seed: q.Seed, Values: s.metrics.Measure(q, &p, stats.Busy(p.Mean))}
 	if len(s.goals) > 0 {
 		r.Full = stats.Full(p.Mean)
 		for i := range s.goals {
@@ -346,8 +347,8 @@ func (s *Sweep) simulate(point, replication int) (results.Replication, error) {
 
 // endless is a simulation whose jobs never end, such as one whose nodes all die.
 // It meets no goal.
-func (s *Sweep) endless(q *model.WhatIf) results.Replication {
-	r := results.Replication{Seed: q.Seed}
+func (s *Sweep) endless(q *model.WhatIf) points.Replication {
+	r := points.Replication{Seed: q.Seed}
 	for range s.metrics.Names() {
 		r.Values = append(r.Values, math.NaN())
 	}
@@ -448,7 +449,7 @@ func (x *sweepRun) take() (t task, ok bool, err error) {
 }
 
 // end records a simulation. An error ends the work of all.
-func (x *sweepRun) end(t task, r results.Replication, line []byte, took time.Duration, err error) error {
+func (x *sweepRun) end(t task, r points.Replication, line []byte, took time.Duration, err error) error {
 	x.sweep.lock.Lock()
 	defer x.sweep.lock.Unlock()
 	if err == nil {
@@ -505,7 +506,7 @@ func counted(warnings map[string]int, thing string) []string {
 func (s *Sweep) Name() string { return s.base.Scenario.Name }
 
 // Title is the title of the scenario.
-func (s *Sweep) Title() string { return results.Escape(s.base.Scenario.Title) }
+func (s *Sweep) Title() string { return text.Escape(s.base.Scenario.Title) }
 
 // Manifest describes the result of the sweep.
 func (s *Sweep) Manifest(b resultdir.Build) resultdir.Manifest {

@@ -17,7 +17,7 @@ import (
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
@@ -123,7 +123,7 @@ type whyRun struct {
 // the times of jobs, the ledgers, and the launches. If a job is named, the ledger
 // is that of this job.
 func CompareWhy(first, second, job string, o Options) (*Why, error) {
-	w := &Why{Schema: "slotwave/why/1", First: first, Second: second, Pairs: whyPairs, Job: results.Escape(job)}
+	w := &Why{Schema: "slotwave/why/1", First: first, Second: second, Pairs: whyPairs, Job: text.Escape(job)}
 	if o.Replications > 1 {
 		w.Pairs = o.Replications
 	}
@@ -217,7 +217,7 @@ func differenceOf(job string, times *[2][]float64) Difference {
 		half = distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975) * stat.StdDev(differences, nil) / math.Sqrt(n)
 	}
 	return Difference{
-		Job: results.Escape(job), First: int64(stat.Mean(times[0], nil)), Second: int64(stat.Mean(times[1], nil)),
+		Job: text.Escape(job), First: int64(stat.Mean(times[0], nil)), Second: int64(stat.Mean(times[1], nil)),
 		Mean: int64(mean), Low: int64(mean - half), High: int64(mean + half), Pairs: len(differences),
 	}
 }
@@ -231,7 +231,7 @@ func (w *Why) compareLedgers(pair *[2]whyRun, job string) error {
 	accounts, held := map[string]*AccountChange{}, map[string]*AccountChange{}
 	add := func(to map[string]*AccountChange, name string, i int, d time.Duration) {
 		if to[name] == nil {
-			to[name] = &AccountChange{Account: results.Escape(name)}
+			to[name] = &AccountChange{Account: text.Escape(name)}
 		}
 		*[]*int64{&to[name].First, &to[name].Second}[i] += int64(d)
 	}
@@ -306,7 +306,7 @@ func otherLaunch(pair *[2]whyRun, job string) *OtherLaunch {
 			return "nothing more", math.MaxInt64
 		}
 		a := &list[i]
-		return fmt.Sprintf("%v %d of %s on %s at %.3f s", a.Kind, a.Task, results.Escape(a.Job), results.Escape(a.Node), a.Start.Seconds()), a.Start
+		return fmt.Sprintf("%v %d of %s on %s at %.3f s", a.Kind, a.Task, text.Escape(a.Job), text.Escape(a.Node), a.Start.Seconds()), a.Start
 	}
 	for i := range max(len(first), len(second)) {
 		a, at := say(first, i)
@@ -376,7 +376,7 @@ func otherOffer(pair *[2]whyRun, job string) *OtherOffer {
 				texts[i] = diagnose.DecisionText(o, pair[i].question)
 			}
 		}
-		return &OtherOffer{int64(h.at), results.Escape(h.node), texts[0], texts[1]}
+		return &OtherOffer{int64(h.at), text.Escape(h.node), texts[0], texts[1]}
 	}
 	return nil
 }

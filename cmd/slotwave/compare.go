@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 )
@@ -89,7 +89,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		sums = append(sums, runs.Files()...)
 	}
 	options := k.options()
-	if options.Metrics, err = results.ReadMetrics(k.metrics); err != nil {
+	if options.Metrics, err = points.ReadMetrics(k.metrics); err != nil {
 		return fmt.Errorf("--metric %w", err)
 	}
 	warn := a.warn

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/analytic"
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -122,7 +122,7 @@ type fileNames map[string]bool
 
 // next returns an unused file name for a job, whose name may not be unique.
 func (taken fileNames) next(job string) string {
-	slug := results.Slug(job)
+	slug := text.Slug(job)
 	name := slug + ".toml"
 	for n := 2; taken[name]; n++ {
 		name = fmt.Sprintf("%s-%d.toml", slug, n)

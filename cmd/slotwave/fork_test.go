@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 )
 
 // The branches of a fork are the run as it is, and the run of a scenario in which
@@ -67,7 +68,7 @@ func TestChangeKeys(t *testing.T) {
 	verb(t, "sweep", "my.toml", "--quiet", "--set", "change.0.scheduler.name=fair2", "--set", "change.0.at=0s", "--over", "change.0.at=0s,2m,10h", "--out", "changed")
 	verb(t, "sweep", "my.toml", "--quiet", "--over", "scheduler.name=fair2,fifo", "--out", "plain")
 	figures := func(folder string, point int) string {
-		cells := strings.SplitN(strings.Split(read(t, filepath.Join(folder, results.PointsName)), "\n")[1+point], ",", 4)
+		cells := strings.SplitN(strings.Split(read(t, filepath.Join(folder, points.Name)), "\n")[1+point], ",", 4)
 		return cells[3]
 	}
 	if figures("changed", 0) != figures("plain", 0) || figures("changed", 2) != figures("plain", 1) || figures("changed", 1) == figures("plain", 1) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/workload"
@@ -40,7 +41,7 @@ attempts and of the slots in use, as run does.`,
 			if asJSON {
 				return study.Internal(found.WriteJSON(a.stdout))
 			}
-			return study.Internal(found.WriteText(a.stdout, results.UseColour(terminal(a.stdout))))
+			return study.Internal(found.WriteText(a.stdout, text.UseColour(terminal(a.stdout))))
 		},
 	}
 	readingFlags(c, &r)

@@ -9,6 +9,7 @@ import (
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -97,7 +98,7 @@ func (a *app) keepFit(name string, k *fitting, f *results.Fitting) error {
 		}
 		sums = append(sums, sum)
 	}
-	m := resultdir.Manifest{Build: resultdir.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: results.Slug(f.Title), Inputs: sums}
+	m := resultdir.Manifest{Build: resultdir.ReadBuild(version, ""), Arguments: k.arguments(name), Scenario: text.Slug(f.Title), Inputs: sums}
 	a.writing.Store(nil)
 	return study.Internal(d.Commit(m))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -173,14 +174,14 @@ func (a *app) keep(s *study.Study, k *asked, write func(*resultdir.Dir) error, a
 }
 
 // show prints a result as text or as JSON.
-func (a *app) show(k *asked, text func(io.Writer, bool) error, json func(io.Writer) error) error {
+func (a *app) show(k *asked, write func(io.Writer, bool) error, json func(io.Writer) error) error {
 	var err error
 	switch {
 	case k.quiet && !k.json:
 	case k.json:
 		err = json(a.stdout)
 	default:
-		err = text(a.stdout, results.UseColour(terminal(a.stdout)))
+		err = write(a.stdout, text.UseColour(terminal(a.stdout)))
 		if err == nil && k.out != "" {
 			_, err = fmt.Fprintf(a.stdout, "\nresults in %s\n", printable(k.out))
 		}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -71,7 +71,7 @@ func reportName(paths []string) string {
 		}
 		names = append(names, filepath.Base(path))
 	}
-	return results.Slug(strings.Join(names, "-")) + ".html"
+	return text.Slug(strings.Join(names, "-")) + ".html"
 }
 
 // report writes the page under a temporary name first, so that none is left

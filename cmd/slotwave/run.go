@@ -14,6 +14,7 @@ import (
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
@@ -290,10 +291,10 @@ func (a *app) warn(warnings []string) {
 }
 
 // printable removes characters from names that would control the terminal.
-func printable(text string) string {
-	lines := strings.Split(text, "\n")
+func printable(line string) string {
+	lines := strings.Split(line, "\n")
 	for i := range lines {
-		lines[i] = results.Printable(strings.ReplaceAll(lines[i], "\t", "  "))
+		lines[i] = text.Printable(strings.ReplaceAll(lines[i], "\t", "  "))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 )
 
 // large reports whether tests take minutes.
@@ -60,7 +60,7 @@ func TestIntervalCoverage(t *testing.T) {
 	grand := 0.0
 	for seed := range seeds {
 		verb(t, "sweep", "my.toml", "--quiet", "--seed", strconv.Itoa(seed+1), "--replications", strconv.Itoa(replications), "--force", "--out", "out")
-		rows, err := csv.NewReader(strings.NewReader(read(t, filepath.Join("out", results.PointSummaryName)))).ReadAll()
+		rows, err := csv.NewReader(strings.NewReader(read(t, filepath.Join("out", points.SummaryName)))).ReadAll()
 		if err != nil {
 			t.Fatal(err)
 		}

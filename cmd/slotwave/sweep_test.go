@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 )
 
@@ -109,7 +109,7 @@ func TestSweepSameBytes(t *testing.T) {
 	sweepFolder(t)
 	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "one", "--workers", "1")
 	want := tree(t, "one")
-	if n := strings.Count(want[results.PointsName], "\n"); n != 1+36*4 {
+	if n := strings.Count(want[points.Name], "\n"); n != 1+36*4 {
 		t.Errorf("points.csv: got %d lines: want a header and 144 simulations", n)
 	}
 	for _, workers := range []string{"2", "8"} {

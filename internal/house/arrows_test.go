@@ -16,7 +16,7 @@ const module = "github.com/slotwave/slotwave/"
 
 // arrows lists the packages that each package may import.
 var arrows = map[string][]string{
-	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/resultdir", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
+	"cmd/slotwave":            {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "results", "results/points", "results/resultdir", "results/text", "scenarios", "scheduler", "sim", "study", "workload", "workload/trace"},
 	"diagnose":                {"model", "model/input", "scheduler", "workload"},
 	"internal/approx":         {},
 	"internal/bench":          {},
@@ -32,10 +32,13 @@ var arrows = map[string][]string{
 	"model/platform":          {"model", "model/fit", "model/input", "model/taskplan", "workload"},
 	"model/taskplan":          {"model/fit", "model/input", "workload"},
 	"model/vectortest":        {"internal/shareddata", "model"},
-	"results":                 {"model", "model/analytic", "model/platform", "results/resultdir", "results/spool", "workload"},
+	"results":                 {"model", "model/analytic", "model/fit", "model/platform", "results/figure", "results/points", "results/resultdir", "results/text", "workload"},
+	"results/figure":          {"results/resultdir", "results/text", "workload"},
+	"results/points":          {"model", "model/fit", "results/figure", "results/resultdir", "results/spool", "results/text", "workload"},
 	"results/resultdir":       {"workload"},
 	"results/spool":           {},
-	"results/report":          {"results", "workload"},
+	"results/report":          {"results", "results/figure", "workload"},
+	"results/text":            {},
 	"scenarios":               {"model", "model/platform", "model/taskplan", "scheduler", "workload", "workload/trace"},
 	"scheduler":               {"model", "model/analytic", "workload"},
 	"scheduler/schedulertest": {"model", "model/analytic", "scheduler", "workload"},
@@ -46,7 +49,7 @@ var arrows = map[string][]string{
 	"sim/run":                 {"model", "sim/engine", "sim/execute", "workload"},
 	"sim/station":             {"sim/engine"},
 	"sim/yarn":                {"model", "sim/engine"},
-	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/report", "results/resultdir", "results/spool", "scenarios", "sim", "workload", "workload/trace"},
+	"study":                   {"diagnose", "model", "model/analytic", "model/fit", "model/input", "model/platform", "model/taskplan", "results", "results/points", "results/report", "results/resultdir", "results/spool", "results/text", "scenarios", "sim", "workload", "workload/trace"},
 	"workload":                {},
 	"workload/trace":          {"workload"},
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
@@ -20,7 +21,7 @@ const committed = "../../results/shipped"
 // a page shows. The manifest has the sums of all files.
 func kept(scenario string, f resultdir.FileSum, shown []string) bool {
 	switch filepath.Base(f.Name) {
-	case results.SummaryName, results.ComparisonName, results.PointsName, results.PointSummaryName:
+	case results.SummaryName, results.ComparisonName, points.Name, points.SummaryName:
 		return true
 	}
 	return slices.Contains(shown, scenario+"/"+f.Name)

@@ -40,7 +40,7 @@ func TestDecode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if q.Count != 3 || q.X != 1 || q.Name != "a" || len(q.List) != 2 || q.Pair[1] != 2 || !q.Flag ||
-		q.Limit != nil || q.Series["n1"] != 0.5 || q.Part != (inner{7, 9}) {
+		q.Limit != nil || q.Series["n1"] != 0.5 || q.Part != (inner{X: 7, Y: 9}) {
 		t.Errorf("decoded %+v", q)
 	}
 }

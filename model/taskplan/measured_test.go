@@ -295,7 +295,7 @@ func (c *replayed) job(t *testing.T, history, logs string, conf taskplan.Conf) {
 			if records == 0 { // the reduce of a sleeping job asks for no values
 				records = emitted / float64(job.Reduces)
 			}
-			c.replay(t, name, loggedReduce{lines[fmt.Sprintf("r_%06d_%d", w.Task, w.Number)], p, job.Maps, records, w})
+			c.replay(t, name, loggedReduce{log: lines[fmt.Sprintf("r_%06d_%d", w.Task, w.Number)], planner: p, maps: job.Maps, records: records, attempt: w})
 		}
 	}
 }
@@ -314,7 +314,7 @@ func TestTasksByTheirLogs(t *testing.T) {
 			"platform-0.20.2/histories",
 			func(history string) string { return strings.Replace(history, ".history", ".tasklogs", 1) },
 			func(string) taskplan.Conf { return defaultConf() },
-			counts{118, 48, 236, 19, 229, 58},
+			counts{maps: 118, writtenByMaps: 48, fetches: 236, merges: 19, sorts: 229, reduces: 58},
 		},
 		{
 			"pseudo-0.20.2",
@@ -329,7 +329,7 @@ func TestTasksByTheirLogs(t *testing.T) {
 				}
 				return conf
 			},
-			counts{50, 42, 104, 4, 56, 14},
+			counts{maps: 50, writtenByMaps: 42, fetches: 104, merges: 4, sorts: 56, reduces: 14},
 		},
 	} {
 		t.Run(set.dir, func(t *testing.T) {

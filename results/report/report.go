@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -165,7 +166,7 @@ func (p *Page) Write(w io.Writer) error {
 func colours() string {
 	var light, dark strings.Builder
 	for p := range workload.NumPhases {
-		l, d := results.PhaseColour(p)
+		l, d := figure.PhaseColour(p)
 		fmt.Fprintf(&light, "--%v:%s;", p, l)
 		fmt.Fprintf(&dark, "--%v:%s;", p, d)
 	}

@@ -1,8 +1,7 @@
-package results
+package points
 
 import (
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,17 +9,6 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// Every column of jobs.csv with numbers can be measured.
-func TestJobFigures(t *testing.T) {
-	texts := []string{"job", "name", "user", "pool", "queue", "state"}
-	for _, column := range slices.Concat(JobColumns, deadlineColumns) {
-		known := slices.ContainsFunc(jobFigures, func(f jobFigure) bool { return f.name == column })
-		if known == slices.Contains(texts, column) {
-			t.Errorf("%s: can be measured: got %t", column, known)
-		}
-	}
-}
 
 func TestReadMetrics(t *testing.T) {
 	job := func(name, pool string, maps int, response time.Duration) model.JobOutcome {

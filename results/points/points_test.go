@@ -1,4 +1,4 @@
-package results
+package points
 
 import (
 	"bytes"
@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/results/figure"
 )
 
 // twoPoints are two points with pairs: the second takes 10 s less with each seed,
@@ -37,7 +40,7 @@ func twoRuns(n, point int) (runs []Replication) {
 func summaryRow(t *testing.T, p *Points, point string) map[string]string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := p.writeSummary(&b); err != nil {
+	if err := p.WriteSummary(&b); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
@@ -118,7 +121,7 @@ func TestIntervalCoverage(t *testing.T) {
 		for range n {
 			values = append(values, 10+random.NormFloat64())
 		}
-		if mean, half := studentInterval(values); math.Abs(mean-10) <= half {
+		if mean, half := fit.StudentInterval(values); math.Abs(mean-10) <= half {
 			held++
 		}
 	}
@@ -139,7 +142,7 @@ func TestPointsParquet(t *testing.T) {
 		p.Add("s", []string{name, []string{"100", "200.5"}[i]}, 0, runs)
 	}
 	var b, again bytes.Buffer
-	if err := errors.Join(p.writeParquet(&b), p.writeParquet(&again)); err != nil {
+	if err := errors.Join(p.WriteParquet(&b), p.WriteParquet(&again)); err != nil {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(b.Bytes(), again.Bytes()) {
@@ -179,12 +182,12 @@ func TestNarrowPictures(t *testing.T) {
 		if replications > 1 {
 			want = "95 % intervals of the difference to the baseline (" + p.label(0) + ")"
 		}
-		lines := f.headLines(subtitleStyle, f.subtitle)
-		if !f.narrow || f.width() != columnWidth || !strings.Contains(f.subtitle, want) || strings.Join(lines, " ") != f.subtitle {
-			t.Errorf("%d runs: got %q of %q: want all of it, with %q", replications, lines, f.subtitle, want)
+		lines := f.HeadLines(figure.SubtitleStyle, f.Subtitle)
+		if !f.Narrow || f.Width() != figure.ColumnWidth || !strings.Contains(f.Subtitle, want) || strings.Join(lines, " ") != f.Subtitle {
+			t.Errorf("%d runs: got %q of %q: want all of it, with %q", replications, lines, f.Subtitle, want)
 		}
 		for _, line := range lines {
-			if subtitleStyle.Width(line) > columnWidth-2*margin {
+			if figure.SubtitleStyle.Width(line) > figure.ColumnWidth-2*figure.Margin {
 				t.Errorf("%q is wider than the picture", line)
 			}
 		}

@@ -1,4 +1,4 @@
-package results
+package points
 
 import (
 	"cmp"
@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/slotwave/slotwave/results/text"
 )
 
-// pointsParquet is points.csv in another format.
-const pointsParquet = "points.parquet"
+// ParquetName is points.csv in another format.
+const ParquetName = "points.parquet"
 
 // parquetColumn is a column with the cell of each simulation; nil if it is empty.
 type parquetColumn struct {
@@ -36,13 +38,13 @@ const rowsInGroup = 1 << 14
 // parquetColumns are the columns of points.csv. A factor is a number if all its
 // values are.
 func (p *Points) parquetColumns() []parquetColumn {
-	whole, text, number := reflect.TypeFor[int64](), reflect.TypeFor[string](), reflect.TypeFor[*float64]()
+	whole, stringType, number := reflect.TypeFor[int64](), reflect.TypeFor[string](), reflect.TypeFor[*float64]()
 	columns := []parquetColumn{
 		{"point", whole, func(at parquetRow) any { return int64(at.point + 1) }},
-		{"scenario", text, func(at parquetRow) any { return Escape(at.Scenario) }},
+		{"scenario", stringType, func(at parquetRow) any { return text.Escape(at.Scenario) }},
 	}
 	for f, factor := range p.Factors {
-		name := Escape(factor.Key)
+		name := text.Escape(factor.Key)
 		if factor.numbers() {
 			columns = append(columns, parquetColumn{name, number, func(at parquetRow) any {
 				v := factor.number(at.Levels[f])
@@ -50,7 +52,7 @@ func (p *Points) parquetColumns() []parquetColumn {
 			}})
 			continue
 		}
-		columns = append(columns, parquetColumn{name, text, func(at parquetRow) any { return Escape(factor.Value(at.Levels[f])) }})
+		columns = append(columns, parquetColumn{name, stringType, func(at parquetRow) any { return text.Escape(factor.Value(at.Levels[f])) }})
 	}
 	columns = append(columns,
 		parquetColumn{"replication", whole, func(at parquetRow) any { return int64(at.replication + 1) }},
@@ -69,16 +71,16 @@ func (p *Points) parquetColumns() []parquetColumn {
 		}}
 	}
 	for m, name := range p.Metrics.Names() {
-		columns = append(columns, figure(Escape(name), func(r *Replication) float64 { return r.Values[m] }))
+		columns = append(columns, figure(text.Escape(name), func(r *Replication) float64 { return r.Values[m] }))
 	}
 	for g := range p.Goals {
-		columns = append(columns, figure(goalColumn(&p.Goals[g], g, ""), func(r *Replication) float64 { return r.Goals[g] }))
+		columns = append(columns, figure(GoalColumn(&p.Goals[g], g, ""), func(r *Replication) float64 { return r.Goals[g] }))
 	}
 	return columns
 }
 
-// writeParquet writes one row per point and replication, compressed with zstd.
-func (p *Points) writeParquet(w io.Writer) error {
+// WriteParquet writes one row per point and replication, compressed with zstd.
+func (p *Points) WriteParquet(w io.Writer) error {
 	columns := p.parquetColumns()
 	var fields []reflect.StructField
 	for i, c := range columns {

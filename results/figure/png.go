@@ -1,4 +1,4 @@
-package results
+package figure
 
 import (
 	"fmt"
@@ -15,18 +15,18 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// pngCanvas draws an image that is bit-identical on all machines. The last bits
+// PNGCanvas draws an image that is bit-identical on all machines. The last bits
 // of a coordinate depend on how a compiler fuses products and sums. So points
 // are rounded before they reach the rasteriser, which uses integers. Glyphs are
 // filled as outlines, because the font rasteriser does not round.
-type pngCanvas struct {
+type PNGCanvas struct {
 	*vgimg.Canvas
 	glyphs sfnt.Buffer
 }
 
 // WritePNG writes the figure as PNG.
-func (f *figure) WritePNG(w io.Writer) error {
-	c := &pngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.width(), f.height()), vgimg.UseDPI(pngDPI), vgimg.UseBackgroundColor(colourGround))}
+func (f *Figure) WritePNG(w io.Writer) error {
+	c := &PNGCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(f.Width(), f.Height()), vgimg.UseDPI(PNGDPI), vgimg.UseBackgroundColor(ColourGround))}
 	f.draw(draw.New(c))
 	return encodePNG(w, c.Image().(*image.RGBA))
 }
@@ -46,13 +46,13 @@ func snapPath(p vg.Path) vg.Path {
 }
 
 // Fill implements vg.Canvas.
-func (c *pngCanvas) Fill(p vg.Path) { c.Canvas.Fill(snapPath(p)) }
+func (c *PNGCanvas) Fill(p vg.Path) { c.Canvas.Fill(snapPath(p)) }
 
 // Stroke implements vg.Canvas.
-func (c *pngCanvas) Stroke(p vg.Path) { c.Canvas.Stroke(snapPath(p)) }
+func (c *PNGCanvas) Stroke(p vg.Path) { c.Canvas.Stroke(snapPath(p)) }
 
 // FillString implements vg.Canvas.
-func (c *pngCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
+func (c *PNGCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
 	at = snapPoint(at)
 	f := face.Face
 	em := fixed.Int26_6(f.UnitsPerEm()) // outlines then use whole units of the font
@@ -97,8 +97,8 @@ func (c *pngCanvas) FillString(face plotfont.Face, at vg.Point, text string) {
 
 // must panics on an error, which cannot happen because the fonts are part of
 // the program.
-func (*pngCanvas) must(err error) {
+func (*PNGCanvas) must(err error) {
 	if err != nil {
-		panic(fmt.Sprintf("results: font: %v", err))
+		panic(fmt.Sprintf("figure: font: %v", err))
 	}
 }

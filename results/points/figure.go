@@ -1,4 +1,4 @@
-package results
+package points
 
 import (
 	"cmp"
@@ -9,7 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slotwave/slotwave/model/fit"
+	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -23,7 +26,7 @@ const (
 	mostPareto = 5000
 	mostBarred = 20 // error bars of a line; more are a band
 
-	narrowHeight = 210 // of the data in a column of a paper
+	NarrowHeight = 210 // of the data in a column of a paper
 )
 
 // plotted is a study with the metric that a picture shows.
@@ -49,14 +52,14 @@ type axis struct {
 // band over a number, means of names, a heat map of two numbers, a tornado of more
 // factors, and the Pareto frontier of two metrics.
 func (p *Points) WriteStudy(d resultdir.Target, title string) error {
-	if err := p.Write(d); err != nil || p.single() {
+	if err := p.Write(d); err != nil || p.Single() {
 		return err
 	}
 	s := &plotted{Points: p, title: title, axes: p.axes()}
 	asked := p.Metrics.shown()
 	var names []string
-	var figures []*figure
-	add := func(name string, f *figure) {
+	var figures []*figure.Figure
+	add := func(name string, f *figure.Figure) {
 		if f != nil {
 			names, figures = append(names, name), append(figures, f)
 		}
@@ -81,12 +84,12 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 		}
 		add("pareto", s.pareto(asked))
 	}
-	w := fileWriter{dir: d}
-	w.write(pointsParquet, p.writeParquet)
-	var drawn pictures
-	drawn.draw(names, figures)
-	drawn.write(&w)
-	return cmp.Or(p.err, w.err)
+	w := resultdir.Writer{Dir: d}
+	w.Write(ParquetName, p.WriteParquet)
+	var drawn figure.Pictures
+	drawn.Draw(names, figures)
+	drawn.Write(&w)
+	return cmp.Or(p.err, w.Err)
 }
 
 // axes returns the factors that vary. A factor that advances with an earlier one is
@@ -171,21 +174,21 @@ func (s *plotted) choose(m int) {
 	if isTime(name) {
 		most := 0.0
 		for i := range s.List.Len() {
-			if mean, _ := studentInterval(s.values(i, m)); !math.IsNaN(mean) {
+			if mean, _ := fit.StudentInterval(s.values(i, m)); !math.IsNaN(mean) {
 				most = max(most, mean)
 			}
 		}
-		u := unitFor(time.Duration(most))
-		s.unit, s.label = u.ns, s.label+" ("+u.name+")"
+		u := figure.UnitFor(time.Duration(most))
+		s.unit, s.label = u.Ns, s.label+" ("+u.Name+")"
 	}
 }
 
 // interval returns the mean of a point in the unit of the picture, and the 95 %
 // interval of its difference to the baseline; without pairs, that of the mean.
 func (s *plotted) interval(i int) (low, mean, high float64) {
-	mean, half := studentInterval(s.values(i, s.metric))
+	mean, half := fit.StudentInterval(s.values(i, s.metric))
 	if differences, _ := s.pairs(i, s.metric); len(differences) > 0 {
-		_, half = studentInterval(differences)
+		_, half = fit.StudentInterval(differences)
 	}
 	if math.IsNaN(half) {
 		half = 0
@@ -197,7 +200,7 @@ func (s *plotted) interval(i int) (low, mean, high float64) {
 const mostMeans = 40
 
 // means draws the metric for each level of the only factor, which is not a number.
-func (s *plotted) means() *figure {
+func (s *plotted) means() *figure.Figure {
 	a := &s.axes[0]
 	if a.Count > mostMeans {
 		return nil
@@ -217,11 +220,11 @@ func (s *plotted) means() *figure {
 	if from == until {
 		from, until = 0.9*from, 1.1*until+math.SmallestNonzeroFloat32
 	}
-	f := &figure{title: s.title, subtitle: s.meaning("points", "lines"), narrow: true}
-	p := rowsPanel(a.values(), Escape(a.Key))
+	f := &figure.Figure{Title: s.title, Subtitle: s.meaning("points", "lines"), Narrow: true}
+	p := figure.RowsPanel(a.values(), text.Escape(a.Key))
 	p.Add(d)
-	f.panels = []*panel{p}
-	f.setRange(from, until, s.label)
+	f.Panels = []*figure.Panel{p}
+	f.SetRange(from, until, s.label)
 	return f
 }
 
@@ -231,7 +234,7 @@ type meansPlotter struct{ rows [][3]float64 } // low, mean, high
 // Plot implements plot.Plotter.
 func (m *meansPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	style := lineStyle(0)
+	style := figure.LineStyle(0)
 	for i, row := range m.rows {
 		if math.IsNaN(row[1]) {
 			continue
@@ -244,7 +247,7 @@ func (m *meansPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 
 // lines draws the metric over the factor that is a number, with a line for each
 // level of the other factor.
-func (s *plotted) lines() *figure {
+func (s *plotted) lines() *figure.Figure {
 	over, by := s.axes[0], -1
 	if len(s.axes) == 2 {
 		by = 1
@@ -255,11 +258,11 @@ func (s *plotted) lines() *figure {
 	if by >= 0 && s.axes[by].Count > mostLines || s.List.Len() > mostInLine {
 		return nil
 	}
-	lines := plotLines{{name: s.label, style: lineStyle(0)}}
+	lines := figure.Lines{{Name: s.label, Style: figure.LineStyle(0)}}
 	if by >= 0 {
 		lines = nil
 		for k, level := range s.axes[by].values() {
-			lines = append(lines, plotLine{name: level, style: lineStyle(k)})
+			lines = append(lines, figure.Line{Name: level, Style: figure.LineStyle(k)})
 		}
 	}
 	top := 0.0
@@ -270,42 +273,42 @@ func (s *plotted) lines() *figure {
 		}
 		low, mean, high := s.interval(i)
 		if !math.IsNaN(mean) {
-			lines[k].points = append(lines[k].points, linePoint{over.number(over.of(&point)), low, mean, high})
+			lines[k].Points = append(lines[k].Points, figure.LinePoint{At: over.number(over.of(&point)), Low: low, Mean: mean, High: high})
 			top = max(top, high)
 		}
 	}
 	barred := s.List.Len() <= mostBarred*len(lines)
-	f := &figure{title: s.title, subtitle: s.meaning("lines", "bands"), narrow: true}
+	f := &figure.Figure{Title: s.title, Subtitle: s.meaning("lines", "bands"), Narrow: true}
 	if barred {
-		f.subtitle = s.meaning("points", "error bars")
+		f.Subtitle = s.meaning("points", "error bars")
 	}
 	for i := range lines {
-		slices.SortFunc(lines[i].points, func(a, b linePoint) int { return cmp.Compare(a.at, b.at) })
+		slices.SortFunc(lines[i].Points, func(a, b figure.LinePoint) int { return cmp.Compare(a.At, b.At) })
 		switch {
 		case by < 0:
 		case barred:
-			f.legend = append(f.legend, lines[i].barEntry())
+			f.Legend = append(f.Legend, lines[i].BarEntry())
 		default:
-			f.legend = append(f.legend, lines[i].entry())
+			f.Legend = append(f.Legend, lines[i].Entry())
 		}
 	}
-	p := newPanel(narrowHeight, s.label)
+	p := figure.NewPanel(NarrowHeight, s.label)
 	p.Y.Min, p.Y.Max = 0, max(top*1.05, math.SmallestNonzeroFloat32)
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 8, nil))
+	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(p.Y.Max, 8, nil))
 	if barred {
-		p.Add(barLines(lines))
+		p.Add(figure.BarLines(lines))
 	} else {
 		p.Add(lines)
 	}
-	f.panels = []*panel{p}
-	from, until := lines.span()
+	f.Panels = []*figure.Panel{p}
+	from, until := lines.Span()
 	setNumbers(f, &over, from, until)
 	return f
 }
 
 // meaning says what a picture shows of each point, and what its intervals are.
 func (s *plotted) meaning(means, intervals string) string {
-	if !s.replicated() {
+	if !s.Replicated() {
 		return means + ": one run each, without an interval"
 	}
 	base := s.List.Point(0).Baseline
@@ -319,30 +322,30 @@ func (s *plotted) meaning(means, intervals string) string {
 
 // setNumbers gives a figure the axis of a factor that is a number: marks at its values
 // if they are few.
-func setNumbers(f *figure, a *axis, from, until float64) {
+func setNumbers(f *figure.Figure, a *axis, from, until float64) {
 	const few = 7
 	margin := (until - from) / 25
-	f.setX(until+margin, axisTitle(a.Key), nil)
-	p := f.panels[0]
+	f.SetX(until+margin, axisTitle(a.Key), nil)
+	p := f.Panels[0]
 	if from < 0 || from > until/20 {
 		p.X.Min = from - margin
 	}
 	var marks []plot.Tick
 	if a.Count <= few {
 		for level := range a.Count {
-			marks = append(marks, plot.Tick{Value: a.number(level), Label: shorten(Escape(a.Value(level)), 8)})
+			marks = append(marks, plot.Tick{Value: a.number(level), Label: text.Shorten(text.Escape(a.Value(level)), 8)})
 		}
 	} else if from < 0 {
-		marks = []plot.Tick{{Value: from, Label: share(from).String()}, {Value: 0, Label: "0"}, {Value: until, Label: share(until).String()}}
+		marks = []plot.Tick{{Value: from, Label: text.Share(from).String()}, {Value: 0, Label: "0"}, {Value: until, Label: text.Share(until).String()}}
 	} else {
-		marks = ticks(until+margin, few, nil)
+		marks = figure.Ticks(until+margin, few, nil)
 	}
 	p.X.Tick.Marker = plot.ConstantTicks(marks)
 }
 
 // axisTitle is a key with its unit, if its name ends with one.
 func axisTitle(key string) string {
-	title := Escape(key)
+	title := text.Escape(key)
 	for _, unit := range [][2]string{{"_ms", "ms"}, {"_mb", "MB"}, {".mb", "MB"}} {
 		if strings.HasSuffix(key, unit[0]) {
 			return title + " (" + unit[1] + ")"
@@ -352,13 +355,13 @@ func axisTitle(key string) string {
 }
 
 // heatColours run from low to high values, evenly in lightness.
-var heatColours = [...]tint{
-	tinted(0xfff3d6, 0xfff3d6), tinted(0xfbd9a0, 0xfbd9a0), tinted(0xf2b46e, 0xf2b46e), tinted(0xe28a4f, 0xe28a4f),
-	tinted(0xc8603f, 0xc8603f), tinted(0xa23a3b, 0xa23a3b), tinted(0x742238, 0x742238), tinted(0x451631, 0x451631),
+var heatColours = [...]figure.Tint{
+	figure.Tinted(0xfff3d6, 0xfff3d6), figure.Tinted(0xfbd9a0, 0xfbd9a0), figure.Tinted(0xf2b46e, 0xf2b46e), figure.Tinted(0xe28a4f, 0xe28a4f),
+	figure.Tinted(0xc8603f, 0xc8603f), figure.Tinted(0xa23a3b, 0xa23a3b), figure.Tinted(0x742238, 0x742238), figure.Tinted(0x451631, 0x451631),
 }
 
 // heatMap draws the mean over two numbers.
-func (s *plotted) heatMap() *figure {
+func (s *plotted) heatMap() *figure.Figure {
 	x, y := s.axes[1], s.axes[0]
 	if x.Count > mostLevels || y.Count > mostLevels {
 		return nil
@@ -371,17 +374,17 @@ func (s *plotted) heatMap() *figure {
 			h.cells = append(h.cells, heatCell{x.of(&point), y.of(&point), mean})
 		}
 	}
-	f := &figure{title: s.title, subtitle: "colour: mean " + s.label, narrow: true}
+	f := &figure.Figure{Title: s.title, Subtitle: "colour: mean " + s.label, Narrow: true}
 	for k, c := range heatColours {
 		from := h.low + float64(k)*(h.high-h.low)/float64(len(heatColours))
-		f.legend = append(f.legend, legendEntry{"from " + strconv.FormatFloat(from, 'g', 3, 64), filled(c)})
+		f.Legend = append(f.Legend, figure.LegendEntry{Label: "from " + strconv.FormatFloat(from, 'g', 3, 64), Sample: figure.Filled(c)})
 	}
-	p := newPanel(max(120, min(420, vg.Length(26*y.Count))), axisTitle(y.Key))
+	p := figure.NewPanel(max(120, min(420, vg.Length(26*y.Count))), axisTitle(y.Key))
 	named := func(a axis, most int) (marks []plot.Tick) {
 		every := (a.Count + most - 1) / most
 		for k, level := range a.values() {
 			if k%every == 0 {
-				marks = append(marks, plot.Tick{Value: float64(k) + 0.5, Label: shorten(Escape(level), 12)})
+				marks = append(marks, plot.Tick{Value: float64(k) + 0.5, Label: text.Shorten(text.Escape(level), 12)})
 			}
 		}
 		return marks
@@ -389,8 +392,8 @@ func (s *plotted) heatMap() *figure {
 	p.Y.Min, p.Y.Max = 0, float64(y.Count)
 	p.Y.Tick.Marker = plot.ConstantTicks(named(y, 20))
 	p.Add(h)
-	f.panels = []*panel{p}
-	f.setX(float64(x.Count), axisTitle(x.Key), named(x, 7))
+	f.Panels = []*figure.Panel{p}
+	f.SetX(float64(x.Count), axisTitle(x.Key), named(x, 7))
 	return f
 }
 
@@ -416,9 +419,9 @@ func (h *heatPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 		c.SetColor(heatColours[k])
 		c.Fill(cell.Path())
 		if len(h.cells) <= 48 {
-			style := newStyle(textSize-2, tinted(0x222222, 0x222222), false)
+			style := figure.NewStyle(figure.TextSize-2, figure.Tinted(0x222222, 0x222222), false)
 			if k >= len(heatColours)/2 {
-				style.Color = tinted(0xffffff, 0xffffff)
+				style.Color = figure.Tinted(0xffffff, 0xffffff)
 			}
 			style.XAlign, style.YAlign = draw.XCenter, draw.YCenter
 			c.FillText(style, vg.Point{X: (cell.Min.X + cell.Max.X) / 2, Y: (cell.Min.Y + cell.Max.Y) / 2}, strconv.FormatFloat(one.mean, 'g', 3, 64))
@@ -426,16 +429,10 @@ func (h *heatPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// effectOf is what a factor does to a metric by itself.
-type effectOf struct {
-	name, from, to string  // levels with the lowest and the highest mean
-	low, high      float64 // means over all other factors
-}
-
 // tornado draws, for each factor, how far the mean moves with its levels. The
 // levels of a number with many are divided into thirds.
-func (s *plotted) tornado() *figure {
-	var bars []effectOf
+func (s *plotted) tornado() *figure.Figure {
+	var bars []figure.Bar
 	total, n := 0.0, 0
 	for i := range s.List.Len() {
 		if _, mean, _ := s.interval(i); !math.IsNaN(mean) {
@@ -453,13 +450,13 @@ func (s *plotted) tornado() *figure {
 				count[g]++
 			}
 		}
-		b := effectOf{name: Escape(a.Key), low: math.Inf(1), high: math.Inf(-1)}
+		b := figure.Bar{Name: text.Escape(a.Key), Low: math.Inf(1), High: math.Inf(-1)}
 		for k, name := range names {
-			if mean := sum[k] / count[k]; mean < b.low {
-				b.low, b.from = mean, name
+			if mean := sum[k] / count[k]; mean < b.Low {
+				b.Low, b.From = mean, name
 			}
-			if mean := sum[k] / count[k]; mean > b.high {
-				b.high, b.to = mean, name
+			if mean := sum[k] / count[k]; mean > b.High {
+				b.High, b.To = mean, name
 			}
 		}
 		bars = append(bars, b)
@@ -467,14 +464,14 @@ func (s *plotted) tornado() *figure {
 	if n == 0 {
 		return nil
 	}
-	slices.SortStableFunc(bars, func(a, b effectOf) int { return cmp.Compare(b.high-b.low, a.high-a.low) })
-	f := &figure{title: s.title, subtitle: "bars: from the lowest to the highest mean of the levels of one factor, over all levels of the others; dashed: mean of all points", narrow: true}
-	p, from, until := tornadoPanel(bars, total/float64(n))
-	f.panels = []*panel{p}
+	slices.SortStableFunc(bars, func(a, b figure.Bar) int { return cmp.Compare(b.High-b.Low, a.High-a.Low) })
+	f := &figure.Figure{Title: s.title, Subtitle: "bars: from the lowest to the highest mean of the levels of one factor, over all levels of the others; dashed: mean of all points", Narrow: true}
+	p, from, until := figure.TornadoPanel(bars, total/float64(n))
+	f.Panels = []*figure.Panel{p}
 	margin := max((until-from)*0.35, until*0.02) // for the names of the levels
-	f.setX(until+margin, s.label, ticks(until+margin, 6, nil))
+	f.SetX(until+margin, s.label, figure.Ticks(until+margin, 6, nil))
 	if least := from - margin; least > until/4 {
-		p.X.Min, p.X.Tick.Marker = least, plot.ConstantTicks(marksBetween(least, until+margin))
+		p.X.Min, p.X.Tick.Marker = least, plot.ConstantTicks(figure.MarksBetween(least, until+margin))
 	}
 	return f
 }
@@ -511,34 +508,11 @@ func (a *axis) sorted() (rank, level func(int) int) {
 	return func(level int) int { return ranks[level] }, func(rank int) int { return order[rank] }
 }
 
-type tornadoPlotter struct {
-	bars []effectOf
-	mean float64
-}
-
-// Plot implements plot.Plotter.
-func (t *tornadoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
-	x, y := p.Transforms(&c)
-	style := newStyle(textSize-1, colourText, false)
-	style.YAlign = draw.YCenter
-	for i, b := range t.bars {
-		bar := vg.Rectangle{Min: vg.Point{X: x(b.low), Y: y(float64(i) + 0.78)}, Max: vg.Point{X: x(b.high), Y: y(float64(i) + 0.22)}}
-		c.SetColor(stageColours[stageMap])
-		c.Fill(bar.Path())
-		mid := y(float64(i) + 0.5)
-		style.XAlign = draw.XRight
-		c.FillText(style, vg.Point{X: bar.Min.X - 4, Y: mid}, shorten(Escape(b.from), 20))
-		style.XAlign = draw.XLeft
-		c.FillText(style, vg.Point{X: bar.Max.X + 4, Y: mid}, shorten(Escape(b.to), 20))
-	}
-	c.StrokeLine2(limitStyle, x(t.mean), c.Min.Y, x(t.mean), c.Max.Y)
-}
-
 // pareto draws the first two metrics that the study asks for, if each has a better
 // direction, with the points that no other point beats in both.
-func (s *plotted) pareto(asked []int) *figure {
+func (s *plotted) pareto(asked []int) *figure.Figure {
 	metrics := s.Metrics.list()
-	if len(s.Metrics.asked) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || s.List.Len() < 3 || s.List.Len() > mostPareto {
+	if len(s.Metrics.Asked) < 2 || metrics[asked[0]].better == 0 || metrics[asked[1]].better == 0 || s.List.Len() < 3 || s.List.Len() > mostPareto {
 		return nil
 	}
 	d := &paretoPlotter{}
@@ -569,19 +543,19 @@ func (s *plotted) pareto(asked []int) *figure {
 		least = min(least, p.worse[1])
 		top[0], top[1] = max(top[0], p.at[0]), max(top[1], p.at[1])
 	}
-	mark := lineStyle(1)
-	f := &figure{title: s.title, subtitle: "points: means; line: the points that no other point beats in both", narrow: true}
-	f.legend = []legendEntry{{"not beaten", func(to draw.Canvas) { to.DrawGlyph(mark, to.Center()) }}, {"beaten", func(to draw.Canvas) { to.DrawGlyph(beatenStyle, to.Center()) }}}
-	p := newPanel(narrowHeight, labels[1])
+	mark := figure.LineStyle(1)
+	f := &figure.Figure{Title: s.title, Subtitle: "points: means; line: the points that no other point beats in both", Narrow: true}
+	f.Legend = []figure.LegendEntry{{Label: "not beaten", Sample: func(to draw.Canvas) { to.DrawGlyph(mark, to.Center()) }}, {Label: "beaten", Sample: func(to draw.Canvas) { to.DrawGlyph(beatenStyle, to.Center()) }}}
+	p := figure.NewPanel(NarrowHeight, labels[1])
 	p.Y.Min, p.Y.Max = 0, top[1]*1.06
-	p.Y.Tick.Marker = plot.ConstantTicks(ticks(p.Y.Max, 8, nil))
+	p.Y.Tick.Marker = plot.ConstantTicks(figure.Ticks(p.Y.Max, 8, nil))
 	p.Add(d)
-	f.panels = []*panel{p}
-	f.setX(top[0]*1.12, labels[0], ticks(top[0]*1.12, 7, nil))
+	f.Panels = []*figure.Panel{p}
+	f.SetX(top[0]*1.12, labels[0], figure.Ticks(top[0]*1.12, 7, nil))
 	return f
 }
 
-var beatenStyle = draw.GlyphStyle{Color: colourFaint, Radius: 2.4, Shape: draw.RingGlyph{}}
+var beatenStyle = draw.GlyphStyle{Color: figure.ColourFaint, Radius: 2.4, Shape: draw.RingGlyph{}}
 
 type paretoPoint struct {
 	name  string
@@ -595,7 +569,7 @@ type paretoPlotter struct{ points []paretoPoint }
 // Plot implements plot.Plotter.
 func (d *paretoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
-	style := newStyle(textSize-1.5, colourText, false)
+	style := figure.NewStyle(figure.TextSize-1.5, figure.ColourText, false)
 	style.YAlign = draw.YBottom
 	var front []vg.Point
 	for _, one := range d.points {
@@ -606,19 +580,19 @@ func (d *paretoPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			c.DrawGlyph(beatenStyle, at)
 		}
 	}
-	c.StrokeLines(draw.LineStyle{Color: lineStyle(1).Color, Width: 1.2}, front)
+	c.StrokeLines(draw.LineStyle{Color: figure.LineStyle(1).Color, Width: 1.2}, front)
 	for i, at := range front {
-		c.DrawGlyph(lineStyle(1), at)
+		c.DrawGlyph(figure.LineStyle(1), at)
 		if len(front) <= 12 {
 			k := 0
 			for n, one := range d.points {
 				if one.front {
 					if k == i {
-						text, from := shorten(d.points[n].name, 32), at.Add(vg.Point{X: 5, Y: 3})
+						text, from := text.Shorten(d.points[n].name, 32), at.Add(vg.Point{X: 5, Y: 3})
 						if from.X+style.Width(text) > c.Max.X { // it would be cut
 							from.X = max(c.Min.X, at.X-5-style.Width(text))
 						}
-						c.SetColor(colourGround)
+						c.SetColor(figure.ColourGround)
 						c.Fill(vg.Rectangle{Min: from, Max: from.Add(vg.Point{X: style.Width(text), Y: style.Height(text)})}.Path())
 						c.FillText(style, from, text)
 					}

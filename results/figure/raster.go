@@ -1,4 +1,4 @@
-package results
+package figure
 
 import (
 	"image"
@@ -8,42 +8,42 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// raster is a picture of lanes over time in cells. A cell sums the ink of every
+// Raster is a picture of lanes over time in cells. A cell sums the ink of every
 // bar that crosses it, weighted by time. It shows the mean colour over its time
 // and its lanes; idle time is white. Columns double in width like the bins of a
 // timeline.
-type raster struct {
-	width int64 // ns per column
+type Raster struct {
+	Width int64 // ns per column
 	cols  int   // even
-	group int   // lanes per row
+	Group int   // lanes per row
 	lanes [2]int
-	cells [2][]ink // by section, column and row: bars that end together lie together
+	cells [2][]Ink // by section, column and row: bars that end together lie together
 }
 
-// ink is the red, green and blue (0 to 255) that a colour removes from white,
+// Ink is the red, green and blue (0 to 255) that a colour removes from white,
 // and 1 for the time; or a sum of it over time in ns. This type has enough
 // digits for a picture.
-type ink [4]float32
+type Ink [4]float32
 
-func newRaster(lanes [2]int, rows, cols int, width int64) *raster {
-	r := &raster{width: width, cols: cols, lanes: lanes}
-	r.group = max(1, (lanes[0]+lanes[1]+rows-1)/rows)
+func NewRaster(lanes [2]int, rows, cols int, width int64) *Raster {
+	r := &Raster{Width: width, cols: cols, lanes: lanes}
+	r.Group = max(1, (lanes[0]+lanes[1]+rows-1)/rows)
 	for i := range r.cells {
-		r.cells[i] = make([]ink, r.rows(i)*cols)
+		r.cells[i] = make([]Ink, r.rows(i)*cols)
 	}
 	return r
 }
 
-func (r *raster) rows(section int) int { return (r.lanes[section] + r.group - 1) / r.group }
+func (r *Raster) rows(section int) int { return (r.lanes[section] + r.Group - 1) / r.Group }
 
-// add inks one bar.
-func (r *raster) add(section, lane int, from, to int64, colour ink) {
-	for to > r.width*int64(r.cols) {
+// Add inks one bar.
+func (r *Raster) Add(section, lane int, from, to int64, colour Ink) {
+	for to > r.Width*int64(r.cols) {
 		r.halve()
 	}
-	row, rows, cells := lane/r.group, r.rows(section), r.cells[section]
-	for i := from / r.width; from < to; i++ {
-		edge := min((i+1)*r.width, to)
+	row, rows, cells := lane/r.Group, r.rows(section), r.cells[section]
+	for i := from / r.Width; from < to; i++ {
+		edge := min((i+1)*r.Width, to)
 		t := float32(edge - from)
 		c := &cells[int(i)*rows+row]
 		c[0] += float32(t * colour[0])
@@ -55,36 +55,36 @@ func (r *raster) add(section, lane int, from, to int64, colour ink) {
 }
 
 // halve merges neighbouring columns.
-func (r *raster) halve() {
-	r.width *= 2
+func (r *Raster) halve() {
+	r.Width *= 2
 	for section, cells := range r.cells {
 		rows, half := r.rows(section), r.cols/2
 		for i := range half * rows {
 			first := 2*(i/rows)*rows + i%rows
 			a, b := cells[first], cells[first+rows]
-			cells[i] = ink{a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]}
+			cells[i] = Ink{a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]}
 		}
 		clear(cells[half*rows:])
 	}
 }
 
-// pixels returns the rectangle of an image that a rectangle of its canvas
+// Pixels returns the rectangle of an image that a rectangle of its canvas
 // covers, to the nearest pixel.
-func pixels(img *pngCanvas, rect vg.Rectangle) image.Rectangle {
+func Pixels(img *PNGCanvas, rect vg.Rectangle) image.Rectangle {
 	_, h := img.Size()
-	dot := func(v vg.Length) int { return int(math.Round(float64(v) * pngDPI / 72)) }
+	dot := func(v vg.Length) int { return int(math.Round(float64(v) * PNGDPI / 72)) }
 	return image.Rect(dot(rect.Min.X), dot(h-rect.Max.Y), dot(rect.Max.X), dot(h-rect.Min.Y))
 }
 
-// draw paints a section into a rectangle of an image. Its width is the time
+// Draw paints a section into a rectangle of an image. Its width is the time
 // from 0 to end. With lift, the depth of colours grows with the square root of
 // the busy time, so that sparse use is visible.
-func (r *raster) draw(img *image.RGBA, to image.Rectangle, section int, end int64, lift bool) {
+func (r *Raster) Draw(img *image.RGBA, to image.Rectangle, section int, end int64, lift bool) {
 	rows, lanes := r.rows(section), r.lanes[section]
 	line, paint := make([][4]float64, to.Dx()), make([]color.RGBA, to.Dx())
 	if 2*rows <= to.Dy() { // each row has its own pixels
 		for row := range rows {
-			first, last := row*r.group, min((row+1)*r.group, lanes)
+			first, last := row*r.Group, min((row+1)*r.Group, lanes)
 			top, bottom := first*to.Dy()/lanes, last*to.Dy()/lanes
 			if thick := bottom - top; thick >= 12 {
 				top, bottom = top+1, bottom-1
@@ -108,7 +108,7 @@ func (r *raster) draw(img *image.RGBA, to image.Rectangle, section int, end int6
 		clear(line)
 		for row := int(from); row < rows && float64(row) < until; row++ {
 			part := math.Min(until, float64(row+1)) - math.Max(from, float64(row))
-			count := min((row+1)*r.group, lanes) - row*r.group
+			count := min((row+1)*r.Group, lanes) - row*r.Group
 			r.line(line, section, row, end, part/perPixel/float64(count))
 		}
 		colours(paint, line, lift)
@@ -118,14 +118,14 @@ func (r *raster) draw(img *image.RGBA, to image.Rectangle, section int, end int6
 
 // line adds a row to a line of pixels: the mean ink over a pixel's time, times
 // a weight.
-func (r *raster) line(line [][4]float64, section, row int, end int64, weight float64) {
+func (r *Raster) line(line [][4]float64, section, row int, end int64, weight float64) {
 	rows, cells := r.rows(section), r.cells[section]
-	perPixel := float64(end) / float64(len(line)) / float64(r.width) // columns
+	perPixel := float64(end) / float64(len(line)) / float64(r.Width) // columns
 	for x := range line {
 		from, until := float64(x)*perPixel, float64(x+1)*perPixel
 		for col := int(from); col < r.cols && float64(col) < until; col++ {
 			part := math.Min(until, float64(col+1)) - math.Max(from, float64(col))
-			w := weight * part / perPixel / float64(r.width)
+			w := weight * part / perPixel / float64(r.Width)
 			for i, sum := range &cells[col*rows+row] {
 				line[x][i] += float64(w * float64(sum))
 			}

@@ -1,4 +1,4 @@
-package results
+package points
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ func clusterPrice(q *model.WhatIf, p *model.Prediction) float64 {
 // Metrics are the figures of each simulation of a study: those of every points.csv,
 // and others that the study asks for. The zero value has no others.
 type Metrics struct {
-	asked  []string // names of those in the summary; empty: all
+	Asked  []string // names of those in the summary; empty: all
 	others []metric
 }
 
@@ -63,7 +63,7 @@ type Metrics struct {
 // and the jobs that count, by name, user, pool and queue with * for any text, or by a
 // range of a column, such as maps=1:10.
 func ReadMetrics(names []string) (m Metrics, err error) {
-	m.asked = names
+	m.Asked = names
 	for i, name := range names {
 		switch {
 		case slices.Contains(names[:i], name):
@@ -95,8 +95,8 @@ func (m *Metrics) Names() (names []string) {
 
 // First is the metric that the study asks for first.
 func (m *Metrics) First() string {
-	if len(m.asked) > 0 {
-		return m.asked[0]
+	if len(m.Asked) > 0 {
+		return m.Asked[0]
 	}
 	return metrics[0].name
 }
@@ -104,7 +104,7 @@ func (m *Metrics) First() string {
 // shown are the indices of the metrics that a terminal shows.
 func (m *Metrics) shown() (list []int) {
 	names := m.Names()
-	for _, name := range m.asked {
+	for _, name := range m.Asked {
 		list = append(list, slices.Index(names, name))
 	}
 	if len(list) == 0 {
@@ -115,12 +115,13 @@ func (m *Metrics) shown() (list []int) {
 
 // summed reports whether a metric is in the summary.
 func (m *Metrics) summed(name string) bool {
-	return len(m.asked) == 0 || slices.Contains(m.asked, name)
+	return len(m.Asked) == 0 || slices.Contains(m.Asked, name)
 }
 
-// Measure returns the metrics of one simulation; NaN where there is none.
-func (m *Metrics) Measure(q *model.WhatIf, p *model.Prediction, s *Stats) []float64 {
-	values := measure(p, s)
+// Measure returns the metrics of one simulation; NaN where there is none. busy is the
+// share of map and of reduce slots in use, as Stats has it.
+func (m *Metrics) Measure(q *model.WhatIf, p *model.Prediction, busy [2]float64) []float64 {
+	values := measure(p, busy)
 	for _, other := range m.others {
 		values = append(values, other.of(q, p))
 	}
@@ -165,7 +166,7 @@ var jobFigures = []jobFigure{
 	{"reduce_time_ns", -1, func(j *model.JobOutcome) float64 { return float64(j.ReduceTime) }},
 	{"deadline_ns", 0, func(j *model.JobOutcome) float64 { return due(j, float64(j.Deadline)) }},
 	{"deadline_met", 1, func(j *model.JobOutcome) float64 {
-		if inTime(j) {
+		if j.InTime() {
 			return due(j, 1)
 		}
 		return due(j, 0)
@@ -182,7 +183,7 @@ func known[T ~int64](t T) float64 {
 
 // ended is a figure of a job that finished.
 func ended(j *model.JobOutcome, v float64) float64 {
-	if !finished(j) {
+	if !j.Finished() {
 		return math.NaN()
 	}
 	return v

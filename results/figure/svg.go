@@ -1,4 +1,4 @@
-package results
+package figure
 
 import (
 	"bytes"
@@ -17,15 +17,15 @@ import (
 
 // WriteSVG writes the figure as SVG. Text stays text, and viewers in dark mode
 // use the dark variant of each tint.
-func (f *figure) WriteSVG(w io.Writer) error {
-	c := &svgCanvas{width: f.width(), height: f.height(), classes: map[svgClass]string{}}
+func (f *Figure) WriteSVG(w io.Writer) error {
+	c := &svgCanvas{width: f.Width(), height: f.Height(), classes: map[svgClass]string{}}
 	canvas := draw.New(c)
-	canvas.SetColor(colourGround)
+	canvas.SetColor(ColourGround)
 	canvas.Fill(canvas.Rectangle.Path())
 	f.draw(canvas)
 	var out bytes.Buffer
 	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%vpt" height="%vpt" viewBox="0 0 %[1]v %v" role="img">`+"\n", float64(c.width), float64(c.height))
-	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(f.title), html.EscapeString(f.describe()))
+	fmt.Fprintf(&out, "<title>%s</title>\n<desc>%s</desc>\n", html.EscapeString(f.Title), html.EscapeString(f.describe()))
 	out.WriteString("<style>\ntext{font-family:\"Liberation Sans\",Arial,Helvetica,sans-serif;white-space:pre}\n")
 	out.Write(c.light.Bytes())
 	fmt.Fprintf(&out, "@media (prefers-color-scheme:dark){\n%s}\n</style>\n", c.dark.Bytes())
@@ -57,14 +57,14 @@ type svgState struct {
 
 // svgClass is a rule of the style sheet.
 type svgClass struct {
-	tint
+	Tint
 	stroke bool
 }
 
-// labelled names the following shapes until the next call. Viewers show the
+// Labelled names the following shapes until the next call. Viewers show the
 // name of the shape under the pointer. Other canvases have no names.
-func labelled(c vg.Canvas, label string) {
-	if svg, ok := backend(c).(*svgCanvas); ok {
+func Labelled(c vg.Canvas, label string) {
+	if svg, ok := Backend(c).(*svgCanvas); ok {
 		svg.label = label
 	}
 }
@@ -93,17 +93,17 @@ func (c *svgCanvas) Pop() {
 func (c *svgCanvas) Translate(by vg.Point) { c.origin = c.origin.Add(by) }
 
 // Rotate implements vg.Canvas.
-func (c *svgCanvas) Rotate(float64) { panic("results: figures do not rotate") }
+func (c *svgCanvas) Rotate(float64) { panic("figure: figures do not rotate") }
 
 // Scale implements vg.Canvas.
-func (c *svgCanvas) Scale(x, y float64) { panic("results: figures do not scale") }
+func (c *svgCanvas) Scale(x, y float64) { panic("figure: figures do not scale") }
 
 // DrawImage implements vg.Canvas.
-func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("results: figures hold no images") }
+func (c *svgCanvas) DrawImage(vg.Rectangle, image.Image) { panic("figure: figures hold no images") }
 
 // class returns the name of the rule for a shape in the present colour.
 func (c *svgCanvas) class(stroke bool) string {
-	key := svgClass{c.colour.(tint), stroke} // every colour has a dark variant
+	key := svgClass{c.colour.(Tint), stroke} // every colour has a dark variant
 	name, ok := c.classes[key]
 	if !ok {
 		name = className(len(c.classes))
@@ -112,8 +112,8 @@ func (c *svgCanvas) class(stroke bool) string {
 		if stroke {
 			rule = "." + name + "{fill:none;stroke:%s}\n"
 		}
-		fmt.Fprintf(&c.light, rule, cssColour(key.light))
-		fmt.Fprintf(&c.dark, rule, cssColour(key.dark))
+		fmt.Fprintf(&c.light, rule, CSSColour(key.Light))
+		fmt.Fprintf(&c.dark, rule, CSSColour(key.Dark))
 	}
 	return name
 }
@@ -127,7 +127,7 @@ func className(i int) string {
 	return name
 }
 
-func cssColour(c color.NRGBA) string {
+func CSSColour(c color.NRGBA) string {
 	if c.A < 255 {
 		return fmt.Sprintf("#%02x%02x%02x%02x", c.R, c.G, c.B, c.A)
 	}
@@ -186,7 +186,7 @@ func (c *svgCanvas) path(p vg.Path) {
 		case vg.CloseComp:
 			pen.close(&c.body)
 		default:
-			panic("results: figures hold no curves")
+			panic("figure: figures hold no curves")
 		}
 	}
 	c.body.WriteByte('"')
@@ -284,4 +284,15 @@ func appendHundredths(b []byte, n int64) []byte {
 		}
 	}
 	return b
+}
+
+// Backend returns the canvas under the clipping of a plot.
+func Backend(c vg.Canvas) vg.Canvas {
+	for {
+		crop, ok := c.(draw.Canvas)
+		if !ok {
+			return c
+		}
+		c = crop.Canvas
+	}
 }

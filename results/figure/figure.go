@@ -1,4 +1,14 @@
-package results
+// Package figure is the drawing kit. A Figure is columns of panels over equal
+// horizontal axes. A caller fills the panels with plotters, and Pictures draws the
+// figures as PNG and SVG while the caller writes its tables:
+//
+//	results, points, rooms of study
+//	   | Figure, Panel, Lines, Raster       colours, axes and marks: palette, axis, lines
+//	Pictures.Draw -> Figure.WritePNG (png, pngencoder)
+//	             \-> Figure.WriteSVG (svg)
+//
+// All bytes are the same on every machine.
+package figure
 
 import (
 	"image/color"
@@ -15,39 +25,39 @@ import (
 
 // The sizes of a figure are in points. A PNG has two pixels per point.
 const (
-	figureWidth = 960
-	columnWidth = 360 // of a figure whose texts are 7 points high in a column of 85 mm
-	margin      = 16
+	Width       = 960
+	ColumnWidth = 360 // of a figure whose texts are 7 points high in a column of 85 mm
+	Margin      = 16
 	titleSize   = 15
-	textSize    = 11
+	TextSize    = 11
 	panelGap    = 14
 	swatchWidth = 16
-	pngDPI      = 144
+	PNGDPI      = 144
 )
 
-// figure is one or several columns of panels over equal horizontal axes, under a
+// Figure is one or several columns of panels over equal horizontal axes, under a
 // title and a legend outside the data.
-type figure struct {
-	title, subtitle string
-	legend          []legendEntry
-	panels          []*panel
-	narrow          bool // fits a column of a paper
-	columns         int  // 0 is 1
-	raster          bool // too many shapes for SVG
+type Figure struct {
+	Title, Subtitle string
+	Legend          []LegendEntry
+	Panels          []*Panel
+	Narrow          bool // fits a column of a paper
+	Columns         int  // 0 is 1
+	Raster          bool // too many shapes for SVG
 }
 
-// panel is one plot of a figure.
-type panel struct {
+// Panel is one plot of a figure.
+type Panel struct {
 	*plot.Plot
-	heading string    // name of the run among several; may be empty
+	Heading string    // name of the run among several; may be empty
 	caption string    // label of the vertical axis; empty if it shows names
-	height  vg.Length // of the data
-	column  int
+	Height  vg.Length // of the data
+	Column  int
 }
 
-// grid arranges comparisons of several runs: the number of columns, and the
+// Grid arranges comparisons of several runs: the number of columns, and the
 // height of the panels of one run that fits all on two screens.
-func grid(runs, panels int) (columns int, height vg.Length) {
+func Grid(runs, panels int) (columns int, height vg.Length) {
 	const screens, beside, heading = 1450, 40, 30 // points; around the data of a panel; of a run's name
 	switch {
 	case runs > 8:
@@ -61,19 +71,19 @@ func grid(runs, panels int) (columns int, height vg.Length) {
 	return columns, screens/vg.Length(rows) - vg.Length(panels*beside) - heading
 }
 
-// columnOf returns the column of the i-th run. Columns fill from the left.
-func columnOf(i, runs, columns int) int {
+// ColumnOf returns the column of the i-th run. Columns fill from the left.
+func ColumnOf(i, runs, columns int) int {
 	rows := (runs + columns - 1) / columns
 	return i / rows
 }
 
-// legendEntry is a sample of a style with its meaning.
-type legendEntry struct {
-	label  string
-	sample func(draw.Canvas) // drawn into the canvas' rectangle
+// LegendEntry is a sample of a style with its meaning.
+type LegendEntry struct {
+	Label  string
+	Sample func(draw.Canvas) // drawn into the canvas' rectangle
 }
 
-func newStyle(size font.Length, c color.Color, bold bool) text.Style {
+func NewStyle(size font.Length, c color.Color, bold bool) text.Style {
 	f := font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 	if bold {
 		f.Weight = xfont.WeightBold
@@ -81,36 +91,36 @@ func newStyle(size font.Length, c color.Color, bold bool) text.Style {
 	return text.Style{Color: c, Font: f, YAlign: draw.YTop, Handler: plot.DefaultTextHandler}
 }
 
-// newPanel makes an empty plot with the common style.
-func newPanel(height vg.Length, caption string) *panel {
+// NewPanel makes an empty plot with the common style.
+func NewPanel(height vg.Length, caption string) *Panel {
 	p := plot.New()
 	p.BackgroundColor = nil
 	for _, a := range []*plot.Axis{&p.X, &p.Y} {
 		a.Padding = 0
-		a.LineStyle.Color, a.LineStyle.Width = colourAxis, 0.6
+		a.LineStyle.Color, a.LineStyle.Width = ColourAxis, 0.6
 		a.Tick.LineStyle = a.LineStyle
 		a.Tick.Length = 4
-		a.Tick.Label.Font = newStyle(textSize-1, nil, false).Font
-		a.Tick.Label.Color = colourText
-		a.Label.TextStyle.Font = newStyle(textSize, nil, false).Font
-		a.Label.TextStyle.Color = colourText
+		a.Tick.Label.Font = NewStyle(TextSize-1, nil, false).Font
+		a.Tick.Label.Color = ColourText
+		a.Label.TextStyle.Font = NewStyle(TextSize, nil, false).Font
+		a.Label.TextStyle.Color = ColourText
 		a.Label.Padding = 4
 	}
-	return &panel{Plot: p, caption: caption, height: height}
+	return &Panel{Plot: p, caption: caption, Height: height}
 }
 
-// setTime gives all panels one time axis that ends at end (ns).
-func (f *figure) setTime(end int64, unit timeUnit) {
-	f.setX(unit.of(end), "time ("+unit.name+")", unit.ticks(unit.of(end), 12/max(1, f.columns)))
+// SetTime gives all panels one time axis that ends at end (ns).
+func (f *Figure) SetTime(end int64, unit TimeUnit) {
+	f.SetX(unit.Of(end), "time ("+unit.Name+")", unit.Ticks(unit.Of(end), 12/max(1, f.Columns)))
 }
 
-// setX sets one horizontal axis for all panels. Only the lowest of a column has
+// SetX sets one horizontal axis for all panels. Only the lowest of a column has
 // labels.
-func (f *figure) setX(end float64, label string, ticks []plot.Tick) {
-	for i, p := range f.panels {
+func (f *Figure) SetX(end float64, label string, ticks []plot.Tick) {
+	for i, p := range f.Panels {
 		p.X.Min, p.X.Max = 0, end
 		marks := ticks
-		if i < len(f.panels)-1 && f.panels[i+1].column == p.column {
+		if i < len(f.Panels)-1 && f.Panels[i+1].Column == p.Column {
 			marks = make([]plot.Tick, len(ticks))
 			for j, t := range ticks {
 				marks[j] = plot.Tick{Value: t.Value, Label: " "}
@@ -124,24 +134,24 @@ func (f *figure) setX(end float64, label string, ticks []plot.Tick) {
 }
 
 var (
-	titleStyle    = newStyle(titleSize, colourText, true)
-	subtitleStyle = newStyle(textSize, colourFaint, false)
-	headingStyle  = newStyle(textSize+1, colourText, true)
-	captionStyle  = newStyle(textSize-0.5, colourFaint, false)
-	legendStyle   = newStyle(textSize-0.5, colourText, false)
+	titleStyle    = NewStyle(titleSize, ColourText, true)
+	SubtitleStyle = NewStyle(TextSize, ColourFaint, false)
+	headingStyle  = NewStyle(TextSize+1, ColourText, true)
+	captionStyle  = NewStyle(TextSize-0.5, ColourFaint, false)
+	legendStyle   = NewStyle(TextSize-0.5, ColourText, false)
 )
 
-func (f *figure) width() vg.Length {
-	if f.narrow {
-		return columnWidth
+func (f *Figure) Width() vg.Length {
+	if f.Narrow {
+		return ColumnWidth
 	}
-	return figureWidth
+	return Width
 }
 
-// headLines are the lines of title and subtitle.
-func (f *figure) headLines(sty text.Style, s string) []string {
+// HeadLines are the lines of title and subtitle.
+func (f *Figure) HeadLines(sty text.Style, s string) []string {
 	const most = 4
-	return wrapped(sty, s, f.width()-2*margin, most)
+	return wrapped(sty, s, f.Width()-2*Margin, most)
 }
 
 // wrapped divides a text into lines of a width; what is left after most lines is cut.
@@ -163,11 +173,11 @@ func wrapped(sty text.Style, s string, width vg.Length, most int) (lines []strin
 
 // rows returns the rows of the legend, each entry with its offset from the
 // left.
-func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
-	width := f.width() - 2*margin
+func (f *Figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
+	width := f.Width() - 2*Margin
 	x := width
-	for _, e := range f.legend {
-		w := swatchWidth + 5 + legendStyle.Width(e.label)*1.1 + 16 // SVG viewers may use a wider font
+	for _, e := range f.Legend {
+		w := swatchWidth + 5 + legendStyle.Width(e.Label)*1.1 + 16 // SVG viewers may use a wider font
 		if x+w > width || len(rows) == 0 {
 			rows = append(rows, nil)
 			x = 0
@@ -179,31 +189,31 @@ func (f *figure) legendRows() (rows [][]vg.Length, entryHeight vg.Length) {
 }
 
 // header returns the height of title, subtitle and legend.
-func (f *figure) header() vg.Length {
-	h := vg.Length(max(1, len(f.headLines(titleStyle, f.title)))) * (titleStyle.Height("Ag") + 4)
-	h += vg.Length(len(f.headLines(subtitleStyle, f.subtitle))) * (subtitleStyle.Height("Ag") + 4)
+func (f *Figure) header() vg.Length {
+	h := vg.Length(max(1, len(f.HeadLines(titleStyle, f.Title)))) * (titleStyle.Height("Ag") + 4)
+	h += vg.Length(len(f.HeadLines(SubtitleStyle, f.Subtitle))) * (SubtitleStyle.Height("Ag") + 4)
 	rows, entry := f.legendRows()
 	return h + vg.Length(len(rows))*entry + 8
 }
 
-// height returns the height of the whole figure, in whole points.
-func (f *figure) height() vg.Length {
+// Height returns the height of the whole figure, in whole points.
+func (f *Figure) Height() vg.Length {
 	var highest vg.Length
-	for k := range max(1, f.columns) {
+	for k := range max(1, f.Columns) {
 		h := vg.Length(0)
 		for i, p := range f.column(k) {
-			h += p.above(i) + p.height + p.below(f.width())
+			h += p.above(i) + p.Height + p.below(f.Width())
 		}
 		highest = max(highest, h)
 	}
-	return vg.Length(math.Ceil(float64(f.header() + 2*margin + highest)))
+	return vg.Length(math.Ceil(float64(f.header() + 2*Margin + highest)))
 }
 
 // column lists the panels of one column from its top.
-func (f *figure) column(k int) []*panel {
-	var panels []*panel
-	for _, p := range f.panels {
-		if p.column == k {
+func (f *Figure) column(k int) []*Panel {
+	var panels []*Panel
+	for _, p := range f.Panels {
+		if p.Column == k {
 			panels = append(panels, p)
 		}
 	}
@@ -212,17 +222,17 @@ func (f *figure) column(k int) []*panel {
 
 // above returns the height of the texts over the data of the i-th panel of a
 // column.
-func (p *panel) above(i int) vg.Length {
+func (p *Panel) above(i int) vg.Length {
 	h := vg.Length(0)
 	if p.caption != "" {
 		h += captionStyle.Height("Ag") + 5
 	}
-	if p.heading != "" {
+	if p.Heading != "" {
 		h += headingStyle.Height("Ag") + 6
 	}
 	if i > 0 {
 		h += panelGap
-		if p.heading != "" {
+		if p.Heading != "" {
 			h += panelGap
 		}
 	}
@@ -230,52 +240,52 @@ func (p *panel) above(i int) vg.Length {
 }
 
 // below returns the height of the horizontal axis under the data.
-func (p *panel) below(width vg.Length) vg.Length {
+func (p *Panel) below(width vg.Length) vg.Length {
 	c := draw.Canvas{Rectangle: vg.Rectangle{Max: vg.Point{X: width, Y: 1000}}}
 	return p.DataCanvas(c).Min.Y
 }
 
-func (f *figure) draw(c draw.Canvas) {
-	c = draw.Crop(c, margin, -margin, margin, -margin)
+func (f *Figure) draw(c draw.Canvas) {
+	c = draw.Crop(c, Margin, -Margin, Margin, -Margin)
 	top := c.Max.Y
 	line := func(sty text.Style, s string) {
-		for _, one := range f.headLines(sty, s) {
+		for _, one := range f.HeadLines(sty, s) {
 			c.FillText(sty, vg.Point{X: c.Min.X, Y: top}, one)
 			top -= sty.Height("Ag") + 4
 		}
 	}
-	line(titleStyle, f.title)
-	line(subtitleStyle, f.subtitle)
+	line(titleStyle, f.Title)
+	line(SubtitleStyle, f.Subtitle)
 	rows, height := f.legendRows()
 	i := 0
 	for _, row := range rows {
 		for _, x := range row {
-			e := f.legend[i]
+			e := f.Legend[i]
 			i++
 			box := vg.Rectangle{
 				Min: vg.Point{X: c.Min.X + x, Y: top - height + 3},
 				Max: vg.Point{X: c.Min.X + x + swatchWidth, Y: top - 4},
 			}
-			e.sample(draw.Canvas{Canvas: c.Canvas, Rectangle: box})
-			c.FillText(legendStyle, vg.Point{X: box.Max.X + 5, Y: top - 1}, e.label)
+			e.Sample(draw.Canvas{Canvas: c.Canvas, Rectangle: box})
+			c.FillText(legendStyle, vg.Point{X: box.Max.X + 5, Y: top - 1}, e.Label)
 		}
 		top -= height
 	}
 	c.Max.Y -= f.header()
-	n := vg.Length(max(1, f.columns))
+	n := vg.Length(max(1, f.Columns))
 	const gutter = 14
 	width := (c.Max.X - c.Min.X - (n-1)*gutter) / n
-	for k := range max(1, f.columns) {
+	for k := range max(1, f.Columns) {
 		column := c
 		column.Min.X += vg.Length(k) * (width + gutter)
 		column.Max.X = column.Min.X + width
-		drawPanels(column, f.column(k), f.width())
+		drawPanels(column, f.column(k), f.Width())
 	}
 }
 
 // drawPanels draws panels below each other, from the top of a canvas, of a figure of
 // some width.
-func drawPanels(c draw.Canvas, panels []*panel, whole vg.Length) {
+func drawPanels(c draw.Canvas, panels []*Panel, whole vg.Length) {
 	// The widest vertical axis sets the left edge of all data.
 	canvases := make([]draw.Canvas, len(panels))
 	top := c.Max.Y
@@ -283,7 +293,7 @@ func drawPanels(c draw.Canvas, panels []*panel, whole vg.Length) {
 		top -= p.above(i)
 		canvases[i] = c
 		canvases[i].Max.Y = top
-		top -= p.height + p.below(whole)
+		top -= p.Height + p.below(whole)
 		canvases[i].Min.Y = top
 	}
 	for range 2 { // the space for the last tick label depends slightly on the width
@@ -304,9 +314,9 @@ func drawPanels(c draw.Canvas, panels []*panel, whole vg.Length) {
 			at.Y += 5 + captionStyle.Height("Ag")
 			c.FillText(captionStyle, at, p.caption)
 		}
-		if p.heading != "" {
+		if p.Heading != "" {
 			at = vg.Point{X: c.Min.X, Y: at.Y + 6 + headingStyle.Height("Ag")}
-			c.FillText(headingStyle, at, fit(headingStyle, p.heading, c.Max.X-c.Min.X))
+			c.FillText(headingStyle, at, fit(headingStyle, p.Heading, c.Max.X-c.Min.X))
 		}
 		p.Draw(canvases[i])
 	}
@@ -314,24 +324,24 @@ func drawPanels(c draw.Canvas, panels []*panel, whole vg.Length) {
 
 // describe returns a description of the figure in words, for people who cannot
 // see it.
-func (f *figure) describe() string {
+func (f *Figure) describe() string {
 	var parts []string
-	if f.subtitle != "" {
-		parts = append(parts, f.subtitle)
+	if f.Subtitle != "" {
+		parts = append(parts, f.Subtitle)
 	}
-	for _, p := range f.panels {
-		if name := strings.Trim(p.heading+": "+p.caption, ": "); name != "" {
+	for _, p := range f.Panels {
+		if name := strings.Trim(p.Heading+": "+p.caption, ": "); name != "" {
 			parts = append(parts, "panel: "+name)
 		}
 		if p.X.Label.Text != "" {
 			parts = append(parts, "horizontal axis: "+p.X.Label.Text)
 		}
 	}
-	for i, e := range f.legend {
+	for i, e := range f.Legend {
 		if i == 0 {
-			parts = append(parts, "legend: "+e.label)
+			parts = append(parts, "legend: "+e.Label)
 		} else {
-			parts[len(parts)-1] += ", " + e.label
+			parts[len(parts)-1] += ", " + e.Label
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -349,16 +359,16 @@ func fit(sty text.Style, s string, width vg.Length) string {
 	return string(r) + "…"
 }
 
-// filled returns a legend sample of an area.
-func filled(c color.Color) func(draw.Canvas) {
+// Filled returns a legend sample of an area.
+func Filled(c color.Color) func(draw.Canvas) {
 	return func(to draw.Canvas) {
 		to.SetColor(c)
 		to.Fill(to.Rectangle.Path())
 	}
 }
 
-// stroked returns a legend sample of a line.
-func stroked(sty draw.LineStyle) func(draw.Canvas) {
+// Stroked returns a legend sample of a line.
+func Stroked(sty draw.LineStyle) func(draw.Canvas) {
 	return func(to draw.Canvas) {
 		y := to.Center().Y
 		to.StrokeLine2(sty, to.Min.X, y, to.Max.X, y)

@@ -1,4 +1,4 @@
-package results
+package text
 
 import (
 	"crypto/sha256"
@@ -30,8 +30,8 @@ func Printable(text string) string {
 	return string(appendEscaped(make([]byte, 0, len(text)+8), text, false))
 }
 
-// message returns the text of an error on one line.
-func message(err error) string {
+// Message returns the text of an error on one line.
+func Message(err error) string {
 	return Printable(strings.Join(strings.Fields(strings.ReplaceAll(err.Error(), "\n", "; ")), " "))
 }
 
@@ -53,7 +53,7 @@ func appendEscaped(dst []byte, name string, formula bool) []byte {
 	for i := 0; i < len(name); {
 		r, n := utf8.DecodeRuneInString(name[i:])
 		printable := unicode.IsPrint(r) && (r != utf8.RuneError || n > 1)
-		if printable && !looksEscaped(name[i:]) && (i > 0 || !formula) {
+		if printable && !LooksEscaped(name[i:]) && (i > 0 || !formula) {
 			dst = append(dst, name[i:i+n]...)
 		} else {
 			for _, c := range []byte(name[i : i+n]) {
@@ -74,15 +74,15 @@ func beginsFormula(name string) bool {
 	return c == '=' || c == '+' || c == '-' || c == '@'
 }
 
-func looksEscaped(s string) bool {
+func LooksEscaped(s string) bool {
 	return len(s) >= 4 && s[0] == '\\' && s[1] == 'x' && isHex(s[2]) && isHex(s[3])
 }
 
 func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
 
-// appendField appends a name as one CSV field (RFC 4180). An escaped name has
+// AppendField appends a name as one CSV field (RFC 4180). An escaped name has
 // no line break, so a row is always one line.
-func appendField(dst []byte, name string) []byte {
+func AppendField(dst []byte, name string) []byte {
 	if bare(name) {
 		return append(dst, name...)
 	}
@@ -125,7 +125,7 @@ const maxSlug = 64
 // 64 long, and no device name of Windows. A valid slug stays unchanged. Any
 // other name gets a hash as a suffix, so that two names never share a file.
 func Slug(name string) string {
-	if isSlug(name) {
+	if IsSlug(name) {
 		return name
 	}
 	var b strings.Builder
@@ -151,7 +151,7 @@ func Slug(name string) string {
 	return s + suffix
 }
 
-func isSlug(s string) bool {
+func IsSlug(s string) bool {
 	if s == "" || len(s) > maxSlug || strings.ContainsAny(s[:1], ".-") || strings.HasSuffix(s, ".") || deviceName(s) {
 		return false
 	}

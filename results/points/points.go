@@ -1,4 +1,11 @@
-package results
+// Package points holds the points of a study: combinations of the values of its
+// factors, each simulated with one or several seeds.
+//
+//	sweep, size, run, compare -> Points{List, Factors, Metrics}
+//	     Metrics.Measure  the figures of one simulation (metric)
+//	     Points.Write     points.csv and summary.csv: intervals, pairs with the baseline, ranks (ranking)
+//	     Points.WriteStudy  and the picture that fits what varies (figure)
+package points
 
 import (
 	"cmp"
@@ -12,23 +19,25 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/stat"
-	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // Names of the tables with one row per value of several points or replications.
 const (
-	PointsName       = "points.csv"
-	PointSummaryName = "summary.csv"
+	Name        = "points.csv"
+	SummaryName = "summary.csv"
 )
 
-// measure returns the metrics of every points.csv; NaN where there is none.
-func measure(p *model.Prediction, s *Stats) []float64 {
+// measure returns the metrics of every points.csv; NaN where there is none. busy is the
+// share of map and of reduce slots in use.
+func measure(p *model.Prediction, busy [2]float64) []float64 {
 	var responses, slowdowns []float64
-	var locality [numLocalities]float64
+	var locality [len(model.JobOutcome{}.Locality)]float64
 	var failed, killed, deadlines, met, succeeded float64
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
@@ -48,7 +57,7 @@ func measure(p *model.Prediction, s *Stats) []float64 {
 		}
 		if j.Deadline > 0 {
 			deadlines++
-			if inTime(j) {
+			if j.InTime() {
 				met++
 			}
 		}
@@ -68,17 +77,6 @@ func measure(p *model.Prediction, s *Stats) []float64 {
 	}
 	if deadlines == 0 {
 		met = math.NaN()
-	}
-	busy := [2]float64{math.NaN(), math.NaN()}
-	for _, sl := range s.slotSummaries(int64(p.Mean)) {
-		switch sl.Type {
-		case "map":
-			busy[0] = float64(sl.Busy)
-		case "reduce":
-			busy[1] = float64(sl.Busy)
-		default:
-			busy = [2]float64{float64(sl.Busy), float64(sl.Busy)}
-		}
 	}
 	placed := locality[workload.NodeLocal] + locality[workload.RackLocal] + locality[workload.OffRack]
 	return []float64{
@@ -112,8 +110,8 @@ func (p *Points) Close() error {
 	return p.ranked.groups.Close()
 }
 
-// replicated reports whether a point was simulated with several seeds.
-func (p *Points) replicated() bool {
+// Replicated reports whether a point was simulated with several seeds.
+func (p *Points) Replicated() bool {
 	return p.some(func(runs []Replication) bool { return len(runs) > 1 })
 }
 
@@ -130,43 +128,43 @@ func (p *Points) some(condition func([]Replication) bool) bool {
 	return false
 }
 
-// single reports whether there is one simulation only, or none.
-func (p *Points) single() bool { return p == nil || p.List.Len() < 2 && !p.replicated() }
+// Single reports whether there is one simulation only, or none.
+func (p *Points) Single() bool { return p == nil || p.List.Len() < 2 && !p.Replicated() }
 
 // Write writes points.csv and summary.csv. One simulation alone has neither.
 func (p *Points) Write(d resultdir.Target) error {
-	if p.single() {
+	if p.Single() {
 		return nil
 	}
-	w := fileWriter{dir: d}
-	w.write(PointsName, p.writePoints)
-	w.write(PointSummaryName, p.writeSummary)
-	return w.err
+	w := resultdir.Writer{Dir: d}
+	w.Write(Name, p.WritePoints)
+	w.Write(SummaryName, p.WriteSummary)
+	return w.Err
 }
 
 func (p *Points) header(then ...string) []string {
 	head := []string{"point", "scenario"}
 	for _, f := range p.Factors {
-		head = append(head, Escape(f.Key))
+		head = append(head, text.Escape(f.Key))
 	}
 	return append(head, then...)
 }
 
 func (p *Points) cells(i int) []string {
 	point := p.List.Point(i)
-	cells := []string{strconv.Itoa(i + 1), Escape(point.Scenario)}
+	cells := []string{strconv.Itoa(i + 1), text.Escape(point.Scenario)}
 	for f, k := range point.Levels {
-		cells = append(cells, Escape(p.Factors[f].Value(k)))
+		cells = append(cells, text.Escape(p.Factors[f].Value(k)))
 	}
 	return cells
 }
 
-// writePoints writes one row per point and replication.
-func (p *Points) writePoints(w io.Writer) error {
+// WritePoints writes one row per point and replication.
+func (p *Points) WritePoints(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := append([]string{"replication", "seed"}, p.Metrics.Names()...)
 	for i := range p.Goals {
-		head = append(head, goalColumn(&p.Goals[i], i, ""))
+		head = append(head, GoalColumn(&p.Goals[i], i, ""))
 	}
 	out.Write(p.header(head...))
 	names := p.Metrics.Names()
@@ -174,10 +172,10 @@ func (p *Points) writePoints(w io.Writer) error {
 		for r, one := range p.runs(i) {
 			row := append(p.cells(i), strconv.Itoa(r+1), strconv.FormatUint(one.Seed, 10))
 			for m, v := range one.Values {
-				row = append(row, cell(names[m], v))
+				row = append(row, Cell(names[m], v))
 			}
 			for g, v := range one.Goals {
-				row = append(row, cell(goalColumn(&p.Goals[g], g, ""), v))
+				row = append(row, Cell(GoalColumn(&p.Goals[g], g, ""), v))
 			}
 			out.Write(row)
 		}
@@ -186,9 +184,9 @@ func (p *Points) writePoints(w io.Writer) error {
 	return cmp.Or(p.err, out.Error())
 }
 
-// pointSummaryColumns names the columns of summary.csv after those of the
+// PointSummaryColumns names the columns of summary.csv after those of the
 // factors.
-var pointSummaryColumns = []string{
+var PointSummaryColumns = []string{
 	"metric", "n", "mean", "low", "high",
 	"pairs", "difference", "difference_low", "difference_high", "ratio", "ratio_low", "ratio_high", "best",
 }
@@ -213,24 +211,24 @@ func (p *Points) summary(yield func(pointFigure) bool) {
 			if len(of) == 0 {
 				continue
 			}
-			mean, half := studentInterval(of)
-			row := []string{Escape(name), strconv.Itoa(len(of)), cell(name, mean), cell(name, mean-half), cell(name, mean+half)}
+			mean, half := fit.StudentInterval(of)
+			row := []string{text.Escape(name), strconv.Itoa(len(of)), Cell(name, mean), Cell(name, mean-half), Cell(name, mean+half)}
 			differences, ratios := p.pairs(i, m)
 			row = append(row, strconv.Itoa(len(differences)))
-			mean, half = studentInterval(differences)
-			row = append(row, cell(name, mean), cell(name, mean-half), cell(name, mean+half))
+			mean, half = fit.StudentInterval(differences)
+			row = append(row, Cell(name, mean), Cell(name, mean-half), Cell(name, mean+half))
 			mean, low, high := ratioInterval(ratios)
-			if !yield(pointFigure{i, append(row, cell("", mean), cell("", low), cell("", high), cell("", p.best(i, m)))}) {
+			if !yield(pointFigure{i, append(row, Cell("", mean), Cell("", low), Cell("", high), Cell("", p.best(i, m)))}) {
 				return
 			}
 		}
 	}
 }
 
-// writeSummary writes one row per point and metric.
-func (p *Points) writeSummary(w io.Writer) error {
+// WriteSummary writes one row per point and metric.
+func (p *Points) WriteSummary(w io.Writer) error {
 	out := csv.NewWriter(w)
-	out.Write(p.header(pointSummaryColumns...))
+	out.Write(p.header(PointSummaryColumns...))
 	for row := range p.summary {
 		out.Write(append(p.cells(row.point), row.cells...))
 	}
@@ -238,9 +236,9 @@ func (p *Points) writeSummary(w io.Writer) error {
 	return cmp.Or(p.err, out.Error())
 }
 
-// objects are the rows of summary.csv as objects for JSON. Figures that do not exist
+// Objects are the rows of summary.csv as objects for JSON. Figures that do not exist
 // are left out.
-func (p *Points) objects() (rows []map[string]any) {
+func (p *Points) Objects() (rows []map[string]any) {
 	for row := range p.summary {
 		object := map[string]any{}
 		for i, name := range p.header() {
@@ -248,7 +246,7 @@ func (p *Points) objects() (rows []map[string]any) {
 		}
 		object["point"] = row.point + 1
 		for i, text := range row.cells {
-			if name := pointSummaryColumns[i]; name == "metric" {
+			if name := PointSummaryColumns[i]; name == "metric" {
 				object[name] = text
 			} else if text != "" {
 				object[name] = json.Number(text)
@@ -265,15 +263,15 @@ func isTime(name string) bool {
 	return strings.HasSuffix(name, "_ns")
 }
 
-// cell writes a figure: whole nanoseconds, or six decimals; empty without one.
-func cell(name string, v float64) string {
+// Cell writes a figure: whole nanoseconds, or six decimals; empty without one.
+func Cell(name string, v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return ""
 	case isTime(name):
 		return strconv.FormatInt(int64(math.Round(v)), 10)
 	}
-	return share(v).String()
+	return text.Share(v).String()
 }
 
 // values are the figures of a point, without those that do not exist.
@@ -317,23 +315,8 @@ func ratioInterval(ratios []float64) (mean, low, high float64) {
 	for i, r := range ratios {
 		logs[i] = math.Log(r)
 	}
-	log, half := studentInterval(logs)
+	log, half := fit.StudentInterval(logs)
 	return math.Exp(log), math.Exp(log - half), math.Exp(log + half)
-}
-
-// studentInterval returns the mean and the half-width of its 95 % interval
-// (Student's t). With fewer than two values the half-width is NaN.
-func studentInterval(values []float64) (mean, half float64) {
-	n := len(values)
-	if n == 0 {
-		return math.NaN(), math.NaN()
-	}
-	mean, sd := stat.MeanStdDev(values, nil)
-	if n == 1 {
-		return mean, math.NaN()
-	}
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(n - 1)}.Quantile(0.975)
-	return mean, t * sd / math.Sqrt(float64(n))
 }
 
 // RelativeHalf returns the half-width of the 95 % interval of the metric that the study
@@ -346,7 +329,7 @@ func (m *Metrics) RelativeHalf(runs []Replication) float64 {
 			values = append(values, r.Values[first])
 		}
 	}
-	mean, half := studentInterval(values)
+	mean, half := fit.StudentInterval(values)
 	switch {
 	case half == 0:
 		return 0
@@ -363,13 +346,13 @@ const maxPointRows = 40
 // with the baseline over pairs with the same seed. An interval of a mean alone
 // is shown only where there are no pairs.
 func (p *Points) WriteText(w io.Writer, colour bool) error {
-	t := newTextWriter(w, colour)
+	t := text.NewWriter(w, colour)
 	names := p.Metrics.Names()
 	for k, m := range p.Metrics.shown() {
 		if k > 0 {
 			fmt.Fprintln(t)
 		}
-		t.heading(metricTitle(names[m]))
+		t.Heading(metricTitle(names[m]))
 		if !p.some(func(runs []Replication) bool {
 			return slices.ContainsFunc(runs, func(r Replication) bool { return !math.IsNaN(r.Values[m]) })
 		}) {
@@ -382,25 +365,25 @@ func (p *Points) WriteText(w io.Writer, colour bool) error {
 		}
 		t.Flush()
 		if left := p.List.Len() - maxPointRows; left > 0 {
-			fmt.Fprintf(t, "and %s in %s\n", count(left, "point"), PointSummaryName)
+			fmt.Fprintf(t, "and %s in %s\n", text.Count(left, "point"), SummaryName)
 		}
 	}
-	if p.replicated() && !p.spread() {
-		t.list("Notes", []string{"all seeds give the same figures: the scenario draws nothing at random, so that replications add nothing"})
+	if p.Replicated() && !p.spread() {
+		t.List("Notes", []string{"all seeds give the same figures: the scenario draws nothing at random, so that replications add nothing"})
 	}
-	t.list("Assumed", p.Assumed)
-	return cmp.Or(p.err, t.done())
+	t.List("Assumed", p.Assumed)
+	return cmp.Or(p.err, t.Done())
 }
 
 // spread reports whether the figures of a point depend on the seed.
 func (p *Points) spread() bool {
 	return p.some(func(runs []Replication) bool {
-		return slices.ContainsFunc(runs, func(r Replication) bool { return !sameFigures(r.Values, runs[0].Values) })
+		return slices.ContainsFunc(runs, func(r Replication) bool { return !SameFigures(r.Values, runs[0].Values) })
 	})
 }
 
-// sameFigures compares figures; one that does not exist equals another.
-func sameFigures(a, b []float64) bool {
+// SameFigures compares figures; one that does not exist equals another.
+func SameFigures(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }
 
@@ -411,37 +394,37 @@ func metricTitle(name string) string {
 	if some {
 		name += " [" + jobs
 	}
-	return Escape(name)
+	return text.Escape(name)
 }
 
 func (p *Points) textRow(t io.Writer, i, m int) {
 	values, name := p.values(i, m), p.Metrics.list()[m].name
-	mean, half := studentInterval(values)
+	mean, half := fit.StudentInterval(values)
 	show := func(v float64) string {
 		switch {
 		case math.IsNaN(v):
 			return "-"
 		case isTime(name):
-			return formatDuration(int64(math.Round(v)))
+			return text.Duration(int64(math.Round(v)))
 		}
-		return share(v).String()
+		return text.Share(v).String()
 	}
-	text := show(mean)
+	shown := show(mean)
 	if p.List.Len() == 1 && !math.IsNaN(half) {
-		text += " ± " + show(half)
+		shown += " ± " + show(half)
 	}
 	chance := "-"
 	if best := p.best(i, m); !math.IsNaN(best) {
-		chance = percentOf(share(best))
+		chance = text.Percent(text.Share(best))
 	}
-	fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", shorten(p.label(i), 40), text, len(values), chance, p.ratioText(i, m))
+	fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%s\n", text.Shorten(p.label(i), 40), shown, len(values), chance, p.ratioText(i, m))
 }
 
 // label names a point by the values of its factors.
 func (p *Points) label(i int) string {
 	point := p.List.Point(i)
 	if len(p.Factors) == 0 {
-		return Escape(point.Scenario)
+		return text.Escape(point.Scenario)
 	}
 	var parts []string
 	for f, k := range point.Levels {
@@ -451,7 +434,7 @@ func (p *Points) label(i int) string {
 		} else if key = strings.Trim(key[strings.LastIndexByte(key, '.')+1:], `'"`) + "="; key == "name=" {
 			key = ""
 		}
-		parts = append(parts, Escape(key+p.Factors[f].Value(k)))
+		parts = append(parts, text.Escape(key+p.Factors[f].Value(k)))
 	}
 	return strings.Join(parts, " ")
 }
@@ -485,4 +468,13 @@ func (p *Points) ratioText(i, m int) string {
 		digits++
 	}
 	return fmt.Sprintf("%.*f times %s (%.*f to %.*f)", digits, mean, word, digits, low, digits, high)
+}
+
+// GoalColumn names the column of a goal.
+func GoalColumn(g *model.Goal, i int, of string) string {
+	unit := "_ns"
+	if g.Deadlines > 0 {
+		unit = "_missed"
+	}
+	return fmt.Sprintf("goal_%d%s%s", i+1, of, unit)
 }

@@ -1,0 +1,99 @@
+package figure
+
+import (
+	"fmt"
+	"image/color"
+
+	"github.com/slotwave/slotwave/workload"
+)
+
+// MaxJobColours is the largest number of jobs that colours can distinguish.
+const MaxJobColours = 12
+
+// OtherPhase is the whole of a set-up or clean-up attempt.
+const OtherPhase = int(workload.NumPhases)
+
+// Tint is a colour on a white background, and its variant on a dark one. If
+// only one is used, as in a PNG, it is the light one.
+type Tint struct{ Light, Dark color.NRGBA }
+
+// RGBA implements color.Color.
+func (t Tint) RGBA() (r, g, b, a uint32) { return t.Light.RGBA() }
+
+func Tinted(light, dark uint32) Tint { return Tint{rgb(light), rgb(dark)} }
+
+func rgb(v uint32) color.NRGBA {
+	return color.NRGBA{R: uint8(v >> 16), G: uint8(v >> 8), B: uint8(v), A: 255}
+}
+
+// faint returns the tint in a nearly transparent form.
+func (t Tint) faint() Tint {
+	t.Light.A, t.Dark.A = 40, 60
+	return t
+}
+
+// PhaseColours differ, between any two phases of a map and any two of a reduce,
+// by a CIEDE2000 distance of 12 or more. This holds for normal, deutan, protan
+// and tritan sight and on both backgrounds.
+var PhaseColours = [workload.NumPhases + 1]Tint{
+	workload.PhaseStartup: Tinted(0x2b2b2b, 0xf0f0f0),
+	workload.PhaseRead:    Tinted(0xb9ddf9, 0x406c8b),
+	workload.PhaseMap:     Tinted(0x3579ba, 0x5cb2fc),
+	workload.PhaseCollect: Tinted(0xb798d1, 0x7d5fda),
+	workload.PhaseSpill:   Tinted(0xe6972b, 0xffb347),
+	workload.PhaseShuffle: Tinted(0xfbe4b1, 0x715e20),
+	workload.PhaseMerge:   Tinted(0xc4651f, 0xe36818),
+	workload.PhaseReduce:  Tinted(0x17663c, 0x3fae6a),
+	workload.PhaseWrite:   Tinted(0x7eb883, 0x064e31),
+	workload.PhaseCommit:  Tinted(0x4a2259, 0xc280b7),
+	OtherPhase:            Tinted(0x9d9f9e, 0x7f7e7d),
+}
+
+// PhaseColour returns the colour of a phase on light and on dark ground, as in
+// CSS.
+func PhaseColour(p workload.Phase) (light, dark string) {
+	c := PhaseColours[p]
+	css := func(c color.NRGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+	return css(c.Light), css(c.Dark)
+}
+
+// JobColours alternate between dark and light, so that consecutive jobs also
+// differ in greyscale.
+var JobColours = [MaxJobColours]Tint{
+	Tinted(0x2f6fa8, 0x2f6fa8), Tinted(0xf2b950, 0xf2b950), Tinted(0x1f6b3c, 0x2a8a4f), Tinted(0xe79fb3, 0xe79fb3),
+	Tinted(0x6a3d7c, 0x83509a), Tinted(0x93cf9b, 0x93cf9b), Tinted(0x9c3b2e, 0xb24737), Tinted(0xa9d0ea, 0xa9d0ea),
+	Tinted(0x5b5b5b, 0x7a7a7a), Tinted(0xd8c36a, 0xd8c36a), Tinted(0x177e89, 0x177e89), Tinted(0xc9b3dd, 0xc9b3dd),
+}
+
+// Colours of everything else.
+var (
+	ColourGround    = Tinted(0xffffff, 0x0d1117)
+	ColourText      = Tinted(0x222222, 0xe6e6e6)
+	ColourFaint     = Tinted(0x6b6b6b, 0x9aa0a6) // secondary text
+	ColourAxis      = Tinted(0x555555, 0xa0a0a0)
+	ColourGuide     = Tinted(0xdddddd, 0x30363d)
+	colourLimit     = Tinted(0x111111, 0xf0f0f0)
+	ColourMaps      = Tinted(0x2a5d8c, 0x7cc0ff)
+	ColourReduces   = Tinted(0x1f6b3c, 0x5fd08a)
+	ColourFailed    = Tinted(0xb00020, 0xff5c6c)
+	ColourKilled    = colourLimit
+	colourBar       = Tinted(0x5b93c3, 0x5cb2fc)
+	ColourReference = Tinted(0xd4d4d4, 0x3d444d)
+)
+
+func InkOf(t Tint) Ink {
+	return Ink{255 - float32(t.Light.R), 255 - float32(t.Light.G), 255 - float32(t.Light.B), 1}
+}
+
+var PhaseInk = func() (inks [workload.NumPhases + 1]Ink) {
+	for i, c := range PhaseColours {
+		inks[i] = InkOf(c)
+	}
+	return inks
+}()
+
+// JobColour returns the colour of the i-th job. Colours repeat if there are
+// more jobs than colours.
+func JobColour(i int) Tint { return JobColours[i%MaxJobColours] }
+
+func JobInk(i int) Ink { return InkOf(JobColour(i)) }

@@ -1,0 +1,75 @@
+package figure
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/slotwave/slotwave/results/resultdir"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Pictures are drawn while the tables are written.
+type Pictures struct {
+	group errgroup.Group
+	files []*drawing
+}
+
+type drawing struct {
+	name    string
+	content bytes.Buffer
+}
+
+// Draw starts to draw figures as PNG and, if they hold no raster, as SVG.
+func (p *Pictures) Draw(names []string, figures []*Figure) {
+	work := make(chan func() error, len(figures))
+	for i, f := range figures {
+		p.files = append(p.files, &drawing{name: names[i] + ".png"})
+		png := &p.files[len(p.files)-1].content
+		if f.Raster {
+			work <- func() error { return f.WritePNG(png) }
+			continue
+		}
+		p.files = append(p.files, &drawing{name: names[i] + ".svg"})
+		svg := &p.files[len(p.files)-1].content
+		work <- func() error { return errors.Join(f.WritePNG(png), f.WriteSVG(svg)) }
+	}
+	close(work)
+	for range min(len(figures), runtime.GOMAXPROCS(0)) {
+		p.group.Go(func() (err error) {
+			defer func() {
+				if v := recover(); v != nil {
+					err = fmt.Errorf("internal error: %v", v)
+				}
+			}()
+			for draw := range work {
+				err = errors.Join(err, draw())
+			}
+			return err
+		})
+	}
+}
+
+// Content waits for the pictures and returns them by file name.
+func (p *Pictures) Content() (map[string][]byte, error) {
+	if err := p.group.Wait(); err != nil {
+		return nil, err
+	}
+	drawn := make(map[string][]byte, len(p.files))
+	for _, f := range p.files {
+		drawn[f.name] = f.content.Bytes()
+	}
+	return drawn, nil
+}
+
+// Write waits for the pictures and writes them.
+func (p *Pictures) Write(w *resultdir.Writer) {
+	w.Err = cmp.Or(w.Err, p.group.Wait())
+	for _, f := range p.files {
+		w.Write(f.name, func(to io.Writer) error { _, err := f.content.WriteTo(to); return err })
+	}
+}
