@@ -201,7 +201,6 @@ func (z *Sizing) Write(d resultdir.Target) error {
 	drawn.Draw([]string{"sizes"}, []*figure.Figure{sizesFigure(z)})
 	w.Write(sizesName, z.writeSizes)
 	w.Write(points.Name, z.Points.WritePoints)
-	w.Write(points.ParquetName, z.Points.WriteParquet)
 	w.Write(points.SummaryName, z.Points.WriteSummary)
 	drawn.Write(&w)
 	return w.Err

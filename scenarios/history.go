@@ -60,10 +60,7 @@ func (r *Reading) isHistory(name string, info fs.FileInfo) (bool, error) {
 // replayOf makes the file a scenario that replays a history.
 func (f *File) replayOf(name string) {
 	base := filepath.Base(filepath.Clean(name))
-	slug := base
-	for _, ext := range []string{".gz", ".zst"} {
-		slug = strings.TrimSuffix(slug, ext)
-	}
+	slug := strings.TrimSuffix(base, ".gz")
 	if len(slug) > len(filepath.Ext(slug)) {
 		slug = strings.TrimSuffix(slug, filepath.Ext(slug))
 	}

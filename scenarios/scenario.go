@@ -15,7 +15,7 @@ type Scenario struct {
 	Title    string
 	Source   string
 	Tables   int      // [[job]] tables of the file
-	Attempts string   // attempt table to write: csv, parquet or none
+	Attempts string   // attempt table to write: csv, csv.gz or none
 	NoPlots  bool     // write no pictures
 	Inputs   []Input  // the scenario itself first, then the files that it names
 	Runs     []Run    // one, or one for each variation

@@ -61,9 +61,8 @@ values = ["1s", "2s"]
 `
 
 // The live heap does not grow with the number of points, from the first finished
-// simulation to the pictures: at most by half of what the added figures take. The
-// writer of Parquet takes 2 MB more or less, depending on when the heap is looked
-// at, and few points are looked at seldom: so twice.
+// simulation to the pictures: at most by half of what the added figures take. Few
+// points are looked at seldom: so twice.
 func TestSweepMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes the tables of many points")

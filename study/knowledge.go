@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
@@ -164,7 +163,7 @@ func FileSums(paths []string) (sums []resultdir.FileSum, err error) {
 // attemptsOf returns the table of attempts of a result; empty: it has none.
 func attemptsOf(folder string) string {
 	csv := filepath.Join(folder, results.AttemptsName)
-	for _, name := range []string{csv, strings.TrimSuffix(csv, ".csv") + ".parquet"} {
+	for _, name := range []string{csv, csv + ".gz"} {
 		if isFile(name) {
 			return name
 		}

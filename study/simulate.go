@@ -1,6 +1,7 @@
 package study
 
 import (
+	"compress/gzip"
 	"errors"
 	"fmt"
 
@@ -174,8 +175,8 @@ func (s *Study) title(run int) string {
 // chooses. The zero value writes nothing.
 type attemptTable struct {
 	csv     *results.AttemptTable
+	packed  *gzip.Writer // nil: the file is not compressed
 	file    *resultdir.File
-	parquet *trace.AttemptsParquet
 	offers  *results.OfferTable
 	decided *resultdir.File // of offers
 	spans   *results.SpanTable
@@ -204,9 +205,10 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 		if t.file, err = to.File(name + ".csv"); err == nil {
 			t.csv = results.NewAttemptTable(t.file, counts(&s.Scenario.Runs[run].Question))
 		}
-	case "parquet":
-		if t.file, err = to.File(name + ".parquet"); err == nil {
-			t.parquet = trace.NewAttemptsParquet(t.file, counts(&s.Scenario.Runs[run].Question))
+	case "csv.gz":
+		if t.file, err = to.File(name + ".csv.gz"); err == nil {
+			t.packed = trace.NewGzip(t.file)
+			t.csv = results.NewAttemptTable(t.packed, counts(&s.Scenario.Runs[run].Question))
 		}
 	}
 	if err == nil && s.options.Trace && replication == 0 {
@@ -251,9 +253,6 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if t.csv != nil {
 		recorders = append(recorders, t.csv)
 	}
-	if t.parquet != nil {
-		recorders = append(recorders, t.parquet)
-	}
 	if progress != nil {
 		recorders = append(recorders, &taskCounter{progress: progress})
 	}
@@ -275,8 +274,8 @@ func (t *attemptTable) close() error {
 	if t.csv != nil {
 		err = t.csv.Close()
 	}
-	if t.parquet != nil {
-		err = errors.Join(err, t.parquet.Close())
+	if t.packed != nil {
+		err = errors.Join(err, t.packed.Close())
 	}
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())

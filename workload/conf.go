@@ -3,11 +3,10 @@ package workload
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
-
-	units "github.com/docker/go-units"
 )
 
 // Conf holds Hadoop properties under their 0.20/1.x names. MRv2 names are
@@ -110,13 +109,24 @@ func (c Conf) Bool(key string, def bool) (bool, error) {
 	return false, fmt.Errorf("%s = %q: want true or false", key, v)
 }
 
-// ParseBytes reads a size as Hadoop does: 128m is 134,217,728.
+// ParseBytes reads a size as Hadoop does: 128m is 134,217,728. The unit is k, m, g, t
+// or p in either case, which b or ib may follow, after at most one blank.
 func ParseBytes(s string) (int64, error) {
-	n, err := units.RAMInBytes(strings.TrimSpace(s))
-	if err != nil || n < 0 {
+	s = strings.TrimSpace(s)
+	digits := 1 + strings.LastIndexAny(s, "0123456789.")
+	unit := strings.ToLower(strings.TrimPrefix(s[digits:], " "))
+	power := 0
+	if unit != "" && unit != "b" {
+		power = 1 + strings.IndexByte("kmgtp", unit[0])
+		if rest := unit[1:]; power == 0 || rest != "" && rest != "b" && rest != "ib" {
+			digits = 0 // no size
+		}
+	}
+	v, err := strconv.ParseFloat(s[:digits], 64)
+	if v = math.Ldexp(v, 10*power); err != nil || !(v >= 0 && v < math.MaxInt64) {
 		return 0, fmt.Errorf("%q: want a size like 64m, 30 GB or 67108864", s)
 	}
-	return n, nil
+	return int64(v), nil
 }
 
 // HeapMB returns the -Xmx of Java options in MiB, or Unknown.

@@ -101,6 +101,9 @@ var onlyFor = map[string][]string{
 
 // check refuses flags that the format does not use.
 func (k *conversion) check(c *cobra.Command, names []string) (err error) {
+	if k.format == "parquet" {
+		return errors.New("--to parquet: want --to csv.gz, which pandas, R and DuckDB read")
+	}
 	if !slices.Contains(names, k.format) {
 		return fmt.Errorf("--to %q: want one of %s", k.format, strings.Join(names, ", "))
 	}
@@ -203,7 +206,7 @@ type destination struct {
 }
 
 // endings are the file name endings of single files.
-var endings = []string{".json", ".gz", ".toml", ".csv", ".tsv", ".parquet", ".jhist", ".hist"}
+var endings = []string{".json", ".gz", ".toml", ".csv", ".tsv", ".jhist", ".hist"}
 
 // file reports whether the destination is a single file.
 func (d *destination) file() bool {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"compress/gzip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // TestHostileTraces calls the program as a process of its own: each file ends

@@ -2,30 +2,30 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
 
 	"github.com/slotwave/slotwave/study"
 )
 
-// lineInterval is the time between two lines of progress where there is no bar.
-const lineInterval = 30 * time.Second
+const (
+	lineInterval    = 30 * time.Second       // between two lines of progress where none is rewritten
+	rewriteInterval = 150 * time.Millisecond // between two states of the line of a terminal
+)
 
-// progress shows how far long work is: as a bar on a terminal that can move its
-// cursor, elsewhere as a line now and then. If it is quiet, its methods do nothing.
+// progress shows how far long work is: as one line that is rewritten on a terminal
+// that can move its cursor, elsewhere as a line now and then. If it is quiet, its
+// methods do nothing.
 type progress struct {
 	units string
 	began time.Time
-	stop  chan struct{} // ends the lines; nil without them
+	stop  chan struct{} // ends the lines; nil if nothing is shown
 	lines sync.WaitGroup
-
-	container *mpb.Progress // nil without a bar
-	bar       *mpb.Bar
 
 	mutex  sync.Mutex
 	status study.SweepStatus
@@ -35,29 +35,61 @@ type progress struct {
 // it is not known yet.
 func (a *app) progress(units string, total int, quiet bool) *progress {
 	p := &progress{units: units, began: time.Now(), status: study.SweepStatus{Total: total}}
-	switch {
-	case quiet:
-	case terminal(a.stderr) && os.Getenv("TERM") != "dumb":
-		p.container = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(40))
-		p.bar = p.container.AddBar(int64(total), mpb.BarRemoveOnComplete(),
-			mpb.PrependDecorators(decor.Any(func(decor.Statistics) string { return p.counted() })),
-			mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return p.pace() })))
-	default:
-		p.stop = make(chan struct{})
-		p.lines.Go(func() {
-			tick := time.NewTicker(lineInterval)
-			defer tick.Stop()
-			for {
-				select {
-				case <-p.stop:
-					return
-				case <-tick.C:
-					fmt.Fprintln(a.stderr, p.counted()+p.pace())
-				}
-			}
-		})
+	if quiet {
+		return p
 	}
+	p.stop = make(chan struct{})
+	line := rewrittenLine{to: a.stderr, width: terminalWidth(a.stderr)}
+	interval, show, end := lineInterval, func(text string) { fmt.Fprintln(a.stderr, text) }, func() {}
+	if line.width > 0 && os.Getenv("TERM") != "dumb" {
+		interval, show, end = rewriteInterval, line.show, func() { line.show("") }
+	}
+	p.lines.Go(func() {
+		tick := time.NewTicker(interval)
+		defer tick.Stop()
+		defer end()
+		for {
+			select {
+			case <-p.stop:
+				return
+			case <-tick.C:
+				show(p.counted() + p.pace())
+			}
+		}
+	})
 	return p
+}
+
+// terminalWidth returns the columns of the terminal that w writes to, 0 if it is none.
+func terminalWidth(w io.Writer) int {
+	if p, ok := w.(*printer); ok {
+		w = p.Writer
+	}
+	f, ok := w.(*os.File)
+	if !ok || !terminal(f) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	if err != nil || width <= 0 {
+		return 80
+	}
+	return width
+}
+
+// rewrittenLine is a line of a terminal that each text replaces.
+type rewrittenLine struct {
+	to    io.Writer
+	width int // columns of the terminal
+	shown int // characters of the last text
+}
+
+// show writes text over the last one and leaves the cursor at the start of the line.
+func (l *rewrittenLine) show(text string) {
+	letters := []rune(text)
+	letters = letters[:min(len(letters), l.width-1)] // a full line would wrap
+	blanks := strings.Repeat(" ", max(0, l.shown-len(letters)))
+	fmt.Fprintf(l.to, "\r%s%s\r", string(letters), blanks)
+	l.shown = len(letters)
 }
 
 // counted words what has ended.
@@ -110,51 +142,33 @@ func speed(done, left int, took time.Duration) string {
 	return fmt.Sprintf("%s, %v left", text, time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second))
 }
 
-// shown reports whether anybody sees the progress.
-func (p *progress) shown() bool { return p.bar != nil || p.stop != nil }
-
 // report counts the units that ended; it is nil if nothing is shown.
 func (p *progress) report() study.Progress {
-	if !p.shown() {
+	if p.stop == nil {
 		return nil
 	}
 	return func(ended int) {
 		p.mutex.Lock()
+		defer p.mutex.Unlock()
 		p.status.Done += ended
 		p.status.Ended += ended
-		now := p.status
-		p.mutex.Unlock()
-		p.draw(now)
 	}
 }
 
 // reportOf takes over a status; it is nil if nothing is shown.
 func (p *progress) reportOf() study.SweepProgress {
-	if !p.shown() {
+	if p.stop == nil {
 		return nil
 	}
 	return func(s study.SweepStatus) {
 		p.mutex.Lock()
+		defer p.mutex.Unlock()
 		p.status = s
-		p.mutex.Unlock()
-		p.draw(s)
 	}
 }
 
-// draw moves the bar. The mutex must be free: the bar waits for its texts.
-func (p *progress) draw(s study.SweepStatus) {
-	if p.bar != nil {
-		p.bar.SetTotal(int64(s.Total), false)
-		p.bar.SetCurrent(int64(s.Done))
-	}
-}
-
-// end removes the bar, or ends the lines.
+// end ends the lines. The line of a terminal is cleared.
 func (p *progress) end() {
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.container.Wait()
-	}
 	if p.stop != nil {
 		close(p.stop)
 		p.lines.Wait()

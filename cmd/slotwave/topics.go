@@ -42,7 +42,7 @@ const exitTopic = `0    success
 
 func formatsTopic() string {
 	var b strings.Builder
-	b.WriteString("slotwave detects the format of a trace from its content. A trace may be\ncompressed (gzip, zstd). To state the format, set workload.format to a name:\n\n")
+	b.WriteString("slotwave detects the format of a trace from its content. A trace may be\ncompressed with gzip. To state the format, set workload.format to a name:\n\n")
 	for _, f := range trace.Formats() {
 		if f.Reads() {
 			fmt.Fprintf(&b, "%-11s %s\n", f.Name, f.About)

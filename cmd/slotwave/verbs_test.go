@@ -159,9 +159,9 @@ duration = { dist = "lognormal", mean = "10s", sd = "4s" }
 	}
 }
 
-// The table of attempts can be Parquet, or left out.
+// The table of attempts can be compressed, or left out.
 func TestAttemptTables(t *testing.T) {
-	for kind, want := range map[string]string{"csv": "attempts.csv", "parquet": "attempts.parquet", "none": ""} {
+	for kind, want := range map[string]string{"csv": "attempts.csv", "csv.gz": "attempts.csv.gz", "none": ""} {
 		out := filepath.Join(t.TempDir(), "out")
 		if code, _, stderr := call("", "run", "two-jobs", "--out", out, "--set", "attempts="+kind, "--quiet"); code != exitDone {
 			t.Fatal(stderr)

@@ -2,12 +2,11 @@ package figure
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"hash/crc32"
 	"image"
 	"io"
-
-	"github.com/klauspost/compress/zlib"
 )
 
 // encodePNG writes an opaque image as PNG. Package image/png tries five filters on each

@@ -85,7 +85,6 @@ func (p *Points) WriteStudy(d resultdir.Target, title string) error {
 		add("pareto", s.pareto(asked))
 	}
 	w := resultdir.Writer{Dir: d}
-	w.Write(ParquetName, p.WriteParquet)
 	var drawn figure.Pictures
 	drawn.Draw(names, figures)
 	drawn.Write(&w)

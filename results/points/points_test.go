@@ -3,15 +3,12 @@ package points
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/figure"
@@ -127,43 +124,6 @@ func TestIntervalCoverage(t *testing.T) {
 	}
 	if share := float64(held) / trials; math.Abs(share-0.95) > 0.014 {
 		t.Errorf("%.1f %% of the intervals hold the mean: want 95 ± 1.4 %%", 100*share)
-	}
-}
-
-// points.parquet has the columns and figures of points.csv: factors that are
-// numbers as numbers, figures that do not exist as null.
-func TestPointsParquet(t *testing.T) {
-	p := NewPoints([]string{"scheduler.name", "conf.\"io.sort.mb\""})
-	for i, name := range []string{"fifo", "fair2"} {
-		runs := twoRuns(3, i)
-		for r := range runs {
-			runs[r].Values[1] = math.NaN()
-		}
-		p.Add("s", []string{name, []string{"100", "200.5"}[i]}, 0, runs)
-	}
-	var b, again bytes.Buffer
-	if err := errors.Join(p.WriteParquet(&b), p.WriteParquet(&again)); err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(b.Bytes(), again.Bytes()) {
-		t.Error("written again the file differs")
-	}
-	type row struct {
-		Point    int64    `parquet:"point"`
-		Name     string   `parquet:"scheduler.name"`
-		Sort     *float64 `parquet:"conf.\"io.sort.mb\",optional"`
-		Makespan *float64 `parquet:"makespan_ns,optional"`
-		Response *float64 `parquet:"mean_response_ns,optional"`
-	}
-	rows, err := parquet.Read[row](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 6 {
-		t.Fatalf("got %d rows: want 6", len(rows))
-	}
-	if r := rows[4]; r.Point != 2 || r.Name != "fair2" || *r.Sort != 200.5 || *r.Makespan != 140e9 || r.Response != nil {
-		t.Errorf("got %+v: want point 2 with fair2, 200.5, 140 s and no response", r)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // is taken. To add a format, add a Format in its own file and a line here.
 var formats = []Format{
 	swimFormat, rumenFormat, topologyFormat, mrv1Format, jhistFormat, hituneFormat, slsFormat, tableFormat,
-	parquetFormat, chromeFormat, scenarioFormat, confFormat, propertiesFormat,
+	tableGzipFormat, chromeFormat, scenarioFormat, confFormat, propertiesFormat,
 }
 
 // Format is a file format of recorded runs.

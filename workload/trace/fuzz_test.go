@@ -2,7 +2,6 @@ package trace
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"path/filepath"
 	"testing"
@@ -161,17 +160,6 @@ func FuzzTable(f *testing.F) {
 		"job,kind,slot,index,attempt,tracker,start_ms,finish_ms,state\na,setup,reduce,1,0,c0,5,9,KILLED_UNCLEAN\n",
 		"job\ttype\ttask\ttotal_run_ms\tread_ms\tspills\na\tMAP\t0\t5\t1\t2\n",
 		",task,kind,p_map_ts\n,0,map,1\n") // a length of time that is an instant
-}
-func FuzzParquet(f *testing.F) {
-	h, err := readBytes([]byte(tableSample), "")
-	if err != nil {
-		f.Fatal(err)
-	}
-	var attempts, jobs bytes.Buffer
-	if err := errors.Join(writeAttemptsParquet(&attempts, h), writeJobsParquet(&jobs, h)); err != nil {
-		f.Fatal(err)
-	}
-	fuzz(f, "parquet", attempts.String(), jobs.String())
 }
 func FuzzHiTune(f *testing.F) {
 	fuzz(f, "hitune", hituneSample, sampleFile(f, "ReduceAttempt.csv.gz"))

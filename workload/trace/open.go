@@ -170,7 +170,7 @@ func (o ReadOptions) expand(paths []string) (found expanded, err error) {
 				return err
 			case p != path && (strings.HasPrefix(d.Name(), ".") || d.Name() == manifestName):
 				return nil
-			case d.Name() != jobsName && d.Name() != attemptsName && d.Name() != attemptsParquet && slices.ContainsFunc(simulated, func(folder string) bool {
+			case !slices.Contains(resultTables, d.Name()) && slices.ContainsFunc(simulated, func(folder string) bool {
 				return strings.HasPrefix(filepath.ToSlash(p), filepath.ToSlash(folder))
 			}):
 				return nil
@@ -199,9 +199,12 @@ const (
 	summaryName  = "summary.json"
 	jobsName     = "jobs.csv"
 	attemptsName = "attempts.csv"
-
-	attemptsParquet = "attempts.parquet"
+	gzipEnding   = ".gz" // of a compressed table
 )
+
+// resultTables are the tables that a result may have. Parquet, which older versions wrote,
+// is read by none: it is reported.
+var resultTables = []string{jobsName, attemptsName, attemptsName + gzipEnding, "attempts.parquet"}
 
 // simulated reports whether a folder holds the result of a simulation, and what
 // the result states. The manifest of a result lists a table of jobs; a run of
@@ -353,8 +356,8 @@ func detect(r *bufio.Reader) (string, error) {
 	if bytes.HasPrefix(head, []byte("Avro-Binary")) || bytes.HasPrefix(head, []byte("Obj\x01")) {
 		return "", errBinaryHistory
 	}
-	if bytes.HasPrefix(head, []byte(parquetMagic)) {
-		return parquetFormat.Name, nil
+	if bytes.HasPrefix(head, []byte("PAR1")) {
+		return "", errParquet
 	}
 	if name := detectFormat(head); name != "" {
 		return name, nil

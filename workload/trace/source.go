@@ -3,14 +3,12 @@ package trace
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zstd"
 )
 
 // Limits limit what the readers accept, so that a hostile or damaged file
@@ -23,10 +21,7 @@ type Limits struct {
 	Problems  int // problems kept in detail: 1,000
 }
 
-const (
-	ratioFrom  = 16 << 20  // content up to this size may have any ratio
-	zstdWindow = 128 << 20 // zstd's own limit without --long
-)
+const ratioFrom = 16 << 20 // content up to this size may have any ratio
 
 func (l Limits) withDefaults() Limits {
 	set := func(field *int, value int) {
@@ -44,6 +39,8 @@ func (l Limits) withDefaults() Limits {
 var (
 	errRatio    = errors.New("the compressed content is implausibly large for the file: refused")
 	errLineLong = errors.New("line or value longer than the limit")
+	errZstd     = errors.New("compressed with zstd: want gzip or plain text, such as of zstd -dc FILE | gzip > FILE.gz")
+	errParquet  = errors.New("a Parquet table: want CSV, which may be gzipped, such as of DuckDB: copy (from 'FILE.parquet') to 'FILE.csv.gz'")
 )
 
 // lineError is an error that ends the reading of a file, with its line.
@@ -88,7 +85,7 @@ func (s *source) Close() {
 }
 
 // openSource opens a file for reading, from the machine if files is nil. It
-// detects gzip and zstd from the content.
+// detects gzip from the content.
 func openSource(files fs.FS, path string, limits Limits) (*source, error) {
 	var f fs.File
 	var err error
@@ -134,12 +131,7 @@ func (s *source) unpack(r io.Reader, limits Limits) error {
 		}
 		out = z
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
-		z, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow), zstd.WithDecoderLowmem(true))
-		if err != nil {
-			return fmt.Errorf("zstd: %w", err)
-		}
-		s.close = append([]func(){z.Close}, s.close...)
-		out = z
+		return errZstd
 	default:
 		s.Reader = packed
 		return nil

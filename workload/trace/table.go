@@ -123,12 +123,27 @@ var tableFormat = Format{
 	Files:  "attempts.csv, jobs.csv",
 	detect: detection{header: func(_ string, columns []string) bool { return isTable(columns) }},
 	read:   (*collector).readTable,
+	write:  func(h *workload.History) (Output, error) { return Output{Files: tables(h)}, nil },
+}
+
+var tableGzipFormat = Format{
+	Name: "csv.gz", About: "the tables of csv, compressed with gzip; read as csv",
+	Files: "attempts.csv.gz, jobs.csv.gz",
 	write: func(h *workload.History) (Output, error) {
-		return Output{Files: []File{
-			{attemptsName, func(w io.Writer) error { return writeAttempts(w, h) }},
-			{jobsName, func(w io.Writer) error { return writeJobs(w, h) }},
-		}}, nil
+		files := tables(h)
+		for i, f := range files {
+			files[i].Name = f.Name + gzipEnding // who writes the file compresses by its ending
+		}
+		return Output{Files: files}, nil
 	},
+}
+
+// tables returns the tables of a history's attempts and jobs.
+func tables(h *workload.History) []File {
+	return []File{
+		{attemptsName, func(w io.Writer) error { return writeAttempts(w, h) }},
+		{jobsName, func(w io.Writer) error { return writeJobs(w, h) }},
+	}
 }
 
 // readTable reads a table of attempts, jobs or settings.

@@ -8,14 +8,12 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	"github.com/parquet-go/parquet-go"
 
 	"github.com/slotwave/slotwave/workload"
 )
@@ -84,61 +82,6 @@ func TestCellEscapes(t *testing.T) {
 		if got := readString(t, "jobs.csv", b.String()); got.Jobs[0].Name != name {
 			t.Errorf("%q came back as %q", name, got.Jobs[0].Name)
 		}
-	}
-}
-
-func TestParquet(t *testing.T) {
-	h := mustOpen(t, shared(t, tableFiles[0]))
-	var b, again bytes.Buffer
-	if err := writeAttemptsParquet(&b, h); err != nil {
-		t.Fatal(err)
-	}
-	if writeAttemptsParquet(&again, h); !bytes.Equal(b.Bytes(), again.Bytes()) {
-		t.Error("written twice, the files differ")
-	}
-	rows, err := parquet.Read[attemptRow](bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != len(h.Attempts()) {
-		t.Errorf("%d rows of %d attempts", len(rows), len(h.Attempts()))
-	}
-	for n, a := range h.Attempts() {
-		row := reflect.ValueOf(rows[n])
-		for i := range attemptColumns {
-			got := ""
-			if v := reflect.Indirect(row.Field(i)); v.IsValid() {
-				got = fmt.Sprint(v)
-			}
-			if want := attemptColumns[i].cell(&a); got != want {
-				t.Fatalf("row %d, %s: %q in Parquet, %q in CSV", n, attemptColumns[i].name, got, want)
-			}
-		}
-	}
-	// The columns are those of the CSV, in the same order.
-	var names []string
-	for _, f := range parquet.SchemaOf(attemptRow{}).Fields() {
-		names = append(names, f.Name())
-	}
-	for i, c := range attemptColumns {
-		if i >= len(names) || names[i] != c.name {
-			t.Errorf("column %d of the CSV is %s, of Parquet %v", i, c.name, names)
-			break
-		}
-	}
-	f, err := parquet.OpenFile(bytes.NewReader(b.Bytes()), int64(b.Len()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if codec := f.Metadata().RowGroups[0].Columns[0].MetaData.Codec.String(); codec != "ZSTD" {
-		t.Errorf("compressed with %s", codec)
-	}
-	var jobs bytes.Buffer
-	if err := writeJobsParquet(&jobs, h); err != nil {
-		t.Fatal(err)
-	}
-	if list, err := parquet.Read[jobRow](bytes.NewReader(jobs.Bytes()), int64(jobs.Len())); err != nil || len(list) != 4 || list[1].User != "hadoopqa" {
-		t.Errorf("jobs: %v %v", list, err)
 	}
 }
 
