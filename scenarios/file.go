@@ -418,6 +418,8 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	}
 	plots := t.oneOf("plots", "all", "all", "none")
 
+	f.modelFiles(t.inner("models"), s)
+
 	names, choices := t.variations()
 	labels := shortKeys(names)
 	if f.fork != nil {
@@ -471,6 +473,36 @@ func (f *File) read(t *table, seed uint64) *Scenario {
 	}
 	s.Assumed, s.Warnings = t.assumed, t.warnings
 	return s
+}
+
+// modelFiles reads [models]. Its paths are relative to the scenario, or to the
+// current directory if the scenario is shipped or a history.
+func (f *File) modelFiles(t *table, s *Scenario) {
+	in := func(key, name string) string {
+		if name == "" {
+			return ""
+		}
+		if !filepath.IsAbs(name) && f.files == nil {
+			name = filepath.Join(f.folder, name)
+		}
+		inputs, err := inputsUnder(nil, name)
+		if err != nil {
+			t.failf(key, "%v", err)
+		}
+		for _, input := range inputs {
+			s.note(input)
+		}
+		return name
+	}
+	s.Models.PlatformModel = in("platform_model", t.str("platform_model", ""))
+	s.Models.Statistics = in("statistics", t.str("statistics", ""))
+	s.Models.Small = in("small", t.str("small", ""))
+	for _, name := range t.texts("history") {
+		s.Models.History = append(s.Models.History, in("history", name))
+	}
+	s.Models.Literal = t.boolean("literal", false)
+	s.Models.NoCauses = !t.boolean("causes", true)
+	t.done()
 }
 
 // shortKeys returns the last parts of keys, and all of Hadoop properties but their

@@ -180,6 +180,7 @@ func (r *Reading) choose(h *workload.History) error {
 // replay. Any other setting asks about another cluster or workload.
 var asRecorded = []string{
 	"fidelity", "name", "title", "source", "attempts", "plots",
+	"models.platform_model", "models.statistics", "models.small", "models.history", "models.literal", "models.causes",
 	"workload.trace", "workload.format", "workload.startup", "workload.commit", "workload.initialised", "workload.only_succeeded", "workload.replay",
 }
 

@@ -22,7 +22,18 @@ type Scenario struct {
 	Assumed  []string // values without a source
 	Warnings []string // inputs without effect, and omissions from a trace
 
+	Models       ModelFiles
 	Alternatives [][]string // settings of calibrations that explain the record about as well
+}
+
+// ModelFiles is what analytic models read beyond the scenario.
+type ModelFiles struct {
+	PlatformModel string   // a fitted platform, for zhang; empty: none
+	Statistics    string   // data and cost statistics of the job, for herodotou; empty: none
+	Small         string   // one run of the job on the cluster of the microbenchmarks, for zhang; empty: none
+	History       []string // runs of the job with other input or reduces, for hp, ihp and cresp
+	Literal       bool     // ask Herodotou's equations as printed too
+	NoCauses      bool     // do not split the gap between simulation and models by cause
 }
 
 // note adds a file to the inputs of the questions.

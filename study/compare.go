@@ -24,7 +24,7 @@ const simulation = "simulation"
 // Comparing selects the subjects of a comparison and its options.
 type Comparing struct {
 	Options
-	Models    []analytic.Predictor // the models with their inputs
+	Models    []analytic.Predictor // nil: those of each scenario
 	Measured  *Measured            // recorded runs; nil: none
 	Over      []string             // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
 	Baseline  string               // scenario or model with which the others are compared; empty: the simulation
@@ -45,6 +45,8 @@ type comparedRun struct {
 	run   int
 	at    float64 // value of the varied key
 	over  string  // the same as text
+
+	models []analytic.Predictor
 }
 
 func (c *comparedRun) question() *model.WhatIf { return &c.study.Scenario.Runs[c.run].Question }
@@ -110,7 +112,7 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 			var run int
 			if made, run, notMade = studyOf(name, k.Options); notMade == nil {
 				made.Scenario.Runs[run].Question.Name = name
-				all = append(all, comparedRun{study: made, run: run})
+				all = append(all, comparedRun{study: made, run: run, models: k.Models})
 				continue
 			}
 		}
@@ -139,9 +141,24 @@ func (k *Comparing) openAll(names []string, over variedKey) ([]comparedRun, erro
 					q.Name = name + " " + q.Name
 				}
 				labels[q.Name] = true
-				all = append(all, comparedRun{s, r, v.at, v.text})
+				all = append(all, comparedRun{s, r, v.at, v.text, k.Models})
 			}
 		}
+	}
+	if k.Models != nil {
+		return all, nil
+	}
+	read := map[string][]analytic.Predictor{} // by the files, which most scenarios share
+	for i := range all {
+		files := fmt.Sprint(all[i].study.Scenario.Models)
+		if read[files] == nil {
+			models, err := all[i].study.Models()
+			if err != nil {
+				return nil, err
+			}
+			read[files] = models
+		}
+		all[i].models = read[files]
 	}
 	return all, nil
 }
@@ -269,13 +286,13 @@ func (k *Comparing) answers(c *comparedRun, run *results.Run, reference string) 
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range k.Models {
+	for _, m := range c.models {
 		x, err := askOne(q, m)
 		if err != nil {
 			return nil, err
 		}
 		x.At = c.at
-		if x.Err == nil && k.Causes && reference == simulation && q.Tasks() <= maxAttributedTasks {
+		if x.Err == nil && k.Causes && !c.study.Scenario.Models.NoCauses && reference == simulation && q.Tasks() <= maxAttributedTasks {
 			if x.Gap, err = attribute(worlds, &m.Model, list[0].Prediction.Mean, x.Prediction.Mean); err != nil {
 				return nil, fmt.Errorf("%s: %w", q.Name, err)
 			}

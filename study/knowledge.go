@@ -8,53 +8,44 @@ import (
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
-// KnowledgeFiles names the files with data that models use beyond the scenario.
-type KnowledgeFiles struct {
-	Files   map[string]string // by the names of analytic.Files; empty: not given
-	Small   string            // one run of the job on the cluster of the microbenchmarks, for zhang; empty: none
-	Literal bool              // ask Herodotou's equations as printed too
-	History []string          // runs of the job on other input or with other reduces, for hp, ihp and cresp
-}
+// Models returns the analytic models with the data that the scenario states for them
+// in [models].
+func (s *Study) Models() ([]analytic.Predictor, error) { return ModelsWith(s.Scenario.Models) }
 
-// Read passes the contents of the files to the models, and returns the
-// checksums.
-func (k *KnowledgeFiles) Read() ([]analytic.Predictor, []resultdir.FileSum, error) {
+// ModelsWith returns the analytic models with data beyond the scenario.
+func ModelsWith(k scenarios.ModelFiles) ([]analytic.Predictor, error) {
 	known := analytic.Knowledge{Files: map[string]analytic.File{}, Literal: k.Literal}
-	var sums []resultdir.FileSum
-	for _, f := range analytic.Files() {
-		name := k.Files[f.Name]
+	for key, name := range map[string]string{"platform_model": k.PlatformModel, "statistics": k.Statistics} {
 		if name == "" {
 			continue
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		sums = append(sums, resultdir.Sum(name, data))
-		known.Files[f.Name] = analytic.File{Name: name, Data: data}
+		known.Files[key] = analytic.File{Name: name, Data: data}
 	}
-	runs, read, err := k.runs()
-	if err != nil {
-		return nil, nil, err
+	var err error
+	if known.Runs, err = recordedRuns(k.History); err != nil {
+		return nil, err
 	}
-	known.Runs = runs
 	if k.Small != "" {
-		small, more, err := smallRun(k.Small)
+		small, err := smallRun(k.Small)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		known.Small, read = &small, append(read, more...)
+		known.Small = &small
 	}
-	predictors, err := analytic.Predictors(known)
-	return predictors, append(sums, read...), err
+	return analytic.Predictors(known)
 }
 
 // smallRun reads the run of one job.
-func smallRun(path string) (analytic.SmallRun, []resultdir.FileSum, error) {
+func smallRun(path string) (analytic.SmallRun, error) {
 	all := Histories([]string{path})
 	h, err := trace.Open(all[0]...)
 	if err == nil {
@@ -62,28 +53,27 @@ func smallRun(path string) (analytic.SmallRun, []resultdir.FileSum, error) {
 	}
 	switch {
 	case err != nil:
-		return analytic.SmallRun{}, nil, err
+		return analytic.SmallRun{}, err
 	case len(all) > 1 || len(h.Jobs) != 1:
-		return analytic.SmallRun{}, nil, fmt.Errorf("--small %s: got %d runs and %d jobs: want one run of one job", path, len(all), len(h.Jobs))
+		return analytic.SmallRun{}, fmt.Errorf("models.small: %s: got %d runs and %d jobs: want one run of one job", path, len(all), len(h.Jobs))
 	}
 	s, err := analytic.SmallRunOf(h.Attempts())
 	if err != nil {
-		return s, nil, fmt.Errorf("--small %s: %w", path, err)
+		return s, fmt.Errorf("models.small: %s: %w", path, err)
 	}
-	sums, err := FileSums(all[0])
-	return s, sums, err
+	return s, nil
 }
 
-// runs reads the recorded runs of a job.
-func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []resultdir.FileSum, err error) {
+// recordedRuns reads the runs of a job.
+func recordedRuns(histories []string) (runs []analytic.RecordedRun, err error) {
 	name := ""
-	for _, paths := range Histories(k.History) {
+	for _, paths := range Histories(histories) {
 		h, err := trace.Open(paths...)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if err := h.Strict(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for i := range h.Jobs {
 			j := &h.Jobs[i]
@@ -91,22 +81,17 @@ func (k *KnowledgeFiles) runs() (runs []analytic.RecordedRun, sums []resultdir.F
 				name = j.Name
 			}
 			if j.Name != name {
-				return nil, nil, fmt.Errorf("--history: got runs of different jobs, %q and %q: want runs of one job", name, j.Name)
+				return nil, fmt.Errorf("models.history: got runs of different jobs, %q and %q: want runs of one job", name, j.Name)
 			}
 			one := workload.History{Jobs: h.Jobs[i : i+1]}
 			r, err := analytic.RecordRun(one.Attempts(), j.Submit, j.Finish)
 			if err != nil {
-				return nil, nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
+				return nil, fmt.Errorf("%s: %s: %w", paths[0], j.ID, err)
 			}
 			runs = append(runs, r)
 		}
-		read, err := FileSums(paths)
-		if err != nil {
-			return nil, nil, err
-		}
-		sums = append(sums, read...)
 	}
-	return runs, sums, nil
+	return runs, nil
 }
 
 // Histories groups the files under the paths by history. A directory may hold

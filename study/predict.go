@@ -39,7 +39,7 @@ func PredictOver(name string, k Comparing) (*results.Answers, *Study, error) {
 		answers.Over = over.key
 	}
 	for i := range all {
-		list, err := Ask(all[i].question(), k.Models)
+		list, err := Ask(all[i].question(), all[i].models)
 		if err != nil {
 			return nil, nil, err
 		}

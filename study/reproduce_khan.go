@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // khanScenario is TeraSort, Sort or another job on in-house nodes, by input in
@@ -39,7 +40,7 @@ func khanEvaluation(r *reproducing) ([]results.ReproducedPart, error) {
 	part := results.ReproducedPart{
 		Name: "evaluation", Title: "Evaluation: accuracy on a history of runs",
 		Text: "WordCount and Sort, as in the paper, on 20 workers of `dl145-g3` in place of its virtual machines, at fidelity `device`: a history of 5, 10, 15 and 20 GB with 8 to 40 reduces " +
-			"(`slotwave run` with [vary]), from which other sizes and numbers of reduces are predicted (`slotwave predict --history`). " +
+			"(`slotwave run` with [vary]), from which other sizes and numbers of reduces are predicted (`slotwave predict` with `models.history`). " +
 			"The settings of the paper's clusters are not known, so only the accuracy is compared.",
 		Header: []string{"job", "input", "reduces", "simulated s", "ihp", "hp"},
 	}
@@ -55,8 +56,7 @@ func khanEvaluation(r *reproducing) ([]results.ReproducedPart, error) {
 			return nil, err
 		}
 		part.Assumed = withNew(part.Assumed, s.Scenario.Assumed)
-		known := KnowledgeFiles{History: []string{dir}}
-		models, _, err := known.Read()
+		models, err := ModelsWith(scenarios.ModelFiles{History: []string{dir}})
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // zhangApplication is an application of the paper. Assumed: the gigabytes where only
@@ -247,7 +248,7 @@ func (r *reproducing) zhangLoop(c zhangCluster) ([]results.ReproducedPart, error
 		Name: c.name, Title: c.title,
 		Text: fmt.Sprintf("The applications of table 2 with their combiners (the text numbers thirteen, the table has twelve rows; Classification and KMeans both have the last one), on %d workers of `%s` in %d racks, two map and two reduce slots each; reduces start after the last map, as in the model. "+
 			"The lines come from benchmarks on five workers, with rows of 100 bytes, as in the paper, or as wide as the application's map output (`microbench --row`). "+
-			"The costs of the functions are taken from the programs. The small run is half the input on five workers (`predict --small`): "+
+			"The costs of the functions are taken from the programs. The small run is half the input on five workers (`models.small`): "+
 			"it shows by how much tasks exceed the lines, because the costs of Hadoop depend on records as well as on bytes.", c.nodes, r.zhangPlatform(), c.racks),
 		Header: append([]string{"application", "simulated s"}, zhangWays[:]...),
 	}
@@ -325,8 +326,7 @@ func (r *reproducing) zhangAnswers(a *zhangApplication, c *zhangCluster) (x zhan
 
 // zhangAnswer is the answer of zhang about a scenario.
 func (r *reproducing) zhangAnswer(file, lines, small string) (time.Duration, error) {
-	known := KnowledgeFiles{Files: map[string]string{"platform-model": lines}, Small: small}
-	models, _, err := known.Read()
+	models, err := ModelsWith(scenarios.ModelFiles{PlatformModel: lines, Small: small})
 	if err != nil {
 		return 0, err
 	}

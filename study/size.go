@@ -134,7 +134,11 @@ func answerable(g *model.Goal, q *model.WhatIf) error {
 
 // Ask lets the models guess where the search of each type begins. They can answer
 // for goals about the end of all jobs, or of a job that is alone.
-func (z *SizeSearch) Ask(models []analytic.Predictor) error {
+func (z *SizeSearch) Ask() error {
+	models, err := z.base.Models()
+	if err != nil {
+		return err
+	}
 	for i := range z.types {
 		t, guess := &z.types[i], 0
 		for k := range z.goals {

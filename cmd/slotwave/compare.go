@@ -16,13 +16,11 @@ import (
 // comparing holds the flags of compare.
 type comparing struct {
 	asked
-	knowledge
 	measured  []string
 	over      []string
 	metrics   []string
 	baseline  string
 	failAbove string
-	causes    bool
 	why       bool
 }
 
@@ -34,7 +32,8 @@ func compareCommand(a *app) *cobra.Command {
 		Long: `Simulate one or more scenarios, ask every analytic model about each of them, and
 print the answers and their differences. --out also writes plots. To explain the
 gap between the simulation and a model, slotwave repeats the simulation and
-switches off one cause after another.
+switches off one cause after another, unless the scenario says models.causes =
+false. Models read further data that [models] names (docs/scenarios.md).
 
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE... A key without a
 dot is set in every [[job]]. Values of --over replace those of [vary].
@@ -57,7 +56,6 @@ of a model differs from the simulation, or that of a scenario from the one in
 		RunE:    func(_ *cobra.Command, args []string) error { return a.compare(args, k) },
 	}
 	k.asked.flags(c, "none: nothing is written")
-	k.knowledge.flags(c)
 	f := c.Flags()
 	f.StringArrayVar(&k.measured, "measured", nil, "`TRACE` or result with measured runs of the scenarios, shown beside the predictions; can be repeated")
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
@@ -65,7 +63,6 @@ of a model differs from the simulation, or that of a scenario from the one in
 	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario or model to compare with (default simulation)")
 	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE`, such as 10%, above which the exit code is 4")
 	f.BoolVar(&k.why, "why", false, "explain the difference between two scenarios")
-	f.BoolVar(&k.causes, "causes", true, "split the gap between simulation and models by cause")
 	return c
 }
 
@@ -77,10 +74,7 @@ func (a *app) compare(names []string, k *comparing) error {
 	if k.why {
 		return compareWhy(a, names, k)
 	}
-	models, sums, err := k.read()
-	if err != nil {
-		return err
-	}
+	var sums []resultdir.FileSum
 	var runs *study.Measured
 	if len(k.measured) > 0 {
 		if runs, err = study.ReadMeasured(k.measured); err != nil {
@@ -97,7 +91,7 @@ func (a *app) compare(names []string, k *comparing) error {
 		warn = nil
 	}
 	c, err := study.Compare(names, study.Comparing{
-		Options: options, Models: models, Measured: runs, Over: k.over, Baseline: k.baseline, Causes: k.causes, FailAbove: limit,
+		Options: options, Measured: runs, Over: k.over, Baseline: k.baseline, Causes: true, FailAbove: limit,
 	}, warn)
 	if err != nil {
 		return err
@@ -145,7 +139,7 @@ func compareWhy(a *app, names []string, k *comparing) error {
 
 // repeat returns the command line arguments that repeat the comparison.
 func (k *comparing) repeat(names []string) []string {
-	args := append(k.asked.arguments("compare", names...), k.knowledge.arguments()...)
+	args := k.asked.arguments("compare", names...)
 	for _, m := range k.measured {
 		args = append(args, "--measured="+m)
 	}
@@ -158,7 +152,7 @@ func (k *comparing) repeat(names []string) []string {
 	if k.baseline != "" {
 		args = append(args, "--baseline="+k.baseline)
 	}
-	return append(args, fmt.Sprintf("--causes=%t", k.causes))
+	return args
 }
 
 // parsePart reads 10% or 0.1. An empty text means no limit.

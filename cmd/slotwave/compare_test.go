@@ -250,7 +250,7 @@ func TestCompareOverVaried(t *testing.T) {
 	varied := write(t, "one.toml", oneJob+"[vary]\n\"job.0.reduces\" = [10, 11]\n\"cluster.nodes\" = [4]\n")
 	makespans := func(args ...string) map[string]any {
 		found := map[string]any{}
-		for _, r := range predictions(t, append([]string{"compare", "--json", "--causes=false"}, args...)...) {
+		for _, r := range predictions(t, append([]string{"compare", "--json", "--set=models.causes=false"}, args...)...) {
 			if name, _ := r["scenario"].(string); r["part"] == "makespan" && r["model"] == "simulation" {
 				found[name] = r["mean_ns"]
 			}
@@ -312,7 +312,7 @@ func TestPredict(t *testing.T) {
 	}
 	statistics, _ = json.Marshal(keep)
 	out := filepath.Join(t.TempDir(), "out")
-	code, text, errs := call("", "predict", path, "--statistics", write(t, "s.json", string(statistics)), "--out", out)
+	code, text, errs := call("", "predict", path, "--set", "models.statistics="+write(t, "s.json", string(statistics)), "--out", out)
 	if code != exitDone {
 		t.Fatalf("exit %d: %s", code, errs)
 	}
@@ -328,7 +328,7 @@ func TestPredict(t *testing.T) {
 	}
 	delete(keep, "csSortCPUCost")
 	statistics, _ = json.Marshal(keep)
-	code, _, errs = call("", "predict", path, "--statistics", write(t, "s.json", string(statistics)))
+	code, _, errs = call("", "predict", path, "--set", "models.statistics="+write(t, "s.json", string(statistics)))
 	if code != exitInput || !strings.Contains(errs, "csSortCPUCost") {
 		t.Errorf("without csSortCPUCost: exit %d, %s", code, errs)
 	}

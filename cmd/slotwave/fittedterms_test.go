@@ -64,7 +64,7 @@ reduces = 10
 	if got := mean[1] - mean[0]; math.Abs(got-want) > 0.02 { // shown to hundredths of a second
 		t.Errorf("terms lengthen the job by %.2f s, want %.2f", got, want)
 	}
-	code, text, _ := call("", "predict", asked, "--platform-model", platforms[1])
+	code, text, _ := call("", "predict", asked, "--set", "models.platform_model="+platforms[1])
 	if code != exitDone || !strings.Contains(text, "zhang") || shownSeconds(t, text[strings.Index(text, "zhang "):]) != mean[1] {
 		t.Errorf("predict --platform-model: %s\nwant %.2f s", text, mean[1])
 	}

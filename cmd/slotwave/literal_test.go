@@ -41,7 +41,7 @@ input = "1536 MB"
 	statistics := write("statistics.json", "{"+used+"}")
 	makespan := func(model string, args ...string) float64 {
 		t.Helper()
-		for _, row := range predictions(t, append([]string{"predict", asked, "--statistics", statistics, "--json"}, args...)...) {
+		for _, row := range predictions(t, append([]string{"predict", asked, "--set", "models.statistics=" + statistics, "--json"}, args...)...) {
 			if row["model"] == model && row["part"] == "makespan" {
 				ns, _ := row["mean_ns"].(float64)
 				return ns / 1e6
@@ -55,16 +55,16 @@ input = "1536 MB"
 	if err := json.Unmarshal([]byte(out), &want); code != exitDone || err != nil {
 		t.Fatal(stderr, err)
 	}
-	if got := makespan("herodotou-literal", "--literal"); math.Abs(got-want.TotalJobTime) > 1e-3 { // times are whole ns
+	if got := makespan("herodotou-literal", "--set=models.literal=true"); math.Abs(got-want.TotalJobTime) > 1e-3 { // times are whole ns
 		t.Errorf("predict --literal: %v ms, eval: %v", got, want.TotalJobTime)
 	}
-	if corrected := makespan("herodotou", "--literal"); !(corrected > want.TotalJobTime) || corrected != makespan("herodotou") {
+	if corrected := makespan("herodotou", "--set=models.literal=true"); !(corrected > want.TotalJobTime) || corrected != makespan("herodotou") {
 		t.Errorf("corrected: %v ms: want more than as printed, with and without --literal", corrected)
 	}
 	if !math.IsNaN(makespan("herodotou-literal")) {
 		t.Error("the equations as printed answer unasked")
 	}
-	code, out, stderr = call("", "compare", asked, "--statistics", statistics, "--literal")
+	code, out, stderr = call("", "compare", asked, "--set", "models.statistics="+statistics, "--set=models.literal=true")
 	if code != exitDone || !strings.Contains(out, "\nherodotou-literal ") {
 		t.Errorf("compare: %d %s\n%s", code, stderr, out)
 	}
@@ -113,7 +113,7 @@ reduces = 4
 		}
 		return math.NaN()
 	}
-	fromRun, fromProgram := makespan("--statistics", statistics), makespan()
+	fromRun, fromProgram := makespan("--set", "models.statistics="+statistics), makespan()
 	if off := fromRun/fromProgram - 1; !(math.Abs(off) < 0.03) {
 		t.Errorf("%.1f s from the statistics of a run, %.1f s from the program and its machine", fromRun/1e9, fromProgram/1e9)
 	}

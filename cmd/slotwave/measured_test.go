@@ -39,7 +39,7 @@ reduces = 4
 		do("run", asked, "--seed", seed, "--quiet", "--out", filepath.Join(runs, seed))
 		if i == 0 {
 			out := filepath.Join(dir, "one")
-			text := do("compare", asked, "--seed", "1", "--causes=false", "--measured", runs, "--out", out)
+			text := do("compare", asked, "--seed", "1", "--set=models.causes=false", "--measured", runs, "--out", out)
 			if !strings.Contains(text, "\nmeasured ") || !strings.Contains(text, "+0.0 %\n") {
 				t.Errorf("the measured run is not the simulated one:\n%s", text)
 			}
@@ -55,11 +55,11 @@ reduces = 4
 			}
 		}
 	}
-	text := do("compare", asked, "--causes=false", "--measured", runs, "--baseline", "measured")
+	text := do("compare", asked, "--set=models.causes=false", "--measured", runs, "--baseline", "measured")
 	if !strings.Contains(text, "measured: mean of 3 runs") || !strings.Contains(text, "against measured") {
 		t.Errorf("three runs:\n%s", text)
 	}
-	text = do("compare", asked, "--causes=false", "--measured", runs, "--over", "reduces=3:5:1")
+	text = do("compare", asked, "--set=models.causes=false", "--measured", runs, "--over", "reduces=3:5:1")
 	if n := strings.Count(text, "\n"); !strings.Contains(text, "simulation  measured") || n == 0 {
 		t.Errorf("over reduces:\n%s", text)
 	}
@@ -69,7 +69,7 @@ reduces = 4
 		}
 	}
 	for _, set := range []string{"cluster.nodes=2", "job.0.reduces=5", `job.0.name="other"`} {
-		if text := do("compare", asked, "--causes=false", "--measured", runs, "--set", set); !strings.Contains(text, "n/a: no recorded run has the jobs") {
+		if text := do("compare", asked, "--set=models.causes=false", "--measured", runs, "--set", set); !strings.Contains(text, "n/a: no recorded run has the jobs") {
 			t.Errorf("%s:\n%s", set, text)
 		}
 	}

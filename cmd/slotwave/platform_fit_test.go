@@ -60,7 +60,7 @@ func TestFit(t *testing.T) {
 	if code != exitDone || err != nil || printed != string(written) {
 		t.Errorf("exit %d, %v: %s\nprinted %s, written %s", code, err, errs, printed, written)
 	}
-	code, text, errs = call("", "predict", write(t, "one.toml", oneJob), "--platform-model", filepath.Join(out, "platform.json"))
+	code, text, errs = call("", "predict", write(t, "one.toml", oneJob), "--set", "models.platform_model="+filepath.Join(out, "platform.json"))
 	if code != exitDone || !strings.Contains(text, "n/a: sort: needs a job profile") {
 		t.Errorf("predict: exit %d, %s\n%s", code, errs, text)
 	}

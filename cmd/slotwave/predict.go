@@ -8,61 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 )
 
-// knowledge holds the files with data that models use beyond the scenario.
-type knowledge struct {
-	files   map[string]*string // by the name of the flag
-	small   string
-	history []string
-	literal bool
-}
-
-func (k *knowledge) flags(c *cobra.Command) {
-	k.files = map[string]*string{}
-	for _, f := range analytic.Files() {
-		k.files[f.Name] = c.Flags().String(f.Name, "", f.About)
-	}
-	c.Flags().StringVar(&k.small, "small", "", "`RUN` of the job on the cluster of the microbenchmarks, for zhang: adds the costs of the job's own records and combiner")
-	c.Flags().BoolVar(&k.literal, "literal", false, "add Herodotou's equations as they are printed, errors included")
-	c.Flags().StringArrayVar(&k.history, "history", nil, "`TRACE` with runs of the job with other input sizes or numbers of reduces, for hp, ihp and cresp")
-}
-
-// read passes the contents of the files to the models.
-func (k *knowledge) read() ([]analytic.Predictor, []resultdir.FileSum, error) {
-	files := study.KnowledgeFiles{Files: map[string]string{}, Small: k.small, Literal: k.literal, History: k.history}
-	for name, file := range k.files {
-		files.Files[name] = *file
-	}
-	return files.Read()
-}
-
-func (k *knowledge) arguments() []string {
-	var args []string
-	for _, f := range analytic.Files() {
-		if name := *k.files[f.Name]; name != "" {
-			args = append(args, "--"+f.Name+"="+name)
-		}
-	}
-	if k.small != "" {
-		args = append(args, "--small="+k.small)
-	}
-	if k.literal {
-		args = append(args, "--literal")
-	}
-	for _, h := range k.history {
-		args = append(args, "--history="+h)
-	}
-	return args
-}
-
 func predictCommand(a *app) *cobra.Command {
-	k, known := &asked{}, &knowledge{}
+	k := &asked{}
 	var deadline time.Duration
 	var over []string
 	c := &cobra.Command{
@@ -79,9 +32,9 @@ of the models are printed below.
 
 --over varies one key: KEY=FROM:TO:STEP or KEY=VALUE,VALUE..., as in compare.
 
-An interval holds the simulated time of 90 of 100 jobs of programs on platforms.
---small gives zhang what records cost in a run of the job with less input.`,
-		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --platform-model platform.json --out out/predicted\n  slotwave predict my.toml --over reduces=8:240:8\n  slotwave predict my.toml --history out/my-runs --deadline 10m",
+Models read further data that [models] in the scenario names, such as
+--set models.history=out/my-runs (docs/scenarios.md).`,
+		Example: "  slotwave predict two-jobs\n  slotwave predict my.toml --out out/predicted\n  slotwave predict my.toml --over reduces=8:240:8\n  slotwave predict my.toml --set models.history=out/my-runs --deadline 10m",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("deadline") {
@@ -91,37 +44,30 @@ An interval holds the simulated time of 90 of 100 jobs of programs on platforms.
 				if !c.Flags().Changed("replications") {
 					k.replications = severalRuns
 				}
-				return a.provision(args[0], k, known, deadline)
+				return a.provision(args[0], k, deadline)
 			}
 			if k.replications != 1 || c.Flags().Changed("workers") {
 				return errors.New("--replications and --workers: got them with models, which use no random numbers: want run, compare or --deadline")
 			}
-			return a.predict(args[0], k, known, over)
+			return a.predict(args[0], k, over)
 		},
 	}
 	k.flags(c, "none: nothing is written")
-	known.flags(c)
 	c.Flags().StringArrayVar(&over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
 	c.Flags().DurationVar(&deadline, "deadline", 0, "`TIME` in which the jobs must finish: print nodes instead of times")
 	return c
 }
 
-// openWithFiles opens a scenario and reads the additional files for models.
-func (a *app) openWithFiles(name string, k *asked, known *knowledge) (*study.Study, []analytic.Predictor, []resultdir.FileSum, error) {
-	models, sums, err := known.read()
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	s, err := a.open(name, k)
-	return s, models, sums, err
-}
-
 // provision asks how many nodes a deadline takes.
-func (a *app) provision(name string, k *asked, known *knowledge, deadline time.Duration) error {
+func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	if k.out != "" {
 		return errors.New("--deadline writes no files: got --out too: want one of the two")
 	}
-	s, models, _, err := a.openWithFiles(name, k, known)
+	s, err := a.open(name, k)
+	if err != nil {
+		return err
+	}
+	models, err := s.Models()
 	if err != nil {
 		return err
 	}
@@ -132,27 +78,29 @@ func (a *app) provision(name string, k *asked, known *knowledge, deadline time.D
 	return a.show(k, p.WriteText, p.WriteJSON)
 }
 
-func (a *app) predict(name string, k *asked, known *knowledge, over []string) error {
-	s, models, sums, err := a.openWithFiles(name, k, known)
+func (a *app) predict(name string, k *asked, over []string) error {
+	s, err := a.open(name, k)
 	if err != nil {
 		return err
 	}
-	arguments := append(k.arguments("predict", name), known.arguments()...)
+	arguments := k.arguments("predict", name)
+	for _, o := range over {
+		arguments = append(arguments, "--over="+o)
+	}
 	var answers *results.Answers
-	if len(over) == 0 {
+	if len(over) > 0 {
+		answers, s, err = study.PredictOver(name, study.Comparing{Options: k.options(), Over: over})
+	} else if models, failed := s.Models(); failed == nil {
 		answers, err = s.Predict(models)
 	} else {
-		for _, o := range over {
-			arguments = append(arguments, "--over="+o)
-		}
-		answers, s, err = study.PredictOver(name, study.Comparing{Options: k.options(), Models: models, Over: over})
+		err = failed
 	}
 	if err != nil {
 		return err
 	}
 	if k.out != "" {
 		write := func(d *resultdir.Dir) error { return answers.Write(d, s.Scenario.Title) }
-		if err := a.keep(s, k, write, arguments, sums); err != nil {
+		if err := a.keep(s, k, write, arguments, nil); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -49,11 +50,11 @@ reduces = 6
 	if code != exitDone || !strings.Contains(without, "needs two or more recorded runs") {
 		t.Fatalf("%d %s\n%s", code, stderr, without)
 	}
-	code, with, stderr := call("", "predict", asked, "--history", out)
+	code, with, stderr := call("", "predict", asked, "--set", "models.history="+out)
 	if code != exitDone || strings.Contains(with, "needs two or more") {
 		t.Fatalf("%d %s\n%s", code, stderr, with)
 	}
-	code, nodes, stderr := call("", "predict", asked, "--history", out, "--deadline", "2m", "--json")
+	code, nodes, stderr := call("", "predict", asked, "--set", "models.history="+out, "--deadline", "2m", "--json")
 	if code != exitDone || !strings.Contains(nodes, `"nodes_by_safe_mean": `) || !strings.Contains(nodes, `"model": "ihp"`) {
 		t.Fatalf("%d %s\n%s", code, stderr, nodes)
 	}
@@ -65,10 +66,10 @@ reduces = 6
 		want string
 		args []string
 	}{
-		{`runs of different jobs, "sort" and "another"`, []string{"--history", out, "--history", filepath.Join(dir, "other")}},
-		{"want two or more", []string{"--history", filepath.Join(dir, "other")}},
+		{`runs of different jobs, "sort" and "another"`, []string{"--set", fmt.Sprintf("models.history=[%q, %q]", out, filepath.Join(dir, "other"))}},
+		{"want two or more", []string{"--set", "models.history=" + filepath.Join(dir, "other")}},
 		{"deadline: -1s", []string{"--deadline", "-1s"}},
-		{"no such file", []string{"--history", filepath.Join(dir, "none")}},
+		{"no such file", []string{"--set", "models.history=" + filepath.Join(dir, "none")}},
 	} {
 		if code, _, stderr := call("", append([]string{"predict", asked}, c.args...)...); code != exitInput || !strings.Contains(stderr, c.want) {
 			t.Errorf("%q: exit code %d: %s", c.args, code, stderr)
@@ -101,7 +102,7 @@ func TestDocumentedHistory(t *testing.T) {
 			}
 		}
 	}
-	for _, r := range predictions(t, "compare", "my.toml", "--history", "my-runs", "--causes=false", "--json") {
+	for _, r := range predictions(t, "compare", "my.toml", "--set", "models.history=my-runs", "--set=models.causes=false", "--json") {
 		if off, known := r["difference"].(float64); r["model"] == "ihp" && r["part"] == "makespan" && (!known || math.Abs(off) > 0.1) {
 			t.Errorf("ihp is %+.3f off the simulation: want 0.1 at most", off)
 		}

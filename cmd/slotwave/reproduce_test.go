@@ -87,12 +87,12 @@ reduces = ` + reduces + "\n"
 	if code, _, errs := call("", "validate", short); code != exitInput || !strings.Contains(errs, "short.json") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
-	args := []string{"compare", scenario("large", "20", "6710886400", "40"), "--causes=false", "--json", "--platform-model", at("platform/platform.json")}
+	args := []string{"compare", scenario("large", "20", "6710886400", "40"), "--set=models.causes=false", "--json", "--set", "models.platform_model=" + at("platform/platform.json")}
 	errors := map[bool]float64{}
 	for _, withSmall := range []bool{false, true} {
 		with := args
 		if withSmall {
-			with = append(with, "--small", at("small"))
+			with = append(with, "--set", "models.small="+at("small"))
 		}
 		for _, r := range predictions(t, with...) {
 			if r["model"] == "zhang" && r["part"] == "makespan" {
@@ -105,7 +105,7 @@ reduces = ` + reduces + "\n"
 		t.Errorf("without a small run %+.3f, with one %+.3f: want less than -0.2, and within 0.1", errors[false], errors[true])
 	}
 	for _, test := range []struct{ path, want string }{{at("none"), "none"}, {"two-jobs", "two-jobs"}} {
-		if code, _, errs := call("", append(args, "--small", test.path)...); code != exitInput || !strings.Contains(errs, test.want) {
+		if code, _, errs := call("", append(args, "--set", "models.small="+test.path)...); code != exitInput || !strings.Contains(errs, test.want) {
 			t.Errorf("--small %s: exit %d: %s", test.path, code, errs)
 		}
 	}

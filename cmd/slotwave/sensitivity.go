@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
@@ -10,7 +9,7 @@ import (
 )
 
 func sensitivityCommand(a *app) *cobra.Command {
-	k, known := &asked{}, &knowledge{}
+	k := &asked{}
 	by := ""
 	c := &cobra.Command{
 		Use:   "sensitivity SCENARIO",
@@ -25,7 +24,7 @@ less. A Hadoop property that tune searches takes both ends of its range.
 Each change is simulated in pairs of runs, one for each replication. Both runs
 of a pair have the same seed. If the 95 % interval of a change includes 0,
 slotwave reports that the input makes no difference. The analytic models
-predict the same changes; zhang needs --platform-model.
+predict the same changes; zhang needs models.platform_model.
 
 --out writes the changes as sensitivity.csv and as a tornado plot.`,
 		Example: "  slotwave sensitivity my.toml\n  slotwave sensitivity my.toml --by 10% --out out/sensitivity",
@@ -35,19 +34,22 @@ predict the same changes; zhang needs --platform-model.
 			if err != nil {
 				return err
 			}
-			return a.sensitivity(args[0], k, known, part)
+			return a.sensitivity(args[0], k, part)
 		},
 	}
 	k.flags(c, "none: nothing is written")
-	known.flags(c)
 	c.Flags().StringVar(&by, "by", fmt.Sprintf("%.0f%%", 100*study.DefaultChange), "`PART` by which costs change")
 	f := c.Flags().Lookup("replications")
 	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
 	return c
 }
 
-func (a *app) sensitivity(name string, k *asked, known *knowledge, by float64) error {
-	s, models, sums, err := a.openWithFiles(name, k, known)
+func (a *app) sensitivity(name string, k *asked, by float64) error {
+	s, err := a.open(name, k)
+	if err != nil {
+		return err
+	}
+	models, err := s.Models()
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,7 @@ func (a *app) sensitivity(name string, k *asked, known *knowledge, by float64) e
 	}
 	if k.out != "" {
 		write := func(d *resultdir.Dir) error { return r.Write(d) }
-		if err := a.keep(s, k, write, slices.Concat(k.arguments("sensitivity", name), known.arguments(), []string{fmt.Sprintf("--by=%v", by)}), sums); err != nil {
+		if err := a.keep(s, k, write, append(k.arguments("sensitivity", name), fmt.Sprintf("--by=%v", by)), nil); err != nil {
 			return err
 		}
 	}

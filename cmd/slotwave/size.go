@@ -12,7 +12,7 @@ import (
 )
 
 func sizeCommand(a *app) *cobra.Command {
-	k, known := &sweeping{}, &knowledge{}
+	k := &sweeping{}
 	json := false
 	c := &cobra.Command{
 		Use:   "size STUDY",
@@ -33,7 +33,7 @@ with the sizes that are enough if jobs take that much longer.
 Repeat the same command after a crash: finished simulations are not repeated.`,
 		Example: "  slotwave size my-study.toml\n  slotwave size my-study.toml --set workload.scale_bytes=1.5 --out out/next-year",
 		Args:    cobra.ExactArgs(1),
-		RunE:    func(c *cobra.Command, args []string) error { return a.size(c, args[0], k, known, json) },
+		RunE:    func(c *cobra.Command, args []string) error { return a.size(c, args[0], k, json) },
 	}
 	k.write(c)
 	f := c.Flags()
@@ -42,18 +42,13 @@ Repeat the same command after a crash: finished simulations are not repeated.`,
 	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as workload.scale_bytes=1.5")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 	f.BoolVar(&json, "json", false, "print JSON instead of text")
-	known.flags(c)
 	k.work(c)
 	return c
 }
 
-func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge, json bool) error {
+func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error {
 	began := time.Now()
 	defer collectLate()()
-	models, sums, err := known.read()
-	if err != nil {
-		return err
-	}
 	if err := k.given(c); err != nil {
 		return err
 	}
@@ -62,7 +57,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge,
 		return err
 	}
 	defer s.Close()
-	if err := s.Ask(models); err != nil {
+	if err := s.Ask(); err != nil {
 		return err
 	}
 	d, err := a.createSweep(s.Sweep, k)
@@ -90,9 +85,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, known *knowledge,
 		return study.Internal(err)
 	}
 	a.writing.Store(nil)
-	m := s.Manifest(resultdir.ReadBuild(version, ""))
-	m.Arguments, m.Inputs = append(m.Arguments, known.arguments()...), append(m.Inputs, sums...)
-	if err := d.Commit(m); err != nil {
+	if err := d.Commit(s.Manifest(resultdir.ReadBuild(version, ""))); err != nil {
 		return study.Internal(err)
 	}
 	return a.show(&asked{out: k.out, quiet: k.quiet, json: json}, found.WriteText, found.WriteJSON)

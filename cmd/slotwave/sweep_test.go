@@ -315,7 +315,7 @@ func TestSweepWarnings(t *testing.T) {
 	if _, _, stderr = call("", "sweep", "merge", "plan.rows", "--out", "merged"); strings.Count(stderr, "my.own.property") != 1 {
 		t.Errorf("merge: %q: want one warning", stderr)
 	}
-	code, _, stderr = call("", "compare", "my.toml", "--over", "cluster.nodes=3,4,5", "--causes=false")
+	code, _, stderr = call("", "compare", "my.toml", "--over", "cluster.nodes=3,4,5", "--set=models.causes=false")
 	if code != exitDone || strings.Count(stderr, "my.own.property") != 1 || !strings.Contains(stderr, "(3 scenarios)") {
 		t.Errorf("exit code %d, %q: want one warning of 3 scenarios", code, stderr)
 	}
@@ -463,7 +463,7 @@ func TestSweepMetrics(t *testing.T) {
 	}
 	verb(t, "run", "swept/manifest.json", "--out", "again")
 	var compared struct{ Metrics []map[string]any }
-	out := verb(t, "compare", "my.toml", "--over", "scheduler.name=fifo,fair2", "--causes=false", "--json", "--metric", "p95_response_ns[pool=p]")
+	out := verb(t, "compare", "my.toml", "--over", "scheduler.name=fifo,fair2", "--set=models.causes=false", "--json", "--metric", "p95_response_ns[pool=p]")
 	if err := json.Unmarshal([]byte(out), &compared); err != nil || len(compared.Metrics) != 2 || compared.Metrics[1]["mean"] != responses[18] {
 		t.Errorf("compare: got %v, %v: want %v for fair2", compared.Metrics, err, responses[18])
 	}

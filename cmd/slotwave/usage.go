@@ -106,6 +106,8 @@ var oldFlags = map[string]string{
 	"scale-jobs": "--set workload.scale_jobs=X", "scale-time": "--set workload.scale_time=X", "scale-bytes": "--set workload.scale_bytes=X",
 	"fold":  "--set workload.fold.cycle=24h --set workload.fold.length=1h",
 	"costs": "slotwave platform calibrate", "system": "--every 20ms,5s",
+	"history": "--set models.history=PATH", "statistics": "--set models.statistics=FILE", "small": "--set models.small=PATH",
+	"platform-model": "--set models.platform_model=FILE", "literal": "--set models.literal=true", "causes": "--set models.causes=false",
 }
 
 func renamed(old, now string) error { return fmt.Errorf("%s is now: %s", old, now) }

@@ -13,6 +13,7 @@ import (
 	"github.com/slotwave/slotwave/internal/evidence"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 )
 
@@ -169,8 +170,7 @@ func drawnErrors(t *testing.T, stream uint64, n int) map[string][]drawnError {
 		}
 		lines := filepath.Join(dir, "platform.json")
 		d.fit(t, lines)
-		known := study.KnowledgeFiles{Files: map[string]string{"platform-model": lines}}
-		models, _, err := known.Read()
+		models, err := study.ModelsWith(scenarios.ModelFiles{PlatformModel: lines})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-var herodotouFile = Flag{"statistics", "JSON `FILE` with data and cost statistics of the job (ds..., cs...), for herodotou"}
+const herodotouFile = "statistics"
 
 var herodotouModel = Model{
 	Name: "herodotou", About: "Herodotou's phase equations in waves; needs data and cost statistics, or a program on machines",
@@ -24,7 +24,7 @@ var herodotouModel = Model{
 }
 
 var literalModel = Model{
-	Name: "herodotou-literal", About: "Herodotou's equations as printed, errors included; answers with --literal",
+	Name: "herodotou-literal", About: "Herodotou's equations as printed, errors included; answers with models.literal",
 	File: herodotouFile,
 	New: func(k Knowledge) (model.Predictor, error) {
 		if !k.Literal {

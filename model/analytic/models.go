@@ -5,7 +5,6 @@
 package analytic
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -19,7 +18,7 @@ type Model struct {
 	Name, About string
 	Accounts    []Cause    // causes of time in a cluster that the model includes
 	Error       [2]float64 // 0.05 and 0.95 quantiles of simulated over predicted makespans; 0: not known
-	File        Flag       // names the file that the model reads; zero: it reads none
+	File        string     // key of [models] with the file that the model reads; empty: it reads none
 
 	// New makes a predictor with the given knowledge, or nil if the model is not
 	// asked. Missing knowledge is not an error here: the predictor later says what it
@@ -47,24 +46,9 @@ func (m *Model) AccountsFor(q *model.WhatIf, c Cause) bool {
 		(c != Stragglers || !slices.ContainsFunc(q.Jobs, func(j workload.Job) bool { return isRandom(&j) }))
 }
 
-// Flag is the name and the help of a command-line flag.
-type Flag struct{ Name, About string }
-
-// Files returns the flags of the files that models read, sorted by name.
-func Files() []Flag {
-	var all []Flag
-	for i := range Models {
-		if f := Models[i].File; f.Name != "" && !slices.Contains(all, f) {
-			all = append(all, f)
-		}
-	}
-	slices.SortFunc(all, func(a, b Flag) int { return cmp.Compare(a.Name, b.Name) })
-	return all
-}
-
 // Knowledge is what models know that is not part of the question.
 type Knowledge struct {
-	Files map[string]File // by the name of the flag
+	Files map[string]File // by the key of [models]
 	Runs  []RecordedRun   // of the job, on other input or other clusters
 	Small *SmallRun       // of the job, on the cluster of the benchmarks; nil: none
 
@@ -78,8 +62,8 @@ type File struct {
 }
 
 // read makes a model read its file, if there is one.
-func (k Knowledge) read(flag Flag, parse func([]byte) error) error {
-	f, ok := k.Files[flag.Name]
+func (k Knowledge) read(key string, parse func([]byte) error) error {
+	f, ok := k.Files[key]
 	if !ok {
 		return nil
 	}
@@ -119,7 +103,7 @@ func Predictors(k Knowledge) ([]Predictor, error) {
 		}
 	}
 	if len(k.Runs) > 0 && reducing < leastRuns {
-		return nil, fmt.Errorf("--history: %d recorded runs with reduces: want two or more", reducing)
+		return nil, fmt.Errorf("models.history: %d recorded runs with reduces: want two or more", reducing)
 	}
 	var all []Predictor
 	for _, m := range Models {

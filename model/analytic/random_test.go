@@ -239,13 +239,13 @@ func (r draws) knowledge(t testing.TB, out *bytes.Buffer) Knowledge {
 		t.Fatal(err)
 	}
 	if r.one(2) {
-		k.Files[zhangFile.Name] = File{"p.json", slices.Clone(text.Bytes())}
+		k.Files[zhangFile] = File{"p.json", slices.Clone(text.Bytes())}
 	}
 	text.Reset()
 	assumed, err := StatisticsOf(&text, r.profile(20, r.IntN(2)*8))
 	fmt.Fprintf(out, "statistics %s %q %v\n", text.String(), assumed, err)
 	if err == nil && r.one(2) {
-		k.Files[herodotouFile.Name] = File{"s.json", text.Bytes()}
+		k.Files[herodotouFile] = File{"s.json", text.Bytes()}
 	}
 	return k
 }

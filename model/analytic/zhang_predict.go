@@ -12,7 +12,7 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-var zhangFile = Flag{"platform-model", "`FILE` with a fitted platform (slotwave platform fit --json), for zhang"}
+const zhangFile = "platform_model"
 
 var zhangModel = Model{
 	Name: "zhang", About: "Zhang's platform model; needs a platform fitted from microbenchmarks",
