@@ -20,15 +20,15 @@ func (s *Study) Models() ([]analytic.Predictor, error) { return ModelsWith(s.Sce
 // ModelsWith returns the analytic models with data beyond the scenario.
 func ModelsWith(k scenarios.ModelFiles) ([]analytic.Predictor, error) {
 	known := analytic.Knowledge{Files: map[string]analytic.File{}, Literal: k.Literal}
-	for key, name := range map[string]string{"platform_model": k.PlatformModel, "statistics": k.Statistics} {
-		if name == "" {
+	for _, f := range []struct{ key, name string }{{"platform_model", k.PlatformModel}, {"statistics", k.Statistics}} {
+		if f.name == "" {
 			continue
 		}
-		data, err := os.ReadFile(name)
+		data, err := os.ReadFile(f.name)
 		if err != nil {
 			return nil, err
 		}
-		known.Files[key] = analytic.File{Name: name, Data: data}
+		known.Files[f.key] = analytic.File{Name: f.name, Data: data}
 	}
 	var err error
 	if known.Runs, err = recordedRuns(k.History); err != nil {
