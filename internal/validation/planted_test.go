@@ -430,7 +430,7 @@ func diagnosePlanted(t *testing.T, kind string, seed uint64) (s score) {
 	return s
 }
 
-// evaluated are the seeds of the table in docs/validation.md. The thresholds were
+// evaluated are the seeds of a test; docs/validation.md names its own. Thresholds were
 // chosen on seeds 1 to 11 and 1001 to 1003.
 var (
 	evaluated = flag.Uint64("first-seed", 0, "first seed of planted faults (0: 7001), healthy clusters (0: 2001) or runs without a part of the cluster")
@@ -440,7 +440,7 @@ var (
 
 // Each kind of fault is named with its node and device. An ordinary run plants
 // few. The flag -seeds plants each kind once for a seed, on five platforms in
-// turn, for the table in docs/validation.md.
+// turn, for the figures of docs/validation.md.
 func TestPlantedFaults(t *testing.T) {
 	kinds, seeds := []string{"slow disk", "foreign CPU load", "standstill", "one task a heartbeat", "tiny splits"}, uint64(1)
 	if testing.Short() {

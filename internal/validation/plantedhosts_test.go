@@ -12,7 +12,7 @@ import (
 )
 
 // TestPlantedHosts simulates clusters of equal machines, some with one or two slow
-// ones, writes their histories, and looks what inspect says. It prints the table of
+// ones, writes their histories, and looks what inspect says. It prints the figures of
 // docs/validation.md. A healthy cluster is blamed by chance in 5 of 100 cases at
 // most; of those with a slow machine most are found.
 func TestPlantedHosts(t *testing.T) {

@@ -30,8 +30,8 @@ var deviceChanges = []struct {
 
 // TestDevicesFromHistory takes simulated worlds as the truth: random machines and
 // jobs. It writes their histories, calibrates from them, changes the devices of
-// both and compares the times of the jobs. It prints the table of
-// docs/validation.md.
+// both and compares the times of the jobs. It prints the errors that
+// docs/validation.md sums up.
 func TestDevicesFromHistory(t *testing.T) {
 	if os.Getenv("SLOTWAVE_LARGE") == "" {
 		t.Skip("SLOTWAVE_LARGE is not set: 30 calibrations take many minutes")

@@ -19,7 +19,7 @@ import (
 // The records sampled from the simulation of HiTune's Sort, beside those that
 // HiTune's agents collected: on the shipped platform, and with disks that write as
 // fast as such disks do and a cost of writing to HDFS that keeps the fitted medians.
-// docs/validation.md has the table, with the causes of the figures that miss by more
+// It prints each figure; docs/validation.md has the causes of those that miss by more
 // than 10 points.
 func TestSampledSort(t *testing.T) {
 	if testing.Short() {

@@ -36,7 +36,7 @@ func ec2Folder(t *testing.T, job string) string {
 }
 
 // TestStarfishOnEC2 makes a machine of each profile with calibrate, and runs the job
-// on it. It writes the table of docs/validation.md.
+// on it. It compares docs/evidence/ec2-starfish.csv.
 func TestStarfishOnEC2(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| job | map | shuffle | sort | reduce and write | job, recorded | difference |\n|---|---|---|---|---|---|---|\n")
