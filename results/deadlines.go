@@ -50,7 +50,7 @@ func (r *Run) deadlines() *Deadlines {
 		if m.Missed == 0 {
 			continue
 		}
-		m.Time = newEstimate(jobTimes(drawn))
+		m.Time = NewEstimate(jobTimes(drawn))
 		d.Missed = append(d.Missed, m)
 	}
 	if d.Jobs == 0 {

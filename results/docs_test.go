@@ -12,30 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/documented"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// documented reads the first column of the table below a heading of
-// docs/results.md.
-func documented(t *testing.T, heading string) []string {
-	t.Helper()
-	text, err := os.ReadFile("../docs/results.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, found := strings.Cut(string(text), "\n## "+heading+"\n")
-	if !found {
-		t.Fatalf("docs/results.md has no part on %s", heading)
-	}
-	part, _, _ := strings.Cut(rest, "\n## ")
-	var names []string
-	for _, cell := range regexp.MustCompile("(?m)^\\| (`[^`]+`(?:, `[^`]+`)*) \\|").FindAllStringSubmatch(part, -1) {
-		names = append(names, strings.Split(strings.Trim(cell[1], "`"), "`, `")...)
-	}
-	return names
-}
 
 // keys lists the JSON keys of a type, down to those that are documented as one.
 func keys(of reflect.Type, prefix string) []string {
@@ -62,6 +43,7 @@ func keys(of reflect.Type, prefix string) []string {
 }
 
 func TestDocumentedColumns(t *testing.T) {
+	const page = "../docs/results.md"
 	for heading, want := range map[string][]string{
 		AttemptsName:           slices.Concat(AttemptColumns, counterColumns),
 		JobsName:               slices.Concat(JobColumns, deadlineColumns),
@@ -69,24 +51,21 @@ func TestDocumentedColumns(t *testing.T) {
 		OffersName:             offerColumns,
 		SpansName:              spanColumns,
 		predictionsName:        PredictionColumns,
-		tunedName:              tunedColumns,
-		sensitivityName:        sensitivityColumns,
 		replayName:             replayColumns,
 		comparedJobsName:       comparedJobsColumns,
-		fitName:                fitColumns,
 		SummaryName:            keys(reflect.TypeFor[Summary](), ""),
 		resultdir.ManifestName: keys(reflect.TypeFor[resultdir.Manifest](), ""),
 	} {
-		if got := documented(t, heading); !slices.Equal(got, want) {
+		if got := documented.Columns(t, page, heading); !slices.Equal(got, want) {
 			t.Errorf("%s: documented are\n%v: want\n%v", heading, got, want)
 		}
 	}
 	columns := append([]string{"point", "scenario", "FACTOR", "replication", "seed"}, (&points.Metrics{}).Names()...)
 	columns = append(columns, "METRIC")
-	if got := documented(t, points.Name); !slices.Equal(got, columns) {
+	if got := documented.Columns(t, page, points.Name); !slices.Equal(got, columns) {
 		t.Errorf("%s: documented are\n%v: want\n%v", points.Name, got, columns)
 	}
-	if got := documented(t, points.SummaryName); !slices.Equal(got, points.PointSummaryColumns) {
+	if got := documented.Columns(t, page, points.SummaryName); !slices.Equal(got, points.PointSummaryColumns) {
 		t.Errorf("%s: documented are\n%v: want\n%v", points.SummaryName, got, points.PointSummaryColumns)
 	}
 	tags := predictionTags()
@@ -156,10 +135,10 @@ func TestDocumentedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(swept("simulation").Write(d, "sweep"), two.Write(d), new(Tuned).Write(d), new(Sensitivity).Write(d), d.Commit(resultdir.Manifest{})); err != nil {
+	if err := errors.Join(swept("simulation").Write(d, "sweep"), two.Write(d), d.Commit(resultdir.Manifest{})); err != nil {
 		t.Fatal(err)
 	}
-	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName, SpansName)
+	got = append(append(got, names(t, sweep)...), resultdir.LogName, OffersName, SpansName, "tune.csv", "sensitivity.csv") // the last two are of rooms of study
 	replay := filepath.Join(t.TempDir(), "replay")
 	if d, err = resultdir.Create(replay, false); err != nil {
 		t.Fatal(err)

@@ -7,10 +7,10 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// maxBars is the number of bars up to which the execution chart keeps them
+// MaxBars is the number of bars up to which the execution chart keeps them
 // individually. With more bars, a vector picture is too large, and the chart
 // becomes a raster.
-const maxBars = 24000
+const MaxBars = 24000
 
 // maxRows limits the rows of a raster; if there are more slots, neighbours
 // share a row.
@@ -97,7 +97,7 @@ func (e *execution) add(a *workload.Attempt, section, lane int) {
 		return
 	}
 	e.kept = append(e.kept, p)
-	if e.bars > maxBars {
+	if e.bars > MaxBars {
 		e.rasterise()
 	}
 }

@@ -101,7 +101,7 @@ func (a *Answers) few() bool {
 	for i := range a.List {
 		n += 1 + len(a.List[i].Prediction.Jobs)
 	}
-	return n <= maxBars
+	return n <= MaxBars
 }
 
 var referenceEdge = draw.LineStyle{Color: figure.ColourText, Width: 1.2}

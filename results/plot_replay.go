@@ -15,10 +15,10 @@ import (
 // replayFigure draws the simulated time of each job over the recorded one. On the
 // diagonal both are equal.
 func replayFigure(title string, r *Run) *figure.Figure {
-	rows := r.replayed()
-	s := r.replaySummary()
+	rows := r.Replayed()
+	s := r.ReplaySummary()
 	f := &figure.Figure{
-		Title: title, Raster: len(rows) > maxBars,
+		Title: title, Raster: len(rows) > MaxBars,
 		Subtitle: fmt.Sprintf("time from submission to finish, one ring per job; median error %s, worst %s", text.Percent(s.Median), signedPercent(s.Worst)),
 		Legend: []figure.LegendEntry{
 			{Label: "job", Sample: func(to draw.Canvas) { to.DrawGlyph(figure.FitPoint, to.Center()) }},

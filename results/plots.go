@@ -47,7 +47,7 @@ var plots = []plotEntry{
 		func(s *subject) bool { return len(s.runs) > 1 && s.ran(mostBars) },
 		func(s *subject) *figure.Figure { return differencesFigure(s.title, s.runs) }},
 	{"replay", "simulated over recorded time of each job, with the diagonal",
-		func(s *subject) bool { return len(s.runs) == 1 && len(s.runs[0].replayed()) > 0 },
+		func(s *subject) bool { return len(s.runs) == 1 && len(s.runs[0].Replayed()) > 0 },
 		func(s *subject) *figure.Figure { return replayFigure(s.title, s.runs[0]) }},
 	{"sweep", "of `compare --over` with numbers, in place of `prediction.png`: makespan over the values of the key",
 		func(s *subject) bool { return s.answers.swept() },

@@ -62,10 +62,10 @@ func writeReplay(w io.Writer, rows []ReplayedJob) error {
 	return out.Error()
 }
 
-// replayed pairs the recorded time of each job with the simulated one (mean over
+// Replayed pairs the recorded time of each job with the simulated one (mean over
 // the replications), in order of submission. It is empty if settings differ from
 // the record.
-func (r *Run) replayed() []ReplayedJob {
+func (r *Run) Replayed() []ReplayedJob {
 	if len(r.Recorded) == 0 || len(r.Changed) > 0 {
 		return nil
 	}
@@ -118,7 +118,7 @@ func causeOf(rec *workload.JobRecord, sim *model.JobOutcome, difference text.Sha
 // AboveRecord lists the jobs whose time differs from the record by more than the
 // limit.
 func (r *Run) AboveRecord(limit float64) (list []string) {
-	for _, row := range r.replayed() {
+	for _, row := range r.Replayed() {
 		if math.Abs(float64(row.Difference)) > limit {
 			list = append(list, fmt.Sprintf("%s: %+.1f %%", row.ID, 100*float64(row.Difference)))
 		}
@@ -126,7 +126,7 @@ func (r *Run) AboveRecord(limit float64) (list []string) {
 	return list
 }
 
-func (r *Run) replaySummary() *ReplaySummary {
+func (r *Run) ReplaySummary() *ReplaySummary {
 	if len(r.Recorded) == 0 {
 		return nil
 	}
@@ -137,7 +137,7 @@ func (r *Run) replaySummary() *ReplaySummary {
 		}
 		return s
 	}
-	rows := r.replayed()
+	rows := r.Replayed()
 	s.Jobs, s.Unknown = len(rows), len(r.Recorded)-len(rows)
 	if s.Jobs == 0 {
 		return s
@@ -151,8 +151,8 @@ func (r *Run) replaySummary() *ReplaySummary {
 	return s
 }
 
-// text is the line of the summary.
-func (s *ReplaySummary) text() string {
+// Text is the line of the summary.
+func (s *ReplaySummary) Text() string {
 	switch {
 	case len(s.Settings) > 0:
 		return "not compared: settings differ from the record (" + text.Shorten(strings.Join(s.Settings, ", "), 60) + ")"

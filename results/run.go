@@ -58,7 +58,7 @@ func (r *Run) Write(d resultdir.Target) error {
 	w.Write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
 	w.Write(SummaryName, r.Summary().WriteJSON)
 	w.Write(predictionsName, s.answers.WriteCSV)
-	if rows := r.replayed(); len(rows) > 0 {
+	if rows := r.Replayed(); len(rows) > 0 {
 		w.Write(replayName, func(to io.Writer) error { return writeReplay(to, rows) })
 	}
 	drawn.Write(&w)
@@ -107,7 +107,7 @@ func (r *Run) Mean() model.Prediction {
 	p.Jobs = slices.Clone(p.Jobs)
 	outcomes := r.outcomes()
 	for k := range p.Jobs {
-		if e := newEstimate(jobTimes(outcomes(k))); e.N == len(r.Predictions) {
+		if e := NewEstimate(jobTimes(outcomes(k))); e.N == len(r.Predictions) {
 			j := &p.Jobs[k]
 			j.Low, j.High, j.Finish = time.Duration(max(0, *e.Low)), time.Duration(*e.High), j.Submit+time.Duration(e.Mean)
 		}

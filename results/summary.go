@@ -198,7 +198,7 @@ func (r *Run) Summary() *Summary {
 		Nodes:        len(r.Question.Cluster.Nodes),
 		Makespan:     r.estimate(func(p *model.Prediction) float64 { return float64(p.Mean) }),
 		Calibrations: r.calibrations(),
-		Replay:       r.replaySummary(),
+		Replay:       r.ReplaySummary(),
 		Lost:         r.lostTrackers(),
 		Jobs:         r.jobSummary(),
 		Deadlines:    r.deadlines(),
@@ -262,10 +262,10 @@ func (r *Run) estimate(figure func(*model.Prediction) float64) Estimate {
 			values = append(values, v)
 		}
 	}
-	return newEstimate(values)
+	return NewEstimate(values)
 }
 
-func newEstimate(values []float64) Estimate {
+func NewEstimate(values []float64) Estimate {
 	e := Estimate{N: len(values)}
 	if e.N == 0 {
 		return e
@@ -346,7 +346,7 @@ func (r *Run) slowest() []JobTime {
 	outcomes := r.outcomes()
 	for k := range r.Predictions[0].Jobs {
 		j := &r.Predictions[0].Jobs[k]
-		t := JobTime{ID: text.Escape(j.ID), Name: text.Escape(j.Name), Estimate: newEstimate(jobTimes(outcomes(k)))}
+		t := JobTime{ID: text.Escape(j.ID), Name: text.Escape(j.Name), Estimate: NewEstimate(jobTimes(outcomes(k)))}
 		if t.N > 0 {
 			all = append(all, t)
 		}

@@ -26,7 +26,7 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 			text.Duration(c.Low), text.Duration(c.High), c.N, JobsName)
 	}
 	if s.Replay != nil {
-		fmt.Fprintf(t, "replay\t%s\n", s.Replay.text())
+		fmt.Fprintf(t, "replay\t%s\n", s.Replay.Text())
 	}
 	fmt.Fprintf(t, "jobs\t%s\n", s.jobsText())
 	if s.Jobs.Mean.N > 0 {

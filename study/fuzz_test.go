@@ -275,7 +275,7 @@ reduce_duration = { dist = "weibull", mean = "20s", shape = 1.5 }
 
 // A scenario that is read is also run.
 func FuzzRunScenario(f *testing.F) {
-	texts := []string{everything, failures, oneJob}
+	texts := []string{everything, failures, oneRecordedJob}
 	for _, name := range []string{"two-jobs", "capacity-queues", "speculation", "delay-scheduling", "sonata-two-spills", "mm4", "khan-waves"} {
 		texts = append(texts, shippedText(f, name))
 	}
@@ -283,6 +283,24 @@ func FuzzRunScenario(f *testing.F) {
 		simulates(t, textFile(t, filepath.Join(t.TempDir(), "s.toml"), text))
 	})
 }
+
+const oneRecordedJob = `
+[cluster]
+hadoop = "1.2.1"
+nodes = 8
+[conf]
+"mapred.reduce.tasks.speculative.execution" = false
+"mapred.map.tasks.speculative.execution" = false
+[[job]]
+name = "sort"
+input = "3 GB"
+maps = 6
+map_ms = [4000, 5000, 3000, 9000, 4000, 2000]
+reduces = 20
+reduce_shuffle_ms = 3000
+first_shuffle_ms = 1000
+reduce_ms = 5000
+`
 
 // So is a recorded case of a JobTracker.
 func FuzzRunCase(f *testing.F) {

@@ -3,39 +3,47 @@ package study
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/points"
+	"github.com/slotwave/slotwave/scenarios"
 )
 
 // variedKey is a key of the scenario with its values.
 type variedKey struct {
-	key     string
-	values  []variedValue
-	numeric bool
+	Key     string
+	Values  []variedValue
+	Numeric bool
 }
 
 type variedValue struct {
-	text string
+	Text string
 	at   float64
 }
 
 // maxValues is the largest number of values of a varied key.
 const maxValues = 1000
 
-// parseOver reads KEY=FROM:TO:STEP or KEY=VALUE,VALUE,... Without a flag
+// ParseOver reads KEY=FROM:TO:STEP or KEY=VALUE,VALUE,... Without a flag
 // nothing varies.
-func parseOver(flags []string) (variedKey, error) {
+func ParseOver(flags []string) (variedKey, error) {
 	switch {
 	case len(flags) == 0:
-		return variedKey{values: []variedValue{{}}}, nil
+		return variedKey{Values: []variedValue{{}}}, nil
 	case len(flags) > 1:
 		return variedKey{}, fmt.Errorf("--over %s: given twice: want one key", flags[1])
 	}
 	text := flags[0]
 	key, list, ok := strings.Cut(text, "=")
-	o := variedKey{key: strings.TrimSpace(key), numeric: true}
-	if !ok || o.key == "" || list == "" {
+	o := variedKey{Key: strings.TrimSpace(key), Numeric: true}
+	if !ok || o.Key == "" || list == "" {
 		return o, fmt.Errorf("--over %s: want KEY=FROM:TO:STEP or KEY=VALUE,VALUE", text)
 	}
 	if ends := strings.Split(list, ":"); len(ends) > 1 {
@@ -46,9 +54,9 @@ func parseOver(flags []string) (variedKey, error) {
 		v = strings.TrimSpace(v)
 		at, err := strconv.ParseFloat(v, 64)
 		if err != nil {
-			o.numeric, at = false, float64(i)
+			o.Numeric, at = false, float64(i)
 		}
-		o.values = append(o.values, variedValue{v, at})
+		o.Values = append(o.Values, variedValue{v, at})
 	}
 	return o, nil
 }
@@ -73,14 +81,14 @@ func (o *variedKey) addRange(text string, ends []string) error {
 	}
 	for i := range int(steps) + 1 {
 		at := v[0] + float64(float64(i)*v[2])
-		o.values = append(o.values, variedValue{strconv.FormatFloat(at, 'g', 12, 64), at})
+		o.Values = append(o.Values, variedValue{strconv.FormatFloat(at, 'g', 12, 64), at})
 	}
 	return nil
 }
 
-// settings set a key to a value; a key without a dot is one of every [[job]], if the
+// KeySettings set a key to a value; a key without a dot is one of every [[job]], if the
 // scenario has any.
-func settings(key, value string, tables int) []string {
+func KeySettings(key, value string, tables int) []string {
 	if tables == 0 || strings.Contains(key, ".") {
 		return []string{key + "=" + value}
 	}
@@ -89,4 +97,135 @@ func settings(key, value string, tables int) []string {
 		all = append(all, fmt.Sprintf("job.%d.%s=%s", i, key, value))
 	}
 	return all
+}
+
+// Opened is one run of a comparison.
+type Opened struct {
+	Study *Study
+	Run   int
+	At    float64 // value of the varied key
+	over  string  // the same as text
+
+	Models []analytic.Predictor
+}
+
+func (c *Opened) Question() *model.WhatIf { return &c.Study.Scenario.Runs[c.Run].Question }
+
+func (c *Opened) levels() []scenarios.Level { return c.Study.Scenario.Runs[c.Run].Levels }
+
+// OpenAll opens every scenario with every value of the varied key. A result is
+// simulated as it was made, if that can be done again; otherwise its attempts are
+// replayed.
+func (o *Options) OpenAll(names []string, over variedKey, models []analytic.Predictor) ([]Opened, error) {
+	var all []Opened
+	labels := map[string]bool{}
+	for _, name := range names {
+		var notMade error
+		if o.AsMade(name) && over.Key == "" {
+			var made *Study
+			var run int
+			if made, run, notMade = studyOf(name, *o); notMade == nil {
+				made.Scenario.Runs[run].Question.Name = name
+				all = append(all, Opened{Study: made, Run: run, Models: models})
+				continue
+			}
+		}
+		base, err := Open(name, *o)
+		if err != nil {
+			return nil, err
+		}
+		if notMade != nil {
+			base.Scenario.Warnings = append(base.Scenario.Warnings, fmt.Sprintf("%s: %v: its attempts are replayed, which can differ from the result", name, notMade))
+		}
+		for _, v := range over.Values {
+			s := base
+			if over.Key != "" {
+				with := *o
+				with.Set = append(slices.Clone(with.Set), KeySettings(over.Key, v.Text, base.Scenario.Tables)...)
+				if s, err = Open(name, with); err != nil {
+					return nil, err
+				}
+			}
+			for r := range s.Scenario.Runs {
+				q := &s.Scenario.Runs[r].Question
+				if over.Key != "" {
+					q.Name += " " + over.Key + "=" + v.Text
+				}
+				if labels[q.Name] {
+					q.Name = name + " " + q.Name
+				}
+				labels[q.Name] = true
+				all = append(all, Opened{Study: s, Run: r, At: v.at, over: v.Text, Models: models})
+			}
+		}
+	}
+	if models != nil {
+		return all, nil
+	}
+	read := map[string][]analytic.Predictor{} // by the files, which most scenarios share
+	for i := range all {
+		files := fmt.Sprint(all[i].Study.Scenario.Models)
+		if read[files] == nil {
+			own, err := all[i].Study.Models()
+			if err != nil {
+				return nil, err
+			}
+			read[files] = own
+		}
+		all[i].Models = read[files]
+	}
+	return all, nil
+}
+
+// PointsOf are the runs as points of a study whose factors are the varied key
+// and the keys that the scenarios vary.
+func PointsOf(all []Opened, over string, runs []*results.Run) *points.Points {
+	var keys []string
+	if over != "" {
+		keys = append(keys, over)
+	}
+	for i := range all {
+		for _, level := range all[i].levels() {
+			if !slices.Contains(keys, level.Key) {
+				keys = append(keys, level.Key)
+			}
+		}
+	}
+	p := points.NewPoints(keys)
+	for i := range all {
+		values := make([]string, len(keys))
+		if over != "" {
+			values[0] = all[i].over
+		}
+		for _, level := range all[i].levels() {
+			values[slices.Index(keys, level.Key)] = level.Text
+		}
+		p.Add(all[i].Study.Scenario.Name, values, 0, runs[i].Replicated)
+	}
+	return p
+}
+
+// Joined returns the first study with the inputs of all.
+func Joined(all []Opened) *Study {
+	s := *all[0].Study
+	first := *s.Scenario
+	first.Inputs = slices.Clone(first.Inputs)
+	for i := range all {
+		first.AddInputs(all[i].Study.Scenario.Inputs)
+	}
+	s.Scenario = &first
+	return &s
+}
+
+// Counted lists warnings once, with how many things have each.
+func Counted(warnings map[string]int, thing string) []string {
+	var list []string
+	for _, w := range slices.Sorted(maps.Keys(warnings)) {
+		if n := warnings[w]; n > 1 {
+			w += fmt.Sprintf(" (%d %ss)", n, thing)
+		}
+		list = append(list, w)
+	}
+	slices.Sort(list)
+	return list
 }

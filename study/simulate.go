@@ -43,7 +43,7 @@ func (c *taskCounter) Attempt(a *workload.Attempt) {
 // writes none. The runs hold the predictions of all replications and the
 // statistics of the first.
 func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, error) {
-	n := s.options.replications()
+	n := s.Options.NumReplications()
 	runs := make([]*results.Run, len(s.Scenario.Runs))
 	tables := make([][]attemptTable, len(runs))
 	for r := range runs {
@@ -58,7 +58,7 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 		}
 	}
 	var group errgroup.Group
-	group.SetLimit(s.options.workers())
+	group.SetLimit(s.Options.NumWorkers())
 	for r, run := range runs {
 		for i := range n {
 			group.Go(func() error { return s.simulateOne(run, r, i, &tables[r][i], progress) })
@@ -86,9 +86,41 @@ func (s *Study) Simulate(to *resultdir.Dir, progress Progress) ([]*results.Run, 
 	return runs, nil
 }
 
+// Repeat simulates a run with all its replications and calibrations, one after the
+// other. No attempts are written.
+func (s *Study) Repeat(r int) (*results.Run, error) {
+	run := s.newRun(r)
+	run.Title = run.Question.Name
+	for i := range run.Predictions {
+		if err := s.simulateOne(run, r, i, &attemptTable{}, nil); err != nil {
+			return nil, err
+		}
+	}
+	run.Calibrations = make([]model.Prediction, len(s.alternatives))
+	for i := range run.Calibrations {
+		if err := s.simulateAlternative(run, r, i); err != nil {
+			return nil, err
+		}
+	}
+	run.Spread()
+	return run, nil
+}
+
+// Once simulates the first replication of a run, without pictures.
+func (s *Study) Once(r int) (*results.Run, error) {
+	run := s.newRun(r)
+	run.NoPlots = true
+	return run, s.simulateOne(run, r, 0, &attemptTable{}, nil)
+}
+
+// Simulate answers one question. No attempts are written.
+func Simulate(q *model.WhatIf) (model.Prediction, *results.Stats, error) {
+	return (&attemptTable{}).fill(q, false, nil)
+}
+
 // newRun returns a run that is not simulated yet.
 func (s *Study) newRun(r int) *results.Run {
-	asked, n := &s.Scenario.Runs[r], s.options.replications()
+	asked, n := &s.Scenario.Runs[r], s.Options.NumReplications()
 	return &results.Run{
 		Question: &asked.Question, Predictions: make([]model.Prediction, n), Replicated: make([]points.Replication, n),
 		Recorded: asked.Recorded, Changed: asked.Changed,
@@ -97,7 +129,7 @@ func (s *Study) newRun(r int) *results.Run {
 
 // simulateOne simulates one replication of a run.
 func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTable, progress Progress) error {
-	scenario, err := s.replication(replication)
+	scenario, err := s.Replication(replication)
 	if err != nil {
 		return err
 	}
@@ -115,7 +147,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 		}
 	}
 	run.Predictions[replication] = p
-	run.Replicated[replication] = points.Replication{Seed: q.Seed, Values: s.options.Metrics.Measure(q, &p, stats.Busy(p.Mean))}
+	run.Replicated[replication] = points.Replication{Seed: q.Seed, Values: s.Options.Metrics.Measure(q, &p, stats.Busy(p.Mean))}
 	if replication == 0 {
 		run.Stats = stats
 	}
@@ -125,7 +157,7 @@ func (s *Study) simulateOne(run *results.Run, r, replication int, t *attemptTabl
 // simulateAlternative simulates a run by another calibration.
 func (s *Study) simulateAlternative(run *results.Run, r, alternative int) error {
 	q := &s.alternatives[alternative].Runs[r].Question
-	p, err := predict(sim.Simulator{}, q)
+	p, err := Predict(sim.Simulator{}, q)
 	if err != nil {
 		return fmt.Errorf("%s: %w", q.Name, err)
 	}
@@ -149,11 +181,11 @@ func (s *Study) Write(d *resultdir.Dir, runs []*results.Run) error {
 
 // Comparison returns the runs as a comparison.
 func (s *Study) Comparison(runs []*results.Run) *results.Comparison {
-	all := make([]comparedRun, len(runs))
+	all := make([]Opened, len(runs))
 	for r := range all {
-		all[r] = comparedRun{study: s, run: r}
+		all[r] = Opened{Study: s, Run: r}
 	}
-	return &results.Comparison{Title: s.Scenario.Title, Runs: runs, Points: pointsOf(all, "", runs)}
+	return &results.Comparison{Title: s.Scenario.Title, Runs: runs, Points: PointsOf(all, "", runs)}
 }
 
 // target returns the place for the files of one run.
@@ -184,10 +216,10 @@ type attemptTable struct {
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
-// attempts collects attempts.
-type attempts []workload.Attempt
+// AttemptList collects attempts.
+type AttemptList []workload.Attempt
 
-func (a *attempts) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
+func (a *AttemptList) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
 
 func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, error) {
 	var t attemptTable
@@ -211,7 +243,7 @@ func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, 
 			t.csv = results.NewAttemptTable(t.packed, counts(&s.Scenario.Runs[run].Question))
 		}
 	}
-	if err == nil && s.options.Trace && replication == 0 {
+	if err == nil && s.Options.Trace && replication == 0 {
 		if t.decided, err = to.File(results.OffersName); err == nil {
 			t.offers = results.NewOfferTable(t.decided)
 		}
@@ -231,9 +263,9 @@ func counts(q *model.WhatIf) bool {
 	return err == nil && release.CPUCounter && q.Fidelity >= model.Phase
 }
 
-// predict simulates a question. A defect of the simulator is an internal error, in
+// Predict simulates a question. A defect of the simulator is an internal error, in
 // every goroutine.
-func predict(simulator sim.Simulator, q *model.WhatIf) (p model.Prediction, err error) {
+func Predict(simulator sim.Simulator, q *model.WhatIf) (p model.Prediction, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = Internal(fmt.Errorf("internal error: %v", v))
@@ -263,7 +295,7 @@ func (t *attemptTable) fill(q *model.WhatIf, drawn bool, progress Progress) (p m
 	if t.spans != nil {
 		simulator.Spans = t.spans
 	}
-	if p, err = predict(simulator, q); err != nil {
+	if p, err = Predict(simulator, q); err != nil {
 		return p, stats, err
 	}
 	return p, stats, Internal(stats.Check(&p))
@@ -295,22 +327,22 @@ const mostForLedger = 100_000
 
 // ledgerRecorder keeps the attempts of a run, unless there are too many.
 type ledgerRecorder struct {
-	attempts
+	AttemptList
 	full bool
 }
 
 func (r *ledgerRecorder) Attempt(a *workload.Attempt) {
-	if r.full = r.full || len(r.attempts) == mostForLedger; r.full {
-		r.attempts = nil
+	if r.full = r.full || len(r.AttemptList) == mostForLedger; r.full {
+		r.AttemptList = nil
 		return
 	}
-	r.attempts.Attempt(a)
+	r.AttemptList.Attempt(a)
 }
 
 // limits returns what limited the run.
 func (r *ledgerRecorder) limits(q *model.WhatIf, p *model.Prediction) ([]results.Limit, error) {
-	h := historyOf(q, p, r.attempts)
-	list, err := diagnose.Limits(jobsOf(h), q)
+	h := HistoryOf(q, p, r.AttemptList)
+	list, err := diagnose.Limits(JobsOf(h), q)
 	if err != nil {
 		return nil, Internal(err)
 	}

@@ -1,6 +1,12 @@
-// Package study opens a scenario, simulates every run and replication of it,
-// asks the analytic models, and puts their answers side by side. The verbs of
-// the command line call it, and any Go program can.
+// Package study opens a scenario and simulates every run and replication of it. Each
+// question that a verb asks has a package below, which calls this one:
+//
+//	cmd/slotwave, any Go program
+//	   | size, sweep, tune, sensitivity, predict, compare, diagnosis, report, ...
+//	Open -> Study.Simulate -> sim.Simulator      attempts to tables as they end
+//	        Study.Write    -> results.Run.Write  tables, pictures, summary
+//	Options.OpenAll    several scenarios, with the values of a key (over)
+//	Histories, QuestionOf    results and histories that are there already (history)
 package study
 
 import (
@@ -46,25 +52,25 @@ func (o *Options) check() error {
 	return nil
 }
 
-func (o *Options) replications() int { return max(1, o.Replications) }
+func (o *Options) NumReplications() int { return max(1, o.Replications) }
 
-func (o *Options) workers() int {
+func (o *Options) NumWorkers() int {
 	if o.Workers > 0 {
 		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
 }
 
-// seedOf returns the seed of a replication. The first one has the given seed.
-func (o *Options) seedOf(replication int) uint64 {
+// SeedOf returns the seed of a replication. The first one has the given seed.
+func (o *Options) SeedOf(replication int) uint64 {
 	if replication == 0 {
 		return o.Seed
 	}
 	return uint64(workload.Seed(o.Seed).Named("replication").For(replication))
 }
 
-// settings are laid over the scenario.
-func (o *Options) settings() []string {
+// Settings are laid over the scenario.
+func (o *Options) Settings() []string {
 	if o.Fidelity == "" {
 		return slices.Clone(o.Set)
 	}
@@ -74,8 +80,8 @@ func (o *Options) settings() []string {
 // A Study is an opened scenario with the options of its simulation.
 type Study struct {
 	Scenario *scenarios.Scenario // made with the seed of the first replication
-	file     *scenarios.File
-	options  Options
+	File     *scenarios.File
+	Options  Options
 
 	alternatives []*scenarios.Scenario // the same runs by other calibrations, each with a seed of its own
 }
@@ -93,13 +99,13 @@ func Open(name string, o Options) (*Study, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Study{Scenario: first, file: f, options: o}
+	s := &Study{Scenario: first, File: f, Options: o}
 	for i, settings := range first.Alternatives {
-		other, err := scenarios.OpenReading(name, o.Reading, append(settings, o.settings()...)...)
+		other, err := scenarios.OpenReading(name, o.Reading, append(settings, o.Settings()...)...)
 		if err != nil {
 			return nil, err
 		}
-		again, err := other.Scenario(o.seedOf(i + 1))
+		again, err := other.Scenario(o.SeedOf(i + 1))
 		if err != nil {
 			return nil, err
 		}
@@ -111,28 +117,28 @@ func Open(name string, o Options) (*Study, error) {
 // open opens the scenario with its settings.
 func (o *Options) open(name string) (*scenarios.File, error) {
 	if o.ForkAt == "" {
-		return scenarios.OpenReading(name, o.Reading, o.settings()...)
+		return scenarios.OpenReading(name, o.Reading, o.Settings()...)
 	}
 	fixed := Options{Fidelity: o.Fidelity}
-	f, err := scenarios.OpenReading(name, o.Reading, fixed.settings()...)
+	f, err := scenarios.OpenReading(name, o.Reading, fixed.Settings()...)
 	if err != nil {
 		return nil, err
 	}
 	return f.ForkAt(o.ForkAt, o.Set)
 }
 
-// replication returns the scenario with the seed of a replication.
-func (s *Study) replication(i int) (*scenarios.Scenario, error) {
+// Replication returns the scenario with the seed of a replication.
+func (s *Study) Replication(i int) (*scenarios.Scenario, error) {
 	if i == 0 {
 		return s.Scenario, nil
 	}
-	return s.file.Scenario(s.options.seedOf(i))
+	return s.File.Scenario(s.Options.SeedOf(i))
 }
 
 // Tasks returns the number of maps and reduces over all runs and replications.
 func (s *Study) Tasks() (tasks int) {
 	for i := range s.Scenario.Runs {
-		tasks += s.Scenario.Runs[i].Question.Tasks() * s.options.replications()
+		tasks += s.Scenario.Runs[i].Question.Tasks() * s.Options.NumReplications()
 	}
 	return tasks
 }
@@ -156,7 +162,7 @@ func (s *Study) Replays() error {
 func (s *Study) Manifest(b resultdir.Build, arguments []string) (resultdir.Manifest, error) {
 	m := resultdir.Manifest{
 		Build: b, Arguments: arguments, Scenario: s.Scenario.Name,
-		Seed: s.options.Seed, Replications: s.options.replications(), Assumptions: s.Scenario.Assumed,
+		Seed: s.Options.Seed, Replications: s.Options.NumReplications(), Assumptions: s.Scenario.Assumed,
 	}
 	var err error
 	m.Inputs, err = Sums(s.Scenario.Inputs)

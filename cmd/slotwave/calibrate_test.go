@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
 )
 
 func TestCalibrateErrors(t *testing.T) {
@@ -67,7 +67,7 @@ func TestTestbedOfAnyName(t *testing.T) {
 	if err := os.WriteFile(path, []byte(verb(t, "show", "dl145-g3")), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if bed, err := study.OpenTestbed(path, "phase", 1); err != nil || bed.Cluster.Machines[0].Cores == 0 {
+	if bed, err := calibrate.OpenTestbed(path, "phase", 1); err != nil || bed.Cluster.Machines[0].Cores == 0 {
 		t.Error(err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/compare"
 )
 
 // comparing holds the flags of compare.
@@ -75,9 +75,9 @@ func (a *app) compare(names []string, k *comparing) error {
 		return compareWhy(a, names, k)
 	}
 	var sums []resultdir.FileSum
-	var runs *study.Measured
+	var runs *compare.Measured
 	if len(k.measured) > 0 {
-		if runs, err = study.ReadMeasured(k.measured); err != nil {
+		if runs, err = compare.ReadMeasured(k.measured); err != nil {
 			return err
 		}
 		sums = append(sums, runs.Files()...)
@@ -90,7 +90,7 @@ func (a *app) compare(names []string, k *comparing) error {
 	if k.quiet {
 		warn = nil
 	}
-	c, err := study.Compare(names, study.Comparing{
+	c, err := compare.Compare(names, compare.Options{
 		Options: options, Measured: runs, Over: k.over, Baseline: k.baseline, Causes: true, FailAbove: limit,
 	}, warn)
 	if err != nil {
@@ -130,7 +130,7 @@ func compareWhy(a *app, names []string, k *comparing) error {
 	} else if len(list) == 1 {
 		job, o.Reading.Jobs = list[0], nil
 	}
-	w, err := study.CompareWhy(names[0], names[1], job, o)
+	w, err := compare.Explain(names[0], names[1], job, o)
 	if err != nil {
 		return err
 	}

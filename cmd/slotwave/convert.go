@@ -16,6 +16,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 	"github.com/slotwave/slotwave/workload"
 	"github.com/slotwave/slotwave/workload/trace"
 )
@@ -134,7 +135,7 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 		return err
 	}
 	if k.format == "chrome" && len(args) == 1 && len(k.set) == 0 {
-		if err := study.AddDevices(h, args[0]); err != nil {
+		if err := diagnosis.AddDevices(h, args[0]); err != nil {
 			return err
 		}
 	}

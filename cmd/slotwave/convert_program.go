@@ -10,18 +10,19 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // programs writes the code and the costs of recorded jobs on a cluster.
 func (a *app) programs(c *cobra.Command, args []string, each func(func(*workload.Profile) error) error, k *conversion) error {
-	q, inputs, err := study.ProgramQuestion(k.on)
+	q, inputs, err := calibrate.ProgramQuestion(k.on)
 	if err != nil {
 		return fmt.Errorf("--on %w", err)
 	}
-	var found []study.FoundProgram
+	var found []calibrate.FoundProgram
 	err = each(func(p *workload.Profile) error {
-		one, err := study.FindProgram(q, p)
+		one, err := calibrate.FindProgram(q, p)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.Name, err)
 		}

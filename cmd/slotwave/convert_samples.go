@@ -10,7 +10,7 @@ import (
 
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 // samples writes the records that HiTune's sampling agents would have collected in
@@ -28,7 +28,7 @@ func (a *app) samples(c *cobra.Command, args []string, k *conversion) error {
 	}
 	var warnings []string
 	write := func(w io.Writer) (err error) {
-		warnings, err = study.Sample(w, args[0], every)
+		warnings, err = diagnosis.Sample(w, args[0], every)
 		return err
 	}
 	if err := a.deliver(c, args, &k.to, []part{{"samples.csv", write}}, resultdir.Manifest{Scenario: "samples", Seed: 1}); err != nil {

@@ -11,11 +11,12 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 // diagnosing are the flags of diagnose.
 type diagnosing struct {
-	study.Diagnosing
+	diagnosis.Options
 	verify    string
 	failAbove string
 	json      bool
@@ -98,7 +99,7 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		defer dir.Abort()
 		a.writing.Store(dir)
 	}
-	d, err := study.Diagnose(args, k.Diagnosing)
+	d, err := diagnosis.Diagnose(args, k.Options)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 }
 
 // keepDiagnosis writes the tables of a diagnosis.
-func (a *app) keepDiagnosis(dir *resultdir.Dir, d *study.Diagnosed, arguments []string) error {
+func (a *app) keepDiagnosis(dir *resultdir.Dir, d *diagnosis.Diagnosis, arguments []string) error {
 	if err := d.Write(func(name string) (io.WriteCloser, error) { return dir.File(name) }); err != nil {
 		return study.Internal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/diagnose"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 func explainCommand(a *app) *cobra.Command {
@@ -39,7 +39,7 @@ explanation uses the attempts alone.`,
 				return fmt.Errorf("--at %v --node %q: want a time from 0 and the name of a node", at, what.Node)
 			}
 			what.At = at
-			warnings, err := study.Explain(a.stdout, args[0], what)
+			warnings, err := diagnosis.Explain(a.stdout, args[0], what)
 			if err == nil {
 				a.warn(warnings)
 			}

@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/inspect"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -29,7 +29,7 @@ attempts and of the slots in use, as run does.`,
 		Example: "  slotwave inspect history/done/\n  slotwave inspect history/done/ --out seen\n  slotwave inspect trace.json.gz --topology topology.json\n  slotwave inspect history/done/ --job 'sort*' --json",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			found, h, err := study.Inspect(args, r)
+			found, h, err := inspect.Inspect(args, r)
 			if err != nil {
 				return err
 			}
@@ -52,11 +52,11 @@ attempts and of the slots in use, as run does.`,
 }
 
 // inspected writes an inspection into a folder.
-func (a *app) inspected(c *cobra.Command, args []string, to *destination, found *results.Inspection, h *workload.History) error {
+func (a *app) inspected(c *cobra.Command, args []string, to *destination, found *inspect.Inspection, h *workload.History) error {
 	if to.file() {
 		return fmt.Errorf("--out %s: want a folder: an inspection has several files", to.out)
 	}
-	files, err := study.InspectionFiles(found, h)
+	files, err := inspect.Files(found, h)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
 )
 
 // benching holds the flags of platform bench.
@@ -95,8 +96,8 @@ func keepFile(name string, force bool, write func(io.Writer) error) error {
 const gridUsage = "`FILE` with benchmarks to run instead of the paper's, one per row: mb_per_map, selectivity, maps, reduces"
 
 // openTestbed opens the test cluster with the benchmarks of a file, or the paper's.
-func openTestbed(platform, fidelity, grid string, seed uint64, settings []string) (*study.Testbed, error) {
-	bed, err := study.OpenTestbed(platform, fidelity, seed, settings...)
+func openTestbed(platform, fidelity, grid string, seed uint64, settings []string) (*calibrate.Testbed, error) {
+	bed, err := calibrate.OpenTestbed(platform, fidelity, seed, settings...)
 	if err == nil && grid != "" {
 		err = bed.ReadGrid(grid)
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
 )
 
 func TestMicrobench(t *testing.T) {
@@ -32,7 +32,7 @@ func TestMicrobench(t *testing.T) {
 
 // Without contention a phase takes what its data takes; the grid is the paper's.
 func TestMicrobenchAlone(t *testing.T) {
-	bed, err := study.OpenTestbed("dl145-g3", "phase", 1)
+	bed, err := calibrate.OpenTestbed("dl145-g3", "phase", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

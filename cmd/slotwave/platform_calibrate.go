@@ -14,6 +14,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
 	"github.com/slotwave/slotwave/workload/trace"
 )
 
@@ -62,7 +63,7 @@ What the profile does not hold is taken from --platform and listed as assumed.
 		Args:    cobra.MinimumNArgs(1),
 	}
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if i := slices.IndexFunc(args, study.IsStarfish); i >= 0 {
+		if i := slices.IndexFunc(args, calibrate.IsStarfish); i >= 0 {
 			return a.calibrateProfile(c, args[i], slices.Delete(slices.Clone(args), i, i+1), k)
 		}
 		if k.reading.Format != "" || k.reading.Topology != "" {
@@ -95,7 +96,7 @@ func (a *app) calibrateProfile(c *cobra.Command, file string, history []string, 
 			return fmt.Errorf("--%s: is for a platform profile: want none with a profile of Starfish", flag)
 		}
 	}
-	found, err := study.OpenStarfish(file, history, k.reading, k.platform, k.seed)
+	found, err := calibrate.OpenStarfish(file, history, k.reading, k.platform, k.seed)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (a *app) calibrateRuns(c *cobra.Command, args []string, k *calibrating) err
 		fidelity = "device"
 	}
 	bar := a.progress("simulations", 0, k.quiet)
-	found, err := study.CalibrateRuns(args, k.reading, study.Calibrating{Start: k.platform, Fidelity: fidelity, Seed: k.seed, Progress: bar.reportOf()})
+	found, err := calibrate.CalibrateRuns(args, k.reading, calibrate.Calibrating{Start: k.platform, Fidelity: fidelity, Seed: k.seed, Progress: bar.reportOf()})
 	bar.end()
 	if err != nil {
 		return err
@@ -177,7 +178,7 @@ func (a *app) calibrate(name string, k *calibrating) error {
 	}
 	if k.out != "" {
 		write := func(w io.Writer) error {
-			return scenarios.WritePlatform(w, study.CalibratedPlatform(&found, filepath.Base(name), k.platform))
+			return scenarios.WritePlatform(w, calibrate.CalibratedPlatform(&found, filepath.Base(name), k.platform))
 		}
 		if err := keepFile(k.out, k.force, write); err != nil {
 			return err
@@ -187,7 +188,7 @@ func (a *app) calibrate(name string, k *calibrating) error {
 		return nil
 	}
 	var text strings.Builder
-	study.WriteCalibration(&text, &found)
+	calibrate.WriteCalibration(&text, &found)
 	_, err = io.WriteString(a.stdout, printable(text.String()))
 	if err == nil && k.out != "" {
 		_, err = fmt.Fprintf(a.stdout, "\nplatform in %s\n", printable(k.out))

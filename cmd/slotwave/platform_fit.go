@@ -7,15 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/model/fit"
-	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
 )
 
 // fitting holds the flags of fit.
 type fitting struct {
-	study.Fitting
+	calibrate.FitOptions
 	out                string
 	json, quiet, force bool
 }
@@ -65,7 +65,7 @@ model with a table and plots of the fit.`,
 }
 
 func (a *app) fit(name string, k *fitting) error {
-	result, err := study.FitPlatform(name, k.Fitting)
+	result, err := calibrate.FitPlatform(name, k.FitOptions)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (a *app) fit(name string, k *fitting) error {
 	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json}, result.WriteText, result.WritePlatform)
 }
 
-func (a *app) keepFit(name string, k *fitting, f *results.Fitting) error {
+func (a *app) keepFit(name string, k *fitting, f *calibrate.Fitting) error {
 	d, err := resultdir.Create(k.out, k.force)
 	if err != nil {
 		return err

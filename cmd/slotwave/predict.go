@@ -12,6 +12,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/predict"
 )
 
 func predictCommand(a *app) *cobra.Command {
@@ -71,7 +72,7 @@ func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Provision(models, deadline)
+	p, err := predict.Provision(s, models, deadline)
 	if err != nil {
 		return err
 	}
@@ -89,9 +90,9 @@ func (a *app) predict(name string, k *asked, over []string) error {
 	}
 	var answers *results.Answers
 	if len(over) > 0 {
-		answers, s, err = study.PredictOver(name, study.Comparing{Options: k.options(), Over: over})
+		answers, s, err = predict.Over(name, k.options(), over)
 	} else if models, failed := s.Models(); failed == nil {
-		answers, err = s.Predict(models)
+		answers, err = predict.All(s, models)
 	} else {
 		err = failed
 	}

@@ -13,12 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
+	"github.com/slotwave/slotwave/study/report"
 )
 
 // reporting are the flags of report.
 type reporting struct {
-	study.Diagnosing
+	diagnosis.Options
 	out   string
 	test  bool
 	force bool
@@ -38,7 +39,7 @@ PATH is the folder of a result or a job history; several are shown side by side.
 --verify tests changes by simulation, as diagnose does, without a time limit.`,
 		Example: "  slotwave run two-jobs\n  slotwave report out/two-jobs\n  slotwave report out/one out/two --out both.html",
 		Args:    cobra.MinimumNArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return report(a, args, k) },
+		RunE:    func(_ *cobra.Command, args []string) error { return writeReport(a, args, k) },
 	}
 	f := c.Flags()
 	f.StringVar(&k.out, "out", "", "`FILE` to write (default report-NAME.html, by the name of PATH)")
@@ -74,9 +75,9 @@ func reportName(paths []string) string {
 	return text.Slug(strings.Join(names, "-")) + ".html"
 }
 
-// report writes the page under a temporary name first, so that none is left
+// writeReport writes the page under a temporary name first, so that none is left
 // half-written.
-func report(a *app, paths []string, k *reporting) error {
+func writeReport(a *app, paths []string, k *reporting) error {
 	defer collectEarly()()
 	if k.Workers < 0 {
 		return fmt.Errorf("--workers: got %d: want 0 or more", k.Workers)
@@ -89,7 +90,7 @@ func report(a *app, paths []string, k *reporting) error {
 		return fmt.Errorf("--out %s: the file exists and is no report: name another, or replace it with --force", k.out)
 	}
 	var page bytes.Buffer
-	warnings, err := study.Report(&page, paths, k.Diagnosing)
+	warnings, err := report.Write(&page, paths, k.Options)
 	if err != nil {
 		return err
 	}

@@ -11,11 +11,12 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/reproduce"
 )
 
 // reproducing holds the flags of reproduce.
 type reproducing struct {
-	study.Reproducing
+	reproduce.Reproducing
 	out                string
 	list               bool
 	json, quiet, force bool
@@ -61,14 +62,14 @@ assumed.`,
 
 func listPapers(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, p := range study.Papers() {
+	for _, p := range reproduce.Papers() {
 		fmt.Fprintf(t, "%s\t%s\n\t%s\n\tparts: %s\n", p.Name, p.Title, p.Source, strings.Join(p.Parts(), ", "))
 	}
 	return t.Flush()
 }
 
 func (a *app) reproduce(name string, k *reproducing) error {
-	page, err := study.Reproduce(name, k.Reproducing)
+	page, err := reproduce.Reproduce(name, k.Reproducing)
 	if err != nil {
 		return err
 	}
@@ -104,7 +105,7 @@ func (k *reproducing) arguments(name string) []string {
 }
 
 func paperNames() (names []string) {
-	for _, p := range study.Papers() {
+	for _, p := range reproduce.Papers() {
 		names = append(names, p.Name)
 	}
 	return names

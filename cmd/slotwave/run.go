@@ -152,7 +152,7 @@ of their own that is named after the settings.`,
 			if err := a.compareCase(args[0], k); err != nil || page == "" {
 				return err
 			}
-			return report(a, runFolders(k.out), &reporting{out: page, force: k.force, quiet: k.quiet})
+			return writeReport(a, runFolders(k.out), &reporting{out: page, force: k.force, quiet: k.quiet})
 		},
 	}
 	k.flags(c, "out/<name>")

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/cases"
 )
 
 // compareCase compares the simulation of a recorded case with the record, unless
@@ -21,10 +21,10 @@ func (a *app) compareCase(name string, k *asked) error {
 		}
 		run = n
 	}
-	if k.quiet || k.json || filepath.Base(name) != "case.json" || k.fidelity != "" || k.forkAt != "" || !study.CaseRecorded(name, run) {
+	if k.quiet || k.json || filepath.Base(name) != "case.json" || k.fidelity != "" || k.forkAt != "" || !cases.Recorded(name, run) {
 		return nil
 	}
-	g, err := study.CompareCase(name, run)
+	g, err := cases.Compare(name, run)
 	if err != nil {
 		return err
 	}

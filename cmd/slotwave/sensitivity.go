@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/sensitivity"
 	"github.com/spf13/cobra"
 )
 
@@ -38,7 +38,7 @@ predict the same changes; zhang needs models.platform_model.
 		},
 	}
 	k.flags(c, "none: nothing is written")
-	c.Flags().StringVar(&by, "by", fmt.Sprintf("%.0f%%", 100*study.DefaultChange), "`PART` by which costs change")
+	c.Flags().StringVar(&by, "by", fmt.Sprintf("%.0f%%", 100*sensitivity.DefaultChange), "`PART` by which costs change")
 	f := c.Flags().Lookup("replications")
 	f.Usage, f.DefValue, k.replications = "number of pairs of runs", "5", severalRuns
 	return c
@@ -54,7 +54,7 @@ func (a *app) sensitivity(name string, k *asked, by float64) error {
 		return err
 	}
 	bar := a.progress("simulations", 0, k.quiet || k.json)
-	r, err := s.Sensitivity(by, models, bar.reportOf())
+	r, err := sensitivity.Analyse(s, by, models, bar.reportOf())
 	bar.end()
 	if err != nil {
 		return err

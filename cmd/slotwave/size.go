@@ -9,6 +9,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/size"
 )
 
 func sizeCommand(a *app) *cobra.Command {
@@ -52,7 +53,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error 
 	if err := k.given(c); err != nil {
 		return err
 	}
-	s, err := study.OpenSize(name, k.SweepOptions)
+	s, err := size.Open(name, k.Options)
 	if err != nil {
 		return err
 	}
@@ -70,7 +71,7 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error 
 		return err
 	}
 	bar := a.progress("simulations", 0, k.quiet || json)
-	found, err := s.Search(j, bar.reportOf())
+	found, err := s.Run(j, bar.reportOf())
 	bar.end()
 	if err = errors.Join(err, j.Close()); err != nil {
 		return err

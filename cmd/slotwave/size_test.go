@@ -55,7 +55,7 @@ type sizedMargin struct {
 	Nodes  int
 }
 
-func size(t *testing.T, study string, args ...string) (s sized) {
+func sizeOf(t *testing.T, study string, args ...string) (s sized) {
 	t.Helper()
 	writeFile(t, "my.toml", sizedScenario)
 	writeFile(t, "mysize.toml", "scenario = \"my.toml\"\n"+study)
@@ -70,7 +70,7 @@ func size(t *testing.T, study string, args ...string) (s sized) {
 // over all sizes with the same seeds shows too.
 func TestSizeAgainstSweep(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := size(t, "confidence = \"80 %\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n", "--replications", "40")
+	s := sizeOf(t, "confidence = \"80 %\"\nmax_replications = 40\n[[goal]]\nfinish = \"100s\"\n", "--replications", "40")
 	verb(t, "sweep", "my.toml", "--over", "cluster.nodes=1:12:1", "--replications", "40", "--quiet", "--out", "swept")
 	rows, err := csv.NewReader(strings.NewReader(read(t, "swept/points.csv"))).ReadAll()
 	if err != nil {
@@ -115,7 +115,7 @@ map_slots = 4
 `
 	t.Chdir(t.TempDir())
 	for lowest, want := range map[string]string{"nodes": "large", "price_per_hour": "small", "slots": "large"} {
-		if s := size(t, "lowest = \""+lowest+"\"\n"+types); s.Answer == nil || s.Answer.Type != want {
+		if s := sizeOf(t, "lowest = \""+lowest+"\"\n"+types); s.Answer == nil || s.Answer.Type != want {
 			t.Errorf("lowest %s: got %+v: want %s nodes", lowest, s.Answer, want)
 		}
 	}
@@ -125,19 +125,19 @@ map_slots = 4
 // answers too.
 func TestSizeWithoutAnswer(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := size(t, "[[goal]]\nresponse = \"15s\"\npool = \"p\"\n")
+	s := sizeOf(t, "[[goal]]\nresponse = \"15s\"\npool = \"p\"\n")
 	if notes := strings.Join(s.Notes, "\n"); s.Answer != nil || !strings.Contains(notes, "longest response: ") {
 		t.Errorf("got %+v, %q: want no answer, and which goal fails", s.Answer, notes)
 	}
-	s = size(t, "most_nodes = 40\n[[goal]]\ndeadlines = \"100 %\"\n", "--set", "job.0.maps=1")
+	s = sizeOf(t, "most_nodes = 40\n[[goal]]\ndeadlines = \"100 %\"\n", "--set", "job.0.maps=1")
 	if notes := strings.Join(s.Notes, "\n"); s.Answer == nil || s.Answer.Nodes != 1 || !strings.Contains(notes, "never fills") {
 		t.Errorf("got %+v, %q: want one node, which the workload never fills", s.Answer, notes)
 	}
-	s = size(t, "[[goal]]\nfinish = \"100s\"\n", "--set", "job.0.duration={ dist = \"constant\", mean = \"20s\" }", "--set", "cluster.hadoop=ideal")
+	s = sizeOf(t, "[[goal]]\nfinish = \"100s\"\n", "--set", "job.0.duration={ dist = \"constant\", mean = \"20s\" }", "--set", "cluster.hadoop=ideal")
 	if notes := strings.Join(s.Notes, "\n"); s.Answer == nil || !strings.Contains(notes, "seeds change nothing") {
 		t.Errorf("got %+v, %q: want an answer and a note that nothing is random", s.Answer, notes)
 	}
-	s = size(t, "most_nodes = 4\n[[goal]]\nfinish = \"1h\"\n", "--set", "cluster.dies={ dist = \"constant\", mean = \"10s\" }")
+	s = sizeOf(t, "most_nodes = 4\n[[goal]]\nfinish = \"1h\"\n", "--set", "cluster.dies={ dist = \"constant\", mean = \"10s\" }")
 	if s.Answer != nil {
 		t.Errorf("got %+v: want no answer, since all nodes die", s.Answer)
 	}
@@ -148,7 +148,7 @@ func TestSizeWithoutAnswer(t *testing.T) {
 // not known.
 func TestSizeOfRecord(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := size(t, "most_nodes = 12\n[[goal]]\nfinish = \"100s\"\n")
+	s := sizeOf(t, "most_nodes = 12\n[[goal]]\nfinish = \"100s\"\n")
 	if s.Error.Replay != nil || !strings.Contains(s.Error.Unknown, "no recorded times") {
 		t.Errorf("got %+v: want an error that is not known", s.Error)
 	}

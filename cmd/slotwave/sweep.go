@@ -13,12 +13,13 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/sweep"
 	"github.com/slotwave/slotwave/workload"
 )
 
 // sweeping are the flags of sweep and its verbs.
 type sweeping struct {
-	study.SweepOptions
+	sweep.Options
 	out          string
 	seed         uint64
 	quiet, force bool
@@ -62,11 +63,11 @@ func collectAt(percent int) (restore func()) {
 }
 
 // open opens the study as the flags ask for it.
-func (k *sweeping) open(c *cobra.Command, name string) (*study.Sweep, error) {
+func (k *sweeping) open(c *cobra.Command, name string) (*sweep.Sweep, error) {
 	if err := k.given(c); err != nil {
 		return nil, err
 	}
-	return study.OpenSweep(name, k.SweepOptions)
+	return sweep.Open(name, k.Options)
 }
 
 // given takes over the flags whose defaults are the study's.
@@ -148,7 +149,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 				if len(args) > 0 || k.out != "" {
 					return errors.New("--stdin: got a file or --out too: want the points from standard input and the rows on standard output")
 				}
-				return study.Stream(a.stdin, a.stdout, k.Workers, resultdir.ReadBuild(version, ""), a.stderr)
+				return sweep.Stream(a.stdin, a.stdout, k.Workers, resultdir.ReadBuild(version, ""), a.stderr)
 			}
 			if len(args) == 0 {
 				return errors.New("want SHARD, or --stdin")
@@ -157,7 +158,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 				k.out = args[0] + ".rows"
 			}
 			bar := a.progress("simulations", 0, k.quiet)
-			s, err := study.Work(args[0], k.out, k.Workers, resultdir.ReadBuild(version, ""), bar.reportOf())
+			s, err := sweep.Work(args[0], k.out, k.Workers, resultdir.ReadBuild(version, ""), bar.reportOf())
 			bar.end()
 			if err == nil && !k.quiet {
 				a.warn(s.Warnings())
@@ -184,7 +185,7 @@ point.`,
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			began := time.Now()
-			s, err := study.Merge(args, resultdir.ReadBuild(version, ""))
+			s, err := sweep.Merge(args, resultdir.ReadBuild(version, ""))
 			if err != nil {
 				return err
 			}
@@ -285,7 +286,7 @@ func (a *app) sweep(c *cobra.Command, name string, k *sweeping) (err error) {
 }
 
 // createSweep makes the folder of the result.
-func (a *app) createSweep(s *study.Sweep, k *sweeping) (*resultdir.Dir, error) {
+func (a *app) createSweep(s *sweep.Sweep, k *sweeping) (*resultdir.Dir, error) {
 	if k.out == "" {
 		k.out = filepath.Join("out", s.Name())
 	}
@@ -297,7 +298,7 @@ func (a *app) createSweep(s *study.Sweep, k *sweeping) (*resultdir.Dir, error) {
 }
 
 // finishSweep writes the tables of the points and prints them.
-func (a *app) finishSweep(s *study.Sweep, d *resultdir.Dir, k *sweeping, began time.Time) error {
+func (a *app) finishSweep(s *sweep.Sweep, d *resultdir.Dir, k *sweeping, began time.Time) error {
 	p := s.Points()
 	defer p.Close()
 	if err := p.WriteStudy(d, s.Title()); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/study/tune"
 	"github.com/spf13/cobra"
 )
 
@@ -41,7 +42,7 @@ func (a *app) tune(name string, k *asked) error {
 		return err
 	}
 	bar := a.progress("simulations", 0, k.quiet || k.json)
-	t, err := s.Tune(bar.reportOf())
+	t, err := tune.Tune(s, bar.reportOf())
 	bar.end()
 	if err != nil {
 		return err

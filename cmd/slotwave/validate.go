@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/size"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -50,7 +51,7 @@ func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {
 			return err
 		}
 	}
-	if about, err := study.Check(name); err != nil || about != "" {
+	if about, err := size.Check(name); err != nil || about != "" {
 		if err == nil {
 			_, err = fmt.Fprintf(a.stdout, "%s: study, %s\n", printable(name), about)
 		}

@@ -22,7 +22,7 @@ import (
 // passed are the rooms that a prediction passes through.
 var passed = []string{
 	"../../model", "../../model/analytic", "../../model/fit", "../../model/input", "../../model/platform", "../../model/taskplan",
-	"../../results", "../../results/figure", "../../results/points", "../../scenarios", "../../scheduler", "../../sim/...", "../../study", "../../workload/...",
+	"../../results/...", "../../scenarios", "../../scheduler", "../../sim/...", "../../study/...", "../../workload/...",
 }
 
 // room is a package as go list prints it.

@@ -14,11 +14,12 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
+	"github.com/slotwave/slotwave/study/reproduce"
 )
 
 // load is the size of a run.
@@ -31,7 +32,7 @@ func (l load) bytes() float64 { return l.gb * (1 << 30) }
 
 func open(t *testing.T, platform, fidelity string, settings ...string) testbed {
 	t.Helper()
-	b, err := study.OpenTestbed(platform, fidelity, 1, settings...)
+	b, err := calibrate.OpenTestbed(platform, fidelity, 1, settings...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +74,7 @@ func TestZhangLoop(t *testing.T) {
 			continue // 30 s of processor time
 		}
 		for _, figure := range []string{"4", "5"} {
-			page, err := study.Reproduce("zhang", study.Reproducing{Options: study.Options{Seed: 1}, Figure: figure, Platform: c.platform})
+			page, err := reproduce.Reproduce("zhang", reproduce.Reproducing{Options: study.Options{Seed: 1}, Figure: figure, Platform: c.platform})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +94,7 @@ func TestZhangLoop(t *testing.T) {
 			}
 		}
 	}
-	page, err := study.Reproduce("zhang", study.Reproducing{Options: study.Options{Seed: 1}, Figure: "table-1"})
+	page, err := reproduce.Reproduce("zhang", reproduce.Reproducing{Options: study.Options{Seed: 1}, Figure: "table-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func sectionOf(t *testing.T, page, name, want string) {
 }
 
 // picture compares a picture of the documents with that of a page, or draws it.
-func picture(t *testing.T, name string, page *results.Reproduction, drawnAs string) {
+func picture(t *testing.T, name string, page *reproduce.Reproduction, drawnAs string) {
 	t.Helper()
 	dir := t.TempDir()
 	d, err := resultdir.Create(dir, false)

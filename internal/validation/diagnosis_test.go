@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/diagnose"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 // diagnosed simulates a shipped scenario and diagnoses one run of it without
 // testing changes.
 func diagnosed(t *testing.T, scenario, run string) []diagnose.Finding {
 	t.Helper()
-	found := runAndDiagnose(t, scenario, filepath.Join(t.TempDir(), "out"), study.Diagnosing{}, run)
+	found := runAndDiagnose(t, scenario, filepath.Join(t.TempDir(), "out"), diagnosis.Options{}, run)
 	return found.Findings
 }
 

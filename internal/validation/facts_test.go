@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/evidence"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/reproduce"
 )
 
 // caseNames lists the scenarios that have a page of facts.
@@ -35,7 +35,7 @@ func ofScenario(assumed []string) []string {
 
 // writeFacts compares the table of all facts, and the page of each scenario that
 // is shipped for some, with what the runs gave, or writes them anew.
-func writeFacts(t *testing.T, all map[string]*study.ShownFacts) {
+func writeFacts(t *testing.T, all map[string]*reproduce.ShownFacts) {
 	table := "| fact | scenario | the source saw | wanted | simulated | from published numbers | result |\n|---|---|---|---|---|---|---|\n"
 	names := caseNames(t)
 	for _, name := range names {

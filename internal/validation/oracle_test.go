@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/cases"
 )
 
 // Runs in which the outcome hangs on the identity hash of an object in the
@@ -35,15 +35,15 @@ func TestDecisionsOfTheRealJobTracker(t *testing.T) {
 }
 
 // compareCases simulates every recorded run of every case of a folder.
-func compareCases(t *testing.T, folder string) (all []*study.Agreement) {
+func compareCases(t *testing.T, folder string) (all []*cases.Agreement) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*", "case.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		for run := 1; study.CaseRecorded(file, run); run++ {
-			a, err := study.CompareCase(file, run)
+		for run := 1; cases.Recorded(file, run); run++ {
+			a, err := cases.Compare(file, run)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +55,7 @@ func compareCases(t *testing.T, folder string) (all []*study.Agreement) {
 
 // writeAgreements writes one row for each case: the sums over its runs, and the
 // largest difference.
-func writeAgreements(w io.Writer, all []*study.Agreement) {
+func writeAgreements(w io.Writer, all []*cases.Agreement) {
 	fmt.Fprintln(w, "| case | Hadoop | runs | repeats | attempts | exact | largest difference | job times and counts |")
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
 	for i := 0; i < len(all); {

@@ -22,6 +22,7 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 // plan is a scenario of one job on a random cluster, with or without a fault.
@@ -258,10 +259,10 @@ func cost(planted, well []float64) float64 {
 
 // runAndDiagnose simulates a scenario into a folder and diagnoses it as the verb
 // does.
-func runAndDiagnose(t *testing.T, name, out string, k study.Diagnosing, run string) *study.Diagnosed {
+func runAndDiagnose(t *testing.T, name, out string, k diagnosis.Options, run string) *diagnosis.Diagnosis {
 	t.Helper()
 	runInto(t, name, out, study.Options{Seed: 1})
-	found, err := study.Diagnose([]string{filepath.Join(out, run)}, k)
+	found, err := diagnosis.Diagnose([]string{filepath.Join(out, run)}, k)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +343,7 @@ func (s *score) add(o score) {
 // again tests the change of the first confirmed finding on twenty seeds of its
 // own: whether the mean gain has the right sign, and lies in the interval of the
 // diagnosis, which the error of this mean widens.
-func (s *score) again(t *testing.T, name string, d *study.Diagnosed) {
+func (s *score) again(t *testing.T, name string, d *diagnosis.Diagnosis) {
 	const seeds, first = 20, 90_000
 	if !*fresh || len(d.Findings) == 0 || d.Findings[0].Receipt.Outcome != diagnose.Confirmed {
 		return
@@ -403,7 +404,7 @@ func diagnosePlanted(t *testing.T, kind string, seed uint64) (s score) {
 	if c < costs && math.Abs(c) >= harmless {
 		return s
 	}
-	d := runAndDiagnose(t, name, filepath.Join(dir, "out"), study.Diagnosing{Verify: true}, "")
+	d := runAndDiagnose(t, name, filepath.Join(dir, "out"), diagnosis.Options{Verify: true}, "")
 	at := slices.IndexFunc(d.Findings, func(f diagnose.Finding) bool { return names(&f, kind) })
 	if c < costs {
 		s.harmless = 1
@@ -479,17 +480,17 @@ func TestHealthyClusters(t *testing.T) {
 	for seed := first; seed < first+n; seed++ {
 		dir := t.TempDir()
 		name := newPlan(seed, "", false).write(t, dir)
-		blames := func(d *study.Diagnosed) bool {
+		blames := func(d *diagnosis.Diagnosis) bool {
 			return slices.ContainsFunc(d.Findings, func(f diagnose.Finding) bool {
 				return slices.Contains(hardware, f.Rule) && f.Receipt.Outcome != diagnose.Withdrawn
 			})
 		}
 		out := filepath.Join(dir, "out")
-		if !blames(runAndDiagnose(t, name, out, study.Diagnosing{}, "")) {
+		if !blames(runAndDiagnose(t, name, out, diagnosis.Options{}, "")) {
 			continue
 		}
 		named++
-		d, err := study.Diagnose([]string{out}, study.Diagnosing{Verify: true})
+		d, err := diagnosis.Diagnose([]string{out}, diagnosis.Options{Verify: true})
 		if err != nil {
 			t.Fatal(err)
 		}

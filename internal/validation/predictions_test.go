@@ -15,6 +15,7 @@ import (
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/compare"
 )
 
 // drawnJob is a random scenario of one job.
@@ -174,7 +175,7 @@ func drawnErrors(t *testing.T, stream uint64, n int) map[string][]drawnError {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := study.Compare([]string{file}, study.Comparing{Options: study.Options{Seed: 1}, Models: models}, nil)
+		c, err := compare.Compare([]string{file}, compare.Options{Options: study.Options{Seed: 1}, Models: models}, nil)
 		if err != nil {
 			t.Fatalf("%+v: %v", d, err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/slotwave/slotwave/internal/shareddata"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/platform"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/calibrate"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -95,7 +95,7 @@ func write(t *testing.T, name, text string) string {
 }
 
 // testbed is the papers' test cluster.
-type testbed struct{ *study.Testbed }
+type testbed struct{ *calibrate.Testbed }
 
 // with is the testbed on other machines.
 func (b testbed) with(m model.Machine) testbed {
@@ -113,7 +113,7 @@ func (o *observer) Attempt(a *workload.Attempt) { o.Observe(a) }
 func calibrated(t *testing.T, c *platform.Calibration) string {
 	t.Helper()
 	var text bytes.Buffer
-	if err := study.WriteCalibration(&text, c); err != nil {
+	if err := calibrate.WriteCalibration(&text, c); err != nil {
 		t.Fatal(err)
 	}
 	return text.String()

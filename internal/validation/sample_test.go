@@ -14,6 +14,7 @@ import (
 	"github.com/slotwave/slotwave/diagnose"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/diagnosis"
 )
 
 // The records sampled from the simulation of HiTune's Sort, beside those that
@@ -78,13 +79,13 @@ func sampledSort(t *testing.T, set ...string) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := study.Sample(f, out, diagnose.Sampling{Tasks: 500 * time.Millisecond}); err != nil {
+	if _, err := diagnosis.Sample(f, out, diagnose.Sampling{Tasks: 500 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d, err := study.Diagnose([]string{name}, study.Diagnosing{})
+	d, err := diagnosis.Diagnose([]string{name}, diagnosis.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
-	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/reproduce"
 )
 
 const committed = "../../results/shipped"
@@ -51,12 +51,12 @@ func TestShippedScenariosGiveTheCommittedResults(t *testing.T) {
 	}
 	names := scenarios.List()
 	onlyShipped(t, names)
-	facts := make([]*study.ShownFacts, len(names))
+	facts := make([]*reproduce.ShownFacts, len(names))
 	t.Run("all", func(t *testing.T) { simulateShipped(t, names, facts) })
 	if t.Failed() {
 		return
 	}
-	all := map[string]*study.ShownFacts{}
+	all := map[string]*reproduce.ShownFacts{}
 	for i, name := range names {
 		if facts[i] != nil {
 			all[name] = facts[i]
@@ -78,7 +78,7 @@ func onlyShipped(t *testing.T, names []string) {
 	}
 }
 
-func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
+func simulateShipped(t *testing.T, names []string, all []*reproduce.ShownFacts) {
 	shown := shownPictures(t)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func simulateShipped(t *testing.T, names []string, all []*study.ShownFacts) {
 				keep(t, name, dir, got, shown)
 			}
 			if slices.Contains(caseNames(t), name) {
-				if all[i], err = study.Facts(name, dir); err != nil {
+				if all[i], err = reproduce.Facts(name, dir); err != nil {
 					t.Fatal(err)
 				}
 			}

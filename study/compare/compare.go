@@ -1,0 +1,253 @@
+// Package compare sets scenarios, models and recorded runs side by side.
+//
+//	Compare -> simulations, models (study/predict), recorded runs (measured)
+//	        -> results.Comparison    with the gap to each model split by cause
+//	Explain -> Why                   two scenarios in pairs of runs with the same seeds
+package compare
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/model/input"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/predict"
+)
+
+// Simulation is the name under which the simulator answers.
+const Simulation = "simulation"
+
+// Options selects the subjects of a comparison and its options.
+type Options struct {
+	study.Options
+	Models    []analytic.Predictor // nil: those of each scenario
+	Measured  *Measured            // recorded runs; nil: none
+	Over      []string             // one KEY=FROM:TO:STEP or KEY=VALUE,VALUE; empty: nothing varies
+	Baseline  string               // scenario or model with which the others are compared; empty: the simulation
+	Causes    bool                 // attribute the gap between simulation and models to causes
+	FailAbove float64              // relative difference above which Above lists an answer
+}
+
+// Compared is a comparison with its inputs.
+type Compared struct {
+	*results.Comparison
+	Study *study.Study // the first scenario, with the inputs of all
+	Above []string     // answers that differ from the baseline by more than FailAbove
+}
+
+// Compare simulates scenarios, asks every analytic model about them, and sets
+// the answers side by side. Warn is called with the warnings of the scenarios
+// before they are simulated; it may be nil.
+func Compare(names []string, k Options, warn func([]string)) (*Compared, error) {
+	over, err := study.ParseOver(k.Over)
+	if err != nil {
+		return nil, err
+	}
+	all, err := k.OpenAll(names, over, k.Models)
+	if err != nil {
+		return nil, err
+	}
+	c := &results.Comparison{Title: all[0].Study.Scenario.Title, Answers: &results.Answers{Reference: Simulation}}
+	if len(names) > 1 {
+		c.Title = strings.Join(names, ", ")
+	}
+	if over.Numeric {
+		c.Answers.Over = over.Key
+	}
+	toScenario, err := k.chooseBaseline(all, c.Answers)
+	if err != nil {
+		return nil, err
+	}
+	if warn != nil {
+		warnings := map[string]int{}
+		for i := range all {
+			if i == 0 || all[i].Study != all[i-1].Study {
+				for _, w := range all[i].Study.Scenario.Warnings {
+					warnings[w]++
+				}
+			}
+		}
+		warn(study.Counted(warnings, "scenario"))
+	}
+	if err := k.simulate(all, c); err != nil {
+		return nil, err
+	}
+	c.Points = study.PointsOf(all, over.Key, c.Runs)
+	c.Points.Metrics = k.Metrics
+	done := &Compared{Comparison: c, Study: study.Joined(all), Above: c.Answers.Above(k.FailAbove)}
+	if toScenario {
+		done.Above = aboveFirst(c.Runs, k.FailAbove)
+	}
+	return done, nil
+}
+
+// chooseBaseline finds the baseline: a model, or a scenario, which then becomes
+// the first.
+func (k *Options) chooseBaseline(all []study.Opened, answers *results.Answers) (toScenario bool, err error) {
+	if k.Baseline == "" || k.Baseline == Simulation {
+		return false, nil
+	}
+	if k.Measured != nil && k.Baseline == measured {
+		answers.Reference = measured
+		return false, nil
+	}
+	known := []string{Simulation}
+	if k.Measured != nil {
+		known = append(known, measured)
+	}
+	for _, m := range analytic.Models {
+		if known = append(known, m.Name); m.Name == k.Baseline {
+			answers.Reference = m.Name
+			return false, nil
+		}
+	}
+	for i := range all {
+		name := all[i].Question().Name
+		if known = append(known, name); name == k.Baseline {
+			all[0], all[i] = all[i], all[0]
+			return true, nil
+		}
+	}
+	return false, fmt.Errorf("--baseline %s: no such scenario or model%s", k.Baseline, input.Suggest(k.Baseline, known))
+}
+
+// simulate answers all questions, several at a time.
+func (k *Options) simulate(all []study.Opened, c *results.Comparison) error {
+	c.Runs = make([]*results.Run, len(all))
+	answers := make([][]results.Answer, len(all))
+	var group errgroup.Group
+	group.SetLimit(k.NumWorkers())
+	for i := range all {
+		group.Go(func() (err error) {
+			c.Runs[i], err = all[i].Study.Repeat(all[i].Run)
+			if err != nil {
+				return err
+			}
+			answers[i], err = k.answers(&all[i], c.Runs[i], c.Answers.Reference)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for i := range answers {
+		c.Answers.List = append(c.Answers.List, answers[i]...)
+	}
+	return nil
+}
+
+// MaxAttributedTasks is the number of tasks up to which a gap is attributed to
+// causes, which takes several simulations.
+const MaxAttributedTasks = 100_000
+
+// answers lists the answers of the simulator and the models for one run, each
+// with its gap to the simulation.
+func (k *Options) answers(c *study.Opened, run *results.Run, reference string) ([]results.Answer, error) {
+	q := c.Question()
+	list := []results.Answer{{Scenario: q.Name, Prediction: run.Mean(), At: c.At, Replications: len(run.Predictions)}}
+	if simulated := &list[0].Prediction; len(simulated.Phases) == 0 {
+		simulated.Phases = run.Stats.MeanPhases()
+	}
+	if k.Measured != nil {
+		x := k.Measured.answer(q)
+		x.At = c.At
+		list = append(list, x)
+	}
+	worlds, err := worldsOf(c, run)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range c.Models {
+		x, err := predict.AskOne(q, m)
+		if err != nil {
+			return nil, err
+		}
+		x.At = c.At
+		if x.Err == nil && k.Causes && !c.Study.Scenario.Models.NoCauses && reference == Simulation && q.Tasks() <= MaxAttributedTasks {
+			if x.Gap, err = attribute(worlds, &m.Model, list[0].Prediction.Mean, x.Prediction.Mean); err != nil {
+				return nil, fmt.Errorf("%s: %w", q.Name, err)
+			}
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+// replicatedWorld is the question of one replication, with its makespans by the set
+// of causes that are off.
+type replicatedWorld struct {
+	question  *model.WhatIf
+	makespans map[uint]time.Duration
+}
+
+// worldsOf returns the replications of a run with nothing switched off.
+func worldsOf(c *study.Opened, run *results.Run) ([]replicatedWorld, error) {
+	var all []replicatedWorld
+	for i := range run.Predictions {
+		s, err := c.Study.Replication(i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, replicatedWorld{&s.Runs[c.Run].Question, map[uint]time.Duration{0: run.Predictions[i].Mean}})
+	}
+	return all, nil
+}
+
+// attribute splits the gap between a model's answer and the simulation's mean. It
+// switches off in each replication one cause after another that the model leaves
+// out. The rest is the model's own error.
+func attribute(worlds []replicatedWorld, by *analytic.Model, simulated, predicted time.Duration) ([]results.GapPart, error) {
+	var parts []results.GapPart
+	for i := range worlds {
+		q := worlds[i].question
+		off, now, world, n := uint(0), worlds[i].makespans[0], *q, 0
+		for c := range analytic.NumCauses {
+			if by.AccountsFor(q, c) || c == analytic.Contention && q.Fidelity != model.Device {
+				continue
+			}
+			off |= 1 << c
+			world = analytic.Without(world, c)
+			next, known := worlds[i].makespans[off]
+			if !known {
+				p, err := study.Predict(sim.Simulator{}, &world)
+				if err != nil {
+					return nil, fmt.Errorf("without %s: %w", c, err)
+				}
+				next = p.Mean
+				worlds[i].makespans[off] = next
+			}
+			if i == 0 {
+				parts = append(parts, results.GapPart{Cause: c.String()})
+			}
+			parts[n].Time += now - next
+			now, n = next, n+1
+		}
+	}
+	rest := simulated - predicted
+	for i := range parts {
+		parts[i].Time /= time.Duration(len(worlds))
+		rest -= parts[i].Time
+	}
+	return append(parts, results.GapPart{Cause: "unexplained (model error)", Time: rest}), nil
+}
+
+// aboveFirst lists the runs whose makespan differs from the first run's by more
+// than the limit.
+func aboveFirst(runs []*results.Run, limit float64) []string {
+	var list []string
+	first := runs[0].Mean().Mean.Seconds()
+	for _, r := range runs[1:] {
+		if d := r.Mean().Mean.Seconds()/first - 1; math.Abs(d) > limit {
+			list = append(list, fmt.Sprintf("%s: %+.1f %%", r.Question.Name, 100*d))
+		}
+	}
+	return list
+}

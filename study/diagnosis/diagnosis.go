@@ -1,0 +1,564 @@
+// Package diagnosis opens a result, a history or sampling records for package diagnose.
+//
+//	Diagnose, Explain, Sample -> open -> trace.Open, results.ReadAttempts, ReadOffers, ReadSpans
+//	                                     study.QuestionOf (the scenario of a result)
+//	                          -> diagnose.Run, Explain, WriteSamples
+package diagnosis
+
+import (
+	"bufio"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+// Options says how runs are diagnosed.
+type Options struct {
+	Job           string        // empty: all jobs
+	Specification string        // of the dataflow: hadoop, hive or a file; empty: hadoop
+	Thresholds    string        // a file with thresholds; empty: the defaults
+	On            string        // a scenario that asks what a recorded history answers
+	Verify        bool          // test changes by simulation where the question is known
+	Budget        time.Duration // for these tests; 0: no limit
+	Workers       int           // simulations at a time; 0: one per core
+	Pairs         int           // largest number of pairs of a test; 0: 20
+	Without       bool          // also simulate the run without each part of the cluster
+
+	Attempts bool // keep what a report shows beside the diagnosis
+}
+
+// Diagnosis is a diagnosis, with what it was made from.
+type Diagnosis struct {
+	*diagnose.Diagnosis
+	Warnings []string
+
+	inputs   []resultdir.FileSum         // of files without their sums
+	Attempts iter.Seq[*workload.Attempt] // nil: only sampling records, or not asked for
+	Usage    []diagnose.Usage
+	Offers   []model.Offer
+	Question *model.WhatIf // nil: unknown
+	On       bool          // the question is that of Diagnosing.On
+	Err      error         // of reading them
+}
+
+// Inputs lists what the diagnosis was made from. The sums of large files are
+// computed here, because only a manifest needs them.
+func (d *Diagnosis) Inputs() ([]resultdir.FileSum, error) {
+	for i := range d.inputs {
+		if in := &d.inputs[i]; in.SHA256 == "" {
+			sum, err := resultdir.SumFile(in.Name)
+			if err != nil {
+				return nil, err
+			}
+			*in = sum
+		}
+	}
+	return d.inputs, nil
+}
+
+// Diagnose says why the jobs of a run took as long as they did. Paths are the
+// folder of a result, the files of a history, or sampling records.
+func Diagnose(paths []string, k Options) (*Diagnosis, error) {
+	done := &Diagnosis{}
+	in := diagnose.Input{}
+	options, err := k.options(done)
+	if err != nil {
+		return nil, err
+	}
+	if err := notScenarios(paths...); err != nil {
+		return nil, err
+	}
+	histories, err := k.dataflow(paths, &in, done)
+	if err != nil {
+		return nil, err
+	}
+	recorded := map[string]time.Duration{}
+	if len(histories) > 0 {
+		h, err := done.open(histories, &in)
+		if err != nil {
+			return nil, err
+		}
+		for i := range h.Jobs {
+			if j := &h.Jobs[i]; workload.Known(j.Submit) && j.Finish > j.Submit {
+				recorded[j.ID] = j.Finish - j.Submit
+			}
+		}
+		in.Jobs = handedOver(h)
+		if k.Attempts {
+			in.Jobs, done.Attempts, done.Usage, done.Offers = study.JobsOf(h), in.Rows, in.Resources, in.Offers
+			if in.Rows == nil {
+				done.Attempts = attemptsIn(h)
+			}
+		}
+	}
+	if k.On != "" {
+		if in.Question, err = k.question(recorded, done); err != nil {
+			return nil, fmt.Errorf("--on %w", err)
+		}
+		options.Verify.Measured = recorded
+	}
+	done.Question, done.On = in.Question, k.On != ""
+	ctx := context.Background()
+	if k.Verify && in.Question != nil {
+		measured := options.Verify.Measured
+		options.Verify = diagnose.DefaultVerification(sim.Simulator{})
+		options.Verify.Measured, options.Verify.Workers, options.Verify.Without = measured, k.Workers, k.Without
+		if k.Pairs > 0 {
+			options.Verify.Pairs, options.Verify.MostPairs = min(k.Pairs, options.Verify.Pairs), k.Pairs
+		}
+		if k.Budget > 0 {
+			limited, cancel := context.WithTimeout(ctx, k.Budget)
+			defer cancel()
+			ctx = limited
+		}
+	}
+	done.Diagnosis, err = diagnose.Run(ctx, in, options)
+	if done.Err != nil {
+		return nil, done.Err
+	}
+	if errors.Is(err, diagnose.ErrUnbalanced) {
+		return nil, study.Internal(err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", strings.Join(paths, ", "), err)
+	}
+	return done, nil
+}
+
+// attemptsIn lists the attempts of a history.
+func attemptsIn(h *workload.History) iter.Seq[*workload.Attempt] {
+	return func(yield func(*workload.Attempt) bool) {
+		for i := range h.Jobs {
+			j := &h.Jobs[i]
+			for t := range j.Tasks {
+				for n := range j.Tasks[t].Attempts {
+					a := &j.Tasks[t].Attempts[n].Attempt
+					if a.Job = j.ID; !yield(a) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// handedOver lists the jobs of a history, and drops each after its use.
+func handedOver(h *workload.History) iter.Seq[*workload.HistoryJob] {
+	return func(yield func(*workload.HistoryJob) bool) {
+		for i := range h.Jobs {
+			if !yield(&h.Jobs[i]) {
+				return
+			}
+			h.Jobs[i] = workload.HistoryJob{}
+		}
+	}
+}
+
+// Above lists the confirmed findings whose change gains more than a part of the
+// job's time.
+func (d *Diagnosis) Above(part float64) []string {
+	var above []string
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		if f.Receipt.Outcome == diagnose.Confirmed && f.Receipt.Gain > part {
+			above = append(above, strings.TrimSpace(fmt.Sprintf("%s %s %s gains %.1f %%", f.Cause, text.Escape(f.Node), f.Device, 100*f.Receipt.Gain)))
+		}
+	}
+	return above
+}
+
+// Explain writes why a task of a result or a history ran when and where it did, or
+// what a node got at a time.
+func Explain(w io.Writer, path string, what diagnose.Explained) (warnings []string, err error) {
+	if err := notScenarios(path); err != nil {
+		return nil, err
+	}
+	done, in := &Diagnosis{}, diagnose.Input{}
+	h, err := done.open([]string{path}, &in)
+	if err != nil {
+		return nil, err
+	}
+	in.Jobs = study.JobsOf(h)
+	if err := diagnose.Explain(w, in, what); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return done.Warnings, nil
+}
+
+// notScenarios refuses the names of shipped scenarios where results are wanted.
+func notScenarios(paths ...string) error {
+	for _, path := range paths {
+		if _, err := os.Stat(path); err != nil && slices.Contains(scenarios.List(), path) {
+			return fmt.Errorf("%s: got a scenario: want a result; slotwave run %s writes one into out/%s", path, path, path)
+		}
+	}
+	return nil
+}
+
+// Sample writes the sampling records of a result or a history.
+func Sample(w io.Writer, path string, every diagnose.Sampling) (warnings []string, err error) {
+	done, in := &Diagnosis{}, diagnose.Input{}
+	h, err := done.open([]string{path}, &in)
+	if err != nil {
+		return nil, err
+	}
+	in.Jobs = study.JobsOf(h)
+	return done.Warnings, diagnose.WriteSamples(w, in, every)
+}
+
+func (k *Options) options(done *Diagnosis) (diagnose.Options, error) {
+	o := diagnose.DefaultOptions()
+	o.Job = k.Job
+	if k.Thresholds == "" {
+		return o, nil
+	}
+	data, err := os.ReadFile(k.Thresholds)
+	if err != nil {
+		return o, err
+	}
+	done.inputs = append(done.inputs, resultdir.Sum(k.Thresholds, data))
+	o.Thresholds, err = diagnose.ReadThresholds(k.Thresholds, string(data))
+	return o, err
+}
+
+// specification is an embedded one, or that of a file.
+func (k *Options) specification(done *Diagnosis) (*diagnose.Specification, error) {
+	name := k.Specification
+	if name == "" {
+		name = "hadoop"
+	}
+	if !study.IsFile(name) {
+		return diagnose.LoadSpecification(name)
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	done.inputs = append(done.inputs, resultdir.Sum(name, data))
+	return diagnose.ParseSpecification(name, string(data))
+}
+
+// dataflow reads the sampling records under the paths and returns the paths
+// that hold anything else.
+func (k *Options) dataflow(paths []string, in *diagnose.Input, done *Diagnosis) (rest []string, err error) {
+	spec, err := k.specification(done)
+	if err != nil {
+		return nil, err
+	}
+	flow := diagnose.NewReconstruction(spec)
+	found := false
+	for _, path := range paths {
+		files, err := trace.ReadOptions{}.Files(path)
+		if err != nil {
+			return nil, err
+		}
+		others := 0
+		for _, file := range files {
+			read, err := readSamples(flow, file)
+			if err != nil {
+				return nil, err
+			}
+			if !read {
+				others++
+				continue
+			}
+			found = true
+			done.inputs = append(done.inputs, resultdir.FileSum{Name: file})
+		}
+		if others > 0 || len(files) == 0 {
+			rest = append(rest, path)
+		}
+	}
+	if found {
+		in.Dataflow = flow.Dataflow()
+	} else if k.Specification != "" {
+		return nil, fmt.Errorf("--spec %s: got no sampling records: want a file with some", k.Specification)
+	}
+	return rest, nil
+}
+
+// readSamples reads a file of sampling records, gzip or plain, and reports whether
+// it is one.
+func readSamples(flow *diagnose.Reconstruction, name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	b := bufio.NewReaderSize(f, 1<<16)
+	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return false, fmt.Errorf("%s: %w", name, err)
+		}
+		b = bufio.NewReaderSize(z, 1<<16)
+	}
+	if start, _ := b.Peek(1 << 10); !diagnose.IsSamples(start) {
+		return false, nil
+	}
+	return true, flow.Read(b, name)
+}
+
+// open reads one result, or one history of one or more files.
+func (d *Diagnosis) open(paths []string, in *diagnose.Input) (*workload.History, error) {
+	runs := study.Histories(paths)
+	folder := ""
+	for _, files := range runs {
+		if len(files) == 2 && files[1] == study.AttemptsOf(filepath.Dir(files[1])) && files[0] != paths[0] {
+			folder = filepath.Dir(files[1])
+		}
+	}
+	if folder != "" && len(runs) > 1 {
+		var names []string
+		for _, files := range runs {
+			names = append(names, filepath.Dir(files[0]))
+		}
+		return nil, fmt.Errorf("got %s: want the folder of one run: %s", workload.Counted(len(runs), "run", "runs"), strings.Join(names, ", "))
+	}
+	read := paths
+	if folder != "" {
+		paths = runs[0]
+		read = paths
+		if d.stream(paths[1], in) {
+			read = paths[:1]
+		}
+	}
+	h, err := trace.Open(read...)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range h.Problems {
+		if !slices.ContainsFunc(d.inputs, func(s resultdir.FileSum) bool { return s.Name == p.File }) { // sampling records
+			d.Warnings = append(d.Warnings, p.String())
+		}
+	}
+	if h.Dropped > 0 {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("and %d more", h.Dropped))
+	}
+	if folder == "" {
+		files, err := trace.ReadOptions{}.Files(paths...)
+		for _, file := range files {
+			d.inputs = append(d.inputs, resultdir.FileSum{Name: file})
+		}
+		return h, err
+	}
+	for i := range h.Jobs { // the other tables of a result count from the start of the run
+		h.Jobs[i].Shift(h.Moved)
+	}
+	return h, d.result(folder, paths, in)
+}
+
+// stream reads the attempts of a result during the diagnosis, so that they are not
+// held twice. It reports false for a table that only trace.Open can read.
+func (d *Diagnosis) stream(name string, in *diagnose.Input) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if plain, err := results.PlainAttempts(f); !plain || err != nil {
+		return false
+	}
+	in.Rows = func(yield func(*workload.Attempt) bool) {
+		f, err := os.Open(name)
+		if err == nil {
+			defer f.Close()
+			err = results.ReadAttempts(f, name, yield)
+		}
+		d.Err = err
+	}
+	return true
+}
+
+// result reads what a result has beside its attempts: the use of devices, and
+// the question from its manifest.
+func (d *Diagnosis) result(folder string, tables []string, in *diagnose.Input) error {
+	resources, offers := filepath.Join(folder, results.ResourcesName), filepath.Join(folder, results.OffersName)
+	spans := filepath.Join(folder, results.SpansName)
+	for _, name := range []string{resources, offers, spans} {
+		if study.IsFile(name) {
+			tables = append(tables, name)
+		}
+	}
+	for _, name := range tables {
+		d.inputs = append(d.inputs, resultdir.FileSum{Name: name})
+	}
+	var err error
+	if study.IsFile(resources) {
+		if in.Resources, err = readResources(resources); err != nil {
+			return err
+		}
+	}
+	if study.IsFile(offers) {
+		if in.Offers, err = readOffers(offers); err != nil {
+			return err
+		}
+	}
+	if study.IsFile(spans) {
+		in.Spans = d.spans(spans)
+	}
+	in.Question, err = study.QuestionOf(folder)
+	if err != nil {
+		d.Warnings = append(d.Warnings, fmt.Sprintf("%s: the scenario is not known, so no change is tested: %v", folder, err))
+		return nil
+	}
+	return nil
+}
+
+// spans reads spans.csv, each time that the spans are asked for.
+func (d *Diagnosis) spans(name string) iter.Seq[*model.Span] {
+	return func(yield func(*model.Span) bool) {
+		f, err := os.Open(name)
+		if err == nil {
+			defer f.Close()
+			err = results.ReadSpans(f, name, yield)
+		}
+		if err != nil {
+			d.Err = err
+		}
+	}
+}
+
+// readOffers reads offers.csv.
+func readOffers(name string) ([]model.Offer, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var offers []model.Offer
+	err = results.ReadOffers(bufio.NewReaderSize(f, 1<<18), name, func(o *model.Offer) {
+		own := *o
+		own.Asked = slices.Clone(o.Asked)
+		offers = append(offers, own)
+	})
+	return offers, err
+}
+
+// question opens the scenario that describes a recorded run. If both have a single
+// job, it counts as the same job, whatever its ID.
+func (k *Options) question(recorded map[string]time.Duration, done *Diagnosis) (*model.WhatIf, error) {
+	s, err := study.Open(k.On, study.Options{Seed: 1})
+	if err != nil {
+		return nil, err
+	}
+	if n := len(s.Scenario.Runs); n > 1 {
+		return nil, fmt.Errorf("%s: got %d runs: want a scenario with one", k.On, n)
+	}
+	q := &s.Scenario.Runs[0].Question
+	if len(q.Jobs) == 1 && len(recorded) == 1 {
+		q.Jobs[0].ID = slices.Sorted(maps.Keys(recorded))[0]
+	}
+	sums, err := study.Sums(s.Scenario.Inputs)
+	done.inputs = append(done.inputs, sums...)
+	done.Warnings = append(done.Warnings, s.Scenario.Warnings...)
+	return q, err
+}
+
+// AddDevices adds to a history how busy the devices were in the result from
+// which it was read. A path that is no result, or without devices, adds nothing.
+func AddDevices(h *workload.History, path string) error {
+	name := filepath.Join(path, results.ResourcesName)
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	rows, err := readResources(name)
+	for i := range rows {
+		if r := &rows[i]; r.Node != wholeCluster {
+			h.AddDevice(r.Time, r.Node, r.Device, r.Busy)
+		}
+	}
+	return err
+}
+
+// wholeCluster stands for all nodes in resources.csv.
+const wholeCluster = "*"
+
+// readResources reads resources.csv.
+func readResources(name string) ([]diagnose.Usage, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	in := csv.NewReader(bufio.NewReaderSize(f, 1<<18))
+	in.ReuseRecord = true
+	header, err := in.Read()
+	if err != nil || !slices.Equal(header, results.ResourceColumns) {
+		return nil, fmt.Errorf("%s:1: got columns %s: want %s; this is the result of another version of slotwave: run the scenario again",
+			name, text.Escape(strings.Join(header, ",")), strings.Join(results.ResourceColumns, ","))
+	}
+	var rows []diagnose.Usage
+	names := map[string]string{}
+	for line := 2; ; line++ {
+		cells, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			return rows, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		u, err := readUsage(cells)
+		if err != nil {
+			return nil, fmt.Errorf("%s:%d: got %q: want a time, node, device, and eight numbers from 0", name, line, cells)
+		}
+		for _, cell := range cells[1:3] {
+			if names[cell] == "" {
+				names[strings.Clone(cell)] = strings.Clone(cell)
+			}
+		}
+		u.Node, u.Device = names[cells[1]], names[cells[2]]
+		rows = append(rows, u)
+	}
+}
+
+var errNegative = errors.New("less than 0")
+
+// readUsage reads the numbers of a row.
+func readUsage(cells []string) (u diagnose.Usage, err error) {
+	at, err1 := strconv.ParseInt(cells[0], 10, 64)
+	bytes, err2 := strconv.ParseInt(cells[4], 10, 64)
+	err = errors.Join(err1, err2)
+	if at < 0 || bytes < 0 {
+		err = errNegative
+	}
+	for _, cell := range cells[5:7] {
+		if n, err3 := strconv.ParseInt(cell, 10, 64); err3 != nil || n < 0 {
+			err = cmp.Or(err3, errNegative)
+		}
+	}
+	var v [5]float64
+	for i, column := range []int{3, 7, 8, 9, 10} {
+		x, err3 := strconv.ParseFloat(cells[column], 64)
+		if err3 != nil || !(x >= 0) {
+			err = cmp.Or(err3, errNegative)
+		}
+		v[i] = x
+	}
+	return diagnose.Usage{
+		Time: time.Duration(at), Busy: v[0], Bytes: bytes, InService: v[2], Rate: v[3], ForeignBusy: v[4],
+	}, err
+}

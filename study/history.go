@@ -1,0 +1,165 @@
+package study
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+func JobsOf(h *workload.History) iter.Seq[*workload.HistoryJob] {
+	return func(yield func(*workload.HistoryJob) bool) {
+		for i := range h.Jobs {
+			if !yield(&h.Jobs[i]) {
+				return
+			}
+		}
+	}
+}
+
+// QuestionOf returns the question of a run of a result, if its inputs have not
+// changed.
+func QuestionOf(folder string) (*model.WhatIf, error) {
+	s, run, err := studyOf(folder, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &s.Scenario.Runs[run].Question, nil
+}
+
+// studyOf opens the scenario of a result with the settings and the seed of its
+// manifest, if its inputs have not changed. The index is that of the run whose
+// folder it is.
+func studyOf(folder string, o Options) (s *Study, run int, err error) {
+	manifest, name := filepath.Clean(folder), ""
+	if !IsFile(filepath.Join(folder, resultdir.ManifestName)) {
+		manifest, name = filepath.Dir(manifest), filepath.Base(manifest)
+	}
+	m, err := resultdir.ReadManifest(manifest)
+	if err != nil {
+		return nil, 0, err
+	}
+	if err := InputsUnchanged(m.Inputs); err != nil {
+		return nil, 0, err
+	}
+	if len(m.Arguments) < 2 || m.Arguments[0] != "run" {
+		return nil, 0, fmt.Errorf("%s: arguments: got %q: want run and a scenario", manifest, m.Arguments)
+	}
+	o.Seed, o.Replications = m.Seed, max(o.Replications, m.Replications)
+	for _, a := range m.Arguments[2:] {
+		if set, ok := strings.CutPrefix(a, "--set="); ok {
+			o.Set = append(o.Set, set)
+		}
+		if fidelity, ok := strings.CutPrefix(a, "--fidelity="); ok {
+			o.Fidelity = fidelity
+		}
+	}
+	if s, err = Open(m.Arguments[1], o); err != nil {
+		return nil, 0, err
+	}
+	if len(s.Scenario.Runs) > 1 {
+		run = slices.IndexFunc(s.Scenario.Runs, func(r scenarios.Run) bool { return r.Folder == name })
+	}
+	if run < 0 {
+		return nil, 0, fmt.Errorf("%s: got no run of that name in %s", name, m.Arguments[1])
+	}
+	return s, run, nil
+}
+
+// Histories groups the files under the paths by history. A directory may hold
+// several results: a scenario with [vary] makes one directory for each run, and
+// results may share a directory. All other files under a path form one more
+// history.
+func Histories(paths []string) (all [][]string) {
+	for _, path := range paths {
+		files, _ := trace.ReadOptions{}.Files(path) // reading it reports the error
+		var runs [][]string
+		var rest []string
+		for _, file := range files {
+			folder := filepath.Dir(file)
+			tables := []string{filepath.Join(folder, results.JobsName), AttemptsOf(folder)}
+			result := IsFile(filepath.Join(folder, resultdir.ManifestName)) || IsFile(filepath.Join(filepath.Dir(folder), resultdir.ManifestName))
+			switch {
+			case !result || !IsFile(tables[0]) || !IsFile(tables[1]) || file == path:
+				if _, err := trace.Detect(file); err == nil {
+					rest = append(rest, file)
+				}
+			case file == tables[1]:
+				runs = append(runs, tables)
+			}
+		}
+		switch {
+		case len(runs) == 0:
+			all = append(all, []string{path})
+		case len(rest) > 0:
+			all = append(append(all, runs...), rest)
+		default:
+			all = append(all, runs...)
+		}
+	}
+	return all
+}
+
+// FileSums returns the checksums of files, including those read from
+// directories.
+func FileSums(paths []string) (sums []resultdir.FileSum, err error) {
+	files, err := trace.ReadOptions{}.Files(paths...)
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		sum, err := resultdir.SumFile(file)
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
+// AttemptsOf returns the table of attempts of a result; empty: it has none.
+func AttemptsOf(folder string) string {
+	csv := filepath.Join(folder, results.AttemptsName)
+	for _, name := range []string{csv, csv + ".gz"} {
+		if IsFile(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+func IsFile(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// AsMade reports whether a name is that of a result which is simulated as its
+// manifest says.
+func (o *Options) AsMade(name string) bool {
+	return AttemptsOf(name) != "" && len(o.Set) == 0 && o.Fidelity == ""
+}
+
+// HistoryOf returns the jobs of a simulated run with their attempts and times.
+func HistoryOf(q *model.WhatIf, p *model.Prediction, rows AttemptList) *workload.History {
+	h := trace.NewHistory(q.Jobs, rows)
+	outcomes := make(map[string]*model.JobOutcome, len(p.Jobs))
+	for i := range p.Jobs {
+		outcomes[p.Jobs[i].ID] = &p.Jobs[i]
+	}
+	for i := range h.Jobs {
+		j := &h.Jobs[i]
+		if o := outcomes[j.ID]; o != nil {
+			j.Submit, j.Launch, j.Finish = o.Submit, o.Launch, o.Finish
+		}
+	}
+	return h
+}

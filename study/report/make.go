@@ -1,0 +1,212 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/analytic"
+	"github.com/slotwave/slotwave/results"
+	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study/compare"
+	"github.com/slotwave/slotwave/study/diagnosis"
+	"github.com/slotwave/slotwave/study/predict"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// Write diagnoses each path, the folder of a result or a history, and writes a
+// page with all of them side by side.
+func Write(w io.Writer, paths []string, k diagnosis.Options) (warnings []string, err error) {
+	page := Page{Title: "slotwave report"}
+	var names []string
+	var all []*diagnosis.Diagnosis
+	k.Attempts = true
+	for _, path := range paths {
+		d, err := diagnosis.Diagnose([]string{path}, k)
+		if err != nil {
+			return nil, err
+		}
+		if d.Attempts == nil {
+			return nil, fmt.Errorf("%s: got no jobs: want the folder of a result, or a history", path)
+		}
+		run := reported(d, filepath.Base(filepath.Clean(path)))
+		names = append(names, run.Name)
+		page.Runs = append(page.Runs, run)
+		warnings, all = append(warnings, d.Warnings...), append(all, d)
+	}
+	page.Title += ": " + strings.Join(names, ", ")
+	err = page.Write(w)
+	for _, d := range all {
+		err = cmp.Or(d.Err, err)
+	}
+	return warnings, err
+}
+
+// reported returns the diagnosis as a run of a report.
+func reported(d *diagnosis.Diagnosis, name string) Run {
+	r := Run{Name: text.Escape(name), Conclusion: d.Conclusion(), Attempts: d.Attempts}
+	for i := range d.Findings {
+		f := &d.Findings[i]
+		shown := Finding{
+			Job: f.Job, Rule: f.Rule, Cause: f.Cause, Node: f.Node, Device: f.Device, Tasks: f.Tasks, Evidence: f.Evidence,
+			Outcome: string(f.Receipt.Outcome), Note: f.Receipt.Note,
+		}
+		if f.Change != nil {
+			shown.Change = f.Change.Text
+		}
+		if f.Receipt.Pairs > 0 {
+			shown.Tested, shown.Gain, shown.Low, shown.High = true, f.Receipt.Gain, f.Receipt.Low, f.Receipt.High
+		}
+		r.Findings = append(r.Findings, shown)
+	}
+	if len(r.Findings) > 0 && !slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Tested }) {
+		hint := " The flag --verify tests them."
+		if slices.ContainsFunc(d.Unknown, func(u diagnose.Unknown) bool { return u.What == "cluster and settings" }) {
+			hint = " To test them, name a scenario of this cluster with --on."
+		}
+		r.Conclusion += hint
+	}
+	for i := range d.Jobs {
+		j := &d.Jobs[i]
+		job := Job{ID: j.ID, Submit: j.Submit, Finish: j.Finish}
+		for _, s := range j.Ledger {
+			job.Ledger = append(job.Ledger, Step{From: s.From, To: s.To, Account: s.Account.String(), Attempt: s.Attempt, Node: s.Node, By: s.By})
+		}
+		for _, l := range j.Lines {
+			job.Lines = append(job.Lines, Line{Kind: l.Kind, Phase: l.Phase, Base: l.Base, PerUnit: l.PerUnit, Work: l.Work.String(), Of: l.Work.Of})
+		}
+		r.Jobs = append(r.Jobs, job)
+	}
+	if d.Dataflow != nil {
+		r.Sampled = sampledFlow(d.Dataflow)
+	}
+	r.Answers = answersOf(d)
+	for _, u := range d.Usage {
+		r.Devices = append(r.Devices, results.Usage{Time: u.Time, Node: u.Node, Device: u.Device, Use: model.Use{Busy: u.Busy, Bytes: u.Bytes, Foreign: u.ForeignBusy}})
+	}
+	for i := range d.Offers[:min(MostOffers, len(d.Offers))] {
+		r.Offers = append(r.Offers, offered(&d.Offers[i]))
+	}
+	for _, u := range d.Unknown {
+		r.Unknown = append(r.Unknown, fmt.Sprintf("%s (%s): %s", u.What, workload.Counted(u.Count, "row", "rows"), u.Effect))
+	}
+	return r
+}
+
+// sampledFlow returns the dataflow of sampling records, with its inputs and outputs
+// as vertices without time.
+func sampledFlow(d *diagnose.Dataflow) *Flow {
+	vertices, edges := d.Graph()
+	f, at := &Flow{}, map[string]int{}
+	add := func(v Vertex) {
+		at[v.Name] = len(f.Vertices)
+		f.Vertices = append(f.Vertices, v)
+	}
+	for _, v := range vertices {
+		add(Vertex{Name: v.Name, Busy: int64(1000 * v.Busy), Idle: int64(1000 * v.Idle), Runs: v.Stages})
+	}
+	for _, e := range edges {
+		for _, end := range []string{e.From, e.To} {
+			if _, known := at[end]; !known {
+				add(Vertex{Name: end})
+			}
+		}
+		f.Edges = append(f.Edges, Edge{From: at[e.From], To: at[e.To], Text: e.Kind})
+	}
+	return f
+}
+
+// answersOf asks the models what the run should have taken. A question that is too
+// large for their comparison has none.
+func answersOf(d *diagnosis.Diagnosis) []Answer {
+	if d.Question == nil || d.Question.Tasks() > compare.MaxAttributedTasks {
+		return nil
+	}
+	first, last := time.Duration(math.MaxInt64), time.Duration(0)
+	for i := range d.Jobs {
+		first, last = min(first, d.Jobs[i].Submit), max(last, d.Jobs[i].Finish)
+	}
+	submit := time.Duration(math.MaxInt64)
+	for i := range d.Question.Jobs {
+		submit = min(submit, d.Question.Jobs[i].Submit)
+	}
+	models := []analytic.Predictor{}
+	if d.On { // else the run is the simulation
+		models = append(models, analytic.Predictor{Model: analytic.Model{Name: compare.Simulation}, Predictor: sim.Simulator{}})
+	}
+	known, err := analytic.Predictors(analytic.Knowledge{})
+	if err != nil {
+		return nil
+	}
+	var list []Answer
+	for _, m := range append(models, known...) {
+		x, err := predict.AskOne(d.Question, m)
+		if err != nil {
+			x.Err = err
+		}
+		a := Answer{Model: m.Name}
+		if x.Err != nil {
+			a.None = x.Err.Error()
+			list = append(list, a)
+			continue
+		}
+		p := &x.Prediction
+		a.Mean, a.Low, a.High = p.Mean-submit, p.Least, p.Most
+		a.Ratio = a.Mean.Seconds() / (last - first).Seconds()
+		maps := 0 // phases; a model with one has the whole map under its name
+		for _, ph := range p.Phases {
+			if ph.Kind == workload.Map {
+				maps++
+			}
+		}
+		if maps > 1 && len(d.Question.Jobs) == 1 {
+			for _, ph := range p.Phases {
+				a.Phases = append(a.Phases, PhaseTime{Kind: ph.Kind, Phase: ph.Phase, Time: ph.Time})
+			}
+		}
+		list = append(list, a)
+	}
+	return list
+}
+
+// offered puts an offer into words.
+func offered(o *model.Offer) Offer {
+	r := Offer{Time: o.Time, Node: o.Node}
+	var free, asked, declined []string
+	for kind, n := range o.Free {
+		if n > 0 {
+			free = append(free, workload.Counted(n, workload.Kind(kind).String(), workload.Kind(kind).String()+"s"))
+		}
+		if why := o.Reason[kind]; why != model.NotDeclined {
+			declined = append(declined, workload.Kind(kind).String()+": "+why.String())
+		}
+	}
+	for i := range o.Asked {
+		a := &o.Asked[i]
+		answer := a.Reason.String()
+		if a.Task >= 0 {
+			answer = fmt.Sprintf("launches %s %d", a.Kind, a.Task)
+		}
+		if f := &a.Figures; f.Share > 0 || f.Deficit != 0 {
+			answer += fmt.Sprintf(" (running %d, share %.1f", f.Running, f.Share)
+			if f.Deficit != 0 {
+				answer += fmt.Sprintf(", deficit %.0f s", f.Deficit.Seconds())
+			}
+			answer += ")"
+		}
+		asked = append(asked, a.Job+": "+answer)
+	}
+	if o.Repeats > 0 {
+		declined = append(declined, fmt.Sprintf("%d more offers alike", o.Repeats))
+	}
+	r.Free, r.Asked, r.Declined = strings.Join(free, ", "), strings.Join(asked, "; "), strings.Join(declined, "; ")
+	return r
+}

@@ -1,0 +1,101 @@
+package reproduce
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/study/compare"
+)
+
+// khanScenario is TeraSort, Sort or another job on in-house nodes, by input in
+// blocks of 64 MB and number of reduces.
+const khanScenario = `title = "A history of runs"
+fidelity = "device"
+[cluster]
+hadoop = "0.20.2"
+nodes = 20
+platform = "dl145-g3"
+map_slots = 2
+reduce_slots = 2
+[scheduler]
+name = "fifo"
+[conf]
+"dfs.block.size" = 67108864
+"mapred.child.java.opts" = "-Xmx700m"
+[[job]]
+name = "history"
+profile = %q
+input = 1
+reduces = 1
+[vary]
+"job.0.input" = %s
+"job.0.reduces" = %s
+`
+
+// khanEvaluation predicts runs from a history of others.
+func khanEvaluation(r *reproducing) ([]ReproducedPart, error) {
+	part := ReproducedPart{
+		Name: "evaluation", Title: "Evaluation: accuracy on a history of runs",
+		Text: "WordCount and Sort, as in the paper, on 20 workers of `dl145-g3` in place of its virtual machines, at fidelity `device`: a history of 5, 10, 15 and 20 GB with 8 to 40 reduces " +
+			"(`slotwave run` with [vary]), from which other sizes and numbers of reduces are predicted (`slotwave predict` with `models.history`). " +
+			"The settings of the paper's clusters are not known, so only the accuracy is compared.",
+		Header: []string{"job", "input", "reduces", "simulated s", "ihp", "hp"},
+	}
+	series := ChartSeries{Name: "ihp"}
+	sum, n := 0.0, 0
+	for _, profile := range []string{"wordcount", "sort"} {
+		history, err := r.khanRuns(profile, "history", "[5368709120, 10737418240, 16106127360, 21474836480]", "[8, 16, 24, 32, 40]")
+		if err != nil {
+			return nil, err
+		}
+		s, dir, err := r.simulated(history)
+		if err != nil {
+			return nil, err
+		}
+		part.Assumed = withNew(part.Assumed, s.Scenario.Assumed)
+		models, err := study.ModelsWith(scenarios.ModelFiles{History: []string{dir}})
+		if err != nil {
+			return nil, err
+		}
+		unseen, err := r.khanRuns(profile, "unseen", "[8053063680, 13421772800, 18790481920]", "[12, 24, 36]")
+		if err != nil {
+			return nil, err
+		}
+		compared, err := compare.Compare([]string{unseen}, compare.Options{Options: r.Options, Models: models}, nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, run := range compared.Runs {
+			j := &run.Question.Jobs[0]
+			row := []string{profile, fmt.Sprintf("%.1f GB", float64(j.Maps.InputBytes)/(1<<30)), fmt.Sprint(j.Reduces.Count), fmt.Sprintf("%.1f", run.Predictions[0].Mean.Seconds())}
+			for _, model := range []string{"ihp", "hp"} {
+				text := "n/a"
+				for _, a := range compared.Answers.List {
+					if a.Scenario != run.Question.Name || a.Prediction.Model != model || a.Err != nil {
+						continue
+					}
+					off := a.Prediction.Mean.Seconds()/run.Predictions[0].Mean.Seconds() - 1
+					text = fmt.Sprintf("%+.1f %%", 100*off)
+					if model == "ihp" {
+						sum, n = sum+math.Abs(off), n+1
+						series.X, series.Y = append(series.X, run.Predictions[0].Mean.Seconds()), append(series.Y, a.Prediction.Mean.Seconds())
+					}
+				}
+				row = append(row, text)
+			}
+			part.Rows = append(part.Rows, row)
+		}
+	}
+	part.Outcome = fmt.Sprintf("Mean accuracy of ihp over %d unseen runs: %.1f %%. Published: 94.97 to 95.51 %%.", n, 100*(1-sum/float64(n)))
+	part.Charts = []Chart{{Name: "evaluation", Title: "Improved HP on unseen runs", X: "simulated (s)", Y: "predicted (s)", Diagonal: true, Series: []ChartSeries{series}}}
+	return []ReproducedPart{part}, nil
+}
+
+func (r *reproducing) khanRuns(profile, name, inputs, reduces string) (string, error) {
+	file := filepath.Join(r.work, profile+"-"+name+".toml")
+	return file, os.WriteFile(file, []byte(fmt.Sprintf(khanScenario, profile, inputs, reduces)), 0o666)
+}

@@ -1,0 +1,31 @@
+package search
+
+import (
+	"math"
+	"testing"
+)
+
+// The interval of two pairs is 12.7 standard errors wide to each side, that of
+// four 3.18; a change whose interval includes 0 makes no difference.
+func TestNewGain(t *testing.T) {
+	for _, c := range []struct {
+		after      []float64
+		mean, half float64
+		effect     Effect
+	}{
+		{[]float64{90, 80}, 0.15, 12.7062 * 0.05, NoDifference},
+		{[]float64{80, 82, 78, 80}, 0.2, 3.18245 * 0.00816497, Faster},
+		{[]float64{120, 122, 118, 120}, -0.2, 3.18245 * 0.00816497, Slower},
+		{[]float64{100, 100}, 0, 0, NoDifference},
+	} {
+		before := make([]float64, len(c.after))
+		for i := range before {
+			before[i] = 100
+		}
+		g := NewGain(before, c.after)
+		// The quantiles above have six digits.
+		if math.Abs(g.Mean-c.mean) > 1e-12 || math.Abs(g.High-g.Low-2*c.half) > 1e-5 || g.Effect() != c.effect || g.Pairs != len(before) {
+			t.Errorf("%v: %+v %s, want %v ± %v %s", c.after, g, g.Effect(), c.mean, c.half, c.effect)
+		}
+	}
+}

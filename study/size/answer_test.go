@@ -1,0 +1,55 @@
+package size
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/points"
+)
+
+// Sizes of which exactly the stated fraction of runs meets the goals are taken for
+// sufficient in at most 2.5 % of the searches, however often one looks, and so are
+// their intervals; a size that is clearly sufficient is shown to be.
+func TestShown(t *testing.T) {
+	const trials, most = 400, 600
+	z := &Sizing{Goals: []model.Goal{{Finish: 1}}, Confidence: 0.9}
+	search := func(r *rand.Rand, chance float64) (enough, outside bool) {
+		s := &Size{}
+		for len(s.Runs) < most {
+			late := 2.0
+			if r.Float64() < chance {
+				late = 1
+			}
+			s.Runs = append(s.Runs, points.Replication{Goals: []float64{late}})
+			if now, _ := z.Shown(s, 1); now && !enough {
+				enough = true
+			}
+		}
+		_, low, high := s.Probability(z)
+		return enough, chance < low || chance > high
+	}
+	count := func(chance float64) (shown, outside int) {
+		r := rand.New(rand.NewPCG(15, 3))
+		for range trials {
+			enough, out := search(r, chance)
+			if enough {
+				shown++
+			}
+			if out {
+				outside++
+			}
+		}
+		return shown, outside
+	}
+	// Four standard errors above 2.5 % and 5 %.
+	if shown, outside := count(0.9); shown > 22 || outside > 37 {
+		t.Errorf("%d of %d are shown, and %d intervals miss: want at most 22 and 37", shown, trials, outside)
+	}
+	if shown, _ := count(0.97); shown < trials*95/100 {
+		t.Errorf("%d of %d sizes with 97 %% are shown: want nearly all", shown, trials)
+	}
+	if n := LeastRuns(0.9); n != 60 {
+		t.Errorf("least runs: got %d: want 60", n)
+	}
+}

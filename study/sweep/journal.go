@@ -1,0 +1,204 @@
+package sweep
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/slotwave/slotwave/results/points"
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/workload"
+)
+
+// journalSchema is that of the files of finished simulations.
+var journalSchema = workload.Schema{Kind: "journal", Oldest: 1, Version: 1}
+
+// journalHead is the first line of a journal.
+type journalHead struct {
+	Schema string  `json:"schema"`
+	Study  string  `json:"study"`
+	Asked  Options `json:"asked"`
+	Inputs string  `json:"inputs_sha256"`
+	Build  string  `json:"build_sha256"`
+}
+
+// agrees refuses what was made from other inputs or by another version.
+func (h *journalHead) agrees(file string, with journalHead) error {
+	switch {
+	case h.Inputs != with.Inputs:
+		return fmt.Errorf("%s: made from other inputs or flags than those of %s (SHA-256 %.16s, now %.16s): repeat with the same ones, or choose another --out", file, with.Study, h.Inputs, with.Inputs)
+	case h.Build != with.Build:
+		return fmt.Errorf("%s: made by another version of slotwave (SHA-256 %.16s, this one %.16s): use the same version, or choose another --out", file, h.Build, with.Build)
+	}
+	return nil
+}
+
+// readHead reads the first line of a journal.
+func readHead(line []byte, file string, n int) (h journalHead, err error) {
+	is := json.Unmarshal(line, &h) == nil
+	if is {
+		is, err = journalSchema.Reads(h.Schema, "")
+	}
+	switch {
+	case !is:
+		return h, fmt.Errorf("%s:%d: not a file of finished simulations: want one that slotwave sweep wrote", file, n)
+	case err != nil:
+		return h, fmt.Errorf("%s:%d: %w", file, n, err)
+	}
+	return h, nil
+}
+
+// journalRow is one finished simulation.
+type journalRow struct {
+	Point       int      `json:"point"`
+	Replication int      `json:"replication"`
+	Seed        uint64   `json:"seed"`
+	Values      []number `json:"values"`
+	Goals       []number `json:"goals,omitempty"`
+	Full        float64  `json:"full,omitempty"`
+}
+
+// Journal keeps finished simulations, one line each.
+type Journal struct {
+	f    *os.File
+	to   io.Writer
+	rows int
+}
+
+// OpenJournal opens the journal in the folder of a result, and takes over what
+// is finished there. The caller closes it.
+func (s *Sweep) OpenJournal(folder string, b resultdir.Build) (*Journal, error) {
+	return s.openJournal(filepath.Join(folder, resultdir.JournalName), b)
+}
+
+func (s *Sweep) openJournal(path string, b resultdir.Build) (*Journal, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if err := resultdir.Lock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	j := &Journal{f: f, to: f}
+	size, err := s.readJournal(f, path, b, func(t task, r points.Replication) error {
+		j.rows++
+		return s.record(t, r, 0)
+	})
+	if err == nil {
+		err = f.Truncate(size) // a line that was cut off
+	}
+	if err == nil && size == 0 {
+		err = j.begin(s.identity(b))
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+// readJournal passes on every row, and returns the size of the whole lines.
+func (s *Sweep) readJournal(r io.Reader, path string, b resultdir.Build, row func(task, points.Replication) error) (size int64, err error) {
+	in := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := in.ReadBytes('\n')
+		if errors.Is(err, io.EOF) {
+			return size, nil
+		}
+		if err != nil {
+			return size, err
+		}
+		text := unkeyed(line)
+		if n == 1 || bytes.HasPrefix(text, []byte(`{"schema"`)) { // each mapper writes one
+			head, err := readHead(text, path, n)
+			if err != nil {
+				return size, err
+			}
+			if err := head.agrees(path, s.identity(b)); err != nil {
+				return size, err
+			}
+		} else {
+			t, one, err := s.readRow(text)
+			if err == nil {
+				err = row(t, one)
+			}
+			if err != nil {
+				return size, fmt.Errorf("%s:%d: %w", path, n, err)
+			}
+		}
+		size += int64(len(line))
+	}
+}
+
+// readRow reads a row, which has to be one of the study.
+func (s *Sweep) readRow(line []byte) (task, points.Replication, error) {
+	var row journalRow
+	if err := json.Unmarshal(line, &row); err != nil || len(row.Values) != len(s.Metrics.Names()) || len(row.Goals) != len(s.Goals) {
+		return task{}, points.Replication{}, errors.New("not a row of finished simulations: want it as slotwave sweep wrote it")
+	}
+	t := task{row.Point - 1, row.Replication - 1}
+	if t.point < 0 || t.point >= s.NumPoints || t.replication < 0 || t.replication >= s.File.MaxReplications {
+		return t, points.Replication{}, fmt.Errorf("point %d, replication %d: not one of the study's %d points", row.Point, row.Replication, s.NumPoints)
+	}
+	if want := s.seed(t); row.Seed != want {
+		return t, points.Replication{}, fmt.Errorf("point %d, replication %d: seed: got %d: want %d", row.Point, row.Replication, row.Seed, want)
+	}
+	return t, points.Replication{Seed: row.Seed, Values: figures[float64](row.Values), Goals: figures[float64](row.Goals), Full: row.Full}, nil
+}
+
+// finishedRow makes the row of a finished simulation.
+func finishedRow(t task, r points.Replication) journalRow {
+	return journalRow{t.point + 1, t.replication + 1, r.Seed, figures[number](r.Values), figures[number](r.Goals), r.Full}
+}
+
+// add writes a finished simulation.
+func (j *Journal) add(line []byte) error {
+	j.rows++
+	_, err := j.to.Write(line)
+	return err
+}
+
+// figures converts the figures of a row from or to JSON.
+func figures[To, From ~float64](values []From) []To {
+	if len(values) == 0 {
+		return nil
+	}
+	list := make([]To, len(values))
+	for i, v := range values {
+		list[i] = To(v)
+	}
+	return list
+}
+
+// encode makes a line of a journal. It is written in one piece, so that a kill leaves
+// at most the last line cut off.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// begin writes the first line.
+func (j *Journal) begin(head journalHead) error {
+	line, err := encode(head)
+	if err == nil {
+		_, err = j.to.Write(line)
+	}
+	return err
+}
+
+// Close closes the journal. One without a finished simulation is removed.
+func (j *Journal) Close() error {
+	if j.rows == 0 {
+		os.Remove(j.f.Name())
+	}
+	return j.f.Close()
+}
