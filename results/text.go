@@ -29,7 +29,10 @@ func (s *Summary) WriteText(w io.Writer, colour bool) error {
 		fmt.Fprintf(t, "replay\t%s\n", s.Replay.Text())
 	}
 	fmt.Fprintf(t, "jobs\t%s\n", s.jobsText())
-	if s.Jobs.Mean.N > 0 {
+	switch {
+	case s.Jobs.Jobs == 1 && s.Jobs.Mean.N == 1:
+		fmt.Fprintf(t, "job time\t%s\n", s.Jobs.Mean.text())
+	case s.Jobs.Mean.N > 0:
 		fmt.Fprintf(t, "job time\tmean %s, median %s, 95th percentile %s, longest %s\n",
 			s.Jobs.Mean.text(), s.Jobs.Median.short(), s.Jobs.P95.short(), s.Jobs.Max.short())
 	}

@@ -57,11 +57,11 @@ of a model differs from the simulation, or that of a scenario from the one in
 	}
 	k.asked.flags(c, "none: nothing is written")
 	f := c.Flags()
-	f.StringArrayVar(&k.measured, "measured", nil, "`TRACE` or result with measured runs of the scenarios, shown beside the predictions; can be repeated")
+	f.StringArrayVar(&k.measured, "measured", nil, "`TRACE` or result with measured runs of the scenarios")
 	f.StringArrayVar(&k.over, "over", nil, "`KEY=VALUES` to vary, such as reduces=8:240:8")
-	f.StringArrayVar(&k.metrics, "metric", nil, "`METRIC` to compare, such as 'p95_response_ns[pool=etl]' (docs/studies.md)")
-	f.StringVar(&k.baseline, "baseline", "", "`NAME` of the scenario or model to compare with (default simulation)")
-	f.StringVar(&k.failAbove, "fail-above", "", "`DIFFERENCE`, such as 10%, above which the exit code is 4")
+	f.StringArrayVar(&k.metrics, "metric", nil, "`METRIC` to compare, such as 'p95_response_ns[pool=etl]'")
+	f.StringVar(&k.baseline, "baseline", "", "`NAME` to compare with (default simulation)")
+	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a difference exceeds this `PART`")
 	f.BoolVar(&k.why, "why", false, "explain the difference between two scenarios")
 	return c
 }
@@ -102,7 +102,11 @@ func (a *app) compare(names []string, k *comparing) error {
 			return err
 		}
 	}
-	if err := a.show(&k.asked, c.WriteText, c.WriteAnswers); err != nil {
+	next := []string{"run", names[0]}
+	if len(names) > 1 && len(k.measured) == 0 {
+		next = []string{"compare", names[0], names[1], "--why"}
+	}
+	if err := a.show(&k.asked, c.WriteText, c.WriteAnswers, next...); err != nil {
 		return err
 	}
 	if len(c.Above) > 0 {
@@ -134,7 +138,7 @@ func compareWhy(a *app, names []string, k *comparing) error {
 	if err != nil {
 		return err
 	}
-	return a.show(&k.asked, w.WriteText, w.WriteJSON)
+	return a.show(&k.asked, w.WriteText, w.WriteJSON, "run", names[1], "--trace")
 }
 
 // repeat returns the command line arguments that repeat the comparison.

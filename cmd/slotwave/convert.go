@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -168,8 +169,16 @@ func (a *app) convert(c *cobra.Command, args []string, k *conversion) error {
 	written := holdings(h)
 	written.tasks -= out.Left.Tasks
 	written.attempts -= out.Left.Attempts
-	_, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), written)
-	return study.Internal(err)
+	if _, err = fmt.Fprintf(a.stdout, "%s: %s\n", printable(k.to.out), written); err != nil {
+		return study.Internal(err)
+	}
+	switch {
+	case k.format == "toml":
+		return a.next(&asked{}, "run", k.to.path(out.Files[0].Name))
+	case k.format == "chrome":
+		return a.next(&asked{}, "diagnose", args[0])
+	}
+	return a.next(&asked{}, "inspect", k.to.out)
 }
 
 // prepare makes the files of a history in the chosen format.
@@ -223,6 +232,14 @@ func (d *destination) main() string {
 		return filepath.Base(d.out)
 	}
 	return d.name
+}
+
+// path returns where the main file is written, whose name is by default the given one.
+func (d *destination) path(name string) string {
+	if d.file() {
+		return d.out
+	}
+	return filepath.Join(d.out, cmp.Or(d.name, name))
 }
 
 // part is one file of an output.

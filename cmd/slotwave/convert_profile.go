@@ -7,6 +7,7 @@ import (
 	"io"
 	"iter"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -57,6 +58,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 	if k.format == "statistics" {
 		return a.statistics(c, args, each, p.Len(), k)
 	}
+	next := slices.Concat([]string{"convert"}, args, []string{"--to", "profile", "--out", "profiles"})
 	if k.to.out != "" {
 		parts, stop, err := profileFiles(each, p.Len(), &k.to)
 		if err != nil {
@@ -66,6 +68,7 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 		if err := a.deliver(c, args, &k.to, parts, resultdir.Manifest{Scenario: "profile", Seed: 1}); err != nil {
 			return err
 		}
+		next = []string{"validate", k.to.path(parts[0].name)}
 	}
 	switch {
 	case k.quiet && !k.json:
@@ -74,14 +77,18 @@ func (a *app) profile(c *cobra.Command, args []string, k *conversion) error {
 		return study.Internal(trace.WriteProfilesJSON(a.stdout, each))
 	}
 	var text bytes.Buffer
-	return study.Internal(each(func(x *workload.Profile) error {
+	err := each(func(x *workload.Profile) error {
 		text.Reset()
 		if err := trace.WriteProfileText(&text, x); err != nil {
 			return err
 		}
 		_, err := io.WriteString(a.stdout, printable(text.String()))
 		return err
-	}))
+	})
+	if err != nil {
+		return study.Internal(err)
+	}
+	return a.next(&asked{}, next...)
 }
 
 // profileFiles returns a file for each profile, named after it. Write the files

@@ -37,7 +37,7 @@ func (a *app) samples(c *cobra.Command, args []string, k *conversion) error {
 	if !k.quiet {
 		a.warn(warnings)
 	}
-	return nil
+	return a.next(&asked{quiet: k.quiet}, "diagnose", k.to.out)
 }
 
 // samplingOf reads the time between samples of a thread and, after a comma, of a

@@ -47,14 +47,14 @@ changes. --budget 0 sets no limit.`,
 	}
 	f := c.Flags()
 	f.StringVar(&k.Job, "job", "", "diagnose only the job with this `ID`")
-	f.StringVar(&k.Specification, "spec", "", "dataflow `SPEC` for sampling records: hadoop, hive or a file (default hadoop)")
+	f.StringVar(&k.Specification, "spec", "", "dataflow of sampling records: hadoop, hive or `FILE`")
 	f.StringVar(&k.Thresholds, "thresholds", "", "TOML `FILE` with thresholds of the rules")
-	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
+	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
 	f.StringVar(&k.verify, "verify", "auto", "test changes: auto (if the scenario is known) or off")
 	f.DurationVar(&k.Budget, "budget", time.Minute, "time for the tests; 0 is no limit")
 	f.IntVar(&k.Pairs, "pairs", 20, "largest number of `PAIRS` of runs that test a change")
-	f.StringVar(&k.failAbove, "fail-above", "", "`GAIN` of a confirmed change, such as 5%, above which the exit code is 4")
-	f.BoolVar(&k.Without, "without", false, "also simulate each job without start-up, heartbeats, disks, ...")
+	f.StringVar(&k.failAbove, "fail-above", "", "exit with code 4 if a change gains more than this `PART`")
+	f.BoolVar(&k.Without, "without", false, "also simulate jobs without start-up, heartbeats, disks, ...")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
@@ -112,7 +112,7 @@ func (a *app) diagnose(c *cobra.Command, args []string, k *diagnosing) error {
 		}
 	}
 	text := func(w io.Writer, _ bool) error { return d.Text(w) }
-	if err := a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json}, text, d.WriteJSON); err != nil {
+	if err := a.show(&asked{out: k.to.out, quiet: k.quiet, json: k.json, verbose: true}, text, d.WriteJSON, append([]string{"report"}, args...)...); err != nil {
 		return err
 	}
 	if above := d.Above(limit); len(above) > 0 {

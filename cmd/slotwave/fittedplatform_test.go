@@ -57,7 +57,7 @@ map_record = 1000
 reduce_record = 0
 `)
 	asked := write("asked.toml", text)
-	if code, out, stderr := call("", "validate", asked, filepath.Join(platform, "platform.json")); code != exitDone || strings.Count(out, "\n") != 2 {
+	if code, out, stderr := call("", "validate", asked, filepath.Join(platform, "platform.json")); code != exitDone || strings.Count(out, "\n") != 3 {
 		t.Fatalf("validate: %d %s %s", code, out, stderr)
 	}
 	out := filepath.Join(dir, "run")

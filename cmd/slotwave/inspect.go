@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/inspect"
@@ -41,7 +40,7 @@ attempts and of the slots in use, as run does.`,
 			if asJSON {
 				return study.Internal(found.WriteJSON(a.stdout))
 			}
-			return study.Internal(found.WriteText(a.stdout, text.UseColour(terminal(a.stdout))))
+			return a.show(&asked{out: to.out, verbose: true}, found.WriteText, nil, "run", args[0])
 		},
 	}
 	readingFlags(c, &r)

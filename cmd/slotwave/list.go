@@ -18,7 +18,12 @@ import (
 func listCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List scenarios, schedulers, releases, models, platforms, profiles", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return list(a.stdout) },
+		RunE: func(*cobra.Command, []string) error {
+			if err := list(a.stdout); err != nil {
+				return err
+			}
+			return a.next(&asked{}, "show", "two-jobs")
+		},
 	}
 }
 

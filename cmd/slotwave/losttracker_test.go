@@ -18,7 +18,7 @@ func TestLostTracker(t *testing.T) {
 maps = 30
 duration = { dist = "constant", mean = "9s" }
 `)
-	text := verb(t, "run", "my.toml", "--trace", "--set", "plots=none", "--out", "out")
+	text := verb(t, "run", "my.toml", "-v", "--trace", "--set", "plots=none", "--out", "out")
 	if want := "trackers    2 trackers lost, 4 running attempts with them; last heartbeat of node3 at 20.0 s, node4 at 20.0 s\n"; !strings.Contains(text, want) {
 		t.Errorf("want %q in\n%s", want, text)
 	}

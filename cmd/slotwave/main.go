@@ -202,7 +202,11 @@ func help(c *cobra.Command, args []string) error {
 		return fmt.Errorf("help %s: no such page: want a verb or a topic (slotwave help lists them)", strings.Join(args, " "))
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
-	about.HelpFunc()(about, rest)
+	if len(rest) > 0 || !about.Runnable() {
+		about.HelpFunc()(about, rest)
+	} else {
+		fullPage(about)
+	}
 	return nil
 }
 

@@ -74,9 +74,9 @@ func (a *app) bench(platform string, k *benching) error {
 		for _, p := range profile {
 			rows += len(p.Rows)
 		}
-		_, err = fmt.Fprintf(a.stdout, "%d rows of %d phases in %s; without random noise\n", rows, len(profile), printable(k.out))
+		fmt.Fprintf(a.stdout, "%d rows of %d phases in %s; without random noise\n", rows, len(profile), printable(k.out))
 	}
-	return study.Internal(err)
+	return a.next(&asked{quiet: k.quiet}, "platform", "fit", k.out)
 }
 
 // keepFile writes a file completely or not at all.

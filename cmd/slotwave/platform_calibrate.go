@@ -127,10 +127,16 @@ func (a *app) calibrated(c *cobra.Command, args []string, k *calibrating, found 
 	var text strings.Builder
 	found.WriteText(&text)
 	_, err := io.WriteString(a.stdout, printable(text.String()))
-	if err == nil && k.out != "" {
-		_, err = fmt.Fprintf(a.stdout, "\nplatform, profiles and scenario in %s\n", printable(k.out))
+	if err != nil {
+		return study.Internal(err)
 	}
-	return study.Internal(err)
+	if k.out == "" {
+		return a.next(&asked{}, slices.Concat([]string{"platform", "calibrate"}, args, []string{"--out", "calibrated"})...)
+	}
+	if _, err := fmt.Fprintf(a.stdout, "\nplatform, profiles and scenario in %s\n", printable(k.out)); err != nil {
+		return study.Internal(err)
+	}
+	return a.next(&asked{}, "run", filepath.Join(k.out, "scenario.toml"))
 }
 
 func isDir(name string) bool {
@@ -190,8 +196,14 @@ func (a *app) calibrate(name string, k *calibrating) error {
 	var text strings.Builder
 	calibrate.WriteCalibration(&text, &found)
 	_, err = io.WriteString(a.stdout, printable(text.String()))
-	if err == nil && k.out != "" {
-		_, err = fmt.Fprintf(a.stdout, "\nplatform in %s\n", printable(k.out))
+	if err != nil {
+		return study.Internal(err)
 	}
-	return study.Internal(err)
+	if k.out == "" {
+		return a.next(&asked{}, "platform", "calibrate", name, "--out", "my-platform.toml")
+	}
+	if _, err := fmt.Fprintf(a.stdout, "\nplatform in %s\n", printable(k.out)); err != nil {
+		return study.Internal(err)
+	}
+	return a.next(&asked{}, "platform", "bench", k.out)
 }

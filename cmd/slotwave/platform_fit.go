@@ -1,7 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,12 +14,14 @@ import (
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/calibrate"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // fitting holds the flags of fit.
 type fitting struct {
 	calibrate.FitOptions
 	out                string
+	set                []string
 	json, quiet, force bool
 }
 
@@ -36,8 +41,13 @@ also fitted with terms for records and spills, and both fits are tested on runs
 that were left out. The model has the terms beside the lines, and run, predict
 and compare use them.
 
---json prints the platform model for predict --platform-model. --out writes the
-model with a table and plots of the fit.`,
+--json prints the platform model for models.platform_model. --out writes the
+model with a table and plots of the fit.
+
+--weight is one of
+` + strings.Join(fit.Weights(), ", ") + `.
+Without it, bisquare is used, or huber with --equal-spread where bisquare loses
+more than 10 % of the time of all rows.`,
 		Example: "  slotwave platform fit profile.csv\n  slotwave platform fit profile.csv --heap 700m --out out/platform",
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return a.fit(args[0], k) },
@@ -47,24 +57,45 @@ model with a table and plots of the fit.`,
 	f.BoolVar(&k.json, "json", false, "print the platform model as JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print nothing")
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+	f.StringArrayVar(&k.set, "set", nil, "`KEY=VALUE` of a property of the reduce of --heap, such as io.sort.factor=100")
 	o := &k.Platform
-	f.StringVar(&o.Robust.Weight, "weight", "", "weight `FUNCTION`: "+strings.Join(fit.Weights(), ", ")+" (default bisquare; where that loses more than 10 % of the time of all rows, huber with --equal-spread)")
+	f.StringVar(&o.Robust.Weight, "weight", "", "`FUNCTION` that weights residuals (default bisquare)")
 	f.BoolVar(&o.Robust.NonNegative, "non-negative", false, "allow no negative slope or intercept")
 	f.BoolVar(&o.Robust.Leverage, "leverage", false, "scale residuals by the leverage of their rows")
-	f.BoolVar(&o.EqualSpread, "equal-spread", false, "assume equal variance for all rows of a phase, as the paper does")
-	f.StringSliceVar(&o.TwoLines, "two-lines", []string{"merge", "shuffle"}, "phases that may have two lines")
+	f.BoolVar(&o.EqualSpread, "equal-spread", false, "assume equal variance for all rows of a phase")
+	f.StringSliceVar(&o.TwoLines, "two-lines", []string{"merge", "shuffle"}, "`PHASES` that may have two lines")
 	f.BoolVar(&o.Segment.Continuous, "continuous", false, "make the two lines meet")
-	f.Float64Var(&o.Segment.Margin, "margin", fit.DefaultMargin, "decrease of the BIC that a second line needs")
-	f.IntVar(&o.Segment.MinPoints, "min-rows", 3, "least number of rows on each side of a break")
-	f.StringSliceVar(&k.Tasks, "tasks", nil, "`FILES` with one measured task per row: type, task, point or app, counters, times")
-	f.StringVar(&k.Heap, "heap", "", "-Xmx of a reduce, such as 700m: test the shuffle for the break it implies")
-	f.IntVar(&k.Break.SortFactor, "sort-factor", 10, "io.sort.factor")
-	f.Float64Var(&k.Break.InBuffer, "in-buffer", 0.7, "mapred.job.shuffle.input.buffer.percent")
-	f.Float64Var(&k.Break.MergeAt, "merge-at", 0.66, "mapred.job.shuffle.merge.percent")
+	f.Float64Var(&o.Segment.Margin, "margin", fit.DefaultMargin, "decrease of the `BIC` that a second line needs")
+	f.IntVar(&o.Segment.MinPoints, "min-rows", 3, "least `NUMBER` of rows on each side of a break")
+	f.StringSliceVar(&k.Tasks, "tasks", nil, "`FILES` with one measured task per row")
+	f.StringVar(&k.Heap, "heap", "", "test the shuffle for the break that this -Xmx implies")
 	return c
 }
 
+// configure reads the properties that, with the heap, determine the break of the
+// shuffle.
+func (k *fitting) configure() (err error) {
+	var conf workload.Conf
+	for _, s := range k.set {
+		key, value, _ := strings.Cut(s, "=")
+		if !slices.Contains(breakProperties, workload.Canonical(key)) {
+			return fmt.Errorf("--set %s: want one of %s", s, strings.Join(breakProperties, ", "))
+		}
+		conf.Set(key, value)
+	}
+	var errs [3]error
+	k.Break.SortFactor, errs[0] = conf.Whole(breakProperties[0])
+	k.Break.InBuffer, errs[1] = conf.Number(breakProperties[1])
+	k.Break.MergeAt, errs[2] = conf.Number(breakProperties[2])
+	return errors.Join(errs[:]...)
+}
+
+var breakProperties = []string{"io.sort.factor", "mapred.job.shuffle.input.buffer.percent", "mapred.job.shuffle.merge.percent"}
+
 func (a *app) fit(name string, k *fitting) error {
+	if err := k.configure(); err != nil {
+		return err
+	}
 	result, err := calibrate.FitPlatform(name, k.FitOptions)
 	if err != nil {
 		return err
@@ -77,7 +108,11 @@ func (a *app) fit(name string, k *fitting) error {
 			return err
 		}
 	}
-	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json}, result.WriteText, result.WritePlatform)
+	next := []string{"platform", "fit", name, "--out", filepath.Join("out", text.Slug(result.Title))}
+	if k.out != "" {
+		next = []string{"run", "two-jobs", "--fidelity", "phase", "--set", "cluster.platform=" + filepath.Join(k.out, "platform.json")}
+	}
+	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json, verbose: true}, result.WriteText, result.WritePlatform, next...)
 }
 
 func (a *app) keepFit(name string, k *fitting, f *calibrate.Fitting) error {
@@ -116,8 +151,10 @@ func (k *fitting) arguments(name string) []string {
 		args = append(args, "--tasks="+name)
 	}
 	if k.Heap != "" {
-		args = append(args, "--heap="+k.Heap, fmt.Sprintf("--sort-factor=%d", k.Break.SortFactor),
-			fmt.Sprintf("--in-buffer=%v", k.Break.InBuffer), fmt.Sprintf("--merge-at=%v", k.Break.MergeAt))
+		args = append(args, "--heap="+k.Heap)
+	}
+	for _, s := range k.set {
+		args = append(args, "--set="+s)
 	}
 	return args
 }

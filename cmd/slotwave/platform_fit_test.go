@@ -79,7 +79,7 @@ func TestFitErrors(t *testing.T) {
 		{[]string{"nothing.csv"}, "nothing.csv"},
 		{[]string{path, "--weight", "bisquared"}, "want one of"},
 		{[]string{path, "--heap", "x"}, "heap"},
-		{[]string{path, "--heap", "200m", "--sort-factor", "1"}, "F: 1: want"},
+		{[]string{path, "--heap", "200m", "--set", "io.sort.factor=1"}, "io.sort.factor"},
 		{[]string{path, "--min-rows", "1"}, "min_pts"},
 	} {
 		code, _, errs := call("", append([]string{"platform", "fit"}, test.args...)...)

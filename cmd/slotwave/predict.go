@@ -2,15 +2,12 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/resultdir"
-	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/predict"
 )
@@ -76,7 +73,7 @@ func (a *app) provision(name string, k *asked, deadline time.Duration) error {
 	if err != nil {
 		return err
 	}
-	return a.show(k, p.WriteText, p.WriteJSON)
+	return a.show(k, p.WriteText, p.WriteJSON, "compare", name)
 }
 
 func (a *app) predict(name string, k *asked, over []string) error {
@@ -105,7 +102,7 @@ func (a *app) predict(name string, k *asked, over []string) error {
 			return err
 		}
 	}
-	return a.show(k, answers.WriteText, answers.WriteJSON)
+	return a.show(k, answers.WriteText, answers.WriteJSON, "compare", name)
 }
 
 // keep writes results into the chosen directory.
@@ -120,20 +117,4 @@ func (a *app) keep(s *study.Study, k *asked, write func(*resultdir.Dir) error, a
 		return study.Internal(err)
 	}
 	return a.commit(d, s, arguments, read)
-}
-
-// show prints a result as text or as JSON.
-func (a *app) show(k *asked, write func(io.Writer, bool) error, json func(io.Writer) error) error {
-	var err error
-	switch {
-	case k.quiet && !k.json:
-	case k.json:
-		err = json(a.stdout)
-	default:
-		err = write(a.stdout, text.UseColour(terminal(a.stdout)))
-		if err == nil && k.out != "" {
-			_, err = fmt.Fprintf(a.stdout, "\nresults in %s\n", printable(k.out))
-		}
-	}
-	return study.Internal(err)
 }

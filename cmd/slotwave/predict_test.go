@@ -112,8 +112,8 @@ func TestDocumentedHistory(t *testing.T) {
 // Only run writes without being asked to.
 func TestHelpTellsWhereResultsGo(t *testing.T) {
 	for verb, want := range map[string]string{"run": "(default out/<name>)", "compare": "nothing is written", "predict": "nothing is written"} {
-		if _, out, _ := call("", verb, "--help"); !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
-			t.Errorf("%s --help: no %q", verb, want)
+		if _, out, _ := call("", "help", verb); !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("help %s: no %q", verb, want)
 		}
 	}
 }

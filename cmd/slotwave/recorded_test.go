@@ -514,7 +514,7 @@ func TestDamagedTraces(t *testing.T) {
 						t.Errorf("%v: printed %q", args, out)
 					}
 					_, err := os.Stat(filepath.Join(dir, "out"))
-					if exists := err == nil; verb[0] == "convert" && exists != (want == exitDone) {
+					if exists := err == nil; slices.Contains(verb, "--out") && exists != (want == exitDone) {
 						t.Errorf("%v: output exists: %v", args, exists)
 					}
 					os.RemoveAll(filepath.Join(dir, "out"))
@@ -614,7 +614,7 @@ func TestInspectWarns(t *testing.T) {
 	} {
 		seen := verb(t, "inspect", "trace.json", "--topology", topology)
 		out, errs := "", ""
-		if _, out, errs = call("", "run", "trace.json", "--topology", topology, "--out", "out"+topology, "--set", "plots=none"); !strings.Contains(errs, atOnce) || !strings.Contains(out, want[1]) {
+		if _, out, errs = call("", "run", "trace.json", "-v", "--topology", topology, "--out", "out"+topology, "--set", "plots=none"); !strings.Contains(errs, atOnce) || !strings.Contains(out, want[1]) {
 			t.Errorf("topology %q: run prints %s\n%s\nwant %q and %q", topology, out, errs, want[1], atOnce)
 		}
 		if !strings.Contains(seen, want[0]) || !strings.Contains(seen, "warning: "+atOnce) {

@@ -45,7 +45,7 @@ PATH is the folder of a result or a job history; several are shown side by side.
 	f.StringVar(&k.out, "out", "", "`FILE` to write (default report-NAME.html, by the name of PATH)")
 	f.BoolVar(&k.force, "force", false, "replace a file that is no report")
 	f.BoolVar(&k.test, "verify", false, "test changes by simulation")
-	f.StringVar(&k.On, "on", "", "`SCENARIO` with the cluster and jobs of a recorded run, to test changes")
+	f.StringVar(&k.On, "on", "", "`SCENARIO` of a recorded run, to test changes")
 	f.IntVar(&k.Workers, "workers", 0, "simulations at a time (0: one per core)")
 	f.BoolVar(&k.quiet, "quiet", false, "print no text or warnings")
 	return c
@@ -106,5 +106,5 @@ func writeReport(a *app, paths []string, k *reporting) error {
 		a.warn(warnings)
 		fmt.Fprintf(a.stdout, "report in %s\n", k.out)
 	}
-	return nil
+	return a.next(&asked{quiet: k.quiet}, append([]string{"diagnose"}, paths...)...)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
@@ -89,7 +90,11 @@ func (a *app) reproduce(name string, k *reproducing) error {
 			return study.Internal(err)
 		}
 	}
-	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json}, page.WriteText, page.WriteJSON)
+	next := []string{"reproduce", "--list"}
+	if k.out == "" {
+		next = []string{"reproduce", name, "--out", filepath.Join("out", name)}
+	}
+	return a.show(&asked{out: k.out, quiet: k.quiet, json: k.json, verbose: true}, page.WriteText, page.WriteJSON, next...)
 }
 
 // arguments returns the arguments that repeat the reproduction.

@@ -29,6 +29,8 @@ type asked struct {
 	fidelity     string
 	reading      scenarios.Reading
 	json, quiet  bool
+	verbose      bool
+	lines        int // that the text has room for; 0: any number
 	force        bool
 	trace        bool
 	forkAt       string
@@ -45,6 +47,7 @@ func (k *asked) flags(c *cobra.Command, noOut string) {
 	readingFlags(c, &k.reading)
 	f.BoolVar(&k.json, "json", false, "print JSON instead of text")
 	f.BoolVar(&k.quiet, "quiet", false, "print no summary, progress or warnings")
+	f.BoolVarP(&k.verbose, "verbose", "v", false, "print all tables, and all that was assumed")
 	f.BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
 }
 
@@ -52,8 +55,8 @@ func (k *asked) flags(c *cobra.Command, noOut string) {
 func readingFlags(c *cobra.Command, r *scenarios.Reading) {
 	f := c.Flags()
 	f.StringVar(&r.Format, "format", "", "`FORMAT` of the history (default: detected)")
-	f.StringVar(&r.Topology, "topology", "", "`FILE` with the racks and machines of the history")
-	f.StringArrayVar(&r.Jobs, "job", nil, "`PATTERN` of ids or names of the jobs to take, such as 'sort*'")
+	f.StringVar(&r.Topology, "topology", "", "`FILE` with racks and machines of the history")
+	f.StringArrayVar(&r.Jobs, "job", nil, "jobs whose id or name fits this `PATTERN`: 'sort*'")
 }
 
 // options are how the scenario is asked.
@@ -140,26 +143,23 @@ job waited for.
 
 Without --out, results go to out/<name>; with --set or --fidelity, to a folder
 of their own that is named after the settings.`,
-		Example: "  slotwave run fb2009\n  slotwave run history/done/ --job 'sort*'\n  slotwave run trace.json.gz --set cluster.nodes=40\n  slotwave run two-jobs --set scheduler.name=fifo --out out/fifo\n  slotwave run my.toml --replications 10 --seed 7",
+		Example: "  slotwave run fb2009\n  slotwave run history/done/ --job 'sort*'\n  slotwave run my.toml --set cluster.nodes=40 --replications 10",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if isManifest(args[0]) {
 				return a.repeatRun(c, args[0], k)
 			}
-			if err := a.simulate(args[0], k, failAbove); err != nil {
-				return err
-			}
-			if err := a.compareCase(args[0], k); err != nil || page == "" {
+			if err := a.simulate(args[0], k, failAbove); err != nil || page == "" {
 				return err
 			}
 			return writeReport(a, runFolders(k.out), &reporting{out: page, force: k.force, quiet: k.quiet})
 		},
 	}
 	k.flags(c, "out/<name>")
-	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv, the decisions of the scheduler, and spans.csv, what threads of attempts did")
-	c.Flags().StringVar(&k.forkAt, "fork-at", "", "`TIME` from which --set takes effect, such as 3h, in a second run beside the unchanged one")
-	c.Flags().StringVar(&page, "report", "", "HTML `FILE` for a report of the run, as the verb report writes it")
-	c.Flags().StringVar(&failAbove, "fail-above", "", "`DIFFERENCE` from a recorded time, such as 5%, above which the exit code is 4")
+	c.Flags().BoolVar(&k.trace, "trace", false, "write offers.csv (decisions) and spans.csv (threads)")
+	c.Flags().StringVar(&k.forkAt, "fork-at", "", "also run with --set taking effect at this `TIME`")
+	c.Flags().StringVar(&page, "report", "", "also write a report into this HTML `FILE`")
+	c.Flags().StringVar(&failAbove, "fail-above", "", "exit with code 4 if a time differs from the record by more than this `PART`")
 	return c
 }
 
@@ -205,10 +205,26 @@ func (a *app) simulate(name string, k *asked, failAbove string) error {
 	if err := a.commit(d, s, k.arguments("run", name), nil); err != nil {
 		return err
 	}
+	k.lines = screenHeight
+	next := []string{"diagnose", runFolders(k.out)[0]}
+	if s.Scenario.Attempts == "none" {
+		next = []string{"compare", name}
+	}
 	if len(runs) == 1 {
-		err = a.show(k, runs[0].Summary().WriteText, runs[0].Summary().WriteJSON)
+		recorded, failed := compareCase(name, k)
+		if failed != nil {
+			return failed
+		}
+		summary := runs[0].Summary()
+		err = a.show(k, func(w io.Writer, colour bool) error {
+			if err := summary.WriteText(w, colour); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, recorded)
+			return err
+		}, summary.WriteJSON, next...)
 	} else {
-		err = a.show(k, s.Comparison(runs).WriteText, s.Comparison(runs).WriteJSON)
+		err = a.show(k, s.Comparison(runs).WriteText, s.Comparison(runs).WriteJSON, next...)
 	}
 	if err != nil {
 		return err

@@ -13,9 +13,9 @@ func TestRunCase(t *testing.T) {
 	dir, of := t.TempDir(), shared(t, "data/oracle/fifo-one-job")
 	text := read(t, filepath.Join(of, "case.json"))
 	for name, c := range map[string]struct{ text, set, want string }{
-		"as-recorded": {text, "run=1", " attempts exact to the millisecond"},
+		"as-recorded": {text, "run=1", " attempts exact to the ms"},
 		"lists": {strings.NewReplacer(`"map_slots":2`, `"map_slots":[2,2,2,2,2]`, `"reduce_slots":2`, `"reduce_slots":[2,2,2,2,2]`).Replace(text),
-			"run=1", " attempts exact to the millisecond"},
+			"run=1", " attempts exact to the ms"},
 		"fewer":   {strings.Replace(text, `"map_slots":2`, `"map_slots":[1,2,2,2,2]`, 1), "run=1", ": recorded c00"},
 		"changed": {text, "cluster.nodes=7", ""},
 	} {

@@ -85,7 +85,10 @@ func (a *app) rerun(path, out string, force bool) error {
 		return coded{exitInternal, fmt.Errorf("%s: %w", path, err)}
 	}
 	_, err = fmt.Fprintf(a.stdout, "%s: %s, the same bytes\n", printable(path), workload.Counted(len(again.Outputs), "file", "files"))
-	return err
+	if err != nil {
+		return err
+	}
+	return a.next(&asked{}, "validate", path)
 }
 
 // enterDirectory changes to the directory in which the inputs of a manifest are

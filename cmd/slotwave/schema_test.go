@@ -17,7 +17,7 @@ const older = "testdata/older/two-jobs"
 func readers(t *testing.T, result string) [][]string {
 	out := t.TempDir()
 	return [][]string{
-		{"validate", result}, {"inspect", result}, {"profile", result, "--quiet"}, {"explain", result, "--task", "short/m/1"},
+		{"validate", result}, {"inspect", result}, {"convert", result, "--to", "profile", "--quiet"}, {"explain", result, "--task", "short/m/1"},
 		{"run", result, "--quiet", "--out", filepath.Join(out, "run")},
 		{"convert", result, "--to", "csv", "--quiet", "--out", filepath.Join(out, "csv")},
 		{"diagnose", result, "--quiet", "--out", filepath.Join(out, "diagnosis")},
@@ -58,7 +58,7 @@ func TestNewerResultsAreRefused(t *testing.T) {
 			}
 		}
 		if file == resultdir.ManifestName {
-			if code, _, stderr := call("", "rerun", dir); code != exitInput || !strings.Contains(stderr, "use the slotwave 7.5.0") {
+			if code, _, stderr := call("", "run", filepath.Join(dir, "manifest.json")); code != exitInput || !strings.Contains(stderr, "use the slotwave 7.5.0") {
 				t.Errorf("rerun: exit code %d, %q", code, stderr)
 			}
 		}

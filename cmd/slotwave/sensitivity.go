@@ -65,5 +65,5 @@ func (a *app) sensitivity(name string, k *asked, by float64) error {
 			return err
 		}
 	}
-	return a.show(k, r.WriteText, r.WriteJSON)
+	return a.show(k, r.WriteText, r.WriteJSON, "tune", name)
 }

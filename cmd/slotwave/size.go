@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -89,5 +90,5 @@ func (a *app) size(c *cobra.Command, name string, k *sweeping, json bool) error 
 	if err := d.Commit(s.Manifest(resultdir.ReadBuild(version, ""))); err != nil {
 		return study.Internal(err)
 	}
-	return a.show(&asked{out: k.out, quiet: k.quiet, json: json}, found.WriteText, found.WriteJSON)
+	return a.show(&asked{out: k.out, quiet: k.quiet, json: json, verbose: k.verbose}, found.WriteText, found.WriteJSON, "run", filepath.Join(k.out, resultdir.ManifestName))
 }

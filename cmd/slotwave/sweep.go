@@ -23,6 +23,7 @@ type sweeping struct {
 	out          string
 	seed         uint64
 	quiet, force bool
+	verbose      bool
 }
 
 // ask are the flags that decide on the points.
@@ -33,7 +34,7 @@ func (k *sweeping) ask(c *cobra.Command) {
 	f.StringArrayVar(&k.Set, "set", nil, "`KEY=VALUE` to set in the scenario, such as cluster.nodes=40")
 	f.StringArrayVar(&k.Over, "over", nil, "`KEY=VALUES` to vary, such as cluster.nodes=10:100:10")
 	f.StringArrayVar(&k.Baseline, "baseline", nil, "`KEY=VALUE` of the points with which the others are compared")
-	f.StringArrayVar(&k.Metrics, "metric", nil, "`METRIC` of the summary, such as 'p95_response_ns[pool=etl]' (docs/studies.md)")
+	f.StringArrayVar(&k.Metrics, "metric", nil, "`METRIC` of the summary, such as 'p95_response_ns[pool=etl]'")
 	f.StringVar(&k.Fidelity, "fidelity", "", "source of task times: replay, profile, phase or device")
 }
 
@@ -45,6 +46,7 @@ func (k *sweeping) work(c *cobra.Command) {
 func (k *sweeping) write(c *cobra.Command) {
 	c.Flags().StringVar(&k.out, "out", "", "`DIR` for the results (default out/<name>)")
 	c.Flags().BoolVar(&k.force, "force", false, "write into a directory that already holds other files")
+	c.Flags().BoolVarP(&k.verbose, "verbose", "v", false, "print all that was assumed")
 }
 
 // collectLate makes Go collect garbage more rarely than in one run, unless GOGC is
@@ -162,6 +164,7 @@ key and a tab, as a mapper of Hadoop Streaming does.`,
 			bar.end()
 			if err == nil && !k.quiet {
 				a.warn(s.Warnings())
+				err = a.next(&asked{}, "sweep", "merge", k.out)
 			}
 			return err
 		},
@@ -240,10 +243,11 @@ and finished simulations are not repeated. docs/scale-out.md has examples.`,
 			}
 			printed, err := submit(dry)
 			if err == nil && !k.quiet {
-				_, err = fmt.Fprintf(a.stdout, "%s in %s\n", workload.Counted(m.Shards, "shard", "shards"), printable(k.out))
+				fmt.Fprintf(a.stdout, "%s in %s\n", workload.Counted(m.Shards, "shard", "shards"), printable(k.out))
 				if printed != "" {
-					_, err = fmt.Fprintln(a.stdout, printable(printed))
+					fmt.Fprintln(a.stdout, printable(printed))
 				}
+				_, err = fmt.Fprintf(a.stdout, "next: slotwave sweep merge %s/*.rows\n", printable(k.out))
 			}
 			return err
 		},
@@ -311,5 +315,5 @@ func (a *app) finishSweep(s *sweep.Sweep, d *resultdir.Dir, k *sweeping, began t
 	if err := d.Commit(s.Manifest(resultdir.ReadBuild(version, ""))); err != nil {
 		return study.Internal(err)
 	}
-	return a.show(&asked{out: k.out, quiet: k.quiet}, p.WriteText, nil)
+	return a.show(&asked{out: k.out, quiet: k.quiet, verbose: k.verbose}, p.WriteText, nil, "run", filepath.Join(k.out, resultdir.ManifestName))
 }

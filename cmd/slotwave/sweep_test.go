@@ -299,14 +299,14 @@ func TestOverJobKey(t *testing.T) {
 func TestSweepWarnings(t *testing.T) {
 	sweepFolder(t)
 	writeFile(t, "my.toml", sweptScenario+"[conf]\n\"my.own.property\" = 1\n")
-	code, stdout, stderr := call("", "sweep", "mystudy.toml", "--out", "out")
+	code, stdout, stderr := call("", "sweep", "mystudy.toml", "-v", "--out", "out")
 	if code != exitDone || strings.Count(stderr, "my.own.property") != 1 || !strings.Contains(stderr, "(36 points)") {
 		t.Errorf("exit code %d, %q: want one warning of 36 points", code, stderr)
 	}
 	if strings.Count(stdout, "cluster.costs.setup") != 1 || strings.Contains(stdout, "(some points)") {
 		t.Errorf("%s: want the assumption on cluster.costs.setup once, of all points", stdout)
 	}
-	_, stdout, _ = call("", "sweep", "my.toml", "--over", "cluster.hadoop=ideal,0.20.2", "--out", "ideal")
+	_, stdout, _ = call("", "sweep", "my.toml", "-v", "--over", "cluster.hadoop=ideal,0.20.2", "--out", "ideal")
 	if strings.Count(stdout, "cluster.costs.setup") != 1 || !strings.Contains(stdout, "(some points)") {
 		t.Errorf("%s: want the assumption on cluster.costs.setup once, of some points", stdout)
 	}

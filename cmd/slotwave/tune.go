@@ -1,6 +1,8 @@
 package main
 
 import (
+	"path/filepath"
+
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/study/tune"
 	"github.com/spf13/cobra"
@@ -53,5 +55,9 @@ func (a *app) tune(name string, k *asked) error {
 			return err
 		}
 	}
-	return a.show(k, t.WriteText, t.WriteJSON)
+	next := []string{"tune", name, "--out", filepath.Join("out", s.Scenario.Name+"-tuned")}
+	if k.out != "" {
+		next = []string{"run", filepath.Join(k.out, resultdir.ManifestName)}
+	}
+	return a.show(k, t.WriteText, t.WriteJSON, next...)
 }

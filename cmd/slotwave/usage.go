@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,11 +25,63 @@ func plainUsage(root *cobra.Command) {
 		"more information about a command", "more about a verb",
 	).Replace(root.UsageTemplate()))
 	root.SetFlagErrorFunc(flagError)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if c.Runnable() {
+			shortPage(c)
+		} else {
+			fullPage(c)
+		}
+	})
 	for _, c := range root.Commands() {
 		plainArguments(c)
 		for _, inner := range c.Commands() {
 			plainArguments(inner)
 		}
+	}
+}
+
+// commonFlags mean the same for every verb that has them.
+var commonFlags = []string{"out", "seed", "replications", "workers", "set", "fidelity", "json", "quiet", "verbose", "force", "help"}
+
+// shortPage prints what -h fits on a screen: what the verb does, examples and the
+// flags of its own.
+func shortPage(c *cobra.Command) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	own.SortFlags = false
+	common := ""
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(commonFlags, f.Name) {
+			own.AddFlag(f)
+		} else if f.Name != "help" {
+			common += " --" + f.Name
+		}
+	})
+	w := c.OutOrStdout()
+	fmt.Fprintf(w, "%s.\n\n", c.Short)
+	if c.Example != "" {
+		fmt.Fprintf(w, "%s\n\n", c.Example)
+	}
+	fmt.Fprintf(w, "Usage: %s\n", c.UseLine())
+	if own.HasAvailableFlags() {
+		fmt.Fprintf(w, "\n%s", own.FlagUsagesWrapped(screenWidth))
+	}
+	fmt.Fprintln(w)
+	if common != "" {
+		fmt.Fprintln(w, strings.Join(wrap("Common flags:"+common), "\n"))
+	}
+	fmt.Fprintf(w, "More: slotwave help %s\n", strings.TrimPrefix(c.CommandPath(), "slotwave "))
+}
+
+// fullPage prints all that is said of a verb or a topic.
+func fullPage(c *cobra.Command) {
+	w := c.OutOrStdout()
+	about := strings.TrimSpace(c.Long)
+	if about == "" {
+		about = c.Short + "."
+	}
+	fmt.Fprintln(w, about)
+	if c.Runnable() || c.HasSubCommands() {
+		fmt.Fprintf(w, "\n%s", c.UsageString())
 	}
 }
 
@@ -107,7 +160,8 @@ var oldFlags = map[string]string{
 	"fold":  "--set workload.fold.cycle=24h --set workload.fold.length=1h",
 	"costs": "slotwave platform calibrate", "system": "--every 20ms,5s",
 	"history": "--set models.history=PATH", "statistics": "--set models.statistics=FILE", "small": "--set models.small=PATH",
-	"platform-model": "--set models.platform_model=FILE", "literal": "--set models.literal=true", "causes": "--set models.causes=false",
+	"platform-model": "--set models.platform_model=FILE", "literal": "--set models.literal=true",
+	"sort-factor": "--set io.sort.factor=N", "in-buffer": "--set mapred.job.shuffle.input.buffer.percent=X", "merge-at": "--set mapred.job.shuffle.merge.percent=X", "causes": "--set models.causes=false",
 }
 
 func renamed(old, now string) error { return fmt.Errorf("%s is now: %s", old, now) }

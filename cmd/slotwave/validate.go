@@ -17,6 +17,7 @@ import (
 	"github.com/slotwave/slotwave/study"
 	"github.com/slotwave/slotwave/study/size"
 	"github.com/slotwave/slotwave/workload"
+	"github.com/slotwave/slotwave/workload/trace"
 )
 
 func validateCommand(a *app) *cobra.Command {
@@ -34,12 +35,35 @@ with --strict it is an error.`,
 			for _, name := range args {
 				errs = append(errs, a.validate(name, strict, &r))
 			}
-			return errors.Join(errs...)
+			if err := errors.Join(errs...); err != nil {
+				return err
+			}
+			return a.next(&asked{}, afterValidate(args[0], r.Format)...)
 		},
 	}
 	c.Flags().BoolVar(&strict, "strict", false, "treat every loss of data as an error")
 	readingFlags(c, &r)
 	return c
+}
+
+// afterValidate is a command for a file that has no errors.
+func afterValidate(name, format string) []string {
+	description, _ := scenarios.CheckDescription(name)
+	about, _ := size.Check(name)
+	switch {
+	case description != "" && strings.EqualFold(filepath.Ext(name), ".toml"):
+		return []string{"help", "profile"}
+	case about != "":
+		return []string{"sweep", name}
+	case format == "" && isScenario(name), isManifest(name):
+		return []string{"run", name}
+	case isProfile(name):
+		return []string{"platform", "fit", name}
+	}
+	if found, err := trace.Detect(name); format != "" || isDir(name) || err == nil && found != "" {
+		return []string{"inspect", name}
+	}
+	return []string{"help", "formats"}
 }
 
 func (a *app) validate(name string, strict bool, r *scenarios.Reading) error {

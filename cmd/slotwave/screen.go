@@ -1,0 +1,163 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/slotwave/slotwave/results/text"
+	"github.com/slotwave/slotwave/study"
+)
+
+// The size of a terminal that nobody has widened.
+const (
+	screenWidth  = 80
+	screenHeight = 24
+)
+
+// show prints a result as text or as JSON. The text ends with a command that goes on.
+func (a *app) show(k *asked, write func(io.Writer, bool) error, json func(io.Writer) error, next ...string) error {
+	switch {
+	case k.quiet && !k.json:
+		return nil
+	case k.json:
+		return study.Internal(json(a.stdout))
+	}
+	var full strings.Builder
+	if err := write(&full, text.UseColour(terminal(a.stdout))); err != nil {
+		return study.Internal(err)
+	}
+	shown := full.String()
+	if !k.verbose {
+		shown = brief(shown, k.lines, k.out)
+	}
+	if k.out != "" {
+		shown += fmt.Sprintf("\nresults in %s\n", printable(k.out))
+	}
+	if _, err := io.WriteString(a.stdout, shown); err != nil {
+		return study.Internal(err)
+	}
+	return a.next(k, next...)
+}
+
+// next prints the command that goes on.
+func (a *app) next(k *asked, command ...string) error {
+	if k.quiet || k.json || len(command) == 0 {
+		return nil
+	}
+	for i, word := range command {
+		if strings.ContainsAny(word, " '\"$*?[]{}()&;|<>\\`#!~") {
+			command[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	_, err := fmt.Fprintf(a.stdout, "next: slotwave %s\n", printable(strings.Join(command, " ")))
+	return study.Internal(err)
+}
+
+// section is a part of a text, between blank lines.
+type section struct {
+	title string
+	rows  []string
+	must  bool // is shown on every screen
+}
+
+// brief shortens a text to sections that fit a number of lines, 0 for all sections.
+// The first two sections, warnings and a record stay. What was assumed becomes one
+// line.
+func brief(full string, lines int, out string) string {
+	var all []section
+	assumed, left := 0, lines-6 // lines below the sections
+	for i, part := range strings.Split(strings.Trim(full, "\n"), "\n\n") {
+		s := section{rows: strings.Split(part, "\n")}
+		s.title = colours.ReplaceAllString(s.rows[0], "")
+		if s.title == "Assumed" {
+			assumed += len(s.rows) - 1
+			continue
+		}
+		if s.must = i < 2 || s.title == "Warnings" || strings.HasPrefix(s.title, recordedRun); lines > 0 {
+			s.fit()
+			if s.must {
+				left -= len(s.rows) + 1
+			}
+		}
+		all = append(all, s)
+	}
+	var kept, more []string
+	for _, s := range all {
+		if lines > 0 && !s.must {
+			if len(s.rows) == 0 || len(s.rows)+1 > left {
+				more = append(more, s.title)
+				continue
+			}
+			left -= len(s.rows) + 1
+		}
+		kept = append(kept, strings.Join(s.rows, "\n"))
+	}
+	shown := strings.Join(kept, "\n\n") + "\n"
+	if assumed+len(more) > 0 {
+		shown += "\n"
+	}
+	if assumed > 0 {
+		where := "-v lists them"
+		if out != "" {
+			where = "-v or manifest.json lists them"
+		}
+		shown += fmt.Sprintf("assumed: %d values that no source states (%s)\n", assumed, where)
+	}
+	if len(more) > 0 {
+		shown += strings.Join(wrap("more with -v: "+strings.Join(more, ", ")), "\n") + "\n"
+	}
+	return shown
+}
+
+// fit makes a section as narrow and as short as a screen. One that need not be shown
+// loses all rows if it is too wide.
+func (s *section) fit() {
+	const warnings, half = 4, screenHeight / 2
+	switch n := len(s.rows); {
+	case s.title == "Warnings" && n-1 > warnings:
+		s.rows = append(s.rows[:warnings], fmt.Sprintf("- and %d more (-v)", n-warnings))
+	case s.must && n > half+2:
+		s.rows = append(s.rows[:half], fmt.Sprintf("and %d more rows (-v)", n-half))
+	}
+	var rows []string
+	for _, row := range s.rows {
+		if width(row) > screenWidth && !s.must {
+			s.rows = nil
+			return
+		}
+		rows = append(rows, wrap(row)...)
+	}
+	s.rows = rows
+}
+
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
+
+func width(row string) int { return utf8.RuneCountInString(colours.ReplaceAllString(row, "")) }
+
+// wrap breaks a line that is wider than the screen. It goes on below its value, if
+// it begins with a key. A row of a table is not broken.
+func wrap(row string) (out []string) {
+	key := value.FindStringIndex(row)
+	if width(row) <= screenWidth || key != nil && value.MatchString(row[key[1]:]) {
+		return []string{row}
+	}
+	indent := 2
+	if key != nil {
+		indent = key[1]
+	}
+	line := ""
+	for i, word := range strings.SplitAfter(row, " ") {
+		if i > 0 && width(line+strings.TrimRight(word, " ")) > screenWidth {
+			out = append(out, strings.TrimRight(line, " "))
+			line = strings.Repeat(" ", indent)
+		}
+		line += word
+	}
+	return append(out, line)
+}
+
+// value matches a key and the space to its value.
+var value = regexp.MustCompile(`^\S+(?: \S+)*  +`)
