@@ -141,8 +141,33 @@ func CalibrateRuns(paths []string, r scenarios.Reading, k Calibrating) (*RunCali
 		}
 		c.alternatives = append(c.alternatives, alternative{m, costs})
 	}
+	c.takeCombiners(q)
 	c.take()
 	return c, nil
+}
+
+// takeCombiners enters the combiners of the simulated programs where the profile of the
+// record has none: Rumen has the records into a combiner, and not those out of it.
+// Without its combiner a program would lose the cost that was found for it.
+func (c *RunCalibration) takeCombiners(q model.WhatIf) {
+	for i := range q.Programs {
+		simulated := &q.Programs[i]
+		k := c.programOf(simulated)
+		if k < 0 || !simulated.Combiner || c.Programs[k].Combiner {
+			continue
+		}
+		p := &c.Programs[k]
+		p.Combiner, p.Again = true, simulated.Again
+		p.Data.CombineSizeSel, p.Data.CombineRecsSel = simulated.Data.CombineSizeSel, simulated.Data.CombineRecsSel
+		p.Assumed = append(p.Assumed, "combiner: the bytes that reduces fetched are what it left of the map output")
+	}
+}
+
+// programOf returns the index of the recorded program that a simulated one is made of,
+// or -1.
+func (c *RunCalibration) programOf(simulated *model.Program) int {
+	file, _, _ := strings.Cut(simulated.Name, " as ")
+	return slices.Index(c.files, file)
 }
 
 // open takes the programs, the times and the machines of a history.
@@ -516,8 +541,7 @@ func (c *RunCalibration) withCosts(q model.WhatIf, m model.Machine, costs []prog
 	q.Cluster.Machines = []model.Machine{m}
 	q.Programs = slices.Clone(q.Programs)
 	for i := range q.Programs {
-		file, _, _ := strings.Cut(q.Programs[i].Name, " as ")
-		if k := slices.Index(c.files, file); k >= 0 {
+		if k := c.programOf(&q.Programs[i]); k >= 0 {
 			q.Programs[i].MapCPU, q.Programs[i].ReduceCPU = costs[k].cost[workload.Map], costs[k].cost[workload.Reduce]
 			q.Programs[i].CombineCPU = costs[k].combine
 			q.Programs[i].CV = c.Programs[k].CV

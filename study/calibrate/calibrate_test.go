@@ -1,0 +1,126 @@
+package calibrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/slotwave/slotwave/model/platform"
+	"github.com/slotwave/slotwave/results/resultdir"
+	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/sim"
+	"github.com/slotwave/slotwave/study"
+	"github.com/slotwave/slotwave/workload/trace"
+)
+
+// combines is a recorded job: its combiner works in spills and in merges, and costs as
+// much as its map function.
+const combines = `
+fidelity = %q
+[cluster]
+hadoop = "1.0.4"
+nodes = 2
+platform = "dl145-g3"
+[conf]
+"io.sort.mb" = 20
+[[job]]
+name = "words"
+profile = "wordcount"
+input = "150m"
+reduces = 2
+`
+
+// What a calibration writes takes as long as the calibration says, for each format of
+// the record and each fidelity.
+func TestCalibrationsAreReproduced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calibrates by many simulations")
+	}
+	for _, fidelity := range []string{"phase", "device"} {
+		record := filepath.Join(t.TempDir(), "record")
+		scenario := trace.File{Name: "s.toml", Write: func(w io.Writer) error {
+			_, err := fmt.Fprintf(w, combines, fidelity)
+			return err
+		}}
+		s, err := study.Open(filepath.Join(writeFiles(t, []trace.File{scenario}), scenario.Name), study.Options{Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Scenario.NoPlots = true
+		d, err := resultdir.Create(record, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, err := s.Simulate(d, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Write(d, runs); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Commit(resultdir.Manifest{}); err != nil {
+			t.Fatal(err)
+		}
+		h, err := trace.Open(record)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range trace.Formats() {
+			if !f.Reads() || !f.Writes() || slices.Contains([]string{"swim", "sls"}, f.Name) {
+				continue // these two have no tasks
+			}
+			t.Run(fidelity+" "+f.Name, func(t *testing.T) {
+				out, err := f.Write(h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				folder := writeFiles(t, out.Files)
+				c, err := CalibrateRuns([]string{folder}, scenarios.Reading{}, Calibrating{Start: "dl145-g3", Fidelity: fidelity, Seed: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				again, err := study.Open(filepath.Join(writeFiles(t, c.Files("")), scenarioName), study.Options{Seed: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				q := again.Scenario.Runs[0].Question
+				job := q.Jobs[0].ID
+				times := runTimes{job: &jobTimes{submit: q.Jobs[0].Submit}}
+				if _, err := (sim.Simulator{Recorder: times}).Predict(q); err != nil {
+					t.Fatal(err)
+				}
+				var got platform.Profile
+				times[job].rows(&got, job)
+				for _, row := range runRows {
+					said, took := rowOf(c.simulated, row+" "+job), rowOf(got, row+" "+job)
+					if math.Abs(took-said) > 0.01*said+1 {
+						t.Errorf("%s: %.0f ms: the calibration said %.0f", row, took, said)
+					}
+				}
+			})
+		}
+	}
+}
+
+// writeFiles writes files into a new folder.
+func writeFiles(t *testing.T, files []trace.File) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, f := range files {
+		path := filepath.Join(folder, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := errors.Join(f.Write(&b), os.WriteFile(path, b.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
