@@ -16,7 +16,7 @@ import (
 // error neither exhausts the memory nor overflows a time.
 const (
 	mostNodes = 200_000
-	mostSlots = 100_000    // of one kind on a node
+	mostSlots = workload.MostSlots
 	allSlots  = 20_000_000 // in a cluster, and in all runs of a scenario
 	mostJobs  = 500_000
 	mostTasks = 20_000_000 // in a question

@@ -17,6 +17,7 @@ import (
 
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/scenarios"
+	"github.com/slotwave/slotwave/workload"
 )
 
 // Limits of one input. A question larger than mostTasks or mostNodes is read and
@@ -301,6 +302,66 @@ reduce_shuffle_ms = 3000
 first_shuffle_ms = 1000
 reduce_ms = 5000
 `
+
+// extremes are the ends of what a number, a time or a size may be.
+var extremes = []string{
+	"9223372036854775807", "4611686018427387903", "-9223372036854775808", "1e308", "inf", `"8191p"`, `"876000h"`,
+}
+
+// small is a scenario that reads most properties of a scheduler.
+const small = `
+hadoop = "1.0.4"
+nodes = 2
+platform = "dl145-g3"
+[[job]]
+profile = "sort"
+input = "200m"
+reduces = 2
+[[job]]
+maps = 3
+profile = "wordcount"
+input = "100m"
+reduces = 1
+`
+
+// Each property at its extremes is refused in words, or runs.
+func TestExtremeProperties(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many runs")
+	}
+	for _, key := range workload.Properties() {
+		p, _ := workload.FindProperty(key)
+		scheduler := "fifo"
+		for _, name := range []string{"capacity", "fair1", "fair2"} {
+			if strings.HasPrefix(name, strings.Fields(p.Reader)[0]) {
+				scheduler = name
+			}
+		}
+		text := fmt.Sprintf("fidelity = \"device\"\n[scheduler]\nname = %q\n[cluster]%s", scheduler, small)
+		path := textFile(t, filepath.Join(t.TempDir(), "s.toml"), text)
+		for _, value := range append(extremes, "2147483648") {
+			t.Run(key+"="+value, func(t *testing.T) { simulates(t, path, fmt.Sprintf("conf.%q=%s", key, value)) })
+		}
+	}
+}
+
+// Each number of a scenario at its extremes is refused in words, or the scenario runs.
+func TestExtremeKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many runs")
+	}
+	for _, text := range []string{everything, failures} {
+		for _, at := range words.FindAllStringIndex(text, -1) {
+			line := text[1+strings.LastIndex(text[:at[0]], "\n"):]
+			line, _, _ = strings.Cut(line, "\n")
+			for _, value := range append(extremes, "5e-324") {
+				t.Run(line+" "+value, func(t *testing.T) {
+					simulates(t, textFile(t, filepath.Join(t.TempDir(), "s.toml"), text[:at[0]]+value+text[at[1]:]))
+				})
+			}
+		}
+	}
+}
 
 // So is a recorded case of a JobTracker.
 func FuzzRunCase(f *testing.F) {

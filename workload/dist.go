@@ -53,6 +53,9 @@ func NewDist(name string, p DistParams) (*Dist, error) {
 		return nil
 	}
 	d := &Dist{Name: name, mean: p.Mean}
+	// Beyond these the parameters of a law leave the range of numbers.
+	const widest, leastShape = 1e6, 0.01
+	comparable := p.SD >= p.Mean/widest && p.SD <= p.Mean*widest
 	var err error
 	switch name {
 	case "constant":
@@ -65,14 +68,14 @@ func NewDist(name string, p DistParams) (*Dist, error) {
 		err = need(p.Mean >= 0 && p.SD > 0, "mean >= 0 and sd > 0")
 		d.law = distuv.Normal{Mu: p.Mean, Sigma: p.SD}
 	case "lognormal":
-		err = need(p.Mean > 0 && p.SD > 0, "mean > 0 and sd > 0")
+		err = need(p.Mean > 0 && p.SD > 0 && comparable, "mean > 0 and sd > 0, of which one is at most 1e6 times the other")
 		s2 := math.Log1p(p.SD * p.SD / (p.Mean * p.Mean))
 		d.law = distuv.LogNormal{Mu: math.Log(p.Mean) - s2/2, Sigma: math.Sqrt(s2)}
 	case "gamma":
-		err = need(p.Mean > 0 && p.SD > 0, "mean > 0 and sd > 0")
+		err = need(p.Mean > 0 && p.SD > 0 && comparable, "mean > 0 and sd > 0, of which one is at most 1e6 times the other")
 		d.law = distuv.Gamma{Alpha: p.Mean * p.Mean / (p.SD * p.SD), Beta: p.Mean / (p.SD * p.SD)}
 	case "weibull":
-		err = need(p.Mean > 0 && p.Shape > 0, "mean > 0 and shape > 0")
+		err = need(p.Mean > 0 && p.Shape >= leastShape, fmt.Sprintf("mean > 0 and shape >= %v", leastShape))
 		d.law = distuv.Weibull{K: p.Shape, Lambda: p.Mean / math.Gamma(1+1/p.Shape)}
 	case "pareto":
 		err = need(p.Min > 0 && p.Shape > 1, "min > 0 and shape > 1")

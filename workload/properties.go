@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,11 +44,18 @@ const (
 
 var wanted = [...]string{"a text", "a whole number", "a number", "a number from 0 to 1", "true or false", "a size like 64m or 67108864"}
 
+// MostSlots is the largest number of slots of one kind on a node.
+const MostSlots = 100_000
+
+// largestNumber limits numbers without a limit of their own, so that their products with
+// times and slots stay in range.
+const largestNumber = 1e12
+
 // properties is the table of properties, by purpose.
 var properties = []Property{
 	// The JobTracker and its trackers.
-	{Key: "mapred.tasktracker.map.tasks.maximum", New: "mapreduce.tasktracker.map.tasks.maximum", kind: whole, Default: "2", limits: []float64{0}, Reader: "JobTracker", About: "map slots of a node, unless the cluster states them"},
-	{Key: "mapred.tasktracker.reduce.tasks.maximum", New: "mapreduce.tasktracker.reduce.tasks.maximum", kind: whole, Default: "2", limits: []float64{0}, Reader: "JobTracker", About: "reduce slots of a node, unless the cluster states them"},
+	{Key: "mapred.tasktracker.map.tasks.maximum", New: "mapreduce.tasktracker.map.tasks.maximum", kind: whole, Default: "2", limits: []float64{0, MostSlots}, Reader: "JobTracker", About: "map slots of a node, unless the cluster states them"},
+	{Key: "mapred.tasktracker.reduce.tasks.maximum", New: "mapreduce.tasktracker.reduce.tasks.maximum", kind: whole, Default: "2", limits: []float64{0, MostSlots}, Reader: "JobTracker", About: "reduce slots of a node, unless the cluster states them"},
 	{Key: "mapred.tasktracker.expiry.interval", New: "mapreduce.jobtracker.expire.trackers.interval", kind: whole, Default: "600000", limits: []float64{3, 315360000000}, Unit: "ms", Reader: "JobTracker", About: "ms without a heartbeat after which a tracker is lost"},
 	{Key: "mapred.heartbeats.in.second", New: "mapreduce.jobtracker.heartbeats.in.second", kind: whole, Default: "100", Reader: "JobTracker 1.x", About: "heartbeats that the JobTracker aims to receive per second"},
 	{Key: "mapreduce.jobtracker.heartbeats.scaling.factor", kind: number, Default: "1.0", Reader: "JobTracker 1.x", About: "factor on the heartbeat interval"},
@@ -262,8 +270,14 @@ func (p Property) parse(value string) (v float64, n int64, err error) {
 		return 0, 0, fmt.Errorf("%s: got %q: want %s", p.Key, value, wanted[p.kind])
 	}
 	outside := p.kind == fraction && (v < 0 || v > 1) || len(p.limits) > 0 && v < p.limits[0] || len(p.limits) > 1 && v > p.limits[1]
-	if outside && value != p.Default {
+	switch {
+	case value == p.Default:
+	case outside:
 		return 0, 0, fmt.Errorf("%s: got %s: want %s", p.Key, value, p.Range())
+	case p.kind == whole && len(p.limits) < 2 && v != float64(int32(n)): // Hadoop reads 32 bits
+		return 0, 0, fmt.Errorf("%s: got %s: want a whole number from %d to %d", p.Key, value, math.MinInt32, math.MaxInt32)
+	case math.Abs(v) > largestNumber && p.kind == number:
+		return 0, 0, fmt.Errorf("%s: got %s: want at most %g", p.Key, value, largestNumber)
 	}
 	return v, n, nil
 }

@@ -185,26 +185,21 @@ of your choice, for recorded or synthetic workloads.
 	for _, c := range root.Commands() {
 		if c.Name() == "help" {
 			c.Run, c.RunE = nil, help
-			c.Use, c.Short, c.Long = "help [VERB, TOPIC or WORD]", "Print a page, or the meaning of a word", ""
+			c.Use, c.Short, c.Long = "help [VERB or TOPIC]", "Print the page of a verb or a topic", ""
 		}
 	}
 	plainUsage(root)
 	return root
 }
 
-// help shows the page of a verb or a topic, or what a word of the glossary means.
+// help shows the page of a verb or a topic.
 func help(c *cobra.Command, args []string) error {
 	about, rest, err := c.Root().Find(args)
 	if err != nil {
 		if now := newName(args[0]); now != "" {
 			return renamed(args[0], now)
 		}
-		word := strings.Join(args, " ")
-		if text := meaning(word); text != "" {
-			fmt.Fprintln(c.OutOrStdout(), text)
-			return nil
-		}
-		return fmt.Errorf("help %s: no such page: want a verb, a topic (slotwave help lists them) or a word of the glossary", word)
+		return fmt.Errorf("help %s: no such page: want a verb or a topic (slotwave help lists them)", strings.Join(args, " "))
 	}
 	about.InitDefaultHelpFlag() // so that the page shows it
 	if len(rest) > 0 || !about.Runnable() {
