@@ -21,64 +21,6 @@ import (
 // predictionsSchema is the first field of predictions in JSON.
 const predictionsSchema = "slotwave/predictions/1"
 
-// Answer is the answer of one predictor to one question.
-type Answer struct {
-	Scenario   string
-	At         float64          // value of the swept key
-	Prediction model.Prediction // Model is always set
-	Err        error            // why the model cannot answer; nil if it can
-	Gap        []GapPart        // causes of the difference to the reference's makespan; they add up
-
-	Replications int // of a simulation whose means these are; 0: one run, or a model
-}
-
-// GapPart is a part of the difference between a prediction and the reference.
-type GapPart struct {
-	Cause string
-	Time  time.Duration
-}
-
-// Answers are predictions for the same questions. Reference names the model
-// with which the others are compared: the simulator, or recorded runs; empty:
-// none.
-type Answers struct {
-	Reference string
-	Over      string // the swept key, one value per scenario; empty: none
-	List      []Answer
-}
-
-// reference returns the prediction with which others of a scenario are
-// compared.
-func (a *Answers) reference(scenario string) *model.Prediction {
-	for i := range a.List {
-		if x := &a.List[i]; x.Scenario == scenario && x.Err == nil && x.Prediction.Model == a.Reference {
-			return &x.Prediction
-		}
-	}
-	return nil
-}
-
-// compared reports whether a model has answered in addition to the reference.
-func (a *Answers) compared() bool {
-	for i := range a.List {
-		x := &a.List[i]
-		if x.Err == nil && x.Prediction.Model != a.Reference && a.reference(x.Scenario) != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// swept reports whether answers vary over a swept key and can be drawn as
-// lines.
-func (a *Answers) swept() bool { return a.Over != "" && (a.Reference == "" || a.compared()) }
-
-// shown reports whether predictions are drawn: with a reference, or side by
-// side if they are few.
-func (a *Answers) shown() bool {
-	return a.compared() || a.Reference == "" && len(a.set().rows) <= maxPredictionRows && len(a.set().points) > 0
-}
-
 // PredictionColumns names the columns of predictions.csv, in order.
 var PredictionColumns = []string{
 	"scenario", "model", "part", "job", "kind", "phase",
@@ -171,16 +113,6 @@ func (a *Answers) rows() []predictionRow {
 		}
 	}
 	return rows
-}
-
-// jobTime returns the reference's time of a job. Predictions list their jobs in
-// the same order.
-func jobTime(ref *model.Prediction, i int, id string) *time.Duration {
-	if ref == nil || i >= len(ref.Jobs) || ref.Jobs[i].ID != id || !ref.Jobs[i].Finished() {
-		return nil
-	}
-	t := ref.Jobs[i].Finish - ref.Jobs[i].Submit
-	return &t
 }
 
 func phaseTime(ref *model.Prediction, of model.PhaseTime) *time.Duration {

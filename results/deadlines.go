@@ -108,3 +108,6 @@ func (d *Deadlines) table(t *text.Writer, replications int) {
 	}
 	t.Flush()
 }
+
+// slowestJobs is the number of jobs that a summary names.
+const slowestJobs = 10

@@ -52,20 +52,6 @@ type placed struct {
 	state     workload.State
 }
 
-// A stage is the unit of the panels of slots in use. It is coarser than a phase
-// and remains visible if a pixel holds several tasks.
-type stage uint8
-
-const (
-	stageMap     stage = iota
-	stageShuffle       // a reduce until the end of its shuffle
-	stageReduce        // a reduce after its shuffle
-	stageOther         // set-up and clean-up
-	numStages
-)
-
-var stageLabels = [numStages]string{"maps", "reduces: start-up, shuffle", "reduces: merge to commit", "set-up, clean-up"}
-
 func newExecution(s *slots, jobs []workload.Job) *execution {
 	e := &execution{slots: s, jobs: make(map[string]int32, len(jobs))}
 	for i := range jobs {

@@ -5,19 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// Limit is the part of the time of all jobs that went by with one thing.
-type Limit struct {
-	What  string     `json:"limit"`
-	Time  int64      `json:"time_ns"`
-	Share text.Share `json:"share"`
-}
 
 // limitText says what each limit means, after its share of the jobs' time.
 var limitText = map[string]string{
@@ -136,34 +128,6 @@ func jobRows(jobs []model.JobOutcome, of func(*model.JobOutcome) string) []Group
 		rows = append(rows, *row)
 	}
 	return rows
-}
-
-// nodeStats are the attempts of one node.
-type nodeStats struct {
-	attempts, lost, time int64
-	maps, mapTime        int64         // that succeeded
-	killed               time.Duration // when the last attempts were killed
-	killedThen           int64
-}
-
-func (n *nodeStats) add(a *workload.Attempt) {
-	d := int64(a.Finish - a.Start)
-	n.attempts++
-	n.time += d
-	switch {
-	case a.Kind >= workload.TaskCleanup: // its attempt has been counted
-	case a.State != workload.Succeeded:
-		n.lost++
-		if a.State == workload.Killed && a.Finish >= n.killed {
-			if a.Finish > n.killed {
-				n.killed, n.killedThen = a.Finish, 0
-			}
-			n.killedThen++
-		}
-	case a.Kind == workload.Map:
-		n.maps++
-		n.mapTime += d
-	}
 }
 
 func (s *Stats) nodeRows() []GroupRow {

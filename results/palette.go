@@ -16,3 +16,17 @@ var stageInk = func() (inks [numStages]figure.Ink) {
 	}
 	return inks
 }()
+
+// A stage is the unit of the panels of slots in use. It is coarser than a phase
+// and remains visible if a pixel holds several tasks.
+type stage uint8
+
+const (
+	stageMap     stage = iota
+	stageShuffle       // a reduce until the end of its shuffle
+	stageReduce        // a reduce after its shuffle
+	stageOther         // set-up and clean-up
+	numStages
+)
+
+var stageLabels = [numStages]string{"maps", "reduces: start-up, shuffle", "reduces: merge to commit", "set-up, clean-up"}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/text"
 )
@@ -261,4 +262,14 @@ func (d *cloudPlotter) Plot(c draw.Canvas, p *plot.Plot) {
 			c.DrawGlyph(style, vg.Point{X: x(d.unit.Of(int64(pt.ref))), Y: y(d.unit.Of(int64(pt.mean)))})
 		}
 	}
+}
+
+// jobTime returns the reference's time of a job. Predictions list their jobs in
+// the same order.
+func jobTime(ref *model.Prediction, i int, id string) *time.Duration {
+	if ref == nil || i >= len(ref.Jobs) || ref.Jobs[i].ID != id || !ref.Jobs[i].Finished() {
+		return nil
+	}
+	t := ref.Jobs[i].Finish - ref.Jobs[i].Submit
+	return &t
 }

@@ -85,3 +85,24 @@ func (s *subject) begin(p *figure.Pictures) {
 	}
 	p.Draw(names, figures)
 }
+
+// compared reports whether a model has answered in addition to the reference.
+func (a *Answers) compared() bool {
+	for i := range a.List {
+		x := &a.List[i]
+		if x.Err == nil && x.Prediction.Model != a.Reference && a.reference(x.Scenario) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// swept reports whether answers vary over a swept key and can be drawn as
+// lines.
+func (a *Answers) swept() bool { return a.Over != "" && (a.Reference == "" || a.compared()) }
+
+// shown reports whether predictions are drawn: with a reference, or side by
+// side if they are few.
+func (a *Answers) shown() bool {
+	return a.compared() || a.Reference == "" && len(a.set().rows) <= maxPredictionRows && len(a.set().points) > 0
+}

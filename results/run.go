@@ -1,18 +1,13 @@
 package results
 
 import (
-	"fmt"
-	"io"
-	"iter"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
-	"github.com/slotwave/slotwave/results/figure"
 	"github.com/slotwave/slotwave/results/points"
-	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
 )
@@ -44,25 +39,6 @@ type Run struct {
 
 	Recorded []workload.JobRecord // what is recorded of the jobs; empty: nothing
 	Changed  []string             // settings that differ from the recorded ones
-}
-
-// Write writes all files of a run except the table of attempts.
-func (r *Run) Write(d resultdir.Target) error {
-	w := resultdir.Writer{Dir: d}
-	s := subject{title: r.title(), runs: []*Run{r}, answers: r.answers()}
-	var drawn figure.Pictures
-	if !r.NoPlots {
-		s.begin(&drawn)
-	}
-	w.Write(JobsName, func(to io.Writer) error { return writeJobs(to, r.Predictions[0].Jobs) })
-	w.Write(ResourcesName, func(to io.Writer) error { return writeResources(to, r.usage()) })
-	w.Write(SummaryName, r.Summary().WriteJSON)
-	w.Write(predictionsName, s.answers.WriteCSV)
-	if rows := r.Replayed(); len(rows) > 0 {
-		w.Write(replayName, func(to io.Writer) error { return writeReplay(to, rows) })
-	}
-	drawn.Write(&w)
-	return w.Err
 }
 
 // Spread enters the spread of the answers over the calibrations: into the first
@@ -173,95 +149,12 @@ func (r *Run) answers() *Answers {
 	return a
 }
 
-// usage returns the use of the slots, then that of the devices.
-func (r *Run) usage() iter.Seq[Usage] {
-	return func(yield func(Usage) bool) {
-		going := true
-		r.Stats.SlotUsage()(func(u Usage) bool {
-			going = yield(u)
-			return going
-		})
-		if going {
-			deviceUsage(r.Predictions[0].Devices, yield)
-		}
-	}
-}
-
 // Comparison is several runs, or one run and the predictions of models for it.
 type Comparison struct {
 	Title   string
 	Runs    []*Run
 	Answers *Answers       // nil: those of the runs
 	Points  *points.Points // the same runs as points of a study; nil: not asked for
-}
-
-// Write writes the files of a comparison.
-func (c *Comparison) Write(d resultdir.Target) error {
-	w := resultdir.Writer{Dir: d}
-	s := subject{title: text.Escape(c.Title), runs: c.Runs, answers: c.answers()}
-	var drawn figure.Pictures
-	if !slices.ContainsFunc(c.Runs, func(r *Run) bool { return r.NoPlots }) {
-		s.begin(&drawn)
-	}
-	w.Write(ComparisonName, func(to io.Writer) error { return resultdir.WriteJSON(to, c.summaries()) })
-	w.Write(predictionsName, s.answers.WriteCSV)
-	if jobs := c.jobs(); len(jobs) > 0 {
-		w.Write(comparedJobsName, func(to io.Writer) error { return writeComparedJobs(to, jobs) })
-	}
-	if w.Err == nil {
-		w.Err = c.Points.Write(d)
-	}
-	drawn.Write(&w)
-	return w.Err
-}
-
-// WriteJSON writes comparison.json.
-func (c *Comparison) WriteJSON(w io.Writer) error { return resultdir.WriteJSON(w, c.summaries()) }
-
-// WriteAnswers writes the answers of simulation and models as one JSON object, and the
-// rows of summary.csv if there are several runs or replications; of two runs also the
-// times of their jobs.
-func (c *Comparison) WriteAnswers(w io.Writer) error {
-	var metrics []map[string]any
-	if !c.Points.Single() {
-		metrics = c.Points.Objects()
-	}
-	return c.answers().writeJSON(w, metrics, c.jobs())
-}
-
-// WriteText writes the runs, and the predictions of models for them, for
-// people.
-func (c *Comparison) WriteText(w io.Writer, colour bool) error {
-	if err := compareText(w, c.summaries(), colour); err != nil {
-		return err
-	}
-	if err := c.jobsText(w, colour); err != nil {
-		return err
-	}
-	if c.Points.Replicated() || c.Points != nil && c.Points.Metrics.Asked != nil {
-		if _, err := fmt.Fprintln(w); err != nil {
-			return err
-		}
-		if err := c.Points.WriteText(w, colour); err != nil {
-			return err
-		}
-	}
-	answers := c.answers()
-	if !answers.compared() {
-		return nil
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return answers.WriteText(w, colour)
-}
-
-func (c *Comparison) summaries() []*Summary {
-	all := make([]*Summary, len(c.Runs))
-	for i, r := range c.Runs {
-		all[i] = r.Summary()
-	}
-	return all
 }
 
 func (c *Comparison) answers() *Answers {
@@ -275,4 +168,48 @@ func (c *Comparison) answers() *Answers {
 		all.List = append(all.List, a.List...)
 	}
 	return all
+}
+
+// Answer is the answer of one predictor to one question.
+type Answer struct {
+	Scenario   string
+	At         float64          // value of the swept key
+	Prediction model.Prediction // Model is always set
+	Err        error            // why the model cannot answer; nil if it can
+	Gap        []GapPart        // causes of the difference to the reference's makespan; they add up
+
+	Replications int // of a simulation whose means these are; 0: one run, or a model
+}
+
+// GapPart is a part of the difference between a prediction and the reference.
+type GapPart struct {
+	Cause string
+	Time  time.Duration
+}
+
+// Answers are predictions for the same questions. Reference names the model
+// with which the others are compared: the simulator, or recorded runs; empty:
+// none.
+type Answers struct {
+	Reference string
+	Over      string // the swept key, one value per scenario; empty: none
+	List      []Answer
+}
+
+// reference returns the prediction with which others of a scenario are
+// compared.
+func (a *Answers) reference(scenario string) *model.Prediction {
+	for i := range a.List {
+		if x := &a.List[i]; x.Scenario == scenario && x.Err == nil && x.Prediction.Model == a.Reference {
+			return &x.Prediction
+		}
+	}
+	return nil
+}
+
+// Limit is the part of the time of all jobs that went by with one thing.
+type Limit struct {
+	What  string     `json:"limit"`
+	Time  int64      `json:"time_ns"`
+	Share text.Share `json:"share"`
 }

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/slotwave/slotwave/model"
-	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/workload"
@@ -47,15 +46,6 @@ type Summary struct {
 	Groups       []Group         `json:"groups,omitempty"`
 	Warnings     []string        `json:"warnings"`
 	Assumptions  []string        `json:"assumptions"`
-}
-
-// Estimate is a mean over replications with its 95 % interval (Student's t). A
-// single replication has no interval.
-type Estimate struct {
-	N    int    `json:"n"`
-	Mean int64  `json:"mean_ns"`
-	Low  *int64 `json:"low_ns,omitempty"`
-	High *int64 `json:"high_ns,omitempty"`
 }
 
 // properties are Hadoop properties with their values.
@@ -177,9 +167,6 @@ type JobTime struct {
 	Estimate
 }
 
-// slowestJobs is the number of jobs that a summary names.
-const slowestJobs = 10
-
 // Summary summarises the run.
 func (r *Run) Summary() *Summary {
 	first := &r.Predictions[0]
@@ -263,20 +250,6 @@ func (r *Run) estimate(figure func(*model.Prediction) float64) Estimate {
 		}
 	}
 	return NewEstimate(values)
-}
-
-func NewEstimate(values []float64) Estimate {
-	e := Estimate{N: len(values)}
-	if e.N == 0 {
-		return e
-	}
-	mean, half := fit.StudentInterval(values)
-	e.Mean = int64(math.Round(mean))
-	if e.N > 1 {
-		low, high := int64(math.Round(mean-half)), int64(math.Round(mean+half))
-		e.Low, e.High = &low, &high
-	}
-	return e
 }
 
 // jobSummary returns each statistic of the job times as a mean over the

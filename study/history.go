@@ -163,3 +163,8 @@ func HistoryOf(q *model.WhatIf, p *model.Prediction, rows AttemptList) *workload
 	}
 	return h
 }
+
+// AttemptList collects attempts.
+type AttemptList []workload.Attempt
+
+func (a *AttemptList) Attempt(x *workload.Attempt) { *a = append(*a, *x) }

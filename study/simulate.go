@@ -216,11 +216,6 @@ type attemptTable struct {
 	ledger  *ledgerRecorder // nil: the summary does not need the limits of the run
 }
 
-// AttemptList collects attempts.
-type AttemptList []workload.Attempt
-
-func (a *AttemptList) Attempt(x *workload.Attempt) { *a = append(*a, *x) }
-
 func (s *Study) newTable(d *resultdir.Dir, run, replication int) (attemptTable, error) {
 	var t attemptTable
 	if d == nil {

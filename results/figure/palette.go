@@ -97,3 +97,8 @@ var PhaseInk = func() (inks [workload.NumPhases + 1]Ink) {
 func JobColour(i int) Tint { return JobColours[i%MaxJobColours] }
 
 func JobInk(i int) Ink { return InkOf(JobColour(i)) }
+
+// Ink is the red, green and blue (0 to 255) that a colour removes from white,
+// and 1 for the time; or a sum of it over time in ns. This type has enough
+// digits for a picture.
+type Ink [4]float32

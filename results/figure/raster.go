@@ -20,11 +20,6 @@ type Raster struct {
 	cells [2][]Ink // by section, column and row: bars that end together lie together
 }
 
-// Ink is the red, green and blue (0 to 255) that a colour removes from white,
-// and 1 for the time; or a sum of it over time in ns. This type has enough
-// digits for a picture.
-type Ink [4]float32
-
 func NewRaster(lanes [2]int, rows, cols int, width int64) *Raster {
 	r := &Raster{Width: width, cols: cols, lanes: lanes}
 	r.Group = max(1, (lanes[0]+lanes[1]+rows-1)/rows)

@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+
+	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/results/spool"
 )
 
 // Replication is one simulation of a point.
@@ -106,4 +109,36 @@ func (f *Factor) numbers() bool {
 func (f *Factor) number(k int) float64 {
 	v, _ := strconv.ParseFloat(f.Value(k), 64)
 	return v
+}
+
+// Points are the points of a study. Replications with the same seed form pairs
+// across points. They are for one goroutine at a time.
+type Points struct {
+	Factors []Factor
+	List    PointList
+	Metrics Metrics
+	Goals   []model.Goal
+	Assumed []string // values without a source, for the terminal
+	Sampled bool     // factors are samples of ranges: those that advance together differ
+
+	listed [][]string // values of the factors of NewPoints
+	read   [2]readPoint
+	ranked *ranking
+	err    error // of reading points
+}
+
+// ranking has, for each baseline and seed, the best value of the points that are
+// compared with this baseline. The points that have it share the seed.
+type ranking struct {
+	better []float64   // by metric: 1, more is better; -1, less is; 0, neither
+	groups *spool.File // of all baselines but one
+	base   int         // the baseline whose group is in memory; -1: none
+	group  rankedGroup
+	added  bool // points to the group since it is in memory
+}
+
+// rankedGroup are the points that are compared with one baseline.
+type rankedGroup struct {
+	points, seeds int         // seeds that all points have
+	best          [][]float64 // by seed: the best value of each metric, then how many points have it
 }

@@ -18,13 +18,10 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/stat"
-
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/results/resultdir"
 	"github.com/slotwave/slotwave/results/text"
-	"github.com/slotwave/slotwave/workload"
 )
 
 // Names of the tables with one row per value of several points or replications.
@@ -32,75 +29,6 @@ const (
 	Name        = "points.csv"
 	SummaryName = "summary.csv"
 )
-
-// measure returns the metrics of every points.csv; NaN where there is none. busy is the
-// share of map and of reduce slots in use.
-func measure(p *model.Prediction, busy [2]float64) []float64 {
-	var responses, slowdowns []float64
-	var locality [len(model.JobOutcome{}.Locality)]float64
-	var failed, killed, deadlines, met, succeeded float64
-	for i := range p.Jobs {
-		j := &p.Jobs[i]
-		failed += float64(j.Failed)
-		killed += float64(j.Killed)
-		for at, n := range j.Locality {
-			locality[at] += float64(n)
-		}
-		if v := response(j); !math.IsNaN(v) {
-			responses = append(responses, v)
-		}
-		if v := slowdown(j); !math.IsNaN(v) {
-			slowdowns = append(slowdowns, v)
-		}
-		if j.State == workload.Succeeded {
-			succeeded++
-		}
-		if j.Deadline > 0 {
-			deadlines++
-			if j.InTime() {
-				met++
-			}
-		}
-	}
-	slices.Sort(responses)
-	quantile := func(p float64) float64 {
-		if len(responses) == 0 {
-			return math.NaN()
-		}
-		return stat.Quantile(p, stat.Empirical, responses, nil)
-	}
-	mean := func(values []float64) float64 {
-		if len(values) == 0 {
-			return math.NaN()
-		}
-		return stat.Mean(values, nil)
-	}
-	if deadlines == 0 {
-		met = math.NaN()
-	}
-	placed := locality[workload.NodeLocal] + locality[workload.RackLocal] + locality[workload.OffRack]
-	return []float64{
-		float64(p.Mean), mean(responses), quantile(0.95), quantile(0.99), mean(slowdowns), busy[0], busy[1],
-		locality[workload.NodeLocal] / placed, locality[workload.RackLocal] / placed, locality[workload.OffRack] / placed,
-		deadlines, met, succeeded, failed, killed,
-	}
-}
-
-// Points are the points of a study. Replications with the same seed form pairs
-// across points. They are for one goroutine at a time.
-type Points struct {
-	Factors []Factor
-	List    PointList
-	Metrics Metrics
-	Goals   []model.Goal
-	Assumed []string // values without a source, for the terminal
-	Sampled bool     // factors are samples of ranges: those that advance together differ
-
-	listed [][]string // values of the factors of NewPoints
-	read   [2]readPoint
-	ranked *ranking
-	err    error // of reading points
-}
 
 // Close removes what was kept while the points were compared.
 func (p *Points) Close() error {

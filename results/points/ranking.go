@@ -7,22 +7,6 @@ import (
 	"github.com/slotwave/slotwave/results/spool"
 )
 
-// ranking has, for each baseline and seed, the best value of the points that are
-// compared with this baseline. The points that have it share the seed.
-type ranking struct {
-	better []float64   // by metric: 1, more is better; -1, less is; 0, neither
-	groups *spool.File // of all baselines but one
-	base   int         // the baseline whose group is in memory; -1: none
-	group  rankedGroup
-	added  bool // points to the group since it is in memory
-}
-
-// rankedGroup are the points that are compared with one baseline.
-type rankedGroup struct {
-	points, seeds int         // seeds that all points have
-	best          [][]float64 // by seed: the best value of each metric, then how many points have it
-}
-
 // rank reads all points once.
 func (p *Points) rank() *ranking {
 	if p.ranked != nil {

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/model"
+	"github.com/slotwave/slotwave/model/fit"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/results/text"
 	"github.com/slotwave/slotwave/scenarios"
@@ -874,3 +875,11 @@ func (c *RunCalibration) leftOut(row string) float64 {
 }
 
 func signedPercent(x float64) string { return fmt.Sprintf("%+.1f %%", 100*x) }
+
+// taskScatter is how much equal tasks differ in a record, and the coefficient of
+// variation of the time of cores with which simulated ones differ as much.
+type taskScatter struct {
+	Recorded, Simulated fit.Scatter // of the logarithms; simulated without a coefficient
+	CV, Error           float64     // 0: the simulated tasks differ as much anyway
+	Known               bool        // there are enough tasks
+}

@@ -15,14 +15,6 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// taskScatter is how much equal tasks differ in a record, and the coefficient of
-// variation of the time of cores with which simulated ones differ as much.
-type taskScatter struct {
-	Recorded, Simulated fit.Scatter // of the logarithms; simulated without a coefficient
-	CV, Error           float64     // 0: the simulated tasks differ as much anyway
-	Known               bool        // there are enough tasks
-}
-
 const (
 	leastFreedom = 10   // of equal tasks to tell their scatter: known to a quarter
 	scatterError = 0.01 // probability that a coefficient is found where there is none

@@ -124,3 +124,5 @@ func (s *flowSums) flow() *Flow {
 	}
 	return f
 }
+
+func micros(d time.Duration) int64 { return int64(d / time.Microsecond) }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"encoding/binary"
 	"maps"
 	"slices"
 	"time"
@@ -166,3 +167,101 @@ func (about *aboutRun) assignLanes(g *gathered) []int32 {
 	}
 	return lanes
 }
+
+// aboutRun is the JSON part of the data of a run. Times are in microseconds.
+type aboutRun struct {
+	Name       string    `json:"name"`
+	Conclusion string    `json:"verdict"`
+	Rows       int       `json:"rows"`
+	Left       int       `json:"left"` // attempts that are left out, the shortest
+	Nodes      []string  `json:"nodes"`
+	Lanes      [][2]int  `json:"lanes"` // node and slot
+	Jobs       []jobRow  `json:"jobs"`
+	Phases     []string  `json:"phases"`
+	Kinds      []string  `json:"kinds"`
+	States     []string  `json:"states"`
+	Findings   []Finding `json:"findings"`
+	Devices    []series  `json:"devices"`
+	Offers     [][5]any  `json:"offers"` // time, node, free slots, asked, declined
+	Works      []string  `json:"works"`  // what the equations count, one column each
+	Sampled    *Flow     `json:"sampled,omitempty"`
+	Models     []byModel `json:"models"` // with times of phases
+}
+
+type jobRow struct {
+	ID     string  `json:"id"`
+	Submit int64   `json:"submit"`
+	Finish int64   `json:"finish"`
+	Steps  [][]any `json:"steps"` // from, to, account, attempt, node, by
+	Usual  []usual `json:"usual"` // of the kinds of attempts that it has
+	Lines  []line  `json:"lines"`
+	Flow   *Flow   `json:"flow"`
+}
+
+// line is an equation: seconds before the first unit, seconds for each, and the
+// column of the counts, -1 for none.
+type line struct {
+	Kind    int     `json:"kind"`
+	Phase   int     `json:"phase"`
+	Base    float64 `json:"base"`
+	PerUnit float64 `json:"unit"`
+	Work    int     `json:"work"`
+}
+
+// byModel is the time of each phase that a model predicts, by kind and phase, in
+// microseconds; -1 where it predicts none.
+type byModel struct {
+	Name   string     `json:"name"`
+	Phases [2][]int64 `json:"phases"`
+}
+
+// usual is the median time of each phase over the successful attempts of a kind.
+type usual struct {
+	Kind   int     `json:"kind"`
+	Count  int     `json:"count"`
+	Phases []int64 `json:"phases"`
+}
+
+// medians returns the usual times of the attempts of each job, by job and kind.
+func (g *gathered) medians() map[[2]int]usual {
+	groups := map[[2]int][]int32{}
+	for i := range g.rows {
+		if a := &g.rows[i]; a.state == workload.Succeeded {
+			k := [2]int{int(a.job), int(a.kind)}
+			groups[k] = append(groups[k], int32(i))
+		}
+	}
+	all := make(map[[2]int]usual, len(groups))
+	for k, rows := range groups {
+		all[k] = g.usual(k[1], rows)
+	}
+	return all
+}
+
+// usual returns the usual times of some rows.
+func (g *gathered) usual(kind int, rows []int32) usual {
+	u := usual{Kind: kind, Count: len(rows)}
+	times := make([]int64, len(rows))
+	for p := range workload.NumPhases {
+		for k, i := range rows {
+			times[k] = g.rows[i].phases[p]
+		}
+		slices.Sort(times)
+		u.Phases = append(u.Phases, times[len(times)/2])
+	}
+	return u
+}
+
+// series is the use of a device in percent, from each of its times on.
+type series struct {
+	Node   string  `json:"node"`
+	Device string  `json:"device"`
+	Times  []int64 `json:"times"`
+	Busy   []int   `json:"busy"`
+	Others []int   `json:"others,omitempty"` // share that others than Hadoop had; none: all 0
+}
+
+// column is a sequence of small signed numbers.
+type column []byte
+
+func (c *column) add(v int64) { *c = binary.AppendVarint(*c, v) }

@@ -530,3 +530,13 @@ func Facts(scenario, dir string) (s *ShownFacts, err error) {
 	}
 	return s, nil
 }
+
+// withNew appends the texts that the list does not have.
+func withNew(list, texts []string) []string {
+	for _, text := range texts {
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list
+}

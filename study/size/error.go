@@ -6,24 +6,8 @@ import (
 	"slices"
 
 	"github.com/slotwave/slotwave/results"
-	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/text"
 )
-
-// SizingError is how far the simulation may be off in the answer to a question about
-// the size of a cluster. Intervals over seeds do not cover it.
-type SizingError struct {
-	Unknown       string // why no record is compared; empty if one is
-	Replay        *results.ReplaySummary
-	Median, Worst Margin               // by the replay of the record
-	Calibrations  []points.Replication // of the answer, with other calibrations that explain the record about as well
-}
-
-// Margin is the size that is enough if all jobs take longer than simulated.
-type Margin struct {
-	Longer float64 // fraction of the simulated time
-	Nodes  int     // 0: no size is enough
-}
 
 // ReplayErrors compares a replay with its record. The margins say how much longer than
 // simulated the jobs took: by the median of the differences in either direction, and

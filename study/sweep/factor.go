@@ -8,20 +8,6 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 )
 
-// Factor is a key that varies.
-type Factor struct {
-	Key, zip string
-	where    string // file:line: or flag
-	Tried    int    // values of which a question is made before the sweep begins: 0, all; 1, the first; 2, the first and the last
-	Count    int    // of values
-	Level    func(k int) FactorLevel
-}
-
-type FactorLevel struct {
-	Text string
-	Set  []string
-}
-
 // Listed is a factor with a list of values.
 func Listed(key, where string, levels []FactorLevel) Factor {
 	return Factor{Key: key, where: where, Count: len(levels), Level: func(k int) FactorLevel { return levels[k] }}
@@ -50,15 +36,6 @@ func varied(runs []scenarios.Run) (all []Factor) {
 
 func (f *Factor) tries(level int) bool {
 	return f.Tried == 0 || level == 0 || f.Tried == 2 && level == f.Count-1
-}
-
-// wheel is a set of factors that advance together: those with the same zip name, or one
-// by itself. Points are all combinations of the wheels' levels; the last wheel changes
-// fastest.
-type wheel struct {
-	factors  []int
-	count    int // of levels
-	compared int // the level of the point with which a point is compared; -1: its own
 }
 
 // maxPoints is how many points a study may have.

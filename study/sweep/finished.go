@@ -10,9 +10,6 @@ import (
 	"github.com/slotwave/slotwave/scenarios"
 )
 
-// task is one simulation.
-type task struct{ point, replication int }
-
 // A finished simulation is kept as a vector: the file that it is from, how full the
 // slots were, then metrics and goals. Its seed follows from the study.
 const keptFigures = 2

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -17,15 +18,6 @@ import (
 
 // journalSchema is that of the files of finished simulations.
 var journalSchema = workload.Schema{Kind: "journal", Oldest: 1, Version: 1}
-
-// journalHead is the first line of a journal.
-type journalHead struct {
-	Schema string  `json:"schema"`
-	Study  string  `json:"study"`
-	Asked  Options `json:"asked"`
-	Inputs string  `json:"inputs_sha256"`
-	Build  string  `json:"build_sha256"`
-}
 
 // agrees refuses what was made from other inputs or by another version.
 func (h *journalHead) agrees(file string, with journalHead) error {
@@ -201,4 +193,30 @@ func (j *Journal) Close() error {
 		os.Remove(j.f.Name())
 	}
 	return j.f.Close()
+}
+
+// unkeyed returns a line without the key and the tab that Stream writes.
+func unkeyed(line []byte) []byte {
+	if key, rest, found := bytes.Cut(line, []byte("\t")); found && !bytes.HasPrefix(key, []byte("{")) {
+		return rest
+	}
+	return line
+}
+
+// number is a figure in JSON; null is NaN.
+type number float64
+
+func (n number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+func (n *number) UnmarshalJSON(text []byte) error {
+	if string(text) == "null" {
+		*n = number(math.NaN())
+		return nil
+	}
+	return json.Unmarshal(text, (*float64)(n))
 }

@@ -242,11 +242,3 @@ func openRows(f *os.File, name string) (*Sweep, error) {
 	}
 	return Open(head.Study, head.Asked)
 }
-
-// unkeyed returns a line without the key and the tab that Stream writes.
-func unkeyed(line []byte) []byte {
-	if key, rest, found := bytes.Cut(line, []byte("\t")); found && !bytes.HasPrefix(key, []byte("{")) {
-		return rest
-	}
-	return line
-}
