@@ -75,7 +75,7 @@ func (q *WhatIf) Tasks() int {
 // Network says how exactly fidelity device simulates transfers.
 type Network struct {
 	Slack        float64 // fraction of its capacity that a link may miss before rates are computed again; 0: exact
-	ExactFetches int     // a job with more fetches makes several at a time; 0: DefaultExactFetches
+	ExactFetches int     // flows of a job's shuffle; with more fetches, a flow brings several outputs; 0: DefaultExactFetches
 }
 
 // DefaultExactFetches is the largest number of fetches of a job that are

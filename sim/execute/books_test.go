@@ -67,7 +67,7 @@ func TestDeviceBooksBalance(t *testing.T) {
 		if math.Abs(reads-float64(read)) > 1e-6*reads || math.Abs(writes-float64(written)) > 1e-6*writes {
 			t.Errorf("disks have read %.0f bytes of %d and written %.0f of %d", reads, read, writes, written)
 		}
-		if exact > 0 && math.Abs(up-down) > 1e-6*up {
+		if math.Abs(up-down) > 1e-6*up {
 			t.Errorf("%.0f bytes were sent and %.0f received", up, down)
 		}
 		remote := float64(asked[1].ShuffleBytes + asked[1].HDFSWriteBytes + asked[0].HDFSReadBytes)

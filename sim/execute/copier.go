@@ -6,7 +6,6 @@ import (
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/model/taskplan"
 	"github.com/slotwave/slotwave/sim/engine"
-	"github.com/slotwave/slotwave/sim/station"
 )
 
 // copier fetches map outputs (MapOutputCopier).
@@ -14,8 +13,7 @@ type copier struct {
 	thread
 	owner   copierOwner
 	shuffle *taskplan.ReduceTask
-	outputs *outputs // of the job
-	host    int32    // -1: several
+	host    int32 // that it fetches from
 	maps    []int32
 	fetched taskplan.Segment
 	steps   taskplan.Steps
@@ -53,7 +51,7 @@ func (p *copierPool) get(owner copierOwner, a *Attempt, shuffle *taskplan.Reduce
 		c = &copier{}
 		c.init(c, p.hardware)
 	}
-	c.a, c.owner, c.shuffle, c.outputs, c.node, c.files = a, owner, shuffle, a.Job.outputs, a.Node, f
+	c.a, c.owner, c.shuffle, c.node, c.files = a, owner, shuffle, a.Node, f
 	c.maps, c.fetched, c.steps, c.step = c.maps[:0], taskplan.Segment{}, c.steps[:0], 0
 	return c
 }
@@ -96,28 +94,6 @@ func (c *copier) move(t *thread, s *taskplan.Step) {
 	}
 	t.from = c.host
 	nic := c.hardware.nodes[c.node].nic
-	c.flow.Hops = c.path(c.flow.Hops[:0], nic)
+	c.flow.Hops = c.hardware.transfer(c.flow.Hops[:0], c.host, c.node, nic)
 	c.hardware.net.Start(&c.flow, s.Work/nic)
-}
-
-// path returns the links that the bytes pass. Outputs from many hosts are assumed
-// to be spread like all outputs of the job so far. The fullest host and the
-// fullest rack stand for all senders.
-func (c *copier) path(path []station.Hop, nic float64) []station.Hop {
-	if c.host >= 0 {
-		return c.hardware.transfer(path, c.host, c.node, nic)
-	}
-	o := c.outputs
-	all := float64(o.count)
-	path = station.Through(path, c.hardware.nodes[c.node].down, nic*(1-float64(o.onNode[c.node])/all))
-	if o.fullest != c.node {
-		path = station.Through(path, c.hardware.nodes[o.fullest].up, nic*float64(o.onNode[o.fullest])/all)
-	}
-	if racks, here := c.hardware.racks, c.hardware.topology.RackOf[c.node]; racks != nil {
-		if o.fullestRack != here {
-			path = station.Through(path, racks[o.fullestRack].up, nic*float64(o.inRack[o.fullestRack])/all)
-		}
-		path = station.Through(path, racks[here].down, nic*(1-float64(o.inRack[here])/all))
-	}
-	return path
 }

@@ -44,7 +44,7 @@ func newDevices(c common) (*devices, error) {
 func (d *devices) NewJob(id int, spec *workload.Job) (*Job, error) {
 	j, err := d.planned.NewJob(id, spec)
 	if err == nil {
-		j.outputs = &outputs{topology: d.hardware.topology, next: make([]int32, spec.Maps.Count)}
+		j.outputs = &outputs{next: make([]int32, spec.Maps.Count), last: make([]int32, len(d.hardware.nodes))}
 	}
 	return j, err
 }
@@ -64,7 +64,7 @@ func (d *devices) Start(a *Attempt) {
 	}
 	r := d.takeReduce()
 	a.running = r
-	r.start(a, a.Job.plans.plannerFor(d.machine(a.Node), a), d.exactFetches)
+	r.start(a, a.Job.plans.plannerFor(d.machine(a.Node), a), fetchesOf(a.Job, len(d.hardware.nodes), d.hardware.nodesDie, d.exactFetches))
 	d.events.join(a)
 }
 

@@ -24,6 +24,7 @@ type fakeHost struct {
 	attempts [][]*Attempt // by node
 	beats    []engine.Timer
 	rows     []workload.Attempt
+	nodeOf   map[int]int // by reduce
 }
 
 const heartbeat = engine.Time(3e9)
@@ -31,7 +32,7 @@ const heartbeat = engine.Time(3e9)
 // play sets a job up on devices; run or the test itself has the engine go on.
 func play(t *testing.T, q model.WhatIf) *fakeHost {
 	t.Helper()
-	h := &fakeHost{eng: engine.New(), nodes: q.Cluster.Nodes, attempts: make([][]*Attempt, len(q.Cluster.Nodes))}
+	h := &fakeHost{eng: engine.New(), nodes: q.Cluster.Nodes, attempts: make([][]*Attempt, len(q.Cluster.Nodes)), nodeOf: map[int]int{}}
 	x, err := New(&q, h.eng, h, Protocol{Poll: true, FetchSleep: 5e9})
 	if err != nil {
 		t.Fatal(err)
@@ -91,6 +92,9 @@ func (h *fakeHost) start(node int32, k workload.Kind) {
 	d := NewDetails()
 	d.Assigned = h.eng.Now()
 	a := &Attempt{Job: h.job, Details: &d, Kind: k, Task: int32(h.next[k]), Node: node, Locality: workload.NoLocality}
+	if k == workload.Reduce {
+		h.nodeOf[h.next[k]] = int(node)
+	}
 	h.next[k]++
 	h.attempts[node] = append(h.attempts[node], a)
 	h.devices.Assign(a)

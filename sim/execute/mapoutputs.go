@@ -7,28 +7,45 @@ import (
 	"github.com/slotwave/slotwave/workload"
 )
 
-// batches is the number of fetches that fill the memory of a reduce, in a job
-// with more fetches than are simulated one by one.
-const batches = 16
+// batches is the number of flows that fill the memory of a reduce, in a job with
+// more fetches than are simulated one by one.
+const batches = 32
+
+// fetches says which outputs one flow brings to a reduce.
+type fetches uint8
+
+const (
+	oneByOne    fetches = iota
+	fromOne             // several of one host
+	fromSeveral         // of several hosts, through the links of one of them
+)
+
+// fetchesOf returns the finest way to fetch with which a job has at most a number of
+// flows. A reduce that may lose a host fetches from one host at a time.
+func fetchesOf(j *Job, nodes int, nodesDie bool, flows int) fetches {
+	switch reduces := j.Spec.Reduces.Count; {
+	case j.maps()*reduces <= flows:
+		return oneByOne
+	case nodes*reduces <= flows || nodesDie:
+		return fromOne
+	}
+	return fromSeveral
+}
 
 // mapOutputs are the outputs that a reduce knows and has not fetched
 // (ReduceCopier.mapLocations).
 type mapOutputs struct {
-	exact    bool // each fetch is a flow of its own
+	fetches  fetches
 	hardware *hardware
 	plans    *plans
 	shuffle  *taskplan.ReduceTask
 	share    float64 // bytes of the map output
 	draw     rand.PCG
 
-	// If exact: outputs by host; only one copier at a time uses a host.
+	// Outputs by host; only one copier at a time uses a host.
 	hosts []hostOutputs // by node
 	next  []int32       // by map: next map + 1 of the host; if no output can be lost, that of outputs
 	ready []int32       // hosts with outputs and no copier
-
-	// Otherwise: outputs in the order of the events.
-	listed []int32 // maps
-	taken  int
 
 	seen []uint64 // maps that were listed; empty if no output can be lost
 }
@@ -41,17 +58,12 @@ type hostOutputs struct{ head, tail int32 }
 func (q *mapOutputs) open(h *hardware, a *Attempt, shuffle *taskplan.ReduceTask, share float64) {
 	maps, hosts := a.Job.maps(), len(h.nodes)
 	*q = mapOutputs{
-		exact: q.exact, hardware: h, plans: a.Job.plans, shuffle: shuffle, share: share,
+		fetches: q.fetches, hardware: h, plans: a.Job.plans, shuffle: shuffle, share: share,
 		draw:  h.draws.For(a.Job.ID).For(int(workload.NoLocality)).Stream(int(a.Task), int(a.Number)).Generator(),
-		hosts: q.hosts, ready: q.ready[:0], listed: q.listed[:0], seen: q.seen[:0],
-	}
-	if q.exact {
-		q.hosts, q.next = zeros(q.hosts, hosts), a.Job.outputs.next
-		if h.nodesDie {
-			q.next = make([]int32, maps)
-		}
+		hosts: zeros(q.hosts, hosts), next: a.Job.outputs.next, ready: q.ready[:0], seen: q.seen[:0],
 	}
 	if h.nodesDie {
+		q.next = make([]int32, maps)
 		q.seen = zeros(q.seen, (maps+63)/64)
 	}
 }
@@ -82,10 +94,6 @@ func (q *mapOutputs) add(o Output) {
 		q.shuffle.Listed(taskplan.Segment{})
 		return
 	}
-	if !q.exact {
-		q.listed = append(q.listed, o.Task)
-		return
-	}
 	if h, m := &q.hosts[o.Node], o.Task+1; h.tail == 0 {
 		*h = hostOutputs{m, m}
 		q.ready = append(q.ready, o.Node)
@@ -99,47 +107,60 @@ func (q *mapOutputs) add(o Output) {
 	}
 }
 
-func (q *mapOutputs) any() bool { return len(q.ready) > 0 || q.taken < len(q.listed) }
+func (q *mapOutputs) any() bool { return len(q.ready) > 0 }
 
-// take assigns outputs to a copier, or reports that they are lost.
+// take assigns outputs to a copier, or reports that they are lost. What comes from
+// several hosts passes the links of one of them, drawn by its share of the bytes:
+// each host then sends what it holds, over all batches.
 func (q *mapOutputs) take(c *copier) bool {
-	if q.exact {
-		i := int(q.draw.Uint64() % uint64(len(q.ready)))
-		c.host = q.ready[i]
-		last := len(q.ready) - 1
-		q.ready[i] = q.ready[last]
-		q.ready = q.ready[:last]
-		if q.hardware.nodesDie && q.hardware.nodes[c.host].dead {
-			q.forget(c.host)
-			return false
+	c.host = q.anyHost()
+	if q.hardware.nodesDie && q.hardware.nodes[c.host].dead {
+		q.forget(c.host)
+		return false
+	}
+	most := q.shuffle.Memory() / batches
+	q.takeFrom(c.host, c, most)
+	for q.fetches == fromSeveral && len(q.ready) > 0 && c.fetched.Raw < most {
+		host, before := q.anyHost(), c.fetched.Raw
+		q.takeFrom(host, c, most)
+		if q.random()*c.fetched.Raw < c.fetched.Raw-before {
+			host, c.host = c.host, host
 		}
-		h := &q.hosts[c.host]
+		q.release(host)
+	}
+	return true
+}
+
+// anyHost removes a host from those that are ready.
+func (q *mapOutputs) anyHost() int32 {
+	i, last := int(q.draw.Uint64()%uint64(len(q.ready))), len(q.ready)-1
+	host := q.ready[i]
+	q.ready[i] = q.ready[last]
+	q.ready = q.ready[:last]
+	return host
+}
+
+// random returns a number from 0 to 1.
+func (q *mapOutputs) random() float64 { return float64(q.draw.Uint64()>>11) / (1 << 53) }
+
+// takeFrom assigns one output of a host to a copier, or as many as are within a
+// number of bytes.
+func (q *mapOutputs) takeFrom(host int32, c *copier, most float64) {
+	first := true
+	for h := &q.hosts[host]; h.head != 0; first = false {
 		m := h.head - 1
+		out := q.plans.segment(m, q.share)
+		if !first && (q.fetches == oneByOne || c.fetched.Raw+out.Raw > most) {
+			break
+		}
+		c.maps = append(c.maps, m)
+		c.fetched = c.fetched.Plus(out)
 		if h.head == h.tail {
 			h.head = 0
 		} else {
 			h.head = q.next[m]
 		}
-		c.maps = append(c.maps, m)
-		c.fetched = q.plans.segment(m, q.share)
-		return true
 	}
-	c.host = -1
-	most := q.shuffle.Memory() / batches
-	for q.taken < len(q.listed) {
-		m := q.listed[q.taken]
-		out := q.plans.segment(m, q.share)
-		if len(c.maps) > 0 && c.fetched.Raw+out.Raw > most {
-			break
-		}
-		c.maps = append(c.maps, m)
-		c.fetched = c.fetched.Plus(out)
-		q.taken++
-	}
-	if q.taken == len(q.listed) {
-		q.listed, q.taken = q.listed[:0], 0
-	}
-	return true
 }
 
 // forget removes the outputs of a lost host, whose maps will run again.
@@ -152,13 +173,10 @@ func (q *mapOutputs) forget(host int32) {
 
 func (q *mapOutputs) unlist(m int32) { q.seen[m/64] &^= 1 << (m % 64) }
 
-// done makes a host available to the next copier.
-func (q *mapOutputs) done(c *copier) {
-	if c.host < 0 {
-		return
-	}
-	if h := &q.hosts[c.host]; h.head != 0 {
-		q.ready = append(q.ready, c.host)
+// release makes a host available to the next copier.
+func (q *mapOutputs) release(host int32) {
+	if h := &q.hosts[host]; h.head != 0 {
+		q.ready = append(q.ready, host)
 	} else {
 		h.tail = 0
 	}

@@ -5,14 +5,10 @@ type eventListener interface{ newEvent() }
 
 // outputs are the outputs of a job's maps.
 type outputs struct {
-	topology  *Topology
 	log       []Output        // by event
 	listeners []eventListener // reduces that have read all of them
 
-	next, last           []int32 // by map: the next one on its node, +1; by node: its last one, +1
-	count                int32
-	onNode, inRack       []int32
-	fullest, fullestRack int32 // hosts with the most outputs
+	next, last []int32 // by map: the next one on its node, +1; by node: its last one, +1
 }
 
 // publish adds the output that an event names, and wakes the reduces that wait
@@ -20,23 +16,10 @@ type outputs struct {
 func (o *outputs) publish(out Output) {
 	o.log = append(o.log, out)
 	if node := out.Node; node >= 0 {
-		if o.onNode == nil {
-			o.onNode, o.inRack = make([]int32, len(o.topology.RackOf)), make([]int32, len(o.topology.nodes))
-			o.last = make([]int32, len(o.topology.RackOf))
-		}
 		if last := o.last[node]; last > 0 {
 			o.next[last-1] = out.Task + 1
 		}
 		o.last[node] = out.Task + 1
-		o.count++
-		o.onNode[node]++
-		if o.onNode[node] > o.onNode[o.fullest] {
-			o.fullest = node
-		}
-		rack := o.topology.RackOf[node]
-		if o.inRack[rack]++; o.inRack[rack] > o.inRack[o.fullestRack] {
-			o.fullestRack = rack
-		}
 	}
 	for _, r := range o.listeners {
 		r.newEvent()

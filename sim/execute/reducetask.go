@@ -80,15 +80,13 @@ func newReduceTask(c *common, h *hardware, p *copierPool) *reduceTask {
 	return r
 }
 
-// start starts the work of an attempt when its child begins. In a job with up
-// to exactFetches each fetch is a flow of its own. In a larger one a copier
-// fetches several outputs at a time, from any host.
-func (r *reduceTask) start(a *Attempt, planner *taskplan.Planner, exactFetches int) {
+// start starts the work of an attempt when its child begins.
+func (r *reduceTask) start(a *Attempt, planner *taskplan.Planner, f fetches) {
 	p := a.Job.plans
 	r.a, r.planner, r.share = a, planner, p.share(a.Task)
 	a.shuffle = openShuffle
 	r.copies = p.conf.ParallelCopies
-	r.outputs.exact = a.Job.maps()*a.Job.Spec.Reduces.Count <= exactFetches
+	r.outputs.fetches = f
 	r.own.node, r.inMem.node, r.onDisk.node = a.Node, a.Node, a.Node
 	r.timer.Reset(max(a.Begin, r.now()))
 }
@@ -231,7 +229,7 @@ func (r *reduceTask) arrived(c *copier) {
 func (r *reduceTask) drop(c *copier) {
 	i := slices.Index(r.copiers, c)
 	r.copiers = slices.Delete(r.copiers, i, i+1)
-	r.outputs.done(c)
+	r.outputs.release(c.host)
 	r.pool.put(c)
 }
 
@@ -255,7 +253,9 @@ func (r *reduceTask) lose(host int32) {
 				r.stalled = slices.Delete(r.stalled, k, k+1)
 			}
 		}
-		r.outputs.unlist(c.maps[0])
+		for _, m := range c.maps {
+			r.outputs.unlist(m)
+		}
 		r.drop(c)
 	}
 	r.schedule()
