@@ -114,6 +114,13 @@ var noSpeculation = func() (conf Conf) {
 	return conf
 }()
 
+// before returns the ends of the tasks below a number.
+func (e attemptEnds) before(task int) attemptEnds {
+	e = maps.Clone(e)
+	maps.DeleteFunc(e, func(t int, _ []AttemptEnd) bool { return t >= task })
+	return e
+}
+
 // with adds the ends of the attempts of a task.
 func (e attemptEnds) with(task int, ends []AttemptEnd) attemptEnds {
 	if len(ends) == 0 {

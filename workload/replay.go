@@ -30,10 +30,13 @@ type ReplayOptions struct {
 	// that waits for its slot starts later than it is assigned. Nil: not known.
 	Assigned func(node string, start time.Duration) time.Duration
 
-	// Rescaled converts the times to another cluster of the same machines,
-	// and to Bytes times as much data (0: 1): see Job.rescale.
+	// Rescaled converts the times to another cluster of the same machines: see
+	// Job.rescale.
 	Rescaled bool
-	Bytes    float64
+
+	// Bytes is the factor by which the data of the history was multiplied (0: 1):
+	// see MapTasks.grow.
+	Bytes float64
 }
 
 // Replay is a workload with the durations of recorded runs.
@@ -67,8 +70,8 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 	if o.Rescaled {
 		r.Assumed = append(r.Assumed, "recorded maps are rescaled to where they run, shuffles follow from bytes or from the job's profile, reduces are drawn from it")
 	}
-	if o.Rescaled && o.Bytes > 0 && o.Bytes != 1 {
-		r.Assumed = append(r.Assumed, fmt.Sprintf("times of tasks grow with the data, by %g", o.Bytes))
+	if o.Bytes > 0 && o.Bytes != 1 {
+		r.Assumed = append(r.Assumed, fmt.Sprintf("%g times the data are %g times the maps, of recorded sizes; reduces keep their number and grow with the data", o.Bytes, o.Bytes))
 	}
 	taken := make(map[string]bool, len(h.Jobs))
 	for i := range h.Jobs {
@@ -103,6 +106,9 @@ func (h *History) Replay(o ReplayOptions) (Replay, error) {
 		}
 		if o.Rescaled {
 			again.rescale(j, &o)
+		}
+		if o.Bytes > 0 {
+			again.Maps.grow(o.Bytes)
 		}
 		r.Jobs = append(r.Jobs, again)
 		r.Records = append(r.Records, j.record(again.ID, still))

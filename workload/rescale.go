@@ -12,8 +12,8 @@ import (
 // distance it is multiplied by the slowdown there. A reduce copies its recorded
 // bytes as the reduces did that had no maps to wait for. If bytes are not recorded,
 // its shuffle is drawn from the job's first and typical ones. Reduce phases are
-// drawn from those of the job. All times but the fixed part of a copy grow with the
-// data.
+// drawn from those of the job. Times of reduces, but for the fixed part of a copy,
+// grow with the data; maps become more (MapTasks.grow).
 func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	grow := cmp.Or(o.Bytes, 1)
 	m := &j.Maps
@@ -22,7 +22,7 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 	for i := range h.Tasks {
 		if t := &h.Tasks[i]; t.Kind == Map {
 			if w := t.Winner(); w != nil {
-				m.Time.Each[task] = Seconds(m.Time.Each[task].Seconds() * grow / far[w.Locality])
+				m.Time.Each[task] = Seconds(m.Time.Each[task].Seconds() / far[w.Locality])
 			}
 			task++
 		}
@@ -50,6 +50,56 @@ func (j *Job) rescale(h *HistoryJob, o *ReplayOptions) {
 		return
 	}
 	r.FirstWave, r.Shuffle, r.Sort = p.FirstShuffle.Durations(0, grow), p.TypicalShuffle.Durations(0, grow), Durations{}
+}
+
+// grow gives a job whose bytes were multiplied by a factor that many times its maps,
+// since more data are more blocks: splits keep their recorded sizes and maps their
+// times. New maps repeat recorded ones in turn; their attempts do not fail.
+func (m *MapTasks) grow(by float64) {
+	recorded := m.Count
+	m.Count = max(1, int(math.Round(float64(recorded)*by)))
+	if recorded == 0 || m.Count == recorded {
+		m.Count = recorded
+		return
+	}
+	m.Time.Each = repeated(m.Time.Each, m.Count)
+	m.Localise.Each = repeated(m.Localise.Each, m.Count)
+	m.Ends = m.Ends.before(m.Count)
+	if m.Splits = repeated(m.Splits, m.Count); m.Splits != nil {
+		m.InputBytes = 0
+		for i := range m.Splits {
+			m.Splits[i].Bytes = scale(m.Splits[i].Bytes, 1/by)
+			m.InputBytes += m.Splits[i].Bytes
+		}
+	}
+	m.Shares = repeated(m.Shares, m.Count)
+	var sum MapShare
+	for _, s := range m.Shares {
+		sum = MapShare{sum.Input + s.Input, sum.InRecords + s.InRecords, sum.OutBytes + s.OutBytes, sum.OutRecords + s.OutRecords}
+	}
+	part := func(of, all float64) float64 {
+		if all == 0 { // the maps that remain had none of it
+			return 1 / float64(m.Count)
+		}
+		return of / all
+	}
+	for i, s := range m.Shares {
+		m.Shares[i] = MapShare{part(s.Input, sum.Input), part(s.InRecords, sum.InRecords), part(s.OutBytes, sum.OutBytes), part(s.OutRecords, sum.OutRecords)}
+	}
+}
+
+// repeated returns n entries: the list over and over, or every so many of it.
+func repeated[T any](list []T, n int) []T {
+	if len(list) == 0 {
+		return nil
+	}
+	out := make([]T, n)
+	for i := range out {
+		if out[i] = list[i%len(list)]; n < len(list) {
+			out[i] = list[i*len(list)/n]
+		}
+	}
+	return out
 }
 
 // copying divides the time in which a reduce copies into a fixed part and one per

@@ -45,8 +45,10 @@ func TestReplayRescaled(t *testing.T) {
 		by := max(1, grow)
 		r := replay(t, record(100), ReplayOptions{Rescaled: true, Bytes: grow})
 		j := r.Jobs[0]
+		check("maps", j.Maps.Count, int(4*by))
+		check("times of maps", len(j.Maps.Time.Each), j.Maps.Count)
 		for _, d := range j.Maps.Time.Each {
-			check("map", d, sec(10*by))
+			check("map", d, sec(10))
 		}
 		check("on the rack", j.Maps.RackFactor, 1.5)
 		check("off it", j.Maps.OffFactor, 3.0)
@@ -94,5 +96,38 @@ func TestCopyingFewBytes(t *testing.T) {
 	h.Tasks = append(h.Tasks, task)
 	if fixed, each := copying(&h, 4); each != 0.005 || math.Abs(fixed-3.995) > 1e-12 {
 		t.Errorf("%v s and %v s a byte, want 3.995 and 0.005", fixed, each)
+	}
+}
+
+// Half of four maps are the first and third; the shares of six add up to one, and
+// the attempts of tasks that are left out go with them.
+func TestMapsGrowWithTheData(t *testing.T) {
+	maps := func() MapTasks {
+		return MapTasks{
+			Count: 4, InputBytes: 100, Splits: []Split{{Bytes: 10}, {Bytes: 20}, {Bytes: 30}, {Bytes: 40}},
+			Shares: []MapShare{{.1, .1, .1, .1}, {.2, .2, .2, .2}, {.3, .3, .3, .3}, {.4, .4, .4, .4}},
+			Ends:   attemptEnds{1: {{State: Failed}}, 3: {{State: Failed}}},
+		}
+	}
+	half := maps()
+	for i := range half.Splits {
+		half.Splits[i].Bytes /= 2
+	}
+	half.grow(0.5)
+	if half.Count != 2 || half.InputBytes != 40 || half.Splits[1].Bytes != 30 || len(half.Ends) != 1 || math.Abs(half.Shares[1].Input-0.75) > 1e-12 {
+		t.Errorf("half: %+v", half)
+	}
+	more := maps()
+	more.grow(1.5)
+	sum := 0.0
+	for _, s := range more.Shares {
+		sum += s.OutRecords
+	}
+	if more.Count != 6 || len(more.Splits) != 6 || math.Abs(sum-1) > 1e-12 || more.Shares[5] != more.Shares[1] || len(more.Ends) != 2 {
+		t.Errorf("one and a half: %+v", more)
+	}
+	none := MapTasks{}
+	if none.grow(2); none.Count != 0 {
+		t.Errorf("no map grows to %d", none.Count)
 	}
 }
