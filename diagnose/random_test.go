@@ -98,6 +98,10 @@ func (p *randomRun) options(seed uint64) Options {
 // What is written about random runs. Of some the golden file holds all of the text,
 // of the others a digest of each part: a difference names the part, and -v shows it.
 func TestRandomRuns(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("diagnoses 240 runs")
+	}
 	const whole, runs = 6, 240
 	var texts, digests bytes.Buffer
 	for seed := range uint64(runs) {
@@ -140,6 +144,10 @@ func with(name string, value float64) Thresholds {
 // that it states, and likewise for the eased threshold. For the other thresholds, all
 // that holds if they are 0, 1 or 2.
 func TestAtThresholds(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("diagnoses 40 runs with every threshold moved")
+	}
 	var text, digests bytes.Buffer
 	compared := map[string]bool{}
 	for _, names := range limits {

@@ -93,9 +93,14 @@ func shuffleWorld(i int) *world {
 // golden file says which run differs; -v writes what it reports. A change in them
 // is a change in results.
 func TestRunsStay(t *testing.T) {
+	t.Parallel()
+	runs := 1600
+	if testing.Short() {
+		runs = 300
+	}
 	var got bytes.Buffer
 	worlds := rapid.Custom(drawVariedWorld)
-	for i := range 1600 {
+	for i := range runs {
 		w := worlds.Example(i)
 		if i%100 == 0 {
 			w = shuffleWorld(i / 100)

@@ -4,20 +4,17 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/workload"
 )
-
-// large asks for the big sets of random cases.
-var large = os.Getenv("SLOTWAVE_LARGE") != ""
 
 // queue is M^[batch]/M/servers: jobs of so many maps arrive in a Poisson stream,
 // every map takes an exponential time of mean one second.
@@ -154,7 +151,7 @@ func TestQueueingTheory(t *testing.T) {
 	}
 	const replications = 30
 	customers := 8000
-	if large {
+	if layers.Whole {
 		customers = 200_000
 	}
 	for _, q := range []queue{{servers: 1, batch: 1, load: 0.5}, {servers: 1, batch: 1, load: 0.8}, {servers: 4, batch: 1, load: 0.8}, {servers: 16, batch: 1, load: 0.9}, {servers: 8, batch: 8, load: 0.7}} {

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/scheduler"
 	"github.com/slotwave/slotwave/workload"
@@ -20,7 +21,7 @@ import (
 // failure is never chance.
 func check(t *testing.T, few, many int, property func(*rapid.T)) {
 	t.Helper()
-	if large {
+	if layers.Whole {
 		few = many
 	}
 	for name, value := range map[string]string{

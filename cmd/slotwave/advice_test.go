@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/workload"
 )
 
@@ -28,7 +29,7 @@ func questions(few, many int) int {
 	if n, err := strconv.Atoi(os.Getenv("SLOTWAVE_LARGE")); err == nil && n > 1 {
 		return n
 	}
-	if os.Getenv("SLOTWAVE_LARGE") != "" {
+	if layers.Whole {
 		return many
 	}
 	return few
@@ -279,7 +280,7 @@ func TestTuneAdvice(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(13, 4))
 	dir, samples := t.TempDir(), 120
-	if os.Getenv("SLOTWAVE_LARGE") != "" {
+	if layers.Whole {
 		samples = 2000
 	}
 	var gains, behind []float64

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 // diagnosed is what diagnose --json prints.
@@ -93,9 +94,7 @@ var paperCases = []paperCase{
 // TestPapersCauses: run and diagnose alone name the causes of the papers, on their
 // nodes and devices, and confirm them at the place in the table.
 func TestPapersCauses(t *testing.T) {
-	if !large {
-		t.Skip("whole jobs at fidelity device, with and without each change, take minutes: set SLOTWAVE_LARGE=1")
-	}
+	layers.OnlyWhole(t, "whole jobs at fidelity device, with and without each change, take minutes")
 	dir := t.TempDir()
 	rows := []string{"| `slotwave run` | folder to diagnose | place | cause | where | change | gain |", "|---|---|---|---|---|---|---|"}
 	done := map[string]bool{}
@@ -221,9 +220,7 @@ func TestRealPairs(t *testing.T) {
 		evidence.Compare(t, "pairs-yarn", yarnPair(t, yarn, diagnoseByVerb(t, "my-yarn", "--budget", "0", "--pairs", "5"), diagnoseByVerb(t, "my-early", "--verify", "off")), *update)
 	})
 	t.Run("ec2", func(t *testing.T) {
-		if !large {
-			t.Skip("four calibrations take five minutes: set SLOTWAVE_LARGE=1")
-		}
+		layers.OnlyWhole(t, "four calibrations take five minutes")
 		evidence.Compare(t, "pairs-ec2", ec2Pairs(t, shared(t, "data/ec2-starfish")), *update)
 	})
 	measured := alojaRuns(t, aloja)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 )
@@ -16,7 +17,7 @@ import (
 // the setting changes at that time, on random workloads.
 func TestForkAt(t *testing.T) {
 	workloads := 4
-	if large {
+	if layers.Whole {
 		workloads = 50
 	}
 	t.Chdir(t.TempDir())

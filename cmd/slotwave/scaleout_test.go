@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 // unevenStudy has 200 points of which the last takes a hundred times as long as
@@ -37,7 +39,7 @@ func TestSweepStreaming(t *testing.T) {
 	}
 	uneven(t, 1)
 	verb(t, "sweep", "mystudy.toml", "--quiet", "--out", "local")
-	if large {
+	if layers.Whole {
 		for _, workers := range []string{"1", "2", "8"} {
 			verb(t, "sweep", "mystudy.toml", "--quiet", "--workers", workers, "--out", "workers"+workers)
 			sameTree(t, tree(t, "workers"+workers), tree(t, "local"), workers+" workers")

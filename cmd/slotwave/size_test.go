@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 const sizedScenario = `
@@ -338,7 +340,7 @@ func TestSizeTruth(t *testing.T) {
 		t.Skip("sizes several clusters")
 	}
 	workloads, x := 1, sizeTruth{runs: 100}
-	if large {
+	if layers.Whole {
 		workloads, x.runs = 50, 1000
 	}
 	for i := range workloads {
@@ -347,7 +349,7 @@ func TestSizeTruth(t *testing.T) {
 	n := float64(x.answered)
 	t.Logf("%d of %d answers keep their promise; cost %.3f of the smallest on average, at most %.2f; of the smallest that is shown %.3f, at most %.2f; %d workloads have no answer",
 		x.kept, x.answered, x.cost.sum/n, x.cost.worst, x.shownCost.sum/n, x.shownCost.worst, x.none)
-	if large && (float64(x.kept) < truthConfidence*n || x.shownCost.sum/n > 1.05) {
+	if layers.Whole && (float64(x.kept) < truthConfidence*n || x.shownCost.sum/n > 1.05) {
 		t.Errorf("want 90 %% of the answers to keep their promise, and a cost of at most 1.05")
 	}
 }

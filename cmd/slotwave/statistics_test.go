@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,11 +13,9 @@ import (
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/results/points"
 )
-
-// large reports whether tests take minutes.
-var large = os.Getenv("SLOTWAVE_LARGE") != ""
 
 // one server that is busy for 80 % of the time; a service takes 10 s.
 const oneServer = `
@@ -46,7 +43,7 @@ duration = { dist = "exponential", mean = "10s" }
 // (1 - rho)^4 service times squared per customer (Daley 1968).
 func TestIntervalCoverage(t *testing.T) {
 	seeds, customers := 1000, 5000
-	if !large {
+	if !layers.Whole {
 		seeds, customers = 60, 500
 	}
 	if testing.Short() {
@@ -98,7 +95,7 @@ func TestIntervalCoverage(t *testing.T) {
 // pairs with the same seed is at most half of that of independent samples.
 func TestPairedVariance(t *testing.T) {
 	seeds := 30
-	if large {
+	if layers.Whole {
 		seeds = 200
 	}
 	t.Chdir(t.TempDir())

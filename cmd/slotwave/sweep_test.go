@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
 )
@@ -203,7 +204,7 @@ func TestSweepKilled(t *testing.T) {
 	source := absolute(t, root)
 	sweepFolder(t)
 	trials, wanted := 30, 12
-	if large { // 300 points, killed at 100 times
+	if layers.Whole { // 300 points, killed at 100 times
 		trials, wanted = 1000, 100
 		writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.slowdown\"\nfrom = 0.5\nto = 2.0\ncount = 150\n")
 	}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/results/resultdir"
 )
 
@@ -112,7 +113,7 @@ func TestSweepCut(t *testing.T) {
 	source := absolute(t, root)
 	sweepFolder(t)
 	wanted := 4
-	if large {
+	if layers.Whole {
 		wanted = 24
 	}
 	sweep := sweepProgram(t, source)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 // isChapter knows the pages whose commands are run one after the other.
@@ -15,8 +17,8 @@ func isChapter(page string) bool {
 	return filepath.Base(filepath.Dir(page)) == "tutorial" && name != "README.md" || slices.Contains([]string{"studies.md", "size-a-cluster.md", "compare-schedulers.md"}, name)
 }
 
-// longPage takes a minute, and is followed with SLOTWAVE_LARGE only.
-const longPage = "size-a-cluster.md"
+// longPages take two minutes.
+var longPages = []string{"size-a-cluster.md", "3-slowstart.md", "5-locality.md", "6-contention.md", "studies.md"}
 
 // Every chapter of the tutorial and the other pages with commands that depend on
 // one another work as a reader follows them: the files are saved, the commands run
@@ -33,8 +35,8 @@ func TestTutorial(t *testing.T) {
 		}
 		chapters++
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			if os.Getenv("SLOTWAVE_LARGE") == "" && !*update && filepath.Base(page) == longPage {
-				t.Skip("takes a minute: SLOTWAVE_LARGE=1 follows it")
+			if !*update && slices.Contains(longPages, filepath.Base(page)) {
+				layers.OnlyWhole(t, "a page that takes long")
 			}
 			path, err := filepath.Abs(page)
 			if err != nil {

@@ -23,6 +23,7 @@ var arrows = map[string][]string{
 	"internal/documented":     {},
 	"internal/evidence":       {},
 	"internal/house":          {},
+	"internal/layers":         {},
 	"internal/measured":       {"internal/shareddata"},
 	"internal/shareddata":     {},
 	"internal/validation":     {},

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/slotwave/slotwave/diagnose"
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 	"github.com/slotwave/slotwave/sim"
 	"github.com/slotwave/slotwave/study"
@@ -68,7 +69,7 @@ func randomScenario(r *rand.Rand) string {
 // fidelity and under every scheduler.
 func TestLedgersOfRandomRuns(t *testing.T) {
 	n := 60
-	if os.Getenv("SLOTWAVE_LARGE") != "" {
+	if layers.Whole {
 		n = 1000
 	}
 	jobs := 0
@@ -115,7 +116,7 @@ func TestWithoutParts(t *testing.T) {
 		t.Skip("hundreds of small runs")
 	}
 	n := cmp.Or(*evaluates, 4)
-	if os.Getenv("SLOTWAVE_LARGE") != "" {
+	if layers.Whole {
 		n = 100
 	}
 	type count struct{ cases, above, withWaits, withOthers int }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/slotwave/slotwave/internal/layers"
 )
 
 // TestPlantedHosts simulates clusters of equal machines, some with one or two slow
@@ -17,7 +19,7 @@ import (
 // most; of those with a slow machine most are found.
 func TestPlantedHosts(t *testing.T) {
 	worlds := 10
-	if os.Getenv("SLOTWAVE_LARGE") != "" {
+	if layers.Whole {
 		worlds = 200
 	}
 	type count struct{ planted, found, inside, others, blamed, healthy, clean int }

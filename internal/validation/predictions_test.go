@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/slotwave/slotwave/internal/evidence"
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model/analytic"
 	"github.com/slotwave/slotwave/model/platform"
 	"github.com/slotwave/slotwave/scenarios"
@@ -103,9 +104,11 @@ func TestPredictionsOfOneJob(t *testing.T) {
 	if testing.Short() {
 		t.Skip("100 simulations and 100 runs of the microbenchmarks")
 	}
-	n := 100
+	n, slack := 100, 0.0
 	if *update {
 		n = 200
+	} else if !layers.Whole { // whose medians have standard errors of 3 to 5 %
+		n, slack = 12, 0.1
 	}
 	judged := drawnErrors(t, 2, n)
 	var b strings.Builder
@@ -133,11 +136,11 @@ func TestPredictionsOfOneJob(t *testing.T) {
 		cover := float64(within) / float64(len(list))
 		fmt.Fprintf(&b, "| %s | %d | %.1f %% | %.1f %% | %.1f %% | %+.0f to %+.0f %% | %.0f %% |\n", m.name, len(list), 100*middle(all), 100*middle(early), 100*middle(late),
 			100*signed[len(signed)/20], 100*signed[len(signed)-1-len(signed)/20], 100*cover)
-		if middle(all) > m.limit {
+		if middle(all) > m.limit+slack {
 			t.Errorf("%s: median error %.1f %%, want at most %.0f %%", m.name, 100*middle(all), 100*m.limit)
 		}
-		// The coverage of 100 jobs has a standard error of 3 %.
-		if cover < 0.79 {
+		// The coverage of 100 jobs has a standard error of 3 %, that of 12 jobs 9 %.
+		if cover < 0.79-slack {
 			t.Errorf("%s: %.0f %% of the simulated times lie in the interval, want 85 to 95 %%", m.name, 100*cover)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/model"
 )
 
@@ -33,9 +34,7 @@ var deviceChanges = []struct {
 // both and compares the times of the jobs. It prints the errors that
 // docs/validation.md sums up.
 func TestDevicesFromHistory(t *testing.T) {
-	if os.Getenv("SLOTWAVE_LARGE") == "" {
-		t.Skip("SLOTWAVE_LARGE is not set: 30 calibrations take many minutes")
-	}
+	layers.OnlyWhole(t, "30 calibrations take many minutes")
 	worlds, first := 30, 0
 	if n, err := strconv.Atoi(os.Getenv("SLOTWAVE_FIRST_WORLD")); err == nil {
 		first = n

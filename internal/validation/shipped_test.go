@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/results"
 	"github.com/slotwave/slotwave/results/points"
 	"github.com/slotwave/slotwave/results/resultdir"
@@ -78,11 +79,17 @@ func onlyShipped(t *testing.T, names []string) {
 	}
 }
 
+// longShipped take half the time of all shipped scenarios.
+var longShipped = []string{"fb2010", "osdi04-sort", "sonata-slowstart"}
+
 func simulateShipped(t *testing.T, names []string, all []*reproduce.ShownFacts) {
 	shown := shownPictures(t)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if slices.Contains(longShipped, name) && !*update {
+				layers.OnlyWhole(t, "takes as long as all others")
+			}
 			dir := t.TempDir()
 			verb(t, "run", name, "--quiet", "--out", dir)
 			got, err := resultdir.ReadManifest(dir)

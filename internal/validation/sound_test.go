@@ -13,15 +13,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/slotwave/slotwave/internal/layers"
 	"github.com/slotwave/slotwave/scenarios"
 )
 
 // TestShippedRunsAreSound runs every shipped scenario at every fidelity that it can
 // have, and checks what must hold in the tables of any run.
 func TestShippedRunsAreSound(t *testing.T) {
-	if os.Getenv("SLOTWAVE_LARGE") == "" {
-		t.Skip("minutes: set SLOTWAVE_LARGE=1")
-	}
+	layers.OnlyWhole(t, "minutes")
 	runs := 0
 	for _, name := range scenarios.List() {
 		for _, fidelity := range []string{"replay", "profile", "phase", "device"} {

@@ -1,0 +1,27 @@
+// Package layers says how much the tests do. A run before each change takes samples
+// of the long checks; a run each night does them whole.
+package layers
+
+import (
+	"os"
+	"testing"
+)
+
+// Whole is set if tests do all of their work, as .ci/nightly has them do.
+var Whole = os.Getenv("SLOTWAVE_LARGE") != ""
+
+// OnlyWhole skips a test of which no part is run before each change.
+func OnlyWhole(t testing.TB, why string) {
+	t.Helper()
+	if !Whole {
+		t.Skip(why + ": set SLOTWAVE_LARGE=1")
+	}
+}
+
+// Draws returns how many random draws a test makes: all, or a sample.
+func Draws(sample, all int) int {
+	if Whole {
+		return all
+	}
+	return sample
+}
