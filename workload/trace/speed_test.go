@@ -140,8 +140,8 @@ func TestManyHistories(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	each := (after.Mallocs - before.Mallocs) / files
 	t.Logf("%d allocations a history", each)
-	if each > 2000 {
-		t.Errorf("%d allocations a history: want at most 2000", each)
+	if each > 500 {
+		t.Errorf("%d allocations a history: want at most 500", each)
 	}
 }
 
